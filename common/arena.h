@@ -1,0 +1,29 @@
+/*
+ * arena.h - memory that lives until the arena ends.
+ *
+ * Objects never move and are never freed one by one. There is no failure to check: memory that cannot be had ends the
+ * tool with a message. Under AddressSanitizer there are poisoned gaps between objects.
+ */
+#ifndef PJ_ARENA_H
+#define PJ_ARENA_H
+
+#include "str.h"
+
+struct arena {
+	struct arena_block *block;
+	char *at;
+	char *end;
+	size_t total; /* bytes taken from the system */
+};
+
+#define arena_new(a, T, count) ((T *)arena_alloc((a), sizeof(T), (count)))
+
+void *arena_alloc(struct arena *a, size_t size, size_t count); /* zeroed, aligned for any type */
+struct str arena_copy(struct arena *a, struct str s);          /* bytes of its own, packed, NUL behind them */
+void arena_free(struct arena *a);                              /* everything; the arena is empty again */
+
+/* For the few tables that grow: as malloc and realloc, but they never return NULL. */
+void *mem_alloc(size_t size, size_t count);               /* zeroed */
+void *mem_grow(void *p, size_t size, size_t count);       /* realloc to size * count */
+
+#endif

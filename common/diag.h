@@ -1,0 +1,38 @@
+/*
+ * diag.h - what a tool says on stderr, and how it ends.
+ *
+ * "pjfold: out/1.data:12: no weight at the end of the line": tool, place, what; lower case, no full stop. One write per
+ * message, control bytes and invalid UTF-8 of quoted input shown as \xNN, stdout never touched. Statuses as in pj(7).
+ */
+#ifndef PJ_DIAG_H
+#define PJ_DIAG_H
+
+#include "base.h"
+
+enum pj_status {
+	PJ_OK = 0,
+	PJ_FAILED = 1,    /* failed, nothing usable, or incomplete */
+	PJ_USAGE = 2,     /* wrong command line */
+	PJ_THRESHOLD = 3, /* a limit that the user set was crossed */
+};
+
+/* Where in the input: "name:line". line 0: the name alone. */
+struct place {
+	const char *name;
+	uint64_t line;
+};
+
+void diag_tool(const char *name); /* to be called first in main; the one global of the suite */
+const char *diag_tool_name(void);
+
+void warn(const char *fmt, ...) PRINTF(1, 2);
+void warn_at(struct place at, const char *fmt, ...) PRINTF(2, 3);
+NORETURN void die(const char *fmt, ...) PRINTF(1, 2);                     /* exit PJ_FAILED */
+NORETURN void die_at(struct place at, const char *fmt, ...) PRINTF(2, 3); /* exit PJ_FAILED */
+NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);               /* ": " strerror(errno) behind it */
+NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);               /* exit PJ_USAGE, points at --help */
+
+/* Called before the process ends by die*(): removes what is half written. At most one. */
+void diag_at_death(void (*clean)(void));
+
+#endif

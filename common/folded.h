@@ -1,0 +1,54 @@
+/*
+ * folded.h - folded stacks, the text that all tools exchange: "a;b;c 42". pj-folded(5).
+ *
+ * Reads what any tool writes: `# ` lines, CRLF, decimals (rounded and counted), two columns. A file has two columns only if every
+ * line of it ends in two integers. Writes one form: depth first, siblings by bytes, so equal profiles are equal bytes.
+ */
+#ifndef PJ_FOLDED_H
+#define PJ_FOLDED_H
+
+#include "in.h"
+#include "out.h"
+#include "stacks.h"
+
+/* The `# pj key=value ...` line in front of a folded text. Empty fields are not written. */
+struct folded_header {
+	struct str unit;  /* samples, ns, ... */
+	struct str event;
+	struct str host;
+	struct str labels;
+	struct str from, to;  /* as text: record clock in seconds, or wall time */
+	struct str frequency;
+	uint64_t samples;
+	uint64_t lost;
+	bool present;
+};
+
+/* What reading found; sums over several files when the same struct is passed again. */
+struct folded_tally {
+	uint64_t lines;      /* stacks read */
+	uint64_t bad;        /* lines that are not stacks, skipped */
+	uint64_t rounded;    /* weights with decimals */
+	uint64_t comments;
+	struct place first_bad[3]; /* the first places; name NULL where there is none */
+	const char *first_why;     /* why the first of them was skipped; static text */
+};
+
+/* One line into stack and weights: returns NULL and sets *stack, *weight, *rounded; else a static reason. Pure. */
+const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, bool *rounded);
+
+/* Adds a whole input to s and returns its number of columns (1 or 2; an empty one: 0). first: a line that was read already, or
+ * NULL. Dies when weights overflow. In a two-column file column 0 is before, column 1 after. */
+unsigned folded_read(struct in *in, const struct str *first, struct stacks *s, struct folded_header *h,
+		     struct folded_tally *t);
+
+/* The node of a stack "a;b;c", each part a frame. */
+uint32_t folded_node(struct stacks *s, struct str stack);
+
+/* Writes all stacks with a weight. columns 1 or 2. h may be NULL. */
+void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h);
+
+/* The name without the suffix that tells its kind of code (`_[k]`, `_[j]`, `_[i]`, `_[0]`, `_[1]`, `_[w]`). */
+struct str folded_bare(struct str frame);
+
+#endif

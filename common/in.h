@@ -1,0 +1,45 @@
+/*
+ * in.h - bytes and lines of a file, of standard input, plain or gzip.
+ *
+ * gzip is recognised by its first bytes, not by its name. What cannot be opened or read ends the tool with a message. Input that is
+ * cut or damaged in the middle (gzip) is different: what was good is delivered, then the input ends and `damage` says why;
+ * the tool writes what it has and exits 1.
+ */
+#ifndef PJ_IN_H
+#define PJ_IN_H
+
+#include "diag.h"
+#include "str.h"
+
+#define IN_LINE_MAX ((size_t)1 << 30) /* a longer line is not text: die */
+
+struct in {
+	const char *name;      /* as given, "-" shown as "standard input" */
+	const char *damage;    /* NULL, or why the input ended early */
+	uint64_t line;         /* number of the line that in_line returned last */
+	uint64_t nread;        /* raw bytes consumed so far, for progress */
+	uint64_t size;         /* of a regular file, else 0 */
+	int fd;
+	bool eof;
+	struct in_gzip *gzip;  /* NULL: plain */
+	char *raw;             /* sniffed or compressed bytes not yet consumed */
+	size_t raw_at, raw_n;
+	char *buf;             /* in_line: bytes not yet returned */
+	size_t at, n, cap;
+};
+
+/* path NULL or "-" is standard input. Directories are refused with a message. */
+void in_open(struct in *in, const char *path);
+
+/* Up to n bytes; 0 only at the end. */
+size_t in_read(struct in *in, char *buf, size_t n);
+
+/* The next line without its newline (a CR before it stays), valid until the next call. False at the end. The last line needs no
+ * newline. Do not mix with in_read. */
+bool in_line(struct in *in, struct str *line);
+
+struct place in_place(const struct in *in); /* of the line returned last */
+
+void in_close(struct in *in);
+
+#endif

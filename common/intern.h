@@ -1,0 +1,36 @@
+/*
+ * intern.h - equal bytes get the same small number.
+ *
+ * Ids are dense and start at 1 in the order of first sight; 0 means "none". The bytes are copied once and stay where they are
+ * until intern_free. Every hit compares the bytes: a hash is only a place to look.
+ */
+#ifndef PJ_INTERN_H
+#define PJ_INTERN_H
+
+#include "arena.h"
+
+struct intern {
+	uint32_t n;          /* ids 1..n exist */
+	uint32_t cap;
+	struct str *str;     /* by id */
+	uint32_t *hash;      /* by id */
+	uint32_t *slot;      /* open addressing: ids */
+	uint32_t mask;       /* slots - 1, or 0 when there are none */
+	struct arena bytes;
+};
+
+uint64_t hash_bytes(const void *p, size_t n); /* same value on every machine and run */
+
+uint32_t intern(struct intern *t, struct str s);            /* id of s, new if need be */
+uint32_t intern_find(const struct intern *t, struct str s); /* id of s, or 0 */
+void intern_free(struct intern *t);
+
+static inline struct str intern_str(const struct intern *t, uint32_t id)
+{
+	return t->str[id];
+}
+
+/* rank[id] = position of id's bytes among all, from 0; caller frees. Index 0 is unused. */
+uint32_t *intern_ranks(const struct intern *t);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * opt.h - one table is the command line: it is parsed, printed by --help and checked against the man page.
+ *
+ * GNU style: --name=VALUE, --name VALUE, -o VALUE, -oVALUE, bundled single letters, `--` ends options. No abbreviations.
+ * --help and --version are added to every tool. What is wrong on the command line ends the tool with status 2.
+ */
+#ifndef PJ_OPT_H
+#define PJ_OPT_H
+
+#include "diag.h"
+#include "str.h"
+
+enum opt_kind {
+	OPT_FLAG,     /* bool *: true */
+	OPT_NOFLAG,   /* bool *: false */
+	OPT_STR,      /* const char **: the value */
+	OPT_U64,      /* uint64_t *: a whole number */
+	OPT_DOUBLE,   /* double *: a finite decimal number >= 0 */
+	OPT_CALL,     /* function, called with the value */
+	OPT_CALL_FLAG /* function, called with NULL */
+};
+
+struct opt {
+	char letter;      /* 0: none */
+	const char *name; /* without dashes; NULL: none */
+	const char *arg;  /* what --help calls the value; NULL: takes none */
+	enum opt_kind kind;
+	void *to;                                                      /* where the value goes, or the function's context */
+	void (*call)(void *to, const char *value, const char *name);   /* OPT_CALL*; dies with die_usage on a bad value */
+	const char *help; /* one line, lower case; NULL: an accepted alias, not shown */
+};
+
+struct tool {
+	const char *name;
+	const char *does;      /* same as the man page's .Nd */
+	const char *synopsis;  /* "[options] [file ...]" */
+	const char *example;   /* lines shown at the end of --help, or NULL */
+	const struct opt *opts;
+	size_t nopts;
+	bool single_dash_long; /* FlameGraph's habit: -title x is --title x */
+};
+
+/* Sets what the options ask for and returns the operands (NULL at their end) in argv's own memory. */
+char **opt_parse(const struct tool *tool, int argc, char **argv);
+
+#endif

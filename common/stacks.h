@@ -1,0 +1,54 @@
+/*
+ * stacks.h - a profile: a weighted call tree of u32 ids.
+ *
+ * A node is (parent node, frame id); node 0 is the root and has no frame. A stack is the node of its innermost frame. Nodes are
+ * numbered in order of creation, so a parent's number is always smaller than its children's: one loop downwards sums totals.
+ * Memory grows with distinct stacks, never with samples. Weights are self weights, in one or two columns (two: a differential
+ * profile, before and after). Everything may be read; only the functions here write.
+ */
+#ifndef PJ_STACKS_H
+#define PJ_STACKS_H
+
+#include "intern.h"
+
+#define STACKS_COLUMNS 2
+
+struct stacks_node {
+	uint32_t parent;
+	uint32_t frame;
+};
+
+struct stacks {
+	struct intern frames;
+	uint32_t n; /* nodes 0..n-1 exist; 0 before the first call */
+	uint32_t cap;
+	struct stacks_node *node;
+	uint64_t *self[STACKS_COLUMNS]; /* by node; [1] is NULL until column 1 gets a weight */
+	uint32_t *slot;
+	uint32_t mask;
+};
+
+uint32_t stacks_frame(struct stacks *s, struct str name); /* same as intern(&s->frames, name) */
+
+/* The node of frame called from parent, new if need be. */
+uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);
+
+/* Add to the self weight of node. False, and nothing changed, when the sum of all weights of that column would not fit
+ * into 63 bits: then totals always fit, too. */
+bool stacks_add(struct stacks *s, uint32_t node, unsigned column, uint64_t weight);
+
+uint64_t stacks_sum(const struct stacks *s, unsigned column); /* of all self weights */
+
+/* Every node's weight with all below it; n values, caller frees. */
+uint64_t *stacks_totals(const struct stacks *s, unsigned column);
+
+/* All nodes but the root, depth first, siblings by the bytes of their frames; n-1 values, caller frees. Equal trees
+ * give equal sequences of (depth, frame bytes), however they were built. */
+uint32_t *stacks_order(const struct stacks *s);
+
+/* Adds all of src to dst. False on overflow as in stacks_add. */
+bool stacks_merge(struct stacks *dst, const struct stacks *src);
+
+void stacks_free(struct stacks *s);
+
+#endif
