@@ -24,6 +24,7 @@ struct stacks {
 	uint32_t cap;
 	struct stacks_node *node;
 	uint64_t *self[STACKS_COLUMNS]; /* by node; [1] is NULL until column 1 gets a weight */
+	uint64_t sum[STACKS_COLUMNS];   /* of self */
 	uint32_t *slot;
 	uint32_t mask;
 };

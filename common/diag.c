@@ -1,0 +1,159 @@
+#include "diag.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *tool_name = "pj";
+static void (*at_death)(void);
+
+void diag_tool(const char *name)
+{
+	tool_name = name;
+}
+
+const char *diag_tool_name(void)
+{
+	return tool_name;
+}
+
+void diag_at_death(void (*clean)(void))
+{
+	at_death = clean;
+}
+
+/* Length of the valid UTF-8 sequence at p (a plain printable byte: 1), or 0 when it must be escaped. */
+static size_t shown_as_is(const unsigned char *p, size_t n)
+{
+	size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 :
+		     p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
+
+	if (len == 1)
+		return p[0] >= 0x20 && p[0] != 0x7F;
+	if (len == 0 || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((p[i] & 0xC0) != 0x80)
+			return 0;
+	if ((p[0] == 0xC2 && p[1] < 0xA0) || (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] >= 0xA0) ||
+	    (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] >= 0x90))
+		return 0;
+	return len;
+}
+
+/* Copies with what a terminal might obey made visible; what does not fit ends in "...". */
+static size_t masked(char *to, size_t room, const char *from, size_t n)
+{
+	size_t w = 0;
+
+	for (size_t i = 0; i < n;) {
+		size_t len = shown_as_is((const unsigned char *)from + i, n - i);
+
+		if (w + 8 > room) {
+			memcpy(to + w, "...", 3);
+			return w + 3;
+		}
+		if (len) {
+			memcpy(to + w, from + i, len);
+			w += len;
+			i += len;
+		} else {
+			w += (size_t)snprintf(to + w, 5, "\\x%02x", (unsigned char)from[i]);
+			i++;
+		}
+	}
+	return w;
+}
+
+PRINTF(2, 0)
+static void say(struct place at, const char *fmt, va_list args, const char *behind)
+{
+	char text[2048], place[512] = "", line[4096];
+	int n = vsnprintf(text, sizeof(text), fmt, args);
+	size_t w;
+
+	if (n < 0)
+		return;
+	if (at.name && at.line)
+		snprintf(place, sizeof(place), "%.400s:%llu: ", at.name, (unsigned long long)at.line);
+	else if (at.name)
+		snprintf(place, sizeof(place), "%.400s: ", at.name);
+	w = (size_t)snprintf(line, 64, "%.32s: ", tool_name);
+	w += masked(line + w, 700, place, strlen(place));
+	w += masked(line + w, sizeof(line) - w - 400, text, strlen(text));
+	w += (size_t)snprintf(line + w, 300, "%s\n", behind);
+	while (write(STDERR_FILENO, line, w) < 0 && errno == EINTR)
+		;
+}
+
+void warn(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say((struct place){ 0 }, fmt, args, "");
+	va_end(args);
+}
+
+void warn_at(struct place at, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(at, fmt, args, "");
+	va_end(args);
+}
+
+static NORETURN void end(int status)
+{
+	if (at_death)
+		at_death();
+	_exit(status);
+}
+
+void die(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say((struct place){ 0 }, fmt, args, "");
+	va_end(args);
+	end(PJ_FAILED);
+}
+
+void die_at(struct place at, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(at, fmt, args, "");
+	va_end(args);
+	end(PJ_FAILED);
+}
+
+void die_errno(const char *fmt, ...)
+{
+	char why[200];
+	va_list args;
+
+	snprintf(why, sizeof(why), ": %s", strerror(errno));
+	va_start(args, fmt);
+	say((struct place){ 0 }, fmt, args, why);
+	va_end(args);
+	end(PJ_FAILED);
+}
+
+void die_usage(const char *fmt, ...)
+{
+	char hint[100];
+	va_list args;
+
+	snprintf(hint, sizeof(hint), " (see %s --help)", tool_name);
+	va_start(args, fmt);
+	say((struct place){ 0 }, fmt, args, hint);
+	va_end(args);
+	end(PJ_USAGE);
+}

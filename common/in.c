@@ -1,0 +1,212 @@
+#include "in.h"
+
+#include "arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define RAW_SIZE (64 * 1024)
+#define LINE_READ (64 * 1024)
+
+struct in_gzip {
+	z_stream z;
+	bool in_member; /* between header and trailer of a gzip member */
+};
+
+/* Once more of the file into raw; false at its end. */
+static bool fill_raw(struct in *in)
+{
+	ssize_t n;
+
+	do
+		n = read(in->fd, in->raw, RAW_SIZE);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		die_errno("cannot read '%s'", in->name);
+	in->raw_at = 0;
+	in->raw_n = (size_t)n;
+	in->nread += (uint64_t)n;
+	return n > 0;
+}
+
+/* Reads until two bytes are there, as a pipe may give one at a time. */
+static bool is_gzip(struct in *in)
+{
+	ssize_t n = 1;
+
+	while (in->raw_n < 2 && n > 0) {
+		do
+			n = read(in->fd, in->raw + in->raw_n, RAW_SIZE - in->raw_n);
+		while (n < 0 && errno == EINTR);
+		if (n < 0)
+			die_errno("cannot read '%s'", in->name);
+		in->raw_n += (size_t)n;
+		in->nread += (size_t)n;
+	}
+	return in->raw_n >= 2 && (unsigned char)in->raw[0] == 0x1f && (unsigned char)in->raw[1] == 0x8b;
+}
+
+void in_open(struct in *in, const char *path)
+{
+	struct stat st;
+
+	*in = (struct in){ .name = path };
+	if (!path || strcmp(path, "-") == 0) {
+		in->name = "standard input";
+		in->fd = STDIN_FILENO;
+	} else {
+		in->fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (in->fd < 0 || fstat(in->fd, &st) < 0)
+		die_errno("cannot open '%s'", in->name);
+	if (S_ISDIR(st.st_mode))
+		die("cannot read '%s': it is a directory", in->name);
+	if (S_ISREG(st.st_mode))
+		in->size = (uint64_t)st.st_size;
+	in->raw = mem_alloc(1, RAW_SIZE);
+	if (is_gzip(in)) {
+		in->gzip = mem_alloc(sizeof(*in->gzip), 1);
+		in->gzip->in_member = true;
+		if (inflateInit2(&in->gzip->z, 15 + 16) != Z_OK)
+			die("cannot start zlib: out of memory");
+	}
+}
+
+/* Members may follow each other (gzip a >> x; gzip b >> x); zero padding behind the last is not an error. */
+static bool next_member(struct in *in)
+{
+	while (in->raw_at < in->raw_n || fill_raw(in)) {
+		if (in->raw[in->raw_at] != 0) {
+			if ((unsigned char)in->raw[in->raw_at] != 0x1f) {
+				in->damage = "garbage behind the end of gzip data";
+				return false;
+			}
+			inflateReset(&in->gzip->z);
+			in->gzip->in_member = true;
+			return true;
+		}
+		in->raw_at++;
+	}
+	return false;
+}
+
+static size_t read_gzip(struct in *in, char *buf, size_t n)
+{
+	z_stream *z = &in->gzip->z;
+
+	if (n > 1u << 30)
+		n = 1u << 30;
+	z->next_out = (unsigned char *)buf;
+	z->avail_out = (unsigned)n;
+	while (z->avail_out == n) {
+		int status;
+
+		if (!in->gzip->in_member && !next_member(in))
+			break;
+		if (in->raw_at == in->raw_n && !fill_raw(in)) {
+			in->damage = "gzip data ends in the middle";
+			break;
+		}
+		z->next_in = (unsigned char *)in->raw + in->raw_at;
+		z->avail_in = (unsigned)(in->raw_n - in->raw_at);
+		status = inflate(z, Z_NO_FLUSH);
+		in->raw_at = in->raw_n - z->avail_in;
+		if (status == Z_STREAM_END) {
+			in->gzip->in_member = false;
+		} else if (status != Z_OK && status != Z_BUF_ERROR) {
+			in->damage = status == Z_DATA_ERROR ? "gzip data is damaged" : "zlib failed";
+			break;
+		}
+	}
+	return n - z->avail_out;
+}
+
+size_t in_read(struct in *in, char *buf, size_t n)
+{
+	ssize_t got;
+
+	if (in->eof || n == 0)
+		return 0;
+	if (in->gzip) {
+		size_t m = read_gzip(in, buf, n);
+
+		in->eof = m == 0;
+		return m;
+	}
+	if (in->raw_at < in->raw_n) {
+		size_t m = in->raw_n - in->raw_at;
+
+		if (m > n)
+			m = n;
+		memcpy(buf, in->raw + in->raw_at, m);
+		in->raw_at += m;
+		return m;
+	}
+	do
+		got = read(in->fd, buf, n);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		die_errno("cannot read '%s'", in->name);
+	in->nread += (uint64_t)got;
+	in->eof = got == 0;
+	return (size_t)got;
+}
+
+bool in_line(struct in *in, struct str *line)
+{
+	size_t scanned = 0;
+	char *newline;
+
+	for (;;) {
+		size_t got;
+
+		newline = in->n > scanned ? memchr(in->buf + in->at + scanned, '\n', in->n - scanned) : NULL;
+		if (newline)
+			break;
+		scanned = in->n;
+		if (in->n && in->at)
+			memmove(in->buf, in->buf + in->at, in->n);
+		in->at = 0;
+		if (in->cap - in->n < LINE_READ) {
+			if (in->n > IN_LINE_MAX)
+				die_at((struct place){ in->name, in->line + 1 },
+				       "line longer than %zu MB: this is not text", IN_LINE_MAX >> 20);
+			in->cap = in->cap ? in->cap * 2 : 2 * LINE_READ;
+			in->buf = mem_grow(in->buf, 1, in->cap);
+		}
+		got = in_read(in, in->buf + in->n, in->cap - in->n);
+		if (got == 0)
+			break;
+		in->n += got;
+	}
+	if (!newline && in->n == 0)
+		return false;
+	line->p = in->buf + in->at;
+	line->n = newline ? (size_t)(newline - line->p) : in->n;
+	in->at += line->n + (newline != NULL);
+	in->n -= line->n + (newline != NULL);
+	in->line++;
+	return true;
+}
+
+struct place in_place(const struct in *in)
+{
+	return (struct place){ in->name, in->line };
+}
+
+void in_close(struct in *in)
+{
+	if (in->gzip)
+		inflateEnd(&in->gzip->z);
+	free(in->gzip);
+	free(in->raw);
+	free(in->buf);
+	if (in->fd > STDERR_FILENO)
+		close(in->fd);
+	*in = (struct in){ .name = in->name, .damage = in->damage };
+}

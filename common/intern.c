@@ -1,0 +1,192 @@
+#include "intern.h"
+
+#include "diag.h"
+
+#include <stdlib.h>
+
+static uint64_t load64(const unsigned char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return v;
+}
+
+/* Multiply and fold the 128-bit product: one multiplication mixes 16 bytes. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	__uint128_t m = (__uint128_t)a * b;
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+uint64_t hash_bytes(const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	uint64_t h = 0x9E3779B97F4A7C15u ^ n, a = 0, b = 0;
+
+	for (; n > 16; n -= 16, p += 16)
+		h = mix(load64(p) ^ 0xA0761D6478BD642Fu, load64(p + 8) ^ h);
+	if (n >= 8) {
+		a = load64(p);
+		b = load64(p + n - 8); /* may overlap: the length is mixed in */
+	} else {
+		for (size_t i = 0; i < n; i++)
+			a = a << 8 | p[i];
+	}
+	return mix(h ^ a, b ^ 0xE7037ED1A0B428DBu);
+}
+
+static void grow_slots(struct intern *t)
+{
+	uint32_t nslots = t->mask ? (t->mask + 1) * 2 : 256;
+
+	if (nslots == 0)
+		die("more than 2 billion distinct names");
+	free(t->slot);
+	t->slot = mem_alloc(sizeof(*t->slot), nslots);
+	t->mask = nslots - 1;
+	for (uint32_t id = 1; id <= t->n; id++) {
+		uint32_t i = t->hash[id] & t->mask;
+
+		while (t->slot[i])
+			i = (i + 1) & t->mask;
+		t->slot[i] = id;
+	}
+}
+
+static uint32_t find(const struct intern *t, struct str s, uint32_t hash, uint32_t *slot)
+{
+	uint32_t i = hash & t->mask;
+
+	for (; t->slot[i]; i = (i + 1) & t->mask) {
+		uint32_t id = t->slot[i];
+
+		if (t->hash[id] == hash && str_eq(t->str[id], s))
+			return id;
+	}
+	*slot = i;
+	return 0;
+}
+
+uint32_t intern_find(const struct intern *t, struct str s)
+{
+	uint32_t slot;
+
+	return t->mask ? find(t, s, (uint32_t)hash_bytes(s.p, s.n), &slot) : 0;
+}
+
+uint32_t intern(struct intern *t, struct str s)
+{
+	uint32_t hash = (uint32_t)hash_bytes(s.p, s.n), slot, id;
+
+	if (t->n >= t->mask / 2)
+		grow_slots(t);
+	id = find(t, s, hash, &slot);
+	if (id)
+		return id;
+	if (t->n + 1 >= t->cap) {
+		t->cap = t->cap ? t->cap * 2 : 128;
+		t->str = mem_grow(t->str, sizeof(*t->str), t->cap);
+		t->hash = mem_grow(t->hash, sizeof(*t->hash), t->cap);
+		if (t->n == 0) {
+			t->str[0] = (struct str){ "", 0 };
+			t->hash[0] = 0;
+		}
+	}
+	id = ++t->n;
+	t->str[id] = arena_copy(&t->bytes, s);
+	t->hash[id] = hash;
+	t->slot[slot] = id;
+	return id;
+}
+
+void intern_free(struct intern *t)
+{
+	free(t->str);
+	free(t->hash);
+	free(t->slot);
+	arena_free(&t->bytes);
+	*t = (struct intern){ 0 };
+}
+
+struct rankee {
+	uint64_t head; /* the 8 bytes that are compared now, big end first */
+	const char *p;
+	size_t n;
+	uint32_t left; /* bytes from head to the end, 9 for more than 8 */
+	uint32_t id;
+};
+
+static uint64_t head_of(const char *p, size_t n)
+{
+	uint64_t v = 0;
+
+	if (n >= 8) {
+		memcpy(&v, p, 8);
+		return __builtin_bswap64(v);
+	}
+	for (size_t i = 0; i < n; i++)
+		v |= (uint64_t)(unsigned char)p[i] << (56 - 8 * i);
+	return v;
+}
+
+/* By the 8 bytes in head; a string that ends within them comes before one that goes on with NULs. */
+static int head_cmp(const void *va, const void *vb)
+{
+	const struct rankee *a = va, *b = vb;
+
+	if (a->head != b->head)
+		return a->head < b->head ? -1 : 1;
+	return (a->left > b->left) - (a->left < b->left);
+}
+
+/* Names share long beginnings (packages, namespaces): sort by 8 bytes, then every run of equals by its next 8. */
+static void sort_names(struct rankee *r, size_t n)
+{
+	struct run {
+		size_t from, n, depth;
+	} *todo = NULL, run = { 0, n, 0 };
+	size_t ntodo = 0, cap = 0;
+
+	for (;; run = todo[--ntodo]) {
+		struct rankee *at = r + run.from;
+
+		for (size_t i = 0; i < run.n; i++) {
+			size_t left = at[i].n - run.depth;
+
+			at[i].head = head_of(at[i].p + run.depth, left);
+			at[i].left = left < 9 ? (uint32_t)left : 9;
+		}
+		qsort(at, run.n, sizeof(*at), head_cmp);
+		for (size_t i = 0, k; i < run.n; i = k) {
+			for (k = i + 1; k < run.n && head_cmp(&at[i], &at[k]) == 0; k++)
+				;
+			if (k == i + 1 || at[i].left < 9)
+				continue;
+			if (ntodo == cap) {
+				cap = cap ? cap * 2 : 64;
+				todo = mem_grow(todo, sizeof(*todo), cap);
+			}
+			todo[ntodo++] = (struct run){ run.from + i, k - i, run.depth + 8 };
+		}
+		if (ntodo == 0)
+			break;
+	}
+	free(todo);
+}
+
+uint32_t *intern_ranks(const struct intern *t)
+{
+	struct rankee *r = mem_alloc(sizeof(*r), t->n);
+	uint32_t *rank = mem_alloc(sizeof(*rank), (size_t)t->n + 1);
+
+	for (uint32_t id = 1; id <= t->n; id++)
+		r[id - 1] = (struct rankee){ .p = t->str[id].p, .n = t->str[id].n, .id = id };
+	if (t->n)
+		sort_names(r, t->n);
+	for (uint32_t i = 0; i < t->n; i++)
+		rank[r[i].id] = i;
+	free(r);
+	return rank;
+}

@@ -1,0 +1,185 @@
+#include "stacks.h"
+
+#include "diag.h"
+
+#include <stdlib.h>
+
+#define WEIGHT_MAX ((uint64_t)INT64_MAX)
+
+static uint32_t hash_pair(uint32_t parent, uint32_t frame)
+{
+	uint64_t h = ((uint64_t)parent << 32 | frame) * 0x9E3779B97F4A7C15u;
+
+	return (uint32_t)(h >> 32);
+}
+
+static void grow_slots(struct stacks *s)
+{
+	uint32_t nslots = s->mask ? (s->mask + 1) * 2 : 1024;
+
+	if (nslots == 0)
+		die("more than 2 billion distinct stacks");
+	free(s->slot);
+	s->slot = mem_alloc(sizeof(*s->slot), nslots);
+	s->mask = nslots - 1;
+	for (uint32_t id = 1; id < s->n; id++) {
+		uint32_t i = hash_pair(s->node[id].parent, s->node[id].frame) & s->mask;
+
+		while (s->slot[i])
+			i = (i + 1) & s->mask;
+		s->slot[i] = id;
+	}
+}
+
+/* 1.5 times: the tables are most of the memory of a run. */
+static void grow_nodes(struct stacks *s)
+{
+	uint32_t cap = s->cap ? s->cap + s->cap / 2 : 512;
+
+	s->node = mem_grow(s->node, sizeof(*s->node), cap);
+	for (unsigned c = 0; c < STACKS_COLUMNS; c++) {
+		if (c > 0 && !s->self[c])
+			continue; /* most profiles have one column */
+		s->self[c] = mem_grow(s->self[c], sizeof(**s->self), cap);
+		memset(s->self[c] + s->cap, 0, (cap - s->cap) * sizeof(**s->self));
+	}
+	s->cap = cap;
+	if (s->n == 0)
+		s->node[s->n++] = (struct stacks_node){ 0 };
+}
+
+uint32_t stacks_frame(struct stacks *s, struct str name)
+{
+	return intern(&s->frames, name);
+}
+
+uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
+{
+	uint32_t i, id;
+
+	if (unlikely(s->n >= s->mask / 2))
+		grow_slots(s);
+	if (unlikely(s->n >= s->cap))
+		grow_nodes(s);
+	for (i = hash_pair(parent, frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
+		if (s->node[id].parent == parent && s->node[id].frame == frame)
+			return id;
+	id = s->n++;
+	s->node[id] = (struct stacks_node){ parent, frame };
+	s->slot[i] = id;
+	return id;
+}
+
+bool stacks_add(struct stacks *s, uint32_t node, unsigned column, uint64_t weight)
+{
+	if (unlikely(s->cap == 0))
+		grow_nodes(s);
+	if (unlikely(!s->self[column]))
+		s->self[column] = mem_alloc(sizeof(**s->self), s->cap);
+	if (unlikely(weight > WEIGHT_MAX || s->sum[column] > WEIGHT_MAX - weight))
+		return false;
+	s->sum[column] += weight;
+	s->self[column][node] += weight;
+	return true;
+}
+
+uint64_t stacks_sum(const struct stacks *s, unsigned column)
+{
+	return s->sum[column];
+}
+
+uint64_t *stacks_totals(const struct stacks *s, unsigned column)
+{
+	uint64_t *total = mem_alloc(sizeof(*total), s->n);
+
+	if (s->n && s->self[column])
+		memcpy(total, s->self[column], s->n * sizeof(*total));
+	for (uint32_t id = s->n; id-- > 1;)
+		total[s->node[id].parent] += total[id];
+	return total;
+}
+
+/*
+ * Counting sorts instead of comparisons: nodes by the rank of their frame, then, stably, by parent. That leaves every node's
+ * children together and in order; a walk over them needs no recursion.
+ */
+uint32_t *stacks_order(const struct stacks *s)
+{
+	uint32_t n = s->n, nframes = s->frames.n;
+	uint32_t *order, *rank, *by_rank, *kids, *first, *stack;
+	uint32_t depth = 0, norder = 0;
+
+	order = mem_alloc(sizeof(*order), n);
+	if (n < 2)
+		return order;
+	rank = intern_ranks(&s->frames);
+
+	first = mem_alloc(sizeof(*first), (size_t)nframes + 1);
+	for (uint32_t id = 1; id < n; id++)
+		first[rank[s->node[id].frame] + 1]++;
+	for (uint32_t i = 0; i < nframes; i++)
+		first[i + 1] += first[i];
+	by_rank = mem_alloc(sizeof(*by_rank), n);
+	for (uint32_t id = 1; id < n; id++)
+		by_rank[first[rank[s->node[id].frame]]++] = id;
+	free(first);
+	free(rank);
+
+	first = mem_alloc(sizeof(*first), (size_t)n + 1);
+	for (uint32_t id = 1; id < n; id++)
+		first[s->node[id].parent + 1]++;
+	for (uint32_t i = 0; i < n; i++)
+		first[i + 1] += first[i];
+	kids = mem_alloc(sizeof(*kids), n);
+	stack = mem_alloc(sizeof(*stack), n); /* per parent: how many are placed; then the walk's stack */
+	for (uint32_t i = 0; i < n - 1; i++) {
+		uint32_t parent = s->node[by_rank[i]].parent;
+
+		kids[first[parent] + stack[parent]++] = by_rank[i];
+	}
+	free(by_rank);
+
+	stack[depth++] = 0;
+	while (depth) {
+		uint32_t id = stack[--depth];
+
+		if (id)
+			order[norder++] = id;
+		for (uint32_t i = first[id + 1]; i > first[id]; i--)
+			stack[depth++] = kids[i - 1];
+	}
+	free(kids);
+	free(first);
+	free(stack);
+	return order;
+}
+
+bool stacks_merge(struct stacks *dst, const struct stacks *src)
+{
+	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)src->frames.n + 1);
+	uint32_t *node = mem_alloc(sizeof(*node), src->n);
+	bool fits = true;
+
+	for (uint32_t id = 1; id <= src->frames.n; id++)
+		frame[id] = stacks_frame(dst, intern_str(&src->frames, id));
+	for (uint32_t id = 0; id < src->n; id++) {
+		if (id)
+			node[id] = stacks_child(dst, node[src->node[id].parent], frame[src->node[id].frame]);
+		for (unsigned c = 0; c < STACKS_COLUMNS; c++)
+			if (src->self[c] && src->self[c][id])
+				fits = stacks_add(dst, node[id], c, src->self[c][id]) && fits;
+	}
+	free(frame);
+	free(node);
+	return fits;
+}
+
+void stacks_free(struct stacks *s)
+{
+	intern_free(&s->frames);
+	free(s->node);
+	for (unsigned c = 0; c < STACKS_COLUMNS; c++)
+		free(s->self[c]);
+	free(s->slot);
+	*s = (struct stacks){ 0 };
+}
