@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bars.h"
+
+#include "xml.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BARS_MAX 8000    /* more boxes than this never fit into PICTURE_BYTES */
+#define TOOLTIP_MAX 120  /* columns of a name */
+#define PICTURE_PX 16000 /* high enough for any screen; some viewers draw nothing above 32767 */
+#define ROOT UINT32_MAX  /* as frame of a bar */
+
+struct bar {
+	uint32_t frame;
+	uint32_t key;  /* colour and tint; bars of one key share a path */
+	int32_t x, w;  /* tenths of a px; w without the gap to the next */
+	uint32_t row;
+	bool labelled;
+};
+
+/* How fine to draw. */
+struct detail {
+	double frame_px, label_px;
+	uint32_t rows;
+};
+
+struct drawing {
+	const struct look *look;
+	const struct layout *layout;
+	const struct faces *faces;
+	struct detail detail;
+	uint32_t width, top;
+	uint32_t rows; /* drawn */
+	bool rows_hidden;
+	struct bar *bar;
+	uint32_t n;
+};
+
+/* ---- numbers for people ------------------------------------------------------------------------------------- */
+
+void bars_weight(struct text *t, const struct look *look, uint64_t weight)
+{
+	double shown = (double)weight * look->factor;
+	char decimals[8];
+
+	if (look->factor >= 1 && look->factor <= 1) {
+		text_grouped(t, weight);
+		return;
+	}
+	if (shown >= 9e15) {
+		text_printf(t, "%.0f", shown);
+		return;
+	}
+	uint64_t hundredths = (uint64_t)llround(shown * 100);
+	text_grouped(t, hundredths / 100);
+	if (hundredths % 100 == 0)
+		return;
+	snprintf(decimals, sizeof(decimals), ".%02u", (unsigned)(hundredths % 100));
+	if (decimals[2] == '0')
+		decimals[2] = 0;
+	text_add(t, decimals);
+}
+
+void bars_percent(struct text *t, uint64_t part, uint64_t whole)
+{
+	double percent = whole ? 100 * ((double)part / (double)whole) : 0;
+
+	if (part == whole)
+		text_add(t, "100%");
+	else if (part == 0)
+		text_add(t, "0%");
+	else if (percent < 0.005)
+		text_add(t, "<0.01%");
+	else
+		text_printf(t, percent < 1 ? "%.2f%%" : "%.1f%%", percent);
+}
+
+bool bars_is_dark(uint32_t rgb)
+{
+	double r = rgb >> 16 & 255, g = rgb >> 8 & 255, b = rgb & 255;
+
+	/* Squares are near enough to the curve of sRGB here. */
+	return (.2126 * r * r + .7152 * g * g + .0722 * b * b) / (255 * 255) < .19;
+}
+
+/* ---- which bars --------------------------------------------------------------------------------------------- */
+
+static uint32_t key_of(const struct drawing *d, uint32_t frame)
+{
+	uint32_t name = d->faces->of[frame];
+
+	return d->faces->colour[name] * 4 + (d->look->legend ? d->faces->tint[name] : 0);
+}
+
+static double px_of(const struct drawing *d, uint64_t weight)
+{
+	return (double)weight / (double)d->look->total * (d->width - 2 * PICTURE_PAD);
+}
+
+static void add_bar(struct drawing *d, uint32_t frame, uint32_t key, uint64_t start, uint64_t width, uint32_t row)
+{
+	long from = lround(px_of(d, start) * 10), to = lround((px_of(d, start) + px_of(d, width)) * 10);
+	long gap = to - from >= 40 ? 10 : to - from >= 15 ? 5 : 0;
+	long least = to - from - gap < 3 ? 3 : to - from - gap;
+
+	d->bar[d->n++] = (struct bar){
+		.frame = frame,
+		.key = key,
+		.x = (int32_t)(from + 10 * PICTURE_PAD),
+		.w = (int32_t)least,
+		.row = row,
+		.labelled = px_of(d, width) >= d->detail.label_px,
+	};
+	if (row > d->rows)
+		d->rows = row;
+}
+
+/* False: more than can be drawn at this detail. */
+static bool collect_bars(struct drawing *d)
+{
+	const struct layout *l = d->layout;
+
+	d->n = 0;
+	d->rows = 0;
+	d->rows_hidden = false;
+	add_bar(d, ROOT, d->faces->ncolours * 4, 0, d->look->total, 0);
+	for (uint32_t i = 0; i < l->n;) {
+		if (px_of(d, l->width[i]) < d->detail.frame_px) {
+			i = l->end[i];
+		} else if (l->level[i] > d->detail.rows) {
+			d->rows_hidden = true;
+			i = l->end[i];
+		} else if (d->n == BARS_MAX) {
+			return false;
+		} else {
+			add_bar(d, i, key_of(d, i), l->start[i], l->width[i], l->level[i]);
+			i++;
+		}
+	}
+	return true;
+}
+
+/* ---- their bytes -------------------------------------------------------------------------------------------- */
+
+static uint32_t row_y(const struct drawing *d, uint32_t row)
+{
+	return d->top + d->look->row * (d->look->inverted ? row : d->rows - row);
+}
+
+static uint32_t key_rgb(const struct drawing *d, uint32_t key)
+{
+	if (key / 4 == d->faces->ncolours)
+		return palette_root();
+	return palette_blend(d->faces->colours[key / 4].light, d->look->background, 100 - 5 * (key % 4));
+}
+
+/* By key; within one, in drawing order, so that steps are short. */
+static int bar_cmp(const void *a, const void *b)
+{
+	const struct bar *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->frame + 1 > y->frame + 1) - (x->frame + 1 < y->frame + 1);
+}
+
+/* A number in path data; a minus sign parts it from the one before well enough. */
+static void put_step(struct text *t, int64_t tenths, bool first)
+{
+	if (!first && tenths >= 0)
+		text_char(t, ' ');
+	text_tenths(t, tenths);
+}
+
+/* One path for all bars of a key: bar[0..n). */
+static void put_path(struct text *t, const struct drawing *d, const struct bar *bar, uint32_t n)
+{
+	int64_t pen_x = 0, pen_y = 0;
+
+	text_add(t, "<path stroke=\"");
+	text_rgb(t, key_rgb(d, bar->key));
+	text_add(t, "\" d=\"");
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t y = 10 * (int64_t)row_y(d, bar[i].row) + 5 * (int64_t)(d->look->row - 1);
+		text_char(t, i ? 'm' : 'M');
+		put_step(t, bar[i].x - pen_x, true);
+		put_step(t, y - pen_y, false);
+		text_char(t, 'h');
+		text_tenths(t, bar[i].w);
+		pen_x = bar[i].x + bar[i].w;
+		pen_y = y;
+	}
+	text_add(t, "\"/>\n");
+}
+
+/* Weight and share, and the name unless the label says all of it. */
+static void put_tooltip(struct text *t, const struct drawing *d, struct str name, struct str label, uint64_t weight)
+{
+	bool named = !str_eq(name, label);
+
+	text_add(t, "<title>");
+	if (named) {
+		struct text cut = { 0 };
+		label_fit(&cut, name, TOOLTIP_MAX, LABEL_RIGHT);
+		xml_text(t, text_view(&cut));
+		text_add(t, " (");
+		text_free(&cut);
+	}
+	bars_weight(t, d->look, weight);
+	text_char(t, ' ');
+	xml_text(t, d->look->unit);
+	text_add(t, ", ");
+	bars_percent(t, weight, d->look->total);
+	text_add(t, named ? ")</title>" : "</title>");
+}
+
+static void put_label(struct text *t, const struct drawing *d, const struct bar *bar)
+{
+	bool root = bar->frame == ROOT;
+	struct str name = root ? STR("all") : d->faces->text[d->faces->of[bar->frame]];
+	double room = bar->w / 10.0 - 6;
+	struct text label = { 0 };
+
+	if (room > 0)
+		label_fit(&label, name, (size_t)(room / (d->look->font_size * d->look->char_width)), d->look->cut);
+	if (label.n) {
+		double middle = row_y(d, bar->row) + (d->look->row - 1) / 2.0 + d->look->font_size * .35;
+		text_add(t, "<text x=\"");
+		text_tenths(t, bar->x + 40);
+		text_add(t, "\" y=\"");
+		text_tenths(t, lround(middle * 10));
+		text_add(t, bars_is_dark(key_rgb(d, bar->key)) ? "\" fill=\"#f4f5f7\">" : "\">");
+		put_tooltip(t, d, name, text_view(&label), root ? d->look->total : d->layout->width[bar->frame]);
+		xml_text(t, text_view(&label));
+		text_add(t, "</text>\n");
+	}
+	text_free(&label);
+}
+
+static void put_bars(struct text *t, struct drawing *d)
+{
+	qsort(d->bar, d->n, sizeof(*d->bar), bar_cmp);
+	text_printf(t, "<g fill=\"none\" stroke-width=\"%u\">\n", d->look->row - 1);
+	for (uint32_t from = 0, i = 1; i <= d->n; i++) {
+		if (i < d->n && d->bar[i].key == d->bar[from].key)
+			continue;
+		put_path(t, d, d->bar + from, i - from);
+		from = i;
+	}
+	text_printf(t, "</g>\n<g fill=\"#16181d\" font-size=\"%g\" font-family=\"", d->look->font_size);
+	xml_attribute(t, d->look->font);
+	text_add(t, "\">\n");
+	for (uint32_t i = 0; i < d->n; i++) {
+		if (d->bar[i].labelled)
+			put_label(t, d, &d->bar[i]);
+	}
+	text_add(t, "</g>\n");
+}
+
+static void coarsen(struct detail *detail)
+{
+	if (detail->frame_px > 20)
+		detail->rows = (detail->rows * 3 + 1) / 4;
+	detail->frame_px *= 1.25;
+	detail->label_px *= 1.15;
+}
+
+void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
+	       uint32_t width, uint32_t top)
+{
+	struct drawing d = { .look = look, .layout = l, .faces = n, .width = width, .top = top };
+	uint32_t rows = PICTURE_PX / look->row;
+
+	d.detail.frame_px = look->min_px > .5 ? look->min_px : .5;
+	d.detail.label_px = 24;
+	d.detail.rows = rows < PICTURE_ROWS ? rows : PICTURE_ROWS;
+	d.bar = mem_alloc(sizeof(*d.bar), BARS_MAX);
+	for (;; coarsen(&d.detail)) {
+		t->n = 0;
+		if (!collect_bars(&d))
+			continue;
+		put_bars(t, &d);
+		if (t->n <= PICTURE_BYTES || d.n <= 1)
+			break;
+	}
+	free(d.bar);
+	*b = (struct bars){ d.rows, d.rows_hidden };
+}

@@ -1,0 +1,22 @@
+/*
+ * bars.h - the boxes of the static layer: which frames are drawn, where, and as which bytes.
+ */
+#ifndef PJ_BARS_H
+#define PJ_BARS_H
+
+#include "picture.h"
+
+struct bars {
+	uint32_t rows;    /* drawn, the root's not counted */
+	bool rows_hidden; /* there are deeper frames wide enough to be seen */
+};
+
+/* Draws below (or, flame up, so that the first row ends at) top and says what was drawn. */
+void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
+	       uint32_t width, uint32_t top);
+
+void bars_weight(struct text *t, const struct look *look, uint64_t weight); /* "1,234", times the factor */
+void bars_percent(struct text *t, uint64_t part, uint64_t whole);           /* "12.3%", "0.45%", "<0.01%" */
+bool bars_is_dark(uint32_t rgb);                                            /* wants light text on it */
+
+#endif

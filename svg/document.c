@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "document.h"
+
+#include "assets.h"
+#include "encode.h"
+#include "xml.h"
+
+/* ---- config ------------------------------------------------------------------------------------------------- */
+
+static void put_key(struct text *t, const char *key)
+{
+	text_printf(t, "%s\"%s\":", t->n > 1 ? "," : "", key);
+}
+
+static void put_string(struct text *t, const char *key, struct str value)
+{
+	put_key(t, key);
+	xml_json(t, value);
+}
+
+static void put_number(struct text *t, const char *key, double value)
+{
+	put_key(t, key);
+	text_printf(t, "%.15g", value);
+}
+
+static void put_colour(struct text *t, const char *key, bool present, uint32_t rgb)
+{
+	put_key(t, key);
+	text_char(t, '"');
+	if (present)
+		text_rgb(t, rgb);
+	text_char(t, '"');
+}
+
+static void put_kinds(struct text *t, const struct faces *n)
+{
+	put_key(t, "kinds");
+	text_char(t, '[');
+	for (uint32_t i = 0; i < n->nkinds; i++) {
+		text_add(t, i ? ",[" : "[");
+		xml_json(t, str_of(n->kinds[i].label));
+		text_char(t, ',');
+		xml_json(t, n->kinds[i].suffix);
+		text_char(t, ']');
+	}
+	text_char(t, ']');
+}
+
+static void put_colours(struct text *t, const struct faces *n)
+{
+	put_key(t, "colors");
+	text_char(t, '[');
+	for (uint32_t i = 0; i < n->ncolours; i++) {
+		text_add(t, i ? ",[\"" : "[\"");
+		text_rgb(t, n->colours[i].light);
+		text_add(t, "\",\"");
+		text_rgb(t, n->colours[i].dark);
+		text_printf(t, "\",%u]", n->colours[i].kind);
+	}
+	text_char(t, ']');
+}
+
+static const char *cut_name(enum label_cut cut)
+{
+	return cut == LABEL_SMART ? "smart" : cut == LABEL_LEFT ? "left" : "right";
+}
+
+static void put_config(struct text *t, const struct look *look, const struct faces *n)
+{
+	text_char(t, '{');
+	put_number(t, "v", 1);
+	put_string(t, "title", look->title);
+	put_string(t, "subtitle", look->subtitle);
+	put_string(t, "notes", look->notes);
+	put_string(t, "unit", look->unit);
+	put_string(t, "nametype", look->nametype);
+	put_string(t, "root", STR("all"));
+	put_key(t, "total");
+	text_u64(t, look->total);
+	put_number(t, "factor", look->factor);
+	put_number(t, "width", look->width);
+	put_number(t, "inverted", look->inverted);
+	put_number(t, "fh", look->row);
+	put_number(t, "fs", look->font_size);
+	put_number(t, "cw", look->char_width);
+	put_string(t, "font", look->font);
+	put_number(t, "min", look->min_px);
+	put_string(t, "truncate", str_of(cut_name(look->cut)));
+	put_string(t, "search", look->search);
+	put_colour(t, "bg", look->own_background, look->background);
+	put_kinds(t, n);
+	put_colours(t, n);
+	put_number(t, "legend", look->legend);
+	text_char(t, '}');
+}
+
+/* ---- parts -------------------------------------------------------------------------------------------------- */
+
+static void put_start(struct out *o, const struct look *look, const struct picture *p)
+{
+	struct text t = { 0 };
+
+	text_printf(&t,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pj\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
+		    "role=\"img\" font-family=\"%s\" font-size=\"12\" aria-label=\"",
+		    p->width, p->height, p->width, p->height, picture_ui_font);
+	xml_attribute(&t, look->title);
+	text_add(&t, "\">\n<title>");
+	xml_text(&t, look->title);
+	text_add(&t, "</title>\n<desc>");
+	xml_text(&t, text_view(&p->totals));
+	if (look->notes.n)
+		text_add(&t, "\n");
+	xml_text(&t, look->notes);
+	text_add(&t, "</desc>\n");
+	out_str(o, text_view(&t));
+	text_free(&t);
+}
+
+static void put_picture(struct out *o, const struct look *look, const struct picture *p)
+{
+	struct text t = { 0 };
+
+	text_add(&t, "<rect width=\"100%\" height=\"100%\" fill=\"");
+	text_rgb(&t, look->background);
+	text_add(&t, "\"/>\n<g class=\"pj-h\">");
+	text_str(&t, text_view(&p->head));
+	text_add(&t, "</g>\n<g class=\"pj-s\">\n");
+	text_str(&t, text_view(&p->frames));
+	text_printf(&t, "</g>\n<text class=\"pj-i\" x=\"12\" y=\"%u\" fill=\"", p->height - 11);
+	text_rgb(&t, p->muted);
+	text_add(&t, "\">");
+	text_str(&t, text_view(&p->foot));
+	text_add(&t, "</text>\n");
+	out_str(o, text_view(&t));
+	text_free(&t);
+}
+
+static void put_data(struct out *o, const struct look *look, const struct layout *l, const struct faces *n)
+{
+	struct text t = { 0 }, config = { 0 };
+
+	text_add(&t, "<script type=\"application/json\" class=\"pj-c\">");
+	put_config(&config, look, n);
+	text_str(&t, text_view(&config));
+	text_add(&t, "</script>\n<script type=\"application/x-pjsvg\" class=\"pj-d\">");
+	encode_names(&t, n);
+	text_add(&t, "\n\n");
+	encode_tree(&t, l, n);
+	text_add(&t, "\n\n");
+	encode_self(&t, l);
+	text_add(&t, "</script>\n");
+	out_str(o, text_view(&t));
+	text_free(&config);
+	text_free(&t);
+}
+
+static void put_style(struct out *o)
+{
+	struct text t = { 0 };
+
+	if (assets_css().n == 0)
+		return;
+	text_add(&t, "<style>");
+	xml_text(&t, assets_css());
+	text_add(&t, "</style>\n");
+	out_str(o, text_view(&t));
+	text_free(&t);
+}
+
+static void put_viewer(struct out *o)
+{
+	if (assets_viewer().n == 0)
+		return;
+	out_text(o, "<script><![CDATA[");
+	out_str(o, assets_viewer());
+	out_text(o, "]]></script>\n");
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------- */
+
+void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n)
+{
+	struct picture p;
+
+	picture_make(&p, look, l, n);
+	put_start(o, look, &p);
+	put_style(o);
+	put_picture(o, look, &p);
+	put_data(o, look, l, n);
+	put_viewer(o);
+	out_text(o, "</svg>\n");
+	picture_free(&p);
+}
+
+void document_write_empty(struct out *o, const struct look *look, const char *why)
+{
+	struct picture p;
+
+	picture_empty(&p, look, why);
+	put_start(o, look, &p);
+	put_picture(o, look, &p);
+	out_text(o, "</svg>\n");
+	picture_free(&p);
+}

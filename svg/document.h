@@ -1,0 +1,16 @@
+/*
+ * document.h - the whole SVG file, as docs/SVG.md lays it out.
+ */
+#ifndef PJ_DOCUMENT_H
+#define PJ_DOCUMENT_H
+
+#include "out.h"
+#include "picture.h"
+
+/* The static picture, the data and the viewer. */
+void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n);
+
+/* A picture that says why there is no graph; nothing else. */
+void document_write_empty(struct out *o, const struct look *look, const char *why);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "encode.h"
+
+#include "xml.h"
+
+#include <stdlib.h>
+
+/* 0x20..0x7e without & < > " ' \ and the backquote. */
+static const char digits[] = " !#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
+
+_Static_assert(sizeof(digits) == 88 + 1, "the alphabet has 88 digits");
+
+#define MORE 44 /* digits from here on: this much less, and another one follows */
+
+static void put_digit(struct text *t, uint32_t digit)
+{
+	text_char(t, digits[digit]);
+}
+
+static void put_varint(struct text *t, uint64_t value)
+{
+	while (value >= MORE) {
+		put_digit(t, MORE + (uint32_t)(value % MORE));
+		value /= MORE;
+	}
+	put_digit(t, (uint32_t)value);
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------- */
+
+/* Only ASCII counts, so that bytes here are UTF-16 units there. */
+static uint32_t shared_prefix(struct str a, struct str b)
+{
+	uint32_t n = 0;
+
+	while (n < 87 && n < a.n && n < b.n && a.p[n] == b.p[n] && (unsigned char)a.p[n] < 0x80)
+		n++;
+	return n;
+}
+
+void encode_names(struct text *t, const struct faces *n)
+{
+	struct str before = { 0 };
+
+	for (uint32_t i = 0; i < n->n; i++) {
+		uint32_t shared = shared_prefix(before, n->text[i]);
+		if (i)
+			text_char(t, '\n');
+		put_digit(t, shared);
+		put_varint(t, n->colour[i]);
+		xml_text(t, str_from(n->text[i], shared));
+		before = n->text[i];
+	}
+}
+
+/* ---- tree --------------------------------------------------------------------------------------------------- */
+
+/* What a caller's name has called: the most recent last, so that moving to the front is a short shift. */
+struct callees {
+	uint32_t *id;
+	uint32_t n, cap;
+};
+
+/* The pairs (caller's name, callee's name) met so far: a miss in a long list must not cost a search. */
+struct pairs {
+	uint64_t *slot; /* 0: empty */
+	uint64_t mask;
+};
+
+struct tree {
+	struct callees *of; /* by name; the root's at faces.n */
+	struct pairs met;
+	struct arena memory;
+};
+
+static void pairs_make(struct pairs *p, uint32_t n)
+{
+	uint64_t slots = 16;
+
+	while (slots < (uint64_t)n * 2)
+		slots *= 2;
+	p->slot = mem_alloc(sizeof(*p->slot), slots);
+	p->mask = slots - 1;
+}
+
+/* Was the pair there? It is, afterwards. */
+static bool pairs_meet(struct pairs *p, uint32_t caller, uint32_t callee)
+{
+	uint64_t key = ((uint64_t)caller << 32 | callee) + 1;
+	uint64_t at = (key * 0x9e3779b97f4a7c15) >> 20;
+
+	for (;; at++) {
+		uint64_t *slot = &p->slot[at & p->mask];
+		if (*slot == key)
+			return true;
+		if (*slot == 0) {
+			*slot = key;
+			return false;
+		}
+	}
+}
+
+static void callees_push(struct callees *c, uint32_t id, struct arena *memory)
+{
+	if (c->n == c->cap) {
+		uint32_t cap = c->cap ? c->cap * 2 : 4;
+		uint32_t *grown = arena_new(memory, uint32_t, cap);
+		if (c->n)
+			memcpy(grown, c->id, c->n * sizeof(*grown));
+		c->id = grown;
+		c->cap = cap;
+	}
+	c->id[c->n++] = id;
+}
+
+/* Position of id counted from the front, from 1; id is then in front. */
+static uint32_t callees_to_front(struct callees *c, uint32_t id)
+{
+	uint32_t at = c->n - 1;
+
+	while (c->id[at] != id)
+		at--;
+	uint32_t k = c->n - at;
+	memmove(c->id + at, c->id + at + 1, (k - 1) * sizeof(*c->id));
+	c->id[c->n - 1] = id;
+	return k;
+}
+
+static void put_frame(struct text *t, uint32_t pop, uint32_t k, uint32_t id)
+{
+	put_digit(t, (pop < 7 ? pop : 7) + 8 * (k < 10 ? k : 10));
+	if (pop >= 7)
+		put_varint(t, pop - 7);
+	if (k >= 10)
+		put_varint(t, k - 10);
+	if (k == 0)
+		put_varint(t, id);
+}
+
+void encode_tree(struct text *t, const struct layout *l, const struct faces *n)
+{
+	struct tree tree = { .of = mem_alloc(sizeof(*tree.of), (size_t)n->n + 1) };
+	uint32_t depth = 0;
+
+	pairs_make(&tree.met, l->n);
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t caller = l->parent[i] == LAYOUT_ROOT ? n->n : n->of[l->parent[i]];
+		uint32_t id = n->of[i], k = 0;
+		struct callees *list = &tree.of[caller];
+		if (pairs_meet(&tree.met, caller, id))
+			k = callees_to_front(list, id);
+		else
+			callees_push(list, id, &tree.memory);
+		put_frame(t, depth + 1 - l->level[i], k, id);
+		depth = l->level[i];
+	}
+	arena_free(&tree.memory);
+	free(tree.met.slot);
+	free(tree.of);
+}
+
+/* ---- self --------------------------------------------------------------------------------------------------- */
+
+void encode_self(struct text *t, const struct layout *l)
+{
+	uint64_t zeros = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (l->self[i] == 0) {
+			zeros++;
+			continue;
+		}
+		put_varint(t, zeros);
+		put_varint(t, l->self[i] - 1);
+		zeros = 0;
+	}
+}

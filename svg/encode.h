@@ -1,0 +1,16 @@
+/*
+ * encode.h - the whole tree as a few bytes a frame: NAMES, TREE and SELF of docs/SVG.md.
+ *
+ * The text needs no escaping but & < > in names, which is done here: what is appended is the content of the data element.
+ */
+#ifndef PJ_ENCODE_H
+#define PJ_ENCODE_H
+
+#include "faces.h"
+#include "text.h"
+
+void encode_names(struct text *t, const struct faces *n);
+void encode_tree(struct text *t, const struct layout *l, const struct faces *n);
+void encode_self(struct text *t, const struct layout *l);
+
+#endif

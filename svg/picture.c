@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "picture.h"
+
+#include "bars.h"
+#include "xml.h"
+
+#include <stdlib.h>
+
+const char picture_ui_font[] = "ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif";
+
+#define MIDDOT " \xc2\xb7 "
+#define FOOT_PX 32
+#define UI_CHAR_PX 6.6 /* a character of the header's small text, on average */
+
+enum { TITLE_Y = 29, TOTALS_Y = 49, LINE_PX = 18, LEGEND_PX = 22 };
+
+/* ---- header ------------------------------------------------------------------------------------------------- */
+
+static void put_totals(struct text *t, const struct look *look, const struct layout *l, const struct faces *n)
+{
+	bars_weight(t, look, look->total);
+	text_char(t, ' ');
+	text_str(t, look->unit);
+	text_add(t, MIDDOT);
+	text_grouped(t, l->n);
+	text_add(t, l->n == 1 ? " frame" MIDDOT : " frames" MIDDOT);
+	text_grouped(t, n->functions);
+	text_add(t, n->functions == 1 ? " function" MIDDOT "depth " : " functions" MIDDOT "depth ");
+	text_grouped(t, l->depth);
+}
+
+/* One line of small text at y, cut to the picture's width. */
+static void put_line(struct text *t, struct str line, double y, uint32_t width, uint32_t ink)
+{
+	struct text cut = { 0 };
+
+	label_fit(&cut, line, (size_t)((width - 2 * PICTURE_PAD) / UI_CHAR_PX), LABEL_RIGHT);
+	text_printf(t, "<text x=\"%d\" y=\"%g\" fill=\"", PICTURE_PAD, y);
+	text_rgb(t, ink);
+	text_add(t, "\">");
+	xml_text(t, text_view(&cut));
+	text_add(t, "</text>");
+	text_free(&cut);
+}
+
+static void put_title(struct picture *p, const struct look *look)
+{
+	struct text cut = { 0 };
+
+	label_fit(&cut, look->title, (size_t)((p->width - 2 * PICTURE_PAD) / 9.5), LABEL_RIGHT);
+	text_printf(&p->head, "<text x=\"%d\" y=\"%d\" font-size=\"17\" font-weight=\"600\" fill=\"", PICTURE_PAD, TITLE_Y);
+	text_rgb(&p->head, p->ink);
+	text_add(&p->head, "\">");
+	xml_text(&p->head, text_view(&cut));
+	text_add(&p->head, "</text>");
+	text_free(&cut);
+}
+
+/* Totals and subtitle, on one line where they fit. Returns the height of the header so far. */
+static uint32_t put_facts(struct picture *p, const struct look *look)
+{
+	struct text line = { 0 };
+	uint32_t height = TOTALS_Y + 11;
+
+	text_str(&line, text_view(&p->totals));
+	if (look->subtitle.n) {
+		text_add(&line, MIDDOT);
+		text_str(&line, look->subtitle);
+	}
+	if (look->subtitle.n == 0 || (double)label_columns(text_view(&line)) * UI_CHAR_PX <= p->width - 2.0 * PICTURE_PAD) {
+		put_line(&p->head, text_view(&line), TOTALS_Y, p->width, p->muted);
+	} else {
+		put_line(&p->head, text_view(&p->totals), TOTALS_Y, p->width, p->muted);
+		put_line(&p->head, look->subtitle, TOTALS_Y + LINE_PX, p->width, p->muted);
+		height += LINE_PX;
+	}
+	text_free(&line);
+	return height;
+}
+
+/* ---- legend ------------------------------------------------------------------------------------------------- */
+
+struct share {
+	const char *label;
+	uint32_t rgb;
+	uint64_t self;
+};
+
+static int share_cmp(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	return strcmp(x->label, y->label);
+}
+
+/* Self weight by label, the heaviest first. Returns their number; at most max. */
+static size_t make_shares(struct share *share, size_t max, const struct layout *l, const struct faces *n)
+{
+	uint64_t *self = mem_alloc(sizeof(*self), (size_t)n->ncolours + 1);
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		self[n->colour[n->of[i]]] += l->self[i];
+	for (uint32_t c = 0; c < n->ncolours; c++) {
+		const char *label = n->kinds[n->colours[c].kind].label;
+		size_t k = 0;
+		while (k < count && strcmp(share[k].label, label) != 0)
+			k++;
+		if (k == max)
+			continue;
+		if (k == count)
+			share[count++] = (struct share){ label, n->colours[c].light, 0 };
+		share[k].self += self[c];
+	}
+	free(self);
+	qsort(share, count, sizeof(*share), share_cmp);
+	return count;
+}
+
+/* The square is a character: it flows with the text, whatever the font. */
+static void put_share(struct text *t, const struct share *share, const struct look *look, bool first)
+{
+	text_printf(t, "<tspan dx=\"%d\" font-size=\"15\" fill=\"", first ? 0 : 16);
+	text_rgb(t, share->rgb);
+	text_add(t, "\">\xe2\x96\xa0</tspan><tspan dx=\"5\">");
+	xml_text(t, str_of(share->label));
+	text_add(t, "</tspan><tspan dx=\"5\" fill-opacity=\".72\">");
+	bars_percent(t, share->self, look->total);
+	text_add(t, "</tspan>");
+}
+
+static uint32_t put_legend(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n, uint32_t y)
+{
+	struct share share[CODE_COUNT];
+	size_t count = make_shares(share, countof(share), l, n);
+	double x = PICTURE_PAD;
+
+	text_printf(&p->head, "<text x=\"%d\" y=\"%u\" fill=\"", PICTURE_PAD, y + 10);
+	text_rgb(&p->head, p->ink);
+	text_add(&p->head, "\">");
+	for (size_t i = 0; i < count && share[i].self > look->total / 1000; i++) {
+		x += 60 + UI_CHAR_PX * (double)strlen(share[i].label);
+		if (x > p->width)
+			break;
+		put_share(&p->head, &share[i], look, i == 0);
+	}
+	text_add(&p->head, "</text>");
+	return y + LEGEND_PX;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------- */
+
+static void put_foot(struct picture *p, const struct bars *bars, const struct layout *l)
+{
+	if (bars->rows_hidden) {
+		text_add(&p->foot, "rows beyond ");
+		text_grouped(&p->foot, bars->rows);
+		text_add(&p->foot, " of ");
+		text_grouped(&p->foot, l->depth);
+		text_add(&p->foot, " are not drawn here" MIDDOT);
+	}
+	text_add(&p->foot, "open in a browser to zoom and search");
+}
+
+/* Text colours that can be read on the background. */
+static void choose_ink(struct picture *p, const struct look *look)
+{
+	bool dark = bars_is_dark(look->background);
+
+	p->ink = dark ? 0xf4f5f7 : 0x16181d;
+	p->muted = dark ? 0x9aa1ab : 0x5b616b;
+	if (look->own_background)
+		p->muted = dark ? 0xc4c8ce : 0x454a52;
+}
+
+void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n)
+{
+	struct bars bars = { 0 };
+
+	*p = (struct picture){ .width = look->width ? look->width : PICTURE_WIDTH };
+	choose_ink(p, look);
+	put_totals(&p->totals, look, l, n);
+	put_title(p, look);
+	uint32_t top = put_facts(p, look);
+	if (look->legend)
+		top = put_legend(p, look, l, n, top);
+	bars_draw(&bars, &p->frames, look, l, n, p->width, top);
+	p->height = top + (bars.rows + 1) * look->row + FOOT_PX;
+	put_foot(p, &bars, l);
+}
+
+void picture_empty(struct picture *p, const struct look *look, const char *why)
+{
+	*p = (struct picture){ .width = look->width ? look->width : PICTURE_WIDTH, .height = 120 };
+	choose_ink(p, look);
+	put_title(p, look);
+	text_add(&p->totals, "no samples");
+	put_line(&p->head, str_of(why), TOTALS_Y + 6, p->width, p->muted);
+}
+
+void picture_free(struct picture *p)
+{
+	text_free(&p->head);
+	text_free(&p->frames);
+	text_free(&p->foot);
+	text_free(&p->totals);
+	*p = (struct picture){ 0 };
+}

@@ -1,0 +1,55 @@
+/*
+ * picture.h - the static layer: what every program shows that runs no script.
+ *
+ * Plain presentation attributes, no styles, no ids. Frames are thick strokes, one path a colour; wide ones have a label and a tooltip.
+ * It stays below PICTURE_BYTES whatever the profile is like: the narrowest frames, and the outermost rows of very deep
+ * stacks, give way and the footer says so.
+ */
+#ifndef PJ_PICTURE_H
+#define PJ_PICTURE_H
+
+#include "labels.h"
+#include "faces.h"
+
+#define PICTURE_BYTES 60000
+#define PICTURE_ROWS 400
+#define PICTURE_PAD 12     /* px beside the root */
+#define PICTURE_WIDTH 1200 /* when the width follows the window */
+
+/* How the graph is to look. Strings are visible text (xml_visible). */
+struct look {
+	struct str title, subtitle, notes;
+	struct str unit;     /* what a weight is */
+	struct str nametype; /* said before names in the viewer */
+	struct str font;     /* CSS list */
+	struct str search;   /* colour of matches; empty: the viewer's */
+	double font_size;    /* px */
+	double char_width;   /* em */
+	double min_px;       /* narrower frames are not drawn */
+	double factor;       /* shown weights are multiplied by it */
+	uint64_t total;      /* of the root box, at least the sum of the layout */
+	uint32_t width;      /* px; 0: as wide as the window */
+	uint32_t row;        /* px, the gap included */
+	uint32_t background; /* 0xRRGGBB */
+	bool own_background; /* the user chose it */
+	bool inverted;       /* root on top */
+	bool legend;         /* colours mean kinds of code */
+	enum label_cut cut;
+};
+
+struct picture {
+	uint32_t width, height;
+	uint32_t ink, muted; /* text on the background */
+	struct text head;    /* content of g.pj-h */
+	struct text frames;  /* content of g.pj-s */
+	struct text foot;    /* text.pj-i */
+	struct text totals;  /* "118,593 samples · ..."; plain text */
+};
+
+void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n);
+void picture_empty(struct picture *p, const struct look *look, const char *why); /* a graph without samples */
+void picture_free(struct picture *p);
+
+extern const char picture_ui_font[]; /* of everything but the labels of frames */
+
+#endif

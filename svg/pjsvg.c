@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pjsvg - draw folded stacks as an interactive flame graph. */
+#include "document.h"
+#include "folded.h"
+#include "request.h"
+#include "xml.h"
+
+#define MIDDOT " \xc2\xb7 "
+#define FONT "ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace"
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+/* False: the input was damaged; what came before is in s. */
+static bool read_file(const char *path, struct stacks *s, struct folded_header *h, struct folded_tally *t)
+{
+	struct in in;
+
+	in_open(&in, path);
+	if (folded_read(&in, NULL, s, h, t) > 1)
+		die("%s: two columns of numbers are a difference between profiles, which pjsvg cannot draw yet", in.name);
+	bool whole = !in.damage;
+	if (!whole)
+		warn_at(in_place(&in), "%s; what came before it is drawn", in.damage);
+	in_close(&in);
+	return whole;
+}
+
+static void tell_bad_lines(const struct folded_tally *t)
+{
+	for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
+		warn_at(t->first_bad[i], "not a stack%s%s", i == 0 ? ": " : "", i == 0 ? t->first_why : "");
+	if (t->bad > 1)
+		warn("%ju lines skipped", (uintmax_t)t->bad);
+	if (t->rounded)
+		warn("%ju weights with decimals were rounded", (uintmax_t)t->rounded);
+}
+
+static bool read_all(char **files, struct stacks *s, struct folded_header *h, struct folded_tally *t)
+{
+	bool whole = true;
+
+	if (!*files)
+		return read_file(NULL, s, h, t);
+	for (; *files; files++)
+		whole &= read_file(*files, s, h, t);
+	return whole;
+}
+
+/* ---- looks -------------------------------------------------------------------------------------------------- */
+
+static struct str visible(struct arena *a, struct str s)
+{
+	struct text t = { 0 };
+
+	xml_visible(&t, s);
+	struct str copy = arena_copy(a, text_view(&t));
+	text_free(&t);
+	return copy;
+}
+
+static void add_fact(struct text *t, struct str before, struct str fact, const char *after)
+{
+	if (fact.n == 0)
+		return;
+	if (t->n)
+		text_add(t, MIDDOT);
+	text_str(t, before);
+	text_str(t, fact);
+	text_add(t, after);
+}
+
+/* What the user says, then what the input says about itself. */
+static struct str make_subtitle(struct arena *a, const struct request *r, const struct folded_header *h)
+{
+	struct text t = { 0 };
+
+	add_fact(&t, STR(""), str_of(r->subtitle), "");
+	add_fact(&t, STR(""), h->event, "");
+	add_fact(&t, STR(""), h->frequency, " Hz");
+	add_fact(&t, STR(""), h->host, "");
+	add_fact(&t, STR("from "), h->from, "");
+	add_fact(&t, STR("to "), h->to, "");
+	add_fact(&t, STR(""), h->labels, "");
+	if (h->lost)
+		text_printf(&t, "%s%ju lost", t.n ? MIDDOT : "", (uintmax_t)h->lost);
+	struct str subtitle = visible(a, text_view(&t));
+	text_free(&t);
+	return subtitle;
+}
+
+static struct str given(struct arena *a, const char *value, struct str otherwise)
+{
+	return value ? visible(a, str_of(value)) : otherwise;
+}
+
+static struct look make_look(struct arena *a, const struct request *r, const struct folded_header *h, uint64_t sum)
+{
+	uint32_t width = r->width ? (uint32_t)r->width : PICTURE_WIDTH;
+	struct str unit = h->unit.n ? visible(a, h->unit) : STR("samples");
+
+	return (struct look){
+		.title = given(a, r->title, r->inverted ? STR("Icicle Graph") : STR("Flame Graph")),
+		.subtitle = make_subtitle(a, r, h),
+		.notes = given(a, r->notes, STR("")),
+		.unit = given(a, r->unit, unit),
+		.nametype = given(a, r->nametype, STR("Function:")),
+		.font = given(a, r->font, STR(FONT)),
+		.search = given(a, r->search, STR("")),
+		.font_size = r->font_size,
+		.char_width = r->char_width,
+		.min_px = r->min_px < 0 ? -r->min_px * (width - 2 * PICTURE_PAD) : r->min_px,
+		.factor = r->factor,
+		.total = r->total > sum ? r->total : sum,
+		.width = (uint32_t)r->width,
+		.row = (uint32_t)r->row,
+		.background = r->background,
+		.own_background = r->own_background,
+		.inverted = r->inverted,
+		.legend = palette_is_kind(r->palette),
+		.cut = r->truncate_right ? LABEL_RIGHT : LABEL_SMART,
+	};
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+static void write_graph(struct out *out, const struct request *r, const struct look *look, const struct stacks *s)
+{
+	struct layout layout;
+	struct faces faces;
+
+	layout_make(&layout, s);
+	faces_make(&faces, &layout, s, r->palette, r->hash);
+	document_write(out, look, &layout, &faces);
+	faces_free(&faces);
+	layout_free(&layout);
+}
+
+int main(int argc, char **argv)
+{
+	static struct out out;
+	struct request request;
+	struct stacks stacks = { 0 };
+	struct folded_header header = { 0 };
+	struct folded_tally tally = { 0 };
+	struct arena arena = { 0 };
+
+	diag_tool("pjsvg");
+	char **files = request_parse(&request, argc, argv);
+	bool whole = read_all(files, &stacks, &header, &tally);
+	tell_bad_lines(&tally);
+
+	uint64_t sum = stacks_sum(&stacks, 0);
+	struct look look = make_look(&arena, &request, &header, sum);
+	out_open(&out, request.output);
+	if (sum) {
+		write_graph(&out, &request, &look, &stacks);
+	} else {
+		warn("no samples%s", tally.bad ? ": no line is a folded stack (a;b;c 42)" : " in the input");
+		document_write_empty(&out, &look, "no samples: there was no folded stack (a;b;c 42) in the input");
+	}
+	out_close(&out);
+	stacks_free(&stacks);
+	arena_free(&arena);
+	return sum && whole ? PJ_OK : PJ_FAILED;
+}

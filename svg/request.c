@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "request.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- values ------------------------------------------------------------------------------------------------- */
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* #rgb, #rrggbb or a colour's name: nothing else may reach an attribute. */
+static bool is_colour(struct str s)
+{
+	uint64_t value;
+
+	if (s.n == 0 || s.n > 24)
+		return false;
+	if (s.p[0] == '#')
+		return (s.n == 4 || s.n == 7) && str_hex(str_from(s, 1), &value);
+	for (size_t i = 0; i < s.n; i++) {
+		if (!is_letter(s.p[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A CSS list of font families: letters, digits, blanks and , . _ - */
+static bool is_font(struct str s)
+{
+	if (s.n == 0 || s.n > 200)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (!is_letter(s.p[i]) && !is_digit(s.p[i]) && !strchr(" ,._-", s.p[i]))
+			return false;
+	}
+	return true;
+}
+
+static void set_palette(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	char known[256] = "";
+
+	r->palette = palette_find(str_of(value));
+	if (r->palette)
+		return;
+	for (size_t i = 0; palette_name(i).n; i++) {
+		strcat(known, i ? " " : "");
+		strncat(known, palette_name(i).p, palette_name(i).n);
+	}
+	die_usage("%s: there is no palette '%s', but: %s", name, value, known);
+}
+
+static void set_background(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (!palette_background(str_of(value), &r->background))
+		die_usage("%s: '%s' is not yellow, blue, green, grey or #rrggbb", name, value);
+	r->own_background = true;
+}
+
+static void set_search(void *to, const char *value, const char *name)
+{
+	if (!is_colour(str_of(value)))
+		die_usage("%s: '%s' is not a colour (#rrggbb or a name)", name, value);
+	*(const char **)to = value;
+}
+
+static void set_font(void *to, const char *value, const char *name)
+{
+	if (!is_font(str_of(value)))
+		die_usage("%s: '%s' is not a list of fonts (letters, digits, blanks and , . _ -)", name, value);
+	*(const char **)to = value;
+}
+
+/* "0.5" px or "0.1%" of the total. */
+static void set_minwidth(void *to, const char *value, const char *name)
+{
+	double *min_px = to;
+	char *end;
+	double v = is_digit(value[0]) || value[0] == '.' ? strtod(value, &end) : -1;
+
+	if (!(v >= 0) || !isfinite(v) || !(*end == 0 || (end[0] == '%' && end[1] == 0 && v <= 100)))
+		die_usage("%s: '%s' is not a width in px or in %%, such as 0.5 or 0.1%%", name, value);
+	*min_px = *end == '%' ? -v / 100 : v;
+}
+
+/* ---- options of others -------------------------------------------------------------------------------------- */
+
+/* Would change what the picture says: never ignored. */
+static void refuse(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	die_usage("not yet: %s", name);
+}
+
+static void note(void *to, const char *value, const char *name)
+{
+	(void)value;
+	warn("%s has no effect: %s", name, (const char *)to);
+}
+
+static void ignore(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	(void)name;
+}
+
+/* ---- the command line --------------------------------------------------------------------------------------- */
+
+static void check_range(const char *name, double value, double least, double most)
+{
+	if (!(value >= least && value <= most))
+		die_usage("%s: %g is not between %g and %g", name, value, least, most);
+}
+
+static void check(const struct request *r)
+{
+	if (r->width)
+		check_range("--width", (double)r->width, 200, 20000);
+	check_range("--height", (double)r->row, 4, 200);
+	check_range("--fontsize", r->font_size, 4, 100);
+	check_range("--fontwidth", r->char_width, .1, 2);
+	check_range("--factor", r->factor, 1e-15, 1e15);
+	check_range("--minwidth", fabs(r->min_px), 0, 1e6);
+	check_range("--total", (double)r->total, 0, (double)INT64_MAX);
+}
+
+char **request_parse(struct request *r, int argc, char **argv)
+{
+	static char name_colours[] = "colours follow from names, always";
+	static char same_bytes[] = "the same input always gives the same bytes";
+	static char utf8[] = "the picture is UTF-8, whatever the input is";
+	static char no_palette_file[] = "palette files are not read yet";
+	static char no_attributes[] = "attributes of frames are not supported yet";
+	static char by_name[] = "frames are ordered by name";
+	static char own_look[] = "frames have no border, and the viewer has its own colours";
+	static char compact[] = "the data is compact, always";
+	static char shares[] = "colours follow from names, not from widths";
+
+	const struct opt opts[] = {
+		{ 0, "title", "TEXT", OPT_STR, &r->title, NULL, "headline [Flame Graph; Icicle Graph with --inverted]" },
+		{ 0, "subtitle", "TEXT", OPT_STR, &r->subtitle, NULL, "second line, behind the totals" },
+		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL, "write to FILE, which appears when it is complete" },
+		{ 'i', "inverted", NULL, OPT_FLAG, &r->inverted, NULL, "root on top (icicle graph)" },
+		{ 0, "width", "PX", OPT_U64, &r->width, NULL, "fixed width [as wide as the window]" },
+		{ 0, "height", "PX", OPT_U64, &r->row, NULL, "height of a frame [18]" },
+		{ 0, "minwidth", "PX|X%", OPT_CALL, &r->min_px, set_minwidth, "draw no frame narrower than this; search finds it [0.5]" },
+		{ 'c', "colors", "PALETTE", OPT_CALL, r, set_palette, "kind (of code), hot, java, mem, ... [kind]" },
+		{ 0, "hash", NULL, OPT_FLAG, &r->hash, NULL, "flamegraph.pl's colours by letters of the name" },
+		{ 0, "bgcolors", "COLOR", OPT_CALL, r, set_background, "background: yellow, blue, green, grey, #rrggbb [white]" },
+		{ 0, "search-color", "COLOR", OPT_CALL, &r->search, set_search, "colour of what a search finds" },
+		{ 0, "fonttype", "FONT", OPT_CALL, &r->font, set_font, "font of frames [monospace]" },
+		{ 0, "fontsize", "PX", OPT_DOUBLE, &r->font_size, NULL, "size of that font [11]" },
+		{ 0, "fontwidth", "EM", OPT_DOUBLE, &r->char_width, NULL, "width of one of its characters [0.61]" },
+		{ 0, "truncate-text-right", NULL, OPT_FLAG, &r->truncate_right, NULL, "cut long names at their end, not wisely" },
+		{ 0, "countname", "UNIT", OPT_STR, &r->unit, NULL, "what is counted [samples, or what the input says]" },
+		{ 0, "nametype", "TEXT", OPT_STR, &r->nametype, NULL, "said before names [Function:]" },
+		{ 0, "factor", "F", OPT_DOUBLE, &r->factor, NULL, "show counts multiplied by F [1]" },
+		{ 0, "total", "N", OPT_U64, &r->total, NULL, "width of the root, if it is more than all stacks have" },
+		{ 0, "notes", "TEXT", OPT_STR, &r->notes, NULL, "kept inside of the file" },
+		{ 0, "color", "PALETTE", OPT_CALL, r, set_palette, NULL },
+		{ 0, "reverse", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
+		{ 0, "flamechart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
+		{ 0, "flame-chart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
+		{ 0, "negate", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
+		{ 0, "base", "FRAME", OPT_CALL, NULL, refuse, NULL },
+		{ 0, "random", NULL, OPT_CALL_FLAG, name_colours, note, NULL },
+		{ 0, "deterministic", NULL, OPT_CALL_FLAG, same_bytes, note, NULL },
+		{ 0, "colordiffusion", NULL, OPT_CALL_FLAG, shares, note, NULL },
+		{ 0, "cp", NULL, OPT_CALL_FLAG, no_palette_file, note, NULL },
+		{ 0, "nameattr", "FILE", OPT_CALL, no_attributes, note, NULL },
+		{ 0, "no-sort", NULL, OPT_CALL_FLAG, by_name, note, NULL },
+		{ 0, "encoding", "NAME", OPT_CALL, utf8, note, NULL },
+		{ 0, "pretty-xml", NULL, OPT_CALL_FLAG, compact, note, NULL },
+		{ 0, "stroke-color", "COLOR", OPT_CALL, own_look, note, NULL },
+		{ 0, "uicolor", "COLOR", OPT_CALL, own_look, note, NULL },
+		{ 'q', "quiet", NULL, OPT_CALL_FLAG, NULL, ignore, NULL },
+		{ 'v', "verbose", NULL, OPT_CALL_FLAG, NULL, ignore, NULL },
+	};
+	const struct tool tool = {
+		.name = "pjsvg",
+		.does = "draw folded stacks as an interactive flame graph",
+		.synopsis = "[options] [file ...]",
+		.example = "example: perf record -a -g -F 99 -- sleep 30\n"
+			   "         perf script | pjfold | pjsvg --title \"$(hostname)\" > flame.svg",
+		.opts = opts,
+		.nopts = countof(opts),
+		.single_dash_long = true,
+	};
+
+	*r = (struct request){
+		.palette = palette_find(STR("kind")),
+		.row = 18,
+		.font_size = 11,
+		.char_width = .61,
+		.factor = 1,
+		.min_px = .5,
+		.background = 0xffffff,
+	};
+	char **files = opt_parse(&tool, argc, argv);
+	check(r);
+	return files;
+}

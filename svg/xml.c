@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xml.h"
+
+size_t xml_utf8(struct str s, uint32_t *code)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+
+	if (s.n == 0)
+		return 0;
+	unsigned char c = (unsigned char)s.p[0];
+	if (c < 0x80) {
+		*code = c;
+		return 1;
+	}
+	size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+	if (c < 0xc2 || c > 0xf4 || s.n < n)
+		return 0;
+	uint32_t u = c & (0xffU >> (n + 1));
+	for (size_t i = 1; i < n; i++) {
+		unsigned char d = (unsigned char)s.p[i];
+		if ((d & 0xc0) != 0x80)
+			return 0;
+		u = u << 6 | (d & 0x3f);
+	}
+	if (u < least[n] || u > 0x10ffff || (u >= 0xd800 && u <= 0xdfff))
+		return 0;
+	*code = u;
+	return n;
+}
+
+/* Code points beyond ASCII that must not reach a reader as they are. */
+static bool is_hidden(uint32_t u)
+{
+	static const struct {
+		uint32_t first, last;
+	} range[] = {
+		{ 0x80, 0x9f },       /* C1 controls */
+		{ 0xad, 0xad },       /* soft hyphen */
+		{ 0x34f, 0x34f },     /* combining grapheme joiner */
+		{ 0x61c, 0x61c },     /* Arabic letter mark */
+		{ 0x115f, 0x1160 },   /* Hangul fillers */
+		{ 0x17b4, 0x17b5 },   /* invisible Khmer vowels */
+		{ 0x180e, 0x180e },   /* Mongolian vowel separator */
+		{ 0x200b, 0x200f },   /* zero width, direction marks */
+		{ 0x2028, 0x202e },   /* line and paragraph separators, embeddings and overrides */
+		{ 0x2060, 0x206f },   /* invisible operators, isolates */
+		{ 0x3164, 0x3164 },   /* Hangul filler */
+		{ 0xfdd0, 0xfdef },   /* noncharacters */
+		{ 0xfeff, 0xfeff },   /* byte order mark */
+		{ 0xffa0, 0xffa0 },   /* halfwidth Hangul filler */
+		{ 0xfff0, 0xfffb },   /* unassigned, interlinear annotation */
+		{ 0xe0000, 0xe0fff }, /* tags, variation selectors supplement */
+	};
+
+	for (size_t i = 0; i < countof(range); i++) {
+		if (u < range[i].first)
+			break;
+		if (u <= range[i].last)
+			return true;
+	}
+	return (u & 0xfffe) == 0xfffe;
+}
+
+static bool is_plain(char c)
+{
+	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f;
+}
+
+void xml_visible(struct text *t, struct str s)
+{
+	while (s.n) {
+		size_t plain = 0;
+		while (plain < s.n && is_plain(s.p[plain]))
+			plain++;
+		text_bytes(t, s.p, plain);
+		s = str_from(s, plain);
+		if (s.n == 0)
+			break;
+
+		uint32_t u = 0;
+		size_t n = xml_utf8(s, &u);
+		if (n <= 1)
+			text_printf(t, "\\x%02x", (unsigned char)s.p[0]);
+		else if (!is_hidden(u))
+			text_bytes(t, s.p, n);
+		else if (u > 0xffff)
+			text_printf(t, "\\u{%x}", u);
+		else
+			text_printf(t, "\\u%04x", u);
+		s = str_from(s, n ? n : 1);
+	}
+}
+
+static const char *entity(char c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+static void put_escaped(struct text *t, struct str s, bool quotes)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		const char *e = entity(s.p[i]);
+		if (!e || (!quotes && (s.p[i] == '"' || s.p[i] == '\'')))
+			continue;
+		text_bytes(t, s.p + from, i - from);
+		text_add(t, e);
+		from = i + 1;
+	}
+	if (from < s.n)
+		text_bytes(t, s.p + from, s.n - from);
+}
+
+void xml_text(struct text *t, struct str s)
+{
+	put_escaped(t, s, false);
+}
+
+void xml_attribute(struct text *t, struct str s)
+{
+	put_escaped(t, s, true);
+}
+
+void xml_json(struct text *t, struct str s)
+{
+	text_char(t, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '"' || s.p[i] == '\\')
+			text_char(t, '\\');
+		xml_text(t, (struct str){ s.p + i, 1 });
+	}
+	text_char(t, '"');
+}
