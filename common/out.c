@@ -5,18 +5,36 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *unfinished; /* for remove_unfinished only */
+static const char *volatile unfinished; /* for remove_unfinished only */
 
 static void remove_unfinished(void)
 {
 	if (unfinished)
 		unlink(unfinished);
+}
+
+static void on_signal(int sig)
+{
+	remove_unfinished();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* Interrupted, terminated, hung up: as quiet as ever, but without leaving half a file. Who ignores a signal (nohup) still does. */
+static void remove_when_killed(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < countof(signals); i++)
+		if (signal(signals[i], on_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
 }
 
 static const char *shown(const struct out *o)
@@ -36,30 +54,64 @@ static char *temp_name(const char *path)
 	return temp;
 }
 
+/* A symbolic link is followed, so that the file it names is replaced, not the link. NULL: not a link. */
+static char *link_target(const char *path)
+{
+	struct stat st;
+	char *target, *joined;
+	const char *slash = strrchr(path, '/');
+	int dir = slash ? (int)(slash - path) + 1 : 0;
+	size_t cap;
+	ssize_t n;
+
+	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
+		return NULL;
+	target = realpath(path, NULL);
+	if (target)
+		return target;
+	/* it points to what is not there yet */
+	cap = st.st_size > 0 ? (size_t)st.st_size + 1 : 4096;
+	target = mem_alloc(1, cap + 1);
+	n = readlink(path, target, cap);
+	if (n < 0)
+		die_errno("cannot read the link '%s'", path);
+	target[n] = 0;
+	if (target[0] == '/')
+		return target;
+	joined = mem_alloc(1, (size_t)dir + (size_t)n + 1);
+	memcpy(joined, path, (size_t)dir);
+	memcpy(joined + dir, target, (size_t)n);
+	free(target);
+	return joined;
+}
+
 void out_open(struct out *o, const char *path)
 {
 	struct stat st;
 	bool exists;
 
-	o->path = path && strcmp(path, "-") != 0 ? path : NULL;
-	o->temp = NULL;
+	o->path = path && strcmp(path, "-") != 0 && strcmp(path, "/dev/stdout") != 0 ? path : NULL;
+	o->temp = o->target = NULL;
 	o->n = 0;
 	o->fd = STDOUT_FILENO;
 	if (!o->path)
 		return;
 	exists = stat(path, &st) == 0;
-	if (exists && !S_ISREG(st.st_mode)) {
+	/* what is in /dev belongs to the system, even when it leads to a regular file (/dev/fd/3) */
+	if ((exists && !S_ISREG(st.st_mode)) || strncmp(path, "/dev/", 5) == 0) {
 		o->fd = open(path, O_WRONLY | O_CLOEXEC);
 		if (o->fd < 0)
 			die_errno("cannot write '%s'", path);
 		return;
 	}
-	o->temp = temp_name(path);
+	o->target = link_target(path);
+	o->temp = temp_name(o->target ? o->target : path);
 	o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
 	if (o->fd < 0)
 		die_errno("cannot create '%s'", o->temp);
 	unfinished = o->temp;
 	diag_at_death(remove_unfinished);
+	remove_when_killed();
 }
 
 static void write_all(struct out *o, const char *p, size_t n)
@@ -146,11 +198,12 @@ void out_close(struct out *o)
 	if (close(o->fd) < 0)
 		die_errno("cannot write '%s'", shown(o));
 	if (o->temp) {
-		if (rename(o->temp, o->path) < 0)
-			die_errno("cannot rename '%s' to '%s'", o->temp, o->path);
+		if (rename(o->temp, o->target ? o->target : o->path) < 0)
+			die_errno("cannot rename '%s' to '%s'", o->temp, o->target ? o->target : o->path);
 		unfinished = NULL;
 		free(o->temp);
-		o->temp = NULL;
+		free(o->target);
+		o->temp = o->target = NULL;
 	}
 	o->fd = -1;
 }
