@@ -1,6 +1,7 @@
 #include "diag.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,19 @@
 static const char *tool_name = "pj";
 static void (*at_death)(void);
 
+/* A closed descriptor 0, 1 or 2 would be given to the next file that is opened, and messages would end up in it. What is put in
+ * its place fails when it is used, as a closed one does. */
+static void keep_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			_exit(PJ_FAILED);
+}
+
 void diag_tool(const char *name)
 {
 	tool_name = name;
+	keep_standard_descriptors();
 }
 
 const char *diag_tool_name(void)

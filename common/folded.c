@@ -61,8 +61,10 @@ const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, b
 	line = trim_right(line);
 	number = last_word(&line);
 	if (!str_u64(number, weight) || *weight > INT64_MAX) {
-		bool digits = number.n && strspn(number.p, "0123456789") >= number.n;
+		bool digits = number.n > 0;
 
+		for (size_t i = 0; i < number.n; i++)
+			digits = digits && number.p[i] >= '0' && number.p[i] <= '9';
 		why = digits ? "the weight does not fit into 63 bits" : parse_decimal(number, weight);
 		*rounded = why == NULL;
 	}
@@ -296,26 +298,30 @@ NORETURN static void too_heavy(struct place at)
 	die_at(at, "the sum of all weights does not fit into 63 bits");
 }
 
-/* Column 1 of `from` counts lines, its last frames end in the first number: see folded_read. */
+/* Column 1 of `from` counts lines, whose last frames end in the first number: see folded_read. With callees the same frame is whole. */
 static void split_columns(struct stacks *s, const struct stacks *from, struct place at)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
+	bool *is_caller = mem_alloc(sizeof(*is_caller), from->n);
 
+	for (uint32_t id = 1; id < from->n; id++)
+		is_caller[from->node[id].parent] = true;
 	for (uint32_t id = 1; id < from->n; id++) {
 		struct str name = intern_str(&from->frames, from->node[id].frame);
-		uint32_t parent = node[from->node[id].parent];
-		uint64_t before = 0;
+		uint32_t parent = node[from->node[id].parent], end;
+		uint64_t lines = from->self[1] ? from->self[1][id] : 0, before = 0;
 
-		if (!from->self[1] || !from->self[1][id]) {
+		if (is_caller[id])
 			node[id] = stacks_child(s, parent, stacks_frame(s, name));
+		if (lines == 0)
 			continue;
-		}
 		cut_column(&name, &before);
-		node[id] = stacks_child(s, parent, stacks_frame(s, name));
-		if (__builtin_mul_overflow(before, from->self[1][id], &before) ||
-		    !stacks_add(s, node[id], 0, before) || !stacks_add(s, node[id], 1, from->self[0][id]))
+		end = stacks_child(s, parent, stacks_frame(s, name));
+		if (__builtin_mul_overflow(before, lines, &before) || !stacks_add(s, end, 0, before) ||
+		    !stacks_add(s, end, 1, from->self[0][id]))
 			too_heavy(at);
 	}
+	free(is_caller);
 	free(node);
 }
 

@@ -11,7 +11,8 @@
 #include "out.h"
 #include "stacks.h"
 
-/* The `# pj key=value ...` line in front of a folded text. Empty fields are not written. */
+/* The `# pj key=value ...` line in front of a folded text. Empty fields are not written. What folded_read puts here lives as long as
+ * the stacks it was read into. */
 struct folded_header {
 	struct str unit;  /* samples, ns, ... */
 	struct str event;

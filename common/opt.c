@@ -112,11 +112,14 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 	const char *value = NULL;
 	char shown[80];
 
-	if (str_eq(word, STR("help")))
-		help(tool);
-	if (str_eq(word, STR("version")))
-		version(tool);
 	snprintf(shown, sizeof(shown), "--%.*s", (int)(name.n < 70 ? name.n : 70), name.p);
+	if (!opt && (str_eq(name, STR("help")) || str_eq(name, STR("version")))) {
+		if (eq)
+			die_usage("option '%s' takes no value", shown);
+		if (str_eq(name, STR("help")))
+			help(tool);
+		version(tool);
+	}
 	if (!opt)
 		die_usage("unknown option '%s'", shown);
 	if (opt->arg) {

@@ -53,7 +53,7 @@ struct str str_cut(struct str *s, char sep)
 	struct str head = *s;
 
 	if (i < 0) {
-		*s = (struct str){ s->p + s->n, 0 };
+		*s = str_from(*s, s->n);
 		return head;
 	}
 	*s = str_from(*s, (size_t)i + 1);

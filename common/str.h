@@ -35,7 +35,7 @@ bool str_ends(struct str s, struct str suffix);
 
 static inline struct str str_from(struct str s, size_t i) /* without its first i bytes; i <= s.n */
 {
-	return (struct str){ s.p + i, s.n - i };
+	return (struct str){ i ? s.p + i : s.p, s.n - i }; /* NULL + 0 is undefined in C */
 }
 
 static inline struct str str_head(struct str s, size_t n) /* its first n bytes; n <= s.n */
