@@ -4,23 +4,24 @@
 CC      ?= cc
 PREFIX  ?= /usr/local
 DESTDIR ?=
+MANDIR  ?= $(PREFIX)/share/man
 V       ?= 0
 SAN     ?= 0
+T       ?=
+SECS    ?= 60
 
 CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter 1,$(SAN)),san,std)-$(CCNAME)
+VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)
 B       := build/$(VARIANT)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 -Werror
 STD  := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
-ifeq ($(SAN),1)
-OPTIM := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-else
-OPTIM := -O2
-endif
+OPTIM_0    := -O2
+OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(OPTIM) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(CFLAGS)
-LDLIBS  += -lz -pthread
+ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(CFLAGS)
+LDLIBS  += -lz -pthread -lm
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2);)
@@ -31,8 +32,16 @@ TOOLS := $(patsubst %.c,$(B)/bin/%,$(notdir $(MAINS)))
 LIB   := $(B)/libpj.a
 LIBOBJS := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c))
 parts = $(patsubst %,$(B)/%.o,$(basename $(filter-out $(1)/pj%.c,$(wildcard $(1)/*.c $(1)/*.S))))
+MANS := $(wildcard man/*.[1-9])
 
-all: $(TOOLS)
+# Tests and fuzz targets are other mains: they link what they need of any tool but its main.
+ROOMS   := $(filter-out common test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
+PARTS   := $(B)/parts.a
+UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
+TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
+REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
+
+all: $(TOOLS) ## build every tool (V=1 shows commands; SAN=1 with sanitizers; CC=clang)
 
 define tool
 $(B)/bin/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $(call parts,$(patsubst %/,%,$(dir $(1)))) $(LIB)
@@ -44,7 +53,11 @@ $(TOOLS):
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(LIB): $(LIBOBJS)
-	$(call say,AR,$@)rm -f $@ && $(AR) rc $@ $^
+	$(call say,AR,$@)rm -f $@ && $(AR) qc $@ $^
+
+$(PARTS): $(foreach r,$(ROOMS),$(call parts,$(r)))
+	@mkdir -p $(@D)
+	$(call say,AR,$@)rm -f $@ && $(AR) qc $@ $^
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -54,10 +67,77 @@ $(B)/%.o: %.S
 	@mkdir -p $(@D)
 	$(call say,AS,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-clean:
+# .incbin is invisible to -MMD.
+$(B)/svg/assets.o: $(wildcard svg/viewer.js svg/viewer.css)
+
+# ---- tests -----------------------------------------------------------------------------------------------------
+
+$(UNITS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+ifeq ($(SAN),fuzz)
+$(REPLAYS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+else
+$(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+endif
+
+tests: all $(UNITS) $(REPLAYS) ## build the tests, too
+
+check: tests ## everything that needs no server and no browser (T=pattern selects by name)
+	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh
+
+accept: all ## rewrite the expected results of test/cases (T=pattern); look at them with git diff
+	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/cases.sh --accept
+
+bench: all ## the figures: CPU, memory, sizes; peers optional (FLAMEGRAPH_DIR=, PJ_BENCH_INPUT=)
+	$(Q)PJ_BUILD=$(B) bash test/bench/run.sh
+
+fuzz: ## clang's libFuzzer on every parser, or on one: T=folded SECS=60
+	$(Q)$(MAKE) --no-print-directory CC=clang SAN=fuzz SECS=$(SECS) T='$(T)' fuzz-run
+
+fuzz-run: $(REPLAYS)
+	$(Q)PJ_BUILD=$(B) SECS=$(SECS) T='$(T)' sh test/fuzz/run.sh
+
+fresh: ## both scripts on a fresh Debian in a folder (root, debootstrap; 20 minutes)
+	$(Q)bash test/fresh.sh
+
+# ---- habits ----------------------------------------------------------------------------------------------------
+
+HEADERS := $(wildcard */*.h test/*/*.h)
+SOURCES := $(wildcard */*.c */*.h test/*/*.c test/*/*.h)
+
+headers: ## every header compiles alone, and twice
+	$(Q)for h in $(HEADERS); do \
+		printf '#include "%s"\n#include "%s"\n' $$h $$h | \
+		$(CC) $(STD) $(WARN) -Wno-unused-function -Icommon -I. -Itest/fuzz -fsyntax-only -x c - || { echo "$$h does not stand alone"; exit 1; }; \
+	done
+
+lint: headers ## headers, layering, forbidden functions, cppcheck, shellcheck, mandoc, clang-format
+	$(Q)sh test/lint.sh
+
+format: ## lay out all C as .clang-format says
+	clang-format -i $(SOURCES)
+
+install: all ## tools and man pages below DESTDIR/PREFIX
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(TOOLS) $(DESTDIR)$(PREFIX)/bin
+	set -e; for m in $(MANS); do \
+		install -d $(DESTDIR)$(MANDIR)/man$${m##*.}; install -m 644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}; done
+
+uninstall: ## what install put there
+	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(notdir $(TOOLS)))
+	rm -f $(foreach m,$(MANS),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
+
+clean: ## all that was built
 	rm -rf build
 
--include $(shell find build -name '*.d' 2>/dev/null)
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all clean
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+.PHONY: all tests check accept bench fuzz fuzz-run fresh headers lint format install uninstall clean help
 .DELETE_ON_ERROR:
+.SECONDARY:

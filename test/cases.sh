@@ -1,0 +1,90 @@
+#!/bin/sh
+# cases.sh [--accept] - test/cases/TOOL/NAME/{cmd,out,err,status,inputs}: every case is a folder.
+#
+# cmd is sh text, run in a copy of the folder. What it prints must be `out` and `err` (missing: nothing), its status `status`
+# (missing: 0). A case of pjfold that does not choose -j itself runs a second time with -j 3 and must do the same.
+# T selects cases by pattern. --accept writes what was seen as what is expected.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+accept=
+if [ "${1:-}" = --accept ]; then accept=1; fi
+LC_ALL=C
+export LC_ALL
+if [ -n "$accept" ]; then PATH=$top/${PJ_BUILD:-build/std-cc}/bin:$PATH; fi
+
+# The tool under test takes flags that the case does not see.
+cat >run <<'SH'
+pjfold()
+{
+	# shellcheck disable=SC2086
+	command pjfold $PJFOLD_TEST_FLAGS "$@"
+}
+. ./.cmd
+SH
+
+# run_case FOLDER FLAGS: leaves got/out, got/err, got/status
+run_case()
+{
+	chmod -R u+rwx work 2>/dev/null
+	rm -rf work got
+	cp -R "$1" work
+	mkdir got
+	mv work/cmd work/.cmd
+	rm -f work/out work/err work/status
+	(
+		cd work || exit 1
+		PJFOLD_TEST_FLAGS=$2 exec timeout 60 sh ../run
+	) >got/out 2>got/err </dev/null
+	echo $? >got/status
+}
+
+# Missing files stand for nothing and 0.
+wanted()
+{
+	rm -rf want
+	mkdir want
+	for f in out err; do
+		if [ -e "$1/$f" ]; then cp "$1/$f" want/$f; else : >want/$f; fi
+	done
+	if [ -e "$1/status" ]; then cp "$1/status" want/status; else echo 0 >want/status; fi
+}
+
+compare()
+{
+	if cmp -s got/out want/out && cmp -s got/err want/err && cmp -s got/status want/status; then
+		pass "$1"
+	else
+		diff -au want got >difference
+		fail "$1" difference
+	fi
+}
+
+# cases of tools that are not built (yet) are not run
+for case in "$top"/test/cases/*/*/; do
+	case=${case%/}
+	name=${case#"$top"/test/cases/}
+	[ -e "$case/cmd" ] || continue
+	have "${name%%/*}" || continue
+	if [ -n "${T:-}" ] && ! echo "test/cases/$name test/cases.sh" | grep -qE -- "$T"; then continue; fi
+	run_case "$case" ''
+	if [ -n "$accept" ]; then
+		for f in out err; do
+			if [ -s got/$f ]; then cp got/$f "$case/$f"; else rm -f "$case/$f"; fi
+		done
+		if [ "$(cat got/status)" != 0 ]; then cp got/status "$case/status"; else rm -f "$case/status"; fi
+		pass "$name accepted"
+		continue
+	fi
+	wanted "$case"
+	compare "$name"
+	if [ "${name%%/*}" = pjfold ] && ! grep -qE -- '(^|[^[:alnum:]-])-j' "$case/cmd"; then
+		run_case "$case" '-j 3'
+		compare "$name -j 3"
+	fi
+done
+if [ "$n" = 0 ]; then
+	echo "1..0 # SKIP no cases"
+	exit 0
+fi
+done_testing

@@ -1,0 +1,52 @@
+#!/bin/sh
+# check.sh - run the tests of one build: make check. TAP goes through prove, where there is one, and is kept in PJ_BUILD/tap.
+# PJ_BUILD: the build's folder. T: run only what matches this pattern. PJ_TESTS: run these instead (./check does).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+PJ_TOP=$PWD
+PJ_BUILD=${PJ_BUILD:-build/std-cc}
+case $PJ_BUILD in /*) ;; *) PJ_BUILD=$PJ_TOP/$PJ_BUILD ;; esac
+PJ_TAP=${PJ_TAP:-$PJ_BUILD/tap}
+PATH=$PJ_BUILD/bin:$PATH
+LC_ALL=C
+# A test that uses more than this is broken; so is one that leaks.
+UBSAN_OPTIONS=print_stacktrace=1
+export PJ_TOP PJ_BUILD PJ_TAP PATH LC_ALL UBSAN_OPTIONS
+T=${T:-}
+export T
+
+rm -rf "$PJ_TAP"
+mkdir -p "$PJ_TAP"
+
+# What there is to run: slow ones first, as two run at a time.
+all_tests()
+{
+	ls test/laws.t test/conformance.t test/cases.sh test/*.t test/*/*.t 2>/dev/null | grep -vE '^test/(live\.t|browser/)'
+	for t in "$PJ_BUILD"/test/unit/*_test "$PJ_BUILD"/test/fuzz/*_fuzz; do
+		[ -x "$t" ] && echo "${t#"$PJ_TOP"/}"
+	done
+}
+
+tests=${PJ_TESTS:-$(all_tests | awk '!seen[$0]++')}
+if [ -n "$T" ]; then
+	chosen=$(echo "$tests" | grep -E -- "$T")
+	# T=cases/pjfold/NAME or T=NAME selects cases, too
+	if [ -z "${PJ_TESTS:-}" ] && find test/cases -mindepth 2 -maxdepth 2 2>/dev/null | grep -qE -- "$T"; then
+		chosen=$(printf '%s\n%s\n' "$chosen" test/cases.sh | awk 'NF && !seen[$0]++')
+	fi
+	tests=$chosen
+fi
+if [ -z "$tests" ]; then
+	echo "check: no test matches '$T'" >&2
+	exit 1
+fi
+
+# shellcheck disable=SC2086 # names of tests hold no blanks
+if [ -z "${PJ_NO_PROVE:-}" ] && command -v prove >/dev/null 2>&1; then
+	prove -Q -j2 --exec 'sh test/keep.sh' $tests </dev/null
+else
+	for t in $tests; do
+		sh test/keep.sh "$t" </dev/null | grep -A 40 '^not ok'
+	done
+fi
+awk -f test/tally.awk "$PJ_TAP"/*.tap

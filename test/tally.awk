@@ -1,0 +1,64 @@
+# tally.awk - counts kept TAP files: what failed, what was skipped and why, and `N passed, N failed, N skipped`.
+# Ends with 1 when anything failed: a test, a plan that was not kept, a test program that died.
+
+function end_of_file() {
+	if (planned < 0 || planned != seen) {
+		failed++
+		failures = failures "  " name ": " (planned < 0 ? "ended without a plan" : seen " of " planned " tests ran") "\n"
+	} else if (status != 0 && !failed_here) {
+		failed++
+		failures = failures "  " name ": exit status " status "\n"
+	}
+}
+
+function basename_of(path) {
+	sub(/.*\//, "", path)
+	sub(/\.tap$/, "", path)
+	return path
+}
+
+FNR == 1 {
+	if (name != "")
+		end_of_file()
+	name = basename_of(FILENAME)
+	planned = -1
+	seen = failed_here = 0
+	status = 0
+}
+
+/^1\.\.[0-9]+/ {
+	planned = substr($1, 4) + 0
+	if (planned == 0 && match($0, /# *[Ss][Kk][Ii][Pp][^ ]* */)) {
+		skipped++
+		skips = skips "  " name ": " substr($0, RSTART + RLENGTH) "\n"
+	}
+}
+
+/^(not )?ok( |$)/ {
+	seen++
+	what = $0
+	sub(/^(not )?ok *[0-9]* *(- )?/, "", what)
+	if (match(what, / *# *[Ss][Kk][Ii][Pp][^ ]* */)) {
+		skipped++
+		skips = skips "  " name ": " substr(what, 1, RSTART - 1) ": " substr(what, RSTART + RLENGTH) "\n"
+	} else if (/^not/) {
+		failed++
+		failed_here++
+		failures = failures "  " name ": " what "\n"
+	} else {
+		passed++
+	}
+}
+
+/^# exit [0-9]+$/ { status = $3 }
+
+END {
+	if (name != "")
+		end_of_file()
+	if (skipped)
+		printf "\nskipped:\n%s", skips
+	if (failed)
+		printf "\nfailed:\n%s", failures
+	printf "%s%d passed, %d failed, %d skipped\n", (skipped || failed) ? "\n" : "", passed, failed, skipped
+	exit failed > 0
+}

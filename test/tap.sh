@@ -1,0 +1,94 @@
+# shellcheck shell=sh
+# tap.sh - what shell tests share. Source it first: . "$(dirname "$0")/tap.sh"
+# Afterwards the current folder is a scratch one, $top is the project, and the tools are in PATH.
+
+n=0
+failed=0
+top=${PJ_TOP:-$(cd "$(dirname "$0")/.." && pwd)}
+case ${PJ_BUILD:-} in
+'') PATH=$top/build/std-cc/bin:$PATH ;; # a test started by hand, after `make tests`
+esac
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/pj-test.XXXXXX")
+trap 'chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+cd "$scratch" || exit 1
+
+# pass NAME, fail NAME [FILE...]: the files are shown as comments
+pass()
+{
+	n=$((n + 1))
+	echo "ok $n - $1"
+}
+
+fail()
+{
+	n=$((n + 1))
+	failed=1
+	echo "not ok $n - $1"
+	shift
+	for shown in "$@"; do
+		[ -e "$shown" ] && head -n 40 "$shown" | cut -c1-400 | sed 's/^/# /'
+	done
+	return 0
+}
+
+# ok NAME COMMAND...: the command ends with 0
+ok()
+{
+	name=$1
+	shift
+	if "$@" >.ok 2>&1; then pass "$name"; else fail "$name" .ok; fi
+}
+
+not()
+{
+	! "$@"
+}
+
+# is NAME GOT WANT
+is()
+{
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		printf 'got:  %s\nwant: %s\n' "$2" "$3" >.is
+		fail "$1" .is
+	fi
+}
+
+# same NAME FILE FILE: equal bytes
+same()
+{
+	if cmp -s "$2" "$3"; then
+		pass "$1"
+	else
+		diff -u "$2" "$3" >.same 2>&1
+		fail "$1" .same
+	fi
+}
+
+# skip NAME REASON
+skip()
+{
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+have()
+{
+	command -v "$1" >/dev/null 2>&1
+}
+
+# The tools that are built, of those that this project has.
+tools()
+{
+	for tool in pjfold pjsvg; do
+		if have "$tool"; then echo "$tool"; fi
+	done
+}
+
+done_testing()
+{
+	echo "1..$n"
+	exit "$failed"
+}

@@ -1,0 +1,116 @@
+/* arena_test - alignment, zeroes, big objects, addresses that stay. */
+#include "arena.h"
+
+#include "child.h"
+#include "tap.h"
+
+#include <stdalign.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ASAN 1
+#endif
+#endif
+#ifdef ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+static void overflow(void *arg)
+{
+	struct arena a = { 0 };
+
+	(void)arg;
+	arena_alloc(&a, SIZE_MAX / 2, 3);
+}
+
+#ifndef ASAN
+static void too_big(void *arg)
+{
+	(void)arg;
+	mem_alloc(1, SIZE_MAX / 2);
+}
+#endif
+
+static void grow_overflow(void *arg)
+{
+	(void)arg;
+	mem_grow(NULL, SIZE_MAX / 2, 3);
+}
+
+static bool zeroed(const char *p, size_t n)
+{
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
+int main(void)
+{
+	static struct child c;
+	struct arena a = { 0 };
+	bool aligned = true, zero = true, kept = true, apart = true;
+	char *objects[5000];
+	struct str copies[5000];
+	size_t before;
+
+	arena_free(&a);
+	is_u64(a.total, 0, "an empty arena can be freed");
+
+	for (size_t i = 0; i < countof(objects); i++) {
+		char text[16];
+
+		copies[i] = arena_copy(&a, (struct str){ text, (size_t)snprintf(text, sizeof(text), "%zu", i) });
+		objects[i] = arena_alloc(&a, 1, i % 97);
+		aligned = aligned && (uintptr_t)objects[i] % alignof(max_align_t) == 0;
+		zero = zero && zeroed(objects[i], i % 97);
+		memset(objects[i], (int)(i & 0xff), i % 97);
+	}
+	ok(aligned, "objects between odd strings are aligned for any type");
+	ok(zero, "objects are zeroed");
+	for (size_t i = 0; i < countof(objects); i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%zu", i);
+		kept = kept && str_eq(copies[i], str_of(text)) && copies[i].p[copies[i].n] == 0;
+		for (size_t k = 0; k < i % 97; k++)
+			apart = apart && (unsigned char)objects[i][k] == (i & 0xff);
+	}
+	ok(kept, "copies stay what they were, with a NUL behind");
+	ok(apart, "objects do not overlap");
+
+	before = a.total;
+	objects[0] = arena_alloc(&a, 1, 10u << 20);
+	ok(zeroed(objects[0], 10u << 20), "an object bigger than any block");
+	memset(objects[0], 1, 10u << 20);
+	objects[1] = arena_alloc(&a, 1, 1);
+	ok(objects[1] < objects[0] || objects[1] >= objects[0] + (10u << 20), "the next one is outside of it");
+	ok(a.total >= before + (10u << 20), "the total counts it");
+
+	copies[0] = arena_copy(&a, (struct str){ 0 });
+	ok(copies[0].n == 0 && copies[0].p && copies[0].p[0] == 0, "a copy of {0} is an empty C string");
+	copies[0] = arena_copy(&a, STR("a\0b"));
+	is_str(copies[0], STR("a\0b"), "NUL bytes are copied");
+	ok(arena_alloc(&a, 0, 100) != NULL && arena_new(&a, uint64_t, 0) != NULL, "objects of no size");
+
+#ifdef ASAN
+	objects[2] = arena_alloc(&a, 1, 16);
+	ok(__asan_address_is_poisoned(objects[2] + 16), "AddressSanitizer sees the end of an object");
+#endif
+	arena_free(&a);
+	ok(a.total == 0 && a.block == NULL, "free leaves an empty arena");
+	ok(arena_alloc(&a, 1, 1) != NULL, "which can be used again");
+	arena_free(&a);
+
+#ifndef ASAN
+	child_run(&c, too_big, NULL);
+	ok(c.status == 1 && str_find_str(c.err, STR("out of memory")) > 0, "no memory: a message and status 1");
+#endif
+	child_run(&c, overflow, NULL);
+	ok(c.status == 1 && str_find_str(c.err, STR("out of memory")) > 0, "a size that overflows is out of memory");
+	child_run(&c, grow_overflow, NULL);
+	ok(c.status == 1 && str_find_str(c.err, STR("out of memory")) > 0, "in mem_grow, too");
+	return done();
+}

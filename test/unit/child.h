@@ -1,0 +1,52 @@
+/* child.h - run a function in a child process and keep what it printed and how it ended: for code that dies. */
+#ifndef PJ_CHILD_H
+#define PJ_CHILD_H
+
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct child {
+	int status; /* exit status, or 128 + signal */
+	struct str out, err;
+	char buf[2][256 * 1024];
+};
+
+static inline struct str child_text(FILE *f, char *buf, size_t cap)
+{
+	rewind(f);
+	return (struct str){ buf, fread(buf, 1, cap, f) };
+}
+
+/* f returns for status 0. */
+static inline void child_run(struct child *c, void (*f)(void *), void *arg)
+{
+	FILE *out = tmpfile(), *err = tmpfile();
+	pid_t pid;
+	int status = 0;
+
+	if (!out || !err)
+		abort();
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		abort();
+	if (pid == 0) {
+		dup2(fileno(out), STDOUT_FILENO);
+		dup2(fileno(err), STDERR_FILENO);
+		f(arg);
+		fflush(NULL);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	c->out = child_text(out, c->buf[0], sizeof(c->buf[0]));
+	c->err = child_text(err, c->buf[1], sizeof(c->buf[1]));
+	fclose(out);
+	fclose(err);
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* stacks_test - the weighted call tree. */
+#include "stacks.h"
+
+#include "tap.h"
+
+#include <stdlib.h>
+
+static uint32_t stack3(struct stacks *s, const char *a, const char *b, const char *c)
+{
+	uint32_t node = stacks_child(s, 0, stacks_frame(s, str_of(a)));
+
+	if (b)
+		node = stacks_child(s, node, stacks_frame(s, str_of(b)));
+	if (c)
+		node = stacks_child(s, node, stacks_frame(s, str_of(c)));
+	return node;
+}
+
+static unsigned depth_of(const struct stacks *s, uint32_t node)
+{
+	unsigned depth = 0;
+
+	for (; node; node = s->node[node].parent)
+		depth++;
+	return depth;
+}
+
+/* "1a 2b 2c ..." : depth and frame in order */
+static struct str order_text(const struct stacks *s)
+{
+	static char text[4096];
+	uint32_t *order = stacks_order(s);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i + 1 < s->n; i++) {
+		struct str frame = intern_str(&s->frames, s->node[order[i]].frame);
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u%.*s ", depth_of(s, order[i]), (int)frame.n, frame.p);
+	}
+	free(order);
+	return (struct str){ text, n };
+}
+
+static void tree(void)
+{
+	struct stacks s = { 0 }, t = { 0 };
+	uint64_t *total;
+	uint32_t *order, abc, ab, a;
+
+	total = stacks_totals(&s, 0);
+	order = stacks_order(&s);
+	ok(total && order, "totals and order of an empty tree");
+	free(total);
+	free(order);
+	is_u64(stacks_sum(&s, 0), 0, "an empty tree weighs nothing");
+
+	abc = stack3(&s, "a", "b", "c");
+	ab = stack3(&s, "a", "b", NULL);
+	a = stack3(&s, "a", NULL, NULL);
+	is_u64(stack3(&s, "a", "b", "c"), abc, "the same stack is the same node");
+	is_u64(s.n, 4, "three frames and the root");
+	ok(a < ab && ab < abc, "a parent's number is smaller");
+	ok(stacks_add(&s, abc, 0, 5) && stacks_add(&s, ab, 0, 2) && stacks_add(&s, abc, 0, 1), "weights");
+	ok(stacks_add(&s, stack3(&s, "z", NULL, NULL), 0, 10), "weight");
+	total = stacks_totals(&s, 0);
+	ok(total[abc] == 6 && total[ab] == 8 && total[a] == 8 && total[0] == 18, "totals include what is below");
+	is_u64(stacks_sum(&s, 0), 18, "sum");
+	free(total);
+	ok(s.self[1] == NULL && stacks_sum(&s, 1) == 0, "the second column is not there until it is needed");
+	total = stacks_totals(&s, 1);
+	is_u64(total[0], 0, "its totals are zero");
+	free(total);
+	ok(stacks_add(&s, 0, 1, 3) && stacks_sum(&s, 1) == 3, "the root can have weight, the second column appears");
+
+	/* the same stacks in another order */
+	stack3(&t, "z", NULL, NULL);
+	stack3(&t, "a", "b", "c");
+	is_str(order_text(&t), order_text(&s), "order does not depend on how the tree was built");
+	stack3(&s, "a", "b.cold", NULL);
+	stack3(&s, "a", "b.cold", "x");
+	stack3(&s, "a", "b", "zz");
+	stack3(&s, "a", "", "x");
+	is_str(order_text(&s), STR("1a 2 3x 2b 3c 3zz 2b.cold 3x 1z "), "depth first, siblings by bytes; foo.cold does not split foo");
+	stacks_free(&t);
+	stacks_free(&s);
+	is_u64(s.n, 0, "free leaves an empty tree");
+}
+
+static void limits(void)
+{
+	struct stacks s = { 0 }, t = { 0 };
+	uint32_t a = stack3(&s, "a", NULL, NULL), b = stack3(&s, "b", NULL, NULL);
+
+	ok(stacks_add(&s, a, 0, INT64_MAX), "2^63-1 fits");
+	ok(!stacks_add(&s, b, 0, 1), "one more on another stack does not");
+	ok(s.self[0][b] == 0 && stacks_sum(&s, 0) == INT64_MAX, "and changes nothing");
+	ok(stacks_add(&s, b, 0, 0), "zero always fits");
+	ok(stacks_add(&s, b, 1, 7), "columns are counted apart");
+	ok(!stacks_add(&s, b, 1, UINT64_MAX), "a sum that wraps is noticed");
+	ok(!stacks_add(&s, b, 1, (uint64_t)INT64_MAX + 1), "2^63 is too much by itself");
+	stacks_add(&t, stack3(&t, "b", NULL, NULL), 0, 1);
+	ok(!stacks_merge(&s, &t), "merge says when the sum is too much");
+	stacks_free(&s);
+	stacks_free(&t);
+}
+
+static void merging(void)
+{
+	struct stacks a = { 0 }, b = { 0 }, none = { 0 };
+
+	stacks_add(&a, stack3(&a, "x", "y", NULL), 0, 1);
+	stacks_add(&b, stack3(&b, "q", NULL, NULL), 0, 5);
+	stacks_add(&b, stack3(&b, "x", "y", "z"), 0, 2);
+	stacks_add(&b, stack3(&b, "x", "y", NULL), 1, 9);
+	ok(stacks_merge(&a, &none) && stacks_sum(&a, 0) == 1, "merge with nothing");
+	ok(stacks_merge(&none, &a) && stacks_sum(&none, 0) == 1, "merge into nothing");
+	ok(stacks_merge(&a, &b), "merge");
+	is_str(order_text(&a), STR("1q 1x 2y 3z "), "merge: all stacks");
+	ok(a.self[0][stack3(&a, "x", "y", NULL)] == 1 && a.self[0][stack3(&a, "x", "y", "z")] == 2, "merge: weights");
+	ok(a.self[1][stack3(&a, "x", "y", NULL)] == 9 && stacks_sum(&a, 1) == 9, "merge: the second column, too");
+	is_u64(stacks_sum(&a, 0), 8, "merge: sum");
+	stacks_free(&a);
+	stacks_free(&b);
+	stacks_free(&none);
+}
+
+/* Two million deep and a hundred thousand wide: nothing recurses, nothing is quadratic. */
+static void large(void)
+{
+	struct stacks s = { 0 };
+	uint32_t node = 0, *order;
+	uint64_t *total;
+	bool sorted = true;
+	char name[32];
+
+	for (unsigned i = 0; i < 2000000; i++)
+		node = stacks_child(&s, node, stacks_frame(&s, i & 1 ? STR("f") : STR("g")));
+	stacks_add(&s, node, 0, 3);
+	order = stacks_order(&s);
+	total = stacks_totals(&s, 0);
+	ok(total[0] == 3 && order[0] == 1 && order[1999999] == node, "a stack of 2 million frames");
+	free(order);
+	free(total);
+	stacks_free(&s);
+
+	for (unsigned i = 100000; i-- > 0;) {
+		snprintf(name, sizeof(name), "%06u", i);
+		stacks_add(&s, stacks_child(&s, 0, stacks_frame(&s, str_of(name))), 0, 1);
+	}
+	order = stacks_order(&s);
+	for (uint32_t i = 0; i < 100000; i++)
+		sorted = sorted && order[i] == 100000 - i;
+	ok(sorted && stacks_sum(&s, 0) == 100000, "100 000 siblings, in reverse");
+	free(order);
+	stacks_free(&s);
+}
+
+int main(void)
+{
+	tree();
+	limits();
+	merging();
+	large();
+	return done();
+}
