@@ -580,24 +580,28 @@ static bool is_stack(const struct stacks *s, uint32_t node)
 	return s->self[0][node] || (s->self[1] && s->self[1][node]);
 }
 
-/* Bytes of the stack's text. When end is not NULL, they are written in front of it, the innermost frame first. */
-static size_t stack_text(const struct stacks *s, uint32_t node, char *end)
+static size_t stack_size(const struct stacks *s, uint32_t node)
 {
 	size_t n = 0;
 
-	for (; node; node = s->node[node].parent) {
+	for (; node; node = s->node[node].parent)
+		n += intern_str(&s->frames, s->node[node].frame).n + 1;
+	return n - 1;
+}
+
+/* In front of end, the innermost frame first. */
+static void write_stack(const struct stacks *s, uint32_t node, char *end)
+{
+	for (;;) {
 		struct str frame = intern_str(&s->frames, s->node[node].frame);
 
-		if (n) {
-			n++;
-			if (end)
-				end[-(ptrdiff_t)n] = ';';
-		}
-		n += frame.n;
-		if (end)
-			memcpy(end - n, frame.p, frame.n);
+		end -= frame.n;
+		memcpy(end, frame.p, frame.n);
+		node = s->node[node].parent;
+		if (node == 0)
+			break;
+		*--end = ';';
 	}
-	return n;
 }
 
 void asflamegraph_write(struct out *o, const struct stacks *s)
@@ -608,7 +612,7 @@ void asflamegraph_write(struct out *o, const struct stacks *s)
 
 	for (uint32_t node = 1; node < s->n; node++) {
 		if (is_stack(s, node)) {
-			nbytes += stack_text(s, node, NULL);
+			nbytes += stack_size(s, node);
 			nstacks++;
 		}
 	}
@@ -619,8 +623,8 @@ void asflamegraph_write(struct out *o, const struct stacks *s)
 
 		if (!is_stack(s, node))
 			continue;
-		n = stack_text(s, node, NULL);
-		stack_text(s, node, at + n);
+		n = stack_size(s, node);
+		write_stack(s, node, at + n);
 		stack[k++] = (struct stack_text){ { at, n }, s->self[0][node] };
 		at += n;
 	}
