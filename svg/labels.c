@@ -77,7 +77,7 @@ static void put_tail(struct text *t, struct str s, size_t max)
 
 /* What precedes the method: package path, class or namespaces; where each begins. */
 struct parts {
-	struct str all;
+	struct str all; /* without parameters */
 	size_t owner;  /* class, or whatever stands before the method; == method when there is none */
 	size_t method;
 };
@@ -160,8 +160,8 @@ static bool split_path(struct str s, struct parts *parts)
 		if (s.p[owner] < 'A' || s.p[owner] > 'Z')
 			return false;
 	}
-	*parts = (struct parts){ s, owner, method };
-	return method > 0;
+	*parts = (struct parts){ str_head(s, end), owner, method };
+	return method > 0 && owner < end;
 }
 
 /* ---- forms, longest first ----------------------------------------------------------------------------------- */

@@ -107,6 +107,14 @@ static struct str without_module(struct str name)
 	return tick < 0 ? name : str_from(name, (size_t)tick + 2);
 }
 
+/* The same from the other end: "function`module" of the reversed name loses what is behind the last tick. */
+static struct str without_function(struct str name)
+{
+	ptrdiff_t tick = name.n ? str_rfind(str_head(name, name.n - 1), '`') : -1;
+
+	return tick < 0 ? name : str_head(name, (size_t)tick);
+}
+
 /* By the first three characters, and by the last three from the end backwards. */
 static void hashed_values(struct str name, double v[3])
 {
@@ -116,7 +124,7 @@ static void hashed_values(struct str name, double v[3])
 
 	while (s.n && nfirst < 3)
 		first[nfirst++] = next_code(&s);
-	for (s = name; s.n;) {
+	for (s = without_function(name); s.n;) {
 		last[2] = last[1];
 		last[1] = last[0];
 		last[0] = next_code(&s);
@@ -296,6 +304,18 @@ static const char *suffix_label(struct str suffix)
 	}
 }
 
+/* What is woken counts as if its name ended in `_[w]`. */
+static struct shade woken_shade(bool hash, struct str frame)
+{
+	struct text name = { 0 };
+
+	text_str(&name, frame);
+	text_add(&name, "_[w]");
+	struct shade shade = hue_shade(AQUA, hash, text_view(&name));
+	text_free(&name);
+	return shade;
+}
+
 struct shade palette_shade(const struct palette *p, bool hash, struct str frame, enum code_place place)
 {
 	enum hue hue = p->hue;
@@ -305,10 +325,10 @@ struct shade palette_shade(const struct palette *p, bool hash, struct str frame,
 		return kind_shade(frame, place);
 	if (p->by == BY_LANGUAGE)
 		hue = p->language(frame);
-	else if (p->by == BY_CHAIN && (place == CODE_WOKEN || has(frame, STR("_[w]"))))
+	else if (p->by == BY_CHAIN && has(frame, STR("_[w]")))
 		hue = AQUA;
 
-	shade = hue_shade(hue, hash, frame);
+	shade = p->by == BY_CHAIN && place == CODE_WOKEN ? woken_shade(hash, frame) : hue_shade(hue, hash, frame);
 	if (str_eq(frame, STR("-")))
 		shade.light = 0xc8c8c8;
 	else if (str_eq(frame, STR("--")))

@@ -84,7 +84,7 @@ void xml_visible(struct text *t, struct str s)
 		else if (!is_hidden(u))
 			text_bytes(t, s.p, n);
 		else if (u > 0xffff)
-			text_printf(t, "\\u{%x}", u);
+			text_printf(t, "\\U%08x", u);
 		else
 			text_printf(t, "\\u%04x", u);
 		s = str_from(s, n ? n : 1);

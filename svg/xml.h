@@ -2,7 +2,7 @@
  * xml.h - names of untrusted processes, made safe to show and to embed.
  *
  * Two steps that are never mixed. First xml_visible turns any bytes into valid UTF-8 in which everything that XML forbids, that
- * cannot be seen or that reorders text stands as a visible escape: \x1b, \u202e, \u{e0001}. It is done once, where strings
+ * cannot be seen or that reorders text stands as a visible escape: \x1b, \u202e, \U000e0001. It is done once, where strings
  * enter. Then xml_text, xml_attribute and xml_json put such a string into its place.
  */
 #ifndef PJ_XML_H
