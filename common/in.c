@@ -126,7 +126,8 @@ static size_t read_gzip(struct in *in, char *buf, size_t n)
 	return n - z->avail_out;
 }
 
-size_t in_read(struct in *in, char *buf, size_t n)
+/* As in_read, past what in_peek holds. */
+static size_t read_on(struct in *in, char *buf, size_t n)
 {
 	ssize_t got;
 
@@ -157,33 +158,54 @@ size_t in_read(struct in *in, char *buf, size_t n)
 	return (size_t)got;
 }
 
+size_t in_read(struct in *in, char *buf, size_t n)
+{
+	if (in->n == 0)
+		return read_on(in, buf, n);
+	if (n > in->n)
+		n = in->n;
+	memcpy(buf, in->buf + in->at, n);
+	in->at += n;
+	in->n -= n;
+	return n;
+}
+
+/* Reads once more behind what buf holds; false at the end. */
+static bool fill_buf(struct in *in)
+{
+	size_t got;
+
+	if (in->n && in->at)
+		memmove(in->buf, in->buf + in->at, in->n);
+	in->at = 0;
+	if (in->cap - in->n < LINE_READ) {
+		if (in->n > IN_LINE_MAX)
+			die_at((struct place){ in->name, in->line + 1 },
+			       "line longer than %zu MB: this is not text", IN_LINE_MAX >> 20);
+		in->cap = in->cap ? in->cap * 2 : 2 * LINE_READ;
+		in->buf = mem_grow(in->buf, 1, in->cap);
+	}
+	got = read_on(in, in->buf + in->n, in->cap - in->n);
+	in->n += got;
+	return got > 0;
+}
+
+struct str in_peek(struct in *in, size_t n)
+{
+	while (in->n < n && fill_buf(in))
+		;
+	return (struct str){ in->buf + in->at, in->n < n ? in->n : n };
+}
+
 bool in_line(struct in *in, struct str *line)
 {
 	size_t scanned = 0;
 	char *newline;
 
-	for (;;) {
-		size_t got;
-
+	do {
 		newline = in->n > scanned ? memchr(in->buf + in->at + scanned, '\n', in->n - scanned) : NULL;
-		if (newline)
-			break;
 		scanned = in->n;
-		if (in->n && in->at)
-			memmove(in->buf, in->buf + in->at, in->n);
-		in->at = 0;
-		if (in->cap - in->n < LINE_READ) {
-			if (in->n > IN_LINE_MAX)
-				die_at((struct place){ in->name, in->line + 1 },
-				       "line longer than %zu MB: this is not text", IN_LINE_MAX >> 20);
-			in->cap = in->cap ? in->cap * 2 : 2 * LINE_READ;
-			in->buf = mem_grow(in->buf, 1, in->cap);
-		}
-		got = in_read(in, in->buf + in->n, in->cap - in->n);
-		if (got == 0)
-			break;
-		in->n += got;
-	}
+	} while (!newline && fill_buf(in));
 	if (!newline && in->n == 0)
 		return false;
 	line->p = in->buf + in->at;

@@ -24,7 +24,7 @@ struct in {
 	struct in_gzip *gzip;  /* NULL: plain */
 	char *raw;             /* sniffed or compressed bytes not yet consumed */
 	size_t raw_at, raw_n;
-	char *buf;             /* in_line: bytes not yet returned */
+	char *buf;             /* in_line, in_peek: bytes not yet returned */
 	size_t at, n, cap;
 };
 
@@ -34,8 +34,11 @@ void in_open(struct in *in, const char *path);
 /* Up to n bytes; 0 only at the end. */
 size_t in_read(struct in *in, char *buf, size_t n);
 
+/* The next bytes without consuming them: n, or fewer when the input ends before. Valid until the next call. */
+struct str in_peek(struct in *in, size_t n);
+
 /* The next line without its newline (a CR before it stays), valid until the next call. False at the end. The last line needs no
- * newline. Do not mix with in_read. */
+ * newline. */
 bool in_line(struct in *in, struct str *line);
 
 struct place in_place(const struct in *in); /* of the line returned last */

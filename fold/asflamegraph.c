@@ -363,26 +363,34 @@ static struct asflamegraph_names find_names(struct asflamegraph *f, struct frame
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-/* The source line of the first name that waits, or nothing for a name that has none; may hold any byte, also ';'. */
+/* Cuts the first name off a text that may hold several. False: that was the last. */
+static bool cut_name(struct str *rest, struct str *name)
+{
+	ptrdiff_t end = str_find(*rest, ';');
+
+	*name = end < 0 ? *rest : str_head(*rest, (size_t)end);
+	*rest = str_from(*rest, end < 0 ? rest->n : (size_t)end + 1);
+	return end >= 0;
+}
+
+/* The first name that waits, with its source line; that may hold any byte, also ';'. Empty for a name without. */
 static void add_part(struct asflamegraph *f, struct str source, struct stacks *s)
 {
-	struct str name = intern_str(&f->bare, f->waiting.id[f->waiting_at++]);
 	struct asflamegraph_text *t = &f->name;
+	struct str rest, name;
+	bool more;
 
 	t->n = 0;
-	text_add(t, name);
+	text_add(t, intern_str(&f->bare, f->waiting.id[f->waiting_at++]));
 	if (source.n) {
 		text_add(t, STR(":"));
 		text_add(t, source);
 	}
-	for (struct str rest = text_str(t);;) {
-		ptrdiff_t end = str_find(rest, ';');
-
-		ids_push(&f->part, stacks_frame(s, end < 0 ? rest : str_head(rest, (size_t)end)));
-		if (end < 0)
-			break;
-		rest = str_from(rest, (size_t)end + 1);
-	}
+	rest = text_str(t);
+	do {
+		more = cut_name(&rest, &name);
+		ids_push(&f->part, stacks_frame(s, name));
+	} while (more);
 }
 
 /* Without what stands in brackets, then without blanks at both ends. */
@@ -487,20 +495,17 @@ static void begin_sample(struct asflamegraph *f, const struct header *h, struct 
 
 static void end_sample(struct asflamegraph *f, struct stacks *s)
 {
-	struct str comm = text_str(&f->comm);
+	struct str comm = text_str(&f->comm), name;
 	uint32_t node = 0;
+	bool more;
 
 	f->skipping = false;
 	if (comm.n == 0)
 		return;
-	for (;;) {
-		ptrdiff_t end = str_find(comm, ';');
-
-		node = stacks_child(s, node, stacks_frame(s, end < 0 ? comm : str_head(comm, (size_t)end)));
-		if (end < 0)
-			break;
-		comm = str_from(comm, (size_t)end + 1);
-	}
+	do {
+		more = cut_name(&comm, &name);
+		node = stacks_child(s, node, stacks_frame(s, name));
+	} while (more);
 	for (size_t i = f->stack.n; i-- > 0;)
 		node = stacks_child(s, node, f->stack.id[i]);
 	if (!stacks_add(s, node, 0, f->weight)) {

@@ -25,14 +25,21 @@
 #include "stacks.h"
 
 struct asflamegraph_options {
-	bool pid;         /* the first frame is comm-PID ('?' when the input shows only a thread) */
-	bool tid;         /* the first frame is comm-PID/TID; wins over pid */
-	bool kernel;      /* _[k] behind frames whose DSO starts with '[' or ends in vmlinux, unless it says unknown */
-	bool jit;         /* _[j] behind frames of /tmp/perf-PID.map */
-	bool addrs;       /* frames without a symbol show their address */
-	bool srcline;     /* a frame line is followed by a line with its place in the source (perf script -F +srcline) */
-	bool samples;     /* every sample weighs 1; else its period, or 1 when that is 0 or missing */
+	bool pid;     /* the first frame is comm-PID ('?' when the input shows only a thread) */
+	bool tid;     /* the first frame is comm-PID/TID; wins over pid */
+	bool kernel;  /* _[k] behind frames whose DSO starts with '[' or ends in vmlinux, unless it says unknown */
+	bool jit;     /* _[j] behind frames of /tmp/perf-PID.map */
+	bool addrs;   /* frames without a symbol show their address */
+	bool srcline; /* a frame line is followed by a line with its place in the source (perf script -F +srcline) */
+	bool samples; /* every sample weighs 1; else its period, or 1 when that is 0 or missing */
 	struct str event; /* only samples of the event of exactly this name; empty: of the first one seen. Borrowed */
+};
+
+/* The names of a frame line: where in the pool. */
+struct asflamegraph_names {
+	size_t first; /* 0: not known yet */
+	uint32_t n;
+	uint32_t lines; /* that many source lines follow */
 };
 
 struct asflamegraph_ids {
@@ -40,28 +47,30 @@ struct asflamegraph_ids {
 	size_t n, cap;
 };
 
+struct asflamegraph_text {
+	char *p;
+	size_t n, cap;
+};
+
 /* {0} with options is ready to use. Read anything; only the functions below write. */
 struct asflamegraph {
 	struct asflamegraph_options options;
 
-	uint64_t samples;              /* added to the profile */
-	uint64_t stackless;            /* of these, without a frame: the stack is the first frame alone */
-	uint64_t skipped;              /* headers of other events */
-	uint64_t stray;                /* frame lines outside of any sample, ignored */
-	uint64_t overflows;            /* samples left out because 63 bits do not hold their weight */
-	uint64_t unrecognized;         /* lines that are nothing of the above, ignored */
+	uint64_t samples;                   /* added to the profile */
+	uint64_t stackless;                 /* of these, without a frame: the stack is the first frame alone */
+	uint64_t skipped;                   /* headers of other events */
+	uint64_t stray;                     /* frame lines outside of any sample, ignored */
+	uint64_t overflows;                 /* samples left out because 63 bits do not hold their weight */
+	uint64_t unrecognized;              /* lines that are nothing of the above, ignored */
 	struct place first_unrecognized[3]; /* name NULL where there is none */
-	struct place first_overflow;   /* the header of that sample */
-	struct str event;              /* whose samples count; empty until one was seen */
-	struct str skipped_event;      /* the first other one */
+	struct place first_overflow;        /* the header of that sample */
+	struct str event;                   /* whose samples count; empty until one was seen */
+	struct str skipped_event;           /* the first other one */
 
 	/* The open sample; comm.n == 0: there is none. */
-	struct asflamegraph_text {
-		char *p;
-		size_t n, cap;
-	} comm;
-	bool java;                     /* comm starts with it */
-	bool skipping;                 /* frames belong to a sample of another event */
+	struct asflamegraph_text comm;
+	bool java;     /* comm starts with it */
+	bool skipping; /* frames belong to a sample of another event */
 	uint64_t weight;
 	struct place header;
 	struct asflamegraph_ids stack; /* frames so far, innermost first */
@@ -70,16 +79,13 @@ struct asflamegraph {
 	struct asflamegraph_ids waiting, part;
 	size_t waiting_at, waiting_lines;
 
-	/* Frame lines seen before: key -> names. */
+	/* Frame lines seen before. */
 	struct intern keys;
-	struct asflamegraph_names {
-		size_t first;          /* in pool; 0: not known yet */
-		uint32_t n;
-		uint32_t lines;        /* that many source lines follow */
-	} *names;                      /* by 2 * key + java */
+	struct asflamegraph_names *names; /* by 2 * key + java */
 	size_t nnames;
 	struct asflamegraph_ids pool;
-	struct intern bare;            /* with srcline: names before the source line is appended; else they are s->frames */
+	struct intern bare; /* with srcline: names before the source line is appended; else they are s->frames */
+
 	struct asflamegraph_text name, source; /* being written */
 	struct arena bytes;
 };

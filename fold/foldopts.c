@@ -1,0 +1,250 @@
+#include "foldopts.h"
+
+#include "arena.h"
+#include "opt.h"
+
+#include <stdlib.h>
+
+static void needs_samples(struct request *r, const char *name)
+{
+	if (!r->sample_option)
+		r->sample_option = name;
+}
+
+static void opt_label(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	(void)value;
+	if (strcmp(name, "--tid") == 0)
+		r->script.tid = true;
+	else
+		r->script.pid = true;
+	needs_samples(r, name);
+}
+
+static void opt_kinds(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	(void)value;
+	if (strcmp(name, "--kernel") == 0)
+		r->kinds_named |= 1u << KIND_KERNEL;
+	else if (strcmp(name, "--jit") == 0)
+		r->kinds_named |= 1u << KIND_JIT;
+	else
+		r->kinds_named |= NAMES_ALL_KINDS;
+	r->kinds_given = true;
+	needs_samples(r, name);
+}
+
+static void opt_annotate(void *to, const char *value, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum names_kind kind;
+	} kinds[] = { { "k", KIND_KERNEL }, { "j", KIND_JIT }, { "i", KIND_INLINED }, { "0", KIND_INTERPRETED },
+		{ "1", KIND_C1 } };
+	struct request *r = to;
+	struct str rest = str_of(value);
+
+	r->kinds_given = true;
+	needs_samples(r, name);
+	if (str_eq(rest, STR("none")))
+		return;
+	if (rest.n == 0)
+		die_usage("--annotate needs a list of k, j, i, 0, 1, or none");
+	while (rest.n) {
+		struct str word = str_cut(&rest, ',');
+		size_t i = 0;
+
+		while (i < countof(kinds) && !str_eq(word, str_of(kinds[i].name)))
+			i++;
+		if (i == countof(kinds))
+			die_usage("--annotate=%s: '%.*s' is none of k, j, i, 0, 1, none", value, (int)word.n, word.p);
+		r->kinds_named |= 1u << kinds[i].kind;
+	}
+}
+
+static void opt_names(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (strcmp(value, "hotspot") == 0)
+		r->script.names.hotspot = true;
+	else if (strcmp(value, "java") == 0)
+		r->script.names.hotspot = false;
+	else
+		die_usage("%s=%s: java or hotspot", name, value);
+	needs_samples(r, name);
+}
+
+static void opt_weight(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (strcmp(value, "samples") == 0)
+		r->script.weight = WEIGHT_SAMPLES;
+	else if (strcmp(value, "period") == 0)
+		r->script.weight = WEIGHT_PERIOD;
+	else
+		die_usage("%s=%s: samples or period", name, value);
+	needs_samples(r, name);
+}
+
+static void opt_comm(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (strcmp(value, "keep") == 0)
+		r->script.comm = COMM_KEEP;
+	else if (strcmp(value, "none") == 0)
+		r->script.comm = COMM_NONE;
+	else if (strcmp(value, "canonical") == 0)
+		r->script.comm = COMM_CANONICAL;
+	else
+		die_usage("%s=%s: keep, none or canonical", name, value);
+	needs_samples(r, name);
+}
+
+static void opt_only(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	select_only(&r->script.select, value);
+	needs_samples(r, name);
+}
+
+/* FlameGraph's --event-filter names one event exactly. */
+static void opt_event_filter(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	struct select_key *key = &r->script.select.event;
+
+	key->glob = mem_grow(key->glob, sizeof(*key->glob), key->n + 1);
+	key->glob[key->n++] = str_of(value);
+	needs_samples(r, name);
+}
+
+static void opt_skip_after(void *to, const char *value, const char *name)
+{
+	struct script_options *o = &((struct request *)to)->script;
+
+	o->skip_after = mem_grow(o->skip_after, sizeof(*o->skip_after), o->nskip_after + 1);
+	o->skip_after[o->nskip_after++] = str_of(value);
+	needs_samples(to, name);
+}
+
+static void opt_flag(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	(void)value;
+	if (strcmp(name, "--addrs") == 0)
+		r->script.names.addresses = true;
+	else if (strcmp(name, "--srcline") == 0)
+		r->script.srcline = true;
+	else if (strcmp(name, "--collapse-recursion") == 0)
+		r->script.collapse_recursion = true;
+	else if (strcmp(name, "--list-events") == 0)
+		r->list_events = true;
+	else
+		r->as_flamegraph = true;
+	needs_samples(r, name);
+}
+
+static void opt_time(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (strcmp(name, "--from") == 0)
+		r->script.select.from = select_parse_time(value, name);
+	else
+		r->script.select.to = select_parse_time(value, name);
+	needs_samples(r, name);
+}
+
+static void opt_max_lost(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	char *end;
+
+	r->max_lost = strtod(value, &end);
+	if (end == value || (*end && strcmp(end, "%") != 0) || !(r->max_lost >= 0 && r->max_lost <= 100))
+		die_usage("%s: '%s' is not a percentage", name, value);
+	r->has_max_lost = true;
+}
+
+/* stackcollapse-perf.pl knows fewer options; what it does not know has no meaning there. */
+static void prepare_flamegraph(struct request *r)
+{
+	struct script_options *o = &r->script;
+	struct select *s = &o->select;
+
+	if (s->pid.n || s->tid.n || s->cpu.n || s->comm.n || s->event.n > 1 || select_needs_time(s) ||
+	    o->comm != COMM_KEEP || o->nskip_after || o->collapse_recursion || o->names.hotspot || r->list_events)
+		die_usage("--as-flamegraph goes with --pid, --tid, --kernel, --jit, --all, --addrs, --srcline, "
+			  "--weight and one event only, as stackcollapse-perf.pl does");
+	r->flamegraph = (struct asflamegraph_options){
+		.pid = o->pid, .tid = o->tid, .addrs = o->names.addresses, .srcline = o->srcline,
+		.kernel = r->kinds_named >> KIND_KERNEL & 1, .jit = r->kinds_named >> KIND_JIT & 1,
+		.samples = o->weight == WEIGHT_SAMPLES, .event = s->event.n ? s->event.glob[0] : (struct str){ 0 },
+	};
+}
+
+void foldopts_parse(struct request *r, int argc, char ***argv)
+{
+	const struct opt opts[] = {
+		{ 'o', NULL, "FILE", OPT_STR, &r->out, NULL, "write to FILE, complete or not at all (standard output)" },
+		{ 'j', NULL, "N", OPT_U64, &r->threads, NULL, "threads (1); the result is the same for any number" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no summary line" },
+		{ 0, "header", NULL, OPT_FLAG, &r->header, NULL, "put a line '# pj unit=... samples=...' in front" },
+		{ 0, "top", "N", OPT_U64, &r->top, NULL, "print the N hottest frames instead: self and total" },
+		{ 0, "list-events", NULL, OPT_CALL_FLAG, r, opt_flag, "print the events of the input instead" },
+		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only,
+		  "samples of pid=, tid=, comm=GLOB, cpu= or event=GLOB only" },
+		{ 0, "from", "TIME", OPT_CALL, r, opt_time, "samples at or after TIME: seconds, or +SECONDS from the first" },
+		{ 0, "to", "TIME", OPT_CALL, r, opt_time, "samples before TIME" },
+		{ 0, "pid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID" },
+		{ 0, "tid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID/TID" },
+		{ 0, "comm", "keep|none|canonical", OPT_CALL, r, opt_comm, "first frame: as it is, absent, without numbers" },
+		{ 0, "weight", "samples|period", OPT_CALL, r, opt_weight, "count samples, or sum their periods" },
+		{ 0, "annotate", "k,j,i,0,1|none", OPT_CALL, r, opt_annotate,
+		  "mark kernel, JIT, inlined, interpreted, C1 code (all)" },
+		{ 0, "kernel", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark kernel code with _[k]" },
+		{ 0, "jit", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark JIT code with _[j]" },
+		{ 0, "all", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark all kinds of code" },
+		{ 0, "names", "java|hotspot", OPT_CALL, r, opt_names, "Java methods as pkg/Class.method, or as the JDK says" },
+		{ 0, "addrs", NULL, OPT_CALL_FLAG, r, opt_flag, "show the address of frames without symbol" },
+		{ 0, "srcline", NULL, OPT_CALL_FLAG, r, opt_flag, "add file:line where perf script -F+srcline gave it" },
+		{ 0, "skip-after", "FRAME", OPT_CALL, r, opt_skip_after, "drop the callers of FRAME; may be repeated" },
+		{ 0, "collapse-recursion", NULL, OPT_CALL_FLAG, r, opt_flag, "a frame that calls itself is one frame" },
+		{ 0, "min-samples", "N", OPT_U64, &r->min_samples, NULL, "fold what weighs less than N into [other]" },
+		{ 0, "max-lost", "PCT", OPT_CALL, r, opt_max_lost, "exit 3 when more than PCT % of the samples were lost" },
+		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when anything was skipped" },
+		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag, "names and weights of stackcollapse-perf.pl, exactly" },
+		{ 0, "event-filter", "EVENT", OPT_CALL, r, opt_event_filter, NULL },
+	};
+	const struct tool tool = {
+		.name = "pjfold",
+		.does = "fold stack samples of perf into one line per distinct stack",
+		.synopsis = "[options] [file ...]",
+		.example = "example: perf record -F 99 -a -g -- sleep 10; perf script | pjfold | pjsvg > flame.svg",
+		.opts = opts,
+		.nopts = countof(opts),
+	};
+
+	r->threads = 1;
+	*argv = opt_parse(&tool, argc, *argv);
+	if (r->threads < 1 || r->threads > 256)
+		die_usage("-j %llu: from 1 to 256", (unsigned long long)r->threads);
+	r->script.names.kinds = r->kinds_given ? r->kinds_named : NAMES_ALL_KINDS;
+	if (r->as_flamegraph)
+		prepare_flamegraph(r);
+}
+
+void foldopts_free(struct request *r)
+{
+	select_free(&r->script.select);
+	free(r->script.skip_after);
+}

@@ -1,0 +1,31 @@
+/*
+ * foldopts.h - pjfold's command line: one table, one struct.
+ */
+#ifndef PJ_FOLDOPTS_H
+#define PJ_FOLDOPTS_H
+
+#include "asflamegraph.h"
+#include "perfscript.h"
+
+/* What the command line asks for. */
+struct request {
+	struct script_options script;
+	struct asflamegraph_options flamegraph;
+	bool as_flamegraph;
+	unsigned kinds_named;   /* by --kernel, --jit, --all, --annotate: they replace the default */
+	bool kinds_given;
+	const char *from, *to;
+	bool list_events, header, strict, quiet;
+	uint64_t min_samples, top, threads;
+	double max_lost;
+	bool has_max_lost;
+	const char *sample_option; /* the first option that needs samples, for the message */
+	const char *out;
+};
+
+/* Fills *r, which is zero; argv becomes the operands. Dies on what cannot be meant. *r must stay where it is. */
+void foldopts_parse(struct request *r, int argc, char ***argv);
+
+void foldopts_free(struct request *r);
+
+#endif

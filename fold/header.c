@@ -1,0 +1,299 @@
+#include "header.h"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct str trim_right(struct str s)
+{
+	while (s.n && is_blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+static struct str trim_left(struct str s)
+{
+	while (s.n && is_blank(s.p[0]))
+		s = str_from(s, 1);
+	return s;
+}
+
+bool header_time(struct str s, uint64_t *ns)
+{
+	struct str decimals = s, seconds = str_cut(&decimals, '.');
+	uint64_t sec, frac = 0;
+
+	if (!str_u64(seconds, &sec) || sec > UINT64_MAX / 1000000000u - 1 || decimals.n > 9)
+		return false;
+	for (size_t i = 0; i < 9; i++) {
+		if (i < decimals.n && !is_digit(decimals.p[i]))
+			return false;
+		frac = frac * 10 + (i < decimals.n ? (uint64_t)(decimals.p[i] - '0') : 0);
+	}
+	*ns = sec * 1000000000u + frac;
+	return true;
+}
+
+/* The time "D.D:" as a word of its own: *from and *end (behind the colon). */
+static bool find_time(struct str line, size_t *from, size_t *end)
+{
+	for (size_t dot = 0; dot < line.n; dot++) {
+		const char *p = memchr(line.p + dot, '.', line.n - dot);
+		size_t i, j;
+
+		if (!p)
+			return false;
+		dot = (size_t)(p - line.p);
+		for (j = dot + 1; j < line.n && is_digit(line.p[j]); j++)
+			;
+		if ((j - dot != 7 && j - dot != 10) || j == line.n || line.p[j] != ':' ||
+		    (j + 1 < line.n && !is_blank(line.p[j + 1])))
+			continue;
+		for (i = dot; i > 0 && (is_digit(line.p[i - 1]) || line.p[i - 1] == ':'); i--)
+			;
+		if (i == dot || (i > 0 && line.p[i - 1] != ' '))
+			continue;
+		*from = i;
+		*end = j + 1;
+		return true;
+	}
+	return false;
+}
+
+/* The last word of *s, cut off; *width gets its length with the blanks before it. */
+static struct str cut_last_word(struct str *s, size_t *width)
+{
+	struct str all = trim_right(*s), word;
+	size_t i = all.n;
+
+	while (i && !is_blank(all.p[i - 1]))
+		i--;
+	word = str_from(all, i);
+	*s = trim_right(str_head(all, i));
+	*width = all.n - s->n;
+	return word;
+}
+
+static bool id_number(struct str s, int64_t *value)
+{
+	uint64_t v;
+
+	if (s.n > 1 && s.p[0] == '-' && str_u64(str_from(s, 1), &v)) {
+		*value = -1;
+		return true;
+	}
+	if (!str_u64(s, &v) || v > INT32_MAX)
+		return false;
+	*value = (int64_t)v;
+	return true;
+}
+
+static bool all_upper(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < 'A' || s.p[i] > 'Z')
+			return false;
+	return true;
+}
+
+static bool cpu_word(struct str word, int64_t *cpu)
+{
+	return word.n > 2 && word.p[0] == '[' && word.p[word.n - 1] == ']' &&
+	       id_number(str_head(str_from(word, 1), word.n - 2), cpu);
+}
+
+/*
+ * What stands before the time (or event): [comm] [pid[/tid]] [cpu] [misc]. perf prints a lone tid at least 5 wide ("%5d"), which
+ * tells it from a comm that ends in a number: "thread 1" has one blank and one digit.
+ */
+static bool parse_before(struct str s, struct header *h)
+{
+	struct str rest = s, word;
+	size_t width;
+	bool any = false;
+
+	word = cut_last_word(&rest, &width);
+	if (word.n && word.n <= 4 && all_upper(word)) { /* -F+misc: only behind a cpu or tid */
+		struct str more = rest, next = cut_last_word(&more, &width);
+		int64_t ignored;
+
+		if (cpu_word(next, &ignored) || id_number(next, &ignored))
+			s = rest;
+	}
+	rest = s;
+	word = cut_last_word(&rest, &width);
+	if (cpu_word(word, &h->cpu)) {
+		s = rest;
+		any = true;
+		word = cut_last_word(&rest, &width);
+	}
+	if (word.n) {
+		struct str tid = word, pid = str_cut(&tid, '/');
+		bool pair = pid.n < word.n;
+
+		if (pair && id_number(pid, &h->pid) && id_number(tid, &h->tid)) {
+			h->before = trim_left(s);
+			s = rest;
+			any = true;
+		} else if (!pair && width >= (rest.n ? 6 : 5) && id_number(word, &h->tid)) {
+			h->before = trim_left(s);
+			s = rest;
+			any = true;
+		} else {
+			h->pid = h->tid = -1;
+		}
+	}
+	h->comm = trim_left(trim_right(s));
+	return any;
+}
+
+/* "event: rest" or "period event: rest" or "period event:" or nothing. */
+static bool parse_behind(struct str s, struct header *h)
+{
+	struct str word, rest = trim_left(s);
+	size_t i;
+
+	for (i = 0; i < rest.n && is_digit(rest.p[i]); i++)
+		;
+	if (i && (i == rest.n || is_blank(rest.p[i])) && str_u64(str_head(rest, i), &h->period))
+		rest = trim_left(str_from(rest, i));
+	else
+		h->period = 0;
+	for (i = 0; i < rest.n && !is_blank(rest.p[i]); i++)
+		;
+	word = str_head(rest, i);
+	if (word.n > 1 && word.p[word.n - 1] == ':') {
+		h->event = str_head(word, word.n - 1);
+		rest = str_from(rest, i);
+	}
+	h->rest = trim_left(trim_right(rest));
+	for (i = 0; i < h->rest.n && !is_blank(h->rest.p[i]); i++)
+		;
+	h->rest_width = h->rest.n ? (size_t)(h->rest.p - rest.p) + i : 0;
+	return h->event.n > 0;
+}
+
+/* PERF_RECORD_LOST lost 12 / PERF_RECORD_LOST_SAMPLES: lost 12 */
+static enum header_kind parse_record(struct str s, struct header *h)
+{
+	ptrdiff_t at = str_starts(s, STR("PERF_RECORD_LOST")) ? str_find_str(s, STR("lost ")) : -1;
+
+	if (at >= 0) {
+		s = trim_right(str_from(s, (size_t)at + 5));
+		str_u64(str_cut(&s, ' '), &h->lost);
+	}
+	return HEADER_RECORD;
+}
+
+/* No time: find the event, a word that ends in ':' behind a number or [cpu], or as last word. */
+static enum header_kind parse_without_time(struct str line, struct header *h)
+{
+	struct str all = trim_right(line), before;
+	size_t i, from, width;
+	uint64_t number;
+
+	for (i = 0; i < all.n; i++) {
+		struct str word;
+
+		if (all.p[i] != ':' || (i + 1 < all.n && !is_blank(all.p[i + 1])))
+			continue;
+		for (from = i; from > 0 && !is_blank(all.p[from - 1]); from--)
+			;
+		if (from == i || from == 0)
+			continue;
+		before = trim_right(str_head(all, from));
+		word = str_from(all, from);
+		/* a period before the event, behind a tid or cpu */
+		if (parse_before(before, h)) {
+			parse_behind(word, h);
+			return h->event.n ? HEADER_SAMPLE : HEADER_NONE;
+		}
+		word = cut_last_word(&before, &width);
+		if (str_u64(word, &number)) {
+			bool known = parse_before(before, h);
+
+			parse_behind(str_from(all, (size_t)(word.p - all.p)), h);
+			return known ? HEADER_SAMPLE : HEADER_WEAK;
+		}
+		parse_behind(str_from(all, from), h);
+		return HEADER_WEAK;
+	}
+	return HEADER_NONE;
+}
+
+/* comm [tid] [cpu], alone or with a frame behind that is 16 wide. */
+static void parse_weak(struct str line, struct header *h)
+{
+	struct str all = trim_right(line);
+	size_t i = 0;
+
+	while (i < all.n && is_blank(all.p[i]))
+		i++;
+	while (i < all.n) {
+		size_t from = i, word, end;
+		uint64_t ip;
+
+		while (i < all.n && !is_blank(all.p[i]))
+			i++; /* a word of comm, or a number */
+		from = i;
+		while (i < all.n && is_blank(all.p[i]))
+			i++;
+		word = i;
+		for (end = word; end < all.n && !is_blank(all.p[end]); end++)
+			;
+		if (end > word && end < all.n && end - from >= 17 && str_hex(str_head(str_from(all, word), end - word), &ip)) {
+			h->rest = str_from(all, word);
+			h->rest_width = end - from;
+			all = str_head(all, from);
+			break;
+		}
+	}
+	parse_before(all, h);
+}
+
+enum header_kind header_parse(struct str line, struct header *h)
+{
+	size_t from, end;
+
+	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (line.n == 0 || line.p[0] == '\t')
+		return HEADER_NONE;
+	if (find_time(line, &from, &end)) {
+		struct str before = str_head(line, from), rest = trim_left(str_from(line, end));
+		size_t width;
+
+		h->has_time = header_time(str_head(str_from(line, from), end - from - 1), &h->time_ns);
+		if (!h->has_time) /* -F+tod: a date stands before */
+			cut_last_word(&before, &width);
+		parse_before(before, h);
+		if (str_starts(rest, STR("PERF_RECORD_")))
+			return parse_record(rest, h);
+		if (str_starts(rest, STR("DEFERRED CALLCHAIN")))
+			return HEADER_DEFERRED;
+		parse_behind(str_from(line, end), h);
+		return HEADER_SAMPLE;
+	}
+	switch (parse_without_time(line, h)) {
+	case HEADER_SAMPLE:
+		return HEADER_SAMPLE;
+	case HEADER_WEAK:
+		return HEADER_WEAK;
+	default:
+		*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+		parse_weak(line, h);
+		return HEADER_WEAK;
+	}
+}
+
+struct str header_event_key(struct str event)
+{
+	if (str_starts(event, STR("cpu_core/")) || str_starts(event, STR("cpu_atom/")))
+		return str_from(event, 9);
+	return event;
+}

@@ -1,0 +1,48 @@
+/*
+ * lines.h - frame lines that were seen before cost one hash and one comparison.
+ *
+ * perf script repeats the same frames millions of times. What stands behind the address of a frame line, "sym+0x1a (dso)", leads to
+ * the frame's ids in two steps: a small fixed table by the hash of these bytes, and, where that misses, a table by (symbol,
+ * dso) without the offset. So naming rules run once per distinct (symbol, dso), and memory follows those, not addresses.
+ * Every hit compares the bytes.
+ */
+#ifndef PJ_LINES_H
+#define PJ_LINES_H
+
+#include "names.h"
+#include "stacks.h"
+
+struct line_entry {
+	const char *key;       /* symbol, then " (dso)", " (inlined)" or nothing */
+	uint32_t symbol_n;
+	uint32_t rest_n;
+	uint32_t hash;
+	uint32_t frame;        /* id of the innermost frame */
+	uint32_t callers;      /* index into more: the frames that it was inlined into, inside out, 0 ends; or 0 */
+	bool unresolved;
+};
+
+struct lines {
+	struct names *names;
+	struct stacks *stacks; /* whose frame ids these are */
+	struct line_entry *entry;
+	uint32_t n, cap;
+	uint32_t *slot;
+	uint32_t mask;
+	struct lines_set *front;
+	uint32_t *more;
+	uint32_t nmore, more_cap;
+	struct arena bytes;
+	char *scratch;
+	size_t scratch_cap;
+};
+
+/* Splits what stands behind the address: "sym+0x1a (dso)". The offset is cut off. Pure. */
+struct names_frame lines_split(struct str tail);
+
+/* The entry for a frame line's tail; valid until the next call. */
+const struct line_entry *lines_get(struct lines *l, struct str tail);
+
+void lines_free(struct lines *l);
+
+#endif

@@ -1,0 +1,679 @@
+#include "names.h"
+
+#include "arena.h"
+
+#include <stdlib.h>
+
+/* ---- the buffer that names are written to ------------------------------------------------------------------- */
+
+static void put(struct names *n, const char *p, size_t len)
+{
+	if (n->n + len > n->cap) {
+		n->cap = (n->n + len) * 2 + 256;
+		n->buf = mem_grow(n->buf, 1, n->cap);
+	}
+	if (len)
+		memcpy(n->buf + n->n, p, len);
+	n->n += len;
+}
+
+static void put_str(struct names *n, struct str s)
+{
+	put(n, s.p, s.n);
+}
+
+static void put_char(struct names *n, char c)
+{
+	put(n, &c, 1);
+}
+
+/* A byte of a name as it may stand in folded text. */
+static void put_safe(struct names *n, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	if (c == ';') {
+		put_char(n, ':');
+	} else if (c < 0x20 || c == 0x7F) {
+		char escape[] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
+
+		put(n, escape, 4);
+	} else {
+		put_char(n, (char)c);
+	}
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c)
+{
+	return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
+}
+
+/* Letters, digits, '_', '$', '~' and all bytes of other scripts: what names of functions are made of. */
+static bool is_word(char c)
+{
+	return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '$' || c == '~' || c < 0;
+}
+
+/* A reader takes "name 12" for a stack and a number: the last blank before digits at the end becomes '_'. */
+static void end_name(struct names *n, size_t from)
+{
+	size_t i = n->n;
+
+	while (i > from && is_digit(n->buf[i - 1]))
+		i--;
+	if (i < n->n && i > from && n->buf[i - 1] == ' ')
+		n->buf[i - 1] = '_';
+}
+
+/* ---- kinds -------------------------------------------------------------------------------------------------- */
+
+static struct str basename_of(struct str path)
+{
+	return str_from(path, (size_t)(str_rfind(path, '/') + 1));
+}
+
+/* "/x (deleted)", "/x+0x12" (-F+dsoff): as "/x". */
+static struct str clean_dso(struct str dso)
+{
+	ptrdiff_t plus = str_rfind(dso, '+');
+	size_t i;
+
+	if (plus > 0 && str_starts(str_from(dso, (size_t)plus), STR("+0x"))) {
+		for (i = (size_t)plus + 3; i < dso.n && is_hex(dso.p[i]); i++)
+			;
+		if (i == dso.n)
+			dso.n = (size_t)plus;
+	}
+	if (str_ends(dso, STR(" (deleted)")))
+		dso.n -= 10;
+	return dso;
+}
+
+/* [name] of the kernel or a module; not what user space maps under such names. */
+static bool kernel_brackets(struct str dso)
+{
+	static const struct str user[] = { STR("[vdso]"), STR("[vdso32]"), STR("[vdsox32]"), STR("[vsyscall]"),
+		STR("[vvar]"), STR("[vectors]"), STR("[heap]"), STR("[stack]"), STR("[unknown]"), STR("[uprobes]"),
+		STR("[anon]"), STR("[sigpage]") };
+
+	if (dso.n < 3 || dso.p[0] != '[' || dso.p[dso.n - 1] != ']')
+		return str_starts(dso, STR("[kernel.kallsyms]")) || str_starts(dso, STR("[guest.kernel.kallsyms"));
+	for (size_t i = 1; i + 1 < dso.n; i++)
+		if (!is_word(dso.p[i]) && dso.p[i] != '.' && dso.p[i] != '-')
+			return false;
+	for (size_t i = 0; i < countof(user); i++)
+		if (str_eq(dso, user[i]))
+			return false;
+	return true;
+}
+
+static bool is_kernel(struct str dso)
+{
+	struct str base = basename_of(dso);
+	ptrdiff_t ko = str_find_str(base, STR(".ko"));
+
+	if (kernel_brackets(dso) || str_starts(base, STR("vmlinux")) || str_starts(dso, STR("bpf_prog_")))
+		return true;
+	return ko > 0 && ((size_t)ko + 3 == base.n || base.p[ko + 3] == '.');
+}
+
+/* perf-PID.map, jitted-PID-N.so, [JIT] tid N. */
+static bool is_jit(struct str dso)
+{
+	struct str base = basename_of(dso), digits;
+
+	if (str_starts(dso, STR("[JIT] ")))
+		return true;
+	if (str_starts(base, STR("jitted-")) && str_ends(base, STR(".so")))
+		return true;
+	if (!str_starts(base, STR("perf-")) || !str_ends(base, STR(".map")) || base.n < 10)
+		return false;
+	digits = str_head(str_from(base, 5), base.n - 9);
+	for (size_t i = 0; i < digits.n; i++)
+		if (!is_digit(digits.p[i]))
+			return false;
+	return digits.n > 0;
+}
+
+bool names_unresolved(struct names_frame f)
+{
+	return f.symbol.n == 0 || str_eq(f.symbol, STR("[unknown]"));
+}
+
+static void put_kind(struct names *n, enum names_kind kind)
+{
+	static const char letter[] = { 0, 'k', 'j', '1', 'i', '0' };
+	char suffix[] = { '_', '[', letter[kind], ']' };
+
+	if (kind != KIND_NATIVE && n->kinds >> kind & 1)
+		put(n, suffix, 4);
+}
+
+/* Names that carry their kind already (agents with annotate_java_frames) keep it. */
+static struct str cut_kind(struct str s, enum names_kind *kind)
+{
+	static const char letters[] = "kj1i0";
+	const char *at;
+
+	if (s.n > 4 && s.p[s.n - 1] == ']' && s.p[s.n - 3] == '[' && s.p[s.n - 4] == '_') {
+		at = memchr(letters, s.p[s.n - 2], 5);
+		if (at) {
+			*kind = (enum names_kind)(at - letters) + KIND_KERNEL;
+			s.n -= 4;
+		}
+	}
+	return s;
+}
+
+/* ---- brackets ----------------------------------------------------------------------------------------------- */
+
+/* Length of the operator token at p (behind the word "operator"), or 0. */
+static size_t operator_token(struct str s)
+{
+	static const struct str tokens[] = { STR("->*"), STR("<=>"), STR("<<="), STR(">>="), STR("()"), STR("[]"),
+		STR("->"), STR("<<"), STR(">>"), STR("<="), STR(">="), STR("<"), STR(">"), STR(",") };
+
+	for (size_t i = 0; i < countof(tokens); i++)
+		if (str_starts(s, tokens[i]))
+			return tokens[i].n;
+	return 0;
+}
+
+static bool operator_at(struct str s, size_t i)
+{
+	return s.p[i] == 'o' && str_starts(str_from(s, i), STR("operator")) && (i == 0 || !is_word(s.p[i - 1])) &&
+	       (i + 8 == s.n || !is_word(s.p[i + 8]));
+}
+
+/* Where the bracket that opens at i closes (index behind it), 0 when it never does. Operators are no brackets. */
+static size_t skip_group(struct str s, size_t i)
+{
+	size_t depth = 0;
+
+	for (; i < s.n; i++) {
+		char c = s.p[i];
+
+		if (operator_at(s, i))
+			i += 7 + operator_token(str_from(s, i + 8));
+		else if (c == '(' || c == '<' || c == '{' || c == '[')
+			depth++;
+		else if (c == ')' || c == '}' || c == ']' || (c == '>' && s.p[i - 1] != '-'))
+			depth--;
+		if (depth == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* ---- C++ ---------------------------------------------------------------------------------------------------- */
+
+static bool word_before(struct str s, size_t i, struct str word)
+{
+	return i >= word.n && str_eq(str_head(str_from(s, i - word.n), word.n), word) &&
+	       (i == word.n || !is_word(s.p[i - word.n - 1]));
+}
+
+/* Is the '(' at i a list of parameters? Not: (anonymous namespace), Go's pkg.(*T).m, decltype(x), "name (file:1)". */
+static bool is_parameters(struct str s, size_t i)
+{
+	if (i == 0 || s.p[i - 1] == ' ' || s.p[i - 1] == '.' || s.p[i - 1] == '(')
+		return false;
+	if (str_starts(str_from(s, i), STR("(anonymous ")) || str_starts(str_from(s, i), STR("(anonymous)")))
+		return false;
+	return !word_before(s, i, STR("decltype")) && !word_before(s, i, STR("noexcept"));
+}
+
+/* What may stand behind the parameters: nothing that belongs to the name. */
+static bool is_qualifiers(struct str s)
+{
+	static const struct str words[] = { STR("const"), STR("volatile"), STR("&"), STR("&&"), STR("noexcept") };
+
+	while (s.n) {
+		struct str word;
+		bool known = false;
+
+		if (s.p[0] != ' ' && s.p[0] != '&')
+			return false;
+		s = str_trim(s);
+		if (str_starts(s, STR("[clone ")))
+			return true;
+		word = s;
+		word.n = 0;
+		while (word.n < s.n && s.p[word.n] != ' ')
+			word.n++;
+		for (size_t i = 0; i < countof(words); i++)
+			known = known || str_eq(word, words[i]);
+		if (!known)
+			return false;
+		s = str_from(s, word.n);
+	}
+	return true;
+}
+
+/* The return type that demanglers print for templates: up to the last blank outside of brackets, "operator new" aside. Not for
+ * "virtual thunk to X", "guard variable for X". */
+static size_t return_type(struct str s)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (operator_at(s, i))
+			break;
+		if (s.p[i] == '(' || s.p[i] == '<' || s.p[i] == '{' || s.p[i] == '[') {
+			size_t end = skip_group(s, i);
+
+			if (end == 0)
+				return 0;
+			i = end - 1;
+		} else if (s.p[i] == ' ') {
+			struct str word = str_head(s, i);
+
+			if (str_ends(word, STR(" to")) || str_ends(word, STR(" for")))
+				return 0;
+			from = i + 1;
+		}
+	}
+	return from;
+}
+
+/*
+ * Parameters, cv-qualifiers, return types and clone notes go; operators, lambdas, template arguments, (anonymous namespace) and
+ * Go's receivers stay. What does not balance is kept as it is.
+ */
+static void put_native(struct names *n, struct str s)
+{
+	size_t from = n->n, cut;
+	bool parameters = false;
+	ptrdiff_t clone = str_find_str(s, STR(" [clone "));
+
+	if (clone > 0)
+		s.n = (size_t)clone;
+	if (str_find(s, '(') < 0) {
+		put_str(n, s);
+		return;
+	}
+	for (size_t i = 0; i < s.n;) {
+		size_t end = 0;
+
+		if (operator_at(s, i)) {
+			end = i + 8 + operator_token(str_from(s, i + 8));
+		} else if (s.p[i] == '(' || s.p[i] == '<' || s.p[i] == '{' || s.p[i] == '[') {
+			end = skip_group(s, i);
+			if (end == 0)
+				end = s.n;
+			else if (s.p[i] == '(' && is_parameters(s, i)) {
+				struct str behind = str_from(s, end);
+
+				i = end;
+				parameters = true;
+				if (is_qualifiers(behind))
+					break;
+				continue;
+			}
+		} else {
+			end = i + 1;
+		}
+		put(n, s.p + i, end - i);
+		i = end;
+	}
+	if (!parameters)
+		return;
+	cut = return_type((struct str){ n->buf + from, n->n - from });
+	memmove(n->buf + from, n->buf + from + cut, n->n - from - cut);
+	n->n -= cut;
+}
+
+/* ---- Rust --------------------------------------------------------------------------------------------------- */
+
+static bool all_hex(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_hex(s.p[i]))
+			return false;
+	return true;
+}
+
+/* Legacy mangling ends in ::h and 16 hex digits; v0 shows the crate's hash as name[16 hex digits]. */
+static bool rust_hash(struct str s, struct str *without)
+{
+	if (s.n > 19 && str_eq(str_head(str_from(s, s.n - 19), 3), STR("::h")) && all_hex(str_from(s, s.n - 16))) {
+		*without = str_head(s, s.n - 19);
+		return true;
+	}
+	return false;
+}
+
+/* One of legacy mangling's $..$ escapes at the start of s: its length, and what it stands for in *c; 0 when it is none. */
+static size_t rust_escape(struct str s, char *c)
+{
+	static const struct {
+		struct str code;
+		char c;
+	} escapes[] = { { STR("$SP$"), '@' }, { STR("$BP$"), '*' }, { STR("$RF$"), '&' }, { STR("$LT$"), '<' },
+		{ STR("$GT$"), '>' }, { STR("$LP$"), '(' }, { STR("$RP$"), ')' }, { STR("$C$"), ',' } };
+	uint64_t code;
+	ptrdiff_t end;
+
+	for (size_t i = 0; i < countof(escapes); i++) {
+		if (str_starts(s, escapes[i].code)) {
+			*c = escapes[i].c;
+			return escapes[i].code.n;
+		}
+	}
+	if (!str_starts(s, STR("$u")))
+		return 0;
+	end = str_find(str_from(s, 2), '$');
+	if (end < 1 || end > 2 || !str_hex(str_head(str_from(s, 2), (size_t)end), &code) || code < 0x20 || code > 0x7E)
+		return 0;
+	*c = (char)code;
+	return (size_t)end + 3;
+}
+
+static void put_rust_legacy(struct names *n, struct str s)
+{
+	for (size_t i = 0; i < s.n;) {
+		char c;
+		size_t len = s.p[i] == '$' ? rust_escape(str_from(s, i), &c) : 0;
+
+		if (len) {
+			put_char(n, c);
+			i += len;
+		} else if (str_starts(str_from(s, i), STR(".."))) {
+			put(n, "::", 2);
+			i += 2;
+		} else if (i == 0 && str_starts(s, STR("_$"))) {
+			i++; /* the '_' only keeps the symbol from starting with '$' */
+		} else if (s.p[i] == '_' && i >= 2 && s.p[i - 1] == ':' && i + 1 < s.n && s.p[i + 1] == '$') {
+			i++;
+		} else {
+			put_char(n, s.p[i++]);
+		}
+	}
+}
+
+/* core[846817f741e54dfd]::slice -> core::slice */
+static bool put_rust_v0(struct names *n, struct str s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '[' && i > 0 && is_word(s.p[i - 1]) && s.n - i >= 18 && s.p[i + 17] == ']' &&
+		    all_hex(str_head(str_from(s, i + 1), 16))) {
+			i += 17;
+			any = true;
+			continue;
+		}
+		put_char(n, s.p[i]);
+	}
+	return any;
+}
+
+/* ---- Java --------------------------------------------------------------------------------------------------- */
+
+/* pkg.Outer$Inner/0x00007f04bc002aa0 -> pkg/Outer$Inner: the address of a hidden class is another in every run. */
+static void put_java_class(struct names *n, struct str class)
+{
+	for (size_t i = 0; i < class.n; i++) {
+		if ((class.p[i] == '/' || class.p[i] == '+' || class.p[i] == '.') && i + 10 < class.n &&
+		    class.p[i + 1] == '0' && class.p[i + 2] == 'x') {
+			size_t end = i + 3;
+
+			while (end < class.n && is_hex(class.p[end]))
+				end++;
+			if (end - i >= 11) {
+				i = end - 1;
+				continue;
+			}
+		}
+		put_char(n, class.p[i] == '.' ? '/' : class.p[i]);
+	}
+}
+
+static bool is_java_name(struct str s)
+{
+	if (s.n == 0 || is_digit(s.p[0]))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_word(s.p[i]) && !memchr("./<>-+", s.p[i], 6))
+			return false;
+	return true;
+}
+
+/*
+ * Spellings of one method:
+ *   Ljava/util/HashMap;::get, Ljava/util/HashMap;get(Ljava/lang/Object;)...   perf-map-agent, libperf-jvmti
+ *   java.lang.Object java.util.HashMap.get(java.lang.Object)                  JDK 17+ Compiler.perfmap
+ *   java.util.HashMap::get, java/util/HashMap.get                             others
+ * All become java/util/HashMap.get. False, and nothing written, when it is none of them.
+ */
+static bool put_java(struct names *n, struct str s)
+{
+	struct str class = s, method;
+	ptrdiff_t semicolon = s.n && s.p[0] == 'L' ? str_find(s, ';') : -1, i;
+
+	if (semicolon > 1) {
+		class = str_head(str_from(s, 1), (size_t)semicolon - 1);
+		method = str_from(s, (size_t)semicolon + 1);
+		if (str_starts(method, STR("::")))
+			method = str_from(method, 2);
+		method = str_cut(&method, '(');
+	} else {
+		struct str head = str_cut(&class, '(');
+
+		i = str_rfind(head, ' ');
+		if (i >= 0 && head.n == s.n)
+			return false; /* a return type without parameters: not Java */
+		head = str_from(head, (size_t)(i + 1));
+		i = str_find_str(head, STR("::"));
+		if (i > 0 && str_find_str(str_from(head, (size_t)i + 2), STR("::")) < 0) {
+			class = str_head(head, (size_t)i);
+			method = str_from(head, (size_t)i + 2);
+			if (str_find(class, '.') < 0 && str_find(class, '/') < 0)
+				return false; /* could as well be C++ */
+		} else {
+			i = str_rfind(head, '.');
+			if (i <= 0 || (head.n == s.n && str_find(head, '/') < 0 && str_find(str_head(head, (size_t)i), '.') < 0))
+				return false;
+			class = str_head(head, (size_t)i);
+			method = str_from(head, (size_t)i + 1);
+		}
+	}
+	if (!is_java_name(class) || method.n == 0 || str_find(method, '/') >= 0 || !is_java_name(method))
+		return false;
+	put_java_class(n, class);
+	put_char(n, '.');
+	put_str(n, method);
+	return true;
+}
+
+/* ---- node, Python ------------------------------------------------------------------------------------------- */
+
+/* V8's "LazyCompile:*name /file.js:1:2": the mark tells the tier (~ interpreted), the prefix nothing that a reader wants. */
+static bool put_v8(struct names *n, struct str s, enum names_kind *kind)
+{
+	static const struct str prefixes[] = { STR("LazyCompile:"), STR("JS:"), STR("Function:"), STR("Script:"),
+		STR("Eval:") };
+
+	for (size_t i = 0; i < countof(prefixes); i++) {
+		struct str rest;
+
+		if (!str_starts(s, prefixes[i]))
+			continue;
+		rest = str_from(s, prefixes[i].n);
+		if (rest.n && memchr("*~^+", rest.p[0], 4)) {
+			*kind = rest.p[0] == '~' ? KIND_INTERPRETED : KIND_JIT;
+			rest = str_from(rest, 1);
+		}
+		if (rest.n && rest.p[0] == ' ')
+			put_str(n, STR("(anonymous)"));
+		put_str(n, rest);
+		return true;
+	}
+	return false;
+}
+
+/* A method or function in a JIT's map. */
+static void put_jit(struct names *n, struct str s, enum names_kind *kind)
+{
+	if (str_eq(s, STR("Interpreter")) || str_starts(s, STR("py::"))) {
+		*kind = KIND_INTERPRETED;
+		put_str(n, s);
+	} else if (!n->hotspot && put_java(n, s)) {
+		return;
+	} else if (n->hotspot || put_v8(n, s, kind)) {
+		if (n->hotspot)
+			put_str(n, s);
+	} else {
+		put_native(n, s);
+	}
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------- */
+
+/* Sanitises what was written since from, in place where nothing grows. */
+static void make_safe(struct names *n, size_t from)
+{
+	size_t len = n->n - from, bad = 0;
+	char *copy;
+
+	while (n->n > from && n->buf[n->n - 1] == ' ')
+		n->n--;
+	len = n->n - from;
+	for (size_t i = from; i < n->n; i++) {
+		unsigned char c = (unsigned char)n->buf[i];
+
+		bad += c < 0x20 || c == 0x7F || c == ';';
+	}
+	if (len == 0)
+		put_str(n, STR("[unknown]"));
+	if (n->buf[from] == '#' && (len == 1 || n->buf[from + 1] == ' ')) {
+		/* as first frame it would make the line a comment */
+		n->buf[from] = '_';
+	}
+	if (bad) {
+		copy = mem_alloc(1, len);
+		memcpy(copy, n->buf + from, len);
+		n->n = from;
+		for (size_t i = 0; i < len; i++)
+			put_safe(n, (unsigned char)copy[i]);
+		free(copy);
+	}
+	end_name(n, from);
+}
+
+static void put_unresolved(struct names *n, struct names_frame f, enum names_kind kind)
+{
+	struct str base = basename_of(f.dso);
+	size_t from = n->n;
+
+	if (f.dso.n == 0 || str_eq(f.dso, STR("[unknown]")) || base.n == 0) {
+		put_str(n, STR("[unknown"));
+	} else if (base.p[0] == '[' && base.p[base.n - 1] == ']') {
+		put_str(n, str_head(base, base.n - 1));
+	} else {
+		put_char(n, '[');
+		put_str(n, base);
+	}
+	if (n->addresses && f.address.n) {
+		put_str(n, STR(" <"));
+		put_str(n, f.address);
+		put_char(n, '>');
+	}
+	put_char(n, ']');
+	make_safe(n, from);
+	put_kind(n, kind);
+}
+
+static void put_resolved(struct names *n, struct str s, enum names_kind kind, bool jit)
+{
+	size_t from = n->n;
+	struct str rest;
+
+	s = cut_kind(s, &kind);
+	if (jit) {
+		put_jit(n, s, &kind);
+	} else if (kind == KIND_KERNEL) {
+		put_str(n, s);
+	} else if (rust_hash(s, &rest)) {
+		put_rust_legacy(n, rest);
+	} else if (str_find(s, '[') > 0 && put_rust_v0(n, s)) {
+		;
+	} else {
+		n->n = from;
+		put_native(n, s);
+	}
+	make_safe(n, from);
+	put_kind(n, kind);
+}
+
+/* perf-map-agent with unfolding: "outer->inner", where inner was inlined. Operators have no place in a JIT's map, so the arrow is
+ * unambiguous there, and only there. */
+static ptrdiff_t find_arrow(struct str s)
+{
+	ptrdiff_t i = str_find_str(s, STR("->"));
+
+	return i > 0 && (size_t)i + 2 < s.n ? i : -1;
+}
+
+struct str names_make(struct names *n, struct names_frame f)
+{
+	enum names_kind kind = KIND_NATIVE;
+	bool jit;
+
+	f.dso = clean_dso(f.dso);
+	jit = is_jit(f.dso);
+	if (f.inlined)
+		kind = KIND_INLINED;
+	else if (jit)
+		kind = KIND_JIT;
+	else if (is_kernel(f.dso))
+		kind = KIND_KERNEL;
+	n->n = 0;
+	if (names_unresolved(f)) {
+		put_unresolved(n, f, kind);
+		return (struct str){ n->buf, n->n };
+	}
+	for (struct str s = f.symbol; jit;) {
+		ptrdiff_t arrow = find_arrow(s);
+
+		if (arrow < 0) {
+			f.symbol = s;
+			break;
+		}
+		put_resolved(n, str_head(s, (size_t)arrow), kind, true);
+		put_char(n, '\n');
+		s = str_from(s, (size_t)arrow + 2);
+		kind = KIND_INLINED;
+	}
+	put_resolved(n, f.symbol, kind, jit);
+	return (struct str){ n->buf, n->n };
+}
+
+struct str names_comm(struct names *n, struct str comm, bool canonical)
+{
+	struct str all = comm;
+
+	while (canonical && comm.n && (is_digit(comm.p[comm.n - 1]) || memchr("-_:#/. ", comm.p[comm.n - 1], 7)))
+		comm.n--;
+	if (comm.n == 0)
+		comm = all;
+	n->n = 0;
+	put_str(n, comm);
+	for (size_t i = 0; i < n->n; i++)
+		if (n->buf[i] == ' ' || n->buf[i] == '\t')
+			n->buf[i] = '_';
+	make_safe(n, 0);
+	return (struct str){ n->buf, n->n };
+}
+
+void names_free(struct names *n)
+{
+	free(n->buf);
+	n->buf = NULL;
+	n->n = n->cap = 0;
+}

@@ -1,0 +1,152 @@
+/* pjfold - fold stack samples of perf into one line per distinct stack. */
+#include "foldopts.h"
+#include "report.h"
+#include "run.h"
+#include "summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+static void read_folded(const struct request *r, struct in *in, struct result *res)
+{
+	unsigned columns;
+
+	if (r->sample_option)
+		die_usage("%s needs samples, but '%s' holds folded stacks", r->sample_option, in->name);
+	columns = folded_read(in, NULL, &res->run.script.stacks, &res->header, &res->folded);
+	if (columns == 0)
+		columns = res->columns;
+	if (res->columns && columns != res->columns)
+		die("'%s' has %u column%s, the inputs before have %u: they cannot be added", in->name, columns,
+		    columns == 1 ? "" : "s", res->columns);
+	res->columns = columns;
+}
+
+static void read_flamegraph(struct in *in, struct result *res)
+{
+	struct str line;
+
+	while (in_line(in, &line))
+		asflamegraph_line(&res->flamegraph, line, in_place(in), &res->run.script.stacks);
+}
+
+static void read_input(const struct request *r, const char *path, struct result *res)
+{
+	struct in in;
+
+	in_open(&in, path);
+	switch (run_kind(&in)) {
+	case INPUT_SCRIPT:
+		res->script = true;
+		if (r->as_flamegraph)
+			read_flamegraph(&in, res);
+		else
+			run_script(&res->run, &in);
+		break;
+	case INPUT_FOLDED:
+		read_folded(r, &in, res);
+		break;
+	case INPUT_EMPTY:
+		break;
+	}
+	if (in.damage) {
+		warn_at((struct place){ in.name, 0 }, "%s: what came before is used", in.damage);
+		res->damaged = true;
+	}
+	in_close(&in);
+}
+
+static void read_inputs(const struct request *r, char **paths, struct result *res)
+{
+	if (!paths[0])
+		read_input(r, NULL, res);
+	for (; paths[0]; paths++)
+		read_input(r, paths[0], res);
+	run_end(&res->run);
+	if (res->script && r->as_flamegraph)
+		asflamegraph_end(&res->flamegraph, &res->run.script.stacks);
+	if (res->run.script.tally.overflow)
+		die("the sum of all weights does not fit into 63 bits");
+	if (res->script && res->columns == 2)
+		die("samples cannot be added to folded stacks of two columns");
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+static struct folded_header header_of(const struct request *r, const struct result *res, struct arena *a)
+{
+	const struct script *p = &res->run.script;
+	struct folded_header h = res->header;
+	char text[32];
+
+	if (!h.unit.n)
+		h.unit = script_unit(p, r->script.weight);
+	if (!res->script)
+		return h;
+	if (!h.event.n)
+		h.event = script_event_name(p);
+	if (!h.host.n)
+		h.host = p->host;
+	if (!h.frequency.n)
+		h.frequency = p->frequency;
+	if (p->tally.first_ns <= p->tally.last_ns && !h.from.n) {
+		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(p->tally.first_ns / 1000000000u),
+			 (unsigned long long)(p->tally.first_ns % 1000000000u));
+		h.from = arena_copy(a, str_of(text));
+		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(p->tally.last_ns / 1000000000u),
+			 (unsigned long long)(p->tally.last_ns % 1000000000u));
+		h.to = arena_copy(a, str_of(text));
+	}
+	h.samples += p->tally.samples;
+	h.lost += p->tally.lost;
+	return h;
+}
+
+static void write_result(const struct request *r, struct result *res)
+{
+	struct script *p = &res->run.script;
+	struct folded_header header;
+	struct stacks few = { 0 }, *s = &p->stacks;
+	struct arena a = { 0 };
+	struct out *o = mem_alloc(sizeof(*o), 1);
+
+	if (r->min_samples > 1 && res->columns != 2) {
+		report_min(&few, s, r->min_samples);
+		s = &few;
+	}
+	header = header_of(r, res, &a);
+	out_open(o, r->out);
+	if (r->list_events)
+		report_events(o, p->event, p->nevents);
+	else if (r->top)
+		report_top(o, s, r->top);
+	else if (r->as_flamegraph && res->script)
+		asflamegraph_write(o, s);
+	else
+		folded_write(o, s, res->columns == 2 ? 2 : 1, r->header || res->header.present ? &header : NULL);
+	out_close(o);
+	free(o);
+	arena_free(&a);
+	stacks_free(&few);
+}
+
+int main(int argc, char **argv)
+{
+	struct request r = { 0 };
+	struct result res = { 0 };
+	int status;
+
+	diag_tool("pjfold");
+	foldopts_parse(&r, argc, &argv);
+	res.flamegraph.options = r.flamegraph;
+	run_init(&res.run, &r.script, (unsigned)r.threads);
+	read_inputs(&r, argv, &res);
+	write_result(&r, &res);
+	status = summary(&r, &res);
+	asflamegraph_free(&res.flamegraph);
+	run_free(&res.run);
+	foldopts_free(&r);
+	return status;
+}

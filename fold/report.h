@@ -1,0 +1,21 @@
+/*
+ * report.h - what else than folded stacks can be said of a profile: the hottest frames, the events.
+ */
+#ifndef PJ_REPORT_H
+#define PJ_REPORT_H
+
+#include "out.h"
+#include "perfscript.h"
+#include "stacks.h"
+
+/* The n frames with the largest self weight: self and total, as numbers and shares. A frame counts once per stack in total, however
+ * often it calls itself; kinds of one frame (_[j], _[i]) are one. */
+void report_top(struct out *o, const struct stacks *s, uint64_t n);
+
+/* Events by number of samples. */
+void report_events(struct out *o, const struct script_event *event, uint32_t n);
+
+/* A new tree in which every subtree lighter than min is one frame [other] of its caller. Weights are kept in full. */
+void report_min(struct stacks *to, const struct stacks *from, uint64_t min);
+
+#endif

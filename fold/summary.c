@@ -1,0 +1,194 @@
+#include "summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned long long ull(uint64_t v)
+{
+	return v;
+}
+
+static uint64_t count_stacks(const struct stacks *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t id = 1; id < s->n; id++)
+		n += s->self[0][id] != 0 || (s->self[1] && s->self[1][id] != 0);
+	return n;
+}
+
+/* ---- perf script text --------------------------------------------------------------------------------------- */
+
+static void name_skipped(const struct result *res)
+{
+	const struct script_tally *t = &res->run.script.tally;
+
+	for (uint64_t i = 0; i < t->skipped && i < SCRIPT_PLACES; i++)
+		warn_at(run_place(&res->run, t->place[i].block, t->place[i].line), "skipped, not understood: '%s'",
+			t->place[i].text);
+	if (t->skipped > SCRIPT_PLACES)
+		warn("%llu more lines were skipped", ull(t->skipped - SCRIPT_PLACES));
+}
+
+static int event_cmp(const void *va, const void *vb)
+{
+	const struct script_event *a = va, *b = vb;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return str_cmp(a->name, b->name);
+}
+
+/* The events that were there beside the one that is counted, the most frequent first. */
+static void name_other_events(const struct script *p)
+{
+	struct script_event *other = mem_alloc(sizeof(*other), p->nevents);
+	char text[600];
+	size_t n = 0, at = 0;
+
+	for (uint32_t i = 0; i < p->nevents; i++)
+		if (!p->chosen || !str_eq(header_event_key(p->event[i].name), p->event_key))
+			other[n++] = p->event[i];
+	qsort(other, n, sizeof(*other), event_cmp);
+	for (size_t i = 0; i < n && at < sizeof(text) - 150; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s (%llu samples)", i ? ", " : "",
+				       (int)(other[i].name.n < 90 ? other[i].name.n : 90), other[i].name.p,
+				       ull(other[i].samples));
+	if (n)
+		warn("not counted, as one event is folded at a time: %s; choose with --only event=NAME", text);
+	free(other);
+}
+
+static uint64_t all_samples(const struct script *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->nevents; i++)
+		n += p->event[i].samples;
+	return n;
+}
+
+static void say_script(const struct request *r, const struct result *res)
+{
+	const struct script *p = &res->run.script;
+	const struct script_tally *t = &p->tally;
+	struct str event = script_event_name(p);
+	char left_out[80] = "", skipped[60] = "", deferred[60] = "";
+
+	if (t->deselected)
+		snprintf(left_out, sizeof(left_out), ", %llu not selected", ull(t->deselected));
+	if (t->skipped)
+		snprintf(skipped, sizeof(skipped), ", %llu lines skipped", ull(t->skipped));
+	if (t->deferred)
+		snprintf(deferred, sizeof(deferred), ", %llu deferred callchains not joined", ull(t->deferred));
+	if (!r->quiet)
+		warn("%llu samples%s%.*s in %llu stacks: %llu without callchain, %llu lost, %.1f %% of frames resolved%s%s%s",
+		     ull(t->samples), event.n ? " of " : "", (int)event.n, event.p, ull(count_stacks(&p->stacks)),
+		     ull(t->bare), ull(t->lost),
+		     t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0, left_out, skipped,
+		     deferred);
+	if (t->samples && t->deep == 0)
+		warn("0 callchains of more than one frame: was perf record run without -g?");
+}
+
+static int finish_script(const struct request *r, const struct result *res)
+{
+	const struct script *p = &res->run.script;
+	const struct script_tally *t = &p->tally;
+	double lost = t->samples + t->lost ? 100.0 * (double)t->lost / (double)(t->samples + t->lost) : 0;
+
+	name_skipped(res);
+	if (!r->list_events)
+		name_other_events(p);
+	if (r->list_events)
+		return p->nevents ? PJ_OK : PJ_FAILED;
+	say_script(r, res);
+	if (t->samples == 0) {
+		warn("no samples: %llu were seen, %llu of the folded event, none was selected", ull(all_samples(p)),
+		     ull(t->deselected));
+		return PJ_FAILED;
+	}
+	if (r->strict && (t->skipped || t->deferred))
+		return PJ_FAILED;
+	if (r->has_max_lost && lost > r->max_lost) {
+		warn("%.2f %% of the samples were lost, more than the %.2f %% of --max-lost", lost, r->max_lost);
+		return PJ_THRESHOLD;
+	}
+	return PJ_OK;
+}
+
+/* ---- --as-flamegraph ---------------------------------------------------------------------------------------- */
+
+static int finish_flamegraph(const struct request *r, const struct result *res)
+{
+	const struct asflamegraph *f = &res->flamegraph;
+
+	for (size_t i = 0; i < countof(f->first_unrecognized) && f->first_unrecognized[i].name; i++)
+		warn_at(f->first_unrecognized[i], "skipped, not recognized by stackcollapse-perf.pl's rules");
+	if (f->skipped)
+		warn("%llu samples of other events than %.*s were not counted, the first of %.*s", ull(f->skipped),
+		     (int)f->event.n, f->event.p, (int)f->skipped_event.n, f->skipped_event.p);
+	if (f->overflows)
+		warn_at(f->first_overflow, "%llu samples left out: weights beyond 63 bits", ull(f->overflows));
+	if (!r->quiet)
+		warn("%llu samples in %llu stacks: %llu without callchain, %llu lines skipped", ull(f->samples),
+		     ull(count_stacks(&res->run.script.stacks)), ull(f->stackless), ull(f->unrecognized + f->stray));
+	if (f->samples == 0) {
+		warn("no samples");
+		return PJ_FAILED;
+	}
+	return f->overflows || (r->strict && f->unrecognized + f->stray) ? PJ_FAILED : PJ_OK;
+}
+
+/* ---- folded text -------------------------------------------------------------------------------------------- */
+
+static int finish_folded(const struct request *r, const struct result *res)
+{
+	const struct folded_tally *t = &res->folded;
+	const struct folded_header *h = &res->header;
+	uint64_t known = h->samples + h->lost;
+	char more[160] = "";
+
+	for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
+		warn_at(t->first_bad[i], "skipped%s%s", i ? "" : ": ", i ? "" : t->first_why);
+	if (t->bad || t->rounded)
+		snprintf(more, sizeof(more), "; %llu lines skipped, %llu decimals rounded", ull(t->bad), ull(t->rounded));
+	if (!r->quiet && !res->script)
+		warn("%llu lines in %llu stacks, weight %llu%s", ull(t->lines), ull(count_stacks(&res->run.script.stacks)),
+		     ull(stacks_sum(&res->run.script.stacks, 0)), more);
+	else if (!r->quiet)
+		warn("%llu lines of folded stacks were added%s", ull(t->lines), more);
+	if (t->lines == 0 && t->bad)
+		return PJ_FAILED;
+	if (r->strict && (t->bad || t->rounded))
+		return PJ_FAILED;
+	if (r->has_max_lost && known && 100.0 * (double)h->lost > r->max_lost * (double)known) {
+		warn("%.2f %% of the samples were lost, more than the %.2f %% of --max-lost",
+		     100.0 * (double)h->lost / (double)known, r->max_lost);
+		return PJ_THRESHOLD;
+	}
+	return PJ_OK;
+}
+
+static bool any_folded(const struct result *res)
+{
+	return res->columns || res->folded.bad || res->header.present;
+}
+
+int summary(const struct request *r, const struct result *res)
+{
+	int status = PJ_OK;
+
+	if (any_folded(res))
+		status = finish_folded(r, res);
+	if (res->script) {
+		int more = r->as_flamegraph ? finish_flamegraph(r, res) : finish_script(r, res);
+
+		if (status != PJ_FAILED)
+			status = more ? more : status;
+	} else if (!any_folded(res)) {
+		warn("no samples: the input is empty");
+		status = PJ_FAILED;
+	}
+	return res->damaged ? PJ_FAILED : status;
+}
