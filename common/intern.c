@@ -4,39 +4,6 @@
 
 #include <stdlib.h>
 
-static uint64_t load64(const unsigned char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, 8);
-	return v;
-}
-
-/* Multiply and fold the 128-bit product: one multiplication mixes 16 bytes. */
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	__uint128_t m = (__uint128_t)a * b;
-
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
-
-uint64_t hash_bytes(const void *data, size_t n)
-{
-	const unsigned char *p = data;
-	uint64_t h = 0x9E3779B97F4A7C15u ^ n, a = 0, b = 0;
-
-	for (; n > 16; n -= 16, p += 16)
-		h = mix(load64(p) ^ 0xA0761D6478BD642Fu, load64(p + 8) ^ h);
-	if (n >= 8) {
-		a = load64(p);
-		b = load64(p + n - 8); /* may overlap: the length is mixed in */
-	} else {
-		for (size_t i = 0; i < n; i++)
-			a = a << 8 | p[i];
-	}
-	return mix(h ^ a, b ^ 0xE7037ED1A0B428DBu);
-}
-
 static void grow_slots(struct intern *t)
 {
 	uint32_t nslots = t->mask ? (t->mask + 1) * 2 : 256;

@@ -8,6 +8,7 @@
 #define PJ_INTERN_H
 
 #include "arena.h"
+#include "hash.h"
 
 struct intern {
 	uint32_t n;          /* ids 1..n exist */
@@ -18,8 +19,6 @@ struct intern {
 	uint32_t mask;       /* slots - 1, or 0 when there are none */
 	struct arena bytes;
 };
-
-uint64_t hash_bytes(const void *p, size_t n); /* same value on every machine and run */
 
 uint32_t intern(struct intern *t, struct str s);            /* id of s, new if need be */
 uint32_t intern_find(const struct intern *t, struct str s); /* id of s, or 0 */

@@ -1,5 +1,7 @@
 #include "lines.h"
 
+#include "diag.h"
+
 #include <stdlib.h>
 
 #define FRONT_SETS (1u << 16)
@@ -119,6 +121,16 @@ static struct str without_dso_offset(struct lines *l, struct str rest)
 	return (struct str){ l->scratch, inner.n - offset + 1 };
 }
 
+static struct line_entry *entry_at(const struct lines *l, uint32_t at)
+{
+	return (struct line_entry *)(void *)(l->pool + (size_t)at * 8);
+}
+
+static size_t entry_size(const struct line_entry *e)
+{
+	return (sizeof(*e) + e->symbol_n + e->rest_n + 7) & ~(size_t)7;
+}
+
 static void grow_slots(struct lines *l)
 {
 	uint32_t nslots = l->mask ? (l->mask + 1) * 2 : 4096;
@@ -126,12 +138,12 @@ static void grow_slots(struct lines *l)
 	free(l->slot);
 	l->slot = mem_alloc(sizeof(*l->slot), nslots);
 	l->mask = nslots - 1;
-	for (uint32_t id = 1; id <= l->n; id++) {
-		uint32_t i = l->entry[id].hash & l->mask;
+	for (size_t at = 8; at < l->pool_n; at += entry_size(entry_at(l, (uint32_t)(at / 8)))) {
+		uint32_t i = entry_at(l, (uint32_t)(at / 8))->hash & l->mask;
 
 		while (l->slot[i])
 			i = (i + 1) & l->mask;
-		l->slot[i] = id;
+		l->slot[i] = (uint32_t)(at / 8);
 	}
 }
 
@@ -162,22 +174,25 @@ static void name_frames(struct lines *l, struct line_entry *e, struct names_fram
 
 static uint32_t add_entry(struct lines *l, struct str symbol, struct str rest, uint32_t hash)
 {
-	struct str key = { arena_alloc(&l->bytes, 1, symbol.n + rest.n + 1), symbol.n + rest.n };
+	size_t at = l->pool_n, size = (sizeof(struct line_entry) + symbol.n + rest.n + 7) & ~(size_t)7;
 	struct line_entry *e;
-	char *to = (char *)(uintptr_t)key.p;
 
-	if (l->n + 1 >= l->cap) {
-		l->cap = l->cap ? l->cap + l->cap / 2 : 1024;
-		l->entry = mem_grow(l->entry, sizeof(*l->entry), l->cap);
+	if (at + size > l->pool_cap) {
+		l->pool_cap = l->pool_cap + l->pool_cap / 2 + size;
+		l->pool = mem_grow(l->pool, 1, l->pool_cap);
 	}
+	if (at / 8 > UINT32_MAX || symbol.n + rest.n > UINT32_MAX)
+		die("more than 32 GB of distinct frame lines");
+	l->pool_n += size;
+	l->n++;
+	e = entry_at(l, (uint32_t)(at / 8));
+	*e = (struct line_entry){ .hash = hash, .symbol_n = (uint32_t)symbol.n, .rest_n = (uint32_t)rest.n };
 	if (symbol.n)
-		memcpy(to, symbol.p, symbol.n);
+		memcpy(e->key, symbol.p, symbol.n);
 	if (rest.n)
-		memcpy(to + symbol.n, rest.p, rest.n);
-	e = &l->entry[++l->n];
-	*e = (struct line_entry){ key.p, (uint32_t)symbol.n, (uint32_t)rest.n, hash, 0, 0, false };
-	name_frames(l, e, lines_split(key));
-	return l->n;
+		memcpy(e->key + symbol.n, rest.p, rest.n);
+	name_frames(l, e, lines_split((struct str){ e->key, symbol.n + rest.n }));
+	return (uint32_t)(at / 8);
 }
 
 static bool same_bytes(const char *a, const char *b, size_t n)
@@ -220,7 +235,7 @@ static uint32_t find_entry(struct lines *l, struct str tail)
 	if (l->n >= l->mask / 2)
 		grow_slots(l);
 	for (i = hash & l->mask; l->slot[i]; i = (i + 1) & l->mask) {
-		const struct line_entry *e = &l->entry[l->slot[i]];
+		const struct line_entry *e = entry_at(l, l->slot[i]);
 
 		if (e->hash == hash && e->symbol_n == symbol.n && e->rest_n == rest.n &&
 		    memcmp(e->key, symbol.p, symbol.n) == 0 && memcmp(e->key + symbol.n, rest.p, rest.n) == 0)
@@ -230,33 +245,54 @@ static uint32_t find_entry(struct lines *l, struct str tail)
 	return l->slot[i];
 }
 
-const struct line_entry *lines_get(struct lines *l, struct str tail)
+void lines_init(struct lines *l, struct names *names, struct stacks *stacks)
 {
-	uint64_t hash = hash_bytes(tail.p, tail.n);
-	uint32_t tag = (uint32_t)(hash >> 32), id;
-	struct lines_set *set;
+	*l = (struct lines){ .names = names, .stacks = stacks };
+	l->front = mem_alloc(sizeof(*l->front), FRONT_SETS);
+	l->pool_cap = 1 << 16;
+	l->pool = mem_alloc(1, l->pool_cap);
+	l->pool_n = 8; /* offset 0 means none */
+}
 
-	if (unlikely(!l->front))
-		l->front = mem_alloc(sizeof(*l->front), FRONT_SETS);
-	set = &l->front[hash & (FRONT_SETS - 1)];
-	for (unsigned i = 0; i < 2; i++)
-		if (set->tag[i] == tag && set->entry[i] && entry_is(&l->entry[set->entry[i]], tail))
-			return &l->entry[set->entry[i]];
-	id = find_entry(l, tail);
+void lines_hash(const struct lines *l, struct line_ref *ref)
+{
+	ref->hash = hash_bytes(ref->p, ref->n);
+	__builtin_prefetch(&l->front[ref->hash & (FRONT_SETS - 1)]);
+}
+
+void lines_guess(const struct lines *l, struct line_ref *ref)
+{
+	const struct lines_set *set = &l->front[ref->hash & (FRONT_SETS - 1)];
+	uint32_t tag = (uint32_t)(ref->hash >> 32);
+
+	ref->guess = set->tag[0] == tag ? set->entry[0] : set->tag[1] == tag ? set->entry[1] : 0;
+	__builtin_prefetch(entry_at(l, ref->guess));
+	__builtin_prefetch(entry_at(l, ref->guess)->key + 40);
+}
+
+const struct line_entry *lines_get(struct lines *l, const struct line_ref *ref)
+{
+	struct str tail = { ref->p, ref->n };
+	struct lines_set *set;
+	uint32_t at;
+
+	if (likely(ref->guess && entry_is(entry_at(l, ref->guess), tail)))
+		return entry_at(l, ref->guess);
+	at = find_entry(l, tail);
+	set = &l->front[ref->hash & (FRONT_SETS - 1)];
 	set->tag[1] = set->tag[0];
 	set->entry[1] = set->entry[0];
-	set->tag[0] = tag;
-	set->entry[0] = id;
-	return &l->entry[id];
+	set->tag[0] = (uint32_t)(ref->hash >> 32);
+	set->entry[0] = at;
+	return entry_at(l, at);
 }
 
 void lines_free(struct lines *l)
 {
-	free(l->entry);
+	free(l->pool);
 	free(l->slot);
 	free(l->front);
 	free(l->more);
 	free(l->scratch);
-	arena_free(&l->bytes);
 	*l = (struct lines){ 0 };
 }

@@ -13,26 +13,26 @@
 #include "stacks.h"
 
 struct line_entry {
-	const char *key;       /* symbol, then " (dso)", " (inlined)" or nothing */
+	uint32_t hash;         /* of (symbol, dso) */
 	uint32_t symbol_n;
 	uint32_t rest_n;
-	uint32_t hash;
 	uint32_t frame;        /* id of the innermost frame */
 	uint32_t callers;      /* index into more: the frames that it was inlined into, inside out, 0 ends; or 0 */
 	bool unresolved;
+	char key[];            /* symbol, then " (dso)", " (inlined)" or nothing */
 };
 
 struct lines {
 	struct names *names;
 	struct stacks *stacks; /* whose frame ids these are */
-	struct line_entry *entry;
-	uint32_t n, cap;
+	char *pool;            /* entries, one behind the other, named by their offset / 8; 0 is none */
+	size_t pool_n, pool_cap;
+	uint32_t n;
 	uint32_t *slot;
 	uint32_t mask;
 	struct lines_set *front;
 	uint32_t *more;
 	uint32_t nmore, more_cap;
-	struct arena bytes;
 	char *scratch;
 	size_t scratch_cap;
 };
@@ -40,9 +40,24 @@ struct lines {
 /* Splits what stands behind the address: "sym+0x1a (dso)". The offset is cut off. Pure. */
 struct names_frame lines_split(struct str tail);
 
-/* The entry for a frame line's tail; valid until the next call. */
-const struct line_entry *lines_get(struct lines *l, struct str tail);
+/*
+ * Looking up takes three steps, so that memory is on its way while other lines of the sample are looked at: lines_hash for all,
+ * lines_guess for all, lines_get for all.
+ */
+struct line_ref {
+	const char *p;  /* tail */
+	uint32_t n;
+	uint32_t guess;
+	uint64_t hash;
+};
 
+void lines_hash(const struct lines *l, struct line_ref *ref);
+void lines_guess(const struct lines *l, struct line_ref *ref);
+
+/* The entry; valid until the next call. */
+const struct line_entry *lines_get(struct lines *l, const struct line_ref *ref);
+
+void lines_init(struct lines *l, struct names *names, struct stacks *stacks);
 void lines_free(struct lines *l);
 
 #endif

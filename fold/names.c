@@ -283,9 +283,9 @@ static size_t return_type(struct str s)
 
 /*
  * Parameters, cv-qualifiers, return types and clone notes go; operators, lambdas, template arguments, (anonymous namespace) and
- * Go's receivers stay. What does not balance is kept as it is.
+ * Go's receivers stay. What does not balance is kept as it is. typed: a return type may stand in front.
  */
-static void put_native(struct names *n, struct str s)
+static void put_native(struct names *n, struct str s, bool typed)
 {
 	size_t from = n->n, cut;
 	bool parameters = false;
@@ -321,7 +321,7 @@ static void put_native(struct names *n, struct str s)
 		put(n, s.p + i, end - i);
 		i = end;
 	}
-	if (!parameters)
+	if (!parameters || !typed)
 		return;
 	cut = return_type((struct str){ n->buf + from, n->n - from });
 	memmove(n->buf + from, n->buf + from + cut, n->n - from - cut);
@@ -529,7 +529,7 @@ static void put_jit(struct names *n, struct str s, enum names_kind *kind)
 		if (n->hotspot)
 			put_str(n, s);
 	} else {
-		put_native(n, s);
+		put_native(n, s, false);
 	}
 }
 
@@ -605,7 +605,7 @@ static void put_resolved(struct names *n, struct str s, enum names_kind kind, bo
 		;
 	} else {
 		n->n = from;
-		put_native(n, s);
+		put_native(n, s, true);
 	}
 	make_safe(n, from);
 	put_kind(n, kind);

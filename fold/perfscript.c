@@ -19,8 +19,7 @@ struct script_root {
 void script_init(struct script *p, const struct script_options *o)
 {
 	*p = (struct script){ .options = o, .names = o->names };
-	p->lines.names = &p->names;
-	p->lines.stacks = &p->stacks;
+	lines_init(&p->lines, &p->names, &p->stacks);
 	p->roots = mem_alloc(sizeof(*p->roots), ROOTS);
 	p->tally.first_ns = UINT64_MAX;
 }
@@ -140,6 +139,68 @@ static uint32_t root_of(struct script *p, const struct header *h)
 	return r->node;
 }
 
+/* ---- frames ------------------------------------------------------------------------------------------------- */
+
+static void push_frame(struct script *p, uint32_t frame)
+{
+	if (unlikely(p->nframes == p->frames_cap)) {
+		p->frames_cap = p->frames_cap ? p->frames_cap * 2 : 256;
+		p->frame = mem_grow(p->frame, sizeof(*p->frame), p->frames_cap);
+	}
+	p->frame[p->nframes++] = frame;
+}
+
+/* --addrs: an unresolved frame is another one at each address. */
+static uint32_t frame_with_address(struct script *p, struct str tail, struct str address)
+{
+	struct names_frame f = lines_split(tail);
+
+	f.address = address;
+	return stacks_frame(&p->stacks, names_make(&p->names, f));
+}
+
+static void push_entry(struct script *p, const struct line_entry *e)
+{
+	p->last_frame = p->nframes;
+	p->tally.frames++;
+	p->tally.unresolved += e->unresolved;
+	push_frame(p, e->frame);
+	if (unlikely(e->callers))
+		for (const uint32_t *f = &p->lines.more[e->callers]; *f; f++)
+			push_frame(p, *f);
+}
+
+/* The frame lines that were only noted so far become frames. */
+static void look_up(struct script *p)
+{
+	for (size_t i = 0; i < p->nrefs; i++)
+		lines_guess(&p->lines, &p->ref[i]);
+	for (size_t i = 0; i < p->nrefs; i++)
+		push_entry(p, lines_get(&p->lines, &p->ref[i]));
+	p->nrefs = 0;
+}
+
+static void add_frame(struct script *p, struct str tail, struct str address)
+{
+	struct line_ref *ref;
+
+	if (unlikely(p->nrefs == p->refs_cap)) {
+		p->refs_cap = p->refs_cap ? p->refs_cap * 2 : 256;
+		p->ref = mem_grow(p->ref, sizeof(*p->ref), p->refs_cap);
+	}
+	ref = &p->ref[p->nrefs++];
+	ref->p = tail.p;
+	ref->n = (uint32_t)tail.n;
+	lines_hash(&p->lines, ref);
+	p->sample.last = tail;
+	if (unlikely(p->names.addresses) && names_unresolved(lines_split(tail))) {
+		look_up(p);
+		p->nframes = p->last_frame;
+		push_frame(p, frame_with_address(p, tail, address));
+	}
+}
+
+
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
 static void count_time(struct script_tally *t, const struct header *h)
@@ -163,7 +224,7 @@ static void open_sample(struct script *p, const struct header *h)
 
 	e->samples++;
 	e->period += h->period;
-	p->nframes = p->last_frames = 0;
+	p->nframes = p->nrefs = 0;
 	p->sample.state = SAMPLE_IGNORED;
 	if (!p->has_first && h->has_time) {
 		p->has_first = true;
@@ -238,6 +299,7 @@ static void close_sample(struct script *p)
 		return;
 	}
 	p->sample.state = SAMPLE_NONE;
+	look_up(p);
 	if (unlikely(p->options->nskip_after || p->options->collapse_recursion)) {
 		reduce_frames(p);
 		node = p->sample.root;
@@ -251,46 +313,6 @@ static void close_sample(struct script *p)
 		node = stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[unknown]")));
 	if (!stacks_add(&p->stacks, node, 0, p->sample.weight))
 		p->tally.overflow = true;
-}
-
-/* ---- frames ------------------------------------------------------------------------------------------------- */
-
-static void push_frame(struct script *p, uint32_t frame)
-{
-	if (unlikely(p->nframes == p->frames_cap)) {
-		p->frames_cap = p->frames_cap ? p->frames_cap * 2 : 256;
-		p->frame = mem_grow(p->frame, sizeof(*p->frame), p->frames_cap);
-	}
-	p->frame[p->nframes++] = frame;
-}
-
-/* --addrs: an unresolved frame is another one at each address. */
-static uint32_t frame_with_address(struct script *p, struct str tail, struct str address)
-{
-	struct names_frame f = lines_split(tail);
-
-	f.address = address;
-	return stacks_frame(&p->stacks, names_make(&p->names, f));
-}
-
-static void add_frame(struct script *p, struct str tail, struct str address)
-{
-	const struct line_entry *e = lines_get(&p->lines, tail);
-
-	p->tally.frames++;
-	p->sample.last = tail;
-	p->last_frames = p->nframes;
-	if (unlikely(e->unresolved)) {
-		p->tally.unresolved++;
-		if (p->names.addresses) {
-			push_frame(p, frame_with_address(p, tail, address));
-			return;
-		}
-	}
-	push_frame(p, e->frame);
-	if (unlikely(e->callers))
-		for (const uint32_t *f = &p->lines.more[e->callers]; *f; f++)
-			push_frame(p, *f);
 }
 
 static bool is_hex(char c)
@@ -354,7 +376,6 @@ static void frame_line(struct script *p, struct str line)
 static void rename_last(struct script *p, struct names_frame f, struct str text)
 {
 	struct str names = names_make(&p->names, f), copy;
-	size_t at = p->last_frames;
 	char *joined;
 
 	copy.p = joined = mem_alloc(1, names.n + text.n + 2);
@@ -373,7 +394,7 @@ static void rename_last(struct script *p, struct names_frame f, struct str text)
 		}
 		copy.n += 1 + text.n;
 	}
-	p->nframes = at;
+	p->nframes = p->last_frame;
 	for (ptrdiff_t i; copy.n; copy.n = i < 0 ? 0 : (size_t)i) {
 		i = str_rfind(copy, '\n');
 		push_frame(p, stacks_frame(&p->stacks, str_from(copy, (size_t)(i + 1))));
@@ -392,6 +413,7 @@ static bool srcline(struct script *p, struct str line)
 		return false;
 	if (p->sample.state == SAMPLE_IGNORED)
 		return true;
+	look_up(p);
 	if (p->nframes == 0)
 		return false;
 	inlined = str_ends(text, STR(" (inlined)"));
@@ -493,7 +515,7 @@ static void other_line(struct script *p, struct str line)
 		break;
 	}
 	if (p->sample.state == SAMPLE_OPEN || p->sample.state == SAMPLE_IGNORED) {
-		if (p->nframes && srcline(p, line))
+		if (p->nframes + p->nrefs && srcline(p, line))
 			return;
 		/* perf 3.x: frames without a TAB */
 		if (split_address(line, &address, &tail) && tail.n) {
@@ -665,6 +687,7 @@ void script_free(struct script *p)
 	lines_free(&p->lines);
 	arena_free(&p->text);
 	free(p->event);
+	free(p->ref);
 	free(p->frame);
 	free(p->skip);
 	free(p->roots);

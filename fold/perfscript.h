@@ -85,9 +85,11 @@ struct script {
 		struct str weak_line;
 		uint64_t weak_number;
 	} sample;
+	struct line_ref *ref;    /* frame lines of the open sample that are not looked up yet */
+	size_t nrefs, refs_cap;
 	uint32_t *frame;         /* of the open sample, innermost first */
 	size_t nframes, frames_cap;
-	size_t last_frames;      /* how many of them the last line gave */
+	size_t last_frame;       /* where those of the last line begin */
 	uint8_t *skip;           /* by frame id: 1 skip-after, 2 not, 0 not looked at */
 	size_t skip_cap;
 	struct script_root *roots; /* cache: header's label -> first node */
