@@ -24,7 +24,8 @@ ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer 
 LDLIBS  += -lz -pthread -lm
 
 Q := $(if $(filter 1,$(V)),,@)
-say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2);)
+quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
+say = $(if $(filter 1,$(V)),,@$(if $(quiet),,printf '  %-5s %s\n' $(1) $(2);))
 
 # A tool is its main (DIR/pjNAME.c), what else its folder holds, and the library common/.
 MAINS := $(wildcard */pj*.c)

@@ -11,8 +11,10 @@ function end_of_file() {
 	}
 }
 
+# build/VARIANT/tap/NAME.tap is VARIANT/NAME
 function basename_of(path) {
-	sub(/.*\//, "", path)
+	sub(/.*build\//, "", path)
+	sub(/tap(-more)?\//, "", path)
 	sub(/\.tap$/, "", path)
 	return path
 }

@@ -1,0 +1,111 @@
+# shellcheck shell=sh
+# packages.sh - what ./quickstart and ./check share: install what is missing (Debian, Ubuntu), and do the rest as the owner
+# of the checkout, so that nothing of root's stays in a user's tree. To be sourced in the top folder.
+
+need= # packages that must be there
+wish= # packages whose absence only skips something
+
+# need COMMAND-OR-FILE PACKAGE: PACKAGE is needed where the command or file is missing. wish: as well, but it is no error without.
+need()
+{
+	if ! present "$1"; then need="$need $2"; fi
+}
+
+wish()
+{
+	if ! present "$1"; then wish="$wish $2"; fi
+}
+
+present()
+{
+	case $1 in
+	/*) [ -e "$1" ] ;;
+	*) command -v "$1" >/dev/null 2>&1 ;;
+	esac
+}
+
+# PATH of a plain user lacks the folders of root's commands.
+PATH=$PATH:/usr/sbin:/sbin
+
+# as_root: what to put in front of a command that needs root ("" as root), or "no" when there is no way.
+if [ "$(id -u)" = 0 ]; then
+	as_root=
+elif present sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+	as_root=sudo
+else
+	as_root=no
+fi
+
+# as_owner: what to put in front of a command that writes in the tree.
+# shellcheck disable=SC2034 # for those who source this
+as_owner=
+owner=$(stat -c %u .)
+if [ "$(id -u)" = 0 ] && [ "$owner" != 0 ]; then
+	# shellcheck disable=SC2034
+	as_owner="setpriv --reuid=$owner --regid=$(stat -c %g .) --clear-groups env HOME=$(getent passwd "$owner" | cut -d: -f6)"
+fi
+
+apt_install()
+{
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null >>"$apt_log" 2>&1
+}
+
+# install_missing: says what it installs; ends the script when something needed cannot be had.
+# shellcheck disable=SC2086 # lists of packages
+install_missing()
+{
+	[ -n "$need$wish" ] || { echo "packages: all there"; return 0; }
+	if ! present apt-get || [ "$as_root" = no ]; then
+		if [ -n "$need" ]; then
+			echo "please install:$need (this system's names may differ), then start me again" >&2
+			exit 1
+		fi
+		echo "packages: not installed (no apt-get, or not root and no sudo):$wish"
+		return 0
+	fi
+	echo "packages: apt-get install$need$wish"
+	apt_log=$(mktemp)
+	if ! apt_install $need $wish; then
+		$as_root apt-get update -qq </dev/null >>"$apt_log" 2>&1
+		if [ -n "$need" ] && ! apt_install $need; then
+			tail -n 20 "$apt_log" >&2
+			echo "could not install:$need" >&2
+			exit 1
+		fi
+		for package in $wish; do
+			apt_install "$package" || echo "packages: could not install $package (what needs it will be skipped)"
+		done
+	fi
+	rm -f "$apt_log"
+}
+
+# What it takes to build.
+need_to_build()
+{
+	need cc gcc
+	need make make
+	need /usr/include/stdio.h libc6-dev
+	need /usr/include/zlib.h zlib1g-dev
+}
+
+# The distribution's perf. Ubuntu's must fit the running kernel.
+wish_perf()
+{
+	if perf --version >/dev/null 2>&1; then return; fi
+	if grep -qs '^ID=ubuntu' /etc/os-release; then
+		wish="$wish linux-tools-common linux-tools-$(uname -r) linux-tools-generic"
+	else
+		wish="$wish linux-perf"
+	fi
+}
+
+# The perf to use, or nothing: Ubuntu's wrapper refuses when the kernel is another one, but any perf does for us.
+find_perf()
+{
+	for perf in perf /usr/lib/linux-tools/*/perf; do
+		if "$perf" --version >/dev/null 2>&1; then
+			echo "$perf"
+			return
+		fi
+	done
+}
