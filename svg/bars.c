@@ -40,15 +40,11 @@ struct drawing {
 
 /* ---- numbers for people ------------------------------------------------------------------------------------- */
 
-void bars_weight(struct text *t, const struct look *look, uint64_t weight)
+/* At most two decimals. */
+static void put_scaled(struct text *t, double shown)
 {
-	double shown = (double)weight * look->factor;
 	char decimals[8];
 
-	if (look->factor >= 1 && look->factor <= 1) {
-		text_grouped(t, weight);
-		return;
-	}
 	if (shown >= 9e15) {
 		text_printf(t, "%.0f", shown);
 		return;
@@ -61,6 +57,21 @@ void bars_weight(struct text *t, const struct look *look, uint64_t weight)
 	if (decimals[2] == '0')
 		decimals[2] = 0;
 	text_add(t, decimals);
+}
+
+void bars_weight(struct text *t, const struct look *look, uint64_t weight)
+{
+	bool exact = look->factor >= 1 && look->factor <= 1;
+
+	if (exact)
+		text_grouped(t, weight);
+	else
+		put_scaled(t, (double)weight * look->factor);
+	text_char(t, ' ');
+	if (exact && weight == 1 && str_eq(look->unit, STR("samples")))
+		text_add(t, "sample");
+	else
+		text_str(t, look->unit);
 }
 
 void bars_percent(struct text *t, uint64_t part, uint64_t whole)
@@ -199,21 +210,21 @@ static void put_path(struct text *t, const struct drawing *d, const struct bar *
 static void put_tooltip(struct text *t, const struct drawing *d, struct str name, struct str label, uint64_t weight)
 {
 	bool named = !str_eq(name, label);
+	struct text tip = { 0 };
 
-	text_add(t, "<title>");
 	if (named) {
-		struct text cut = { 0 };
-		label_fit(&cut, name, TOOLTIP_MAX, LABEL_RIGHT);
-		xml_text(t, text_view(&cut));
-		text_add(t, " (");
-		text_free(&cut);
+		label_fit(&tip, name, TOOLTIP_MAX, LABEL_RIGHT);
+		text_add(&tip, " (");
 	}
-	bars_weight(t, d->look, weight);
-	text_char(t, ' ');
-	xml_text(t, d->look->unit);
-	text_add(t, ", ");
-	bars_percent(t, weight, d->look->total);
-	text_add(t, named ? ")</title>" : "</title>");
+	bars_weight(&tip, d->look, weight);
+	text_add(&tip, ", ");
+	bars_percent(&tip, weight, d->look->total);
+	if (named)
+		text_char(&tip, ')');
+	text_add(t, "<title>");
+	xml_text(t, text_view(&tip));
+	text_add(t, "</title>");
+	text_free(&tip);
 }
 
 static void put_label(struct text *t, const struct drawing *d, const struct bar *bar)

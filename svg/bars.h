@@ -15,7 +15,7 @@ struct bars {
 void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
 	       uint32_t width, uint32_t top);
 
-void bars_weight(struct text *t, const struct look *look, uint64_t weight); /* "1,234", times the factor */
+void bars_weight(struct text *t, const struct look *look, uint64_t weight); /* "1,234 samples", times the factor */
 void bars_percent(struct text *t, uint64_t part, uint64_t whole);           /* "12.3%", "0.45%", "<0.01%" */
 bool bars_is_dark(uint32_t rgb);                                            /* wants light text on it */
 

@@ -12,15 +12,13 @@ const char picture_ui_font[] = "ui-sans-serif,system-ui,-apple-system,'Segoe UI'
 #define FOOT_PX 32
 #define UI_CHAR_PX 6.6 /* a character of the header's small text, on average */
 
-enum { TITLE_Y = 29, TOTALS_Y = 49, LINE_PX = 18, LEGEND_PX = 22 };
+enum { TITLE_Y = 29, TOTALS_Y = 49, LINE_PX = 18, LEGEND_PX = 25 };
 
 /* ---- header ------------------------------------------------------------------------------------------------- */
 
 static void put_totals(struct text *t, const struct look *look, const struct layout *l, const struct faces *n)
 {
 	bars_weight(t, look, look->total);
-	text_char(t, ' ');
-	text_str(t, look->unit);
 	text_add(t, MIDDOT);
 	text_grouped(t, l->n);
 	text_add(t, l->n == 1 ? " frame" MIDDOT : " frames" MIDDOT);

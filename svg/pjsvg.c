@@ -32,7 +32,7 @@ static void tell_bad_lines(const struct folded_tally *t)
 	if (t->bad > 1)
 		warn("%ju lines skipped", (uintmax_t)t->bad);
 	if (t->rounded)
-		warn("%ju weights with decimals were rounded", (uintmax_t)t->rounded);
+		warn("%ju %s rounded to a whole number", (uintmax_t)t->rounded, t->rounded == 1 ? "weight was" : "weights were");
 }
 
 static bool read_all(char **files, struct stacks *s, struct folded_header *h, struct folded_tally *t)
@@ -58,13 +58,12 @@ static struct str visible(struct arena *a, struct str s)
 	return copy;
 }
 
-static void add_fact(struct text *t, struct str before, struct str fact, const char *after)
+static void add_fact(struct text *t, struct str fact, const char *after)
 {
 	if (fact.n == 0)
 		return;
 	if (t->n)
 		text_add(t, MIDDOT);
-	text_str(t, before);
 	text_str(t, fact);
 	text_add(t, after);
 }
@@ -74,13 +73,13 @@ static struct str make_subtitle(struct arena *a, const struct request *r, const 
 {
 	struct text t = { 0 };
 
-	add_fact(&t, STR(""), str_of(r->subtitle), "");
-	add_fact(&t, STR(""), h->event, "");
-	add_fact(&t, STR(""), h->frequency, " Hz");
-	add_fact(&t, STR(""), h->host, "");
-	add_fact(&t, STR("from "), h->from, "");
-	add_fact(&t, STR("to "), h->to, "");
-	add_fact(&t, STR(""), h->labels, "");
+	add_fact(&t, str_of(r->subtitle), "");
+	add_fact(&t, h->event, "");
+	add_fact(&t, h->frequency, " Hz");
+	add_fact(&t, h->host, "");
+	add_fact(&t, h->from, h->to.n ? " to " : " and later");
+	text_str(&t, h->from.n ? h->to : (struct str){ 0 });
+	add_fact(&t, h->labels, "");
 	if (h->lost)
 		text_printf(&t, "%s%ju lost", t.n ? MIDDOT : "", (uintmax_t)h->lost);
 	struct str subtitle = visible(a, text_view(&t));

@@ -99,9 +99,8 @@ static void set_minwidth(void *to, const char *value, const char *name)
 /* Would change what the picture says: never ignored. */
 static void refuse(void *to, const char *value, const char *name)
 {
-	(void)to;
 	(void)value;
-	die_usage("not yet: %s", name);
+	die_usage("not yet: %s, which %s", name, (const char *)to);
 }
 
 static void note(void *to, const char *value, const char *name)
@@ -139,6 +138,10 @@ static void check(const struct request *r)
 
 char **request_parse(struct request *r, int argc, char **argv)
 {
+	static char from_leaves[] = "merges stacks from their innermost frame";
+	static char in_time[] = "keeps the order of the input";
+	static char difference[] = "is about differences between profiles";
+	static char cut_at[] = "cuts stacks at a frame";
 	static char name_colours[] = "colours follow from names, always";
 	static char same_bytes[] = "the same input always gives the same bytes";
 	static char utf8[] = "the picture is UTF-8, whatever the input is";
@@ -171,11 +174,11 @@ char **request_parse(struct request *r, int argc, char **argv)
 		{ 0, "total", "N", OPT_U64, &r->total, NULL, "width of the root, if it is more than all stacks have" },
 		{ 0, "notes", "TEXT", OPT_STR, &r->notes, NULL, "kept inside of the file" },
 		{ 0, "color", "PALETTE", OPT_CALL, r, set_palette, NULL },
-		{ 0, "reverse", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
-		{ 0, "flamechart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
-		{ 0, "flame-chart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
-		{ 0, "negate", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
-		{ 0, "base", "FRAME", OPT_CALL, NULL, refuse, NULL },
+		{ 0, "reverse", NULL, OPT_CALL_FLAG, from_leaves, refuse, NULL },
+		{ 0, "flamechart", NULL, OPT_CALL_FLAG, in_time, refuse, NULL },
+		{ 0, "flame-chart", NULL, OPT_CALL_FLAG, in_time, refuse, NULL },
+		{ 0, "negate", NULL, OPT_CALL_FLAG, difference, refuse, NULL },
+		{ 0, "base", "FRAME", OPT_CALL, cut_at, refuse, NULL },
 		{ 0, "random", NULL, OPT_CALL_FLAG, name_colours, note, NULL },
 		{ 0, "deterministic", NULL, OPT_CALL_FLAG, same_bytes, note, NULL },
 		{ 0, "colordiffusion", NULL, OPT_CALL_FLAG, shares, note, NULL },
