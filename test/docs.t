@@ -1,0 +1,123 @@
+#!/bin/sh
+# docs.t - help, man pages, README and NEWS say what the tools do; the examples of the man pages run.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+LC_ALL=C
+export LC_ALL
+
+# Options as the man page has them: every Fl of the .It lines in OPTIONS ("Fl o", "Fl Fl output", "Fl -output").
+man_options()
+{
+	awk '/^\.Sh / { on = $2 == "OPTIONS" }
+	on && /^\.It / {
+		for (i = 2; i <= NF; i++) {
+			if ($i != "Fl") continue
+			if ($(i + 1) == "Fl") print "--" $(i + 2)
+			else print "-" $(i + 1)
+			while ($(i + 1) == "Fl") i++
+		}
+	}' "$1" | sed 's/\\-/-/g; s/\\&//g; s/[=,].*//' | sort -u
+}
+
+help_options()
+{
+	"$1" --help | sed -n 's/^  \(-.\), \(--[a-z0-9-]*\).*/\1\n\2/p; s/^  \(-.\)[ =].*/\1/p; s/^      \(--[a-z0-9-]*\).*/\1/p; s/^  \(-.\)$/\1/p' |
+		grep -vx -e --help -e --version | sort -u
+}
+
+# Whether the tool knows the option at all (an alias that --help does not show).
+known()
+{
+	! "$1" "$2" </dev/null 2>&1 | grep -q 'unknown option'
+}
+
+version=$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' "$top/common/base.h")
+
+for t in $(tools); do
+	main=$(ls "$top"/*/"$t.c")
+	page=$top/man/$t.1
+	does=$("$t" --help | sed -n "1s/^$t - //p")
+	is "$t: --version" "$("$t" --version)" "$t (pj) $version"
+	is "$t: the main's first comment is what --help says" \
+		"$(head -n 3 "$main" | sed -n "s|^/\* $t - \(.*\)\. \*/\$|\1|p")" "$does"
+	long=$("$t" --help | awk 'length > 100')
+	is "$t: no line of --help is longer than 100" "$long" ""
+	if [ ! -e "$page" ]; then
+		skip "$t: man page" "man/$t.1 is not written yet"
+		continue
+	fi
+	is "$t: .Nd is what --help says" "$(sed -n 's/^\.Nd //p' "$page")" "$does"
+	man_options "$page" | grep -vx -e --help -e --version >in-man
+	help_options "$t" >in-help
+	ok "$t: --help has options" test -s in-help
+	is "$t: options of --help that the man page lacks" "$(comm -13 in-man in-help | tr '\n' ' ')" ""
+	unknown=
+	for o in $(comm -23 in-man in-help); do
+		known "$t" "$o" || unknown="$unknown$o "
+	done
+	is "$t: options of the man page that the tool lacks" "$unknown" ""
+	for section in 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
+		ok "$t: section $section" grep -qx "\.Sh $section" "$page"
+	done
+done
+
+# ---- examples: lines that start with "$ ", in a scratch folder that holds what they name
+make_input()
+{
+	[ -e "$1" ] && return
+	case $1 in
+	*.folded) printf 'app;main;java/util/HashMap.resize 3\napp;main;parse 5\nother 1\n' >"$1" ;;
+	*.folded.gz) printf 'app;main;read 3\napp;idle 2\n' | gzip >"$1" ;;
+	*.script.gz) cp "$top/examples/sample.script.gz" "$1" ;;
+	*.script) gzip -dc "$top/examples/sample.script.gz" >"$1" ;;
+	esac
+}
+
+if have mandoc; then
+	for page in "$top"/man/*.[1-9]; do
+		name=${page##*/}
+		mandoc -T lint -W warning "$page" >warnings 2>&1
+		if [ -s warnings ]; then fail "$name: mandoc -Tlint" warnings; else pass "$name: mandoc -Tlint"; fi
+		mandoc -T ascii -O width=500 "$page" | sed "s/.$(printf '\b')//g" |
+			awk '/^[A-Z]/ { on = /^EXAMPLES/ } on { sub(/^ */, "") } on && (more || /^\$ /) { sub(/^\$ /, ""); more = sub(/\\$/, ""); printf "%s%s", $0, more ? "" : "\n" }' >examples
+		[ -s examples ] || continue
+		rm -rf examples.d
+		mkdir examples.d
+		cd examples.d || exit 1
+		: >../bad
+		while IFS= read -r line; do
+			case $line in
+			*'perf record'*) continue ;; # the live test does that
+			*'perf script'*) line="perf() { gzip -dc '$top/examples/sample.script.gz'; }; $line" ;;
+			esac
+			for word in $(printf '%s\n' "$line" | tr -c 'A-Za-z0-9._-' ' '); do make_input "$word"; done
+			if ! sh -c "set -e; $line" >../example.out 2>../example.err </dev/null || grep -qv '^pj' ../example.err; then
+				{ printf '%s\n' "$line"; cat ../example.err; } >>../bad
+			fi
+		done <../examples
+		cd ..
+		if [ -s bad ]; then fail "$name: its examples run" bad; else pass "$name: its examples run ($(wc -l <examples | tr -d ' ') lines)"; fi
+	done
+else
+	skip "man pages: lint and examples" "mandoc is not installed"
+fi
+
+# ---- the pages around
+for f in README.md NEWS; do
+	if [ -e "$top/$f" ]; then
+		ok "$f names version $version" grep -qF "$version" "$top/$f"
+	else
+		skip "$f" "not written yet"
+	fi
+done
+# files that a document names in this project exist
+for f in README.md HACKING.md docs/ARCHITECTURE.md docs/INPUTS.md docs/SVG.md; do
+	[ -e "$top/$f" ] || continue
+	missing=
+	# shellcheck disable=SC2013 # links hold no blanks
+	for link in $(grep -oE '\]\([^)#:]+[)#]' "$top/$f" | sed 's/^](//; s/[)#]$//'); do
+		[ -e "$top/$link" ] || [ -e "$top/${f%/*}/$link" ] || missing="$missing$link "
+	done
+	is "$f: no dead link" "$missing" ""
+done
+done_testing

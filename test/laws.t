@@ -1,0 +1,208 @@
+#!/bin/sh
+# laws.t - what must hold for every input: identity, totals, order, threads, ways of reading, compilers.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+LC_ALL=C
+export LC_ALL
+
+# perf script text of N bytes: samples of 0 to 300 frames and lines of 20 to 4000 bytes, so that the borders of blocks fall
+# everywhere: inside headers, frames, names, between samples. $2 is the seed.
+script()
+{
+	awk -v size="$1" -v seed="$2" '
+	function random(n) { seed = (seed * 16807) % 2147483647; return seed % n }
+	BEGIN {
+		split("http worker 12|java|t|thread 1|kworker/u8:1-events|a b  c|swapper|:-1|node 18 (x)", comm, "|")
+		split("/usr/lib/libc.so.6|[kernel.kallsyms]|/tmp/perf-77.map|[unknown]|/a b/c d.so|[vdso]|/memfd:x (deleted)|inlined", dso, "|")
+		for (i = 0; i < 400; i++) long = long "abcdefghij"
+		while (done < size) {
+			t += random(900) + 1
+			line = sprintf("%s %d/%d [%03d] %d.%06d: %10d cycles:P: ", comm[1 + random(9)], 100 + random(5), 100 + random(50), random(8), t / 1000000, t % 1000000, 1 + random(100000))
+			print line
+			done += length(line) + 1
+			depth = random(20) == 0 ? random(300) : random(25)
+			for (i = 0; i < depth; i++) {
+				d = dso[1 + random(8)]
+				name = d == "[unknown]" ? "[unknown]" : "function_" random(40) "_" i % 7 (random(30) == 0 ? "(std::vector<int, a (b)>&)" : "")
+				if (random(400) == 0) name = name substr(long, 1, random(4000))
+				line = sprintf("\t%16x %s%s (%s)", 4096 + random(65536), name, random(4) ? "+0x" random(99) : "", d)
+				print line
+				done += length(line) + 1
+			}
+			print ""
+			done++
+		}
+	}'
+}
+
+# folded text with N stacks
+folded()
+{
+	awk -v n="$1" -v seed="$2" '
+	function random(n) { seed = (seed * 16807) % 2147483647; return seed % n }
+	BEGIN {
+		for (i = 0; i < n; i++) {
+			line = "comm_" random(5)
+			for (d = random(40); d > 0; d--) line = line ";f" random(6) (random(3) ? "" : "_[k]")
+			print line, 1 + random(1000)
+		}
+	}'
+}
+
+total()
+{
+	awk '{ n += $NF } END { printf "%d\n", n }' "$@"
+}
+
+if have pjfold; then
+	script 6500000 1 >a.script
+	script 700000 2 >b.script
+	folded 20000 3 >a.folded
+	folded 3000 4 >b.folded
+
+	pjfold -j 1 a.script >one 2>one.err
+	is "pjfold: status" "$?" 0
+	ok "pjfold: something came out" test "$(wc -l <one)" -gt 1000
+	is "pjfold: every sample is counted once" "$(total one)" "$(grep -c '^[^	#]' a.script)"
+	LC_ALL=C awk '{ sub(/;.*| [0-9]+$/, ""); print }' one | sort | uniq >comms
+	is "pjfold: all comms are there" "$(wc -l <comms | tr -d ' ')" 9
+
+	# the name is part of messages, so pipes are compared with pipes
+	gzip -c a.script >a.gz
+	cp a.gz a.script.copy
+	head -c 3000000 a.script | gzip >two-members.gz
+	tail -c +3000001 a.script | gzip >>two-members.gz
+	pjfold -j 1 <a.script >pipe 2>pipe.err
+	same "pjfold: standard input gives what the file gives" one pipe
+	for j in 1 2 3 7; do
+		pjfold -j $j a.script >out 2>err
+		same "pjfold -j $j: file" one out
+		same "pjfold -j $j: file: messages" one.err err
+		# shellcheck disable=SC2002 # a pipe is what is tested
+		cat a.script | pjfold -j $j >out 2>err
+		same "pjfold -j $j: pipe" one out
+		same "pjfold -j $j: pipe: messages" pipe.err err
+		pjfold -j $j <a.gz >out 2>err
+		same "pjfold -j $j: gzip" one out
+		same "pjfold -j $j: gzip: messages" pipe.err err
+		pjfold -j $j <two-members.gz >out 2>err
+		same "pjfold -j $j: gzip in two members" one out
+		pjfold -j $j a.script b.script >two 2>err
+		if [ $j = 1 ]; then mv two two.1; mv err two.1.err; else
+			same "pjfold -j $j: two files" two.1 two
+			same "pjfold -j $j: two files: messages" two.1.err err
+		fi
+	done
+	# a pipe that gives odd pieces
+	perl -e '$| = 1; binmode STDIN; my $n = 1; while (sysread STDIN, my $b, $n) { syswrite STDOUT, $b; $n = $n * 7 % 60013 + 1 }' \
+		<a.script 2>/dev/null | pjfold -j 2 >out 2>err
+	same "pjfold -j 2: a pipe in odd pieces" one out
+	printf '%s' "$(cat a.script)" >no-end.script
+	pjfold -j 3 no-end.script >out 2>/dev/null
+	same "pjfold: no newline at the end" one out
+	sed 's/$/\r/' a.script | pjfold -j 3 >out 2>/dev/null
+	same "pjfold: CRLF" one out
+
+	# borders everywhere: the same small text behind 1, 2, 3, ... bytes of comment around the size of a block
+	head -n 400 a.script >small.script
+	pjfold small.script >small 2>/dev/null
+	bad=
+	for size in 1048000 1048500 1048560 1048570 1048575 1048576 1048577 1048590 1050000 1052000; do
+		{
+			awk -v n=$size 'BEGIN { for (i = 0; i < n / 64; i++) print "# a comment of 64 bytes, that many of them are before it all..." }' | head -c "$size" | sed '$s/.*/# end/'
+			echo
+			cat small.script
+		} >shifted.script
+		pjfold -j 2 shifted.script >out 2>/dev/null
+		cmp -s small out || bad="$bad $size"
+	done
+	is "pjfold: borders of blocks at many places" "$bad" ""
+
+	pjfold -j 1 a.script >again 2>again.err
+	same "pjfold: twice the same bytes" one again
+	same "pjfold: twice the same messages" one.err again.err
+	pjfold one >out 2>err
+	same "pjfold: fold of folded is identity" one out
+	pjfold a.folded >f.a 2>/dev/null
+	pjfold b.folded >f.b 2>/dev/null
+	is "pjfold: totals of folded text survive" "$(total f.a)" "$(total a.folded)"
+	pjfold f.a >out 2>/dev/null
+	same "pjfold: fold of folded is identity (generated)" f.a out
+	pjfold a.folded b.folded >ab 2>/dev/null
+	pjfold b.folded a.folded >ba 2>/dev/null
+	same "pjfold: the order of inputs does not matter" ab ba
+	pjfold f.a f.b >out 2>/dev/null
+	same "pjfold: sum of folds is fold of all" ab out
+	cat a.folded b.folded | pjfold >out 2>/dev/null
+	same "pjfold: so is the fold of the concatenation" ab out
+	sort -R --random-source=/dev/zero a.folded 2>/dev/null | pjfold >out 2>/dev/null
+	same "pjfold: the order of lines does not matter" f.a out
+	pjfold a.script b.script >ab 2>/dev/null
+	pjfold b.script a.script >ba 2>/dev/null
+	same "pjfold: the order of perf script files does not matter" ab ba
+	pjfold b.script >fb 2>/dev/null
+	pjfold one fb >out 2>/dev/null
+	same "pjfold: fold of parts, folded, is fold of all" ab out
+	pjfold --header one >out 2>/dev/null
+	pjfold out >back 2>/dev/null
+	grep -v '^# ' back >body
+	same "pjfold: a header changes no stack" one body
+else
+	skip "pjfold" "not built"
+fi
+
+if have pjsvg; then
+	if have pjfold; then cp one in.folded; else folded 20000 3 >in.folded; fi
+	pjsvg in.folded >one.svg 2>err
+	is "pjsvg: status" "$?" 0
+	pjsvg in.folded >two.svg 2>err
+	same "pjsvg: twice the same bytes" one.svg two.svg
+	pjsvg <in.folded >two.svg 2>err
+	same "pjsvg: standard input gives what the file gives" one.svg two.svg
+	gzip -c in.folded | pjsvg >two.svg 2>err
+	same "pjsvg: so does gzip" one.svg two.svg
+	sort -r in.folded | pjsvg >two.svg 2>err
+	same "pjsvg: the order of lines does not matter" one.svg two.svg
+	awk 'NR % 2' in.folded >half1
+	awk 'NR % 2 == 0' in.folded >half2
+	pjsvg half2 half1 >two.svg 2>err
+	same "pjsvg: nor does it matter how they are spread over files" one.svg two.svg
+	if have xmllint; then
+		ok "pjsvg: well-formed XML" xmllint --huge --noout one.svg
+	else
+		skip "pjsvg: well-formed XML" "xmllint is not installed"
+	fi
+else
+	skip "pjsvg" "not built"
+fi
+
+# The builds of the other compiler and of the sanitizers, where they are: same tools, same bytes.
+others=0
+
+# current TOOL-PATH: it is there and no source is newer
+current()
+{
+	[ -x "$1" ] && [ -z "$(find "$top"/common "$top"/fold "$top"/svg -name '*.[chjS]*' -newer "$1" 2>/dev/null | head -n 1)" ]
+}
+
+for other in "$top"/build/std-*/bin "$top"/build/san-*/bin; do
+	if [ "$other" = "${PJ_BUILD:-$top/build/std-cc}/bin" ]; then continue; fi
+	name=${other%/bin}
+	name=${name##*/}
+	if have pjfold && current "$other/pjfold"; then
+		others=$((others + 1))
+		"$other/pjfold" -j 2 b.script >out 2>err
+		pjfold -j 1 b.script >here 2>here.err
+		same "pjfold: $name gives the same bytes" here out
+		same "pjfold: $name gives the same messages" here.err err
+	fi
+	if have pjsvg && current "$other/pjsvg"; then
+		others=$((others + 1))
+		head -n 3000 in.folded >some.folded
+		"$other/pjsvg" some.folded >out 2>err
+		pjsvg some.folded >here 2>here.err
+		same "pjsvg: $name gives the same bytes" here out
+	fi
+done
+[ $others -gt 0 ] || skip "the same bytes from another compiler" "no other build here is up to date"
+done_testing
