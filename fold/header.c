@@ -110,7 +110,7 @@ static bool cpu_word(struct str word, int64_t *cpu)
 
 /*
  * What stands before the time (or event): [comm] [pid[/tid]] [cpu] [misc]. perf prints a lone tid at least 5 wide ("%5d"), which
- * tells it from a comm that ends in a number: "thread 1" has one blank and one digit.
+ * tells it from a comm that ends in a number: "thread 1" has one blank and few digits.
  */
 static bool parse_before(struct str s, struct header *h)
 {
@@ -141,7 +141,7 @@ static bool parse_before(struct str s, struct header *h)
 			h->before = trim_left(s);
 			s = rest;
 			any = true;
-		} else if (!pair && width >= (rest.n ? 6 : 5) && id_number(word, &h->tid)) {
+		} else if (!pair && (width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &h->tid)) {
 			h->before = trim_left(s);
 			s = rest;
 			any = true;
@@ -191,38 +191,46 @@ static enum header_kind parse_record(struct str s, struct header *h)
 	return HEADER_RECORD;
 }
 
-/* No time: find the event, a word that ends in ':' behind a number or [cpu], or as last word. */
+/* The event is the word at `from`; what number stands before it? A period, if a tid or cpu stands before that; else a tid. */
+static enum header_kind parse_around_event(struct str line, size_t from, struct header *h)
+{
+	struct str before = str_head(line, from), fewer = before;
+	size_t width;
+	uint64_t number;
+	struct str last = cut_last_word(&fewer, &width);
+	bool is_number = str_u64(last, &number);
+
+	if (is_number && parse_before(fewer, h)) {
+		parse_behind(str_from(line, (size_t)(last.p - line.p)), h);
+		return HEADER_SAMPLE;
+	}
+	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (parse_before(before, h)) {
+		parse_behind(str_from(line, from), h);
+		return HEADER_SAMPLE;
+	}
+	if (is_number) {
+		parse_before(fewer, h);
+		from = (size_t)(last.p - line.p);
+	}
+	parse_behind(str_from(line, from), h);
+	return HEADER_WEAK;
+}
+
+/* No time: find the event, the first word that ends in ':' but a comm. */
 static enum header_kind parse_without_time(struct str line, struct header *h)
 {
-	struct str all = trim_right(line), before;
-	size_t i, from, width;
-	uint64_t number;
+	struct str all = trim_right(line);
 
-	for (i = 0; i < all.n; i++) {
-		struct str word;
+	for (size_t i = 0; i < all.n; i++) {
+		size_t from = i;
 
 		if (all.p[i] != ':' || (i + 1 < all.n && !is_blank(all.p[i + 1])))
 			continue;
-		for (from = i; from > 0 && !is_blank(all.p[from - 1]); from--)
-			;
-		if (from == i || from == 0)
-			continue;
-		before = trim_right(str_head(all, from));
-		word = str_from(all, from);
-		/* a period before the event, behind a tid or cpu */
-		if (parse_before(before, h)) {
-			parse_behind(word, h);
-			return h->event.n ? HEADER_SAMPLE : HEADER_NONE;
-		}
-		word = cut_last_word(&before, &width);
-		if (str_u64(word, &number)) {
-			bool known = parse_before(before, h);
-
-			parse_behind(str_from(all, (size_t)(word.p - all.p)), h);
-			return known ? HEADER_SAMPLE : HEADER_WEAK;
-		}
-		parse_behind(str_from(all, from), h);
-		return HEADER_WEAK;
+		while (from > 0 && !is_blank(all.p[from - 1]))
+			from--;
+		if (from < i && from > 0)
+			return parse_around_event(all, from, h);
 	}
 	return HEADER_NONE;
 }

@@ -54,11 +54,14 @@ static ptrdiff_t find_dso(struct str s)
 		char c = s.p[--i];
 
 		depth += c == ')';
-		if (c == '(' && --depth == 0)
-			return i == 0 || s.p[i - 1] == ' ' ? (ptrdiff_t)i : -1;
+		if (c == '(' && --depth == 0) {
+			if (i == 0 || s.p[i - 1] == ' ')
+				return (ptrdiff_t)i;
+			break;
+		}
 	}
-	for (i = s.n; i-- > 1;) /* never balanced: a lone ')' in the path */
-		if (s.p[i] == '(' && s.p[i - 1] == ' ')
+	for (i = s.n - 1; i-- > 1;) /* parentheses in the path that do not match; a list of parameters is no path */
+		if (s.p[i] == '(' && s.p[i - 1] == ' ' && (s.p[i + 1] == '/' || s.p[i + 1] == '['))
 			return (ptrdiff_t)i;
 	return -1;
 }
