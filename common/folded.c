@@ -286,11 +286,11 @@ static void bad_line(struct folded_tally *t, struct place at, const char *why)
 	for (size_t i = 0; i < countof(t->first_bad); i++) {
 		if (!t->first_bad[i].name) {
 			t->first_bad[i] = at;
+			t->why[i] = why;
 			break;
 		}
 	}
-	if (t->bad++ == 0)
-		t->first_why = why;
+	t->bad++;
 }
 
 NORETURN static void too_heavy(struct place at)

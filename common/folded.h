@@ -32,7 +32,7 @@ struct folded_tally {
 	uint64_t rounded;    /* weights with decimals */
 	uint64_t comments;
 	struct place first_bad[3]; /* the first places; name NULL where there is none */
-	const char *first_why;     /* why the first of them was skipped; static text */
+	const char *why[3];        /* why these were skipped; static texts */
 };
 
 /* One line into stack and weights: returns NULL and sets *stack, *weight, *rounded; else a static reason. Pure. */

@@ -206,8 +206,8 @@ bool in_line(struct in *in, struct str *line)
 		newline = in->n > scanned ? memchr(in->buf + in->at + scanned, '\n', in->n - scanned) : NULL;
 		scanned = in->n;
 	} while (!newline && fill_buf(in));
-	if (!newline && in->n == 0)
-		return false;
+	if (!newline && (in->n == 0 || in->damage))
+		return false; /* half a line could be taken for a whole one: "a 12" of "a 123" */
 	line->p = in->buf + in->at;
 	line->n = newline ? (size_t)(newline - line->p) : in->n;
 	in->at += line->n + (newline != NULL);

@@ -3,12 +3,13 @@
 #include "arena.h"
 #include "opt.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void needs_samples(struct request *r, const char *name)
 {
-	if (!r->sample_option)
-		r->sample_option = name;
+	if (!r->sample_option[0])
+		snprintf(r->sample_option, sizeof(r->sample_option), "%s", name);
 }
 
 static void opt_label(void *to, const char *value, const char *name)

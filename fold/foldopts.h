@@ -19,7 +19,7 @@ struct request {
 	uint64_t min_samples, top, threads;
 	double max_lost;
 	bool has_max_lost;
-	const char *sample_option; /* the first option that needs samples, for the message */
+	char sample_option[32]; /* the first option that needs samples, for the message; or empty */
 	const char *out;
 };
 

@@ -13,7 +13,7 @@ static void read_folded(const struct request *r, struct in *in, struct result *r
 {
 	unsigned columns;
 
-	if (r->sample_option)
+	if (r->sample_option[0])
 		die_usage("%s needs samples, but '%s' holds folded stacks", r->sample_option, in->name);
 	columns = folded_read(in, NULL, &res->run.script.stacks, &res->header, &res->folded);
 	if (columns == 0)
@@ -52,7 +52,7 @@ static void read_input(const struct request *r, const char *path, struct result 
 		break;
 	}
 	if (in.damage) {
-		warn_at((struct place){ in.name, 0 }, "%s: what came before is used", in.damage);
+		warn_at((struct place){ in.name, 0 }, "%s: the whole samples before are used", in.damage);
 		res->damaged = true;
 	}
 	in_close(&in);
@@ -65,7 +65,7 @@ static void read_inputs(const struct request *r, char **paths, struct result *re
 	for (; paths[0]; paths++)
 		read_input(r, paths[0], res);
 	run_end(&res->run);
-	if (res->script && r->as_flamegraph)
+	if (res->script && r->as_flamegraph && !res->damaged)
 		asflamegraph_end(&res->flamegraph, &res->run.script.stacks);
 	if (res->run.script.tally.overflow)
 		die("the sum of all weights does not fit into 63 bits");

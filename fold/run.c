@@ -116,6 +116,12 @@ static size_t cut_at(const struct reading *rd, struct str text)
 	return border;
 }
 
+/* The text that is left: all of it, or, of damaged input, whole samples only. */
+static size_t cut_at_end(const struct reading *rd, struct str text)
+{
+	return rd->in->damage ? script_last_border(text) : text.n;
+}
+
 /* Fills b with the next block and gives its number; false at the end of the input. Call with the lock held. */
 static bool next_block(struct reading *rd, struct buffer *b, uint64_t *number)
 {
@@ -135,13 +141,16 @@ static bool next_block(struct reading *rd, struct buffer *b, uint64_t *number)
 			rd->end = got == 0;
 			b->n += got;
 		}
-		cut = rd->end ? b->n : cut_at(rd, (struct str){ b->p, b->n });
+		cut = rd->end ? cut_at_end(rd, (struct str){ b->p, b->n }) :
+				cut_at(rd, (struct str){ b->p, b->n });
 		if (!cut && rd->end)
 			return false;
 		if (!cut)
 			buffer_room(b, want *= 2);
 	}
 	progress_at(&rd->progress, rd->in->nread);
+	if (rd->end)
+		b->n = cut;
 	buffer_room(&rd->carry, b->n - cut);
 	if (b->n > cut)
 		memcpy(rd->carry.p, b->p + cut, b->n - cut);

@@ -87,7 +87,7 @@ static void say_script(const struct request *r, const struct result *res)
 		     ull(t->bare), ull(t->lost),
 		     t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0, left_out, skipped,
 		     deferred);
-	if (t->samples && t->deep == 0)
+	if (!r->quiet && t->samples && t->deep == 0)
 		warn("0 callchains of more than one frame: was perf record run without -g?");
 }
 
@@ -150,7 +150,7 @@ static int finish_folded(const struct request *r, const struct result *res)
 	char more[160] = "";
 
 	for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
-		warn_at(t->first_bad[i], "skipped%s%s", i ? "" : ": ", i ? "" : t->first_why);
+		warn_at(t->first_bad[i], "skipped: %s", t->why[i]);
 	if (t->bad || t->rounded)
 		snprintf(more, sizeof(more), "; %llu lines skipped, %llu decimals rounded", ull(t->bad), ull(t->rounded));
 	if (!r->quiet && !res->script)

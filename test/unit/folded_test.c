@@ -159,7 +159,7 @@ static void texts(void)
 	is_str(through("x\na 1\ny\nz\nw\n", NULL), STR("a 1\n"), "what is no stack is skipped");
 	ok(tally.bad == 4 && tally.first_bad[0].line == 1 && tally.first_bad[1].line == 3 && tally.first_bad[2].line == 4,
 	   "counted, with the first three places");
-	is_str(str_of(tally.first_why), STR("no weight at the end of the line"), "and why");
+	is_str(str_of(tally.why[0]), STR("no weight at the end of the line"), "and why");
 }
 
 static void columns(void)
