@@ -1,5 +1,6 @@
 /*
- * assets.h - the viewer, as bytes in the tool: svg/viewer.js and svg/viewer.css (assets.S). Empty when the file was not there.
+ * assets.h - the viewer, as bytes in the tool: svg/viewer.js and svg/viewer.css (assets.S). Empty when the file was
+ * not there.
  */
 #ifndef PJ_ASSETS_H
 #define PJ_ASSETS_H
@@ -11,7 +12,8 @@ extern const char assets_css_begin[], assets_css_end[];
 
 static inline struct str assets_viewer(void)
 {
-	return (struct str){ assets_viewer_begin, (size_t)((uintptr_t)assets_viewer_end - (uintptr_t)assets_viewer_begin) };
+	return (struct str){ assets_viewer_begin,
+			     (size_t)((uintptr_t)assets_viewer_end - (uintptr_t)assets_viewer_begin) };
 }
 
 static inline struct str assets_css(void)

@@ -14,8 +14,8 @@
 
 struct bar {
 	uint32_t frame;
-	uint32_t key;  /* colour and tint; bars of one key share a path */
-	int32_t x, w;  /* tenths of a px; w without the gap to the next */
+	uint32_t key; /* colour and tint; bars of one key share a path */
+	int32_t x, w; /* tenths of a px; w without the gap to the next */
 	uint32_t row;
 	bool labelled;
 };
@@ -32,6 +32,7 @@ struct drawing {
 	const struct faces *faces;
 	struct detail detail;
 	uint32_t width, top;
+	bool dark;     /* the background is */
 	uint32_t rows; /* drawn */
 	bool rows_hidden;
 	struct bar *bar;
@@ -163,8 +164,9 @@ static uint32_t row_y(const struct drawing *d, uint32_t row)
 static uint32_t key_rgb(const struct drawing *d, uint32_t key)
 {
 	if (key / 4 == d->faces->ncolours)
-		return palette_root();
-	return palette_blend(d->faces->colours[key / 4].light, d->look->background, 100 - 5 * (key % 4));
+		return palette_root(d->dark);
+	const struct faces_colour *c = &d->faces->colours[key / 4];
+	return palette_blend(d->dark ? c->dark : c->light, d->look->background, 100 - 5 * (key % 4));
 }
 
 /* By key; within one, in drawing order, so that steps are short. */
@@ -227,6 +229,11 @@ static void put_tooltip(struct text *t, const struct drawing *d, struct str name
 	text_free(&tip);
 }
 
+static const char *ink_on(bool dark)
+{
+	return dark ? "#f4f5f7" : "#16181d";
+}
+
 static void put_label(struct text *t, const struct drawing *d, const struct bar *bar)
 {
 	bool root = bar->frame == ROOT;
@@ -242,7 +249,10 @@ static void put_label(struct text *t, const struct drawing *d, const struct bar 
 		text_tenths(t, bar->x + 40);
 		text_add(t, "\" y=\"");
 		text_tenths(t, lround(middle * 10));
-		text_add(t, bars_is_dark(key_rgb(d, bar->key)) ? "\" fill=\"#f4f5f7\">" : "\">");
+		text_char(t, '"');
+		if (bars_is_dark(key_rgb(d, bar->key)) != d->dark)
+			text_printf(t, " fill=\"%s\"", ink_on(!d->dark));
+		text_char(t, '>');
 		put_tooltip(t, d, name, text_view(&label), root ? d->look->total : d->layout->width[bar->frame]);
 		xml_text(t, text_view(&label));
 		text_add(t, "</text>\n");
@@ -260,7 +270,7 @@ static void put_bars(struct text *t, struct drawing *d)
 		put_path(t, d, d->bar + from, i - from);
 		from = i;
 	}
-	text_printf(t, "</g>\n<g fill=\"#16181d\" font-size=\"%g\" font-family=\"", d->look->font_size);
+	text_printf(t, "</g>\n<g fill=\"%s\" font-size=\"%g\" font-family=\"", ink_on(d->dark), d->look->font_size);
 	xml_attribute(t, d->look->font);
 	text_add(t, "\">\n");
 	for (uint32_t i = 0; i < d->n; i++) {
@@ -284,6 +294,7 @@ void bars_draw(struct bars *b, struct text *t, const struct look *look, const st
 	struct drawing d = { .look = look, .layout = l, .faces = n, .width = width, .top = top };
 	uint32_t rows = PICTURE_PX / look->row;
 
+	d.dark = bars_is_dark(look->background);
 	d.detail.frame_px = look->min_px > .5 ? look->min_px : .5;
 	d.detail.label_px = 24;
 	d.detail.rows = rows < PICTURE_ROWS ? rows : PICTURE_ROWS;

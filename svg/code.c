@@ -27,7 +27,7 @@ static bool has(struct str s, struct str needle)
 static bool starts_with_any(struct str s, const struct str *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (str_starts(s, list[i]))
+		if (s.n && s.p[0] == list[i].p[0] && str_starts(s, list[i]))
 			return true;
 	}
 	return false;
@@ -37,12 +37,11 @@ bool code_enters_kernel(struct str name)
 {
 	/* x86, arm64 and the first frames of kernel threads and of idle CPUs. */
 	static const struct str entry[] = {
-		STR("entry_SYSCALL_"),     STR("entry_SYSENTER_"),  STR("entry_INT80_"),
-		STR("do_syscall_64"),      STR("system_call_fast"), STR("asm_exc_"),
-		STR("asm_sysvec_"),        STR("asm_common_inter"), STR("ret_from_fork"),
-		STR("secondary_startup"),  STR("el0t_64_"),          STR("el1h_64_"),
-		STR("cpu_startup_entry"),  STR("start_secondary"),  STR("tracesys"),
-		STR("page_fault"),         STR("apic_timer_inter"), STR("reschedule_inter"),
+		STR("entry_SYSCALL_"),    STR("entry_SYSENTER_"),   STR("entry_INT80_"), STR("do_syscall_64"),
+		STR("system_call_fast"),  STR("asm_exc_"),          STR("asm_sysvec_"),  STR("asm_common_inter"),
+		STR("ret_from_fork"),     STR("secondary_startup"), STR("el0t_64_"),     STR("el1h_64_"),
+		STR("cpu_startup_entry"), STR("start_secondary"),   STR("tracesys"),     STR("page_fault"),
+		STR("apic_timer_inter"),  STR("reschedule_inter"),
 	};
 
 	return starts_with_any(name, entry, countof(entry));
@@ -77,17 +76,23 @@ static bool is_unknown(struct str s)
 static bool is_js(struct str s)
 {
 	static const struct str tag[] = {
-		STR("LazyCompile:"), STR("Function:"), STR("Script:"),   STR("Eval:"),      STR("JS:"),
-		STR("Builtin:"),      STR("RegExp:"),   STR("Builtins_"), STR("BytecodeHandler:"),
+		STR("LazyCompile:"), STR("Function:"), STR("Script:"),
+		STR("Eval:"),        STR("JS:"),       STR("Builtin:"),
+		STR("RegExp:"),      STR("Builtins_"), STR("BytecodeHandler:"),
 	};
 
-	return starts_with_any(s, tag, countof(tag)) || str_ends(s, STR(".js")) || has(s, STR(".js:")) ||
-	       has(s, STR(".mjs:")) || has(s, STR(".cjs:")) || has(s, STR(".ts:")) || has(s, STR("node:internal/"));
+	if (starts_with_any(s, tag, countof(tag)) || has(s, STR("node:internal/")))
+		return true;
+	if (str_find(s, '.') < 0)
+		return false;
+	return str_ends(s, STR(".js")) || has(s, STR(".js:")) || has(s, STR(".mjs:")) || has(s, STR(".cjs:")) ||
+	       has(s, STR(".ts:"));
 }
 
 static bool is_python(struct str s)
 {
-	return str_starts(s, STR("py::")) || str_ends(s, STR(".py")) || has(s, STR(".py:")) || str_eq(s, STR("<module>"));
+	return str_starts(s, STR("py::")) || str_ends(s, STR(".py")) || has(s, STR(".py:")) ||
+	       str_eq(s, STR("<module>"));
 }
 
 static bool is_upper(char c)
@@ -99,7 +104,7 @@ static bool is_upper(char c)
 static bool is_java(struct str s)
 {
 	static const struct str package[] = {
-		STR("java/"),  STR("javax/"), STR("jdk/"),   STR("sun/"),   STR("org/"),  STR("com/"),
+		STR("java/"),  STR("javax/"),  STR("jdk/"),     STR("sun/"),  STR("org/"),   STR("com/"),
 		STR("scala/"), STR("kotlin/"), STR("clojure/"), STR("java."), STR("javax."), STR("jdk."),
 	};
 
@@ -113,13 +118,14 @@ static bool is_java(struct str s)
 	if (slash <= 0)
 		return false;
 	struct str last = str_from(s, (size_t)slash + 1);
-	return last.n && is_upper(last.p[0]) && (str_find(last, '.') > 0 || str_find(last, ':') > 0) && !has(last, STR(".go:"));
+	return last.n && is_upper(last.p[0]) && (str_find(last, '.') > 0 || str_find(last, ':') > 0) &&
+	       !has(last, STR(".go:"));
 }
 
 static bool is_cpp(struct str s)
 {
-	return has(s, STR("::")) || str_starts(s, STR("_ZN")) || str_starts(s, STR("_RN")) || str_starts(s, STR("operator")) ||
-	       str_starts(s, STR("-[")) || str_starts(s, STR("+["));
+	return has(s, STR("::")) || str_starts(s, STR("_ZN")) || str_starts(s, STR("_RN")) ||
+	       str_starts(s, STR("operator")) || str_starts(s, STR("-[")) || str_starts(s, STR("+["));
 }
 
 static enum code code_by_name(struct str s)

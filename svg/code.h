@@ -1,9 +1,9 @@
 /*
  * code.h - what kind of code a frame is, judged by its name.
  *
- * The suffix that pjfold writes (`_[k]`) is believed first. Without one the spelling tells the language. Kernel functions cannot be
- * told by their names, but what the kernel's entry points call is kernel code: that is the place of a frame, which the caller
- * carries from parent to child.
+ * The suffix that pjfold writes (`_[k]`) is believed first. Without one the spelling tells the language. Kernel
+ * functions cannot be told by their names, but what the kernel's entry points call is kernel code: that is the place
+ * of a frame, which the caller carries from parent to child.
  */
 #ifndef PJ_CODE_H
 #define PJ_CODE_H

@@ -101,10 +101,10 @@ static void put_start(struct out *o, const struct look *look, const struct pictu
 {
 	struct text t = { 0 };
 
-	text_printf(&t,
-		    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pj\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
-		    "role=\"img\" font-family=\"%s\" font-size=\"12\" aria-label=\"",
-		    p->width, p->height, p->width, p->height, picture_ui_font);
+	text_add(&t, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pj\"");
+	text_printf(&t, " width=\"%u\" height=\"%u\"", p->width, p->height);
+	text_printf(&t, " viewBox=\"0 0 %u %u\" role=\"img\"", p->width, p->height);
+	text_printf(&t, " font-family=\"%s\" font-size=\"12\" aria-label=\"", picture_ui_font);
 	xml_attribute(&t, look->title);
 	text_add(&t, "\">\n<title>");
 	xml_text(&t, look->title);

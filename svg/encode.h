@@ -1,7 +1,8 @@
 /*
  * encode.h - the whole tree as a few bytes a frame: NAMES, TREE and SELF of docs/SVG.md.
  *
- * The text needs no escaping but & < > in names, which is done here: what is appended is the content of the data element.
+ * The text needs no escaping but & < > in names, which is done here: what is appended is the content of the data
+ * element.
  */
 #ifndef PJ_ENCODE_H
 #define PJ_ENCODE_H

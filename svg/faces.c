@@ -200,8 +200,10 @@ static uint32_t hash_codes(uint32_t h, struct str s)
 static void tint_faces(struct faces *n)
 {
 	n->tint = arena_new(&n->memory, uint8_t, (size_t)n->n + 1);
-	for (uint32_t i = 0; i < n->n; i++)
-		n->tint[i] = hash_codes(hash_codes(0, n->text[i]), n->kinds[n->colours[n->colour[i]].kind].suffix) >> 9 & 3;
+	for (uint32_t i = 0; i < n->n; i++) {
+		struct str suffix = n->kinds[n->colours[n->colour[i]].kind].suffix;
+		n->tint[i] = hash_codes(hash_codes(0, n->text[i]), suffix) >> 9 & 3;
+	}
 }
 
 void faces_make(struct faces *n, const struct layout *l, const struct stacks *s, const struct palette *p, bool hash)

@@ -1,9 +1,9 @@
 /*
  * faces.h - what frames are called and coloured: the distinct (text, colour) of a layout.
  *
- * Text is what is shown: without the suffix that tells the kind of code, and safe (xml_visible). The suffix is not lost: it is
- * part of the colour's kind. Ids count from 0 by the bytes of the text, then by colour. The same profile gives the same ids,
- * however its lines were ordered. The suffixes of kinds are the stacks' own bytes.
+ * Text is what is shown: without the suffix that tells the kind of code, and safe (xml_visible). The suffix is not
+ * lost: it is part of the colour's kind. Ids count from 0 by the bytes of the text, then by colour. The same profile
+ * gives the same ids, however its lines were ordered. The suffixes of kinds are the stacks' own bytes.
  */
 #ifndef PJ_FACES_H
 #define PJ_FACES_H
@@ -26,9 +26,9 @@ struct faces_colour {
 struct faces {
 	uint32_t n;
 	struct str *text;
-	uint32_t *colour; /* of each name */
-	uint8_t *tint;    /* of each name, 0..3: how pale it is where colours are kinds, as the viewer computes it */
-	uint32_t *of;     /* name id by frame of the layout */
+	uint32_t *colour;   /* of each name */
+	uint8_t *tint;      /* of each name, 0..3: how pale it is where colours are kinds, as the viewer computes it */
+	uint32_t *of;       /* name id by frame of the layout */
 	uint32_t functions; /* different texts */
 	uint32_t ncolours;
 	struct faces_colour *colours;

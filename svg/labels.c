@@ -9,13 +9,27 @@
 
 static size_t columns_of(uint32_t u)
 {
-	if (u < 0x300)
-		return 1;
-	if (u <= 0x36f || u == 0x200d || (u >= 0xfe00 && u <= 0xfe0f))
-		return 0; /* combining marks and selectors */
-	return (u >= 0x1100 && u <= 0x115f) || (u >= 0x2e80 && u <= 0xa4cf) || (u >= 0xac00 && u <= 0xd7a3) ||
-	       (u >= 0xf900 && u <= 0xfaff) || (u >= 0xfe30 && u <= 0xfe6f) || (u >= 0xff00 && u <= 0xff60) ||
-	       (u >= 0x1f300 && u <= 0x1faff) || (u >= 0x20000 && u <= 0x3fffd) ? 2 : 1;
+	static const struct {
+		uint32_t first, last, columns;
+	} range[] = {
+		{ 0x300, 0x36f, 0 },     /* combining marks */
+		{ 0x1100, 0x115f, 2 },   /* Hangul Jamo */
+		{ 0x200d, 0x200d, 0 },   /* joiner */
+		{ 0x2e80, 0xa4cf, 2 },   /* CJK */
+		{ 0xac00, 0xd7a3, 2 },   /* Hangul */
+		{ 0xf900, 0xfaff, 2 },   /* CJK compatibility */
+		{ 0xfe00, 0xfe0f, 0 },   /* variation selectors */
+		{ 0xfe30, 0xfe6f, 2 },   /* CJK forms */
+		{ 0xff00, 0xff60, 2 },   /* full width */
+		{ 0x1f300, 0x1faff, 2 }, /* pictures */
+		{ 0x20000, 0x3fffd, 2 }, /* CJK */
+	};
+
+	for (size_t i = 0; i < countof(range) && u >= range[i].first; i++) {
+		if (u <= range[i].last)
+			return range[i].columns;
+	}
+	return 1;
 }
 
 /* Bytes of the longest beginning of s that takes at most max columns. */
@@ -78,7 +92,7 @@ static void put_tail(struct text *t, struct str s, size_t max)
 /* What precedes the method: package path, class or namespaces; where each begins. */
 struct parts {
 	struct str all; /* without parameters */
-	size_t owner;  /* class, or whatever stands before the method; == method when there is none */
+	size_t owner;   /* class, or whatever stands before the method; == method when there is none */
 	size_t method;
 };
 
@@ -137,8 +151,8 @@ static size_t last_scope(struct str s, size_t end)
 	return 0;
 }
 
-/* java/util/HashMap.get, Lorg/vertx/Foo;::bar, org/netty/Foo:.bar, github.com/a/b.(*T).Run, java.lang.Thread.run; not foo.cold,
- * libc.so.6 or [libc.so.6]. */
+/* java/util/HashMap.get, Lorg/vertx/Foo;::bar, org/netty/Foo:.bar, github.com/a/b.(*T).Run, java.lang.Thread.run;
+ * not foo.cold, libc.so.6 or [libc.so.6]. */
 static bool split_path(struct str s, struct parts *parts)
 {
 	size_t end = s.n;
@@ -231,7 +245,8 @@ static void fit_scopes(struct text *t, struct str plain, size_t max)
 static struct str without_tag(struct str s)
 {
 	static const struct str tag[] = {
-		STR("LazyCompile:"), STR("Function:"), STR("Script:"), STR("Eval:"), STR("JS:"), STR("Builtin:"), STR("Builtins_"), STR("py::"),
+		STR("LazyCompile:"), STR("Function:"), STR("Script:"),   STR("Eval:"),
+		STR("JS:"),          STR("Builtin:"),  STR("Builtins_"), STR("py::"),
 	};
 	size_t i = 0;
 

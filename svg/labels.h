@@ -1,9 +1,9 @@
 /*
  * labels.h - the most telling part of a name that fits into so many characters.
  *
- * smart: the whole name; packages by their first letters; without packages (Java, Go), without parameters, template arguments
- * and outer namespaces (C++, Rust); the end of the class and the method; the method; its beginning. What is missing inside or
- * at an end shows as an ellipsis. Pure; names are valid UTF-8 (xml_visible).
+ * smart: the whole name; packages by their first letters; without packages (Java, Go), without parameters, template
+ * arguments and outer namespaces (C++, Rust); the end of the class and the method; the method; its beginning. What is
+ * missing inside or at an end shows as an ellipsis. Pure; names are valid UTF-8 (xml_visible).
  */
 #ifndef PJ_LABELS_H
 #define PJ_LABELS_H

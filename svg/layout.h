@@ -1,9 +1,10 @@
 /*
  * layout.h - a call tree as columns of numbers, in drawing order.
  *
- * Frames are numbered in preorder, siblings by the bytes of their names, the root not included. All below frame i are i+1 ..
- * end[i]-1, so a walk skips a subtree with i = end[i] and nothing recurses. A frame's children begin at its own left edge; what
- * is its own (self) is to the right of them. Positions are in weight units from the root's left edge.
+ * Frames are numbered in preorder, siblings by the bytes of their names, the root not included. All below frame i are
+ * i+1 .. end[i]-1, so a walk skips a subtree with i = end[i] and nothing recurses. A frame's children begin at its
+ * own left edge; what is its own (self) is to the right of them. Positions are in weight units from the root's left
+ * edge.
  */
 #ifndef PJ_LAYOUT_H
 #define PJ_LAYOUT_H
@@ -14,14 +15,14 @@
 
 struct layout {
 	uint32_t n;
-	uint32_t depth; /* of the deepest frame; outermost frames have depth 1 */
-	uint64_t sum;   /* of all self weights, the root's own included */
-	uint32_t *frame;  /* id in stacks */
+	uint32_t depth;  /* of the deepest frame; outermost frames have depth 1 */
+	uint64_t sum;    /* of all self weights, the root's own included */
+	uint32_t *frame; /* id in stacks */
 	uint32_t *parent;
-	uint32_t *level;  /* depth of each */
+	uint32_t *level; /* depth of each */
 	uint32_t *end;
 	uint64_t *start;
-	uint64_t *width;  /* self and all below; never 0 */
+	uint64_t *width; /* self and all below; never 0 */
 	uint64_t *self;
 };
 

@@ -7,21 +7,16 @@
 /* ---- kinds of code ------------------------------------------------------------------------------------------ */
 
 static const uint32_t kind_colour[CODE_COUNT][2] = {
-	[CODE_KERNEL] = { 0xe7a639, 0x844f00 },
-	[CODE_NATIVE] = { 0xf57f89, 0x7a302c },
-	[CODE_CPP] = { 0xf5d630, 0x826d14 },
-	[CODE_JAVA] = { 0x8add8d, 0x456743 },
-	[CODE_JAVA_INLINED] = { 0x95f0ef, 0x017087 },
-	[CODE_JAVA_INTERPRETED] = { 0xe5f5c3, 0x6a7169 },
-	[CODE_JS] = { 0x83b9ff, 0x2554a2 },
-	[CODE_PYTHON] = { 0xb499c6, 0x613a75 },
-	[CODE_UNKNOWN] = { 0xbdc1c6, 0x484c53 },
-	[CODE_PROCESS] = { 0xd9dce1, 0x33373e },
+	[CODE_KERNEL] = { 0xe7a639, 0x844f00 },       [CODE_NATIVE] = { 0xf57f89, 0x7a302c },
+	[CODE_CPP] = { 0xf5d630, 0x826d14 },          [CODE_JAVA] = { 0x8add8d, 0x456743 },
+	[CODE_JAVA_INLINED] = { 0x95f0ef, 0x017087 }, [CODE_JAVA_INTERPRETED] = { 0xe5f5c3, 0x6a7169 },
+	[CODE_JS] = { 0x83b9ff, 0x2554a2 },           [CODE_PYTHON] = { 0xb499c6, 0x613a75 },
+	[CODE_UNKNOWN] = { 0xbdc1c6, 0x484c53 },      [CODE_PROCESS] = { 0xd9dce1, 0x33373e },
 };
 
-uint32_t palette_root(void)
+uint32_t palette_root(bool dark)
 {
-	return kind_colour[CODE_PROCESS][0];
+	return kind_colour[CODE_PROCESS][dark];
 }
 
 uint32_t palette_blend(uint32_t ink, uint32_t paper, unsigned percent)
@@ -158,7 +153,8 @@ static bool has(struct str s, struct str needle)
 static enum hue hue_java(struct str s)
 {
 	static const struct str package[] = {
-		STR("java/"), STR("javax/"), STR("jdk/"), STR("net/"), STR("org/"), STR("com/"), STR("io/"), STR("sun/"),
+		STR("java/"), STR("javax/"), STR("jdk/"), STR("net/"),
+		STR("org/"),  STR("com/"),   STR("io/"),  STR("sun/"),
 	};
 	struct str path = s.n && s.p[0] == 'L' ? str_from(s, 1) : s;
 

@@ -1,8 +1,8 @@
 /*
  * palette.h - which colour a frame has.
  *
- * The palette `kind` shows what kind of code a frame is; whoever draws adds a tint by name (faces.h). All others are FlameGraph's
- * and inferno's, with their colours; there the dark theme has the same colour, darkened.
+ * The palette `kind` shows what kind of code a frame is; whoever draws adds a tint by name (faces.h). All others are
+ * FlameGraph's and inferno's, with their colours; there the dark theme has the same colour, darkened.
  */
 #ifndef PJ_PALETTE_H
 #define PJ_PALETTE_H
@@ -19,13 +19,13 @@ struct shade {
 const struct palette *palette_find(struct str name); /* NULL: no such palette */
 struct str palette_name(size_t i);                   /* all names, in the order of the manual; empty behind the last */
 
-bool palette_is_kind(const struct palette *p);      /* its colours mean kinds of code: a legend makes sense */
-bool palette_is_chain(const struct palette *p);     /* places matter: what stands behind `--` */
+bool palette_is_kind(const struct palette *p);  /* its colours mean kinds of code: a legend makes sense */
+bool palette_is_chain(const struct palette *p); /* places matter: what stands behind `--` */
 
 /* frame is bare and suffix together, as in the input. hash: flamegraph.pl's --hash. */
 struct shade palette_shade(const struct palette *p, bool hash, struct str frame, enum code_place place);
 
-uint32_t palette_root(void); /* light colour of the root box */
+uint32_t palette_root(bool dark); /* colour of the root box */
 
 uint32_t palette_blend(uint32_t ink, uint32_t paper, unsigned percent); /* ink covers that much of the paper */
 

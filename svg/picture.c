@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-const char picture_ui_font[] = "ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif";
+const char picture_ui_font[] =
+	"ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif";
 
 #define MIDDOT " \xc2\xb7 "
 #define FOOT_PX 32
@@ -46,7 +47,8 @@ static void put_title(struct picture *p, const struct look *look)
 	struct text cut = { 0 };
 
 	label_fit(&cut, look->title, (size_t)((p->width - 2 * PICTURE_PAD) / 9.5), LABEL_RIGHT);
-	text_printf(&p->head, "<text x=\"%d\" y=\"%d\" font-size=\"17\" font-weight=\"600\" fill=\"", PICTURE_PAD, TITLE_Y);
+	text_printf(&p->head, "<text x=\"%d\" y=\"%d\" font-size=\"17\" font-weight=\"600\" fill=\"", PICTURE_PAD,
+		    TITLE_Y);
 	text_rgb(&p->head, p->ink);
 	text_add(&p->head, "\">");
 	xml_text(&p->head, text_view(&cut));
@@ -65,7 +67,8 @@ static uint32_t put_facts(struct picture *p, const struct look *look)
 		text_add(&line, MIDDOT);
 		text_str(&line, look->subtitle);
 	}
-	if (look->subtitle.n == 0 || (double)label_columns(text_view(&line)) * UI_CHAR_PX <= p->width - 2.0 * PICTURE_PAD) {
+	if (look->subtitle.n == 0 ||
+	    (double)label_columns(text_view(&line)) * UI_CHAR_PX <= p->width - 2.0 * PICTURE_PAD) {
 		put_line(&p->head, text_view(&line), TOTALS_Y, p->width, p->muted);
 	} else {
 		put_line(&p->head, text_view(&p->totals), TOTALS_Y, p->width, p->muted);
@@ -94,7 +97,7 @@ static int share_cmp(const void *a, const void *b)
 }
 
 /* Self weight by label, the heaviest first. Returns their number; at most max. */
-static size_t make_shares(struct share *share, size_t max, const struct layout *l, const struct faces *n)
+static size_t make_shares(struct share *share, size_t max, const struct layout *l, const struct faces *n, bool dark)
 {
 	uint64_t *self = mem_alloc(sizeof(*self), (size_t)n->ncolours + 1);
 	size_t count = 0;
@@ -109,7 +112,7 @@ static size_t make_shares(struct share *share, size_t max, const struct layout *
 		if (k == max)
 			continue;
 		if (k == count)
-			share[count++] = (struct share){ label, n->colours[c].light, 0 };
+			share[count++] = (struct share){ label, dark ? n->colours[c].dark : n->colours[c].light, 0 };
 		share[k].self += self[c];
 	}
 	free(self);
@@ -129,10 +132,11 @@ static void put_share(struct text *t, const struct share *share, const struct lo
 	text_add(t, "</tspan>");
 }
 
-static uint32_t put_legend(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n, uint32_t y)
+static uint32_t put_legend(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n,
+			   uint32_t y)
 {
 	struct share share[CODE_COUNT];
-	size_t count = make_shares(share, countof(share), l, n);
+	size_t count = make_shares(share, countof(share), l, n, bars_is_dark(look->background));
 	double x = PICTURE_PAD;
 
 	text_printf(&p->head, "<text x=\"%d\" y=\"%u\" fill=\"", PICTURE_PAD, y + 10);

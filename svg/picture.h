@@ -1,15 +1,15 @@
 /*
  * picture.h - the static layer: what every program shows that runs no script.
  *
- * Plain presentation attributes, no styles, no ids. Frames are thick strokes, one path a colour; wide ones have a label and a tooltip.
- * It stays below PICTURE_BYTES whatever the profile is like: the narrowest frames, and the outermost rows of very deep
- * stacks, give way and the footer says so.
+ * Plain presentation attributes, no styles, no ids. Frames are thick strokes, one path a colour; wide ones have a
+ * label and a tooltip. It stays below PICTURE_BYTES whatever the profile is like: the narrowest frames
+ * give way, then the innermost rows of very deep stacks, and the footer says so.
  */
 #ifndef PJ_PICTURE_H
 #define PJ_PICTURE_H
 
-#include "labels.h"
 #include "faces.h"
+#include "labels.h"
 
 #define PICTURE_BYTES 60000
 #define PICTURE_ROWS 400

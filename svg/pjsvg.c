@@ -17,7 +17,8 @@ static bool read_file(const char *path, struct stacks *s, struct folded_header *
 
 	in_open(&in, path);
 	if (folded_read(&in, NULL, s, h, t) > 1)
-		die("%s: two columns of numbers are a difference between profiles, which pjsvg cannot draw yet", in.name);
+		die("%s: two columns of numbers are a difference between profiles, which pjsvg cannot draw yet",
+		    in.name);
 	bool whole = !in.damage;
 	if (!whole)
 		warn_at(in_place(&in), "%s; what came before it is drawn", in.damage);
@@ -28,11 +29,12 @@ static bool read_file(const char *path, struct stacks *s, struct folded_header *
 static void tell_bad_lines(const struct folded_tally *t)
 {
 	for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
-		warn_at(t->first_bad[i], "not a stack%s%s", i == 0 ? ": " : "", i == 0 ? t->first_why : "");
+		warn_at(t->first_bad[i], "not a stack: %s", t->why[i]);
 	if (t->bad > 1)
 		warn("%ju lines skipped", (uintmax_t)t->bad);
 	if (t->rounded)
-		warn("%ju %s rounded to a whole number", (uintmax_t)t->rounded, t->rounded == 1 ? "weight was" : "weights were");
+		warn("%ju %s rounded to a whole number", (uintmax_t)t->rounded,
+		     t->rounded == 1 ? "weight was" : "weights were");
 }
 
 static bool read_all(char **files, struct stacks *s, struct folded_header *h, struct folded_tally *t)

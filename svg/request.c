@@ -96,17 +96,48 @@ static void set_minwidth(void *to, const char *value, const char *name)
 
 /* ---- options of others -------------------------------------------------------------------------------------- */
 
+/* What to say about options of flamegraph.pl and inferno-flamegraph that are not honoured. */
+static const char *excuse(const char *name)
+{
+	static const struct {
+		const char *name, *text;
+	} excuses[] = {
+		{ "--reverse", "merges stacks from their innermost frame" },
+		{ "--flamechart", "keeps the order of the input" },
+		{ "--flame-chart", "keeps the order of the input" },
+		{ "--negate", "is about differences between profiles" },
+		{ "--base", "cuts stacks at a frame" },
+		{ "--random", "colours follow from names, always" },
+		{ "--deterministic", "the same input always gives the same bytes" },
+		{ "--colordiffusion", "colours follow from names, not from widths" },
+		{ "--cp", "palette files are not read yet" },
+		{ "--nameattr", "attributes of frames are not supported yet" },
+		{ "--no-sort", "frames are ordered by name" },
+		{ "--encoding", "the picture is UTF-8, whatever the input is" },
+		{ "--pretty-xml", "the data is compact, always" },
+		{ "--stroke-color", "frames have no border" },
+		{ "--uicolor", "the viewer follows the background" },
+	};
+	size_t i = 0;
+
+	while (i < countof(excuses) && strcmp(excuses[i].name, name) != 0)
+		i++;
+	return i < countof(excuses) ? excuses[i].text : "it is of another tool";
+}
+
 /* Would change what the picture says: never ignored. */
 static void refuse(void *to, const char *value, const char *name)
 {
+	(void)to;
 	(void)value;
-	die_usage("not yet: %s, which %s", name, (const char *)to);
+	die_usage("not yet: %s, which %s", name, excuse(name));
 }
 
 static void note(void *to, const char *value, const char *name)
 {
+	(void)to;
 	(void)value;
-	warn("%s has no effect: %s", name, (const char *)to);
+	warn("%s has no effect: %s", name, excuse(name));
 }
 
 static void ignore(void *to, const char *value, const char *name)
@@ -138,57 +169,49 @@ static void check(const struct request *r)
 
 char **request_parse(struct request *r, int argc, char **argv)
 {
-	static char from_leaves[] = "merges stacks from their innermost frame";
-	static char in_time[] = "keeps the order of the input";
-	static char difference[] = "is about differences between profiles";
-	static char cut_at[] = "cuts stacks at a frame";
-	static char name_colours[] = "colours follow from names, always";
-	static char same_bytes[] = "the same input always gives the same bytes";
-	static char utf8[] = "the picture is UTF-8, whatever the input is";
-	static char no_palette_file[] = "palette files are not read yet";
-	static char no_attributes[] = "attributes of frames are not supported yet";
-	static char by_name[] = "frames are ordered by name";
-	static char own_look[] = "frames have no border, and the viewer has its own colours";
-	static char compact[] = "the data is compact, always";
-	static char shares[] = "colours follow from names, not from widths";
-
 	const struct opt opts[] = {
-		{ 0, "title", "TEXT", OPT_STR, &r->title, NULL, "headline [Flame Graph; Icicle Graph with --inverted]" },
+		{ 0, "title", "TEXT", OPT_STR, &r->title, NULL,
+		  "headline [Flame Graph; Icicle Graph with --inverted]" },
 		{ 0, "subtitle", "TEXT", OPT_STR, &r->subtitle, NULL, "second line, behind the totals" },
-		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL, "write to FILE, which appears when it is complete" },
+		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL,
+		  "write to FILE, which appears when it is complete" },
 		{ 'i', "inverted", NULL, OPT_FLAG, &r->inverted, NULL, "root on top (icicle graph)" },
 		{ 0, "width", "PX", OPT_U64, &r->width, NULL, "fixed width [as wide as the window]" },
 		{ 0, "height", "PX", OPT_U64, &r->row, NULL, "height of a frame [18]" },
-		{ 0, "minwidth", "PX|X%", OPT_CALL, &r->min_px, set_minwidth, "draw no frame narrower than this; search finds it [0.5]" },
+		{ 0, "minwidth", "PX|X%", OPT_CALL, &r->min_px, set_minwidth,
+		  "draw no frame narrower than this; search finds it [0.5]" },
 		{ 'c', "colors", "PALETTE", OPT_CALL, r, set_palette, "kind (of code), hot, java, mem, ... [kind]" },
 		{ 0, "hash", NULL, OPT_FLAG, &r->hash, NULL, "flamegraph.pl's colours by letters of the name" },
-		{ 0, "bgcolors", "COLOR", OPT_CALL, r, set_background, "background: yellow, blue, green, grey, #rrggbb [white]" },
+		{ 0, "bgcolors", "COLOR", OPT_CALL, r, set_background,
+		  "background: yellow, blue, green, grey, #rrggbb [white]" },
 		{ 0, "search-color", "COLOR", OPT_CALL, &r->search, set_search, "colour of what a search finds" },
 		{ 0, "fonttype", "FONT", OPT_CALL, &r->font, set_font, "font of frames [monospace]" },
 		{ 0, "fontsize", "PX", OPT_DOUBLE, &r->font_size, NULL, "size of that font [11]" },
 		{ 0, "fontwidth", "EM", OPT_DOUBLE, &r->char_width, NULL, "width of one of its characters [0.61]" },
-		{ 0, "truncate-text-right", NULL, OPT_FLAG, &r->truncate_right, NULL, "cut long names at their end, not wisely" },
-		{ 0, "countname", "UNIT", OPT_STR, &r->unit, NULL, "what is counted [samples, or what the input says]" },
+		{ 0, "truncate-text-right", NULL, OPT_FLAG, &r->truncate_right, NULL,
+		  "cut long names at their end, not wisely" },
+		{ 0, "countname", "UNIT", OPT_STR, &r->unit, NULL,
+		  "what is counted [samples, or what the input says]" },
 		{ 0, "nametype", "TEXT", OPT_STR, &r->nametype, NULL, "said before names [Function:]" },
 		{ 0, "factor", "F", OPT_DOUBLE, &r->factor, NULL, "show counts multiplied by F [1]" },
 		{ 0, "total", "N", OPT_U64, &r->total, NULL, "width of the root, if it is more than all stacks have" },
 		{ 0, "notes", "TEXT", OPT_STR, &r->notes, NULL, "kept inside of the file" },
 		{ 0, "color", "PALETTE", OPT_CALL, r, set_palette, NULL },
-		{ 0, "reverse", NULL, OPT_CALL_FLAG, from_leaves, refuse, NULL },
-		{ 0, "flamechart", NULL, OPT_CALL_FLAG, in_time, refuse, NULL },
-		{ 0, "flame-chart", NULL, OPT_CALL_FLAG, in_time, refuse, NULL },
-		{ 0, "negate", NULL, OPT_CALL_FLAG, difference, refuse, NULL },
-		{ 0, "base", "FRAME", OPT_CALL, cut_at, refuse, NULL },
-		{ 0, "random", NULL, OPT_CALL_FLAG, name_colours, note, NULL },
-		{ 0, "deterministic", NULL, OPT_CALL_FLAG, same_bytes, note, NULL },
-		{ 0, "colordiffusion", NULL, OPT_CALL_FLAG, shares, note, NULL },
-		{ 0, "cp", NULL, OPT_CALL_FLAG, no_palette_file, note, NULL },
-		{ 0, "nameattr", "FILE", OPT_CALL, no_attributes, note, NULL },
-		{ 0, "no-sort", NULL, OPT_CALL_FLAG, by_name, note, NULL },
-		{ 0, "encoding", "NAME", OPT_CALL, utf8, note, NULL },
-		{ 0, "pretty-xml", NULL, OPT_CALL_FLAG, compact, note, NULL },
-		{ 0, "stroke-color", "COLOR", OPT_CALL, own_look, note, NULL },
-		{ 0, "uicolor", "COLOR", OPT_CALL, own_look, note, NULL },
+		{ 0, "reverse", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
+		{ 0, "flamechart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
+		{ 0, "flame-chart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
+		{ 0, "negate", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
+		{ 0, "base", "FRAME", OPT_CALL, NULL, refuse, NULL },
+		{ 0, "random", NULL, OPT_CALL_FLAG, NULL, note, NULL },
+		{ 0, "deterministic", NULL, OPT_CALL_FLAG, NULL, note, NULL },
+		{ 0, "colordiffusion", NULL, OPT_CALL_FLAG, NULL, note, NULL },
+		{ 0, "cp", NULL, OPT_CALL_FLAG, NULL, note, NULL },
+		{ 0, "nameattr", "FILE", OPT_CALL, NULL, note, NULL },
+		{ 0, "no-sort", NULL, OPT_CALL_FLAG, NULL, note, NULL },
+		{ 0, "encoding", "NAME", OPT_CALL, NULL, note, NULL },
+		{ 0, "pretty-xml", NULL, OPT_CALL_FLAG, NULL, note, NULL },
+		{ 0, "stroke-color", "COLOR", OPT_CALL, NULL, note, NULL },
+		{ 0, "uicolor", "COLOR", OPT_CALL, NULL, note, NULL },
 		{ 'q', "quiet", NULL, OPT_CALL_FLAG, NULL, ignore, NULL },
 		{ 'v', "verbose", NULL, OPT_CALL_FLAG, NULL, ignore, NULL },
 	};

@@ -1,8 +1,8 @@
 /*
  * request.h - pjsvg's command line: what was asked for, checked.
  *
- * Besides its own options it takes those of flamegraph.pl and inferno-flamegraph. What cannot be honoured yet and would give a
- * wrong picture is refused; what has lost its meaning is accepted with a note.
+ * Besides its own options it takes those of flamegraph.pl and inferno-flamegraph. What cannot be honoured yet and
+ * would give a wrong picture is refused; what has lost its meaning is accepted with a note.
  */
 #ifndef PJ_REQUEST_H
 #define PJ_REQUEST_H
@@ -18,7 +18,7 @@ struct request {
 	const struct palette *palette;
 	uint64_t width, row, total;
 	double font_size, char_width, factor;
-	double min_px;      /* of frames; or, when negative, -share of the total */
+	double min_px; /* of frames; or, when negative, -share of the total */
 	uint32_t background;
 	bool own_background;
 	bool hash, inverted, truncate_right;

@@ -1,7 +1,8 @@
 /*
  * text.h - bytes that are being put together: the parts of the picture, before it is known whether they fit.
  *
- * The zero value is empty. There is no failure to check. What is appended is never interpreted here: escaping is xml.h's.
+ * The zero value is empty. There is no failure to check. What is appended is never interpreted here: escaping is
+ * xml.h's.
  */
 #ifndef PJ_TEXT_H
 #define PJ_TEXT_H
@@ -19,9 +20,9 @@ void text_bytes(struct text *t, const void *p, size_t n);
 void text_str(struct text *t, struct str s);
 void text_add(struct text *t, const char *s); /* a C string */
 void text_u64(struct text *t, uint64_t value);
-void text_grouped(struct text *t, uint64_t value);        /* 1,234,567 */
-void text_tenths(struct text *t, int64_t value);          /* value / 10 in as few bytes as SVG needs: 12 -.5 3.4 */
-void text_rgb(struct text *t, uint32_t rgb);              /* #rrggbb */
+void text_grouped(struct text *t, uint64_t value); /* 1,234,567 */
+void text_tenths(struct text *t, int64_t value);   /* value / 10 in as few bytes as SVG needs: 12 -.5 3.4 */
+void text_rgb(struct text *t, uint32_t rgb);       /* #rrggbb */
 void text_printf(struct text *t, const char *fmt, ...) PRINTF(2, 3);
 void text_free(struct text *t);
 

@@ -69,7 +69,7 @@ refused()
 }
 for bad in '' '"' "'" 'red;}' '#12345' '#xyzxyz' 'url(x)' 'var(--a)' 'a<b' 'a&b' 'a\b' 'expression(1)' 'a:b' 'a/*b' "$(printf 'a\nb')"; do
 	for option in --colors --bgcolors --search-color --fonttype; do
-		ok "$option='$bad' is refused" refused $option "$bad"
+		ok "$option='$(printf %s "$bad" | tr '\n' ' ')' is refused" refused $option "$bad"
 	done
 done
 ok 'a font list is taken' pjsvg --fonttype 'Noto Sans, DejaVu Sans Mono' harmless.folded -o out.svg

@@ -39,7 +39,8 @@ static uint64_t varint(struct reader *r)
 static bool tree_matches(struct str tree, const struct layout *l, const struct faces *f)
 {
 	struct reader r = { tree, 0 };
-	uint32_t (*list)[64] = calloc((size_t)f->n + 1, sizeof(*list)), *length = calloc((size_t)f->n + 1, sizeof(*length));
+	uint32_t(*list)[64] = calloc((size_t)f->n + 1, sizeof(*list)),
+	*length = calloc((size_t)f->n + 1, sizeof(*length));
 	uint32_t *path = calloc((size_t)l->depth + 2, sizeof(*path));
 	uint32_t depth = 0, i = 0;
 	bool good = true;
@@ -153,7 +154,8 @@ static void test_faces(void)
 	is_u64(f->n, 7, "distinct (text, colour)");
 	is_u64(f->functions, 5, "distinct texts");
 	is_str(f->text[0], STR("\\x1b"), "safe text, sorted by bytes");
-	ok(str_eq(f->text[1], STR("copy")) && str_eq(f->text[2], STR("copy")) && f->colour[1] < f->colour[2], "one text, two colours");
+	ok(str_eq(f->text[1], STR("copy")) && str_eq(f->text[2], STR("copy")) && f->colour[1] < f->colour[2],
+	   "one text, two colours");
 	ok(str_eq(f->text[5], STR("run")) && str_eq(f->text[6], STR("run")), "the suffix is not text");
 	is_str(f->kinds[f->colours[f->colour[5]].kind].suffix, STR("_[0]"), "it is part of the colour's kind");
 	profile_free(&p);
@@ -170,7 +172,8 @@ static void test_many_colours(void)
 	}
 	layout_make(&p.layout, &p.stacks);
 	faces_make(&p.faces, &p.layout, &p.stacks, palette_find(STR("hot")), true);
-	ok(p.faces.ncolours <= FACES_COLOURS && p.faces.ncolours > FACES_COLOURS / 8, "colours are rounded to few, not to too few");
+	ok(p.faces.ncolours <= FACES_COLOURS && p.faces.ncolours > FACES_COLOURS / 8,
+	   "colours are rounded to few, not to too few");
 	profile_free(&p);
 }
 
@@ -221,7 +224,8 @@ static void test_round_trip(void)
 		size_t n = 0;
 		for (uint32_t depth = 1 + seed % 60, d = 0; d < depth; d++) {
 			seed = seed * 1664525 + 1013904223;
-			n += (size_t)snprintf(stack + n, sizeof(stack) - n, "%sf%u", d ? ";" : "", seed >> 28 ? d % 40 : (seed >> 20) % 40);
+			n += (size_t)snprintf(stack + n, sizeof(stack) - n, "%sf%u", d ? ";" : "",
+					      seed >> 28 ? d % 40 : (seed >> 20) % 40);
 		}
 		profile_add(&p, stack, seed >> 5);
 	}

@@ -112,7 +112,8 @@ static void test_lookup(void)
 	is_str(palette_name(0), STR("kind"), "the first palette");
 	ok(palette_background(STR("yellow"), &rgb) && rgb == 0xeeeeb0, "a named background");
 	ok(palette_background(STR("#0a0B0c"), &rgb) && rgb == 0x0a0b0c, "#rrggbb");
-	ok(!palette_background(STR("#0a0b0"), &rgb) && !palette_background(STR("#0a0b0g"), &rgb) && !palette_background(STR("url(x)"), &rgb),
+	ok(!palette_background(STR("#0a0b0"), &rgb) && !palette_background(STR("#0a0b0g"), &rgb) &&
+		   !palette_background(STR("url(x)"), &rgb),
 	   "nothing else");
 	is_u64(palette_blend(0x000000, 0xffffff, 90), 0x1a1a1a, "ink over paper");
 }

@@ -27,24 +27,32 @@ static void test_visible(void)
 {
 	visible_is(STR("main"), STR("main"), "ASCII stays");
 	visible_is(STR(""), STR(""), "nothing stays nothing");
-	visible_is(STR("caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x94\xa5"), STR("caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x94\xa5"),
-		   "two, three and four bytes stay");
+	visible_is(STR("caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x94\xa5"),
+		   STR("caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x94\xa5"), "two, three and four bytes stay");
 	visible_is(BYTES("a\0b\x1b[31m\t\r\x7f"), STR("a\\x00b\\x1b[31m\\x09\\x0d\\x7f"), "C0 and DEL");
 	visible_is(STR("\xc2\x80\xc2\x9f\xc2\xa0"), STR("\\u0080\\u009f\xc2\xa0"), "C1, but not what follows it");
 	visible_is(STR("\xff\xfe\x80"), STR("\\xff\\xfe\\x80"), "bytes that never start a character");
 	visible_is(STR("\xc0\x80\xc1\xbf"), STR("\\xc0\\x80\\xc1\\xbf"), "overlong, two bytes");
-	visible_is(STR("\xe0\x80\xaf\xf0\x80\x80\xaf"), STR("\\xe0\\x80\\xaf\\xf0\\x80\\x80\\xaf"), "overlong, three and four");
-	visible_is(STR("\xed\xa0\x80\xed\xbf\xbf\xed\x9f\xbf"), STR("\\xed\\xa0\\x80\\xed\\xbf\\xbf\xed\x9f\xbf"), "surrogates");
-	visible_is(STR("\xf4\x8f\xbf\xbd\xf4\x90\x80\x80\xf5"), STR("\xf4\x8f\xbf\xbd\\xf4\\x90\\x80\\x80\\xf5"), "the end of Unicode");
+	visible_is(STR("\xe0\x80\xaf\xf0\x80\x80\xaf"), STR("\\xe0\\x80\\xaf\\xf0\\x80\\x80\\xaf"),
+		   "overlong, three and four");
+	visible_is(STR("\xed\xa0\x80\xed\xbf\xbf\xed\x9f\xbf"), STR("\\xed\\xa0\\x80\\xed\\xbf\\xbf\xed\x9f\xbf"),
+		   "surrogates");
+	visible_is(STR("\xf4\x8f\xbf\xbd\xf4\x90\x80\x80\xf5"), STR("\xf4\x8f\xbf\xbd\\xf4\\x90\\x80\\x80\\xf5"),
+		   "the end of Unicode");
 	visible_is(STR("\xe2\x82"), STR("\\xe2\\x82"), "cut at the end");
 	visible_is(STR("\xe2\x82z"), STR("\\xe2\\x82z"), "cut in the middle");
-	visible_is(STR("\xef\xbf\xbe\xef\xbf\xbf\xef\xb7\x90\xf0\x9f\xbf\xbe"), STR("\\ufffe\\uffff\\ufdd0\\U0001fffe"), "noncharacters");
-	visible_is(STR("a\xe2\x80\xae" "b\xe2\x81\xa6" "c\xe2\x80\x8b" "d\xef\xbb\xbf"), STR("a\\u202eb\\u2066c\\u200bd\\ufeff"),
-		   "direction, zero width, BOM");
-	visible_is(STR("\xe2\x80\xa8\xe2\x80\xa9\xd8\x9c\xc2\xad"), STR("\\u2028\\u2029\\u061c\\u00ad"), "separators, marks, soft hyphen");
+	visible_is(STR("\xef\xbf\xbe\xef\xbf\xbf\xef\xb7\x90\xf0\x9f\xbf\xbe"), STR("\\ufffe\\uffff\\ufdd0\\U0001fffe"),
+		   "noncharacters");
+	visible_is(STR("a\xe2\x80\xae"
+		       "b\xe2\x81\xa6"
+		       "c\xe2\x80\x8b"
+		       "d\xef\xbb\xbf"),
+		   STR("a\\u202eb\\u2066c\\u200bd\\ufeff"), "direction, zero width, BOM");
+	visible_is(STR("\xe2\x80\xa8\xe2\x80\xa9\xd8\x9c\xc2\xad"), STR("\\u2028\\u2029\\u061c\\u00ad"),
+		   "separators, marks, soft hyphen");
 	visible_is(STR("\xf3\xa0\x80\x81"), STR("\\U000e0001"), "tags");
-	visible_is(STR("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0"), STR("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0"),
-		   "the neighbours of what is hidden");
+	visible_is(STR("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0"),
+		   STR("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0"), "the neighbours of what is hidden");
 }
 
 static void test_utf8(void)
