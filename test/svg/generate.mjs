@@ -34,9 +34,10 @@ for (let i = 0; i < 6000; i++) {
 const kids = [new Map()], weight = [1], up = [-1], name = [-1], self = [0];
 while (kids.length <= want) {
   let at = 0;
+  const stay = random() < .006 ? 0 : 1;         // a few stacks are very deep
   for (let depth = 0; depth < 150; depth++) {
     weight[at]++;
-    if (depth > 3 && random() < .03) break;
+    if (depth > 3 && random() < .02 * stay) break;
     let next = -1, r = random() * (weight[at] + 2 + depth / 6);
     for (const k of kids[at].values()) if ((r -= weight[k]) < 0) { next = k; break; }
     if (next < 0) {
@@ -51,6 +52,7 @@ while (kids.length <= want) {
       }
     }
     at = next;
+    if (weight[at] === 0 && depth > 8 && random() < .3 * stay) break;   // new ground ends soon, old paths go deep
   }
   self[at]++;
 }
