@@ -185,12 +185,16 @@ static void number_faces(struct maker *m, const struct layout *l)
 	free(id);
 }
 
-/* Goes on with the hash h of docs/SVG.md over the code points of s. */
-static uint32_t hash_codes(uint32_t h, struct str s)
+/* Goes on with the hash h of docs/SVG.md over the UTF-16 units of s. */
+static uint32_t hash_units(uint32_t h, struct str s)
 {
 	while (s.n) {
 		uint32_t u = 0;
 		size_t n = xml_utf8(s, &u);
+		if (u > 0xffff) {
+			h = (h ^ h >> 15) * 33 + (0xd7c0 + (u >> 10));
+			u = 0xdc00 | (u & 0x3ff);
+		}
 		h = (h ^ h >> 15) * 33 + u;
 		s = str_from(s, n ? n : 1);
 	}
@@ -202,7 +206,7 @@ static void tint_faces(struct faces *n)
 	n->tint = arena_new(&n->memory, uint8_t, (size_t)n->n + 1);
 	for (uint32_t i = 0; i < n->n; i++) {
 		struct str suffix = n->kinds[n->colours[n->colour[i]].kind].suffix;
-		n->tint[i] = hash_codes(hash_codes(0, n->text[i]), suffix) >> 9 & 3;
+		n->tint[i] = hash_units(hash_units(7, n->text[i]), suffix) >> 9 & 3;
 	}
 }
 
