@@ -135,7 +135,7 @@ static void put_share(struct text *t, const struct share *share, const struct lo
 static uint32_t put_legend(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n,
 			   uint32_t y)
 {
-	struct share share[CODE_COUNT];
+	struct share share[CODE_COUNT] = { 0 };
 	size_t count = make_shares(share, countof(share), l, n, bars_is_dark(look->background));
 	double x = PICTURE_PAD;
 
