@@ -198,18 +198,25 @@ static uint32_t add_entry(struct lines *l, struct str symbol, struct str rest, u
 	return (uint32_t)(at / 8);
 }
 
+static bool same_8(const char *a, const char *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, 8);
+	memcpy(&y, b, 8);
+	return x == y;
+}
+
 static bool same_bytes(const char *a, const char *b, size_t n)
 {
-	while (n >= 8) {
-		uint64_t x, y;
-
-		memcpy(&x, a, 8);
-		memcpy(&y, b, 8);
-		if (x != y)
-			return false;
-		a += 8;
-		b += 8;
-		n -= 8;
+	if (likely(n >= 8)) {
+		for (; n > 8; n -= 8, a += 8, b += 8) {
+			if (!same_8(a, b))
+				return false;
+			if (n < 16)
+				return same_8(a + n - 8, b + n - 8); /* overlaps what was compared */
+		}
+		return same_8(a, b);
 	}
 	while (n--)
 		if (*a++ != *b++)

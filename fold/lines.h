@@ -45,7 +45,8 @@ struct names_frame lines_split(struct str tail);
  * lines_guess for all, lines_get for all.
  */
 struct line_ref {
-	const char *p;  /* tail */
+	const char *start; /* of the line, for the caller */
+	const char *p;     /* tail */
 	uint32_t n;
 	uint32_t guess;
 	uint64_t hash;

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 
 #define ROOTS 1024
+#define SHARE_MAX (256 * 1024) /* samples of more text than that are read line by line */
 
 /* The first node of samples whose header began with the same bytes. */
 struct script_root {
+	struct tail_sample last; /* the sample before, with the same label */
 	uint32_t node;
 	uint8_t n; /* 0: empty */
 	char label[59];
@@ -22,6 +24,8 @@ void script_init(struct script *p, const struct script_options *o)
 	lines_init(&p->lines, &p->names, &p->stacks);
 	p->roots = mem_alloc(sizeof(*p->roots), ROOTS);
 	p->tally.first_ns = UINT64_MAX;
+	/* what depends on single frames of a sample looks at all of them */
+	p->share = !o->nskip_after && !o->collapse_recursion && !o->names.addresses;
 }
 
 /* ---- what was not understood -------------------------------------------------------------------------------- */
@@ -30,6 +34,7 @@ static void skip_line(struct script *p, struct str line, uint64_t number)
 {
 	struct script_place *place;
 
+	p->regular = false;
 	if (p->tally.skipped < SCRIPT_PLACES) {
 		place = &p->tally.place[p->tally.skipped];
 		place->block = p->block;
@@ -129,10 +134,13 @@ static uint32_t root_of(struct script *p, const struct header *h)
 	struct str label = h->before.n ? h->before : h->comm;
 	struct script_root *r = &p->roots[hash_bytes(label.p, label.n) % ROOTS];
 
+	p->root = NULL;
 	if (label.n == 0 || label.n > sizeof(r->label))
 		return make_root(p, h);
+	p->root = r;
 	if (r->n != label.n || memcmp(r->label, label.p, label.n) != 0) {
 		r->node = make_root(p, h);
+		r->last.n = 0;
 		r->n = (uint8_t)label.n;
 		memcpy(r->label, label.p, label.n);
 	}
@@ -180,7 +188,8 @@ static void look_up(struct script *p)
 	p->nrefs = 0;
 }
 
-static void add_frame(struct script *p, struct str tail, struct str address)
+/* start: where the line begins, NULL when it is not one behind a TAB. */
+static void add_frame(struct script *p, struct str tail, struct str address, const char *start)
 {
 	struct line_ref *ref;
 
@@ -191,6 +200,8 @@ static void add_frame(struct script *p, struct str tail, struct str address)
 	ref = &p->ref[p->nrefs++];
 	ref->p = tail.p;
 	ref->n = (uint32_t)tail.n;
+	ref->start = start;
+	p->regular = p->regular && start;
 	lines_hash(&p->lines, ref);
 	p->sample.last = tail;
 	if (unlikely(p->names.addresses) && names_unresolved(lines_split(tail))) {
@@ -240,6 +251,9 @@ static void open_sample(struct script *p, const struct header *h)
 	p->sample.root = root_of(p, h);
 	p->sample.weight = weight_of(p, h);
 	p->sample.state = SAMPLE_OPEN;
+	p->regular = true;
+	p->shared = 0;
+	p->serial++;
 }
 
 /* Is the frame one of --skip-after? Looked up once per frame id. */
@@ -288,7 +302,76 @@ static void reduce_frames(struct script *p)
 	p->nframes = n;
 }
 
-static void close_sample(struct script *p)
+static void add_weight(struct script *p, uint32_t node)
+{
+	if (node == 0) /* neither a comm nor a frame */
+		node = stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[unknown]")));
+	if (!stacks_add(&p->stacks, node, 0, p->sample.weight))
+		p->tally.overflow = true;
+}
+
+/* The frames that an inlined one stands in, outermost first; they are kept inside out. */
+static uint32_t walk_callers(struct script *p, uint32_t node, uint32_t callers)
+{
+	uint32_t n = 0;
+
+	while (p->lines.more[callers + n])
+		n++;
+	while (n-- > 0)
+		node = stacks_child(&p->stacks, node, p->lines.more[callers + n]);
+	return node;
+}
+
+/*
+ * A sample of which no frame was looked at before: from the outermost line inwards. What it leaves in tails serves the next
+ * sample of the thread. end: of its text, NULL when it did not end at an empty line.
+ */
+static void close_regular(struct script *p, const char *end)
+{
+	uint32_t n = (uint32_t)p->nrefs, first = p->tails.n, node = p->sample.root, unresolved = 0;
+	const struct tail_line *outer;
+	struct tail_line *line;
+
+	tails_reserve(&p->tails, n + p->shared);
+	line = p->tails.line + first;
+	if (p->shared) {
+		const struct tail_sample *last = &p->root->last;
+
+		outer = p->tails.line + last->first + last->n - p->shared;
+		for (uint32_t i = 0; i < p->shared; i++) {
+			line[n + i] = outer[i];
+			line[n + i].start += end - last->end;
+		}
+		node = outer->node;
+		unresolved = outer->unresolved;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		lines_guess(&p->lines, &p->ref[i]);
+	for (uint32_t i = n; i-- > 0;) {
+		const struct line_entry *e = lines_get(&p->lines, &p->ref[i]);
+
+		unresolved += e->unresolved;
+		if (unlikely(e->callers))
+			node = walk_callers(p, node, e->callers);
+		node = stacks_child(&p->stacks, node, e->frame);
+		line[i] = (struct tail_line){ p->ref[i].start, node, unresolved };
+	}
+	n += p->shared;
+	p->nrefs = 0;
+	p->tally.samples++;
+	p->tally.bare += n == 0;
+	p->tally.deep += n > 1 || p->nframes > 1;
+	p->tally.frames += n;
+	p->tally.unresolved += unresolved;
+	add_weight(p, node);
+	if (end && p->root && p->regular) {
+		p->root->last = (struct tail_sample){ p->block + 1, end, first, n };
+		p->tails.n += n;
+	}
+}
+
+/* end: where the empty line begins that closes the sample; NULL when something else does. */
+static void close_sample(struct script *p, const char *end)
 {
 	uint32_t node = p->sample.root;
 
@@ -299,6 +382,10 @@ static void close_sample(struct script *p)
 		return;
 	}
 	p->sample.state = SAMPLE_NONE;
+	if (likely(p->share && p->nframes == 0)) {
+		close_regular(p, end);
+		return;
+	}
 	look_up(p);
 	if (unlikely(p->options->nskip_after || p->options->collapse_recursion)) {
 		reduce_frames(p);
@@ -309,10 +396,7 @@ static void close_sample(struct script *p)
 	p->tally.deep += p->nframes > 1;
 	for (size_t i = p->nframes; i-- > 0;)
 		node = stacks_child(&p->stacks, node, p->frame[i]);
-	if (node == 0)
-		node = stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[unknown]")));
-	if (!stacks_add(&p->stacks, node, 0, p->sample.weight))
-		p->tally.overflow = true;
+	add_weight(p, node);
 }
 
 static bool is_hex(char c)
@@ -369,7 +453,7 @@ static void frame_line(struct script *p, struct str line)
 		return;
 	}
 	if (likely(p->sample.state == SAMPLE_OPEN) || in_sample(p))
-		add_frame(p, tail, address);
+		add_frame(p, tail, address, line.p);
 }
 
 /* Replaces the names of the last frame line by those of f, with text behind the innermost. */
@@ -414,6 +498,7 @@ static bool srcline(struct script *p, struct str line)
 	if (p->sample.state == SAMPLE_IGNORED)
 		return true;
 	look_up(p);
+	p->regular = false;
 	if (p->nframes == 0)
 		return false;
 	inlined = str_ends(text, STR(" (inlined)"));
@@ -457,8 +542,8 @@ static void sample_line(struct script *p, const struct header *h)
 	if (!single_frame(h, &address, &tail))
 		return;
 	if (p->sample.state == SAMPLE_OPEN)
-		add_frame(p, tail, address);
-	close_sample(p);
+		add_frame(p, tail, address, NULL);
+	close_sample(p, NULL);
 }
 
 static bool is_blank(struct str line)
@@ -497,16 +582,16 @@ static void other_line(struct script *p, struct str line)
 	}
 	switch (header_parse(line, &h)) {
 	case HEADER_SAMPLE:
-		close_sample(p);
+		close_sample(p, NULL);
 		sample_line(p, &h);
 		return;
 	case HEADER_RECORD:
-		close_sample(p);
+		close_sample(p, NULL);
 		p->tally.records++;
 		p->tally.lost += h.lost;
 		return;
 	case HEADER_DEFERRED:
-		close_sample(p);
+		close_sample(p, NULL);
 		p->tally.deferred++;
 		p->sample.state = SAMPLE_IGNORED;
 		return;
@@ -520,7 +605,7 @@ static void other_line(struct script *p, struct str line)
 		/* perf 3.x: frames without a TAB */
 		if (split_address(line, &address, &tail) && tail.n) {
 			if (p->sample.state == SAMPLE_OPEN)
-				add_frame(p, tail, address);
+				add_frame(p, tail, address, NULL);
 			return;
 		}
 		if (srcline(p, line))
@@ -528,7 +613,7 @@ static void other_line(struct script *p, struct str line)
 		skip_line(p, line, p->line);
 		return;
 	}
-	close_sample(p);
+	close_sample(p, NULL);
 	if (single_frame(&h, &address, &tail)) {
 		sample_line(p, &h);
 		return;
@@ -536,8 +621,8 @@ static void other_line(struct script *p, struct str line)
 	if (split_address(line, &address, &tail) && tail.n && line.p[0] == ' ') { /* -F ip,sym without callchain */
 		headerless(p);
 		if (p->sample.state == SAMPLE_OPEN)
-			add_frame(p, tail, address);
-		close_sample(p);
+			add_frame(p, tail, address, NULL);
+		close_sample(p, NULL);
 		return;
 	}
 	p->sample.state = SAMPLE_WEAK;
@@ -546,30 +631,82 @@ static void other_line(struct script *p, struct str line)
 	p->sample.weak_number = p->line;
 }
 
-void script_block(struct script *p, struct str text, uint64_t block)
-{
-	const char *at = text.p, *end = text.p + text.n;
+/* The end of a sample that is that of the thread's sample before. */
+struct shared {
+	const char *from; /* first line of it */
+	const char *end;  /* the empty line behind it */
+	uint32_t lines;
+};
 
-	p->block = block;
-	p->line = 0;
+static void script_lines(struct script *p, const char *at, const char *end, bool share);
+
+/* A header was read, its frames begin at `at`. */
+static bool find_shared(struct script *p, const char *at, const char *end, struct shared *s)
+{
+	const struct tail_sample *last = &p->root->last;
+
+	s->end = tails_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
+	if (!s->end) {
+		p->share_here = false; /* separated by something else: do not search again and again */
+		return false;
+	}
+	if (last->n == 0 || last->block != p->block + 1)
+		return false;
+	s->lines = tails_match(&p->tails, last, at, s->end);
+	if (s->lines == 0)
+		return false;
+	s->from = s->end - (last->end - p->tails.line[last->first + last->n - s->lines].start);
+	return true;
+}
+
+/* Looks at the lines before the shared ones. If they were nothing but frames of this sample, the rest is known, and the sample
+ * done. Returns where to go on. */
+static const char *take_shared(struct script *p, const char *at, const struct shared *s)
+{
+	uint64_t serial = p->serial;
+
+	script_lines(p, at, s->from, false);
+	if (p->serial != serial || p->sample.state != SAMPLE_OPEN || !p->regular || p->nframes)
+		return s->from;
+	p->shared = s->lines;
+	p->line += s->lines + 1;
+	close_sample(p, s->end);
+	return s->end + 1;
+}
+
+static void script_lines(struct script *p, const char *at, const char *end, bool share)
+{
+	struct shared shared;
+
 	while (at < end) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		const char *newline = memchr(at, '\n', (size_t)(end - at)), *from = at;
 		struct str line = { at, (size_t)((newline ? newline : end) - at) };
 
 		p->line++;
 		at += line.n + 1;
 		if (line.n && line.p[line.n - 1] == '\r')
 			line.n--;
-		if (line.n == 0)
-			close_sample(p);
-		else if (likely(line.p[0] == '\t') && (line.n > 18 || !is_blank(line)))
+		if (likely(line.n && line.p[0] == '\t') && (line.n > 18 || !is_blank(line))) {
 			frame_line(p, line);
-		else if (is_blank(line))
-			close_sample(p);
-		else
+		} else if (is_blank(line)) {
+			close_sample(p, from);
+		} else {
 			other_line(p, line);
+			if (share && p->share_here && p->root && p->sample.state == SAMPLE_OPEN &&
+			    p->nrefs + p->nframes == 0 && newline && find_shared(p, at, end, &shared))
+				at = take_shared(p, at, &shared);
+		}
 	}
-	close_sample(p);
+}
+
+void script_block(struct script *p, struct str text, uint64_t block)
+{
+	p->block = block;
+	p->line = 0;
+	p->tails.n = 0;
+	p->share_here = p->share;
+	script_lines(p, text.p, text.p + text.n, true);
+	close_sample(p, NULL);
 }
 
 /* ---- borders ------------------------------------------------------------------------------------------------ */
@@ -691,4 +828,5 @@ void script_free(struct script *p)
 	free(p->frame);
 	free(p->skip);
 	free(p->roots);
+	free(p->tails.line);
 }

@@ -12,6 +12,7 @@
 #include "header.h"
 #include "lines.h"
 #include "select.h"
+#include "tails.h"
 
 enum script_comm { COMM_KEEP, COMM_NONE, COMM_CANONICAL };
 enum script_weight { WEIGHT_DEFAULT, WEIGHT_SAMPLES, WEIGHT_PERIOD };
@@ -93,6 +94,12 @@ struct script {
 	uint8_t *skip;           /* by frame id: 1 skip-after, 2 not, 0 not looked at */
 	size_t skip_cap;
 	struct script_root *roots; /* cache: header's label -> first node */
+	struct script_root *root;  /* of the open sample; NULL: not cached */
+	struct tails tails;
+	bool share, share_here;    /* may samples share their tails, ever, and in this block? */
+	uint64_t serial;           /* of the open sample */
+	bool regular;              /* the open sample has had nothing but frames behind TABs */
+	uint32_t shared;           /* lines of the open sample that are those of the sample before */
 	uint64_t block, line;
 };
 

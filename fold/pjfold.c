@@ -37,7 +37,8 @@ static void read_input(const struct request *r, const char *path, struct result 
 	struct in in;
 
 	in_open(&in, path);
-	switch (run_kind(&in)) {
+	/* stackcollapse-perf.pl takes everything for samples */
+	switch (r->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
 	case INPUT_SCRIPT:
 		res->script = true;
 		if (r->as_flamegraph)
