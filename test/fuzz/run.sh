@@ -1,0 +1,21 @@
+#!/bin/sh
+# run.sh - libFuzzer on every target, or on those that match T, SECS seconds each: make fuzz T=folded SECS=60
+# Starts from test/corpus; what it learns stays in build/; a crash is written there, too, and shown.
+set -u
+# code that dies on bad input leaks by design
+export ASAN_OPTIONS=detect_leaks=0
+status=0
+for target in "$PJ_BUILD"/test/fuzz/*_fuzz; do
+	name=${target##*/}
+	name=${name%_fuzz}
+	if [ -n "${T:-}" ] && ! echo "$name" | grep -qE -- "$T"; then continue; fi
+	mkdir -p "build/corpus/$name" "test/corpus/$name"
+	echo "== $name, ${SECS:-60} s"
+	if ! "$target" -max_total_time="${SECS:-60}" -max_len=8192 -timeout=20 -rss_limit_mb=6000 -detect_leaks=0 -close_fd_mask=2 \
+		-print_final_stats=0 -artifact_prefix="build/corpus/$name-" "build/corpus/$name" "test/corpus/$name" >"build/corpus/$name.log" 2>&1; then
+		status=1
+		grep -vE '^#[0-9]' "build/corpus/$name.log" | tail -n 40
+	fi
+	grep -E '^#[0-9]+.*DONE|^stat|BINGO' "build/corpus/$name.log" | tail -n 1
+done
+exit $status

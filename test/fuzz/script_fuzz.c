@@ -1,0 +1,80 @@
+/* perf script text: frames come out clean, and where blocks are cut makes no difference. */
+#include "fold/perfscript.h"
+
+#include "fuzz.h"
+
+static void check_frames(const struct stacks *s)
+{
+	for (uint32_t id = 1; id <= s->frames.n; id++) {
+		struct str name = intern_str(&s->frames, id);
+		size_t digits = 0;
+
+		MUST(name.n > 0);
+		for (size_t i = 0; i < name.n; i++)
+			MUST(name.p[i] != ';' && (unsigned char)name.p[i] >= ' ' && name.p[i] != 0x7f);
+		while (digits < name.n && name.p[name.n - 1 - digits] >= '0' && name.p[name.n - 1 - digits] <= '9')
+			digits++;
+		/* " <digits>" at the end would be read back as a weight */
+		MUST(digits == 0 || digits == name.n || name.p[name.n - 1 - digits] != ' ');
+	}
+}
+
+static bool same_trees(const struct stacks *a, const struct stacks *b)
+{
+	uint32_t *x = stacks_order(a), *y = stacks_order(b);
+	bool same = a->n == b->n;
+
+	for (uint32_t i = 0; same && i + 1 < a->n; i++)
+		same = a->self[0][x[i]] == b->self[0][y[i]] && str_eq(intern_str(&a->frames, a->node[x[i]].frame),
+								     intern_str(&b->frames, b->node[y[i]].frame));
+	free(x);
+	free(y);
+	return same;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	/* the first byte chooses options, the second where to cut */
+	unsigned how = n > 0 ? data[0] : 0, where = n > 1 ? data[1] : 0;
+	struct script_options o = { 0 };
+	static struct script one, two;
+	char *copy;
+	size_t cut;
+
+	if (n < 2)
+		return 0;
+	copy = fuzz_copy(data + 2, n - 2);
+	n -= 2;
+	o.names.kinds = how & 1 ? NAMES_ALL_KINDS : 0;
+	o.names.hotspot = how & 2;
+	o.names.addresses = how & 4;
+	o.pid = how & 8;
+	o.tid = how & 16;
+	o.srcline = how & 32;
+	o.collapse_recursion = how & 64;
+	o.weight = how & 128 ? WEIGHT_PERIOD : WEIGHT_DEFAULT;
+	if (FUZZ_GUARD()) {
+		free(copy);
+		return 0;
+	}
+	script_init(&one, &o);
+	script_block(&one, (struct str){ copy, n }, 0);
+	check_frames(&one.stacks);
+
+	cut = script_last_border((struct str){ copy, n * where / 255 });
+	MUST(cut <= n);
+	script_init(&two, &o);
+	if (cut)
+		script_block(&two, (struct str){ copy, cut }, 0);
+	script_block(&two, (struct str){ copy + cut, n - cut }, 1);
+	check_frames(&two.stacks);
+	if (!one.tally.overflow && !two.tally.overflow) {
+		MUST(one.tally.samples == two.tally.samples);
+		MUST(stacks_sum(&one.stacks, 0) == stacks_sum(&two.stacks, 0));
+		MUST(same_trees(&one.stacks, &two.stacks));
+	}
+	script_free(&one);
+	script_free(&two);
+	free(copy);
+	return 0;
+}
