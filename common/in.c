@@ -104,14 +104,13 @@ static size_t read_gzip(struct in *in, char *buf, size_t n)
 	z->next_out = (unsigned char *)buf;
 	z->avail_out = (unsigned)n;
 	while (z->avail_out == n) {
+		bool more;
 		int status;
 
 		if (!in->gzip->in_member && !next_member(in))
 			break;
-		if (in->raw_at == in->raw_n && !fill_raw(in)) {
-			in->damage = "gzip data ends in the middle";
-			break;
-		}
+		/* also without more input: zlib may still hold output of what it has read */
+		more = in->raw_at < in->raw_n || fill_raw(in);
 		z->next_in = (unsigned char *)in->raw + in->raw_at;
 		z->avail_in = (unsigned)(in->raw_n - in->raw_at);
 		status = inflate(z, Z_NO_FLUSH);
@@ -120,6 +119,9 @@ static size_t read_gzip(struct in *in, char *buf, size_t n)
 			in->gzip->in_member = false;
 		} else if (status != Z_OK && status != Z_BUF_ERROR) {
 			in->damage = status == Z_DATA_ERROR ? "gzip data is damaged" : "zlib failed";
+			break;
+		} else if (!more && z->avail_out == n) {
+			in->damage = "gzip data ends in the middle";
 			break;
 		}
 	}
