@@ -77,10 +77,18 @@ struct str str_trim(struct str s)
 bool str_u64(struct str s, uint64_t *value)
 {
 	uint64_t v = 0;
+	size_t i = 0;
 
 	if (s.n == 0)
 		return false;
-	for (size_t i = 0; i < s.n; i++) {
+	for (; i < s.n && i < 19; i++) { /* 19 digits always fit */
+		unsigned digit = (unsigned char)s.p[i] - (unsigned)'0';
+
+		if (digit > 9)
+			return false;
+		v = v * 10 + digit;
+	}
+	for (; i < s.n; i++) {
 		if (s.p[i] < '0' || s.p[i] > '9')
 			return false;
 		if (__builtin_mul_overflow(v, 10, &v) ||

@@ -240,6 +240,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 	if (r->threads < 1 || r->threads > 256)
 		die_usage("-j %llu: from 1 to 256", (unsigned long long)r->threads);
 	r->script.names.kinds = r->kinds_given ? r->kinds_named : NAMES_ALL_KINDS;
+	r->script.times = r->header;
 	if (r->as_flamegraph)
 		prepare_flamegraph(r);
 }

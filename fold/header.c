@@ -66,18 +66,20 @@ static bool find_time(struct str line, size_t *from, size_t *end)
 	return false;
 }
 
-/* The last word of *s, cut off; *width gets its length with the blanks before it. */
+/* The last word of *s, cut off with the blanks around it; *width gets its length with the blanks before it. */
 static struct str cut_last_word(struct str *s, size_t *width)
 {
-	struct str all = trim_right(*s), word;
-	size_t i = all.n;
+	size_t end = s->n, from, blanks;
 
-	while (i && !is_blank(all.p[i - 1]))
-		i--;
-	word = str_from(all, i);
-	*s = trim_right(str_head(all, i));
-	*width = all.n - s->n;
-	return word;
+	while (end && is_blank(s->p[end - 1]))
+		end--;
+	for (from = end; from && !is_blank(s->p[from - 1]); from--)
+		;
+	for (blanks = from; blanks && is_blank(s->p[blanks - 1]); blanks--)
+		;
+	s->n = blanks;
+	*width = end - blanks;
+	return (struct str){ s->p + from, end - from };
 }
 
 static bool id_number(struct str s, int64_t *value)
@@ -94,12 +96,13 @@ static bool id_number(struct str s, int64_t *value)
 	return true;
 }
 
-static bool all_upper(struct str s)
+/* The letters of -F+misc: K, U, H, ... */
+static bool is_misc(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (s.p[i] < 'A' || s.p[i] > 'Z')
 			return false;
-	return true;
+	return s.n > 0 && s.n <= 4;
 }
 
 static bool cpu_word(struct str word, int64_t *cpu)
@@ -114,68 +117,66 @@ static bool cpu_word(struct str word, int64_t *cpu)
  */
 static bool parse_before(struct str s, struct header *h)
 {
-	struct str rest = s, word;
+	struct str rest = s, word, tid, pid;
 	size_t width;
 	bool any = false;
 
 	word = cut_last_word(&rest, &width);
-	if (word.n && word.n <= 4 && all_upper(word)) { /* -F+misc: only behind a cpu or tid */
+	if (is_misc(word)) { /* -F+misc: only behind a cpu or tid */
 		struct str more = rest, next = cut_last_word(&more, &width);
 		int64_t ignored;
 
-		if (cpu_word(next, &ignored) || id_number(next, &ignored))
+		if (cpu_word(next, &ignored) || id_number(next, &ignored)) {
 			s = rest;
+			word = next;
+			rest = more;
+		}
 	}
-	rest = s;
-	word = cut_last_word(&rest, &width);
 	if (cpu_word(word, &h->cpu)) {
 		s = rest;
 		any = true;
 		word = cut_last_word(&rest, &width);
 	}
-	if (word.n) {
-		struct str tid = word, pid = str_cut(&tid, '/');
-		bool pair = pid.n < word.n;
-
-		if (pair && id_number(pid, &h->pid) && id_number(tid, &h->tid)) {
-			h->before = trim_left(s);
-			s = rest;
-			any = true;
-		} else if (!pair && (width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &h->tid)) {
-			h->before = trim_left(s);
-			s = rest;
-			any = true;
-		} else {
-			h->pid = h->tid = -1;
-		}
+	tid = word;
+	pid = str_cut(&tid, '/');
+	if (pid.n < word.n ? id_number(pid, &h->pid) && id_number(tid, &h->tid) :
+			     (width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &h->tid)) {
+		h->before = trim_left(s);
+		s = rest;
+		any = true;
+	} else {
+		h->pid = h->tid = -1;
 	}
-	h->comm = trim_left(trim_right(s));
+	h->comm = trim_left(s);
+	while (h->comm.n && is_blank(h->comm.p[h->comm.n - 1]))
+		h->comm.n--;
 	return any;
 }
 
 /* "event: rest" or "period event: rest" or "period event:" or nothing. */
 static bool parse_behind(struct str s, struct header *h)
 {
-	struct str word, rest = trim_left(s);
-	size_t i;
+	struct str rest = trim_left(s);
+	size_t digits = 0, i, end;
 
-	for (i = 0; i < rest.n && is_digit(rest.p[i]); i++)
-		;
-	if (i && (i == rest.n || is_blank(rest.p[i])) && str_u64(str_head(rest, i), &h->period))
-		rest = trim_left(str_from(rest, i));
-	else
-		h->period = 0;
+	while (digits < rest.n && is_digit(rest.p[digits]))
+		digits++;
+	h->period = 0;
+	if (digits && (digits == rest.n || is_blank(rest.p[digits])) && str_u64(str_head(rest, digits), &h->period))
+		rest = trim_left(str_from(rest, digits));
 	for (i = 0; i < rest.n && !is_blank(rest.p[i]); i++)
 		;
-	word = str_head(rest, i);
-	if (word.n > 1 && word.p[word.n - 1] == ':') {
-		h->event = str_head(word, word.n - 1);
+	if (i > 1 && rest.p[i - 1] == ':') {
+		h->event = str_head(rest, i - 1);
 		rest = str_from(rest, i);
 	}
-	h->rest = trim_left(trim_right(rest));
-	for (i = 0; i < h->rest.n && !is_blank(h->rest.p[i]); i++)
+	h->rest = trim_left(rest);
+	for (end = h->rest.n; end && is_blank(h->rest.p[end - 1]); end--)
 		;
-	h->rest_width = h->rest.n ? (size_t)(h->rest.p - rest.p) + i : 0;
+	h->rest.n = end;
+	for (i = 0; i < end && !is_blank(h->rest.p[i]); i++)
+		;
+	h->rest_width = end ? (size_t)(h->rest.p - rest.p) + i : 0;
 	return h->event.n > 0;
 }
 
@@ -276,9 +277,11 @@ enum header_kind header_parse(struct str line, struct header *h)
 		struct str before = str_head(line, from), rest = trim_left(str_from(line, end));
 		size_t width;
 
-		h->has_time = header_time(str_head(str_from(line, from), end - from - 1), &h->time_ns);
-		if (!h->has_time) /* -F+tod: a date stands before */
+		h->time = str_head(str_from(line, from), end - from - 1);
+		if (str_find(h->time, ':') >= 0) { /* -F+tod: a date stands before */
 			cut_last_word(&before, &width);
+			h->time.n = 0;
+		}
 		parse_before(before, h);
 		if (str_starts(rest, STR("PERF_RECORD_")))
 			return parse_record(rest, h);

@@ -26,8 +26,7 @@ struct header {
 	int64_t pid, tid;  /* -1: not known */
 	int64_t cpu;       /* -1: not printed */
 	uint64_t period;   /* 0: not printed */
-	uint64_t time_ns;
-	bool has_time;
+	struct str time;   /* text, see header_time; empty: not printed */
 	uint64_t lost;     /* HEADER_RECORD: number in PERF_RECORD_LOST*, else 0 */
 };
 

@@ -446,7 +446,7 @@ static bool is_java_name(struct str s)
 
 /*
  * Spellings of one method:
- *   Ljava/util/HashMap;::get, Ljava/util/HashMap;get(Ljava/lang/Object;)...   perf-map-agent, libperf-jvmti
+ *   Ljava/util/HashMap;::get, ...;.get, ...;get(Ljava/lang/Object;)...        perf-map-agent, old and new, libperf-jvmti
  *   java.lang.Object java.util.HashMap.get(java.lang.Object)                  JDK 17+ Compiler.perfmap
  *   java.util.HashMap::get, java/util/HashMap.get                             others
  * All become java/util/HashMap.get. False, and nothing written, when it is none of them.
@@ -461,6 +461,8 @@ static bool put_java(struct names *n, struct str s)
 		method = str_from(s, (size_t)semicolon + 1);
 		if (str_starts(method, STR("::")))
 			method = str_from(method, 2);
+		else if (str_starts(method, STR(".")))
+			method = str_from(method, 1);
 		method = str_cut(&method, '(');
 	} else {
 		struct str head = str_cut(&class, '(');

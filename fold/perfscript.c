@@ -216,12 +216,14 @@ static void add_frame(struct script *p, struct str tail, struct str address, con
 
 static void count_time(struct script_tally *t, const struct header *h)
 {
-	if (!h->has_time)
+	uint64_t ns;
+
+	if (!header_time(h->time, &ns))
 		return;
-	if (h->time_ns < t->first_ns)
-		t->first_ns = h->time_ns;
-	if (h->time_ns > t->last_ns)
-		t->last_ns = h->time_ns;
+	if (ns < t->first_ns)
+		t->first_ns = ns;
+	if (ns > t->last_ns)
+		t->last_ns = ns;
 }
 
 static uint64_t weight_of(const struct script *p, const struct header *h)
@@ -237,17 +239,16 @@ static void open_sample(struct script *p, const struct header *h)
 	e->period += h->period;
 	p->nframes = p->nrefs = 0;
 	p->sample.state = SAMPLE_IGNORED;
-	if (!p->has_first && h->has_time) {
-		p->has_first = true;
-		p->first_ns = h->time_ns;
-	}
+	if (!p->has_first)
+		p->has_first = header_time(h->time, &p->first_ns);
 	if (!is_chosen(p, h->event))
 		return;
 	if (!select_sample(&p->options->select, h, p->first_ns)) {
 		p->tally.deselected++;
 		return;
 	}
-	count_time(&p->tally, h);
+	if (p->options->times)
+		count_time(&p->tally, h);
 	p->sample.root = root_of(p, h);
 	p->sample.weight = weight_of(p, h);
 	p->sample.state = SAMPLE_OPEN;

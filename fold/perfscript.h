@@ -23,6 +23,7 @@ struct script_options {
 	struct select select;
 	enum script_comm comm;
 	enum script_weight weight;
+	bool times;         /* first and last time are wanted */
 	bool pid, tid;      /* label the first frame comm-PID, comm-PID/TID */
 	bool srcline;       /* add file:line where there is one */
 	bool collapse_recursion;

@@ -132,8 +132,10 @@ static uint64_t absolute(struct select_time t, uint64_t first_ns)
 bool select_sample(const struct select *s, const struct header *h, uint64_t first_ns)
 {
 	if (select_needs_time(s)) {
-		if (!h->has_time || (s->from.set && h->time_ns < absolute(s->from, first_ns)) ||
-		    (s->to.set && h->time_ns >= absolute(s->to, first_ns)))
+		uint64_t ns;
+
+		if (!header_time(h->time, &ns) || (s->from.set && ns < absolute(s->from, first_ns)) ||
+		    (s->to.set && ns >= absolute(s->to, first_ns)))
 			return false;
 	}
 	return in_ranges(&s->pid, h->pid) && in_ranges(&s->tid, h->tid) && in_ranges(&s->cpu, h->cpu) &&

@@ -92,6 +92,7 @@ static const struct row rows[] = {
 	{ "generic", "main.Map[go.shape.int]", "/x", "main.Map[go.shape.int]" },
 	/* Java */
 	{ "perf-map-agent", "Ljava/util/HashMap;::get", MAP, "java/util/HashMap.get_[j]" },
+	{ "perf-map-agent, older", "Ljava/util/HashMap;.get", MAP, "java/util/HashMap.get_[j]" },
 	{ "libperf-jvmti", "Ljava/util/HashMap;get(Ljava/lang/Object;)Ljava/lang/Object;", MAP,
 	  "java/util/HashMap.get_[j]" },
 	{ "JDK 17 map", "java.lang.Object java.util.HashMap.put(java.lang.Object, int)", MAP,
