@@ -129,7 +129,7 @@ static void opt_event_filter(void *to, const char *value, const char *name)
 
 static void opt_skip_after(void *to, const char *value, const char *name)
 {
-	struct script_options *o = &((struct request *)to)->script;
+	struct samples_options *o = &((struct request *)to)->script;
 
 	o->skip_after = mem_grow(o->skip_after, sizeof(*o->skip_after), o->nskip_after + 1);
 	o->skip_after[o->nskip_after++] = str_of(value);
@@ -179,7 +179,7 @@ static void opt_max_lost(void *to, const char *value, const char *name)
 /* stackcollapse-perf.pl knows fewer options; what it does not know has no meaning there. */
 static void prepare_flamegraph(struct request *r)
 {
-	struct script_options *o = &r->script;
+	struct samples_options *o = &r->script;
 	struct select *s = &o->select;
 
 	if (s->pid.n || s->tid.n || s->cpu.n || s->comm.n || s->event.n > 1 || select_needs_time(s) ||

@@ -5,11 +5,11 @@
 #define PJ_FOLDOPTS_H
 
 #include "asflamegraph.h"
-#include "perfscript.h"
+#include "samples.h"
 
 /* What the command line asks for. */
 struct request {
-	struct script_options script;
+	struct samples_options script;
 	struct asflamegraph_options flamegraph;
 	bool as_flamegraph;
 	unsigned kinds_named;   /* by --kernel, --jit, --all, --annotate: they replace the default */

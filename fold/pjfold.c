@@ -15,7 +15,7 @@ static void read_folded(const struct request *r, struct in *in, struct result *r
 
 	if (r->sample_option[0])
 		die_usage("%s needs samples, but '%s' holds folded stacks", r->sample_option, in->name);
-	columns = folded_read(in, NULL, &res->run.script.stacks, &res->header, &res->folded);
+	columns = folded_read(in, NULL, &res->run.script.samples.stacks, &res->header, &res->folded);
 	if (columns == 0)
 		columns = res->columns;
 	if (res->columns && columns != res->columns)
@@ -29,7 +29,7 @@ static void read_flamegraph(struct in *in, struct result *res)
 	struct str line;
 
 	while (in_line(in, &line))
-		asflamegraph_line(&res->flamegraph, line, in_place(in), &res->run.script.stacks);
+		asflamegraph_line(&res->flamegraph, line, in_place(in), &res->run.script.samples.stacks);
 }
 
 static void read_input(const struct request *r, const char *path, struct result *res)
@@ -67,8 +67,8 @@ static void read_inputs(const struct request *r, char **paths, struct result *re
 		read_input(r, paths[0], res);
 	run_end(&res->run);
 	if (res->script && r->as_flamegraph && !res->damaged)
-		asflamegraph_end(&res->flamegraph, &res->run.script.stacks);
-	if (res->run.script.tally.overflow)
+		asflamegraph_end(&res->flamegraph, &res->run.script.samples.stacks);
+	if (res->run.script.samples.tally.overflow)
 		die("the sum of all weights does not fit into 63 bits");
 	if (res->script && res->columns == 2)
 		die("samples cannot be added to folded stacks of two columns");
@@ -78,16 +78,16 @@ static void read_inputs(const struct request *r, char **paths, struct result *re
 
 static struct folded_header header_of(const struct request *r, const struct result *res, struct arena *a)
 {
-	const struct script *p = &res->run.script;
+	const struct samples *p = &res->run.script.samples;
 	struct folded_header h = res->header;
 	char text[32];
 
 	if (!h.unit.n)
-		h.unit = script_unit(p, r->script.weight);
+		h.unit = samples_unit(p, r->script.weight);
 	if (!res->script)
 		return h;
 	if (!h.event.n)
-		h.event = script_event_name(p);
+		h.event = samples_event_name(p);
 	if (!h.host.n)
 		h.host = p->host;
 	if (!h.frequency.n)
@@ -107,7 +107,7 @@ static struct folded_header header_of(const struct request *r, const struct resu
 
 static void write_result(const struct request *r, struct result *res)
 {
-	struct script *p = &res->run.script;
+	struct samples *p = &res->run.script.samples;
 	struct folded_header header;
 	struct stacks few = { 0 }, *s = &p->stacks;
 	struct arena a = { 0 };

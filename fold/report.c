@@ -91,16 +91,16 @@ void report_top(struct out *o, const struct stacks *s, uint64_t n)
 
 static int event_cmp(const void *va, const void *vb)
 {
-	const struct script_event *a = va, *b = vb;
+	const struct samples_event *a = va, *b = vb;
 
 	if (a->samples != b->samples)
 		return a->samples < b->samples ? 1 : -1;
 	return str_cmp(a->name, b->name);
 }
 
-void report_events(struct out *o, const struct script_event *event, uint32_t n)
+void report_events(struct out *o, const struct samples_event *event, uint32_t n)
 {
-	struct script_event *sorted = mem_alloc(sizeof(*sorted), n);
+	struct samples_event *sorted = mem_alloc(sizeof(*sorted), n);
 
 	if (n)
 		memcpy(sorted, event, n * sizeof(*sorted));

@@ -5,7 +5,7 @@
 #define PJ_REPORT_H
 
 #include "out.h"
-#include "perfscript.h"
+#include "samples.h"
 #include "stacks.h"
 
 /* The n frames with the largest self weight: self and total, as numbers and shares. A frame counts once per stack in total, however
@@ -13,7 +13,7 @@
 void report_top(struct out *o, const struct stacks *s, uint64_t n);
 
 /* Events by number of samples. */
-void report_events(struct out *o, const struct script_event *event, uint32_t n);
+void report_events(struct out *o, const struct samples_event *event, uint32_t n);
 
 /* A new tree in which every subtree lighter than min is one frame [other] of its caller. Weights are kept in full. */
 void report_min(struct stacks *to, const struct stacks *from, uint64_t min);

@@ -183,7 +183,7 @@ static void fold_blocks(struct reading *rd, struct script *p, bool until_chosen)
 		pthread_mutex_lock(&rd->lock);
 		rd->run->block[number].lines = p->line;
 		pthread_mutex_unlock(&rd->lock);
-		if (until_chosen && p->chosen)
+		if (until_chosen && p->samples.chosen)
 			break;
 	}
 	free(b.p);
@@ -225,7 +225,7 @@ static void fold_in_threads(struct reading *rd)
 	free(job);
 }
 
-void run_init(struct run *r, const struct script_options *o, unsigned threads)
+void run_init(struct run *r, const struct samples_options *o, unsigned threads)
 {
 	*r = (struct run){ .threads = threads };
 	script_init(&r->script, o);
@@ -239,7 +239,7 @@ void run_script(struct run *r, struct in *in)
 	r->input[r->ninputs++] = in->name;
 	pthread_mutex_init(&rd.lock, NULL);
 	progress_begin(&rd.progress, in->size);
-	if (!r->script.chosen)
+	if (!r->script.samples.chosen)
 		fold_blocks(&rd, &r->script, true);
 	if (r->threads > 1 && !rd.end)
 		fold_in_threads(&rd);
@@ -253,7 +253,7 @@ void run_script(struct run *r, struct in *in)
 void run_end(struct run *r)
 {
 	for (unsigned i = 0; r->worker && i < r->threads - 1; i++) {
-		script_merge(&r->script, &r->worker[i]);
+		samples_merge(&r->script.samples, &r->worker[i].samples);
 		script_free(&r->worker[i]);
 	}
 	free(r->worker);

@@ -29,7 +29,7 @@ struct run {
 	uint32_t ninputs;
 };
 
-void run_init(struct run *r, const struct script_options *o, unsigned threads);
+void run_init(struct run *r, const struct samples_options *o, unsigned threads);
 
 /* Folds all of in. */
 void run_script(struct run *r, struct in *in);

@@ -21,18 +21,18 @@ static uint64_t count_stacks(const struct stacks *s)
 
 static void name_skipped(const struct result *res)
 {
-	const struct script_tally *t = &res->run.script.tally;
+	const struct samples_tally *t = &res->run.script.samples.tally;
 
-	for (uint64_t i = 0; i < t->skipped && i < SCRIPT_PLACES; i++)
+	for (uint64_t i = 0; i < t->skipped && i < SAMPLES_PLACES; i++)
 		warn_at(run_place(&res->run, t->place[i].block, t->place[i].line), "skipped, not understood: '%s'",
 			t->place[i].text);
-	if (t->skipped > SCRIPT_PLACES)
-		warn("%llu more lines were skipped", ull(t->skipped - SCRIPT_PLACES));
+	if (t->skipped > SAMPLES_PLACES)
+		warn("%llu more lines were skipped", ull(t->skipped - SAMPLES_PLACES));
 }
 
 static int event_cmp(const void *va, const void *vb)
 {
-	const struct script_event *a = va, *b = vb;
+	const struct samples_event *a = va, *b = vb;
 
 	if (a->samples != b->samples)
 		return a->samples < b->samples ? 1 : -1;
@@ -40,9 +40,9 @@ static int event_cmp(const void *va, const void *vb)
 }
 
 /* The events that were there beside the one that is counted, the most frequent first. */
-static void name_other_events(const struct script *p)
+static void name_other_events(const struct samples *p)
 {
-	struct script_event *other = mem_alloc(sizeof(*other), p->nevents);
+	struct samples_event *other = mem_alloc(sizeof(*other), p->nevents);
 	char text[600];
 	size_t n = 0, at = 0;
 
@@ -59,7 +59,7 @@ static void name_other_events(const struct script *p)
 	free(other);
 }
 
-static uint64_t all_samples(const struct script *p)
+static uint64_t all_samples(const struct samples *p)
 {
 	uint64_t n = 0;
 
@@ -70,9 +70,9 @@ static uint64_t all_samples(const struct script *p)
 
 static void say_script(const struct request *r, const struct result *res)
 {
-	const struct script *p = &res->run.script;
-	const struct script_tally *t = &p->tally;
-	struct str event = script_event_name(p);
+	const struct samples *p = &res->run.script.samples;
+	const struct samples_tally *t = &p->tally;
+	struct str event = samples_event_name(p);
 	char left_out[80] = "", skipped[60] = "", deferred[60] = "";
 
 	if (t->deselected)
@@ -93,8 +93,8 @@ static void say_script(const struct request *r, const struct result *res)
 
 static int finish_script(const struct request *r, const struct result *res)
 {
-	const struct script *p = &res->run.script;
-	const struct script_tally *t = &p->tally;
+	const struct samples *p = &res->run.script.samples;
+	const struct samples_tally *t = &p->tally;
 	double lost = t->samples + t->lost ? 100.0 * (double)t->lost / (double)(t->samples + t->lost) : 0;
 
 	name_skipped(res);
@@ -132,7 +132,7 @@ static int finish_flamegraph(const struct request *r, const struct result *res)
 		warn_at(f->first_overflow, "%llu samples left out: weights beyond 63 bits", ull(f->overflows));
 	if (!r->quiet)
 		warn("%llu samples in %llu stacks: %llu without callchain, %llu lines skipped", ull(f->samples),
-		     ull(count_stacks(&res->run.script.stacks)), ull(f->stackless), ull(f->unrecognized + f->stray));
+		     ull(count_stacks(&res->run.script.samples.stacks)), ull(f->stackless), ull(f->unrecognized + f->stray));
 	if (f->samples == 0) {
 		warn("no samples");
 		return PJ_FAILED;
@@ -154,8 +154,8 @@ static int finish_folded(const struct request *r, const struct result *res)
 	if (t->bad || t->rounded)
 		snprintf(more, sizeof(more), "; %llu lines skipped, %llu decimals rounded", ull(t->bad), ull(t->rounded));
 	if (!r->quiet && !res->script)
-		warn("%llu lines in %llu stacks, weight %llu%s", ull(t->lines), ull(count_stacks(&res->run.script.stacks)),
-		     ull(stacks_sum(&res->run.script.stacks, 0)), more);
+		warn("%llu lines in %llu stacks, weight %llu%s", ull(t->lines), ull(count_stacks(&res->run.script.samples.stacks)),
+		     ull(stacks_sum(&res->run.script.samples.stacks, 0)), more);
 	else if (!r->quiet)
 		warn("%llu lines of folded stacks were added%s", ull(t->lines), more);
 	if (t->lines == 0 && t->bad)

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	/* the first byte chooses options, the second where to cut */
 	unsigned how = n > 0 ? data[0] : 0, where = n > 1 ? data[1] : 0;
-	struct script_options o = { 0 };
+	struct samples_options o = { 0 };
 	static struct script one, two;
 	char *copy;
 	size_t cut;
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	script_init(&one, &o);
 	script_block(&one, (struct str){ copy, n }, 0);
-	check_frames(&one.stacks);
+	check_frames(&one.samples.stacks);
 
 	cut = script_last_border((struct str){ copy, n * where / 255 });
 	MUST(cut <= n);
@@ -67,11 +67,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (cut)
 		script_block(&two, (struct str){ copy, cut }, 0);
 	script_block(&two, (struct str){ copy + cut, n - cut }, 1);
-	check_frames(&two.stacks);
-	if (!one.tally.overflow && !two.tally.overflow) {
-		MUST(one.tally.samples == two.tally.samples);
-		MUST(stacks_sum(&one.stacks, 0) == stacks_sum(&two.stacks, 0));
-		MUST(same_trees(&one.stacks, &two.stacks));
+	check_frames(&two.samples.stacks);
+	if (!one.samples.tally.overflow && !two.samples.tally.overflow) {
+		MUST(one.samples.tally.samples == two.samples.tally.samples);
+		MUST(stacks_sum(&one.samples.stacks, 0) == stacks_sum(&two.samples.stacks, 0));
+		MUST(same_trees(&one.samples.stacks, &two.samples.stacks));
 	}
 	script_free(&one);
 	script_free(&two);
