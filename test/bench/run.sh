@@ -1,0 +1,209 @@
+#!/bin/bash
+# run.sh - the figures that pj promises, measured in one run: make bench
+#
+# FLAMEGRAPH_DIR   a checkout of FlameGraph: its scripts are measured beside ours (said to be absent otherwise)
+# PJ_BENCH_INPUT   perf script text, plain or .gz; default: ../shared/bench/mixed-60s-999hz.script.gz, else generated
+# PJ_BENCH_RUNS    runs of which the best counts (5)
+# PJ_BENCH_SKIP    what to leave out, of: memory threads svg browser start check
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+top=$PWD
+bin=$top/${PJ_BUILD:-build/std-cc}/bin
+runs=${PJ_BENCH_RUNS:-5}
+skip=" ${PJ_BENCH_SKIP:-} "
+LC_ALL=C
+export LC_ALL
+tmp=$(mktemp -d "${TMPDIR:-/var/tmp}/pj-bench.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+missed=0
+
+cc -O2 -o "$tmp/measure" test/bench/measure.c && cc -O2 -o "$tmp/generate" test/bench/generate.c || exit 1
+measure=$tmp/measure
+
+calc()
+{
+	awk "BEGIN { printf \"$1\", $2 }"
+}
+
+# row WHAT FIGURE TARGET CONDITION: the condition is an awk expression; empty: no target
+row()
+{
+	local ok=-
+
+	if [ -n "$4" ]; then
+		if awk "BEGIN { exit !($4) }"; then ok=yes; else ok=NO; missed=$((missed + 1)); fi
+	fi
+	printf '%-58s | %-34s | %-20s | %s\n' "$1" "$2" "$3" "$ok"
+}
+
+absent()
+{
+	printf '%-58s | %-34s | %-20s | %s\n' "$1" "$2" "" -
+}
+
+field()
+{
+	cut -d' ' -f"$1"
+}
+
+echo "# $(uname -m), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg), best of $runs, $(cc --version | head -n 1)"
+printf '%-58s | %-34s | %-20s | %s\n' what figure target ok
+printf '%s\n' "-----------------------------------------------------------+------------------------------------+----------------------+----"
+
+# ---- input
+input=${PJ_BENCH_INPUT:-../shared/bench/mixed-60s-999hz.script.gz}
+text=$tmp/input.script
+case $input in
+*.gz) if [ -e "$input" ]; then gzip -dc -- "$input" >"$text"; fi ;;
+*) if [ -e "$input" ]; then cat -- "$input" >"$text"; fi ;;
+esac
+if [ ! -s "$text" ]; then
+	"$tmp/generate" script 100000000 >"$text"
+	input='generated'
+fi
+mb=$(calc %.1f "$(stat -c %s "$text") / 1e6")
+absent "input: ${input##*/}" "$mb MB, $(grep -c '^[^	#]' "$text") samples"
+
+# ---- pjfold against stackcollapse-perf.pl
+fold=$("$measure" -n "$runs" -o "$tmp/ours.folded" -- "$bin/pjfold" -q -j 1 "$text")
+fold_cpu=$(echo "$fold" | field 1)
+row "pjfold -j1: CPU time" "$fold_cpu s, $(calc %.0f "$mb / $fold_cpu") MB/s" "" ""
+peer=${FLAMEGRAPH_DIR:-}
+if [ -n "$peer" ] && [ -e "$peer/stackcollapse-perf.pl" ]; then
+	perl_cpu=$("$measure" -n 2 -o "$tmp/theirs.folded" -- perl "$peer/stackcollapse-perf.pl" --all "$text" 2>/dev/null | field 1)
+	row "stackcollapse-perf.pl: CPU time, and how many times ours" "$perl_cpu s, $(calc %.1f "$perl_cpu / $fold_cpu") times" ">= 25 (goal 50)" \
+		"$perl_cpu / $fold_cpu >= 25"
+else
+	absent "stackcollapse-perf.pl" "absent (FLAMEGRAPH_DIR)"
+fi
+if [[ $skip != *' memory '* ]]; then
+	row "pjfold: anonymous memory, this input" "$(calc %.1f "$(echo "$fold" | field 3) / 1024") MB" "<= 48 MB" "$(echo "$fold" | field 3) <= 48 * 1024"
+	times=$(calc %d "1000 / $mb + 0.999")
+	kb=$(for ((i = 0; i < times; i++)); do cat "$text"; done | "$measure" -o /dev/null -- "$bin/pjfold" -q | field 3)
+	row "pjfold: the same, repeated to $(calc %.1f "$mb * $times / 1000") GB" "$(calc %.1f "$kb / 1024") MB" "<= 48 MB" "$kb <= 48 * 1024"
+	kb=$("$tmp/generate" distinct 1000000000 | "$measure" -o /dev/null -- "$bin/pjfold" -q | field 3)
+	row "pjfold: 1 GB, every address another one (generated)" "$(calc %.1f "$kb / 1024") MB" "<= 48 MB" "$kb <= 48 * 1024"
+	# the bench input with every address made another one, up to 1 GB: its names, dsos and stacks
+	kb=$(for ((i = 0; i < times; i++)); do cat "$text"; done |
+		awk '/^\t/ { a += 16; $0 = sprintf("\t%16x%s", 140000000000000 + a, substr($0, 18)) } { print }' | "$measure" -o /dev/null -- "$bin/pjfold" -q | field 3)
+	row "pjfold: this input to 1 GB, every address another one" "$(calc %.1f "$kb / 1024") MB" "<= 48 MB" "$kb <= 48 * 1024"
+fi
+
+# ---- a second thread: its gain, against what two halves gain when run at once
+if [[ $skip != *' threads '* ]]; then
+	size=$(stat -c %s "$text")
+	half=$(tail -c +$((size / 2)) "$text" | grep -bm1 '^$' | cut -d: -f1)
+	head -c $((size / 2 + half)) "$text" >"$tmp/half1"
+	tail -c +$((size / 2 + half + 1)) "$text" >"$tmp/half2"
+	cat >"$tmp/both" <<'SH'
+#!/bin/sh
+"$1" -q -j 1 "$2" >"$2.folded" &
+"$1" -q -j 1 "$3" >"$3.folded"
+wait
+SH
+	chmod +x "$tmp/both"
+	one=99 two=99 halves=99
+	least()
+	{
+		awk "BEGIN { print ($1 < $2 ? $1 : $2) }"
+	}
+	for ((i = 0; i < runs; i++)); do
+		one=$(least "$one" "$("$measure" -o "$tmp/j1" -- "$bin/pjfold" -q -j 1 "$text" | field 2)")
+		two=$(least "$two" "$("$measure" -o "$tmp/j2" -- "$bin/pjfold" -q -j 2 "$text" | field 2)")
+		halves=$(least "$halves" "$("$measure" -o /dev/null -- "$tmp/both" "$bin/pjfold" "$tmp/half1" "$tmp/half2" | field 2)")
+	done
+	share=$(calc %.0f "100 * ($one / $two - 1) / ($one / $halves - 1)")
+	row "pjfold: wall time of -j1, -j2, two halves at once" "$one s, $two s, $halves s" "" ""
+	row "pjfold: share of the halves' gain that -j2 has" "$share %" ">= 75 %" "$share >= 75"
+	if cmp -s "$tmp/j1" "$tmp/j2"; then row "pjfold: -j1 and -j2 give identical bytes" yes yes 1; else row "pjfold: -j1 and -j2 give identical bytes" no yes 0; fi
+fi
+
+# svg_parts FILE: bytes of names, tree and self, static layer, all
+svg_parts()
+{
+	perl -e '
+		local $/; my $s = <STDIN>;
+		my ($data) = $s =~ m{<script type="application/x-pjsvg"[^>]*>(.*?)</script>}s;
+		my ($names, $rest) = split /\n\n/, $data, 2;
+		my ($static) = $s =~ m{(<g class="pj-s">.*?)\n?(?=<text class="pj-i"|<script )}s;
+		print join(" ", length $names, length $rest, length $static, length $s), "\n"' <"$1"
+}
+
+# Frames of folded text that is sorted depth first: those that the line before does not share.
+frames()
+{
+	perl -ne 's/ \d+\n//; my @f = split /;/; my $i = 0; $i++ while $i < @f && $i < @last && $f[$i] eq $last[$i]; $n += @f - $i; @last = @f; END { print $n + 0 }' "$1"
+}
+
+# svg_rows NAME FOLDED SVG
+svg_rows()
+{
+	local n parts names tree static all
+
+	n=$(frames "$2")
+	parts=$(svg_parts "$3")
+	read -r names tree static all <<<"$parts"
+	row "SVG of $1: $n frames" "$all B: $(calc %.2f "$tree / $n") B a frame" "<= 2.5 B a frame" "$tree / $n <= 2.5"
+	row "  all beside frames and names ($names B)" "$((all - tree - names)) B" "<= 100 kB" "$all <= 2.5 * $n + $names + 100000"
+	row "  static layer" "$static B" "<= 64 kB" "$static <= 65536"
+	if [[ $skip == *' browser '* ]]; then return; fi
+	if command -v node >/dev/null && [ -e test/browser/bench.mjs ] && sh test/browser/setup.sh >/dev/null 2>&1 &&
+		node test/browser/bench.mjs "$3" 9 >"$tmp/browser" 2>"$tmp/browser.err"; then
+		local paint zoom unzoom search
+		column_of()
+		{
+			awk -F '\t' -v c="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) k = i } NR == 2 { print $k + 0 }' "$tmp/browser"
+		}
+		paint=$(column_of paint) zoom=$(column_of zoom) unzoom=$(column_of unzoom) search=$(column_of search)
+		row "  Chromium: first paint" "$paint ms" "<= 400 ms" "$paint <= 400"
+		row "  Chromium: zoom, unzoom" "$zoom ms, $unzoom ms" "<= 80 ms" "$zoom <= 80 && $unzoom <= 80"
+		row "  Chromium: search" "$search ms" "<= 100 ms" "$search <= 100"
+	else
+		absent "  Chromium" "absent, or failed: $(head -c 60 "$tmp/browser.err" 2>/dev/null | tr '\n' ' ')"
+	fi
+}
+
+# ---- pjsvg against flamegraph.pl
+if [[ $skip != *' svg '* ]]; then
+	svg=$("$measure" -n "$runs" -o "$tmp/ours.svg" -- "$bin/pjsvg" "$tmp/ours.folded" 2>/dev/null)
+	svg_cpu=$(echo "$svg" | field 1)
+	row "pjsvg, $(calc %.1f "$(stat -c %s "$tmp/ours.folded") / 1e6") MB of folded text: CPU time, memory" \
+		"$svg_cpu s, $(calc %.1f "$(echo "$svg" | field 3) / 1024") MB" "" ""
+	if [ -n "$peer" ] && [ -e "$peer/flamegraph.pl" ]; then
+		perl_cpu=$("$measure" -n 2 -o "$tmp/theirs.svg" -- perl "$peer/flamegraph.pl" "$tmp/ours.folded" 2>/dev/null | field 1)
+		row "flamegraph.pl: CPU time, and how many times ours" "$perl_cpu s, $(calc %.1f "$perl_cpu / $svg_cpu") times" ">= 15 (goal 25)" \
+			"$perl_cpu / $svg_cpu >= 15"
+	else
+		absent "flamegraph.pl" "absent (FLAMEGRAPH_DIR)"
+	fi
+	svg_rows "this input" "$tmp/ours.folded" "$tmp/ours.svg"
+	"$tmp/generate" folded 123000 | "$bin/pjfold" -q >"$tmp/generated.folded"
+	"$bin/pjsvg" "$tmp/generated.folded" >"$tmp/generated.svg" 2>/dev/null
+	svg_rows "generated text" "$tmp/generated.folded" "$tmp/generated.svg"
+fi
+
+# ---- start-up
+if [[ $skip != *' start '* ]]; then
+	echo 'a 1' >"$tmp/little"
+	for tool in "$bin"/*; do
+		start=$("$measure" -n 50 -o /dev/null -- "$tool" "$tmp/little" 2>/dev/null)
+		ms=$(calc %.2f "1000 * $(echo "$start" | field 2)") rss=$(calc %.1f "$(echo "$start" | field 4) / 1024")
+		row "${tool##*/}: start-up, memory (all of it)" "$ms ms, $rss MB" "<= 3 ms, <= 4 MB" "$ms <= 3 && $rss <= 4"
+	done
+fi
+
+# ---- make check
+if [[ $skip != *' check '* ]]; then
+	unset MAKEFLAGS MAKELEVEL
+	make -s tests >/dev/null 2>&1
+	start=$EPOCHREALTIME
+	make check >"$tmp/check" 2>&1
+	status=$?
+	wall=$(calc %.1f "$EPOCHREALTIME - $start")
+	row "make check: wall time; $(tail -n 1 "$tmp/check" | cut -c1-40)" "$wall s, status $status" "< 60 s" "$wall < 60 && $status == 0"
+fi
+
+echo
+if [ "$missed" = 0 ]; then echo "all targets met"; else echo "$missed targets missed"; fi
+exit $((missed > 0))
