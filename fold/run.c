@@ -42,38 +42,73 @@ static bool frame_follows(struct str rest)
 	return line.n > 1 && line.p[0] == '\t' && script_looks_like(line);
 }
 
-enum input_kind run_kind(struct in *in)
+/* The first lines of an input: what they are, and the first that is nothing. */
+struct look {
+	enum input_kind kind;
+	bool known;
+	bool header;       /* of folded text */
+	struct str bad;    /* empty: none */
+	uint64_t bad_line;
+};
+
+/* whole: text is the whole input; else its last line may be cut. */
+static struct look look_at(struct str text, bool whole)
 {
-	struct str head = in_peek(in, PEEK), first = { 0 };
-	uint64_t number = 0, first_number = 0;
-	bool header = false;
+	struct look look = { .kind = INPUT_EMPTY };
 
-	refuse_binary(in, head);
-	while (head.n) {
-		struct str line = str_cut(&head, '\n');
+	for (uint64_t number = 1; text.n; number++) {
+		struct str line, rest = text;
 
-		number++;
+		line = str_cut(&rest, '\n');
+		if (line.n == text.n && !whole)
+			break;
+		text = rest;
 		if (is_blank(line))
 			continue;
 		if (line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r')) {
-			header = header || str_starts(line, STR("# pj "));
+			look.header = look.header || str_starts(line, STR("# pj "));
 			continue;
 		}
-		if (script_looks_like(line) || frame_follows(head))
-			return INPUT_SCRIPT;
+		look.known = true;
+		look.kind = INPUT_SCRIPT;
+		if (script_looks_like(line) || frame_follows(text))
+			return look;
+		look.kind = INPUT_FOLDED;
 		if (is_folded(line))
-			return INPUT_FOLDED;
-		if (!first.n) {
-			first = line;
-			first_number = number;
+			return look;
+		look.known = false;
+		if (!look.bad.n) {
+			look.bad = line;
+			look.bad_line = number;
 		}
 	}
-	if (!first.n)
-		return header ? INPUT_FOLDED : INPUT_EMPTY;
-	if (first.n > 60)
-		first.n = 60;
-	die_at((struct place){ in->name, first_number },
-	       "neither a sample of perf script nor a folded stack: '%.*s'", (int)first.n, first.p);
+	look.kind = look.header ? INPUT_FOLDED : INPUT_EMPTY;
+	return look;
+}
+
+enum input_kind run_kind(struct in *in)
+{
+	struct look look;
+
+	/* one line may be very long, and comments may be many: look further until something is known */
+	for (size_t n = PEEK;; n *= 2) {
+		struct str head = in_peek(in, n);
+		bool whole = head.n < n;
+
+		if (n == PEEK)
+			refuse_binary(in, head);
+		look = look_at(head, whole);
+		if (look.known || whole)
+			break;
+		if (look.bad.n && n > PEEK)
+			break;
+	}
+	if (look.known || !look.bad.n)
+		return look.kind;
+	if (look.bad.n > 60)
+		look.bad.n = 60;
+	die_at((struct place){ in->name, look.bad_line },
+	       "neither a sample of perf script nor a folded stack: '%.*s'", (int)look.bad.n, look.bad.p);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------- */
