@@ -5,6 +5,8 @@
 #include "request.h"
 #include "xml.h"
 
+#include <stdlib.h>
+
 #define MIDDOT " \xc2\xb7 "
 #define FONT "ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace"
 
@@ -70,6 +72,32 @@ static void add_fact(struct text *t, struct str fact, const char *after)
 	text_add(t, after);
 }
 
+/* A number of seconds; false for wall time and anything else. */
+static bool seconds(struct str s, double *value)
+{
+	char text[32];
+
+	if (s.n == 0 || s.n >= sizeof(text) || strspn(s.p, "0123456789.") < s.n)
+		return false;
+	memcpy(text, s.p, s.n);
+	text[s.n] = 0;
+	*value = strtod(text, NULL);
+	return true;
+}
+
+/* Seconds on the clock of the recording mean nothing to a reader: how long it was does. Wall time is shown as it is. */
+static void add_time(struct text *t, const struct folded_header *h)
+{
+	double from, to;
+
+	if (seconds(h->from, &from) && seconds(h->to, &to) && to >= from) {
+		text_printf(t, "%s%.1f s", t->n ? MIDDOT : "", to - from);
+		return;
+	}
+	add_fact(t, h->from, h->to.n ? " to " : " and later");
+	text_str(t, h->from.n ? h->to : (struct str){ 0 });
+}
+
 /* What the user says, then what the input says about itself. */
 static struct str make_subtitle(struct arena *a, const struct request *r, const struct folded_header *h)
 {
@@ -79,8 +107,7 @@ static struct str make_subtitle(struct arena *a, const struct request *r, const 
 	add_fact(&t, h->event, "");
 	add_fact(&t, h->frequency, " Hz");
 	add_fact(&t, h->host, "");
-	add_fact(&t, h->from, h->to.n ? " to " : " and later");
-	text_str(&t, h->from.n ? h->to : (struct str){ 0 });
+	add_time(&t, h);
 	add_fact(&t, h->labels, "");
 	if (h->lost)
 		text_printf(&t, "%s%ju lost", t.n ? MIDDOT : "", (uintmax_t)h->lost);
