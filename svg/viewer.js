@@ -52,9 +52,8 @@
 	// A path's hash is the sum of hash * K^distance. Siblings may differ in kind only, so the suffix counts.
 	const kind=id => C.colors[hue[id]]?.[2] ?? -1, suffix=id => C.kinds[kind(id)]?.[1] || '',
 	hash=names.map((t, id) => {
-		let h=7;
-		t+=suffix(id);
-		for (let i=0; i<t.length; i++) h=Math.imul(h^h>>>15, 33)+t.charCodeAt(i)|0;
+		let h=0;
+		for (const c of t+suffix(id)) h=Math.imul(h^h>>>15, 33)+c.codePointAt()|0;
 		return h;
 	}),
 	pathOf=i => {

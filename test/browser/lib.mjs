@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { dirname, join, resolve } from 'node:path';
 import { tmpdir } from 'node:os';
+import { inflateSync } from 'node:zlib';
 import { encode } from '../svg/encode.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url)), top = resolve(here, '../..');
@@ -48,3 +49,82 @@ export async function open(browser, address, options = {}) {
   return page;
 }
 export const settle = page => page.evaluate(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))));
+
+// TAP. A test is a name and a function that throws; `ok` and `is` throw with what was seen.
+const tests = [];
+export const test = (name, run) => tests.push([name, run]);
+export function ok(truth, what) { if (!truth) throw new Error(what); }
+export function is(got, wanted, what) { if (got !== wanted) throw new Error(`${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`); }
+export async function runTests() {
+  const browser = await launch(), only = process.argv[2];
+  let k = 0;
+  for (const [name, run] of tests) {
+    if (only && !name.includes(only)) continue;
+    k++;
+    try {
+      let timer;
+      await Promise.race([run(browser), new Promise((_, no) => { timer = setTimeout(() => no(new Error('took more than a minute')), 60000); })]);
+      clearTimeout(timer);
+      console.log(`ok ${k} - ${name}`);
+    } catch (e) {
+      console.log(`not ok ${k} - ${name}\n` + String(e.stack || e).replace(/^/gm, '# '));
+      process.exitCode = 1;
+    }
+    await Promise.all(browser.contexts().map(c => c.close()));
+  }
+  console.log('1..' + k);
+  await browser.close();
+  process.exit();                              // a test that timed out may still hold something
+}
+
+// Pixels of a screenshot (8 bits a channel, not interlaced: what Chromium writes).
+export async function pixels(page, clip) {
+  const png = await page.screenshot({ clip }), data = [];
+  let w = 0, bytes = 0;
+  for (let p = 8; p < png.length;) {
+    const len = png.readUInt32BE(p), type = png.toString('latin1', p + 4, p + 8), body = png.subarray(p + 8, p + 8 + len);
+    if (type === 'IHDR') { w = body.readUInt32BE(0); bytes = { 2: 3, 6: 4 }[body[9]]; }
+    if (type === 'IDAT') data.push(body);
+    p += len + 12;
+  }
+  const raw = inflateSync(Buffer.concat(data)), row = w * bytes, rows = raw.length / (row + 1), out = Buffer.alloc(row * rows);
+  for (let y = 0; y < rows; y++) for (let x = 0; x < row; x++) {
+    const a = x < bytes ? 0 : out[y * row + x - bytes], b = y ? out[(y - 1) * row + x] : 0, c = x < bytes || !y ? 0 : out[(y - 1) * row + x - bytes];
+    const e = a + b - c, paeth = Math.abs(e - a) <= Math.abs(e - b) && Math.abs(e - a) <= Math.abs(e - c) ? a : Math.abs(e - b) <= Math.abs(e - c) ? b : c;
+    out[y * row + x] = raw[y * (row + 1) + 1 + x] + [0, a, b, a + b >> 1, paeth][raw[y * (row + 1)]];
+  }
+  return { at: (x, y) => [...out.subarray(y * row + x * bytes, y * row + x * bytes + 3)], width: w, height: rows };
+}
+export async function pixel(page, x, y) { return (await pixels(page, { x: Math.round(x), y: Math.round(y), width: 1, height: 1 })).at(0, 0); }
+
+// What a user sees and does.
+export const bar = async page => (await page.getByRole('status').last().innerText()).replace(/\s+/g, ' ').trim();
+export const box = page => page.getByRole('textbox', { name: 'Search' });
+export const said = async page => (await box(page).locator('xpath=following-sibling::*[1]').innerText()).trim();
+export const frame = (page, text) => page.getByRole('application').getByText(text, { exact: true });
+export async function hover(page, text) {
+  const b = await frame(page, text).first().boundingBox();
+  await page.mouse.move(b.x + b.width / 2, b.y + b.height / 2);
+  await settle(page);
+}
+export async function click(page, text) {
+  const b = await frame(page, text).first().boundingBox();
+  await page.mouse.click(b.x + b.width / 2, b.y + b.height / 2);
+  await settle(page);
+}
+export async function find(page, text) {
+  await page.keyboard.press('Control+f');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(text);
+  await settle(page);
+}
+// (Playwright's inputValue() and fill() know only the INPUT of HTML documents, not the input inside an SVG.)
+export const value = page => box(page).first().evaluate(e => e.value);
+export async function fill(page, k, text) {
+  await box(page).nth(k).click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(text);
+  await settle(page);
+}
+export const hash = page => page.evaluate(() => location.hash);
+export const labels = async page => (await page.getByRole('application').locator('text').allTextContents()).map(s => s.trim());
