@@ -141,4 +141,4 @@ help: ## this list
 
 .PHONY: all tests check accept bench fuzz fuzz-run fresh headers lint format install uninstall clean help
 .DELETE_ON_ERROR:
-.SECONDARY:
+.PRECIOUS: $(B)/%.o

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base.h - the few macros that everything may use. No functions, no types of its own. */
 #ifndef PJ_BASE_H
 #define PJ_BASE_H

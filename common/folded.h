@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * folded.h - folded stacks, the text that all tools exchange: "a;b;c 42". pj-folded(5).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hash.h - a number for bytes: where to look in a table, never proof of equality.
  *

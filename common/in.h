@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * in.h - bytes and lines of a file, of standard input, plain or gzip.
  *

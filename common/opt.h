@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opt.h - one table is the command line: it is parsed, printed by --help and checked against the man page.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stacks.h - a profile: a weighted call tree of u32 ids.
  *

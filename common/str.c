@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "str.h"
 
 struct str str_of(const char *s)

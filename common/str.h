@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * str.h - borrowed bytes: a pointer and a length, no NUL, no ownership.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * asflamegraph.h - perf script text, folded exactly as FlameGraph's stackcollapse-perf.pl folds it.
  *

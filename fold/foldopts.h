@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * foldopts.h - pjfold's command line: one table, one struct.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * header.h - the first line of a sample in `perf script` text.
  *

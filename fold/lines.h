@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lines.h - frame lines that were seen before cost one hash and one comparison.
  *

@@ -1,31 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "names.h"
 
 #include "arena.h"
 
 #include <stdlib.h>
 
-/* ---- the buffer that names are written to ------------------------------------------------------------------- */
-
-static void put(struct names *n, const char *p, size_t len)
-{
-	if (n->n + len > n->cap) {
-		n->cap = (n->n + len) * 2 + 256;
-		n->buf = mem_grow(n->buf, 1, n->cap);
-	}
-	if (len)
-		memcpy(n->buf + n->n, p, len);
-	n->n += len;
-}
-
-static void put_str(struct names *n, struct str s)
-{
-	put(n, s.p, s.n);
-}
-
-static void put_char(struct names *n, char c)
-{
-	put(n, &c, 1);
-}
+/* ---- bytes ---------------------------------------------------------------------------------------------------- */
 
 /* A byte of a name as it may stand in folded text. */
 static void put_safe(struct names *n, unsigned char c)
@@ -33,13 +13,13 @@ static void put_safe(struct names *n, unsigned char c)
 	static const char hex[] = "0123456789abcdef";
 
 	if (c == ';') {
-		put_char(n, ':');
+		text_char(&n->text, ':');
 	} else if (c < 0x20 || c == 0x7F) {
 		char escape[] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
 
-		put(n, escape, 4);
+		text_bytes(&n->text, escape, 4);
 	} else {
-		put_char(n, (char)c);
+		text_char(&n->text, (char)c);
 	}
 }
 
@@ -62,12 +42,12 @@ static bool is_word(char c)
 /* A reader takes "name 12" for a stack and a number: the last blank before digits at the end becomes '_'. */
 static void end_name(struct names *n, size_t from)
 {
-	size_t i = n->n;
+	size_t i = n->text.n;
 
-	while (i > from && is_digit(n->buf[i - 1]))
+	while (i > from && is_digit(n->text.p[i - 1]))
 		i--;
-	if (i < n->n && i > from && n->buf[i - 1] == ' ')
-		n->buf[i - 1] = '_';
+	if (i < n->text.n && i > from && n->text.p[i - 1] == ' ')
+		n->text.p[i - 1] = '_';
 }
 
 /* ---- kinds -------------------------------------------------------------------------------------------------- */
@@ -151,7 +131,7 @@ static void put_kind(struct names *n, enum names_kind kind)
 	char suffix[] = { '_', '[', letter[kind], ']' };
 
 	if (kind != KIND_NATIVE && n->kinds >> kind & 1)
-		put(n, suffix, 4);
+		text_bytes(&n->text, suffix, 4);
 }
 
 /* Names that carry their kind already (agents with annotate_java_frames) keep it. */
@@ -287,14 +267,14 @@ static size_t return_type(struct str s)
  */
 static void put_native(struct names *n, struct str s, bool typed)
 {
-	size_t from = n->n, cut;
+	size_t from = n->text.n, cut;
 	bool parameters = false;
 	ptrdiff_t clone = str_find_str(s, STR(" [clone "));
 
 	if (clone > 0)
 		s.n = (size_t)clone;
 	if (str_find(s, '(') < 0) {
-		put_str(n, s);
+		text_str(&n->text, s);
 		return;
 	}
 	for (size_t i = 0; i < s.n;) {
@@ -318,14 +298,14 @@ static void put_native(struct names *n, struct str s, bool typed)
 		} else {
 			end = i + 1;
 		}
-		put(n, s.p + i, end - i);
+		text_bytes(&n->text, s.p + i, end - i);
 		i = end;
 	}
 	if (!parameters || !typed)
 		return;
-	cut = return_type((struct str){ n->buf + from, n->n - from });
-	memmove(n->buf + from, n->buf + from + cut, n->n - from - cut);
-	n->n -= cut;
+	cut = return_type((struct str){ n->text.p + from, n->text.n - from });
+	memmove(n->text.p + from, n->text.p + from + cut, n->text.n - from - cut);
+	n->text.n -= cut;
 }
 
 /* ---- Rust --------------------------------------------------------------------------------------------------- */
@@ -381,17 +361,17 @@ static void put_rust_legacy(struct names *n, struct str s)
 		size_t len = s.p[i] == '$' ? rust_escape(str_from(s, i), &c) : 0;
 
 		if (len) {
-			put_char(n, c);
+			text_char(&n->text, c);
 			i += len;
 		} else if (str_starts(str_from(s, i), STR(".."))) {
-			put(n, "::", 2);
+			text_bytes(&n->text, "::", 2);
 			i += 2;
 		} else if (i == 0 && str_starts(s, STR("_$"))) {
 			i++; /* the '_' only keeps the symbol from starting with '$' */
 		} else if (s.p[i] == '_' && i >= 2 && s.p[i - 1] == ':' && i + 1 < s.n && s.p[i + 1] == '$') {
 			i++;
 		} else {
-			put_char(n, s.p[i++]);
+			text_char(&n->text, s.p[i++]);
 		}
 	}
 }
@@ -408,7 +388,7 @@ static bool put_rust_v0(struct names *n, struct str s)
 			any = true;
 			continue;
 		}
-		put_char(n, s.p[i]);
+		text_char(&n->text, s.p[i]);
 	}
 	return any;
 }
@@ -430,7 +410,7 @@ static void put_java_class(struct names *n, struct str class)
 				continue;
 			}
 		}
-		put_char(n, class.p[i] == '.' ? '/' : class.p[i]);
+		text_char(&n->text, class.p[i] == '.' ? '/' : class.p[i]);
 	}
 }
 
@@ -488,8 +468,8 @@ static bool put_java(struct names *n, struct str s)
 	if (!is_java_name(class) || method.n == 0 || str_find(method, '/') >= 0 || !is_java_name(method))
 		return false;
 	put_java_class(n, class);
-	put_char(n, '.');
-	put_str(n, method);
+	text_char(&n->text, '.');
+	text_str(&n->text, method);
 	return true;
 }
 
@@ -512,8 +492,8 @@ static bool put_v8(struct names *n, struct str s, enum names_kind *kind)
 			rest = str_from(rest, 1);
 		}
 		if (rest.n && rest.p[0] == ' ')
-			put_str(n, STR("(anonymous)"));
-		put_str(n, rest);
+			text_str(&n->text, STR("(anonymous)"));
+		text_str(&n->text, rest);
 		return true;
 	}
 	return false;
@@ -524,12 +504,12 @@ static void put_jit(struct names *n, struct str s, enum names_kind *kind)
 {
 	if (str_eq(s, STR("Interpreter")) || str_starts(s, STR("py::"))) {
 		*kind = KIND_INTERPRETED;
-		put_str(n, s);
+		text_str(&n->text, s);
 	} else if (!n->hotspot && put_java(n, s)) {
 		return;
 	} else if (n->hotspot || put_v8(n, s, kind)) {
 		if (n->hotspot)
-			put_str(n, s);
+			text_str(&n->text, s);
 	} else {
 		put_native(n, s, false);
 	}
@@ -540,27 +520,27 @@ static void put_jit(struct names *n, struct str s, enum names_kind *kind)
 /* Sanitises what was written since from, in place where nothing grows. */
 static void make_safe(struct names *n, size_t from)
 {
-	size_t len = n->n - from, bad = 0;
+	size_t len = n->text.n - from, bad = 0;
 	char *copy;
 
-	while (n->n > from && n->buf[n->n - 1] == ' ')
-		n->n--;
-	len = n->n - from;
-	for (size_t i = from; i < n->n; i++) {
-		unsigned char c = (unsigned char)n->buf[i];
+	while (n->text.n > from && n->text.p[n->text.n - 1] == ' ')
+		n->text.n--;
+	len = n->text.n - from;
+	for (size_t i = from; i < n->text.n; i++) {
+		unsigned char c = (unsigned char)n->text.p[i];
 
 		bad += c < 0x20 || c == 0x7F || c == ';';
 	}
 	if (len == 0)
-		put_str(n, STR("[unknown]"));
-	if (n->buf[from] == '#' && (len == 1 || n->buf[from + 1] == ' ')) {
+		text_str(&n->text, STR("[unknown]"));
+	if (n->text.p[from] == '#' && (len == 1 || n->text.p[from + 1] == ' ')) {
 		/* as first frame it would make the line a comment */
-		n->buf[from] = '_';
+		n->text.p[from] = '_';
 	}
 	if (bad) {
 		copy = mem_alloc(1, len);
-		memcpy(copy, n->buf + from, len);
-		n->n = from;
+		memcpy(copy, n->text.p + from, len);
+		n->text.n = from;
 		for (size_t i = 0; i < len; i++)
 			put_safe(n, (unsigned char)copy[i]);
 		free(copy);
@@ -571,42 +551,42 @@ static void make_safe(struct names *n, size_t from)
 static void put_unresolved(struct names *n, struct names_frame f, enum names_kind kind)
 {
 	struct str base = basename_of(f.dso);
-	size_t from = n->n;
+	size_t from = n->text.n;
 
 	if (f.dso.n == 0 || str_eq(f.dso, STR("[unknown]")) || base.n == 0) {
-		put_str(n, STR("[unknown"));
+		text_str(&n->text, STR("[unknown"));
 	} else if (base.p[0] == '[' && base.p[base.n - 1] == ']') {
-		put_str(n, str_head(base, base.n - 1));
+		text_str(&n->text, str_head(base, base.n - 1));
 	} else {
-		put_char(n, '[');
-		put_str(n, base);
+		text_char(&n->text, '[');
+		text_str(&n->text, base);
 	}
 	if (n->addresses && f.address.n) {
-		put_str(n, STR(" <"));
-		put_str(n, f.address);
-		put_char(n, '>');
+		text_str(&n->text, STR(" <"));
+		text_str(&n->text, f.address);
+		text_char(&n->text, '>');
 	}
-	put_char(n, ']');
+	text_char(&n->text, ']');
 	make_safe(n, from);
 	put_kind(n, kind);
 }
 
 static void put_resolved(struct names *n, struct str s, enum names_kind kind, bool jit)
 {
-	size_t from = n->n;
+	size_t from = n->text.n;
 	struct str rest;
 
 	s = cut_kind(s, &kind);
 	if (jit) {
 		put_jit(n, s, &kind);
 	} else if (kind == KIND_KERNEL) {
-		put_str(n, s);
+		text_str(&n->text, s);
 	} else if (rust_hash(s, &rest)) {
 		put_rust_legacy(n, rest);
 	} else if (str_find(s, '[') > 0 && put_rust_v0(n, s)) {
 		;
 	} else {
-		n->n = from;
+		n->text.n = from;
 		put_native(n, s, true);
 	}
 	make_safe(n, from);
@@ -635,10 +615,10 @@ struct str names_make(struct names *n, struct names_frame f)
 		kind = KIND_JIT;
 	else if (is_kernel(f.dso))
 		kind = KIND_KERNEL;
-	n->n = 0;
+	n->text.n = 0;
 	if (names_unresolved(f)) {
 		put_unresolved(n, f, kind);
-		return (struct str){ n->buf, n->n };
+		return text_view(&n->text);
 	}
 	for (struct str s = f.symbol; jit;) {
 		ptrdiff_t arrow = find_arrow(s);
@@ -648,12 +628,12 @@ struct str names_make(struct names *n, struct names_frame f)
 			break;
 		}
 		put_resolved(n, str_head(s, (size_t)arrow), kind, true);
-		put_char(n, '\n');
+		text_char(&n->text, '\n');
 		s = str_from(s, (size_t)arrow + 2);
 		kind = KIND_INLINED;
 	}
 	put_resolved(n, f.symbol, kind, jit);
-	return (struct str){ n->buf, n->n };
+	return text_view(&n->text);
 }
 
 struct str names_comm(struct names *n, struct str comm, bool canonical)
@@ -664,18 +644,16 @@ struct str names_comm(struct names *n, struct str comm, bool canonical)
 		comm.n--;
 	if (comm.n == 0)
 		comm = all;
-	n->n = 0;
-	put_str(n, comm);
-	for (size_t i = 0; i < n->n; i++)
-		if (n->buf[i] == ' ' || n->buf[i] == '\t')
-			n->buf[i] = '_';
+	n->text.n = 0;
+	text_str(&n->text, comm);
+	for (size_t i = 0; i < n->text.n; i++)
+		if (n->text.p[i] == ' ' || n->text.p[i] == '\t')
+			n->text.p[i] = '_';
 	make_safe(n, 0);
-	return (struct str){ n->buf, n->n };
+	return text_view(&n->text);
 }
 
 void names_free(struct names *n)
 {
-	free(n->buf);
-	n->buf = NULL;
-	n->n = n->cap = 0;
+	text_free(&n->text);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names.h - all naming rules: from what perf says of a frame to what a reader wants to see.
  *
@@ -8,7 +9,7 @@
 #ifndef PJ_NAMES_H
 #define PJ_NAMES_H
 
-#include "str.h"
+#include "text.h"
 
 /* Kinds of code, told by a suffix of the name. */
 enum names_kind {
@@ -35,8 +36,7 @@ struct names {
 	unsigned kinds; /* set of 1 << KIND_*: which suffixes are written */
 	bool hotspot;   /* keep the JDK's spelling of Java methods */
 	bool addresses; /* show the address of what has no symbol */
-	char *buf;      /* scratch and result */
-	size_t n, cap;
+	struct text text; /* scratch and result */
 };
 
 /* The names of a frame, outermost first, one a line (perf-map-agent packs inlining into one symbol: "a->b"). The result lives until

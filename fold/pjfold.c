@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pjfold - fold stack samples of perf into one line per distinct stack. */
 #include "foldopts.h"
 #include "report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report.h - what else than folded stacks can be said of a profile: the hottest frames, the events.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.h - inputs become blocks, blocks are folded by as many threads as asked.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * samples.h - samples are added to a call tree: comm and frames in, one node and a weight out.
  *

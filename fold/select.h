@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select.h - which samples count: --only KEY=VALUE,... and --from/--to.
  *

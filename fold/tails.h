@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tails.h - samples of one thread end alike: what was called first stays the same while the leaf changes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The viewer's bytes (assets.h). The Makefile knows that this depends on both files. */
 
 	.section .rodata

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * assets.h - the viewer, as bytes in the tool: svg/viewer.js and svg/viewer.css (assets.S). Empty when the file was
  * not there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bars.h - the boxes of the static layer: which frames are drawn, where, and as which bytes.
  */

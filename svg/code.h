@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * code.h - what kind of code a frame is, judged by its name.
  *

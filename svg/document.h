@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * document.h - the whole SVG file, as docs/SVG.md lays it out.
  */

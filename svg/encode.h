@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * encode.h - the whole tree as a few bytes a frame: NAMES, TREE and SELF of docs/SVG.md.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * faces.h - what frames are called and coloured: the distinct (text, colour) of a layout.
  *

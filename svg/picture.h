@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * picture.h - the static layer: what every program shows that runs no script.
  *

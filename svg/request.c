@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
+#include "text.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,16 +49,16 @@ static bool is_font(struct str s)
 static void set_palette(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
-	char known[256] = "";
+	struct text known = { 0 };
 
 	r->palette = palette_find(str_of(value));
 	if (r->palette)
 		return;
 	for (size_t i = 0; palette_name(i).n; i++) {
-		strcat(known, i ? " " : "");
-		strncat(known, palette_name(i).p, palette_name(i).n);
+		text_add(&known, i ? " " : "");
+		text_str(&known, palette_name(i));
 	}
-	die_usage("%s: there is no palette '%s', but: %s", name, value, known);
+	die_usage("%s: there is no palette '%s', but: %.*s", name, value, (int)known.n, known.p);
 }
 
 static void set_background(void *to, const char *value, const char *name)

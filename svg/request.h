@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request.h - pjsvg's command line: what was asked for, checked.
  *

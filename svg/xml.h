@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * xml.h - names of untrusted processes, made safe to show and to embed.
  *

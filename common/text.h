@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - bytes that are being put together: the parts of the picture, before it is known whether they fit.
+ * text.h - bytes that are being put together.
  *
- * The zero value is empty. There is no failure to check. What is appended is never interpreted here: escaping is
- * xml.h's.
+ * The zero value is empty. There is no failure to check. What is appended is never interpreted here: escaping is who
+ * writes it (svg/xml.h, fold/names.h).
  */
 #ifndef PJ_TEXT_H
 #define PJ_TEXT_H
