@@ -67,6 +67,8 @@ void in_open(struct in *in, const char *path)
 		die_errno("cannot open '%s'", in->name);
 	if (S_ISDIR(st.st_mode))
 		die("cannot read '%s': it is a directory", in->name);
+	if (in->fd == STDIN_FILENO && isatty(in->fd))
+		warn("reading from the terminal; %s --help shows how to use it", diag_tool_name());
 	if (S_ISREG(st.st_mode))
 		in->size = (uint64_t)st.st_size;
 	in->raw = mem_alloc(1, RAW_SIZE);

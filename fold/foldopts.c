@@ -197,7 +197,7 @@ static void prepare_flamegraph(struct request *r)
 void foldopts_parse(struct request *r, int argc, char ***argv)
 {
 	const struct opt opts[] = {
-		{ 'o', NULL, "FILE", OPT_STR, &r->out, NULL, "write to FILE, complete or not at all (standard output)" },
+		{ 'o', "output", "FILE", OPT_STR, &r->out, NULL, "write to FILE, complete or not at all (standard output)" },
 		{ 'j', NULL, "N", OPT_U64, &r->threads, NULL, "threads (1); the result is the same for any number" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no summary line" },
 		{ 0, "header", NULL, OPT_FLAG, &r->header, NULL, "put a line '# pj unit=... samples=...' in front" },
@@ -223,6 +223,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "collapse-recursion", NULL, OPT_CALL_FLAG, r, opt_flag, "a frame that calls itself is one frame" },
 		{ 0, "min-samples", "N", OPT_U64, &r->min_samples, NULL, "fold what weighs less than N into [other]" },
 		{ 0, "max-lost", "PCT", OPT_CALL, r, opt_max_lost, "exit 3 when more than PCT % of the samples were lost" },
+		{ 0, "show-lost", NULL, OPT_FLAG, &r->show_lost, NULL, "lost samples are a stack of their own, [lost]" },
 		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when anything was skipped" },
 		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag, "names and weights of stackcollapse-perf.pl, exactly" },
 		{ 0, "event-filter", "EVENT", OPT_CALL, r, opt_event_filter, NULL },

@@ -16,7 +16,7 @@ struct request {
 	unsigned kinds_named;   /* by --kernel, --jit, --all, --annotate: they replace the default */
 	bool kinds_given;
 	const char *from, *to;
-	bool list_events, header, strict, quiet;
+	bool list_events, show_lost, header, strict, quiet;
 	uint64_t min_samples, top, threads;
 	double max_lost;
 	bool has_max_lost;

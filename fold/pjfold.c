@@ -106,6 +106,16 @@ static struct folded_header header_of(const struct request *r, const struct resu
 	return h;
 }
 
+/* --show-lost: what is missing has its place in the picture, too. */
+static void add_lost(struct result *res)
+{
+	struct samples *p = &res->run.script.samples;
+	uint64_t lost = p->tally.lost + res->header.lost;
+
+	if (lost && !stacks_add(&p->stacks, stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[lost]"))), 0, lost))
+		die("the sum of all weights does not fit into 63 bits");
+}
+
 static void write_result(const struct request *r, struct result *res)
 {
 	struct samples *p = &res->run.script.samples;
@@ -114,6 +124,8 @@ static void write_result(const struct request *r, struct result *res)
 	struct arena a = { 0 };
 	struct out *o = mem_alloc(sizeof(*o), 1);
 
+	if (r->show_lost && res->columns != 2)
+		add_lost(res);
 	if (r->min_samples > 1 && res->columns != 2) {
 		report_min(&few, s, r->min_samples);
 		s = &few;
