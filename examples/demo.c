@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 	static const struct job jobs[] = {
 		{ "http worker 12", handle_request, 0.6 }, { "http worker 3", handle_request, 0.3 },
 		{ "sessions", serve_sessions, 0.4 },       { "t", sort_results, 0.25 },
-		{ "log writer", write_log, 0.3 },          { "sort 7/12", sort_results, 0.15 },
+		{ "log writer", write_log, 0.3 },          { "sort 7-12", sort_results, 0.15 },
 	};
 	pthread_t thread[sizeof(jobs) / sizeof(*jobs)];
 	size_t n = sizeof(jobs) / sizeof(*jobs);

@@ -115,7 +115,7 @@ for f in README.md HACKING.md docs/ARCHITECTURE.md docs/INPUTS.md docs/SVG.md; d
 	[ -e "$top/$f" ] || continue
 	missing=
 	# shellcheck disable=SC2013 # links hold no blanks
-	for link in $(grep -oE '\]\([^)#:]+[)#]' "$top/$f" | sed 's/^](//; s/[)#]$//'); do
+	for link in $(grep -oE '\]\([^)#:]+[)#]' "$top/$f" | sed 's/^](//; s/[)#?].*//'); do
 		[ -e "$top/$link" ] || [ -e "$top/${f%/*}/$link" ] || missing="$missing$link "
 	done
 	is "$f: no dead link" "$missing" ""
