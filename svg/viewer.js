@@ -222,7 +222,7 @@
 			(lists[d]||=[]).push(i), w=span(i);
 			const caller=i<z, match=!caller && hits && hits[id], dim=!match && (found.length || only>=0 && kind(id)!==only);
 			const fill=match ? C.search || (dark ? '#ff5cc8' : '#d6249f') : color(id);
-			const opacity=caller || dim ? caller && dim ? .25 : .4 : match || !C.legend ? 1 : 1-(hash[id]>>>9&3)*.05;
+			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || !C.legend ? 1 : 1-(hash[id]>>>9&3)*.05;
 			const r=w<5 ? 0 : 1.5, key=fill+opacity+r; // a stroke of the same colour rounds the corners
 			if (!paths.has(key)) paths.set(key, [{fill, opacity, stroke: r ? fill : 'none', 'stroke-width': 2*r}]);
 			paths.get(key).push(outline(i, w<2 ? Math.max(w*.9, .5) : w-1, r));

@@ -2,7 +2,7 @@
 // Numbers are computed here from the folded text, never taken from the viewer.
 import { createServer } from 'node:http';
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, ok, is, runTests, makeSvg, open, settle, url, read, scratch, pixel, pixels, bar, box, said, frame, hover, click, find, hash, labels, value, fill } from './lib.mjs';
 
@@ -493,6 +493,16 @@ test('hostile names: no dialog, no error, visible escapes', async b => {
       }
       healthy(page);
     }
+  }
+});
+
+test('the attack corpus of test/attack', async b => {
+  const folder = new URL('../attack/', import.meta.url);
+  for (const f of readdirSync(folder).filter(f => f.endsWith('.folded'))) {
+    const page = await open(b, url(makeSvg(f, readFileSync(new URL(f, folder)))));
+    ok(await frame(page, 'all').isVisible(), f + ' is drawn');
+    for (const label of (await labels(page)).slice(0, 8)) await hover(page, label);
+    healthy(page);
   }
 });
 
