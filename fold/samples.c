@@ -336,7 +336,7 @@ static void close_regular(struct samples *p, const char *end)
 	const struct tail_line *outer;
 	struct tail_line *line;
 
-	tails_reserve(&p->tails, n + p->shared);
+	tails_reserve(&p->tails, n + p->shared + 1); /* never nothing: no pointer to it would be valid */
 	line = p->tails.line + first;
 	if (p->shared) {
 		const struct tail_sample *last = &p->root->last;

@@ -51,12 +51,13 @@ static size_t common_end(const char *a, const char *b, size_t max)
 
 uint32_t tails_match(const struct tails *t, const struct tail_sample *before, const char *at, const char *end)
 {
-	const struct tail_line *line = t->line + before->first;
+	const struct tail_line *line;
 	size_t max = (size_t)(end - at), theirs, same;
 	uint32_t lo = 0, hi = before->n;
 
 	if (before->n == 0)
 		return 0;
+	line = t->line + before->first;
 	theirs = (size_t)(before->end - line[0].start);
 	same = common_end(end, before->end, max < theirs ? max : theirs);
 	while (lo < hi) { /* the first line that lies in the common end */
