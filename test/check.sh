@@ -9,9 +9,9 @@ case $PJ_BUILD in /*) ;; *) PJ_BUILD=$PJ_TOP/$PJ_BUILD ;; esac
 PJ_TAP=${PJ_TAP:-$PJ_BUILD/tap}
 PATH=$PJ_BUILD/bin:$PATH
 LC_ALL=C
-# A test that uses more than this is broken; so is one that leaks.
 UBSAN_OPTIONS=print_stacktrace=1
-export PJ_TOP PJ_BUILD PJ_TAP PATH LC_ALL UBSAN_OPTIONS
+PJSVG=$PJ_BUILD/bin/pjsvg
+export PJ_TOP PJ_BUILD PJ_TAP PATH LC_ALL UBSAN_OPTIONS PJSVG
 T=${T:-}
 export T
 
@@ -21,7 +21,7 @@ mkdir -p "$PJ_TAP"
 # What there is to run: slow ones first, as two run at a time.
 all_tests()
 {
-	for t in test/laws.t test/conformance.t test/cases.sh test/*.t test/*/*.t \
+	for t in test/laws.t test/conformance.t test/cases.sh test/svg/run.sh test/*.t test/*/*.t \
 		"$PJ_BUILD"/test/unit/*_test "$PJ_BUILD"/test/fuzz/*_fuzz; do
 		case $t in
 		test/live.t | test/browser/*) continue ;;

@@ -14,7 +14,7 @@ function end_of_file() {
 # build/VARIANT/tap/NAME.tap is VARIANT/NAME
 function basename_of(path) {
 	sub(/.*build\//, "", path)
-	sub(/tap(-more)?\//, "", path)
+	sub(/tap[^\/]*\//, "", path)
 	sub(/\.tap$/, "", path)
 	return path
 }

@@ -4,7 +4,14 @@
 #include <dirent.h>
 #include <limits.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)
+#define ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ASAN 1
+#endif
+#endif
+#ifdef ASAN
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
