@@ -548,6 +548,14 @@ static void make_safe(struct names *n, size_t from)
 	end_name(n, from);
 }
 
+static void put_line(struct names *n, struct str line)
+{
+	if (line.n == 0)
+		return;
+	text_char(&n->text, ':');
+	text_str(&n->text, line);
+}
+
 static void put_unresolved(struct names *n, struct names_frame f, enum names_kind kind)
 {
 	struct str base = basename_of(f.dso);
@@ -567,11 +575,12 @@ static void put_unresolved(struct names *n, struct names_frame f, enum names_kin
 		text_char(&n->text, '>');
 	}
 	text_char(&n->text, ']');
+	put_line(n, f.line);
 	make_safe(n, from);
 	put_kind(n, kind);
 }
 
-static void put_resolved(struct names *n, struct str s, enum names_kind kind, bool jit)
+static void put_resolved(struct names *n, struct str s, enum names_kind kind, bool jit, struct str line)
 {
 	size_t from = n->text.n;
 	struct str rest;
@@ -589,6 +598,7 @@ static void put_resolved(struct names *n, struct str s, enum names_kind kind, bo
 		n->text.n = from;
 		put_native(n, s, true);
 	}
+	put_line(n, line);
 	make_safe(n, from);
 	put_kind(n, kind);
 }
@@ -627,12 +637,12 @@ struct str names_make(struct names *n, struct names_frame f)
 			f.symbol = s;
 			break;
 		}
-		put_resolved(n, str_head(s, (size_t)arrow), kind, true);
+		put_resolved(n, str_head(s, (size_t)arrow), kind, true, (struct str){ 0 });
 		text_char(&n->text, '\n');
 		s = str_from(s, (size_t)arrow + 2);
 		kind = KIND_INLINED;
 	}
-	put_resolved(n, f.symbol, kind, jit);
+	put_resolved(n, f.symbol, kind, jit, f.line);
 	return text_view(&n->text);
 }
 

@@ -29,6 +29,7 @@ struct names_frame {
 	struct str symbol;  /* without +0xOFFSET; empty or "[unknown]": not known */
 	struct str dso;     /* path or [name], as printed; empty: not known */
 	struct str address; /* hex digits, for unresolved frames with --addrs; else empty */
+	struct str line;    /* "file:line", shown behind the innermost name; or empty */
 	bool inlined;       /* DWARF inlining: symbol is a callee that has no code of its own */
 };
 

@@ -124,7 +124,8 @@ static bool srcline(struct script *p, struct str line)
 		return true;
 	f = lines_split(p->samples.sample.last);
 	f.inlined = f.inlined || inlined;
-	samples_rename_last(&p->samples, f, p->samples.options->srcline ? text : (struct str){ 0 });
+	f.line = p->samples.options->srcline ? text : (struct str){ 0 };
+	samples_rename_last(&p->samples, f);
 	return true;
 }
 

@@ -400,34 +400,16 @@ void samples_close(struct samples *p, const char *end)
 	add_weight(p, node);
 }
 
-/* Replaces the names of the last frame line by those of f, with text behind the innermost. */
-void samples_rename_last(struct samples *p, struct names_frame f, struct str text)
+void samples_rename_last(struct samples *p, struct names_frame f)
 {
-	struct str names = names_make(&p->names, f), copy;
-	char *joined;
+	struct str names = names_make(&p->names, f);
+	size_t from;
 
-	copy.p = joined = mem_alloc(1, names.n + text.n + 2);
-	memcpy(joined, names.p, names.n);
-	copy.n = names.n;
-	if (text.n) {
-		struct str bare = folded_bare(names);
-		size_t suffix = names.n - bare.n;
-
-		memmove(joined + bare.n + 1 + text.n, names.p + bare.n, suffix);
-		joined[bare.n] = ':';
-		for (size_t i = 0; i < text.n; i++) {
-			unsigned char c = (unsigned char)text.p[i];
-
-			joined[bare.n + 1 + i] = c == ';' || c < 0x20 || c == 0x7F ? ':' : (char)c;
-		}
-		copy.n += 1 + text.n;
-	}
 	p->nframes = p->last_frame;
-	for (ptrdiff_t i; copy.n; copy.n = i < 0 ? 0 : (size_t)i) {
-		i = str_rfind(copy, '\n');
-		push_frame(p, stacks_frame(&p->stacks, str_from(copy, (size_t)(i + 1))));
+	for (; names.n; names.n = from ? from - 1 : 0) { /* they come outermost first, and stand innermost first */
+		from = (size_t)(str_rfind(names, '\n') + 1);
+		push_frame(p, stacks_frame(&p->stacks, str_from(names, from)));
 	}
-	free(joined);
 }
 
 /* ---- several threads ---------------------------------------------------------------------------------------- */

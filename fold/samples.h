@@ -120,8 +120,8 @@ const struct tail_sample *samples_before(const struct samples *p);
 /* What was only noted becomes frames now. */
 void samples_look_up(struct samples *p);
 
-/* The last frame is f, with text (a source line) behind its name. */
-void samples_rename_last(struct samples *p, struct names_frame f, struct str text);
+/* The last frame, which was looked up, is f. */
+void samples_rename_last(struct samples *p, struct names_frame f);
 
 /* end: of the sample's text, when it may serve as a tail of the next one; else NULL. */
 void samples_close(struct samples *p, const char *end);
