@@ -41,7 +41,7 @@ long=$(awk 'length > 140 { print FILENAME ":" FNR }' common/*.[ch] fold/*.[ch] s
 scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check .ci/run test/*.sh test/*.t test/*/*.sh test/*/*.t 2>/dev/null)
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2086 # names without blanks
-	shellcheck -x $scripts || complain "shellcheck"
+	shellcheck -x -S warning $scripts || complain "shellcheck"
 else
 	echo "lint: shellcheck is not installed"
 fi
