@@ -193,10 +193,6 @@ static void other_line(struct script *p, struct str line)
 	struct str address, tail;
 	struct header h;
 
-	if (is_comment(line) && state(p) == SAMPLE_NONE) {
-		comment(p, line);
-		return;
-	}
 	switch (header_parse(line, &h)) {
 	case HEADER_SAMPLE:
 		close_sample(p, NULL);
@@ -215,6 +211,10 @@ static void other_line(struct script *p, struct str line)
 	case HEADER_WEAK:
 	case HEADER_NONE:
 		break;
+	}
+	if (is_comment(line)) {
+		comment(p, line);
+		return;
 	}
 	if (state(p) == SAMPLE_OPEN || state(p) == SAMPLE_IGNORED) {
 		if (p->samples.nframes + p->samples.nrefs && srcline(p, line))
