@@ -50,7 +50,7 @@
 	for (let i=1, d; i<n; i++) d=dep[i], beg[i]=free[d+1]=free[d], free[d]+=tot[i];
 
 	// A path's hash is the sum of hash * K^distance. Siblings may differ in kind only, so the suffix counts.
-	const kind=id => C.colors[hue[id]]?.[2] ?? -1, suffix=id => C.kinds[kind(id)]?.[1] || '',
+	const kind=id => C.colors[hue[id]]?.[2] ?? -1, kindName=k => C.kinds[k]?.[0], suffix=id => C.kinds[kind(id)]?.[1] || '',
 	hash=names.map((t, id) => {
 		let h=0;
 		for (const c of t+suffix(id)) h=Math.imul(h^h>>>15, 33)+c.codePointAt()|0;
@@ -136,7 +136,7 @@
 	page=div('x', head, pane, crumbs, div('ft', status)), hole=g('foreignObject', {}, page);
 
 	// State: what the address says; then what is of the moment (hov, sel: frame pointed at, chosen; only: a kind).
-	let z=0, q, rx, cs, inv, theme, hits, found, area, turn, bad, hov=-1, sel=-1, only=-1, dark, paper, W, H=0, tall, scroll, lists;
+	let z=0, q, rx, cs, inv, theme, hits, found, area, turn, bad, hov=-1, sel=-1, only='', dark, paper, W, H=0, tall, scroll, lists;
 	const chips=[], sys=matchMedia('(prefers-color-scheme: dark)'),
 	keep=v => {
 		try {
@@ -220,7 +220,7 @@
 			const id=nm[i], d=dep[i], t=y(d);
 			if (!paper && Math.abs(t-scroll-tall/2)>tall) continue;
 			(lists[d]||=[]).push(i), w=span(i);
-			const caller=i<z, match=!caller && hits && hits[id], dim=!match && (found.length || only>=0 && kind(id)!==only);
+			const caller=i<z, match=!caller && hits && hits[id], dim=!match && (found.length || only && kindName(kind(id))!==only);
 			const fill=match ? C.search || (dark ? '#ff5cc8' : '#d6249f') : color(id);
 			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || !C.legend ? 1 : 1-(hash[id]>>>9&3)*.05;
 			const r=w<5 ? 0 : 1.5, key=fill+opacity+r; // a stroke of the same colour rounds the corners
@@ -253,7 +253,7 @@
 			i && pct(w, tot[par[i]])+' of caller',
 			z && i>=z && pct(w, tot[z])+' of view',
 			i && `self ${weight(self[i])} (${pct(self[i], tot[0])})`,
-			C.legend && C.kinds[kind(id)]?.[0],
+			C.legend && kindName(kind(id)),
 		])));
 	};
 
@@ -268,7 +268,7 @@
 	escape=() => {
 		if (q) input.value=q='', sel=-1, search();
 		else if (sel>=0) sel=-1, rings();
-		else if (only>=0) only=-1, draw();
+		else if (only) only='', draw();
 		else zoom(0);
 		pane.focus({preventScroll: true});
 	},
@@ -302,12 +302,13 @@
 	// The data was good: out with the static picture, and inside a page with the title (a tooltip everywhere).
 	for (const e of [...svg.children]) if (!/desc|style|script/.test(e.localName) && !(alone && e.localName==='title')) e.remove();
 	svg.append(hole);
-	const share=C.kinds.map(() => 0);
+	const share=C.kinds.map(() => 0), sums=new Map(); // kinds that differ in their suffix only are one chip
 	for (let i=1; i<n; i++) share[kind(nm[i])]+=self[i];
-	for (const k of [...share.keys()].sort((a, b) => share[b]-share[a])) if (C.legend && share[k]>=tot[0]/1000) {
-		const box=h('i'), [name]=C.kinds[k], color=C.colors.find(c => c[2]===k);
-		const b=btn('k', name+': dim the rest', () => {only=only===k ? -1 : k, draw()}, box, name, h('span', {}, pct(share[k], tot[0])));
-		chips.push(() => {box.style.background=color[+dark], put(b, {'aria-pressed': only===k})});
+	share.forEach((v, k) => sums.set(kindName(k), v+(sums.get(kindName(k)) || 0)));
+	for (const [name, v] of [...sums].sort((a, b) => b[1]-a[1])) if (C.legend && v>=tot[0]/1000) {
+		const box=h('i'), color=C.colors.find(c => kindName(c[2])===name);
+		const b=btn('k', name+': dim the rest', () => {only=only===name ? '' : name, draw()}, box, name, h('span', {}, pct(v, tot[0])));
+		chips.push(() => {box.style.background=color[+dark], put(b, {'aria-pressed': only===name})});
 		legend.append(b);
 	}
 	const size=(width, height) => {
