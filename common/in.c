@@ -32,6 +32,7 @@ static bool fill_raw(struct in *in)
 	in->raw_at = 0;
 	in->raw_n = (size_t)n;
 	in->nread += (uint64_t)n;
+	progress_at(&in->progress, in->nread);
 	return n > 0;
 }
 
@@ -69,8 +70,7 @@ void in_open(struct in *in, const char *path)
 		die("cannot read '%s': it is a directory", in->name);
 	if (in->fd == STDIN_FILENO && isatty(in->fd))
 		warn("reading from the terminal; %s --help shows how to use it", diag_tool_name());
-	if (S_ISREG(st.st_mode))
-		in->size = (uint64_t)st.st_size;
+	progress_begin(&in->progress, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
 	in->raw = mem_alloc(1, RAW_SIZE);
 	if (is_gzip(in)) {
 		in->gzip = mem_alloc(sizeof(*in->gzip), 1);
@@ -159,6 +159,7 @@ static size_t read_on(struct in *in, char *buf, size_t n)
 	if (got < 0)
 		die_errno("cannot read '%s'", in->name);
 	in->nread += (uint64_t)got;
+	progress_at(&in->progress, in->nread);
 	in->eof = got == 0;
 	return (size_t)got;
 }
@@ -228,6 +229,7 @@ struct place in_place(const struct in *in)
 
 void in_close(struct in *in)
 {
+	progress_end(&in->progress);
 	if (in->gzip)
 		inflateEnd(&in->gzip->z);
 	free(in->gzip);

@@ -10,6 +10,7 @@
 #define PJ_IN_H
 
 #include "diag.h"
+#include "progress.h"
 #include "str.h"
 
 #define IN_LINE_MAX ((size_t)1 << 30) /* a longer line is not text: die */
@@ -18,8 +19,8 @@ struct in {
 	const char *name;      /* as given, "-" shown as "standard input" */
 	const char *damage;    /* NULL, or why the input ended early */
 	uint64_t line;         /* number of the line that in_line returned last */
-	uint64_t nread;        /* raw bytes consumed so far, for progress */
-	uint64_t size;         /* of a regular file, else 0 */
+	uint64_t nread;        /* raw bytes consumed so far */
+	struct progress progress; /* shown while reading takes long */
 	int fd;
 	bool eof;
 	struct in_gzip *gzip;  /* NULL: plain */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include "progress.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -132,7 +130,6 @@ struct reading {
 	struct run *run;
 	struct in *in;
 	struct buffer carry; /* read already, belongs to the next block */
-	struct progress progress;
 	pthread_mutex_t lock;
 	uint32_t input;
 	bool end;
@@ -184,7 +181,6 @@ static bool next_block(struct reading *rd, struct buffer *b, uint64_t *number)
 		if (!cut)
 			buffer_room(b, want *= 2);
 	}
-	progress_at(&rd->progress, rd->in->nread);
 	if (rd->end)
 		b->n = cut;
 	buffer_room(&rd->carry, b->n - cut);
@@ -274,14 +270,12 @@ void run_script(struct run *r, struct in *in)
 	r->input = mem_grow(r->input, sizeof(*r->input), r->ninputs + 1);
 	r->input[r->ninputs++] = in->name;
 	pthread_mutex_init(&rd.lock, NULL);
-	progress_begin(&rd.progress, in->size);
 	if (!r->script.samples.chosen)
 		fold_blocks(&rd, &r->script, true);
 	if (r->threads > 1 && !rd.end)
 		fold_in_threads(&rd);
 	else
 		fold_blocks(&rd, &r->script, false);
-	progress_end(&rd.progress);
 	pthread_mutex_destroy(&rd.lock);
 	free(rd.carry.p);
 }

@@ -55,7 +55,7 @@ static void reads(const char *content, size_t n, const char *want, const char *w
 	put(content, n);
 	in_open(&in, path);
 	is_str(lines_of(&in), str_of(want), what);
-	ok(in.damage == NULL && in.size == n && in.nread == n, "no damage, size and bytes read are known");
+	ok(in.damage == NULL && in.progress.total == n && in.nread == n, "no damage, size and bytes read are known");
 	in_close(&in);
 }
 
@@ -135,7 +135,7 @@ static void pipes(void)
 		in_open(&in, gzip ? "-" : NULL);
 		is_str(str_of(in.name), STR("standard input"), "the name of standard input");
 		is_str(lines_of(&in), STR("one|two|"), gzip ? "gzip from a pipe, byte by byte" : "a pipe, byte by byte");
-		ok(in.size == 0 && in.nread == size, "size not known, bytes counted");
+		ok(in.progress.total == 0 && in.nread == size, "size not known, bytes counted");
 		in_close(&in);
 		waitpid(pid, &status, 0);
 		dup2(saved, STDIN_FILENO);
