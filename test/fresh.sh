@@ -48,6 +48,9 @@ fresh_root()
 	awk '{ print "deb", $0 }' <<<"$sources" >"$home/run/etc/apt/sources.list"
 	apt-config dump | grep -E '^Acquire::(http|https)::|^Acquire::(Languages|IndexTargets)' >"$home/run/etc/apt/apt.conf.d/90host" || true
 	cp /etc/resolv.conf /etc/hosts "$home/run/etc/"
+	# certificates that this machine trusts beside Debian's
+	mkdir -p "$home/run/usr/local/share/ca-certificates"
+	cp /usr/local/share/ca-certificates/*.crt "$home/run/usr/local/share/ca-certificates/" 2>/dev/null
 	mount --bind "$home/archives" "$home/run/var/cache/apt/archives"
 	echo 'APT::Keep-Downloaded-Packages "true";' >"$home/run/etc/apt/apt.conf.d/91keep"
 	mount -t proc proc "$home/run/proc"
