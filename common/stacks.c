@@ -7,11 +7,11 @@
 
 #define WEIGHT_MAX ((uint64_t)INT64_MAX)
 
-static uint32_t hash_pair(uint32_t parent, uint32_t frame)
+static uint32_t hash_path(uint32_t parent_hash, uint32_t frame)
 {
-	uint64_t h = ((uint64_t)parent << 32 | frame) * 0x9E3779B97F4A7C15u;
+	uint64_t h = ((uint64_t)parent_hash << 32 | frame) * 0x9E3779B97F4A7C15u;
 
-	return (uint32_t)(h >> 32);
+	return (uint32_t)(h >> 32) ^ (uint32_t)h >> 15;
 }
 
 static void grow_slots(struct stacks *s)
@@ -24,7 +24,7 @@ static void grow_slots(struct stacks *s)
 	s->slot = mem_alloc(sizeof(*s->slot), nslots);
 	s->mask = nslots - 1;
 	for (uint32_t id = 1; id < s->n; id++) {
-		uint32_t i = hash_pair(s->node[id].parent, s->node[id].frame) & s->mask;
+		uint32_t i = s->node[id].hash & s->mask;
 
 		while (s->slot[i])
 			i = (i + 1) & s->mask;
@@ -56,19 +56,37 @@ uint32_t stacks_frame(struct stacks *s, struct str name)
 
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
 {
-	uint32_t i, id;
+	uint32_t i, id, hash;
 
 	if (unlikely(s->n >= s->mask / 2))
 		grow_slots(s);
 	if (unlikely(s->n >= s->cap))
 		grow_nodes(s);
-	for (i = hash_pair(parent, frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
+	hash = hash_path(s->node[parent].hash, frame);
+	for (i = hash & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
 			return id;
 	id = s->n++;
-	s->node[id] = (struct stacks_node){ parent, frame };
+	s->node[id] = (struct stacks_node){ parent, frame, hash };
 	s->slot[i] = id;
 	return id;
+}
+
+void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame, size_t n)
+{
+	uint32_t hash, h;
+
+	if (s->n == 0)
+		return;
+	hash = h = s->node[node].hash;
+	for (size_t i = 0; i < n; i++) {
+		h = hash_path(h, frame[i]);
+		__builtin_prefetch(&s->slot[h & s->mask]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		hash = hash_path(hash, frame[i]);
+		__builtin_prefetch(&s->node[s->slot[hash & s->mask]]);
+	}
 }
 
 bool stacks_add(struct stacks *s, uint32_t node, unsigned column, uint64_t weight)

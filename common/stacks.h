@@ -17,6 +17,7 @@
 struct stacks_node {
 	uint32_t parent;
 	uint32_t frame;
+	uint32_t hash; /* of the whole path, so that places in the table are known before the nodes are */
 };
 
 struct stacks {
@@ -34,6 +35,9 @@ uint32_t stacks_frame(struct stacks *s, struct str name); /* same as intern(&s->
 
 /* The node of frame called from parent, new if need be. */
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);
+
+/* A hint: stacks_child will be called for these frames one after the other, from node on. Brings memory on its way. */
+void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame, size_t n);
 
 /* Add to the self weight of node. False, and nothing changed, when the sum of all weights of that column would not fit
  * into 63 bits: then totals always fit, too. */

@@ -314,60 +314,74 @@ static void add_weight(struct samples *p, uint32_t node)
 		p->tally.overflow = true;
 }
 
-/* The frames that an inlined one stands in, outermost first; they are kept inside out. */
-static uint32_t walk_callers(struct samples *p, uint32_t node, uint32_t callers)
+/* The frames of one line, outermost first; those that an inlined one stands in are kept inside out. */
+static void push_inwards(struct samples *p, const struct line_entry *e)
 {
 	uint32_t n = 0;
 
-	while (p->lines.more[callers + n])
+	while (e->callers && p->lines.more[e->callers + n])
 		n++;
 	while (n-- > 0)
-		node = stacks_child(&p->stacks, node, p->lines.more[callers + n]);
-	return node;
+		push_frame(p, p->lines.more[e->callers + n]);
+	push_frame(p, e->frame);
 }
 
-/*
- * A sample of which no frame was looked at before: from the outermost line inwards. What it leaves in tails serves the next
- * sample of the thread. end: of its text, NULL when it did not end at an empty line.
- */
-static void close_regular(struct samples *p, const char *end)
+/* The outer lines are those of the thread's sample before: copies what is known of them. Gives the innermost of them. */
+static struct tail_line take_shared(struct samples *p, struct tail_line *to, const char *end)
 {
-	uint32_t n = (uint32_t)p->nrefs, first = p->tails.n, node = p->sample.root, unresolved = 0;
-	const struct tail_line *outer;
-	struct tail_line *line;
+	const struct tail_sample *last = &p->root->last;
+	const struct tail_line *from = p->tails.line + last->first + last->n - p->shared;
 
-	tails_reserve(&p->tails, n + p->shared + 1); /* never nothing: no pointer to it would be valid */
-	line = p->tails.line + first;
-	if (p->shared) {
-		const struct tail_sample *last = &p->root->last;
-
-		outer = p->tails.line + last->first + last->n - p->shared;
-		for (uint32_t i = 0; i < p->shared; i++) {
-			line[n + i] = outer[i];
-			line[n + i].start += end - last->end;
-		}
-		node = outer->node;
-		unresolved = outer->unresolved;
+	for (uint32_t i = 0; i < p->shared; i++) {
+		to[i] = from[i];
+		to[i].start += end - last->end;
 	}
+	return to[0];
+}
+
+/* The lines that were noted, from the outermost inwards: first all frames, then, with memory on its way, their nodes. */
+static struct tail_line walk_lines(struct samples *p, struct tail_line *line, struct tail_line outer)
+{
+	uint32_t n = (uint32_t)p->nrefs;
+
 	for (uint32_t i = 0; i < n; i++)
 		lines_guess(&p->lines, &p->ref[i]);
 	for (uint32_t i = n; i-- > 0;) {
 		const struct line_entry *e = lines_get(&p->lines, &p->ref[i]);
 
-		unresolved += e->unresolved;
-		if (unlikely(e->callers))
-			node = walk_callers(p, node, e->callers);
-		node = stacks_child(&p->stacks, node, e->frame);
-		line[i] = (struct tail_line){ p->ref[i].start, node, unresolved };
+		push_inwards(p, e);
+		outer.unresolved += e->unresolved;
+		line[i] = (struct tail_line){ p->ref[i].start, (uint32_t)p->nframes, outer.unresolved };
 	}
-	n += p->shared;
-	p->nrefs = 0;
+	stacks_expect(&p->stacks, outer.node, p->frame, p->nframes);
+	for (uint32_t i = n, done = 0; i-- > 0; line[i].node = outer.node)
+		for (; done < line[i].node; done++) /* not the node yet, but where its frames end */
+			outer.node = stacks_child(&p->stacks, outer.node, p->frame[done]);
+	p->nrefs = p->nframes = 0;
+	return outer;
+}
+
+/*
+ * A sample of which no frame was looked at before. What it leaves in tails serves the next sample of the thread. end: of its text,
+ * NULL when it did not end at an empty line.
+ */
+static void close_regular(struct samples *p, const char *end)
+{
+	uint32_t inner = (uint32_t)p->nrefs, n = inner + p->shared, first = p->tails.n;
+	struct tail_line leaf = { .node = p->sample.root };
+	struct tail_line *line;
+
+	tails_reserve(&p->tails, n + 1); /* never nothing: no pointer to it would be valid */
+	line = p->tails.line + first;
+	if (p->shared)
+		leaf = take_shared(p, line + inner, end);
+	leaf = walk_lines(p, line, leaf);
 	p->tally.samples++;
 	p->tally.bare += n == 0;
-	p->tally.deep += n > 1 || p->nframes > 1;
+	p->tally.deep += n > 1;
 	p->tally.frames += n;
-	p->tally.unresolved += unresolved;
-	add_weight(p, node);
+	p->tally.unresolved += leaf.unresolved;
+	add_weight(p, leaf.node);
 	if (end && p->root && p->regular) {
 		p->root->last = (struct tail_sample){ p->block + 1, end, first, n };
 		p->tails.n += n;
