@@ -12,8 +12,8 @@
 static const char *tool_name = "pj";
 static void (*at_death)(void);
 
-/* A closed descriptor 0, 1 or 2 would be given to the next file that is opened, and messages would end up in it. What is put in
- * its place fails when it is used, as a closed one does. */
+/* A closed descriptor 0, 1 or 2 would be given to the next file that is opened, and messages would end up in it. What
+ * is put in its place fails when it is used, as a closed one does. */
 static void keep_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)

@@ -213,8 +213,8 @@ static void get_header(struct str line, struct arena *a, struct folded_header *h
 /* ---- reading ----------------------------------------------------------------------------------------------- */
 
 /*
- * The path of the stack before. Folded text is mostly sorted, so a stack shares most of its frames with the one before it:
- * only what differs is looked up.
+ * The path of the stack before. Folded text is mostly sorted, so a stack shares most of its frames with the one
+ * before it: only what differs is looked up.
  */
 struct path {
 	struct stacks *s;
@@ -299,7 +299,8 @@ NORETURN static void too_heavy(struct place at)
 	die_at(at, "the sum of all weights does not fit into 63 bits");
 }
 
-/* Column 1 of `from` counts lines, whose last frames end in the first number: see folded_read. With callees the same frame is whole. */
+/* Column 1 of `from` counts lines, whose last frames end in the first number: see folded_read. With callees the same
+ * frame is whole. */
 static void split_columns(struct stacks *s, const struct stacks *from, struct place at)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
@@ -327,8 +328,8 @@ static void split_columns(struct stacks *s, const struct stacks *from, struct pl
 }
 
 /*
- * Whether "a;b 1 2" is one column ("b 1" has weight 2) or two is known only at the end. Such a file is read into a tree of its own as
- * one column, with the number of lines as second: that loses nothing for either reading.
+ * Whether "a;b 1 2" is one column ("b 1" has weight 2) or two is known only at the end. Such a file is read into a
+ * tree of its own as one column, with the number of lines as second: that loses nothing for either reading.
  */
 unsigned folded_read(struct in *in, const struct str *first, struct stacks *s, struct folded_header *h,
 		     struct folded_tally *t)

@@ -2,8 +2,9 @@
 /*
  * folded.h - folded stacks, the text that all tools exchange: "a;b;c 42". pj-folded(5).
  *
- * Reads what any tool writes: `# ` lines, CRLF, decimals (rounded and counted), two columns. A file has two columns only if every
- * line of it ends in two integers. Writes one form: depth first, siblings by bytes, so equal profiles are equal bytes.
+ * Reads what any tool writes: `# ` lines, CRLF, decimals (rounded and counted), two columns. A file has two columns
+ * only if every line of it ends in two integers. Writes one form: depth first, siblings by bytes, so equal profiles
+ * are equal bytes.
  */
 #ifndef PJ_FOLDED_H
 #define PJ_FOLDED_H
@@ -12,8 +13,8 @@
 #include "out.h"
 #include "stacks.h"
 
-/* The `# pj key=value ...` line in front of a folded text. Empty fields are not written. What folded_read puts here lives as long as
- * the stacks it was read into. */
+/* The `# pj key=value ...` line in front of a folded text. Empty fields are not written. What folded_read puts here
+ * lives as long as the stacks it was read into. */
 struct folded_header {
 	struct str unit;  /* samples, ns, ... */
 	struct str event;
@@ -39,8 +40,8 @@ struct folded_tally {
 /* One line into stack and weights: returns NULL and sets *stack, *weight, *rounded; else a static reason. Pure. */
 const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, bool *rounded);
 
-/* Adds a whole input to s and returns its number of columns (1 or 2; an empty one: 0). first: a line that was read already, or
- * NULL. Dies when weights overflow. In a two-column file column 0 is before, column 1 after. */
+/* Adds a whole input to s and returns its number of columns (1 or 2; an empty one: 0). first: a line that was read
+ * already, or NULL. Dies when weights overflow. In a two-column file column 0 is before, column 1 after. */
 unsigned folded_read(struct in *in, const struct str *first, struct stacks *s, struct folded_header *h,
 		     struct folded_tally *t);
 

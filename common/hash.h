@@ -2,9 +2,9 @@
 /*
  * hash.h - a number for bytes: where to look in a table, never proof of equality.
  *
- * One 128-bit multiplication mixes 16 bytes. The same value on every little-endian machine and in every run, so that nothing
- * depends on it that anybody sees. Not for keys that an attacker would profit from: colliding names make a table slow,
- * not wrong.
+ * One 128-bit multiplication mixes 16 bytes. The same value on every little-endian machine and in every run, so that
+ * nothing depends on it that anybody sees. Not for keys that an attacker would profit from: colliding names make a
+ * table slow, not wrong.
  */
 #ifndef PJ_HASH_H
 #define PJ_HASH_H

@@ -2,9 +2,9 @@
 /*
  * in.h - bytes and lines of a file, of standard input, plain or gzip.
  *
- * gzip is recognised by its first bytes, not by its name. What cannot be opened or read ends the tool with a message. Input that is
- * cut or damaged in the middle (gzip) is different: the whole lines before are delivered, then the input ends and `damage` says why;
- * the tool writes what it has and exits 1.
+ * gzip is recognised by its first bytes, not by its name. What cannot be opened or read ends the tool with a message.
+ * Input that is cut or damaged in the middle (gzip) is different: the whole lines before are delivered, then the
+ * input ends and `damage` says why; the tool writes what it has and exits 1.
  */
 #ifndef PJ_IN_H
 #define PJ_IN_H
@@ -39,8 +39,8 @@ size_t in_read(struct in *in, char *buf, size_t n);
 /* The next bytes without consuming them: n, or fewer when the input ends before. Valid until the next call. */
 struct str in_peek(struct in *in, size_t n);
 
-/* The next line without its newline (a CR before it stays), valid until the next call. False at the end. The last line needs no
- * newline. */
+/* The next line without its newline (a CR before it stays), valid until the next call. False at the end. The last
+ * line needs no newline. */
 bool in_line(struct in *in, struct str *line);
 
 struct place in_place(const struct in *in); /* of the line returned last */

@@ -2,8 +2,8 @@
 /*
  * intern.h - equal bytes get the same small number.
  *
- * Ids are dense and start at 1 in the order of first sight; 0 means "none". The bytes are copied once and stay where they are
- * until intern_free. Every hit compares the bytes: a hash is only a place to look.
+ * Ids are dense and start at 1 in the order of first sight; 0 means "none". The bytes are copied once and stay where
+ * they are until intern_free. Every hit compares the bytes: a hash is only a place to look.
  */
 #ifndef PJ_INTERN_H
 #define PJ_INTERN_H

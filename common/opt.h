@@ -2,7 +2,8 @@
 /*
  * opt.h - one table is the command line: it is parsed, printed by --help and checked against the man page.
  *
- * GNU style: --name=VALUE, --name VALUE, -o VALUE, -oVALUE, bundled single letters, `--` ends options. No abbreviations.
+ * GNU style: --name=VALUE, --name VALUE, -o VALUE, -oVALUE, bundled single letters, `--` ends options. No
+ * abbreviations.
  * --help and --version are added to every tool. What is wrong on the command line ends the tool with status 2.
  */
 #ifndef PJ_OPT_H

@@ -28,7 +28,8 @@ static void on_signal(int sig)
 	raise(sig);
 }
 
-/* Interrupted, terminated, hung up: as quiet as ever, but without leaving half a file. Who ignores a signal (nohup) still does. */
+/* Interrupted, terminated, hung up: as quiet as ever, but without leaving half a file. Who ignores a signal (nohup)
+ * still does. */
 static void remove_when_killed(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };

@@ -119,8 +119,8 @@ uint64_t *stacks_totals(const struct stacks *s, unsigned column)
 }
 
 /*
- * Counting sorts instead of comparisons: nodes by the rank of their frame, then, stably, by parent. That leaves every node's
- * children together and in order; a walk over them needs no recursion.
+ * Counting sorts instead of comparisons: nodes by the rank of their frame, then, stably, by parent. That leaves every
+ * node's children together and in order; a walk over them needs no recursion.
  */
 uint32_t *stacks_order(const struct stacks *s)
 {

@@ -2,10 +2,10 @@
 /*
  * stacks.h - a profile: a weighted call tree of u32 ids.
  *
- * A node is (parent node, frame id); node 0 is the root and has no frame. A stack is the node of its innermost frame. Nodes are
- * numbered in order of creation, so a parent's number is always smaller than its children's: one loop downwards sums totals.
- * Memory grows with distinct stacks, never with samples. Weights are self weights, in one or two columns (two: a differential
- * profile, before and after). Everything may be read; only the functions here write.
+ * A node is (parent node, frame id); node 0 is the root and has no frame. A stack is the node of its innermost frame.
+ * Nodes are numbered in order of creation, so a parent's number is always smaller than its children's: one loop
+ * downwards sums totals. Memory grows with distinct stacks, never with samples. Weights are self weights, in one or
+ * two columns (two: a differential profile, before and after). Everything may be read; only the functions here write.
  */
 #ifndef PJ_STACKS_H
 #define PJ_STACKS_H

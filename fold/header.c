@@ -203,14 +203,15 @@ static enum header_kind parse_record(struct str s, struct header *h)
 	return HEADER_RECORD;
 }
 
-/* The event is the word at `from`; what number stands before it? A period, if a tid or cpu stands before that; else a tid. */
+/* The event is the word at `from`; what number stands before it? A period, if a tid or cpu stands before that; else a
+ * tid. */
 static enum header_kind parse_around_event(struct str line, size_t from, struct header *h)
 {
 	struct str before = str_head(line, from), fewer = before;
 	size_t width;
 	uint64_t number;
 	struct str last = cut_last_word(&fewer, &width);
-	bool is_number = str_u64(last, &number);
+	bool is_number = str_u64(last, &number), padded = width > last.n + 1;
 
 	if (is_number && parse_before(fewer, h)) {
 		parse_behind(str_from(line, (size_t)(last.p - line.p)), h);
@@ -221,7 +222,7 @@ static enum header_kind parse_around_event(struct str line, size_t from, struct 
 		parse_behind(str_from(line, from), h);
 		return HEADER_SAMPLE;
 	}
-	if (is_number) {
+	if (is_number && padded) { /* "%10u"; a lone blank and a number end a comm */
 		parse_before(fewer, h);
 		from = (size_t)(last.p - line.p);
 	}
@@ -267,7 +268,8 @@ static void parse_weak(struct str line, struct header *h)
 		word = i;
 		for (end = word; end < all.n && !is_blank(all.p[end]); end++)
 			;
-		if (end > word && end < all.n && end - from >= 17 && str_hex(str_head(str_from(all, word), end - word), &ip)) {
+		if (end > word && end < all.n && end - from >= 17 &&
+		    str_hex(str_head(str_from(all, word), end - word), &ip)) {
 			h->rest = str_from(all, word);
 			h->rest_width = end - from;
 			all = str_head(all, from);

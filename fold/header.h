@@ -2,8 +2,9 @@
 /*
  * header.h - the first line of a sample in `perf script` text.
  *
- * Every field is optional (-F), comm may hold blanks, digits and colons, and nothing is quoted. So the line is read from what cannot be
- * mistaken, the time ("12.345678:") or else the event ("cycles:u:"), outwards to both sides. Pure.
+ * Every field is optional (-F), comm may hold blanks, digits and colons, and nothing is quoted. So the line is read
+ * from what cannot be mistaken, the time ("12.345678:") or else the event ("cycles:u:"), outwards to both sides.
+ * Pure.
  */
 #ifndef PJ_HEADER_H
 #define PJ_HEADER_H

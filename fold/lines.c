@@ -43,8 +43,8 @@ static size_t offset_length(struct str s)
 	return s.n - (i - 3);
 }
 
-/* Where the last parenthesis of s opens, as balanced from the right; -1 when there is none that stands behind a blank. A dso
- * may itself hold blanks and parentheses: "(/x (deleted))". */
+/* Where the last parenthesis of s opens, as balanced from the right; -1 when there is none that stands behind a
+ * blank. A dso may itself hold blanks and parentheses: "(/x (deleted))". */
 static ptrdiff_t find_dso(struct str s)
 {
 	size_t depth = 0, i = s.n;

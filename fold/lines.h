@@ -2,10 +2,10 @@
 /*
  * lines.h - frame lines that were seen before cost one hash and one comparison.
  *
- * perf script repeats the same frames millions of times. What stands behind the address of a frame line, "sym+0x1a (dso)", leads to
- * the frame's ids in two steps: a small fixed table by the hash of these bytes, and, where that misses, a table by (symbol,
- * dso) without the offset. So naming rules run once per distinct (symbol, dso), and memory follows those, not addresses.
- * Every hit compares the bytes.
+ * perf script repeats the same frames millions of times. What stands behind the address of a frame line, "sym+0x1a
+ * (dso)", leads to the frame's ids in two steps: a small fixed table by the hash of these bytes, and, where that
+ * misses, a table by (symbol, dso) without the offset. So naming rules run once per distinct (symbol, dso), and
+ * memory follows those, not addresses. Every hit compares the bytes.
  */
 #ifndef PJ_LINES_H
 #define PJ_LINES_H
@@ -42,8 +42,8 @@ struct lines {
 struct names_frame lines_split(struct str tail);
 
 /*
- * Looking up takes three steps, so that memory is on its way while other lines of the sample are looked at: lines_hash for all,
- * lines_guess for all, lines_get for all.
+ * Looking up takes three steps, so that memory is on its way while other lines of the sample are looked at:
+ * lines_hash for all, lines_guess for all, lines_get for all.
  */
 struct line_ref {
 	const char *start; /* of the line, for the caller */

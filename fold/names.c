@@ -77,9 +77,9 @@ static struct str clean_dso(struct str dso)
 /* [name] of the kernel or a module; not what user space maps under such names. */
 static bool kernel_brackets(struct str dso)
 {
-	static const struct str user[] = { STR("[vdso]"), STR("[vdso32]"), STR("[vdsox32]"), STR("[vsyscall]"),
-		STR("[vvar]"), STR("[vectors]"), STR("[heap]"), STR("[stack]"), STR("[unknown]"), STR("[uprobes]"),
-		STR("[anon]"), STR("[sigpage]") };
+	static const struct str user[] = { STR("[vdso]"),    STR("[vdso32]"),  STR("[vdsox32]"), STR("[vsyscall]"),
+					   STR("[vvar]"),    STR("[vectors]"), STR("[heap]"),    STR("[stack]"),
+					   STR("[unknown]"), STR("[uprobes]"), STR("[anon]"),    STR("[sigpage]") };
 
 	if (dso.n < 3 || dso.p[0] != '[' || dso.p[dso.n - 1] != ']')
 		return str_starts(dso, STR("[kernel.kallsyms]")) || str_starts(dso, STR("[guest.kernel.kallsyms"));
@@ -155,8 +155,9 @@ static struct str cut_kind(struct str s, enum names_kind *kind)
 /* Length of the operator token at p (behind the word "operator"), or 0. */
 static size_t operator_token(struct str s)
 {
-	static const struct str tokens[] = { STR("->*"), STR("<=>"), STR("<<="), STR(">>="), STR("()"), STR("[]"),
-		STR("->"), STR("<<"), STR(">>"), STR("<="), STR(">="), STR("<"), STR(">"), STR(",") };
+	static const struct str tokens[] = { STR("->*"), STR("<=>"), STR("<<="), STR(">>="), STR("()"),
+					     STR("[]"),  STR("->"),  STR("<<"),  STR(">>"),  STR("<="),
+					     STR(">="),  STR("<"),   STR(">"),   STR(",") };
 
 	for (size_t i = 0; i < countof(tokens); i++)
 		if (str_starts(s, tokens[i]))
@@ -235,8 +236,8 @@ static bool is_qualifiers(struct str s)
 	return true;
 }
 
-/* The return type that demanglers print for templates: up to the last blank outside of brackets, "operator new" aside. Not for
- * "virtual thunk to X", "guard variable for X". */
+/* The return type that demanglers print for templates: up to the last blank outside of brackets, "operator new"
+ * aside. Not for "virtual thunk to X", "guard variable for X". */
 static size_t return_type(struct str s)
 {
 	size_t from = 0;
@@ -262,8 +263,9 @@ static size_t return_type(struct str s)
 }
 
 /*
- * Parameters, cv-qualifiers, return types and clone notes go; operators, lambdas, template arguments, (anonymous namespace) and
- * Go's receivers stay. What does not balance is kept as it is. typed: a return type may stand in front.
+ * Parameters, cv-qualifiers, return types and clone notes go; operators, lambdas, template arguments, (anonymous
+ * namespace) and Go's receivers stay. What does not balance is kept as it is. typed: a return type may stand in
+ * front.
  */
 static void put_native(struct names *n, struct str s, bool typed)
 {
@@ -328,14 +330,15 @@ static bool rust_hash(struct str s, struct str *without)
 	return false;
 }
 
-/* One of legacy mangling's $..$ escapes at the start of s: its length, and what it stands for in *c; 0 when it is none. */
+/* One of legacy mangling's $..$ escapes at the start of s: its length, and what it stands for in *c; 0 when it is
+ * none. */
 static size_t rust_escape(struct str s, char *c)
 {
 	static const struct {
 		struct str code;
 		char c;
 	} escapes[] = { { STR("$SP$"), '@' }, { STR("$BP$"), '*' }, { STR("$RF$"), '&' }, { STR("$LT$"), '<' },
-		{ STR("$GT$"), '>' }, { STR("$LP$"), '(' }, { STR("$RP$"), ')' }, { STR("$C$"), ',' } };
+			{ STR("$GT$"), '>' }, { STR("$LP$"), '(' }, { STR("$RP$"), ')' }, { STR("$C$"), ',' } };
 	uint64_t code;
 	ptrdiff_t end;
 
@@ -459,7 +462,8 @@ static bool put_java(struct names *n, struct str s)
 				return false; /* could as well be C++ */
 		} else {
 			i = str_rfind(head, '.');
-			if (i <= 0 || (head.n == s.n && str_find(head, '/') < 0 && str_find(str_head(head, (size_t)i), '.') < 0))
+			if (i <= 0 ||
+			    (head.n == s.n && str_find(head, '/') < 0 && str_find(str_head(head, (size_t)i), '.') < 0))
 				return false;
 			class = str_head(head, (size_t)i);
 			method = str_from(head, (size_t)i + 1);
@@ -475,11 +479,12 @@ static bool put_java(struct names *n, struct str s)
 
 /* ---- node, Python ------------------------------------------------------------------------------------------- */
 
-/* V8's "LazyCompile:*name /file.js:1:2": the mark tells the tier (~ interpreted), the prefix nothing that a reader wants. */
+/* V8's "LazyCompile:*name /file.js:1:2": the mark tells the tier (~ interpreted), the prefix nothing that a reader
+ * wants. */
 static bool put_v8(struct names *n, struct str s, enum names_kind *kind)
 {
 	static const struct str prefixes[] = { STR("LazyCompile:"), STR("JS:"), STR("Function:"), STR("Script:"),
-		STR("Eval:") };
+					       STR("Eval:") };
 
 	for (size_t i = 0; i < countof(prefixes); i++) {
 		struct str rest;
@@ -603,8 +608,8 @@ static void put_resolved(struct names *n, struct str s, enum names_kind kind, bo
 	put_kind(n, kind);
 }
 
-/* perf-map-agent with unfolding: "outer->inner", where inner was inlined. Operators have no place in a JIT's map, so the arrow is
- * unambiguous there, and only there. */
+/* perf-map-agent with unfolding: "outer->inner", where inner was inlined. Operators have no place in a JIT's map, so
+ * the arrow is unambiguous there, and only there. */
 static ptrdiff_t find_arrow(struct str s)
 {
 	ptrdiff_t i = str_find_str(s, STR("->"));

@@ -2,9 +2,10 @@
 /*
  * names.h - all naming rules: from what perf says of a frame to what a reader wants to see.
  *
- * One place makes frame names, whatever they come from (text, perf maps, later perf.data and timelines), so the same function has
- * the same spelling everywhere. The rules are listed in docs/INPUTS.md; each has a test in test/unit/names_test.c. A name never
- * holds ';', newline or other control bytes, never ends in blank and digits, and is never empty.
+ * One place makes frame names, whatever they come from (text, perf maps, later perf.data and timelines), so the same
+ * function has the same spelling everywhere. The rules are listed in docs/INPUTS.md; each has a test in
+ * test/unit/names_test.c. A name never holds ';', newline or other control bytes, never ends in blank and digits, and
+ * is never empty.
  */
 #ifndef PJ_NAMES_H
 #define PJ_NAMES_H
@@ -40,8 +41,8 @@ struct names {
 	struct text text; /* scratch and result */
 };
 
-/* The names of a frame, outermost first, one a line (perf-map-agent packs inlining into one symbol: "a->b"). The result lives until
- * the next call. */
+/* The names of a frame, outermost first, one a line (perf-map-agent packs inlining into one symbol: "a->b"). The
+ * result lives until the next call. */
 struct str names_make(struct names *n, struct names_frame f);
 
 /* A comm as first frame: blanks are '_'. canonical: without the digits that tell threads of one pool apart. */

@@ -88,8 +88,7 @@ static void frame_line(struct script *p, struct str line)
 
 	if (state(p) == SAMPLE_IGNORED)
 		return;
-	if (likely(line.n > 18 && line.p[17] == ' ' && is_hex(line.p[16]) &&
-		   (line.p[1] == ' ' || is_hex(line.p[1])))) {
+	if (likely(line.n > 18 && line.p[17] == ' ' && is_hex(line.p[16]) && (line.p[1] == ' ' || is_hex(line.p[1])))) {
 		address = str_head(str_from(line, 1), 16);
 		tail = str_from(line, 18);
 		if (unlikely(p->samples.names.addresses))
@@ -132,8 +131,8 @@ static bool srcline(struct script *p, struct str line)
 /* ---- lines -------------------------------------------------------------------------------------------------- */
 
 /*
- * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)"; with -F+addr,
- * behind the data address. The payload of a tracepoint stands there, too: it is no frame.
+ * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
+ * with -F+addr, behind the data address. The payload of a tracepoint stands there, too: it is no frame.
  */
 static bool single_frame(const struct header *h, struct str *address, struct str *tail)
 {
@@ -173,7 +172,8 @@ static bool is_comment(struct str line)
 	return line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ');
 }
 
-/* "# hostname : vm" and "# event : name = cycles, ... { sample_period, sample_freq } = 99, ..." of perf script --header. */
+/* "# hostname : vm" and "# event : name = cycles, ... { sample_period, sample_freq } = 99, ..." of perf script
+ * --header. */
 static void comment(struct script *p, struct str line)
 {
 	ptrdiff_t i = str_find_str(line, STR("sample_freq } = "));
@@ -276,8 +276,8 @@ static bool find_shared(struct script *p, const char *at, const char *end, struc
 	return true;
 }
 
-/* Looks at the lines before the shared ones. If they were nothing but frames of this sample, the rest is known, and the sample
- * done. Returns where to go on. */
+/* Looks at the lines before the shared ones. If they were nothing but frames of this sample, the rest is known, and
+ * the sample done. Returns where to go on. */
 static const char *take_shared(struct script *p, const char *at, const struct shared *s)
 {
 	uint64_t serial = p->samples.serial;
@@ -371,4 +371,3 @@ bool script_looks_like(struct str line)
 	return single_frame(&h, &address, &tail) ||
 	       (line.p[0] == ' ' && split_address(line, &address, &tail) && address.n >= 6 && tail.n);
 }
-

@@ -2,9 +2,9 @@
 /*
  * perfscript.h - which line of `perf script` text is what.
  *
- * Lines are told apart by their place (a sample is a header, then frames, then an empty line) and by what cannot be mistaken: a TAB starts a
- * frame, a time or event makes a header. The text is fed in blocks that begin and end at borders of samples, so that several threads can
- * each fold their share.
+ * Lines are told apart by their place (a sample is a header, then frames, then an empty line) and by what cannot be
+ * mistaken: a TAB starts a frame, a time or event makes a header. The text is fed in blocks that begin and end at
+ * borders of samples, so that several threads can each fold their share.
  */
 #ifndef PJ_PERFSCRIPT_H
 #define PJ_PERFSCRIPT_H

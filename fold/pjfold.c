@@ -112,7 +112,8 @@ static void add_lost(struct result *res)
 	struct samples *p = &res->run.script.samples;
 	uint64_t lost = p->tally.lost + res->header.lost;
 
-	if (lost && !stacks_add(&p->stacks, stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[lost]"))), 0, lost))
+	if (lost &&
+	    !stacks_add(&p->stacks, stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[lost]"))), 0, lost))
 		die("the sum of all weights does not fit into 63 bits");
 }
 

@@ -24,8 +24,8 @@ static int row_cmp(const void *va, const void *vb)
 }
 
 /*
- * Self and total per name. The walk goes depth first and keeps, per name, how often it is on the path: only its outermost
- * frame adds to the total.
+ * Self and total per name. The walk goes depth first and keeps, per name, how often it is on the path: only its
+ * outermost frame adds to the total.
  */
 static struct row *sum_frames(const struct stacks *s, uint32_t *nrows)
 {

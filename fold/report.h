@@ -9,8 +9,8 @@
 #include "samples.h"
 #include "stacks.h"
 
-/* The n frames with the largest self weight: self and total, as numbers and shares. A frame counts once per stack in total, however
- * often it calls itself; kinds of one frame (_[j], _[i]) are one. */
+/* The n frames with the largest self weight: self and total, as numbers and shares. A frame counts once per stack in
+ * total, however often it calls itself; kinds of one frame (_[j], _[i]) are one. */
 void report_top(struct out *o, const struct stacks *s, uint64_t n);
 
 /* Events by number of samples. */

@@ -45,8 +45,8 @@ static bool frame_follows(struct str rest)
 struct look {
 	enum input_kind kind;
 	bool known;
-	bool header;       /* of folded text */
-	struct str bad;    /* empty: none */
+	bool header;    /* of folded text */
+	struct str bad; /* empty: none */
 	uint64_t bad_line;
 };
 
@@ -106,8 +106,8 @@ enum input_kind run_kind(struct in *in)
 		return look.kind;
 	if (look.bad.n > 60)
 		look.bad.n = 60;
-	die_at((struct place){ in->name, look.bad_line },
-	       "neither a sample of perf script nor a folded stack: '%.*s'", (int)look.bad.n, look.bad.p);
+	die_at((struct place){ in->name, look.bad_line }, "neither a sample of perf script nor a folded stack: '%.*s'",
+	       (int)look.bad.n, look.bad.p);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------- */
@@ -174,8 +174,7 @@ static bool next_block(struct reading *rd, struct buffer *b, uint64_t *number)
 			rd->end = got == 0;
 			b->n += got;
 		}
-		cut = rd->end ? cut_at_end(rd, (struct str){ b->p, b->n }) :
-				cut_at(rd, (struct str){ b->p, b->n });
+		cut = rd->end ? cut_at_end(rd, (struct str){ b->p, b->n }) : cut_at(rd, (struct str){ b->p, b->n });
 		if (!cut && rd->end)
 			return false;
 		if (!cut)

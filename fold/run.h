@@ -2,9 +2,9 @@
 /*
  * run.h - inputs become blocks, blocks are folded by as many threads as asked.
  *
- * Reading is one after the other, under a lock, always in blocks of the same size that end at a border between samples;
- * folding a block needs nothing but the block. So where borders fall, and what comes out, depends neither on the number of
- * threads nor on whether the input is a file, a pipe or gzip.
+ * Reading is one after the other, under a lock, always in blocks of the same size that end at a border between
+ * samples; folding a block needs nothing but the block. So where borders fall, and what comes out, depends neither on
+ * the number of threads nor on whether the input is a file, a pipe or gzip.
  */
 #ifndef PJ_RUN_H
 #define PJ_RUN_H

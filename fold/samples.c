@@ -209,7 +209,6 @@ void samples_frame(struct samples *p, struct str tail, struct str address, const
 	}
 }
 
-
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
 static void count_time(struct samples_tally *t, const struct header *h)
@@ -296,9 +295,9 @@ static void reduce_frames(struct samples *p)
 	if (!p->options->collapse_recursion)
 		return;
 	for (size_t i = 0; i < p->nframes; i++) {
-		bool again = n && (p->frame[n - 1] == p->frame[i] ||
-				   str_eq(folded_bare(intern_str(names, p->frame[n - 1])),
-					  folded_bare(intern_str(names, p->frame[i]))));
+		bool again =
+			n && (p->frame[n - 1] == p->frame[i] || str_eq(folded_bare(intern_str(names, p->frame[n - 1])),
+								       folded_bare(intern_str(names, p->frame[i]))));
 
 		if (!again)
 			p->frame[n++] = p->frame[i];
@@ -362,8 +361,8 @@ static struct tail_line walk_lines(struct samples *p, struct tail_line *line, st
 }
 
 /*
- * A sample of which no frame was looked at before. What it leaves in tails serves the next sample of the thread. end: of its text,
- * NULL when it did not end at an empty line.
+ * A sample of which no frame was looked at before. What it leaves in tails serves the next sample of the thread. end:
+ * of its text, NULL when it did not end at an empty line.
  */
 static void close_regular(struct samples *p, const char *end)
 {
@@ -453,7 +452,7 @@ static void merge_places(struct samples_tally *to, const struct samples_tally *f
 	memset(all, 0, sizeof(all));
 	for (size_t k = 0; k < SAMPLES_PLACES && (i < ni || j < nj); k++)
 		all[k] = j == nj || (i < ni && before(&to->place[i], &from->place[j])) ? to->place[i++] :
-											  from->place[j++];
+											 from->place[j++];
 	memcpy(to->place, all, sizeof(all));
 }
 

@@ -2,10 +2,11 @@
 /*
  * samples.h - samples are added to a call tree: comm and frames in, one node and a weight out.
  *
- * Where a sample is read from is not known here. It is opened with what its header says, gets its frames one by one, the leaf first, and is
- * closed; events, selection, first frames, counts and the options that change stacks are dealt with on the way. Frames are only
- * noted until the sample is closed; then all are looked up together. Several threads each have a struct samples of their
- * own; samples_merge adds them up, and what comes out does not depend on who did what.
+ * Where a sample is read from is not known here. It is opened with what its header says, gets its frames one by one,
+ * the leaf first, and is closed; events, selection, first frames, counts and the options that change stacks are dealt
+ * with on the way. Frames are only noted until the sample is closed; then all are looked up together. Several threads
+ * each have a struct samples of their own; samples_merge adds them up, and what comes out does not depend on who did
+ * what.
  */
 #ifndef PJ_SAMPLES_H
 #define PJ_SAMPLES_H
@@ -110,8 +111,8 @@ void samples_init(struct samples *p, const struct samples_options *o);
 /* A sample begins; h only lives during the call. It may be ignored: see sample.state. */
 void samples_open(struct samples *p, const struct header *h);
 
-/* The next frame of the open sample: tail as lines.h says, address in hex. Both must stay until the sample is closed. start: where the line
- * begins, NULL when it is none that may be shared. */
+/* The next frame of the open sample: tail as lines.h says, address in hex. Both must stay until the sample is closed.
+ * start: where the line begins, NULL when it is none that may be shared. */
 void samples_frame(struct samples *p, struct str tail, struct str address, const char *start);
 
 /* The sample of the open one's thread that was closed last; NULL when threads are not told apart. */

@@ -46,8 +46,8 @@ static void add_value(struct select_key *key, bool numbers, struct str value, co
 }
 
 /*
- * "pid=1,2,comm=java": a piece without a key belongs to the key before it; as one more number, or, as names may hold commas
- * (cpu/event=0x3c,umask=1/), as the rest of the pattern.
+ * "pid=1,2,comm=java": a piece without a key belongs to the key before it; as one more number, or, as names may hold
+ * commas (cpu/event=0x3c,umask=1/), as the rest of the pattern.
  */
 void select_only(struct select *s, const char *text)
 {

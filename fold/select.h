@@ -2,8 +2,8 @@
 /*
  * select.h - which samples count: --only KEY=VALUE,... and --from/--to.
  *
- * Values of one key are alternatives, keys restrict each other: "pid=12,13,comm=java*" is (12 or 13) and java*. Times are
- * half-open, [from, to).
+ * Values of one key are alternatives, keys restrict each other: "pid=12,13,comm=java*" is (12 or 13) and java*. Times
+ * are half-open, [from, to).
  */
 #ifndef PJ_SELECT_H
 #define PJ_SELECT_H

@@ -86,8 +86,8 @@ static void say_script(const struct request *r, const struct result *res)
 		warn("%llu samples%s%.*s in %llu stacks: %llu without callchain, %llu lost, %.1f %% of frames resolved%s%s%s",
 		     ull(t->samples), event.n ? " of " : "", (int)event.n, event.p, ull(count_stacks(&p->stacks)),
 		     ull(t->bare), ull(t->lost),
-		     t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0, left_out, skipped,
-		     deferred);
+		     t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0, left_out,
+		     skipped, deferred);
 	if (!r->quiet && t->samples && t->deep == 0)
 		warn("0 callchains of more than one frame: was perf record run without -g?");
 }
@@ -133,7 +133,8 @@ static int finish_flamegraph(const struct request *r, const struct result *res)
 		warn_at(f->first_overflow, "%llu samples left out: weights beyond 63 bits", ull(f->overflows));
 	if (!r->quiet)
 		warn("%llu samples in %llu stacks: %llu without callchain, %llu lines skipped", ull(f->samples),
-		     ull(count_stacks(&res->run.script.samples.stacks)), ull(f->stackless), ull(f->unrecognized + f->stray));
+		     ull(count_stacks(&res->run.script.samples.stacks)), ull(f->stackless),
+		     ull(f->unrecognized + f->stray));
 	if (f->samples == 0) {
 		warn("no samples");
 		return PJ_FAILED;
@@ -153,9 +154,11 @@ static int finish_folded(const struct request *r, const struct result *res)
 	for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
 		warn_at(t->first_bad[i], "skipped: %s", t->why[i]);
 	if (t->bad || t->rounded)
-		snprintf(more, sizeof(more), "; %llu lines skipped, %llu decimals rounded", ull(t->bad), ull(t->rounded));
+		snprintf(more, sizeof(more), "; %llu lines skipped, %llu decimals rounded", ull(t->bad),
+			 ull(t->rounded));
 	if (!r->quiet && !res->script)
-		warn("%llu lines in %llu stacks, weight %llu%s", ull(t->lines), ull(count_stacks(&res->run.script.samples.stacks)),
+		warn("%llu lines in %llu stacks, weight %llu%s", ull(t->lines),
+		     ull(count_stacks(&res->run.script.samples.stacks)),
 		     ull(stacks_sum(&res->run.script.samples.stacks, 0)), more);
 	else if (!r->quiet)
 		warn("%llu lines of folded stacks were added%s", ull(t->lines), more);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary.h - what pjfold says of its work: one line on stderr, a few more where something was not as it should be, and the exit
- * status. Nothing is skipped, lost or left out without being named here.
+ * summary.h - what pjfold says of its work: one line on stderr, a few more where something was not as it should be,
+ * and the exit status. Nothing is skipped, lost or left out without being named here.
  */
 #ifndef PJ_SUMMARY_H
 #define PJ_SUMMARY_H

@@ -2,9 +2,9 @@
 /*
  * tails.h - samples of one thread end alike: what was called first stays the same while the leaf changes.
  *
- * perf script prints the leaf first, so that two samples of one thread mostly share the end of their text. Comparing that end with the
- * sample before, at memory speed, saves looking at half of all lines one by one. Everything here is valid within one
- * block of text; bytes are compared, never hashes.
+ * perf script prints the leaf first, so that two samples of one thread mostly share the end of their text. Comparing
+ * that end with the sample before, at memory speed, saves looking at half of all lines one by one. Everything here is
+ * valid within one block of text; bytes are compared, never hashes.
  */
 #ifndef PJ_TAILS_H
 #define PJ_TAILS_H
@@ -30,7 +30,8 @@ struct tails {
 	uint32_t n, cap;
 };
 
-/* Where the empty line begins that ends the sample at `at`: behind the newline of its last line. NULL: not in this text. */
+/* Where the empty line begins that ends the sample at `at`: behind the newline of its last line. NULL: not in this
+ * text. */
 const char *tails_end(const char *at, const char *end);
 
 /* How many lines at the end of [at, end) are those at the end of the sample before. */

@@ -45,6 +45,8 @@ static const struct row rows[] = {
 	{ "java 19983 cycles: ", HEADER_SAMPLE, "java", "cycles", "", -1, 19983, -1, 0, NULL },
 	{ "java 19983 [002] 12345 cycles:u: ", HEADER_SAMPLE, "java", "cycles:u", "", -1, 19983, 2, 12345, NULL },
 	{ "java cycles: ", HEADER_WEAK, "java", "cycles", "", -1, -1, -1, 0, NULL },
+	{ "http worker 12 cycles: ", HEADER_WEAK, "http worker 12", "cycles", "", -1, -1, -1, 0, NULL },
+	{ "java    2004008 cycles: ", HEADER_SAMPLE, "java", "cycles", "", -1, 2004008, -1, 0, NULL },
 	{ "java ", HEADER_WEAK, "java", "", "", -1, -1, -1, 0, NULL },
 	{ "C2 CompilerThre  1234 ", HEADER_WEAK, "C2 CompilerThre", "", "", -1, 1234, -1, 0, NULL },
 	{ "            perf  5129  ffffffff821f8298 __schedule", HEADER_WEAK, "perf", "", "ffffffff821f8298 __schedule", -1,
