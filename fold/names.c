@@ -209,31 +209,53 @@ static bool is_parameters(struct str s, size_t i)
 	return !word_before(s, i, STR("decltype")) && !word_before(s, i, STR("noexcept"));
 }
 
-/* What may stand behind the parameters: nothing that belongs to the name. */
-static bool is_qualifiers(struct str s)
+/* Length of the qualifiers that may stand behind parameters: " const", " &&", ... */
+static size_t skip_qualifiers(struct str s)
 {
-	static const struct str words[] = { STR("const"), STR("volatile"), STR("&"), STR("&&"), STR("noexcept") };
+	static const struct str words[] = { STR(" const"), STR(" volatile"), STR(" noexcept"), STR(" &&"), STR(" &"),
+					    STR("&&"),     STR("&") };
+	size_t n = 0, before;
 
-	while (s.n) {
-		struct str word;
-		bool known = false;
+	do {
+		before = n;
+		for (size_t i = 0; i < countof(words); i++) {
+			struct str rest = str_from(s, n);
+			size_t len = words[i].n;
 
-		if (s.p[0] != ' ' && s.p[0] != '&')
-			return false;
-		s = str_trim(s);
-		if (str_starts(s, STR("[clone ")))
+			if (str_starts(rest, words[i]) && (rest.n == len || !is_word(rest.p[len])))
+				n += len;
+		}
+	} while (n > before);
+	return n;
+}
+
+/* Behind the qualifiers: does the name end here? Notes of compilers about clones, constraints and Swift's results do not
+ * belong to it. */
+static bool is_end(struct str s)
+{
+	static const struct str notes[] = { STR(" [clone "), STR(" (."), STR(" requires "), STR(" -> ") };
+
+	for (size_t i = 0; i < countof(notes); i++)
+		if (str_starts(s, notes[i]))
 			return true;
-		word = s;
-		word.n = 0;
-		while (word.n < s.n && s.p[word.n] != ' ')
-			word.n++;
-		for (size_t i = 0; i < countof(words); i++)
-			known = known || str_eq(word, words[i]);
-		if (!known)
-			return false;
-		s = str_from(s, word.n);
+	return s.n == 0;
+}
+
+/* A function that takes or returns a pointer to a function in the middle of its name: "void (*f(int))(char)". */
+static bool has_function_pointer(struct str s)
+{
+	for (size_t i = 0; i + 2 < s.n; i++) {
+		if (s.p[i] == '<' || s.p[i] == '(' || s.p[i] == '{' || s.p[i] == '[') {
+			size_t end = operator_at(s, i) ? 0 : skip_group(s, i);
+
+			if (end == 0)
+				return false;
+			i = end - 1;
+		} else if (s.p[i] == ' ' && s.p[i + 1] == '(' && (s.p[i + 2] == '*' || s.p[i + 2] == '&')) {
+			return true;
+		}
 	}
-	return true;
+	return false;
 }
 
 /* The return type that demanglers print for templates: up to the last blank outside of brackets, "operator new"
@@ -275,7 +297,7 @@ static void put_native(struct names *n, struct str s, bool typed)
 
 	if (clone > 0)
 		s.n = (size_t)clone;
-	if (str_find(s, '(') < 0) {
+	if (str_find(s, '(') < 0 || has_function_pointer(s)) {
 		text_str(&n->text, s);
 		return;
 	}
@@ -290,11 +312,14 @@ static void put_native(struct names *n, struct str s, bool typed)
 				end = s.n;
 			else if (s.p[i] == '(' && is_parameters(s, i)) {
 				struct str behind = str_from(s, end);
+				size_t qualifiers = skip_qualifiers(behind);
 
-				i = end;
+				behind = str_from(behind, qualifiers);
 				parameters = true;
-				if (is_qualifiers(behind))
+				if (is_end(behind))
 					break;
+				/* a lambda or class of a const method: "f() const::{lambda()#1}" */
+				i = end + (str_starts(behind, STR("::")) ? qualifiers : 0);
 				continue;
 			}
 		} else {
@@ -323,6 +348,10 @@ static bool all_hex(struct str s)
 /* Legacy mangling ends in ::h and 16 hex digits; v0 shows the crate's hash as name[16 hex digits]. */
 static bool rust_hash(struct str s, struct str *without)
 {
+	ptrdiff_t llvm = str_find_str(s, STR(".llvm."));
+
+	if (llvm > 0)
+		s.n = (size_t)llvm;
 	if (s.n > 19 && str_eq(str_head(str_from(s, s.n - 19), 3), STR("::h")) && all_hex(str_from(s, s.n - 16))) {
 		*without = str_head(s, s.n - 19);
 		return true;
@@ -379,15 +408,17 @@ static void put_rust_legacy(struct names *n, struct str s)
 	}
 }
 
-/* core[846817f741e54dfd]::slice -> core::slice */
+/* core[846817f741e54dfd]::slice -> core::slice; leading zeros of the hash are not printed */
 static bool put_rust_v0(struct names *n, struct str s)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '[' && i > 0 && is_word(s.p[i - 1]) && s.n - i >= 18 && s.p[i + 17] == ']' &&
-		    all_hex(str_head(str_from(s, i + 1), 16))) {
-			i += 17;
+		ptrdiff_t close = s.p[i] == '[' && i > 0 && is_word(s.p[i - 1]) ? str_find(str_from(s, i), ']') : -1;
+
+		if (close > 8 && close < 18 && all_hex(str_head(str_from(s, i + 1), (size_t)close - 1)) &&
+		    str_starts(str_from(s, i + (size_t)close + 1), STR("::"))) {
+			i += (size_t)close;
 			any = true;
 			continue;
 		}
@@ -504,18 +535,30 @@ static bool put_v8(struct names *n, struct str s, enum names_kind *kind)
 	return false;
 }
 
+/* .NET: "void [System.Private.CoreLib] System.Threading.Thread::Start()[OptimizedTier1]": type and method stay. */
+static bool put_dotnet(struct names *n, struct str s)
+{
+	ptrdiff_t open = str_find(s, '['), close = str_find_str(s, STR("] ")), tier;
+
+	if (open < 0 || close < open || str_find_str(str_from(s, (size_t)close), STR("::")) < 0)
+		return false;
+	s = str_from(s, (size_t)close + 2);
+	tier = str_rfind(s, '[');
+	if (tier > 0 && s.p[s.n - 1] == ']')
+		s.n = (size_t)tier;
+	text_str(&n->text, str_cut(&s, '('));
+	return true;
+}
+
 /* A method or function in a JIT's map. */
 static void put_jit(struct names *n, struct str s, enum names_kind *kind)
 {
 	if (str_eq(s, STR("Interpreter")) || str_starts(s, STR("py::"))) {
 		*kind = KIND_INTERPRETED;
 		text_str(&n->text, s);
-	} else if (!n->hotspot && put_java(n, s)) {
-		return;
-	} else if (n->hotspot || put_v8(n, s, kind)) {
-		if (n->hotspot)
-			text_str(&n->text, s);
-	} else {
+	} else if (n->hotspot || str_starts(s, STR("RegExp:"))) {
+		text_str(&n->text, s); /* an expression's parentheses are its own */
+	} else if (!put_dotnet(n, s) && !put_java(n, s) && !put_v8(n, s, kind)) {
 		put_native(n, s, false);
 	}
 }
