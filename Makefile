@@ -9,12 +9,14 @@ V       ?= 0
 SAN     ?= 0
 T       ?=
 SECS    ?= 60
+# Warnings are errors for us (./check, make lint), not for those who only build.
+WERROR  ?= 0
 
 CCNAME  := $(notdir $(firstword $(CC)))
 VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)
 B       := build/$(VARIANT)
 
-WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 -Werror
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
 STD  := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all

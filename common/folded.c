@@ -126,7 +126,9 @@ static void put_header(struct out *o, const struct folded_header *h)
 	put_value(o, "from", h->from);
 	put_value(o, "to", h->to);
 	put_value(o, "host", h->host);
-	out_printf(o, " samples=%llu lost=%llu", (unsigned long long)h->samples, (unsigned long long)h->lost);
+	out_printf(o, " samples=%llu", (unsigned long long)h->samples);
+	if (h->lost_known)
+		out_printf(o, " lost=%llu", (unsigned long long)h->lost);
 	put_value(o, "labels", h->labels);
 	out_char(o, '\n');
 }
@@ -206,6 +208,7 @@ static void get_header(struct str line, struct arena *a, struct folded_header *h
 			h->samples += n;
 		} else if (str_eq(key, STR("lost")) && str_u64(value, &n)) {
 			h->lost += n;
+			h->lost_known = true;
 		}
 	}
 }
@@ -331,28 +334,26 @@ static void split_columns(struct stacks *s, const struct stacks *from, struct pl
  * Whether "a;b 1 2" is one column ("b 1" has weight 2) or two is known only at the end. Such a file is read into a
  * tree of its own as one column, with the number of lines as second: that loses nothing for either reading.
  */
-unsigned folded_read(struct in *in, const struct str *first, struct stacks *s, struct folded_header *h,
-		     struct folded_tally *t)
+unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, struct folded_tally *t)
 {
 	struct path path = { .s = s };
 	struct stacks maybe_two = { 0 };
-	bool two = true, any = false;
+	bool two = true, any = false, header = false;
+	uint64_t sum = 0; /* no overflow: the tree takes 63 bits in all */
 	struct str line;
 
-	for (bool more = first != NULL || in_line(in, &line); more; more = in_line(in, &line)) {
+	while (in_line(in, &line)) {
 		struct str stack, rest;
 		uint64_t weight, before;
 		const char *why;
 		bool rounded;
 
-		if (first) {
-			line = *first;
-			first = NULL;
-		}
 		if (line.n && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r')) {
 			line = str_trim(line);
-			if (str_starts(line, STR("# pj ")))
+			if (str_starts(line, STR("# pj "))) {
 				get_header(str_from(line, 5), &s->frames.bytes, h, in_place(in));
+				header = true;
+			}
 			t->comments++;
 			continue;
 		}
@@ -372,6 +373,7 @@ unsigned folded_read(struct in *in, const struct str *first, struct stacks *s, s
 		t->rounded += rounded;
 		if (!stacks_add(path.s, path_to(&path, stack), 0, weight))
 			too_heavy(in_place(in));
+		sum += weight;
 		if (path.s == &maybe_two)
 			stacks_add(&maybe_two, path.step[path.nsteps - 1].node, 1, 1);
 	}
@@ -387,6 +389,8 @@ unsigned folded_read(struct in *in, const struct str *first, struct stacks *s, s
 		stacks_free(&maybe_two);
 	}
 	path_free(&path);
+	if (!header && !two)
+		t->headerless += sum;
 	return !any ? 0 : two ? 2 : 1;
 }
 

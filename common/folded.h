@@ -24,6 +24,7 @@ struct folded_header {
 	struct str frequency;
 	uint64_t samples;
 	uint64_t lost;
+	bool lost_known; /* lost is written only then */
 	bool present;
 };
 
@@ -33,6 +34,7 @@ struct folded_tally {
 	uint64_t bad;        /* lines that are not stacks, skipped */
 	uint64_t rounded;    /* weights with decimals */
 	uint64_t comments;
+	uint64_t headerless; /* sum of the weights of inputs without header, which are samples */
 	struct place first_bad[3]; /* the first places; name NULL where there is none */
 	const char *why[3];        /* why these were skipped; static texts */
 };
@@ -40,10 +42,9 @@ struct folded_tally {
 /* One line into stack and weights: returns NULL and sets *stack, *weight, *rounded; else a static reason. Pure. */
 const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, bool *rounded);
 
-/* Adds a whole input to s and returns its number of columns (1 or 2; an empty one: 0). first: a line that was read
- * already, or NULL. Dies when weights overflow. In a two-column file column 0 is before, column 1 after. */
-unsigned folded_read(struct in *in, const struct str *first, struct stacks *s, struct folded_header *h,
-		     struct folded_tally *t);
+/* Adds a whole input to s and returns its number of columns (1 or 2; an empty one: 0). Dies when weights overflow. In a
+ * two-column file column 0 is before, column 1 after. */
+unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, struct folded_tally *t);
 
 /* The node of a stack "a;b;c", each part a frame. */
 uint32_t folded_node(struct stacks *s, struct str stack);

@@ -203,6 +203,35 @@ struct str in_peek(struct in *in, size_t n)
 	return (struct str){ in->buf + in->at, in->n < n ? in->n : n };
 }
 
+void in_expect_text(struct in *in)
+{
+	static const struct {
+		struct str magic;
+		const char *what;
+	} known[] = {
+		{ STR("PERFILE2"), "this is perf.data, which this version does not read itself: perf script -i FILE | pjfold" },
+		{ STR("2ELIFREP"), "this is perf.data of another byte order: perf script -i FILE | pjfold" },
+		{ STR("\xFD" "7zXZ"), "this is compressed by xz: xz -dc FILE |" },
+		{ STR("\x28\xB5\x2F\xFD"), "this is compressed by zstd: zstd -dc FILE |" },
+		{ STR("BZh"), "this is compressed by bzip2: bzip2 -dc FILE |" },
+		{ STR("\x1F\x8B"), "this is compressed twice: gzip -dc FILE |" },
+		{ STR("\xFF\xFE"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
+		{ STR("\xFE\xFF"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
+	};
+	struct place at = { in->name, 0 };
+	struct str head = in_peek(in, 64 * 1024);
+
+	for (size_t i = 0; i < countof(known); i++)
+		if (str_starts(head, known[i].magic))
+			die_at(at, "%s", known[i].what);
+	if (str_find(head, 0) >= 0)
+		die_at(at, "binary data: neither perf script text nor folded stacks");
+	if (str_starts(head, STR("\xEF\xBB\xBF"))) {
+		in->at += 3;
+		in->n -= 3;
+	}
+}
+
 bool in_line(struct in *in, struct str *line)
 {
 	size_t scanned = 0;

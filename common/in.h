@@ -33,6 +33,10 @@ struct in {
 /* path NULL or "-" is standard input. Directories are refused with a message. */
 void in_open(struct in *in, const char *path);
 
+/* Dies when what comes is not text, and names the tool that makes text of it where there is one (perf.data, xz, ...). Skips a
+ * UTF-8 byte order mark. To be called before anything is read. */
+void in_expect_text(struct in *in);
+
 /* Up to n bytes; 0 only at the end. */
 size_t in_read(struct in *in, char *buf, size_t n);
 

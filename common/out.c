@@ -98,6 +98,8 @@ void out_open(struct out *o, const char *path)
 	o->fd = STDOUT_FILENO;
 	if (!o->path)
 		return;
+	if (!*o->path)
+		die_usage("the name of the output file is empty");
 	exists = stat(path, &st) == 0;
 	/* what is in /dev belongs to the system, even when it leads to a regular file (/dev/fd/3) */
 	if ((exists && !S_ISREG(st.st_mode)) || strncmp(path, "/dev/", 5) == 0) {

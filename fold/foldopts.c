@@ -166,6 +166,15 @@ static void opt_time(void *to, const char *value, const char *name)
 	needs_samples(r, name);
 }
 
+static void opt_top(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (!str_u64(str_of(value), &r->top))
+		die_usage("%s: '%s' is not a whole number", name, value);
+	r->top_given = true;
+}
+
 static void opt_max_lost(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
@@ -201,7 +210,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 'j', NULL, "N", OPT_U64, &r->threads, NULL, "threads (1); the result is the same for any number" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no summary line" },
 		{ 0, "header", NULL, OPT_FLAG, &r->header, NULL, "put a line '# pj unit=... samples=...' in front" },
-		{ 0, "top", "N", OPT_U64, &r->top, NULL, "print the N hottest frames instead: self and total" },
+		{ 0, "top", "N", OPT_CALL, r, opt_top, "print the N hottest frames instead: self and total" },
 		{ 0, "list-events", NULL, OPT_CALL_FLAG, r, opt_flag, "print the events of the input instead" },
 		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only,
 		  "samples of pid=, tid=, comm=GLOB, cpu= or event=GLOB only" },
@@ -232,7 +241,8 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		.name = "pjfold",
 		.does = "fold stack samples of perf into one line per distinct stack",
 		.synopsis = "[options] [file ...]",
-		.example = "example: perf record -F 99 -a -g -- sleep 10; perf script | pjfold | pjsvg > flame.svg",
+		.example = "example: perf record -F 99 -a -g -- sleep 10\n"
+			   "         perf script --show-lost-events | pjfold | pjsvg > flame.svg",
 		.opts = opts,
 		.nopts = countof(opts),
 	};
@@ -242,6 +252,14 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 	if (r->threads < 1 || r->threads > 256)
 		die_usage("-j %llu: from 1 to 256", (unsigned long long)r->threads);
 	r->script.names.kinds = r->kinds_given ? r->kinds_named : NAMES_ALL_KINDS;
+	if (r->top_given && r->top == 0)
+		die_usage("--top 0: at least 1");
+	if (r->list_events + r->top_given + r->header > 1)
+		die_usage("--top, --list-events and --header exclude each other");
+	if (r->header && r->as_flamegraph)
+		die_usage("--as-flamegraph writes no --header: stackcollapse-perf.pl knows none");
+	if (select_empty_range(&r->script.select))
+		die_usage("--from is not before --to: no sample can be in between");
 	r->script.times = r->header;
 	if (r->as_flamegraph)
 		prepare_flamegraph(r);

@@ -19,7 +19,7 @@ struct request {
 	bool list_events, show_lost, header, strict, quiet;
 	uint64_t min_samples, top, threads;
 	double max_lost;
-	bool has_max_lost;
+	bool has_max_lost, top_given;
 	char sample_option[32]; /* the first option that needs samples, for the message; or empty */
 	const char *out;
 };

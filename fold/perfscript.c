@@ -36,6 +36,7 @@ static void close_sample(struct script *p, const char *end)
 		samples_skip(&p->samples, p->weak_line, p->weak_number);
 		p->weak = false;
 	}
+	p->single = false;
 	samples_close(&p->samples, end);
 }
 
@@ -86,6 +87,8 @@ static void frame_line(struct script *p, struct str line)
 {
 	struct str address, tail;
 
+	if (unlikely(p->single))
+		close_sample(p, NULL);
 	if (state(p) == SAMPLE_IGNORED)
 		return;
 	if (likely(line.n > 18 && line.p[17] == ' ' && is_hex(line.p[16]) && (line.p[1] == ' ' || is_hex(line.p[1])))) {
@@ -130,6 +133,21 @@ static bool srcline(struct script *p, struct str line)
 
 /* ---- lines -------------------------------------------------------------------------------------------------- */
 
+/* -F+insn and the like print more behind the dso: "sym+0x1 (/x) insn: 48 83". */
+static struct str without_payload(struct str tail)
+{
+	ptrdiff_t open = str_find_str(tail, STR(" (/")), depth = 0;
+
+	if (open < 0)
+		open = str_find_str(tail, STR(" (["));
+	for (size_t i = (size_t)(open + 1); open >= 0 && i < tail.n; i++) {
+		depth += (tail.p[i] == '(') - (tail.p[i] == ')');
+		if (depth == 0)
+			return str_head(tail, i + 1);
+	}
+	return tail;
+}
+
 /*
  * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
  * with -F+addr, behind the data address. The payload of a tracepoint stands there, too: it is no frame.
@@ -147,19 +165,24 @@ static bool single_frame(const struct header *h, struct str *address, struct str
 		*address = second;
 		*tail = third;
 	}
+	*tail = without_payload(*tail);
 	return true;
 }
 
-static void sample_line(struct script *p, const struct header *h)
+static void sample_line(struct script *p, struct str line, const struct header *h)
 {
 	struct str address, tail;
 
-	samples_open(&p->samples, h);
-	if (!single_frame(h, &address, &tail))
+	/* all headers of a file have the same fields: one without an event, where others have it, is cut */
+	if (h->event.n == 0 && h->time.n && p->samples.event_name.n) {
+		skip_line(p, line);
+		p->samples.sample.state = SAMPLE_IGNORED;
 		return;
-	if (state(p) == SAMPLE_OPEN)
+	}
+	samples_open(&p->samples, h);
+	p->single = single_frame(h, &address, &tail);
+	if (p->single && state(p) == SAMPLE_OPEN)
 		samples_frame(&p->samples, tail, address, NULL);
-	close_sample(p, NULL);
 }
 
 static bool is_blank(struct str line)
@@ -187,6 +210,16 @@ static void comment(struct script *p, struct str line)
 	}
 }
 
+/* Does it look like "file:12"? Other lines that begin with blanks may follow a sample without callchain. */
+static bool is_source_place(struct str line)
+{
+	struct str text = str_trim(line);
+	ptrdiff_t colon = str_rfind(text, ':');
+	uint64_t number;
+
+	return str_ends(text, STR(" (inlined)")) || (colon > 0 && str_u64(str_from(text, (size_t)colon + 1), &number));
+}
+
 /* A line that is neither a frame behind a TAB nor empty. */
 static void other_line(struct script *p, struct str line)
 {
@@ -196,12 +229,13 @@ static void other_line(struct script *p, struct str line)
 	switch (header_parse(line, &h)) {
 	case HEADER_SAMPLE:
 		close_sample(p, NULL);
-		sample_line(p, &h);
+		sample_line(p, line, &h);
 		return;
 	case HEADER_RECORD:
 		close_sample(p, NULL);
 		p->samples.tally.records++;
 		p->samples.tally.lost += h.lost;
+		p->samples.tally.losses += h.lost > 0;
 		return;
 	case HEADER_DEFERRED:
 		close_sample(p, NULL);
@@ -216,7 +250,9 @@ static void other_line(struct script *p, struct str line)
 		comment(p, line);
 		return;
 	}
-	if (state(p) == SAMPLE_OPEN || state(p) == SAMPLE_IGNORED) {
+	if (p->single && is_source_place(line) && srcline(p, line))
+		return;
+	if (!p->single && state(p) != SAMPLE_NONE) {
 		if (p->samples.nframes + p->samples.nrefs && srcline(p, line))
 			return;
 		/* perf 3.x: frames without a TAB */
@@ -232,7 +268,7 @@ static void other_line(struct script *p, struct str line)
 	}
 	close_sample(p, NULL);
 	if (single_frame(&h, &address, &tail)) {
-		sample_line(p, &h);
+		sample_line(p, line, &h);
 		return;
 	}
 	if (split_address(line, &address, &tail) && tail.n && line.p[0] == ' ') { /* -F ip,sym without callchain */

@@ -16,7 +16,7 @@ static void read_folded(const struct request *r, struct in *in, struct result *r
 
 	if (r->sample_option[0])
 		die_usage("%s needs samples, but '%s' holds folded stacks", r->sample_option, in->name);
-	columns = folded_read(in, NULL, &res->run.script.samples.stacks, &res->header, &res->folded);
+	columns = folded_read(in, &res->run.script.samples.stacks, &res->header, &res->folded);
 	if (columns == 0)
 		columns = res->columns;
 	if (res->columns && columns != res->columns)
@@ -38,6 +38,7 @@ static void read_input(const struct request *r, const char *path, struct result 
 	struct in in;
 
 	in_open(&in, path);
+	in_expect_text(&in);
 	/* stackcollapse-perf.pl takes everything for samples */
 	switch (r->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
 	case INPUT_SCRIPT:
@@ -84,7 +85,10 @@ static struct folded_header header_of(const struct request *r, const struct resu
 	char text[32];
 
 	if (!h.unit.n)
-		h.unit = samples_unit(p, r->script.weight);
+		h.unit = res->script ? samples_unit(p, r->script.weight) : STR("samples");
+	/* folded text without a header counts samples, and does not tell what was lost */
+	h.samples += res->folded.headerless;
+	h.lost_known = res->header.lost_known || (res->script && p->tally.losses);
 	if (!res->script)
 		return h;
 	if (!h.event.n)
@@ -147,6 +151,14 @@ static void write_result(const struct request *r, struct result *res)
 	stacks_free(&few);
 }
 
+/* Is there anything to write? A file that is there is not replaced by nothing. */
+static bool usable(const struct result *res)
+{
+	const struct samples *p = &res->run.script.samples;
+
+	return p->tally.samples || p->nevents || res->flamegraph.samples || res->folded.lines || res->header.present;
+}
+
 int main(int argc, char **argv)
 {
 	struct request r = { 0 };
@@ -158,7 +170,8 @@ int main(int argc, char **argv)
 	res.flamegraph.options = r.flamegraph;
 	run_init(&res.run, &r.script, (unsigned)r.threads);
 	read_inputs(&r, argv, &res);
-	write_result(&r, &res);
+	if (usable(&res) || !r.out)
+		write_result(&r, &res);
 	status = summary(&r, &res);
 	asflamegraph_free(&res.flamegraph);
 	run_free(&res.run);

@@ -24,15 +24,6 @@ static bool is_folded(struct str line)
 	return folded_parse(line, &stack, &weight, &rounded) == NULL;
 }
 
-static void refuse_binary(const struct in *in, struct str head)
-{
-	if (str_starts(head, STR("PERFILE2")) || str_starts(head, STR("2ELIFREP")))
-		die_at((struct place){ in->name, 0 },
-		       "this is perf.data, which this version does not read itself: perf script -i FILE | pjfold");
-	if (str_find(head, 0) >= 0)
-		die_at((struct place){ in->name, 0 }, "binary data: neither perf script text nor folded stacks");
-}
-
 /* A bare "java 19983" may be a stack with a weight, or a header without time: the line after it tells. */
 static bool frame_follows(struct str rest)
 {
@@ -94,8 +85,6 @@ enum input_kind run_kind(struct in *in)
 		struct str head = in_peek(in, n);
 		bool whole = head.n < n;
 
-		if (n == PEEK)
-			refuse_binary(in, head);
 		look = look_at(head, whole);
 		if (look.known || whole)
 			break;

@@ -107,8 +107,8 @@ static uint32_t make_root(struct samples *p, const struct header *h)
 	uint32_t frame;
 	int n = 0;
 
-	if (o->comm == COMM_NONE || (h->comm.n == 0 && !o->pid && !o->tid))
-		return 0;
+	if (o->comm == COMM_NONE || (h->comm.n == 0 && h->tid < 0 && !o->pid && !o->tid))
+		return 0; /* a thread may have an empty name; without a tid, names were not printed */
 	comm = names_comm(&p->names, h->comm, o->comm == COMM_CANONICAL);
 	if (o->tid || o->pid) {
 		char pid[24] = "?", tid[24] = "?";
@@ -234,6 +234,7 @@ void samples_open(struct samples *p, const struct header *h)
 
 	e->samples++;
 	e->period += h->period;
+	p->tally.with_pid += h->pid >= 0;
 	p->nframes = p->nrefs = 0;
 	p->sample.state = SAMPLE_IGNORED;
 	if (!p->has_first)
@@ -469,6 +470,8 @@ void samples_merge(struct samples *p, const struct samples *worker)
 	to->frames += from->frames;
 	to->unresolved += from->unresolved;
 	to->lost += from->lost;
+	to->losses += from->losses;
+	to->with_pid += from->with_pid;
 	to->records += from->records;
 	to->deferred += from->deferred;
 	to->skipped += from->skipped;

@@ -55,6 +55,8 @@ struct samples_tally {
 	uint64_t deep;       /* counted samples of more than one frame */
 	uint64_t frames, unresolved;
 	uint64_t lost;       /* as the text says (--show-lost-events) */
+	uint64_t losses;     /* how often it says so; 0: nothing was lost, or it is not told */
+	uint64_t with_pid;   /* samples whose header names a process id */
 	uint64_t records;    /* PERF_RECORD_* lines */
 	uint64_t deferred;   /* deferred callchains that belong to no sample */
 	uint64_t skipped;    /* lines that were not understood */

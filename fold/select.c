@@ -116,6 +116,20 @@ static bool in_globs(const struct select_key *key, struct str value)
 	return false;
 }
 
+/* A comm may be asked for as perf prints it, or as it stands in folded stacks. */
+static bool comm_in_globs(const struct select_key *key, struct str comm)
+{
+	char folded[64];
+
+	if (in_globs(key, comm))
+		return true;
+	if (comm.n > sizeof(folded))
+		return false;
+	for (size_t i = 0; i < comm.n; i++)
+		folded[i] = comm.p[i] == ' ' ? '_' : comm.p[i] == ';' ? ':' : comm.p[i];
+	return in_globs(key, (struct str){ folded, comm.n });
+}
+
 bool select_event(const struct select *s, struct str event)
 {
 	return in_globs(&s->event, event);
@@ -140,12 +154,12 @@ bool select_sample(const struct select *s, const struct header *h, uint64_t firs
 			return false;
 	}
 	return in_ranges(&s->pid, h->pid) && in_ranges(&s->tid, h->tid) && in_ranges(&s->cpu, h->cpu) &&
-	       in_globs(&s->comm, h->comm);
+	       comm_in_globs(&s->comm, h->comm);
 }
 
-bool select_any(const struct select *s)
+bool select_empty_range(const struct select *s)
 {
-	return s->pid.n || s->tid.n || s->cpu.n || s->comm.n || s->event.n || select_needs_time(s);
+	return s->from.set && s->to.set && s->from.relative == s->to.relative && s->from.ns >= s->to.ns;
 }
 
 void select_free(struct select *s)

@@ -47,7 +47,7 @@ static inline bool select_needs_time(const struct select *s)
 	return s->from.set || s->to.set;
 }
 
-bool select_any(const struct select *s); /* is anything restricted at all? */
+bool select_empty_range(const struct select *s); /* can no time be at or after from and before to? */
 
 void select_free(struct select *s);
 

@@ -9,6 +9,11 @@ static unsigned long long ull(uint64_t v)
 	return v;
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static uint64_t count_stacks(const struct stacks *s)
 {
 	uint64_t n = 0;
@@ -48,13 +53,14 @@ static void name_other_events(const struct samples *p)
 	size_t n = 0, at = 0;
 
 	for (uint32_t i = 0; i < p->nevents; i++)
-		if (!p->chosen || !str_eq(header_event_key(p->event[i].name), p->event_key))
+		if ((!p->chosen || !str_eq(header_event_key(p->event[i].name), p->event_key)) &&
+		    select_event(&p->options->select, p->event[i].name)) /* who chose does not hear of the rest */
 			other[n++] = p->event[i];
 	qsort(other, n, sizeof(*other), event_cmp);
 	for (size_t i = 0; i < n && at < sizeof(text) - 150; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s (%llu samples)", i ? ", " : "",
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s (%llu sample%s)", i ? ", " : "",
 				       (int)(other[i].name.n < 90 ? other[i].name.n : 90), other[i].name.p,
-				       ull(other[i].samples));
+				       ull(other[i].samples), plural(other[i].samples));
 	if (n)
 		warn("not counted, as one event is folded at a time: %s; choose with --only event=NAME", text);
 	free(other);
@@ -69,27 +75,48 @@ static uint64_t all_samples(const struct samples *p)
 	return n;
 }
 
-static void say_script(const struct request *r, const struct result *res)
+/* perf script shows losses only when asked; that none were seen proves nothing. */
+static void put_lost(char *text, size_t cap, const struct samples_tally *t)
+{
+	if (t->losses)
+		snprintf(text, cap, "%llu lost", ull(t->lost));
+	else
+		snprintf(text, cap, "losses not told");
+}
+
+static void say_script(const struct result *res)
 {
 	const struct samples *p = &res->run.script.samples;
 	const struct samples_tally *t = &p->tally;
 	struct str event = samples_event_name(p);
-	char left_out[80] = "", skipped[60] = "", deferred[60] = "";
+	uint64_t stacks = count_stacks(&p->stacks);
+	char lost[40], left_out[80] = "", skipped[60] = "", deferred[60] = "";
 
+	put_lost(lost, sizeof(lost), t);
 	if (t->deselected)
 		snprintf(left_out, sizeof(left_out), ", %llu not selected", ull(t->deselected));
 	if (t->skipped)
-		snprintf(skipped, sizeof(skipped), ", %llu lines skipped", ull(t->skipped));
+		snprintf(skipped, sizeof(skipped), ", %llu line%s skipped", ull(t->skipped), plural(t->skipped));
 	if (t->deferred)
-		snprintf(deferred, sizeof(deferred), ", %llu deferred callchains not joined", ull(t->deferred));
-	if (!r->quiet)
-		warn("%llu samples%s%.*s in %llu stacks: %llu without callchain, %llu lost, %.1f %% of frames resolved%s%s%s",
-		     ull(t->samples), event.n ? " of " : "", (int)event.n, event.p, ull(count_stacks(&p->stacks)),
-		     ull(t->bare), ull(t->lost),
-		     t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0, left_out,
-		     skipped, deferred);
-	if (!r->quiet && t->samples && t->deep == 0)
+		snprintf(deferred, sizeof(deferred), ", %llu deferred callchain%s not joined", ull(t->deferred),
+			 plural(t->deferred));
+	warn("%llu sample%s%s%.*s in %llu stack%s: %llu without callchain, %s, %.1f %% of frames resolved%s%s%s",
+	     ull(t->samples), plural(t->samples), event.n ? " of " : "", (int)event.n, event.p, ull(stacks), plural(stacks),
+	     ull(t->bare), lost, t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0,
+	     left_out, skipped, deferred);
+	if (t->samples && t->deep == 0)
 		warn("0 callchains of more than one frame: was perf record run without -g?");
+}
+
+/* What was asked for, but cannot be answered from this text. */
+static void say_missing(const struct request *r, const struct samples_tally *t)
+{
+	const struct samples_options *o = &r->script;
+
+	if (!t->with_pid && (o->pid || o->tid || o->select.pid.n))
+		warn("the input names threads only: perf script -F +pid adds process ids");
+	if (!t->losses && (r->has_max_lost || r->show_lost))
+		warn("the input tells of no losses: perf script shows them with --show-lost-events");
 }
 
 static int finish_script(const struct request *r, const struct result *res)
@@ -103,7 +130,9 @@ static int finish_script(const struct request *r, const struct result *res)
 		name_other_events(p);
 	if (r->list_events)
 		return p->nevents ? PJ_OK : PJ_FAILED;
-	say_script(r, res);
+	if (!r->quiet)
+		say_script(res);
+	say_missing(r, t);
 	if (t->samples == 0) {
 		warn("no samples: %llu were seen, %llu of the folded event, none was selected", ull(all_samples(p)),
 		     ull(t->deselected));
@@ -148,7 +177,7 @@ static int finish_folded(const struct request *r, const struct result *res)
 {
 	const struct folded_tally *t = &res->folded;
 	const struct folded_header *h = &res->header;
-	uint64_t known = h->samples + h->lost;
+	uint64_t known = h->samples + h->lost, stacks = count_stacks(&res->run.script.samples.stacks);
 	char more[160] = "";
 
 	for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
@@ -157,8 +186,7 @@ static int finish_folded(const struct request *r, const struct result *res)
 		snprintf(more, sizeof(more), "; %llu lines skipped, %llu decimals rounded", ull(t->bad),
 			 ull(t->rounded));
 	if (!r->quiet && !res->script)
-		warn("%llu lines in %llu stacks, weight %llu%s", ull(t->lines),
-		     ull(count_stacks(&res->run.script.samples.stacks)),
+		warn("%llu line%s in %llu stack%s, weight %llu%s", ull(t->lines), plural(t->lines), ull(stacks), plural(stacks),
 		     ull(stacks_sum(&res->run.script.samples.stacks, 0)), more);
 	else if (!r->quiet)
 		warn("%llu lines of folded stacks were added%s", ull(t->lines), more);
