@@ -18,7 +18,8 @@ static bool read_file(const char *path, struct stacks *s, struct folded_header *
 	struct in in;
 
 	in_open(&in, path);
-	if (folded_read(&in, NULL, s, h, t) > 1)
+	in_expect_text(&in);
+	if (folded_read(&in, s, h, t) > 1)
 		die("%s: two columns of numbers are a difference between profiles, which pjsvg cannot draw yet",
 		    in.name);
 	bool whole = !in.damage;
