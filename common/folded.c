@@ -33,13 +33,6 @@ static const char *parse_decimal(struct str s, uint64_t *weight)
 	return NULL;
 }
 
-static struct str trim_right(struct str s)
-{
-	while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t' || s.p[s.n - 1] == '\r'))
-		s.n--;
-	return s;
-}
-
 /* Splits the last word off. */
 static struct str last_word(struct str *s)
 {
@@ -49,7 +42,7 @@ static struct str last_word(struct str *s)
 	while (i && s->p[i - 1] != ' ' && s->p[i - 1] != '\t')
 		i--;
 	word = str_from(*s, i);
-	*s = trim_right(str_head(*s, i));
+	*s = str_trim_right(str_head(*s, i));
 	return word;
 }
 
@@ -59,7 +52,7 @@ const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, b
 	const char *why = NULL;
 
 	*rounded = false;
-	line = trim_right(line);
+	line = str_trim_right(line);
 	number = last_word(&line);
 	if (!str_u64(number, weight) || *weight > INT64_MAX) {
 		bool digits = number.n > 0;
@@ -357,7 +350,7 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 			t->comments++;
 			continue;
 		}
-		if (trim_right(line).n == 0)
+		if (str_trim_right(line).n == 0)
 			continue;
 		why = folded_parse(line, &stack, &weight, &rounded);
 		if (why) {

@@ -61,20 +61,6 @@ struct str str_cut(struct str *s, char sep)
 	return str_head(head, (size_t)i);
 }
 
-static bool blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-struct str str_trim(struct str s)
-{
-	while (s.n && blank(s.p[0]))
-		s = str_from(s, 1);
-	while (s.n && blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
-}
-
 bool str_u64(struct str s, uint64_t *value)
 {
 	uint64_t v = 0;

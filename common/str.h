@@ -52,8 +52,40 @@ ptrdiff_t str_find_str(struct str s, struct str needle);
 /* Head up to sep; the rest behind sep stays in *s (empty when there was no sep). */
 struct str str_cut(struct str *s, char sep);
 
-/* Without blanks (space and tab, CR) at both ends. */
-struct str str_trim(struct str s);
+static inline bool byte_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool byte_is_hex(char c)
+{
+	return byte_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
+}
+
+static inline bool byte_is_blank(char c) /* space, tab, CR */
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Without blanks at the start, the end, both. */
+static inline struct str str_trim_left(struct str s)
+{
+	while (s.n && byte_is_blank(s.p[0]))
+		s = str_from(s, 1);
+	return s;
+}
+
+static inline struct str str_trim_right(struct str s)
+{
+	while (s.n && byte_is_blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+static inline struct str str_trim(struct str s)
+{
+	return str_trim_left(str_trim_right(s));
+}
 
 /* The whole of s as a number; false when it is anything else or does not fit. */
 bool str_u64(struct str s, uint64_t *value);

@@ -10,19 +10,14 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return byte_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static bool is_hex(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'f');
+	return byte_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
 /* ---- things that grow ---------------------------------------------------------------------------------------- */
@@ -34,22 +29,6 @@ static void ids_push(struct asflamegraph_ids *v, uint32_t id)
 		v->id = mem_grow(v->id, sizeof(*v->id), v->cap);
 	}
 	v->id[v->n++] = id;
-}
-
-static void text_add(struct asflamegraph_text *t, struct str s)
-{
-	if (unlikely(t->cap - t->n < s.n)) {
-		t->cap = (t->n + s.n) * 2;
-		t->p = mem_grow(t->p, 1, t->cap);
-	}
-	if (s.n)
-		memcpy(t->p + t->n, s.p, s.n);
-	t->n += s.n;
-}
-
-static struct str text_str(const struct asflamegraph_text *t)
-{
-	return (struct str){ t->p, t->n };
 }
 
 /* ---- parts of lines: pure ------------------------------------------------------------------------------------ */
@@ -73,7 +52,7 @@ static void cut_event(struct str line, struct header *h)
 		return;
 	for (before = word; before && is_space(p[before - 1]);)
 		before--;
-	for (digits = before; digits && is_digit(p[digits - 1]);)
+	for (digits = before; digits && byte_is_digit(p[digits - 1]);)
 		digits--;
 	if (digits < before) {
 		size_t colon = digits;
@@ -110,7 +89,7 @@ static bool cut_header(struct str line, struct header *h)
 		while (i < n && is_space(p[i]))
 			i++;
 		pid = i;
-		while (i < n && is_digit(p[i]))
+		while (i < n && byte_is_digit(p[i]))
 			i++;
 		if (i == pid)
 			continue;
@@ -118,7 +97,7 @@ static bool cut_header(struct str line, struct header *h)
 		while (i < n && p[i] == '/')
 			i++;
 		tid = i;
-		while (i < n && is_digit(p[i]))
+		while (i < n && byte_is_digit(p[i]))
 			i++;
 		if (i == n || !is_space(p[i]))
 			continue;
@@ -219,7 +198,7 @@ static bool is_perf_map(struct str dso)
 		size_t i;
 
 		dso = str_from(dso, (size_t)at + head.n);
-		for (i = 0; i < dso.n && is_digit(dso.p[i]);)
+		for (i = 0; i < dso.n && byte_is_digit(dso.p[i]);)
 			i++;
 		if (i && str_starts(str_from(dso, i), tail))
 			return true;
@@ -247,7 +226,7 @@ static struct str cut_arguments(struct str name)
 /* The name of one part of the symbol, without suffix, into f->name. */
 static void write_name(struct asflamegraph *f, const struct frame_line *line, struct str symbol)
 {
-	struct asflamegraph_text *t = &f->name;
+	struct text *t = &f->name;
 	struct str name;
 	size_t n = 0;
 
@@ -255,21 +234,21 @@ static void write_name(struct asflamegraph *f, const struct frame_line *line, st
 	if (str_eq(symbol, STR("[unknown]"))) {
 		struct str dso = line->dso;
 
-		text_add(t, STR("["));
+		text_str(t, STR("["));
 		if (str_eq(dso, symbol))
-			text_add(t, STR("unknown"));
+			text_str(t, STR("unknown"));
 		else
-			text_add(t, str_from(dso, (size_t)(str_rfind(dso, '/') + 1)));
+			text_str(t, str_from(dso, (size_t)(str_rfind(dso, '/') + 1)));
 		if (f->options.addrs) {
-			text_add(t, STR(" <"));
-			text_add(t, line->pc);
-			text_add(t, STR(">"));
+			text_str(t, STR(" <"));
+			text_str(t, line->pc);
+			text_str(t, STR(">"));
 		}
-		text_add(t, STR("]"));
+		text_str(t, STR("]"));
 	} else {
-		text_add(t, symbol);
+		text_str(t, symbol);
 	}
-	name = text_str(t);
+	name = text_view(t);
 	if (!is_go_method(name))
 		name = cut_arguments(name);
 	for (size_t i = 0; i < name.n; i++)
@@ -285,16 +264,16 @@ static void write_name(struct asflamegraph *f, const struct frame_line *line, st
 /* The kind of code: exclusive, in this order. */
 static void write_suffix(struct asflamegraph *f, struct str dso, bool inlined)
 {
-	struct asflamegraph_text *t = &f->name;
+	struct text *t = &f->name;
 
 	if (inlined) {
-		if (!has(text_str(t), STR("_[i]")))
-			text_add(t, STR("_[i]"));
+		if (!has(text_view(t), STR("_[i]")))
+			text_str(t, STR("_[i]"));
 	} else if (f->options.kernel && (str_starts(dso, STR("[")) || str_ends(dso, STR("vmlinux"))) &&
 		   !has(dso, STR("unknown"))) {
-		text_add(t, STR("_[k]"));
-	} else if (f->options.jit && is_perf_map(dso) && !has(text_str(t), STR("_[j]"))) {
-		text_add(t, STR("_[j]"));
+		text_str(t, STR("_[k]"));
+	} else if (f->options.jit && is_perf_map(dso) && !has(text_view(t), STR("_[j]"))) {
+		text_str(t, STR("_[j]"));
 	}
 }
 
@@ -322,7 +301,7 @@ static struct asflamegraph_names name_line(struct asflamegraph *f, const struct 
 			unknown = true; /* for the parts behind it, too */
 		write_name(f, line, symbol);
 		write_suffix(f, line->dso, names.n > 0);
-		ids_push(&f->pool, intern(table, text_str(&f->name)));
+		ids_push(&f->pool, intern(table, text_view(&f->name)));
 		names.n++;
 		if (f->options.srcline && !unknown)
 			names.lines++;
@@ -338,9 +317,9 @@ static struct asflamegraph_names find_names(struct asflamegraph *f, struct frame
 
 	if (symbol.n < line->symbol.n) {
 		f->name.n = 0;
-		text_add(&f->name, symbol);
-		text_add(&f->name, str_from(line->both, line->symbol.n));
-		key = text_str(&f->name);
+		text_str(&f->name, symbol);
+		text_str(&f->name, str_from(line->both, line->symbol.n));
+		key = text_view(&f->name);
 		line->symbol = symbol;
 	}
 	if (f->options.addrs && has(symbol, STR("[unknown]"))) {
@@ -377,17 +356,17 @@ static bool cut_name(struct str *rest, struct str *name)
 /* The first name that waits, with its source line; that may hold any byte, also ';'. Empty for a name without. */
 static void add_part(struct asflamegraph *f, struct str source, struct stacks *s)
 {
-	struct asflamegraph_text *t = &f->name;
+	struct text *t = &f->name;
 	struct str rest, name;
 	bool more;
 
 	t->n = 0;
-	text_add(t, intern_str(&f->bare, f->waiting.id[f->waiting_at++]));
+	text_str(t, intern_str(&f->bare, f->waiting.id[f->waiting_at++]));
 	if (source.n) {
-		text_add(t, STR(":"));
-		text_add(t, source);
+		text_str(t, STR(":"));
+		text_str(t, source);
 	}
-	rest = text_str(t);
+	rest = text_view(t);
 	do {
 		more = cut_name(&rest, &name);
 		ids_push(&f->part, stacks_frame(s, name));
@@ -397,7 +376,7 @@ static void add_part(struct asflamegraph *f, struct str source, struct stacks *s
 /* Without what stands in brackets, then without blanks at both ends. */
 static struct str tidy_source(struct asflamegraph *f, struct str line)
 {
-	struct asflamegraph_text *t = &f->source;
+	struct text *t = &f->source;
 	struct str s;
 
 	t->n = 0;
@@ -408,11 +387,11 @@ static struct str tidy_source(struct asflamegraph *f, struct str line)
 			close = str_find(str_from(line, (size_t)open), ']');
 		if (close < 0)
 			break;
-		text_add(t, str_head(line, (size_t)open));
+		text_str(t, str_head(line, (size_t)open));
 		line = str_from(line, (size_t)(open + close) + 1);
 	}
-	text_add(t, line);
-	s = text_str(t);
+	text_str(t, line);
+	s = text_view(t);
 	while (s.n && is_space(s.p[0]))
 		s = str_from(s, 1);
 	while (s.n && is_space(s.p[s.n - 1]))
@@ -479,24 +458,24 @@ static void begin_sample(struct asflamegraph *f, const struct header *h, struct 
 	f->weight = f->options.samples || weightless ? 1 : parse_weight(h->period);
 	f->header = at;
 	f->comm.n = 0;
-	text_add(&f->comm, h->comm);
+	text_str(&f->comm, h->comm);
 	if (f->options.pid || f->options.tid) {
-		text_add(&f->comm, STR("-"));
-		text_add(&f->comm, only_tid ? STR("?") : h->pid);
+		text_str(&f->comm, STR("-"));
+		text_str(&f->comm, only_tid ? STR("?") : h->pid);
 	}
 	if (f->options.tid) {
-		text_add(&f->comm, STR("/"));
-		text_add(&f->comm, only_tid ? h->pid : h->tid);
+		text_str(&f->comm, STR("/"));
+		text_str(&f->comm, only_tid ? h->pid : h->tid);
 	}
 	for (size_t i = 0; i < f->comm.n; i++)
 		if (f->comm.p[i] == ' ')
 			f->comm.p[i] = '_';
-	f->java = str_starts(text_str(&f->comm), STR("java"));
+	f->java = str_starts(text_view(&f->comm), STR("java"));
 }
 
 static void end_sample(struct asflamegraph *f, struct stacks *s)
 {
-	struct str comm = text_str(&f->comm), name;
+	struct str comm = text_view(&f->comm), name;
 	uint32_t node = 0;
 	bool more;
 
@@ -553,9 +532,9 @@ void asflamegraph_end(struct asflamegraph *f, struct stacks *s)
 
 void asflamegraph_free(struct asflamegraph *f)
 {
-	free(f->comm.p);
-	free(f->name.p);
-	free(f->source.p);
+	text_free(&f->comm);
+	text_free(&f->name);
+	text_free(&f->source);
 	free(f->stack.id);
 	free(f->waiting.id);
 	free(f->part.id);

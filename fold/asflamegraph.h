@@ -24,6 +24,7 @@
 #include "diag.h"
 #include "out.h"
 #include "stacks.h"
+#include "text.h"
 
 struct asflamegraph_options {
 	bool pid;     /* the first frame is comm-PID ('?' when the input shows only a thread) */
@@ -48,11 +49,6 @@ struct asflamegraph_ids {
 	size_t n, cap;
 };
 
-struct asflamegraph_text {
-	char *p;
-	size_t n, cap;
-};
-
 /* {0} with options is ready to use. Read anything; only the functions below write. */
 struct asflamegraph {
 	struct asflamegraph_options options;
@@ -69,7 +65,7 @@ struct asflamegraph {
 	struct str skipped_event;           /* the first other one */
 
 	/* The open sample; comm.n == 0: there is none. */
-	struct asflamegraph_text comm;
+	struct text comm;
 	bool java;     /* comm starts with it */
 	bool skipping; /* frames belong to a sample of another event */
 	uint64_t weight;
@@ -87,7 +83,7 @@ struct asflamegraph {
 	struct asflamegraph_ids pool;
 	struct intern bare; /* with srcline: names before the source line is appended; else they are s->frames */
 
-	struct asflamegraph_text name, source; /* being written */
+	struct text name, source; /* being written */
 	struct arena bytes;
 };
 

@@ -1,30 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "header.h"
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct str trim_right(struct str s)
-{
-	while (s.n && is_blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
-}
-
-static struct str trim_left(struct str s)
-{
-	while (s.n && is_blank(s.p[0]))
-		s = str_from(s, 1);
-	return s;
-}
-
 bool header_time(struct str s, uint64_t *ns)
 {
 	struct str decimals = s, seconds = str_cut(&decimals, '.');
@@ -33,7 +9,7 @@ bool header_time(struct str s, uint64_t *ns)
 	if (!str_u64(seconds, &sec) || sec > UINT64_MAX / 1000000000u - 1 || decimals.n > 9)
 		return false;
 	for (size_t i = 0; i < 9; i++) {
-		if (i < decimals.n && !is_digit(decimals.p[i]))
+		if (i < decimals.n && !byte_is_digit(decimals.p[i]))
 			return false;
 		frac = frac * 10 + (i < decimals.n ? (uint64_t)(decimals.p[i] - '0') : 0);
 	}
@@ -51,12 +27,12 @@ static bool find_time(struct str line, size_t *from, size_t *end)
 		if (!p)
 			return false;
 		dot = (size_t)(p - line.p);
-		for (j = dot + 1; j < line.n && is_digit(line.p[j]); j++)
+		for (j = dot + 1; j < line.n && byte_is_digit(line.p[j]); j++)
 			;
 		if ((j - dot != 7 && j - dot != 10) || j == line.n || line.p[j] != ':' ||
-		    (j + 1 < line.n && !is_blank(line.p[j + 1])))
+		    (j + 1 < line.n && !byte_is_blank(line.p[j + 1])))
 			continue;
-		for (i = dot; i > 0 && (is_digit(line.p[i - 1]) || line.p[i - 1] == ':'); i--)
+		for (i = dot; i > 0 && (byte_is_digit(line.p[i - 1]) || line.p[i - 1] == ':'); i--)
 			;
 		if (i == dot || (i > 0 && line.p[i - 1] != ' '))
 			continue;
@@ -72,11 +48,11 @@ static struct str cut_last_word(struct str *s, size_t *width)
 {
 	size_t end = s->n, from, blanks;
 
-	while (end && is_blank(s->p[end - 1]))
+	while (end && byte_is_blank(s->p[end - 1]))
 		end--;
-	for (from = end; from && !is_blank(s->p[from - 1]); from--)
+	for (from = end; from && !byte_is_blank(s->p[from - 1]); from--)
 		;
-	for (blanks = from; blanks && is_blank(s->p[blanks - 1]); blanks--)
+	for (blanks = from; blanks && byte_is_blank(s->p[blanks - 1]); blanks--)
 		;
 	s->n = blanks;
 	*width = end - blanks;
@@ -130,12 +106,12 @@ static bool parse_thread(struct str s, struct header *h)
 	else
 		known = (width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &h->tid);
 	if (known) {
-		h->before = trim_right(trim_left(s));
+		h->before = str_trim_right(str_trim_left(s));
 		s = rest;
 	} else {
 		h->pid = h->tid = -1;
 	}
-	h->comm = trim_right(trim_left(s));
+	h->comm = str_trim_right(str_trim_left(s));
 	return known;
 }
 
@@ -167,25 +143,25 @@ static bool parse_before(struct str s, struct header *h)
 /* "event: rest" or "period event: rest" or "period event:" or nothing. */
 static bool parse_behind(struct str s, struct header *h)
 {
-	struct str rest = trim_left(s);
+	struct str rest = str_trim_left(s);
 	size_t digits = 0, i, end;
 
-	while (digits < rest.n && is_digit(rest.p[digits]))
+	while (digits < rest.n && byte_is_digit(rest.p[digits]))
 		digits++;
 	h->period = 0;
-	if (digits && (digits == rest.n || is_blank(rest.p[digits])) && str_u64(str_head(rest, digits), &h->period))
-		rest = trim_left(str_from(rest, digits));
-	for (i = 0; i < rest.n && !is_blank(rest.p[i]); i++)
+	if (digits && (digits == rest.n || byte_is_blank(rest.p[digits])) && str_u64(str_head(rest, digits), &h->period))
+		rest = str_trim_left(str_from(rest, digits));
+	for (i = 0; i < rest.n && !byte_is_blank(rest.p[i]); i++)
 		;
 	if (i > 1 && rest.p[i - 1] == ':') {
 		h->event = str_head(rest, i - 1);
 		rest = str_from(rest, i);
 	}
-	h->rest = trim_left(rest);
-	for (end = h->rest.n; end && is_blank(h->rest.p[end - 1]); end--)
+	h->rest = str_trim_left(rest);
+	for (end = h->rest.n; end && byte_is_blank(h->rest.p[end - 1]); end--)
 		;
 	h->rest.n = end;
-	for (i = 0; i < end && !is_blank(h->rest.p[i]); i++)
+	for (i = 0; i < end && !byte_is_blank(h->rest.p[i]); i++)
 		;
 	h->rest_width = end ? (size_t)(h->rest.p - rest.p) + i : 0;
 	return h->event.n > 0;
@@ -197,7 +173,7 @@ static enum header_kind parse_record(struct str s, struct header *h)
 	ptrdiff_t at = str_starts(s, STR("PERF_RECORD_LOST")) ? str_find_str(s, STR("lost ")) : -1;
 
 	if (at >= 0) {
-		s = trim_right(str_from(s, (size_t)at + 5));
+		s = str_trim_right(str_from(s, (size_t)at + 5));
 		str_u64(str_cut(&s, ' '), &h->lost);
 	}
 	return HEADER_RECORD;
@@ -233,14 +209,14 @@ static enum header_kind parse_around_event(struct str line, size_t from, struct 
 /* No time: find the event, the first word that ends in ':' but a comm. */
 static enum header_kind parse_without_time(struct str line, struct header *h)
 {
-	struct str all = trim_right(line);
+	struct str all = str_trim_right(line);
 
 	for (size_t i = 0; i < all.n; i++) {
 		size_t from = i;
 
-		if (all.p[i] != ':' || (i + 1 < all.n && !is_blank(all.p[i + 1])))
+		if (all.p[i] != ':' || (i + 1 < all.n && !byte_is_blank(all.p[i + 1])))
 			continue;
-		while (from > 0 && !is_blank(all.p[from - 1]))
+		while (from > 0 && !byte_is_blank(all.p[from - 1]))
 			from--;
 		if (from < i && from > 0)
 			return parse_around_event(all, from, h);
@@ -251,22 +227,22 @@ static enum header_kind parse_without_time(struct str line, struct header *h)
 /* comm [tid] [cpu], alone or with a frame behind that is 16 wide. */
 static void parse_weak(struct str line, struct header *h)
 {
-	struct str all = trim_right(line);
+	struct str all = str_trim_right(line);
 	size_t i = 0;
 
-	while (i < all.n && is_blank(all.p[i]))
+	while (i < all.n && byte_is_blank(all.p[i]))
 		i++;
 	while (i < all.n) {
 		size_t from = i, word, end;
 		uint64_t ip;
 
-		while (i < all.n && !is_blank(all.p[i]))
+		while (i < all.n && !byte_is_blank(all.p[i]))
 			i++; /* a word of comm, or a number */
 		from = i;
-		while (i < all.n && is_blank(all.p[i]))
+		while (i < all.n && byte_is_blank(all.p[i]))
 			i++;
 		word = i;
-		for (end = word; end < all.n && !is_blank(all.p[end]); end++)
+		for (end = word; end < all.n && !byte_is_blank(all.p[end]); end++)
 			;
 		if (end > word && end < all.n && end - from >= 17 &&
 		    str_hex(str_head(str_from(all, word), end - word), &ip)) {
@@ -299,7 +275,7 @@ static bool parse_default(struct str line, struct header *h)
 	h->rest = (struct str){ p + line.n, 0 };
 	while (i && p[i - 1] == ' ')
 		i--;
-	for (end = i; i && is_digit(p[i - 1]); i--)
+	for (end = i; i && byte_is_digit(p[i - 1]); i--)
 		;
 	if (end == i || end - i > 18 || !str_u64((struct str){ p + i, end - i }, &h->period))
 		return false;
@@ -307,18 +283,18 @@ static bool parse_default(struct str line, struct header *h)
 		i--;
 	if (i < 8 || p[i - 1] != ':')
 		return false;
-	for (end = --i; i && is_digit(p[i - 1]); i--)
+	for (end = --i; i && byte_is_digit(p[i - 1]); i--)
 		;
-	if ((end - i != 6 && end - i != 9) || i < 2 || p[i - 1] != '.' || !is_digit(p[i - 2]))
+	if ((end - i != 6 && end - i != 9) || i < 2 || p[i - 1] != '.' || !byte_is_digit(p[i - 2]))
 		return false;
-	for (i--; i && is_digit(p[i - 1]); i--)
+	for (i--; i && byte_is_digit(p[i - 1]); i--)
 		;
 	h->time = (struct str){ p + i, end - i };
 	while (i && p[i - 1] == ' ')
 		i--;
 	if (i < 4 || p[i - 1] != ']')
 		return false;
-	for (end = --i; i && is_digit(p[i - 1]); i--)
+	for (end = --i; i && byte_is_digit(p[i - 1]); i--)
 		;
 	if (i < 2 || p[i - 1] != '[' || p[i - 2] != ' ' || !id_number((struct str){ p + i, end - i }, &h->cpu))
 		return false;
@@ -336,7 +312,7 @@ enum header_kind header_parse(struct str line, struct header *h)
 		return HEADER_SAMPLE;
 	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
 	if (find_time(line, &from, &end)) {
-		struct str before = str_head(line, from), rest = trim_left(str_from(line, end));
+		struct str before = str_head(line, from), rest = str_trim_left(str_from(line, end));
 		size_t width;
 
 		h->time = str_head(str_from(line, from), end - from - 1);

@@ -13,11 +13,6 @@ struct lines_set {
 	uint32_t entry[2];
 };
 
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* Is this nothing, or "+0x1a"? */
 static bool is_offset(const char *p, size_t n)
 {
@@ -26,7 +21,7 @@ static bool is_offset(const char *p, size_t n)
 	if (n < 4 || p[0] != '+' || p[1] != '0' || p[2] != 'x')
 		return false;
 	for (size_t i = 3; i < n; i++)
-		if (!is_hex(p[i]))
+		if (!byte_is_hex(p[i]))
 			return false;
 	return true;
 }
@@ -36,7 +31,7 @@ static size_t offset_length(struct str s)
 {
 	size_t i = s.n;
 
-	while (i && is_hex(s.p[i - 1]))
+	while (i && byte_is_hex(s.p[i - 1]))
 		i--;
 	if (i == s.n || i < 3 || s.p[i - 1] != 'x' || s.p[i - 2] != '0' || s.p[i - 3] != '+')
 		return 0;
@@ -67,19 +62,12 @@ static ptrdiff_t find_dso(struct str s)
 	return -1;
 }
 
-static struct str trim_right(struct str s)
-{
-	while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\r'))
-		s.n--;
-	return s;
-}
-
 /* symbol and rest are pieces of tail; rest begins at the blank before "(dso)". */
 static void split(struct str tail, struct str *symbol, struct str *rest)
 {
 	ptrdiff_t dso;
 
-	tail = trim_right(tail);
+	tail = str_trim_right(tail);
 	dso = find_dso(tail);
 	*symbol = dso < 0 ? tail : str_head(tail, dso > 0 ? (size_t)dso - 1 : 0);
 	*rest = str_from(tail, symbol->n);

@@ -23,20 +23,10 @@ static void put_safe(struct names *n, unsigned char c)
 	}
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-	return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
-}
-
 /* Letters, digits, '_', '$', '~' and all bytes of other scripts: what names of functions are made of. */
 static bool is_word(char c)
 {
-	return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '$' || c == '~' || c < 0;
+	return byte_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '$' || c == '~' || c < 0;
 }
 
 /* A reader takes "name 12" for a stack and a number: the last blank before digits at the end becomes '_'. */
@@ -44,7 +34,7 @@ static void end_name(struct names *n, size_t from)
 {
 	size_t i = n->text.n;
 
-	while (i > from && is_digit(n->text.p[i - 1]))
+	while (i > from && byte_is_digit(n->text.p[i - 1]))
 		i--;
 	if (i < n->text.n && i > from && n->text.p[i - 1] == ' ')
 		n->text.p[i - 1] = '_';
@@ -64,7 +54,7 @@ static struct str clean_dso(struct str dso)
 	size_t i;
 
 	if (plus > 0 && str_starts(str_from(dso, (size_t)plus), STR("+0x"))) {
-		for (i = (size_t)plus + 3; i < dso.n && is_hex(dso.p[i]); i++)
+		for (i = (size_t)plus + 3; i < dso.n && byte_is_hex(dso.p[i]); i++)
 			;
 		if (i == dso.n)
 			dso.n = (size_t)plus;
@@ -115,7 +105,7 @@ static bool is_jit(struct str dso)
 		return false;
 	digits = str_head(str_from(base, 5), base.n - 9);
 	for (size_t i = 0; i < digits.n; i++)
-		if (!is_digit(digits.p[i]))
+		if (!byte_is_digit(digits.p[i]))
 			return false;
 	return digits.n > 0;
 }
@@ -340,7 +330,7 @@ static void put_native(struct names *n, struct str s, bool typed)
 static bool all_hex(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_hex(s.p[i]))
+		if (!byte_is_hex(s.p[i]))
 			return false;
 	return true;
 }
@@ -437,7 +427,7 @@ static void put_java_class(struct names *n, struct str class)
 		    class.p[i + 1] == '0' && class.p[i + 2] == 'x') {
 			size_t end = i + 3;
 
-			while (end < class.n && is_hex(class.p[end]))
+			while (end < class.n && byte_is_hex(class.p[end]))
 				end++;
 			if (end - i >= 11) {
 				i = end - 1;
@@ -450,7 +440,7 @@ static void put_java_class(struct names *n, struct str class)
 
 static bool is_java_name(struct str s)
 {
-	if (s.n == 0 || is_digit(s.p[0]))
+	if (s.n == 0 || byte_is_digit(s.p[0]))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
 		if (!is_word(s.p[i]) && !memchr("./<>-+", s.p[i], 6))
@@ -698,7 +688,7 @@ struct str names_comm(struct names *n, struct str comm, bool canonical)
 {
 	struct str all = comm;
 
-	while (canonical && comm.n && (is_digit(comm.p[comm.n - 1]) || memchr("-_:#/. ", comm.p[comm.n - 1], 7)))
+	while (canonical && comm.n && (byte_is_digit(comm.p[comm.n - 1]) || memchr("-_:#/. ", comm.p[comm.n - 1], 7)))
 		comm.n--;
 	if (comm.n == 0)
 		comm = all;

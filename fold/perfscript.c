@@ -45,11 +45,6 @@ static enum samples_state state(const struct script *p)
 	return p->samples.sample.state;
 }
 
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* Splits "   7f00 sym (dso)" into address and tail; false when it does not begin with an address. */
 static bool split_address(struct str line, struct str *address, struct str *tail)
 {
@@ -57,7 +52,7 @@ static bool split_address(struct str line, struct str *address, struct str *tail
 
 	while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t'))
 		i++;
-	for (from = i; i < line.n && is_hex(line.p[i]); i++)
+	for (from = i; i < line.n && byte_is_hex(line.p[i]); i++)
 		;
 	if (i == from || i - from > 16 || (i < line.n && line.p[i] != ' '))
 		return false;
@@ -91,7 +86,7 @@ static void frame_line(struct script *p, struct str line)
 		close_sample(p, NULL);
 	if (state(p) == SAMPLE_IGNORED)
 		return;
-	if (likely(line.n > 18 && line.p[17] == ' ' && is_hex(line.p[16]) && (line.p[1] == ' ' || is_hex(line.p[1])))) {
+	if (likely(line.n > 18 && line.p[17] == ' ' && byte_is_hex(line.p[16]) && (line.p[1] == ' ' || byte_is_hex(line.p[1])))) {
 		address = str_head(str_from(line, 1), 16);
 		tail = str_from(line, 18);
 		if (unlikely(p->samples.names.addresses))
