@@ -38,8 +38,8 @@ static void read_input(const struct request *r, const char *path, struct result 
 	struct in in;
 
 	in_open(&in, path);
-	in_expect_text(&in);
-	/* stackcollapse-perf.pl takes everything for samples */
+	if (!r->as_flamegraph) /* stackcollapse-perf.pl takes everything for samples */
+		in_expect_text(&in);
 	switch (r->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
 	case INPUT_SCRIPT:
 		res->script = true;
