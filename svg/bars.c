@@ -60,19 +60,32 @@ static void put_scaled(struct text *t, double shown)
 	text_add(t, decimals);
 }
 
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* "samples", "bytes", but not "ms" or "class". */
+static bool is_plural(struct str unit)
+{
+	const char *end = unit.p + unit.n;
+
+	return unit.n > 3 && end[-1] == 's' && end[-2] != 's' && is_letter(end[-2]) && is_letter(end[-3]) &&
+	       is_letter(end[-4]);
+}
+
 void bars_weight(struct text *t, const struct look *look, uint64_t weight)
 {
 	bool exact = look->factor >= 1 && look->factor <= 1;
+	size_t from = t->n;
 
 	if (exact)
 		text_grouped(t, weight);
 	else
 		put_scaled(t, (double)weight * look->factor);
+	bool one = t->n == from + 1 && t->p[from] == '1';
 	text_char(t, ' ');
-	if (exact && weight == 1 && str_eq(look->unit, STR("samples")))
-		text_add(t, "sample");
-	else
-		text_str(t, look->unit);
+	text_str(t, one && is_plural(look->unit) ? str_head(look->unit, look->unit.n - 1) : look->unit);
 }
 
 void bars_percent(struct text *t, uint64_t part, uint64_t whole)
@@ -234,15 +247,26 @@ static const char *ink_on(bool dark)
 	return dark ? "#f4f5f7" : "#16181d";
 }
 
+/* Names of processes are no paths and have no packages, whatever they look like: their beginning tells most. */
+static enum label_cut cut_of(const struct drawing *d, uint32_t face)
+{
+	const struct faces_colour *c = &d->faces->colours[d->faces->colour[face]];
+	bool process = strcmp(d->faces->kinds[c->kind].label, CODE_LABEL_PROCESS) == 0;
+
+	return process ? LABEL_RIGHT : d->look->cut;
+}
+
 static void put_label(struct text *t, const struct drawing *d, const struct bar *bar)
 {
 	bool root = bar->frame == ROOT;
-	struct str name = root ? STR("all") : d->faces->text[d->faces->of[bar->frame]];
+	uint32_t face = root ? 0 : d->faces->of[bar->frame];
+	struct str name = root ? STR("all") : d->faces->text[face];
+	enum label_cut cut = root ? LABEL_RIGHT : cut_of(d, face);
 	double room = bar->w / 10.0 - 6;
 	struct text label = { 0 };
 
 	if (room > 0)
-		label_fit(&label, name, (size_t)(room / (d->look->font_size * d->look->char_width)), d->look->cut);
+		label_fit(&label, name, (size_t)(room / (d->look->font_size * d->look->char_width)), cut);
 	if (label.n) {
 		double middle = row_y(d, bar->row) + (d->look->row - 1) / 2.0 + d->look->font_size * .35;
 		text_add(t, "<text x=\"");

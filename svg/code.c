@@ -10,10 +10,12 @@ const char *code_label(enum code code)
 		[CODE_JAVA] = "Java",
 		[CODE_JAVA_INLINED] = "Java inlined",
 		[CODE_JAVA_INTERPRETED] = "Java interpreted",
+		[CODE_JIT] = "JIT",
+		[CODE_INTERPRETED] = "interpreted",
 		[CODE_JS] = "JavaScript",
 		[CODE_PYTHON] = "Python",
 		[CODE_UNKNOWN] = "unknown",
-		[CODE_PROCESS] = "process",
+		[CODE_PROCESS] = CODE_LABEL_PROCESS,
 	};
 
 	return label[code];
@@ -73,6 +75,30 @@ static bool is_unknown(struct str s)
 	return s.n > 0;
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Without a number and the colon before it at the end; false: there are none. */
+static bool drop_number(struct str *s)
+{
+	size_t n = s->n;
+
+	while (n > 0 && is_digit(s->p[n - 1]))
+		n--;
+	if (n == s->n || n == 0 || s->p[n - 1] != ':')
+		return false;
+	*s = str_head(*s, n - 1);
+	return true;
+}
+
+/* "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4": V8 tells line and column. */
+static bool is_v8_place(struct str s)
+{
+	return drop_number(&s) && drop_number(&s) && (str_find(s, ' ') > 0 || str_starts(s, STR("node:")));
+}
+
 static bool is_js(struct str s)
 {
 	static const struct str tag[] = {
@@ -81,7 +107,7 @@ static bool is_js(struct str s)
 		STR("RegExp:"),      STR("Builtins_"), STR("BytecodeHandler:"),
 	};
 
-	if (starts_with_any(s, tag, countof(tag)) || has(s, STR("node:internal/")))
+	if (starts_with_any(s, tag, countof(tag)) || has(s, STR("node:internal/")) || is_v8_place(s))
 		return true;
 	if (str_find(s, '.') < 0)
 		return false;
@@ -122,6 +148,44 @@ static bool is_java(struct str s)
 	       !has(last, STR(".go:"));
 }
 
+/* What HotSpot compiles at its own start, as its maps and perf-map-agent call it. */
+static bool is_java_stub(struct str s)
+{
+	static const struct str stub[] = {
+		STR("Interpreter"),  STR("StubRoutines"),   STR("call_stub"),     STR("vtable stub"),
+		STR("itable stub"),  STR("vtable chunks"),  STR("MethodHandles"), STR("I2C/C2I adapters"),
+		STR("RuntimeStub"),  STR("SafepointBlob"),  STR("ExceptionBlob"), STR("DeoptimizationBlob"),
+		STR("UncommonTrap"), STR("Signature Hand"), STR("signature hand"),
+	};
+
+	return starts_with_any(s, stub, countof(stub));
+}
+
+/* Class.method, a.b.Class$Inner.<init>, void a.b.Class.method(int, long): spelled like Java. */
+static bool may_be_java(struct str s)
+{
+	ptrdiff_t open = str_find(s, '('), dot;
+
+	if (is_java(s) || is_java_stub(s))
+		return true;
+	if (open > 0)
+		s = str_head(s, (size_t)open);
+	s = str_from(s, (size_t)(str_rfind(s, ' ') + 1));
+	dot = str_rfind(s, '.');
+	if (dot <= 0)
+		return false;
+	struct str owner = str_head(s, (size_t)dot), method = str_from(s, (size_t)dot + 1);
+	owner = str_from(owner, (size_t)(str_rfind(owner, '.') + 1));
+	if (method.n == 0 || owner.n == 0 || !is_upper(owner.p[0]) || str_eq(method, STR("cold")))
+		return false;
+	for (const char *c = owner.p; c < method.p + method.n; c++) {
+		bool letter = is_upper(*c) || (*c >= 'a' && *c <= 'z') || is_digit(*c) || (unsigned char)*c >= 0x80;
+		if (!letter && !strchr("._$<>", *c))
+			return false;
+	}
+	return true;
+}
+
 static bool is_cpp(struct str s)
 {
 	return has(s, STR("::")) || str_starts(s, STR("_ZN")) || str_starts(s, STR("_RN")) ||
@@ -141,16 +205,21 @@ static enum code code_by_name(struct str s)
 	return is_cpp(s) ? CODE_CPP : CODE_NATIVE;
 }
 
-/* Compiled, inlined or interpreted: which of them depends on the language. */
-static enum code code_by_suffix(char letter, enum code named)
+/* Compiled, inlined or interpreted: which of them depends on the language, which the name may tell. */
+static enum code code_by_suffix(char letter, enum code named, struct str bare)
 {
+	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(bare));
+
+
 	if (letter == 'k')
 		return CODE_KERNEL;
 	if (named == CODE_JS || named == CODE_PYTHON || letter == 'w')
 		return named;
 	if (letter == 'i')
-		return named == CODE_JAVA ? CODE_JAVA_INLINED : named;
-	return letter == '0' ? CODE_JAVA_INTERPRETED : CODE_JAVA;
+		return java ? CODE_JAVA_INLINED : named;
+	if (letter == '0')
+		return java ? CODE_JAVA_INTERPRETED : CODE_INTERPRETED;
+	return java ? CODE_JAVA : CODE_JIT;
 }
 
 enum code code_of(struct str bare, struct str suffix, enum code_place place)
@@ -159,7 +228,7 @@ enum code code_of(struct str bare, struct str suffix, enum code_place place)
 		return CODE_PROCESS;
 	enum code named = code_by_name(bare);
 	if (suffix.n > 2)
-		return code_by_suffix(suffix.p[2], named);
+		return code_by_suffix(suffix.p[2], named, bare);
 	if (named == CODE_JAVA && str_eq(bare, STR("Interpreter")))
 		return CODE_JAVA_INTERPRETED;
 	if (place == CODE_IN_KERNEL && (named == CODE_NATIVE || named == CODE_UNKNOWN))

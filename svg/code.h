@@ -2,7 +2,7 @@
 /*
  * code.h - what kind of code a frame is, judged by its name.
  *
- * The suffix that pjfold writes (`_[k]`) is believed first. Without one the spelling tells the language. Kernel
+ * The suffix that pjfold writes (`_[k]`) is believed first, the spelling tells the language. Kernel
  * functions cannot be told by their names, but what the kernel's entry points call is kernel code: that is the place
  * of a frame, which the caller carries from parent to child.
  */
@@ -18,6 +18,8 @@ enum code {
 	CODE_JAVA,
 	CODE_JAVA_INLINED,
 	CODE_JAVA_INTERPRETED,
+	CODE_JIT,         /* compiled while it ran, the language unknown */
+	CODE_INTERPRETED, /* the same, not compiled */
 	CODE_JS,
 	CODE_PYTHON,
 	CODE_UNKNOWN,
@@ -32,6 +34,8 @@ enum code_place {
 	CODE_WOKEN,     /* behind a separator in a chain of wake-ups */
 	CODE_PLACES
 };
+
+#define CODE_LABEL_PROCESS "process"
 
 const char *code_label(enum code code); /* for the legend */
 

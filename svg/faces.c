@@ -52,12 +52,13 @@ static uint8_t *frame_places(const struct layout *l, const struct stacks *s, con
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t up = l->parent[i];
+		bool outermost = up == LAYOUT_ROOT;
+		if (outermost)
+			place[i] = CODE_OUTERMOST;
 		if (palette_is_kind(p)) {
-			if ((mark[l->frame[i]] & ENTERS_KERNEL) || (up != LAYOUT_ROOT && place[up] == CODE_IN_KERNEL))
+			if ((mark[l->frame[i]] & ENTERS_KERNEL) || (!outermost && place[up] == CODE_IN_KERNEL))
 				place[i] = CODE_IN_KERNEL;
-			else if (up == LAYOUT_ROOT)
-				place[i] = CODE_OUTERMOST;
-		} else if (palette_is_chain(p) && up != LAYOUT_ROOT) {
+		} else if (palette_is_chain(p) && !outermost) {
 			if (place[up] == CODE_WOKEN || (mark[l->frame[up]] & SEPARATES))
 				place[i] = CODE_WOKEN;
 		}

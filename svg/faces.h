@@ -15,7 +15,7 @@
 #define FACES_COLOURS 1024 /* more different colours than this are rounded until they are fewer */
 
 struct faces_kind {
-	const char *label;
+	const char *label; /* CODE_LABEL_PROCESS: names of these frames are cut at their end only */
 	struct str suffix;
 };
 

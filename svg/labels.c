@@ -205,6 +205,18 @@ static bool put_initials(struct text *t, const struct parts *p, size_t max)
 	return false;
 }
 
+/* Would an ellipsis and the end of Class.method leave at least half of the class? Less of it tells nothing. */
+static bool shows_half_class(const struct parts *p, size_t max)
+{
+	size_t end = p->method;
+
+	while (end > p->owner && strchr(".:;#", p->all.p[end - 1]))
+		end--;
+	size_t class = label_columns(str_from(str_head(p->all, end), p->owner));
+	size_t behind = label_columns(str_from(p->all, end)) + 1;
+	return class && behind < max && 2 * (max - behind) >= class;
+}
+
 static void fit_path(struct text *t, const struct parts *p, size_t max)
 {
 	struct str from_owner = str_from(p->all, p->owner);
@@ -214,8 +226,8 @@ static void fit_path(struct text *t, const struct parts *p, size_t max)
 		return;
 	if (fits(from_owner, max))
 		text_str(t, from_owner);
-	else if (p->method > p->owner && fits(method, max > 5 ? max - 5 : 0))
-		put_tail(t, from_owner, max); /* at least three characters of the class, its separator, the method */
+	else if (shows_half_class(p, max))
+		put_tail(t, from_owner, max);
 	else if (fits(method, max))
 		text_str(t, method);
 	else

@@ -10,6 +10,7 @@ static const uint32_t kind_colour[CODE_COUNT][2] = {
 	[CODE_KERNEL] = { 0xe7a639, 0x844f00 },       [CODE_NATIVE] = { 0xf57f89, 0x7a302c },
 	[CODE_CPP] = { 0xf5d630, 0x826d14 },          [CODE_JAVA] = { 0x8add8d, 0x456743 },
 	[CODE_JAVA_INLINED] = { 0x95f0ef, 0x017087 }, [CODE_JAVA_INTERPRETED] = { 0xe5f5c3, 0x6a7169 },
+	[CODE_JIT] = { 0x8add8d, 0x456743 },          [CODE_INTERPRETED] = { 0xe5f5c3, 0x6a7169 },
 	[CODE_JS] = { 0x83b9ff, 0x2554a2 },           [CODE_PYTHON] = { 0xb499c6, 0x613a75 },
 	[CODE_UNKNOWN] = { 0xbdc1c6, 0x484c53 },      [CODE_PROCESS] = { 0xd9dce1, 0x33373e },
 };
@@ -314,6 +315,7 @@ static struct shade woken_shade(bool hash, struct str frame)
 
 struct shade palette_shade(const struct palette *p, bool hash, struct str frame, enum code_place place)
 {
+	struct str bare = folded_bare(frame), suffix = str_from(frame, bare.n);
 	enum hue hue = p->hue;
 	struct shade shade;
 
@@ -330,31 +332,76 @@ struct shade palette_shade(const struct palette *p, bool hash, struct str frame,
 	else if (str_eq(frame, STR("--")))
 		shade.light = 0xa0a0a0;
 	shade.dark = palette_blend(shade.light, 0, 45);
-	shade.label = suffix_label(str_from(frame, folded_bare(frame).n));
+	shade.label = suffix_label(suffix);
+	if (place == CODE_OUTERMOST && code_of(bare, suffix, place) == CODE_PROCESS)
+		shade.label = code_label(CODE_PROCESS);
 	return shade;
+}
+
+/* ---- colours by name ---------------------------------------------------------------------------------------- */
+
+struct named {
+	struct str name;
+	uint32_t rgb;
+};
+
+static bool find_named(const struct named *list, size_t n, struct str name, uint32_t *rgb)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (str_eq(list[i].name, name)) {
+			*rgb = list[i].rgb;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* #rrggbb */
+static bool read_hex(struct str s, uint32_t *rgb)
+{
+	uint64_t value;
+
+	if (s.n != 7 || s.p[0] != '#' || !str_hex(str_from(s, 1), &value))
+		return false;
+	*rgb = (uint32_t)value;
+	return true;
+}
+
+/* #rgb */
+static bool read_short_hex(struct str s, uint32_t *rgb)
+{
+	uint64_t value;
+
+	if (s.n != 4 || s.p[0] != '#' || !str_hex(str_from(s, 1), &value))
+		return false;
+	*rgb = (uint32_t)((value >> 8 & 15) << 16 | (value >> 4 & 15) << 8 | (value & 15)) * 0x11;
+	return true;
 }
 
 bool palette_background(struct str name, uint32_t *rgb)
 {
-	static const struct {
-		struct str name;
-		uint32_t rgb;
-	} named[] = {
+	static const struct named named[] = {
 		{ STR("yellow"), 0xeeeeb0 },
 		{ STR("blue"), 0xe0e0ff },
 		{ STR("green"), 0xe0ffe0 },
 		{ STR("grey"), 0xe8e8e8 },
 	};
-	uint64_t value;
 
-	for (size_t i = 0; i < countof(named); i++) {
-		if (str_eq(named[i].name, name)) {
-			*rgb = named[i].rgb;
-			return true;
-		}
-	}
-	if (name.n != 7 || name.p[0] != '#' || !str_hex(str_from(name, 1), &value))
-		return false;
-	*rgb = (uint32_t)value;
-	return true;
+	return find_named(named, countof(named), name, rgb) || read_hex(name, rgb);
+}
+
+bool palette_colour(struct str name, uint32_t *rgb)
+{
+	static const struct named css[] = {
+		{ STR("black"), 0x000000 },  { STR("silver"), 0xc0c0c0 }, { STR("gray"), 0x808080 },
+		{ STR("grey"), 0x808080 },   { STR("white"), 0xffffff },  { STR("maroon"), 0x800000 },
+		{ STR("red"), 0xff0000 },    { STR("purple"), 0x800080 }, { STR("fuchsia"), 0xff00ff },
+		{ STR("magenta"), 0xff00ff }, { STR("green"), 0x008000 }, { STR("lime"), 0x00ff00 },
+		{ STR("olive"), 0x808000 },  { STR("yellow"), 0xffff00 }, { STR("navy"), 0x000080 },
+		{ STR("blue"), 0x0000ff },   { STR("teal"), 0x008080 },   { STR("aqua"), 0x00ffff },
+		{ STR("cyan"), 0x00ffff },   { STR("orange"), 0xffa500 }, { STR("pink"), 0xffc0cb },
+		{ STR("brown"), 0xa52a2a },  { STR("violet"), 0xee82ee }, { STR("gold"), 0xffd700 },
+	};
+
+	return find_named(css, countof(css), name, rgb) || read_hex(name, rgb) || read_short_hex(name, rgb);
 }

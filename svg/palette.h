@@ -14,7 +14,7 @@ struct palette;
 
 struct shade {
 	uint32_t light, dark; /* 0xRRGGBB */
-	const char *label;    /* of the kind of code, for the legend; "" when nothing is known */
+	const char *label;    /* of the kind of code, for the legend; "" when nothing is known; a process has its in all */
 };
 
 const struct palette *palette_find(struct str name); /* NULL: no such palette */
@@ -32,5 +32,8 @@ uint32_t palette_blend(uint32_t ink, uint32_t paper, unsigned percent); /* ink c
 
 /* flamegraph.pl's names for backgrounds, or #rrggbb; false: neither. */
 bool palette_background(struct str name, uint32_t *rgb);
+
+/* #rgb, #rrggbb or one of CSS's common names; false: neither. */
+bool palette_colour(struct str name, uint32_t *rgb);
 
 #endif

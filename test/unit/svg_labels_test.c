@@ -30,6 +30,13 @@ static void test_java(void)
 	label_is("java/util/HashMap.get", 15, "j.u.HashMap.get");
 	label_is("java/util/HashMap.get", 12, "HashMap.get");
 	label_is("java/util/HashMap.get", 9, DOTS "hMap.get");
+	label_is("java/util/HashMap.get", 8, "get");
+	label_is("java/util/ComparableTimSort.binarySort", 14, "binarySort");
+	label_is("java/util/ComparableTimSort.binarySort", 20, "binarySort");
+	label_is("java/util/ComparableTimSort.binarySort", 21, DOTS "leTimSort.binarySort");
+	label_is("java/util/ComparableTimSort.sort", 14, "sort");
+	label_is("Lorg/vertx/Foo;::handle", 12, "Foo;::handle");
+	label_is("Lorg/vertx/Foo;::handle", 11, "handle");
 	label_is("java/util/HashMap.get", 6, "get");
 	label_is("java/util/HashMap.putAll", 5, "putA" DOTS);
 	label_is("org/netty/ChannelHandler:.flush", 26, "o.n.ChannelHandler:.flush");
@@ -38,6 +45,10 @@ static void test_java(void)
 	label_is("com/a/B.lambda$run$0(Object)", 14, "B.lambda$run$0");
 }
 
+#define SORT                                                                                            \
+	"__final_insertion_sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, "                \
+	"__gnu_cxx::__ops::_Iter_comp_iter<main()::<lambda(int, int)> > >"
+
 static void test_cpp(void)
 {
 	label_is("std::vector<int, std::allocator<int> >::push_back(int&&)", 24, "std::vector::push_back");
@@ -45,6 +56,10 @@ static void test_cpp(void)
 	label_is("std::vector<int, std::allocator<int> >::push_back(int&&)", 9, "push_back");
 	label_is("std::vector<int, std::allocator<int> >::push_back(int&&)", 5, "push" DOTS);
 	label_is("a::b::operator<<(std::ostream&, int)", 16, "a::b::operator<<");
+	label_is(SORT, 60, "__final_insertion_sort");
+	label_is(SORT, 12, "__final_ins" DOTS);
+	label_is("std::sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> > >", 20, "std::sort");
+	label_is("std::sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> > >", 8, "sort");
 	label_is("v8::(anonymous namespace)::Invoke(int)", 34, "v8::(anonymous namespace)::Invoke");
 	label_is("v8::(anonymous namespace)::Invoke(int)", 12, "Invoke");
 	label_is("foo::operator()(int, long) const", 17, "foo::operator()");

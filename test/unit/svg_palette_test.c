@@ -22,7 +22,46 @@ static void test_suffixes(void)
 	code_is("py::run:/srv/a.py_[j]", CODE_PLAIN, CODE_PYTHON);
 	code_is("std::swap_[i]", CODE_PLAIN, CODE_CPP);
 	code_is("min_[i]", CODE_PLAIN, CODE_NATIVE);
-	code_is("stub_[j]", CODE_PLAIN, CODE_JAVA);
+	code_is("stub_[j]", CODE_PLAIN, CODE_JIT);
+}
+
+/* Compiled or interpreted, but in which language? */
+static void test_unknown_languages(void)
+{
+	static const char *const java[] = {
+		"Interpreter", "call_stub",   "StubRoutines (1)",   "vtable stub",
+		"Main.run",    "a.b.Main.run", "Lorg/x/Foo;::bar",  "void a.b.Main$1.<init>(int, a.B)",
+	};
+	static const char *const js[] = {
+		"(anonymous) :1:1", "run file:///srv/x.js:1:2", "read node:fs:3:4", "(anonymous) /srv/wl:1:1",
+		"Builtin:Call",     "BytecodeHandler:Ldar",     "RegExp:a.*b",      "node:fs:3:4",
+	};
+	static const char *const other[] = {
+		"[perf-4733.map]", "Foo::bar",       "stub", "void [app] System.Foo::Bar(int32)", "$lists:map/2",
+		"Elixir.Enum:map/2", "deadbeef0123", "a.b",  "Foo.cold",
+	};
+	char frame[80];
+
+	for (size_t i = 0; i < countof(java); i++) {
+		snprintf(frame, sizeof(frame), "%s_[j]", java[i]);
+		code_is(frame, CODE_PLAIN, CODE_JAVA);
+		snprintf(frame, sizeof(frame), "%s_[0]", java[i]);
+		code_is(frame, CODE_PLAIN, CODE_JAVA_INTERPRETED);
+	}
+	for (size_t i = 0; i < countof(js); i++) {
+		snprintf(frame, sizeof(frame), "%s_[%c]", js[i], i % 2 ? 'j' : '0');
+		code_is(frame, CODE_PLAIN, CODE_JS);
+	}
+	for (size_t i = 0; i < countof(other); i++) {
+		snprintf(frame, sizeof(frame), "%s_[j]", other[i]);
+		code_is(frame, CODE_PLAIN, CODE_JIT);
+		snprintf(frame, sizeof(frame), "%s_[0]", other[i]);
+		code_is(frame, CODE_PLAIN, CODE_INTERPRETED);
+		snprintf(frame, sizeof(frame), "%s_[1]", other[i]);
+		code_is(frame, CODE_PLAIN, CODE_JIT);
+	}
+	code_is("py::f:/x.py_[0]", CODE_PLAIN, CODE_PYTHON);
+	code_is("a::b:12:3", CODE_PLAIN, CODE_CPP);
 }
 
 static void test_spelling(void)
@@ -115,12 +154,21 @@ static void test_lookup(void)
 	ok(!palette_background(STR("#0a0b0"), &rgb) && !palette_background(STR("#0a0b0g"), &rgb) &&
 		   !palette_background(STR("url(x)"), &rgb),
 	   "nothing else");
+	ok(palette_colour(STR("#1af"), &rgb) && rgb == 0x11aaff, "#rgb");
+	ok(palette_colour(STR("#11aafe"), &rgb) && rgb == 0x11aafe, "#rrggbb of any colour");
+	ok(palette_colour(STR("teal"), &rgb) && rgb == 0x008080, "a colour of CSS");
+	ok(!palette_colour(STR("nocolor"), &rgb) && !palette_colour(STR("#1a"), &rgb) &&
+		   !palette_colour(STR("#12345"), &rgb) && !palette_colour(STR(""), &rgb),
+	   "no colours");
+	is_str(str_of(palette_shade(palette_find(STR("hot")), false, STR("java"), CODE_OUTERMOST).label),
+	       STR(CODE_LABEL_PROCESS), "a process has its label in every palette");
 	is_u64(palette_blend(0x000000, 0xffffff, 90), 0x1a1a1a, "ink over paper");
 }
 
 int main(void)
 {
 	test_suffixes();
+	test_unknown_languages();
 	test_spelling();
 	test_places();
 	test_flamegraph_colours();
