@@ -87,7 +87,7 @@ static void put_config(struct text *t, const struct look *look, const struct fac
 	put_string(t, "font", look->font);
 	put_number(t, "min", look->min_px);
 	put_string(t, "truncate", str_of(cut_name(look->cut)));
-	put_string(t, "search", look->search);
+	put_colour(t, "search", look->own_search, look->search);
 	put_colour(t, "bg", look->own_background, look->background);
 	put_kinds(t, n);
 	put_colours(t, n);

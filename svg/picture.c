@@ -12,6 +12,7 @@ const char picture_ui_font[] =
 #define MIDDOT " \xc2\xb7 "
 #define FOOT_PX 32
 #define UI_CHAR_PX 6.6 /* a character of the header's small text, on average */
+#define CHIP_PX 76     /* square, percentage and gaps of one kind in the legend */
 
 enum { TITLE_Y = 29, TOTALS_Y = 49, LINE_PX = 18, LEGEND_PX = 25 };
 
@@ -137,19 +138,26 @@ static uint32_t put_legend(struct picture *p, const struct look *look, const str
 {
 	struct share share[CODE_COUNT] = { 0 };
 	size_t count = make_shares(share, countof(share), l, n, bars_is_dark(look->background));
-	double x = PICTURE_PAD;
+	uint64_t least = look->total / 1000 + (look->total % 1000 != 0); /* 0.1 %, as in the viewer */
+	double x = p->width;
+	uint32_t lines = 0;
 
-	text_printf(&p->head, "<text x=\"%d\" y=\"%u\" fill=\"", PICTURE_PAD, y + 10);
-	text_rgb(&p->head, p->ink);
-	text_add(&p->head, "\">");
-	for (size_t i = 0; i < count && share[i].self > look->total / 1000; i++) {
-		x += 60 + UI_CHAR_PX * (double)strlen(share[i].label);
-		if (x > p->width)
-			break;
-		put_share(&p->head, &share[i], look, i == 0);
+	for (size_t i = 0; i < count && share[i].self >= least; i++) {
+		double chip = CHIP_PX + UI_CHAR_PX * (double)strlen(share[i].label);
+		bool first = x + chip > p->width;
+		if (first) {
+			text_add(&p->head, lines ? "</text>" : "");
+			text_printf(&p->head, "<text x=\"%d\" y=\"%u\" fill=\"", PICTURE_PAD, y + 10 + lines * LINE_PX);
+			text_rgb(&p->head, p->ink);
+			text_add(&p->head, "\">");
+			x = PICTURE_PAD;
+			lines++;
+		}
+		put_share(&p->head, &share[i], look, first);
+		x += chip;
 	}
-	text_add(&p->head, "</text>");
-	return y + LEGEND_PX;
+	text_add(&p->head, lines ? "</text>" : "");
+	return y + LEGEND_PX + (lines > 1 ? (lines - 1) * LINE_PX : 0);
 }
 
 /* ---- all ---------------------------------------------------------------------------------------------------- */

@@ -23,7 +23,6 @@ struct look {
 	struct str unit;     /* what a weight is */
 	struct str nametype; /* said before names in the viewer */
 	struct str font;     /* CSS list */
-	struct str search;   /* colour of matches; empty: the viewer's */
 	double font_size;    /* px */
 	double char_width;   /* em */
 	double min_px;       /* narrower frames are not drawn */
@@ -33,6 +32,8 @@ struct look {
 	uint32_t row;        /* px, the gap included */
 	uint32_t background; /* 0xRRGGBB */
 	bool own_background; /* the user chose it */
+	uint32_t search;     /* 0xRRGGBB of matches */
+	bool own_search;     /* the user chose it, not the viewer */
 	bool inverted;       /* root on top */
 	bool legend;         /* colours mean kinds of code */
 	enum label_cut cut;

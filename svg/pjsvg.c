@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define MIDDOT " \xc2\xb7 "
+#define NO_STACKS ": no line is a folded stack (a;b;c 42): if this is perf script text, pjfold makes stacks of it"
 #define FONT "ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace"
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
@@ -134,7 +135,6 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 		.unit = given(a, r->unit, unit),
 		.nametype = given(a, r->nametype, STR("Function:")),
 		.font = given(a, r->font, STR(FONT)),
-		.search = given(a, r->search, STR("")),
 		.font_size = r->font_size,
 		.char_width = r->char_width,
 		.min_px = r->min_px < 0 ? -r->min_px * (width - 2 * PICTURE_PAD) : r->min_px,
@@ -144,6 +144,8 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 		.row = (uint32_t)r->row,
 		.background = r->background,
 		.own_background = r->own_background,
+		.search = r->search,
+		.own_search = r->own_search,
 		.inverted = r->inverted,
 		.legend = palette_is_kind(r->palette),
 		.cut = r->truncate_right ? LABEL_RIGHT : LABEL_SMART,
@@ -184,7 +186,7 @@ int main(int argc, char **argv)
 	if (sum) {
 		write_graph(&out, &request, &look, &stacks);
 	} else {
-		warn("no samples%s", tally.bad ? ": no line is a folded stack (a;b;c 42)" : " in the input");
+		warn("no samples%s", tally.bad && !tally.lines ? NO_STACKS : " in the input");
 		document_write_empty(&out, &look, "no samples: there was no folded stack (a;b;c 42) in the input");
 	}
 	out_close(&out);

@@ -18,22 +18,6 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* #rgb, #rrggbb or a colour's name: nothing else may reach an attribute. */
-static bool is_colour(struct str s)
-{
-	uint64_t value;
-
-	if (s.n == 0 || s.n > 24)
-		return false;
-	if (s.p[0] == '#')
-		return (s.n == 4 || s.n == 7) && str_hex(str_from(s, 1), &value);
-	for (size_t i = 0; i < s.n; i++) {
-		if (!is_letter(s.p[i]))
-			return false;
-	}
-	return true;
-}
-
 /* A CSS list of font families: letters, digits, blanks and , . _ - */
 static bool is_font(struct str s)
 {
@@ -72,9 +56,11 @@ static void set_background(void *to, const char *value, const char *name)
 
 static void set_search(void *to, const char *value, const char *name)
 {
-	if (!is_colour(str_of(value)))
-		die_usage("%s: '%s' is not a colour (#rrggbb or a name)", name, value);
-	*(const char **)to = value;
+	struct request *r = to;
+
+	if (!palette_colour(str_of(value), &r->search))
+		die_usage("%s: '%s' is not #rgb, #rrggbb or a common colour's name, such as red or teal", name, value);
+	r->own_search = true;
 }
 
 static void set_font(void *to, const char *value, const char *name)
@@ -157,12 +143,29 @@ static void check_range(const char *name, double value, double least, double mos
 		die_usage("%s: %g is not between %g and %g", name, value, least, most);
 }
 
-static void check(const struct request *r)
+#define ROW_NOT_GIVEN UINT64_MAX
+#define ROW_PX 18 /* for fonts of the usual size */
+#define ROW_AIR 4 /* px of a row that are not font, the gap included */
+
+/* High enough for the font, unless somebody said how high; then he is told what comes of it. */
+static void choose_row(struct request *r)
+{
+	uint64_t enough = (uint64_t)ceil(r->font_size) + ROW_AIR;
+
+	if (r->row == ROW_NOT_GIVEN)
+		r->row = enough > ROW_PX ? enough : ROW_PX;
+	check_range("--height", (double)r->row, 4, 200);
+	if ((double)r->row < r->font_size)
+		warn("--height %ju is less than --fontsize %g: labels of different rows overlap", (uintmax_t)r->row,
+		     r->font_size);
+}
+
+static void check(struct request *r)
 {
 	if (r->width)
 		check_range("--width", (double)r->width, 200, 20000);
-	check_range("--height", (double)r->row, 4, 200);
 	check_range("--fontsize", r->font_size, 4, 100);
+	choose_row(r);
 	check_range("--fontwidth", r->char_width, .1, 2);
 	check_range("--factor", r->factor, 1e-15, 1e15);
 	check_range("--minwidth", fabs(r->min_px), 0, 1e6);
@@ -179,14 +182,14 @@ char **request_parse(struct request *r, int argc, char **argv)
 		  "write to FILE, which appears when it is complete" },
 		{ 'i', "inverted", NULL, OPT_FLAG, &r->inverted, NULL, "root on top (icicle graph)" },
 		{ 0, "width", "PX", OPT_U64, &r->width, NULL, "fixed width [as wide as the window]" },
-		{ 0, "height", "PX", OPT_U64, &r->row, NULL, "height of a frame [18]" },
+		{ 0, "height", "PX", OPT_U64, &r->row, NULL, "height of a frame [18, more for large fonts]" },
 		{ 0, "minwidth", "PX|X%", OPT_CALL, &r->min_px, set_minwidth,
 		  "draw no frame narrower than this; search finds it [0.5]" },
 		{ 'c', "colors", "PALETTE", OPT_CALL, r, set_palette, "kind (of code), hot, java, mem, ... [kind]" },
 		{ 0, "hash", NULL, OPT_FLAG, &r->hash, NULL, "flamegraph.pl's colours by letters of the name" },
 		{ 0, "bgcolors", "COLOR", OPT_CALL, r, set_background,
 		  "background: yellow, blue, green, grey, #rrggbb [white]" },
-		{ 0, "search-color", "COLOR", OPT_CALL, &r->search, set_search, "colour of what a search finds" },
+		{ 0, "search-color", "COLOR", OPT_CALL, r, set_search, "colour of what a search finds" },
 		{ 0, "fonttype", "FONT", OPT_CALL, &r->font, set_font, "font of frames [monospace]" },
 		{ 0, "fontsize", "PX", OPT_DOUBLE, &r->font_size, NULL, "size of that font [11]" },
 		{ 0, "fontwidth", "EM", OPT_DOUBLE, &r->char_width, NULL, "width of one of its characters [0.61]" },
@@ -230,7 +233,7 @@ char **request_parse(struct request *r, int argc, char **argv)
 
 	*r = (struct request){
 		.palette = palette_find(STR("kind")),
-		.row = 18,
+		.row = ROW_NOT_GIVEN,
 		.font_size = 11,
 		.char_width = .61,
 		.factor = 1,

@@ -14,14 +14,14 @@
 struct request {
 	const char *title, *subtitle, *notes; /* NULL: not given */
 	const char *unit, *nametype;
-	const char *font, *search;
+	const char *font;
 	const char *output;
 	const struct palette *palette;
 	uint64_t width, row, total;
 	double font_size, char_width, factor;
 	double min_px; /* of frames; or, when negative, -share of the total */
-	uint32_t background;
-	bool own_background;
+	uint32_t background, search;
+	bool own_background, own_search;
 	bool hash, inverted, truncate_right;
 };
 
