@@ -13,7 +13,7 @@
 
 	// The tree: columns by name id, columns by frame (0 is the root).
 	const [nm, par, dep, end]=[0, 0, 0, 0].map(() => new Int32Array(room)), [tot, self, beg]=[0, 0, 0].map(() => new Float64Array(room)),
-	names=[], hue=[], digit=new Uint8Array(127), mtf=[], at=[0];
+	names=[], hue=[], digit=new Uint8Array(127);
 	let n=1, rows=0, funcs=0, src, pos;
 	for (let c=32, d=0; c<127; c++) if (!'&<>"\'\\`'.includes(String.fromCharCode(c))) digit[c]=d++;
 	const next=() => digit[src.charCodeAt(pos++)], varint=() => {
@@ -28,37 +28,51 @@
 		names.push(text), hue.push(color);
 	}
 	nm[0]=names.push(C.root)-1, par[0]=-1;
-	// mtf: each caller's move-to-front list; at: the last frame of each depth
-	for (src=parts[1], pos=0; pos<src.length; n++) {
-		const head=next();
-		let pop=head&7, k=head>>3;
-		if (pop===7) pop+=varint();
-		if (k===10) k+=varint();
-		const d=dep[n-1]+1-pop, up=at[d-1], list=mtf[nm[up]]||=[], id=k ? list[--k] : varint(k=list.length);
-		for (; k; k--) list[k]=list[k-1];
-		list[0]=nm[n]=id, par[n]=up, dep[n]=d, at[d]=n;
-		if (d>rows) rows=d;
-	}
-	src=parts[2], pos=0;
-	for (let i=1; pos<src.length; i++) i+=varint(), self[i]=varint()+1;
-	for (let i=n; i--;) {
-		end[i]||=i+1, tot[i]+=self[i];
-		if (i) end[par[i]]||=end[i], tot[par[i]]+=tot[i];
-	}
-	tot[0]=Math.max(tot[0], C.total);
-	const free=Array(rows+2).fill(0); // where the next frame of each depth begins
-	for (let i=1, d; i<n; i++) d=dep[i], beg[i]=free[d+1]=free[d], free[d]+=tot[i];
+	// mtf: each caller's move-to-front list, its front at the end; at: the last frame of each depth.
+	// (Long loops stand in functions of their own with few free variables: these are compiled soon.)
+	[n, rows]=((src, nm, par, dep, digit) => {
+		const mtf=[], at=[0], size=src.length, more=v => {
+			pos=p, v+=varint(), p=pos;
+			return v;
+		};
+		let n=1, rows=0, p=0, d=0;
+		for (; p<size; n++) {
+			const head=digit[src.charCodeAt(p++)];
+			let pop=head&7, k=head>>3;
+			if (pop===7) pop=more(7);
+			if (k===10) k=more(10);
+			d+=1-pop;
+			const up=at[d-1], list=mtf[nm[up]]||=[], id=k ? list[k=list.length-k] : more(0);
+			if (head<8) k=list.push(id)-1;
+			for (; k<list.length-1; k++) list[k]=list[k+1];
+			list[k]=nm[n]=id, par[n]=up, dep[n]=d, at[d]=n;
+			if (d>rows) rows=d;
+		}
+		return [n, rows];
+	})(src=parts[1], nm, par, dep, digit);
+	((n, par, dep, tot, self, beg, end) => {
+		src=parts[2], pos=0;
+		for (let i=1; pos<src.length; i++) i+=varint(), self[i]=varint()+1;
+		for (let i=n-1; i; i--) {
+			const up=par[i], t=tot[i]+=self[i];
+			end[i]||=i+1, end[up]||=end[i], tot[up]+=t;
+		}
+		end[0]=n, tot[0]=Math.max(tot[0], C.total);
+		const free=Array(rows+2).fill(0); // where the next frame of each depth begins
+		for (let i=1, d; i<n; i++) d=dep[i], beg[i]=free[d+1]=free[d], free[d]+=tot[i];
+	})(n, par, dep, tot, self, beg, end);
 
 	// A path's hash is the sum of hash * K^distance. Siblings may differ in kind only, so the suffix counts.
 	const kind=id => C.colors[hue[id]]?.[2] ?? -1, kindName=k => C.kinds[k]?.[0], suffix=id => C.kinds[kind(id)]?.[1] || '',
-	hash=names.map((t, id) => {
-		let h=0;
-		for (const c of t+suffix(id)) h=Math.imul(h^h>>>15, 33)+c.codePointAt()|0;
-		return h;
-	}),
+	hashes=[], hash=id => {
+		if (id in hashes) return hashes[id];
+		let h=7, t=names[id]+suffix(id);
+		for (let i=0; i<t.length; i++) h=Math.imul(h^h>>>15, 33)+t.charCodeAt(i)|0;
+		return hashes[id]=h;
+	},
 	pathOf=i => {
 		let h=0;
-		for (let k=1; i; i=par[i], k=Math.imul(k, 0x9e3779b1)) h+=Math.imul(hash[nm[i]], k);
+		for (let k=1; i; i=par[i], k=Math.imul(k, 0x9e3779b1)) h+=Math.imul(hash(nm[i]), k);
 		return (h>>>0).toString(36);
 	},
 	frameOf=path => {
@@ -68,7 +82,8 @@
 	};
 
 	// Numbers and names to read.
-	const num=v => String(+v.toFixed(2)).replace(/\B(?=(\d{3})+(?!\d))/g, ','), weight=v => num(v*C.factor),
+	const num=v => String(+v.toFixed(2)).replace(/\B(?=(\d{3})+(?!\d))/g, ','),
+	many=(v, unit) => (v=num(v))+' '+(v==='1' ? unit.replace(/([a-z]{2}[a-rt-z])s$/i, '$1') : unit), weight=v => many(v*C.factor, C.unit || 'samples'),
 	pct=(a, b) => {
 		const p=100*a/b || 0;
 		return (p===0 || p===100 ? p : p<.005 ? '<0.01' : p.toFixed(p<1 ? 2 : 1))+'%';
@@ -77,16 +92,19 @@
 		for (let t; t!==s;) t=s, s=s.replace(/(?<!operator ?)(<[^<>]*>|\([^()]*\))|(?<=::)::/g, '');
 		return s.replace(/ const$/, '').replace(/^.*(?<!operator) /, '');
 	},
-	forms=s => { // ever shorter, at last the function alone
+	known=[],
+	forms=id => known[id]||=(s => { // ever shorter, at last the function alone
 		const all=[s];
 		let m;
-		if (s.includes('::')) for (s=bare(s); s; s=s.split('::').slice(1).join('::')) all.push(s);
-		else if (/\/|(^|\.)[A-Z]/.test(s) && (m=/^((?:[\w$-]+[/.])*)([\w$]+)[.:#]+([\w$<>]+)$/.exec(s))) // Java
-			all.push(m[1].replace(/([\w$-])[\w$-]*[/.]/g, '$1.')+m[2]+'.'+m[3], m[2]+'.'+m[3], m[3]);
-		else if (m=/^\w\S*\/(\w+\.(.*?(\w+)))$/.exec(s)) all.push(m[1], m[2], m[3]); // Go
+		if (kindName(kind(id))==='process'); // no path and no packages, whatever it looks like
+		else if (s.includes('::') && !s.includes(';::')) for (s=bare(s); s; s=s.split('::').slice(1).join('::')) all.push(s);
+		else if (/\/|(^|\.)[A-Z]/.test(s) && (m=/^L?((?:[\w$-]+[/.])*)([\w$]+)(;?[.:#]+)([\w$<>]+)(\(.*)?$/.exec(s))) { // Java
+			all.push(m[1].replace(/([\w$-])[\w$-]*[/.]/g, '$1.')+m[2]+m[3]+m[4], m[2]+m[3]+m[4], m[4]);
+			all.owner=m[2].length;
+		} else if (m=/^\w\S*\/(\w+\.(.*?(\w+)))$/.exec(s)) all.push(m[1], m[2], m[3]); // Go
 		else if (m=/^\S*\/([^\s/]+)$/.exec(s)) all.push(m[1]); // a file
 		return all;
-	},
+	})(names[id]),
 	ems=[], wide=c => ems[c] || (c<0x1100 || c===8230 ? ems[77] : C.fs),
 	fits=(s, px) => {
 		for (const c of s) if ((px-=wide(c.codePointAt()))<0) return;
@@ -98,10 +116,13 @@
 		for (px-=wide(8230); k<all.length && (px-=wide(all.at(left ? -1-k : k).codePointAt()))>=0;) k++;
 		return k<2 ? '' : left ? '\u2026'+all.slice(-k).join('') : all.slice(0, k).join('')+'\u2026';
 	},
-	label=(s, px) => {
+	label=(id, px) => {
+		const s=names[id];
 		if (C.truncate!=='smart') return fits(s, px) || cut(s, px, C.truncate==='left');
-		const all=forms(s), leaf=all.at(-1), tail=cut(all.at(-2) || '', px, 1);
-		return all.slice(0, -1).find(t => fits(t, px)) || (tail.length>leaf.length+3 ? tail : fits(leaf, px) || cut(leaf, px));
+		const all=forms(id), leaf=all.at(-1), whole=all.at(-2), found=all.find(t => t!==leaf && fits(t, px));
+		if (found || !all.owner) return found || fits(leaf, px) || cut(leaf, px);
+		const tail=cut(whole, px, 1); // says something with at least half of the class
+		return tail.length-1>=whole.length-all.owner/2 ? tail : fits(leaf, px) || cut(leaf, px);
 	};
 
 	// The page: HTML controls around an inner SVG.
@@ -125,8 +146,8 @@
 	caseB=btn('b', 'Match case', () => {cs=!cs, search()}, 'Aa'), rexB=btn('b', 'Regexp', () => {rx=!rx, search()}, '.*'),
 	prevB=btn('b', 'Previous (Shift+N)', () => step(-1), '\u2039'), nextB=btn('b', 'Next (N)', () => step(1), '\u203a'),
 	themeB=btn('th', 'Theme (D)', () => {keep(theme=dark ? 'light' : 'dark'), draw(), save()}, h('i')),
-	list=a => a.filter(s => s).join(' \u00b7 '), unit=' '+(C.unit || 'samples'), legend=div('lg'),
-	totals=div('t2', list([weight(tot[0])+unit, num(n-1)+' frames', num(funcs)+' functions', 'depth '+rows, C.subtitle]));
+	list=a => a.filter(s => s).join(' \u00b7 '), legend=div('lg'),
+	totals=div('t2', list([weight(tot[0]), many(n-1, 'frames'), many(funcs, 'functions'), 'depth '+rows, C.subtitle]));
 	totals.title=C.notes;
 	const head=div('hd', div('tt', div('t1', C.title), totals), div('tl', div('q', input, count, caseB, rexB), prevB, nextB, themeB), legend),
 	ink=g('g', {'font-family': C.font, 'font-size': C.fs}), hovR=g('path', {class: 'pj-ov'}), selR=g('path', {class: 'pj-ov pj-on'}),
@@ -185,6 +206,7 @@
 	},
 	step=by => {
 		const k=found.length;
+		if (turn<0) found.sort((a, b) => tot[b]-tot[a]); // the widest first, of equals from left to right
 		if (!hits) search();
 		else if (k) select(found[turn=turn<0 && by<0 ? k-1 : (turn+by+k)%k]), tell();
 	};
@@ -222,11 +244,11 @@
 			(lists[d]||=[]).push(i), w=span(i);
 			const caller=i<z, match=!caller && hits && hits[id], dim=!match && (found.length || only && kindName(kind(id))!==only);
 			const fill=match ? C.search || (dark ? '#ff5cc8' : '#d6249f') : color(id);
-			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || !C.legend ? 1 : 1-(hash[id]>>>9&3)*.05;
+			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || !C.legend ? 1 : 1-(hash(id)>>>9&3)*.05;
 			const r=w<5 ? 0 : 1.5, key=fill+opacity+r; // a stroke of the same colour rounds the corners
 			if (!paths.has(key)) paths.set(key, [{fill, opacity, stroke: r ? fill : 'none', 'stroke-width': 2*r}]);
 			paths.get(key).push(outline(i, w<2 ? Math.max(w*.9, .5) : w-1, r));
-			const s=w>=24 && texts.length<3500 && label(names[id], w-9);
+			const s=w>=24 && texts.length<3500 && label(id, w-9);
 			if (s) texts.push(g('text', {x: px(left(i)+4), y: px(t+C.fh/2+C.fs*.3), fill: caller || dim ? 'var(--mu)' : light(fill) ? '#16181d' : '#fff'}, s));
 		}
 		ink.replaceChildren(...[...paths.values()].map(([at, ...d]) => g('path', {...at, d: d.join('')})), ...texts);
@@ -236,8 +258,8 @@
 	const trail=() => {
 		const path=[];
 		for (let i=z; z && i>=0; i=path.length<60 || !i ? par[i] : 0) {
-			const to=i, name=names[nm[i]];
-			path.unshift(btn('b', name, () => zoom(to), forms(name).at(-2) || name));
+			const to=i, id=nm[i], name=names[id];
+			path.unshift(btn('b', name, () => zoom(to), forms(id).at(-2) || name));
 		}
 		crumbs.replaceChildren(...path);
 		if (z) crumbs.scrollLeft=1e6;
@@ -248,11 +270,11 @@
 		if (i<0) return status.replaceChildren();
 		box.style.background=color(id);
 		status.replaceChildren(box, i && C.nametype ? C.nametype+' ' : '', h('b', {}, names[id]), h('span', {}, ' \u2014 '+list([
-			weight(w)+unit,
+			weight(w),
 			pct(w, tot[0])+' of total',
 			i && pct(w, tot[par[i]])+' of caller',
 			z && i>=z && pct(w, tot[z])+' of view',
-			i && `self ${weight(self[i])} (${pct(self[i], tot[0])})`,
+			i && `self ${num(self[i]*C.factor)} (${pct(self[i], tot[0])})`,
 			C.legend && kindName(kind(id)),
 		])));
 	};
@@ -305,7 +327,7 @@
 	const share=C.kinds.map(() => 0), sums=new Map(); // kinds that differ in their suffix only are one chip
 	for (let i=1; i<n; i++) share[kind(nm[i])]+=self[i];
 	share.forEach((v, k) => sums.set(kindName(k), v+(sums.get(kindName(k)) || 0)));
-	for (const [name, v] of [...sums].sort((a, b) => b[1]-a[1])) if (C.legend && v>=tot[0]/1000) {
+	for (const [name, v] of [...sums].sort((a, b) => b[1]-a[1] || (a[0]<b[0] ? -1 : 1))) if (C.legend && v>=tot[0]/1000) {
 		const box=h('i'), color=C.colors.find(c => kindName(c[2])===name);
 		const b=btn('k', name+': dim the rest', () => {only=only===name ? '' : name, draw()}, box, name, h('span', {}, pct(v, tot[0])));
 		chips.push(() => {box.style.background=color[+dark], put(b, {'aria-pressed': only===name})});

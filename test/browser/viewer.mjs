@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, ok, is, runTests, makeSvg, open, settle, url, read, scratch, pixel, pixels, bar, box, said, frame, hover, click, find, hash, labels, value, fill } from './lib.mjs';
+import { test, ok, is, runTests, makeSvg, real, open, settle, url, read, scratch, pixel, pixels, bar, box, said, frame, hover, click, find, hash, labels, value, fill } from './lib.mjs';
 
 const folded = `app;main;run;a.b[c]* 1500
 app;main;run;compute 4000
@@ -185,15 +185,18 @@ test('search: match case, regular expressions, bad ones', async b => {
 test('search: next and previous', async b => {
   const page = await open(b, at);
   await find(page, 'read');
-  const [, k] = matched(n => n.includes('read')), seen = new Set();
+  const [, k] = matched(n => n.includes('read')), seen = [], paths = new Set();
+  for (const [f] of stacks) f.forEach((n, i) => n.includes('read') && paths.add(f.slice(0, i + 1).join(';')));
+  const widths = [...paths].map(inclusive).sort((a, b) => b - a);
   for (let i = 1; i <= k; i++) {
     await page.keyboard.press('Enter');
     await settle(page);
     ok((await said(page)).endsWith(`${i} of ${k}`), await said(page));
     ok(/Function: read — /.test(await bar(page)), 'the bar tells of it: ' + await bar(page));
-    seen.add(await bar(page));
+    seen.push(await bar(page));
+    ok(seen.at(-1).startsWith(`Function: read — ${thousands(widths[i - 1])} samples`), `the widest first: ${seen.at(-1)}`);
   }
-  is(seen.size, k, 'each match once');
+  is(new Set(seen).size, k, 'each match once');
   await page.keyboard.press('Enter');
   await settle(page);
   ok((await said(page)).endsWith(`1 of ${k}`), 'around');
@@ -214,8 +217,82 @@ test('search: next and previous', async b => {
   await find(page, 'tiny_two');
   await page.keyboard.press('Enter');
   await settle(page);
-  ok((await bar(page)).startsWith('Function: tiny_two — 1 samples'), await bar(page));
+  ok((await bar(page)).startsWith('Function: tiny_two — 1 sample ·'), await bar(page));
   healthy(page);
+});
+
+test('search: of matches of one width the left one comes first', async b => {
+  const page = await open(b, url(makeSvg('ties', 'a;hit 5\nb;hit 5\nc;hit 9\nd;hit 5\n')));
+  await find(page, 'hit');
+  const at = [];
+  for (let i = 0; i < 4; i++) {
+    await page.keyboard.press('Enter');
+    await settle(page);
+    at.push((await page.locator('path.pj-on').boundingBox()).x);
+  }
+  is(at.map(x => at.filter(y => y < x).length).join(' '), '2 0 1 3', 'order');
+  healthy(page);
+});
+
+test('labels: processes keep their beginning, functions what tells most; never half a template', async b => {
+  const processes = ['kworker/1:1H-kb', 'ksoftirqd/1', 'GC_Thread#0', 'async/await.rs'], filler = 'x;a 60\n';
+  for (const width of [700, 1000]) {
+    const page = await open(b, url(makeSvg('processes', processes.map(p => `${p};r 10\n`).join('') + filler)), { viewport: { width, height: 400 } });
+    const all = await labels(page);
+    for (const p of processes) ok(all.some(t => t === p || /…$/.test(t) && t.length > 3 && p.startsWith(t.slice(0, -1))), `${width}: ${p} in ${all.join(' | ')}`);
+    await click(page, all.find(t => t.startsWith('kw')));
+    is((await page.getByRole('navigation').getByRole('button').allInnerTexts()).at(-1).trim(), processes[0], 'whole in the breadcrumb');
+    healthy(page);
+  }
+  const sort = '__final_insertion_sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, __gnu_cxx::__ops::_Iter_comp_iter<main()::<lambda(int, int)> > >';
+  const names = { [sort]: ['__final_insertion_sort'], 'std::sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> > >': ['std::sort', 'sort'],
+    'java/util/ComparableTimSort.binarySort_[j]': ['java/util/ComparableTimSort.binarySort', 'j.u.ComparableTimSort.binarySort', 'ComparableTimSort.binarySort', 'binarySort'],
+    'java/util/Collections.sort_[j]': ['java/util/Collections.sort', 'j.u.Collections.sort', 'Collections.sort', 'sort'] };
+  const page = await open(b, url(makeSvg('telling', Object.keys(names).map(n => `p;m;${n} 1\n`).join(''))));
+  for (let width = 260; width < 1800; width += 44) {
+    await page.setViewportSize({ width, height: 400 });
+    await settle(page);
+    await settle(page);
+    for (const label of (await labels(page)).filter(t => !['all', 'p', 'm'].includes(t))) {
+      const good = Object.values(names).flat().includes(label) || /^\w{2,}…$/.test(label)
+        || [['ComparableTimSort', '.binarySort'], ['Collections', '.sort']].some(([c, m]) => /^…\w/.test(label) && (c + m).endsWith(label.slice(1)) && label.length - 1 - m.length >= c.length / 2);
+      ok(good || sort.startsWith(label) || /^std::(sort|vector)/.test(label) && !/>$/.test(label), `${width}: ${label}`);
+    }
+  }
+  healthy(page);
+});
+
+test('the legend says what the static one says', async b => {
+  if (!real) return;
+  const mixed = readFileSync(new URL('../cases/pjsvg/legend-mixed/in.folded', import.meta.url), 'utf8'), path = makeSvg('mixed', mixed);
+  const chips = [...read(path).matchAll(/<tspan dx="5">([^<]+)<\/tspan><tspan dx="5" fill-opacity="[^"]*">([^<]+)</g)].map(m => m[1] + ' ' + m[2]);
+  const page = await open(b, url(path));
+  const shown = (await page.getByRole('button', { name: /: dim the rest$/ }).allInnerTexts()).map(t => t.replace(/\s+/g, ' ').trim());
+  ok(chips.length > 5, chips.join(', '));
+  is(shown.join(', '), chips.join(', '), 'chips');
+  healthy(page);
+});
+
+test('frames have the colours that the static picture gives them', async b => {
+  if (!real) return;
+  const names = ['alpha', 'beta', 'delta', 'epsilon', 'gamma', 'read_[k]', 'ns::f', '\u{1f525}fire'], path = makeSvg('tints', names.map(n => `p;${n} 5\n`).join(''), { width: 1200 });
+  const html = join(scratch, 'tints.html'), size = { viewport: { width: 1200, height: 400 } };
+  writeFileSync(html, `<!doctype html><title>x</title><body style="margin:0"><img style="display:block" src="${url(path)}">`);
+  const still = await open(b, url(html), size), high = await still.evaluate(() => document.images[0].height), page = await open(b, url(path), size);
+  for (const [i, n] of names.entries()) {
+    const r = await frame(page, bareName(n)).boundingBox(), x = r.x + 100, seen = await pixel(page, x, r.y + r.height / 2), was = await pixel(still, x, high - 32 - 2.5 * 18);
+    ok(seen.every((v, k) => Math.abs(v - was[k]) <= 2), `${n} (${i}): ${seen}, in the static picture ${was}`);
+  }
+});
+
+test('one of a unit', async b => {
+  for (const [unit, said] of [['samples', '1 sample'], ['bytes', '1 byte'], ['ms', '1 ms'], ['class', '1 class']]) {
+    const page = await open(b, url(makeSvg('one', 'alone 1\n', { unit })));
+    ok(await page.getByText(`${said} · 1 frame · 1 function · depth 1`).last().isVisible(), unit);
+    await hover(page, 'alone');
+    ok((await bar(page)).startsWith(`Function: alone — ${said} ·`), await bar(page));
+    healthy(page);
+  }
 });
 
 test('/, Ctrl+F and F3 go to the search box', async b => {
