@@ -54,11 +54,6 @@ bool code_is_separator(struct str name)
 	return str_eq(name, STR("-")) || str_eq(name, STR("--"));
 }
 
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* [unknown], [libc.so.6], an address: nobody knew the name. */
 static bool is_unknown(struct str s)
 {
@@ -69,15 +64,10 @@ static bool is_unknown(struct str s)
 	else if (s.n < 8)
 		return false;
 	for (size_t i = 0; i < s.n; i++) {
-		if (!is_hex(s.p[i]))
+		if (!byte_is_hex(s.p[i]))
 			return false;
 	}
 	return s.n > 0;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* Without a number and the colon before it at the end; false: there are none. */
@@ -85,7 +75,7 @@ static bool drop_number(struct str *s)
 {
 	size_t n = s->n;
 
-	while (n > 0 && is_digit(s->p[n - 1]))
+	while (n > 0 && byte_is_digit(s->p[n - 1]))
 		n--;
 	if (n == s->n || n == 0 || s->p[n - 1] != ':')
 		return false;
@@ -179,7 +169,7 @@ static bool may_be_java(struct str s)
 	if (method.n == 0 || owner.n == 0 || !is_upper(owner.p[0]) || str_eq(method, STR("cold")))
 		return false;
 	for (const char *c = owner.p; c < method.p + method.n; c++) {
-		bool letter = is_upper(*c) || (*c >= 'a' && *c <= 'z') || is_digit(*c) || (unsigned char)*c >= 0x80;
+		bool letter = is_upper(*c) || (*c >= 'a' && *c <= 'z') || byte_is_digit(*c) || (unsigned char)*c >= 0x80;
 		if (!letter && !strchr("._$<>", *c))
 			return false;
 	}

@@ -13,18 +13,13 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* A CSS list of font families: letters, digits, blanks and , . _ - */
 static bool is_font(struct str s)
 {
 	if (s.n == 0 || s.n > 200)
 		return false;
 	for (size_t i = 0; i < s.n; i++) {
-		if (!is_letter(s.p[i]) && !is_digit(s.p[i]) && !strchr(" ,._-", s.p[i]))
+		if (!is_letter(s.p[i]) && !byte_is_digit(s.p[i]) && !strchr(" ,._-", s.p[i]))
 			return false;
 	}
 	return true;
@@ -75,7 +70,7 @@ static void set_minwidth(void *to, const char *value, const char *name)
 {
 	double *min_px = to;
 	char *end;
-	double v = is_digit(value[0]) || value[0] == '.' ? strtod(value, &end) : -1;
+	double v = byte_is_digit(value[0]) || value[0] == '.' ? strtod(value, &end) : -1;
 
 	if (!(v >= 0) || !isfinite(v) || !(*end == 0 || (end[0] == '%' && end[1] == 0 && v <= 100)))
 		die_usage("%s: '%s' is not a width in px or in %%, such as 0.5 or 0.1%%", name, value);
