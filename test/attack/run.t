@@ -60,6 +60,16 @@ for f in "$top"/test/attack/*.folded; do
 	scripts=0 ok "options without samples: $(basename "$f" .folded)" inert out.svg
 done
 
+# What begins with a NUL is refused as binary; one that comes late is a name like any other.
+{
+	printf '# %66000s\nmain;c00' x
+	printf '\0x 5\nmain;\0\0 5\n'
+} >nul.folded
+pjsvg nul.folded >out.svg
+scripts=$(count '//*[local-name()="script"]' harmless.svg)
+ok 'names: NUL' inert out.svg
+ok 'a NUL is visible' grep -qF 'c00\x00x' out.svg
+
 # Colours and fonts reach attributes and style: only what is on the list does.
 # shellcheck disable=SC2317 # called by ok
 refused()
