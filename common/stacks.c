@@ -173,15 +173,28 @@ uint32_t *stacks_order(const struct stacks *s)
 	return order;
 }
 
+#define AHEAD 16 /* nodes whose places are on their way from memory while others are merged */
+
 bool stacks_merge(struct stacks *dst, const struct stacks *src)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)src->frames.n + 1);
-	uint32_t *node = mem_alloc(sizeof(*node), src->n);
+	uint32_t *node = mem_alloc(sizeof(*node), src->n), *hash = mem_alloc(sizeof(*hash), src->n);
 	bool fits = true;
 
 	for (uint32_t id = 1; id <= src->frames.n; id++)
 		frame[id] = stacks_frame(dst, intern_str(&src->frames, id));
+	/* where a path stands depends on its frames only, so all places are known before */
+	for (uint32_t id = 1; id < src->n; id++)
+		hash[id] = hash_path(hash[src->node[id].parent], frame[src->node[id].frame]);
+	if (dst->cap == 0)
+		grow_nodes(dst);
+	while (dst->n + (uint64_t)src->n >= dst->mask / 2)
+		grow_slots(dst);
 	for (uint32_t id = 0; id < src->n; id++) {
+		if (id + 2 * AHEAD < src->n) {
+			__builtin_prefetch(&dst->slot[hash[id + 2 * AHEAD] & dst->mask]);
+			__builtin_prefetch(&dst->node[dst->slot[hash[id + AHEAD] & dst->mask]]);
+		}
 		if (id)
 			node[id] = stacks_child(dst, node[src->node[id].parent], frame[src->node[id].frame]);
 		for (unsigned c = 0; c < STACKS_COLUMNS; c++)
@@ -190,6 +203,7 @@ bool stacks_merge(struct stacks *dst, const struct stacks *src)
 	}
 	free(frame);
 	free(node);
+	free(hash);
 	return fits;
 }
 
