@@ -78,6 +78,8 @@ void intern_free(struct intern *t)
 	*t = (struct intern){ 0 };
 }
 
+#define FEW 24
+
 struct rankee {
 	uint64_t head; /* the 8 bytes that are compared now, big end first */
 	const char *p;
@@ -109,6 +111,25 @@ static int head_cmp(const void *va, const void *vb)
 	return (a->left > b->left) - (a->left < b->left);
 }
 
+/* A few names that are equal up to depth: comparing the rest of them is cheaper than sorting in steps. */
+static void sort_few(struct rankee *r, size_t n, size_t depth)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct rankee one = r[i];
+		size_t k = i;
+
+		for (; k > 0; k--) {
+			struct str a = { r[k - 1].p + depth, r[k - 1].n - depth };
+			struct str b = { one.p + depth, one.n - depth };
+
+			if (str_cmp(a, b) <= 0)
+				break;
+			r[k] = r[k - 1];
+		}
+		r[k] = one;
+	}
+}
+
 /* Names share long beginnings (packages, namespaces): sort by 8 bytes, then every run of equals by its next 8. */
 static void sort_names(struct rankee *r, size_t n)
 {
@@ -120,6 +141,12 @@ static void sort_names(struct rankee *r, size_t n)
 	for (;; run = todo[--ntodo]) {
 		struct rankee *at = r + run.from;
 
+		if (run.n < FEW) {
+			sort_few(at, run.n, run.depth);
+			if (ntodo == 0)
+				break;
+			continue;
+		}
 		for (size_t i = 0; i < run.n; i++) {
 			size_t left = at[i].n - run.depth;
 

@@ -6,6 +6,7 @@
 
 #define BLOCK ((size_t)1 << 20)
 #define BLOCK_MAX ((size_t)1 << 28) /* one sample of more than that is cut */
+#define BLOCK_FIRST ((size_t)1 << 16) /* until it is known which event counts, one thread works alone */
 #define PEEK ((size_t)1 << 16)
 
 /* ---- kind of input ------------------------------------------------------------------------------------------ */
@@ -144,13 +145,13 @@ static size_t cut_at_end(const struct reading *rd, struct str text)
 	return rd->in->damage ? script_last_border(text) : text.n;
 }
 
-/* Fills b with the next block and gives its number; false at the end of the input. Call with the lock held. */
-static bool next_block(struct reading *rd, struct buffer *b, uint64_t *number)
+/* Fills b with the next block, of about `want` bytes, and gives its number; false at the end of the input. Call with the lock held. */
+static bool next_block(struct reading *rd, struct buffer *b, size_t want, uint64_t *number)
 {
 	struct run *r = rd->run;
-	size_t want = BLOCK, cut = 0;
+	size_t cut = 0;
 
-	buffer_room(b, BLOCK);
+	buffer_room(b, want);
 	buffer_room(b, rd->carry.n);
 	b->n = rd->carry.n;
 	if (b->n)
@@ -195,7 +196,7 @@ static void fold_blocks(struct reading *rd, struct script *p, bool until_chosen)
 		bool more;
 
 		pthread_mutex_lock(&rd->lock);
-		more = next_block(rd, &b, &number);
+		more = next_block(rd, &b, until_chosen ? BLOCK_FIRST : BLOCK, &number);
 		pthread_mutex_unlock(&rd->lock);
 		if (!more)
 			break;
