@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #if defined(__SANITIZE_ADDRESS__)
 #define ASAN 1
 #elif defined(__has_feature)
@@ -36,6 +40,16 @@ struct arena_block {
 static NORETURN void out_of_memory(size_t n)
 {
 	die("out of memory (%zu bytes more were needed)", n);
+}
+
+void mem_keep(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_TOP_PAD, 4 << 20);
+#endif
 }
 
 void *mem_alloc(size_t size, size_t count)

@@ -23,6 +23,10 @@ void *arena_alloc(struct arena *a, size_t size, size_t count); /* zeroed, aligne
 struct str arena_copy(struct arena *a, struct str s);          /* bytes of its own, packed, NUL behind them */
 void arena_free(struct arena *a);                              /* everything; the arena is empty again */
 
+/* To be called before threads start. From then on freed memory is kept for the next use: giving it back to the system
+ * makes it interrupt every processor that runs a thread of ours. */
+void mem_keep(void);
+
 /* For the few tables that grow: as malloc and realloc, but they never return NULL. */
 void *mem_alloc(size_t size, size_t count);               /* zeroed */
 void *mem_grow(void *p, size_t size, size_t count);       /* realloc to size * count */

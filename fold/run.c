@@ -231,6 +231,7 @@ static void fold_in_threads(struct reading *rd)
 	struct job *job = mem_alloc(sizeof(*job), n);
 
 	if (!r->worker) {
+		mem_keep();
 		r->worker = mem_alloc(sizeof(*r->worker), n);
 		for (unsigned i = 0; i < n; i++)
 			script_fork(&r->worker[i], &r->script);
