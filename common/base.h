@@ -14,6 +14,15 @@
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define NORETURN __attribute__((noreturn))
 
+/* Defined under AddressSanitizer, by the names of either compiler. */
+#if defined(__SANITIZE_ADDRESS__)
+#define PJ_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PJ_ASAN 1
+#endif
+#endif
+
 /* Only where a profile showed that it pays. */
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -87,6 +87,11 @@ static inline struct str str_trim(struct str s)
 	return str_trim_left(str_trim_right(s));
 }
 
+static inline bool str_is_blank(struct str s) /* empty, or blanks only */
+{
+	return str_trim_left(s).n == 0;
+}
+
 /* The whole of s as a number; false when it is anything else or does not fit. */
 bool str_u64(struct str s, uint64_t *value);
 bool str_hex(struct str s, uint64_t *value); /* no 0x */

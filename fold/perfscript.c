@@ -180,11 +180,6 @@ static void sample_line(struct script *p, struct str line, const struct header *
 		samples_frame(&p->samples, tail, address, NULL);
 }
 
-static bool is_blank(struct str line)
-{
-	return str_trim(line).n == 0;
-}
-
 static bool is_comment(struct str line)
 {
 	return line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ');
@@ -228,9 +223,7 @@ static void other_line(struct script *p, struct str line)
 		return;
 	case HEADER_RECORD:
 		close_sample(p, NULL);
-		p->samples.tally.records++;
 		p->samples.tally.lost += h.lost;
-		p->samples.tally.losses += h.lost > 0;
 		return;
 	case HEADER_DEFERRED:
 		close_sample(p, NULL);
@@ -334,9 +327,9 @@ static void script_lines(struct script *p, const char *at, const char *end, bool
 		at += line.n + 1;
 		if (line.n && line.p[line.n - 1] == '\r')
 			line.n--;
-		if (likely(line.n && line.p[0] == '\t') && (line.n > 18 || !is_blank(line))) {
+		if (likely(line.n && line.p[0] == '\t') && (line.n > 18 || !str_is_blank(line))) {
 			frame_line(p, line);
-		} else if (is_blank(line)) {
+		} else if (str_is_blank(line)) {
 			close_sample(p, from);
 		} else {
 			other_line(p, line);
@@ -370,7 +363,7 @@ size_t script_last_border(struct str text)
 		ptrdiff_t i = str_rfind(before, '\n');
 
 		line = str_from(before, (size_t)(i + 1));
-		if (is_blank(line))
+		if (str_is_blank(line))
 			return (size_t)newline + 1;
 		if (line.p[0] != '\t') {
 			enum header_kind kind = header_parse(line, &h);

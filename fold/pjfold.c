@@ -88,7 +88,7 @@ static struct folded_header header_of(const struct request *r, const struct resu
 		h.unit = res->script ? samples_unit(p, r->script.weight) : STR("samples");
 	/* folded text without a header counts samples, and does not tell what was lost */
 	h.samples += res->folded.headerless;
-	h.lost_known = res->header.lost_known || (res->script && p->tally.losses);
+	h.lost_known = res->header.lost_known || (res->script && p->tally.lost > 0);
 	if (!res->script)
 		return h;
 	if (!h.event.n)

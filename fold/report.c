@@ -90,22 +90,13 @@ void report_top(struct out *o, const struct stacks *s, uint64_t n)
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
-static int event_cmp(const void *va, const void *vb)
-{
-	const struct samples_event *a = va, *b = vb;
-
-	if (a->samples != b->samples)
-		return a->samples < b->samples ? 1 : -1;
-	return str_cmp(a->name, b->name);
-}
-
 void report_events(struct out *o, const struct samples_event *event, uint32_t n)
 {
 	struct samples_event *sorted = mem_alloc(sizeof(*sorted), n);
 
 	if (n)
 		memcpy(sorted, event, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), event_cmp);
+	qsort(sorted, n, sizeof(*sorted), samples_event_cmp);
 	out_printf(o, "%12s %20s  %s\n", "samples", "period", "event");
 	for (uint32_t i = 0; i < n; i++) {
 		out_printf(o, "%12llu %20llu  ", (unsigned long long)sorted[i].samples,

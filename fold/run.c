@@ -11,11 +11,6 @@
 
 /* ---- kind of input ------------------------------------------------------------------------------------------ */
 
-static bool is_blank(struct str line)
-{
-	return str_trim(line).n == 0;
-}
-
 static bool is_folded(struct str line)
 {
 	struct str stack;
@@ -54,7 +49,7 @@ static struct look look_at(struct str text, bool whole)
 		if (line.n == text.n && !whole)
 			break;
 		text = rest;
-		if (is_blank(line))
+		if (str_is_blank(line))
 			continue;
 		if (line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r')) {
 			look.header = look.header || str_starts(line, STR("# pj "));

@@ -47,6 +47,15 @@ void samples_skip(struct samples *p, struct str line, uint64_t number)
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
+int samples_event_cmp(const void *va, const void *vb)
+{
+	const struct samples_event *a = va, *b = vb;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return str_cmp(a->name, b->name);
+}
+
 static struct samples_event *event_of(struct samples *p, struct str name)
 {
 	struct samples_event *e;
@@ -470,9 +479,7 @@ void samples_merge(struct samples *p, const struct samples *worker)
 	to->frames += from->frames;
 	to->unresolved += from->unresolved;
 	to->lost += from->lost;
-	to->losses += from->losses;
 	to->with_pid += from->with_pid;
-	to->records += from->records;
 	to->deferred += from->deferred;
 	to->skipped += from->skipped;
 	if (from->first_ns < to->first_ns)

@@ -54,10 +54,8 @@ struct samples_tally {
 	uint64_t bare;       /* counted samples without a callchain */
 	uint64_t deep;       /* counted samples of more than one frame */
 	uint64_t frames, unresolved;
-	uint64_t lost;       /* as the text says (--show-lost-events) */
-	uint64_t losses;     /* how often it says so; 0: nothing was lost, or it is not told */
+	uint64_t lost;       /* as the text says (--show-lost-events); 0: nothing was lost, or it is not told */
 	uint64_t with_pid;   /* samples whose header names a process id */
-	uint64_t records;    /* PERF_RECORD_* lines */
 	uint64_t deferred;   /* deferred callchains that belong to no sample */
 	uint64_t skipped;    /* lines that were not understood */
 	uint64_t first_ns, last_ns; /* time of counted samples; first_ns > last_ns: none had one */
@@ -107,6 +105,9 @@ struct samples {
 	uint32_t shared;           /* lines of the open sample that are those of the sample before */
 	uint64_t block;            /* of the text that samples come from now */
 };
+
+/* For qsort of struct samples_event: the most frequent first, then by name. */
+int samples_event_cmp(const void *a, const void *b);
 
 void samples_init(struct samples *p, const struct samples_options *o);
 

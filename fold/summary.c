@@ -36,15 +36,6 @@ static void name_skipped(const struct result *res)
 		warn("%llu more lines were skipped", ull(t->skipped - SAMPLES_PLACES));
 }
 
-static int event_cmp(const void *va, const void *vb)
-{
-	const struct samples_event *a = va, *b = vb;
-
-	if (a->samples != b->samples)
-		return a->samples < b->samples ? 1 : -1;
-	return str_cmp(a->name, b->name);
-}
-
 /* The events that were there beside the one that is counted, the most frequent first. */
 static void name_other_events(const struct samples *p)
 {
@@ -56,7 +47,7 @@ static void name_other_events(const struct samples *p)
 		if ((!p->chosen || !str_eq(header_event_key(p->event[i].name), p->event_key)) &&
 		    select_event(&p->options->select, p->event[i].name)) /* who chose does not hear of the rest */
 			other[n++] = p->event[i];
-	qsort(other, n, sizeof(*other), event_cmp);
+	qsort(other, n, sizeof(*other), samples_event_cmp);
 	for (size_t i = 0; i < n && at < sizeof(text) - 150; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s (%llu sample%s)", i ? ", " : "",
 				       (int)(other[i].name.n < 90 ? other[i].name.n : 90), other[i].name.p,
@@ -78,7 +69,7 @@ static uint64_t all_samples(const struct samples *p)
 /* perf script shows losses only when asked; that none were seen proves nothing. */
 static void put_lost(char *text, size_t cap, const struct samples_tally *t)
 {
-	if (t->losses)
+	if (t->lost)
 		snprintf(text, cap, "%llu lost", ull(t->lost));
 	else
 		snprintf(text, cap, "losses not told");
@@ -115,7 +106,7 @@ static void say_missing(const struct request *r, const struct samples_tally *t)
 
 	if (!t->with_pid && (o->pid || o->tid || o->select.pid.n))
 		warn("the input names threads only: perf script -F +pid adds process ids");
-	if (!t->losses && (r->has_max_lost || r->show_lost))
+	if (!t->lost && (r->has_max_lost || r->show_lost))
 		warn("the input tells of no losses: perf script shows them with --show-lost-events");
 }
 

@@ -4,14 +4,7 @@
 #include <dirent.h>
 #include <limits.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ASAN 1
-#endif
-#endif
-#ifdef ASAN
+#ifdef PJ_ASAN
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

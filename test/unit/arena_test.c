@@ -6,14 +6,7 @@
 
 #include <stdalign.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ASAN 1
-#endif
-#endif
-#ifdef ASAN
+#ifdef PJ_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -25,7 +18,7 @@ static void overflow(void *arg)
 	arena_alloc(&a, SIZE_MAX / 2, 3);
 }
 
-#ifndef ASAN
+#ifndef PJ_ASAN
 static void too_big(void *arg)
 {
 	(void)arg;
@@ -95,7 +88,7 @@ int main(void)
 	is_str(copies[0], STR("a\0b"), "NUL bytes are copied");
 	ok(arena_alloc(&a, 0, 100) != NULL && arena_new(&a, uint64_t, 0) != NULL, "objects of no size");
 
-#ifdef ASAN
+#ifdef PJ_ASAN
 	objects[2] = arena_alloc(&a, 1, 16);
 	ok(__asan_address_is_poisoned(objects[2] + 16), "AddressSanitizer sees the end of an object");
 #endif
@@ -104,7 +97,7 @@ int main(void)
 	ok(arena_alloc(&a, 1, 1) != NULL, "which can be used again");
 	arena_free(&a);
 
-#ifndef ASAN
+#ifndef PJ_ASAN
 	child_run(&c, too_big, NULL);
 	ok(c.status == 1 && str_find_str(c.err, STR("out of memory")) > 0, "no memory: a message and status 1");
 #endif
