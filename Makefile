@@ -71,7 +71,12 @@ $(B)/%.o: %.S
 	$(call say,AS,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # .incbin is invisible to -MMD.
-$(B)/svg/assets.o: $(wildcard svg/viewer.js svg/viewer.css)
+$(B)/svg/assets.o: $(B)/svg/viewer.js $(B)/svg/viewer.css
+$(B)/svg/assets.o: ALL_CFLAGS += -Wa,-I$(B)/svg
+
+$(B)/svg/viewer.%: svg/viewer.% svg/strip.awk
+	@mkdir -p $(@D)
+	$(call say,STRIP,$<)awk -f svg/strip.awk $< >$@.new && mv $@.new $@
 
 # ---- tests -----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assets.h - the viewer, as bytes in the tool: svg/viewer.js and svg/viewer.css (assets.S). Empty when the file was
- * not there.
+ * assets.h - the viewer, as bytes in the tool: svg/viewer.js and svg/viewer.css, stripped (strip.awk).
  */
 #ifndef PJ_ASSETS_H
 #define PJ_ASSETS_H

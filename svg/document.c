@@ -160,8 +160,6 @@ static void put_style(struct out *o)
 {
 	struct text t = { 0 };
 
-	if (assets_css().n == 0)
-		return;
 	text_add(&t, "<style>");
 	xml_text(&t, assets_css());
 	text_add(&t, "</style>\n");
@@ -171,8 +169,6 @@ static void put_style(struct out *o)
 
 static void put_viewer(struct out *o)
 {
-	if (assets_viewer().n == 0)
-		return;
 	out_text(o, "<script><![CDATA[");
 	out_str(o, assets_viewer());
 	out_text(o, "]]></script>\n");

@@ -3,6 +3,7 @@
 // the viewer without the C side, and to check the C side from outside. The static layer is a token one.
 //   node encode.mjs [--key=value ...] <folded >out.svg      (keys are those of the config object)
 import { readFileSync, writeSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { dirname, join } from 'node:path';
 
@@ -122,7 +123,7 @@ export function encode(bytes, options = {}) {
     kinds: KINDS, colors: COLORS, legend: 1, ...options };
   if (config.total < total) config.total = total;
   const esc = s => s.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-  const source = n => readFileSync(join(here, '../../svg', n), 'utf8');
+  const source = n => execFileSync('awk', ['-f', 'strip.awk', n], { cwd: join(here, '../../svg'), encoding: 'utf8' });
   const W = config.width || 1200, rects = [];
   let x = 12;
   for (const k of order.filter(f => f.depth === 1)) {   // token static layer: the first row
