@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * significance.h - what changed between two profiles, and what only looks like it.
+ *
+ * Counts of samples have known noise (Poisson), times a dispersion that several windows a side reveal; runs of one
+ * program differ by more than that (other inlining, other scheduling): a drift, estimated from the bulk of the frames. A change counts when it is
+ * both larger than the noise and large enough to matter. A frame whose code costs the same and is only reached
+ * another way was moved, not changed. Weights are inclusive: a frame with all that it calls.
+ */
+#ifndef PJ_SIGNIFICANCE_H
+#define PJ_SIGNIFICANCE_H
+
+#include "stacks.h"
+
+struct sig_rule {
+	double z;          /* least |z|; 0: no test, the least changes alone decide */
+	double points;     /* least change, in points: percent of the total */
+	double relative;   /* least change relative to the larger side, 0..1 */
+	double dispersion; /* variance over mean of the counts where nothing more is known; 1 is Poisson */
+	double drift;      /* standard deviation from run to run, relative; 0..1 */
+	bool shares;       /* compare shares of the totals; else counts */
+	bool counted;      /* weights are counts of samples; else z means nothing and is not tested */
+	uint64_t sum[2];   /* of all weights, before and after */
+};
+
+enum sig_why { SIG_NOISE, SIG_SMALL, SIG_MOVED, SIG_CHANGED }; /* SMALL: below the least changes */
+
+struct sig_change {
+	enum sig_why why;
+	bool less;       /* than before */
+	uint8_t level;   /* 0 unless CHANGED; else 1..4, as docs/SVG.md says */
+	float z;         /* >= 0; 0 where it was not tested */
+	float points;    /* with its sign */
+	float relative;  /* |change| / larger side */
+};
+
+/* One pair of weights. dispersion 0: the rule's. Pure. */
+struct sig_change sig_compare(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion);
+
+/* Every node of s (two columns), the root excepted; s->n values, caller frees. dispersion: by node, or NULL. */
+struct sig_change *sig_judge(const struct sig_rule *r, const struct stacks *s, const float *dispersion);
+
+#endif
