@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define NOISE_MAX 1000000 /* a larger dispersion, or more of them, is no measurement */
+
 /* ---- lines ------------------------------------------------------------------------------------------------- */
 
 /* Decimals and exponents of other tools: rounded to the nearest whole number. */
@@ -110,6 +112,18 @@ static void put_value(struct out *o, const char *key, struct str value)
 	}
 }
 
+static void put_rule(struct out *o, const struct folded_header *h)
+{
+	if (h->windows[0] && h->windows[1])
+		out_printf(o, " windows=%u,%u", h->windows[0], h->windows[1]);
+	if (h->dispersion > 0)
+		out_printf(o, " dispersion=%.2f", h->dispersion);
+	if (h->drift > 0)
+		out_printf(o, " drift=%.3f", h->drift);
+	if (h->has_rule)
+		out_printf(o, " z=%g points=%g relative=%g", h->z, h->points, h->relative);
+}
+
 static void put_header(struct out *o, const struct folded_header *h)
 {
 	out_text(o, "# pj");
@@ -123,6 +137,7 @@ static void put_header(struct out *o, const struct folded_header *h)
 	if (h->lost_known)
 		out_printf(o, " lost=%llu", (unsigned long long)h->lost);
 	put_value(o, "labels", h->labels);
+	put_rule(o, h);
 	out_char(o, '\n');
 }
 
@@ -169,8 +184,55 @@ static bool later(struct str a, struct str b)
 	return a.n != b.n ? a.n > b.n : str_cmp(a, b) > 0; /* numbers and ISO times of equal form */
 }
 
+/* A plain decimal from least to most; what is not keeps *to as it is. */
+static bool get_number(struct str s, double least, double most, double *to)
+{
+	char text[32], *end;
+	double d;
+
+	if (s.n == 0 || s.n >= sizeof(text) || !byte_is_digit(s.p[0]))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!strchr("0123456789.e-", s.p[i]) || !s.p[i])
+			return false;
+	memcpy(text, s.p, s.n);
+	text[s.n] = 0;
+	d = strtod(text, &end);
+	if (*end || !(d >= least && d <= most))
+		return false;
+	*to = d;
+	return true;
+}
+
+/* How changes are judged: of several headers the first that says. */
+static void get_rule(struct str key, struct str value, struct folded_header *h, bool first_rule)
+{
+	uint64_t before, after;
+
+	if (str_eq(key, STR("windows"))) {
+		struct str rest = value, word = str_cut(&rest, ',');
+
+		if (!h->windows[0] && str_u64(word, &before) && str_u64(rest, &after) && before && after &&
+		    before <= NOISE_MAX && after <= NOISE_MAX) {
+			h->windows[0] = (unsigned)before;
+			h->windows[1] = (unsigned)after;
+		}
+	} else if (str_eq(key, STR("dispersion")) && h->dispersion <= 0) {
+		get_number(value, 1, NOISE_MAX, &h->dispersion);
+	} else if (str_eq(key, STR("drift")) && h->drift <= 0) {
+		get_number(value, 0.001, 1, &h->drift);
+	} else if (first_rule && str_eq(key, STR("z"))) {
+		h->has_rule |= get_number(value, 0, 1000, &h->z);
+	} else if (first_rule && str_eq(key, STR("points"))) {
+		h->has_rule |= get_number(value, 0, 100, &h->points);
+	} else if (first_rule && str_eq(key, STR("relative"))) {
+		h->has_rule |= get_number(value, 0, 1, &h->relative);
+	}
+}
+
 static void get_header(struct str line, struct arena *a, struct folded_header *h, struct place at)
 {
+	bool first_rule = !h->has_rule;
 	uint64_t n;
 
 	h->present = true;
@@ -202,8 +264,111 @@ static void get_header(struct str line, struct arena *a, struct folded_header *h
 		} else if (str_eq(key, STR("lost")) && str_u64(value, &n)) {
 			h->lost += n;
 			h->lost_known = true;
+		} else {
+			get_rule(key, value, h, first_rule);
 		}
 	}
+}
+
+/* ---- dispersion ---------------------------------------------------------------------------------------------- */
+
+/* `# dispersion 4.20 a;b;c` lines as read: which nodes they mean is known when all stacks are there. */
+struct noises {
+	char *text;
+	size_t n, cap;
+	struct noise {
+		double dispersion;
+		size_t at, n; /* of the stack in text */
+	} *noise;
+	size_t nnoise, noise_cap;
+};
+
+static void keep_noise(struct noises *k, struct str line)
+{
+	struct str stack = line, number = str_cut(&stack, ' ');
+	double dispersion;
+
+	if (stack.n == 0 || k->nnoise >= NOISE_MAX || !get_number(number, 1, NOISE_MAX, &dispersion))
+		return;
+	if (k->n + stack.n > k->cap) {
+		k->cap = (k->n + stack.n) * 2;
+		k->text = mem_grow(k->text, 1, k->cap);
+	}
+	if (k->nnoise == k->noise_cap) {
+		k->noise_cap = k->noise_cap ? k->noise_cap * 2 : 64;
+		k->noise = mem_grow(k->noise, sizeof(*k->noise), k->noise_cap);
+	}
+	k->noise[k->nnoise++] = (struct noise){ dispersion, k->n, stack.n };
+	memcpy(k->text + k->n, stack.p, stack.n);
+	k->n += stack.n;
+}
+
+/* The node of a stack that is there, or 0. */
+static uint32_t find_stack(const struct stacks *s, struct str stack)
+{
+	uint32_t node = 0;
+	bool more = true;
+
+	while (more) {
+		uint32_t frame;
+		size_t n = stack.n;
+		struct str name = str_cut(&stack, ';');
+
+		more = name.n < n;
+		frame = intern_find(&s->frames, name);
+		node = frame ? stacks_find(s, node, frame) : 0;
+		if (!node)
+			return 0;
+	}
+	return node;
+}
+
+/* Lines about stacks that are not there say nothing. */
+static void take_noise(struct noises *k, struct stacks *s, struct folded_header *h)
+{
+	size_t n = h->nnoise;
+	struct folded_noise *all;
+
+	if (k->nnoise) {
+		all = arena_new(&s->frames.bytes, struct folded_noise, n + k->nnoise);
+		if (n)
+			memcpy(all, h->noise, n * sizeof(*all));
+		for (size_t i = 0; i < k->nnoise; i++) {
+			uint32_t node = find_stack(s, (struct str){ k->text + k->noise[i].at, k->noise[i].n });
+
+			if (node)
+				all[n++] = (struct folded_noise){ node, (float)k->noise[i].dispersion };
+		}
+		h->noise = all;
+		h->nnoise = n;
+	}
+	free(k->text);
+	free(k->noise);
+}
+
+/* By node, 0 where nothing is said; of several lines about a node the last counts. */
+static float *noise_by_node(const struct folded_header *h, const struct stacks *s)
+{
+	float *by_node = mem_alloc(sizeof(*by_node), s->n);
+
+	for (size_t i = 0; i < h->nnoise; i++)
+		if (h->noise[i].node < s->n && h->noise[i].dispersion >= 1)
+			by_node[h->noise[i].node] = h->noise[i].dispersion;
+	return by_node;
+}
+
+float *folded_dispersion(const struct folded_header *h, const struct stacks *s)
+{
+	float *by_node;
+
+	if (s->n == 0 || (!(h->dispersion > 0) && h->nnoise == 0))
+		return NULL;
+	by_node = noise_by_node(h, s);
+	by_node[0] = h->dispersion > 0 ? (float)h->dispersion : 1;
+	for (uint32_t id = 1; id < s->n; id++) /* callers come first */
+		if (by_node[id] <= 0)
+			by_node[id] = by_node[s->node[id].parent];
+	return by_node;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------- */
@@ -331,6 +496,7 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 {
 	struct path path = { .s = s };
 	struct stacks maybe_two = { 0 };
+	struct noises noises = { 0 };
 	bool two = true, any = false, header = false;
 	uint64_t sum = 0; /* no overflow: the tree takes 63 bits in all */
 	struct str line;
@@ -346,6 +512,8 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 			if (str_starts(line, STR("# pj "))) {
 				get_header(str_from(line, 5), &s->frames.bytes, h, in_place(in));
 				header = true;
+			} else if (str_starts(line, STR("# dispersion "))) {
+				keep_noise(&noises, str_from(line, 13));
 			}
 			t->comments++;
 			continue;
@@ -382,6 +550,7 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 		stacks_free(&maybe_two);
 	}
 	path_free(&path);
+	take_noise(&noises, s, h);
 	if (!header && !two)
 		t->headerless += sum;
 	return !any ? 0 : two ? 2 : 1;
@@ -419,6 +588,31 @@ static void writer_enter(struct writer *w, size_t depth, struct str frame, uint3
 	w->at[depth] = node;
 }
 
+/* To the next node of the order, whose depth comes back: one more than its callers. */
+static size_t writer_next(struct writer *w, const struct stacks *s, size_t depth, uint32_t id)
+{
+	while (depth && w->at[depth - 1] != s->node[id].parent)
+		depth--;
+	writer_enter(w, depth, intern_str(&s->frames, s->node[id].frame), id);
+	return depth + 1;
+}
+
+static void put_noise(struct out *o, struct writer *w, const struct stacks *s, const uint32_t *order, const struct folded_header *h)
+{
+	float *by_node = noise_by_node(h, s);
+	size_t depth = 0;
+
+	for (uint32_t i = 0; i + 1 < s->n; i++) {
+		depth = writer_next(w, s, depth, order[i]);
+		if (by_node[order[i]] <= 0)
+			continue;
+		out_printf(o, "# dispersion %.2f ", (double)by_node[order[i]]);
+		out_bytes(o, w->text, w->end[depth - 1]);
+		out_char(o, '\n');
+	}
+	free(by_node);
+}
+
 void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h)
 {
 	uint32_t *order = stacks_order(s);
@@ -427,13 +621,13 @@ void folded_write(struct out *o, const struct stacks *s, unsigned columns, const
 
 	if (h)
 		put_header(o, h);
+	if (h && h->nnoise && columns == 2)
+		put_noise(o, &w, s, order, h);
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
 		uint32_t id = order[i];
 		uint64_t first = s->self[0][id], second = s->self[1] ? s->self[1][id] : 0;
 
-		while (depth && w.at[depth - 1] != s->node[id].parent)
-			depth--;
-		writer_enter(&w, depth++, intern_str(&s->frames, s->node[id].frame), id);
+		depth = writer_next(&w, s, depth, id);
 		if (first == 0 && (columns == 1 || second == 0))
 			continue;
 		out_bytes(o, w.text, w.end[depth - 1]);

@@ -13,6 +13,12 @@
 #include "out.h"
 #include "stacks.h"
 
+/* How much more than counting noise the counts of a node, and of those below it, vary from window to window. */
+struct folded_noise {
+	uint32_t node;
+	float dispersion; /* variance over mean, at least 1 */
+};
+
 /* The `# pj key=value ...` line in front of a folded text. Empty fields are not written. What folded_read puts here
  * lives as long as the stacks it was read into. */
 struct folded_header {
@@ -26,6 +32,13 @@ struct folded_header {
 	uint64_t lost;
 	bool lost_known; /* lost is written only then */
 	bool present;
+	/* of a differential profile; 0 where it is not known */
+	unsigned windows[2];         /* how many, before and after */
+	double dispersion, drift;    /* of the root, and relative: common/significance.h */
+	bool has_rule;               /* the next three were chosen, 0 included */
+	double z, points, relative;
+	struct folded_noise *noise;  /* `# dispersion 4.20 a;b;c` lines, where it is another one than the caller's */
+	size_t nnoise;
 };
 
 /* What reading found; sums over several files when the same struct is passed again. */
@@ -49,8 +62,11 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 /* The node of a stack "a;b;c", each part a frame. */
 uint32_t folded_node(struct stacks *s, struct str stack);
 
-/* Writes all stacks with a weight. columns 1 or 2. h may be NULL. */
+/* Writes all stacks with a weight. columns 1 or 2. h may be NULL; its noise is of s, and written with two columns. */
 void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h);
+
+/* Every node's dispersion, callers' where it has none of its own; s->n values, caller frees. NULL: nothing is known. */
+float *folded_dispersion(const struct folded_header *h, const struct stacks *s);
 
 /* The name without the suffix that tells its kind of code (`_[k]`, `_[j]`, `_[i]`, `_[0]`, `_[1]`, `_[w]`). */
 struct str folded_bare(struct str frame);

@@ -36,6 +36,9 @@ uint32_t stacks_frame(struct stacks *s, struct str name); /* same as intern(&s->
 /* The node of frame called from parent, new if need be. */
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);
 
+/* The node of frame called from parent, or 0. */
+uint32_t stacks_find(const struct stacks *s, uint32_t parent, uint32_t frame);
+
 /* A hint: stacks_child will be called for these frames one after the other, from node on. Brings memory on its way. */
 void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame, size_t n);
 

@@ -3,6 +3,15 @@
 
 #include "fuzz.h"
 
+static void check_dispersion(const struct folded_header *h, const struct stacks *s)
+{
+	float *d = folded_dispersion(h, s);
+
+	for (uint32_t id = 0; d && id < s->n; id++)
+		MUST(d[id] >= 1 && d[id] <= 1e6F);
+	free(d);
+}
+
 /* Reads fd's bytes, writes them into a new file. */
 static int through(const char *path, uint64_t sum[2], unsigned *columns)
 {
@@ -24,6 +33,7 @@ static int through(const char *path, uint64_t sum[2], unsigned *columns)
 	o = (struct out){ .path = "memory", .fd = dup(fd) };
 	folded_write(&o, &s, *columns ? *columns : 1, h.present ? &h : NULL);
 	out_close(&o);
+	check_dispersion(&h, &s);
 	sum[0] = stacks_sum(&s, 0);
 	sum[1] = stacks_sum(&s, 1);
 	stacks_free(&s);
@@ -44,7 +54,7 @@ static bool has_comment(struct str text)
 	while (text.n) {
 		struct str line = str_cut(&text, '\n');
 
-		if (str_starts(line, STR("# ")) && !str_starts(line, STR("# pj ")))
+		if (str_starts(line, STR("# ")) && !str_starts(line, STR("# pj ")) && !str_starts(line, STR("# dispersion ")))
 			return true;
 	}
 	return false;

@@ -227,6 +227,46 @@ static void headers(void)
 	stacks_free(&s);
 }
 
+/* What pjdiff adds to a header, and lines behind it. */
+static void rules(void)
+{
+	static const char text[] = "# pj unit=samples samples=0 windows=8,7 dispersion=1.40 drift=0.080 z=2 points=0.5 relative=0.01\n"
+				   "# dispersion 4.20 a;b\n# dispersion 1.00 a;b;c d\na;b 1 2\na;b;c d 1 2\na;b;c d;e 0 3\nx 0 1\n";
+	struct stacks s = { 0 };
+	struct folded_header h = { 0 };
+	struct folded_tally t = { 0 };
+	struct in in;
+	float *d;
+
+	is_str(through(text, NULL), str_of(text), "the rule and dispersions go through");
+	ok(header.windows[0] == 8 && header.windows[1] == 7 && header.dispersion == 1.4 && header.drift == 0.08 && header.has_rule &&
+	   header.z == 2 && header.points == 0.5 && header.relative == 0.01, "and are read");
+	put(str_of(text));
+	in_open(&in, in_path);
+	folded_read(&in, &s, &h, &t);
+	in_close(&in);
+	d = folded_dispersion(&h, &s);
+	ok(d[0] == 1.4F && d[folded_node(&s, STR("a"))] == 1.4F && d[folded_node(&s, STR("a;b"))] == 4.2F &&
+	   d[folded_node(&s, STR("a;b;c d"))] == 1 && d[folded_node(&s, STR("a;b;c d;e"))] == 1 && d[folded_node(&s, STR("x"))] == 1.4F,
+	   "callees inherit dispersions");
+	free(d);
+	h = (struct folded_header){ 0 };
+	ok(folded_dispersion(&h, &s) == NULL, "none is known");
+	h = (struct folded_header){ .noise = &(struct folded_noise){ UINT32_MAX, 3 }, .nnoise = 1 };
+	d = folded_dispersion(&h, &s);
+	ok(d && d[1] == 1, "a node that is none");
+	free(d);
+	stacks_free(&s);
+	is_str(through("# pj windows=0,5 dispersion=0.5 drift=nan z=-1 points=1e99 relative=2\n# dispersion\n# dispersion 0 a\n"
+		       "# dispersion nan a\n# dispersion 1e300 a\n# dispersion -4 a\n# dispersion 3 \n# dispersion 3 b\n# dispersion 0x5 a\n"
+		       "# dispersion 2 a;b\na 1 2\n", NULL), STR("# pj samples=0\na 1 2\n"), "what can not be is passed over");
+	is_u64(tally.comments, 10, "and counted with the comments");
+	is_str(through("# pj samples=0 dispersion=2.00\n# dispersion 3.00 a\na 1\n", NULL), STR("# pj samples=0 dispersion=2.00\na 1\n"),
+	       "one column has no changes");
+	is_str(through("a 1 2\n# dispersion 3.00 a\n# pj drift=.5 z=0\n", NULL),
+	       STR("# pj samples=0 z=0 points=0 relative=0\n# dispersion 3.00 a\na 1 2\n"), "behind the stacks, too");
+}
+
 /* A stack that shares a beginning with the one before takes its path: every kind of border. */
 static void prefixes(void)
 {
@@ -308,6 +348,7 @@ int main(void)
 	columns();
 	overflow();
 	headers();
+	rules();
 	prefixes();
 	large();
 	bare();
