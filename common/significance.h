@@ -3,9 +3,18 @@
  * significance.h - what changed between two profiles, and what only looks like it.
  *
  * Counts of samples have known noise (Poisson), times a dispersion that several windows a side reveal; runs of one
- * program differ by more than that (other inlining, other scheduling): a drift, estimated from the bulk of the frames. A change counts when it is
- * both larger than the noise and large enough to matter. A frame whose code costs the same and is only reached
+ * program differ by more than that (other inlining, other scheduling): a drift, estimated from the bulk of the frames. A
+ * change counts when it is both larger than the noise and large enough to matter. A frame whose code costs the same and is only reached
  * another way was moved, not changed. Weights are inclusive: a frame with all that it calls.
+ *
+ * With weights a, b of totals A, B, p = (a+b)/(A+B), dispersion f, drift r:
+ *   shares  d = b/B - a/A, variance f p(1-p) (1/A + 1/B) + (r p(1-p))^2
+ *   counts  d = b - a,     variance f (a+b) + (r (a+b)/2)^2, and of the larger total when it is in points
+ *   z = |d| / sqrt(variance). An empty side has no shares: counts are compared.
+ * Moved: when a function rises (falls) by D, the self weights of all functions that run under it are looked up outside
+ * of it; when they fall (rise) there by a third of D or more, beyond what a changed total explains, then calls were
+ * inlined or scheduled another way. A node is moved when its function is, in the same direction, or when it is new or
+ * gone under a caller that is moved so.
  */
 #ifndef PJ_SIGNIFICANCE_H
 #define PJ_SIGNIFICANCE_H
@@ -36,6 +45,21 @@ struct sig_change {
 
 /* One pair of weights. dispersion 0: the rule's. Pure. */
 struct sig_change sig_compare(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion);
+
+/* The parts of it, for who estimates dispersion and drift: after minus before, in shares or counts, and its variance. */
+double sig_difference(const struct sig_rule *r, uint64_t before, uint64_t after);
+double sig_variance(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion, double drift);
+
+/* A function: a frame in all its places, its own calls counted once. */
+struct sig_function {
+	uint64_t total[2]; /* before and after, with all that it calls */
+	uint64_t self[2];
+	struct sig_change change; /* of total */
+};
+
+/* Every function of s, by frame id; s->frames.n + 1 values, caller frees. dispersion: by frame id, 0 where it is the
+ * rule's; or NULL. */
+struct sig_function *sig_functions(const struct sig_rule *r, const struct stacks *s, const float *dispersion);
 
 /* Every node of s (two columns), the root excepted; s->n values, caller frees. dispersion: by node, or NULL. */
 struct sig_change *sig_judge(const struct sig_rule *r, const struct stacks *s, const float *dispersion);
