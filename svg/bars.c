@@ -10,14 +10,16 @@
 #define BARS_MAX 8000    /* more boxes than this never fit into PICTURE_BYTES */
 #define TOOLTIP_MAX 120  /* columns of a name */
 #define PICTURE_PX 16000 /* high enough for any screen; some viewers draw nothing above 32767 */
+#define GONE_GAP .012    /* of the root's width, before the area of what is gone */
 #define ROOT UINT32_MAX  /* as frame of a bar */
 
 struct bar {
 	uint32_t frame;
-	uint32_t key; /* colour and tint; bars of one key share a path */
+	uint32_t key; /* what it is painted with; bars of one key share a path */
 	int32_t x, w; /* tenths of a px; w without the gap to the next */
 	uint32_t row;
 	bool labelled;
+	bool gone; /* stands in the area of what is gone */
 };
 
 /* How fine to draw. */
@@ -30,6 +32,10 @@ struct drawing {
 	const struct look *look;
 	const struct layout *layout;
 	const struct faces *faces;
+	const struct change *change; /* NULL: no difference */
+	double whole;                /* weight that the whole width stands for */
+	double gone_left;            /* where the area of what is gone begins */
+	double gone_scale;           /* weight of after that one of before is drawn as */
 	struct detail detail;
 	uint32_t width, top;
 	bool dark;     /* the background is */
@@ -112,19 +118,24 @@ bool bars_is_dark(uint32_t rgb)
 
 /* ---- which bars --------------------------------------------------------------------------------------------- */
 
+/* Keys: in a difference (step, is it new), the callers of what is gone, the root; else (colour, tint), the root. */
+enum { KEY_CALLER = 2 * CHANGE_STEPS, KEY_ROOT = UINT16_MAX * 4 };
+
 static uint32_t key_of(const struct drawing *d, uint32_t frame)
 {
 	uint32_t name = d->faces->of[frame];
 
+	if (d->change)
+		return change_step(d->change, frame) * 2 + change_is_new(d->change, d->layout, frame);
 	return d->faces->colour[name] * 4 + (d->look->legend ? d->faces->tint[name] : 0);
 }
 
-static double px_of(const struct drawing *d, uint64_t weight)
+static double px_of(const struct drawing *d, double weight)
 {
-	return (double)weight / (double)d->look->total * (d->width - 2 * PICTURE_PAD);
+	return weight / d->whole * (d->width - 2 * PICTURE_PAD);
 }
 
-static void add_bar(struct drawing *d, uint32_t frame, uint32_t key, uint64_t start, uint64_t width, uint32_t row)
+static struct bar *add_bar(struct drawing *d, uint32_t frame, uint32_t key, double start, double width, uint32_t row)
 {
 	long from = lround(px_of(d, start) * 10), to = lround((px_of(d, start) + px_of(d, width)) * 10);
 	long gap = to - from >= 40 ? 10 : to - from >= 15 ? 5 : 0;
@@ -140,31 +151,68 @@ static void add_bar(struct drawing *d, uint32_t frame, uint32_t key, uint64_t st
 	};
 	if (row > d->rows)
 		d->rows = row;
+	return &d->bar[d->n - 1];
+}
+
+/* Of frames that are drawn with these widths: 1 to draw i, 0 to jump over all of it, -1 when there is no room. */
+static int wanted(struct drawing *d, uint32_t i, double width)
+{
+	if (width <= 0 || px_of(d, width) < d->detail.frame_px)
+		return 0;
+	if (d->layout->level[i] > d->detail.rows) {
+		d->rows_hidden = true;
+		return 0;
+	}
+	return d->n + 2 < BARS_MAX ? 1 : -1;
+}
+
+static bool collect_frames(struct drawing *d)
+{
+	const struct layout *l = d->layout;
+
+	for (uint32_t i = 0; i < l->n;) {
+		int draw = wanted(d, i, (double)l->width[i]);
+		if (draw < 0)
+			return false;
+		if (draw)
+			add_bar(d, i, key_of(d, i), (double)l->start[i], (double)l->width[i], l->level[i]);
+		i = draw ? i + 1 : l->end[i];
+	}
+	return true;
+}
+
+/* Callers stand there too, pale, so that one sees where the gone frames were called from. */
+static bool collect_gone(struct drawing *d)
+{
+	const struct layout *l = d->layout;
+	const struct change *c = d->change;
+
+	if (!c || c->gone_sum == 0)
+		return true;
+	add_bar(d, ROOT, KEY_ROOT, d->gone_left, (double)c->gone_sum * d->gone_scale, 0)->gone = true;
+	for (uint32_t i = 0; i < l->n;) {
+		double width = (double)c->gone_width[i] * d->gone_scale;
+		int draw = wanted(d, i, width);
+		if (draw < 0)
+			return false;
+		if (draw) {
+			bool caller = l->width[i] != 0 || c->gone_width[i] < l->before[i];
+			double start = d->gone_left + (double)c->gone_start[i] * d->gone_scale;
+			add_bar(d, i, caller ? KEY_CALLER : 0, start, width, l->level[i])->gone = true;
+		}
+		i = draw ? i + 1 : l->end[i];
+	}
+	return true;
 }
 
 /* False: more than can be drawn at this detail. */
 static bool collect_bars(struct drawing *d)
 {
-	const struct layout *l = d->layout;
-
 	d->n = 0;
 	d->rows = 0;
 	d->rows_hidden = false;
-	add_bar(d, ROOT, d->faces->ncolours * 4, 0, d->look->total, 0);
-	for (uint32_t i = 0; i < l->n;) {
-		if (px_of(d, l->width[i]) < d->detail.frame_px) {
-			i = l->end[i];
-		} else if (l->level[i] > d->detail.rows) {
-			d->rows_hidden = true;
-			i = l->end[i];
-		} else if (d->n == BARS_MAX) {
-			return false;
-		} else {
-			add_bar(d, i, key_of(d, i), l->start[i], l->width[i], l->level[i]);
-			i++;
-		}
-	}
-	return true;
+	add_bar(d, ROOT, KEY_ROOT, 0, (double)d->look->total, 0);
+	return collect_frames(d) && collect_gone(d);
 }
 
 /* ---- their bytes -------------------------------------------------------------------------------------------- */
@@ -176,19 +224,31 @@ static uint32_t row_y(const struct drawing *d, uint32_t row)
 
 static uint32_t key_rgb(const struct drawing *d, uint32_t key)
 {
-	if (key / 4 == d->faces->ncolours)
+	if (key == KEY_ROOT)
 		return palette_root(d->dark);
+	if (d->change && key == KEY_CALLER)
+		return palette_blend(palette_root(d->dark), d->look->background, 55);
+	if (d->change)
+		return change_colour(d->change, key / 2, d->dark);
 	const struct faces_colour *c = &d->faces->colours[key / 4];
 	return palette_blend(d->dark ? c->dark : c->light, d->look->background, 100 - 5 * (key % 4));
 }
 
-/* By key; within one, in drawing order, so that steps are short. */
+/* What is new is striped, so that it differs from what is more in print and to every eye. */
+static bool key_is_striped(const struct drawing *d, uint32_t key)
+{
+	return d->change && key < KEY_CALLER && key % 2;
+}
+
+/* By key; within one, from left to right, so that steps are short. */
 static int bar_cmp(const void *a, const void *b)
 {
 	const struct bar *x = a, *y = b;
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
+	if (x->gone != y->gone)
+		return x->gone ? 1 : -1;
 	return (x->frame + 1 > y->frame + 1) - (x->frame + 1 < y->frame + 1);
 }
 
@@ -200,13 +260,21 @@ static void put_step(struct text *t, int64_t tenths, bool first)
 	text_tenths(t, tenths);
 }
 
+static const char *ink_on(bool dark)
+{
+	return dark ? "#f4f5f7" : "#16181d";
+}
+
 /* One path for all bars of a key: bar[0..n). */
-static void put_path(struct text *t, const struct drawing *d, const struct bar *bar, uint32_t n)
+static void put_path(struct text *t, const struct drawing *d, const struct bar *bar, uint32_t n, bool stripes)
 {
 	int64_t pen_x = 0, pen_y = 0;
 
 	text_add(t, "<path stroke=\"");
-	text_rgb(t, key_rgb(d, bar->key));
+	if (stripes)
+		text_printf(t, "%s\" stroke-opacity=\".25\" stroke-dasharray=\"1.5 4.5", ink_on(d->dark));
+	else
+		text_rgb(t, key_rgb(d, bar->key));
 	text_add(t, "\" d=\"");
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t y = 10 * (int64_t)row_y(d, bar[i].row) + 5 * (int64_t)(d->look->row - 1);
@@ -221,8 +289,51 @@ static void put_path(struct text *t, const struct drawing *d, const struct bar *
 	text_add(t, "\"/>\n");
 }
 
-/* Weight and share, and the name unless the label says all of it. */
-static void put_tooltip(struct text *t, const struct drawing *d, struct str name, struct str label, uint64_t weight)
+static void put_weight(struct text *t, const struct drawing *d, uint64_t weight, uint64_t sum)
+{
+	bars_weight(t, d->look, weight);
+	text_add(t, ", ");
+	bars_percent(t, weight, sum);
+}
+
+static void put_change(struct text *t, const struct drawing *d, uint32_t frame)
+{
+	const struct layout *l = d->layout;
+	const struct sig_change *j = change_of(d->change, frame);
+
+	text_add(t, "before ");
+	put_weight(t, d, l->before[frame], l->before_sum);
+	text_add(t, " \xe2\x86\x92 after ");
+	put_weight(t, d, l->width[frame], l->sum);
+	if (j->why == SIG_MOVED)
+		text_add(t, "; moved: same code, reached another way");
+	else if (j->why != SIG_CHANGED)
+		text_add(t, "; no significant change");
+	else if (d->change->rule.counted && j->z > 0)
+		text_printf(t, "; %+.2f points, z %.1f", (double)j->points, (double)j->z);
+	else
+		text_printf(t, "; %+.2f points", (double)j->points);
+}
+
+static void put_facts(struct text *t, const struct drawing *d, const struct bar *bar)
+{
+	bool root = bar->frame == ROOT;
+
+	if (root && bar->gone)
+		put_weight(t, d, d->change->gone_sum, d->layout->before_sum);
+	else if (root && d->change)
+		put_weight(t, d, d->layout->sum, d->layout->sum);
+	else if (root)
+		put_weight(t, d, d->look->total, d->look->total);
+	else if (d->change)
+		put_change(t, d, bar->frame);
+	else
+		put_weight(t, d, d->layout->width[bar->frame], d->look->total);
+}
+
+/* Weights, and the name unless the label says all of it. */
+static void put_tooltip(struct text *t, const struct drawing *d, struct str name, struct str label,
+			const struct bar *bar)
 {
 	bool named = !str_eq(name, label);
 	struct text tip = { 0 };
@@ -231,20 +342,13 @@ static void put_tooltip(struct text *t, const struct drawing *d, struct str name
 		label_fit(&tip, name, TOOLTIP_MAX, LABEL_RIGHT);
 		text_add(&tip, " (");
 	}
-	bars_weight(&tip, d->look, weight);
-	text_add(&tip, ", ");
-	bars_percent(&tip, weight, d->look->total);
+	put_facts(&tip, d, bar);
 	if (named)
 		text_char(&tip, ')');
 	text_add(t, "<title>");
 	xml_text(t, text_view(&tip));
 	text_add(t, "</title>");
 	text_free(&tip);
-}
-
-static const char *ink_on(bool dark)
-{
-	return dark ? "#f4f5f7" : "#16181d";
 }
 
 /* Names of processes are no paths and have no packages, whatever they look like: their beginning tells most. */
@@ -260,7 +364,7 @@ static void put_label(struct text *t, const struct drawing *d, const struct bar 
 {
 	bool root = bar->frame == ROOT;
 	uint32_t face = root ? 0 : d->faces->of[bar->frame];
-	struct str name = root ? STR("all") : d->faces->text[face];
+	struct str name = !root ? d->faces->text[face] : bar->gone ? STR("only before") : STR("all");
 	enum label_cut cut = root ? LABEL_RIGHT : cut_of(d, face);
 	double room = bar->w / 10.0 - 6;
 	struct text label = { 0 };
@@ -277,7 +381,7 @@ static void put_label(struct text *t, const struct drawing *d, const struct bar 
 		if (bars_is_dark(key_rgb(d, bar->key)) != d->dark)
 			text_printf(t, " fill=\"%s\"", ink_on(!d->dark));
 		text_char(t, '>');
-		put_tooltip(t, d, name, text_view(&label), root ? d->look->total : d->layout->width[bar->frame]);
+		put_tooltip(t, d, name, text_view(&label), bar);
 		xml_text(t, text_view(&label));
 		text_add(t, "</text>\n");
 	}
@@ -291,7 +395,9 @@ static void put_bars(struct text *t, struct drawing *d)
 	for (uint32_t from = 0, i = 1; i <= d->n; i++) {
 		if (i < d->n && d->bar[i].key == d->bar[from].key)
 			continue;
-		put_path(t, d, d->bar + from, i - from);
+		put_path(t, d, d->bar + from, i - from, false);
+		if (key_is_striped(d, d->bar[from].key))
+			put_path(t, d, d->bar + from, i - from, true);
 		from = i;
 	}
 	text_printf(t, "</g>\n<g fill=\"%s\" font-size=\"%g\" font-family=\"", ink_on(d->dark), d->look->font_size);
@@ -312,12 +418,26 @@ static void coarsen(struct detail *detail)
 	detail->label_px *= 1.15;
 }
 
-void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
-	       uint32_t width, uint32_t top)
+/* To the right of the root, with as many pixels a sample. */
+static void place_gone_area(struct drawing *d)
 {
-	struct drawing d = { .look = look, .layout = l, .faces = n, .width = width, .top = top };
+	const struct layout *l = d->layout;
+
+	d->whole = (double)d->look->total;
+	if (!d->change || d->change->gone_sum == 0)
+		return;
+	d->gone_scale = d->change->rule.shares && l->sum ? (double)l->sum / (double)l->before_sum : 1;
+	d->gone_left = d->whole * (1 + GONE_GAP);
+	d->whole = d->gone_left + (double)d->change->gone_sum * d->gone_scale;
+}
+
+void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
+	       const struct change *c, uint32_t width, uint32_t top)
+{
+	struct drawing d = { .look = look, .layout = l, .faces = n, .change = c, .width = width, .top = top };
 	uint32_t rows = PICTURE_PX / look->row;
 
+	place_gone_area(&d);
 	d.dark = bars_is_dark(look->background);
 	d.detail.frame_px = look->min_px > .5 ? look->min_px : .5;
 	d.detail.label_px = 24;

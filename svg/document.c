@@ -66,7 +66,39 @@ static const char *cut_name(enum label_cut cut)
 	return cut == LABEL_SMART ? "smart" : cut == LABEL_LEFT ? "left" : "right";
 }
 
-static void put_config(struct text *t, const struct look *look, const struct faces *n)
+static void put_ramp(struct text *t, const struct change *c)
+{
+	put_key(t, "ramp");
+	for (int dark = 0; dark < 2; dark++) {
+		text_add(t, dark ? ",[" : "[[");
+		for (unsigned step = 0; step < CHANGE_STEPS; step++) {
+			text_add(t, step ? ",\"" : "\"");
+			text_rgb(t, change_colour(c, step, dark));
+			text_char(t, '"');
+		}
+		text_char(t, ']');
+	}
+	text_char(t, ']');
+}
+
+static void put_diff(struct text *t, const struct layout *l, const struct change *c)
+{
+	put_key(t, "diff");
+	text_printf(t, "{\"sums\":[%ju,%ju]", (uintmax_t)l->before_sum, (uintmax_t)l->sum);
+	put_number(t, "shares", c->rule.shares);
+	put_number(t, "z", c->rule.z);
+	put_number(t, "points", c->rule.points);
+	put_number(t, "relative", c->rule.relative);
+	put_number(t, "dispersion", c->rule.dispersion);
+	put_number(t, "drift", c->rule.drift);
+	put_number(t, "counted", c->rule.counted);
+	put_string(t, "note", c->note);
+	put_ramp(t, c);
+	text_char(t, '}');
+}
+
+static void put_config(struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
+		       const struct change *c)
 {
 	text_char(t, '{');
 	put_number(t, "v", 1);
@@ -92,6 +124,8 @@ static void put_config(struct text *t, const struct look *look, const struct fac
 	put_kinds(t, n);
 	put_colours(t, n);
 	put_number(t, "legend", look->legend);
+	if (c)
+		put_diff(t, l, c);
 	text_char(t, '}');
 }
 
@@ -137,19 +171,36 @@ static void put_picture(struct out *o, const struct look *look, const struct pic
 	text_free(&t);
 }
 
-static void put_data(struct out *o, const struct look *look, const struct layout *l, const struct faces *n)
+/* Before, after, and what is to be said about them. */
+static void put_columns(struct text *t, const struct layout *l, const struct change *c)
+{
+	if (c) {
+		encode_self(t, l, l->before_self);
+		text_add(t, "\n\n");
+	}
+	encode_self(t, l, l->self);
+	if (c) {
+		text_add(t, "\n\n");
+		encode_verdict(t, l, c->judged[CHANGE_SHARES]);
+		text_add(t, "\n\n");
+		encode_verdict(t, l, c->judged[CHANGE_COUNTS]);
+	}
+}
+
+static void put_data(struct out *o, const struct look *look, const struct layout *l, const struct faces *n,
+		     const struct change *c)
 {
 	struct text t = { 0 }, config = { 0 };
 
 	text_add(&t, "<script type=\"application/json\" class=\"pj-c\">");
-	put_config(&config, look, n);
+	put_config(&config, look, l, n, c);
 	text_str(&t, text_view(&config));
 	text_add(&t, "</script>\n<script type=\"application/x-pjsvg\" class=\"pj-d\">");
 	encode_names(&t, n);
 	text_add(&t, "\n\n");
 	encode_tree(&t, l, n);
 	text_add(&t, "\n\n");
-	encode_self(&t, l);
+	put_columns(&t, l, c);
 	text_add(&t, "</script>\n");
 	out_str(o, text_view(&t));
 	text_free(&config);
@@ -176,15 +227,16 @@ static void put_viewer(struct out *o)
 
 /* ---- all ---------------------------------------------------------------------------------------------------- */
 
-void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n)
+void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n,
+		    const struct change *c)
 {
 	struct picture p;
 
-	picture_make(&p, look, l, n);
+	picture_make(&p, look, l, n, c);
 	put_start(o, look, &p);
 	put_style(o);
 	put_picture(o, look, &p);
-	put_data(o, look, l, n);
+	put_data(o, look, l, n, c);
 	put_viewer(o);
 	out_text(o, "</svg>\n");
 	picture_free(&p);

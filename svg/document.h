@@ -8,8 +8,9 @@
 #include "out.h"
 #include "picture.h"
 
-/* The static picture, the data and the viewer. */
-void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n);
+/* The static picture, the data and the viewer. c: NULL where it is no difference. */
+void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n,
+		    const struct change *c);
 
 /* A picture that says why there is no graph; nothing else. */
 void document_write_empty(struct out *o, const struct look *look, const char *why);

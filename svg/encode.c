@@ -3,6 +3,7 @@
 
 #include "xml.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* 0x20..0x7e without & < > " ' \ and the backquote. */
@@ -161,17 +162,48 @@ void encode_tree(struct text *t, const struct layout *l, const struct faces *n)
 
 /* ---- self --------------------------------------------------------------------------------------------------- */
 
-void encode_self(struct text *t, const struct layout *l)
+void encode_self(struct text *t, const struct layout *l, const uint64_t *self)
 {
 	uint64_t zeros = 0;
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		if (l->self[i] == 0) {
+		if (self[i] == 0) {
 			zeros++;
 			continue;
 		}
 		put_varint(t, zeros);
-		put_varint(t, l->self[i] - 1);
+		put_varint(t, self[i] - 1);
 		zeros = 0;
+	}
+}
+
+/* ---- verdicts ----------------------------------------------------------------------------------------------- */
+
+enum { CODE_LESS = 8, CODE_ONE_SIDED = 16, CODE_MOVED = 32 };
+
+static uint32_t verdict_code(const struct layout *l, uint32_t i, const struct sig_change *j)
+{
+	if (j->why != SIG_CHANGED && j->why != SIG_MOVED)
+		return 0;
+	bool one_sided = l->before[i] == 0 || l->width[i] == 0;
+	return j->level + (j->less ? CODE_LESS : 0U) + (one_sided ? CODE_ONE_SIDED : 0U) +
+	       (j->why == SIG_MOVED ? CODE_MOVED : 0U);
+}
+
+void encode_verdict(struct text *t, const struct layout *l, const struct sig_change *judged)
+{
+	uint64_t silent = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t code = verdict_code(l, i, &judged[i]);
+		if (code == 0) {
+			silent++;
+			continue;
+		}
+		put_varint(t, silent);
+		put_varint(t, code);
+		if (judged[i].level)
+			put_varint(t, (uint64_t)llroundf(judged[i].z * 10));
+		silent = 0;
 	}
 }

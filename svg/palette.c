@@ -7,12 +7,12 @@
 /* ---- kinds of code ------------------------------------------------------------------------------------------ */
 
 static const uint32_t kind_colour[CODE_COUNT][2] = {
-	[CODE_KERNEL] = { 0xe7a639, 0x844f00 },       [CODE_NATIVE] = { 0xf57f89, 0x7a302c },
-	[CODE_CPP] = { 0xf5d630, 0x826d14 },          [CODE_JAVA] = { 0x8add8d, 0x456743 },
-	[CODE_JAVA_INLINED] = { 0x95f0ef, 0x017087 }, [CODE_JAVA_INTERPRETED] = { 0xe5f5c3, 0x6a7169 },
-	[CODE_JIT] = { 0x8add8d, 0x456743 },          [CODE_INTERPRETED] = { 0xe5f5c3, 0x6a7169 },
-	[CODE_JS] = { 0x83b9ff, 0x2554a2 },           [CODE_PYTHON] = { 0xb499c6, 0x613a75 },
-	[CODE_UNKNOWN] = { 0xbdc1c6, 0x484c53 },      [CODE_PROCESS] = { 0xd9dce1, 0x33373e },
+	[CODE_KERNEL] = { 0xe8a52b, 0x854e09 },       [CODE_NATIVE] = { 0xfa7d7a, 0x7a3028 },
+	[CODE_CPP] = { 0xf7d528, 0x826d13 },          [CODE_JAVA] = { 0x9cdd8a, 0x496644 },
+	[CODE_JAVA_INLINED] = { 0xbaffff, 0x01708a }, [CODE_JAVA_INTERPRETED] = { 0xedf2af, 0x6a726a },
+	[CODE_JIT] = { 0x9cdd8a, 0x496644 },          [CODE_INTERPRETED] = { 0xedf2af, 0x6a726a },
+	[CODE_JS] = { 0x82c9ff, 0x2454a2 },           [CODE_PYTHON] = { 0xc290d7, 0x613b77 },
+	[CODE_UNKNOWN] = { 0xb1b3b7, 0x474e55 },      [CODE_PROCESS] = { 0xd2d5d8, 0x323740 },
 };
 
 uint32_t palette_root(bool dark)

@@ -10,6 +10,8 @@ const char picture_ui_font[] =
 	"ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif";
 
 #define MIDDOT " \xc2\xb7 "
+#define ARROW " \xe2\x86\x92 "
+#define SQUARE "\xe2\x96\xa0"
 #define FOOT_PX 32
 #define UI_CHAR_PX 6.6 /* a character of the header's small text, on average */
 #define CHIP_PX 76     /* square, percentage and gaps of one kind in the legend */
@@ -18,9 +20,24 @@ enum { TITLE_Y = 29, TOTALS_Y = 49, LINE_PX = 18, LEGEND_PX = 25 };
 
 /* ---- header ------------------------------------------------------------------------------------------------- */
 
+/* "before 6,000 -> after 6,600 samples (+10.0%)" */
+static void put_sums(struct text *t, const struct look *look, const struct layout *l)
+{
+	text_add(t, "before ");
+	bars_weight(t, look, l->before_sum);
+	text_add(t, ARROW "after ");
+	bars_weight(t, look, l->sum);
+	if (l->before_sum)
+		text_printf(t, " (%+.1f%%)",
+			    100 * ((double)l->sum - (double)l->before_sum) / (double)l->before_sum);
+}
+
 static void put_totals(struct text *t, const struct look *look, const struct layout *l, const struct faces *n)
 {
-	bars_weight(t, look, look->total);
+	if (l->before)
+		put_sums(t, look, l);
+	else
+		bars_weight(t, look, look->total);
 	text_add(t, MIDDOT);
 	text_grouped(t, l->n);
 	text_add(t, l->n == 1 ? " frame" MIDDOT : " frames" MIDDOT);
@@ -126,7 +143,7 @@ static void put_share(struct text *t, const struct share *share, const struct lo
 {
 	text_printf(t, "<tspan dx=\"%d\" font-size=\"15\" fill=\"", first ? 0 : 16);
 	text_rgb(t, share->rgb);
-	text_add(t, "\">\xe2\x96\xa0</tspan><tspan dx=\"5\">");
+	text_add(t, "\">" SQUARE "</tspan><tspan dx=\"5\">");
 	xml_text(t, str_of(share->label));
 	text_add(t, "</tspan><tspan dx=\"5\" fill-opacity=\".72\">");
 	bars_percent(t, share->self, look->total);
@@ -160,6 +177,42 @@ static uint32_t put_legend(struct picture *p, const struct look *look, const str
 	return y + LEGEND_PX + (lines > 1 ? (lines - 1) * LINE_PX : 0);
 }
 
+/* ---- the scale of a difference ------------------------------------------------------------------------------ */
+
+static void put_scale(struct picture *p, const struct look *look, const struct change *c, uint32_t y)
+{
+	struct text *t = &p->head;
+
+	text_printf(t, "<text x=\"%d\" y=\"%u\" fill=\"", PICTURE_PAD, y + 10);
+	text_rgb(t, p->ink);
+	text_add(t, "\">less <tspan font-size=\"15\">");
+	for (unsigned step = 0; step < CHANGE_STEPS; step++) {
+		text_add(t, "<tspan fill=\"");
+		text_rgb(t, change_colour(c, step, bars_is_dark(look->background)));
+		text_add(t, "\">" SQUARE "</tspan>");
+	}
+	text_printf(t, "</tspan> more<tspan dx=\"10\" fill-opacity=\".72\">compared as %s" MIDDOT "striped: new",
+		    c->rule.shares ? "shares of the total" : "counts");
+	if (c->gone_sum)
+		text_add(t, MIDDOT "right: only before");
+	if (c->unsure_sum) {
+		text_add(t, MIDDOT);
+		bars_weight(t, look, c->unsure_sum);
+		text_add(t, " in stacks that are gone, but moved or too few to judge");
+	}
+	text_add(t, "</tspan></text>");
+}
+
+/* The scale, and below it what the reader has to know. Returns the height of the header so far. */
+static uint32_t put_change_legend(struct picture *p, const struct look *look, const struct change *c, uint32_t y)
+{
+	put_scale(p, look, c, y);
+	if (c->note.n == 0)
+		return y + LEGEND_PX;
+	put_line(&p->head, c->note, y + 10 + LINE_PX, p->width, p->muted);
+	return y + LEGEND_PX + LINE_PX;
+}
+
 /* ---- all ---------------------------------------------------------------------------------------------------- */
 
 static void put_foot(struct picture *p, const struct bars *bars, const struct layout *l)
@@ -185,7 +238,8 @@ static void choose_ink(struct picture *p, const struct look *look)
 		p->muted = dark ? 0xc4c8ce : 0x454a52;
 }
 
-void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n)
+void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n,
+		  const struct change *c)
 {
 	struct bars bars = { 0 };
 
@@ -194,9 +248,11 @@ void picture_make(struct picture *p, const struct look *look, const struct layou
 	put_totals(&p->totals, look, l, n);
 	put_title(p, look);
 	uint32_t top = put_facts(p, look);
-	if (look->legend)
+	if (c)
+		top = put_change_legend(p, look, c, top);
+	else if (look->legend)
 		top = put_legend(p, look, l, n, top);
-	bars_draw(&bars, &p->frames, look, l, n, p->width, top);
+	bars_draw(&bars, &p->frames, look, l, n, c, p->width, top);
 	p->height = top + (bars.rows + 1) * look->row + FOOT_PX;
 	put_foot(p, &bars, l);
 }

@@ -9,6 +9,7 @@
 #ifndef PJ_PICTURE_H
 #define PJ_PICTURE_H
 
+#include "change.h"
 #include "faces.h"
 #include "labels.h"
 
@@ -48,7 +49,9 @@ struct picture {
 	struct text totals;  /* "118,593 samples · ..."; plain text */
 };
 
-void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n);
+/* c: NULL where it is no difference. */
+void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n,
+		  const struct change *c);
 void picture_empty(struct picture *p, const struct look *look, const char *why); /* a graph without samples */
 void picture_free(struct picture *p);
 

@@ -3,6 +3,7 @@
 #include "document.h"
 #include "folded.h"
 #include "request.h"
+#include "rule.h"
 #include "xml.h"
 
 #include <stdlib.h>
@@ -13,16 +14,18 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-/* False: the input was damaged; what came before is in s. */
-static bool read_file(const char *path, struct stacks *s, struct folded_header *h, struct folded_tally *t)
+/* False: the input was damaged; what came before is in s. columns: of the files so far, 0 at first. */
+static bool read_file(const char *path, struct stacks *s, struct folded_header *h, struct folded_tally *t,
+		      unsigned *columns)
 {
 	struct in in;
 
 	in_open(&in, path);
 	in_expect_text(&in);
-	if (folded_read(&in, s, h, t) > 1)
-		die("%s: two columns of numbers are a difference between profiles, which pjsvg cannot draw yet",
-		    in.name);
+	unsigned read = folded_read(&in, s, h, t);
+	if (read && *columns && read != *columns)
+		die("%s: a difference between profiles (two numbers a line) and a profile do not add up", in.name);
+	*columns = read ? read : *columns;
 	bool whole = !in.damage;
 	if (!whole)
 		warn_at(in_place(&in), "%s; what came before it is drawn", in.damage);
@@ -43,12 +46,15 @@ static void tell_bad_lines(const struct folded_tally *t)
 
 static bool read_all(char **files, struct stacks *s, struct folded_header *h, struct folded_tally *t)
 {
+	unsigned columns = 0;
 	bool whole = true;
 
 	if (!*files)
-		return read_file(NULL, s, h, t);
+		whole = read_file(NULL, s, h, t, &columns);
 	for (; *files; files++)
-		whole &= read_file(*files, s, h, t);
+		whole &= read_file(*files, s, h, t, &columns);
+	if (columns > 1)
+		stacks_add(s, 0, 1, 0); /* a difference even when nothing has any weight after */
 	return whole;
 }
 
@@ -123,13 +129,21 @@ static struct str given(struct arena *a, const char *value, struct str otherwise
 	return value ? visible(a, str_of(value)) : otherwise;
 }
 
-static struct look make_look(struct arena *a, const struct request *r, const struct folded_header *h, uint64_t sum)
+static struct str default_title(const struct request *r, bool differs)
+{
+	if (differs)
+		return STR("Differential Flame Graph");
+	return r->inverted ? STR("Icicle Graph") : STR("Flame Graph");
+}
+
+static struct look make_look(struct arena *a, const struct request *r, const struct folded_header *h, uint64_t sum,
+			     bool differs)
 {
 	uint32_t width = r->width ? (uint32_t)r->width : PICTURE_WIDTH;
 	struct str unit = h->unit.n ? visible(a, h->unit) : STR("samples");
 
 	return (struct look){
-		.title = given(a, r->title, r->inverted ? STR("Icicle Graph") : STR("Flame Graph")),
+		.title = given(a, r->title, default_title(r, differs)),
 		.subtitle = make_subtitle(a, r, h),
 		.notes = given(a, r->notes, STR("")),
 		.unit = given(a, r->unit, unit),
@@ -139,7 +153,7 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 		.char_width = r->char_width,
 		.min_px = r->min_px < 0 ? -r->min_px * (width - 2 * PICTURE_PAD) : r->min_px,
 		.factor = r->factor,
-		.total = r->total > sum ? r->total : sum,
+		.total = r->total > sum ? r->total : sum ? sum : 1,
 		.width = (uint32_t)r->width,
 		.row = (uint32_t)r->row,
 		.background = r->background,
@@ -154,14 +168,36 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-static void write_graph(struct out *out, const struct request *r, const struct look *look, const struct stacks *s)
+static void judge(struct change *c, struct arena *a, const struct request *r, const struct look *look,
+		  const struct layout *l, const struct stacks *s, const struct folded_header *h)
+{
+	struct sig_rule rule = rule_make(r, h, s, look->unit);
+	float *dispersion = folded_dispersion(h, s);
+	struct text note = { 0 };
+
+	change_make(c, l, s, &rule, dispersion);
+	c->negate = r->negate;
+	rule_caveat(&note, &rule, h);
+	c->note = arena_copy(a, text_view(&note));
+	text_free(&note);
+	free(dispersion);
+}
+
+static void write_graph(struct out *out, struct arena *a, const struct request *r, const struct look *look,
+			const struct stacks *s, const struct folded_header *h)
 {
 	struct layout layout;
 	struct faces faces;
+	struct change change;
+	bool differs = s->self[1];
 
 	layout_make(&layout, s);
 	faces_make(&faces, &layout, s, r->palette, r->hash);
-	document_write(out, look, &layout, &faces);
+	if (differs)
+		judge(&change, a, r, look, &layout, s, h);
+	document_write(out, look, &layout, &faces, differs ? &change : NULL);
+	if (differs)
+		change_free(&change);
 	faces_free(&faces);
 	layout_free(&layout);
 }
@@ -180,11 +216,12 @@ int main(int argc, char **argv)
 	bool whole = read_all(files, &stacks, &header, &tally);
 	tell_bad_lines(&tally);
 
-	uint64_t sum = stacks_sum(&stacks, 0);
-	struct look look = make_look(&arena, &request, &header, sum);
+	bool differs = stacks.self[1];
+	uint64_t sum = stacks_sum(&stacks, 0) + (differs ? stacks_sum(&stacks, 1) : 0);
+	struct look look = make_look(&arena, &request, &header, differs ? stacks_sum(&stacks, 1) : sum, differs);
 	out_open(&out, request.output);
 	if (sum) {
-		write_graph(&out, &request, &look, &stacks);
+		write_graph(&out, &arena, &request, &look, &stacks, &header);
 	} else {
 		warn("no samples%s", tally.bad && !tally.lines ? NO_STACKS : " in the input");
 		document_write_empty(&out, &look, "no samples: there was no folded stack (a;b;c 42) in the input");

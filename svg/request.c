@@ -77,6 +77,27 @@ static void set_minwidth(void *to, const char *value, const char *name)
 	*min_px = *end == '%' ? -v / 100 : v;
 }
 
+/* "0.5" points of the total, or "0.5,2%" with a change relative to the larger side. */
+static void set_min_delta(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	char *end;
+	double points = byte_is_digit(value[0]) || value[0] == '.' ? strtod(value, &end) : -1, percent = -1;
+
+	if (points >= 0 && *end == ',' && (byte_is_digit(end[1]) || end[1] == '.')) {
+		percent = strtod(end + 1, &end);
+		end += *end == '%';
+		if (percent > 100)
+			points = -1;
+	}
+	if (!(points >= 0 && points <= 100) || *end)
+		die_usage("%s: '%s' is not a number of points, such as 0.5, or with a relative change: 0.5,2%%", name,
+			  value);
+	r->points = points;
+	if (percent >= 0)
+		r->relative = percent / 100;
+}
+
 /* ---- options of others -------------------------------------------------------------------------------------- */
 
 /* What to say about options of flamegraph.pl and inferno-flamegraph that are not honoured. */
@@ -88,7 +109,6 @@ static const char *excuse(const char *name)
 		{ "--reverse", "merges stacks from their innermost frame" },
 		{ "--flamechart", "keeps the order of the input" },
 		{ "--flame-chart", "keeps the order of the input" },
-		{ "--negate", "is about differences between profiles" },
 		{ "--base", "cuts stacks at a frame" },
 		{ "--random", "colours follow from names, always" },
 		{ "--deterministic", "the same input always gives the same bytes" },
@@ -164,6 +184,8 @@ static void check(struct request *r)
 	check_range("--fontwidth", r->char_width, .1, 2);
 	check_range("--factor", r->factor, 1e-15, 1e15);
 	check_range("--minwidth", fabs(r->min_px), 0, 1e6);
+	if (r->z != -1)
+		check_range("--sig", r->z, 0, 100);
 	check_range("--total", (double)r->total, 0, (double)INT64_MAX);
 }
 
@@ -196,11 +218,14 @@ char **request_parse(struct request *r, int argc, char **argv)
 		{ 0, "factor", "F", OPT_DOUBLE, &r->factor, NULL, "show counts multiplied by F [1]" },
 		{ 0, "total", "N", OPT_U64, &r->total, NULL, "width of the root, if it is more than all stacks have" },
 		{ 0, "notes", "TEXT", OPT_STR, &r->notes, NULL, "kept inside of the file" },
+		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "two columns: colour what differs by Z standard errors [2]" },
+		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, set_min_delta,
+		  "... and by so many points of the total, and so much of itself [0.5,1%]" },
+		{ 0, "negate", NULL, OPT_FLAG, &r->negate, NULL, "two columns: swap the colours of more and less" },
 		{ 0, "color", "PALETTE", OPT_CALL, r, set_palette, NULL },
 		{ 0, "reverse", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
 		{ 0, "flamechart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
 		{ 0, "flame-chart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
-		{ 0, "negate", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
 		{ 0, "base", "FRAME", OPT_CALL, NULL, refuse, NULL },
 		{ 0, "random", NULL, OPT_CALL_FLAG, NULL, note, NULL },
 		{ 0, "deterministic", NULL, OPT_CALL_FLAG, NULL, note, NULL },
@@ -234,6 +259,9 @@ char **request_parse(struct request *r, int argc, char **argv)
 		.factor = 1,
 		.min_px = .5,
 		.background = 0xffffff,
+		.z = -1,
+		.points = -1,
+		.relative = -1,
 	};
 	char **files = opt_parse(&tool, argc, argv);
 	check(r);

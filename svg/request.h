@@ -23,6 +23,9 @@ struct request {
 	uint32_t background, search;
 	bool own_background, own_search;
 	bool hash, inverted, truncate_right;
+	bool negate;             /* colours of a difference turned round */
+	double z;                /* of a difference: least |z|; negative: not given */
+	double points, relative; /* least changes, percent of the total and share of the larger side; negative: not given */
 };
 
 /* Returns the files to read, NULL behind the last. Ends the tool on --help, --version and wrong usage. */

@@ -213,7 +213,7 @@
 
 	// Drawing.
 	const light=hex => [.2126, .7152, .0722].reduce((sum, part, i) => sum+part*(parseInt(hex.slice(2*i+1, 2*i+3), 16)/255)**2.2, 0)>=.18,
-	color=id => C.colors[hue[id]]?.[+dark] || (dark ? '#33373e' : '#d9dce1'),
+	color=id => C.colors[hue[id]]?.[+dark] || (dark ? '#323740' : '#d2d5d8'),
 	px=v => +v.toFixed(2), y=d => inv ? d*C.fh : H-(d+1)*C.fh,
 	above=i => i<=z && end[i]>=end[z]; // z and its callers: full width
 	const left=i => above(i) ? 0 : (beg[i]-beg[z])*W/tot[z], span=i => above(i) ? W : tot[i]*W/tot[z],

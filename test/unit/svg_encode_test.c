@@ -193,7 +193,7 @@ static void test_bytes(void)
 	encode_tree(&t, &p.layout, &p.faces);
 	is_str(text_view(&t), STR("   !!#"), "TREE");
 	t.n = 0;
-	encode_self(&t, &p.layout);
+	encode_self(&t, &p.layout, p.layout.self);
 	is_str(text_view(&t), STR("!  S!"), "SELF");
 	text_free(&t);
 	profile_free(&p);
@@ -205,7 +205,7 @@ static void round_trip(struct profile *p, const char *what)
 
 	profile_make(p, "kind");
 	encode_tree(&tree, &p->layout, &p->faces);
-	encode_self(&self, &p->layout);
+	encode_self(&self, &p->layout, p->layout.self);
 	ok(tree_matches(text_view(&tree), &p->layout, &p->faces), what);
 	ok(self_matches(text_view(&self), &p->layout), "its weights");
 	text_free(&tree);

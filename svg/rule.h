@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rule.h - how a difference is to be judged: what was asked for, else what pjdiff put into the header, else defaults.
+ */
+#ifndef PJ_RULE_H
+#define PJ_RULE_H
+
+#include "folded.h"
+#include "request.h"
+#include "significance.h"
+#include "text.h"
+
+/* s has two columns. unit: what a weight is. */
+struct sig_rule rule_make(const struct request *r, const struct folded_header *h, const struct stacks *s,
+			  struct str unit);
+
+/* Appends what the reader has to know about it, in a sentence; nothing when there is nothing. */
+void rule_caveat(struct text *t, const struct sig_rule *rule, const struct folded_header *h);
+
+#endif
