@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "[=N]": the value may be missing, and is never the next word. */
+static bool is_optional(const struct opt *opt)
+{
+	return opt->arg[0] == '[';
+}
+
 static void help(const struct tool *tool)
 {
 	static struct out o;
@@ -27,7 +33,7 @@ static void help(const struct tool *tool)
 			n += snprintf(left + n, sizeof(left) - (size_t)n, "%s--%s", opt->letter ? ", " : "  ",
 				      opt->name);
 		if (opt->arg)
-			snprintf(left + n, sizeof(left) - (size_t)n, "%s%s", opt->name ? "=" : " ", opt->arg);
+			snprintf(left + n, sizeof(left) - (size_t)n, "%s%s", is_optional(opt) ? "" : opt->name ? "=" : " ", opt->arg);
 		out_printf(&o, strlen(left) < 28 ? "%-28s %s\n" : "%s\n%29s%s\n", left,
 			   strlen(left) < 28 ? opt->help : "", opt->help);
 	}
@@ -123,7 +129,9 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 	}
 	if (!opt)
 		die_usage("unknown option '%s'", shown);
-	if (opt->arg) {
+	if (opt->arg && is_optional(opt)) {
+		value = eq ? eq + 1 : NULL;
+	} else if (opt->arg) {
 		value = eq ? eq + 1 : argv[*i + 1];
 		if (!value)
 			die_usage("option '%s' needs a value: %s=%s", shown, shown, opt->arg);
@@ -145,7 +153,7 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 			help(tool);
 		if (!opt)
 			die_usage("unknown option '%s' in '%s'", shown, argv[*i]);
-		if (opt->arg) {
+		if (opt->arg && !is_optional(opt)) {
 			const char *value = p[1] ? p + 1 : argv[++*i];
 
 			if (!value)

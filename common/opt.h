@@ -25,7 +25,7 @@ enum opt_kind {
 struct opt {
 	char letter;      /* 0: none */
 	const char *name; /* without dashes; NULL: none */
-	const char *arg;  /* what --help calls the value; NULL: takes none */
+	const char *arg;  /* what --help calls the value; NULL: takes none; "[=N]": OPT_CALL, may be missing (NULL) */
 	enum opt_kind kind;
 	void *to;                                                      /* where the value goes, or the function's context */
 	void (*call)(void *to, const char *value, const char *name);   /* OPT_CALL*; dies with die_usage on a bad value */

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diffopts.h"
+
+#include "arena.h"
+#include "opt.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void add_file(struct request *r, unsigned side, const char *path)
+{
+	r->side[side] = mem_grow(r->side[side], sizeof(*r->side[side]), r->nside[side] + 1);
+	r->side[side][r->nside[side]++] = path;
+}
+
+static void opt_before(void *to, const char *value, const char *name)
+{
+	(void)name;
+	add_file(to, 0, value);
+}
+
+static void opt_after(void *to, const char *value, const char *name)
+{
+	(void)name;
+	add_file(to, 1, value);
+}
+
+/* A number of 0 to most, '%' behind it or not; what follows is left in *s. */
+static bool take_number(const char **s, double most, double *value)
+{
+	char *end;
+
+	if (!byte_is_digit(**s) && **s != '.')
+		return false;
+	*value = strtod(*s, &end);
+	if (end == *s || !(*value >= 0 && *value <= most) || memchr(*s, 'x', (size_t)(end - *s)))
+		return false;
+	*s = *end == '%' ? end + 1 : end;
+	return true;
+}
+
+static void opt_table(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	r->table = true;
+	if (value && !str_u64(str_of(value), &r->rows))
+		die_usage("%s: '%s' is not a whole number", name, value);
+}
+
+static void opt_tsv(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	(void)value;
+	(void)name;
+	r->table = r->tsv = true;
+}
+
+static void opt_min_delta(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	const char *at = value;
+	double relative = 100 * r->relative;
+
+	if (!take_number(&at, 100, &r->points) || (*at == ',' && (at++, !take_number(&at, 100, &relative))) || *at)
+		die_usage("%s: '%s' is not POINTS or POINTS,REL%%: 0.5,1%% is the default", name, value);
+	r->relative = relative / 100;
+}
+
+static void opt_drift(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	const char *at = value;
+
+	r->drift = -1;
+	if (str_eq(str_of(value), STR("auto")))
+		return;
+	if (!take_number(&at, 100, &r->drift) || *at)
+		die_usage("%s: '%s' is neither a percentage nor auto", name, value);
+	r->drift /= 100;
+}
+
+static void opt_compare(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	(void)value;
+	r->compare = str_eq(str_of(name), STR("--counts")) ? COMPARE_COUNTS : COMPARE_SHARES;
+}
+
+static void opt_fail_over(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	struct request_limit limit = { 0 };
+	const char *at = value;
+
+	if (!take_number(&at, 100, &limit.points) || (*at && *at != ','))
+		die_usage("%s: '%s' is not PCT or PCT,FRAME-GLOB: 2%% or '2,java/util/*'", name, value);
+	if (*at)
+		limit.glob = str_of(at + 1);
+	if (*at && limit.glob.n == 0)
+		die_usage("%s: '%s' has no pattern behind the comma", name, value);
+	r->limit = mem_grow(r->limit, sizeof(*r->limit), r->nlimits + 1);
+	r->limit[r->nlimits++] = limit;
+}
+
+/* BEFORE AFTER, or BEFORE... : AFTER... */
+static void take_operands(struct request *r, char **operand)
+{
+	size_t n = 0, colon = 0, stdins = 0;
+	bool split = false;
+
+	for (; operand[n]; n++) {
+		if (!str_eq(str_of(operand[n]), STR(":")))
+			continue;
+		if (split)
+			die_usage("two ':': one parts the files before from the files after");
+		split = true;
+		colon = n;
+	}
+	if (n && r->nside[0] + r->nside[1])
+		die_usage("'%s': files are named either by --before and --after or alone", operand[0]);
+	if (n && !split && n != 2)
+		die_usage("%llu file%s: two are compared; several a side are parted by ':', as in a1 a2 : b1 b2",
+			  (unsigned long long)n, n == 1 ? "" : "s");
+	for (size_t i = 0; i < n; i++)
+		if (!split || i != colon)
+			add_file(r, i > (split ? colon : 0), operand[i]);
+	if (!r->nside[0] || !r->nside[1])
+		die_usage("no files %s: give two, BEFORE and AFTER", r->nside[0] ? "after" : "before");
+	for (unsigned side = 0; side < 2; side++)
+		for (size_t i = 0; i < r->nside[side]; i++)
+			stdins += str_eq(str_of(r->side[side][i]), STR("-"));
+	if (stdins > 1)
+		die_usage("standard input can be read once only");
+}
+
+void diffopts_parse(struct request *r, int argc, char **argv)
+{
+	const struct opt opts[] = {
+		{ 'o', "output", "FILE", OPT_STR, &r->out, NULL, "write to FILE, complete or not at all (standard output)" },
+		{ 'a', "before", "FILE", OPT_CALL, r, opt_before, "a window of the profile before; may be repeated" },
+		{ 'b', "after", "FILE", OPT_CALL, r, opt_after, "a window of the profile after; may be repeated" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no summary" },
+		{ 0, "table", "[=N]", OPT_CALL, r, opt_table, "print the N functions that changed most instead (50; 0: all)" },
+		{ 0, "tsv", NULL, OPT_CALL_FLAG, r, opt_tsv, "the table for scripts: fields parted by tabs" },
+		{ 0, "all", NULL, OPT_FLAG, &r->all, NULL, "the table also has functions that did not change" },
+		{ 0, "fail-over", "PCT[,FRAME-GLOB]", OPT_CALL, r, opt_fail_over,
+		  "exit 3 when a function grew by PCT points; may be repeated" },
+		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, opt_min_delta,
+		  "least change: percent of the total, and of the function (0.5,1%)" },
+		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "least change in standard deviations (2; 0: not tested)" },
+		{ 0, "drift", "R%|auto", OPT_CALL, r, opt_drift, "how much runs of one program differ (auto: from several windows)" },
+		{ 0, "shares", NULL, OPT_CALL_FLAG, r, opt_compare, "compare shares of the totals (when these differ by over 2 %)" },
+		{ 0, "counts", NULL, OPT_CALL_FLAG, r, opt_compare, "compare counts as they are" },
+		{ 'n', "normalize", NULL, OPT_FLAG, &r->normalize, NULL, "scale the first column to the total of the second" },
+		{ 's', "strip-hex", NULL, OPT_FLAG, &r->strip_hex, NULL, "every 0x12ab in a name becomes 0x..." },
+		{ 0, "exact", NULL, OPT_FLAG, &r->exact, NULL, "keep kinds of code, clones and generated classes apart" },
+		{ 0, "no-header", NULL, OPT_NOFLAG, &r->header, NULL, "no line '# pj ...' in front, and no dispersions" },
+	};
+	const struct tool tool = {
+		.name = "pjdiff",
+		.does = "compare two profiles, and say what changed",
+		.synopsis = "[options] BEFORE AFTER\n       pjdiff [options] BEFORE ... : AFTER ...",
+		.example = "example: pjdiff before.folded after.folded | pjsvg > diff.svg\n"
+			   "         pjdiff --table before.folded after.folded",
+		.opts = opts,
+		.nopts = countof(opts),
+	};
+	char **operand;
+
+	*r = (struct request){ .header = true, .rows = 50, .z = 2, .points = 0.5, .relative = 0.01, .drift = -1 };
+	operand = opt_parse(&tool, argc, argv);
+	if (r->z > 1000)
+		die_usage("--sig %g: 1000 at most", r->z);
+	if (r->all && !r->table)
+		die_usage("--all goes with --table");
+	if (r->normalize && r->table)
+		die_usage("--normalize scales folded text; --table compares --shares");
+	take_operands(r, operand);
+}
+
+void diffopts_free(struct request *r)
+{
+	free(r->side[0]);
+	free(r->side[1]);
+	free(r->limit);
+}

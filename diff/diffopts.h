@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diffopts.h - the command line of pjdiff becomes a request. */
+#ifndef PJ_DIFFOPTS_H
+#define PJ_DIFFOPTS_H
+
+#include "str.h"
+
+enum request_compare { COMPARE_DEFAULT, COMPARE_SHARES, COMPARE_COUNTS };
+
+/* --fail-over PCT[,FRAME-GLOB] */
+struct request_limit {
+	double points;
+	struct str glob; /* empty: every function */
+};
+
+struct request {
+	const char **side[2]; /* files, before and after */
+	size_t nside[2];
+	const char *out;
+	bool quiet;
+	bool header;
+	bool exact, strip_hex, normalize;
+	bool table, tsv, all;
+	uint64_t rows; /* 0: all */
+	double z, points, relative;
+	double drift; /* -1: estimated */
+	enum request_compare compare;
+	struct request_limit *limit;
+	size_t nlimits;
+};
+
+void diffopts_parse(struct request *r, int argc, char **argv);
+void diffopts_free(struct request *r);
+
+#endif

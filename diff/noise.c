@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "noise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SHARE_LEAST 0.002
+#define SHARE_MOST 0.95
+#define NODES_LEAST 20
+#define PRIOR_DF 4.0
+#define MEDIAN_CHI2 0.4549 /* of chi^2 with one degree of freedom */
+#define DISPERSION_MAX 1e6
+
+static double share(const struct sig_rule *r, uint64_t a, uint64_t b)
+{
+	return ((double)a + (double)b) / ((double)r->sum[0] + (double)r->sum[1]);
+}
+
+/* Nodes whose weights say something of their own: not tiny, not nearly all, not the same as their caller's. */
+static uint32_t informative(const struct profile *p, const struct sig_rule *r, uint64_t *const total[2], uint32_t *which)
+{
+	uint32_t n = 0;
+
+	for (uint32_t id = 1; id < p->s.n; id++) {
+		uint32_t up = p->s.node[id].parent;
+		double s = share(r, total[0][id], total[1][id]);
+
+		if (s >= SHARE_LEAST && s <= SHARE_MOST && (total[0][id] != total[0][up] || total[1][id] != total[1][up]))
+			which[n++] = id;
+	}
+	return n;
+}
+
+/* ---- dispersion ---------------------------------------------------------------------------------------------- */
+
+/* Pearson's chi^2 of a side's windows around their mean, in units of p(1-p): sum2 is that of x^2/T. */
+static double chi2(double sum2, uint64_t weight, uint64_t sum)
+{
+	double x = sum ? sum2 - (double)weight * ((double)weight / (double)sum) : 0;
+
+	return x > 0 ? x : 0; /* rounding */
+}
+
+static double dispersion_of(const struct sig_rule *r, double df, uint64_t a, uint64_t b, double sum2_a, double sum2_b)
+{
+	double p = share(r, a, b), v = p < 1 ? p * (1 - p) : 0, phi;
+
+	if (!(v > 0))
+		return 0;
+	phi = (chi2(sum2_a, a, r->sum[0]) + chi2(sum2_b, b, r->sum[1])) / (v * df);
+	return phi < 1 ? 1 : phi > DISPERSION_MAX ? DISPERSION_MAX : phi;
+}
+
+static int float_cmp(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(const float *by_node, const uint32_t *which, uint32_t n)
+{
+	float *sorted = mem_alloc(sizeof(*sorted), n);
+	double middle = 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = by_node[which[i]];
+	if (n) {
+		qsort(sorted, n, sizeof(*sorted), float_cmp);
+		middle = (double)sorted[n / 2];
+	}
+	free(sorted);
+	return middle < 1 ? 1 : middle;
+}
+
+/* Empirical Bayes: few windows know little. 0 (nothing known) becomes the median. */
+static void shrink(float *phi, uint32_t n, double to, double df)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		double own = phi[i] > 0 ? (double)phi[i] : to;
+
+		phi[i] = (float)((PRIOR_DF * to + df * own) / (PRIOR_DF + df));
+	}
+}
+
+void noise_dispersion(struct noise *n, const struct profile *p, const struct sig_rule *r)
+{
+	double df = 0;
+	uint64_t *total[2];
+	struct sig_rule none = *r;
+	struct sig_function *f;
+	uint32_t *which;
+
+	*n = (struct noise){ .dispersion = 1 };
+	for (unsigned side = 0; side < 2; side++)
+		df += p->windows[side] ? p->windows[side] - 1 : 0;
+	if (!p->scatter || df <= 0)
+		return;
+	total[0] = stacks_totals(&p->s, 0);
+	total[1] = stacks_totals(&p->s, 1);
+	which = mem_alloc(sizeof(*which), p->s.n);
+	n->node = mem_alloc(sizeof(*n->node), p->s.n);
+	n->frame = mem_alloc(sizeof(*n->frame), (size_t)p->s.frames.n + 1);
+	for (uint32_t id = 1; id < p->s.n; id++)
+		n->node[id] = (float)dispersion_of(r, df, total[0][id], total[1][id], p->node[0][id], p->node[1][id]);
+	none.points = 1000; /* weights are wanted, no judgement */
+	f = sig_functions(&none, &p->s, NULL);
+	for (uint32_t id = 1; id <= p->s.frames.n; id++)
+		n->frame[id] = (float)dispersion_of(r, df, f[id].total[0], f[id].total[1], p->frame[0][id], p->frame[1][id]);
+	free(f);
+	n->dispersion = median(n->node, which, informative(p, r, total, which));
+	shrink(n->node, p->s.n, n->dispersion, df);
+	shrink(n->frame, p->s.frames.n + 1, n->dispersion, df);
+	n->node[0] = (float)n->dispersion;
+	free(which);
+	free(total[0]);
+	free(total[1]);
+}
+
+/* ---- drift --------------------------------------------------------------------------------------------------- */
+
+struct distance {
+	double d2, counting, drift; /* d^2; variance by counting; by a drift of 1 */
+};
+
+/* Is the median of d^2 / (counting + rho^2 drift) above what it is when rho is the drift? */
+static bool too_far(const struct distance *e, uint32_t n, double rho)
+{
+	uint32_t below = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		below += e[i].d2 <= MEDIAN_CHI2 * (e[i].counting + rho * rho * e[i].drift);
+	return below <= n / 2;
+}
+
+double noise_drift(const struct profile *p, const struct sig_rule *r)
+{
+	uint64_t *total[2] = { stacks_totals(&p->s, 0), stacks_totals(&p->s, 1) };
+	uint32_t *which = mem_alloc(sizeof(*which), p->s.n), n = informative(p, r, total, which);
+	struct distance *e = mem_alloc(sizeof(*e), n);
+	double low = 0, high = NOISE_DRIFT_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t a = total[0][which[i]], b = total[1][which[i]];
+		double d = sig_difference(r, a, b);
+
+		e[i] = (struct distance){ d * d, sig_variance(r, a, b, 1, 0), sig_variance(r, a, b, 0, 1) };
+	}
+	if (n < NODES_LEAST || !too_far(e, n, 0)) {
+		high = 0;
+	} else if (!too_far(e, n, high)) {
+		for (int step = 0; step < 30; step++) {
+			double middle = (low + high) / 2;
+
+			if (too_far(e, n, middle))
+				low = middle;
+			else
+				high = middle;
+		}
+	}
+	free(e);
+	free(which);
+	free(total[0]);
+	free(total[1]);
+	return high;
+}
+
+void noise_free(struct noise *n)
+{
+	free(n->node);
+	free(n->frame);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * noise.h - how far profiles differ though nothing changed: dispersion from window to window, drift from run to run.
+ *
+ * Dispersion is the variance of a node's weight over what counting gives, from the windows of each side, drawn towards the
+ * median of all where there are few windows. Drift is what the bulk of the frames differs by between the sides
+ * beyond counting: windows of one run share its inlining and scheduling, so dispersion does not see that.
+ */
+#ifndef PJ_NOISE_H
+#define PJ_NOISE_H
+
+#include "profile.h"
+#include "significance.h"
+
+#define NOISE_DRIFT_MAX 0.10
+
+struct noise {
+	double dispersion; /* median; 1 when there is one window a side */
+	float *node;       /* by node, NULL when there is one window a side */
+	float *frame;      /* by frame */
+};
+
+/* sum, shares and dispersion of r must be set; of p all windows be in. */
+void noise_dispersion(struct noise *n, const struct profile *p, const struct sig_rule *r);
+
+double noise_drift(const struct profile *p, const struct sig_rule *r);
+
+void noise_free(struct noise *n);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile.h"
+
+#include <stdlib.h>
+
+static void *grow_zeroed(void *p, size_t size, size_t from, size_t to)
+{
+	p = mem_grow(p, size, to);
+	memset((char *)p + from * size, 0, (to - from) * size);
+	return p;
+}
+
+/* Frames of the window by their names here. */
+static uint32_t *frames_of(struct profile *p, const struct stacks *window, enum canon_kind *kind)
+{
+	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)window->frames.n + 1);
+
+	for (uint32_t id = 1; id <= window->frames.n; id++)
+		frame[id] = stacks_frame(&p->s, canon_name(&p->canon, intern_str(&window->frames, id), &kind[id]));
+	return frame;
+}
+
+static void weigh_kinds(struct profile *p, const struct stacks *window, const uint32_t *frame, const enum canon_kind *kind)
+{
+	uint64_t *total = stacks_totals(window, 0);
+	uint32_t n = p->s.frames.n + 1;
+
+	if (n > p->nkind) {
+		n += n / 2;
+		p->kind = grow_zeroed(p->kind, sizeof(*p->kind), p->nkind, n);
+		p->nkind = n;
+	}
+	for (uint32_t id = 1; id < window->n; id++) {
+		uint32_t f = window->node[id].frame;
+
+		p->kind[frame[f]][kind[f]] += (double)total[id];
+	}
+	free(total);
+}
+
+/* Adds columns of from, with frames as given, to to; node[] is where they went. */
+static bool add_nodes(struct stacks *to, const struct stacks *from, const uint32_t *frame, unsigned column, unsigned columns,
+		      uint32_t *node)
+{
+	for (uint32_t id = 1; id < from->n; id++) {
+		node[id] = stacks_child(to, node[from->node[id].parent], frame[from->node[id].frame]);
+		for (unsigned c = 0; c < columns; c++)
+			if (from->self[c] && from->self[c][id] && !stacks_add(to, node[id], column + c, from->self[c][id]))
+				return false;
+	}
+	return true;
+}
+
+/* ---- scatter ------------------------------------------------------------------------------------------------- */
+
+static void scatter_grow(struct profile *p)
+{
+	if (p->s.n > p->nnode) {
+		uint32_t n = p->s.n + p->s.n / 2;
+
+		for (unsigned side = 0; side < 2; side++)
+			p->node[side] = grow_zeroed(p->node[side], sizeof(double), p->nnode, n);
+		p->nnode = n;
+	}
+	if (p->s.frames.n + 1 > p->nframe) {
+		uint32_t n = p->s.frames.n + 1 + p->s.frames.n / 2;
+
+		for (unsigned side = 0; side < 2; side++)
+			p->frame[side] = grow_zeroed(p->frame[side], sizeof(double), p->nframe, n);
+		p->nframe = n;
+	}
+}
+
+/* Weight of functions: nodes that have no caller of the same frame. The walk needs children as lists, in any order. */
+static void sum_functions(const struct stacks *s, const uint64_t *total, uint64_t *function)
+{
+	uint32_t *child = mem_alloc(sizeof(*child), s->n), *next = mem_alloc(sizeof(*next), s->n);
+	uint32_t *open = mem_alloc(sizeof(*open), (size_t)s->frames.n + 1);
+	uint32_t at = 0;
+
+	for (uint32_t id = s->n; id-- > 1;) {
+		next[id] = child[s->node[id].parent];
+		child[s->node[id].parent] = id;
+	}
+	while (true) {
+		if (child[at]) { /* down */
+			uint32_t up = at;
+
+			at = child[up];
+			child[up] = next[at];
+			if (open[s->node[at].frame]++ == 0)
+				function[s->node[at].frame] += total[at];
+		} else if (at) {
+			open[s->node[at].frame]--;
+			at = s->node[at].parent;
+		} else {
+			break;
+		}
+	}
+	free(child);
+	free(next);
+	free(open);
+}
+
+static void scatter(struct profile *p, unsigned side, const struct stacks *window, const uint32_t *node)
+{
+	uint64_t *total = mem_alloc(sizeof(*total), p->s.n);
+	uint64_t *function = mem_alloc(sizeof(*function), (size_t)p->s.frames.n + 1);
+	double sum = (double)stacks_sum(window, 0);
+
+	for (uint32_t id = 1; id < window->n; id++)
+		total[node[id]] += window->self[0][id];
+	for (uint32_t id = p->s.n; id-- > 1;)
+		total[p->s.node[id].parent] += total[id];
+	sum_functions(&p->s, total, function);
+	scatter_grow(p);
+	for (uint32_t id = 1; id < p->s.n; id++)
+		if (total[id])
+			p->node[side][id] += (double)total[id] * (double)total[id] / sum;
+	for (uint32_t f = 1; f <= p->s.frames.n; f++)
+		if (function[f])
+			p->frame[side][f] += (double)function[f] * (double)function[f] / sum;
+	free(total);
+	free(function);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------- */
+
+bool profile_add(struct profile *p, unsigned side, const struct stacks *window)
+{
+	enum canon_kind *kind = mem_alloc(sizeof(*kind), (size_t)window->frames.n + 1);
+	uint32_t *frame = frames_of(p, window, kind), *node = mem_alloc(sizeof(*node), window->n);
+	bool fits = stacks_add(&p->s, 0, side, 0) && add_nodes(&p->s, window, frame, side, 1, node);
+
+	if (fits && stacks_sum(window, 0)) {
+		p->windows[side]++;
+		if (!p->canon.exact)
+			weigh_kinds(p, window, frame, kind);
+		if (p->scatter)
+			scatter(p, side, window, node);
+	}
+	free(kind);
+	free(frame);
+	free(node);
+	return fits;
+}
+
+static enum canon_kind heaviest(const double weight[CANON_KINDS])
+{
+	enum canon_kind best = CANON_NATIVE;
+
+	for (unsigned k = CANON_KINDS; k-- > 0;)
+		if (weight[k] >= weight[best])
+			best = (enum canon_kind)k;
+	return weight[best] > 0 ? best : CANON_NATIVE;
+}
+
+/* Sums of scatter follow their nodes and frames. Two names may become one ("f_[j].cold" and "f"): sums add up. */
+static void scatter_move(struct profile *p, const struct stacks *to, const uint32_t *frame, const uint32_t *node)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		double *by_node = mem_alloc(sizeof(*by_node), to->n);
+		double *by_frame = mem_alloc(sizeof(*by_frame), (size_t)to->frames.n + 1);
+
+		for (uint32_t id = 1; id < p->s.n; id++)
+			by_node[node[id]] += p->node[side][id];
+		for (uint32_t f = 1; f <= p->s.frames.n; f++)
+			by_frame[frame[f]] += p->frame[side][f];
+		free(p->node[side]);
+		free(p->frame[side]);
+		p->node[side] = by_node;
+		p->frame[side] = by_frame;
+	}
+	p->nnode = to->n;
+	p->nframe = to->frames.n + 1;
+}
+
+void profile_end(struct profile *p)
+{
+	struct stacks to = { 0 };
+	uint32_t *frame, *node;
+	struct text name = { 0 };
+
+	stacks_add(&p->s, 0, 0, 0);
+	stacks_add(&p->s, 0, 1, 0); /* both columns are there */
+	if (p->scatter)
+		scatter_grow(p);
+	if (p->canon.exact)
+		return;
+	frame = mem_alloc(sizeof(*frame), (size_t)p->s.frames.n + 1);
+	node = mem_alloc(sizeof(*node), p->s.n);
+	for (uint32_t f = 1; f <= p->s.frames.n; f++) {
+		name.n = 0;
+		text_str(&name, intern_str(&p->s.frames, f));
+		if (f < p->nkind)
+			text_str(&name, canon_suffix(heaviest(p->kind[f])));
+		frame[f] = stacks_frame(&to, text_view(&name));
+	}
+	stacks_add(&to, 0, 0, 0);
+	stacks_add(&to, 0, 1, 0);
+	add_nodes(&to, &p->s, frame, 0, 2, node); /* the sums are the same: they fit */
+	if (p->scatter)
+		scatter_move(p, &to, frame, node);
+	stacks_free(&p->s);
+	p->s = to;
+	text_free(&name);
+	free(frame);
+	free(node);
+}
+
+void profile_free(struct profile *p)
+{
+	stacks_free(&p->s);
+	for (unsigned side = 0; side < 2; side++) {
+		free(p->node[side]);
+		free(p->frame[side]);
+	}
+	free(p->kind);
+	canon_free(&p->canon);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile.h - all windows of both sides in one tree of two columns, and how much they scatter.
+ *
+ * Windows are added one after the other and forgotten: memory does not grow with their number. What is kept of their
+ * scatter is one sum a side, of weight^2 / total of the window, by node and by function.
+ */
+#ifndef PJ_PROFILE_H
+#define PJ_PROFILE_H
+
+#include "canon.h"
+#include "stacks.h"
+
+struct profile {
+	struct canon canon;
+	bool scatter;        /* there will be several windows: keep sums */
+	struct stacks s;
+	unsigned windows[2]; /* that hold any weight */
+	double *node[2];     /* sums, by node; NULL without scatter */
+	double *frame[2];    /* by frame: a function in all its places, recursion counted once */
+	uint32_t nnode, nframe; /* values there */
+	double (*kind)[CANON_KINDS]; /* by frame: weight of each kind of its code */
+	uint32_t nkind;
+};
+
+/* Adds a window to side 0 (before) or 1 (after). False when the sum of all weights does not fit into 63 bits. */
+bool profile_add(struct profile *p, unsigned side, const struct stacks *window);
+
+/* When all are in: gives frames the suffix of the kind that weighs most. */
+void profile_end(struct profile *p);
+
+void profile_free(struct profile *p);
+
+#endif

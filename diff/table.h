@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.h - functions in the order of their change, and which of them changed at all when many are looked at.
+ *
+ * Of a thousand functions tested at |z| >= 2, fifty pass by chance. So a function here must also pass Benjamini and
+ * Hochberg's procedure over all that are large enough to be able to pass.
+ */
+#ifndef PJ_TABLE_H
+#define PJ_TABLE_H
+
+#include "out.h"
+#include "significance.h"
+
+struct table_row {
+	uint32_t frame;
+	uint32_t rank; /* of the name among all */
+	struct sig_function f; /* why CHANGED or MOVED only where it passed */
+};
+
+struct table {
+	struct table_row *row; /* changed, moved, then the rest; by |points|, then by name */
+	uint32_t n;            /* functions with any weight */
+	uint32_t changed, moved, tested;
+};
+
+/* judge false: numbers only. dispersion: by frame, or NULL. */
+void table_make(struct table *t, const struct sig_rule *r, const struct stacks *s, const float *dispersion, bool judge);
+
+struct table_style {
+	uint64_t rows; /* 0: all */
+	bool all;      /* also what did not change */
+	bool tsv;
+};
+
+void table_write(struct out *o, const struct table *t, const struct table_style *style, const struct sig_rule *r,
+		 const struct stacks *s);
+
+void table_free(struct table *t);
+
+/* Of n two-sided tests at level q: the largest p that is significant, or -1. Sorts p. */
+double table_threshold(double *p, size_t n, double q);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verdict.h - what pjdiff says beside its output: the summary, what it could not use, and --fail-over. */
+#ifndef PJ_VERDICT_H
+#define PJ_VERDICT_H
+
+#include "diffopts.h"
+#include "folded.h"
+#include "noise.h"
+#include "table.h"
+
+struct side {
+	struct folded_header header;
+	struct folded_tally tally;
+	bool damaged;
+};
+
+struct comparison {
+	struct side side[2];
+	struct profile profile;
+	struct sig_rule rule;
+	struct noise noise;
+	struct arena arena; /* texts of the headers */
+};
+
+/* Samples a side that are needed to see a function go from nothing to that many points; 0: any number will do. */
+double verdict_needs(const struct sig_rule *r, double points);
+
+bool verdict_can_judge(const struct sig_rule *r, double points);
+
+/* Lines about both sides and the rule, by whatever puts a line. */
+void verdict_describe(const struct comparison *c, const struct table *t, void (*line)(void *to, const char *text), void *to);
+
+/* Judges all limits. The status: PJ_OK, PJ_THRESHOLD, or PJ_FAILED when samples are too few. */
+int verdict_fail_over(const struct request *r, const struct comparison *c);
+
+void verdict_bad_lines(const struct comparison *c);
+
+#endif
