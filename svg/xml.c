@@ -61,16 +61,33 @@ static bool is_hidden(uint32_t u)
 	return (u & 0xfffe) == 0xfffe;
 }
 
-static bool is_plain(char c)
+/* Length of what looks like an escape at the start of s, a backslash; 0 when it is none. */
+static size_t escape_length(struct str s)
 {
-	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f;
+	size_t digits = s.n < 2 ? 0 : s.p[1] == 'x' ? 2 : s.p[1] == 'u' ? 4 : s.p[1] == 'U' ? 8 : 0;
+
+	if (digits == 0 || s.n < digits + 2)
+		return 0;
+	for (size_t i = 2; i < digits + 2; i++) {
+		if (!byte_is_hex(s.p[i]))
+			return 0;
+	}
+	return digits + 2;
+}
+
+/* Stays as it is. */
+static bool is_plain(struct str s)
+{
+	unsigned char c = (unsigned char)s.p[0];
+
+	return c >= 0x20 && c < 0x7f && (c != '\\' || !escape_length(s));
 }
 
 void xml_visible(struct text *t, struct str s)
 {
 	while (s.n) {
 		size_t plain = 0;
-		while (plain < s.n && is_plain(s.p[plain]))
+		while (plain < s.n && is_plain(str_from(s, plain)))
 			plain++;
 		text_bytes(t, s.p, plain);
 		s = str_from(s, plain);
@@ -88,6 +105,40 @@ void xml_visible(struct text *t, struct str s)
 		else
 			text_printf(t, "\\u%04x", u);
 		s = str_from(s, n ? n : 1);
+	}
+}
+
+/* False: no code point has that number. */
+static bool put_utf8(struct text *t, uint64_t u)
+{
+	if (u > 0x10ffff || (u >= 0xd800 && u <= 0xdfff))
+		return false;
+	if (u < 0x80) {
+		text_char(t, (char)u);
+		return true;
+	}
+	unsigned more = u > 0xffff ? 3 : u > 0x7ff ? 2 : 1;
+	text_char(t, (char)((0xff00u >> (more + 1) & 0xff) | u >> (6 * more)));
+	while (more--)
+		text_char(t, (char)(0x80 | (u >> (6 * more) & 0x3f)));
+	return true;
+}
+
+void xml_bytes(struct text *t, struct str s)
+{
+	while (s.n) {
+		size_t n = s.p[0] == '\\' ? escape_length(s) : 0;
+		uint64_t value = 0;
+		bool done = false;
+
+		if (n && str_hex(str_from(str_head(s, n), 2), &value)) {
+			done = n > 4 ? put_utf8(t, value) : true;
+			if (n == 4)
+				text_char(t, (char)value);
+		}
+		if (!done)
+			text_char(t, s.p[0]);
+		s = str_from(s, done ? n : 1);
 	}
 }
 

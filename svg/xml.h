@@ -4,7 +4,8 @@
  *
  * Two steps that are never mixed. First xml_visible turns any bytes into valid UTF-8 in which everything that XML
  * forbids, that cannot be seen or that reorders text stands as a visible escape: \x1b, \u202e, \U000e0001. It is done
- * once, where strings enter. Then xml_text, xml_attribute and xml_json put such a string into its place.
+ * once, where strings enter. A backslash that begins what looks like an escape is one itself, \x5c, so xml_bytes gives
+ * the bytes back exactly. Then xml_text, xml_attribute and xml_json put such a string into its place.
  */
 #ifndef PJ_XML_H
 #define PJ_XML_H
@@ -12,6 +13,10 @@
 #include "text.h"
 
 void xml_visible(struct text *t, struct str bytes);
+
+/* The inverse: appends the bytes that xml_visible made `visible` of. What is no escape stays as it is, also in text that
+ * xml_visible never makes. */
+void xml_bytes(struct text *t, struct str visible);
 
 /* The code point that starts s and its length in bytes; 0 when the first byte is not the start of a valid sequence
  * (truncated, overlong, surrogate, beyond U+10FFFF, empty). */

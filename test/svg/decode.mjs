@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Takes the folded text back out of an SVG, from docs/SVG.md alone and with no code of the viewer or of encode.mjs:
-//   node decode.mjs FILE.svg      prints `a;b;c N`, suffixes included, sorted by bytes, equal stacks added up.
+//   node decode.mjs FILE.svg      prints `a;b;c N`, suffixes and the bytes of names included, sorted by bytes, equal stacks added up.
 // Weights are BigInt, so that nothing is lost on the way. Any deviation from the format is an error.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +39,17 @@ function block(svg, cls) {
   const m = new RegExp(`<script type="application/[a-z-]+" class="${cls}">([^]*?)</script>`).exec(svg);
   if (!m) throw new Error('no ' + cls);
   return unescape(m[1]);
+}
+
+// The bytes that visible text was made of.
+export function bytesOf(s) {
+  const b = Buffer.from(s), out = [];
+  for (let i = 0; i < b.length;) {
+    const m = /^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/.exec(b.subarray(i, i + 10).toString('latin1'));
+    if (m) out.push(m[1] ? Buffer.from(m[1], 'hex') : Buffer.from(String.fromCodePoint(parseInt(m[2] ?? m[3], 16)))), i += m[0].length;
+    else out.push(b.subarray(i, ++i));
+  }
+  return Buffer.concat(out);
 }
 
 export function decode(svg) {
@@ -99,13 +110,13 @@ export function decode(svg) {
     total += self[i];
   });
   if (Number(total) > config.total) throw new Error(`total: ${total} in the tree, ${config.total} in the config`);
-  const lines = [...sums].map(([k, v]) => Buffer.from(k + ' ' + v)).sort(Buffer.compare);
-  return { config, frames: frames.length, names: names.length, lines: lines.map(b => b.toString()) };
+  const lines = [...sums].map(([k, v]) => Buffer.concat([bytesOf(k), Buffer.from(' ' + v)])).sort(Buffer.compare);
+  return { config, frames: frames.length, names: names.length, lines: lines.map(b => b.toString('latin1')) };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    for (const l of decode(readFileSync(process.argv[2], 'utf8')).lines) process.stdout.write(l + '\n');
+    for (const l of decode(readFileSync(process.argv[2], 'utf8')).lines) process.stdout.write(l + '\n', 'latin1');
   } catch (e) {
     console.error('decode.mjs: ' + e.message);
     process.exitCode = 1;

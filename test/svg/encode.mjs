@@ -24,7 +24,8 @@ export function visible(bytes) {
     const s = len ? new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(bytes.subarray(i, i + len)) : '\ufffd';
     const c = s.codePointAt(0), real = len && [...s].length === 1 && Buffer.from(s).equals(Buffer.from(bytes.subarray(i, i + len)));
     if (!real) { out += '\\x' + hex(b, 2); i++; continue; }
-    if (c < 0x20 || c === 0x7f) out += '\\x' + hex(c, 2);
+    if (c === 0x5c && /^\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})/.test(bytes.subarray(i, i + 10).toString('latin1'))) out += '\\x5c';
+    else if (c < 0x20 || c === 0x7f) out += '\\x' + hex(c, 2);
     else if (c >= 0x80 && c < 0xa0 || c >= 0x200b && c <= 0x200f || c >= 0x2028 && c <= 0x202e || c >= 0x2060 && c <= 0x2069 || c === 0xfeff ||
       c >= 0xfdd0 && c <= 0xfdef) out += '\\u' + hex(c, 4);
     else if ((c & 0xfffe) === 0xfffe) out += c > 0xffff ? '\\U' + hex(c, 8) : '\\u' + hex(c, 4);

@@ -25,7 +25,7 @@ node -e '
 const out = [], long = "x".repeat(100);
 for (let i = 0; i < 30; i++) out.push(`a;${long}${i};leaf${i % 7} ${2 ** i * 4097}`, `a;loop;f${i};g_[k] ${i + 1}`, `b;loop;f${29 - i} 3`);
 for (let i = 0; i < 60; i++) out.push(Array.from({ length: i + 1 }, (_, k) => "d" + k).join(";") + " 1", Array.from({ length: 60 }, (_, k) => "e" + k).join(";") + ";z" + i + "_[j] 9007199254");
-out.push("\u00fc\u00e4\u{1f525}\u65e5\u672c;\u00fc\u00e4\u{1f525}\u65e5 5", "same 1", "same_[k] 2", "same_[j] 3", "&amp;&lt;<b> 7", "one two three 4");
+out.push("\u00fc\u00e4\u{1f525}\u65e5\u672c;\u00fc\u00e4\u{1f525}\u65e5 5", "same 1", "same_[k] 2", "same_[j] 3", "&amp;&lt;<b> 7", "one two three 4", "\\x41;\\\\u202e;\u202e;\x01\\x4 8");
 process.stdout.write(out.join("\n") + "\n")' >"$tmp/odd"
 t "odd shapes: folded text comes back" round "$tmp/odd"
 LC_ALL=C sort "$tmp/odd" >"$tmp/odd.sorted"

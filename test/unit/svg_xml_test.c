@@ -55,6 +55,59 @@ static void test_visible(void)
 		   STR("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0"), "the neighbours of what is hidden");
 }
 
+static void bytes_are(struct str in, struct str want, const char *what)
+{
+	struct text t = { 0 };
+
+	xml_bytes(&t, in);
+	is_str(text_view(&t), want, what);
+	text_free(&t);
+}
+
+static void test_backslashes(void)
+{
+	visible_is(STR("a\\b\\xg0\\x4\\u123\\U1234567\\"), STR("a\\b\\xg0\\x4\\u123\\U1234567\\"),
+		   "a backslash that begins no escape stays");
+	visible_is(STR("\\x1b\\xFF\\u202e\\U000e0001"), STR("\\x5cx1b\\x5cxFF\\x5cu202e\\x5cU000e0001"),
+		   "one that seems to begin one is one");
+	visible_is(STR("\\\\x1b"), STR("\\\\x5cx1b"), "two backslashes");
+	visible_is(STR("\\\x01"), STR("\\\\x01"), "a backslash before what is escaped");
+	bytes_are(STR("\\x5cx1b\\x1b\\\\x01"), STR("\\x1b\x1b\\\x01"), "and back");
+	bytes_are(STR("\\u0080\\u202e\\U000e0001\\U0001fffe\\xff"),
+		  STR("\xc2\x80\xe2\x80\xae\xf3\xa0\x80\x81\xf0\x9f\xbf\xbe\xff"), "code points back");
+	bytes_are(STR("\\ud800\\U00110000\\Uffffffff\\x4"), STR("\\ud800\\U00110000\\Uffffffff\\x4"),
+		  "what is no code point stays");
+}
+
+/* Anything, made of the pieces that matter most. */
+static void test_inverse(void)
+{
+	static const char *const piece[] = { "\\", "x", "u", "U", "0", "00", "5c", "e", "ae", "202e", "\xe2", "\x80", "\xae",
+					     "\xc2", "\xf0", "\xf3\xa0\x80\x81", "\x7f", "\x1b", "\xff", "&", "g", "\\x5c" };
+	uint32_t seed = 1, wrong = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		struct text in = { 0 }, seen = { 0 }, back = { 0 };
+		uint32_t code;
+		for (unsigned k = 0; k < 14; k++) {
+			seed = seed * 1664525 + 1013904223;
+			text_add(&in, piece[(seed >> 16) % countof(piece)]);
+		}
+		xml_visible(&seen, text_view(&in));
+		xml_bytes(&back, text_view(&seen));
+		wrong += !str_eq(text_view(&in), text_view(&back));
+		for (struct str s = text_view(&seen); s.n;) {
+			size_t n = xml_utf8(s, &code);
+			wrong += n == 0;
+			s = str_from(s, n ? n : 1);
+		}
+		text_free(&in);
+		text_free(&seen);
+		text_free(&back);
+	}
+	is_u64(wrong, 0, "200,000 names become visible UTF-8 and come back");
+}
+
 static void test_utf8(void)
 {
 	uint32_t u = 0;
@@ -76,6 +129,8 @@ static void test_places(void)
 int main(void)
 {
 	test_visible();
+	test_backslashes();
+	test_inverse();
 	test_utf8();
 	test_places();
 	return done();
