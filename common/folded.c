@@ -92,53 +92,62 @@ struct str folded_bare(struct str f)
 /* ---- header ------------------------------------------------------------------------------------------------ */
 
 /* Values hold no blanks: they, '%' and control bytes travel as %XX. */
-static void put_value(struct out *o, const char *key, struct str value)
+static void put_value(struct text *t, const char *key, struct str value)
 {
 	static const char hex[] = "0123456789ABCDEF";
 
 	if (value.n == 0)
 		return;
-	out_printf(o, " %s=", key);
+	text_printf(t, " %s=", key);
 	for (size_t i = 0; i < value.n; i++) {
 		unsigned char c = (unsigned char)value.p[i];
 
 		if (c > ' ' && c != '%' && c != 0x7F) {
-			out_char(o, (char)c);
+			text_char(t, (char)c);
 		} else {
-			out_char(o, '%');
-			out_char(o, hex[c >> 4]);
-			out_char(o, hex[c & 15]);
+			text_char(t, '%');
+			text_char(t, hex[c >> 4]);
+			text_char(t, hex[c & 15]);
 		}
 	}
 }
 
-static void put_rule(struct out *o, const struct folded_header *h)
+static void put_rule(struct text *t, const struct folded_header *h)
 {
 	if (h->windows[0] && h->windows[1])
-		out_printf(o, " windows=%u,%u", h->windows[0], h->windows[1]);
+		text_printf(t, " windows=%u,%u", h->windows[0], h->windows[1]);
 	if (h->dispersion > 0)
-		out_printf(o, " dispersion=%.2f", h->dispersion);
+		text_printf(t, " dispersion=%.2f", h->dispersion);
 	if (h->drift > 0)
-		out_printf(o, " drift=%.3f", h->drift);
+		text_printf(t, " drift=%.3f", h->drift);
 	if (h->has_rule)
-		out_printf(o, " z=%g points=%g relative=%g", h->z, h->points, h->relative);
+		text_printf(t, " z=%g points=%g relative=%g", h->z, h->points, h->relative);
 }
 
-static void put_header(struct out *o, const struct folded_header *h)
+void folded_header_put(struct text *t, const struct folded_header *h)
 {
-	out_text(o, "# pj");
-	put_value(o, "unit", h->unit);
-	put_value(o, "event", h->event);
-	put_value(o, "frequency", h->frequency);
-	put_value(o, "from", h->from);
-	put_value(o, "to", h->to);
-	put_value(o, "host", h->host);
-	out_printf(o, " samples=%llu", (unsigned long long)h->samples);
+	text_add(t, "# pj");
+	put_value(t, "unit", h->unit);
+	put_value(t, "event", h->event);
+	put_value(t, "frequency", h->frequency);
+	put_value(t, "from", h->from);
+	put_value(t, "to", h->to);
+	put_value(t, "host", h->host);
+	text_printf(t, " samples=%llu", (unsigned long long)h->samples);
 	if (h->lost_known)
-		out_printf(o, " lost=%llu", (unsigned long long)h->lost);
-	put_value(o, "labels", h->labels);
-	put_rule(o, h);
+		text_printf(t, " lost=%llu", (unsigned long long)h->lost);
+	put_value(t, "labels", h->labels);
+	put_rule(t, h);
+}
+
+static void write_header(struct out *o, const struct folded_header *h)
+{
+	struct text t = { 0 };
+
+	folded_header_put(&t, h);
+	out_str(o, text_view(&t));
 	out_char(o, '\n');
+	text_free(&t);
 }
 
 static struct str decoded(struct arena *a, struct str value)
@@ -527,7 +536,7 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 		}
 		rest = stack;
 		two = two && !rounded && cut_column(&rest, &before);
-		if (!any && two)
+		if (!any && two && !s->in_time)
 			path.s = &maybe_two;
 		any = true;
 		t->lines++;
@@ -620,7 +629,7 @@ void folded_write(struct out *o, const struct stacks *s, unsigned columns, const
 	size_t depth = 0;
 
 	if (h)
-		put_header(o, h);
+		write_header(o, h);
 	if (h && h->nnoise && columns == 2)
 		put_noise(o, &w, s, order, h);
 	for (uint32_t i = 0; i + 1 < s->n; i++) {

@@ -12,6 +12,7 @@
 #include "in.h"
 #include "out.h"
 #include "stacks.h"
+#include "text.h"
 
 /* How much more than counting noise the counts of a node, and of those below it, vary from window to window. */
 struct folded_noise {
@@ -56,11 +57,14 @@ struct folded_tally {
 const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, bool *rounded);
 
 /* Adds a whole input to s and returns its number of columns (1 or 2; an empty one: 0). Dies when weights overflow. In a
- * two-column file column 0 is before, column 1 after. */
+ * two-column file column 0 is before, column 1 after. In time there is one column: of a two-column file s is of no use. */
 unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, struct folded_tally *t);
 
 /* The node of a stack "a;b;c", each part a frame. */
 uint32_t folded_node(struct stacks *s, struct str stack);
+
+/* The header as text, without a newline. */
+void folded_header_put(struct text *t, const struct folded_header *h);
 
 /* Writes all stacks with a weight. columns 1 or 2. h may be NULL; its noise is of s, and written with two columns. */
 void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h);

@@ -44,6 +44,8 @@ static void grow_nodes(struct stacks *s)
 		s->self[c] = mem_grow(s->self[c], sizeof(**s->self), cap);
 		memset(s->self[c] + s->cap, 0, (cap - s->cap) * sizeof(**s->self));
 	}
+	if (s->in_time)
+		s->before = mem_grow(s->before, sizeof(*s->before), cap);
 	s->cap = cap;
 	if (s->n == 0)
 		s->node[s->n++] = (struct stacks_node){ 0 };
@@ -54,10 +56,34 @@ uint32_t stacks_frame(struct stacks *s, struct str name)
 	return intern(&s->frames, name);
 }
 
+uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame)
+{
+	if (unlikely(s->n >= s->cap)) {
+		if (s->n > UINT32_MAX / 2)
+			die("more than 2 billion distinct stacks");
+		grow_nodes(s);
+	}
+	s->node[s->n] = (struct stacks_node){ .parent = parent, .frame = frame };
+	s->before[s->n] = s->self[0][parent];
+	return s->n++;
+}
+
+/* Parents have smaller numbers, so the walk ends at the parent's; it is never longer than the last stack. */
+static uint32_t open_child(struct stacks *s, uint32_t parent, uint32_t frame)
+{
+	for (uint32_t id = s->last; id > parent; id = s->node[id].parent) {
+		if (s->node[id].parent == parent && s->node[id].frame == frame)
+			return id;
+	}
+	return stacks_append(s, parent, frame);
+}
+
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
 {
 	uint32_t i, id, hash;
 
+	if (unlikely(s->in_time))
+		return open_child(s, parent, frame);
 	if (unlikely(s->n >= s->mask / 2))
 		grow_slots(s);
 	if (unlikely(s->n >= s->cap))
@@ -76,7 +102,7 @@ uint32_t stacks_find(const struct stacks *s, uint32_t parent, uint32_t frame)
 {
 	uint32_t id = 0;
 
-	if (s->n == 0)
+	if (!s->slot)
 		return 0;
 	for (uint32_t i = hash_path(s->node[parent].hash, frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
@@ -111,6 +137,8 @@ bool stacks_add(struct stacks *s, uint32_t node, unsigned column, uint64_t weigh
 		return false;
 	s->sum[column] += weight;
 	s->self[column][node] += weight;
+	if (weight)
+		s->last = node;
 	return true;
 }
 
@@ -141,6 +169,11 @@ uint32_t *stacks_order(const struct stacks *s)
 	uint32_t depth = 0, norder = 0;
 
 	order = mem_alloc(sizeof(*order), n);
+	if (s->in_time) {
+		for (uint32_t id = 1; id < n; id++)
+			order[id - 1] = id;
+		return order;
+	}
 	if (n < 2)
 		return order;
 	rank = intern_ranks(&s->frames);
@@ -185,6 +218,53 @@ uint32_t *stacks_order(const struct stacks *s)
 	return order;
 }
 
+/* The walk through time: what is open, and how much of each node's self weight was told. */
+struct telling {
+	const struct stacks *s;
+	uint64_t *told; /* by node */
+	struct stacks_moment *moment;
+	size_t n, cap;
+	uint32_t open; /* innermost node, 0: none */
+};
+
+static void tell(struct telling *t, uint32_t node, uint64_t upto)
+{
+	if (upto == t->told[node])
+		return;
+	if (t->n == t->cap) {
+		t->cap = t->cap ? t->cap * 2 : 256;
+		t->moment = mem_grow(t->moment, sizeof(*t->moment), t->cap);
+	}
+	t->moment[t->n++] = (struct stacks_moment){ node, upto - t->told[node] };
+	t->told[node] = upto;
+}
+
+/* What is left of a frame's own follows its last callee. */
+static void close_until(struct telling *t, uint32_t node)
+{
+	for (; t->open != node; t->open = t->s->node[t->open].parent)
+		tell(t, t->open, t->s->self[0][t->open]);
+}
+
+struct stacks_moment *stacks_moments(const struct stacks *s, size_t *n)
+{
+	struct telling t = { .s = s, .told = mem_alloc(sizeof(*t.told), s->n) };
+	uint64_t *totals = stacks_totals(s, 0);
+
+	for (uint32_t id = 1; id < s->n; id++) {
+		if (totals[id] == 0)
+			continue; /* may stand anywhere */
+		close_until(&t, s->node[id].parent);
+		tell(&t, t.open, s->before[id]);
+		t.open = id;
+	}
+	close_until(&t, 0);
+	free(totals);
+	free(t.told);
+	*n = t.n;
+	return t.moment;
+}
+
 #define AHEAD 16 /* nodes whose places are on their way from memory while others are merged */
 
 bool stacks_merge(struct stacks *dst, const struct stacks *src)
@@ -226,5 +306,6 @@ void stacks_free(struct stacks *s)
 	for (unsigned c = 0; c < STACKS_COLUMNS; c++)
 		free(s->self[c]);
 	free(s->slot);
+	free(s->before);
 	*s = (struct stacks){ 0 };
 }

@@ -21,6 +21,7 @@ struct stacks_node {
 };
 
 struct stacks {
+	bool in_time; /* to be set before the first call: siblings stand in order of time, see below */
 	struct intern frames;
 	uint32_t n; /* nodes 0..n-1 exist; 0 before the first call */
 	uint32_t cap;
@@ -29,15 +30,26 @@ struct stacks {
 	uint64_t sum[STACKS_COLUMNS];   /* of self */
 	uint32_t *slot;
 	uint32_t mask;
+	uint64_t *before; /* by node, in time only: self weight of its parent when the node was made */
+	uint32_t last;    /* node, in time only: it got a weight last */
 };
+
+/*
+ * In time: stacks follow each other as their weights are added. stacks_child finds only what is still open, that is on
+ * the path of the last weight; all else is a new node. So equal siblings may repeat, and numbers are in preorder among
+ * the nodes with weight. One column only.
+ */
 
 uint32_t stacks_frame(struct stacks *s, struct str name); /* same as intern(&s->frames, name) */
 
 /* The node of frame called from parent, new if need be. */
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);
 
-/* The node of frame called from parent, or 0. */
+/* The node of frame called from parent, or 0. In time nothing is found. */
 uint32_t stacks_find(const struct stacks *s, uint32_t parent, uint32_t frame);
+
+/* A new node, whatever is there; in time only. */
+uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame);
 
 /* A hint: stacks_child will be called for these frames one after the other, from node on. Brings memory on its way. */
 void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame, size_t n);
@@ -52,8 +64,17 @@ uint64_t stacks_sum(const struct stacks *s, unsigned column); /* of all self wei
 uint64_t *stacks_totals(const struct stacks *s, unsigned column);
 
 /* All nodes but the root, depth first, siblings by the bytes of their frames; n-1 values, caller frees. Equal trees
- * give equal sequences of (depth, frame bytes), however they were built. */
+ * give equal sequences of (depth, frame bytes), however they were built. In time: in order of time. */
 uint32_t *stacks_order(const struct stacks *s);
+
+/* One stretch of time in one stack. */
+struct stacks_moment {
+	uint32_t node;
+	uint64_t weight;
+};
+
+/* In time: all weights as they followed each other, equal neighbours added up. Sets *n; caller frees. */
+struct stacks_moment *stacks_moments(const struct stacks *s, size_t *n);
 
 /* Adds all of src to dst. False on overflow as in stacks_add. */
 bool stacks_merge(struct stacks *dst, const struct stacks *src);

@@ -162,19 +162,30 @@ void encode_tree(struct text *t, const struct layout *l, const struct faces *n)
 
 /* ---- self --------------------------------------------------------------------------------------------------- */
 
-void encode_self(struct text *t, const struct layout *l, const uint64_t *self)
+/* A column is mostly zeros. */
+static void put_sparse(struct text *t, const uint64_t *value, uint32_t n)
 {
 	uint64_t zeros = 0;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		if (self[i] == 0) {
+	for (uint32_t i = 0; i < n; i++) {
+		if (value[i] == 0) {
 			zeros++;
 			continue;
 		}
 		put_varint(t, zeros);
-		put_varint(t, self[i] - 1);
+		put_varint(t, value[i] - 1);
 		zeros = 0;
 	}
+}
+
+void encode_self(struct text *t, const struct layout *l, const uint64_t *self)
+{
+	put_sparse(t, self, l->n);
+}
+
+void encode_pauses(struct text *t, const struct layout *l)
+{
+	put_sparse(t, l->pause, l->n);
 }
 
 /* ---- verdicts ----------------------------------------------------------------------------------------------- */

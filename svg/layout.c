@@ -61,6 +61,20 @@ static void fill_before(struct layout *l, const struct stacks *s, const uint64_t
 	l->before_sum = totals[0];
 }
 
+/* What the parent has of its own before a frame, less what went to the pauses before its siblings. */
+static void fill_pauses(struct layout *l, const struct stacks *s)
+{
+	uint64_t *told = mem_alloc(sizeof(*told), s->n); /* by node */
+
+	l->pause = mem_alloc(sizeof(*l->pause), s->n);
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t node = l->node[i], parent = s->node[node].parent;
+		l->pause[i] = s->before[node] - told[parent];
+		told[parent] = s->before[node];
+	}
+	free(told);
+}
+
 static void place_starts(struct layout *l)
 {
 	uint64_t *next = mem_alloc(sizeof(*next), l->n);
@@ -68,6 +82,7 @@ static void place_starts(struct layout *l)
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint64_t *at = l->parent[i] == LAYOUT_ROOT ? &root_next : &next[l->parent[i]];
+		*at += l->pause ? l->pause[i] : 0;
 		l->start[i] = next[i] = *at;
 		*at += l->width[i];
 	}
@@ -102,6 +117,8 @@ void layout_make(struct layout *l, const struct stacks *s)
 		fill_before(l, s, totals[0]);
 	free(totals[0]);
 	free(totals[1]);
+	if (s->in_time)
+		fill_pauses(l, s);
 	place_starts(l);
 	place_ends(l);
 }
@@ -118,5 +135,6 @@ void layout_free(struct layout *l)
 	free(l->self);
 	free(l->before);
 	free(l->before_self);
+	free(l->pause);
 	*l = (struct layout){ 0 };
 }

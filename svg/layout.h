@@ -4,7 +4,7 @@
  *
  * Frames are numbered in preorder, siblings by the bytes of their names, the root not included. All below frame i are
  * i+1 .. end[i]-1, so a walk skips a subtree with i = end[i] and nothing recurses. A frame's children begin at its
- * own left edge; what is its own (self) is to the right of them. Positions are in weight units from the root's left
+ * own left edge; what is its own (self) is to the right of them, in time where it was. Positions are in weight units from the root's left
  * edge. In a difference, frames that are gone have a place in the order, but no width.
  */
 #ifndef PJ_LAYOUT_H
@@ -29,6 +29,7 @@ struct layout {
 	uint64_t *before; /* in a difference: width in column 0, where those above are of column 1; else NULL */
 	uint64_t *before_self;
 	uint64_t before_sum;
+	uint64_t *pause; /* in time (stacks.h): the parent's own weight between this frame and its sibling before; else NULL */
 };
 
 /* All frames with weight in any column of s. With two columns it is a difference, drawn as it is after. */
