@@ -12,6 +12,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
+
+struct out_gzip {
+	z_stream z;
+	unsigned char buf[64 * 1024];
+};
 
 static const char *volatile unfinished; /* for remove_unfinished only */
 
@@ -94,6 +100,7 @@ void out_open(struct out *o, const char *path)
 
 	o->path = path && strcmp(path, "-") != 0 && strcmp(path, "/dev/stdout") != 0 ? path : NULL;
 	o->temp = o->target = NULL;
+	o->gzip = NULL;
 	o->n = 0;
 	o->fd = STDOUT_FILENO;
 	if (!o->path)
@@ -132,10 +139,51 @@ static void write_all(struct out *o, const char *p, size_t n)
 	}
 }
 
+void out_gzip(struct out *o)
+{
+	o->gzip = mem_alloc(sizeof(*o->gzip), 1);
+	if (deflateInit2(&o->gzip->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+		die("cannot start zlib: out of memory");
+}
+
+static void compress_all(struct out *o, const char *p, size_t n, int how)
+{
+	z_stream *z = &o->gzip->z;
+
+	z->next_in = (unsigned char *)(uintptr_t)p;
+	do {
+		size_t part = n < 1u << 30 ? n : 1u << 30;
+		z->avail_in = (unsigned)part;
+		n -= part;
+		do {
+			z->next_out = o->gzip->buf;
+			z->avail_out = sizeof(o->gzip->buf);
+			deflate(z, n ? Z_NO_FLUSH : how);
+			write_all(o, (const char *)o->gzip->buf, sizeof(o->gzip->buf) - z->avail_out);
+		} while (z->avail_out == 0);
+	} while (n);
+}
+
+static void pass_on(struct out *o, const char *p, size_t n)
+{
+	if (o->gzip)
+		compress_all(o, p, n, Z_NO_FLUSH);
+	else
+		write_all(o, p, n);
+}
+
 static void flush(struct out *o)
 {
-	write_all(o, o->buf, o->n);
+	pass_on(o, o->buf, o->n);
 	o->n = 0;
+}
+
+static void end_gzip(struct out *o)
+{
+	compress_all(o, NULL, 0, Z_FINISH);
+	deflateEnd(&o->gzip->z);
+	free(o->gzip);
+	o->gzip = NULL;
 }
 
 void out_bytes(struct out *o, const void *p, size_t n)
@@ -143,7 +191,7 @@ void out_bytes(struct out *o, const void *p, size_t n)
 	if (n > sizeof(o->buf) - o->n) {
 		flush(o);
 		if (n >= sizeof(o->buf)) {
-			write_all(o, p, n);
+			pass_on(o, p, n);
 			return;
 		}
 	}
@@ -196,6 +244,8 @@ void out_printf(struct out *o, const char *fmt, ...)
 void out_close(struct out *o)
 {
 	flush(o);
+	if (o->gzip)
+		end_gzip(o);
 	if (o->temp && fsync(o->fd) < 0)
 		die_errno("cannot write '%s'", shown(o));
 	/* also standard output: some file systems report a full disk only now */

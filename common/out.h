@@ -17,11 +17,13 @@ struct out {
 	char *temp;        /* NULL: written directly */
 	char *target;      /* where path leads to when it is a symbolic link, else NULL */
 	int fd;
+	struct out_gzip *gzip; /* NULL: plain */
 	size_t n;
 	char buf[64 * 1024];
 };
 
 void out_open(struct out *o, const char *path); /* NULL or "-": standard output. One temporary file at a time. */
+void out_gzip(struct out *o); /* before anything is written: compress; no name, no time, so equal bytes stay equal */
 void out_bytes(struct out *o, const void *p, size_t n);
 void out_str(struct out *o, struct str s);
 void out_text(struct out *o, const char *s);

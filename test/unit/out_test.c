@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 static char dir[] = "/tmp/pj-out-test.XXXXXX";
 static char path[64];
@@ -220,6 +221,43 @@ static void faults(void)
 	unlink(path);
 }
 
+/* Larger than any buffer, in small pieces and in one. */
+static void compresses(void)
+{
+	static char big[500000], back[600000];
+	struct str first;
+	static char kept[600000];
+	size_t kept_n = 0;
+	gzFile f;
+
+	for (size_t i = 0; i < sizeof(big); i++)
+		big[i] = (char)(i * i >> 7);
+	for (int twice = 0; twice < 2; twice++) {
+		out_open(&o, path);
+		out_gzip(&o);
+		for (size_t i = 0; i < 1000; i++)
+			out_char(&o, big[i]);
+		out_bytes(&o, big + 1000, sizeof(big) - 1000);
+		out_close(&o);
+		first = content(path);
+		if (!twice) {
+			memcpy(kept, first.p, first.n);
+			kept_n = first.n;
+		}
+	}
+	ok(first.n < sizeof(big) && str_eq(first, (struct str){ kept, kept_n }), "gzip: smaller, the same bytes twice");
+	ok(memcmp(first.p + 3, "\0\0\0\0\0", 5) == 0, "gzip: no name, no time");
+	f = gzopen(path, "rb");
+	ok(gzread(f, back, sizeof(back)) == sizeof(big) && memcmp(back, big, sizeof(big)) == 0, "gzip: it comes back");
+	gzclose(f);
+	out_open(&o, path);
+	out_gzip(&o);
+	out_close(&o);
+	f = gzopen(path, "rb");
+	ok(gzread(f, back, sizeof(back)) == 0 && content(path).n == 20, "gzip: of nothing");
+	gzclose(f);
+}
+
 int main(void)
 {
 	diag_tool("pjtest");
@@ -228,6 +266,7 @@ int main(void)
 		abort();
 	snprintf(path, sizeof(path), "%s/f", dir);
 	writes();
+	compresses();
 	links();
 	faults();
 	rmdir(dir);
