@@ -80,18 +80,58 @@ static bool is_plural(struct str unit)
 	       is_letter(end[-4]);
 }
 
+/* Units that are read in larger ones: names from the smallest on, each `step` times the one before. */
+struct scale {
+	struct str unit;
+	double step;
+	const char *name[5];
+};
+
+static const struct scale *scale_of(struct str unit)
+{
+	static const struct scale scales[] = {
+		{ STR("bytes"), 1024, { "bytes", "KiB", "MiB", "GiB", "TiB" } },
+		{ STR("ns"), 1000, { "ns", "\xc2\xb5s", "ms", "s" } },
+		{ STR("us"), 1000, { "\xc2\xb5s", "ms", "s" } },
+		{ STR("ms"), 1000, { "ms", "s" } },
+	};
+
+	for (size_t i = 0; i < countof(scales); i++) {
+		if (str_eq(scales[i].unit, unit))
+			return &scales[i];
+	}
+	return NULL;
+}
+
+/* In the largest unit that gives at least 1. */
+static struct str put_in_scale(struct text *t, const struct scale *s, double shown)
+{
+	size_t k = 0;
+
+	while (k + 1 < countof(s->name) && s->name[k + 1] && shown >= s->step) {
+		shown /= s->step;
+		k++;
+	}
+	put_scaled(t, shown);
+	return str_of(s->name[k]);
+}
+
 void bars_weight(struct text *t, const struct look *look, uint64_t weight)
 {
+	const struct scale *scale = scale_of(look->unit);
 	bool exact = look->factor >= 1 && look->factor <= 1;
+	struct str unit = look->unit;
 	size_t from = t->n;
 
-	if (exact)
+	if (scale)
+		unit = put_in_scale(t, scale, (double)weight * look->factor);
+	else if (exact)
 		text_grouped(t, weight);
 	else
 		put_scaled(t, (double)weight * look->factor);
 	bool one = t->n == from + 1 && t->p[from] == '1';
 	text_char(t, ' ');
-	text_str(t, one && is_plural(look->unit) ? str_head(look->unit, look->unit.n - 1) : look->unit);
+	text_str(t, one && is_plural(unit) ? str_head(unit, unit.n - 1) : unit);
 }
 
 void bars_percent(struct text *t, uint64_t part, uint64_t whole)

@@ -61,6 +61,27 @@ static void put_colours(struct text *t, const struct faces *n)
 	text_char(t, ']');
 }
 
+/* What is said about functions that are in the picture. */
+static void put_attrs(struct text *t, const struct attrs *a, const struct faces *n)
+{
+	bool first = true;
+
+	put_key(t, "attrs");
+	text_char(t, '[');
+	for (uint32_t i = 0; a && i < n->n; i++) {
+		const struct attr *attr = attrs_find(a, n->text[i], n->kinds[n->colours[n->colour[i]].kind].suffix);
+		if (!attr || attr->title.n + attr->href.n == 0)
+			continue;
+		text_printf(t, "%s[%u,", first ? "" : ",", i);
+		xml_json(t, attr->title);
+		text_char(t, ',');
+		xml_json(t, attr->href);
+		text_char(t, ']');
+		first = false;
+	}
+	text_char(t, ']');
+}
+
 static const char *cut_name(enum label_cut cut)
 {
 	return cut == LABEL_SMART ? "smart" : cut == LABEL_LEFT ? "left" : "right";
@@ -124,6 +145,10 @@ static void put_config(struct text *t, const struct look *look, const struct lay
 	put_kinds(t, n);
 	put_colours(t, n);
 	put_number(t, "legend", look->legend);
+	put_number(t, "reverse", look->reverse);
+	put_number(t, "chart", look->chart);
+	put_string(t, "header", look->header);
+	put_attrs(t, look->attrs, n);
 	if (c)
 		put_diff(t, l, c);
 	text_char(t, '}');
@@ -201,6 +226,10 @@ static void put_data(struct out *o, const struct look *look, const struct layout
 	encode_tree(&t, l, n);
 	text_add(&t, "\n\n");
 	put_columns(&t, l, c);
+	if (look->chart) {
+		text_add(&t, "\n\n");
+		encode_pauses(&t, l);
+	}
 	text_add(&t, "</script>\n");
 	out_str(o, text_view(&t));
 	text_free(&config);

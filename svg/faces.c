@@ -17,8 +17,7 @@ struct variant {
 struct maker {
 	struct faces *faces;
 	const struct stacks *stacks;
-	const struct palette *palette;
-	bool hash;
+	const struct faces_how *how;
 	uint32_t *memo; /* by frame * CODE_PLACES + place: index of the variant + 1 */
 	struct variant *variant;
 	uint32_t n, cap;
@@ -67,6 +66,39 @@ static uint8_t *frame_places(const struct layout *l, const struct stacks *s, con
 	return place;
 }
 
+/* The same of stacks that were turned round: what has no callee drawn below it is a process, and what called on its way
+ * out of the kernel is kernel code. */
+static uint8_t *turned_places(const struct layout *l, const struct stacks *s, const struct palette *p)
+{
+	uint8_t *place = mem_alloc(1, (size_t)l->n + 1);
+	uint8_t *mark = frame_marks(s);
+
+	for (uint32_t i = l->n; i-- > 0;) {
+		uint32_t up = l->parent[i];
+		if (l->end[i] == i + 1)
+			place[i] = CODE_OUTERMOST;
+		if (!palette_is_kind(p))
+			continue;
+		if (mark[l->frame[i]] & ENTERS_KERNEL)
+			place[i] = CODE_IN_KERNEL;
+		if (place[i] == CODE_IN_KERNEL && up != LAYOUT_ROOT)
+			place[up] = CODE_IN_KERNEL;
+	}
+	free(mark);
+	return place;
+}
+
+static uint8_t *make_places(const struct layout *l, const struct stacks *s, const struct faces_how *how)
+{
+	uint8_t *place = (how->reverse ? turned_places : frame_places)(l, s, how->palette);
+
+	for (uint32_t i = 0; how->cut && i < l->n; i++) {
+		if (place[i] == CODE_OUTERMOST)
+			place[i] = CODE_PLAIN;
+	}
+	return place;
+}
+
 /* ---- variants ----------------------------------------------------------------------------------------------- */
 
 static uint32_t kind_index(struct faces *n, const char *label, struct str suffix)
@@ -83,8 +115,13 @@ static uint32_t kind_index(struct faces *n, const char *label, struct str suffix
 static void variant_add(struct maker *m, struct str frame, enum code_place place)
 {
 	struct str bare = folded_bare(frame);
-	struct shade shade = palette_shade(m->palette, m->hash, frame, place);
+	struct shade shade = palette_shade(m->how->palette, m->how->hash, frame, place);
 
+	/* as flamegraph.pl does it, separators keep their grey */
+	if (m->how->map && !code_is_separator(frame)) {
+		palmap_colour(m->how->map, frame, &shade.light);
+		shade.dark = palette_dark(shade.light);
+	}
 	if (m->n == m->cap) {
 		m->cap = m->cap ? m->cap * 2 : 256;
 		m->variant = mem_grow(m->variant, sizeof(*m->variant), m->cap);
@@ -102,7 +139,7 @@ static void variant_add(struct maker *m, struct str frame, enum code_place place
 /* names->of gets the indexes of variants, for now. */
 static void collect_variants(struct maker *m, const struct layout *l)
 {
-	uint8_t *place = frame_places(l, m->stacks, m->palette);
+	uint8_t *place = make_places(l, m->stacks, m->how);
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t *known = &m->memo[(size_t)l->frame[i] * CODE_PLACES + place[i]];
@@ -211,9 +248,9 @@ static void tint_faces(struct faces *n)
 	}
 }
 
-void faces_make(struct faces *n, const struct layout *l, const struct stacks *s, const struct palette *p, bool hash)
+void faces_make(struct faces *n, const struct layout *l, const struct stacks *s, const struct faces_how *how)
 {
-	struct maker m = { .faces = n, .stacks = s, .palette = p, .hash = hash };
+	struct maker m = { .faces = n, .stacks = s, .how = how };
 
 	*n = (struct faces){ 0 };
 	m.memo = mem_alloc(sizeof(*m.memo), ((size_t)s->frames.n + 1) * CODE_PLACES);

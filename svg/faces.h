@@ -11,6 +11,7 @@
 
 #include "layout.h"
 #include "palette.h"
+#include "palmap.h"
 
 #define FACES_COLOURS 1024 /* more different colours than this are rounded until they are fewer */
 
@@ -38,7 +39,16 @@ struct faces {
 	struct arena memory;
 };
 
-void faces_make(struct faces *n, const struct layout *l, const struct stacks *s, const struct palette *p, bool hash);
+/* What colours follow from. */
+struct faces_how {
+	const struct palette *palette;
+	struct palmap *map; /* NULL, or colours that win over the palette's; new names are added */
+	bool hash;          /* flamegraph.pl's --hash */
+	bool reverse;       /* stacks were turned round: processes are innermost */
+	bool cut;           /* stacks were cut at a frame: there are no processes */
+};
+
+void faces_make(struct faces *n, const struct layout *l, const struct stacks *s, const struct faces_how *how);
 void faces_free(struct faces *n);
 
 #endif

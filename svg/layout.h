@@ -4,8 +4,8 @@
  *
  * Frames are numbered in preorder, siblings by the bytes of their names, the root not included. All below frame i are
  * i+1 .. end[i]-1, so a walk skips a subtree with i = end[i] and nothing recurses. A frame's children begin at its
- * own left edge; what is its own (self) is to the right of them, in time where it was. Positions are in weight units from the root's left
- * edge. In a difference, frames that are gone have a place in the order, but no width.
+ * own left edge; what is its own (self) is to the right of them, in time where it was. Positions are in weight units
+ * from the root's left edge. In a difference, frames that are gone have a place in the order, but no width.
  */
 #ifndef PJ_LAYOUT_H
 #define PJ_LAYOUT_H

@@ -31,6 +31,11 @@ uint32_t palette_blend(uint32_t ink, uint32_t paper, unsigned percent)
 	return rgb;
 }
 
+uint32_t palette_dark(uint32_t light)
+{
+	return palette_blend(light, 0, 45);
+}
+
 static struct shade kind_shade(struct str frame, enum code_place place)
 {
 	struct str bare = folded_bare(frame);
@@ -331,7 +336,7 @@ struct shade palette_shade(const struct palette *p, bool hash, struct str frame,
 		shade.light = 0xc8c8c8;
 	else if (str_eq(frame, STR("--")))
 		shade.light = 0xa0a0a0;
-	shade.dark = palette_blend(shade.light, 0, 45);
+	shade.dark = palette_dark(shade.light);
 	shade.label = suffix_label(suffix);
 	if (place == CODE_OUTERMOST && code_of(bare, suffix, place) == CODE_PROCESS)
 		shade.label = code_label(CODE_PROCESS);

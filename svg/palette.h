@@ -28,6 +28,8 @@ struct shade palette_shade(const struct palette *p, bool hash, struct str frame,
 
 uint32_t palette_root(bool dark); /* colour of the root box */
 
+uint32_t palette_dark(uint32_t light); /* what a colour is in the dark theme, where no palette says */
+
 uint32_t palette_blend(uint32_t ink, uint32_t paper, unsigned percent); /* ink covers that much of the paper */
 
 /* flamegraph.pl's names for backgrounds, or #rrggbb; false: neither. */

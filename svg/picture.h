@@ -9,6 +9,7 @@
 #ifndef PJ_PICTURE_H
 #define PJ_PICTURE_H
 
+#include "attrs.h"
 #include "change.h"
 #include "faces.h"
 #include "labels.h"
@@ -38,6 +39,10 @@ struct look {
 	bool inverted;       /* root on top */
 	bool legend;         /* colours mean kinds of code */
 	enum label_cut cut;
+	struct str header;         /* the input's `# pj` line, or empty */
+	bool reverse;              /* frames of stacks were turned round */
+	bool chart;                /* siblings stand in order of time */
+	const struct attrs *attrs; /* NULL: none */
 };
 
 struct picture {

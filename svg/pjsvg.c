@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjsvg - draw folded stacks as an interactive flame graph. */
+#include "assets.h"
 #include "document.h"
 #include "folded.h"
 #include "request.h"
 #include "rule.h"
+#include "sha256.h"
+#include "turn.h"
+#include "unpack.h"
 #include "xml.h"
 
 #include <stdlib.h>
@@ -26,6 +30,9 @@ static bool read_file(const char *path, struct stacks *s, struct folded_header *
 	if (read && *columns && read != *columns)
 		die("%s: a difference between profiles (two numbers a line) and a profile do not add up", in.name);
 	*columns = read ? read : *columns;
+	if (*columns > 1 && s->in_time)
+		die("%s: two columns of numbers are a difference between profiles: --flamechart has no use for it",
+		    in.name);
 	bool whole = !in.damage;
 	if (!whole)
 		warn_at(in_place(&in), "%s; what came before it is drawn", in.damage);
@@ -56,6 +63,24 @@ static bool read_all(char **files, struct stacks *s, struct folded_header *h, st
 	if (columns > 1)
 		stacks_add(s, 0, 1, 0); /* a difference even when nothing has any weight after */
 	return whole;
+}
+
+/* The stacks that are drawn: those read, or `turned`. The header's texts stay with those read; its dispersions are of
+ * nodes that are no longer there. */
+static const struct stacks *turn(struct stacks *turned, const struct request *r, const struct stacks *s,
+				 struct folded_header *h)
+{
+	struct turn how = { .base = r->base, .nbase = r->nbase, .reverse = r->reverse };
+	struct turn_dropped dropped;
+
+	if (!r->nbase && !r->reverse)
+		return s;
+	dropped = turn_stacks(turned, s, &how);
+	if (dropped.stacks)
+		warn("--base: %ju of %ju left out: %ju %s without that frame", (uintmax_t)dropped.weight,
+		     (uintmax_t)(stacks_sum(s, 0) + stacks_sum(s, 1)), (uintmax_t)dropped.stacks, dropped.stacks == 1 ? "stack" : "stacks");
+	h->nnoise = 0;
+	return turned;
 }
 
 /* ---- looks -------------------------------------------------------------------------------------------------- */
@@ -129,11 +154,22 @@ static struct str given(struct arena *a, const char *value, struct str otherwise
 	return value ? visible(a, str_of(value)) : otherwise;
 }
 
+static struct str make_header(struct arena *a, const struct folded_header *h)
+{
+	struct text t = { 0 };
+
+	if (h->present)
+		folded_header_put(&t, h);
+	struct str header = visible(a, text_view(&t));
+	text_free(&t);
+	return header;
+}
+
 static struct str default_title(const struct request *r, bool differs)
 {
 	if (differs)
 		return STR("Differential Flame Graph");
-	return r->inverted ? STR("Icicle Graph") : STR("Flame Graph");
+	return r->chart ? STR("Flame Chart") : r->inverted ? STR("Icicle Graph") : STR("Flame Graph");
 }
 
 static struct look make_look(struct arena *a, const struct request *r, const struct folded_header *h, uint64_t sum,
@@ -161,8 +197,11 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 		.search = r->search,
 		.own_search = r->own_search,
 		.inverted = r->inverted,
-		.legend = palette_is_kind(r->palette),
+		.legend = palette_is_kind(r->palette) && !r->palette_map,
 		.cut = r->truncate_right ? LABEL_RIGHT : LABEL_SMART,
+		.header = make_header(a, h),
+		.reverse = r->reverse,
+		.chart = r->chart,
 	};
 }
 
@@ -183,16 +222,27 @@ static void judge(struct change *c, struct arena *a, const struct request *r, co
 	free(dispersion);
 }
 
-static void write_graph(struct out *out, struct arena *a, const struct request *r, const struct look *look,
-			const struct stacks *s, const struct folded_header *h)
+static void open_output(struct out *out, const char *path)
 {
+	struct str name = str_of(path);
+
+	out_open(out, path);
+	if (str_ends(name, STR(".svgz")) || str_ends(name, STR(".svg.gz")))
+		out_gzip(out);
+}
+
+static void write_graph(struct out *out, struct arena *a, const struct request *r, const struct look *look,
+			const struct stacks *s, const struct folded_header *h, struct palmap *map)
+{
+	struct faces_how how = { .palette = r->palette, .map = r->palette_map ? map : NULL, .hash = r->hash,
+				 .reverse = r->reverse, .cut = r->nbase > 0 };
 	struct layout layout;
 	struct faces faces;
 	struct change change;
 	bool differs = s->self[1];
 
 	layout_make(&layout, s);
-	faces_make(&faces, &layout, s, r->palette, r->hash);
+	faces_make(&faces, &layout, s, &how);
 	if (differs)
 		judge(&change, a, r, look, &layout, s, h);
 	document_write(out, look, &layout, &faces, differs ? &change : NULL);
@@ -202,32 +252,134 @@ static void write_graph(struct out *out, struct arena *a, const struct request *
 	layout_free(&layout);
 }
 
-int main(int argc, char **argv)
+static void tell_empty(const struct request *r, const struct folded_tally *tally)
+{
+	if (tally->lines && r->nbase)
+		warn("no samples: no stack has a frame of --base, as a whole name, with or without its suffix");
+	else
+		warn("no samples%s", tally->bad && !tally->lines ? NO_STACKS : " in the input");
+}
+
+static int draw(const struct request *r, char **files)
 {
 	static struct out out;
-	struct request request;
-	struct stacks stacks = { 0 };
+	struct stacks stacks = { .in_time = r->chart };
+	struct stacks turned = { .in_time = r->chart };
 	struct folded_header header = { 0 };
 	struct folded_tally tally = { 0 };
+	struct attrs attrs = { 0 };
+	struct palmap map = { 0 };
 	struct arena arena = { 0 };
 
-	diag_tool("pjsvg");
-	char **files = request_parse(&request, argc, argv);
+	if (r->nameattr)
+		attrs_read(&attrs, r->nameattr);
+	if (r->palette_map)
+		palmap_read(&map, r->palette_map);
 	bool whole = read_all(files, &stacks, &header, &tally);
 	tell_bad_lines(&tally);
+	const struct stacks *s = turn(&turned, r, &stacks, &header);
 
-	bool differs = stacks.self[1];
-	uint64_t sum = stacks_sum(&stacks, 0) + (differs ? stacks_sum(&stacks, 1) : 0);
-	struct look look = make_look(&arena, &request, &header, differs ? stacks_sum(&stacks, 1) : sum, differs);
-	out_open(&out, request.output);
+	bool differs = s->self[1];
+	uint64_t sum = stacks_sum(s, 0) + (differs ? stacks_sum(s, 1) : 0);
+	struct look look = make_look(&arena, r, &header, differs ? stacks_sum(s, 1) : sum, differs);
+	look.attrs = &attrs;
+	open_output(&out, r->output);
 	if (sum) {
-		write_graph(&out, &arena, &request, &look, &stacks, &header);
+		write_graph(&out, &arena, r, &look, s, &header, &map);
 	} else {
-		warn("no samples%s", tally.bad && !tally.lines ? NO_STACKS : " in the input");
+		tell_empty(r, &tally);
 		document_write_empty(&out, &look, "no samples: there was no folded stack (a;b;c 42) in the input");
 	}
 	out_close(&out);
+	palmap_write(&map);
 	stacks_free(&stacks);
+	stacks_free(&turned);
+	attrs_free(&attrs);
+	palmap_free(&map);
 	arena_free(&arena);
 	return sum && whole ? PJ_OK : PJ_FAILED;
+}
+
+/* ---- other things to do ------------------------------------------------------------------------------------- */
+
+static int print_csp_hash(void)
+{
+	static struct out out;
+	struct text t = { 0 };
+
+	sha256_csp(&t, assets_viewer());
+	out_open(&out, NULL);
+	out_str(&out, text_view(&t));
+	out_char(&out, '\n');
+	out_close(&out);
+	text_free(&t);
+	return PJ_OK;
+}
+
+static void read_bytes(struct text *t, const char *path)
+{
+	struct in in;
+	size_t n;
+
+	in_open(&in, path);
+	do {
+		text_room(t, 64 * 1024);
+		n = in_read(&in, t->p + t->n, t->cap - t->n);
+		t->n += n;
+	} while (n);
+	if (in.damage)
+		die("%s: %s", in.name, in.damage);
+	in_close(&in);
+}
+
+static void unpack_file(struct unpacked *u, const char *path)
+{
+	const char *name = path && strcmp(path, "-") != 0 ? path : "standard input";
+	struct text bytes = { 0 };
+	size_t offset;
+
+	read_bytes(&bytes, path);
+	const char *why = unpack_parse(u, text_view(&bytes), &offset);
+	if (why && offset)
+		die("%s@%zu: %s", name, offset, why);
+	if (why)
+		die("%s: %s", name, why);
+	if (u->pictures > 1)
+		warn("%s: %zu pictures, of which the first is unpacked", name, u->pictures);
+	text_free(&bytes);
+}
+
+/* All or nothing: what is wrong is found before anything is written. */
+static int unpack(char **files, const char *output)
+{
+	static struct out out;
+	size_t n = 0;
+
+	while (files[n])
+		n++;
+	size_t count = n ? n : 1;
+	struct unpacked *u = mem_alloc(sizeof(*u), count);
+	for (size_t i = 0; i < count; i++)
+		unpack_file(&u[i], n ? files[i] : NULL);
+	open_output(&out, output);
+	for (size_t i = 0; i < count; i++) {
+		unpack_write(&out, &u[i]);
+		unpack_free(&u[i]);
+	}
+	out_close(&out);
+	free(u);
+	return PJ_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct request request;
+
+	diag_tool("pjsvg");
+	char **files = request_parse(&request, argc, argv);
+	if (request.csp_hash)
+		return print_csp_hash();
+	if (request.unpack)
+		return unpack(files, request.output);
+	return draw(&request, files);
 }

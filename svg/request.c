@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
+#include "arena.h"
 #include "text.h"
 
 #include <math.h>
@@ -65,6 +66,24 @@ static void set_font(void *to, const char *value, const char *name)
 	*(const char **)to = value;
 }
 
+static void add_base(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (!*value)
+		die_usage("%s: the name of a frame is missing", name);
+	r->base = mem_grow(r->base, sizeof(*r->base), r->nbase + 1);
+	r->base[r->nbase++] = value;
+}
+
+/* value NULL: --cp, whose file has one name always. */
+static void set_map(void *to, const char *value, const char *name)
+{
+	if (value && (!*value || strcmp(value, "-") == 0))
+		die_usage("%s: a file is read and replaced, so it needs a name", name);
+	*(const char **)to = value ? value : "palette.map";
+}
+
 /* "0.5" px or "0.1%" of the total. */
 static void set_minwidth(void *to, const char *value, const char *name)
 {
@@ -106,15 +125,9 @@ static const char *excuse(const char *name)
 	static const struct {
 		const char *name, *text;
 	} excuses[] = {
-		{ "--reverse", "merges stacks from their innermost frame" },
-		{ "--flamechart", "keeps the order of the input" },
-		{ "--flame-chart", "keeps the order of the input" },
-		{ "--base", "cuts stacks at a frame" },
 		{ "--random", "colours follow from names, always" },
 		{ "--deterministic", "the same input always gives the same bytes" },
 		{ "--colordiffusion", "colours follow from names, not from widths" },
-		{ "--cp", "palette files are not read yet" },
-		{ "--nameattr", "attributes of frames are not supported yet" },
 		{ "--no-sort", "frames are ordered by name" },
 		{ "--encoding", "the picture is UTF-8, whatever the input is" },
 		{ "--pretty-xml", "the data is compact, always" },
@@ -126,14 +139,6 @@ static const char *excuse(const char *name)
 	while (i < countof(excuses) && strcmp(excuses[i].name, name) != 0)
 		i++;
 	return i < countof(excuses) ? excuses[i].text : "it is of another tool";
-}
-
-/* Would change what the picture says: never ignored. */
-static void refuse(void *to, const char *value, const char *name)
-{
-	(void)to;
-	(void)value;
-	die_usage("not yet: %s, which %s", name, excuse(name));
 }
 
 static void note(void *to, const char *value, const char *name)
@@ -193,17 +198,26 @@ char **request_parse(struct request *r, int argc, char **argv)
 {
 	const struct opt opts[] = {
 		{ 0, "title", "TEXT", OPT_STR, &r->title, NULL,
-		  "headline [Flame Graph; Icicle Graph with --inverted]" },
+		  "headline [Flame Graph; Icicle Graph with -i; Flame Chart]" },
 		{ 0, "subtitle", "TEXT", OPT_STR, &r->subtitle, NULL, "second line, behind the totals" },
 		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL,
-		  "write to FILE, which appears when it is complete" },
+		  "write to FILE when it is complete; *.svgz is compressed" },
 		{ 'i', "inverted", NULL, OPT_FLAG, &r->inverted, NULL, "root on top (icicle graph)" },
+		{ 0, "reverse", NULL, OPT_FLAG, &r->reverse, NULL,
+		  "turn stacks round: what was running outermost, its callers inside" },
+		{ 0, "flamechart", NULL, OPT_FLAG, &r->chart, NULL,
+		  "keep the order of lines: from left to right is time" },
+		{ 0, "flame-chart", NULL, OPT_FLAG, &r->chart, NULL, NULL },
+		{ 0, "base", "FRAME", OPT_CALL, r, add_base, "only what FRAME calls, as outermost frame; repeatable" },
 		{ 0, "width", "PX", OPT_U64, &r->width, NULL, "fixed width [as wide as the window]" },
 		{ 0, "height", "PX", OPT_U64, &r->row, NULL, "height of a frame [18, more for large fonts]" },
 		{ 0, "minwidth", "PX|X%", OPT_CALL, &r->min_px, set_minwidth,
 		  "draw no frame narrower than this; search finds it [0.5]" },
 		{ 'c', "colors", "PALETTE", OPT_CALL, r, set_palette, "kind (of code), hot, java, mem, ... [kind]" },
 		{ 0, "hash", NULL, OPT_FLAG, &r->hash, NULL, "flamegraph.pl's colours by letters of the name" },
+		{ 0, "cp", NULL, OPT_CALL_FLAG, &r->palette_map, set_map,
+		  "keep colours of names in ./palette.map" },
+		{ 0, "palette-map", "FILE", OPT_CALL, &r->palette_map, set_map, "keep them in FILE" },
 		{ 0, "bgcolors", "COLOR", OPT_CALL, r, set_background,
 		  "background: yellow, blue, green, grey, #rrggbb [white]" },
 		{ 0, "search-color", "COLOR", OPT_CALL, r, set_search, "colour of what a search finds" },
@@ -218,20 +232,18 @@ char **request_parse(struct request *r, int argc, char **argv)
 		{ 0, "factor", "F", OPT_DOUBLE, &r->factor, NULL, "show counts multiplied by F [1]" },
 		{ 0, "total", "N", OPT_U64, &r->total, NULL, "width of the root, if it is more than all stacks have" },
 		{ 0, "notes", "TEXT", OPT_STR, &r->notes, NULL, "kept inside of the file" },
+		{ 0, "nameattr", "FILE", OPT_STR, &r->nameattr, NULL, "titles and links of functions" },
+		{ 0, "unpack", NULL, OPT_FLAG, &r->unpack, NULL, "print the folded stacks of pictures made by pjsvg" },
+		{ 0, "csp-hash", NULL, OPT_FLAG, &r->csp_hash, NULL,
+		  "print what a Content-Security-Policy calls the viewer" },
 		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "two columns: colour what differs by Z standard errors [2]" },
 		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, set_min_delta,
 		  "... and by so many points of the total, and so much of itself [0.5,1%]" },
 		{ 0, "negate", NULL, OPT_FLAG, &r->negate, NULL, "two columns: swap the colours of more and less" },
 		{ 0, "color", "PALETTE", OPT_CALL, r, set_palette, NULL },
-		{ 0, "reverse", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
-		{ 0, "flamechart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
-		{ 0, "flame-chart", NULL, OPT_CALL_FLAG, NULL, refuse, NULL },
-		{ 0, "base", "FRAME", OPT_CALL, NULL, refuse, NULL },
 		{ 0, "random", NULL, OPT_CALL_FLAG, NULL, note, NULL },
 		{ 0, "deterministic", NULL, OPT_CALL_FLAG, NULL, note, NULL },
 		{ 0, "colordiffusion", NULL, OPT_CALL_FLAG, NULL, note, NULL },
-		{ 0, "cp", NULL, OPT_CALL_FLAG, NULL, note, NULL },
-		{ 0, "nameattr", "FILE", OPT_CALL, NULL, note, NULL },
 		{ 0, "no-sort", NULL, OPT_CALL_FLAG, NULL, note, NULL },
 		{ 0, "encoding", "NAME", OPT_CALL, NULL, note, NULL },
 		{ 0, "pretty-xml", NULL, OPT_CALL_FLAG, NULL, note, NULL },

@@ -2,8 +2,8 @@
 /*
  * request.h - pjsvg's command line: what was asked for, checked.
  *
- * Besides its own options it takes those of flamegraph.pl and inferno-flamegraph. What cannot be honoured yet and
- * would give a wrong picture is refused; what has lost its meaning is accepted with a note.
+ * Besides its own options it takes those of flamegraph.pl and inferno-flamegraph. What has lost its meaning is accepted
+ * with a note.
  */
 #ifndef PJ_REQUEST_H
 #define PJ_REQUEST_H
@@ -16,13 +16,17 @@ struct request {
 	const char *unit, *nametype;
 	const char *font;
 	const char *output;
+	const char *nameattr, *palette_map; /* files, NULL: none */
+	const char **base; /* frames that stacks are cut at */
+	size_t nbase;
 	const struct palette *palette;
 	uint64_t width, row, total;
 	double font_size, char_width, factor;
 	double min_px; /* of frames; or, when negative, -share of the total */
 	uint32_t background, search;
 	bool own_background, own_search;
-	bool hash, inverted, truncate_right;
+	bool hash, inverted, truncate_right, reverse, chart;
+	bool unpack, csp_hash; /* other things to do than to draw */
 	bool negate;             /* colours of a difference turned round */
 	double z;                /* of a difference: least |z|; negative: not given */
 	double points, relative; /* least changes, percent of the total and share of the larger side; negative: not given */

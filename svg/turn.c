@@ -74,7 +74,7 @@ static void move_stack(struct turning *t, uint32_t node, uint64_t first, uint64_
 
 	if (!find_path(t, node)) {
 		t->dropped.stacks++;
-		t->dropped.weight += first;
+		t->dropped.weight += first + second;
 		return;
 	}
 	for (size_t i = 0; i < t->path.n; i++)
@@ -113,6 +113,8 @@ struct turn_dropped turn_stacks(struct stacks *dst, const struct stacks *src, co
 	t.is_base = mem_alloc(1, (size_t)src->frames.n + 1);
 	t.frame = mem_alloc(sizeof(*t.frame), (size_t)src->frames.n + 1);
 	mark_bases(&t);
+	if (src->self[1])
+		stacks_add(dst, 0, 1, 0); /* two columns stay two */
 	if (src->in_time)
 		move_in_time(&t);
 	else

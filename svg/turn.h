@@ -17,7 +17,7 @@ struct turn {
 /* What has none of the frames that stacks are cut at. */
 struct turn_dropped {
 	uint64_t stacks;
-	uint64_t weight; /* of column 0 */
+	uint64_t weight; /* of all columns */
 };
 
 /* Adds src's stacks to dst, in the order of time when both are in time: without what is outside of the base frame nearest

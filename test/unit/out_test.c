@@ -256,6 +256,7 @@ static void compresses(void)
 	f = gzopen(path, "rb");
 	ok(gzread(f, back, sizeof(back)) == 0 && content(path).n == 20, "gzip: of nothing");
 	gzclose(f);
+	unlink(path);
 }
 
 int main(void)

@@ -99,7 +99,7 @@ static void profile_add(struct profile *p, const char *stack, uint64_t weight)
 static void profile_make(struct profile *p, const char *palette)
 {
 	layout_make(&p->layout, &p->stacks);
-	faces_make(&p->faces, &p->layout, &p->stacks, palette_find(str_of(palette)), false);
+	faces_make(&p->faces, &p->layout, &p->stacks, &(struct faces_how){ .palette = palette_find(str_of(palette)) });
 }
 
 static void profile_free(struct profile *p)
@@ -171,7 +171,8 @@ static void test_many_colours(void)
 		profile_add(&p, name, 1);
 	}
 	layout_make(&p.layout, &p.stacks);
-	faces_make(&p.faces, &p.layout, &p.stacks, palette_find(STR("hot")), true);
+	faces_make(&p.faces, &p.layout, &p.stacks,
+		   &(struct faces_how){ .palette = palette_find(STR("hot")), .hash = true });
 	ok(p.faces.ncolours <= FACES_COLOURS && p.faces.ncolours > FACES_COLOURS / 8,
 	   "colours are rounded to few, not to too few");
 	profile_free(&p);
