@@ -607,10 +607,10 @@ static bool find_blocks(struct parser *p, struct str bytes)
 {
 	if (!find_block(p, &p->config, bytes, 0, CONFIG_TAG))
 		return fail(p, 0, str_find_str(bytes, STR("class=\"pj\"")) >= 0 ?
-					  "the picture has no pj-c block: there were no samples" :
-					  "not a picture of pjsvg: no pj-c block");
+					  "no pj-c block: the picture had no samples, or it is cut off" :
+					  "not a picture of pjsvg: no pj-d block");
 	if (!find_block(p, &p->data, bytes, p->config.offset, DATA_TAG))
-		return fail(p, 0, "not a picture of pjsvg: no pj-d block");
+		return fail(p, 0, "no pj-d block: the picture is cut off");
 	return unescape(p, &p->config) && unescape(p, &p->data);
 }
 
