@@ -167,6 +167,41 @@ if have pjsvg; then
 	awk 'NR % 2 == 0' in.folded >half2
 	pjsvg half2 half1 >two.svg 2>err
 	same "pjsvg: nor does it matter how they are spread over files" one.svg two.svg
+	# a picture holds its input: --unpack gives pjfold's text back, however it was drawn
+	grep -v '^#' in.folded >plain.folded
+	perl -e '
+		srand 5; my @piece = ("\\", "x", "41", "u", "202e", "U", "000e0001", "\xe2\x80\xae", "\xff", "\x01", "&", "<", "]]>", "_[k]", "#", "\xf0\x9f\x94\xa5", "a", " ", "\x27", "\x22");
+		for (1 .. 3000) { print join(";", map { join "", map { $piece[rand @piece] } 0 .. rand 6 } 0 .. rand 8), "z ", int(2 ** rand 40), "\n" }' 2>/dev/null |
+		grep -av '^#' >odd.folded
+	if have pjfold; then
+		for f in plain.folded a.folded odd.folded; do
+			[ -s $f ] || continue
+			pjfold $f >want 2>/dev/null
+			pjsvg $f 2>err | pjsvg --unpack >got 2>>err
+			same "pjsvg --unpack: $f" want got
+			pjsvg --reverse -o x.svgz $f 2>err
+			pjsvg --unpack x.svgz >got 2>>err
+			same "pjsvg --unpack: $f, --reverse, compressed" want got
+			# in time: equal neighbours add up, nothing else does
+			awk '{ n = $NF; sub(/ [0-9]+$/, ""); if (NR > 1 && $0 != s) { printf "%s %.0f\n", s, w; w = 0 } s = $0; w += n } END { printf "%s %.0f\n", s, w }' $f >want
+			pjsvg --flamechart $f 2>err | pjsvg --unpack >got 2>>err
+			same "pjsvg --unpack: $f, --flamechart" want got
+			pjsvg --flamechart --reverse $f 2>err | pjsvg --unpack >got 2>>err
+			same "pjsvg --unpack: $f, --flamechart --reverse" want got
+		done
+		pjfold --header plain.folded >want 2>/dev/null
+		pjsvg want 2>err | pjsvg --unpack >got 2>>err
+		same "pjsvg --unpack: a header" want got
+		# the picture of what was unpacked is the picture
+		pjsvg odd.folded >one.odd 2>err
+		pjsvg --unpack one.odd | pjsvg >two.odd 2>err
+		same "pjsvg: unpacked and drawn again" one.odd two.odd
+	fi
+	# stacks turned round twice are what they were
+	pjsvg --reverse in.folded 2>err | pjsvg --unpack 2>>err | pjsvg >two.svg 2>>err
+	pjsvg --unpack one.svg >a.txt
+	pjsvg --unpack two.svg >b.txt
+	same "pjsvg: --reverse loses nothing" a.txt b.txt
 	if have xmllint; then
 		ok "pjsvg: well-formed XML" xmllint --huge --noout one.svg
 	else

@@ -60,6 +60,27 @@ for f in "$top"/test/attack/*.folded; do
 	scripts=0 ok "options without samples: $(basename "$f" .folded)" inert out.svg
 done
 
+# Files of names: attributes and palettes that are as hostile as the names they speak of.
+for f in "$top"/test/attack/*.folded; do
+	hostile=$(basename "$f" .folded)
+	head -n 40 "$f" | cut -c1-400 | tr -d '\000' | awk '{ n = split($0, frame, ";"); sub(/ [0-9]*$/, "", frame[n]); f = frame[n]
+		printf "%s\ttitle=%s\thref=%s\n", f, f, f; printf "%s\thref=https://a/%s\n", f, f; printf "main\ttitle=\"%s\"\n", f }' >attrs
+	pjsvg --nameattr attrs "$f" >out.svg 2>err
+	ok "attributes: $hostile" inert out.svg
+	ok "attributes: $hostile: messages" not env LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' err
+	ok "attributes: $hostile: no address but http, https" not grep -qaE '"attrs".*[^\\]","(javascript|data|vbscript|file):' out.svg
+	head -n 40 "$f" | tr -d '\000' | sed 's/$/->rgb(1,2,3)/; 3s/.*/x->rgb("><script>,0,0)/' >map
+	pjsvg --palette-map map "$f" >out.svg 2>err
+	ok "palette: $hostile" inert out.svg
+	ok "palette: $hostile: messages" not env LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' err
+	for how in --reverse --flamechart '--base main'; do
+		# shellcheck disable=SC2086
+		pjsvg $how "$f" >out.svg 2>/dev/null
+		grep -q pj-d out.svg || continue
+		ok "names: $hostile, $how" inert out.svg
+	done
+done
+
 # What begins with a NUL is refused as binary; one that comes late is a name like any other.
 {
 	printf '# %66000s\nmain;c00' x

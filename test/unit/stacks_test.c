@@ -155,11 +155,52 @@ static void large(void)
 	stacks_free(&s);
 }
 
+static void add_in_time(struct stacks *s, const char *path, uint64_t weight)
+{
+	struct str rest = str_of(path);
+	uint32_t node = 0;
+
+	while (rest.n)
+		node = stacks_child(s, node, stacks_frame(s, str_cut(&rest, ';')));
+	stacks_add(s, node, 0, weight);
+}
+
+static void test_in_time(void)
+{
+	static const struct {
+		const char *path;
+		uint64_t weight;
+	} line[] = { { "a;b", 1 }, { "a", 2 }, { "a;b", 3 }, { "a;b", 4 }, { "c", 0 }, { "a;b", 5 }, { "c", 6 }, { "a;b", 7 } };
+	static const uint64_t want[] = { 1, 2, 12, 6, 7 };
+	struct stacks s = { .in_time = true };
+	struct stacks_moment *moment;
+	size_t n;
+	bool good = true;
+
+	for (size_t i = 0; i < countof(line); i++)
+		add_in_time(&s, line[i].path, line[i].weight);
+	moment = stacks_moments(&s, &n);
+	is_u64(n, 5, "in time: equal neighbours are one, nothing else is");
+	for (size_t i = 0; i < n && i < 5; i++)
+		good = good && moment[i].weight == want[i];
+	ok(good, "in time: in their order");
+	is_u64(stacks_sum(&s, 0), 28, "in time: nothing is lost");
+	is_u64(stacks_find(&s, 0, stacks_frame(&s, STR("a"))), 0, "in time: nothing is found");
+	free(moment);
+	stacks_free(&s);
+	s = (struct stacks){ .in_time = true };
+	moment = stacks_moments(&s, &n);
+	is_u64(n, 0, "in time: of nothing");
+	free(moment);
+	stacks_free(&s);
+}
+
 int main(void)
 {
 	tree();
 	limits();
 	merging();
 	large();
+	test_in_time();
 	return done();
 }
