@@ -56,7 +56,7 @@ export function decode(svg) {
   const config = JSON.parse(block(svg, 'pj-c'));
   if (config.v !== 1) throw new Error('layout ' + config.v);
   const sections = block(svg, 'pj-d').split('\n\n');
-  if (sections.length !== 3) throw new Error('sections: ' + sections.length);
+  if (sections.length !== (config.diff ? 6 : config.chart ? 4 : 3)) throw new Error('sections: ' + sections.length);
   const [nameText, treeText, selfText] = sections;
 
   const names = [], shown = [];
