@@ -377,9 +377,9 @@ int main(int argc, char **argv)
 
 	diag_tool("pjsvg");
 	char **files = request_parse(&request, argc, argv);
-	if (request.csp_hash)
-		return print_csp_hash();
-	if (request.unpack)
-		return unpack(files, request.output);
-	return draw(&request, files);
+	int status = request.csp_hash ? print_csp_hash() :
+		     request.unpack   ? unpack(files, request.output) :
+					draw(&request, files);
+	free(request.base);
+	return status;
 }

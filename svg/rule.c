@@ -52,7 +52,8 @@ void rule_caveat(struct text *t, const struct sig_rule *rule, const struct folde
 			    100 * rule->relative);
 		return;
 	}
-	text_printf(t, "coloured: what differs by %g standard errors, %g points of the total and %g %% of itself", rule->z, rule->points, 100 * rule->relative);
+	text_printf(t, "coloured: what differs by %g standard errors, %g points of the total and %g %% of itself",
+		    rule->z, rule->points, 100 * rule->relative);
 	if (h->windows[0] + h->windows[1] > 2)
 		text_printf(t, "; %u and %u windows: noise is %.1f times that of counting, drift between runs %.0f %%",
 			    h->windows[0], h->windows[1], rule->dispersion, 100 * rule->drift);
