@@ -234,7 +234,7 @@ static void open_output(struct out *out, const char *path)
 static void write_graph(struct out *out, struct arena *a, const struct request *r, const struct look *look,
 			const struct stacks *s, const struct folded_header *h, struct palmap *map)
 {
-	struct faces_how how = { .palette = r->palette, .map = r->palette_map ? map : NULL, .hash = r->hash,
+	struct faces_how how = { .palette = r->palette, .map = r->palette_map && !s->self[1] ? map : NULL, .hash = r->hash,
 				 .reverse = r->reverse, .cut = r->nbase > 0 };
 	struct layout layout;
 	struct faces faces;
