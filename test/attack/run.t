@@ -56,6 +56,12 @@ for f in "$top"/test/attack/*.folded; do
 	text=$(head -n 40 "$f" | cut -c1-400 | tr -d '\000')
 	pjsvg --title "$text" --subtitle "$text" --notes "$text" --countname "$text" --nametype "$text" harmless.folded >out.svg
 	ok "options: $(basename "$f" .folded)" inert out.svg
+	pjsvg --base "$text" --base main --palette-map "$(printf %s "$text" | tr / _ | cut -c1-200 | head -n 1)x" harmless.folded >out.svg 2>err
+	ok "names of frames and files: $(basename "$f" .folded)" inert out.svg
+	pjsvg --base "$text" harmless.folded >out.svg 2>>err
+	pjsvg --nameattr "$text" harmless.folded 2>>err
+	pjsvg --unpack "$text" 2>>err
+	ok "names of frames and files: $(basename "$f" .folded): messages" not env LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' err
 	pjsvg --title "$text" --subtitle "$text" --notes "$text" /dev/null >out.svg 2>/dev/null
 	scripts=0 ok "options without samples: $(basename "$f" .folded)" inert out.svg
 done
