@@ -124,7 +124,7 @@ static void put_rule(struct text *t, const struct folded_header *h)
 		text_printf(t, " z=%g points=%g relative=%g", h->z, h->points, h->relative);
 }
 
-void folded_header_put(struct text *t, const struct folded_header *h)
+static void put_header(struct text *t, const struct folded_header *h)
 {
 	text_add(t, "# pj");
 	put_value(t, "unit", h->unit);
@@ -138,16 +138,6 @@ void folded_header_put(struct text *t, const struct folded_header *h)
 		text_printf(t, " lost=%llu", (unsigned long long)h->lost);
 	put_value(t, "labels", h->labels);
 	put_rule(t, h);
-}
-
-static void write_header(struct out *o, const struct folded_header *h)
-{
-	struct text t = { 0 };
-
-	folded_header_put(&t, h);
-	out_str(o, text_view(&t));
-	out_char(o, '\n');
-	text_free(&t);
 }
 
 static struct str decoded(struct arena *a, struct str value)
@@ -606,20 +596,50 @@ static size_t writer_next(struct writer *w, const struct stacks *s, size_t depth
 	return depth + 1;
 }
 
-static void put_noise(struct out *o, struct writer *w, const struct stacks *s, const uint32_t *order, const struct folded_header *h)
+static void writer_free(struct writer *w)
+{
+	free(w->text);
+	free(w->end);
+	free(w->at);
+}
+
+static void put_noise(struct text *t, const struct stacks *s, const struct folded_header *h)
 {
 	float *by_node = noise_by_node(h, s);
+	uint32_t *order = stacks_order(s);
+	struct writer w = { 0 };
 	size_t depth = 0;
 
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
-		depth = writer_next(w, s, depth, order[i]);
+		depth = writer_next(&w, s, depth, order[i]);
 		if (by_node[order[i]] <= 0)
 			continue;
-		out_printf(o, "# dispersion %.2f ", (double)by_node[order[i]]);
-		out_bytes(o, w->text, w->end[depth - 1]);
-		out_char(o, '\n');
+		text_printf(t, "\n# dispersion %.2f ", (double)by_node[order[i]]);
+		text_bytes(t, w.text, w.end[depth - 1]);
 	}
+	writer_free(&w);
+	free(order);
 	free(by_node);
+}
+
+void folded_head(struct text *t, const struct stacks *s, const struct folded_header *h)
+{
+	put_header(t, h);
+	if (h->nnoise)
+		put_noise(t, s, h);
+}
+
+static void write_head(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h)
+{
+	struct text t = { 0 };
+
+	if (columns == 2)
+		folded_head(&t, s, h);
+	else
+		put_header(&t, h);
+	out_str(o, text_view(&t));
+	out_char(o, '\n');
+	text_free(&t);
 }
 
 void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h)
@@ -629,9 +649,7 @@ void folded_write(struct out *o, const struct stacks *s, unsigned columns, const
 	size_t depth = 0;
 
 	if (h)
-		write_header(o, h);
-	if (h && h->nnoise && columns == 2)
-		put_noise(o, &w, s, order, h);
+		write_head(o, s, columns, h);
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
 		uint32_t id = order[i];
 		uint64_t first = s->self[0][id], second = s->self[1] ? s->self[1][id] : 0;
@@ -648,8 +666,6 @@ void folded_write(struct out *o, const struct stacks *s, unsigned columns, const
 		}
 		out_char(o, '\n');
 	}
-	free(w.text);
-	free(w.end);
-	free(w.at);
+	writer_free(&w);
 	free(order);
 }

@@ -63,8 +63,8 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 /* The node of a stack "a;b;c", each part a frame. */
 uint32_t folded_node(struct stacks *s, struct str stack);
 
-/* The header as text, without a newline. */
-void folded_header_put(struct text *t, const struct folded_header *h);
+/* Appends the lines in front of the stacks: the header, and the dispersions of a difference. No newline at the end. */
+void folded_head(struct text *t, const struct stacks *s, const struct folded_header *h);
 
 /* Writes all stacks with a weight. columns 1 or 2. h may be NULL; its noise is of s, and written with two columns. */
 void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h);

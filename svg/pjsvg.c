@@ -154,12 +154,14 @@ static struct str given(struct arena *a, const char *value, struct str otherwise
 	return value ? visible(a, str_of(value)) : otherwise;
 }
 
-static struct str make_header(struct arena *a, const struct folded_header *h)
+/* The lines in front of the stacks, for --unpack. Stacks that are cut are not those that noise was told of. */
+static struct str make_header(struct arena *a, const struct request *r, const struct stacks *s, struct folded_header h)
 {
 	struct text t = { 0 };
 
-	if (h->present)
-		folded_header_put(&t, h);
+	h.nnoise = r->nbase ? 0 : h.nnoise;
+	if (h.present)
+		folded_head(&t, s, &h);
 	struct str header = visible(a, text_view(&t));
 	text_free(&t);
 	return header;
@@ -199,7 +201,6 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 		.inverted = r->inverted,
 		.legend = palette_is_kind(r->palette) && !r->palette_map,
 		.cut = r->truncate_right ? LABEL_RIGHT : LABEL_SMART,
-		.header = make_header(a, h),
 		.reverse = r->reverse,
 		.chart = r->chart,
 	};
@@ -277,12 +278,14 @@ static int draw(const struct request *r, char **files)
 		palmap_read(&map, r->palette_map);
 	bool whole = read_all(files, &stacks, &header, &tally);
 	tell_bad_lines(&tally);
+	struct str head = make_header(&arena, r, &stacks, header);
 	const struct stacks *s = turn(&turned, r, &stacks, &header);
 
 	bool differs = s->self[1];
 	uint64_t sum = stacks_sum(s, 0) + (differs ? stacks_sum(s, 1) : 0);
 	struct look look = make_look(&arena, r, &header, differs ? stacks_sum(s, 1) : sum, differs);
 	look.attrs = &attrs;
+	look.header = head;
 	open_output(&out, r->output);
 	if (sum) {
 		write_graph(&out, &arena, r, &look, s, &header, &map);

@@ -231,6 +231,18 @@ static bool get_colours(struct parser *p, struct cursor *c, struct text *t)
 	return !p->why;
 }
 
+/* The header, and the comments of a difference behind it. */
+static bool is_head(struct str s)
+{
+	if (s.n && !str_starts(s, STR("# pj ")))
+		return false;
+	while (s.n) {
+		if (!str_starts(str_cut(&s, '\n'), STR("# ")))
+			return false;
+	}
+	return true;
+}
+
 static bool get_header(struct parser *p, struct cursor *c, struct text *t)
 {
 	struct text *header = &p->u->header;
@@ -239,8 +251,7 @@ static bool get_header(struct parser *p, struct cursor *c, struct text *t)
 		return false;
 	header->n = 0;
 	xml_bytes(header, text_view(t));
-	struct str line = text_view(header);
-	if (line.n && (!str_starts(line, STR("# pj ")) || str_find(line, '\n') >= 0))
+	if (!is_head(text_view(header)))
 		return fail_at(p, c, "the config has a header that is none");
 	return true;
 }
