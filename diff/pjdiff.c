@@ -216,7 +216,7 @@ static void write_folded(const struct request *r, struct comparison *c, struct o
 	if (r->normalize && !normalize(&c->profile.s))
 		warn("one side is empty: nothing to scale");
 	folded_write(o, &c->profile.s, 2, r->header ? &h : NULL);
-	if (r->quiet)
+	if (r->quiet || !(c->rule.sum[0] + c->rule.sum[1]))
 		return;
 	if (isatty(STDERR_FILENO))
 		verdict_describe(c, NULL, put_warning, NULL);
