@@ -76,7 +76,7 @@ uint32_t stacks_find(const struct stacks *s, uint32_t parent, uint32_t frame)
 {
 	uint32_t id = 0;
 
-	if (s->n == 0)
+	if (!s->slot)
 		return 0;
 	for (uint32_t i = hash_path(s->node[parent].hash, frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
@@ -88,7 +88,7 @@ void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame,
 {
 	uint32_t hash, h;
 
-	if (s->n == 0)
+	if (!s->slot)
 		return;
 	hash = h = s->node[node].hash;
 	for (size_t i = 0; i < n; i++) {
