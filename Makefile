@@ -102,6 +102,9 @@ accept: all ## rewrite the expected results of test/cases (T=pattern); look at t
 bench: all ## the figures: CPU, memory, sizes; peers optional (FLAMEGRAPH_DIR=, PJ_BENCH_INPUT=)
 	$(Q)PJ_BUILD=$(B) bash test/bench/run.sh
 
+null: all ## runs of one unchanged Java program must not differ: 6 minutes with perf and a JDK, or T=folder of windows
+	$(Q)PJ_BUILD=$(B) sh test/null/run.sh $(T)
+
 fuzz: ## clang's libFuzzer on every parser, or on one: T=folded SECS=60
 	$(Q)$(MAKE) --no-print-directory CC=clang SAN=fuzz SECS=$(SECS) T='$(T)' fuzz-run
 
@@ -146,6 +149,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench fuzz fuzz-run fresh headers lint format install uninstall clean help
+.PHONY: all tests check accept bench null fuzz fuzz-run fresh headers lint format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

@@ -385,11 +385,13 @@ struct path {
 		uint32_t node;
 	} *step;
 	size_t nsteps, steps_cap;
+	uint32_t *frame; /* of the stack, from the first that differs */
+	size_t frames_cap;
 };
 
 static uint32_t path_to(struct path *p, struct str stack)
 {
-	size_t same = 0, at, max = stack.n < p->n ? stack.n : p->n;
+	size_t same = 0, at, first, n = 0, max = stack.n < p->n ? stack.n : p->n;
 	uint32_t node;
 
 	while (same + 64 <= max && memcmp(p->text + same, stack.p + same, 64) == 0)
@@ -406,17 +408,25 @@ static uint32_t path_to(struct path *p, struct str stack)
 	}
 	at = p->nsteps ? p->step[p->nsteps - 1].end + 1 : 0;
 	node = p->nsteps ? p->step[p->nsteps - 1].node : 0;
+	first = p->nsteps;
 	while (at <= stack.n) {
 		struct str rest = str_from(stack, at), frame = str_cut(&rest, ';');
 
-		node = stacks_child(p->s, node, stacks_frame(p->s, frame));
 		if (p->nsteps == p->steps_cap) {
 			p->steps_cap = p->steps_cap ? p->steps_cap * 2 : 256;
 			p->step = mem_grow(p->step, sizeof(*p->step), p->steps_cap);
 		}
-		p->step[p->nsteps++] = (struct step){ at + frame.n, node };
+		if (n == p->frames_cap) {
+			p->frames_cap = p->frames_cap ? p->frames_cap * 2 : 256;
+			p->frame = mem_grow(p->frame, sizeof(*p->frame), p->frames_cap);
+		}
+		p->frame[n++] = stacks_frame(p->s, frame);
+		p->step[p->nsteps++].end = at + frame.n;
 		at += frame.n + 1;
 	}
+	stacks_expect(p->s, node, p->frame, n);
+	for (size_t i = 0; i < n; i++)
+		p->step[first + i].node = node = stacks_child(p->s, node, p->frame[i]);
 	if (stack.n > p->cap) {
 		p->cap = stack.n * 2;
 		p->text = mem_grow(p->text, 1, p->cap);
@@ -431,6 +441,7 @@ static void path_free(struct path *p)
 {
 	free(p->text);
 	free(p->step);
+	free(p->frame);
 }
 
 uint32_t folded_node(struct stacks *s, struct str stack)

@@ -114,7 +114,7 @@ void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame,
 {
 	uint32_t hash, h;
 
-	if (s->n == 0)
+	if (!s->slot)
 		return;
 	hash = h = s->node[node].hash;
 	for (size_t i = 0; i < n; i++) {
@@ -267,14 +267,11 @@ struct stacks_moment *stacks_moments(const struct stacks *s, size_t *n)
 
 #define AHEAD 16 /* nodes whose places are on their way from memory while others are merged */
 
-bool stacks_merge(struct stacks *dst, const struct stacks *src)
+bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame)
 {
-	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)src->frames.n + 1);
 	uint32_t *node = mem_alloc(sizeof(*node), src->n), *hash = mem_alloc(sizeof(*hash), src->n);
 	bool fits = true;
 
-	for (uint32_t id = 1; id <= src->frames.n; id++)
-		frame[id] = stacks_frame(dst, intern_str(&src->frames, id));
 	/* where a path stands depends on its frames only, so all places are known before */
 	for (uint32_t id = 1; id < src->n; id++)
 		hash[id] = hash_path(hash[src->node[id].parent], frame[src->node[id].frame]);
@@ -293,10 +290,35 @@ bool stacks_merge(struct stacks *dst, const struct stacks *src)
 			if (src->self[c] && src->self[c][id])
 				fits = stacks_add(dst, node[id], c, src->self[c][id]) && fits;
 	}
-	free(frame);
 	free(node);
 	free(hash);
 	return fits;
+}
+
+bool stacks_merge(struct stacks *dst, const struct stacks *src)
+{
+	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)src->frames.n + 1);
+	bool fits;
+
+	for (uint32_t id = 1; id <= src->frames.n; id++)
+		frame[id] = stacks_frame(dst, intern_str(&src->frames, id));
+	fits = stacks_merge_as(dst, src, frame);
+	free(frame);
+	return fits;
+}
+
+void stacks_swap(struct stacks *s)
+{
+	uint64_t *self, sum;
+
+	stacks_add(s, 0, 0, 0);
+	stacks_add(s, 0, 1, 0);
+	self = s->self[0];
+	sum = s->sum[0];
+	s->self[0] = s->self[1];
+	s->sum[0] = s->sum[1];
+	s->self[1] = self;
+	s->sum[1] = sum;
 }
 
 void stacks_free(struct stacks *s)

@@ -79,6 +79,12 @@ struct stacks_moment *stacks_moments(const struct stacks *s, size_t *n);
 /* Adds all of src to dst. False on overflow as in stacks_add. */
 bool stacks_merge(struct stacks *dst, const struct stacks *src);
 
+/* The same where src's frame f is dst's frame[f]. */
+bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame);
+
+/* The columns change places; both are there then. */
+void stacks_swap(struct stacks *s);
+
 void stacks_free(struct stacks *s);
 
 #endif

@@ -26,22 +26,20 @@ static void keep_header(struct arena *a, struct folded_header *h)
 static void read_window(struct comparison *c, unsigned which, const char *path)
 {
 	struct side *side = &c->side[which];
-	struct stacks window = { 0 };
 	struct in in;
 
 	in_open(&in, path);
 	in_expect_text(&in);
-	if (folded_read(&in, &window, &side->header, &side->tally) == 2)
+	if (folded_read(&in, profile_window(&c->profile, which), &side->header, &side->tally) == 2)
 		die("'%s' has two columns: it is a difference already; give the two profiles it was made of", in.name);
 	if (in.damage) {
 		warn_at((struct place){ in.name, 0 }, "%s: the whole stacks before are used", in.damage);
 		side->damaged = true;
 	}
 	keep_header(&c->arena, &side->header);
-	if (!profile_add(&c->profile, which, &window))
+	if (!profile_read(&c->profile, which))
 		die_at((struct place){ in.name, 0 }, "the sum of all weights does not fit into 63 bits");
 	in_close(&in);
-	stacks_free(&window);
 }
 
 static void read_all(const struct request *r, struct comparison *c)
@@ -216,7 +214,7 @@ static void write_folded(const struct request *r, struct comparison *c, struct o
 	if (r->normalize && !normalize(&c->profile.s))
 		warn("one side is empty: nothing to scale");
 	folded_write(o, &c->profile.s, 2, r->header ? &h : NULL);
-	if (r->quiet)
+	if (r->quiet || !(c->rule.sum[0] + c->rule.sum[1]))
 		return;
 	if (isatty(STDERR_FILENO))
 		verdict_describe(c, NULL, put_warning, NULL);

@@ -22,7 +22,7 @@ static uint32_t *frames_of(struct profile *p, const struct stacks *window, enum 
 
 static void weigh_kinds(struct profile *p, const struct stacks *window, const uint32_t *frame, const enum canon_kind *kind)
 {
-	uint64_t *total = stacks_totals(window, 0);
+	uint64_t *total[2] = { stacks_totals(window, 0), stacks_totals(window, 1) };
 	uint32_t n = p->s.frames.n + 1;
 
 	if (n > p->nkind) {
@@ -33,9 +33,10 @@ static void weigh_kinds(struct profile *p, const struct stacks *window, const ui
 	for (uint32_t id = 1; id < window->n; id++) {
 		uint32_t f = window->node[id].frame;
 
-		p->kind[frame[f]][kind[f]] += (double)total[id];
+		p->kind[frame[f]][kind[f]] += (double)total[0][id] + (double)total[1][id];
 	}
-	free(total);
+	free(total[0]);
+	free(total[1]);
 }
 
 /* Adds columns of from, with frames as given, to to; node[] is where they went. */
@@ -145,6 +146,31 @@ bool profile_add(struct profile *p, unsigned side, const struct stacks *window)
 	return fits;
 }
 
+struct stacks *profile_window(struct profile *p, unsigned side)
+{
+	if (p->scatter)
+		stacks_free(&p->raw);
+	else if (side)
+		stacks_swap(&p->raw);
+	p->raw_sum = stacks_sum(&p->raw, 0);
+	return &p->raw;
+}
+
+bool profile_read(struct profile *p, unsigned side)
+{
+	bool fits = true;
+
+	if (p->scatter) {
+		fits = profile_add(p, side, &p->raw);
+		stacks_free(&p->raw);
+		return fits;
+	}
+	p->windows[side] += stacks_sum(&p->raw, 0) > p->raw_sum;
+	if (side)
+		stacks_swap(&p->raw);
+	return true;
+}
+
 static enum canon_kind heaviest(const double weight[CANON_KINDS])
 {
 	enum canon_kind best = CANON_NATIVE;
@@ -175,42 +201,73 @@ static void scatter_move(struct profile *p, const struct stacks *to, const uint3
 	p->nframe = to->frames.n + 1;
 }
 
-void profile_end(struct profile *p)
+/* What frames of p->s are called in the end, by id. */
+static uint32_t *final_frames(struct profile *p, struct stacks *to)
 {
-	struct stacks to = { 0 };
-	uint32_t *frame, *node;
+	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)p->s.frames.n + 1);
 	struct text name = { 0 };
 
-	stacks_add(&p->s, 0, 0, 0);
-	stacks_add(&p->s, 0, 1, 0); /* both columns are there */
-	if (p->scatter)
-		scatter_grow(p);
-	if (p->canon.exact)
-		return;
-	frame = mem_alloc(sizeof(*frame), (size_t)p->s.frames.n + 1);
-	node = mem_alloc(sizeof(*node), p->s.n);
 	for (uint32_t f = 1; f <= p->s.frames.n; f++) {
 		name.n = 0;
 		text_str(&name, intern_str(&p->s.frames, f));
 		if (f < p->nkind)
 			text_str(&name, canon_suffix(heaviest(p->kind[f])));
-		frame[f] = stacks_frame(&to, text_view(&name));
+		frame[f] = stacks_frame(to, text_view(&name));
 	}
-	stacks_add(&to, 0, 0, 0);
-	stacks_add(&to, 0, 1, 0);
-	add_nodes(&to, &p->s, frame, 0, 2, node); /* the sums are the same: they fit */
-	if (p->scatter)
-		scatter_move(p, &to, frame, node);
-	stacks_free(&p->s);
-	p->s = to;
 	text_free(&name);
+	return frame;
+}
+
+/* Both sides were read into one tree as they are: its frames go straight to what they are called in the end. */
+static void end_raw(struct profile *p, struct stacks *to)
+{
+	enum canon_kind *kind = mem_alloc(sizeof(*kind), (size_t)p->raw.frames.n + 1);
+	uint32_t *frame = frames_of(p, &p->raw, kind), *final;
+
+	if (!p->canon.exact)
+		weigh_kinds(p, &p->raw, frame, kind);
+	final = final_frames(p, to);
+	for (uint32_t f = 1; f <= p->raw.frames.n; f++)
+		frame[f] = final[frame[f]];
+	stacks_merge_as(to, &p->raw, frame); /* the sums are the same: they fit */
+	stacks_free(&p->raw);
+	free(kind);
+	free(frame);
+	free(final);
+}
+
+static void end_windows(struct profile *p, struct stacks *to)
+{
+	uint32_t *frame = final_frames(p, to), *node = mem_alloc(sizeof(*node), p->s.n);
+
+	add_nodes(to, &p->s, frame, 0, 2, node);
+	if (p->scatter)
+		scatter_move(p, to, frame, node);
 	free(frame);
 	free(node);
+}
+
+void profile_end(struct profile *p)
+{
+	struct stacks to = { 0 };
+
+	stacks_swap(&p->s); /* both columns are there */
+	stacks_swap(&p->s);
+	stacks_swap(&to);
+	if (p->scatter)
+		scatter_grow(p);
+	if (p->raw.n)
+		end_raw(p, &to);
+	else
+		end_windows(p, &to);
+	stacks_free(&p->s);
+	p->s = to;
 }
 
 void profile_free(struct profile *p)
 {
 	stacks_free(&p->s);
+	stacks_free(&p->raw);
 	for (unsigned side = 0; side < 2; side++) {
 		free(p->node[side]);
 		free(p->frame[side]);

@@ -15,6 +15,8 @@ struct profile {
 	struct canon canon;
 	bool scatter;        /* there will be several windows: keep sums */
 	struct stacks s;
+	struct stacks raw;   /* names as read: a window, or without scatter both sides */
+	uint64_t raw_sum;    /* before the window */
 	unsigned windows[2]; /* that hold any weight */
 	double *node[2];     /* sums, by node; NULL without scatter */
 	double *frame[2];    /* by frame: a function in all its places, recursion counted once */
@@ -22,6 +24,12 @@ struct profile {
 	double (*kind)[CANON_KINDS]; /* by frame: weight of each kind of its code */
 	uint32_t nkind;
 };
+
+/* The tree to read a window of side 0 (before) or 1 (after) into, by column 0; then profile_read. */
+struct stacks *profile_window(struct profile *p, unsigned side);
+
+/* The window is read. False when the sum of all weights does not fit into 63 bits. */
+bool profile_read(struct profile *p, unsigned side);
 
 /* Adds a window to side 0 (before) or 1 (after). False when the sum of all weights does not fit into 63 bits. */
 bool profile_add(struct profile *p, unsigned side, const struct stacks *window);

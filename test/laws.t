@@ -211,13 +211,72 @@ else
 	skip "pjsvg" "not built"
 fi
 
+# column N FILE: its sum, N from the end
+column()
+{
+	awk -v k="$1" '!/^# / { n += $(NF - k) } END { printf "%d\n", n }' "$2"
+}
+
+if have pjdiff; then
+	folded 20000 3 >before
+	folded 20000 3 | awk '{ w = $NF; sub(/ [0-9]+$/, ""); print $0, NR % 3 ? w : 2 * w } NR % 50 == 0 { print $0 ";new", 7 }' >after
+	pjdiff before after >ab 2>err
+	is "pjdiff: status" "$?" 0
+	is "pjdiff: the first column's total is that of before" "$(column 1 ab)" "$(total before)"
+	is "pjdiff: the second one's is that of after" "$(column 0 ab)" "$(total after)"
+	pjdiff before after >out 2>err
+	same "pjdiff: twice the same bytes" ab out
+	pjdiff --no-header before after >ab 2>err
+	pjdiff --no-header after before >ba 2>err
+	awk '{ a = $(NF - 1); b = $NF; sub(/ [0-9]+ [0-9]+$/, ""); print $0, b, a }' ba >out
+	same "pjdiff: sides exchanged, columns exchanged" ab out
+	pjdiff -q --tsv --table=0 --all --shares before after | awk -F '\t' 'NR > 1 { print $13, $2, $1, -$7, $12 }' | sort >t1
+	pjdiff -q --tsv --table=0 --all --shares after before | awk -F '\t' 'NR > 1 { print $13, $1, $2, $7 + 0, $12 }' | sort >t2
+	ok "pjdiff: there is a table" test "$(wc -l <t1)" -gt 5
+	same "pjdiff: and signs in the table" t1 t2
+	pjdiff -q --tsv before before | sed 1d >out
+	ok "pjdiff: nothing changed between a profile and itself" test ! -s out
+	pjdiff --fail-over 0.1% -o out before before 2>err
+	is "pjdiff: nor does it fail" "$?" 0
+	for k in 0 1 2 3; do
+		awk -v k=$k 'NR % 4 == k' before >before.$k
+		awk -v k=$k 'NR % 4 == k' after >after.$k
+	done
+	pjdiff --no-header before.? : after.? >out 2>err
+	same "pjdiff: windows add up to what they are parts of" ab out
+	pjdiff --no-header before.3 before.1 before.0 before.2 : after >out 2>err
+	same "pjdiff: in any order" ab out
+	pjdiff before.? : after.? >w1 2>err
+	pjdiff before.[32] before.[01] : after.[21] after.[03] >w2 2>err
+	same "pjdiff: the order of windows changes no estimate" w1 w2
+	pjdiff --exact --no-header before after >out 2>err
+	is "pjdiff: --exact keeps totals" "$(column 1 out) $(column 0 out)" "$(total before) $(total after)"
+	pjdiff -n --no-header before after >out 2>err
+	is "pjdiff: --normalize makes totals equal" "$(column 1 out)" "$(total after)"
+	cut -d' ' -f1 out >stacks1
+	cut -d' ' -f1 ab >stacks2
+	same "pjdiff: and loses no stack" stacks2 stacks1
+	gzip -c before | pjdiff --no-header - after >out 2>err
+	same "pjdiff: gzip from a pipe" ab out
+	if have pjfold; then
+		pjfold w1 >out 2>err
+		same "pjdiff: pjfold gives back what it wrote" w1 out
+		pjfold before >fa 2>/dev/null
+		pjfold after >fb 2>/dev/null
+		pjdiff --no-header fa fb >out 2>err
+		same "pjdiff: of folds is that of what was folded" ab out
+	fi
+else
+	skip "pjdiff" "not built"
+fi
+
 # The builds of the other compiler and of the sanitizers, where they are: same tools, same bytes.
 others=0
 
 # current TOOL-PATH: it is there and no source is newer
 current()
 {
-	[ -x "$1" ] && [ -z "$(find "$top"/common "$top"/fold "$top"/svg -name '*.[chjS]*' -newer "$1" 2>/dev/null | head -n 1)" ]
+	[ -x "$1" ] && [ -z "$(find "$top"/common "$top"/fold "$top"/svg "$top"/diff -name '*.[chjS]*' -newer "$1" 2>/dev/null | head -n 1)" ]
 }
 
 for other in "$top"/build/std-*/bin "$top"/build/san-*/bin; do
@@ -237,6 +296,11 @@ for other in "$top"/build/std-*/bin "$top"/build/san-*/bin; do
 		"$other/pjsvg" some.folded >out 2>err
 		pjsvg some.folded >here 2>here.err
 		same "pjsvg: $name gives the same bytes" here out
+	fi
+	if have pjdiff && current "$other/pjdiff"; then
+		others=$((others + 1))
+		"$other/pjdiff" before.? : after.? >out 2>err
+		same "pjdiff: $name gives the same bytes" w1 out
 	fi
 done
 [ $others -gt 0 ] || skip "the same bytes from another compiler" "no other build here is up to date"

@@ -82,7 +82,7 @@ have()
 # The tools that are built, of those that this project has.
 tools()
 {
-	for tool in pjfold pjsvg; do
+	for tool in pjfold pjsvg pjdiff; do
 		if have "$tool"; then echo "$tool"; fi
 	done
 }

@@ -4,7 +4,7 @@
 # FLAMEGRAPH_DIR   a checkout of FlameGraph: its scripts are measured beside ours (said to be absent otherwise)
 # PJ_BENCH_INPUT   perf script text, plain or .gz; default: ../shared/bench/mixed-60s-999hz.script.gz, else generated
 # PJ_BENCH_RUNS    runs of which the best counts (5)
-# PJ_BENCH_SKIP    what to leave out, of: memory threads svg browser start check
+# PJ_BENCH_SKIP    what to leave out, of: memory threads svg browser diff start check
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
@@ -185,11 +185,32 @@ if [[ $skip != *' svg '* ]]; then
 	svg_rows "generated text" "$tmp/generated.folded" "$tmp/generated.svg"
 fi
 
+# ---- pjdiff against difffolded.pl: this input's stacks on so many hosts that it is 100 MB, and the same with other weights, stacks gone and new
+if [[ $skip != *' diff '* ]]; then
+	awk -v size="$(stat -c %s "$tmp/ours.folded")" '{ line[NR] = $0 } END { for (h = 1; h <= 1e8 / size + 1; h++) for (i = 1; i <= NR; i++) print "host" h ";" line[i] }' \
+		"$tmp/ours.folded" >"$tmp/before.folded"
+	awk 'NR % 11 != 3 { w = $NF; sub(/ [0-9]+$/, ""); print $0, 1 + int(w * (1 + NR % 3) / 2) } NR % 13 == 5 { print $0 ";new", 2 }' "$tmp/before.folded" >"$tmp/after.folded"
+	diff=$("$measure" -n "$runs" -o "$tmp/ours.diff" -- "$bin/pjdiff" -q "$tmp/before.folded" "$tmp/after.folded" 2>/dev/null)
+	diff_cpu=$(echo "$diff" | field 1)
+	row "pjdiff, $(calc %.0f "($(stat -c %s "$tmp/before.folded" "$tmp/after.folded" | paste -sd+)) / 1e6") MB in two files: CPU time, memory" \
+		"$diff_cpu s, $(calc %.0f "$(echo "$diff" | field 3) / 1024") MB" "" ""
+	if [ -n "$peer" ] && [ -e "$peer/difffolded.pl" ]; then
+		perl_cpu=$("$measure" -n 2 -o "$tmp/theirs.diff" -- perl "$peer/difffolded.pl" "$tmp/before.folded" "$tmp/after.folded" 2>/dev/null | field 1)
+		row "difffolded.pl: CPU time, and how many times ours" "$perl_cpu s, $(calc %.1f "$perl_cpu / $diff_cpu") times" ">= 10" \
+			"$perl_cpu / $diff_cpu >= 10"
+	else
+		absent "difffolded.pl" "absent (FLAMEGRAPH_DIR)"
+	fi
+	rm -f "$tmp/before.folded" "$tmp/after.folded" "$tmp/ours.diff" "$tmp/theirs.diff"
+fi
+
 # ---- start-up
 if [[ $skip != *' start '* ]]; then
 	echo 'a 1' >"$tmp/little"
 	for tool in "$bin"/*; do
-		start=$("$measure" -n 50 -o /dev/null -- "$tool" "$tmp/little" 2>/dev/null)
+		base=()
+		if [ "${tool##*/}" = pjdiff ]; then base=("$tmp/little"); fi
+		start=$("$measure" -n 50 -o /dev/null -- "$tool" "${base[@]}" "$tmp/little" 2>/dev/null)
 		ms=$(calc %.2f "1000 * $(echo "$start" | field 2)") rss=$(calc %.1f "$(echo "$start" | field 4) / 1024")
 		row "${tool##*/}: start-up, memory (all of it)" "$ms ms, $rss MB" "<= 3 ms, <= 4 MB" "$ms <= 3 && $rss <= 4"
 	done

@@ -195,6 +195,26 @@ static void test_in_time(void)
 	stacks_free(&s);
 }
 
+/* A tree that has a root and no table yet. */
+static void columns_swapped(void)
+{
+	struct stacks s = { 0 };
+	uint32_t frame[2], node;
+
+	ok(stacks_find(&s, 0, 1) == 0, "nothing is found in nothing");
+	stacks_swap(&s);
+	frame[0] = stacks_frame(&s, STR("a"));
+	frame[1] = stacks_frame(&s, STR("b"));
+	stacks_expect(&s, 0, frame, 2);
+	ok(stacks_find(&s, 0, frame[0]) == 0, "nor in a root");
+	node = stacks_child(&s, stacks_child(&s, 0, frame[0]), frame[1]);
+	ok(stacks_find(&s, 1, frame[1]) == node && stacks_find(&s, 0, frame[1]) == 0, "a node is found under its caller only");
+	stacks_add(&s, node, 0, 5);
+	stacks_swap(&s);
+	ok(s.self[1][node] == 5 && s.sum[1] == 5 && s.self[0][node] == 0 && s.sum[0] == 0, "columns change places");
+	stacks_free(&s);
+}
+
 int main(void)
 {
 	tree();
@@ -202,5 +222,6 @@ int main(void)
 	merging();
 	large();
 	test_in_time();
+	columns_swapped();
 	return done();
 }
