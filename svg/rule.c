@@ -8,14 +8,17 @@
 #define LEAST_RELATIVE .01
 #define LIKE_TOTALS .02 /* totals that differ by less are compared as counts */
 
-/* Of time, memory and events that come in bulk one sample is many: their noise is not that of counts. */
-static bool is_count(struct str unit)
+/* Of time, memory and events that come in bulk one sample is many: their noise is not that of counts. What the input
+ * says of itself is known; else the name that the user gave tells. */
+static bool is_count(struct str said, struct str unit)
 {
 	static const struct str measures[] = {
 		STR("bytes"), STR("B"),  STR("KB"), STR("KiB"), STR("MB"),     STR("MiB"),    STR("ns"),
 		STR("us"),    STR("ms"), STR("s"),  STR("seconds"), STR("cycles"), STR("instructions"),
 	};
 
+	if (said.n)
+		return str_eq(said, STR("samples"));
 	for (size_t i = 0; i < countof(measures); i++) {
 		if (str_eq(measures[i], unit))
 			return false;
@@ -40,7 +43,7 @@ struct sig_rule rule_make(const struct request *r, const struct folded_header *h
 		.dispersion = h->dispersion > 1 ? h->dispersion : 1,
 		.drift = h->drift,
 		.shares = fabs(after - before) > LIKE_TOTALS * fmax(before, after),
-		.counted = is_count(unit),
+		.counted = is_count(h->unit, unit),
 		.sum = { stacks_sum(s, 0), stacks_sum(s, 1) },
 	};
 }
