@@ -2,41 +2,50 @@
  * The viewer in every SVG of pjsvg, the same bytes in each; docs/SVG.md describes what it reads.
  * Its idea: the tree is columns of numbers in preorder (the subtree of frame i is i .. end[i]-1), the DOM only what can
  * be seen. Every change draws the visible frames anew, so cost follows pixels, not frames: subtrees below config.min px
- * are jumped over, boxes of one colour share a path. Names come from strangers: they become text nodes, nothing else.
+ * are jumped over, boxes of one colour share a path. Other views (callers first, sandwich, filters) are trees with the same
+ * columns, derived from the one in the file. Names come from strangers: they become text nodes, nothing else.
  */
 (() => {
 	'use strict';
 	const svg=document.currentScript.ownerSVGElement, alone=svg===document.documentElement,
 	part=c => svg.querySelector('script.pj-'+c).textContent,
-	C=JSON.parse(part('c')), parts=part('d').split('\n\n'), room=parts[1].length+1;
+	C=JSON.parse(part('c')), parts=part('d').split('\n\n'), D=C.diff, sides=D ? [0, 1] : [0];
 	if (C.v!==1) return; // a later layout: the static picture stays
 
-	// The tree: columns by name id, columns by frame (0 is the root).
-	const [nm, par, dep, end]=[0, 0, 0, 0].map(() => new Int32Array(room)), [tot, self, beg]=[0, 0, 0].map(() => new Float64Array(room)),
-	names=[], hue=[], digit=new Uint8Array(127);
-	let n=1, rows=0, funcs=0, src, pos;
+	// A tree has columns by frame (0 is the root): name, caller, depth, end; self weights (s) and totals (t) of each side.
+	// In a diff there is room behind it for what is gone. half: where the callers of a sandwich begin, they have depths below 0.
+	const ints=k => new Int32Array(k), floats=k => new Float64Array(k),
+	tree=(n, room=D ? 2*n+2 : n) => ({n, half: n, nm: ints(room), par: ints(room), dep: ints(room), end: ints(room), s: sides.map(() => floats(room)), t: sides.map(() => floats(room))}),
+	names=[], hue=[], fn=[], digit=new Uint8Array(127);
+	let rows=0, funcs=0, src, pos;
 	for (let c=32, d=0; c<127; c++) if (!'&<>"\'\\`'.includes(String.fromCharCode(c))) digit[c]=d++;
 	const next=() => digit[src.charCodeAt(pos++)], varint=() => {
 		let v=0, f=1, d;
 		for (; (d=next())>=44; f*=44) v+=(d-44)*f;
 		return v+d*f;
-	};
+	},
+	kind=id => C.colors[hue[id]]?.[2] ?? -1, kindName=k => C.kinds[k]?.[0], suffix=id => C.kinds[kind(id)]?.[1] || '',
+	kernel=id => suffix(id)==='_[k]';
 	for (src of parts[0].split('\n')) if (src) {
 		pos=0;
-		const last=names.at(-1) ?? '', same=next(), color=varint(), text=last.slice(0, same)+src.slice(pos);
+		const last=names.at(-1) ?? '', same=next(), color=varint(), text=last.slice(0, same)+src.slice(pos), id=names.push(text)-1;
 		if (text!==last || !funcs) funcs++;
-		names.push(text), hue.push(color);
+		hue.push(color);
+		// One function may have names of several kinds (compiled, inlined); fn is the first of them. The kernel's are its own.
+		fn[id]=id;
+		for (let k=id; names[--k]===text;) if (kernel(k)===kernel(id)) fn[id]=fn[k];
 	}
-	nm[0]=names.push(C.root)-1, par[0]=-1;
+	const add=name => fn[names.length]=names.push(name)-1, ROOT=add(C.root), ONLY=add('only before'),
+	base=tree(parts[1].length+1);
 	// mtf: each caller's move-to-front list, its front at the end; at: the last frame of each depth.
 	// (Long loops stand in functions of their own with few free variables: these are compiled soon.)
-	[n, rows]=((src, nm, par, dep, digit) => {
+	base.n=base.half=((src, nm, par, dep, digit) => {
 		const mtf=[], at=[0], size=src.length, more=v => {
 			pos=p, v+=varint(), p=pos;
 			return v;
 		};
-		let n=1, rows=0, p=0, d=0;
-		for (; p<size; n++) {
+		let n=1, p=0, d=0;
+		for (nm[0]=ROOT, par[0]=-1; p<size; n++) {
 			const head=digit[src.charCodeAt(p++)];
 			let pop=head&7, k=head>>3;
 			if (pop===7) pop=more(7);
@@ -48,42 +57,246 @@
 			list[k]=nm[n]=id, par[n]=up, dep[n]=d, at[d]=n;
 			if (d>rows) rows=d;
 		}
-		return [n, rows];
-	})(src=parts[1], nm, par, dep, digit);
-	((n, par, dep, tot, self, beg, end) => {
-		src=parts[2], pos=0;
-		for (let i=1; pos<src.length; i++) i+=varint(), self[i]=varint()+1;
-		for (let i=n-1; i; i--) {
-			const up=par[i], t=tot[i]+=self[i];
-			end[i]||=i+1, end[up]||=end[i], tot[up]+=t;
+		return n;
+	})(src=parts[1], base.nm, base.par, base.dep, digit);
+	const sum=(s, t, {n, half, par}) => {
+		for (let i=n-1; i>=0; i--) {
+			t[i]+=s[i];
+			if (i && (i<half || par[i])) t[par[i]]+=t[i];
 		}
-		end[0]=n, tot[0]=Math.max(tot[0], C.total);
-		const free=Array(rows+2).fill(0); // where the next frame of each depth begins
-		for (let i=1, d; i<n; i++) d=dep[i], beg[i]=free[d+1]=free[d], free[d]+=tot[i];
-	})(n, par, dep, tot, self, beg, end);
+		return t;
+	},
+	finish=T => {
+		const {n, par, end}=T;
+		for (let i=n-1; i; i--) end[i]||=i+1, end[par[i]]||=end[i];
+		end[0]=n;
+		for (const c of sides) sum(T.s[c], T.t[c], T);
+		return T;
+	};
+	for (const c of sides) ((self, n) => {
+		src=parts[2+c], pos=0;
+		for (let i=1; i<n && pos<src.length; i++) i+=varint(), self[i]=varint()+1;
+	})(base.s[c], base.n);
+	finish(base);
+	// What the file says of each frame in a diff, by shares and by counts: code and |z|.
+	const verdicts=D ? [4, 5].map(k => {
+		const code=new Uint8Array(base.n), z=new Float32Array(base.n);
+		src=parts[k] || '', pos=0;
+		for (let i=1; pos<src.length; i++) if (i+=varint(), (code[i]=varint())&7) z[i]=varint()/10;
+		return {code, z};
+	}) : [];
+
+	// Derived trees. State: ops, a list of [what, text]: r callers first, w sandwich, h hide, f only, x without (what a search finds).
+	let T, ops=[], heavy, mode='A', shares=D?.shares, nm, par, dep, end, tot, self, beg, n, half, g, rest, thin, plain;
+	// Frames are put into a trie by (caller, name), weights go to s; then nodes are ordered and numbered.
+	const grow=(a, b=new a.constructor(2*a.length)) => (b.set(a), b),
+	spread=(p, name) => {
+		const h=Math.imul(Math.imul(p, 0x9e3779b1)+name, 0x85ebca6b);
+		return h^h>>>15;
+	},
+	trie=room => {
+		const t={k: 1, id: ints(room), up: ints(room), s: sides.map(() => floats(room))};
+		let bits=2, slot;
+		const find=(p, name) => {
+			let h=spread(p, name), c;
+			for (; c=slot[h&=slot.length-1]; h++) if (t.up[c]===p && t.id[c]===name) break;
+			return h;
+		}, table=() => {
+			while (bits<2*t.id.length) bits*=2;
+			slot=ints(bits);
+			for (let c=1; c<t.k; c++) slot[find(t.up[c], t.id[c])]=c;
+		};
+		table();
+		t.child=(p, name) => {
+			let h=find(p, name);
+			if (slot[h]) return slot[h];
+			if (t.k===t.id.length) t.id=grow(t.id), t.up=grow(t.up), t.s=t.s.map(a => grow(a)), table(), h=find(p, name);
+			t.id[t.k]=name, t.up[t.k]=p;
+			return slot[h]=t.k++;
+		};
+		return t;
+	},
+	// Names from N on stand for callers.
+	N=names.length,
+	number=({k, id, up, s}, same, turned) => {
+		const w=floats(k), first=ints(k), after=ints(k), no=ints(k), out=tree(k), todo=[0], {nm, par, dep}=out, from=same && ints(k);
+		for (const a of s) for (let c=0; c<k; c++) w[c]+=a[c];
+		for (let c=k-1; c; c--) if (w[c]) w[up[c]]+=w[c], after[c]=first[up[c]], first[up[c]]=c;
+		let n=0;
+		while (todo.length) {
+			const c=todo.pop(), i=no[c]=n++, p=par[i]=c ? no[up[c]] : -1, low=id[c]>=N, kids=[];
+			nm[i]=id[c]%N, dep[i]=c && dep[p]+(low!==!!turned ? -1 : 1);
+			if (low && i<out.half) out.half=i;
+			if (from) from[i]=c;
+			for (const k of sides) out.s[k][i]=s[k][c];
+			for (let x=first[c]; x; x=after[x]) kids.push(x);
+			if (kids.length>1) kids.sort((a, b) => (id[b]>=N)-(id[a]>=N) || heavy && w[a]-w[b] || id[b]-id[a]);
+			for (const x of kids) todo.push(x);
+		}
+		out.n=n, out.half=Math.min(out.half, n), out.from=from;
+		return out;
+	},
+	// Stacks from frame cur[e] outwards go into the trie below its root, all by one step at a time, so that what is too small
+	// to be seen can end early: turned round, a tree may be very much larger.
+	climb=(t, T, e, cur, wt, plus) => {
+		const at=ints(e);
+		let cost=0, m;
+		for (let i=0; i<e; i++) cost+=Math.abs(T.dep[cur[i]]);
+		t.least=cost>4e6 && T.t.at(-1)[0]/1e5;
+		for (; e; e=m) {
+			m=0;
+			for (let i=0; i<e; i++) {
+				at[i]=t.child(at[i], T.nm[cur[i]]+plus), cur[i]=T.par[cur[i]];
+				for (const c of sides) t.s[c][at[i]]+=wt[c][i];
+			}
+			const big=at.slice(0, e).map(x => sides.some(c => t.s[c][x]>=t.least));
+			for (let i=0; i<e; i++) if (cur[i]>0 && big[i]) {
+				for (const c of sides) t.s[c][at[i]]-=wt[c][i], wt[c][m]=wt[c][i];
+				at[m]=at[i], cur[m++]=cur[i];
+			}
+		}
+	},
+	reversed=T => {
+		const t=trie(T.n), cur=ints(T.n), wt=sides.map(() => floats(T.n));
+		let e=0;
+		for (let i=1; i<T.n; i++) if (sides.some(c => T.s[c][i])) {
+			for (const c of sides) wt[c][e]=T.s[c][i];
+			cur[e++]=i;
+		}
+		t.id[0]=ROOT;
+		climb(t, T, e, cur, wt, 0);
+		return [t];
+	},
+	sandwich=(T, f) => {
+		const t=trie(T.n), map=ints(T.n), cur=ints(T.n), wt=sides.map(() => floats(T.n));
+		let e=0, skip=0;
+		t.id[0]=f;
+		for (let i=1; i<T.n; i++) {
+			if (i<skip) map[i]=t.child(map[T.par[i]], T.nm[i]);
+			else if (fn[T.nm[i]]===f) {
+				skip=T.end[i];
+				if (cur[e]=T.par[i]) for (const c of sides) wt[c][e]=T.t[c][i];
+				e+=cur[e]>0;
+			} else continue;
+			for (const c of sides) t.s[c][map[i]]+=T.s[c][i];
+		}
+		climb(t, T, e, cur, wt, N);
+		return [t, 0, C.reverse];
+	},
+	filtered=acts => {
+		const t=trie(base.n+1), {n, nm, par}=base, map=ints(n), acc=ints(n), hide=new Uint8Array(N), mask=ints(N);
+		let want=0;
+		acts.forEach(([a, text], k) => {
+			const bit=a==='x' ? 1<<30 : 1<<k, hit=a==='h' ? 0 : matches(text), f=byHash(text);
+			want|=a==='f' && bit;
+			for (let id=0; id<N-2; id++) if (a==='h') hide[id]|=fn[id]===f; else if (hit[id]) mask[id]|=bit;
+		});
+		t.id[0]=ROOT;
+		for (let i=1; i<n; i++) {
+			const id=nm[i], a=acc[i]=acc[par[i]]|mask[id], m=map[i]=hide[id] ? map[par[i]] : t.child(map[par[i]], id);
+			if ((a&want)===want && !(a>>30)) for (const c of sides) t.s[c][m]+=base.s[c][i];
+		}
+		return [t, !acts.length && t.k===n];
+	},
+	op=a => ops.find(o => o[0]===a),
+	rebuild=() => {
+		const acts=ops.filter(o => 'hfx'.includes(o[0])), w=op('w'), f=w && byHash(w[1]);
+		let made=acts.length || heavy && !op('r') && !w ? finish(number(...filtered(acts))) : base;
+		plain=made;
+		if (w) made=finish(number(...sandwich(made, f)));
+		else if (op('r')) made=finish(number(...reversed(made)));
+		// What --total adds to the root is no stack: it stays while all stacks do.
+		if (!D && !acts.length && !w) made.t[0][0]=Math.max(made.t[0][0], C.total);
+		T=made, lay();
+	},
+	// Widths and places. In a diff the widths are of before, of after, or of both (U: each frame's larger self weight).
+	lay=() => {
+		({n, nm, par, dep, end, half}=T), g=0;
+		const k=D && mode==='A' ? 1 : 0, free=floats(T.n+2);
+		self=T.s[k], tot=T.t[k];
+		if (mode==='U' && D) {
+			const r=shares ? D.sums[1]/D.sums[0] : 1, [b, a]=T.s;
+			self=b.map((v, i) => Math.max(v*r, a[i])), tot=sum(self, floats(self.length), T);
+		}
+		if (k && !op('w')) gone();
+		beg=((n, half, dep, tot, beg) => {
+			for (let i=1, d; i<n; i++) {
+				if (i===half) free.fill(0);
+				if (i===g) free[1]=beg[i]=tot[0];
+				else d=Math.abs(dep[i]), beg[i]=free[d+1]=free[d], free[d]+=tot[i];
+			}
+			return beg;
+		})(n, half, dep, tot, floats(n));
+	},
+	// What is only before has no width after: it is shown to the right of the root, if it is more than noise. thin: its callers.
+	gone=() => {
+		const made=new Map(), [b, a]=T.s, [tb, ta]=T.t, copy=(i, up) => {
+			nm[n]=nm[i], par[n]=up, dep[n]=dep[i], b[n]=a[n]=tb[n]=ta[n]=end[n]=0;
+			return n++;
+		};
+		rest=0, g=n;
+		copy(0, -1), nm[g]=ONLY, made.set(0, g);
+		for (let i=1; i<T.n; i++) if (!ta[i] && tb[i]) {
+			if ((look(i)[0]&31)>24) {
+				const chain=[];
+				for (let p=par[i]; !made.has(p); p=par[p]) chain.push(p);
+				for (let p; p=chain.pop();) made.set(p, copy(p, made.get(par[p])));
+				const to=n-i, up=made.get(par[i]);
+				for (let k=i; k<end[i]; k++) b[copy(k, k>i ? par[k]+to : up)]=b[k];
+			} else rest+=tb[i];
+			i=end[i]-1;
+		}
+		for (let i=n-1; i>=g; i--) {
+			end[i]||=i+1, ta[i]=tb[i]+=b[i];
+			if (i>g) tb[par[i]]+=tb[i], end[par[i]]||=end[i];
+		}
+		thin=new Set(made.values());
+		if (!tb[g]) n=g, g=0;
+	},
+	// As common/significance.h: [code, z] of one frame; of a pair of weights.
+	before=i => T.t[0][i], now=i => g && i>=g ? 0 : T.t[1][i],
+	look=i => {
+		const f=T===base ? i : T.from?.[i], v=verdicts[+!shares];
+		return i>=T.n ? [28, 0] : !i ? [0, 0] : f>=0 ? [v.code[f], v.z[f]] : judge(before(i), now(i));
+	},
+	judge=(b, a) => {
+		const [B, A]=D.sums, p=(a+b)/(A+B), x=shares ? b/B : b, y=shares ? a/A : a, by=Math.abs(y-x), part=by/Math.max(x, y) || 0, tested=D.counted && D.z>0,
+		v=shares ? D.dispersion*p*(1-p)*(1/A+1/B)+(D.drift*p*(1-p))**2 : D.dispersion*(a+b)+(D.drift*(a+b)/2)**2,
+		z=tested && by ? by/Math.sqrt(v) : 0, points=100*by/(shares ? 1 : Math.max(A, B)),
+		level=!by || tested && z<D.z || points<D.points || part<D.relative ? 0 : tested && z<3 || part<.1 ? 1 : part<.3 ? 2 : part<.6 ? 3 : 4;
+		return [level && level+(y<x && 8)+(a && b ? 0 : 16), z, (y-x)*(shares ? 100 : 100/Math.max(A, B))];
+	};
 
 	// A path's hash is the sum of hash * K^distance. Siblings may differ in kind only, so the suffix counts.
-	const kind=id => C.colors[hue[id]]?.[2] ?? -1, kindName=k => C.kinds[k]?.[0], suffix=id => C.kinds[kind(id)]?.[1] || '',
-	hashes=[], hash=id => {
+	const hashes=[], hash=id => {
 		if (id in hashes) return hashes[id];
 		let h=7, t=names[id]+suffix(id);
 		for (let i=0; i<t.length; i++) h=Math.imul(h^h>>>15, 33)+t.charCodeAt(i)|0;
 		return hashes[id]=h;
 	},
+	base36=h => (h>>>0).toString(36), byHash=text => fn.find(id => base36(hash(id))===text) ?? -1,
 	pathOf=i => {
 		let h=0;
-		for (let k=1; i; i=par[i], k=Math.imul(k, 0x9e3779b1)) h+=Math.imul(hash(nm[i]), k);
-		return (h>>>0).toString(36);
+		for (let k=1; i>0; i=par[i], k=Math.imul(k, 0x9e3779b1)) h+=Math.imul(hash(nm[i]), k);
+		return base36(h);
 	},
 	frameOf=path => {
-		let i=path ? n : 1;
-		while (--i && pathOf(i)!==path);
-		return i;
-	};
+		const all=ints(n);
+		for (let i=1; path && i<n; i++) if (base36(all[i]=hash(nm[i])+Math.imul(all[par[i]], 0x9e3779b1))===path) return i;
+		return 0;
+	},
 
 	// Numbers and names to read.
-	const num=v => String(+v.toFixed(2)).replace(/\B(?=(\d{3})+(?!\d))/g, ','),
-	many=(v, unit) => (v=num(v))+' '+(v==='1' ? unit.replace(/([a-z]{2}[a-rt-z])s$/i, '$1') : unit), weight=v => many(v*C.factor, C.unit || 'samples'),
+	num=v => String(+v.toFixed(2)).replace(/\B(?=(\d{3})+(?!\d))/g, ','),
+	many=(v, unit) => (v=num(v))+' '+(v==='1' ? unit.replace(/([a-z]{2}[a-rt-z])s$/i, '$1') : unit),
+	units=C.unit==='bytes' ? ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] : ['ns', '\u00b5s', 'ms', 's'].slice(['ns', 'us', 'ms'].indexOf(C.unit)>>>0),
+	amount=v => {
+		const step=units[4] ? 1024 : 1000;
+		let k=0;
+		for (v*=C.factor; units[k+1] && Math.abs(v)>=step; k++) v/=step;
+		return units[k] ? many(v, units[k]) : num(v);
+	},
+	weight=v => units[0] ? amount(v) : many(v*C.factor, C.unit || 'samples'),
 	pct=(a, b) => {
 		const p=100*a/b || 0;
 		return (p===0 || p===100 ? p : p<.005 ? '<0.01' : p.toFixed(p<1 ? 2 : 1))+'%';
@@ -135,7 +348,7 @@
 		e.append(...kids);
 		return e;
 	},
-	g=make('2000/svg'), h=make('1999/xhtml'), div=(c, ...kids) => h('div', {class: 'pj-'+c}, ...kids),
+	g2=make('2000/svg'), h=make('1999/xhtml'), div=(c, ...kids) => h('div', {class: 'pj-'+c}, ...kids),
 	btn=(c, name, act, ...kids) => {
 		const b=h('button', {class: 'pj-'+c, 'aria-label': name, title: name}, ...kids);
 		b.onclick=act;
@@ -146,45 +359,71 @@
 	caseB=btn('b', 'Match case', () => {cs=!cs, search()}, 'Aa'), rexB=btn('b', 'Regexp', () => {rx=!rx, search()}, '.*'),
 	prevB=btn('b', 'Previous (Shift+N)', () => step(-1), '\u2039'), nextB=btn('b', 'Next (N)', () => step(1), '\u203a'),
 	themeB=btn('th', 'Theme (D)', () => {keep(theme=dark ? 'light' : 'dark'), draw(), save()}, h('i')),
-	list=a => a.filter(s => s).join(' \u00b7 '), legend=div('lg'),
-	totals=div('t2', list([weight(tot[0]), many(n-1, 'frames'), many(funcs, 'functions'), 'depth '+rows, C.subtitle]));
+	tableB=btn('tb', D ? 'Largest changes (T)' : 'Functions (T)', () => table(), h('i')), helpB=btn('b', 'Keys and actions (?)', () => help(), '?'),
+	list=a => a.filter(s => s).join(' \u00b7 '), legend=div('lg'), arrow=' \u2192 ',
+	sums=D ? `before ${amount(D.sums[0])}${arrow}after ${weight(D.sums[1])} (${signed(100*(D.sums[1]/D.sums[0]-1), 1)}%)` : weight(Math.max(base.t[0][0], C.total)),
+	totals=div('t2', list([sums, many(base.n-1, 'frames'), many(funcs, 'functions'), 'depth '+rows, C.subtitle]));
 	totals.title=C.notes;
-	const head=div('hd', div('tt', div('t1', C.title), totals), div('tl', div('q', input, count, caseB, rexB), prevB, nextB, themeB), legend),
-	ink=g('g', {'font-family': C.font, 'font-size': C.fs}), hovR=g('path', {class: 'pj-ov'}), selR=g('path', {class: 'pj-ov pj-on'}),
-	view=g('svg', {class: 'pj-v'}, ink, hovR, selR),
-	pane=put(div('sc', view), {tabindex: 0, role: 'application', 'aria-label': 'Flame graph'}),
-	crumbs=put(div('cr'), {role: 'navigation', 'aria-label': 'Zoomed to'}), status=put(div('st'), {role: 'status', 'aria-live': 'polite'}),
-	page=div('x', head, pane, crumbs, div('ft', status)), hole=g('foreignObject', {}, page);
+	const head=div('hd', div('tt', div('t1', C.title), totals), div('tl', div('q', input, count, caseB, rexB), prevB, nextB, tableB, helpB, themeB), legend),
+	ink=g2('g', {'font-family': C.font, 'font-size': C.fs}), [kinR, hitR, hovR, selR]=['pj-ki', 'pj-hi', '', 'pj-on'].map(c => g2('path', {class: 'pj-ov '+c})),
+	view=g2('svg', {class: 'pj-v'}, ink, kinR, hitR, hovR, selR),
+	pane=put(div('sc', view), {tabindex: 0, role: 'application', 'aria-label': 'Flame graph', 'aria-roledescription': 'flame graph: arrows move, Enter zooms, T lists functions'}),
+	chosen=put(div('cr'), {role: 'group', 'aria-label': 'View'}), crumbs=put(div('cr'), {role: 'navigation', 'aria-label': 'Zoomed to'}),
+	status=put(div('st'), {role: 'status', 'aria-live': 'polite'}), panel=h('dialog', {class: 'pj-dl'}),
+	page=div('x', head, pane, chosen, crumbs, div('ft', status), panel), hole=g2('foreignObject', {}, page);
 
 	// State: what the address says; then what is of the moment (hov, sel: frame pointed at, chosen; only: a kind).
-	let z=0, q, rx, cs, inv, theme, hits, found, area, turn, bad, hov=-1, sel=-1, only='', dark, paper, W, H=0, tall, scroll, lists;
-	const chips=[], sys=matchMedia('(prefers-color-scheme: dark)'),
+	let z=0, q, rx, cs, inv, theme, hits, found, area, turn, bad, hov=-1, sel=-1, only='', dark, paper, W, H=0, tall, scroll, lists, unit, low=0;
+	const chips=[], sys=matchMedia('(prefers-color-scheme: dark)'), text={},
 	keep=v => {
 		try {
 			return v ? localStorage.pjTheme=v : localStorage.pjTheme;
 		} catch (e) { /* a sandbox */ }
 	},
 	save=push => {
-		const f=(rx ? 'r' : '')+(cs ? 'c' : '')+(inv!==!!C.inverted ? 'i' : '');
-		const to='#'+[z && 'z='+pathOf(z), q && 's='+encodeURIComponent(q), f && 'f='+f, theme && 'd='+theme].filter(s => s).join(';');
+		const f=(rx ? 'r' : '')+(cs ? 'c' : '')+(inv!==!!C.inverted ? 'i' : '')+(heavy ? 's' : ''), m=D && (mode==='A' ? '' : mode)+(!shares===!D.shares ? '' : '%');
+		const to='#'+[z && 'z='+pathOf(z), q && 's='+encodeURIComponent(q), f && 'f='+f, ops.length && 'o='+ops.map(o => encodeURIComponent(o.join(''))), m && 'm='+encodeURIComponent(m), theme && 'd='+theme].filter(s => s).join(';');
 		try {
 			if (alone && to!==(location.hash || '#')) history[push ? 'pushState' : 'replaceState'](null, '', to);
 		} catch (e) { /* no address bar */ }
 	},
+	// No link may freeze the page: a pattern that might backtrack for ever is not run before somebody asks for it.
+	risky=q => /\)[*+{?]|\\\d|([*+{].*){3}/.test(q.replace(/\\\W/g, '')),
 	load=() => {
-		const v=new URLSearchParams(alone ? location.hash.slice(1).replace(/;/g, '&') : ''), get=k => v.get(k) || '', f=get('f');
+		const v=new URLSearchParams(alone ? location.hash.slice(1).replace(/\+/g, '%2B').replace(/;/g, '&') : ''), get=k => v.get(k) || '', f=get('f'), m=get('m');
 		input.value=q=get('s').slice(0, 200), rx=f.includes('r'), cs=f.includes('c'), inv=f.includes('i')!==!!C.inverted;
-		theme=get('d').match(/^(dark|light)$|$/)[0], z=frameOf(get('z')), hov=sel=-1;
-		// No link may freeze the page: a pattern that might backtrack for ever waits for Enter.
-		search(1, rx && /\)[*+{?]|\\\d|([*+{].*){3}/.test(q));
-	};
+		theme=get('d').match(/^(dark|light)$|$/)[0], heavy=f.includes('s') && !C.chart, mode=m.match(/[BAU]|$/)[0] || 'A', shares=!!D?.shares!==m.includes('%');
+		ops=[];
+		for (const o of (alone ? /(?:^#|;)o=([^;]*)|$/.exec(location.hash)[1] || '' : '').split(',').slice(0, 20)) try {
+			const t=decodeURIComponent(o);
+			use(t[0], t.slice(1, 210), 1);
+		} catch (e) { /* not a filter */ }
+		rebuild(), H=0, z=frameOf(get('z')), hov=sel=-1;
+		search(1, rx && risky(q));
+		if (low) center();
+	},
+	// Adds what the view is filtered by. One stands for each thing: callers first and sandwich exclude each other.
+	use=(a, t='', link) => {
+		if (a==='r' ? t : 'hw'.includes(a) ? byHash(t)<0 : !'fx'.includes(a) || link && t[0]&2 && risky(t) || !matches(t).includes(true)) return;
+		ops=ops.filter(o => 'rw'.includes(a) ? !'rw'.includes(o[0]) : o.join()!==a+','+t);
+		ops.push([a, t]);
+	},
+	matches=t => {
+		if (t in text) return text[t];
+		const re=regexp(t.slice(1), t[0]&2, t[0]&1);
+		return text[t]=hue.map((_, id) => re.test(names[id]) || re.test(names[id]+suffix(id)));
+	},
+	regexp=(q, rx, cs) => new RegExp(rx ? q : q.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), cs ? '' : 'i'),
+	said=([a, t]) => a==='r' ? C.reverse ? 'callees first' : 'callers first'+(T.least ? ' (\u2265 0.001%)' : '')
+		: a==='h' ? 'without '+names[byHash(t)] : a==='w' ? 'sandwich: '+names[byHash(t)]
+		: (a==='f' ? 'only ' : 'no stacks with ')+(t[0]&2 ? '/'+t.slice(1)+'/' : '\u201c'+t.slice(1)+'\u201d');
 
 	// Search: the names (few), then one pass over the view.
 	const search=(quiet, wait) => {
 		let re;
 		hits=null, bad=wait ? 'Enter to run' : '';
 		try {
-			if (q && !wait) re=new RegExp(rx ? q : q.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), cs ? '' : 'i');
+			if (q && !wait) re=regexp(q, rx, cs);
 		} catch (e) {
 			bad='not a regexp';
 		}
@@ -193,46 +432,52 @@
 	},
 	tally=() => {
 		found=[], area=0, turn=-1;
-		for (let i=z, skip=0; hits && i<end[z]; i++) if (hits[nm[i]]) {
+		const last=z ? end[z] : n, most=z ? last : g || n;
+		for (let i=z, skip=0; hits && i<last; i++) if (hits[nm[i]] && tot[i]) {
 			found.push(i);
-			if (i>=skip) area+=tot[i], skip=end[i]; // a match inside of a match counts once
+			if (i>=skip && i<most) area+=tot[i], skip=end[i]; // a match inside of a match counts once
 		}
 	},
 	tell=() => {
-		const k=found.length;
-		count.textContent=bad || hits && (k ? list([pct(area, tot[z])+(z ? ' of view' : ''), (turn<0 ? '' : num(turn+1)+' of ')+num(k)]) : 'no match');
-		put(input, {'aria-invalid': !!bad}), put(caseB, {'aria-pressed': cs}), put(rexB, {'aria-pressed': rx});
+		const k=found.length, part=z || plain!==base; // both halves of a sandwich have the same stacks
+		count.textContent=bad || hits && (k ? list([(z || !op('w')) && pct(area, tot[z])+(part ? ' of view' : ''), (turn<0 ? '' : num(turn+1)+' of ')+num(k)]) : 'no match');
+		put(input, {'aria-invalid': !!bad}), put(caseB, {'aria-pressed': !!cs}), put(rexB, {'aria-pressed': !!rx});
 		prevB.disabled=nextB.disabled=!k;
 	},
 	step=by => {
 		const k=found.length;
-		if (turn<0) found.sort((a, b) => tot[b]-tot[a]); // the widest first, of equals from left to right
+		if (turn<0) found.sort((a, b) => tot[b]-tot[a] || a-b); // the widest first, of equals from left to right
 		if (!hits) search();
 		else if (k) select(found[turn=turn<0 && by<0 ? k-1 : (turn+by+k)%k]), tell();
 	};
 
 	// Drawing.
 	const light=hex => [.2126, .7152, .0722].reduce((sum, part, i) => sum+part*(parseInt(hex.slice(2*i+1, 2*i+3), 16)/255)**2.2, 0)>=.18,
-	color=id => C.colors[hue[id]]?.[+dark] || (dark ? '#323740' : '#d2d5d8'),
-	px=v => +v.toFixed(2), y=d => inv ? d*C.fh : H-(d+1)*C.fh,
-	above=i => i<=z && end[i]>=end[z]; // z and its callers: full width
-	const left=i => above(i) ? 0 : (beg[i]-beg[z])*W/tot[z], span=i => above(i) ? W : tot[i]*W/tot[z],
-	outline=(i, w, r=0, x=left(i)+r) => `M${px(x)} ${y(dep[i]) + r}H${px(x + w - 2 * r)}v${C.fh - 1 - 2 * r}H${px(x)}z`,
+	color=i => {
+		const [code]=D ? look(i) : [0];
+		return D && nm[i]<N-2 ? D.ramp[+dark][4+(code&8 ? -1 : 1)*(code&7)] : C.colors[hue[nm[i]]]?.[+dark] || (dark ? '#33373e' : '#d9dce1');
+	},
+	px=v => +v.toFixed(2), row=d => d-low, y=d => inv ? row(d)*C.fh : H-(row(d)+1)*C.fh,
+	above=i => z && i<=z && end[i]>=end[z]; // z and its callers: full width
+	const left=i => above(i) ? 0 : (beg[i]-beg[z])*unit+(!z && g && i>=g ? 8 : 0), span=i => above(i) ? W : tot[i]*unit,
+	outline=(i, w, r=0, x=left(i)+r) => 'M'+px(x)+' '+(y(dep[i])+r)+'H'+px(x+w-2*r)+'v'+(C.fh-1-2*r)+'H'+px(x)+'z',
 	draw=() => {
-		const t=theme || keep(), bg=C.bg && light(C.bg), seen=[], edge=[], paths=new Map(), texts=[];
+		const t=theme || keep(), bg=C.bg && light(C.bg), seen=[], edge=[], paths=new Map(), texts=[], last=z ? end[z] : n, hatch=[], ring=[];
 		dark=!paper && (t ? t==='dark' : C.bg ? !bg : sys.matches);
 		svg.classList.toggle('pj-dark', dark);
 		svg.style.setProperty('--bg', bg===!dark ? C.bg : '');
+		unit=z || !g ? W/(tot[z] || 1) : (W-8)/(tot[0]+tot[g]), low=0;
 
 		let deep=dep[z], i, w;
-		for (i=z; i>=0; i=par[i]) seen.push(i);
-		for (i=z+1; i<end[z]; i=w<C.min ? end[i] : i+1) if ((w=span(i))>=C.min) {
+		for (i=z; i>=0; i=par[i]) seen.push(i), low=Math.min(low, dep[i]);
+		for (i=z+1; i<last; i=w<C.min || !w ? end[i] : i+1) if ((w=span(i)) && w>=C.min) {
 			const d=dep[i], right=Math.ceil(2*(left(i)+w));
 			if (d>deep) deep=d;
+			if (d<low) low=d;
 			// Of slivers, one for each half pixel can be seen.
 			if (w>=.5 || right!==edge[d] || hits && hits[nm[i]]) seen.push(i), edge[d]=right;
 		}
-		const grown=Math.max((deep+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
+		const grown=Math.max((row(Math.max(deep, 0))+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
 		put(view, {width: W, height: H+=grown});
 		if (grown) pane.scrollTop=top; // growth is sky: what was seen stays where it was
 		tall=pane.clientHeight, scroll=pane.scrollTop;
@@ -241,17 +486,21 @@
 		for (i of seen) {
 			const id=nm[i], d=dep[i], t=y(d);
 			if (!paper && Math.abs(t-scroll-tall/2)>tall) continue;
-			(lists[d]||=[]).push(i), w=span(i);
-			const caller=i<z, match=!caller && hits && hits[id], dim=!match && (found.length || only && kindName(kind(id))!==only);
-			const fill=match ? C.search || (dark ? '#ff5cc8' : '#d6249f') : color(id);
-			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || !C.legend ? 1 : 1-(hash(id)>>>9&3)*.05;
-			const r=w<5 ? 0 : 1.5, key=fill+opacity+r; // a stroke of the same colour rounds the corners
-			if (!paths.has(key)) paths.set(key, [{fill, opacity, stroke: r ? fill : 'none', 'stroke-width': 2*r}]);
-			paths.get(key).push(outline(i, w<2 ? Math.max(w*.9, .5) : w-1, r));
-			const s=w>=24 && texts.length<3500 && label(id, w-9);
-			if (s) texts.push(g('text', {x: px(left(i)+4), y: px(t+C.fh/2+C.fs*.3), fill: caller || dim ? 'var(--mu)' : light(fill) ? '#16181d' : '#fff'}, s));
+			(lists[row(d)]||=[]).push(i), w=span(i);
+			const caller=i!==z && above(i), match=!caller && hits && hits[id], dim=!match && (found.length || only && kindName(kind(id))!==only), ghost=g && i>=g && thin.has(i);
+			const fill=match && !D ? C.search || (dark ? '#ff5cc8' : '#d6249f') : color(i);
+			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || D || !C.legend ? 1 : 1-(hash(id)>>>9&3)*.05;
+			const r=w<5 ? 0 : 1.5, key=fill+opacity+r+ghost, box=w<2 ? Math.max(w*.9, .5) : w-1; // a stroke of the same colour rounds the corners
+			if (!paths.has(key)) paths.set(key, [ghost ? {class: 'pj-gh'} : {fill, opacity, stroke: r ? fill : 'none', 'stroke-width': 2*r}]);
+			paths.get(key).push(outline(i, box, ghost ? .5 : r));
+			if (D && match) ring.push(outline(i, Math.max(box, 2)));
+			// New code is hatched, so that it can be told from more of the same without colours.
+			const x=left(i), b=C.fh-1, s=w>=24 && texts.length<3000 && label(id, w-9);
+			if (D && w>3 && (look(i)[0]&24)===16) for (let k=x; k+b/2<x+w; k+=7) hatch.push(`M${px(k)} ${t + b}l${b / 2} ${-b}`);
+			if (s) texts.push(g2('text', {x: px(x+4), y: px(t+C.fh/2+C.fs*.3), fill: caller || dim || ghost ? 'var(--mu)' : light(fill) ? '#16181d' : '#fff'}, s));
 		}
-		ink.replaceChildren(...[...paths.values()].map(([at, ...d]) => g('path', {...at, d: d.join('')})), ...texts);
+		ink.replaceChildren(...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), g2('path', {class: 'pj-ha', d: hatch.join('')}), ...texts);
+		put(hitR, {d: ring.join('')});
 		trail(), tell(), rings(), chips.forEach(f => f());
 		if (!alone && !paper) put(hole, {height: innerHeight}), put(svg, {height: page.offsetHeight}); // a page gives no height
 	};
@@ -263,19 +512,53 @@
 		}
 		crumbs.replaceChildren(...path);
 		if (z) crumbs.scrollLeft=1e6;
+		chosen.replaceChildren(...ops.map(o => btn('f', 'Undo: '+said(o), () => change(() => {ops=ops.filter(p => p!==o)}), said(o))), ...heavy ? [btn('f', 'Undo: widest first', acts.s, 'widest first')] : []);
 	},
+	signed=(v, k) => (v<0 ? '\u2212' : '+')+Math.abs(v).toFixed(k),
+	// Before and after of a pair of weights, and what to think of it.
+	pair=(b, a) => amount(b)+` (${pct(b, D.sums[0])})`+arrow+amount(a)+` (${pct(a, D.sums[1])})`,
+	points=(b, a) => signed(judge(b, a)[2], 2).replace(/\.?0+$/, '')+(shares ? ' pp' : '%'),
+	ratio=(b, a) => b && a ? '\u00d7'+num(shares ? a/D.sums[1]/(b/D.sums[0]) : a/b) : a ? 'new' : b ? 'gone' : '',
+	told=i => {
+		const b=before(i), a=now(i), [code, z]=look(i), {s: [sb, sa]}=T, test=judge(b, a)[1];
+		return ['before '+pair(b, a).replace(arrow, arrow+'after '), points(b, a), ratio(b, a), i && (sb[i] || sa[i]) && 'self '+pair(sb[i], i<T.n ? sa[i] : 0),
+			!i || g && i>=g && thin.has(i) ? i===g && rest && `and ${weight(rest)} in stacks too small to judge`
+			: code&32 ? 'moved: same code, reached another way' : code&7 ? z && 'z '+num(+z.toFixed(1)) : D.counted && test<D.z ? 'within sampling noise' : 'too small a change to matter'];
+	},
+	// All places of the function in frame i: how many, and their weight, places inside of places left out.
+	places=i => {
+		const f=fn[nm[i]], first=dep[i]<0===dep[half]<0 ? half : 1, last=i<half && i ? half : g || n, two=[0, 0];
+		let k=0;
+		((fn, nm, end, t) => {
+			for (let j=i<half ? 1 : half, skip=0; j<last; j++) if (fn[nm[j]]===f && (k++, j>=skip)) {
+				skip=end[j];
+				t.forEach((t, c) => {two[c]+=t[j]});
+			}
+		})(fn, nm, end, T.t);
+		return k>1 && num(k)+' places, '+(D ? pair(...two) : pct(two[0], whole()))+' together';
+	},
+	whole=() => D ? D.sums[+(mode!=='B')] : Math.max(base.t[0][0], C.total),
+	current=() => hov>=0 ? hov : sel>=0 ? sel : z || -1,
 	rings=() => {
-		for (const [e, i, least] of [[hovR, hov, 1], [selR, sel, 5]]) put(e, {d: above(i) || i>z && i<end[z] ? outline(i, Math.max(span(i)-1, least)) : ''});
-		const i=hov>=0 ? hov : sel>=0 ? sel : z || -1, id=nm[i], box=h('i'), w=tot[i];
+		const last=z ? end[z] : n, i=current(), id=nm[i], box=h('i'), w=tot[i], kin=[];
+		for (const [e, i, least] of [[hovR, hov, 1], [selR, sel, 5]]) put(e, {d: above(i) || i>=z && i<last ? outline(i, Math.max(span(i)-1, least)) : ''});
+		if (i>0) for (const l of lists) for (const k of l || []) if (k!==i && fn[nm[k]]===fn[id] && span(k)>=1) kin.push(outline(k, span(k)-1));
+		put(kinR, {d: kin.join('')});
 		if (i<0) return status.replaceChildren();
-		box.style.background=color(id);
+		box.style.background=color(i);
+		const turned=dep[i]<0 || !C.reverse!==!op('r'), extra=C.attrs?.find(a => a[0]===id);
 		status.replaceChildren(box, i && C.nametype ? C.nametype+' ' : '', h('b', {}, names[id]), h('span', {}, ' \u2014 '+list([
-			weight(w),
-			pct(w, tot[0])+' of total',
-			i && pct(w, tot[par[i]])+' of caller',
+			extra?.[1],
+			...D ? told(i) : [
+				weight(w),
+				pct(w, whole())+' of total',
+				i && pct(w, tot[par[i]])+(turned ? ' of callee' : ' of caller'),
+			],
 			z && i>=z && pct(w, tot[z])+' of view',
-			i && `self ${num(self[i]*C.factor)} (${pct(self[i], tot[0])})`,
-			C.legend && kindName(kind(id)),
+			!D && i && !turned && `self ${amount(self[i])} (${pct(self[i], whole())})`,
+			i && places(i),
+			C.legend && !D && kindName(kind(id)),
+			extra?.[2] && 'Ctrl+click opens '+extra[2],
 		])));
 	};
 
@@ -287,11 +570,23 @@
 		sel=i, hov=-1, rings();
 		selR.scrollIntoView({block: 'nearest'});
 	},
+	center=() => {
+		pane.scrollTop=y(0)-tall/2, draw();
+	},
+	// What changes the tree keeps the zoom, where the same path is still there.
+	change=how => {
+		const path=pathOf(z);
+		how(), rebuild();
+		pane.scrollTop=H=0, z=frameOf(path), hov=sel=-1;
+		tally(), draw(), save(true);
+		if (low) center();
+	},
 	escape=() => {
 		if (q) input.value=q='', sel=-1, search();
 		else if (sel>=0) sel=-1, rings();
 		else if (only) only='', draw();
-		else zoom(0);
+		else if (z) zoom(0);
+		else if (ops.length) change(() => ops.pop());
 		pane.focus({preventScroll: true});
 	},
 	frameAt=ev => {
@@ -299,7 +594,108 @@
 		const i=lists[inv ? row : H/C.fh-1-row]?.findLast(i => left(i)<=x) ?? -1;
 		return x<left(i)+Math.max(span(i), 1) ? i : -1;
 	},
-	focus=() => {input.focus(), input.select()};
+	focus=() => {input.focus(), input.select()},
+	say=t => status.replaceChildren(t),
+	exact=id => '^'+names[id].replace(/[.*+?^${}()|[\]\\]/g, '\\$&')+'$',
+	byTerm=a => {
+		const i=current(), t=hits ? (rx ? 2 : 0)+(cs ? 1 : 0)+q : i>0 && '3'+exact(nm[i]);
+		if (!t || hits && !found.length) say('Search for something first.');
+		else change(() => use(a, t));
+	},
+	byFrame=a => {
+		const i=current();
+		if (i<1) say('Point at a frame first, or select one with the arrow keys.');
+		else change(() => use(a, base36(hash(fn[nm[i]]))));
+	},
+	copy=all => {
+		const i=Math.max(current(), 0), path=[], name=i => names[nm[i]]+suffix(nm[i]);
+		for (let k=i; k>0 || k===0 && op('w'); k=par[k]) path.push(name(k));
+		if (!(dep[i]<0 || !C.reverse!==!op('r'))) path.reverse();
+		const t=all<0 ? path.join(';') : name(i), done=() => say('Copied: '+t), old=() => {
+			const box=h('textarea', {}, t);
+			page.append(box), box.select();
+			if (document.execCommand('copy')) done();
+			else say('The browser does not allow copying: '+t);
+			box.remove(), pane.focus({preventScroll: true});
+		};
+		if (navigator.clipboard) navigator.clipboard.writeText(t).then(done, old);
+		else old();
+	},
+	// by: 1 up, -1 down on the screen. Callees are above, or below when the root is on top.
+	climbTo=by => {
+		let i=current();
+		if (i<0) return select(0);
+		const d=dep[i]+(inv ? -by : by);
+		let to=dep[par[i]]===d ? par[i] : -1;
+		for (let c=i+1; c<end[i]; c=end[c]) if (dep[c]===d && tot[c] && !(tot[c]<=tot[to])) to=c;
+		if (to>=0 && (above(to) || to>=z)) select(to);
+	},
+	aside=by => {
+		const i=current(), l=lists[row(dep[i])] || [], k=by>0 ? l.find(k => k>i) : l.findLast(k => k<i);
+		if (i<0) select(0);
+		else if (k>=0) select(k);
+	},
+	widths=m => D && change(() => {mode=m}),
+	acts={
+		s: () => C.chart ? say('This chart is in order of time.') : change(() => {heavy=!heavy}),
+		r: () => change(() => {op('r') ? ops=ops.filter(o => o[0]!=='r') : use('r')}),
+	},
+	show=(name, ...kids) => {
+		put(panel, {'aria-label': name});
+		panel.replaceChildren(btn('x2', 'Close (Esc)', () => panel.close(), '\u00d7'), ...kids);
+		panel.open || panel.showModal();
+	},
+	// Every key, as a button too: the menu of those who have no keyboard.
+	menu=[['/', 'Search', focus], ['N', 'Next match', step], ['Shift+N', 'Previous match', step, -1],
+		['T', D ? 'Largest changes' : 'Table of functions', () => table()],
+		['R', C.reverse ? 'Callees first' : 'Callers first', acts.r], ['W', 'Sandwich: callers and callees of a function', () => byFrame('w')],
+		['H', 'Hide a function', () => byFrame('h')], ['Shift+H', 'Show all hidden again', () => change(() => {ops=ops.filter(o => o[0]!=='h')})],
+		['F', 'Only stacks with a match', () => byTerm('f')], ['X', 'No stacks with a match', () => byTerm('x')],
+		['S', 'Widest first, or by name', acts.s], ['I', 'Root on top, or at the bottom', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
+		['C', 'Copy name', copy], ['Shift+C', 'Copy whole stack', copy, -1], ['D', 'Dark or light', themeB.onclick],
+		['0', 'Whole graph', () => zoom(0)], ['Backspace', 'Zoom out by one', () => z && zoom(Math.max(par[z], 0))], ['Enter', 'Zoom into the selected frame', () => sel>=0 && zoom(sel)],
+		...D ? [['B', 'Widths of before', () => widths('B')], ['A', 'Widths of after', () => widths('A')], ['U', 'Widths of both', () => widths('U')], ['%', 'Compare shares, or counts', () => change(() => {shares=!shares})]] : [],
+		['?', 'Keys and actions', () => help()]],
+	help=() => show('Keys and actions', h('h2', {}, 'Keys and actions'), div('mn', ...menu.slice(0, -1).map(([k, t, act, by=1]) => {
+		const b=h('button', {}, h('kbd', {}, k), t);
+		b.onclick=() => {panel.close(), act(by)};
+		return b;
+	})), h('p', {}, 'Arrow keys select frames. Click zooms; on touch screens the first tap selects, the second zooms. Esc goes back step by step. Actions take the frame under the pointer, else the selected, else the zoomed one.')),
+	// Functions of the filtered stacks, or below the zoomed frame: totals count places inside of places once.
+	table=(by=0) => {
+		const turned=op('r') || op('w'), t=turned ? plain : T, from=turned ? 0 : z, last=turned || !z ? t.n : end[z];
+		const F=sides.map(() => [floats(N), floats(N)]), until=ints(N), rows=[];
+		sides.forEach(c => {
+			const [own, all]=F[c], s=t.s[c], w=t.t[c];
+			until.fill(0);
+			for (let i=Math.max(from, 1); i<last; i++) {
+				const f=fn[t.nm[i]];
+				own[f]+=C.reverse ? t.dep[i]===1 && w[i] : s[i];
+				if (i>=until[f]) all[f]+=w[i], until[f]=t.end[i];
+			}
+		});
+		const [[own, all], [own2]]=[F[0], F[1] || []], size=whole(), cells=[];
+		let k=0;
+		for (let f=0; f<N-2; f++) if (D ? judge(own[f], own2[f])[0] : all[f]) rows.push(f);
+		if (D) rows.sort((f, k) => Math.abs(judge(own[k], own2[k])[2])-Math.abs(judge(own[f], own2[f])[2]));
+		else rows.sort((f, k) => by ? all[k]-all[f] || own[k]-own[f] : own[k]-own[f] || all[k]-all[f]);
+		const cell=t => h('td', {}, t), th=(t, k) => h('th', {scope: 'col', ...k>=0 && {'aria-sort': k===by ? 'descending' : 'none'}}, k>=0 ? btn('b', 'Sort by '+t.toLowerCase(), () => table(k), t) : t);
+		for (const f of rows.slice(0, D ? 50 : 200)) {
+			const name=h('button', {}, names[f]), box=h('i'), code=D ? judge(own[f], own2[f])[0] : 0;
+			box.style.background=D ? D.ramp[+dark][4+(code&8 ? -1 : 1)*(code&7)] : C.colors[hue[f]][+dark];
+			const row=h('tr', {}, ...D ? [amount(own[f]), amount(own2[f]), points(own[f], own2[f]), ratio(own[f], own2[f])].map(cell)
+				: [pct(own[f], size), amount(own[f]), pct(all[f], size)].map(cell), h('th', {scope: 'row'}, box, name));
+			row.onclick=() => {
+				const t=exact(f);
+				rx=cs=t.length<=200, input.value=q=rx ? t : names[f].slice(0, 200), sel=-1;
+				panel.close(), search(), pane.focus({preventScroll: true});
+			};
+			cells.push(row);
+		}
+		const title=D ? 'Largest changes of self '+(C.unit || 'samples') : 'Functions'+(from ? ' below '+names[nm[z]] : '');
+		show(title, h('table', {}, h('caption', {}, title, h('span', {}, D ? rows.length ? `significant ones only, compared as ${shares ? 'shares' : 'counts'}` : 'No function changed significantly.' : rows.length>200 ? `200 of ${num(rows.length)}, all by search` : num(rows.length))),
+			h('thead', {}, h('tr', {}, ...D ? ['Before', 'After', 'Change', '', 'Function'].map(t => th(t)) : [th('Self', 0), th(''), th('Total', 1), th('Function')])), h('tbody', {}, ...cells)));
+	};
 
 	view.onpointermove=ev => {
 		const i=ev.pointerType==='touch' ? hov : frameAt(ev);
@@ -307,38 +703,50 @@
 	};
 	view.onpointerleave=() => {hov=-1, rings()};
 	view.onclick=ev => {
-		const i=frameAt(ev);
-		if (i>=0) (ev.pointerType==='touch' && sel!==i ? select : zoom)(i); // the first tap tells, the second zooms
+		const i=frameAt(ev), link=C.attrs?.find(a => a[0]===nm[i])?.[2];
+		if (ev.ctrlKey || ev.metaKey) { // no address but of the web
+			if (link && /^(https?:|[^:]*$|[^:]*[/?#])/i.test(link)) open(link, '_blank', 'noopener');
+		} else if (i>=0) (ev.pointerType==='touch' && sel!==i ? select : zoom)(i); // the first tap tells, the second zooms
 	};
 	pane.onscroll=() => {if (Math.abs(pane.scrollTop-scroll)>tall/2) draw()};
 	input.oninput=() => {q=input.value, sel=-1, search()};
-	const keys={'/': focus, n: step, 0: () => zoom(0), d: themeB.onclick, i: () => {inv=!inv, pane.scrollTop=H=0, draw(), save()},
-		enter: () => sel>=0 && zoom(sel), backspace: () => z && zoom(par[z])};
+	panel.onclick=ev => {if (ev.target===panel) panel.close()};
+	const keys={home: () => zoom(0), arrowup: () => climbTo(1), arrowdown: () => climbTo(-1), arrowleft: () => aside(-1), arrowright: () => aside(1)};
+	for (const [k, , act, by=1] of menu) keys[k.toLowerCase()]=() => act(by);
 	(alone ? document : page).addEventListener('keydown', ev => {
 		const k=ev.key.toLowerCase(), cmd=ev.ctrlKey || ev.metaKey, on=ev.target.localName;
-		const act=k==='f3' || cmd && k==='f' ? focus : cmd || ev.altKey ? 0 : k==='escape' ? escape
-			: on==='input' ? k==='enter' && step : k==='enter' && on==='button' ? 0 : keys[k];
-		if (act) ev.preventDefault(), act(ev.shiftKey ? -1 : 1);
+		const act=panel.open ? k==='escape' && (() => panel.close()) : k==='f3' || cmd && k==='f' ? focus : cmd || ev.altKey ? 0 : k==='escape' ? escape
+			: on==='input' ? k==='enter' && (() => step(ev.shiftKey ? -1 : 1)) : k==='enter' && on==='button' ? 0 : keys[(ev.shiftKey && k>='a' && k<='z' ? 'shift+' : '')+k];
+		if (act) ev.preventDefault(), act();
 	});
 
 	// The data was good: out with the static picture, and inside a page with the title (a tooltip everywhere).
 	for (const e of [...svg.children]) if (!/desc|style|script/.test(e.localName) && !(alone && e.localName==='title')) e.remove();
 	svg.append(hole);
-	const share=C.kinds.map(() => 0), sums=new Map(); // kinds that differ in their suffix only are one chip
-	for (let i=1; i<n; i++) share[kind(nm[i])]+=self[i];
-	share.forEach((v, k) => sums.set(kindName(k), v+(sums.get(kindName(k)) || 0)));
-	for (const [name, v] of [...sums].sort((a, b) => b[1]-a[1] || (a[0]<b[0] ? -1 : 1))) if (C.legend && v>=tot[0]/1000) {
+	const share=C.kinds.map(() => 0), shareOf=new Map(); // kinds that differ in their suffix only are one chip
+	for (let i=1; i<base.n; i++) share[kind(base.nm[i])]+=base.s[0][i];
+	share.forEach((v, k) => shareOf.set(kindName(k), v+(shareOf.get(kindName(k)) || 0)));
+	for (const [name, v] of [...shareOf].sort((a, b) => b[1]-a[1] || (a[0]<b[0] ? -1 : 1))) if (C.legend && !D && v>=whole()/1000) {
 		const box=h('i'), color=C.colors.find(c => kindName(c[2])===name);
-		const b=btn('k', name+': dim the rest', () => {only=only===name ? '' : name, draw()}, box, name, h('span', {}, pct(v, tot[0])));
+		const b=btn('k', name+': dim the rest', () => {only=only===name ? '' : name, draw()}, box, name, h('span', {}, pct(v, whole())));
 		chips.push(() => {box.style.background=color[+dark], put(b, {'aria-pressed': only===name})});
 		legend.append(b);
+	}
+	if (D) {
+		const boxes=D.ramp[0].map(() => h('i')), by=btn('k', 'Compare shares or counts (%)', () => keys['%'](), '');
+		legend.append(div('k', 'less', div('ra', ...boxes), 'more'), div('k', h('i', {class: 'pj-nw'}), 'new'), by, put(div('sg', ...[['B', 'Before'], ['A', 'After'], ['U', 'Both']].map(([m, t]) => {
+			const b=btn('b', `Widths of ${t.toLowerCase()} (${m})`, () => widths(m), t);
+			chips.push(() => put(b, {'aria-pressed': mode===m}));
+			return b;
+		})), {role: 'group', 'aria-label': 'Widths'}), h('span', {class: 'pj-no'}, D.note));
+		chips.push(() => {boxes.forEach((b, i) => {b.style.background=D.ramp[+dark][i]}), by.textContent='compared as '+(shares ? 'shares' : 'counts')});
 	}
 	const size=(width, height) => {
 		svg.removeAttribute('viewBox');
 		put(svg, {role: 'group', width: C.width || '100%', height: '100%'}), put(hole, {width, height});
 	};
 	size('100%', '100%');
-	ink.append(g('text', {}, String.fromCharCode(...Array(94).fill().map((_, i) => i+33))));
+	ink.append(g2('text', {}, String.fromCharCode(...Array(94).fill().map((_, i) => i+33))));
 	for (let i=0; i<94; i++) ems[i+33]=ink.firstChild.getSubStringLength(i, 1) || C.cw*C.fs;
 	W=Math.max(pane.clientWidth-24, 0);
 	load();

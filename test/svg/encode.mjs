@@ -35,12 +35,16 @@ export function visible(bytes) {
   return out;
 }
 
-export function parse(bytes) {                 // folded text -> [[frames as bytes->text, weight], ...]
+export function parse(bytes, two) {            // folded text -> [[frames as bytes->text, weight, second weight], ...]
   const stacks = [];
   for (let b = 0; b < bytes.length;) {
     let e = bytes.indexOf(10, b);
     if (e < 0) e = bytes.length;
-    const line = bytes.subarray(b, e), cut = line.lastIndexOf(32);
+    let line = bytes.subarray(b, e), cut = line.lastIndexOf(32), second = 0;
+    if (two && cut > 0) {
+      second = Number(line.subarray(cut + 1).toString());
+      line = line.subarray(0, cut), cut = line.lastIndexOf(32);
+    }
     b = e + 1;
     if (cut < 0 || line[0] === 35 && line[1] === 32) continue;
     const frames = [];
@@ -50,7 +54,7 @@ export function parse(bytes) {                 // folded text -> [[frames as byt
       frames.push(visible(line.subarray(f, g)));
       f = g + 1;
     }
-    stacks.push([frames, Number(line.subarray(cut + 1).toString())]);
+    stacks.push([frames, Number(line.subarray(cut + 1).toString()), second]);
   }
   return stacks;
 }
@@ -63,19 +67,35 @@ export function colorOf(frame, depth) {        // [text without suffix, index in
   return [frame, frame.includes('::') ? 3 : 2];
 }
 
+// [level, less, |z|] of a pair of weights, as docs/SVG.md and common/significance.h say.
+export function judge(diff, shares, b, a) {
+  const [B, A] = diff.sums, p = (a + b) / (A + B);
+  let by, large, v, points;
+  if (shares) by = a / A - b / B, large = Math.max(a / A, b / B), points = 100 * by, v = diff.dispersion * p * (1 - p) * (1 / A + 1 / B) + (diff.drift * p * (1 - p)) ** 2;
+  else by = a - b, large = Math.max(a, b), points = 100 * by / Math.max(A, B), v = diff.dispersion * (a + b) + (diff.drift * (a + b) / 2) ** 2;
+  const z = diff.counted && diff.z && by ? Math.abs(by) / Math.sqrt(v) : 0, part = Math.abs(by) / large || 0;
+  if (!by || diff.counted && diff.z && z < diff.z || Math.abs(points) < diff.points || part < diff.relative) return [0, by < 0, z];
+  return [diff.counted && diff.z && z < 3 || part < 0.1 ? 1 : part < 0.3 ? 2 : part < 0.6 ? 3 : 4, by < 0, z];
+}
+
+export const RAMP = [['#5295dc', '#82b2e6', '#b2d0f1', '#cfe1f8', '#e8e9ec', '#fcdcca', '#f8c4a6', '#f09a6e', '#e2683a'],
+  ['#1f69b6', '#265a92', '#2b4b6f', '#2b4158', '#3a3d44', '#5a3b2b', '#704329', '#934d1f', '#b4560f']];
+
+// options.diff (an object, may be empty): the text has two columns.
 export function encode(bytes, options = {}) {
-  const root = { kids: new Map(), self: 0, depth: 0 };
-  for (const [frames, w] of parse(bytes)) {
+  const root = { kids: new Map(), self: 0, after: 0, depth: 0 };
+  for (const [frames, w, w2] of parse(bytes, options.diff)) {
     let at = root;
     frames.forEach((f, k) => {
       let kid = at.kids.get(f);
       if (!kid) {
         const [text, color] = colorOf(f, k + 1);
-        at.kids.set(f, kid = { text, color, kids: new Map(), self: 0, depth: k + 1 });
+        at.kids.set(f, kid = { text, color, kids: new Map(), self: 0, after: 0, depth: k + 1 });
       }
       at = kid;
     });
     at.self += w;
+    at.after += w2;
   }
   const bytewise = (a, b) => Buffer.compare(Buffer.from(a.text), Buffer.from(b.text)) || a.color - b.color;
   const order = [], todo = [root];
@@ -106,7 +126,7 @@ export function encode(bytes, options = {}) {
     return ALPHABET[p] + varint(color) + text.slice(p);
   });
 
-  let tree = '', selfs = '', run = 0, D = 0, total = 0;
+  let tree = '', D = 0;
   const lists = new Map();
   for (const f of order) {
     const id = ids.get(f.color + ' ' + f.text), caller = f.up === root ? -1 : ids.get(f.up.color + ' ' + f.up.text);
@@ -116,12 +136,33 @@ export function encode(bytes, options = {}) {
     if (k) list.splice(k - 1, 1);
     list.unshift(id);
     D = f.depth;
-    if (f.self) { selfs += varint(run) + varint(f.self - 1); run = 0; total += f.self; } else run++;
   }
+  const column = key => {
+    let s = '', run = 0;
+    for (const f of order) if (f[key]) { s += varint(run) + varint(f[key] - 1); run = 0; } else run++;
+    return s;
+  };
+  const sumOf = key => order.reduce((s, f) => s + f[key], 0), sections = [column('self')], extra = {};
+  if (options.diff) {
+    const diff = { sums: [sumOf('self'), sumOf('after')], shares: 1, z: 2, points: 0.5, relative: 0.01, dispersion: 1, drift: 0, counted: 1, ramp: RAMP, note: '', ...options.diff };
+    for (const f of order) f.t = [f.self, f.after];
+    for (const f of [...order].reverse()) if (f.up !== root) f.up.t = f.up.t.map((v, i) => v + f.t[i]);
+    sections.push(column('after'));
+    for (const shares of [1, 0]) {
+      let s = '', run = 0;
+      for (const f of order) {
+        const [level, less, z] = judge(diff, shares, ...f.t), code = (level && level + (less ? 8 : 0) + (f.t.includes(0) ? 16 : 0)) + (diff.moved?.includes(f.text) && !level ? 32 : 0);
+        if (code) s += varint(run) + varint(code) + (level ? varint(Math.round(z * 10)) : ''), run = 0; else run++;
+      }
+      sections.push(s);
+    }
+    extra.diff = diff;
+  }
+  const total = sumOf(options.diff ? 'after' : 'self');
 
   const config = { v: 1, title: 'Flame Graph', subtitle: '', notes: '', unit: 'samples', nametype: 'Function:', root: 'all', total, factor: 1, width: 0, inverted: 0,
     fh: 18, fs: 11, cw: 0.61, font: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace', min: 0.1, truncate: 'smart', search: '', bg: '',
-    kinds: KINDS, colors: COLORS, legend: 1, ...options };
+    kinds: KINDS, colors: COLORS, reverse: 0, chart: 0, header: '', attrs: [], legend: options.diff ? 0 : 1, ...options, ...extra };
   if (config.total < total) config.total = total;
   const esc = s => s.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
   const source = n => execFileSync('awk', ['-f', 'strip.awk', n], { cwd: join(here, '../../svg'), encoding: 'utf8' });
@@ -144,7 +185,7 @@ export function encode(bytes, options = {}) {
 
 ${tree}
 
-${selfs}</script>
+${sections.join('\n\n')}</script>
 <script><![CDATA[${source('viewer.js')}]]></script>
 </svg>
 `;
@@ -155,7 +196,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const a of process.argv.slice(2)) {
     const m = /^--(\w+)=(.*)$/s.exec(a);
     if (!m) { console.error('encode.mjs: unknown argument ' + a); process.exit(2); }
-    options[m[1]] = /^-?[\d.]+$/.test(m[2]) ? Number(m[2]) : m[2];
+    options[m[1]] = /^-?[\d.]+$/.test(m[2]) ? Number(m[2]) : /^[[{]/.test(m[2]) ? JSON.parse(m[2]) : m[2];
   }
   let out = Buffer.from(encode(readFileSync(0), options));
   while (out.length) {
