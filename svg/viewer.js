@@ -14,8 +14,8 @@
 
 	// A tree has columns by frame (0 is the root): name, caller, depth, end; self weights (s) and totals (t) of each side.
 	// In a diff there is room behind it for what is gone. half: where the callers of a sandwich begin, they have depths below 0.
-	const ints=k => new Int32Array(k), floats=k => new Float64Array(k),
-	tree=(n, room=D ? 2*n+2 : n) => ({n, half: n, nm: ints(room), par: ints(room), dep: ints(room), end: ints(room), s: sides.map(() => floats(room)), t: sides.map(() => floats(room))}),
+	const ints=k => new Int32Array(k), floats=k => new Float64Array(k), pair=k => sides.map(() => floats(k)),
+	tree=(n, room=D ? 2*n+2 : n) => ({n, half: n, nm: ints(room), par: ints(room), dep: ints(room), end: ints(room), s: pair(room), t: pair(room)}),
 	names=[], hue=[], fn=[], digit=new Uint8Array(127);
 	let rows=0, funcs=0, src, pos;
 	for (let c=32, d=0; c<127; c++) if (!'&<>"\'\\`'.includes(String.fromCharCode(c))) digit[c]=d++;
@@ -86,16 +86,17 @@
 		return {code, z};
 	}) : [];
 
-	// Derived trees. State: ops, a list of [what, text]: r callers first, w sandwich, h hide, f only, x without (what a search finds).
-	let T, ops=[], heavy, mode='A', shares=D?.shares, nm, par, dep, end, tot, self, beg, n, half, g, rest, thin, plain;
+	// Derived trees. State: ops, a list of [what, text]: s widest first, r callers first, w sandwich, h hide, f only, x without (what a search finds).
+	let T, ops=[], mode='A', byShare=D?.shares, nm, par, dep, end, tot, self, beg, n, half, g, rest, thin, plain;
 	// Frames are put into a trie by (caller, name), weights go to s; then nodes are ordered and numbered.
 	const grow=(a, b=new a.constructor(2*a.length)) => (b.set(a), b),
 	spread=(p, name) => {
 		const h=Math.imul(Math.imul(p, 0x9e3779b1)+name, 0x85ebca6b);
 		return h^h>>>15;
 	},
-	trie=room => {
-		const t={k: 1, id: ints(room), up: ints(room), s: sides.map(() => floats(room))};
+	trie=(room, root) => {
+		const t={k: 1, id: ints(room), up: ints(room), s: pair(room)};
+		t.id[0]=root;
 		let bits=2, slot;
 		const find=(p, name) => {
 			let h=spread(p, name), c;
@@ -118,8 +119,8 @@
 	},
 	// Names from N on stand for callers.
 	N=names.length,
-	number=({k, id, up, s}, same, turned) => {
-		const w=floats(k), first=ints(k), after=ints(k), no=ints(k), out=tree(k), todo=[0], {nm, par, dep}=out, from=same && ints(k);
+	number=({k, id, up, s, same, turned, least}) => {
+		const w=floats(k), first=ints(k), after=ints(k), no=ints(k), out=tree(k), todo=[0], {nm, par, dep}=out, heavy=op('s'), from=same && ints(k);
 		for (const a of s) for (let c=0; c<k; c++) w[c]+=a[c];
 		for (let c=k-1; c; c--) if (w[c]) w[up[c]]+=w[c], after[c]=first[up[c]], first[up[c]]=c;
 		let n=0;
@@ -133,8 +134,8 @@
 			if (kids.length>1) kids.sort((a, b) => (id[b]>=N)-(id[a]>=N) || heavy && w[a]-w[b] || id[b]-id[a]);
 			for (const x of kids) todo.push(x);
 		}
-		out.n=n, out.half=Math.min(out.half, n), out.from=from;
-		return out;
+		out.n=n, out.half=Math.min(out.half, n), out.from=from, out.least=least;
+		return finish(out);
 	},
 	// Stacks from frame cur[e] outwards go into the trie below its root, all by one step at a time, so that what is too small
 	// to be seen can end early: turned round, a tree may be very much larger.
@@ -157,20 +158,18 @@
 		}
 	},
 	reversed=T => {
-		const t=trie(T.n), cur=ints(T.n), wt=sides.map(() => floats(T.n));
+		const t=trie(T.n, ROOT), cur=ints(T.n), wt=pair(T.n);
 		let e=0;
-		for (let i=1; i<T.n; i++) if (sides.some(c => T.s[c][i])) {
+		for (let i=1; i<T.n; i++) {
 			for (const c of sides) wt[c][e]=T.s[c][i];
-			cur[e++]=i;
+			cur[e]=i, e+=wt.some(a => a[e]);
 		}
-		t.id[0]=ROOT;
 		climb(t, T, e, cur, wt, 0);
-		return [t];
+		return t;
 	},
 	sandwich=(T, f) => {
-		const t=trie(T.n), map=ints(T.n), cur=ints(T.n), wt=sides.map(() => floats(T.n));
+		const t=trie(T.n, f), map=ints(T.n), cur=ints(T.n), wt=pair(T.n);
 		let e=0, skip=0;
-		t.id[0]=f;
 		for (let i=1; i<T.n; i++) {
 			if (i<skip) map[i]=t.child(map[T.par[i]], T.nm[i]);
 			else if (fn[T.nm[i]]===f) {
@@ -181,30 +180,31 @@
 			for (const c of sides) t.s[c][map[i]]+=T.s[c][i];
 		}
 		climb(t, T, e, cur, wt, N);
-		return [t, 0, C.reverse];
+		t.turned=C.reverse;
+		return t;
 	},
 	filtered=acts => {
-		const t=trie(base.n+1), {n, nm, par}=base, map=ints(n), acc=ints(n), hide=new Uint8Array(N), mask=ints(N);
+		const t=trie(base.n+1, ROOT), {n, nm, par}=base, map=ints(n), acc=ints(n), hide=new Uint8Array(N), mask=ints(N);
 		let want=0;
 		acts.forEach(([a, text], k) => {
 			const bit=a==='x' ? 1<<30 : 1<<k, hit=a==='h' ? 0 : matches(text), f=byHash(text);
 			want|=a==='f' && bit;
 			for (let id=0; id<N-2; id++) if (a==='h') hide[id]|=fn[id]===f; else if (hit[id]) mask[id]|=bit;
 		});
-		t.id[0]=ROOT;
 		for (let i=1; i<n; i++) {
 			const id=nm[i], a=acc[i]=acc[par[i]]|mask[id], m=map[i]=hide[id] ? map[par[i]] : t.child(map[par[i]], id);
 			if ((a&want)===want && !(a>>30)) for (const c of sides) t.s[c][m]+=base.s[c][i];
 		}
-		return [t, !acts.length && t.k===n];
+		t.same=!acts.length && t.k===n;
+		return t;
 	},
-	op=a => ops.find(o => o[0]===a),
+	op=a => ops.find(o => o[0]===a), without=a => op(a) && (ops=ops.filter(o => o[0]!==a)),
 	rebuild=() => {
 		const acts=ops.filter(o => 'hfx'.includes(o[0])), w=op('w'), f=w && byHash(w[1]);
-		let made=acts.length || heavy && !op('r') && !w ? finish(number(...filtered(acts))) : base;
+		let made=acts.length || op('s') && !op('r') && !w ? number(filtered(acts)) : base;
 		plain=made;
-		if (w) made=finish(number(...sandwich(made, f)));
-		else if (op('r')) made=finish(number(...reversed(made)));
+		if (w) made=number(sandwich(made, f));
+		else if (op('r')) made=number(reversed(made));
 		// What --total adds to the root is no stack: it stays while all stacks do.
 		if (!D && !acts.length && !w) made.t[0][0]=Math.max(made.t[0][0], C.total);
 		T=made, lay();
@@ -215,7 +215,7 @@
 		const k=D && mode==='A' ? 1 : 0, free=floats(T.n+2);
 		self=T.s[k], tot=T.t[k];
 		if (mode==='U' && D) {
-			const r=shares ? D.sums[1]/D.sums[0] : 1, [b, a]=T.s;
+			const r=byShare ? D.sums[1]/D.sums[0] : 1, [b, a]=T.s;
 			self=b.map((v, i) => Math.max(v*r, a[i])), tot=sum(self, floats(self.length), T);
 		}
 		if (k && !op('w')) gone();
@@ -256,15 +256,15 @@
 	// As common/significance.h: [code, z] of one frame; of a pair of weights.
 	before=i => T.t[0][i], now=i => g && i>=g ? 0 : T.t[1][i],
 	look=i => {
-		const f=T===base ? i : T.from?.[i], v=verdicts[+!shares];
+		const f=T===base ? i : T.from?.[i], v=verdicts[+!byShare];
 		return i>=T.n ? [28, 0] : !i ? [0, 0] : f>=0 ? [v.code[f], v.z[f]] : judge(before(i), now(i));
 	},
 	judge=(b, a) => {
-		const [B, A]=D.sums, p=(a+b)/(A+B), x=shares ? b/B : b, y=shares ? a/A : a, by=Math.abs(y-x), part=by/Math.max(x, y) || 0, tested=D.counted && D.z>0,
-		v=shares ? D.dispersion*p*(1-p)*(1/A+1/B)+(D.drift*p*(1-p))**2 : D.dispersion*(a+b)+(D.drift*(a+b)/2)**2,
-		z=tested && by ? by/Math.sqrt(v) : 0, points=100*by/(shares ? 1 : Math.max(A, B)),
+		const [B, A]=D.sums, p=(a+b)/(A+B), x=byShare ? b/B : b, y=byShare ? a/A : a, by=Math.abs(y-x), part=by/Math.max(x, y) || 0, tested=D.counted && D.z>0,
+		v=byShare ? D.dispersion*p*(1-p)*(1/A+1/B)+(D.drift*p*(1-p))**2 : D.dispersion*(a+b)+(D.drift*(a+b)/2)**2,
+		z=tested && by ? by/Math.sqrt(v) : 0, points=100*by/(byShare ? 1 : Math.max(A, B)),
 		level=!by || tested && z<D.z || points<D.points || part<D.relative ? 0 : tested && z<3 || part<.1 ? 1 : part<.3 ? 2 : part<.6 ? 3 : 4;
-		return [level && level+(y<x && 8)+(a && b ? 0 : 16), z, (y-x)*(shares ? 100 : 100/Math.max(A, B))];
+		return [level && level+(y<x && 8)+(a && b ? 0 : 16), z, (y-x)*(byShare ? 100 : 100/Math.max(A, B))];
 	};
 
 	// A path's hash is the sum of hash * K^distance. Siblings may differ in kind only, so the suffix counts.
@@ -288,6 +288,7 @@
 
 	// Numbers and names to read.
 	num=v => String(+v.toFixed(2)).replace(/\B(?=(\d{3})+(?!\d))/g, ','),
+	signed=(v, k) => (v<0 ? '\u2212' : '+')+Math.abs(v).toFixed(k),
 	many=(v, unit) => (v=num(v))+' '+(v==='1' ? unit.replace(/([a-z]{2}[a-rt-z])s$/i, '$1') : unit),
 	units=C.unit==='bytes' ? ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] : ['ns', '\u00b5s', 'ms', 's'].slice(['ns', 'us', 'ms'].indexOf(C.unit)>>>0),
 	amount=v => {
@@ -361,13 +362,13 @@
 	themeB=btn('th', 'Theme (D)', () => {keep(theme=dark ? 'light' : 'dark'), draw(), save()}, h('i')),
 	tableB=btn('tb', D ? 'Largest changes (T)' : 'Functions (T)', () => table(), h('i')), helpB=btn('b', 'Keys and actions (?)', () => help(), '?'),
 	list=a => a.filter(s => s).join(' \u00b7 '), legend=div('lg'), arrow=' \u2192 ',
-	sums=D ? `before ${amount(D.sums[0])}${arrow}after ${weight(D.sums[1])} (${signed(100*(D.sums[1]/D.sums[0]-1), 1)}%)` : weight(Math.max(base.t[0][0], C.total)),
+	sums=D ? 'before '+amount(D.sums[0])+arrow+'after '+weight(D.sums[1])+' ('+signed(100*(D.sums[1]/D.sums[0]-1), 1)+'%)' : weight(Math.max(base.t[0][0], C.total)),
 	totals=div('t2', list([sums, many(base.n-1, 'frames'), many(funcs, 'functions'), 'depth '+rows, C.subtitle]));
 	totals.title=C.notes;
 	const head=div('hd', div('tt', div('t1', C.title), totals), div('tl', div('q', input, count, caseB, rexB), prevB, nextB, tableB, helpB, themeB), legend),
 	ink=g2('g', {'font-family': C.font, 'font-size': C.fs}), [kinR, hitR, hovR, selR]=['pj-ki', 'pj-hi', '', 'pj-on'].map(c => g2('path', {class: 'pj-ov '+c})),
 	view=g2('svg', {class: 'pj-v'}, ink, kinR, hitR, hovR, selR),
-	pane=put(div('sc', view), {tabindex: 0, role: 'application', 'aria-label': 'Flame graph', 'aria-roledescription': 'flame graph: arrows move, Enter zooms, T lists functions'}),
+	pane=put(div('sc', view), {tabindex: 0, role: 'application', 'aria-label': 'Flame graph'}),
 	chosen=put(div('cr'), {role: 'group', 'aria-label': 'View'}), crumbs=put(div('cr'), {role: 'navigation', 'aria-label': 'Zoomed to'}),
 	status=put(div('st'), {role: 'status', 'aria-live': 'polite'}), panel=h('dialog', {class: 'pj-dl'}),
 	page=div('x', head, pane, chosen, crumbs, div('ft', status), panel), hole=g2('foreignObject', {}, page);
@@ -381,8 +382,8 @@
 		} catch (e) { /* a sandbox */ }
 	},
 	save=push => {
-		const f=(rx ? 'r' : '')+(cs ? 'c' : '')+(inv!==!!C.inverted ? 'i' : '')+(heavy ? 's' : ''), m=D && (mode==='A' ? '' : mode)+(!shares===!D.shares ? '' : '%');
-		const to='#'+[z && 'z='+pathOf(z), q && 's='+encodeURIComponent(q), f && 'f='+f, ops.length && 'o='+ops.map(o => encodeURIComponent(o.join(''))), m && 'm='+encodeURIComponent(m), theme && 'd='+theme].filter(s => s).join(';');
+		const f=(rx ? 'r' : '')+(cs ? 'c' : '')+(inv!==!!C.inverted ? 'i' : ''), m=D && (mode==='A' ? '' : mode)+(!byShare===!D.shares ? '' : '%');
+		const to='#'+[z && 'z='+pathOf(z), q && 's='+encodeURIComponent(q), f && 'f='+f, ops.length && 'o='+encodeURIComponent(ops.map(o => o.join('')).join('\n')), m && 'm='+encodeURIComponent(m), theme && 'd='+theme].filter(s => s).join(';');
 		try {
 			if (alone && to!==(location.hash || '#')) history[push ? 'pushState' : 'replaceState'](null, '', to);
 		} catch (e) { /* no address bar */ }
@@ -390,13 +391,12 @@
 	// No link may freeze the page: a pattern that might backtrack for ever is not run before somebody asks for it.
 	risky=q => /\)[*+{?]|\\\d|([*+{].*){3}/.test(q.replace(/\\\W/g, '')),
 	load=() => {
-		const v=new URLSearchParams(alone ? location.hash.slice(1).replace(/\+/g, '%2B').replace(/;/g, '&') : ''), get=k => v.get(k) || '', f=get('f'), m=get('m');
+		const v=new URLSearchParams(alone ? location.hash.slice(1).replace(/;/g, '&') : ''), get=k => v.get(k) || '', f=get('f'), m=get('m');
 		input.value=q=get('s').slice(0, 200), rx=f.includes('r'), cs=f.includes('c'), inv=f.includes('i')!==!!C.inverted;
-		theme=get('d').match(/^(dark|light)$|$/)[0], heavy=f.includes('s') && !C.chart, mode=m.match(/[BAU]|$/)[0] || 'A', shares=!!D?.shares!==m.includes('%');
+		theme=get('d').match(/^(dark|light)$|$/)[0], mode=m.match(/[BAU]|$/)[0] || 'A', byShare=!!D?.shares!==m.includes('%');
 		ops=[];
-		for (const o of (alone ? /(?:^#|;)o=([^;]*)|$/.exec(location.hash)[1] || '' : '').split(',').slice(0, 20)) try {
-			const t=decodeURIComponent(o);
-			use(t[0], t.slice(1, 210), 1);
+		for (const o of get('o').split('\n').slice(0, 20)) try {
+			use(o[0], o.slice(1, 210), 1);
 		} catch (e) { /* not a filter */ }
 		rebuild(), H=0, z=frameOf(get('z')), hov=sel=-1;
 		search(1, rx && risky(q));
@@ -404,30 +404,28 @@
 	},
 	// Adds what the view is filtered by. One stands for each thing: callers first and sandwich exclude each other.
 	use=(a, t='', link) => {
-		if (a==='r' ? t : 'hw'.includes(a) ? byHash(t)<0 : !'fx'.includes(a) || link && t[0]&2 && risky(t) || !matches(t).includes(true)) return;
+		if ('rs'.includes(a) ? t || C.chart && a==='s' : 'hw'.includes(a) ? byHash(t)<0 : !'fx'.includes(a) || link && t[0]&2 && risky(t) || !matches(t).includes(true)) return;
 		ops=ops.filter(o => 'rw'.includes(a) ? !'rw'.includes(o[0]) : o.join()!==a+','+t);
 		ops.push([a, t]);
 	},
-	matches=t => {
-		if (t in text) return text[t];
-		const re=regexp(t.slice(1), t[0]&2, t[0]&1);
-		return text[t]=hue.map((_, id) => re.test(names[id]) || re.test(names[id]+suffix(id)));
+	matches=t => text[t]||=matching(t.slice(1), t[0]&2, t[0]&1),
+	quoted=q => q.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+	matching=(q, rx, cs) => {
+		const re=new RegExp(rx ? q : quoted(q), cs ? '' : 'i');
+		return hue.map((_, id) => re.test(names[id]) || re.test(names[id]+suffix(id)));
 	},
-	regexp=(q, rx, cs) => new RegExp(rx ? q : q.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), cs ? '' : 'i'),
-	said=([a, t]) => a==='r' ? C.reverse ? 'callees first' : 'callers first'+(T.least ? ' (\u2265 0.001%)' : '')
+	said=([a, t]) => a==='s' ? 'widest first' : a==='r' ? C.reverse ? 'callees first' : 'callers first'+(T.least ? ' (\u2265 0.001%)' : '')
 		: a==='h' ? 'without '+names[byHash(t)] : a==='w' ? 'sandwich: '+names[byHash(t)]
 		: (a==='f' ? 'only ' : 'no stacks with ')+(t[0]&2 ? '/'+t.slice(1)+'/' : '\u201c'+t.slice(1)+'\u201d');
 
 	// Search: the names (few), then one pass over the view.
 	const search=(quiet, wait) => {
-		let re;
 		hits=null, bad=wait ? 'Enter to run' : '';
 		try {
-			if (q && !wait) re=regexp(q, rx, cs);
+			if (q && !wait) hits=matching(q, rx, cs);
 		} catch (e) {
 			bad='not a regexp';
 		}
-		if (re) hits=hue.map((_, id) => re.test(names[id]) || re.test(names[id]+suffix(id)));
 		tally(), draw(), quiet || save();
 	},
 	tally=() => {
@@ -477,6 +475,7 @@
 			// Of slivers, one for each half pixel can be seen.
 			if (w>=.5 || right!==edge[d] || hits && hits[nm[i]]) seen.push(i), edge[d]=right;
 		}
+		trail();
 		const grown=Math.max((row(Math.max(deep, 0))+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
 		put(view, {width: W, height: H+=grown});
 		if (grown) pane.scrollTop=top; // growth is sky: what was seen stays where it was
@@ -496,12 +495,12 @@
 			if (D && match) ring.push(outline(i, Math.max(box, 2)));
 			// New code is hatched, so that it can be told from more of the same without colours.
 			const x=left(i), b=C.fh-1, s=w>=24 && texts.length<3000 && label(id, w-9);
-			if (D && w>3 && (look(i)[0]&24)===16) for (let k=x; k+b/2<x+w; k+=7) hatch.push(`M${px(k)} ${t + b}l${b / 2} ${-b}`);
+			if (D && w>3 && (look(i)[0]&24)===16) for (let k=x; k+b/2<x+w; k+=7) hatch.push('M'+px(k)+' '+(t+b)+'l'+b/2+' '+-b);
 			if (s) texts.push(g2('text', {x: px(x+4), y: px(t+C.fh/2+C.fs*.3), fill: caller || dim || ghost ? 'var(--mu)' : light(fill) ? '#16181d' : '#fff'}, s));
 		}
 		ink.replaceChildren(...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), g2('path', {class: 'pj-ha', d: hatch.join('')}), ...texts);
 		put(hitR, {d: ring.join('')});
-		trail(), tell(), rings(), chips.forEach(f => f());
+		tell(), rings(), chips.forEach(f => f());
 		if (!alone && !paper) put(hole, {height: innerHeight}), put(svg, {height: page.offsetHeight}); // a page gives no height
 	};
 	const trail=() => {
@@ -512,22 +511,21 @@
 		}
 		crumbs.replaceChildren(...path);
 		if (z) crumbs.scrollLeft=1e6;
-		chosen.replaceChildren(...ops.map(o => btn('f', 'Undo: '+said(o), () => change(() => {ops=ops.filter(p => p!==o)}), said(o))), ...heavy ? [btn('f', 'Undo: widest first', acts.s, 'widest first')] : []);
+		chosen.replaceChildren(...ops.map(o => btn('f', 'Undo: '+said(o), () => change(() => {ops=ops.filter(p => p!==o)}), said(o))));
 	},
-	signed=(v, k) => (v<0 ? '\u2212' : '+')+Math.abs(v).toFixed(k),
 	// Before and after of a pair of weights, and what to think of it.
-	pair=(b, a) => amount(b)+` (${pct(b, D.sums[0])})`+arrow+amount(a)+` (${pct(a, D.sums[1])})`,
-	points=(b, a) => signed(judge(b, a)[2], 2).replace(/\.?0+$/, '')+(shares ? ' pp' : '%'),
-	ratio=(b, a) => b && a ? '\u00d7'+num(shares ? a/D.sums[1]/(b/D.sums[0]) : a/b) : a ? 'new' : b ? 'gone' : '',
+	part2=(v, c) => amount(v)+' ('+pct(v, c)+')', both=(b, a) => part2(b, D.sums[0])+arrow+part2(a, D.sums[1]),
+	points=(b, a) => signed(judge(b, a)[2], 2).replace(/\.?0+$/, '')+(byShare ? ' pp' : '%'),
+	ratio=(b, a) => b && a ? '\u00d7'+num(byShare ? a/D.sums[1]/(b/D.sums[0]) : a/b) : a ? 'new' : b ? 'gone' : '',
 	told=i => {
 		const b=before(i), a=now(i), [code, z]=look(i), {s: [sb, sa]}=T, test=judge(b, a)[1];
-		return ['before '+pair(b, a).replace(arrow, arrow+'after '), points(b, a), ratio(b, a), i && (sb[i] || sa[i]) && 'self '+pair(sb[i], i<T.n ? sa[i] : 0),
-			!i || g && i>=g && thin.has(i) ? i===g && rest && `and ${weight(rest)} in stacks too small to judge`
+		return ['before '+both(b, a).replace(arrow, arrow+'after '), points(b, a), ratio(b, a), i && (sb[i] || sa[i]) && 'self '+both(sb[i], i<T.n ? sa[i] : 0),
+			!i || g && i>=g && thin.has(i) ? i===g && rest && 'and '+weight(rest)+' in stacks too small to judge'
 			: code&32 ? 'moved: same code, reached another way' : code&7 ? z && 'z '+num(+z.toFixed(1)) : D.counted && test<D.z ? 'within sampling noise' : 'too small a change to matter'];
 	},
 	// All places of the function in frame i: how many, and their weight, places inside of places left out.
 	places=i => {
-		const f=fn[nm[i]], first=dep[i]<0===dep[half]<0 ? half : 1, last=i<half && i ? half : g || n, two=[0, 0];
+		const f=fn[nm[i]], last=i<half && i ? half : g || n, two=[0, 0];
 		let k=0;
 		((fn, nm, end, t) => {
 			for (let j=i<half ? 1 : half, skip=0; j<last; j++) if (fn[nm[j]]===f && (k++, j>=skip)) {
@@ -535,7 +533,7 @@
 				t.forEach((t, c) => {two[c]+=t[j]});
 			}
 		})(fn, nm, end, T.t);
-		return k>1 && num(k)+' places, '+(D ? pair(...two) : pct(two[0], whole()))+' together';
+		return k>1 && num(k)+' places, '+(D ? both(...two) : pct(two[0], whole()))+' together';
 	},
 	whole=() => D ? D.sums[+(mode!=='B')] : Math.max(base.t[0][0], C.total),
 	current=() => hov>=0 ? hov : sel>=0 ? sel : z || -1,
@@ -555,7 +553,7 @@
 				i && pct(w, tot[par[i]])+(turned ? ' of callee' : ' of caller'),
 			],
 			z && i>=z && pct(w, tot[z])+' of view',
-			!D && i && !turned && `self ${amount(self[i])} (${pct(self[i], whole())})`,
+			!D && i && !turned && 'self '+part2(self[i], whole()),
 			i && places(i),
 			C.legend && !D && kindName(kind(id)),
 			extra?.[2] && 'Ctrl+click opens '+extra[2],
@@ -596,7 +594,7 @@
 	},
 	focus=() => {input.focus(), input.select()},
 	say=t => status.replaceChildren(t),
-	exact=id => '^'+names[id].replace(/[.*+?^${}()|[\]\\]/g, '\\$&')+'$',
+	exact=id => '^'+quoted(names[id])+'$',
 	byTerm=a => {
 		const i=current(), t=hits ? (rx ? 2 : 0)+(cs ? 1 : 0)+q : i>0 && '3'+exact(nm[i]);
 		if (!t || hits && !found.length) say('Search for something first.');
@@ -636,10 +634,7 @@
 		else if (k>=0) select(k);
 	},
 	widths=m => D && change(() => {mode=m}),
-	acts={
-		s: () => C.chart ? say('This chart is in order of time.') : change(() => {heavy=!heavy}),
-		r: () => change(() => {op('r') ? ops=ops.filter(o => o[0]!=='r') : use('r')}),
-	},
+	toggle=a => C.chart && a==='s' ? say('This chart is in order of time.') : change(() => {without(a) || use(a)}),
 	show=(name, ...kids) => {
 		put(panel, {'aria-label': name});
 		panel.replaceChildren(btn('x2', 'Close (Esc)', () => panel.close(), '\u00d7'), ...kids);
@@ -648,19 +643,19 @@
 	// Every key, as a button too: the menu of those who have no keyboard.
 	menu=[['/', 'Search', focus], ['N', 'Next match', step], ['Shift+N', 'Previous match', step, -1],
 		['T', D ? 'Largest changes' : 'Table of functions', () => table()],
-		['R', C.reverse ? 'Callees first' : 'Callers first', acts.r], ['W', 'Sandwich: callers and callees of a function', () => byFrame('w')],
-		['H', 'Hide a function', () => byFrame('h')], ['Shift+H', 'Show all hidden again', () => change(() => {ops=ops.filter(o => o[0]!=='h')})],
-		['F', 'Only stacks with a match', () => byTerm('f')], ['X', 'No stacks with a match', () => byTerm('x')],
-		['S', 'Widest first, or by name', acts.s], ['I', 'Root on top, or at the bottom', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
+		['R', C.reverse ? 'Callees first' : 'Callers first', () => toggle('r')], ['W', 'Sandwich: callers and callees', () => byFrame('w')],
+		['H', 'Hide a function', () => byFrame('h')], ['Shift+H', 'Show hidden again', () => change(() => without('h'))],
+		['F', 'Only stacks that match', () => byTerm('f')], ['X', 'Without stacks that match', () => byTerm('x')],
+		['S', 'Sort: widest first', () => toggle('s')], ['I', 'Upside down', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
 		['C', 'Copy name', copy], ['Shift+C', 'Copy whole stack', copy, -1], ['D', 'Dark or light', themeB.onclick],
-		['0', 'Whole graph', () => zoom(0)], ['Backspace', 'Zoom out by one', () => z && zoom(Math.max(par[z], 0))], ['Enter', 'Zoom into the selected frame', () => sel>=0 && zoom(sel)],
-		...D ? [['B', 'Widths of before', () => widths('B')], ['A', 'Widths of after', () => widths('A')], ['U', 'Widths of both', () => widths('U')], ['%', 'Compare shares, or counts', () => change(() => {shares=!shares})]] : [],
+		['0', 'Whole graph', () => zoom(0)], ['Backspace', 'Zoom out', () => z && zoom(Math.max(par[z], 0))], ['Enter', 'Zoom in', () => sel>=0 && zoom(sel)],
+		...D ? [['B', 'Widths of before', () => widths('B')], ['A', 'Widths of after', () => widths('A')], ['U', 'Widths of both', () => widths('U')], ['%', 'Shares or counts', () => change(() => {byShare=!byShare})]] : [],
 		['?', 'Keys and actions', () => help()]],
 	help=() => show('Keys and actions', h('h2', {}, 'Keys and actions'), div('mn', ...menu.slice(0, -1).map(([k, t, act, by=1]) => {
 		const b=h('button', {}, h('kbd', {}, k), t);
 		b.onclick=() => {panel.close(), act(by)};
 		return b;
-	})), h('p', {}, 'Arrow keys select frames. Click zooms; on touch screens the first tap selects, the second zooms. Esc goes back step by step. Actions take the frame under the pointer, else the selected, else the zoomed one.')),
+	})), h('p')),
 	// Functions of the filtered stacks, or below the zoomed frame: totals count places inside of places once.
 	table=(by=0) => {
 		const turned=op('r') || op('w'), t=turned ? plain : T, from=turned ? 0 : z, last=turned || !z ? t.n : end[z];
@@ -693,7 +688,7 @@
 			cells.push(row);
 		}
 		const title=D ? 'Largest changes of self '+(C.unit || 'samples') : 'Functions'+(from ? ' below '+names[nm[z]] : '');
-		show(title, h('table', {}, h('caption', {}, title, h('span', {}, D ? rows.length ? `significant ones only, compared as ${shares ? 'shares' : 'counts'}` : 'No function changed significantly.' : rows.length>200 ? `200 of ${num(rows.length)}, all by search` : num(rows.length))),
+		show(title, h('table', {}, h('caption', {}, title, h('span', {}, D ? rows.length ? 'significant ones only, compared as '+(byShare ? 'shares' : 'counts') : 'No function changed significantly.' : rows.length>200 ? 'the first 200 of '+num(rows.length) : num(rows.length))),
 			h('thead', {}, h('tr', {}, ...D ? ['Before', 'After', 'Change', '', 'Function'].map(t => th(t)) : [th('Self', 0), th(''), th('Total', 1), th('Function')])), h('tbody', {}, ...cells)));
 	};
 
@@ -733,13 +728,13 @@
 		legend.append(b);
 	}
 	if (D) {
-		const boxes=D.ramp[0].map(() => h('i')), by=btn('k', 'Compare shares or counts (%)', () => keys['%'](), '');
+		const boxes=D.ramp[0].map(() => h('i')), by=btn('k', 'Shares or counts (%)', () => keys['%'](), '');
 		legend.append(div('k', 'less', div('ra', ...boxes), 'more'), div('k', h('i', {class: 'pj-nw'}), 'new'), by, put(div('sg', ...[['B', 'Before'], ['A', 'After'], ['U', 'Both']].map(([m, t]) => {
-			const b=btn('b', `Widths of ${t.toLowerCase()} (${m})`, () => widths(m), t);
+			const b=btn('b', 'Widths of '+t.toLowerCase()+' ('+m+')', () => widths(m), t);
 			chips.push(() => put(b, {'aria-pressed': mode===m}));
 			return b;
 		})), {role: 'group', 'aria-label': 'Widths'}), h('span', {class: 'pj-no'}, D.note));
-		chips.push(() => {boxes.forEach((b, i) => {b.style.background=D.ramp[+dark][i]}), by.textContent='compared as '+(shares ? 'shares' : 'counts')});
+		chips.push(() => {boxes.forEach((b, i) => {b.style.background=D.ramp[+dark][i]}), by.textContent='compared as '+(byShare ? 'shares' : 'counts')});
 	}
 	const size=(width, height) => {
 		svg.removeAttribute('viewBox');
@@ -758,7 +753,7 @@
 	if (alone) addEventListener('hashchange', load);
 	addEventListener('beforeprint', () => { // on paper: everything, on one page, light
 		paper=true, size(page.offsetWidth, 1e6), draw();
-		put(svg, {viewBox: `0 0 ${page.offsetWidth} ${page.offsetHeight}`});
+		put(svg, {viewBox: '0 0 '+page.offsetWidth+' '+page.offsetHeight});
 	});
 	addEventListener('afterprint', () => {paper=false, size('100%', '100%'), draw()});
 })();

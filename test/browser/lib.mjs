@@ -40,6 +40,7 @@ export const read = path => readFileSync(path, 'utf8');
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(5000);
   page.trouble = [];
   page.on('dialog', d => { page.trouble.push('dialog: ' + d.message()); d.dismiss(); });
   page.on('pageerror', e => page.trouble.push('error: ' + e.message));
