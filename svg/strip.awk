@@ -22,7 +22,7 @@ function split_line(s,    c, q, i, t) {
 			if (s ~ /^\/\/ /) return
 			continue
 		}
-		if (c ~ /['"`]/ || c == "/" && tok[n] ~ /^[(,=:&|?!{};\n]$/) {
+		if (c ~ /['"`]/ || c == "/" && tok[n] ~ /^([(,=>:&|?!{};\n]|return)$/) {
 			q = c
 			t = ""
 			for (i = 2; i <= length(s); i++) {
@@ -32,6 +32,7 @@ function split_line(s,    c, q, i, t) {
 				else if (q == "]" && t == "]") q = "/"
 				else if (t == q) break
 			}
+			if (q == "/") while (substr(s, i + 1, 1) ~ /[a-z]/) i++
 		} else if (match(s, /^([A-Za-z0-9_$]+|\.\.\.)/)) i = RLENGTH
 		else i = 1
 		tok[++n] = substr(s, 1, i)
@@ -59,44 +60,54 @@ function study(    i, b, depth, p, q, w) {
 		if (p == "." || q == ":" && p != "?" && p ~ /^[{,]$/ && open[depth] == "{" ||
 		    open[depth] == "{" && p ~ /^[{,]$/ && q ~ /^[,}]$/) keep[tok[i]] = 1
 		b = near(i, 1)
-		if (q == "=" && tok[b + 1] != "=" || q == "=" && tok[b + 1] == ">" || p == "let" || p == "const" || open[depth] == "(" && p ~ /^[(,]$/ && is_param(b)) own[tok[i]] = 1
+		if (q == "=" && tok[b + 1] != "=" || q == "=" && tok[b + 1] == ">" || p == "let" || p == "const" || open[depth] == "(" && p ~ /^[(,]$/ && closes(b) ~ /^=>/ ||
+		    open[depth] == "[" && p ~ /^[[,]$/ && closes(b) ~ /^(=[^=>]|of)/) own[tok[i]] = 1
 	}
 }
-# Is the list that goes on at token i closed by ) =>?
-function is_param(i,    d) {
+# What follows the bracket that closes the list that goes on at token i.
+function closes(i,    d) {
 	for (d = 1; i <= n && d > 0; i++) {
 		if (tok[i] ~ /^[({[]$/) d++
 		else if (tok[i] ~ /^[]})]$/) d--
 	}
-	return tok[near(i - 1, 1)] == "=" && tok[near(i - 1, 1) + 1] == ">"
+	i = near(i - 1, 1)
+	return tok[i] tok[i + 1]
 }
 
 # The next of a .. z, A .. Z, aa .. that nobody uses.
 function fresh(    k, s, a) {
-	a = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	a = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$"
 	do {
 		k = serial++
-		s = substr(a, k % 52 + 1, 1)
-		if (k >= 52) s = s substr(a, int(k / 52), 1)
-	} while (s in count || s in keep)
+		s = substr(a, k % 54 + 1, 1)
+		if (k >= 54) s = s substr(a, int(k / 54), 1)
+	} while (s in keep || (s in count) && !(s in own))
 	return s
 }
 
+BEGIN { # properties of the viewer's own objects, which no object of the browser has
+	split("nm par dep end half from turned least same child owner code kids", ours)
+}
 END {
 	if (!n || bad) exit bad
 	study()
+	for (t in ours) {
+		delete keep[ours[t]]
+		mine[ours[t]]
+		own[ours[t]]
+	}
 	for (;;) { # the most used first
 		best = ""
-		for (t in own) if (!(t in keep) && !(t in short) && length(t) > 1 && (best == "" || count[t] > count[best] || count[t] == count[best] && t < best)) best = t
+		for (t in own) if (!(t in keep) && !(t in short) && (best == "" || count[t] > count[best] || count[t] == count[best] && t < best)) best = t
 		if (best == "") break
 		short[best] = fresh()
-		if (length(short[best]) >= length(best)) short[best] = best
 	}
 	for (i = 1; i <= n; i++) {
 		t = tok[i]
 		if (t == "\n" && last ~ /^[,;{(]$/) continue
 		if (t == ";" && tok[near(i, 1)] == "}" && last != ")") continue
-		if ((t in short) && tok[near(i, -1)] != ".") t = short[t]
+		if ((t in short) && (tok[near(i, -1)] != "." || t in mine)) t = short[t]
+		if (t == "=" && tok[i + 1] ~ /^'/ && last == "=") continue # === and a string: == does
 		printf "%s", last = t == "const" ? "let" : t
 	}
 }

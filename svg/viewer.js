@@ -12,6 +12,7 @@
 	C=JSON.parse(part('c')), parts=part('d').split('\n\n'), D=C.diff, sides=D ? [0, 1] : [0];
 	if (C.v!==1) return; // a later layout: the static picture stays
 
+	const {abs, imul, max, min}=Math;
 	// A tree has columns by frame (0 is the root): name, caller, depth, end; self weights (s) and totals (t) of each side.
 	// In a diff there is room behind it for what is gone. half: where the callers of a sandwich begin, they have depths below 0.
 	const ints=k => new Int32Array(k), floats=k => new Float64Array(k), pair=k => sides.map(() => floats(k)),
@@ -91,7 +92,7 @@
 	// Frames are put into a trie by (caller, name), weights go to s; then nodes are ordered and numbered.
 	const grow=(a, b=new a.constructor(2*a.length)) => (b.set(a), b),
 	spread=(p, name) => {
-		const h=Math.imul(Math.imul(p, 0x9e3779b1)+name, 0x85ebca6b);
+		const h=imul(imul(p, 0x9e3779b1)+name, 0x85ebca6b);
 		return h^h>>>15;
 	},
 	trie=(room, root) => {
@@ -134,7 +135,7 @@
 			if (kids.length>1) kids.sort((a, b) => (id[b]>=N)-(id[a]>=N) || heavy && w[a]-w[b] || id[b]-id[a]);
 			for (const x of kids) todo.push(x);
 		}
-		out.n=n, out.half=Math.min(out.half, n), out.from=from, out.least=least;
+		out.n=n, out.half=min(out.half, n), out.from=from, out.least=least;
 		return finish(out);
 	},
 	// Stacks from frame cur[e] outwards go into the trie below its root, all by one step at a time, so that what is too small
@@ -142,7 +143,7 @@
 	climb=(t, T, e, cur, wt, plus) => {
 		const at=ints(e);
 		let cost=0, m;
-		for (let i=0; i<e; i++) cost+=Math.abs(T.dep[cur[i]]);
+		for (let i=0; i<e; i++) cost+=abs(T.dep[cur[i]]);
 		t.least=cost>4e6 && T.t.at(-1)[0]/1e5;
 		for (; e; e=m) {
 			m=0;
@@ -206,24 +207,24 @@
 		if (w) made=number(sandwich(made, f));
 		else if (op('r')) made=number(reversed(made));
 		// What --total adds to the root is no stack: it stays while all stacks do.
-		if (!D && !acts.length && !w) made.t[0][0]=Math.max(made.t[0][0], C.total);
+		if (!D && !acts.length && !w) made.t[0][0]=max(made.t[0][0], C.total);
 		T=made, lay();
 	},
 	// Widths and places. In a diff the widths are of before, of after, or of both (U: each frame's larger self weight).
 	lay=() => {
-		({n, nm, par, dep, end, half}=T), g=0;
+		({n, nm, par, dep, end, half}=T), g=NaN;
 		const k=D && mode==='A' ? 1 : 0, free=floats(T.n+2);
 		self=T.s[k], tot=T.t[k];
 		if (mode==='U' && D) {
 			const r=byShare ? D.sums[1]/D.sums[0] : 1, [b, a]=T.s;
-			self=b.map((v, i) => Math.max(v*r, a[i])), tot=sum(self, floats(self.length), T);
+			self=b.map((v, i) => max(v*r, a[i])), tot=sum(self, floats(self.length), T);
 		}
 		if (k && !op('w')) gone();
 		beg=((n, half, dep, tot, beg) => {
 			for (let i=1, d; i<n; i++) {
 				if (i===half) free.fill(0);
 				if (i===g) free[1]=beg[i]=tot[0];
-				else d=Math.abs(dep[i]), beg[i]=free[d+1]=free[d], free[d]+=tot[i];
+				else d=abs(dep[i]), beg[i]=free[d+1]=free[d], free[d]+=tot[i];
 			}
 			return beg;
 		})(n, half, dep, tot, floats(n));
@@ -251,50 +252,50 @@
 			if (i>g) tb[par[i]]+=tb[i], end[par[i]]||=end[i];
 		}
 		thin=new Set(made.values());
-		if (!tb[g]) n=g, g=0;
+		if (!tb[g]) n=g, g=NaN;
 	},
 	// As common/significance.h: [code, z] of one frame; of a pair of weights.
-	before=i => T.t[0][i], now=i => g && i>=g ? 0 : T.t[1][i],
+	before=i => T.t[0][i], now=i => i>=g ? 0 : T.t[1][i],
 	look=i => {
 		const f=T===base ? i : T.from?.[i], v=verdicts[+!byShare];
 		return i>=T.n ? [28, 0] : !i ? [0, 0] : f>=0 ? [v.code[f], v.z[f]] : judge(before(i), now(i));
 	},
 	judge=(b, a) => {
-		const [B, A]=D.sums, p=(a+b)/(A+B), x=byShare ? b/B : b, y=byShare ? a/A : a, by=Math.abs(y-x), part=by/Math.max(x, y) || 0, tested=D.counted && D.z>0,
+		const [B, A]=D.sums, p=(a+b)/(A+B), x=byShare ? b/B : b, y=byShare ? a/A : a, by=abs(y-x), part=by/max(x, y) || 0, tested=D.counted && D.z>0,
 		v=byShare ? D.dispersion*p*(1-p)*(1/A+1/B)+(D.drift*p*(1-p))**2 : D.dispersion*(a+b)+(D.drift*(a+b)/2)**2,
-		z=tested && by ? by/Math.sqrt(v) : 0, points=100*by/(byShare ? 1 : Math.max(A, B)),
-		level=!by || tested && z<D.z || points<D.points || part<D.relative ? 0 : tested && z<3 || part<.1 ? 1 : part<.3 ? 2 : part<.6 ? 3 : 4;
-		return [level && level+(y<x && 8)+(a && b ? 0 : 16), z, (y-x)*(byShare ? 100 : 100/Math.max(A, B))];
+		z=tested && by ? by/Math.sqrt(v) : 0, inPoints=100*by/(byShare ? 1 : max(A, B)),
+		level=!by || tested && z<D.z || inPoints<D.points || part<D.relative ? 0 : tested && z<3 || part<.1 ? 1 : part<.3 ? 2 : part<.6 ? 3 : 4;
+		return [level && level+(y<x && 8)+(a && b ? 0 : 16), z, (y-x)*(byShare ? 100 : 100/max(A, B))];
 	};
 
 	// A path's hash is the sum of hash * K^distance. Siblings may differ in kind only, so the suffix counts.
-	const hashes=[], hash=id => {
+	const hashes=[], digest=id => {
 		if (id in hashes) return hashes[id];
 		let h=7, t=names[id]+suffix(id);
-		for (let i=0; i<t.length; i++) h=Math.imul(h^h>>>15, 33)+t.charCodeAt(i)|0;
+		for (let i=0; i<t.length; i++) h=imul(h^h>>>15, 33)+t.charCodeAt(i)|0;
 		return hashes[id]=h;
 	},
-	base36=h => (h>>>0).toString(36), byHash=text => fn.find(id => base36(hash(id))===text) ?? -1,
+	base36=h => (h>>>0).toString(36), byHash=text => fn.find(id => base36(digest(id))===text) ?? -1,
 	pathOf=i => {
 		let h=0;
-		for (let k=1; i>0; i=par[i], k=Math.imul(k, 0x9e3779b1)) h+=Math.imul(hash(nm[i]), k);
+		for (let k=1; i>0; i=par[i], k=imul(k, 0x9e3779b1)) h+=imul(digest(nm[i]), k);
 		return base36(h);
 	},
 	frameOf=path => {
 		const all=ints(n);
-		for (let i=1; path && i<n; i++) if (base36(all[i]=hash(nm[i])+Math.imul(all[par[i]], 0x9e3779b1))===path) return i;
+		for (let i=1; path && i<n; i++) if (base36(all[i]=digest(nm[i])+imul(all[par[i]], 0x9e3779b1))===path) return i;
 		return 0;
 	},
 
 	// Numbers and names to read.
 	num=v => String(+v.toFixed(2)).replace(/\B(?=(\d{3})+(?!\d))/g, ','),
-	signed=(v, k) => (v<0 ? '\u2212' : '+')+Math.abs(v).toFixed(k),
+	signed=(v, k) => (v<0 ? '\u2212' : '+')+abs(v).toFixed(k),
 	many=(v, unit) => (v=num(v))+' '+(v==='1' ? unit.replace(/([a-z]{2}[a-rt-z])s$/i, '$1') : unit),
 	units=C.unit==='bytes' ? ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] : ['ns', '\u00b5s', 'ms', 's'].slice(['ns', 'us', 'ms'].indexOf(C.unit)>>>0),
 	amount=v => {
 		const step=units[4] ? 1024 : 1000;
 		let k=0;
-		for (v*=C.factor; units[k+1] && Math.abs(v)>=step; k++) v/=step;
+		for (v*=C.factor; units[k+1] && abs(v)>=step; k++) v/=step;
 		return units[k] ? many(v, units[k]) : num(v);
 	},
 	weight=v => units[0] ? amount(v) : many(v*C.factor, C.unit || 'samples'),
@@ -344,6 +345,8 @@
 		for (const k in at) e.setAttribute(k, at[k]);
 		return e;
 	},
+	press=(b, on) => put(b, {'aria-pressed': !!on}),
+	refill=(e, ...kids) => e.replaceChildren(...kids),
 	make=ns => (tag, at, ...kids) => {
 		const e=put(document.createElementNS('http://www.w3.org/'+ns, tag), at);
 		e.append(...kids);
@@ -357,12 +360,12 @@
 	},
 	input=h('input', {maxlength: 200, placeholder: 'Search ( / )', 'aria-label': 'Search', spellcheck: false}),
 	count=h('span', {class: 'pj-n', 'aria-live': 'polite'}),
-	caseB=btn('b', 'Match case', () => {cs=!cs, search()}, 'Aa'), rexB=btn('b', 'Regexp', () => {rx=!rx, search()}, '.*'),
+	caseB=btn('b', 'Match case', () => {cs=!cs, seek()}, 'Aa'), rexB=btn('b', 'Regexp', () => {rx=!rx, seek()}, '.*'),
 	prevB=btn('b', 'Previous (Shift+N)', () => step(-1), '\u2039'), nextB=btn('b', 'Next (N)', () => step(1), '\u203a'),
 	themeB=btn('th', 'Theme (D)', () => {keep(theme=dark ? 'light' : 'dark'), draw(), save()}, h('i')),
-	tableB=btn('tb', D ? 'Largest changes (T)' : 'Functions (T)', () => table(), h('i')), helpB=btn('b', 'Keys and actions (?)', () => help(), '?'),
+	tableB=btn('tb', D ? 'Largest changes (T)' : 'Functions (T)', () => table(), h('i')), helpB=btn('b', 'Help (?)', () => help(), '?'),
 	list=a => a.filter(s => s).join(' \u00b7 '), legend=div('lg'), arrow=' \u2192 ',
-	sums=D ? 'before '+amount(D.sums[0])+arrow+'after '+weight(D.sums[1])+' ('+signed(100*(D.sums[1]/D.sums[0]-1), 1)+'%)' : weight(Math.max(base.t[0][0], C.total)),
+	sums=D ? 'before '+amount(D.sums[0])+arrow+'after '+weight(D.sums[1])+' ('+signed(100*(D.sums[1]/D.sums[0]-1), 1)+'%)' : weight(max(base.t[0][0], C.total)),
 	totals=div('t2', list([sums, many(base.n-1, 'frames'), many(funcs, 'functions'), 'depth '+rows, C.subtitle]));
 	totals.title=C.notes;
 	const head=div('hd', div('tt', div('t1', C.title), totals), div('tl', div('q', input, count, caseB, rexB), prevB, nextB, tableB, helpB, themeB), legend),
@@ -379,14 +382,14 @@
 	keep=v => {
 		try {
 			return v ? localStorage.pjTheme=v : localStorage.pjTheme;
-		} catch (e) { /* a sandbox */ }
+		} catch {} // a sandbox
 	},
 	save=push => {
 		const f=(rx ? 'r' : '')+(cs ? 'c' : '')+(inv!==!!C.inverted ? 'i' : ''), m=D && (mode==='A' ? '' : mode)+(!byShare===!D.shares ? '' : '%');
 		const to='#'+[z && 'z='+pathOf(z), q && 's='+encodeURIComponent(q), f && 'f='+f, ops.length && 'o='+encodeURIComponent(ops.map(o => o.join('')).join('\n')), m && 'm='+encodeURIComponent(m), theme && 'd='+theme].filter(s => s).join(';');
 		try {
 			if (alone && to!==(location.hash || '#')) history[push ? 'pushState' : 'replaceState'](null, '', to);
-		} catch (e) { /* no address bar */ }
+		} catch {} // no address bar
 	},
 	// No link may freeze the page: a pattern that might backtrack for ever is not run before somebody asks for it.
 	risky=q => /\)[*+{?]|\\\d|([*+{].*){3}/.test(q.replace(/\\\W/g, '')),
@@ -397,9 +400,9 @@
 		ops=[];
 		for (const o of get('o').split('\n').slice(0, 20)) try {
 			use(o[0], o.slice(1, 210), 1);
-		} catch (e) { /* not a filter */ }
+		} catch {} // not a filter
 		rebuild(), H=0, z=frameOf(get('z')), hov=sel=-1;
-		search(1, rx && risky(q));
+		seek(1, rx && risky(q));
 		if (low) center();
 	},
 	// Adds what the view is filtered by. One stands for each thing: callers first and sandwich exclude each other.
@@ -419,11 +422,11 @@
 		: (a==='f' ? 'only ' : 'no stacks with ')+(t[0]&2 ? '/'+t.slice(1)+'/' : '\u201c'+t.slice(1)+'\u201d');
 
 	// Search: the names (few), then one pass over the view.
-	const search=(quiet, wait) => {
+	const seek=(quiet, wait) => {
 		hits=null, bad=wait ? 'Enter to run' : '';
 		try {
 			if (q && !wait) hits=matching(q, rx, cs);
-		} catch (e) {
+		} catch {
 			bad='not a regexp';
 		}
 		tally(), draw(), quiet || save();
@@ -439,25 +442,26 @@
 	tell=() => {
 		const k=found.length, part=z || plain!==base; // both halves of a sandwich have the same stacks
 		count.textContent=bad || hits && (k ? list([(z || !op('w')) && pct(area, tot[z])+(part ? ' of view' : ''), (turn<0 ? '' : num(turn+1)+' of ')+num(k)]) : 'no match');
-		put(input, {'aria-invalid': !!bad}), put(caseB, {'aria-pressed': !!cs}), put(rexB, {'aria-pressed': !!rx});
+		put(input, {'aria-invalid': !!bad}), press(caseB, cs), press(rexB, rx);
 		prevB.disabled=nextB.disabled=!k;
 	},
 	step=by => {
 		const k=found.length;
 		if (turn<0) found.sort((a, b) => tot[b]-tot[a] || a-b); // the widest first, of equals from left to right
-		if (!hits) search();
-		else if (k) select(found[turn=turn<0 && by<0 ? k-1 : (turn+by+k)%k]), tell();
+		if (!hits) seek();
+		else if (k) choose(found[turn=turn<0 && by<0 ? k-1 : (turn+by+k)%k]), tell();
 	};
 
 	// Drawing.
 	const light=hex => [.2126, .7152, .0722].reduce((sum, part, i) => sum+part*(parseInt(hex.slice(2*i+1, 2*i+3), 16)/255)**2.2, 0)>=.18,
+	tint=code => D.ramp[+dark][4+(code&8 ? -1 : 1)*(code&7)],
 	color=i => {
 		const [code]=D ? look(i) : [0];
-		return D && nm[i]<N-2 ? D.ramp[+dark][4+(code&8 ? -1 : 1)*(code&7)] : C.colors[hue[nm[i]]]?.[+dark] || (dark ? '#33373e' : '#d9dce1');
+		return D && nm[i]<N-2 ? tint(code) : C.colors[hue[nm[i]]]?.[+dark] || (dark ? '#33373e' : '#d9dce1');
 	},
 	px=v => +v.toFixed(2), row=d => d-low, y=d => inv ? row(d)*C.fh : H-(row(d)+1)*C.fh,
 	above=i => z && i<=z && end[i]>=end[z]; // z and its callers: full width
-	const left=i => above(i) ? 0 : (beg[i]-beg[z])*unit+(!z && g && i>=g ? 8 : 0), span=i => above(i) ? W : tot[i]*unit,
+	const left=i => above(i) ? 0 : (beg[i]-beg[z])*unit+(!z && i>=g ? 8 : 0), span=i => above(i) ? W : tot[i]*unit,
 	outline=(i, w, r=0, x=left(i)+r) => 'M'+px(x)+' '+(y(dep[i])+r)+'H'+px(x+w-2*r)+'v'+(C.fh-1-2*r)+'H'+px(x)+'z',
 	draw=() => {
 		const t=theme || keep(), bg=C.bg && light(C.bg), seen=[], edge=[], paths=new Map(), texts=[], last=z ? end[z] : n, hatch=[], ring=[];
@@ -467,7 +471,7 @@
 		unit=z || !g ? W/(tot[z] || 1) : (W-8)/(tot[0]+tot[g]), low=0;
 
 		let deep=dep[z], i, w;
-		for (i=z; i>=0; i=par[i]) seen.push(i), low=Math.min(low, dep[i]);
+		for (i=z; i>=0; i=par[i]) seen.push(i), low=min(low, dep[i]);
 		for (i=z+1; i<last; i=w<C.min || !w ? end[i] : i+1) if ((w=span(i)) && w>=C.min) {
 			const d=dep[i], right=Math.ceil(2*(left(i)+w));
 			if (d>deep) deep=d;
@@ -476,7 +480,7 @@
 			if (w>=.5 || right!==edge[d] || hits && hits[nm[i]]) seen.push(i), edge[d]=right;
 		}
 		trail();
-		const grown=Math.max((row(Math.max(deep, 0))+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
+		const grown=max((row(max(deep, 0))+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
 		put(view, {width: W, height: H+=grown});
 		if (grown) pane.scrollTop=top; // growth is sky: what was seen stays where it was
 		tall=pane.clientHeight, scroll=pane.scrollTop;
@@ -484,21 +488,21 @@
 		lists=[];
 		for (i of seen) {
 			const id=nm[i], d=dep[i], t=y(d);
-			if (!paper && Math.abs(t-scroll-tall/2)>tall) continue;
+			if (!paper && abs(t-scroll-tall/2)>tall) continue;
 			(lists[row(d)]||=[]).push(i), w=span(i);
-			const caller=i!==z && above(i), match=!caller && hits && hits[id], dim=!match && (found.length || only && kindName(kind(id))!==only), ghost=g && i>=g && thin.has(i);
+			const caller=i!==z && above(i), match=!caller && hits && hits[id], dim=!match && (found.length || only && kindName(kind(id))!==only), ghost=i>=g && thin.has(i);
 			const fill=match && !D ? C.search || (dark ? '#ff5cc8' : '#d6249f') : color(i);
-			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || D || !C.legend ? 1 : 1-(hash(id)>>>9&3)*.05;
-			const r=w<5 ? 0 : 1.5, key=fill+opacity+r+ghost, box=w<2 ? Math.max(w*.9, .5) : w-1; // a stroke of the same colour rounds the corners
+			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || D || !C.legend ? 1 : 1-(digest(id)>>>9&3)*.05;
+			const r=w<5 ? 0 : 1.5, key=fill+opacity+r+ghost, box=w<2 ? max(w*.9, .5) : w-1; // a stroke of the same colour rounds the corners
 			if (!paths.has(key)) paths.set(key, [ghost ? {class: 'pj-gh'} : {fill, opacity, stroke: r ? fill : 'none', 'stroke-width': 2*r}]);
 			paths.get(key).push(outline(i, box, ghost ? .5 : r));
-			if (D && match) ring.push(outline(i, Math.max(box, 2)));
+			if (D && match) ring.push(outline(i, max(box, 2)));
 			// New code is hatched, so that it can be told from more of the same without colours.
 			const x=left(i), b=C.fh-1, s=w>=24 && texts.length<3000 && label(id, w-9);
 			if (D && w>3 && (look(i)[0]&24)===16) for (let k=x; k+b/2<x+w; k+=7) hatch.push('M'+px(k)+' '+(t+b)+'l'+b/2+' '+-b);
 			if (s) texts.push(g2('text', {x: px(x+4), y: px(t+C.fh/2+C.fs*.3), fill: caller || dim || ghost ? 'var(--mu)' : light(fill) ? '#16181d' : '#fff'}, s));
 		}
-		ink.replaceChildren(...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), g2('path', {class: 'pj-ha', d: hatch.join('')}), ...texts);
+		refill(ink, ...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), g2('path', {class: 'pj-ha', d: hatch.join('')}), ...texts);
 		put(hitR, {d: ring.join('')});
 		tell(), rings(), chips.forEach(f => f());
 		if (!alone && !paper) put(hole, {height: innerHeight}), put(svg, {height: page.offsetHeight}); // a page gives no height
@@ -509,18 +513,18 @@
 			const to=i, id=nm[i], name=names[id];
 			path.unshift(btn('b', name, () => zoom(to), forms(id).at(-2) || name));
 		}
-		crumbs.replaceChildren(...path);
+		refill(crumbs, ...path);
 		if (z) crumbs.scrollLeft=1e6;
-		chosen.replaceChildren(...ops.map(o => btn('f', 'Undo: '+said(o), () => change(() => {ops=ops.filter(p => p!==o)}), said(o))));
+		refill(chosen, ...ops.map(o => btn('f', 'Undo: '+said(o), () => change(() => {ops=ops.filter(p => p!==o)}), said(o))));
 	},
 	// Before and after of a pair of weights, and what to think of it.
 	part2=(v, c) => amount(v)+' ('+pct(v, c)+')', both=(b, a) => part2(b, D.sums[0])+arrow+part2(a, D.sums[1]),
-	points=(b, a) => signed(judge(b, a)[2], 2).replace(/\.?0+$/, '')+(byShare ? ' pp' : '%'),
+	inPoints=(b, a) => signed(judge(b, a)[2], 2).replace(/\.?0+$/, '')+(byShare ? ' pp' : '%'),
 	ratio=(b, a) => b && a ? '\u00d7'+num(byShare ? a/D.sums[1]/(b/D.sums[0]) : a/b) : a ? 'new' : b ? 'gone' : '',
 	told=i => {
 		const b=before(i), a=now(i), [code, z]=look(i), {s: [sb, sa]}=T, test=judge(b, a)[1];
-		return ['before '+both(b, a).replace(arrow, arrow+'after '), points(b, a), ratio(b, a), i && (sb[i] || sa[i]) && 'self '+both(sb[i], i<T.n ? sa[i] : 0),
-			!i || g && i>=g && thin.has(i) ? i===g && rest && 'and '+weight(rest)+' in stacks too small to judge'
+		return ['before '+both(b, a).replace(arrow, arrow+'after '), inPoints(b, a), ratio(b, a), i && (sb[i] || sa[i]) && 'self '+both(sb[i], i<T.n ? sa[i] : 0),
+			!i || i>=g && thin.has(i) ? i===g && rest && 'and '+weight(rest)+' in stacks too small to judge'
 			: code&32 ? 'moved: same code, reached another way' : code&7 ? z && 'z '+num(+z.toFixed(1)) : D.counted && test<D.z ? 'within sampling noise' : 'too small a change to matter'];
 	},
 	// All places of the function in frame i: how many, and their weight, places inside of places left out.
@@ -535,17 +539,19 @@
 		})(fn, nm, end, T.t);
 		return k>1 && num(k)+' places, '+(D ? both(...two) : pct(two[0], whole()))+' together';
 	},
-	whole=() => D ? D.sums[+(mode!=='B')] : Math.max(base.t[0][0], C.total),
+	comparing=() => byShare ? 'shares' : 'counts',
+	whole=() => D ? D.sums[+(mode!=='B')] : max(base.t[0][0], C.total),
+	outward=i => dep[i]<0 || !C.reverse!==!op('r'), // are its children its callers?
 	current=() => hov>=0 ? hov : sel>=0 ? sel : z || -1,
 	rings=() => {
 		const last=z ? end[z] : n, i=current(), id=nm[i], box=h('i'), w=tot[i], kin=[];
-		for (const [e, i, least] of [[hovR, hov, 1], [selR, sel, 5]]) put(e, {d: above(i) || i>=z && i<last ? outline(i, Math.max(span(i)-1, least)) : ''});
+		for (const [e, i, least] of [[hovR, hov, 1], [selR, sel, 5]]) put(e, {d: above(i) || i>=z && i<last ? outline(i, max(span(i)-1, least)) : ''});
 		if (i>0) for (const l of lists) for (const k of l || []) if (k!==i && fn[nm[k]]===fn[id] && span(k)>=1) kin.push(outline(k, span(k)-1));
 		put(kinR, {d: kin.join('')});
-		if (i<0) return status.replaceChildren();
+		if (i<0) return refill(status);
 		box.style.background=color(i);
-		const turned=dep[i]<0 || !C.reverse!==!op('r'), extra=C.attrs?.find(a => a[0]===id);
-		status.replaceChildren(box, i && C.nametype ? C.nametype+' ' : '', h('b', {}, names[id]), h('span', {}, ' \u2014 '+list([
+		const turned=outward(i), extra=C.attrs?.find(a => a[0]===id);
+		refill(status, box, i && C.nametype ? C.nametype+' ' : '', h('b', {}, names[id]), h('span', {}, ' \u2014 '+list([
 			extra?.[1],
 			...D ? told(i) : [
 				weight(w),
@@ -556,7 +562,7 @@
 			!D && i && !turned && 'self '+part2(self[i], whole()),
 			i && places(i),
 			C.legend && !D && kindName(kind(id)),
-			extra?.[2] && 'Ctrl+click opens '+extra[2],
+			extra?.[2] && 'Ctrl+click: '+extra[2],
 		])));
 	};
 
@@ -564,7 +570,7 @@
 	const zoom=i => {
 		if (i!==z) z=i, hov=sel=-1, tally(), draw(), save(true);
 	},
-	select=i => {
+	choose=i => {
 		sel=i, hov=-1, rings();
 		selR.scrollIntoView({block: 'nearest'});
 	},
@@ -580,41 +586,42 @@
 		if (low) center();
 	},
 	escape=() => {
-		if (q) input.value=q='', sel=-1, search();
+		if (q) input.value=q='', sel=-1, seek();
 		else if (sel>=0) sel=-1, rings();
 		else if (only) only='', draw();
 		else if (z) zoom(0);
 		else if (ops.length) change(() => ops.pop());
-		pane.focus({preventScroll: true});
+		toPane();
 	},
 	frameAt=ev => {
 		const r=view.getBoundingClientRect(), x=ev.clientX-r.left, row=Math.floor((ev.clientY-r.top)/C.fh);
 		const i=lists[inv ? row : H/C.fh-1-row]?.findLast(i => left(i)<=x) ?? -1;
-		return x<left(i)+Math.max(span(i), 1) ? i : -1;
+		return x<left(i)+max(span(i), 1) ? i : -1;
 	},
+	toPane=() => pane.focus({preventScroll: true}),
 	focus=() => {input.focus(), input.select()},
-	say=t => status.replaceChildren(t),
+	say=t => refill(status, t),
 	exact=id => '^'+quoted(names[id])+'$',
 	byTerm=a => {
 		const i=current(), t=hits ? (rx ? 2 : 0)+(cs ? 1 : 0)+q : i>0 && '3'+exact(nm[i]);
-		if (!t || hits && !found.length) say('Search for something first.');
+		if (!t || hits && !found.length) say('Search first.');
 		else change(() => use(a, t));
 	},
 	byFrame=a => {
 		const i=current();
-		if (i<1) say('Point at a frame first, or select one with the arrow keys.');
-		else change(() => use(a, base36(hash(fn[nm[i]]))));
+		if (i<1) say('Point at a frame first.');
+		else change(() => use(a, base36(digest(fn[nm[i]]))));
 	},
 	copy=all => {
-		const i=Math.max(current(), 0), path=[], name=i => names[nm[i]]+suffix(nm[i]);
+		const i=max(current(), 0), path=[], name=i => names[nm[i]]+suffix(nm[i]);
 		for (let k=i; k>0 || k===0 && op('w'); k=par[k]) path.push(name(k));
-		if (!(dep[i]<0 || !C.reverse!==!op('r'))) path.reverse();
+		if (!outward(i)) path.reverse();
 		const t=all<0 ? path.join(';') : name(i), done=() => say('Copied: '+t), old=() => {
 			const box=h('textarea', {}, t);
 			page.append(box), box.select();
 			if (document.execCommand('copy')) done();
-			else say('The browser does not allow copying: '+t);
-			box.remove(), pane.focus({preventScroll: true});
+			else say('Copy this: '+t);
+			box.remove(), toPane();
 		};
 		if (navigator.clipboard) navigator.clipboard.writeText(t).then(done, old);
 		else old();
@@ -622,22 +629,22 @@
 	// by: 1 up, -1 down on the screen. Callees are above, or below when the root is on top.
 	climbTo=by => {
 		let i=current();
-		if (i<0) return select(0);
+		if (i<0) return choose(0);
 		const d=dep[i]+(inv ? -by : by);
 		let to=dep[par[i]]===d ? par[i] : -1;
 		for (let c=i+1; c<end[i]; c=end[c]) if (dep[c]===d && tot[c] && !(tot[c]<=tot[to])) to=c;
-		if (to>=0 && (above(to) || to>=z)) select(to);
+		if (to>=0 && (above(to) || to>=z)) choose(to);
 	},
 	aside=by => {
 		const i=current(), l=lists[row(dep[i])] || [], k=by>0 ? l.find(k => k>i) : l.findLast(k => k<i);
-		if (i<0) select(0);
-		else if (k>=0) select(k);
+		if (i<0) choose(0);
+		else if (k>=0) choose(k);
 	},
-	widths=m => D && change(() => {mode=m}),
-	toggle=a => C.chart && a==='s' ? say('This chart is in order of time.') : change(() => {without(a) || use(a)}),
+	modes=!D ? [] : [['B', 'before'], ['A', 'after'], ['U', 'both']].map(([m, t]) => [m, t, () => change(() => {mode=m})]),
+	toggle=a => C.chart && a==='s' ? say('In order of time.') : change(() => {without(a) || use(a)}),
 	show=(name, ...kids) => {
 		put(panel, {'aria-label': name});
-		panel.replaceChildren(btn('x2', 'Close (Esc)', () => panel.close(), '\u00d7'), ...kids);
+		refill(panel, btn('x2', 'Close (Esc)', () => panel.close(), '\u00d7'), h('h2', {}, name), ...kids);
 		panel.open || panel.showModal();
 	},
 	// Every key, as a button too: the menu of those who have no keyboard.
@@ -648,10 +655,10 @@
 		['F', 'Only stacks that match', () => byTerm('f')], ['X', 'Without stacks that match', () => byTerm('x')],
 		['S', 'Sort: widest first', () => toggle('s')], ['I', 'Upside down', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
 		['C', 'Copy name', copy], ['Shift+C', 'Copy whole stack', copy, -1], ['D', 'Dark or light', themeB.onclick],
-		['0', 'Whole graph', () => zoom(0)], ['Backspace', 'Zoom out', () => z && zoom(Math.max(par[z], 0))], ['Enter', 'Zoom in', () => sel>=0 && zoom(sel)],
-		...D ? [['B', 'Widths of before', () => widths('B')], ['A', 'Widths of after', () => widths('A')], ['U', 'Widths of both', () => widths('U')], ['%', 'Shares or counts', () => change(() => {byShare=!byShare})]] : [],
-		['?', 'Keys and actions', () => help()]],
-	help=() => show('Keys and actions', h('h2', {}, 'Keys and actions'), div('mn', ...menu.slice(0, -1).map(([k, t, act, by=1]) => {
+		['0', 'Whole graph', () => zoom(0)], ['Backspace', 'Zoom out', () => z && zoom(max(par[z], 0))], ['Enter', 'Zoom in', () => sel>=0 && zoom(sel)],
+		...modes.map(([m, t, act]) => [m, 'Widths: '+t, act]), ...D ? [['%', 'Shares or counts', () => change(() => {byShare=!byShare})]] : [],
+		['?', '', () => help()]],
+	help=() => show('Keys and actions', div('mn', ...menu.slice(0, -1).map(([k, t, act, by=1]) => {
 		const b=h('button', {}, h('kbd', {}, k), t);
 		b.onclick=() => {panel.close(), act(by)};
 		return b;
@@ -659,36 +666,33 @@
 	// Functions of the filtered stacks, or below the zoomed frame: totals count places inside of places once.
 	table=(by=0) => {
 		const turned=op('r') || op('w'), t=turned ? plain : T, from=turned ? 0 : z, last=turned || !z ? t.n : end[z];
-		const F=sides.map(() => [floats(N), floats(N)]), until=ints(N), rows=[];
-		sides.forEach(c => {
-			const [own, all]=F[c], s=t.s[c], w=t.t[c];
+		const own=pair(N), all=pair(N), until=ints(N), size=whole(), rows=[], cells=[], [b, a]=own;
+		for (const c of sides) {
 			until.fill(0);
-			for (let i=Math.max(from, 1); i<last; i++) {
-				const f=fn[t.nm[i]];
-				own[f]+=C.reverse ? t.dep[i]===1 && w[i] : s[i];
-				if (i>=until[f]) all[f]+=w[i], until[f]=t.end[i];
+			for (let i=max(from, 1); i<last; i++) {
+				const f=fn[t.nm[i]], w=t.t[c][i];
+				own[c][f]+=C.reverse ? t.dep[i]===1 && w : t.s[c][i];
+				if (i>=until[f]) all[c][f]+=w, until[f]=t.end[i];
 			}
-		});
-		const [[own, all], [own2]]=[F[0], F[1] || []], size=whole(), cells=[];
-		let k=0;
-		for (let f=0; f<N-2; f++) if (D ? judge(own[f], own2[f])[0] : all[f]) rows.push(f);
-		if (D) rows.sort((f, k) => Math.abs(judge(own[k], own2[k])[2])-Math.abs(judge(own[f], own2[f])[2]));
-		else rows.sort((f, k) => by ? all[k]-all[f] || own[k]-own[f] : own[k]-own[f] || all[k]-all[f]);
+		}
+		const key=f => D ? abs(judge(b[f], a[f])[2]) : (by ? all[0] : b)[f];
+		for (let f=0; f<N-2; f++) if (D ? judge(b[f], a[f])[0] : all[0][f]) rows.push(f);
+		rows.sort((f, k) => key(k)-key(f) || all[0][k]-all[0][f]);
 		const cell=t => h('td', {}, t), th=(t, k) => h('th', {scope: 'col', ...k>=0 && {'aria-sort': k===by ? 'descending' : 'none'}}, k>=0 ? btn('b', 'Sort by '+t.toLowerCase(), () => table(k), t) : t);
 		for (const f of rows.slice(0, D ? 50 : 200)) {
-			const name=h('button', {}, names[f]), box=h('i'), code=D ? judge(own[f], own2[f])[0] : 0;
-			box.style.background=D ? D.ramp[+dark][4+(code&8 ? -1 : 1)*(code&7)] : C.colors[hue[f]][+dark];
-			const row=h('tr', {}, ...D ? [amount(own[f]), amount(own2[f]), points(own[f], own2[f]), ratio(own[f], own2[f])].map(cell)
-				: [pct(own[f], size), amount(own[f]), pct(all[f], size)].map(cell), h('th', {scope: 'row'}, box, name));
+			const name=h('button', {}, names[f]), box=h('i'), code=D ? judge(b[f], a[f])[0] : 0;
+			box.style.background=D ? tint(code) : C.colors[hue[f]][+dark];
+			const row=h('tr', {}, ...D ? [amount(b[f]), amount(a[f]), inPoints(b[f], a[f]), ratio(b[f], a[f])].map(cell)
+				: [pct(b[f], size), amount(b[f]), pct(all[0][f], size)].map(cell), h('th', {scope: 'row'}, box, name));
 			row.onclick=() => {
 				const t=exact(f);
 				rx=cs=t.length<=200, input.value=q=rx ? t : names[f].slice(0, 200), sel=-1;
-				panel.close(), search(), pane.focus({preventScroll: true});
+				panel.close(), seek(), toPane();
 			};
 			cells.push(row);
 		}
 		const title=D ? 'Largest changes of self '+(C.unit || 'samples') : 'Functions'+(from ? ' below '+names[nm[z]] : '');
-		show(title, h('table', {}, h('caption', {}, title, h('span', {}, D ? rows.length ? 'significant ones only, compared as '+(byShare ? 'shares' : 'counts') : 'No function changed significantly.' : rows.length>200 ? 'the first 200 of '+num(rows.length) : num(rows.length))),
+		show(title, h('table', {}, h('caption', {}, D ? rows.length ? 'significant ones, by '+comparing() : 'none is significant' : rows.length>200 ? 'the first 200 of '+num(rows.length) : num(rows.length)),
 			h('thead', {}, h('tr', {}, ...D ? ['Before', 'After', 'Change', '', 'Function'].map(t => th(t)) : [th('Self', 0), th(''), th('Total', 1), th('Function')])), h('tbody', {}, ...cells)));
 	};
 
@@ -701,10 +705,10 @@
 		const i=frameAt(ev), link=C.attrs?.find(a => a[0]===nm[i])?.[2];
 		if (ev.ctrlKey || ev.metaKey) { // no address but of the web
 			if (link && /^(https?:|[^:]*$|[^:]*[/?#])/i.test(link)) open(link, '_blank', 'noopener');
-		} else if (i>=0) (ev.pointerType==='touch' && sel!==i ? select : zoom)(i); // the first tap tells, the second zooms
+		} else if (i>=0) (ev.pointerType==='touch' && sel!==i ? choose : zoom)(i); // the first tap tells, the second zooms
 	};
-	pane.onscroll=() => {if (Math.abs(pane.scrollTop-scroll)>tall/2) draw()};
-	input.oninput=() => {q=input.value, sel=-1, search()};
+	pane.onscroll=() => {if (abs(pane.scrollTop-scroll)>tall/2) draw()};
+	input.oninput=() => {q=input.value, sel=-1, seek()};
 	panel.onclick=ev => {if (ev.target===panel) panel.close()};
 	const keys={home: () => zoom(0), arrowup: () => climbTo(1), arrowdown: () => climbTo(-1), arrowleft: () => aside(-1), arrowright: () => aside(1)};
 	for (const [k, , act, by=1] of menu) keys[k.toLowerCase()]=() => act(by);
@@ -724,26 +728,26 @@
 	for (const [name, v] of [...shareOf].sort((a, b) => b[1]-a[1] || (a[0]<b[0] ? -1 : 1))) if (C.legend && !D && v>=whole()/1000) {
 		const box=h('i'), color=C.colors.find(c => kindName(c[2])===name);
 		const b=btn('k', name+': dim the rest', () => {only=only===name ? '' : name, draw()}, box, name, h('span', {}, pct(v, whole())));
-		chips.push(() => {box.style.background=color[+dark], put(b, {'aria-pressed': only===name})});
+		chips.push(() => {box.style.background=color[+dark], press(b, only===name)});
 		legend.append(b);
 	}
 	if (D) {
 		const boxes=D.ramp[0].map(() => h('i')), by=btn('k', 'Shares or counts (%)', () => keys['%'](), '');
-		legend.append(div('k', 'less', div('ra', ...boxes), 'more'), div('k', h('i', {class: 'pj-nw'}), 'new'), by, put(div('sg', ...[['B', 'Before'], ['A', 'After'], ['U', 'Both']].map(([m, t]) => {
-			const b=btn('b', 'Widths of '+t.toLowerCase()+' ('+m+')', () => widths(m), t);
-			chips.push(() => put(b, {'aria-pressed': mode===m}));
+		legend.append(div('k', 'less', div('ra', ...boxes), 'more'), div('k', h('i', {class: 'pj-nw'}), 'new'), by, put(div('sg', ...modes.map(([m, t, act]) => {
+			const b=btn('b', 'Widths: '+t+' ('+m+')', act, t);
+			chips.push(() => press(b, mode===m));
 			return b;
 		})), {role: 'group', 'aria-label': 'Widths'}), h('span', {class: 'pj-no'}, D.note));
-		chips.push(() => {boxes.forEach((b, i) => {b.style.background=D.ramp[+dark][i]}), by.textContent='compared as '+(byShare ? 'shares' : 'counts')});
+		chips.push(() => {boxes.forEach((b, i) => {b.style.background=D.ramp[+dark][i]}), by.textContent='compared as '+comparing()});
 	}
-	const size=(width, height) => {
+	const size=(width='100%', height=width) => {
 		svg.removeAttribute('viewBox');
 		put(svg, {role: 'group', width: C.width || '100%', height: '100%'}), put(hole, {width, height});
 	};
-	size('100%', '100%');
+	size();
 	ink.append(g2('text', {}, String.fromCharCode(...Array(94).fill().map((_, i) => i+33))));
 	for (let i=0; i<94; i++) ems[i+33]=ink.firstChild.getSubStringLength(i, 1) || C.cw*C.fs;
-	W=Math.max(pane.clientWidth-24, 0);
+	W=max(pane.clientWidth-24, 0);
 	load();
 	new ResizeObserver(() => {
 		const w=pane.clientWidth-24;
@@ -755,5 +759,5 @@
 		paper=true, size(page.offsetWidth, 1e6), draw();
 		put(svg, {viewBox: '0 0 '+page.offsetWidth+' '+page.offsetHeight});
 	});
-	addEventListener('afterprint', () => {paper=false, size('100%', '100%'), draw()});
+	addEventListener('afterprint', () => {paper=false, size(), draw()});
 })();
