@@ -346,6 +346,7 @@
 		return e;
 	},
 	press=(b, on) => put(b, {'aria-pressed': !!on}),
+	trace=(e, d) => put(e, {d: d.join('')}),
 	refill=(e, ...kids) => e.replaceChildren(...kids),
 	make=ns => (tag, at, ...kids) => {
 		const e=put(document.createElementNS('http://www.w3.org/'+ns, tag), at);
@@ -358,7 +359,7 @@
 		b.onclick=act;
 		return b;
 	},
-	input=h('input', {maxlength: 200, placeholder: 'Search ( / )', 'aria-label': 'Search', spellcheck: false}),
+	input=h('input', {maxlength: 200, placeholder: 'Search (/)', 'aria-label': 'Search', spellcheck: false}),
 	count=h('span', {class: 'pj-n', 'aria-live': 'polite'}),
 	caseB=btn('b', 'Match case', () => {cs=!cs, seek()}, 'Aa'), rexB=btn('b', 'Regexp', () => {rx=!rx, seek()}, '.*'),
 	prevB=btn('b', 'Previous (Shift+N)', () => step(-1), '\u2039'), nextB=btn('b', 'Next (N)', () => step(1), '\u203a'),
@@ -369,11 +370,11 @@
 	totals=div('t2', list([sums, many(base.n-1, 'frames'), many(funcs, 'functions'), 'depth '+rows, C.subtitle]));
 	totals.title=C.notes;
 	const head=div('hd', div('tt', div('t1', C.title), totals), div('tl', div('q', input, count, caseB, rexB), prevB, nextB, tableB, helpB, themeB), legend),
-	ink=g2('g', {'font-family': C.font, 'font-size': C.fs}), [kinR, hitR, hovR, selR]=['pj-ki', 'pj-hi', '', 'pj-on'].map(c => g2('path', {class: 'pj-ov '+c})),
-	view=g2('svg', {class: 'pj-v'}, ink, kinR, hitR, hovR, selR),
+	ink=g2('g', {'font-family': C.font, 'font-size': C.fs}), [hatchR, kinR, hitR, hovR, selR]=['pj-ha', 'pj-ki', 'pj-hi', '', 'pj-on'].map(c => g2('path', {class: 'pj-ov '+c})),
+	view=g2('svg', {class: 'pj-v'}, ink, hatchR, kinR, hitR, hovR, selR),
 	pane=put(div('sc', view), {tabindex: 0, role: 'application', 'aria-label': 'Flame graph'}),
 	chosen=put(div('cr'), {role: 'group', 'aria-label': 'View'}), crumbs=put(div('cr'), {role: 'navigation', 'aria-label': 'Zoomed to'}),
-	status=put(div('st'), {role: 'status', 'aria-live': 'polite'}), panel=h('dialog', {class: 'pj-dl'}),
+	status=put(div('st'), {role: 'status'}), panel=h('dialog', {class: 'pj-dl'}),
 	page=div('x', head, pane, chosen, crumbs, div('ft', status), panel), hole=g2('foreignObject', {}, page);
 
 	// State: what the address says; then what is of the moment (hov, sel: frame pointed at, chosen; only: a kind).
@@ -470,7 +471,7 @@
 		svg.style.setProperty('--bg', bg===!dark ? C.bg : '');
 		unit=z || !g ? W/(tot[z] || 1) : (W-8)/(tot[0]+tot[g]), low=0;
 
-		let deep=dep[z], i, w;
+		let deep=max(dep[z], 0), i, w;
 		for (i=z; i>=0; i=par[i]) seen.push(i), low=min(low, dep[i]);
 		for (i=z+1; i<last; i=w<C.min || !w ? end[i] : i+1) if ((w=span(i)) && w>=C.min) {
 			const d=dep[i], right=Math.ceil(2*(left(i)+w));
@@ -480,7 +481,7 @@
 			if (w>=.5 || right!==edge[d] || hits && hits[nm[i]]) seen.push(i), edge[d]=right;
 		}
 		trail();
-		const grown=max((row(max(deep, 0))+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
+		const grown=max((row(deep)+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
 		put(view, {width: W, height: H+=grown});
 		if (grown) pane.scrollTop=top; // growth is sky: what was seen stays where it was
 		tall=pane.clientHeight, scroll=pane.scrollTop;
@@ -502,8 +503,8 @@
 			if (D && w>3 && (look(i)[0]&24)===16) for (let k=x; k+b/2<x+w; k+=7) hatch.push('M'+px(k)+' '+(t+b)+'l'+b/2+' '+-b);
 			if (s) texts.push(g2('text', {x: px(x+4), y: px(t+C.fh/2+C.fs*.3), fill: caller || dim || ghost ? 'var(--mu)' : light(fill) ? '#16181d' : '#fff'}, s));
 		}
-		refill(ink, ...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), g2('path', {class: 'pj-ha', d: hatch.join('')}), ...texts);
-		put(hitR, {d: ring.join('')});
+		refill(ink, ...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), ...texts);
+		trace(hitR, ring), trace(hatchR, hatch);
 		tell(), rings(), chips.forEach(f => f());
 		if (!alone && !paper) put(hole, {height: innerHeight}), put(svg, {height: page.offsetHeight}); // a page gives no height
 	};
@@ -542,15 +543,16 @@
 	comparing=() => byShare ? 'shares' : 'counts',
 	whole=() => D ? D.sums[+(mode!=='B')] : max(base.t[0][0], C.total),
 	outward=i => dep[i]<0 || !C.reverse!==!op('r'), // are its children its callers?
+	extraOf=id => C.attrs?.find(a => a[0]===id),
 	current=() => hov>=0 ? hov : sel>=0 ? sel : z || -1,
 	rings=() => {
 		const last=z ? end[z] : n, i=current(), id=nm[i], box=h('i'), w=tot[i], kin=[];
 		for (const [e, i, least] of [[hovR, hov, 1], [selR, sel, 5]]) put(e, {d: above(i) || i>=z && i<last ? outline(i, max(span(i)-1, least)) : ''});
 		if (i>0) for (const l of lists) for (const k of l || []) if (k!==i && fn[nm[k]]===fn[id] && span(k)>=1) kin.push(outline(k, span(k)-1));
-		put(kinR, {d: kin.join('')});
+		trace(kinR, kin);
 		if (i<0) return refill(status);
 		box.style.background=color(i);
-		const turned=outward(i), extra=C.attrs?.find(a => a[0]===id);
+		const turned=outward(i), extra=extraOf(id);
 		refill(status, box, i && C.nametype ? C.nametype+' ' : '', h('b', {}, names[id]), h('span', {}, ' \u2014 '+list([
 			extra?.[1],
 			...D ? told(i) : [
@@ -567,8 +569,11 @@
 	};
 
 	// Acting.
-	const zoom=i => {
-		if (i!==z) z=i, hov=sel=-1, tally(), draw(), save(true);
+	const renew=() => {
+		hov=sel=-1, tally(), draw(), save(1);
+	},
+	zoom=i => {
+		if (i!==z) z=i, renew();
 	},
 	choose=i => {
 		sel=i, hov=-1, rings();
@@ -581,8 +586,7 @@
 	change=how => {
 		const path=pathOf(z);
 		how(), rebuild();
-		pane.scrollTop=H=0, z=frameOf(path), hov=sel=-1;
-		tally(), draw(), save(true);
+		pane.scrollTop=H=0, z=frameOf(path), renew();
 		if (low) center();
 	},
 	escape=() => {
@@ -609,7 +613,7 @@
 	},
 	byFrame=a => {
 		const i=current();
-		if (i<1) say('Point at a frame first.');
+		if (i<1) say('Point at a frame.');
 		else change(() => use(a, base36(digest(fn[nm[i]]))));
 	},
 	copy=all => {
@@ -620,7 +624,7 @@
 			const box=h('textarea', {}, t);
 			page.append(box), box.select();
 			if (document.execCommand('copy')) done();
-			else say('Copy this: '+t);
+			else say('Copy: '+t);
 			box.remove(), toPane();
 		};
 		if (navigator.clipboard) navigator.clipboard.writeText(t).then(done, old);
@@ -641,7 +645,7 @@
 		else if (k>=0) choose(k);
 	},
 	modes=!D ? [] : [['B', 'before'], ['A', 'after'], ['U', 'both']].map(([m, t]) => [m, t, () => change(() => {mode=m})]),
-	toggle=a => C.chart && a==='s' ? say('In order of time.') : change(() => {without(a) || use(a)}),
+	toggle=a => change(() => {without(a) || use(a)}),
 	show=(name, ...kids) => {
 		put(panel, {'aria-label': name});
 		refill(panel, btn('x2', 'Close (Esc)', () => panel.close(), '\u00d7'), h('h2', {}, name), ...kids);
@@ -653,7 +657,7 @@
 		['R', C.reverse ? 'Callees first' : 'Callers first', () => toggle('r')], ['W', 'Sandwich: callers and callees', () => byFrame('w')],
 		['H', 'Hide a function', () => byFrame('h')], ['Shift+H', 'Show hidden again', () => change(() => without('h'))],
 		['F', 'Only stacks that match', () => byTerm('f')], ['X', 'Without stacks that match', () => byTerm('x')],
-		['S', 'Sort: widest first', () => toggle('s')], ['I', 'Upside down', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
+		['S', 'Widest first', () => toggle('s')], ['I', 'Upside down', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
 		['C', 'Copy name', copy], ['Shift+C', 'Copy whole stack', copy, -1], ['D', 'Dark or light', themeB.onclick],
 		['0', 'Whole graph', () => zoom(0)], ['Backspace', 'Zoom out', () => z && zoom(max(par[z], 0))], ['Enter', 'Zoom in', () => sel>=0 && zoom(sel)],
 		...modes.map(([m, t, act]) => [m, 'Widths: '+t, act]), ...D ? [['%', 'Shares or counts', () => change(() => {byShare=!byShare})]] : [],
@@ -678,7 +682,7 @@
 		const key=f => D ? abs(judge(b[f], a[f])[2]) : (by ? all[0] : b)[f];
 		for (let f=0; f<N-2; f++) if (D ? judge(b[f], a[f])[0] : all[0][f]) rows.push(f);
 		rows.sort((f, k) => key(k)-key(f) || all[0][k]-all[0][f]);
-		const cell=t => h('td', {}, t), th=(t, k) => h('th', {scope: 'col', ...k>=0 && {'aria-sort': k===by ? 'descending' : 'none'}}, k>=0 ? btn('b', 'Sort by '+t.toLowerCase(), () => table(k), t) : t);
+		const cell=t => h('td', {}, t), th=(t, k) => h('th', {scope: 'col', ...k>=0 && {'aria-sort': k===by ? 'descending' : 'none'}}, k>=0 ? btn('b', 'Sort by '+t, () => table(k), t) : t);
 		for (const f of rows.slice(0, D ? 50 : 200)) {
 			const name=h('button', {}, names[f]), box=h('i'), code=D ? judge(b[f], a[f])[0] : 0;
 			box.style.background=D ? tint(code) : C.colors[hue[f]][+dark];
@@ -692,7 +696,7 @@
 			cells.push(row);
 		}
 		const title=D ? 'Largest changes of self '+(C.unit || 'samples') : 'Functions'+(from ? ' below '+names[nm[z]] : '');
-		show(title, h('table', {}, h('caption', {}, D ? rows.length ? 'significant ones, by '+comparing() : 'none is significant' : rows.length>200 ? 'the first 200 of '+num(rows.length) : num(rows.length)),
+		show(title, h('table', {}, h('caption', {}, D ? rows.length ? 'significant ones, by '+comparing() : 'none' : rows.length>200 ? 'the first 200 of '+num(rows.length) : num(rows.length)),
 			h('thead', {}, h('tr', {}, ...D ? ['Before', 'After', 'Change', '', 'Function'].map(t => th(t)) : [th('Self', 0), th(''), th('Total', 1), th('Function')])), h('tbody', {}, ...cells)));
 	};
 
@@ -702,7 +706,7 @@
 	};
 	view.onpointerleave=() => {hov=-1, rings()};
 	view.onclick=ev => {
-		const i=frameAt(ev), link=C.attrs?.find(a => a[0]===nm[i])?.[2];
+		const i=frameAt(ev), link=extraOf(nm[i])?.[2];
 		if (ev.ctrlKey || ev.metaKey) { // no address but of the web
 			if (link && /^(https?:|[^:]*$|[^:]*[/?#])/i.test(link)) open(link, '_blank', 'noopener');
 		} else if (i>=0) (ev.pointerType==='touch' && sel!==i ? choose : zoom)(i); // the first tap tells, the second zooms
@@ -733,7 +737,7 @@
 	}
 	if (D) {
 		const boxes=D.ramp[0].map(() => h('i')), by=btn('k', 'Shares or counts (%)', () => keys['%'](), '');
-		legend.append(div('k', 'less', div('ra', ...boxes), 'more'), div('k', h('i', {class: 'pj-nw'}), 'new'), by, put(div('sg', ...modes.map(([m, t, act]) => {
+		legend.append(div('k', 'less', div('ra', ...boxes), 'more'), div('nw', 'new'), by, put(div('sg', ...modes.map(([m, t, act]) => {
 			const b=btn('b', 'Widths: '+t+' ('+m+')', act, t);
 			chips.push(() => press(b, mode===m));
 			return b;
@@ -756,8 +760,8 @@
 	sys.onchange=draw;
 	if (alone) addEventListener('hashchange', load);
 	addEventListener('beforeprint', () => { // on paper: everything, on one page, light
-		paper=true, size(page.offsetWidth, 1e6), draw();
+		paper=1, size(page.offsetWidth, 1e6), draw();
 		put(svg, {viewBox: '0 0 '+page.offsetWidth+' '+page.offsetHeight});
 	});
-	addEventListener('afterprint', () => {paper=false, size(), draw()});
+	addEventListener('afterprint', () => {paper=0, size(), draw()});
 })();

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { encode } from '../svg/encode.mjs';
 import { test, ok, is, runTests, makeSvg, real, open, settle, url, read, scratch, pixel, pixels, bar, box, said, frame, hover, click, find, hash, labels, value, fill } from './lib.mjs';
 
 const folded = `app;main;run;a.b[c]* 1500
@@ -70,10 +71,10 @@ test('hover bar: samples, % of total, % of caller, self', async b => {
 });
 
 test('--factor, --countname and --nametype', async b => {
-  const page = await open(b, url(makeSvg('factor', folded, { factor: 2.5, unit: 'ms', nametype: 'Method:' })));
+  const page = await open(b, url(makeSvg('factor', folded, { factor: 2.5, unit: 'ticks', nametype: 'Method:' })));
   await hover(page, 'parse');
   const t = inclusive('app;main;parse');
-  ok((await bar(page)).startsWith(`Method: parse — ${thousands(t * 2.5)} ms · ${pct(t, total)} of total`), await bar(page));
+  ok((await bar(page)).startsWith(`Method: parse — ${thousands(t * 2.5)} ticks · ${pct(t, total)} of total`), await bar(page));
   healthy(page);
 });
 
@@ -580,6 +581,294 @@ test('the attack corpus of test/attack', async b => {
     const page = await open(b, url(makeSvg(f, readFileSync(new URL(f, folder)))));
     ok(await frame(page, 'all').isVisible(), f + ' is drawn');
     for (const label of (await labels(page)).slice(0, 8)) await hover(page, label);
+    healthy(page);
+  }
+});
+
+// ---- Derived views. Expected numbers come from the folded text: stacks are turned, cut and merged here, by strings.
+const press = async (page, ...keys) => { for (const k of keys) { await page.keyboard.press(k); await settle(page); } };
+const chips = async page => (await page.getByRole('group', { name: 'View' }).getByRole('button').allInnerTexts()).map(t => t.trim()).join(' | ');
+const weightOf = (list, path) => list.reduce((s, [f, w]) => s + ((f.join(';') + ';').startsWith(path + ';') ? w : 0), 0);
+const tells = async (page, label, w, what) => {
+  await hover(page, label);
+  ok((await bar(page)).startsWith(`Function: ${bareName(label)} — ${thousands(w)} sample`), `${what}: ${await bar(page)}, wanted ${w}`);
+};
+const top = name => stacks.map(([f, w]) => [f.map(bareName), w]).filter(([f]) => f.includes(name));
+
+test('R: callers first; the chip takes it back; the address keeps it', async b => {
+  const page = await open(b, at), turned = stacks.map(([f, w]) => [[...f].reverse().map(bareName), w]);
+  await press(page, 'r');
+  is(await chips(page), 'callers first', 'chip');
+  for (const n of ['compute', 'Computer', 'read']) {
+    await page.mouse.move(640, 10);
+    await tells(page, n, weightOf(stacks.map(([f, w]) => [[...f].reverse().map(bareName), w]), n) - (n === 'read' ? 0 : 0), 'first row: ' + n);
+    ok(/% of callee/.test(await bar(page)) && (await bar(page)).includes(pct(weightOf(turned, n), total) + ' of total'), await bar(page));
+  }
+  const again = await open(b, at + await hash(page));
+  is(await chips(again), 'callers first', 'from the address');
+  await page.getByRole('button', { name: 'Undo: callers first' }).click();
+  await settle(page);
+  is(await chips(page), '', 'undone');
+  await tells(page, 'parse', inclusive('app;main;parse'), 'as before');
+  healthy(page);
+  healthy(again);
+});
+
+test('H hides a function: its self goes to the caller, callees move up; Shift+H shows it again', async b => {
+  const page = await open(b, at);
+  await hover(page, 'run');
+  await press(page, 'h');
+  is(await chips(page), 'without run', 'chip');
+  is(await frame(page, 'run').count(), 0, 'gone');
+  const cut = stacks.map(([f, w]) => [f.filter(n => n !== 'run'), w]);
+  await tells(page, 'compute', weightOf(cut, 'app;main;compute'), 'moved up');
+  ok((await bar(page)).includes(pct(weightOf(cut, 'app;main;compute'), inclusive('app;main')) + ' of caller'), await bar(page));
+  await tells(page, 'main', inclusive('app;main'), 'the caller keeps all');
+  await press(page, 'Shift+H');
+  is(await frame(page, 'run').count(), 1, 'back');
+  is(await chips(page), '', 'no chip');
+  healthy(page);
+});
+
+test('F and X: only stacks that match, or none of them; shares stay those of the whole profile', async b => {
+  const page = await open(b, at);
+  await find(page, 'read');
+  await page.getByRole('application').focus();
+  await press(page, 'f');
+  is(await chips(page), 'only \u201cread\u201d', 'chip');
+  const kept = stacks.filter(([f]) => f.some(n => n.includes('read')));
+  await tells(page, 'main', weightOf(kept, 'app;main'), 'only');
+  ok((await bar(page)).includes(pct(weightOf(kept, 'app;main'), total) + ' of total'), await bar(page));
+  await page.goBack();
+  await settle(page);
+  is(await chips(page), '', 'Back undoes it');
+  await page.getByRole('application').focus();
+  await press(page, 'x');
+  is(await chips(page), 'no stacks with \u201cread\u201d', 'chip');
+  await tells(page, 'main', weightOf(stacks.filter(([f]) => !f.some(n => n.includes('read'))), 'app;main'), 'without');
+  await press(page, 'Escape', 'Escape');
+  is(await chips(page), '', 'Escape goes back');
+  healthy(page);
+});
+
+test('W: sandwich of a function, callees above and callers below', async b => {
+  const page = await open(b, at);
+  await find(page, 'HashMap');
+  await press(page, 'Enter');
+  await page.getByRole('application').focus();
+  await press(page, 'w', 'Escape');
+  is(await chips(page), 'sandwich: java/util/HashMap.get', 'chip');
+  const w = top('java/util/HashMap.get').reduce((s, [, n]) => s + n, 0);
+  await page.mouse.move(640, 10);
+  const root = await frame(page, 'java/util/HashMap.get').boundingBox(), loop = await frame(page, 'loop').boundingBox(), read = await frame(page, 'read').boundingBox();
+  ok(read.y < root.y && root.y < loop.y, `callee above, caller below: ${read.y} ${root.y} ${loop.y}`);
+  await tells(page, 'loop', weightOf(stacks, 'db;loop'), 'a caller');
+  await tells(page, 'parse', weightOf(stacks, 'app;main;parse;java/util/HashMap.get_[j]'), 'another');
+  await tells(page, 'read', weightOf(stacks, 'db;loop;java/util/HashMap.get_[j];read_[k]'), 'a callee');
+  ok((await bar(page)).includes(pct(weightOf(stacks, 'db;loop;java/util/HashMap.get_[j];read_[k]'), w) + ' of caller'), await bar(page));
+  const again = await open(b, at + await hash(page));
+  is(await chips(again), 'sandwich: java/util/HashMap.get', 'from the address');
+  healthy(page);
+  healthy(again);
+});
+
+test('S: widest first, and by name again', async b => {
+  const page = await open(b, at), order = async () => (await frame(page, 'compute').first().boundingBox()).x < (await frame(page, 'Computer').boundingBox()).x;
+  is(await order(), false, 'by name');
+  await press(page, 's');
+  is(await order(), true, 'by weight');
+  is(await chips(page), 'widest first', 'chip');
+  await tells(page, 'parse', inclusive('app;main;parse'), 'the numbers stay');
+  await press(page, 's');
+  is(await order(), false, 'back');
+  healthy(page);
+});
+
+test('all places of a function: how many, and together', async b => {
+  const page = await open(b, at);
+  await hover(page, 'compute');                 // one inside of the other: counted once
+  ok((await bar(page)).includes(`2 places, ${pct(top('compute').reduce((s, [, w]) => s + w, 0), total)} together`), await bar(page));
+  await find(page, 'HashMap');
+  await press(page, 'Enter');
+  ok((await bar(page)).includes(`2 places, ${pct(top('java/util/HashMap.get').reduce((s, [, w]) => s + w, 0), total)} together`), await bar(page));
+  healthy(page);
+});
+
+test('T: the table of functions, by self and by total; a row searches its function', async b => {
+  const page = await open(b, at), functions = [...new Set(stacks.flatMap(([f]) => f.map(bareName)))];
+  const own = n => stacks.reduce((s, [f, w]) => s + (bareName(f.at(-1)) === n ? w : 0), 0), all = n => top(n).reduce((s, [, w]) => s + w, 0);
+  const dialog = page.getByRole('dialog'), rows = async () => (await dialog.getByRole('row').allInnerTexts()).slice(1).map(t => t.split(/\s+/).filter(Boolean).join(' '));
+  await press(page, 't');
+  const line = n => `${pct(own(n), total)} ${thousands(own(n))} ${pct(all(n), total)} ${n}`;
+  is((await rows())[0], line(functions.sort((x, y) => own(y) - own(x))[0]), 'the hottest');
+  is((await rows()).sort().join('\n'), functions.map(line).sort().join('\n'), 'all');
+  await dialog.getByRole('button', { name: 'Sort by Total' }).click();
+  await settle(page);
+  is(Math.max(...functions.map(all)), all((await rows())[0].split(' ').pop()), 'by total');
+  is(await dialog.getByRole('columnheader', { name: 'Total' }).getAttribute('aria-sort'), 'descending', 'said to be so');
+  await dialog.getByRole('button', { name: 'compute', exact: true }).focus();
+  await press(page, 'Enter');
+  is(await dialog.count(), 0, 'closed');
+  is(await said(page), `${pct(all('compute'), total)} · 2`, 'exactly that function');
+  await press(page, 't', 'Escape');
+  is(await dialog.count(), 0, 'Escape closes');
+  healthy(page);
+});
+
+test('? lists the keys; every one is a button', async b => {
+  const page = await open(b, at), dialog = page.getByRole('dialog', { name: 'Keys and actions' });
+  await press(page, '?');
+  for (const t of ['Callers first', 'Hide a function', 'Copy name', 'Without stacks that match']) ok(await dialog.getByRole('button', { name: t }).isVisible(), t);
+  await dialog.getByRole('button', { name: 'Callers first' }).click();
+  await settle(page);
+  is(await dialog.count(), 0, 'closed');
+  is(await chips(page), 'callers first', 'done');
+  await clickAt(page, 'Help (?)');
+  ok(await dialog.isVisible(), 'by button');
+  await clickAt(page, 'Close (Esc)');
+  is(await dialog.count(), 0, 'closed');
+  healthy(page);
+});
+
+test('arrow keys go to callee, caller and neighbour; Enter zooms, Home goes back', async b => {
+  const page = await open(b, at), name = async () => /Function: (\S+)|^(all)/.exec(await bar(page))?.slice(1).find(Boolean);
+  await page.getByRole('application').focus();
+  for (const [key, want] of [['ArrowUp', 'all'], ['ArrowUp', 'app'], ['ArrowUp', 'main'], ['ArrowUp', 'run'], ['ArrowLeft', 'parse'], ['ArrowRight', 'run'], ['ArrowUp', 'compute'], ['ArrowDown', 'run']]) {
+    await press(page, key);
+    is(await name(), want, key);
+  }
+  await press(page, 'Enter');
+  is((await page.getByRole('navigation').getByRole('button').allInnerTexts()).at(-1).trim(), 'run', 'zoomed');
+  await press(page, 'Home');
+  is(await page.getByRole('navigation').isVisible(), false, 'Home');
+  await press(page, 'i', 'ArrowDown', 'ArrowDown');
+  is(await name(), 'app', 'upside down, a callee is below');
+  healthy(page);
+});
+
+test('C copies the name, Shift+C the stack; the bar confirms', async b => {
+  const page = await open(b, at);
+  await hover(page, 'compute');
+  await press(page, 'c');
+  await page.waitForTimeout(50);
+  ok(/^Cop(ied|y): compute$/.test(await bar(page)), await bar(page));
+  await press(page, 'Shift+C');
+  await page.waitForTimeout(50);
+  ok(/^Cop(ied|y): app;main;run;compute$/.test(await bar(page)), await bar(page));
+  healthy(page);
+});
+
+test('units are scaled for reading', async b => {
+  for (const [unit, w, text] of [['bytes', 1536, '1.5 KiB'], ['bytes', 5 << 20, '5 MiB'], ['ns', 2500, '2.5 \u00b5s'], ['us', 3e6, '3 s'], ['ms', 90, '90 ms'], ['samples', 4096, '4,096 samples']]) {
+    const page = await open(b, url(makeSvg('unit', `alone ${w}\n`, { unit })));
+    await hover(page, 'alone');
+    ok((await bar(page)).startsWith(`Function: alone — ${text} ·`), await bar(page));
+    healthy(page);
+  }
+});
+
+test('hostile addresses with filters do no harm', async b => {
+  for (const bad of ['#o=f2(a+)%2B$', '#o=hzzz', '#o=w', '#o=q;m=zz', '#o=' + 'f0a%0A'.repeat(500), '#o=%E0%A4%A', '#o=f2(', '#o=r%0Ar%0Aw__proto__;m=%']) {
+    const p = await open(b, at + bad);
+    ok(await frame(p, 'all').isVisible(), bad);
+    ok(!/\(a/.test(await chips(p)), 'a dangerous pattern is not run');
+    healthy(p);
+  }
+});
+
+// ---- Differences, as the reference encoder writes them.
+const pairs = `app;run;fast 1000 400
+app;run;slow 1000 1900
+app;run;same 2000 2010
+app;run;moved 600 610
+app;run;old;deep 900 0
+app;run;tiny 1 0
+app;fresh 0 1200
+`;
+const two = pairs.trim().split('\n').map(l => { const m = /^(.*) (\d+) (\d+)$/.exec(l); return [m[1].split(';'), +m[2], +m[3]]; });
+const sumOf = (side, path = '') => two.reduce((s, t) => s + (!path || (t[0].join(';') + ';').startsWith(path + ';') ? t[side] : 0), 0);
+const diffSvg = (name, diff = {}, options = {}) => {
+  const path = join(scratch, name + '.svg');
+  writeFileSync(path, encode(Buffer.from(pairs), { title: 'Difference', ...options, diff: { note: 'one window', ...diff } }));
+  return url(path);
+};
+
+test('a difference: header, bar, colours, and what is gone beside the root', async b => {
+  const page = await open(b, diffSvg('diff', { moved: ['moved'] })), B = sumOf(1), A = sumOf(2);
+  ok(await page.getByText(`before ${thousands(B)} \u2192 after ${thousands(A)} samples (+${(100 * (A / B - 1)).toFixed(1)}%)`).isVisible(), 'header');
+  ok(await page.getByText('one window', { exact: true }).last().isVisible(), 'note');
+  const slow = `before 1,000 (${pct(1000, B)}) \u2192 after 1,900 (${pct(1900, A)}) · +${+(100 * (1900 / A - 1000 / B)).toFixed(2)} pp · \u00d7${+(1900 / A / (1000 / B)).toFixed(2)}`;
+  await hover(page, 'slow');
+  ok((await bar(page)).includes(slow) && / · z \d/.test(await bar(page)), await bar(page));
+  await hover(page, 'same');
+  ok(/within sampling noise|too small/.test(await bar(page)), await bar(page));
+  await hover(page, 'moved');
+  ok(/moved: same code, reached another way/.test(await bar(page)), await bar(page));
+  const spot = async t => { const r = await frame(page, t).first().boundingBox(); await page.mouse.move(640, 10); await settle(page); return pixel(page, r.x - 2, r.y + 3); };
+  ok((([r, , bl]) => r > bl + 20)(await spot('slow')), 'more is warm');
+  ok((([r, , bl]) => bl > r + 20)(await spot('fast')), 'less is cold');
+  ok((([r, , bl]) => Math.abs(r - bl) < 10)(await spot('same')), 'no change is grey');
+  // Before the root the same scale: 900 samples of A wide
+  const old = frame(page, 'old').first();
+  ok(await old.isVisible(), 'what is gone is shown');
+  const root = await frame(page, 'all').boundingBox(), gone = await frame(page, 'old').boundingBox();
+  ok(gone.x > root.x + (1280 - 24 - 8) * A / (A + 900) - 1 && gone.x < root.x + (1280 - 24 - 8) * A / (A + 900) + 12, `beside the root: ${gone.x}`);
+  await hover(page, 'only before');
+  ok((await bar(page)).includes('and 1 sample in stacks too small to judge'), await bar(page));
+  healthy(page);
+});
+
+test('a difference: widths of before, after and both; shares or counts', async b => {
+  const page = await open(b, diffSvg('modes')), B = sumOf(1), A = sumOf(2), width = async t => {
+    const r = await frame(page, t).first().boundingBox(), y = r.y + r.height / 2, on = async x => { await page.mouse.move(x, y); await settle(page); return (await bar(page)).includes(`Function: ${t} `); };
+    let lo = r.x + 2, hi = 1270;
+    while (hi - lo > 1) { const m = (lo + hi) / 2; if (await on(m)) lo = m; else hi = m; }
+    return lo - r.x + 4;
+  };
+  for (const [key, share] of [['b', 1000 / B], ['u', Math.max(1000 * A / B, 1900) / two.reduce((s, t) => s + Math.max(t[1] * A / B, t[2]), 0)]]) {
+    await press(page, key);
+    is(await page.getByRole('button', { name: `Widths: ${key === 'b' ? 'before' : 'both'} (${key.toUpperCase()})` }).getAttribute('aria-pressed'), 'true', key);
+    ok(Math.abs(await width('slow') - 1256 * share) < 3, `${key}: ${await width('slow')}, wanted ${1256 * share}`);
+    is(await frame(page, 'only before').count(), 0, 'no area beside');
+  }
+  const link = diffSvg('modes') + await hash(page), again = await open(b, link);
+  is(await again.getByRole('button', { name: 'Widths: both (U)' }).getAttribute('aria-pressed'), 'true', 'from the address');
+  await press(page, 'a', '%');
+  ok(await page.getByText('compared as counts').isVisible(), 'counts');
+  await hover(page, 'slow');
+  ok((await bar(page)).includes(`+${+(100 * 900 / Math.max(A, B)).toFixed(2)}% · \u00d71.9`), await bar(page));
+  healthy(page);
+});
+
+test('a difference: T lists the largest changes; callers first computes its own', async b => {
+  const page = await open(b, diffSvg('list')), B = sumOf(1), A = sumOf(2);
+  await press(page, 't');
+  const rows = (await page.getByRole('dialog').getByRole('row').allInnerTexts()).slice(1).map(t => t.split(/\s+/).filter(Boolean));
+  const own = {};
+  for (const [f, x, y] of two) (own[f.at(-1)] ||= [0, 0]), own[f.at(-1)][0] += x, own[f.at(-1)][1] += y;
+  const change = n => Math.abs(own[n][1] / A - own[n][0] / B);
+  is(rows.map(r => r.at(-1)).join(' '), ['fresh', 'slow', 'deep', 'fast', 'same'].filter(n => rows.some(r => r.at(-1) === n)).sort((x, y) => change(y) - change(x)).join(' '), 'order');
+  for (const n of ['fresh', 'slow', 'deep', 'fast']) ok(rows.some(r => r.at(-1) === n && r[0] === thousands(own[n][0]) && r[1] === thousands(own[n][1])), n);
+  ok(!rows.some(r => r.at(-1) === 'tiny'), 'no noise');
+  await press(page, 'Escape', 'r');
+  await hover(page, 'slow');
+  ok((await bar(page)).includes('before 1,000') && / · z \d/.test(await bar(page)), await bar(page));
+  healthy(page);
+});
+
+test('attributes of a function: title in the bar, Ctrl+click opens web addresses only', async b => {
+  const path = join(scratch, 'attrs.svg');
+  for (const [href, opens] of [['https://example.invalid/x', true], ['javascript:alert(1)', false], ['page.html', true], ['data:text/html,x', false], [' java\tscript:alert(1)', false]]) {
+    writeFileSync(path, encode(Buffer.from('a;b 5\n'), { attrs: [[0, 'says more', href]] }));
+    const page = await open(b, url(path));
+    await page.evaluate(() => { window.opened = ''; window.open = u => { window.opened = u; }; });
+    await hover(page, 'a');
+    ok((await bar(page)).includes('says more'), await bar(page));
+    const r = await frame(page, 'a').boundingBox();
+    await page.keyboard.down('Control');
+    await page.mouse.click(r.x + 2, r.y + 5);
+    await page.keyboard.up('Control');
+    is(await page.evaluate(() => window.opened), opens ? href : '', href);
     healthy(page);
   }
 });
