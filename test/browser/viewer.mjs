@@ -779,8 +779,8 @@ test('hostile addresses with filters do no harm', async b => {
 // ---- Differences, as the reference encoder writes them.
 const pairs = `app;run;fast 1000 400
 app;run;slow 1000 1900
-app;run;same 2000 2010
-app;run;moved 600 610
+app;run;same 2000 2320
+app;run;moved 600 700
 app;run;old;deep 900 0
 app;run;tiny 1 0
 app;fresh 0 1200
