@@ -480,7 +480,6 @@
 			// Of slivers, one for each half pixel can be seen.
 			if (w>=.5 || right!==edge[d] || hits && hits[nm[i]]) seen.push(i), edge[d]=right;
 		}
-		trail();
 		const grown=max((row(deep)+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
 		put(view, {width: W, height: H+=grown});
 		if (grown) pane.scrollTop=top; // growth is sky: what was seen stays where it was
@@ -505,7 +504,7 @@
 		}
 		refill(ink, ...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), ...texts);
 		trace(hitR, ring), trace(hatchR, hatch);
-		tell(), rings(), chips.forEach(f => f());
+		trail(), tell(), rings(), chips.forEach(f => f());
 		if (!alone && !paper) put(hole, {height: innerHeight}), put(svg, {height: page.offsetHeight}); // a page gives no height
 	};
 	const trail=() => {
@@ -586,7 +585,7 @@
 	change=how => {
 		const path=pathOf(z);
 		how(), rebuild();
-		pane.scrollTop=H=0, z=frameOf(path), renew();
+		pane.scrollTop=H=0, z=frameOf(path), trail(), renew(); // (its row has a height)
 		if (low) center();
 	},
 	escape=() => {
@@ -655,7 +654,7 @@
 	menu=[['/', 'Search', focus], ['N', 'Next match', step], ['Shift+N', 'Previous match', step, -1],
 		['T', D ? 'Largest changes' : 'Table of functions', () => table()],
 		['R', C.reverse ? 'Callees first' : 'Callers first', () => toggle('r')], ['W', 'Sandwich: callers and callees', () => byFrame('w')],
-		['H', 'Hide a function', () => byFrame('h')], ['Shift+H', 'Show hidden again', () => change(() => without('h'))],
+		['H', 'Hide a function', () => byFrame('h')], ['Shift+H', 'Show hidden', () => change(() => without('h'))],
 		['F', 'Only stacks that match', () => byTerm('f')], ['X', 'Without stacks that match', () => byTerm('x')],
 		['S', 'Widest first', () => toggle('s')], ['I', 'Upside down', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
 		['C', 'Copy name', copy], ['Shift+C', 'Copy whole stack', copy, -1], ['D', 'Dark or light', themeB.onclick],
