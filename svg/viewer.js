@@ -458,7 +458,7 @@
 	tint=code => D.ramp[+dark][4+(code&8 ? -1 : 1)*(code&7)],
 	color=i => {
 		const [code]=D ? look(i) : [0];
-		return D && nm[i]<N-2 ? tint(code) : C.colors[hue[nm[i]]]?.[+dark] || (dark ? '#33373e' : '#d9dce1');
+		return D && nm[i]<N-2 ? tint(code) : C.colors[hue[nm[i]]]?.[+dark] || (dark ? '#323740' : '#d2d5d8');
 	},
 	px=v => +v.toFixed(2), row=d => d-low, y=d => inv ? row(d)*C.fh : H-(row(d)+1)*C.fh,
 	above=i => z && i<=z && end[i]>=end[z]; // z and its callers: full width
