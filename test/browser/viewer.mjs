@@ -856,6 +856,15 @@ test('a difference: T lists the largest changes; callers first computes its own'
   healthy(page);
 });
 
+test('a difference that pjsvg itself wrote', async b => {
+  if (!real) return;
+  const page = await open(b, url(makeSvg('written', pairs))), B = sumOf(1), A = sumOf(2);
+  await hover(page, 'slow');
+  ok((await bar(page)).includes(`before 1,000 (${pct(1000, B)}) \u2192 after 1,900 (${pct(1900, A)})`), await bar(page));
+  ok(await frame(page, 'old').first().isVisible(), 'what is gone');
+  healthy(page);
+});
+
 test('attributes of a function: title in the bar, Ctrl+click opens web addresses only', async b => {
   const path = join(scratch, 'attrs.svg');
   for (const [href, opens] of [['https://example.invalid/x', true], ['javascript:alert(1)', false], ['page.html', true], ['data:text/html,x', false], [' java\tscript:alert(1)', false]]) {
