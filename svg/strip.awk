@@ -108,6 +108,7 @@ END {
 		if (t == ";" && tok[near(i, 1)] == "}" && last != ")") continue
 		if ((t in short) && (tok[near(i, -1)] != "." || t in mine)) t = short[t]
 		if (t == "=" && tok[i + 1] ~ /^'/ && last == "=") continue # === and a string: == does
-		printf "%s", last = t == "const" ? "let" : t
+		last = (t == "const") ? "let" : t
+		printf "%s", last
 	}
 }

@@ -74,10 +74,13 @@
 		for (const c of sides) sum(T.s[c], T.t[c], T);
 		return T;
 	};
-	for (const c of sides) ((self, n) => {
-		src=parts[2+c], pos=0;
-		for (let i=1; i<n && pos<src.length; i++) i+=varint(), self[i]=varint()+1;
-	})(base.s[c], base.n);
+	// pause: in order of time, what a frame's caller has of its own between it and the callee before.
+	const fill=(v, k) => {
+		src=parts[k] || '', pos=0;
+		for (let i=1; i<v.length && pos<src.length; i++) i+=varint(), v[i]=varint()+1;
+		return v;
+	}, pause=fill(floats(base.nm.length), C.chart ? 3 : 9);
+	for (const c of sides) fill(base.s[c], 2+c);
 	finish(base);
 	// What the file says of each frame in a diff, by shares and by counts: code and |z|.
 	const verdicts=D ? [4, 5].map(k => {
@@ -188,7 +191,7 @@
 		const t=trie(base.n+1, ROOT), {n, nm, par}=base, map=ints(n), acc=ints(n), hide=new Uint8Array(N), mask=ints(N);
 		let want=0;
 		acts.forEach(([a, text], k) => {
-			const bit=a==='x' ? 1<<30 : 1<<k, hit=a==='h' ? 0 : matches(text), f=byHash(text);
+			const bit=a==='x' ? 1<<30 : 1<<k, hit=a==='h' ? 0 : hitsFor(text), f=byHash(text);
 			want|=a==='f' && bit;
 			for (let id=0; id<N-2; id++) if (a==='h') hide[id]|=fn[id]===f; else if (hit[id]) mask[id]|=bit;
 		});
@@ -224,7 +227,7 @@
 			for (let i=1, d; i<n; i++) {
 				if (i===half) free.fill(0);
 				if (i===g) free[1]=beg[i]=tot[0];
-				else d=abs(dep[i]), beg[i]=free[d+1]=free[d], free[d]+=tot[i];
+				else d=abs(dep[i]), free[d]+=T===base && pause[i], beg[i]=free[d+1]=free[d], free[d]+=tot[i];
 			}
 			return beg;
 		})(n, half, dep, tot, floats(n));
@@ -290,7 +293,7 @@
 	// Numbers and names to read.
 	num=v => String(+v.toFixed(2)).replace(/\B(?=(\d{3})+(?!\d))/g, ','),
 	signed=(v, k) => (v<0 ? '\u2212' : '+')+abs(v).toFixed(k),
-	many=(v, unit) => (v=num(v))+' '+(v==='1' ? unit.replace(/([a-z]{2}[a-rt-z])s$/i, '$1') : unit),
+	many=(v, noun) => (v=num(v))+' '+(v==='1' ? noun.replace(/([a-z]{2}[a-rt-z])s$/i, '$1') : noun),
 	units=C.unit==='bytes' ? ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] : ['ns', '\u00b5s', 'ms', 's'].slice(['ns', 'us', 'ms'].indexOf(C.unit)>>>0),
 	amount=v => {
 		const step=units[4] ? 1024 : 1000;
@@ -325,11 +328,11 @@
 		for (const c of s) if ((px-=wide(c.codePointAt()))<0) return;
 		return s;
 	},
-	cut=(s, px, left) => { // what fits beside an ellipsis
+	cut=(s, px, ahead) => { // what fits beside an ellipsis
 		const all=[...s];
 		let k=0;
-		for (px-=wide(8230); k<all.length && (px-=wide(all.at(left ? -1-k : k).codePointAt()))>=0;) k++;
-		return k<2 ? '' : left ? '\u2026'+all.slice(-k).join('') : all.slice(0, k).join('')+'\u2026';
+		for (px-=wide(8230); k<all.length && (px-=wide(all.at(ahead ? -1-k : k).codePointAt()))>=0;) k++;
+		return k<2 ? '' : ahead ? '\u2026'+all.slice(-k).join('') : all.slice(0, k).join('')+'\u2026';
 	},
 	label=(id, px) => {
 		const s=names[id];
@@ -378,7 +381,7 @@
 	page=div('x', head, pane, chosen, crumbs, div('ft', status), panel), hole=g2('foreignObject', {}, page);
 
 	// State: what the address says; then what is of the moment (hov, sel: frame pointed at, chosen; only: a kind).
-	let z=0, q, rx, cs, inv, theme, hits, found, area, turn, bad, hov=-1, sel=-1, only='', dark, paper, W, H=0, tall, scroll, lists, unit, low=0;
+	let z=0, q, rx, cs, inv, theme, hits, found, area, turn, bad, hov=-1, sel=-1, only='', dark, paper, W, H=0, tall, scroll, lists, perWeight, low=0;
 	const chips=[], sys=matchMedia('(prefers-color-scheme: dark)'), text={},
 	keep=v => {
 		try {
@@ -400,19 +403,19 @@
 		theme=get('d').match(/^(dark|light)$|$/)[0], mode=m.match(/[BAU]|$/)[0] || 'A', byShare=!!D?.shares!==m.includes('%');
 		ops=[];
 		for (const o of get('o').split('\n').slice(0, 20)) try {
-			use(o[0], o.slice(1, 210), 1);
+			addOp(o[0], o.slice(1, 210), 1);
 		} catch {} // not a filter
 		rebuild(), H=0, z=frameOf(get('z')), hov=sel=-1;
 		seek(1, rx && risky(q));
 		if (low) center();
 	},
 	// Adds what the view is filtered by. One stands for each thing: callers first and sandwich exclude each other.
-	use=(a, t='', link) => {
-		if ('rs'.includes(a) ? t || C.chart && a==='s' : 'hw'.includes(a) ? byHash(t)<0 : !'fx'.includes(a) || link && t[0]&2 && risky(t) || !matches(t).includes(true)) return;
+	addOp=(a, t='', link) => {
+		if ('rs'.includes(a) ? t || C.chart && a==='s' : 'hw'.includes(a) ? byHash(t)<0 : !'fx'.includes(a) || link && t[0]&2 && risky(t) || !hitsFor(t).includes(true)) return;
 		ops=ops.filter(o => 'rw'.includes(a) ? !'rw'.includes(o[0]) : o.join()!==a+','+t);
 		ops.push([a, t]);
 	},
-	matches=t => text[t]||=matching(t.slice(1), t[0]&2, t[0]&1),
+	hitsFor=t => text[t]||=matching(t.slice(1), t[0]&2, t[0]&1),
 	quoted=q => q.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
 	matching=(q, rx, cs) => {
 		const re=new RegExp(rx ? q : quoted(q), cs ? '' : 'i');
@@ -462,19 +465,19 @@
 	},
 	px=v => +v.toFixed(2), row=d => d-low, y=d => inv ? row(d)*C.fh : H-(row(d)+1)*C.fh,
 	above=i => z && i<=z && end[i]>=end[z]; // z and its callers: full width
-	const left=i => above(i) ? 0 : (beg[i]-beg[z])*unit+(!z && i>=g ? 8 : 0), span=i => above(i) ? W : tot[i]*unit,
-	outline=(i, w, r=0, x=left(i)+r) => 'M'+px(x)+' '+(y(dep[i])+r)+'H'+px(x+w-2*r)+'v'+(C.fh-1-2*r)+'H'+px(x)+'z',
+	const leftOf=i => above(i) ? 0 : (beg[i]-beg[z])*perWeight+(!z && i>=g ? 8 : 0), span=i => above(i) ? W : tot[i]*perWeight,
+	outline=(i, w, r=0, x=leftOf(i)+r) => 'M'+px(x)+' '+(y(dep[i])+r)+'H'+px(x+w-2*r)+'v'+(C.fh-1-2*r)+'H'+px(x)+'z',
 	draw=() => {
 		const t=theme || keep(), bg=C.bg && light(C.bg), seen=[], edge=[], paths=new Map(), texts=[], last=z ? end[z] : n, hatch=[], ring=[];
 		dark=!paper && (t ? t==='dark' : C.bg ? !bg : sys.matches);
 		svg.classList.toggle('pj-dark', dark);
 		svg.style.setProperty('--bg', bg===!dark ? C.bg : '');
-		unit=z || !g ? W/(tot[z] || 1) : (W-8)/(tot[0]+tot[g]), low=0;
+		perWeight=z || !g ? W/(tot[z] || 1) : (W-8)/(tot[0]+tot[g]), low=0;
 
 		let deep=max(dep[z], 0), i, w;
 		for (i=z; i>=0; i=par[i]) seen.push(i), low=min(low, dep[i]);
 		for (i=z+1; i<last; i=w<C.min || !w ? end[i] : i+1) if ((w=span(i)) && w>=C.min) {
-			const d=dep[i], right=Math.ceil(2*(left(i)+w));
+			const d=dep[i], right=Math.ceil(2*(leftOf(i)+w));
 			if (d>deep) deep=d;
 			if (d<low) low=d;
 			// Of slivers, one for each half pixel can be seen.
@@ -490,15 +493,15 @@
 			const id=nm[i], d=dep[i], t=y(d);
 			if (!paper && abs(t-scroll-tall/2)>tall) continue;
 			(lists[row(d)]||=[]).push(i), w=span(i);
-			const caller=i!==z && above(i), match=!caller && hits && hits[id], dim=!match && (found.length || only && kindName(kind(id))!==only), ghost=i>=g && thin.has(i);
-			const fill=match && !D ? C.search || (dark ? '#ff5cc8' : '#d6249f') : color(i);
-			const opacity=caller || dim ? caller && dim ? .2 : .3 : match || D || !C.legend ? 1 : 1-(digest(id)>>>9&3)*.05;
-			const r=w<5 ? 0 : 1.5, key=fill+opacity+r+ghost, box=w<2 ? max(w*.9, .5) : w-1; // a stroke of the same colour rounds the corners
-			if (!paths.has(key)) paths.set(key, [ghost ? {class: 'pj-gh'} : {fill, opacity, stroke: r ? fill : 'none', 'stroke-width': 2*r}]);
-			paths.get(key).push(outline(i, box, ghost ? .5 : r));
-			if (D && match) ring.push(outline(i, max(box, 2)));
+			const caller=i!==z && above(i), isHit=!caller && hits && hits[id], dim=!isHit && (found.length || only && kindName(kind(id))!==only), ghost=i>=g && thin.has(i);
+			const fill=isHit && !D ? C.search || (dark ? '#ff5cc8' : '#d6249f') : color(i);
+			const opacity=caller || dim ? caller && dim ? .2 : .3 : isHit || D || !C.legend ? 1 : 1-(digest(id)>>>9&3)*.05;
+			const r=w<5 ? 0 : 1.5, paint=fill+opacity+r+ghost, box=w<2 ? max(w*.9, .5) : w-1; // a stroke of the same colour rounds the corners
+			if (!paths.has(paint)) paths.set(paint, [ghost ? {class: 'pj-gh'} : {fill, opacity, stroke: r ? fill : 'none', 'stroke-width': 2*r}]);
+			paths.get(paint).push(outline(i, box, ghost ? .5 : r));
+			if (D && isHit) ring.push(outline(i, max(box, 2)));
 			// New code is hatched, so that it can be told from more of the same without colours.
-			const x=left(i), b=C.fh-1, s=w>=24 && texts.length<3000 && label(id, w-9);
+			const x=leftOf(i), b=C.fh-1, s=w>=24 && texts.length<3000 && label(id, w-9);
 			if (D && w>3 && (look(i)[0]&24)===16) for (let k=x; k+b/2<x+w; k+=7) hatch.push('M'+px(k)+' '+(t+b)+'l'+b/2+' '+-b);
 			if (s) texts.push(g2('text', {x: px(x+4), y: px(t+C.fh/2+C.fs*.3), fill: caller || dim || ghost ? 'var(--mu)' : light(fill) ? '#16181d' : '#fff'}, s));
 		}
@@ -598,8 +601,8 @@
 	},
 	frameAt=ev => {
 		const r=view.getBoundingClientRect(), x=ev.clientX-r.left, row=Math.floor((ev.clientY-r.top)/C.fh);
-		const i=lists[inv ? row : H/C.fh-1-row]?.findLast(i => left(i)<=x) ?? -1;
-		return x<left(i)+max(span(i), 1) ? i : -1;
+		const i=lists[inv ? row : H/C.fh-1-row]?.findLast(i => leftOf(i)<=x) ?? -1;
+		return x<leftOf(i)+max(span(i), 1) ? i : -1;
 	},
 	toPane=() => pane.focus({preventScroll: true}),
 	focus=() => {input.focus(), input.select()},
@@ -608,12 +611,12 @@
 	byTerm=a => {
 		const i=current(), t=hits ? (rx ? 2 : 0)+(cs ? 1 : 0)+q : i>0 && '3'+exact(nm[i]);
 		if (!t || hits && !found.length) say('Search first.');
-		else change(() => use(a, t));
+		else change(() => addOp(a, t));
 	},
 	byFrame=a => {
 		const i=current();
 		if (i<1) say('Point at a frame.');
-		else change(() => use(a, base36(digest(fn[nm[i]]))));
+		else change(() => addOp(a, base36(digest(fn[nm[i]]))));
 	},
 	copy=all => {
 		const i=max(current(), 0), path=[], name=i => names[nm[i]]+suffix(nm[i]);
@@ -644,7 +647,7 @@
 		else if (k>=0) choose(k);
 	},
 	modes=!D ? [] : [['B', 'before'], ['A', 'after'], ['U', 'both']].map(([m, t]) => [m, t, () => change(() => {mode=m})]),
-	toggle=a => change(() => {without(a) || use(a)}),
+	toggleOp=a => change(() => {without(a) || addOp(a)}),
 	show=(name, ...kids) => {
 		put(panel, {'aria-label': name});
 		refill(panel, btn('x2', 'Close (Esc)', () => panel.close(), '\u00d7'), h('h2', {}, name), ...kids);
@@ -653,10 +656,10 @@
 	// Every key, as a button too: the menu of those who have no keyboard.
 	menu=[['/', 'Search', focus], ['N', 'Next match', step], ['Shift+N', 'Previous match', step, -1],
 		['T', D ? 'Largest changes' : 'Table of functions', () => table()],
-		['R', C.reverse ? 'Callees first' : 'Callers first', () => toggle('r')], ['W', 'Sandwich: callers and callees', () => byFrame('w')],
+		['R', C.reverse ? 'Callees first' : 'Callers first', () => toggleOp('r')], ['W', 'Sandwich: callers and callees', () => byFrame('w')],
 		['H', 'Hide a function', () => byFrame('h')], ['Shift+H', 'Show hidden', () => change(() => without('h'))],
 		['F', 'Only stacks that match', () => byTerm('f')], ['X', 'Without stacks that match', () => byTerm('x')],
-		['S', 'Widest first', () => toggle('s')], ['I', 'Upside down', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
+		['S', 'Widest first', () => toggleOp('s')], ['I', 'Upside down', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
 		['C', 'Copy name', copy], ['Shift+C', 'Copy whole stack', copy, -1], ['D', 'Dark or light', themeB.onclick],
 		['0', 'Whole graph', () => zoom(0)], ['Backspace', 'Zoom out', () => z && zoom(max(par[z], 0))], ['Enter', 'Zoom in', () => sel>=0 && zoom(sel)],
 		...modes.map(([m, t, act]) => [m, 'Widths: '+t, act]), ...D ? [['%', 'Shares or counts', () => change(() => {byShare=!byShare})]] : [],
@@ -678,9 +681,9 @@
 				if (i>=until[f]) all[c][f]+=w, until[f]=t.end[i];
 			}
 		}
-		const key=f => D ? abs(judge(b[f], a[f])[2]) : (by ? all[0] : b)[f];
+		const rank=f => D ? abs(judge(b[f], a[f])[2]) : (by ? all[0] : b)[f];
 		for (let f=0; f<N-2; f++) if (D ? judge(b[f], a[f])[0] : all[0][f]) rows.push(f);
-		rows.sort((f, k) => key(k)-key(f) || all[0][k]-all[0][f]);
+		rows.sort((f, k) => rank(k)-rank(f) || all[0][k]-all[0][f]);
 		const cell=t => h('td', {}, t), th=(t, k) => h('th', {scope: 'col', ...k>=0 && {'aria-sort': k===by ? 'descending' : 'none'}}, k>=0 ? btn('b', 'Sort by '+t, () => table(k), t) : t);
 		for (const f of rows.slice(0, D ? 50 : 200)) {
 			const name=h('button', {}, names[f]), box=h('i'), code=D ? judge(b[f], a[f])[0] : 0;

@@ -24,7 +24,7 @@ process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
 // Options have the names of the config (docs/SVG.md); pjsvg has options of the same meaning.
 const flags = { title: v => ['--title', v], subtitle: v => ['--subtitle', v], unit: v => ['--countname', v], nametype: v => ['--nametype', v],
-  factor: v => ['--factor', String(v)], width: v => v ? ['--width', String(v)] : [], inverted: v => v ? ['--inverted'] : [], notes: v => ['--notes', v], min: v => ['--minwidth', String(v)] };
+  factor: v => ['--factor', String(v)], width: v => v ? ['--width', String(v)] : [], inverted: v => v ? ['--inverted'] : [], notes: v => ['--notes', v], chart: v => v ? ['--flamechart'] : [], min: v => ['--minwidth', String(v)] };
 export function makeSvg(name, folded, options = {}) {
   const path = join(scratch, name + '.svg'), bytes = Buffer.isBuffer(folded) ? folded : Buffer.from(folded);
   if (real) {

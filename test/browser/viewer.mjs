@@ -882,4 +882,15 @@ test('attributes of a function: title in the bar, Ctrl+click opens web addresses
   }
 });
 
+test('in order of time a pause has its place', async browser => {
+  if (!real) return;
+  const page = await open(browser, url(makeSvg('pause', 'app;work 30\napp 40\napp;work 30\n', { chart: 1 })));
+  const boxes = await Promise.all((await frame(page, 'work').all()).map(f => f.boundingBox())), W = 1280 - 24;
+  is(boxes.length, 2, 'the pause parts them');
+  ok(Math.abs(boxes[0].x - 16) < 2, 'the first at the left: ' + boxes[0].x);
+  ok(Math.abs(boxes[1].x - 16 - W * .7) < 2, 'the second behind the pause: ' + boxes[1].x);
+  await click(page, 'app');
+  is((await frame(page, 'work').all()).length, 2, 'zoomed, too');
+});
+
 await runTests();
