@@ -111,4 +111,5 @@ END {
 		last = (t == "const") ? "let" : t
 		printf "%s", last
 	}
+	print ""
 }
