@@ -14,22 +14,33 @@ static uint32_t hash_path(uint32_t parent_hash, uint32_t frame)
 	return (uint32_t)(h >> 32) ^ (uint32_t)h >> 15;
 }
 
-static void grow_slots(struct stacks *s)
+/* Brings all nodes into the table, which gets room for that many more. */
+static void place(struct stacks *s, uint32_t more)
 {
-	uint32_t nslots = s->mask ? (s->mask + 1) * 2 : 1024;
+	uint64_t nslots = s->mask ? (uint64_t)s->mask + 1 : 1024;
+	uint32_t from = s->placed;
 
-	if (nslots == 0)
+	while ((uint64_t)s->n + more >= (nslots - 1) / 2)
+		nslots *= 2;
+	if (nslots > UINT32_MAX)
 		die("more than 2 billion distinct stacks");
-	free(s->slot);
-	s->slot = mem_alloc(sizeof(*s->slot), nslots);
-	s->mask = nslots - 1;
-	for (uint32_t id = 1; id < s->n; id++) {
-		uint32_t i = s->node[id].hash & s->mask;
+	if (nslots != (uint64_t)s->mask + 1) {
+		free(s->slot);
+		s->slot = mem_alloc(sizeof(*s->slot), nslots);
+		s->mask = (uint32_t)nslots - 1;
+		s->placed = 0;
+	}
+	for (uint32_t id = s->placed ? s->placed : 1; id < s->n; id++) {
+		struct stacks_node *node = &s->node[id];
+		uint32_t i;
 
-		while (s->slot[i])
-			i = (i + 1) & s->mask;
+		if (id >= from)
+			node->hash = hash_path(s->node[node->parent].hash, node->frame);
+		for (i = node->hash & s->mask; s->slot[i]; i = (i + 1) & s->mask)
+			;
 		s->slot[i] = id;
 	}
+	s->placed = s->n;
 }
 
 /* 1.5 times: the tables are most of the memory of a run. */
@@ -64,7 +75,8 @@ uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame)
 		grow_nodes(s);
 	}
 	s->node[s->n] = (struct stacks_node){ .parent = parent, .frame = frame };
-	s->before[s->n] = s->self[0][parent];
+	if (s->in_time)
+		s->before[s->n] = s->self[0][parent];
 	return s->n++;
 }
 
@@ -84,10 +96,10 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
 
 	if (unlikely(s->in_time))
 		return open_child(s, parent, frame);
-	if (unlikely(s->n >= s->mask / 2))
-		grow_slots(s);
 	if (unlikely(s->n >= s->cap))
 		grow_nodes(s);
+	if (unlikely(s->placed != s->n || s->n >= s->mask / 2))
+		place(s, 0);
 	hash = hash_path(s->node[parent].hash, frame);
 	for (i = hash & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
@@ -95,15 +107,18 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
 	id = s->n++;
 	s->node[id] = (struct stacks_node){ parent, frame, hash };
 	s->slot[i] = id;
+	s->placed = s->n;
 	return id;
 }
 
-uint32_t stacks_find(const struct stacks *s, uint32_t parent, uint32_t frame)
+uint32_t stacks_find(struct stacks *s, uint32_t parent, uint32_t frame)
 {
 	uint32_t id = 0;
 
-	if (!s->slot)
+	if (s->in_time || s->n == 0)
 		return 0;
+	if (s->placed != s->n)
+		place(s, 0);
 	for (uint32_t i = hash_path(s->node[parent].hash, frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
 			break;
@@ -114,7 +129,7 @@ void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame,
 {
 	uint32_t hash, h;
 
-	if (!s->slot)
+	if (!s->placed)
 		return;
 	hash = h = s->node[node].hash;
 	for (size_t i = 0; i < n; i++) {
@@ -277,8 +292,7 @@ bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_
 		hash[id] = hash_path(hash[src->node[id].parent], frame[src->node[id].frame]);
 	if (dst->cap == 0)
 		grow_nodes(dst);
-	while (dst->n + (uint64_t)src->n >= dst->mask / 2)
-		grow_slots(dst);
+	place(dst, src->n);
 	for (uint32_t id = 0; id < src->n; id++) {
 		if (id + 2 * AHEAD < src->n) {
 			__builtin_prefetch(&dst->slot[hash[id + 2 * AHEAD] & dst->mask]);
