@@ -84,6 +84,9 @@ bool stacks_merge(struct stacks *dst, const struct stacks *src);
 /* The same where src's frame f is dst's frame[f]. */
 bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame);
 
+/* Frame f becomes names' frame[f]; what becomes equal is one. Takes names, which is empty then. Not in time. */
+void stacks_rename(struct stacks *s, struct intern *names, const uint32_t *frame);
+
 /* The columns change places; both are there then. */
 void stacks_swap(struct stacks *s);
 
