@@ -43,6 +43,16 @@ static void place(struct stacks *s, uint32_t more)
 	s->placed = s->n;
 }
 
+/* Memory that no node needs yet is not touched. */
+static uint32_t add_node(struct stacks *s, struct stacks_node node)
+{
+	s->node[s->n] = node;
+	s->self[0][s->n] = 0;
+	if (s->self[1])
+		s->self[1][s->n] = 0;
+	return s->n++;
+}
+
 /* 1.5 times: the tables are most of the memory of a run. */
 static void grow_nodes(struct stacks *s)
 {
@@ -53,13 +63,12 @@ static void grow_nodes(struct stacks *s)
 		if (c > 0 && !s->self[c])
 			continue; /* most profiles have one column */
 		s->self[c] = mem_grow(s->self[c], sizeof(**s->self), cap);
-		memset(s->self[c] + s->cap, 0, (cap - s->cap) * sizeof(**s->self));
 	}
 	if (s->in_time)
 		s->before = mem_grow(s->before, sizeof(*s->before), cap);
 	s->cap = cap;
 	if (s->n == 0)
-		s->node[s->n++] = (struct stacks_node){ 0 };
+		add_node(s, (struct stacks_node){ 0 });
 }
 
 uint32_t stacks_frame(struct stacks *s, struct str name)
@@ -74,10 +83,9 @@ uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame)
 			die("more than 2 billion distinct stacks");
 		grow_nodes(s);
 	}
-	s->node[s->n] = (struct stacks_node){ .parent = parent, .frame = frame };
 	if (s->in_time)
 		s->before[s->n] = s->self[0][parent];
-	return s->n++;
+	return add_node(s, (struct stacks_node){ .parent = parent, .frame = frame });
 }
 
 /* Parents have smaller numbers, so the walk ends at the parent's; it is never longer than the last stack. */
@@ -104,8 +112,7 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
 	for (i = hash & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
 			return id;
-	id = s->n++;
-	s->node[id] = (struct stacks_node){ parent, frame, hash };
+	id = add_node(s, (struct stacks_node){ parent, frame, hash });
 	s->slot[i] = id;
 	s->placed = s->n;
 	return id;
@@ -431,9 +438,6 @@ static void rename_in_place(struct stacks *s, const uint32_t *frame, const bool 
 			if (s->self[c] && to[id] != id)
 				s->self[c][to[id]] = (is_new ? 0 : s->self[c][to[id]]) + s->self[c][id];
 	}
-	for (unsigned c = 0; c < STACKS_COLUMNS; c++)
-		if (s->self[c])
-			memset(s->self[c] + n, 0, (s->n - n) * sizeof(**s->self));
 	s->n = n;
 	pairs_free(&pairs);
 	free(to);
