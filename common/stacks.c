@@ -14,22 +14,43 @@ static uint32_t hash_path(uint32_t parent_hash, uint32_t frame)
 	return (uint32_t)(h >> 32) ^ (uint32_t)h >> 15;
 }
 
-static void grow_slots(struct stacks *s)
+/* Brings all nodes into the table, which gets room for that many more. */
+static void place(struct stacks *s, uint32_t more)
 {
-	uint32_t nslots = s->mask ? (s->mask + 1) * 2 : 1024;
+	uint64_t nslots = s->mask ? (uint64_t)s->mask + 1 : 1024;
+	uint32_t from = s->placed;
 
-	if (nslots == 0)
+	while ((uint64_t)s->n + more >= (nslots - 1) / 2)
+		nslots *= 2;
+	if (nslots > UINT32_MAX)
 		die("more than 2 billion distinct stacks");
-	free(s->slot);
-	s->slot = mem_alloc(sizeof(*s->slot), nslots);
-	s->mask = nslots - 1;
-	for (uint32_t id = 1; id < s->n; id++) {
-		uint32_t i = s->node[id].hash & s->mask;
+	if (nslots != (uint64_t)s->mask + 1) {
+		free(s->slot);
+		s->slot = mem_alloc(sizeof(*s->slot), nslots);
+		s->mask = (uint32_t)nslots - 1;
+		s->placed = 0;
+	}
+	for (uint32_t id = s->placed ? s->placed : 1; id < s->n; id++) {
+		struct stacks_node *node = &s->node[id];
+		uint32_t i;
 
-		while (s->slot[i])
-			i = (i + 1) & s->mask;
+		if (id >= from)
+			node->hash = hash_path(s->node[node->parent].hash, node->frame);
+		for (i = node->hash & s->mask; s->slot[i]; i = (i + 1) & s->mask)
+			;
 		s->slot[i] = id;
 	}
+	s->placed = s->n;
+}
+
+/* Memory that no node needs yet is not touched. */
+static uint32_t add_node(struct stacks *s, struct stacks_node node)
+{
+	s->node[s->n] = node;
+	s->self[0][s->n] = 0;
+	if (s->self[1])
+		s->self[1][s->n] = 0;
+	return s->n++;
 }
 
 /* 1.5 times: the tables are most of the memory of a run. */
@@ -42,13 +63,12 @@ static void grow_nodes(struct stacks *s)
 		if (c > 0 && !s->self[c])
 			continue; /* most profiles have one column */
 		s->self[c] = mem_grow(s->self[c], sizeof(**s->self), cap);
-		memset(s->self[c] + s->cap, 0, (cap - s->cap) * sizeof(**s->self));
 	}
 	if (s->in_time)
 		s->before = mem_grow(s->before, sizeof(*s->before), cap);
 	s->cap = cap;
 	if (s->n == 0)
-		s->node[s->n++] = (struct stacks_node){ 0 };
+		add_node(s, (struct stacks_node){ 0 });
 }
 
 uint32_t stacks_frame(struct stacks *s, struct str name)
@@ -63,9 +83,9 @@ uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame)
 			die("more than 2 billion distinct stacks");
 		grow_nodes(s);
 	}
-	s->node[s->n] = (struct stacks_node){ .parent = parent, .frame = frame };
-	s->before[s->n] = s->self[0][parent];
-	return s->n++;
+	if (s->in_time)
+		s->before[s->n] = s->self[0][parent];
+	return add_node(s, (struct stacks_node){ .parent = parent, .frame = frame });
 }
 
 /* Parents have smaller numbers, so the walk ends at the parent's; it is never longer than the last stack. */
@@ -84,26 +104,28 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
 
 	if (unlikely(s->in_time))
 		return open_child(s, parent, frame);
-	if (unlikely(s->n >= s->mask / 2))
-		grow_slots(s);
 	if (unlikely(s->n >= s->cap))
 		grow_nodes(s);
+	if (unlikely(s->placed != s->n || s->n >= s->mask / 2))
+		place(s, 0);
 	hash = hash_path(s->node[parent].hash, frame);
 	for (i = hash & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
 			return id;
-	id = s->n++;
-	s->node[id] = (struct stacks_node){ parent, frame, hash };
+	id = add_node(s, (struct stacks_node){ parent, frame, hash });
 	s->slot[i] = id;
+	s->placed = s->n;
 	return id;
 }
 
-uint32_t stacks_find(const struct stacks *s, uint32_t parent, uint32_t frame)
+uint32_t stacks_find(struct stacks *s, uint32_t parent, uint32_t frame)
 {
 	uint32_t id = 0;
 
-	if (!s->slot)
+	if (s->in_time || s->n == 0)
 		return 0;
+	if (s->placed != s->n)
+		place(s, 0);
 	for (uint32_t i = hash_path(s->node[parent].hash, frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
 			break;
@@ -114,7 +136,7 @@ void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame,
 {
 	uint32_t hash, h;
 
-	if (!s->slot)
+	if (!s->placed)
 		return;
 	hash = h = s->node[node].hash;
 	for (size_t i = 0; i < n; i++) {
@@ -158,63 +180,94 @@ uint64_t *stacks_totals(const struct stacks *s, unsigned column)
 	return total;
 }
 
+/* Siblings of two lists that ascend by rank become one. Of equals those of a come first. */
+static uint32_t merge_siblings(uint32_t a, uint32_t b, uint32_t *next, const struct stacks *s, const uint32_t *rank)
+{
+	uint32_t first = 0, *end = &first;
+
+	while (a && b) {
+		uint32_t *least = rank[s->node[b].frame] < rank[s->node[a].frame] ? &b : &a;
+
+		*end = *least;
+		end = &next[*least];
+		*least = *end;
+	}
+	*end = a ? a : b;
+	return first;
+}
+
+/* Cuts the first run that ascends off; *list is what follows it. */
+static uint32_t cut_run(uint32_t *list, uint32_t *next, const struct stacks *s, const uint32_t *rank)
+{
+	uint32_t first = *list, last = first;
+
+	while (next[last] && rank[s->node[last].frame] < rank[s->node[next[last]].frame])
+		last = next[last];
+	*list = next[last];
+	next[last] = 0;
+	return first;
+}
+
+/* Merge sort of the runs that are there, mostly one: runs[i] holds 2^i of them or none. */
+static uint32_t sort_siblings(uint32_t list, uint32_t *next, const struct stacks *s, const uint32_t *rank)
+{
+	uint32_t runs[33] = { 0 }, all = cut_run(&list, next, s, rank);
+
+	if (!list)
+		return all;
+	runs[0] = all;
+	while (list) {
+		uint32_t run = cut_run(&list, next, s, rank);
+		unsigned i = 0;
+
+		for (; runs[i]; i++) {
+			run = merge_siblings(runs[i], run, next, s, rank);
+			runs[i] = 0;
+		}
+		runs[i] = run;
+	}
+	all = 0;
+	for (unsigned i = 0; i < countof(runs); i++)
+		all = merge_siblings(runs[i], all, next, s, rank);
+	return all;
+}
+
 /*
- * Counting sorts instead of comparisons: nodes by the rank of their frame, then, stably, by parent. That leaves every
- * node's children together and in order; a walk over them needs no recursion.
+ * Children as lists in order of creation, which is theirs by bytes when sorted text was read, or two such orders: a sort of
+ * runs finds little to do. A walk over them needs no recursion.
  */
 uint32_t *stacks_order(const struct stacks *s)
 {
-	uint32_t n = s->n, nframes = s->frames.n;
-	uint32_t *order, *rank, *by_rank, *kids, *first, *stack;
-	uint32_t depth = 0, norder = 0;
+	uint32_t n = s->n, norder = 0, at = 0;
+	uint32_t *order, *rank, *child, *next;
 
 	order = mem_alloc(sizeof(*order), n);
-	if (s->in_time) {
+	if (s->in_time || s->sorted == n) {
 		for (uint32_t id = 1; id < n; id++)
 			order[id - 1] = id;
 		return order;
 	}
-	if (n < 2)
-		return order;
 	rank = intern_ranks(&s->frames);
+	child = mem_alloc(sizeof(*child), n);
+	next = mem_alloc(sizeof(*next), n);
+	for (uint32_t id = n; id-- > 1;) {
+		next[id] = child[s->node[id].parent];
+		child[s->node[id].parent] = id;
+	}
+	while (norder + 1 < n) {
+		if (child[at]) { /* down */
+			uint32_t first = sort_siblings(child[at], next, s, rank);
 
-	first = mem_alloc(sizeof(*first), (size_t)nframes + 1);
-	for (uint32_t id = 1; id < n; id++)
-		first[rank[s->node[id].frame] + 1]++;
-	for (uint32_t i = 0; i < nframes; i++)
-		first[i + 1] += first[i];
-	by_rank = mem_alloc(sizeof(*by_rank), n);
-	for (uint32_t id = 1; id < n; id++)
-		by_rank[first[rank[s->node[id].frame]]++] = id;
-	free(first);
+			at = order[norder++] = first;
+		} else { /* on, or back to the first caller that has more */
+			while (!next[at])
+				at = s->node[at].parent;
+			at = order[norder++] = next[at];
+		}
+	}
 	free(rank);
-
-	first = mem_alloc(sizeof(*first), (size_t)n + 1);
-	for (uint32_t id = 1; id < n; id++)
-		first[s->node[id].parent + 1]++;
-	for (uint32_t i = 0; i < n; i++)
-		first[i + 1] += first[i];
-	kids = mem_alloc(sizeof(*kids), n);
-	stack = mem_alloc(sizeof(*stack), n); /* per parent: how many are placed; then the walk's stack */
-	for (uint32_t i = 0; i < n - 1; i++) {
-		uint32_t parent = s->node[by_rank[i]].parent;
-
-		kids[first[parent] + stack[parent]++] = by_rank[i];
-	}
-	free(by_rank);
-
-	stack[depth++] = 0;
-	while (depth) {
-		uint32_t id = stack[--depth];
-
-		if (id)
-			order[norder++] = id;
-		for (uint32_t i = first[id + 1]; i > first[id]; i--)
-			stack[depth++] = kids[i - 1];
-	}
-	free(kids);
-	free(first);
-	free(stack);
+	free(child);
+	free(next);
 	return order;
 }
 
@@ -277,8 +330,7 @@ bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_
 		hash[id] = hash_path(hash[src->node[id].parent], frame[src->node[id].frame]);
 	if (dst->cap == 0)
 		grow_nodes(dst);
-	while (dst->n + (uint64_t)src->n >= dst->mask / 2)
-		grow_slots(dst);
+	place(dst, src->n);
 	for (uint32_t id = 0; id < src->n; id++) {
 		if (id + 2 * AHEAD < src->n) {
 			__builtin_prefetch(&dst->slot[hash[id + 2 * AHEAD] & dst->mask]);
@@ -305,6 +357,116 @@ bool stacks_merge(struct stacks *dst, const struct stacks *src)
 	fits = stacks_merge_as(dst, src, frame);
 	free(frame);
 	return fits;
+}
+
+/* ---- renaming ------------------------------------------------------------------------------------------------ */
+
+/* Nodes by parent and frame. */
+struct pairs {
+	struct intern key;
+	uint32_t *node; /* by id of the key */
+	uint32_t cap;
+};
+
+/* The node that came first with them: may be this one. */
+static uint32_t pairs_first(struct pairs *p, uint32_t parent, uint32_t frame, uint32_t node)
+{
+	uint32_t key[2] = { parent, frame }, known = p->key.n;
+	uint32_t id = intern(&p->key, (struct str){ (const char *)key, sizeof(key) });
+
+	if (id > known) {
+		if (id >= p->cap) {
+			p->cap = p->cap ? p->cap * 2 : 128;
+			p->node = mem_grow(p->node, sizeof(*p->node), p->cap);
+		}
+		p->node[id] = node;
+	}
+	return p->node[id];
+}
+
+static void pairs_free(struct pairs *p)
+{
+	intern_free(&p->key);
+	free(p->node);
+}
+
+/* Nodes that may become one with another: siblings whose frames get the same name, and all below them. Sets *n to how many. */
+static bool *find_shared(const struct stacks *s, uint32_t nnames, const uint32_t *frame, uint32_t *n)
+{
+	bool *shared = mem_alloc(sizeof(*shared), s->n);
+	uint32_t *frames = mem_alloc(sizeof(*frames), (size_t)nnames + 1); /* of each name */
+	struct pairs pairs = { 0 };
+
+	*n = 0;
+	for (uint32_t f = 1; f <= s->frames.n; f++)
+		frames[frame[f]]++;
+	for (uint32_t id = 1; id < s->n && nnames < s->frames.n; id++) {
+		const struct stacks_node *node = &s->node[id];
+		uint32_t first;
+
+		if (frames[frame[node->frame]] < 2)
+			continue;
+		first = pairs_first(&pairs, node->parent, frame[node->frame], id);
+		if (first != id)
+			shared[first] = shared[id] = true;
+	}
+	for (uint32_t id = 1; id < s->n && pairs.key.n; id++) {
+		shared[id] = shared[id] || shared[s->node[id].parent];
+		*n += shared[id];
+	}
+	pairs_free(&pairs);
+	free(frames);
+	return shared;
+}
+
+/* Every node goes to a place before its own, or stays. Only shared ones are looked up. */
+static void rename_in_place(struct stacks *s, const uint32_t *frame, const bool *shared)
+{
+	uint32_t *to = mem_alloc(sizeof(*to), s->n), n = 1;
+	struct pairs pairs = { 0 };
+
+	for (uint32_t id = 1; id < s->n; id++) {
+		uint32_t parent = to[s->node[id].parent], name = frame[s->node[id].frame];
+
+		bool is_new;
+
+		to[id] = shared[id] ? pairs_first(&pairs, parent, name, n) : n;
+		is_new = to[id] == n;
+		if (is_new)
+			s->node[n++] = (struct stacks_node){ .parent = parent, .frame = name };
+		for (unsigned c = 0; c < STACKS_COLUMNS; c++)
+			if (s->self[c] && to[id] != id)
+				s->self[c][to[id]] = (is_new ? 0 : s->self[c][to[id]]) + s->self[c][id];
+	}
+	s->n = n;
+	pairs_free(&pairs);
+	free(to);
+}
+
+void stacks_rename(struct stacks *s, struct intern *names, const uint32_t *frame)
+{
+	uint32_t nshared;
+	bool *shared = find_shared(s, names->n, frame, &nshared);
+
+	if (nshared > s->n / 8) { /* then a table of all of them is cheaper */
+		struct stacks to = { .frames = *names };
+
+		stacks_merge_as(&to, s, frame); /* the sums are the same: they fit */
+		stacks_free(s);
+		*s = to;
+	} else {
+		if (nshared)
+			rename_in_place(s, frame, shared);
+		for (uint32_t id = 1; id < s->n && !nshared; id++)
+			s->node[id].frame = frame[s->node[id].frame];
+		intern_free(&s->frames);
+		s->frames = *names;
+		free(s->slot);
+		s->slot = NULL;
+		s->mask = s->placed = s->sorted = 0;
+	}
+	*names = (struct intern){ 0 };
+	free(shared);
 }
 
 void stacks_swap(struct stacks *s)

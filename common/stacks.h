@@ -17,7 +17,7 @@
 struct stacks_node {
 	uint32_t parent;
 	uint32_t frame;
-	uint32_t hash; /* of the whole path, so that places in the table are known before the nodes are */
+	uint32_t hash; /* of the whole path, so that places in the table are known before the nodes are; known when placed */
 };
 
 struct stacks {
@@ -30,6 +30,8 @@ struct stacks {
 	uint64_t sum[STACKS_COLUMNS];   /* of self */
 	uint32_t *slot;
 	uint32_t mask;
+	uint32_t placed; /* the table holds nodes 1..placed-1; the others follow when something is looked up */
+	uint32_t sorted; /* equal to n: in preorder, siblings ascend by the bytes of their frames, and no frame holds a ';' */
 	uint64_t *before; /* by node, in time only: self weight of its parent when the node was made */
 	uint32_t last;    /* node, in time only: it got a weight last */
 };
@@ -46,9 +48,9 @@ uint32_t stacks_frame(struct stacks *s, struct str name); /* same as intern(&s->
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);
 
 /* The node of frame called from parent, or 0. In time nothing is found. */
-uint32_t stacks_find(const struct stacks *s, uint32_t parent, uint32_t frame);
+uint32_t stacks_find(struct stacks *s, uint32_t parent, uint32_t frame);
 
-/* A new node, whatever is there; in time only. */
+/* A new node, whatever is there when in time; else the caller knows that it is not there yet. Looks nothing up. */
 uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame);
 
 /* A hint: stacks_child will be called for these frames one after the other, from node on. Brings memory on its way. */
@@ -81,6 +83,9 @@ bool stacks_merge(struct stacks *dst, const struct stacks *src);
 
 /* The same where src's frame f is dst's frame[f]. */
 bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame);
+
+/* Frame f becomes names' frame[f]; what becomes equal is one. Takes names, which is empty then. Not in time. */
+void stacks_rename(struct stacks *s, struct intern *names, const uint32_t *frame);
 
 /* The columns change places; both are there then. */
 void stacks_swap(struct stacks *s);

@@ -20,9 +20,8 @@ static uint32_t *frames_of(struct profile *p, const struct stacks *window, enum 
 	return frame;
 }
 
-static void weigh_kinds(struct profile *p, const struct stacks *window, const uint32_t *frame, const enum canon_kind *kind)
+static void kinds_grow(struct profile *p)
 {
-	uint64_t *total[2] = { stacks_totals(window, 0), stacks_totals(window, 1) };
 	uint32_t n = p->s.frames.n + 1;
 
 	if (n > p->nkind) {
@@ -30,6 +29,13 @@ static void weigh_kinds(struct profile *p, const struct stacks *window, const ui
 		p->kind = grow_zeroed(p->kind, sizeof(*p->kind), p->nkind, n);
 		p->nkind = n;
 	}
+}
+
+static void weigh_kinds(struct profile *p, const struct stacks *window, const uint32_t *frame, const enum canon_kind *kind)
+{
+	uint64_t *total[2] = { stacks_totals(window, 0), stacks_totals(window, 1) };
+
+	kinds_grow(p);
 	for (uint32_t id = 1; id < window->n; id++) {
 		uint32_t f = window->node[id].frame;
 
@@ -218,19 +224,38 @@ static uint32_t *final_frames(struct profile *p, struct stacks *to)
 	return frame;
 }
 
+/* When no name stands for code of two kinds, weights need not be known. False when one does. */
+static bool one_kind_each(struct profile *p, const struct stacks *window, const uint32_t *frame, const enum canon_kind *kind)
+{
+	uint8_t *seen = mem_alloc(sizeof(*seen), (size_t)p->s.frames.n + 1);
+	bool one = true;
+
+	for (uint32_t f = 1; f <= window->frames.n; f++) {
+		seen[frame[f]] |= (uint8_t)(1u << kind[f]);
+		one = one && seen[frame[f]] == 1u << kind[f];
+	}
+	free(seen);
+	kinds_grow(p);
+	for (uint32_t f = 1; f <= window->frames.n && one; f++)
+		p->kind[frame[f]][kind[f]] = 1;
+	return one;
+}
+
 /* Both sides were read into one tree as they are: its frames go straight to what they are called in the end. */
 static void end_raw(struct profile *p, struct stacks *to)
 {
 	enum canon_kind *kind = mem_alloc(sizeof(*kind), (size_t)p->raw.frames.n + 1);
 	uint32_t *frame = frames_of(p, &p->raw, kind), *final;
 
-	if (!p->canon.exact)
+	if (!p->canon.exact && !one_kind_each(p, &p->raw, frame, kind))
 		weigh_kinds(p, &p->raw, frame, kind);
 	final = final_frames(p, to);
 	for (uint32_t f = 1; f <= p->raw.frames.n; f++)
 		frame[f] = final[frame[f]];
-	stacks_merge_as(to, &p->raw, frame); /* the sums are the same: they fit */
-	stacks_free(&p->raw);
+	stacks_rename(&p->raw, &to->frames, frame);
+	stacks_free(to);
+	*to = p->raw;
+	p->raw = (struct stacks){ 0 };
 	free(kind);
 	free(frame);
 	free(final);
@@ -253,13 +278,14 @@ void profile_end(struct profile *p)
 
 	stacks_swap(&p->s); /* both columns are there */
 	stacks_swap(&p->s);
-	stacks_swap(&to);
 	if (p->scatter)
 		scatter_grow(p);
 	if (p->raw.n)
 		end_raw(p, &to);
 	else
 		end_windows(p, &to);
+	stacks_swap(&to);
+	stacks_swap(&to);
 	stacks_free(&p->s);
 	p->s = to;
 }

@@ -334,6 +334,76 @@ static void bare(void)
 	is_str(folded_bare(STR("[k]")), STR("[k]"), "bare: short");
 }
 
+static int line_cmp(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* n lines of few frames, that begin alike; sorted but for a few, in the order of their bytes or, with ';' least, in ours. */
+static void random_lines(char line[][32], int n, uint64_t *seed, bool ours)
+{
+	static const char *const frames[] = { "a", "a.b", "a-", "aa", "b", "" };
+
+	for (int i = 0; i < n; i++) {
+		*line[i] = 0;
+		for (int depth = 0, most = (int)(*seed >> 40) % 5; depth <= most; depth++) {
+			*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+			strcat(line[i], frames[(*seed >> 33) % 6]);
+			strcat(line[i], depth < most ? ours ? "\1" : ";" : "");
+		}
+	}
+	qsort(line, (size_t)n, sizeof(*line), line_cmp);
+	for (int i = 0; i < n; i++)
+		for (char *p = line[i]; *p; p++)
+			*p = *p == 1 ? ';' : *p;
+	if (*seed >> 62 == 0)
+		memcpy(line[(*seed >> 33) % (unsigned)n], line[(*seed >> 43) % (unsigned)n], sizeof(*line));
+}
+
+/* What is read in order, nearly so, or into a tree that is there, is what every line looked up alone gives. */
+static void orders(void)
+{
+	static char line[24][32], text[2048];
+	uint64_t seed = 1;
+	bool same = true;
+
+	for (int round = 0; round < 400 && same; round++) {
+		struct stacks s[2] = { 0 };
+		struct str written;
+		char *before;
+
+		for (int file = 0; file < 1 + round % 3; file++) {
+			struct in in;
+
+			random_lines(line, 24, &seed, round & 4);
+			*text = 0;
+			for (int i = 0; i < 24; i++) {
+				if (!*line[i])
+					continue;
+				snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %d\n", line[i], i);
+				stacks_add(&s[0], folded_node(&s[0], str_of(line[i])), 0, (uint64_t)i);
+			}
+			put(str_of(text));
+			in_open(&in, in_path);
+			folded_read(&in, &s[1], &header, &tally);
+			in_close(&in);
+		}
+		out_open(&o, out_path);
+		folded_write(&o, &s[0], 1, NULL);
+		out_close(&o);
+		written = content();
+		before = strndup(written.p, written.n);
+		out_open(&o, out_path);
+		folded_write(&o, &s[1], 1, NULL);
+		out_close(&o);
+		same = s[0].n == s[1].n && str_eq(str_of(before), content());
+		free(before);
+		stacks_free(&s[0]);
+		stacks_free(&s[1]);
+	}
+	ok(same, "in order or not, the same tree");
+}
+
 int main(void)
 {
 	int fd = mkstemp(in_path);
@@ -351,6 +421,7 @@ int main(void)
 	rules();
 	prefixes();
 	large();
+	orders();
 	bare();
 	unlink(in_path);
 	unlink(out_path);

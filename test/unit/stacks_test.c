@@ -215,6 +215,65 @@ static void columns_swapped(void)
 	stacks_free(&s);
 }
 
+static struct str renamed(const char *const *stack, int n)
+{
+	struct stacks s = { 0 };
+	struct intern names = { 0 };
+	static char text[4096];
+	uint32_t frame[8] = { 0 };
+	uint64_t *total;
+	size_t len;
+
+	for (int i = 0; i < n; i++)
+		stacks_add(&s, stack3(&s, stack[3 * i], stack[3 * i + 1], stack[3 * i + 2]), 0, (uint64_t)1 << i);
+	for (uint32_t f = 1; f <= s.frames.n; f++) /* without its digit */
+		frame[f] = intern(&names, str_head(intern_str(&s.frames, f), 1));
+	stacks_rename(&s, &names, frame);
+	len = (size_t)snprintf(text, sizeof(text), "%.*s", (int)order_text(&s).n, order_text(&s).p);
+	total = stacks_totals(&s, 0);
+	for (uint32_t id = 0; id < s.n; id++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%llu ", (unsigned long long)total[id]);
+	stack3(&s, "a", "b", NULL);
+	snprintf(text + len, sizeof(text) - len, "%u", s.n);
+	free(total);
+	stacks_free(&s);
+	return str_of(text);
+}
+
+static void renaming(void)
+{
+	static const char *const apart[] = { "a1", "b2", NULL, "b2", "a1", "c" };
+	static const char *const equal[] = { "a1", "b2", "c", "x", "y", NULL, "a2", "b2", "c", "a2", "b2", "d" };
+	is_str(renamed(apart, 2), STR("1a 2b 1b 2a 3c 3 1 1 2 2 2 6"), "renamed: none becomes equal, and all are found");
+	is_str(renamed(equal, 4), STR("1a 2b 3c 3d 1x 2y 15 13 13 5 2 2 8 7"), "renamed: equal ones are one, with all below");
+}
+
+/* Few of many become equal: nodes move to where they stay. */
+static void renaming_few(void)
+{
+	struct stacks s = { 0 };
+	struct intern names = { 0 };
+	uint32_t frame[64] = { 0 }, a, b;
+	char name[2] = "A";
+
+	stacks_add(&s, stack3(&s, "a1", "b", NULL), 0, 1);
+	stacks_add(&s, stack3(&s, "a2", "b", NULL), 0, 2);
+	stacks_add(&s, stack3(&s, "a2", NULL, NULL), 1, 4);
+	for (; *name <= 'Z'; ++*name)
+		stacks_add(&s, stack3(&s, name, "b", NULL), 0, 8);
+	for (uint32_t f = 1; f <= s.frames.n; f++)
+		frame[f] = intern(&names, str_head(intern_str(&s.frames, f), 1));
+	stacks_rename(&s, &names, frame);
+	is_u64(s.n, 1 + 2 + 2 * 26, "few renamed: those are one");
+	a = stack3(&s, "a", NULL, NULL);
+	b = stack3(&s, "a", "b", NULL);
+	ok(s.self[0][b] == 3 && s.self[0][a] == 0 && s.self[1][a] == 4 && s.self[1][b] == 0, "few renamed: their weights are added");
+	b = stack3(&s, "Z", "b", NULL);
+	ok(s.n == 1 + 2 + 2 * 26 && b == s.n - 1 && s.self[0][b] == 8 && s.self[1][b] == 0 && stacks_sum(&s, 0) == 3 + 26 * 8,
+	   "few renamed: the others moved with theirs");
+	stacks_free(&s);
+}
+
 int main(void)
 {
 	tree();
@@ -223,5 +282,7 @@ int main(void)
 	large();
 	test_in_time();
 	columns_swapped();
+	renaming();
+	renaming_few();
 	return done();
 }
