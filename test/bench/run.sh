@@ -138,7 +138,22 @@ frames()
 	perl -ne 's/ \d+\n//; my @f = split /;/; my $i = 0; $i++ while $i < @f && $i < @last && $f[$i] eq $last[$i]; $n += @f - $i; @last = @f; END { print $n + 0 }' "$1"
 }
 
-# svg_rows NAME FOLDED SVG
+# browse FILE RUNS [paint]: leaves the medians in $paint $zoom $unzoom $search $nodes $pss; false where there is no browser
+browse()
+{
+	if [[ $skip == *' browser '* ]] || ! command -v node >/dev/null || [ ! -e test/browser/bench.mjs ] || ! sh test/browser/setup.sh >/dev/null 2>&1 ||
+		! node test/browser/bench.mjs "$@" >"$tmp/browser" 2>"$tmp/browser.err"; then
+		absent "  Chromium" "absent, or failed: $(head -c 60 "$tmp/browser.err" 2>/dev/null | tr '\n' ' ')"
+		return 1
+	fi
+	column_of()
+	{
+		awk -F '\t' -v c="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) k = i } NR == 2 { print $k + 0 }' "$tmp/browser"
+	}
+	paint=$(column_of paint) zoom=$(column_of zoom) unzoom=$(column_of unzoom) search=$(column_of search) nodes=$(column_of nodes) pss=$(column_of pss)
+}
+
+# svg_rows NAME FOLDED SVG B_A_FRAME PAINT ZOOM SEARCH MB: the last are limits
 svg_rows()
 {
 	local n parts names tree static all
@@ -146,24 +161,36 @@ svg_rows()
 	n=$(frames "$2")
 	parts=$(svg_parts "$3")
 	read -r names tree static all <<<"$parts"
-	row "SVG of $1: $n frames" "$all B: $(calc %.2f "$tree / $n") B a frame" "<= 2.5 B a frame" "$tree / $n <= 2.5"
-	row "  all beside frames and names ($names B)" "$((all - tree - names)) B" "<= 100 kB" "$all <= 2.5 * $n + $names + 100000"
+	row "SVG of $1: $n frames" "$all B: $(calc %.2f "$tree / $n") B a frame" "<= $4 B a frame" "$tree / $n <= $4"
+	row "  all beside frames and names ($names B)" "$((all - tree - names)) B" "<= 100 kB" "$all <= $4 * $n + $names + 100000"
 	row "  static layer" "$static B" "<= 64 kB" "$static <= 65536"
-	if [[ $skip == *' browser '* ]]; then return; fi
-	if command -v node >/dev/null && [ -e test/browser/bench.mjs ] && sh test/browser/setup.sh >/dev/null 2>&1 &&
-		node test/browser/bench.mjs "$3" 9 >"$tmp/browser" 2>"$tmp/browser.err"; then
-		local paint zoom unzoom search
-		column_of()
-		{
-			awk -F '\t' -v c="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) k = i } NR == 2 { print $k + 0 }' "$tmp/browser"
-		}
-		paint=$(column_of paint) zoom=$(column_of zoom) unzoom=$(column_of unzoom) search=$(column_of search)
-		row "  Chromium: first paint" "$paint ms" "<= 400 ms" "$paint <= 400"
-		row "  Chromium: zoom, unzoom" "$zoom ms, $unzoom ms" "<= 80 ms" "$zoom <= 80 && $unzoom <= 80"
-		row "  Chromium: search" "$search ms" "<= 100 ms" "$search <= 100"
-	else
-		absent "  Chromium" "absent, or failed: $(head -c 60 "$tmp/browser.err" 2>/dev/null | tr '\n' ' ')"
-	fi
+	browse "$3" 9 || return
+	row "  Chromium: first paint" "$paint ms" "<= $5 ms" "$paint <= $5"
+	row "  Chromium: zoom, unzoom" "$zoom ms, $unzoom ms" "<= $6 ms" "$zoom <= $6 && $unzoom <= $6"
+	row "  Chromium: search" "$search ms" "<= $7 ms" "$search <= $7"
+	row "  Chromium: nodes, renderer" "$nodes nodes, $pss MB" "<= 4000, $8 MB" "$nodes <= 4000 && $pss <= $8"
+}
+
+# peer_rows NAME FOLDED OURS: size and paint of flamegraph.pl's picture with all frames, and with its default
+peer_rows()
+{
+	local ours theirs ours_paint
+
+	if [ -z "$peer" ] || [ ! -e "$peer/flamegraph.pl" ]; then return; fi
+	ours=$(stat -c %s "$3")
+	browse "$3" 5 paint || return
+	ours_paint=$paint
+	perl "$peer/flamegraph.pl" --minwidth 0 "$2" >"$tmp/all.svg" 2>/dev/null
+	theirs=$(stat -c %s "$tmp/all.svg")
+	row "flamegraph.pl --minwidth 0 of $1: size" "$theirs B, $(calc %.1f "$theirs / $ours") times ours" ">= 20" "$theirs / $ours >= 20"
+	browse "$tmp/all.svg" 3 paint || return
+	row "  its first paint" "$paint ms, $(calc %.1f "$paint / $ours_paint") times ours" ">= 10" "$paint / $ours_paint >= 10"
+	perl "$peer/flamegraph.pl" "$2" >"$tmp/few.svg" 2>/dev/null
+	theirs=$(stat -c %s "$tmp/few.svg")
+	row "flamegraph.pl's default, which drops frames: size" "$theirs B, $(calc %.1f "$theirs / $ours") times ours" ">= 1" "$theirs >= $ours"
+	browse "$tmp/few.svg" 5 paint || return
+	row "  its first paint" "$paint ms, $(calc %.1f "$paint / $ours_paint") times ours" ">= 1" "$paint >= $ours_paint"
+	rm -f "$tmp/all.svg" "$tmp/few.svg"
 }
 
 # ---- pjsvg against flamegraph.pl
@@ -179,17 +206,22 @@ if [[ $skip != *' svg '* ]]; then
 	else
 		absent "flamegraph.pl" "absent (FLAMEGRAPH_DIR)"
 	fi
-	svg_rows "this input" "$tmp/ours.folded" "$tmp/ours.svg"
+	svg_rows "this input" "$tmp/ours.folded" "$tmp/ours.svg" 2.5 400 80 100 110
+	peer_rows "this input" "$tmp/ours.folded" "$tmp/ours.svg"
 	"$tmp/generate" folded 123000 | "$bin/pjfold" -q >"$tmp/generated.folded"
 	"$bin/pjsvg" "$tmp/generated.folded" >"$tmp/generated.svg" 2>/dev/null
-	svg_rows "generated text" "$tmp/generated.folded" "$tmp/generated.svg"
+	svg_rows "generated text" "$tmp/generated.folded" "$tmp/generated.svg" 2.5 400 80 100 110
+	peer_rows "generated text" "$tmp/generated.folded" "$tmp/generated.svg"
+	"$tmp/generate" folded 1230000 | "$bin/pjfold" -q >"$tmp/million.folded"
+	"$bin/pjsvg" "$tmp/million.folded" >"$tmp/million.svg" 2>/dev/null
+	svg_rows "a million" "$tmp/million.folded" "$tmp/million.svg" 4 900 120 120 160
 fi
 
 # ---- pjdiff against difffolded.pl: this input's stacks on so many hosts that it is 100 MB, and the same with other weights, stacks gone and new
 if [[ $skip != *' diff '* ]]; then
 	awk -v size="$(stat -c %s "$tmp/ours.folded")" '{ line[NR] = $0 } END { for (h = 1; h <= 1e8 / size + 1; h++) for (i = 1; i <= NR; i++) print "host" h ";" line[i] }' \
 		"$tmp/ours.folded" >"$tmp/before.folded"
-	awk 'NR % 11 != 3 { w = $NF; sub(/ [0-9]+$/, ""); print $0, 1 + int(w * (1 + NR % 3) / 2) } NR % 13 == 5 { print $0 ";new", 2 }' "$tmp/before.folded" >"$tmp/after.folded"
+	awk 'NR % 11 != 3 { w = $NF; sub(/ [0-9]+$/, ""); print $0, 1 + int(w * (1 + NR % 3) / 2) } NR % 13 == 5 { print $0 ";new", 2 }' "$tmp/before.folded" | "$bin/pjfold" -q >"$tmp/after.folded"
 	diff=$("$measure" -n "$runs" -o "$tmp/ours.diff" -- "$bin/pjdiff" -q "$tmp/before.folded" "$tmp/after.folded" 2>/dev/null)
 	diff_cpu=$(echo "$diff" | field 1)
 	row "pjdiff, $(calc %.0f "($(stat -c %s "$tmp/before.folded" "$tmp/after.folded" | paste -sd+)) / 1e6") MB in two files: CPU time, memory" \

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// node bench.mjs FILE.svg [RUNS]: medians (default of 9) of what a user waits for, in Chromium, in milliseconds.
-// paint: navigation start to load and two animation frames. zoom, unzoom, search: input to the second frame after it.
+// node bench.mjs FILE.svg [RUNS [paint]]: medians (default of 9) of what a user waits for, in Chromium, in milliseconds.
+// paint: navigation start to load and two animation frames, and nothing more of pictures of other tools. pss: MB of the renderer. zoom, unzoom, search: input to the second frame after it.
 import { launch, open, settle, url } from './lib.mjs';
 import { resolve } from 'node:path';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 
-const file = resolve(process.argv[2]), runs = Number(process.argv[3] || 9), browser = await launch();
+const file = resolve(process.argv[2]), runs = Number(process.argv[3] || 9), only = process.argv[4] === 'paint', browser = await launch();
 const times = {}, note = (k, v) => (times[k] ||= []).push(v);
 // Timed inside the page from the event's own time stamp, so that the driver's latency is not part of it.
 const timed = async (page, k, type, act) => {
@@ -23,6 +23,14 @@ const place = page => page.getByRole('application').locator('text').evaluateAll(
   const [, r] = at.filter(([, r]) => r.y === rows[Math.min(2, rows.length - 1)]).sort((a, b) => b[0] - a[0])[0];
   return [r.x + r.width / 2, r.y + r.height / 2];
 });
+// The renderer's share of memory; the largest is ours, others are spare.
+const pss = async () => {
+  const cdp = await browser.newBrowserCDPSession(), { processInfo } = await cdp.send('SystemInfo.getProcessInfo');
+  await cdp.detach();
+  return Math.max(...processInfo.filter(p => p.type === 'renderer').map(p => {
+    try { return +/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${p.id}/smaps_rollup`, 'utf8'))[1] / 1024; } catch (e) { return 0; }
+  }));
+};
 for (let i = 0; i < runs; i++) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } }), page = await context.newPage();
   await page.addInitScript(() => addEventListener('load', () => requestAnimationFrame(() => requestAnimationFrame(() => { window.painted = performance.now(); }))));
@@ -30,6 +38,7 @@ for (let i = 0; i < runs; i++) {
   note('paint', await page.evaluate(() => new Promise(r => { const f = () => window.painted ? r(window.painted) : setTimeout(f, 5); f(); })));
   await settle(page);
   note('nodes', await page.evaluate(() => document.getElementsByTagName('*').length));
+  if (only) { note('pss', await pss()); await context.close(); continue; }
   const [x, y] = await place(page), seen = await page.getByRole('navigation').isVisible();
   await page.mouse.move(x, y);
   await timed(page, 'zoom', 'click', () => page.mouse.click(x, y));
@@ -38,6 +47,7 @@ for (let i = 0; i < runs; i++) {
   await page.keyboard.press('/');
   await timed(page, 'search', 'input', () => page.keyboard.insertText('read'));
   note('nodes', await page.evaluate(() => document.getElementsByTagName('*').length));
+  note('pss', await pss());
   await context.close();
 }
 await browser.close();
