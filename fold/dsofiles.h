@@ -11,6 +11,8 @@
 
 #include "elfsyms.h"
 
+#include <sys/types.h>
+
 enum dso_why { DSO_FOUND, DSO_NO_FILE, DSO_OTHER_BUILD, DSO_STRIPPED, DSO_NOT_ELF, DSO_FORBIDDEN };
 
 struct dsofiles_options {
