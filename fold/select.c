@@ -149,7 +149,7 @@ bool select_sample(const struct select *s, const struct header *h, uint64_t firs
 	if (select_needs_time(s)) {
 		uint64_t ns;
 
-		if (!header_time(h->time, &ns) || (s->from.set && ns < absolute(s->from, first_ns)) ||
+		if (!header_ns(h, &ns) || (s->from.set && ns < absolute(s->from, first_ns)) ||
 		    (s->to.set && ns >= absolute(s->to, first_ns)))
 			return false;
 	}
