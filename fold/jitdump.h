@@ -31,6 +31,8 @@ bool jitdump_arch_clock(const struct jitdump *j); /* times are TSC, not CLOCK_MO
 /* The code at address at that time (0: the newest); NULL: none. O(log n). */
 const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t address, uint64_t time);
 uint64_t jitdump_bad(const struct jitdump *j, const char **why); /* records that were skipped */
+uint64_t jitdump_first_bad(const struct jitdump *j); /* where in the file the first of these begins */
+size_t jitdump_count(const struct jitdump *j);       /* codes, those that were replaced included */
 void jitdump_close(struct jitdump *j);
 
 #endif
