@@ -10,22 +10,24 @@
 #define PJ_RESOLVE_H
 
 #include "names.h"
+#include "origin.h"
 #include "sites.h"
 #include "stacks.h"
 
 struct resolve_options {
 	bool as_perf;
+	bool canonical;       /* of comms */
 	const char *kallsyms; /* file, or NULL */
 	const char *symfs;    /* folder that holds the files of the recorded machine, or NULL */
 	unsigned threads;
 	struct names names;   /* options of it only */
-	bool canonical;       /* of comms */
 };
 
-/* Why a DSO has frames without name. Texts for people are in resolve_why. */
+/* Why frames of a DSO have no name. */
 enum resolve_why {
-	WHY_NONE, WHY_NO_MAPPING, WHY_NO_FILE, WHY_OTHER_BUILD, WHY_STRIPPED, WHY_NOT_ELF, WHY_FORBIDDEN, WHY_DATA,
-	WHY_NO_MAP, WHY_NOT_IN_MAP, WHY_NO_KALLSYMS, WHY_OTHER_KERNEL, WHY_NOT_IN_KALLSYMS, WHY_ELSEWHERE
+	WHY_NOT_IN_TABLE, /* there are names, but none here */
+	WHY_NO_MAPPING, WHY_DATA, WHY_NO_FILE, WHY_OTHER_BUILD, WHY_STRIPPED, WHY_NOT_ELF, WHY_FORBIDDEN,
+	WHY_NO_MAP, WHY_ELSEWHERE, WHY_KERNEL
 };
 
 struct resolved {
@@ -33,14 +35,15 @@ struct resolved {
 	uint32_t *frame; /* ids in the stacks given */
 	bool *named;     /* by site: a name was found */
 	uint8_t *why;    /* by DSO: enum resolve_why */
-	const char *kernel; /* why there are no names of the kernel, or NULL */
-	uint64_t map_bad;   /* lines of perf maps that are none */
+	const char *kernel;          /* WHY_KERNEL: why there are no names of it */
+	uint64_t map_lines, map_bad; /* of perf maps */
 };
 
-void resolve(struct resolved *out, const struct resolve_options *o, const struct perfdata_info *info,
+void resolve(struct resolved *out, const struct resolve_options *o, const struct origin *origin,
 	     const struct addrspace *a, const struct sites *s, struct stacks *to);
 
-const char *resolve_why(enum resolve_why why);
+/* A reason for people. */
+const char *resolve_why(const struct resolved *r, enum resolve_why why);
 
 void resolved_free(struct resolved *r);
 
