@@ -11,20 +11,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_MAX ((off_t)256 << 20)
 #define KEY_MAX 63
 #define BOOT_ID_LEN 36
 #define SHARED_WRITE 022
+#define PAGE 4096
+#define BLOCK_SYMBOLS 256
+#define BLOCK_MAX ((size_t)64 * 1024)
+#define BLOCKS_MAX (1u << 16)
 
-/* In front of the symbols and the names. The sum is over all behind it. */
+/* In front of the table of blocks. The sum is over what is behind it and the table. */
 struct head {
 	char magic[8];
 	uint64_t sum;
-	uint64_t nsym, nnames;
+	uint64_t end; /* of the last symbol */
+	uint32_t nblocks, unused;
 	char key[KEY_MAX + 1];
 };
 
-static const char magic[8] = "pjksym1\n";
+/* A block: n distances from its first symbol, n + 1 places in its names, and the names. */
+struct block {
+	uint64_t first; /* start of its first symbol */
+	uint64_t sum;
+	uint64_t at;    /* in the file */
+	uint32_t size;
+	uint32_t n;
+};
+
+struct kallcache {
+	int fd;
+	struct head head;
+	struct block *block;
+	uint32_t loaded; /* the block in buf, from 1; 0: none */
+	uint32_t distance[BLOCK_SYMBOLS];
+	uint16_t name[BLOCK_SYMBOLS + 1];
+	char names[BLOCK_MAX];
+};
+
+static const char magic[8] = "pjksym2\n";
 
 void ksyms_free(struct ksyms *k)
 {
@@ -33,14 +56,12 @@ void ksyms_free(struct ksyms *k)
 	*k = (struct ksyms){ 0 };
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------------------- */
-
-static uint64_t sum_of(struct str file)
+uint64_t ksym_last_end(uint64_t start)
 {
-	size_t from = offsetof(struct head, nsym);
-
-	return hash_bytes(file.p + from, file.n - from);
+	return start > UINT64_MAX - 2 * PAGE ? UINT64_MAX : (start + PAGE - 1) / PAGE * PAGE + PAGE;
 }
+
+/* ---- writing --------------------------------------------------------------------------------------------------- */
 
 /* Core symbols, as far as they are kernel addresses: a machine of 64 bits also lists offsets of per-CPU variables. */
 static bool is_core(const struct ksym *s)
@@ -48,95 +69,211 @@ static bool is_core(const struct ksym *s)
 	return s->module == 0 && s->start >> 63;
 }
 
-static const char *name_at(const struct ksyms *k, size_t i)
+/* Up to BLOCK_SYMBOLS core symbols from all->sym[i] on, into b and behind bytes. Returns where it went on to. */
+static size_t pack_block(const struct ksyms *all, size_t i, struct block *b, struct text *bytes)
 {
-	return k->names.p + k->sym[i].name;
+	uint32_t distance[BLOCK_SYMBOLS];
+	uint16_t name[BLOCK_SYMBOLS + 1];
+	struct text names = { 0 };
+	size_t from = bytes->n;
+
+	*b = (struct block){ .first = all->sym[i].start, .at = from };
+	for (; i < all->n && b->n < BLOCK_SYMBOLS; i++) {
+		const struct ksym *s = &all->sym[i];
+		struct str one = str_of(all->names.p + s->name);
+
+		if (!is_core(s))
+			continue;
+		if (s->start - b->first > UINT32_MAX || names.n + one.n > UINT16_MAX)
+			break;
+		distance[b->n] = (uint32_t)(s->start - b->first);
+		name[b->n++] = (uint16_t)names.n;
+		text_str(&names, one);
+	}
+	name[b->n] = (uint16_t)names.n;
+	text_bytes(bytes, distance, b->n * sizeof(*distance));
+	text_bytes(bytes, name, (b->n + 1) * sizeof(*name));
+	text_str(bytes, text_view(&names));
+	text_free(&names);
+	b->size = (uint32_t)(bytes->n - from);
+	b->sum = hash_bytes(bytes->p + from, b->size);
+	return i;
 }
 
-static bool is_prefix_of_next(const char *name, const char *next)
+static uint64_t sum_of(const struct head *head, const struct block *block)
 {
-	return strncmp(name, "__pfx_", 6) == 0 && strcmp(name + 6, next) == 0;
-}
+	size_t skip = offsetof(struct head, end);
 
-/* Lets the symbol packed last borrow the name of the one that comes now, unless another borrows that of the last. */
-static void borrow_name(struct text *file, struct text *names, struct ksym *s)
-{
-	struct ksym *before = (struct ksym *)(void *)(file->p + file->n - sizeof(*s));
-
-	if (file->n >= sizeof(struct head) + 2 * sizeof(*s) && before[-1].name == KSYM_PFX)
-		return;
-	names->n = before->name;
-	s->name = before->name;
-	before->name = KSYM_PFX;
+	return hash_bytes((const char *)head + skip, sizeof(*head) - skip) ^ hash_bytes(block, head->nblocks * sizeof(*block));
 }
 
 void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
 {
 	struct head head = { 0 };
-	struct text names = { 0 };
-	size_t last = SIZE_MAX;
+	struct block *block = mem_alloc(sizeof(*block), all->n + 1);
+	struct text bytes = { 0 };
+	size_t i = 0;
 
-	text_bytes(file, &head, sizeof(head));
-	text_char(&names, 0);
-	for (size_t i = 0; i < all->n; i++) {
-		struct ksym s = { .start = all->sym[i].start, .name = (uint32_t)names.n };
-		const char *name;
-
-		if (!is_core(&all->sym[i]) || all->sym[i].name & KSYM_PFX)
-			continue;
-		name = name_at(all, i);
-		if (last != SIZE_MAX && is_prefix_of_next(name_at(all, last), name))
-			borrow_name(file, &names, &s);
-		text_bytes(&names, name, strlen(name) + 1);
-		text_bytes(file, &s, sizeof(s));
-		last = i;
+	for (size_t k = 0; k < all->n; k++)
+		if (is_core(&all->sym[k]))
+			head.end = ksym_last_end(all->sym[k].start);
+	while (i < all->n) {
+		if (is_core(&all->sym[i]))
+			i = pack_block(all, i, &block[head.nblocks++], &bytes);
+		else
+			i++;
 	}
+	for (uint32_t k = 0; k < head.nblocks; k++)
+		block[k].at += sizeof(head) + head.nblocks * sizeof(*block);
 	memcpy(head.magic, magic, sizeof(magic));
-	head.nsym = (file->n - sizeof(head)) / sizeof(struct ksym);
-	head.nnames = names.n;
 	memcpy(head.key, key.p, key.n < KEY_MAX ? key.n : KEY_MAX);
-	text_str(file, text_view(&names));
-	memcpy(file->p, &head, sizeof(head));
-	head.sum = sum_of(text_view(file));
-	memcpy(file->p, &head, sizeof(head));
-	text_free(&names);
+	head.sum = sum_of(&head, block);
+	text_bytes(file, &head, sizeof(head));
+	text_bytes(file, block, head.nblocks * sizeof(*block));
+	text_str(file, text_view(&bytes));
+	text_free(&bytes);
+	free(block);
 }
 
-/* Whatever the sum says: no number in it may lead outside. */
-static bool is_sound(const struct ksyms *k)
-{
-	for (size_t i = 0; i < k->n; i++) {
-		const struct ksym *s = &k->sym[i];
-		bool prefixed = s->name == KSYM_PFX && i + 1 < k->n && !(s[1].name & KSYM_PFX);
+/* ---- reading --------------------------------------------------------------------------------------------------- */
 
-		if ((s->name >= k->names.n && !prefixed) || s->module || (i && s->start < s[-1].start))
+static bool read_at(int fd, void *to, size_t n, uint64_t at)
+{
+	return pread(fd, to, n, (off_t)at) == (ssize_t)n;
+}
+
+/* Whatever the sums say: no number may lead outside. */
+static bool is_sound(const struct block *b)
+{
+	size_t fixed = b->n * sizeof(uint32_t) + (b->n + 1) * sizeof(uint16_t);
+
+	return b->n > 0 && b->n <= BLOCK_SYMBOLS && b->size >= fixed && b->size - fixed < BLOCK_MAX && b->at <= INT64_MAX;
+}
+
+static bool read_head(struct kallcache *c, struct str key)
+{
+	struct head *h = &c->head;
+
+	if (key.n > KEY_MAX || !read_at(c->fd, h, sizeof(*h), 0) || memcmp(h->magic, magic, sizeof(magic)) != 0 ||
+	    h->key[KEY_MAX] || !str_eq(str_of(h->key), key) || h->nblocks == 0 || h->nblocks > BLOCKS_MAX)
+		return false;
+	c->block = mem_alloc(sizeof(*c->block), h->nblocks);
+	if (!read_at(c->fd, c->block, h->nblocks * sizeof(*c->block), sizeof(*h)) || sum_of(h, c->block) != h->sum)
+		return false;
+	for (uint32_t i = 0; i < h->nblocks; i++)
+		if (!is_sound(&c->block[i]))
 			return false;
-	}
-	return k->n && k->names.n && k->names.p[0] == 0 && k->names.p[k->names.n - 1] == 0;
+	return true;
 }
 
-bool kallcache_unpack(struct str file, struct str key, struct ksyms *core)
+struct kallcache *kallcache_of(int fd, struct str key)
 {
-	struct head head;
-	struct str symbols;
+	struct kallcache *c = mem_alloc(sizeof(*c), 1);
 
-	if (file.n < sizeof(head) || key.n > KEY_MAX)
-		return false;
-	memcpy(&head, file.p, sizeof(head));
-	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.key[KEY_MAX] || !str_eq(str_of(head.key), key))
-		return false;
-	symbols = str_from(file, sizeof(head));
-	if (head.nsym > symbols.n / sizeof(struct ksym) || head.nnames != symbols.n - head.nsym * sizeof(struct ksym) ||
-	    head.nnames >= KSYM_PFX || head.sum != sum_of(file))
-		return false;
-	core->n = (size_t)head.nsym;
-	core->sym = mem_alloc(sizeof(*core->sym), core->n);
-	memcpy(core->sym, symbols.p, core->n * sizeof(*core->sym));
-	text_str(&core->names, str_from(symbols, core->n * sizeof(*core->sym)));
-	if (is_sound(core))
+	c->fd = fd;
+	if (read_head(c, key))
+		return c;
+	kallcache_close(c);
+	return NULL;
+}
+
+void kallcache_close(struct kallcache *c)
+{
+	if (!c)
+		return;
+	close(c->fd);
+	free(c->block);
+	free(c);
+}
+
+/* Block i, counted from 0, into memory; false when it is not as it was written. */
+static bool load(struct kallcache *c, uint32_t i)
+{
+	const struct block *b = &c->block[i];
+	char buf[sizeof(c->distance) + sizeof(c->name) + sizeof(c->names)];
+	size_t distances = b->n * sizeof(*c->distance), places = (b->n + 1) * sizeof(*c->name);
+	size_t names = b->size - distances - places;
+
+	if (c->loaded == i + 1)
 		return true;
-	ksyms_free(core);
-	return false;
+	c->loaded = 0;
+	if (!read_at(c->fd, buf, b->size, b->at) || hash_bytes(buf, b->size) != b->sum)
+		return false;
+	memcpy(c->distance, buf, distances);
+	memcpy(c->name, buf + distances, places);
+	memcpy(c->names, buf + distances + places, names);
+	for (uint32_t k = 0; k < b->n; k++)
+		if (c->name[k] > c->name[k + 1])
+			return false;
+	if (c->name[b->n] > names)
+		return false;
+	c->loaded = i + 1;
+	return true;
+}
+
+static struct str name_in_block(const struct kallcache *c, uint32_t k)
+{
+	return (struct str){ c->names + c->name[k], (size_t)(c->name[k + 1] - c->name[k]) };
+}
+
+/* The last block that begins at or before address, from 1; 0: none. */
+static uint32_t block_of(const struct kallcache *c, uint64_t address)
+{
+	uint32_t lo = 0, hi = c->head.nblocks;
+
+	if (c->loaded && c->block[c->loaded - 1].first <= address &&
+	    (c->loaded == c->head.nblocks || c->block[c->loaded].first > address))
+		return c->loaded; /* questions come in order */
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->block[mid].first <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+enum kallcache_answer kallcache_find(struct kallcache *c, uint64_t address, struct str *name, uint64_t *start)
+{
+	uint32_t block = block_of(c, address), lo = 0, hi;
+	uint64_t first;
+
+	if (block == 0 || address >= c->head.end)
+		return KALLCACHE_OUTSIDE;
+	if (!load(c, block - 1))
+		return KALLCACHE_BROKEN;
+	first = c->block[block - 1].first;
+	hi = c->block[block - 1].n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->distance[mid] <= address - first)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0)
+		return KALLCACHE_BROKEN; /* the first distance is 0 */
+	*name = name_in_block(c, lo - 1);
+	*start = first + c->distance[lo - 1];
+	return KALLCACHE_FOUND;
+}
+
+enum kallcache_answer kallcache_address(struct kallcache *c, struct str name, uint64_t *start)
+{
+	for (uint32_t i = 0; i < c->head.nblocks; i++) {
+		if (!load(c, i))
+			return KALLCACHE_BROKEN;
+		for (uint32_t k = 0; k < c->block[i].n; k++) {
+			if (!str_eq(name_in_block(c, k), name))
+				continue;
+			*start = c->block[i].first + c->distance[k];
+			return KALLCACHE_FOUND;
+		}
+	}
+	return KALLCACHE_NONE;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
@@ -210,46 +347,30 @@ static void cache_name(const char *key, char name[64])
 	snprintf(name, 64, "kallsyms-%.*s", BOOT_ID_LEN, key);
 }
 
-/* All of an open file of ours into a text; false when it is not such a file, or changes. */
-static bool read_own(int fd, struct text *file)
+/* A file that nobody else can write or read. */
+static bool is_own(int fd)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077 || st.st_nlink != 1 ||
-	    st.st_size <= 0 || st.st_size > FILE_MAX)
-		return false;
-	text_room(file, (size_t)st.st_size);
-	while (file->n < (size_t)st.st_size) {
-		ssize_t got = read(fd, file->p + file->n, (size_t)st.st_size - file->n);
-
-		if (got <= 0)
-			return false;
-		file->n += (size_t)got;
-	}
-	return true;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077) && st.st_nlink == 1;
 }
 
-bool kallcache_load(struct ksyms *core)
+struct kallcache *kallcache_open(void)
 {
 	char key[KEY_MAX + 1], name[64];
-	struct text file = { 0 };
-	int folder, fd;
-	bool good = false;
+	struct kallcache *c = NULL;
+	int folder = this_kernel(key) ? cache_folder(false) : -1, fd;
 
-	if (!this_kernel(key))
-		return false;
-	folder = cache_folder(false);
 	if (folder < 0)
-		return false;
+		return NULL;
 	cache_name(key, name);
 	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0) {
-		good = read_own(fd, &file) && kallcache_unpack(text_view(&file), str_of(key), core);
-		close(fd);
-	}
 	close(folder);
-	text_free(&file);
-	return good;
+	if (fd >= 0 && is_own(fd))
+		c = kallcache_of(fd, str_of(key));
+	else if (fd >= 0)
+		close(fd);
+	return c;
 }
 
 /* What other boots left, and what was never finished. */

@@ -12,14 +12,13 @@
 
 #define LINE_MAX_BYTES 4096
 #define TEXT_LIMIT ((size_t)1 << 30) /* a kernel with everything has 15 MB */
-#define PAGE 4096
 
 static const char live_file[] = "/proc/kallsyms";
 
 struct kallsyms {
 	const char *file;
-	struct ksyms table;
-	bool core_only;  /* from the cache: modules and BPF were not read yet */
+	struct ksyms table;      /* empty as long as the cache answers */
+	struct kallcache *cache; /* the core kernel; NULL: not used, or not any more */
 };
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
@@ -79,6 +78,8 @@ static void add_line(struct builder *b, struct str line)
 	line = str_trim_right(str_from(line, 2));
 	name = str_trim_right(str_cut(&line, '\t'));
 	line = str_trim_left(line);
+	if (hex.n == 16 && !(start >> 63))
+		return; /* offset of a per-CPU variable: no address */
 	/* '$': marks of ARM and RISC-V, no functions. A NUL would cut the name. */
 	if (!type_is_taken(type) || name.n == 0 || name.p[0] == '$' || str_find(name, 0) >= 0 || str_find(line, 0) >= 0)
 		return;
@@ -179,8 +180,8 @@ struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **wh
 	bool cache = o->cache && !o->file;
 
 	k->file = o->file ? o->file : live_file;
-	k->core_only = cache && kallcache_load(&k->table);
-	if (k->core_only)
+	k->cache = cache ? kallcache_open() : NULL;
+	if (k->cache)
 		return k;
 	*why = read_table(k->file, &k->table);
 	if (*why) {
@@ -196,6 +197,7 @@ void kallsyms_close(struct kallsyms *k)
 {
 	if (!k)
 		return;
+	kallcache_close(k->cache);
 	ksyms_free(&k->table);
 	free(k);
 }
@@ -209,7 +211,7 @@ static uint64_t end_of(const struct ksyms *t, size_t i)
 
 	if (i + 1 < t->n && strcmp(t->names.p + s->module, t->names.p + s[1].module) == 0)
 		return s[1].start;
-	return s->start > UINT64_MAX - 2 * PAGE ? UINT64_MAX : (s->start + PAGE - 1) / PAGE * PAGE + PAGE;
+	return ksym_last_end(s->start);
 }
 
 /* The first symbol behind address, seeking from *from on, where the search before ended. */
@@ -244,43 +246,6 @@ static ptrdiff_t find(const struct ksyms *t, uint64_t address, size_t *from)
 	return i > 0 && address < end_of(t, i - 1) ? (ptrdiff_t)i - 1 : -1;
 }
 
-static uint32_t intern_name(const struct ksyms *t, size_t i, struct intern *names, struct text *made)
-{
-	uint32_t at = t->sym[i].name;
-
-	if (!(at & KSYM_PFX))
-		return intern(names, str_of(t->names.p + at));
-	made->n = 0;
-	text_add(made, "__pfx_");
-	text_add(made, t->names.p + t->sym[i + 1].name);
-	return intern(names, text_view(made));
-}
-
-/* Is there an address that only modules or BPF may hold? Those of processes are not asked for. */
-static bool needs_modules(const struct ksyms *core, int64_t relocate, const struct symbols_query *q, size_t n)
-{
-	uint64_t first = core->sym[0].start, end = end_of(core, core->n - 1);
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t address = q[i].address - (uint64_t)relocate;
-
-		if (q[i].address >> 63 && (address < first || address >= end))
-			return true;
-	}
-	return false;
-}
-
-static void read_modules(struct kallsyms *k)
-{
-	struct ksyms all;
-
-	k->core_only = false;
-	if (read_table(k->file, &all))
-		return; /* hidden by now: what the cache has is still true */
-	ksyms_free(&k->table);
-	k->table = all;
-}
-
 /* Relocation is that of the core kernel: modules of another boot lie where this one says nothing about. */
 static ptrdiff_t find_relocated(const struct ksyms *t, uint64_t address, int64_t relocate, size_t from[2])
 {
@@ -292,49 +257,110 @@ static ptrdiff_t find_relocated(const struct ksyms *t, uint64_t address, int64_t
 	return at >= 0 && t->sym[at].module ? at : -1;
 }
 
-size_t kallsyms_resolve(struct kallsyms *k, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
-			uint32_t *modules)
+static void answer(struct symbols_query *q, uint32_t name, uint64_t start)
 {
-	const struct ksyms *t = &k->table;
-	size_t from[2] = { 0, 0 }, answered = 0;
-	ptrdiff_t before = -1;
-	struct text made = { 0 };
-	uint32_t name = 0, module = 0;
+	uint64_t offset = q->address - start;
 
-	if (k->core_only && needs_modules(t, relocate, q, n))
-		read_modules(k);
+	q->name = name;
+	q->offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
+}
+
+static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
+			       uint32_t *modules)
+{
+	size_t from[2] = { 0, 0 }, answered = 0;
+	uint32_t name = 0, module = 0;
+	ptrdiff_t before = -1;
+
 	for (size_t i = 0; i < n; i++) {
 		ptrdiff_t at = find_relocated(t, q[i].address, relocate, from);
-		uint64_t offset;
 
+		q[i].name = 0;
 		if (modules)
 			modules[i] = 0;
-		q[i].name = 0;
 		if (at < 0)
 			continue;
 		if (at != before) {
-			name = intern_name(t, (size_t)at, names, &made);
+			name = intern(names, str_of(t->names.p + t->sym[at].name));
 			module = t->sym[at].module ? intern(names, str_of(t->names.p + t->sym[at].module)) : 0;
 			before = at;
 		}
-		offset = q[i].address - t->sym[at].start - (module ? 0 : (uint64_t)relocate);
-		q[i].name = name;
-		q[i].offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
+		answer(&q[i], name, t->sym[at].start + (module ? 0 : (uint64_t)relocate));
 		if (modules)
 			modules[i] = module;
 		answered++;
 	}
-	text_free(&made);
+	return answered;
+}
+
+/* What the cache answered; anything else makes the answers worthless. */
+static enum kallcache_answer resolve_in_cache(struct kallcache *c, int64_t relocate, struct symbols_query *q, size_t n,
+					      struct intern *names, uint32_t *modules, bool all, size_t *answered)
+{
+	enum kallcache_answer said;
+	uint64_t before = 0;
+	uint32_t id = 0;
+
+	*answered = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct str name;
+		uint64_t start;
+
+		q[i].name = 0;
+		if (modules)
+			modules[i] = 0;
+		if (!(q[i].address >> 63))
+			continue; /* a process' address: nothing in the kernel knows it */
+		said = kallcache_find(c, q[i].address - (uint64_t)relocate, &name, &start);
+		if (said == KALLCACHE_OUTSIDE && !all)
+			continue;
+		if (said != KALLCACHE_FOUND)
+			return said;
+		if (!id || start != before)
+			id = intern(names, name);
+		before = start;
+		answer(&q[i], id, start + (uint64_t)relocate);
+		(*answered)++;
+	}
+	return KALLCACHE_FOUND;
+}
+
+/* From the cache to the live kernel; false when that hides its addresses by now. */
+static bool leave_cache(struct kallsyms *k)
+{
+	struct ksyms live;
+
+	if (read_table(k->file, &live))
+		return false;
+	kallcache_close(k->cache);
+	k->cache = NULL;
+	k->table = live;
+	return true;
+}
+
+size_t kallsyms_resolve(struct kallsyms *k, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
+			uint32_t *modules)
+{
+	size_t answered;
+
+	if (k->cache && resolve_in_cache(k->cache, relocate, q, n, names, modules, true, &answered) == KALLCACHE_FOUND)
+		return answered;
+	if (!k->cache || leave_cache(k))
+		return resolve_in_table(&k->table, relocate, q, n, names, modules);
+	/* modules are out of reach, the core kernel is not */
+	resolve_in_cache(k->cache, relocate, q, n, names, modules, false, &answered);
 	return answered;
 }
 
 uint64_t kallsyms_address(struct kallsyms *k, struct str name)
 {
 	const struct ksyms *t = &k->table;
+	uint64_t start = 0;
 
+	if (k->cache && (kallcache_address(k->cache, name, &start) != KALLCACHE_BROKEN || !leave_cache(k)))
+		return start;
 	for (size_t i = 0; i < t->n; i++)
-		if (!(t->sym[i].name & KSYM_PFX) && t->sym[i].module == 0 &&
-		    str_eq(str_of(t->names.p + t->sym[i].name), name))
+		if (t->sym[i].module == 0 && str_eq(str_of(t->names.p + t->sym[i].name), name))
 			return t->sym[i].start;
 	return 0;
 }
