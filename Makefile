@@ -23,7 +23,17 @@ OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
 ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(CFLAGS)
-LDLIBS  += -lz -pthread -lm
+# as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
+LDLIBS  += -Wl,--as-needed -lelf -liberty $(if $(LZMA),-llzma) -lz -pthread -lm
+
+# Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without.
+ifeq ($(origin LZMA),undefined)
+LZMA    := $(shell $(firstword $(CC)) -E -include lzma.h -x c /dev/null >/dev/null 2>&1 && echo 1)
+ifeq ($(LZMA)$(MAKELEVEL),0)
+$(warning lzma.h is missing (liblzma-dev): pjfold will not read the symbols in .gnu_debugdata)
+endif
+endif
+ALL_CFLAGS += -DPJ_LZMA=$(if $(LZMA),1,0)
 
 Q := $(if $(filter 1,$(V)),,@)
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
