@@ -10,7 +10,7 @@
 
 #define FILE_LIMIT ((off_t)1 << 30)
 #define LINE_LIMIT ((size_t)64 * 1024)
-#define CHUNK ((size_t)256 * 1024)
+#define CHUNK ((size_t)128 * 1024)
 #define SLOTS_MAX (1u << 18)
 
 /* ---- lines, the last one first --------------------------------------------------------------------------------- */
@@ -118,10 +118,8 @@ static const char *parse(struct str line, struct entry *e)
 		return "no start address";
 	if (!take_hex(&line, &e->size))
 		return "no size";
-	e->name = str_trim(line);
-	if (e->name.n && memchr(e->name.p, 0, e->name.n))
-		e->name = str_head(e->name, (size_t)str_find(e->name, 0)); /* as perf, where a name is a C string */
-	if (e->name.n == 0)
+	e->name = str_trim_left(line);
+	if (e->name.n == 0 || e->name.p[0] == 0)
 		return "no name";
 	if (e->size > UINT64_MAX - e->start)
 		return "ends behind the last address";
@@ -198,17 +196,37 @@ static uint32_t first_open(const struct finder *f, uint32_t i)
 	return i;
 }
 
+/* Most lines hold no address that was asked for: nothing but slots is looked at then. */
+static bool is_missed(const struct finder *f, uint64_t start, uint64_t last)
+{
+	if (last < f->base || start > f->last)
+		return true;
+	start = start > f->base ? start - f->base : 0;
+	last = (last < f->last ? last : f->last) - f->base;
+	return f->slot[start >> f->shift] == f->slot[(last >> f->shift) + 1];
+}
+
+/* As perf, where a name is a C string. */
+static struct str without_nul(struct str name)
+{
+	ptrdiff_t nul = str_find(name, 0);
+
+	return str_trim_right(nul < 0 ? name : str_head(name, (size_t)nul));
+}
+
 /* Gives the name to what has none yet in the range. Without size it is that of its start alone, as with perf. */
 static size_t answer(struct finder *f, const struct entry *e, struct intern *names)
 {
 	uint64_t span = e->size ? e->size : 1;
-	uint32_t i = first_open(f, first_at(f, e->start)), name = 0;
+	uint32_t i, name = 0;
 	size_t answered = 0;
 
-	for (; i < f->n && f->q[i].address - e->start < span; i = first_open(f, i)) {
+	if (is_missed(f, e->start, e->start + (span - 1)))
+		return 0;
+	for (i = first_open(f, first_at(f, e->start)); i < f->n && f->q[i].address - e->start < span; i = first_open(f, i)) {
 		uint64_t offset = f->q[i].address - e->start;
 
-		name = name ? name : intern(names, e->name);
+		name = name ? name : intern(names, without_nul(e->name));
 		f->q[i].name = name;
 		f->q[i].offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
 		f->open[i] = i + 1;
