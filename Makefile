@@ -23,7 +23,7 @@ OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
 ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(CFLAGS)
-LDLIBS  += -lz -pthread -lm
+LDLIBS  += -lelf -lz -pthread -lm
 
 Q := $(if $(filter 1,$(V)),,@)
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
