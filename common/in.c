@@ -209,7 +209,7 @@ void in_expect_text(struct in *in)
 		struct str magic;
 		const char *what;
 	} known[] = {
-		{ STR("PERFILE2"), "this is perf.data, which this version does not read itself: perf script -i FILE | pjfold" },
+		{ STR("PERFILE2"), "this is perf.data; pjfold reads it: pjfold FILE" },
 		{ STR("2ELIFREP"), "this is perf.data of another byte order: perf script -i FILE | pjfold" },
 		{ STR("\xFD" "7zXZ"), "this is compressed by xz: xz -dc FILE |" },
 		{ STR("\x28\xB5\x2F\xFD"), "this is compressed by zstd: zstd -dc FILE |" },

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define MAP_HUGE 0x40000u    /* MAP_HUGETLB */
-#define MISC_EXEC_FORK 0x2000u /* PERF_RECORD_MISC_FORK_EXEC: not a real fork; perf does not copy maps */
+
 #define NOBODY UINT32_MAX    /* pid of the kernel's mappings */
 #define PROTECTION_EXEC 4u
 
@@ -340,7 +340,7 @@ static void fork_thread(struct addrspace *a, const struct perfdata_record *r)
 	forget(thread_of(a, r->tid));
 	t = addrspace_thread(a, r->pid, r->tid);
 	t->comm = comm;
-	if (r->pid != r->fork.ppid && !(r->misc & MISC_EXEC_FORK) && t->space->maps->n == 0) {
+	if (r->pid != r->fork.ppid && !r->fork.synthesised && t->space->maps->n == 0) {
 		maps_drop(t->space->maps);
 		t->space->maps = maps;
 		return;

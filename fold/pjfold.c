@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjfold - fold stack samples of perf into one line per distinct stack. */
 #include "foldopts.h"
+#include "info.h"
+#include "quality.h"
 #include "report.h"
 #include "run.h"
 #include "summary.h"
@@ -38,11 +40,17 @@ static void read_input(const struct request *r, const char *path, struct result 
 	struct in in;
 
 	in_open(&in, path);
-	if (!r->as_flamegraph) /* stackcollapse-perf.pl takes everything for samples */
-		in_expect_text(&in);
+	/* stackcollapse-perf.pl takes everything for samples */
 	switch (r->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
-	case INPUT_SCRIPT:
+	case INPUT_RECORDING:
 		res->script = true;
+		recording_read(&r->recording, &in, &res->run.script.samples, &res->recording);
+		break;
+	case INPUT_SCRIPT:
+		if (r->recording_option[0])
+			die_usage("%s needs perf.data, but '%s' is text", r->recording_option, in.name);
+		res->script = true;
+		res->text = true;
 		if (r->as_flamegraph)
 			read_flamegraph(&in, res);
 		else
@@ -141,6 +149,10 @@ static void write_result(const struct request *r, struct result *res)
 		report_events(o, p->event, p->nevents);
 	else if (r->top)
 		report_top(o, s, r->top);
+	else if (r->unresolved)
+		quality_missing(o, &res->recording, p);
+	else if (r->stacks)
+		quality_stacks(o, &res->recording);
 	else if (r->as_flamegraph && res->script)
 		asflamegraph_write(o, s);
 	else
@@ -156,7 +168,7 @@ static bool usable(const struct result *res)
 {
 	const struct samples *p = &res->run.script.samples;
 
-	return p->tally.samples || p->nevents || res->flamegraph.samples || res->folded.lines || res->header.present;
+	return p->tally.samples || p->nevents || res->recording.recordings || res->flamegraph.samples || res->folded.lines || res->header.present;
 }
 
 int main(int argc, char **argv)
@@ -167,6 +179,8 @@ int main(int argc, char **argv)
 
 	diag_tool("pjfold");
 	foldopts_parse(&r, argc, &argv);
+	if (r.info)
+		return info(&r, argv);
 	res.flamegraph.options = r.flamegraph;
 	run_init(&res.run, &r.script, (unsigned)r.threads);
 	read_inputs(&r, argv, &res);
@@ -175,6 +189,7 @@ int main(int argc, char **argv)
 	status = summary(&r, &res);
 	asflamegraph_free(&res.flamegraph);
 	run_free(&res.run);
+	recording_tally_free(&res.recording);
 	foldopts_free(&r);
 	return status;
 }

@@ -324,6 +324,8 @@ static void add_weight(struct samples *p, uint32_t node)
 {
 	if (node == 0) /* neither a comm nor a frame */
 		node = stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[unknown]")));
+	if (p->options->counts)
+		stacks_add(&p->stacks, node, 1, 1);
 	if (!stacks_add(&p->stacks, node, 0, p->sample.weight))
 		p->tally.overflow = true;
 }

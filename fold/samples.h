@@ -26,6 +26,7 @@ struct samples_options {
 	enum samples_comm comm;
 	enum samples_weight weight;
 	bool times;         /* first and last time are wanted */
+	bool counts;        /* column 1 of the stacks counts samples, whatever column 0 weighs */
 	bool pid, tid;      /* label the first frame comm-PID, comm-PID/TID */
 	bool srcline;       /* add file:line where there is one */
 	bool collapse_recursion;
