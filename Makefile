@@ -101,7 +101,11 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 endif
 
-tests: all $(UNITS) $(REPLAYS) ## build the tests, too
+# What tests of symbols ask.
+$(B)/test/elf/names: $(B)/test/elf/names.o $(PARTS) $(LIB)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+tests: all $(UNITS) $(REPLAYS) $(B)/test/elf/names ## build the tests, too
 
 check: tests ## everything that needs no server and no browser (T=pattern selects by name)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh

@@ -217,6 +217,12 @@ static uint32_t stub_name(struct symtab_search *s, const struct plt_stub *stub)
 	return name;
 }
 
+/* perf finds its way to a symbol that reaches over all stubs past the end of .plt only when they are few. */
+static bool lost_behind_stubs(const struct plt *plt, uint64_t at, uint64_t start)
+{
+	return plt->as_perf && plt->slots > 8 && start < plt->lazy.start && at >= plt->lazy.end;
+}
+
 /* Stubs have no symbols, but a symbol without size that lies before them seems to reach over them: the nearer one wins. */
 static void resolve_stubs(struct symtab_search *s, struct elffile *runtime, bool as_perf, const uint64_t *at, size_t n,
 			  struct symtab_answer *answer)
@@ -229,6 +235,8 @@ static void resolve_stubs(struct symtab_search *s, struct elffile *runtime, bool
 	for (size_t i = 0; i < n; i++) {
 		struct plt_stub stub = plt_at(&plt, at[i]);
 
+		if (lost_behind_stubs(&plt, at[i], answer[i].start))
+			answer[i].name = 0;
 		if (stub.kind == PLT_NONE || (answer[i].name && answer[i].start >= stub.start))
 			continue;
 		if (!name || stub.start != last.start)

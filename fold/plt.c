@@ -46,30 +46,6 @@ static struct plt_part part(const struct elf_section *s, uint64_t entry)
 	return (struct plt_part){ s->offset, s->offset + s->size, entry };
 }
 
-void plt_open(struct plt *p, struct elffile *file, bool as_perf)
-{
-	const struct elf_section *lazy = elffile_section(file, STR(".plt")), *direct, *got;
-	uint64_t entry, head;
-
-	*p = (struct plt){ .file = file, .as_perf = as_perf };
-	if (!lazy)
-		return;
-	sizes(p, lazy, &p->head, &entry);
-	if (!entry)
-		return;
-	p->lazy = part(lazy, entry);
-	if (as_perf || !is_x86(file))
-		return;
-	direct = elffile_section(file, STR(".plt.sec"));
-	if (direct) {
-		sizes(p, direct, &head, &entry);
-		p->direct = part(direct, entry);
-	}
-	got = elffile_section(file, STR(".plt.got"));
-	if (got && got->entsize >= 8)
-		p->got = part(got, got->entsize);
-}
-
 void plt_close(struct plt *p)
 {
 	free(p->slot);
@@ -170,6 +146,32 @@ static void need_got_slots(struct plt *p)
 	p->got_slots = n;
 	if (n)
 		qsort(p->got_slot, n, sizeof(*p->got_slot), by_offset);
+}
+
+void plt_open(struct plt *p, struct elffile *file, bool as_perf)
+{
+	const struct elf_section *lazy = elffile_section(file, STR(".plt")), *direct, *got;
+	uint64_t entry, head;
+
+	*p = (struct plt){ .file = file, .as_perf = as_perf };
+	if (!lazy)
+		return;
+	sizes(p, lazy, &p->head, &entry);
+	if (!entry)
+		return;
+	p->lazy = part(lazy, entry);
+	if (as_perf)
+		need_slots(p);
+	if (as_perf || !is_x86(file))
+		return;
+	direct = elffile_section(file, STR(".plt.sec"));
+	if (direct) {
+		sizes(p, direct, &head, &entry);
+		p->direct = part(direct, entry);
+	}
+	got = elffile_section(file, STR(".plt.got"));
+	if (got && got->entsize >= 8)
+		p->got = part(got, got->entsize);
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */

@@ -238,17 +238,45 @@ static void stream_all(struct symtab_search *s, each_block *each, void *to)
 
 #define NOWHERE UINT64_MAX
 
-/* Places that have no answer yet; the next symbol to look at is the one that starts nearest below `below`. */
+/* Places that have no answer yet, and the starts of symbols that may be theirs. */
 struct open_places {
 	struct places places;
-	uint64_t *below;  /* by place: starts are looked for below this */
-	uint64_t *start;  /* by place: found, or NOWHERE */
-	uint64_t last;    /* the last start of all */
+	bool first;        /* first round: nearest is looked for, too */
+	uint64_t *nearest; /* by place: the nearest start at or before it */
+	uint64_t *reach;   /* by place: the nearest start, below `below`, of a symbol that is large enough */
+	uint64_t *below;   /* by place */
+	uint64_t last;     /* the last start of all */
 	size_t steps;
 };
 
-/* The nearest start at or before each place: here only the first place after each start; places_nearest carries it on. */
-static void note_nearest(void *to, size_t table, const struct symbol *symbol, size_t n)
+/* Only the first place behind each start is told; carry_nearest tells the others. */
+static inline void note_nearest(struct open_places *o, size_t i, uint64_t start)
+{
+	if (start > o->last || o->last == NOWHERE)
+		o->last = start;
+	if (i < o->places.n && (o->nearest[i] == NOWHERE || start > o->nearest[i]))
+		o->nearest[i] = start;
+}
+
+static void carry_nearest(struct open_places *o)
+{
+	for (size_t i = 1; i < o->places.n; i++)
+		if (o->nearest[i] == NOWHERE || (o->nearest[i - 1] != NOWHERE && o->nearest[i - 1] > o->nearest[i]))
+			o->nearest[i] = o->nearest[i - 1];
+}
+
+static inline void note_reach(struct open_places *o, size_t i, const struct symbol *s)
+{
+	for (; i < o->places.n && o->places.at[i] - s->start < s->size; i++) {
+		/* a hostile table in which all contain all is not worth its time */
+		if (++o->steps > OVERLAPS)
+			return;
+		if (s->start < o->below[i] && (o->reach[i] == NOWHERE || s->start > o->reach[i]))
+			o->reach[i] = s->start;
+	}
+}
+
+static void note_starts(void *to, size_t table, const struct symbol *symbol, size_t n)
 {
 	struct open_places *o = to;
 
@@ -256,34 +284,9 @@ static void note_nearest(void *to, size_t table, const struct symbol *symbol, si
 	for (size_t k = 0; k < n; k++) {
 		size_t i = places_from(&o->places, symbol[k].start);
 
-		if (symbol[k].start > o->last || o->last == NOWHERE)
-			o->last = symbol[k].start;
-		if (i < o->places.n && (o->start[i] == NOWHERE || symbol[k].start > o->start[i]))
-			o->start[i] = symbol[k].start;
-	}
-}
-
-static void carry_nearest(struct open_places *o)
-{
-	for (size_t i = 1; i < o->places.n; i++)
-		if (o->start[i] == NOWHERE || (o->start[i - 1] != NOWHERE && o->start[i - 1] > o->start[i]))
-			o->start[i] = o->start[i - 1];
-}
-
-/* The nearest start below `below` of a symbol that reaches the place. */
-static void note_containing(void *to, size_t table, const struct symbol *symbol, size_t n)
-{
-	struct open_places *o = to;
-
-	(void)table;
-	for (size_t k = 0; k < n && o->steps < OVERLAPS; k++) {
-		uint64_t start = symbol[k].start;
-
-		for (size_t i = places_from(&o->places, start); i < o->places.n && o->places.at[i] - start < symbol[k].size; i++) {
-			o->steps++;
-			if (start < o->below[i] && (o->start[i] == NOWHERE || start > o->start[i]))
-				o->start[i] = start;
-		}
+		if (o->first)
+			note_nearest(o, i, symbol[k].start);
+		note_reach(o, i, &symbol[k]);
 	}
 }
 
@@ -446,12 +449,17 @@ static int by_value(const void *a, const void *b)
 /* The distinct starts that were found, ascending; caller frees. */
 static uint64_t *distinct_starts(const struct open_places *o, size_t *count)
 {
-	uint64_t *s = mem_alloc(sizeof(*s), o->places.n);
+	uint64_t *s = mem_alloc(2 * sizeof(*s), o->places.n + 1);
 	size_t n = 0, m = 0;
 
-	for (size_t i = 0; i < o->places.n; i++)
-		if (o->start[i] != NOWHERE && (n == 0 || s[n - 1] != o->start[i]))
-			s[n++] = o->start[i];
+	for (size_t i = 0; i < o->places.n; i++) {
+		uint64_t a = o->nearest[i], b = o->reach[i];
+
+		if (o->first && a != NOWHERE && (n == 0 || s[n - 1] != a))
+			s[n++] = a;
+		if (b != NOWHERE && (!o->first || b != a) && (n == 0 || s[n - 1] != b))
+			s[n++] = b;
+	}
 	qsort(s, n, sizeof(*s), by_value);
 	for (size_t i = 0; i < n; i++)
 		if (m == 0 || s[m - 1] != s[i])
@@ -460,40 +468,60 @@ static uint64_t *distinct_starts(const struct open_places *o, size_t *count)
 	return s;
 }
 
-/* nearest: start is the nearest one before the place, so that a symbol without size reaches it. */
-static bool reaches(const struct group *g, uint64_t start, uint64_t at, bool nearest, uint64_t last)
+/* Does the chosen symbol of the group reach the place? One without size does when no other starts between. */
+static bool reaches(const struct open_places *o, const struct group *g, uint64_t at, bool nearest)
 {
+	uint64_t start = g->best.symbol.start;
+
+	if (!g->best.is)
+		return false;
 	if (g->best.symbol.size)
 		return at - start < g->best.symbol.size;
-	if (start == last) /* of all: perf gives it the rest of its page, and one more */
+	if (start == o->last) /* of all: perf gives it the rest of its page, and one more */
 		return at < ((start + 4095) & ~(uint64_t)4095) + 4096;
 	return nearest;
 }
 
-/* Gives what the symbols at the starts that were found reach, and closes those places, and those that found none. */
-static void settle(struct work *w, bool nearest)
+static struct group *group_at(struct choice *c, uint64_t start)
+{
+	return start == NOWHERE ? NULL : &c->group[places_from(&c->starts, start)];
+}
+
+/* The group whose symbol reaches the place i; or NULL, and *below is where to look on (0: nowhere). */
+static struct group *reaching(struct work *w, struct choice *c, size_t i, uint64_t *below)
+{
+	struct open_places *o = &w->open;
+	struct group *near = o->first ? group_at(c, o->nearest[i]) : NULL, *g = group_at(c, o->reach[i]);
+
+	if (near && reaches(o, near, w->at[i], true))
+		return near;
+	if (g && reaches(o, g, w->at[i], false))
+		return g;
+	*below = g ? o->reach[i] : 0;
+	return NULL;
+}
+
+/* Answers the places that a chosen symbol reaches; closes them, and those where there is nothing left to look at. */
+static void settle(struct work *w)
 {
 	struct choice c = { .search = w->search };
-	struct open_places *o = &w->open;
 	size_t n, left = 0;
-	uint64_t *starts = distinct_starts(o, &n);
+	uint64_t *starts = distinct_starts(&w->open, &n), below = 0;
 
 	places_index(&c.starts, starts, n);
 	c.group = mem_alloc(sizeof(*c.group), n + 1);
 	if (n)
 		stream_all(w->search, choose, &c);
 	for (size_t i = 0; i < w->n; i++) {
-		struct group *g = o->start[i] == NOWHERE ? NULL : &c.group[places_from(&c.starts, o->start[i])];
+		struct group *g = reaching(w, &c, i, &below);
 
-		if (!g || !g->best.is)
-			continue;
-		if (reaches(g, o->start[i], w->at[i], nearest, o->last)) {
-			*w->answer[i] = (struct symtab_answer){ o->start[i], group_name(&c, g), g->ifunc };
-			continue;
+		if (g) {
+			*w->answer[i] = (struct symtab_answer){ g->best.symbol.start, group_name(&c, g), g->ifunc };
+		} else if (below) {
+			w->at[left] = w->at[i];
+			w->answer[left] = w->answer[i];
+			w->open.below[left++] = below;
 		}
-		w->at[left] = w->at[i];
-		w->answer[left] = w->answer[i];
-		o->below[left++] = o->start[i];
 	}
 	w->n = left;
 	free(c.starts.first);
@@ -502,40 +530,41 @@ static void settle(struct work *w, bool nearest)
 	arena_free(&c.arena);
 }
 
-static void one_round(struct work *w, bool nearest)
+static void one_round(struct work *w, bool first)
 {
 	struct open_places *o = &w->open;
 
 	places_index(&o->places, w->at, w->n);
-	for (size_t i = 0; i < w->n; i++)
-		o->start[i] = NOWHERE;
-	if (nearest) {
-		o->last = NOWHERE;
-		stream_all(w->search, note_nearest, o);
-		carry_nearest(o);
-	} else {
-		stream_all(w->search, note_containing, o);
+	for (size_t i = 0; i < w->n; i++) {
+		o->nearest[i] = o->reach[i] = NOWHERE;
+		if (first)
+			o->below[i] = NOWHERE;
 	}
+	if (first)
+		o->last = NOWHERE;
+	o->first = first;
+	stream_all(w->search, note_starts, o);
+	carry_nearest(o);
 	free(o->places.first);
-	settle(w, nearest);
+	settle(w);
 }
 
 void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struct symtab_answer *answer)
 {
 	struct work w = { .search = s, .n = n };
+	uint64_t *room = mem_alloc(4 * sizeof(*room), n + 1);
 
-	w.at = mem_alloc(sizeof(*w.at), n + 1);
+	w.at = room;
+	w.open.nearest = room + n;
+	w.open.reach = room + 2 * n;
+	w.open.below = room + 3 * n;
 	w.answer = mem_alloc(sizeof(*w.answer), n + 1);
-	w.open.below = mem_alloc(sizeof(*w.open.below), n + 1);
-	w.open.start = mem_alloc(sizeof(*w.open.start), n + 1);
 	for (size_t i = 0; i < n; i++) {
 		w.at[i] = at[i];
 		w.answer[i] = &answer[i];
 	}
 	for (int round = 0; round < ROUNDS && w.n; round++)
 		one_round(&w, round == 0);
-	free(w.at);
 	free(w.answer);
-	free(w.open.below);
-	free(w.open.start);
+	free(room);
 }

@@ -2,9 +2,9 @@
 /*
  * symtab.h - which symbol of the tables of a file is at these places? The choice is perf's.
  *
- * Nothing is sorted, and nothing is kept of a symbol that is not near a place that was asked for. A table is streamed a few
- * times: once to find where the nearest symbol before each place starts, once to choose among the symbols that start there,
- * and, where that one does not reach as far, again for the next one before. Each pass is 5 ns a symbol.
+ * Nothing is sorted, and nothing is kept of a symbol that is not near a place that was asked for. A table is streamed twice:
+ * to find where the nearest symbols before each place start, and to choose among those that start there; again only where
+ * the chosen one, of symbols that overlap, does not reach the place.
  */
 #ifndef PJ_SYMTAB_H
 #define PJ_SYMTAB_H
