@@ -12,8 +12,13 @@ SECS    ?= 60
 # Warnings are errors for us (./check, make lint), not for those who only build.
 WERROR  ?= 0
 
+# Compressed recordings need libzstd; without it (ZSTD=0 says so on purpose) everything else works.
+ifndef ZSTD
+ZSTD := $(shell printf '\043include <zstd.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
+endif
+
 CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)
+VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)
 B       := build/$(VARIANT)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
@@ -22,8 +27,8 @@ OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(CFLAGS)
-LDLIBS  += -lz -pthread -lm
+ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(CFLAGS)
+LDLIBS  += -lz $(if $(filter 1,$(ZSTD)),-lzstd) -pthread -lm
 
 Q := $(if $(filter 1,$(V)),,@)
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
@@ -91,7 +96,13 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 endif
 
-tests: all $(UNITS) $(REPLAYS) ## build the tests, too
+# What makes and shows perf.data for test/perfdata.t.
+HELPERS := $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c))
+
+$(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+tests: all $(UNITS) $(REPLAYS) $(HELPERS) ## build the tests, too
 
 check: tests ## everything that needs no server and no browser (T=pattern selects by name)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh
