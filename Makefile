@@ -12,8 +12,13 @@ SECS    ?= 60
 # Warnings are errors for us (./check, make lint), not for those who only build.
 WERROR  ?= 0
 
+# Compressed recordings need libzstd; without it (ZSTD=0 says so on purpose) everything else works.
+ifndef ZSTD
+ZSTD := $(shell printf '\043include <zstd.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
+endif
+
 CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)
+VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)
 B       := build/$(VARIANT)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
@@ -22,9 +27,9 @@ OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(CFLAGS)
+ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
-LDLIBS  += -Wl,--as-needed -lelf -liberty $(if $(LZMA),-llzma) -lz -pthread -lm
+LDLIBS  += -Wl,--as-needed -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
 # Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without.
 ifeq ($(origin LZMA),undefined)
@@ -101,11 +106,13 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 endif
 
-# What tests of symbols ask.
-$(B)/test/elf/names: $(B)/test/elf/names.o $(PARTS) $(LIB)
+# What tests of symbols ask, and what makes and shows perf.data.
+HELPERS := $(B)/test/elf/names $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c))
+
+$(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-tests: all $(UNITS) $(REPLAYS) $(B)/test/elf/names ## build the tests, too
+tests: all $(UNITS) $(REPLAYS) $(HELPERS) ## build the tests, too
 
 check: tests ## everything that needs no server and no browser (T=pattern selects by name)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh

@@ -93,6 +93,8 @@ struct perfdata_tally {
 	uint64_t records, unknown, bad; /* bad: skipped as damaged */
 	uint64_t first_bad;             /* offset */
 	const char *why;                /* of the first bad */
+	uint64_t unread;                /* bytes behind a place from which on nothing can be read */
+	uint64_t late;                  /* delivered out of order: too much would have had to wait for them */
 };
 
 struct perfdata;

@@ -15,8 +15,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -236,49 +234,6 @@ static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n
 	return ask_map(w, open_plain(path), live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
 }
 
-/* The vdso is nowhere in a file; ours is that of every process of this kernel. */
-static int vdso_copy(void)
-{
-	static const size_t most = 64 * 1024;
-	const char *vdso = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	int fd = vdso ? memfd_create("vdso", MFD_CLOEXEC) : -1;
-	ssize_t n = 0, total = 0;
-
-	/* how long it is, only the kernel knows: it copies as much as there is */
-	while (fd >= 0 && (size_t)total < most && (n = write(fd, vdso + total, 4096)) > 0)
-		total += n;
-	if (fd >= 0 && total == 0) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static enum resolve_why ask_vdso(struct worker *w, const struct dso *d, size_t n)
-{
-	const struct task *t = w->task;
-	struct elfsyms_options o = { .as_perf = t->o->as_perf };
-	struct elfsyms *e;
-	struct build_id id;
-	const char *why;
-	int fd;
-
-	if (!t->origin->host || !str_eq(d->path, STR("[vdso]")))
-		return WHY_NO_FILE;
-	fd = vdso_copy();
-	e = fd >= 0 ? elfsyms_open(fd, &o, &why) : NULL;
-	if (!e)
-		return WHY_NO_FILE;
-	id = elfsyms_build_id(e);
-	if (d->build_id.n && (id.n != d->build_id.n || memcmp(id.byte, d->build_id.byte, id.n) != 0)) {
-		elfsyms_close(e);
-		return WHY_OTHER_BUILD;
-	}
-	elfsyms_resolve(e, e, w->q, n, &w->raw);
-	elfsyms_close(e);
-	return WHY_NOT_IN_TABLE;
-}
-
 /* ---- kernel ------------------------------------------------------------------------------------------------- */
 
 static bool same_id(const struct build_id *a, const struct build_id *b)
@@ -353,12 +308,10 @@ static enum resolve_why ask_kernel(struct worker *w, size_t n)
 static enum resolve_why ask(struct worker *w, const struct dso *d, size_t n)
 {
 	switch (d->kind) {
-	case DSO_FILE:
+	case DSO_FILE: case DSO_VDSO:
 		return ask_files(w, d, n);
 	case DSO_JIT:
 		return ask_maps(w, d, n);
-	case DSO_VDSO:
-		return ask_vdso(w, d, n);
 	case DSO_KERNEL:
 		return ask_kernel(w, n);
 	case DSO_DATA:
