@@ -132,6 +132,7 @@ static bool has_garbage(const struct perfdata_record *r)
 static void push_callchain(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
 	enum perfdata_mode mode = MODE_USER;
+	bool caller = false; /* ip is a return address; the call is before it, and may end its function */
 
 	if (f->o->as_perf && has_garbage(r)) {
 		f->tally->garbage++;
@@ -141,13 +142,16 @@ static void push_callchain(struct recording *f, const struct addrspace_thread *t
 		uint64_t ip = r->sample.ips[i];
 
 		if (likely(!is_context(ip))) {
-			samples_push(&f->samples, site_of(f, t, mode, ip, r->time) | SITE_BIT);
+			samples_push(&f->samples, site_of(f, t, mode, ip - (caller && ip), r->time) | SITE_BIT);
+			caller = !f->o->as_perf;
 		} else if (!context_mode(ip, f->o->as_perf, &mode)) {
 			f->tally->garbage++;
 			return;
 		} else if ((int64_t)ip == CONTEXT_USER_DEFERRED) {
 			f->tally->deferred++;
 			return;
+		} else {
+			caller = false;
 		}
 	}
 }

@@ -160,6 +160,36 @@ static enum resolve_why why_of(enum dso_why why)
 	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
 }
 
+/* Is it a C library, which has what signal handlers return to? */
+static bool has_trampoline(struct str path)
+{
+	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+
+	return (str_starts(base, STR("libc.so")) || str_starts(base, STR("libc-")) || str_starts(base, STR("ld-musl"))) &&
+	       str_find_str(base, STR(".so")) > 0;
+}
+
+/* Nobody called __restore_rt: it is a "return address" that the kernel made, and no instruction is before it. */
+static void ask_trampoline(struct worker *w, const struct dsofiles_options *o, const struct dsofiles_query *d, size_t n)
+{
+	struct symbols_query *q = mem_alloc(sizeof(*q), n);
+	size_t *of = mem_alloc(sizeof(*of), n), nq = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (w->q[i].name)
+			continue;
+		of[nq] = i;
+		q[nq++].address = w->q[i].address + 1;
+	}
+	if (nq)
+		dsofiles_resolve(o, d, q, nq, &w->raw);
+	for (size_t i = 0; i < nq; i++)
+		if (q[i].name && q[i].offset == 0)
+			w->q[of[i]].name = q[i].name;
+	free(q);
+	free(of);
+}
+
 static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t n)
 {
 	const struct task *t = w->task;
@@ -170,7 +200,11 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 		.path = d->path, .build_id = d->build_id, .live = origin_process(t->origin, d->pid, d->mapped_ns),
 	};
 
-	return why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
+	enum resolve_why why = why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
+
+	if (!t->o->as_perf && has_trampoline(d->path))
+		ask_trampoline(w, &o, &q, n);
+	return why;
 }
 
 /* A regular file that nobody lured us to by a link. */
