@@ -5,6 +5,7 @@
 #include "folded.h"
 #include "jitdump.h"
 #include "resolve.h"
+#include "walk.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ struct recording {
 	struct origin origin;
 	uint64_t first_ns, last_ns;
 	uint32_t threads_dso;
+	struct walk walk;
 	struct jitdump **jitdump; /* to be closed */
 	size_t njitdumps;
 	uint64_t lost_records, lost_samples;
@@ -156,10 +158,20 @@ static void push_callchain(struct recording *f, const struct addrspace_thread *t
 	}
 }
 
+/* Registers and a copy of the stack: the callers are in there. */
+static void push_walked(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+{
+	walk_stack(&f->walk, &f->as, t, r, &f->origin, f->data);
+	for (size_t i = 0; i < f->walk.n; i++)
+		samples_push(&f->samples, site_of(f, t, MODE_USER, f->walk.ip[i], r->time) | SITE_BIT);
+}
+
 static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
 	if (r->sample.has_chain)
 		push_callchain(f, t, r);
+	if (r->sample.regs_abi && r->sample.stack.n)
+		push_walked(f, t, r);
 	/* an empty callchain has at least the place that was interrupted; perf shows nothing of it */
 	if (!r->sample.has_chain || (f->samples.nframes == 0 && !f->o->as_perf && r->sample.ip))
 		samples_push(&f->samples, site_of(f, t, r->sample.mode, r->sample.ip, r->time) | SITE_BIT);
@@ -569,6 +581,8 @@ static void begin(struct recording *f, struct samples *p)
 	f->samples_options.names.addresses = false;
 	f->samples_options.counts = true;
 	samples_init(&f->samples, &f->samples_options);
+	f->walk.symfs = f->o->symfs;
+	f->walk.as_perf = f->o->as_perf;
 	f->samples.chosen = p->chosen;
 	f->samples.event_key = p->event_key;
 	f->samples.event_name = p->event_name;
@@ -594,6 +608,7 @@ void recording_read(const struct recording_options *o, struct in *in, struct sam
 	for (size_t i = 0; i < f.njitdumps; i++)
 		jitdump_close(f.jitdump[i]);
 	free(f.jitdump);
+	walk_free(&f.walk);
 	samples_free(&f.samples);
 	sites_free(&f.sites);
 	addrspace_free(&f.as);
