@@ -298,7 +298,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		.does = "fold stack samples of perf into one line per distinct stack",
 		.synopsis = "[options] [file ...]",
 		.example = "example: perf record -F 99 -a -g -- sleep 10\n"
-			   "         perf script --show-lost-events | pjfold | pjsvg > flame.svg",
+			   "         pjfold perf.data | pjsvg > flame.svg",
 		.opts = opts,
 		.nopts = countof(opts),
 	};

@@ -246,6 +246,21 @@ static void add_jitdump(struct recording *f, const struct perfdata_record *r)
 	f->as.dso[jit].code = code;
 }
 
+/* ---- wall time ---------------------------------------------------------------------------------------------- */
+
+/* A time on the wall clock as one on the record's. */
+static void settle(struct select_time *t, const struct perfdata_info *info, const char *name)
+{
+	if (!t->wall)
+		return;
+	if (!info->has_clock_data)
+		die("'%s' does not tell the wall clock: perf record -k CLOCK_MONOTONIC does; give seconds of the record's "
+		    "clock, or +SECONDS from the first sample",
+		    name);
+	t->wall = false;
+	t->ns = t->ns + info->clock_record < info->clock_wall ? 0 : t->ns + info->clock_record - info->clock_wall;
+}
+
 /* ---- all records -------------------------------------------------------------------------------------------- */
 
 static void add_record(struct recording *f, const struct perfdata_record *r)
@@ -288,8 +303,14 @@ static void read_records(struct recording *f, struct in *in)
 	size_t n;
 
 	f->origin = origin_of(info, in, info->first, info->last); /* jitdumps are asked on the way */
-	while ((r = perfdata_next(f->data)) != NULL)
+	while ((r = perfdata_next(f->data)) != NULL) {
+		if (unlikely(r->kind == PERFDATA_SAMPLE && select_needs_wall(&f->samples_options.select))) {
+			/* a pipe tells of clocks before the first sample */
+			settle(&f->samples_options.select.from, perfdata_info(f->data), in->name);
+			settle(&f->samples_options.select.to, perfdata_info(f->data), in->name);
+		}
 		add_record(f, r);
+	}
 	f->origin = origin_of(perfdata_info(f->data), in, f->first_ns, f->last_ns);
 	id = perfdata_build_ids(f->data, &n);
 	addrspace_build_ids(&f->as, id, n);
