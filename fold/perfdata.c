@@ -310,7 +310,8 @@ static void queue(struct perfdata *p, uint64_t where, const struct perf_record *
 		bad(p, where & ~INNER, p->events.n ? "a sample of an event that the file does not list" : "a record before the first event");
 		return;
 	}
-	if (perfevents_time(&p->events, event, h->type, body, n, &time))
+	/* without times in other records than samples only the order of the file keeps them together, as perf has it */
+	if (p->events.event[0].sample_id_all && perfevents_time(&p->events, event, h->type, body, n, &time))
 		order_push(&p->order, time, where);
 	else
 		deliver_now(p, where);
