@@ -257,8 +257,12 @@ static void open_pipe(struct perfdata *p)
 	p->raw = (struct bytes){ .more = more_of_pipe, .from = p, .end = INNER - 1 };
 	while (!p->started && waiting_memory(p) < AHEAD)
 		p->started = !read_on(p) || p->started;
-	if (p->events.n == 0)
-		die_at(place_of(p->in), "perf.data without events: nothing was recorded");
+	if (p->events.n == 0) {
+		struct place place = place_of(p->in);
+
+		perfdata_close(p);
+		die_at(place, "perf.data without events: nothing was recorded");
+	}
 }
 
 struct perfdata *perfdata_open(struct in *in)

@@ -62,7 +62,7 @@ static void show_mmap(const struct perfdata_record *r)
 
 static void show(const struct perfdata_record *r)
 {
-	printf("%s %d/%d %" PRIu64 " cpu %d @%#" PRIx64, kind_name[r->kind], (int)r->pid, (int)r->tid, r->time,
+	printf("%s %d/%d %" PRIu64 " cpu %d @0x%" PRIx64, kind_name[r->kind], (int)r->pid, (int)r->tid, r->time,
 	       r->has_cpu ? (int)r->cpu : -1, r->offset);
 	switch (r->kind) {
 	case PERFDATA_SAMPLE:
