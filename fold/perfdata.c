@@ -257,8 +257,12 @@ static void open_pipe(struct perfdata *p)
 	p->raw = (struct bytes){ .more = more_of_pipe, .from = p, .end = INNER - 1 };
 	while (!p->started && waiting_memory(p) < AHEAD)
 		p->started = !read_on(p) || p->started;
-	if (p->events.n == 0)
-		die_at(place_of(p->in), "perf.data without events: nothing was recorded");
+	if (p->events.n == 0) {
+		struct place place = place_of(p->in);
+
+		perfdata_close(p);
+		die_at(place, "perf.data without events: nothing was recorded");
+	}
 }
 
 struct perfdata *perfdata_open(struct in *in)
@@ -310,7 +314,8 @@ static void queue(struct perfdata *p, uint64_t where, const struct perf_record *
 		bad(p, where & ~INNER, p->events.n ? "a sample of an event that the file does not list" : "a record before the first event");
 		return;
 	}
-	if (perfevents_time(&p->events, event, h->type, body, n, &time))
+	/* without times in other records than samples only the order of the file keeps them together, as perf has it */
+	if (p->events.event[0].sample_id_all && perfevents_time(&p->events, event, h->type, body, n, &time))
 		order_push(&p->order, time, where);
 	else
 		deliver_now(p, where);

@@ -28,12 +28,12 @@ static void put_id(const struct build_id *id)
 
 static void show_sample(const struct perfdata_record *r)
 {
-	printf(" mode %d ip %" PRIx64 " period %" PRIu64 " addr %" PRIx64, (int)r->sample.mode, r->sample.ip, r->sample.period,
+	printf(" misc %x ip %" PRIx64 " period %" PRIu64 " addr %" PRIx64, r->misc, r->sample.ip, r->sample.period,
 	       r->sample.addr);
 	put(" event ", r->sample.event->name);
 	if (r->sample.cgroup)
 		printf(" cgroup %" PRIu64, r->sample.cgroup);
-	printf("\n");
+	printf(" mode %d\n", (int)r->sample.mode);
 	for (uint64_t i = 0; i < r->sample.nips; i++)
 		printf("\tip %" PRIu64 " %016" PRIx64 "\n", i, r->sample.ips[i]);
 	for (uint64_t i = 0; i < r->sample.nbranches; i++)
@@ -57,13 +57,13 @@ static void show_mmap(const struct perfdata_record *r)
 	} else if (r->mmap.major || r->mmap.inode) {
 		printf(" %02x:%02x %" PRIu64 " %" PRIu64, r->mmap.major, r->mmap.minor, r->mmap.inode, r->mmap.generation);
 	}
-	put(r->mmap.data ? "]: data " : "]: ", r->mmap.path);
+	put("]: ", r->mmap.path);
 }
 
 static void show(const struct perfdata_record *r)
 {
-	printf("%s %d/%d %" PRIu64 " cpu %d misc %x", kind_name[r->kind], (int)r->pid, (int)r->tid, r->time,
-	       r->has_cpu ? (int)r->cpu : -1, r->misc);
+	printf("%s %d/%d %" PRIu64 " cpu %d @0x%" PRIx64, kind_name[r->kind], (int)r->pid, (int)r->tid, r->time,
+	       r->has_cpu ? (int)r->cpu : -1, r->offset);
 	switch (r->kind) {
 	case PERFDATA_SAMPLE:
 		show_sample(r);
