@@ -95,10 +95,13 @@ static void check_head(void)
 {
 	struct text t = { 0 };
 	const char *why = NULL;
+	struct jitdump *j;
 	int fds[2];
 
 	jit_header(&t, 1, 1);
-	ok(jitdump_arch_clock(open_text(&t)), "times may be those of the processor");
+	j = open_text(&t);
+	ok(jitdump_arch_clock(j), "times may be those of the processor");
+	jitdump_close(j);
 	check_refused(str_head(text_view(&t), 39), "too short for a jitdump");
 	check_refused(STR(""), "too short for a jitdump");
 	t.p[4] = 2;

@@ -117,6 +117,7 @@ static void check_refused(void)
 {
 	struct kallsyms_options o = { .file = in_folder("fifo") };
 	struct text t = { 0 };
+	struct kallsyms *k;
 
 	ok(!open_text(STR("0000000000000000 T a\n0000000000000000 t b\n")) && strstr(why, "kernel.kptr_restrict=0"),
 	   "hidden addresses, with the remedy");
@@ -125,7 +126,9 @@ static void check_refused(void)
 	for (int i = 0; i < 100000; i++)
 		text_add(&t, "xyz");
 	text_add(&t, "\nffffffff81000000 T f\n");
-	is_str(ask(open_text(text_view(&t)), BASE, 0, NULL), STR("f"), "a line without end, then one");
+	k = open_text(text_view(&t));
+	is_str(ask(k, BASE, 0, NULL), STR("f"), "a line without end, then one");
+	kallsyms_close(k);
 	text_free(&t);
 	o.file = in_folder("fifo");
 	ok(mkfifo(o.file, 0600) == 0 && !kallsyms_open(&o, &why) && strcmp(why, "not a regular file") == 0, "a FIFO");
