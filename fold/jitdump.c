@@ -423,6 +423,8 @@ static void make_timeline(struct jitdump *j)
 	uint32_t *place, sum = 0;
 	size_t nodes;
 
+	if (j->nevents == 0)
+		return;
 	qsort(j->event, j->nevents, sizeof(*j->event), event_cmp);
 	make_cuts(t, j->event, j->nevents);
 	nodes = 2 * t->ncuts;

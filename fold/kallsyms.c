@@ -27,7 +27,7 @@ struct builder {
 	struct ksyms t;
 	size_t cap;
 	uint32_t module; /* of the line before, most often that of the next */
-	bool nonzero, unsorted;
+	bool hidden, unsorted; /* hidden: an address is 0, as all are without the right to see them */
 };
 
 /* Types that perf takes: code, and data because it ends code. Capital: global. */
@@ -73,12 +73,12 @@ static void add_line(struct builder *b, struct str line)
 
 	if (line.n < 3 || line.p[1] != ' ' || !str_hex(hex, &start))
 		return;
-	b->nonzero = b->nonzero || start;
 	type = line.p[0];
 	line = str_trim_right(str_from(line, 2));
 	name = str_trim_right(str_cut(&line, '\t'));
 	line = str_trim_left(line);
-	if (hex.n == 16 && !(start >> 63))
+	b->hidden = b->hidden || start == 0;
+	if (start == 0 || (hex.n == 16 && !(start >> 63)))
 		return; /* offset of a per-CPU variable: no address */
 	/* '$': marks of ARM and RISC-V, no functions. A NUL would cut the name. */
 	if (!type_is_taken(type) || name.n == 0 || name.p[0] == '$' || str_find(name, 0) >= 0 || str_find(line, 0) >= 0)
@@ -144,11 +144,11 @@ static int symbol_cmp(const void *va, const void *vb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-static const char *judge(const struct builder *b, bool nonzero)
+static const char *judge(const struct builder *b)
 {
-	if (b->t.n && !nonzero)
-		return "addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0)";
-	return b->t.n ? NULL : "no symbols in it";
+	if (b->t.n)
+		return NULL;
+	return b->hidden ? "addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0)" : "no symbols in it";
 }
 
 static const char *read_table(const char *path, struct ksyms *table)
@@ -163,7 +163,7 @@ static const char *read_table(const char *path, struct ksyms *table)
 	why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? read_lines(&b, fd) : "not a regular file";
 	close(fd);
 	if (!why)
-		why = judge(&b, b.nonzero);
+		why = judge(&b);
 	if (why) {
 		ksyms_free(&b.t);
 		return why;
