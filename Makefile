@@ -41,6 +41,7 @@ MANS := $(wildcard man/*.[1-9])
 ROOMS   := $(filter-out common test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
+WALK    := $(B)/test/unwind/walk
 TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
 REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
 
@@ -80,7 +81,7 @@ $(B)/svg/viewer.%: svg/viewer.% svg/strip.awk
 
 # ---- tests -----------------------------------------------------------------------------------------------------
 
-$(UNITS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
+$(UNITS) $(WALK): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 ifeq ($(SAN),fuzz)
@@ -91,7 +92,7 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 endif
 
-tests: all $(UNITS) $(REPLAYS) ## build the tests, too
+tests: all $(UNITS) $(WALK) $(REPLAYS) ## build the tests, too
 
 check: tests ## everything that needs no server and no browser (T=pattern selects by name)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh
