@@ -46,8 +46,8 @@ agrees()
 	fi
 }
 
-# complete NAME: all stacks reach the outermost function
-complete()
+# reaches_root NAME: all stacks reach the outermost function
+reaches_root()
 {
 	if walked && grep -qE '^root [0-9]{2,} cut 0 no code 0 loop 0 unmapped 0' ends; then
 		pass "$1: $(grep ^root ends)"
@@ -57,7 +57,7 @@ complete()
 }
 
 agrees "C without frame pointers: callbacks, signals, recursion, alloca, realigned stacks"
-complete "C without frame pointers, to its end"
+reaches_root "C without frame pointers, to its end"
 record ./plain 500 alternate
 agrees "signals on another stack"
 if have c++ && c++ -O2 -o cpp "$top/test/unwind/load.cc"; then
@@ -75,16 +75,16 @@ fi
 
 cc -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o debug "$top/test/unwind/load.c"
 record ./debug 500
-complete "only .debug_frame"
+reaches_root "only .debug_frame"
 cc -O2 -Wl,--no-eh-frame-hdr -o headerless "$top/test/unwind/load.c"
 record ./headerless 500
-complete "no .eh_frame_hdr"
+reaches_root "no .eh_frame_hdr"
 cc -O2 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -o pointers "$top/test/unwind/load.c"
 record ./pointers 500
-complete "no tables, frame pointers"
+reaches_root "no tables, frame pointers"
 if have llvm-objcopy && llvm-objcopy --strip-sections plain sectionless 2>/dev/null; then
 	record ./sectionless 500
-	complete "no section headers"
+	reaches_root "no section headers"
 else
 	skip "no section headers" "llvm-objcopy is not installed"
 fi
