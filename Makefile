@@ -56,6 +56,7 @@ MANS := $(wildcard man/*.[1-9])
 ROOMS   := $(filter-out common test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
+WALK    := $(B)/test/unwind/walk
 TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
 REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
 
@@ -95,7 +96,7 @@ $(B)/svg/viewer.%: svg/viewer.% svg/strip.awk
 
 # ---- tests -----------------------------------------------------------------------------------------------------
 
-$(UNITS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
+$(UNITS) $(WALK): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 ifeq ($(SAN),fuzz)
@@ -112,7 +113,7 @@ HELPERS := $(B)/test/elf/names $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-tests: all $(UNITS) $(REPLAYS) $(HELPERS) ## build the tests, too
+tests: all $(UNITS) $(WALK) $(REPLAYS) $(HELPERS) ## build the tests, too
 
 check: tests ## everything that needs no server and no browser (T=pattern selects by name)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh

@@ -30,6 +30,7 @@ struct plt {
 
 struct load {
 	uint64_t offset, size, address;
+	bool code;
 };
 
 enum { PLTS_MAX = 4, SLOT_BITS = 10 };
@@ -272,7 +273,7 @@ static void read_program(struct unwind_table *t, struct sections *s)
 		if (!gelf_getphdr(t->elf, (int)i, &h))
 			continue;
 		if (h.p_type == PT_LOAD)
-			t->load[t->nloads++] = (struct load){ h.p_offset, h.p_filesz, h.p_vaddr };
+			t->load[t->nloads++] = (struct load){ h.p_offset, h.p_filesz, h.p_vaddr, h.p_flags & PF_X };
 		if (h.p_type == PT_LOAD && h.p_flags & PF_X && h.p_vaddr + h.p_memsz >= h.p_vaddr) {
 			t->base = h.p_vaddr < t->base ? h.p_vaddr : t->base;
 			t->end = h.p_vaddr + h.p_memsz > t->end ? h.p_vaddr + h.p_memsz : t->end;
@@ -332,21 +333,30 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 	return t;
 }
 
-bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t offset, uint64_t *bias)
+/* The segment whose pages are mapped at `offset`. lld's segments share a page of the file: then it is that of code. */
+static const struct load *load_of(const struct unwind_table *t, uint64_t offset, bool code)
 {
-	/* a mapping starts at the page that the segment starts in */
 	enum { PAGE = 4096 };
 
 	for (size_t i = 0; i < t->nloads; i++) {
 		const struct load *l = &t->load[i];
 		uint64_t before = l->offset % PAGE;
 
-		if (offset - (l->offset - before) < l->size + before) {
-			*bias = start - (l->address + (offset - l->offset));
-			return true;
-		}
+		if (l->code == code && offset - (l->offset - before) < l->size + before)
+			return l;
 	}
-	return false;
+	return NULL;
+}
+
+bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t offset, uint64_t *bias)
+{
+	const struct load *l = load_of(t, offset, true);
+
+	if (!l)
+		l = load_of(t, offset, false);
+	if (l)
+		*bias = start - (l->address + (offset - l->offset));
+	return l;
 }
 
 static void frames_free(struct frames *s)
