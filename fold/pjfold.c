@@ -2,6 +2,7 @@
 /* pjfold - fold stack samples of perf into one line per distinct stack. */
 #include "foldopts.h"
 #include "info.h"
+#include "perfdata.h"
 #include "quality.h"
 #include "report.h"
 #include "run.h"
@@ -40,6 +41,9 @@ static void read_input(const struct request *r, const char *path, struct result 
 	struct in in;
 
 	in_open(&in, path);
+	if (r->as_flamegraph && perfdata_is(in_peek(&in, 16)))
+		die_usage("--as-flamegraph is about text, but '%s' is perf.data: perf script -i FILE | pjfold --as-flamegraph",
+			  in.name);
 	/* stackcollapse-perf.pl takes everything for samples */
 	switch (r->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
 	case INPUT_RECORDING:
