@@ -60,6 +60,7 @@ function show(line)
 		who = substr(rest, RSTART, RLENGTH)
 		rest = substr(rest, index(rest, "["))
 		sub(/\]: [^ ]+ /, "]: ", rest)
+		sub(/ 00:00 0 0\]/, "]", rest)
 		rest = " " rest
 	} else if (kind == "COMM") {
 		match(rest, /:[-0-9]+\/[-0-9]+$/)
@@ -94,8 +95,8 @@ function show(line)
 	next
 }
 wait {
-	while (match($0, /\/0x[0-9a-f]+/)) {
-		line = line " " substr($0, RSTART + 1, RLENGTH - 1)
+	while (match($0, /\/(0x[0-9a-f]+|0)[],]/)) {
+		line = line " " substr($0, RSTART + 1, RLENGTH - 2)
 		$0 = substr($0, RSTART + RLENGTH)
 	}
 	if (--wait == 0) print line
