@@ -5,14 +5,9 @@
 
 #include <stdlib.h>
 
-static struct bytes_block *last_block(const struct bytes *b)
-{
-	return b->n ? &b->block[b->head + b->n - 1] : NULL;
-}
-
 uint64_t bytes_end(const struct bytes *b)
 {
-	const struct bytes_block *last = last_block(b);
+	const struct bytes_block *last = bytes_last(b);
 
 	return last ? last->start + last->n : 0;
 }
@@ -38,7 +33,7 @@ static struct bytes_block *add_block(struct bytes *b, uint64_t start)
 /* The block to put at least `least` bytes into so that they stand in one piece with what is there from `keep` on. */
 static struct bytes_block *block_with_room(struct bytes *b, uint64_t keep, size_t least)
 {
-	struct bytes_block *last = last_block(b), *fresh;
+	struct bytes_block *last = bytes_last(b), *fresh;
 	uint64_t end = bytes_end(b);
 	const char *tail;
 	size_t n;
@@ -54,18 +49,9 @@ static struct bytes_block *block_with_room(struct bytes *b, uint64_t keep, size_
 	return fresh;
 }
 
-static struct str there(const struct bytes *b, uint64_t at)
+struct str bytes_read(struct bytes *b, uint64_t at, size_t want)
 {
-	const struct bytes_block *last = last_block(b);
-
-	if (!last || at < last->start || at >= last->start + last->n)
-		return (struct str){ 0 };
-	return (struct str){ last->p + (at - last->start), (size_t)(last->start + last->n - at) };
-}
-
-struct str bytes_at(struct bytes *b, uint64_t at, size_t want)
-{
-	struct str s = there(b, at);
+	struct str s = bytes_there(b, at);
 
 	while (s.n < want && b->more && !b->eof) {
 		struct bytes_block *k = block_with_room(b, at, want - s.n);
@@ -79,7 +65,7 @@ struct str bytes_at(struct bytes *b, uint64_t at, size_t want)
 		got = room ? b->more(b->from, k->p + k->n, room, end) : 0;
 		k->n += got;
 		b->eof = got == 0;
-		s = there(b, at);
+		s = bytes_there(b, at);
 	}
 	return s;
 }
@@ -94,44 +80,10 @@ char *bytes_room(struct bytes *b, uint64_t keep, size_t *room)
 
 void bytes_made(struct bytes *b, size_t n)
 {
-	last_block(b)->n += n;
+	bytes_last(b)->n += n;
 }
 
-void bytes_hold(struct bytes *b, uint64_t at)
-{
-	(void)at;
-	last_block(b)->users++;
-}
-
-/* The last block that starts at or before `at`: later ones begin with copies of what was not whole. */
-static struct bytes_block *block_of(const struct bytes *b, uint64_t at)
-{
-	size_t low = b->head, high = b->head + b->n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (b->block[middle].start <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &b->block[low];
-}
-
-const char *bytes_held(const struct bytes *b, uint64_t at)
-{
-	const struct bytes_block *k = block_of(b, at);
-
-	return k->p + (at - k->start);
-}
-
-void bytes_drop(struct bytes *b, uint64_t at)
-{
-	block_of(b, at)->users--;
-}
-
-void bytes_tidy(struct bytes *b)
+void bytes_reuse(struct bytes *b)
 {
 	while (b->n > 1 && b->block[b->head].users == 0) {
 		char *p = b->block[b->head].p;
@@ -141,6 +93,7 @@ void bytes_tidy(struct bytes *b)
 		else
 			free(p);
 		b->head++;
+		b->first++;
 		b->n--;
 	}
 }

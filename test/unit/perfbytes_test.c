@@ -40,7 +40,7 @@ static bool walk(size_t size, size_t most, size_t keep)
 {
 	struct source s = { .size = 3000000, .most = most };
 	struct bytes b = { .more = more, .from = &s, .end = UINT64_MAX };
-	uint64_t held[8] = { 0 }, pos = 0, i = 0;
+	uint64_t held[8] = { 0 }, place[8] = { 0 }, pos = 0, i = 0;
 	unsigned n = 0;
 	bool good = true;
 
@@ -53,13 +53,13 @@ static bool walk(size_t size, size_t most, size_t keep)
 		}
 		good = good && right(r.p, pos, size);
 		if (i % keep == 0) {
-			bytes_hold(&b, pos);
-			held[n++] = pos;
+			held[n] = bytes_hold(&b, pos);
+			place[n++] = pos;
 		}
 		if (n == countof(held)) {
 			while (n) {
 				n--;
-				good = good && right(bytes_held(&b, held[n]), held[n], size);
+				good = good && right(bytes_held(&b, held[n]), place[n], size) && bytes_place(&b, held[n]) == place[n];
 				bytes_drop(&b, held[n]);
 			}
 			bytes_tidy(&b);
