@@ -25,8 +25,11 @@ static struct bytes_block *add_block(struct bytes *b, uint64_t start)
 		b->block = mem_grow(b->block, sizeof(*b->block), b->cap);
 	}
 	k = &b->block[b->head + b->n++];
-	*k = (struct bytes_block){ .start = start };
-	k->p = b->nspare ? b->spare[--b->nspare] : mem_grow(NULL, 1, BYTES_BLOCK);
+	*k = (struct bytes_block){ .start = start, .cap = b->n == 1 && b->first == 0 ? BYTES_FIRST : BYTES_BLOCK };
+	if (k->cap == BYTES_FIRST)
+		k->p = mem_grow(NULL, 1, BYTES_FIRST);
+	else
+		k->p = b->nspare ? b->spare[--b->nspare] : mem_huge(BYTES_BLOCK);
 	return k;
 }
 
@@ -38,7 +41,7 @@ static struct bytes_block *block_with_room(struct bytes *b, uint64_t keep, size_
 	const char *tail;
 	size_t n;
 
-	if (last && keep <= end && BYTES_BLOCK - last->n >= least)
+	if (last && keep <= end && last->cap - last->n >= least)
 		return last;
 	n = keep < end ? (size_t)(end - keep) : 0;
 	tail = n ? last->p + (last->n - n) : NULL;
@@ -56,8 +59,10 @@ struct str bytes_read(struct bytes *b, uint64_t at, size_t want)
 	while (s.n < want && b->more && !b->eof) {
 		struct bytes_block *k = block_with_room(b, at, want - s.n);
 		uint64_t end = k->start + k->n;
-		size_t room = BYTES_BLOCK - k->n, got;
+		size_t room = k->cap - k->n, got;
 
+		if (room > BYTES_PIECE)
+			room = BYTES_PIECE;
 		if (end >= b->end)
 			room = 0;
 		else if (room > b->end - end)
@@ -72,9 +77,9 @@ struct str bytes_read(struct bytes *b, uint64_t at, size_t want)
 
 char *bytes_room(struct bytes *b, uint64_t keep, size_t *room)
 {
-	struct bytes_block *k = block_with_room(b, keep, BYTES_BLOCK / 4);
+	struct bytes_block *k = block_with_room(b, keep, BYTES_FIRST / 4);
 
-	*room = BYTES_BLOCK - k->n;
+	*room = k->cap - k->n < BYTES_PIECE ? k->cap - k->n : BYTES_PIECE;
 	return k->p + k->n;
 }
 
@@ -88,7 +93,7 @@ void bytes_reuse(struct bytes *b)
 	while (b->n > 1 && b->block[b->head].users == 0) {
 		char *p = b->block[b->head].p;
 
-		if (b->nspare < countof(b->spare))
+		if (b->block[b->head].cap == BYTES_BLOCK && b->nspare < countof(b->spare))
 			b->spare[b->nspare++] = p;
 		else
 			free(p);

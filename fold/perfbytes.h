@@ -11,11 +11,13 @@
 
 #include "str.h"
 
-#define BYTES_BLOCK ((size_t)256 * 1024)
+#define BYTES_FIRST ((size_t)256 * 1024) /* the first block: small recordings need no more */
+#define BYTES_BLOCK ((size_t)2 << 20)    /* those behind it: huge pages */
+#define BYTES_PIECE ((size_t)256 * 1024) /* that are read at once, so that they are in the cache when they are looked at */
 
 struct bytes_block {
 	uint64_t start; /* in the stream, of its first byte */
-	size_t n;
+	size_t n, cap;
 	uint32_t users;
 	char *p;
 };
@@ -31,7 +33,7 @@ struct bytes {
 	struct bytes_block *block;
 	size_t head, n, cap; /* blocks in use: head .. head+n-1 */
 	uint64_t first;      /* number of the one at head, of all that ever were */
-	char *spare[8];
+	char *spare[4];
 	size_t nspare;
 };
 
@@ -53,7 +55,7 @@ static inline struct str bytes_there(const struct bytes *b, uint64_t at)
 /* As bytes_at, where the last block has less. */
 struct str bytes_read(struct bytes *b, uint64_t at, size_t want);
 
-/* What is there from `at` on, at least `want` bytes (no more than BYTES_BLOCK / 2) unless the stream ends before. at is
+/* What is there from `at` on, at least `want` bytes (no more than BYTES_FIRST / 2) unless the stream ends before. at is
  * not before that of the call before. Valid until the next call. */
 static inline struct str bytes_at(struct bytes *b, uint64_t at, size_t want)
 {
