@@ -86,6 +86,7 @@ need_to_build()
 	need make make
 	need /usr/include/stdio.h libc6-dev
 	need /usr/include/zlib.h zlib1g-dev
+	wish /usr/include/zstd.h libzstd-dev
 }
 
 # The distribution's perf. Ubuntu's must fit the running kernel.
