@@ -5,14 +5,9 @@
 
 #include <stdlib.h>
 
-static struct bytes_block *last_block(const struct bytes *b)
-{
-	return b->n ? &b->block[b->head + b->n - 1] : NULL;
-}
-
 uint64_t bytes_end(const struct bytes *b)
 {
-	const struct bytes_block *last = last_block(b);
+	const struct bytes_block *last = bytes_last(b);
 
 	return last ? last->start + last->n : 0;
 }
@@ -30,20 +25,23 @@ static struct bytes_block *add_block(struct bytes *b, uint64_t start)
 		b->block = mem_grow(b->block, sizeof(*b->block), b->cap);
 	}
 	k = &b->block[b->head + b->n++];
-	*k = (struct bytes_block){ .start = start };
-	k->p = b->nspare ? b->spare[--b->nspare] : mem_grow(NULL, 1, BYTES_BLOCK);
+	*k = (struct bytes_block){ .start = start, .cap = b->n == 1 && b->first == 0 ? BYTES_FIRST : BYTES_BLOCK };
+	if (k->cap == BYTES_FIRST)
+		k->p = mem_grow(NULL, 1, BYTES_FIRST);
+	else
+		k->p = b->nspare ? b->spare[--b->nspare] : mem_huge(BYTES_BLOCK);
 	return k;
 }
 
 /* The block to put at least `least` bytes into so that they stand in one piece with what is there from `keep` on. */
 static struct bytes_block *block_with_room(struct bytes *b, uint64_t keep, size_t least)
 {
-	struct bytes_block *last = last_block(b), *fresh;
+	struct bytes_block *last = bytes_last(b), *fresh;
 	uint64_t end = bytes_end(b);
 	const char *tail;
 	size_t n;
 
-	if (last && keep <= end && BYTES_BLOCK - last->n >= least)
+	if (last && keep <= end && last->cap - last->n >= least)
 		return last;
 	n = keep < end ? (size_t)(end - keep) : 0;
 	tail = n ? last->p + (last->n - n) : NULL;
@@ -54,24 +52,17 @@ static struct bytes_block *block_with_room(struct bytes *b, uint64_t keep, size_
 	return fresh;
 }
 
-static struct str there(const struct bytes *b, uint64_t at)
+struct str bytes_read(struct bytes *b, uint64_t at, size_t want)
 {
-	const struct bytes_block *last = last_block(b);
-
-	if (!last || at < last->start || at >= last->start + last->n)
-		return (struct str){ 0 };
-	return (struct str){ last->p + (at - last->start), (size_t)(last->start + last->n - at) };
-}
-
-struct str bytes_at(struct bytes *b, uint64_t at, size_t want)
-{
-	struct str s = there(b, at);
+	struct str s = bytes_there(b, at);
 
 	while (s.n < want && b->more && !b->eof) {
 		struct bytes_block *k = block_with_room(b, at, want - s.n);
 		uint64_t end = k->start + k->n;
-		size_t room = BYTES_BLOCK - k->n, got;
+		size_t room = k->cap - k->n, got;
 
+		if (room > BYTES_PIECE)
+			room = BYTES_PIECE;
 		if (end >= b->end)
 			room = 0;
 		else if (room > b->end - end)
@@ -79,68 +70,35 @@ struct str bytes_at(struct bytes *b, uint64_t at, size_t want)
 		got = room ? b->more(b->from, k->p + k->n, room, end) : 0;
 		k->n += got;
 		b->eof = got == 0;
-		s = there(b, at);
+		s = bytes_there(b, at);
 	}
 	return s;
 }
 
 char *bytes_room(struct bytes *b, uint64_t keep, size_t *room)
 {
-	struct bytes_block *k = block_with_room(b, keep, BYTES_BLOCK / 4);
+	struct bytes_block *k = block_with_room(b, keep, BYTES_FIRST / 4);
 
-	*room = BYTES_BLOCK - k->n;
+	*room = k->cap - k->n < BYTES_PIECE ? k->cap - k->n : BYTES_PIECE;
 	return k->p + k->n;
 }
 
 void bytes_made(struct bytes *b, size_t n)
 {
-	last_block(b)->n += n;
+	bytes_last(b)->n += n;
 }
 
-void bytes_hold(struct bytes *b, uint64_t at)
-{
-	(void)at;
-	last_block(b)->users++;
-}
-
-/* The last block that starts at or before `at`: later ones begin with copies of what was not whole. */
-static struct bytes_block *block_of(const struct bytes *b, uint64_t at)
-{
-	size_t low = b->head, high = b->head + b->n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (b->block[middle].start <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &b->block[low];
-}
-
-const char *bytes_held(const struct bytes *b, uint64_t at)
-{
-	const struct bytes_block *k = block_of(b, at);
-
-	return k->p + (at - k->start);
-}
-
-void bytes_drop(struct bytes *b, uint64_t at)
-{
-	block_of(b, at)->users--;
-}
-
-void bytes_tidy(struct bytes *b)
+void bytes_reuse(struct bytes *b)
 {
 	while (b->n > 1 && b->block[b->head].users == 0) {
 		char *p = b->block[b->head].p;
 
-		if (b->nspare < countof(b->spare))
+		if (b->block[b->head].cap == BYTES_BLOCK && b->nspare < countof(b->spare))
 			b->spare[b->nspare++] = p;
 		else
 			free(p);
 		b->head++;
+		b->first++;
 		b->n--;
 	}
 }

@@ -14,7 +14,8 @@
 /* Read, not mapped: read() into a block that stays in the cache costs less than the faults of a mapping, works for pipes
  * alike, and a file that shrinks meanwhile cannot kill us. */
 
-#define INNER (1ull << 63)                /* of `where`: in the stream that was compressed */
+#define INNER (1ull << 63)                /* of `where` (bytes_hold): in the stream that was compressed */
+#define EXPECTED 4                        /* records ahead that memory is asked for */
 #define PIPE_EVENTS 4096                  /* in pipe mode nobody says how many will come */
 #define FILE_EVENTS 65536
 #define FEATURE_MAX ((uint64_t)64 << 20)  /* a larger one is not looked at */
@@ -301,25 +302,25 @@ static void deliver_now(struct perfdata *p, uint64_t where)
 	p->now[p->now_n++] = where;
 }
 
-/* r: a whole record of the kernel's. */
-static void queue(struct perfdata *p, uint64_t where, const struct perf_record *h, struct str r)
+/* r: a whole record of the kernel's, at this place of one of the streams. */
+static void queue(struct perfdata *p, uint64_t stream, uint64_t place, const struct perf_record *h, struct str r)
 {
 	const char *body = r.p + sizeof(*h);
 	size_t n = r.n - sizeof(*h);
 	uint32_t event = perfevents_of(&p->events, h->type, body, n);
-	uint64_t time;
+	uint64_t time, where;
 
 	p->started |= h->type == RECORD_SAMPLE;
 	if (event == EVENT_NONE) {
-		bad(p, where & ~INNER, p->events.n ? "a sample of an event that the file does not list" : "a record before the first event");
+		bad(p, place, p->events.n ? "a sample of an event that the file does not list" : "a record before the first event");
 		return;
 	}
+	where = stream | bytes_hold(stream_of(p, stream), place);
 	/* without times in other records than samples only the order of the file keeps them together, as perf has it */
 	if (p->events.event[0].sample_id_all && perfevents_time(&p->events, event, h->type, body, n, &time))
 		order_push(&p->order, time, where);
 	else
 		deliver_now(p, where);
-	bytes_hold(stream_of(p, where), where & ~INNER);
 }
 
 /* ---- records of perf's own ----------------------------------------------------------------------------------- */
@@ -391,14 +392,14 @@ static const char *take_user(struct perfdata *p, uint32_t type, struct str r)
 	}
 }
 
-static void take_record(struct perfdata *p, uint64_t where, const struct perf_record *h, struct str r)
+static void take_record(struct perfdata *p, uint64_t stream, uint64_t place, const struct perf_record *h, struct str r)
 {
 	const char *why = NULL;
 
 	p->tally.records++;
 	switch (perfrecords_use(h->type)) {
 	case RECORD_USED:
-		queue(p, where, h, r);
+		queue(p, stream, place, h, r);
 		break;
 	case RECORD_PASSED:
 		if (h->type >= RECORD_USER)
@@ -409,7 +410,7 @@ static void take_record(struct perfdata *p, uint64_t where, const struct perf_re
 		break;
 	}
 	if (why)
-		bad(p, where & ~INNER, why);
+		bad(p, place, why);
 }
 
 /* ---- what was compressed -------------------------------------------------------------------------------------- */
@@ -453,7 +454,7 @@ static bool take_inner(struct perfdata *p)
 	}
 	if (s.n < h.size)
 		return false;
-	take_record(p, INNER | p->inner_at, &h, str_head(s, h.size));
+	take_record(p, INNER, p->inner_at, &h, str_head(s, h.size));
 	p->inner_at += h.size;
 	return true;
 }
@@ -553,7 +554,7 @@ static bool read_raw(struct perfdata *p)
 	if (h.type == RECORD_COMPRESSED)
 		take_packed(p, p->at, str_from(s, sizeof(h)));
 	else
-		take_record(p, p->at, &h, s);
+		take_record(p, 0, p->at, &h, s);
 	p->at += h.size;
 	if (skip > INNER / 2 || p->at + skip > p->raw.end)
 		return stop(p, "the bytes behind a record are cut");
@@ -564,7 +565,7 @@ static bool read_raw(struct perfdata *p)
 /* One record more, or one piece of what is compressed; false at the end. */
 static bool read_on(struct perfdata *p)
 {
-	if (take_inner(p))
+	if (p->inner.n && take_inner(p))
 		return true;
 	if (p->packed.n || p->packed_more) {
 		inflate_on(p);
@@ -662,16 +663,30 @@ static bool deliver(struct perfdata *p, uint64_t where)
 	p->held = true;
 	p->value_at = p->values.n = 0;
 	why = perfrecords_parse(r, &p->events, event == EVENT_NONE ? 0 : event, &p->record, &p->values, &skip);
-	p->record.offset = where & ~INNER;
+	p->record.offset = bytes_place(stream_of(p, where), where & ~INNER);
 	if (why) {
 		p->values.n = 0;
-		bad(p, where & ~INNER, why);
+		bad(p, p->record.offset, why);
 		return false;
 	}
 	if (values_are_known(p))
 		return next_value(p);
 	p->values.n = 0;
 	return !skip;
+}
+
+/* Records of the processors alternate, so those that come lie in other places: brings them on their way. */
+static void expect(struct perfdata *p)
+{
+	const struct order *o = &p->order;
+	const char *next;
+
+	if (o->ready - o->at <= EXPECTED)
+		return;
+	next = bytes_held(stream_of(p, o->e[o->at + EXPECTED].where), o->e[o->at + EXPECTED].where & ~INNER);
+	__builtin_prefetch(next);
+	__builtin_prefetch(next + 64);
+	__builtin_prefetch(next + 128);
 }
 
 const struct perfdata_record *perfdata_next(struct perfdata *p)
@@ -686,6 +701,7 @@ const struct perfdata_record *perfdata_next(struct perfdata *p)
 			if (deliver(p, p->now[p->now_at++]))
 				return &p->record;
 		} else if (order_next(&p->order, &e)) {
+			expect(p);
 			if (deliver(p, e.where))
 				return &p->record;
 		} else if (p->ended) {

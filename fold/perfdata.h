@@ -2,10 +2,13 @@
 /*
  * perfdata.h - what a perf.data file says, record by record, in order of time.
  *
- * File and pipe mode, of any perf (tools/perf/Documentation/perf.data-file-format.txt, include/uapi/linux/perf_event.h). Records of all CPUs are put into order;
- * those without time come first, in the order of the file. Unknown records and features are skipped. What the recorder left behind when it was killed is read to the last
- * whole record. Everything is hostile: sizes, counts, offsets and strings are checked before they are used; what is
- * wrong is counted with its place (file@offset) and what is good is used.
+ * File and pipe mode, of any perf (tools/perf/Documentation/perf.data-file-format.txt, include/uapi/linux/perf_event.h).
+ * Records of all CPUs are put into order; those without time come as soon as they are met, in the order of the file,
+ * and those of a file whose events have no sample_id_all all do. Unknown records and features are skipped. What the
+ * recorder left behind when it was killed is read to the last whole record. Everything is hostile: sizes, counts,
+ * offsets and strings are checked before they are used; what is wrong is counted with its place (file@offset) and what
+ * is good is used. Counters that samples carry (PERF_SAMPLE_READ) become samples of their events, as in perf: the
+ * period is what was counted since the sample before, and where that is nothing there is no sample.
  */
 #ifndef PJ_PERFDATA_H
 #define PJ_PERFDATA_H
@@ -35,14 +38,14 @@ struct perfdata_record {
 	uint16_t misc;
 	uint64_t offset;     /* in the file, or in the decompressed stream */
 	uint64_t time;       /* ns; 0: none */
-	uint32_t pid, tid, cpu;
+	uint32_t pid, tid, cpu; /* ~0 where it was not recorded; has_cpu */
 	bool has_time, has_cpu;
 	union {
 		struct {
 			const struct perfdata_event *event;
 			enum perfdata_mode mode;
 			uint64_t ip, addr, period, cgroup;
-			const uint64_t *ips;   /* callchain as recorded, markers included; leaf first */
+			const uint64_t *ips;   /* callchain as recorded, markers included; leaf first. Without the two words of a cookie */
 			uint64_t nips;
 			bool has_chain;
 			const uint64_t *branch; /* from, to, flags of nbranches: LBR call stack, innermost first */
@@ -99,9 +102,12 @@ struct perfdata_tally {
 
 struct perfdata;
 
-bool perfdata_is(struct str first_bytes); /* of a file: is it for this reader? also says so of what it refuses (other endianness, version 1) */
+/* The first bytes of a file: is it for this reader? Also says so of what it refuses (other endianness, version 1). */
+bool perfdata_is(struct str first_bytes);
 
-/* Dies with the reason when nothing can be read (other endianness, version 1, no event). in is used until perfdata_close; it may be a pipe. */
+/* Dies with the reason when nothing can be read (other endianness, version 1, no event). in is used until perfdata_close; it
+ * may be a pipe, or gzip: what is not in pipe mode is copied to a temporary file then. In pipe mode events, names and
+ * info are read up to the first sample, or the end of the first round. */
 struct perfdata *perfdata_open(struct in *in);
 const struct perfdata_info *perfdata_info(const struct perfdata *p);        /* complete after the last record in pipe mode */
 const struct perfdata_event *perfdata_events(const struct perfdata *p, size_t *n);

@@ -266,6 +266,7 @@ uint32_t perfevents_of(const struct perfevents *e, uint32_t type, const char *bo
 {
 	uint32_t event = EVENT_NONE;
 
+	n &= ~(size_t)7; /* whole words count, as in perf */
 	if (e->n <= 1)
 		return e->n ? 0 : EVENT_NONE;
 	if (type == RECORD_SAMPLE)
@@ -281,6 +282,7 @@ bool perfevents_time(const struct perfevents *e, uint32_t event, uint32_t type, 
 	const struct perfevents_layout *l = &e->layout[event];
 	uint64_t t = 0;
 
+	n &= ~(size_t)7;
 	if (type == RECORD_SAMPLE) {
 		if (l->time_at >= 0 && ((size_t)l->time_at + 1) * 8 <= n)
 			t = load64(body + l->time_at * 8);

@@ -418,6 +418,13 @@ static const char *parse_other(uint32_t type, struct words w, struct perfdata_re
 	}
 }
 
+/* How much of a struct perfdata_record this type may fill. */
+static size_t used_of(uint32_t type)
+{
+	return type == RECORD_SAMPLE ? offsetof(struct perfdata_record, sample) + sizeof(((struct perfdata_record *)0)->sample) :
+				       offsetof(struct perfdata_record, mmap) + sizeof(((struct perfdata_record *)0)->mmap);
+}
+
 const char *perfrecords_parse(const char *p, const struct perfevents *e, uint32_t event, struct perfdata_record *r,
 			      struct perfrecords_values *values, bool *skip)
 {
@@ -426,7 +433,9 @@ const char *perfrecords_parse(const char *p, const struct perfevents *e, uint32_
 	const char *why;
 
 	memcpy(&h, p, sizeof(h));
-	*r = (struct perfdata_record){ .misc = h.misc, .pid = UINT32_MAX, .tid = UINT32_MAX };
+	memset(r, 0, used_of(h.type));
+	r->misc = h.misc;
+	r->pid = r->tid = UINT32_MAX;
 	*values = (struct perfrecords_values){ 0 };
 	*skip = false;
 	/* perf and kernel write whole words; of what does not end so, the last bytes belong to nothing */

@@ -89,6 +89,7 @@ need_to_build()
 	need /usr/include/libelf.h libelf-dev
 	need /usr/include/libiberty/demangle.h libiberty-dev
 	wish /usr/include/lzma.h liblzma-dev
+	wish /usr/include/zstd.h libzstd-dev
 }
 
 # The distribution's perf. Ubuntu's must fit the running kernel.

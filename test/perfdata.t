@@ -60,6 +60,7 @@ function show(line)
 		who = substr(rest, RSTART, RLENGTH)
 		rest = substr(rest, index(rest, "["))
 		sub(/\]: [^ ]+ /, "]: ", rest)
+		sub(/ 00:00 0 0\]/, "]", rest)
 		rest = " " rest
 	} else if (kind == "COMM") {
 		match(rest, /:[-0-9]+\/[-0-9]+$/)
@@ -94,8 +95,8 @@ function show(line)
 	next
 }
 wait {
-	while (match($0, /\/0x[0-9a-f]+/)) {
-		line = line " " substr($0, RSTART + 1, RLENGTH - 1)
+	while (match($0, /\/(0x[0-9a-f]+|0)[],]/)) {
+		line = line " " substr($0, RSTART + 1, RLENGTH - 2)
 		$0 = substr($0, RSTART + RLENGTH)
 	}
 	if (--wait == 0) print line
@@ -184,10 +185,10 @@ if "$perf" --version >/dev/null 2>&1; then
 	bits=7
 	for b in 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
 		# shellcheck disable=SC2086 # options
-		agrees sample=$(printf %#x $((0x107 | 1 << b))) $small
+		agrees "sample=$(printf %#x $((0x107 | 1 << b)))" $small
 		[ $b = 24 ] || bits=$((bits | 1 << b))
 		# shellcheck disable=SC2086
-		agrees sample=$(printf %#x $bits) seed=$b $small
+		agrees "sample=$(printf %#x $bits)" seed=$b $small
 	done
 	for sample in 0x1 0x2 0x4 0x6 0x7 0x20 0x10004 0x106 0x187; do
 		# shellcheck disable=SC2086
