@@ -7,17 +7,17 @@
 
 #include <elf.h>
 
-enum { PLACES = 96 };
+enum { PLACES = 320 };
 
 /* Places all over the file, and around where its tables point. */
 static size_t places(struct symbols_query *q, const uint8_t *data, size_t n)
 {
-	uint64_t at = 0, step = n / PLACES + 1;
+	uint64_t at = 0, step = n / 256 + 1;
 	size_t count = 0;
 
-	for (; count < PLACES / 2; at += 2 * step)
+	for (; count < 256; at += step)
 		q[count++] = (struct symbols_query){ .address = at };
-	/* denser at its end, and far behind it */
+	/* behind its end, and far behind it */
 	for (; count < PLACES - 4; at += count % 3 + 1)
 		q[count++] = (struct symbols_query){ .address = at };
 	for (; count < PLACES; at = at * 65536 + (n ? data[n / 2] : 0) + 1)
