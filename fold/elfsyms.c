@@ -272,7 +272,8 @@ size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct 
 	gather_tables(e);
 	s.n_tables = e->tables;
 	symtab_resolve(&s, at, open, answer);
-	resolve_stubs(&s, run, e->options.as_perf, at, open, answer);
+	if (s.any || !e->options.as_perf) /* perf 6.1 looks for stubs only where it found a symbol */
+		resolve_stubs(&s, run, e->options.as_perf, at, open, answer);
 	for (size_t i = 0; i < open; i++) {
 		uint64_t offset = at[i] - answer[i].start;
 

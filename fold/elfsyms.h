@@ -35,9 +35,10 @@ bool elfsyms_has_dynsym(const struct elfsyms *e);
 struct str elfsyms_debuglink(const struct elfsyms *e); /* name in .gnu_debuglink, or empty; lives as long as e */
 uint32_t elfsyms_debuglink_crc(const struct elfsyms *e); /* the CRC-32 of that file, as it stands behind the name */
 
-/* Answers q[0..n). runtime: the file that was mapped, whose program headers relate offsets to addresses; e itself, or another one where e is
- * a separate debug file. Answers that are already there (name != 0) are left. Returns how many were answered. */
-size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n, struct intern *names);
+/* Answers q[0..n). runtime: the file that was mapped, whose program headers relate offsets to addresses; e itself, or another
+ * one where e is a separate debug file. Answers that are already there (name != 0) are left. Returns how many were answered. */
+size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
+		       struct intern *names);
 
 void elfsyms_close(struct elfsyms *e);
 

@@ -10,6 +10,8 @@
 #define MOST_SYMS   (32u << 20)      /* of one table; the largest programs have 2 million */
 #define LONGEST   (32u << 10)
 #define ROUNDS      9                /* the nearest symbol, and eight before it */
+#define STRINGS_MAX (32u << 20)
+#define NAME_COST   2048             /* to read one name costs as much as to read that many bytes of its table */
 #define OVERLAPS    (64u << 20)      /* steps that are spent on symbols which contain each other */
 
 /* ---- places: sorted numbers, with a table of where to look --------------------------------------------------- */
@@ -225,8 +227,10 @@ static void stream_all(struct symtab_search *s, each_block *each, void *to)
 
 	for (size_t t = 0; t < s->n_tables; t++) {
 		if (stream_open(stream, &s->tables[t], s->runtime))
-			while ((n = stream_block(stream, block)) > 0)
+			while ((n = stream_block(stream, block)) > 0) {
+				s->any = true;
 				each(to, t, block, n);
+			}
 		each(to, t, NULL, 0); /* its end */
 		stream_close(stream);
 	}
@@ -297,7 +301,7 @@ struct candidate {
 	bool loaded;      /* text is */
 	size_t table;
 	struct symbol symbol;
-	struct str raw, text;
+	struct str raw, text; /* in the file, and demangled */
 };
 
 struct group { /* all symbols that start at one place */
@@ -307,8 +311,15 @@ struct group { /* all symbols that start at one place */
 	uint32_t name;
 };
 
+/* A string table in memory, when so many of its names are needed that one read of it all costs less than one for each. */
+struct strings {
+	bool tried;
+	struct str all;
+};
+
 struct choice {
 	struct symtab_search *search;
+	struct strings *strings; /* by table */
 	struct places starts;
 	struct group *group;
 	struct arena arena;
@@ -335,17 +346,49 @@ void symtab_string(struct text *out, const struct elffile *f, const struct elf_s
 	}
 }
 
-static void load(struct choice *c, struct candidate *k)
+static void read_strings(struct choice *c, struct strings *s, const struct elffile *f, const struct elf_section *table)
+{
+	uint64_t size = table->size < f->size ? table->size : 0;
+	char *p;
+
+	s->tried = true;
+	if (table->type == SHT_NOBITS || size == 0 || size > STRINGS_MAX || size / NAME_COST > c->starts.n)
+		return;
+	p = mem_alloc(1, size);
+	s->all = (struct str){ p, elffile_read(f, table->offset, p, size) };
+}
+
+static struct str name_of(struct choice *c, const struct candidate *k)
 {
 	const struct symtab *tab = &c->search->tables[k->table];
+	const struct elf_section *table = &tab->file->section[tab->table->link];
+	struct strings *s = &c->strings[k->table];
+	struct text *t = &c->search->text;
+	const char *end;
+
+	if (!s->tried)
+		read_strings(c, s, tab->file, table);
+	if (k->symbol.name < s->all.n) {
+		struct str rest = str_from(s->all, k->symbol.name);
+
+		if (rest.n > LONGEST)
+			rest.n = LONGEST;
+		end = memchr(rest.p, 0, rest.n);
+		return end ? str_head(rest, (size_t)(end - rest.p)) : rest;
+	}
+	t->n = 0;
+	symtab_string(t, tab->file, table, k->symbol.name);
+	return arena_copy(&c->arena, text_view(t));
+}
+
+static void load(struct choice *c, struct candidate *k)
+{
 	struct text *t = &c->search->text;
 
 	if (k->loaded)
 		return;
 	k->loaded = true;
-	t->n = 0;
-	symtab_string(t, tab->file, &tab->file->section[tab->table->link], k->symbol.name);
-	k->text = k->raw = arena_copy(&c->arena, text_view(t));
+	k->text = k->raw = name_of(c, k);
 	t->n = 0;
 	if (!c->search->mangled && elfsyms_demangle(t, k->raw))
 		k->text = arena_copy(&c->arena, text_view(t));
@@ -371,6 +414,9 @@ static bool second_wins(struct choice *c, struct candidate *a, struct candidate 
 	if (global_a != global_b)
 		return global_b;
 	load(c, a);
+	b->raw = name_of(c, b);
+	if (str_eq(a->raw, b->raw)) /* .dynsym repeats .symtab */
+		return false;
 	load(c, b);
 	if (underscores(a->text) != underscores(b->text))
 		return underscores(b->text) < underscores(a->text);
@@ -405,11 +451,12 @@ static void choose(void *to, size_t table, const struct symbol *symbol, size_t n
 		end_of_table(c);
 	for (size_t k = 0; k < n; k++) {
 		size_t i = places_from(&c->starts, symbol[k].start);
-		struct candidate new = { .is = true, .table = table, .symbol = symbol[k] };
+		struct candidate new;
 		struct group *g;
 
-		if (i >= c->starts.n || c->starts.at[i] != symbol[k].start)
+		if (likely(i >= c->starts.n || c->starts.at[i] != symbol[k].start))
 			continue;
+		new = (struct candidate){ .is = true, .table = table, .symbol = symbol[k] };
 		g = &c->group[i];
 		g->ifunc |= symbol[k].type == STT_GNU_IFUNC;
 		g->unsized.is = false;
@@ -510,6 +557,7 @@ static void settle(struct work *w)
 
 	places_index(&c.starts, starts, n);
 	c.group = mem_alloc(sizeof(*c.group), n + 1);
+	c.strings = mem_alloc(sizeof(*c.strings), w->search->n_tables + 1);
 	if (n)
 		stream_all(w->search, choose, &c);
 	for (size_t i = 0; i < w->n; i++) {
@@ -524,6 +572,9 @@ static void settle(struct work *w)
 		}
 	}
 	w->n = left;
+	for (size_t t = 0; t < w->search->n_tables; t++)
+		free((char *)(uintptr_t)c.strings[t].all.p);
+	free(c.strings);
 	free(c.starts.first);
 	free(c.group);
 	free(starts);

@@ -30,6 +30,7 @@ struct symtab_search {
 	const struct elffile *runtime; /* its segments relate addresses to places */
 	bool mangled;
 	struct intern *names;
+	bool any;                      /* told by symtab_resolve: the tables hold a symbol of use */
 	struct text text;              /* scratch */
 };
 

@@ -1,4 +1,5 @@
 /* ELF files: whatever a file says, answers are names that it holds, at or before the place; asking twice gives the same. */
+#include "fold/elffile.h"
 #include "fold/elfsyms.h"
 
 #include "arena.h"
@@ -6,17 +7,17 @@
 
 #include <elf.h>
 
-enum { PLACES = 96 };
+enum { PLACES = 320 };
 
 /* Places all over the file, and around where its tables point. */
 static size_t places(struct symbols_query *q, const uint8_t *data, size_t n)
 {
-	uint64_t at = 0, step = n / PLACES + 1;
+	uint64_t at = 0, step = n / 256 + 1;
 	size_t count = 0;
 
-	for (; count < PLACES / 2; at += 2 * step)
+	for (; count < 256; at += step)
 		q[count++] = (struct symbols_query){ .address = at };
-	/* denser at its end, and far behind it */
+	/* behind its end, and far behind it */
 	for (; count < PLACES - 4; at += count % 3 + 1)
 		q[count++] = (struct symbols_query){ .address = at };
 	for (; count < PLACES; at = at * 65536 + (n ? data[n / 2] : 0) + 1)
@@ -45,6 +46,26 @@ static size_t ask(const char *path, struct elfsyms_options o, struct symbols_que
 	return found;
 }
 
+/* As .gnu_debugdata is read, from memory; and packed sections. */
+static void image(const uint8_t *data, size_t n)
+{
+	char *copy = fuzz_copy(data, n);
+	struct elffile f;
+	size_t total = 0;
+
+	if (!elffile_open_image(&f, (struct str){ copy, n }))
+		for (size_t i = 1; i < f.sections && i < 64; i++) {
+			struct str s = elffile_bytes(&f, &f.section[i], 1u << 20), again = elffile_bytes(&f, &f.section[i], 1u << 20);
+
+			MUST(s.n <= 1u << 20 && again.n == s.n);
+			for (size_t k = 0; k < s.n; k++)
+				total += (unsigned char)s.p[k];
+		}
+	MUST(total <= 64 * (255u << 20));
+	elffile_close(&f);
+	free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct symbols_query q[PLACES], one[PLACES];
@@ -67,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		ask(path, o, &one[i], 1, &names);
 		MUST(one[i].name == q[i].name && one[i].offset == q[i].offset);
 	}
+	image(data, n);
 	elfsyms_note_build_id((struct str){ (const char *)data, n });
 	intern_free(&names);
 	close(fd);

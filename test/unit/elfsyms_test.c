@@ -54,7 +54,8 @@ static struct text build(const struct row *row, size_t n)
 	text_char(&strings, 0);
 	text_bytes(&table, &sym, sizeof(sym));
 	for (size_t i = 0; i < n; i++) {
-		sym = (Elf64_Sym){ (uint32_t)strings.n, (uint8_t)ELF64_ST_INFO(row[i].bind, row[i].type), STV_DEFAULT, TEXT, BASE + row[i].at, row[i].size };
+		sym = (Elf64_Sym){ (uint32_t)strings.n,
+				   (uint8_t)ELF64_ST_INFO(row[i].bind, row[i].type), STV_DEFAULT, TEXT, BASE + row[i].at, row[i].size };
 		text_bytes(&table, &sym, sizeof(sym));
 		text_bytes(&strings, row[i].name, strlen(row[i].name) + 1);
 	}
