@@ -148,7 +148,7 @@ static const char *judge(const struct builder *b)
 {
 	if (b->t.n)
 		return NULL;
-	return b->hidden ? "addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0)" : "no symbols in it";
+	return b->hidden ? "addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1)" : "no symbols in it";
 }
 
 static const char *read_table(const char *path, struct ksyms *table)
