@@ -11,6 +11,7 @@
 #define FIELD_STATE 3
 #define FIELD_START 22
 #define WALL_SLACK (10ull * SECOND)
+#define DRIFT_MAX (60ull * SECOND)
 
 bool identity_is_this_host(struct str hostname, struct str kernel_release)
 {
@@ -28,11 +29,13 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, and a tick of the process
- * table. Who would use this to pass for another process has to get its number within that time. */
+/* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, a minute at most, and some
+ * ticks of the process table. Who would pass for another process has to get its number within that time. */
 static uint64_t drift(uint64_t uptime)
 {
-	return uptime / 10000 + SECOND / 10;
+	uint64_t clocks = uptime / 10000;
+
+	return (clocks < DRIFT_MAX ? clocks : DRIFT_MAX) + SECOND / 10;
 }
 
 bool identity_is_this_boot(uint64_t wall_ns, uint64_t record_ns)

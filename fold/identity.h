@@ -4,7 +4,8 @@
  *
  * What lives here (/proc/PID/root, /tmp/perf-PID.map, /proc/kallsyms) tells about a recording only when host and boot are
  * these, and the process is the one that was sampled: numbers of processes are used again. Clocks are perf's own
- * (sched_clock) or CLOCK_MONOTONIC; they may drift apart by 100 millionths, which is allowed for.
+ * (sched_clock) or CLOCK_MONOTONIC; they may drift apart by 100 millionths, which is allowed for up
+ * to a minute.
  */
 #ifndef PJ_IDENTITY_H
 #define PJ_IDENTITY_H

@@ -146,9 +146,10 @@ static int symbol_cmp(const void *va, const void *vb)
 
 static const char *judge(const struct builder *b)
 {
-	if (b->t.n)
-		return NULL;
-	return b->hidden ? "addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0)" : "no symbols in it";
+	static const char hidden[] =
+		"addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1)";
+
+	return b->t.n ? NULL : b->hidden ? hidden : "no symbols in it";
 }
 
 static const char *read_table(const char *path, struct ksyms *table)

@@ -169,7 +169,7 @@ static unsigned wrong_answers(struct kallcache *c, const struct ksyms *k, bool a
 		struct str name = { 0 };
 		uint64_t start = 0;
 		enum kallcache_answer said = kallcache_find(c, k->sym[i].start + 3, &name, &start);
-		size_t last = i | 1 ? (i | 1) < k->n ? i | 1 : i : i; /* pairs begin at one address */
+		size_t last = (i | 1) < k->n ? i | 1 : i; /* pairs begin at one address */
 
 		if (said != KALLCACHE_FOUND)
 			wrong += all;
