@@ -33,7 +33,10 @@ struct load {
 	bool code;
 };
 
-enum { PLTS_MAX = 4, SLOT_BITS = 10 };
+enum { PLTS_MAX = 4, SLOT_BITS = 12 };
+
+/* Ten times of what browsers have. A sparse file costs nothing to make, and reading it all would cost the memory. */
+enum { SECTION_MAX = 256 << 20 };
 
 /* Rows that were found, by address. A slot is one pointer, and a row says itself for which addresses it is. */
 struct recent {
@@ -196,18 +199,35 @@ static void note_plt(struct unwind_table *t, const GElf_Shdr *h, bool lazy)
 		t->plt[t->nplts++] = (struct plt){ .start = h->sh_addr, .size = h->sh_size, .lazy = lazy };
 }
 
-static struct cfi section(Elf_Scn *scn, const GElf_Shdr *h, bool debug)
+/* Bytes of a section that has not been found before, decompressed. */
+static void read_section(Elf_Scn *scn, const GElf_Shdr *h, struct cfi *c)
 {
-	if (debug && h->sh_flags & SHF_COMPRESSED)
-		elf_compress(scn, 0, 0); /* what cannot be decompressed is no information */
-	return (struct cfi){ .bytes = data_of(elf_rawdata(scn, NULL)), .address = h->sh_addr, .debug = debug };
+	GElf_Chdr compressed;
+
+	if (c->bytes.n || h->sh_size > SECTION_MAX)
+		return;
+	if (h->sh_flags & SHF_COMPRESSED) {
+		if (!gelf_getchdr(scn, &compressed) || compressed.ch_size > SECTION_MAX || elf_compress(scn, 0, 0) < 0)
+			return;
+	}
+	c->bytes = data_of(elf_rawdata(scn, NULL));
+	c->address = h->sh_addr;
+}
+
+/* The section that has the names of sections, when it is one to be read. */
+static bool find_names(Elf *elf, size_t *names)
+{
+	GElf_Shdr h;
+
+	return elf_getshdrstrndx(elf, names) == 0 && gelf_getshdr(elf_getscn(elf, *names), &h) && h.sh_size <= SECTION_MAX;
 }
 
 static void read_sections(struct unwind_table *t, struct sections *s)
 {
 	size_t names;
 
-	if (elf_getshdrstrndx(t->elf, &names) != 0)
+	s->debug_frame.debug = true;
+	if (!find_names(t->elf, &names))
 		return;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(t->elf, scn)) != NULL;) {
 		GElf_Shdr h;
@@ -215,17 +235,22 @@ static void read_sections(struct unwind_table *t, struct sections *s)
 		struct str name = str_of(p);
 
 		/* separate debug files have headers of the others' sections, without bytes */
-		if (h.sh_type == SHT_NOBITS || !p)
+		if (!p || h.sh_type == SHT_NOBITS)
 			continue;
 		if (str_eq(name, STR(".eh_frame")))
-			s->eh_frame = section(scn, &h, false);
+			read_section(scn, &h, &s->eh_frame);
 		else if (str_eq(name, STR(".eh_frame_hdr")))
-			s->header = section(scn, &h, false);
+			read_section(scn, &h, &s->header);
 		else if (str_eq(name, STR(".debug_frame")))
-			s->debug_frame = section(scn, &h, true);
+			read_section(scn, &h, &s->debug_frame);
 		else if (str_starts(name, STR(".plt")))
 			note_plt(t, &h, str_eq(name, STR(".plt")));
 	}
+}
+
+static struct str chunk(Elf *elf, uint64_t offset, uint64_t n)
+{
+	return n <= SECTION_MAX ? data_of(elf_getdata_rawchunk(elf, (int64_t)offset, n, ELF_T_BYTE)) : (struct str){ 0 };
 }
 
 /* From an address to the end of its segment in the file. */
@@ -237,8 +262,7 @@ static struct str bytes_at(Elf *elf, uint64_t address)
 	elf_getphdrnum(elf, &n);
 	for (size_t i = 0; i < n; i++)
 		if (gelf_getphdr(elf, (int)i, &h) && h.p_type == PT_LOAD && address - h.p_vaddr < h.p_filesz)
-			return data_of(elf_getdata_rawchunk(elf, (int64_t)(h.p_offset + (address - h.p_vaddr)),
-							    h.p_filesz - (address - h.p_vaddr), ELF_T_BYTE));
+			return chunk(elf, h.p_offset + (address - h.p_vaddr), h.p_filesz - (address - h.p_vaddr));
 	return (struct str){ 0 };
 }
 
@@ -249,7 +273,7 @@ static void read_segments(struct unwind_table *t, struct sections *s, const GElf
 	uint64_t at;
 
 	s->header.address = h->p_vaddr;
-	s->header.bytes = data_of(elf_getdata_rawchunk(t->elf, (int64_t)h->p_offset, h->p_filesz, ELF_T_BYTE));
+	s->header.bytes = chunk(t->elf, h->p_offset, h->p_filesz);
 	b = dwarf_bytes_of(s->header.bytes);
 	dwarf_take(&b, 1);
 	at = dwarf_uint(&b, 1);
@@ -285,15 +309,23 @@ static void read_program(struct unwind_table *t, struct sections *s)
 		t->end = t->base + UINT32_MAX;
 }
 
-static bool is_ours(Elf *elf, const char **why)
+/* By its first bytes. Counts that do not fit into them are refused: libelf would make a table for as many as the file claims. */
+static bool is_ours(int fd, const char **why)
 {
-	GElf_Ehdr h;
+	Elf64_Ehdr h;
+	struct stat st;
 
+	*why = "not a regular file";
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
 	*why = "not an ELF file";
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &h))
+	if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
 	*why = "not for x86-64";
-	return h.e_machine == EM_X86_64 && h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_ident[EI_DATA] == ELFDATA2LSB;
+	if (h.e_machine != EM_X86_64 || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)
+		return false;
+	*why = "too many sections";
+	return (h.e_shnum || !h.e_shoff) && h.e_phnum != PN_XNUM;
 }
 
 static struct unwind_table *table_of_elf(Elf *elf, const char **why)
@@ -315,21 +347,19 @@ static struct unwind_table *table_of_elf(Elf *elf, const char **why)
 struct unwind_table *unwind_table_open(int fd, const char **why)
 {
 	struct unwind_table *t = NULL;
-	struct stat st;
-	Elf *elf;
+	Elf *elf = NULL;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		*why = "not a regular file";
-		close(fd);
-		return NULL;
-	}
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (is_ours(elf, why))
+	if (is_ours(fd, why)) {
+		*why = "not an ELF file";
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+	}
+	if (elf && elf_kind(elf) == ELF_K_ELF)
 		t = table_of_elf(elf, why);
 	else
 		elf_end(elf);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return t;
 }
 

@@ -1,12 +1,13 @@
 /* unwind: a stack ends, whatever tables, expressions and stack say; the state stays sane. Input: registers, 256 bytes of stack,
- * then .eh_frame at 0x10000 (or .debug_frame, or a whole ELF file, by the first byte). */
-#include "fold/cfi.h"
+ * then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. */
+#include "fold/cfiexpr.h"
 #include "fold/unwind.h"
 #include "fold/unwindtable.h"
 
 #include "fuzz.h"
 
 enum { HEAD = 32, STACK = 256, STACK_AT = 0x700000, EH_FRAME_AT = 0x10000 };
+enum { EH_FRAME, ELF_FILE, DEBUG_FRAME, EXPRESSION };
 
 /* Entries and rows of any section. */
 static void parse(struct str bytes, bool debug)
@@ -32,18 +33,25 @@ static void parse(struct str bytes, bool debug)
 
 static void walk(const struct unwind_table *t, const uint8_t *head, const char *stack)
 {
-	struct unwind_state s = { .stack = { stack, STACK }, .stack_start = STACK_AT, .interrupted = head[1] & 1 };
+	enum { PERF_BP = 6, PERF_SP, PERF_IP };
+	struct unwind_state s;
+	uint64_t seed, regs[64];
 	unsigned steps = 0;
-	uint64_t seed;
 	enum unwind_end end;
+	uint32_t mask;
 
 	memcpy(&seed, head + 8, 8);
-	memcpy(&s.ip, head + 16, 8);
-	memcpy(&s.valid, head + 24, 4);
-	s.sp = STACK_AT + head[2];
-	s.bp = STACK_AT + head[3] * 2U;
-	for (unsigned i = 0; i < 16; i++)
-		s.reg[i] = seed >> i % 4 * 16 & 0xff ? STACK_AT + (seed >> i % 4 * 16 & 0x1ff) : seed;
+	memcpy(&mask, head + 24, 4);
+	for (unsigned i = 0; i < countof(regs); i++)
+		regs[i] = seed >> i % 4 * 16 & 0xff ? STACK_AT + (seed >> i % 4 * 16 & 0x1ff) : seed;
+	/* as perf has them when all lower ones are there */
+	regs[PERF_BP] = STACK_AT + head[3] * 2U;
+	regs[PERF_SP] = STACK_AT + head[2];
+	memcpy(&regs[PERF_IP], head + 16, 8);
+	if (!unwind_start(&s, mask, regs, 2 + (head[1] >> 7), (struct str){ stack, STACK }))
+		return;
+	s.stack_start = STACK_AT;
+	s.interrupted = head[1] & 1;
 	do {
 		struct unwind_state before = s;
 
@@ -54,7 +62,18 @@ static void walk(const struct unwind_table *t, const uint8_t *head, const char *
 			MUST(s.ip != 0 && s.valid >> 7 & 1 && (s.interrupted || s.sp > before.sp));
 		MUST(steps++ < 17 * (STACK + 2));
 	} while (end == UNWIND_MORE);
-	(void)t;
+}
+
+static void evaluate(struct str expression, const char *stack)
+{
+	struct cfi_place p = { .valid = 0xffff, .stack = { stack, STACK }, .stack_start = STACK_AT };
+	uint64_t first, again, cfa = STACK_AT + 64;
+
+	for (unsigned i = 0; i < 16; i++)
+		p.reg[i] = STACK_AT + 8 * i;
+	(void)cfi_evaluate(expression, &p, NULL, &first);
+	if (cfi_evaluate(expression, &p, &cfa, &first))
+		MUST(cfi_evaluate(expression, &p, &cfa, &again) && first == again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -63,22 +82,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	const char *why = NULL;
 	char path[32];
 	struct str rest;
+	uint64_t bias;
 
 	if (n < HEAD + STACK)
 		return 0;
 	rest = (struct str){ (const char *)data + HEAD + STACK, n - HEAD - STACK };
-	switch (data[0] % 3) {
-	case 0:
+	switch (data[0] % 4) {
+	case EH_FRAME:
 		t = unwind_table_memory(rest, EH_FRAME_AT, &why);
 		break;
-	case 1:
+	case ELF_FILE:
 		t = unwind_table_open(fuzz_file(rest.p, rest.n, path), &why);
 		break;
+	case DEBUG_FRAME:
+		parse(rest, true);
+		return 0;
 	default:
-		break;
+		evaluate(rest, (const char *)data + HEAD);
+		return 0;
 	}
-	MUST(data[0] % 3 == 2 || !t == !!why);
-	parse(rest, data[0] % 3 == 2);
+	MUST(!t == !!why);
+	parse(rest, false);
+	if (t)
+		(void)unwind_table_bias(t, STACK_AT, data[4], &bias);
 	walk(t, data, (const char *)data + HEAD);
 	unwind_table_close(t);
 	return 0;

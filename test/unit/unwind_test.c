@@ -1,4 +1,5 @@
-/* Unwinds itself: registers by getcontext, a copy of the stack, tables of the files in memory; libgcc's _Unwind_Backtrace says what is right. */
+/* Unwinds itself: registers by getcontext, a copy of the stack, tables of the files in memory; libgcc's _Unwind_Backtrace says
+ * what is right. */
 #include "fold/unwind.h"
 #include "tap.h"
 
@@ -278,6 +279,29 @@ static void refuses(const void *data, size_t n, const char *what)
 	ok(write(fd, data, n) == (ssize_t)n && !unwind_table_open(fd, &why) && why, what);
 }
 
+/* A file of a terabyte that has no bytes, with counts and sizes to match. */
+static void test_sparse(void)
+{
+	Elf64_Ehdr h = { .e_ident = ELFMAG "\2\1\1", .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = 1, .e_ehsize = 64,
+			 .e_shoff = 4096, .e_shentsize = 64, .e_phentsize = 56, .e_phoff = 64 };
+	Elf64_Shdr names = { .sh_type = SHT_STRTAB, .sh_offset = 8192, .sh_size = 1ULL << 39 };
+	Elf64_Phdr table = { .p_type = PT_GNU_EH_FRAME, .p_offset = 8192, .p_filesz = 1ULL << 39 };
+	const char *why;
+
+	for (unsigned i = 0; i < 4; i++) {
+		int fd = memfd_create("sparse", MFD_CLOEXEC);
+		bool made;
+
+		h.e_shnum = i == 0 ? 0 : 2;
+		h.e_shstrndx = 1;
+		h.e_phnum = i == 1 ? PN_XNUM : i == 2 ? 0 : 1;
+		made = ftruncate(fd, 1L << 40) == 0 && pwrite(fd, &h, 64, 0) == 64 && pwrite(fd, &names, 64, 4096 + 64) == 64 &&
+		       pwrite(fd, &table, 56, 64) == 56;
+		why = NULL;
+		ok(made && !unwind_table_open(fd, &why) && why, "a sparse file of a terabyte");
+	}
+}
+
 static void test_files(void)
 {
 	char *file = malloc(1 << 24);
@@ -332,6 +356,7 @@ int main(void)
 		printf("ok %d - unwinding itself # SKIP process_vm_readv is not allowed here\n", ++tap_n);
 	}
 	test_files();
+	test_sparse();
 	for (size_t i = 0; i < nobjects; i++)
 		unwind_table_close(object[i].table);
 #else

@@ -161,41 +161,85 @@ static uint64_t shown(const struct map *m, uint64_t ip)
 	return m && !m->anon ? ip - m->start + m->offset : ip;
 }
 
-static uint64_t frames, ends[8], ends_unmapped;
+static uint64_t ends[8], ends_unmapped;
 
-static void walk(const struct sample *s, bool print)
+enum { FRAMES_MAX = 127 }; /* perf's */
+
+/* A stack to be unwound again. */
+struct again {
+	struct sample s;
+	struct unwind_code code[FRAMES_MAX];
+	unsigned n;
+};
+
+static struct again *all;
+static size_t nall, cap_all;
+
+static void keep(const struct sample *s, const struct unwind_code *code, unsigned n)
 {
+	if (nall == cap_all) {
+		cap_all = cap_all ? 2 * cap_all : 256;
+		all = realloc(all, cap_all * sizeof(*all));
+	}
+	all[nall].s = *s;
+	all[nall].n = n;
+	memcpy(all[nall++].code, code, n * sizeof(*code));
+}
+
+static void time_steps(unsigned repeat)
+{
+	uint64_t start = now_ns(), frames = 0;
+
+	for (unsigned i = 0; i < repeat; i++) {
+		for (size_t k = 0; k < nall; k++) {
+			struct unwind_state u;
+
+			unwind_start(&u, attr.sample_regs_user, all[k].s.regs, all[k].s.abi, all[k].s.stack);
+			for (unsigned f = 0; f < all[k].n; f++)
+				unwind_step(&u, all[k].code[f], f == 0);
+			frames += all[k].n;
+		}
+	}
+	fprintf(stderr, "%.1f ns a frame, %" PRIu64 " frames\n", (double)(now_ns() - start) / (double)frames, frames);
+}
+
+/* Where code at an address is; false when it is nowhere. */
+static bool locate(uint32_t pid, uint64_t at, const struct map **m, struct unwind_code *code)
+{
+	if (!*m || at - (*m)->start >= (*m)->end - (*m)->start)
+		*m = map_of(pid, at);
+	*code = (struct unwind_code){ 0 };
+	if (*m && (*m)->dso)
+		*code = (struct unwind_code){ (*m)->dso->table, (*m)->bias };
+	return *m;
+}
+
+static void walk(const struct sample *s)
+{
+	struct unwind_code code[FRAMES_MAX];
 	struct unwind_state u;
 	enum unwind_end end = UNWIND_MORE;
 	const struct map *m = NULL;
+	unsigned n = 0;
 
-	if (print)
-		printf("%u %" PRIu64 ".%06" PRIu64, s->tid, s->time / 1000000000u, s->time / 1000 % 1000000);
-	if (!unwind_start(&u, attr.sample_regs_user, s->regs, s->abi, s->stack)) {
-		if (print)
-			printf("\n");
-		return;
-	}
-	for (unsigned i = 0; i < 127 && end == UNWIND_MORE; i++) {
-		uint64_t at = u.ip - !u.interrupted;
-		struct unwind_code code = { 0 };
+	printf("%u %" PRIu64 ".%06" PRIu64, s->tid, s->time / 1000000000u, s->time / 1000 % 1000000);
+	if (unwind_start(&u, attr.sample_regs_user, s->regs, s->abi, s->stack)) {
+		while (n < FRAMES_MAX && end == UNWIND_MORE) {
+			uint64_t at = u.ip - !u.interrupted;
+			bool known = locate(s->pid, at, &m, &code[n]);
 
-		if (!m || at - m->start >= m->end - m->start)
-			m = map_of(s->pid, at);
-		frames++;
-		if (print)
 			printf(" %" PRIx64, shown(m, at));
-		if (!m && u.ip) {
-			ends_unmapped++;
-			break;
+			if (!known && u.ip) {
+				ends_unmapped++;
+				break;
+			}
+			end = unwind_step(&u, code[n], n == 0);
+			n++;
 		}
-		if (m && m->dso)
-			code = (struct unwind_code){ m->dso->table, m->bias };
-		end = unwind_step(&u, code, i == 0);
+		ends[end]++;
 	}
-	ends[end]++;
-	if (print)
-		printf("\n");
+	printf("\n");
+	keep(s, code, n);
 }
 
 static uint64_t time_of(const struct perf_event_header *h)
@@ -220,7 +264,7 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-static void handle(const struct perf_event_header *h, unsigned repeat)
+static void handle(const struct perf_event_header *h)
 {
 	const uint32_t *w = (const uint32_t *)(h + 1);
 	const uint64_t *q = (const uint64_t *)(h + 1);
@@ -233,8 +277,7 @@ static void handle(const struct perf_event_header *h, unsigned repeat)
 	else if (h->type == PERF_RECORD_FORK && w[0] != w[1] && !(h->misc & PERF_RECORD_MISC_FORK_EXEC) && !(h->misc & 1 << 13))
 		fork_maps(w[0], w[1]);
 	else if (h->type == PERF_RECORD_SAMPLE && parse_sample(h, &s))
-		for (unsigned i = 0; i < (repeat ? repeat : 1); i++)
-			walk(&s, !repeat);
+		walk(&s);
 }
 
 static char *slurp(const char *path, size_t *n)
@@ -272,7 +315,6 @@ int main(int argc, char **argv)
 	unsigned repeat = 0;
 	bool show_ends = false;
 	const uint64_t *head;
-	uint64_t start;
 	char *data;
 	int c;
 
@@ -299,11 +341,10 @@ int main(int argc, char **argv)
 		at += h->size;
 	}
 	qsort(records, nrecords, sizeof(*records), by_time);
-	start = now_ns();
 	for (size_t i = 0; i < nrecords; i++)
-		handle(records[i].h, repeat);
+		handle(records[i].h);
 	if (repeat)
-		printf("%.1f ns a frame, %" PRIu64 " frames\n", (double)(now_ns() - start) / (double)frames, frames);
+		time_steps(repeat);
 	if (show_ends)
 		fprintf(stderr, "root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64 " long %" PRIu64 "\n",
 			ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT], ends[UNWIND_NO_CODE], ends[UNWIND_LOOP], ends_unmapped,
