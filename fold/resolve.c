@@ -213,8 +213,8 @@ static int open_plain(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/* perf believes only its own user and root; names are no danger to us, but strangers' should not win over none at all. */
-static bool is_trusted(int fd, pid_t live)
+/* perf believes only its own user and root. Names are no danger to us; but who runs the process is known while it lives. */
+static bool is_trusted(int fd, pid_t live, bool as_perf)
 {
 	struct stat map, process;
 	char path[32];
@@ -223,8 +223,10 @@ static bool is_trusted(int fd, pid_t live)
 		return false;
 	if (map.st_uid == 0 || map.st_uid == geteuid())
 		return true;
+	if (!live)
+		return !as_perf;
 	snprintf(path, sizeof(path), "/proc/%d", (int)live);
-	return live && stat(path, &process) == 0 && process.st_uid == map.st_uid;
+	return stat(path, &process) == 0 && process.st_uid == map.st_uid;
 }
 
 static bool ask_map(struct worker *w, int fd, pid_t live, size_t n)
@@ -234,7 +236,7 @@ static bool ask_map(struct worker *w, int fd, pid_t live, size_t n)
 
 	if (fd < 0)
 		return false;
-	good = is_trusted(fd, live) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
+	good = is_trusted(fd, live, w->task->o->as_perf) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
 	w->map_lines += tally.lines;
 	w->map_bad += tally.bad;
 	close(fd);
