@@ -550,6 +550,7 @@ static void take_over(struct recording *f, struct samples *p)
 	p->tally.lost += f->lost_samples > f->lost_records ? f->lost_samples : f->lost_records;
 	f->tally->lost_records += f->lost_records;
 	f->tally->lost_samples += f->lost_samples;
+	f->tally->copy_cut += f->walk.cut;
 	if (!p->host.n)
 		p->host = arena_copy(&p->text, info->host);
 	event = perfdata_events(f->data, &n);

@@ -48,6 +48,7 @@ struct recording_tally {
 	uint64_t throttled;
 	uint64_t garbage;    /* callchains with a mark that is none: what comes before it was used (as_perf: nothing) */
 	uint64_t deferred;   /* samples whose user half came later, and was not joined */
+	uint64_t copy_cut;   /* walked stacks that are longer than their copies */
 	uint64_t map_bad;    /* lines of perf maps */
 	const char *kernel;  /* why there were no names of the kernel, or NULL */
 	bool damaged, as_perf;

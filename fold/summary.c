@@ -91,6 +91,9 @@ static void say_recording(const struct result *res)
 	if (t->garbage)
 		warn("%llu callchain%s damaged: %s", ull(t->garbage), t->garbage == 1 ? " is" : "s are",
 		     t->as_perf ? "their samples have no frames, as in perf script" : "the frames before the damage are used");
+	if (t->copy_cut)
+		warn("%llu stack%s longer than the recorded copy, the outer callers are missing: perf record --call-graph dwarf,65528",
+		     ull(t->copy_cut), t->copy_cut == 1 ? " is" : "s are");
 	if (t->deferred)
 		warn("%llu user callchain%s deferred and not joined", ull(t->deferred), t->deferred == 1 ? " was" : "s were");
 	if (t->map_bad)
