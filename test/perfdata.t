@@ -311,12 +311,12 @@ same "pipe mode, gzip" want got
 
 # ---- more waits than may --------------------------------------------------------------------------------------------
 
-"$write" pipe=1 rounds=0 cpus=1 samples=340000 chain=24 sample=0x27 | "$dump" --count - >got
+"$write" pipe=1 rounds=0 cpus=1 samples=480000 chain=24 sample=0x27 | "$dump" --count - >got
 ok "80 MB without rounds, in order" grep -q 'bad 0 late 0$' got
-is "80 MB: all samples" "$(grep SAMPLE got)" "SAMPLE 340000"
-"$write" pipe=1 rounds=0 cpus=8 samples=42500 chain=24 sample=0x27 | "$dump" --count - >got
+is "80 MB: all samples" "$(grep SAMPLE got)" "SAMPLE 480000"
+"$write" pipe=1 rounds=0 cpus=8 samples=60000 chain=24 sample=0x27 | "$dump" --count - >got
 ok "80 MB without rounds, not in order: told" grep -q 'bad 0 late [1-9]' got
-is "and all samples are there" "$(grep SAMPLE got)" "SAMPLE 340000"
+is "and all samples are there" "$(grep SAMPLE got)" "SAMPLE 480000"
 
 # ---- damage -------------------------------------------------------------------------------------------------------------
 
