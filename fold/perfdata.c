@@ -418,8 +418,8 @@ static void take_record(struct perfdata *p, uint64_t stream, uint64_t place, con
 static void take_packed(struct perfdata *p, uint64_t offset, struct str packed)
 {
 	if (!perfzstd_here)
-		die_at(place_of(p->in), "@%llu: compressed by zstd, and this was built without: install libzstd-dev and make again",
-		       (unsigned long long)offset);
+		die("%s@%llu: compressed by zstd, and this was built without: install libzstd-dev and make again",
+		    p->in->name, (unsigned long long)offset);
 	p->features.info.compressed = p->started = true;
 	p->tally.records++;
 	p->packed = p->inner_lost ? (struct str){ 0 } : packed;

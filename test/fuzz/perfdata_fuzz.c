@@ -98,10 +98,12 @@ static struct outcome read_all(const char *path)
 	const struct perfdata_record *r;
 	uint64_t before = 0, disorder = 0;
 	struct perfdata *p;
-	struct in in;
+	static struct in in; /* closed here when the run before died */
 	size_t nevents;
 	bool ordered;
 
+	if (in.raw)
+		in_close(&in);
 	in_open(&in, path);
 	if (!perfdata_is(in_peek(&in, 8))) {
 		in_close(&in);
