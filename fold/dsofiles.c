@@ -35,22 +35,30 @@ struct search {
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-static int regular_or_close(int fd)
+#define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* To open a device can have effects, so it is known to be a regular file before it is opened. Takes fd, of O_PATH. */
+static int reopen_regular(int fd)
 {
 	struct stat st;
+	char link[48];
+	int opened = -1, error = EACCES;
 
 	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		opened = open(link, READ_ONLY);
+		error = errno;
+	}
 	close(fd);
-	errno = EACCES;
-	return -1;
+	errno = error;
+	return opened;
 }
 
 int dsofiles_open_inside(pid_t pid, struct str path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	char root[48];
 	struct text name = { 0 };
 	int dir, fd, error;
@@ -71,12 +79,12 @@ int dsofiles_open_inside(pid_t pid, struct str path)
 	close(dir);
 	text_free(&name);
 	errno = error;
-	return regular_or_close(fd);
+	return reopen_regular(fd);
 }
 
 static int open_here(const char *path)
 {
-	return regular_or_close(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+	return reopen_regular(open(path, O_PATH | O_CLOEXEC));
 }
 
 /* Reasons in the order in which they matter: what was met first is kept, but for a reason that tells more. */

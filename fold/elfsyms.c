@@ -217,10 +217,11 @@ static uint32_t stub_name(struct symtab_search *s, const struct plt_stub *stub)
 	return name;
 }
 
-/* perf finds its way to a symbol that reaches over all stubs past the end of .plt only when they are few. */
-static bool lost_behind_stubs(const struct plt *plt, uint64_t at, uint64_t start)
+/* Only a symbol without size, as _init is, seems to reach over all stubs past the end of .plt. perf 6.1 finds its way to such a
+ * one when the stubs are few. */
+static bool ends_before_stubs(const struct plt *plt, uint64_t at, uint64_t start)
 {
-	return plt->as_perf && plt->slots > 8 && start < plt->lazy.start && at >= plt->lazy.end;
+	return start < plt->lazy.start && at >= plt->lazy.end && (!plt->as_perf || plt->slots > 8);
 }
 
 /* Stubs have no symbols, but a symbol without size that lies before them seems to reach over them: the nearer one wins. */
@@ -235,7 +236,7 @@ static void resolve_stubs(struct symtab_search *s, struct elffile *runtime, bool
 	for (size_t i = 0; i < n; i++) {
 		struct plt_stub stub = plt_at(&plt, at[i]);
 
-		if (lost_behind_stubs(&plt, at[i], answer[i].start))
+		if (ends_before_stubs(&plt, at[i], answer[i].start))
 			answer[i].name = 0;
 		if (stub.kind == PLT_NONE || (answer[i].name && answer[i].start >= stub.start))
 			continue;

@@ -130,6 +130,7 @@ if have unshare && mkdir -p jail/proc jail/bin && cp static jail/load && ln -s "
 2000 [unknown]"
 	is "a FIFO inside of it" "$("$names" -l $pid -d - /fifo 2000 2>&1)" "/fifo: forbidden
 2000 [unknown]"
+	is "something above it" "$("$names" -l $pid -d - "/../../../../../../../$scratch/whole" 2000 2>/dev/null)" "2000 [unknown]"
 	kill $pid
 	wait $pid 2>/dev/null
 else
@@ -144,7 +145,8 @@ case $("$perf" --version) in
 *) exact= ;;
 esac
 
-# against NAME DATA: frames of user space, by (dso, place): same symbols, at most 0.1 % of frames differ
+# against NAME DATA: frames of user space, by (dso, place): same symbols, at most 0.1 % of frames differ. Not counted: where
+# _init (without size) and a stub overlap, perf's answer depends on the shape of its tree.
 against()
 {
 	"$perf" script -f -i "$2" -F ip,sym,symoff,dso --no-inline 2>/dev/null |
@@ -159,7 +161,7 @@ against()
 	done
 	awk -F'\t' 'NR == FNR { ours[$1 FS $2] = $3; next }
 		{ at = $3; sub(/^0+/, "", at); if (at == "") at = 0; all += $1; o = ours[$2 FS at]
-		  if (o != $4) { n += $1; print $1, $2, $3, "perf: " $4, "we: " o } }
+		  if (o != $4 && !($4 ~ /^_init\+/ && o ~ /@plt/)) { n += $1; print $1, $2, $3, "perf: " $4, "we: " o } }
 		END { printf "%d of %d frames\n", n, all; exit all < 100 || n > all / 1000 }' ours frames >differ
 	if [ $? = 0 ]; then
 		pass "$1: differ: $(tail -n 1 differ)"
