@@ -4,30 +4,32 @@
 #include "dsofiles.h"
 #include "folded.h"
 #include "jitdump.h"
+#include "perfrecord.h"
 #include "resolve.h"
 #include "walk.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PLACES 32768 /* entries of the cache of addresses: 512 kB */
-#define CLOCK_OF_JITDUMP 1 /* CLOCK_MONOTONIC */
-
-/* PERF_CONTEXT_*: what callchains say of the addresses behind. */
-#define CONTEXT_FIRST (-4095)
-#define CONTEXT_HYPERVISOR (-32)
-#define CONTEXT_KERNEL (-128)
-#define CONTEXT_USER (-512)
-#define CONTEXT_USER_DEFERRED (-640)
-#define CONTEXT_GUEST (-2048)
-#define CONTEXT_GUEST_KERNEL (-2176)
-#define CONTEXT_GUEST_USER (-2560)
+#define BRANCH_CALL_STACK (UINT64_C(1) << 11) /* branch_sample_type of --call-graph lbr */
+#define WAITING 4096 /* samples whose user half may be still to come; more never are, but in damaged files */
 
 struct place_known {
 	uint64_t ip;
 	uint32_t serial, site; /* site 0: nothing is known */
+};
+
+/* A sample whose user half comes when its thread returns from the kernel; frames: of the kernel. */
+struct waiting {
+	struct samples_open sample;
+	uint64_t cookie;
+	uint32_t tid, comm;
+	uint32_t *frame;
+	size_t n;
 };
 
 struct recording {
@@ -43,6 +45,9 @@ struct recording {
 	uint64_t first_ns, last_ns;
 	uint32_t threads_dso;
 	struct walk walk;
+	struct waiting *waiting; /* a ring of WAITING, or NULL */
+	uint32_t oldest, nwaiting;
+	bool jit_clock;           /* times are those of jitdumps, too */
 	struct jitdump **jitdump; /* to be closed */
 	size_t njitdumps;
 	uint64_t lost_records, lost_samples;
@@ -69,7 +74,7 @@ static uint32_t make_site(struct recording *f, struct addrspace_place p, uint64_
 		if (!d->jitdump)
 			break;
 		*lasting = false; /* code at an address is another one later */
-		code = jitdump_find(d->jitdump, p.address, time);
+		code = jitdump_find(d->jitdump, p.address, f->jit_clock ? time : 0);
 		if (code)
 			p = (struct addrspace_place){ d->code, (uint64_t)(uintptr_t)code };
 		break;
@@ -96,13 +101,13 @@ static uint32_t site_of(struct recording *f, const struct addrspace_thread *t, e
 
 static bool is_context(uint64_t ip)
 {
-	return ip >= (uint64_t)CONTEXT_FIRST;
+	return ip >= CONTEXT_MAX;
 }
 
 /* The mode of the addresses behind a mark; false for what is no mark, but an address that looks like one. */
 static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
 {
-	switch ((int64_t)ip) {
+	switch (ip) {
 	case CONTEXT_HYPERVISOR:
 		*mode = MODE_HYPERVISOR;
 		return true;
@@ -131,31 +136,56 @@ static bool has_garbage(const struct perfdata_record *r)
 	return false;
 }
 
-static void push_callchain(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+/* Frames of one callchain, or of a part of it. */
+static void push_ips(struct recording *f, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n, uint64_t time)
 {
 	enum perfdata_mode mode = MODE_USER;
 	bool caller = false; /* ip is a return address; the call is before it, and may end its function */
 
-	if (f->o->as_perf && has_garbage(r)) {
-		f->tally->garbage++;
-		return;
-	}
-	for (uint64_t i = 0; i < r->sample.nips; i++) {
-		uint64_t ip = r->sample.ips[i];
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t ip = ips[i];
 
 		if (likely(!is_context(ip))) {
-			samples_push(&f->samples, site_of(f, t, mode, ip - (caller && ip), r->time) | SITE_BIT);
+			samples_push(&f->samples, site_of(f, t, mode, ip - (caller && ip), time) | SITE_BIT);
 			caller = !f->o->as_perf;
-		} else if (!context_mode(ip, f->o->as_perf, &mode)) {
+		} else if (context_mode(ip, f->o->as_perf, &mode)) {
+			caller = false;
+		} else {
 			f->tally->garbage++;
 			return;
-		} else if ((int64_t)ip == CONTEXT_USER_DEFERRED) {
-			f->tally->deferred++;
-			return;
-		} else {
-			caller = false;
 		}
 	}
+}
+
+/*
+ * --call-graph lbr: the processor kept the calls, from where to where, innermost first. They take the place of the user
+ * part of the callchain, whose first address is where the sample was taken.
+ */
+static void push_branches(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+{
+	const uint64_t *branch = r->sample.branch;
+	uint64_t user = 0, leaf = branch[1];
+
+	while (user < r->sample.nips && r->sample.ips[user] != CONTEXT_USER)
+		user++;
+	push_ips(f, t, r->sample.ips, user, r->time);
+	if (user == r->sample.nips)
+		return; /* of the kernel only */
+	if (!f->o->as_perf && user + 1 < r->sample.nips)
+		leaf = r->sample.ips[user + 1];
+	samples_push(&f->samples, site_of(f, t, MODE_USER, leaf, r->time) | SITE_BIT);
+	for (uint64_t i = 0; i < r->sample.nbranches; i++)
+		samples_push(&f->samples, site_of(f, t, MODE_USER, branch[3 * i], r->time) | SITE_BIT);
+}
+
+static void push_callchain(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+{
+	if (f->o->as_perf && has_garbage(r))
+		f->tally->garbage++;
+	else if ((r->sample.event->branch_sample_type & BRANCH_CALL_STACK) && r->sample.nbranches)
+		push_branches(f, t, r);
+	else
+		push_ips(f, t, r->sample.ips, r->sample.nips, r->time);
 }
 
 /* Registers and a copy of the stack: the callers are in there. */
@@ -177,6 +207,86 @@ static void push_frames(struct recording *f, const struct addrspace_thread *t, c
 		samples_push(&f->samples, site_of(f, t, r->sample.mode, r->sample.ip, r->time) | SITE_BIT);
 }
 
+/* The open sample has its frames. */
+static void end_sample(struct recording *f, uint32_t comm)
+{
+	if (f->o->root == ROOT_BOTH && f->samples_options.comm != COMM_NONE)
+		samples_push(&f->samples, sites_id(&f->sites, f->threads_dso, comm) | SITE_BIT);
+	samples_close(&f->samples, NULL);
+}
+
+static void close_sample(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r, uint32_t comm)
+{
+	push_frames(f, t, r);
+	end_sample(f, comm);
+}
+
+/* ---- deferred callchains ------------------------------------------------------------------------------------ */
+
+/* Takes w up again, with its kernel half. */
+static void resume(struct recording *f, struct waiting *w)
+{
+	samples_resume(&f->samples, w->sample);
+	for (size_t i = 0; i < w->n; i++)
+		samples_push(&f->samples, w->frame[i]);
+	free(w->frame);
+	w->frame = NULL;
+	w->tid = UINT32_MAX;
+	w->cookie = 0;
+}
+
+/* The oldest one's user half never came. */
+static void give_up(struct recording *f)
+{
+	struct waiting *w = &f->waiting[f->oldest];
+
+	f->oldest = (f->oldest + 1) % WAITING;
+	f->nwaiting--;
+	if (w->cookie == 0)
+		return; /* it came */
+	f->tally->deferred++;
+	resume(f, w);
+	end_sample(f, w->comm);
+}
+
+static void wait_for_user(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r, uint32_t comm)
+{
+	struct waiting w = { .cookie = r->sample.cookie, .tid = r->tid, .comm = comm };
+
+	if (!f->waiting)
+		f->waiting = mem_alloc(sizeof(*f->waiting), WAITING);
+	push_callchain(f, t, r);
+	w.n = f->samples.nframes;
+	w.frame = mem_alloc(sizeof(*w.frame), w.n);
+	if (w.n)
+		memcpy(w.frame, f->samples.frame, w.n * sizeof(*w.frame));
+	w.sample = samples_suspend(&f->samples);
+	if (f->nwaiting == WAITING)
+		give_up(f);
+	f->waiting[(f->oldest + f->nwaiting++) % WAITING] = w;
+}
+
+/* The user half of all samples of a thread since it entered the kernel. */
+static void join_user(struct recording *f, const struct perfdata_record *r)
+{
+	struct addrspace_thread *t = addrspace_thread(&f->as, r->pid, r->tid);
+
+	for (uint32_t i = 0; i < f->nwaiting; i++) {
+		struct waiting *w = &f->waiting[(f->oldest + i) % WAITING];
+		uint32_t comm = w->comm;
+
+		if (w->tid != r->tid || w->cookie != r->deferred.cookie || w->cookie == 0)
+			continue;
+		resume(f, w);
+		push_ips(f, t, r->deferred.ips, r->deferred.nips, r->time);
+		end_sample(f, comm);
+	}
+	while (f->nwaiting && f->waiting[f->oldest].cookie == 0)
+		give_up(f);
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------ */
+
 static void add_sample(struct recording *f, const struct perfdata_record *r)
 {
 	const struct samples_options *o = &f->samples_options;
@@ -194,10 +304,10 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 	samples_open(&f->samples, &h);
 	if (f->samples.sample.state != SAMPLE_OPEN)
 		return;
-	push_frames(f, t, r);
-	if (f->o->root == ROOT_BOTH && o->comm != COMM_NONE)
-		samples_push(&f->samples, sites_id(&f->sites, f->threads_dso, comm) | SITE_BIT);
-	samples_close(&f->samples, NULL);
+	if (unlikely(r->sample.cookie))
+		wait_for_user(f, t, r, comm);
+	else
+		close_sample(f, t, r, comm);
 }
 
 /* ---- jitdumps ----------------------------------------------------------------------------------------------- */
@@ -241,6 +351,7 @@ static void add_jitdump(struct recording *f, const struct perfdata_record *r)
 		return;
 	f->jitdump = mem_grow(f->jitdump, sizeof(*f->jitdump), f->njitdumps + 1);
 	f->jitdump[f->njitdumps++] = j;
+	f->jit_clock = perfdata_info(f->data)->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(j);
 	code = addrspace_special(&f->as, DSO_CODE, f->as.dso[jit].path);
 	f->as.dso[jit].jitdump = j;
 	f->as.dso[jit].code = code;
@@ -284,6 +395,9 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 	case PERFDATA_THROTTLE:
 		f->tally->throttled++;
 		break;
+	case PERFDATA_DEFERRED:
+		join_user(f, r);
+		break;
 	case PERFDATA_MMAP:
 		addrspace_record(&f->as, r);
 		if (!f->o->as_perf && is_jitdump(r->mmap.path))
@@ -311,6 +425,9 @@ static void read_records(struct recording *f, struct in *in)
 		}
 		add_record(f, r);
 	}
+	while (f->nwaiting)
+		give_up(f);
+	free(f->waiting);
 	f->origin = origin_of(perfdata_info(f->data), in, f->first_ns, f->last_ns);
 	id = perfdata_build_ids(f->data, &n);
 	addrspace_build_ids(&f->as, id, n);

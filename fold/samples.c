@@ -195,6 +195,21 @@ void samples_look_up(struct samples *p)
 	p->nrefs = 0;
 }
 
+struct samples_open samples_suspend(struct samples *p)
+{
+	struct samples_open sample = p->sample;
+
+	p->sample.state = SAMPLE_NONE;
+	return sample;
+}
+
+void samples_resume(struct samples *p, struct samples_open sample)
+{
+	p->sample = sample;
+	p->nframes = p->nrefs = 0;
+	p->root = NULL; /* the cache may have passed on */
+}
+
 void samples_push(struct samples *p, uint32_t id)
 {
 	push_frame(p, id);

@@ -123,6 +123,10 @@ void samples_frame(struct samples *p, struct str tail, struct str address, const
  * option looks at names. Not to be mixed with samples_frame. */
 void samples_push(struct samples *p, uint32_t id);
 
+/* Puts the open sample aside, before frames were pushed, and takes it up again. */
+struct samples_open samples_suspend(struct samples *p);
+void samples_resume(struct samples *p, struct samples_open sample);
+
 /* The sample of the open one's thread that was closed last; NULL when threads are not told apart. */
 const struct tail_sample *samples_before(const struct samples *p);
 
