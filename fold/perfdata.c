@@ -15,9 +15,10 @@
  * alike, and a file that shrinks meanwhile cannot kill us. */
 
 #define INNER (1ull << 63)                /* of `where` (bytes_hold): in the stream that was compressed */
-#define EXPECTED 4                        /* records ahead that memory is asked for */
+#define EXPECTED 8                        /* records ahead that memory is asked for */
 #define PIPE_EVENTS 4096                  /* in pipe mode nobody says how many will come */
 #define FILE_EVENTS 65536
+#define IDS ((uint64_t)1 << 22)           /* of all events: one for each event and processor */
 #define FEATURE_MAX ((uint64_t)64 << 20)  /* a larger one is not looked at */
 #define AHEAD ((size_t)64 << 20)          /* at most that much is read before the first sample */
 /* What may wait for earlier records. A recorder that ends its rounds needs the buffers of all processors twice; one that
@@ -36,6 +37,7 @@ struct perfdata {
 	uint64_t joined;            /* up to here the records of a COMPRESSED2 go whose sizes overflowed */
 	struct perfzstd zstd;
 	struct perfevents events;
+	uint64_t ids;               /* read so far */
 	struct perffeatures features;
 	struct order order;
 	uint64_t *now;              /* without time: go at once */
@@ -111,6 +113,12 @@ static void read_ids(struct perfdata *p, uint32_t event, struct perf_section s)
 {
 	char buf[4096];
 
+	/* every event may claim the same large part of the file */
+	if (s.size / 8 > IDS - p->ids) {
+		bad(p, s.offset, "more ids of events than can be");
+		return;
+	}
+	p->ids += s.size / 8;
 	while (s.size >= 8) {
 		size_t want = s.size < sizeof(buf) ? (size_t)s.size & ~(size_t)7 : sizeof(buf);
 		size_t got = in_pread(p->in, buf, want, s.offset) & ~(size_t)7;

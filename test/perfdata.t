@@ -357,6 +357,20 @@ refused 'ends in its header'
 refused 'ends in its header'
 { printf PERFILE2; head -c 96 /dev/zero; } >f.data
 refused 'damaged header'
+# sparse: sizes that are there, and nothing in them
+"$write" killed=1 | head -c 400 >sparse.data
+truncate -s 100G sparse.data
+"$dump" --count sparse.data >got 2>err
+ok "a sparse file of 100 GB: told, and over soon" grep -q 'bad 1 .* unfinished' got
+# attrs.size, and the size of the first event's ids
+for at in 32 256; do
+	"$write" killed=1 | head -c 400 >sparse.data
+	printf '\0\0\0\0\020\0\0\0' | dd of=sparse.data bs=1 seek=$at conv=notrunc 2>err
+	truncate -s 100G sparse.data
+	timeout 20 "$dump" --count sparse.data >got 2>err
+	is "a sparse file with 64 GB of events or ids ($at)" "$?" 0
+done
+rm sparse.data
 mkdir threads.data
 : >threads.data/data.0
 ok "a directory of perf record --threads" sh -c "! '$dump' threads.data 2>&1 | grep -v 'perf record --threads'"
