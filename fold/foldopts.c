@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "opt.h"
+#include "slices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,15 @@ static void opt_place(void *to, const char *value, const char *name)
 		r->recording.symfs = value;
 	else
 		r->recording.kallsyms = value;
+	needs_recording(r, name);
+}
+
+static void opt_slice(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (!header_time(str_of(value), &r->recording.slice_ns) || r->recording.slice_ns == 0)
+		die_usage("%s: '%s' is not a number of seconds", name, value);
 	needs_recording(r, name);
 }
 
@@ -268,6 +278,8 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		  "samples of pid=, tid=, comm=GLOB, cpu= or event=GLOB only" },
 		{ 0, "from", "TIME", OPT_CALL, r, opt_time, "samples at or after TIME: seconds, or +SECONDS from the first" },
 		{ 0, "to", "TIME", OPT_CALL, r, opt_time, "samples before TIME" },
+		{ 0, "time-slice", "SECONDS", OPT_CALL, r, opt_slice,
+		  "one output for each SECONDS of perf.data; -o NAME has a %s for when it begins" },
 		{ 0, "root", "process|thread|both", OPT_CALL, r, opt_root, "first frame of perf.data: comm of process, thread, both" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID" },
 		{ 0, "tid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID/TID" },
@@ -316,6 +328,9 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		die_usage("--as-flamegraph writes no --header: stackcollapse-perf.pl knows none");
 	if (select_empty_range(&r->script.select))
 		die_usage("--from is not before --to: no sample can be in between");
+	if (r->recording.slice_ns && (!slices_name_fits(r->out) || r->list_events || r->top_given || r->info || r->stacks ||
+				      r->unresolved || r->show_lost))
+		die_usage("--time-slice needs -o with one %%s in its name, and writes neither --show-lost nor tables");
 	r->script.times = r->header;
 	r->recording.samples = &r->script;
 	r->recording.threads = (unsigned)r->threads;

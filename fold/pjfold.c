@@ -6,6 +6,7 @@
 #include "quality.h"
 #include "report.h"
 #include "run.h"
+#include "slices.h"
 #include "summary.h"
 
 #include <stdio.h>
@@ -144,6 +145,13 @@ static void write_result(const struct request *r, struct result *res)
 	struct arena a = { 0 };
 	struct out *o = mem_alloc(sizeof(*o), 1);
 
+	if (r->recording.slice_ns) {
+		header = header_of(r, res, &a);
+		res->slices = slices_write(r->out, s, r->header ? &header : NULL, r->min_samples);
+		free(o);
+		arena_free(&a);
+		return;
+	}
 	if (r->show_lost && res->columns != 2)
 		add_lost(res);
 	if (r->min_samples > 1 && res->columns != 2) {

@@ -207,6 +207,28 @@ static void push_frames(struct recording *f, const struct addrspace_thread *t, c
 		samples_push(&f->samples, site_of(f, t, r->sample.mode, r->sample.ip, r->time) | SITE_BIT);
 }
 
+/* --time-slice: the open sample goes below the frame of its slice, which is called by its first second. Slices are multiples
+ * of their length, on the wall clock where the recording tells it. */
+static void into_slice(struct recording *f, const struct perfdata_record *r)
+{
+	const struct perfdata_info *info = perfdata_info(f->data);
+	struct stacks *s = &f->samples.stacks;
+	uint64_t ns = r->time, slice = f->o->slice_ns;
+	uint32_t root = f->samples.sample.root, node;
+	char name[40];
+	int n;
+
+	if (info->has_clock_data)
+		ns += info->clock_wall - info->clock_record;
+	ns -= ns % slice;
+	n = snprintf(name, sizeof(name), "%llu", (unsigned long long)(ns / 1000000000u));
+	if (slice % 1000000000u) /* as many decimals as always tell slices apart */
+		n = snprintf(name, sizeof(name), "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
+			     (unsigned long long)(ns % 1000000000u));
+	node = stacks_child(s, 0, stacks_frame(s, (struct str){ name, (size_t)n }));
+	f->samples.sample.root = root ? stacks_child(s, node, s->node[root].frame) : node;
+}
+
 /* The open sample has its frames. */
 static void end_sample(struct recording *f, uint32_t comm)
 {
@@ -304,6 +326,8 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 	samples_open(&f->samples, &h);
 	if (f->samples.sample.state != SAMPLE_OPEN)
 		return;
+	if (f->o->slice_ns)
+		into_slice(f, r);
 	if (unlikely(r->sample.cookie))
 		wait_for_user(f, t, r, comm);
 	else
@@ -464,13 +488,13 @@ static bool is_skip_after(struct reduce *r, uint32_t frame)
 	return r->skip[frame] == 1;
 }
 
-/* The node of frame called from node; top: node is a first frame, which is no function. */
-static uint32_t step(struct reduce *r, uint32_t node, bool top, uint32_t frame)
+/* The node of frame called from node; top: node is a first frame, which is no function. base: what is above of all. */
+static uint32_t step(struct reduce *r, uint32_t base, uint32_t node, bool top, uint32_t frame)
 {
 	const struct intern *names = &r->to->frames;
 
 	if (r->o->nskip_after && is_skip_after(r, frame))
-		return stacks_child(r->to, 0, frame);
+		return stacks_child(r->to, base, frame);
 	if (r->o->collapse_recursion && node && !top) {
 		uint32_t before = r->to->node[node].frame;
 
@@ -488,26 +512,31 @@ static bool rename_tree(struct recording *f, const struct resolved *names, struc
 	const struct stacks *from = &f->samples.stacks;
 	struct reduce r = { .o = f->o->samples, .to = to };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
+	uint32_t *base = mem_alloc(sizeof(*base), from->n); /* the slice, in to; 0: there are none */
 	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
 
 	for (uint32_t id = 1; id < from->n; id++) {
-		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT, at = node[from->node[id].parent];
+		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT, parent = from->node[id].parent, at = node[parent];
 
+		base[id] = base[parent];
 		if (!(frame & SITE_BIT)) {
 			top[id] = true;
 			at = stacks_child(to, at, stacks_frame(to, intern_str(&from->frames, frame)));
+			if (f->o->slice_ns && parent == 0)
+				base[id] = at;
 		} else {
-			bool first = top[from->node[id].parent];
+			bool first = top[parent];
 
 			top[id] = f->as.dso[f->sites.site[site].dso].kind == DSO_THREAD;
 			for (uint32_t i = names->first[site]; i < names->first[site + 1]; i++, first = false)
-				at = step(&r, at, first, names->frame[i]);
+				at = step(&r, base[id], at, first, names->frame[i]);
 		}
 		node[id] = at;
 		if (from->self[0][id])
 			fits = stacks_add(to, at, 0, from->self[0][id]) && fits;
 	}
 	free(node);
+	free(base);
 	free(top);
 	free(r.skip);
 	return fits;
@@ -635,6 +664,8 @@ static void judge(struct recording *f, const struct resolved *names, const struc
 
 		facts[id] = facts[from->node[id].parent];
 		if (!(frame & SITE_BIT)) {
+			if (f->o->slice_ns && from->node[id].parent == 0)
+				continue; /* a slice */
 			facts[id].quality = (uint32_t)(quality_of(t, intern_str(&from->frames, frame)) - t->quality) + 1;
 		} else {
 			facts[id] = facts_of(f, names, to, facts[id], site);

@@ -19,6 +19,7 @@ struct recording_options {
 	enum recording_root root;
 	bool as_perf;
 	const char *kallsyms, *symfs;
+	uint64_t slice_ns;   /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
 	unsigned threads;
 };
 

@@ -85,6 +85,8 @@ static void say_recording(const struct result *res)
 {
 	const struct recording_tally *t = &res->recording;
 
+	if (res->slices)
+		warn("%llu slice%s of time written", ull(res->slices), plural(res->slices));
 	if (t->throttled)
 		warn("the kernel throttled the event %llu time%s, for want of time: samples are missing there", ull(t->throttled),
 		     plural(t->throttled));

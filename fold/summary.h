@@ -20,6 +20,7 @@ struct result {
 	bool script; /* samples: of text or perf.data */
 	bool text;   /* of text */
 	bool damaged;
+	uint64_t slices; /* written */
 };
 
 /* Says it all, and returns the exit status. */
