@@ -279,7 +279,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "from", "TIME", OPT_CALL, r, opt_time, "samples at or after TIME: seconds, or +SECONDS from the first" },
 		{ 0, "to", "TIME", OPT_CALL, r, opt_time, "samples before TIME" },
 		{ 0, "time-slice", "SECONDS", OPT_CALL, r, opt_slice,
-		  "one output for each SECONDS of perf.data; -o NAME has a %s for when it begins" },
+		  "one output for each SECONDS of perf.data; -o has a %s for its time" },
 		{ 0, "root", "process|thread|both", OPT_CALL, r, opt_root, "first frame of perf.data: comm of process, thread, both" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID" },
 		{ 0, "tid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID/TID" },
