@@ -571,11 +571,12 @@ static struct recording_quality *quality_of(struct recording_tally *t, struct st
 	return &t->quality[id - 1];
 }
 
-/* Where threads begin: the outermost frame of a whole stack. */
+/* Where threads begin: the outermost frame of a whole stack. Above main there is nothing to see, and often no frame pointer. */
 static bool is_beginning(struct str name)
 {
 	static const struct str names[] = {
-		STR("_start"), STR("__libc_start_main"), STR("start_thread"), STR("clone"), STR("clone3"), STR("__clone"),
+		STR("_start"), STR("__libc_start_main"), STR("__libc_start_main_impl"), STR("__libc_start_call_main"),
+		STR("main"), STR("start_thread"), STR("clone"), STR("clone3"), STR("__clone"),
 		STR("__clone3"), STR("__GI___clone"), STR("__GI___clone3"), STR("thread_start"), STR("_dl_start"),
 		STR("runtime.goexit"), STR("runtime.goexit.abi0"), STR("runtime.mstart"), STR("runtime.rt0_go"),
 		STR("ret_from_fork"), STR("ret_from_fork_asm"), STR("common_startup_64"), STR("start_kernel"),
