@@ -183,7 +183,8 @@ static bool usable(const struct result *res)
 {
 	const struct samples *p = &res->run.script.samples;
 
-	return p->tally.samples || p->nevents || res->recording.recordings || res->flamegraph.samples || res->folded.lines || res->header.present;
+	return p->tally.samples || p->nevents || res->recording.recordings || res->flamegraph.samples ||
+	       res->folded.lines || res->header.present;
 }
 
 int main(int argc, char **argv)

@@ -137,7 +137,8 @@ static bool has_garbage(const struct perfdata_record *r)
 }
 
 /* Frames of one callchain, or of a part of it. */
-static void push_ips(struct recording *f, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n, uint64_t time)
+static void push_ips(struct recording *f, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n,
+		     uint64_t time)
 {
 	enum perfdata_mode mode = MODE_USER;
 	bool caller = false; /* ip is a return address; the call is before it, and may end its function */
@@ -237,7 +238,8 @@ static void end_sample(struct recording *f, uint32_t comm)
 	samples_close(&f->samples, NULL);
 }
 
-static void close_sample(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r, uint32_t comm)
+static void close_sample(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r,
+			 uint32_t comm)
 {
 	push_frames(f, t, r);
 	end_sample(f, comm);
@@ -271,7 +273,8 @@ static void give_up(struct recording *f)
 	end_sample(f, w->comm);
 }
 
-static void wait_for_user(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r, uint32_t comm)
+static void wait_for_user(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r,
+			  uint32_t comm)
 {
 	struct waiting w = { .cookie = r->sample.cookie, .tid = r->tid, .comm = comm };
 
@@ -635,7 +638,8 @@ static void add_quality(struct recording_tally *t, const struct stack_facts *s, 
 }
 
 /* Frames by the sites that have them: how many have no name, and why. */
-static void count_frames(const struct recording *f, const struct resolved *names, const uint64_t *hits, struct samples *p)
+static void count_frames(const struct recording *f, const struct resolved *names, const uint64_t *hits,
+			 struct samples *p)
 {
 	for (uint32_t id = 1; id <= f->sites.n; id++) {
 		uint32_t dso = f->sites.site[id].dso;

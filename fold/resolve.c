@@ -456,7 +456,8 @@ static void collect(struct task *t, struct stacks *to)
 {
 	struct resolved *out = t->out;
 	uint32_t n = t->s->n, used = 0, cap = n + 16;
-	uint32_t **text = mem_alloc(sizeof(*text), t->nworkers);  /* by worker and made: where its frames are; 0: nowhere yet */
+	uint32_t **text =
+		mem_alloc(sizeof(*text), t->nworkers); /* by worker and made: where its frames are; 0: nowhere yet */
 	uint32_t **count = mem_alloc(sizeof(*count), t->nworkers);
 
 	for (unsigned i = 0; i < t->nworkers; i++) {

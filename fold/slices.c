@@ -58,7 +58,8 @@ static void take(struct stacks *to, const struct stacks *s, const struct groups 
 	}
 }
 
-static void write_one(const char *pattern, struct str name, const struct stacks *s, const struct folded_header *h, uint64_t min)
+static void write_one(const char *pattern, struct str name, const struct stacks *s, const struct folded_header *h,
+		      uint64_t min)
 {
 	const char *at = strstr(pattern, "%s");
 	struct out *o = mem_alloc(sizeof(*o), 1);

@@ -81,12 +81,14 @@ static int open_kept(const struct build_id *id)
 }
 
 /* The file that was mapped: of the process while it lives, below --symfs, of this machine, of perf's cache. */
-static int open_mapped(const struct walk *w, const struct dso *d, const struct origin *origin, const struct perfdata *data)
+static int open_mapped(const struct walk *w, const struct dso *d, const struct origin *origin,
+		       const struct perfdata *data)
 {
 	struct build_id id = build_id_of(d, data);
 	pid_t live = origin_process(origin, d->pid, d->mapped_ns);
 	char path[4096];
-	int n = snprintf(path, sizeof(path), "%s%.*s", w->symfs ? w->symfs : "", (int)(d->path.n < 4096 ? d->path.n : 4096), d->path.p);
+	int n = snprintf(path, sizeof(path), "%s%.*s", w->symfs ? w->symfs : "",
+			 (int)(d->path.n < 4096 ? d->path.n : 4096), d->path.p);
 	int fd = -1;
 
 	if (n < 0 || (size_t)n >= sizeof(path) || path[0] != '/')
@@ -135,8 +137,8 @@ static void push(struct walk *w, uint64_t ip)
 	w->ip[w->n++] = ip;
 }
 
-void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t, const struct perfdata_record *r,
-		const struct origin *origin, const struct perfdata *data)
+void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
+		const struct perfdata_record *r, const struct origin *origin, const struct perfdata *data)
 {
 	struct unwind_state s;
 	enum unwind_end end = UNWIND_MORE;

@@ -21,8 +21,8 @@ struct walk {
 };
 
 /* Walks the stack of r, a sample with registers; ip[0..n) is what was found. */
-void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t, const struct perfdata_record *r,
-		const struct origin *origin, const struct perfdata *data);
+void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
+		const struct perfdata_record *r, const struct origin *origin, const struct perfdata *data);
 
 void walk_free(struct walk *w);
 
