@@ -47,18 +47,20 @@ if ! record graph.data -F 499 -g; then
 	skip "all processors" "only own processes may be recorded here"
 fi
 
-# differing OURS THEIRS: "DIFFERING ALL" frames; stacks that only one has are paired in the order of the files
+# differing OURS THEIRS: "DIFFERING ALL" frames; samples whose stacks only one has are paired in the order of the files
 differing()
 {
-	awk '
-	function frames(line) { sub(/ [0-9]+$/, "", line); return split(line, part, ";") }
-	{ weight = $NF; n = frames($0); sub(/ [0-9]+$/, "") }
-	NR == FNR { ours[$0] = weight; all += n * weight; next }
-	{ if ($0 in ours) { ours[$0] -= weight } else { ours[$0] = -weight } }
+	diff "$1" "$2" | awk -v all="$(awk '{ n = $NF; sub(/ [0-9]+$/, ""); all += n * split($0, part, ";") } END { print all + 0 }' "$1")" '
+	/^[<>]/ { side = $1; weight = $NF; sub(/^. /, ""); sub(/ [0-9]+$/, ""); for (; weight > 0; weight--) stack[side, ++n[side]] = $0 }
 	END {
-		for (s in ours) { n = split(s, part, ";"); d = ours[s]; if (d > 0) more += d * n; else less -= d * n }
-		print (more > less ? more : less) + 0, all + 0
-	}' "$1" "$2"
+		most = n["<"] > n[">"] ? n["<"] : n[">"]
+		for (i = 1; i <= most; i++) {
+			x = split(stack["<", i], ours, ";")
+			y = split(stack[">", i], theirs, ";")
+			for (j = 1; j <= x || j <= y; j++) bad += j > x || j > y || ours[j] != theirs[j]
+		}
+		print bad + 0, all
+	}'
 }
 
 # agrees NAME DATA
@@ -69,10 +71,10 @@ agrees()
 	differing ours theirs >count
 	read -r bad total <count
 	if [ "$total" -gt 0 ] && [ $((bad * 1000)) -le "$total" ]; then
-		pass "$1: $bad of $total frames are in stacks that differ from perf script's"
+		pass "$1: $bad of $total frames differ from perf script's"
 	else
 		diff ours theirs >>why
-		fail "$1: $bad of $total frames are in stacks that differ from perf script's" why
+		fail "$1: $bad of $total frames differ from perf script's" why
 	fi
 }
 
