@@ -12,8 +12,13 @@ SECS    ?= 60
 # Warnings are errors for us (./check, make lint), not for those who only build.
 WERROR  ?= 0
 
+# Compressed recordings need libzstd; without it (ZSTD=0 says so on purpose) everything else works.
+ifndef ZSTD
+ZSTD := $(shell printf '\043include <zstd.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
+endif
+
 CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)
+VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)
 B       := build/$(VARIANT)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
@@ -22,8 +27,18 @@ OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(CFLAGS)
-LDLIBS  += -lz -pthread -lm
+ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(CFLAGS)
+# as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
+LDLIBS  += -Wl,--as-needed -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
+
+# Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without.
+ifeq ($(origin LZMA),undefined)
+LZMA    := $(shell $(firstword $(CC)) -E -include lzma.h -x c /dev/null >/dev/null 2>&1 && echo 1)
+ifeq ($(LZMA)$(MAKELEVEL),0)
+$(warning lzma.h is missing (liblzma-dev): pjfold will not read the symbols in .gnu_debugdata)
+endif
+endif
+ALL_CFLAGS += -DPJ_LZMA=$(if $(LZMA),1,0)
 
 Q := $(if $(filter 1,$(V)),,@)
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
@@ -41,6 +56,7 @@ MANS := $(wildcard man/*.[1-9])
 ROOMS   := $(filter-out common test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
+WALK    := $(B)/test/unwind/walk
 TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
 REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
 
@@ -80,7 +96,7 @@ $(B)/svg/viewer.%: svg/viewer.% svg/strip.awk
 
 # ---- tests -----------------------------------------------------------------------------------------------------
 
-$(UNITS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
+$(UNITS) $(WALK): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 ifeq ($(SAN),fuzz)
@@ -91,7 +107,13 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 endif
 
-tests: all $(UNITS) $(REPLAYS) ## build the tests, too
+# What tests of symbols ask, and what makes and shows perf.data.
+HELPERS := $(B)/test/elf/names $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c))
+
+$(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+tests: all $(UNITS) $(WALK) $(REPLAYS) $(HELPERS) ## build the tests, too
 
 check: tests ## everything that needs no server and no browser (T=pattern selects by name)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh

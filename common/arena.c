@@ -4,6 +4,7 @@
 #include "diag.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -62,6 +63,16 @@ void *mem_grow(void *p, size_t size, size_t count)
 	p = realloc(p, n ? n : 1);
 	if (!p)
 		out_of_memory(n);
+	return p;
+}
+
+void *mem_huge(size_t size)
+{
+	void *p = aligned_alloc(MEM_HUGE, size);
+
+	if (!p)
+		out_of_memory(size);
+	madvise(p, size, MADV_HUGEPAGE); /* a wish: without it all is the same, but slower */
 	return p;
 }
 

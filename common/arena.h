@@ -31,4 +31,8 @@ void mem_keep(void);
 void *mem_alloc(size_t size, size_t count);               /* zeroed */
 void *mem_grow(void *p, size_t size, size_t count);       /* realloc to size * count */
 
+/* For large buffers that are written as a whole: asks for huge pages, as a fault costs more than a page's bytes. To be freed with free. */
+#define MEM_HUGE ((size_t)2 << 20)
+void *mem_huge(size_t size); /* a multiple of MEM_HUGE; not zeroed */
+
 #endif

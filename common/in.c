@@ -67,9 +67,13 @@ void in_open(struct in *in, const char *path)
 	if (in->fd < 0 || fstat(in->fd, &st) < 0)
 		die_errno("cannot open '%s'", in->name);
 	if (S_ISDIR(st.st_mode))
-		die("cannot read '%s': it is a directory", in->name);
+		die(faccessat(in->fd, "data.0", F_OK, 0) == 0 ?
+			    "cannot read '%s': it is a directory of perf record --threads: perf script -i DIRECTORY |" :
+			    "cannot read '%s': it is a directory", in->name);
 	if (in->fd == STDIN_FILENO && isatty(in->fd))
 		warn("reading from the terminal; %s --help shows how to use it", diag_tool_name());
+	in->regular = S_ISREG(st.st_mode);
+	in->start = in->regular ? (uint64_t)lseek(in->fd, 0, SEEK_CUR) : 0;
 	progress_begin(&in->progress, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
 	in->raw = mem_alloc(1, RAW_SIZE);
 	if (is_gzip(in)) {
@@ -209,7 +213,7 @@ void in_expect_text(struct in *in)
 		struct str magic;
 		const char *what;
 	} known[] = {
-		{ STR("PERFILE2"), "this is perf.data, which this version does not read itself: perf script -i FILE | pjfold" },
+		{ STR("PERFILE2"), "this is perf.data; pjfold reads it: pjfold FILE" },
 		{ STR("2ELIFREP"), "this is perf.data of another byte order: perf script -i FILE | pjfold" },
 		{ STR("\xFD" "7zXZ"), "this is compressed by xz: xz -dc FILE |" },
 		{ STR("\x28\xB5\x2F\xFD"), "this is compressed by zstd: zstd -dc FILE |" },
@@ -249,6 +253,71 @@ bool in_line(struct in *in, struct str *line)
 	in->n -= line->n + (newline != NULL);
 	in->line++;
 	return true;
+}
+
+bool in_seekable(const struct in *in, uint64_t *size)
+{
+	struct stat st;
+
+	if (!in->regular || in->gzip || fstat(in->fd, &st) < 0)
+		return false;
+	*size = (uint64_t)st.st_size > in->start ? (uint64_t)st.st_size - in->start : 0;
+	return true;
+}
+
+static void spool_write(int fd, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t m = write(fd, p, n);
+
+		if (m < 0 && errno != EINTR)
+			die_errno("cannot write a temporary file");
+		if (m > 0) {
+			p += m;
+			n -= (size_t)m;
+		}
+	}
+}
+
+void in_spool(struct in *in)
+{
+	const char *dir = getenv("TMPDIR");
+	char *buf = mem_alloc(1, RAW_SIZE);
+	size_t n;
+	int fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		die_errno("cannot make a temporary file for '%s'", in->name);
+	while ((n = in_read(in, buf, RAW_SIZE)) > 0)
+		spool_write(fd, buf, n);
+	free(buf);
+	if (in->gzip)
+		inflateEnd(&in->gzip->z);
+	free(in->gzip);
+	in->gzip = NULL;
+	if (in->fd > STDERR_FILENO)
+		close(in->fd);
+	in->fd = fd;
+	in->start = 0;
+	in->regular = true;
+}
+
+size_t in_pread(struct in *in, char *buf, size_t n, uint64_t offset)
+{
+	size_t got = 0;
+
+	while (got < n && offset + got <= INT64_MAX - in->start) {
+		ssize_t m = pread(in->fd, buf + got, n - got, (off_t)(in->start + offset + got));
+
+		if (m < 0 && errno == EINTR)
+			continue;
+		if (m < 0)
+			die_errno("cannot read '%s'", in->name);
+		if (m == 0)
+			break;
+		got += (size_t)m;
+	}
+	return got;
 }
 
 struct place in_place(const struct in *in)

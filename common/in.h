@@ -22,7 +22,8 @@ struct in {
 	uint64_t nread;        /* raw bytes consumed so far */
 	struct progress progress; /* shown while reading takes long */
 	int fd;
-	bool eof;
+	uint64_t start;        /* where in fd the input began */
+	bool eof, regular;
 	struct in_gzip *gzip;  /* NULL: plain */
 	char *raw;             /* sniffed or compressed bytes not yet consumed */
 	size_t raw_at, raw_n;
@@ -46,6 +47,15 @@ struct str in_peek(struct in *in, size_t n);
 /* The next line without its newline (a CR before it stays), valid until the next call. False at the end. The last
  * line needs no newline. */
 bool in_line(struct in *in, struct str *line);
+
+/* May bytes be read at any place with in_pread? So it is of a plain regular file. Sets *size to what it holds. */
+bool in_seekable(const struct in *in, uint64_t *size);
+
+/* Makes it so: copies what was not read yet (nothing may have been consumed) into a file without a name in TMPDIR. */
+void in_spool(struct in *in);
+
+/* Up to n bytes from there on, whatever in_read does; fewer at the end of the file, as it is now. */
+size_t in_pread(struct in *in, char *buf, size_t n, uint64_t offset);
 
 struct place in_place(const struct in *in); /* of the line returned last */
 

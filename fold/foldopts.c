@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "opt.h"
+#include "slices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,64 @@ static void needs_samples(struct request *r, const char *name)
 {
 	if (!r->sample_option[0])
 		snprintf(r->sample_option, sizeof(r->sample_option), "%s", name);
+}
+
+static void needs_recording(struct request *r, const char *name)
+{
+	if (!r->recording_option[0])
+		snprintf(r->recording_option, sizeof(r->recording_option), "%s", name);
+	needs_samples(r, name);
+}
+
+static void opt_root(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (strcmp(value, "process") == 0)
+		r->recording.root = ROOT_PROCESS;
+	else if (strcmp(value, "thread") == 0)
+		r->recording.root = ROOT_THREAD;
+	else if (strcmp(value, "both") == 0)
+		r->recording.root = ROOT_BOTH;
+	else
+		die_usage("%s=%s: process, thread or both", name, value);
+	needs_recording(r, name);
+}
+
+static void opt_place(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (strcmp(name, "--symfs") == 0)
+		r->recording.symfs = value;
+	else
+		r->recording.kallsyms = value;
+	needs_recording(r, name);
+}
+
+static void opt_slice(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (!header_time(str_of(value), &r->recording.slice_ns) || r->recording.slice_ns == 0)
+		die_usage("%s: '%s' is not a number of seconds", name, value);
+	needs_recording(r, name);
+}
+
+static void opt_report(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	(void)value;
+	if (strcmp(name, "--info") == 0)
+		r->info = true;
+	else if (strcmp(name, "--unresolved") == 0)
+		r->unresolved = true;
+	else if (strcmp(name, "--stacks") == 0)
+		r->stacks = true;
+	else
+		r->recording.as_perf = true;
+	needs_recording(r, name);
 }
 
 static void opt_label(void *to, const char *value, const char *name)
@@ -212,10 +271,16 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "header", NULL, OPT_FLAG, &r->header, NULL, "put a line '# pj unit=... samples=...' in front" },
 		{ 0, "top", "N", OPT_CALL, r, opt_top, "print the N hottest frames instead: self and total" },
 		{ 0, "list-events", NULL, OPT_CALL_FLAG, r, opt_flag, "print the events of the input instead" },
+		{ 0, "info", NULL, OPT_CALL_FLAG, r, opt_report, "say what the perf.data files are instead" },
+		{ 0, "stacks", NULL, OPT_CALL_FLAG, r, opt_report, "print how complete the stacks are instead, by first frame" },
+		{ 0, "unresolved", NULL, OPT_CALL_FLAG, r, opt_report, "print what has no names instead, and why" },
 		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only,
 		  "samples of pid=, tid=, comm=GLOB, cpu= or event=GLOB only" },
 		{ 0, "from", "TIME", OPT_CALL, r, opt_time, "samples at or after TIME: seconds, or +SECONDS from the first" },
 		{ 0, "to", "TIME", OPT_CALL, r, opt_time, "samples before TIME" },
+		{ 0, "time-slice", "SECONDS", OPT_CALL, r, opt_slice,
+		  "one output for each SECONDS of perf.data; -o has a %s for its time" },
+		{ 0, "root", "process|thread|both", OPT_CALL, r, opt_root, "first frame of perf.data: comm of process, thread, both" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID" },
 		{ 0, "tid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID/TID" },
 		{ 0, "comm", "keep|none|canonical", OPT_CALL, r, opt_comm, "first frame: as it is, absent, without numbers" },
@@ -234,6 +299,9 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "max-lost", "PCT", OPT_CALL, r, opt_max_lost, "exit 3 when more than PCT % of the samples were lost" },
 		{ 0, "show-lost", NULL, OPT_FLAG, &r->show_lost, NULL, "lost samples are a stack of their own, [lost]" },
 		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when anything was skipped" },
+		{ 0, "kallsyms", "FILE", OPT_CALL, r, opt_place, "names of the recorded kernel; a copy of its /proc/kallsyms" },
+		{ 0, "symfs", "DIR", OPT_CALL, r, opt_place, "look for files of the recorded machine below DIR" },
+		{ 0, "as-perf", NULL, OPT_CALL_FLAG, r, opt_report, "names and stacks of perf.data exactly as perf script has them" },
 		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag, "names and weights of stackcollapse-perf.pl, exactly" },
 		{ 0, "event-filter", "EVENT", OPT_CALL, r, opt_event_filter, NULL },
 	};
@@ -242,7 +310,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		.does = "fold stack samples of perf into one line per distinct stack",
 		.synopsis = "[options] [file ...]",
 		.example = "example: perf record -F 99 -a -g -- sleep 10\n"
-			   "         perf script --show-lost-events | pjfold | pjsvg > flame.svg",
+			   "         pjfold perf.data | pjsvg > flame.svg",
 		.opts = opts,
 		.nopts = countof(opts),
 	};
@@ -254,13 +322,18 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 	r->script.names.kinds = r->kinds_given ? r->kinds_named : NAMES_ALL_KINDS;
 	if (r->top_given && r->top == 0)
 		die_usage("--top 0: at least 1");
-	if (r->list_events + r->top_given + r->header > 1)
-		die_usage("--top, --list-events and --header exclude each other");
+	if (r->list_events + r->top_given + r->header + r->info + r->stacks + r->unresolved > 1)
+		die_usage("--top, --list-events, --info, --stacks, --unresolved and --header exclude each other");
 	if (r->header && r->as_flamegraph)
 		die_usage("--as-flamegraph writes no --header: stackcollapse-perf.pl knows none");
 	if (select_empty_range(&r->script.select))
 		die_usage("--from is not before --to: no sample can be in between");
+	if (r->recording.slice_ns && (!slices_name_fits(r->out) || r->list_events || r->top_given || r->info || r->stacks ||
+				      r->unresolved || r->show_lost))
+		die_usage("--time-slice needs -o with one %%s in its name, and writes neither --show-lost nor tables");
 	r->script.times = r->header;
+	r->recording.samples = &r->script;
+	r->recording.threads = (unsigned)r->threads;
 	if (r->as_flamegraph)
 		prepare_flamegraph(r);
 }

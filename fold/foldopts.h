@@ -6,7 +6,7 @@
 #define PJ_FOLDOPTS_H
 
 #include "asflamegraph.h"
-#include "samples.h"
+#include "recording.h"
 
 /* What the command line asks for. */
 struct request {
@@ -20,6 +20,9 @@ struct request {
 	uint64_t min_samples, top, threads;
 	double max_lost;
 	bool has_max_lost, top_given;
+	struct recording_options recording;
+	bool info, unresolved, stacks;
+	char recording_option[32]; /* the first option that needs perf.data, or empty */
 	char sample_option[32]; /* the first option that needs samples, for the message; or empty */
 	const char *out;
 };

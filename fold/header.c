@@ -340,6 +340,14 @@ enum header_kind header_parse(struct str line, struct header *h)
 	}
 }
 
+bool header_ns(const struct header *h, uint64_t *ns)
+{
+	if (!h->timed)
+		return header_time(h->time, ns);
+	*ns = h->ns;
+	return true;
+}
+
 struct str header_event_key(struct str event)
 {
 	if (str_starts(event, STR("cpu_core/")) || str_starts(event, STR("cpu_atom/")))

@@ -21,6 +21,7 @@ enum header_kind {
 
 struct header {
 	struct str comm;   /* without padding; empty: not printed */
+	struct str first;  /* what the first frame says; empty: comm */
 	struct str before; /* all up to the tid: equal bytes here mean equal comm, pid and tid; empty: not known */
 	struct str event;  /* without the last colon; empty: not printed */
 	struct str rest;   /* behind the event: payload or a frame, without blanks at the ends */
@@ -29,6 +30,8 @@ struct header {
 	int64_t cpu;       /* -1: not printed */
 	uint64_t period;   /* 0: not printed */
 	struct str time;   /* text, see header_time; empty: not printed */
+	bool timed;        /* no text: ns is the time */
+	uint64_t ns;
 	uint64_t lost;     /* HEADER_RECORD: number in PERF_RECORD_LOST*, else 0 */
 };
 
@@ -37,6 +40,9 @@ enum header_kind header_parse(struct str line, struct header *h);
 
 /* "12.345678" (any number of decimals up to 9) in ns; false when it is not such a number. */
 bool header_time(struct str s, uint64_t *ns);
+
+/* The time of a sample in ns; false when it has none. */
+bool header_ns(const struct header *h, uint64_t *ns);
 
 /* What tells events apart: hybrid cpu_core/x/ and cpu_atom/x/ are one event, "x/". Points into event. */
 struct str header_event_key(struct str event);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjfold - fold stack samples of perf into one line per distinct stack. */
 #include "foldopts.h"
+#include "info.h"
+#include "perfdata.h"
+#include "quality.h"
 #include "report.h"
 #include "run.h"
+#include "slices.h"
 #include "summary.h"
 
 #include <stdio.h>
@@ -38,11 +42,23 @@ static void read_input(const struct request *r, const char *path, struct result 
 	struct in in;
 
 	in_open(&in, path);
-	if (!r->as_flamegraph) /* stackcollapse-perf.pl takes everything for samples */
-		in_expect_text(&in);
+	if (r->as_flamegraph && perfdata_is(in_peek(&in, 16)))
+		die_usage("--as-flamegraph is about text, but '%s' is perf.data: perf script -i FILE | pjfold --as-flamegraph",
+			  in.name);
+	/* stackcollapse-perf.pl takes everything for samples */
 	switch (r->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
-	case INPUT_SCRIPT:
+	case INPUT_RECORDING:
 		res->script = true;
+		recording_read(&r->recording, &in, &res->run.script.samples, &res->recording);
+		break;
+	case INPUT_SCRIPT:
+		if (r->recording_option[0])
+			die_usage("%s needs perf.data, but '%s' is text", r->recording_option, in.name);
+		if (select_needs_wall(&r->script.select))
+			die_usage("--from and --to: perf script text does not tell the wall clock; give seconds of the "
+				  "record's clock, or +SECONDS from the first sample");
+		res->script = true;
+		res->text = true;
 		if (r->as_flamegraph)
 			read_flamegraph(&in, res);
 		else
@@ -129,6 +145,13 @@ static void write_result(const struct request *r, struct result *res)
 	struct arena a = { 0 };
 	struct out *o = mem_alloc(sizeof(*o), 1);
 
+	if (r->recording.slice_ns) {
+		header = header_of(r, res, &a);
+		res->slices = slices_write(r->out, s, r->header ? &header : NULL, r->min_samples);
+		free(o);
+		arena_free(&a);
+		return;
+	}
 	if (r->show_lost && res->columns != 2)
 		add_lost(res);
 	if (r->min_samples > 1 && res->columns != 2) {
@@ -141,6 +164,10 @@ static void write_result(const struct request *r, struct result *res)
 		report_events(o, p->event, p->nevents);
 	else if (r->top)
 		report_top(o, s, r->top);
+	else if (r->unresolved)
+		quality_missing(o, &res->recording, p);
+	else if (r->stacks)
+		quality_stacks(o, &res->recording);
 	else if (r->as_flamegraph && res->script)
 		asflamegraph_write(o, s);
 	else
@@ -156,7 +183,8 @@ static bool usable(const struct result *res)
 {
 	const struct samples *p = &res->run.script.samples;
 
-	return p->tally.samples || p->nevents || res->flamegraph.samples || res->folded.lines || res->header.present;
+	return p->tally.samples || p->nevents || res->recording.recordings || res->flamegraph.samples ||
+	       res->folded.lines || res->header.present;
 }
 
 int main(int argc, char **argv)
@@ -167,6 +195,8 @@ int main(int argc, char **argv)
 
 	diag_tool("pjfold");
 	foldopts_parse(&r, argc, &argv);
+	if (r.info)
+		return info(&r, argv);
 	res.flamegraph.options = r.flamegraph;
 	run_init(&res.run, &r.script, (unsigned)r.threads);
 	read_inputs(&r, argv, &res);
@@ -175,6 +205,7 @@ int main(int argc, char **argv)
 	status = summary(&r, &res);
 	asflamegraph_free(&res.flamegraph);
 	run_free(&res.run);
+	recording_tally_free(&res.recording);
 	foldopts_free(&r);
 	return status;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "perfdata.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -8,6 +10,7 @@
 #define BLOCK_MAX ((size_t)1 << 28) /* one sample of more than that is cut */
 #define BLOCK_FIRST ((size_t)1 << 16) /* until it is known which event counts, one thread works alone */
 #define PEEK ((size_t)1 << 16)
+#define MAGIC ((size_t)16) /* enough of perf.data to know it */
 
 /* ---- kind of input ------------------------------------------------------------------------------------------ */
 
@@ -76,6 +79,9 @@ enum input_kind run_kind(struct in *in)
 {
 	struct look look;
 
+	if (perfdata_is(in_peek(in, MAGIC)))
+		return INPUT_RECORDING;
+	in_expect_text(in);
 	/* one line may be very long, and comments may be many: look further until something is known */
 	for (size_t n = PEEK;; n *= 2) {
 		struct str head = in_peek(in, n);

@@ -12,9 +12,9 @@
 #include "folded.h"
 #include "perfscript.h"
 
-enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_EMPTY };
+enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_EMPTY };
 
-/* What the next bytes of in are; dies with what was seen when they are nothing that can be folded. */
+/* What in is, of which nothing was read; dies with what was seen when it is nothing that can be folded. */
 enum input_kind run_kind(struct in *in);
 
 struct run {

@@ -118,7 +118,7 @@ static uint32_t make_root(struct samples *p, const struct header *h)
 
 	if (o->comm == COMM_NONE || (h->comm.n == 0 && h->tid < 0 && !o->pid && !o->tid))
 		return 0; /* a thread may have an empty name; without a tid, names were not printed */
-	comm = names_comm(&p->names, h->comm, o->comm == COMM_CANONICAL);
+	comm = names_comm(&p->names, h->first.n ? h->first : h->comm, o->comm == COMM_CANONICAL);
 	if (o->tid || o->pid) {
 		char pid[24] = "?", tid[24] = "?";
 
@@ -195,6 +195,26 @@ void samples_look_up(struct samples *p)
 	p->nrefs = 0;
 }
 
+struct samples_open samples_suspend(struct samples *p)
+{
+	struct samples_open sample = p->sample;
+
+	p->sample.state = SAMPLE_NONE;
+	return sample;
+}
+
+void samples_resume(struct samples *p, struct samples_open sample)
+{
+	p->sample = sample;
+	p->nframes = p->nrefs = 0;
+	p->root = NULL; /* the cache may have passed on */
+}
+
+void samples_push(struct samples *p, uint32_t id)
+{
+	push_frame(p, id);
+}
+
 /* start: where the line begins, NULL when it is not one behind a TAB. */
 void samples_frame(struct samples *p, struct str tail, struct str address, const char *start)
 {
@@ -224,7 +244,7 @@ static void count_time(struct samples_tally *t, const struct header *h)
 {
 	uint64_t ns;
 
-	if (!header_time(h->time, &ns))
+	if (!header_ns(h, &ns))
 		return;
 	if (ns < t->first_ns)
 		t->first_ns = ns;
@@ -247,7 +267,7 @@ void samples_open(struct samples *p, const struct header *h)
 	p->nframes = p->nrefs = 0;
 	p->sample.state = SAMPLE_IGNORED;
 	if (!p->has_first)
-		p->has_first = header_time(h->time, &p->first_ns);
+		p->has_first = header_ns(h, &p->first_ns);
 	if (!is_chosen(p, h->event))
 		return;
 	if (!select_sample(&p->options->select, h, p->first_ns)) {
@@ -319,6 +339,8 @@ static void add_weight(struct samples *p, uint32_t node)
 {
 	if (node == 0) /* neither a comm nor a frame */
 		node = stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[unknown]")));
+	if (p->options->counts)
+		stacks_add(&p->stacks, node, 1, 1);
 	if (!stacks_add(&p->stacks, node, 0, p->sample.weight))
 		p->tally.overflow = true;
 }
@@ -466,11 +488,16 @@ static void merge_places(struct samples_tally *to, const struct samples_tally *f
 	memcpy(to->place, all, sizeof(all));
 }
 
-void samples_merge(struct samples *p, const struct samples *worker)
+void samples_merge_counts(struct samples *p, const struct samples *worker)
 {
 	struct samples_tally *to = &p->tally;
 	const struct samples_tally *from = &worker->tally;
 
+	if (!p->chosen && worker->chosen) {
+		p->chosen = true;
+		p->event_name = arena_copy(&p->text, worker->event_name);
+		p->event_key = arena_copy(&p->text, worker->event_key);
+	}
 	merge_places(to, from);
 	to->samples += from->samples;
 	to->deselected += from->deselected;
@@ -493,8 +520,13 @@ void samples_merge(struct samples *p, const struct samples *worker)
 		e->samples += worker->event[i].samples;
 		e->period += worker->event[i].period;
 	}
+}
+
+void samples_merge(struct samples *p, const struct samples *worker)
+{
+	samples_merge_counts(p, worker);
 	if (!stacks_merge(&p->stacks, &worker->stacks))
-		to->overflow = true;
+		p->tally.overflow = true;
 }
 
 void samples_free(struct samples *p)

@@ -26,6 +26,7 @@ struct samples_options {
 	enum samples_comm comm;
 	enum samples_weight weight;
 	bool times;         /* first and last time are wanted */
+	bool counts;        /* column 1 of the stacks counts samples, whatever column 0 weighs */
 	bool pid, tid;      /* label the first frame comm-PID, comm-PID/TID */
 	bool srcline;       /* add file:line where there is one */
 	bool collapse_recursion;
@@ -118,6 +119,14 @@ void samples_open(struct samples *p, const struct header *h);
  * start: where the line begins, NULL when it is none that may be shared. */
 void samples_frame(struct samples *p, struct str tail, struct str address, const char *start);
 
+/* The next frame of the open sample, as an id of the caller's own: what such ids are, samples need not know as long as no
+ * option looks at names. Not to be mixed with samples_frame. */
+void samples_push(struct samples *p, uint32_t id);
+
+/* Puts the open sample aside, before frames were pushed, and takes it up again. */
+struct samples_open samples_suspend(struct samples *p);
+void samples_resume(struct samples *p, struct samples_open sample);
+
 /* The sample of the open one's thread that was closed last; NULL when threads are not told apart. */
 const struct tail_sample *samples_before(const struct samples *p);
 
@@ -135,6 +144,9 @@ void samples_skip(struct samples *p, struct str line, uint64_t number);
 
 /* A worker that continues where `of` decided (event, first time). */
 void samples_fork(struct samples *worker, const struct samples *of);
+
+/* The counts and events of worker, without its stacks. When p has not chosen an event, that of worker is it. */
+void samples_merge_counts(struct samples *p, const struct samples *worker);
 
 void samples_merge(struct samples *p, const struct samples *worker);
 

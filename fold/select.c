@@ -5,6 +5,7 @@
 #include "diag.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static struct select_key *key_of(struct select *s, struct str name, bool *numbers)
 {
@@ -81,19 +82,75 @@ void select_only(struct select *s, const char *text)
 	}
 }
 
+/* Behind the seconds of ISO 8601: ".25", then nothing (local time), "Z", "+01", "+0100" or "+01:00". */
+static bool parse_zone(struct str s, struct tm *tm, uint64_t *ns)
+{
+	struct str fraction = s, hours, minutes;
+	uint64_t h = 0, m = 0;
+	int64_t seconds, offset = 0;
+	size_t n = 1;
+	bool local;
+
+	*ns = 0;
+	if (s.n && s.p[0] == '.') {
+		char zero[24] = "0";
+
+		while (n < s.n && byte_is_digit(s.p[n]))
+			n++;
+		if (n > 10)
+			return false;
+		memcpy(zero + 1, s.p, n);
+		fraction = (struct str){ zero, n + 1 };
+		if (!header_time(fraction, ns))
+			return false;
+		s = str_from(s, n);
+	}
+	local = s.n == 0;
+	if (s.n > 2 && (s.p[0] == '+' || s.p[0] == '-')) {
+		hours = str_head(str_from(s, 1), 2);
+		minutes = str_from(s, 3);
+		if (minutes.n && minutes.p[0] == ':')
+			minutes = str_from(minutes, 1);
+		if (!str_u64(hours, &h) || (minutes.n && !str_u64(minutes, &m)) || h > 23 || m > 59)
+			return false;
+		offset = (int64_t)(h * 3600 + m * 60) * (s.p[0] == '-' ? -1 : 1);
+	} else if (!local && !str_eq(s, STR("Z"))) {
+		return false;
+	}
+	tm->tm_isdst = -1;
+	seconds = (int64_t)(local ? mktime(tm) : timegm(tm)) - offset;
+	*ns += (uint64_t)seconds * 1000000000u;
+	return seconds > 0 && seconds < INT64_MAX / 1000000000;
+}
+
+static bool parse_iso(const char *text, uint64_t *ns)
+{
+	struct tm tm = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%d", &tm);
+
+	if (rest && *rest == 0)
+		return parse_zone((struct str){ 0 }, &tm, ns); /* midnight */
+	if (!rest || (*rest != 'T' && *rest != ' '))
+		return false;
+	rest = strptime(rest + 1, "%H:%M:%S", &tm);
+	return rest && parse_zone(str_of(rest), &tm, ns);
+}
+
 struct select_time select_parse_time(const char *text, const char *option)
 {
-	struct select_time t = { .set = true, .relative = text[0] == '+' };
-	struct str s = str_of(text + t.relative);
+	struct select_time t = { .set = true, .relative = text[0] == '+', .wall = text[0] == '@' };
+	struct str s = str_of(text + (t.relative || t.wall));
 
-	if (str_find(s, '-') >= 0 || str_find(s, ':') >= 0)
-		die_usage("%s %s: perf script text does not tell the wall clock; "
-			  "give seconds of the record's clock, or +SECONDS from the first sample",
-			  option, text);
-	if (!header_time(s, &t.ns))
-		die_usage("%s: '%s' is not a time: SECONDS of the record's clock, or +SECONDS from the first sample",
-			  option, text);
-	return t;
+	if (!t.relative && !t.wall && str_find(s, '-') > 0) {
+		t.wall = true;
+		if (parse_iso(text, &t.ns))
+			return t;
+	} else if (header_time(s, &t.ns)) {
+		return t;
+	}
+	die_usage("%s: '%s' is not a time: SECONDS of the record's clock, +SECONDS from the first sample, "
+		  "@SECONDS since 1970, or 2026-11-21T15:04:05",
+		  option, text);
 }
 
 static bool in_ranges(const struct select_key *key, int64_t value)
@@ -149,7 +206,7 @@ bool select_sample(const struct select *s, const struct header *h, uint64_t firs
 	if (select_needs_time(s)) {
 		uint64_t ns;
 
-		if (!header_time(h->time, &ns) || (s->from.set && ns < absolute(s->from, first_ns)) ||
+		if (!header_ns(h, &ns) || (s->from.set && ns < absolute(s->from, first_ns)) ||
 		    (s->to.set && ns >= absolute(s->to, first_ns)))
 			return false;
 	}
@@ -157,9 +214,15 @@ bool select_sample(const struct select *s, const struct header *h, uint64_t firs
 	       comm_in_globs(&s->comm, h->comm);
 }
 
+bool select_needs_wall(const struct select *s)
+{
+	return s->from.wall || s->to.wall;
+}
+
 bool select_empty_range(const struct select *s)
 {
-	return s->from.set && s->to.set && s->from.relative == s->to.relative && s->from.ns >= s->to.ns;
+	return s->from.set && s->to.set && s->from.relative == s->to.relative && s->from.wall == s->to.wall &&
+	        s->from.ns >= s->to.ns;
 }
 
 void select_free(struct select *s)

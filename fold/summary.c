@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary.h"
 
+#include "quality.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -67,12 +69,42 @@ static uint64_t all_samples(const struct samples *p)
 }
 
 /* perf script shows losses only when asked; that none were seen proves nothing. */
-static void put_lost(char *text, size_t cap, const struct samples_tally *t)
+static void put_lost(char *text, size_t cap, const struct samples_tally *t, bool told)
 {
-	if (t->lost)
+	if (t->lost && told)
+		snprintf(text, cap, "%llu lost (%.2f %%)", ull(t->lost),
+			 100.0 * (double)t->lost / (double)(t->lost + t->samples + t->deselected));
+	else if (t->lost || told)
 		snprintf(text, cap, "%llu lost", ull(t->lost));
 	else
 		snprintf(text, cap, "losses not told");
+}
+
+/* What only perf.data tells. */
+static void say_recording(const struct result *res)
+{
+	const struct recording_tally *t = &res->recording;
+
+	if (res->slices)
+		warn("%llu slice%s of time written", ull(res->slices), plural(res->slices));
+	if (t->throttled)
+		warn("the kernel throttled the event %llu time%s, for want of time: samples are missing there", ull(t->throttled),
+		     plural(t->throttled));
+	if (t->garbage)
+		warn("%llu callchain%s damaged: %s", ull(t->garbage), t->garbage == 1 ? " is" : "s are",
+		     t->as_perf ? "their samples have no frames, as in perf script" : "the frames before the damage are used");
+	if (t->copy_cut)
+		warn("%llu stack%s longer than the recorded copy, the outer callers are missing: perf record --call-graph dwarf,65528",
+		     ull(t->copy_cut), t->copy_cut == 1 ? " is" : "s are");
+	if (t->deferred)
+		warn("%llu user callchain%s deferred and not joined", ull(t->deferred), t->deferred == 1 ? " was" : "s were");
+	if (t->map_bad)
+		warn("%llu line%s of perf maps %s not understood", ull(t->map_bad), plural(t->map_bad),
+		     t->map_bad == 1 ? "was" : "were");
+	if (t->kernel)
+		warn("no names of the kernel: %s", t->kernel);
+	if (res->run.script.samples.tally.deep)
+		quality_say(t);
 }
 
 static void say_script(const struct result *res)
@@ -81,9 +113,9 @@ static void say_script(const struct result *res)
 	const struct samples_tally *t = &p->tally;
 	struct str event = samples_event_name(p);
 	uint64_t stacks = count_stacks(&p->stacks);
-	char lost[40], left_out[80] = "", skipped[60] = "", deferred[60] = "";
+	char lost[60], left_out[80] = "", skipped[60] = "", deferred[60] = "";
 
-	put_lost(lost, sizeof(lost), t);
+	put_lost(lost, sizeof(lost), t, !res->text);
 	if (t->deselected)
 		snprintf(left_out, sizeof(left_out), ", %llu not selected", ull(t->deselected));
 	if (t->skipped)
@@ -95,15 +127,20 @@ static void say_script(const struct result *res)
 	     ull(t->samples), plural(t->samples), event.n ? " of " : "", (int)event.n, event.p, ull(stacks), plural(stacks),
 	     ull(t->bare), lost, t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0,
 	     left_out, skipped, deferred);
+	if (res->recording.recordings)
+		say_recording(res);
 	if (t->samples && t->deep == 0)
 		warn("0 callchains of more than one frame: was perf record run without -g?");
 }
 
 /* What was asked for, but cannot be answered from this text. */
-static void say_missing(const struct request *r, const struct samples_tally *t)
+static void say_missing(const struct request *r, const struct result *res)
 {
+	const struct samples_tally *t = &res->run.script.samples.tally;
 	const struct samples_options *o = &r->script;
 
+	if (!res->text)
+		return;
 	if (!t->with_pid && (o->pid || o->tid || o->select.pid.n))
 		warn("the input names threads only: perf script -F +pid adds process ids");
 	if (!t->lost && (r->has_max_lost || r->show_lost))
@@ -123,7 +160,11 @@ static int finish_script(const struct request *r, const struct result *res)
 		return p->nevents ? PJ_OK : PJ_FAILED;
 	if (!r->quiet)
 		say_script(res);
-	say_missing(r, t);
+	say_missing(r, res);
+	if (t->samples == 0 && all_samples(p) == 0 && !res->text) {
+		warn("no samples: the recording holds none");
+		return PJ_OK;
+	}
 	if (t->samples == 0) {
 		warn("no samples: %llu were seen, %llu of the folded event, none was selected", ull(all_samples(p)),
 		     ull(t->deselected));
@@ -213,5 +254,5 @@ int summary(const struct request *r, const struct result *res)
 		warn("no samples: the input is empty");
 		status = PJ_FAILED;
 	}
-	return res->damaged ? PJ_FAILED : status;
+	return res->damaged || res->recording.damaged ? PJ_FAILED : status;
 }

@@ -15,8 +15,12 @@ struct result {
 	struct folded_header header;
 	struct folded_tally folded;
 	struct asflamegraph flamegraph;
+	struct recording_tally recording;
 	unsigned columns;      /* of folded inputs; 0: none yet */
-	bool script, damaged;
+	bool script; /* samples: of text or perf.data */
+	bool text;   /* of text */
+	bool damaged;
+	uint64_t slices; /* written */
 };
 
 /* Says it all, and returns the exit status. */

@@ -4,7 +4,9 @@
 # FLAMEGRAPH_DIR   a checkout of FlameGraph: its scripts are measured beside ours (said to be absent otherwise)
 # PJ_BENCH_INPUT   perf script text, plain or .gz; default: ../shared/bench/mixed-60s-999hz.script.gz, else generated
 # PJ_BENCH_RUNS    runs of which the best counts (5)
-# PJ_BENCH_SKIP    what to leave out, of: memory threads svg browser diff start check
+# PJ_BENCH_SKIP    what to leave out, of: memory threads recording svg browser diff start check
+# PJ_BENCH_SECS    seconds of the recording (20; what is promised is about 60), or
+# PJ_BENCH_DATA    a perf.data of this machine to use instead
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
@@ -119,6 +121,49 @@ SH
 	row "pjfold: share of the time that halves save, that -j2 saves" "$share %" ">= 75 %" "$share >= 75"
 	row "  the same as share of the gain in speed" "$faster %" "" ""
 	if cmp -s "$tmp/j1" "$tmp/j2"; then row "pjfold: -j1 and -j2 give identical bytes" yes yes 1; else row "pjfold: -j1 and -j2 give identical bytes" no yes 0; fi
+fi
+
+# ---- perf.data, against perf script | stackcollapse-perf.pl
+recording()
+{
+	local data=$tmp/perf.data secs=${PJ_BENCH_SECS:-20} cold warm perf wall theirs samples differ
+
+	if ! command -v perf >/dev/null; then
+		absent "perf.data" "absent (perf)"
+		return
+	fi
+	if [ -n "${PJ_BENCH_DATA:-}" ]; then
+		data=$PJ_BENCH_DATA
+	elif ! perf record -q -a -g -F 999 -o "$data" -- test/bench/load.sh "$secs" >/dev/null 2>&1; then
+		absent "perf.data" "absent (may not record)"
+		return
+	fi
+	samples=$("$bin/pjfold" --info "$data" | awk '$1 == "samples" { print $2 + 0 }')
+	absent "recording: $(calc %.1f "$(stat -c %s "$data") / 1e6") MB" "$samples samples"
+	export XDG_CACHE_HOME=$tmp/cache
+	cold=$("$measure" -o "$tmp/data.folded" -- "$bin/pjfold" -q "$data")
+	warm=$("$measure" -n "$runs" -o "$tmp/data.folded" -- "$bin/pjfold" -q "$data")
+	wall=$(echo "$warm" | field 2)
+	row "pjfold perf.data: wall time, kernel symbols cached" "$wall s" "" ""
+	row "  without the cache, first run" "$(echo "$cold" | field 2) s" "" ""
+	row "  with -j 2" "$("$measure" -n "$runs" -o /dev/null -- "$bin/pjfold" -q -j 2 "$data" | field 2) s" "" ""
+	row "  memory: all of it, anonymous" "$(calc %.1f "$(echo "$warm" | field 4) / 1024") MB, $(calc %.1f "$(echo "$warm" | field 3) / 1024") MB" "<= 128 MB (goal 64)" \
+		"$(echo "$warm" | field 4) <= 128 * 1024"
+	perf=$("$measure" -o "$tmp/data.script" -- perf script --no-inline -i "$data" 2>/dev/null)
+	row "perf script: wall time, memory" "$(echo "$perf" | field 2) s, $(calc %.1f "$(echo "$perf" | field 4) / 1024") MB" "" ""
+	"$bin/pjfold" -q --as-perf --root=thread "$data" >"$tmp/as-perf"
+	differ=$("$bin/pjfold" -q "$tmp/data.script" | diff - "$tmp/as-perf" | awk '/^[<>]/ { n += $NF } END { print n / 2 }')
+	row "  samples whose stacks differ with --as-perf" "$differ of $samples" "<= 0.1 %" "$differ <= $samples / 1000"
+	if [ -z "$peer" ] || [ ! -e "$peer/stackcollapse-perf.pl" ]; then
+		absent "perf script | stackcollapse-perf.pl" "absent (FLAMEGRAPH_DIR)"
+		return
+	fi
+	theirs=$("$measure" -o /dev/null -- sh -c 'perf script -i "$1" 2>/dev/null | perl "$2" --all' - "$data" "$peer/stackcollapse-perf.pl" 2>/dev/null | field 2)
+	row "perf script | stackcollapse-perf.pl: wall time, times ours" "$theirs s, $(calc %.1f "$theirs / $wall") times" ">= 25 (goal 40)" "$theirs / $wall >= 25"
+}
+if [[ $skip != *' recording '* ]]; then
+	(recording; exit "$missed")
+	missed=$?
 fi
 
 # svg_parts FILE: bytes of names, tree and self, static layer, all

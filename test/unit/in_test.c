@@ -245,6 +245,35 @@ static void gzip(void)
 	}
 }
 
+/* Any place of a file, whatever was read; what is none becomes one. */
+static void places(void)
+{
+	char packed[256], buf[16];
+	uint64_t size = 0;
+	struct in in;
+	size_t n;
+
+	put("0123456789", 10);
+	in_open(&in, path);
+	(void)in_peek(&in, 3);
+	ok(in_seekable(&in, &size) && size == 10, "a file has places");
+	ok(in_pread(&in, buf, 4, 3) == 4 && memcmp(buf, "3456", 4) == 0, "in the middle");
+	ok(in_pread(&in, buf, 9, 8) == 2 && memcmp(buf, "89", 2) == 0, "at the end");
+	ok(in_pread(&in, buf, 9, 10) == 0 && in_pread(&in, buf, 9, UINT64_MAX - 3) == 0, "behind it");
+	ok(in_read(&in, buf, 2) == 2 && memcmp(buf, "01", 2) == 0, "reading goes on where it was");
+	in_close(&in);
+
+	n = member(packed, sizeof(packed), "0123456789", 10);
+	put(packed, n);
+	in_open(&in, path);
+	ok(!in_seekable(&in, &size), "gzip has no places");
+	(void)in_peek(&in, 3);
+	in_spool(&in);
+	ok(in_seekable(&in, &size) && size == 10 && in_pread(&in, buf, 4, 3) == 4 && memcmp(buf, "3456", 4) == 0,
+	   "but a copy of it has");
+	in_close(&in);
+}
+
 static void open_it(void *name)
 {
 	struct in in;
@@ -286,6 +315,7 @@ int main(void)
 	plain();
 	pipes();
 	gzip();
+	places();
 	refused();
 	unlink(path);
 	rmdir(dir);

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "addrspace.h"
+
+#include "diag.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAP_HUGE 0x40000u    /* MAP_HUGETLB */
+
+#define NOBODY UINT32_MAX    /* pid of the kernel's mappings */
+#define PROTECTION_EXEC 4u
+
+/* ---- DSOs --------------------------------------------------------------------------------------------------- */
+
+static uint32_t dso_by_key(struct addrspace *a, struct str key, enum dso_kind kind, struct str path)
+{
+	uint32_t before = a->keys.n, id = intern(&a->keys, key);
+
+	if (id <= before)
+		return id;
+	if (id >= a->dso_cap) {
+		size_t cap = a->dso_cap ? a->dso_cap * 2 : 64;
+
+		a->dso = mem_grow(a->dso, sizeof(*a->dso), cap);
+		memset(a->dso + a->dso_cap, 0, (cap - a->dso_cap) * sizeof(*a->dso));
+		a->dso_cap = cap;
+	}
+	a->dso[id] = (struct dso){ .kind = kind, .path = arena_copy(&a->text, path) };
+	return id;
+}
+
+/* Equal bytes are the same DSO: the kind, what tells files of one path apart, the path. */
+static uint32_t dso_of(struct addrspace *a, enum dso_kind kind, struct str path, const void *identity, size_t n)
+{
+	if (path.n > sizeof(a->key) - 64)
+		path.n = sizeof(a->key) - 64; /* longer than any path of the kernel */
+	a->key[0] = (char)kind;
+	a->key[1] = (char)n;
+	memcpy(a->key + 2, identity, n);
+	memcpy(a->key + 2 + n, path.p, path.n);
+	return dso_by_key(a, (struct str){ a->key, 2 + n + path.n }, kind, path);
+}
+
+uint32_t addrspace_special(struct addrspace *a, enum dso_kind kind, struct str name)
+{
+	return dso_of(a, kind, name, "", 0);
+}
+
+uint32_t addrspace_jit(struct addrspace *a, uint32_t pid)
+{
+	char path[40];
+	uint32_t id;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)pid);
+	id = dso_of(a, DSO_JIT, str_of(path), &pid, sizeof(pid));
+	a->dso[id].pid = pid;
+	return id;
+}
+
+/* perf's is_anon_memory, is_no_dso_memory. */
+static bool is_anonymous(struct str path, uint32_t flags)
+{
+	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
+	       str_starts(path, STR("/anon_hugepage")) || (flags & MAP_HUGE);
+}
+
+static bool is_no_file(struct str path)
+{
+	return str_starts(path, STR("[stack")) || str_starts(path, STR("/SYSV")) || str_eq(path, STR("[heap]"));
+}
+
+/* Memory that a process shares with itself to write code through one mapping and run it in another. */
+static bool is_memfd(struct str path)
+{
+	return str_starts(path, STR("/memfd:"));
+}
+
+static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
+{
+	struct {
+		uint32_t major, minor;
+		uint64_t inode, generation;
+	} inode = { r->mmap.major, r->mmap.minor, r->mmap.inode, r->mmap.generation };
+	const struct build_id *b = &r->mmap.build_id;
+	uint32_t id = b->n ? dso_of(a, DSO_FILE, r->mmap.path, b->byte, b->n < BUILD_ID_MAX ? b->n : BUILD_ID_MAX) :
+			     dso_of(a, DSO_FILE, r->mmap.path, &inode, sizeof(inode));
+
+	if (b->n)
+		a->dso[id].build_id = *b;
+	return id;
+}
+
+static uint32_t user_dso(struct addrspace *a, const struct perfdata_record *r)
+{
+	bool exec = !r->mmap.data || (r->mmap.protection & PROTECTION_EXEC);
+	struct str path = r->mmap.path;
+	uint32_t id;
+
+	if (str_starts(path, STR("[vdso")))
+		id = addrspace_special(a, DSO_VDSO, path);
+	else if (is_anonymous(path, r->mmap.flags) || is_no_file(path))
+		id = exec && r->pid ? addrspace_jit(a, r->pid) : addrspace_special(a, DSO_DATA, path.n ? path : STR("//anon"));
+	else if (is_memfd(path) && exec && !a->as_perf)
+		id = addrspace_jit(a, r->pid);
+	else
+		id = file_dso(a, r);
+	if (a->dso[id].kind != DSO_JIT)
+		a->dso[id].pid = r->pid;
+	a->dso[id].mapped_ns = r->has_time ? r->time : 0;
+	return id;
+}
+
+void addrspace_build_ids(struct addrspace *a, const struct perfdata_build_id *id, size_t n)
+{
+	/* the first of a path, as in perf */
+	for (uint32_t d = 1; d <= a->keys.n; d++) {
+		struct dso *dso = &a->dso[d];
+		bool kernel = dso->kind == DSO_KERNEL;
+
+		for (size_t i = 0; i < n && dso->build_id.n == 0; i++)
+			if ((kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO) && id[i].kernel == kernel &&
+			    str_eq(id[i].path, dso->path))
+				dso->build_id = id[i].id;
+	}
+}
+
+/* ---- maps --------------------------------------------------------------------------------------------------- */
+
+static struct addrspace_maps *maps_new(struct addrspace *a)
+{
+	struct addrspace_maps *m = mem_alloc(sizeof(*m), 1);
+
+	m->refs = 1;
+	m->serial = ++a->serial;
+	return m;
+}
+
+static void maps_drop(struct addrspace_maps *m)
+{
+	if (--m->refs)
+		return;
+	free(m->map);
+	free(m);
+}
+
+/* The one to write to: a copy when others see it, too. */
+static struct addrspace_maps *maps_own(struct addrspace *a, struct addrspace_maps *m)
+{
+	struct addrspace_maps *copy;
+
+	if (m->refs == 1) {
+		m->serial = ++a->serial;
+		return m;
+	}
+	copy = maps_new(a);
+	copy->n = m->n;
+	copy->cap = m->n + 8;
+	copy->map = mem_alloc(sizeof(*copy->map), copy->cap);
+	if (m->n)
+		memcpy(copy->map, m->map, m->n * sizeof(*m->map));
+	m->refs--;
+	return copy;
+}
+
+/* Index of the first map that ends behind address. */
+static size_t maps_behind(const struct addrspace_maps *m, uint64_t address)
+{
+	size_t low = 0, high = m->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (m->map[mid].end > address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* Puts up to three pieces in the place of maps from..to. */
+static void maps_replace(struct addrspace_maps *m, size_t from, size_t to, const struct addrspace_map *piece, size_t n)
+{
+	size_t rest = m->n - to;
+
+	if (m->n + n > m->cap) {
+		m->cap = m->cap ? m->cap * 2 : 16;
+		m->map = mem_grow(m->map, sizeof(*m->map), m->cap);
+	}
+	if (rest)
+		memmove(m->map + from + n, m->map + to, rest * sizeof(*m->map));
+	if (n)
+		memcpy(m->map + from, piece, n * sizeof(*piece));
+	m->n = from + n + rest;
+}
+
+/* What is new lies over what was there; what sticks out before and behind stays. dso 0: a hole. */
+static void maps_insert(struct addrspace_maps *m, struct addrspace_map new)
+{
+	struct addrspace_map piece[3];
+	size_t from = maps_behind(m, new.start), to = from, n = 0;
+
+	while (to < m->n && m->map[to].start < new.end)
+		to++;
+	if (from < to && m->map[from].start < new.start) {
+		piece[n] = m->map[from];
+		piece[n++].end = new.start;
+	}
+	if (new.dso)
+		piece[n++] = new;
+	if (from < to && m->map[to - 1].end > new.end) {
+		piece[n] = m->map[to - 1];
+		piece[n++].start = new.end;
+	}
+	maps_replace(m, from, to, piece, n);
+}
+
+static const struct addrspace_map *maps_find(const struct addrspace_maps *m, uint64_t ip)
+{
+	size_t i = maps_behind(m, ip);
+
+	return i < m->n && m->map[i].start <= ip ? &m->map[i] : NULL;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------------ */
+
+static uint32_t thread_hash(uint32_t tid)
+{
+	return (uint32_t)(tid * 0x9E3779B97F4A7C15u >> 32);
+}
+
+static void grow_threads(struct addrspace *a)
+{
+	uint32_t nslots = a->mask ? (a->mask + 1) * 2 : 1024;
+	struct addrspace_thread **slot = mem_alloc(sizeof(*slot), nslots);
+
+	for (uint32_t i = 0; a->mask && i <= a->mask; i++) {
+		uint32_t at;
+
+		if (!a->slot[i])
+			continue;
+		for (at = thread_hash(a->slot[i]->tid) & (nslots - 1); slot[at]; at = (at + 1) & (nslots - 1))
+			;
+		slot[at] = a->slot[i];
+	}
+	free(a->slot);
+	a->slot = slot;
+	a->mask = nslots - 1;
+}
+
+/* The place of a tid; used is false until somebody was seen under it. */
+static struct addrspace_thread *thread_of(struct addrspace *a, uint32_t tid)
+{
+	uint32_t i;
+
+	if (a->nthreads >= a->mask / 2)
+		grow_threads(a);
+	for (i = thread_hash(tid) & a->mask; a->slot[i]; i = (i + 1) & a->mask)
+		if (a->slot[i]->tid == tid)
+			return a->slot[i];
+	a->nthreads++;
+	a->slot[i] = arena_new(&a->text, struct addrspace_thread, 1);
+	a->slot[i]->tid = tid;
+	return a->slot[i];
+}
+
+static void space_drop(struct addrspace_space *s)
+{
+	if (!s || --s->refs)
+		return;
+	maps_drop(s->maps);
+	free(s);
+}
+
+static struct addrspace_space *space_new(struct addrspace_maps *maps)
+{
+	struct addrspace_space *s = mem_alloc(sizeof(*s), 1);
+
+	s->refs = 1;
+	s->maps = maps;
+	return s;
+}
+
+static void forget(struct addrspace_thread *t)
+{
+	space_drop(t->space);
+	*t = (struct addrspace_thread){ .tid = t->tid };
+}
+
+struct addrspace_thread *addrspace_thread(struct addrspace *a, uint32_t pid, uint32_t tid)
+{
+	struct addrspace_thread *t = thread_of(a, tid), *leader;
+
+	if (likely(t->used && t->pid == pid))
+		return t;
+	forget(t); /* the number was given to another process, and nobody told */
+	t->used = true;
+	t->pid = pid;
+	if (pid == tid) {
+		t->space = space_new(maps_new(a));
+		return t;
+	}
+	leader = thread_of(a, pid);
+	if (!leader->used || leader->pid != pid) {
+		forget(leader);
+		leader->used = true;
+		leader->pid = pid;
+		leader->space = space_new(maps_new(a));
+	}
+	t->space = leader->space;
+	t->space->refs++;
+	return t;
+}
+
+uint32_t addrspace_comm(struct addrspace *a, struct addrspace_thread *t)
+{
+	char name[16];
+	int n;
+
+	if (likely(t->comm))
+		return t->comm;
+	if (t->tid == 0)
+		return intern(&a->comms, STR("swapper"));
+	n = snprintf(name, sizeof(name), ":%d", (int)t->tid);
+	return intern(&a->comms, (struct str){ name, (size_t)n });
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+static void fork_thread(struct addrspace *a, const struct perfdata_record *r)
+{
+	struct addrspace_thread *parent = addrspace_thread(a, r->fork.ppid, r->fork.ptid), *t;
+	uint32_t comm = parent->comm;
+	struct addrspace_maps *maps = parent->space->maps;
+
+	if (parent->tid == r->tid)
+		return; /* nobody is its own child */
+	maps->refs++; /* the new one may take the number of the old one's leader */
+	forget(thread_of(a, r->tid));
+	t = addrspace_thread(a, r->pid, r->tid);
+	t->comm = comm;
+	if (r->pid != r->fork.ppid && !r->fork.synthesised && t->space->maps->n == 0) {
+		maps_drop(t->space->maps);
+		t->space->maps = maps;
+		return;
+	}
+	maps_drop(maps);
+}
+
+static void comm_record(struct addrspace *a, const struct perfdata_record *r)
+{
+	struct addrspace_thread *t = addrspace_thread(a, r->pid, r->tid);
+
+	t->comm = intern(&a->comms, r->comm.comm);
+	/* what the program before had mapped is gone; perf keeps it, and so finds code that is not there */
+	if (r->comm.exec && !a->as_perf) {
+		maps_drop(t->space->maps);
+		t->space->maps = maps_new(a);
+	}
+}
+
+static bool kernel_map(const struct perfdata_record *r, struct addrspace_map *m)
+{
+	m->start = r->mmap.start;
+	if (__builtin_add_overflow(m->start, r->mmap.length, &m->end))
+		m->end = UINT64_MAX;
+	return m->start < m->end;
+}
+
+/* "/lib/modules/6.1/kernel/fs/nfs-v4.ko.xz" is [nfs_v4]. */
+static struct str module_name(struct str path, char *name, size_t cap)
+{
+	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+	ptrdiff_t dot = str_find_str(base, STR(".ko"));
+	size_t n = 0;
+
+	if (base.n && base.p[0] == '[')
+		return base;
+	if (dot >= 0)
+		base.n = (size_t)dot;
+	name[n++] = '[';
+	for (size_t i = 0; i < base.n && n < cap - 1; i++)
+		name[n++] = base.p[i];
+	for (size_t i = 1; i < n; i++)
+		if (name[i] == '-')
+			name[i] = '_';
+	name[n++] = ']';
+	return (struct str){ name, n };
+}
+
+static void kernel_mmap(struct addrspace *a, const struct perfdata_record *r)
+{
+	struct str path = r->mmap.path, kernel = STR("[kernel.kallsyms]");
+	struct addrspace_map m = { 0 };
+	char name[128];
+
+	if (!kernel_map(r, &m))
+		return;
+	if (str_starts(path, kernel) || str_starts(path, STR("[guest.kernel"))) {
+		m.dso = addrspace_special(a, DSO_KERNEL, kernel);
+		if (path.n > kernel.n) { /* the symbol that was used to tell how far the kernel was moved */
+			a->kernel_symbol = arena_copy(&a->text, str_from(path, kernel.n));
+			a->kernel_text = r->mmap.offset;
+		}
+		a->kernel_core = m.dso;
+	} else {
+		m.dso = addrspace_special(a, DSO_KERNEL, module_name(path, name, sizeof(name)));
+	}
+	if (r->mmap.build_id.n)
+		a->dso[m.dso].build_id = r->mmap.build_id;
+	a->kernel = maps_own(a, a->kernel);
+	maps_insert(a->kernel, m);
+}
+
+static void user_mmap(struct addrspace *a, const struct perfdata_record *r)
+{
+	struct addrspace_thread *t = addrspace_thread(a, r->pid, r->tid);
+	struct addrspace_map m = { 0 };
+	enum dso_kind kind;
+
+	if (!kernel_map(r, &m))
+		return;
+	m.dso = user_dso(a, r);
+	kind = a->dso[m.dso].kind;
+	if (kind == DSO_FILE)
+		m.add = r->mmap.offset - m.start;
+	else if (kind == DSO_VDSO)
+		m.add = 0 - m.start;
+	t->space->maps = maps_own(a, t->space->maps);
+	maps_insert(t->space->maps, m);
+}
+
+static void ksymbol(struct addrspace *a, const struct perfdata_record *r)
+{
+	struct addrspace_map m = { .start = r->ksymbol.start };
+
+	if (__builtin_add_overflow(m.start, (uint64_t)r->ksymbol.length, &m.end) || m.start == m.end)
+		return;
+	m.dso = r->ksymbol.gone ? 0 : addrspace_special(a, DSO_SYMBOL, r->ksymbol.name);
+	a->kernel = maps_own(a, a->kernel);
+	maps_insert(a->kernel, m);
+}
+
+void addrspace_record(struct addrspace *a, const struct perfdata_record *r)
+{
+	switch (r->kind) {
+	case PERFDATA_MMAP:
+		if (r->pid == NOBODY)
+			kernel_mmap(a, r);
+		else
+			user_mmap(a, r);
+		break;
+	case PERFDATA_COMM:
+		comm_record(a, r);
+		break;
+	case PERFDATA_FORK:
+		fork_thread(a, r);
+		break;
+	case PERFDATA_KSYMBOL:
+		ksymbol(a, r);
+		break;
+	default: /* after EXIT a thread still has samples: of its own end */
+		break;
+	}
+}
+
+/* ---- questions ---------------------------------------------------------------------------------------------- */
+
+struct addrspace_place addrspace_find(const struct addrspace *a, const struct addrspace_thread *t,
+				      enum perfdata_mode mode, uint64_t ip)
+{
+	const struct addrspace_map *m = NULL;
+
+	if (mode == MODE_KERNEL) {
+		m = maps_find(a->kernel, ip);
+		if (!m && a->kernel_core)
+			return (struct addrspace_place){ a->kernel_core, ip }; /* kallsyms knows more than one mapping tells */
+	} else if (mode == MODE_USER) {
+		m = maps_find(t->space->maps, ip);
+	}
+	return m ? (struct addrspace_place){ m->dso, ip + m->add } : (struct addrspace_place){ 0, ip };
+}
+
+void addrspace_init(struct addrspace *a, bool as_perf)
+{
+	*a = (struct addrspace){ .as_perf = as_perf };
+	a->dso_cap = 64;
+	a->dso = mem_alloc(sizeof(*a->dso), a->dso_cap);
+	a->dso[0] = (struct dso){ .kind = DSO_NOWHERE, .path = STR("[unknown]") };
+	a->kernel = maps_new(a);
+}
+
+void addrspace_free(struct addrspace *a)
+{
+	for (uint32_t i = 0; a->mask && i <= a->mask; i++)
+		if (a->slot[i])
+			space_drop(a->slot[i]->space);
+	maps_drop(a->kernel);
+	intern_free(&a->comms);
+	intern_free(&a->keys);
+	free(a->dso);
+	free(a->slot);
+	arena_free(&a->text);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dsofiles.h"
+
+#include "arena.h"
+#include "text.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+/* One search: the files that were found so far, and the worst that was met on the way. */
+struct search {
+	const struct dsofiles_options *options;
+	const struct dsofiles_query *query;
+	struct build_id id;         /* to be matched; n == 0: not known */
+	struct elfsyms *path;       /* the file that was mapped */
+	struct elfsyms *symbols;    /* the first with .symtab */
+	struct elfsyms *runtime;    /* the first with .dynsym */
+	struct text debuglink;
+	uint32_t debuglink_crc;
+	enum dso_why why;
+	struct text name;           /* scratch */
+};
+
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+#define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* To open a device can have effects, so it is known to be a regular file before it is opened. Takes fd, of O_PATH. */
+static int reopen_regular(int fd)
+{
+	struct stat st;
+	char link[48];
+	int opened = -1, error = EACCES;
+
+	if (fd < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		opened = open(link, READ_ONLY);
+		error = errno;
+	}
+	close(fd);
+	errno = error;
+	return opened;
+}
+
+int dsofiles_open_inside(pid_t pid, struct str path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	char root[48];
+	struct text name = { 0 };
+	int dir, fd, error;
+
+	if (path.n == 0 || memchr(path.p, 0, path.n)) {
+		errno = ENOENT;
+		return -1;
+	}
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	text_str(&name, path);
+	text_char(&name, '\0');
+	/* a kernel without openat2 (before 5.6) says ENOSYS: then nothing inside of a container is opened */
+	fd = (int)syscall(SYS_openat2, dir, name.p, &how, sizeof(how));
+	error = errno;
+	close(dir);
+	text_free(&name);
+	errno = error;
+	return reopen_regular(fd);
+}
+
+static int open_here(const char *path)
+{
+	return reopen_regular(open(path, O_PATH | O_CLOEXEC));
+}
+
+/* Reasons in the order in which they matter: what was met first is kept, but for a reason that tells more. */
+static void note(struct search *s, enum dso_why why)
+{
+	if (s->why == DSO_NO_FILE)
+		s->why = why;
+}
+
+static bool same_build(struct build_id a, struct build_id b)
+{
+	static const uint8_t zero[BUILD_ID_MAX];
+	size_t n = a.n < b.n ? a.n : b.n;
+
+	/* records hold 20 bytes, also of shorter ids */
+	return memcmp(a.byte, b.byte, n) == 0 && memcmp(a.byte + n, zero, a.n - n) == 0 && memcmp(b.byte + n, zero, b.n - n) == 0;
+}
+
+static struct elfsyms *open_elf(struct search *s, int fd)
+{
+	const char *why;
+	struct elfsyms *e;
+
+	if (fd < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			note(s, DSO_FORBIDDEN);
+		return NULL;
+	}
+	e = elfsyms_open(fd, &s->options->elf, &why);
+	if (!e)
+		note(s, DSO_NOT_ELF);
+	return e;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------------------------- */
+
+/* Takes e over: keeps it when it is needed. */
+static void consider(struct search *s, struct elfsyms *e)
+{
+	if (!e)
+		return;
+	if (s->id.n && (!elfsyms_build_id(e).n || !same_build(s->id, elfsyms_build_id(e)))) {
+		note(s, DSO_OTHER_BUILD);
+		elfsyms_close(e);
+		return;
+	}
+	if (!s->symbols && elfsyms_has_symtab(e))
+		s->symbols = e;
+	if (!s->runtime && elfsyms_has_dynsym(e))
+		s->runtime = e;
+	if (e != s->symbols && e != s->runtime && e != s->path)
+		elfsyms_close(e);
+}
+
+static bool complete(const struct search *s)
+{
+	return s->symbols && s->runtime;
+}
+
+/* Opens as the sampled process would; else as we would, with the prefix of the user. */
+static int open_as_mapped(struct search *s, const char *path)
+{
+	const char *symfs = s->options->symfs;
+	struct text name = { 0 };
+	int fd = -1;
+
+	if (s->query->live)
+		fd = dsofiles_open_inside(s->query->live, str_of(path));
+	/* another file of the same name is refused by its build-id; where none is known, nobody would notice */
+	if (fd < 0 && (!s->query->live || s->id.n)) {
+		if (symfs)
+			text_add(&name, symfs);
+		text_add(&name, path);
+		text_char(&name, '\0');
+		fd = open_here(name.p);
+		text_free(&name);
+	}
+	return fd;
+}
+
+static void try_path(struct search *s)
+{
+	if (!complete(s) && s->name.n) {
+		text_char(&s->name, '\0');
+		consider(s, open_elf(s, open_as_mapped(s, s->name.p)));
+	}
+}
+
+static struct str dir_of(struct str path) /* with the slash */
+{
+	return str_head(path, (size_t)(str_rfind(path, '/') + 1));
+}
+
+static void begin(struct search *s, const char *start)
+{
+	s->name.n = 0;
+	text_add(&s->name, start);
+}
+
+/* Without any build-id, the link's own check is what is left. */
+static bool crc_matches(struct search *s)
+{
+	unsigned char *block = mem_alloc(1, 1u << 16);
+	uLong crc = crc32(0, NULL, 0);
+	ssize_t n;
+	int fd;
+
+	text_char(&s->name, '\0');
+	s->name.n--;
+	fd = open_as_mapped(s, s->name.p);
+	while (fd >= 0 && (n = read(fd, block, 1u << 16)) > 0)
+		crc = crc32(crc, block, (uInt)n);
+	if (fd >= 0)
+		close(fd);
+	free(block);
+	return fd >= 0 && (uint32_t)crc == s->debuglink_crc;
+}
+
+static void try_link(struct search *s, const char *root, struct str dir, const char *sub)
+{
+	begin(s, root);
+	text_str(&s->name, dir);
+	text_add(&s->name, sub);
+	text_str(&s->name, text_view(&s->debuglink));
+	if (s->id.n || s->options->elf.as_perf || crc_matches(s))
+		try_path(s);
+}
+
+static void try_debuglink(struct search *s, struct str path)
+{
+	struct str dir = dir_of(path), name = text_view(&s->debuglink);
+
+	/* a link is a name beside the file, not a way through the file system */
+	if (name.n == 0 || str_find(name, '/') >= 0)
+		return;
+	try_link(s, "", dir, "");
+	try_link(s, "", dir, ".debug/");
+	try_link(s, DEBUG_ROOT, dir, "");
+}
+
+/* ROOT/.build-id/xx/yyyy: appends to the name; false when no build-id is known. */
+static bool add_build_id(struct search *s)
+{
+	if (s->id.n < 2)
+		return false;
+	text_add(&s->name, "/.build-id/");
+	for (size_t i = 0; i < s->id.n; i++)
+		text_printf(&s->name, i == 0 ? "%02x/" : "%02x", s->id.byte[i]);
+	return true;
+}
+
+/* perf's own cache; it is ours, so it is never looked for in a container. */
+static void try_cache(struct search *s, const char *what)
+{
+	const char *dir = s->options->debug_dir, *home = getenv("HOME");
+
+	if (complete(s) || (!dir && !home))
+		return;
+	begin(s, dir ? dir : home);
+	if (!dir)
+		text_add(&s->name, "/.debug");
+	if (!add_build_id(s))
+		return;
+	text_add(&s->name, what);
+	text_char(&s->name, '\0');
+	consider(s, open_elf(s, open_here(s->name.p)));
+}
+
+static void try_debug_root(struct search *s, struct str path)
+{
+	begin(s, DEBUG_ROOT);
+	text_str(&s->name, path);
+	text_add(&s->name, ".debug");
+	try_path(s);
+	begin(s, DEBUG_ROOT);
+	text_str(&s->name, path);
+	try_path(s);
+	begin(s, DEBUG_ROOT);
+	if (add_build_id(s)) {
+		text_add(&s->name, ".debug");
+		try_path(s);
+	}
+}
+
+static void try_rest(struct search *s, struct str path)
+{
+	struct str dir = dir_of(path);
+
+	begin(s, "");
+	text_str(&s->name, dir);
+	text_add(&s->name, ".debug/");
+	text_str(&s->name, str_from(path, dir.n));
+	try_path(s);
+	if (str_starts(path, STR("/usr/lib/"))) { /* merged /usr: packages of debug files still say /lib */
+		begin(s, DEBUG_ROOT);
+		text_str(&s->name, str_from(path, 4));
+		try_path(s);
+	}
+}
+
+/* ---- the file itself -------------------------------------------------------------------------------------------- */
+
+/* Opened first, as it holds the link, and the build-id when none was recorded; its turn to be considered comes later. */
+static void open_path(struct search *s, struct str path)
+{
+	struct str link;
+	int fd;
+
+	if (!s->id.n && !s->options->local && !s->options->symfs && !s->query->live) {
+		note(s, DSO_NO_FILE);
+		return;
+	}
+	s->name.n = 0;
+	text_str(&s->name, path);
+	text_char(&s->name, '\0');
+	fd = open_as_mapped(s, s->name.p);
+	s->path = open_elf(s, fd);
+	if (!s->path)
+		return;
+	if (!s->id.n)
+		s->id = elfsyms_build_id(s->path);
+	link = elfsyms_debuglink(s->path);
+	text_str(&s->debuglink, link);
+	s->debuglink_crc = elfsyms_debuglink_crc(s->path);
+}
+
+static void consider_path(struct search *s)
+{
+	struct elfsyms *e = s->path;
+
+	if (!e)
+		return;
+	if (s->id.n && !same_build(s->id, elfsyms_build_id(e))) {
+		s->path = NULL;
+		note(s, DSO_OTHER_BUILD);
+		elfsyms_close(e);
+		return;
+	}
+	consider(s, e);
+}
+
+/* "/usr/lib/x.so (deleted)": when the build-id matches, the file was only renamed, or copied over itself. */
+static struct str real_path(const struct search *s)
+{
+	struct str path = s->query->path;
+
+	if (s->id.n && !s->options->elf.as_perf && str_ends(path, STR(" (deleted)")))
+		path.n -= strlen(" (deleted)");
+	return path;
+}
+
+static void find_files(struct search *s)
+{
+	struct str path = real_path(s);
+
+	open_path(s, path);
+	try_debuglink(s, path);
+	try_cache(s, "/elf");
+	try_cache(s, "/debug");
+	try_debug_root(s, path);
+	consider_path(s);
+	try_rest(s, path);
+}
+
+/* ---- [vdso] -------------------------------------------------------------------------------------------------------- */
+
+/* A copy of what the kernel maps into every process, also into us. */
+static int open_own_vdso(void)
+{
+	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	Elf64_Ehdr h;
+	size_t size;
+	int fd;
+
+	if (!image)
+		return -1;
+	memcpy(&h, image, sizeof(h));
+	size = (size_t)h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20)
+		return -1;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void find_vdso(struct search *s)
+{
+	if (s->id.n || s->options->local)
+		consider(s, open_elf(s, open_own_vdso()));
+	try_cache(s, "/vdso");
+	try_cache(s, "/elf");
+}
+
+/* ---- asking ---------------------------------------------------------------------------------------------------------- */
+
+/* Also what the file that was mapped adds, where the debug file has nothing: .dynsym, .gnu_debugdata. */
+static size_t ask(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
+{
+	/* The segments are those of the file that was mapped: a debug file's lie elsewhere. (perf takes them from there when the
+	 * program is linked statically, and names other functions; no use in doing that as well.) */
+	struct elfsyms *runtime = s->runtime, *symbols = s->symbols;
+	size_t answered = 0;
+
+	if (!runtime)
+		runtime = s->path ? s->path : symbols;
+	if (!runtime)
+		return 0;
+	if (symbols)
+		answered = elfsyms_resolve(symbols, runtime, q, n, names);
+	if (!symbols || (symbols != runtime && !s->options->elf.as_perf))
+		answered += elfsyms_resolve(runtime, runtime, q, n, names);
+	return answered;
+}
+
+static void close_files(struct search *s)
+{
+	if (s->path && s->path != s->symbols && s->path != s->runtime)
+		elfsyms_close(s->path);
+	if (s->runtime && s->runtime != s->symbols)
+		elfsyms_close(s->runtime);
+	if (s->symbols)
+		elfsyms_close(s->symbols);
+	text_free(&s->debuglink);
+	text_free(&s->name);
+}
+
+enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d, struct symbols_query *q, size_t n,
+			      struct intern *names)
+{
+	struct search s = { .options = o, .query = d, .id = d->build_id, .why = DSO_NO_FILE };
+	size_t open = 0, answered;
+
+	for (size_t i = 0; i < n; i++)
+		open += q[i].name == 0;
+	if (str_eq(d->path, STR("[vdso]")))
+		find_vdso(&s);
+	else if (d->path.n && d->path.p[0] == '/' && !memchr(d->path.p, 0, d->path.n))
+		find_files(&s);
+	answered = ask(&s, q, n, names);
+	if (s.symbols || (answered == open && s.runtime))
+		s.why = DSO_FOUND;
+	else if (s.runtime || s.path)
+		s.why = DSO_STRIPPED;
+	close_files(&s);
+	return s.why;
+}

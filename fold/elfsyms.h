@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elfsyms.h - names of the functions in an ELF file, chosen as perf chooses them.
+ *
+ * Addresses are offsets in the file, as mappings give them, so ET_EXEC, PIE and prelinked files need no case of their own.
+ * .symtab, .dynsym, .gnu_debugdata, PLT; of aliases the one that perf takes; names demangled by libiberty as perf does
+ * (no parameters). The file is hostile: it may be truncated while it is read, or be no ELF at all.
+ */
+#ifndef PJ_ELFSYMS_H
+#define PJ_ELFSYMS_H
+
+#include "str.h"
+#include "symbols.h"
+
+#define BUILD_ID_MAX 20
+
+struct build_id {
+	uint8_t n; /* 0: there is none */
+	uint8_t byte[BUILD_ID_MAX];
+};
+
+struct elfsyms_options {
+	bool as_perf;     /* what perf 6.1 does, its gaps included (no .plt.sec, no .gnu_debugdata, ...) */
+	bool mangled;     /* do not demangle */
+};
+
+struct elfsyms; /* an open file */
+
+/* Takes fd over. NULL and *why (a static text: "not an ELF file", "truncated", ...) when it cannot be used. */
+struct elfsyms *elfsyms_open(int fd, const struct elfsyms_options *o, const char **why);
+
+struct build_id elfsyms_build_id(const struct elfsyms *e);
+bool elfsyms_has_symtab(const struct elfsyms *e);
+bool elfsyms_has_dynsym(const struct elfsyms *e);
+struct str elfsyms_debuglink(const struct elfsyms *e); /* name in .gnu_debuglink, or empty; lives as long as e */
+uint32_t elfsyms_debuglink_crc(const struct elfsyms *e); /* the CRC-32 of that file, as it stands behind the name */
+
+/* Answers q[0..n). runtime: the file that was mapped, whose program headers relate offsets to addresses; e itself, or another
+ * one where e is a separate debug file. Answers that are already there (name != 0) are left. Returns how many were answered. */
+size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
+		       struct intern *names);
+
+void elfsyms_close(struct elfsyms *e);
+
+/* The build-id in a buffer of ELF notes (/sys/kernel/notes, PT_NOTE). Pure. */
+struct build_id elfsyms_note_build_id(struct str notes);
+
+/* libiberty's name for people, without parameters; false when symbol is not mangled. Appends to out. */
+struct text;
+bool elfsyms_demangle(struct text *out, struct str symbol);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "identity.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND 1000000000u
+#define FIELD_STATE 3
+#define FIELD_START 22
+#define WALL_SLACK (10ull * SECOND)
+#define DRIFT_MAX (60ull * SECOND)
+
+bool identity_is_this_host(struct str hostname, struct str kernel_release)
+{
+	struct utsname u;
+
+	return hostname.n && kernel_release.n && uname(&u) == 0 && str_eq(hostname, str_of(u.nodename)) &&
+	       str_eq(kernel_release, str_of(u.release));
+}
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, a minute at most, and some
+ * ticks of the process table. Who would pass for another process has to get its number within that time. */
+static uint64_t drift(uint64_t uptime)
+{
+	uint64_t clocks = uptime / 10000;
+
+	return (clocks < DRIFT_MAX ? clocks : DRIFT_MAX) + SECOND / 10;
+}
+
+bool identity_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
+{
+	uint64_t uptime = now(CLOCK_MONOTONIC), wall = now(CLOCK_REALTIME), since, expected;
+
+	if (record_ns > uptime + drift(uptime) || wall_ns > wall + WALL_SLACK)
+		return false;
+	since = uptime > record_ns ? uptime - record_ns : 0;
+	expected = wall - since; /* wraps only where the clocks make no sense */
+	/* CLOCK_MONOTONIC stands still while the machine sleeps, so wall time may have gone further */
+	return wall_ns < expected + WALL_SLACK && wall_ns + WALL_SLACK + (now(CLOCK_BOOTTIME) - uptime) > expected;
+}
+
+bool identity_parse_stat(struct str stat, char *state, uint64_t *start_ticks)
+{
+	ptrdiff_t close = str_rfind(stat, ')'); /* comm stands in brackets, and may hold blanks and brackets */
+	unsigned field = FIELD_STATE;
+	struct str one;
+
+	if (close < 0 || str_from(stat, (size_t)close).n < 3)
+		return false;
+	stat = str_trim(str_from(stat, (size_t)close + 2));
+	one = str_cut(&stat, ' ');
+	if (one.n != 1)
+		return false;
+	*state = one.p[0];
+	for (; field < FIELD_START && stat.n; field++)
+		one = str_cut(&stat, ' ');
+	return field == FIELD_START && str_u64(one, start_ticks);
+}
+
+pid_t identity_parse_status(struct str status)
+{
+	while (status.n) {
+		struct str line = str_cut(&status, '\n');
+		uint64_t pid;
+		ptrdiff_t last;
+
+		if (!str_starts(line, STR("NSpid:")))
+			continue;
+		line = str_trim(str_from(line, 6));
+		last = str_rfind(line, '\t');
+		return str_u64(str_from(line, (size_t)(last + 1)), &pid) && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+	}
+	return 0;
+}
+
+/* The beginning of /proc/PID/name; empty when there is none. */
+static struct str read_proc(pid_t pid, const char *name, char *buf, size_t room)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	if (pid <= 0)
+		return (struct str){ 0 };
+	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return (struct str){ 0 };
+	n = read(fd, buf, room);
+	close(fd);
+	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
+}
+
+bool identity_process_lived(pid_t pid, uint64_t sample_ns)
+{
+	uint64_t ticks, start, uptime = now(CLOCK_MONOTONIC), asleep = now(CLOCK_BOOTTIME) - uptime;
+	long hz = sysconf(_SC_CLK_TCK);
+	char buf[4096], state;
+
+	if (hz <= 0 || sample_ns == 0 || !identity_parse_stat(read_proc(pid, "stat", buf, sizeof(buf)), &state, &ticks))
+		return false;
+	if (state == 'Z' || state == 'X' || state == 'x' || ticks > UINT64_MAX / SECOND)
+		return false;
+	start = ticks * SECOND / (uint64_t)hz;
+	/* the start counts sleep of the machine, the sample does not: a process from before it looks younger than it is */
+	start = start > asleep ? start - asleep : 0;
+	return sample_ns <= uptime + drift(uptime) && start <= sample_ns + drift(uptime);
+}
+
+pid_t identity_inner_pid(pid_t pid)
+{
+	char buf[8192];
+
+	return identity_parse_status(read_proc(pid, "status", buf, sizeof(buf)));
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "info.h"
+
+#include "addrspace.h"
+#include "diag.h"
+#include "out.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define TOP 10 /* processes */
+
+struct process {
+	uint32_t comm, pid;
+	uint64_t samples;
+};
+
+struct counts {
+	struct addrspace as;
+	uint64_t samples, bare, lost_records, lost_samples, throttled, first_ns, last_ns;
+	uint64_t *of_event;
+	struct intern keys;       /* of processes */
+	struct process *process;  /* by key - 1 */
+};
+
+/* ---- counting ----------------------------------------------------------------------------------------------- */
+
+static void count_process(struct counts *c, const struct perfdata_record *r)
+{
+	struct addrspace_thread *leader = addrspace_thread(&c->as, r->pid, r->pid);
+	const uint32_t key[] = { addrspace_comm(&c->as, leader), r->pid };
+	uint32_t before = c->keys.n, id = intern(&c->keys, (struct str){ (const char *)key, sizeof(key) });
+
+	if (id > before) {
+		c->process = mem_grow(c->process, sizeof(*c->process), id);
+		c->process[id - 1] = (struct process){ key[0], key[1], 0 };
+	}
+	c->process[id - 1].samples++;
+}
+
+static void count_sample(struct counts *c, const struct perfdata_record *r, const struct perfdata_event *events)
+{
+	c->samples++;
+	c->bare += !r->sample.has_chain || r->sample.nips == 0;
+	c->of_event[r->sample.event - events]++;
+	if (r->has_time && (c->first_ns == 0 || r->time < c->first_ns))
+		c->first_ns = r->time;
+	if (r->has_time && r->time > c->last_ns)
+		c->last_ns = r->time;
+	count_process(c, r);
+}
+
+static void count_records(struct counts *c, struct perfdata *data)
+{
+	const struct perfdata_record *r;
+	const struct perfdata_event *events;
+	size_t n, had = 0;
+
+	while ((r = perfdata_next(data)) != NULL) {
+		events = perfdata_events(data, &n);
+		if (n > had) { /* a pipe tells events on the way */
+			c->of_event = mem_grow(c->of_event, sizeof(*c->of_event), n);
+			memset(c->of_event + had, 0, (n - had) * sizeof(*c->of_event));
+			had = n;
+		}
+		switch (r->kind) {
+		case PERFDATA_SAMPLE:
+			count_sample(c, r, events);
+			break;
+		case PERFDATA_LOST:
+			if (r->lost.samples)
+				c->lost_samples += r->lost.count;
+			else
+				c->lost_records += r->lost.count;
+			break;
+		case PERFDATA_THROTTLE:
+			c->throttled++;
+			break;
+		default:
+			addrspace_record(&c->as, r);
+			break;
+		}
+	}
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+static unsigned long long ull(uint64_t v)
+{
+	return v;
+}
+
+/* What a file says may hold any byte. */
+static void put_safe(struct out *o, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (c < 0x20 || c == 0x7F)
+			out_printf(o, "\\x%02x", (unsigned)c);
+		else
+			out_char(o, (char)c);
+	}
+}
+
+static void put_line(struct out *o, const char *key, struct str value)
+{
+	if (value.n == 0)
+		return;
+	out_printf(o, "%-10s ", key);
+	put_safe(o, value);
+	out_char(o, '\n');
+}
+
+static void put_command(struct out *o, const struct perfdata_info *info)
+{
+	if (info->narguments == 0)
+		return;
+	out_printf(o, "%-10s", "command");
+	for (size_t i = 0; i < info->narguments; i++) {
+		out_char(o, ' ');
+		put_safe(o, info->argument[i]);
+	}
+	out_char(o, '\n');
+}
+
+/* A time on the record's clock as wall time, where the file tells how they relate. */
+static void put_wall(struct out *o, const struct perfdata_info *info, uint64_t ns)
+{
+	uint64_t wall = info->clock_wall + (ns - info->clock_record);
+	time_t seconds = (time_t)(wall / 1000000000u);
+	struct tm tm;
+	char text[64];
+
+	if (info->has_clock_data && gmtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
+		out_printf(o, " (%s.%03lluZ)", text, ull(wall / 1000000u % 1000u));
+}
+
+static void put_times(struct out *o, const struct counts *c, const struct perfdata_info *info)
+{
+	static const char *const clocks[] = { "CLOCK_REALTIME", "CLOCK_MONOTONIC", NULL, NULL, "CLOCK_MONOTONIC_RAW",
+					      NULL, NULL, "CLOCK_BOOTTIME" };
+	const char *clock = info->clock >= 0 && (size_t)info->clock < countof(clocks) ? clocks[info->clock] : NULL;
+
+	if (c->last_ns) {
+		out_printf(o, "%-10s %llu.%09llu", "from", ull(c->first_ns / 1000000000u), ull(c->first_ns % 1000000000u));
+		put_wall(o, info, c->first_ns);
+		out_printf(o, "\n%-10s %llu.%09llu", "to", ull(c->last_ns / 1000000000u), ull(c->last_ns % 1000000000u));
+		put_wall(o, info, c->last_ns);
+		out_printf(o, "\n%-10s %.3f s\n", "duration", (double)(c->last_ns - c->first_ns) / 1e9);
+	}
+	if (info->clock < 0)
+		out_printf(o, "%-10s perf's own; -k CLOCK_MONOTONIC tells wall time\n", "clock");
+	else
+		out_printf(o, "%-10s %s\n", "clock", clock ? clock : "another");
+}
+
+static void put_events(struct out *o, const struct counts *c, const struct perfdata_event *e, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t samples = c->of_event ? c->of_event[i] : 0;
+
+		out_printf(o, "%-10s ", "event");
+		put_safe(o, e[i].name);
+		if (e[i].frequency)
+			out_printf(o, ", %llu Hz", ull(e[i].frequency));
+		else if (e[i].period)
+			out_printf(o, ", every %llu", ull(e[i].period));
+		out_printf(o, ", %llu sample%s%s%s\n", ull(samples), samples == 1 ? "" : "s",
+			   e[i].sample_type & 1u << 13 ? ", stack copies" : "", e[i].sample_type & 1u << 11 ? ", branches" : "");
+	}
+}
+
+static int process_cmp(const void *va, const void *vb)
+{
+	const struct process *a = va, *b = vb;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static void put_processes(struct out *o, struct counts *c)
+{
+	uint32_t n = c->keys.n;
+
+	if (n)
+		qsort(c->process, n, sizeof(*c->process), process_cmp);
+	for (uint32_t i = 0; i < n && i < TOP; i++) {
+		out_printf(o, "%-10s %llu samples, %.1f %%, pid %u, ", "process", ull(c->process[i].samples),
+			   100.0 * (double)c->process[i].samples / (double)c->samples, (unsigned)c->process[i].pid);
+		put_safe(o, intern_str(&c->as.comms, c->process[i].comm));
+		out_char(o, '\n');
+	}
+	if (n > TOP)
+		out_printf(o, "%-10s and %u more\n", "process", (unsigned)(n - TOP));
+}
+
+static void put_info(struct out *o, const char *name, struct counts *c, struct perfdata *data)
+{
+	const struct perfdata_info *info = perfdata_info(data);
+	uint64_t lost = c->lost_samples > c->lost_records ? c->lost_samples : c->lost_records;
+	const struct perfdata_event *e;
+	size_t n;
+
+	put_line(o, "file", str_of(name));
+	put_command(o, info);
+	put_line(o, "host", info->host);
+	put_line(o, "kernel", info->kernel);
+	put_line(o, "perf", info->version);
+	put_line(o, "machine", info->arch);
+	put_line(o, "cpu", info->cpu);
+	if (info->cpus)
+		out_printf(o, "%-10s %u of %u online\n", "cpus", (unsigned)info->cpus_online, (unsigned)info->cpus);
+	if (info->memory)
+		out_printf(o, "%-10s %llu MB\n", "memory", ull(info->memory >> 20));
+	e = perfdata_events(data, &n);
+	put_events(o, c, e, n);
+	out_printf(o, "%-10s %llu, %llu without callchain\n", "samples", ull(c->samples), ull(c->bare));
+	out_printf(o, "%-10s %llu, %.2f %%\n", "lost", ull(lost),
+		   c->samples + lost ? 100.0 * (double)lost / (double)(c->samples + lost) : 0);
+	out_printf(o, "%-10s %llu times\n", "throttled", ull(c->throttled));
+	put_times(o, c, info);
+	put_processes(o, c);
+}
+
+static bool info_of(struct out *o, const char *path)
+{
+	struct counts c = { 0 };
+	const struct perfdata_tally *t;
+	struct perfdata *data;
+	struct in in;
+	bool good;
+
+	in_open(&in, path);
+	if (!perfdata_is(in_peek(&in, 16)))
+		die("'%s' is not perf.data", in.name);
+	data = perfdata_open(&in);
+	addrspace_init(&c.as, false);
+	count_records(&c, data);
+	put_info(o, in.name, &c, data);
+	t = perfdata_tally(data);
+	if (t->bad)
+		warn("%s@%llu: %s; %llu record%s not used", in.name, ull(t->first_bad), t->why, ull(t->bad),
+		     t->bad == 1 ? " is" : "s are");
+	if (perfdata_info(data)->unfinished)
+		warn("%s: the recorder did not end this file", in.name);
+	good = !t->bad && !perfdata_info(data)->unfinished;
+	addrspace_free(&c.as);
+	intern_free(&c.keys);
+	free(c.process);
+	free(c.of_event);
+	perfdata_close(data);
+	in_close(&in);
+	return good;
+}
+
+int info(const struct request *r, char **paths)
+{
+	struct out *o = mem_alloc(sizeof(*o), 1);
+	bool good = true;
+
+	out_open(o, r->out);
+	if (!paths[0])
+		good = info_of(o, NULL);
+	for (size_t i = 0; paths[i]; i++) {
+		if (i)
+			out_char(o, '\n');
+		good = info_of(o, paths[i]) && good;
+	}
+	out_close(o);
+	free(o);
+	return good ? PJ_OK : PJ_FAILED;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "quality.h"
+
+#include "diag.h"
+
+#include <stdlib.h>
+
+#define FEW 20 /* samples, of which no share is worth a word */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static unsigned long long ull(uint64_t v)
+{
+	return v;
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------- */
+
+static int missing_cmp(const void *va, const void *vb)
+{
+	const struct recording_missing *a = va, *b = vb;
+	int c;
+
+	if (a->frames != b->frames)
+		return a->frames < b->frames ? 1 : -1;
+	c = str_cmp(a->dso, b->dso);
+	return c ? c : strcmp(a->why, b->why);
+}
+
+void quality_missing(struct out *o, const struct recording_tally *t, const struct samples *p)
+{
+	uint32_t n = t->missing_keys.n;
+	struct recording_missing *m = mem_alloc(sizeof(*m), n);
+
+	if (n)
+		memcpy(m, t->missing, n * sizeof(*m));
+	qsort(m, n, sizeof(*m), missing_cmp);
+	out_printf(o, "%12s %7s  %-40s  %s\n", "frames", "%", "code", "why there is no name");
+	for (uint32_t i = 0; i < n; i++) {
+		struct names names = { 0 };
+		struct str dso = names_comm(&names, m[i].dso, false); /* paths may hold anything */
+
+		out_printf(o, "%12llu %6.2f%%  %-40.*s  %s\n", ull(m[i].frames), percent(m[i].frames, p->tally.frames), (int)dso.n,
+			   dso.p, m[i].why);
+		names_free(&names);
+	}
+	free(m);
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------------------- */
+
+static int quality_cmp(const void *va, const void *vb)
+{
+	const struct recording_quality *a = va, *b = vb;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return str_cmp(a->name, b->name);
+}
+
+static struct recording_quality sum(const struct recording_tally *t)
+{
+	struct recording_quality all = { .name = STR("(all)") };
+
+	for (uint32_t i = 0; i < t->quality_keys.n; i++) {
+		const struct recording_quality *q = &t->quality[i];
+
+		all.samples += q->samples;
+		all.rooted += q->rooted;
+		all.cut += q->cut;
+		all.single += q->single;
+		all.user += q->user;
+		all.frames += q->frames;
+		all.unresolved += q->unresolved;
+	}
+	return all;
+}
+
+static void put_row(struct out *o, const struct recording_quality *q)
+{
+	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples), percent(q->rooted, q->samples),
+		   percent(q->cut, q->samples), percent(q->single, q->samples), percent(q->unresolved, q->frames));
+	out_str(o, q->name);
+	out_char(o, '\n');
+}
+
+void quality_stacks(struct out *o, const struct recording_tally *t)
+{
+	uint32_t n = t->quality_keys.n;
+	struct recording_quality *q = mem_alloc(sizeof(*q), n), all = sum(t);
+
+	if (n)
+		memcpy(q, t->quality, n * sizeof(*q));
+	qsort(q, n, sizeof(*q), quality_cmp);
+	out_printf(o, "%12s %8s %8s %8s %10s  %s\n", "samples", "whole", "cut", "1 frame", "no name", "first frame");
+	for (uint32_t i = 0; i < n; i++)
+		put_row(o, &q[i]);
+	put_row(o, &all);
+	free(q);
+}
+
+/* The process of which most stacks have one frame of user code: callers were not found. */
+static const struct recording_quality *worst(const struct recording_tally *t)
+{
+	const struct recording_quality *w = NULL;
+
+	for (uint32_t i = 0; i < t->quality_keys.n; i++) {
+		const struct recording_quality *q = &t->quality[i];
+
+		if (q->single >= FEW && 2 * q->single > q->user &&
+		    (!w || q->single > w->single || (q->single == w->single && str_cmp(q->name, w->name) < 0)))
+			w = q;
+	}
+	return w;
+}
+
+void quality_say(const struct recording_tally *t)
+{
+	struct recording_quality all = sum(t);
+	const struct recording_quality *w = worst(t);
+
+	warn("%.1f %% of the stacks are whole, %.1f %% are cut by the recorder, %.1f %% have one frame of user code only",
+	     percent(all.rooted, all.samples), percent(all.cut, all.samples), percent(all.single, all.samples));
+	if (w)
+		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)w->name.n, w->name.p,
+		     percent(w->single, w->user),
+		     w->java ? "run Java with -XX:+PreserveFramePointer" :
+			       "build with -fno-omit-frame-pointer, or record with --call-graph dwarf");
+}

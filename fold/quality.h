@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quality.h - how good a recording is, for people: what has no names and why, which stacks are incomplete and what helps.
+ */
+#ifndef PJ_QUALITY_H
+#define PJ_QUALITY_H
+
+#include "out.h"
+#include "recording.h"
+
+/* --unresolved: DSOs by frames without name, with share of all frames and reason. */
+void quality_missing(struct out *o, const struct recording_tally *t, const struct samples *p);
+
+/* --stacks: by first frame. */
+void quality_stacks(struct out *o, const struct recording_tally *t);
+
+/* One line about all stacks for the summary, and one more about the process that would profit most from a remedy. */
+void quality_say(const struct recording_tally *t);
+
+#endif

@@ -1,0 +1,799 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording.h"
+
+#include "dsofiles.h"
+#include "folded.h"
+#include "jitdump.h"
+#include "perfrecord.h"
+#include "resolve.h"
+#include "walk.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLACES 32768 /* entries of the cache of addresses: 512 kB */
+#define BRANCH_CALL_STACK (UINT64_C(1) << 11) /* branch_sample_type of --call-graph lbr */
+#define WAITING 4096 /* samples whose user half may be still to come; more never are, but in damaged files */
+
+struct place_known {
+	uint64_t ip;
+	uint32_t serial, site; /* site 0: nothing is known */
+};
+
+/* A sample whose user half comes when its thread returns from the kernel; frames: of the kernel. */
+struct waiting {
+	struct samples_open sample;
+	uint64_t cookie;
+	uint32_t tid, comm;
+	uint32_t *frame;
+	size_t n;
+};
+
+struct recording {
+	const struct recording_options *o;
+	struct recording_tally *tally;
+	struct perfdata *data;
+	struct addrspace as;
+	struct sites sites;
+	struct samples_options samples_options;
+	struct samples samples;   /* of sites; first frames are names */
+	struct place_known *known;
+	struct origin origin;
+	uint64_t first_ns, last_ns;
+	uint32_t threads_dso;
+	struct walk walk;
+	struct waiting *waiting; /* a ring of WAITING, or NULL */
+	uint32_t oldest, nwaiting;
+	bool jit_clock;           /* times are those of jitdumps, too */
+	struct jitdump **jitdump; /* to be closed */
+	size_t njitdumps;
+	uint64_t lost_records, lost_samples;
+};
+
+/* ---- pass 1: records ---------------------------------------------------------------------------------------- */
+
+/* What of an address makes a site; where nothing will be known, only --addrs tells addresses apart. */
+static uint32_t make_site(struct recording *f, struct addrspace_place p, uint64_t time, bool *lasting)
+{
+	const struct dso *d = &f->as.dso[p.dso];
+	const struct jitdump_code *code;
+
+	*lasting = true;
+	switch (d->kind) {
+	case DSO_NOWHERE: case DSO_DATA:
+		if (!f->o->samples->names.addresses)
+			p.address = 0;
+		break;
+	case DSO_SYMBOL:
+		p.address = 0;
+		break;
+	case DSO_JIT:
+		if (!d->jitdump)
+			break;
+		*lasting = false; /* code at an address is another one later */
+		code = jitdump_find(d->jitdump, p.address, f->jit_clock ? time : 0);
+		if (code)
+			p = (struct addrspace_place){ d->code, (uint64_t)(uintptr_t)code };
+		break;
+	default:
+		break;
+	}
+	return sites_id(&f->sites, p.dso, p.address);
+}
+
+static uint32_t site_of(struct recording *f, const struct addrspace_thread *t, enum perfdata_mode mode, uint64_t ip,
+			uint64_t time)
+{
+	uint32_t serial = addrspace_serial(&f->as, t, mode), site;
+	struct place_known *k = &f->known[hash_mix(ip ^ 0xA0761D6478BD642Fu, serial + 0x9E3779B97F4A7C15u) % PLACES];
+	bool lasting;
+
+	if (likely(k->ip == ip && k->serial == serial && k->site))
+		return k->site;
+	site = make_site(f, addrspace_find(&f->as, t, mode, ip), time, &lasting);
+	if (lasting)
+		*k = (struct place_known){ ip, serial, site };
+	return site;
+}
+
+static bool is_context(uint64_t ip)
+{
+	return ip >= CONTEXT_MAX;
+}
+
+/* The mode of the addresses behind a mark; false for what is no mark, but an address that looks like one. */
+static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
+{
+	switch (ip) {
+	case CONTEXT_HYPERVISOR:
+		*mode = MODE_HYPERVISOR;
+		return true;
+	case CONTEXT_KERNEL:
+		*mode = MODE_KERNEL;
+		return true;
+	case CONTEXT_USER: case CONTEXT_USER_DEFERRED:
+		*mode = MODE_USER;
+		return true;
+	case CONTEXT_GUEST: case CONTEXT_GUEST_KERNEL: case CONTEXT_GUEST_USER:
+		*mode = MODE_UNKNOWN;
+		return !as_perf;
+	default:
+		return false;
+	}
+}
+
+/* Is there a mark that perf drops the stack for? */
+static bool has_garbage(const struct perfdata_record *r)
+{
+	enum perfdata_mode mode;
+
+	for (uint64_t i = 0; i < r->sample.nips; i++)
+		if (is_context(r->sample.ips[i]) && !context_mode(r->sample.ips[i], true, &mode))
+			return true;
+	return false;
+}
+
+/* Frames of one callchain, or of a part of it. */
+static void push_ips(struct recording *f, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n,
+		     uint64_t time)
+{
+	enum perfdata_mode mode = MODE_USER;
+	bool caller = false; /* ip is a return address; the call is before it, and may end its function */
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t ip = ips[i];
+
+		if (likely(!is_context(ip))) {
+			samples_push(&f->samples, site_of(f, t, mode, ip - (caller && ip), time) | SITE_BIT);
+			caller = !f->o->as_perf;
+		} else if (context_mode(ip, f->o->as_perf, &mode)) {
+			caller = false;
+		} else {
+			f->tally->garbage++;
+			return;
+		}
+	}
+}
+
+/*
+ * --call-graph lbr: the processor kept the calls, from where to where, innermost first. They take the place of the user
+ * part of the callchain, whose first address is where the sample was taken.
+ */
+static void push_branches(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+{
+	const uint64_t *branch = r->sample.branch;
+	uint64_t user = 0, leaf = branch[1];
+
+	while (user < r->sample.nips && r->sample.ips[user] != CONTEXT_USER)
+		user++;
+	push_ips(f, t, r->sample.ips, user, r->time);
+	if (user == r->sample.nips)
+		return; /* of the kernel only */
+	if (!f->o->as_perf && user + 1 < r->sample.nips)
+		leaf = r->sample.ips[user + 1];
+	samples_push(&f->samples, site_of(f, t, MODE_USER, leaf, r->time) | SITE_BIT);
+	for (uint64_t i = 0; i < r->sample.nbranches; i++)
+		samples_push(&f->samples, site_of(f, t, MODE_USER, branch[3 * i], r->time) | SITE_BIT);
+}
+
+static void push_callchain(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+{
+	if (f->o->as_perf && has_garbage(r))
+		f->tally->garbage++;
+	else if ((r->sample.event->branch_sample_type & BRANCH_CALL_STACK) && r->sample.nbranches)
+		push_branches(f, t, r);
+	else
+		push_ips(f, t, r->sample.ips, r->sample.nips, r->time);
+}
+
+/* Registers and a copy of the stack: the callers are in there. */
+static void push_walked(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+{
+	walk_stack(&f->walk, &f->as, t, r, &f->origin, f->data);
+	for (size_t i = 0; i < f->walk.n; i++)
+		samples_push(&f->samples, site_of(f, t, MODE_USER, f->walk.ip[i], r->time) | SITE_BIT);
+}
+
+static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+{
+	if (r->sample.has_chain)
+		push_callchain(f, t, r);
+	if (r->sample.regs_abi && r->sample.stack.n)
+		push_walked(f, t, r);
+	/* an empty callchain has at least the place that was interrupted; perf shows nothing of it */
+	if (!r->sample.has_chain || (f->samples.nframes == 0 && !f->o->as_perf && r->sample.ip))
+		samples_push(&f->samples, site_of(f, t, r->sample.mode, r->sample.ip, r->time) | SITE_BIT);
+}
+
+/* --time-slice: the open sample goes below the frame of its slice, which is called by its first second. Slices are multiples
+ * of their length, on the wall clock where the recording tells it. */
+static void into_slice(struct recording *f, const struct perfdata_record *r)
+{
+	const struct perfdata_info *info = perfdata_info(f->data);
+	struct stacks *s = &f->samples.stacks;
+	uint64_t ns = r->time, slice = f->o->slice_ns;
+	uint32_t root = f->samples.sample.root, node;
+	char name[40];
+	int n;
+
+	if (info->has_clock_data)
+		ns += info->clock_wall - info->clock_record;
+	ns -= ns % slice;
+	n = snprintf(name, sizeof(name), "%llu", (unsigned long long)(ns / 1000000000u));
+	if (slice % 1000000000u) /* as many decimals as always tell slices apart */
+		n = snprintf(name, sizeof(name), "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
+			     (unsigned long long)(ns % 1000000000u));
+	node = stacks_child(s, 0, stacks_frame(s, (struct str){ name, (size_t)n }));
+	f->samples.sample.root = root ? stacks_child(s, node, s->node[root].frame) : node;
+}
+
+/* The open sample has its frames. */
+static void end_sample(struct recording *f, uint32_t comm)
+{
+	if (f->o->root == ROOT_BOTH && f->samples_options.comm != COMM_NONE)
+		samples_push(&f->samples, sites_id(&f->sites, f->threads_dso, comm) | SITE_BIT);
+	samples_close(&f->samples, NULL);
+}
+
+static void close_sample(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r,
+			 uint32_t comm)
+{
+	push_frames(f, t, r);
+	end_sample(f, comm);
+}
+
+/* ---- deferred callchains ------------------------------------------------------------------------------------ */
+
+/* Takes w up again, with its kernel half. */
+static void resume(struct recording *f, struct waiting *w)
+{
+	samples_resume(&f->samples, w->sample);
+	for (size_t i = 0; i < w->n; i++)
+		samples_push(&f->samples, w->frame[i]);
+	free(w->frame);
+	w->frame = NULL;
+	w->tid = UINT32_MAX;
+	w->cookie = 0;
+}
+
+/* The oldest one's user half never came. */
+static void give_up(struct recording *f)
+{
+	struct waiting *w = &f->waiting[f->oldest];
+
+	f->oldest = (f->oldest + 1) % WAITING;
+	f->nwaiting--;
+	if (w->cookie == 0)
+		return; /* it came */
+	f->tally->deferred++;
+	resume(f, w);
+	end_sample(f, w->comm);
+}
+
+static void wait_for_user(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r,
+			  uint32_t comm)
+{
+	struct waiting w = { .cookie = r->sample.cookie, .tid = r->tid, .comm = comm };
+
+	if (!f->waiting)
+		f->waiting = mem_alloc(sizeof(*f->waiting), WAITING);
+	push_callchain(f, t, r);
+	w.n = f->samples.nframes;
+	w.frame = mem_alloc(sizeof(*w.frame), w.n);
+	if (w.n)
+		memcpy(w.frame, f->samples.frame, w.n * sizeof(*w.frame));
+	w.sample = samples_suspend(&f->samples);
+	if (f->nwaiting == WAITING)
+		give_up(f);
+	f->waiting[(f->oldest + f->nwaiting++) % WAITING] = w;
+}
+
+/* The user half of all samples of a thread since it entered the kernel. */
+static void join_user(struct recording *f, const struct perfdata_record *r)
+{
+	struct addrspace_thread *t = addrspace_thread(&f->as, r->pid, r->tid);
+
+	for (uint32_t i = 0; i < f->nwaiting; i++) {
+		struct waiting *w = &f->waiting[(f->oldest + i) % WAITING];
+		uint32_t comm = w->comm;
+
+		if (w->tid != r->tid || w->cookie != r->deferred.cookie || w->cookie == 0)
+			continue;
+		resume(f, w);
+		push_ips(f, t, r->deferred.ips, r->deferred.nips, r->time);
+		end_sample(f, comm);
+	}
+	while (f->nwaiting && f->waiting[f->oldest].cookie == 0)
+		give_up(f);
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------ */
+
+static void add_sample(struct recording *f, const struct perfdata_record *r)
+{
+	const struct samples_options *o = &f->samples_options;
+	struct addrspace_thread *t = addrspace_thread(&f->as, r->pid, r->tid);
+	struct addrspace_thread *leader = r->pid == r->tid ? t : addrspace_thread(&f->as, r->pid, r->pid);
+	uint32_t comm = addrspace_comm(&f->as, t), first = f->o->root == ROOT_THREAD ? comm : addrspace_comm(&f->as, leader);
+	const uint32_t label[] = { first, o->pid || o->tid ? r->pid : 0, o->tid ? r->tid : 0 };
+	struct header h = {
+		.comm = intern_str(&f->as.comms, comm), .first = intern_str(&f->as.comms, first),
+		.before = { (const char *)label, sizeof(label) }, .event = r->sample.event->name,
+		.pid = (int32_t)r->pid, .tid = (int32_t)r->tid, .cpu = r->has_cpu ? (int64_t)r->cpu : -1,
+		.period = r->sample.period, .timed = r->has_time, .ns = r->time,
+	};
+
+	samples_open(&f->samples, &h);
+	if (f->samples.sample.state != SAMPLE_OPEN)
+		return;
+	if (f->o->slice_ns)
+		into_slice(f, r);
+	if (unlikely(r->sample.cookie))
+		wait_for_user(f, t, r, comm);
+	else
+		close_sample(f, t, r, comm);
+}
+
+/* ---- jitdumps ----------------------------------------------------------------------------------------------- */
+
+/* perf's own mark: a JIT maps one page of "jit-PID.dump", executable, when it begins to write it. */
+static bool is_jitdump(struct str path)
+{
+	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+
+	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
+}
+
+static int open_jitdump(struct recording *f, const struct perfdata_record *r)
+{
+	pid_t live = origin_process(&f->origin, r->pid, r->has_time ? r->time : 0);
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s%.*s", f->o->symfs ? f->o->symfs : "", (int)r->mmap.path.n, r->mmap.path.p);
+	int fd = -1;
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -1;
+	if (live && !f->o->symfs)
+		fd = dsofiles_open_inside(live, r->mmap.path);
+	if (fd < 0 && (f->o->symfs || f->origin.boot))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return fd;
+}
+
+static void add_jitdump(struct recording *f, const struct perfdata_record *r)
+{
+	uint32_t jit = addrspace_jit(&f->as, r->pid), code;
+	struct jitdump *j;
+	const char *why;
+	int fd;
+
+	if (f->as.dso[jit].jitdump)
+		return;
+	fd = open_jitdump(f, r);
+	j = fd >= 0 ? jitdump_open(fd, &why) : NULL;
+	if (!j)
+		return;
+	f->jitdump = mem_grow(f->jitdump, sizeof(*f->jitdump), f->njitdumps + 1);
+	f->jitdump[f->njitdumps++] = j;
+	f->jit_clock = perfdata_info(f->data)->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(j);
+	code = addrspace_special(&f->as, DSO_CODE, f->as.dso[jit].path);
+	f->as.dso[jit].jitdump = j;
+	f->as.dso[jit].code = code;
+}
+
+/* ---- wall time ---------------------------------------------------------------------------------------------- */
+
+/* A time on the wall clock as one on the record's. */
+static void settle(struct select_time *t, const struct perfdata_info *info, const char *name)
+{
+	if (!t->wall)
+		return;
+	if (!info->has_clock_data)
+		die("'%s' does not tell the wall clock: perf record -k CLOCK_MONOTONIC does; give seconds of the record's "
+		    "clock, or +SECONDS from the first sample",
+		    name);
+	t->wall = false;
+	t->ns = t->ns + info->clock_record < info->clock_wall ? 0 : t->ns + info->clock_record - info->clock_wall;
+}
+
+/* ---- all records -------------------------------------------------------------------------------------------- */
+
+static void add_record(struct recording *f, const struct perfdata_record *r)
+{
+	if (r->has_time && r->time) {
+		if (f->first_ns == 0 || r->time < f->first_ns)
+			f->first_ns = r->time;
+		if (r->time > f->last_ns)
+			f->last_ns = r->time;
+	}
+	switch (r->kind) {
+	case PERFDATA_SAMPLE:
+		add_sample(f, r);
+		break;
+	case PERFDATA_LOST:
+		if (r->lost.samples)
+			f->lost_samples += r->lost.count;
+		else
+			f->lost_records += r->lost.count;
+		break;
+	case PERFDATA_THROTTLE:
+		f->tally->throttled++;
+		break;
+	case PERFDATA_DEFERRED:
+		join_user(f, r);
+		break;
+	case PERFDATA_MMAP:
+		addrspace_record(&f->as, r);
+		if (!f->o->as_perf && is_jitdump(r->mmap.path))
+			add_jitdump(f, r);
+		break;
+	default:
+		addrspace_record(&f->as, r);
+		break;
+	}
+}
+
+static void read_records(struct recording *f, struct in *in)
+{
+	const struct perfdata_info *info = perfdata_info(f->data);
+	const struct perfdata_record *r;
+	const struct perfdata_build_id *id;
+	size_t n;
+
+	f->origin = origin_of(info, in, info->first, info->last); /* jitdumps are asked on the way */
+	while ((r = perfdata_next(f->data)) != NULL) {
+		if (unlikely(r->kind == PERFDATA_SAMPLE && select_needs_wall(&f->samples_options.select))) {
+			/* a pipe tells of clocks before the first sample */
+			settle(&f->samples_options.select.from, perfdata_info(f->data), in->name);
+			settle(&f->samples_options.select.to, perfdata_info(f->data), in->name);
+		}
+		add_record(f, r);
+	}
+	while (f->nwaiting)
+		give_up(f);
+	free(f->waiting);
+	f->origin = origin_of(perfdata_info(f->data), in, f->first_ns, f->last_ns);
+	id = perfdata_build_ids(f->data, &n);
+	addrspace_build_ids(&f->as, id, n);
+}
+
+/* ---- pass 3: names ------------------------------------------------------------------------------------------ */
+
+/* What --skip-after and --collapse-recursion need to know of a frame. */
+struct reduce {
+	const struct samples_options *o;
+	struct stacks *to;
+	uint8_t *skip; /* by frame: 1 its callers are dropped, 2 not, 0 not looked at */
+	size_t cap;
+};
+
+static bool is_skip_after(struct reduce *r, uint32_t frame)
+{
+	struct str name;
+
+	if (frame >= r->cap) {
+		size_t cap = (size_t)r->to->frames.cap + 1;
+
+		r->skip = mem_grow(r->skip, 1, cap);
+		memset(r->skip + r->cap, 0, cap - r->cap);
+		r->cap = cap;
+	}
+	if (r->skip[frame] == 0) {
+		name = folded_bare(intern_str(&r->to->frames, frame));
+		r->skip[frame] = 2;
+		for (size_t i = 0; i < r->o->nskip_after; i++)
+			if (str_eq(name, folded_bare(r->o->skip_after[i])))
+				r->skip[frame] = 1;
+	}
+	return r->skip[frame] == 1;
+}
+
+/* The node of frame called from node; top: node is a first frame, which is no function. base: what is above of all. */
+static uint32_t step(struct reduce *r, uint32_t base, uint32_t node, bool top, uint32_t frame)
+{
+	const struct intern *names = &r->to->frames;
+
+	if (r->o->nskip_after && is_skip_after(r, frame))
+		return stacks_child(r->to, base, frame);
+	if (r->o->collapse_recursion && node && !top) {
+		uint32_t before = r->to->node[node].frame;
+
+		if (before == frame)
+			return node;
+		if (str_eq(folded_bare(intern_str(names, before)), folded_bare(intern_str(names, frame))))
+			return stacks_child(r->to, r->to->node[node].parent, frame);
+	}
+	return stacks_child(r->to, node, frame);
+}
+
+/* The tree of sites becomes one of names, in to. Parents have smaller numbers than their children. */
+static bool rename_tree(struct recording *f, const struct resolved *names, struct stacks *to)
+{
+	const struct stacks *from = &f->samples.stacks;
+	struct reduce r = { .o = f->o->samples, .to = to };
+	uint32_t *node = mem_alloc(sizeof(*node), from->n);
+	uint32_t *base = mem_alloc(sizeof(*base), from->n); /* the slice, in to; 0: there are none */
+	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
+
+	for (uint32_t id = 1; id < from->n; id++) {
+		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT, parent = from->node[id].parent, at = node[parent];
+
+		base[id] = base[parent];
+		if (!(frame & SITE_BIT)) {
+			top[id] = true;
+			at = stacks_child(to, at, stacks_frame(to, intern_str(&from->frames, frame)));
+			if (f->o->slice_ns && parent == 0)
+				base[id] = at;
+		} else {
+			bool first = top[parent];
+
+			top[id] = f->as.dso[f->sites.site[site].dso].kind == DSO_THREAD;
+			for (uint32_t i = names->first[site]; i < names->first[site + 1]; i++, first = false)
+				at = step(&r, base[id], at, first, names->frame[i]);
+		}
+		node[id] = at;
+		if (from->self[0][id])
+			fits = stacks_add(to, at, 0, from->self[0][id]) && fits;
+	}
+	free(node);
+	free(base);
+	free(top);
+	free(r.skip);
+	return fits;
+}
+
+/* ---- what is missing ---------------------------------------------------------------------------------------- */
+
+static struct recording_missing *missing_of(struct recording_tally *t, struct str dso, const char *why)
+{
+	char key[4400];
+	uint32_t before = t->missing_keys.n, id;
+	int n = snprintf(key, sizeof(key), "%s%c%.*s", why, 0, (int)(dso.n < 4096 ? dso.n : 4096), dso.p);
+
+	id = intern(&t->missing_keys, (struct str){ key, (size_t)n });
+	if (id > before) {
+		struct str kept = intern_str(&t->missing_keys, id);
+
+		t->missing = mem_grow(t->missing, sizeof(*t->missing), id);
+		t->missing[id - 1] = (struct recording_missing){ str_from(kept, strlen(why) + 1), why, 0 };
+	}
+	return &t->missing[id - 1];
+}
+
+static struct recording_quality *quality_of(struct recording_tally *t, struct str name)
+{
+	uint32_t before = t->quality_keys.n, id = intern(&t->quality_keys, name);
+
+	if (id > before) {
+		t->quality = mem_grow(t->quality, sizeof(*t->quality), id);
+		t->quality[id - 1] = (struct recording_quality){ .name = intern_str(&t->quality_keys, id) };
+	}
+	return &t->quality[id - 1];
+}
+
+/* Where threads begin: the outermost frame of a whole stack. Above main there is nothing to see, and often no frame pointer. */
+static bool is_beginning(struct str name)
+{
+	static const struct str names[] = {
+		STR("_start"), STR("__libc_start_main"), STR("__libc_start_main_impl"), STR("__libc_start_call_main"),
+		STR("main"), STR("start_thread"), STR("clone"), STR("clone3"), STR("__clone"),
+		STR("__clone3"), STR("__GI___clone"), STR("__GI___clone3"), STR("thread_start"), STR("_dl_start"),
+		STR("runtime.goexit"), STR("runtime.goexit.abi0"), STR("runtime.mstart"), STR("runtime.rt0_go"),
+		STR("ret_from_fork"), STR("ret_from_fork_asm"), STR("common_startup_64"), STR("start_kernel"),
+		STR("secondary_startup_64"), STR("secondary_startup_64_no_verify"), STR("x86_64_start_kernel"),
+	};
+	struct str bare = folded_bare(name);
+
+	bare = str_cut(&bare, '@');
+	for (size_t i = 0; i < countof(names); i++)
+		if (str_eq(bare, names[i]))
+			return true;
+	return false;
+}
+
+/* What is known of a stack by its node. */
+struct stack_facts {
+	uint32_t quality; /* of the first frame, from 1; 0: there is none */
+	uint32_t depth, user;
+	bool rooted, java;
+};
+
+static bool is_user(enum dso_kind kind)
+{
+	return kind != DSO_KERNEL && kind != DSO_SYMBOL && kind != DSO_THREAD;
+}
+
+static struct stack_facts facts_of(const struct recording *f, const struct resolved *names, const struct stacks *to,
+				   struct stack_facts above, uint32_t site)
+{
+	const struct dso *d = &f->as.dso[f->sites.site[site].dso];
+
+	if (d->kind == DSO_THREAD)
+		return above;
+	if (above.depth == 0 && names->first[site] < names->first[site + 1])
+		above.rooted = is_beginning(intern_str(&to->frames, names->frame[names->first[site]]));
+	above.depth++;
+	above.user += is_user(d->kind);
+	above.java = above.java || str_ends(d->path, STR("/libjvm.so"));
+	return above;
+}
+
+#define LIMIT 127 /* frames, unless kernel.perf_event_max_stack says more */
+
+static void add_quality(struct recording_tally *t, const struct stack_facts *s, uint64_t samples)
+{
+	struct recording_quality *q = s->quality ? &t->quality[s->quality - 1] : quality_of(t, STR("[unknown]"));
+
+	q->samples += samples;
+	q->rooted += s->rooted ? samples : 0;
+	q->cut += s->depth >= LIMIT && !s->rooted ? samples : 0;
+	q->user += s->user ? samples : 0;
+	q->single += s->user == 1 && !s->rooted ? samples : 0;
+	q->java += s->java ? samples : 0;
+	if (s->depth > t->depth)
+		t->depth = s->depth;
+}
+
+/* Frames by the sites that have them: how many have no name, and why. */
+static void count_frames(const struct recording *f, const struct resolved *names, const uint64_t *hits,
+			 struct samples *p)
+{
+	for (uint32_t id = 1; id <= f->sites.n; id++) {
+		uint32_t dso = f->sites.site[id].dso;
+		const struct dso *d = &f->as.dso[dso];
+		const char *why = d->kind == DSO_KERNEL && names->kernel ? names->kernel :
+				  resolve_why(names, (enum resolve_why)names->why[dso]);
+
+		if (d->kind == DSO_THREAD)
+			continue;
+		p->tally.frames += hits[id];
+		if (names->named[id] || hits[id] == 0)
+			continue;
+		p->tally.unresolved += hits[id];
+		missing_of(f->tally, d->path, why)->frames += hits[id];
+	}
+}
+
+static void judge(struct recording *f, const struct resolved *names, const struct stacks *to, struct samples *p)
+{
+	const struct stacks *from = &f->samples.stacks;
+	uint64_t *samples = stacks_totals(from, 1), *hits = mem_alloc(sizeof(*hits), (size_t)f->sites.n + 1);
+	struct stack_facts *facts = mem_alloc(sizeof(*facts), from->n);
+	struct recording_tally *t = f->tally;
+
+	for (uint32_t id = 1; id < from->n; id++) {
+		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT;
+
+		facts[id] = facts[from->node[id].parent];
+		if (!(frame & SITE_BIT)) {
+			if (f->o->slice_ns && from->node[id].parent == 0)
+				continue; /* a slice */
+			facts[id].quality = (uint32_t)(quality_of(t, intern_str(&from->frames, frame)) - t->quality) + 1;
+		} else {
+			facts[id] = facts_of(f, names, to, facts[id], site);
+			hits[site] += samples[id];
+			if (facts[id].quality) {
+				t->quality[facts[id].quality - 1].frames += samples[id];
+				t->quality[facts[id].quality - 1].unresolved += names->named[site] ? 0 : samples[id];
+			}
+		}
+		if (from->self[1] && from->self[1][id])
+			add_quality(t, &facts[id], from->self[1][id]);
+	}
+	count_frames(f, names, hits, p);
+	free(samples);
+	free(hits);
+	free(facts);
+}
+
+/* ---- one recording ------------------------------------------------------------------------------------------ */
+
+/* What was only said while reading, and what the file says of itself. */
+static void take_over(struct recording *f, struct samples *p)
+{
+	const struct perfdata_info *info = perfdata_info(f->data);
+	const struct perfdata_event *event;
+	char text[32];
+	size_t n;
+
+	/* both count what full buffers lost; a record of samples is exact, the other counts all kinds of records */
+	p->tally.lost += f->lost_samples > f->lost_records ? f->lost_samples : f->lost_records;
+	f->tally->lost_records += f->lost_records;
+	f->tally->lost_samples += f->lost_samples;
+	f->tally->copy_cut += f->walk.cut;
+	if (!p->host.n)
+		p->host = arena_copy(&p->text, info->host);
+	event = perfdata_events(f->data, &n);
+	for (size_t i = 0; i < n && !p->frequency.n; i++) {
+		if (!str_eq(event[i].name, p->event_name) || event[i].frequency == 0)
+			continue;
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)event[i].frequency);
+		p->frequency = arena_copy(&p->text, str_of(text));
+	}
+}
+
+static void say_damage(struct recording *f, struct in *in)
+{
+	const struct perfdata_tally *t = perfdata_tally(f->data);
+
+	if (t->bad)
+		warn("%s@%llu: %s; %llu record%s not used", in->name, (unsigned long long)t->first_bad, t->why,
+		     (unsigned long long)t->bad, t->bad == 1 ? " is" : "s are");
+	if (perfdata_info(f->data)->unfinished)
+		warn("%s: the recorder did not end this file: the whole records in it are used", in->name);
+	f->tally->damaged = f->tally->damaged || t->bad || perfdata_info(f->data)->unfinished;
+}
+
+static void name_and_add(struct recording *f, struct samples *p)
+{
+	struct resolve_options o = {
+		.as_perf = f->o->as_perf, .kallsyms = f->o->kallsyms, .symfs = f->o->symfs, .threads = f->o->threads,
+		.names = f->o->samples->names, .canonical = f->o->samples->comm == COMM_CANONICAL,
+	};
+	struct resolved names;
+
+	resolve(&names, &o, &f->origin, &f->as, &f->sites, &p->stacks);
+	if (f->samples.stacks.n) {
+		if (!rename_tree(f, &names, &p->stacks))
+			p->tally.overflow = true;
+		judge(f, &names, &p->stacks, p);
+	}
+	f->tally->map_bad += names.map_bad;
+	if (names.kernel)
+		f->tally->kernel = names.kernel;
+	resolved_free(&names);
+}
+
+static void begin(struct recording *f, struct samples *p)
+{
+	/* samples of sites: options that look at names come when names are there */
+	f->samples_options = *f->o->samples;
+	f->samples_options.nskip_after = 0;
+	f->samples_options.collapse_recursion = false;
+	f->samples_options.names.addresses = false;
+	f->samples_options.counts = true;
+	samples_init(&f->samples, &f->samples_options);
+	f->walk.symfs = f->o->symfs;
+	f->walk.as_perf = f->o->as_perf;
+	f->samples.chosen = p->chosen;
+	f->samples.event_key = p->event_key;
+	f->samples.event_name = p->event_name;
+	addrspace_init(&f->as, f->o->as_perf);
+	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
+	f->known = mem_alloc(sizeof(*f->known), PLACES);
+}
+
+void recording_read(const struct recording_options *o, struct in *in, struct samples *p, struct recording_tally *t)
+{
+	struct recording f = { .o = o, .tally = t };
+
+	t->recordings++;
+	t->as_perf = o->as_perf;
+	f.data = perfdata_open(in);
+	begin(&f, p);
+	read_records(&f, in);
+	free(f.known);
+	samples_merge_counts(p, &f.samples);
+	take_over(&f, p);
+	name_and_add(&f, p);
+	say_damage(&f, in);
+	for (size_t i = 0; i < f.njitdumps; i++)
+		jitdump_close(f.jitdump[i]);
+	free(f.jitdump);
+	walk_free(&f.walk);
+	samples_free(&f.samples);
+	sites_free(&f.sites);
+	addrspace_free(&f.as);
+	perfdata_close(f.data);
+}
+
+void recording_tally_free(struct recording_tally *t)
+{
+	intern_free(&t->missing_keys);
+	intern_free(&t->quality_keys);
+	free(t->missing);
+	free(t->quality);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording.h - a perf.data file becomes stacks.
+ *
+ * Three passes over less and less: records become stacks of places in code (sites.h), places become names (resolve.h),
+ * and the tree of places becomes the tree of names. Memory grows with distinct stacks. What the recorder lost and what
+ * could not be named is counted on the way.
+ */
+#ifndef PJ_RECORDING_H
+#define PJ_RECORDING_H
+
+#include "in.h"
+#include "samples.h"
+
+enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
+
+struct recording_options {
+	const struct samples_options *samples;
+	enum recording_root root;
+	bool as_perf;
+	const char *kallsyms, *symfs;
+	uint64_t slice_ns;   /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
+	unsigned threads;
+};
+
+/* Frames without names of one DSO. */
+struct recording_missing {
+	struct str dso;
+	const char *why;
+	uint64_t frames;
+};
+
+/* How complete the stacks under one first frame are. */
+struct recording_quality {
+	struct str name;
+	uint64_t samples;
+	uint64_t rooted;     /* reach where threads begin */
+	uint64_t cut;        /* at the recorder's limit of depth */
+	uint64_t single;     /* have one frame of user code */
+	uint64_t user;       /* have any */
+	uint64_t java;       /* have code of a JVM */
+	uint64_t frames, unresolved;
+};
+
+/* What reading found; sums over several recordings. */
+struct recording_tally {
+	uint64_t recordings;
+	uint64_t lost_records, lost_samples; /* mostly the same losses: of full buffers, and as the kernel counted */
+	uint64_t throttled;
+	uint64_t garbage;    /* callchains with a mark that is none: what comes before it was used (as_perf: nothing) */
+	uint64_t deferred;   /* samples whose user half came later, and was not joined */
+	uint64_t copy_cut;   /* walked stacks that are longer than their copies */
+	uint64_t map_bad;    /* lines of perf maps */
+	const char *kernel;  /* why there were no names of the kernel, or NULL */
+	bool damaged, as_perf;
+	struct intern missing_keys, quality_keys;
+	struct recording_missing *missing; /* by key - 1 */
+	struct recording_quality *quality;
+	uint32_t depth;      /* of the deepest stack */
+};
+
+/* Adds all of in to p and t. */
+void recording_read(const struct recording_options *o, struct in *in, struct samples *p, struct recording_tally *t);
+
+void recording_tally_free(struct recording_tally *t);
+
+#endif

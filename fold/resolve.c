@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "resolve.h"
+
+#include "diag.h"
+#include "dsofiles.h"
+#include "identity.h"
+#include "jitdump.h"
+#include "kallsyms.h"
+#include "perfmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The sites of one DSO, or of all of the kernel. */
+struct job {
+	uint32_t dso;
+	uint32_t from, n; /* in site[] of the task */
+};
+
+/* A thread's own tables. */
+struct worker {
+	struct task *task;
+	struct intern raw;   /* as the sources say */
+	struct intern made;  /* as readers see them: frames of one site, one a line */
+	struct names names;
+	struct symbols_query *q;
+	uint32_t *module;
+	size_t cap;
+	uint64_t map_lines, map_bad;
+	pthread_t thread;
+};
+
+struct task {
+	const struct resolve_options *o;
+	const struct origin *origin;
+	const struct addrspace *a;
+	const struct sites *s;
+	struct resolved *out;
+	uint32_t *site;      /* ids, by job, then by address */
+	struct job *job;
+	uint32_t njobs;
+	atomic_uint next;
+	uint32_t *made;      /* by site: id in made of its worker */
+	uint8_t *by;         /* by site: worker */
+	struct worker *worker;
+	unsigned nworkers;
+};
+
+/* ---- jobs --------------------------------------------------------------------------------------------------- */
+
+/* All of the kernel is one job, under the number of its first DSO: kallsyms tells all of it in one go. */
+static uint32_t *job_keys(const struct addrspace *a)
+{
+	uint32_t *key = mem_alloc(sizeof(*key), (size_t)a->keys.n + 1), kernel = 0;
+
+	for (uint32_t d = 0; d <= a->keys.n; d++) {
+		key[d] = d;
+		if (a->dso[d].kind != DSO_KERNEL)
+			continue;
+		kernel = kernel ? kernel : d;
+		key[d] = kernel;
+	}
+	return key;
+}
+
+static int job_cmp(const void *va, const void *vb)
+{
+	const struct job *a = va, *b = vb;
+
+	if (a->n != b->n)
+		return a->n < b->n ? 1 : -1;
+	return a->dso < b->dso ? -1 : 1;
+}
+
+/* Sites by DSO, by counting; the largest DSOs first, so that threads end together. */
+static void make_jobs(struct task *t)
+{
+	const struct sites *s = t->s;
+	uint32_t *key = job_keys(t->a), ndsos = t->a->keys.n + 1;
+	uint32_t *first = mem_alloc(sizeof(*first), (size_t)ndsos + 1);
+
+	for (uint32_t id = 1; id <= s->n; id++)
+		first[key[s->site[id].dso] + 1]++;
+	t->job = mem_alloc(sizeof(*t->job), ndsos);
+	for (uint32_t d = 0, at = 0; d < ndsos; d++) {
+		if (first[d + 1])
+			t->job[t->njobs++] = (struct job){ d, at, first[d + 1] };
+		at += first[d + 1];
+		first[d + 1] = at;
+	}
+	t->site = mem_alloc(sizeof(*t->site), s->n);
+	for (uint32_t id = 1; id <= s->n; id++)
+		t->site[first[key[s->site[id].dso]]++] = id;
+	qsort(t->job, t->njobs, sizeof(*t->job), job_cmp);
+	free(first);
+	free(key);
+}
+
+/* Sites of a job by address: least significant byte first, bytes that are all equal skipped. */
+static void sort_sites(const struct sites *s, uint32_t *id, uint32_t *spare, uint32_t n)
+{
+	uint64_t all = 0, base = n ? s->site[id[0]].address : 0;
+	uint32_t *from = id, *to = spare;
+
+	for (uint32_t i = 0; i < n; i++)
+		all |= s->site[id[i]].address ^ base;
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		uint32_t at[257] = { 0 }, *swap;
+
+		if ((all >> shift & 255) == 0)
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+			at[(s->site[from[i]].address >> shift & 255) + 1]++;
+		for (unsigned b = 0; b < 256; b++)
+			at[b + 1] += at[b];
+		for (uint32_t i = 0; i < n; i++)
+			to[at[s->site[from[i]].address >> shift & 255]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != id)
+		memcpy(id, from, n * sizeof(*id));
+}
+
+/* Questions for the sites of a job; several sites may have one address. Returns how many there are. */
+static size_t make_queries(struct worker *w, const uint32_t *id, uint32_t n)
+{
+	const struct sites *s = w->task->s;
+	size_t nq = 0;
+
+	if (n > w->cap) {
+		w->cap = n;
+		w->q = mem_grow(w->q, sizeof(*w->q), n);
+		w->module = mem_grow(w->module, sizeof(*w->module), n);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (nq == 0 || w->q[nq - 1].address != s->site[id[i]].address)
+			w->q[nq++] = (struct symbols_query){ .address = s->site[id[i]].address };
+	memset(w->module, 0, nq * sizeof(*w->module));
+	return nq;
+}
+
+/* ---- sources ------------------------------------------------------------------------------------------------ */
+
+static enum resolve_why why_of(enum dso_why why)
+{
+	static const uint8_t whys[] = {
+		[DSO_FOUND] = WHY_NOT_IN_TABLE, [DSO_NO_FILE] = WHY_NO_FILE, [DSO_OTHER_BUILD] = WHY_OTHER_BUILD,
+		[DSO_STRIPPED] = WHY_STRIPPED, [DSO_NOT_ELF] = WHY_NOT_ELF, [DSO_FORBIDDEN] = WHY_FORBIDDEN,
+	};
+
+	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
+}
+
+/* Is it a C library, which has what signal handlers return to? */
+static bool has_trampoline(struct str path)
+{
+	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+
+	return (str_starts(base, STR("libc.so")) || str_starts(base, STR("libc-")) || str_starts(base, STR("ld-musl"))) &&
+	       str_find_str(base, STR(".so")) > 0;
+}
+
+/* Nobody called __restore_rt: it is a "return address" that the kernel made, and no instruction is before it. */
+static void ask_trampoline(struct worker *w, const struct dsofiles_options *o, const struct dsofiles_query *d, size_t n)
+{
+	struct symbols_query *q = mem_alloc(sizeof(*q), n);
+	size_t *of = mem_alloc(sizeof(*of), n), nq = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (w->q[i].name)
+			continue;
+		of[nq] = i;
+		q[nq++].address = w->q[i].address + 1;
+	}
+	if (nq)
+		dsofiles_resolve(o, d, q, nq, &w->raw);
+	for (size_t i = 0; i < nq; i++)
+		if (q[i].name && q[i].offset == 0)
+			w->q[of[i]].name = q[i].name;
+	free(q);
+	free(of);
+}
+
+static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t n)
+{
+	const struct task *t = w->task;
+	struct dsofiles_options o = {
+		.elf = { .as_perf = t->o->as_perf }, .symfs = t->o->symfs, .local = t->origin->host,
+	};
+	struct dsofiles_query q = {
+		.path = d->path, .build_id = d->build_id, .live = origin_process(t->origin, d->pid, d->mapped_ns),
+	};
+
+	enum resolve_why why = why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
+
+	if (!t->o->as_perf && has_trampoline(d->path))
+		ask_trampoline(w, &o, &q, n);
+	return why;
+}
+
+/* A regular file that nobody lured us to by a link. */
+static int open_plain(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+/* perf believes only its own user and root. Names are no danger to us; but who runs the process is known while it lives. */
+static bool is_trusted(int fd, pid_t live, bool as_perf)
+{
+	struct stat map, process;
+	char path[32];
+
+	if (fstat(fd, &map) != 0)
+		return false;
+	if (map.st_uid == 0 || map.st_uid == geteuid())
+		return true;
+	if (!live)
+		return !as_perf;
+	snprintf(path, sizeof(path), "/proc/%d", (int)live);
+	return stat(path, &process) == 0 && process.st_uid == map.st_uid;
+}
+
+static bool ask_map(struct worker *w, int fd, pid_t live, size_t n)
+{
+	struct perfmap_tally tally = { 0 };
+	bool good;
+
+	if (fd < 0)
+		return false;
+	good = is_trusted(fd, live, w->task->o->as_perf) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
+	w->map_lines += tally.lines;
+	w->map_bad += tally.bad;
+	close(fd);
+	return good;
+}
+
+/* The map that the process wrote in its own /tmp under its own number, then the one in ours. */
+static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n)
+{
+	const struct task *t = w->task;
+	pid_t live = origin_process(t->origin, d->pid, d->mapped_ns), inner;
+	char path[4096];
+	int len;
+
+	if (t->o->symfs) {
+		len = snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", t->o->symfs, (unsigned)d->pid);
+		if (len > 0 && (size_t)len < sizeof(path) && ask_map(w, open_plain(path), 0, n))
+			return WHY_NOT_IN_TABLE;
+	}
+	if (!t->origin->boot)
+		return t->o->symfs ? WHY_NO_MAP : WHY_ELSEWHERE;
+	inner = live ? identity_inner_pid(live) : 0;
+	if (inner) {
+		len = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
+		if (ask_map(w, dsofiles_open_inside(live, (struct str){ path, (size_t)len }), live, n))
+			return WHY_NOT_IN_TABLE;
+	}
+	if (!live && kill((pid_t)d->pid, 0) == 0)
+		return WHY_ELSEWHERE; /* another process has the number now, and may have the file */
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
+	return ask_map(w, open_plain(path), live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
+}
+
+/* ---- kernel ------------------------------------------------------------------------------------------------- */
+
+static bool same_id(const struct build_id *a, const struct build_id *b)
+{
+	return a->n && a->n == b->n && memcmp(a->byte, b->byte, a->n) == 0;
+}
+
+/* Is the running kernel the recorded one? By its build-id; where that is not told, by the name of host and release. */
+static bool is_this_kernel(const struct task *t, const struct build_id *recorded)
+{
+	char notes[4096];
+	struct build_id id;
+	ssize_t n;
+	int fd;
+
+	if (recorded->n == 0)
+		return t->origin->host;
+	fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return t->origin->host;
+	n = read(fd, notes, sizeof(notes));
+	close(fd);
+	id = elfsyms_note_build_id((struct str){ notes, n > 0 ? (size_t)n : 0 });
+	return same_id(&id, recorded);
+}
+
+/* perf record keeps a copy: ~/.debug/[kernel.kallsyms]/BUILD-ID/kallsyms */
+static bool kept_kallsyms(const struct build_id *id, char *path, size_t cap)
+{
+	const char *home = getenv("HOME");
+	char hex[2 * BUILD_ID_MAX + 1] = "";
+
+	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
+	return id->n && home && (size_t)snprintf(path, cap, "%s/.debug/[kernel.kallsyms]/%s/kallsyms", home, hex) < cap &&
+	       access(path, R_OK) == 0;
+}
+
+static enum resolve_why ask_kernel(struct worker *w, size_t n)
+{
+	const struct task *t = w->task;
+	const struct addrspace *a = t->a;
+	struct kallsyms_options o = { .cache = true, .file = t->o->kallsyms };
+	struct build_id none = { 0 };
+	const struct build_id *id = a->kernel_core ? &a->dso[a->kernel_core].build_id : &none;
+	struct kallsyms *k;
+	char path[4096];
+	uint64_t here;
+
+	if (!o.file && !is_this_kernel(t, id)) {
+		if (!kept_kallsyms(id, path, sizeof(path))) {
+			t->out->kernel = "recorded with another kernel; --kallsyms names its table";
+			return WHY_KERNEL;
+		}
+		o.file = path;
+	}
+	k = kallsyms_open(&o, &t->out->kernel);
+	if (!k) {
+		if (t->o->kallsyms)
+			die("cannot use '%s': %s", t->o->kallsyms, t->out->kernel);
+		return WHY_KERNEL;
+	}
+	t->out->kernel = NULL;
+	here = a->kernel_text ? kallsyms_address(k, a->kernel_symbol) : 0;
+	kallsyms_resolve(k, here ? (int64_t)(a->kernel_text - here) : 0, w->q, n, &w->raw, w->module);
+	kallsyms_close(k);
+	return WHY_NOT_IN_TABLE;
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------- */
+
+static enum resolve_why ask(struct worker *w, const struct dso *d, size_t n)
+{
+	switch (d->kind) {
+	case DSO_FILE: case DSO_VDSO:
+		return ask_files(w, d, n);
+	case DSO_JIT:
+		return ask_maps(w, d, n);
+	case DSO_KERNEL:
+		return ask_kernel(w, n);
+	case DSO_DATA:
+		return WHY_DATA;
+	case DSO_NOWHERE:
+		return WHY_NO_MAPPING;
+	case DSO_SYMBOL: case DSO_CODE: case DSO_THREAD: /* names are there already */
+		break;
+	}
+	return WHY_NOT_IN_TABLE;
+}
+
+/* A frame of --root=both. */
+static uint32_t make_thread(struct worker *w, uint32_t comm)
+{
+	struct str name = names_comm(&w->names, intern_str(&w->task->a->comms, comm), w->task->o->canonical);
+	char text[256];
+	int n = snprintf(text, sizeof(text), "[%.*s]", (int)(name.n < 200 ? name.n : 200), name.p);
+
+	return intern(&w->made, (struct str){ text, (size_t)n });
+}
+
+/* What a site is called; raw and module are answers, 0: none. */
+static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, uint32_t module)
+{
+	const struct task *t = w->task;
+	const struct dso *d = &t->a->dso[s->dso];
+	struct names_frame f = { .dso = d->path };
+	char address[24];
+
+	if (raw)
+		f.symbol = intern_str(&w->raw, raw);
+	if (module)
+		f.dso = intern_str(&w->raw, module);
+	if (d->kind == DSO_SYMBOL) {
+		f.symbol = d->path;
+		if (!t->o->as_perf)
+			f.dso = STR("[kernel.kallsyms]"); /* code of the kernel, whoever made it */
+	} else if (d->kind == DSO_CODE) {
+		f.symbol = ((const struct jitdump_code *)(uintptr_t)s->address)->name;
+	} else if (d->kind == DSO_KERNEL && !raw && t->o->as_perf && !t->out->kernel) {
+		f.dso = STR("[unknown]"); /* perf's map of the kernel ends where kallsyms ends */
+	}
+	if (w->names.addresses && f.symbol.n == 0) {
+		f.address.p = address;
+		f.address.n = (size_t)snprintf(address, sizeof(address), "%llx", (unsigned long long)s->address);
+	}
+	return intern(&w->made, names_make(&w->names, f));
+}
+
+/* Neighbours mostly are the same function, which has one name. */
+static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
+{
+	const struct task *t = w->task;
+	uint32_t last_raw = 0, last_module = 0, last_dso = UINT32_MAX, last = 0;
+
+	for (uint32_t i = 0, q = 0; i < n; i++) {
+		const struct site *s = &t->s->site[id[i]];
+		enum dso_kind kind = t->a->dso[s->dso].kind;
+		uint32_t raw, module;
+
+		while (w->q[q].address != s->address)
+			q++;
+		raw = w->q[q].name;
+		module = w->module[q];
+		if (kind == DSO_THREAD)
+			t->made[id[i]] = make_thread(w, (uint32_t)s->address);
+		else if (raw && raw == last_raw && module == last_module && s->dso == last_dso)
+			t->made[id[i]] = last;
+		else
+			t->made[id[i]] = make_name(w, s, raw, module);
+		t->by[id[i]] = (uint8_t)(w - t->worker);
+		t->out->named[id[i]] = raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD;
+		last_raw = raw;
+		last_module = module;
+		last_dso = s->dso;
+		last = t->made[id[i]];
+	}
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct task *t = w->task;
+	uint32_t *spare = NULL;
+	size_t cap = 0;
+
+	for (uint32_t i; (i = atomic_fetch_add(&t->next, 1)) < t->njobs;) {
+		const struct job *j = &t->job[i];
+		uint32_t *id = t->site + j->from;
+
+		if (j->n > cap)
+			spare = mem_grow(spare, sizeof(*spare), cap = j->n);
+		sort_sites(t->s, id, spare, j->n);
+		t->out->why[j->dso] = (uint8_t)ask(w, &t->a->dso[j->dso], make_queries(w, id, j->n));
+		make_names(w, id, j->n);
+	}
+	free(spare);
+	return NULL;
+}
+
+/* ---- all together ------------------------------------------------------------------------------------------- */
+
+/* The frames of all sites, as ids of to: each distinct text is cut and interned once. */
+static void collect(struct task *t, struct stacks *to)
+{
+	struct resolved *out = t->out;
+	uint32_t n = t->s->n, used = 0, cap = n + 16;
+	uint32_t **text =
+		mem_alloc(sizeof(*text), t->nworkers); /* by worker and made: where its frames are; 0: nowhere yet */
+	uint32_t **count = mem_alloc(sizeof(*count), t->nworkers);
+
+	for (unsigned i = 0; i < t->nworkers; i++) {
+		text[i] = mem_alloc(sizeof(**text), (size_t)t->worker[i].made.n + 1);
+		count[i] = mem_alloc(sizeof(**count), (size_t)t->worker[i].made.n + 1);
+	}
+	out->first = mem_alloc(sizeof(*out->first), (size_t)n + 2);
+	out->frame = mem_alloc(sizeof(*out->frame), cap);
+	for (uint32_t id = 1; id <= n; id++) {
+		uint32_t by = t->by[id], made = t->made[id], from = text[by][made];
+		struct str rest = count[by][made] ? (struct str){ 0 } : intern_str(&t->worker[by].made, made);
+
+		out->first[id] = used;
+		for (uint32_t i = 0; i < count[by][made] || rest.n; i++) {
+			if (used == cap)
+				out->frame = mem_grow(out->frame, sizeof(*out->frame), cap *= 2);
+			out->frame[used] = rest.n ? stacks_frame(to, str_cut(&rest, '\n')) : out->frame[from + i];
+			used++;
+		}
+		text[by][made] = out->first[id];
+		count[by][made] = used - out->first[id];
+	}
+	out->first[n + 1] = used;
+	for (unsigned i = 0; i < t->nworkers; i++) {
+		free(text[i]);
+		free(count[i]);
+	}
+	free(text);
+	free(count);
+}
+
+static void run_workers(struct task *t)
+{
+	unsigned started = 1;
+
+	t->nworkers = t->o->threads < t->njobs ? t->o->threads : t->njobs;
+	if (t->nworkers < 1)
+		t->nworkers = 1;
+	if (t->nworkers > 1)
+		mem_keep();
+	t->worker = mem_alloc(sizeof(*t->worker), t->nworkers);
+	for (unsigned i = 0; i < t->nworkers; i++) {
+		t->worker[i].task = t;
+		t->worker[i].names = t->o->names;
+	}
+	for (; started < t->nworkers; started++)
+		if (pthread_create(&t->worker[started].thread, NULL, work, &t->worker[started]) != 0)
+			break; /* fewer threads do the same work */
+	work(&t->worker[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(t->worker[i].thread, NULL);
+}
+
+void resolve(struct resolved *out, const struct resolve_options *o, const struct origin *origin,
+	     const struct addrspace *a, const struct sites *s, struct stacks *to)
+{
+	struct task t = { .o = o, .origin = origin, .a = a, .s = s, .out = out };
+
+	*out = (struct resolved){ 0 };
+	out->named = mem_alloc(sizeof(*out->named), (size_t)s->n + 1);
+	out->why = mem_alloc(sizeof(*out->why), (size_t)a->keys.n + 1);
+	t.made = mem_alloc(sizeof(*t.made), (size_t)s->n + 1);
+	t.by = mem_alloc(sizeof(*t.by), (size_t)s->n + 1);
+	make_jobs(&t);
+	run_workers(&t);
+	collect(&t, to);
+	for (unsigned i = 0; i < t.nworkers; i++) {
+		struct worker *w = &t.worker[i];
+
+		out->map_lines += w->map_lines;
+		out->map_bad += w->map_bad;
+		intern_free(&w->raw);
+		intern_free(&w->made);
+		names_free(&w->names);
+		free(w->q);
+		free(w->module);
+	}
+	free(t.worker);
+	free(t.made);
+	free(t.by);
+	free(t.site);
+	free(t.job);
+}
+
+const char *resolve_why(const struct resolved *r, enum resolve_why why)
+{
+	static const char *const texts[] = {
+		[WHY_NOT_IN_TABLE] = "no symbol at these addresses",
+		[WHY_NO_MAPPING] = "nothing was mapped there",
+		[WHY_DATA] = "not a file",
+		[WHY_NO_FILE] = "no file",
+		[WHY_OTHER_BUILD] = "the file has another build-id",
+		[WHY_STRIPPED] = "stripped",
+		[WHY_NOT_ELF] = "not an ELF file",
+		[WHY_FORBIDDEN] = "no permission",
+		[WHY_NO_MAP] = "no perf map",
+		[WHY_ELSEWHERE] = "not a process of this machine and boot",
+	};
+
+	return why == WHY_KERNEL ? r->kernel : texts[why];
+}
+
+void resolved_free(struct resolved *r)
+{
+	free(r->first);
+	free(r->frame);
+	free(r->named);
+	free(r->why);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolve.h - the names of all places in code that a recording hit.
+ *
+ * Each DSO is asked once, with all its addresses, of whatever tells its names: files, kallsyms, perf map, jitdump. They
+ * do not depend on each other, so threads share them out; what comes out is the same. What this machine has is only
+ * used for a recording of this machine.
+ */
+#ifndef PJ_RESOLVE_H
+#define PJ_RESOLVE_H
+
+#include "names.h"
+#include "origin.h"
+#include "sites.h"
+#include "stacks.h"
+
+struct resolve_options {
+	bool as_perf;
+	bool canonical;       /* of comms */
+	const char *kallsyms; /* file, or NULL */
+	const char *symfs;    /* folder that holds the files of the recorded machine, or NULL */
+	unsigned threads;
+	struct names names;   /* options of it only */
+};
+
+/* Why frames of a DSO have no name. */
+enum resolve_why {
+	WHY_NOT_IN_TABLE, /* there are names, but none here */
+	WHY_NO_MAPPING, WHY_DATA, WHY_NO_FILE, WHY_OTHER_BUILD, WHY_STRIPPED, WHY_NOT_ELF, WHY_FORBIDDEN,
+	WHY_NO_MAP, WHY_ELSEWHERE, WHY_KERNEL
+};
+
+struct resolved {
+	uint32_t *first; /* by site: where its frames begin in frame, outermost first; those of the next end them */
+	uint32_t *frame; /* ids in the stacks given */
+	bool *named;     /* by site: a name was found */
+	uint8_t *why;    /* by DSO: enum resolve_why */
+	const char *kernel;          /* WHY_KERNEL: why there are no names of it */
+	uint64_t map_lines, map_bad; /* of perf maps */
+};
+
+void resolve(struct resolved *out, const struct resolve_options *o, const struct origin *origin,
+	     const struct addrspace *a, const struct sites *s, struct stacks *to);
+
+/* A reason for people. */
+const char *resolve_why(const struct resolved *r, enum resolve_why why);
+
+void resolved_free(struct resolved *r);
+
+#endif

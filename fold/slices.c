@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "slices.h"
+
+#include "diag.h"
+#include "report.h"
+#include "text.h"
+
+#include <stdlib.h>
+
+bool slices_name_fits(const char *pattern)
+{
+	const char *at = pattern ? strstr(pattern, "%s") : NULL;
+
+	return at && !strstr(at + 1, "%s");
+}
+
+/* Nodes by slice, each slice's in their order: order[first[i]] .. order[first[i + 1]]; a slice is known by its node. */
+struct groups {
+	uint32_t *slice; /* by node: the outermost node above it */
+	uint32_t *first; /* by slice's node */
+	uint32_t *order;
+};
+
+static struct groups group(const struct stacks *s)
+{
+	struct groups g;
+
+	g.slice = mem_alloc(sizeof(*g.slice), s->n);
+	g.first = mem_alloc(sizeof(*g.first), (size_t)s->n + 2);
+	g.order = mem_alloc(sizeof(*g.order), s->n);
+	for (uint32_t id = 1; id < s->n; id++) {
+		uint32_t parent = s->node[id].parent;
+
+		g.slice[id] = parent ? g.slice[parent] : id;
+		g.first[g.slice[id] + 2]++;
+	}
+	for (uint32_t i = 1; i <= s->n; i++)
+		g.first[i + 1] += g.first[i];
+	for (uint32_t id = 1; id < s->n; id++)
+		g.order[g.first[g.slice[id] + 1]++] = id;
+	return g;
+}
+
+/* The stacks below a slice's node. */
+static void take(struct stacks *to, const struct stacks *s, const struct groups *g, uint32_t slice, uint32_t *node)
+{
+	for (uint32_t i = g->first[slice]; i < g->first[slice + 1]; i++) {
+		uint32_t id = g->order[i], at = 0;
+
+		if (id != slice)
+			at = stacks_child(to, node[s->node[id].parent],
+					  stacks_frame(to, intern_str(&s->frames, s->node[id].frame)));
+		node[id] = at;
+		if (s->self[0][id] && at == 0)
+			at = stacks_child(to, 0, stacks_frame(to, STR("[unknown]"))); /* neither a comm nor a frame */
+		if (s->self[0][id])
+			stacks_add(to, at, 0, s->self[0][id]); /* the sum is that of s: it fits */
+	}
+}
+
+static void write_one(const char *pattern, struct str name, const struct stacks *s, const struct folded_header *h,
+		      uint64_t min)
+{
+	const char *at = strstr(pattern, "%s");
+	struct out *o = mem_alloc(sizeof(*o), 1);
+	struct folded_header header = { 0 };
+	struct stacks few = { 0 };
+	struct text path = { 0 };
+
+	text_bytes(&path, pattern, (size_t)(at - pattern));
+	text_str(&path, name);
+	text_add(&path, at + 2);
+	text_char(&path, 0);
+	if (h) {
+		header = *h;
+		header.samples = str_eq(h->unit, STR("samples")) ? stacks_sum(s, 0) : 0;
+		header.from = name;
+		header.to = (struct str){ 0 };
+		header.lost_known = false;
+	}
+	if (min > 1)
+		report_min(&few, s, min);
+	out_open(o, path.p);
+	folded_write(o, min > 1 ? &few : s, 1, h ? &header : NULL);
+	out_close(o);
+	stacks_free(&few);
+	text_free(&path);
+	free(o);
+}
+
+uint64_t slices_write(const char *pattern, const struct stacks *s, const struct folded_header *h, uint64_t min_samples)
+{
+	uint32_t *node = mem_alloc(sizeof(*node), s->n);
+	struct groups g;
+	uint64_t n = 0;
+
+	if (s->n == 0) {
+		free(node);
+		return 0;
+	}
+	g = group(s);
+	for (uint32_t id = 1; id < s->n; id++) {
+		struct stacks slice = { 0 };
+
+		if (g.slice[id] != id)
+			continue;
+		take(&slice, s, &g, id, node);
+		if (stacks_sum(&slice, 0)) {
+			write_one(pattern, intern_str(&s->frames, s->node[id].frame), &slice, h, min_samples);
+			n++;
+		}
+		stacks_free(&slice);
+	}
+	free(node);
+	free(g.slice);
+	free(g.first);
+	free(g.order);
+	return n;
+}

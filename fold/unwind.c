@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind.h"
+
+#include "cfiexpr.h"
+#include "unwindtable.h"
+
+/* More signal frames than this in one stack are a circle. */
+enum { TURNS_MAX = 16 };
+
+static const uint32_t KEPT = 1U << 3 | 1U << 6 | 1U << 7 | 0xF000; /* rbx rbp rsp r12-r15 */
+
+static bool load(const struct unwind_state *s, uint64_t address, uint64_t *value)
+{
+	return cfi_load(s->stack, s->stack_start, address, value);
+}
+
+/* ---- start ---- */
+
+bool unwind_start(struct unwind_state *s, uint64_t mask, const uint64_t *regs, uint64_t abi, struct str stack)
+{
+	enum { ABI_64 = 2, PERF_IP = 8, NONE = 255 };
+	/* asm/perf_regs.h of x86 to DWARF: ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8-r15 */
+	static const uint8_t dwarf[24] = { 0, 3, 2, 1, 4, 5, 6, 7, CFI_RA, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+					   8, 9, 10, 11, 12, 13, 14, 15 };
+	bool has_ip = false;
+
+	*s = (struct unwind_state){ .stack = stack, .interrupted = true };
+	if (abi != ABI_64)
+		return false;
+	for (unsigned bit = 0, i = 0; bit < 64; bit++) {
+		if (!(mask >> bit & 1))
+			continue;
+		if (bit == PERF_IP) {
+			s->ip = regs[i];
+			has_ip = true;
+		} else if (bit < countof(dwarf) && dwarf[bit] != NONE) {
+			s->reg[dwarf[bit]] = regs[i];
+			s->valid |= 1U << dwarf[bit];
+		}
+		i++;
+	}
+	s->bp = s->reg[CFI_RBP];
+	s->sp = s->stack_start = s->reg[CFI_RSP];
+	return has_ip && s->valid >> CFI_RSP & 1;
+}
+
+/* ---- steps ---- */
+
+/* The caller is found: its registers are in *next but for these. */
+static enum unwind_end arrive(struct unwind_state *s, struct unwind_state *next, uint64_t ip, uint64_t sp)
+{
+	if (ip == 0)
+		return UNWIND_ROOT;
+	next->ip = ip;
+	next->sp = next->reg[CFI_RSP] = sp;
+	next->reg[CFI_RBP] = next->bp;
+	next->valid |= 1U << CFI_RSP;
+	*s = *next;
+	return UNWIND_MORE;
+}
+
+/* No table: by the frame that rbp points at. Where code keeps none, rbp is of a caller, or anything. */
+static enum unwind_end step_by_frame_pointer(struct unwind_state *s)
+{
+	struct unwind_state next = *s;
+	uint64_t ip;
+
+	/* a call through a pointer that was 0: nothing was pushed but the return address */
+	if (s->ip == 0 && s->interrupted) {
+		next.interrupted = false;
+		return load(s, s->sp, &ip) ? arrive(s, &next, ip, s->sp + 8) : UNWIND_STACK_CUT;
+	}
+	if (!(s->valid >> CFI_RBP & 1))
+		return UNWIND_NO_CODE;
+	if (s->bp == 0)
+		return UNWIND_ROOT;
+	if (s->bp % 8 || s->bp < s->sp)
+		return UNWIND_NO_CODE;
+	if (!load(s, s->bp, &next.bp) || !load(s, s->bp + 8, &ip))
+		return UNWIND_STACK_CUT;
+	next.interrupted = false;
+	next.valid = 1U << CFI_RBP;
+	return arrive(s, &next, ip, s->bp + 16);
+}
+
+/* A word that was saved. Below sp it was restored already, and the register has it. True when *value is known. */
+static bool saved(const struct unwind_state *s, uint64_t address, bool known, uint64_t *value)
+{
+	return address < s->sp ? known : load(s, address, value);
+}
+
+static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row *row)
+{
+	uint64_t cfa = s->reg[row->reg] + (uint64_t)(int64_t)row->cfa, ip;
+	unsigned left = row->saved;
+	uint32_t valid = s->valid & KEPT;
+
+	if (unlikely(!(s->valid >> row->reg & 1)))
+		return UNWIND_NO_CODE;
+	if (unlikely(cfa <= s->sp))
+		return UNWIND_LOOP;
+	if (unlikely(!load(s, cfa - 8, &ip)))
+		return UNWIND_STACK_CUT;
+	if (unlikely(ip == 0))
+		return UNWIND_ROOT;
+	for (; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left), reg = cfi_kept[i];
+
+		if (!saved(s, cfa + (uint64_t)(8 * (int64_t)row->at[i]), valid >> reg & 1, &s->reg[reg]))
+			valid &= ~(1U << reg);
+	}
+	s->ip = ip;
+	s->bp = s->reg[CFI_RBP];
+	s->sp = s->reg[CFI_RSP] = cfa;
+	s->valid = valid | 1U << CFI_RSP;
+	s->interrupted = false;
+	return UNWIND_MORE;
+}
+
+/* What a rule says; *cut when it is in memory that is not in the copy. */
+static bool apply(const struct cfi_rule *r, const struct cfi_place *p, unsigned reg, uint64_t cfa, uint64_t *value, bool *cut)
+{
+	uint64_t address = cfa + (uint64_t)r->value;
+	bool known = p->valid >> reg & 1;
+
+	switch (r->how) {
+	case CFI_SAME:
+		*value = p->reg[reg];
+		return known;
+	case CFI_IS:
+		*value = address;
+		return true;
+	case CFI_REGISTER:
+		*value = p->reg[r->reg];
+		return p->valid >> r->reg & 1;
+	case CFI_IS_EXPR:
+		return cfi_evaluate((struct str){ r->expression, r->length }, p, &cfa, value);
+	case CFI_AT_EXPR:
+		if (!cfi_evaluate((struct str){ r->expression, r->length }, p, &cfa, &address))
+			return false;
+		break;
+	case CFI_AT:
+		break;
+	default:
+		return false;
+	}
+	if (address < p->reg[CFI_RSP] && reg != CFI_RA) {
+		*value = p->reg[reg];
+		return known;
+	}
+	*cut = !cfi_load(p->stack, p->stack_start, address, value);
+	return !*cut;
+}
+
+static bool find_cfa(const struct cfi_rules *full, const struct cfi_place *p, uint64_t *cfa)
+{
+	const struct cfi_rule *r = &full->cfa;
+
+	if (r->how == CFI_IS_EXPR)
+		return cfi_evaluate((struct str){ r->expression, r->length }, p, NULL, cfa);
+	*cfa = p->reg[r->reg] + (uint64_t)r->value;
+	return r->how == CFI_REGISTER && p->valid >> r->reg & 1;
+}
+
+/* The caller's registers but ip and sp. */
+static void apply_all(const struct cfi_rules *full, const struct cfi_place *p, uint64_t cfa, struct unwind_state *next)
+{
+	bool cut;
+
+	next->valid = 0;
+	for (unsigned i = 0; i < CFI_RA; i++) {
+		struct cfi_rule r = full->reg[i];
+
+		if (r.how == CFI_UNSPECIFIED && KEPT >> i & 1)
+			r.how = CFI_SAME;
+		if (i != CFI_RSP && apply(&r, p, i, cfa, &next->reg[i], &cut))
+			next->valid |= 1U << i;
+	}
+	next->bp = next->reg[CFI_RBP];
+}
+
+static struct cfi_place place_of(const struct unwind_state *s)
+{
+	struct cfi_place p = { .valid = s->valid | 1U << CFI_RA, .stack = s->stack, .stack_start = s->stack_start };
+
+	memcpy(p.reg, s->reg, sizeof(s->reg));
+	p.reg[CFI_RA] = s->ip;
+	return p;
+}
+
+static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_row *row)
+{
+	const struct cfi_rules *full = row->full;
+	const struct cfi_rule *ra = &full->reg[row->ra], *rsp = &full->reg[CFI_RSP];
+	struct cfi_place p = place_of(s);
+	struct unwind_state next = *s;
+	uint64_t cfa, ip, sp;
+	bool cut = false;
+
+	if (!find_cfa(full, &p, &cfa))
+		return UNWIND_NO_CODE;
+	sp = cfa;
+	if (rsp->how != CFI_UNSPECIFIED && !apply(rsp, &p, CFI_RSP, cfa, &sp, &cut))
+		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
+	if (!apply(ra, &p, row->ra, cfa, &ip, &cut))
+		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
+	next.interrupted = row->flags & CFI_ROW_SIGNAL;
+	/* what was interrupted may have another stack, anywhere; that of a caller is above */
+	if (next.interrupted ? next.turns++ == TURNS_MAX : sp <= s->sp)
+		return UNWIND_LOOP;
+	if (!next.interrupted && sp - s->stack_start > s->stack.n)
+		return UNWIND_STACK_CUT;
+	apply_all(full, &p, cfa, &next);
+	return arrive(s, &next, ip, sp);
+}
+
+enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, bool leaf)
+{
+	const struct cfi_row *row = NULL;
+
+	s->interrupted |= leaf;
+	s->reg[CFI_RBP] = s->bp;
+	s->reg[CFI_RSP] = s->sp;
+	/* a call may be the last instruction of a function */
+	if (code.table)
+		row = unwind_table_row(code.table, s->ip - !s->interrupted - code.bias);
+	if (!row)
+		return step_by_frame_pointer(s);
+	if (row->flags & CFI_ROW_ROOT)
+		return UNWIND_ROOT;
+	if (unlikely(row->flags))
+		return step_by_rules(s, row);
+	return step_by_row(s, row);
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwindtable.h"
+
+#include "arena.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One section and where its FDEs are, by start. Offsets are 32 bits: a larger section is cut. */
+struct frames {
+	struct cfi cfi;
+	uint32_t n;
+	struct ref {
+		uint32_t start; /* relative to the table's base */
+		uint32_t at;    /* in the section */
+	} *ref;
+	_Atomic(struct cfi_rows *) *rows; /* by ref; NULL: not met yet */
+};
+
+/* A section of jumps that its linker (lld) made no FDE for. */
+struct plt {
+	uint64_t start, size;
+	bool lazy; /* entries push their number */
+};
+
+struct load {
+	uint64_t offset, size, address;
+	bool code;
+};
+
+enum { PLTS_MAX = 4, SLOT_BITS = 12 };
+
+/* Ten times of what browsers have. A sparse file costs nothing to make, and reading it all would cost the memory. */
+enum { SECTION_MAX = 256 << 20 };
+
+/* Rows that were found, by address. A slot is one pointer, and a row says itself for which addresses it is. */
+struct recent {
+	_Atomic(const struct cfi_row *) slot[1 << SLOT_BITS];
+};
+
+struct unwind_table {
+	Elf *elf; /* has the bytes of the sections; NULL: they are the caller's */
+	uint64_t base, end; /* of code */
+	struct frames frames[2]; /* .eh_frame, .debug_frame */
+	struct plt plt[PLTS_MAX];
+	unsigned nplts;
+	struct load *load; /* segments of the file */
+	size_t nloads;
+	struct recent *recent;
+};
+
+/* ---- index ---- */
+
+/* FDEs as they are found: address, offset. */
+struct found {
+	struct fde {
+		uint64_t start, at;
+	} *fde;
+	size_t n, cap;
+};
+
+static void found_add(struct found *f, uint64_t start, uint64_t at)
+{
+	if (f->n == f->cap) {
+		f->cap = f->cap ? 2 * f->cap : 256;
+		f->fde = mem_grow(f->fde, sizeof(*f->fde), f->cap);
+	}
+	f->fde[f->n++] = (struct fde){ start, at };
+}
+
+static void find_all(struct found *f, const struct cfi *c)
+{
+	struct cfi_entry e;
+	size_t next;
+
+	for (size_t at = 0; at < c->bytes.n; at = next)
+		if (cfi_entry_at(c, at, &e, &next) == CFI_FDE && e.length)
+			found_add(f, e.start, at);
+}
+
+/* The sorted table that linkers put into .eh_frame_hdr: {start, FDE}, 4 bytes each, relative to the section. */
+static void find_by_header(struct found *f, const struct cfi *c, const struct cfi *header)
+{
+	enum { TABLE = 0x3b };
+	struct dwarf_bytes b = dwarf_bytes_of(header->bytes);
+	uint64_t version = dwarf_uint(&b, 1), count;
+	uint8_t frame = (uint8_t)dwarf_uint(&b, 1), number = (uint8_t)dwarf_uint(&b, 1), table = (uint8_t)dwarf_uint(&b, 1);
+
+	cfi_pointer(&b, frame, 0, 0);
+	count = cfi_pointer(&b, number, 0, 0);
+	if (b.bad || version != 1 || table != TABLE || count > dwarf_left(&b) / 8)
+		return;
+	f->fde = mem_grow(NULL, sizeof(*f->fde), count);
+	f->cap = count;
+	while (count--) {
+		uint64_t start = header->address + dwarf_sint(&b, 4);
+		uint64_t at = header->address + dwarf_sint(&b, 4) - c->address;
+
+		if (at < c->bytes.n)
+			found_add(f, start, at);
+	}
+}
+
+static int fde_compare(const void *a, const void *b)
+{
+	const struct fde *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void found_sort(struct found *f)
+{
+	for (size_t i = 1; i < f->n; i++) {
+		if (f->fde[i - 1].start > f->fde[i].start) {
+			qsort(f->fde, f->n, sizeof(*f->fde), fde_compare);
+			return;
+		}
+	}
+}
+
+/* What is not code of this file is what linkers leave of functions that they dropped. */
+static void frames_set(struct frames *s, const struct cfi *c, const struct found *f, uint64_t base, uint64_t end)
+{
+	s->cfi = *c;
+	s->ref = mem_alloc(sizeof(*s->ref), f->n);
+	for (size_t i = 0; i < f->n; i++)
+		if (f->fde[i].start >= base && f->fde[i].start < end)
+			s->ref[s->n++] = (struct ref){ (uint32_t)(f->fde[i].start - base), (uint32_t)f->fde[i].at };
+	s->rows = mem_alloc(sizeof(*s->rows), s->n);
+}
+
+static struct cfi limited(struct cfi c)
+{
+	if (c.bytes.n > UINT32_MAX)
+		c.bytes.n = UINT32_MAX;
+	return c;
+}
+
+/* header: empty where there is none. */
+static void table_add(struct unwind_table *t, struct frames *s, struct cfi c, struct cfi header)
+{
+	struct found f = { 0 };
+
+	c = limited(c);
+	find_by_header(&f, &c, &header);
+	if (f.n == 0)
+		find_all(&f, &c);
+	found_sort(&f);
+	if (!t->elf && f.n) {
+		t->base = f.fde[0].start;
+		t->end = t->base > UINT64_MAX - UINT32_MAX ? UINT64_MAX : t->base + UINT32_MAX;
+	}
+	frames_set(s, &c, &f, t->base, t->end);
+	free(f.fde);
+}
+
+/* NULL, and t is closed, when it has nothing. */
+static struct unwind_table *table_ready(struct unwind_table *t, const char **why)
+{
+	if (t->frames[0].n + t->frames[1].n) {
+		t->recent = mem_alloc(sizeof(*t->recent), 1);
+		*why = NULL;
+		return t;
+	}
+	*why = "no call frame information";
+	unwind_table_close(t);
+	return NULL;
+}
+
+struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, const char **why)
+{
+	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
+
+	table_add(t, &t->frames[0], (struct cfi){ .bytes = eh_frame, .address = address }, (struct cfi){ 0 });
+	return table_ready(t, why);
+}
+
+/* ---- ELF ---- */
+
+static struct str data_of(const Elf_Data *d)
+{
+	return d && d->d_buf ? (struct str){ d->d_buf, d->d_size } : (struct str){ 0 };
+}
+
+struct sections {
+	struct cfi eh_frame, debug_frame, header;
+};
+
+static void note_plt(struct unwind_table *t, const GElf_Shdr *h, bool lazy)
+{
+	if (t->nplts < PLTS_MAX)
+		t->plt[t->nplts++] = (struct plt){ .start = h->sh_addr, .size = h->sh_size, .lazy = lazy };
+}
+
+/* Bytes of a section that has not been found before, decompressed. */
+static void read_section(Elf_Scn *scn, const GElf_Shdr *h, struct cfi *c)
+{
+	GElf_Chdr compressed;
+
+	if (c->bytes.n || h->sh_size > SECTION_MAX)
+		return;
+	if (h->sh_flags & SHF_COMPRESSED) {
+		if (!gelf_getchdr(scn, &compressed) || compressed.ch_size > SECTION_MAX || elf_compress(scn, 0, 0) < 0)
+			return;
+	}
+	c->bytes = data_of(elf_rawdata(scn, NULL));
+	c->address = h->sh_addr;
+}
+
+/* The section that has the names of sections, when it is one to be read. */
+static bool find_names(Elf *elf, size_t *names)
+{
+	GElf_Shdr h;
+
+	return elf_getshdrstrndx(elf, names) == 0 && gelf_getshdr(elf_getscn(elf, *names), &h) && h.sh_size <= SECTION_MAX;
+}
+
+static void read_sections(struct unwind_table *t, struct sections *s)
+{
+	size_t names;
+
+	s->debug_frame.debug = true;
+	if (!find_names(t->elf, &names))
+		return;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(t->elf, scn)) != NULL;) {
+		GElf_Shdr h;
+		const char *p = gelf_getshdr(scn, &h) ? elf_strptr(t->elf, names, h.sh_name) : NULL;
+		struct str name = str_of(p);
+
+		/* separate debug files have headers of the others' sections, without bytes */
+		if (!p || h.sh_type == SHT_NOBITS)
+			continue;
+		if (str_eq(name, STR(".eh_frame")))
+			read_section(scn, &h, &s->eh_frame);
+		else if (str_eq(name, STR(".eh_frame_hdr")))
+			read_section(scn, &h, &s->header);
+		else if (str_eq(name, STR(".debug_frame")))
+			read_section(scn, &h, &s->debug_frame);
+		else if (str_starts(name, STR(".plt")))
+			note_plt(t, &h, str_eq(name, STR(".plt")));
+	}
+}
+
+static struct str chunk(Elf *elf, uint64_t offset, uint64_t n)
+{
+	return n <= SECTION_MAX ? data_of(elf_getdata_rawchunk(elf, (int64_t)offset, n, ELF_T_BYTE)) : (struct str){ 0 };
+}
+
+/* From an address to the end of its segment in the file. */
+static struct str bytes_at(Elf *elf, uint64_t address)
+{
+	size_t n = 0;
+	GElf_Phdr h;
+
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(elf, (int)i, &h) && h.p_type == PT_LOAD && address - h.p_vaddr < h.p_filesz)
+			return chunk(elf, h.p_offset + (address - h.p_vaddr), h.p_filesz - (address - h.p_vaddr));
+	return (struct str){ 0 };
+}
+
+/* Where the sections' headers were stripped, the program's lead there. */
+static void read_segments(struct unwind_table *t, struct sections *s, const GElf_Phdr *h)
+{
+	struct dwarf_bytes b;
+	uint64_t at;
+
+	s->header.address = h->p_vaddr;
+	s->header.bytes = chunk(t->elf, h->p_offset, h->p_filesz);
+	b = dwarf_bytes_of(s->header.bytes);
+	dwarf_take(&b, 1);
+	at = dwarf_uint(&b, 1);
+	dwarf_take(&b, 2);
+	at = cfi_pointer(&b, (uint8_t)at, h->p_vaddr + 4, h->p_vaddr);
+	if (!b.bad)
+		s->eh_frame = (struct cfi){ .bytes = bytes_at(t->elf, at), .address = at };
+}
+
+/* Where code is; and the tables, when no section told of them. */
+static void read_program(struct unwind_table *t, struct sections *s)
+{
+	size_t n = 0;
+	GElf_Phdr h;
+
+	t->base = UINT64_MAX;
+	if (elf_getphdrnum(t->elf, &n) != 0)
+		return;
+	t->load = mem_alloc(sizeof(*t->load), n);
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(t->elf, (int)i, &h))
+			continue;
+		if (h.p_type == PT_LOAD)
+			t->load[t->nloads++] = (struct load){ h.p_offset, h.p_filesz, h.p_vaddr, h.p_flags & PF_X };
+		if (h.p_type == PT_LOAD && h.p_flags & PF_X && h.p_vaddr + h.p_memsz >= h.p_vaddr) {
+			t->base = h.p_vaddr < t->base ? h.p_vaddr : t->base;
+			t->end = h.p_vaddr + h.p_memsz > t->end ? h.p_vaddr + h.p_memsz : t->end;
+		}
+		if (h.p_type == PT_GNU_EH_FRAME && !s->eh_frame.bytes.n && !s->debug_frame.bytes.n)
+			read_segments(t, s, &h);
+	}
+	if (t->end > t->base && t->end - t->base > UINT32_MAX)
+		t->end = t->base + UINT32_MAX;
+}
+
+/* By its first bytes. Counts that do not fit into them are refused: libelf would make a table for as many as the file claims. */
+static bool is_ours(int fd, const char **why)
+{
+	Elf64_Ehdr h;
+	struct stat st;
+
+	*why = "not a regular file";
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	*why = "not an ELF file";
+	if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	*why = "not for x86-64";
+	if (h.e_machine != EM_X86_64 || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)
+		return false;
+	*why = "too many sections";
+	return (h.e_shnum || !h.e_shoff) && h.e_phnum != PN_XNUM;
+}
+
+static struct unwind_table *table_of_elf(Elf *elf, const char **why)
+{
+	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
+	struct sections s = { 0 };
+
+	t->elf = elf;
+	read_sections(t, &s);
+	read_program(t, &s);
+	table_add(t, &t->frames[0], s.eh_frame, s.header);
+	table_add(t, &t->frames[1], s.debug_frame, (struct cfi){ 0 });
+	/* all that is needed is in memory: the file may be changed now */
+	elf_cntl(elf, ELF_C_FDDONE);
+	return table_ready(t, why);
+}
+
+/* Read, not mapped: a mapping of a file that shrinks kills who looks. */
+struct unwind_table *unwind_table_open(int fd, const char **why)
+{
+	struct unwind_table *t = NULL;
+	Elf *elf = NULL;
+
+	elf_version(EV_CURRENT);
+	if (is_ours(fd, why)) {
+		*why = "not an ELF file";
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+	}
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		t = table_of_elf(elf, why);
+	else
+		elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	return t;
+}
+
+/* The segment whose pages are mapped at `offset`. lld's segments share a page of the file: then it is that of code. */
+static const struct load *load_of(const struct unwind_table *t, uint64_t offset, bool code)
+{
+	enum { PAGE = 4096 };
+
+	for (size_t i = 0; i < t->nloads; i++) {
+		const struct load *l = &t->load[i];
+		uint64_t before = l->offset % PAGE;
+
+		if (l->code == code && offset - (l->offset - before) < l->size + before)
+			return l;
+	}
+	return NULL;
+}
+
+bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t offset, uint64_t *bias)
+{
+	const struct load *l = load_of(t, offset, true);
+
+	if (!l)
+		l = load_of(t, offset, false);
+	if (l)
+		*bias = start - (l->address + (offset - l->offset));
+	return l;
+}
+
+static void frames_free(struct frames *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		cfi_rows_free(atomic_load_explicit(&s->rows[i], memory_order_relaxed));
+	free(s->rows);
+	free(s->ref);
+}
+
+void unwind_table_close(struct unwind_table *t)
+{
+	if (!t)
+		return;
+	frames_free(&t->frames[0]);
+	frames_free(&t->frames[1]);
+	elf_end(t->elf);
+	free(t->load);
+	free(t->recent);
+	free(t);
+}
+
+/* ---- look-up ---- */
+
+/* The rows of FDE i, made now if nobody did. What has none gets an empty entry. */
+static const struct cfi_rows *rows_of(const struct frames *s, uint64_t base, size_t i)
+{
+	struct cfi_rows *rows = atomic_load_explicit(&s->rows[i], memory_order_acquire), *first = NULL;
+	struct cfi_entry e;
+	size_t next;
+
+	if (likely(rows))
+		return rows;
+	if (cfi_entry_at(&s->cfi, s->ref[i].at, &e, &next) == CFI_FDE)
+		rows = cfi_rows_of(&s->cfi, &e, base);
+	if (!rows)
+		rows = mem_alloc(1, sizeof(*rows));
+	if (atomic_compare_exchange_strong(&s->rows[i], &first, rows))
+		return rows;
+	cfi_rows_free(rows); /* another thread was faster */
+	return first;
+}
+
+static const struct cfi_row *frames_row(const struct frames *s, uint64_t base, uint32_t address)
+{
+	const struct cfi_rows *rows;
+	size_t low = 0, n = s->n;
+
+	if (n == 0)
+		return NULL;
+	while (n > 1) {
+		size_t half = n / 2;
+
+		low = s->ref[low + half].start <= address ? low + half : low;
+		n -= half;
+	}
+	rows = rows_of(s, base, low);
+	return rows->n ? cfi_row_at(rows, address) : NULL;
+}
+
+/* System V ABI AMD64 section 5.2: the first entry pushes a second word, the others push one before their second jump. */
+static const struct cfi_row *plt_row(const struct unwind_table *t, uint64_t address)
+{
+	static const struct cfi_row row[] = {
+		{ .reg = CFI_RSP, .cfa = 8, .ra = CFI_RA }, { .reg = CFI_RSP, .cfa = 16, .ra = CFI_RA }, { .reg = CFI_RSP, .cfa = 24, .ra = CFI_RA },
+	};
+
+	for (unsigned i = 0; i < t->nplts; i++) {
+		uint64_t at = address - t->plt[i].start;
+
+		if (at >= t->plt[i].size)
+			continue;
+		if (!t->plt[i].lazy)
+			return &row[0];
+		return at < 16 ? &row[at < 6 ? 1 : 2] : &row[at % 16 >= 11];
+	}
+	return NULL;
+}
+
+const struct cfi_row *unwind_table_row(const struct unwind_table *t, uint64_t address)
+{
+	uint32_t at = (uint32_t)(address - t->base);
+	_Atomic(const struct cfi_row *) *slot = &t->recent->slot[at * 0x9E3779B1U >> (32 - SLOT_BITS)];
+	const struct cfi_row *row = atomic_load_explicit(slot, memory_order_acquire);
+
+	if (address < t->base || address >= t->end)
+		return NULL;
+	if (likely(row && at - row->start < row->end - row->start))
+		return row;
+	row = frames_row(&t->frames[0], t->base, at);
+	if (!row)
+		row = frames_row(&t->frames[1], t->base, at);
+	if (row)
+		atomic_store_explicit(slot, row, memory_order_release);
+	return row ? row : plt_row(t, address);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "walk.h"
+
+#include "dsofiles.h"
+#include "unwind.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MOST 1024     /* frames; recursion without end is not worth more */
+#define MOST_PERF 127 /* perf script's --max-stack */
+
+struct walk_table {
+	struct unwind_table *table;
+	bool tried;
+};
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+
+static struct build_id build_id_of(const struct dso *d, const struct perfdata *data)
+{
+	const struct perfdata_build_id *id;
+	size_t n;
+
+	if (d->build_id.n)
+		return d->build_id;
+	id = perfdata_build_ids(data, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!id[i].kernel && str_eq(id[i].path, d->path))
+			return id[i].id;
+	return (struct build_id){ 0 };
+}
+
+/* Is fd the recorded build? What has no id to compare is taken for it. Keeps fd. */
+static bool is_build(int fd, const struct build_id *id)
+{
+	struct elfsyms_options o = { 0 };
+	struct elfsyms *e;
+	struct build_id found;
+	const char *why;
+	int copy;
+
+	if (id->n == 0)
+		return true;
+	copy = dup(fd);
+	e = copy >= 0 ? elfsyms_open(copy, &o, &why) : NULL;
+	if (!e)
+		return false;
+	found = elfsyms_build_id(e);
+	elfsyms_close(e);
+	return found.n == id->n && memcmp(found.byte, id->byte, id->n) == 0;
+}
+
+static int checked(int fd, const struct build_id *id)
+{
+	if (fd >= 0 && !is_build(fd, id)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int open_path(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* perf's cache of files: ~/.debug/.build-id/xx/yyyy/elf */
+static int open_kept(const struct build_id *id)
+{
+	const char *home = getenv("HOME");
+	char path[4096], hex[2 * BUILD_ID_MAX + 1] = "";
+	int n;
+
+	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
+	n = home && id->n > 1 ? snprintf(path, sizeof(path), "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2) : -1;
+	return n > 0 && (size_t)n < sizeof(path) ? open_path(path) : -1;
+}
+
+/* The file that was mapped: of the process while it lives, below --symfs, of this machine, of perf's cache. */
+static int open_mapped(const struct walk *w, const struct dso *d, const struct origin *origin,
+		       const struct perfdata *data)
+{
+	struct build_id id = build_id_of(d, data);
+	pid_t live = origin_process(origin, d->pid, d->mapped_ns);
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s%.*s", w->symfs ? w->symfs : "",
+			 (int)(d->path.n < 4096 ? d->path.n : 4096), d->path.p);
+	int fd = -1;
+
+	if (n < 0 || (size_t)n >= sizeof(path) || path[0] != '/')
+		return -1;
+	if (live && !w->symfs)
+		fd = checked(dsofiles_open_inside(live, d->path), &id);
+	if (fd < 0 && (w->symfs || origin->host || id.n))
+		fd = checked(open_path(path), &id);
+	return fd >= 0 ? fd : checked(open_kept(&id), &id);
+}
+
+static struct walk_table *table_of(struct walk *w, const struct addrspace *a, uint32_t dso, const struct origin *origin,
+				   const struct perfdata *data)
+{
+	struct walk_table *t;
+	const char *why;
+	int fd;
+
+	if (dso >= w->cap) {
+		size_t cap = (size_t)dso + 64;
+
+		w->table = mem_grow(w->table, sizeof(*w->table), cap);
+		memset(w->table + w->cap, 0, (cap - w->cap) * sizeof(*w->table));
+		w->cap = cap;
+	}
+	t = &w->table[dso];
+	if (t->tried)
+		return t;
+	t->tried = true;
+	if (a->dso[dso].kind != DSO_FILE)
+		return t;
+	fd = open_mapped(w, &a->dso[dso], origin, data);
+	if (fd >= 0)
+		t->table = unwind_table_open(fd, &why);
+	return t;
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------------ */
+
+static void push(struct walk *w, uint64_t ip)
+{
+	if (w->n == w->ips_cap) {
+		w->ips_cap = w->ips_cap ? 2 * w->ips_cap : 128;
+		w->ip = mem_grow(w->ip, sizeof(*w->ip), w->ips_cap);
+	}
+	w->ip[w->n++] = ip;
+}
+
+void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
+		const struct perfdata_record *r, const struct origin *origin, const struct perfdata *data)
+{
+	struct unwind_state s;
+	enum unwind_end end = UNWIND_MORE;
+	size_t most = w->as_perf ? MOST_PERF : MOST;
+
+	w->n = 0;
+	if (!unwind_start(&s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
+		return;
+	while (end == UNWIND_MORE && w->n < most) {
+		uint64_t ip = s.interrupted || s.ip == 0 ? s.ip : s.ip - 1;
+		struct addrspace_place place = addrspace_find(a, t, MODE_USER, ip);
+		struct unwind_code code = { .table = table_of(w, a, place.dso, origin, data)->table };
+
+		push(w, ip);
+		if (code.table && !unwind_table_bias(code.table, ip, place.address, &code.bias))
+			code.table = NULL;
+		end = unwind_step(&s, code, w->n == 1);
+	}
+	w->cut += end == UNWIND_STACK_CUT;
+}
+
+void walk_free(struct walk *w)
+{
+	for (size_t i = 0; i < w->cap; i++)
+		unwind_table_close(w->table[i].table);
+	free(w->table);
+	free(w->ip);
+}

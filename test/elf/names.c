@@ -1,0 +1,134 @@
+/*
+ * names - which function is where? For tests, and to look at a file by hand.
+ *
+ * names [-p] [-m] [-r RUNTIME] FILE [OFFSET...]: hexadecimal offsets in the file, or one in each line of standard input.
+ * Prints "OFFSET NAME+0xOFF", or "OFFSET [unknown]". -p: as perf 6.1, -m: mangled. -t: time and figures on standard error.
+ * -d: FILE is what was mapped, of this build-id (or -): search debug files as for a recording. -l PID: that process lives.
+ */
+#include "fold/dsofiles.h"
+
+#include "diag.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = ((const struct symbols_query *)a)->address, y = ((const struct symbols_query *)b)->address;
+
+	return (x > y) - (x < y);
+}
+
+static void add(struct symbols_query **q, size_t *n, const char *text)
+{
+	if ((*n & (*n + 1)) == 0)
+		*q = mem_grow(*q, sizeof(**q), 2 * (*n + 1));
+	(*q)[(*n)++] = (struct symbols_query){ .address = strtoull(text, NULL, 16) };
+}
+
+static struct elfsyms *open_elf(const char *path, const struct elfsyms_options *o)
+{
+	const char *why = "cannot be opened";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct elfsyms *e = fd < 0 ? NULL : elfsyms_open(fd, o, &why);
+
+	if (!e)
+		die("%s: %s", path, why);
+	return e;
+}
+
+static size_t ask(const char *file, const char *runtime, const struct elfsyms_options *o, struct symbols_query *q, size_t n, struct intern *names)
+{
+	struct elfsyms *e = open_elf(file, o), *r = runtime ? open_elf(runtime, o) : e;
+	size_t found = elfsyms_resolve(e, r, q, n, names);
+
+	if (r != e)
+		elfsyms_close(r);
+	elfsyms_close(e);
+	return found;
+}
+
+static size_t search(const char *file, const char *id, pid_t live, const struct elfsyms_options *elf, struct symbols_query *q, size_t n,
+		     struct intern *names)
+{
+	static const char *const why[] = { "found", "no file", "other build", "stripped", "not ELF", "forbidden" };
+	struct dsofiles_options o = { .elf = *elf, .local = true };
+	struct dsofiles_query d = { .path = str_of(file), .live = live };
+	size_t found = 0;
+	uint64_t byte;
+
+	for (; *id != '-' && id[0] && id[1] && d.build_id.n < BUILD_ID_MAX && str_hex((struct str){ id, 2 }, &byte); id += 2)
+		d.build_id.byte[d.build_id.n++] = (uint8_t)byte;
+	fprintf(stderr, "%s: %s\n", file, why[dsofiles_resolve(&o, &d, q, n, names)]);
+	for (size_t i = 0; i < n; i++)
+		found += q[i].name != 0;
+	return found;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	struct elfsyms_options o = { 0 };
+	struct symbols_query *q = NULL;
+	struct intern names = { 0 };
+	const char *runtime = NULL;
+	const char *build_id = NULL;
+	pid_t live = 0;
+	bool timed = false;
+	size_t n = 0, m = 0, found;
+	double started;
+	char line[64];
+	int opt;
+
+	diag_tool("names");
+	while ((opt = getopt(argc, argv, "pmtr:d:l:")) >= 0) {
+		o.as_perf |= opt == 'p';
+		o.mangled |= opt == 'm';
+		timed |= opt == 't';
+		if (opt == 'r')
+			runtime = optarg;
+		if (opt == 'd')
+			build_id = optarg;
+		if (opt == 'l')
+			live = (pid_t)strtol(optarg, NULL, 10);
+	}
+	if (optind >= argc)
+		die_usage("names [-p] [-m] [-t] [-r RUNTIME] FILE [OFFSET...]");
+	for (int i = optind + 1; i < argc; i++)
+		add(&q, &n, argv[i]);
+	if (optind + 1 == argc)
+		while (fgets(line, sizeof(line), stdin))
+			add(&q, &n, line);
+	if (n)
+		qsort(q, n, sizeof(*q), by_address);
+	for (size_t i = 0; i < n; i++)
+		if (m == 0 || q[m - 1].address != q[i].address)
+			q[m++] = q[i];
+
+	started = now();
+	found = build_id ? search(argv[optind], build_id, live, &o, q, m, &names) : ask(argv[optind], runtime, &o, q, m, &names);
+	if (timed)
+		fprintf(stderr, "%zu of %zu places named in %.2f ms\n", found, m, now() - started);
+	for (size_t i = 0; i < m; i++) {
+		struct str s = q[i].name ? intern_str(&names, q[i].name) : STR("[unknown]");
+
+		printf("%" PRIx64 " %.*s", q[i].address, (int)s.n, s.p);
+		if (q[i].name)
+			printf("+0x%" PRIx32, q[i].offset);
+		putchar('\n');
+	}
+	free(q);
+	intern_free(&names);
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* Mangled names: the demanglers end, and what they make is of a bearable size. */
+#include "fold/elfsyms.h"
+
+#include "fuzz.h"
+#include "text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	char *copy = fuzz_copy(data, n);
+	struct text out = { 0 };
+
+	text_add(&out, "before");
+	if (elfsyms_demangle(&out, (struct str){ copy, n }))
+		MUST(out.n > 6 && out.n <= 6 + 16384);
+	else
+		MUST(out.n == 6);
+	MUST(memcmp(out.p, "before", 6) == 0);
+	text_free(&out);
+	free(copy);
+	return 0;
+}

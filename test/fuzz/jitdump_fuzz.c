@@ -1,0 +1,39 @@
+/* jitdumps: what is found holds the address and the time. */
+#include "fold/jitdump.h"
+
+#include "fuzz.h"
+
+static const uint64_t places[] = { 0, 1, 0x1000, 0x1008, 0x1fff, 0x2000, 0x3000, 0x3010, 0x7f0000001000, UINT64_MAX - 1, UINT64_MAX };
+static const uint64_t times[] = { 0, 1, 10, 20, 25, 30, 40, UINT64_MAX };
+
+static void check(const struct jitdump *j, uint64_t address, uint64_t time, size_t n)
+{
+	const struct jitdump_code *c = jitdump_find(j, address, time);
+
+	if (!c)
+		return;
+	MUST(address >= c->start && address - c->start < (c->size ? c->size : 1));
+	MUST(time == 0 || c->from <= time);
+	MUST(c->name.n < n && c->unwind.n < n && c->file.n < n);
+	MUST(c->name.p[c->name.n] == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	const char *why = NULL;
+	char path[32];
+	int fd = fuzz_file(data, n, path);
+	struct jitdump *j = jitdump_open(fd, &why);
+
+	if (!j) {
+		MUST(why);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		for (size_t k = 0; k < sizeof(times) / sizeof(*times); k++)
+			check(j, places[i], times[k], n);
+	MUST((jitdump_bad(j, &why) > 0) == (why != NULL));
+	MUST(jitdump_first_bad(j) <= n && jitdump_count(j) <= n / 57);
+	jitdump_close(j);
+	return 0;
+}

@@ -1,0 +1,150 @@
+/* perf.data: whatever the bytes are, what comes out lies inside of it, in order, and is not more than went in. */
+#include "fold/perfdata.h"
+
+#include "fuzz.h"
+
+static uint64_t sum;
+
+static void touch(const void *p, size_t n)
+{
+	const unsigned char *b = p;
+
+	for (size_t i = 0; i < n; i++)
+		sum += b[i];
+}
+
+static void touch_words(const uint64_t *p, uint64_t n)
+{
+	MUST(n < 65536 / 8);
+	touch(p, (size_t)n * 8);
+}
+
+static void touch_text(struct str s)
+{
+	MUST(s.n < 65536);
+	touch(s.p, s.n);
+}
+
+static void touch_sample(const struct perfdata_record *r)
+{
+	MUST(r->sample.event && r->sample.mode <= MODE_GUEST_USER);
+	touch_text(r->sample.event->name);
+	touch_words(r->sample.ips, r->sample.nips);
+	touch_words(r->sample.branch, 3 * r->sample.nbranches);
+	if (r->sample.regs_abi)
+		touch_words(r->sample.regs, (uint64_t)__builtin_popcountll(r->sample.event->regs_user));
+	touch_text(r->sample.stack);
+}
+
+static void touch_record(const struct perfdata_record *r)
+{
+	MUST(r->has_time == (r->time != 0));
+	switch (r->kind) {
+	case PERFDATA_SAMPLE:
+		touch_sample(r);
+		break;
+	case PERFDATA_MMAP:
+		MUST(r->mmap.build_id.n <= BUILD_ID_MAX);
+		touch_text(r->mmap.path);
+		break;
+	case PERFDATA_COMM:
+		touch_text(r->comm.comm);
+		break;
+	case PERFDATA_NAMESPACES:
+		MUST(r->namespaces.n <= 8);
+		break;
+	case PERFDATA_CGROUP:
+		touch_text(r->cgroup.path);
+		break;
+	case PERFDATA_KSYMBOL:
+		touch_text(r->ksymbol.name);
+		break;
+	case PERFDATA_DEFERRED:
+		touch_words(r->deferred.ips, r->deferred.nips);
+		break;
+	default:
+		break;
+	}
+}
+
+static void touch_info(const struct perfdata *p)
+{
+	const struct perfdata_info *f = perfdata_info(p);
+	const struct perfdata_build_id *b;
+	size_t n;
+
+	touch_text(f->host);
+	touch_text(f->kernel);
+	touch_text(f->version);
+	touch_text(f->arch);
+	touch_text(f->cpu);
+	for (size_t i = 0; i < f->narguments; i++)
+		touch_text(f->argument[i]);
+	b = perfdata_build_ids(p, &n);
+	for (size_t i = 0; i < n; i++) {
+		MUST(b[i].id.n <= BUILD_ID_MAX);
+		touch_text(b[i].path);
+	}
+}
+
+/* What is the same however the bytes come. */
+struct outcome {
+	uint64_t records, bad, unknown, samples, late;
+};
+
+static struct outcome read_all(const char *path)
+{
+	struct outcome o = { 0 };
+	const struct perfdata_record *r;
+	uint64_t before = 0, disorder = 0;
+	struct perfdata *p;
+	static struct in in; /* closed here when the run before died */
+	size_t nevents;
+	bool ordered;
+
+	if (in.raw)
+		in_close(&in);
+	in_open(&in, path);
+	if (!perfdata_is(in_peek(&in, 8))) {
+		in_close(&in);
+		return o;
+	}
+	p = perfdata_open(&in);
+	ordered = perfdata_events(p, &nevents)->sample_id_all;
+	MUST(nevents > 0);
+	while ((r = perfdata_next(p))) {
+		touch_record(r);
+		disorder += r->has_time && r->time < before;
+		if (r->has_time && r->time > before)
+			before = r->time;
+		o.samples += r->kind == PERFDATA_SAMPLE;
+	}
+	MUST(perfdata_next(p) == NULL);
+	touch_info(p);
+	o.records = perfdata_tally(p)->records;
+	o.bad = perfdata_tally(p)->bad;
+	o.unknown = perfdata_tally(p)->unknown;
+	o.late = perfdata_tally(p)->late;
+	MUST(!ordered || disorder == 0 || o.late > 0);
+	MUST((o.bad == 0) == (perfdata_tally(p)->why == NULL));
+	perfdata_close(p);
+	in_close(&in);
+	return o;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	volatile int fd = -1;
+	struct outcome o;
+	char path[32];
+
+	fd = fuzz_file(data, n, path);
+	if (FUZZ_GUARD()) {
+		close(fd);
+		return 0;
+	}
+	o = read_all(path);
+	(void)o;
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* perf.data into stacks: every sample that is counted is in the tree once, whatever the options; kinds of quality are parts of a whole. */
+#include "fold/recording.h"
+#include "fold/perfdata.h"
+
+#include "fuzz.h"
+
+static struct in in;      /* closed by the next run when this one died */
+static struct samples sum;
+
+static void read_as(const char *path, struct recording_options o)
+{
+	struct recording_tally t = { 0 };
+	uint64_t samples = 0;
+
+	in_open(&in, path);
+	samples_init(&sum, o.samples);
+	recording_read(&o, &in, &sum, &t);
+	in_close(&in);
+	MUST(sum.tally.overflow || stacks_sum(&sum.stacks, 0) == sum.tally.samples);
+	MUST(sum.tally.unresolved <= sum.tally.frames);
+	for (uint32_t i = 0; i < t.quality_keys.n; i++) {
+		const struct recording_quality *q = &t.quality[i];
+
+		MUST(q->rooted + q->cut <= q->samples && q->single <= q->user && q->user <= q->samples);
+		MUST(q->unresolved <= q->frames);
+		samples += q->samples;
+	}
+	MUST(samples == sum.tally.samples);
+	for (uint32_t i = 0; i < t.missing_keys.n; i++)
+		MUST(t.missing[i].frames <= sum.tally.unresolved);
+	recording_tally_free(&t);
+	samples_free(&sum);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct str skip[] = { { "[unknown]", 9 } };
+	const struct samples_options plain = { .weight = WEIGHT_SAMPLES, .names = { .kinds = NAMES_ALL_KINDS } };
+	const struct samples_options other = { .weight = WEIGHT_SAMPLES, .names = { .kinds = NAMES_ALL_KINDS, .addresses = true },
+					       .skip_after = skip, .nskip_after = 1, .collapse_recursion = true, .pid = true };
+	char path[32];
+	volatile int fd = -1;
+
+	if (n < 8 || !perfdata_is((struct str){ (const char *)data, n }))
+		return 0;
+	setenv("HOME", "/nowhere", 1);
+	fd = fuzz_file(data, n, path);
+	if (in.raw)
+		in_close(&in);
+	if (!FUZZ_GUARD()) { /* no file of this machine is asked: what fuzzers find must be found again elsewhere */
+		read_as(path, (struct recording_options){ .samples = &plain, .symfs = "/nowhere", .threads = 1 });
+		read_as(path, (struct recording_options){ .samples = &other, .symfs = "/nowhere", .as_perf = true, .threads = 2 });
+	}
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,111 @@
+/* unwind: a stack ends, whatever tables, expressions and stack say; the state stays sane. Input: registers, 256 bytes of stack,
+ * then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. */
+#include "fold/cfiexpr.h"
+#include "fold/unwind.h"
+#include "fold/unwindtable.h"
+
+#include "fuzz.h"
+
+enum { HEAD = 32, STACK = 256, STACK_AT = 0x700000, EH_FRAME_AT = 0x10000 };
+enum { EH_FRAME, ELF_FILE, DEBUG_FRAME, EXPRESSION };
+
+/* Entries and rows of any section. */
+static void parse(struct str bytes, bool debug)
+{
+	struct cfi c = { .bytes = bytes, .address = EH_FRAME_AT, .debug = debug };
+	struct cfi_entry e;
+	size_t next;
+
+	for (size_t at = 0; at < bytes.n; at = next) {
+		bool is_fde = cfi_entry_at(&c, at, &e, &next) == CFI_FDE;
+		struct cfi_rows *rows = is_fde ? cfi_rows_of(&c, &e, e.start) : NULL;
+
+		MUST(next > at && next <= bytes.n);
+		for (uint32_t i = 0; rows && i < rows->n; i++) {
+			const struct cfi_row *r = &rows->row[i];
+
+			MUST(r->start < r->end && r->end <= rows->end && (i == 0 || r->start == rows->row[i - 1].end || r[-1].end <= r->start));
+			MUST(cfi_row_at(rows, r->start) == r && cfi_row_at(rows, r->end - 1) == r);
+		}
+		cfi_rows_free(rows);
+	}
+}
+
+static void walk(const struct unwind_table *t, const uint8_t *head, const char *stack)
+{
+	enum { PERF_BP = 6, PERF_SP, PERF_IP };
+	struct unwind_state s;
+	uint64_t seed, regs[64];
+	unsigned steps = 0;
+	enum unwind_end end;
+	uint32_t mask;
+
+	memcpy(&seed, head + 8, 8);
+	memcpy(&mask, head + 24, 4);
+	for (unsigned i = 0; i < countof(regs); i++)
+		regs[i] = seed >> i % 4 * 16 & 0xff ? STACK_AT + (seed >> i % 4 * 16 & 0x1ff) : seed;
+	/* as perf has them when all lower ones are there */
+	regs[PERF_BP] = STACK_AT + head[3] * 2U;
+	regs[PERF_SP] = STACK_AT + head[2];
+	memcpy(&regs[PERF_IP], head + 16, 8);
+	if (!unwind_start(&s, mask, regs, 2 + (head[1] >> 7), (struct str){ stack, STACK }))
+		return;
+	s.stack_start = STACK_AT;
+	s.interrupted = head[1] & 1;
+	do {
+		struct unwind_state before = s;
+
+		end = unwind_step(&s, (struct unwind_code){ t, 0 }, steps == 0 && head[1] & 2);
+		if (end != UNWIND_MORE)
+			MUST(s.ip == before.ip && s.sp == before.sp && s.bp == before.bp && s.valid == before.valid);
+		else
+			MUST(s.ip != 0 && s.valid >> 7 & 1 && (s.interrupted || s.sp > before.sp));
+		MUST(steps++ < 17 * (STACK + 2));
+	} while (end == UNWIND_MORE);
+}
+
+static void evaluate(struct str expression, const char *stack)
+{
+	struct cfi_place p = { .valid = 0xffff, .stack = { stack, STACK }, .stack_start = STACK_AT };
+	uint64_t first, again, cfa = STACK_AT + 64;
+
+	for (unsigned i = 0; i < 16; i++)
+		p.reg[i] = STACK_AT + 8 * i;
+	(void)cfi_evaluate(expression, &p, NULL, &first);
+	if (cfi_evaluate(expression, &p, &cfa, &first))
+		MUST(cfi_evaluate(expression, &p, &cfa, &again) && first == again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct unwind_table *t = NULL;
+	const char *why = NULL;
+	char path[32];
+	struct str rest;
+	uint64_t bias;
+
+	if (n < HEAD + STACK)
+		return 0;
+	rest = (struct str){ (const char *)data + HEAD + STACK, n - HEAD - STACK };
+	switch (data[0] % 4) {
+	case EH_FRAME:
+		t = unwind_table_memory(rest, EH_FRAME_AT, &why);
+		break;
+	case ELF_FILE:
+		t = unwind_table_open(fuzz_file(rest.p, rest.n, path), &why);
+		break;
+	case DEBUG_FRAME:
+		parse(rest, true);
+		return 0;
+	default:
+		evaluate(rest, (const char *)data + HEAD);
+		return 0;
+	}
+	MUST(!t == !!why);
+	parse(rest, false);
+	if (t)
+		(void)unwind_table_bias(t, STACK_AT, data[4], &bias);
+	walk(t, data, (const char *)data + HEAD);
+	unwind_table_close(t);
+	return 0;
+}

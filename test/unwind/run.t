@@ -1,0 +1,92 @@
+#!/bin/sh
+# run.t - unwinds programs that perf recorded with copies of their stacks, and compares each frame with perf's (libunwind).
+#
+# Each recording is of one process without exec: perf 6.1 mixes up where a library lay before and behind an exec. perf knows
+# neither .debug_frame here nor files without .eh_frame_hdr: there our stacks must reach the outermost function instead.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/../tap.sh"
+LC_ALL=C
+export LC_ALL
+perf=${PJ_PERF:-perf}
+walk=${PJ_BUILD:-$top/build/std-cc}/test/unwind/walk
+
+skip_all()
+{
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+[ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
+"$perf" --version >/dev/null 2>&1 || skip_all "perf is not installed"
+have cc || skip_all "no compiler for the load"
+
+# record COMMAND...
+record()
+{
+	"$perf" record -q -F 499 --call-graph dwarf -e cpu-clock -o data -- "$@" >why 2>&1 && [ -s data ]
+}
+cc -O2 -fomit-frame-pointer -o plain "$top/test/unwind/load.c" || skip_all "the load does not compile"
+record ./plain 500 || skip_all "perf record is not allowed here: $(head -n 2 why | tr '\n' ' ')"
+
+# walked: recording `data` unwound into `walked`, ends into `ends`
+walked()
+{
+	"$walk" -e data >walked 2>ends && [ -s walked ]
+}
+
+# agrees NAME: at most 2 % of the stacks are not perf's, and those are longer
+agrees()
+{
+	"$perf" script -i data --no-inline -F tid,time,ip >script 2>/dev/null
+	if walked && awk -f "$top/test/unwind/compare.awk" script walked >compared &&
+		tail -n 1 compared | awk -F '[ ,]+' '{ exit !($2 >= $4 * .98 && $4 >= 10 && $8 == 0 && $10 == 0) }'; then
+		pass "$1: $(tail -n 1 compared)"
+	else
+		fail "$1: $(tail -n 1 compared)" compared ends
+	fi
+}
+
+# reaches_root NAME: all stacks reach the outermost function
+reaches_root()
+{
+	if walked && grep -qE '^root [0-9]{2,} cut 0 no code 0 loop 0 unmapped 0' ends; then
+		pass "$1: $(grep ^root ends)"
+	else
+		fail "$1" ends
+	fi
+}
+
+agrees "C without frame pointers: callbacks, signals, recursion, alloca, realigned stacks"
+reaches_root "C without frame pointers, to its end"
+record ./plain 500 alternate
+agrees "signals on another stack"
+if have c++ && c++ -O2 -o cpp "$top/test/unwind/load.cc"; then
+	record ./cpp 500
+	agrees "C++: exceptions, libstdc++"
+else
+	skip "C++" "no C++ compiler"
+fi
+if have clang && clang -O2 -fuse-ld=lld -Wl,-z,lazy -o lld "$top/test/unwind/load.c" 2>/dev/null; then
+	record ./lld 500
+	agrees "clang and lld: segments share pages, no tables for the PLT"
+else
+	skip "lld" "no clang with lld"
+fi
+
+cc -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o debug "$top/test/unwind/load.c"
+record ./debug 500
+reaches_root "only .debug_frame"
+cc -O2 -Wl,--no-eh-frame-hdr -o headerless "$top/test/unwind/load.c"
+record ./headerless 500
+reaches_root "no .eh_frame_hdr"
+cc -O2 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -o pointers "$top/test/unwind/load.c"
+record ./pointers 500
+reaches_root "no tables, frame pointers"
+if have llvm-objcopy && llvm-objcopy --strip-sections plain sectionless 2>/dev/null; then
+	record ./sectionless 500
+	reaches_root "no section headers"
+else
+	skip "no section headers" "llvm-objcopy is not installed"
+fi
+echo "1..$n"
+exit $failed

@@ -1,0 +1,353 @@
+/*
+ * walk - prints the user stacks of a perf.data with registers and copies of the stack, unwound by fold/unwind.h: one line a
+ * sample, "TID TIME ADDRESS...", leaf first, addresses as perf script prints them. For test/unwind/run.t.
+ *
+ * The recording is our own: it is trusted, and read with just enough knowledge of perf.data: file mode, not compressed, one layout of samples. -t N: unwinds everything N times and
+ * prints ns a frame. -e: how stacks ended. -o FILE...: how long opening takes.
+ */
+#include "diag.h"
+#include "fold/unwind.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+struct dso {
+	char *path;
+	struct unwind_table *table;
+	struct dso *next;
+};
+
+struct map {
+	uint32_t pid;
+	uint64_t start, end, offset;
+	struct dso *dso;
+	uint64_t bias;
+	bool anon;
+	struct map *next;
+};
+
+struct record {
+	uint64_t time;
+	const struct perf_event_header *h;
+	size_t order;
+};
+
+static struct dso *dsos;
+static struct map *maps[4096]; /* by pid; newest first */
+static struct perf_event_attr attr;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int vdso_fd(void)
+{
+	unsigned long at = getauxval(AT_SYSINFO_EHDR);
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+
+	if (!at || write(fd, (const void *)at, 4096) != 4096 || write(fd, (const char *)at + 4096, 4096) < 0)
+		return -1;
+	return fd;
+}
+
+static struct dso *dso_of(const char *path)
+{
+	struct dso *d;
+	const char *why = NULL;
+	int fd;
+
+	for (d = dsos; d; d = d->next)
+		if (strcmp(d->path, path) == 0)
+			return d;
+	d = calloc(1, sizeof(*d));
+	d->path = strdup(path);
+	d->next = dsos;
+	dsos = d;
+	fd = strcmp(path, "[vdso]") == 0 ? vdso_fd() : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		d->table = unwind_table_open(fd, &why);
+	if (why)
+		fprintf(stderr, "walk: %s: %s\n", path, why);
+	return d;
+}
+
+static void add_map(struct map m, const char *path)
+{
+	struct map *new = malloc(sizeof(m));
+
+	m.anon = strncmp(path, "//anon", 6) == 0 || (path[0] == '[' && strcmp(path, "[vdso]") != 0);
+	if (!m.anon)
+		m.dso = dso_of(path);
+	if (strcmp(path, "[vdso]") == 0)
+		m.offset = 0;
+	if (m.dso && m.dso->table && !unwind_table_bias(m.dso->table, m.start, m.offset, &m.bias))
+		fprintf(stderr, "walk: %s: no segment at %" PRIx64 "\n", path, m.offset);
+	m.next = maps[m.pid % 4096];
+	*new = m;
+	maps[m.pid % 4096] = new;
+}
+
+static const struct map *map_of(uint32_t pid, uint64_t ip)
+{
+	for (const struct map *m = maps[pid % 4096]; m; m = m->next)
+		if (m->pid == pid && ip - m->start < m->end - m->start)
+			return m;
+	return NULL;
+}
+
+static void fork_maps(uint32_t pid, uint32_t parent)
+{
+	struct map *copy = NULL, **tail = &copy;
+
+	for (const struct map *m = maps[parent % 4096]; m; m = m->next) {
+		if (m->pid != parent)
+			continue;
+		*tail = malloc(sizeof(*m));
+		**tail = *m;
+		(*tail)->pid = pid;
+		(*tail)->next = NULL;
+		tail = &(*tail)->next;
+	}
+	*tail = maps[pid % 4096];
+	maps[pid % 4096] = copy;
+}
+
+struct sample {
+	uint64_t ip, time;
+	uint32_t pid, tid;
+	uint64_t abi;
+	const uint64_t *regs;
+	struct str stack;
+};
+
+static bool parse_sample(const struct perf_event_header *h, struct sample *s)
+{
+	const uint64_t *p = (const uint64_t *)(h + 1);
+	uint64_t type = attr.sample_type, n;
+
+	*s = (struct sample){ 0 };
+	p += !!(type & PERF_SAMPLE_IDENTIFIER);
+	s->ip = *p++;
+	s->pid = (uint32_t)*p;
+	s->tid = (uint32_t)(*p++ >> 32);
+	s->time = *p++;
+	p += !!(type & PERF_SAMPLE_ADDR) + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) + !!(type & PERF_SAMPLE_CPU) +
+	     !!(type & PERF_SAMPLE_PERIOD);
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		p += 1 + *p;
+	s->abi = *p++;
+	if (!s->abi)
+		return false;
+	s->regs = p;
+	p += __builtin_popcountll(attr.sample_regs_user);
+	n = *p++;
+	s->stack = (struct str){ (const char *)p, n ? p[n / 8] : 0 };
+	return n != 0;
+}
+
+static uint64_t shown(const struct map *m, uint64_t ip)
+{
+	return m && !m->anon ? ip - m->start + m->offset : ip;
+}
+
+static uint64_t ends[8], ends_unmapped;
+
+enum { FRAMES_MAX = 127 }; /* perf's */
+
+/* A stack to be unwound again. */
+struct again {
+	struct sample s;
+	struct unwind_code code[FRAMES_MAX];
+	unsigned n;
+};
+
+static struct again *all;
+static size_t nall, cap_all;
+
+static void keep(const struct sample *s, const struct unwind_code *code, unsigned n)
+{
+	if (nall == cap_all) {
+		cap_all = cap_all ? 2 * cap_all : 256;
+		all = realloc(all, cap_all * sizeof(*all));
+	}
+	all[nall].s = *s;
+	all[nall].n = n;
+	memcpy(all[nall++].code, code, n * sizeof(*code));
+}
+
+static void time_steps(unsigned repeat)
+{
+	uint64_t start = now_ns(), frames = 0;
+
+	for (unsigned i = 0; i < repeat; i++) {
+		for (size_t k = 0; k < nall; k++) {
+			struct unwind_state u;
+
+			unwind_start(&u, attr.sample_regs_user, all[k].s.regs, all[k].s.abi, all[k].s.stack);
+			for (unsigned f = 0; f < all[k].n; f++)
+				unwind_step(&u, all[k].code[f], f == 0);
+			frames += all[k].n;
+		}
+	}
+	fprintf(stderr, "%.1f ns a frame, %" PRIu64 " frames\n", (double)(now_ns() - start) / (double)frames, frames);
+}
+
+/* Where code at an address is; false when it is nowhere. */
+static bool locate(uint32_t pid, uint64_t at, const struct map **m, struct unwind_code *code)
+{
+	if (!*m || at - (*m)->start >= (*m)->end - (*m)->start)
+		*m = map_of(pid, at);
+	*code = (struct unwind_code){ 0 };
+	if (*m && (*m)->dso)
+		*code = (struct unwind_code){ (*m)->dso->table, (*m)->bias };
+	return *m;
+}
+
+static void walk(const struct sample *s)
+{
+	struct unwind_code code[FRAMES_MAX];
+	struct unwind_state u;
+	enum unwind_end end = UNWIND_MORE;
+	const struct map *m = NULL;
+	unsigned n = 0;
+
+	printf("%u %" PRIu64 ".%06" PRIu64, s->tid, s->time / 1000000000u, s->time / 1000 % 1000000);
+	if (unwind_start(&u, attr.sample_regs_user, s->regs, s->abi, s->stack)) {
+		while (n < FRAMES_MAX && end == UNWIND_MORE) {
+			uint64_t at = u.ip - !u.interrupted;
+			bool known = locate(s->pid, at, &m, &code[n]);
+
+			printf(" %" PRIx64, shown(m, at));
+			if (!known && u.ip) {
+				ends_unmapped++;
+				break;
+			}
+			end = unwind_step(&u, code[n], n == 0);
+			n++;
+		}
+		ends[end]++;
+	}
+	printf("\n");
+	keep(s, code, n);
+}
+
+static uint64_t time_of(const struct perf_event_header *h)
+{
+	uint64_t type = attr.sample_type, back;
+	struct sample s;
+
+	if (h->type == PERF_RECORD_SAMPLE)
+		return parse_sample(h, &s), s.time;
+	if (h->type >= 64)
+		return 0;
+	back = 1U + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) + !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER);
+	return *(const uint64_t *)((const char *)h + h->size - 8 * back);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+static void handle(const struct perf_event_header *h)
+{
+	const uint32_t *w = (const uint32_t *)(h + 1);
+	const uint64_t *q = (const uint64_t *)(h + 1);
+	struct sample s;
+
+	if (h->type == PERF_RECORD_MMAP2)
+		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] }, (const char *)(q + 8));
+	else if (h->type == PERF_RECORD_MMAP)
+		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] }, (const char *)(q + 4));
+	else if (h->type == PERF_RECORD_FORK && w[0] != w[1] && !(h->misc & PERF_RECORD_MISC_FORK_EXEC) && !(h->misc & 1 << 13))
+		fork_maps(w[0], w[1]);
+	else if (h->type == PERF_RECORD_SAMPLE && parse_sample(h, &s))
+		walk(&s);
+}
+
+static char *slurp(const char *path, size_t *n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+	char *p;
+
+	if (size < 0)
+		die_errno("%s", path);
+	p = malloc((size_t)size + 8);
+	if (!p || pread(fd, p, (size_t)size, 0) != size)
+		die_errno("%s", path);
+	*n = (size_t)size;
+	close(fd);
+	return p;
+}
+
+static void time_opening(char **path)
+{
+	for (; *path; path++) {
+		const char *why = "";
+		uint64_t start = now_ns();
+		struct unwind_table *t = unwind_table_open(open(*path, O_RDONLY | O_CLOEXEC), &why);
+
+		printf("%.2f ms %s %s\n", (double)(now_ns() - start) / 1e6, *path, why ? why : "");
+		unwind_table_close(t);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	size_t n, nrecords = 0, cap = 1024;
+	struct record *records = calloc(cap, sizeof(*records));
+	unsigned repeat = 0;
+	bool show_ends = false;
+	const uint64_t *head;
+	char *data;
+	int c;
+
+	diag_tool("walk");
+	while ((c = getopt(argc, argv, "t:eo")) != -1) {
+		if (c == 't')
+			repeat = (unsigned)strtoul(optarg, NULL, 10);
+		show_ends |= c == 'e';
+		if (c == 'o') {
+			time_opening(argv + optind);
+			return 0;
+		}
+	}
+	data = slurp(argv[optind], &n);
+	head = (const uint64_t *)data;
+	memcpy(&attr, data + head[3], head[2] - 16 < sizeof(attr) ? head[2] - 16 : sizeof(attr));
+	for (size_t at = head[5]; at + 8 <= head[5] + head[6];) {
+		const struct perf_event_header *h = (const struct perf_event_header *)(data + at);
+
+		if (nrecords == cap)
+			records = realloc(records, (cap *= 2) * sizeof(*records));
+		records[nrecords] = (struct record){ time_of(h), h, nrecords };
+		nrecords++;
+		at += h->size;
+	}
+	qsort(records, nrecords, sizeof(*records), by_time);
+	for (size_t i = 0; i < nrecords; i++)
+		handle(records[i].h);
+	if (repeat)
+		time_steps(repeat);
+	if (show_ends)
+		fprintf(stderr, "root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64 " long %" PRIu64 "\n",
+			ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT], ends[UNWIND_NO_CODE], ends[UNWIND_LOOP], ends_unmapped,
+			ends[UNWIND_MORE] - ends_unmapped);
+	return 0;
+}
