@@ -27,15 +27,15 @@
 	},
 	kind=id => C.colors[hue[id]]?.[2] ?? -1, kindName=k => C.kinds[k]?.[0], suffix=id => C.kinds[kind(id)]?.[1] || '',
 	kernel=id => suffix(id)==='_[k]';
-	for (src of parts[0].split('\n')) if (src) {
-		pos=0;
+	parts[0] && parts[0].split('\n').map(line => {
+		src=line, pos=0;
 		const last=names.at(-1) ?? '', same=next(), color=varint(), text=last.slice(0, same)+src.slice(pos), id=names.push(text)-1;
 		if (text!==last || !funcs) funcs++;
 		hue.push(color);
 		// One function may have names of several kinds (compiled, inlined); fn is the first of them. The kernel's are its own.
 		fn[id]=id;
 		for (let k=id; names[--k]===text;) if (kernel(k)===kernel(id)) fn[id]=fn[k];
-	}
+	});
 	const add=name => fn[names.length]=names.push(name)-1, ROOT=add(C.root), ONLY=add('only before'),
 	base=tree(parts[1].length+1);
 	// mtf: each caller's move-to-front list, its front at the end; at: the last frame of each depth.
@@ -729,7 +729,7 @@
 	for (const e of [...svg.children]) if (!/desc|style|script/.test(e.localName) && !(alone && e.localName==='title')) e.remove();
 	svg.append(hole);
 	const share=C.kinds.map(() => 0), shareOf=new Map(); // kinds that differ in their suffix only are one chip
-	for (let i=1; i<base.n; i++) share[kind(base.nm[i])]+=base.s[0][i];
+	base.s[0].forEach((v, i) => {if (v) share[kind(base.nm[i])]+=v});
 	share.forEach((v, k) => shareOf.set(kindName(k), v+(shareOf.get(kindName(k)) || 0)));
 	for (const [name, v] of [...shareOf].sort((a, b) => b[1]-a[1] || (a[0]<b[0] ? -1 : 1))) if (C.legend && !D && v>=whole()/1000) {
 		const box=h('i'), color=C.colors.find(c => kindName(c[2])===name);
