@@ -47,9 +47,10 @@ agrees()
 }
 
 # reaches_root NAME: all stacks reach the outermost function
+# $2: how many stacks may end for want of code: where there are no tables, one that was interrupted in a prologue does
 reaches_root()
 {
-	if walked && grep -qE '^root [0-9]{2,} cut 0 no code 0 loop 0 unmapped 0' ends; then
+	if walked && grep -qE "^root [0-9]{2,} cut 0 no code [0-${2:-0}] loop 0 unmapped 0" ends; then
 		pass "$1: $(grep ^root ends)"
 	else
 		fail "$1" ends
@@ -81,7 +82,7 @@ record ./headerless 500
 reaches_root "no .eh_frame_hdr"
 cc -O2 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -o pointers "$top/test/unwind/load.c"
 record ./pointers 500
-reaches_root "no tables, frame pointers"
+reaches_root "no tables, frame pointers" 4
 if have llvm-objcopy && llvm-objcopy --strip-sections plain sectionless 2>/dev/null; then
 	record ./sectionless 500
 	reaches_root "no section headers"

@@ -349,5 +349,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64 " long %" PRIu64 "\n",
 			ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT], ends[UNWIND_NO_CODE], ends[UNWIND_LOOP], ends_unmapped,
 			ends[UNWIND_MORE] - ends_unmapped);
+	free(records);
 	return 0;
 }
