@@ -652,7 +652,10 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 			continue;
 		}
 		rest = stack;
-		two = two && !rounded && cut_column(&rest, &before);
+		bool both = two && !rounded && cut_column(&rest, &before);
+		if (any && two && !both)
+			warn_at(in_place(in), "one number, where all lines before end in two: all are read as one column");
+		two = both;
 		if (!any)
 			path_begin(&path, two && !s->in_time ? &maybe_two : s);
 		any = true;

@@ -289,6 +289,14 @@ struct sig_function *sig_functions(const struct sig_rule *r, const struct stacks
 
 /* ---- nodes --------------------------------------------------------------------------------------------------- */
 
+/* Is what is new (gone) here gone (new) in other places of the same function? Then it is called another way. */
+static bool is_elsewhere(const struct sig_rule *r, const struct sig_function *f, uint64_t before, uint64_t after)
+{
+	double here = sig_difference(r, before, after), all = sig_difference(r, f->total[0], f->total[1]);
+
+	return (before == 0 || after == 0) && (here < 0 ? -all : all) < fabs(here) / 3;
+}
+
 struct sig_change *sig_judge(const struct sig_rule *r, const struct stacks *s, const float *dispersion)
 {
 	struct sig_change *c = mem_alloc(sizeof(*c), s->n);
@@ -304,6 +312,7 @@ struct sig_change *sig_judge(const struct sig_rule *r, const struct stacks *s, c
 		if (c[id].why != SIG_CHANGED)
 			continue;
 		if ((of->change.why == SIG_MOVED && of->change.less == c[id].less) ||
+		    is_elsewhere(r, of, total[0][id], total[1][id]) ||
 		    (caller->why == SIG_MOVED && caller->less == c[id].less && (!total[0][id] || !total[1][id]))) {
 			c[id].why = SIG_MOVED;
 			c[id].level = 0;

@@ -14,7 +14,8 @@
  * Moved: when a function rises (falls) by D, the self weights of all functions that run under it are looked up outside
  * of it; when they fall (rise) there by a third of D or more, beyond what a changed total explains, then calls were
  * inlined or scheduled another way. A node is moved when its function is, in the same direction, or when it is new or
- * gone under a caller that is moved so.
+ * gone under a caller that is moved so, or when it is new or gone while its function as a whole changed by less than a
+ * third of that.
  */
 #ifndef PJ_SIGNIFICANCE_H
 #define PJ_SIGNIFICANCE_H

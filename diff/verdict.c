@@ -117,6 +117,20 @@ static bool name_offender(const struct request *r, const struct sig_rule *rule, 
 	return false;
 }
 
+/* A gate that guards nothing is a mistake in its name. */
+static void tell_idle_limits(const struct request *r, const struct table *t, const struct stacks *s)
+{
+	for (size_t i = 0; i < r->nlimits; i++) {
+		const struct request_limit *l = &r->limit[i];
+		uint32_t k = 0;
+
+		while (l->glob.n && k < t->n && !str_glob(l->glob, folded_bare(intern_str(&s->frames, t->row[k].frame))))
+			k++;
+		if (l->glob.n && k == t->n)
+			warn("--fail-over %g,%.*s: no function has that name", l->points, (int)l->glob.n, l->glob.p);
+	}
+}
+
 /* What is asked for may be less than the least change of pictures and tables. */
 int verdict_fail_over(const struct request *r, const struct comparison *c)
 {
@@ -135,6 +149,7 @@ int verdict_fail_over(const struct request *r, const struct comparison *c)
 		return PJ_FAILED;
 	}
 	table_make(&t, &rule, &c->profile.s, c->noise.frame, true);
+	tell_idle_limits(r, &t, &c->profile.s);
 	for (uint32_t i = 0; i < t.n; i++) {
 		const struct sig_function *f = &t.row[i].f;
 
