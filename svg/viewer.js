@@ -528,7 +528,7 @@
 		const b=before(i), a=now(i), [code, z]=look(i), {s: [sb, sa]}=T, test=judge(b, a)[1];
 		return ['before '+both(b, a).replace(arrow, arrow+'after '), inPoints(b, a), ratio(b, a), i && (sb[i] || sa[i]) && 'self '+both(sb[i], i<T.n ? sa[i] : 0),
 			!i || i>=g && thin.has(i) ? i===g && rest && 'and '+weight(rest)+' in stacks too small to judge'
-			: code&32 ? 'moved: same code, reached another way' : code&7 ? z && 'z '+num(+z.toFixed(1)) : D.counted && test<D.z ? 'within sampling noise' : 'too small a change to matter'];
+			: code&32 ? 'moved: same code, reached another way' : code&7 ? z && 'z '+num(+z.toFixed(1)) : D.counted && test<D.z ? 'within noise' : 'too small to matter'];
 	},
 	// All places of the function in frame i: how many, and their weight, places inside of places left out.
 	places=i => {
@@ -656,10 +656,10 @@
 	// Every key, as a button too: the menu of those who have no keyboard.
 	menu=[['/', 'Search', focus], ['N', 'Next match', step], ['Shift+N', 'Previous match', step, -1],
 		['T', D ? 'Largest changes' : 'Table of functions', () => table()],
-		['R', C.reverse ? 'Callees first' : 'Callers first', () => toggleOp('r')], ['W', 'Sandwich: callers and callees', () => byFrame('w')],
+		['R', C.reverse ? 'Callees first' : 'Callers first', () => toggleOp('r')], ['W', 'Callers and callees', () => byFrame('w')],
 		['H', 'Hide a function', () => byFrame('h')], ['Shift+H', 'Show hidden', () => change(() => without('h'))],
-		['F', 'Only stacks that match', () => byTerm('f')], ['X', 'Without stacks that match', () => byTerm('x')],
-		['S', 'Widest first', () => toggleOp('s')], ['I', 'Upside down', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
+		['F', 'Only matches', () => byTerm('f')], ['X', 'Without matches', () => byTerm('x')],
+		['S', 'Widest first', () => toggleOp('s')], ['I', 'Turn over', () => {inv=!inv, pane.scrollTop=H=0, draw(), save(), low && center()}],
 		['C', 'Copy name', copy], ['Shift+C', 'Copy whole stack', copy, -1], ['D', 'Dark or light', themeB.onclick],
 		['0', 'Whole graph', () => zoom(0)], ['Backspace', 'Zoom out', () => z && zoom(max(par[z], 0))], ['Enter', 'Zoom in', () => sel>=0 && zoom(sel)],
 		...modes.map(([m, t, act]) => [m, 'Widths: '+t, act]), ...D ? [['%', 'Shares or counts', () => change(() => {byShare=!byShare})]] : [],
@@ -672,17 +672,19 @@
 	// Functions of the filtered stacks, or below the zoomed frame: totals count places inside of places once.
 	table=(by=0) => {
 		const turned=op('r') || op('w'), t=turned ? plain : T, from=turned ? 0 : z, last=turned || !z ? t.n : end[z];
-		const own=pair(N), all=pair(N), until=ints(N), size=whole(), rows=[], cells=[], [b, a]=own;
+		const own=pair(N), all=pair(N), until=ints(N), idle=ints(N), size=whole(), rows=[], cells=[], [b, a]=own;
 		for (const c of sides) {
 			until.fill(0);
 			for (let i=max(from, 1); i<last; i++) {
 				const f=fn[t.nm[i]], w=t.t[c][i];
 				own[c][f]+=C.reverse ? t.dep[i]===1 && w : t.s[c][i];
 				if (i>=until[f]) all[c][f]+=w, until[f]=t.end[i];
+				// What was only moved is no change.
+				if (c && t===base) idle[f]|=verdicts[+!byShare].code[i]&32;
 			}
 		}
 		const rank=f => D ? abs(judge(b[f], a[f])[2]) : (by ? all[0] : b)[f];
-		for (let f=0; f<N-2; f++) if (D ? judge(b[f], a[f])[0] : all[0][f]) rows.push(f);
+		for (let f=0; f<N-2; f++) if (D ? !idle[f] && judge(b[f], a[f])[0] : all[0][f]) rows.push(f);
 		rows.sort((f, k) => rank(k)-rank(f) || all[0][k]-all[0][f]);
 		const cell=t => h('td', {}, t), th=(t, k) => h('th', {scope: 'col', ...k>=0 && {'aria-sort': k===by ? 'descending' : 'none'}}, k>=0 ? btn('b', 'Sort by '+t, () => table(k), t) : t);
 		for (const f of rows.slice(0, D ? 50 : 200)) {
@@ -697,7 +699,7 @@
 			};
 			cells.push(row);
 		}
-		const title=D ? 'Largest changes of self '+(C.unit || 'samples') : 'Functions'+(from ? ' below '+names[nm[z]] : '');
+		const title=D ? 'Changes of self '+(C.unit || 'samples') : 'Functions'+(from ? ' below '+names[nm[z]] : '');
 		show(title, h('table', {}, h('caption', {}, D ? rows.length ? 'significant ones, by '+comparing() : 'none' : rows.length>200 ? 'the first 200 of '+num(rows.length) : num(rows.length)),
 			h('thead', {}, h('tr', {}, ...D ? ['Before', 'After', 'Change', '', 'Function'].map(t => th(t)) : [th('Self', 0), th(''), th('Total', 1), th('Function')])), h('tbody', {}, ...cells)));
 	};

@@ -718,7 +718,7 @@ test('T: the table of functions, by self and by total; a row searches its functi
 test('? lists the keys; every one is a button', async b => {
   const page = await open(b, at), dialog = page.getByRole('dialog', { name: 'Keys and actions' });
   await press(page, '?');
-  for (const t of ['Callers first', 'Hide a function', 'Copy name', 'Without stacks that match']) ok(await dialog.getByRole('button', { name: t }).isVisible(), t);
+  for (const t of ['Callers first', 'Hide a function', 'Copy name', 'Without matches']) ok(await dialog.getByRole('button', { name: t }).isVisible(), t);
   await dialog.getByRole('button', { name: 'Callers first' }).click();
   await settle(page);
   is(await dialog.count(), 0, 'closed');
@@ -801,7 +801,7 @@ test('a difference: header, bar, colours, and what is gone beside the root', asy
   await hover(page, 'slow');
   ok((await bar(page)).includes(slow) && / · z \d/.test(await bar(page)), await bar(page));
   await hover(page, 'same');
-  ok(/within sampling noise|too small/.test(await bar(page)), await bar(page));
+  ok(/within noise|too small/.test(await bar(page)), await bar(page));
   await hover(page, 'moved');
   ok(/moved: same code, reached another way/.test(await bar(page)), await bar(page));
   const spot = async t => { const r = await frame(page, t).first().boundingBox(); await page.mouse.move(640, 10); await settle(page); return pixel(page, r.x - 2, r.y + 3); };
