@@ -50,6 +50,18 @@ double sig_variance(const struct sig_rule *r, uint64_t before, uint64_t after, d
 	return dispersion * p * (1 / ta + 1 / tb) + drift * drift * p * p;
 }
 
+bool sig_by_shares(uint64_t before, uint64_t after)
+{
+	uint64_t larger = before > after ? before : after, smaller = before > after ? after : before;
+
+	return (double)(larger - smaller) > 0.02 * (double)larger;
+}
+
+bool sig_counted(struct str unit)
+{
+	return unit.n == 0 || str_eq(unit, STR("samples"));
+}
+
 double sig_difference(const struct sig_rule *r, uint64_t before, uint64_t after)
 {
 	double part[2];

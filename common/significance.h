@@ -22,6 +22,11 @@
 
 #include "stacks.h"
 
+/* What is least unless the user says otherwise. */
+#define SIG_Z 2
+#define SIG_POINTS 0.5
+#define SIG_RELATIVE 0.01
+
 struct sig_rule {
 	double z;          /* least |z|; 0: no test, the least changes alone decide */
 	double points;     /* least change, in points: percent of the total */
@@ -43,6 +48,12 @@ struct sig_change {
 	float points;    /* with its sign */
 	float relative;  /* |change| / larger side */
 };
+
+/* Are shares to be compared, unless the user says? Yes where totals differ by more than 2 % of the larger. */
+bool sig_by_shares(uint64_t before, uint64_t after);
+
+/* Are weights of this unit (empty: not told) counts of samples? Sums of ns, bytes or cycles have a noise that is not known. */
+bool sig_counted(struct str unit);
 
 /* One pair of weights. dispersion 0: the rule's. Pure. */
 struct sig_change sig_compare(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion);

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "opt.h"
+#include "significance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -170,7 +171,7 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 	};
 	char **operand;
 
-	*r = (struct request){ .header = true, .rows = 50, .z = 2, .points = 0.5, .relative = 0.01, .drift = -1 };
+	*r = (struct request){ .header = true, .rows = 50, .z = SIG_Z, .points = SIG_POINTS, .relative = SIG_RELATIVE, .drift = -1 };
 	operand = opt_parse(&tool, argc, argv);
 	if (r->z > 1000)
 		die_usage("--sig %g: 1000 at most", r->z);

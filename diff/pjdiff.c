@@ -66,33 +66,17 @@ static void check_units(const struct request *r, const struct comparison *c)
 
 /* ---- judging ------------------------------------------------------------------------------------------------- */
 
-static bool totals_differ(uint64_t a, uint64_t b)
-{
-	uint64_t larger = a > b ? a : b, smaller = a > b ? b : a;
-
-	return (double)(larger - smaller) > 0.02 * (double)larger;
-}
-
-/* Weights in ns, bytes or cycles are sums of unlike things: their noise is not known. */
-static bool is_counted(const struct comparison *c)
-{
-	for (unsigned side = 0; side < 2; side++)
-		if (c->side[side].header.unit.n && !str_eq(c->side[side].header.unit, STR("samples")))
-			return false;
-	return true;
-}
-
 static void choose_rule(const struct request *r, struct comparison *c)
 {
 	struct sig_rule *rule = &c->rule;
-	bool empty;
+	bool empty, counted = sig_counted(c->side[0].header.unit) && sig_counted(c->side[1].header.unit);
 
-	*rule = (struct sig_rule){ .points = r->points, .relative = r->relative, .dispersion = 1, .counted = is_counted(c) };
+	*rule = (struct sig_rule){ .points = r->points, .relative = r->relative, .dispersion = 1, .counted = counted };
 	rule->z = rule->counted ? r->z : 0;
 	rule->sum[0] = stacks_sum(&c->profile.s, 0);
 	rule->sum[1] = stacks_sum(&c->profile.s, 1);
 	empty = !rule->sum[0] || !rule->sum[1];
-	rule->shares = r->compare == COMPARE_SHARES || (r->compare == COMPARE_DEFAULT && totals_differ(rule->sum[0], rule->sum[1]));
+	rule->shares = r->compare == COMPARE_SHARES || (r->compare == COMPARE_DEFAULT && sig_by_shares(rule->sum[0], rule->sum[1]));
 	rule->shares = rule->shares && !empty; /* nothing has no shares */
 	c->noise.dispersion = 1;
 	if (!rule->counted || empty)

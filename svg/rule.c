@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rule.h"
 
-#include <math.h>
-
-#define LEAST_Z 2
-#define LEAST_POINTS .5
-#define LEAST_RELATIVE .01
-#define LIKE_TOTALS .02 /* totals that differ by less are compared as counts */
-
 /* Of time, memory and events that come in bulk one sample is many: their noise is not that of counts. What the input
  * says of itself is known; else the name that the user gave tells. */
 static bool is_count(struct str said, struct str unit)
@@ -18,7 +11,7 @@ static bool is_count(struct str said, struct str unit)
 	};
 
 	if (said.n)
-		return str_eq(said, STR("samples"));
+		return sig_counted(said);
 	for (size_t i = 0; i < countof(measures); i++) {
 		if (str_eq(measures[i], unit))
 			return false;
@@ -34,15 +27,13 @@ static double choose(double asked, bool known, double said, double otherwise)
 struct sig_rule rule_make(const struct request *r, const struct folded_header *h, const struct stacks *s,
 			  struct str unit)
 {
-	double before = (double)stacks_sum(s, 0), after = (double)stacks_sum(s, 1);
-
 	return (struct sig_rule){
-		.z = choose(r->z, h->has_rule, h->z, LEAST_Z),
-		.points = choose(r->points, h->has_rule, h->points, LEAST_POINTS),
-		.relative = choose(r->relative, h->has_rule, h->relative, LEAST_RELATIVE),
+		.z = choose(r->z, h->has_rule, h->z, SIG_Z),
+		.points = choose(r->points, h->has_rule, h->points, SIG_POINTS),
+		.relative = choose(r->relative, h->has_rule, h->relative, SIG_RELATIVE),
 		.dispersion = h->dispersion > 1 ? h->dispersion : 1,
 		.drift = h->drift,
-		.shares = fabs(after - before) > LIKE_TOTALS * fmax(before, after),
+		.shares = sig_by_shares(stacks_sum(s, 0), stacks_sum(s, 1)),
 		.counted = is_count(h->unit, unit),
 		.sum = { stacks_sum(s, 0), stacks_sum(s, 1) },
 	};
