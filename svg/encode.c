@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "encode.h"
 
+#include "callees.h"
 #include "xml.h"
 
 #include <math.h>
@@ -56,12 +57,6 @@ void encode_names(struct text *t, const struct faces *n)
 
 /* ---- tree --------------------------------------------------------------------------------------------------- */
 
-/* What a caller's name has called: the most recent last, so that moving to the front is a short shift. */
-struct callees {
-	uint32_t *id;
-	uint32_t n, cap;
-};
-
 /* The pairs (caller's name, callee's name) met so far: a miss in a long list must not cost a search. */
 struct pairs {
 	uint64_t *slot; /* 0: empty */
@@ -101,32 +96,6 @@ static bool pairs_meet(struct pairs *p, uint32_t caller, uint32_t callee)
 	}
 }
 
-static void callees_push(struct callees *c, uint32_t id, struct arena *memory)
-{
-	if (c->n == c->cap) {
-		uint32_t cap = c->cap ? c->cap * 2 : 4;
-		uint32_t *grown = arena_new(memory, uint32_t, cap);
-		if (c->n)
-			memcpy(grown, c->id, c->n * sizeof(*grown));
-		c->id = grown;
-		c->cap = cap;
-	}
-	c->id[c->n++] = id;
-}
-
-/* Position of id counted from the front, from 1; id is then in front. */
-static uint32_t callees_to_front(struct callees *c, uint32_t id)
-{
-	uint32_t at = c->n - 1;
-
-	while (c->id[at] != id)
-		at--;
-	uint32_t k = c->n - at;
-	memmove(c->id + at, c->id + at + 1, (k - 1) * sizeof(*c->id));
-	c->id[c->n - 1] = id;
-	return k;
-}
-
 static void put_frame(struct text *t, uint32_t pop, uint32_t k, uint32_t id)
 {
 	put_digit(t, (pop < 7 ? pop : 7) + 8 * (k < 10 ? k : 10));
@@ -148,10 +117,12 @@ void encode_tree(struct text *t, const struct layout *l, const struct faces *n)
 		uint32_t caller = l->parent[i] == LAYOUT_ROOT ? n->n : n->of[l->parent[i]];
 		uint32_t id = n->of[i], k = 0;
 		struct callees *list = &tree.of[caller];
-		if (pairs_meet(&tree.met, caller, id))
-			k = callees_to_front(list, id);
-		else
+		if (pairs_meet(&tree.met, caller, id)) {
+			k = callees_find(list, id);
+			callees_to_front(list, k);
+		} else {
 			callees_push(list, id, &tree.memory);
+		}
 		put_frame(t, depth + 1 - l->level[i], k, id);
 		depth = l->level[i];
 	}

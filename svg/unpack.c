@@ -2,6 +2,7 @@
 #include "unpack.h"
 
 #include "folded.h"
+#include "callees.h"
 #include "xml.h"
 
 #include <stdlib.h>
@@ -418,40 +419,11 @@ static bool parse_names(struct parser *p, struct cursor *c)
 
 /* ---- tree --------------------------------------------------------------------------------------------------- */
 
-/* What a caller's name has called, the most recent last. */
-struct callees {
-	uint32_t *id;
-	uint32_t n, cap;
-};
-
 struct tree {
 	struct callees *of; /* by name; the root's at names.n */
 	uint32_t *at;       /* by depth: frame; [0] is not used */
 	struct arena memory;
 };
-
-static void callees_push(struct callees *c, uint32_t id, struct arena *memory)
-{
-	if (c->n == c->cap) {
-		uint32_t cap = c->cap ? c->cap * 2 : 4;
-		uint32_t *grown = arena_new(memory, uint32_t, cap);
-		if (c->n)
-			memcpy(grown, c->id, c->n * sizeof(*grown));
-		c->id = grown;
-		c->cap = cap;
-	}
-	c->id[c->n++] = id;
-}
-
-/* The k-th from the front, which is then in front; k <= n. */
-static uint32_t callees_to_front(struct callees *c, uint32_t k)
-{
-	uint32_t at = c->n - k, id = c->id[at];
-
-	memmove(c->id + at, c->id + at + 1, (k - 1) * sizeof(*c->id));
-	c->id[c->n - 1] = id;
-	return id;
-}
 
 static bool get_frame(struct parser *p, struct cursor *c, struct tree *t)
 {
