@@ -10,12 +10,6 @@ LC_ALL=C
 export LC_ALL
 perf=${PJ_PERF:-perf}
 
-skip_all()
-{
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
 have pjfold || skip_all "pjfold is not built"
 "$perf" --version >/dev/null 2>&1 || skip_all "perf is not installed"
 have cc || skip_all "no compiler for the load"

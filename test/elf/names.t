@@ -11,12 +11,6 @@ tab=$(printf '\t')
 HOME=$scratch # perf's cache of files, ours
 export HOME
 
-skip_all()
-{
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
 [ -x "$names" ] || skip_all "test/elf/names is not built"
 [ "$(uname -m)" = x86_64 ] || skip_all "only for x86-64 so far"
 

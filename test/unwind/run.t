@@ -10,12 +10,6 @@ export LC_ALL
 perf=${PJ_PERF:-perf}
 walk=${PJ_BUILD:-$top/build/std-cc}/test/unwind/walk
 
-skip_all()
-{
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
 "$perf" --version >/dev/null 2>&1 || skip_all "perf is not installed"
 have cc || skip_all "no compiler for the load"
