@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pjsection.h - what a perf.data of pjrecord says beyond perf's: the layout of its own feature section.
+ *
+ * perf, and every reader we know, skips features whose bit it does not know (tools/perf/util/header.c,
+ * perf_file_section__process). The section is a row of items { u32 type; u32 size; size bytes; zeros up to a multiple
+ * of 8 }, in any order; unknown types are skipped, longer items than expected are read as far as they are known.
+ *
+ * In files of pjrecord the features that are known at the start, this section's first part among them, lie in front of
+ * the data, and the header's obsolete field event_types, which nobody reads any more, says where: a table as behind the
+ * data (a struct perf_section for each bit of PRE_FEATURES that is set, in the order of bits), behind u64[4] of bits. So
+ * a file whose writer was killed still says where and when it was made. Behind the data the complete table follows.
+ */
+#ifndef PJ_PJSECTION_H
+#define PJ_PJSECTION_H
+
+#include "base.h"
+
+enum { FEATURE_PJ_START = 250, FEATURE_PJ_END = 251 }; /* known when the window begins; known when it ended */
+
+struct pj_item {
+	uint32_t type, size;
+};
+
+enum pj_item_type {
+	PJ_ITEM_BOOT = 1,  /* text: /proc/sys/kernel/random/boot_id, 36 bytes */
+	PJ_ITEM_WINDOW,    /* struct pj_window, in START */
+	PJ_ITEM_KALLSYMS,  /* text: name of the file in DIR/symbols with the kernel symbols that held; in END */
+	PJ_ITEM_PROCESS,   /* struct pj_process, one each that was sampled; in END */
+	PJ_ITEM_IDLE,      /* struct pj_idle, one each CPU; in END */
+	PJ_ITEM_LOSS,      /* struct pj_loss; in END */
+	PJ_ITEM_VERSION    /* text: version of pjrecord; in START */
+};
+
+struct pj_window {
+	uint64_t begin, end;   /* on the clock of the records, ns; half-open; end: as planned, UINT64_MAX: open */
+	uint64_t serial;       /* of this run, from 0 */
+};
+
+/* Which process a pid was. */
+struct pj_process {
+	uint32_t pid, inner_pid; /* as recorded; in its own PID namespace, 0: not known */
+	uint64_t start;          /* clock ticks since boot, field 22 of /proc/PID/stat; 0: not known */
+	uint64_t mount_ns;       /* inode of /proc/PID/ns/mnt; 0: not known */
+	uint32_t flags, zero;
+};
+
+enum { PJ_PROCESS_ELSEWHERE = 1 }; /* in another mount namespace than pjrecord: its paths are not those of the host */
+
+struct pj_idle {
+	uint32_t cpu, zero;
+	uint64_t ns; /* within the window, from /proc/stat */
+};
+
+struct pj_loss {
+	uint64_t samples;        /* in the file's LOST and LOST_SAMPLES records */
+	uint64_t records;        /* of the process state: LOST records of the rings that carry it */
+	uint64_t throttled;      /* THROTTLE records */
+	uint64_t unknown;        /* samples of processes nothing was known of when they came */
+	uint64_t late;           /* records that came after later ones had been written */
+	uint64_t ring_high;      /* fullest ring, in 1/1000 */
+	uint64_t depth;          /* samples whose callchain reached the kernel's limit */
+};
+
+#endif
