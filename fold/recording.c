@@ -1,36 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
-#include "dsofiles.h"
+#include "callchain.h"
+#include "deferred.h"
 #include "folded.h"
-#include "jitdump.h"
-#include "perfrecord.h"
 #include "resolve.h"
 #include "walk.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-
-#define PLACES 32768 /* entries of the cache of addresses: 512 kB */
-#define BRANCH_CALL_STACK (UINT64_C(1) << 11) /* branch_sample_type of --call-graph lbr */
-#define WAITING 4096 /* samples whose user half may be still to come; more never are, but in damaged files */
-
-struct place_known {
-	uint64_t ip;
-	uint32_t serial, site; /* site 0: nothing is known */
-};
-
-/* A sample whose user half comes when its thread returns from the kernel; frames: of the kernel. */
-struct waiting {
-	struct samples_open sample;
-	uint64_t cookie;
-	uint32_t tid, comm;
-	uint32_t *frame;
-	size_t n;
-};
 
 struct recording {
 	const struct recording_options *o;
@@ -40,172 +18,35 @@ struct recording {
 	struct sites sites;
 	struct samples_options samples_options;
 	struct samples samples;   /* of sites; first frames are names */
-	struct place_known *known;
+	struct places places;
+	struct callchain callchain;
+	struct deferred deferred;
 	struct origin origin;
 	uint64_t first_ns, last_ns;
 	uint32_t threads_dso;
 	struct walk walk;
-	struct waiting *waiting; /* a ring of WAITING, or NULL */
-	uint32_t oldest, nwaiting;
-	bool jit_clock;           /* times are those of jitdumps, too */
-	struct jitdump **jitdump; /* to be closed */
-	size_t njitdumps;
 	uint64_t lost_records, lost_samples;
 };
 
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
-
-/* What of an address makes a site; where nothing will be known, only --addrs tells addresses apart. */
-static uint32_t make_site(struct recording *f, struct addrspace_place p, uint64_t time, bool *lasting)
-{
-	const struct dso *d = &f->as.dso[p.dso];
-	const struct jitdump_code *code;
-
-	*lasting = true;
-	switch (d->kind) {
-	case DSO_NOWHERE: case DSO_DATA:
-		if (!f->o->samples->names.addresses)
-			p.address = 0;
-		break;
-	case DSO_SYMBOL:
-		p.address = 0;
-		break;
-	case DSO_JIT:
-		if (!d->jitdump)
-			break;
-		*lasting = false; /* code at an address is another one later */
-		code = jitdump_find(d->jitdump, p.address, f->jit_clock ? time : 0);
-		if (code)
-			p = (struct addrspace_place){ d->code, (uint64_t)(uintptr_t)code };
-		break;
-	default:
-		break;
-	}
-	return sites_id(&f->sites, p.dso, p.address);
-}
-
-static uint32_t site_of(struct recording *f, const struct addrspace_thread *t, enum perfdata_mode mode, uint64_t ip,
-			uint64_t time)
-{
-	uint32_t serial = addrspace_serial(&f->as, t, mode), site;
-	struct place_known *k = &f->known[hash_mix(ip ^ 0xA0761D6478BD642Fu, serial + 0x9E3779B97F4A7C15u) % PLACES];
-	bool lasting;
-
-	if (likely(k->ip == ip && k->serial == serial && k->site))
-		return k->site;
-	site = make_site(f, addrspace_find(&f->as, t, mode, ip), time, &lasting);
-	if (lasting)
-		*k = (struct place_known){ ip, serial, site };
-	return site;
-}
-
-static bool is_context(uint64_t ip)
-{
-	return ip >= CONTEXT_MAX;
-}
-
-/* The mode of the addresses behind a mark; false for what is no mark, but an address that looks like one. */
-static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
-{
-	switch (ip) {
-	case CONTEXT_HYPERVISOR:
-		*mode = MODE_HYPERVISOR;
-		return true;
-	case CONTEXT_KERNEL:
-		*mode = MODE_KERNEL;
-		return true;
-	case CONTEXT_USER: case CONTEXT_USER_DEFERRED:
-		*mode = MODE_USER;
-		return true;
-	case CONTEXT_GUEST: case CONTEXT_GUEST_KERNEL: case CONTEXT_GUEST_USER:
-		*mode = MODE_UNKNOWN;
-		return !as_perf;
-	default:
-		return false;
-	}
-}
-
-/* Is there a mark that perf drops the stack for? */
-static bool has_garbage(const struct perfdata_record *r)
-{
-	enum perfdata_mode mode;
-
-	for (uint64_t i = 0; i < r->sample.nips; i++)
-		if (is_context(r->sample.ips[i]) && !context_mode(r->sample.ips[i], true, &mode))
-			return true;
-	return false;
-}
-
-/* Frames of one callchain, or of a part of it. */
-static void push_ips(struct recording *f, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n,
-		     uint64_t time)
-{
-	enum perfdata_mode mode = MODE_USER;
-	bool caller = false; /* ip is a return address; the call is before it, and may end its function */
-
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t ip = ips[i];
-
-		if (likely(!is_context(ip))) {
-			samples_push(&f->samples, site_of(f, t, mode, ip - (caller && ip), time) | SITE_BIT);
-			caller = !f->o->as_perf;
-		} else if (context_mode(ip, f->o->as_perf, &mode)) {
-			caller = false;
-		} else {
-			f->tally->garbage++;
-			return;
-		}
-	}
-}
-
-/*
- * --call-graph lbr: the processor kept the calls, from where to where, innermost first. They take the place of the user
- * part of the callchain, whose first address is where the sample was taken.
- */
-static void push_branches(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
-{
-	const uint64_t *branch = r->sample.branch;
-	uint64_t user = 0, leaf = branch[1];
-
-	while (user < r->sample.nips && r->sample.ips[user] != CONTEXT_USER)
-		user++;
-	push_ips(f, t, r->sample.ips, user, r->time);
-	if (user == r->sample.nips)
-		return; /* of the kernel only */
-	if (!f->o->as_perf && user + 1 < r->sample.nips)
-		leaf = r->sample.ips[user + 1];
-	samples_push(&f->samples, site_of(f, t, MODE_USER, leaf, r->time) | SITE_BIT);
-	for (uint64_t i = 0; i < r->sample.nbranches; i++)
-		samples_push(&f->samples, site_of(f, t, MODE_USER, branch[3 * i], r->time) | SITE_BIT);
-}
-
-static void push_callchain(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
-{
-	if (f->o->as_perf && has_garbage(r))
-		f->tally->garbage++;
-	else if ((r->sample.event->branch_sample_type & BRANCH_CALL_STACK) && r->sample.nbranches)
-		push_branches(f, t, r);
-	else
-		push_ips(f, t, r->sample.ips, r->sample.nips, r->time);
-}
 
 /* Registers and a copy of the stack: the callers are in there. */
 static void push_walked(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
 	walk_stack(&f->walk, &f->as, t, r, &f->origin, f->data);
 	for (size_t i = 0; i < f->walk.n; i++)
-		samples_push(&f->samples, site_of(f, t, MODE_USER, f->walk.ip[i], r->time) | SITE_BIT);
+		callchain_push_ip(&f->callchain, t, MODE_USER, f->walk.ip[i], r->time);
 }
 
 static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
 	if (r->sample.has_chain)
-		push_callchain(f, t, r);
+		callchain_push(&f->callchain, t, r);
 	if (r->sample.regs_abi && r->sample.stack.n)
 		push_walked(f, t, r);
 	/* an empty callchain has at least the place that was interrupted; perf shows nothing of it */
 	if (!r->sample.has_chain || (f->samples.nframes == 0 && !f->o->as_perf && r->sample.ip))
-		samples_push(&f->samples, site_of(f, t, r->sample.mode, r->sample.ip, r->time) | SITE_BIT);
+		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
 }
 
 /* --time-slice: the open sample goes below the frame of its slice, which is called by its first second. Slices are multiples
@@ -247,67 +88,35 @@ static void close_sample(struct recording *f, const struct addrspace_thread *t, 
 
 /* ---- deferred callchains ------------------------------------------------------------------------------------ */
 
-/* Takes w up again, with its kernel half. */
-static void resume(struct recording *f, struct waiting *w)
+/* Samples whose user half is not expected any more end without. */
+static void give_up(struct recording *f, bool at_end)
 {
-	samples_resume(&f->samples, w->sample);
-	for (size_t i = 0; i < w->n; i++)
-		samples_push(&f->samples, w->frame[i]);
-	free(w->frame);
-	w->frame = NULL;
-	w->tid = UINT32_MAX;
-	w->cookie = 0;
-}
+	uint32_t comm;
 
-/* The oldest one's user half never came. */
-static void give_up(struct recording *f)
-{
-	struct waiting *w = &f->waiting[f->oldest];
-
-	f->oldest = (f->oldest + 1) % WAITING;
-	f->nwaiting--;
-	if (w->cookie == 0)
-		return; /* it came */
-	f->tally->deferred++;
-	resume(f, w);
-	end_sample(f, w->comm);
+	while (deferred_give_up(&f->deferred, &f->samples, at_end, &comm)) {
+		f->tally->deferred++;
+		end_sample(f, comm);
+	}
 }
 
 static void wait_for_user(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r,
 			  uint32_t comm)
 {
-	struct waiting w = { .cookie = r->sample.cookie, .tid = r->tid, .comm = comm };
-
-	if (!f->waiting)
-		f->waiting = mem_alloc(sizeof(*f->waiting), WAITING);
-	push_callchain(f, t, r);
-	w.n = f->samples.nframes;
-	w.frame = mem_alloc(sizeof(*w.frame), w.n);
-	if (w.n)
-		memcpy(w.frame, f->samples.frame, w.n * sizeof(*w.frame));
-	w.sample = samples_suspend(&f->samples);
-	if (f->nwaiting == WAITING)
-		give_up(f);
-	f->waiting[(f->oldest + f->nwaiting++) % WAITING] = w;
+	callchain_push(&f->callchain, t, r);
+	deferred_put(&f->deferred, &f->samples, r->tid, r->sample.cookie, comm);
+	give_up(f, false);
 }
 
 /* The user half of all samples of a thread since it entered the kernel. */
 static void join_user(struct recording *f, const struct perfdata_record *r)
 {
 	struct addrspace_thread *t = addrspace_thread(&f->as, r->pid, r->tid);
+	uint32_t comm;
 
-	for (uint32_t i = 0; i < f->nwaiting; i++) {
-		struct waiting *w = &f->waiting[(f->oldest + i) % WAITING];
-		uint32_t comm = w->comm;
-
-		if (w->tid != r->tid || w->cookie != r->deferred.cookie || w->cookie == 0)
-			continue;
-		resume(f, w);
-		push_ips(f, t, r->deferred.ips, r->deferred.nips, r->time);
+	while (deferred_take(&f->deferred, &f->samples, r->tid, r->deferred.cookie, &comm)) {
+		callchain_push_part(&f->callchain, t, r->deferred.ips, r->deferred.nips, r->time);
 		end_sample(f, comm);
 	}
-	while (f->nwaiting && f->waiting[f->oldest].cookie == 0)
-		give_up(f);
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
@@ -335,53 +144,6 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 		wait_for_user(f, t, r, comm);
 	else
 		close_sample(f, t, r, comm);
-}
-
-/* ---- jitdumps ----------------------------------------------------------------------------------------------- */
-
-/* perf's own mark: a JIT maps one page of "jit-PID.dump", executable, when it begins to write it. */
-static bool is_jitdump(struct str path)
-{
-	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
-
-	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
-}
-
-static int open_jitdump(struct recording *f, const struct perfdata_record *r)
-{
-	pid_t live = origin_process(&f->origin, r->pid, r->has_time ? r->time : 0);
-	char path[4096];
-	int n = snprintf(path, sizeof(path), "%s%.*s", f->o->symfs ? f->o->symfs : "", (int)r->mmap.path.n, r->mmap.path.p);
-	int fd = -1;
-
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return -1;
-	if (live && !f->o->symfs)
-		fd = dsofiles_open_inside(live, r->mmap.path);
-	if (fd < 0 && (f->o->symfs || f->origin.boot))
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	return fd;
-}
-
-static void add_jitdump(struct recording *f, const struct perfdata_record *r)
-{
-	uint32_t jit = addrspace_jit(&f->as, r->pid), code;
-	struct jitdump *j;
-	const char *why;
-	int fd;
-
-	if (f->as.dso[jit].jitdump)
-		return;
-	fd = open_jitdump(f, r);
-	j = fd >= 0 ? jitdump_open(fd, &why) : NULL;
-	if (!j)
-		return;
-	f->jitdump = mem_grow(f->jitdump, sizeof(*f->jitdump), f->njitdumps + 1);
-	f->jitdump[f->njitdumps++] = j;
-	f->jit_clock = perfdata_info(f->data)->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(j);
-	code = addrspace_special(&f->as, DSO_CODE, f->as.dso[jit].path);
-	f->as.dso[jit].jitdump = j;
-	f->as.dso[jit].code = code;
 }
 
 /* ---- wall time ---------------------------------------------------------------------------------------------- */
@@ -427,8 +189,8 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 		break;
 	case PERFDATA_MMAP:
 		addrspace_record(&f->as, r);
-		if (!f->o->as_perf && is_jitdump(r->mmap.path))
-			add_jitdump(f, r);
+		if (!f->o->as_perf)
+			places_map(&f->places, r, &f->origin, perfdata_info(f->data));
 		break;
 	default:
 		addrspace_record(&f->as, r);
@@ -452,9 +214,7 @@ static void read_records(struct recording *f, struct in *in)
 		}
 		add_record(f, r);
 	}
-	while (f->nwaiting)
-		give_up(f);
-	free(f->waiting);
+	give_up(f, true);
 	f->origin = origin_of(perfdata_info(f->data), in, f->first_ns, f->last_ns);
 	id = perfdata_build_ids(f->data, &n);
 	addrspace_build_ids(&f->as, id, n);
@@ -704,6 +464,7 @@ static void take_over(struct recording *f, struct samples *p)
 	f->tally->lost_records += f->lost_records;
 	f->tally->lost_samples += f->lost_samples;
 	f->tally->copy_cut += f->walk.cut;
+	f->tally->garbage += f->callchain.garbage;
 	if (!p->host.n)
 		p->host = arena_copy(&p->text, info->host);
 	event = perfdata_events(f->data, &n);
@@ -763,7 +524,9 @@ static void begin(struct recording *f, struct samples *p)
 	f->samples.event_name = p->event_name;
 	addrspace_init(&f->as, f->o->as_perf);
 	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
-	f->known = mem_alloc(sizeof(*f->known), PLACES);
+	f->places = (struct places){ .as = &f->as, .sites = &f->sites, .symfs = f->o->symfs,
+				     .addresses = f->o->samples->names.addresses };
+	f->callchain = (struct callchain){ .places = &f->places, .to = &f->samples, .as_perf = f->o->as_perf };
 }
 
 void recording_read(const struct recording_options *o, struct in *in, struct samples *p, struct recording_tally *t)
@@ -775,14 +538,12 @@ void recording_read(const struct recording_options *o, struct in *in, struct sam
 	f.data = perfdata_open(in);
 	begin(&f, p);
 	read_records(&f, in);
-	free(f.known);
 	samples_merge_counts(p, &f.samples);
 	take_over(&f, p);
 	name_and_add(&f, p);
 	say_damage(&f, in);
-	for (size_t i = 0; i < f.njitdumps; i++)
-		jitdump_close(f.jitdump[i]);
-	free(f.jitdump);
+	deferred_free(&f.deferred);
+	places_free(&f.places);
 	walk_free(&f.walk);
 	samples_free(&f.samples);
 	sites_free(&f.sites);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "places.h"
+
+#include "arena.h"
+#include "dsofiles.h"
+#include "hash.h"
+#include "jitdump.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define KNOWN 32768 /* entries: 512 kB */
+
+struct place_known {
+	uint64_t ip;
+	uint32_t serial, site; /* site 0: nothing is known */
+};
+
+/* ---- addresses ---------------------------------------------------------------------------------------------- */
+
+/* What of an address makes a site; lasting: it is the same as long as the maps are. */
+static uint32_t make_site(struct places *p, struct addrspace_place at, uint64_t time, bool *lasting)
+{
+	const struct dso *d = &p->as->dso[at.dso];
+	const struct jitdump_code *code;
+
+	*lasting = true;
+	switch (d->kind) {
+	case DSO_NOWHERE: case DSO_DATA:
+		if (!p->addresses)
+			at.address = 0;
+		break;
+	case DSO_SYMBOL:
+		at.address = 0;
+		break;
+	case DSO_JIT:
+		if (!d->jitdump)
+			break;
+		*lasting = false; /* code at an address is another one later */
+		code = jitdump_find(d->jitdump, at.address, p->jit_clock ? time : 0);
+		if (code)
+			at = (struct addrspace_place){ d->code, (uint64_t)(uintptr_t)code };
+		break;
+	default:
+		break;
+	}
+	return sites_id(p->sites, at.dso, at.address);
+}
+
+uint32_t places_site(struct places *p, const struct addrspace_thread *t, enum perfdata_mode mode, uint64_t ip,
+		     uint64_t time)
+{
+	uint32_t serial = addrspace_serial(p->as, t, mode), site;
+	struct place_known *k;
+	bool lasting;
+
+	if (unlikely(!p->known))
+		p->known = mem_alloc(sizeof(*p->known), KNOWN);
+	k = &p->known[hash_mix(ip ^ 0xA0761D6478BD642Fu, serial + 0x9E3779B97F4A7C15u) % KNOWN];
+	if (likely(k->ip == ip && k->serial == serial && k->site))
+		return k->site;
+	site = make_site(p, addrspace_find(p->as, t, mode, ip), time, &lasting);
+	if (lasting)
+		*k = (struct place_known){ ip, serial, site };
+	return site;
+}
+
+/* ---- jitdumps ----------------------------------------------------------------------------------------------- */
+
+/* perf's own mark: a JIT maps one page of "jit-PID.dump", executable, when it begins to write it. */
+static bool is_jitdump(struct str path)
+{
+	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+
+	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
+}
+
+static int open_jitdump(const struct places *p, const struct perfdata_record *r, const struct origin *origin)
+{
+	pid_t live = origin_process(origin, r->pid, r->has_time ? r->time : 0);
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s%.*s", p->symfs ? p->symfs : "", (int)r->mmap.path.n, r->mmap.path.p);
+	int fd = -1;
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -1;
+	if (live && !p->symfs)
+		fd = dsofiles_open_inside(live, r->mmap.path);
+	if (fd < 0 && (p->symfs || origin->boot))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return fd;
+}
+
+void places_map(struct places *p, const struct perfdata_record *r, const struct origin *origin,
+		const struct perfdata_info *info)
+{
+	uint32_t jit, code;
+	struct jitdump *j;
+	const char *why;
+	int fd;
+
+	if (!is_jitdump(r->mmap.path))
+		return;
+	jit = addrspace_jit(p->as, r->pid);
+	if (p->as->dso[jit].jitdump)
+		return;
+	fd = open_jitdump(p, r, origin);
+	j = fd >= 0 ? jitdump_open(fd, &why) : NULL;
+	if (!j)
+		return;
+	p->jitdump = mem_grow(p->jitdump, sizeof(*p->jitdump), p->njitdumps + 1);
+	p->jitdump[p->njitdumps++] = j;
+	p->jit_clock = info->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(j);
+	code = addrspace_special(p->as, DSO_CODE, p->as->dso[jit].path);
+	p->as->dso[jit].jitdump = j;
+	p->as->dso[jit].code = code;
+}
+
+void places_free(struct places *p)
+{
+	for (size_t i = 0; i < p->njitdumps; i++)
+		jitdump_close(p->jitdump[i]);
+	free(p->jitdump);
+	free(p->known);
+	*p = (struct places){ 0 };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * places.h - which place in code an address of a thread was, at a moment.
+ *
+ * Answers are sites. Most addresses were met before, under the same maps: a direct-mapped cache knows them. What a JIT
+ * put at an address depends on the time; the jitdumps that say so are opened here when they are mapped.
+ */
+#ifndef PJ_PLACES_H
+#define PJ_PLACES_H
+
+#include "origin.h"
+#include "sites.h"
+
+struct places {
+	struct addrspace *as;
+	struct sites *sites;
+	const char *symfs;
+	bool addresses;  /* where nothing will be known, addresses are told apart all the same */
+	bool jit_clock;  /* times are those of jitdumps, too */
+	struct place_known *known;
+	struct jitdump **jitdump;
+	size_t njitdumps;
+};
+
+/* The site of ip in thread t, in a mode, at a time. */
+uint32_t places_site(struct places *p, const struct addrspace_thread *t, enum perfdata_mode mode, uint64_t ip,
+		     uint64_t time);
+
+/* r is a mapping: if it is the mark of a jitdump, that is opened, and asked from now on. */
+void places_map(struct places *p, const struct perfdata_record *r, const struct origin *origin,
+		const struct perfdata_info *info);
+
+/* What jitdumps told is gone then: sites of code in them mean nothing any more. */
+void places_free(struct places *p);
+
+#endif
