@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics.h - what happened to windows, as numbers: the summary line of each, and DIR/pjrecord.prom for Prometheus.
+ *
+ * Counters belong to DIR, not to a process: what is new is added to what the file says, under a lock, so that runs from
+ * cron, runs that overlap and restarts count on. A file that is damaged starts again from nothing. It is replaced whole,
+ * once a window, by whoever finishes windows (windows.h); the recorder only fills in struct window_report.
+ */
+#ifndef PJ_METRICS_H
+#define PJ_METRICS_H
+
+#include "pjsection.h"
+#include "text.h"
+
+/* What the recorder knows of a window when it ends. */
+struct window_report {
+	uint64_t begin, end;      /* CLOCK_MONOTONIC, ns; end as it was, not as it was planned */
+	uint64_t samples;
+	uint64_t processes;       /* that were sampled */
+	uint64_t bytes;           /* of the file; 0: whoever finishes it looks */
+	uint64_t unrecorded_ns;   /* time before this window in which nothing was recorded, since the one before; normally 0 */
+	unsigned depth_limit;     /* kernel.perf_event_max_stack, for loss.depth; 0: not known */
+	struct pj_loss loss;
+};
+
+enum metrics_dropped { /* windows that were recorded and are not kept */
+	DROPPED_DISK,    /* no space, quota, or larger than files may be */
+	DROPPED_IO,      /* any other error of the file */
+	DROPPED_BACKLOG, /* the disk was too slow for too long */
+	DROPPED_STOP,    /* the recorder chose so */
+	DROPPED_REASONS
+};
+
+enum metrics_deleted { /* complete windows that made room */
+	DELETED_BYTES, DELETED_AGE, DELETED_FREE,
+	DELETED_REASONS
+};
+
+/* What is new since the last time. */
+struct metrics {
+	/* counters */
+	uint64_t windows, rescued, bad, unprinted; /* complete; of killed runs; of those beyond rescue; paths nobody read */
+	uint64_t dropped[DROPPED_REASONS], deleted[DELETED_REASONS];
+	uint64_t samples, bytes, recorded_ns, unrecorded_ns;
+	struct pj_loss loss;                       /* but for ring_high all counters */
+	uint64_t cpu_us;                           /* of this process */
+	/* gauges: as they are now */
+	uint64_t last_success;                     /* seconds since 1970 of the last complete window; 0: as before */
+	uint64_t ring_high, rss, kept_windows, kept_bytes, free_bytes;
+};
+
+void metrics_add(struct metrics *m, const struct window_report *r); /* a complete window; bytes included */
+
+/* Adds m to DIR/pjrecord.prom, through a temporary file beside it, and empties m. On failure m stays as it is, errno says
+ * why, and the next call brings it. dir: a descriptor of DIR. */
+bool metrics_write(struct metrics *m, int dir);
+
+/* As above, as text: pure. before: the file so far, may be anything. */
+void metrics_text(struct text *t, const struct metrics *m, struct str before);
+
+/* "18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full", and all that was lost, in words. */
+void metrics_summary(struct text *t, const struct window_report *r);
+
+#endif
