@@ -25,7 +25,7 @@ struct pj_item {
 enum pj_item_type {
 	PJ_ITEM_BOOT = 1,  /* text: /proc/sys/kernel/random/boot_id, 36 bytes */
 	PJ_ITEM_WINDOW,    /* struct pj_window, in START */
-	PJ_ITEM_KALLSYMS,  /* text: name of the file in DIR/symbols with the kernel symbols that held; in END */
+	PJ_ITEM_KALLSYMS,  /* text: name of a file in DIR/symbols with kernel symbols that held; newest first; in END */
 	PJ_ITEM_PROCESS,   /* struct pj_process, one each that was sampled; in END */
 	PJ_ITEM_IDLE,      /* struct pj_idle, one each CPU; in END */
 	PJ_ITEM_LOSS,      /* struct pj_loss; in END */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep.h - what folding will need and will not find any more: symbols of binaries, maps of JITs, symbols of the kernel.
+ *
+ *	symbols/.build-id/xx/yyyy.debug           reduced ELF files: symbols, no code (reducer.h)
+ *	symbols/<boot>/<maj>-<min>-<ino>-<gen>    the same by the file's numbers, in hex, as in the mapping; a link where it has a build-id
+ *	symbols/kallsyms-<boot>.<n>.gz            /proc/kallsyms, whenever the modules are others; modules-<boot>.<n> beside it
+ *	jit/<boot>/<pid>-<start>.map, .map.1, .dump  what the process wrote; .map.1: the map before
+ *
+ * The work is done by a process of its own, the keeper: what it opens belongs to whoever is profiled, may be on a file system
+ * that never answers, and is parsed there. The recorder only sends it short messages, and never waits: what does not fit into
+ * the socket is dropped and counted. A keeper that hangs or crashes is counted, said and replaced; the mount namespace in which it
+ * was then is left alone. When the recorder ends, however it ends, the keeper finishes what it has in hand and ends, too.
+ *
+ * It is told everything again in each window, which is cheap (what was told in this window costs one look-up here), so a new keeper
+ * needs no other state, and whatever a window needs is touched: the time of modification of a kept file is that of the
+ * last window that needs it. What is older than the oldest window in DIR, and than min_age_s, is removed; beyond max_bytes
+ * what was needed longest ago is removed even if a window needs it, and counted as forced.
+ */
+#ifndef PJ_KEEP_H
+#define PJ_KEEP_H
+
+#include "str.h"
+
+struct keep_options {
+	const char *dir;     /* DIR, which is there and ours; the keeper runs as we do when it is started */
+	bool all;            /* also binaries that every process of the host can reach: to fold elsewhere */
+	uint64_t max_bytes;  /* on disk, of symbols/ and jit/ together; 0: 1 GiB */
+	uint64_t min_age_s;  /* 0: a day */
+	unsigned hang_s;     /* so long at one thing is hanging; 0: 20 */
+	const char *proc;    /* /proc, or NULL */
+};
+
+/* Which process; both as they will stand in the window (struct pj_process). */
+struct keep_process {
+	uint32_t pid;
+	uint64_t start;    /* 0: not known, nothing of its JIT is kept */
+	uint64_t mount_ns; /* 0: not known. Of a process that is gone already: its parent's */
+};
+
+/* As in the MMAP2 record of the window. */
+struct keep_mapping {
+	uint64_t start, length, pgoff;
+	uint32_t major, minor;          /* these four: 0 when the record has a build-id */
+	uint64_t inode, generation;
+	uint8_t build_id_n, build_id[20]; /* 0: not known */
+	struct str path;                /* "//anon", "/memfd:x (deleted)", ... too */
+};
+
+enum keep_why { /* why something was not kept */
+	KEEP_GONE,      /* the process ended before it was looked at, and nobody else had the file */
+	KEEP_FORBIDDEN, /* no permission: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
+	KEEP_OTHER,     /* the file at that path is another one, and the one that was mapped cannot be had */
+	KEEP_NOT_ELF,   /* not a regular file, not an ELF file, damaged, or nothing in it has a name */
+	KEEP_LARGE,     /* beyond the limits for one file or process */
+	KEEP_UNTRUSTED, /* a map or dump that is a link, belongs to somebody else, or is no text */
+	KEEP_DISK,      /* cannot be written */
+	KEEP_HUNG,      /* in a mount namespace in which a keeper hung */
+	KEEP_WHYS
+};
+
+struct keep_counts {
+	uint64_t binaries, maps, kernels; /* kept by this run: binaries, files of JITs, kallsyms */
+	uint64_t bytes;                   /* on disk now, of all runs */
+	uint64_t failed[KEEP_WHYS];       /* things, each counted once a window */
+	uint64_t dropped;                 /* messages */
+	uint64_t removed, forced;         /* files that no window needs; that were needed, but max_bytes */
+	uint64_t hung, crashed;           /* keepers */
+	uint64_t kernel_hidden;           /* kallsyms says 0 for all addresses: kernel.kptr_restrict, CAP_SYSLOG */
+};
+
+struct keep;
+
+/* To be called after privileges are dropped. NULL and *why when the folders cannot be had (links, others' folders), or no process. */
+struct keep *keep_start(const struct keep_options *o, const char **why);
+
+/* Whenever the state of a process is written into a window: at its first sample in it, and with each executable mapping
+ * then and later. Cheap for what needs no keeping. */
+void keep_process(struct keep *k, const struct keep_process *p);
+void keep_mapping(struct keep *k, const struct keep_process *p, const struct keep_mapping *m);
+
+void keep_exit(struct keep *k, uint32_t pid); /* the process, not a thread of it */
+
+/* At each border: what was told is forgotten here, and will be told again. Looks after the keeper. */
+void keep_window(struct keep *k);
+
+/* Names of the snapshots of the kernel's symbols that held since the last border, newest first: for PJ_ITEM_KALLSYMS, one item
+ * each. Returns how many, 0 to 2: there is a second one when the modules changed meanwhile. To be called before keep_window. */
+size_t keep_kernels(struct keep *k, char names[2][64]);
+
+struct keep_counts keep_counts(struct keep *k);
+
+/* For people: "12 binaries, 3 maps; 2 not kept: no permission (CAP_SYS_PTRACE)"; empty when there is nothing to say. */
+struct text;
+void keep_text(struct text *t, const struct keep_counts *c);
+
+/* What is in hand is finished, for at most deadline_ms, then the keeper is killed. Its last counts; frees k. */
+struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms);
+
+#endif
