@@ -18,16 +18,17 @@ ZSTD := $(shell printf '\043include <zstd.h>\n' | $(CC) -E -x c - >/dev/null 2>&
 endif
 
 CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter fuzz,$(SAN)),fuzz,$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)
+VARIANT := $(if $(filter fuzz cover,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)
 B       := build/$(VARIANT)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
 STD  := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+OPTIM_cover := -O0 --coverage -Wno-clobbered
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(OPTIM_$(SAN)) $(WARN) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(CFLAGS)
+ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
 LDLIBS  += -Wl,--as-needed -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
@@ -133,6 +134,12 @@ fuzz: ## clang's libFuzzer on every parser, or on one: T=folded SECS=60
 fuzz-run: $(REPLAYS)
 	$(Q)PJ_BUILD=$(B) SECS=$(SECS) T='$(T)' sh test/fuzz/run.sh
 
+cover: ## lines of each parser that its corpus reaches, or of one: T=folded; SHOW=1 prints those that it does not
+	$(Q)$(MAKE) --no-print-directory CC=gcc SAN=cover T='$(T)' SHOW='$(SHOW)' cover-run
+
+cover-run: $(REPLAYS)
+	$(Q)PJ_BUILD=$(B) T='$(T)' SHOW='$(SHOW)' sh test/fuzz/cover.sh
+
 fresh: ## both scripts on a fresh Debian in a folder (root, debootstrap; 20 minutes)
 	$(Q)bash test/fresh.sh
 
@@ -171,6 +178,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench null fuzz fuzz-run fresh headers lint format install uninstall clean help
+.PHONY: all tests check accept bench null fuzz fuzz-run cover cover-run fresh headers lint format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

@@ -180,7 +180,7 @@ struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **wh
 	struct kallsyms *k = mem_alloc(sizeof(*k), 1);
 	bool cache = o->cache && !o->file;
 
-	k->file = o->file ? o->file : live_file;
+	k->file = o->file ? o->file : o->live ? o->live : live_file;
 	k->cache = cache ? kallcache_open() : NULL;
 	if (k->cache)
 		return k;
@@ -266,6 +266,15 @@ static void answer(struct symbols_query *q, uint32_t name, uint64_t start)
 	q->offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
 }
 
+static void forget_answers(struct symbols_query *q, size_t n, uint32_t *modules)
+{
+	for (size_t i = 0; i < n; i++) {
+		q[i].name = 0;
+		if (modules)
+			modules[i] = 0;
+	}
+}
+
 static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
 			       uint32_t *modules)
 {
@@ -273,12 +282,10 @@ static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct s
 	uint32_t name = 0, module = 0;
 	ptrdiff_t before = -1;
 
+	forget_answers(q, n, modules);
 	for (size_t i = 0; i < n; i++) {
 		ptrdiff_t at = find_relocated(t, q[i].address, relocate, from);
 
-		q[i].name = 0;
-		if (modules)
-			modules[i] = 0;
 		if (at < 0)
 			continue;
 		if (at != before) {
@@ -302,14 +309,12 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *c, int64_t reloc
 	uint64_t before = 0;
 	uint32_t id = 0;
 
+	forget_answers(q, n, modules);
 	*answered = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct str name;
 		uint64_t start;
 
-		q[i].name = 0;
-		if (modules)
-			modules[i] = 0;
 		if (!(q[i].address >> 63))
 			continue; /* a process' address: nothing in the kernel knows it */
 		said = kallcache_find(c, q[i].address - (uint64_t)relocate, &name, &start);

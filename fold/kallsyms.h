@@ -16,6 +16,7 @@ struct kallsyms;
 struct kallsyms_options {
 	bool cache;            /* of the live kernel */
 	const char *file;      /* --kallsyms, or NULL: the live kernel's */
+	const char *live;      /* what stands for /proc/kallsyms in tests, or NULL */
 };
 
 /* NULL and *why: "kernel.kptr_restrict hides addresses", "no such file", ... */

@@ -1,4 +1,5 @@
 /* Mangled names: the demanglers end, and what they make is of a bearable size. */
+/* covers: fold/demangle.c */
 #include "fold/elfsyms.h"
 
 #include "fuzz.h"

@@ -1,4 +1,5 @@
 /* two folded texts, parted by a byte 1, and a third as second window of after: nothing is lost, and every judgement is a number. */
+/* covers: diff/profile.c diff/canon.c */
 #include "diff/noise.h"
 #include "diff/normalize.h"
 #include "diff/profile.h"

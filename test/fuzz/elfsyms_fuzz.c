@@ -1,4 +1,5 @@
 /* ELF files: whatever a file says, answers are names that it holds, at or before the place; asking twice gives the same. */
+/* covers: fold/elfsyms.c fold/elffile.c fold/symtab.c fold/plt.c fold/minidebug.c */
 #include "fold/elffile.h"
 #include "fold/elfsyms.h"
 

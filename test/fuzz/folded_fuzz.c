@@ -1,4 +1,5 @@
 /* folded text: what was read and written reads back as the same bytes. */
+/* covers: common/folded.c */
 #include "folded.h"
 
 #include "fuzz.h"

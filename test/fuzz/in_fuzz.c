@@ -1,4 +1,5 @@
 /* files, plain and gzip, whole, cut and damaged: lines and blocks give the same bytes. */
+/* covers: common/in.c */
 #include "in.h"
 
 #include "fuzz.h"

@@ -1,4 +1,5 @@
 /* jitdumps: what is found holds the address and the time. */
+/* covers: fold/jitdump.c */
 #include "fold/jitdump.h"
 
 #include "fuzz.h"

@@ -1,11 +1,20 @@
-/* kallsyms, and the cache made of it: whatever the text, both say the same; whatever the cache file, it does no harm. */
+/* kallsyms, and the cache made of it: whatever the text, both say the same; whatever the cache file, it does no harm.
+ * Input: text; behind a byte 0xff, which ends it, what happens to the cache file: a byte of enum damage, then again and again two
+ * bytes of place and one that is written there. */
+/* covers: fold/kallsyms.c fold/kallcache.c */
 #include "fold/kallcache.h"
 #include "fold/kallsyms.h"
 
 #include "fuzz.h"
+#include "hash.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
 
 #define BASE 0xffffffff81000000ull
 #define QUERIES 64
+
+enum damage { BELOW_HOME = 1, RIGHT_SUMS = 2, HIDDEN = 4, WIDE_FILE = 8, WIDE_FOLDER = 16, TWO_NAMES = 32, CUT = 64, OLD_BOOT = 128 };
 
 static void ask_all(struct kallsyms *k, size_t n)
 {
@@ -24,6 +33,8 @@ static void ask_all(struct kallsyms *k, size_t n)
 	MUST(kallsyms_resolve(k, 0x1000, q, QUERIES, &names, NULL) <= QUERIES);
 	(void)kallsyms_address(k, STR("_text"));
 }
+
+/* ---- the bytes of a cache ------------------------------------------------------------------------------------ */
 
 static void ask_cache(int fd)
 {
@@ -78,19 +89,188 @@ static void pack(const uint8_t *data, size_t n)
 	ksyms_free(&k);
 }
 
+/* ---- its file ------------------------------------------------------------------------------------------------ */
+
+static char folder[] = "/tmp/pj-fuzz-XXXXXX";
+static char base[64], pj[80], file[400]; /* base: the folder of pj; file: the cache below it */
+
+static bool find_file(void)
+{
+	DIR *d = opendir(pj);
+	struct dirent *e;
+
+	file[0] = 0;
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			snprintf(file, sizeof(file), "%s/%s", pj, e->d_name);
+	if (d)
+		closedir(d);
+	return file[0];
+}
+
+static void set_folder(bool below_home)
+{
+	char home[64];
+
+	snprintf(home, sizeof(home), "%s/home", folder);
+	mkdir(home, 0700);
+	snprintf(base, sizeof(base), below_home ? "%s/home/.cache" : "%s/xdg", folder);
+	snprintf(pj, sizeof(pj), "%s/pj", base);
+	setenv("HOME", home, 1);
+	if (below_home)
+		unsetenv("XDG_CACHE_HOME");
+	else
+		setenv("XDG_CACHE_HOME", base, 1);
+	chmod(base, 0700);
+	while (find_file() && unlink(file) == 0)
+		;
+}
+
+static void remove_folders(void)
+{
+	char home[64];
+
+	for (int i = 0; i < 2; i++) {
+		set_folder(i);
+		rmdir(pj);
+		rmdir(base);
+	}
+	snprintf(home, sizeof(home), "%s/home", folder);
+	rmdir(home);
+	rmdir(folder);
+}
+
+/* Sums of what is there now, so that it is believed. Places are those of struct head and struct block in kallcache.c. */
+static void right_sums(unsigned char *p, size_t n)
+{
+	enum { SUM = 8, END = 16, BLOCKS = 24, HEAD = 96, BLOCK = 32 };
+	uint32_t blocks, size;
+	uint64_t at, sum;
+
+	if (n < HEAD)
+		return;
+	memcpy(&blocks, p + BLOCKS, 4);
+	if (blocks > (n - HEAD) / BLOCK)
+		return;
+	for (unsigned char *b = p + HEAD; b < p + HEAD + blocks * BLOCK; b += BLOCK) {
+		memcpy(&at, b + 16, 8);
+		memcpy(&size, b + 24, 4);
+		if (at > n || size > n - at)
+			continue;
+		sum = hash_bytes(p + at, size);
+		memcpy(b + 8, &sum, 8);
+	}
+	sum = hash_bytes(p + END, HEAD - END) ^ hash_bytes(p + HEAD, blocks * BLOCK);
+	memcpy(p + SUM, &sum, 8);
+}
+
+static void damage(unsigned how, const uint8_t *patch, size_t n)
+{
+	static unsigned char bytes[1 << 16];
+	int fd = find_file() ? open(file, O_RDWR) : -1;
+	ssize_t size = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : 0;
+	char other[420];
+
+	for (; n >= 3; n -= 3, patch += 3)
+		if ((patch[0] | patch[1] << 8) < size)
+			bytes[patch[0] | patch[1] << 8] = patch[2];
+	if (how & RIGHT_SUMS)
+		right_sums(bytes, (size_t)size);
+	if (fd >= 0)
+		MUST(pwrite(fd, bytes, (size_t)size, 0) == size);
+	if (how & CUT && fd >= 0)
+		MUST(ftruncate(fd, size / 2) == 0);
+	if (how & WIDE_FILE && fd >= 0)
+		MUST(fchmod(fd, 0644) == 0);
+	if (fd >= 0)
+		close(fd);
+	snprintf(other, sizeof(other), "%s2", file);
+	if (how & TWO_NAMES && fd >= 0)
+		MUST(link(file, other) == 0);
+	snprintf(other, sizeof(other), "%s/kallsyms-old", pj);
+	if (how & OLD_BOOT)
+		close(open(other, O_WRONLY | O_CREAT, 0600));
+	if (how & WIDE_FOLDER)
+		chmod(base, 0777);
+}
+
+/* Few questions are answered by the cache, of many some are for what is behind it. same: the answers must be those of plain. */
+static void compare(struct kallsyms *cached, struct kallsyms *plain, bool same)
+{
+	static struct intern names;
+	struct symbols_query q[QUERIES], p[QUERIES];
+	uint32_t module[QUERIES];
+
+	MUST(!same || kallsyms_address(cached, STR("_text")) == kallsyms_address(plain, STR("_text")));
+	for (size_t n = 4; n <= QUERIES; n *= 4) {
+		int64_t relocate = n == 16 ? 0x40 : 0;
+
+		intern_free(&names);
+		for (size_t i = 0; i < n; i++)
+			q[i] = p[i] = (struct symbols_query){ .address = i ? BASE + i * 0x40 : 0 };
+		kallsyms_resolve(cached, relocate, q, n, &names, module);
+		for (size_t i = 0; i < n; i++) {
+			MUST(q[i].name <= names.n && module[i] <= names.n);
+			MUST(!q[i].name || intern_str(&names, q[i].name).n <= UINT16_MAX);
+		}
+		if (!same)
+			continue;
+		kallsyms_resolve(plain, relocate, p, n, &names, NULL);
+		for (size_t i = 1; i < n; i++)
+			MUST(p[i].name == q[i].name && (!p[i].name || p[i].offset == q[i].offset));
+	}
+}
+
+/* text: its path; of that file fd. more bytes behind the text say what happens to the cache. */
+static void ask_file(const char *text, int fd, bool modules, const uint8_t *behind, size_t more)
+{
+	static const char hidden[] = "0000000000000000 T x\n";
+	unsigned how = more ? behind[0] : 0;
+	struct kallsyms_options plain_options = { .live = text }, o = { .cache = true, .live = text };
+	const char *why = NULL;
+	struct kallsyms *cached, *plain = kallsyms_open(&plain_options, &why);
+	bool same = !modules; /* where modules lie between the core kernel's symbols, as in no kernel, the cache cannot know */
+
+	if (!plain)
+		return;
+	set_folder(how & BELOW_HOME);
+	kallsyms_close(kallsyms_open(&o, &why));
+	if (more)
+		damage(how, behind + 1, more - 1);
+	cached = kallsyms_open(&o, &why);
+	MUST(cached);
+	if (how & HIDDEN) { /* from now on */
+		MUST(ftruncate(fd, 0) == 0 && pwrite(fd, hidden, sizeof(hidden) - 1, 0) == sizeof(hidden) - 1);
+		same = false;
+	}
+	compare(cached, plain, same && !(how & RIGHT_SUMS));
+	kallsyms_close(cached);
+	kallsyms_close(plain);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
+	static bool ready;
+	const uint8_t *end = memchr(n ? data : (const uint8_t *)"", 0xff, n);
+	size_t text = end ? (size_t)(end - data) : n;
 	char path[32];
 	struct kallsyms_options o = { .file = path };
 	const char *why = NULL;
-	int fd = fuzz_file(data, n, path);
+	int fd = fuzz_file(data, text, path);
 	struct kallsyms *k = kallsyms_open(&o, &why);
 
+	if (!ready) {
+		MUST(mkdtemp(folder));
+		atexit(remove_folders);
+		ready = true;
+	}
 	MUST(k || why);
 	if (k)
 		ask_all(k, n);
 	kallsyms_close(k);
-	ask_cache(fd);
+	ask_file(path, fd, memchr(n ? data : (const uint8_t *)"", '\t', text), data + text + (end != NULL), n - text - (end != NULL));
+	close(fd);
+	ask_cache(fuzz_file(data, n, path));
 	pack(data, n);
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* naming rules and headers: whatever goes in, what comes out can stand in folded text. */
+/* covers: fold/names.c fold/namescxx.c fold/namesdotnet.c fold/namesjava.c fold/namesjs.c fold/namesrust.c */
 #include "fold/header.h"
 #include "fold/lines.h"
 #include "fold/names.h"

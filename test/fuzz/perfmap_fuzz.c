@@ -1,4 +1,5 @@
 /* perf maps: of any bytes, an answer is the name of the last line that holds the address. */
+/* covers: fold/perfmap.c */
 #include "fold/perfmap.h"
 
 #include "fuzz.h"

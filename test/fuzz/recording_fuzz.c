@@ -1,4 +1,5 @@
 /* perf.data into stacks: every sample that is counted is in the tree once, whatever the options; kinds of quality are parts of a whole. */
+/* covers: fold/recording.c fold/places.c fold/callchain.c fold/branches.c fold/deferred.c fold/addrspace.c fold/sites.c fold/walk.c */
 #include "fold/recording.h"
 #include "fold/perfdata.h"
 

@@ -1,4 +1,5 @@
 /* perf script text: frames come out clean, and where blocks are cut makes no difference. */
+/* covers: fold/perfscript.c fold/header.c fold/lines.c fold/tails.c fold/samples.c */
 #include "fold/perfscript.h"
 
 #include "fuzz.h"

@@ -1,4 +1,5 @@
 /* Pictures of strangers: no reading outside, a reason with its place, and what was unpacked can be written. */
+/* covers: svg/unpack.c */
 #include "svg/unpack.h"
 
 #include "fuzz.h"

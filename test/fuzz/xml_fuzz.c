@@ -1,4 +1,5 @@
 /* Names: what is visible is valid UTF-8, nothing of it is a control, and the bytes come back. */
+/* covers: svg/xml.c */
 #include "svg/xml.h"
 
 #include "fuzz.h"
