@@ -91,7 +91,7 @@ static int open_mapped(const struct walk *w, const struct dso *d, const struct o
 			 (int)(d->path.n < 4096 ? d->path.n : 4096), d->path.p);
 	int fd = -1;
 
-	if (n < 0 || (size_t)n >= sizeof(path) || path[0] != '/')
+	if (n < 0 || (size_t)n >= sizeof(path) || d->path.n == 0 || d->path.p[0] != '/')
 		return -1;
 	if (live && !w->symfs)
 		fd = checked(dsofiles_open_inside(live, d->path), &id);

@@ -17,7 +17,7 @@ static void read_as(const char *path, struct recording_options o)
 	samples_init(&sum, o.samples);
 	recording_read(&o, &in, &sum, &t);
 	in_close(&in);
-	MUST(sum.tally.overflow || stacks_sum(&sum.stacks, 0) == sum.tally.samples);
+	MUST(sum.tally.overflow || o.samples->weight == WEIGHT_PERIOD || stacks_sum(&sum.stacks, 0) == sum.tally.samples);
 	MUST(sum.tally.unresolved <= sum.tally.frames);
 	for (uint32_t i = 0; i < t.quality_keys.n; i++) {
 		const struct recording_quality *q = &t.quality[i];
@@ -35,11 +35,12 @@ static void read_as(const char *path, struct recording_options o)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static struct str skip[] = { { "[unknown]", 9 } };
+	static struct str skip[] = { { "[unknown]", 9 }, { "with_frame", 10 } };
 	const struct samples_options plain = { .weight = WEIGHT_SAMPLES, .names = { .kinds = NAMES_ALL_KINDS } };
 	const struct samples_options other = { .weight = WEIGHT_SAMPLES, .names = { .kinds = NAMES_ALL_KINDS, .addresses = true },
-					       .skip_after = skip, .nskip_after = 1, .collapse_recursion = true, .pid = true };
-	char path[32];
+					       .skip_after = skip, .nskip_after = 2, .collapse_recursion = true, .pid = true };
+	const struct samples_options wall = { .weight = WEIGHT_PERIOD, .select.from = { .set = true, .wall = true, .ns = 1 } };
+	char path[32], symfs[4096], kallsyms[4110];
 	volatile int fd = -1;
 
 	if (n < 8 || !perfdata_is((struct str){ (const char *)data, n }))
@@ -48,9 +49,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	fd = fuzz_file(data, n, path);
 	if (in.raw)
 		in_close(&in);
+	snprintf(symfs, sizeof(symfs), "%s/test/fuzz/symfs", getenv("PJ_TOP") ? getenv("PJ_TOP") : ".");
+	snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", symfs);
 	if (!FUZZ_GUARD()) { /* no file of this machine is asked: what fuzzers find must be found again elsewhere */
-		read_as(path, (struct recording_options){ .samples = &plain, .symfs = "/nowhere", .threads = 1 });
-		read_as(path, (struct recording_options){ .samples = &other, .symfs = "/nowhere", .as_perf = true, .threads = 2 });
+		read_as(path, (struct recording_options){ .samples = &plain, .symfs = symfs, .threads = 1, .root = ROOT_BOTH });
+		read_as(path, (struct recording_options){ .samples = &other, .symfs = symfs, .kallsyms = kallsyms,
+							   .as_perf = true, .threads = 2 });
+		read_as(path, (struct recording_options){ .samples = &wall, .symfs = symfs, .slice_ns = 1500000000 });
 	}
 	close(fd);
 	return 0;

@@ -8,6 +8,8 @@
  *	samples=40 (a round)  cpus=2  chain=6 (deepest)  attr=128 (size)  names=1  desc=1 (features)  seed=1
  *	mixed=0 (1: the events have different sample_types)  killed=0 (1: as kill -9 leaves it)  strange=0 (1: unknown records, features)
  *	deferred=0 (1: callchains of user space come later)
+ *	odd=0 (1: what is rare: marks that are none, guests, modules, JITs, many threads and maps, stacks that can be walked through
+ *	test/fuzz/symfs/usr/bin/worker)
  */
 #include "common/perfrecord.h"
 #include "text.h"
@@ -25,7 +27,7 @@ static struct {
 } option[] = { { "sample", 0x1e7 }, { "read", 4 }, { "idall", 1 }, { "events", 1 }, { "branch", 0 }, { "regs", 0xff0fff },
 	       { "pipe", 0 }, { "zstd", 0 }, { "rounds", 4 }, { "samples", 40 }, { "cpus", 2 }, { "chain", 6 },
 	       { "attr", 128 }, { "names", 1 }, { "desc", 1 }, { "seed", 1 }, { "mixed", 0 }, { "killed", 0 },
-	       { "strange", 0 }, { "deferred", 0 } };
+	       { "strange", 0 }, { "deferred", 0 }, { "odd", 0 } };
 
 static uint64_t opt(const char *name)
 {
@@ -328,6 +330,26 @@ static void put_values(struct text *t, const struct where *w)
 	}
 }
 
+enum { WORKER = 0x400000, WORKER_SIZE = 0xe6, JIT = 0x1000, STACK_AT = 0x7ffe0000, STACK = 64 };
+
+static uint64_t odd_address(void)
+{
+	static const uint64_t mark[] = { (uint64_t)-32, CONTEXT_GUEST, CONTEXT_GUEST_USER, CONTEXT_HYPERVISOR, (uint64_t)-5, CONTEXT_USER };
+
+	switch (any(16)) {
+	case 0:
+		return mark[any(countof(mark))];
+	case 1: case 2:
+		return 0xffffffffc0000000 + (any(2) ? 0x100000 : 0) + any(0x100); /* a module, BPF */
+	case 3: case 4: case 5:
+		return JIT + any(0x30) + any(3) * 0x1000;
+	case 6:
+		return any(2) ? 0 : 0x7f0000000000 + any(1 << 24);
+	default:
+		return WORKER + any(WORKER_SIZE);
+	}
+}
+
 static void put_chain(struct text *t)
 {
 	uint64_t n = any(opt("chain") + 1), kernel = any(n + 1);
@@ -338,7 +360,7 @@ static void put_chain(struct text *t)
 	for (uint64_t i = 0; i < n; i++) {
 		if (i == kernel)
 			u64(t, CONTEXT_USER);
-		u64(t, (i < kernel ? 0xffffffff81000000 : 0x400000) + any(1 << 20));
+		u64(t, opt("odd") ? odd_address() : (i < kernel ? 0xffffffff81000000 : 0x400000) + any(1 << 20));
 	}
 	if (kernel == n)
 		u64(t, deferred ? CONTEXT_USER_DEFERRED : CONTEXT_USER);
@@ -357,8 +379,14 @@ static void put_registers(struct text *t)
 		return;
 	}
 	u64(t, 2);
-	for (int i = 0; i < __builtin_popcountll(opt("regs")); i++)
-		u64(t, any(1 << 30));
+	for (unsigned i = 0; i < 64; i++) {
+		if (!(opt("regs") >> i & 1))
+			continue;
+		if (!opt("odd"))
+			u64(t, any(1 << 30));
+		else /* rbp, rsp, rip */
+			u64(t, i == 6 ? STACK_AT + 8 * any(8) : i == 7 ? STACK_AT : i == 8 ? WORKER + any(WORKER_SIZE) : i);
+	}
 }
 
 static void put_branches(struct text *t)
@@ -379,13 +407,13 @@ static void put_branches(struct text *t)
 
 static void put_stack(struct text *t)
 {
-	uint64_t n = any(3) * 32;
+	uint64_t n = opt("odd") ? STACK : any(3) * 32;
 
 	u64(t, n);
 	for (uint64_t i = 0; i < n; i += 8)
-		u64(t, any(1 << 30));
+		u64(t, !opt("odd") ? any(1 << 30) : any(3) ? WORKER + any(WORKER_SIZE) : STACK_AT + i + 8 * any(4));
 	if (n)
-		u64(t, any(n + 1));
+		u64(t, opt("odd") && any(4) ? n : any(n + 1));
 }
 
 static void put_raw(struct text *t)
@@ -490,6 +518,49 @@ static void put_state(struct text *t)
 	}
 }
 
+/* Few records have all of this. */
+static void put_odd_state(struct text *t)
+{
+	struct where w = { .made = true, .pid = UINT32_MAX };
+
+	put_mmap(t, &w, 0xffffffffc0000000, "/lib/modules/6.1/kernel/odd-one.ko.xz");
+	put_mmap(t, &w, 0xffffffffc1000000, "[two]");
+	for (uint32_t i = 0; i < 3; i++) {
+		w.pid = w.tid = 100 + i;
+		put_mmap2(t, &w, JIT, i == 2 ? "/memfd:doublemapper" : "//anon", false);
+		put_mmap2(t, &w, 0x200000, i == 0 ? "/tmp/jit-100.dump" : "[heap]", false);
+		put_mmap2(t, &w, 0x400000, "/usr/bin/worker", i == 1); /* the second over the first */
+		put_mmap2(t, &w, 0x40a000, "[vdso]", false);
+	}
+}
+
+static void put_odd(struct text *t, struct where *w)
+{
+	char path[40];
+
+	switch (any(8)) {
+	case 0:
+		w->pid = w->tid = 0;
+		break;
+	case 1:
+		w->pid = 1000 + (uint32_t)any(100);
+		w->tid = w->pid + (uint32_t)any(2);
+		break;
+	case 2:
+		w->tid = w->pid + 1;
+		break;
+	case 3:
+		snprintf(path, sizeof(path), "/usr/lib/lib%llu.so", (unsigned long long)any(100));
+		put_mmap2(t, w, 0x7f0000000000 + any(64) * 0x8000, path, any(2));
+		break;
+	case 4:
+		put_task(t, w, true, w->tid);
+		break;
+	default:
+		break;
+	}
+}
+
 /* What a processor wrote in one round. */
 static void put_run(struct text *t, uint64_t round, uint64_t cpu)
 {
@@ -537,6 +608,8 @@ static void put_run(struct text *t, uint64_t round, uint64_t cpu)
 		}
 		if (opt("strange") && any(8) == 0)
 			put_strange(t, &w);
+		if (opt("odd"))
+			put_odd(t, &w);
 		put_sample(t, &w);
 		if (opt("deferred") && any(4) == 0)
 			put_deferred(t, &w);
@@ -587,6 +660,8 @@ static void put_data(struct text *t)
 #endif
 
 	put_state(t);
+	if (opt("odd"))
+		put_odd_state(t);
 	end(t, begin(t, RECORD_FINISHED_INIT, 0));
 	for (uint64_t i = 0; i < (rounds ? rounds : 1); i++) {
 		for (uint64_t cpu = 0; cpu < opt("cpus"); cpu++) {
