@@ -163,7 +163,7 @@ static struct str make_header(struct arena *a, const struct request *r, const st
 
 	h.nnoise = r->nbase ? 0 : h.nnoise;
 	if (h.present)
-		folded_head(&t, s, &h);
+		folded_head(&t, &h, s, 2);
 	struct str header = visible(a, text_view(&t));
 	text_free(&t);
 	return header;

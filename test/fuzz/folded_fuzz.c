@@ -1,5 +1,5 @@
 /* folded text: what was read and written reads back as the same bytes. */
-/* covers: common/folded.c */
+/* covers: common/folded.c common/foldedhead.c common/foldedpath.c common/foldedread.c common/foldedwrite.c */
 #include "folded.h"
 
 #include "fuzz.h"

@@ -6,6 +6,7 @@
 #include "diff/table.h"
 #include "folded.h"
 
+#include "node.h"
 #include "tap.h"
 
 #include <math.h>
@@ -89,7 +90,7 @@ static void window(struct profile *p, unsigned side, const char *const stack[], 
 	struct stacks s = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		if (!stacks_add(&s, folded_node(&s, str_of(stack[i])), 0, weight[i]))
+		if (!stacks_add(&s, node_of(&s, str_of(stack[i])), 0, weight[i]))
 			abort();
 	if (!profile_add(p, side, &s))
 		abort();
@@ -113,11 +114,11 @@ static void profiles(void)
 	window(&p, 1, stacks3, NULL, 0);
 	profile_end(&p);
 	ok(p.windows[0] == 2 && p.windows[1] == 2, "an empty window does not count");
-	a = folded_node(&p.s, STR("m;a_[j]"));
-	aa = folded_node(&p.s, STR("m;a_[j];a_[j]"));
+	a = node_of(&p.s, STR("m;a_[j]"));
+	aa = node_of(&p.s, STR("m;a_[j];a_[j]"));
 	f = intern_find(&p.s.frames, STR("a_[j]"));
 	ok(p.s.self[0][aa] == 60 && p.s.self[1][aa] == 70, "kinds are one, by the heavier; a tie is compiled");
-	ok(p.s.self[0][folded_node(&p.s, STR("m;b"))] == 120 && p.s.self[0][folded_node(&p.s, STR("m;b_[k]"))] == 20, "but not kernel code");
+	ok(p.s.self[0][node_of(&p.s, STR("m;b"))] == 120 && p.s.self[0][node_of(&p.s, STR("m;b_[k]"))] == 20, "but not kernel code");
 	ok(fabs(p.node[0][a] - (400 + 1600) / 100.0) < 1e-9 && fabs(p.node[1][aa] - (900 + 1600) / 100.0) < 1e-9, "sums by node");
 	ok(fabs(p.frame[0][f] - 20) < 1e-9, "by function, recursion once");
 	r.sum[0] = 200;
@@ -149,7 +150,7 @@ static void drift(void)
 
 			for (int i = 0; i < 50; i++) {
 				snprintf(name, sizeof(name), "f%d", i);
-				stacks_add(&s, folded_node(&s, str_of(name)), 0,
+				stacks_add(&s, node_of(&s, str_of(name)), 0,
 					   (uint64_t)(1e7 * (1 + (side ? by[k] * (i - 25) / 12.5 : 0))));
 			}
 			profile_add(&p, side, &s);
@@ -178,9 +179,9 @@ static void scaled(uint64_t factor, uint64_t to, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		stacks_add(&s, folded_node(&s, str_of(name)), 0, (1 + (seed >> 33) % 100) * factor);
+		stacks_add(&s, node_of(&s, str_of(name)), 0, (1 + (seed >> 33) % 100) * factor);
 	}
-	stacks_add(&s, folded_node(&s, STR("after")), 1, to);
+	stacks_add(&s, node_of(&s, STR("after")), 1, to);
 	from = s.sum[0];
 	was = mem_alloc(sizeof(*was), s.n);
 	memcpy(was, s.self[0], s.n * sizeof(*was));
@@ -210,7 +211,7 @@ static void scaling(void)
 	scaled((uint64_t)1 << 45, (uint64_t)INT64_MAX, 1000);
 	scaled(1, (uint64_t)INT64_MAX, 3);
 	ok(!normalize(&s), "nothing to scale");
-	stacks_add(&s, folded_node(&s, STR("a")), 0, 5);
+	stacks_add(&s, node_of(&s, STR("a")), 0, 5);
 	ok(!normalize(&s) && s.self[0][1] == 5, "nothing to scale to");
 	stacks_free(&s);
 }

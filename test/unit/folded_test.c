@@ -2,6 +2,7 @@
 #include "folded.h"
 
 #include "child.h"
+#include "node.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -246,8 +247,8 @@ static void rules(void)
 	folded_read(&in, &s, &h, &t);
 	in_close(&in);
 	d = folded_dispersion(&h, &s);
-	ok(d[0] == 1.4F && d[folded_node(&s, STR("a"))] == 1.4F && d[folded_node(&s, STR("a;b"))] == 4.2F &&
-	   d[folded_node(&s, STR("a;b;c d"))] == 1 && d[folded_node(&s, STR("a;b;c d;e"))] == 1 && d[folded_node(&s, STR("x"))] == 1.4F,
+	ok(d[0] == 1.4F && d[node_of(&s, STR("a"))] == 1.4F && d[node_of(&s, STR("a;b"))] == 4.2F &&
+	   d[node_of(&s, STR("a;b;c d"))] == 1 && d[node_of(&s, STR("a;b;c d;e"))] == 1 && d[node_of(&s, STR("x"))] == 1.4F,
 	   "callees inherit dispersions");
 	free(d);
 	h = (struct folded_header){ 0 };
@@ -273,8 +274,6 @@ static void prefixes(void)
 	static const char text[] = "aaaa;bbbb 1\naaaa;bbbbb 1\naaaa;bbb 1\naaaa 1\naaaaa 1\naaaa;bbbb;c 1\naaaa;bbbb;c;d;e 1\naaaa;bbbb 1\n"
 				   "a 1\naaaa;bbbb;x;d;e 1\n";
 	char line[1000], want[2100];
-	struct stacks s = { 0 };
-	uint32_t node;
 
 	is_str(through(text, NULL),
 	       STR("a 1\naaaa 1\naaaa;bbb 1\naaaa;bbbb 2\naaaa;bbbb;c 1\naaaa;bbbb;c;d;e 1\naaaa;bbbb;x;d;e 1\naaaa;bbbbb 1\naaaaa 1\n"),
@@ -294,9 +293,6 @@ static void prefixes(void)
 		is_str(through(line, NULL), str_of(second[at] == 'y' ? line : want),
 		       second[at] == 'y' ? "a border that goes, at the step's end" : "a new border there");
 	}
-	node = folded_node(&s, STR("a;b;c"));
-	ok(node == 3 && folded_node(&s, STR("a;b;c")) == node && folded_node(&s, STR("a;b")) == 2, "folded_node");
-	stacks_free(&s);
 }
 
 static void large(void)
@@ -381,7 +377,7 @@ static void orders(void)
 				if (!*line[i])
 					continue;
 				snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %d\n", line[i], i);
-				stacks_add(&s[0], folded_node(&s[0], str_of(line[i])), 0, (uint64_t)i);
+				stacks_add(&s[0], node_of(&s[0], str_of(line[i])), 0, (uint64_t)i);
 			}
 			put(str_of(text));
 			in_open(&in, in_path);

@@ -2,6 +2,7 @@
 #include "significance.h"
 
 #include "folded.h"
+#include "node.h"
 #include "tap.h"
 
 #include <math.h>
@@ -105,7 +106,7 @@ static void edges(void)
 
 static void add(struct stacks *s, const char *stack, uint64_t before, uint64_t after)
 {
-	uint32_t node = folded_node(s, str_of(stack));
+	uint32_t node = node_of(s, str_of(stack));
 
 	if (!stacks_add(s, node, 0, before) || !stacks_add(s, node, 1, after))
 		abort();
@@ -113,7 +114,7 @@ static void add(struct stacks *s, const char *stack, uint64_t before, uint64_t a
 
 static enum sig_why why_of(struct stacks *s, const struct sig_change *c, const char *stack)
 {
-	return c[folded_node(s, str_of(stack))].why;
+	return c[node_of(s, str_of(stack))].why;
 }
 
 static struct sig_change *judged(struct sig_rule *r, struct stacks *s)

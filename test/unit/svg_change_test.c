@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "node.h"
 #include "tap.h"
 
 #include "folded.h"
@@ -12,7 +13,7 @@ struct pair {
 
 static void add(struct pair *p, const char *stack, uint64_t before, uint64_t after)
 {
-	uint32_t node = folded_node(&p->stacks, str_of(stack));
+	uint32_t node = node_of(&p->stacks, str_of(stack));
 
 	stacks_add(&p->stacks, node, 0, before);
 	stacks_add(&p->stacks, node, 1, after);

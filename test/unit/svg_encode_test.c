@@ -1,4 +1,5 @@
 /* Layout, faces and the blob: a decoder written from docs/SVG.md reads back what was encoded. */
+#include "node.h"
 #include "tap.h"
 
 #include "folded.h"
@@ -93,7 +94,7 @@ struct profile {
 
 static void profile_add(struct profile *p, const char *stack, uint64_t weight)
 {
-	stacks_add(&p->stacks, folded_node(&p->stacks, str_of(stack)), 0, weight);
+	stacks_add(&p->stacks, node_of(&p->stacks, str_of(stack)), 0, weight);
 }
 
 static void profile_make(struct profile *p, const char *palette)
@@ -136,7 +137,7 @@ static void test_no_weight(void)
 	profile_make(&p, "kind");
 	is_u64(p.layout.n, 0, "nothing read, nothing laid out");
 	profile_free(&p);
-	folded_node(&p.stacks, STR("a;b"));
+	node_of(&p.stacks, STR("a;b"));
 	profile_add(&p, "c", 1);
 	profile_make(&p, "kind");
 	is_u64(p.layout.n, 1, "frames without weight are left out");
