@@ -17,30 +17,30 @@
 #include <sys/types.h>
 
 enum hint_step {
-	HINT_OPEN,      /* perf_event_open */
-	HINT_RING,      /* mmap of a ring */
-	HINT_FILES,     /* no more descriptors: EMFILE of anything, or setrlimit */
-	HINT_TRACEFS,   /* a tracepoint's id or format; name is its name */
-	HINT_PROC,      /* reading /proc/PID; pid */
-	HINT_CGROUP,    /* opening the directory of a cgroup; name as given */
-	HINT_KALLSYMS   /* kernel symbols are all zero, or cannot be read */
+	HINT_OPEN,    /* perf_event_open */
+	HINT_RING,    /* mmap of a ring */
+	HINT_FILES,   /* no more descriptors: EMFILE of anything, or setrlimit */
+	HINT_TRACEFS, /* a tracepoint's id or format; name is its name */
+	HINT_PROC,    /* reading /proc/PID; pid */
+	HINT_CGROUP,  /* opening the directory of a cgroup; name as given */
+	HINT_KALLSYMS /* kernel symbols are all zero, or cannot be read */
 };
 
 /* What the machine and our place in it are like. hint_gather fills it in; -1 and empty: not known. */
 struct hint_facts {
-	int paranoid;              /* kernel.perf_event_paranoid; 3 and 4 exist on Debian and Ubuntu */
+	int paranoid; /* kernel.perf_event_paranoid; 3 and 4 exist on Debian and Ubuntu */
 	int kptr_restrict;
-	int seccomp;               /* 0 off, 1 strict, 2 filter */
-	int lockdown;              /* 0 none, 1 integrity, 2 confidentiality */
-	int container;             /* 1: in one, as far as one can tell from inside */
-	int user_ns;               /* 1: in a user namespace, where capabilities are not those of the host */
-	int tracefs;               /* 1: mounted */
-	int cgroup2;               /* 1: unified hierarchy */
+	int seccomp;   /* 0 off, 1 strict, 2 filter */
+	int lockdown;  /* 0 none, 1 integrity, 2 confidentiality */
+	int container; /* 1: in one, as far as one can tell from inside */
+	int user_ns;   /* 1: in a user namespace, where capabilities are not those of the host */
+	int tracefs;   /* 1: mounted */
+	int cgroup2;   /* 1: unified hierarchy */
 	int64_t max_sample_rate, mlock_kb, memlock_limit, files_soft, files_hard, cpus;
 	uint64_t cap_effective, cap_bounding;
 	uid_t uid;
-	bool old_kernel;           /* without CAP_PERFMON */
-	char program[256];         /* our executable, for setcap */
+	bool old_kernel;   /* without CAP_PERFMON */
+	char program[256]; /* our executable, for setcap */
 };
 
 struct hint {

@@ -11,9 +11,9 @@
 #include "base.h"
 
 struct hostcheck_options {
-	const char *dir;       /* of windows */
+	const char *dir; /* of windows */
 	uint64_t frequency;
-	uint64_t ring_bytes;   /* of each CPU */
+	uint64_t ring_bytes; /* of each CPU */
 	double min_free;
 };
 

@@ -14,38 +14,42 @@
 
 /* What the recorder knows of a window when it ends. */
 struct window_report {
-	uint64_t begin, end;      /* CLOCK_MONOTONIC, ns; end as it was, not as it was planned */
+	uint64_t begin, end; /* CLOCK_MONOTONIC, ns; end as it was, not as it was planned */
 	uint64_t samples;
-	uint64_t processes;       /* that were sampled */
-	uint64_t bytes;           /* of the file; 0: whoever finishes it looks */
-	uint64_t unrecorded_ns;   /* time before this window in which nothing was recorded, since the one before; normally 0 */
-	unsigned depth_limit;     /* kernel.perf_event_max_stack, for loss.depth; 0: not known */
+	uint64_t processes; /* that were sampled */
+	uint64_t bytes;     /* of the file; 0: whoever finishes it looks */
+	uint64_t
+		unrecorded_ns; /* time before this window in which nothing was recorded, since the one before; normally 0 */
+	unsigned depth_limit; /* kernel.perf_event_max_stack, for loss.depth; 0: not known */
 	struct pj_loss loss;
 };
 
-enum metrics_dropped { /* windows that were recorded and are not kept */
-	DROPPED_DISK,    /* no space, quota, or larger than files may be */
-	DROPPED_IO,      /* any other error of the file */
-	DROPPED_BACKLOG, /* the disk was too slow for too long */
-	DROPPED_STOP,    /* the recorder chose so */
-	DROPPED_REASONS
+enum metrics_dropped {                  /* windows that were recorded and are not kept */
+		       DROPPED_DISK,    /* no space, quota, or larger than files may be */
+		       DROPPED_IO,      /* any other error of the file */
+		       DROPPED_BACKLOG, /* the disk was too slow for too long */
+		       DROPPED_STOP,    /* the recorder chose so */
+		       DROPPED_REASONS
 };
 
 enum metrics_deleted { /* complete windows that made room */
-	DELETED_BYTES, DELETED_AGE, DELETED_FREE,
-	DELETED_REASONS
+		       DELETED_BYTES,
+		       DELETED_AGE,
+		       DELETED_FREE,
+		       DELETED_REASONS
 };
 
 /* What is new since the last time. */
 struct metrics {
 	/* counters */
-	uint64_t windows, rescued, bad, unprinted; /* complete; of killed runs; of those beyond rescue; paths nobody read */
+	uint64_t windows, rescued, bad,
+		unprinted; /* complete; of killed runs; of those beyond rescue; paths nobody read */
 	uint64_t dropped[DROPPED_REASONS], deleted[DELETED_REASONS];
 	uint64_t samples, bytes, recorded_ns, unrecorded_ns;
-	struct pj_loss loss;                       /* but for ring_high all counters */
-	uint64_t cpu_us;                           /* of this process */
+	struct pj_loss loss; /* but for ring_high all counters */
+	uint64_t cpu_us;     /* of this process */
 	/* gauges: as they are now */
-	uint64_t last_success;                     /* seconds since 1970 of the last complete window; 0: as before */
+	uint64_t last_success; /* seconds since 1970 of the last complete window; 0: as before */
 	uint64_t ring_high, rss, kept_windows, kept_bytes, free_bytes;
 };
 

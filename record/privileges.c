@@ -20,9 +20,8 @@ static const struct {
 	unsigned cap;
 	const char *name;
 } wanted[] = {
-	{ PRIV_PERFMON, "perfmon" },       { PRIV_IPC_LOCK, "ipc_lock" },
-	{ PRIV_SYSLOG, "syslog" },         { PRIV_SYS_PTRACE, "sys_ptrace" },
-	{ PRIV_SYS_ADMIN, "sys_admin" },   { PRIV_DAC_READ_SEARCH, "dac_read_search" },
+	{ PRIV_PERFMON, "perfmon" },       { PRIV_IPC_LOCK, "ipc_lock" },   { PRIV_SYSLOG, "syslog" },
+	{ PRIV_SYS_PTRACE, "sys_ptrace" }, { PRIV_SYS_ADMIN, "sys_admin" }, { PRIV_DAC_READ_SEARCH, "dac_read_search" },
 };
 
 struct caps {
@@ -58,7 +57,8 @@ static bool caps_set(const struct caps *c)
 /* SYS_ADMIN stands in for PERFMON where the kernel does not know that, or it was not given. */
 static uint64_t to_keep(uint64_t permitted)
 {
-	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) | BIT(PRIV_DAC_READ_SEARCH);
+	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |
+			BIT(PRIV_DAC_READ_SEARCH);
 
 	if (!(permitted & BIT(PRIV_PERFMON)))
 		keep |= BIT(PRIV_SYS_ADMIN);
@@ -110,7 +110,8 @@ void privileges_user(const char *name, uid_t *uid, gid_t *gid)
 		*uid = (uid_t)number;
 		*gid = (gid_t)number;
 	} else {
-		die_usage("there is no user '%s'%s", name, errno && errno != ENOENT && errno != ESRCH ? " (or who knows of users does not answer)" : "");
+		die_usage("there is no user '%s'%s", name,
+			  errno && errno != ENOENT && errno != ESRCH ? " (or who knows of users does not answer)" : "");
 	}
 }
 
@@ -144,8 +145,8 @@ static void become(uid_t uid, gid_t gid)
 
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
 		die_errno("cannot keep capabilities");
-	if ((user && user->pw_gid == gid ? initgroups(user->pw_name, gid) : setgroups(0, NULL)) < 0 || setresgid(gid, gid, gid) < 0 ||
-	    setresuid(uid, uid, uid) < 0)
+	if ((user && user->pw_gid == gid ? initgroups(user->pw_name, gid) : setgroups(0, NULL)) < 0 ||
+	    setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		die_errno("cannot become user %lu, group %lu", (unsigned long)uid, (unsigned long)gid);
 }
 
@@ -174,6 +175,7 @@ void privileges_drop(uid_t uid, gid_t gid)
 		die_errno("cannot drop capabilities");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		die_errno("cannot forbid new privileges");
-	if (!caps_get(&c) || c.effective != keep || c.permitted != keep || c.inheritable || geteuid() != uid || getegid() != gid)
+	if (!caps_get(&c) || c.effective != keep || c.permitted != keep || c.inheritable || geteuid() != uid ||
+	    getegid() != gid)
 		die("privileges are still there after they were dropped");
 }

@@ -33,8 +33,15 @@ void privileges_text(struct text *t);
 
 /* The numbers, as <linux/capability.h> may be older. */
 enum {
-	PRIV_DAC_OVERRIDE = 1, PRIV_DAC_READ_SEARCH = 2, PRIV_SETUID = 7, PRIV_IPC_LOCK = 14, PRIV_SYS_PTRACE = 19, PRIV_SYS_ADMIN = 21,
-	PRIV_SYS_RESOURCE = 24, PRIV_SYSLOG = 34, PRIV_PERFMON = 38
+	PRIV_DAC_OVERRIDE = 1,
+	PRIV_DAC_READ_SEARCH = 2,
+	PRIV_SETUID = 7,
+	PRIV_IPC_LOCK = 14,
+	PRIV_SYS_PTRACE = 19,
+	PRIV_SYS_ADMIN = 21,
+	PRIV_SYS_RESOURCE = 24,
+	PRIV_SYSLOG = 34,
+	PRIV_PERFMON = 38
 };
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * rescue.h - a window whose writer was killed, made whole: what its records say is kept, what is cut is cut off.
  *
- * Such a file has its features in front of the data (common/pjsection.h), data.size 0 and, at its end, part of a record or, after
- * a power failure, zeros. Bytes are hostile: nothing is believed that was not checked.
+ * Such a file has its features in front of the data (common/pjsection.h), no bits of features in its header and, at its end, part
+ * of a record, of its table or, after a power failure, zeros. Bytes are hostile: nothing is believed that was not checked.
  */
 #ifndef PJ_RESCUE_H
 #define PJ_RESCUE_H
@@ -12,7 +12,7 @@
 
 /* Walks the records to the last whole one, truncates, writes the complete table of features and then the header, so that a kill
  * in between leaves what can be rescued again. fd is open for reading and writing and locked; not synced here. False: why says
- * what is wrong, and the file is as it was; *samples is what was found. */
+ * what is wrong; with *samples it could not be written (a full disk), and another attempt may do; else it never will. */
 bool chunk_rescue(int fd, uint64_t *samples, const char **why);
 
 /* The item of that type in the feature START or END of such a file, finished or not: its first bytes, up to n, and how many

@@ -16,8 +16,8 @@ static char secret[] = "/tmp/pj-privileges-test.XXXXXX";
 
 static uint64_t five(void)
 {
-	return UINT64_C(1) << PRIV_PERFMON | UINT64_C(1) << PRIV_IPC_LOCK | UINT64_C(1) << PRIV_SYSLOG | UINT64_C(1) << PRIV_SYS_PTRACE |
-	       UINT64_C(1) << PRIV_DAC_READ_SEARCH;
+	return UINT64_C(1) << PRIV_PERFMON | UINT64_C(1) << PRIV_IPC_LOCK | UINT64_C(1) << PRIV_SYSLOG |
+	       UINT64_C(1) << PRIV_SYS_PTRACE | UINT64_C(1) << PRIV_DAC_READ_SEARCH;
 }
 
 /* The hexadecimal or decimal first value of a line of /proc/self/status. */
@@ -54,9 +54,9 @@ static void dropped(void *who)
 	privileges_text(&t);
 	printf("%.*s\n", (int)t.n, t.p);
 	text_free(&t);
-	printf("eff %d prm %d inh %d amb %d bnd %d nnp %d\n", status("CapEff", true) == five(), status("CapPrm", true) == five(),
-	       status("CapInh", true) == 0, status("CapAmb", true) == 0, (status("CapBnd", true) & ~five()) == 0,
-	       status("NoNewPrivs", false) == 1);
+	printf("eff %d prm %d inh %d amb %d bnd %d nnp %d\n", status("CapEff", true) == five(),
+	       status("CapPrm", true) == five(), status("CapInh", true) == 0, status("CapAmb", true) == 0,
+	       (status("CapBnd", true) & ~five()) == 0, status("NoNewPrivs", false) == 1);
 	printf("uid %d %d %d\n", uid == (uid_t)-1 || (getuid() == uid && geteuid() == uid && getgid() == uid),
 	       uid != (uid_t)-1 && syscall(SYS_setuid, 0) == 0, getgroups(0, NULL) > 1);
 	fd = open(secret, O_RDONLY);
@@ -65,7 +65,8 @@ static void dropped(void *who)
 	snprintf(maps, sizeof(maps), "/proc/%ld/maps", (long)getppid());
 	printf(" maps %d", (fd = open(maps, O_RDONLY)) >= 0 && read(fd, &byte, 1) == 1);
 	close(fd);
-	printf(" chown %d perfmon %d\n", chown(secret, 1, 1) == 0, privileges_perfmon() && !privileges_has(PRIV_SYS_ADMIN));
+	printf(" chown %d perfmon %d\n", chown(secret, 1, 1) == 0,
+	       privileges_perfmon() && !privileges_has(PRIV_SYS_ADMIN));
 }
 
 static void drops_without_perfmon(void *arg)
@@ -170,7 +171,8 @@ int main(void)
 		   "reads 1 maps 1 chown 0 perfmon 1\n"),
 	       "root becomes nobody with five capabilities, and cannot go back");
 	child_run(&c, dropped, &stay);
-	ok(str_find_str(c.out, STR("eff 1 prm 1 inh 1 amb 1 bnd 1 nnp 1")) > 0 && str_find_str(c.out, STR("reads 1 maps 1 chown 0 perfmon 1")) > 0,
+	ok(str_find_str(c.out, STR("eff 1 prm 1 inh 1 amb 1 bnd 1 nnp 1")) > 0 &&
+		   str_find_str(c.out, STR("reads 1 maps 1 chown 0 perfmon 1")) > 0,
 	   "root that stays root has no more");
 	child_run(&c, drops_without_perfmon, NULL);
 	is_str(c.out, STR("1\n"), "SYS_ADMIN stays where PERFMON was not given");

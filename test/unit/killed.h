@@ -1,0 +1,153 @@
+/* killed.h - a window as pjrecord leaves it when it is killed, byte by byte: common/pjsection.h without record/chunk.c. */
+#ifndef PJ_KILLED_H
+#define PJ_KILLED_H
+
+#include "common/perfrecord.h"
+#include "pjsection.h"
+#include "text.h"
+
+#define KILLED_TYPE                                                                                       \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+#define KILLED_TIME UINT64_C(5000000000) /* of the first sample; one a millisecond */
+#define KILLED_BOOT "01234567-89ab-cdef-0123-456789abcdef"
+
+struct killed {
+	struct text file;
+	size_t data;      /* where the data begin */
+	size_t end[4096]; /* where each record ends */
+	bool sample[4096];
+	size_t n;
+};
+
+static inline void killed_u32(struct killed *k, uint32_t v)
+{
+	text_bytes(&k->file, &v, sizeof(v));
+}
+
+static inline void killed_u64(struct killed *k, uint64_t v)
+{
+	text_bytes(&k->file, &v, sizeof(v));
+}
+
+static inline void killed_pad(struct killed *k)
+{
+	while (k->file.n % 8)
+		text_char(&k->file, 0);
+}
+
+static inline void killed_string(struct killed *k, const char *s) /* of a feature */
+{
+	size_t n = (strlen(s) + 64) & ~(size_t)63;
+
+	killed_u32(k, (uint32_t)n);
+	text_bytes(&k->file, s, strlen(s));
+	for (size_t i = strlen(s); i < n; i++)
+		text_char(&k->file, 0);
+}
+
+static inline void killed_item(struct killed *k, uint32_t type, const void *p, size_t n)
+{
+	killed_u32(k, type);
+	killed_u32(k, (uint32_t)n);
+	text_bytes(&k->file, p, n);
+	killed_pad(k);
+}
+
+static inline void killed_start(struct killed *k, const struct pj_window *window, const char *boot)
+{
+	static const unsigned known[] = { FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_ARCH, FEATURE_CLOCK_DATA,
+					  FEATURE_PJ_START };
+	struct perf_file_header h = { .magic = PERF_MAGIC,
+				      .size = sizeof(h),
+				      .attr_size = sizeof(struct perf_event_attr) + 16 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.sample_period = 1000000,
+					.sample_type = KILLED_TYPE,
+					.sample_id_all = 1,
+					.use_clockid = 1,
+					.clockid = 1 };
+	struct perf_section s[countof(known)];
+	uint64_t bits[4] = { 0 };
+
+	*k = (struct killed){ 0 };
+	text_bytes(&k->file, &h, sizeof(h));
+	killed_u64(k, 77); /* the id */
+	h.attrs = (struct perf_section){ k->file.n, h.attr_size };
+	text_bytes(&k->file, &attr, sizeof(attr));
+	killed_u64(k, sizeof(h));
+	killed_u64(k, 8);
+	for (size_t i = 0; i < countof(known); i++) {
+		s[i].offset = k->file.n;
+		bits[known[i] / 64] |= UINT64_C(1) << known[i] % 64;
+		if (known[i] == FEATURE_CLOCK_DATA) {
+			killed_u64(k, UINT64_C(1) << 32 | 1);
+			killed_u64(k, UINT64_C(1700000000) * 1000000000);
+			killed_u64(k, KILLED_TIME);
+		} else if (known[i] == FEATURE_PJ_START) {
+			killed_item(k, PJ_ITEM_VERSION, "0.1", 3);
+			killed_item(k, PJ_ITEM_BOOT, boot, strlen(boot));
+			killed_item(k, PJ_ITEM_WINDOW, window, sizeof(*window));
+		} else {
+			killed_string(k, known[i] == FEATURE_ARCH ? "x86_64" : "somewhere");
+		}
+		s[i].size = k->file.n - s[i].offset;
+		killed_pad(k);
+	}
+	h.event_types = (struct perf_section){ k->file.n, sizeof(bits) + sizeof(s) };
+	text_bytes(&k->file, bits, sizeof(bits));
+	text_bytes(&k->file, s, sizeof(s));
+	h.data.offset = k->data = k->file.n;
+	memcpy(k->file.p, &h, sizeof(h));
+}
+
+static inline void killed_record(struct killed *k, uint32_t type, uint16_t misc, const void *body, size_t n)
+{
+	struct perf_record r = { type, misc, (uint16_t)(sizeof(r) + n) };
+
+	text_bytes(&k->file, &r, sizeof(r));
+	text_bytes(&k->file, body, n);
+	k->sample[k->n] = type == RECORD_SAMPLE;
+	k->end[k->n++] = k->file.n;
+}
+
+/* Of process 42, with three frames. */
+static inline void killed_sample(struct killed *k, uint64_t time)
+{
+	uint64_t body[] = { 77,       0x401000, 42 | UINT64_C(42) << 32, time, 0, 1000000, 4, CONTEXT_USER, 0x401000,
+			    0x401100, 0x401200 };
+
+	killed_record(k, RECORD_SAMPLE, 2, body, sizeof(body));
+}
+
+/* The trailer of sample_id_all: tid, time, cpu, identifier. */
+static inline void killed_comm(struct killed *k, uint64_t time)
+{
+	uint64_t body[] = { 42 | UINT64_C(42) << 32, 0x64616f6c /* "load" */, 42 | UINT64_C(42) << 32, time, 0, 77 };
+
+	killed_record(k, RECORD_COMM, 0, body, sizeof(body));
+}
+
+static inline void killed_lost(struct killed *k, uint64_t time, uint64_t n)
+{
+	uint64_t lost[] = { 77, n, 0, time, 0, 77 }, samples[] = { n, 0, time, 0, 77 };
+
+	killed_record(k, RECORD_LOST, 0, lost, sizeof(lost));
+	killed_record(k, RECORD_LOST_SAMPLES, 0, samples, sizeof(samples));
+	killed_record(k, RECORD_LOST_SAMPLES, MISC_LOST_SAMPLES_BPF, samples, sizeof(samples));
+}
+
+/* Two records to begin with, then samples; rounds are marked as the writer does. */
+static inline void killed_make(struct killed *k, const struct pj_window *window, size_t samples)
+{
+	killed_start(k, window, KILLED_BOOT);
+	killed_comm(k, KILLED_TIME);
+	for (size_t i = 0; i < samples; i++) {
+		killed_sample(k, KILLED_TIME + i * 1000000);
+		if (i % 7 == 6)
+			killed_record(k, RECORD_FINISHED_ROUND, 0, "", 0);
+	}
+}
+
+#endif
