@@ -14,49 +14,46 @@
 
 /* What the recorder knows of a window when it ends. */
 struct window_report {
-	uint64_t begin, end; /* CLOCK_MONOTONIC, ns; end as it was, not as it was planned */
+	uint64_t begin, end;    /* CLOCK_MONOTONIC, ns; end as it was, not as it was planned */
 	uint64_t samples;
-	uint64_t processes; /* that were sampled */
-	uint64_t bytes;     /* of the file; 0: whoever finishes it looks */
-	uint64_t
-		unrecorded_ns; /* time before this window in which nothing was recorded, since the one before; normally 0 */
-	unsigned depth_limit; /* kernel.perf_event_max_stack, for loss.depth; 0: not known */
+	uint64_t processes;     /* that were sampled */
+	uint64_t bytes;         /* of the file; 0: who finishes it looks */
+	uint64_t unrecorded_ns; /* since the window before, when nothing was recorded; normally 0 */
+	unsigned depth_limit;   /* kernel.perf_event_max_stack, for loss.depth; 0: not known */
 	struct pj_loss loss;
 };
 
-enum metrics_dropped {                  /* windows that were recorded and are not kept */
-		       DROPPED_DISK,    /* no space, quota, or larger than files may be */
-		       DROPPED_IO,      /* any other error of the file */
-		       DROPPED_BACKLOG, /* the disk was too slow for too long */
-		       DROPPED_STOP,    /* the recorder chose so */
-		       DROPPED_REASONS
+/* Windows that were recorded and are not kept. */
+enum metrics_dropped {
+	DROPPED_DISK,    /* no space, quota, or larger than files may be */
+	DROPPED_IO,      /* any other error of the file */
+	DROPPED_BACKLOG, /* the disk was too slow for too long */
+	DROPPED_STOP,    /* the recorder chose so */
+	DROPPED_REASONS
 };
 
-enum metrics_deleted { /* complete windows that made room */
-		       DELETED_BYTES,
-		       DELETED_AGE,
-		       DELETED_FREE,
-		       DELETED_REASONS
-};
+/* Complete windows that made room. */
+enum metrics_deleted { DELETED_BYTES, DELETED_AGE, DELETED_FREE, DELETED_REASONS };
 
 /* What is new since the last time. */
 struct metrics {
 	/* counters */
-	uint64_t windows, rescued, bad,
-		unprinted; /* complete; of killed runs; of those beyond rescue; paths nobody read */
+	uint64_t windows, rescued, bad; /* complete; of these, of killed runs; beyond rescue */
+	uint64_t unprinted;             /* paths that nobody read */
 	uint64_t dropped[DROPPED_REASONS], deleted[DELETED_REASONS];
 	uint64_t samples, bytes, recorded_ns, unrecorded_ns;
-	struct pj_loss loss; /* but for ring_high all counters */
-	uint64_t cpu_us;     /* of this process */
+	struct pj_loss loss;            /* ring_high is a gauge */
+	uint64_t cpu_us;                /* of this process */
 	/* gauges: as they are now */
-	uint64_t last_success; /* seconds since 1970 of the last complete window; 0: as before */
-	uint64_t ring_high, rss, kept_windows, kept_bytes, free_bytes;
+	uint64_t last_success;          /* seconds since 1970 of the last complete window; 0: as before */
+	uint64_t rss, kept_windows, kept_bytes, free_bytes;
 };
 
 void metrics_add(struct metrics *m, const struct window_report *r); /* a complete window; bytes included */
+void metrics_add_loss(struct metrics *m, const struct pj_loss *loss);      /* of one that was dropped, too */
 
-/* Adds m to DIR/pjrecord.prom, through a temporary file beside it, and empties m. On failure m stays as it is, errno says
- * why, and the next call brings it. dir: a descriptor of DIR. */
+/* Adds m to DIR/pjrecord.prom, through a temporary file beside it, and empties m. On failure m stays as it is, errno
+ * says why, and the next call brings it. dir: a descriptor of DIR, of this process alone. */
 bool metrics_write(struct metrics *m, int dir);
 
 /* As above, as text: pure. before: the file so far, may be anything. */
@@ -64,5 +61,7 @@ void metrics_text(struct text *t, const struct metrics *m, struct str before);
 
 /* "18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full", and all that was lost, in words. */
 void metrics_summary(struct text *t, const struct window_report *r);
+
+void metrics_bytes(struct text *t, uint64_t bytes); /* "2.4 MB" */
 
 #endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metrics.h"
+
+#include "diag.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_NAME "pjrecord.prom"
+#define TEMP_NAME ".pjrecord.prom.tmp" /* one for all: it is made under the lock */
+#define FILE_MAX 65536
+
+/* ---- the file ------------------------------------------------------------------------------------------------ */
+
+enum kind {
+	COUNTER,
+	GAUGE,
+	GAUGE_KEPT /* 0 leaves what the file says */
+};
+
+/* One line of values; rows of the same name lie together and share HELP and TYPE. `digits` of the value are behind the point. */
+static const struct row {
+	const char *name, *label, *help;
+	enum kind kind;
+	unsigned digits;
+	size_t at;
+} rows[] = {
+#define AT(field) offsetof(struct metrics, field)
+	{ "windows_total", "", "Complete windows.", COUNTER, 0, AT(windows) },
+	{ "windows_rescued_total", "", "Of these, left by killed runs.", COUNTER, 0, AT(rescued) },
+	{ "windows_bad_total", "", "Windows of killed runs without a sample or beyond rescue, in bad/.", COUNTER, 0,
+	  AT(bad) },
+	{ "windows_dropped_total", "reason=\"disk\"", "Windows that were recorded and not kept.", COUNTER, 0,
+	  AT(dropped[DROPPED_DISK]) },
+	{ "windows_dropped_total", "reason=\"io\"", NULL, COUNTER, 0, AT(dropped[DROPPED_IO]) },
+	{ "windows_dropped_total", "reason=\"backlog\"", NULL, COUNTER, 0, AT(dropped[DROPPED_BACKLOG]) },
+	{ "windows_dropped_total", "reason=\"stop\"", NULL, COUNTER, 0, AT(dropped[DROPPED_STOP]) },
+	{ "windows_deleted_total", "reason=\"bytes\"", "Complete windows that made room.", COUNTER, 0,
+	  AT(deleted[DELETED_BYTES]) },
+	{ "windows_deleted_total", "reason=\"age\"", NULL, COUNTER, 0, AT(deleted[DELETED_AGE]) },
+	{ "windows_deleted_total", "reason=\"free\"", NULL, COUNTER, 0, AT(deleted[DELETED_FREE]) },
+	{ "paths_unprinted_total", "", "Paths of complete windows that nobody read from standard output.", COUNTER, 0,
+	  AT(unprinted) },
+	{ "samples_total", "", "Samples in complete windows.", COUNTER, 0, AT(samples) },
+	{ "bytes_total", "", "Bytes of complete windows.", COUNTER, 0, AT(bytes) },
+	{ "seconds_total", "", "Time that complete windows cover.", COUNTER, 9, AT(recorded_ns) },
+	{ "unrecorded_seconds_total", "", "Time between windows in which nothing was recorded.", COUNTER, 9,
+	  AT(unrecorded_ns) },
+	{ "lost_samples_total", "", "Samples that the kernel could not store.", COUNTER, 0, AT(loss.samples) },
+	{ "lost_records_total", "", "Records of the state of processes that the kernel could not store.", COUNTER, 0,
+	  AT(loss.records) },
+	{ "throttled_total", "", "Times that the kernel stopped an event for the rest of a tick.", COUNTER, 0,
+	  AT(loss.throttled) },
+	{ "unknown_samples_total", "", "Samples of processes of which nothing was known.", COUNTER, 0, AT(loss.unknown) },
+	{ "late_records_total", "", "Records that came after later ones had been written.", COUNTER, 0, AT(loss.late) },
+	{ "cut_stacks_total", "", "Samples whose callchain reached kernel.perf_event_max_stack.", COUNTER, 0,
+	  AT(loss.depth) },
+	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
+	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
+	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
+	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_KEPT, 0,
+	  AT(last_success) },
+	{ "kept_windows", "", "Complete windows in the directory.", GAUGE, 0, AT(kept_windows) },
+	{ "kept_bytes", "", "Their bytes.", GAUGE, 0, AT(kept_bytes) },
+	{ "free_bytes", "", "Free space of the file system.", GAUGE, 0, AT(free_bytes) },
+#undef AT
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static uint64_t power_of_ten(unsigned n)
+{
+	uint64_t v = 1;
+
+	while (n--)
+		v *= 10;
+	return v;
+}
+
+/* "12.5" with 3 digits is 12500. What is no such number is 0: then the counter starts again. */
+static uint64_t parse_value(struct str s, unsigned digits)
+{
+	struct str whole = str_cut(&s, '.');
+	uint64_t value, fraction = 0, scale = power_of_ten(digits);
+
+	if (!str_u64(whole, &value) || value > UINT64_MAX / scale - 1)
+		return 0;
+	if (s.n && (s.n > digits || !str_u64(s, &fraction)))
+		return 0;
+	return value * scale + fraction * power_of_ten(digits - (unsigned)s.n);
+}
+
+static void put_name(struct text *t, const struct row *r)
+{
+	text_printf(t, "pj_record_%s", r->name);
+	if (*r->label)
+		text_printf(t, "{%s}", r->label);
+}
+
+/* What the file says so far. */
+static uint64_t value_before(const struct row *r, struct str before)
+{
+	struct text name = { 0 };
+	uint64_t value = 0;
+
+	put_name(&name, r);
+	text_char(&name, ' ');
+	while (before.n) {
+		struct str line = str_cut(&before, '\n');
+
+		if (str_starts(line, text_view(&name)))
+			value = parse_value(str_from(line, name.n), r->digits);
+	}
+	text_free(&name);
+	return value;
+}
+
+static uint64_t value_of(const struct row *r, const struct metrics *m, struct str before)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)m + r->at, sizeof(value));
+	if (r->kind == COUNTER)
+		return add(value, value_before(r, before));
+	return r->kind == GAUGE_KEPT && !value ? value_before(r, before) : value;
+}
+
+void metrics_text(struct text *t, const struct metrics *m, struct str before)
+{
+	for (size_t i = 0; i < countof(rows); i++) {
+		const struct row *r = rows + i;
+		uint64_t value = value_of(r, m, before), scale = power_of_ten(r->digits);
+
+		if (r->help)
+			text_printf(t, "# HELP pj_record_%s %s\n# TYPE pj_record_%s %s\n", r->name, r->help, r->name,
+				    r->kind == COUNTER ? "counter" : "gauge");
+		put_name(t, r);
+		text_printf(t, " %" PRIu64, value / scale);
+		if (r->digits)
+			text_printf(t, ".%0*" PRIu64, (int)r->digits, value % scale);
+		text_char(t, '\n');
+	}
+}
+
+static void read_before(int dir, struct text *t)
+{
+	int fd = openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	text_room(t, FILE_MAX);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (n = pread(fd, t->p, FILE_MAX, 0)) > 0)
+		t->n = (size_t)n;
+	close(fd);
+}
+
+static bool replace(int dir, struct str content)
+{
+	int fd, error;
+	bool good;
+
+	unlinkat(dir, TEMP_NAME, 0);
+	fd = openat(dir, TEMP_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (fd < 0)
+		return false;
+	errno = EIO;
+	good = write(fd, content.p, content.n) == (ssize_t)content.n;
+	error = errno;
+	if (close(fd) < 0 && good) {
+		good = false;
+		error = errno;
+	}
+	if (good && renameat(dir, TEMP_NAME, dir, FILE_NAME) < 0) {
+		good = false;
+		error = errno;
+	}
+	if (!good)
+		unlinkat(dir, TEMP_NAME, 0);
+	errno = error;
+	return good;
+}
+
+bool metrics_write(struct metrics *m, int dir)
+{
+	struct text before = { 0 }, now = { 0 };
+	bool good;
+	int error;
+
+	while (flock(dir, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return false;
+	read_before(dir, &before);
+	metrics_text(&now, m, text_view(&before));
+	good = replace(dir, text_view(&now));
+	error = errno;
+	flock(dir, LOCK_UN);
+	text_free(&before);
+	text_free(&now);
+	if (good)
+		*m = (struct metrics){ 0 };
+	errno = error;
+	return good;
+}
+
+void metrics_add(struct metrics *m, const struct window_report *r)
+{
+	m->windows++;
+	m->samples = add(m->samples, r->samples);
+	m->bytes = add(m->bytes, r->bytes);
+	m->recorded_ns = add(m->recorded_ns, r->end > r->begin ? r->end - r->begin : 0);
+	m->unrecorded_ns = add(m->unrecorded_ns, r->unrecorded_ns);
+	metrics_add_loss(m, &r->loss);
+}
+
+void metrics_add_loss(struct metrics *m, const struct pj_loss *loss)
+{
+	m->loss.samples = add(m->loss.samples, loss->samples);
+	m->loss.records = add(m->loss.records, loss->records);
+	m->loss.throttled = add(m->loss.throttled, loss->throttled);
+	m->loss.unknown = add(m->loss.unknown, loss->unknown);
+	m->loss.late = add(m->loss.late, loss->late);
+	m->loss.depth = add(m->loss.depth, loss->depth);
+	m->loss.ring_high = loss->ring_high;
+}
+
+/* ---- the summary --------------------------------------------------------------------------------------------- */
+
+void metrics_bytes(struct text *t, uint64_t bytes)
+{
+	static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB", "PB", "EB" };
+	double value = (double)bytes;
+	size_t i = 0;
+
+	while (value >= 999.95 && i + 1 < countof(unit)) {
+		value /= 1000;
+		i++;
+	}
+	text_printf(t, i ? "%.1f %s" : "%.0f %s", value, unit[i]);
+}
+
+static void put_count(struct text *t, const char *before, uint64_t n, const char *one, const char *many)
+{
+	text_add(t, before);
+	text_grouped(t, n);
+	text_char(t, ' ');
+	text_add(t, n == 1 ? one : many);
+}
+
+static void put_share(struct text *t, uint64_t part, uint64_t all)
+{
+	double share = all ? 100 * (double)part / (double)all : 0;
+
+	text_printf(t, share < 0.1 ? " (under 0.1 %%)" : share > 99.9 && part < all ? " (over 99.9 %%)" : " (%.1f %%)", share);
+}
+
+static void put_losses(struct text *t, const struct window_report *r)
+{
+	const struct pj_loss *l = &r->loss;
+
+	if (l->samples) {
+		put_count(t, "; LOST ", l->samples, "sample", "samples");
+		put_share(t, l->samples, add(l->samples, r->samples));
+	}
+	if (l->records)
+		put_count(t, "; LOST ", l->records, "record of processes", "records of processes");
+	if (r->unrecorded_ns)
+		text_printf(t, "; nothing was recorded for %.1f s before", (double)r->unrecorded_ns / 1e9);
+	if (l->throttled)
+		put_count(t, "; throttled ", l->throttled, "time", "times");
+	if (l->unknown)
+		put_count(t, "; ", l->unknown, "sample of a process nothing is known of", "samples of processes nothing is known of");
+	if (l->late)
+		put_count(t, "; ", l->late, "record came late", "records came late");
+	if (l->depth) {
+		put_count(t, "; ", l->depth, "stack", "stacks");
+		put_share(t, l->depth, r->samples);
+		text_add(t, " cut");
+		if (r->depth_limit)
+			text_printf(t, " at %u frames (stop, sysctl kernel.perf_event_max_stack=%u, start)", r->depth_limit,
+				    r->depth_limit < 512 ? 1024 : 2 * r->depth_limit);
+	}
+}
+
+void metrics_summary(struct text *t, const struct window_report *r)
+{
+	put_count(t, "", r->samples, "sample", "samples");
+	put_count(t, " of ", r->processes, "process", "processes");
+	text_printf(t, " in %.1f s, ", r->end > r->begin ? (double)(r->end - r->begin) / 1e9 : 0);
+	metrics_bytes(t, r->bytes);
+	text_printf(t, ", rings up to %" PRIu64 " %% full", (r->loss.ring_high + 9) / 10);
+	put_losses(t, r);
+}
