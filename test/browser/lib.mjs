@@ -13,10 +13,15 @@ const here = dirname(fileURLToPath(import.meta.url)), top = resolve(here, '../..
 export const pjsvg = resolve(process.env.PJSVG || join(top, 'build/std-cc/bin/pjsvg'));
 export const real = existsSync(pjsvg);
 
+// A machine may be slow: what is expected is waited for this long (ms) before it counts as missing.
+const PATIENCE = 60000;
+// PJ_THROTTLE=6: pages on a processor that is six times slower.
+const slower = Number(process.env.PJ_THROTTLE || 1);
+
 export async function launch() {
   const { chromium } = createRequire(join(top, 'build/node/package.json'))('playwright-core');
   return chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-quic',
-    '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+    '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'], timeout: PATIENCE });
 }
 
 export const scratch = mkdtempSync(join(tmpdir(), 'pj-browser-'));
@@ -36,11 +41,16 @@ export function makeSvg(name, folded, options = {}) {
 export const url = path => pathToFileURL(path).href;
 export const read = path => readFileSync(path, 'utf8');
 
+export async function blank(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
+  const page = await context.newPage();
+  if (slower > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: slower });
+  return page;
+}
 // A page that counts what must never happen.
 export async function open(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(5000);
+  const page = await blank(browser, options);
   page.trouble = [];
   page.on('dialog', d => { page.trouble.push('dialog: ' + d.message()); d.dismiss(); });
   page.on('pageerror', e => page.trouble.push('error: ' + e.message));
@@ -49,7 +59,16 @@ export async function open(browser, address, options = {}) {
   await settle(page);
   return page;
 }
+// Enough after keys, the mouse's buttons and its moves: the viewer draws before these return. All else is for soon().
 export const settle = page => page.evaluate(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))));
+// Waits until a check no longer throws: for what comes in its own time (frames, history, sizes, scrolling, taps, the clipboard).
+export async function soon(check) {
+  for (const end = Date.now() + PATIENCE; ; await new Promise(r => setTimeout(r, 20))) try {
+    return await check();
+  } catch (e) {
+    if (Date.now() > end) throw e;
+  }
+}
 
 // TAP. A test is a name and a function that throws; `ok` and `is` throw with what was seen.
 const tests = [];
@@ -64,7 +83,7 @@ export async function runTests() {
     k++;
     try {
       let timer;
-      await Promise.race([run(browser), new Promise((_, no) => { timer = setTimeout(() => no(new Error('took more than a minute')), 60000); })]);
+      await Promise.race([run(browser), new Promise((_, no) => { timer = setTimeout(() => no(new Error('took more than ten minutes')), 10 * PATIENCE); })]);
       clearTimeout(timer);
       console.log(`ok ${k} - ${name}`);
     } catch (e) {
@@ -112,6 +131,10 @@ export async function click(page, text) {
   const b = await frame(page, text).first().boundingBox();
   await page.mouse.click(b.x + b.width / 2, b.y + b.height / 2);
   await settle(page);
+}
+export async function resize(page, width, height) {
+  await page.setViewportSize({ width, height });
+  await soon(async () => is((await page.getByRole('application').locator('svg').boundingBox()).width, width - 24, 'width of the graph'));
 }
 export async function find(page, text) {
   await page.keyboard.press('Control+f');
