@@ -11,6 +11,7 @@
 
 static const char *tool_name = "pj";
 static void (*at_death)(void);
+static int death = PJ_FAILED;
 
 /* A closed descriptor 0, 1 or 2 would be given to the next file that is opened, and messages would end up in it. What
  * is put in its place fails when it is used, as a closed one does. */
@@ -30,6 +31,11 @@ void diag_tool(const char *name)
 const char *diag_tool_name(void)
 {
 	return tool_name;
+}
+
+void diag_failure_is(int status)
+{
+	death = status;
 }
 
 void diag_at_death(void (*clean)(void))
@@ -133,7 +139,7 @@ void die(const char *fmt, ...)
 	va_start(args, fmt);
 	say((struct place){ 0 }, fmt, args, "");
 	va_end(args);
-	end(PJ_FAILED);
+	end(death);
 }
 
 void die_at(struct place at, const char *fmt, ...)
@@ -143,7 +149,7 @@ void die_at(struct place at, const char *fmt, ...)
 	va_start(args, fmt);
 	say(at, fmt, args, "");
 	va_end(args);
-	end(PJ_FAILED);
+	end(death);
 }
 
 void die_errno(const char *fmt, ...)
@@ -155,7 +161,7 @@ void die_errno(const char *fmt, ...)
 	va_start(args, fmt);
 	say((struct place){ 0 }, fmt, args, why);
 	va_end(args);
-	end(PJ_FAILED);
+	end(death);
 }
 
 void die_usage(const char *fmt, ...)

@@ -33,6 +33,9 @@ NORETURN void die_at(struct place at, const char *fmt, ...) PRINTF(2, 3); /* exi
 NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);               /* ": " strerror(errno) behind it */
 NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);               /* exit PJ_USAGE, points at --help */
 
+/* From now on die*() but die_usage end with this status instead of PJ_FAILED: for tools that pass on another's. */
+void diag_failure_is(int status);
+
 /* Called before the process ends by die*(): removes what is half written. At most one. */
 void diag_at_death(void (*clean)(void));
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "clocks.h"
+
+#include <time.h>
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_wall(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+uint64_t clock_wall_of(uint64_t ns)
+{
+	return clock_wall() - (clock_now() - ns);
+}
+
+uint64_t clock_border(uint64_t begin, uint64_t wall, uint64_t window_ns, bool align)
+{
+	if (!window_ns)
+		return UINT64_MAX;
+	return begin + (align ? window_ns - wall % window_ns : window_ns);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+
+#include "diag.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child. When the recorder is gone before it said go, there is nothing to run for. */
+static NORETURN void wait_and_exec(int go, int failed, char **argv)
+{
+	char word;
+	ssize_t n;
+
+	do
+		n = read(go, &word, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(125);
+	execvp(argv[0], argv);
+	int error = errno;
+	if (write(failed, &error, sizeof(error)) < 0)
+		_exit(125);
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+void command_fork(struct command *c, char **argv)
+{
+	int go[2], failed[2];
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+		die_errno("a pipe to the command");
+	c->pid = fork();
+	if (c->pid < 0)
+		die_errno("fork");
+	if (c->pid == 0) {
+		close(go[1]);
+		close(failed[0]);
+		wait_and_exec(go[0], failed[1], argv);
+	}
+	close(go[0]);
+	close(failed[1]);
+	c->go = go[1];
+	c->failed = failed[0];
+}
+
+int command_exec(struct command *c)
+{
+	int error = 0;
+	ssize_t n;
+
+	if (write(c->go, "g", 1) != 1)
+		return errno;
+	close(c->go);
+	c->go = -1;
+	do
+		n = read(c->failed, &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	close(c->failed);
+	return n == (ssize_t)sizeof(error) ? error : 0;
+}
+
+static int as_status(int how)
+{
+	return WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
+}
+
+bool command_ended(struct command *c, int *status)
+{
+	int how;
+
+	if (waitpid(c->pid, &how, WNOHANG) != c->pid)
+		return false;
+	*status = as_status(how);
+	return true;
+}
+
+void command_wait(struct command *c, int *status)
+{
+	int how = 0;
+
+	while (waitpid(c->pid, &how, 0) < 0 && errno == EINTR)
+		;
+	*status = as_status(how);
+}
+
+void command_abandon(struct command *c)
+{
+	int status;
+
+	if (c->go >= 0)
+		close(c->go);
+	c->go = -1;
+	command_wait(c, &status);
+}

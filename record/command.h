@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.h - the program that is recorded from its exec on.
+ *
+ * The child waits for a word before it calls exec, so that events are ready and begin with it; it has the credentials we
+ * were started with, whatever we drop meanwhile.
+ */
+#ifndef PJ_COMMAND_H
+#define PJ_COMMAND_H
+
+#include "base.h"
+
+#include <sys/types.h>
+
+struct command {
+	pid_t pid;
+	int go;     /* a byte written there lets it exec */
+	int failed; /* errno of exec comes from there; nothing when it succeeded */
+};
+
+void command_fork(struct command *c, char **argv);
+int command_exec(struct command *c); /* lets it go; errno of its exec, 0: it runs */
+bool command_ended(struct command *c,
+		   int *status); /* without waiting; status as exit statuses are: 128 + signal when killed */
+void command_wait(struct command *c, int *status);
+void command_abandon(struct command *c); /* it never runs */
+
+#endif

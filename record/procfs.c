@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "procfs.h"
+
+#include "arena.h"
+#include "elfid.h"
+#include "intern.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* What was read of files so far: build-ids by device, inode and path. */
+struct known {
+	struct intern key;
+	struct {
+		uint8_t id[20], n;
+	} * id; /* by key */
+	size_t cap;
+};
+
+static void known_free(struct known *k)
+{
+	intern_free(&k->key);
+	free(k->id);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+static bool read_into(struct text *t, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : 1;
+
+	t->n = 0;
+	while (n > 0) {
+		text_room(t, t->n ? t->n : 4096);
+		n = read(fd, t->p + t->n, t->cap - t->n);
+		t->n += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return n == 0;
+}
+
+static uint64_t mount_ns(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+uint64_t procfs_own_mount_ns(void)
+{
+	return mount_ns("/proc/self/ns/mnt");
+}
+
+static struct str word(struct str *s)
+{
+	*s = str_trim_left(*s);
+	return str_cut(s, ' ');
+}
+
+bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f)
+{
+	struct str range = word(&line), perms = word(&line), offset = word(&line), device = word(&line),
+		   inode = word(&line), start;
+	uint64_t end, major, minor;
+
+	if (perms.n != 4 || perms.p[2] != 'x')
+		return false;
+	start = str_cut(&range, '-');
+	struct str major_text = str_cut(&device, ':');
+	if (!str_hex(start, &m->start) || !str_hex(range, &end) || end <= m->start || !str_hex(offset, &m->offset) ||
+	    !str_hex(major_text, &major) || !str_hex(device, &minor) || !str_u64(inode, &f->inode))
+		return false;
+	m->length = end - m->start;
+	f->major = (uint32_t)major;
+	f->minor = (uint32_t)minor;
+	f->protection = (perms.p[0] == 'r' ? PROT_READ : 0) | (perms.p[1] == 'w' ? PROT_WRITE : 0) | PROT_EXEC;
+	f->flags = perms.p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	f->path = str_trim_left(line);
+	if (f->path.n == 0)
+		f->path = STR("//anon"); /* as the kernel calls it in MMAP2 */
+	return true;
+}
+
+/* The build-id of a file that this process sees as we do; a path that leads elsewhere, or to anything but a file, has none. */
+static void find_build_id(struct known *k, struct mapped_file *f)
+{
+	struct text key = { 0 };
+	struct stat st;
+
+	if (f->inode == 0 || f->path.p[0] != '/')
+		return;
+	text_printf(&key, "%x:%x %ju ", f->major, f->minor, (uintmax_t)f->inode);
+	text_str(&key, f->path);
+	uint32_t before = k->key.n, id = intern(&k->key, text_view(&key));
+	if (id > before) {
+		if (id >= k->cap) {
+			k->cap = k->cap ? 2 * k->cap : 64;
+			k->id = mem_grow(k->id, sizeof(*k->id), k->cap);
+		}
+		k->id[id].n = 0;
+		key.n = 0;
+		text_str(&key, f->path);
+		text_char(&key, 0);
+		int fd = lstat(key.p, &st) || !S_ISREG(st.st_mode) ?
+				 -1 :
+				 open(key.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == f->inode)
+			k->id[id].n = (uint8_t)elfid_read(fd, k->id[id].id);
+		if (fd >= 0)
+			close(fd);
+	}
+	f->build_id_size = k->id[id].n;
+	if (f->build_id_size)
+		memcpy(f->build_id, k->id[id].id, sizeof(f->build_id));
+	text_free(&key);
+}
+
+/* ---- one process --------------------------------------------------------------------------------------------- */
+
+static void read_maps(struct processes *p, uint32_t pid, struct text *t, struct known *known)
+{
+	char path[64];
+	bool ours;
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
+	ours = mount_ns(path) == procfs_own_mount_ns();
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	if (!read_into(t, path))
+		return;
+	for (struct str lines = text_view(t); lines.n;) {
+		struct mapping m = { 0 };
+		struct mapped_file f = { 0 };
+
+		if (!procfs_parse_map(str_cut(&lines, '\n'), &m, &f))
+			continue;
+		if (ours)
+			find_build_id(known, &f);
+		processes_map(p, pid, &m, &f);
+	}
+}
+
+static bool read_threads(struct processes *p, uint32_t pid, struct text *t)
+{
+	char path[96];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	d = opendir(path);
+	if (!d)
+		return false;
+	for (struct dirent *e; (e = readdir(d));) {
+		uint64_t tid;
+		struct str comm;
+
+		if (!str_u64(str_of(e->d_name), &tid))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/task/%ju/comm", pid, (uintmax_t)tid);
+		if (!read_into(t, path))
+			continue;
+		comm = text_view(t);
+		if (comm.n && comm.p[comm.n - 1] == '\n')
+			comm.n--;
+		processes_scanned(p, pid, (uint32_t)tid);
+		processes_comm(p, pid, (uint32_t)tid, comm, false);
+	}
+	closedir(d);
+	return true;
+}
+
+static bool read_process(struct processes *p, uint32_t pid, struct text *t, struct known *known)
+{
+	if (!read_threads(p, pid, t))
+		return false;
+	read_maps(p, pid, t, known);
+	return true;
+}
+
+bool procfs_read_one(struct processes *p, uint32_t pid)
+{
+	struct text t = { 0 };
+	struct known known = { 0 };
+	bool there = read_process(p, pid, &t, &known);
+
+	text_free(&t);
+	known_free(&known);
+	return there;
+}
+
+void procfs_read(struct processes *p, const uint32_t *pid, size_t npids)
+{
+	struct text t = { 0 };
+	struct known known = { 0 };
+	DIR *d = pid ? NULL : opendir("/proc");
+
+	for (size_t i = 0; i < npids; i++)
+		read_process(p, pid[i], &t, &known);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		uint64_t n;
+
+		if (str_u64(str_of(e->d_name), &n))
+			read_process(p, (uint32_t)n, &t, &known);
+	}
+	if (d)
+		closedir(d);
+	text_free(&t);
+	known_free(&known);
+}
+
+/* ---- who a process is ---------------------------------------------------------------------------------------- */
+
+/* Field 22 of /proc/PID/stat; a comm may hold anything, so fields are counted behind its last parenthesis. */
+static uint64_t start_of(struct str stat)
+{
+	ptrdiff_t at = str_rfind(stat, ')');
+	struct str rest = str_from(stat, (size_t)(at + 1));
+	uint64_t ticks = 0;
+
+	for (int field = 3; at >= 0 && field <= 22; field++) {
+		struct str w = word(&rest);
+
+		if (field == 22 && !str_u64(w, &ticks))
+			return 0;
+	}
+	return ticks;
+}
+
+/* The last number of the NSpid line of /proc/PID/status. */
+static uint32_t inner_pid(struct str status)
+{
+	ptrdiff_t at = str_find_str(status, STR("\nNSpid:"));
+	uint64_t n = 0;
+
+	if (at < 0)
+		return 0;
+	struct str line = str_from(status, (size_t)at + 7);
+	line = str_trim(str_cut(&line, '\n'));
+	ptrdiff_t tab = str_rfind(line, '\t');
+	return str_u64(str_from(line, (size_t)(tab + 1)), &n) ? (uint32_t)n : 0;
+}
+
+void procfs_identify(struct process *process)
+{
+	struct text t = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
+	if (!process->start_ticks && read_into(&t, path))
+		process->start_ticks = start_of(text_view(&t));
+	snprintf(path, sizeof(path), "/proc/%u/status", process->pid);
+	if (!process->inner_pid && read_into(&t, path))
+		process->inner_pid = inner_pid(text_view(&t));
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", process->pid);
+	if (!process->mount_ns)
+		process->mount_ns = mount_ns(path);
+	text_free(&t);
+}
+
+/* ---- idle ---------------------------------------------------------------------------------------------------- */
+
+uint64_t *procfs_parse_idle(struct str stat, size_t *n)
+{
+	uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK), *idle = NULL;
+
+	*n = 0;
+	while (stat.n) {
+		struct str line = str_cut(&stat, '\n'), name = word(&line);
+		uint64_t cpu, value = 0, wait = 0;
+
+		if (name.n < 4 || !str_starts(name, STR("cpu")) || !str_u64(str_from(name, 3), &cpu) || cpu >= 65536)
+			continue;
+		for (int i = 0; i < 3; i++) /* user nice system */
+			word(&line);
+		if (!str_u64(word(&line), &value) || !str_u64(word(&line), &wait))
+			continue;
+		if (cpu >= *n) {
+			idle = mem_grow(idle, sizeof(*idle), cpu + 1);
+			memset(idle + *n, 0, (cpu + 1 - *n) * sizeof(*idle));
+			*n = cpu + 1;
+		}
+		idle[cpu] = (value + wait) * tick;
+	}
+	return idle;
+}
+
+uint64_t *procfs_idle(size_t *n)
+{
+	struct text t = { 0 };
+	uint64_t *idle;
+
+	read_into(&t, "/proc/stat");
+	idle = procfs_parse_idle(text_view(&t), n);
+	text_free(&t);
+	return idle;
+}

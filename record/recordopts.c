@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recordopts.h"
+
+#include "arena.h"
+#include "cgroups.h"
+#include "text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RING_PAGE 4096
+
+/* ---- values -------------------------------------------------------------------------------------------------- */
+
+/* "2G", "500M", "10d": a number with one of the letters behind it, each with its factor. */
+static uint64_t scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
+		       const char *example)
+{
+	struct str s = str_of(value);
+	uint64_t n, times = 1;
+	const char *at = s.n ? strchr(letters, s.p[s.n - 1]) : NULL;
+
+	if (at && *at) {
+		times = factor[at - letters];
+		s.n--;
+	}
+	if (!str_u64(s, &n) || __builtin_mul_overflow(n, times, &n))
+		die_usage("%s: '%s' is not a number such as %s", name, value, example);
+	return n;
+}
+
+static void opt_bytes(void *to, const char *value, const char *name)
+{
+	static const uint64_t factor[] = { 1u << 10, 1u << 10, 1u << 20, 1u << 30, UINT64_C(1) << 40 };
+
+	*(uint64_t *)to = scaled(value, name, "kKMGT", factor, "500M or 2G");
+}
+
+static void opt_age(void *to, const char *value, const char *name)
+{
+	static const uint64_t factor[] = { 1, 60, 3600, 86400 };
+
+	*(uint64_t *)to = scaled(value, name, "smhd", factor, "36h or 7d");
+}
+
+static void opt_share(void *to, const char *value, const char *name)
+{
+	char *end;
+	double share = strtod(value, &end);
+
+	if (end == value || !(byte_is_digit(*value) || *value == '.') || (*end == '%' ? end[1] : *end) ||
+	    !(share >= 0 && share <= 100))
+		die_usage("%s: '%s' is not a percentage such as 5%%", name, value);
+	*(double *)to = share / 100;
+}
+
+static void opt_pids(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	struct str all = str_of(value);
+
+	while (all.n) {
+		struct str one = str_cut(&all, ',');
+		uint64_t pid;
+
+		if (!str_u64(one, &pid) || pid == 0 || pid > INT32_MAX)
+			die_usage("%s: '%s' is not a list of process numbers such as 123,456", name, value);
+		r->pid = mem_grow(r->pid, sizeof(*r->pid), r->npids + 1);
+		r->pid[r->npids++] = (uint32_t)pid;
+	}
+}
+
+/* A path as it is, or below the mount point of the hierarchy that perf events use. */
+static char *cgroup_dir(struct str name)
+{
+	int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	struct text t = { 0 }, path = { 0 };
+	struct str point, root;
+	struct stat st;
+	ssize_t n = fd < 0 ? 0 : 1;
+
+	text_str(&path, name);
+	text_char(&path, 0);
+	while (n > 0) {
+		text_room(&t, 65536);
+		n = read(fd, t.p + t.n, t.cap - t.n);
+		t.n += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if ((name.p[0] != '/' || stat(path.p, &st)) && cgroups_parse_mountinfo(text_view(&t), &point, &root)) {
+		path.n = 0;
+		text_str(&path, point);
+		text_add(&path, name.p[0] == '/' ? "" : "/");
+		text_str(&path, name);
+		text_char(&path, 0);
+	}
+	text_free(&t);
+	return path.p;
+}
+
+static void opt_cgroups(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	struct str all = str_of(value);
+
+	while (all.n) {
+		struct str one = str_cut(&all, ',');
+
+		if (!one.n)
+			die_usage("%s: '%s' has an empty name", name, value);
+		r->cgroup = mem_grow(r->cgroup, sizeof(*r->cgroup), r->ncgroups + 1);
+		r->cgroup[r->ncgroups++] = cgroup_dir(one);
+	}
+}
+
+static void opt_once(void *to, const char *value, const char *name)
+{
+	(void)value;
+	(void)name;
+	((struct request *)to)->count = 1;
+}
+
+static void opt_keep_symbols(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (str_eq(str_of(value), STR("none")))
+		r->keep = false;
+	else if (str_eq(str_of(value), STR("all")))
+		r->keep_all = true;
+	else
+		opt_bytes(&r->keep_symbols, value, name);
+}
+
+/* ---- operands ------------------------------------------------------------------------------------------------ */
+
+static size_t behind_dashes(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (str_eq(str_of(argv[i]), STR("--")))
+			return (size_t)(argc - i - 1);
+	return 0;
+}
+
+/* WINDOW and FREQUENCY as the script had them that this replaces, and a command behind --. */
+static void take_operands(struct request *r, char **operand, size_t command)
+{
+	size_t n = 0, plain;
+
+	while (operand[n])
+		n++;
+	plain = command <= n ? n - command : n;
+	if (command && command <= n)
+		r->command = operand + plain;
+	for (size_t i = 0; i < plain; i++) {
+		if (i == 2 || !str_u64(str_of(operand[i]), i ? &r->frequency : &r->seconds))
+			die_usage(
+				"'%s': operands are SECONDS of a window and FREQUENCY; a command goes behind --: pjrecord -- %s",
+				operand[i], operand[i]);
+	}
+}
+
+static void check(struct request *r, bool in_windows)
+{
+	if (r->host + (r->npids > 0) + (r->ncgroups > 0) > 1 || ((r->host || r->npids || r->ncgroups) && r->command))
+		die_usage("-a, -p, -G and a command are four ways to say whom to record: one at a time");
+	r->dir = r->dir ? r->dir : ".";
+	r->seconds = r->seconds == UINT64_MAX ? 30 : r->seconds;
+	if (!r->seconds || r->seconds > 86400)
+		die_usage("--window: from 1 to 86400 seconds");
+	if (!r->frequency || r->frequency > 1000000)
+		die_usage("--frequency: from 1 to 1000000 Hz");
+	if (r->ring_bytes && (r->ring_bytes & (r->ring_bytes - 1) || r->ring_bytes < 2 * RING_PAGE ||
+			      r->ring_bytes > (UINT64_C(1) << 30)))
+		die_usage("--ring-size: a power of two, from 8K to 1G");
+	if (r->command && !r->output && !in_windows)
+		r->output = "perf.data"; /* as of perf record */
+	if (r->output && in_windows)
+		die_usage(
+			"--output is one recording: --window, --dir, --windows, --once and --align are for windows in a directory");
+}
+
+void record_parse(struct request *r, int argc, char **argv)
+{
+	const struct opt opts[] = {
+		{ 'a', "all", NULL, OPT_FLAG, &r->host, NULL,
+		  "all that runs on this host (the default without a command)" },
+		{ 'p', "pid", "PID,...", OPT_CALL, r, opt_pids, "these processes, and what they start" },
+		{ 'G', "cgroup", "NAME,...", OPT_CALL, r, opt_cgroups,
+		  "these cgroups: a path, or a name below /sys/fs/cgroup" },
+		{ 'F', "frequency", "HZ", OPT_U64, &r->frequency, NULL, "samples a second and busy CPU (303)" },
+		{ 'e', "event", "EVENT,...", OPT_STR, &r->events, NULL,
+		  "what to sample (auto: cycles, or cpu-clock where there is no PMU)" },
+		{ 'c', "count", "N", OPT_U64, &r->period, NULL,
+		  "of events that are counted, such as page-faults, each Nth (1)" },
+		{ 0, "idle", NULL, OPT_FLAG, &r->idle, NULL, "also samples of idle CPUs" },
+		{ 'w', "window", "SECONDS", OPT_U64, &r->seconds, NULL, "length of a window (30)" },
+		{ 'd', "dir", "DIR", OPT_STR, &r->dir, NULL, "windows go to DIR/out/EPOCH.data (.)" },
+		{ 'n', "windows", "N", OPT_U64, &r->count, NULL, "end after N windows" },
+		{ 0, "once", NULL, OPT_CALL_FLAG, r, opt_once, "one window, as --windows=1; with --align for cron" },
+		{ 0, "align", NULL, OPT_FLAG, &r->align, NULL,
+		  "windows begin at multiples of their length on the wall clock" },
+		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL,
+		  "one recording instead of windows; - is a pipe to pjfold or perf" },
+		{ 0, "keep-bytes", "SIZE", OPT_CALL, &r->keep_bytes, opt_bytes,
+		  "delete the oldest windows beyond 2G, for instance" },
+		{ 0, "keep-age", "TIME", OPT_CALL, &r->keep_age_s, opt_age,
+		  "delete windows older than 7d, for instance" },
+		{ 0, "min-free", "PCT", OPT_CALL, &r->min_free, opt_share,
+		  "delete the oldest windows when less of the disk is free (5%)" },
+		{ 0, "keep-symbols", "SIZE", OPT_CALL, r, opt_keep_symbols,
+		  "symbols of containers, JITs and the kernel for later (1G); none; all" },
+		{ 0, "max-lost", "PCT", OPT_CALL, &r->max_lost, opt_share,
+		  "end with status 3 when more samples were lost" },
+		{ 'm', "ring-size", "SIZE", OPT_CALL, &r->ring_bytes, opt_bytes,
+		  "of each CPU's ring of samples (as allowed, up to 1M)" },
+		{ 'u', "user", "NAME", OPT_STR, &r->user, NULL, "when started as root: become this user" },
+		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &r->cmdline, NULL, "leave the command line out of the files" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no line for each window" },
+		{ 0, "check", NULL, OPT_FLAG, &r->check, NULL, "say what will work on this host, and end" },
+	};
+	const struct tool tool = {
+		.name = "pjrecord",
+		.does = "sample what runs on this host into standard perf.data windows",
+		.synopsis = "[options] [SECONDS [FREQUENCY]]\n       pjrecord [options] -- COMMAND [ARGUMENT ...]",
+		.example =
+			"example: pjrecord -d /var/lib/pj | while read w; do pjfold \"$w\" | pjsvg -o \"${w%.data}.svg\"; done\n"
+			"         pjrecord -o - -- make | pjfold | pjsvg > make.svg",
+		.opts = opts,
+		.nopts = countof(opts),
+	};
+	size_t command = behind_dashes(argc, argv);
+
+	*r = (struct request){ .events = "auto",
+			       .frequency = 303,
+			       .seconds = UINT64_MAX,
+			       .min_free = 0.05,
+			       .max_lost = -1,
+			       .keep = true,
+			       .cmdline = true };
+	r->argv = mem_alloc(sizeof(*r->argv), (size_t)argc + 1);
+	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));
+	take_operands(r, opt_parse(&tool, argc, argv), command);
+	check(r, r->dir || r->seconds != UINT64_MAX || r->count || r->align);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recordopts.h - pjrecord's command line. Dies with status 2 when it makes no sense. */
+#ifndef PJ_RECORDOPTS_H
+#define PJ_RECORDOPTS_H
+
+#include "base.h"
+#include "opt.h"
+
+struct request {
+	/* whom */
+	bool host;
+	uint32_t *pid;
+	size_t npids;
+	char **cgroup; /* directories */
+	size_t ncgroups;
+	char **command; /* NULL: none */
+
+	/* what */
+	const char *events;
+	uint64_t frequency, period;
+	bool idle;
+
+	/* into */
+	const char *output; /* NULL: windows in dir */
+	const char *dir;
+	uint64_t seconds, count;
+	bool align;
+	uint64_t keep_bytes, keep_age_s;
+	double min_free; /* 0..1 */
+	bool keep;
+	bool keep_all;
+	uint64_t keep_symbols; /* bytes of symbols/ and jit/; 0: the default */
+
+	/* how */
+	uint64_t ring_bytes;
+	double max_lost; /* share; below 0: no limit */
+	const char *user;
+	bool quiet, check, cmdline;
+	char **argv; /* as given */
+};
+
+void record_parse(struct request *r, int argc, char **argv);
+
+#endif

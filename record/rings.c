@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rings.h"
+
+#include "arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct ring {
+	int fd;
+	uint32_t tag;
+	bool state;
+	struct perf_event_mmap_page *page;
+	char *data;
+	size_t size;
+	uint64_t head, tail; /* of this drain: what is there, what was taken */
+	uint64_t time;       /* of the record at tail */
+};
+
+struct rings {
+	struct ring *ring;
+	uint32_t *heap; /* rings with a record before the horizon, the oldest first */
+	size_t n, nheap;
+	uint64_t last, late, broken;
+	unsigned high, left;
+	size_t bytes;
+	union {
+		struct perf_record record;
+		char bytes[PERF_RECORD_MAX + 1];
+	} whole;
+};
+
+struct rings *rings_new(void)
+{
+	return mem_alloc(sizeof(struct rings), 1);
+}
+
+bool rings_add(struct rings *r, int fd, size_t bytes, bool state, uint32_t tag)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	r->ring = mem_grow(r->ring, sizeof(*r->ring), r->n + 1);
+	r->heap = mem_grow(r->heap, sizeof(*r->heap), r->n + 1);
+	r->ring[r->n++] = (struct ring){
+		.fd = fd, .tag = tag, .state = state, .page = (void *)p, .data = p + page, .size = bytes
+	};
+	r->bytes += page + bytes;
+	return true;
+}
+
+static void unmap(struct rings *r, struct ring *ring)
+{
+	size_t n = (size_t)(ring->data - (char *)ring->page) + ring->size;
+
+	munmap(ring->page, n);
+	r->bytes -= n;
+}
+
+void rings_remove(struct rings *r, uint32_t tag)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->ring[i].tag == tag)
+			unmap(r, r->ring + i);
+		else
+			r->ring[n++] = r->ring[i];
+	}
+	r->n = n;
+}
+
+void rings_free(struct rings *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		unmap(r, r->ring + i);
+	free(r->ring);
+	free(r->heap);
+	free(r);
+}
+
+/* ---- one ring ------------------------------------------------------------------------------------------------ */
+
+static void copy(const struct ring *ring, uint64_t from, char *to, size_t n)
+{
+	size_t at = (size_t)from & (ring->size - 1), head = ring->size - at < n ? ring->size - at : n;
+
+	memcpy(to, ring->data + at, head);
+	memcpy(to + head, ring->data, n - head);
+}
+
+/* The time of the record at tail, or false: nothing is left, or what is there is no record (then the ring is emptied). */
+static bool look(struct rings *r, struct ring *ring)
+{
+	struct perf_record h;
+	uint64_t left = ring->head - ring->tail, at;
+
+	if (left == 0)
+		return false;
+	copy(ring, ring->tail, (char *)&h, sizeof(h));
+	at = h.type == RECORD_SAMPLE ? offsetof(struct ring_sample, time) :
+				       (uint64_t)h.size - sizeof(struct ring_tail) + offsetof(struct ring_tail, time);
+	if (h.size > left || h.size % 8 || h.size < sizeof(h) + sizeof(struct ring_tail)) {
+		r->broken++;
+		ring->tail = ring->head;
+		return false;
+	}
+	copy(ring, ring->tail + at, (char *)&ring->time, sizeof(ring->time));
+	return true;
+}
+
+/* A copy, for whoever gets it changes it: the kernel lets nobody write into a ring. */
+static struct perf_record *take(struct rings *r, struct ring *ring)
+{
+	copy(ring, ring->tail, r->whole.bytes, sizeof(struct perf_record));
+	copy(ring, ring->tail, r->whole.bytes, r->whole.record.size);
+	ring->tail += r->whole.record.size;
+	return &r->whole.record;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------------- */
+
+/* At the same time, state goes first: a sample wants the mapping that it was taken in. */
+static bool before(const struct rings *r, uint32_t a, uint32_t b)
+{
+	const struct ring *x = r->ring + a, *y = r->ring + b;
+
+	return x->time != y->time ? x->time < y->time : x->state != y->state ? x->state : a < b;
+}
+
+static void sift_down(struct rings *r, size_t i)
+{
+	uint32_t moved = r->heap[i];
+
+	for (size_t child; (child = 2 * i + 1) < r->nheap; i = child) {
+		if (child + 1 < r->nheap && before(r, r->heap[child + 1], r->heap[child]))
+			child++;
+		if (!before(r, r->heap[child], moved))
+			break;
+		r->heap[i] = r->heap[child];
+	}
+	r->heap[i] = moved;
+}
+
+static unsigned share(const struct ring *ring)
+{
+	uint64_t used = ring->head - ring->tail;
+
+	return used >= ring->size ? 1000 : (unsigned)(used * 1000 / ring->size);
+}
+
+static void look_at_all(struct rings *r, uint64_t horizon)
+{
+	r->nheap = 0;
+	r->high = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct ring *ring = r->ring + i;
+
+		ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+		ring->tail = ring->page->data_tail;
+		if (share(ring) > r->high)
+			r->high = share(ring);
+		if (look(r, ring) && ring->time < horizon)
+			r->heap[r->nheap++] = i;
+	}
+	for (size_t i = r->nheap / 2; i-- > 0;)
+		sift_down(r, i);
+}
+
+static void give_back(struct rings *r)
+{
+	r->left = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		struct ring *ring = r->ring + i;
+
+		if (ring->tail != ring->page->data_tail)
+			__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+		if (share(ring) > r->left)
+			r->left = share(ring);
+	}
+}
+
+size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record), void *to)
+{
+	size_t n = 0;
+
+	look_at_all(r, horizon);
+	for (; r->nheap; n++) {
+		struct ring *ring = r->ring + r->heap[0];
+		struct ring_record record = { .time = ring->time, .state = ring->state };
+
+		if (record.time < r->last)
+			r->late++;
+		else
+			r->last = record.time;
+		record.head = take(r, ring);
+		fn(to, &record);
+		if (ring->tail - ring->page->data_tail > ring->size / 8) /* room for the kernel, while we go on */
+			__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+		if (!look(r, ring) || ring->time >= horizon)
+			r->heap[0] = r->heap[--r->nheap];
+		if (r->nheap)
+			sift_down(r, 0);
+	}
+	give_back(r);
+	return n;
+}
+
+unsigned rings_high(const struct rings *r)
+{
+	return r->high;
+}
+
+unsigned rings_left(const struct rings *r)
+{
+	return r->left;
+}
+
+uint64_t rings_late(const struct rings *r)
+{
+	return r->late;
+}
+
+uint64_t rings_broken(const struct rings *r)
+{
+	return r->broken;
+}
+
+size_t rings_bytes(const struct rings *r)
+{
+	return r->bytes;
+}
+
+size_t rings_fds(const struct rings *r, int *fd, size_t max)
+{
+	for (size_t i = 0; i < r->n && i < max; i++)
+		fd[i] = r->ring[i].fd;
+	return r->n;
+}

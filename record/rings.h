@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rings.h - the kernel's ring buffers, merged into one stream in order of time.
+ *
+ * Every ring is nearly in order (an interrupt within an interrupt is not), and a record is in its ring a moment after its
+ * time was taken. So what is older than a horizon a little in the past is taken, and the rest stays in the rings.
+ * Where rings fill faster than that, the horizon moves up; what comes too late then is delivered all the same, and
+ * counted.
+ */
+#ifndef PJ_RINGS_H
+#define PJ_RINGS_H
+
+#include "perfrecord.h"
+
+/* What all of our events record, so that time, CPU and event of every record lie at known places (perf_event.h). */
+#define RING_SAMPLE_TYPE                                                                                  \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+
+/* The start of a SAMPLE with that type; IDENTIFIER comes first, and for the others last. */
+struct ring_sample {
+	struct perf_record head;
+	uint64_t event, ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, zero;
+	uint64_t period, nips, ips[];
+};
+
+/* The end of all other records (sample_id_all). */
+struct ring_tail {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, zero;
+	uint64_t event;
+};
+
+/* One record: whole, aligned, and ours to change until the next one. */
+struct ring_record {
+	struct perf_record *head;
+	uint64_t time;
+	bool state; /* of a ring for the state of processes, not for samples */
+};
+
+struct rings;
+
+struct rings *rings_new(void);
+void rings_free(struct rings *r); /* unmaps; descriptors are their owner's */
+
+/* Maps the ring of fd: bytes is a power of two, at least a page. False and errno. tag is what rings_remove knows it by. */
+bool rings_add(struct rings *r, int fd, size_t bytes, bool state, uint32_t tag);
+void rings_remove(struct rings *r, uint32_t tag); /* what is in it is lost: drain before */
+
+/* Hands over all records before horizon (ns), in order. Says how many. */
+size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record), void *to);
+
+/* Share of the fullest ring at the last rings_drain, before it took anything and after it, 0 to 1000. */
+unsigned rings_high(const struct rings *r);
+unsigned rings_left(const struct rings *r);
+uint64_t rings_late(const struct rings *r);   /* records that were older than one delivered before */
+uint64_t rings_broken(const struct rings *r); /* times that a ring had to be skipped since its content made no sense */
+size_t rings_bytes(const struct rings *r);
+
+/* Its descriptors, for poll. */
+size_t rings_fds(const struct rings *r, int *fd, size_t max);
+
+#endif

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include "arena.h"
+#include "cgroups.h"
+#include "clocks.h"
+#include "diag.h"
+#include "host.h"
+#include "kernel.h"
+#include "processes.h"
+#include "procfs.h"
+#include "state.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLACK (SECOND_NS / 10)       /* a record is in its ring that long after its time */
+#define SLACK_FULL (SECOND_NS / 500) /* and where rings fill faster */
+#define DRAIN_MS 500
+#define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
+#define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs */
+
+struct session {
+	struct session_options o;
+	struct chunk_event *event; /* o.event, and the state event behind them */
+	struct chunk_facts facts;
+	struct host *host;
+	struct rings *rings;
+	struct sources *sources;
+	struct processes *processes;
+	struct kernel *kernel;
+	struct cgroups *cgroups;
+	struct state *state;
+
+	/* the window */
+	struct chunk chunk;
+	struct window window;
+	struct window_report report;
+	bool open; /* chunk is being written */
+	uint64_t begin, end, serial;
+	uint64_t first, last; /* times of samples */
+	uint64_t *idle;
+	size_t nidle;
+	struct text text; /* records that are being made */
+
+	/* the recording */
+	struct session_totals totals;
+	uint64_t done; /* windows ended, dropped ones included */
+	uint64_t looked, late, lost_seen;
+	bool lost_state, failed;
+	int error;
+	struct pollfd *poll;
+	size_t npoll;
+};
+
+/* ---- windows ------------------------------------------------------------------------------------------------- */
+
+static uint64_t state_event(const struct session *s)
+{
+	return s->o.nevents + 1;
+}
+
+/* A window that cannot be made is one that is dropped: recording goes on, and the next may succeed. */
+static void begin_window(struct session *s, uint64_t begin, uint64_t end)
+{
+	struct pj_window w = { begin, end, s->serial };
+	uint64_t wall = clock_wall_of(begin);
+
+	s->begin = begin;
+	s->end = end;
+	s->first = s->last = 0;
+	s->report = (struct window_report){ .begin = begin, .end = end, .depth_limit = s->totals.depth_limit };
+	s->window.fd = s->o.fd;
+	s->open = s->o.windows ? windows_create(s->o.windows, wall / SECOND_NS, &s->window) : !s->error;
+	free(s->idle);
+	s->idle = procfs_idle(&s->nidle);
+	kernel_refresh(s->kernel);
+	state_begin(s->state, s->serial + 1);
+	if (!s->open)
+		return;
+	chunk_begin(&s->chunk, s->window.fd, s->o.pipe, &s->facts, &w, wall, begin);
+	s->text.n = 0;
+	kernel_begin(s->kernel, &s->text, state_event(s), begin);
+	chunk_record(&s->chunk, s->text.p, s->text.n);
+}
+
+static void put_idle(struct session *s, struct text *t)
+{
+	size_t n;
+	uint64_t *now = procfs_idle(&n);
+
+	for (size_t i = 0; i < n && i < s->nidle; i++) {
+		struct pj_idle idle = { .cpu = (uint32_t)i, .ns = now[i] - s->idle[i] };
+
+		if (now[i] >= s->idle[i])
+			chunk_put_item(t, PJ_ITEM_IDLE, &idle, sizeof(idle));
+	}
+	free(now);
+}
+
+static void put_end(struct session *s, struct text *t)
+{
+	char name[2][64];
+	size_t n = s->o.keep ? keep_kernels(s->o.keep, name) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		chunk_put_item(t, PJ_ITEM_KALLSYMS, name[i], strlen(name[i]));
+	text_str(t, state_items(s->state));
+	put_idle(s, t);
+	chunk_put_item(t, PJ_ITEM_LOSS, &s->report.loss, sizeof(s->report.loss));
+}
+
+static void add_up(struct session *s)
+{
+	struct pj_loss *all = &s->totals.loss, *one = &s->report.loss;
+
+	all->samples += one->samples;
+	all->records += one->records;
+	all->throttled += one->throttled;
+	all->unknown += one->unknown;
+	all->late += one->late;
+	all->depth += one->depth;
+	if (one->ring_high > all->ring_high)
+		all->ring_high = one->ring_high;
+	s->totals.samples += s->report.samples;
+	s->totals.windows++;
+}
+
+static void end_window(struct session *s, uint64_t end)
+{
+	struct text pj = { 0 }, build_ids = { 0 };
+
+	s->report.end = end;
+	s->report.processes = state_processes(s->state);
+	put_end(s, &pj);
+	kernel_build_ids(s->kernel, &build_ids);
+	text_str(&build_ids, state_build_ids(s->state));
+	if (s->open) {
+		struct chunk_end e = { text_view(&build_ids), text_view(&pj), s->first, s->last };
+
+		chunk_end(&s->chunk, &e);
+		s->report.bytes = s->chunk.written;
+		s->error = s->chunk.error;
+		if (!s->o.windows)
+			s->failed = s->error;
+		else if (s->error)
+			windows_drop(s->o.windows, &s->window, s->error, &s->report);
+		else
+			windows_finish(s->o.windows, &s->window, &s->report);
+	}
+	text_free(&pj);
+	text_free(&build_ids);
+	add_up(s);
+	if (s->o.keep)
+		keep_window(s->o.keep);
+	cgroups_forget(s->cgroups, s->serial > 10 ? s->serial - 10 : 0);
+	s->open = false;
+	s->done++;
+	s->serial++;
+}
+
+/* Ends windows until ns is in the one that is open. */
+static void turn_to(struct session *s, uint64_t ns)
+{
+	while (ns >= s->end && s->end != UINT64_MAX) {
+		uint64_t border = s->end;
+
+		end_window(s, border);
+		if (s->o.count && s->done >= s->o.count) {
+			s->begin = s->end = UINT64_MAX;
+			return;
+		}
+		begin_window(s, border, clock_border(border, clock_wall_of(border), s->o.window_ns, s->o.align));
+	}
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------- */
+
+static void write_record(struct session *s, const struct perf_record *r)
+{
+	if (s->open)
+		chunk_record(&s->chunk, r, r->size);
+}
+
+static void write_text(struct session *s)
+{
+	if (s->open && s->text.n)
+		chunk_record(&s->chunk, s->text.p, s->text.n);
+	s->text.n = 0;
+}
+
+static bool wanted(struct session *s, const struct ring_sample *r)
+{
+	if (r->pid == 0 && r->tid == 0 && !s->o.idle) {
+		s->totals.idle_samples++;
+		return false;
+	}
+	if (s->o.target != TARGET_PROCESSES)
+		return true;
+	const struct process *p = processes_find(s->processes, r->pid);
+	return p && p->target;
+}
+
+static void take_sample(struct session *s, const struct ring_record *record)
+{
+	struct ring_sample *r = (struct ring_sample *)record->head;
+	const struct perf_event_attr *a;
+	size_t fixed = sizeof(*r) + sizeof(uint64_t);
+
+	r->event = sources_event(s->sources, r->event);
+	if (!r->event || r->event > s->o.nevents || record->time < s->begin || !wanted(s, r))
+		return;
+	a = &s->event[r->event - 1].attr;
+	if (r->head.size < fixed - sizeof(uint64_t) || r->nips > (r->head.size - sizeof(*r)) / 8)
+		return;
+	if (r->nips >= s->totals.depth_limit && r->nips - state_markers(r->ips, r->nips) >= s->totals.depth_limit)
+		s->report.loss.depth++;
+	s->text.n = 0;
+	if (!state_sampled(s->state, &s->text, r->pid, r->tid, record->time))
+		s->report.loss.unknown++;
+	kernel_modules_hit(s->kernel, &s->text, r->ips, r->nips, state_event(s), record->time);
+	if (a->sample_type & PERF_SAMPLE_CGROUP)
+		state_cgroup(s->state, &s->text, load64((char *)r + r->head.size - 8), record->time);
+	write_text(s);
+	write_record(s, record->head);
+	s->report.samples++;
+	s->first = s->first ? s->first : record->time;
+	s->last = record->time;
+}
+
+static void take_lost(struct session *s, const struct ring_record *record, uint64_t n)
+{
+	if (record->state) {
+		s->report.loss.records += n;
+		s->lost_state = true;
+	} else {
+		s->report.loss.samples += n;
+		s->lost_seen += n;
+	}
+}
+
+static void take(void *to, const struct ring_record *record)
+{
+	struct session *s = to;
+	struct perf_record *r = record->head;
+	const char *body = (const char *)(r + 1);
+
+	turn_to(s, record->time);
+	if (r->type == RECORD_SAMPLE) {
+		take_sample(s, record);
+		return;
+	}
+	struct ring_tail *tail = (struct ring_tail *)(void *)((char *)r + r->size - sizeof(*tail));
+	tail->event = sources_event(s->sources, tail->event);
+	bool pass = state_record(s->state, r, record->time);
+	switch (r->type) {
+	case RECORD_LOST:
+		take_lost(s, record, load64(body + 8));
+		pass = true;
+		break;
+	case RECORD_LOST_SAMPLES:
+		take_lost(s, record, load64(body));
+		pass = true;
+		break;
+	case RECORD_THROTTLE:
+		s->report.loss.throttled++;
+		pass = true;
+		break;
+	default:
+		break;
+	}
+	if (pass && record->time >= s->begin)
+		write_record(s, r);
+}
+
+/* Takes what is older than horizon; where rings are half full all the same, nearly all there is. */
+static void drain(struct session *s, uint64_t horizon)
+{
+	uint64_t late;
+
+	rings_drain(s->rings, horizon, take, s);
+	unsigned high = rings_high(s->rings);
+	if (rings_left(s->rings) > 400)
+		rings_drain(s->rings, clock_now() - SLACK_FULL, take, s);
+	if (high > s->report.loss.ring_high)
+		s->report.loss.ring_high = high;
+	late = rings_late(s->rings);
+	s->report.loss.late += late - s->late;
+	s->late = late;
+	if (horizon != UINT64_MAX)
+		turn_to(s, horizon);
+	if (s->open)
+		chunk_flush(&s->chunk);
+}
+
+static void drain_all(void *to)
+{
+	drain(to, clock_now());
+}
+
+/* What was lost of the state is read from /proc. */
+static void mend_state(struct session *s)
+{
+	s->lost_state = false;
+	state_mend(s->state, clock_now());
+}
+
+/* ---- the recording ------------------------------------------------------------------------------------------- */
+
+static struct perf_event_attr state_attr(const struct session_options *o)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(struct perf_event_attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = RING_SAMPLE_TYPE,
+		.sample_period = 1,
+		.disabled = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.ksymbol = 1,
+		.bpf_event = 1,
+		.namespaces = 1,
+		.cgroup = 1,
+		.build_id = 1,
+		.exclude_kernel = 1,
+		.watermark = 1,
+		.wakeup_watermark = RING_STATE / 2,
+		.inherit = o->target == TARGET_THREADS || o->target == TARGET_COMMAND,
+		.enable_on_exec = o->target == TARGET_COMMAND,
+	};
+}
+
+struct session *session_new(const struct session_options *o, struct sources_failure *why)
+{
+	struct session *s = mem_alloc(sizeof(*s), 1);
+	struct perf_event_attr *state;
+
+	s->o = *o;
+	s->window.fd = -1;
+	s->event = mem_alloc(sizeof(*s->event), o->nevents + 1);
+	memcpy(s->event, o->event, o->nevents * sizeof(*s->event));
+	state = &s->event[o->nevents].attr;
+	*state = state_attr(o);
+	s->event[o->nevents].name = "dummy:u";
+	s->rings = rings_new();
+	struct sources_options so = { o->target, o->pid,     o->npids, o->cgroup,    o->ncgroups,
+				      s->event,  o->nevents, state,    o->ring_bytes };
+	s->sources = sources_open(&so, s->rings, why);
+	if (!s->sources) {
+		session_free(s);
+		return NULL;
+	}
+	s->host = host_new();
+	s->facts = host_facts(s->host);
+	s->facts.argv = o->argv;
+	s->facts.tracing = o->tracing;
+	s->facts.event = s->event;
+	s->facts.nevents = o->nevents + 1;
+	for (size_t i = 0; i <= o->nevents; i++) { /* events have our numbers in the files, one each */
+		uint64_t *id = mem_alloc(sizeof(*id), 1);
+
+		*id = i + 1;
+		s->event[i].ids = id;
+		s->event[i].nids = 1;
+		s->totals.no_cgroups |= i < o->nevents && !(s->event[i].attr.sample_type & PERF_SAMPLE_CGROUP);
+	}
+	s->totals.cpus = sources_cpus(s->sources);
+	s->totals.ring_bytes = rings_bytes(s->rings);
+	s->totals.without_kernel = sources_without_kernel(s->sources);
+	s->totals.depth_limit = host_max_stack();
+	return s;
+}
+
+void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd)
+{
+	s->o.windows = windows;
+	s->o.keep = keep;
+	s->o.fd = fd;
+}
+
+static void mark_targets(struct session *s)
+{
+	for (size_t i = 0; i < s->o.npids; i++)
+		processes_make(s->processes, s->o.pid[i])->target = true;
+}
+
+/* The first window begins now, or at the next border: then what comes before is left out. Where another run is about to end its
+ * window there, its border is ours to the ns. */
+static void first_window(struct session *s)
+{
+	uint64_t now = clock_now(), begin = now, theirs;
+
+	if (s->o.align && s->o.window_ns) {
+		begin = clock_border(now, clock_wall(), s->o.window_ns, true);
+		if (s->o.windows && windows_predecessor(s->o.windows, &theirs) && theirs > now &&
+		    theirs != UINT64_MAX && theirs < begin + s->o.window_ns / 2 && begin < theirs + s->o.window_ns / 2)
+			begin = theirs;
+		s->report.loss = (struct pj_loss){ 0 };
+	}
+	begin_window(s, begin,
+		     begin == now ? clock_border(begin, clock_wall(), s->o.window_ns, false) :
+				    clock_border(begin, clock_wall_of(begin) + SECOND_NS / 1000, s->o.window_ns, true));
+}
+
+void session_start(struct session *s)
+{
+	s->processes = processes_new();
+	s->cgroups = cgroups_new();
+	s->kernel = kernel_new();
+	s->state = state_new(s->processes, s->cgroups, s->kernel, s->o.keep, state_event(s),
+			     s->o.target == TARGET_HOST || s->o.target == TARGET_PROCESSES ||
+				     s->o.target == TARGET_CGROUPS);
+	mark_targets(s);
+	sources_enable(s->sources);
+	if (s->o.target == TARGET_THREADS)
+		procfs_read(s->processes, s->o.pid, s->o.npids);
+	else if (s->o.target != TARGET_COMMAND)
+		procfs_read(s->processes, NULL, 0);
+	first_window(s);
+}
+
+static void wait_for_records(struct session *s, int ms)
+{
+	size_t n = rings_fds(s->rings, NULL, 0);
+	int *fd;
+
+	if (n != s->npoll) {
+		fd = mem_alloc(sizeof(*fd), n);
+		rings_fds(s->rings, fd, n);
+		s->poll = mem_grow(s->poll, sizeof(*s->poll), n);
+		for (size_t i = 0; i < n; i++)
+			s->poll[i] = (struct pollfd){ .fd = fd[i], .events = POLLIN };
+		s->npoll = n;
+		free(fd);
+	}
+	if (poll(s->poll, s->npoll, ms) <= 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (s->poll[i].revents &
+		    (POLLHUP | POLLERR | POLLNVAL)) /* its process ended: it would be ready for ever */
+			s->poll[i].fd = -1;
+}
+
+/* Until the next look, or shortly after the border. */
+static int time_to_wait(const struct session *s, int ms)
+{
+	uint64_t now = clock_now(), border = s->end == UINT64_MAX ? UINT64_MAX : s->end + SLACK;
+
+	if (ms > DRAIN_MS)
+		ms = DRAIN_MS;
+	if (border <= now)
+		return 0;
+	return border - now < (uint64_t)ms * 1000000 ? (int)((border - now) / 1000000) + 1 : ms;
+}
+
+/* All windows that were asked for are complete. */
+static bool complete(const struct session *s)
+{
+	return s->o.count && s->done >= s->o.count;
+}
+
+bool session_step(struct session *s, int ms)
+{
+	uint64_t now;
+
+	wait_for_records(s, time_to_wait(s, ms));
+	now = clock_now();
+	drain(s, now - SLACK);
+	if (s->lost_state)
+		mend_state(s);
+	processes_forget(s->processes, now - SLACK - KEPT_NS);
+	if (now - s->looked > LOOK_NS && s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS) {
+		s->looked = now;
+		sources_follow_cpus(s->sources, drain_all, s);
+		s->npoll = 0;
+	}
+	if (complete(s))
+		return false;
+	return s->o.windows || !s->open || !s->chunk.error;
+}
+
+/* What the kernel's own counters say beyond the LOST records: what was lost when nothing came after it. */
+static void add_hidden_loss(struct session *s)
+{
+	uint64_t lost = sources_lost(s->sources);
+	struct {
+		struct perf_record head;
+		uint64_t lost;
+		struct ring_tail tail;
+	} r = {
+		{ .type = RECORD_LOST_SAMPLES, .size = sizeof(r) },
+		lost - s->lost_seen,
+		{ .time = s->last, .event = 1 },
+	};
+
+	if (lost <= s->lost_seen)
+		return;
+	s->report.loss.samples += r.lost;
+	write_record(s, &r.head);
+}
+
+int session_finish(struct session *s)
+{
+	uint64_t now = clock_now();
+	bool unwanted = s->o.align && now < s->begin; /* stopped before the first border */
+
+	if (complete(s))
+		return 0;
+	drain(s, now);
+	add_hidden_loss(s);
+	if (unwanted && s->o.windows && s->open) {
+		struct chunk_end e = { 0 };
+
+		chunk_end(&s->chunk, &e);
+		windows_drop(s->o.windows, &s->window, 0, &s->report);
+		return 0;
+	}
+	end_window(s, now < s->end ? now : s->end);
+	return s->failed ? s->error : 0;
+}
+
+struct session_totals session_totals(const struct session *s)
+{
+	return s->totals;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	sources_close(s->sources);
+	rings_free(s->rings);
+	state_free(s->state);
+	processes_free(s->processes);
+	cgroups_free(s->cgroups);
+	kernel_free(s->kernel);
+	host_free(s->host);
+	for (size_t i = 0; s->event && i <= s->o.nevents; i++)
+		free((void *)(uintptr_t)s->event[i].ids);
+	free(s->event);
+	free(s->idle);
+	free(s->poll);
+	text_free(&s->text);
+	free(s);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - one recording: records out of the rings, in order of time, into one file after another.
+ *
+ * A window ends where the time of a record says so, so nothing is between two windows. Descriptors, rings and the table of
+ * processes live as long as the recording; a file is given the state of a process (names, mappings) right before its first
+ * sample in it, and no state that no sample needs. So each file stands alone and is small.
+ */
+#ifndef PJ_SESSION_H
+#define PJ_SESSION_H
+
+#include "chunk.h"
+#include "keep.h"
+#include "sources.h"
+#include "windows.h"
+
+struct session_options {
+	enum target target;
+	const uint32_t *pid;
+	size_t npids;
+	char *const *cgroup;
+	size_t ncgroups;
+	struct chunk_event *event; /* what is sampled; the state event is ours */
+	size_t nevents;
+	size_t ring_bytes; /* 0: as large as allowed */
+	bool idle;         /* samples of the idle task are wanted */
+	char **argv;       /* for the file; NULL: not to be told */
+	struct str tracing;
+
+	struct windows *windows; /* windows, or */
+	int fd;                  /* one recording, here, */
+	bool pipe;               /* in perf's pipe mode */
+	uint64_t window_ns;      /* 0: one, without end */
+	uint64_t count;          /* windows; 0: no end */
+	bool align; /* borders are multiples of window_ns on the wall clock, and nothing before the first is kept */
+	struct keep *keep; /* NULL: nothing is kept */
+};
+
+struct session_totals {
+	uint64_t windows, samples, ring_high;
+	struct pj_loss loss;
+	uint64_t idle_samples; /* not kept */
+	size_t cpus, ring_bytes;
+	bool without_kernel; /* user space only: no permission */
+	bool no_cgroups;     /* the kernel does not tell them */
+	unsigned depth_limit;
+};
+
+/* Opens events and rings. NULL and *why when it cannot be. To be called while privileges are there. */
+struct session *session_new(const struct session_options *o, struct sources_failure *why);
+
+/* Where the output is, when it could not be known before privileges were dropped; and what of it is finished by whom. */
+void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd);
+
+/* Events run from here on, then /proc is read. */
+void session_start(struct session *s);
+
+/* Waits for records, for at most ms, and takes what is due. False: the last window that was asked for is complete,
+ * or writing is in vain. */
+bool session_step(struct session *s, int ms);
+
+/* Takes all that was recorded until now, and ends the last window. To be called once. Returns errno of the output when it is a single
+ * file that failed, else 0. */
+int session_finish(struct session *s);
+
+struct session_totals session_totals(const struct session *s);
+void session_free(struct session *s);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * single.h - one recording in one file that appears when it is complete, or on standard output.
+ *
+ * While it is written it is called NAME.part, which pjfold and perf can read should the recorder be killed.
+ */
+#ifndef PJ_SINGLE_H
+#define PJ_SINGLE_H
+
+#include "base.h"
+
+struct single {
+	int fd;
+	const char *path; /* NULL: standard output */
+	char *part;       /* NULL: written directly (a device, a FIFO) */
+};
+
+void single_open(struct single *s, const char *path); /* dies when it cannot; refuses a terminal */
+
+/* error: errno of what was written, 0: all is well. Makes it durable and gives it its name; dies on an error. */
+void single_close(struct single *s, int error);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state.h"
+
+#include "arena.h"
+#include "chunk.h"
+#include "procfs.h"
+#include "rings.h"
+
+#include <stdlib.h>
+
+#define RETRY_NS UINT64_C(1000000000)
+
+struct state {
+	struct processes *processes;
+	struct cgroups *cgroups;
+	struct kernel *kernel;
+	struct keep *keep;
+	uint64_t event, window, own_mount_ns;
+	bool proc;
+	struct text build_ids, items;
+	uint64_t nprocesses;
+	uint32_t last_tid; /* was sampled last, and has all it needs in this window; 0: none (the idle task is cheap) */
+	uint64_t last_cgroup;
+};
+
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, uint64_t event,
+			bool proc)
+{
+	struct state *s = mem_alloc(sizeof(*s), 1);
+
+	*s = (struct state){ .processes = p,
+			     .cgroups = g,
+			     .kernel = k,
+			     .keep = keep,
+			     .event = event,
+			     .proc = proc,
+			     .own_mount_ns = procfs_own_mount_ns() };
+	return s;
+}
+
+void state_free(struct state *s)
+{
+	if (!s)
+		return;
+	text_free(&s->build_ids);
+	text_free(&s->items);
+	free(s);
+}
+
+void state_begin(struct state *s, uint64_t window)
+{
+	s->window = window;
+	s->build_ids.n = s->items.n = 0;
+	s->nprocesses = 0;
+	s->last_tid = 0;
+	s->last_cgroup = 0;
+}
+
+struct str state_build_ids(const struct state *s)
+{
+	return text_view(&s->build_ids);
+}
+
+struct str state_items(const struct state *s)
+{
+	return text_view(&s->items);
+}
+
+uint64_t state_processes(const struct state *s)
+{
+	return s->nprocesses;
+}
+
+uint64_t state_markers(const uint64_t *ips, uint64_t n)
+{
+	uint64_t markers = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		markers += ips[i] >= CONTEXT_MAX;
+	return markers;
+}
+
+/* ---- records that are made ----------------------------------------------------------------------------------- */
+
+static size_t begin(struct text *t, uint32_t type, uint16_t misc)
+{
+	struct perf_record r = { .type = type, .misc = misc };
+
+	text_bytes(t, &r, sizeof(r));
+	return t->n - sizeof(r);
+}
+
+static void end(const struct state *s, struct text *t, size_t start, struct str name, uint32_t pid, uint32_t tid,
+		uint64_t ns)
+{
+	struct ring_tail tail = { .pid = pid, .tid = tid, .time = ns, .event = s->event };
+	uint16_t size;
+
+	text_str(t, name);
+	do
+		text_char(t, 0);
+	while ((t->n - start) % 8);
+	text_bytes(t, &tail, sizeof(tail));
+	size = (uint16_t)(t->n - start);
+	memcpy(t->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
+}
+
+static void put_comm(const struct state *s, struct text *t, const struct thread *thread, uint64_t ns)
+{
+	size_t start = begin(t, RECORD_COMM, 0);
+
+	text_bytes(t, &thread->pid, 4);
+	text_bytes(t, &thread->tid, 4);
+	end(s, t, start, str_of(thread->comm), thread->pid, thread->tid, ns);
+}
+
+static void put_map(const struct state *s, struct text *t, uint32_t pid, const struct mapping *m, uint64_t ns)
+{
+	const struct mapped_file *f = m->file;
+	size_t start = begin(t, RECORD_MMAP2, (uint16_t)(2 | (f->build_id_size ? MISC_MMAP_BUILD_ID : 0)));
+	uint32_t ids[2] = { pid, pid }, device[2] = { f->major, f->minor }, access[2] = { f->protection, f->flags };
+	uint64_t where[3] = { m->start, m->length, m->offset }, inode[2] = { f->inode, f->generation };
+	uint8_t id[24] = { f->build_id_size };
+
+	memcpy(id + 4, f->build_id, sizeof(f->build_id));
+	text_bytes(t, ids, sizeof(ids));
+	text_bytes(t, where, sizeof(where));
+	if (f->build_id_size) {
+		text_bytes(t, id, sizeof(id));
+	} else {
+		text_bytes(t, device, sizeof(device));
+		text_bytes(t, inode, sizeof(inode));
+	}
+	text_bytes(t, access, sizeof(access));
+	end(s, t, start, f->path, pid, pid, ns);
+}
+
+static void note_build_id(struct state *s, uint32_t pid, struct mapped_file *f)
+{
+	if (f->window == s->window)
+		return;
+	f->window = s->window;
+	if (f->build_id_size && f->path.n < 4096)
+		kernel_put_build_id(&s->build_ids, 2, (int32_t)pid, f->build_id, f->build_id_size, f->path);
+}
+
+/* ---- what will be needed later ------------------------------------------------------------------------------- */
+
+static struct keep_process keeps(const struct process *p)
+{
+	return (struct keep_process){ p->pid, p->start_ticks, p->mount_ns };
+}
+
+static void keep_map(struct state *s, const struct process *p, const struct mapping *m)
+{
+	const struct mapped_file *f = m->file;
+	struct keep_process who = keeps(p);
+	struct keep_mapping what = { .start = m->start,
+				     .length = m->length,
+				     .pgoff = m->offset,
+				     .major = f->major,
+				     .minor = f->minor,
+				     .inode = f->inode,
+				     .generation = f->generation,
+				     .build_id_n = f->build_id_size,
+				     .path = f->path };
+
+	memcpy(what.build_id, f->build_id, sizeof(what.build_id));
+	if (s->keep)
+		keep_mapping(s->keep, &who, &what);
+}
+
+static void note_process(struct state *s, struct process *p)
+{
+	struct pj_process item = { 0 };
+
+	procfs_identify(p);
+	item = (struct pj_process){ .pid = p->pid,
+				    .inner_pid = p->inner_pid,
+				    .start = p->start_ticks,
+				    .mount_ns = p->mount_ns,
+				    .flags = p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns ?
+						     PJ_PROCESS_ELSEWHERE :
+						     0 };
+	chunk_put_item(&s->items, PJ_ITEM_PROCESS, &item, sizeof(item));
+	s->nprocesses++;
+	if (s->keep) {
+		struct keep_process who = keeps(p);
+
+		keep_process(s->keep, &who);
+	}
+}
+
+/* ---- before a sample ----------------------------------------------------------------------------------------- */
+
+static void give_process(struct state *s, struct text *t, struct process *p, uint64_t ns)
+{
+	struct thread *leader = processes_thread(s->processes, p->pid);
+
+	p->window = s->window;
+	note_process(s, p);
+	if (leader && leader->named && leader->window != s->window) {
+		leader->window = s->window;
+		put_comm(s, t, leader, ns);
+	}
+	for (uint32_t i = 0; p->maps && i < p->maps->n; i++) {
+		put_map(s, t, p->pid, p->maps->m + i, ns);
+		note_build_id(s, p->pid, p->maps->m[i].file);
+		keep_map(s, p, p->maps->m + i);
+	}
+}
+
+/* The idle tasks, one a CPU, which no record tells of. */
+static struct thread *idle_thread(struct state *s)
+{
+	processes_comm(s->processes, 0, 0, STR("swapper"), false);
+	return processes_thread(s->processes, 0);
+}
+
+bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns)
+{
+	struct thread *t = processes_thread(s->processes, tid);
+	struct process *p;
+
+	if (tid && tid == s->last_tid && t && t->pid == pid && t->window == s->window)
+		return true;
+	if (!t && tid == 0)
+		t = idle_thread(s);
+	p = processes_find(s->processes, pid);
+	if ((!t || !t->named || !p) && s->proc && (!p || ns > p->asked + RETRY_NS)) {
+		procfs_read_one(s->processes, pid);
+		t = processes_thread(s->processes, tid);
+		p = processes_make(s->processes, pid);
+		p->asked = ns;
+	}
+	if (!t || t->pid != pid)
+		t = processes_make_thread(s->processes, pid, tid);
+	p = processes_find(s->processes, pid);
+	if (p->window != s->window)
+		give_process(s, records, p, ns);
+	if (t->named && t->window != s->window)
+		put_comm(s, records, t, ns);
+	t->window = s->window;
+	s->last_tid = tid;
+	return t->named;
+}
+
+void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns)
+{
+	struct cgroup *c;
+	size_t start;
+
+	if (id == s->last_cgroup)
+		return;
+	c = cgroups_find(s->cgroups, id, ns);
+	s->last_cgroup = id;
+	if (!c || c->window == s->window || c->path.n > 4096)
+		return;
+	c->window = s->window;
+	start = begin(records, RECORD_CGROUP, 0);
+	text_bytes(records, &id, sizeof(id));
+	end(s, records, start, c->path, 0, 0, ns);
+}
+
+/* ---- the kernel's records ------------------------------------------------------------------------------------ */
+
+static struct str name_at(const struct perf_record *r, size_t at)
+{
+	const char *p = (const char *)r;
+	size_t limit = r->size - sizeof(struct ring_tail);
+
+	return at < limit ? (struct str){ p + at, strnlen(p + at, limit - at) } : (struct str){ 0 };
+}
+
+static bool has_bytes(const struct perf_record *r, size_t n)
+{
+	return r->size >= sizeof(*r) + n + sizeof(struct ring_tail);
+}
+
+static bool in_window(const struct state *s, uint32_t pid)
+{
+	const struct process *p = processes_find(s->processes, pid);
+
+	return p && p->window == s->window;
+}
+
+static bool take_map(struct state *s, const struct perf_record *r)
+{
+	const char *p = (const char *)(r + 1);
+	uint32_t pid = load32(p);
+	struct mapping m = { .start = load64(p + 8), .length = load64(p + 16), .offset = load64(p + 24) };
+	struct mapped_file f = { .protection = load32(p + 56), .flags = load32(p + 60), .path = name_at(r, 72) };
+
+	if ((r->misc & MISC_CPUMODE) != 2 || r->misc & MISC_MMAP_DATA)
+		return false;
+	if (r->misc & MISC_MMAP_BUILD_ID) {
+		f.build_id_size = (uint8_t)(p[32] > 20 ? 20 : p[32]);
+		memcpy(f.build_id, p + 36, f.build_id_size);
+	} else {
+		f.major = load32(p + 32);
+		f.minor = load32(p + 36);
+		f.inode = load64(p + 40);
+		f.generation = load64(p + 48);
+	}
+	struct mapping *kept = processes_map(s->processes, pid, &m, &f);
+	if (!kept || !in_window(s, pid))
+		return false;
+	note_build_id(s, pid, kept->file);
+	keep_map(s, processes_find(s->processes, pid), kept);
+	return true;
+}
+
+static bool take_comm(struct state *s, const struct perf_record *r)
+{
+	const char *p = (const char *)(r + 1);
+	uint32_t pid = load32(p), tid = load32(p + 4);
+
+	processes_comm(s->processes, pid, tid, name_at(r, sizeof(*r) + 8), r->misc & MISC_COMM_EXEC);
+	if (!in_window(s, pid))
+		return false;
+	processes_thread(s->processes, tid)->window = s->window;
+	return true;
+}
+
+static void take_namespaces(struct state *s, const char *p, size_t n)
+{
+	enum { MNT = 5 }; /* enum perf_ns: net uts ipc pid user mnt cgroup; device and inode each */
+	struct process *process = processes_find(s->processes, load32(p));
+
+	if (process && load64(p + 8) > MNT && n >= 16 + (MNT + 1) * 16)
+		process->mount_ns = load64(p + 16 + MNT * 16 + 8);
+}
+
+static bool take_exit(struct state *s, const char *p, uint64_t ns)
+{
+	uint32_t pid = load32(p), tid = load32(p + 8);
+	const struct process *process;
+
+	processes_exit(s->processes, tid, ns);
+	process = processes_find(s->processes, pid);
+	if (process && process->exited && s->keep)
+		keep_exit(s->keep, pid);
+	return process && process->window == s->window;
+}
+
+bool state_record(struct state *s, const struct perf_record *r, uint64_t ns)
+{
+	const char *p = (const char *)(r + 1);
+	size_t n = r->size - sizeof(*r) - sizeof(struct ring_tail);
+
+	switch (r->type) {
+	case RECORD_FORK:
+		if (has_bytes(r, 24))
+			processes_fork(s->processes, load32(p), load32(p + 4), load32(p + 8), load32(p + 12));
+		return false;
+	case RECORD_EXIT:
+		return has_bytes(r, 24) && take_exit(s, p, ns);
+	case RECORD_COMM:
+		return has_bytes(r, 8) && take_comm(s, r);
+	case RECORD_MMAP2:
+		return has_bytes(r, 64) && take_map(s, r);
+	case RECORD_NAMESPACES:
+		if (has_bytes(r, 16))
+			take_namespaces(s, p, n);
+		return false;
+	case RECORD_CGROUP:
+		if (has_bytes(r, 8))
+			cgroups_add(s->cgroups, load64(p), name_at(r, sizeof(*r) + 8));
+		return false;
+	case RECORD_KSYMBOL:
+		kernel_symbol(s->kernel, r);
+		return true;
+	case RECORD_BPF_EVENT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- mending ------------------------------------------------------------------------------------------------- */
+
+static void forget_window(void *to, struct process *p)
+{
+	(void)to;
+	p->window = 0; /* so that it is given again what was missed */
+}
+
+void state_mend(struct state *s, uint64_t now)
+{
+	if (!s->proc)
+		return;
+	processes_doubt(s->processes);
+	procfs_read(s->processes, NULL, 0);
+	processes_doubted(s->processes, now);
+	processes_each(s->processes, forget_window, NULL);
+	s->last_tid = 0;
+}

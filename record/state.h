@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - the state of processes, given to each window as far as its samples need it.
+ *
+ * The kernel's side-band records change the table (processes.h); before the first sample of a thread in a window stand
+ * records with its name, and with the mappings of its process, made from the table with the sample's time. From then on
+ * what the kernel says of that process goes through. Everything else, forks included, is left out.
+ */
+#ifndef PJ_STATE_H
+#define PJ_STATE_H
+
+#include "cgroups.h"
+#include "keep.h"
+#include "kernel.h"
+#include "processes.h"
+
+struct state;
+
+/* event: number of the event that carries these records. proc: a process that is not known may be read from /proc. keep may be NULL. */
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, uint64_t event,
+			bool proc);
+void state_free(struct state *s);
+
+void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */
+
+/* A record that is no sample: changes the table. True: it belongs into the window as it is. */
+bool state_record(struct state *s, const struct perf_record *r, uint64_t ns);
+
+/* Appends what the window must have before a sample of tid. False: nothing is known of its process. */
+bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns);
+void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns);
+
+/* Side-band records were lost: /proc is read again. Windows that have a process get its mappings again. */
+void state_mend(struct state *s, uint64_t now);
+
+/* Of the window: BUILD_ID entries, PJ_ITEM_PROCESS items, how many processes. */
+struct str state_build_ids(const struct state *s);
+struct str state_items(const struct state *s);
+uint64_t state_processes(const struct state *s);
+
+/* How many of ips[0..n) are markers of contexts, not addresses. */
+uint64_t state_markers(const uint64_t *ips, uint64_t n);
+
+#endif

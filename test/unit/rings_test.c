@@ -1,0 +1,178 @@
+/* Rings in a file instead of the kernel's: order, wrapping, horizons, what is broken. */
+#include "record/rings.h"
+#include "tap.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BYTES 4096
+
+struct fake {
+	int fd;
+	struct perf_event_mmap_page *page;
+	char *data;
+};
+
+static struct fake make(struct rings *r, bool state, uint32_t tag)
+{
+	struct fake f = { .fd = memfd_create("ring", 0) };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (ftruncate(f.fd, (off_t)(page + BYTES)))
+		exit(1);
+	char *p = mmap(NULL, page + BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f.fd, 0);
+	f.page = (void *)p;
+	f.data = p + page;
+	if (!rings_add(r, f.fd, BYTES, state, tag))
+		exit(1);
+	return f;
+}
+
+static void put(struct fake *f, const void *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		f->data[(f->page->data_head + i) % BYTES] = ((const char *)p)[i];
+	f->page->data_head += n;
+}
+
+static void put_comm(struct fake *f, uint64_t time, size_t extra)
+{
+	char bytes[4096] = { 0 };
+	struct perf_record h = { .type = RECORD_COMM,
+				 .size = (uint16_t)(sizeof(h) + extra + sizeof(struct ring_tail)) };
+	struct ring_tail t = { .time = time };
+
+	memset(bytes, 'x', sizeof(bytes));
+	memcpy(bytes, &h, sizeof(h));
+	memcpy(bytes + h.size - sizeof(t), &t, sizeof(t));
+	put(f, bytes, h.size);
+}
+
+static void put_sample(struct fake *f, uint64_t time)
+{
+	struct ring_sample s = { .head = { .type = RECORD_SAMPLE, .size = sizeof(s) }, .time = time };
+
+	put(f, &s, sizeof(s));
+}
+
+struct seen {
+	uint64_t time[1000];
+	size_t n, whole;
+};
+
+static void see(void *to, const struct ring_record *r)
+{
+	struct seen *s = to;
+	const char *p = (const char *)(r->head + 1);
+	bool whole = true;
+
+	for (size_t i = 0;
+	     r->head->type == RECORD_COMM && i < r->head->size - sizeof(*r->head) - sizeof(struct ring_tail); i++)
+		whole &= p[i] == 'x';
+	s->whole += whole;
+	s->time[s->n++] = r->time * 2 + r->state;
+}
+
+static bool ascending(const struct seen *s)
+{
+	for (size_t i = 1; i < s->n; i++)
+		if (s->time[i] < s->time[i - 1])
+			return false;
+	return true;
+}
+
+static void check_order(void)
+{
+	struct rings *r = rings_new();
+	struct fake a = make(r, false, 0), b = make(r, true, 0), c = make(r, false, 1);
+	struct seen s = { 0 };
+
+	put_sample(&a, 10);
+	put_sample(&a, 30);
+	put_comm(&b, 10, 16);
+	put_comm(&b, 20, 24);
+	put_sample(&c, 15);
+	put_sample(&c, 40);
+	is_u64(rings_drain(r, 40, see, &s), 5, "what is older than the horizon");
+	ok(s.time[0] == 21 && s.time[1] == 20, "state before a sample of the same time");
+	ok(s.time[2] == 30 && s.time[3] == 41 && s.time[4] == 60, "three rings in order of time");
+	is_u64(rings_drain(r, 40, see, &s), 0, "nothing twice");
+	is_u64(rings_drain(r, UINT64_MAX, see, &s), 1, "the rest");
+	ok(a.page->data_tail == a.page->data_head && c.page->data_tail == c.page->data_head,
+	   "and the kernel has its room again");
+	is_u64(rings_late(r), 0, "nothing was late");
+	put_sample(&a, 5);
+	rings_drain(r, UINT64_MAX, see, &s);
+	is_u64(rings_late(r), 1, "what is older than what was delivered is counted");
+	rings_remove(r, 1);
+	put_sample(&c, 99);
+	is_u64(rings_drain(r, UINT64_MAX, see, &s), 0, "a ring that was removed is not read");
+	rings_free(r);
+}
+
+static void check_wrapping(void)
+{
+	struct rings *r = rings_new();
+	struct fake a = make(r, false, 0), b = make(r, true, 1);
+	struct seen s = { 0 };
+	uint64_t time = 0;
+
+	for (int i = 0; i < 300; i++) {
+		put_comm(&a, ++time, 8 * (size_t)(i % 40));
+		put_comm(&b, ++time, 8 * (size_t)(i % 7));
+		rings_drain(r, UINT64_MAX, see, &s);
+	}
+	is_u64(s.n, 600, "records that lie at both ends of a ring, all");
+	is_u64(s.whole, 600, "  and whole");
+	ok(ascending(&s), "  in order");
+	rings_free(r);
+}
+
+static void check_broken(void)
+{
+	struct rings *r = rings_new();
+	struct fake a = make(r, false, 0);
+	struct seen s = { 0 };
+	struct perf_record bad[] = { { .type = RECORD_COMM, .size = 8 },
+				     { .type = RECORD_COMM, .size = 0 },
+				     { .type = RECORD_COMM, .size = 4000 },
+				     { .type = RECORD_SAMPLE, .size = 41 } };
+
+	for (size_t i = 0; i < countof(bad); i++) {
+		char pad[64] = { 0 };
+
+		put(&a, bad + i, sizeof(*bad));
+		put(&a, pad, sizeof(pad));
+		is_u64(rings_drain(r, UINT64_MAX, see, &s), 0, "what is no record is no record");
+		is_u64(rings_broken(r), i + 1, "  and counted");
+		put_sample(&a, 100 + i);
+		is_u64(rings_drain(r, UINT64_MAX, see, &s), 1, "  what comes next is read");
+	}
+	rings_free(r);
+}
+
+static void check_share(void)
+{
+	struct rings *r = rings_new();
+	struct fake a = make(r, false, 0);
+	struct seen s = { 0 };
+
+	for (int i = 0; i < 8; i++)
+		put_comm(&a, (uint64_t)i + 1, 512 - sizeof(struct perf_record) - sizeof(struct ring_tail) - 256);
+	rings_drain(r, 5, see, &s);
+	is_u64(rings_high(r), 500, "half full");
+	is_u64(rings_left(r), 250, "a quarter is left");
+	is_u64(rings_bytes(r), BYTES + (size_t)sysconf(_SC_PAGESIZE), "memory");
+	rings_free(r);
+}
+
+int main(void)
+{
+	check_order();
+	check_wrapping();
+	check_broken();
+	check_share();
+	return done();
+}
