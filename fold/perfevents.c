@@ -7,6 +7,10 @@
 
 #include <stdlib.h>
 
+/* Bit of an attr's flags: headers of Linux before 5.12 have no name for it. */
+#define ATTR_FLAGS 40
+#define ATTR_BUILD_ID (UINT64_C(1) << 34)
+
 void perfevents_init(struct perfevents *e, size_t most)
 {
 	*e = (struct perfevents){ .cap = most, .clock = -1 };
@@ -170,6 +174,7 @@ uint32_t perfevents_add(struct perfevents *e, struct str attr)
 	memcpy(&a, attr.p, attr.n < sizeof(a) ? attr.n : sizeof(a));
 	if (a.use_clockid && e->n == 0)
 		e->clock = a.clockid;
+	e->build_ids = e->build_ids || load64(attr.p + ATTR_FLAGS) & ATTR_BUILD_ID;
 	v = &e->event[e->n];
 	*v = (struct perfdata_event){
 		.name = name_of(e, &a),

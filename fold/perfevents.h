@@ -36,6 +36,7 @@ struct perfevents {
 	int8_t id_at[4];     /* the distinct places, that of the first event first */
 	uint8_t id_back[4];
 	uint8_t nid_at, nid_back;
+	bool build_ids;      /* an event asks for build-ids of mappings */
 	int32_t clock;       /* that the first event chose for times; -1: perf's own */
 	struct arena text;
 };

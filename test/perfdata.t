@@ -272,6 +272,7 @@ else
 	is "without libzstd: status" "$?" 1
 	ok "without libzstd: told" grep -q 'packed.data@[0-9]*: compressed by zstd.*install libzstd-dev' err
 fi
+alike misled=1
 alike attr=200 events=3
 alike attr=136 pipe=1
 ok "strange records are counted" sh -c "'$write' strange=1 >s.data; '$dump' --count s.data | grep -q 'unknown [1-9].* bad 0'"

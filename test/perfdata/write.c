@@ -8,6 +8,7 @@
  *	samples=40 (a round)  cpus=2  chain=6 (deepest)  attr=128 (size)  names=1  desc=1 (features)  seed=1
  *	mixed=0 (1: the events have different sample_types)  killed=0 (1: as kill -9 leaves it)  strange=0 (1: unknown records, features)
  *	deferred=0 (1: callchains of user space come later)
+ *	misled=0 (1: mappings without build-id are marked as if they had one, as Linux does while another recorder asks for build-ids)
  *	odd=0 (1: what is rare: marks that are none, guests, modules, JITs, many threads and maps, stacks that can be walked through
  *	test/fuzz/symfs/usr/bin/worker)
  */
@@ -27,7 +28,7 @@ static struct {
 } option[] = { { "sample", 0x1e7 }, { "read", 4 }, { "idall", 1 }, { "events", 1 }, { "branch", 0 }, { "regs", 0xff0fff },
 	       { "pipe", 0 }, { "zstd", 0 }, { "rounds", 4 }, { "samples", 40 }, { "cpus", 2 }, { "chain", 6 },
 	       { "attr", 128 }, { "names", 1 }, { "desc", 1 }, { "seed", 1 }, { "mixed", 0 }, { "killed", 0 },
-	       { "strange", 0 }, { "deferred", 0 }, { "odd", 0 } };
+	       { "strange", 0 }, { "deferred", 0 }, { "odd", 0 }, { "misled", 0 } };
 
 static uint64_t opt(const char *name)
 {
@@ -203,7 +204,7 @@ static void put_mmap(struct text *t, const struct where *w, uint64_t address, co
 
 static void put_mmap2(struct text *t, const struct where *w, uint64_t address, const char *path, bool build_id)
 {
-	size_t start = begin(t, RECORD_MMAP2, 2u | (build_id ? MISC_MMAP_BUILD_ID : 0u));
+	size_t start = begin(t, RECORD_MMAP2, 2u | (build_id || opt("misled") ? MISC_MMAP_BUILD_ID : 0u));
 
 	u32(t, w->pid);
 	u32(t, w->tid);
