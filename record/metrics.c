@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FILE_NAME "pjrecord.prom"
 #define TEMP_NAME ".pjrecord.prom.tmp" /* one for all: it is made under the lock */
 #define FILE_MAX 65536
+#define ATTEMPTS 100 /* to get the lock, a hundredth of a second each */
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
@@ -38,12 +40,11 @@ static const struct row {
 	{ "windows_dropped_total", "reason=\"disk\"", "Windows that were recorded and not kept.", COUNTER, 0,
 	  AT(dropped[DROPPED_DISK]) },
 	{ "windows_dropped_total", "reason=\"io\"", NULL, COUNTER, 0, AT(dropped[DROPPED_IO]) },
-	{ "windows_dropped_total", "reason=\"backlog\"", NULL, COUNTER, 0, AT(dropped[DROPPED_BACKLOG]) },
-	{ "windows_dropped_total", "reason=\"stop\"", NULL, COUNTER, 0, AT(dropped[DROPPED_STOP]) },
 	{ "windows_deleted_total", "reason=\"bytes\"", "Complete windows that made room.", COUNTER, 0,
 	  AT(deleted[DELETED_BYTES]) },
 	{ "windows_deleted_total", "reason=\"age\"", NULL, COUNTER, 0, AT(deleted[DELETED_AGE]) },
 	{ "windows_deleted_total", "reason=\"free\"", NULL, COUNTER, 0, AT(deleted[DELETED_FREE]) },
+	{ "windows_delayed_total", "", "Windows that waited for a slow disk, to be rescued.", COUNTER, 0, AT(delayed) },
 	{ "paths_unprinted_total", "", "Paths of complete windows that nobody read from standard output.", COUNTER, 0,
 	  AT(unprinted) },
 	{ "samples_total", "", "Samples in complete windows.", COUNTER, 0, AT(samples) },
@@ -190,15 +191,30 @@ static bool replace(int dir, struct str content)
 	return good;
 }
 
+/* Other runs hold it for moments only; whoever else does must not stop us. */
+static bool lock(int dir)
+{
+	const struct timespec moment = { .tv_nsec = 10000000 };
+
+	for (int i = 0; i < ATTEMPTS; i++) {
+		if (flock(dir, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	errno = EWOULDBLOCK;
+	return false;
+}
+
 bool metrics_write(struct metrics *m, int dir)
 {
 	struct text before = { 0 }, now = { 0 };
 	bool good;
 	int error;
 
-	while (flock(dir, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return false;
+	if (!lock(dir))
+		return false;
 	read_before(dir, &before);
 	metrics_text(&now, m, text_view(&before));
 	good = replace(dir, text_view(&now));

@@ -25,10 +25,8 @@ struct window_report {
 
 /* Windows that were recorded and are not kept. */
 enum metrics_dropped {
-	DROPPED_DISK,    /* no space, quota, or larger than files may be */
-	DROPPED_IO,      /* any other error of the file */
-	DROPPED_BACKLOG, /* the disk was too slow for too long */
-	DROPPED_STOP,    /* the recorder chose so */
+	DROPPED_DISK, /* no space, quota, or larger than files may be */
+	DROPPED_IO,   /* any other error of the file */
 	DROPPED_REASONS
 };
 
@@ -39,6 +37,7 @@ enum metrics_deleted { DELETED_BYTES, DELETED_AGE, DELETED_FREE, DELETED_REASONS
 struct metrics {
 	/* counters */
 	uint64_t windows, rescued, bad; /* complete; of these, of killed runs; beyond rescue */
+	uint64_t delayed;               /* complete ones that had to wait for a slow disk without a lock */
 	uint64_t unprinted;             /* paths that nobody read */
 	uint64_t dropped[DROPPED_REASONS], deleted[DELETED_REASONS];
 	uint64_t samples, bytes, recorded_ns, unrecorded_ns;

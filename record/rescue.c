@@ -289,21 +289,28 @@ bool chunk_rescue(int fd, uint64_t *samples, const char **why)
 	return *why == NULL;
 }
 
-size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n)
+/* Where that feature lies, in a file that is finished or not. */
+static struct perf_section find_feature(int fd, unsigned feature)
 {
 	struct perf_file_header h;
-	struct perf_section s;
-	struct table t;
-	struct pj_item item;
+	struct table t = { 0 };
 	uint64_t size;
 
 	if (feature >= FEATURES || read_header(fd, &h, &size))
-		return 0;
+		return (struct perf_section){ 0 };
 	if (!has_end(&h))
 		read_front(fd, &h, &t);
 	else if (!within(h.data, size) || !read_table(fd, h.features, h.data.offset + h.data.size, size, &t))
-		return 0;
-	for (s = t.at[feature]; s.size >= sizeof(item) && read_all(fd, &item, sizeof(item), s.offset);) {
+		return (struct perf_section){ 0 };
+	return t.at[feature];
+}
+
+size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n)
+{
+	struct perf_section s = find_feature(fd, feature);
+	struct pj_item item;
+
+	while (s.size >= sizeof(item) && read_all(fd, &item, sizeof(item), s.offset)) {
 		uint64_t whole = sizeof(item) + (((uint64_t)item.size + 7) & ~UINT64_C(7));
 
 		if (item.size > s.size - sizeof(item))
@@ -317,4 +324,16 @@ size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n)
 		s.size -= whole;
 	}
 	return 0;
+}
+
+bool chunk_times(int fd, uint64_t *first, uint64_t *last)
+{
+	struct perf_section s = find_feature(fd, FEATURE_SAMPLE_TIME);
+	uint64_t time[2];
+
+	if (s.size < sizeof(time) || !read_all(fd, time, sizeof(time), s.offset))
+		return false;
+	*first = time[0];
+	*last = time[1];
+	return true;
 }

@@ -19,4 +19,7 @@ bool chunk_rescue(int fd, uint64_t *samples, const char **why);
  * there are; 0: none, or no such file. */
 size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n);
 
+/* Of the first and the last sample of a complete file, as its features say. */
+bool chunk_times(int fd, uint64_t *first, uint64_t *last);
+
 #endif

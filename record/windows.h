@@ -7,7 +7,7 @@
  *
  * All that may be slow (fsync, rename, unlink, the limits, printing, metrics, rescue) is done by one thread of its own, the
  * finisher, so a slow disk never stalls who empties the rings. What waits for it is bounded: what does not fit stays in
- * recording/ without a lock, is counted, and is rescued later. All functions are for one thread, that of the recorder; only
+ * recording/ without a lock, is counted as delayed, and is rescued when there is time. All functions are for one thread, that of the recorder; only
  * windows_close waits.
  *
  * Locks (flock) are per window. Who writes a window, or removes it, holds its exclusive lock; who reads a complete one and wants
@@ -35,13 +35,13 @@ struct window {
 	uint64_t epoch; /* E */
 };
 
-/* Makes DIR and what is in it, before privileges are dropped, and so before windows_open. As root: for *uid and *gid, or, when
- * they are -1, for the owner of DIR, who is returned in them, so that a recorder that was started as root writes as
- * the owner of DIR; files that an earlier run of root left are given to that owner, too. Subdirectories that are links, or belong
- * to neither root nor that owner, are refused: dies. */
+/* Makes DIR and the folders in it (those of keep.h, too), before privileges are dropped, and so before windows_open. As root:
+ * for *uid and *gid, or, when they are -1, for the owner of DIR; who it is for is returned in them, for privileges_drop.
+ * So a recorder that was started as root writes as the owner of DIR. Folders that are links, or belong to somebody else, are
+ * refused: dies. */
 void windows_prepare(const char *dir, uid_t *uid, gid_t *gid);
 
-/* Dies when DIR cannot be used. Starts the finisher, which begins by sweeping and rescuing. */
+/* Dies when DIR cannot be used. Starts the finisher, which begins by sweeping and rescuing. SIGXFSZ is ignored from here on. */
 struct windows *windows_open(const struct windows_options *options);
 
 /* E is epoch, or the next number that was never used, by whomever, also before the clock was set back. False: counted as
@@ -51,8 +51,8 @@ bool windows_create(struct windows *ws, uint64_t epoch, struct window *w);
 /* Complete: to out/, printed, summed up, counted. Returns at once. */
 void windows_finish(struct windows *ws, struct window *w, const struct window_report *r);
 
-/* It could not be written: error is the errno, 0 when the recorder does not want it. Removed, said, counted; when
- * the disk is full, room is made. r: as far as it is known, or NULL. */
+/* It could not be written: error is the errno. Removed, said, counted; when the disk is full, room is made. error 0: the
+ * recorder does not want it, it is removed and that is all. r: as far as it is known, or NULL. */
 void windows_drop(struct windows *ws, struct window *w, int error, const struct window_report *r);
 
 /* The planned end (struct pj_window, CLOCK_MONOTONIC of this boot) of the newest window that another living run is writing;
@@ -62,7 +62,7 @@ bool windows_predecessor(struct windows *ws, uint64_t *end_ns);
 /* So far: complete windows of this run, and those that were dropped. */
 void windows_counts(struct windows *ws, uint64_t *complete, uint64_t *dropped);
 
-/* Waits until all is finished, stdout included. False: a window of this run was dropped. */
+/* Waits until all is finished, stdout included. False: a window was dropped, or a path could not be printed. */
 bool windows_close(struct windows *ws);
 
 #endif

@@ -56,7 +56,7 @@ static struct metrics one(void)
 
 	metrics_add(&m, &r);
 	m.dropped[DROPPED_DISK] = 1;
-	m.dropped[DROPPED_BACKLOG] = 2;
+	m.dropped[DROPPED_IO] = 2;
 	m.deleted[DELETED_FREE] = 7;
 	m.cpu_us = 1500;
 	m.last_success = 1700000000;
@@ -74,8 +74,8 @@ static void adds_up(void)
 	ok(well_formed(), "well formed");
 	is_str(value(content(), "pj_record_samples_total"), STR("1000"), "samples");
 	is_str(value(content(), "pj_record_seconds_total"), STR("30.000000001"), "seconds, exactly");
-	is_str(value(content(), "pj_record_windows_dropped_total{reason=\"backlog\"}"), STR("2"), "a series with a label");
-	is_str(value(content(), "pj_record_windows_dropped_total{reason=\"io\"}"), STR("0"), "one that never happened is there");
+	is_str(value(content(), "pj_record_windows_dropped_total{reason=\"io\"}"), STR("2"), "a series with a label");
+	is_str(value(content(), "pj_record_windows_deleted_total{reason=\"age\"}"), STR("0"), "one that never happened is there");
 	is_str(value(content(), "pj_record_ring_high_ratio"), STR("0.070"), "a share");
 	m = one();
 	m.last_success = 0;

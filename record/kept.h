@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kept.h - the complete windows of DIR and how much they hold, so that limits can be kept: the oldest go first.
+ *
+ * A list in memory, since a directory of months of windows must not be read for each new one. It is read again when others changed
+ * it, but for no more than a thousandth of the time, and before anything is deleted. A window is deleted under its exclusive
+ * lock, so one that somebody reads under a shared lock stays; so does the newest, whatever the limits. What is in bad/ goes
+ * before what is in out/.
+ */
+#ifndef PJ_KEPT_H
+#define PJ_KEPT_H
+
+#include "metrics.h"
+#include "rooms.h"
+
+#include <sys/stat.h>
+
+struct kept_limits {
+	uint64_t bytes, age_s; /* 0: none */
+	double min_free;       /* share of the file system; 0: none */
+};
+
+struct kept {
+	struct kept_window {
+		uint64_t epoch, bytes;
+		bool bad;
+	} *window;                       /* bad ones first, then by epoch, once sorted */
+	size_t n, cap;
+	uint64_t windows, bytes;         /* of out/ */
+	uint64_t bad_windows, bad_bytes;
+	bool sorted;
+	int64_t changed_s, changed_ns;   /* out/ as we left it */
+	uint64_t looked, look_ns;        /* when, and how long it took */
+};
+
+void kept_look(struct kept *k, const struct rooms *r);  /* reads the folders, unless that would be too often */
+void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, uint64_t bytes); /* just moved to out/ */
+
+/* Deletes until the limits are kept, and until `room` more bytes are free; what was deleted is counted in m. now: seconds since
+ * 1970. False: there is less room than the limits ask for, and nothing that may be deleted. */
+bool kept_limit(struct kept *k, const struct rooms *r, const struct kept_limits *limits, uint64_t room, uint64_t now,
+		struct metrics *m);
+
+uint64_t kept_size(const struct stat *st); /* on disk */
+uint64_t kept_free(const struct rooms *r, uint64_t *all); /* bytes of the file system for who is not root */
+void kept_free_list(struct kept *k);
+
+#endif
