@@ -505,7 +505,7 @@ bool windows_create(struct windows *ws, uint64_t epoch, struct window *w)
 		ws->own[ws->nown++] = w->epoch;
 	} else if (!good) {
 		ws->dropped[reason_of(error)]++;
-		ws->room = ROOM * room_helps(error);
+		ws->room = room_helps(error) ? ROOM : ws->room;
 		pthread_cond_signal(&ws->more);
 	}
 	pthread_mutex_unlock(&ws->lock);
