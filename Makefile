@@ -17,8 +17,13 @@ ifndef ZSTD
 ZSTD := $(shell printf '\043include <zstd.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
 
+# Inlined functions (--inline) need libdw; the same goes for it.
+ifndef LIBDW
+LIBDW := $(shell printf '\043include <elfutils/libdw.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
+endif
+
 CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter fuzz cover,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)
+VARIANT := $(if $(filter fuzz cover,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)$(if $(filter 0,$(LIBDW)),-nodw)
 B       := build/$(VARIANT)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
@@ -28,9 +33,9 @@ OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_cover := -O0 --coverage -Wno-clobbered
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(CFLAGS)
+ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
-LDLIBS  += -Wl,--as-needed -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
+LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
 # Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without.
 ifeq ($(origin LZMA),undefined)

@@ -2,6 +2,7 @@
 #include "dsofiles.h"
 
 #include "arena.h"
+#include "inlines.h"
 #include "text.h"
 
 #include <elf.h>
@@ -27,6 +28,8 @@ struct search {
 	struct elfsyms *path;       /* the file that was mapped */
 	struct elfsyms *symbols;    /* the first with .symtab */
 	struct elfsyms *runtime;    /* the first with .dynsym */
+	struct elfsyms *debug;      /* the first with debug information, where inlined calls are asked for */
+	struct text debug_dir;      /* where that is, with the slash */
 	struct text debuglink;
 	uint32_t debuglink_crc;
 	enum dso_why why;
@@ -119,6 +122,16 @@ static struct elfsyms *open_elf(struct search *s, int fd)
 	return e;
 }
 
+static bool is_kept(const struct search *s, const struct elfsyms *e)
+{
+	return e == s->symbols || e == s->runtime || e == s->debug || e == s->path;
+}
+
+static struct str dir_of(struct str path) /* with the slash */
+{
+	return str_head(path, (size_t)(str_rfind(path, '/') + 1));
+}
+
 /* ---- candidates ------------------------------------------------------------------------------------------------- */
 
 /* Takes e over: keeps it when it is needed. */
@@ -135,13 +148,17 @@ static void consider(struct search *s, struct elfsyms *e)
 		s->symbols = e;
 	if (!s->runtime && elfsyms_has_dynsym(e))
 		s->runtime = e;
-	if (e != s->symbols && e != s->runtime && e != s->path)
+	if (!s->debug && s->options->inlined && elfsyms_has_debug_info(e)) {
+		s->debug = e;
+		text_str(&s->debug_dir, dir_of(e == s->path ? s->query->path : str_of(s->name.p)));
+	}
+	if (!is_kept(s, e))
 		elfsyms_close(e);
 }
 
 static bool complete(const struct search *s)
 {
-	return s->symbols && s->runtime;
+	return s->symbols && s->runtime && (s->debug || !s->options->inlined);
 }
 
 /* Opens as the sampled process would; else as we would, with the prefix of the user. */
@@ -171,11 +188,6 @@ static void try_path(struct search *s)
 		text_char(&s->name, '\0');
 		consider(s, open_elf(s, open_as_mapped(s, s->name.p)));
 	}
-}
-
-static struct str dir_of(struct str path) /* with the slash */
-{
-	return str_head(path, (size_t)(str_rfind(path, '/') + 1));
 }
 
 static void begin(struct search *s, const char *start)
@@ -402,15 +414,91 @@ static size_t ask(struct search *s, struct symbols_query *q, size_t n, struct in
 	return answered;
 }
 
+/* The files that debug information refers to are searched for like those of the process. */
+static int open_named(struct search *s, struct str dir, const char *name)
+{
+	begin(s, "");
+	if (name[0] != '/') {
+		text_str(&s->name, dir);
+		text_char(&s->name, '/');
+	}
+	text_add(&s->name, name);
+	text_char(&s->name, '\0');
+	return s->name.p[0] == '/' ? open_as_mapped(s, s->name.p) : -1;
+}
+
+/* A .dwo: where it was made, or beside the file. libdw compares its own number of it. */
+static int open_split(void *with, const char *dir, const char *name)
+{
+	struct search *s = with;
+	int fd = open_named(s, str_of(dir), name);
+
+	return fd >= 0 ? fd : open_named(s, text_view(&s->debug_dir), name);
+}
+
+static bool is_build(const struct search *s, int fd, struct str id)
+{
+	struct build_id want = { .n = id.n < BUILD_ID_MAX ? (uint8_t)id.n : BUILD_ID_MAX };
+	const char *why;
+	struct elfsyms *e = elfsyms_open(fcntl(fd, F_DUPFD_CLOEXEC, 0), &s->options->elf, &why);
+	bool same;
+
+	memcpy(want.byte, id.p, want.n);
+	same = e && elfsyms_build_id(e).n && want.n && same_build(want, elfsyms_build_id(e));
+	if (e)
+		elfsyms_close(e);
+	return same;
+}
+
+/* What dwz moved out: below its build-id, or by its name. */
+static int open_shared(void *with, const char *name, struct str build_id)
+{
+	struct search *s = with;
+	struct text path = { 0 };
+	int fd = -1;
+
+	if (build_id.n >= 2) {
+		text_add(&path, DEBUG_ROOT "/.build-id/");
+		for (size_t i = 0; i < build_id.n; i++)
+			text_printf(&path, i == 0 ? "%02x/" : "%02x", (unsigned char)build_id.p[i]);
+		text_add(&path, ".debug");
+		text_char(&path, '\0');
+		fd = open_named(s, (struct str){ 0 }, path.p);
+		text_free(&path);
+	}
+	if (fd < 0)
+		fd = open_named(s, text_view(&s->debug_dir), name);
+	if (fd >= 0 && !is_build(s, fd, build_id)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static void ask_inlined(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
+{
+	struct inlines_options o = { .as_perf = s->options->elf.as_perf, .files = { open_split, open_shared, s } };
+	struct elfsyms *runtime = s->runtime ? s->runtime : s->path ? s->path : s->debug;
+	struct dsofiles_inlined *i = s->options->inlined;
+
+	*i = (struct dsofiles_inlined){ .asked = true, .found = s->debug };
+	i->why = s->debug ? elfsyms_inlines(s->debug, runtime, &o, q, n, names) : NULL;
+}
+
 static void close_files(struct search *s)
 {
-	if (s->path && s->path != s->symbols && s->path != s->runtime)
-		elfsyms_close(s->path);
-	if (s->runtime && s->runtime != s->symbols)
-		elfsyms_close(s->runtime);
-	if (s->symbols)
-		elfsyms_close(s->symbols);
+	struct elfsyms *file[] = { s->path, s->symbols, s->runtime, s->debug };
+
+	for (size_t i = 0; i < countof(file); i++) {
+		bool again = false;
+
+		for (size_t k = 0; k < i; k++)
+			again = again || file[k] == file[i];
+		if (file[i] && !again)
+			elfsyms_close(file[i]);
+	}
 	text_free(&s->debuglink);
+	text_free(&s->debug_dir);
 	text_free(&s->name);
 }
 
@@ -427,6 +515,8 @@ enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dso
 	else if (d->path.n && d->path.p[0] == '/' && !memchr(d->path.p, 0, d->path.n))
 		find_files(&s);
 	answered = ask(&s, q, n, names);
+	if (o->inlined)
+		ask_inlined(&s, q, n, names);
 	if (s.symbols || (answered == open && s.runtime))
 		s.why = DSO_FOUND;
 	else if (s.runtime || s.path)

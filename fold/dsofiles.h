@@ -15,8 +15,16 @@
 
 enum dso_why { DSO_FOUND, DSO_NO_FILE, DSO_OTHER_BUILD, DSO_STRIPPED, DSO_NOT_ELF, DSO_FORBIDDEN };
 
+/* What came of the question for inlined calls. */
+struct dsofiles_inlined {
+	bool asked;
+	bool found;      /* debug information */
+	const char *why; /* it was not all; or NULL */
+};
+
 struct dsofiles_options {
 	struct elfsyms_options elf;
+	struct dsofiles_inlined *inlined; /* or NULL: nobody wants to know */
 	const char *symfs;     /* prefix for all paths, or NULL */
 	const char *debug_dir; /* ~/.debug, or NULL: $HOME/.debug (perf's buildid cache) */
 	bool local;            /* files of this machine by path may be used when they have no build-id to check against */

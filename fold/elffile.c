@@ -258,3 +258,16 @@ bool elffile_offset(const struct elffile *f, uint64_t vaddr, uint64_t *offset)
 	}
 	return false;
 }
+
+bool elffile_address(const struct elffile *f, uint64_t offset, uint64_t *vaddr)
+{
+	for (size_t i = 0; i < f->segments; i++) {
+		const struct elf_segment *p = &f->segment[i];
+
+		if (offset >= p->offset && offset - p->offset < p->filesz) {
+			*vaddr = offset - p->offset + p->vaddr;
+			return true;
+		}
+	}
+	return false;
+}

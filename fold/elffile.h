@@ -51,4 +51,7 @@ struct str elffile_bytes(struct elffile *f, const struct elf_section *s, size_t 
 /* The place in the file of an address; false when no segment holds it. */
 bool elffile_offset(const struct elffile *f, uint64_t vaddr, uint64_t *offset);
 
+/* The address of a place in the file; false when no segment has it. */
+bool elffile_address(const struct elffile *f, uint64_t offset, uint64_t *vaddr);
+
 #endif

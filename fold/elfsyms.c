@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elfsyms.h"
 
-#include "elffile.h"
+#include "dwarfimage.h"
+#include "inlines.h"
 #include "minidebug.h"
 #include "plt.h"
 #include "symtab.h"
@@ -289,4 +290,15 @@ size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct 
 	free(index);
 	free(at);
 	return answered;
+}
+
+bool elfsyms_has_debug_info(const struct elfsyms *e)
+{
+	return dwarfimage_has(&e->file, false);
+}
+
+const char *elfsyms_inlines(struct elfsyms *e, const struct elfsyms *runtime, const struct inlines_options *o, struct symbols_query *q,
+			    size_t n, struct intern *names)
+{
+	return inlines_resolve(o, &e->file, &runtime->file, q, n, names);
 }

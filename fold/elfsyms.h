@@ -25,6 +25,7 @@ struct elfsyms_options {
 };
 
 struct elfsyms; /* an open file */
+struct inlines_options;
 
 /* Takes fd over. NULL and *why (a static text: "not an ELF file", "truncated", ...) when it cannot be used. */
 struct elfsyms *elfsyms_open(int fd, const struct elfsyms_options *o, const char **why);
@@ -39,6 +40,12 @@ uint32_t elfsyms_debuglink_crc(const struct elfsyms *e); /* the CRC-32 of that f
  * one where e is a separate debug file. Answers that are already there (name != 0) are left. Returns how many were answered. */
 size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
 		       struct intern *names);
+
+bool elfsyms_has_debug_info(const struct elfsyms *e);
+
+/* As inlines_resolve (inlines.h), out of the debug information in e. */
+const char *elfsyms_inlines(struct elfsyms *e, const struct elfsyms *runtime, const struct inlines_options *o, struct symbols_query *q,
+			    size_t n, struct intern *names);
 
 void elfsyms_close(struct elfsyms *e);
 

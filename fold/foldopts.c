@@ -2,6 +2,7 @@
 #include "foldopts.h"
 
 #include "arena.h"
+#include "inlines.h"
 #include "opt.h"
 #include "slices.h"
 
@@ -44,6 +45,17 @@ static void opt_place(void *to, const char *value, const char *name)
 		r->recording.symfs = value;
 	else
 		r->recording.kallsyms = value;
+	needs_recording(r, name);
+}
+
+static void opt_inline(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	(void)value;
+	if (!inlines_here)
+		die_usage("%s: this pjfold was built without libdw: install libdw-dev (elfutils-devel) and build again", name);
+	r->recording.inlined = true;
 	needs_recording(r, name);
 }
 
@@ -292,6 +304,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "all", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark all kinds of code" },
 		{ 0, "names", "java|hotspot", OPT_CALL, r, opt_names, "Java methods as pkg/Class.method, or as the JDK says" },
 		{ 0, "addrs", NULL, OPT_CALL_FLAG, r, opt_flag, "show the address of frames without symbol" },
+		{ 0, "inline", NULL, OPT_CALL_FLAG, r, opt_inline, "inlined functions are frames, too (perf.data, debug information)" },
 		{ 0, "srcline", NULL, OPT_CALL_FLAG, r, opt_flag, "add file:line where perf script -F+srcline gave it" },
 		{ 0, "skip-after", "FRAME", OPT_CALL, r, opt_skip_after, "drop the callers of FRAME; may be repeated" },
 		{ 0, "collapse-recursion", NULL, OPT_CALL_FLAG, r, opt_flag, "a frame that calls itself is one frame" },

@@ -417,6 +417,23 @@ static void count_frames(const struct recording *f, const struct resolved *names
 	}
 }
 
+static void count_inlined(const struct recording *f, const struct resolved *names)
+{
+	struct recording_inlined *t = &f->tally->inlined;
+
+	for (uint32_t d = 0; names->inlined && d <= f->as.keys.n; d++) {
+		const struct dso *dso = &f->as.dso[d];
+
+		if (dso->kind != DSO_FILE || !names->inlined[d].asked)
+			continue;
+		t->files += names->inlined[d].found;
+		t->without += !names->inlined[d].found;
+		if (names->inlined[d].why && t->damaged++ == 0)
+			snprintf(t->first, sizeof(t->first), "%.*s: %s", (int)(dso->path.n < 160 ? dso->path.n : 160), dso->path.p,
+				 names->inlined[d].why);
+	}
+}
+
 static void judge(struct recording *f, const struct resolved *names, const struct stacks *to, struct samples *p)
 {
 	const struct stacks *from = &f->samples.stacks;
@@ -491,7 +508,7 @@ static void say_damage(struct recording *f, struct in *in)
 static void name_and_add(struct recording *f, struct samples *p)
 {
 	struct resolve_options o = {
-		.as_perf = f->o->as_perf, .kallsyms = f->o->kallsyms, .symfs = f->o->symfs, .threads = f->o->threads,
+		.as_perf = f->o->as_perf, .inlined = f->o->inlined, .kallsyms = f->o->kallsyms, .symfs = f->o->symfs, .threads = f->o->threads,
 		.names = f->o->samples->names, .canonical = f->o->samples->comm == COMM_CANONICAL,
 	};
 	struct resolved names;
@@ -502,6 +519,7 @@ static void name_and_add(struct recording *f, struct samples *p)
 			p->tally.overflow = true;
 		judge(f, &names, &p->stacks, p);
 	}
+	count_inlined(f, &names);
 	f->tally->map_bad += names.map_bad;
 	if (names.kernel)
 		f->tally->kernel = names.kernel;

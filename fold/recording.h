@@ -17,7 +17,7 @@ enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
 struct recording_options {
 	const struct samples_options *samples;
 	enum recording_root root;
-	bool as_perf;
+	bool as_perf, inlined; /* inlined: calls that were inlined are frames, too */
 	const char *kallsyms, *symfs;
 	uint64_t slice_ns;   /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
 	unsigned threads;
@@ -42,6 +42,12 @@ struct recording_quality {
 	uint64_t frames, unresolved;
 };
 
+/* --inline: files whose places were hit, by what their debug information told. */
+struct recording_inlined {
+	uint64_t files, without, damaged;
+	char first[256];     /* that is damaged, with the reason */
+};
+
 /* What reading found; sums over several recordings. */
 struct recording_tally {
 	uint64_t recordings;
@@ -51,6 +57,7 @@ struct recording_tally {
 	uint64_t deferred;   /* samples whose user half came later, and was not joined */
 	uint64_t copy_cut;   /* walked stacks that are longer than their copies */
 	uint64_t map_bad;    /* lines of perf maps */
+	struct recording_inlined inlined;
 	const char *kernel;  /* why there were no names of the kernel, or NULL */
 	bool damaged, as_perf;
 	struct intern missing_keys, quality_keys;

@@ -33,6 +33,7 @@ struct worker {
 	struct symbols_query *q;
 	uint32_t *module;
 	size_t cap;
+	struct text frames;  /* scratch */
 	uint64_t map_lines, map_bad;
 	pthread_t thread;
 };
@@ -195,6 +196,7 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 	const struct task *t = w->task;
 	struct dsofiles_options o = {
 		.elf = { .as_perf = t->o->as_perf }, .symfs = t->o->symfs, .local = t->origin->host,
+		.inlined = t->o->inlined ? &t->out->inlined[d - t->a->dso] : NULL,
 	};
 	struct dsofiles_query q = {
 		.path = d->path, .build_id = d->build_id, .live = origin_process(t->origin, d->pid, d->mapped_ns),
@@ -202,6 +204,7 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 
 	enum resolve_why why = why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
 
+	o.inlined = NULL;
 	if (!t->o->as_perf && has_trampoline(d->path))
 		ask_trampoline(w, &o, &q, n);
 	return why;
@@ -370,8 +373,21 @@ static uint32_t make_thread(struct worker *w, uint32_t comm)
 	return intern(&w->made, (struct str){ text, (size_t)n });
 }
 
-/* What a site is called; raw and module are answers, 0: none. */
-static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, uint32_t module)
+/* The functions that were inlined at a place stand behind the one that they are in, each by the rules of all names. */
+static struct str with_inlined(struct worker *w, struct names_frame f, struct str inlined)
+{
+	w->frames.n = 0;
+	text_str(&w->frames, names_make(&w->names, f));
+	for (f.inlined = true; inlined.n;) {
+		f.symbol = str_cut(&inlined, 0);
+		text_char(&w->frames, '\n');
+		text_str(&w->frames, names_make(&w->names, f));
+	}
+	return text_view(&w->frames);
+}
+
+/* What a site is called; raw, module and inlined are answers, 0: none. */
+static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, uint32_t module, uint32_t inlined)
 {
 	const struct task *t = w->task;
 	const struct dso *d = &t->a->dso[s->dso];
@@ -395,6 +411,8 @@ static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, 
 		f.address.p = address;
 		f.address.n = (size_t)snprintf(address, sizeof(address), "%llx", (unsigned long long)s->address);
 	}
+	if (inlined)
+		return intern(&w->made, with_inlined(w, f, intern_str(&w->raw, inlined)));
 	return intern(&w->made, names_make(&w->names, f));
 }
 
@@ -402,27 +420,29 @@ static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, 
 static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
 {
 	const struct task *t = w->task;
-	uint32_t last_raw = 0, last_module = 0, last_dso = UINT32_MAX, last = 0;
+	uint32_t last_raw = 0, last_module = 0, last_inlined = 0, last_dso = UINT32_MAX, last = 0;
 
 	for (uint32_t i = 0, q = 0; i < n; i++) {
 		const struct site *s = &t->s->site[id[i]];
 		enum dso_kind kind = t->a->dso[s->dso].kind;
-		uint32_t raw, module;
+		uint32_t raw, module, inlined;
 
 		while (w->q[q].address != s->address)
 			q++;
 		raw = w->q[q].name;
 		module = w->module[q];
+		inlined = w->q[q].inlined;
 		if (kind == DSO_THREAD)
 			t->made[id[i]] = make_thread(w, (uint32_t)s->address);
-		else if (raw && raw == last_raw && module == last_module && s->dso == last_dso)
+		else if (raw && raw == last_raw && module == last_module && inlined == last_inlined && s->dso == last_dso)
 			t->made[id[i]] = last;
 		else
-			t->made[id[i]] = make_name(w, s, raw, module);
+			t->made[id[i]] = make_name(w, s, raw, module, inlined);
 		t->by[id[i]] = (uint8_t)(w - t->worker);
 		t->out->named[id[i]] = raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD;
 		last_raw = raw;
 		last_module = module;
+		last_inlined = inlined;
 		last_dso = s->dso;
 		last = t->made[id[i]];
 	}
@@ -519,6 +539,8 @@ void resolve(struct resolved *out, const struct resolve_options *o, const struct
 	*out = (struct resolved){ 0 };
 	out->named = mem_alloc(sizeof(*out->named), (size_t)s->n + 1);
 	out->why = mem_alloc(sizeof(*out->why), (size_t)a->keys.n + 1);
+	if (o->inlined)
+		out->inlined = mem_alloc(sizeof(*out->inlined), (size_t)a->keys.n + 1);
 	t.made = mem_alloc(sizeof(*t.made), (size_t)s->n + 1);
 	t.by = mem_alloc(sizeof(*t.by), (size_t)s->n + 1);
 	make_jobs(&t);
@@ -534,6 +556,7 @@ void resolve(struct resolved *out, const struct resolve_options *o, const struct
 		names_free(&w->names);
 		free(w->q);
 		free(w->module);
+		text_free(&w->frames);
 	}
 	free(t.worker);
 	free(t.made);
@@ -566,4 +589,5 @@ void resolved_free(struct resolved *r)
 	free(r->frame);
 	free(r->named);
 	free(r->why);
+	free(r->inlined);
 }

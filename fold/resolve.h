@@ -9,6 +9,7 @@
 #ifndef PJ_RESOLVE_H
 #define PJ_RESOLVE_H
 
+#include "dsofiles.h"
 #include "names.h"
 #include "origin.h"
 #include "sites.h"
@@ -17,6 +18,7 @@
 struct resolve_options {
 	bool as_perf;
 	bool canonical;       /* of comms */
+	bool inlined;         /* inlined calls are frames, too */
 	const char *kallsyms; /* file, or NULL */
 	const char *symfs;    /* folder that holds the files of the recorded machine, or NULL */
 	unsigned threads;
@@ -36,6 +38,7 @@ struct resolved {
 	bool *named;     /* by site: a name was found */
 	uint8_t *why;    /* by DSO: enum resolve_why */
 	const char *kernel;          /* WHY_KERNEL: why there are no names of it */
+	struct dsofiles_inlined *inlined; /* by DSO, where inlined calls were asked for; else NULL */
 	uint64_t map_lines, map_bad; /* of perf maps */
 };
 

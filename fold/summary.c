@@ -101,6 +101,12 @@ static void say_recording(const struct result *res)
 	if (t->map_bad)
 		warn("%llu line%s of perf maps %s not understood", ull(t->map_bad), plural(t->map_bad),
 		     t->map_bad == 1 ? "was" : "were");
+	if (t->inlined.files + t->inlined.without)
+		warn("inlined functions: %llu file%s have debug information, %llu have none", ull(t->inlined.files),
+		     plural(t->inlined.files), ull(t->inlined.without));
+	if (t->inlined.damaged)
+		warn("inlined functions of %llu file%s are not all there: %s", ull(t->inlined.damaged), plural(t->inlined.damaged),
+		     t->inlined.first);
 	if (t->kernel)
 		warn("no names of the kernel: %s", t->kernel);
 	if (res->run.script.samples.tally.deep)
@@ -170,7 +176,7 @@ static int finish_script(const struct request *r, const struct result *res)
 		     ull(t->deselected));
 		return PJ_FAILED;
 	}
-	if (r->strict && (t->skipped || t->deferred))
+	if (r->strict && (t->skipped || t->deferred || res->recording.inlined.damaged))
 		return PJ_FAILED;
 	if (r->has_max_lost && lost > r->max_lost) {
 		warn("%.2f %% of the samples were lost, more than the %.2f %% of --max-lost", lost, r->max_lost);

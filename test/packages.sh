@@ -90,6 +90,7 @@ need_to_build()
 	need /usr/include/libiberty/demangle.h libiberty-dev
 	wish /usr/include/lzma.h liblzma-dev
 	wish /usr/include/zstd.h libzstd-dev
+	wish /usr/include/elfutils/libdw.h libdw-dev
 }
 
 # The distribution's perf. Ubuntu's must fit the running kernel.

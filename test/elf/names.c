@@ -4,6 +4,7 @@
  * names [-p] [-m] [-r RUNTIME] FILE [OFFSET...]: hexadecimal offsets in the file, or one in each line of standard input.
  * Prints "OFFSET NAME+0xOFF", or "OFFSET [unknown]". -p: as perf 6.1, -m: mangled. -t: time and figures on standard error.
  * -d: FILE is what was mapped, of this build-id (or -): search debug files as for a recording. -l PID: that process lives.
+ * -i: with -d, inlined calls too, as "OFFSET NAME+0xOFF|OUTER|INNER".
  */
 #include "fold/dsofiles.h"
 
@@ -52,11 +53,12 @@ static size_t ask(const char *file, const char *runtime, const struct elfsyms_op
 	return found;
 }
 
-static size_t search(const char *file, const char *id, pid_t live, const struct elfsyms_options *elf, struct symbols_query *q, size_t n,
-		     struct intern *names)
+static size_t search(const char *file, const char *id, pid_t live, const struct elfsyms_options *elf, bool inlined,
+		     struct symbols_query *q, size_t n, struct intern *names)
 {
+	struct dsofiles_inlined answer = { 0 };
 	static const char *const why[] = { "found", "no file", "other build", "stripped", "not ELF", "forbidden" };
-	struct dsofiles_options o = { .elf = *elf, .local = true };
+	struct dsofiles_options o = { .elf = *elf, .local = true, .inlined = inlined ? &answer : NULL };
 	struct dsofiles_query d = { .path = str_of(file), .live = live };
 	size_t found = 0;
 	uint64_t byte;
@@ -64,6 +66,8 @@ static size_t search(const char *file, const char *id, pid_t live, const struct 
 	for (; *id != '-' && id[0] && id[1] && d.build_id.n < BUILD_ID_MAX && str_hex((struct str){ id, 2 }, &byte); id += 2)
 		d.build_id.byte[d.build_id.n++] = (uint8_t)byte;
 	fprintf(stderr, "%s: %s\n", file, why[dsofiles_resolve(&o, &d, q, n, names)]);
+	if (inlined && (!answer.found || answer.why))
+		fprintf(stderr, "%s: inlined calls: %s\n", file, answer.why ? answer.why : "no debug information");
 	for (size_t i = 0; i < n; i++)
 		found += q[i].name != 0;
 	return found;
@@ -85,16 +89,17 @@ int main(int argc, char **argv)
 	const char *runtime = NULL;
 	const char *build_id = NULL;
 	pid_t live = 0;
-	bool timed = false;
+	bool timed = false, inlined = false;
 	size_t n = 0, m = 0, found;
 	double started;
 	char line[64];
 	int opt;
 
 	diag_tool("names");
-	while ((opt = getopt(argc, argv, "pmtr:d:l:")) >= 0) {
+	while ((opt = getopt(argc, argv, "ipmtr:d:l:")) >= 0) {
 		o.as_perf |= opt == 'p';
 		o.mangled |= opt == 'm';
+		inlined |= opt == 'i';
 		timed |= opt == 't';
 		if (opt == 'r')
 			runtime = optarg;
@@ -117,7 +122,7 @@ int main(int argc, char **argv)
 			q[m++] = q[i];
 
 	started = now();
-	found = build_id ? search(argv[optind], build_id, live, &o, q, m, &names) : ask(argv[optind], runtime, &o, q, m, &names);
+	found = build_id ? search(argv[optind], build_id, live, &o, inlined, q, m, &names) : ask(argv[optind], runtime, &o, q, m, &names);
 	if (timed)
 		fprintf(stderr, "%zu of %zu places named in %.2f ms\n", found, m, now() - started);
 	for (size_t i = 0; i < m; i++) {
@@ -126,6 +131,11 @@ int main(int argc, char **argv)
 		printf("%" PRIx64 " %.*s", q[i].address, (int)s.n, s.p);
 		if (q[i].name)
 			printf("+0x%" PRIx32, q[i].offset);
+		for (struct str rest = q[i].inlined ? intern_str(&names, q[i].inlined) : STR(""); rest.n;) {
+			struct str one = str_cut(&rest, 0);
+
+			printf("|%.*s", (int)one.n, one.p);
+		}
 		putchar('\n');
 	}
 	free(q);
