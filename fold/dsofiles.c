@@ -3,18 +3,16 @@
 
 #include "arena.h"
 #include "inlines.h"
+#include "inside.h"
 #include "text.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -38,56 +36,22 @@ struct search {
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-#define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-
-/* To open a device can have effects, so it is known to be a regular file before it is opened. Takes fd, of O_PATH. */
-static int reopen_regular(int fd)
-{
-	struct stat st;
-	char link[48];
-	int opened = -1, error = EACCES;
-
-	if (fd < 0)
-		return -1;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		opened = open(link, READ_ONLY);
-		error = errno;
-	}
-	close(fd);
-	errno = error;
-	return opened;
-}
-
 int dsofiles_open_inside(pid_t pid, struct str path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	char root[48];
-	struct text name = { 0 };
-	int dir, fd, error;
+	int root = inside_root(pid), fd, error;
 
-	if (path.n == 0 || memchr(path.p, 0, path.n)) {
-		errno = ENOENT;
+	if (root < 0)
 		return -1;
-	}
-	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -1;
-	text_str(&name, path);
-	text_char(&name, '\0');
-	/* a kernel without openat2 (before 5.6) says ENOSYS: then nothing inside of a container is opened */
-	fd = (int)syscall(SYS_openat2, dir, name.p, &how, sizeof(how));
+	fd = inside_open(root, path, true);
 	error = errno;
-	close(dir);
-	text_free(&name);
+	close(root);
 	errno = error;
-	return reopen_regular(fd);
+	return fd;
 }
 
 static int open_here(const char *path)
 {
-	return reopen_regular(open(path, O_PATH | O_CLOEXEC));
+	return inside_reopen(open(path, O_PATH | O_CLOEXEC));
 }
 
 /* Reasons in the order in which they matter: what was met first is kept, but for a reason that tells more. */

@@ -27,6 +27,7 @@ struct keep_options {
 	bool all;            /* also binaries that every process of the host can reach: to fold elsewhere */
 	uint64_t max_bytes;  /* on disk, of symbols/ and jit/ together; 0: 1 GiB */
 	uint64_t min_age_s;  /* 0: a day */
+	double min_free;     /* share of the file system, 0..1, that is left free; 0: no limit */
 	unsigned hang_s;     /* so long at one thing is hanging; 0: 20 */
 	const char *proc;    /* /proc, or NULL */
 };
@@ -71,18 +72,23 @@ struct keep_counts {
 
 struct keep;
 
-/* To be called after privileges are dropped. NULL and *why when the folders cannot be had (links, others' folders), or no process. */
+/* To be called after privileges are dropped, and better before there are threads: it forks. Whoever calls it does not wait for
+ * children of no name (waitpid(-1)). NULL and *why when the folders cannot be had (links, others' folders), or no process. */
 struct keep *keep_start(const struct keep_options *o, const char **why);
 
 /* Whenever the state of a process is written into a window: at its first sample in it, and with each executable mapping
- * then and later. Cheap for what needs no keeping. */
-void keep_process(struct keep *k, const struct keep_process *p);
+ * then and later. Cheap for what needs no keeping. keep_process: true when it is elsewhere, in another mount namespace or
+ * with another root, so that its paths are not ours (PJ_PROCESS_ELSEWHERE). */
+bool keep_process(struct keep *k, const struct keep_process *p);
 void keep_mapping(struct keep *k, const struct keep_process *p, const struct keep_mapping *m);
 
 void keep_exit(struct keep *k, uint32_t pid); /* the process, not a thread of it */
 
-/* At each border: what was told is forgotten here, and will be told again. Looks after the keeper. */
+/* At each border: what was told is forgotten here, and will be told again. */
 void keep_window(struct keep *k);
+
+/* Looks after the keeper; every few seconds or more often, costs nothing. */
+void keep_tick(struct keep *k);
 
 /* Names of the snapshots of the kernel's symbols that held since the last border, newest first: for PJ_ITEM_KALLSYMS, one item
  * each. Returns how many, 0 to 2: there is a second one when the modules changed meanwhile. To be called before keep_window. */

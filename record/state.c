@@ -173,22 +173,19 @@ static void keep_map(struct state *s, const struct process *p, const struct mapp
 static void note_process(struct state *s, struct process *p)
 {
 	struct pj_process item = { 0 };
+	struct keep_process who;
+	bool elsewhere;
 
 	procfs_identify(p);
+	who = keeps(p);
+	elsewhere = s->keep ? keep_process(s->keep, &who) : p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
 	item = (struct pj_process){ .pid = p->pid,
 				    .inner_pid = p->inner_pid,
 				    .start = p->start_ticks,
 				    .mount_ns = p->mount_ns,
-				    .flags = p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns ?
-						     PJ_PROCESS_ELSEWHERE :
-						     0 };
+				    .flags = elsewhere ? PJ_PROCESS_ELSEWHERE : 0 };
 	chunk_put_item(&s->items, PJ_ITEM_PROCESS, &item, sizeof(item));
 	s->nprocesses++;
-	if (s->keep) {
-		struct keep_process who = keeps(p);
-
-		keep_process(s->keep, &who);
-	}
 }
 
 /* ---- before a sample ----------------------------------------------------------------------------------------- */

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jits.h"
+
+#include "arena.h"
+#include "inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MS ((uint64_t)1000000)
+#define SOON (500 * MS)
+#define FIND_MAX (30000 * MS)   /* a map that is not there is looked for at least so often */
+#define AGAIN (5000 * MS)       /* one that is there may be replaced */
+#define ALIVE (2000 * MS)
+#define LAST_STEPS 1000         /* of what an ended process left */
+
+struct jit {
+	uint32_t pid, uid, inner;
+	uint64_t start, mount_ns;
+	int process;
+	uint64_t since, look, alive, seen; /* ns: first seen, next looks, last told of */
+	struct jitcopy map, dump;
+	bool refused;                      /* was counted as untrusted since it was seen last */
+	bool map_counted, dump_counted;
+};
+
+/* ---- opening ---------------------------------------------------------------------------------------------------------- */
+
+static void enter(struct jits *j, uint64_t mount_ns)
+{
+	if (j->enter)
+		j->enter(j->to, mount_ns);
+}
+
+static int root_of(struct jits *j, const struct jit *p, uint64_t now)
+{
+	int root = foreign_root(p->process), held;
+
+	if (root >= 0)
+		return root;
+	held = foreign_roots_find(j->roots, p->mount_ns, now);
+	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
+/* Counted once for each time it is seen. */
+static void refuse(struct jits *j, struct jit *p, enum jits_event why)
+{
+	if (!p->refused)
+		j->count[why]++;
+	p->refused = true;
+}
+
+/* A plain file of that user. Takes fd; -1 when it is not. */
+static int trusted(struct jits *j, struct jit *p, int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && (st.st_uid == p->uid || st.st_uid == 0) && st.st_nlink <= 1))
+		return fd;
+	close(fd);
+	refuse(j, p, JITS_UNTRUSTED);
+	return -1;
+}
+
+static int open_map(struct jits *j, struct jit *p, uint64_t now)
+{
+	int root = root_of(j, p, now), tmp = -1, fd = -1, error;
+	char name[40];
+
+	foreign_identity(p->process, &p->uid, &p->inner); /* it may have become another user meanwhile */
+	snprintf(name, sizeof(name), "perf-%u.map", p->inner);
+	if (root >= 0)
+		tmp = inside_folder(root, STR("/tmp"));
+	if (tmp >= 0)
+		fd = inside_open(tmp, str_of(name), false);
+	error = errno;
+	if (tmp >= 0)
+		close(tmp);
+	if (root >= 0)
+		close(root);
+	if (fd < 0 && (error == ELOOP || error == EINVAL)) /* a link, or no regular file */
+		refuse(j, p, JITS_UNTRUSTED);
+	else if (fd < 0 && (error == EACCES || error == EPERM))
+		refuse(j, p, JITS_FORBIDDEN);
+	return trusted(j, p, fd);
+}
+
+static void copy_name(const struct jit *p, const char *kind, char name[64])
+{
+	snprintf(name, 64, "%u-%llu.%s", p->pid, (unsigned long long)p->start, kind);
+}
+
+/* ---- one process ---------------------------------------------------------------------------------------------------------- */
+
+static void count(struct jits *j, enum jitcopy_why why)
+{
+	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE, [JITCOPY_NO_TEXT] = JITS_UNTRUSTED, [JITCOPY_DISK] = JITS_DISK };
+
+	if (why != JITCOPY_OK)
+		j->count[event[why]]++;
+}
+
+/* False: there was nothing new. */
+static bool copy(struct jits *j, struct jitcopy *c, bool *counted)
+{
+	uint64_t bytes = 0;
+	int folder;
+
+	if (c->fd < 0 || c->ended)
+		return false;
+	folder = keepdir_jit(j->dir);
+	if (folder < 0 || !keepdir_room(j->dir, 0)) {
+		j->count[JITS_DISK]++;
+		c->ended = true;
+		return false;
+	}
+	count(j, jitcopy_go_on(c, folder, &j->limits, &bytes));
+	j->dir->bytes += bytes;
+	if (bytes && !*counted) {
+		*counted = true;
+		j->count[JITS_KEPT]++;
+	}
+	return bytes > 0;
+}
+
+static void look_for_map(struct jits *j, struct jit *p, uint64_t now)
+{
+	int fd, folder;
+	char name[64];
+
+	if (now < p->look || p->map.ended)
+		return;
+	fd = open_map(j, p, now);
+	if (fd >= 0 && (folder = keepdir_jit(j->dir)) >= 0) {
+		if (!p->map.name[0]) {
+			copy_name(p, "map", name);
+			jitcopy_open(&p->map, JITCOPY_MAP, fd, folder, name);
+		} else {
+			jitcopy_follow(&p->map, fd, folder, &j->limits);
+		}
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	p->look = (now - p->since) / 8;
+	p->look = now + (p->map.fd >= 0 ? AGAIN : p->look < SOON ? SOON : p->look > FIND_MAX ? FIND_MAX : p->look);
+}
+
+static void free_jit(struct jit *p)
+{
+	jitcopy_close(&p->map);
+	jitcopy_close(&p->dump);
+	if (p->process >= 0)
+		close(p->process);
+	free(p);
+}
+
+/* It ended, or is as good as: all that is there. */
+static void finish(struct jits *j, size_t i, uint64_t now)
+{
+	struct jit *p = j->jit[i];
+
+	enter(j, p->mount_ns);
+	p->look = 0;
+	look_for_map(j, p, now);
+	for (unsigned n = 0; n < LAST_STEPS && copy(j, &p->map, &p->map_counted); n++)
+		;
+	for (unsigned n = 0; n < LAST_STEPS && copy(j, &p->dump, &p->dump_counted); n++)
+		;
+	enter(j, 0);
+	free_jit(p);
+	j->jit[i] = j->jit[--j->n];
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------------------------- */
+
+static size_t find(const struct jits *j, uint32_t pid)
+{
+	size_t i = 0;
+
+	while (i < j->n && j->jit[i]->pid != pid)
+		i++;
+	return i;
+}
+
+static void make_room(struct jits *j, uint64_t now)
+{
+	size_t oldest = 0;
+
+	if (j->n < JITS_MOST)
+		return;
+	for (size_t i = 1; i < j->n; i++)
+		if (j->jit[i]->seen < j->jit[oldest]->seen)
+			oldest = i;
+	finish(j, oldest, now);
+}
+
+/* The process, new if need be; NULL: it is gone, or nothing of it may be read. */
+static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
+{
+	size_t i = find(j, pid);
+	struct jit *p;
+	int process;
+
+	if (i < j->n && j->jit[i]->start != start) {
+		finish(j, i, now); /* the number is another's by now */
+		i = j->n;
+	}
+	if (i == j->n) {
+		process = start ? foreign_process(j->proc, pid, start) : -1;
+		if (process < 0) {
+			j->count[JITS_GONE]++;
+			return NULL;
+		}
+		make_room(j, now);
+		p = mem_alloc(sizeof(*p), 1);
+		*p = (struct jit){ .pid = pid, .start = start, .mount_ns = mount_ns, .process = process, .since = now, .alive = now + ALIVE };
+		p->map.fd = p->dump.fd = -1;
+		if (!foreign_identity(process, &p->uid, &p->inner)) {
+			free_jit(p);
+			j->count[JITS_GONE]++;
+			return NULL;
+		}
+		j->jit[j->n++] = p;
+		i = j->n - 1;
+	}
+	j->jit[i]->seen = now;
+	return j->jit[i];
+}
+
+/* The copies are needed by one more window. */
+static void touch(struct jits *j, const struct jit *p)
+{
+	static const char *const kinds[] = { "map", "map.1", "dump" };
+	char name[64];
+
+	for (size_t i = 0; i < countof(kinds) && j->dir->boot_jit >= 0; i++) {
+		copy_name(p, kinds[i], name);
+		utimensat(j->dir->boot_jit, name, NULL, AT_SYMLINK_NOFOLLOW);
+	}
+}
+
+void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
+{
+	struct jit *p = need(j, pid, start, mount_ns, now);
+
+	if (!p)
+		return;
+	p->refused = false;
+	touch(j, p);
+	enter(j, mount_ns);
+	look_for_map(j, p, now);
+	copy(j, &p->map, &p->map_counted);
+	enter(j, 0);
+}
+
+void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct foreign_mapping *m, uint64_t now)
+{
+	struct jit *p = need(j, pid, start, mount_ns, now);
+	int root, fd, folder;
+	char name[64];
+
+	if (!p)
+		return;
+	touch(j, p);
+	if (p->dump.name[0])
+		return;
+	enter(j, mount_ns);
+	root = root_of(j, p, now);
+	fd = foreign_open(root, p->process, m);
+	if (root >= 0)
+		close(root);
+	if (fd < 0)
+		j->count[JITS_OTHER]++;
+	fd = trusted(j, p, fd);
+	folder = fd >= 0 ? keepdir_jit(j->dir) : -1;
+	if (folder >= 0) {
+		copy_name(p, "dump", name);
+		jitcopy_open(&p->dump, JITCOPY_DUMP, fd, folder, name);
+		copy(j, &p->dump, &p->dump_counted);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	enter(j, 0);
+}
+
+void jits_exit(struct jits *j, uint32_t pid, uint64_t now)
+{
+	size_t i = find(j, pid);
+
+	if (i < j->n)
+		finish(j, i, now);
+}
+
+void jits_tick(struct jits *j, uint64_t now)
+{
+	for (size_t i = 0; i < j->n;) {
+		struct jit *p = j->jit[i];
+
+		enter(j, p->mount_ns);
+		look_for_map(j, p, now);
+		copy(j, &p->map, &p->map_counted);
+		copy(j, &p->dump, &p->dump_counted);
+		enter(j, 0);
+		if (now >= p->alive && !foreign_lives(p->process)) {
+			finish(j, i, now);
+			continue;
+		}
+		p->alive = now >= p->alive ? now + ALIVE : p->alive;
+		i++;
+	}
+}
+
+void jits_free(struct jits *j, uint64_t now)
+{
+	while (j->n)
+		finish(j, j->n - 1, now);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keep.h"
+
+#include "arena.h"
+#include "diag.h"
+#include "hash.h"
+#include "keepdir.h"
+#include "keeper.h"
+#include "kernelkeep.h"
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+#define TOLD 4096        /* things that were told in this window; powers of two */
+#define VERDICTS 1024
+#define MOST_KEEPERS 8   /* that failed, before keeping ends */
+
+struct verdict {
+	uint32_t pid;
+	bool elsewhere, jit; /* jit: the keeper wants to know when it ends */
+	uint64_t start;
+};
+
+struct keep {
+	struct keep_options o;
+	struct keeper_options keeper_options;
+	struct keep_shared *shared;
+	uint64_t own_ns;
+	pid_t keeper;         /* 0: none */
+	int wake;
+	uint64_t hang_ns, started, border;
+	uint64_t dropped, hung, crashed, gone;
+	bool off, said;       /* keepers failed too often */
+	uint64_t told[TOLD];
+	struct verdict verdict[VERDICTS];
+	char boot[KEEPDIR_BOOT + 1];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* ---- the keeper ------------------------------------------------------------------------------------------------------------ */
+
+/* The child has nothing of the recorder but the ring, the pipe and stderr: descriptors of events, rings and locked windows
+ * would live on with it. Signals of the terminal are for the recorder, which then asks it to end. */
+NORETURN static void be_keeper(struct keep *k, int wake)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2 };
+	struct rlimit none = { 0, 0 };
+	sigset_t no_signals;
+
+	for (size_t i = 0; i < countof(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&no_signals);
+	sigprocmask(SIG_SETMASK, &no_signals, NULL);
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_NAME, "pjrecord-keeper");
+	if (wake != 3)
+		dup2(wake, 3);
+	syscall(SYS_close_range, 4u, ~0u, 0u);
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	open("/dev/null", O_RDONLY);
+	open("/dev/null", O_WRONLY);
+	keeper_run(k->shared, &k->keeper_options, 3);
+	_exit(0);
+}
+
+static bool start_keeper(struct keep *k)
+{
+	struct keep_shared *s = k->shared;
+	int wake[2];
+
+	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
+		return false;
+	atomic_store(&s->busy_since, 0);
+	atomic_store(&s->tail, atomic_load(&s->head));
+	atomic_store(&s->sleeping, 0);
+	k->started = now_ns();
+	k->keeper = fork();
+	if (k->keeper == 0) {
+		close(wake[1]);
+		be_keeper(k, wake[0]);
+	}
+	close(wake[0]);
+	k->wake = wake[1];
+	if (k->keeper > 0)
+		return true;
+	k->keeper = 0;
+	close(wake[1]);
+	k->wake = -1;
+	return false;
+}
+
+/* It must not be in that mount namespace again. */
+static void avoid(struct keep *k, uint64_t mount_ns)
+{
+	for (size_t i = 0; i < KEEP_AVOID; i++) {
+		if (k->shared->avoid[i] == mount_ns)
+			return;
+		if (k->shared->avoid[i])
+			continue;
+		k->shared->avoid[i] = mount_ns;
+		return;
+	}
+	k->off = true;
+}
+
+static void end_keeper(struct keep *k)
+{
+	close(k->wake);
+	k->wake = -1;
+	k->keeper = 0;
+}
+
+void keep_tick(struct keep *k)
+{
+	struct keep_shared *s = k->shared;
+	uint64_t now = now_ns(), since = atomic_load_explicit(&s->busy_since, memory_order_acquire);
+	uint64_t ns = atomic_load_explicit(&s->busy_ns, memory_order_relaxed);
+
+	if (k->keeper && waitpid(k->keeper, NULL, WNOHANG) == k->keeper) {
+		k->crashed++;
+		if (since && ns)
+			avoid(k, ns);
+		end_keeper(k);
+	} else if (k->keeper && since && now > since && now - since > k->hang_ns) {
+		k->hung++;
+		if (ns)
+			avoid(k, ns);
+		/* where it hangs it may not even be killable; it is left to init */
+		kill(k->keeper, SIGKILL);
+		waitpid(k->keeper, NULL, WNOHANG);
+		end_keeper(k);
+	}
+	if (k->keeper)
+		return;
+	if (k->hung + k->crashed >= MOST_KEEPERS)
+		k->off = true;
+	if (k->off && !k->said) {
+		k->said = true;
+		warn("symbols and maps of JITs are not kept any more: %llu keepers hung, %llu crashed", (unsigned long long)k->hung,
+		     (unsigned long long)k->crashed);
+	}
+	if (!k->off && now - k->started > k->hang_ns / 2) {
+		memset(k->told, 0, sizeof(k->told));
+		start_keeper(k);
+	}
+}
+
+/* ---- starting ---------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t inode_of(const char *proc, const char *name)
+{
+	char path[256];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", proc, name);
+	return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+static void set_defaults(struct keep *k, const struct keep_options *o)
+{
+	k->o = *o;
+	k->o.proc = o->proc ? o->proc : "/proc";
+	k->hang_ns = (o->hang_s ? o->hang_s : 20) * SECOND;
+	k->keeper_options = (struct keeper_options){
+		.dir = o->dir, .proc = k->o.proc, .max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)1 << 30,
+		.min_age_s = o->min_age_s ? o->min_age_s : 86400, .min_free = o->min_free,
+	};
+}
+
+struct keep *keep_start(const struct keep_options *o, const char **why)
+{
+	struct keep *k = mem_alloc(sizeof(*k), 1);
+	struct keepdir d;
+
+	set_defaults(k, o);
+	k->wake = -1;
+	*why = keepdir_open(&d, o->dir, k->o.proc, 0);
+	memcpy(k->boot, d.boot, sizeof(k->boot));
+	keepdir_close(&d);
+	k->shared = *why ? NULL : mmap(NULL, sizeof(*k->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!*why && k->shared == MAP_FAILED) {
+		k->shared = NULL;
+		*why = "no memory that can be shared";
+	}
+	k->own_ns = inode_of(k->o.proc, "self/ns/mnt");
+	k->border = now_ns();
+	if (!*why && !start_keeper(k))
+		*why = strerror(errno);
+	if (!*why)
+		return k;
+	if (k->shared)
+		munmap(k->shared, sizeof(*k->shared));
+	free(k);
+	return NULL;
+}
+
+/* ---- telling ------------------------------------------------------------------------------------------------------------------ */
+
+static void put(struct keep *k, struct keep_message *m, struct str path)
+{
+	if (!k->keeper || !keepring_put(k->shared, m, path)) {
+		k->dropped++;
+		return;
+	}
+	if (atomic_exchange(&k->shared->sleeping, 0) && write(k->wake, "", 1) < 0)
+		return; /* full: it will wake */
+}
+
+/* Was it told in this window? */
+static bool is_told(struct keep *k, uint64_t key)
+{
+	uint64_t gone = atomic_load_explicit(&k->shared->gone, memory_order_relaxed);
+	uint64_t *slot = &k->told[key & (TOLD - 1)];
+
+	if (gone != k->gone) { /* who told of it may have been too short-lived */
+		k->gone = gone;
+		memset(k->told, 0, sizeof(k->told));
+	}
+	if (*slot == key)
+		return true;
+	*slot = key;
+	return false;
+}
+
+static uint64_t key_of(enum keep_kind kind, const struct keep_process *p, const struct keep_mapping *m)
+{
+	uint64_t id[5] = { kind, 0, 0, 0, 0 };
+
+	if (!m) {
+		id[1] = p->pid;
+		id[2] = p->start;
+		id[3] = p->mount_ns;
+	} else if (m->build_id_n) {
+		memcpy(id + 1, m->build_id, 20);
+	} else {
+		id[1] = (uint64_t)m->major << 32 | m->minor;
+		id[2] = m->inode;
+		id[3] = m->generation;
+	}
+	return hash_bytes(id, sizeof(id)) | 1;
+}
+
+static void tell(struct keep *k, enum keep_kind kind, const struct keep_process *p, const struct keep_mapping *m, uint64_t key)
+{
+	struct keep_message message = { .kind = kind, .process = *p };
+
+	if (is_told(k, key))
+		return;
+	if (m) {
+		message.mapping = (struct foreign_mapping){ .start = m->start, .major = m->major, .minor = m->minor, .inode = m->inode,
+							    .generation = m->generation, .build_id_n = m->build_id_n };
+		memcpy(message.mapping.build_id, m->build_id, sizeof(m->build_id));
+	}
+	put(k, &message, m ? m->path : (struct str){ 0 });
+}
+
+/* In another mount namespace, or with another root in ours. */
+static bool is_elsewhere(const struct keep *k, const struct keep_process *p)
+{
+	char path[256], root[2];
+
+	if (p->mount_ns == 0)
+		return false;
+	if (p->mount_ns != k->own_ns)
+		return true;
+	snprintf(path, sizeof(path), "%s/%u/root", k->o.proc, p->pid);
+	return readlink(path, root, sizeof(root)) == sizeof(root); /* longer than "/" */
+}
+
+static struct verdict *verdict_of(struct keep *k, const struct keep_process *p)
+{
+	struct verdict *v = &k->verdict[p->pid & (VERDICTS - 1)];
+
+	if (v->pid != p->pid || v->start != p->start || p->start == 0)
+		*v = (struct verdict){ p->pid, is_elsewhere(k, p), false, p->start };
+	return v;
+}
+
+bool keep_process(struct keep *k, const struct keep_process *p)
+{
+	struct verdict *v = verdict_of(k, p);
+
+	if (v->elsewhere)
+		tell(k, KEEP_ROOT, p, NULL, key_of(KEEP_ROOT, p, NULL));
+	return v->elsewhere;
+}
+
+/* Code of no file, as fold sees it: its names are in a map. */
+static bool is_jit(struct str path)
+{
+	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) || str_starts(path, STR("/anon_hugepage")) ||
+	       str_starts(path, STR("/memfd:")) || str_starts(path, STR("/SYSV")) || str_eq(path, STR("[heap]")) ||
+	       str_starts(path, STR("[stack"));
+}
+
+static bool is_dump(struct str path)
+{
+	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+
+	if (str_ends(base, STR(" (deleted)")))
+		base.n -= strlen(" (deleted)");
+	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
+}
+
+void keep_mapping(struct keep *k, const struct keep_process *p, const struct keep_mapping *m)
+{
+	struct verdict *v = verdict_of(k, p);
+	bool jit = is_jit(m->path), memory = str_starts(m->path, STR("/memfd:"));
+	bool file = (!jit || memory) && m->path.p[0] == '/' && (m->inode || m->build_id_n);
+
+	if (jit && p->start) {
+		v->jit = true;
+		tell(k, KEEP_JIT, p, NULL, key_of(KEEP_JIT, p, NULL));
+	}
+	if (is_dump(m->path)) {
+		if ((v->elsewhere || k->o.all) && p->start) {
+			v->jit = true;
+			tell(k, KEEP_DUMP, p, m, key_of(KEEP_DUMP, p, NULL));
+		}
+	} else if (file && (v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")))) {
+		tell(k, KEEP_BINARY, p, m, key_of(KEEP_BINARY, p, m));
+	}
+}
+
+void keep_exit(struct keep *k, uint32_t pid)
+{
+	struct verdict *v = &k->verdict[pid & (VERDICTS - 1)];
+	struct keep_message m = { .kind = KEEP_EXIT, .process.pid = pid };
+
+	if (v->pid == pid && v->jit)
+		put(k, &m, (struct str){ 0 });
+	if (v->pid == pid)
+		*v = (struct verdict){ 0 };
+}
+
+void keep_window(struct keep *k)
+{
+	struct keep_message m = { .kind = KEEP_WINDOW };
+
+	memset(k->told, 0, sizeof(k->told));
+	k->border = now_ns();
+	put(k, &m, (struct str){ 0 });
+	keep_tick(k);
+}
+
+/* ---- asking --------------------------------------------------------------------------------------------------------------------- */
+
+size_t keep_kernels(struct keep *k, char names[2][64])
+{
+	const struct keep_shared *s = k->shared;
+	uint64_t now = atomic_load(&s->kernel_now), before = atomic_load(&s->kernel_before), changed = atomic_load(&s->kernel_changed);
+	char name[KEEPDIR_PATH];
+	size_t n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		uint64_t number = i == 0 ? now : before;
+
+		if (number == 0 || (i == 1 && (before == now || changed < k->border)))
+			break;
+		kernelkeep_name(name, k->boot, number);
+		snprintf(names[n++], 64, "%.63s", name);
+	}
+	return n;
+}
+
+struct keep_counts keep_counts(struct keep *k)
+{
+	const struct keep_shared *s = k->shared;
+	struct keep_counts c = {
+		.binaries = s->count[COUNT_BINARIES], .maps = s->count[COUNT_MAPS], .kernels = s->count[COUNT_KERNELS],
+		.bytes = s->count[COUNT_BYTES], .removed = s->count[COUNT_REMOVED], .forced = s->count[COUNT_FORCED],
+		.kernel_hidden = s->count[COUNT_HIDDEN], .dropped = k->dropped, .hung = k->hung, .crashed = k->crashed,
+	};
+
+	for (size_t i = 0; i < KEEP_WHYS; i++)
+		c.failed[i] = s->failed[i];
+	return c;
+}
+
+void keep_text(struct text *t, const struct keep_counts *c)
+{
+	static const char *const whys[KEEP_WHYS] = {
+		[KEEP_GONE] = "of processes that ended too soon",
+		[KEEP_FORBIDDEN] = "without permission (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)",
+		[KEEP_OTHER] = "whose file was replaced", [KEEP_NOT_ELF] = "that name nothing", [KEEP_LARGE] = "too large",
+		[KEEP_UNTRUSTED] = "that are links, not the process' own, or no text", [KEEP_DISK] = "for want of space or permission to write",
+		[KEEP_HUNG] = "where a keeper hung",
+	};
+	const char *sep = "; not kept: ";
+
+	if (c->binaries || c->maps)
+		text_printf(t, "kept %llu binar%s, %llu map%s", (unsigned long long)c->binaries, c->binaries == 1 ? "y" : "ies",
+			    (unsigned long long)c->maps, c->maps == 1 ? "" : "s");
+	for (size_t i = 0; i < KEEP_WHYS; i++) {
+		if (!c->failed[i])
+			continue;
+		text_printf(t, "%s%llu %s", t->n ? sep : sep + 2, (unsigned long long)c->failed[i], whys[i]);
+		sep = ", ";
+	}
+	if (c->dropped)
+		text_printf(t, "%s%llu messages to the keeper did not fit", t->n ? "; " : "", (unsigned long long)c->dropped);
+	if (c->kernel_hidden)
+		text_printf(t, "%skernel addresses are hidden: sysctl kernel.kptr_restrict=0, or CAP_SYSLOG", t->n ? "; " : "");
+	if (c->forced)
+		text_printf(t, "%s%llu files removed for space that a window needs", t->n ? "; " : "", (unsigned long long)c->forced);
+	if (c->hung + c->crashed)
+		text_printf(t, "%s%llu keepers hung, %llu crashed", t->n ? "; " : "", (unsigned long long)c->hung, (unsigned long long)c->crashed);
+}
+
+struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
+{
+	struct timespec pause = { 0, 2000000 };
+	uint64_t until = now_ns() + deadline_ms * UINT64_C(1000000);
+	struct keep_counts c;
+	bool ended = !k->keeper;
+
+	atomic_store(&k->shared->stop, 1);
+	if (k->keeper && write(k->wake, "", 1) < 0)
+		ended = false; /* full: it will see */
+	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && now_ns() < until)
+		nanosleep(&pause, NULL);
+	if (!ended) {
+		k->hung++;
+		kill(k->keeper, SIGKILL);
+		waitpid(k->keeper, NULL, WNOHANG);
+	}
+	c = keep_counts(k);
+	if (k->wake >= 0)
+		close(k->wake);
+	munmap(k->shared, sizeof(*k->shared));
+	free(k);
+	return c;
+}

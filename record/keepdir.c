@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keepdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define ALL_WRITE 02
+#define TEMP ".keep-"
+#define TEMP_AGE 3600 /* s: whoever wrote it is gone */
+#define LOOK_NS 1000000000u
+#define SLACK 60 /* s */
+
+/* ---- folders ------------------------------------------------------------------------------------------------------ */
+
+/* A folder that nobody else can write to; -1 and errno, EPERM when it is somebody else's. */
+static int own_folder(int at, const char *name, bool make)
+{
+	struct stat st;
+	int fd;
+
+	if (make && mkdirat(at, name, 0750) < 0 && errno != EEXIST)
+		return -1;
+	fd = openat(at, name, FOLDER);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & ALL_WRITE))
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+static bool read_boot(const char *proc, char boot[KEEPDIR_BOOT + 1])
+{
+	char path[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", proc);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, boot, KEEPDIR_BOOT) : -1;
+	if (fd >= 0)
+		close(fd);
+	boot[KEEPDIR_BOOT] = 0;
+	for (int i = 0; i < KEEPDIR_BOOT && n == KEEPDIR_BOOT; i++)
+		if (!byte_is_hex(boot[i]) && boot[i] != '-')
+			return false;
+	return n == KEEPDIR_BOOT;
+}
+
+const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free)
+{
+	*k = (struct keepdir){ .dir = -1, .symbols = -1, .jit = -1, .boot_jit = -1, .min_free = min_free };
+	if (!read_boot(proc, k->boot))
+		return "the id of this boot cannot be read";
+	k->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (k->dir < 0)
+		return strerror(errno);
+	k->symbols = own_folder(k->dir, "symbols", false);
+	if (k->symbols < 0 && errno != ENOENT)
+		return "symbols/ in it is a link, no folder, or not ours";
+	k->jit = own_folder(k->dir, "jit", false);
+	if (k->jit < 0 && errno != ENOENT)
+		return "jit/ in it is a link, no folder, or not ours";
+	return NULL;
+}
+
+void keepdir_close(struct keepdir *k)
+{
+	int *fd[] = { &k->dir, &k->symbols, &k->jit, &k->boot_jit };
+
+	for (size_t i = 0; i < countof(fd); i++) {
+		if (*fd[i] >= 0)
+			close(*fd[i]);
+		*fd[i] = -1;
+	}
+}
+
+static bool need_symbols(struct keepdir *k)
+{
+	if (k->symbols < 0)
+		k->symbols = own_folder(k->dir, "symbols", true);
+	return k->symbols >= 0;
+}
+
+int keepdir_jit(struct keepdir *k)
+{
+	if (k->jit < 0)
+		k->jit = own_folder(k->dir, "jit", true);
+	if (k->boot_jit < 0 && k->jit >= 0)
+		k->boot_jit = own_folder(k->jit, k->boot, true);
+	return k->boot_jit;
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------------- */
+
+void keepdir_build_id(char path[KEEPDIR_PATH], const uint8_t *id, unsigned n)
+{
+	int at = snprintf(path, KEEPDIR_PATH, ".build-id/");
+
+	for (unsigned i = 0; i < n && i < 20; i++)
+		at += snprintf(path + at, KEEPDIR_PATH - (size_t)at, i ? "%02x" : "%02x/", id[i]);
+	snprintf(path + at, KEEPDIR_PATH - (size_t)at, ".debug");
+}
+
+void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation)
+{
+	snprintf(path, KEEPDIR_PATH, "%s/%x-%x-%llx-%llx", k->boot, major, minor, (unsigned long long)inode,
+		 (unsigned long long)generation);
+}
+
+/* The folders that path needs. */
+static bool make_folders(struct keepdir *k, const char *path)
+{
+	char part[KEEPDIR_PATH];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int n = (int)(slash - path);
+
+		snprintf(part, sizeof(part), "%.*s", n, path);
+		if (mkdirat(k->symbols, part, 0750) < 0 && errno != EEXIST)
+			return false;
+	}
+	return true;
+}
+
+bool keepdir_touch(struct keepdir *k, const char *path)
+{
+	return k->symbols >= 0 && utimensat(k->symbols, path, NULL, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool keepdir_room(struct keepdir *k, uint64_t n)
+{
+	uint64_t now = now_ns();
+	struct statvfs v;
+
+	if (k->min_free > 0 && now - k->looked_ns > LOOK_NS) {
+		k->looked_ns = now;
+		k->full = fstatvfs(k->dir, &v) == 0 && (double)v.f_bavail < k->min_free * (double)v.f_blocks;
+	}
+	if (!k->full)
+		k->bytes += n;
+	else
+		errno = ENOSPC;
+	return !k->full;
+}
+
+bool keepdir_begin(struct keepdir *k, struct keepdir_file *f)
+{
+	f->fd = -1;
+	if (!need_symbols(k) || !keepdir_room(k, 0))
+		return false;
+	snprintf(f->temp, sizeof(f->temp), TEMP "%ld-%u", (long)getpid(), ++k->serial);
+	f->fd = openat(k->symbols, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	return f->fd >= 0;
+}
+
+void keepdir_discard(struct keepdir *k, struct keepdir_file *f)
+{
+	int error = errno;
+
+	if (f->fd >= 0) {
+		close(f->fd);
+		unlinkat(k->symbols, f->temp, 0);
+	}
+	f->fd = -1;
+	errno = error;
+}
+
+bool keepdir_link(struct keepdir *k, const char *path, const char *also)
+{
+	if (!make_folders(k, also))
+		return false;
+	unlinkat(k->symbols, also, 0);
+	return linkat(k->symbols, path, k->symbols, also, 0) == 0;
+}
+
+bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path, const char *also)
+{
+	struct stat st;
+
+	if (fsync(f->fd) < 0 || fstat(f->fd, &st) < 0 || !make_folders(k, path) || renameat(k->symbols, f->temp, k->symbols, path) < 0) {
+		keepdir_discard(k, f);
+		return false;
+	}
+	close(f->fd);
+	f->fd = -1;
+	k->bytes += (uint64_t)st.st_blocks * 512;
+	return !also || keepdir_link(k, path, also);
+}
+
+/* ---- what may go ------------------------------------------------------------------------------------------------------ */
+
+#define AGES 512
+
+struct sweep {
+	struct keepdir *k;
+	uint64_t needed;      /* s since 1970: what is older is needed by no window */
+	uint64_t now, oldest, total, target;
+	bool counting;        /* first pass */
+	uint64_t age[AGES];   /* bytes by time of modification */
+	size_t cut;           /* in the second pass: what is before goes */
+	struct keepdir_swept swept;
+};
+
+static size_t age_of(const struct sweep *s, uint64_t mtime)
+{
+	uint64_t width = (s->now - s->oldest) / AGES + 1;
+
+	return mtime <= s->oldest ? 0 : mtime >= s->now ? AGES - 1 : (size_t)((mtime - s->oldest) / width);
+}
+
+/* A link of a file that has several counts for its part. */
+static uint64_t disk_bytes(const struct stat *st)
+{
+	return (uint64_t)st->st_blocks * 512 / (st->st_nlink ? st->st_nlink : 1);
+}
+
+static void sweep_file(struct sweep *s, int folder, const char *name, const struct stat *st)
+{
+	uint64_t mtime = st->st_mtime > 0 ? (uint64_t)st->st_mtime : 0, bytes = disk_bytes(st);
+
+	if (strncmp(name, TEMP, strlen(TEMP)) == 0) {
+		if (mtime + TEMP_AGE < s->now)
+			unlinkat(folder, name, 0);
+		return;
+	}
+	if (s->counting) {
+		if (mtime < s->needed && unlinkat(folder, name, 0) == 0) {
+			s->swept.removed++;
+			return;
+		}
+		s->age[age_of(s, mtime)] += bytes;
+		s->total += bytes;
+	} else if (s->total > s->target && age_of(s, mtime) <= s->cut && unlinkat(folder, name, 0) == 0) {
+		s->total -= bytes < s->total ? bytes : s->total;
+		s->swept.forced++;
+	}
+}
+
+/* The files of a folder (taken over), of its folders, and of theirs; then what is empty. */
+static void sweep_folder(struct sweep *s, int fd, unsigned depth)
+{
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	struct stat st;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(dir))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISDIR(st.st_mode) && depth < 2) {
+			sweep_folder(s, openat(dirfd(dir), e->d_name, FOLDER), depth + 1);
+			if (strcmp(e->d_name, s->k->boot) != 0)
+				unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* succeeds when it is empty */
+		} else if (S_ISREG(st.st_mode)) {
+			sweep_file(s, dirfd(dir), e->d_name, &st);
+		}
+	}
+	closedir(dir);
+}
+
+static void sweep_all(struct sweep *s)
+{
+	sweep_folder(s, openat(s->k->dir, "symbols", FOLDER), 0);
+	sweep_folder(s, openat(s->k->dir, "jit", FOLDER), 0);
+}
+
+/* E of the oldest E.data in a folder of DIR, if it is older than that. */
+static uint64_t oldest_window(const struct keepdir *k, const char *folder, uint64_t oldest)
+{
+	int fd = openat(k->dir, folder, FOLDER);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return oldest;
+	}
+	while ((e = readdir(dir))) {
+		struct str name = str_of(e->d_name);
+		uint64_t epoch;
+
+		if (str_ends(name, STR(".data")) && str_u64(str_head(name, name.n - 5), &epoch) && epoch < oldest)
+			oldest = epoch;
+	}
+	closedir(dir);
+	return oldest;
+}
+
+struct keepdir_swept keepdir_sweep(struct keepdir *k, uint64_t max_bytes, uint64_t min_age_s)
+{
+	struct sweep s = { .k = k, .now = (uint64_t)time(NULL), .target = max_bytes - max_bytes / 10, .counting = true };
+	uint64_t old = 0;
+
+	s.needed = oldest_window(k, "recording", oldest_window(k, "out", s.now));
+	s.needed -= s.needed > SLACK ? SLACK : s.needed; /* E may be a little later than the window began */
+	if (s.needed + min_age_s > s.now)
+		s.needed = s.now > min_age_s ? s.now - min_age_s : 0;
+	/* as far as times tell: what is older still is in the first of the ages */
+	s.oldest = s.now > 90 * 86400u ? s.now - 90 * 86400u : 0;
+	s.oldest = s.oldest > s.needed ? s.oldest : s.needed;
+	sweep_all(&s);
+	if (max_bytes && s.total > max_bytes) {
+		s.counting = false;
+		for (s.cut = 0; s.cut < AGES - 1; s.cut++) {
+			old += s.age[s.cut];
+			if (s.total - old <= s.target)
+				break;
+		}
+		sweep_all(&s);
+	}
+	k->bytes = s.total;
+	return s.swept;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keepdir.h - DIR/symbols and DIR/jit as files: names, folders, files that appear whole, and which may go.
+ *
+ * A kept file's time of modification is that of the last window that needed it (keepdir_touch), so what may be removed
+ * follows from names and times alone, whoever wrote them, and needs no table: see keepdir_sweep. A file that has two
+ * names (build-id, and numbers of the file) is one file with two links, so it has one time.
+ */
+#ifndef PJ_KEEPDIR_H
+#define PJ_KEEPDIR_H
+
+#include "str.h"
+
+#define KEEPDIR_PATH 128
+#define KEEPDIR_BOOT 36
+
+struct keepdir {
+	int dir, symbols, jit;      /* descriptors; -1: not made yet */
+	int boot_jit;               /* jit/BOOT */
+	char boot[KEEPDIR_BOOT + 1];
+	unsigned serial;            /* of temporary files */
+	uint64_t bytes;             /* on disk, as of the last sweep and what was added since */
+	double min_free;            /* share of the file system that stays free */
+	bool full;                  /* it is not, for now */
+	uint64_t looked_ns;         /* when that was found out */
+};
+
+/* NULL, or why DIR cannot be used, a static text: a folder in it is a link or somebody else's. Nothing is made. */
+const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free);
+void keepdir_close(struct keepdir *k);
+
+/* Names below symbols/. */
+void keepdir_build_id(char path[KEEPDIR_PATH], const uint8_t *id, unsigned n);
+void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation);
+
+/* Is it there? Then it is needed now. */
+bool keepdir_touch(struct keepdir *k, const char *path);
+
+/* A file below symbols/ in the making: -1 and errno when there is no room or no permission. */
+struct keepdir_file {
+	int fd;
+	char temp[48];
+};
+bool keepdir_begin(struct keepdir *k, struct keepdir_file *f);
+/* It takes its name, and also another one (or NULL); false and errno: it is gone. */
+bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path, const char *also);
+void keepdir_discard(struct keepdir *k, struct keepdir_file *f);
+/* Another name for what is there. */
+bool keepdir_link(struct keepdir *k, const char *path, const char *also);
+
+/* jit/BOOT, made when need be; -1 and errno. Not the caller's. */
+int keepdir_jit(struct keepdir *k);
+
+/* May n bytes more be written? Counts them. */
+bool keepdir_room(struct keepdir *k, uint64_t n);
+
+struct keepdir_swept {
+	uint64_t removed, forced; /* files that no window needs any more; that one needs, but max_bytes was exceeded */
+};
+
+/* Removes what is older than the oldest window in DIR/out and DIR/recording and older than min_age_s, and then, beyond max_bytes,
+ * what was needed longest ago until a tenth is free. */
+struct keepdir_swept keepdir_sweep(struct keepdir *k, uint64_t max_bytes, uint64_t min_age_s);
+
+#endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keeper.h"
+
+#include "arena.h"
+#include "dynelf.h"
+#include "hash.h"
+#include "jits.h"
+#include "kernelkeep.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS ((uint64_t)1000000)
+#define JITS_EVERY (500 * MS)
+#define SLOW_EVERY (5000 * MS)      /* modules, roots */
+#define SWEEP_EVERY (600 * 1000 * MS)
+#define FILE_MAX ((uint64_t)512 << 20)
+#define FAILED 1024                 /* remembered until the next window; a power of two */
+
+struct keeper {
+	struct keep_shared *shared;
+	const struct keeper_options *o;
+	struct keepdir dir;
+	struct foreign_roots roots;
+	struct jits jits;
+	struct kernelkeep kernel;
+	uint64_t next_jits, next_slow, next_sweep;
+	uint64_t told[JITS_EVENTS]; /* of jits.count */
+	uint64_t failed[FAILED];    /* keys of files that were not kept in this window */
+	bool hidden_told, kernel_told;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- counts -------------------------------------------------------------------------------------------------------------- */
+
+static void count(struct keeper *k, enum keep_count what, uint64_t n)
+{
+	atomic_fetch_add_explicit(&k->shared->count[what], n, memory_order_relaxed);
+}
+
+static void fail(struct keeper *k, enum keep_why why, uint64_t n)
+{
+	atomic_fetch_add_explicit(&k->shared->failed[why], n, memory_order_relaxed);
+	if (why == KEEP_GONE && n)
+		atomic_fetch_add_explicit(&k->shared->gone, n, memory_order_relaxed);
+}
+
+static void show_bytes(struct keeper *k)
+{
+	atomic_store_explicit(&k->shared->count[COUNT_BYTES], k->dir.bytes, memory_order_relaxed);
+}
+
+/* From here to leave, files of that mount namespace are touched; the recorder watches how long that takes. */
+static void enter(void *to, uint64_t mount_ns)
+{
+	struct keeper *k = to;
+
+	atomic_store_explicit(&k->shared->busy_ns, mount_ns, memory_order_relaxed);
+	atomic_store_explicit(&k->shared->busy_since, mount_ns ? now_ns() : 0, memory_order_release);
+}
+
+static bool is_avoided(const struct keeper *k, uint64_t mount_ns)
+{
+	for (size_t i = 0; i < KEEP_AVOID; i++)
+		if (mount_ns && k->shared->avoid[i] == mount_ns)
+			return true;
+	return false;
+}
+
+/* ---- binaries ---------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const struct foreign_mapping *m)
+{
+	uint64_t numbers[3] = { (uint64_t)m->major << 32 | m->minor, m->inode, m->generation };
+
+	return m->build_id_n ? hash_bytes(m->build_id, m->build_id_n) : hash_bytes(numbers, sizeof(numbers));
+}
+
+/* What could not be kept is tried once a window, but for what ended: another process may have the file. */
+static void give_up(struct keeper *k, uint64_t key, enum keep_why why)
+{
+	if (why != KEEP_GONE)
+		k->failed[key & (FAILED - 1)] = key;
+	fail(k, why, 1);
+}
+
+static enum keep_why why_errno(int error)
+{
+	switch (error) {
+	case ESTALE:
+		return KEEP_OTHER;
+	case EACCES: case EPERM: case EMFILE: case ENFILE:
+		return KEEP_FORBIDDEN;
+	case EINVAL: case ELOOP:
+		return KEEP_NOT_ELF;
+	default:
+		return KEEP_GONE;
+	}
+}
+
+static enum keep_why why_reduced(const char *why)
+{
+	return why == reducer_too_large ? KEEP_LARGE : why == reducer_cannot_write ? KEEP_DISK : KEEP_NOT_ELF;
+}
+
+static uint64_t largest(const struct keeper *k)
+{
+	uint64_t part = k->o->max_bytes / 4;
+
+	return part < FILE_MAX ? part : FILE_MAX;
+}
+
+/* Gives the file its names: by build-id, and as the mapping calls it. */
+static bool commit(struct keeper *k, struct keepdir_file *f, const struct reduced *r, const char *asked)
+{
+	char by_id[KEEPDIR_PATH];
+
+	if (r->build_id_n < 2)
+		return keepdir_commit(&k->dir, f, asked, NULL);
+	keepdir_build_id(by_id, r->build_id, r->build_id_n);
+	return keepdir_commit(&k->dir, f, by_id, strcmp(by_id, asked) == 0 ? NULL : asked);
+}
+
+/* An open file. Returns NULL or why not. */
+static const char *reduce(struct keeper *k, int fd, struct keepdir_file *f, struct reduced *r)
+{
+	const char *why = reducer_write(fd, f->fd, largest(k), r);
+
+	if (!why && !r->names && r->bytes == 0) /* no sections: the segments may tell */
+		why = ftruncate(f->fd, 0) < 0 ? reducer_cannot_write : dynelf_from_file(fd, f->fd, largest(k), r);
+	return why;
+}
+
+/* What was mapped has other numbers than the name that is asked for, but the same bytes are kept already. */
+static bool known_by_id(struct keeper *k, int fd, const char *asked)
+{
+	struct elfhead h;
+	struct elfhead_source s;
+	char by_id[KEEPDIR_PATH];
+	uint8_t id[20];
+	unsigned n = 0;
+
+	if (!elfhead_file(&s, fd))
+		return false;
+	if (!elfhead_read(&h, &s, false))
+		n = elfhead_build_id(&h, false, id);
+	elfhead_free(&h);
+	if (n < 2)
+		return false;
+	keepdir_build_id(by_id, id, n);
+	return strcmp(by_id, asked) != 0 && keepdir_touch(&k->dir, by_id) && keepdir_link(&k->dir, by_id, asked);
+}
+
+/* Opens and reduces; -1: kept, else enum keep_why. */
+static int keep_binary(struct keeper *k, const struct keep_message *m, int process, int root, const char *asked)
+{
+	struct keepdir_file f = { .fd = -1 };
+	struct reduced r = { 0 };
+	const char *why = NULL;
+	uint64_t base = 0;
+	int error, mem = -1, fd = foreign_open(root, process, &m->mapping);
+
+	error = errno;
+	if (fd >= 0 && known_by_id(k, fd, asked)) {
+		close(fd);
+		return -1;
+	}
+	if (fd < 0 && process >= 0 && error != EINVAL)
+		mem = foreign_memory(process, &m->mapping, &base);
+	if (fd < 0 && mem < 0)
+		return (int)why_errno(error);
+	if (!keepdir_begin(&k->dir, &f))
+		why = reducer_cannot_write;
+	if (!why && fd >= 0)
+		why = reduce(k, fd, &f, &r);
+	else if (!why)
+		why = dynelf_from_memory(mem, base, f.fd, largest(k), &r);
+	close(fd >= 0 ? fd : mem);
+	if (!why && !r.names)
+		why = "nothing in it has a name";
+	if (!why && !commit(k, &f, &r, asked))
+		why = reducer_cannot_write;
+	keepdir_discard(&k->dir, &f);
+	if (why)
+		return (int)why_reduced(why);
+	count(k, COUNT_BINARIES, 1);
+	return -1;
+}
+
+static void on_binary(struct keeper *k, const struct keep_message *m, uint64_t now)
+{
+	const struct foreign_mapping *f = &m->mapping;
+	uint64_t key = key_of(f);
+	char asked[KEEPDIR_PATH];
+	int process, root, why;
+
+	if (f->build_id_n > 1)
+		keepdir_build_id(asked, f->build_id, f->build_id_n);
+	else
+		keepdir_numbers(&k->dir, asked, f->major, f->minor, f->inode, f->generation);
+	if (keepdir_touch(&k->dir, asked) || k->failed[key & (FAILED - 1)] == key)
+		return;
+	if (is_avoided(k, m->process.mount_ns)) {
+		give_up(k, key, KEEP_HUNG);
+		return;
+	}
+	process = foreign_process(k->o->proc, m->process.pid, m->process.start);
+	root = process >= 0 ? foreign_root(process) : foreign_roots_find(&k->roots, m->process.mount_ns, now);
+	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM)) {
+		why = KEEP_FORBIDDEN;
+	} else {
+		enter(k, m->process.mount_ns ? m->process.mount_ns : 1);
+		why = keep_binary(k, m, process, root, asked);
+		enter(k, 0);
+	}
+	if (process >= 0 && root >= 0)
+		close(root);
+	if (process >= 0)
+		close(process);
+	if (why == KEEP_NOT_ELF && str_starts(f->path, STR("/memfd:")))
+		k->failed[key & (FAILED - 1)] = key; /* code of a JIT: there was nothing to keep */
+	else if (why >= 0)
+		give_up(k, key, (enum keep_why)why);
+}
+
+/* The image that the kernel maps into every process, also into this one: names of [vdso] after a reboot. */
+static void keep_vdso(struct keeper *k)
+{
+	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	struct keepdir_file f = { .fd = -1 };
+	char path[KEEPDIR_PATH];
+	Elf64_Ehdr h;
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/vdso", k->dir.boot);
+	if (!image || keepdir_touch(&k->dir, path))
+		return;
+	memcpy(&h, image, sizeof(h));
+	size = (size_t)h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !keepdir_begin(&k->dir, &f))
+		return;
+	if (!reducer_put(f.fd, image, size, 0) || !keepdir_commit(&k->dir, &f, path, NULL))
+		keepdir_discard(&k->dir, &f);
+}
+
+/* ---- processes -------------------------------------------------------------------------------------------------------------- */
+
+static void on_root(struct keeper *k, const struct keep_message *m, uint64_t now)
+{
+	int process, root;
+
+	if (is_avoided(k, m->process.mount_ns))
+		return;
+	process = foreign_process(k->o->proc, m->process.pid, m->process.start);
+	root = process >= 0 ? foreign_root(process) : -1;
+	if (root >= 0)
+		foreign_roots_hold(&k->roots, m->process.mount_ns, root, process, now);
+	if (root >= 0)
+		close(root);
+	if (process >= 0)
+		close(process);
+}
+
+/* What jits counted since the last time. */
+static void tell_jits(struct keeper *k)
+{
+	static const uint8_t why[JITS_EVENTS] = { [JITS_LARGE] = KEEP_LARGE, [JITS_UNTRUSTED] = KEEP_UNTRUSTED,
+						  [JITS_FORBIDDEN] = KEEP_FORBIDDEN, [JITS_DISK] = KEEP_DISK,
+						  [JITS_GONE] = KEEP_GONE, [JITS_OTHER] = KEEP_OTHER };
+
+	count(k, COUNT_MAPS, k->jits.count[JITS_KEPT] - k->told[JITS_KEPT]);
+	for (size_t i = JITS_KEPT + 1; i < JITS_EVENTS; i++)
+		fail(k, (enum keep_why)why[i], k->jits.count[i] - k->told[i]);
+	memcpy(k->told, k->jits.count, sizeof(k->told));
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------------------------------------- */
+
+static void tell_kernel(struct keeper *k)
+{
+	struct keep_shared *s = k->shared;
+
+	if (k->kernel.now != atomic_load(&s->kernel_now)) {
+		atomic_store(&s->kernel_before, k->kernel.before);
+		atomic_store(&s->kernel_changed, now_ns());
+		atomic_store(&s->kernel_now, k->kernel.now);
+		count(k, COUNT_KERNELS, 1);
+	}
+	if (k->kernel.hidden && !k->hidden_told)
+		count(k, COUNT_HIDDEN, 1);
+	if (k->kernel.failed && !k->kernel.hidden && !k->kernel_told)
+		fail(k, k->kernel.error == EACCES || k->kernel.error == EPERM ? KEEP_FORBIDDEN : KEEP_DISK, 1);
+	k->hidden_told = k->kernel.hidden;
+	k->kernel_told = k->kernel.failed;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------------------------- */
+
+static void on_window(struct keeper *k)
+{
+	memset(k->failed, 0, sizeof(k->failed));
+	kernelkeep_touch(&k->kernel);
+	keep_vdso(k);
+	tell_kernel(k);
+}
+
+static void on_message(struct keeper *k, const struct keep_message *m)
+{
+	uint64_t now = now_ns();
+	bool avoided = is_avoided(k, m->process.mount_ns);
+
+	switch (m->kind) {
+	case KEEP_ROOT:
+		on_root(k, m, now);
+		break;
+	case KEEP_BINARY:
+		on_binary(k, m, now);
+		break;
+	case KEEP_JIT:
+		if (!avoided)
+			jits_see(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, now);
+		else
+			fail(k, KEEP_HUNG, 1);
+		break;
+	case KEEP_DUMP:
+		if (!avoided)
+			jits_dump(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, &m->mapping, now);
+		break;
+	case KEEP_EXIT:
+		jits_exit(&k->jits, m->process.pid, now);
+		break;
+	case KEEP_WINDOW:
+		on_window(k);
+		break;
+	default:
+		break;
+	}
+}
+
+static void sweep(struct keeper *k)
+{
+	struct keepdir_swept s = keepdir_sweep(&k->dir, k->o->max_bytes, k->o->min_age_s);
+
+	count(k, COUNT_REMOVED, s.removed);
+	count(k, COUNT_FORCED, s.forced);
+}
+
+/* What is due. Returns how many ms there are until something else is. */
+static int do_what_is_due(struct keeper *k)
+{
+	uint64_t now = now_ns(), next;
+
+	if (k->jits.n && now >= k->next_jits) {
+		jits_tick(&k->jits, now);
+		k->next_jits = now + JITS_EVERY;
+	}
+	if (now >= k->next_slow) {
+		foreign_roots_tick(&k->roots, now);
+		if (kernelkeep_look(&k->kernel))
+			tell_kernel(k);
+		k->next_slow = now + SLOW_EVERY;
+	}
+	if (now >= k->next_sweep || k->dir.bytes > k->o->max_bytes) {
+		sweep(k);
+		k->next_sweep = now + SWEEP_EVERY;
+	}
+	tell_jits(k);
+	show_bytes(k);
+	next = k->jits.n && k->next_jits < k->next_slow ? k->next_jits : k->next_slow;
+	return next > now ? (int)((next - now) / MS) + 1 : 0;
+}
+
+/* False: the recorder is gone. */
+static bool sleep_until_woken(struct keeper *k, int wake, int ms)
+{
+	struct pollfd p = { .fd = wake, .events = POLLIN };
+	char bytes[64];
+	ssize_t n = 1;
+
+	atomic_store(&k->shared->sleeping, 1);
+	if (atomic_load(&k->shared->head) != atomic_load(&k->shared->tail) || atomic_load(&k->shared->stop))
+		ms = 0;
+	if (poll(&p, 1, ms) > 0)
+		n = read(wake, bytes, sizeof(bytes));
+	atomic_store(&k->shared->sleeping, 0);
+	return n != 0;
+}
+
+static void drain(struct keeper *k, struct keep_message *m, char *path)
+{
+	/* a flood of messages must not keep what is due from being done */
+	for (unsigned n = 0; n < 256 && keepring_get(k->shared, m, path); n++)
+		on_message(k, m);
+}
+
+void keeper_run(struct keep_shared *s, const struct keeper_options *o, int wake)
+{
+	struct keeper *k = mem_alloc(sizeof(*k), 1);
+	char *path = mem_alloc(1, KEEPRING_PATH + 1);
+	struct keep_message m;
+	bool more = true;
+
+	k->shared = s;
+	k->o = o;
+	if (!keepdir_open(&k->dir, o->dir, o->proc, o->min_free)) {
+		k->jits = (struct jits){ .dir = &k->dir, .roots = &k->roots, .proc = o->proc, .limits = jitcopy_limits, .enter = enter, .to = k };
+		kernelkeep_start(&k->kernel, &k->dir, o->proc);
+		tell_kernel(k);
+		keep_vdso(k);
+		while (more && !atomic_load(&s->stop)) {
+			drain(k, &m, path);
+			more = sleep_until_woken(k, wake, do_what_is_due(k));
+		}
+		while (keepring_get(s, &m, path))
+			on_message(k, &m);
+		jits_free(&k->jits, now_ns());
+		tell_jits(k);
+		show_bytes(k);
+		foreign_roots_free(&k->roots);
+	}
+	keepdir_close(&k->dir);
+	free(path);
+	free(k);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keepring.h - what the recorder and its keeper share: messages one way, counts the other.
+ *
+ * A ring of bytes in shared memory, one writer, one reader, no lock: who writes never waits, and what does not fit is not
+ * written. A message is what was put, whole. The reader sleeps in a pipe, and is woken only when it says that it sleeps.
+ */
+#ifndef PJ_KEEPRING_H
+#define PJ_KEEPRING_H
+
+#include "foreign.h"
+#include "keep.h"
+
+#include <stdatomic.h>
+
+#define KEEPRING_BYTES (512u << 10) /* a power of two: 3000 messages or so */
+#define KEEPRING_PATH 4096
+
+enum keep_kind {
+	KEEP_ROOT,   /* a process in another mount namespace */
+	KEEP_BINARY, /* a file that has to be kept */
+	KEEP_JIT,    /* code of no file */
+	KEEP_DUMP,   /* a mapping that marks a jitdump */
+	KEEP_EXIT, KEEP_WINDOW
+};
+
+struct keep_message {
+	uint32_t size;            /* of all, with the path behind it; a multiple of 8 */
+	uint32_t kind;
+	struct keep_process process;
+	struct foreign_mapping mapping; /* its path is behind this; path.n is set */
+};
+
+#define KEEP_AVOID 16
+
+struct keep_shared {
+	/* by the keeper */
+	_Atomic uint64_t busy_since, busy_ns;  /* when it entered (CLOCK_MONOTONIC; 0: it did not), and which mount namespace */
+	_Atomic uint64_t kernel_now, kernel_before, kernel_changed; /* numbers of snapshots, ns */
+	_Atomic uint64_t gone;                 /* things that were told of by processes which are gone: others may tell again */
+	_Atomic uint64_t count[12], failed[KEEP_WHYS];
+	_Atomic uint32_t sleeping;
+	/* by the recorder */
+	_Atomic uint32_t stop;
+	uint64_t avoid[KEEP_AVOID];            /* mount namespaces; set before a keeper starts */
+	_Atomic uint64_t head, tail;           /* bytes that were written, that were read */
+	char ring[KEEPRING_BYTES];
+};
+
+enum keep_count { /* of count[] */
+	COUNT_BINARIES, COUNT_MAPS, COUNT_KERNELS, COUNT_BYTES, COUNT_REMOVED, COUNT_FORCED, COUNT_HIDDEN
+};
+
+/* False: there is no room. path: as in m->mapping.path, cut at KEEPRING_PATH. */
+bool keepring_put(struct keep_shared *s, struct keep_message *m, struct str path);
+
+/* Takes the next message out, its path into path; false: there is none. */
+bool keepring_get(struct keep_shared *s, struct keep_message *m, char path[KEEPRING_PATH + 1]);
+
+#endif

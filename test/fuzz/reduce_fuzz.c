@@ -1,0 +1,73 @@
+/* What is kept of an ELF file: whatever the file says, places have the names that the file itself gives them, and it takes no more
+ * than it may. From its segments: whatever they say, an ELF file or a reason. */
+#include "fold/elfsyms.h"
+#include "record/dynelf.h"
+
+#include "arena.h"
+#include "fuzz.h"
+
+#include <sys/stat.h>
+
+enum { PLACES = 300 };
+
+static size_t ask(int fd, struct elfsyms_options o, struct symbols_query *q, struct intern *names)
+{
+	const char *why = NULL;
+	struct elfsyms *e = elfsyms_open(dup(fd), &o, &why);
+	size_t found;
+
+	if (!e)
+		return SIZE_MAX;
+	found = elfsyms_resolve(e, e, q, PLACES, names);
+	elfsyms_close(e);
+	return found;
+}
+
+static void same_names(int whole, int small, size_t n, struct elfsyms_options o)
+{
+	struct symbols_query a[PLACES], b[PLACES];
+	struct intern names = { 0 };
+	uint64_t step = n / 256 + 1;
+
+	for (size_t i = 0; i < PLACES; i++)
+		a[i] = b[i] = (struct symbols_query){ .address = i * step };
+	/* what cannot be opened as it is may be better without what was damaged */
+	if (ask(whole, o, a, &names) != SIZE_MAX) {
+		MUST(ask(small, o, b, &names) != SIZE_MAX);
+		for (size_t i = 0; i < PLACES; i++) {
+			MUST(a[i].name == b[i].name);
+			MUST(a[i].offset == b[i].offset);
+		}
+	}
+	intern_free(&names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct elfsyms_options o = { .as_perf = n > 15 && data[15] & 1, .mangled = n > 15 && data[15] & 2 };
+	char path[32];
+	int whole = fuzz_file(data, n, path), small = memfd_create("small", MFD_CLOEXEC), segments = memfd_create("segments", MFD_CLOEXEC);
+	struct reduced r;
+	struct stat st;
+	const char *why = reducer_write(whole, small, 1u << 20, &r);
+
+	MUST(fstat(small, &st) == 0);
+	if (!why && r.bytes)
+		same_names(whole, small, n, o);
+	MUST(r.bytes <= 1u << 20 || why);
+	why = dynelf_from_file(whole, segments, 1u << 16, &r);
+	MUST(fstat(segments, &st) == 0 && (why || st.st_size > 0));
+	if (!why) {
+		struct symbols_query q[PLACES];
+		struct intern names = { 0 };
+
+		for (size_t i = 0; i < PLACES; i++)
+			q[i] = (struct symbols_query){ .address = i };
+		MUST(ask(segments, o, q, &names) != SIZE_MAX);
+		intern_free(&names);
+	}
+	close(whole);
+	close(small);
+	close(segments);
+	return 0;
+}

@@ -1,0 +1,521 @@
+/* keep_test - the keeper at work: deleted programs, maps of JITs, what is planted, keepers that crash or hang, a recorder that is killed. */
+#include "record/keep.h"
+
+#include "tap.h"
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/pj-keep-test.XXXXXX";
+static char boot[37];
+
+/* ---- helpers ------------------------------------------------------------------------------------------------------------ */
+
+static char *at(const char *name)
+{
+	static char path[4][300];
+	static unsigned i;
+
+	snprintf(path[++i % 4], sizeof(path[0]), "%s/%s", dir, name);
+	return path[i % 4];
+}
+
+static struct str content(const char *path)
+{
+	static char buf[65536];
+	int fd = open(path, O_RDONLY);
+	ssize_t n = fd >= 0 ? read(fd, buf, sizeof(buf)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
+}
+
+/* A command in the folder. */
+static bool run(const char *command)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line), "cd %s && %s", dir, command);
+	return system(line) == 0;
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Waits for a condition, for half a minute. */
+#define UNTIL(k, cond)                                      \
+	for (double until = now() + 30; !(cond) && now() < until;) { \
+		if (k)                                       \
+			keep_tick(k);                        \
+		nap();                                       \
+	}
+
+static struct keep_process who(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+	struct str s;
+	uint64_t start = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	s = content(path);
+	s = str_from(s, (size_t)str_rfind(s, ')') + 2);
+	for (int i = 3; i < 22; i++)
+		str_cut(&s, ' ');
+	str_u64(str_cut(&s, ' '), &start);
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	return (struct keep_process){ (uint32_t)pid, start, stat(path, &st) == 0 ? st.st_ino : 0 };
+}
+
+/* The executable mapping of a path that begins so. */
+static bool mapping_of(pid_t pid, const char *begins, struct keep_mapping *m, char file[4096])
+{
+	char path[64], line[8192], perms[8];
+	unsigned long long start, end, offset, inode;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "r");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		file[0] = 0;
+		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &m->major, &m->minor, &inode, file) >= 7)
+			found = perms[2] == 'x' && strncmp(file, begins, strlen(begins)) == 0;
+	}
+	if (f)
+		fclose(f);
+	m->start = start;
+	m->length = end - start;
+	m->pgoff = offset;
+	m->inode = inode;
+	m->path = str_of(file);
+	return found;
+}
+
+static struct keep *start(unsigned hang_s)
+{
+	struct keep_options o = { .dir = dir, .hang_s = hang_s };
+	const char *why;
+	struct keep *k = keep_start(&o, &why);
+
+	if (!k)
+		printf("# %s\n", why);
+	return k;
+}
+
+static pid_t keeper_of(pid_t parent)
+{
+	char path[96];
+	struct str s;
+	uint64_t pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	s = content(path);
+	while (s.n) {
+		struct str one = str_cut(&s, ' ');
+
+		snprintf(path, sizeof(path), "/proc/%.*s/comm", (int)one.n, one.p);
+		if (str_u64(one, &pid) && str_starts(content(path), STR("pjrecord-keeper")))
+			return (pid_t)pid;
+	}
+	return 0;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* ---- binaries --------------------------------------------------------------------------------------------------------------- */
+
+static pid_t run_copy(const char *name)
+{
+	char command[400], *path = at(name), file[4096];
+	struct keep_mapping m = { 0 };
+	pid_t pid;
+
+	snprintf(command, sizeof(command), "cp /bin/sleep %s", path);
+	if (system(command) != 0)
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		execl(path, path, "60", (char *)NULL);
+		_exit(127);
+	}
+	UNTIL((struct keep *)NULL, mapping_of(pid, path, &m, file));
+	return pid;
+}
+
+static void deleted(void)
+{
+	struct keep *k = start(0);
+	char file[4096] = "", numbers[128];
+	struct keep_mapping m = { 0 };
+	pid_t pid = run_copy("gone");
+	struct keep_process p = who(pid);
+	struct keep_counts c;
+
+	unlink(at("gone"));
+	ok(k && mapping_of(pid, at("gone"), &m, file) && str_ends(m.path, STR(" (deleted)")), "a program that is deleted");
+	ok(!keep_process(k, &p), "it is not elsewhere");
+	keep_mapping(k, &p, &m);
+	m.path = STR("/bin/sleep");
+	m.inode++;
+	keep_mapping(k, &p, &m);
+	m.inode--;
+	UNTIL(k, keep_counts(k).binaries == 1);
+	snprintf(numbers, sizeof(numbers), "symbols/%s/%x-%x-%llx-0", boot, m.major, m.minor, (unsigned long long)m.inode);
+	ok(access(at(numbers), F_OK) == 0, "is kept, as the mapping tells it");
+	ok(run("exec >/dev/null; command -v readelf || exit 0; id=$(readelf -n /bin/sleep | sed -n 's/.*Build ID: //p'); [ -z \"$id\" ] || "
+	       "ls symbols/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug"),
+	   "and by its build-id");
+	keep_window(k);
+	m.path = str_of(file);
+	keep_mapping(k, &p, &m);
+	end_child(pid);
+	keep_exit(k, (uint32_t)pid);
+	c = keep_stop(k, 20000);
+	is_u64(c.binaries, 1, "once, however often it is told");
+	is_u64(c.dropped + c.hung + c.crashed, 0, "nothing was lost");
+	ok(c.kernels == 1 || c.kernel_hidden == 1, "the kernel's symbols are there, or hidden");
+	ok(c.bytes > 0, "bytes are counted");
+}
+
+static void gone(void)
+{
+	struct keep *k = start(0);
+	char file[4096] = "";
+	struct keep_mapping m = { 0 };
+	pid_t first = run_copy("brief"), second;
+	struct keep_process p = who(first);
+	struct keep_counts c;
+
+	unlink(at("brief"));
+	mapping_of(first, at("brief"), &m, file);
+	m.generation = 4711;
+	second = run_copy("brief"); /* another file */
+	end_child(first);
+	keep_mapping(k, &p, &m);
+	UNTIL(k, keep_counts(k).failed[KEEP_GONE] == 1);
+	is_u64(keep_counts(k).failed[KEEP_GONE], 1, "its process ended before");
+	p = who(second);
+	keep_mapping(k, &p, &m);
+	UNTIL(k, keep_counts(k).failed[KEEP_OTHER] + keep_counts(k).failed[KEEP_GONE] == 2);
+	c = keep_stop(k, 20000);
+	ok(c.failed[KEEP_OTHER] + c.failed[KEEP_GONE] == 2 && c.binaries == 0, "another process may have the file, but this one has another");
+	end_child(second);
+	unlink(at("brief"));
+}
+
+/* ---- maps of JITs ------------------------------------------------------------------------------------------------------------- */
+
+static const struct keep_mapping anonymous = { .start = 4096, .length = 4096, .path = { "//anon", 6 } };
+
+static pid_t idle_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	return pid;
+}
+
+static void append(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "a");
+
+	if (!f || fputs(text, f) < 0 || fclose(f))
+		abort();
+}
+
+static void maps(void)
+{
+	struct keep *k = start(0);
+	pid_t pid = idle_child(), second = idle_child(), third = idle_child();
+	struct keep_process p = who(pid), q = who(second), r = who(third);
+	char source[64], copy[300], name[128], planted[64], linked[64];
+	struct keep_counts c;
+
+	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)pid);
+	snprintf(planted, sizeof(planted), "/tmp/perf-%d.map", (int)second);
+	snprintf(linked, sizeof(linked), "/tmp/perf-%d.map", (int)third);
+	snprintf(name, sizeof(name), "jit/%s/%d-%llu.map", boot, (int)pid, (unsigned long long)p.start);
+	snprintf(copy, sizeof(copy), "%s", at(name));
+	unlink(source);
+	unlink(planted);
+	unlink(linked);
+	ok(mkfifo(planted, 0644) == 0 && symlink("/etc/passwd", linked) == 0, "a FIFO and a link are planted");
+	keep_mapping(k, &p, &anonymous);
+	keep_mapping(k, &q, &anonymous);
+	keep_mapping(k, &r, &anonymous);
+	append(source, "1000 10 first\n2000 10 sec");
+	UNTIL(k, content(copy).n);
+	is_str(content(copy), STR("1000 10 first\n"), "a map that came after it was told of");
+	append(source, "ond\n");
+	UNTIL(k, content(copy).n > 14);
+	is_str(content(copy), STR("1000 10 first\n2000 10 second\n"), "grows");
+	UNTIL(k, keep_counts(k).failed[KEEP_UNTRUSTED] == 2);
+	is_u64(keep_counts(k).failed[KEEP_UNTRUSTED], 2, "what is planted is refused, once each");
+	append(source, "3000 10 last\n");
+	unlink(source);
+	end_child(pid);
+	keep_exit(k, (uint32_t)pid);
+	UNTIL(k, content(copy).n > 29);
+	is_str(content(copy), STR("1000 10 first\n2000 10 second\n3000 10 last\n"), "what it wrote at its end, though it removed the file");
+	c = keep_stop(k, 20000);
+	is_u64(c.maps, 1, "one map");
+	ok(run("test $(ls jit/*/ | wc -l) = 1"), "and no other file");
+	unlink(planted);
+	unlink(linked);
+	end_child(second);
+	end_child(third);
+}
+
+/* The number is given to somebody else: what is told of one is not taken from the other. */
+static void reused(void)
+{
+	struct keep *k = start(0);
+	pid_t pid = idle_child();
+	struct keep_process p = who(pid);
+	char source[64];
+
+	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)pid);
+	unlink(source);
+	append(source, "1000 10 not mine\n");
+	p.start++;
+	keep_mapping(k, &p, &anonymous);
+	UNTIL(k, keep_counts(k).failed[KEEP_GONE] == 1);
+	is_u64(keep_stop(k, 20000).maps, 0, "a map of another process with that number is not copied");
+	unlink(source);
+	end_child(pid);
+}
+
+/* ---- keepers that fail ------------------------------------------------------------------------------------------------------------ */
+
+static void crashes(void)
+{
+	struct keep *k = start(1);
+	pid_t keeper = 0, pid = run_copy("gone2");
+	struct keep_process p = who(pid);
+	struct keep_mapping m = { 0 };
+	char file[4096] = "";
+	struct keep_counts c;
+
+	unlink(at("gone2"));
+	mapping_of(pid, at("gone2"), &m, file);
+	m.generation = 1;
+	UNTIL(k, (keeper = keeper_of(getpid())) > 0);
+	ok(keeper > 0 && kill(keeper, SIGKILL) == 0, "the keeper is killed");
+	UNTIL(k, keep_counts(k).crashed == 1);
+	is_u64(keep_counts(k).crashed, 1, "which is counted");
+	UNTIL(k, keeper_of(getpid()) > 0);
+	ok(keeper_of(getpid()) > 0 && keeper_of(getpid()) != keeper, "there is another one");
+	keep_mapping(k, &p, &m);
+	UNTIL(k, run("ls symbols/*/*-1 >/dev/null 2>&1"));
+	ok(run("ls symbols/*/*-1 >/dev/null"), "which keeps");
+	end_child(pid);
+
+	keeper = keeper_of(getpid());
+	kill(keeper, SIGSTOP);
+	m.path.n = 0;
+	for (uint32_t i = 0; i < 20000; i++) {
+		p.pid = i + 1;
+		keep_mapping(k, &p, &anonymous);
+	}
+	c = keep_counts(k);
+	ok(c.dropped > 0 && c.dropped < 20000, "what a keeper that stands still cannot take is dropped, and counted");
+	double before = now();
+	c = keep_stop(k, 100);
+	ok(now() - before < 20 && c.hung == 1, "nobody waits for it");
+	kill(keeper, SIGCONT);
+}
+
+static void killed(void)
+{
+	int ready[2];
+	char byte;
+	pid_t recorder, keeper, jit = idle_child();
+	struct keep_process p = who(jit);
+	char source[64], name[128];
+
+	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)jit);
+	snprintf(name, sizeof(name), "jit/%s/%d-%llu.map", boot, (int)jit, (unsigned long long)p.start);
+	unlink(source);
+	append(source, "1000 10 a\n");
+	if (pipe(ready) < 0)
+		abort();
+	recorder = fork();
+	if (recorder == 0) {
+		struct keep *k = start(0);
+
+		keep_mapping(k, &p, &anonymous);
+		UNTIL(k, keep_counts(k).maps == 1);
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	if (read(ready[0], &byte, 1) != 1)
+		abort();
+	keeper = keeper_of(recorder);
+	append(source, "2000 10 b\n");
+	end_child(recorder);
+	UNTIL((struct keep *)NULL, kill(keeper, 0) < 0);
+	ok(keeper > 0 && kill(keeper, 0) < 0, "a recorder is killed, and its keeper ends");
+	is_str(content(at(name)), STR("1000 10 a\n2000 10 b\n"), "after it took what was there");
+	unlink(source);
+	end_child(jit);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* ---- a file system that never answers ------------------------------------------------------------------------------------------------ */
+
+static void answer(int fd, const struct fuse_in_header *in, int error, const void *body, size_t n)
+{
+	char buf[512];
+	struct fuse_out_header out = { (uint32_t)(sizeof(out) + n), error, in->unique };
+
+	memcpy(buf, &out, sizeof(out));
+	if (n)
+		memcpy(buf + sizeof(out), body, n);
+	if (write(fd, buf, sizeof(out) + n) < 0)
+		return;
+}
+
+/* Answers what a mount needs, and no look-up of a name. Ends when the test says so. */
+static void serve(int fd, int stop)
+{
+	static char buf[1 << 17];
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = stop, .events = POLLIN } };
+
+	for (;;) {
+		struct fuse_in_header in;
+		ssize_t n;
+
+		if (poll(p, 2, -1) < 0 || p[1].revents)
+			return;
+		n = read(fd, buf, sizeof(buf));
+		if (n < (ssize_t)sizeof(in))
+			return;
+		memcpy(&in, buf, sizeof(in));
+		if (in.opcode == FUSE_INIT) {
+			struct fuse_init_out init = { .major = 7, .minor = 31, .max_write = 4096, .max_readahead = 4096 };
+
+			answer(fd, &in, 0, &init, sizeof(init));
+		} else if (in.opcode == FUSE_GETATTR) {
+			struct fuse_attr_out attr = { .attr = { .ino = 1, .mode = S_IFDIR | 0755, .nlink = 2 } };
+
+			answer(fd, &in, 0, &attr, sizeof(attr));
+		} else if (in.opcode != FUSE_LOOKUP && in.opcode != FUSE_FORGET && in.opcode != FUSE_INTERRUPT) {
+			answer(fd, &in, -ENOSYS, NULL, 0);
+		}
+	}
+}
+
+/* A process in a mount namespace of its own, with such a file system in dir/hang. -1: it cannot be made here. */
+static pid_t hanging_container(int stop)
+{
+	int ready[2], fd;
+	char byte = 0, options[128];
+	pid_t pid;
+
+	if (pipe(ready) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+		snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=0,group_id=0,allow_other", fd);
+		if (fd < 0 || unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("hang", at("hang"), "fuse.hang", 0, options) < 0 || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		serve(fd, stop);
+		_exit(0);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+static void hangs(void)
+{
+	struct keep_mapping m = { .start = 4096, .inode = 7, .major = 1, .path = STR("") };
+	int stop[2];
+	pid_t pid, keeper;
+	struct keep *k;
+	struct keep_process p;
+	struct keep_counts c;
+	double before;
+
+	if (pipe(stop) < 0 || mkdir(at("hang"), 0755) < 0 || (pid = hanging_container(stop[0])) < 0) {
+		ok(true, "a file system that never answers # SKIP FUSE cannot be mounted here");
+		return;
+	}
+	p = who(pid);
+	k = start(1);
+	m.path = str_of(at("hang/file"));
+	ok(keep_process(k, &p), "a process that is elsewhere");
+	keep_mapping(k, &p, &m);
+	UNTIL(k, keep_counts(k).hung == 1);
+	is_u64(keep_counts(k).hung, 1, "its file system does not answer: the keeper hangs, and is replaced");
+	UNTIL(k, keeper_of(getpid()) > 0);
+	keep_window(k);
+	keep_mapping(k, &p, &m);
+	UNTIL(k, keep_counts(k).failed[KEEP_HUNG] == 1);
+	c = keep_counts(k);
+	ok(c.failed[KEEP_HUNG] == 1 && c.hung == 1, "the next one leaves that namespace alone");
+	keeper = keeper_of(getpid());
+	before = now();
+	c = keep_stop(k, 10000);
+	ok(keeper > 0 && now() - before < 9 && c.hung == 1, "and ends in time");
+	if (write(stop[1], "x", 1) != 1)
+		abort();
+	waitpid(pid, NULL, 0);
+	while (waitpid(-1, NULL, 0) > 0) /* the one that hung */
+		;
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir))
+		return 1;
+	memcpy(boot, content("/proc/sys/kernel/random/boot_id").p, 36);
+	deleted();
+	gone();
+	maps();
+	reused();
+	crashes();
+	killed();
+	hangs();
+	ok(run("cd / && rm -rf \"$OLDPWD\""), "clean");
+	return done();
+}

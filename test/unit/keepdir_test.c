@@ -1,0 +1,197 @@
+/* keepdir_test - names of what is kept, files that appear whole, and which go when. */
+#include "record/keepdir.h"
+
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/pj-keepdir-test.XXXXXX";
+static struct keepdir k;
+
+static const char *at(const char *name)
+{
+	static char path[4][512];
+	static unsigned i;
+
+	snprintf(path[++i % 4], sizeof(path[0]), "%s/%s", dir, name);
+	return path[i % 4];
+}
+
+static bool exists(const char *name)
+{
+	return access(at(name), F_OK) == 0;
+}
+
+/* A command in the folder. */
+static bool run(const char *command)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line), "cd %s && %s", dir, command);
+	return system(line) == 0;
+}
+
+static unsigned mode(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_mode & 07777 : 0;
+}
+
+/* A file of that many bytes below symbols/, needed so many seconds ago. */
+static bool keep(const char *path, const char *also, size_t bytes, time_t age)
+{
+	struct timespec t[2] = { { time(NULL) - age, 0 }, { time(NULL) - age, 0 } };
+	char *data = calloc(1, bytes + 1);
+	struct keepdir_file f;
+	bool good = keepdir_begin(&k, &f) && write(f.fd, data, bytes) == (ssize_t)bytes && keepdir_commit(&k, &f, path, also) &&
+		    utimensat(k.symbols, path, t, 0) == 0;
+
+	free(data);
+	return good;
+}
+
+static void window(const char *folder, time_t age)
+{
+	char name[64];
+
+	mkdir(at(folder), 0755);
+	snprintf(name, sizeof(name), "%s/%lld.data", folder, (long long)(time(NULL) - age));
+	close(open(at(name), O_CREAT | O_WRONLY, 0644));
+}
+
+static void names(void)
+{
+	uint8_t id[20] = { 0xab, 0xcd, 0x01 };
+	char path[KEEPDIR_PATH];
+
+	keepdir_build_id(path, id, 3);
+	is_str(str_of(path), STR(".build-id/ab/cd01.debug"), "by build-id, as every tool looks for it");
+	keepdir_build_id(path, id, 20);
+	is_u64(strlen(path), strlen(".build-id/ab/.debug") + 38, "a whole one");
+	keepdir_numbers(&k, path, 8, 0x10, 0x1234567890, UINT64_MAX);
+	is_str(str_from(str_of(path), KEEPDIR_BOOT), STR("/8-10-1234567890-ffffffffffffffff"), "by numbers");
+	ok(strncmp(path, k.boot, KEEPDIR_BOOT) == 0, "of this boot");
+}
+
+static void files(void)
+{
+	struct keepdir_file f;
+
+	ok(!exists("symbols"), "nothing is made before it is needed");
+	ok(!keepdir_touch(&k, ".build-id/ab/cd.debug"), "it is not there");
+	ok(keepdir_begin(&k, &f) && write(f.fd, "x", 1) == 1, "a file is begun");
+	ok(!exists("symbols/.build-id/ab/cd.debug"), "it is not there before it is whole");
+	ok(keepdir_commit(&k, &f, ".build-id/ab/cd.debug", "boot/1-2-3-4"), "it is committed");
+	ok(exists("symbols/.build-id/ab/cd.debug") && exists("symbols/boot/1-2-3-4"), "it has both names");
+	is_u64(mode(at("symbols/boot/1-2-3-4")), 0640, "its mode");
+	is_u64(mode(at("symbols/.build-id")), 0750, "a folder's mode");
+	ok(keepdir_touch(&k, ".build-id/ab/cd.debug"), "it is touched");
+	ok(keepdir_begin(&k, &f), "another one");
+	keepdir_discard(&k, &f);
+	ok(keepdir_link(&k, ".build-id/ab/cd.debug", "boot/5-6-7-8") && exists("symbols/boot/5-6-7-8"), "one more name");
+	ok(keepdir_jit(&k) >= 0 && mode(at("jit")) == 0750, "jit/");
+	ok(run("test -z \"$(find . -name '.keep-*')\""), "no temporary file is left");
+}
+
+static void refusals(void)
+{
+	struct keepdir other;
+	char sub[64], real[] = "/tmp/pj-keepdir-real.XXXXXX";
+
+	ok(keepdir_open(&other, "/nowhere/at/all", "/proc", 0) != NULL, "no such folder");
+	keepdir_close(&other);
+	ok(mkdtemp(real) != NULL, "a folder elsewhere");
+	snprintf(sub, sizeof(sub), "%s/symbols", real);
+	ok(symlink(dir, sub) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is a link");
+	keepdir_close(&other);
+	unlink(sub);
+	ok(mkdir(sub, 0777) == 0 && chmod(sub, 0777) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is everybody's");
+	keepdir_close(&other);
+	if (geteuid() == 0)
+		ok(chmod(sub, 0755) == 0 && chown(sub, 12345, 0) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is somebody's");
+	else
+		ok(true, "symbols/ is somebody's # SKIP not root");
+	keepdir_close(&other);
+	rmdir(sub);
+	rmdir(real);
+	ok(keepdir_open(&other, dir, "/nowhere", 0) != NULL, "no boot id");
+	keepdir_close(&other);
+	ok(keepdir_open(&other, dir, "/proc", 1.1) == NULL && !keepdir_room(&other, 1) && errno == ENOSPC, "a file system that is too full");
+	keepdir_close(&other);
+}
+
+static void sweeps(void)
+{
+	const time_t hour = 3600, day = 24 * hour;
+	struct keepdir_swept s;
+
+	ok(run("rm -rf symbols/* symbols/.build-id"), "clean");
+	ok(keep(".build-id/aa/old.debug", "boot-a/1-1-1-1", 5000, 40 * day) && keep(".build-id/bb/new.debug", NULL, 5000, hour) &&
+		   keep("boot-b/2-2-2-2", NULL, 5000, 3 * day) && keep("kallsyms-boot-a.1.gz", NULL, 5000, 40 * day),
+	   "some files");
+	close(openat(k.boot_jit, "1-2.map", O_CREAT | O_WRONLY, 0640));
+	window("out", 10 * day);
+	window("recording", 5 * day);
+	close(open(at("out/1.notdata"), O_CREAT | O_WRONLY, 0644));
+	s = keepdir_sweep(&k, 1 << 30, day);
+	is_u64(s.removed, 3, "what is older than the oldest window is removed");
+	is_u64(s.forced, 0, "nothing is removed that is needed");
+	ok(!exists("symbols/.build-id/aa") && !exists("symbols/boot-a"), "with folders that are empty then");
+	ok(exists("symbols/boot-b/2-2-2-2") && exists("symbols/.build-id/bb/new.debug") && faccessat(k.boot_jit, "1-2.map", F_OK, 0) == 0,
+	   "what is younger stays");
+	is_u64(k.bytes, 16384, "bytes on disk");
+	ok(run("rm out/* recording/*"), "no windows any more");
+	s = keepdir_sweep(&k, 1 << 30, 4 * day);
+	is_u64(s.removed, 0, "without windows, what is younger than the least age stays");
+	s = keepdir_sweep(&k, 1 << 30, 2 * day);
+	is_u64(s.removed, 1, "and no more");
+}
+
+static void limits(void)
+{
+	const time_t hour = 3600;
+	char name[64];
+	struct keepdir_swept s;
+	bool good = true;
+
+	window("out", 1000 * hour);
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "boot-c/%d", i);
+		good = keep(name, NULL, 8192, i * hour) && good;
+	}
+	ok(good, "100 files, one for each hour");
+	s = keepdir_sweep(&k, 8192 * 50, hour);
+	is_u64(s.removed, 0, "a window needs them all");
+	ok(s.forced >= 54 && s.forced <= 64, "but there is a limit: what was needed longest ago goes, until a tenth is free");
+	ok(exists("symbols/boot-c/0") && exists("symbols/boot-c/30") && !exists("symbols/boot-c/60") && !exists("symbols/boot-c/99"),
+	   "the youngest stay");
+	ok(k.bytes <= 8192 * 45 && k.bytes > 8192 * 30, "bytes on disk");
+	s = keepdir_sweep(&k, 8192 * 50, hour);
+	is_u64(s.forced, 0, "once");
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "boot-d/%d", i);
+		keep(name, NULL, 8192, 0);
+	}
+	s = keepdir_sweep(&k, 8192 * 10, hour);
+	ok(k.bytes <= 8192 * 10 && k.bytes >= 8192 * 8, "also when all are of the same age");
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir) || keepdir_open(&k, dir, "/proc", 0))
+		return 1;
+	names();
+	files();
+	refusals();
+	sweeps();
+	limits();
+	keepdir_close(&k);
+	ok(run("cd / && rm -rf \"$OLDPWD\""), "clean");
+	return done();
+}
