@@ -2,7 +2,9 @@
 /* hintfacts.c - what hints.h is told about the machine, from /proc, /sys and the environment. */
 #include "hints.h"
 #include "privileges.h"
+#include "sources.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -142,4 +144,23 @@ int64_t hint_owner(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%ld", (long)pid);
 	return stat(path, &st) == 0 ? (int64_t)st.st_uid : -1;
+}
+
+void hint_failure(struct hint *h, const struct sources_failure *why)
+{
+	static const enum hint_step step[] = { [SOURCES_OPEN] = HINT_OPEN,
+					       [SOURCES_MAP] = HINT_RING,
+					       [SOURCES_CGROUP] = HINT_CGROUP,
+					       [SOURCES_PROCESS] = HINT_PROC };
+	bool process = why->target == TARGET_THREADS || why->target == TARGET_COMMAND || why->step == SOURCES_PROCESS;
+
+	*h = (struct hint){ .step = why->error == EMFILE || why->error == ENFILE ? HINT_FILES : step[why->step],
+			    .error = why->error,
+			    .attr = why->attr,
+			    .name = why->what,
+			    .cpu_wide = !process,
+			    .pid = process ? (pid_t)why->pid : 0,
+			    .ring_bytes = RING_LEAST };
+	h->owner = hint_owner(h->pid ? h->pid : getpid());
+	hint_gather(&h->facts);
 }

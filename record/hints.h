@@ -62,6 +62,11 @@ struct hint {
 };
 
 void hint_gather(struct hint_facts *facts);
+
+/* The whole of h, for what sources_open could not do (sources.h); facts are gathered, too. */
+struct sources_failure;
+void hint_failure(struct hint *h, const struct sources_failure *why);
+
 int64_t hint_owner(pid_t pid); /* uid of a process, -1: gone */
 
 /* One line, no newline: what is wrong, and behind ": " what helps. Never empty: an unknown error is named. */

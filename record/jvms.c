@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvms.h"
+
+#define FRAME_POINTERS STR("PreserveFramePointer")
+
+struct reading {
+	struct jvm jvm;
+	jvm_read *read;
+	void *arg;
+	bool no_files; /* --disable-@files */
+};
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static void skip_blanks(struct str *rest, bool comments)
+{
+	for (;;) {
+		while (rest->n && blank(rest->p[0]))
+			*rest = str_from(*rest, 1);
+		if (!comments || !rest->n || rest->p[0] != '#')
+			return;
+		str_cut(rest, '\n');
+	}
+}
+
+bool jvm_word(struct str *rest, bool comments, struct text *t, struct str *word)
+{
+	char quote = 0;
+
+	t->n = 0;
+	skip_blanks(rest, comments);
+	if (!rest->n)
+		return false;
+	for (; rest->n && (quote || !blank(rest->p[0])); *rest = str_from(*rest, 1)) {
+		char c = rest->p[0];
+
+		if (quote && c == quote) {
+			quote = 0;
+		} else if (!quote && (c == '"' || c == '\'')) {
+			quote = c;
+		} else if (c == '\\' && quote && comments && rest->n > 1) { /* an argument file; not in variables */
+			*rest = str_from(*rest, 1);
+			text_char(t, rest->p[0]);
+		} else {
+			text_char(t, c);
+		}
+	}
+	*word = text_view(t);
+	return true;
+}
+
+static void read_words(struct reading *r, struct str text, bool comments, bool of_file);
+
+static void take_file(struct reading *r, struct str name)
+{
+	struct text t = { 0 };
+
+	if (r->read && r->read(r->arg, name, &t))
+		read_words(r, text_view(&t), true, true);
+	text_free(&t);
+}
+
+/* One option of the virtual machine. of_file: such a file names no others. */
+static void take_option(struct reading *r, struct str option, bool of_file)
+{
+	struct str flag;
+
+	if (!str_starts(option, STR("-XX:")))
+		return;
+	flag = str_from(option, 4);
+	if (flag.n > 1 && (flag.p[0] == '+' || flag.p[0] == '-') && str_eq(str_from(flag, 1), FRAME_POINTERS))
+		r->jvm.frame_pointers = flag.p[0] == '+';
+	else if (!of_file && str_starts(flag, STR("VMOptionsFile=")))
+		take_file(r, str_from(flag, strlen("VMOptionsFile=")));
+}
+
+static void read_words(struct reading *r, struct str text, bool comments, bool of_file)
+{
+	struct text t = { 0 };
+	struct str word;
+
+	while (jvm_word(&text, comments, &t, &word))
+		take_option(r, word, of_file);
+	text_free(&t);
+}
+
+/* Does the launcher take the next argument as the value of this one? */
+static bool takes_value(struct str option)
+{
+	static const char *const name[] = { "-cp",
+					    "-classpath",
+					    "--class-path",
+					    "-p",
+					    "--module-path",
+					    "--upgrade-module-path",
+					    "--add-modules",
+					    "--limit-modules",
+					    "--add-exports",
+					    "--add-opens",
+					    "--add-reads",
+					    "--patch-module",
+					    "-d",
+					    "--describe-module",
+					    "--enable-native-access",
+					    "--source" };
+
+	for (size_t i = 0; i < countof(name); i++)
+		if (str_eq(option, str_of(name[i])))
+			return true;
+	return false;
+}
+
+/* Up to the main class: what comes behind it is the program's. */
+static void read_command_line(struct reading *r, struct str cmdline)
+{
+	str_cut(&cmdline, 0); /* java */
+	while (cmdline.n) {
+		struct str argument = str_cut(&cmdline, 0);
+
+		if (str_eq(argument, STR("--disable-@files"))) {
+			r->no_files = true;
+		} else if (argument.n > 1 && argument.p[0] == '@' && argument.p[1] != '@' && !r->no_files) {
+			take_file(r, str_from(argument, 1));
+		} else if (str_eq(argument, STR("-jar")) || str_eq(argument, STR("-m")) ||
+			   str_eq(argument, STR("--module"))) {
+			r->jvm.main = str_cut(&cmdline, 0);
+			return;
+		} else if (takes_value(argument)) {
+			str_cut(&cmdline, 0);
+		} else if (argument.n && argument.p[0] != '-') {
+			r->jvm.main = argument;
+			return;
+		} else {
+			take_option(r, argument, false);
+		}
+	}
+}
+
+static struct str variable(struct str environ, struct str name)
+{
+	while (environ.n) {
+		struct str value = str_cut(&environ, 0);
+
+		if (str_eq(str_cut(&value, '='), name))
+			return value;
+	}
+	return (struct str){ 0 };
+}
+
+struct jvm jvm_options(struct str cmdline, struct str environ, jvm_read *read, void *arg)
+{
+	struct reading r = { .read = read, .arg = arg };
+
+	read_words(&r, variable(environ, STR("JAVA_TOOL_OPTIONS")), false, false);
+	read_words(&r, variable(environ, STR("JDK_JAVA_OPTIONS")), false, false);
+	read_command_line(&r, cmdline);
+	read_words(&r, variable(environ, STR("_JAVA_OPTIONS")), false, false);
+	return r.jvm;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtimes.h - the processes of this host that make code at run time, and what they lack for their frames to have names.
+ *
+ * A JVM is known by libjvm.so among its mappings, other JITs by executable memory that is no file's. Files of theirs are opened
+ * in their root, never beyond it.
+ */
+#ifndef PJ_RUNTIMES_H
+#define PJ_RUNTIMES_H
+
+#include "str.h"
+
+#include <sys/types.h>
+
+struct runtime {
+	pid_t pid, inner_pid; /* inner: in its own PID namespace */
+	char comm[40];
+	char main[100];       /* JVM: class or jar */
+	bool jvm;
+	bool frame_pointers;  /* JVM: -XX:+PreserveFramePointer */
+	bool asked;           /* JVM: its command line could be read */
+	bool map;             /* it has a perf-PID.map, or a jitdump */
+	uint64_t code;        /* bytes of executable memory without a file */
+};
+
+struct runtimes_count {
+	unsigned processes; /* with memory of their own, so without kernel threads */
+	unsigned forbidden; /* of these, whose mappings may not be read */
+};
+
+#define RUNTIME_CODE (64 * 1024) /* less is a trampoline, no compiler */
+
+struct runtimes_count runtimes_each(void (*f)(void *arg, const struct runtime *r), void *arg);
+
+/* What /proc/PID/maps says: sets jvm, map (a jitdump) and code. Pure. */
+void runtime_maps(struct runtime *r, struct str maps);
+
+/* How to make a process of that comm write a map, or NULL. */
+const char *runtime_advice(const char *comm);
+
+#endif
