@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "addrspace.h"
 
+#include "buildids.h"
 #include "diag.h"
 
 #include <stdio.h>
@@ -113,21 +114,22 @@ static uint32_t user_dso(struct addrspace *a, const struct perfdata_record *r)
 
 void addrspace_build_ids(struct addrspace *a, const struct perfdata_build_id *id, size_t n)
 {
-	/* the first of a path, as in perf */
+	struct buildids ids = { 0 };
+
+	buildids_update(&ids, id, n);
 	for (uint32_t d = 1; d <= a->keys.n; d++) {
 		struct dso *dso = &a->dso[d];
 		bool kernel = dso->kind == DSO_KERNEL;
 
-		for (size_t i = 0; i < n && dso->build_id.n == 0; i++)
-			if ((kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO) && id[i].kernel == kernel &&
-			    str_eq(id[i].path, dso->path))
-				dso->build_id = id[i].id;
+		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
+			dso->build_id = buildids_find(&ids, kernel, dso->path);
 	}
+	buildids_free(&ids);
 }
 
 /* ---- maps --------------------------------------------------------------------------------------------------- */
 
-static struct addrspace_maps *maps_new(struct addrspace *a)
+static struct addrspace_maps *shared_new(struct addrspace *a)
 {
 	struct addrspace_maps *m = mem_alloc(sizeof(*m), 1);
 
@@ -136,16 +138,16 @@ static struct addrspace_maps *maps_new(struct addrspace *a)
 	return m;
 }
 
-static void maps_drop(struct addrspace_maps *m)
+static void shared_drop(struct addrspace_maps *m)
 {
 	if (--m->refs)
 		return;
-	free(m->map);
+	maps_free(&m->maps);
 	free(m);
 }
 
 /* The one to write to: a copy when others see it, too. */
-static struct addrspace_maps *maps_own(struct addrspace *a, struct addrspace_maps *m)
+static struct addrspace_maps *shared_own(struct addrspace *a, struct addrspace_maps *m)
 {
 	struct addrspace_maps *copy;
 
@@ -153,74 +155,10 @@ static struct addrspace_maps *maps_own(struct addrspace *a, struct addrspace_map
 		m->serial = ++a->serial;
 		return m;
 	}
-	copy = maps_new(a);
-	copy->n = m->n;
-	copy->cap = m->n + 8;
-	copy->map = mem_alloc(sizeof(*copy->map), copy->cap);
-	if (m->n)
-		memcpy(copy->map, m->map, m->n * sizeof(*m->map));
+	copy = shared_new(a);
+	copy->maps = maps_copy(&m->maps);
 	m->refs--;
 	return copy;
-}
-
-/* Index of the first map that ends behind address. */
-static size_t maps_behind(const struct addrspace_maps *m, uint64_t address)
-{
-	size_t low = 0, high = m->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (m->map[mid].end > address)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
-/* Puts up to three pieces in the place of maps from..to. */
-static void maps_replace(struct addrspace_maps *m, size_t from, size_t to, const struct addrspace_map *piece, size_t n)
-{
-	size_t rest = m->n - to;
-
-	if (m->n + n > m->cap) {
-		m->cap = m->cap ? m->cap * 2 : 16;
-		m->map = mem_grow(m->map, sizeof(*m->map), m->cap);
-	}
-	if (rest)
-		memmove(m->map + from + n, m->map + to, rest * sizeof(*m->map));
-	if (n)
-		memcpy(m->map + from, piece, n * sizeof(*piece));
-	m->n = from + n + rest;
-}
-
-/* What is new lies over what was there; what sticks out before and behind stays. dso 0: a hole. */
-static void maps_insert(struct addrspace_maps *m, struct addrspace_map new)
-{
-	struct addrspace_map piece[3];
-	size_t from = maps_behind(m, new.start), to = from, n = 0;
-
-	while (to < m->n && m->map[to].start < new.end)
-		to++;
-	if (from < to && m->map[from].start < new.start) {
-		piece[n] = m->map[from];
-		piece[n++].end = new.start;
-	}
-	if (new.dso)
-		piece[n++] = new;
-	if (from < to && m->map[to - 1].end > new.end) {
-		piece[n] = m->map[to - 1];
-		piece[n++].start = new.end;
-	}
-	maps_replace(m, from, to, piece, n);
-}
-
-static const struct addrspace_map *maps_find(const struct addrspace_maps *m, uint64_t ip)
-{
-	size_t i = maps_behind(m, ip);
-
-	return i < m->n && m->map[i].start <= ip ? &m->map[i] : NULL;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------ */
@@ -269,7 +207,7 @@ static void space_drop(struct addrspace_space *s)
 {
 	if (!s || --s->refs)
 		return;
-	maps_drop(s->maps);
+	shared_drop(s->maps);
 	free(s);
 }
 
@@ -298,7 +236,7 @@ struct addrspace_thread *addrspace_thread(struct addrspace *a, uint32_t pid, uin
 	t->used = true;
 	t->pid = pid;
 	if (pid == tid) {
-		t->space = space_new(maps_new(a));
+		t->space = space_new(shared_new(a));
 		return t;
 	}
 	leader = thread_of(a, pid);
@@ -306,7 +244,7 @@ struct addrspace_thread *addrspace_thread(struct addrspace *a, uint32_t pid, uin
 		forget(leader);
 		leader->used = true;
 		leader->pid = pid;
-		leader->space = space_new(maps_new(a));
+		leader->space = space_new(shared_new(a));
 	}
 	t->space = leader->space;
 	t->space->refs++;
@@ -340,12 +278,12 @@ static void fork_thread(struct addrspace *a, const struct perfdata_record *r)
 	forget(thread_of(a, r->tid));
 	t = addrspace_thread(a, r->pid, r->tid);
 	t->comm = comm;
-	if (r->pid != r->fork.ppid && !r->fork.synthesised && t->space->maps->n == 0) {
-		maps_drop(t->space->maps);
+	if (r->pid != r->fork.ppid && !r->fork.synthesised && maps_empty(&t->space->maps->maps)) {
+		shared_drop(t->space->maps);
 		t->space->maps = maps;
 		return;
 	}
-	maps_drop(maps);
+	shared_drop(maps);
 }
 
 static void comm_record(struct addrspace *a, const struct perfdata_record *r)
@@ -355,12 +293,12 @@ static void comm_record(struct addrspace *a, const struct perfdata_record *r)
 	t->comm = intern(&a->comms, r->comm.comm);
 	/* what the program before had mapped is gone; perf keeps it, and so finds code that is not there */
 	if (r->comm.exec && !a->as_perf) {
-		maps_drop(t->space->maps);
-		t->space->maps = maps_new(a);
+		shared_drop(t->space->maps);
+		t->space->maps = shared_new(a);
 	}
 }
 
-static bool kernel_map(const struct perfdata_record *r, struct addrspace_map *m)
+static bool kernel_map(const struct perfdata_record *r, struct map *m)
 {
 	m->start = r->mmap.start;
 	if (__builtin_add_overflow(m->start, r->mmap.length, &m->end))
@@ -392,7 +330,7 @@ static struct str module_name(struct str path, char *name, size_t cap)
 static void kernel_mmap(struct addrspace *a, const struct perfdata_record *r)
 {
 	struct str path = r->mmap.path, kernel = STR("[kernel.kallsyms]");
-	struct addrspace_map m = { 0 };
+	struct map m = { 0 };
 	char name[128];
 
 	if (!kernel_map(r, &m))
@@ -409,14 +347,14 @@ static void kernel_mmap(struct addrspace *a, const struct perfdata_record *r)
 	}
 	if (r->mmap.build_id.n)
 		a->dso[m.dso].build_id = r->mmap.build_id;
-	a->kernel = maps_own(a, a->kernel);
-	maps_insert(a->kernel, m);
+	a->kernel = shared_own(a, a->kernel);
+	maps_insert(&a->kernel->maps, m);
 }
 
 static void user_mmap(struct addrspace *a, const struct perfdata_record *r)
 {
 	struct addrspace_thread *t = addrspace_thread(a, r->pid, r->tid);
-	struct addrspace_map m = { 0 };
+	struct map m = { 0 };
 	enum dso_kind kind;
 
 	if (!kernel_map(r, &m))
@@ -427,19 +365,19 @@ static void user_mmap(struct addrspace *a, const struct perfdata_record *r)
 		m.add = r->mmap.offset - m.start;
 	else if (kind == DSO_VDSO)
 		m.add = 0 - m.start;
-	t->space->maps = maps_own(a, t->space->maps);
-	maps_insert(t->space->maps, m);
+	t->space->maps = shared_own(a, t->space->maps);
+	maps_insert(&t->space->maps->maps, m);
 }
 
 static void ksymbol(struct addrspace *a, const struct perfdata_record *r)
 {
-	struct addrspace_map m = { .start = r->ksymbol.start };
+	struct map m = { .start = r->ksymbol.start };
 
 	if (__builtin_add_overflow(m.start, (uint64_t)r->ksymbol.length, &m.end) || m.start == m.end)
 		return;
 	m.dso = r->ksymbol.gone ? 0 : addrspace_special(a, DSO_SYMBOL, r->ksymbol.name);
-	a->kernel = maps_own(a, a->kernel);
-	maps_insert(a->kernel, m);
+	a->kernel = shared_own(a, a->kernel);
+	maps_insert(&a->kernel->maps, m);
 }
 
 void addrspace_record(struct addrspace *a, const struct perfdata_record *r)
@@ -470,14 +408,14 @@ void addrspace_record(struct addrspace *a, const struct perfdata_record *r)
 struct addrspace_place addrspace_find(const struct addrspace *a, const struct addrspace_thread *t,
 				      enum perfdata_mode mode, uint64_t ip)
 {
-	const struct addrspace_map *m = NULL;
+	const struct map *m = NULL;
 
 	if (mode == MODE_KERNEL) {
-		m = maps_find(a->kernel, ip);
+		m = maps_find(&a->kernel->maps, ip);
 		if (!m && a->kernel_core)
 			return (struct addrspace_place){ a->kernel_core, ip }; /* kallsyms knows more than one mapping tells */
 	} else if (mode == MODE_USER) {
-		m = maps_find(t->space->maps, ip);
+		m = maps_find(&t->space->maps->maps, ip);
 	}
 	return m ? (struct addrspace_place){ m->dso, ip + m->add } : (struct addrspace_place){ 0, ip };
 }
@@ -488,7 +426,7 @@ void addrspace_init(struct addrspace *a, bool as_perf)
 	a->dso_cap = 64;
 	a->dso = mem_alloc(sizeof(*a->dso), a->dso_cap);
 	a->dso[0] = (struct dso){ .kind = DSO_NOWHERE, .path = STR("[unknown]") };
-	a->kernel = maps_new(a);
+	a->kernel = shared_new(a);
 }
 
 void addrspace_free(struct addrspace *a)
@@ -496,7 +434,7 @@ void addrspace_free(struct addrspace *a)
 	for (uint32_t i = 0; a->mask && i <= a->mask; i++)
 		if (a->slot[i])
 			space_drop(a->slot[i]->space);
-	maps_drop(a->kernel);
+	shared_drop(a->kernel);
 	intern_free(&a->comms);
 	intern_free(&a->keys);
 	free(a->dso);

@@ -2,14 +2,15 @@
 /*
  * addrspace.h - which code was at an address of a thread at a moment: threads, their names, their mappings.
  *
- * Fed with the records of a recording in order of time. Maps of a process are a sorted array that forks share until
- * one of them changes; what is mapped later lies over what was there before. Nothing is opened, no name of a function
- * is known here: an address becomes (DSO, what the source of its names wants to be asked for).
+ * Fed with the records of a recording in order of time. Forks share the maps of a process until one of them changes
+ * (maps.h). Nothing is opened, no name of a function is known here: an address becomes (DSO, what the source of its names
+ * wants to be asked for).
  */
 #ifndef PJ_ADDRSPACE_H
 #define PJ_ADDRSPACE_H
 
 #include "intern.h"
+#include "maps.h"
 #include "perfdata.h"
 
 /* Where names of a DSO come from. */
@@ -35,17 +36,10 @@ struct dso {
 	uint32_t code;                /* the DSO_CODE beside it */
 };
 
-struct addrspace_map {
-	uint64_t start, end;
-	uint64_t add;  /* address = ip + add */
-	uint32_t dso;
-};
-
 /* Maps that are shared; serial is another one whenever the contents are. */
 struct addrspace_maps {
 	uint32_t refs, serial;
-	size_t n, cap;
-	struct addrspace_map *map;
+	struct maps maps;
 };
 
 /* What threads of a process share. */

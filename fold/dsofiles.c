@@ -49,7 +49,7 @@ int dsofiles_open_inside(pid_t pid, struct str path)
 	return fd;
 }
 
-static int open_here(const char *path)
+int dsofiles_open_path(const char *path)
 {
 	return inside_reopen(open(path, O_PATH | O_CLOEXEC));
 }
@@ -140,7 +140,7 @@ static int open_as_mapped(struct search *s, const char *path)
 			text_add(&name, symfs);
 		text_add(&name, path);
 		text_char(&name, '\0');
-		fd = open_here(name.p);
+		fd = dsofiles_open_path(name.p);
 		text_free(&name);
 	}
 	return fd;
@@ -226,7 +226,7 @@ static void try_cache(struct search *s, const char *what)
 		return;
 	text_add(&s->name, what);
 	text_char(&s->name, '\0');
-	consider(s, open_elf(s, open_here(s->name.p)));
+	consider(s, open_elf(s, dsofiles_open_path(s->name.p)));
 }
 
 static void try_debug_root(struct search *s, struct str path)

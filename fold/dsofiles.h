@@ -43,4 +43,8 @@ enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dso
 /* A regular file inside of the root of process pid, opened read-only so that no link leads out of it; -1 and errno. */
 int dsofiles_open_inside(pid_t pid, struct str path);
 
+/* A regular file, opened read-only; -1 and errno. A path from a recording may name anything: of devices, already opening one may do
+ * something. */
+int dsofiles_open_path(const char *path);
+
 #endif

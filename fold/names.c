@@ -229,6 +229,8 @@ static void put_resolved(struct names *n, struct str s, enum names_kind kind, bo
 	put_kind(n, kind);
 }
 
+#define INLINED_MOST 100 /* that one line of a map unfolds to: JVMs inline 15 deep */
+
 /* perf-map-agent with unfolding: "outer->inner", where inner was inlined. Operators have no place in a JIT's map, so
  * the arrow is unambiguous there, and only there. */
 static ptrdiff_t find_arrow(struct str s)
@@ -241,6 +243,7 @@ static ptrdiff_t find_arrow(struct str s)
 struct str names_make(struct names *n, struct names_frame f)
 {
 	enum names_kind kind = KIND_NATIVE;
+	unsigned parts = 0;
 	bool jit;
 
 	f.dso = clean_dso(f.dso);
@@ -256,8 +259,8 @@ struct str names_make(struct names *n, struct names_frame f)
 		put_unresolved(n, f, kind);
 		return text_view(&n->text);
 	}
-	for (struct str s = f.symbol; jit;) {
-		ptrdiff_t arrow = find_arrow(s);
+	for (struct str s = f.symbol; jit; parts++) {
+		ptrdiff_t arrow = parts < INLINED_MOST ? find_arrow(s) : -1;
 
 		if (arrow < 0) {
 			f.symbol = s;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfreader.h"
 
+#define BOMB_BYTES ((uint64_t)64 << 20) /* this much may be inflated of anything */
+#define BOMB_RATIO 4096
+
 /* ---- records that are to be delivered ------------------------------------------------------------------------ */
 
 static void deliver_now(struct perfdata *p, uint64_t where)
@@ -137,11 +140,32 @@ static void take_packed(struct perfdata *p, uint64_t offset, struct str packed)
 	p->packed = p->inner_lost ? (struct str){ 0 } : packed;
 }
 
+/* Where in what was compressed the next record would begin, nobody knows. */
+static void lose_inner(struct perfdata *p, const char *why)
+{
+	reader_bad(p, p->inner_at, why);
+	p->inner_lost = true;
+	p->packed = (struct str){ 0 };
+	p->packed_more = false;
+	p->inner_at = bytes_end(&p->inner);
+}
+
+/* Equal stacks of 64 kB shrink a thousandfold, as their times differ. A few bytes that stand for gigabytes are no recording. */
+static bool is_bomb(const struct perfdata *p)
+{
+	return bytes_end(&p->inner) > BOMB_BYTES && bytes_end(&p->inner) / BOMB_RATIO > p->at;
+}
+
 static void inflate_on(struct perfdata *p)
 {
 	size_t room, made;
-	char *to = bytes_room(&p->inner, p->inner_at, &room);
+	char *to;
 
+	if (is_bomb(p)) {
+		lose_inner(p, "compressed data that are larger than any recording's: the rest of them is not used");
+		return;
+	}
+	to = bytes_room(&p->inner, p->inner_at, &room);
 	if (!perfzstd_inflate(&p->zstd, &p->packed, to, room, &made, &p->packed_more))
 		reader_bad(p, p->at, "compressed data before this are damaged");
 	bytes_made(&p->inner, made);
@@ -157,11 +181,7 @@ static bool take_inner(struct perfdata *p)
 		return false;
 	memcpy(&h, s.p, sizeof(h));
 	if (h.size < sizeof(h) || h.type == RECORD_COMPRESSED || h.type == RECORD_COMPRESSED2) {
-		reader_bad(p, p->inner_at, "damaged inside compressed data: the rest of them is not used");
-		p->inner_lost = true;
-		p->packed = (struct str){ 0 };
-		p->packed_more = false;
-		p->inner_at = bytes_end(&p->inner);
+		lose_inner(p, "damaged inside compressed data: the rest of them is not used");
 		return true;
 	}
 	if (s.n < h.size)

@@ -58,15 +58,20 @@ int samples_event_cmp(const void *va, const void *vb)
 
 static struct samples_event *event_of(struct samples *p, struct str name)
 {
-	struct samples_event *e;
+	uint32_t id;
 
-	for (uint32_t i = 0; i < p->nevents; i++)
-		if (str_eq(p->event[i].name, name))
-			return &p->event[i];
-	p->event = mem_grow(p->event, sizeof(*p->event), p->nevents + 1);
-	e = &p->event[p->nevents++];
-	*e = (struct samples_event){ .name = arena_copy(&p->text, name) };
-	return e;
+	if (likely(p->nevents && str_eq(p->event[p->latest].name, name)))
+		return &p->event[p->latest];
+	id = intern(&p->event_names, name);
+	if (id > p->nevents) {
+		if (p->nevents == p->events_cap) {
+			p->events_cap = p->events_cap ? 2 * p->events_cap : 8;
+			p->event = mem_grow(p->event, sizeof(*p->event), p->events_cap);
+		}
+		p->event[p->nevents++] = (struct samples_event){ .name = intern_str(&p->event_names, id) };
+	}
+	p->latest = id - 1;
+	return &p->event[p->latest];
 }
 
 /* Is this the event that is counted? Decides which it is at the first that may be. */
@@ -536,6 +541,7 @@ void samples_free(struct samples *p)
 	lines_free(&p->lines);
 	arena_free(&p->text);
 	free(p->event);
+	intern_free(&p->event_names);
 	free(p->ref);
 	free(p->frame);
 	free(p->skip);

@@ -73,8 +73,10 @@ struct samples {
 	struct names names;
 	struct lines lines;
 	struct samples_tally tally;
-	struct samples_event *event;
-	uint32_t nevents;
+	struct samples_event *event; /* by id of its name - 1 */
+	struct intern event_names;
+	uint32_t nevents, events_cap;
+	uint32_t latest;             /* event of the sample before: most often that of the next */
 	/* One event is counted: the first that was seen and selected. */
 	bool chosen;
 	struct str event_key;

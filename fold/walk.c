@@ -19,7 +19,7 @@ struct walk_table {
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
 
-static struct build_id build_id_of(const struct dso *d, const struct perfdata *data)
+static struct build_id build_id_of(struct walk *w, const struct dso *d, const struct perfdata *data)
 {
 	const struct perfdata_build_id *id;
 	size_t n;
@@ -27,10 +27,8 @@ static struct build_id build_id_of(const struct dso *d, const struct perfdata *d
 	if (d->build_id.n)
 		return d->build_id;
 	id = perfdata_build_ids(data, &n);
-	for (size_t i = 0; i < n; i++)
-		if (!id[i].kernel && str_eq(id[i].path, d->path))
-			return id[i].id;
-	return (struct build_id){ 0 };
+	buildids_update(&w->buildids, id, n);
+	return buildids_find(&w->buildids, false, d->path);
 }
 
 /* Is fd the recorded build? What has no id to compare is taken for it. Keeps fd. */
@@ -62,11 +60,6 @@ static int checked(int fd, const struct build_id *id)
 	return fd;
 }
 
-static int open_path(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 /* perf's cache of files: ~/.debug/.build-id/xx/yyyy/elf */
 static int open_kept(const struct build_id *id)
 {
@@ -77,14 +70,14 @@ static int open_kept(const struct build_id *id)
 	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
 	n = home && id->n > 1 ? snprintf(path, sizeof(path), "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2) : -1;
-	return n > 0 && (size_t)n < sizeof(path) ? open_path(path) : -1;
+	return n > 0 && (size_t)n < sizeof(path) ? dsofiles_open_path(path) : -1;
 }
 
 /* The file that was mapped: of the process while it lives, below --symfs, of this machine, of perf's cache. */
-static int open_mapped(const struct walk *w, const struct dso *d, const struct origin *origin,
+static int open_mapped(struct walk *w, const struct dso *d, const struct origin *origin,
 		       const struct perfdata *data)
 {
-	struct build_id id = build_id_of(d, data);
+	struct build_id id = build_id_of(w, d, data);
 	pid_t live = origin_process(origin, d->pid, d->mapped_ns);
 	char path[4096];
 	int n = snprintf(path, sizeof(path), "%s%.*s", w->symfs ? w->symfs : "",
@@ -96,7 +89,7 @@ static int open_mapped(const struct walk *w, const struct dso *d, const struct o
 	if (live && !w->symfs)
 		fd = checked(dsofiles_open_inside(live, d->path), &id);
 	if (fd < 0 && (w->symfs || origin->host || id.n))
-		fd = checked(open_path(path), &id);
+		fd = checked(dsofiles_open_path(path), &id);
 	return fd >= 0 ? fd : checked(open_kept(&id), &id);
 }
 
@@ -164,6 +157,7 @@ void walk_free(struct walk *w)
 {
 	for (size_t i = 0; i < w->cap; i++)
 		unwind_table_close(w->table[i].table);
+	buildids_free(&w->buildids);
 	free(w->table);
 	free(w->ip);
 }

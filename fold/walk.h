@@ -9,10 +9,12 @@
 
 #include "origin.h"
 #include "addrspace.h"
+#include "buildids.h"
 
 struct walk {
 	const char *symfs;
 	bool as_perf;
+	struct buildids buildids;
 	struct walk_table *table; /* by DSO */
 	size_t cap;
 	uint64_t *ip;             /* of the walked stack, leaf first; callers' are those of the call */

@@ -1,0 +1,53 @@
+#!/bin/sh
+# bombs.t - inputs of a few MB that would take hours, or all memory, if anything grew faster than the input (test/perfdata/bomb).
+#
+# Each takes a second or two. The limits are far above that, and far below what it took when the input was found.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+LC_ALL=C
+export LC_ALL
+bomb=${PJ_BUILD:-$top/build/std-cc}/test/perfdata/bomb
+[ -x "$bomb" ] || skip_all "the writer is not built"
+have timeout || skip_all "timeout is not installed"
+
+# survived NAME STATUS FILE...: pjfold ends with that status, within its limits
+survived()
+{
+	name=$1
+	want=$2
+	shift 2
+	(
+		# sanitizers need all addresses
+		case ${PJ_BUILD:-} in *san*) ;; *) ulimit -v 2000000 ;; esac
+		timeout 180 pjfold "$@" >out 2>err
+		echo $? >status
+	)
+	read -r status <status
+	if [ "$status" = "$want" ]; then pass "$name"; else
+		echo "status $status" >>err
+		fail "$name" err
+	fi
+}
+
+"$bomb" maps >f.data
+survived "a million mappings, each before all others" 0 -q f.data
+"$bomb" forks >f.data
+survived "50000 children of a process with 20000 mappings map something" 0 -q f.data
+is "  and each is seen" "$(awk '{ n += $NF } END { print n }' out)" 50000
+"$bomb" build-ids >f.data
+survived "400000 files, and as many build-ids" 0 -q f.data
+if "$bomb" zstd 1 >/dev/null 2>&1; then
+	"$bomb" zstd >f.data
+	survived "4 GB in 400 kB" 1 f.data
+	ok "  are told" grep -q 'f.data@[0-9]*: compressed data that are larger than any recording' err
+else
+	skip "4 GB in 400 kB" "built without libzstd"
+fi
+"$bomb" script >f.script
+survived "text of half a million events" 0 -q f.script
+
+# a line of a perf map that says of one address that a thousand functions were inlined there
+awk 'BEGIN { printf "x 7 1.5: cycles: \n\t  401000 a"; for (i = 0; i < 1000; i++) printf "->b"; print "+0x1 (/tmp/perf-7.map)\n" }' >f.script
+survived "a thousand inlined functions in one line" 0 f.script
+is "  are no thousand frames" "$(tr -cd ';' <out | wc -c)" 101
+done_testing
