@@ -151,16 +151,16 @@ static void copy(char *to, size_t room, struct str s)
 
 static void look_at_jvm(struct runtime *r, int process)
 {
-	struct text cmdline = { 0 }, environ = { 0 };
+	struct text cmdline = { 0 }, variables = { 0 };
 	struct jvm j;
 
 	r->asked = read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
-	r->asked = read_proc(process, "environ", &environ, OPTIONS_MAX) && r->asked;
-	j = jvm_options(text_view(&cmdline), text_view(&environ), read_option_file, &process);
+	r->asked = read_proc(process, "environ", &variables, OPTIONS_MAX) && r->asked;
+	j = jvm_options(text_view(&cmdline), text_view(&variables), read_option_file, &process);
 	r->frame_pointers = j.frame_pointers;
 	copy(r->main, sizeof(r->main), str_from(j.main, (size_t)(str_rfind(j.main, '/') + 1)));
 	text_free(&cmdline);
-	text_free(&environ);
+	text_free(&variables);
 }
 
 static void read_names(struct runtime *r, int process, struct text *t)
