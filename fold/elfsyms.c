@@ -263,19 +263,21 @@ static size_t gather(const struct symbols_query *q, size_t n, uint64_t *at, size
 	return open;
 }
 
-size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n, struct intern *names)
+/* runtime NULL: places are addresses, moved by so much. */
+static size_t resolve(struct elfsyms *e, struct elffile *runtime, uint64_t moved, struct symbols_query *q, size_t n, struct intern *names)
 {
-	struct elffile *run = &((struct elfsyms *)(uintptr_t)runtime)->file; /* reads some of its bytes */
 	uint64_t *at = mem_alloc(sizeof(*at), n + 1);
 	size_t *index = mem_alloc(sizeof(*index), n + 1), open = gather(q, n, at, index), answered = 0;
 	struct symtab_answer *answer = mem_alloc(sizeof(*answer), open + 1);
-	struct symtab_search s = { .tables = e->table, .runtime = run, .mangled = e->options.mangled, .names = names };
+	struct symtab_search s = { .tables = e->table, .runtime = runtime, .mangled = e->options.mangled, .names = names };
 
+	for (size_t i = 0; i < open; i++)
+		at[i] -= moved;
 	gather_tables(e);
 	s.n_tables = e->tables;
 	symtab_resolve(&s, at, open, answer);
-	if (s.any || !e->options.as_perf) /* perf 6.1 looks for stubs only where it found a symbol */
-		resolve_stubs(&s, run, e->options.as_perf, at, open, answer);
+	if (runtime && (s.any || !e->options.as_perf)) /* perf 6.1 looks for stubs only where it found a symbol */
+		resolve_stubs(&s, runtime, e->options.as_perf, at, open, answer);
 	for (size_t i = 0; i < open; i++) {
 		uint64_t offset = at[i] - answer[i].start;
 
@@ -290,6 +292,27 @@ size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct 
 	free(index);
 	free(at);
 	return answered;
+}
+
+size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n, struct intern *names)
+{
+	return resolve(e, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, q, n, names); /* reads some of its bytes */
+}
+
+size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n, struct intern *names)
+{
+	size_t wraps = 0; /* these become the largest: places are to ascend */
+
+	while (wraps < n && q[wraps].address < moved)
+		wraps++;
+	return resolve(e, NULL, moved, q, wraps, names) + resolve(e, NULL, moved, q + wraps, n - wraps, names);
+}
+
+bool elfsyms_address(const struct elfsyms *e, struct str name, uint64_t *address)
+{
+	struct symtab tab = { &e->file, e->symtab };
+
+	return e->symtab && symtab_find(&tab, name, address);
 }
 
 bool elfsyms_has_debug_info(const struct elfsyms *e)

@@ -41,6 +41,12 @@ uint32_t elfsyms_debuglink_crc(const struct elfsyms *e); /* the CRC-32 of that f
 size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
 		       struct intern *names);
 
+/* As elfsyms_resolve, but for addresses, which are moved by `moved` from those in the file: the file is a kernel. */
+size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n, struct intern *names);
+
+/* The address of a symbol of .symtab, as in the file; false when there is none. */
+bool elfsyms_address(const struct elfsyms *e, struct str name, uint64_t *address);
+
 bool elfsyms_has_debug_info(const struct elfsyms *e);
 
 /* As inlines_resolve (inlines.h), out of the debug information in e. */

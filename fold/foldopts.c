@@ -312,7 +312,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "max-lost", "PCT", OPT_CALL, r, opt_max_lost, "exit 3 when more than PCT % of the samples were lost" },
 		{ 0, "show-lost", NULL, OPT_FLAG, &r->show_lost, NULL, "lost samples are a stack of their own, [lost]" },
 		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when anything was skipped" },
-		{ 0, "kallsyms", "FILE", OPT_CALL, r, opt_place, "names of the recorded kernel; a copy of its /proc/kallsyms" },
+		{ 0, "kallsyms", "FILE", OPT_CALL, r, opt_place, "names of the recorded kernel: a copy of its /proc/kallsyms, or vmlinux" },
 		{ 0, "symfs", "DIR", OPT_CALL, r, opt_place, "look for files of the recorded machine below DIR" },
 		{ 0, "as-perf", NULL, OPT_CALL_FLAG, r, opt_report, "names and stacks of perf.data exactly as perf script has them" },
 		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag, "names and weights of stackcollapse-perf.pl, exactly" },

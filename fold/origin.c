@@ -26,7 +26,7 @@ static bool is_this_boot(const struct perfdata_info *info, const struct in *in, 
 
 struct origin origin_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns, uint64_t last_ns)
 {
-	struct origin o = { .first_ns = first_ns };
+	struct origin o = { .first_ns = first_ns, .release = info->kernel };
 
 	o.host = identity_is_this_host(info->host, info->kernel);
 	o.boot = o.host && is_this_boot(info, in, last_ns);

@@ -16,6 +16,7 @@ struct origin {
 	bool host; /* this machine, as far as its name and kernel tell */
 	bool boot; /* and since it was started last: processes and what they left in /tmp are those */
 	uint64_t first_ns; /* time of the first record */
+	struct str release; /* of the kernel; lives as long as the recording */
 };
 
 /* in: the recording, still open. first, last: times of its records. */

@@ -5,7 +5,7 @@
 #include "dsofiles.h"
 #include "identity.h"
 #include "jitdump.h"
-#include "kallsyms.h"
+#include "kernelsyms.h"
 #include "perfmap.h"
 
 #include <errno.h>
@@ -273,73 +273,19 @@ static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n
 	return ask_map(w, open_plain(path), live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
 }
 
-/* ---- kernel ------------------------------------------------------------------------------------------------- */
-
-static bool same_id(const struct build_id *a, const struct build_id *b)
-{
-	return a->n && a->n == b->n && memcmp(a->byte, b->byte, a->n) == 0;
-}
-
-/* Is the running kernel the recorded one? By its build-id; where that is not told, by the name of host and release. */
-static bool is_this_kernel(const struct task *t, const struct build_id *recorded)
-{
-	char notes[4096];
-	struct build_id id;
-	ssize_t n;
-	int fd;
-
-	if (recorded->n == 0)
-		return t->origin->host;
-	fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return t->origin->host;
-	n = read(fd, notes, sizeof(notes));
-	close(fd);
-	id = elfsyms_note_build_id((struct str){ notes, n > 0 ? (size_t)n : 0 });
-	return same_id(&id, recorded);
-}
-
-/* perf record keeps a copy: ~/.debug/[kernel.kallsyms]/BUILD-ID/kallsyms */
-static bool kept_kallsyms(const struct build_id *id, char *path, size_t cap)
-{
-	const char *home = getenv("HOME");
-	char hex[2 * BUILD_ID_MAX + 1] = "";
-
-	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
-	return id->n && home && (size_t)snprintf(path, cap, "%s/.debug/[kernel.kallsyms]/%s/kallsyms", home, hex) < cap &&
-	       access(path, R_OK) == 0;
-}
-
 static enum resolve_why ask_kernel(struct worker *w, size_t n)
 {
 	const struct task *t = w->task;
 	const struct addrspace *a = t->a;
-	struct kallsyms_options o = { .cache = true, .file = t->o->kallsyms };
-	struct build_id none = { 0 };
-	const struct build_id *id = a->kernel_core ? &a->dso[a->kernel_core].build_id : &none;
-	struct kallsyms *k;
-	char path[4096];
-	uint64_t here;
+	struct kernelsyms_options o = {
+		.file = t->o->kallsyms, .symfs = t->o->symfs, .as_perf = t->o->as_perf, .here = t->origin->host,
+		.release = t->origin->release, .symbol = a->kernel_symbol, .address = a->kernel_text,
+	};
 
-	if (!o.file && !is_this_kernel(t, id)) {
-		if (!kept_kallsyms(id, path, sizeof(path))) {
-			t->out->kernel = "recorded with another kernel; --kallsyms names its table";
-			return WHY_KERNEL;
-		}
-		o.file = path;
-	}
-	k = kallsyms_open(&o, &t->out->kernel);
-	if (!k) {
-		if (t->o->kallsyms)
-			die("cannot use '%s': %s", t->o->kallsyms, t->out->kernel);
-		return WHY_KERNEL;
-	}
-	t->out->kernel = NULL;
-	here = a->kernel_text ? kallsyms_address(k, a->kernel_symbol) : 0;
-	kallsyms_resolve(k, here ? (int64_t)(a->kernel_text - here) : 0, w->q, n, &w->raw, w->module);
-	kallsyms_close(k);
-	return WHY_NOT_IN_TABLE;
+	if (a->kernel_core)
+		o.id = a->dso[a->kernel_core].build_id;
+	t->out->kernel = kernelsyms_resolve(&o, w->q, n, &w->raw, w->module);
+	return t->out->kernel ? WHY_KERNEL : WHY_NOT_IN_TABLE;
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------- */

@@ -132,6 +132,8 @@ static uint64_t to_place(struct stream *s, uint64_t vaddr, const struct elf_sect
 	const struct elf_segment *p = s->last;
 	const struct elffile *r = s->runtime;
 
+	if (!r)
+		return vaddr;
 	if (p && vaddr - p->vaddr < p->memsz && vaddr >= p->vaddr)
 		return vaddr - p->vaddr + p->offset;
 	for (size_t i = 0; i < r->segments; i++) {
@@ -618,4 +620,31 @@ void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struc
 		one_round(&w, round == 0);
 	free(w.answer);
 	free(room);
+}
+
+#define FIND_MAX (256u << 20)
+
+bool symtab_find(const struct symtab *tab, struct str name, uint64_t *address)
+{
+	struct stream *stream = mem_alloc(sizeof(*stream), 1);
+	struct symbol *block = mem_alloc(sizeof(*block), BLOCK);
+	struct str strings = { 0 };
+	bool found = false;
+	size_t n;
+
+	if (stream_open(stream, tab, NULL))
+		strings = elffile_bytes((struct elffile *)(uintptr_t)tab->file, stream->strings, FIND_MAX);
+	while (strings.n && !found && (n = stream_block(stream, block)) > 0)
+		for (size_t i = 0; i < n && !found; i++) {
+			uint64_t at = block[i].name;
+
+			found = at < strings.n && strings.n - at > name.n && memcmp(strings.p + at, name.p, name.n) == 0 &&
+				strings.p[at + name.n] == 0;
+			if (found)
+				*address = block[i].start;
+		}
+	stream_close(stream);
+	free(block);
+	free(stream);
+	return found;
 }

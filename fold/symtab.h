@@ -27,7 +27,7 @@ struct symtab_answer {
 struct symtab_search {
 	const struct symtab *tables; /* in order: of equals the first wins */
 	size_t n_tables;
-	const struct elffile *runtime; /* its segments relate addresses to places */
+	const struct elffile *runtime; /* its segments relate addresses to places; NULL: places are addresses */
 	bool mangled;
 	struct intern *names;
 	bool any;                      /* told by symtab_resolve: the tables hold a symbol of use */
@@ -36,6 +36,9 @@ struct symtab_search {
 
 /* at: places in the file, ascending, distinct. */
 void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struct symtab_answer *answer);
+
+/* The address of a symbol by its name; false when there is none, or its table is too large. */
+bool symtab_find(const struct symtab *tab, struct str name, uint64_t *address);
 
 /* The name in a string table; empty when there is none there. Appends to out. */
 void symtab_string(struct text *out, const struct elffile *f, const struct elf_section *table, uint32_t name);
