@@ -302,8 +302,7 @@ static void put_losses(struct text *t, const struct window_report *r)
 		put_share(t, l->depth, r->samples);
 		text_add(t, " cut");
 		if (r->depth_limit)
-			text_printf(t, " at %u frames (stop, sysctl kernel.perf_event_max_stack=%u, start)", r->depth_limit,
-				    r->depth_limit < 512 ? 1024 : 2 * r->depth_limit);
+			text_printf(t, " at %u frames", r->depth_limit);
 	}
 }
 

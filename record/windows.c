@@ -63,7 +63,8 @@ struct windows {
 	uint64_t cpu_us, unprinted;
 	struct kept kept;
 	struct announce announce;
-	bool short_of_room, no_metrics, not_synced; /* said */
+	uint64_t ring_high; /* of the last window */
+	bool short_of_room, no_metrics, not_synced, cut_stacks; /* said */
 };
 
 static void name_of(char name[NAME], uint64_t epoch)
@@ -152,6 +153,7 @@ static void write_metrics(struct windows *ws)
 	m->unprinted += ws->announce.unprinted;
 	ws->unprinted += ws->announce.unprinted;
 	ws->announce.unprinted = 0;
+	m->loss.ring_high = ws->ring_high;
 	m->kept_windows = ws->kept.windows;
 	m->kept_bytes = ws->kept.bytes;
 	m->free_bytes = kept_free(&ws->rooms, &all);
@@ -215,6 +217,7 @@ static void announce(struct windows *ws, int fd, uint64_t epoch, struct window_r
 		kept_add(&ws->kept, &ws->rooms, epoch, kept_size(&st));
 	}
 	metrics_add(&ws->metrics, r);
+	ws->ring_high = r->loss.ring_high;
 	ws->metrics.last_success = (uint64_t)time(NULL);
 	text_printf(&path, "%s/out/%" PRIu64 ".data", ws->dir, epoch);
 	if (ws->o.print)
@@ -222,6 +225,11 @@ static void announce(struct windows *ws, int fd, uint64_t epoch, struct window_r
 	if (!ws->o.quiet) {
 		metrics_summary(&summary, r);
 		warn("%.*s: %s%.*s", (int)path.n, path.p, what, (int)summary.n, summary.p);
+	}
+	if (!ws->o.quiet && !ws->cut_stacks && r->loss.depth && r->depth_limit) {
+		warn("stacks are deeper than kernel.perf_event_max_stack=%u, and cut: stop, sysctl kernel.perf_event_max_stack=%u, start",
+		     r->depth_limit, r->depth_limit < 512 ? 1024 : 2 * r->depth_limit);
+		ws->cut_stacks = true;
 	}
 	text_free(&path);
 	text_free(&summary);

@@ -128,7 +128,7 @@ static void fill(int fd, size_t samples, bool complete, uint64_t end, const char
 
 static struct window_report report(uint64_t samples)
 {
-	return (struct window_report){ .begin = 0, .end = 1000000000, .samples = samples, .processes = 1 };
+	return (struct window_report){ .begin = 0, .end = 1000000000, .samples = samples, .processes = 1, .loss.ring_high = 123 };
 }
 
 static bool one_window(struct windows *ws, uint64_t epoch, size_t samples)
@@ -193,6 +193,7 @@ static void simple(void)
 	ok(says("/out/1030.data: 10 samples of 1 process in 1.0 s, "), "a summary each");
 	is_str(metric("pj_record_windows_total"), STR("3"), "counted");
 	is_str(metric("pj_record_kept_windows"), STR("3"), "kept");
+	is_str(metric("pj_record_ring_high_ratio"), STR("0.123"), "the fullest ring");
 	ok(metric("pj_record_resident_bytes").n > 5 && !str_eq(metric("pj_record_cpu_seconds_total"), STR("0.000000")), "itself measured");
 	snprintf(want, sizeof(want), "%s/out/1000.data", dir);
 	ok(stat(want, &st) == 0 && (st.st_mode & 07777) == 0640, "files 0640");
