@@ -7,6 +7,7 @@
 #include "diag.h"
 #include "host.h"
 #include "kernel.h"
+#include "privileges.h"
 #include "processes.h"
 #include "procfs.h"
 #include "state.h"
@@ -127,6 +128,7 @@ static void add_up(struct session *s)
 		all->ring_high = one->ring_high;
 	s->totals.samples += s->report.samples;
 	s->totals.windows++;
+	s->totals.last = s->report;
 }
 
 static void end_window(struct session *s, uint64_t end)
@@ -219,6 +221,8 @@ static void take_sample(struct session *s, const struct ring_record *record)
 	if (r->nips >= s->totals.depth_limit && r->nips - state_markers(r->ips, r->nips) >= s->totals.depth_limit)
 		s->report.loss.depth++;
 	s->text.n = 0;
+	if (r->tid == UINT32_MAX) /* a thread that ended so far that it has no number: its process still has one */
+		r->tid = r->pid;
 	if (!state_sampled(s->state, &s->text, r->pid, r->tid, record->time))
 		s->report.loss.unknown++;
 	kernel_modules_hit(s->kernel, &s->text, r->ips, r->nips, state_event(s), record->time);
@@ -334,7 +338,6 @@ static struct perf_event_attr state_attr(const struct session_options *o)
 		.build_id = 1,
 		.exclude_kernel = 1,
 		.watermark = 1,
-		.wakeup_watermark = RING_STATE / 2,
 		.inherit = o->target == TARGET_THREADS || o->target == TARGET_COMMAND,
 		.enable_on_exec = o->target == TARGET_COMMAND,
 	};
@@ -353,8 +356,18 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 	*state = state_attr(o);
 	s->event[o->nevents].name = "dummy:u";
 	s->rings = rings_new();
-	struct sources_options so = { o->target, o->pid,     o->npids, o->cgroup,    o->ncgroups,
-				      s->event,  o->nevents, state,    o->ring_bytes };
+	struct sources_options so = {
+		.target = o->target,
+		.pid = o->pid,
+		.npids = o->npids,
+		.cgroup = o->cgroup,
+		.ncgroups = o->ncgroups,
+		.event = s->event,
+		.nevents = o->nevents,
+		.state = state,
+		.ring_bytes = o->ring_bytes,
+		.large = privileges_has(PRIV_IPC_LOCK),
+	};
 	s->sources = sources_open(&so, s->rings, why);
 	if (!s->sources) {
 		session_free(s);

@@ -37,7 +37,8 @@ struct session_options {
 };
 
 struct session_totals {
-	uint64_t windows, samples, ring_high;
+	uint64_t windows, samples;
+	struct window_report last; /* of the last window that ended */
 	struct pj_loss loss;
 	uint64_t idle_samples; /* not kept */
 	size_t cpus, ring_bytes;

@@ -52,3 +52,11 @@ void single_close(struct single *s, int error)
 	if (close(s->fd))
 		die_errno("%s", name);
 }
+
+void single_abandon(struct single *s)
+{
+	if (s->part)
+		unlink(s->part);
+	if (s->path)
+		close(s->fd);
+}

@@ -20,4 +20,6 @@ void single_open(struct single *s, const char *path); /* dies when it cannot; re
 /* error: errno of what was written, 0: all is well. Makes it durable and gives it its name; dies on an error. */
 void single_close(struct single *s, int error);
 
+void single_abandon(struct single *s); /* nothing of it is left */
+
 #endif

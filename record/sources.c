@@ -35,7 +35,8 @@ struct sources {
 	size_t nnames, mask;
 	uint32_t *tid;
 	size_t ntids;
-	int *cgroup; /* descriptors of directories */
+	size_t bytes[2]; /* of a ring for samples, for state: they shrink to what is allowed */
+	int *cgroup;     /* descriptors of directories */
 	bool enabled, without_kernel;
 };
 
@@ -241,16 +242,14 @@ static size_t whoms(const struct sources *s)
 /* Maps the ring of the CPU, or lets fd write into the one that is there. Rings shrink until they are allowed. */
 static bool give_ring(struct sources *s, int fd, int *ring, bool state, uint32_t cpu)
 {
-	size_t bytes = state ? RING_STATE : s->o.ring_bytes ? s->o.ring_bytes : RING_MOST;
+	size_t *bytes = s->bytes + state;
 
 	if (*ring >= 0)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring) == 0;
-	while (!rings_add(s->rings, fd, bytes, state, cpu)) {
-		if ((errno != EPERM && errno != ENOMEM) || bytes <= RING_LEAST || (s->o.ring_bytes && !state))
+	while (!rings_add(s->rings, fd, *bytes, state, cpu)) {
+		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || (s->o.ring_bytes && !state))
 			return false;
-		bytes /= 2;
-		if (!state)
-			s->o.ring_bytes = 0;
+		*bytes /= 2;
 	}
 	*ring = fd;
 	return true;
@@ -259,6 +258,7 @@ static bool give_ring(struct sources *s, int fd, int *ring, bool state, uint32_t
 static bool open_one(struct sources *s, struct perf_event_attr *a, const char *what, uint64_t number, struct whom w,
 		     uint32_t cpu, int *ring, bool state, struct sources_failure *why)
 {
+	a->wakeup_watermark = (uint32_t)(s->bytes[state] / 4);
 	int fd = open_event(s, a, w.pid, (int)cpu, w.flags);
 	uint64_t id;
 
@@ -377,6 +377,8 @@ struct sources *sources_open(const struct sources_options *o, struct rings *ring
 	s->o = *o;
 	s->rings = rings;
 	s->cpu = online(&s->ncpus);
+	s->bytes[false] = o->ring_bytes ? o->ring_bytes : o->large ? RING_MOST : RING_SMALL;
+	s->bytes[true] = o->large ? RING_STATE : RING_STATE_SMALL;
 	bool ok = (o->target != TARGET_THREADS || find_threads(s, why)) &&
 		  (o->target != TARGET_CGROUPS || open_cgroups(s, why));
 	for (size_t i = 0; ok && i < s->ncpus; i++) {

@@ -32,12 +32,17 @@ struct sources_options {
 	struct chunk_event *event; /* the samples; what the kernel refuses is changed in attr */
 	size_t nevents;
 	struct perf_event_attr *state; /* the event that carries the state */
-	size_t ring_bytes;             /* of a ring for samples; 0: as large as is allowed, at most RING_MOST */
+	size_t ring_bytes;             /* of a ring for samples; 0: RING_MOST or RING_SMALL, or what is allowed */
+	bool large;                    /* memory may be locked without limit */
 };
 
+/* Whole seconds of deep stacks, and of a storm of short processes. The small ones fit into what everybody may lock for each CPU,
+ * kernel.perf_event_mlock_kb, 516. */
 #define RING_MOST ((size_t)1 << 20)
+#define RING_STATE ((size_t)512 << 10)
+#define RING_SMALL ((size_t)256 << 10)
+#define RING_STATE_SMALL ((size_t)128 << 10)
 #define RING_LEAST ((size_t)32 << 10)
-#define RING_STATE ((size_t)128 << 10)
 
 /* Why events cannot be opened: what was tried, and errno. */
 struct sources_failure {

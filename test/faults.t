@@ -39,7 +39,7 @@ fails()
 }
 
 # shellcheck disable=SC2086 # $base is a word or none
-for t in $(tools); do
+for t in $(filters); do
 	# who compares needs something to compare with
 	base=
 	if [ "$t" = pjdiff ]; then base=base.folded; fi

@@ -86,12 +86,17 @@ have()
 	command -v "$1" >/dev/null 2>&1
 }
 
-# The tools that are built, of those that this project has.
+# The tools that are built, of those that this project has; and those of them that read files and write one.
 tools()
 {
-	for tool in pjfold pjsvg pjdiff; do
+	for tool in pjrecord pjfold pjsvg pjdiff; do
 		if have "$tool"; then echo "$tool"; fi
 	done
+}
+
+filters()
+{
+	tools | grep -vx pjrecord
 }
 
 done_testing()

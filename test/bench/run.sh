@@ -4,7 +4,7 @@
 # FLAMEGRAPH_DIR   a checkout of FlameGraph: its scripts are measured beside ours (said to be absent otherwise)
 # PJ_BENCH_INPUT   perf script text, plain or .gz; default: ../shared/bench/mixed-60s-999hz.script.gz, else generated
 # PJ_BENCH_RUNS    runs of which the best counts (5)
-# PJ_BENCH_SKIP    what to leave out, of: memory threads recording svg browser diff start check
+# PJ_BENCH_SKIP    what to leave out, of: memory threads recording svg browser diff record start check
 # PJ_BENCH_SECS    seconds of the recording (20; what is promised is about 60), or
 # PJ_BENCH_DATA    a perf.data of this machine to use instead
 set -u
@@ -281,10 +281,17 @@ if [[ $skip != *' diff '* ]]; then
 	rm -f "$tmp/before.folded" "$tmp/after.folded" "$tmp/ours.diff" "$tmp/theirs.diff"
 fi
 
+# ---- recording
+if [[ $skip != *' record '* ]]; then
+	# shellcheck source=test/bench/record.sh
+	. test/bench/record.sh
+fi
+
 # ---- start-up
 if [[ $skip != *' start '* ]]; then
 	echo 'a 1' >"$tmp/little"
 	for tool in "$bin"/*; do
+		if [ "${tool##*/}" = pjrecord ]; then continue; fi
 		base=()
 		if [ "${tool##*/}" = pjdiff ]; then base=("$tmp/little"); fi
 		start=$("$measure" -n 50 -o /dev/null -- "$tool" "${base[@]}" "$tmp/little" 2>/dev/null)

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pjrecord - sample what runs on this host into standard perf.data windows. */
+#include "command.h"
+#include "diag.h"
+#include "events.h"
+#include "hints.h"
+#include "hostcheck.h"
+#include "keep.h"
+#include "privileges.h"
+#include "recordopts.h"
+#include "session.h"
+#include "single.h"
+#include "text.h"
+#include "windows.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define KEEPER_MS 10000 /* what is in hand when the recording ends is finished */
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	asked_to_stop = 1;
+}
+
+/* The first signal ends the window and the recording, a second one ends us. */
+static void catch_signals(void)
+{
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction a = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+
+	for (size_t i = 0; i < countof(sigs); i++)
+		sigaction(sigs[i], &a, NULL);
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------- */
+
+static NORETURN void die_of(const struct sources_failure *why)
+{
+	static const enum hint_step step[] = { [SOURCES_OPEN] = HINT_OPEN,
+					       [SOURCES_MAP] = HINT_RING,
+					       [SOURCES_CGROUP] = HINT_CGROUP,
+					       [SOURCES_PROCESS] = HINT_PROC };
+	bool of_process =
+		why->target == TARGET_THREADS || why->target == TARGET_COMMAND || why->step == SOURCES_PROCESS;
+	struct hint h = { .step = step[why->step],
+			  .error = why->error,
+			  .attr = why->attr,
+			  .name = why->what,
+			  .cpu_wide = !of_process,
+			  .pid = of_process ? (pid_t)why->pid : 0,
+			  .ring_bytes = RING_LEAST };
+	struct text t = { 0 };
+
+	if (why->error == EMFILE)
+		h.step = HINT_FILES;
+	h.owner = hint_owner(h.pid ? h.pid : getpid());
+	hint_gather(&h.facts);
+	hint_text(&t, &h);
+	die("%.*s", (int)t.n, t.p);
+}
+
+static void check_pids(const struct request *r)
+{
+	for (size_t i = 0; i < r->npids; i++)
+		if (kill((pid_t)r->pid[i], 0) && errno == ESRCH)
+			die("--pid=%u: there is no such process", r->pid[i]);
+}
+
+static enum target target_of(const struct request *r)
+{
+	return r->command ? TARGET_COMMAND : r->npids ? TARGET_PROCESSES : r->ncgroups ? TARGET_CGROUPS : TARGET_HOST;
+}
+
+/* Processes are sampled on CPUs, with one descriptor for each, if that is allowed; else thread by thread. */
+static struct session *open_session(const struct request *r, struct session_options *o, struct events *e)
+{
+	struct events_options eo = { r->frequency,
+				     r->period,
+				     o->target == TARGET_COMMAND || o->target == TARGET_THREADS,
+				     o->target == TARGET_COMMAND,
+				     r->idle,
+				     r->ring_bytes ? r->ring_bytes : RING_MOST };
+	struct sources_failure why;
+	struct session *s;
+
+	events_parse(e, r->events, &eo);
+	o->event = e->event;
+	o->nevents = e->n;
+	s = session_new(o, &why);
+	if (s)
+		return s;
+	if (o->target != TARGET_PROCESSES || (why.error != EACCES && why.error != EPERM))
+		die_of(&why);
+	events_free(e);
+	o->target = TARGET_THREADS;
+	return open_session(r, o, e);
+}
+
+static void tell_start(const struct request *r, const struct session *s, const struct events *e)
+{
+	struct session_totals t = session_totals(s);
+
+	if (e->by_clock && !r->quiet)
+		warn("no hardware counters here: sampling by cpu-clock");
+	if (t.without_kernel)
+		warn("user space only: the kernel's part of stacks needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
+	if (t.no_cgroups && !r->quiet)
+		warn("this kernel does not tell the cgroup of a sample: pjfold --by=container will not work on these files");
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------- */
+
+/* Whoever is recorded has ended: nothing more will come. */
+static bool targets_gone(const struct request *r)
+{
+	for (size_t i = 0; i < r->npids; i++)
+		if (kill((pid_t)r->pid[i], 0) == 0 || errno == EPERM)
+			return false;
+	return r->npids;
+}
+
+/* False: there is nothing to record, the command could not be run. */
+static bool run(const struct request *r, struct session *s, struct command *c, int *status)
+{
+	bool ended = false;
+
+	session_start(s);
+	if (r->command) {
+		int error = command_exec(c);
+
+		if (error) {
+			warn("%s: %s", r->command[0], strerror(error));
+			command_wait(c, status);
+			return false;
+		}
+	}
+	while (!ended && session_step(s, 500) && !asked_to_stop)
+		ended = r->command ? command_ended(c, status) : targets_gone(r);
+	if (r->command && !ended) /* a signal from the terminal is its, too */
+		command_wait(c, status);
+	return true;
+}
+
+static void tell_end(const struct request *r, const struct session *s)
+{
+	struct session_totals t = session_totals(s);
+	struct text text = { 0 };
+
+	if (r->quiet || !r->output)
+		return;
+	metrics_summary(&text, &t.last);
+	warn("%s: %.*s", str_eq(str_of(r->output), STR("-")) ? "standard output" : r->output, (int)text.n, text.p);
+	text_free(&text);
+}
+
+static bool lost_too_much(const struct request *r, const struct session *s)
+{
+	struct session_totals t = session_totals(s);
+	uint64_t all = t.samples + t.loss.samples;
+	double share = all ? (double)t.loss.samples / (double)all : 0;
+
+	if (r->max_lost < 0 || share <= r->max_lost)
+		return false;
+	warn("%.2f %% of the samples were lost, more than --max-lost=%g%%: try a larger --ring-size", 100 * share,
+	     100 * r->max_lost);
+	return true;
+}
+
+static int end_status(const struct request *r, const struct session *s, bool written, int of_command)
+{
+	if (r->command && of_command)
+		return of_command;
+	if (!written)
+		return r->command ? 125 : PJ_FAILED;
+	return lost_too_much(r, s) ? PJ_THRESHOLD : of_command;
+}
+
+static void tell_kept(const struct request *r, const struct keep_counts *c)
+{
+	struct text t = { 0 };
+
+	keep_text(&t, c);
+	if (t.n && !r->quiet)
+		warn("kept for the fold: %.*s", (int)t.n, t.p);
+	text_free(&t);
+}
+
+static struct keep *start_keeper(const struct request *r)
+{
+	struct keep_options o = { .dir = r->dir, .all = r->keep_all, .max_bytes = r->keep_symbols };
+	const char *why = NULL;
+	struct keep *k = r->keep ? keep_start(&o, &why) : NULL;
+
+	if (r->keep && !k)
+		warn("%s: symbols will not be kept: %s", r->dir, why);
+	return k;
+}
+
+/* Windows in a directory. */
+static int record_windows(const struct request *r, struct session_options *o, struct events *e, struct command *c)
+{
+	struct windows_options wo = { .dir = r->dir,
+				      .keep_bytes = r->keep_bytes,
+				      .keep_age_s = r->keep_age_s,
+				      .min_free = r->min_free,
+				      .print = true,
+				      .quiet = r->quiet };
+	uid_t uid = (uid_t)-1;
+	gid_t gid = (gid_t)-1;
+	struct session *s;
+	struct windows *w;
+	struct keep *k;
+	int status = 0;
+
+	if (r->user)
+		privileges_user(r->user, &uid, &gid);
+	windows_prepare(r->dir, &uid, &gid);
+	s = open_session(r, o, e);
+	tell_start(r, s, e);
+	privileges_drop(uid, gid);
+	w = windows_open(&wo);
+	k = start_keeper(r);
+	session_output(s, w, k, -1);
+	run(r, s, c, &status);
+	session_finish(s);
+	bool written = windows_close(w);
+	if (k) {
+		struct keep_counts counts = keep_stop(k, KEEPER_MS);
+
+		tell_kept(r, &counts);
+	}
+	status = end_status(r, s, written, status);
+	session_free(s);
+	return status;
+}
+
+/* One file, or a pipe. */
+static int record_single(const struct request *r, struct session_options *o, struct events *e, struct command *c)
+{
+	bool pipe = str_eq(str_of(r->output), STR("-"));
+	uid_t uid = (uid_t)-1;
+	gid_t gid = (gid_t)-1;
+	struct single single;
+	struct session *s;
+	int status = 0, error;
+
+	if (r->user)
+		privileges_user(r->user, &uid, &gid);
+	o->pipe = pipe;
+	o->window_ns = 0;
+	single_open(&single, pipe ? NULL : r->output);
+	s = open_session(r, o, e);
+	tell_start(r, s, e);
+	privileges_drop(uid, gid);
+	session_output(s, NULL, NULL, single.fd);
+	if (!run(r, s, c, &status)) {
+		single_abandon(&single);
+		return status;
+	}
+	error = session_finish(s);
+	single_close(&single, error);
+	tell_end(r, s);
+	status = end_status(r, s, true, status);
+	session_free(s);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct command c = { .go = -1 };
+	struct events e = { 0 };
+	struct request r;
+
+	diag_tool("pjrecord");
+	record_parse(&r, argc, argv);
+	if (r.check) {
+		struct hostcheck_options o = { r.dir, r.frequency, r.ring_bytes ? r.ring_bytes : RING_MOST,
+					       r.min_free };
+
+		return hostcheck(&o) ? PJ_OK : PJ_FAILED;
+	}
+	struct session_options o = {
+		.target = target_of(&r),
+		.pid = r.pid,
+		.npids = r.npids,
+		.cgroup = r.cgroup,
+		.ncgroups = r.ncgroups,
+		.ring_bytes = r.ring_bytes,
+		.idle = r.idle,
+		.argv = r.cmdline ? r.argv : NULL,
+		.fd = -1,
+		.window_ns = r.seconds * UINT64_C(1000000000),
+		.align = r.align,
+		.count = r.count,
+	};
+	uint32_t child;
+	if (r.command) {
+		diag_failure_is(125); /* as timeout(1) does: the others are the command's */
+		command_fork(&c, r.command);
+		child = (uint32_t)c.pid;
+		o.pid = &child;
+		o.npids = 1;
+	}
+	check_pids(&r);
+	catch_signals();
+	return r.output ? record_single(&r, &o, &e, &c) : record_windows(&r, &o, &e, &c);
+}

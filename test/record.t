@@ -1,0 +1,243 @@
+#!/bin/sh
+# record.t - pjrecord on this machine, with loads that are known (test/record/burn.c).
+#
+# Figures have margins for a loaded machine: what counts is compared with counting noise, what is timed with the same run.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+LC_ALL=C
+export LC_ALL
+perf=${PJ_PERF:-perf}
+
+have pjrecord || skip_all "pjrecord is not built"
+have cc || skip_all "no compiler for the loads"
+dump=$top/${PJ_BUILD:-build/std-cc}/test/perfdata/dump
+case $PJ_BUILD in /*) dump=$PJ_BUILD/test/perfdata/dump ;; esac
+ok "the load compiles" cc -O1 -g -fno-omit-frame-pointer -o burn "$top/test/record/burn.c"
+pjrecord -q -o probe.data -- ./burn spin 0.2 2>why || skip_all "perf events are not allowed here: $(head -n 1 why)"
+
+cpus=$(getconf _NPROCESSORS_ONLN)
+all=1
+pjrecord -q -a -d probe -w 1 -n 1 >probe.out 2>why || all=
+
+# load N ARGUMENTS...: N burns in the background; their numbers in $load
+load()
+{
+	i=0 load=
+	want=$1
+	shift
+	while [ "$i" -lt "$want" ]; do
+		./burn "$@" &
+		load="$load $!"
+		i=$((i + 1))
+	done
+}
+
+# sum FILE: samples of folded text
+sum()
+{
+	awk '!/^#/ { n += $NF } END { print n + 0 }' "$1"
+}
+
+# ---- one command
+ok "a command is recorded" pjrecord -q -F 999 -o one.data -- ./burn shares 4
+pjfold -q one.data >one.folded 2>err
+awk '{ n = $NF; for (i = split($0, f, /[; ]/); i > 0; i--) if (f[i] ~ /^(fifty|thirty|twenty)$/) { c[f[i]] += n; t += n; break } }
+	END {
+		want["fifty"] = 50; want["thirty"] = 30; want["twenty"] = 20
+		if (t < 100) { print "only " t " samples"; exit 1 }
+		for (k in want) {
+			got = 100 * c[k] / t; noise = 4 * sqrt(want[k] * (100 - want[k]) / t)
+			if (got - want[k] > 1.5 + noise || want[k] - got > 1.5 + noise) { printf "%s: %.2f of %d samples\n", k, got, t; bad = 1 }
+		}
+		exit bad
+	}' one.folded >shares
+if [ -s shares ]; then fail "three functions that burn 50, 30 and 20 %" shares; else pass "three functions that burn 50, 30 and 20 %"; fi
+
+pjrecord -q -o st.data -- sh -c 'exit 7' 2>err
+is "the command's status is passed on" $? 7
+pjrecord -q -o st.data -- sh -c 'kill -TERM $$' 2>err
+is "  and its signal" $? 143
+rm -f st.data
+pjrecord -q -o st.data -- ./no-such-program 2>err
+is "no such program" $? 127
+ok "  is said" grep -q 'no-such-program: No such file' err
+ok "  and leaves no recording" not test -e st.data
+touch notexec
+pjrecord -q -o st.data -- ./notexec 2>err
+is "not executable" $? 126
+pjrecord -q -o /no/such/dir/x.data -- true 2>err
+is "no folder for the output: 125, as of timeout(1)" $? 125
+pjrecord -q -o /dev/full -- true 2>err
+is "no file to write into" $? 125
+
+ok "a pipe" sh -c 'pjrecord -q -F 999 -o - -- ./burn spin 1 >pipe.data'
+pjfold -q pipe.data >pipe.folded 2>err
+ok "  that pjfold reads" grep -q 'main;fifty' pipe.folded
+if "$perf" --version >/dev/null 2>&1; then
+	"$perf" script -i - <pipe.data >script 2>err
+	ok "  and perf script" grep -q fifty script
+	is "  with all samples" "$("$perf" script -G -i - -F comm <pipe.data 2>err | grep -c .)" "$("$dump" --count pipe.data | sed -n 's/^SAMPLE //p')"
+else
+	skip "a pipe that perf script reads" "perf is not installed"
+fi
+pjrecord -q -o full.data -- ./burn spin 0.2 >/dev/full 2>err
+is "standard output is the command's own" $? 0
+pjrecord -q -o - -- ./burn spin 0.2 >/dev/full 2>err
+is "a full disk behind a pipe is an error" $? 125
+
+# ---- processes
+load 1 spin 20
+pid=${load# }
+pjrecord -q -F 999 -w 1 -n 2 -d ofpid -p "$pid" >windows 2>err
+is "-p: two windows" "$(wc -l <windows | tr -d ' ')" 2
+for w in $(cat windows); do "$dump" "$w"; done | awk -v pid="$pid" '/^SAMPLE/ { split($2, p, "/"); n++; if (p[1] != pid) other++ } END { print (n > 20 ? "some" : n), other + 0 }' >who
+is "  of that process alone" "$(cat who)" "some 0"
+kill "$pid" 2>/dev/null
+wait "$pid" 2>/dev/null
+pjrecord -q -o x.data -p 2147483 2>err
+is "-p: a process that is not there" $? 1
+ok "  is said" grep -q 2147483 err
+
+./burn spin 1 &
+pid=$!
+start=$(date +%s)
+pjrecord -q -o ends.data -p $pid 2>err
+is "-p ends with its process" $? 0
+ok "  soon" test $(($(date +%s) - start)) -lt 30
+
+if [ "$(id -u)" = 0 ] && have setpriv; then
+	mkdir free && chmod 777 free && chmod 755 "$scratch"
+	cp burn free/
+	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all sh -c 'cd free && pjrecord -F 999 -o user.data -- ./burn spin 1' 2>err
+	status=$?
+	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+	if [ "$paranoid" -le 2 ]; then
+		is "without privileges: an own command" $status 0
+		pjfold -q free/user.data >user.folded 2>err2
+		ok "  with its names" grep -q 'main;fifty' user.folded
+		if [ "$paranoid" = 2 ]; then ok "  and says that the kernel's part is missing" grep -q 'user space only' err; fi
+	fi
+	if [ "$paranoid" -gt 0 ]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all sh -c 'cd free && pjrecord -a -w 1 -n 1 -d w' 2>err
+		is "without privileges: the whole host is refused" $? 1
+		ok "  with the command that helps" grep -qE 'setcap|sysctl|perf_event_paranoid' err
+	fi
+	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all sh -c './free/burn spin 5 & cd free; pjrecord -q -F 999 -o own.data -p $! & sleep 1; kill $!; wait $!' 2>err
+	pjfold -q free/own.data >own.folded 2>err2
+	ok "without privileges: an own process, thread by thread" grep -q 'main;fifty' own.folded
+else
+	skip "without privileges" "needs root, to become somebody else, and setpriv"
+fi
+
+# ---- stacks that are too deep
+limit=$(cat /proc/sys/kernel/perf_event_max_stack 2>/dev/null || echo 127)
+pjrecord -F 999 -o deep.data -- ./burn deep 300 1 2>err
+if [ "$limit" -lt 300 ]; then ok "stacks at the kernel's limit are counted, with the sysctl" grep -q perf_event_max_stack err; fi
+pjrecord -F 999 -o flat.data -- ./burn deep 20 1 2>err
+ok "  others are not" not grep -q perf_event_max_stack err
+
+if [ -z "$all" ]; then
+	skip "the whole host: windows, gaps, storms" "not allowed here: $(head -n 1 why)"
+	done_testing
+fi
+
+# ---- windows
+# No interval between two samples of a CPU that lies across a border is longer than the longest within windows: the load
+# keeps every CPU busy, and makes intervals equal but for what the machine's other work does.
+load $((2 * cpus)) spin 14
+sleep 1
+pjrecord -F 999 -w 1 -n 8 -d gap >windows 2>err
+status=$?
+# shellcheck disable=SC2086
+kill $load 2>/dev/null
+wait 2>/dev/null
+is "eight windows" "$status $(wc -l <windows | tr -d ' ')" "0 8"
+i=0
+: >times
+for w in $(cat windows); do
+	i=$((i + 1))
+	"$dump" "$w" | awk -v w=$i '/^SAMPLE/ { for (k = 1; k < NF; k++) if ($k == "cpu") print $(k + 1), $3, w }' >>times
+done
+sort -n -k1,1 -k2,2 times | awk '
+	$1 == cpu { d = $2 - t; if ($3 != w) { if (d > across[cpu]) across[cpu] = d; borders++ } else if (d > within[cpu]) within[cpu] = d }
+	{ cpu = $1; t = $2; w = $3 }
+	END { for (c in within) if (across[c] > within[c]) { printf "CPU %s: %d ns across a border, %d ns within windows\n", c, across[c], within[c] }
+		if (borders < 7) print borders + 0 " borders only" }' >gaps
+if [ -s gaps ]; then fail "no gap between windows" gaps; else pass "no gap between windows"; fi
+is "every sample is in the window of its time" "$(sort -n -k2,2 times | awk '$3 < w { bad++ } { w = $3 } END { print bad + 0 }')" 0
+is "nothing was lost" "$(for w in $(cat windows); do "$dump" "$w"; done | grep -c '^LOST')" 0
+if "$perf" --version >/dev/null 2>&1; then
+	w=$(sed -n 4p windows)
+	"$perf" script -i "$w" -F comm,pid,tid,cpu,time,event,ip,sym,dso >script 2>err
+	pjfold -q script >a.folded 2>err
+	pjfold -q --as-perf --root=thread "$w" >b.folded 2>err
+	# (names of lambdas and the like may differ where processes ended meanwhile: total and stacks of the load are the same)
+	is "perf script and pjfold read the same number of samples" "$(sum a.folded)" "$(sum b.folded)"
+	is "  and the same stacks of the load" "$(grep '^burn' a.folded)" "$(grep '^burn' b.folded)"
+	ok "perf report reads the header" sh -c "'$perf' report --header-only -i '$w' 2>&1 | grep -q 'perf version : pjrecord'"
+	ok "  and the clock" sh -c "'$perf' report --header-only -i '$w' 2>&1 | grep -q 'clockid: monotonic'"
+	"$perf" buildid-list -i "$w" >ids 2>err
+	ok "  and build-ids" grep -q libc ids
+else
+	skip "windows that perf reads" "perf is not installed"
+fi
+
+# ---- a storm of short processes
+rm -rf storm
+pjrecord -F 999 -w 2 -d storm >windows 2>err &
+recorder=$!
+sleep 1
+./burn storm 5 500 >made
+sleep 1
+kill -INT $recorder
+wait $recorder
+made=$(cat made)
+for w in $(cat windows); do "$dump" "$w"; done >records
+awk '/^COMM/ { split($2, p, "/"); comm[p[2]] = 1 } /^SAMPLE/ { split($2, p, "/"); n++; if (!(p[2] in comm) && p[1] != -1) bad++ } END { printf "%d %d\n", n, bad }' records >named
+ok "a storm was recorded ($made processes, $(cut -d' ' -f1 named) samples)" test "$(cut -d' ' -f1 named)" -gt 500
+# (a process that has ended so far that the kernel gives it no number is -1)
+is "every sample of it has the name of its thread before it" "$(cut -d' ' -f2 named)" 0
+for w in $(cat windows); do pjfold -q "$w"; done >storm.folded 2>err
+is "  none is called by its number" "$(grep -c '^:[0-9]' storm.folded)" 0
+awk '/^burn/ { n = $NF; sub(/ [0-9]+$/, ""); m = split($0, f, ";"); all += n; if (f[m] == "[unknown]") bad += n }
+	END { if (bad > 0.02 * all) print bad " of " all }' storm.folded >leaves
+if [ -s leaves ]; then fail "  leaves have a mapping" leaves; else pass "  leaves have a mapping"; fi
+mkdir alone
+bad=
+for w in $(cat windows); do
+	cp "$w" alone/x.data
+	pjfold -q "$w" >a.folded 2>err
+	pjfold -q alone/x.data >b.folded 2>err
+	cmp -s a.folded b.folded || bad="$bad $w"
+done
+is "each window folds alone as in its place" "$bad" ""
+
+# ---- shares beside perf record, at the same time; idle left out
+# by_process FILE [FROM TO]: samples by process, between two times
+by_process()
+{
+	"$dump" "$1" | awk -v from="${2:-0}" -v to="${3:-9e18}" '/^SAMPLE/ && $3 >= from && $3 <= to { split($2, p, "/"); if (p[1]) { c[p[1]]++; n++ } }
+		END { for (k in c) print k, c[k], n }' | sort
+}
+if "$perf" --version >/dev/null 2>&1; then
+	load 3 spin 20
+	"$perf" record -q -k CLOCK_MONOTONIC -F 499 -e cpu-clock -a -g -o theirs.data -- sleep 7 2>err &
+	theirs=$!
+	sleep 1 # it needs that to begin
+	pjrecord -q -F 499 -e cpu-clock -w 6 -n 1 -d beside >windows 2>err
+	wait $theirs
+	# shellcheck disable=SC2086
+	kill $load 2>/dev/null
+	wait 2>/dev/null
+	by_process "$(cat windows)" >ours
+	# shellcheck disable=SC2046
+	by_process theirs.data $("$dump" "$(cat windows)" | awk '/^SAMPLE/ { if (!from) from = $3; to = $3 } END { print from, to }') >theirs
+	join theirs ours | awk '$2 / $3 > 0.05 || $4 / $5 > 0.05 {
+		a = 100 * $2 / $3; b = 100 * $4 / $5; noise = 4 * sqrt(a * (100 - a) * (1 / $3 + 1 / $5)); n++
+		if (a - b > 1 + noise || b - a > 1 + noise) print "process " $1 ": " a " % there, " b " % here" }
+		END { if (n < 2) print n + 0 " processes in both" }' >shares
+	if [ -s shares ]; then fail "shares of processes as perf record sees them" shares theirs ours; else pass "shares of processes as perf record sees them"; fi
+else
+	skip "shares of processes as perf record sees them" "perf is not installed"
+fi
+done_testing
