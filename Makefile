@@ -125,7 +125,7 @@ check: tests ## everything that needs no server and no browser (T=pattern select
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh
 
 accept: all ## rewrite the expected results of test/cases (T=pattern); look at them with git diff
-	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/cases.sh --accept
+	$(Q)PJ_BUILD=$(B) PJ_TOP='$(CURDIR)' T='$(T)' sh test/cases.sh --accept
 
 bench: all ## the figures: CPU, memory, sizes; peers optional (FLAMEGRAPH_DIR=, PJ_BENCH_INPUT=)
 	$(Q)PJ_BUILD=$(B) bash test/bench/run.sh

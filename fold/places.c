@@ -77,28 +77,31 @@ static bool is_jitdump(struct str path)
 	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
 }
 
-static int open_jitdump(const struct places *p, const struct perfdata_record *r, const struct origin *origin)
+/* path: what was opened, for people. */
+static int open_jitdump(const struct places *p, const struct perfdata_record *r, const struct origin *origin, char *path, size_t room)
 {
 	pid_t live = origin_process(origin, r->pid, r->has_time ? r->time : 0);
-	char path[4096];
-	int n = snprintf(path, sizeof(path), "%s%.*s", p->symfs ? p->symfs : "", (int)r->mmap.path.n, r->mmap.path.p);
+	int n = snprintf(path, room, "%s%.*s", p->symfs ? p->symfs : "", (int)r->mmap.path.n, r->mmap.path.p);
 	int fd = -1;
 
-	if (n < 0 || (size_t)n >= sizeof(path))
+	if (n < 0 || (size_t)n >= room)
 		return -1;
 	if (live && !p->symfs)
 		fd = dsofiles_open_inside(live, r->mmap.path);
 	if (fd < 0 && (p->symfs || origin->boot))
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	snprintf(path, room, "/proc/%d/root%.*s", (int)live, (int)r->mmap.path.n, r->mmap.path.p);
 	return fd;
 }
 
 void places_map(struct places *p, const struct perfdata_record *r, const struct origin *origin,
 		const struct perfdata_info *info)
 {
+	char path[4096];
 	uint32_t jit, code;
 	struct jitdump *j;
 	const char *why;
+	uint64_t bad;
 	int fd;
 
 	if (!is_jitdump(r->mmap.path))
@@ -106,10 +109,16 @@ void places_map(struct places *p, const struct perfdata_record *r, const struct 
 	jit = addrspace_jit(p->as, r->pid);
 	if (p->as->dso[jit].jitdump)
 		return;
-	fd = open_jitdump(p, r, origin);
-	j = fd >= 0 ? jitdump_open(fd, &why) : NULL;
-	if (!j)
+	fd = open_jitdump(p, r, origin, path, sizeof(path));
+	if (fd < 0)
+		return; /* its code has no names, which is told with the reason */
+	j = jitdump_open(fd, &why);
+	if (!j) {
+		damage_note(&p->damage, 1, "%.180s: %s", path, why);
 		return;
+	}
+	bad = jitdump_bad(j, &why);
+	damage_note(&p->damage, bad, "%.160s@%llu: %s", path, (unsigned long long)jitdump_first_bad(j), why);
 	p->jitdump = mem_grow(p->jitdump, sizeof(*p->jitdump), p->njitdumps + 1);
 	p->jitdump[p->njitdumps++] = j;
 	p->jit_clock = info->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(j);

@@ -8,6 +8,7 @@
 #ifndef PJ_PLACES_H
 #define PJ_PLACES_H
 
+#include "damage.h"
 #include "origin.h"
 #include "sites.h"
 
@@ -20,6 +21,7 @@ struct places {
 	struct place_known *known;
 	struct jitdump **jitdump;
 	size_t njitdumps;
+	struct damage damage; /* records of jitdumps, or whole files */
 };
 
 /* The site of ip in thread t, in a mode, at a time. */

@@ -428,9 +428,8 @@ static void count_inlined(const struct recording *f, const struct resolved *name
 			continue;
 		t->files += names->inlined[d].found;
 		t->without += !names->inlined[d].found;
-		if (names->inlined[d].why && t->damaged++ == 0)
-			snprintf(t->first, sizeof(t->first), "%.*s: %s", (int)(dso->path.n < 160 ? dso->path.n : 160), dso->path.p,
-				 names->inlined[d].why);
+		damage_note(&t->damage, names->inlined[d].why != NULL, "%.*s: %s", (int)(dso->path.n < 160 ? dso->path.n : 160),
+			    dso->path.p, names->inlined[d].why);
 	}
 }
 
@@ -520,7 +519,8 @@ static void name_and_add(struct recording *f, struct samples *p)
 		judge(f, &names, &p->stacks, p);
 	}
 	count_inlined(f, &names);
-	f->tally->map_bad += names.map_bad;
+	damage_add(&f->tally->maps, &names.maps);
+	damage_add(&f->tally->jitdumps, &f->places.damage);
 	if (names.kernel)
 		f->tally->kernel = names.kernel;
 	resolved_free(&names);

@@ -9,6 +9,7 @@
 #ifndef PJ_RECORDING_H
 #define PJ_RECORDING_H
 
+#include "damage.h"
 #include "in.h"
 #include "samples.h"
 
@@ -44,8 +45,8 @@ struct recording_quality {
 
 /* --inline: files whose places were hit, by what their debug information told. */
 struct recording_inlined {
-	uint64_t files, without, damaged;
-	char first[256];     /* that is damaged, with the reason */
+	uint64_t files, without;
+	struct damage damage; /* files */
 };
 
 /* What reading found; sums over several recordings. */
@@ -56,7 +57,8 @@ struct recording_tally {
 	uint64_t garbage;    /* callchains with a mark that is none: what comes before it was used (as_perf: nothing) */
 	uint64_t deferred;   /* samples whose user half came later, and was not joined */
 	uint64_t copy_cut;   /* walked stacks that are longer than their copies */
-	uint64_t map_bad;    /* lines of perf maps */
+	struct damage maps;  /* lines of perf maps */
+	struct damage jitdumps; /* records, or whole files */
 	struct recording_inlined inlined;
 	const char *kernel;  /* why there were no names of the kernel, or NULL */
 	bool damaged, as_perf;

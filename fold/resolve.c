@@ -34,7 +34,8 @@ struct worker {
 	uint32_t *module;
 	size_t cap;
 	struct text frames;  /* scratch */
-	uint64_t map_lines, map_bad;
+	struct damage maps;  /* lines of perf maps; the first is that of ... */
+	uint32_t maps_dso;   /* ... the first DSO, whatever order threads take */
 	pthread_t thread;
 };
 
@@ -232,17 +233,38 @@ static bool is_trusted(int fd, pid_t live, bool as_perf)
 	return stat(path, &process) == 0 && process.st_uid == map.st_uid;
 }
 
-static bool ask_map(struct worker *w, int fd, pid_t live, size_t n)
+/* More damage, of DSO dso; the first that is told is that of the first DSO. */
+static void add_maps(struct damage *all, uint32_t *first, const struct damage *d, uint32_t dso)
+{
+	struct damage before = *d;
+
+	if (d->n == 0)
+		return;
+	if (all->n && *first < dso) {
+		damage_add(all, d);
+		return;
+	}
+	damage_add(&before, all);
+	*all = before;
+	*first = dso;
+}
+
+/* path: for people. */
+static bool ask_map(struct worker *w, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
 {
 	struct perfmap_tally tally = { 0 };
+	struct damage d = { 0 };
 	bool good;
 
 	if (fd < 0)
 		return false;
 	good = is_trusted(fd, live, w->task->o->as_perf) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
-	w->map_lines += tally.lines;
-	w->map_bad += tally.bad;
 	close(fd);
+	if (tally.first_bad)
+		damage_note(&d, tally.bad, "%.160s:%llu: %s", path, (unsigned long long)tally.first_bad, tally.why);
+	else
+		damage_note(&d, tally.bad, "%.180s: %s", path, tally.why);
+	add_maps(&w->maps, &w->maps_dso, &d, dso);
 	return good;
 }
 
@@ -251,12 +273,13 @@ static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n
 {
 	const struct task *t = w->task;
 	pid_t live = origin_process(t->origin, d->pid, d->mapped_ns), inner;
+	uint32_t dso = (uint32_t)(d - t->a->dso);
 	char path[4096];
-	int len;
+	int len, fd;
 
 	if (t->o->symfs) {
 		len = snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", t->o->symfs, (unsigned)d->pid);
-		if (len > 0 && (size_t)len < sizeof(path) && ask_map(w, open_plain(path), 0, n))
+		if (len > 0 && (size_t)len < sizeof(path) && ask_map(w, dso, open_plain(path), path, 0, n))
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!t->origin->boot)
@@ -264,13 +287,15 @@ static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n
 	inner = live ? identity_inner_pid(live) : 0;
 	if (inner) {
 		len = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
-		if (ask_map(w, dsofiles_open_inside(live, (struct str){ path, (size_t)len }), live, n))
+		fd = dsofiles_open_inside(live, (struct str){ path, (size_t)len });
+		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)live, (int)inner);
+		if (ask_map(w, dso, fd, path, live, n))
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!live && kill((pid_t)d->pid, 0) == 0)
 		return WHY_ELSEWHERE; /* another process has the number now, and may have the file */
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
-	return ask_map(w, open_plain(path), live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
+	return ask_map(w, dso, open_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
 }
 
 static enum resolve_why ask_kernel(struct worker *w, size_t n)
@@ -481,6 +506,7 @@ void resolve(struct resolved *out, const struct resolve_options *o, const struct
 	     const struct addrspace *a, const struct sites *s, struct stacks *to)
 {
 	struct task t = { .o = o, .origin = origin, .a = a, .s = s, .out = out };
+	uint32_t maps_dso = 0;
 
 	*out = (struct resolved){ 0 };
 	out->named = mem_alloc(sizeof(*out->named), (size_t)s->n + 1);
@@ -495,8 +521,7 @@ void resolve(struct resolved *out, const struct resolve_options *o, const struct
 	for (unsigned i = 0; i < t.nworkers; i++) {
 		struct worker *w = &t.worker[i];
 
-		out->map_lines += w->map_lines;
-		out->map_bad += w->map_bad;
+		add_maps(&out->maps, &maps_dso, &w->maps, w->maps_dso);
 		intern_free(&w->raw);
 		intern_free(&w->made);
 		names_free(&w->names);

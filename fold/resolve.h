@@ -9,6 +9,7 @@
 #ifndef PJ_RESOLVE_H
 #define PJ_RESOLVE_H
 
+#include "damage.h"
 #include "dsofiles.h"
 #include "names.h"
 #include "origin.h"
@@ -39,7 +40,7 @@ struct resolved {
 	uint8_t *why;    /* by DSO: enum resolve_why */
 	const char *kernel;          /* WHY_KERNEL: why there are no names of it */
 	struct dsofiles_inlined *inlined; /* by DSO, where inlined calls were asked for; else NULL */
-	uint64_t map_lines, map_bad; /* of perf maps */
+	struct damage maps;          /* lines of perf maps */
 };
 
 void resolve(struct resolved *out, const struct resolve_options *o, const struct origin *origin,

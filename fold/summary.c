@@ -16,6 +16,11 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+static const char *are(uint64_t n)
+{
+	return n == 1 ? "is" : "are";
+}
+
 static uint64_t count_stacks(const struct stacks *s)
 {
 	uint64_t n = 0;
@@ -98,15 +103,17 @@ static void say_recording(const struct result *res)
 		     ull(t->copy_cut), t->copy_cut == 1 ? " is" : "s are");
 	if (t->deferred)
 		warn("%llu user callchain%s deferred and not joined", ull(t->deferred), t->deferred == 1 ? " was" : "s were");
-	if (t->map_bad)
-		warn("%llu line%s of perf maps %s not understood", ull(t->map_bad), plural(t->map_bad),
-		     t->map_bad == 1 ? "was" : "were");
+	if (t->maps.n)
+		warn("%s; %llu line%s of perf maps %s not used", t->maps.first, ull(t->maps.n), plural(t->maps.n), are(t->maps.n));
+	if (t->jitdumps.n)
+		warn("%s; %llu record%s of jitdumps %s not used", t->jitdumps.first, ull(t->jitdumps.n), plural(t->jitdumps.n),
+		     are(t->jitdumps.n));
 	if (t->inlined.files + t->inlined.without)
 		warn("inlined functions: %llu file%s have debug information, %llu have none", ull(t->inlined.files),
 		     plural(t->inlined.files), ull(t->inlined.without));
-	if (t->inlined.damaged)
-		warn("inlined functions of %llu file%s are not all there: %s", ull(t->inlined.damaged), plural(t->inlined.damaged),
-		     t->inlined.first);
+	if (t->inlined.damage.n)
+		warn("%s; inlined functions of %llu file%s are not all there", t->inlined.damage.first, ull(t->inlined.damage.n),
+		     plural(t->inlined.damage.n));
 	if (t->kernel)
 		warn("no names of the kernel: %s", t->kernel);
 	if (res->run.script.samples.tally.deep)
@@ -153,6 +160,12 @@ static void say_missing(const struct request *r, const struct result *res)
 		warn("the input tells of no losses: perf script shows them with --show-lost-events");
 }
 
+/* Was anything left out of the files that tell names? */
+static bool skipped_foreign(const struct recording_tally *t)
+{
+	return t->maps.n || t->jitdumps.n || t->inlined.damage.n;
+}
+
 static int finish_script(const struct request *r, const struct result *res)
 {
 	const struct samples *p = &res->run.script.samples;
@@ -176,7 +189,7 @@ static int finish_script(const struct request *r, const struct result *res)
 		     ull(t->deselected));
 		return PJ_FAILED;
 	}
-	if (r->strict && (t->skipped || t->deferred || res->recording.inlined.damaged))
+	if (r->strict && (t->skipped || t->deferred || skipped_foreign(&res->recording)))
 		return PJ_FAILED;
 	if (r->has_max_lost && lost > r->max_lost) {
 		warn("%.2f %% of the samples were lost, more than the %.2f %% of --max-lost", lost, r->max_lost);
