@@ -8,31 +8,32 @@
 static void grow_slots(struct intern *t)
 {
 	uint32_t nslots = t->mask ? (t->mask + 1) * 2 : 256;
+	struct intern_slot *slot;
 
 	if (nslots == 0)
 		die("more than 2 billion distinct names");
-	free(t->slot);
-	t->slot = mem_alloc(sizeof(*t->slot), nslots);
-	t->mask = nslots - 1;
-	for (uint32_t id = 1; id <= t->n; id++) {
-		uint32_t i = t->hash[id] & t->mask;
+	slot = mem_alloc(sizeof(*slot), nslots);
+	for (uint32_t k = 0; t->mask && k <= t->mask; k++) {
+		uint32_t i = t->slot[k].hash & (nslots - 1);
 
-		while (t->slot[i])
-			i = (i + 1) & t->mask;
-		t->slot[i] = id;
+		if (!t->slot[k].id)
+			continue;
+		while (slot[i].id)
+			i = (i + 1) & (nslots - 1);
+		slot[i] = t->slot[k];
 	}
+	free(t->slot);
+	t->slot = slot;
+	t->mask = nslots - 1;
 }
 
 static uint32_t find(const struct intern *t, struct str s, uint32_t hash, uint32_t *slot)
 {
 	uint32_t i = hash & t->mask;
 
-	for (; t->slot[i]; i = (i + 1) & t->mask) {
-		uint32_t id = t->slot[i];
-
-		if (t->hash[id] == hash && str_eq(t->str[id], s))
-			return id;
-	}
+	for (; t->slot[i].id; i = (i + 1) & t->mask)
+		if (t->slot[i].hash == hash && str_eq(t->str[t->slot[i].id], s))
+			return t->slot[i].id;
 	*slot = i;
 	return 0;
 }
@@ -56,23 +57,18 @@ uint32_t intern(struct intern *t, struct str s)
 	if (t->n + 1 >= t->cap) {
 		t->cap = t->cap ? t->cap * 2 : 128;
 		t->str = mem_grow(t->str, sizeof(*t->str), t->cap);
-		t->hash = mem_grow(t->hash, sizeof(*t->hash), t->cap);
-		if (t->n == 0) {
+		if (t->n == 0)
 			t->str[0] = (struct str){ "", 0 };
-			t->hash[0] = 0;
-		}
 	}
 	id = ++t->n;
 	t->str[id] = arena_copy(&t->bytes, s);
-	t->hash[id] = hash;
-	t->slot[slot] = id;
+	t->slot[slot] = (struct intern_slot){ id, hash };
 	return id;
 }
 
 void intern_free(struct intern *t)
 {
 	free(t->str);
-	free(t->hash);
 	free(t->slot);
 	arena_free(&t->bytes);
 	*t = (struct intern){ 0 };
