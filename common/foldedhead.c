@@ -331,15 +331,16 @@ static void put_stack(struct text *t, const struct stacks *s, uint32_t node)
 static void put_noise(struct text *t, const struct stacks *s, const struct folded_header *h)
 {
 	float *by_node = noise_by_node(h, s);
-	uint32_t *order = stacks_order(s);
+	struct stacks_walk walk;
 
-	for (uint32_t i = 0; i + 1 < s->n; i++) {
-		if (by_node[order[i]] <= 0)
+	stacks_walk_begin(&walk, s);
+	for (uint32_t id; (id = stacks_walk_next(&walk)) != 0;) {
+		if (by_node[id] <= 0)
 			continue;
-		text_printf(t, "\n# dispersion %.2f ", (double)by_node[order[i]]);
-		put_stack(t, s, order[i]);
+		text_printf(t, "\n# dispersion %.2f ", (double)by_node[id]);
+		put_stack(t, s, id);
 	}
-	free(order);
+	stacks_walk_end(&walk);
 	free(by_node);
 }
 

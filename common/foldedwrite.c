@@ -5,50 +5,73 @@
 
 #include <stdlib.h>
 
-/* The text of the stack that the walk is in: frames are appended and cut off as it goes down and up. */
+/* The text of the stack that the walk is in, a ';' behind every frame: they are appended and cut off as it goes down and up. */
 struct writer {
-	char *text;
+	char *text; /* with room for what follows a stack */
 	size_t cap;
-	size_t *end; /* by depth: length of the text with that frame */
-	size_t end_cap;
-	uint32_t *at; /* by depth: node */
+	struct writer_frame {
+		size_t end; /* of the text with that frame */
+		uint32_t node;
+	} *at; /* by depth; [0] is the root, without text */
+	size_t at_cap;
 };
 
-static void writer_enter(struct writer *w, size_t depth, struct str frame, uint32_t node)
-{
-	size_t from = depth ? w->end[depth - 1] : 0, n = from + (depth > 0) + frame.n;
+#define TAIL 43 /* two weights, two blanks, a newline */
 
-	if (depth == w->end_cap) {
-		w->end_cap = w->end_cap ? w->end_cap * 2 : 256;
-		w->end = mem_grow(w->end, sizeof(*w->end), w->end_cap);
-		w->at = mem_grow(w->at, sizeof(*w->at), w->end_cap);
-	}
-	if (n > w->cap) {
-		w->cap = n * 2;
-		w->text = mem_grow(w->text, 1, w->cap);
-	}
-	if (depth)
-		w->text[from] = ';';
-	if (frame.n)
-		memcpy(w->text + n - frame.n, frame.p, frame.n);
-	w->end[depth] = n;
-	w->at[depth] = node;
+static void writer_deeper(struct writer *w)
+{
+	w->at_cap = w->at_cap ? w->at_cap * 2 : 256;
+	w->at = mem_grow(w->at, sizeof(*w->at), w->at_cap);
 }
 
-/* To the next node of the order, whose depth comes back: one more than its callers. */
+static void writer_longer(struct writer *w, size_t n)
+{
+	w->cap = n * 2;
+	w->text = mem_grow(w->text, 1, w->cap);
+}
+
+/* To the next node of the order, whose depth comes back: one more than its caller's. */
 static size_t writer_next(struct writer *w, const struct stacks *s, size_t depth, uint32_t id)
 {
-	while (depth && w->at[depth - 1] != s->node[id].parent)
+	const struct stacks_node *node = &s->node[id];
+	struct str frame = intern_str(&s->frames, node->frame);
+	size_t from;
+
+	while (w->at[depth].node != node->parent)
 		depth--;
-	writer_enter(w, depth, intern_str(&s->frames, s->node[id].frame), id);
-	return depth + 1;
+	from = w->at[depth].end;
+	if (unlikely(++depth == w->at_cap))
+		writer_deeper(w);
+	if (unlikely(from + frame.n + 1 + TAIL > w->cap))
+		writer_longer(w, from + frame.n + 1 + TAIL);
+	if (frame.n)
+		memcpy(w->text + from, frame.p, frame.n);
+	w->text[from + frame.n] = ';';
+	w->at[depth] = (struct writer_frame){ from + frame.n + 1, id };
+	return depth;
 }
 
-static void writer_free(struct writer *w)
+static char *put_weight(char *p, uint64_t weight)
 {
-	free(w->text);
-	free(w->end);
-	free(w->at);
+	size_t n = 1;
+
+	for (uint64_t left = weight / 10; left; left /= 10)
+		n++;
+	*p = ' ';
+	for (size_t i = n; i; weight /= 10)
+		p[i--] = (char)('0' + weight % 10);
+	return p + 1 + n;
+}
+
+static void put_line(struct out *o, struct writer *w, size_t n, const uint64_t *weight, unsigned columns)
+{
+	char *end = w->text + n - 1; /* where the last ';' is */
+
+	for (unsigned c = 0; c < columns; c++)
+		end = put_weight(end, weight[c]);
+	*end++ = '\n';
+	out_bytes(o, w->text, (size_t)(end - w->text));
+	w->text[n - 1] = ';';
 }
 
 static void write_head(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h)
@@ -63,28 +86,23 @@ static void write_head(struct out *o, const struct stacks *s, unsigned columns, 
 
 void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h)
 {
-	uint32_t *order = stacks_order(s);
+	struct stacks_walk walk;
 	struct writer w = { 0 };
 	size_t depth = 0;
 
 	if (h)
 		write_head(o, s, columns, h);
-	for (uint32_t i = 0; i + 1 < s->n; i++) {
-		uint32_t id = order[i];
-		uint64_t first = s->self[0][id], second = s->self[1] ? s->self[1][id] : 0;
+	writer_deeper(&w);
+	w.at[0] = (struct writer_frame){ 0 };
+	stacks_walk_begin(&walk, s);
+	for (uint32_t id; (id = stacks_walk_next(&walk)) != 0;) {
+		uint64_t weight[2] = { s->self[0][id], s->self[1] ? s->self[1][id] : 0 };
 
 		depth = writer_next(&w, s, depth, id);
-		if (first == 0 && (columns == 1 || second == 0))
-			continue;
-		out_bytes(o, w.text, w.end[depth - 1]);
-		out_char(o, ' ');
-		out_u64(o, first);
-		if (columns == 2) {
-			out_char(o, ' ');
-			out_u64(o, second);
-		}
-		out_char(o, '\n');
+		if (weight[0] || (columns == 2 && weight[1]))
+			put_line(o, &w, w.at[depth].end, weight, columns);
 	}
-	writer_free(&w);
-	free(order);
+	stacks_walk_end(&walk);
+	free(w.text);
+	free(w.at);
 }

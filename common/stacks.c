@@ -30,34 +30,27 @@ static void place(struct stacks *s, uint32_t more)
 		s->mask = (uint32_t)nslots - 1;
 		s->placed = 0;
 	}
+	if (!s->hash)
+		s->hash = mem_alloc(sizeof(*s->hash), s->cap);
 	for (uint32_t id = s->placed ? s->placed : 1; id < s->n; id++) {
-		struct stacks_node *node = &s->node[id];
 		uint32_t i;
 
 		if (id >= from)
-			node->hash = hash_path(s->node[node->parent].hash, node->frame);
-		for (i = node->hash & s->mask; s->slot[i]; i = (i + 1) & s->mask)
+			s->hash[id] = hash_path(s->hash[s->node[id].parent], s->node[id].frame);
+		for (i = s->hash[id] & s->mask; s->slot[i]; i = (i + 1) & s->mask)
 			;
 		s->slot[i] = id;
 	}
 	s->placed = s->n;
 }
 
-/* Memory that no node needs yet is not touched. */
-static uint32_t add_node(struct stacks *s, struct stacks_node node)
-{
-	s->node[s->n] = node;
-	s->self[0][s->n] = 0;
-	if (s->self[1])
-		s->self[1][s->n] = 0;
-	return s->n++;
-}
-
 /* 1.5 times: the tables are most of the memory of a run. */
-static void grow_nodes(struct stacks *s)
+void stacks_grow(struct stacks *s)
 {
 	uint32_t cap = s->cap ? s->cap + s->cap / 2 : 512;
 
+	if (s->n > UINT32_MAX / 2)
+		die("more than 2 billion distinct stacks");
 	s->node = mem_grow(s->node, sizeof(*s->node), cap);
 	for (unsigned c = 0; c < STACKS_COLUMNS; c++) {
 		if (c > 0 && !s->self[c])
@@ -66,26 +59,21 @@ static void grow_nodes(struct stacks *s)
 	}
 	if (s->in_time)
 		s->before = mem_grow(s->before, sizeof(*s->before), cap);
+	if (s->hash)
+		s->hash = mem_grow(s->hash, sizeof(*s->hash), cap);
 	s->cap = cap;
-	if (s->n == 0)
-		add_node(s, (struct stacks_node){ 0 });
+	if (s->n == 0) {
+		s->node[0] = (struct stacks_node){ 0 };
+		s->self[0][0] = 0;
+		if (s->in_time)
+			s->before[0] = 0;
+		s->n = 1;
+	}
 }
 
 uint32_t stacks_frame(struct stacks *s, struct str name)
 {
 	return intern(&s->frames, name);
-}
-
-uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame)
-{
-	if (unlikely(s->n >= s->cap)) {
-		if (s->n > UINT32_MAX / 2)
-			die("more than 2 billion distinct stacks");
-		grow_nodes(s);
-	}
-	if (s->in_time)
-		s->before[s->n] = s->self[0][parent];
-	return add_node(s, (struct stacks_node){ .parent = parent, .frame = frame });
 }
 
 /* Parents have smaller numbers, so the walk ends at the parent's; it is never longer than the last stack. */
@@ -105,14 +93,15 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
 	if (unlikely(s->in_time))
 		return open_child(s, parent, frame);
 	if (unlikely(s->n >= s->cap))
-		grow_nodes(s);
+		stacks_grow(s);
 	if (unlikely(s->placed != s->n || s->n >= s->mask / 2))
 		place(s, 0);
-	hash = hash_path(s->node[parent].hash, frame);
+	hash = hash_path(s->hash[parent], frame);
 	for (i = hash & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
 			return id;
-	id = add_node(s, (struct stacks_node){ parent, frame, hash });
+	id = stacks_append(s, parent, frame);
+	s->hash[id] = hash;
 	s->slot[i] = id;
 	s->placed = s->n;
 	return id;
@@ -126,7 +115,7 @@ uint32_t stacks_find(struct stacks *s, uint32_t parent, uint32_t frame)
 		return 0;
 	if (s->placed != s->n)
 		place(s, 0);
-	for (uint32_t i = hash_path(s->node[parent].hash, frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
+	for (uint32_t i = hash_path(s->hash[parent], frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
 			break;
 	return id;
@@ -138,7 +127,7 @@ void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame,
 
 	if (!s->placed)
 		return;
-	hash = h = s->node[node].hash;
+	hash = h = s->hash[node];
 	for (size_t i = 0; i < n; i++) {
 		h = hash_path(h, frame[i]);
 		__builtin_prefetch(&s->slot[h & s->mask]);
@@ -149,13 +138,19 @@ void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame,
 	}
 }
 
+static void add_column(struct stacks *s, unsigned column)
+{
+	if (s->cap == 0)
+		stacks_grow(s);
+	if (!s->self[column])
+		s->self[column] = mem_alloc(sizeof(**s->self), s->cap);
+}
+
 bool stacks_add(struct stacks *s, uint32_t node, unsigned column, uint64_t weight)
 {
-	if (unlikely(s->cap == 0))
-		grow_nodes(s);
 	if (unlikely(!s->self[column]))
-		s->self[column] = mem_alloc(sizeof(**s->self), s->cap);
-	if (unlikely(weight > WEIGHT_MAX || s->sum[column] > WEIGHT_MAX - weight))
+		add_column(s, column);
+	if (unlikely(weight > WEIGHT_MAX - s->sum[column]))
 		return false;
 	s->sum[column] += weight;
 	s->self[column][node] += weight;
@@ -208,14 +203,11 @@ static uint32_t cut_run(uint32_t *list, uint32_t *next, const struct stacks *s, 
 	return first;
 }
 
-/* Merge sort of the runs that are there, mostly one: runs[i] holds 2^i of them or none. */
+/* Merge sort of the runs that are there: runs[i] holds 2^i of them or none. */
 static uint32_t sort_siblings(uint32_t list, uint32_t *next, const struct stacks *s, const uint32_t *rank)
 {
-	uint32_t runs[33] = { 0 }, all = cut_run(&list, next, s, rank);
+	uint32_t runs[33] = { 0 }, all = 0;
 
-	if (!list)
-		return all;
-	runs[0] = all;
 	while (list) {
 		uint32_t run = cut_run(&list, next, s, rank);
 		unsigned i = 0;
@@ -226,48 +218,64 @@ static uint32_t sort_siblings(uint32_t list, uint32_t *next, const struct stacks
 		}
 		runs[i] = run;
 	}
-	all = 0;
 	for (unsigned i = 0; i < countof(runs); i++)
 		all = merge_siblings(runs[i], all, next, s, rank);
 	return all;
 }
 
-/*
- * Children as lists in order of creation, which is theirs by bytes when sorted text was read, or two such orders: a sort of
- * runs finds little to do. A walk over them needs no recursion.
- */
-uint32_t *stacks_order(const struct stacks *s)
+/* Children as lists that ascend by rank. In order of creation most do: by bytes when sorted text was read, or two such runs. */
+static void list_children(const struct stacks *s, const uint32_t *rank, uint32_t *child, uint32_t *next)
 {
-	uint32_t n = s->n, norder = 0, at = 0;
-	uint32_t *order, *rank, *child, *next;
+	uint64_t *unsorted = mem_alloc(sizeof(*unsorted), s->n / 64 + 1); /* a bit a parent */
 
-	order = mem_alloc(sizeof(*order), n);
-	if (s->in_time || s->sorted == n) {
-		for (uint32_t id = 1; id < n; id++)
-			order[id - 1] = id;
-		return order;
-	}
-	rank = intern_ranks(&s->frames);
-	child = mem_alloc(sizeof(*child), n);
-	next = mem_alloc(sizeof(*next), n);
-	for (uint32_t id = n; id-- > 1;) {
-		next[id] = child[s->node[id].parent];
-		child[s->node[id].parent] = id;
-	}
-	while (norder + 1 < n) {
-		if (child[at]) { /* down */
-			uint32_t first = sort_siblings(child[at], next, s, rank);
+	for (uint32_t id = s->n; id-- > 1;) {
+		const struct stacks_node *node = &s->node[id];
+		uint32_t behind = child[node->parent];
 
-			at = order[norder++] = first;
-		} else { /* on, or back to the first caller that has more */
-			while (!next[at])
-				at = s->node[at].parent;
-			at = order[norder++] = next[at];
+		next[id] = behind;
+		child[node->parent] = id;
+		if (unlikely(behind && rank[node->frame] >= rank[s->node[behind].frame]))
+			unsorted[node->parent / 64] |= 1ull << node->parent % 64;
+	}
+	for (uint32_t i = 0; i <= s->n / 64; i++) {
+		for (uint64_t bits = unsorted[i]; bits; bits &= bits - 1) {
+			uint32_t parent = i * 64 + (uint32_t)__builtin_ctzll(bits);
+
+			child[parent] = sort_siblings(child[parent], next, s, rank);
 		}
 	}
+	free(unsorted);
+}
+
+void stacks_walk_begin(struct stacks_walk *w, const struct stacks *s)
+{
+	uint32_t *rank;
+
+	*w = (struct stacks_walk){ .s = s };
+	if (s->in_time || s->sorted == s->n)
+		return;
+	rank = intern_ranks(&s->frames);
+	w->child = mem_alloc(sizeof(*w->child), s->n);
+	w->next = mem_alloc(sizeof(*w->next), s->n);
+	list_children(s, rank, w->child, w->next);
 	free(rank);
-	free(child);
-	free(next);
+}
+
+void stacks_walk_end(struct stacks_walk *w)
+{
+	free(w->child);
+	free(w->next);
+}
+
+uint32_t *stacks_order(const struct stacks *s)
+{
+	uint32_t *order = mem_alloc(sizeof(*order), s->n), n = 0;
+	struct stacks_walk w;
+
+	stacks_walk_begin(&w, s);
+	for (uint32_t id; (id = stacks_walk_next(&w)) != 0;)
+		order[n++] = id;
+	stacks_walk_end(&w);
 	return order;
 }
 
@@ -329,7 +337,7 @@ bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_
 	for (uint32_t id = 1; id < src->n; id++)
 		hash[id] = hash_path(hash[src->node[id].parent], frame[src->node[id].frame]);
 	if (dst->cap == 0)
-		grow_nodes(dst);
+		stacks_grow(dst);
 	place(dst, src->n);
 	for (uint32_t id = 0; id < src->n; id++) {
 		if (id + 2 * AHEAD < src->n) {
@@ -390,50 +398,56 @@ static void pairs_free(struct pairs *p)
 	free(p->node);
 }
 
-/* Nodes that may become one with another: siblings whose frames get the same name, and all below them. Sets *n to how many. */
-static bool *find_shared(const struct stacks *s, uint32_t nnames, const uint32_t *frame, uint32_t *n)
+/*
+ * Gives every node's frame its name. Returns the nodes that may become one with another: siblings whose frames have the same
+ * name now, and all below them. *n is how many; NULL: none.
+ */
+static bool *name_nodes(struct stacks *s, uint32_t nnames, const uint32_t *frame, uint32_t *n)
 {
-	bool *shared = mem_alloc(sizeof(*shared), s->n);
-	uint32_t *frames = mem_alloc(sizeof(*frames), (size_t)nnames + 1); /* of each name */
+	uint8_t *several = mem_alloc(sizeof(*several), (size_t)nnames + 1); /* frames have that name */
 	struct pairs pairs = { 0 };
+	bool *shared = NULL;
 
-	*n = 0;
 	for (uint32_t f = 1; f <= s->frames.n; f++)
-		frames[frame[f]]++;
-	for (uint32_t id = 1; id < s->n && nnames < s->frames.n; id++) {
-		const struct stacks_node *node = &s->node[id];
+		several[frame[f]] = several[frame[f]] ? 2 : 1;
+	for (uint32_t id = 1; id < s->n; id++) {
+		struct stacks_node *node = &s->node[id];
 		uint32_t first;
 
-		if (frames[frame[node->frame]] < 2)
+		node->frame = frame[node->frame];
+		if (likely(several[node->frame] < 2))
 			continue;
-		first = pairs_first(&pairs, node->parent, frame[node->frame], id);
-		if (first != id)
-			shared[first] = shared[id] = true;
+		first = pairs_first(&pairs, node->parent, node->frame, id);
+		if (first == id)
+			continue;
+		if (!shared)
+			shared = mem_alloc(sizeof(*shared), s->n);
+		shared[first] = shared[id] = true;
 	}
-	for (uint32_t id = 1; id < s->n && pairs.key.n; id++) {
+	*n = 0;
+	for (uint32_t id = 1; id < s->n && shared; id++) {
 		shared[id] = shared[id] || shared[s->node[id].parent];
 		*n += shared[id];
 	}
 	pairs_free(&pairs);
-	free(frames);
+	free(several);
 	return shared;
 }
 
 /* Every node goes to a place before its own, or stays. Only shared ones are looked up. */
-static void rename_in_place(struct stacks *s, const uint32_t *frame, const bool *shared)
+static void unite_in_place(struct stacks *s, const bool *shared)
 {
 	uint32_t *to = mem_alloc(sizeof(*to), s->n), n = 1;
 	struct pairs pairs = { 0 };
 
 	for (uint32_t id = 1; id < s->n; id++) {
-		uint32_t parent = to[s->node[id].parent], name = frame[s->node[id].frame];
-
+		struct stacks_node node = { to[s->node[id].parent], s->node[id].frame };
 		bool is_new;
 
-		to[id] = shared[id] ? pairs_first(&pairs, parent, name, n) : n;
+		to[id] = shared[id] ? pairs_first(&pairs, node.parent, node.frame, n) : n;
 		is_new = to[id] == n;
 		if (is_new)
-			s->node[n++] = (struct stacks_node){ .parent = parent, .frame = name };
+			s->node[n++] = node;
 		for (unsigned c = 0; c < STACKS_COLUMNS; c++)
 			if (s->self[c] && to[id] != id)
 				s->self[c][to[id]] = (is_new ? 0 : s->self[c][to[id]]) + s->self[c][id];
@@ -443,29 +457,37 @@ static void rename_in_place(struct stacks *s, const uint32_t *frame, const bool 
 	free(to);
 }
 
+/* By a table of all nodes. */
+static void unite(struct stacks *s)
+{
+	struct stacks to = { .frames = s->frames };
+	uint32_t *same = mem_alloc(sizeof(*same), (size_t)s->frames.n + 1);
+
+	for (uint32_t f = 1; f <= s->frames.n; f++)
+		same[f] = f;
+	stacks_merge_as(&to, s, same); /* the sums are the same: they fit */
+	s->frames = (struct intern){ 0 };
+	stacks_free(s);
+	*s = to;
+	free(same);
+}
+
 void stacks_rename(struct stacks *s, struct intern *names, const uint32_t *frame)
 {
 	uint32_t nshared;
-	bool *shared = find_shared(s, names->n, frame, &nshared);
+	bool *shared = name_nodes(s, names->n, frame, &nshared);
 
-	if (nshared > s->n / 8) { /* then a table of all of them is cheaper */
-		struct stacks to = { .frames = *names };
-
-		stacks_merge_as(&to, s, frame); /* the sums are the same: they fit */
-		stacks_free(s);
-		*s = to;
-	} else {
-		if (nshared)
-			rename_in_place(s, frame, shared);
-		for (uint32_t id = 1; id < s->n && !nshared; id++)
-			s->node[id].frame = frame[s->node[id].frame];
-		intern_free(&s->frames);
-		s->frames = *names;
-		free(s->slot);
-		s->slot = NULL;
-		s->mask = s->placed = s->sorted = 0;
-	}
+	intern_free(&s->frames);
+	s->frames = *names;
 	*names = (struct intern){ 0 };
+	free(s->slot);
+	free(s->hash);
+	s->slot = s->hash = NULL;
+	s->mask = s->placed = s->sorted = 0;
+	if (nshared > s->n / 8) /* then a table is cheaper */
+		unite(s);
+	else if (nshared)
+		unite_in_place(s, shared);
 	free(shared);
 }
 
@@ -490,6 +512,7 @@ void stacks_free(struct stacks *s)
 	for (unsigned c = 0; c < STACKS_COLUMNS; c++)
 		free(s->self[c]);
 	free(s->slot);
+	free(s->hash);
 	free(s->before);
 	*s = (struct stacks){ 0 };
 }

@@ -17,7 +17,6 @@
 struct stacks_node {
 	uint32_t parent;
 	uint32_t frame;
-	uint32_t hash; /* of the whole path, so that places in the table are known before the nodes are; known when placed */
 };
 
 struct stacks {
@@ -28,7 +27,8 @@ struct stacks {
 	struct stacks_node *node;
 	uint64_t *self[STACKS_COLUMNS]; /* by node; [1] is NULL until column 1 gets a weight */
 	uint64_t sum[STACKS_COLUMNS];   /* of self */
-	uint32_t *slot;
+	uint32_t *slot; /* a table of nodes, made when one is looked up first */
+	uint32_t *hash; /* by node: of the whole path, so that places in the table are known before the nodes are */
 	uint32_t mask;
 	uint32_t placed; /* the table holds nodes 1..placed-1; the others follow when something is looked up */
 	uint32_t sorted; /* equal to n: in preorder, siblings ascend by the bytes of their frames, and no frame holds a ';' */
@@ -50,9 +50,6 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);
 /* The node of frame called from parent, or 0. In time nothing is found. */
 uint32_t stacks_find(struct stacks *s, uint32_t parent, uint32_t frame);
 
-/* A new node, whatever is there when in time; else the caller knows that it is not there yet. Looks nothing up. */
-uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame);
-
 /* A hint: stacks_child will be called for these frames one after the other, from node on. Brings memory on its way. */
 void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame, size_t n);
 
@@ -65,8 +62,35 @@ uint64_t stacks_sum(const struct stacks *s, unsigned column); /* of all self wei
 /* Every node's weight with all below it; n values, caller frees. */
 uint64_t *stacks_totals(const struct stacks *s, unsigned column);
 
-/* All nodes but the root, depth first, siblings by the bytes of their frames; n-1 values, caller frees. Equal trees
- * give equal sequences of (depth, frame bytes), however they were built. In time: in order of time. */
+/* A walk over all nodes but the root, depth first, siblings by the bytes of their frames: equal trees give equal sequences of
+ * (depth, frame bytes), however they were built. In time: in order of time. Nothing may be added meanwhile. */
+struct stacks_walk {
+	const struct stacks *s;
+	uint32_t at;
+	uint32_t *child, *next; /* lists by node; NULL: numbers are in order */
+};
+
+void stacks_walk_begin(struct stacks_walk *w, const struct stacks *s);
+void stacks_walk_end(struct stacks_walk *w);
+
+/* The next node; 0: that was all. */
+static inline uint32_t stacks_walk_next(struct stacks_walk *w)
+{
+	uint32_t to;
+
+	if (!w->child)
+		return w->at + 1 < w->s->n ? ++w->at : 0;
+	for (to = w->child[w->at]; !to; w->at = w->s->node[w->at].parent) { /* back to the first caller that has more */
+		if (w->at == 0)
+			return 0;
+		to = w->next[w->at];
+		if (to)
+			break;
+	}
+	return w->at = to;
+}
+
+/* All nodes in that order; n-1 values, caller frees. */
 uint32_t *stacks_order(const struct stacks *s);
 
 /* One stretch of time in one stack. */
@@ -91,5 +115,24 @@ void stacks_rename(struct stacks *s, struct intern *names, const uint32_t *frame
 void stacks_swap(struct stacks *s);
 
 void stacks_free(struct stacks *s);
+
+void stacks_grow(struct stacks *s); /* for stacks_append: room for more nodes */
+
+/* A new node, whatever is there when in time; else the caller knows that it is not there yet. Looks nothing up. */
+static inline uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame)
+{
+	uint32_t id;
+
+	if (unlikely(s->n >= s->cap))
+		stacks_grow(s);
+	id = s->n++; /* memory that no node needs yet is not touched */
+	s->node[id] = (struct stacks_node){ parent, frame };
+	s->self[0][id] = 0;
+	if (s->self[1])
+		s->self[1][id] = 0;
+	if (unlikely(s->in_time))
+		s->before[id] = s->self[0][parent];
+	return id;
+}
 
 #endif
