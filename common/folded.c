@@ -41,19 +41,36 @@ static struct str last_word(struct str *s)
 	return word;
 }
 
+/* As most lines end: one blank, few digits. */
+static bool parse_plain(struct str line, struct str *stack, uint64_t *weight)
+{
+	size_t i = line.n;
+	uint64_t value = 0, unit = 1;
+
+	for (; i && byte_is_digit(line.p[i - 1]) && line.n - i < 18; unit *= 10)
+		value += unit * (uint64_t)(line.p[--i] - '0');
+	if (i == line.n || i < 2 || line.p[i - 1] != ' ' || byte_is_blank(line.p[i - 2]))
+		return false;
+	*stack = str_head(line, i - 1);
+	*weight = value;
+	return true;
+}
+
 const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, bool *rounded)
 {
 	struct str number;
 	const char *why = NULL;
 
 	*rounded = false;
+	if (parse_plain(line, stack, weight))
+		return NULL;
 	line = str_trim_right(line);
 	number = last_word(&line);
 	if (!str_u64(number, weight) || *weight > INT64_MAX) {
 		bool digits = number.n > 0;
 
 		for (size_t i = 0; i < number.n; i++)
-			digits = digits && number.p[i] >= '0' && number.p[i] <= '9';
+			digits = digits && byte_is_digit(number.p[i]);
 		why = digits ? "the weight does not fit into 63 bits" : parse_decimal(number, weight);
 		*rounded = why == NULL;
 	}

@@ -19,20 +19,26 @@ struct path {
 	size_t loose;    /* below so many steps all is looked up */
 	uint32_t base;   /* nodes that were there before */
 	uint32_t cursor; /* the first of them that was not passed */
-	char *text;      /* of the stack before */
-	size_t n, cap;
 	struct path_step {
-		size_t end; /* of the frame's text */
+		size_t end; /* of the frame's text in that of the stack before */
 		uint32_t node;
 		uint32_t last; /* of its siblings in this text so far, by bytes */
 	} *step;
 	size_t nsteps, steps_cap;
 	uint32_t *frame; /* of the stack, from the first that differs */
 	size_t frames_cap;
+	struct path_guess {
+		uint32_t callee, sibling; /* what it called first, and what its caller called next */
+	} *guess; /* by frame: when it was seen last */
+	uint32_t nguesses;
 };
 
-void path_begin(struct path *p, struct stacks *s);      /* a text begins */
-uint32_t path_to(struct path *p, struct str stack);     /* the node of "a;b;c", new if need be */
-void path_end(struct path *p);                          /* the text is complete; frees p */
+void path_begin(struct path *p, struct stacks *s); /* a text begins */
+
+/* The node of "a;b;c", new if need be. same: how many bytes it and the stack before begin with alike, or PATH_UNKNOWN. */
+uint32_t path_to(struct path *p, struct str stack, size_t same);
+#define PATH_UNKNOWN SIZE_MAX
+
+void path_end(struct path *p); /* the text is complete; frees p */
 
 #endif

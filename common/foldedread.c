@@ -72,7 +72,8 @@ static bool is_comment(struct str line)
 	return line.n && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r');
 }
 
-static void add_stack(struct reader *r, struct str stack, uint64_t weight, bool rounded)
+/* same: bytes that the line and the stack before begin with alike. */
+static void add_stack(struct reader *r, struct str stack, size_t same, uint64_t weight, bool rounded)
 {
 	struct str rest = stack;
 	uint64_t before;
@@ -87,7 +88,7 @@ static void add_stack(struct reader *r, struct str stack, uint64_t weight, bool 
 	r->any = true;
 	r->t->lines++;
 	r->t->rounded += rounded;
-	node = path_to(&r->path, stack);
+	node = path_to(&r->path, stack, same);
 	if (!stacks_add(r->path.s, node, 0, weight))
 		too_heavy(in_place(r->in));
 	r->sum += weight;
@@ -115,9 +116,10 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 	struct reader r = { .in = in, .s = s, .t = t };
 	struct folded_comments comments = { 0 };
 	struct str line;
-	bool header;
+	size_t same;
+	bool header, after_stack = false;
 
-	while (in_line(in, &line)) {
+	while (in_line_after(in, &line, &same)) {
 		struct str stack;
 		uint64_t weight;
 		const char *why;
@@ -126,15 +128,15 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 		if (is_comment(line)) {
 			folded_comment(&comments, h, line, s, in_place(in));
 			t->comments++;
+			after_stack = false;
 			continue;
 		}
-		if (str_trim_right(line).n == 0)
-			continue;
 		why = folded_parse(line, &stack, &weight, &rounded);
-		if (why)
+		if (likely(!why))
+			add_stack(&r, stack, after_stack ? same : PATH_UNKNOWN, weight, rounded);
+		else if (!str_is_blank(line))
 			bad_line(t, in_place(in), why);
-		else
-			add_stack(&r, stack, weight, rounded);
+		after_stack = !why;
 	}
 	if (r.any)
 		path_end(&r.path);

@@ -177,25 +177,26 @@ size_t in_read(struct in *in, char *buf, size_t n)
 	memcpy(buf, in->buf + in->at, n);
 	in->at += n;
 	in->n -= n;
+	in->before = 0;
 	return n;
 }
 
 /* Reads once more behind what buf holds; false at the end. */
 static bool fill_buf(struct in *in)
 {
-	size_t got;
+	size_t got, kept = in->before + in->n;
 
-	if (in->n && in->at)
-		memmove(in->buf, in->buf + in->at, in->n);
-	in->at = 0;
-	if (in->cap - in->n < LINE_READ) {
+	if (kept && in->at > in->before)
+		memmove(in->buf, in->buf + in->at - in->before, kept);
+	in->at = in->before;
+	if (in->cap - kept < LINE_READ) {
 		if (in->n > IN_LINE_MAX)
 			die_at((struct place){ in->name, in->line + 1 },
 			       "line longer than %zu MB: this is not text", IN_LINE_MAX >> 20);
 		in->cap = in->cap ? in->cap * 2 : 2 * LINE_READ;
 		in->buf = mem_grow(in->buf, 1, in->cap);
 	}
-	got = read_on(in, in->buf + in->n, in->cap - in->n);
+	got = read_on(in, in->buf + kept, in->cap - kept);
 	in->n += got;
 	return got > 0;
 }
@@ -236,9 +237,9 @@ void in_expect_text(struct in *in)
 	}
 }
 
-bool in_line(struct in *in, struct str *line)
+/* The line's first bytes, as many as scanned says, hold no newline. */
+static bool end_line(struct in *in, struct str *line, size_t scanned)
 {
-	size_t scanned = 0;
 	char *newline;
 
 	do {
@@ -252,6 +253,29 @@ bool in_line(struct in *in, struct str *line)
 	in->at += line->n + (newline != NULL);
 	in->n -= line->n + (newline != NULL);
 	in->line++;
+	return true;
+}
+
+bool in_line(struct in *in, struct str *line)
+{
+	return end_line(in, line, 0);
+}
+
+bool in_line_after(struct in *in, struct str *line, size_t *same)
+{
+	size_t n = 0, most = in->before ? in->before - 1 : 0;
+
+	while (n < most) {
+		struct str before = { in->buf + in->at - in->before + n, most - n };
+
+		n += str_common(before, (struct str){ in->buf + in->at + n, in->n - n });
+		if (n < in->n || !fill_buf(in))
+			break;
+	}
+	*same = n;
+	if (!end_line(in, line, n))
+		return false;
+	in->before = line->n + 1;
 	return true;
 }
 

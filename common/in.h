@@ -29,6 +29,7 @@ struct in {
 	size_t raw_at, raw_n;
 	char *buf;             /* in_line, in_peek: bytes not yet returned */
 	size_t at, n, cap;
+	size_t before;         /* in_line_after: bytes in front of them that are the line before and its newline */
 };
 
 /* path NULL or "-" is standard input. Directories are refused with a message. */
@@ -47,6 +48,10 @@ struct str in_peek(struct in *in, size_t n);
 /* The next line without its newline (a CR before it stays), valid until the next call. False at the end. The last
  * line needs no newline. */
 bool in_line(struct in *in, struct str *line);
+
+/* The same. *same: how many bytes it and the line before, if that was read this way, begin with alike. They are not searched
+ * for a newline again. */
+bool in_line_after(struct in *in, struct str *line, size_t *same);
 
 /* May bytes be read at any place with in_pread? So it is of a plain regular file. Sets *size to what it holds. */
 bool in_seekable(const struct in *in, uint64_t *size);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "str.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 struct str str_of(const char *s)
 {
 	return s ? (struct str){ s, strlen(s) } : (struct str){ 0 };
@@ -12,6 +16,54 @@ int str_cmp(struct str a, struct str b)
 	int c = n ? memcmp(a.p, b.p, n) : 0;
 
 	return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+#ifdef __SSE2__
+static inline __m128i same_16(const char *a, const char *b)
+{
+	return _mm_cmpeq_epi8(_mm_loadu_si128((const void *)a), _mm_loadu_si128((const void *)b));
+}
+
+static inline uint64_t bits_16(__m128i same)
+{
+	return (uint64_t)_mm_movemask_epi8(same);
+}
+
+/* How many of 64 bytes are the same before one differs. */
+static inline size_t common_64(const char *a, const char *b)
+{
+	__m128i x = same_16(a, b), y = same_16(a + 16, b + 16), z = same_16(a + 32, b + 32), w = same_16(a + 48, b + 48);
+
+	if (bits_16(_mm_and_si128(_mm_and_si128(x, y), _mm_and_si128(z, w))) == 0xffff)
+		return 64;
+	return (size_t)__builtin_ctzll(~(bits_16(x) | bits_16(y) << 16 | bits_16(z) << 32 | bits_16(w) << 48));
+}
+#else
+static inline size_t common_64(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (n < 64 && a[n] == b[n])
+		n++;
+	return n;
+}
+#endif
+
+size_t str_common(struct str a, struct str b)
+{
+	size_t max = a.n < b.n ? a.n : b.n, n = 0, more;
+
+	if (max < 64) {
+		while (n < max && a.p[n] == b.p[n])
+			n++;
+		return n;
+	}
+	for (; max - n >= 64; n += 64) {
+		more = common_64(a.p + n, b.p + n);
+		if (more < 64)
+			return n + more;
+	}
+	return max - 64 + common_64(a.p + max - 64, b.p + max - 64); /* the last ones, some once more */
 }
 
 bool str_starts(struct str s, struct str prefix)

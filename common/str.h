@@ -31,6 +31,8 @@ static inline bool str_eq(struct str a, struct str b)
 
 int str_cmp(struct str a, struct str b); /* <0, 0, >0 by bytes; a prefix comes first */
 
+size_t str_common(struct str a, struct str b); /* how many bytes they begin with alike */
+
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 

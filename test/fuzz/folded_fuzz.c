@@ -3,6 +3,7 @@
 #include "folded.h"
 
 #include "fuzz.h"
+#include "../unit/node.h"
 
 static void check_dispersion(const struct folded_header *h, const struct stacks *s)
 {
@@ -41,6 +42,46 @@ static int through(const char *path, uint64_t sum[2], unsigned *columns)
 	return fd;
 }
 
+/* Twice into one tree, and every line alone: the same stacks with the same weights. */
+static void check_tree(const char *path)
+{
+	static struct stacks twice, alone; /* static: freed here when the run before died */
+	static struct in in;
+	struct folded_header h = { 0 };
+	struct folded_tally t = { 0 };
+	uint64_t weight;
+	struct str line, stack;
+	uint32_t *x, *y;
+	bool rounded;
+
+	stacks_free(&twice);
+	stacks_free(&alone);
+	for (int i = 0; i < 2; i++) {
+		if (in.raw)
+			in_close(&in);
+		in_open(&in, path);
+		if (folded_read(&in, &twice, &h, &t) == 2)
+			return;
+	}
+	in_close(&in);
+	in_open(&in, path);
+	while (in_line(&in, &line)) {
+		bool comment = line.n && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r');
+
+		if (!comment && !folded_parse(line, &stack, &weight, &rounded))
+			MUST(stacks_add(&alone, node_of(&alone, stack), 0, 2 * weight));
+	}
+	in_close(&in);
+	MUST(twice.n == alone.n);
+	x = stacks_order(&twice);
+	y = stacks_order(&alone);
+	for (uint32_t i = 0; i + 1 < twice.n; i++)
+		MUST(twice.self[0][x[i]] == alone.self[0][y[i]] &&
+		     str_eq(intern_str(&twice.frames, twice.node[x[i]].frame), intern_str(&alone.frames, alone.node[y[i]].frame)));
+	free(x);
+	free(y);
+}
+
 static struct str bytes_of(int fd)
 {
 	off_t n = lseek(fd, 0, SEEK_END);
@@ -76,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		close(fd);
 		return 0;
 	}
+	check_tree(path);
 	fd2 = through(path, sum, &columns);
 	snprintf(path2, sizeof(path2), "/proc/self/fd/%d", fd2);
 	fd3 = through(path2, again, &columns_again);

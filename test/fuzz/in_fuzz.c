@@ -6,6 +6,23 @@
 
 #define KEPT (1 << 20)
 
+/* Lines read with what they share with the line before are the same lines. */
+static void check_after(const char *path, const char *lines, size_t n)
+{
+	struct str line, before = { 0 };
+	size_t at = 0, same;
+	struct in in;
+
+	in_open(&in, path);
+	for (; n < KEPT && in_line_after(&in, &line, &same); at += line.n + 1) {
+		MUST(at + line.n < n && lines[at + line.n] == '\n' && memcmp(lines + at, line.p, line.n) == 0);
+		MUST(same == str_common(before, line));
+		before = (struct str){ lines + at, line.n };
+	}
+	MUST(at == n || n >= KEPT);
+	in_close(&in);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static char lines[KEPT + 1], blocks[KEPT + 1];
@@ -31,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	damage = in.damage;
 	in_close(&in);
+	check_after(path, lines, nlines);
 	in_open(&in, path);
 	MUST(in_peek(&in, 1).n <= 1);
 	while (nblocks < KEPT && (got = in_read(&in, blocks + nblocks, step < KEPT - nblocks ? step : KEPT - nblocks)) > 0)

@@ -359,6 +359,7 @@ static void random_lines(char line[][32], int n, uint64_t *seed, bool ours)
 /* What is read in order, nearly so, or into a tree that is there, is what every line looked up alone gives. */
 static void orders(void)
 {
+	static const char *const between[16] = { "# x\n", "a;b\n", "\n", "b;a;c x\n" };
 	static char line[24][32], text[2048];
 	uint64_t seed = 1;
 	bool same = true;
@@ -376,7 +377,7 @@ static void orders(void)
 			for (int i = 0; i < 24; i++) {
 				if (!*line[i])
 					continue;
-				snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %d\n", line[i], i);
+				snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %d\n%s", line[i], i, between[(seed >> i) % 16] ? between[(seed >> i) % 16] : "");
 				stacks_add(&s[0], node_of(&s[0], str_of(line[i])), 0, (uint64_t)i);
 			}
 			put(str_of(text));

@@ -104,6 +104,56 @@ static void plain(void)
 	}
 }
 
+/* Lines with what they share with the line before, at every place of a buffer's end. */
+static void after(void)
+{
+	static char text[600 * 1024], before[70 * 1024];
+	uint64_t seed = 1;
+	bool right = true;
+
+	for (int round = 0; round < 40 && right; round++) {
+		size_t n = 0, nbefore = 0, nlines = 0, same, from = 0;
+		struct str line;
+		struct in in;
+
+		while (n < sizeof(text) - sizeof(before)) { /* a beginning of the line before, and something else */
+			size_t shared, other;
+
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			shared = nbefore ? (seed >> 33) % (nbefore + 1) : 0;
+			other = (seed >> 20) % (round % 8 ? 300 : 60 * 1024);
+			memcpy(text + n, before, shared);
+			memset(text + n + shared, 'a' + (int)(seed >> 60), other);
+			nbefore = shared + other < sizeof(before) ? shared + other : sizeof(before);
+			memcpy(before, text + n, nbefore);
+			n += nbefore;
+			if (n < sizeof(text) - sizeof(before) || round % 2)
+				text[n++] = '\n';
+			nlines++;
+		}
+		put(text, n);
+		in_open(&in, path);
+		for (struct str last = { 0 }; in_line_after(&in, &line, &same); nlines--) {
+			right = right && line.n <= n - from && memcmp(line.p, text + from, line.n) == 0 &&
+				same == str_common(last, line) && (from + line.n == n || text[from + line.n] == '\n');
+			last = (struct str){ text + from, line.n };
+			from += line.n + 1;
+		}
+		right = right && nlines == 0 && from >= n;
+		in_close(&in);
+	}
+	ok(right, "lines, and what they share with the line before");
+	put("\xEF\xBB\xBF" "ab\nabc\n", 10);
+	struct str line;
+	size_t same;
+	struct in in;
+	in_open(&in, path);
+	in_expect_text(&in);
+	ok(in_line_after(&in, &line, &same) && line.n == 2 && same == 0 && in_line_after(&in, &line, &same) && line.n == 3 && same == 2,
+	   "behind a byte order mark");
+	in_close(&in);
+}
+
 static void pipes(void)
 {
 	struct in in;
@@ -313,6 +363,7 @@ int main(void)
 		abort();
 	snprintf(path, sizeof(path), "%s/f", dir);
 	plain();
+	after();
 	pipes();
 	gzip();
 	places();

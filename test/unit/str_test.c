@@ -3,6 +3,8 @@
 
 #include "tap.h"
 
+#include <stdlib.h>
+
 static bool glob(const char *pattern, const char *s)
 {
 	return str_glob(str_of(pattern), str_of(s));
@@ -69,6 +71,32 @@ static void pieces(void)
 	ok(str_starts((struct str){ 0 }, (struct str){ 0 }) && str_eq((struct str){ 0 }, STR("")), "{0} is empty");
 }
 
+/* Every length and every first difference around the blocks that are compared at once. Copies of exactly the size. */
+static void common(void)
+{
+	bool right = true;
+
+	for (size_t n = 0; n < 200; n++) {
+		for (size_t at = 0; at <= n; at++) {
+			char *a = malloc(n + 1), *b = malloc(n + 1), *x = a + 1, *y = b + 1;
+
+			memset(x, 'x', n);
+			memset(y, 'x', n);
+			if (at < n)
+				y[at] = 'y';
+			if (at + 3 < n)
+				x[at + 3] = 'z';
+			right = right && str_common((struct str){ x, n }, (struct str){ y, n }) == at &&
+				str_common((struct str){ x, n }, (struct str){ y, at }) == at &&
+				str_common((struct str){ x, at }, (struct str){ y, n }) == at;
+			free(a);
+			free(b);
+		}
+	}
+	ok(right, "common: how many bytes are alike");
+	ok(str_common((struct str){ 0 }, STR("a")) == 0 && str_common(STR("a\0b"), STR("a\0c")) == 2, "common: nothing, NUL");
+}
+
 static void order(void)
 {
 	ok(str_cmp(STR("a"), STR("b")) < 0 && str_cmp(STR("b"), STR("a")) > 0 && str_cmp(STR("a"), STR("a")) == 0,
@@ -114,6 +142,7 @@ int main(void)
 {
 	numbers();
 	pieces();
+	common();
 	order();
 	globs();
 	return done();
