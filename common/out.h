@@ -19,7 +19,7 @@ struct out {
 	int fd;
 	struct out_gzip *gzip; /* NULL: plain */
 	size_t n;
-	char buf[64 * 1024];
+	char buf[256 * 1024];
 };
 
 void out_open(struct out *o, const char *path); /* NULL or "-": standard output. One temporary file at a time. */
