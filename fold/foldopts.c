@@ -37,6 +37,21 @@ static void opt_root(void *to, const char *value, const char *name)
 	needs_recording(r, name);
 }
 
+static void opt_by(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (strcmp(value, "cgroup") == 0)
+		r->recording.by = BY_CGROUP;
+	else if (strcmp(value, "container") == 0)
+		r->recording.by = BY_CONTAINER;
+	else if (strcmp(value, "pod") == 0)
+		r->recording.by = BY_POD;
+	else
+		die_usage("%s=%s: cgroup, container or pod", name, value);
+	needs_recording(r, name);
+}
+
 static void opt_place(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
@@ -263,7 +278,7 @@ static void prepare_flamegraph(struct request *r)
 	struct samples_options *o = &r->script;
 	struct select *s = &o->select;
 
-	if (s->pid.n || s->tid.n || s->cpu.n || s->comm.n || s->event.n > 1 || select_needs_time(s) ||
+	if (s->pid.n || s->tid.n || s->cpu.n || s->comm.n || s->cgroup.n || s->event.n > 1 || select_needs_time(s) ||
 	    o->comm != COMM_KEEP || o->nskip_after || o->collapse_recursion || o->names.hotspot || r->list_events)
 		die_usage("--as-flamegraph goes with --pid, --tid, --kernel, --jit, --all, --addrs, --srcline, "
 			  "--weight and one event only, as stackcollapse-perf.pl does");
@@ -287,12 +302,13 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "stacks", NULL, OPT_CALL_FLAG, r, opt_report, "print how complete the stacks are instead, by first frame" },
 		{ 0, "unresolved", NULL, OPT_CALL_FLAG, r, opt_report, "print what has no names instead, and why" },
 		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only,
-		  "samples of pid=, tid=, comm=GLOB, cpu= or event=GLOB only" },
+		  "samples of pid=, tid=, comm=GLOB, cpu=, event=GLOB, cgroup=GLOB only" },
 		{ 0, "from", "TIME", OPT_CALL, r, opt_time, "samples at or after TIME: seconds, or +SECONDS from the first" },
 		{ 0, "to", "TIME", OPT_CALL, r, opt_time, "samples before TIME" },
 		{ 0, "time-slice", "SECONDS", OPT_CALL, r, opt_slice,
 		  "one output for each SECONDS of perf.data; -o has a %s for its time" },
 		{ 0, "root", "process|thread|both", OPT_CALL, r, opt_root, "first frame of perf.data: comm of process, thread, both" },
+		{ 0, "by", "cgroup|container|pod", OPT_CALL, r, opt_by, "a frame in front of all: where perf.data tells cgroups" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID" },
 		{ 0, "tid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID/TID" },
 		{ 0, "comm", "keep|none|canonical", OPT_CALL, r, opt_comm, "first frame: as it is, absent, without numbers" },

@@ -28,6 +28,7 @@ struct header {
 	size_t rest_width; /* blanks before rest and its first word: perf prints addresses 16 wide */
 	int64_t pid, tid;  /* -1: not known */
 	int64_t cpu;       /* -1: not printed */
+	struct str cgroup; /* path; text does not tell it */
 	uint64_t period;   /* 0: not printed */
 	struct str time;   /* text, see header_time; empty: not printed */
 	bool timed;        /* no text: ns is the time */

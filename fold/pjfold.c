@@ -54,6 +54,8 @@ static void read_input(const struct request *r, const char *path, struct result 
 	case INPUT_SCRIPT:
 		if (r->recording_option[0])
 			die_usage("%s needs perf.data, but '%s' is text", r->recording_option, in.name);
+		if (r->script.select.cgroup.n)
+			die_usage("--only cgroup=: perf script text does not tell the cgroup, perf.data does");
 		if (select_needs_wall(&r->script.select))
 			die_usage("--from and --to: perf script text does not tell the wall clock; give seconds of the "
 				  "record's clock, or +SECONDS from the first sample");

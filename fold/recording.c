@@ -4,6 +4,8 @@
 #include "callchain.h"
 #include "deferred.h"
 #include "folded.h"
+#include "groups.h"
+#include "perfrecord.h"
 #include "resolve.h"
 #include "walk.h"
 
@@ -26,6 +28,9 @@ struct recording {
 	uint32_t threads_dso;
 	struct walk walk;
 	uint64_t lost_records, lost_samples;
+	bool cgroups; /* are asked for */
+	struct groups groups;
+	struct containers containers;
 };
 
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
@@ -49,14 +54,12 @@ static void push_frames(struct recording *f, const struct addrspace_thread *t, c
 		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
 }
 
-/* --time-slice: the open sample goes below the frame of its slice, which is called by its first second. Slices are multiples
- * of their length, on the wall clock where the recording tells it. */
-static void into_slice(struct recording *f, const struct perfdata_record *r)
+/* The slice that a time is in, by its first second. Slices are multiples of their length, on the wall clock where the recording
+ * tells it. */
+static uint32_t slice_frame(struct recording *f, uint64_t ns)
 {
 	const struct perfdata_info *info = perfdata_info(f->data);
-	struct stacks *s = &f->samples.stacks;
-	uint64_t ns = r->time, slice = f->o->slice_ns;
-	uint32_t root = f->samples.sample.root, node;
+	uint64_t slice = f->o->slice_ns;
 	char name[40];
 	int n;
 
@@ -67,7 +70,25 @@ static void into_slice(struct recording *f, const struct perfdata_record *r)
 	if (slice % 1000000000u) /* as many decimals as always tell slices apart */
 		n = snprintf(name, sizeof(name), "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
 			     (unsigned long long)(ns % 1000000000u));
-	node = stacks_child(s, 0, stacks_frame(s, (struct str){ name, (size_t)n }));
+	return stacks_frame(&f->samples.stacks, (struct str){ name, (size_t)n });
+}
+
+/* How many frames stand in front of all others: of --time-slice, then of --by. */
+static unsigned fronts(const struct recording *f)
+{
+	return (f->o->slice_ns ? 1u : 0u) + (f->o->by ? 1u : 0u);
+}
+
+/* The open sample goes below these. */
+static void put_fronts(struct recording *f, const struct perfdata_record *r, struct str cgroup)
+{
+	struct stacks *s = &f->samples.stacks;
+	uint32_t root = f->samples.sample.root, node = 0;
+
+	if (f->o->slice_ns)
+		node = stacks_child(s, node, slice_frame(f, r->time));
+	if (f->o->by) /* the name of it comes later */
+		node = stacks_child(s, node, stacks_frame(s, cgroup));
 	f->samples.sample.root = root ? stacks_child(s, node, s->node[root].frame) : node;
 }
 
@@ -135,11 +156,14 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 		.period = r->sample.period, .timed = r->has_time, .ns = r->time,
 	};
 
+	if (f->cgroups)
+		h.cgroup = groups_path(&f->groups, r->sample.cgroup);
+
 	samples_open(&f->samples, &h);
 	if (f->samples.sample.state != SAMPLE_OPEN)
 		return;
-	if (f->o->slice_ns)
-		into_slice(f, r);
+	if (fronts(f))
+		put_fronts(f, r, h.cgroup);
 	if (unlikely(r->sample.cookie))
 		wait_for_user(f, t, r, comm);
 	else
@@ -186,6 +210,10 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 		break;
 	case PERFDATA_DEFERRED:
 		join_user(f, r);
+		break;
+	case PERFDATA_CGROUP:
+		if (f->cgroups)
+			groups_add(&f->groups, r->cgroup.id, r->cgroup.path);
 		break;
 	case PERFDATA_MMAP:
 		addrspace_record(&f->as, r);
@@ -269,14 +297,47 @@ static uint32_t step(struct reduce *r, uint32_t base, uint32_t node, bool top, u
 	return stacks_child(r->to, node, frame);
 }
 
+/* By node: is it one of those that stand in front of all? */
+static bool *find_fronts(const struct recording *f)
+{
+	const struct stacks *s = &f->samples.stacks;
+	unsigned n = fronts(f);
+	bool *front = mem_alloc(sizeof(*front), (size_t)s->n + 1);
+
+	for (uint32_t id = 1; id < s->n && n; id++) {
+		uint32_t parent = s->node[id].parent;
+
+		front[id] = parent == 0 || (n == 2 && front[parent] && s->node[parent].parent == 0);
+	}
+	return front;
+}
+
+/* What a frame in front says: of a cgroup there is the path so far. */
+static uint32_t front_frame(struct recording *f, uint32_t id, struct stacks *to)
+{
+	const struct stacks *from = &f->samples.stacks;
+	struct str said = intern_str(&from->frames, from->node[id].frame);
+	struct names names = { 0 };
+	struct text t = { 0 };
+	uint32_t frame;
+
+	if (!f->o->by || (f->o->slice_ns && from->node[id].parent == 0))
+		return stacks_frame(to, said);
+	containers_name(&f->containers, f->o->by, said, &t);
+	frame = stacks_frame(to, names_comm(&names, text_view(&t), false)); /* without blanks and what frames must not hold */
+	names_free(&names);
+	text_free(&t);
+	return frame;
+}
+
 /* The tree of sites becomes one of names, in to. Parents have smaller numbers than their children. */
 static bool rename_tree(struct recording *f, const struct resolved *names, struct stacks *to)
 {
 	const struct stacks *from = &f->samples.stacks;
 	struct reduce r = { .o = f->o->samples, .to = to };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
-	uint32_t *base = mem_alloc(sizeof(*base), from->n); /* the slice, in to; 0: there are none */
-	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
+	uint32_t *base = mem_alloc(sizeof(*base), from->n); /* the last frame in front of all, in to; 0: there are none */
+	bool *top = mem_alloc(sizeof(*top), from->n), *front = find_fronts(f), fits = true;
 
 	for (uint32_t id = 1; id < from->n; id++) {
 		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT, parent = from->node[id].parent, at = node[parent];
@@ -284,8 +345,8 @@ static bool rename_tree(struct recording *f, const struct resolved *names, struc
 		base[id] = base[parent];
 		if (!(frame & SITE_BIT)) {
 			top[id] = true;
-			at = stacks_child(to, at, stacks_frame(to, intern_str(&from->frames, frame)));
-			if (f->o->slice_ns && parent == 0)
+			at = stacks_child(to, at, front[id] ? front_frame(f, id, to) : stacks_frame(to, intern_str(&from->frames, frame)));
+			if (front[id])
 				base[id] = at;
 		} else {
 			bool first = top[parent];
@@ -301,6 +362,7 @@ static bool rename_tree(struct recording *f, const struct resolved *names, struc
 	free(node);
 	free(base);
 	free(top);
+	free(front);
 	free(r.skip);
 	return fits;
 }
@@ -439,14 +501,15 @@ static void judge(struct recording *f, const struct resolved *names, const struc
 	uint64_t *samples = stacks_totals(from, 1), *hits = mem_alloc(sizeof(*hits), (size_t)f->sites.n + 1);
 	struct stack_facts *facts = mem_alloc(sizeof(*facts), from->n);
 	struct recording_tally *t = f->tally;
+	bool *front = find_fronts(f);
 
 	for (uint32_t id = 1; id < from->n; id++) {
 		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT;
 
 		facts[id] = facts[from->node[id].parent];
 		if (!(frame & SITE_BIT)) {
-			if (f->o->slice_ns && from->node[id].parent == 0)
-				continue; /* a slice */
+			if (front[id])
+				continue;
 			facts[id].quality = (uint32_t)(quality_of(t, intern_str(&from->frames, frame)) - t->quality) + 1;
 		} else {
 			facts[id] = facts_of(f, names, to, facts[id], site);
@@ -463,6 +526,7 @@ static void judge(struct recording *f, const struct resolved *names, const struc
 	free(samples);
 	free(hits);
 	free(facts);
+	free(front);
 }
 
 /* ---- one recording ------------------------------------------------------------------------------------------ */
@@ -504,6 +568,20 @@ static void say_damage(struct recording *f, struct in *in)
 	f->tally->damaged = f->tally->damaged || t->bad || perfdata_info(f->data)->unfinished;
 }
 
+/* Names of pods are those of the recorded machine: of this one only if it is that, and was not started again. */
+static void read_pods(struct recording *f)
+{
+	struct text folder = { 0 };
+
+	if (f->o->by != BY_POD || (!f->o->symfs && !f->origin.boot))
+		return;
+	text_add(&folder, f->o->symfs ? f->o->symfs : "");
+	text_add(&folder, "/var/log/containers");
+	text_char(&folder, 0);
+	containers_read(&f->containers, folder.p);
+	text_free(&folder);
+}
+
 static void name_and_add(struct recording *f, struct samples *p)
 {
 	struct resolve_options o = {
@@ -513,6 +591,7 @@ static void name_and_add(struct recording *f, struct samples *p)
 	struct resolved names;
 
 	resolve(&names, &o, &f->origin, &f->as, &f->sites, &p->stacks);
+	read_pods(f);
 	if (f->samples.stacks.n) {
 		if (!rename_tree(f, &names, &p->stacks))
 			p->tally.overflow = true;
@@ -526,7 +605,19 @@ static void name_and_add(struct recording *f, struct samples *p)
 	resolved_free(&names);
 }
 
-static void begin(struct recording *f, struct samples *p)
+static bool has_cgroups(const struct recording *f)
+{
+	const struct perfdata_event *event;
+	size_t n;
+
+	event = perfdata_events(f->data, &n);
+	for (size_t i = 0; i < n; i++)
+		if (event[i].sample_type & PERF_SAMPLE_CGROUP)
+			return true;
+	return n == 0;
+}
+
+static void begin(struct recording *f, const struct in *in, struct samples *p)
 {
 	/* samples of sites: options that look at names come when names are there */
 	f->samples_options = *f->o->samples;
@@ -540,6 +631,10 @@ static void begin(struct recording *f, struct samples *p)
 	f->samples.chosen = p->chosen;
 	f->samples.event_key = p->event_key;
 	f->samples.event_name = p->event_name;
+	f->cgroups = f->o->by || f->o->samples->select.cgroup.n;
+	if (f->cgroups && !has_cgroups(f))
+		die_usage("%s needs cgroups, which '%s' does not tell: perf record --all-cgroups, or pjrecord",
+			  f->o->by ? "--by" : "--only cgroup=", in->name);
 	addrspace_init(&f->as, f->o->as_perf);
 	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
 	f->places = (struct places){ .as = &f->as, .sites = &f->sites, .symfs = f->o->symfs,
@@ -554,13 +649,15 @@ void recording_read(const struct recording_options *o, struct in *in, struct sam
 	t->recordings++;
 	t->as_perf = o->as_perf;
 	f.data = perfdata_open(in);
-	begin(&f, p);
+	begin(&f, in, p);
 	read_records(&f, in);
 	samples_merge_counts(p, &f.samples);
 	take_over(&f, p);
 	name_and_add(&f, p);
 	say_damage(&f, in);
 	deferred_free(&f.deferred);
+	groups_free(&f.groups);
+	containers_free(&f.containers);
 	places_free(&f.places);
 	walk_free(&f.walk);
 	samples_free(&f.samples);

@@ -9,6 +9,7 @@
 #ifndef PJ_RECORDING_H
 #define PJ_RECORDING_H
 
+#include "containers.h"
 #include "damage.h"
 #include "in.h"
 #include "samples.h"
@@ -20,6 +21,7 @@ struct recording_options {
 	enum recording_root root;
 	bool as_perf, inlined; /* inlined: calls that were inlined are frames, too */
 	const char *kallsyms, *symfs;
+	enum containers_by by; /* not BY_NONE: an outermost frame for each */
 	uint64_t slice_ns;   /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
 	unsigned threads;
 };

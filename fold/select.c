@@ -14,6 +14,8 @@ static struct select_key *key_of(struct select *s, struct str name, bool *number
 		return &s->comm;
 	if (str_eq(name, STR("event")))
 		return &s->event;
+	if (str_eq(name, STR("cgroup")))
+		return &s->cgroup;
 	*numbers = true;
 	if (str_eq(name, STR("pid")))
 		return &s->pid;
@@ -57,7 +59,7 @@ void select_only(struct select *s, const char *text)
 	bool numbers = false;
 
 	if (rest.n == 0)
-		die_usage("--only needs KEY=VALUE with KEY one of pid, tid, comm, cpu, event");
+		die_usage("--only needs KEY=VALUE with KEY one of pid, tid, comm, cpu, event, cgroup");
 	while (rest.n) {
 		struct str piece = str_cut(&rest, ','), value = piece, name = str_cut(&value, '=');
 		bool is_numbers;
@@ -67,10 +69,8 @@ void select_only(struct select *s, const char *text)
 			key = next;
 			numbers = is_numbers;
 			add_value(key, numbers, value, text);
-		} else if (str_eq(name, STR("cgroup")) && name.n < piece.n) {
-			die_usage("--only %s: perf script text does not tell the cgroup", text);
 		} else if (!key) {
-			die_usage("--only %s: no such key '%.*s': pid, tid, comm, cpu and event are there", text,
+			die_usage("--only %s: no such key '%.*s': pid, tid, comm, cpu, event and cgroup are there", text,
 				  (int)name.n, name.p);
 		} else if (numbers) {
 			add_value(key, true, piece, text);
@@ -211,7 +211,7 @@ bool select_sample(const struct select *s, const struct header *h, uint64_t firs
 			return false;
 	}
 	return in_ranges(&s->pid, h->pid) && in_ranges(&s->tid, h->tid) && in_ranges(&s->cpu, h->cpu) &&
-	       comm_in_globs(&s->comm, h->comm);
+	       comm_in_globs(&s->comm, h->comm) && in_globs(&s->cgroup, h->cgroup);
 }
 
 bool select_needs_wall(const struct select *s)
@@ -232,5 +232,6 @@ void select_free(struct select *s)
 	free(s->cpu.range);
 	free(s->comm.glob);
 	free(s->event.glob);
+	free(s->cgroup.glob);
 	*s = (struct select){ 0 };
 }

@@ -23,12 +23,12 @@ struct select_time {
 
 struct select_key {
 	struct select_range *range; /* pid, tid, cpu */
-	struct str *glob;           /* comm, event */
+	struct str *glob;           /* comm, event, cgroup */
 	size_t n;
 };
 
 struct select {
-	struct select_key pid, tid, cpu, comm, event;
+	struct select_key pid, tid, cpu, comm, event, cgroup;
 	struct select_time from, to;
 };
 

@@ -8,6 +8,7 @@
  *	samples=40 (a round)  cpus=2  chain=6 (deepest)  attr=128 (size)  names=1  desc=1 (features)  seed=1
  *	mixed=0 (1: the events have different sample_types)  killed=0 (1: as kill -9 leaves it)  strange=0 (1: unknown records, features)
  *	deferred=0 (1: callchains of user space come later)
+ *	cgroups=0 (so many, of all shapes; with sample=0x2...)
  *	misled=0 (1: mappings without build-id are marked as if they had one, as Linux does while another recorder asks for build-ids)
  *	odd=0 (1: what is rare: marks that are none, guests, modules, JITs, many threads and maps, stacks that can be walked through
  *	test/fuzz/symfs/usr/bin/worker)
@@ -28,7 +29,7 @@ static struct {
 } option[] = { { "sample", 0x1e7 }, { "read", 4 }, { "idall", 1 }, { "events", 1 }, { "branch", 0 }, { "regs", 0xff0fff },
 	       { "pipe", 0 }, { "zstd", 0 }, { "rounds", 4 }, { "samples", 40 }, { "cpus", 2 }, { "chain", 6 },
 	       { "attr", 128 }, { "names", 1 }, { "desc", 1 }, { "seed", 1 }, { "mixed", 0 }, { "killed", 0 },
-	       { "strange", 0 }, { "deferred", 0 }, { "odd", 0 }, { "misled", 0 } };
+	       { "strange", 0 }, { "deferred", 0 }, { "odd", 0 }, { "misled", 0 }, { "cgroups", 0 } };
 
 static uint64_t opt(const char *name)
 {
@@ -280,6 +281,36 @@ static void put_cgroup(struct text *t, const struct where *w)
 	end(t, start);
 }
 
+static const char *const cgroup[] = {
+	"/",
+	"/system.slice/nginx.service",
+	"/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+	"/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11111111_2222_3333_4444_555555555555.slice/"
+	"cri-containerd-fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210.scope",
+	"/kubepods/besteffort/pod11111111-2222-3333-4444-555555555555/"
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	"/kubepods/pod66666666-7777-8888-9999-000000000000/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+	"/lxc.payload.web/system.slice/ssh.service",
+};
+
+static uint64_t cgroup_number(uint64_t i)
+{
+	return UINT64_C(0x100000000) * i + 7;
+}
+
+static void put_cgroups(struct text *t, const struct where *w)
+{
+	for (uint64_t i = 0; i < opt("cgroups") && i < countof(cgroup); i++) {
+		size_t start = begin(t, RECORD_CGROUP, 0);
+
+		u64(t, cgroup_number(i));
+		string(t, cgroup[i]);
+		put_trailer(t, w);
+		end(t, start);
+	}
+}
+
 static void put_ksymbol(struct text *t, const struct where *w, bool gone)
 {
 	size_t start = begin(t, RECORD_KSYMBOL, 0);
@@ -438,8 +469,8 @@ static void put_sample_end(struct text *t, uint64_t s)
 		put_registers(t);
 	if (s & PERF_SAMPLE_PHYS_ADDR)
 		u64(t, any(1 << 30));
-	if (s & PERF_SAMPLE_CGROUP)
-		u64(t, 42);
+	if (s & PERF_SAMPLE_CGROUP) /* one more than records tell of */
+		u64(t, opt("cgroups") ? cgroup_number(any(opt("cgroups") + 1)) : 42);
 	if (s & PERF_SAMPLE_DATA_PAGE_SIZE)
 		u64(t, 4096);
 	if (s & PERF_SAMPLE_CODE_PAGE_SIZE)
@@ -510,6 +541,7 @@ static void put_state(struct text *t)
 {
 	struct where w = { .made = true, .pid = UINT32_MAX };
 
+	put_cgroups(t, &w);
 	put_mmap(t, &w, 0xffffffff81000000, "[kernel.kallsyms]_text");
 	for (uint32_t i = 0; i < 3; i++) {
 		w.pid = w.tid = 100 + i;
