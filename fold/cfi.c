@@ -548,6 +548,16 @@ void cfi_rows_free(struct cfi_rows *r)
 	free(r);
 }
 
+size_t cfi_rows_memory(const struct cfi_rows *r)
+{
+	size_t n = sizeof(*r) + r->n * sizeof(r->row[0]);
+
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->row[i].flags & CFI_ROW_FULL)
+			n += sizeof(*r->row[i].full);
+	return n;
+}
+
 const struct cfi_row *cfi_row_at(const struct cfi_rows *r, uint32_t address)
 {
 	uint32_t low = 0, n = r->n;

@@ -94,6 +94,7 @@ uint64_t cfi_pointer(struct dwarf_bytes *b, uint8_t encoding, uint64_t address, 
 /* The rows of an FDE that starts at or behind base; NULL when it has none. Caller frees with cfi_rows_free. */
 struct cfi_rows *cfi_rows_of(const struct cfi *c, const struct cfi_entry *e, uint64_t base);
 void cfi_rows_free(struct cfi_rows *r);
+size_t cfi_rows_memory(const struct cfi_rows *r);
 
 /* The row of an address relative to the base, or NULL. */
 const struct cfi_row *cfi_row_at(const struct cfi_rows *r, uint32_t address);

@@ -230,8 +230,11 @@ bool cfi_evaluate(struct str expression, const struct cfi_place *p, const uint64
 	if (cfa)
 		push(&v, *cfa);
 	for (unsigned steps = 0; dwarf_left(&v.b); steps++) {
+		if (steps == STEPS_MAX || *p->effort == 0)
+			return false;
+		--*p->effort;
 		operation(&v, (uint8_t)dwarf_uint(&v.b, 1));
-		if (v.bad || v.b.bad || steps == STEPS_MAX)
+		if (v.bad || v.b.bad)
 			return false;
 	}
 	*result = pop(&v);

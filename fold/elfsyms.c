@@ -199,6 +199,8 @@ static uint32_t stub_name(struct symtab_search *s, const struct plt_stub *stub)
 	case PLT_HEAD:
 		return intern(s->names, STR(".plt"));
 	case PLT_SYMBOL:
+		if (!symtab_spend(s, stub->name.n))
+			return 0;
 		if (s->mangled || !elfsyms_demangle(&t, stub->name))
 			text_str(&t, stub->name);
 		break;

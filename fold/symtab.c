@@ -13,6 +13,9 @@
 #define STRINGS_MAX (32u << 20)
 #define NAME_COST   2048             /* to read one name costs as much as to read that many bytes of its table */
 #define OVERLAPS    (64u << 20)      /* steps that are spent on symbols which contain each other */
+#define SPEND_SOME  (1u << 20)       /* bytes of names that any file may give, ... */
+#define SPEND_TIMES 8                /* ... so many for each byte of its strings, as demangling makes names longer, ... */
+#define SPEND_MOST  (128u << 20)     /* ... and no more: nobody reads them */
 
 /* ---- places: sorted numbers, with a table of where to look --------------------------------------------------- */
 
@@ -348,6 +351,21 @@ void symtab_string(struct text *out, const struct elffile *f, const struct elf_s
 	}
 }
 
+bool symtab_spend(struct symtab_search *s, size_t n)
+{
+	uint64_t most = SPEND_SOME;
+
+	for (size_t t = 0; t < s->n_tables; t++) {
+		const struct elffile *f = s->tables[t].file;
+		uint32_t link = s->tables[t].table->link;
+		uint64_t size = link < f->sections ? f->section[link].size : 0;
+
+		most += SPEND_TIMES * (size < f->size ? size : f->size);
+	}
+	s->spent += n; /* stays too much when it once was */
+	return s->spent <= (most < SPEND_MOST ? most : SPEND_MOST);
+}
+
 static void read_strings(struct choice *c, struct strings *s, const struct elffile *f, const struct elf_section *table)
 {
 	uint64_t size = table->size < f->size ? table->size : 0;
@@ -360,7 +378,7 @@ static void read_strings(struct choice *c, struct strings *s, const struct elffi
 	s->all = (struct str){ p, elffile_read(f, table->offset, p, size) };
 }
 
-static struct str name_of(struct choice *c, const struct candidate *k)
+static struct str read_name(struct choice *c, const struct candidate *k)
 {
 	const struct symtab *tab = &c->search->tables[k->table];
 	const struct elf_section *table = &tab->file->section[tab->table->link];
@@ -383,6 +401,16 @@ static struct str name_of(struct choice *c, const struct candidate *k)
 	return arena_copy(&c->arena, text_view(t));
 }
 
+/* Empty when too much was spent. */
+static struct str name_of(struct choice *c, const struct candidate *k)
+{
+	struct str name = { 0 };
+
+	if (symtab_spend(c->search, 0))
+		name = read_name(c, k);
+	return symtab_spend(c->search, name.n) ? name : (struct str){ 0 };
+}
+
 static void load(struct choice *c, struct candidate *k)
 {
 	struct text *t = &c->search->text;
@@ -390,9 +418,9 @@ static void load(struct choice *c, struct candidate *k)
 	if (k->loaded)
 		return;
 	k->loaded = true;
-	k->text = k->raw = name_of(c, k);
+	k->text = k->raw = k->raw.p ? k->raw : name_of(c, k);
 	t->n = 0;
-	if (!c->search->mangled && elfsyms_demangle(t, k->raw))
+	if (!c->search->mangled && elfsyms_demangle(t, k->raw) && symtab_spend(c->search, t->n))
 		k->text = arena_copy(&c->arena, text_view(t));
 }
 
@@ -417,7 +445,7 @@ static bool second_wins(struct choice *c, struct candidate *a, struct candidate 
 		return global_b;
 	load(c, a);
 	b->raw = name_of(c, b);
-	if (str_eq(a->raw, b->raw)) /* .dynsym repeats .symtab */
+	if (b->raw.n == 0 || str_eq(a->raw, b->raw)) /* .dynsym repeats .symtab */
 		return false;
 	load(c, b);
 	if (underscores(a->text) != underscores(b->text))
@@ -473,7 +501,7 @@ static uint32_t group_name(struct choice *c, struct group *g)
 {
 	if (!g->name) {
 		load(c, &g->best);
-		g->name = intern(c->search->names, g->best.text);
+		g->name = g->best.text.n ? intern(c->search->names, g->best.text) : 0;
 	}
 	return g->name;
 }

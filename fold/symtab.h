@@ -31,8 +31,13 @@ struct symtab_search {
 	bool mangled;
 	struct intern *names;
 	bool any;                      /* told by symtab_resolve: the tables hold a symbol of use */
+	uint64_t spent;                /* bytes of names that were taken so far */
 	struct text text;              /* scratch */
 };
+
+/* May n bytes more be spent on names? A few strings that lie in each other, as ends of one, could be gigabytes of names: what is
+ * taken is limited by the size of the tables that it is taken from. */
+bool symtab_spend(struct symtab_search *s, size_t n);
 
 /* at: places in the file, ascending, distinct. */
 void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struct symtab_answer *answer);

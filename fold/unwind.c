@@ -4,8 +4,9 @@
 #include "cfiexpr.h"
 #include "unwindtable.h"
 
-/* More signal frames than this in one stack are a circle. */
-enum { TURNS_MAX = 16 };
+/* More signal frames than this in one stack are a circle. A frame has an expression of a few operations at most, in which a thousand
+ * each for 17 registers would take 70 ms a stack. */
+enum { TURNS_MAX = 16, EFFORT_MAX = 20000 };
 
 static const uint32_t KEPT = 1U << 3 | 1U << 6 | 1U << 7 | 0xF000; /* rbx rbp rsp r12-r15 */
 
@@ -24,7 +25,7 @@ bool unwind_start(struct unwind_state *s, uint64_t mask, const uint64_t *regs, u
 					   8, 9, 10, 11, 12, 13, 14, 15 };
 	bool has_ip = false;
 
-	*s = (struct unwind_state){ .stack = stack, .interrupted = true };
+	*s = (struct unwind_state){ .stack = stack, .interrupted = true, .effort = EFFORT_MAX };
 	if (abi != ABI_64)
 		return false;
 	for (unsigned bit = 0, i = 0; bit < 64; bit++) {
@@ -179,9 +180,9 @@ static void apply_all(const struct cfi_rules *full, const struct cfi_place *p, u
 	next->bp = next->reg[CFI_RBP];
 }
 
-static struct cfi_place place_of(const struct unwind_state *s)
+static struct cfi_place place_of(const struct unwind_state *s, uint32_t *effort)
 {
-	struct cfi_place p = { .valid = s->valid | 1U << CFI_RA, .stack = s->stack, .stack_start = s->stack_start };
+	struct cfi_place p = { .valid = s->valid | 1U << CFI_RA, .stack = s->stack, .stack_start = s->stack_start, .effort = effort };
 
 	memcpy(p.reg, s->reg, sizeof(s->reg));
 	p.reg[CFI_RA] = s->ip;
@@ -192,8 +193,8 @@ static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_ro
 {
 	const struct cfi_rules *full = row->full;
 	const struct cfi_rule *ra = &full->reg[row->ra], *rsp = &full->reg[CFI_RSP];
-	struct cfi_place p = place_of(s);
 	struct unwind_state next = *s;
+	struct cfi_place p = place_of(s, &next.effort);
 	uint64_t cfa, ip, sp;
 	bool cut = false;
 

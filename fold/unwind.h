@@ -33,6 +33,7 @@ struct unwind_state {
 	bool interrupted; /* ip is where code was interrupted: the sample's, or behind a signal frame. Else it is a return
 			   * address, and what called is at ip - 1. */
 	uint8_t turns;    /* ours: signal frames passed */
+	uint32_t effort;  /* ours: operations of expressions that may still be done */
 };
 
 /* From a sample's registers as perf records them: those of mask's bits, lowest bit first; abi as in the sample. False when

@@ -38,9 +38,13 @@ enum { PLTS_MAX = 4, SLOT_BITS = 12 };
 /* Ten times of what browsers have. A sparse file costs nothing to make, and reading it all would cost the memory. */
 enum { SECTION_MAX = 256 << 20 };
 
+/* A byte of instructions can ask for a row of 300 bytes. Those of compilers take 8 bytes of rows for each of theirs, where all are met. */
+enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16 };
+
 /* Rows that were found, by address. A slot is one pointer, and a row says itself for which addresses it is. */
 struct recent {
 	_Atomic(const struct cfi_row *) slot[1 << SLOT_BITS];
+	atomic_size_t memory; /* of all rows */
 };
 
 struct unwind_table {
@@ -412,7 +416,7 @@ void unwind_table_close(struct unwind_table *t)
 /* ---- look-up ---- */
 
 /* The rows of FDE i, made now if nobody did. What has none gets an empty entry. */
-static const struct cfi_rows *rows_of(const struct frames *s, uint64_t base, size_t i)
+static const struct cfi_rows *rows_of(const struct frames *s, struct recent *r, uint64_t base, size_t i)
 {
 	struct cfi_rows *rows = atomic_load_explicit(&s->rows[i], memory_order_acquire), *first = NULL;
 	struct cfi_entry e;
@@ -422,6 +426,10 @@ static const struct cfi_rows *rows_of(const struct frames *s, uint64_t base, siz
 		return rows;
 	if (cfi_entry_at(&s->cfi, s->ref[i].at, &e, &next) == CFI_FDE)
 		rows = cfi_rows_of(&s->cfi, &e, base);
+	if (rows && atomic_fetch_add(&r->memory, cfi_rows_memory(rows)) > ROWS_SOME + ROWS_TIMES * s->cfi.bytes.n) {
+		cfi_rows_free(rows);
+		rows = NULL;
+	}
 	if (!rows)
 		rows = mem_alloc(1, sizeof(*rows));
 	if (atomic_compare_exchange_strong(&s->rows[i], &first, rows))
@@ -430,7 +438,7 @@ static const struct cfi_rows *rows_of(const struct frames *s, uint64_t base, siz
 	return first;
 }
 
-static const struct cfi_row *frames_row(const struct frames *s, uint64_t base, uint32_t address)
+static const struct cfi_row *frames_row(const struct frames *s, struct recent *r, uint64_t base, uint32_t address)
 {
 	const struct cfi_rows *rows;
 	size_t low = 0, n = s->n;
@@ -443,7 +451,7 @@ static const struct cfi_row *frames_row(const struct frames *s, uint64_t base, u
 		low = s->ref[low + half].start <= address ? low + half : low;
 		n -= half;
 	}
-	rows = rows_of(s, base, low);
+	rows = rows_of(s, r, base, low);
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
@@ -476,9 +484,9 @@ const struct cfi_row *unwind_table_row(const struct unwind_table *t, uint64_t ad
 		return NULL;
 	if (likely(row && at - row->start < row->end - row->start))
 		return row;
-	row = frames_row(&t->frames[0], t->base, at);
+	row = frames_row(&t->frames[0], t->recent, t->base, at);
 	if (!row)
-		row = frames_row(&t->frames[1], t->base, at);
+		row = frames_row(&t->frames[1], t->recent, t->base, at);
 	if (row)
 		atomic_store_explicit(slot, row, memory_order_release);
 	return row ? row : plt_row(t, address);

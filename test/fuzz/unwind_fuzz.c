@@ -67,7 +67,8 @@ static void walk(const struct unwind_table *t, const uint8_t *head, const char *
 
 static void evaluate(struct str expression, const char *stack)
 {
-	struct cfi_place p = { .valid = 0xffff, .stack = { stack, STACK }, .stack_start = STACK_AT };
+	uint32_t effort = 1 << 20;
+	struct cfi_place p = { .valid = 0xffff, .stack = { stack, STACK }, .stack_start = STACK_AT, .effort = &effort };
 	uint64_t first, again, cfa = STACK_AT + 64;
 
 	for (unsigned i = 0; i < 16; i++)

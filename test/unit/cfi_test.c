@@ -105,7 +105,8 @@ static void stack_new(struct stack *k, uint64_t ip)
 {
 	for (unsigned i = 0; i < countof(k->word); i++)
 		k->word[i] = 0x5000 + i;
-	k->s = (struct unwind_state){ .ip = ip, .sp = STACK, .bp = STACK + 0x80, .valid = 0xffff, .stack_start = STACK, .interrupted = true };
+	k->s = (struct unwind_state){ .ip = ip, .sp = STACK, .bp = STACK + 0x80, .valid = 0xffff, .stack_start = STACK, .interrupted = true,
+				      .effort = 100000 };
 	k->s.stack = (struct str){ (const char *)k->word, sizeof(k->word) };
 	for (unsigned i = 0; i < 16; i++)
 		k->s.reg[i] = 0x100 + i;
@@ -293,7 +294,8 @@ static void test_borders(void)
 /* CFA expressions that leave `want` (the CFA), or fail. */
 static void evaluates(struct str e, uint64_t want, const char *what)
 {
-	struct cfi_place p = { .valid = 0x1ffff, .stack_start = STACK };
+	uint32_t effort = 100000;
+	struct cfi_place p = { .valid = 0x1ffff, .stack_start = STACK, .effort = &effort };
 	uint64_t word[2] = { 0x8877665544332211, 0 }, got = 0;
 
 	p.stack = (struct str){ (const char *)word, sizeof(word) };
@@ -306,10 +308,24 @@ static void evaluates(struct str e, uint64_t want, const char *what)
 
 static void fails(struct str e, const char *what)
 {
-	struct cfi_place p = { .valid = 0x80, .stack_start = STACK };
+	uint32_t effort = 100000;
+	struct cfi_place p = { .valid = 0x80, .stack_start = STACK, .effort = &effort };
 	uint64_t got;
 
 	ok(!cfi_evaluate(e, &p, NULL, &got), what);
+}
+
+/* What may be spent on a whole stack is spent by each expression. */
+static void test_effort(void)
+{
+	uint32_t effort = 7;
+	struct cfi_place p = { .effort = &effort };
+	uint64_t got;
+
+	ok(cfi_evaluate(STR("\x31\x32\x22"), &p, NULL, &got) && effort == 4, "three operations cost three");
+	ok(cfi_evaluate(STR("\x31\x32\x22"), &p, NULL, &got) && effort == 1, "and three more");
+	ok(!cfi_evaluate(STR("\x31\x32\x22"), &p, NULL, &got) && effort == 0, "what is not there cannot be spent");
+	ok(!cfi_evaluate(STR("\x31"), &p, NULL, &got) && effort == 0, "and nothing comes back");
 }
 
 static void test_expressions(void)
@@ -499,6 +515,7 @@ int main(void)
 	test_signal();
 	test_borders();
 	test_expressions();
+	test_effort();
 	test_debug_frame();
 	test_damage();
 	test_limits();
