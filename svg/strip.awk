@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What travels in every picture. viewer.css: without indentation, empty lines, and comments that stand on lines of their own.
-# viewer.js: the same, then without blanks and line ends that no token needs, and with short names for what the script calls its own.
-# A name is shortened everywhere or nowhere, so scopes do not matter; it is kept when it is also a property (after a dot, before a
-# colon, or alone between braces and commas), a word of the language, or never assigned, declared or a parameter (then it is the browser's).
+# viewer.js: the same, then without blanks and line ends that no token needs, declarations in one where they follow each other, and
+# with short names for what the script calls its own.
+# A name is shortened everywhere or nowhere; it is kept when it is also a property (after a dot, before a colon, or alone between
+# braces and commas), a word of the language, or never assigned, declared or a parameter (then it is the browser's).
+# Scopes: the script is one function; a part is what stands between commas or semicolons of that function itself. A name that every
+# part with it declares, and that stands in none outside of brackets, is local: the k-th local of each part gets the same short name.
 /^[\t ]*\/\*/ { comment = 1 }
 comment { if (/\*\//) comment = 0; next }
 /^[\t ]*(\/\/.*)?$/ { next }
@@ -47,23 +50,46 @@ function split_line(s,    c, q, i, t) {
 function is_word(t) { return t ~ /^[A-Za-z_$][A-Za-z0-9_$]*$/ }
 function near(i, step) { do i += step; while (tok[i] == " " || tok[i] == "\n"); return i }
 
-function study(    i, b, depth, p, q, w) {
+function study(    i, b, depth, p, q, t, w) {
 	split("break case catch class const continue default delete do else false finally for function if in instanceof let new null of return switch this throw true try typeof undefined use void while", w, " ")
 	for (i in w) keep[w[i]] = 1
 	for (i = 1; i <= n; i++) {
 		if (tok[i] ~ /^[({[]$/) open[++depth] = tok[i] == "{" && tok[near(i, -1)] !~ /^([(,=:[?&|]|let|const)$/ ? "block" : tok[i]
 		else if (tok[i] ~ /^[]})]$/) depth--
-		if (!is_word(tok[i])) continue
-		count[tok[i]]++
+		if (depth == 2 && tok[i] ~ /^[,;]$/) parts++
+		part[i] = parts
+		t = tok[i]
+		if (!is_word(t)) continue
+		count[t]++
+		uses[parts, t]++
+		if (depth == 2) shared[t]
 		p = tok[near(i, -1)]
 		q = tok[near(i, 1)]
 		if (p == "." || q == ":" && p != "?" && p ~ /^[{,]$/ && open[depth] == "{" ||
-		    open[depth] == "{" && p ~ /^[{,]$/ && q ~ /^[,}]$/) keep[tok[i]] = 1
+		    open[depth] == "{" && p ~ /^[{,]$/ && q ~ /^[,}]$/) keep[t] = 1
 		b = near(i, 1)
 		if (q == "=" && tok[b + 1] != "=" || q == "=" && tok[b + 1] == ">" || p == "let" || p == "const" || open[depth] == "(" && p ~ /^[(,]$/ && closes(b) ~ /^=>/ ||
-		    open[depth] == "[" && p ~ /^[[,]$/ && closes(b) ~ /^(=[^=>]|of)/) own[tok[i]] = 1
+		    open[depth] == "[" && p ~ /^[[,]$/ && closes(b) ~ /^(=[^=>]|of)/) {
+			own[t] = 1
+			declared[parts, t]
+		}
+	}
+	for (i in uses) if (!(i in declared)) {
+		split(i, w, SUBSEP)
+		shared[w[2]]
 	}
 }
+# Gives the locals of a part their places, the most used first.
+function rank_locals(u, names, n,    i, k, best) {
+	for (k = 1; k <= n; k++) {
+		best = k
+		for (i = k + 1; i <= n; i++) if (uses[u, names[i]] > uses[u, names[best]] || uses[u, names[i]] == uses[u, names[best]] && names[i] < names[best]) best = i
+		place[u, names[best]] = k
+		weight[k " local"] += uses[u, names[best]]
+		names[best] = names[k]
+	}
+}
+function is_let(t) { return t ~ /^(let|const)$/ }
 # What follows the bracket that closes the list that goes on at token i.
 function closes(i,    d) {
 	for (d = 1; i <= n && d > 0; i++) {
@@ -95,18 +121,38 @@ END {
 		delete keep[ours[t]]
 		mine[ours[t]]
 		own[ours[t]]
+		shared[ours[t]]
 	}
+	for (u = 0; u <= parts; u++) {
+		k = 0
+		for (t in own) if (!(t in keep) && !(t in shared) && (u, t) in uses) local[++k] = t
+		rank_locals(u, local, k)
+	}
+	for (t in own) if (!(t in keep) && t in shared) weight[t] = count[t]
 	for (;;) { # the most used first
 		best = ""
-		for (t in own) if (!(t in keep) && !(t in short) && (best == "" || count[t] > count[best] || count[t] == count[best] && t < best)) best = t
+		for (t in weight) if (!(t in short) && (best == "" || weight[t] > weight[best] || weight[t] == weight[best] && t < best)) best = t
 		if (best == "") break
 		short[best] = fresh()
 	}
 	for (i = 1; i <= n; i++) {
 		t = tok[i]
-		if (t == "\n" && last ~ /^[,;{(]$/) continue
-		if (t == ";" && tok[near(i, 1)] == "}" && last != ")") continue
-		if ((t in short) && (tok[near(i, -1)] != "." || t in mine)) t = short[t]
+		b = tok[near(i, 1)]
+		if (t == "\n" && (last ~ /^[,;{(]$/ || b ~ /^[]})?:]$/)) continue
+		if (t == ";" && b == "}" && last != ")") continue
+		# let a = 1; let b = 2: one statement. Those of a loop's head are in brackets.
+		if (last ~ /^[;{\n]$/) declares[depth] = is_let(t)
+		if (t ~ /^[({[]$/) declares[++depth] = 0
+		else if (t ~ /^[]})]$/) depth--
+		if (t == ";" && declares[depth] && is_let(b)) {
+			t = last = ","
+			for (i++; !is_let(tok[i]); i++);
+			if (tok[i + 1] == " ") i++
+			printf "%s", t
+			continue
+		}
+		if ((part[i], t) in place && tok[near(i, -1)] != ".") t = short[place[part[i], t] " local"]
+		else if ((t in short) && (tok[near(i, -1)] != "." || t in mine)) t = short[t]
 		if (t == "=" && tok[i + 1] ~ /^'/ && last == "=") continue # === and a string: == does
 		last = (t == "const") ? "let" : t
 		printf "%s", last
