@@ -12,86 +12,93 @@
 	C=JSON.parse(part('c')), parts=part('d').split('\n\n'), D=C.diff, sides=D ? [0, 1] : [0];
 	if (C.v!==1) return; // a later layout: the static picture stays
 
-	const {abs, imul, max, min}=Math;
+	const {abs, imul, max, min, round}=Math;
 	// A tree has columns by frame (0 is the root): name, caller, depth, end; self weights (s) and totals (t) of each side.
 	// In a diff there is room behind it for what is gone. half: where the callers of a sandwich begin, they have depths below 0.
 	const ints=k => new Int32Array(k), floats=k => new Float64Array(k), pair=k => sides.map(() => floats(k)),
 	tree=(n, room=D ? 2*n+2 : n) => ({n, half: n, nm: ints(room), par: ints(room), dep: ints(room), end: ints(room), s: pair(room), t: pair(room)}),
-	names=[], hue=[], fn=[], digit=new Uint8Array(127);
-	let rows=0, funcs=0, src, pos;
+	names=[], hue=[], fn=[], digit=new Uint8Array(256), bytes=k => new TextEncoder().encode(parts[k]);
+	let rows=0, funcs=0, src, pos=0;
 	for (let c=32, d=0; c<127; c++) if (!'&<>"\'\\`'.includes(String.fromCharCode(c))) digit[c]=d++;
-	const next=() => digit[src.charCodeAt(pos++)], varint=() => {
+	const byte=() => digit[src[pos++]], varint=(next=byte) => {
 		let v=0, f=1, d;
 		for (; (d=next())>=44; f*=44) v+=(d-44)*f;
 		return v+d*f;
 	},
 	kind=id => C.colors[hue[id]]?.[2] ?? -1, kindName=k => C.kinds[k]?.[0], suffix=id => C.kinds[kind(id)]?.[1] || '',
 	kernel=id => suffix(id)==='_[k]';
-	parts[0] && parts[0].split('\n').map(line => {
-		src=line, pos=0;
-		const last=names.at(-1) ?? '', same=next(), color=varint(), text=last.slice(0, same)+src.slice(pos), id=names.push(text)-1;
-		if (text!==last || !funcs) funcs++;
-		hue.push(color);
-		// One function may have names of several kinds (compiled, inlined); fn is the first of them. The kernel's are its own.
-		fn[id]=id;
-		for (let k=id; names[--k]===text;) if (kernel(k)===kernel(id)) fn[id]=fn[k];
-	});
+	(all => {
+		const next=() => digit[all.charCodeAt(pos++)];
+		let text='', to;
+		for (; (to=all.indexOf('\n', pos))>0; pos=to+1) {
+			const last=text, id=hue.length, same=next();
+			hue.push(varint(next)), names.push(text=last.slice(0, same)+all.slice(pos, to));
+			if (text!==last || !id) funcs++;
+			// One function may have names of several kinds (compiled, inlined); fn is the first of them. The kernel's are its own.
+			fn.push(id);
+			for (let k=id; names[--k]===text;) if (kernel(k)===kernel(id)) fn[id]=fn[k];
+		}
+	})(parts[0] && parts[0]+'\n');
 	const add=name => fn[names.length]=names.push(name)-1, ROOT=add(C.root), ONLY=add('only before'),
 	base=tree(parts[1].length+1);
-	// mtf: each caller's move-to-front list, its front at the end; at: the last frame of each depth.
+	// first, after: each caller's move-to-front list of names, its links numbered as they are made; at: the last frame of each depth.
 	// (Long loops stand in functions of their own with few free variables: these are compiled soon.)
-	base.n=base.half=((src, nm, par, dep, digit) => {
-		const mtf=[], at=[0], size=src.length, more=v => {
-			pos=p, v+=varint(), p=pos;
-			return v;
+	base.n=base.half=((src, nm, par, dep, digit, first, after, name) => {
+		const at=[0], size=src.length, more=v => {
+			let f=1, d;
+			for (; (d=digit[src[p++]])>=44; f*=44) v+=(d-44)*f;
+			return v+d*f;
 		};
-		let n=1, p=0, d=0;
+		let n=1, p=0, d=0, made=0;
 		for (nm[0]=ROOT, par[0]=-1; p<size; n++) {
-			const head=digit[src.charCodeAt(p++)];
-			let pop=head&7, k=head>>3;
+			const head=digit[src[p++]];
+			let pop=head&7, k=head>>3, prev=0;
 			if (pop===7) pop=more(7);
 			if (k===10) k=more(10);
 			d+=1-pop;
-			const up=at[d-1], list=mtf[nm[up]]||=[], id=k ? list[k=list.length-k] : more(0);
-			if (head<8) k=list.push(id)-1;
-			for (; k<list.length-1; k++) list[k]=list[k+1];
-			list[k]=nm[n]=id, par[n]=up, dep[n]=d, at[d]=n;
+			const up=at[d-1], list=nm[up];
+			let link=k ? first[list] : ++made;
+			if (!k) name[link]=more(0);
+			while (--k>0) prev=link, link=after[link];
+			if (prev) after[prev]=after[link];
+			if (first[list]!==link) after[link]=first[list], first[list]=link;
+			nm[n]=name[link], par[n]=up, dep[n]=d, at[d]=n;
 			if (d>rows) rows=d;
 		}
 		return n;
-	})(src=parts[1], base.nm, base.par, base.dep, digit);
-	const sum=(s, t, {n, half, par}) => {
-		for (let i=n-1; i>=0; i--) {
-			t[i]+=s[i];
-			if (i && (i<half || par[i])) t[par[i]]+=t[i];
+	})(src=bytes(1), base.nm, base.par, base.dep, digit, ints(names.length), ints(base.n), ints(base.n));
+	// A loop through what a frame calls, from the last: totals, and where subtrees end.
+	const sum=(s, t, {n, half, par, end}) => {
+		for (let i=n-1; i; i--) {
+			const p=par[i];
+			end[i]||=i+1, end[p]||=end[i], t[i]+=s[i];
+			if (i<half || p) t[p]+=t[i];
 		}
+		t[0]+=s[0], end[0]=n;
 		return t;
 	},
 	finish=T => {
-		const {n, par, end}=T;
-		for (let i=n-1; i; i--) end[i]||=i+1, end[par[i]]||=end[i];
-		end[0]=n;
 		for (const c of sides) sum(T.s[c], T.t[c], T);
 		return T;
 	};
 	// pause: in order of time, what a frame's caller has of its own between it and the callee before.
 	const fill=(v, k) => {
-		src=parts[k] || '', pos=0;
+		src=bytes(k), pos=0;
 		for (let i=1; i<v.length && pos<src.length; i++) i+=varint(), v[i]=varint()+1;
 		return v;
-	}, pause=fill(floats(base.nm.length), C.chart ? 3 : 9);
+	}, pause=C.chart && fill(floats(base.nm.length), 3);
 	for (const c of sides) fill(base.s[c], 2+c);
 	finish(base);
 	// What the file says of each frame in a diff, by shares and by counts: code and |z|.
 	const verdicts=D ? [4, 5].map(k => {
 		const code=new Uint8Array(base.n), z=new Float32Array(base.n);
-		src=parts[k] || '', pos=0;
+		src=bytes(k), pos=0;
 		for (let i=1; pos<src.length; i++) if (i+=varint(), (code[i]=varint())&7) z[i]=varint()/10;
 		return {code, z};
 	}) : [];
 
 	// Derived trees. State: ops, a list of [what, text]: s widest first, r callers first, w sandwich, h hide, f only, x without (what a search finds).
-	let T, ops=[], mode='A', byShare=D?.shares, nm, par, dep, end, tot, self, beg, n, half, g, rest, thin, plain;
+	let T, ops=[], mode='A', byShare=D?.shares, nm, par, dep, end, tot, self, beg, n, half, g, rest, thin, plain, chains;
 	// Frames are put into a trie by (caller, name), weights go to s; then nodes are ordered and numbered.
 	const grow=(a, b=new a.constructor(2*a.length)) => (b.set(a), b),
 	spread=(p, name) => {
@@ -216,21 +223,24 @@
 	// Widths and places. In a diff the widths are of before, of after, or of both (U: each frame's larger self weight).
 	lay=() => {
 		({n, nm, par, dep, end, half}=T), g=NaN;
-		const k=D && mode==='A' ? 1 : 0, free=floats(T.n+2);
+		const k=D && mode==='A' ? 1 : 0;
 		self=T.s[k], tot=T.t[k];
 		if (mode==='U' && D) {
 			const r=byShare ? D.sums[1]/D.sums[0] : 1, [b, a]=T.s;
 			self=b.map((v, i) => max(v*r, a[i])), tot=sum(self, floats(self.length), T);
 		}
 		if (k && !op('w')) gone();
-		beg=((n, half, dep, tot, beg) => {
+		chains=0;
+		beg=((n, half, dep, tot, beg, free, gap) => {
 			for (let i=1, d; i<n; i++) {
 				if (i===half) free.fill(0);
+				d=abs(dep[i]);
+				if (gap) free[d]+=gap[i];
 				if (i===g) free[1]=beg[i]=tot[0];
-				else d=abs(dep[i]), free[d]+=T===base && pause[i], beg[i]=free[d+1]=free[d], free[d]+=tot[i];
+				else beg[i]=free[d+1]=free[d], free[d]+=tot[i];
 			}
 			return beg;
-		})(n, half, dep, tot, floats(n));
+		})(n, half, dep, tot, floats(n), floats(T.n+2), T===base && pause);
 	},
 	// What is only before has no width after: it is shown to the right of the root, if it is more than noise. thin: its callers.
 	gone=() => {
@@ -272,12 +282,11 @@
 	};
 
 	// A path's hash is the sum of hash * K^distance. Siblings may differ in kind only, so the suffix counts.
-	const hashes=[], digest=id => {
-		if (id in hashes) return hashes[id];
-		let h=7, t=names[id]+suffix(id);
+	const hashes=ints(N), digest=id => hashes[id]||=(t => {
+		let h=7;
 		for (let i=0; i<t.length; i++) h=imul(h^h>>>15, 33)+t.charCodeAt(i)|0;
-		return hashes[id]=h;
-	},
+		return h;
+	})(names[id]+suffix(id)),
 	base36=h => (h>>>0).toString(36), byHash=text => fn.find(id => base36(digest(id))===text) ?? -1,
 	pathOf=i => {
 		let h=0;
@@ -336,7 +345,7 @@
 	},
 	label=(id, px) => {
 		const s=names[id];
-		if (C.truncate!=='smart') return fits(s, px) || cut(s, px, C.truncate==='left');
+		if (C.truncate!=='smart' || fits(s, px)) return fits(s, px) || cut(s, px, C.truncate==='left');
 		const all=forms(id), leaf=all.at(-1), whole=all.at(-2), found=all.find(t => t!==leaf && fits(t, px));
 		if (found || !all.owner) return found || fits(leaf, px) || cut(leaf, px);
 		const tail=cut(whole, px, 1); // says something with at least half of the class
@@ -463,7 +472,7 @@
 		const [code]=D ? look(i) : [0];
 		return D && nm[i]<N-2 ? tint(code) : C.colors[hue[nm[i]]]?.[+dark] || (dark ? '#323740' : '#d2d5d8');
 	},
-	px=v => +v.toFixed(2), row=d => d-low, y=d => inv ? row(d)*C.fh : H-(row(d)+1)*C.fh,
+	px=v => round(v*100)/100, row=d => d-low, y=d => inv ? row(d)*C.fh : H-(row(d)+1)*C.fh,
 	above=i => z && i<=z && end[i]>=end[z]; // z and its callers: full width
 	const leftOf=i => above(i) ? 0 : (beg[i]-beg[z])*perWeight+(!z && i>=g ? 8 : 0), span=i => above(i) ? W : tot[i]*perWeight,
 	outline=(i, w, r=0, x=leftOf(i)+r) => 'M'+px(x)+' '+(y(dep[i])+r)+'H'+px(x+w-2*r)+'v'+(C.fh-1-2*r)+'H'+px(x)+'z',
@@ -483,6 +492,7 @@
 			// Of slivers, one for each half pixel can be seen.
 			if (w>=.5 || right!==edge[d] || hits && hits[nm[i]]) seen.push(i), edge[d]=right;
 		}
+		trail(); // (its row has a height)
 		const grown=max((row(deep)+1)*C.fh, z && H)-H, top=pane.scrollTop+(inv ? 0 : grown);
 		put(view, {width: W, height: H+=grown});
 		if (grown) pane.scrollTop=top; // growth is sky: what was seen stays where it was
@@ -507,7 +517,7 @@
 		}
 		refill(ink, ...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), ...texts);
 		trace(hitR, ring), trace(hatchR, hatch);
-		trail(), tell(), rings(), chips.forEach(f => f());
+		tell(), rings(), chips.forEach(f => f());
 		if (!alone && !paper) put(hole, {height: innerHeight}), put(svg, {height: page.offsetHeight}); // a page gives no height
 	};
 	const trail=() => {
@@ -530,16 +540,21 @@
 			!i || i>=g && thin.has(i) ? i===g && rest && 'and '+weight(rest)+' in stacks too small to judge'
 			: code&32 ? 'moved: same code, reached another way' : code&7 ? z && 'z '+num(+z.toFixed(1)) : D.counted && test<D.z ? 'within noise' : 'too small to matter'];
 	},
-	// All places of the function in frame i: how many, and their weight, places inside of places left out.
+	// All places of the function in frame i: how many, and their weight, places inside of places left out. The frames of each
+	// function are a chain, made when somebody asks.
 	places=i => {
-		const f=fn[nm[i]], last=i<half && i ? half : g || n, two=[0, 0];
-		let k=0;
-		((fn, nm, end, t) => {
-			for (let j=i<half ? 1 : half, skip=0; j<last; j++) if (fn[nm[j]]===f && (k++, j>=skip)) {
-				skip=end[j];
-				t.forEach((t, c) => {two[c]+=t[j]});
-			}
-		})(fn, nm, end, T.t);
+		const [from, to]=i<half ? [1, half] : [half, g || n], two=[0, 0];
+		let k=0, skip=0, j;
+		if (!chains) {
+			chains=[ints(N), ints(n)];
+			((fn, nm, first, after) => {
+				for (let i=n-1; i; i--) after[i]=first[fn[nm[i]]], first[fn[nm[i]]]=i;
+			})(fn, nm, ...chains);
+		}
+		for (j=chains[0][fn[nm[i]]]; j; j=chains[1][j]) if (j>=from && j<to && (k++, j>=skip)) {
+			skip=end[j];
+			for (const c of sides) two[c]+=T.t[c][j];
+		}
 		return k>1 && num(k)+' places, '+(D ? both(...two) : pct(two[0], whole()))+' together';
 	},
 	comparing=() => byShare ? 'shares' : 'counts',
@@ -588,7 +603,7 @@
 	change=how => {
 		const path=pathOf(z);
 		how(), rebuild();
-		pane.scrollTop=H=0, z=frameOf(path), trail(), renew(); // (its row has a height)
+		pane.scrollTop=H=0, z=frameOf(path), renew();
 		if (low) center();
 	},
 	escape=() => {
@@ -730,9 +745,11 @@
 	// The data was good: out with the static picture, and inside a page with the title (a tooltip everywhere).
 	for (const e of [...svg.children]) if (!/desc|style|script/.test(e.localName) && !(alone && e.localName==='title')) e.remove();
 	svg.append(hole);
-	const share=C.kinds.map(() => 0), shareOf=new Map(); // kinds that differ in their suffix only are one chip
-	base.s[0].forEach((v, i) => {if (v) share[kind(base.nm[i])]+=v});
-	share.forEach((v, k) => shareOf.set(kindName(k), v+(shareOf.get(kindName(k)) || 0)));
+	const painted=floats(C.colors.length), shareOf=new Map(); // kinds that differ in their suffix only are one chip
+	((n, nm, s) => {
+		for (let i=1; i<n; i++) painted[hue[nm[i]]]+=s[i];
+	})(base.n, base.nm, base.s[0]);
+	C.colors.forEach(([, , k], c) => shareOf.set(kindName(k), painted[c]+(shareOf.get(kindName(k)) || 0)));
 	for (const [name, v] of [...shareOf].sort((a, b) => b[1]-a[1] || (a[0]<b[0] ? -1 : 1))) if (C.legend && !D && v>=whole()/1000) {
 		const box=h('i'), color=C.colors.find(c => kindName(c[2])===name);
 		const b=btn('k', name+': dim the rest', () => {only=only===name ? '' : name, draw()}, box, name, h('span', {}, pct(v, whole())));
@@ -753,8 +770,9 @@
 		put(svg, {role: 'group', width: C.width || '100%', height: '100%'}), put(hole, {width, height});
 	};
 	size();
-	ink.append(g2('text', {}, String.fromCharCode(...Array(94).fill().map((_, i) => i+33))));
-	for (let i=0; i<94; i++) ems[i+33]=ink.firstChild.getSubStringLength(i, 1) || C.cw*C.fs;
+	const pen=h('canvas').getContext('2d'); // (measures what is not shown, too: a closed tab's graph)
+	pen.font=C.fs+'px '+C.font;
+	for (let i=33; i<127; i++) ems[i]=pen.measureText(String.fromCharCode(i)).width || C.cw*C.fs;
 	W=max(pane.clientWidth-24, 0);
 	load();
 	new ResizeObserver(() => {

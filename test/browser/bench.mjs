@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-// node bench.mjs FILE.svg [RUNS [paint]]: medians (default of 9) of what a user waits for, in Chromium, in milliseconds.
+// node bench.mjs FILE.svg... [RUNS] [paint]: medians (default of 9) of what a user waits for, in Chromium, in milliseconds. Files take turns.
 // paint: navigation start to load and two animation frames, and nothing more of pictures of other tools. pss: MB of the renderer. zoom, unzoom, search: input to the second frame after it.
 import { launch, open, settle, url } from './lib.mjs';
 import { resolve } from 'node:path';
 import { readFileSync, statSync } from 'node:fs';
 
-const file = resolve(process.argv[2]), runs = Number(process.argv[3] || 9), only = process.argv[4] === 'paint', browser = await launch();
-const times = {}, note = (k, v) => (times[k] ||= []).push(v);
+const args = process.argv.slice(2), runs = Number(args.find(a => /^\d+$/.test(a)) || 9), only = args.includes('paint'), browser = await launch();
+const files = args.filter(a => a !== 'paint' && !/^\d+$/.test(a)).map(f => resolve(f)), taken = files.map(() => ({}));
+let times;
+const note = (k, v) => (times[k] ||= []).push(v);
 // Timed inside the page from the event's own time stamp, so that the driver's latency is not part of it.
 const timed = async (page, k, type, act) => {
   const t = page.evaluate(type => new Promise(r => addEventListener(type, ev => {
@@ -31,7 +33,9 @@ const pss = async () => {
     try { return +/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${p.id}/smaps_rollup`, 'utf8'))[1] / 1024; } catch (e) { return 0; }
   }));
 };
-for (let i = 0; i < runs; i++) {
+for (let i = 0; i < runs * files.length; i++) {
+  const file = files[i % files.length];
+  times = taken[i % files.length];
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } }), page = await context.newPage();
   await page.addInitScript(() => addEventListener('load', () => requestAnimationFrame(() => requestAnimationFrame(() => { window.painted = performance.now(); }))));
   await page.goto(url(file));
@@ -53,4 +57,4 @@ for (let i = 0; i < runs; i++) {
 await browser.close();
 const median = a => a.sort((x, y) => x - y)[a.length >> 1];
 console.log(['file', 'bytes', ...Object.keys(times)].join('\t'));
-console.log([file.replace(/.*\//, ''), statSync(file).size, ...Object.entries(times).map(([k, a]) => k === 'nodes' ? Math.max(...a) : median(a).toFixed(1))].join('\t'));
+files.forEach((file, i) => console.log([file.replace(/.*\//, ''), statSync(file).size, ...Object.entries(taken[i]).map(([k, a]) => k === 'nodes' ? Math.max(...a) : median(a).toFixed(1))].join('\t')));

@@ -495,11 +495,24 @@ test('<object> and a sandboxed iframe', async b => {
   for (const k of [0, 1]) await soon(async () => {
     const inner = page.frames().filter(f => f !== page.mainFrame());
     is(inner.length, 2, 'frames');
-    const other = await frame(inner[k], 'loop').count(), run = await frame(inner[k], 'run').boundingBox({ timeout: 5000 });
+    const other = await frame(inner[k], 'loop').count(), run = await frame(inner[k], 'run').boundingBox({ timeout: 15000 });
     if (other) await page.mouse.click(run.x + 3, run.y + 3);
     is(await frame(inner[k], 'loop').count(), 0, 'zoomed');
   });
   is(page.trouble.filter(t => !/localStorage/.test(t)).join('\n'), '', 'trouble');
+});
+
+test('a graph that is not shown while it loads is drawn when it is', async b => {
+  const path = join(scratch, 'closed.html');
+  writeFileSync(path, `<!doctype html><title>closed</title><details><summary>show</summary><iframe src="${at}" width=900 height=400></iframe></details>`);
+  const page = await open(b, url(path), { viewport: { width: 1000, height: 600 } }), inner = page.frames()[1];
+  await inner.waitForLoadState('load');
+  is(await frame(inner, 'run').count(), 0, 'no room, no frames');
+  await page.getByText('show', { exact: true }).click();
+  await soon(async () => ok(await frame(inner, 'run').isVisible(), 'drawn'));
+  const run = await frame(inner, 'run').boundingBox(), all = await frame(inner, 'all').boundingBox();
+  ok(run.x > 0 && run.x < 900 && all.y > run.y, JSON.stringify([run, all]));
+  healthy(page);
 });
 
 test('<img> shows the static picture, not a black one', async b => {
