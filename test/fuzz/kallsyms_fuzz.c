@@ -91,7 +91,7 @@ static void pack(const uint8_t *data, size_t n)
 
 /* ---- its file ------------------------------------------------------------------------------------------------ */
 
-static char folder[] = "/tmp/pj-fuzz-XXXXXX";
+static char folder[32]; /* in memory, where there is such a place */
 static char base[64], pj[80], file[400]; /* base: the folder of pj; file: the cache below it */
 
 static bool find_file(void)
@@ -221,15 +221,29 @@ static void compare(struct kallsyms *cached, struct kallsyms *plain, bool same)
 	}
 }
 
+/* Is all of it of a kernel of 64 bits, without modules? Where modules lie between the core kernel's symbols, or addresses of 32 bits
+ * beside others, as in no kernel, the cache cannot know what the text says. */
+static bool is_plain(const uint8_t *text, size_t n)
+{
+	struct str rest = { (const char *)text, n };
+
+	while (rest.n) {
+		struct str line = str_cut(&rest, '\n');
+
+		if (str_find(line, '\t') >= 0 || str_find(line, ' ') != 16)
+			return false;
+	}
+	return true;
+}
+
 /* text: its path; of that file fd. more bytes behind the text say what happens to the cache. */
-static void ask_file(const char *text, int fd, bool modules, const uint8_t *behind, size_t more)
+static void ask_file(const char *text, int fd, bool same, const uint8_t *behind, size_t more)
 {
 	static const char hidden[] = "0000000000000000 T x\n";
 	unsigned how = more ? behind[0] : 0;
 	struct kallsyms_options plain_options = { .live = text }, o = { .cache = true, .live = text };
 	const char *why = NULL;
 	struct kallsyms *cached, *plain = kallsyms_open(&plain_options, &why);
-	bool same = !modules; /* where modules lie between the core kernel's symbols, as in no kernel, the cache cannot know */
 
 	if (!plain)
 		return;
@@ -260,6 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct kallsyms *k = kallsyms_open(&o, &why);
 
 	if (!ready) {
+		snprintf(folder, sizeof(folder), "%s/pj-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 		MUST(mkdtemp(folder));
 		atexit(remove_folders);
 		ready = true;
@@ -268,7 +283,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (k)
 		ask_all(k, n);
 	kallsyms_close(k);
-	ask_file(path, fd, memchr(n ? data : (const uint8_t *)"", '\t', text), data + text + (end != NULL), n - text - (end != NULL));
+	ask_file(path, fd, is_plain(data, text), data + text + (end != NULL), n - text - (end != NULL));
 	close(fd);
 	ask_cache(fuzz_file(data, n, path));
 	pack(data, n);
