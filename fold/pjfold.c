@@ -106,7 +106,7 @@ static struct folded_header header_of(const struct request *r, const struct resu
 		h.unit = res->script ? samples_unit(p, r->script.weight) : STR("samples");
 	/* folded text without a header counts samples, and does not tell what was lost */
 	h.samples += res->folded.headerless;
-	h.lost_known = res->header.lost_known || (res->script && p->tally.lost > 0);
+	h.lost_known = res->header.lost_known || (res->script && (p->tally.lost > 0 || !res->text)); /* perf.data tells all */
 	if (!res->script)
 		return h;
 	if (!h.event.n)
@@ -149,7 +149,8 @@ static void write_result(const struct request *r, struct result *res)
 
 	if (r->recording.slice_ns) {
 		header = header_of(r, res, &a);
-		res->slices = slices_write(r->out, s, r->header ? &header : NULL, r->min_samples);
+		res->slices = slices_write(r->out, s, r->header ? &header : NULL, &res->recording.slices,
+					   r->min_samples);
 		free(o);
 		arena_free(&a);
 		return;

@@ -28,6 +28,7 @@ struct recording {
 	uint32_t threads_dso;
 	struct walk walk;
 	uint64_t lost_records, lost_samples;
+	struct slices_lost slices_records, slices_samples; /* the same, as far as they have a time */
 	bool cgroups; /* are asked for */
 	struct groups groups;
 	struct containers containers;
@@ -54,23 +55,14 @@ static void push_frames(struct recording *f, const struct addrspace_thread *t, c
 		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
 }
 
-/* The slice that a time is in, by its first second. Slices are multiples of their length, on the wall clock where the recording
- * tells it. */
-static uint32_t slice_frame(struct recording *f, uint64_t ns)
+/* The slice that a time is in. Slices are multiples of their length, on the wall clock where the recording tells it. */
+static struct str slice_of(const struct recording *f, uint64_t ns, char name[SLICES_NAME])
 {
 	const struct perfdata_info *info = perfdata_info(f->data);
-	uint64_t slice = f->o->slice_ns;
-	char name[40];
-	int n;
 
 	if (info->has_clock_data)
 		ns += info->clock_wall - info->clock_record;
-	ns -= ns % slice;
-	n = snprintf(name, sizeof(name), "%llu", (unsigned long long)(ns / 1000000000u));
-	if (slice % 1000000000u) /* as many decimals as always tell slices apart */
-		n = snprintf(name, sizeof(name), "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
-			     (unsigned long long)(ns % 1000000000u));
-	return stacks_frame(&f->samples.stacks, (struct str){ name, (size_t)n });
+	return slices_name(ns, f->o->slice_ns, name);
 }
 
 /* How many frames stand in front of all others: of --time-slice, then of --by. */
@@ -84,9 +76,10 @@ static void put_fronts(struct recording *f, const struct perfdata_record *r, str
 {
 	struct stacks *s = &f->samples.stacks;
 	uint32_t root = f->samples.sample.root, node = 0;
+	char name[SLICES_NAME];
 
 	if (f->o->slice_ns)
-		node = stacks_child(s, node, slice_frame(f, r->time));
+		node = stacks_child(s, node, stacks_frame(s, slice_of(f, r->time, name)));
 	if (f->o->by) /* the name of it comes later */
 		node = stacks_child(s, node, stacks_frame(s, cgroup));
 	f->samples.sample.root = root ? stacks_child(s, node, s->node[root].frame) : node;
@@ -187,6 +180,16 @@ static void settle(struct select_time *t, const struct perfdata_info *info, cons
 
 /* ---- all records -------------------------------------------------------------------------------------------- */
 
+static void lose(struct recording *f, const struct perfdata_record *r, uint64_t records, uint64_t samples)
+{
+	char name[SLICES_NAME];
+
+	f->lost_records += records;
+	f->lost_samples += samples;
+	if (f->o->slice_ns && r->has_time && r->time)
+		slices_lose(records ? &f->slices_records : &f->slices_samples, slice_of(f, r->time, name), records + samples);
+}
+
 static void add_record(struct recording *f, const struct perfdata_record *r)
 {
 	if (r->has_time && r->time) {
@@ -200,10 +203,7 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 		add_sample(f, r);
 		break;
 	case PERFDATA_LOST:
-		if (r->lost.samples)
-			f->lost_samples += r->lost.count;
-		else
-			f->lost_records += r->lost.count;
+		lose(f, r, r->lost.samples ? 0 : r->lost.count, r->lost.samples ? r->lost.count : 0);
 		break;
 	case PERFDATA_THROTTLE:
 		f->tally->throttled++;
@@ -543,6 +543,9 @@ static void take_over(struct recording *f, struct samples *p)
 	p->tally.lost += f->lost_samples > f->lost_records ? f->lost_samples : f->lost_records;
 	f->tally->lost_records += f->lost_records;
 	f->tally->lost_samples += f->lost_samples;
+	slices_lost_add(&f->tally->slices, f->slices_samples.sum > f->slices_records.sum ? &f->slices_samples : &f->slices_records);
+	slices_lost_free(&f->slices_samples);
+	slices_lost_free(&f->slices_records);
 	f->tally->copy_cut += f->walk.cut;
 	f->tally->garbage += f->callchain.garbage;
 	if (!p->host.n)
@@ -672,4 +675,5 @@ void recording_tally_free(struct recording_tally *t)
 	intern_free(&t->quality_keys);
 	free(t->missing);
 	free(t->quality);
+	slices_lost_free(&t->slices);
 }

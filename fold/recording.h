@@ -13,6 +13,7 @@
 #include "damage.h"
 #include "in.h"
 #include "samples.h"
+#include "slices.h"
 
 enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
 
@@ -62,6 +63,7 @@ struct recording_tally {
 	struct damage maps;  /* lines of perf maps */
 	struct damage jitdumps; /* records, or whole files */
 	struct recording_inlined inlined;
+	struct slices_lost slices; /* --time-slice: losses that have a time */
 	const char *kernel;  /* why there were no names of the kernel, or NULL */
 	bool damaged, as_perf;
 	struct intern missing_keys, quality_keys;

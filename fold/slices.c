@@ -5,6 +5,7 @@
 #include "report.h"
 #include "text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 bool slices_name_fits(const char *pattern)
@@ -59,7 +60,7 @@ static void take(struct stacks *to, const struct stacks *s, const struct groups 
 }
 
 static void write_one(const char *pattern, struct str name, const struct stacks *s, const struct folded_header *h,
-		      uint64_t min)
+		      uint64_t lost, uint64_t min)
 {
 	const char *at = strstr(pattern, "%s");
 	struct out *o = mem_alloc(sizeof(*o), 1);
@@ -76,7 +77,7 @@ static void write_one(const char *pattern, struct str name, const struct stacks 
 		header.samples = str_eq(h->unit, STR("samples")) ? stacks_sum(s, 0) : 0;
 		header.from = name;
 		header.to = (struct str){ 0 };
-		header.lost_known = false;
+		header.lost = lost; /* known where anything was lost */
 	}
 	if (min > 1)
 		report_min(&few, s, min);
@@ -88,25 +89,91 @@ static void write_one(const char *pattern, struct str name, const struct stacks 
 	free(o);
 }
 
-uint64_t slices_write(const char *pattern, const struct stacks *s, const struct folded_header *h, uint64_t min_samples)
+/* ---- losses ------------------------------------------------------------------------------------------------- */
+
+void slices_lose(struct slices_lost *l, struct str name, uint64_t n)
 {
-	uint32_t *node = mem_alloc(sizeof(*node), s->n);
-	struct groups g;
+	uint32_t id = intern(&l->names, name);
+
+	if (id >= l->cap) {
+		size_t cap = 2 * (size_t)id + 16;
+
+		l->n = mem_grow(l->n, sizeof(*l->n), cap);
+		memset(l->n + l->cap, 0, (cap - l->cap) * sizeof(*l->n));
+		l->cap = cap;
+	}
+	l->n[id] += n;
+	l->sum += n;
+}
+
+void slices_lost_add(struct slices_lost *l, const struct slices_lost *more)
+{
+	for (uint32_t id = 1; id <= more->names.n; id++)
+		slices_lose(l, intern_str(&more->names, id), more->n[id]);
+}
+
+void slices_lost_free(struct slices_lost *l)
+{
+	intern_free(&l->names);
+	free(l->n);
+	*l = (struct slices_lost){ 0 };
+}
+
+static uint64_t lost_in(const struct slices_lost *l, struct str name)
+{
+	uint32_t id = intern_find(&l->names, name);
+
+	return id ? l->n[id] : 0;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------- */
+
+struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME])
+{
+	int n;
+
+	ns -= ns % slice_ns;
+	n = snprintf(name, SLICES_NAME, "%llu", (unsigned long long)(ns / 1000000000u));
+	if (slice_ns % 1000000000u) /* as many decimals as always tell slices apart */
+		n = snprintf(name, SLICES_NAME, "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
+			     (unsigned long long)(ns % 1000000000u));
+	return (struct str){ name, (size_t)n };
+}
+
+/* Those of which nothing is left but the number of what was lost. */
+static uint64_t write_empty(const char *pattern, const struct intern *written, const struct folded_header *h, const struct slices_lost *l)
+{
+	struct stacks none = { 0 };
 	uint64_t n = 0;
 
-	if (s->n == 0) {
-		free(node);
-		return 0;
+	for (uint32_t id = 1; id <= l->names.n; id++) {
+		struct str name = intern_str(&l->names, id);
+
+		if (intern_find(written, name) || l->n[id] == 0)
+			continue;
+		write_one(pattern, name, &none, h, l->n[id], 1);
+		n++;
 	}
-	g = group(s);
+	return n;
+}
+
+static uint64_t write_full(const char *pattern, const struct stacks *s, const struct folded_header *h, const struct slices_lost *l,
+			   uint64_t min_samples, struct intern *written)
+{
+	uint32_t *node = mem_alloc(sizeof(*node), s->n);
+	struct groups g = group(s);
+	uint64_t n = 0;
+
 	for (uint32_t id = 1; id < s->n; id++) {
+		struct str name = intern_str(&s->frames, s->node[id].frame);
 		struct stacks slice = { 0 };
 
 		if (g.slice[id] != id)
 			continue;
 		take(&slice, s, &g, id, node);
 		if (stacks_sum(&slice, 0)) {
-			write_one(pattern, intern_str(&s->frames, s->node[id].frame), &slice, h, min_samples);
+			write_one(pattern, name, &slice, h, lost_in(l, name), min_samples);
+			intern(written, name);
 			n++;
 		}
 		stacks_free(&slice);
@@ -115,5 +182,17 @@ uint64_t slices_write(const char *pattern, const struct stacks *s, const struct 
 	free(g.slice);
 	free(g.first);
 	free(g.order);
+	return n;
+}
+
+uint64_t slices_write(const char *pattern, const struct stacks *s, const struct folded_header *h, const struct slices_lost *l,
+		      uint64_t min_samples)
+{
+	struct intern written = { 0 };
+	uint64_t n = s->n ? write_full(pattern, s, h, l, min_samples, &written) : 0;
+
+	if (h)
+		n += write_empty(pattern, &written, h, l);
+	intern_free(&written);
 	return n;
 }

@@ -85,13 +85,23 @@ static void put_lost(char *text, size_t cap, const struct samples_tally *t, bool
 		snprintf(text, cap, "losses not told");
 }
 
+/* Recorders tell some losses at the end only. */
+static uint64_t lost_without_slice(const struct result *res)
+{
+	uint64_t all = res->run.script.samples.tally.lost, timed = res->recording.slices.sum;
+
+	return all > timed ? all - timed : 0;
+}
+
 /* What only perf.data tells. */
-static void say_recording(const struct result *res)
+static void say_recording(const struct request *r, const struct result *res)
 {
 	const struct recording_tally *t = &res->recording;
 
 	if (res->slices)
 		warn("%llu slice%s of time written", ull(res->slices), plural(res->slices));
+	if (res->slices && r->header && lost_without_slice(res))
+		warn("%llu lost samples have no time, and are in no slice", ull(lost_without_slice(res)));
 	if (t->throttled)
 		warn("the kernel throttled the event %llu time%s, for want of time: samples are missing there", ull(t->throttled),
 		     plural(t->throttled));
@@ -120,7 +130,7 @@ static void say_recording(const struct result *res)
 		quality_say(t);
 }
 
-static void say_script(const struct result *res)
+static void say_script(const struct request *r, const struct result *res)
 {
 	const struct samples *p = &res->run.script.samples;
 	const struct samples_tally *t = &p->tally;
@@ -141,7 +151,7 @@ static void say_script(const struct result *res)
 	     ull(t->bare), lost, t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0,
 	     left_out, skipped, deferred);
 	if (res->recording.recordings)
-		say_recording(res);
+		say_recording(r, res);
 	if (t->samples && t->deep == 0)
 		warn("0 callchains of more than one frame: was perf record run without -g?");
 }
@@ -178,7 +188,7 @@ static int finish_script(const struct request *r, const struct result *res)
 	if (r->list_events)
 		return p->nevents ? PJ_OK : PJ_FAILED;
 	if (!r->quiet)
-		say_script(res);
+		say_script(r, res);
 	say_missing(r, res);
 	if (t->samples == 0 && all_samples(p) == 0 && !res->text) {
 		warn("no samples: the recording holds none");
