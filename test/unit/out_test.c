@@ -46,7 +46,7 @@ static bool exists(const char *name)
 
 static void writes(void)
 {
-	static char big[200000], want[200100];
+	static char big[sizeof(o.buf) + 10000], want[sizeof(big)];
 	struct stat st;
 	char at_border[2] = { 0 };
 
@@ -125,7 +125,7 @@ static void killed_in_between(void *signal_number)
 
 static void to_full(void *how)
 {
-	static char big[100000];
+	static char big[sizeof(o.buf) + 10000];
 
 	out_open(&o, *(int *)how == 2 ? "/dev/full" : NULL);
 	if (*(int *)how != 2) {
