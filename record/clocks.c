@@ -26,9 +26,16 @@ uint64_t clock_wall_of(uint64_t ns)
 	return clock_wall() - (clock_now() - ns);
 }
 
+uint64_t clock_next(uint64_t now, uint64_t wall, uint64_t window_ns)
+{
+	return now + window_ns - wall % window_ns;
+}
+
 uint64_t clock_border(uint64_t begin, uint64_t wall, uint64_t window_ns, bool align)
 {
 	if (!window_ns)
 		return UINT64_MAX;
-	return begin + (align ? window_ns - wall % window_ns : window_ns);
+	if (!align)
+		return begin + window_ns;
+	return clock_next(begin, wall, window_ns) + (wall % window_ns > window_ns / 2 ? window_ns : 0);
 }

@@ -17,8 +17,12 @@ uint64_t clock_wall(void);
 /* Wall time of a moment of the other clock, as things stand now. */
 uint64_t clock_wall_of(uint64_t ns);
 
-/* Where a window that begins at `begin` ends: window_ns later, or with align at the next multiple of it on the wall clock; wall is
- * begin's wall time. window_ns 0: never. Pure. */
+/* The next multiple of window_ns on the wall clock, after now; wall is now's wall time. Pure. */
+uint64_t clock_next(uint64_t now, uint64_t wall, uint64_t window_ns);
+
+/* Where a window that begins at `begin` ends: window_ns later, or with align at the multiple of it on the wall clock that is closest
+ * to that: wall, begin's wall time, is only nearly a multiple itself, and the clock may have been set. window_ns 0: never.
+ * Pure. */
 uint64_t clock_border(uint64_t begin, uint64_t wall, uint64_t window_ns, bool align);
 
 #endif

@@ -200,7 +200,7 @@ static const char *reason(const struct limiting *l, const struct kept_window *w,
 		return "too many in bad/";
 	*which = DELETED_FREE;
 	if (l->free < l->free_wanted)
-		return "the disk is too full, --min-free";
+		return "the disk is too full";
 	return NULL;
 }
 
@@ -289,6 +289,7 @@ bool kept_limit(struct kept *k, const struct rooms *r, const struct kept_limits 
 
 	l.free = kept_free(r, &all);
 	l.free_wanted = (uint64_t)((double)all * limits->min_free);
+	l.free_wanted = l.free_wanted > limits->reserve ? l.free_wanted : limits->reserve;
 	if (room && l.free_wanted < l.free + room)
 		l.free_wanted = l.free + room; /* also where a quota is what is full */
 	sort(k);

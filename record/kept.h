@@ -18,6 +18,7 @@
 struct kept_limits {
 	uint64_t bytes, age_s; /* 0: none */
 	double min_free;       /* share of the file system; 0: none */
+	uint64_t reserve;      /* bytes that are to be free at least */
 };
 
 struct kept {

@@ -43,25 +43,10 @@ static void catch_signals(void)
 
 static NORETURN void die_of(const struct sources_failure *why)
 {
-	static const enum hint_step step[] = { [SOURCES_OPEN] = HINT_OPEN,
-					       [SOURCES_MAP] = HINT_RING,
-					       [SOURCES_CGROUP] = HINT_CGROUP,
-					       [SOURCES_PROCESS] = HINT_PROC };
-	bool of_process =
-		why->target == TARGET_THREADS || why->target == TARGET_COMMAND || why->step == SOURCES_PROCESS;
-	struct hint h = { .step = step[why->step],
-			  .error = why->error,
-			  .attr = why->attr,
-			  .name = why->what,
-			  .cpu_wide = !of_process,
-			  .pid = of_process ? (pid_t)why->pid : 0,
-			  .ring_bytes = RING_LEAST };
 	struct text t = { 0 };
+	struct hint h;
 
-	if (why->error == EMFILE)
-		h.step = HINT_FILES;
-	h.owner = hint_owner(h.pid ? h.pid : getpid());
-	hint_gather(&h.facts);
+	hint_failure(&h, why);
 	hint_text(&t, &h);
 	die("%.*s", (int)t.n, t.p);
 }

@@ -75,7 +75,10 @@ static void begin_window(struct session *s, uint64_t begin, uint64_t end)
 	s->first = s->last = 0;
 	s->report = (struct window_report){ .begin = begin, .end = end, .depth_limit = s->totals.depth_limit };
 	s->window.fd = s->o.fd;
-	s->open = s->o.windows ? windows_create(s->o.windows, wall / SECOND_NS, &s->window) : !s->error;
+	/* an aligned border is a whole second, but for jitter between the two clocks */
+	s->open = s->o.windows ?
+			  windows_create(s->o.windows, (wall + SECOND_NS / 1000) / SECOND_NS, &s->window) :
+			  !s->error;
 	free(s->idle);
 	s->idle = procfs_idle(&s->nidle);
 	kernel_refresh(s->kernel);
@@ -414,15 +417,13 @@ static void first_window(struct session *s)
 	uint64_t now = clock_now(), begin = now, theirs;
 
 	if (s->o.align && s->o.window_ns) {
-		begin = clock_border(now, clock_wall(), s->o.window_ns, true);
+		begin = clock_next(now, clock_wall(), s->o.window_ns);
 		if (s->o.windows && windows_predecessor(s->o.windows, &theirs) && theirs > now &&
 		    theirs != UINT64_MAX && theirs < begin + s->o.window_ns / 2 && begin < theirs + s->o.window_ns / 2)
 			begin = theirs;
 		s->report.loss = (struct pj_loss){ 0 };
 	}
-	begin_window(s, begin,
-		     begin == now ? clock_border(begin, clock_wall(), s->o.window_ns, false) :
-				    clock_border(begin, clock_wall_of(begin) + SECOND_NS / 1000, s->o.window_ns, true));
+	begin_window(s, begin, clock_border(begin, clock_wall_of(begin), s->o.window_ns, begin != now));
 }
 
 void session_start(struct session *s)

@@ -64,6 +64,7 @@ struct windows {
 	struct kept kept;
 	struct announce announce;
 	uint64_t ring_high; /* of the last window */
+	uint64_t reserve;   /* once the disk was full: room for the next windows */
 	bool short_of_room, no_metrics, not_synced, cut_stacks; /* said */
 };
 
@@ -167,14 +168,14 @@ static void write_metrics(struct windows *ws)
 
 static void keep_limits(struct windows *ws, uint64_t room)
 {
-	struct kept_limits limits = { ws->o.keep_bytes, ws->o.keep_age_s, ws->o.min_free };
+	struct kept_limits limits = { ws->o.keep_bytes, ws->o.keep_age_s, ws->o.min_free, ws->reserve };
 
 	kept_look(&ws->kept, &ws->rooms);
 	if (kept_limit(&ws->kept, &ws->rooms, &limits, room, (uint64_t)time(NULL), &ws->metrics)) {
 		ws->short_of_room = false;
 	} else if (!ws->short_of_room) {
 		warn("the file system of '%s' is too full%s, and there is no window to delete but the newest", ws->dir,
-		     room ? "" : " for --min-free");
+		     room || ws->reserve ? "" : " for --min-free");
 		ws->short_of_room = true;
 	}
 }
@@ -254,8 +255,11 @@ static void drop(struct windows *ws, struct job *j)
 	ws->dropped[reason_of(j->error)]++;
 	pthread_mutex_unlock(&ws->lock);
 	metrics_add_loss(&ws->metrics, &j->r.loss);
-	if (room_helps(j->error))
-		keep_limits(ws, bytes + bytes / 2 + 65536);
+	if (!room_helps(j->error))
+		return;
+	bytes = bytes > j->r.bytes ? bytes : j->r.bytes;
+	ws->reserve = ws->reserve > 2 * bytes ? ws->reserve : 2 * bytes;
+	keep_limits(ws, bytes + bytes / 2 + 65536);
 }
 
 static void finish(struct windows *ws, struct job *j)
