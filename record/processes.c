@@ -95,18 +95,16 @@ struct thread *processes_thread(const struct processes *p, uint32_t tid)
 
 static uint64_t file_hash(const struct mapped_file *f)
 {
-	uint64_t id[5] = { (uint64_t)f->major << 32 | f->minor, f->inode, f->generation,
-			   (uint64_t)f->protection << 32 | f->flags, f->build_id_size };
+	uint64_t id[4] = { (uint64_t)f->major << 32 | f->minor, f->inode, f->generation,
+			   (uint64_t)f->protection << 32 | f->flags };
 
-	return hash_mix(hash_bytes(id, sizeof(id)),
-			hash_bytes(f->path.p, f->path.n) ^ hash_bytes(f->build_id, sizeof(f->build_id)));
+	return hash_mix(hash_bytes(id, sizeof(id)), hash_bytes(f->path.p, f->path.n));
 }
 
 static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
 {
 	return a->inode == b->inode && a->generation == b->generation && a->major == b->major && a->minor == b->minor &&
-	       a->protection == b->protection && a->flags == b->flags && a->build_id_size == b->build_id_size &&
-	       memcmp(a->build_id, b->build_id, sizeof(a->build_id)) == 0 && str_eq(a->path, b->path);
+	       a->protection == b->protection && a->flags == b->flags && str_eq(a->path, b->path);
 }
 
 static struct mapped_file *take_file(struct processes *p, const struct mapped_file *like)

@@ -27,10 +27,11 @@ struct mapped_file {
 	struct processes_link link;
 	uint32_t major, minor;
 	uint64_t inode, generation;
-	uint8_t build_id_size; /* 0: not known */
-	uint8_t build_id[20];
 	uint32_t protection, flags;
 	uint32_t references;
+	bool looked;           /* for its build-id; these three do not make it another file */
+	uint8_t build_id_size; /* 0: not known */
+	uint8_t build_id[20];
 	uint64_t window; /* serial + 1 of the window that has its build-id already */
 	struct str path; /* as in MMAP2 */
 };

@@ -3,7 +3,6 @@
 
 #include "arena.h"
 #include "elfid.h"
-#include "intern.h"
 #include "text.h"
 
 #include <dirent.h>
@@ -14,21 +13,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-/* What was read of files so far: build-ids by device, inode and path. */
-struct known {
-	struct intern key;
-	struct {
-		uint8_t id[20], n;
-	} * id; /* by key */
-	size_t cap;
-};
-
-static void known_free(struct known *k)
-{
-	intern_free(&k->key);
-	free(k->id);
-}
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
@@ -90,49 +74,32 @@ bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f)
 	return true;
 }
 
-/* The build-id of a file that this process sees as we do; a path that leads elsewhere, or to anything but a file, has none. */
-static void find_build_id(struct known *k, struct mapped_file *f)
+void procfs_build_id(struct mapped_file *f)
 {
-	struct text key = { 0 };
+	struct text path = { 0 };
 	struct stat st;
+	int fd = -1;
 
+	f->looked = true;
 	if (f->inode == 0 || f->path.p[0] != '/')
 		return;
-	text_printf(&key, "%x:%x %ju ", f->major, f->minor, (uintmax_t)f->inode);
-	text_str(&key, f->path);
-	uint32_t before = k->key.n, id = intern(&k->key, text_view(&key));
-	if (id > before) {
-		if (id >= k->cap) {
-			k->cap = k->cap ? 2 * k->cap : 64;
-			k->id = mem_grow(k->id, sizeof(*k->id), k->cap);
-		}
-		k->id[id].n = 0;
-		key.n = 0;
-		text_str(&key, f->path);
-		text_char(&key, 0);
-		int fd = lstat(key.p, &st) || !S_ISREG(st.st_mode) ?
-				 -1 :
-				 open(key.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == f->inode)
-			k->id[id].n = (uint8_t)elfid_read(fd, k->id[id].id);
-		if (fd >= 0)
-			close(fd);
-	}
-	f->build_id_size = k->id[id].n;
-	if (f->build_id_size)
-		memcpy(f->build_id, k->id[id].id, sizeof(f->build_id));
-	text_free(&key);
+	text_str(&path, f->path);
+	text_char(&path, 0);
+	if (lstat(path.p, &st) == 0 && S_ISREG(st.st_mode))
+		fd = open(path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == f->inode)
+		f->build_id_size = (uint8_t)elfid_read(fd, f->build_id);
+	if (fd >= 0)
+		close(fd);
+	text_free(&path);
 }
 
 /* ---- one process --------------------------------------------------------------------------------------------- */
 
-static void read_maps(struct processes *p, uint32_t pid, struct text *t, struct known *known)
+static void read_maps(struct processes *p, uint32_t pid, struct text *t)
 {
 	char path[64];
-	bool ours;
 
-	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
-	ours = mount_ns(path) == procfs_own_mount_ns();
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	if (!read_into(t, path))
 		return;
@@ -142,8 +109,6 @@ static void read_maps(struct processes *p, uint32_t pid, struct text *t, struct 
 
 		if (!procfs_parse_map(str_cut(&lines, '\n'), &m, &f))
 			continue;
-		if (ours)
-			find_build_id(known, &f);
 		processes_map(p, pid, &m, &f);
 	}
 }
@@ -176,43 +141,39 @@ static bool read_threads(struct processes *p, uint32_t pid, struct text *t)
 	return true;
 }
 
-static bool read_process(struct processes *p, uint32_t pid, struct text *t, struct known *known)
+static bool read_process(struct processes *p, uint32_t pid, struct text *t)
 {
 	if (!read_threads(p, pid, t))
 		return false;
-	read_maps(p, pid, t, known);
+	read_maps(p, pid, t);
 	return true;
 }
 
 bool procfs_read_one(struct processes *p, uint32_t pid)
 {
 	struct text t = { 0 };
-	struct known known = { 0 };
-	bool there = read_process(p, pid, &t, &known);
+	bool there = read_process(p, pid, &t);
 
 	text_free(&t);
-	known_free(&known);
 	return there;
 }
 
 void procfs_read(struct processes *p, const uint32_t *pid, size_t npids)
 {
 	struct text t = { 0 };
-	struct known known = { 0 };
 	DIR *d = pid ? NULL : opendir("/proc");
 
 	for (size_t i = 0; i < npids; i++)
-		read_process(p, pid[i], &t, &known);
+		read_process(p, pid[i], &t);
 	for (struct dirent *e; d && (e = readdir(d));) {
 		uint64_t n;
 
 		if (str_u64(str_of(e->d_name), &n))
-			read_process(p, (uint32_t)n, &t, &known);
+			read_process(p, (uint32_t)n, &t);
 	}
 	if (d)
 		closedir(d);
 	text_free(&t);
-	known_free(&known);
 }
 
 /* ---- who a process is ---------------------------------------------------------------------------------------- */

@@ -127,8 +127,6 @@ static bool step_down(struct perf_event_attr *a)
 		return a->precise_ip--, true;
 	if (a->read_format & FORMAT_LOST) /* 6.0 */
 		return a->read_format &= ~FORMAT_LOST, true;
-	if (a->build_id) /* 5.12 */
-		return a->build_id = 0, true;
 	if (a->cgroup || a->sample_type & PERF_SAMPLE_CGROUP) /* 5.7, and only with CONFIG_CGROUP_PERF */
 		return a->cgroup = 0, a->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP, true;
 	if (a->ksymbol || a->bpf_event) /* 5.1 */

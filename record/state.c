@@ -135,13 +135,16 @@ static void put_map(const struct state *s, struct text *t, uint32_t pid, const s
 	end(s, t, start, f->path, pid, pid, ns);
 }
 
-static void note_build_id(struct state *s, uint32_t pid, struct mapped_file *f)
+/* Files of other mount namespaces are the keeper's (keep.h): one that never answers must not stop us. */
+static void note_build_id(struct state *s, const struct process *p, struct mapped_file *f)
 {
 	if (f->window == s->window)
 		return;
 	f->window = s->window;
+	if (!f->looked && p->mount_ns && p->mount_ns == s->own_mount_ns)
+		procfs_build_id(f);
 	if (f->build_id_size && f->path.n < 4096)
-		kernel_put_build_id(&s->build_ids, 2, (int32_t)pid, f->build_id, f->build_id_size, f->path);
+		kernel_put_build_id(&s->build_ids, 2, (int32_t)p->pid, f->build_id, f->build_id_size, f->path);
 }
 
 /* ---- what will be needed later ------------------------------------------------------------------------------- */
@@ -178,7 +181,8 @@ static void note_process(struct state *s, struct process *p)
 
 	procfs_identify(p);
 	who = keeps(p);
-	elsewhere = s->keep ? keep_process(s->keep, &who) : p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
+	elsewhere = s->keep ? keep_process(s->keep, &who) :
+			      p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
 	item = (struct pj_process){ .pid = p->pid,
 				    .inner_pid = p->inner_pid,
 				    .start = p->start_ticks,
@@ -201,8 +205,8 @@ static void give_process(struct state *s, struct text *t, struct process *p, uin
 		put_comm(s, t, leader, ns);
 	}
 	for (uint32_t i = 0; p->maps && i < p->maps->n; i++) {
+		note_build_id(s, p, p->maps->m[i].file);
 		put_map(s, t, p->pid, p->maps->m + i, ns);
-		note_build_id(s, p->pid, p->maps->m[i].file);
 		keep_map(s, p, p->maps->m + i);
 	}
 }
@@ -281,28 +285,39 @@ static bool in_window(const struct state *s, uint32_t pid)
 	return p && p->window == s->window;
 }
 
-static bool take_map(struct state *s, const struct perf_record *r)
+/* The record is given the build-id in place of device and inode, as those that we make. */
+static void put_build_id(struct perf_record *r, const struct mapped_file *f)
+{
+	char *p = (char *)(r + 1) + 32;
+
+	if (!f->build_id_size)
+		return;
+	r->misc |= MISC_MMAP_BUILD_ID;
+	memset(p, 0, 24);
+	p[0] = (char)f->build_id_size;
+	memcpy(p + 4, f->build_id, sizeof(f->build_id));
+}
+
+static bool take_map(struct state *s, struct perf_record *r)
 {
 	const char *p = (const char *)(r + 1);
 	uint32_t pid = load32(p);
 	struct mapping m = { .start = load64(p + 8), .length = load64(p + 16), .offset = load64(p + 24) };
-	struct mapped_file f = { .protection = load32(p + 56), .flags = load32(p + 60), .path = name_at(r, 72) };
+	struct mapped_file f = { .major = load32(p + 32),
+				 .minor = load32(p + 36),
+				 .inode = load64(p + 40),
+				 .generation = load64(p + 48),
+				 .protection = load32(p + 56),
+				 .flags = load32(p + 60),
+				 .path = name_at(r, 72) };
 
-	if ((r->misc & MISC_CPUMODE) != 2 || r->misc & MISC_MMAP_DATA)
+	if ((r->misc & MISC_CPUMODE) != 2 || r->misc & (MISC_MMAP_DATA | MISC_MMAP_BUILD_ID))
 		return false;
-	if (r->misc & MISC_MMAP_BUILD_ID) {
-		f.build_id_size = (uint8_t)(p[32] > 20 ? 20 : p[32]);
-		memcpy(f.build_id, p + 36, f.build_id_size);
-	} else {
-		f.major = load32(p + 32);
-		f.minor = load32(p + 36);
-		f.inode = load64(p + 40);
-		f.generation = load64(p + 48);
-	}
 	struct mapping *kept = processes_map(s->processes, pid, &m, &f);
 	if (!kept || !in_window(s, pid))
 		return false;
-	note_build_id(s, pid, kept->file);
+	note_build_id(s, processes_find(s->processes, pid), kept->file);
+	put_build_id(r, kept->file);
 	keep_map(s, processes_find(s->processes, pid), kept);
 	return true;
 }
@@ -340,7 +355,7 @@ static bool take_exit(struct state *s, const char *p, uint64_t ns)
 	return process && process->window == s->window;
 }
 
-bool state_record(struct state *s, const struct perf_record *r, uint64_t ns)
+bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
 {
 	const char *p = (const char *)(r + 1);
 	size_t n = r->size - sizeof(*r) - sizeof(struct ring_tail);

@@ -23,8 +23,8 @@ void state_free(struct state *s);
 
 void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */
 
-/* A record that is no sample: changes the table. True: it belongs into the window as it is. */
-bool state_record(struct state *s, const struct perf_record *r, uint64_t ns);
+/* A record that is no sample: changes the table. True: it belongs into the window, as it is then (mappings are given a build-id). */
+bool state_record(struct state *s, struct perf_record *r, uint64_t ns);
 
 /* Appends what the window must have before a sample of tid. False: nothing is known of its process. */
 bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns);
