@@ -31,7 +31,7 @@
 struct verdict {
 	uint32_t pid;
 	bool elsewhere, jit; /* jit: the keeper wants to know when it ends */
-	uint64_t start;
+	uint64_t start, mount_ns;
 };
 
 struct keep {
@@ -42,7 +42,7 @@ struct keep {
 	pid_t keeper;         /* 0: none */
 	int wake;
 	uint64_t hang_ns, started, border;
-	uint64_t dropped, hung, crashed, gone;
+	uint64_t dropped, hung, crashed;
 	bool off, said;       /* keepers failed too often */
 	uint64_t told[TOLD];
 	struct verdict verdict[VERDICTS];
@@ -230,42 +230,42 @@ static void put(struct keep *k, struct keep_message *m, struct str path)
 /* Was it told in this window? */
 static bool is_told(struct keep *k, uint64_t key)
 {
-	uint64_t gone = atomic_load_explicit(&k->shared->gone, memory_order_relaxed);
 	uint64_t *slot = &k->told[key & (TOLD - 1)];
 
-	if (gone != k->gone) { /* who told of it may have been too short-lived */
-		k->gone = gone;
-		memset(k->told, 0, sizeof(k->told));
-	}
 	if (*slot == key)
 		return true;
 	*slot = key;
 	return false;
 }
 
-static uint64_t key_of(enum keep_kind kind, const struct keep_process *p, const struct keep_mapping *m)
+/* A file, whoever has it; 0: no file. */
+static uint64_t key_of(const struct keep_mapping *m)
 {
-	uint64_t id[5] = { kind, 0, 0, 0, 0 };
+	uint64_t id[4] = { 0, 0, 0, 0 };
 
-	if (!m) {
-		id[1] = p->pid;
-		id[2] = p->start;
-		id[3] = p->mount_ns;
-	} else if (m->build_id_n) {
-		memcpy(id + 1, m->build_id, 20);
+	if (!m)
+		return 0;
+	if (m->build_id_n) {
+		memcpy(id, m->build_id, 20);
 	} else {
-		id[1] = (uint64_t)m->major << 32 | m->minor;
-		id[2] = m->inode;
-		id[3] = m->generation;
+		id[0] = (uint64_t)m->major << 32 | m->minor;
+		id[1] = m->inode;
+		id[2] = m->generation;
+		id[3] = 1;
 	}
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
-static void tell(struct keep *k, enum keep_kind kind, const struct keep_process *p, const struct keep_mapping *m, uint64_t key)
+/* Each process tells of a file until it is kept: one alone may end too soon. */
+static void tell(struct keep *k, enum keep_kind kind, const struct keep_process *p, const struct keep_mapping *m)
 {
-	struct keep_message message = { .kind = kind, .process = *p };
+	struct keep_message message = { .kind = kind, .key = key_of(m), .process = *p };
+	uint64_t what[5] = { kind, p->pid, p->start, p->mount_ns, message.key };
 
-	if (is_told(k, key))
+	if ((kind == KEEP_BINARY || kind == KEEP_CHECK) &&
+	    atomic_load_explicit(&k->shared->done[message.key & (KEEP_DONE - 1)], memory_order_relaxed) == message.key)
+		return;
+	if (is_told(k, hash_bytes(what, sizeof(what)) | 1))
 		return;
 	if (m) {
 		message.mapping = (struct foreign_mapping){ .start = m->start, .major = m->major, .minor = m->minor, .inode = m->inode,
@@ -292,8 +292,8 @@ static struct verdict *verdict_of(struct keep *k, const struct keep_process *p)
 {
 	struct verdict *v = &k->verdict[p->pid & (VERDICTS - 1)];
 
-	if (v->pid != p->pid || v->start != p->start || p->start == 0)
-		*v = (struct verdict){ p->pid, is_elsewhere(k, p), false, p->start };
+	if (v->pid != p->pid || v->start != p->start || v->mount_ns != p->mount_ns || p->start == 0)
+		*v = (struct verdict){ p->pid, is_elsewhere(k, p), false, p->start, p->mount_ns };
 	return v;
 }
 
@@ -302,7 +302,7 @@ bool keep_process(struct keep *k, const struct keep_process *p)
 	struct verdict *v = verdict_of(k, p);
 
 	if (v->elsewhere)
-		tell(k, KEEP_ROOT, p, NULL, key_of(KEEP_ROOT, p, NULL));
+		tell(k, KEEP_ROOT, p, NULL);
 	return v->elsewhere;
 }
 
@@ -331,15 +331,15 @@ void keep_mapping(struct keep *k, const struct keep_process *p, const struct kee
 
 	if (jit && p->start) {
 		v->jit = true;
-		tell(k, KEEP_JIT, p, NULL, key_of(KEEP_JIT, p, NULL));
+		tell(k, KEEP_JIT, p, NULL);
 	}
 	if (is_dump(m->path)) {
 		if ((v->elsewhere || k->o.all) && p->start) {
 			v->jit = true;
-			tell(k, KEEP_DUMP, p, m, key_of(KEEP_DUMP, p, NULL));
+			tell(k, KEEP_DUMP, p, m);
 		}
-	} else if (file && (v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")))) {
-		tell(k, KEEP_BINARY, p, m, key_of(KEEP_BINARY, p, m));
+	} else if (file) {
+		tell(k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK, p, m);
 	}
 }
 
@@ -359,6 +359,8 @@ void keep_window(struct keep *k)
 	struct keep_message m = { .kind = KEEP_WINDOW };
 
 	memset(k->told, 0, sizeof(k->told));
+	for (size_t i = 0; i < KEEP_DONE; i++)
+		atomic_store_explicit(&k->shared->done[i], 0, memory_order_relaxed);
 	k->border = now_ns();
 	put(k, &m, (struct str){ 0 });
 	keep_tick(k);

@@ -24,7 +24,7 @@
 
 struct keep_options {
 	const char *dir;     /* DIR, which is there and ours; the keeper runs as we do when it is started */
-	bool all;            /* also binaries that every process of the host can reach: to fold elsewhere */
+	bool all;            /* also binaries of the host that will stay: to fold elsewhere */
 	uint64_t max_bytes;  /* on disk, of symbols/ and jit/ together; 0: 1 GiB */
 	uint64_t min_age_s;  /* 0: a day */
 	double min_free;     /* share of the file system, 0..1, that is left free; 0: no limit */

@@ -3,7 +3,7 @@
 
 #include "arena.h"
 #include "dynelf.h"
-#include "hash.h"
+#include "inside.h"
 #include "jits.h"
 #include "kernelkeep.h"
 
@@ -55,8 +55,6 @@ static void count(struct keeper *k, enum keep_count what, uint64_t n)
 static void fail(struct keeper *k, enum keep_why why, uint64_t n)
 {
 	atomic_fetch_add_explicit(&k->shared->failed[why], n, memory_order_relaxed);
-	if (why == KEEP_GONE && n)
-		atomic_fetch_add_explicit(&k->shared->gone, n, memory_order_relaxed);
 }
 
 static void show_bytes(struct keeper *k)
@@ -83,18 +81,19 @@ static bool is_avoided(const struct keeper *k, uint64_t mount_ns)
 
 /* ---- binaries ---------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t key_of(const struct foreign_mapping *m)
+static void done(struct keeper *k, uint64_t key)
 {
-	uint64_t numbers[3] = { (uint64_t)m->major << 32 | m->minor, m->inode, m->generation };
-
-	return m->build_id_n ? hash_bytes(m->build_id, m->build_id_n) : hash_bytes(numbers, sizeof(numbers));
+	atomic_store_explicit(&k->shared->done[key & (KEEP_DONE - 1)], key, memory_order_relaxed);
 }
 
-/* What could not be kept is tried once a window, but for what ended: another process may have the file. */
+/* What could not be kept is tried and counted once a window, but for what ended: another process may have the file. */
 static void give_up(struct keeper *k, uint64_t key, enum keep_why why)
 {
 	if (why != KEEP_GONE)
-		k->failed[key & (FAILED - 1)] = key;
+		done(k, key);
+	else if (k->failed[key & (FAILED - 1)] == key)
+		return;
+	k->failed[key & (FAILED - 1)] = key;
 	fail(k, why, 1);
 }
 
@@ -201,40 +200,94 @@ static int keep_binary(struct keeper *k, const struct keep_message *m, int proce
 	return -1;
 }
 
+/* Where packages put what runs: it stays until it is replaced by another version, and is stripped, so the memory of a process that still
+ * runs the one before tells as much as the file did. What lies elsewhere was built here, and will be built again. */
+static bool will_stay(struct str path)
+{
+	static const struct str roots[] = { STR("/usr/"), STR("/lib"), STR("/bin/"), STR("/sbin/"), STR("/opt/"), STR("/nix/"), STR("/snap/") };
+
+	for (size_t i = 0; i < countof(roots); i++)
+		if (str_starts(path, roots[i]) && !str_starts(path, STR("/usr/local/")))
+			return true;
+	return false;
+}
+
+/* Has this host the file at its path, still? */
+static bool is_here(const struct foreign_mapping *m)
+{
+	int root = inside_root(getpid()), fd = root >= 0 ? inside_open(root, m->path, true) : -1;
+	bool same = fd >= 0 && foreign_is_mapped(fd, m);
+
+	if (fd >= 0)
+		close(fd);
+	if (root >= 0)
+		close(root);
+	return same;
+}
+
+/* The root that its path is below; -1 and errno. */
+static int root_of(struct keeper *k, const struct keep_message *m, int process, uint64_t now)
+{
+	int held;
+
+	if (m->kind == KEEP_CHECK)
+		return inside_root(getpid());
+	if (process >= 0)
+		return foreign_root(process);
+	held = foreign_roots_find(&k->roots, m->process.mount_ns, now);
+	errno = ESRCH;
+	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
+/* -1: it is kept, or need not be; else why not. */
+static int look_after(struct keeper *k, const struct keep_message *m, const char *asked, uint64_t now)
+{
+	int process, root, why;
+
+	if (m->kind == KEEP_CHECK && will_stay(m->mapping.path) && is_here(&m->mapping))
+		return -1;
+	process = foreign_process(k->o->proc, m->process.pid, m->process.start);
+	root = root_of(k, m, process, now);
+	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM))
+		why = KEEP_FORBIDDEN;
+	else
+		why = keep_binary(k, m, process, root, asked);
+	if (root >= 0)
+		close(root);
+	if (process >= 0)
+		close(process);
+	if (why == KEEP_GONE && is_here(&m->mapping))
+		return -1;
+	if (why == KEEP_NOT_ELF && str_starts(m->mapping.path, STR("/memfd:")))
+		return -1; /* code of a JIT: there is nothing to keep */
+	return why;
+}
+
 static void on_binary(struct keeper *k, const struct keep_message *m, uint64_t now)
 {
 	const struct foreign_mapping *f = &m->mapping;
-	uint64_t key = key_of(f);
 	char asked[KEEPDIR_PATH];
-	int process, root, why;
+	int why;
 
+	if (atomic_load_explicit(&k->shared->done[m->key & (KEEP_DONE - 1)], memory_order_relaxed) == m->key)
+		return;
 	if (f->build_id_n > 1)
 		keepdir_build_id(asked, f->build_id, f->build_id_n);
 	else
 		keepdir_numbers(&k->dir, asked, f->major, f->minor, f->inode, f->generation);
-	if (keepdir_touch(&k->dir, asked) || k->failed[key & (FAILED - 1)] == key)
-		return;
-	if (is_avoided(k, m->process.mount_ns)) {
-		give_up(k, key, KEEP_HUNG);
-		return;
-	}
-	process = foreign_process(k->o->proc, m->process.pid, m->process.start);
-	root = process >= 0 ? foreign_root(process) : foreign_roots_find(&k->roots, m->process.mount_ns, now);
-	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM)) {
-		why = KEEP_FORBIDDEN;
+	if (keepdir_touch(&k->dir, asked)) {
+		why = -1;
+	} else if (is_avoided(k, m->process.mount_ns)) {
+		why = KEEP_HUNG;
 	} else {
 		enter(k, m->process.mount_ns ? m->process.mount_ns : 1);
-		why = keep_binary(k, m, process, root, asked);
+		why = look_after(k, m, asked, now);
 		enter(k, 0);
 	}
-	if (process >= 0 && root >= 0)
-		close(root);
-	if (process >= 0)
-		close(process);
-	if (why == KEEP_NOT_ELF && str_starts(f->path, STR("/memfd:")))
-		k->failed[key & (FAILED - 1)] = key; /* code of a JIT: there was nothing to keep */
-	else if (why >= 0)
-		give_up(k, key, (enum keep_why)why);
+	if (why < 0)
+		done(k, m->key);
+	else
+		give_up(k, m->key, (enum keep_why)why);
 }
 
 /* The image that the kernel maps into every process, also into this one: names of [vdso] after a reboot. */
@@ -327,7 +380,7 @@ static void on_message(struct keeper *k, const struct keep_message *m)
 	case KEEP_ROOT:
 		on_root(k, m, now);
 		break;
-	case KEEP_BINARY:
+	case KEEP_BINARY: case KEEP_CHECK:
 		on_binary(k, m, now);
 		break;
 	case KEEP_JIT:

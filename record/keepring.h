@@ -19,6 +19,7 @@
 enum keep_kind {
 	KEEP_ROOT,   /* a process in another mount namespace */
 	KEEP_BINARY, /* a file that has to be kept */
+	KEEP_CHECK,  /* a file of this host, which has to be kept when it will not stay */
 	KEEP_JIT,    /* code of no file */
 	KEEP_DUMP,   /* a mapping that marks a jitdump */
 	KEEP_EXIT, KEEP_WINDOW
@@ -27,17 +28,19 @@ enum keep_kind {
 struct keep_message {
 	uint32_t size;            /* of all, with the path behind it; a multiple of 8 */
 	uint32_t kind;
+	uint64_t key;             /* of what is to be kept, whoever tells of it */
 	struct keep_process process;
 	struct foreign_mapping mapping; /* its path is behind this; path.n is set */
 };
 
 #define KEEP_AVOID 16
+#define KEEP_DONE 4096 /* a power of two */
 
 struct keep_shared {
 	/* by the keeper */
 	_Atomic uint64_t busy_since, busy_ns;  /* when it entered (CLOCK_MONOTONIC; 0: it did not), and which mount namespace */
 	_Atomic uint64_t kernel_now, kernel_before, kernel_changed; /* numbers of snapshots, ns */
-	_Atomic uint64_t gone;                 /* things that were told of by processes which are gone: others may tell again */
+	_Atomic uint64_t done[KEEP_DONE];      /* keys of files that are kept, or need not be: not to be told of again in this window */
 	_Atomic uint64_t count[12], failed[KEEP_WHYS];
 	_Atomic uint32_t sleeping;
 	/* by the recorder */

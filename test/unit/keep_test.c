@@ -320,7 +320,7 @@ static void reused(void)
 static void crashes(void)
 {
 	struct keep *k = start(1);
-	pid_t keeper = 0, pid = run_copy("gone2");
+	pid_t keeper = 0, next = 0, pid = run_copy("gone2");
 	struct keep_process p = who(pid);
 	struct keep_mapping m = { 0 };
 	char file[4096] = "";
@@ -333,14 +333,14 @@ static void crashes(void)
 	ok(keeper > 0 && kill(keeper, SIGKILL) == 0, "the keeper is killed");
 	UNTIL(k, keep_counts(k).crashed == 1);
 	is_u64(keep_counts(k).crashed, 1, "which is counted");
-	UNTIL(k, keeper_of(getpid()) > 0);
-	ok(keeper_of(getpid()) > 0 && keeper_of(getpid()) != keeper, "there is another one");
+	UNTIL(k, (next = keeper_of(getpid())) > 0 && next != keeper);
+	ok(next > 0 && next != keeper, "there is another one");
 	keep_mapping(k, &p, &m);
 	UNTIL(k, run("ls symbols/*/*-1 >/dev/null 2>&1"));
 	ok(run("ls symbols/*/*-1 >/dev/null"), "which keeps");
 	end_child(pid);
 
-	keeper = keeper_of(getpid());
+	UNTIL(k, (keeper = keeper_of(getpid())) > 0);
 	kill(keeper, SIGSTOP);
 	m.path.n = 0;
 	for (uint32_t i = 0; i < 20000; i++) {
