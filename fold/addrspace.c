@@ -89,6 +89,10 @@ static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
 
 	if (b->n)
 		a->dso[id].build_id = *b;
+	a->dso[id].major = inode.major;
+	a->dso[id].minor = inode.minor;
+	a->dso[id].inode = inode.inode;
+	a->dso[id].generation = inode.generation;
 	return id;
 }
 
@@ -102,7 +106,7 @@ static uint32_t user_dso(struct addrspace *a, const struct perfdata_record *r)
 		id = addrspace_special(a, DSO_VDSO, path);
 	else if (is_anonymous(path, r->mmap.flags) || is_no_file(path))
 		id = exec && r->pid ? addrspace_jit(a, r->pid) : addrspace_special(a, DSO_DATA, path.n ? path : STR("//anon"));
-	else if (is_memfd(path) && exec && !a->as_perf)
+	else if (is_memfd(path) && exec && !a->as_perf && !r->mmap.build_id.n)
 		id = addrspace_jit(a, r->pid);
 	else
 		id = file_dso(a, r);

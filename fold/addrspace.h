@@ -30,6 +30,8 @@ struct dso {
 	enum dso_kind kind;
 	struct str path;    /* as perf prints it */
 	struct build_id build_id;
+	uint32_t major, minor;      /* of the file that was mapped; all 0: not told */
+	uint64_t inode, generation;
 	uint32_t pid;       /* that mapped it last */
 	uint64_t mapped_ns; /* when; 0: before the recording, or not told */
 	struct jitdump *jitdump;      /* of DSO_JIT: asked before the map; not ours */

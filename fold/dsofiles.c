@@ -229,8 +229,16 @@ static void try_cache(struct search *s, const char *what)
 	consider(s, open_elf(s, dsofiles_open_path(s->name.p)));
 }
 
+/* May the file at that path be the one that was mapped? Without build-id only where it was mapped. */
+static bool is_told_by_path(const struct search *s)
+{
+	return s->id.n || s->options->symfs || s->query->live || (s->options->local && !s->query->elsewhere);
+}
+
 static void try_debug_root(struct search *s, struct str path)
 {
+	if (s->query->elsewhere && !is_told_by_path(s))
+		return;
 	begin(s, DEBUG_ROOT);
 	text_str(&s->name, path);
 	text_add(&s->name, ".debug");
@@ -249,6 +257,8 @@ static void try_rest(struct search *s, struct str path)
 {
 	struct str dir = dir_of(path);
 
+	if (s->query->elsewhere && !is_told_by_path(s))
+		return;
 	begin(s, "");
 	text_str(&s->name, dir);
 	text_add(&s->name, ".debug/");
@@ -263,20 +273,22 @@ static void try_rest(struct search *s, struct str path)
 
 /* ---- the file itself -------------------------------------------------------------------------------------------- */
 
-/* Opened first, as it holds the link, and the build-id when none was recorded; its turn to be considered comes later. */
+/* Opened first, as it holds the link, and the build-id when none was recorded; its turn to be considered comes later. What
+ * pjrecord kept of it is as good. */
 static void open_path(struct search *s, struct str path)
 {
 	struct str link;
-	int fd;
+	int fd = s->options->attic ? attic_binary(s->options->attic, &s->id, &s->query->numbers) : -1;
 
-	if (!s->id.n && !s->options->local && !s->options->symfs && !s->query->live) {
+	if (fd < 0 && !is_told_by_path(s)) {
 		note(s, DSO_NO_FILE);
 		return;
 	}
 	s->name.n = 0;
 	text_str(&s->name, path);
 	text_char(&s->name, '\0');
-	fd = open_as_mapped(s, s->name.p);
+	if (fd < 0)
+		fd = open_as_mapped(s, s->name.p);
 	s->path = open_elf(s, fd);
 	if (!s->path)
 		return;
@@ -351,7 +363,9 @@ static int open_own_vdso(void)
 
 static void find_vdso(struct search *s)
 {
-	if (s->id.n || s->options->local)
+	if (s->options->attic)
+		consider(s, open_elf(s, attic_vdso(s->options->attic)));
+	if (!complete(s) && (s->id.n || s->options->local))
 		consider(s, open_elf(s, open_own_vdso()));
 	try_cache(s, "/vdso");
 	try_cache(s, "/elf");

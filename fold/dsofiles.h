@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dsofiles.h - which files tell the names of a DSO: perf's search order, with a build-id check at every step.
+ * dsofiles.h - which files tell the names of a DSO: perf's search order, with a build-id check at every step; and before
+ * it, what pjrecord kept.
  *
  * A file of another build is worse than none: it is refused, and the reason is told. Files below /proc/PID/root are
  * only used when the caller says that this is the process that was sampled (live), and are opened so that nothing in a
@@ -10,6 +11,7 @@
 #define PJ_DSOFILES_H
 
 #include "elfsyms.h"
+#include "attic.h"
 
 #include <sys/types.h>
 
@@ -27,12 +29,15 @@ struct dsofiles_options {
 	struct dsofiles_inlined *inlined; /* or NULL: nobody wants to know */
 	const char *symfs;     /* prefix for all paths, or NULL */
 	const char *debug_dir; /* ~/.debug, or NULL: $HOME/.debug (perf's buildid cache) */
+	const struct attic *attic; /* what pjrecord kept is asked first; or NULL */
 	bool local;            /* files of this machine by path may be used when they have no build-id to check against */
 };
 
 struct dsofiles_query {
 	struct str path;          /* as the mapping says */
 	struct build_id build_id; /* n == 0: not known */
+	struct attic_numbers numbers; /* of the file that was mapped; 0: not known */
+	bool elsewhere;           /* path is not one of the recorded machine, but of a container */
 	pid_t live;               /* a process, alive and proven to be the sampled one, in whose root path is; or 0 */
 };
 

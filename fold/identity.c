@@ -102,6 +102,30 @@ static struct str read_proc(pid_t pid, const char *name, char *buf, size_t room)
 	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
 }
 
+bool identity_boot_is(struct str id)
+{
+	char buf[64];
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, buf, sizeof(buf)) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && id.n && str_starts((struct str){ buf, (size_t)n }, id);
+}
+
+static bool is_dead(char state)
+{
+	return state == 'Z' || state == 'X' || state == 'x';
+}
+
+bool identity_process_is(pid_t pid, uint64_t start_ticks)
+{
+	char buf[4096], state;
+	uint64_t ticks;
+
+	return identity_parse_stat(read_proc(pid, "stat", buf, sizeof(buf)), &state, &ticks) && !is_dead(state) && ticks == start_ticks;
+}
+
 bool identity_process_lived(pid_t pid, uint64_t sample_ns)
 {
 	uint64_t ticks, start, uptime = now(CLOCK_MONOTONIC), asleep = now(CLOCK_BOOTTIME) - uptime;
@@ -110,7 +134,7 @@ bool identity_process_lived(pid_t pid, uint64_t sample_ns)
 
 	if (hz <= 0 || sample_ns == 0 || !identity_parse_stat(read_proc(pid, "stat", buf, sizeof(buf)), &state, &ticks))
 		return false;
-	if (state == 'Z' || state == 'X' || state == 'x' || ticks > UINT64_MAX / SECOND)
+	if (is_dead(state) || ticks > UINT64_MAX / SECOND)
 		return false;
 	start = ticks * SECOND / (uint64_t)hz;
 	/* the start counts sleep of the machine, the sample does not: a process from before it looks younger than it is */

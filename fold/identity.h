@@ -21,6 +21,12 @@ bool identity_is_this_host(struct str hostname, struct str kernel_release);
  * the wall clock was set since: 10 s are allowed. */
 bool identity_is_this_boot(uint64_t wall_ns, uint64_t record_ns);
 
+/* Is this the boot with that id (/proc/sys/kernel/random/boot_id)? */
+bool identity_boot_is(struct str id);
+
+/* Is pid alive, and did it begin at that tick (field 22 of /proc/PID/stat)? */
+bool identity_process_is(pid_t pid, uint64_t start_ticks);
+
 /* Is pid alive, and did it begin before the sample was taken, in this boot? A zombie is not alive. */
 bool identity_process_lived(pid_t pid, uint64_t sample_ns);
 

@@ -197,6 +197,72 @@ static void put_processes(struct out *o, struct counts *c)
 		out_printf(o, "%-10s and %u more\n", "process", (unsigned)(n - TOP));
 }
 
+static void put_seconds(struct out *o, uint64_t ns)
+{
+	out_printf(o, "%llu.%03llu s", ull(ns / 1000000000u), ull(ns / 1000000u % 1000u));
+}
+
+static void put_window(struct out *o, const struct perfdata_info *info)
+{
+	const struct pj_window *w = &info->recorder.window;
+
+	out_printf(o, "%-10s %llu, from %llu.%09llu", "window", ull(w->serial), ull(w->begin / 1000000000u), ull(w->begin % 1000000000u));
+	put_wall(o, info, w->begin);
+	if (w->end != UINT64_MAX && w->end >= w->begin) {
+		out_text(o, ", planned for ");
+		put_seconds(o, w->end - w->begin);
+	}
+	out_char(o, '\n');
+}
+
+/* Each number that is not 0. */
+static void put_loss(struct out *o, const struct pj_loss *l)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} losses[] = { { l->samples, "samples" }, { l->records, "records of processes" }, { l->throttled, "times throttled" },
+		       { l->unknown, "samples of unknown processes" }, { l->late, "records too late" },
+		       { l->depth, "callchains cut at the kernel's limit" } };
+	bool any = false;
+
+	out_printf(o, "%-10s ", "loss");
+	for (size_t i = 0; i < countof(losses); i++) {
+		if (!losses[i].n)
+			continue;
+		out_printf(o, "%s%llu %s", any ? ", " : "", ull(losses[i].n), losses[i].what);
+		any = true;
+	}
+	out_printf(o, "%s; rings were up to %llu.%llu %% full\n", any ? "" : "none", ull(l->ring_high / 10), ull(l->ring_high % 10));
+}
+
+/* What pjrecord says of its windows. */
+static void put_recorder(struct out *o, const struct perfdata_info *info)
+{
+	const struct recorder *r = &info->recorder;
+	size_t elsewhere = 0;
+
+	if (!r->is)
+		return;
+	put_line(o, "pjrecord", r->version);
+	put_line(o, "boot", r->boot);
+	if (r->has_window)
+		put_window(o, info);
+	for (size_t i = 0; i < r->nidle; i++) {
+		out_printf(o, "%-10s cpu %u, ", "idle", (unsigned)r->idle[i].cpu);
+		put_seconds(o, r->idle[i].ns);
+		out_char(o, '\n');
+	}
+	if (r->has_loss)
+		put_loss(o, &r->loss);
+	for (size_t i = 0; i < r->nprocesses; i++)
+		elsewhere += r->process[i].flags & PJ_PROCESS_ELSEWHERE;
+	if (r->nprocesses)
+		out_printf(o, "%-10s %zu, %zu of them in other mount namespaces\n", "processes", r->nprocesses, elsewhere);
+	for (size_t i = 0; i < r->nkallsyms; i++)
+		put_line(o, "kallsyms", r->kallsyms[i]);
+}
+
 static void put_info(struct out *o, const char *name, struct counts *c, struct perfdata *data)
 {
 	const struct perfdata_info *info = perfdata_info(data);
@@ -209,6 +275,7 @@ static void put_info(struct out *o, const char *name, struct counts *c, struct p
 	put_line(o, "host", info->host);
 	put_line(o, "kernel", info->kernel);
 	put_line(o, "perf", info->version);
+	put_recorder(o, info);
 	put_line(o, "machine", info->arch);
 	put_line(o, "cpu", info->cpu);
 	if (info->cpus)

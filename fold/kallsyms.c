@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define LINE_MAX_BYTES 4096
 #define TEXT_LIMIT ((size_t)1 << 30) /* a kernel with everything has 15 MB */
@@ -101,7 +102,7 @@ static size_t add_lines(struct builder *b, struct str text)
 }
 
 /* NULL, or why fd's text is of no use. */
-static const char *read_lines(struct builder *b, int fd)
+static const char *read_lines(struct builder *b, gzFile in)
 {
 	static const char too_much[] = "too large for a copy of /proc/kallsyms";
 	char *buf = mem_alloc(1, 64 * 1024);
@@ -110,13 +111,13 @@ static const char *read_lines(struct builder *b, int fd)
 
 	text_char(&b->t.names, 0);
 	for (;;) {
-		ssize_t got = read(fd, buf + kept, 64 * 1024 - kept);
+		int got = gzread(in, buf + kept, (unsigned)(64 * 1024 - kept)), damage = Z_OK;
 		size_t used;
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			why = strerror(errno);
+		if (got <= 0)
+			gzerror(in, &damage);
+		if (damage != Z_OK)
+			why = damage == Z_ERRNO ? strerror(errno) : "damaged";
 		if (got <= 0)
 			break;
 		total += (size_t)got;
@@ -152,17 +153,21 @@ static const char *judge(const struct builder *b)
 	return b->t.n ? NULL : b->hidden ? hidden : "no symbols in it";
 }
 
-static const char *read_table(const char *path, struct ksyms *table)
+/* Takes fd over. Bytes that are not packed pass through zlib as they are. */
+static const char *read_table(int fd, struct ksyms *table)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct builder b = { 0 };
 	struct stat st;
-	const char *why;
+	const char *why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? NULL : "not a regular file";
+	gzFile in = why ? NULL : gzdopen(fd, "rb");
 
-	if (fd < 0)
-		return strerror(errno);
-	why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? read_lines(&b, fd) : "not a regular file";
-	close(fd);
+	if (!in) {
+		close(fd);
+		return why ? why : "out of memory";
+	}
+	gzbuffer(in, 64 * 1024);
+	why = read_lines(&b, in);
+	gzclose_r(in);
 	if (!why)
 		why = judge(&b);
 	if (why) {
@@ -175,6 +180,24 @@ static const char *read_table(const char *path, struct ksyms *table)
 	return NULL;
 }
 
+static const char *read_path(const char *path, struct ksyms *table)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 ? strerror(errno) : read_table(fd, table);
+}
+
+struct kallsyms *kallsyms_open_file(int fd, const char **why)
+{
+	struct kallsyms *k = mem_alloc(sizeof(*k), 1);
+
+	*why = read_table(fd, &k->table);
+	if (!*why)
+		return k;
+	kallsyms_close(k);
+	return NULL;
+}
+
 struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **why)
 {
 	struct kallsyms *k = mem_alloc(sizeof(*k), 1);
@@ -184,7 +207,7 @@ struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **wh
 	k->cache = cache ? kallcache_open() : NULL;
 	if (k->cache)
 		return k;
-	*why = read_table(k->file, &k->table);
+	*why = read_path(k->file, &k->table);
 	if (*why) {
 		kallsyms_close(k);
 		return NULL;
@@ -336,7 +359,7 @@ static bool leave_cache(struct kallsyms *k)
 {
 	struct ksyms live;
 
-	if (read_table(k->file, &live))
+	if (read_path(k->file, &live))
 		return false;
 	kallcache_close(k->cache);
 	k->cache = NULL;

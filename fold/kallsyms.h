@@ -22,6 +22,9 @@ struct kallsyms_options {
 /* NULL and *why: "kernel.kptr_restrict hides addresses", "no such file", ... */
 struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **why);
 
+/* A copy, also packed with gzip. Takes fd over. */
+struct kallsyms *kallsyms_open_file(int fd, const char **why);
+
 /* Kernel addresses as sampled. relocate: what has to be added to kallsyms' addresses (KASLR of another boot), usually 0;
  * modules are not relocated. Answers as symbols.h says; modules[i] receives an intern id of "[module]" or 0 for the core
  * kernel (modules may be NULL). */

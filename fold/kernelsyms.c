@@ -48,20 +48,70 @@ static bool kept_path(const struct kernelsyms_options *o, const char *dir, bool 
 	return true;
 }
 
+static void ask_table(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
+		      struct intern *names, uint32_t *modules)
+{
+	uint64_t here = o->address ? kallsyms_address(k, o->symbol) : 0;
+
+	kallsyms_resolve(k, here ? (int64_t)(o->address - here) : 0, q, n, names, modules);
+	kallsyms_close(k);
+}
+
 static const char *ask_kallsyms(const struct kernelsyms_options *o, const char *file, struct symbols_query *q, size_t n,
 				struct intern *names, uint32_t *modules)
 {
 	struct kallsyms_options ko = { .cache = true, .file = file };
 	const char *why;
 	struct kallsyms *k = kallsyms_open(&ko, &why);
-	uint64_t here;
 
 	if (!k)
 		return why;
-	here = o->address ? kallsyms_address(k, o->symbol) : 0;
-	kallsyms_resolve(k, here ? (int64_t)(o->address - here) : 0, q, n, names, modules);
-	kallsyms_close(k);
+	ask_table(o, k, q, n, names, modules);
 	return NULL;
+}
+
+/* What has no answer yet is asked apart. Returns how much that is. */
+static size_t ask_rest(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n, struct intern *names,
+		       uint32_t *modules)
+{
+	struct symbols_query *rest = mem_alloc(sizeof(*rest), n + 1);
+	uint32_t *module = mem_alloc(sizeof(*module), n + 1);
+	size_t *of = mem_alloc(sizeof(*of), n + 1), open = 0, left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!q[i].name) {
+			of[open] = i;
+			rest[open++].address = q[i].address;
+		}
+	ask_table(o, k, rest, open, names, module);
+	for (size_t i = 0; i < open; i++) {
+		q[of[i]] = rest[i];
+		modules[of[i]] = module[i];
+		left += !rest[i].name;
+	}
+	free(of);
+	free(module);
+	free(rest);
+	return left;
+}
+
+/* The snapshots of pjrecord, newest first: of a module that was unloaded, an older one tells. */
+static const char *ask_snapshots(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
+				 uint32_t *modules)
+{
+	const char *why = "none is kept";
+	bool found = false;
+	size_t left = n;
+
+	for (size_t i = 0; o->attic && i < o->attic->who->nkallsyms && left; i++) {
+		int fd = attic_kernel(o->attic, i);
+		struct kallsyms *k = fd >= 0 ? kallsyms_open_file(fd, &why) : NULL;
+
+		if (k)
+			left = ask_rest(o, k, q, n, names, modules);
+		found = found || k;
+	}
+	return found ? NULL : why;
 }
 
 /* perf record keeps a copy of it. */
@@ -177,6 +227,8 @@ const char *kernelsyms_resolve(const struct kernelsyms_options *o, struct symbol
 		ask_named(o, q, n, names, modules);
 		return NULL;
 	}
+	if (!ask_snapshots(o, q, n, names, modules))
+		return NULL;
 	if (o->as_perf && !ask_vmlinux(o, q, n, names))
 		return NULL;
 	if (is_running(o))

@@ -2,7 +2,7 @@
 /*
  * kernelsyms.h - which table has the names of the recorded kernel, and what they are.
  *
- * The table of the running kernel when it is the recorded one; perf's copy of kallsyms by build-id; the kernel's own ELF file,
+ * The snapshots that a window of pjrecord names; the table of the running kernel when it is the recorded one; perf's copy of kallsyms by build-id; the kernel's own ELF file,
  * vmlinux, by build-id. A kernel is moved to another place at every start: where a symbol was, as the recording tells, relates
  * its addresses to those of a table.
  */
@@ -10,10 +10,12 @@
 #define PJ_KERNELSYMS_H
 
 #include "elfsyms.h"
+#include "attic.h"
 
 struct kernelsyms_options {
 	const char *file;   /* --kallsyms: a copy of kallsyms, or a vmlinux; or NULL */
 	const char *symfs;  /* folder that holds the files of the recorded machine, or NULL */
+	const struct attic *attic; /* what pjrecord kept is asked first; or NULL */
 	bool as_perf;       /* vmlinux first */
 	bool here;          /* recorded on this host, as far as its name and release tell */
 	struct str release; /* of the kernel */

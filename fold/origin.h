@@ -17,6 +17,7 @@ struct origin {
 	bool boot; /* and since it was started last: processes and what they left in /tmp are those */
 	uint64_t first_ns; /* time of the first record */
 	struct str release; /* of the kernel; lives as long as the recording */
+	const struct recorder *recorder; /* of the recording; knows processes by their start, if it is pjrecord's */
 };
 
 /* in: the recording, still open. first, last: times of its records. */

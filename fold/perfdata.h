@@ -13,6 +13,7 @@
 #ifndef PJ_PERFDATA_H
 #define PJ_PERFDATA_H
 
+#include "recorder.h"
 #include "elfsyms.h"
 #include "in.h"
 
@@ -83,6 +84,7 @@ struct perfdata_info {
 	int32_t clock;   /* clockid of the times, -1: perf's own */
 	uint64_t clock_wall, clock_record; /* the same moment on both clocks, ns */
 	bool has_clock_data, pipe, compressed, unfinished; /* unfinished: the recorder did not end it */
+	struct recorder recorder; /* what pjrecord adds */
 };
 
 struct perfdata_build_id {

@@ -171,7 +171,7 @@ bool perffeatures_wants(unsigned feature)
 				       1ull << FEATURE_EVENT_DESC | 1ull << FEATURE_SAMPLE_TIME | 1ull << FEATURE_COMPRESSED |
 				       1ull << FEATURE_CLOCK_DATA;
 
-	return feature < 64 && wanted >> feature & 1;
+	return feature == FEATURE_PJ_START || feature == FEATURE_PJ_END || (feature < 64 && wanted >> feature & 1);
 }
 
 const char *perffeatures_read(struct perffeatures *f, struct perfevents *e, unsigned feature, struct str body)
@@ -204,6 +204,8 @@ const char *perffeatures_read(struct perffeatures *f, struct perfevents *e, unsi
 	case FEATURE_COMPRESSED:
 		f->info.compressed = true;
 		return NULL;
+	case FEATURE_PJ_START: case FEATURE_PJ_END:
+		return recorder_read(&f->info.recorder, &f->text, body);
 	default:
 		return NULL;
 	}
@@ -212,6 +214,7 @@ const char *perffeatures_read(struct perffeatures *f, struct perfevents *e, unsi
 void perffeatures_free(struct perffeatures *f)
 {
 	free(f->build_id);
+	recorder_free(&f->info.recorder);
 	arena_free(&f->text);
 	*f = (struct perffeatures){ 0 };
 }

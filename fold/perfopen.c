@@ -143,19 +143,19 @@ static void read_feature(struct perfdata *p, unsigned feature, struct perf_secti
 	free(body);
 }
 
-static bool has_feature(const struct perf_file_header *h, unsigned feature)
+static bool has_feature(const uint64_t features[4], unsigned feature)
 {
-	return h->features[feature / 64] >> feature % 64 & 1;
+	return features[feature / 64] >> feature % 64 & 1;
 }
 
-static void read_features(struct perfdata *p, const struct perf_file_header *h, uint64_t file_size)
+/* The table at that place: a section for each bit. */
+static void read_features(struct perfdata *p, const uint64_t features[4], uint64_t at, uint64_t file_size)
 {
-	uint64_t at = h->data.offset + h->data.size;
 	struct perf_section s;
 	char entry[sizeof(s)];
 
 	for (unsigned i = 0; i < FEATURES; i++) {
-		if (!has_feature(h, i))
+		if (!has_feature(features, i))
 			continue;
 		if (in_pread(p->in, entry, sizeof(entry), at) < sizeof(entry)) {
 			reader_bad(p, at, "the table of features is cut");
@@ -166,6 +166,20 @@ static void read_features(struct perfdata *p, const struct perf_file_header *h, 
 			read_feature(p, i, s, file_size);
 		at += sizeof(s);
 	}
+}
+
+/* What pjrecord, which was killed, wrote in front of the data: common/pjsection.h. Old perf has something else there. */
+static void read_early_features(struct perfdata *p, const struct perf_file_header *h, uint64_t file_size)
+{
+	uint64_t features[4] = { 0 };
+	struct perf_section s = h->event_types;
+
+	if (s.size < sizeof(features) || s.offset > h->data.offset || s.size != h->data.offset - s.offset)
+		return;
+	if (in_pread(p->in, (char *)features, sizeof(features), s.offset) < sizeof(features))
+		reader_bad(p, s.offset, "what is in front of the data is cut");
+	else if (has_feature(features, FEATURE_PJ_START))
+		read_features(p, features, s.offset + sizeof(features), file_size);
 }
 
 static void open_file(struct perfdata *p)
@@ -187,7 +201,7 @@ static void open_file(struct perfdata *p)
 	if (h.size < PERF_OLD_FILE_HEADER || h.data.offset < PERF_OLD_FILE_HEADER || h.data.offset > INNER / 2 ||
 	    h.data.size > INNER / 2)
 		die_at(place_of(p->in), "perf.data with a damaged header");
-	if (has_feature(&h, FEATURE_DIR_FORMAT))
+	if (has_feature(h.features, FEATURE_DIR_FORMAT))
 		die_at(place_of(p->in), "part of a directory of perf record --threads: perf script -i DIRECTORY |");
 	read_attrs(p, &h, file_size);
 	info->unfinished = h.data.size == 0 || h.data.offset + h.data.size > file_size;
@@ -195,7 +209,9 @@ static void open_file(struct perfdata *p)
 	p->raw = (struct bytes){ .more = more_of_file, .from = p,
 				 .end = info->unfinished ? file_size : h.data.offset + h.data.size };
 	if (!info->unfinished)
-		read_features(p, &h, file_size);
+		read_features(p, h.features, h.data.offset + h.data.size, file_size);
+	else
+		read_early_features(p, &h, file_size);
 }
 
 /* Up to where the samples begin, so that the events are known. */

@@ -81,14 +81,18 @@ static bool is_jitdump(struct str path)
 static int open_jitdump(const struct places *p, const struct perfdata_record *r, const struct origin *origin, char *path, size_t room)
 {
 	pid_t live = origin_process(origin, r->pid, r->has_time ? r->time : 0);
-	int n = snprintf(path, room, "%s%.*s", p->symfs ? p->symfs : "", (int)r->mmap.path.n, r->mmap.path.p);
-	int fd = -1;
+	int n, fd = p->attic ? attic_jit(p->attic, r->pid, "dump") : -1;
 
+	if (fd >= 0) {
+		attic_name(p->attic, r->pid, "dump", path, room);
+		return fd;
+	}
+	n = snprintf(path, room, "%s%.*s", p->symfs ? p->symfs : "", (int)r->mmap.path.n, r->mmap.path.p);
 	if (n < 0 || (size_t)n >= room)
 		return -1;
 	if (live && !p->symfs)
 		fd = dsofiles_open_inside(live, r->mmap.path);
-	if (fd < 0 && (p->symfs || origin->boot))
+	if (fd < 0 && (p->symfs || (origin->boot && !recorder_elsewhere(origin->recorder, r->pid))))
 		return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	snprintf(path, room, "/proc/%d/root%.*s", (int)live, (int)r->mmap.path.n, r->mmap.path.p);
 	return fd;

@@ -8,6 +8,7 @@
 #ifndef PJ_PLACES_H
 #define PJ_PLACES_H
 
+#include "attic.h"
 #include "damage.h"
 #include "origin.h"
 #include "sites.h"
@@ -16,6 +17,7 @@ struct places {
 	struct addrspace *as;
 	struct sites *sites;
 	const char *symfs;
+	const struct attic *attic; /* of pjrecord, or NULL */
 	bool addresses;  /* where nothing will be known, addresses are told apart all the same */
 	bool jit_clock;  /* times are those of jitdumps, too */
 	struct place_known *known;

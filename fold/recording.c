@@ -24,6 +24,7 @@ struct recording {
 	struct callchain callchain;
 	struct deferred deferred;
 	struct origin origin;
+	struct attic attic;
 	uint64_t first_ns, last_ns;
 	uint32_t threads_dso;
 	struct walk walk;
@@ -588,7 +589,8 @@ static void read_pods(struct recording *f)
 static void name_and_add(struct recording *f, struct samples *p)
 {
 	struct resolve_options o = {
-		.as_perf = f->o->as_perf, .inlined = f->o->inlined, .kallsyms = f->o->kallsyms, .symfs = f->o->symfs, .threads = f->o->threads,
+		.as_perf = f->o->as_perf, .inlined = f->o->inlined, .kallsyms = f->o->kallsyms, .symfs = f->o->symfs,
+		.attic = f->o->as_perf ? NULL : &f->attic, .threads = f->o->threads,
 		.names = f->o->samples->names, .canonical = f->o->samples->comm == COMM_CANONICAL,
 	};
 	struct resolved names;
@@ -631,6 +633,7 @@ static void begin(struct recording *f, const struct in *in, struct samples *p)
 	samples_init(&f->samples, &f->samples_options);
 	f->walk.symfs = f->o->symfs;
 	f->walk.as_perf = f->o->as_perf;
+	f->walk.attic = f->o->as_perf ? NULL : &f->attic;
 	f->samples.chosen = p->chosen;
 	f->samples.event_key = p->event_key;
 	f->samples.event_name = p->event_name;
@@ -640,7 +643,7 @@ static void begin(struct recording *f, const struct in *in, struct samples *p)
 			  f->o->by ? "--by" : "--only cgroup=", in->name);
 	addrspace_init(&f->as, f->o->as_perf);
 	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
-	f->places = (struct places){ .as = &f->as, .sites = &f->sites, .symfs = f->o->symfs,
+	f->places = (struct places){ .as = &f->as, .sites = &f->sites, .symfs = f->o->symfs, .attic = f->walk.attic,
 				     .addresses = f->o->samples->names.addresses };
 	f->callchain = (struct callchain){ .places = &f->places, .to = &f->samples, .as_perf = f->o->as_perf };
 }
@@ -652,6 +655,7 @@ void recording_read(const struct recording_options *o, struct in *in, struct sam
 	t->recordings++;
 	t->as_perf = o->as_perf;
 	f.data = perfdata_open(in);
+	attic_open(&f.attic, o->kept, in, &perfdata_info(f.data)->recorder);
 	begin(&f, in, p);
 	read_records(&f, in);
 	samples_merge_counts(p, &f.samples);
@@ -666,6 +670,7 @@ void recording_read(const struct recording_options *o, struct in *in, struct sam
 	samples_free(&f.samples);
 	sites_free(&f.sites);
 	addrspace_free(&f.as);
+	attic_close(&f.attic);
 	perfdata_close(f.data);
 }
 

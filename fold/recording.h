@@ -22,6 +22,7 @@ struct recording_options {
 	enum recording_root root;
 	bool as_perf, inlined; /* inlined: calls that were inlined are frames, too */
 	const char *kallsyms, *symfs;
+	const char *kept;    /* DIR of pjrecord; NULL: where the window lies */
 	enum containers_by by; /* not BY_NONE: an outermost frame for each */
 	uint64_t slice_ns;   /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
 	unsigned threads;

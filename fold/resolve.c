@@ -196,11 +196,13 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 {
 	const struct task *t = w->task;
 	struct dsofiles_options o = {
-		.elf = { .as_perf = t->o->as_perf }, .symfs = t->o->symfs, .local = t->origin->host,
+		.elf = { .as_perf = t->o->as_perf }, .symfs = t->o->symfs, .attic = t->o->attic, .local = t->origin->host,
 		.inlined = t->o->inlined ? &t->out->inlined[d - t->a->dso] : NULL,
 	};
 	struct dsofiles_query q = {
 		.path = d->path, .build_id = d->build_id, .live = origin_process(t->origin, d->pid, d->mapped_ns),
+		.numbers = { d->major, d->minor, d->inode, d->generation },
+		.elsewhere = t->o->attic && recorder_elsewhere(t->origin->recorder, d->pid),
 	};
 
 	enum resolve_why why = why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
@@ -268,8 +270,24 @@ static bool ask_map(struct worker *w, uint32_t dso, int fd, const char *path, pi
 	return good;
 }
 
+/* What pjrecord copied: the map as it was last, then what it was before. */
+static bool ask_attic_maps(struct worker *w, const struct dso *d, size_t n)
+{
+	static const char *const kinds[] = { "map", "map.1" };
+	const struct attic *k = w->task->o->attic;
+	uint32_t dso = (uint32_t)(d - w->task->a->dso);
+	bool found = false;
+	char name[192];
+
+	for (size_t i = 0; k && i < countof(kinds); i++) {
+		attic_name(k, d->pid, kinds[i], name, sizeof(name));
+		found = ask_map(w, dso, attic_jit(k, d->pid, kinds[i]), name, 0, n) || found;
+	}
+	return found;
+}
+
 /* The map that the process wrote in its own /tmp under its own number, then the one in ours. */
-static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why ask_live_maps(struct worker *w, const struct dso *d, size_t n)
 {
 	const struct task *t = w->task;
 	pid_t live = origin_process(t->origin, d->pid, d->mapped_ns), inner;
@@ -294,8 +312,30 @@ static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n
 	}
 	if (!live && kill((pid_t)d->pid, 0) == 0)
 		return WHY_ELSEWHERE; /* another process has the number now, and may have the file */
+	if (!t->o->as_perf && recorder_elsewhere(t->origin->recorder, d->pid))
+		return WHY_NO_MAP;    /* what has its number in our /tmp is somebody else's */
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
 	return ask_map(w, dso, open_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
+}
+
+static bool all_named(const struct worker *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!w->q[i].name)
+			return false;
+	return true;
+}
+
+/* While the process lives, its map may be newer than the last copy. */
+static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n)
+{
+	bool kept = ask_attic_maps(w, d, n);
+	enum resolve_why why;
+
+	if (kept && (all_named(w, n) || !origin_process(w->task->origin, d->pid, d->mapped_ns)))
+		return WHY_NOT_IN_TABLE;
+	why = ask_live_maps(w, d, n);
+	return kept ? WHY_NOT_IN_TABLE : why;
 }
 
 static enum resolve_why ask_kernel(struct worker *w, size_t n)
@@ -303,7 +343,7 @@ static enum resolve_why ask_kernel(struct worker *w, size_t n)
 	const struct task *t = w->task;
 	const struct addrspace *a = t->a;
 	struct kernelsyms_options o = {
-		.file = t->o->kallsyms, .symfs = t->o->symfs, .as_perf = t->o->as_perf, .here = t->origin->host,
+		.file = t->o->kallsyms, .symfs = t->o->symfs, .attic = t->o->attic, .as_perf = t->o->as_perf, .here = t->origin->host,
 		.release = t->origin->release, .symbol = a->kernel_symbol, .address = a->kernel_text,
 	};
 

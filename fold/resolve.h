@@ -11,6 +11,7 @@
 
 #include "damage.h"
 #include "dsofiles.h"
+#include "attic.h"
 #include "names.h"
 #include "origin.h"
 #include "sites.h"
@@ -21,6 +22,7 @@ struct resolve_options {
 	bool canonical;       /* of comms */
 	bool inlined;         /* inlined calls are frames, too */
 	const char *kallsyms; /* file, or NULL */
+	const struct attic *attic; /* of pjrecord, or NULL */
 	const char *symfs;    /* folder that holds the files of the recorded machine, or NULL */
 	unsigned threads;
 	struct names names;   /* options of it only */

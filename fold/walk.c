@@ -61,7 +61,7 @@ static int checked(int fd, const struct build_id *id)
 }
 
 /* perf's cache of files: ~/.debug/.build-id/xx/yyyy/elf */
-static int open_kept(const struct build_id *id)
+static int open_cached(const struct build_id *id)
 {
 	const char *home = getenv("HOME");
 	char path[4096], hex[2 * BUILD_ID_MAX + 1] = "";
@@ -73,7 +73,7 @@ static int open_kept(const struct build_id *id)
 	return n > 0 && (size_t)n < sizeof(path) ? dsofiles_open_path(path) : -1;
 }
 
-/* The file that was mapped: of the process while it lives, below --symfs, of this machine, of perf's cache. */
+/* The file that was mapped: what pjrecord kept of it, of the process while it lives, below --symfs, of this machine, of perf's cache. */
 static int open_mapped(struct walk *w, const struct dso *d, const struct origin *origin,
 		       const struct perfdata *data)
 {
@@ -86,11 +86,15 @@ static int open_mapped(struct walk *w, const struct dso *d, const struct origin 
 
 	if (n < 0 || (size_t)n >= sizeof(path) || d->path.n == 0 || d->path.p[0] != '/')
 		return -1;
+	if (w->attic)
+		fd = checked(attic_binary(w->attic, &id, &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }), &id);
+	if (fd >= 0)
+		return fd;
 	if (live && !w->symfs)
 		fd = checked(dsofiles_open_inside(live, d->path), &id);
 	if (fd < 0 && (w->symfs || origin->host || id.n))
 		fd = checked(dsofiles_open_path(path), &id);
-	return fd >= 0 ? fd : checked(open_kept(&id), &id);
+	return fd >= 0 ? fd : checked(open_cached(&id), &id);
 }
 
 static struct walk_table *table_of(struct walk *w, const struct addrspace *a, uint32_t dso, const struct origin *origin,

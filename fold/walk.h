@@ -13,6 +13,7 @@
 
 struct walk {
 	const char *symfs;
+	const struct attic *attic;  /* of pjrecord, or NULL */
 	bool as_perf;
 	struct buildids buildids;
 	struct walk_table *table; /* by DSO */

@@ -233,6 +233,8 @@ if "$perf" --version >/dev/null 2>&1; then
 		agrees zstd=1 sample=$sample events=1
 		agrees zstd=1 sample=$((sample | 0x10000)) events=3 rounds=9 cpus=4
 	done
+	agrees pj=1
+	agrees pj=1 pipe=1 events=2
 	agrees zstd=1 samples=1500 rounds=2
 	agrees zstd=1 pipe=1
 	echo "# $compared files were compared with $("$perf" --version)"
@@ -330,6 +332,18 @@ is "and all samples are there" "$(grep SAMPLE got)" "SAMPLE 480000"
 "$write" killed=1 >killed.data
 "$dump" --count killed.data >got 2>&1
 is "killed: all is read" "$(cat got)" "$("$write" desc=0 | "$dump" --count - | sed 's/ late 0/& unfinished/')"
+# what pjrecord writes in front of the data is there without what is behind it
+"$write" pj=1 >whole.data
+"$write" pj=1 killed=1 >killed.data
+pjfold --info whole.data >whole.info 2>err
+pjfold --info killed.data >killed.info 2>err
+for key in host kernel pjrecord boot window clock event; do
+	is "killed: $key is known" "$(grep "^$key " killed.info)" "$(grep "^$key " whole.info)"
+done
+ok "killed: not what is known at the end only" not grep -q '^loss\|^idle\|^kallsyms' killed.info
+truncate -s 1200 killed.data # the data begins behind
+pjfold --info killed.data >cut.info 2>err
+ok "killed before the data: the table is not cut, or told" sh -c 'grep -q "^window" cut.info || grep -q cut err'
 "$write" >f.data
 size=$(wc -c <f.data)
 whole=$("$dump" --count f.data | awk '/SAMPLE/ { print $2 }')

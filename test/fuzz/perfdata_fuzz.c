@@ -1,5 +1,5 @@
 /* perf.data: whatever the bytes are, what comes out lies inside of it, in order, and is not more than went in. */
-/* covers: fold/perfdata.c fold/perfopen.c fold/perfread.c fold/perfbytes.c fold/perforder.c fold/perfevents.c fold/perfrecords.c fold/perffeatures.c fold/perfzstd.c */
+/* covers: fold/perfdata.c fold/perfopen.c fold/perfread.c fold/perfbytes.c fold/perforder.c fold/perfevents.c fold/perfrecords.c fold/perffeatures.c fold/recorder.c fold/perfzstd.c */
 #include "fold/perfdata.h"
 
 #include "fuzz.h"

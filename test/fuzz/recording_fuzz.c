@@ -1,5 +1,5 @@
 /* perf.data into stacks: every sample that is counted is in the tree once, whatever the options; kinds of quality are parts of a whole. */
-/* covers: fold/recording.c fold/places.c fold/callchain.c fold/branches.c fold/deferred.c fold/addrspace.c fold/sites.c fold/walk.c */
+/* covers: fold/recording.c fold/places.c fold/callchain.c fold/branches.c fold/deferred.c fold/addrspace.c fold/sites.c fold/walk.c fold/attic.c */
 #include "fold/recording.h"
 #include "fold/perfdata.h"
 
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	const struct samples_options other = { .weight = WEIGHT_SAMPLES, .names = { .kinds = NAMES_ALL_KINDS, .addresses = true },
 					       .skip_after = skip, .nskip_after = 2, .collapse_recursion = true, .pid = true };
 	const struct samples_options wall = { .weight = WEIGHT_PERIOD, .select.from = { .set = true, .wall = true, .ns = 1 } };
-	char path[32], symfs[4096], kallsyms[4110];
+	char path[32], symfs[4096], kallsyms[4110], kept[4096];
 	volatile int fd = -1;
 
 	if (n < 8 || !perfdata_is((struct str){ (const char *)data, n }))
@@ -66,9 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (in.raw)
 		in_close(&in);
 	snprintf(symfs, sizeof(symfs), "%s/test/fuzz/symfs", getenv("PJ_TOP") ? getenv("PJ_TOP") : ".");
+	snprintf(kept, sizeof(kept), "%s/test/fuzz/kept", getenv("PJ_TOP") ? getenv("PJ_TOP") : ".");
 	snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", symfs);
 	if (!FUZZ_GUARD()) { /* no file of this machine is asked: what fuzzers find must be found again elsewhere */
-		read_as(path, (struct recording_options){ .samples = &plain, .symfs = symfs, .threads = 1, .root = ROOT_BOTH });
+		read_as(path, (struct recording_options){ .samples = &plain, .symfs = symfs, .kept = kept, .threads = 1, .root = ROOT_BOTH });
 		read_as(path, (struct recording_options){ .samples = &other, .symfs = symfs, .kallsyms = kallsyms,
 							   .as_perf = true, .threads = 2 });
 		read_as(path, (struct recording_options){ .samples = tells_clock(path) ? &wall : &plain, .symfs = symfs,

@@ -7,6 +7,7 @@
  *	pipe=0  zstd=0 (1: COMPRESSED, 2: COMPRESSED2, 3: with overflowing sizes)   rounds=4 (0: no FINISHED_ROUND)
  *	samples=40 (a round)  cpus=2  chain=6 (deepest)  attr=128 (size)  names=1  desc=1 (features)  seed=1
  *	mixed=0 (1: the events have different sample_types)  killed=0 (1: as kill -9 leaves it)  strange=0 (1: unknown records, features)
+ *	pj=0 (1: what pjrecord says beyond perf, what is known at the start in front of the data, too; 2: damaged)
  *	deferred=0 (1: callchains of user space come later)
  *	cgroups=0 (so many, of all shapes; with sample=0x2...)
  *	misled=0 (1: mappings without build-id are marked as if they had one, as Linux does while another recorder asks for build-ids)
@@ -14,6 +15,7 @@
  *	test/fuzz/symfs/usr/bin/worker)
  */
 #include "common/perfrecord.h"
+#include "common/pjsection.h"
 #include "text.h"
 #include "diag.h"
 
@@ -29,7 +31,7 @@ static struct {
 } option[] = { { "sample", 0x1e7 }, { "read", 4 }, { "idall", 1 }, { "events", 1 }, { "branch", 0 }, { "regs", 0xff0fff },
 	       { "pipe", 0 }, { "zstd", 0 }, { "rounds", 4 }, { "samples", 40 }, { "cpus", 2 }, { "chain", 6 },
 	       { "attr", 128 }, { "names", 1 }, { "desc", 1 }, { "seed", 1 }, { "mixed", 0 }, { "killed", 0 },
-	       { "strange", 0 }, { "deferred", 0 }, { "odd", 0 }, { "misled", 0 }, { "cgroups", 0 } };
+	       { "strange", 0 }, { "deferred", 0 }, { "odd", 0 }, { "misled", 0 }, { "cgroups", 0 }, { "pj", 0 } };
 
 static uint64_t opt(const char *name)
 {
@@ -761,6 +763,52 @@ static void feature_build_id(struct text *t)
 	}
 }
 
+static void put_item(struct text *t, uint32_t type, const void *p, size_t n)
+{
+	u32(t, type);
+	u32(t, opt("pj") == 2 && any(4) == 0 ? any(100) : n);
+	text_bytes(t, p, n);
+	for (; n % 8; n++)
+		text_char(t, 0);
+}
+
+static void put_string(struct text *t, uint32_t type, const char *s)
+{
+	put_item(t, type, s, strlen(s));
+}
+
+static bool put_recorder(struct text *t, bool at_start)
+{
+	static const struct pj_window window = { 5000000000, 9000000000, 7 };
+	static const struct pj_loss loss = { .samples = 3, .records = 1, .throttled = 2, .ring_high = 125, .depth = 9 };
+	struct pj_process p = { .start = 4711, .mount_ns = 4026531841 };
+	struct pj_idle idle = { 0 };
+
+	if (!opt("pj"))
+		return false;
+	if (at_start) {
+		put_string(t, PJ_ITEM_BOOT, opt("pj") == 2 ? "../../../../../../etc/passwd" : "01234567-89ab-cdef-0123-456789abcdef");
+		put_item(t, PJ_ITEM_WINDOW, &window, sizeof(window));
+		put_string(t, PJ_ITEM_VERSION, "0.1");
+		put_string(t, 4711, "of a newer one");
+		return true;
+	}
+	for (p.pid = 102; p.pid >= 100; p.pid--) { /* in no order; one of them twice */
+		p.inner_pid = p.pid - 99;
+		p.flags = p.pid == 101 ? PJ_PROCESS_ELSEWHERE : 0;
+		put_item(t, PJ_ITEM_PROCESS, &p, sizeof(p));
+	}
+	p = (struct pj_process){ .pid = 102, .start = 4712 };
+	put_item(t, PJ_ITEM_PROCESS, &p, sizeof(p));
+	for (; idle.cpu < opt("cpus"); idle.cpu++) {
+		idle.ns = 1500000000 + idle.cpu;
+		put_item(t, PJ_ITEM_IDLE, &idle, sizeof(idle));
+	}
+	put_item(t, PJ_ITEM_LOSS, &loss, sizeof(loss));
+	put_string(t, PJ_ITEM_KALLSYMS, opt("pj") == 2 ? "../kallsyms" : "kallsyms-01234567-89ab-cdef-0123-456789abcdef.1.gz");
+	return true;
+}
+
 static bool put_feature(struct text *t, unsigned feature)
 {
 	switch (feature) {
@@ -818,6 +866,8 @@ static bool put_feature(struct text *t, unsigned feature)
 		u32(t, 4);
 		u32(t, 4 << 20);
 		break;
+	case FEATURE_PJ_START: case FEATURE_PJ_END:
+		return put_recorder(t, feature == FEATURE_PJ_START);
 	case 200:
 		if (!opt("strange"))
 			return false;
@@ -830,6 +880,30 @@ static bool put_feature(struct text *t, unsigned feature)
 }
 
 /* ---- files --------------------------------------------------------------------------------------------------- */
+
+/* As pjrecord does it: bodies, then u64[4] of bits and the table of sections. */
+static struct perf_section put_early(struct text *t)
+{
+	uint64_t bits[4] = { 0 };
+	struct text table = { 0 };
+	struct perf_section all;
+
+	for (unsigned i = 0; i < FEATURES; i++) {
+		size_t start = t->n;
+
+		if (i == FEATURE_BUILD_ID || i == FEATURE_SAMPLE_TIME || i == FEATURE_PJ_END || !put_feature(t, i))
+			continue;
+		bits[i / 64] |= 1ull << i % 64;
+		u64(&table, start);
+		u64(&table, t->n - start);
+		align(t, 0);
+	}
+	all = (struct perf_section){ t->n, sizeof(bits) + table.n };
+	text_bytes(t, bits, sizeof(bits));
+	text_bytes(t, table.p, table.n);
+	text_free(&table);
+	return all;
+}
 
 static void put_file(struct text *t)
 {
@@ -858,6 +932,11 @@ static void put_file(struct text *t)
 		put_attr(t, e);
 		u64(t, ids + e * opt("cpus") * 8);
 		u64(t, opt("cpus") * 8);
+	}
+	if (opt("pj")) {
+		h.event_types = put_early(t);
+		h.data.offset = t->n;
+		memcpy(t->p, &h, sizeof(h));
 	}
 	text_bytes(t, data.p, data.n);
 	body.n = 0;

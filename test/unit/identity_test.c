@@ -54,6 +54,20 @@ static void check_host(void)
 	ok(identity_is_this_boot(now(CLOCK_REALTIME), now(CLOCK_MONOTONIC)), "this boot");
 	ok(!identity_is_this_boot(now(CLOCK_REALTIME) - 3600000000000u, now(CLOCK_MONOTONIC)), "another: wall time does not fit");
 	ok(!identity_is_this_boot(now(CLOCK_REALTIME), now(CLOCK_MONOTONIC) + 3600000000000u), "  it was up for longer");
+	ok(!identity_boot_is(STR("01234567-89ab-cdef-0123-456789abcdef")) && !identity_boot_is(STR("")), "another boot by its id");
+}
+
+static uint64_t own_start(void)
+{
+	char buf[4096], state;
+	uint64_t start = 0;
+	FILE *f = fopen("/proc/self/stat", "r");
+
+	if (f) {
+		identity_parse_stat((struct str){ buf, fread(buf, 1, sizeof(buf), f) }, &state, &start);
+		fclose(f);
+	}
+	return start;
 }
 
 static void check_processes(void)
@@ -66,6 +80,8 @@ static void check_processes(void)
 	ok(!identity_process_lived(getpid(), 0), "without a time");
 	ok(!identity_process_lived(0, 1) && !identity_process_lived(-1, 1), "no process");
 	ok(identity_inner_pid(getpid()) > 0, "its inner PID");
+	ok(identity_process_is(getpid(), own_start()), "this process, by its start");
+	ok(!identity_process_is(getpid(), own_start() + 1) && !identity_process_is(0, own_start()), "not by another");
 	child = fork();
 	if (child == 0)
 		_exit(0);

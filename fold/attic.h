@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attic.h - what pjrecord kept for the fold: symbols of binaries and of the kernel, maps of JITs (DIR/symbols, DIR/jit; pj(7)).
+ *
+ * DIR is that of the window: it lies in DIR/out or DIR/recording. So names are there when the container is gone, the machine
+ * was started again, or the reader may not ask it. What is not named by a build-id is named by boot and by the start of
+ * the process, so a number that was used again borrows nothing. Whoever could write to DIR could write the
+ * window, too; but all files are read as hostile ones, and only plain ones.
+ */
+#ifndef PJ_ATTIC_H
+#define PJ_ATTIC_H
+
+#include "elfsyms.h"
+#include "in.h"
+#include "recorder.h"
+
+struct attic {
+	int dir;                    /* DIR; -1: there is none */
+	const struct recorder *who; /* boot, processes */
+};
+
+/* dir: as the user says, or NULL: found from the place of in, a window of pjrecord. who stays the caller's. Dies when dir was named
+ * and is no folder. */
+void attic_open(struct attic *k, const char *dir, const struct in *in, const struct recorder *who);
+void attic_close(struct attic *k);
+
+/* All give a plain file, or -1 and errno. */
+
+/* A reduced ELF file: by build-id, else by the numbers in the mapping (of the recorded boot). */
+struct attic_numbers {
+	uint32_t major, minor;
+	uint64_t inode, generation;
+};
+int attic_binary(const struct attic *k, const struct build_id *id, const struct attic_numbers *n);
+
+int attic_vdso(const struct attic *k);
+
+/* kind: "map", "map.1" (what was before it), "dump". Only of a process of which it is told when it began. */
+int attic_jit(const struct attic *k, uint32_t pid, const char *kind);
+
+/* Its name below DIR, for people. */
+void attic_name(const struct attic *k, uint32_t pid, const char *kind, char *name, size_t room);
+
+/* The i-th snapshot of kallsyms, gzip, of those that the window names. */
+int attic_kernel(const struct attic *k, size_t i);
+
+#endif

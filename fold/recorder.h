@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recorder.h - what pjrecord says of a window, beyond perf: which boot, which process had a number, what was lost (pjsection.h).
+ *
+ * Bodies of the two features are read as far as they are whole; what is unknown is passed over, what is longer than known, too.
+ */
+#ifndef PJ_RECORDER_H
+#define PJ_RECORDER_H
+
+#include "arena.h"
+#include "pjsection.h"
+
+#define RECORDER_KERNELS 4
+
+struct recorder {
+	bool is;                 /* a window of pjrecord */
+	struct str boot;         /* 36 bytes of hexadecimal digits and '-', or empty */
+	struct str version;
+	struct str kallsyms[RECORDER_KERNELS]; /* names of files, without '/'; newest first */
+	size_t nkallsyms;
+	bool has_window, has_loss;
+	struct pj_window window;
+	struct pj_loss loss;
+	struct pj_process *process; /* by pid, then start */
+	size_t nprocesses;
+	struct pj_idle *idle;
+	size_t nidle;
+};
+
+/* One of the features; texts are copied into a. NULL, or why it was not understood. */
+const char *recorder_read(struct recorder *r, struct arena *a, struct str body);
+
+/* The process that had this number; NULL: it is not told, or several had it one after the other, so nobody can say which. */
+const struct pj_process *recorder_process(const struct recorder *r, uint32_t pid);
+
+/* Is it told that the paths of this process are not those of the recorded machine? Of several: of one of them. */
+bool recorder_elsewhere(const struct recorder *r, uint32_t pid);
+
+void recorder_free(struct recorder *r);
+
+#endif

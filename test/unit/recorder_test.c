@@ -1,0 +1,130 @@
+/* recorder_test - what pjrecord says of a window: items, damage, and which process had a number. */
+#include "fold/recorder.h"
+
+#include "tap.h"
+#include "text.h"
+
+#include <stdlib.h>
+
+static void item(struct text *t, uint32_t type, const void *p, size_t n)
+{
+	struct pj_item head = { type, (uint32_t)n };
+
+	text_bytes(t, &head, sizeof(head));
+	text_bytes(t, p, n);
+	while (t->n % 8)
+		text_char(t, 0);
+}
+
+static void process(struct text *t, uint32_t pid, uint64_t start, uint32_t flags)
+{
+	struct pj_process p = { .pid = pid, .start = start, .flags = flags };
+
+	item(t, PJ_ITEM_PROCESS, &p, sizeof(p));
+}
+
+#define BOOT "01234567-89ab-cdef-0123-456789abcdef"
+
+static void items(void)
+{
+	struct recorder r = { 0 };
+	struct arena a = { 0 };
+	struct text t = { 0 };
+	struct pj_window w = { 5, 7, 9 };
+	struct pj_idle idle = { .cpu = 3, .ns = 11 };
+	struct {
+		struct pj_loss known;
+		uint64_t newer;
+	} loss = { { .samples = 1, .depth = 2 }, 3 };
+
+	item(&t, 4711, "of a newer pjrecord", 19);
+	item(&t, PJ_ITEM_BOOT, BOOT, 36);
+	item(&t, PJ_ITEM_WINDOW, &w, 16); /* as an older one would have it */
+	item(&t, PJ_ITEM_LOSS, &loss, sizeof(loss));
+	item(&t, PJ_ITEM_IDLE, &idle, sizeof(idle));
+	item(&t, PJ_ITEM_VERSION, "0.9", 3);
+	item(&t, PJ_ITEM_KALLSYMS, "kallsyms-1.gz", 13);
+	process(&t, 7, 100, 0);
+	process(&t, 5, 90, PJ_PROCESS_ELSEWHERE);
+	process(&t, 9, 1, 0);
+	process(&t, 9, 2, PJ_PROCESS_ELSEWHERE);
+	process(&t, 8, 3, 0);
+	process(&t, 8, 3, 0);
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.is, "all items");
+	is_str(r.boot, STR(BOOT), "boot");
+	is_str(r.version, STR("0.9"), "version");
+	ok(r.has_window && r.window.begin == 5 && r.window.end == 7 && r.window.serial == 0, "a shorter window");
+	ok(r.has_loss && r.loss.samples == 1 && r.loss.depth == 2, "a longer loss");
+	ok(r.nidle == 1 && r.idle[0].cpu == 3 && r.idle[0].ns == 11, "idle");
+	ok(r.nkallsyms == 1, "kernel symbols");
+	is_str(r.kallsyms[0], STR("kallsyms-1.gz"), "their name");
+	is_u64(r.nprocesses, 6, "processes");
+	ok(recorder_process(&r, 7) && recorder_process(&r, 7)->start == 100, "one of them");
+	ok(!recorder_process(&r, 6) && !recorder_process(&r, 10) && !recorder_process(&r, 0), "others are not told");
+	ok(!recorder_process(&r, 9), "a number that two had is nobody's");
+	ok(recorder_process(&r, 8) && recorder_process(&r, 8)->start == 3, "one that is told twice is one");
+	ok(recorder_elsewhere(&r, 5) && recorder_elsewhere(&r, 9) && !recorder_elsewhere(&r, 7) && !recorder_elsewhere(&r, 4), "elsewhere");
+	/* the second feature adds to the first */
+	t.n = 0;
+	item(&t, PJ_ITEM_KALLSYMS, "kallsyms-0.gz", 13);
+	process(&t, 1, 1, 0);
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.nkallsyms == 2 && r.nprocesses == 7 && r.process[0].pid == 1, "in order again");
+	recorder_free(&r);
+	text_free(&t);
+	arena_free(&a);
+}
+
+static const char *read_one(uint32_t type, const char *text, struct recorder *r, struct arena *a)
+{
+	struct text t = { 0 };
+	const char *why;
+
+	*r = (struct recorder){ 0 };
+	item(&t, type, text, strlen(text));
+	why = recorder_read(r, a, text_view(&t));
+	text_free(&t);
+	return why;
+}
+
+static void hostile(void)
+{
+	struct recorder r = { 0 };
+	struct arena a = { 0 };
+	struct text t = { 0 };
+	size_t bad = 0;
+
+	ok(read_one(PJ_ITEM_BOOT, "../../../../../../../../../../etc/pas", &r, &a) && r.boot.n == 0, "a boot that leads elsewhere");
+	ok(read_one(PJ_ITEM_BOOT, "0123", &r, &a) && r.boot.n == 0, "too short");
+	ok(read_one(PJ_ITEM_KALLSYMS, "../kallsyms", &r, &a) && r.nkallsyms == 0, "a file elsewhere");
+	ok(read_one(PJ_ITEM_KALLSYMS, ".hidden", &r, &a) && r.nkallsyms == 0, "a hidden one");
+	ok(read_one(PJ_ITEM_KALLSYMS, "", &r, &a) && r.nkallsyms == 0, "none");
+	ok(!read_one(PJ_ITEM_KALLSYMS, "a", &r, &a) && r.nkallsyms == 1, "a short name");
+	item(&t, PJ_ITEM_BOOT, BOOT, 36);
+	process(&t, 1, 2, 0);
+	for (int i = 0; i < 100; i++)
+		item(&t, PJ_ITEM_KALLSYMS, "k", 1);
+	r = (struct recorder){ 0 };
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.nkallsyms == RECORDER_KERNELS, "more snapshots than anybody needs");
+	recorder_free(&r);
+	for (size_t n = 0; n < 120; n++) {
+		char *copy = mem_alloc(1, n + 1);
+
+		memcpy(copy, t.p, n);
+		bad += recorder_read(&r, &a, (struct str){ copy, n }) != NULL;
+		free(copy);
+		recorder_free(&r);
+	}
+	ok(bad > 80, "cut anywhere: told");
+	memset(t.p + 4, 0xff, 4);
+	ok(recorder_read(&r, &a, text_view(&t)) != NULL, "an item beyond all");
+	recorder_free(&r);
+	text_free(&t);
+	arena_free(&a);
+}
+
+int main(void)
+{
+	items();
+	hostile();
+	return done();
+}
