@@ -284,7 +284,7 @@ static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struc
 	}
 	if (f->tracing.n) {
 		put_header(&t, RECORD_TRACING_DATA, 16);
-		put_u32(&t, (uint32_t)f->tracing.n);
+		put_u32(&t, (uint32_t)((f->tracing.n + 7) & ~(size_t)7)); /* padding included */
 		put_u32(&t, 0);
 		text_str(&t, f->tracing);
 		pad(&t, 0, 8);

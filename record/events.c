@@ -5,6 +5,7 @@
 #include "diag.h"
 #include "hints.h"
 #include "rings.h"
+#include "tracefs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -131,6 +132,72 @@ static const struct known *find(struct str name)
 	return NULL;
 }
 
+/* ---- tracepoints --------------------------------------------------------------------------------------------- */
+
+static NORETURN void die_of_tracefs(struct str name)
+{
+	struct hint h = { .step = HINT_TRACEFS, .error = errno };
+	struct text t = { 0 }, of = { 0 };
+
+	text_str(&of, name);
+	text_char(&of, 0);
+	h.name = of.p;
+	hint_gather(&h.facts);
+	hint_text(&t, &h);
+	die("%.*s", (int)t.n, t.p);
+}
+
+static NORETURN void die_of_name(const char *dir, struct str name)
+{
+	struct text near = { 0 };
+
+	tracefs_nearest(dir, name, &near);
+	die_usage("-e: there is no tracepoint '%.*s' here%s%.*s", (int)name.n, name.p, near.n ? "; there is " : "",
+		  (int)near.n, near.n ? near.p : "");
+}
+
+/* "sched:sched_switch:u": both parts of the name may be patterns, which stand for an event each. */
+static void parse_tracepoint(struct events *e, struct str spec, const struct events_options *o)
+{
+	struct str modifiers = spec, system = str_cut(&modifiers, ':'), part = str_cut(&modifiers, ':');
+	struct str name = str_head(spec, system.n + 1 + part.n);
+	const char *dir = tracefs_dir();
+	size_t before = e->ntracepoints;
+
+	if (!dir)
+		die_of_tracefs(name);
+	if (!tracefs_find(dir, name, &e->tracepoint, &e->ntracepoints)) {
+		if (errno == ENOENT)
+			die_of_name(dir, name);
+		if (errno == E2BIG)
+			die_usage("-e: '%.*s' stands for more than %d tracepoints", (int)name.n, name.p, TRACEFS_MOST);
+		die_of_tracefs(name);
+	}
+	for (size_t i = before; i < e->ntracepoints; i++) {
+		const struct known k = { .type = PERF_TYPE_TRACEPOINT, .config = e->tracepoint[i].id };
+		struct perf_event_attr a = common_attr(&k, o);
+		struct text full = { 0 };
+
+		a.sample_type |= PERF_SAMPLE_RAW;
+		take_modifiers(&a, modifiers, spec);
+		text_add(&full, e->tracepoint[i].name);
+		if (modifiers.n)
+			text_printf(&full, ":%.*s", (int)modifiers.n, modifiers.p);
+		add_event(e, &a, text_view(&full));
+		text_free(&full);
+	}
+}
+
+static void describe_tracepoints(struct events *e)
+{
+	const char *dir = tracefs_dir();
+
+	if (!dir || !tracefs_describe(dir, e->tracepoint, e->ntracepoints, &e->tracing))
+		die_of_tracefs(str_of(e->tracepoint[0].name));
+}
+
+/* ---- a list -------------------------------------------------------------------------------------------------- */
+
 static void parse_one(struct events *e, struct str spec, const struct events_options *o)
 {
 	struct str modifiers = spec, name = str_cut(&modifiers, ':');
@@ -147,9 +214,13 @@ static void parse_one(struct events *e, struct str spec, const struct events_opt
 	}
 	if (!k && name.n > 1 && name.p[0] == 'r' && str_hex(str_from(name, 1), &raw.config))
 		k = &raw;
+	if (!k && modifiers.n) {
+		parse_tracepoint(e, spec, o);
+		return;
+	}
 	if (!k)
 		die_usage(
-			"-e: '%.*s' is no event that pjrecord knows: cpu-clock, cycles, page-faults, context-switches, ..., or r1a8",
+			"-e: '%.*s' is no event that pjrecord knows: cpu-clock, cycles, page-faults, context-switches, ..., sched:sched_switch, r1a8",
 			(int)spec.n, spec.p);
 	a = common_attr(k, o);
 	take_modifiers(&a, modifiers, spec);
@@ -169,6 +240,8 @@ void events_parse(struct events *e, const char *list, const struct events_option
 	}
 	if (!e->n)
 		die_usage("-e: no event");
+	if (e->ntracepoints)
+		describe_tracepoints(e);
 }
 
 void events_free(struct events *e)
@@ -176,5 +249,7 @@ void events_free(struct events *e)
 	for (size_t i = 0; i < e->n; i++)
 		free((void *)(uintptr_t)e->event[i].name);
 	free(e->event);
+	tracefs_free(e->tracepoint, e->ntracepoints);
+	text_free(&e->tracing);
 	*e = (struct events){ 0 };
 }

@@ -72,6 +72,18 @@ static void opt_pids(void *to, const char *value, const char *name)
 	}
 }
 
+/* Given more than once, all of them. */
+static void opt_events(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	struct text t = { 0 };
+
+	(void)name;
+	text_printf(&t, "%s,%s", r->events ? r->events : "", value);
+	text_char(&t, 0);
+	r->events = t.p; /* until the end */
+}
+
 /* A path as it is, or below the mount point of the hierarchy that perf events use. */
 static char *cgroup_dir(struct str name)
 {
@@ -167,6 +179,7 @@ static void check(struct request *r, bool in_windows)
 {
 	if (r->host + (r->npids > 0) + (r->ncgroups > 0) > 1 || ((r->host || r->npids || r->ncgroups) && r->command))
 		die_usage("-a, -p, -G and a command are four ways to say whom to record: one at a time");
+	r->events = r->events ? r->events : "auto";
 	r->dir = r->dir ? r->dir : ".";
 	r->seconds = r->seconds == UINT64_MAX ? 30 : r->seconds;
 	if (!r->seconds || r->seconds > 86400)
@@ -192,10 +205,10 @@ void record_parse(struct request *r, int argc, char **argv)
 		{ 'G', "cgroup", "NAME,...", OPT_CALL, r, opt_cgroups,
 		  "these cgroups: a path, or a name below /sys/fs/cgroup" },
 		{ 'F', "frequency", "HZ", OPT_U64, &r->frequency, NULL, "samples a second and busy CPU (303)" },
-		{ 'e', "event", "EVENT,...", OPT_STR, &r->events, NULL,
-		  "what to sample (auto: cycles, or cpu-clock where there is no PMU)" },
+		{ 'e', "event", "EVENT,...", OPT_CALL, r, opt_events,
+		  "what to sample: auto (cycles, or cpu-clock without a PMU), page-faults, sched:*, ..." },
 		{ 'c', "count", "N", OPT_U64, &r->period, NULL,
-		  "of events that are counted, such as page-faults, each Nth (1)" },
+		  "of events that are counted, such as page-faults and tracepoints, each Nth (1)" },
 		{ 0, "idle", NULL, OPT_FLAG, &r->idle, NULL, "also samples of idle CPUs" },
 		{ 'w', "window", "SECONDS", OPT_U64, &r->seconds, NULL, "length of a window (30)" },
 		{ 'd', "dir", "DIR", OPT_STR, &r->dir, NULL, "windows go to DIR/out/EPOCH.data (.)" },
@@ -234,13 +247,9 @@ void record_parse(struct request *r, int argc, char **argv)
 	};
 	size_t command = behind_dashes(argc, argv);
 
-	*r = (struct request){ .events = "auto",
-			       .frequency = 303,
-			       .seconds = UINT64_MAX,
-			       .min_free = 0.05,
-			       .max_lost = -1,
-			       .keep = true,
-			       .cmdline = true };
+	*r = (struct request){
+		.frequency = 303, .seconds = UINT64_MAX, .min_free = 0.05, .max_lost = -1, .keep = true, .cmdline = true
+	};
 	r->argv = mem_alloc(sizeof(*r->argv), (size_t)argc + 1);
 	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));
 	take_operands(r, opt_parse(&tool, argc, argv), command);

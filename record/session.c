@@ -197,9 +197,10 @@ static void write_text(struct session *s)
 	s->text.n = 0;
 }
 
+/* What ticks also ticks in idle CPUs; what is counted was done there. */
 static bool wanted(struct session *s, const struct ring_sample *r)
 {
-	if (r->pid == 0 && r->tid == 0 && !s->o.idle) {
+	if (r->pid == 0 && r->tid == 0 && !s->o.idle && s->event[r->event - 1].attr.freq) {
 		s->totals.idle_samples++;
 		return false;
 	}

@@ -138,6 +138,13 @@ static bool step_down(struct perf_event_attr *a)
 	return false;
 }
 
+/* Happens in the kernel only: without it nothing would be left. */
+static bool in_kernel(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_TRACEPOINT ||
+	       (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS));
+}
+
 /* What needs more permission than the rest. */
 static bool ask_for_less(struct sources *s, struct perf_event_attr *a)
 {
@@ -145,7 +152,7 @@ static bool ask_for_less(struct sources *s, struct perf_event_attr *a)
 		return a->namespaces = 0, true;
 	if (a->ksymbol || a->bpf_event)
 		return a->ksymbol = a->bpf_event = 0, true;
-	if (a->exclude_kernel || (s->o.target != TARGET_THREADS && s->o.target != TARGET_COMMAND))
+	if (a->exclude_kernel || in_kernel(a) || (s->o.target != TARGET_THREADS && s->o.target != TARGET_COMMAND))
 		return false;
 	s->without_kernel = true;
 	return a->exclude_kernel = a->exclude_hv = 1, true;
