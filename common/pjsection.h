@@ -29,7 +29,8 @@ enum pj_item_type {
 	PJ_ITEM_PROCESS,   /* struct pj_process, one each that was sampled; in END */
 	PJ_ITEM_IDLE,      /* struct pj_idle, one each CPU; in END */
 	PJ_ITEM_LOSS,      /* struct pj_loss; in END */
-	PJ_ITEM_VERSION    /* text: version of pjrecord; in START */
+	PJ_ITEM_VERSION,   /* text: version of pjrecord; in START */
+	PJ_ITEM_OFFCPU     /* struct pj_offcpu, of a recording with --off-cpu; in END */
 };
 
 struct pj_window {
@@ -60,6 +61,18 @@ struct pj_loss {
 	uint64_t late;           /* records that came after later ones had been written */
 	uint64_t ring_high;      /* fullest ring, in 1/1000 */
 	uint64_t depth;          /* samples whose callchain reached the kernel's limit */
+};
+
+/* Times off the CPU, within the window: how often, and ns. Together with the time on the CPU they are that of the threads. */
+struct pj_offcpu {
+	uint64_t blocked, blocked_ns;     /* samples of the event offcpu-time, one more for each border within */
+	uint64_t preempted, preempted_ns; /* and of offcpu-time-preempted */
+	uint64_t brief, brief_ns;         /* shorter than was asked for: not in the file */
+	uint64_t unknown, unknown_ns;     /* records were lost: not in the file, an upper limit */
+	uint64_t bare, bare_ns;           /* without callchain: not in the file */
+	uint64_t before, before_ns;       /* threads that were off when the recording began, until they came back: not in the file */
+	uint64_t never;                   /* and those that did not come back; 0: not known, or not the last window */
+	uint64_t lost;                    /* records of switches that the kernel had no room for */
 };
 
 #endif

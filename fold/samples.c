@@ -106,7 +106,7 @@ struct str samples_unit(const struct samples *p, enum samples_weight weight)
 	if (weight_kind(weight, name) == WEIGHT_SAMPLES)
 		return STR("samples");
 	name = str_cut(&name, ':');
-	if (str_eq(name, STR("cpu-clock")) || str_eq(name, STR("task-clock")) || str_eq(name, STR("offcpu-time")))
+	if (str_eq(name, STR("cpu-clock")) || str_eq(name, STR("task-clock")) || str_starts(name, STR("offcpu-time")))
 		return STR("ns");
 	return name.n ? name : STR("periods");
 }

@@ -83,6 +83,8 @@ static struct perf_event_attr common_attr(const struct known *k, const struct ev
 		a.sample_freq = o->frequency;
 	} else {
 		a.sample_period = o->period ? o->period : 1;
+		if (a.sample_period > 1)
+			a.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD; /* rings.h */
 	}
 	if (k->type == SW && k->config == PERF_COUNT_SW_CPU_CLOCK)
 		a.exclude_idle = !o->idle; /* others stop with the CPU, or cannot tell */
@@ -107,6 +109,10 @@ static void take_modifiers(struct perf_event_attr *a, struct str m, struct str s
 			die_usage("-e: '%.*s': behind the colon may stand u (user space) or k (kernel)", (int)spec.n,
 				  spec.p);
 	}
+	if (user && !kernel && a->type == SW &&
+	    (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS))
+		die_usage("-e: '%.*s': threads are switched in the kernel only, so nothing would be left", (int)spec.n,
+			  spec.p);
 	if (user && !kernel)
 		a->exclude_kernel = a->exclude_hv = 1;
 	if (kernel && !user)
@@ -196,6 +202,20 @@ static void describe_tracepoints(struct events *e)
 		die_of_tracefs(str_of(e->tracepoint[0].name));
 }
 
+/* ---- times off the CPU ---------------------------------------------------------------------------------------- */
+
+/* Samples that we make: the kernel is never asked for these events. The first has the name and numbers of perf record --off-cpu. */
+static void add_offcpu(struct events *e, const struct events_options *o)
+{
+	const struct known k = { .type = SW, .config = PERF_COUNT_SW_BPF_OUTPUT };
+	struct perf_event_attr a = common_attr(&k, o);
+
+	a.sample_period = 1;
+	e->offcpu = e->n + 1;
+	add_event(e, &a, STR("offcpu-time"));
+	add_event(e, &a, STR("offcpu-time-preempted"));
+}
+
 /* ---- a list -------------------------------------------------------------------------------------------------- */
 
 static void parse_one(struct events *e, struct str spec, const struct events_options *o)
@@ -242,6 +262,8 @@ void events_parse(struct events *e, const char *list, const struct events_option
 		die_usage("-e: no event");
 	if (e->ntracepoints)
 		describe_tracepoints(e);
+	if (o->offcpu)
+		add_offcpu(e, o);
 }
 
 void events_free(struct events *e)

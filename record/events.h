@@ -17,12 +17,14 @@ struct events_options {
 	bool on_exec;
 	bool idle;
 	size_t ring_bytes;
+	bool offcpu; /* times off the CPU, too */
 };
 
 struct events {
 	struct chunk_event *event;
 	size_t n;
-	bool by_clock; /* "auto" became cpu-clock, since there are no cycles to count */
+	bool by_clock;   /* "auto" became cpu-clock, since there are no cycles to count */
+	uint64_t offcpu; /* number, from 1, of offcpu-time; offcpu-time-preempted is the next; 0: not asked for */
 	struct tracepoint *tracepoint;
 	size_t ntracepoints;
 	struct text tracing; /* what readers need to print the fields of tracepoints; empty: there are none */

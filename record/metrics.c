@@ -2,6 +2,7 @@
 #include "metrics.h"
 
 #include "diag.h"
+#include "offcpu.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +62,13 @@ static const struct row {
 	{ "late_records_total", "", "Records that came after later ones had been written.", COUNTER, 0, AT(loss.late) },
 	{ "cut_stacks_total", "", "Samples whose callchain reached kernel.perf_event_max_stack.", COUNTER, 0,
 	  AT(loss.depth) },
+	{ "offcpu_seconds_total", "state=\"blocked\"", "With --off-cpu: times of threads off the CPU.", COUNTER, 9,
+	  AT(offcpu.blocked_ns) },
+	{ "offcpu_seconds_total", "state=\"preempted\"", NULL, COUNTER, 9, AT(offcpu.preempted_ns) },
+	{ "offcpu_seconds_total", "state=\"brief\"", NULL, COUNTER, 9, AT(offcpu.brief_ns) },
+	{ "offcpu_seconds_total", "state=\"unknown\"", NULL, COUNTER, 9, AT(offcpu.unknown_ns) },
+	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
+	  AT(offcpu.lost) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
 	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
@@ -236,6 +244,11 @@ void metrics_add(struct metrics *m, const struct window_report *r)
 	m->recorded_ns = add(m->recorded_ns, r->end > r->begin ? r->end - r->begin : 0);
 	m->unrecorded_ns = add(m->unrecorded_ns, r->unrecorded_ns);
 	metrics_add_loss(m, &r->loss);
+	m->offcpu.blocked_ns = add(m->offcpu.blocked_ns, r->offcpu.blocked_ns);
+	m->offcpu.preempted_ns = add(m->offcpu.preempted_ns, r->offcpu.preempted_ns);
+	m->offcpu.brief_ns = add(m->offcpu.brief_ns, r->offcpu.brief_ns);
+	m->offcpu.unknown_ns = add(m->offcpu.unknown_ns, r->offcpu.unknown_ns);
+	m->offcpu.lost = add(m->offcpu.lost, r->offcpu.lost);
 }
 
 void metrics_add_loss(struct metrics *m, const struct pj_loss *loss)
@@ -314,4 +327,8 @@ void metrics_summary(struct text *t, const struct window_report *r)
 	metrics_bytes(t, r->bytes);
 	text_printf(t, ", rings up to %" PRIu64 " %% full", (r->loss.ring_high + 9) / 10);
 	put_losses(t, r);
+	if (r->has_offcpu) {
+		text_add(t, "; off the CPU: ");
+		offcpu_text(t, &r->offcpu);
+	}
 }

@@ -21,6 +21,8 @@ struct window_report {
 	uint64_t unrecorded_ns; /* since the window before, when nothing was recorded; normally 0 */
 	unsigned depth_limit;   /* kernel.perf_event_max_stack, for loss.depth; 0: not known */
 	struct pj_loss loss;
+	bool has_offcpu;
+	struct pj_offcpu offcpu; /* with --off-cpu */
 };
 
 /* Windows that were recorded and are not kept. */
@@ -42,6 +44,7 @@ struct metrics {
 	uint64_t dropped[DROPPED_REASONS], deleted[DELETED_REASONS];
 	uint64_t samples, bytes, recorded_ns, unrecorded_ns;
 	struct pj_loss loss;            /* ring_high is a gauge */
+	struct pj_offcpu offcpu;
 	uint64_t cpu_us;                /* of this process */
 	/* gauges: as they are now */
 	uint64_t last_success;          /* seconds since 1970 of the last complete window; 0: as before */

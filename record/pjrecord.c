@@ -71,13 +71,17 @@ static struct session *open_session(const struct request *r, struct session_opti
 				     o->target == TARGET_COMMAND || o->target == TARGET_THREADS,
 				     o->target == TARGET_COMMAND,
 				     r->idle,
-				     r->ring_bytes ? r->ring_bytes : RING_MOST };
+				     r->ring_bytes ? r->ring_bytes : RING_MOST,
+				     r->offcpu };
 	struct sources_failure why;
 	struct session *s;
 
 	events_parse(e, r->events, &eo);
 	o->event = e->event;
 	o->nevents = e->n;
+	o->tracing = text_view(&e->tracing);
+	o->offcpu = e->offcpu;
+	o->offcpu_least_ns = r->offcpu_least_us * 1000;
 	s = session_new(o, &why);
 	if (s)
 		return s;
@@ -149,12 +153,15 @@ static bool lost_too_much(const struct request *r, const struct session *s)
 {
 	struct session_totals t = session_totals(s);
 	uint64_t all = t.samples + t.loss.samples;
+	uint64_t times = t.offcpu.blocked_ns + t.offcpu.preempted_ns + t.offcpu.brief_ns + t.offcpu.unknown_ns;
 	double share = all ? (double)t.loss.samples / (double)all : 0;
+	double unknown = times ? (double)t.offcpu.unknown_ns / (double)times : 0;
 
-	if (r->max_lost < 0 || share <= r->max_lost)
+	if (r->max_lost < 0 || (share <= r->max_lost && unknown <= r->max_lost))
 		return false;
-	warn("%.2f %% of the samples were lost, more than --max-lost=%g%%: try a larger --ring-size", 100 * share,
-	     100 * r->max_lost);
+	warn("%.2f %% of the %s, more than --max-lost=%g%%: try a larger --ring-size",
+	     100 * (share > r->max_lost ? share : unknown),
+	     share > r->max_lost ? "samples were lost" : "times off the CPU are not known", 100 * r->max_lost);
 	return true;
 }
 

@@ -84,6 +84,15 @@ static void opt_events(void *to, const char *value, const char *name)
 	r->events = t.p; /* until the end */
 }
 
+static void opt_offcpu(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	r->offcpu = true;
+	if (value && (!str_u64(str_of(value), &r->offcpu_least_us) || r->offcpu_least_us > 3600000000))
+		die_usage("%s: '%s' is not a number of microseconds such as 50", name, value);
+}
+
 /* A path as it is, or below the mount point of the hierarchy that perf events use. */
 static char *cgroup_dir(struct str name)
 {
@@ -206,9 +215,10 @@ void record_parse(struct request *r, int argc, char **argv)
 		  "these cgroups: a path, or a name below /sys/fs/cgroup" },
 		{ 'F', "frequency", "HZ", OPT_U64, &r->frequency, NULL, "samples a second and busy CPU (303)" },
 		{ 'e', "event", "EVENT,...", OPT_CALL, r, opt_events,
-		  "what to sample: auto (cycles, or cpu-clock without a PMU), page-faults, sched:*, ..." },
+		  "what to sample: auto (cycles or cpu-clock), page-faults, 'sched:*', ..." },
 		{ 'c', "count", "N", OPT_U64, &r->period, NULL,
-		  "of events that are counted, such as page-faults and tracepoints, each Nth (1)" },
+		  "of page-faults, tracepoints and the like each Nth (1)" },
+		{ 0, "off-cpu", "[=US]", OPT_CALL, r, opt_offcpu, "also times off the CPU, from US microseconds on" },
 		{ 0, "idle", NULL, OPT_FLAG, &r->idle, NULL, "also samples of idle CPUs" },
 		{ 'w', "window", "SECONDS", OPT_U64, &r->seconds, NULL, "length of a window (30)" },
 		{ 'd', "dir", "DIR", OPT_STR, &r->dir, NULL, "windows go to DIR/out/EPOCH.data (.)" },

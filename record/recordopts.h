@@ -19,6 +19,8 @@ struct request {
 	const char *events;
 	uint64_t frequency, period;
 	bool idle;
+	bool offcpu;
+	uint64_t offcpu_least_us;
 
 	/* into */
 	const char *output; /* NULL: windows in dir */

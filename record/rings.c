@@ -11,7 +11,7 @@
 struct ring {
 	int fd;
 	uint32_t tag;
-	bool state;
+	enum ring_kind kind;
 	struct perf_event_mmap_page *page;
 	char *data;
 	size_t size;
@@ -37,7 +37,7 @@ struct rings *rings_new(void)
 	return mem_alloc(sizeof(struct rings), 1);
 }
 
-bool rings_add(struct rings *r, int fd, size_t bytes, bool state, uint32_t tag)
+bool rings_add(struct rings *r, int fd, size_t bytes, enum ring_kind kind, uint32_t tag)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *p = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -46,9 +46,8 @@ bool rings_add(struct rings *r, int fd, size_t bytes, bool state, uint32_t tag)
 		return false;
 	r->ring = mem_grow(r->ring, sizeof(*r->ring), r->n + 1);
 	r->heap = mem_grow(r->heap, sizeof(*r->heap), r->n + 1);
-	r->ring[r->n++] = (struct ring){
-		.fd = fd, .tag = tag, .state = state, .page = (void *)p, .data = p + page, .size = bytes
-	};
+	r->ring[r->n++] =
+		(struct ring){ .fd = fd, .tag = tag, .kind = kind, .page = (void *)p, .data = p + page, .size = bytes };
 	r->bytes += page + bytes;
 	return true;
 }
@@ -126,12 +125,11 @@ static struct perf_record *take(struct rings *r, struct ring *ring)
 
 /* ---- all of them --------------------------------------------------------------------------------------------- */
 
-/* At the same time, state goes first: a sample wants the mapping that it was taken in. */
 static bool before(const struct rings *r, uint32_t a, uint32_t b)
 {
 	const struct ring *x = r->ring + a, *y = r->ring + b;
 
-	return x->time != y->time ? x->time < y->time : x->state != y->state ? x->state : a < b;
+	return x->time != y->time ? x->time < y->time : x->kind != y->kind ? x->kind < y->kind : a < b;
 }
 
 static void sift_down(struct rings *r, size_t i)
@@ -193,7 +191,7 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 	look_at_all(r, horizon);
 	for (; r->nheap; n++) {
 		struct ring *ring = r->ring + r->heap[0];
-		struct ring_record record = { .time = ring->time, .state = ring->state };
+		struct ring_record record = { .time = ring->time, .kind = ring->kind };
 
 		if (record.time < r->last)
 			r->late++;
@@ -210,6 +208,31 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 	}
 	give_back(r);
 	return n;
+}
+
+/* Is there a LOST record in it? The ring is full when the next record might not fit: then the LOST is still to come. */
+static bool is_lossy(const struct ring *ring)
+{
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->page->data_tail;
+	uint64_t margin = ring->size / 4 < PERF_RECORD_MAX ? ring->size / 4 : PERF_RECORD_MAX;
+	struct perf_record h;
+
+	if (ring->size - (head - at) < margin)
+		return true;
+	for (; at < head; at += h.size) {
+		copy(ring, at, (char *)&h, sizeof(h));
+		if (h.type == RECORD_LOST || h.type == RECORD_LOST_SAMPLES || h.size < sizeof(h))
+			return true;
+	}
+	return false;
+}
+
+bool rings_lossy(const struct rings *r, enum ring_kind kind)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->ring[i].kind == kind && is_lossy(r->ring + i))
+			return true;
+	return false;
 }
 
 unsigned rings_high(const struct rings *r)

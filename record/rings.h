@@ -12,7 +12,8 @@
 
 #include "perfrecord.h"
 
-/* What all of our events record, so that time, CPU and event of every record lie at known places (perf_event.h). */
+/* What all of our events record, so that time, CPU and event of every record lie at known places (perf_event.h). Only those of which
+ * each Nth is wanted have no PERIOD: with it the kernel makes a sample of each one (perf_swevent_event). */
 #define RING_SAMPLE_TYPE                                                                                  \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
@@ -35,11 +36,18 @@ struct ring_tail {
 	uint64_t event;
 };
 
+/* What a ring carries. At the same time, what comes first here goes first: a sample wants the mapping that it was taken in. */
+enum ring_kind {
+	RING_OF_STATE,    /* of processes */
+	RING_OF_SWITCHES, /* of threads, for off-CPU times */
+	RING_OF_SAMPLES
+};
+
 /* One record: whole, aligned, and ours to change until the next one. */
 struct ring_record {
 	struct perf_record *head;
 	uint64_t time;
-	bool state; /* of a ring for the state of processes, not for samples */
+	enum ring_kind kind;
 };
 
 struct rings;
@@ -48,11 +56,14 @@ struct rings *rings_new(void);
 void rings_free(struct rings *r); /* unmaps; descriptors are their owner's */
 
 /* Maps the ring of fd: bytes is a power of two, at least a page. False and errno. tag is what rings_remove knows it by. */
-bool rings_add(struct rings *r, int fd, size_t bytes, bool state, uint32_t tag);
+bool rings_add(struct rings *r, int fd, size_t bytes, enum ring_kind kind, uint32_t tag);
 void rings_remove(struct rings *r, uint32_t tag); /* what is in it is lost: drain before */
 
 /* Hands over all records before horizon (ns), in order. Says how many. */
 size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record), void *to);
+
+/* Did the kernel have no room for a record of that kind, in what is there now or behind it? Looks at the head of every record. */
+bool rings_lossy(const struct rings *r, enum ring_kind kind);
 
 /* Share of the fullest ring at the last rings_drain, before it took anything and after it, 0 to 1000. */
 unsigned rings_high(const struct rings *r);

@@ -7,6 +7,7 @@
 #include "diag.h"
 #include "host.h"
 #include "kernel.h"
+#include "offcpu.h"
 #include "privileges.h"
 #include "processes.h"
 #include "procfs.h"
@@ -35,6 +36,8 @@ struct session {
 	struct kernel *kernel;
 	struct cgroups *cgroups;
 	struct state *state;
+	struct perf_event_attr switches;
+	struct offcpu *offcpu; /* NULL: nobody wants to know */
 
 	/* the window */
 	struct chunk chunk;
@@ -45,12 +48,12 @@ struct session {
 	uint64_t first, last; /* times of samples */
 	uint64_t *idle;
 	size_t nidle;
-	struct text text; /* records that are being made */
+	struct text text, sample; /* records that are being made */
 
 	/* the recording */
 	struct session_totals totals;
 	uint64_t done; /* windows ended, dropped ones included */
-	uint64_t looked, late, lost_seen;
+	uint64_t looked, late, lost_seen, drained;
 	bool lost_state, failed;
 	int error;
 	struct pollfd *poll;
@@ -73,7 +76,9 @@ static void begin_window(struct session *s, uint64_t begin, uint64_t end)
 	s->begin = begin;
 	s->end = end;
 	s->first = s->last = 0;
-	s->report = (struct window_report){ .begin = begin, .end = end, .depth_limit = s->totals.depth_limit };
+	s->report = (struct window_report){
+		.begin = begin, .end = end, .depth_limit = s->totals.depth_limit, .has_offcpu = s->offcpu
+	};
 	s->window.fd = s->o.fd;
 	/* an aligned border is a whole second, but for jitter between the two clocks */
 	s->open = s->o.windows ?
@@ -105,6 +110,30 @@ static void put_idle(struct session *s, struct text *t)
 	free(now);
 }
 
+static void count_live(void *to, struct process *p)
+{
+	struct session *s = to;
+
+	if (p->pid && (s->o.target != TARGET_PROCESSES || p->target))
+		s->report.offcpu.never += p->live;
+}
+
+/* Times up to the end of the window, and who never came back. */
+static void end_offcpu(struct session *s, uint64_t end)
+{
+	size_t ran = offcpu_threads(s->offcpu);
+	uint64_t lost = s->report.offcpu.lost;
+
+	offcpu_border(s->offcpu, end);
+	s->report.offcpu = offcpu_counts(s->offcpu);
+	s->report.offcpu.lost = lost;
+	offcpu_count_from_here(s->offcpu);
+	if (s->o.target == TARGET_COMMAND || s->o.target == TARGET_CGROUPS)
+		return;
+	processes_each(s->processes, count_live, s);
+	s->report.offcpu.never -= s->report.offcpu.never < ran ? s->report.offcpu.never : ran;
+}
+
 static void put_end(struct session *s, struct text *t)
 {
 	char name[2][64];
@@ -115,6 +144,8 @@ static void put_end(struct session *s, struct text *t)
 	text_str(t, state_items(s->state));
 	put_idle(s, t);
 	chunk_put_item(t, PJ_ITEM_LOSS, &s->report.loss, sizeof(s->report.loss));
+	if (s->offcpu)
+		chunk_put_item(t, PJ_ITEM_OFFCPU, &s->report.offcpu, sizeof(s->report.offcpu));
 }
 
 static void add_up(struct session *s)
@@ -129,6 +160,7 @@ static void add_up(struct session *s)
 	all->depth += one->depth;
 	if (one->ring_high > all->ring_high)
 		all->ring_high = one->ring_high;
+	offcpu_add(&s->totals.offcpu, &s->report.offcpu);
 	s->totals.samples += s->report.samples;
 	s->totals.windows++;
 	s->totals.last = s->report;
@@ -138,6 +170,8 @@ static void end_window(struct session *s, uint64_t end)
 {
 	struct text pj = { 0 }, build_ids = { 0 };
 
+	if (s->offcpu)
+		end_offcpu(s, end);
 	s->report.end = end;
 	s->report.processes = state_processes(s->state);
 	put_end(s, &pj);
@@ -197,6 +231,14 @@ static void write_text(struct session *s)
 	s->text.n = 0;
 }
 
+/* Of -p, other processes are of no interest. */
+static bool is_target(const struct session *s, uint32_t pid)
+{
+	const struct process *p = s->o.target == TARGET_PROCESSES ? processes_find(s->processes, pid) : NULL;
+
+	return s->o.target != TARGET_PROCESSES || (p && p->target);
+}
+
 /* What ticks also ticks in idle CPUs; what is counted was done there. */
 static bool wanted(struct session *s, const struct ring_sample *r)
 {
@@ -204,50 +246,108 @@ static bool wanted(struct session *s, const struct ring_sample *r)
 		s->totals.idle_samples++;
 		return false;
 	}
-	if (s->o.target != TARGET_PROCESSES)
-		return true;
-	const struct process *p = processes_find(s->processes, r->pid);
-	return p && p->target;
+	return is_target(s, r->pid);
+}
+
+/* Where the callchain is: nips, and ips behind it. */
+static const uint64_t *chain_of(const struct session *s, const struct ring_sample *r)
+{
+	bool period = s->event[r->event - 1].attr.sample_type & PERF_SAMPLE_PERIOD;
+
+	return (const void *)((const char *)r +
+			      (period ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period)));
+}
+
+/* With all that it needs before it. */
+static void write_sample(struct session *s, const struct ring_sample *r)
+{
+	const struct perf_event_attr *a = &s->event[r->event - 1].attr;
+	const uint64_t *chain = chain_of(s, r), *ips = chain + 1, nips = *chain;
+
+	if (nips >= s->totals.depth_limit && nips - state_markers(ips, nips) >= s->totals.depth_limit)
+		s->report.loss.depth++;
+	s->text.n = 0;
+	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time))
+		s->report.loss.unknown++;
+	kernel_modules_hit(s->kernel, &s->text, ips, nips, state_event(s), r->time);
+	if (a->sample_type & PERF_SAMPLE_CGROUP)
+		state_cgroup(s->state, &s->text, load64((const char *)r + r->head.size - 8), r->time);
+	write_text(s);
+	write_record(s, &r->head);
+	s->first = s->first ? s->first : r->time;
+	s->last = r->time;
 }
 
 static void take_sample(struct session *s, const struct ring_record *record)
 {
 	struct ring_sample *r = (struct ring_sample *)record->head;
-	const struct perf_event_attr *a;
-	size_t fixed = sizeof(*r) + sizeof(uint64_t);
+	const uint64_t *chain;
+	size_t before;
 
 	r->event = sources_event(s->sources, r->event);
 	if (!r->event || r->event > s->o.nevents || record->time < s->begin || !wanted(s, r))
 		return;
-	a = &s->event[r->event - 1].attr;
-	if (r->head.size < fixed - sizeof(uint64_t) || r->nips > (r->head.size - sizeof(*r)) / 8)
+	chain = chain_of(s, r);
+	before = (size_t)((const char *)(chain + 1) - (const char *)r);
+	if (r->head.size < before || *chain > (r->head.size - before) / 8)
 		return;
-	if (r->nips >= s->totals.depth_limit && r->nips - state_markers(r->ips, r->nips) >= s->totals.depth_limit)
-		s->report.loss.depth++;
-	s->text.n = 0;
 	if (r->tid == UINT32_MAX) /* a thread that ended so far that it has no number: its process still has one */
 		r->tid = r->pid;
-	if (!state_sampled(s->state, &s->text, r->pid, r->tid, record->time))
-		s->report.loss.unknown++;
-	kernel_modules_hit(s->kernel, &s->text, r->ips, r->nips, state_event(s), record->time);
-	if (a->sample_type & PERF_SAMPLE_CGROUP)
-		state_cgroup(s->state, &s->text, load64((char *)r + r->head.size - 8), record->time);
-	write_text(s);
-	write_record(s, record->head);
+	write_sample(s, r);
 	s->report.samples++;
-	s->first = s->first ? s->first : record->time;
-	s->last = record->time;
 }
 
 static void take_lost(struct session *s, const struct ring_record *record, uint64_t n)
 {
-	if (record->state) {
+	if (record->kind == RING_OF_STATE) {
 		s->report.loss.records += n;
 		s->lost_state = true;
+	} else if (record->kind == RING_OF_SWITCHES) {
+		s->report.offcpu.lost += n;
 	} else {
 		s->report.loss.samples += n;
 		s->lost_seen += n;
 	}
+}
+
+static void take_switch(struct session *s, const struct ring_record *record)
+{
+	const struct perf_record *r = record->head;
+	const struct ring_tail *tail = (const void *)((const char *)r + r->size - sizeof(*tail));
+	uint32_t pid = r->type == RECORD_SAMPLE ? ((const struct ring_sample *)r)->pid : tail->pid;
+
+	if (is_target(s, pid))
+		offcpu_record(s->offcpu, record, s->event[s->o.offcpu - 1].attr.sample_type & PERF_SAMPLE_CGROUP);
+}
+
+static void take_offcpu(void *to, const struct offcpu_sample *x)
+{
+	struct session *s = to;
+	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
+				 .event = s->o.offcpu + x->preempted,
+				 .pid = x->pid,
+				 .tid = x->tid,
+				 .time = x->time,
+				 .cpu = x->cpu,
+				 .period = x->ns,
+				 .nips = x->n };
+	struct text *t = &s->sample;
+	uint16_t size;
+
+	if (x->time < s->begin)
+		return;
+	for (uint32_t i = 0; i < x->n && !r.ip; i++)
+		r.ip = x->ips[i] < CONTEXT_MAX ? x->ips[i] : 0;
+	if (x->n && x->ips[0] == CONTEXT_KERNEL)
+		r.head.misc = PERF_RECORD_MISC_KERNEL;
+	t->n = 0;
+	text_bytes(t, &r, sizeof(r));
+	text_bytes(t, x->ips, x->n * sizeof(*x->ips));
+	if (s->event[r.event - 1].attr.sample_type & PERF_SAMPLE_CGROUP)
+		text_bytes(t, &x->cgroup, sizeof(x->cgroup));
+	size = (uint16_t)t->n;
+	memcpy(t->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	write_sample(s, (const void *)t->p);
 }
 
 static void take(void *to, const struct ring_record *record)
@@ -257,6 +357,10 @@ static void take(void *to, const struct ring_record *record)
 	const char *body = (const char *)(r + 1);
 
 	turn_to(s, record->time);
+	if (record->kind == RING_OF_SWITCHES && r->type != RECORD_LOST) {
+		take_switch(s, record);
+		return;
+	}
 	if (r->type == RECORD_SAMPLE) {
 		take_sample(s, record);
 		return;
@@ -266,8 +370,12 @@ static void take(void *to, const struct ring_record *record)
 	if (r->type == RECORD_MMAP2) /* not asked for, see state_attr */
 		r->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	bool pass = state_record(s->state, r, record->time);
+	if (s->offcpu && record->kind == RING_OF_STATE && is_target(s, load32(body)))
+		offcpu_record(s->offcpu, record, false);
 	switch (r->type) {
 	case RECORD_LOST:
+		if (record->kind == RING_OF_SWITCHES) /* in the file there is no such event */
+			tail->event = s->o.offcpu;
 		take_lost(s, record, load64(body + 8));
 		pass = true;
 		break;
@@ -286,15 +394,30 @@ static void take(void *to, const struct ring_record *record)
 		write_record(s, r);
 }
 
+/* What was lost of switches was lost since the last time; during this one nobody can tell which times it spoils. */
+static void drain_rings(struct session *s, uint64_t horizon)
+{
+	uint64_t broken = rings_broken(s->rings);
+
+	if (s->offcpu && rings_lossy(s->rings, RING_OF_SWITCHES))
+		offcpu_doubt(s->offcpu, s->drained);
+	rings_drain(s->rings, horizon, take, s);
+	if (s->offcpu && rings_broken(s->rings) != broken)
+		offcpu_doubt(s->offcpu, s->drained);
+	if (s->offcpu)
+		offcpu_sure(s->offcpu);
+	s->drained = horizon;
+}
+
 /* Takes what is older than horizon; where rings are half full all the same, nearly all there is. */
 static void drain(struct session *s, uint64_t horizon)
 {
 	uint64_t late;
 
-	rings_drain(s->rings, horizon, take, s);
+	drain_rings(s, horizon);
 	unsigned high = rings_high(s->rings);
 	if (rings_left(s->rings) > 400)
-		rings_drain(s->rings, clock_now() - SLACK_FULL, take, s);
+		drain_rings(s, clock_now() - SLACK_FULL);
 	if (high > s->report.loss.ring_high)
 		s->report.loss.ring_high = high;
 	late = rings_late(s->rings);
@@ -311,11 +434,20 @@ static void drain_all(void *to)
 	drain(to, clock_now());
 }
 
+static bool is_alive(void *to, uint32_t tid)
+{
+	const struct thread *t = processes_thread(((struct session *)to)->processes, tid);
+
+	return t && !t->exited;
+}
+
 /* What was lost of the state is read from /proc. */
 static void mend_state(struct session *s)
 {
 	s->lost_state = false;
 	state_mend(s->state, clock_now());
+	if (s->offcpu)
+		offcpu_check(s->offcpu, is_alive, s);
 }
 
 /* ---- the recording ------------------------------------------------------------------------------------------- */
@@ -350,12 +482,41 @@ static struct perf_event_attr state_attr(const struct session_options *o)
 	};
 }
 
+/* Each time a thread leaves a CPU: its callchain, and why; and when it is back. Its ring wakes us when it is half full. */
+static struct perf_event_attr switch_attr(const struct session_options *o)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(struct perf_event_attr),
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_CGROUP,
+		.sample_period = 1,
+		.disabled = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.context_switch = 1,
+		.exclude_guest = 1,
+		.watermark = 1,
+		.inherit = o->target == TARGET_THREADS || o->target == TARGET_COMMAND,
+		.enable_on_exec = o->target == TARGET_COMMAND,
+	};
+}
+
+/* Samples that we make are what the kernel's are. */
+static void follow_switches(struct session *s)
+{
+	for (size_t i = s->o.offcpu - 1; i < s->o.offcpu + 1; i++)
+		s->event[i].attr.sample_type = s->switches.sample_type;
+}
+
 struct session *session_new(const struct session_options *o, struct sources_failure *why)
 {
 	struct session *s = mem_alloc(sizeof(*s), 1);
 	struct perf_event_attr *state;
 
 	s->o = *o;
+	s->switches = switch_attr(o);
 	s->window.fd = -1;
 	s->event = mem_alloc(sizeof(*s->event), o->nevents + 1);
 	memcpy(s->event, o->event, o->nevents * sizeof(*s->event));
@@ -372,6 +533,7 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 		.event = s->event,
 		.nevents = o->nevents,
 		.state = state,
+		.switches = o->offcpu ? &s->switches : NULL,
 		.ring_bytes = o->ring_bytes,
 		.large = privileges_has(PRIV_IPC_LOCK),
 	};
@@ -380,6 +542,8 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 		session_free(s);
 		return NULL;
 	}
+	if (o->offcpu)
+		follow_switches(s);
 	s->host = host_new();
 	s->facts = host_facts(s->host);
 	s->facts.argv = o->argv;
@@ -427,6 +591,8 @@ static void first_window(struct session *s)
 			begin = theirs;
 		s->report.loss = (struct pj_loss){ 0 };
 	}
+	if (s->offcpu)
+		offcpu_begin(s->offcpu, begin);
 	begin_window(s, begin, clock_border(begin, clock_wall_of(begin), s->o.window_ns, begin != now));
 }
 
@@ -439,6 +605,9 @@ void session_start(struct session *s)
 			     s->o.target == TARGET_HOST || s->o.target == TARGET_PROCESSES ||
 				     s->o.target == TARGET_CGROUPS);
 	mark_targets(s);
+	if (s->o.offcpu)
+		s->offcpu = offcpu_new(s->o.offcpu_least_ns, take_offcpu, s);
+	s->drained = clock_now();
 	sources_enable(s->sources);
 	if (s->o.target == TARGET_THREADS)
 		procfs_read(s->processes, s->o.pid, s->o.npids);
@@ -498,8 +667,11 @@ bool session_step(struct session *s, int ms)
 		mend_state(s);
 	processes_forget(s->processes, now - SLACK - KEPT_NS);
 	if (now - s->looked > LOOK_NS && s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS) {
+		if (sources_follow_cpus(s->sources, drain_all, s) && s->offcpu) { /* who ran there was not seen */
+			offcpu_doubt(s->offcpu, s->looked);
+			offcpu_sure(s->offcpu);
+		}
 		s->looked = now;
-		sources_follow_cpus(s->sources, drain_all, s);
 		s->npoll = 0;
 	}
 	if (complete(s))
@@ -559,6 +731,7 @@ void session_free(struct session *s)
 	sources_close(s->sources);
 	rings_free(s->rings);
 	state_free(s->state);
+	offcpu_free(s->offcpu);
 	processes_free(s->processes);
 	cgroups_free(s->cgroups);
 	kernel_free(s->kernel);
@@ -569,5 +742,6 @@ void session_free(struct session *s)
 	free(s->idle);
 	free(s->poll);
 	text_free(&s->text);
+	text_free(&s->sample);
 	free(s);
 }

@@ -22,9 +22,12 @@ struct session_options {
 	size_t ncgroups;
 	struct chunk_event *event; /* what is sampled; the state event is ours */
 	size_t nevents;
-	size_t ring_bytes; /* 0: as large as allowed */
-	bool idle;         /* samples of the idle task are wanted */
-	char **argv;       /* for the file; NULL: not to be told */
+	uint64_t
+		offcpu; /* number of the event that blocked times are samples of, from 1; the next one is of preempted; 0: none */
+	uint64_t offcpu_least_ns; /* shorter times are only counted */
+	size_t ring_bytes;        /* 0: as large as allowed */
+	bool idle;                /* samples of the idle task are wanted */
+	char **argv;              /* for the file; NULL: not to be told */
 	struct str tracing;
 
 	struct windows *windows; /* windows, or */
@@ -40,6 +43,7 @@ struct session_totals {
 	uint64_t windows, samples;
 	struct window_report last; /* of the last window that ended */
 	struct pj_loss loss;
+	struct pj_offcpu offcpu;
 	uint64_t idle_samples; /* not kept */
 	size_t cpus, ring_bytes;
 	bool without_kernel; /* user space only: no permission */

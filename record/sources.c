@@ -35,7 +35,7 @@ struct sources {
 	size_t nnames, mask;
 	uint32_t *tid;
 	size_t ntids;
-	size_t bytes[2]; /* of a ring for samples, for state: they shrink to what is allowed */
+	size_t bytes[3]; /* of a ring of each kind: they shrink to what is allowed */
 	int *cgroup;     /* descriptors of directories */
 	bool enabled, without_kernel;
 };
@@ -142,7 +142,8 @@ static bool step_down(struct perf_event_attr *a)
 static bool in_kernel(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_TRACEPOINT ||
-	       (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS));
+	       (a->type == PERF_TYPE_SOFTWARE &&
+		(a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS));
 }
 
 /* What needs more permission than the rest. */
@@ -245,14 +246,16 @@ static size_t whoms(const struct sources *s)
 }
 
 /* Maps the ring of the CPU, or lets fd write into the one that is there. Rings shrink until they are allowed. */
-static bool give_ring(struct sources *s, int fd, int *ring, bool state, uint32_t cpu)
+static bool give_ring(struct sources *s, int fd, int *ring, enum ring_kind kind, uint32_t cpu)
 {
-	size_t *bytes = s->bytes + state;
+	size_t *bytes = s->bytes + kind;
 
 	if (*ring >= 0)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring) == 0;
-	while (!rings_add(s->rings, fd, *bytes, state, cpu)) {
-		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || (s->o.ring_bytes && !state))
+	while (!rings_add(s->rings, fd, *bytes, kind, cpu)) {
+		bool asked_for = s->o.ring_bytes && kind == RING_OF_SAMPLES;
+
+		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || asked_for)
 			return false;
 		*bytes /= 2;
 	}
@@ -261,9 +264,9 @@ static bool give_ring(struct sources *s, int fd, int *ring, bool state, uint32_t
 }
 
 static bool open_one(struct sources *s, struct perf_event_attr *a, const char *what, uint64_t number, struct whom w,
-		     uint32_t cpu, int *ring, bool state, struct sources_failure *why)
+		     uint32_t cpu, int *ring, enum ring_kind kind, struct sources_failure *why)
 {
-	a->wakeup_watermark = (uint32_t)(s->bytes[state] / 4);
+	a->wakeup_watermark = (uint32_t)(s->bytes[kind] / 4);
 	int fd = open_event(s, a, w.pid, (int)cpu, w.flags);
 	uint64_t id;
 
@@ -276,8 +279,8 @@ static bool open_one(struct sources *s, struct perf_event_attr *a, const char *w
 					 .cpu = (int)cpu };
 	if (fd < 0)
 		return s->o.target == TARGET_THREADS && why->error == ESRCH; /* a thread that ended meanwhile */
-	keep_source(s, fd, cpu, !state && a->read_format & FORMAT_LOST);
-	if (!give_ring(s, fd, ring, state, cpu)) {
+	keep_source(s, fd, cpu, kind == RING_OF_SAMPLES && a->read_format & FORMAT_LOST);
+	if (!give_ring(s, fd, ring, kind, cpu)) {
 		why->step = SOURCES_MAP;
 		why->error = errno;
 		return false;
@@ -291,7 +294,7 @@ static bool open_one(struct sources *s, struct perf_event_attr *a, const char *w
 
 static bool open_cpu(struct sources *s, uint32_t cpu, struct sources_failure *why)
 {
-	int ring = -1, state = -1;
+	int ring = -1, state = -1, switches = -1;
 	size_t n = whoms(s);
 
 	for (size_t i = 0; i < n; i++) {
@@ -299,15 +302,19 @@ static bool open_cpu(struct sources *s, uint32_t cpu, struct sources_failure *wh
 
 		if ((s->o.target != TARGET_CGROUPS || i == 0) &&
 		    !open_one(s, s->o.state, NULL, s->o.nevents + 1, s->o.target == TARGET_CGROUPS ? all : w, cpu,
-			      &state, true, why))
+			      &state, RING_OF_STATE, why))
 			return false;
 		for (size_t e = 0; e < s->o.nevents; e++) {
 			if (s->o.event[e].attr.type == PERF_TYPE_SOFTWARE &&
 			    s->o.event[e].attr.config == PERF_COUNT_SW_BPF_OUTPUT)
 				continue; /* one that we make ourselves */
-			if (!open_one(s, &s->o.event[e].attr, s->o.event[e].name, e + 1, w, cpu, &ring, false, why))
+			if (!open_one(s, &s->o.event[e].attr, s->o.event[e].name, e + 1, w, cpu, &ring, RING_OF_SAMPLES,
+				      why))
 				return false;
 		}
+		if (s->o.switches && !open_one(s, s->o.switches, "context-switches", s->o.nevents + 2, w, cpu,
+					       &switches, RING_OF_SWITCHES, why))
+			return false;
 	}
 	return true;
 }
@@ -375,6 +382,16 @@ static bool open_cgroups(struct sources *s, struct sources_failure *why)
 	return true;
 }
 
+static void set_sizes(struct sources *s)
+{
+	size_t small = s->o.switches ? RING_SMALL / 2 : RING_SMALL; /* three rings do with what is allowed for two */
+	size_t samples = s->o.ring_bytes ? s->o.ring_bytes : s->o.large ? RING_MOST : small;
+
+	s->bytes[RING_OF_SAMPLES] = samples;
+	s->bytes[RING_OF_STATE] = s->o.large ? RING_STATE : RING_STATE_SMALL;
+	s->bytes[RING_OF_SWITCHES] = RING_SWITCHES * samples;
+}
+
 struct sources *sources_open(const struct sources_options *o, struct rings *rings, struct sources_failure *why)
 {
 	struct sources *s = mem_alloc(sizeof(*s), 1);
@@ -382,8 +399,7 @@ struct sources *sources_open(const struct sources_options *o, struct rings *ring
 	s->o = *o;
 	s->rings = rings;
 	s->cpu = online(&s->ncpus);
-	s->bytes[false] = o->ring_bytes ? o->ring_bytes : o->large ? RING_MOST : RING_SMALL;
-	s->bytes[true] = o->large ? RING_STATE : RING_STATE_SMALL;
+	set_sizes(s);
 	bool ok = (o->target != TARGET_THREADS || find_threads(s, why)) &&
 		  (o->target != TARGET_CGROUPS || open_cgroups(s, why));
 	for (size_t i = 0; ok && i < s->ncpus; i++) {
@@ -433,28 +449,35 @@ static bool has_cpu(const uint32_t *cpu, size_t n, uint32_t which)
 	return false;
 }
 
-void sources_follow_cpus(struct sources *s, void (*drain)(void *to), void *to)
+bool sources_follow_cpus(struct sources *s, void (*drain)(void *to), void *to)
 {
 	struct sources_failure why;
+	bool came = false;
 	size_t n;
 	uint32_t *now = online(&n);
 
 	if (n == 0 || (n == s->ncpus && memcmp(now, s->cpu, n * sizeof(*now)) == 0)) {
 		free(now);
-		return;
+		return false;
 	}
 	drain(to);
 	for (size_t i = 0; i < s->ncpus; i++)
 		if (!has_cpu(now, n, s->cpu[i]))
 			close_cpu(s, s->cpu[i]);
-	for (size_t i = 0; i < n; i++)
-		if (!has_cpu(s->cpu, s->ncpus, now[i]) && !open_cpu(s, now[i], &why)) {
-			close_cpu(s, now[i]);
-			now[i--] = now[--n]; /* tried again the next time */
+	for (size_t i = 0; i < n; i++) {
+		if (has_cpu(s->cpu, s->ncpus, now[i]))
+			continue;
+		if (open_cpu(s, now[i], &why)) {
+			came = true;
+			continue;
 		}
+		close_cpu(s, now[i]);
+		now[i--] = now[--n]; /* tried again the next time */
+	}
 	free(s->cpu);
 	s->cpu = now;
 	s->ncpus = n;
+	return came;
 }
 
 uint64_t sources_lost(const struct sources *s)

@@ -31,9 +31,10 @@ struct sources_options {
 	size_t ncgroups;
 	struct chunk_event *event; /* the samples; what the kernel refuses is changed in attr */
 	size_t nevents;
-	struct perf_event_attr *state; /* the event that carries the state */
-	size_t ring_bytes;             /* of a ring for samples; 0: RING_MOST or RING_SMALL, or what is allowed */
-	bool large;                    /* memory may be locked without limit */
+	struct perf_event_attr *state;    /* the event that carries the state */
+	struct perf_event_attr *switches; /* the one that tells of threads that leave CPUs and come back; NULL: none */
+	size_t ring_bytes;                /* of a ring for samples; 0: RING_MOST or RING_SMALL, or what is allowed */
+	bool large;                       /* memory may be locked without limit */
 };
 
 /* Whole seconds of deep stacks, and of a storm of short processes. The small ones fit into what everybody may lock for each CPU,
@@ -43,6 +44,7 @@ struct sources_options {
 #define RING_SMALL ((size_t)256 << 10)
 #define RING_STATE_SMALL ((size_t)128 << 10)
 #define RING_LEAST ((size_t)32 << 10)
+#define RING_SWITCHES 4 /* times a ring for samples: each switch is three records */
 
 /* Why events cannot be opened: what was tried, and errno. */
 struct sources_failure {
@@ -62,10 +64,11 @@ struct sources *sources_open(const struct sources_options *o, struct rings *ring
 void sources_enable(struct sources *s);
 void sources_close(struct sources *s);
 
-/* CPUs that came are given events, those of CPUs that went are closed, behind what `drain` takes out of their rings. */
-void sources_follow_cpus(struct sources *s, void (*drain)(void *to), void *to);
+/* CPUs that came are given events, those of CPUs that went are closed, behind what `drain` takes out of their rings. True: some
+ * came. */
+bool sources_follow_cpus(struct sources *s, void (*drain)(void *to), void *to);
 
-/* Number of the event (1 for event[0], nevents + 1 for the state) that the kernel calls id; 0: none of ours. */
+/* Number of the event (1 for event[0], nevents + 1 for the state, + 2 for switches) that the kernel calls id; 0: none of ours. */
 uint64_t sources_event(const struct sources *s, uint64_t id);
 
 /* Samples that the kernel lost according to its own counters, since the start; 0 where it does not count. */

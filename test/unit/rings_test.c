@@ -15,7 +15,7 @@ struct fake {
 	char *data;
 };
 
-static struct fake make(struct rings *r, bool state, uint32_t tag)
+static struct fake make(struct rings *r, enum ring_kind kind, uint32_t tag)
 {
 	struct fake f = { .fd = memfd_create("ring", 0) };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -25,7 +25,7 @@ static struct fake make(struct rings *r, bool state, uint32_t tag)
 	char *p = mmap(NULL, page + BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f.fd, 0);
 	f.page = (void *)p;
 	f.data = p + page;
-	if (!rings_add(r, f.fd, BYTES, state, tag))
+	if (!rings_add(r, f.fd, BYTES, kind, tag))
 		exit(1);
 	return f;
 }
@@ -72,7 +72,7 @@ static void see(void *to, const struct ring_record *r)
 	     r->head->type == RECORD_COMM && i < r->head->size - sizeof(*r->head) - sizeof(struct ring_tail); i++)
 		whole &= p[i] == 'x';
 	s->whole += whole;
-	s->time[s->n++] = r->time * 2 + r->state;
+	s->time[s->n++] = r->time * 2 + (r->kind == RING_OF_STATE);
 }
 
 static bool ascending(const struct seen *s)
@@ -86,7 +86,7 @@ static bool ascending(const struct seen *s)
 static void check_order(void)
 {
 	struct rings *r = rings_new();
-	struct fake a = make(r, false, 0), b = make(r, true, 0), c = make(r, false, 1);
+	struct fake a = make(r, RING_OF_SAMPLES, 0), b = make(r, RING_OF_STATE, 0), c = make(r, RING_OF_SAMPLES, 1);
 	struct seen s = { 0 };
 
 	put_sample(&a, 10);
@@ -115,7 +115,7 @@ static void check_order(void)
 static void check_wrapping(void)
 {
 	struct rings *r = rings_new();
-	struct fake a = make(r, false, 0), b = make(r, true, 1);
+	struct fake a = make(r, RING_OF_SAMPLES, 0), b = make(r, RING_OF_STATE, 1);
 	struct seen s = { 0 };
 	uint64_t time = 0;
 
@@ -133,7 +133,7 @@ static void check_wrapping(void)
 static void check_broken(void)
 {
 	struct rings *r = rings_new();
-	struct fake a = make(r, false, 0);
+	struct fake a = make(r, RING_OF_SAMPLES, 0);
 	struct seen s = { 0 };
 	struct perf_record bad[] = { { .type = RECORD_COMM, .size = 8 },
 				     { .type = RECORD_COMM, .size = 0 },
@@ -156,7 +156,7 @@ static void check_broken(void)
 static void check_share(void)
 {
 	struct rings *r = rings_new();
-	struct fake a = make(r, false, 0);
+	struct fake a = make(r, RING_OF_SAMPLES, 0);
 	struct seen s = { 0 };
 
 	for (int i = 0; i < 8; i++)
@@ -168,8 +168,55 @@ static void check_share(void)
 	rings_free(r);
 }
 
+static void put_lost(struct fake *f, uint32_t type, uint64_t time)
+{
+	struct {
+		struct perf_record head;
+		uint64_t id, lost;
+		struct ring_tail tail;
+	} r = { { .type = type, .size = sizeof(r) }, 1, 5, { .time = time } };
+
+	put(f, &r, sizeof(r));
+}
+
+static void check_lossy(void)
+{
+	struct rings *r = rings_new();
+	struct fake a = make(r, RING_OF_SWITCHES, 0), b = make(r, RING_OF_SAMPLES, 1);
+	struct seen s = { 0 };
+
+	ok(!rings_lossy(r, RING_OF_SWITCHES), "nothing, so nothing was lost");
+	for (int i = 0; i < 100; i++) { /* around the end of the ring, too */
+		put_comm(&a, (uint64_t)i + 1, 64);
+		put_sample(&a, (uint64_t)i + 1);
+		if (rings_lossy(r, RING_OF_SWITCHES))
+			break;
+		rings_drain(r, UINT64_MAX, see, &s);
+	}
+	is_u64(s.n, 200, "records, and nothing was lost");
+	put_lost(&b, RECORD_LOST, 200);
+	ok(!rings_lossy(r, RING_OF_SWITCHES) && rings_lossy(r, RING_OF_SAMPLES), "in a ring of another kind");
+	put_sample(&a, 201);
+	put_lost(&a, RECORD_LOST, 202);
+	put_sample(&a, 203);
+	ok(rings_lossy(r, RING_OF_SWITCHES), "a record that says so");
+	rings_drain(r, 203, see, &s);
+	ok(!rings_lossy(r, RING_OF_SWITCHES), "until it was taken");
+	put_lost(&a, RECORD_LOST_SAMPLES, 204);
+	ok(rings_lossy(r, RING_OF_SWITCHES), "the other one");
+	rings_drain(r, UINT64_MAX, see, &s);
+	for (uint64_t i = 0; i < 6; i++) {
+		ok(!rings_lossy(r, RING_OF_SWITCHES), "room for more");
+		put_comm(&a, 300 + i, 512 - sizeof(struct perf_record) - sizeof(struct ring_tail));
+	}
+	put_sample(&a, 310);
+	ok(rings_lossy(r, RING_OF_SWITCHES), "too full to tell");
+	rings_free(r);
+}
+
 int main(void)
 {
+	check_lossy();
 	check_order();
 	check_wrapping();
 	check_broken();
