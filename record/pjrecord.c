@@ -146,6 +146,9 @@ static void tell_end(const struct request *r, const struct session *s)
 		return;
 	metrics_summary(&text, &t.last);
 	warn("%s: %.*s", str_eq(str_of(r->output), STR("-")) ? "standard output" : r->output, (int)text.n, text.p);
+	if (t.loss.depth)
+		warn("stacks are deeper than kernel.perf_event_max_stack=%u, and cut: sysctl kernel.perf_event_max_stack=1024 first",
+		     t.depth_limit);
 	text_free(&text);
 }
 
