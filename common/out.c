@@ -93,6 +93,18 @@ static char *link_target(const char *path)
 	return joined;
 }
 
+/* Says what the user named. The temporary file and a link's target only where they are what is wrong. */
+static NORETURN void cannot_create(const struct out *o, bool exists)
+{
+	if (errno == EEXIST)
+		die_errno("cannot write '%s': '%s' is in the way", o->path, o->temp);
+	if (o->target)
+		die_errno("cannot write '%s', a link to '%s'", o->path, o->target);
+	if (exists && (errno == EACCES || errno == EPERM || errno == EROFS))
+		die_errno("cannot replace '%s': its folder takes no new files", o->path);
+	die_errno("cannot write '%s'", o->path);
+}
+
 void out_open(struct out *o, const char *path)
 {
 	struct stat st;
@@ -119,7 +131,7 @@ void out_open(struct out *o, const char *path)
 	o->temp = temp_name(o->target ? o->target : path);
 	o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
 	if (o->fd < 0)
-		die_errno("cannot create '%s'", o->temp);
+		cannot_create(o, exists);
 	unfinished = o->temp;
 	diag_at_death(remove_unfinished);
 	remove_when_killed();
@@ -253,7 +265,7 @@ void out_close(struct out *o)
 		die_errno("cannot write '%s'", shown(o));
 	if (o->temp) {
 		if (rename(o->temp, o->target ? o->target : o->path) < 0)
-			die_errno("cannot rename '%s' to '%s'", o->temp, o->target ? o->target : o->path);
+			die_errno("cannot replace '%s'", o->target ? o->target : o->path);
 		unfinished = NULL;
 		free(o->temp);
 		free(o->target);
