@@ -62,9 +62,37 @@ static double number(const char *value, const char *shown)
 
 	errno = 0;
 	d = strtod(value, &end);
-	if (end == value || *end || errno || !isfinite(d) || d < 0 || strpbrk(value, "xXnNpP"))
+	if (end == value || *end || errno || !isfinite(d) || strpbrk(value, "xXnNpP"))
 		die_usage("%s: '%s' is not a number", shown, value);
+	if (d < 0)
+		die_usage("%s: '%s' is negative: it must be 0 or more", shown, value);
 	return d;
+}
+
+bool opt_number(const char **s, double most, double *value)
+{
+	char *end;
+	double d;
+
+	if (!byte_is_digit(**s) && **s != '.')
+		return false;
+	d = strtod(*s, &end);
+	if (end == *s || !(d >= 0 && d <= most) || memchr(*s, 'x', (size_t)(end - *s)) || memchr(*s, 'X', (size_t)(end - *s)))
+		return false;
+	*value = d;
+	*s = *end == '%' ? end + 1 : end;
+	return true;
+}
+
+void opt_min_delta(const char *value, const char *name, double *points, double *relative)
+{
+	const char *at = value;
+	double percent = 100 * *relative, least;
+
+	if (!opt_number(&at, 100, &least) || (*at == ',' && (at++, !opt_number(&at, 100, &percent))) || *at)
+		die_usage("%s: '%s' is not POINTS or POINTS,REL%%: 0.5,1%% is the default", name, value);
+	*points = least;
+	*relative = percent / 100;
 }
 
 /* Carries out one option; shown is how the user would write it. */

@@ -42,6 +42,14 @@ struct tool {
 	bool single_dash_long; /* FlameGraph's habit: -title x is --title x */
 };
 
+/* Values that several options have, for their calls. A plain decimal of 0 to most, '%' behind it or not; *s is moved behind it. False:
+ * there is none. */
+bool opt_number(const char **s, double most, double *value);
+
+/* POINTS[,REL%]: the least change in percent of the total, and relative, which stays what it was where it is not given. Dies on
+ * another value. */
+void opt_min_delta(const char *value, const char *name, double *points, double *relative);
+
 /* Sets what the options ask for and returns the operands (NULL at their end) in argv's own memory. */
 char **opt_parse(const struct tool *tool, int argc, char **argv);
 

@@ -26,20 +26,6 @@ static void opt_after(void *to, const char *value, const char *name)
 	add_file(to, 1, value);
 }
 
-/* A number of 0 to most, '%' behind it or not; what follows is left in *s. */
-static bool take_number(const char **s, double most, double *value)
-{
-	char *end;
-
-	if (!byte_is_digit(**s) && **s != '.')
-		return false;
-	*value = strtod(*s, &end);
-	if (end == *s || !(*value >= 0 && *value <= most) || memchr(*s, 'x', (size_t)(end - *s)))
-		return false;
-	*s = *end == '%' ? end + 1 : end;
-	return true;
-}
-
 static void opt_table(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
@@ -58,15 +44,11 @@ static void opt_tsv(void *to, const char *value, const char *name)
 	r->table = r->tsv = true;
 }
 
-static void opt_min_delta(void *to, const char *value, const char *name)
+static void set_min_delta(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
-	const char *at = value;
-	double relative = 100 * r->relative;
 
-	if (!take_number(&at, 100, &r->points) || (*at == ',' && (at++, !take_number(&at, 100, &relative))) || *at)
-		die_usage("%s: '%s' is not POINTS or POINTS,REL%%: 0.5,1%% is the default", name, value);
-	r->relative = relative / 100;
+	opt_min_delta(value, name, &r->points, &r->relative);
 }
 
 static void opt_drift(void *to, const char *value, const char *name)
@@ -77,7 +59,7 @@ static void opt_drift(void *to, const char *value, const char *name)
 	r->drift = -1;
 	if (str_eq(str_of(value), STR("auto")))
 		return;
-	if (!take_number(&at, 100, &r->drift) || *at)
+	if (!opt_number(&at, 100, &r->drift) || *at)
 		die_usage("%s: '%s' is neither a percentage nor auto", name, value);
 	r->drift /= 100;
 }
@@ -96,7 +78,7 @@ static void opt_fail_over(void *to, const char *value, const char *name)
 	struct request_limit limit = { 0 };
 	const char *at = value;
 
-	if (!take_number(&at, 100, &limit.points) || (*at && *at != ','))
+	if (!opt_number(&at, 100, &limit.points) || (*at && *at != ','))
 		die_usage("%s: '%s' is not PCT or PCT,FRAME-GLOB: 2%% or '2,java/util/*'", name, value);
 	if (*at)
 		limit.glob = str_of(at + 1);
@@ -149,7 +131,7 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 		{ 0, "all", NULL, OPT_FLAG, &r->all, NULL, "the table also has functions that did not change" },
 		{ 0, "fail-over", "PCT[,FRAME-GLOB]", OPT_CALL, r, opt_fail_over,
 		  "exit 3 when a function grew by PCT points; may be repeated" },
-		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, opt_min_delta,
+		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, set_min_delta,
 		  "least change: percent of the total, and of the function (0.5,1%)" },
 		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "least change in standard deviations (2; 0: not tested)" },
 		{ 0, "drift", "R%|auto", OPT_CALL, r, opt_drift, "how much runs of one program differ (auto: from several windows)" },

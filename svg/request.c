@@ -96,25 +96,11 @@ static void set_minwidth(void *to, const char *value, const char *name)
 	*min_px = *end == '%' ? -v / 100 : v;
 }
 
-/* "0.5" points of the total, or "0.5,2%" with a change relative to the larger side. */
 static void set_min_delta(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
-	char *end;
-	double points = byte_is_digit(value[0]) || value[0] == '.' ? strtod(value, &end) : -1, percent = -1;
 
-	if (points >= 0 && *end == ',' && (byte_is_digit(end[1]) || end[1] == '.')) {
-		percent = strtod(end + 1, &end);
-		end += *end == '%';
-		if (percent > 100)
-			points = -1;
-	}
-	if (!(points >= 0 && points <= 100) || *end)
-		die_usage("%s: '%s' is not a number of points, such as 0.5, or with a relative change: 0.5,2%%", name,
-			  value);
-	r->points = points;
-	if (percent >= 0)
-		r->relative = percent / 100;
+	opt_min_delta(value, name, &r->points, &r->relative);
 }
 
 /* ---- options of others -------------------------------------------------------------------------------------- */

@@ -63,6 +63,43 @@ static void gives(const char *line, const char *want)
 	ok(c.status == 0 && c.err.n == 0, "without complaint");
 }
 
+static void takes(const char *value, double points, double relative)
+{
+	double p = 7, r = .25;
+
+	opt_min_delta(value, "--x", &p, &r);
+	ok(p == points && r == relative, value);
+}
+
+static void min_delta(void *value)
+{
+	double p, r = 0;
+
+	opt_min_delta(value, "--x", &p, &r);
+}
+
+static void number_of_limits(void)
+{
+	static const char *const wrong[] = { "", "x", "-1", "+1", "101", "1e3", "nan", "inf", "0x1", "0X1", "1,", "1,x", "1,101", "1,1,1", "1%%",
+					     "1 ", " 1", ".", "1,-1", "1;1" };
+	const char *rest = "12%,x";
+	double value = 7;
+
+	takes("0", 0, .25);
+	takes("0.5", .5, .25);
+	takes("0.5%", .5, .25);
+	takes("1,2", 1, .02);
+	takes("1%,2%", 1, .02);
+	takes(".5,0", .5, 0);
+	takes("100,100%", 100, 1);
+	for (size_t i = 0; i < countof(wrong); i++) {
+		child_run(&c, min_delta, (void *)(uintptr_t)wrong[i]);
+		ok(c.status == 2 && str_find_str(c.err, STR("is not POINTS or POINTS,REL%: 0.5,1% is the default")) > 0, wrong[i]);
+	}
+	ok(opt_number(&rest, 12, &value) && value == 12 && str_eq(str_of(rest), STR(",x")), "a number, and what is behind it");
+	ok(!opt_number(&rest, 12, &value) && value == 12 && *rest == ',', "no number: nothing changes");
+}
+
 static void refuses(const char *line, const char *why)
 {
 	char want[200];
@@ -110,7 +147,7 @@ int main(void)
 	refuses("--decimal=nan", "--decimal: 'nan' is not a number");
 	refuses("--decimal=inf", "--decimal: 'inf' is not a number");
 	refuses("--decimal=1e999", "--decimal: '1e999' is not a number");
-	refuses("--decimal=-1", "--decimal: '-1' is not a number");
+	refuses("--decimal=-1", "--decimal: '-1' is negative: it must be 0 or more");
 	refuses("--decimal=0x10", "--decimal: '0x10' is not a number");
 	refuses("--decimal=1x", "--decimal: '1x' is not a number");
 	refuses("-title", "unknown option '-t' in '-title'");
@@ -144,5 +181,6 @@ int main(void)
 	gives("-oout", "flag=0 noflag=1 text=out number=0 decimal=0");
 	child_run(&c, parse, (void *)(uintptr_t) "-help");
 	ok(c.status == 0 && str_starts(c.out, STR("pjtest - ")), "-help");
+	number_of_limits();
 	return done();
 }
