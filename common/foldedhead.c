@@ -51,7 +51,8 @@ static void put_header(struct text *t, const struct folded_header *h)
 	put_value(t, "from", h->from);
 	put_value(t, "to", h->to);
 	put_value(t, "host", h->host);
-	text_printf(t, " samples=%llu", (unsigned long long)h->samples);
+	if (!h->samples_unknown)
+		text_printf(t, " samples=%llu", (unsigned long long)h->samples);
 	if (h->lost_known)
 		text_printf(t, " lost=%llu", (unsigned long long)h->lost);
 	put_value(t, "labels", h->labels);
@@ -189,7 +190,7 @@ static void get_unit(struct str unit, struct folded_header *h, struct place at)
 
 static void get_header(struct str line, struct folded_header *h, struct arena *a, struct place at)
 {
-	bool first_rule = !h->has_rule;
+	bool first_rule = !h->has_rule, samples = false;
 	uint64_t n;
 
 	h->present = true;
@@ -201,6 +202,7 @@ static void get_header(struct str line, struct folded_header *h, struct arena *a
 			get_unit(value, h, at);
 		} else if (str_eq(key, STR("samples")) && str_u64(value, &n)) {
 			h->samples += n;
+			samples = true;
 		} else if (str_eq(key, STR("lost")) && str_u64(value, &n)) {
 			h->lost += n;
 			h->lost_known = true;
@@ -208,6 +210,7 @@ static void get_header(struct str line, struct folded_header *h, struct arena *a
 			get_rule(key, value, h, first_rule);
 		}
 	}
+	h->samples_unknown |= !samples;
 }
 
 /* ---- dispersion ---------------------------------------------------------------------------------------------- */
@@ -228,11 +231,16 @@ static void keep_about(struct folded_comments *c, struct str line)
 	text_str(&c->stacks, stack);
 }
 
+bool folded_is_header(struct str line)
+{
+	return str_starts(line, STR("# pj")) && (line.n == 4 || line.p[4] == ' ');
+}
+
 void folded_comment(struct folded_comments *c, struct folded_header *h, struct str line, struct stacks *s, struct place at)
 {
 	line = str_trim(line);
-	if (str_starts(line, STR("# pj "))) {
-		get_header(str_from(line, 5), h, &s->frames.bytes, at);
+	if (folded_is_header(line)) {
+		get_header(str_trim_left(str_from(line, 4)), h, &s->frames.bytes, at);
 		c->header = true;
 	} else if (str_starts(line, STR("# dispersion "))) {
 		keep_about(c, str_from(line, 13));

@@ -27,6 +27,7 @@ struct folded_header {
 	struct str from, to;  /* as text: record clock in seconds, or wall time */
 	struct str frequency;
 	uint64_t samples;
+	bool samples_unknown; /* a header did not tell them: then they are not written */
 	uint64_t lost;
 	bool lost_known; /* lost is written only then */
 	bool present;
@@ -49,6 +50,8 @@ struct folded_comments {
 	} *about;
 	size_t n, cap;
 };
+
+bool folded_is_header(struct str line); /* `# pj` and what it says; trimmed */
 
 /* Takes a line that begins with '#'. Dies where a unit is not that of the header before. */
 void folded_comment(struct folded_comments *c, struct folded_header *h, struct str line, struct stacks *s, struct place at);

@@ -146,6 +146,7 @@ static struct folded_header header_of(const struct request *r, struct comparison
 	h.labels = joined(&c->arena, a->labels, b->labels);
 	h.frequency = joined(&c->arena, a->frequency, b->frequency);
 	h.samples = a->samples + b->samples + c->side[0].tally.headerless + c->side[1].tally.headerless;
+	h.samples_unknown = a->samples_unknown || b->samples_unknown;
 	h.lost = a->lost + b->lost;
 	h.lost_known = a->lost_known && b->lost_known;
 	if (r->normalize) /* what is scaled is not counted any more */

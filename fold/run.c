@@ -55,7 +55,7 @@ static struct look look_at(struct str text, bool whole)
 		if (str_is_blank(line))
 			continue;
 		if (line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r')) {
-			look.header = look.header || str_starts(line, STR("# pj "));
+			look.header = look.header || folded_is_header(str_trim(line));
 			continue;
 		}
 		look.known = true;

@@ -235,7 +235,7 @@ static bool get_colours(struct parser *p, struct cursor *c, struct text *t)
 /* The header, and the comments of a difference behind it. */
 static bool is_head(struct str s)
 {
-	if (s.n && !str_starts(s, STR("# pj ")))
+	if (s.n && !folded_is_header(str_cut(&s, '\n')))
 		return false;
 	while (s.n) {
 		if (!str_starts(str_cut(&s, '\n'), STR("# ")))

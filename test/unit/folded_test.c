@@ -214,9 +214,13 @@ static void headers(void)
 			"# pj unit=samples event=y from=10.5 to=19.0 samples=6 lost=2\na 6\n", NULL),
 	       STR("# pj unit=samples event=x+y from=1.5 to=19.0 samples=11 lost=3\na 11\n"),
 	       "two headers: sums, the whole time, both events");
-	is_str(through("# pj unit=samples unknown=1 samples=x bare\na 1\n", NULL), STR("# pj unit=samples samples=0\na 1\n"),
+	is_str(through("# pj unit=samples unknown=1 samples=x bare\na 1\n", NULL), STR("# pj unit=samples\na 1\n"),
 	       "what is not known is passed over");
-	is_str(through("# pj event=%zz%4\na 1\n", NULL), STR("# pj event=%25zz%254 samples=0\na 1\n"), "broken escapes stay as they are");
+	is_str(through("# pj event=%zz%4\na 1\n", NULL), STR("# pj event=%25zz%254\na 1\n"), "broken escapes stay as they are");
+	is_str(through("# pj\na 1\n", NULL), STR("# pj\na 1\n"), "a header that says nothing is one");
+	ok(header.present && tally.headerless == 0, "and is taken for one");
+	is_str(through2(STR("# pj samples=5\na 5\n"), "# pj unit=samples\na 6\n", NULL), STR("# pj unit=samples\na 11\n"),
+	       "a sum of samples that one header does not tell is not known");
 	child_run(&c, read_heavy, (void *)(uintptr_t) "# pj unit=samples\n# pj unit=ns\na 1\n");
 	ok(c.status == 1 && str_find_str(c.err, STR("unit 'ns' cannot be added to 'samples'")) > 0, "unlike units are refused");
 
@@ -260,12 +264,12 @@ static void rules(void)
 	stacks_free(&s);
 	is_str(through("# pj windows=0,5 dispersion=0.5 drift=nan z=-1 points=1e99 relative=2\n# dispersion\n# dispersion 0 a\n"
 		       "# dispersion nan a\n# dispersion 1e300 a\n# dispersion -4 a\n# dispersion 3 \n# dispersion 3 b\n# dispersion 0x5 a\n"
-		       "# dispersion 2 a;b\na 1 2\n", NULL), STR("# pj samples=0\na 1 2\n"), "what can not be is passed over");
+		       "# dispersion 2 a;b\na 1 2\n", NULL), STR("# pj\na 1 2\n"), "what can not be is passed over");
 	is_u64(tally.comments, 10, "and counted with the comments");
 	is_str(through("# pj samples=0 dispersion=2.00\n# dispersion 3.00 a\na 1\n", NULL), STR("# pj samples=0 dispersion=2.00\na 1\n"),
 	       "one column has no changes");
 	is_str(through("a 1 2\n# dispersion 3.00 a\n# pj drift=.5 z=0\n", NULL),
-	       STR("# pj samples=0 z=0 points=0 relative=0\n# dispersion 3.00 a\na 1 2\n"), "behind the stacks, too");
+	       STR("# pj z=0 points=0 relative=0\n# dispersion 3.00 a\na 1 2\n"), "behind the stacks, too");
 }
 
 /* A stack that shares a beginning with the one before takes its path: every kind of border. */
