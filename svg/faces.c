@@ -203,6 +203,7 @@ static void number_faces(struct maker *m, const struct layout *l)
 {
 	struct faces *n = m->faces;
 	uint32_t *id = mem_alloc(sizeof(*id), (size_t)m->n + 1); /* by index of the variant */
+	unsigned seen = 0; /* of the same text: 1 a function, 2 one of the kernel */
 
 	if (m->n)
 		qsort(m->variant, m->n, sizeof(*m->variant), variant_cmp);
@@ -215,7 +216,10 @@ static void number_faces(struct maker *m, const struct layout *l)
 			n->text[n->n] = v->text;
 			n->colour[n->n++] = v->colour;
 		}
-		n->functions += !same_text;
+		unsigned side = str_eq(n->kinds[v->paint.kind].suffix, STR("_[k]")) ? 2 : 1;
+		seen = same_text ? seen : 0;
+		n->functions += !(seen & side);
+		seen |= side;
 		id[v->index] = n->n - 1;
 	}
 	for (uint32_t i = 0; i < l->n; i++)

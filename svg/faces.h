@@ -31,7 +31,7 @@ struct faces {
 	uint32_t *colour;   /* of each name */
 	uint8_t *tint;      /* of each name, 0..3: how pale it is where colours are kinds, as the viewer computes it */
 	uint32_t *of;       /* name id by frame of the layout */
-	uint32_t functions; /* different texts */
+	uint32_t functions; /* different texts; the kernel's are its own */
 	uint32_t ncolours;
 	struct faces_colour *colours;
 	uint32_t nkinds;

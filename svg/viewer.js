@@ -31,12 +31,12 @@
 		const next=() => digit[all.charCodeAt(pos++)];
 		let text='', to;
 		for (; (to=all.indexOf('\n', pos))>0; pos=to+1) {
-			const last=text, id=hue.length, same=next();
-			hue.push(varint(next)), names.push(text=last.slice(0, same)+all.slice(pos, to));
-			if (text!==last || !id) funcs++;
+			const id=hue.length, same=next();
+			hue.push(varint(next)), names.push(text=text.slice(0, same)+all.slice(pos, to));
 			// One function may have names of several kinds (compiled, inlined); fn is the first of them. The kernel's are its own.
 			fn.push(id);
 			for (let k=id; names[--k]===text;) if (kernel(k)===kernel(id)) fn[id]=fn[k];
+			if (fn[id]===id) funcs++;
 		}
 	})(parts[0] && parts[0]+'\n');
 	const add=name => fn[names.length]=names.push(name)-1, ROOT=add(C.root), ONLY=add('only before'),
@@ -745,6 +745,7 @@
 	// The data was good: out with the static picture, and inside a page with the title (a tooltip everywhere).
 	for (const e of [...svg.children]) if (!/desc|style|script/.test(e.localName) && !(alone && e.localName==='title')) e.remove();
 	svg.append(hole);
+	if (alone) svg.prepend(h('meta', {name: 'viewport', content: 'width=device-width'})); // phones take 980 px otherwise
 	const painted=floats(C.colors.length), shareOf=new Map(); // kinds that differ in their suffix only are one chip
 	((n, nm, s) => {
 		for (let i=1; i<n; i++) painted[hue[nm[i]]]+=s[i];

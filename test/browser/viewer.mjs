@@ -720,6 +720,51 @@ test('T: the table of functions, by self and by total; a row searches its functi
   healthy(page);
 });
 
+test('header and table count the same functions; the kernel has its own', async b => {
+  const page = await open(b, url(makeSvg('kinds', 'p;read;read_[k] 5\np;f_[j] 2\np;f_[i] 2\np;write_[k] 1\n')));   // p, read, read of the kernel, f, write
+  const told = (await page.getByText(/ functions /).last().innerText()).match(/(\d+) functions/)[1];
+  await press(page, 't');
+  is(await page.getByRole('dialog').getByRole('row').count() - 1, Number(told), 'rows');
+  is(told, '5', 'functions');
+  if (real) ok(read(join(scratch, 'kinds.svg')).includes(`${told} functions`), 'and the static layer');
+  healthy(page);
+});
+
+test('on a phone: its own width, nothing beside it, two taps to zoom, a table with names and shares', async b => {
+  const page = await open(b, at, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 });
+  await soon(async () => is(await page.evaluate(() => innerWidth), 390, 'width'));
+  await soon(async () => is((await page.getByRole('application').locator('svg').boundingBox()).width, 390 - 24, 'width of the graph'));
+  ok((await page.getByRole('status').last().boundingBox()).height <= 85, 'the foot is no higher than its place');
+  await page.getByRole('button', { name: 'Functions (T)' }).tap();
+  const dialog = page.getByRole('dialog');
+  for (const t of ['Self', 'Total']) ok(await dialog.getByRole('button', { name: 'Sort by ' + t }).isVisible(), t);
+  const r = await dialog.boundingBox();
+  ok(r.x >= 0 && r.x + r.width <= 390, JSON.stringify(r));
+  await page.getByRole('button', { name: 'Close (Esc)' }).tap();
+  const f = await frame(page, 'parse').boundingBox(), tap = () => page.touchscreen.tap(f.x + 5, f.y + 5);
+  await tap();
+  await soon(async () => ok(/Function: parse/.test(await bar(page)), 'told: ' + await bar(page)));
+  await tap();
+  await soon(async () => is(await frame(page, 'db').count(), 0, 'zoomed'));
+  healthy(page);
+});
+
+test('in narrow windows the foot has a place of its own', async b => {
+  for (const width of [600, 480, 360]) {
+    const name = 'std::__introsort_loop<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, long, __gnu_cxx::__ops::_Iter_less_iter>'.repeat(3);
+    const page = await open(b, url(makeSvg('foot', `p;${name} 50\np;${name};x 50\np;y;${name} 70\nq;z 10\n`)), { viewport: { width, height: 600 } });
+    await find(page, 'introsort');
+    await page.keyboard.press('Enter');
+    await settle(page);
+    const foot = await page.getByRole('status').last().boundingBox(), pane = await page.getByRole('application').boundingBox();
+    ok(foot.y >= pane.y + pane.height - 1, `${width}: ${JSON.stringify([foot, pane])}`);
+    ok(/places/.test(await bar(page)), await bar(page));
+    const end = page.getByRole('status').last().locator('span').last();
+    ok((r => r.y + r.height <= foot.y + foot.height + 1)(await end.boundingBox()), `${width}: numbers are cut`);
+    healthy(page);
+  }
+});
+
 test('? lists the keys; every one is a button', async b => {
   const page = await open(b, at), dialog = page.getByRole('dialog', { name: 'Keys and actions' });
   await press(page, '?');
