@@ -460,26 +460,27 @@ size_t offcpu_bytes(const struct offcpu *o)
 	return sizeof(*o) + (o->mask + 1) * sizeof(*o->slot) + o->chains.bytes + o->chains.nbuckets * sizeof(void *);
 }
 
-static void tell(struct text *t, const char *before, uint64_t n, const char *what, uint64_t ns)
+static void tell(struct text *t, const char *before, uint64_t n, const char *one, const char *many, uint64_t ns)
 {
 	text_add(t, before);
 	text_grouped(t, n);
-	text_printf(t, " %s (%.*f s)", what, ns < 10000000000 ? 3 : 1, (double)ns / 1e9);
+	text_printf(t, " %s (%.*f s)", n == 1 ? one : many, ns < 10000000000 ? 3 : 1, (double)ns / 1e9);
 }
 
 void offcpu_text(struct text *t, const struct pj_offcpu *c)
 {
-	tell(t, "", c->blocked, "times blocked", c->blocked_ns);
-	tell(t, ", ", c->preempted, "preempted", c->preempted_ns);
+	tell(t, "", c->blocked, "time blocked", "times blocked", c->blocked_ns);
+	tell(t, ", ", c->preempted, "preempted", "preempted", c->preempted_ns);
 	if (c->brief)
-		tell(t, "; not written: ", c->brief, "shorter than was asked for", c->brief_ns);
+		tell(t, "; not written: ", c->brief, "shorter than was asked for", "shorter than was asked for",
+		     c->brief_ns);
 	if (c->unknown || c->unknown_ns)
-		tell(t, "; not known, as records were lost: ", c->unknown, "times", c->unknown_ns);
+		tell(t, "; not known, as records were lost: ", c->unknown, "time", "times", c->unknown_ns);
 	if (c->bare)
-		tell(t, "; without callchain, not written: ", c->bare, "times", c->bare_ns);
+		tell(t, "; without callchain, not written: ", c->bare, "time", "times", c->bare_ns);
 	if (c->before)
-		tell(t, "; off since before the recording, so without callchain: ", c->before, "threads that came back",
-		     c->before_ns);
+		tell(t, "; off since before the recording, so without callchain: ", c->before, "thread that came back",
+		     "threads that came back", c->before_ns);
 	if (c->never) {
 		text_add(t, c->before ? " and " : "; off since before the recording, so without callchain: ");
 		text_grouped(t, c->never);

@@ -398,6 +398,12 @@ static void check_text(void)
 	offcpu_text(&t, &c);
 	is_str(text_view(&t), STR("1,234 times blocked (83.2 s), 2 preempted (0.003 s)"), "in words");
 	t.n = 0;
+	offcpu_text(&t, &(struct pj_offcpu){ .blocked = 1, .before = 1, .never = 1 });
+	is_str(text_view(&t),
+	       STR("1 time blocked (0.000 s), 0 preempted (0.000 s); off since before the recording, so without callchain: "
+		   "1 thread that came back (0.000 s) and 1 that did not"),
+	       "one of each");
+	t.n = 0;
 	c.brief = 3;
 	c.unknown = 4;
 	c.bare = 5;
