@@ -5,6 +5,7 @@
 #include "deferred.h"
 #include "folded.h"
 #include "groups.h"
+#include "judge.h"
 #include "perfrecord.h"
 #include "resolve.h"
 #include "walk.h"
@@ -332,13 +333,13 @@ static uint32_t front_frame(struct recording *f, uint32_t id, struct stacks *to)
 }
 
 /* The tree of sites becomes one of names, in to. Parents have smaller numbers than their children. */
-static bool rename_tree(struct recording *f, const struct resolved *names, struct stacks *to)
+static bool rename_tree(struct recording *f, const struct resolved *names, const bool *front, struct stacks *to)
 {
 	const struct stacks *from = &f->samples.stacks;
 	struct reduce r = { .o = f->o->samples, .to = to };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
 	uint32_t *base = mem_alloc(sizeof(*base), from->n); /* the last frame in front of all, in to; 0: there are none */
-	bool *top = mem_alloc(sizeof(*top), from->n), *front = find_fronts(f), fits = true;
+	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
 
 	for (uint32_t id = 1; id < from->n; id++) {
 		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT, parent = from->node[id].parent, at = node[parent];
@@ -363,171 +364,8 @@ static bool rename_tree(struct recording *f, const struct resolved *names, struc
 	free(node);
 	free(base);
 	free(top);
-	free(front);
 	free(r.skip);
 	return fits;
-}
-
-/* ---- what is missing ---------------------------------------------------------------------------------------- */
-
-static struct recording_missing *missing_of(struct recording_tally *t, struct str dso, const char *why)
-{
-	char key[4400];
-	uint32_t before = t->missing_keys.n, id;
-	int n = snprintf(key, sizeof(key), "%s%c%.*s", why, 0, (int)(dso.n < 4096 ? dso.n : 4096), dso.p);
-
-	id = intern(&t->missing_keys, (struct str){ key, (size_t)n });
-	if (id > before) {
-		struct str kept = intern_str(&t->missing_keys, id);
-
-		t->missing = mem_grow(t->missing, sizeof(*t->missing), id);
-		t->missing[id - 1] = (struct recording_missing){ str_from(kept, strlen(why) + 1), why, 0 };
-	}
-	return &t->missing[id - 1];
-}
-
-static struct recording_quality *quality_of(struct recording_tally *t, struct str name)
-{
-	uint32_t before = t->quality_keys.n, id = intern(&t->quality_keys, name);
-
-	if (id > before) {
-		t->quality = mem_grow(t->quality, sizeof(*t->quality), id);
-		t->quality[id - 1] = (struct recording_quality){ .name = intern_str(&t->quality_keys, id) };
-	}
-	return &t->quality[id - 1];
-}
-
-/* Where threads begin: the outermost frame of a whole stack. Above main there is nothing to see, and often no frame pointer. */
-static bool is_beginning(struct str name)
-{
-	static const struct str names[] = {
-		STR("_start"), STR("__libc_start_main"), STR("__libc_start_main_impl"), STR("__libc_start_call_main"),
-		STR("main"), STR("start_thread"), STR("clone"), STR("clone3"), STR("__clone"),
-		STR("__clone3"), STR("__GI___clone"), STR("__GI___clone3"), STR("thread_start"), STR("_dl_start"),
-		STR("runtime.goexit"), STR("runtime.goexit.abi0"), STR("runtime.mstart"), STR("runtime.rt0_go"),
-		STR("ret_from_fork"), STR("ret_from_fork_asm"), STR("common_startup_64"), STR("start_kernel"),
-		STR("secondary_startup_64"), STR("secondary_startup_64_no_verify"), STR("x86_64_start_kernel"),
-	};
-	struct str bare = folded_bare(name);
-
-	bare = str_cut(&bare, '@');
-	for (size_t i = 0; i < countof(names); i++)
-		if (str_eq(bare, names[i]))
-			return true;
-	return false;
-}
-
-/* What is known of a stack by its node. */
-struct stack_facts {
-	uint32_t quality; /* of the first frame, from 1; 0: there is none */
-	uint32_t depth, user;
-	bool rooted, java;
-};
-
-static bool is_user(enum dso_kind kind)
-{
-	return kind != DSO_KERNEL && kind != DSO_SYMBOL && kind != DSO_THREAD;
-}
-
-static struct stack_facts facts_of(const struct recording *f, const struct resolved *names, const struct stacks *to,
-				   struct stack_facts above, uint32_t site)
-{
-	const struct dso *d = &f->as.dso[f->sites.site[site].dso];
-
-	if (d->kind == DSO_THREAD)
-		return above;
-	if (above.depth == 0 && names->first[site] < names->first[site + 1])
-		above.rooted = is_beginning(intern_str(&to->frames, names->frame[names->first[site]]));
-	above.depth++;
-	above.user += is_user(d->kind);
-	above.java = above.java || str_ends(d->path, STR("/libjvm.so"));
-	return above;
-}
-
-#define LIMIT 127 /* frames, unless kernel.perf_event_max_stack says more */
-
-static void add_quality(struct recording_tally *t, const struct stack_facts *s, uint64_t samples)
-{
-	struct recording_quality *q = s->quality ? &t->quality[s->quality - 1] : quality_of(t, STR("[unknown]"));
-
-	q->samples += samples;
-	q->rooted += s->rooted ? samples : 0;
-	q->cut += s->depth >= LIMIT && !s->rooted ? samples : 0;
-	q->user += s->user ? samples : 0;
-	q->single += s->user == 1 && !s->rooted ? samples : 0;
-	q->java += s->java ? samples : 0;
-	if (s->depth > t->depth)
-		t->depth = s->depth;
-}
-
-/* Frames by the sites that have them: how many have no name, and why. */
-static void count_frames(const struct recording *f, const struct resolved *names, const uint64_t *hits,
-			 struct samples *p)
-{
-	for (uint32_t id = 1; id <= f->sites.n; id++) {
-		uint32_t dso = f->sites.site[id].dso;
-		const struct dso *d = &f->as.dso[dso];
-		const char *why = d->kind == DSO_KERNEL && names->kernel ? names->kernel :
-				  resolve_why(names, (enum resolve_why)names->why[dso]);
-
-		if (d->kind == DSO_THREAD)
-			continue;
-		p->tally.frames += hits[id];
-		if (names->named[id] || hits[id] == 0)
-			continue;
-		p->tally.unresolved += hits[id];
-		missing_of(f->tally, d->path, why)->frames += hits[id];
-	}
-}
-
-static void count_inlined(const struct recording *f, const struct resolved *names)
-{
-	struct recording_inlined *t = &f->tally->inlined;
-
-	for (uint32_t d = 0; names->inlined && d <= f->as.keys.n; d++) {
-		const struct dso *dso = &f->as.dso[d];
-
-		if (dso->kind != DSO_FILE || !names->inlined[d].asked)
-			continue;
-		t->files += names->inlined[d].found;
-		t->without += !names->inlined[d].found;
-		damage_note(&t->damage, names->inlined[d].why != NULL, "%.*s: %s", (int)(dso->path.n < 160 ? dso->path.n : 160),
-			    dso->path.p, names->inlined[d].why);
-	}
-}
-
-static void judge(struct recording *f, const struct resolved *names, const struct stacks *to, struct samples *p)
-{
-	const struct stacks *from = &f->samples.stacks;
-	uint64_t *samples = stacks_totals(from, 1), *hits = mem_alloc(sizeof(*hits), (size_t)f->sites.n + 1);
-	struct stack_facts *facts = mem_alloc(sizeof(*facts), from->n);
-	struct recording_tally *t = f->tally;
-	bool *front = find_fronts(f);
-
-	for (uint32_t id = 1; id < from->n; id++) {
-		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT;
-
-		facts[id] = facts[from->node[id].parent];
-		if (!(frame & SITE_BIT)) {
-			if (front[id])
-				continue;
-			facts[id].quality = (uint32_t)(quality_of(t, intern_str(&from->frames, frame)) - t->quality) + 1;
-		} else {
-			facts[id] = facts_of(f, names, to, facts[id], site);
-			hits[site] += samples[id];
-			if (facts[id].quality) {
-				t->quality[facts[id].quality - 1].frames += samples[id];
-				t->quality[facts[id].quality - 1].unresolved += names->named[site] ? 0 : samples[id];
-			}
-		}
-		if (from->self[1] && from->self[1][id])
-			add_quality(t, &facts[id], from->self[1][id]);
-	}
-	count_frames(f, names, hits, p);
-	free(samples);
-	free(hits);
-	free(facts);
-	free(front);
 }
 
 /* ---- one recording ------------------------------------------------------------------------------------------ */
@@ -594,15 +432,17 @@ static void name_and_add(struct recording *f, struct samples *p)
 		.names = f->o->samples->names, .canonical = f->o->samples->comm == COMM_CANONICAL,
 	};
 	struct resolved names;
+	struct judge j;
+	bool *front;
 
 	resolve(&names, &o, &f->origin, &f->as, &f->sites, &p->stacks);
 	read_pods(f);
-	if (f->samples.stacks.n) {
-		if (!rename_tree(f, &names, &p->stacks))
-			p->tally.overflow = true;
-		judge(f, &names, &p->stacks, p);
-	}
-	count_inlined(f, &names);
+	front = find_fronts(f);
+	if (!rename_tree(f, &names, front, &p->stacks))
+		p->tally.overflow = true;
+	j = (struct judge){ &f->as, &f->sites, &f->samples.stacks, front, &names, &p->stacks };
+	judge_stacks(&j, f->tally, p);
+	free(front);
 	damage_add(&f->tally->maps, &names.maps);
 	damage_add(&f->tally->jitdumps, &f->places.damage);
 	if (names.kernel)
