@@ -24,7 +24,12 @@ enum dso_kind {
 	DSO_SYMBOL,  /* a BPF program or the like: its own name */
 	DSO_CODE,    /* of a jitdump: address is a struct jitdump_code */
 	DSO_THREAD,  /* no code: address is the comm of a thread, a frame of --root=both */
+	DSO_CUT,     /* no code, and no frame: the stack goes on, but the recorder kept no more. address: CUT_COPY, CUT_BY_EVENT, or how
+		      * many addresses it kept, which is the limit where others have no more */
 };
+
+#define CUT_COPY     0          /* of the stack's bytes */
+#define CUT_BY_EVENT UINT64_MAX /* than the event was to have */
 
 struct dso {
 	enum dso_kind kind;

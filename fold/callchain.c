@@ -41,6 +41,15 @@ static bool has_garbage(const struct perfdata_record *r)
 	return false;
 }
 
+uint64_t callchain_addresses(const uint64_t *ips, uint64_t n)
+{
+	uint64_t addresses = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		addresses += !is_context(ips[i]);
+	return addresses;
+}
+
 void callchain_push_part(struct callchain *c, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n,
 			 uint64_t time)
 {

@@ -26,6 +26,9 @@ void callchain_push(struct callchain *c, const struct addrspace_thread *t, const
 void callchain_push_part(struct callchain *c, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n,
 			 uint64_t time);
 
+/* How many of them are addresses. */
+uint64_t callchain_addresses(const uint64_t *ips, uint64_t n);
+
 /* One frame. */
 static inline void callchain_push_ip(struct callchain *c, const struct addrspace_thread *t, enum perfdata_mode mode,
 				     uint64_t ip, uint64_t time)

@@ -57,8 +57,14 @@ static bool is_beginning(struct str name)
 struct stack_facts {
 	uint32_t quality; /* of the first frame, from 1; 0: there is none */
 	uint32_t depth, user;
-	bool rooted, java;
+	bool rooted, java, cut;
+	uint64_t cut_at; /* where it is cut */
 };
+
+static bool is_no_frame(enum dso_kind kind)
+{
+	return kind == DSO_THREAD || kind == DSO_CUT;
+}
 
 static bool is_user(enum dso_kind kind)
 {
@@ -69,7 +75,11 @@ static struct stack_facts facts_of(const struct judge *j, struct stack_facts abo
 {
 	const struct dso *d = &j->as->dso[j->sites->site[site].dso];
 
-	if (d->kind == DSO_THREAD)
+	if (d->kind == DSO_CUT) {
+		above.cut = true;
+		above.cut_at = j->sites->site[site].address;
+	}
+	if (is_no_frame(d->kind))
 		return above;
 	if (above.depth == 0 && j->names->first[site] < j->names->first[site + 1])
 		above.rooted = is_beginning(intern_str(&j->to->frames, j->names->frame[j->names->first[site]]));
@@ -79,15 +89,45 @@ static struct stack_facts facts_of(const struct judge *j, struct stack_facts abo
 	return above;
 }
 
-#define LIMIT 127 /* frames, unless kernel.perf_event_max_stack says more */
+/* The kernel's limit, as nothing but the deepest callchains tell it. */
+static uint64_t find_limit(const struct judge *j)
+{
+	uint64_t limit = RECORDING_LIMIT;
 
-static void add_quality(struct recording_tally *t, const struct stack_facts *s, uint64_t samples)
+	for (uint32_t id = 1; id <= j->sites->n; id++) {
+		const struct site *s = &j->sites->site[id];
+
+		if (j->as->dso[s->dso].kind == DSO_CUT && s->address != CUT_BY_EVENT && s->address > limit)
+			limit = s->address;
+	}
+	return limit;
+}
+
+/* Counts samples of a stack that goes on outside of what was recorded; false: it does not, or enough of it is there. */
+static bool count_cut(struct recording_tally *t, const struct stack_facts *s, uint64_t limit, uint64_t samples)
+{
+	if (!s->cut || s->rooted)
+		return false;
+	if (s->cut_at == CUT_COPY)
+		return true;
+	if (s->cut_at == CUT_BY_EVENT) {
+		t->event_cut += samples;
+		return true;
+	}
+	if (s->cut_at < limit)
+		return false;
+	t->limit_cut += samples;
+	t->limit = limit;
+	return true;
+}
+
+static void add_quality(struct recording_tally *t, const struct stack_facts *s, uint64_t limit, uint64_t samples)
 {
 	struct recording_quality *q = s->quality ? &t->quality[s->quality - 1] : quality_of(t, STR("[unknown]"));
 
 	q->samples += samples;
 	q->rooted += s->rooted ? samples : 0;
-	q->cut += s->depth >= LIMIT && !s->rooted ? samples : 0;
+	q->cut += count_cut(t, s, limit, samples) ? samples : 0;
 	q->user += s->user ? samples : 0;
 	q->single += s->user == 1 && !s->rooted ? samples : 0;
 	q->java += s->java ? samples : 0;
@@ -104,7 +144,7 @@ static void count_frames(const struct judge *j, const uint64_t *hits, struct rec
 		const char *why = d->kind == DSO_KERNEL && j->names->kernel ? j->names->kernel :
 				  resolve_why(j->names, (enum resolve_why)j->names->why[dso]);
 
-		if (d->kind == DSO_THREAD)
+		if (is_no_frame(d->kind))
 			continue;
 		p->tally.frames += hits[id];
 		if (j->names->named[id] || hits[id] == 0)
@@ -133,6 +173,7 @@ void judge_stacks(const struct judge *j, struct recording_tally *t, struct sampl
 	const struct stacks *from = j->from;
 	uint64_t *samples = stacks_totals(from, 1), *hits = mem_alloc(sizeof(*hits), (size_t)j->sites->n + 1);
 	struct stack_facts *facts = mem_alloc(sizeof(*facts), from->n);
+	uint64_t limit = find_limit(j);
 
 	for (uint32_t id = 1; id < from->n; id++) {
 		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT;
@@ -145,13 +186,13 @@ void judge_stacks(const struct judge *j, struct recording_tally *t, struct sampl
 		} else {
 			facts[id] = facts_of(j, facts[id], site);
 			hits[site] += samples[id];
-			if (facts[id].quality) {
+			if (facts[id].quality && !is_no_frame(j->as->dso[j->sites->site[site].dso].kind)) {
 				t->quality[facts[id].quality - 1].frames += samples[id];
 				t->quality[facts[id].quality - 1].unresolved += j->names->named[site] ? 0 : samples[id];
 			}
 		}
 		if (from->self[1] && from->self[1][id])
-			add_quality(t, &facts[id], from->self[1][id]);
+			add_quality(t, &facts[id], limit, from->self[1][id]);
 	}
 	count_frames(j, hits, t, p);
 	count_inlined(j, &t->inlined);

@@ -23,6 +23,7 @@ struct perfdata_event {
 	uint64_t config;
 	uint64_t frequency, period; /* one of them, else 0 */
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr;
+	uint32_t max_stack; /* addresses of a callchain at most; 0: what the kernel has for all */
 	bool sample_id_all, is_time; /* is_time: its period is ns (cpu-clock, task-clock) */
 };
 

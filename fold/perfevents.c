@@ -187,6 +187,7 @@ uint32_t perfevents_add(struct perfevents *e, struct str attr)
 		.branch_sample_type = a.branch_sample_type,
 		.regs_user = a.sample_regs_user,
 		.regs_intr = a.sample_regs_intr,
+		.max_stack = a.sample_max_stack,
 		.sample_id_all = a.sample_id_all,
 		.is_time = a.type == PERF_TYPE_SOFTWARE && a.config <= PERF_COUNT_SW_TASK_CLOCK,
 	};

@@ -27,7 +27,7 @@ struct recording {
 	struct origin origin;
 	struct attic attic;
 	uint64_t first_ns, last_ns;
-	uint32_t threads_dso;
+	uint32_t threads_dso, cut_dso;
 	struct walk walk;
 	uint64_t lost_records, lost_samples;
 	struct slices_lost slices_records, slices_samples; /* the same, as far as they have a time */
@@ -38,23 +38,48 @@ struct recording {
 
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
 
-/* Registers and a copy of the stack: the callers are in there. */
-static void push_walked(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+/* Registers and a copy of the stack: the callers are in there, but for those that the copy is too short for (false). */
+static bool push_walked(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
 	walk_stack(&f->walk, &f->as, t, r, &f->origin, f->data);
 	for (size_t i = 0; i < f->walk.n; i++)
 		callchain_push_ip(&f->callchain, t, MODE_USER, f->walk.ip[i], r->time);
+	return !f->walk.short_copy;
+}
+
+/* The stack of the open sample, all of whose frames are there, goes on outside of what was recorded. */
+static void push_cut(struct recording *f, uint64_t why)
+{
+	samples_push(&f->samples, sites_id(&f->sites, f->cut_dso, why) | SITE_BIT);
+}
+
+/* The kernel keeps so many addresses of a stack; event: NULL where it is not known. */
+static void push_limit(struct recording *f, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
+{
+	uint64_t own = event ? event->max_stack : 0, most = own ? own : RECORDING_LIMIT, addresses;
+
+	if (likely(n < most))
+		return;
+	addresses = callchain_addresses(ips, n);
+	if (addresses >= most)
+		push_cut(f, own ? CUT_BY_EVENT : addresses);
 }
 
 static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
+	bool whole = true;
+
 	if (r->sample.has_chain)
 		callchain_push(&f->callchain, t, r);
 	if (r->sample.regs_abi && r->sample.stack.n)
-		push_walked(f, t, r);
+		whole = push_walked(f, t, r);
 	/* an empty callchain has at least the place that was interrupted; perf shows nothing of it */
 	if (!r->sample.has_chain || (f->samples.nframes == 0 && !f->o->as_perf && r->sample.ip))
 		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
+	if (!whole)
+		push_cut(f, CUT_COPY);
+	else if (r->sample.has_chain)
+		push_limit(f, r->sample.event, r->sample.ips, r->sample.nips);
 }
 
 /* The slice that a time is in. Slices are multiples of their length, on the wall clock where the recording tells it. */
@@ -131,6 +156,7 @@ static void join_user(struct recording *f, const struct perfdata_record *r)
 
 	while (deferred_take(&f->deferred, &f->samples, r->tid, r->deferred.cookie, &comm)) {
 		callchain_push_part(&f->callchain, t, r->deferred.ips, r->deferred.nips, r->time);
+		push_limit(f, NULL, r->deferred.ips, r->deferred.nips);
 		end_sample(f, comm);
 	}
 }
@@ -352,8 +378,9 @@ static bool rename_tree(struct recording *f, const struct resolved *names, const
 				base[id] = at;
 		} else {
 			bool first = top[parent];
+			enum dso_kind kind = f->as.dso[f->sites.site[site].dso].kind;
 
-			top[id] = f->as.dso[f->sites.site[site].dso].kind == DSO_THREAD;
+			top[id] = kind == DSO_THREAD || (kind == DSO_CUT && first);
 			for (uint32_t i = names->first[site]; i < names->first[site + 1]; i++, first = false)
 				at = step(&r, base[id], at, first, names->frame[i]);
 		}
@@ -483,6 +510,7 @@ static void begin(struct recording *f, const struct in *in, struct samples *p)
 			  f->o->by ? "--by" : "--only cgroup=", in->name);
 	addrspace_init(&f->as, f->o->as_perf);
 	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
+	f->cut_dso = addrspace_special(&f->as, DSO_CUT, STR(""));
 	f->places = (struct places){ .as = &f->as, .sites = &f->sites, .symfs = f->o->symfs, .attic = f->walk.attic,
 				     .addresses = f->o->samples->names.addresses };
 	f->callchain = (struct callchain){ .places = &f->places, .to = &f->samples, .as_perf = f->o->as_perf };

@@ -15,6 +15,8 @@
 #include "samples.h"
 #include "slices.h"
 
+#define RECORDING_LIMIT 127 /* addresses of a callchain, unless sysctl kernel.perf_event_max_stack says more */
+
 enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
 
 struct recording_options {
@@ -40,7 +42,7 @@ struct recording_quality {
 	struct str name;
 	uint64_t samples;
 	uint64_t rooted;     /* reach where threads begin */
-	uint64_t cut;        /* at the recorder's limit of depth */
+	uint64_t cut;        /* go on outside of what the recorder kept */
 	uint64_t single;     /* have one frame of user code */
 	uint64_t user;       /* have any */
 	uint64_t java;       /* have code of a JVM */
@@ -61,6 +63,8 @@ struct recording_tally {
 	uint64_t garbage;    /* callchains with a mark that is none: what comes before it was used (as_perf: nothing) */
 	uint64_t deferred;   /* samples whose user half came later, and was not joined */
 	uint64_t copy_cut;   /* walked stacks that are longer than their copies */
+	uint64_t limit_cut, limit; /* callchains that the kernel cut, and at how many addresses */
+	uint64_t event_cut;  /* callchains that are as deep as the event was to have them */
 	struct damage maps;  /* lines of perf maps */
 	struct damage jitdumps; /* records, or whole files */
 	struct recording_inlined inlined;

@@ -368,7 +368,7 @@ static enum resolve_why ask(struct worker *w, const struct dso *d, size_t n)
 		return WHY_DATA;
 	case DSO_NOWHERE:
 		return WHY_NO_MAPPING;
-	case DSO_SYMBOL: case DSO_CODE: case DSO_THREAD: /* names are there already */
+	case DSO_SYMBOL: case DSO_CODE: case DSO_THREAD: case DSO_CUT: /* names are there already */
 		break;
 	}
 	return WHY_NOT_IN_TABLE;
@@ -443,14 +443,16 @@ static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
 		raw = w->q[q].name;
 		module = w->module[q];
 		inlined = w->q[q].inlined;
-		if (kind == DSO_THREAD)
+		if (kind == DSO_CUT)
+			t->made[id[i]] = intern(&w->made, STR(""));
+		else if (kind == DSO_THREAD)
 			t->made[id[i]] = make_thread(w, (uint32_t)s->address);
 		else if (raw && raw == last_raw && module == last_module && inlined == last_inlined && s->dso == last_dso)
 			t->made[id[i]] = last;
 		else
 			t->made[id[i]] = make_name(w, s, raw, module, inlined);
 		t->by[id[i]] = (uint8_t)(w - t->worker);
-		t->out->named[id[i]] = raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD;
+		t->out->named[id[i]] = raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD || kind == DSO_CUT;
 		last_raw = raw;
 		last_module = module;
 		last_inlined = inlined;

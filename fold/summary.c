@@ -111,6 +111,12 @@ static void say_recording(const struct request *r, const struct result *res)
 	if (t->copy_cut)
 		warn("%llu stack%s longer than the recorded copy, the outer callers are missing: perf record --call-graph dwarf,65528",
 		     ull(t->copy_cut), t->copy_cut == 1 ? " is" : "s are");
+	if (t->limit_cut)
+		warn("%llu stack%s cut at %llu frames, the outer callers are missing: sysctl kernel.perf_event_max_stack=%llu, then record",
+		     ull(t->limit_cut), t->limit_cut == 1 ? " is" : "s are", ull(t->limit), ull(t->limit < 512 ? 1024 : 2 * t->limit));
+	if (t->event_cut)
+		warn("%llu stack%s cut where the recorder was told to (perf record --max-stack)", ull(t->event_cut),
+		     t->event_cut == 1 ? " is" : "s are");
 	if (t->deferred)
 		warn("%llu user callchain%s deferred and not joined", ull(t->deferred), t->deferred == 1 ? " was" : "s were");
 	if (t->maps.n)

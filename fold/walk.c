@@ -142,6 +142,7 @@ void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspac
 	size_t most = w->as_perf ? MOST_PERF : MOST;
 
 	w->n = 0;
+	w->short_copy = false;
 	if (!unwind_start(&s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
 		return;
 	while (end == UNWIND_MORE && w->n < most) {
@@ -154,7 +155,8 @@ void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspac
 			code.table = NULL;
 		end = unwind_step(&s, code, w->n == 1);
 	}
-	w->cut += end == UNWIND_STACK_CUT;
+	w->short_copy = end == UNWIND_STACK_CUT;
+	w->cut += w->short_copy;
 }
 
 void walk_free(struct walk *w)

@@ -20,7 +20,8 @@ struct walk {
 	size_t cap;
 	uint64_t *ip;             /* of the walked stack, leaf first; callers' are those of the call */
 	size_t n, ips_cap;
-	uint64_t cut;             /* stacks whose copy was too short */
+	bool short_copy;          /* of the walked stack: it ends outside of what was copied */
+	uint64_t cut;             /* stacks of that kind */
 };
 
 /* Walks the stack of r, a sample with registers; ip[0..n) is what was found. */
