@@ -128,12 +128,15 @@ static struct keep *start(unsigned hang_s)
 
 static pid_t keeper_of(pid_t parent)
 {
-	char path[96];
+	char path[96], children[4096];
 	struct str s;
 	uint64_t pid;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
-	s = content(path);
+	s = content(path); /* of one file at a time */
+	s.n = s.n < sizeof(children) ? s.n : 0;
+	memcpy(children, s.p, s.n);
+	s.p = children;
 	while (s.n) {
 		struct str one = str_cut(&s, ' ');
 
