@@ -30,7 +30,8 @@ enum pj_item_type {
 	PJ_ITEM_IDLE,      /* struct pj_idle, one each CPU; in END */
 	PJ_ITEM_LOSS,      /* struct pj_loss; in END */
 	PJ_ITEM_VERSION,   /* text: version of pjrecord; in START */
-	PJ_ITEM_OFFCPU     /* struct pj_offcpu, of a recording with --off-cpu; in END */
+	PJ_ITEM_OFFCPU,    /* struct pj_offcpu, of a recording with --off-cpu; in END */
+	PJ_ITEM_BUILD_ID   /* struct pj_build_id, one each file whose mappings do not tell it; in END */
 };
 
 struct pj_window {
@@ -47,6 +48,14 @@ struct pj_process {
 };
 
 enum { PJ_PROCESS_ELSEWHERE = 1 }; /* in another mount namespace than pjrecord: its paths are not those of the host */
+
+/* What was mapped by that file, by its numbers as in the MMAP2 records of the window: a path may be that of several files, one each
+ * container, and of a file in memory it is anything. */
+struct pj_build_id {
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint8_t size, id[20], zero[3];
+};
 
 struct pj_idle {
 	uint32_t cpu, zero;

@@ -77,13 +77,32 @@ static bool is_memfd(struct str path)
 	return str_starts(path, STR("/memfd:"));
 }
 
+static struct attic_numbers numbers_of(const struct perfdata_record *r)
+{
+	return (struct attic_numbers){ r->mmap.major, r->mmap.minor, r->mmap.inode, r->mmap.generation };
+}
+
+/* The mapping's word, else the recorder's. */
+static struct build_id build_of(const struct addrspace *a, const struct perfdata_record *r)
+{
+	struct attic_numbers n = numbers_of(r);
+
+	return r->mmap.build_id.n || !a->attic || n.inode == 0 ? r->mmap.build_id : attic_build(a->attic, &n);
+}
+
+/* Code of a JIT, and no program that somebody put there. */
+static bool is_jit_memory(const struct addrspace *a, const struct perfdata_record *r)
+{
+	struct attic_numbers n = numbers_of(r);
+
+	return is_memfd(r->mmap.path) && !a->as_perf && !build_of(a, r).n && !(a->attic && attic_is_program(a->attic, &n));
+}
+
 static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
 {
-	struct {
-		uint32_t major, minor;
-		uint64_t inode, generation;
-	} inode = { r->mmap.major, r->mmap.minor, r->mmap.inode, r->mmap.generation };
-	const struct build_id *b = &r->mmap.build_id;
+	struct attic_numbers inode = numbers_of(r);
+	struct build_id told = build_of(a, r);
+	const struct build_id *b = &told;
 	uint32_t id = b->n ? dso_of(a, DSO_FILE, r->mmap.path, b->byte, b->n < BUILD_ID_MAX ? b->n : BUILD_ID_MAX) :
 			     dso_of(a, DSO_FILE, r->mmap.path, &inode, sizeof(inode));
 
@@ -106,7 +125,7 @@ static uint32_t user_dso(struct addrspace *a, const struct perfdata_record *r)
 		id = addrspace_special(a, DSO_VDSO, path);
 	else if (is_anonymous(path, r->mmap.flags) || is_no_file(path))
 		id = exec && r->pid ? addrspace_jit(a, r->pid) : addrspace_special(a, DSO_DATA, path.n ? path : STR("//anon"));
-	else if (is_memfd(path) && exec && !a->as_perf && !r->mmap.build_id.n)
+	else if (exec && is_jit_memory(a, r))
 		id = addrspace_jit(a, r->pid);
 	else
 		id = file_dso(a, r);
@@ -125,6 +144,9 @@ void addrspace_build_ids(struct addrspace *a, const struct perfdata_build_id *id
 		struct dso *dso = &a->dso[d];
 		bool kernel = dso->kind == DSO_KERNEL;
 
+		/* a path of ours may be that of other files in containers: whatever is known of them stood by their numbers */
+		if (dso->kind == DSO_FILE && dso->inode && a->attic && a->attic->who->is)
+			continue;
 		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
 			dso->build_id = buildids_find(&ids, kernel, dso->path);
 	}

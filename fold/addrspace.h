@@ -9,6 +9,7 @@
 #ifndef PJ_ADDRSPACE_H
 #define PJ_ADDRSPACE_H
 
+#include "attic.h"
 #include "intern.h"
 #include "maps.h"
 #include "perfdata.h"
@@ -64,6 +65,7 @@ struct addrspace_thread {
 
 struct addrspace {
 	bool as_perf;
+	const struct attic *attic; /* of pjrecord, which knows builds by numbers of files; or NULL */
 	struct intern comms;
 	struct intern keys;       /* of DSOs: what makes two mappings the same file */
 	struct dso *dso;          /* by key */

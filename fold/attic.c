@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "inside.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,6 +53,51 @@ static int find_dir(const struct in *in)
 	return fd;
 }
 
+/* N of kallsyms-BOOT.N.gz; 0: it is none of these. */
+static uint64_t snapshot_number(struct str name, struct str boot)
+{
+	uint64_t n;
+
+	if (!str_starts(name, STR("kallsyms-")) || !str_ends(name, STR(".gz")))
+		return 0;
+	name = str_from(str_head(name, name.n - 3), strlen("kallsyms-"));
+	if (!str_starts(name, boot) || name.n <= boot.n + 1 || name.p[boot.n] != '.')
+		return 0;
+	return str_u64(str_from(name, boot.n + 1), &n) ? n : 0;
+}
+
+static void take_snapshot(struct attic *k, uint64_t n)
+{
+	size_t i;
+
+	for (i = 0; i < k->nkernels; i++)
+		if (n > k->kernel[i]) {
+			uint64_t older = k->kernel[i];
+
+			k->kernel[i] = n;
+			n = older;
+		}
+	if (i < countof(k->kernel))
+		k->kernel[k->nkernels++] = n;
+}
+
+/* A recorder that was killed could not say which it needed: those of its boot, the newest first. */
+static void find_snapshots(struct attic *k)
+{
+	int fd = openat(k->dir, "symbols", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	uint64_t n;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (e = readdir(dir)))
+		if ((n = snapshot_number(str_of(e->d_name), k->who->boot)))
+			take_snapshot(k, n);
+	if (dir)
+		closedir(dir);
+}
+
 void attic_open(struct attic *k, const char *dir, const struct in *in, const struct recorder *who)
 {
 	*k = (struct attic){ .dir = -1, .who = who };
@@ -62,6 +108,8 @@ void attic_open(struct attic *k, const char *dir, const struct in *in, const str
 	} else if (who->is) {
 		k->dir = find_dir(in);
 	}
+	if (k->dir >= 0 && who->boot.n && who->nkallsyms == 0)
+		find_snapshots(k);
 }
 
 void attic_close(struct attic *k)
@@ -103,6 +151,25 @@ int attic_binary(const struct attic *k, const struct build_id *id, const struct 
 	return open_plain(k, path);
 }
 
+struct build_id attic_build(const struct attic *k, const struct attic_numbers *n)
+{
+	const struct pj_build_id *told = recorder_file(k->who, n->major, n->minor, n->inode, n->generation);
+	struct build_id id = { .n = told ? told->size : 0 };
+
+	if (told)
+		memcpy(id.byte, told->id, sizeof(told->id));
+	return id;
+}
+
+bool attic_is_program(const struct attic *k, const struct attic_numbers *n)
+{
+	int fd = attic_binary(k, &(struct build_id){ 0 }, n);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int attic_vdso(const struct attic *k)
 {
 	char path[128];
@@ -134,13 +201,22 @@ int attic_jit(const struct attic *k, uint32_t pid, const char *kind)
 	return open_plain(k, path);
 }
 
+size_t attic_kernels(const struct attic *k)
+{
+	return k->who->nkallsyms ? k->who->nkallsyms : k->nkernels;
+}
+
 int attic_kernel(const struct attic *k, size_t i)
 {
 	char path[320];
 
 	errno = ENOENT;
-	if (k->dir < 0 || i >= k->who->nkallsyms)
+	if (k->dir < 0 || i >= attic_kernels(k))
 		return -1;
-	snprintf(path, sizeof(path), "symbols/%.*s", (int)k->who->kallsyms[i].n, k->who->kallsyms[i].p);
+	if (i >= k->who->nkallsyms)
+		snprintf(path, sizeof(path), "symbols/kallsyms-%.*s.%llu.gz", (int)k->who->boot.n, k->who->boot.p,
+			 (unsigned long long)k->kernel[i]);
+	else
+		snprintf(path, sizeof(path), "symbols/%.*s", (int)k->who->kallsyms[i].n, k->who->kallsyms[i].p);
 	return open_plain(k, path);
 }

@@ -17,6 +17,8 @@
 struct attic {
 	int dir;                    /* DIR; -1: there is none */
 	const struct recorder *who; /* boot, processes */
+	uint64_t kernel[RECORDER_KERNELS]; /* numbers of snapshots, where the window, which was not finished, names none; newest first */
+	size_t nkernels;
 };
 
 /* dir: as the user says, or NULL: found from the place of in, a window of pjrecord. who stays the caller's. Dies when dir was named
@@ -33,6 +35,12 @@ struct attic_numbers {
 };
 int attic_binary(const struct attic *k, const struct build_id *id, const struct attic_numbers *n);
 
+/* Which build that file is, as the window says; n is 0 when it does not. */
+struct build_id attic_build(const struct attic *k, const struct attic_numbers *n);
+
+/* Is a file with these numbers kept, so that it is a program, whatever it is called? */
+bool attic_is_program(const struct attic *k, const struct attic_numbers *n);
+
 int attic_vdso(const struct attic *k);
 
 /* kind: "map", "map.1" (what was before it), "dump". Only of a process of which it is told when it began. */
@@ -41,7 +49,8 @@ int attic_jit(const struct attic *k, uint32_t pid, const char *kind);
 /* Its name below DIR, for people. */
 void attic_name(const struct attic *k, uint32_t pid, const char *kind, char *name, size_t room);
 
-/* The i-th snapshot of kallsyms, gzip, of those that the window names. */
+/* The i-th snapshot of kallsyms, gzip, of those that the window names, or else of the newest of its boot. */
+size_t attic_kernels(const struct attic *k);
 int attic_kernel(const struct attic *k, size_t i);
 
 #endif

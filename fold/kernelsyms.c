@@ -103,7 +103,7 @@ static const char *ask_snapshots(const struct kernelsyms_options *o, struct symb
 	bool found = false;
 	size_t left = n;
 
-	for (size_t i = 0; o->attic && i < o->attic->who->nkallsyms && left; i++) {
+	for (size_t i = 0; o->attic && i < attic_kernels(o->attic) && left; i++) {
 		int fd = attic_kernel(o->attic, i);
 		struct kallsyms *k = fd >= 0 ? kallsyms_open_file(fd, &why) : NULL;
 

@@ -168,25 +168,34 @@ static void read_features(struct perfdata *p, const uint64_t features[4], uint64
 	}
 }
 
-/* What pjrecord, which was killed, wrote in front of the data: common/pjsection.h. Old perf has something else there. */
-static void read_early_features(struct perfdata *p, const struct perf_file_header *h, uint64_t file_size)
+/* What pjrecord writes in front of the data: common/pjsection.h. False: it is not there; old perf has something else in that place. */
+static bool early_features(struct perfdata *p, const struct perf_file_header *h, uint64_t features[4])
 {
-	uint64_t features[4] = { 0 };
 	struct perf_section s = h->event_types;
 
-	if (s.size < sizeof(features) || s.offset > h->data.offset || s.size != h->data.offset - s.offset)
-		return;
-	if (in_pread(p->in, (char *)features, sizeof(features), s.offset) < sizeof(features))
+	if (s.size < 4 * sizeof(*features) || s.offset > h->data.offset || s.size != h->data.offset - s.offset)
+		return false;
+	if (in_pread(p->in, (char *)features, 4 * sizeof(*features), s.offset) < 4 * sizeof(*features)) {
 		reader_bad(p, s.offset, "what is in front of the data is cut");
-	else if (has_feature(features, FEATURE_PJ_START))
-		read_features(p, features, s.offset + sizeof(features), file_size);
+		return false;
+	}
+	return has_feature(features, FEATURE_PJ_START);
+}
+
+/* The bits of features are the last that a recorder writes; pjrecord says with each flush how much data there is, perf at the end. */
+static bool is_unfinished(const struct perf_file_header *h, bool early, uint64_t file_size)
+{
+	bool none = !(h->features[0] | h->features[1] | h->features[2] | h->features[3]);
+
+	return h->data.size == 0 || h->data.offset + h->data.size > file_size || (early && none);
 }
 
 static void open_file(struct perfdata *p)
 {
 	struct perf_file_header h = { 0 };
 	char bytes[sizeof(h)] = { 0 };
-	uint64_t file_size = 0;
+	uint64_t file_size = 0, features[4] = { 0 };
+	bool early;
 	struct perfdata_info *info = &p->features.info;
 
 	if (!in_seekable(p->in, &file_size)) {
@@ -204,14 +213,15 @@ static void open_file(struct perfdata *p)
 	if (has_feature(h.features, FEATURE_DIR_FORMAT))
 		die_at(place_of(p->in), "part of a directory of perf record --threads: perf script -i DIRECTORY |");
 	read_attrs(p, &h, file_size);
-	info->unfinished = h.data.size == 0 || h.data.offset + h.data.size > file_size;
+	early = early_features(p, &h, features);
+	info->unfinished = is_unfinished(&h, early, file_size);
 	p->at = h.data.offset;
 	p->raw = (struct bytes){ .more = more_of_file, .from = p,
 				 .end = info->unfinished ? file_size : h.data.offset + h.data.size };
 	if (!info->unfinished)
 		read_features(p, h.features, h.data.offset + h.data.size, file_size);
-	else
-		read_early_features(p, &h, file_size);
+	else if (early)
+		read_features(p, features, h.event_types.offset + sizeof(features), file_size);
 }
 
 /* Up to where the samples begin, so that the events are known. */

@@ -54,6 +54,17 @@ static void take_idle(struct recorder *r, struct str body)
 	load(&r->idle[r->nidle++], sizeof(*r->idle), body);
 }
 
+static void take_file(struct recorder *r, struct str body)
+{
+	struct pj_build_id id;
+
+	load(&id, sizeof(id), body);
+	if (id.inode == 0 || id.size < 2 || id.size > sizeof(id.id))
+		return;
+	r->file = one_more(r->file, sizeof(*r->file), r->nfiles);
+	r->file[r->nfiles++] = id;
+}
+
 static const char *take_item(struct recorder *r, struct arena *a, uint32_t type, struct str body)
 {
 	struct str text;
@@ -86,6 +97,9 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 		load(&r->loss, sizeof(r->loss), body);
 		r->has_loss = true;
 		break;
+	case PJ_ITEM_BUILD_ID:
+		take_file(r, body);
+		break;
 	case PJ_ITEM_VERSION:
 		r->version = text_of(a, body);
 		break;
@@ -102,6 +116,20 @@ static int process_cmp(const void *va, const void *vb)
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* The inode first: numbers of devices are few. */
+static int file_cmp(const void *va, const void *vb)
+{
+	const struct pj_build_id *a = va, *b = vb;
+
+	if (a->inode != b->inode)
+		return a->inode < b->inode ? -1 : 1;
+	if (a->generation != b->generation)
+		return a->generation < b->generation ? -1 : 1;
+	if (a->major != b->major)
+		return a->major < b->major ? -1 : 1;
+	return (a->minor > b->minor) - (a->minor < b->minor);
 }
 
 const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
@@ -126,6 +154,8 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
 	}
 	if (r->nprocesses)
 		qsort(r->process, r->nprocesses, sizeof(*r->process), process_cmp);
+	if (r->nfiles)
+		qsort(r->file, r->nfiles, sizeof(*r->file), file_cmp);
 	return bad;
 }
 
@@ -167,8 +197,16 @@ bool recorder_elsewhere(const struct recorder *r, uint32_t pid)
 	return false;
 }
 
+const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation)
+{
+	struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
+
+	return r->nfiles ? bsearch(&wanted, r->file, r->nfiles, sizeof(*r->file), file_cmp) : NULL;
+}
+
 void recorder_free(struct recorder *r)
 {
+	free(r->file);
 	free(r->process);
 	free(r->idle);
 	*r = (struct recorder){ 0 };

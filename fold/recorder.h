@@ -25,6 +25,8 @@ struct recorder {
 	size_t nprocesses;
 	struct pj_idle *idle;
 	size_t nidle;
+	struct pj_build_id *file; /* by numbers */
+	size_t nfiles;
 };
 
 /* One of the features; texts are copied into a. NULL, or why it was not understood. */
@@ -35,6 +37,9 @@ const struct pj_process *recorder_process(const struct recorder *r, uint32_t pid
 
 /* Is it told that the paths of this process are not those of the recorded machine? Of several: of one of them. */
 bool recorder_elsewhere(const struct recorder *r, uint32_t pid);
+
+/* The build-id of the file that was mapped with these numbers; NULL: it is not told. */
+const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation);
 
 void recorder_free(struct recorder *r);
 

@@ -509,6 +509,7 @@ static void begin(struct recording *f, const struct in *in, struct samples *p)
 		die_usage("%s needs cgroups, which '%s' does not tell: perf record --all-cgroups, or pjrecord",
 			  f->o->by ? "--by" : "--only cgroup=", in->name);
 	addrspace_init(&f->as, f->o->as_perf);
+	f->as.attic = f->walk.attic;
 	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
 	f->cut_dso = addrspace_special(&f->as, DSO_CUT, STR(""));
 	f->places = (struct places){ .as = &f->as, .sites = &f->sites, .symfs = f->o->symfs, .attic = f->walk.attic,

@@ -6,6 +6,7 @@
 #include "hash.h"
 #include "keepdir.h"
 #include "keeper.h"
+#include "keepids.h"
 #include "kernelkeep.h"
 #include "text.h"
 
@@ -38,6 +39,7 @@ struct keep {
 	struct keep_options o;
 	struct keeper_options keeper_options;
 	struct keep_shared *shared;
+	struct keepids ids;
 	uint64_t own_ns;
 	pid_t keeper;         /* 0: none */
 	int wake;
@@ -343,6 +345,17 @@ void keep_mapping(struct keep *k, const struct keep_process *p, const struct kee
 	}
 }
 
+unsigned keep_build_id(struct keep *k, const struct keep_mapping *m, uint8_t id[20])
+{
+	const struct pj_build_id *found;
+
+	keepids_take(&k->ids, &k->shared->found);
+	found = keepids_find(&k->ids, m->major, m->minor, m->inode, m->generation);
+	if (found)
+		memcpy(id, found->id, sizeof(found->id));
+	return found ? found->size : 0;
+}
+
 void keep_exit(struct keep *k, uint32_t pid)
 {
 	struct verdict *v = &k->verdict[pid & (VERDICTS - 1)];
@@ -362,6 +375,8 @@ void keep_window(struct keep *k)
 	for (size_t i = 0; i < KEEP_DONE; i++)
 		atomic_store_explicit(&k->shared->done[i], 0, memory_order_relaxed);
 	k->border = now_ns();
+	keepids_take(&k->ids, &k->shared->found);
+	keepids_window(&k->ids);
 	put(k, &m, (struct str){ 0 });
 	keep_tick(k);
 }
@@ -451,6 +466,7 @@ struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
 	if (k->wake >= 0)
 		close(k->wake);
 	munmap(k->shared, sizeof(*k->shared));
+	keepids_free(&k->ids);
 	free(k);
 	return c;
 }

@@ -82,6 +82,10 @@ struct keep *keep_start(const struct keep_options *o, const char **why);
 bool keep_process(struct keep *k, const struct keep_process *p);
 void keep_mapping(struct keep *k, const struct keep_process *p, const struct keep_mapping *m);
 
+/* The build-id that the keeper found in a file that was told without one, in this window or the one before; its size, 0: not known
+ * (yet). */
+unsigned keep_build_id(struct keep *k, const struct keep_mapping *m, uint8_t id[20]);
+
 void keep_exit(struct keep *k, uint32_t pid); /* the process, not a thread of it */
 
 /* At each border: what was told is forgotten here, and will be told again. */

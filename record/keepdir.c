@@ -136,6 +136,11 @@ bool keepdir_touch(struct keepdir *k, const char *path)
 	return k->symbols >= 0 && utimensat(k->symbols, path, NULL, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+int keepdir_read(struct keepdir *k, const char *path)
+{
+	return openat(k->symbols, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
 /* ---- files ---------------------------------------------------------------------------------------------------------- */
 
 static uint64_t now_ns(void)

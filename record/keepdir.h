@@ -36,6 +36,9 @@ void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], uint32_t 
 /* Is it there? Then it is needed now. */
 bool keepdir_touch(struct keepdir *k, const char *path);
 
+/* It, to be read; -1 and errno. */
+int keepdir_read(struct keepdir *k, const char *path);
+
 /* A file below symbols/ in the making: -1 and errno when there is no room or no permission. */
 struct keepdir_file {
 	int fd;

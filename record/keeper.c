@@ -144,20 +144,56 @@ static const char *reduce(struct keeper *k, int fd, struct keepdir_file *f, stru
 	return why;
 }
 
-/* What was mapped has other numbers than the name that is asked for, but the same bytes are kept already. */
-static bool known_by_id(struct keeper *k, int fd, const char *asked)
+/* The recorder wants to know what the mapping did not tell it. */
+static void tell_build_id(struct keeper *k, const struct foreign_mapping *m, const uint8_t *id, unsigned n)
+{
+	struct pj_build_id found = { .major = m->major, .minor = m->minor, .inode = m->inode, .generation = m->generation, .size = (uint8_t)n };
+
+	if (m->build_id_n || n < 2)
+		return;
+	memcpy(found.id, id, sizeof(found.id));
+	keepids_put(&k->shared->found, &found);
+}
+
+/* sections: also where no segment has it. */
+static unsigned read_build_id(int fd, bool sections, uint8_t id[20])
 {
 	struct elfhead h;
 	struct elfhead_source s;
-	char by_id[KEEPDIR_PATH];
-	uint8_t id[20];
 	unsigned n = 0;
 
 	if (!elfhead_file(&s, fd))
-		return false;
-	if (!elfhead_read(&h, &s, false))
+		return 0;
+	if (!elfhead_read(&h, &s, sections))
 		n = elfhead_build_id(&h, false, id);
 	elfhead_free(&h);
+	return n;
+}
+
+/* It is kept already, maybe since before the recorder began: what we wrote says which build it is. */
+static bool is_kept(struct keeper *k, const struct foreign_mapping *m, const char *asked)
+{
+	uint8_t id[20];
+	int fd;
+
+	if (!keepdir_touch(&k->dir, asked))
+		return false;
+	fd = m->build_id_n ? -1 : keepdir_read(&k->dir, asked);
+	if (fd < 0)
+		return true;
+	tell_build_id(k, m, id, read_build_id(fd, true, id));
+	close(fd);
+	return true;
+}
+
+/* What was mapped has other numbers than the name that is asked for, but the same bytes are kept already. */
+static bool known_by_id(struct keeper *k, const struct foreign_mapping *m, int fd, const char *asked)
+{
+	char by_id[KEEPDIR_PATH];
+	uint8_t id[20];
+	unsigned n = read_build_id(fd, false, id);
+
+	tell_build_id(k, m, id, n);
 	if (n < 2)
 		return false;
 	keepdir_build_id(by_id, id, n);
@@ -174,7 +210,7 @@ static int keep_binary(struct keeper *k, const struct keep_message *m, int proce
 	int error, mem = -1, fd = foreign_open(root, process, &m->mapping);
 
 	error = errno;
-	if (fd >= 0 && known_by_id(k, fd, asked)) {
+	if (fd >= 0 && known_by_id(k, &m->mapping, fd, asked)) {
 		close(fd);
 		return -1;
 	}
@@ -189,6 +225,8 @@ static int keep_binary(struct keeper *k, const struct keep_message *m, int proce
 	else if (!why)
 		why = dynelf_from_memory(mem, base, f.fd, largest(k), &r);
 	close(fd >= 0 ? fd : mem);
+	if (!why)
+		tell_build_id(k, &m->mapping, r.build_id, r.build_id_n);
 	if (!why && !r.names)
 		why = "nothing in it has a name";
 	if (!why && !commit(k, &f, &r, asked))
@@ -275,7 +313,7 @@ static void on_binary(struct keeper *k, const struct keep_message *m, uint64_t n
 		keepdir_build_id(asked, f->build_id, f->build_id_n);
 	else
 		keepdir_numbers(&k->dir, asked, f->major, f->minor, f->inode, f->generation);
-	if (keepdir_touch(&k->dir, asked)) {
+	if (is_kept(k, f, asked)) {
 		why = -1;
 	} else if (is_avoided(k, m->process.mount_ns)) {
 		why = KEEP_HUNG;

@@ -10,6 +10,7 @@
 
 #include "foreign.h"
 #include "keep.h"
+#include "keepids.h"
 
 #include <stdatomic.h>
 
@@ -43,6 +44,7 @@ struct keep_shared {
 	_Atomic uint64_t done[KEEP_DONE];      /* keys of files that are kept, or need not be: not to be told of again in this window */
 	_Atomic uint64_t count[12], failed[KEEP_WHYS];
 	_Atomic uint32_t sleeping;
+	struct keepids_ring found;             /* build-ids of files whose mappings do not tell them */
 	/* by the recorder */
 	_Atomic uint32_t stop;
 	uint64_t avoid[KEEP_AVOID];            /* mount namespaces; set before a keeper starts */

@@ -174,6 +174,7 @@ static void end_window(struct session *s, uint64_t end)
 		end_offcpu(s, end);
 	s->report.end = end;
 	s->report.processes = state_processes(s->state);
+	state_end(s->state);
 	put_end(s, &pj);
 	kernel_build_ids(s->kernel, &build_ids);
 	text_str(&build_ids, state_build_ids(s->state));

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "chunk.h"
+#include "idlist.h"
 #include "procfs.h"
 #include "rings.h"
 
@@ -17,7 +18,8 @@ struct state {
 	struct keep *keep;
 	uint64_t event, window, own_mount_ns;
 	bool proc;
-	struct text build_ids, items;
+	struct idlist ids;
+	struct text items;
 	uint64_t nprocesses;
 	uint32_t last_tid; /* was sampled last, and has all it needs in this window; 0: none (the idle task is cheap) */
 	uint64_t last_cgroup;
@@ -42,7 +44,7 @@ void state_free(struct state *s)
 {
 	if (!s)
 		return;
-	text_free(&s->build_ids);
+	idlist_free(&s->ids);
 	text_free(&s->items);
 	free(s);
 }
@@ -50,15 +52,21 @@ void state_free(struct state *s)
 void state_begin(struct state *s, uint64_t window)
 {
 	s->window = window;
-	s->build_ids.n = s->items.n = 0;
+	idlist_begin(&s->ids);
+	s->items.n = 0;
 	s->nprocesses = 0;
 	s->last_tid = 0;
 	s->last_cgroup = 0;
 }
 
+void state_end(struct state *s)
+{
+	idlist_end(&s->ids, s->keep, &s->items);
+}
+
 struct str state_build_ids(const struct state *s)
 {
-	return text_view(&s->build_ids);
+	return text_view(&s->ids.entries);
 }
 
 struct str state_items(const struct state *s)
@@ -143,8 +151,7 @@ static void note_build_id(struct state *s, const struct process *p, struct mappe
 	f->window = s->window;
 	if (!f->looked && p->mount_ns && p->mount_ns == s->own_mount_ns)
 		procfs_build_id(f);
-	if (f->build_id_size && f->path.n < 4096)
-		kernel_put_build_id(&s->build_ids, 2, (int32_t)p->pid, f->build_id, f->build_id_size, f->path);
+	idlist_add(&s->ids, s->keep, p->pid, f);
 }
 
 /* ---- what will be needed later ------------------------------------------------------------------------------- */

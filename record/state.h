@@ -33,7 +33,10 @@ void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t n
 /* Side-band records were lost: /proc is read again. Windows that have a process get its mappings again. */
 void state_mend(struct state *s, uint64_t now);
 
-/* Of the window: BUILD_ID entries, PJ_ITEM_PROCESS items, how many processes. */
+/* The window ends: what was learned of it too late to stand in front of its samples. */
+void state_end(struct state *s);
+
+/* Of the window, then: BUILD_ID entries, PJ_ITEM_PROCESS items, how many processes. */
 struct str state_build_ids(const struct state *s);
 struct str state_items(const struct state *s);
 uint64_t state_processes(const struct state *s);

@@ -26,6 +26,7 @@ compile()
 # shellcheck disable=SC2086
 cc $flags -DLIBRARY -fPIC -shared -o libapp.so "$top/test/record/app.c" && compile app && compile deleted && compile inmemory &&
 	compile nameless && objcopy --remove-section .note.gnu.build-id nameless || skip_all "the loads do not compile"
+for program in app libapp.so inmemory; do readelf -n $program | awk '/Build ID/ { print $3 }' >$program.id; done
 mkdir -p files/tmp ctr
 for lib in $(ldd ./app | grep -o '/[^ ]*' | grep -v libapp); do
 	mkdir -p "files${lib%/*}"
@@ -95,8 +96,7 @@ if [ -s more ]; then fail "nothing is said but what was kept" more; else pass "n
 named "a container that is gone" app in_binary local_in_library 'first_jitted_\[j\]' 'second_jitted_\[j\]'
 named "a program without build-id in a container" nameless in_binary local_in_library 'first_jitted_\[j\]'
 named "a deleted program" deleted in_binary local_in_library 'first_jitted_\[j\]'
-# pjrecord asks the kernel for no build-ids (session.c), and this is the only name that code in a memory file has
-skip "a program in memory" "its build-id is not recorded yet"
+named "a program in memory" inmemory in_binary local_in_library 'first_jitted_\[j\]'
 
 # ---- somebody else folds
 
@@ -128,6 +128,27 @@ else
 	skip "nobody folds" "setpriv is not installed"
 fi
 
+# ---- the recorder was killed
+
+# data, and no bits of features, which are written last
+head -c "$(od -A n -t u8 -j 40 -N 16 "$window" | awk '{ print $1 + $2 }')" "$window" >dir/recording/1.data
+dd if=/dev/zero of=dir/recording/1.data bs=8 seek=9 count=4 conv=notrunc 2>/dev/null
+pjfold -q dir/recording/1.data >f 2>err
+is "a window that was not finished: status" "$?" 1
+is "  is said" "$(cat err)" "pjfold: dir/recording/1.data: the recorder did not end this file: the whole records in it are used"
+for program in app deleted nameless inmemory; do
+	ok "  $program has names" sh -c 'grep -q "^$1;.*in_binary" f && grep -q "^$1;.*local_in_library" f' - "$program"
+done
+if have setpriv; then
+	chgrp 65534 dir/recording dir/recording/1.data
+	unshare -m sh -c 'mount --bind nothing /proc/kallsyms && cd / && exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/nonexistent "$@"' \
+		- "$scratch/fold" -q "$scratch/dir/recording/1.data" >nobody 2>err
+	is "  also the kernel's, whoever folds" "$(kernel nobody | cut -d' ' -f2)" 0
+else
+	skip "  also the kernel's, whoever folds" "setpriv is not installed"
+fi
+rm dir/recording/1.data
+
 # ---- another folder, another boot, another process
 
 cp -r dir elsewhere
@@ -143,7 +164,26 @@ other=$(echo "$boot" | tr '0-9a-f' '1-9a-f0')
 sed "s/$boot/$other/g" "$window" >elsewhere/out/other.data
 pjfold -q --only comm=app elsewhere/out/other.data >otherboot 2>err
 ok "another boot borrows no map" not grep -q jitted otherboot
-skip "  but what has a build-id" "build-ids of containers are not recorded yet"
+ok "  but what has a build-id, container or memory" sh -c '
+	pjfold -q --only comm=app,comm=inmemory elsewhere/out/other.data >f && grep -q "^app;.*in_binary" f && grep -q "^app;.*local_in_library" f &&
+		grep -q "^inmemory;.*in_binary" f'
+mkdir ids && cp -r dir/symbols ids/ && rm -r "ids/symbols/$boot"
+ok "build-ids stand in the window itself: another folder with nothing but them" sh -c '
+	pjfold -q --only comm=app,comm=inmemory --kept ids bare.data >f && grep -q "^app;.*in_binary" f && grep -q "^app;.*local_in_library" f &&
+		grep -q "^inmemory;.*in_binary" f'
+if "${PJ_PERF:-perf}" --version >/dev/null 2>&1; then
+	"${PJ_PERF:-perf}" buildid-list -i "$window" >list 2>err
+	while read -r program path; do
+		is "perf lists the build-id of $program" "$(awk -v path="$path" '$2 == path || index($0, path " ") { print $1 }' list)" "$(cat "$program.id")"
+	done <<-PATHS
+		app /app
+		libapp.so $scratch/libapp.so
+		inmemory /memfd:app
+	PATHS
+	ok "  and reads the window" sh -c '"${PJ_PERF:-perf}" script -i "$1" 2>err | grep -q "^inmemory" && "${PJ_PERF:-perf}" report --header-only -i "$1" 2>>err | grep -q hostname && [ ! -s err ]' - "$window"
+else
+	skip "perf lists the build-ids" "perf is not installed"
+fi
 for map in elsewhere/jit/*/*.map; do mv "$map" "${map%.map}0.map"; done
 pjfold -q --only comm=app "elsewhere/${window#dir/}" >otherstart 2>err
 ok "another process of the same number borrows no map" not grep -q jitted otherstart

@@ -176,8 +176,10 @@ static pid_t run_copy(const char *name)
 static void deleted(void)
 {
 	struct keep *k = start(0);
-	char file[4096] = "", numbers[128];
+	char file[4096] = "", numbers[128], path[41] = "";
 	struct keep_mapping m = { 0 };
+	uint8_t id[20];
+	unsigned n;
 	pid_t pid = run_copy("gone");
 	struct keep_process p = who(pid);
 	struct keep_counts c;
@@ -196,9 +198,20 @@ static void deleted(void)
 	ok(run("exec >/dev/null; command -v readelf || exit 0; id=$(readelf -n /bin/sleep | sed -n 's/.*Build ID: //p'); [ -z \"$id\" ] || "
 	       "ls symbols/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug"),
 	   "and by its build-id");
+	UNTIL(k, keep_build_id(k, &m, id) > 0);
+	n = keep_build_id(k, &m, id);
+	for (unsigned i = 0; i < n; i++)
+		snprintf(path + 2 * i, 3, "%02x", id[i]);
+	snprintf(numbers, sizeof(numbers), "symbols/.build-id/%.2s/%s.debug", path, path + 2);
+	ok(n > 1 && access(at(numbers), F_OK) == 0, "which the recorder is told");
 	keep_window(k);
+	ok(keep_build_id(k, &m, id) == n, "and knows in the next window");
+	keep_window(k);
+	ok(keep_build_id(k, &m, id) == 0, "and not for ever");
 	m.path = str_of(file);
 	keep_mapping(k, &p, &m);
+	UNTIL(k, keep_build_id(k, &m, id) == n);
+	ok(keep_build_id(k, &m, id) == n, "unless it is mapped again: what was kept tells it");
 	end_child(pid);
 	keep_exit(k, (uint32_t)pid);
 	c = keep_stop(k, 20000);

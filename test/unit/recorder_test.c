@@ -86,6 +86,39 @@ static const char *read_one(uint32_t type, const char *text, struct recorder *r,
 	return why;
 }
 
+static void file(struct text *t, uint32_t minor, uint64_t inode, uint64_t generation, uint8_t size)
+{
+	struct pj_build_id id = { .major = 8, .minor = minor, .inode = inode, .generation = generation, .size = size, .id = { (uint8_t)inode } };
+
+	item(t, PJ_ITEM_BUILD_ID, &id, sizeof(id));
+}
+
+static void files(void)
+{
+	struct recorder r = { 0 };
+	struct arena a = { 0 };
+	struct text t = { 0 };
+	size_t found = 0;
+
+	ok(!recorder_file(&r, 8, 1, 5, 0), "no file is told");
+	for (unsigned i = 100; i > 0; i--)
+		file(&t, i % 3, i / 2 + 1, i % 2, 20);
+	file(&t, 1, 1000, 0, 21);
+	file(&t, 1, 1001, 0, 1);
+	file(&t, 1, 0, 0, 20);
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.nfiles == 100, "files, and some that are none");
+	for (unsigned i = 1; i <= 100; i++) {
+		const struct pj_build_id *id = recorder_file(&r, 8, i % 3, i / 2 + 1, i % 2);
+
+		found += id && id->id[0] == i / 2 + 1;
+	}
+	is_u64(found, 100, "each is found by all its numbers");
+	ok(!recorder_file(&r, 8, 1, 1000, 0) && !recorder_file(&r, 9, 1, 2, 0) && !recorder_file(&r, 8, 3, 2, 0), "and no other");
+	recorder_free(&r);
+	text_free(&t);
+	arena_free(&a);
+}
+
 static void hostile(void)
 {
 	struct recorder r = { 0 };
@@ -125,6 +158,7 @@ static void hostile(void)
 int main(void)
 {
 	items();
+	files();
 	hostile();
 	return done();
 }
