@@ -302,6 +302,18 @@ for other in "$top"/build/std-*/bin "$top"/build/san-*/bin; do
 		"$other/pjdiff" before.? : after.? >out 2>err
 		same "pjdiff: $name gives the same bytes" w1 out
 	fi
+	written=$(dirname "$other")/test/perfdata/write
+	here=${PJ_BUILD:-$top/build/std-cc}/test/perfdata/write
+	if [ -x "$here" ] && [ "$written" -nt "$top/test/perfdata/write.c" ]; then
+		others=$((others + 1))
+		for layout in "" "odd=1 samples=400" "strange=1 pj=2 cgroups=5 branch=8" "deferred=1 mixed=1 events=3 read=0x1f" "sample=0x7ffff odd=1 rounds=9"; do
+			# shellcheck disable=SC2086 # arguments
+			"$written" $layout >out 2>err
+			# shellcheck disable=SC2086
+			"$here" $layout >here
+			same "perf.data as $name writes it: ${layout:-the usual}" here out
+		done
+	fi
 done
 [ $others -gt 0 ] || skip "the same bytes from another compiler" "no other build here is up to date"
 done_testing

@@ -43,6 +43,7 @@ static uint64_t opt(const char *name)
 
 static uint64_t state;
 
+/* One call an expression: operands and arguments are evaluated in any order, and each compiler has its own. */
 static uint64_t any(uint64_t below)
 {
 	state = state * 6364136223846793005u + 1442695040888963407u;
@@ -369,14 +370,17 @@ enum { WORKER = 0x400000, WORKER_SIZE = 0xe6, JIT = 0x1000, STACK_AT = 0x7ffe000
 static uint64_t odd_address(void)
 {
 	static const uint64_t mark[] = { (uint64_t)-32, CONTEXT_GUEST, CONTEXT_GUEST_USER, CONTEXT_HYPERVISOR, (uint64_t)-5, CONTEXT_USER };
+	uint64_t at;
 
 	switch (any(16)) {
 	case 0:
 		return mark[any(countof(mark))];
 	case 1: case 2:
-		return 0xffffffffc0000000 + (any(2) ? 0x100000 : 0) + any(0x100); /* a module, BPF */
+		at = any(2) ? 0xffffffffc0100000 : 0xffffffffc0000000; /* a module, BPF */
+		return at + any(0x100);
 	case 3: case 4: case 5:
-		return JIT + any(0x30) + any(3) * 0x1000;
+		at = JIT + any(0x30);
+		return at + any(3) * 0x1000;
 	case 6:
 		return any(2) ? 0 : 0x7f0000000000 + any(1 << 24);
 	default:
@@ -572,6 +576,7 @@ static void put_odd_state(struct text *t)
 static void put_odd(struct text *t, struct where *w)
 {
 	char path[40];
+	bool marked;
 
 	switch (any(8)) {
 	case 0:
@@ -586,7 +591,8 @@ static void put_odd(struct text *t, struct where *w)
 		break;
 	case 3:
 		snprintf(path, sizeof(path), "/usr/lib/lib%llu.so", (unsigned long long)any(100));
-		put_mmap2(t, w, 0x7f0000000000 + any(64) * 0x8000, path, any(2));
+		marked = any(2);
+		put_mmap2(t, w, 0x7f0000000000 + any(64) * 0x8000, path, marked);
 		break;
 	case 4:
 		put_task(t, w, true, w->tid);
@@ -600,10 +606,13 @@ static void put_odd(struct text *t, struct where *w)
 static void put_run(struct text *t, uint64_t round, uint64_t cpu)
 {
 	struct where w = { .cpu = cpu, .time = 1000000000 * (round + 5) + any(100000) };
-	uint64_t n = opt("samples");
+	uint64_t n = opt("samples"), later;
+	bool marked;
 
 	for (uint64_t i = 0; i < n; i++) {
-		w.time += any(2) * any(1 + 2000000000 / n); /* some are equal */
+		later = any(2);
+		later *= any(1 + 2000000000 / n); /* some are equal */
+		w.time += later;
 		w.event = any(opt("events"));
 		w.pid = w.tid = 100 + (uint32_t)any(3);
 		switch (any(40)) {
@@ -618,7 +627,8 @@ static void put_run(struct text *t, uint64_t round, uint64_t cpu)
 			put_task(t, &w, false, 100);
 			break;
 		case 3:
-			put_mmap2(t, &w, 0x7f0000000000 + any(64) * 0x100000, "/usr/lib/lib with blank.so", any(2));
+			marked = any(2);
+			put_mmap2(t, &w, 0x7f0000000000 + any(64) * 0x100000, "/usr/lib/lib with blank.so", marked);
 			break;
 		case 4:
 			put_lost(t, &w);
