@@ -2,9 +2,9 @@
 /*
  * hash.h - a number for bytes: where to look in a table, never proof of equality.
  *
- * One 128-bit multiplication mixes 16 bytes. The same value on every little-endian machine and in every run, so that
- * nothing depends on it that anybody sees. Not for keys that an attacker would profit from: colliding names make a
- * table slow, not wrong.
+ * One 128-bit multiplication mixes 16 bytes. Names and numbers come from files of strangers, who could choose them so
+ * that all fall into one place, and a table becomes a list. So the factors are secret, and others in every run; nothing
+ * that anybody sees may depend on a hash. Only hash_sum is the same everywhere: a checksum, for files.
  */
 #ifndef PJ_HASH_H
 #define PJ_HASH_H
@@ -12,6 +12,12 @@
 #include "base.h"
 
 #include <string.h>
+
+/* Odd, and unlike each other; chosen before main (hash.c). */
+struct hash_secret {
+	uint64_t a, b, c;
+};
+extern struct hash_secret hash_secret;
 
 static inline uint64_t hash_load(const unsigned char *p)
 {
@@ -28,13 +34,13 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-static inline uint64_t hash_bytes(const void *data, size_t n)
+static inline uint64_t hash_with(struct hash_secret s, const void *data, size_t n)
 {
 	const unsigned char *p = data;
-	uint64_t h = 0x9E3779B97F4A7C15u ^ n, a = 0, b = 0;
+	uint64_t h = s.a ^ n, a = 0, b = 0;
 
 	for (; n > 16; n -= 16, p += 16)
-		h = hash_mix(hash_load(p) ^ 0xA0761D6478BD642Fu, hash_load(p + 8) ^ h);
+		h = hash_mix(hash_load(p) ^ s.b, hash_load(p + 8) ^ h);
 	if (n >= 8) {
 		a = hash_load(p);
 		b = hash_load(p + n - 8); /* may overlap: the length is mixed in */
@@ -42,7 +48,28 @@ static inline uint64_t hash_bytes(const void *data, size_t n)
 		for (size_t i = 0; i < n; i++)
 			a = a << 8 | p[i];
 	}
-	return hash_mix(h ^ a, b ^ 0xE7037ED1A0B428DBu);
+	return hash_mix(h ^ a, b ^ s.c);
+}
+
+static inline uint64_t hash_bytes(const void *data, size_t n)
+{
+	return hash_with(hash_secret, data, n);
+}
+
+/* Of two numbers; either may be any. */
+static inline uint64_t hash_pair(uint64_t x, uint64_t y)
+{
+	return hash_mix(x ^ hash_secret.a, y ^ hash_secret.b);
+}
+
+static inline uint64_t hash_number(uint64_t x)
+{
+	return hash_mix(x ^ hash_secret.a, hash_secret.b);
+}
+
+static inline uint64_t hash_sum(const void *data, size_t n)
+{
+	return hash_with((struct hash_secret){ 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu }, data, n);
 }
 
 #endif

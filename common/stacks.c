@@ -2,6 +2,7 @@
 #include "stacks.h"
 
 #include "diag.h"
+#include "hash.h"
 
 #include <stdlib.h>
 
@@ -9,9 +10,7 @@
 
 static uint32_t hash_path(uint32_t parent_hash, uint32_t frame)
 {
-	uint64_t h = ((uint64_t)parent_hash << 32 | frame) * 0x9E3779B97F4A7C15u;
-
-	return (uint32_t)(h >> 32) ^ (uint32_t)h >> 15;
+	return (uint32_t)hash_number((uint64_t)parent_hash << 32 | frame);
 }
 
 /* Brings all nodes into the table, which gets room for that many more. */

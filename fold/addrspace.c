@@ -3,6 +3,7 @@
 
 #include "buildids.h"
 #include "diag.h"
+#include "hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,11 @@
 
 #define NOBODY UINT32_MAX    /* pid of the kernel's mappings */
 #define PROTECTION_EXEC 4u
+
+/* Samples of a thread's last steps in the kernel come behind its EXIT: so long, or so many ends, it is remembered. */
+#define LINGER_NS 10000000000u
+#define LINGER_MAX 32768u
+#define WAITS UINT64_MAX /* ended long ago, but other threads of its process live */
 
 /* ---- DSOs --------------------------------------------------------------------------------------------------- */
 
@@ -191,7 +197,7 @@ static struct addrspace_maps *shared_own(struct addrspace *a, struct addrspace_m
 
 static uint32_t thread_hash(uint32_t tid)
 {
-	return (uint32_t)(tid * 0x9E3779B97F4A7C15u >> 32);
+	return (uint32_t)hash_number(tid);
 }
 
 static void grow_threads(struct addrspace *a)
@@ -213,6 +219,16 @@ static void grow_threads(struct addrspace *a)
 	a->mask = nslots - 1;
 }
 
+/* Where a tid is in the table, or would be. */
+static uint32_t slot_of(const struct addrspace *a, uint32_t tid)
+{
+	uint32_t i = thread_hash(tid) & a->mask;
+
+	while (a->slot[i] && a->slot[i]->tid != tid)
+		i = (i + 1) & a->mask;
+	return i;
+}
+
 /* The place of a tid; used is false until somebody was seen under it. */
 static struct addrspace_thread *thread_of(struct addrspace *a, uint32_t tid)
 {
@@ -220,12 +236,12 @@ static struct addrspace_thread *thread_of(struct addrspace *a, uint32_t tid)
 
 	if (a->nthreads >= a->mask / 2)
 		grow_threads(a);
-	for (i = thread_hash(tid) & a->mask; a->slot[i]; i = (i + 1) & a->mask)
-		if (a->slot[i]->tid == tid)
-			return a->slot[i];
-	a->nthreads++;
-	a->slot[i] = arena_new(&a->text, struct addrspace_thread, 1);
-	a->slot[i]->tid = tid;
+	i = slot_of(a, tid);
+	if (!a->slot[i]) {
+		a->nthreads++;
+		a->slot[i] = mem_alloc(sizeof(**a->slot), 1);
+		a->slot[i]->tid = tid;
+	}
 	return a->slot[i];
 }
 
@@ -277,6 +293,80 @@ struct addrspace_thread *addrspace_thread(struct addrspace *a, uint32_t pid, uin
 	return t;
 }
 
+/* Takes the thread at a slot out of the table; those behind it move up. */
+static void delete_thread(struct addrspace *a, uint32_t at)
+{
+	space_drop(a->slot[at]->space);
+	free(a->slot[at]);
+	a->nthreads--;
+	for (uint32_t i = (at + 1) & a->mask; a->slot[i]; i = (i + 1) & a->mask) {
+		uint32_t home = thread_hash(a->slot[i]->tid) & a->mask;
+
+		if (((i - home) & a->mask) < ((i - at) & a->mask))
+			continue;
+		a->slot[at] = a->slot[i];
+		at = i;
+	}
+	a->slot[at] = NULL;
+}
+
+/* Nobody asks for it any more: but for a leader, whose name is that of its process. */
+static void bury(struct addrspace *a, const struct addrspace_end *end)
+{
+	uint32_t at = slot_of(a, end->tid), pid;
+	struct addrspace_thread *t = a->slot[at];
+
+	if (!t || t->ended != end->ended)
+		return; /* the number lives again */
+	if (t->space && t->space->refs > 1 && t->pid == t->tid) {
+		t->ended = WAITS;
+		return;
+	}
+	pid = t->pid;
+	delete_thread(a, at);
+	at = slot_of(a, pid);
+	t = a->slot[at];
+	if (t && t->ended == WAITS && t->pid == pid && t->space->refs == 1)
+		delete_thread(a, at);
+}
+
+static void remember_end(struct addrspace *a, struct addrspace_thread *t, uint64_t time)
+{
+	if (a->ends - a->ends_forgotten == a->ends_cap) {
+		size_t cap = a->ends_cap ? a->ends_cap * 2 : 256;
+		struct addrspace_end *end = mem_alloc(sizeof(*end), cap);
+
+		for (uint64_t i = a->ends_forgotten; i < a->ends; i++)
+			end[i % cap] = a->end[i % a->ends_cap];
+		free(a->end);
+		a->end = end;
+		a->ends_cap = cap;
+	}
+	t->ended = a->ends + 1;
+	a->end[a->ends++ % a->ends_cap] = (struct addrspace_end){ t->tid, t->ended, time };
+}
+
+/* Without times, records are in no order: then all are remembered. */
+static void exit_record(struct addrspace *a, const struct perfdata_record *r)
+{
+	struct addrspace_thread *t;
+
+	if (!r->has_time || r->tid == 0)
+		return;
+	t = a->mask ? a->slot[slot_of(a, r->tid)] : NULL;
+	if (!t || !t->used || t->pid != r->pid)
+		return;
+	remember_end(a, t, r->time);
+	while (a->ends > a->ends_forgotten) {
+		const struct addrspace_end *first = &a->end[a->ends_forgotten % a->ends_cap];
+
+		if (a->ends - a->ends_forgotten <= LINGER_MAX && r->time <= first->time + LINGER_NS)
+			break;
+		a->ends_forgotten++;
+		bury(a, first);
+	}
+}
+
 uint32_t addrspace_comm(struct addrspace *a, struct addrspace_thread *t)
 {
 	char name[16];
@@ -316,6 +406,7 @@ static void comm_record(struct addrspace *a, const struct perfdata_record *r)
 {
 	struct addrspace_thread *t = addrspace_thread(a, r->pid, r->tid);
 
+	t->ended = 0;
 	t->comm = intern(&a->comms, r->comm.comm);
 	/* what the program before had mapped is gone; perf keeps it, and so finds code that is not there */
 	if (r->comm.exec && !a->as_perf) {
@@ -385,6 +476,7 @@ static void user_mmap(struct addrspace *a, const struct perfdata_record *r)
 
 	if (!kernel_map(r, &m))
 		return;
+	t->ended = 0;
 	m.dso = user_dso(a, r);
 	kind = a->dso[m.dso].kind;
 	if (kind == DSO_FILE)
@@ -421,10 +513,13 @@ void addrspace_record(struct addrspace *a, const struct perfdata_record *r)
 	case PERFDATA_FORK:
 		fork_thread(a, r);
 		break;
+	case PERFDATA_EXIT:
+		exit_record(a, r);
+		break;
 	case PERFDATA_KSYMBOL:
 		ksymbol(a, r);
 		break;
-	default: /* after EXIT a thread still has samples: of its own end */
+	default:
 		break;
 	}
 }
@@ -458,12 +553,15 @@ void addrspace_init(struct addrspace *a, bool as_perf)
 void addrspace_free(struct addrspace *a)
 {
 	for (uint32_t i = 0; a->mask && i <= a->mask; i++)
-		if (a->slot[i])
+		if (a->slot[i]) {
 			space_drop(a->slot[i]->space);
+			free(a->slot[i]);
+		}
 	shared_drop(a->kernel);
 	intern_free(&a->comms);
 	intern_free(&a->keys);
 	free(a->dso);
 	free(a->slot);
+	free(a->end);
 	arena_free(&a->text);
 }

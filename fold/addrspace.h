@@ -3,7 +3,7 @@
  * addrspace.h - which code was at an address of a thread at a moment: threads, their names, their mappings.
  *
  * Fed with the records of a recording in order of time. Forks share the maps of a process until one of them changes
- * (maps.h). Nothing is opened, no name of a function is known here: an address becomes (DSO, what the source of its names
+ * (maps.h); of threads that ended nothing is left when none of their samples can come any more. Nothing is opened, no name of a function is known here: an address becomes (DSO, what the source of its names
  * wants to be asked for).
  */
 #ifndef PJ_ADDRSPACE_H
@@ -60,7 +60,14 @@ struct addrspace_thread {
 	uint32_t pid, tid;
 	uint32_t comm; /* in comms; 0: no record told it */
 	bool used;
+	uint64_t ended; /* serial of its end, 0: it lives */
 	struct addrspace_space *space;
+};
+
+/* A thread that ended, in the order of the ends. */
+struct addrspace_end {
+	uint32_t tid;
+	uint64_t ended, time;
 };
 
 struct addrspace {
@@ -78,6 +85,9 @@ struct addrspace {
 	uint32_t serial;
 	struct addrspace_thread **slot; /* open addressing by tid */
 	uint32_t nthreads, mask;
+	struct addrspace_end *end; /* a ring of those that are remembered */
+	uint64_t ends, ends_forgotten;
+	size_t ends_cap;
 	char key[8192];           /* scratch */
 };
 

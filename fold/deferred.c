@@ -25,7 +25,7 @@ struct deferred_queue {
 
 static struct deferred_queue *queue_of(const struct deferred *d, uint32_t tid, uint64_t cookie)
 {
-	return &d->queue[hash_mix(cookie ^ 0xA0761D6478BD642Fu, tid + 0x9E3779B97F4A7C15u) % RING];
+	return &d->queue[hash_pair(cookie, tid) % RING];
 }
 
 void deferred_put(struct deferred *d, struct samples *s, uint32_t tid, uint64_t cookie, uint32_t comm)

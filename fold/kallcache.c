@@ -96,7 +96,7 @@ static size_t pack_block(const struct ksyms *all, size_t i, struct block *b, str
 	text_str(bytes, text_view(&names));
 	text_free(&names);
 	b->size = (uint32_t)(bytes->n - from);
-	b->sum = hash_bytes(bytes->p + from, b->size);
+	b->sum = hash_sum(bytes->p + from, b->size);
 	return i;
 }
 
@@ -104,7 +104,7 @@ static uint64_t sum_of(const struct head *head, const struct block *block)
 {
 	size_t skip = offsetof(struct head, end);
 
-	return hash_bytes((const char *)head + skip, sizeof(*head) - skip) ^ hash_bytes(block, head->nblocks * sizeof(*block));
+	return hash_sum((const char *)head + skip, sizeof(*head) - skip) ^ hash_sum(block, head->nblocks * sizeof(*block));
 }
 
 void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
@@ -197,7 +197,7 @@ static bool load(struct kallcache *c, uint32_t i)
 	if (c->loaded == i + 1)
 		return true;
 	c->loaded = 0;
-	if (!read_at(c->fd, buf, b->size, b->at) || hash_bytes(buf, b->size) != b->sum)
+	if (!read_at(c->fd, buf, b->size, b->at) || hash_sum(buf, b->size) != b->sum)
 		return false;
 	memcpy(c->distance, buf, distances);
 	memcpy(c->name, buf + distances, places);
@@ -300,7 +300,7 @@ static bool this_kernel(char key[KEY_MAX + 1])
 		if (!byte_is_hex(boot[i]) && boot[i] != '-')
 			return false;
 	n = read_small("/sys/kernel/notes", notes, sizeof(notes));
-	snprintf(key, KEY_MAX + 1, "%.*s %016llx", BOOT_ID_LEN, boot, (unsigned long long)hash_bytes(notes, n));
+	snprintf(key, KEY_MAX + 1, "%.*s %016llx", BOOT_ID_LEN, boot, (unsigned long long)hash_sum(notes, n));
 	return true;
 }
 

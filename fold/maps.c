@@ -18,7 +18,7 @@ static struct maps_node *node_new(struct map map)
 	struct maps_node *n = mem_alloc(sizeof(*n), 1);
 
 	*n = (struct maps_node){ .map = map, .refs = 1 };
-	n->priority = (uint32_t)hash_mix((uintptr_t)n ^ 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu); /* the kernel chose where the heap is */
+	n->priority = (uint32_t)hash_number((uintptr_t)n);
 	return n;
 }
 

@@ -206,7 +206,7 @@ void perfevents_set_name(struct perfevents *e, uint32_t event, struct str name)
 
 static struct perfevents_id *slot_of(const struct perfevents *e, uint64_t id)
 {
-	size_t i = (size_t)hash_mix(id ^ 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu) & e->mask;
+	size_t i = (size_t)hash_number(id) & e->mask;
 
 	while (e->slot[i].event && e->slot[i].id != id)
 		i = (i + 1) & e->mask;

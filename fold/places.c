@@ -58,7 +58,7 @@ uint32_t places_site(struct places *p, const struct addrspace_thread *t, enum pe
 
 	if (unlikely(!p->known))
 		p->known = mem_alloc(sizeof(*p->known), KNOWN);
-	k = &p->known[hash_mix(ip ^ 0xA0761D6478BD642Fu, serial + 0x9E3779B97F4A7C15u) % KNOWN];
+	k = &p->known[hash_pair(ip, serial) % KNOWN];
 	if (likely(k->ip == ip && k->serial == serial && k->site))
 		return k->site;
 	site = make_site(p, addrspace_find(p->as, t, mode, ip), time, &lasting);

@@ -7,7 +7,7 @@
 
 static uint32_t hash_site(uint32_t dso, uint64_t address)
 {
-	return (uint32_t)(hash_mix(address ^ 0xA0761D6478BD642Fu, dso + 0x9E3779B97F4A7C15u) >> 16);
+	return (uint32_t)hash_pair(address, dso);
 }
 
 static void grow(struct sites *s)

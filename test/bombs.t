@@ -34,6 +34,10 @@ survived "a million mappings, each before all others" 0 -q f.data
 "$bomb" forks >f.data
 survived "50000 children of a process with 20000 mappings map something" 0 -q f.data
 is "  and each is seen" "$(awk '{ n += $NF } END { print n }' out)" 50000
+"$bomb" storm >f.data
+survived "300000 processes, one after the other" 0 -q f.data
+is "  all are seen" "$(cat out)" "short;[short] 300000"
+case ${PJ_BUILD:-} in *san*) ;; *) ok "  in 60 MB" sh -c 'ulimit -v 60000 && pjfold -q f.data | cmp - out' ;; esac
 "$bomb" build-ids >f.data
 survived "400000 files, and as many build-ids" 0 -q f.data
 if "$bomb" zstd 1 >/dev/null 2>&1; then
@@ -45,6 +49,10 @@ else
 fi
 "$bomb" script >f.script
 survived "text of half a million events" 0 -q f.script
+
+"$bomb" collide >f.folded
+survived "300000 names that collide, if hashes can be foreseen" 0 -q f.folded
+is "  each is a frame" "$(wc -l <out)" 300000
 
 # a line of a perf map that says of one address that a thousand functions were inlined there
 awk 'BEGIN { printf "x 7 1.5: cycles: \n\t  401000 a"; for (i = 0; i < 1000; i++) printf "->b"; print "+0x1 (/tmp/perf-7.map)\n" }' >f.script

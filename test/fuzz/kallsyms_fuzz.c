@@ -157,10 +157,10 @@ static void right_sums(unsigned char *p, size_t n)
 		memcpy(&size, b + 24, 4);
 		if (at > n || size > n - at)
 			continue;
-		sum = hash_bytes(p + at, size);
+		sum = hash_sum(p + at, size);
 		memcpy(b + 8, &sum, 8);
 	}
-	sum = hash_bytes(p + END, HEAD - END) ^ hash_bytes(p + HEAD, blocks * BLOCK);
+	sum = hash_sum(p + END, HEAD - END) ^ hash_sum(p + HEAD, blocks * BLOCK);
 	memcpy(p + SUM, &sum, 8);
 }
 

@@ -6,7 +6,9 @@
  *	forks      a process with 20000 mappings, N children that each map one thing more
  *	build-ids  N mappings and N build-ids of other files
  *	zstd       N MB of nothing, compressed
+ *	storm      N processes, one after the other: a fork, a name, three mappings, a sample, an exit
  *	script     perf script text of N events
+ *	collide    folded text of N names that would fall into one place, if places were the same in every run
  *	names      samples at N functions of /evil, and names-elf that file: the functions' names are the ends of one of 32 kB
  *	aliases    a sample of /evil, and aliases-elf: N functions in one place, with long names
  *	walk       N samples whose stacks are walked through /evil, and walk-elf: where each register is an expression of a thousand
@@ -174,6 +176,49 @@ static void forks(uint64_t n)
 	}
 }
 
+static void put_name(uint32_t pid, const char *name)
+{
+	size_t start = begin(RECORD_COMM, 0x2000); /* exec */
+
+	u32(pid);
+	u32(pid);
+	string(name);
+	trailer(pid);
+	end(start);
+}
+
+static void put_exit(uint32_t pid, uint32_t parent)
+{
+	size_t start = begin(RECORD_EXIT, 0);
+
+	u32(pid);
+	u32(parent);
+	u32(pid);
+	u32(parent);
+	u64(now);
+	trailer(pid);
+	end(start);
+}
+
+static void storm(uint64_t n)
+{
+	put_events(1);
+	for (uint64_t i = 0; i < n; i++) {
+		uint32_t pid = (uint32_t)(100 + i);
+
+		put_fork(pid, 7);
+		put_name(pid, "short");
+		put_mmap(pid, 0x400000, 0x1000, "/usr/bin/short");
+		put_mmap(pid, 0x7f0000000000, 0x200000, "/usr/lib/libc.so");
+		put_mmap(pid, 0x7fff00000000, 0x2000, "[vdso]");
+		put_sample(pid, 0x400100, 1);
+		put_exit(pid, 7);
+		now += 100000;
+		if (i % 1024 == 0)
+			put_round();
+	}
+}
+
 static void build_ids(uint64_t n)
 {
 	char path[40];
@@ -228,6 +273,17 @@ static void script(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		text_printf(&t, "x 7 1.%06llu: event%llu: \n\t  401000 f+0x1 (/x)\n\n", (unsigned long long)i % 1000000, (unsigned long long)i);
+}
+
+/* The first factor of a hash without secret is nought: what follows does not count. */
+static void collide(uint64_t n)
+{
+	uint64_t nought = 0xA0761D6478BD642Fu;
+
+	for (uint64_t i = 0; i < n; i++) {
+		text_bytes(&t, &nought, sizeof(nought));
+		text_printf(&t, "%08llxthe end of all 1\n", (unsigned long long)i);
+	}
 }
 
 /* ---- /evil ---------------------------------------------------------------------------------------------------- */
@@ -480,7 +536,8 @@ int main(int argc, char **argv)
 		void (*put)(uint64_t n);
 		uint64_t n;
 	} kind[] = { { "maps", maps, 1000000 }, { "forks", forks, 50000 }, { "build-ids", build_ids, 400000 }, { "zstd", zstd, 4000 },
-		     { "script", script, 500000 }, { "names", names, 30000 }, { "names-elf", names_elf, 30000 }, { "aliases", aliases, 1 },
+		     { "storm", storm, 300000 },
+		     { "script", script, 500000 }, { "collide", collide, 300000 }, { "names", names, 30000 }, { "names-elf", names_elf, 30000 }, { "aliases", aliases, 1 },
 		     { "aliases-elf", aliases_elf, 200000 }, { "walk", walk, 6000 }, { "walk-elf", walk_elf, 1 }, { "rows", rows, 8 },
 		     { "rows-elf", rows_elf, 8 } };
 

@@ -193,6 +193,69 @@ static void identity(void)
 	addrspace_free(&as);
 }
 
+static void end_of(uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct perfdata_record r = { .kind = PERFDATA_EXIT, .pid = pid, .tid = tid, .has_time = true, .time = time };
+
+	addrspace_record(&as, &r);
+}
+
+/* Many processes end, and so the ones before are forgotten. */
+static void others_end(uint32_t from, uint64_t time)
+{
+	for (uint32_t pid = from; pid < from + 40000; pid++) {
+		fork_of(1, 1, pid, pid);
+		end_of(pid, pid, time);
+	}
+}
+
+static void ends(void)
+{
+	addrspace_init(&as, false);
+	map_at(1, 0x1000, 0x1000, 0, "/a");
+	comm_of(1, 1, "parent", false);
+	for (uint32_t pid = 100; pid < 106; pid++) {
+		fork_of(1, 1, pid, pid);
+		comm_of(pid, pid, "child", false);
+	}
+	fork_of(103, 103, 103, 203); /* a thread that outlives its leader */
+	end_of(100, 100, 1000);
+	is_str(comm(100, 100), STR("child"), "a thread that ended has its name");
+	is_str(where(100, 100, MODE_USER, 0x1004), STR("/a+4"), "  and its code");
+	end_of(101, 101, 1000);
+	comm_of(101, 101, "again", false);
+	end_of(102, 102, 1000);
+	fork_of(1, 1, 102, 102);
+	end_of(103, 103, 1000);
+	end_of(99, 104, 1000); /* another process' thread */
+	end_of(105, 105, 1000);
+	end_of(105, 105, 11000);
+	end_of(0, 0, 1000);
+	end_of(77, 77, 1000);
+	others_end(1000, 2000);
+	is_str(comm(100, 100), STR(":100"), "long after that it has none");
+	is_str(comm(101, 101), STR("again"), "one that is heard of again lives");
+	is_str(comm(102, 102), STR("parent"), "so does who has its number");
+	is_str(comm(103, 103), STR("child"), "a leader is remembered as long as a thread lives");
+	is_str(where(103, 203, MODE_USER, 0x1004), STR("/a+4"), "  as is what they have mapped");
+	is_str(comm(104, 104), STR("child"), "the end of another process' thread is not its end");
+	is_str(comm(105, 105), STR(":105"), "who ended twice is forgotten");
+	is_str(comm(0, 0), STR("swapper"), "the idle task has no end");
+	ok(as.nthreads < 33000, "of 40000 that ended not all are remembered");
+	end_of(103, 203, 3000);
+	others_end(100000, 3000);
+	is_str(comm(103, 103), STR(":103"), "the last thread takes its leader with it");
+	is_str(comm(1, 1), STR("parent"), "who did not end is there");
+	fork_of(1, 1, 500, 500);
+	end_of(500, 500, 5000);
+	end_of(1000000, 1000000, 30000000000);
+	fork_of(1, 1, 501, 501);
+	end_of(501, 501, 30000000000);
+	is_str(comm(500, 500), STR(":500"), "after some seconds, however few end");
+	is_str(comm(501, 501), STR("parent"), "  but not the last");
+	addrspace_free(&as);
+}
+
 int main(void)
 {
 	overlays();
@@ -200,5 +263,6 @@ int main(void)
 	forks(true);
 	kinds();
 	identity();
+	ends();
 	return done();
 }
