@@ -32,10 +32,11 @@ events='sched:*,irq:*,kmem:kmalloc'
 for one in syscalls:sys_enter_write syscalls:sys_exit_read; do
 	[ -n "$tracefs" ] && [ -d "$tracefs/events/$(echo $one | tr : /)" ] && events=$events,$one
 done
-# fields FILE: of the command, once it is what it is called
+# fields FILE: of the command, once it is what it is called. Sorted: an interrupt may come when one recorder has its record of an event
+# and the other does not yet (seen on a loaded machine), and then what the interrupt does comes after it there, and before it here.
 fields()
 {
-	"$perf" script -i "$1" -F comm,tid,cpu,event,trace 2>/dev/null | grep '^ *dd '
+	"$perf" script -i "$1" -F comm,tid,cpu,event,trace 2>/dev/null | grep '^ *dd ' | sort
 }
 
 if [ -z "$perf" ]; then
@@ -54,10 +55,16 @@ else
 	fields p.data >want
 	[ "$(wc -l <want)" -gt 50 ] && [ "$(sed 's/^[^:]* \([a-z]*:[a-z_]*\):.*/\1/' want | sort -u | wc -l)" -gt 4 ]
 	is "perf has many samples of many kinds" $? 0
+	lost=$("$perf" script --show-lost-events -i p.data 2>/dev/null | grep -c 'PERF_RECORD_LOST')
 	fields o.data >got
-	same "a file: fields as perf prints them of its own" want got
-	"$perf" script -i - -F comm,tid,cpu,event,trace <o.pipe 2>/dev/null | grep '^ *dd ' >got
-	for f in want got; do grep -v kmem: $f | sed 's/^ *//' >$f.plain; done # perf script has no kernel symbols yet when it begins to read a pipe
+	if [ "$lost" = 0 ]; then
+		same "a file: fields as perf prints them of its own" want got
+	else
+		skip "a file: fields as perf prints them of its own" "perf lost records"
+		mv got want
+	fi
+	fields - <o.pipe >got
+	for f in want got; do grep -v kmem: $f | sed 's/^ *//' | sort >$f.plain; done # perf script has no kernel symbols yet when it begins to read a pipe
 	same "a pipe" want.plain got.plain
 	fields "$(cat windows)" >got
 	same "a window" want got

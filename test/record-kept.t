@@ -34,7 +34,7 @@ for lib in $(ldd ./app | grep -o '/[^ ]*' | grep -v libapp); do
 done
 cp app nameless libapp.so files/
 
-pjrecord -q -a -F 499 -w 600 -d dir 2>said &
+pjrecord -q -a -F 499 -w 600 -d dir >windows 2>said &
 recorder=$!
 tries=0
 until ls dir/recording/*.data >/dev/null 2>&1 && ls dir/symbols/kallsyms* >/dev/null 2>&1; do
@@ -91,8 +91,8 @@ named()
 	fi
 }
 
-grep -v 'kept for the fold\|no hardware counters' said >more
-if [ -s more ]; then fail "nothing is said but what was kept" more; else pass "nothing is said but what was kept"; fi
+grep -v 'kept for the fold\|no hardware counters' said >extra
+if [ -s extra ]; then fail "nothing is said but what was kept" extra; else pass "nothing is said but what was kept"; fi
 named "a container that is gone" app in_binary local_in_library 'first_jitted_\[j\]' 'second_jitted_\[j\]'
 named "a program without build-id in a container" nameless in_binary local_in_library 'first_jitted_\[j\]'
 named "a deleted program" deleted in_binary local_in_library 'first_jitted_\[j\]'

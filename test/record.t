@@ -90,8 +90,8 @@ load 1 spin 20
 pid=${load# }
 pjrecord -q -F 999 -w 1 -n 2 -d ofpid -p "$pid" >windows 2>err
 is "-p: two windows" "$(wc -l <windows | tr -d ' ')" 2
-for w in $(cat windows); do "$dump" "$w"; done | awk -v pid="$pid" '/^SAMPLE/ { split($2, p, "/"); n++; if (p[1] != pid) other++ } END { print (n > 20 ? "some" : n), other + 0 }' >who
-is "  of that process alone" "$(cat who)" "some 0"
+for w in $(cat windows); do "$dump" "$w"; done | awk -v pid="$pid" '/^SAMPLE/ { split($2, p, "/"); n++; if (p[1] != pid) other++ } END { print (n > 20 ? "some" : n), other + 0 }' >whose
+is "  of that process alone" "$(cat whose)" "some 0"
 kill "$pid" 2>/dev/null
 wait "$pid" 2>/dev/null
 pjrecord -q -o x.data -p 2147483 2>err
@@ -153,18 +153,18 @@ kill $load 2>/dev/null
 wait 2>/dev/null
 is "eight windows" "$status $(wc -l <windows | tr -d ' ')" "0 8"
 i=0
-: >times
+: >ticks
 for w in $(cat windows); do
 	i=$((i + 1))
-	"$dump" "$w" | awk -v w=$i '/^SAMPLE/ { for (k = 1; k < NF; k++) if ($k == "cpu") print $(k + 1), $3, w }' >>times
+	"$dump" "$w" | awk -v w=$i '/^SAMPLE/ { for (k = 1; k < NF; k++) if ($k == "cpu") print $(k + 1), $3, w }' >>ticks
 done
-sort -n -k1,1 -k2,2 times | awk '
-	$1 == cpu { d = $2 - t; if ($3 != w) { if (d > across[cpu]) across[cpu] = d; borders++ } else if (d > within[cpu]) within[cpu] = d }
+sort -n -k1,1 -k2,2 ticks | awk '
+	NR > 1 && $1 == cpu { d = $2 - t; if ($3 != w) { if (d > across[cpu]) across[cpu] = d; borders++ } else if (d > within[cpu]) within[cpu] = d }
 	{ cpu = $1; t = $2; w = $3 }
 	END { for (c in within) if (across[c] > within[c]) { printf "CPU %s: %d ns across a border, %d ns within windows\n", c, across[c], within[c] }
 		if (borders < 7) print borders + 0 " borders only" }' >gaps
 if [ -s gaps ]; then fail "no gap between windows" gaps; else pass "no gap between windows"; fi
-is "every sample is in the window of its time" "$(sort -n -k2,2 times | awk '$3 < w { bad++ } { w = $3 } END { print bad + 0 }')" 0
+is "every sample is in the window of its time" "$(sort -n -k2,2 ticks | awk '$3 < w { bad++ } { w = $3 } END { print bad + 0 }')" 0
 is "nothing was lost" "$(for w in $(cat windows); do "$dump" "$w"; done | grep -c '^LOST')" 0
 if "$perf" --version >/dev/null 2>&1; then
 	w=$(sed -n 4p windows)

@@ -20,7 +20,7 @@ for target in "$PJ_BUILD"/test/fuzz/*_fuzz; do
 		continue
 	fi
 	# what is in a header counts where it was compiled in; a line is reached when it is in any of them
-	find "$PJ_BUILD" -name '*.gcda' | xargs gcov -t 2>/dev/null >"$tmp/lines"
+	find "$PJ_BUILD" -name '*.gcda' -exec gcov -t {} + 2>/dev/null >"$tmp/lines"
 	awk -v name="$name" -v files="$files" -v show="${SHOW:-0}" -v min="${MIN:-90}" '
 	BEGIN { n = split(files, file, " "); for (i = 1; i <= n; i++) own[file[i]] = 1 }
 	{
