@@ -286,6 +286,8 @@ static bool is_elsewhere(const struct keep *k, const struct keep_process *p)
 		return false;
 	if (p->mount_ns != k->own_ns)
 		return true;
+	if (p->start == 0) /* it is gone, so its root is */
+		return false;
 	snprintf(path, sizeof(path), "%s/%u/root", k->o.proc, p->pid);
 	return readlink(path, root, sizeof(root)) == sizeof(root); /* longer than "/" */
 }

@@ -17,6 +17,7 @@ struct table { /* chained; grows with what is in it */
 struct processes {
 	struct table process, thread, file;
 	size_t mappings;
+	uint64_t ended; /* when the first of those that ended did; UINT64_MAX: none */
 	uint32_t scan; /* serial of the reading of /proc that is going on or was the last */
 };
 
@@ -256,7 +257,10 @@ struct mapping *processes_map(struct processes *p, uint32_t pid, const struct ma
 
 struct processes *processes_new(void)
 {
-	return mem_alloc(sizeof(struct processes), 1);
+	struct processes *p = mem_alloc(sizeof(*p), 1);
+
+	p->ended = UINT64_MAX;
+	return p;
 }
 
 struct process *processes_make(struct processes *p, uint32_t pid)
@@ -279,6 +283,8 @@ static void end_thread(struct processes *p, struct thread *t, uint64_t ns)
 	if (t->exited)
 		return;
 	t->exited = ns;
+	if (ns < p->ended)
+		p->ended = ns;
 	if (process && process->live && --process->live == 0)
 		process->exited = ns;
 }
@@ -388,12 +394,21 @@ void processes_exit(struct processes *p, uint32_t tid, uint64_t ns)
 
 void processes_forget(struct processes *p, uint64_t ns)
 {
+	uint64_t left = UINT64_MAX;
+
+	if (p->ended >= ns) /* looking at all of them is what costs */
+		return;
 	EACH(struct thread, t, p->thread)
 	if (t->exited && t->exited < ns)
 		remove_thread(p, t);
+	else if (t->exited && t->exited < left)
+		left = t->exited;
 	EACH(struct process, process, p->process)
 	if (process->exited && process->exited < ns)
 		remove_process(p, process);
+	else if (process->exited && process->exited < left)
+		left = process->exited;
+	p->ended = left;
 }
 
 void processes_doubt(struct processes *p)

@@ -12,7 +12,7 @@ perf=${PJ_PERF:-perf}
 gaps()
 {
 	sort -n -k1,1 -k2,2 | awk '
-		$1 == cpu { d = ($2 - t) / 1e6; if ($3 != w) { if (d > across) across = d; sum += d } else if (d > within) within = d }
+		NR > 1 && $1 == cpu { d = ($2 - t) / 1e6; if ($3 != w) { if (d > across) across = d; sum += d } else if (d > within) within = d }
 		{ cpu = $1; t = $2; w = $3 }
 		END { printf "%.3f %.3f %.3f\n", across, within, sum / 1e3 }'
 }
@@ -63,28 +63,42 @@ fi
 rm -rf "$tmp/gap" "$tmp"/loop*.data
 
 # ---- what it costs beside 1500 processes
-"$tmp/burn" crowd 1500 50 70 >"$tmp/ready" &
+
+# steady HZ SECS: pjrecord beside them; $share of one CPU, $own and $rings in kB, and $window, a complete one
+steady()
+{
+	local recorder keeper before after start wall
+
+	rm -rf "$tmp/cost"
+	"$bin/pjrecord" -q -F "$1" -w 10 -d "$tmp/cost" >"$tmp/windows" 2>/dev/null &
+	recorder=$!
+	sleep 5
+	before=$(cpu_ns $recorder) start=$EPOCHREALTIME
+	sleep "$2"
+	after=$(cpu_ns $recorder) wall=$(calc %.3f "$EPOCHREALTIME - $start")
+	keeper=$(pgrep -P $recorder | head -n 1)
+	# memory of two processes: the peak of the recorder, without rings where the kernel counts them at all, and what the keeper does not share
+	rings=$(awk '/^[0-9a-f]+-/ { on = /perf_event/ } on && /^Size:/ { n += $2 } END { print n + 0 }' /proc/$recorder/smaps)
+	own=$(awk '/^[0-9a-f]+-/ { on = /perf_event/ } on && /^Rss:/ { n += $2 } END { print n + 0 }' /proc/$recorder/smaps)
+	own=$(($(awk '/^VmHWM/ { print $2 }' /proc/$recorder/status) - own + $(awk '/^Private/ { n += $2 } END { print n + 0 }' "/proc/$keeper/smaps_rollup")))
+	kill -INT $recorder
+	wait $recorder 2>/dev/null
+	share=$(calc %.3f "($after - $before) / 1e7 / $wall")
+	window=$(sed -n 2p "$tmp/windows")
+}
+
+"$tmp/burn" crowd 1500 50 200 >"$tmp/ready" &
 crowd=$!
 while [ ! -s "$tmp/ready" ]; do sleep 0.2; done
-"$tmp/burn" spin 60 &
+"$tmp/burn" spin 150 &
 load=$!
-rm -rf "$tmp/cost"
-"$bin/pjrecord" -q -F 99 -w 10 -d "$tmp/cost" >"$tmp/windows" 2>/dev/null &
-recorder=$!
-sleep 5
-before=$(cpu_ns $recorder) start=$EPOCHREALTIME
-sleep 30
-after=$(cpu_ns $recorder) wall=$(calc %.3f "$EPOCHREALTIME - $start")
-hwm=$(awk '/^VmHWM/ { print $2 } ' /proc/$recorder/status) shared=$(awk '/^RssShmem/ { print $2 }' /proc/$recorder/status)
-rings=$(awk '/perf_event/ { on = 1 } /^[0-9a-f]+-/ { on = /perf_event/ } on && /^Rss:/ { n += $2 } END { print n + 0 }' /proc/$recorder/smaps)
-kill -INT $recorder
-wait $recorder 2>/dev/null
-share=$(calc %.3f "($after - $before) / 1e7 / $wall")
-row "pjrecord, 99 Hz, 1500 processes: share of one CPU, steady" "$share %" "<= 0.15 %, goal 0.05" "$share <= 0.15"
-own=$(calc %.1f "($hwm - $rings) / 1024")
-row "  peak memory without rings (rings $rings kB, shmem $shared kB)" "$own MB" "<= 8 MB" "$own <= 8"
-bytes=$(stat -c %s "$(sed -n 2p "$tmp/windows")") samples=$("$dump" "$(sed -n 2p "$tmp/windows")" | grep -c '^SAMPLE')
-state=$(calc %.3f "($bytes - $("$dump" "$(sed -n 2p "$tmp/windows")" | awk '/^SAMPLE/ { n += 56 } /^\tip/ { n += 8 } END { print n + 0 }')) / 1e6")
+steady 303 20
+row "pjrecord, 303 Hz, 1500 processes: share of one CPU, steady" "$share %" "" ""
+steady 99 40
+row "  99 Hz" "$share %" "<= 0.15 %, goal 0.05" "$share <= 0.15"
+row "  peak memory, keeper included (rings $rings kB)" "$(calc %.1f "$own / 1024") MB" "<= 8 MB" "$own <= 8 * 1024"
+bytes=$(stat -c %s "$window") samples=$("$dump" "$window" | grep -c '^SAMPLE')
+state=$(calc %.3f "($bytes - $("$dump" "$window" | awk '/^SAMPLE/ { n += 72 } /^\tip/ { n += 8 } END { print n + 0 }')) / 1e6")
 row "  state in a window of 10 s ($samples samples, $bytes B)" "$state MB" "<= 0.4 MB" "$state <= 0.4"
 kill $load 2>/dev/null
 if "$perf" --version >/dev/null 2>&1; then
@@ -92,14 +106,56 @@ if "$perf" --version >/dev/null 2>&1; then
 	row "  perf record of 10 s beside them" "$(calc %.1f "$(stat -c %s "$tmp/theirs.data") / 1e6") MB" "" ""
 	rm -f "$tmp/theirs.data"
 fi
-kill $crowd 2>/dev/null
-pkill -P $crowd 2>/dev/null
+pkill -P $crowd 2>/dev/null # children first: without their parent nobody knows them
 wait 2>/dev/null
 
-# ---- an idle host
-sleep 2
-mapfile -t files < <("$bin/pjrecord" -q -w 30 -n 1 -d "$tmp/idle" 2>/dev/null)
-bytes=$(stat -c %s "${files[0]}")
-busy=$("$bin/pjfold" -q "${files[0]}" 2>/dev/null | awk '{ n += $NF } END { printf "%.2f", 100 * n / 303 / 30 / '"$(nproc)"' }')
-row "pjrecord: a window of 30 s of this host, $busy % busy" "$(calc %.1f "$bytes / 1e3") kB" "<= 32 kB when idle" "$bytes <= 32000 || $busy > 1"
+# ---- times off the CPU: what a switch costs, by turns, medians of five
+
+# each COMMAND...: CPU ns a switch beside a recorder of all of the host, and of that recorder itself
+each()
+{
+	local recorder
+
+	"$@" >/dev/null 2>&1 &
+	recorder=$!
+	sleep 1.5
+	echo "$("$tmp/burn" pingpong 50000 24 | cut -d' ' -f1) $(($(cpu_ns $recorder) / 100000))"
+	kill -INT $recorder
+	wait $recorder 2>/dev/null
+}
+
+# median COLUMN FILE
+median()
+{
+	cut -d' ' -f"$1" "$2" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+rm -f "$tmp"/each.*
+for ((i = 0; i < 5; i++)); do
+	"$tmp/burn" pingpong 50000 24 >>"$tmp/each.none"
+	each "$bin/pjrecord" -q -F 99 -a -o "$tmp/cost.data" >>"$tmp/each.clock"
+	each "$bin/pjrecord" -q -F 99 -a --off-cpu -o "$tmp/cost.data" >>"$tmp/each.ours"
+	if "$perf" --version >/dev/null 2>&1; then
+		each "$perf" record -q -a -g -e sched:sched_switch -o "$tmp/cost.data" >>"$tmp/each.perf"
+	fi
+done
+rm -f "$tmp/cost.data"
+none=$(median 1 "$tmp/each.none")
+row "a switch between two processes, 24 frames deep: CPU time" "$none ns" "" ""
+row "  beside pjrecord -F 99: more" "$(($(median 1 "$tmp/each.clock") - none)) ns" "" ""
+row "  beside pjrecord --off-cpu: more; pjrecord itself" "$(($(median 1 "$tmp/each.ours") - none)) ns, $(median 2 "$tmp/each.ours") ns" "" ""
+if [ -e "$tmp/each.perf" ]; then
+	row "  beside perf record -e sched:sched_switch: more; perf itself" "$(($(median 1 "$tmp/each.perf") - none)) ns, $(median 2 "$tmp/each.perf") ns" "" ""
+fi
+
+# ---- an idle host: the least busy of up to five windows. Nothing is taken away: who does not have an idle host misses it.
+busy=100
+for ((i = 0; i < 5; i++)); do
+	rm -rf "$tmp/idle"
+	sleep 2
+	window=$("$bin/pjrecord" -q -w 30 -n 1 -d "$tmp/idle" 2>/dev/null)
+	this=$("$dump" "$window" | awk '/^SAMPLE/ { n++ } END { printf "%.2f", 100 * n / 303 / 30 / '"$(nproc)"' }')
+	if awk "BEGIN { exit !($this < $busy) }"; then busy=$this bytes=$(stat -c %s "$window"); fi
+	if awk "BEGIN { exit !($busy < 0.3) }"; then break; fi
+done
+row "pjrecord: a window of 30 s of this host, $busy % busy" "$(calc %.1f "$bytes / 1e3") kB" "<= 32 kB when idle" "$bytes <= 32000"
 rm -rf "$tmp/idle" "$tmp/cost" "$tmp/probe"

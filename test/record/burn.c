@@ -8,14 +8,19 @@
  *	burn child                    burns 1 ms and ends
  *	burn spin SECONDS             one function, as fast as it goes
  *	burn crowd N MAPS SECONDS     N processes that sleep, each with so many executable mappings of its own
+ *	burn pingpong N DEPTH         two processes on one CPU pass a byte to and fro N times, at the end of DEPTH calls: prints the
+ *	                              ns of CPU time and of the wall for each of the 2 N switches
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -143,6 +148,51 @@ static void crowd(unsigned n, unsigned maps, double seconds)
 		;
 }
 
+NEVER_INLINED static void pass_on(unsigned depth, int from, int to, unsigned n)
+{
+	char c = 0;
+
+	if (depth)
+		pass_on(depth - 1, from, to, n);
+	else
+		while (n-- && read(from, &c, 1) == 1 && write(to, &c, 1) == 1)
+			;
+	sink++; /* not a tail call */
+}
+
+static uint64_t cpu_ns(int who)
+{
+	struct rusage u;
+
+	getrusage(who, &u);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+static void pingpong(unsigned n, unsigned depth)
+{
+	uint64_t start = now(CLOCK_MONOTONIC), used = cpu_ns(RUSAGE_SELF), wall;
+	int there[2], back[2];
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	if (pipe(there) || pipe(back) || sched_setaffinity(0, sizeof(one), &one))
+		exit(1);
+	pid_t pid = fork();
+	if (pid == 0) {
+		pass_on(depth, there[0], back[1], n);
+		_exit(0);
+	}
+	if (pid < 0 || write(there[1], "x", 1) != 1)
+		exit(1);
+	pass_on(depth, back[0], there[1], n);
+	wall = now(CLOCK_MONOTONIC) - start;
+	waitpid(pid, NULL, 0);
+	used = cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN) - used;
+	printf("%ju %ju\n", (uintmax_t)(used / n / 2), (uintmax_t)(wall / n / 2));
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -158,6 +208,8 @@ int main(int argc, char **argv)
 			fifty(20000);
 	else if (strcmp(what, "crowd") == 0 && argc == 5)
 		crowd((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), atof(argv[4]));
+	else if (strcmp(what, "pingpong") == 0 && argc == 4)
+		pingpong((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
 	else if (strcmp(what, "child") == 0)
 		child();
 	else
