@@ -14,10 +14,16 @@ struct table { /* chained; grows with what is in it */
 	size_t n, mask;
 };
 
+struct ended {
+	uint32_t pid, tid;
+	uint64_t ns;
+};
+
 struct processes {
 	struct table process, thread, file;
 	size_t mappings;
-	uint64_t ended; /* when the first of those that ended did; UINT64_MAX: none */
+	struct ended *ended; /* from `forgotten` on: to be forgotten in that order, without a look at all the others */
+	size_t nended, cap, forgotten;
 	uint32_t scan; /* serial of the reading of /proc that is going on or was the last */
 };
 
@@ -257,10 +263,7 @@ struct mapping *processes_map(struct processes *p, uint32_t pid, const struct ma
 
 struct processes *processes_new(void)
 {
-	struct processes *p = mem_alloc(sizeof(*p), 1);
-
-	p->ended = UINT64_MAX;
-	return p;
+	return mem_alloc(sizeof(struct processes), 1);
 }
 
 struct process *processes_make(struct processes *p, uint32_t pid)
@@ -275,6 +278,19 @@ struct process *processes_make(struct processes *p, uint32_t pid)
 	return made;
 }
 
+static void note_end(struct processes *p, const struct thread *t, uint64_t ns)
+{
+	if (p->nended == p->cap && p->forgotten > p->nended / 2) {
+		p->nended -= p->forgotten;
+		memmove(p->ended, p->ended + p->forgotten, p->nended * sizeof(*p->ended));
+		p->forgotten = 0;
+	} else if (p->nended == p->cap) {
+		p->cap = p->cap ? 2 * p->cap : 64;
+		p->ended = mem_grow(p->ended, sizeof(*p->ended), p->cap);
+	}
+	p->ended[p->nended++] = (struct ended){ t->pid, t->tid, ns };
+}
+
 /* It ends, or another thread gets its number. */
 static void end_thread(struct processes *p, struct thread *t, uint64_t ns)
 {
@@ -283,8 +299,7 @@ static void end_thread(struct processes *p, struct thread *t, uint64_t ns)
 	if (t->exited)
 		return;
 	t->exited = ns;
-	if (ns < p->ended)
-		p->ended = ns;
+	note_end(p, t, ns);
 	if (process && process->live && --process->live == 0)
 		process->exited = ns;
 }
@@ -394,21 +409,16 @@ void processes_exit(struct processes *p, uint32_t tid, uint64_t ns)
 
 void processes_forget(struct processes *p, uint64_t ns)
 {
-	uint64_t left = UINT64_MAX;
+	for (; p->forgotten < p->nended && p->ended[p->forgotten].ns < ns; p->forgotten++) {
+		const struct ended *e = p->ended + p->forgotten;
+		struct thread *t = processes_thread(p, e->tid);
+		struct process *process = processes_find(p, e->pid);
 
-	if (p->ended >= ns) /* looking at all of them is what costs */
-		return;
-	EACH(struct thread, t, p->thread)
-	if (t->exited && t->exited < ns)
-		remove_thread(p, t);
-	else if (t->exited && t->exited < left)
-		left = t->exited;
-	EACH(struct process, process, p->process)
-	if (process->exited && process->exited < ns)
-		remove_process(p, process);
-	else if (process->exited && process->exited < left)
-		left = process->exited;
-	p->ended = left;
+		if (t && t->exited && t->exited < ns) /* else the number is another's by now */
+			remove_thread(p, t);
+		if (process && process->exited && process->exited < ns)
+			remove_process(p, process);
+	}
 }
 
 void processes_doubt(struct processes *p)
@@ -455,5 +465,6 @@ void processes_free(struct processes *p)
 	free(p->thread.slot);
 	free(p->process.slot);
 	free(p->file.slot);
+	free(p->ended);
 	free(p);
 }

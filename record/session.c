@@ -23,7 +23,7 @@
 #define SLACK_FULL (SECOND_NS / 500) /* and where rings fill faster */
 #define DRAIN_MS 500
 #define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
-#define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs, and at what ended */
+#define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs */
 
 struct session {
 	struct session_options o;
@@ -53,7 +53,7 @@ struct session {
 	/* the recording */
 	struct session_totals totals;
 	uint64_t done; /* windows ended, dropped ones included */
-	uint64_t looked, forgot, late, lost_seen, drained;
+	uint64_t looked, late, lost_seen, drained;
 	bool lost_state, failed;
 	int error;
 	struct pollfd *poll;
@@ -666,10 +666,7 @@ bool session_step(struct session *s, int ms)
 	drain(s, now - SLACK);
 	if (s->lost_state)
 		mend_state(s);
-	if (now - s->forgot > LOOK_NS) {
-		processes_forget(s->processes, now - SLACK - KEPT_NS);
-		s->forgot = now;
-	}
+	processes_forget(s->processes, now - SLACK - KEPT_NS);
 	if (now - s->looked > LOOK_NS && s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS) {
 		if (sources_follow_cpus(s->sources, drain_all, s) && s->offcpu) { /* who ran there was not seen */
 			offcpu_doubt(s->offcpu, s->looked);
