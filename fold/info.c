@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define TOP 10 /* processes */
@@ -22,6 +23,7 @@ struct counts {
 	uint64_t *of_event;
 	struct intern keys;       /* of processes */
 	struct process *process;  /* by key - 1 */
+	char written[64];
 };
 
 /* ---- counting ----------------------------------------------------------------------------------------------- */
@@ -125,16 +127,31 @@ static void put_command(struct out *o, const struct perfdata_info *info)
 	out_char(o, '\n');
 }
 
+/* "2026-11-21T17:42:08"; false for times without a year of ours. */
+static bool format_time(time_t seconds, char text[64])
+{
+	struct tm tm;
+
+	return gmtime_r(&seconds, &tm) && strftime(text, 64, "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
 /* A time on the record's clock as wall time, where the file tells how they relate. */
 static void put_wall(struct out *o, const struct perfdata_info *info, uint64_t ns)
 {
 	uint64_t wall = info->clock_wall + (ns - info->clock_record);
-	time_t seconds = (time_t)(wall / 1000000000u);
-	struct tm tm;
 	char text[64];
 
-	if (info->has_clock_data && gmtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
+	if (info->has_clock_data && format_time((time_t)(wall / 1000000000u), text))
 		out_printf(o, " (%s.%03lluZ)", text, ull(wall / 1000000u % 1000u));
+}
+
+/* When the recorder ended, as far as copies kept it: all that most files tell of the wall clock. */
+static void note_written(struct counts *c, const struct in *in)
+{
+	struct stat st;
+
+	if (!in->regular || fstat(in->fd, &st) < 0 || !format_time(st.st_mtime, c->written))
+		c->written[0] = 0;
 }
 
 static void put_times(struct out *o, const struct counts *c, const struct perfdata_info *info)
@@ -188,8 +205,8 @@ static void put_processes(struct out *o, struct counts *c)
 	if (n)
 		qsort(c->process, n, sizeof(*c->process), process_cmp);
 	for (uint32_t i = 0; i < n && i < TOP; i++) {
-		out_printf(o, "%-10s %llu samples, %.1f %%, pid %u, ", "process", ull(c->process[i].samples),
-			   100.0 * (double)c->process[i].samples / (double)c->samples, (unsigned)c->process[i].pid);
+		out_printf(o, "%-10s %llu sample%s, %.1f %%, pid %u, ", "process", ull(c->process[i].samples),
+			   c->process[i].samples == 1 ? "" : "s", 100.0 * (double)c->process[i].samples / (double)c->samples, (unsigned)c->process[i].pid);
 		put_safe(o, intern_str(&c->as.comms, c->process[i].comm));
 		out_char(o, '\n');
 	}
@@ -271,6 +288,10 @@ static void put_info(struct out *o, const char *name, struct counts *c, struct p
 	size_t n;
 
 	put_line(o, "file", str_of(name));
+	if (c->written[0])
+		out_printf(o, "%-10s %sZ (the file's time)\n", "written", c->written);
+	if (info->compressed)
+		put_line(o, "packed", STR("zstd"));
 	put_command(o, info);
 	put_line(o, "host", info->host);
 	put_line(o, "kernel", info->kernel);
@@ -281,7 +302,7 @@ static void put_info(struct out *o, const char *name, struct counts *c, struct p
 	if (info->cpus)
 		out_printf(o, "%-10s %u of %u online\n", "cpus", (unsigned)info->cpus_online, (unsigned)info->cpus);
 	if (info->memory)
-		out_printf(o, "%-10s %llu MB\n", "memory", ull(info->memory >> 20));
+		out_printf(o, "%-10s %llu MiB\n", "memory", ull(info->memory >> 20));
 	e = perfdata_events(data, &n);
 	put_events(o, c, e, n);
 	out_printf(o, "%-10s %llu, %llu without callchain\n", "samples", ull(c->samples), ull(c->bare));
@@ -303,6 +324,7 @@ static bool info_of(struct out *o, const char *path)
 	in_open(&in, path);
 	if (!perfdata_is(in_peek(&in, 16)))
 		die("'%s' is not perf.data", in.name);
+	note_written(&c, &in); /* before what cannot be read at any place becomes a temporary file */
 	data = perfdata_open(&in);
 	addrspace_init(&c.as, false);
 	count_records(&c, data);

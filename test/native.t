@@ -90,6 +90,19 @@ agrees()
 	fi
 }
 
+# header NAME DATA [1]: perf's own words for what --info tells; 1: of times, too, which perf does not know of what it packed
+header()
+{
+	"$perf" report --header-only -i "$2" 2>why | awk -v times="${3:-0}" -f "$top/test/header.awk" | sort >theirs
+	pjfold --info "$2" 2>>why | awk -v ours=1 -v times="${3:-0}" -f "$top/test/header.awk" | sort >ours
+	if [ "$(wc -l <theirs)" -ge 9 ] && cmp -s ours theirs; then
+		pass "$1"
+	else
+		diff ours theirs >>why
+		fail "$1" why
+	fi
+}
+
 # recorded_agrees NAME DATA OPTION...: of a recording that is made for it
 recorded_agrees()
 {
@@ -139,10 +152,15 @@ pjfold --stacks -q graph.data >quality
 ok "--stacks" grep -q '(all)' quality
 pjfold --info graph.data >told
 ok "--info" grep -q '^process ' told
+header "--info says what perf's header says" graph.data 1
 
 recorded_agrees "on CLOCK_MONOTONIC" own.data -F 499 -g -k CLOCK_MONOTONIC
 ok "--from and --to of the wall clock" sh -c 'pjfold -q --from 2001-01-01 --to 2099-12-31 own.data >b; pjfold -q own.data | cmp - b'
 recorded_agrees "compressed" z.data -F 299 -g -z
+if [ -s z.data ]; then header "  --info, too" z.data; fi
+"$perf" record -q -e cpu-clock/freq=99/,cs,page-faults:u,sched:sched_switch -o many.data -- ./demo 1 >why 2>&1 ||
+	"$perf" record -q -e cpu-clock/freq=99/,cs,page-faults:u -o many.data -- ./demo 1 >why 2>&1
+header "  of several events" many.data 1
 "$perf" record -q -F 299 -g -k CLOCK_MONOTONIC -o - -- ./demo 1 2>why >pipe.data
 agrees "pipe" pipe.data
 "$perf" record -q -F 299 --namespaces -e cpu-clock -o flat.data -- ./demo 1 >why 2>&1

@@ -287,6 +287,19 @@ made deferred=1
 ok "deferred callchains" grep -q '^DEFERRED.* cookie 1234 fffffffffffffe00 400100 400200' ours
 ok "and the samples they belong to" grep -q "^	cookie 1234" ours
 
+# ---- what a file says of itself ---------------------------------------------------------------------------------------
+
+if "$perf" --version >/dev/null 2>&1 && have pjfold; then
+	"$write" events=3 >f.data
+	"$perf" report --header-only -i f.data 2>err | awk -f "$top/test/header.awk" | sort >want
+	pjfold --info f.data 2>>err | awk -v ours=1 -f "$top/test/header.awk" | sort >got
+	same "--info says what perf's header says" want got
+	is "  all of it" "$(cut -d' ' -f1 got | uniq -c | awk '{ print $2 "=" $1 }' | paste -sd,)" \
+		"command=1,cpu=1,cpus=1,event=3,host=1,kernel=1,machine=1,memory=1,perf=1"
+else
+	skip "--info says what perf's header says" "perf is not installed"
+fi
+
 # ---- streams --------------------------------------------------------------------------------------------------------
 
 "$write" events=2 >f.data
