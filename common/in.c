@@ -289,6 +289,10 @@ bool in_seekable(const struct in *in, uint64_t *size)
 	return true;
 }
 
+/* Recordings pack to a tenth, zeroes to a thousandth: a few MB must not fill a disk. */
+#define SPOOL_FREE  ((uint64_t)256 << 20)
+#define SPOOL_TIMES 200u
+
 static void spool_write(int fd, const char *p, size_t n)
 {
 	while (n) {
@@ -307,13 +311,18 @@ void in_spool(struct in *in)
 {
 	const char *dir = getenv("TMPDIR");
 	char *buf = mem_alloc(1, RAW_SIZE);
+	uint64_t total = 0;
 	size_t n;
 	int fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		die_errno("cannot make a temporary file for '%s'", in->name);
-	while ((n = in_read(in, buf, RAW_SIZE)) > 0)
+	while ((n = in_read(in, buf, RAW_SIZE)) > 0) {
+		total += n;
+		if (total > SPOOL_FREE && total / SPOOL_TIMES > in->nread)
+			die("'%s' unpacks to more than %u times its size: a bomb, no recording", in->name, SPOOL_TIMES);
 		spool_write(fd, buf, n);
+	}
 	free(buf);
 	if (in->gzip)
 		inflateEnd(&in->gzip->z);

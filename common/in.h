@@ -56,7 +56,8 @@ bool in_line_after(struct in *in, struct str *line, size_t *same);
 /* May bytes be read at any place with in_pread? So it is of a plain regular file. Sets *size to what it holds. */
 bool in_seekable(const struct in *in, uint64_t *size);
 
-/* Makes it so: copies what was not read yet (nothing may have been consumed) into a file without a name in TMPDIR. */
+/* Makes it so: copies what was not read yet (nothing may have been consumed) into a file without a name in TMPDIR. Dies when that is
+ * a few hundred times as large as what was packed. */
 void in_spool(struct in *in);
 
 /* Up to n bytes from there on, whatever in_read does; fewer at the end of the file, as it is now. */

@@ -48,6 +48,16 @@ if "$bomb" zstd 1 >/dev/null 2>&1; then
 else
 	skip "4 GB in 400 kB" "built without libzstd"
 fi
+{ "${bomb%/bomb}/write" killed=1 | head -c 400 | gzip -c; head -c 64M /dev/zero | gzip -1c >zero.gz; } >f.data.gz
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat zero.gz zero.gz zero.gz zero.gz; done >>f.data.gz
+survived "4 GB of nothing in 18 MB of gzip" 1 f.data.gz
+ok "  are told" grep -q "'f.data.gz' unpacks to more than 200 times its size" err
+rm -f f.data.gz zero.gz
+"$bomb" storm 2000 >f.data
+mkdir many
+ok "2000 slices with 12 descriptors" sh -c 'ulimit -n 12 && exec pjfold -q --time-slice 0.0001 -o "many/%s" f.data'
+is "  each is a file" "$(find many -type f | wc -l) $(cat many/* | awk '{ n += $NF } END { print n }')" "2000 2000"
+rm -rf many
 "$bomb" script >f.script
 survived "text of half a million events" 0 -q f.script
 
