@@ -147,8 +147,8 @@ static void tell_end(const struct request *r, const struct session *s)
 	metrics_summary(&text, &t.last);
 	warn("%s: %.*s", str_eq(str_of(r->output), STR("-")) ? "standard output" : r->output, (int)text.n, text.p);
 	if (t.loss.depth)
-		warn("stacks are deeper than kernel.perf_event_max_stack=%u, and cut: sysctl kernel.perf_event_max_stack=1024 first",
-		     t.depth_limit);
+		warn("stacks are deeper than kernel.perf_event_max_stack=%u, and cut: sysctl kernel.perf_event_max_stack=%u first",
+		     t.depth_limit, t.depth_limit < 512 ? 1024 : 2 * t.depth_limit);
 	text_free(&text);
 }
 

@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "deep") == 0 && argc == 4)
 		deep((unsigned)atoi(argv[2]), now(CLOCK_MONOTONIC) + (uint64_t)(atof(argv[3]) * 1e9));
 	else if (strcmp(what, "storm") == 0 && argc == 4)
-		storm("/proc/self/exe", atof(argv[2]), (unsigned)atoi(argv[3]));
+		storm(argv[0], atof(argv[2]), (unsigned)atoi(argv[3]));
 	else if (strcmp(what, "spin") == 0 && argc == 3)
 		for (uint64_t end = now(CLOCK_MONOTONIC) + (uint64_t)(atof(argv[2]) * 1e9); now(CLOCK_MONOTONIC) < end;)
 			fifty(20000);
