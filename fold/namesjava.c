@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "languages.h"
 
-/* pkg.Outer$Inner/0x00007f04bc002aa0 -> pkg/Outer$Inner: the address of a hidden class is another in every run. */
-static void put_java_class(struct text *out, struct str class)
-{
-	for (size_t i = 0; i < class.n; i++) {
-		if ((class.p[i] == '/' || class.p[i] == '+' || class.p[i] == '.') && i + 10 < class.n &&
-		    class.p[i + 1] == '0' && class.p[i + 2] == 'x') {
-			size_t end = i + 3;
-
-			while (end < class.n && byte_is_hex(class.p[end]))
-				end++;
-			if (end - i >= 11) {
-				i = end - 1;
-				continue;
-			}
-		}
-		text_char(out, class.p[i] == '.' ? '/' : class.p[i]);
-	}
-}
+#include "javaclass.h"
 
 static bool is_java_name(struct str s)
 {
@@ -67,7 +50,7 @@ bool java_name(struct text *out, struct str s)
 	}
 	if (!is_java_name(class) || method.n == 0 || str_find(method, '/') >= 0 || !is_java_name(method))
 		return false;
-	put_java_class(out, class);
+	java_class(out, class);
 	text_char(out, '.');
 	text_str(out, method);
 	return true;

@@ -89,7 +89,7 @@ have()
 # The tools that are built, of those that this project has; and those of them that read files and write one.
 tools()
 {
-	for tool in pjrecord pjfold pjsvg pjdiff; do
+	for tool in pjrecord pjmap pjfold pjsvg pjdiff; do
 		if have "$tool"; then echo "$tool"; fi
 	done
 }

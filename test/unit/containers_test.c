@@ -1,5 +1,5 @@
 /* Cgroups: numbers become paths, paths become containers and pods; names of pods from a folder that may hold anything. */
-#include "fold/containers.h"
+#include "containers.h"
 #include "fold/groups.h"
 
 #include "tap.h"

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * codecache.h - the code that a JVM holds at one moment: compiled methods, the interpreter, stubs.
+ *
+ * A scan reads one byte a segment to know where blocks begin, and then only their first bytes, many at a time: the code itself never. The JVM
+ * runs on meanwhile, so a block may be read while it is made or taken away; a compile id, which HotSpot never gives twice, tells whether
+ * it is still the same. Sources: heap.hpp, codeBlob.hpp, nmethod.hpp of the JDK.
+ */
+#ifndef PJ_CODECACHE_H
+#define PJ_CODECACHE_H
+
+#include "vmlayout.h"
+
+struct blob {
+	uint64_t address;     /* of the CodeBlob */
+	uint64_t begin, end;  /* of its code */
+	uint64_t method;      /* of an nmethod, else 0 */
+	uint64_t name;        /* address of what HotSpot calls it */
+	uint32_t compile_id;  /* of an nmethod */
+	int8_t level, state;  /* tier 0 to 4; HotSpot's own number */
+	bool compiled;        /* an nmethod */
+	int32_t frame_size;   /* words */
+};
+
+struct codecache {
+	struct blob *blob; /* by address */
+	size_t n, cap;
+	uint64_t torn;     /* blocks that made no sense; most are read while they change */
+	uint64_t unloaded; /* nmethods whose method is gone */
+	struct { void *p; size_t cap; } room[4]; /* memory of the scan, kept for the next one */
+};
+
+/* All that is there now, in place of what c held. NULL, or why not: then c holds nothing. */
+const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l);
+
+/* Is it still the same? For what was read by way of it. */
+bool codecache_same(struct memory *m, const struct vmlayout *l, const struct blob *b);
+
+void codecache_free(struct codecache *c);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codemap.h"
+
+#include "arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- making ------------------------------------------------------------------------------------------------------------------- */
+
+static bool same_blob(const struct blob *a, const struct blob *b)
+{
+	return a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id && a->name == b->name;
+}
+
+static void add_entry(struct codemap *c, const struct blob *b, size_t name)
+{
+	if (c->n == c->cap) {
+		c->cap = c->cap ? c->cap * 2 : 1024;
+		c->entry = mem_grow(c->entry, sizeof(*c->entry), c->cap);
+	}
+	c->entry[c->n++] = (struct codemap_entry){ b->begin, b->end, name, c->names.n - name };
+}
+
+/* Takes out of c what is not in now; by[i] is the blob of entry i. */
+static void keep_same(struct codemap *c, const struct blob *before, const uint32_t *by, const struct codecache *now)
+{
+	size_t kept = 0, j = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct blob *b = &before[by[i]];
+
+		while (j < now->n && now->blob[j].address < b->address)
+			j++;
+		if (j < now->n && now->blob[j].address == b->address && same_blob(b, &now->blob[j]))
+			c->entry[kept++] = c->entry[i];
+		else
+			c->left_out++;
+	}
+	c->n = kept;
+}
+
+struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum method_style style)
+{
+	struct hotspot_reason r = hotspot_scan(h);
+	struct codecache before = h->code;
+	uint32_t *by;
+
+	*c = (struct codemap){ 0 };
+	if (r.code)
+		return r;
+	by = mem_alloc(sizeof(*by), before.n + 1);
+	for (size_t i = 0; i < before.n; i++) {
+		size_t name = c->names.n;
+
+		if (!hotspot_name(h, &before.blob[i], style, &c->names)) {
+			c->left_out++;
+			continue;
+		}
+		by[c->n] = (uint32_t)i;
+		add_entry(c, &before.blob[i], name);
+	}
+	h->code = (struct codecache){ 0 };
+	r = hotspot_scan(h);
+	if (!r.code)
+		keep_same(c, before.blob, by, &h->code);
+	free(by);
+	codecache_free(&before);
+	if (r.code)
+		codemap_free(c);
+	return r;
+}
+
+void codemap_free(struct codemap *c)
+{
+	text_free(&c->names);
+	free(c->entry);
+	*c = (struct codemap){ 0 };
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------------------ */
+
+static void put_name(struct text *t, struct str name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		unsigned char b = (unsigned char)name.p[i];
+
+		if (b < 0x20 || b == 0x7f)
+			text_printf(t, "\\x%02X", b);
+		else
+			text_char(t, (char)b);
+	}
+}
+
+static void put_hex(struct text *t, uint64_t value)
+{
+	char digit[16];
+	size_t n = 0;
+
+	do
+		digit[n++] = "0123456789abcdef"[value & 15];
+	while ((value >>= 4) != 0);
+	while (n)
+		text_char(t, digit[--n]);
+}
+
+void codemap_print(const struct codemap *c, bool hotspot, struct text *t)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct codemap_entry *e = &c->entry[i];
+
+		if (hotspot) {
+			text_printf(t, "0x%016llx 0x%016llx ", (unsigned long long)e->begin, (unsigned long long)(e->end - e->begin));
+		} else {
+			put_hex(t, e->begin);
+			text_char(t, ' ');
+			put_hex(t, e->end - e->begin);
+			text_char(t, ' ');
+		}
+		put_name(t, (struct str){ c->names.p + e->name, e->name_n });
+		text_char(t, '\n');
+	}
+}
+
+static bool write_all(int fd, struct str s)
+{
+	while (s.n) {
+		ssize_t n = write(fd, s.p, s.n);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		s = str_from(s, (size_t)n);
+	}
+	return true;
+}
+
+/* A name that nobody can have guessed and put something at: in /tmp everybody may write. */
+static int create_temporary(int dir, char *name, size_t size)
+{
+	for (int attempt = 0; attempt < 16; attempt++) {
+		uint64_t random;
+		int fd;
+
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return -1;
+		snprintf(name, size, ".pjmap-%016llx.tmp", (unsigned long long)random);
+		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+const char *codemap_put(const char *dir, const char *name, struct str bytes, bool durable)
+{
+	char temporary[64];
+	const char *what = NULL;
+	int folder = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, saved;
+
+	if (folder < 0)
+		return "cannot open";
+	fd = create_temporary(folder, temporary, sizeof(temporary));
+	if (fd < 0) {
+		what = "cannot write into";
+	} else {
+		if (fchmod(fd, 0644) < 0 || !write_all(fd, bytes) || (durable && fsync(fd) < 0))
+			what = "cannot write into";
+		saved = errno;
+		if (close(fd) < 0 && !what) {
+			what = "cannot write into";
+			saved = errno;
+		}
+		if (!what && renameat(folder, temporary, folder, name) < 0) {
+			what = "cannot replace it in";
+			saved = errno;
+		}
+		if (what)
+			unlinkat(folder, temporary, 0);
+		errno = saved;
+	}
+	saved = errno;
+	close(folder);
+	errno = saved;
+	return what;
+}

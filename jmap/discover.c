@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "discover.h"
+
+#include "arena.h"
+#include "containers.h"
+#include "diag.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MOST_TEXT ((size_t)64 << 20) /* /proc/PID/maps of 500,000 mappings */
+
+/* A file of a process, whole. False and errno: not there, not allowed, too long. */
+static bool read_file(int folder, const char *name, struct text *t)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	t->n = 0;
+	if (fd < 0)
+		return false;
+	do {
+		text_room(t, 16384);
+		n = read(fd, t->p + t->n, t->cap - t->n);
+		if (n > 0)
+			t->n += (size_t)n;
+	} while ((n > 0 && t->n < MOST_TEXT) || (n < 0 && errno == EINTR));
+	close(fd);
+	if (n > 0)
+		errno = EFBIG;
+	return n == 0;
+}
+
+/* ---- what the texts say ----------------------------------------------------------------------------------------------------- */
+
+static bool is_file_called(struct str path, struct str name)
+{
+	if (str_ends(path, STR(" (deleted)")))
+		path.n -= strlen(" (deleted)");
+	return str_ends(path, name) && path.n > name.n && path.p[path.n - name.n - 1] == '/';
+}
+
+enum jvm_kind discover_maps(struct str maps, uint64_t *base)
+{
+	enum jvm_kind kind = JVM_NONE;
+
+	while (maps.n) {
+		struct str line = str_cut(&maps, '\n'), path, start, offset;
+		ptrdiff_t slash = str_find(line, '/');
+		uint64_t zero;
+
+		if (slash < 0)
+			continue;
+		path = str_from(line, (size_t)slash);
+		if (kind == JVM_NONE && (str_find_str(path, STR("/libj9vm")) >= 0 || str_find_str(path, STR("/libj9jit")) >= 0))
+			kind = JVM_OPENJ9;
+		if (!is_file_called(path, STR("libjvm.so")))
+			continue;
+		start = str_cut(&line, '-');
+		str_cut(&line, ' ');
+		str_cut(&line, ' ');
+		offset = str_cut(&line, ' ');
+		if (!str_hex(start, base) || !str_hex(offset, &zero) || zero)
+			continue;
+		return kind == JVM_OPENJ9 ? kind : JVM_HOTSPOT; /* OpenJ9 has a libjvm.so, too: it is a shim */
+	}
+	return kind;
+}
+
+bool discover_stat(struct str stat, uint64_t *start, bool *zombie)
+{
+	ptrdiff_t end = str_rfind(stat, ')'); /* a comm may hold anything */
+
+	if (end < 0 || (size_t)end + 3 >= stat.n)
+		return false;
+	stat = str_from(stat, (size_t)end + 2);
+	*zombie = stat.p[0] == 'Z' || stat.p[0] == 'X';
+	for (int field = 3; field < 22; field++)
+		str_cut(&stat, ' ');
+	return str_u64(str_cut(&stat, ' '), start);
+}
+
+#define LAST UINT32_MAX
+
+/* A number in the line that begins so: in a column from 1, or the last. */
+static bool status_number(struct str status, struct str key, unsigned column, uint64_t *value)
+{
+	while (status.n) {
+		struct str line = str_cut(&status, '\n'), word = { 0 };
+
+		if (!str_starts(line, key))
+			continue;
+		line = str_from(line, key.n);
+		for (unsigned i = 0; line.n && i < column; i++)
+			word = str_cut(&line, '\t');
+		return str_u64(str_trim(word), value);
+	}
+	return false;
+}
+
+static void read_status(struct jvm_process *p, struct str status)
+{
+	uint64_t value;
+
+	if (status_number(status, STR("Uid:\t"), 2, &value))
+		p->uid = (uid_t)value;
+	p->inner = p->pid;
+	if (status_number(status, STR("NStgid:\t"), LAST, &value))
+		p->inner = (pid_t)value;
+}
+
+/* "4:cpu:/docker/ab..." or "0::/system.slice/..." */
+static void choose_cgroup(struct text *to, struct str cgroup)
+{
+	while (cgroup.n) {
+		struct str line = str_cut(&cgroup, '\n');
+
+		str_cut(&line, ':');
+		str_cut(&line, ':');
+		if (line.n < 2 && to->n)
+			continue;
+		if (to->n > 1 && (containers_id(text_view(to)).n || !containers_id(line).n))
+			continue;
+		to->n = 0;
+		text_str(to, line);
+	}
+}
+
+/* ---- processes -------------------------------------------------------------------------------------------------------------- */
+
+void jvm_process_close(struct jvm_process *p)
+{
+	if (p->folder >= 0)
+		close(p->folder);
+	p->folder = -1;
+	text_free(&p->cgroup);
+}
+
+static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct text *t)
+{
+	char path[4200];
+	bool zombie = false;
+
+	snprintf(path, sizeof(path), "%s/%d", proc, (int)pid);
+	*p = (struct jvm_process){ .folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), .pid = pid, .inner = pid, .uid = (uid_t)-1 };
+	if (p->folder < 0)
+		return false;
+	if (!read_file(p->folder, "stat", t) || !discover_stat(text_view(t), &p->start, &zombie)) {
+		jvm_process_close(p);
+		return false;
+	}
+	p->alive = !zombie;
+	if (!read_file(p->folder, "maps", t)) {
+		p->kind = JVM_UNKNOWN;
+		if (errno == ENOENT || errno == ESRCH)
+			p->alive = false;
+		return true;
+	}
+	if (t->n == 0)
+		p->alive = false; /* a thread of the kernel, or a process at its end */
+	p->kind = discover_maps(text_view(t), &p->base);
+	return true;
+}
+
+static void look_closer(struct jvm_process *p, struct text *t)
+{
+	if (read_file(p->folder, "comm", t)) {
+		struct str comm = str_trim_right(text_view(t));
+
+		if (comm.n && comm.p[comm.n - 1] == '\n')
+			comm.n--;
+		snprintf(p->comm, sizeof(p->comm), "%.*s", (int)comm.n, comm.p);
+	}
+	if (read_file(p->folder, "status", t))
+		read_status(p, text_view(t));
+	if (read_file(p->folder, "cgroup", t))
+		choose_cgroup(&p->cgroup, text_view(t));
+}
+
+bool discover_one(const char *proc, pid_t pid, struct jvm_process *p)
+{
+	struct text t = { 0 };
+	bool found = look_at(proc, pid, p, &t);
+
+	if (found)
+		look_closer(p, &t);
+	text_free(&t);
+	return found;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Numbers of all processes, in order; caller frees. */
+static pid_t *all_pids(const char *proc, size_t *n)
+{
+	DIR *dir = opendir(proc);
+	pid_t *pid = NULL;
+	size_t cap = 0;
+
+	*n = 0;
+	if (!dir)
+		die_errno("cannot read '%s'", proc);
+	for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+		uint64_t number;
+
+		if (!str_u64(str_of(e->d_name), &number) || number == 0 || number > INT32_MAX)
+			continue;
+		if (*n == cap) {
+			cap = cap ? cap * 2 : 256;
+			pid = mem_grow(pid, sizeof(*pid), cap);
+		}
+		pid[(*n)++] = (pid_t)number;
+	}
+	closedir(dir);
+	if (*n)
+		qsort(pid, *n, sizeof(*pid), by_number);
+	return pid;
+}
+
+struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *p), void *arg)
+{
+	struct discovery d = { 0 };
+	struct text t = { 0 };
+	size_t n;
+	pid_t *pid = all_pids(proc, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct jvm_process p;
+		bool is_java;
+
+		if (!look_at(proc, pid[i], &p, &t))
+			continue;
+		d.processes += p.alive;
+		if (p.alive && p.kind == JVM_UNKNOWN)
+			d.forbidden++;
+		is_java = p.alive && p.kind != JVM_NONE;
+		if (is_java)
+			look_closer(&p, &t);
+		if (p.kind == JVM_UNKNOWN && strcmp(p.comm, "java") != 0)
+			is_java = false;
+		if (!is_java || !f(arg, &p))
+			jvm_process_close(&p);
+	}
+	free(pid);
+	text_free(&t);
+	return d;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * discover.h - the JVMs of this host: processes that have a libjvm.so mapped, whatever they are called, whoever runs them.
+ *
+ * A process is a descriptor of its folder in /proc, which stays that of this process when its number is given to another one; with the
+ * boot, (pid, start) names it for good.
+ */
+#ifndef PJ_DISCOVER_H
+#define PJ_DISCOVER_H
+
+#include "text.h"
+
+#include <sys/types.h>
+
+enum jvm_kind { JVM_NONE, JVM_HOTSPOT, JVM_OPENJ9, JVM_UNKNOWN /* its mappings cannot be read */ };
+
+struct jvm_process {
+	int folder;       /* /proc/PID, of O_PATH */
+	pid_t pid, inner; /* inner: in its own PID namespace */
+	uid_t uid;        /* effective */
+	uint64_t start;   /* clock ticks since boot */
+	enum jvm_kind kind;
+	uint64_t base;    /* where the first byte of libjvm.so is */
+	bool alive;       /* no zombie */
+	char comm[64];
+	struct text cgroup; /* its path; of hierarchies that have one, the innermost container's */
+};
+
+struct discovery {
+	unsigned processes; /* with memory of their own */
+	unsigned forbidden; /* of these, whose mappings may not be read */
+};
+
+/* Calls f for each JVM, by pid. f owns what is passed on true. java: also processes called java whose mappings may not be read. */
+struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *p), void *arg);
+
+/* One process, whatever it is; false: it is gone. */
+bool discover_one(const char *proc, pid_t pid, struct jvm_process *p);
+
+void jvm_process_close(struct jvm_process *p);
+
+/* Which kind of JVM the text of /proc/PID/maps shows, and where its libjvm.so begins. Pure. */
+enum jvm_kind discover_maps(struct str maps, uint64_t *base);
+
+/* The start time in the text of /proc/PID/stat; sets *zombie. Pure. False: no such text. */
+bool discover_stat(struct str stat, uint64_t *start, bool *zombie);
+
+#endif

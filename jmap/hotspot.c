@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hotspot.h"
+
+#include "diag.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define MOST_FLAGS 8192
+
+static struct hotspot_reason fine(void)
+{
+	return (struct hotspot_reason){ 0 };
+}
+
+static PRINTF(2, 3) struct hotspot_reason reason(const char *code, const char *fmt, ...)
+{
+	struct hotspot_reason r = { .code = code };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r.why, sizeof(r.why), fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+/* ---- what it says of itself -------------------------------------------------------------------------------------------------- */
+
+/* The string that a static pointer points to, for people to read. */
+static void read_text(struct hotspot *h, const char *type, const char *field, char *to, size_t cap)
+{
+	struct vm_field f = vmstructs_field(&h->tables, type, field);
+	uint64_t p;
+
+	to[0] = 0;
+	if (!f.known || !f.is_static || !memory_pointer(&h->memory, f.at, &p) || p == 0)
+		return;
+	if (!memory_string(&h->memory, p, to, cap))
+		to[cap - 1] = 0; /* longer, or torn: what is there */
+	for (char *c = to; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+/* Calls f with the name and the value of each flag of one byte. */
+static void each_flag(struct hotspot *h, void (*f)(struct hotspot *h, struct str name, bool value))
+{
+	const char *type = vmstructs_size(&h->tables, "JVMFlag") ? "JVMFlag" : "Flag"; /* "Flag" before JDK 10 */
+	uint64_t size = vmstructs_size(&h->tables, type), at, n;
+	struct vm_field flags = vmstructs_field(&h->tables, type, "flags"), count = vmstructs_field(&h->tables, type, "numFlags");
+	struct vm_field name = vmstructs_field(&h->tables, type, "_name"), address = vmstructs_field(&h->tables, type, "_addr");
+
+	if (size == 0 || size > 256 || !flags.known || !count.known || !name.known || !address.known ||
+	    !memory_pointer(&h->memory, flags.at, &at) || !memory_u64(&h->memory, count.at, 8, &n))
+		return;
+	for (uint64_t i = 0; i < n && i < MOST_FLAGS; i++, at += size) {
+		char text[64];
+		uint64_t p, where, value;
+
+		if (!memory_pointer(&h->memory, at + name.at, &p) || p == 0)
+			return; /* the last one has no name */
+		if (!memory_string(&h->memory, p, text, sizeof(text)) ||
+		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0))
+			continue;
+		if (memory_pointer(&h->memory, at + address.at, &where) && memory_u64(&h->memory, where, 1, &value))
+			f(h, str_of(text), value & 1);
+	}
+}
+
+static void take_flag(struct hotspot *h, struct str name, bool value)
+{
+	static const struct {
+		struct str flag;
+		const char *collector;
+	} known[] = {
+		{ STR("UseG1GC"), "G1" }, { STR("UseZGC"), "Z" }, { STR("UseParallelGC"), "Parallel" }, { STR("UseSerialGC"), "Serial" },
+		{ STR("UseShenandoahGC"), "Shenandoah" }, { STR("UseEpsilonGC"), "Epsilon" }, { STR("UseConcMarkSweepGC"), "CMS" },
+	};
+
+	if (str_eq(name, STR("PreserveFramePointer")))
+		h->frame_pointers = value;
+	for (size_t i = 0; i < countof(known) && value; i++)
+		if (str_eq(name, known[i].flag))
+			h->collector = known[i].collector;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------------------ */
+
+struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
+{
+	const char *why;
+
+	*h = (struct hotspot){ .memory = { .fd = -1 }, .frame_pointers = -1 };
+	if (p->kind == JVM_OPENJ9)
+		return reason("openj9", "OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself", (int)p->inner);
+	if (p->kind == JVM_UNKNOWN)
+		return reason("no-permission", "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
+	if (p->kind != JVM_HOTSPOT)
+		return reason("no-jvm", "it has no libjvm.so mapped");
+	if (!memory_open(&h->memory, p->folder, p->pid)) {
+		if (errno == EACCES || errno == EPERM)
+			return reason("no-permission", "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
+		return reason("gone", "%s", errno == ENOENT || errno == ESRCH ? "it ended" : strerror(errno));
+	}
+	h->memory.probe = p->base;
+	why = libjvm_open(&h->libjvm, &h->memory, p->base);
+	if (!why)
+		why = vmstructs_read(&h->tables, &h->libjvm);
+	if (why)
+		return reason("no-vmstructs", "%s", why);
+	read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
+	read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
+	each_flag(h, take_flag);
+	why = vmlayout_make(&h->layout, &h->tables);
+	if (why)
+		return reason("unsupported", "its libjvm.so does not tell %s", why);
+	return fine();
+}
+
+void hotspot_close(struct hotspot *h)
+{
+	codecache_free(&h->code);
+	vmstructs_free(&h->tables);
+	memory_close(&h->memory);
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------------------------------ */
+
+struct hotspot_reason hotspot_scan(struct hotspot *h)
+{
+	const char *why;
+
+	memory_forget(&h->memory);
+	h->torn = 0;
+	why = codecache_scan(&h->code, &h->memory, &h->layout);
+	if (!why)
+		return fine();
+	return reason(str_find_str(str_of(why), STR("not made yet")) >= 0 ? "starting" : "unreadable", "%s", why);
+}
+
+static bool name_compiled(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t)
+{
+	struct method_name name;
+	struct text raw = { 0 };
+	bool known = methods_read(&h->memory, &h->layout, b->method, &raw, &name);
+
+	if (known)
+		methods_spell(t, &name, style);
+	text_free(&raw);
+	return known;
+}
+
+bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t)
+{
+	size_t before = t->n;
+	char text[256];
+
+	if (b->compiled ? name_compiled(h, b, style, t) : memory_string(&h->memory, b->name, text, sizeof(text)) && text[0]) {
+		if (!b->compiled)
+			text_add(t, text);
+		return true;
+	}
+	t->n = before;
+	h->torn++;
+	return false;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hotspot.h - one JVM that is looked at from outside: its layout, what it says of itself, and what code it holds.
+ *
+ * Opening reads the tables that HotSpot exports, once. Nothing is written to the process, no signal is sent, no file of it is opened, and it does
+ * not stop: what is read is checked, and what changed under our eyes is left out and counted.
+ */
+#ifndef PJ_HOTSPOT_H
+#define PJ_HOTSPOT_H
+
+#include "codecache.h"
+#include "discover.h"
+#include "methods.h"
+
+struct hotspot {
+	struct memory memory;
+	struct libjvm libjvm;
+	struct vmstructs tables;
+	struct vmlayout layout;
+	struct codecache code;
+	char version[64];        /* "17.0.15+6-Debian-1deb12u1"; empty: not told */
+	const char *collector;   /* G1, Z, ... ; NULL: not known */
+	int frame_pointers;      /* -XX:+PreserveFramePointer: 1, 0; -1: not known */
+	char command[256];       /* main class or jar and its arguments, control bytes as '?' */
+	uint64_t torn;           /* names that could not be read, or changed meanwhile */
+};
+
+/* Why a JVM cannot be read: a word for scripts, and the reason. */
+struct hotspot_reason {
+	const char *code; /* NULL: it can */
+	char why[160];
+};
+
+/* Fills h; afterwards hotspot_close in any case. */
+struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p);
+void hotspot_close(struct hotspot *h);
+
+/* h->code is what it holds now. */
+struct hotspot_reason hotspot_scan(struct hotspot *h);
+
+/* Appends the name of the code. False: it changed meanwhile or makes no sense (counted). */
+bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t);
+
+#endif

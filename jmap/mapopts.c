@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mapopts.h"
+
+#include "arena.h"
+#include "opt.h"
+
+#include <stdlib.h>
+
+static void opt_names(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (str_eq(str_of(value), STR("java")))
+		r->style = METHOD_JAVA;
+	else if (str_eq(str_of(value), STR("hotspot")))
+		r->style = METHOD_HOTSPOT;
+	else if (str_eq(str_of(value), STR("flamegraph")))
+		r->style = METHOD_FLAMEGRAPH;
+	else
+		die_usage("%s: '%s' is not one of java, hotspot, flamegraph", name, value);
+}
+
+static void take_pids(struct request *r, char **operand)
+{
+	for (; *operand; operand++) {
+		struct str list = str_of(*operand);
+
+		while (list.n) {
+			struct str one = str_cut(&list, ',');
+			uint64_t pid;
+
+			if (!str_u64(one, &pid) || pid == 0 || pid > INT32_MAX)
+				die_usage("'%s' is not the number of a process", *operand);
+			r->pid = mem_grow(r->pid, sizeof(*r->pid), r->npids + 1);
+			r->pid[r->npids++] = (pid_t)pid;
+		}
+	}
+}
+
+void mapopts_parse(struct request *r, int argc, char **argv)
+{
+	const struct opt opts[] = {
+		{ 'l', "list", NULL, OPT_FLAG, &r->list, NULL, "print the JVMs of this host, and why one cannot be read" },
+		{ '1', "once", NULL, OPT_FLAG, &r->once, NULL, "write a perf-PID.map for each JVM, and end" },
+		{ 0, "to", "DIR", OPT_STR, &r->to, NULL, "write the maps into DIR (/tmp, where perf looks)" },
+		{ 0, "stdout", NULL, OPT_FLAG, &r->to_stdout, NULL, "print the map of one JVM instead" },
+		{ 0, "names", "STYLE", OPT_CALL, r, opt_names, "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say only what went wrong" },
+	};
+	const struct tool tool = {
+		.name = "pjmap",
+		.does = "see what code lives where in every running JVM, without touching it",
+		.synopsis = "--once [options] [PID ...]\n       pjmap --list [PID ...]",
+		.example = "example: pjmap --list\n"
+			   "         pjmap --once && perf report\n"
+			   "         pjmap --once --stdout 4711 | grep HashMap",
+		.opts = opts,
+		.nopts = countof(opts),
+	};
+
+	*r = (struct request){ .proc = "/proc", .style = METHOD_JAVA };
+	take_pids(r, opt_parse(&tool, argc, argv));
+	if (r->list && (r->once || r->to || r->to_stdout))
+		die_usage("--list prints JVMs, and writes no maps");
+	if (!r->list && !r->once && !r->to_stdout)
+		die_usage("give --once to write maps, or --list to see the JVMs");
+	if (r->to && r->to_stdout)
+		die_usage("--to and --stdout are two places for one map");
+	if (r->to_stdout && r->npids != 1)
+		die_usage("--stdout prints the map of one JVM: give its PID");
+	if (r->to && !*r->to)
+		die_usage("the name of the folder is empty");
+}
+
+void mapopts_free(struct request *r)
+{
+	free(r->pid);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mapopts.h - the command line of pjmap. */
+#ifndef PJ_MAPOPTS_H
+#define PJ_MAPOPTS_H
+
+#include "methods.h"
+
+#include <sys/types.h>
+
+struct request {
+	bool list, once, to_stdout, quiet;
+	const char *to;   /* folder of the maps */
+	const char *proc; /* /proc */
+	enum method_style style;
+	pid_t *pid;
+	size_t npids;     /* 0: all JVMs */
+};
+
+void mapopts_parse(struct request *r, int argc, char **argv);
+void mapopts_free(struct request *r);
+
+#endif

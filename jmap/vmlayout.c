@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "vmlayout.h"
+
+/* Whatever is larger is no header of anything. */
+#define MOST_BYTES 4096
+
+/* The first of the names that is there. want: bytes it may have, as bits 1 2 4 8; 0: any (it is an object). */
+struct wanted {
+	struct vmlayout_field *to;
+	bool needed;
+	const char *type, *field;
+	const char *or_type, *or_field;
+};
+
+static struct vmlayout_field find(const struct vmstructs *v, const char *type, const char *field)
+{
+	struct vm_field f = type ? vmstructs_field(v, type, field) : (struct vm_field){ 0 };
+
+	if (!f.known || f.is_static || f.width == 0 || f.at > MOST_BYTES)
+		return (struct vmlayout_field){ 0 };
+	return (struct vmlayout_field){ (uint32_t)f.at, f.width };
+}
+
+static const char *find_all(const struct vmstructs *v, const struct wanted *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		*w[i].to = find(v, w[i].type, w[i].field);
+		if (!w[i].to->width)
+			*w[i].to = find(v, w[i].or_type, w[i].or_field);
+		if (!w[i].to->width && w[i].needed)
+			return w[i].field;
+	}
+	return NULL;
+}
+
+static uint64_t static_of(const struct vmstructs *v, const char *type, const char *field)
+{
+	struct vm_field f = vmstructs_field(v, type, field);
+
+	return f.known && f.is_static ? f.at : 0;
+}
+
+/* An object within another one: its offset. */
+static bool inner(const struct vmstructs *v, const char *type, const char *field, uint64_t *at)
+{
+	struct vm_field f = vmstructs_field(v, type, field);
+
+	*at = f.at;
+	return f.known && !f.is_static && f.at <= MOST_BYTES;
+}
+
+static const char *find_heaps(struct vmlayout *l, const struct vmstructs *v)
+{
+	const struct wanted wanted[] = {
+		{ &l->array_n, false, "GrowableArrayBase", "_len", "GenericGrowableArray", "_len" },
+		{ &l->array_data, false, "GrowableArray<int>", "_data", "GrowableArray<int>", "_data" },
+		{ &l->heap_shift, true, "CodeHeap", "_log2_segment_size", NULL, NULL },
+		{ &l->space_low, true, "VirtualSpace", "_low", NULL, NULL },
+		{ &l->space_high, true, "VirtualSpace", "_high", NULL, NULL },
+	};
+
+	l->heaps = static_of(v, "CodeCache", "_heaps");
+	l->heaps_array = l->heaps != 0;
+	if (!l->heaps)
+		l->heaps = static_of(v, "CodeCache", "_heap"); /* JDK 8 has one */
+	if (!l->heaps)
+		return "CodeCache::_heaps";
+	if (!inner(v, "CodeHeap", "_memory", &l->heap_memory) || !inner(v, "CodeHeap", "_segmap", &l->heap_segmap))
+		return "CodeHeap::_segmap";
+	return find_all(v, wanted, countof(wanted));
+}
+
+static const char *find_blobs(struct vmlayout *l, const struct vmstructs *v)
+{
+	uint64_t header, size = vmstructs_size(v, "HeapBlock");
+	const struct wanted wanted[] = {
+		{ &l->block_length, true, "HeapBlock::Header", "_length", NULL, NULL },
+		{ &l->block_used, true, "HeapBlock::Header", "_used", NULL, NULL },
+		{ &l->blob_name, true, "CodeBlob", "_name", NULL, NULL },
+		{ &l->blob_kind, false, "CodeBlob", "_kind", NULL, NULL },
+		{ &l->blob_size, true, "CodeBlob", "_size", NULL, NULL },
+		{ &l->frame_size, false, "CodeBlob", "_frame_size", NULL, NULL },
+		{ &l->frame_complete, false, "CodeBlob", "_frame_complete_offset", NULL, NULL },
+		{ &l->code_begin, true, "CodeBlob", "_code_begin", "CodeBlob", "_code_offset" },
+		{ &l->code_end, true, "CodeBlob", "_code_end", "CodeBlob", "_data_offset" },
+		{ &l->method, true, "nmethod", "_method", "CompiledMethod", "_method" },
+		{ &l->compile_id, true, "nmethod", "_compile_id", NULL, NULL },
+		{ &l->level, false, "nmethod", "_comp_level", NULL, NULL },
+		{ &l->state, false, "nmethod", "_state", NULL, NULL },
+	};
+	const char *missing = find_all(v, wanted, countof(wanted));
+
+	if (missing)
+		return missing;
+	if (size == 0 || size > MOST_BYTES || !inner(v, "HeapBlock", "_header", &header))
+		return "HeapBlock";
+	l->block_header = (uint32_t)size;
+	l->block_length.at += (uint32_t)header;
+	l->block_used.at += (uint32_t)header;
+	l->code_offsets = !vmstructs_field(v, "CodeBlob", "_code_begin").known;
+	if (!vmstructs_constant(v, "CodeBlobKind::Nmethod", &l->nmethod_kind))
+		l->blob_kind.width = 0;
+	for (size_t i = 2; i < countof(wanted); i++)
+		if (wanted[i].to->width && wanted[i].to->at + wanted[i].to->width > l->blob_bytes)
+			l->blob_bytes = wanted[i].to->at + wanted[i].to->width;
+	return NULL;
+}
+
+static const char *find_names(struct vmlayout *l, const struct vmstructs *v)
+{
+	uint64_t size = vmstructs_size(v, "ConstantPool"), body;
+	const struct wanted wanted[] = {
+		{ &l->const_method, true, "Method", "_constMethod", NULL, NULL },
+		{ &l->constants, true, "ConstMethod", "_constants", NULL, NULL },
+		{ &l->name_index, true, "ConstMethod", "_name_index", NULL, NULL },
+		{ &l->signature_index, true, "ConstMethod", "_signature_index", NULL, NULL },
+		{ &l->pool_holder, true, "ConstantPool", "_pool_holder", NULL, NULL },
+		{ &l->pool_length, true, "ConstantPool", "_length", NULL, NULL },
+		{ &l->class_name, true, "Klass", "_name", NULL, NULL },
+		{ &l->symbol_length, true, "Symbol", "_length", NULL, NULL },
+	};
+	const char *missing = find_all(v, wanted, countof(wanted));
+
+	if (missing)
+		return missing;
+	if (size == 0 || size > MOST_BYTES)
+		return "ConstantPool";
+	if (!inner(v, "Symbol", "_body", &body) && !inner(v, "Symbol", "_body[0]", &body))
+		return "Symbol::_body";
+	l->pool_header = (uint32_t)size;
+	l->symbol_body = (uint32_t)body;
+	return NULL;
+}
+
+const char *vmlayout_make(struct vmlayout *l, const struct vmstructs *v)
+{
+	const char *missing;
+
+	*l = (struct vmlayout){ 0 };
+	missing = find_heaps(l, v);
+	if (!missing)
+		missing = find_blobs(l, v);
+	if (!missing)
+		missing = find_names(l, v);
+	l->interpreter = static_of(v, "AbstractInterpreter", "_code");
+	return missing;
+}
+
+uint64_t vmlayout_get(struct vmlayout_field f, const char *object)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, object + f.at, f.width);
+	return value;
+}
+
+int64_t vmlayout_get_signed(struct vmlayout_field f, const char *object)
+{
+	uint64_t value = vmlayout_get(f, object);
+
+	if (f.width && f.width < 8 && value >> (8 * f.width - 1) & 1)
+		value |= ~(uint64_t)0 << 8 * f.width;
+	return (int64_t)value;
+}
+
+bool vmlayout_read(struct memory *m, uint64_t object, struct vmlayout_field f, uint64_t *value)
+{
+	return f.width && memory_u64(m, object + f.at, f.width, value);
+}

@@ -1,0 +1,249 @@
+#!/bin/sh
+# jmap.t - pjmap on real JVMs: what it says is what Compiler.perfmap says, wherever and however the JVM runs, and nothing happens to it.
+#
+# Every JDK below /usr/lib/jvm, and those in PJ_JDKS (folders). PJ_JMAP_ROUNDS: damaged images and snapshots under churn (40). Run by ./check.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+LC_ALL=C
+export LC_ALL
+
+rounds=${PJ_JMAP_ROUNDS:-40}
+image=${PJ_BUILD:-$top/build/std-cc}/test/jmap/image
+have pjmap || skip_all "pjmap is not built"
+javac=
+jdks=
+for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
+	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
+	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
+done
+[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
+[ -n "$javac" ] || skip_all "no javac"
+"$javac" --release 8 -nowarn -d . "$top/test/jmap/Work.java" 2>javac.err || "$javac" -d . "$top/test/jmap/Work.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+chmod 755 .
+mkdir -m 777 maps
+started=
+trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+
+# until COMMAND...: it is true within a minute
+until_true()
+{
+	tries=600
+	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
+	[ $tries -gt 0 ]
+}
+
+# start JDK OPTION...: $pid is one that rests after its work
+start()
+{
+	jdk=$1
+	shift
+	rm -f ready
+	"$jdk/bin/java" -Xmx64m "$@" -cp . Work idle 900 >ready 2>java.err &
+	pid=$!
+	started="$started $pid"
+	until_true grep -qs ready ready
+}
+
+stop()
+{
+	kill -9 "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+}
+
+ours()
+{
+	pjmap --once --stdout --names hotspot "$1"
+}
+
+# Compiled code still comes while a JVM gets idle: what was the same before and after jcmd looked must be what it saw.
+agrees()
+{
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		ours "$1" >before 2>err || return 1
+		"$jdk/bin/jcmd" "$1" Compiler.perfmap >jcmd.out 2>&1 || return 1
+		ours "$1" >after 2>err || return 1
+		cmp -s before after && break
+		sleep 1
+	done
+	cmp -s before after || { echo "it does not get idle"; return 1; }
+	sort before >a
+	sort "/tmp/perf-$1.map" >b
+	rm -f "/tmp/perf-$1.map"
+	[ "$(wc -l <a)" -gt 500 ] && diff a b
+}
+
+for jdk in $jdks; do
+	jvm=${jdk##*/}
+	if ! start "$jdk"; then
+		fail "$jvm: starts" java.err
+		continue
+	fi
+	if "$jdk/bin/jcmd" "$pid" help 2>/dev/null | grep -q Compiler.perfmap; then
+		ok "$jvm: line for line what Compiler.perfmap says" agrees "$pid"
+	else
+		skip "$jvm: line for line what Compiler.perfmap says" "this JDK has no such command"
+	fi
+	pjmap --list "$pid" >list
+	ok "$jvm: --list: version, collector, code" awk -v pid="$pid" 'NR == 2 && $1 == pid && $2 == pid && $6 ~ /^[0-9]/ && $7 ~ /^[A-Z]/ && $9 == "ok" && $10 > 500 && $11 == "Work" { good = 1 } END { exit !good }' list
+	pjmap --once --stdout "$pid" >java
+	ok "  names as pj spells them" grep -qx '[0-9a-f]* [0-9a-f]* Work\.some' java
+	ok "  those of hidden classes without addresses" not grep -q 'Lambda.*0x' java
+	pjmap --once --stdout --names flamegraph "$pid" >pma
+	ok "  and as perf-map-agent does" grep -q ' LWork;::some$' pma
+	ok "  perf's format" not grep -vqE '^[0-9a-f]+ [0-9a-f]+ [ -~]+$' java
+	kill -STOP "$pid"
+	ok "$jvm: stopped: the same map" sh -c 'pjmap --once --stdout "$1" | cmp - java' - "$pid"
+	"$image" "$pid" "$rounds" >tap
+	status=$?
+	sed -n 's/^ok [0-9]* - //p' tap >good
+	while read -r what; do pass "$jvm: image: $what"; done <good
+	[ $status = 0 ] || fail "$jvm: image" tap
+	kill -CONT "$pid"
+	stop "$pid"
+
+	if start "$jdk" -XX:+DisableAttachMechanism -XX:-UsePerfData "-Xlog:safepoint:file=safepoints"; then
+		before=$(grep -c . safepoints)
+		stat -c '%n %Y %s' /proc/"$pid"/cwd/* >files
+		for i in 1 2 3 4 5 6 7 8 9 10; do pjmap --once --to maps -q "$pid" 2>err || break; done
+		ok "$jvm: attach disabled: mapped" grep -q ' Work\.some$' "maps/perf-$pid.map"
+		sleep 0.2
+		cp safepoints points
+		ok "  ten maps, and no safepoint for them" [ "$(grep -vc 'GuaranteedSafepoint\|Cleanup' points)" -le "$((before + 1))" ]
+		ok "  it runs on" kill -0 "$pid"
+		stop "$pid"
+	else
+		skip "$jvm: attach disabled" "it does not start: $(head -n 1 java.err)"
+	fi
+done
+
+# ---- wherever it runs ----
+
+jdk=${jdks##* }
+if [ "$(id -u)" = 0 ] && have unshare && have setpriv; then
+	# its own PID, mount, network, IPC and host name; another user; a root that is read-only; a /tmp of its own
+	cat >inner <<-'END'
+		mount --bind "$2" /mnt && mount -t tmpfs none /tmp && mount -o remount,ro,bind / && cd /mnt &&
+			exec setpriv --reuid 12345 --regid 23456 --clear-groups "$1/bin/java" -Xmx64m -cp /mnt Work idle 900
+	END
+	unshare -pfmniu --mount-proc sh "$PWD/inner" "$jdk" "$PWD" >ready.ns 2>ns.err &
+	outer=$!
+	started="$started $outer"
+	if until_true grep -qs ready ready.ns; then
+		pid=$(pgrep -P "$outer" | head -n 1)
+		started="$started $pid"
+		ok "in namespaces, read-only, another user: mapped" pjmap --once --to maps -q "$pid"
+		ok "  by the number outside" grep -q ' Work\.some$' "maps/perf-$pid.map"
+		pjmap --list "$pid" >list
+		ok "  --list: its number inside, its user" awk 'NR == 2 && $2 == 1 && $3 == "12345" { good = 1 } END { exit !good }' list
+		ok "  nothing was written there" [ -z "$(find "/proc/$pid/root/tmp" -mindepth 1 ! -path "*hsperf*")" ]
+		stop "$pid"
+	else
+		skip "in namespaces" "unshare: $(head -n 1 ns.err)"
+	fi
+	stop "$outer"
+	unshare -Urpf "$jdk/bin/java" -Xmx64m -cp . Work idle 900 >ready.user 2>ns.err &
+	outer=$!
+	started="$started $outer"
+	if until_true grep -qs ready ready.user; then
+		pid=$(pgrep -P "$outer" | head -n 1)
+		started="$started $pid"
+		ok "in a user namespace: mapped" pjmap --once --to maps -q "$pid"
+		stop "$pid"
+	else
+		skip "in a user namespace" "unshare: $(head -n 1 ns.err)"
+	fi
+	stop "$outer"
+	start "$jdk"
+	cp "$(command -v pjmap)" mine
+	setpriv --reuid 65534 --regid 65534 --clear-groups ./mine --once --to maps "$pid" 2>err
+	is "somebody else may not: status" $? 1
+	ok "  said, with what helps" grep -q "$pid: no-permission: .*CAP_SYS_PTRACE" err
+	stop "$pid"
+else
+	skip "in namespaces" "not root, or no unshare"
+fi
+
+many=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	"$jdk/bin/java" -Xmx16m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp . Work idle 900 >ready.$i 2>java.err &
+	many="$many $!"
+done
+started="$started $many"
+until_true sh -c '[ "$(cat ready.[0-9]* | grep -c ready)" = 20 ]'
+rm -rf maps20
+mkdir maps20
+pjmap --once --to maps20 -q 2>err
+for pid in $many; do grep -q ' Work\.some$' "maps20/perf-$pid.map" 2>/dev/null && echo "$pid"; done >mapped
+is "20 JVMs at once: all are mapped" "$(wc -l <mapped)" 20
+is "  --list has them" "$(pjmap --list 2>/dev/null | awk '{ print $1 }' | grep -cxF "$(echo "$many" | tr -s ' ' '\n' | grep .)")" 20
+for pid in $many; do stop "$pid"; done
+
+# ---- hostile and odd ----
+
+start "$jdk"
+echo mine >victim
+ln -s "$PWD/victim" "/tmp/perf-$pid.map"
+pjmap --once -q "$pid"
+is "a link where the map goes: status" $? 0
+is "  what it points to stays" "$(cat victim)" mine
+ok "  the map is there" sh -c '[ ! -L "$1" ] && grep -q Work "$1"' - "/tmp/perf-$pid.map"
+is "  readable by all, and nobody else's to write" "$(stat -c %a "/tmp/perf-$pid.map")" 644
+rm -f "/tmp/perf-$pid.map"
+pjmap --once --to /no/such/dir "$pid" 2>err
+is "no such folder: status" $? 1
+ok "  said" grep -q "/no/such/dir" err
+pjmap --once --stdout "$pid" >/dev/full 2>err
+is "a full disk: status" $? 1
+pjmap --once 2147483647 2>err
+is "no such process: status" $? 1
+pjmap --once --stdout $$ 2>err
+is "no JVM: status" $? 1
+ok "  said" grep -q "is no JVM" err
+stop "$pid"
+cp "$jdk/lib/server/libjvm.so" small.so 2>/dev/null
+mkdir -p fake
+head -c 100000 /dev/urandom >fake/libjvm.so
+if have python3; then
+	python3 -c 'import mmap, time
+f = open("fake/libjvm.so", "rb")
+m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+print("ready", flush=True)
+time.sleep(600)' >ready.fake &
+	fake=$!
+	started="$started $fake"
+	until_true grep -qs ready ready.fake
+	pjmap --once --to maps "$fake" 2>err
+	is "a libjvm.so that is none: status" $? 1
+	ok "  said" grep -q "no-vmstructs: .*ELF" err
+	stop $fake
+else
+	skip "a libjvm.so that is none" "no python3"
+fi
+
+# ---- at any moment ----
+
+"$jdk/bin/java" -Xmx64m -cp . Work idle 30 >ready.young 2>java.err &
+pid=$!
+started="$started $pid"
+bad=0
+while ! grep -q ready ready.young; do
+	pjmap --once --stdout --names hotspot "$pid" >young 2>err || grep -q 'starting:\|no JVM\|no-vmstructs:\|unreadable:' err || { bad=1; cat err; }
+	grep -vqE '^0x[0-9a-f]{16} 0x[0-9a-f]{16} [ -~]+$' young && bad=1
+done
+is "from its first moment on: a map or a reason" $bad 0
+stop "$pid"
+mkdir churn
+"$jdk/bin/java" -Xmx200m -XX:ReservedCodeCacheSize=10m -XX:-TieredCompilation -Djava.io.tmpdir=churn -cp . Work churn 900 >ready.churn 2>java.err &
+pid=$!
+started="$started $pid"
+until_true grep -qs ready ready.churn
+i=0
+: >all
+while [ $((i += 1)) -le "$rounds" ]; do
+	ours "$pid" >one 2>err || { fail "a map under churn" err; break; }
+	cat one >>all
+done
+# an nmethod: result, class, method, parameters; a blob: words
+is "code that comes and goes: names that make no sense, of $(wc -l <all)" "$(grep -vcE '^0x[0-9a-f]{16} 0x[0-9a-f]{16} ([A-Za-z0-9_.$]+(\[\])* [A-Za-z0-9_.$/]+\.[A-Za-z0-9_$<>]+\([A-Za-z0-9_.$, []*\]?[])A-Za-z0-9_.$, []*|[A-Za-z0-9_./ ():$-]+)$' all)" 0
+stop "$pid"
+done_testing

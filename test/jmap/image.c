@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image PID [ROUNDS]: a copy of the memory of a JVM that is stopped is read instead of it: the same map comes; with its tables in another order, too;
+ * without an entry it is refused; damaged at random in what was looked at it gives a map or a reason, and never ends badly.
+ */
+#include "arena.h"
+#include "jmap/codemap.h"
+#include "diag.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+#define MOST ((size_t)768 << 20)
+
+static struct memory_piece *piece;
+static size_t npieces;
+static char **touched; /* pages of the copy that were read */
+static size_t ntouched;
+static unsigned tests, failures;
+
+/* Shows the first line that differs. */
+static bool same_map(const struct text *got, const struct text *want)
+{
+	struct str a = text_view(got), b = text_view(want);
+
+	while (a.n || b.n) {
+		struct str x = str_cut(&a, '\n'), y = str_cut(&b, '\n');
+
+		if (str_eq(x, y))
+			continue;
+		printf("# got  %.*s\n# want %.*s\n", (int)x.n, x.p, (int)y.n, y.p);
+		return false;
+	}
+	return true;
+}
+
+static void ok(bool good, const char *what)
+{
+	failures += !good;
+	printf("%sok %u - %s\n", good ? "" : "not ", ++tests, what);
+	fflush(stdout);
+}
+
+/* ---- the copy ----------------------------------------------------------------------------------------------------------------- */
+
+static void copy_region(int mem, uint64_t from, uint64_t to)
+{
+	size_t n = (size_t)(to - from), have = 0;
+	char *copy = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (copy == MAP_FAILED)
+		die_errno("no room for a copy");
+	while (have < n) {
+		ssize_t got = pread(mem, copy + have, n - have, (off_t)(from + have));
+
+		if (got <= 0)
+			break;
+		have += (size_t)got;
+	}
+	piece = mem_grow(piece, sizeof(*piece), npieces + 1);
+	piece[npieces++] = (struct memory_piece){ from, have, copy };
+}
+
+static void copy_memory(pid_t pid)
+{
+	char path[64], line[8192];
+	size_t total = 0;
+	FILE *maps;
+	int mem;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	mem = open(path, O_RDONLY);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "r");
+	if (mem < 0 || !maps)
+		die_errno("process %d", (int)pid);
+	while (fgets(line, sizeof(line), maps)) {
+		char *end;
+		uint64_t from = strtoull(line, &end, 16), to = strtoull(end + 1, &end, 16);
+
+		if (end[1] != 'r' || strstr(line, "[v") || to - from > MOST - total)
+			continue;
+		total += to - from;
+		copy_region(mem, from, to);
+	}
+	fclose(maps);
+	close(mem);
+}
+
+/* ---- which pages are read ------------------------------------------------------------------------------------------------------ */
+
+static void on_touch(int signal, siginfo_t *info, void *context)
+{
+	char *page = (char *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1));
+
+	(void)signal;
+	(void)context;
+	for (size_t i = 0; i < npieces; i++) {
+		if (page < piece[i].bytes || page >= piece[i].bytes + piece[i].n)
+			continue;
+		mprotect(page, PAGE, PROT_READ | PROT_WRITE);
+		if (ntouched < 65536)
+			touched[ntouched++] = page;
+		return;
+	}
+	_exit(99);
+}
+
+static void protect(int protection)
+{
+	for (size_t i = 0; i < npieces; i++)
+		mprotect((void *)(uintptr_t)piece[i].bytes, (piece[i].n + PAGE - 1) / PAGE * PAGE, protection);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------------- */
+
+/* hotspot_open of an image: its parts one by one. */
+static const char *open_image(struct hotspot *h, uint64_t base)
+{
+	const char *why;
+
+	*h = (struct hotspot){ 0 };
+	memory_image(&h->memory, piece, npieces);
+	h->memory.probe = base;
+	why = libjvm_open(&h->libjvm, &h->memory, base);
+	if (!why)
+		why = vmstructs_read(&h->tables, &h->libjvm);
+	return why ? why : vmlayout_make(&h->layout, &h->tables);
+}
+
+/* The map, or nothing and why. */
+static const char *map_image(uint64_t base, struct text *t)
+{
+	static char why[200];
+	struct hotspot h;
+	struct codemap c = { 0 };
+	const char *reason = open_image(&h, base);
+
+	why[0] = 0;
+	if (reason) {
+		snprintf(why, sizeof(why), "%s", reason);
+	} else {
+		struct hotspot_reason r = codemap_make(&c, &h, METHOD_HOTSPOT);
+
+		if (r.code)
+			snprintf(why, sizeof(why), "%s: %s", r.code, r.why);
+	}
+	t->n = 0;
+	codemap_print(&c, true, t);
+	codemap_free(&c);
+	hotspot_close(&h);
+	return why[0] ? why : NULL;
+}
+
+static char *in_copy(uint64_t address)
+{
+	for (size_t i = 0; i < npieces; i++)
+		if (address >= piece[i].address && address < piece[i].address + piece[i].n)
+			return (char *)(uintptr_t)piece[i].bytes + (address - piece[i].address);
+	return NULL;
+}
+
+/* ---- changing ------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t next(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % below;
+}
+
+static uint64_t number(struct libjvm *l, const char *symbol)
+{
+	uint64_t address, value;
+
+	if (!libjvm_symbol(l, str_of(symbol), &address) || !memory_u64(l->m, address, 8, &value))
+		die("no %s", symbol);
+	return value;
+}
+
+/* The entries of gHotSpotVMStructs change places. */
+static void shuffle(struct hotspot *h)
+{
+	uint64_t at = number(&h->libjvm, "gHotSpotVMStructs"), stride = number(&h->libjvm, "gHotSpotVMStructEntryArrayStride");
+	char *first = in_copy(at), saved[1024];
+
+	for (uint64_t i = h->tables.fields - 1; i > 0; i--) {
+		char *a = first + i * stride, *b = first + next(i + 1) * stride;
+
+		memcpy(saved, a, stride);
+		memmove(a, b, stride);
+		memcpy(b, saved, stride);
+	}
+}
+
+/* Every entry of a field loses its name: sets the first byte of the string, or back. */
+static void rename_field(struct hotspot *h, const char *field, char byte)
+{
+	uint64_t at = number(&h->libjvm, "gHotSpotVMStructs"), stride = number(&h->libjvm, "gHotSpotVMStructEntryArrayStride");
+	uint64_t name = number(&h->libjvm, "gHotSpotVMStructEntryFieldNameOffset");
+
+	for (uint64_t i = 0; i < h->tables.fields; i++) {
+		uint64_t p;
+		char *text;
+
+		memcpy(&p, in_copy(at + i * stride + name), 8);
+		text = in_copy(p);
+		if (text && strcmp(text + 1, field + 1) == 0)
+			*text = byte;
+	}
+}
+
+static void damage(char *page)
+{
+	for (uint64_t n = 1 + next(8); n; n--) {
+		size_t at = (size_t)next(PAGE / 8) * 8;
+		uint64_t value;
+
+		switch (next(5)) {
+		case 0: page[next(PAGE)] ^= (char)(1 << next(8)); continue;
+		case 1: value = 0; break;
+		case 2: value = ~(uint64_t)0 >> next(64); break;
+		case 3: memcpy(&value, touched[next(ntouched)] + next(PAGE / 8) * 8, 8); break; /* a pointer to elsewhere */
+		default: value = piece[next(npieces)].address + next(1u << 20) * 8;
+		}
+		memcpy(page + at, &value, 8);
+	}
+}
+
+static void on_alarm(int signal)
+{
+	static const char said[] = "Bail out! a damaged image takes longer than 60 s\n";
+
+	(void)signal;
+	if (write(STDOUT_FILENO, said, sizeof(said) - 1) < 0)
+		_exit(98);
+	_exit(97);
+}
+
+static void damaged(uint64_t base, unsigned rounds, const struct text *whole)
+{
+	struct text t = { 0 };
+	unsigned maps = 0, equal = 0, refused = 0;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		char *page[4], *saved = mem_grow(NULL, PAGE, 4);
+		size_t n = (size_t)(1 + next(4));
+
+		for (size_t k = 0; k < n; k++) {
+			page[k] = touched[next(ntouched)];
+			memcpy(saved + k * PAGE, page[k], PAGE);
+			damage(page[k]);
+		}
+		alarm(60);
+		if (map_image(base, &t))
+			refused++;
+		else if (t.n == whole->n && memcmp(t.p, whole->p, t.n) == 0)
+			equal++;
+		else
+			maps++;
+		alarm(0);
+		while (n--)
+			memcpy(page[n], saved + n * PAGE, PAGE);
+		free(saved);
+	}
+	printf("# %u damaged images: %u maps with other lines, %u the same, %u refused\n", rounds, maps, equal, refused);
+	ok(maps + equal + refused == rounds, "damaged images: a map or a reason");
+	ok(rounds < 20 || maps + refused > 0, "  damage was seen");
+	map_image(base, &t);
+	ok(same_map(&t, whole), "  the same map when all is as it was");
+	text_free(&t);
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction touch = { .sa_sigaction = on_touch, .sa_flags = SA_SIGINFO }, none = { .sa_handler = SIG_DFL };
+	struct jvm_process p;
+	struct hotspot h;
+	struct codemap c = { 0 };
+	struct text live = { 0 }, t = { 0 };
+	struct hotspot_reason r;
+	const char *why;
+
+	diag_tool("image");
+	if (argc < 2 || !discover_one("/proc", atoi(argv[1]), &p))
+		die_usage("image PID [ROUNDS]");
+	r = hotspot_open(&h, &p);
+	if (!r.code)
+		r = codemap_make(&c, &h, METHOD_HOTSPOT);
+	if (r.code)
+		die("%s: %s", r.code, r.why);
+	codemap_print(&c, true, &live);
+	codemap_free(&c);
+	hotspot_close(&h);
+
+	copy_memory(p.pid);
+	touched = mem_alloc(sizeof(*touched), 65536);
+	sigaction(SIGSEGV, &touch, NULL);
+	protect(PROT_NONE);
+	why = map_image(p.base, &t);
+	sigaction(SIGSEGV, &none, NULL);
+	protect(PROT_READ | PROT_WRITE);
+	printf("# %zu bytes of maps, %zu pages read\n", live.n, ntouched);
+	ok(!why && same_map(&t, &live), "a copy of the memory gives the same map");
+
+	open_image(&h, p.base);
+	shuffle(&h);
+	why = map_image(p.base, &t);
+	ok(!why && same_map(&t, &live), "tables in another order: the same");
+	rename_field(&h, "_compile_id", '-');
+	why = map_image(p.base, &t);
+	ok(why && strstr(why, "_compile_id") && t.n == 0, "a field that is needed and not there: refused, by name");
+	rename_field(&h, "_compile_id", '_');
+	rename_field(&h, "_frame_size", '-');
+	why = map_image(p.base, &t);
+	ok(!why && t.n == live.n, "one that is not needed for names: the same map");
+	rename_field(&h, "_frame_size", '_');
+	signal(SIGALRM, on_alarm);
+	damaged(p.base, argc > 2 ? (unsigned)atoi(argv[2]) : 200, &live);
+	hotspot_close(&h);
+	printf("1..%u\n", tests);
+	return failures != 0;
+}
