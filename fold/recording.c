@@ -163,6 +163,20 @@ static void join_user(struct recording *f, const struct perfdata_record *r)
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
+/* Whoever had pjrecord take times off the CPU wants to see them; which of its three events comes first is chance. (Only ours has the
+ * second: the first of perf's own is what one expects of perf.) */
+static struct str preferred_event(const struct recording *f)
+{
+	const struct perfdata_event *event;
+	unsigned found = 0;
+	size_t n;
+
+	event = perfdata_events(f->data, &n);
+	for (size_t i = 0; i < n; i++)
+		found += str_eq(event[i].name, STR("offcpu-time")) || str_eq(event[i].name, STR("offcpu-time-preempted"));
+	return found == 2 ? STR("offcpu-time") : (struct str){ 0 };
+}
+
 static void add_sample(struct recording *f, const struct perfdata_record *r)
 {
 	const struct samples_options *o = &f->samples_options;
@@ -180,6 +194,8 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 	if (f->cgroups)
 		h.cgroup = groups_path(&f->groups, r->sample.cgroup);
 
+	if (unlikely(!f->samples.chosen))
+		f->samples.preferred = preferred_event(f);
 	samples_open(&f->samples, &h);
 	if (f->samples.sample.state != SAMPLE_OPEN)
 		return;

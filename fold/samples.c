@@ -79,6 +79,8 @@ static bool is_chosen(struct samples *p, struct str event)
 {
 	struct str key = header_event_key(event);
 
+	if (p->preferred.n && !p->chosen && !p->options->select.event.n && !str_eq(key, p->preferred))
+		return false;
 	if (!p->chosen && select_event(&p->options->select, event)) {
 		p->chosen = true;
 		p->event_name = arena_copy(&p->text, event);

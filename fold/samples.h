@@ -79,6 +79,7 @@ struct samples {
 	uint32_t latest;             /* event of the sample before: most often that of the next */
 	/* One event is counted: the first that was seen and selected. */
 	bool chosen;
+	struct str preferred;        /* counted when none was selected; empty: the first */
 	struct str event_key;
 	struct str event_name; /* as it was first seen */
 	struct str host, frequency; /* what comments of --header tell */

@@ -260,7 +260,12 @@ else
 fi
 
 # The pipeline.
-pjrecord -q --off-cpu -o - -- ./waits 0.5 2>err >mixed
-pjrecord -q --off-cpu -o - -- sh -c './waits 0.5 >truth' 2>err | pjfold --only event=offcpu-time 2>fold.err | pjsvg --countname=ns --colors=io >off.svg 2>svg.err
+pjrecord -q --off-cpu -o - -- sh -c './waits 0.5 >truth' 2>err | tee off.data | pjfold 2>fold.err | pjsvg --countname=ns --colors=io >off.svg 2>svg.err
 ok "pjrecord | pjfold | pjsvg: an off-CPU flame graph" grep -q 'wait_lock' off.svg
+ok "  in seconds" grep -qE '<title>[0-9.]+ s, 100%</title>' off.svg
+pjfold -q --only event=offcpu-time,comm=waits off.data >times.in
+pjsvg --unpack off.svg 2>svg.err | grep '^waits;' >unfolded
+is "  with all that was blocked, to the ns" "$(awk '{ n += $NF } END { printf "%.0f\n", n }' unfolded)" "$(awk '{ n += $NF } END { printf "%.0f\n", n }' times.in)"
+pjfold -q --only event=cpu-clock off.data >times.in
+ok "  the clock's samples are there for who asks" test -s times.in
 done_testing
