@@ -88,17 +88,17 @@ static void put_away(const struct leftovers *l, const char *name, const char *wh
 
 static void rescue(const struct leftovers *l, int fd, const char *name, uint64_t epoch)
 {
-	uint64_t samples = 0;
+	struct rescued r;
 	const char *why = NULL;
 
-	if (chunk_rescue(fd, &samples, &why)) {
+	if (chunk_rescue(fd, &r, &why)) {
 		if (fsync(fd) < 0)
 			why = strerror(errno);
-		else if (l->rescued(l->arg, fd, epoch, samples))
+		else if (l->rescued(l->arg, fd, epoch, &r))
 			return;
 		else
 			why = "it cannot be moved";
-	} else if (samples == 0) {
+	} else if (r.samples == 0) {
 		put_away(l, name, why);
 		return;
 	}

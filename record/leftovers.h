@@ -9,6 +9,7 @@
 #define PJ_LEFTOVERS_H
 
 #include "metrics.h"
+#include "rescue.h"
 #include "rooms.h"
 
 void leftovers_sweep(const struct rooms *r);
@@ -17,7 +18,7 @@ struct leftovers {
 	const struct rooms *rooms;
 	struct metrics *metrics;
 	/* Called for each window that was rescued: under the lock of fd, synced. False: it could not be moved, and stays. */
-	bool (*rescued)(void *arg, int fd, uint64_t epoch, uint64_t samples);
+	bool (*rescued)(void *arg, int fd, uint64_t epoch, const struct rescued *r);
 	void *arg;
 };
 

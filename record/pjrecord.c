@@ -245,6 +245,7 @@ static int record_single(const struct request *r, struct session_options *o, str
 	struct single single;
 	struct session *s;
 	int status = 0, error;
+	bool ran;
 
 	if (r->user)
 		privileges_user(r->user, &uid, &gid);
@@ -255,11 +256,13 @@ static int record_single(const struct request *r, struct session_options *o, str
 	tell_start(r, s, e);
 	privileges_drop(uid, gid);
 	session_output(s, NULL, NULL, single.fd);
-	if (!run(r, s, c, &status)) {
+	ran = run(r, s, c, &status);
+	error = session_finish(s);
+	if (!ran) {
 		single_abandon(&single);
+		session_free(s);
 		return status;
 	}
-	error = session_finish(s);
 	single_close(&single, error);
 	tell_end(r, s);
 	status = end_status(r, s, true, status);
@@ -272,6 +275,7 @@ int main(int argc, char **argv)
 	struct command c = { .go = -1 };
 	struct events e = { 0 };
 	struct request r;
+	int status;
 
 	diag_tool("pjrecord");
 	record_parse(&r, argc, argv);
@@ -279,7 +283,9 @@ int main(int argc, char **argv)
 		struct hostcheck_options o = { r.dir, r.frequency, r.ring_bytes ? r.ring_bytes : RING_MOST,
 					       r.min_free };
 
-		return hostcheck(&o) ? PJ_OK : PJ_FAILED;
+		status = hostcheck(&o) ? PJ_OK : PJ_FAILED;
+		record_free(&r);
+		return status;
 	}
 	struct session_options o = {
 		.target = target_of(&r),
@@ -305,5 +311,8 @@ int main(int argc, char **argv)
 	}
 	check_pids(&r);
 	catch_signals();
-	return r.output ? record_single(&r, &o, &e, &c) : record_windows(&r, &o, &e, &c);
+	status = r.output ? record_single(&r, &o, &e, &c) : record_windows(&r, &o, &e, &c);
+	events_free(&e);
+	record_free(&r);
+	return status;
 }

@@ -81,7 +81,8 @@ static void opt_events(void *to, const char *value, const char *name)
 	(void)name;
 	text_printf(&t, "%s,%s", r->events ? r->events : "", value);
 	text_char(&t, 0);
-	r->events = t.p; /* until the end */
+	free(r->event_list);
+	r->events = r->event_list = t.p;
 }
 
 static void opt_offcpu(void *to, const char *value, const char *name)
@@ -264,4 +265,15 @@ void record_parse(struct request *r, int argc, char **argv)
 	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));
 	take_operands(r, opt_parse(&tool, argc, argv), command);
 	check(r, r->dir || r->seconds != UINT64_MAX || r->count || r->align);
+}
+
+void record_free(struct request *r)
+{
+	for (size_t i = 0; i < r->ncgroups; i++)
+		free(r->cgroup[i]);
+	free(r->cgroup);
+	free(r->pid);
+	free(r->argv);
+	free(r->event_list);
+	*r = (struct request){ 0 };
 }

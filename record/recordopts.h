@@ -17,6 +17,7 @@ struct request {
 
 	/* what */
 	const char *events;
+	char *event_list; /* the same, if any were given */
 	uint64_t frequency, period;
 	bool idle;
 	bool offcpu;
@@ -42,5 +43,6 @@ struct request {
 };
 
 void record_parse(struct request *r, int argc, char **argv);
+void record_free(struct request *r);
 
 #endif

@@ -15,7 +15,9 @@
 #define KNOWN_RECORDS (RECORD_SCHEDSTAT_DOMAIN + 1)
 #define SAMPLE_IDENTIFIER (UINT64_C(1) << 16)
 #define SAMPLE_IP_TID UINT64_C(3)
+#define SAMPLE_TID UINT64_C(2)
 #define SAMPLE_TIME UINT64_C(4)
+#define PIDS (1u << 22) /* the kernel's limit */
 
 /* What a walk over the records found. */
 struct walk {
@@ -23,6 +25,9 @@ struct walk {
 	uint64_t samples, first, last;
 	struct pj_loss loss;
 	size_t time_at; /* where in a SAMPLE its time is; 0: in none, or not always at one place */
+	size_t pid_at;  /* and its process */
+	uint64_t processes;
+	uint8_t *seen;  /* bits by number */
 };
 
 /* The table of features: where each lies; size 0: it is not there. */
@@ -121,7 +126,7 @@ static void read_front(int fd, const struct perf_file_header *h, struct table *t
 }
 
 /* Every event has to have the same fields up to the time. */
-static size_t time_position(int fd, const struct perf_file_header *h)
+static void find_fields(int fd, const struct perf_file_header *h, struct walk *w)
 {
 	const uint64_t before = SAMPLE_IDENTIFIER | SAMPLE_IP_TID | SAMPLE_TIME;
 	uint64_t sample_type = 0;
@@ -129,14 +134,15 @@ static size_t time_position(int fd, const struct perf_file_header *h)
 
 	for (uint64_t at = 0; at + h->attr_size <= h->attrs.size; at += h->attr_size) {
 		if (!read_all(fd, attr, sizeof(attr), h->attrs.offset + at))
-			return 0;
+			return;
 		if (at && ((load64(attr + 24) ^ sample_type) & before))
-			return 0;
+			return;
 		sample_type = load64(attr + 24);
 	}
 	if (!(sample_type & SAMPLE_TIME))
-		return 0;
-	return sizeof(struct perf_record) + 8 * (size_t)__builtin_popcountll(sample_type & before & ~SAMPLE_TIME);
+		return;
+	w->time_at = sizeof(struct perf_record) + 8 * (size_t)__builtin_popcountll(sample_type & before & ~SAMPLE_TIME);
+	w->pid_at = sample_type & SAMPLE_TID ? w->time_at - 8 : 0;
 }
 
 static bool plausible(const struct perf_record *r)
@@ -147,10 +153,22 @@ static bool plausible(const struct perf_record *r)
 	return r->type > 0 && r->type < KNOWN_RECORDS && r->size >= sizeof(*r) && r->size % 8 == 0;
 }
 
+static void count_process(struct walk *w, uint32_t pid)
+{
+	uint8_t bit = (uint8_t)(1u << pid % 8);
+
+	if (pid >= PIDS || w->seen[pid / 8] & bit)
+		return;
+	w->seen[pid / 8] |= bit;
+	w->processes++;
+}
+
 static void count(struct walk *w, const struct perf_record *r, const char *p)
 {
 	if (r->type == RECORD_SAMPLE) {
 		w->samples++;
+		if (w->pid_at && r->size >= w->pid_at + 4)
+			count_process(w, load32(p + w->pid_at));
 		if (w->time_at && r->size >= w->time_at + 8) {
 			uint64_t time = load64(p + w->time_at);
 
@@ -173,6 +191,7 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *w)
 	size_t n = 0, i = 0;
 
 	w->end = at;
+	w->seen = mem_alloc(1, PIDS / 8);
 	for (;;) {
 		struct perf_record r;
 
@@ -198,6 +217,7 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *w)
 		i += r.size;
 		w->end += r.size;
 	}
+	free(w->seen);
 	free(buf);
 }
 
@@ -269,19 +289,19 @@ static bool make_whole(int fd, struct perf_file_header *h, const struct walk *w)
 	return good;
 }
 
-bool chunk_rescue(int fd, uint64_t *samples, const char **why)
+bool chunk_rescue(int fd, struct rescued *r, const char **why)
 {
 	struct perf_file_header h;
 	struct walk w = { 0 };
 	uint64_t size;
 
-	*samples = 0;
+	*r = (struct rescued){ 0 };
 	*why = read_header(fd, &h, &size);
 	if (*why)
 		return false;
-	w.time_at = time_position(fd, &h);
+	find_fields(fd, &h, &w);
 	walk_records(fd, h.data.offset, has_end(&h) && within(h.data, size) ? h.data.offset + h.data.size : size, &w);
-	*samples = w.samples;
+	*r = (struct rescued){ w.samples, w.processes };
 	if (w.samples == 0)
 		*why = "it holds no sample";
 	else if (!is_complete(fd, &h, size, &w) && !make_whole(fd, &h, &w))

@@ -10,10 +10,15 @@
 
 #include "pjsection.h"
 
+/* What a window holds, as its samples tell. */
+struct rescued {
+	uint64_t samples, processes;
+};
+
 /* Walks the records to the last whole one, truncates, writes the complete table of features and then the header, so that a kill
  * in between leaves what can be rescued again. fd is open for reading and writing and locked; not synced here. False: why says
- * what is wrong; with *samples it could not be written (a full disk), and another attempt may do; else it never will. */
-bool chunk_rescue(int fd, uint64_t *samples, const char **why);
+ * what is wrong; with samples it could not be written (a full disk), and another attempt may do; else it never will. */
+bool chunk_rescue(int fd, struct rescued *r, const char **why);
 
 /* The item of that type in the feature START or END of such a file, finished or not: its first bytes, up to n, and how many
  * there are; 0: none, or no such file. */

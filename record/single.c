@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,12 +52,14 @@ void single_close(struct single *s, int error)
 		die_errno("%s", name);
 	if (close(s->fd))
 		die_errno("%s", name);
+	free(s->part);
 }
 
 void single_abandon(struct single *s)
 {
 	if (s->part)
 		unlink(s->part);
+	free(s->part);
 	if (s->path)
 		close(s->fd);
 }

@@ -280,10 +280,10 @@ static void finish(struct windows *ws, struct job *j)
 	keep_limits(ws, 0);
 }
 
-static bool rescued(void *arg, int fd, uint64_t from, uint64_t samples)
+static bool rescued(void *arg, int fd, uint64_t from, const struct rescued *found)
 {
 	struct windows *ws = arg;
-	struct window_report r = { .samples = samples };
+	struct window_report r = { .samples = found->samples, .processes = found->processes };
 	struct pj_window w;
 	uint64_t epoch;
 

@@ -19,7 +19,7 @@ static struct str bytes_of(int fd)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	uint64_t samples = 0, again = 0;
+	struct rescued r, again;
 	const char *why = NULL;
 	struct pj_window w;
 	struct str before, after;
@@ -27,17 +27,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	int fd = fuzz_file(data, n, path);
 
 	chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &w, sizeof(w));
-	if (chunk_rescue(fd, &samples, &why)) {
-		MUST(samples > 0 && why == NULL);
+	if (chunk_rescue(fd, &r, &why)) {
+		MUST(r.samples > 0 && r.processes <= r.samples && why == NULL);
 		before = bytes_of(fd);
-		MUST(chunk_rescue(fd, &again, &why) && again == samples);
+		MUST(chunk_rescue(fd, &again, &why) && again.samples == r.samples && again.processes == r.processes);
 		after = bytes_of(fd);
 		MUST(str_eq(before, after));
 		free((void *)(uintptr_t)before.p);
 		free((void *)(uintptr_t)after.p);
 		chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &w, sizeof(w));
 	} else {
-		MUST(why && samples == 0);
+		MUST(why && r.samples == 0);
 		before = bytes_of(fd);
 		MUST(before.n == n && (n == 0 || memcmp(before.p, data, n) == 0));
 		free((void *)(uintptr_t)before.p);

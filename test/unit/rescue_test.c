@@ -66,6 +66,18 @@ static struct seen look(int fd)
 	return s;
 }
 
+static uint64_t processes;
+
+static bool rescue(int fd, uint64_t *samples, const char **why)
+{
+	struct rescued r = { 1, 1 };
+	bool good = chunk_rescue(fd, &r, why);
+
+	*samples = r.samples;
+	processes = r.processes;
+	return good;
+}
+
 static size_t whole(size_t cut, uint64_t *samples)
 {
 	size_t end = k.data;
@@ -83,7 +95,7 @@ static bool rescued_right(int fd, size_t cut)
 	uint64_t samples, want, again;
 	size_t end = whole(cut, &want);
 	const char *why = NULL;
-	bool good = chunk_rescue(fd, &samples, &why);
+	bool good = rescue(fd, &samples, &why);
 	struct str now = bytes_of(fd), after;
 	struct perf_file_header h;
 	struct seen s;
@@ -99,7 +111,7 @@ static bool rescued_right(int fd, size_t cut)
 	if (s.samples != want || s.unfinished || s.bad || strcmp(s.host, "somewhere") != 0 || s.first != KILLED_TIME ||
 	    s.last != KILLED_TIME + (want - 1) * 1000000)
 		return false;
-	good = chunk_rescue(fd, &again, &why);
+	good = rescue(fd, &again, &why);
 	after = bytes_of(fd);
 	return good && again == want && str_eq(now, after);
 }
@@ -145,7 +157,7 @@ static void in_between(void)
 	struct perf_file_header h;
 	struct str done_file;
 
-	chunk_rescue(fd, &samples, &why);
+	rescue(fd, &samples, &why);
 	done_file = bytes_of(fd);
 	memcpy(&h, done_file.p, sizeof(h));
 	close(fd);
@@ -169,6 +181,7 @@ static void loss(void)
 {
 	struct pj_loss l = { 0 };
 	struct pj_window w = { 0 };
+	uint64_t other[] = { 77, 0x401000, 43 | UINT64_C(44) << 32, KILLED_TIME, 0, 1000000, 0 };
 	char boot[64] = "";
 	uint64_t samples;
 	const char *why;
@@ -178,6 +191,8 @@ static void loss(void)
 	killed_start(&k, &window, KILLED_BOOT);
 	killed_comm(&k, KILLED_TIME);
 	killed_sample(&k, KILLED_TIME);
+	killed_record(&k, RECORD_SAMPLE, 2, other, sizeof(other));
+	killed_record(&k, RECORD_SAMPLE, 2, other, sizeof(other));
 	killed_lost(&k, KILLED_TIME + 1, 100);
 	killed_record(&k, RECORD_THROTTLE, 0, (uint64_t[7]){ 0 }, 56);
 	fd = file_of(k.file.p, k.file.n);
@@ -185,7 +200,7 @@ static void loss(void)
 		   w.serial == 3,
 	   "the window of a file that is being written");
 	ok(chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &l, sizeof(l)) == 0, "which has no end yet");
-	ok(chunk_rescue(fd, &samples, &why) && samples == 1, "rescue");
+	ok(rescue(fd, &samples, &why) && samples == 3 && processes == 2, "rescue: samples and processes are counted");
 	ok(chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &l, sizeof(l)) == sizeof(l) && l.samples == 200 &&
 		   l.throttled == 1,
 	   "what was lost is counted again, what a filter dropped is not");
@@ -203,7 +218,7 @@ static const char *refused(const void *p, size_t n)
 	const char *why = NULL;
 	uint64_t samples;
 
-	if (chunk_rescue(fd, &samples, &why))
+	if (rescue(fd, &samples, &why))
 		why = "rescued";
 	close(fd);
 	return why;

@@ -112,7 +112,7 @@ static void fill(int fd, size_t samples, bool complete, uint64_t end, const char
 {
 	struct pj_window w = { KILLED_TIME, end, 0 };
 	struct killed *k = calloc(1, sizeof(*k));
-	uint64_t found;
+	struct rescued found;
 	const char *why;
 
 	if (!k)
