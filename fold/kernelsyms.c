@@ -221,7 +221,8 @@ static void ask_named(const struct kernelsyms_options *o, struct symbols_query *
 const char *kernelsyms_resolve(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
 			       uint32_t *modules)
 {
-	const char *why = "recorded with another kernel; --kallsyms names its table, or its vmlinux";
+	const char *why = o->id.n || o->release.n ? "recorded with another kernel; --kallsyms names its table, or its vmlinux" :
+						    "the recording does not tell its kernel; if it is this one: --kallsyms /proc/kallsyms";
 
 	if (o->file) {
 		ask_named(o, q, n, names, modules);

@@ -30,6 +30,7 @@ struct origin origin_of(const struct perfdata_info *info, const struct in *in, u
 {
 	struct origin o = { .first_ns = first_ns, .release = info->kernel, .recorder = &info->recorder };
 
+	o.told = info->host.n && info->kernel.n;
 	o.host = identity_is_this_host(info->host, info->kernel);
 	o.boot = o.host && is_this_boot(info, in, last_ns);
 	return o;

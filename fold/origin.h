@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 struct origin {
+	bool told; /* the recording says where it was made; one whose recorder was killed mostly does not */
 	bool host; /* this machine, as far as its name and kernel tell */
 	bool boot; /* and since it was started last: processes and what they left in /tmp are those */
 	uint64_t first_ns; /* time of the first record */

@@ -449,7 +449,8 @@ static void say_damage(struct recording *f, struct in *in)
 		warn("%s@%llu: %s; %llu record%s not used", in->name, (unsigned long long)t->first_bad, t->why,
 		     (unsigned long long)t->bad, t->bad == 1 ? " is" : "s are");
 	if (perfdata_info(f->data)->unfinished)
-		warn("%s: the recorder did not end this file: the whole records in it are used", in->name);
+		warn("%s: the recorder did not end this file: the whole records in it are used%s", in->name,
+		     f->origin.told || f->o->symfs ? "" : "; names need --symfs /, if it is from this machine");
 	f->tally->damaged = f->tally->damaged || t->bad || perfdata_info(f->data)->unfinished;
 }
 

@@ -207,6 +207,8 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 
 	enum resolve_why why = why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
 
+	if (why == WHY_NO_FILE && !t->origin->host && !d->build_id.n && !t->o->symfs)
+		why = t->origin->told ? WHY_OTHER_MACHINE : WHY_NOT_TOLD; /* a file of that name says nothing */
 	o.inlined = NULL;
 	if (!t->o->as_perf && has_trampoline(d->path))
 		ask_trampoline(w, &o, &q, n);
@@ -301,7 +303,7 @@ static enum resolve_why ask_live_maps(struct worker *w, const struct dso *d, siz
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!t->origin->boot)
-		return t->o->symfs ? WHY_NO_MAP : WHY_ELSEWHERE;
+		return t->o->symfs ? WHY_NO_MAP : t->origin->told ? WHY_ELSEWHERE : WHY_NOT_TOLD;
 	inner = live ? identity_inner_pid(live) : 0;
 	if (inner) {
 		len = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
@@ -591,6 +593,8 @@ const char *resolve_why(const struct resolved *r, enum resolve_why why)
 		[WHY_FORBIDDEN] = "no permission",
 		[WHY_NO_MAP] = "no perf map",
 		[WHY_ELSEWHERE] = "not a process of this machine and boot",
+		[WHY_NOT_TOLD] = "the recording does not tell its machine; if it is this one: --symfs /",
+		[WHY_OTHER_MACHINE] = "of another machine, without build-id; --symfs names its files",
 	};
 
 	return why == WHY_KERNEL ? r->kernel : texts[why];

@@ -32,7 +32,7 @@ struct resolve_options {
 enum resolve_why {
 	WHY_NOT_IN_TABLE, /* there are names, but none here */
 	WHY_NO_MAPPING, WHY_DATA, WHY_NO_FILE, WHY_OTHER_BUILD, WHY_STRIPPED, WHY_NOT_ELF, WHY_FORBIDDEN,
-	WHY_NO_MAP, WHY_ELSEWHERE, WHY_KERNEL
+	WHY_NO_MAP, WHY_ELSEWHERE, WHY_NOT_TOLD, WHY_OTHER_MACHINE, WHY_KERNEL
 };
 
 struct resolved {

@@ -154,6 +154,27 @@ pjfold --info graph.data >told
 ok "--info" grep -q '^process ' told
 header "--info says what perf's header says" graph.data 1
 
+# The examples of the man page, as they stand; only the sleep is shorter.
+mkdir examples.d
+{
+	echo 'set -e'
+	awk '/^\.Sh / { on = $2 == "EXAMPLES" } /^\.Ed/ { code = 0 } on && code { sub(/^\$ /, ""); sub(/sleep 10/, "sleep 1"); print } /^\.Bd/ { code = 1 }' \
+		"$top/man/pjfold.1"
+} >examples.sh
+(
+	cd examples.d || exit 1
+	printf 'app;main 3\n' >monday.folded
+	gzip -c monday.folded >tuesday.folded.gz
+	gzip -dc "$top/examples/sample.script.gz" >perf.script
+	if [ -z "$all" ]; then sed -i 's/ -a / /' ../examples.sh; fi
+	have pjsvg && sh ../examples.sh >../out 2>../why
+)
+status=$?
+if have pjsvg; then
+	is "the examples of pjfold(1) run" "$status $(wc -l <examples.sh) $(grep -c '^</svg>' examples.d/flame.svg) $(find examples.d/minutes -name '*.folded' | wc -l | awk '{ print ($1 > 0) }') $(cat examples.d/both.folded)" \
+		"0 9 1 1 app;main 6"
+fi
+
 recorded_agrees "on CLOCK_MONOTONIC" own.data -F 499 -g -k CLOCK_MONOTONIC
 ok "--from and --to of the wall clock" sh -c 'pjfold -q --from 2001-01-01 --to 2099-12-31 own.data >b; pjfold -q own.data | cmp - b'
 recorded_agrees "compressed" z.data -F 299 -g -z
