@@ -1,5 +1,6 @@
 #!/bin/sh
-# examples.t - the unit, the cron line and the DaemonSet in examples/: well-formed, and with options that pjrecord has.
+# examples.t - the unit, the cron line and the DaemonSet in examples/: well-formed, and with options that pjrecord has; compare-builds on
+# two builds of a program.
 # shellcheck source=test/tap.sh
 . "$(dirname "$0")/tap.sh"
 LC_ALL=C
@@ -103,6 +104,54 @@ PY
 	is "  its parts fit together" "$(python3 check.py "$pods" 2>&1 | tail -n 1)" "$five"
 else
 	skip "  its parts fit together" "python3 has no yaml"
+fi
+
+# ---- two builds
+
+builds=$top/examples/compare-builds
+ok "compare-builds: the shell understands it" sh -n "$builds"
+if have shellcheck; then ok "  and shellcheck" shellcheck "$builds"; else skip "  and shellcheck" "it is not installed"; fi
+for words in "" "-n 0 a b" "-x" "one"; do
+	# shellcheck disable=SC2086 # words
+	"$builds" $words >out 2>err
+	is "  '$words': usage" "$? $(grep -c '^usage: compare-builds' err)" "2 1"
+done
+"$builds" ./not-there true >out 2>err
+is "  a program that is not there" "$? $(grep -c 'not-there: not found' err)" "1 1"
+cat >app.c <<'END'
+#include <stdlib.h>
+static volatile unsigned long sink;
+#define NAMED __attribute__((noinline, noclone))
+NAMED static void parse(unsigned n) { while (n--) sink += n; }
+NAMED static void add(unsigned n) { while (n--) sink ^= n; }
+NAMED static void show(unsigned n) { while (n--) sink -= n; }
+int main(int argc, char **argv)
+{
+	for (int i = argc > 1 ? atoi(argv[1]) : 1; i > 0; i--) {
+		parse(2000);
+		add(2000 * SLOWER);
+		show(2000);
+	}
+	return argc < 2;
+}
+END
+if ! have cc; then
+	skip "compare-builds on two builds" "no compiler"
+elif cc -O1 -fno-omit-frame-pointer -DSLOWER=1 -o 'app old' app.c && cc -O1 -fno-omit-frame-pointer -DSLOWER=4 -o app.new app.c &&
+	pjrecord -q -o may.data -- './app old' 1 2>why; then
+	"$builds" -n 3 -f 10 -o made './app old' ./app.new 60000 >table 2>err
+	is "compare-builds on two builds: 3, one function got slower" $? 3
+	ok "  it is named" grep -qE '^pjdiff: over 10 %: .*: add$' err
+	is "  and first in the table but for what calls it" "$(awk '$NF == "add" || $NF == "parse" || $NF == "show" { print $NF; exit }' table)" add
+	ok "  the two programs are one" sh -c 'grep -q "^program;" made.folded && ! grep -q "^app" made.folded'
+	is "  three runs a side" "$(ls made.runs/before.?.folded made.runs/after.?.folded | wc -l | tr -d ' ')" 6
+	ok "  a picture" grep -q '<svg' made.svg
+	"$builds" -n 2 -f 40 -o same ./app.new ./app.new 20000 >table 2>err
+	is "  the same twice: 0" $? 0
+	"$builds" -n 1 -o fails ./app.new './app old' >table 2>err
+	is "  a program that fails ends it" "$? $(grep -c 'run 1 of ./app.new ended with status 1' err)" "1 1"
+else
+	skip "compare-builds on two builds" "recording is not allowed here: $(head -n 1 why)"
 fi
 
 done_testing

@@ -38,7 +38,7 @@ fi
 long=$(awk 'length > 140 { print FILENAME ":" FNR }' common/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] test/unit/*.[ch] test/fuzz/*.[ch])
 [ -z "$long" ] || complain "lines longer than 140: $(echo "$long" | tr '\n' ' ')"
 
-scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check .ci/run test/*.sh test/*.t test/*/*.sh test/*/*.t 2>/dev/null)
+scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check .ci/run test/*.sh test/*.t test/*/*.sh test/*/*.t examples/* 2>/dev/null)
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2086 # names without blanks
 	shellcheck -x -S warning $scripts || complain "shellcheck"
