@@ -189,7 +189,7 @@ static void tell_kept(const struct request *r, const struct keep_counts *c)
 
 static struct keep *start_keeper(const struct request *r)
 {
-	struct keep_options o = { .dir = r->dir, .all = r->keep_all, .max_bytes = r->keep_symbols };
+	struct keep_options o = { .dir = r->dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free };
 	const char *why = NULL;
 	struct keep *k = r->keep ? keep_start(&o, &why) : NULL;
 
