@@ -148,6 +148,19 @@ if have javac; then
 else
 	skip "the JVM's map names Java methods" "no JDK"
 fi
+if have node; then
+	cat >hot.js <<-'JS'
+		function hot(a, b) { let s = 0; for (let i = 0; i < 1e5; i++) s = (s * 31 + a * i + b) % 1000003; return s; }
+		let s = 0;
+		const end = Date.now() + 2000;
+		do { for (let i = 0; i < 500; i++) s = hot(s, 7); } while (Date.now() < end);
+	JS
+	"$perf" record -q -F 499 -g -k CLOCK_MONOTONIC -o node.data -- node --perf-prof hot.js >why 2>&1
+	pjfold -q node.data >default 2>>why
+	ok "the jitdump of node --perf-prof names its functions" grep -q '^node;.*;hot .*hot\.js:1:[0-9]*_\[j\]' default
+else
+	skip "the jitdump of node --perf-prof names its functions" "no node"
+fi
 pjfold --stacks -q graph.data >quality
 ok "--stacks" grep -q '(all)' quality
 pjfold --info graph.data >told
