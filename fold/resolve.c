@@ -264,6 +264,7 @@ static bool ask_map(struct worker *w, uint32_t dso, int fd, const char *path, pi
 		return false;
 	good = is_trusted(fd, live, w->task->o->as_perf) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
 	close(fd);
+	damage_note(&d, tally.cut, "%.160s: larger than 1 GB: only its end is read", path);
 	if (tally.first_bad)
 		damage_note(&d, tally.bad, "%.160s:%llu: %s", path, (unsigned long long)tally.first_bad, tally.why);
 	else

@@ -9,7 +9,7 @@ export LC_ALL HOME
 write=${PJ_BUILD:-$top/build/std-cc}/test/perfdata/write
 
 have pjfold && [ -x "$write" ] || skip_all "pjfold, or the writer, is not built"
-"$write" odd=1 seed=2 rounds=0 samples=300 >in.data
+"$write" odd=1 seed=30 rounds=0 samples=300 >in.data
 cp -r "$top/test/fuzz/symfs" files
 map=files/tmp/perf-101.map
 dump=files/tmp/jit-100.dump
@@ -24,7 +24,7 @@ fold()
 fold
 cp out whole
 is "nothing is damaged" "$status $(grep -c 'not used' err)" "0 0"
-ok "  the map is asked" grep -q 'perf\|two_words\|com/example/Klass' out
+ok "  the map is asked" grep -q 'two_words_\[j\]\|three_\[j\]\|Klass' out
 fold --strict
 is "  --strict agrees" "$status" 0
 
@@ -40,6 +40,28 @@ grep 'perf maps' err >one
 same "  the same for any number of threads" one threads
 fold --strict
 is "  --strict: status" "$status" 1
+cp "$top/test/fuzz/symfs/tmp/perf-101.map" "$map"
+
+yes zz | head -n 1000000 >>"$map"
+fold
+is "a map with a million bad lines: told" "$status $(sed -n 's/.*; \([0-9]* lines of perf maps.*\)/\1/p' err)" "0 1000000 lines of perf maps are not used"
+same "  what is good is used" whole out
+truncate -s 100G "$map"
+timeout 20 pjfold --symfs files in.data >out 2>err
+is "a sparse map of 100 GB: over soon" "$?" 0
+ok "  told" grep -q 'files/tmp/perf-101.map: larger than 1 GB: only its end is read; ' err
+rm "$map"
+pjfold -q --symfs files in.data >none 2>err
+ok "without a map there are fewer names" not cmp -s none whole
+mkfifo "$map"
+timeout 20 pjfold -q --symfs files in.data >out 2>err
+is "a FIFO for a map: status" "$?" 0
+same "  is none" none out
+rm "$map"
+ln -s "$top/test/fuzz/symfs/tmp/perf-101.map" "$map"
+pjfold -q --symfs files in.data >out 2>err
+same "a link for a map is not followed" none out
+rm "$map"
 cp "$top/test/fuzz/symfs/tmp/perf-101.map" "$map"
 
 size=$(stat -c %s "$dump")
