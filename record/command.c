@@ -27,9 +27,21 @@ static NORETURN void wait_and_exec(int go, int failed, char **argv)
 	_exit(error == ENOENT ? 127 : 126);
 }
 
+static void on_child(int sig)
+{
+	(void)sig;
+}
+
 void command_fork(struct command *c, char **argv)
 {
+	struct sigaction a = { .sa_handler = on_child, .sa_flags = SA_NOCLDSTOP };
+	sigset_t child, before;
 	int go[2], failed[2];
+
+	/* its end is to wake who waits for records (session.c), and nobody else */
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &before);
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
 		die_errno("a pipe to the command");
@@ -39,12 +51,14 @@ void command_fork(struct command *c, char **argv)
 	if (c->pid == 0) {
 		close(go[1]);
 		close(failed[0]);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		wait_and_exec(go[0], failed[1], argv);
 	}
 	close(go[0]);
 	close(failed[1]);
 	c->go = go[1];
 	c->failed = failed[0];
+	sigaction(SIGCHLD, &a, NULL); /* ignored signals wake nobody */
 }
 
 int command_exec(struct command *c)

@@ -123,7 +123,8 @@ void hint_gather(struct hint_facts *f)
 	f->container = in_container(f);
 	f->tracefs = access("/sys/kernel/tracing/events", F_OK) == 0 || access("/sys/kernel/tracing/README", F_OK) == 0 ||
 		     access("/sys/kernel/debug/tracing/events", F_OK) == 0;
-	f->cgroup2 = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+	f->cgroup2 = access("/sys/fs/cgroup/perf_event", F_OK) == 0 ? 0 :
+		     access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0 ? 2 : access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
 	f->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	f->uid = geteuid();
 	f->old_kernel = prctl(PR_CAPBSET_READ, PRIV_PERFMON, 0, 0, 0) < 0;
@@ -146,6 +147,28 @@ int64_t hint_owner(pid_t pid)
 	return stat(path, &st) == 0 ? (int64_t)st.st_uid : -1;
 }
 
+/* Any address that is not 0: they are all hidden, or none is. */
+bool hint_kallsyms(struct hint *h)
+{
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	char buf[16384];
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
+	struct str s = { buf, n > 0 ? (size_t)n : 0 };
+	uint64_t address = 0;
+
+	h->step = HINT_KALLSYMS;
+	h->error = n < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	while (s.n && !address) {
+		struct str row = str_cut(&s, '\n');
+
+		if (!str_hex(str_cut(&row, ' '), &address))
+			address = 0;
+	}
+	return !address;
+}
+
 void hint_failure(struct hint *h, const struct sources_failure *why)
 {
 	static const enum hint_step step[] = { [SOURCES_OPEN] = HINT_OPEN,
@@ -160,7 +183,8 @@ void hint_failure(struct hint *h, const struct sources_failure *why)
 			    .name = why->what,
 			    .cpu_wide = !process,
 			    .pid = process ? (pid_t)why->pid : 0,
-			    .ring_bytes = RING_LEAST };
+			    .ring_bytes = why->step == SOURCES_MAP ? why->needed : 0,
+			    .needed = why->step == SOURCES_OPEN ? why->needed : 0 };
 	h->owner = hint_owner(h->pid ? h->pid : getpid());
 	hint_gather(&h->facts);
 }

@@ -212,7 +212,7 @@ static void gone(struct text *t, const struct hint *h)
 static void files(struct text *t, const struct hint *h)
 {
 	const struct hint_facts *f = &h->facts;
-	uint64_t wanted = h->needed ? h->needed + 64 : f->files_hard > 0 ? 4 * (uint64_t)f->files_hard : 65536;
+	uint64_t wanted = h->needed ? h->needed : f->files_hard > 0 ? 4 * (uint64_t)f->files_hard : 65536;
 
 	if (h->error == ENFILE) {
 		text_add(t, "the system has too many open files: sudo sysctl fs.file-max=1000000");
@@ -275,7 +275,7 @@ static void open_failed(struct text *t, const struct hint *h)
 static void ring_failed(struct text *t, const struct hint *h)
 {
 	const struct hint_facts *f = &h->facts;
-	uint64_t kb = (h->ring_bytes + 1023) / 1024 + 4;
+	uint64_t kb = (h->ring_bytes + 1023) / 1024;
 
 	if (h->error == EMFILE || h->error == ENFILE) {
 		files(t, h);
@@ -339,7 +339,8 @@ static void proc_failed(struct text *t, const struct hint *h)
 static void cgroup_failed(struct text *t, const struct hint *h)
 {
 	const char *name = h->name ? h->name : "";
-	const char *root = h->facts.cgroup2 == 1 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/perf_event";
+	static const char *const roots[] = { "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	const char *root = roots[h->facts.cgroup2 > 0 && h->facts.cgroup2 < 3 ? h->facts.cgroup2 : 0];
 
 	if (h->error == ENOENT || h->error == ENOTDIR)
 		text_printf(t, "there is no cgroup '%s': names are paths below %s, as in: cat /proc/PID/cgroup", name, root);

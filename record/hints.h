@@ -41,7 +41,7 @@ struct hint_facts {
 	int user_ns;      /* 1: in a user namespace, where capabilities are not those of the host */
 	int pid_ns;       /* 1: in a PID namespace: the host's processes have other numbers, or none */
 	int tracefs;      /* 1: mounted */
-	int cgroup2;      /* 1: the only hierarchy; 0: perf has one of its own */
+	int cgroup2;      /* 1: the only hierarchy; 2: beside those of version 1, but perf's; 0: perf has one of version 1 */
 	int64_t max_sample_rate, mlock_kb, memlock, files_soft, files_hard, cpus; /* memlock: bytes; -1: no limit */
 	uint64_t cap_effective, cap_bounding;
 	uid_t uid;
@@ -57,7 +57,7 @@ struct hint {
 	pid_t pid;                          /* of one process; 0: own */
 	int64_t owner;                      /* uid of that process; -1: it is gone */
 	const char *name;                   /* of an event, tracepoint or cgroup, as the user wrote it; may be NULL */
-	uint64_t ring_bytes, needed;        /* HINT_RING: size of one; HINT_FILES: how many descriptors are needed; 0: ? */
+	uint64_t ring_bytes, needed;        /* HINT_RING: all of a CPU; HINT_FILES: how many descriptors are needed; 0: ? */
 	struct hint_facts facts;
 };
 
@@ -66,6 +66,9 @@ void hint_gather(struct hint_facts *facts);
 /* The whole of h, for what sources_open could not do (sources.h); facts are gathered, too. */
 struct sources_failure;
 void hint_failure(struct hint *h, const struct sources_failure *why);
+
+/* True: kernel symbols are hidden, and h says so: its facts must be there. */
+bool hint_kallsyms(struct hint *h);
 
 int64_t hint_owner(pid_t pid); /* uid of a process, -1: gone */
 

@@ -150,7 +150,7 @@ static void check_system(struct check *c)
 		     "this kernel does not tell those of samples (before 5.7, or without CONFIG_CGROUP_PERF): "
 		     "pjfold --by=container knows only what runs at the start");
 	else
-		line(OK, "cgroups", "samples tell theirs, version %d", c->facts.cgroup2 == 1 ? 2 : 1);
+		line(OK, "cgroups", "samples tell theirs, version %d", c->facts.cgroup2 ? 2 : 1);
 	session_free(s);
 }
 
@@ -205,29 +205,14 @@ static void check_descriptors(const struct check *c)
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-/* Any address that is not 0: they are all hidden, or none is. */
 static void check_kallsyms(const struct check *c)
 {
-	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	struct hint h = { .step = HINT_KALLSYMS, .facts = c->facts };
-	char buf[65536];
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
-	struct str s = { buf, n > 0 ? (size_t)n : 0 };
-	uint64_t address = 0;
+	struct hint h = { .facts = c->facts };
 
-	h.error = n < 0 ? errno : 0;
-	if (fd >= 0)
-		close(fd);
-	while (s.n && !address) {
-		struct str row = str_cut(&s, '\n');
-
-		if (!str_hex(str_cut(&row, ' '), &address))
-			address = 0;
-	}
-	if (address)
-		line(OK, "kernel symbols", "can be read");
-	else
+	if (hint_kallsyms(&h))
 		hint_line(LIMITED, "kernel symbols", &h);
+	else
+		line(OK, "kernel symbols", "can be read");
 }
 
 /* ---- tracepoints --------------------------------------------------------------------------------------------- */

@@ -92,6 +92,20 @@ static struct session *open_session(const struct request *r, struct session_opti
 	return open_session(r, o, e);
 }
 
+/* Those who record for months are told when it begins, not when it ends. */
+static void tell_hidden_symbols(void)
+{
+	struct text t = { 0 };
+	struct hint h = { 0 };
+
+	hint_gather(&h.facts);
+	if (hint_kallsyms(&h)) {
+		hint_text(&t, &h);
+		warn("the kernel's functions will have no names: %.*s", (int)t.n, t.p);
+	}
+	text_free(&t);
+}
+
 static void tell_start(const struct request *r, const struct session *s, const struct events *e)
 {
 	struct session_totals t = session_totals(s);
@@ -100,6 +114,8 @@ static void tell_start(const struct request *r, const struct session *s, const s
 		warn("no hardware counters here: sampling by cpu-clock");
 	if (t.without_kernel)
 		warn("user space only: the kernel's part of stacks needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
+	else
+		tell_hidden_symbols();
 	if (t.no_cgroups && !r->quiet)
 		warn("this kernel does not tell the cgroup of a sample: pjfold --by=container will not work on these files");
 }
@@ -251,8 +267,8 @@ static int record_single(const struct request *r, struct session_options *o, str
 		privileges_user(r->user, &uid, &gid);
 	o->pipe = pipe;
 	o->window_ns = 0;
-	single_open(&single, pipe ? NULL : r->output);
 	s = open_session(r, o, e);
+	single_open(&single, pipe ? NULL : r->output); /* not before: what fails leaves no file */
 	tell_start(r, s, e);
 	privileges_drop(uid, gid);
 	session_output(s, NULL, NULL, single.fd);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,22 @@ bool rooms_each(int room, bool (*f)(void *arg, int room, const char *name, uint6
 			break;
 	closedir(d);
 	return true;
+}
+
+/* DIR, or a room in it, cannot be made; errno says why. */
+static NORETURN void die_making(const char *dir, const char *room)
+{
+	int error = errno;
+	struct stat st;
+
+	if ((error == EACCES || error == EPERM) && stat(dir, &st) == 0)
+		die("cannot make the directory '%s/%s': '%s' belongs to user %lu: become that user, or choose another --dir", dir, room,
+		    dir, (unsigned long)st.st_uid);
+	errno = error;
+	if (error == EACCES || error == EPERM)
+		die("cannot make the directory '%s': %s: another --dir, or: sudo install -d -o %lu %s", dir, strerror(error),
+		    (unsigned long)geteuid(), dir);
+	die_errno("cannot make the directory '%s%s%s'", dir, *room ? "/" : "", room);
 }
 
 static int open_dir(const char *dir)
@@ -154,7 +171,7 @@ void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 	int fd;
 
 	if (!make_for(AT_FDCWD, dir, &heir) && errno != EEXIST)
-		die_errno("cannot make the directory '%s'", dir);
+		die_making(dir, "");
 	fd = open_dir(dir);
 	if (fstat(fd, &st) < 0)
 		die_errno("cannot use the directory '%s'", dir);
@@ -162,7 +179,7 @@ void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 		heir = (struct heir){ st.st_uid, *gid == (gid_t)-1 ? st.st_gid : *gid };
 	for (size_t i = 0; i < countof(room_name); i++) {
 		if (!make_for(fd, room_name[i], &heir) && errno != EEXIST)
-			die_errno("cannot make the directory '%s/%s'", dir, room_name[i]);
+			die_making(dir, room_name[i]);
 		close(open_room(fd, dir, room_name[i], heir.uid));
 	}
 	close(fd);
@@ -175,14 +192,14 @@ void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 static int own_room(int dir, const char *dir_name, const char *name)
 {
 	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
-		die_errno("cannot make the directory '%s/%s'", dir_name, name);
+		die_making(dir_name, name);
 	return open_room(dir, dir_name, name, geteuid());
 }
 
 void rooms_open(struct rooms *r, const char *dir)
 {
 	if (mkdir(dir, 0750) < 0 && errno != EEXIST)
-		die_errno("cannot make the directory '%s'", dir);
+		die_making(dir, "");
 	r->dir = open_dir(dir);
 	r->recording = own_room(r->dir, dir, "recording");
 	r->out = own_room(r->dir, dir, "out");

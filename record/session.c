@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -631,7 +632,12 @@ static void wait_for_records(struct session *s, int ms)
 		s->npoll = n;
 		free(fd);
 	}
-	if (poll(s->poll, s->npoll, ms) <= 0)
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+	sigset_t mask;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	sigdelset(&mask, SIGCHLD); /* the command's end, see command_fork */
+	if (ppoll(s->poll, s->npoll, &t, &mask) <= 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (s->poll[i].revents &

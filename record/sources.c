@@ -16,6 +16,8 @@
 
 #define ONLINE "/sys/devices/system/cpu/online"
 
+#define DESCRIPTORS_BESIDE 32
+
 struct source {
 	int fd;
 	uint32_t cpu;
@@ -245,6 +247,22 @@ static size_t whoms(const struct sources *s)
 	return s->o.target == TARGET_CGROUPS ? s->o.ncgroups : s->o.target == TARGET_THREADS ? s->ntids : 1;
 }
 
+/* Those of all events on all CPUs, and as many as windows and /proc need at a time. */
+static uint64_t descriptors_needed(const struct sources *s)
+{
+	uint64_t one = s->o.nevents + 1 + (s->o.switches ? 1 : 0);
+
+	return s->ncpus * whoms(s) * one + DESCRIPTORS_BESIDE;
+}
+
+static uint64_t locked_bytes(const struct sources *s)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return s->bytes[RING_OF_STATE] + s->bytes[RING_OF_SAMPLES] + 2 * page +
+	       (s->o.switches ? s->bytes[RING_OF_SWITCHES] + page : 0);
+}
+
 /* Maps the ring of the CPU, or lets fd write into the one that is there. Rings shrink until they are allowed. */
 static bool give_ring(struct sources *s, int fd, int *ring, enum ring_kind kind, uint32_t cpu)
 {
@@ -276,13 +294,15 @@ static bool open_one(struct sources *s, struct perf_event_attr *a, const char *w
 					 .what = what,
 					 .target = s->o.target,
 					 .pid = (uint32_t)w.pid,
-					 .cpu = (int)cpu };
+					 .cpu = (int)cpu,
+					 .needed = descriptors_needed(s) };
 	if (fd < 0)
 		return s->o.target == TARGET_THREADS && why->error == ESRCH; /* a thread that ended meanwhile */
 	keep_source(s, fd, cpu, kind == RING_OF_SAMPLES && a->read_format & FORMAT_LOST);
 	if (!give_ring(s, fd, ring, kind, cpu)) {
 		why->step = SOURCES_MAP;
 		why->error = errno;
+		why->needed = locked_bytes(s);
 		return false;
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
@@ -382,6 +402,18 @@ static bool open_cgroups(struct sources *s, struct sources_failure *why)
 	return true;
 }
 
+/* Enough for what comes later: files of windows, which would fail without a word of what helps. */
+static bool can_open_more(const struct sources *s, struct sources_failure *why)
+{
+	struct rlimit l;
+
+	*why = (struct sources_failure){ .step = SOURCES_OPEN, .error = EMFILE, .target = s->o.target, .cpu = -1,
+					 .needed = s->n + DESCRIPTORS_BESIDE };
+	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= why->needed)
+		return true;
+	return more_descriptors() && getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur >= why->needed;
+}
+
 static void set_sizes(struct sources *s)
 {
 	size_t small = s->o.switches ? RING_SMALL / 2 : RING_SMALL; /* three rings do with what is allowed for two */
@@ -410,7 +442,7 @@ struct sources *sources_open(const struct sources_options *o, struct rings *ring
 			ok = true;
 		}
 	}
-	if (ok)
+	if (ok && can_open_more(s, why))
 		return s;
 	sources_close(s);
 	return NULL;

@@ -55,6 +55,7 @@ struct sources_failure {
 	enum target target;
 	uint32_t pid;
 	int cpu;
+	uint64_t needed; /* MAP: bytes of all rings of a CPU; else descriptors */
 };
 
 struct sources;

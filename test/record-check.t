@@ -115,8 +115,45 @@ if have prlimit && [ "$(tail -n 1 mine)" = 'pjrecord will record all that runs o
 	prlimit --nofile=5 ./record -q -a -d few -w 1 -n 1 >out 2>err
 	is "few descriptors: status" $? 1
 	ok "  what helps" grep -q 'descriptors are needed.*ulimit -n' err
+	prlimit --nofile=14 ./record -q -a -d few -w 1 -n 1 >out 2>err
+	is "enough for the events, but not for files of windows" "$? $(grep -c . err)" "1 1"
+	more=$(sed -n 's/.*descriptors are needed.*: ulimit -n \([0-9]*\) .*/\1/p' err)
+	prlimit --nofile="${more:-14}" ./record -q -a -d few -w 1 -n 1 >out 2>err
+	is "  with as many as it says it works" "$? $(grep -c few/out/ out)" "0 1"
 else
 	skip "few descriptors" "they would suffice"
+fi
+
+# ---- what helps, where it fails: one line, no file
+
+if [ "$(id -u)" = 0 ] && have setpriv && have prlimit && [ "$level" -le 2 ]; then
+	as_nobody prlimit --memlock=0:0 ./record -m 16M -o open/mlock.data -- true 2>err
+	is "rings that may not be locked: status" $? 125
+	ok "  what helps, with the sum of a CPU's rings" grep -q 'rings of 16[0-9]* kB for .* CPUs\{0,1\} are more .*: a smaller --ring-size, or: sudo sysctl kernel.perf_event_mlock_kb=16' err
+	as_nobody prlimit --memlock=0:0 ./record -q -o open/mlock.data -- true 2>err
+	is "  without -m they are as large as allowed" $? 0
+	mkdir -p theirs && chmod 755 theirs
+	as_nobody ./record -q -w 1 -n 1 -d theirs -p $$ >out 2>err
+	ok "a folder of somebody else" grep -q "'theirs' belongs to user 0: become that user, or choose another --dir" err
+	as_nobody ./record -q -w 1 -n 1 -d theirs/new -p $$ >out 2>err
+	ok "a folder that cannot be made" grep -q "'theirs/new': Permission denied: another --dir, or: sudo install -d -o 65534 theirs/new" err
+else
+	skip "rings that may not be locked, folders of others" "needs root, setpriv and prlimit"
+fi
+if ./record -q -e cycles -o open/none.data -- true 2>err; then
+	skip "an event that is not there leaves no file" "this machine has it"
+else
+	is "an event that is not there leaves no file" "$(ls open/none.data* 2>/dev/null)" ""
+fi
+if [ -n "${PJ_SYSCTL:-}" ] && [ "$(id -u)" = 0 ]; then
+	was=$(cat /proc/sys/kernel/kptr_restrict)
+	trap 'echo "$was" >/proc/sys/kernel/kptr_restrict' INT TERM
+	echo 2 >/proc/sys/kernel/kptr_restrict
+	./record -q -o open/k.data -- true 2>err
+	echo "$was" >/proc/sys/kernel/kptr_restrict
+	ok "kernel.kptr_restrict=2 is said when it begins" grep -q 'will have no names: kernel.kptr_restrict is 2, .*: sudo sysctl kernel.kptr_restrict=1' err
+else
+	skip "kernel.kptr_restrict=2" "it changes the system: PJ_SYSCTL=1"
 fi
 
 # ---- who makes code

@@ -197,19 +197,19 @@ static void other_reasons(void)
 	    "LimitNOFILE=16384)",
 	    "too many descriptors");
 	row(HINT(.step = HINT_FILES, .error = EMFILE, .needed = 10000),
-	    "10000 descriptors are needed, 4096 are allowed: ulimit -n 10064 (as root; systemd: LimitNOFILE=10064)",
+	    "10000 descriptors are needed, 4096 are allowed: ulimit -n 10000 (as root; systemd: LimitNOFILE=10000)",
 	    "that many");
 	row(HINT(.step = HINT_FILES, .error = ENFILE),
 	    "the system has too many open files: sudo sysctl fs.file-max=1000000", "of the system");
 	row(HINT(.step = HINT_OPEN, .error = EINTR), "perf_event_open: Interrupted system call",
 	    "anything else is named");
 	row(HINT(.step = HINT_RING, .error = EPERM, .ring_bytes = 1048576),
-	    "rings of 1028 kB for 64 CPUs are more locked memory than kernel.perf_event_mlock_kb (now 516 for each CPU and user) and ulimit "
-	    "-l (now 8192 kB) allow: a smaller --ring-size, or: sudo sysctl kernel.perf_event_mlock_kb=1028, or CAP_IPC_LOCK: run it as "
+	    "rings of 1024 kB for 64 CPUs are more locked memory than kernel.perf_event_mlock_kb (now 516 for each CPU and user) and ulimit "
+	    "-l (now 8192 kB) allow: a smaller --ring-size, or: sudo sysctl kernel.perf_event_mlock_kb=1024, or CAP_IPC_LOCK: run it as "
 	    "root, or: " SETCAP,
 	    "too much locked memory");
 	row(HINT(.step = HINT_RING, .error = ENOMEM, .ring_bytes = 1048576),
-	    "no memory for a ring of 1028 kB: a smaller --ring-size", "no memory");
+	    "no memory for a ring of 1024 kB: a smaller --ring-size", "no memory");
 	row(HINT(.step = HINT_RING, .error = EINVAL), "cannot map a ring: Invalid argument", "another error");
 }
 
