@@ -32,7 +32,7 @@ static void on_child(int sig)
 	(void)sig;
 }
 
-void command_fork(struct command *c, char **argv)
+void command_fork(struct command *c, char **argv, bool to_stderr)
 {
 	struct sigaction a = { .sa_handler = on_child, .sa_flags = SA_NOCLDSTOP };
 	sigset_t child, before;
@@ -52,6 +52,8 @@ void command_fork(struct command *c, char **argv)
 		close(go[1]);
 		close(failed[0]);
 		sigprocmask(SIG_SETMASK, &before, NULL);
+		if (to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+			_exit(125);
 		wait_and_exec(go[0], failed[1], argv);
 	}
 	close(go[0]);

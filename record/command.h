@@ -18,7 +18,8 @@ struct command {
 	int failed; /* errno of exec comes from there; nothing when it succeeded */
 };
 
-void command_fork(struct command *c, char **argv);
+/* to_stderr: our standard output is the recording's; what the command prints must not get into it. */
+void command_fork(struct command *c, char **argv, bool to_stderr);
 int command_exec(struct command *c); /* lets it go; errno of its exec, 0: it runs */
 bool command_ended(struct command *c,
 		   int *status); /* without waiting; status as exit statuses are: 128 + signal when killed */

@@ -320,7 +320,7 @@ int main(int argc, char **argv)
 	uint32_t child;
 	if (r.command) {
 		diag_failure_is(125); /* as timeout(1) does: the others are the command's */
-		command_fork(&c, r.command);
+		command_fork(&c, r.command, r.output && str_eq(str_of(r.output), STR("-")));
 		child = (uint32_t)c.pid;
 		o.pid = &child;
 		o.npids = 1;

@@ -112,7 +112,7 @@ else
 fi
 
 if have prlimit && [ "$(tail -n 1 mine)" = 'pjrecord will record all that runs on this host.' ] && [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ]; then
-	prlimit --nofile=5 ./record -q -a -d few -w 1 -n 1 >out 2>err
+	prlimit --nofile=8 ./record -q -a -d few -w 1 -n 1 >out 2>err
 	is "few descriptors: status" $? 1
 	ok "  what helps" grep -q 'descriptors are needed.*ulimit -n' err
 	prlimit --nofile=14 ./record -q -a -d few -w 1 -n 1 >out 2>err
