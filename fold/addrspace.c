@@ -65,6 +65,17 @@ uint32_t addrspace_jit(struct addrspace *a, uint32_t pid)
 	return id;
 }
 
+uint32_t addrspace_code(struct addrspace *a, uint32_t jit)
+{
+	uint32_t code = a->dso[jit].code;
+
+	if (code == 0) {
+		code = addrspace_special(a, DSO_CODE, a->dso[jit].path);
+		a->dso[jit].code = code;
+	}
+	return code;
+}
+
 /* perf's is_anon_memory, is_no_dso_memory. */
 static bool is_anonymous(struct str path, uint32_t flags)
 {

@@ -41,7 +41,7 @@ struct dso {
 	uint32_t pid;       /* that mapped it last */
 	uint64_t mapped_ns; /* when; 0: before the recording, or not told */
 	struct jitdump *jitdump;      /* of DSO_JIT: asked before the map; not ours */
-	uint32_t code;                /* the DSO_CODE beside it */
+	uint32_t code;                /* the DSO_CODE beside it; 0: not needed yet */
 };
 
 /* Maps that are shared; serial is another one whenever the contents are. */
@@ -122,6 +122,9 @@ static inline uint32_t addrspace_serial(const struct addrspace *a, const struct 
 
 /* The DSO of code that process pid makes at run time; new if need be. */
 uint32_t addrspace_jit(struct addrspace *a, uint32_t pid);
+
+/* The DSO_CODE beside a DSO_JIT; new if need be. */
+uint32_t addrspace_code(struct addrspace *a, uint32_t jit);
 
 /* A DSO of a kind that is mapped nowhere. */
 uint32_t addrspace_special(struct addrspace *a, enum dso_kind kind, struct str name);

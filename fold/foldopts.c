@@ -60,6 +60,8 @@ static void opt_place(void *to, const char *value, const char *name)
 		r->recording.symfs = value;
 	else if (strcmp(name, "--kept") == 0)
 		r->recording.kept = value;
+	else if (strcmp(name, "--maps") == 0)
+		r->recording.maps = value;
 	else
 		r->recording.kallsyms = value;
 	needs_recording(r, name);
@@ -332,6 +334,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when anything was skipped" },
 		{ 0, "kallsyms", "FILE", OPT_CALL, r, opt_place, "names of the recorded kernel: a copy of its /proc/kallsyms, or vmlinux" },
 		{ 0, "symfs", "DIR", OPT_CALL, r, opt_place, "look for files of the recorded machine below DIR" },
+		{ 0, "maps", "DIR", OPT_CALL, r, opt_place, "what pjmap -i saw of JVMs (maps/ where the window lies)" },
 		{ 0, "kept", "DIR", OPT_CALL, r, opt_place, "names that pjrecord kept in DIR (where its window lies)" },
 		{ 0, "as-perf", NULL, OPT_CALL_FLAG, r, opt_report, "names and stacks of perf.data exactly as perf script has them" },
 		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag, "names and weights of stackcollapse-perf.pl, exactly" },

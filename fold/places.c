@@ -20,11 +20,25 @@ struct place_known {
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
 
+/* Code of a JVM that pjmap followed; NULL: it was not followed, or there was no code as far as it saw. */
+static const struct jitdump_code *from_timeline(struct places *p, const struct dso *d, uint64_t address, uint64_t time)
+{
+	const struct timeline *t = timelines_of(&p->timelines, d->pid);
+	const struct jitdump_code *code;
+	enum timeline_sure sure;
+
+	if (!t)
+		return NULL;
+	code = timeline_find(t, address, p->monotonic ? time : 0, &sure);
+	p->asked[sure]++;
+	return code;
+}
+
 /* What of an address makes a site; lasting: it is the same as long as the maps are. */
 static uint32_t make_site(struct places *p, struct addrspace_place at, uint64_t time, bool *lasting)
 {
 	const struct dso *d = &p->as->dso[at.dso];
-	const struct jitdump_code *code;
+	const struct jitdump_code *code = NULL;
 
 	*lasting = true;
 	switch (d->kind) {
@@ -36,12 +50,13 @@ static uint32_t make_site(struct places *p, struct addrspace_place at, uint64_t 
 		at.address = 0;
 		break;
 	case DSO_JIT:
-		if (!d->jitdump)
-			break;
-		*lasting = false; /* code at an address is another one later */
-		code = jitdump_find(d->jitdump, at.address, p->jit_clock ? time : 0);
+		*lasting = !d->jitdump && !timelines_of(&p->timelines, d->pid); /* code at an address is another one later */
+		if (d->jitdump)
+			code = jitdump_find(d->jitdump, at.address, p->jit_clock ? time : 0);
+		else if (!*lasting)
+			code = from_timeline(p, d, at.address, time);
 		if (code)
-			at = (struct addrspace_place){ d->code, (uint64_t)(uintptr_t)code };
+			at = (struct addrspace_place){ addrspace_code(p->as, at.dso), (uint64_t)(uintptr_t)code };
 		break;
 	default:
 		break;
@@ -102,7 +117,7 @@ void places_map(struct places *p, const struct perfdata_record *r, const struct 
 		const struct perfdata_info *info)
 {
 	char path[4096];
-	uint32_t jit, code;
+	uint32_t jit;
 	struct jitdump *j;
 	const char *why;
 	uint64_t bad;
@@ -126,9 +141,7 @@ void places_map(struct places *p, const struct perfdata_record *r, const struct 
 	p->jitdump = mem_grow(p->jitdump, sizeof(*p->jitdump), p->njitdumps + 1);
 	p->jitdump[p->njitdumps++] = j;
 	p->jit_clock = info->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(j);
-	code = addrspace_special(p->as, DSO_CODE, p->as->dso[jit].path);
 	p->as->dso[jit].jitdump = j;
-	p->as->dso[jit].code = code;
 }
 
 void places_free(struct places *p)
@@ -137,5 +150,6 @@ void places_free(struct places *p)
 		jitdump_close(p->jitdump[i]);
 	free(p->jitdump);
 	free(p->known);
+	timelines_close(&p->timelines);
 	*p = (struct places){ 0 };
 }

@@ -12,6 +12,7 @@
 #include "damage.h"
 #include "origin.h"
 #include "sites.h"
+#include "timelines.h"
 
 struct places {
 	struct addrspace *as;
@@ -24,6 +25,9 @@ struct places {
 	struct jitdump **jitdump;
 	size_t njitdumps;
 	struct damage damage; /* records of jitdumps, or whole files */
+	struct timelines timelines;
+	bool monotonic;  /* times are those of timelines, too */
+	uint64_t asked[TIMELINE_AMBIGUOUS + 1]; /* addresses in code of JVMs, by how sure the answer was */
 };
 
 /* The site of ip in thread t, in a mode, at a time. */

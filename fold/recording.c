@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct recording {
 	const struct recording_options *o;
@@ -277,7 +278,10 @@ static void read_records(struct recording *f, struct in *in)
 	const struct perfdata_build_id *id;
 	size_t n;
 
-	f->origin = origin_of(info, in, info->first, info->last); /* jitdumps are asked on the way */
+	f->origin = origin_of(info, in, info->first, info->last); /* jitdumps and timelines are asked on the way */
+	if (!f->o->as_perf)
+		timelines_open(&f->places.timelines, f->o->maps, &f->attic, &f->origin);
+	f->places.monotonic = info->clock == CLOCK_MONOTONIC;
 	while ((r = perfdata_next(f->data)) != NULL) {
 		if (unlikely(r->kind == PERFDATA_SAMPLE && select_needs_wall(&f->samples_options.select))) {
 			/* a pipe tells of clocks before the first sample */
@@ -468,6 +472,17 @@ static void read_pods(struct recording *f)
 	text_free(&folder);
 }
 
+static void add_timelines(struct recording_timelines *to, const struct places *p)
+{
+	to->files += p->timelines.found;
+	to->sure += p->asked[TIMELINE_SURE];
+	to->likely += p->asked[TIMELINE_LIKELY];
+	to->ambiguous += p->asked[TIMELINE_AMBIGUOUS];
+	to->unknown += p->asked[TIMELINE_NONE];
+	to->newest |= p->timelines.found && !p->monotonic;
+	damage_add(&to->damage, &p->timelines.damage);
+}
+
 static void name_and_add(struct recording *f, struct samples *p)
 {
 	struct resolve_options o = {
@@ -489,6 +504,7 @@ static void name_and_add(struct recording *f, struct samples *p)
 	free(front);
 	damage_add(&f->tally->maps, &names.maps);
 	damage_add(&f->tally->jitdumps, &f->places.damage);
+	add_timelines(&f->tally->timelines, &f->places);
 	if (names.kernel)
 		f->tally->kernel = names.kernel;
 	resolved_free(&names);
@@ -530,7 +546,7 @@ static void begin(struct recording *f, const struct in *in, struct samples *p)
 	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
 	f->cut_dso = addrspace_special(&f->as, DSO_CUT, STR(""));
 	f->places = (struct places){ .as = &f->as, .sites = &f->sites, .symfs = f->o->symfs, .attic = f->walk.attic,
-				     .addresses = f->o->samples->names.addresses };
+				     .timelines = { .dir = -1 }, .addresses = f->o->samples->names.addresses };
 	f->callchain = (struct callchain){ .places = &f->places, .to = &f->samples, .as_perf = f->o->as_perf };
 }
 

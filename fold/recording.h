@@ -25,6 +25,7 @@ struct recording_options {
 	bool as_perf, inlined; /* inlined: calls that were inlined are frames, too */
 	const char *kallsyms, *symfs;
 	const char *kept;    /* DIR of pjrecord; NULL: where the window lies */
+	const char *maps;    /* folder of pjmap's timelines; NULL: DIR/maps */
 	enum containers_by by; /* not BY_NONE: an outermost frame for each */
 	uint64_t slice_ns;   /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
 	unsigned threads;
@@ -55,6 +56,13 @@ struct recording_inlined {
 	struct damage damage; /* files */
 };
 
+/* What timelines of JVMs said of addresses in their code. */
+struct recording_timelines {
+	uint64_t files, sure, likely, ambiguous, unknown;
+	bool newest;          /* the clock of a recording is another one: names are the newest */
+	struct damage damage; /* files */
+};
+
 /* What reading found; sums over several recordings. */
 struct recording_tally {
 	uint64_t recordings;
@@ -68,6 +76,7 @@ struct recording_tally {
 	struct damage maps;  /* lines of perf maps */
 	struct damage jitdumps; /* records, or whole files */
 	struct recording_inlined inlined;
+	struct recording_timelines timelines;
 	struct slices_lost slices; /* --time-slice: losses that have a time */
 	const char *kernel;  /* why there were no names of the kernel, or NULL */
 	bool damaged, as_perf;

@@ -93,6 +93,19 @@ static uint64_t lost_without_slice(const struct result *res)
 	return all > timed ? all - timed : 0;
 }
 
+/* How sure names of Java code are. */
+static void say_timelines(const struct recording_timelines *t)
+{
+	uint64_t all = t->sure + t->likely + t->ambiguous + t->unknown;
+	double percent = all ? 100.0 / (double)all : 0;
+
+	warn("timelines of %llu JVM%s: %llu addresses in compiled code, %.2f %% between two scans (%.2f %% ambiguous), %.2f %% not seen",
+	     ull(t->files), plural(t->files), ull(all), (double)(t->likely + t->ambiguous) * percent,
+	     (double)t->ambiguous * percent, (double)t->unknown * percent);
+	if (t->newest)
+		warn("the recording's clock is not CLOCK_MONOTONIC: code of JVMs has its newest names (perf record -k CLOCK_MONOTONIC, or pjrecord)");
+}
+
 /* What only perf.data tells. */
 static void say_recording(const struct request *r, const struct result *res)
 {
@@ -124,6 +137,11 @@ static void say_recording(const struct request *r, const struct result *res)
 	if (t->jitdumps.n)
 		warn("%s; %llu record%s of jitdumps %s not used", t->jitdumps.first, ull(t->jitdumps.n), plural(t->jitdumps.n),
 		     are(t->jitdumps.n));
+	if (t->timelines.damage.n)
+		warn("%s; %llu timeline%s of JVMs %s not used, or not to the end", t->timelines.damage.first, ull(t->timelines.damage.n),
+		     plural(t->timelines.damage.n), are(t->timelines.damage.n));
+	if (t->timelines.files)
+		say_timelines(&t->timelines);
 	if (t->inlined.files + t->inlined.without)
 		warn("inlined functions: %llu file%s have debug information, %llu have none", ull(t->inlined.files),
 		     plural(t->inlined.files), ull(t->inlined.without));
@@ -179,7 +197,7 @@ static void say_missing(const struct request *r, const struct result *res)
 /* Was anything left out of the files that tell names? */
 static bool skipped_foreign(const struct recording_tally *t)
 {
-	return t->maps.n || t->jitdumps.n || t->inlined.damage.n;
+	return t->maps.n || t->jitdumps.n || t->timelines.damage.n || t->inlined.damage.n;
 }
 
 static int finish_script(const struct request *r, const struct result *res)

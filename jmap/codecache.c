@@ -9,7 +9,7 @@
 #define MOST_CODE ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
 #define MOST_BLOCKS (8u << 20)
 
-static const char gone[] = "it ended";
+const char codecache_gone[] = "it ended", codecache_early[] = "its code cache is not made yet";
 
 struct heap {
 	uint64_t low, high;       /* of its memory */
@@ -64,13 +64,13 @@ static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct
 	uint64_t array, count = 1, data = 0;
 
 	if (!memory_pointer(m, l->heaps, &array))
-		return gone;
+		return codecache_gone;
 	if (array == 0)
-		return "its code cache is not made yet";
+		return codecache_early;
 	if (l->heaps_array && (!vmlayout_read(m, array, l->array_n, &count) || !vmlayout_read(m, array, l->array_data, &data)))
 		return "its list of code heaps cannot be read";
 	if (count == 0)
-		return "its code cache is not made yet";
+		return codecache_early;
 	if (count > MOST_HEAPS)
 		return "its list of code heaps makes no sense";
 	*n = 0;
@@ -84,7 +84,7 @@ static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct
 		*n += heap[*n].map_n > 0;
 	}
 	qsort(heap, *n, sizeof(*heap), by_address);
-	return *n ? NULL : "its code cache is not made yet";
+	return *n ? NULL : codecache_early;
 }
 
 /* Addresses of where blocks begin, appended to at[]. */
@@ -185,7 +185,7 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 		return why;
 	bytes = room(c, 2, size, n + 1);
 	if (!memory_scatter(m, at, n, size, bytes))
-		return gone;
+		return codecache_gone;
 	for (size_t i = 0; i < n; i++) { /* what lies behind the end of a heap is not there */
 		const struct heap *h = heap_of(heap, nheaps, at[i]);
 

@@ -30,6 +30,9 @@ struct codecache {
 	struct { void *p; size_t cap; } room[4]; /* memory of the scan, kept for the next one */
 };
 
+/* Two of the reasons why not. */
+extern const char codecache_gone[], codecache_early[];
+
 /* All that is there now, in place of what c held. NULL, or why not: then c holds nothing. */
 const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l);
 

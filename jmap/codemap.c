@@ -109,21 +109,26 @@ static void put_hex(struct text *t, uint64_t value)
 		text_char(t, digit[--n]);
 }
 
+void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *t)
+{
+	if (hotspot) {
+		text_printf(t, "0x%016llx 0x%016llx ", (unsigned long long)begin, (unsigned long long)(end - begin));
+	} else {
+		put_hex(t, begin);
+		text_char(t, ' ');
+		put_hex(t, end - begin);
+		text_char(t, ' ');
+	}
+	put_name(t, name);
+	text_char(t, '\n');
+}
+
 void codemap_print(const struct codemap *c, bool hotspot, struct text *t)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct codemap_entry *e = &c->entry[i];
 
-		if (hotspot) {
-			text_printf(t, "0x%016llx 0x%016llx ", (unsigned long long)e->begin, (unsigned long long)(e->end - e->begin));
-		} else {
-			put_hex(t, e->begin);
-			text_char(t, ' ');
-			put_hex(t, e->end - e->begin);
-			text_char(t, ' ');
-		}
-		put_name(t, (struct str){ c->names.p + e->name, e->name_n });
-		text_char(t, '\n');
+		codemap_line(e->begin, e->end, (struct str){ c->names.p + e->name, e->name_n }, hotspot, t);
 	}
 }
 

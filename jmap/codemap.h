@@ -26,6 +26,8 @@ void codemap_free(struct codemap *c);
 /* Appends it as perf reads it: "start size name", hexadecimal; hotspot: with 0x and 16 digits, as Compiler.perfmap. Control bytes become \xNN. */
 void codemap_print(const struct codemap *c, bool hotspot, struct text *t);
 
+void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *t);
+
 /* Puts bytes into dir/name, mode 0644; durable: they survive a crash of the machine. NULL, or what failed (errno). */
 const char *codemap_put(const char *dir, const char *name, struct str bytes, bool durable);
 

@@ -136,7 +136,9 @@ struct hotspot_reason hotspot_scan(struct hotspot *h)
 	why = codecache_scan(&h->code, &h->memory, &h->layout);
 	if (!why)
 		return fine();
-	return reason(str_find_str(str_of(why), STR("not made yet")) >= 0 ? "starting" : "unreadable", "%s", why);
+	if (strcmp(why, codecache_gone) == 0)
+		return reason("gone", "%s", why);
+	return reason(strcmp(why, codecache_early) == 0 ? "starting" : "unreadable", "%s", why);
 }
 
 static bool name_compiled(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t)

@@ -20,6 +20,21 @@ static void opt_names(void *to, const char *value, const char *name)
 		die_usage("%s: '%s' is not one of java, hotspot, flamegraph", name, value);
 }
 
+static void set_interval(struct request *r, const char *value, const char *name)
+{
+	const char *at = value;
+	double seconds;
+
+	if (!opt_number(&at, 86400, &seconds) || *at || seconds < 0.01)
+		die_usage("%s: '%s' is not a number of seconds from 0.01 to 86400", name, value);
+	r->interval = (uint64_t)(seconds * 1e9);
+}
+
+static void opt_interval(void *to, const char *value, const char *name)
+{
+	set_interval(to, value, name);
+}
+
 static void take_pids(struct request *r, char **operand)
 {
 	for (; *operand; operand++) {
@@ -42,6 +57,9 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 	const struct opt opts[] = {
 		{ 'l', "list", NULL, OPT_FLAG, &r->list, NULL, "print the JVMs of this host, and why one cannot be read" },
 		{ '1', "once", NULL, OPT_FLAG, &r->once, NULL, "write a perf-PID.map for each JVM, and end" },
+		{ 'i', "interval", "SECONDS", OPT_CALL, r, opt_interval, "follow all JVMs: append what code came and went to DIR/maps" },
+		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "where maps/ is, and pjrecord's out/ (.)" },
+		{ 0, "no-perf-map", NULL, OPT_NOFLAG, &r->perf_map, NULL, "with -i: keep no perf-PID.map current" },
 		{ 0, "to", "DIR", OPT_STR, &r->to, NULL, "write the maps into DIR (/tmp, where perf looks)" },
 		{ 0, "stdout", NULL, OPT_FLAG, &r->to_stdout, NULL, "print the map of one JVM instead" },
 		{ 0, "names", "STYLE", OPT_CALL, r, opt_names, "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph" },
@@ -50,20 +68,32 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 	const struct tool tool = {
 		.name = "pjmap",
 		.does = "see what code lives where in every running JVM, without touching it",
-		.synopsis = "--once [options] [PID ...]\n       pjmap --list [PID ...]",
+		.synopsis = "-i SECONDS [options] [PID ...]\n       pjmap --once [options] [PID ...]\n       pjmap --list [PID ...]",
 		.example = "example: pjmap --list\n"
+			   "         pjmap -i 1 -d /var/lib/pj\n"
 			   "         pjmap --once && perf report\n"
 			   "         pjmap --once --stdout 4711 | grep HashMap",
 		.opts = opts,
 		.nopts = countof(opts),
 	};
 
-	*r = (struct request){ .proc = "/proc", .style = METHOD_JAVA };
-	take_pids(r, opt_parse(&tool, argc, argv));
+	char **operand;
+
+	*r = (struct request){ .proc = "/proc", .style = METHOD_JAVA, .perf_map = true, .dir = "." };
+	operand = opt_parse(&tool, argc, argv);
+	if (!r->list && !r->once && !r->to_stdout && !r->interval && operand[0] && !operand[1]) {
+		set_interval(r, operand[0], "the interval"); /* pjmap 10 */
+		operand++;
+	}
+	take_pids(r, operand);
+	if (r->interval && (r->list || r->once || r->to_stdout))
+		die_usage("-i follows JVMs; --list, --once and --stdout look once");
 	if (r->list && (r->once || r->to || r->to_stdout))
 		die_usage("--list prints JVMs, and writes no maps");
-	if (!r->list && !r->once && !r->to_stdout)
-		die_usage("give --once to write maps, or --list to see the JVMs");
+	if (!r->list && !r->once && !r->to_stdout && !r->interval)
+		die_usage("give -i SECONDS to follow JVMs, --once to write maps, or --list to see the JVMs");
+	if (!*r->dir)
+		die_usage("the name of the directory is empty");
 	if (r->to && r->to_stdout)
 		die_usage("--to and --stdout are two places for one map");
 	if (r->to_stdout && r->npids != 1)

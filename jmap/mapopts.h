@@ -9,6 +9,9 @@
 
 struct request {
 	bool list, once, to_stdout, quiet;
+	bool perf_map;     /* keep perf-PID.map current */
+	uint64_t interval; /* ns */
+	const char *dir;   /* of the timelines: DIR/maps */
 	const char *to;   /* folder of the maps */
 	const char *proc; /* /proc */
 	enum method_style style;

@@ -134,3 +134,25 @@ void methods_spell(struct text *t, const struct method_name *name, enum method_s
 		text_str(t, name->method);
 	}
 }
+
+void methods_respell(struct text *t, struct str hotspot, enum method_style style)
+{
+	struct str head = hotspot, arguments = hotspot;
+	ptrdiff_t blank, dot;
+
+	if (style != METHOD_HOTSPOT) {
+		head = str_cut(&arguments, '(');
+		blank = str_rfind(head, ' ');
+		head = str_from(head, (size_t)(blank + 1));
+	}
+	dot = style == METHOD_HOTSPOT ? -1 : str_rfind(head, '.');
+	if (dot <= 0) {
+		text_str(t, hotspot);
+		return;
+	}
+	if (style == METHOD_FLAMEGRAPH)
+		text_char(t, 'L');
+	java_class(t, str_head(head, (size_t)dot));
+	text_add(t, style == METHOD_FLAMEGRAPH ? ";::" : ".");
+	text_str(t, str_from(head, (size_t)dot + 1));
+}

@@ -26,6 +26,9 @@ enum method_style {
 	METHOD_FLAMEGRAPH, /* as perf-map-agent: Ljava/util/HashMap;::get */
 };
 
+/* The same from a name as METHOD_HOTSPOT has it. */
+void methods_respell(struct text *t, struct str hotspot, enum method_style style);
+
 /* Appends the name. */
 void methods_spell(struct text *t, const struct method_name *name, enum method_style style);
 

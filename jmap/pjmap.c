@@ -4,6 +4,7 @@
 #include "codemap.h"
 #include "containers.h"
 #include "diag.h"
+#include "follow.h"
 #include "mapopts.h"
 #include "out.h"
 
@@ -260,6 +261,11 @@ int main(int argc, char **argv)
 
 	diag_tool("pjmap");
 	mapopts_parse(&r, argc, argv);
+	if (r.interval) {
+		all = follow(&r);
+		mapopts_free(&r);
+		return all ? PJ_OK : PJ_FAILED;
+	}
 	all = find_jvms(&r, &j);
 	if (j.n == 0 && !r.npids)
 		warn("no JVM runs here that may be looked into");

@@ -1,5 +1,5 @@
 // Work MODE [SECONDS]: a JVM to be looked at. idle: compiles some thousand methods, says "ready", and rests. churn: compiles Java for ever, so that code
-// comes, and goes where the code cache is small.
+// comes, and goes where the code cache is small. burst: works all its time, and ends. burst: works all its SECONDS, and ends.
 import java.io.*;
 import java.util.*;
 import java.util.function.*;
@@ -47,7 +47,9 @@ public class Work {
     public static void main(String[] args) throws Exception {
         boolean churn = args[0].equals("churn");
         long end = System.nanoTime() + (args.length > 1 ? Long.parseLong(args[1]) : 60) * 1000000000L;
-        for (int i = 0; i < 2000; i++)
+        for (int i = 0; args[0].equals("burst") && System.nanoTime() < end; i++)
+            some(i);
+        for (int i = 0; !args[0].equals("burst") && i < 2000; i++)
             some(i);
         System.out.println("ready");
         System.out.flush();

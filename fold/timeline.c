@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "timeline.h"
+
+#include "arena.h"
+#include "jmapfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_BYTES ((uint64_t)1 << 30)
+#define MOST_STEPS 4096 /* pieces of code that may have been at one address: real ones are some few */
+
+struct piece {
+	struct jitdump_code code;       /* from: when it was seen first */
+	uint64_t end;
+	uint64_t may_from, may_until;   /* it was not there before, not behind */
+	uint64_t until;                 /* when it was seen last; UINT64_MAX: it never went */
+	uint64_t highest;               /* end of all up to this one */
+};
+
+struct timeline {
+	struct arena names;
+	struct piece *piece; /* while it is read: by number; then by start */
+	size_t n, cap;
+	size_t first, before_first; /* piece 0 of the run of pjmap that is being read, and of the one before */
+	bool resumed;               /* no scan of it was read yet */
+	struct str *name;
+	size_t nnames, names_cap;
+	uint64_t last_scan;  /* end of the last scan of the run before */
+	uint64_t bad;
+	const char *why;
+};
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------------- */
+
+static const char *take_names(struct timeline *t, struct str s)
+{
+	uint64_t count, n;
+
+	if (!jmap_get(&s, &count))
+		return "a list of names without their number";
+	for (; count; count--) {
+		if (!jmap_get(&s, &n) || n > s.n)
+			return "a name that is longer than its record";
+		if (t->nnames == t->names_cap) {
+			t->names_cap = t->names_cap ? t->names_cap * 2 : 1024;
+			t->name = mem_grow(t->name, sizeof(*t->name), t->names_cap);
+		}
+		t->name[t->nnames++] = arena_copy(&t->names, str_head(s, (size_t)n));
+		s = str_from(s, (size_t)n);
+	}
+	return s.n ? "bytes behind the last name" : NULL;
+}
+
+/* Two scans: the one before saw what is gone, and not what is new. */
+struct scan {
+	uint64_t before, before_ns, now, now_ns;
+};
+
+static const char *take_gone(struct timeline *t, struct str *s, const struct scan *scan)
+{
+	uint64_t count, number = 0;
+	int64_t delta;
+
+	if (!jmap_get(s, &count))
+		return "a scan that ends too soon";
+	for (; count; count--) {
+		struct piece *p;
+
+		if (!jmap_get_signed(s, &delta))
+			return "a scan that ends too soon";
+		number += (uint64_t)delta;
+		if (number >= t->n - t->first)
+			return "code goes that never came";
+		p = &t->piece[t->first + number];
+		p->until = scan->before;
+		p->may_until = scan->now + scan->now_ns;
+	}
+	return NULL;
+}
+
+static const char *take_new(struct timeline *t, struct str *s, const struct scan *scan)
+{
+	uint64_t count, size, kind, id = 0, level, name, begin = 0;
+	int64_t delta;
+
+	if (!jmap_get(s, &count))
+		return "a scan that ends too soon";
+	for (; count; count--) {
+		struct piece *p;
+
+		if (!jmap_get_signed(s, &delta) || !jmap_get(s, &size) || !jmap_get(s, &kind))
+			return "a scan that ends too soon";
+		if (kind == JMAP_COMPILED && (!jmap_get(s, &id) || !jmap_get(s, &level)))
+			return "a scan that ends too soon";
+		begin += (uint64_t)delta;
+		if (kind > JMAP_COMPILED || !jmap_get(s, &name) || name >= t->nnames || size > UINT64_MAX - begin)
+			return "code that makes no sense";
+		if (t->n == t->cap) {
+			t->cap = t->cap ? t->cap * 2 : 1024;
+			t->piece = mem_grow(t->piece, sizeof(*t->piece), t->cap);
+		}
+		p = &t->piece[t->n++];
+		*p = (struct piece){ .code = { .start = begin, .size = size, .from = scan->now + scan->now_ns, .index = id, .name = t->name[name] },
+				     .end = begin + size, .may_from = scan->before, .may_until = UINT64_MAX, .until = UINT64_MAX };
+	}
+	return NULL;
+}
+
+static const char *take_scan(struct timeline *t, struct str s)
+{
+	struct scan scan;
+	const char *why;
+
+	if (!jmap_get(&s, &scan.before) || !jmap_get(&s, &scan.before_ns) || !jmap_get(&s, &scan.now) || !jmap_get(&s, &scan.now_ns))
+		return "a scan that ends too soon";
+	if (scan.now < scan.before || scan.now_ns > UINT64_MAX - scan.now || scan.before_ns > UINT64_MAX - scan.before)
+		return "a scan at a time that makes no sense";
+	if (scan.before == 0)
+		scan.before = t->last_scan; /* pjmap began again: what it did not see it may have missed since */
+	for (size_t i = t->before_first; i < t->first && t->resumed; i++) {
+		if (t->piece[i].until == UINT64_MAX) { /* it was there when the run before ended */
+			t->piece[i].until = t->last_scan;
+			t->piece[i].may_until = scan.now + scan.now_ns;
+		}
+	}
+	t->resumed = false;
+	why = take_gone(t, &s, &scan);
+	if (!why)
+		why = take_new(t, &s, &scan);
+	t->last_scan = scan.now + scan.now_ns;
+	return why ? why : s.n ? "bytes behind a scan" : NULL;
+}
+
+static const char *take_end(struct timeline *t, struct str s)
+{
+	uint64_t when;
+
+	if (!jmap_get(&s, &when))
+		return "an end without a time";
+	t->last_scan = when;
+	return NULL;
+}
+
+static const char *take(struct timeline *t, struct str body)
+{
+	struct str rest = str_from(body, 1);
+
+	switch (body.p[0]) {
+	case JMAP_START:
+		if (!t->resumed)
+			t->before_first = t->first;
+		t->first = t->n;
+		t->resumed = true;
+		t->nnames = 0;
+		return NULL;
+	case JMAP_NAMES: return take_names(t, rest);
+	case JMAP_SCAN: return take_scan(t, rest);
+	case JMAP_END: return take_end(t, rest);
+	default: return NULL; /* of a later version */
+	}
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->code.start != y->code.start)
+		return x->code.start < y->code.start ? -1 : 1;
+	return (x->code.from > y->code.from) - (x->code.from < y->code.from);
+}
+
+struct timeline *timeline_parse(struct str bytes, const char **why)
+{
+	struct timeline *t = mem_alloc(sizeof(*t), 1);
+	struct str rest = bytes, body;
+	uint64_t highest = 0;
+	int got = 1;
+
+	if (!str_starts(bytes, STR(JMAP_MAGIC))) {
+		*why = "not a code timeline of pjmap";
+		free(t);
+		return NULL;
+	}
+	rest = str_from(rest, JMAP_MAGIC_BYTES);
+	while (!t->why) {
+		uint64_t at = bytes.n - rest.n;
+
+		got = jmap_next(&rest, &body);
+		if (got == 0)
+			break;
+		t->why = got < 0 ? "torn or damaged from here on" : take(t, body);
+		if (t->why)
+			t->bad = at;
+	}
+	if (t->n)
+		qsort(t->piece, t->n, sizeof(*t->piece), by_start);
+	for (size_t i = 0; i < t->n; i++) {
+		highest = t->piece[i].end > highest ? t->piece[i].end : highest;
+		t->piece[i].highest = highest;
+	}
+	return t;
+}
+
+struct timeline *timeline_open(int fd, const char **why)
+{
+	struct timeline *t = NULL;
+	struct text bytes = { 0 };
+	struct stat st;
+	ssize_t n = 1;
+
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > MOST_BYTES) {
+		*why = "larger than 1 GiB";
+		close(fd);
+		return NULL;
+	}
+	while (n > 0 && bytes.n < MOST_BYTES) { /* it may grow while it is read */
+		text_room(&bytes, 65536);
+		n = read(fd, bytes.p + bytes.n, bytes.cap - bytes.n);
+		if (n > 0)
+			bytes.n += (size_t)n;
+		else if (n < 0 && errno == EINTR)
+			n = 1;
+	}
+	close(fd);
+	if (n < 0)
+		*why = strerror(errno);
+	else
+		t = timeline_parse(text_view(&bytes), why);
+	text_free(&bytes);
+	return t;
+}
+
+void timeline_close(struct timeline *t)
+{
+	if (!t)
+		return;
+	arena_free(&t->names);
+	free(t->piece);
+	free(t->name);
+	free(t);
+}
+
+uint64_t timeline_bad(const struct timeline *t, const char **why)
+{
+	*why = t->why;
+	return t->bad;
+}
+
+size_t timeline_count(const struct timeline *t)
+{
+	return t->n;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_later(const struct piece *a, const struct piece *b)
+{
+	return !b || a->code.from > b->code.from;
+}
+
+const struct jitdump_code *timeline_find(const struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure)
+{
+	const struct piece *certain = NULL, *maybe = NULL;
+	size_t low = 0, high = t->n;
+	unsigned may = 0;
+
+	while (low < high) { /* the first that starts behind address */
+		size_t middle = low + (high - low) / 2;
+
+		if (t->piece[middle].code.start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (unsigned steps = 0; low-- > 0 && t->piece[low].highest > address && steps < MOST_STEPS; steps++) {
+		const struct piece *p = &t->piece[low];
+
+		if (address >= p->end)
+			continue;
+		if (time == 0 || (time >= p->code.from && time <= p->until)) {
+			if (is_later(p, certain))
+				certain = p;
+		} else if (time >= p->may_from && time <= p->may_until) {
+			may++;
+			if (is_later(p, maybe))
+				maybe = p;
+		}
+	}
+	*sure = certain ? TIMELINE_SURE : may > 1 ? TIMELINE_AMBIGUOUS : may ? TIMELINE_LIKELY : TIMELINE_NONE;
+	return certain ? &certain->code : maybe ? &maybe->code : NULL;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "timelines.h"
+
+#include "arena.h"
+#include "inside.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void read_boot(char boot[40])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, boot, 36);
+
+	if (fd >= 0)
+		close(fd);
+	boot[n == 36 ? 36 : 0] = 0;
+}
+
+void timelines_open(struct timelines *s, const char *maps, const struct attic *attic, const struct origin *origin)
+{
+	*s = (struct timelines){ .dir = -1, .attic = attic };
+	if (maps) {
+		s->dir = open(maps, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (s->dir < 0)
+			die_errno("cannot look into '%s'", maps);
+	} else if (attic && attic->dir >= 0) {
+		s->dir = openat(attic->dir, "maps", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (attic && attic->who->boot.n == 36)
+		snprintf(s->boot, sizeof(s->boot), "%.*s", 36, attic->who->boot.p);
+	else if (origin->boot)
+		read_boot(s->boot);
+}
+
+/* When the process began, by the only file that is there of its number; 0: none, or several. */
+static uint64_t only_start(const struct timelines *s, uint32_t pid)
+{
+	char prefix[24];
+	int fd = openat(s->dir, s->boot, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	uint64_t start = 0, one;
+	unsigned n = 0;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	snprintf(prefix, sizeof(prefix), "%u-", (unsigned)pid);
+	for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+		struct str name = str_of(e->d_name);
+
+		if (!str_starts(name, str_of(prefix)) || !str_ends(name, STR(".jmap")))
+			continue;
+		name = str_from(str_head(name, name.n - strlen(".jmap")), strlen(prefix));
+		if (str_u64(name, &one)) {
+			start = one;
+			n++;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return n == 1 ? start : 0;
+}
+
+static struct timeline *open_one(struct timelines *s, uint32_t pid)
+{
+	const struct pj_process *p = s->attic && s->attic->who->is ? recorder_process(s->attic->who, pid) : NULL;
+	uint64_t start = p ? p->start : s->attic && s->attic->who->is ? 0 : only_start(s, pid), at;
+	struct timeline *t;
+	const char *why;
+	char path[96];
+	int fd;
+
+	if (start == 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/%u-%llu.jmap", s->boot, (unsigned)pid, (unsigned long long)start);
+	fd = inside_reopen(openat(s->dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	if (fd < 0)
+		return NULL;
+	t = timeline_open(fd, &why);
+	if (!t) {
+		damage_note(&s->damage, 1, "maps/%s: %s", path, why);
+		return NULL;
+	}
+	s->found++;
+	at = timeline_bad(t, &why);
+	if (at)
+		damage_note(&s->damage, 1, "maps/%s@%llu: %s", path, (unsigned long long)at, why);
+	return t;
+}
+
+struct timeline *timelines_of(struct timelines *s, uint32_t pid)
+{
+	size_t low = 0, high = s->n;
+
+	if (s->dir < 0 || !s->boot[0])
+		return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->one[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < s->n && s->one[low].pid == pid)
+		return s->one[low].t;
+	if (s->n == s->cap) {
+		s->cap = s->cap ? s->cap * 2 : 16;
+		s->one = mem_grow(s->one, sizeof(*s->one), s->cap);
+	}
+	memmove(&s->one[low + 1], &s->one[low], (s->n - low) * sizeof(*s->one));
+	s->n++;
+	s->one[low] = (struct timelines_one){ pid, NULL };
+	return s->one[low].t = open_one(s, pid);
+}
+
+void timelines_close(struct timelines *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		timeline_close(s->one[i].t);
+	free(s->one);
+	if (s->dir >= 0)
+		close(s->dir);
+	*s = (struct timelines){ .dir = -1 };
+}

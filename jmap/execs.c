@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "execs.h"
+
+#include <errno.h>
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/netlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int execs_open(void)
+{
+	struct sockaddr_nl here = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
+	struct {
+		struct nlmsghdr head;
+		struct cn_msg message;
+		enum proc_cn_mcast_op op;
+	} __attribute__((packed)) listen = { .head = { .nlmsg_len = sizeof(listen), .nlmsg_type = NLMSG_DONE },
+					      .message = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .len = sizeof(listen.op) }, .op = PROC_CN_MCAST_LISTEN };
+	int fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR), size = 1 << 20, saved;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	if (bind(fd, (struct sockaddr *)&here, sizeof(here)) == 0 && send(fd, &listen, sizeof(listen), 0) == sizeof(listen))
+		return fd;
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+int execs_read(int fd, pid_t *pid, int most)
+{
+	char buffer[8192] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct sockaddr_nl from;
+	int n = 0;
+
+	while (n < most) {
+		socklen_t size = sizeof(from);
+		ssize_t got = recvfrom(fd, buffer, sizeof(buffer), 0, (struct sockaddr *)&from, &size);
+		struct nlmsghdr *head = (struct nlmsghdr *)buffer;
+
+		if (got < 0)
+			return errno == EAGAIN || errno == EINTR ? n : -1; /* ENOBUFS: too many for us */
+		if (from.nl_pid != 0)
+			continue; /* not the kernel's */
+		for (; NLMSG_OK(head, (size_t)got) && n < most; head = NLMSG_NEXT(head, got)) {
+			struct cn_msg *message = NLMSG_DATA(head);
+			struct proc_event event;
+
+			if (head->nlmsg_len < NLMSG_LENGTH(sizeof(*message)) + sizeof(event))
+				continue;
+			memcpy(&event, message->data, sizeof(event));
+			if (message->id.idx == CN_IDX_PROC && event.what == PROC_EVENT_EXEC)
+				pid[n++] = event.event_data.exec.process_tgid;
+		}
+	}
+	return n;
+}

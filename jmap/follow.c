@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "follow.h"
+
+#include "arena.h"
+#include "codemap.h"
+#include "diag.h"
+#include "execs.h"
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+#define SECOND (1000 * MS)
+#define YOUNG_FOR (2 * SECOND)
+#define YOUNG_EVERY (50 * MS)
+#define OFTENER 4 /* times, while code goes: an address that is used again is what names can be wrong by */
+#define LOOK_EVERYWHERE (10 * SECOND) /* at processes that were no JVM: they may have loaded one since */
+
+static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms after an exec: has it become a JVM? */
+
+struct followed {
+	struct jvm_process p;
+	struct hotspot h;
+	struct journal t;
+	bool open, told;  /* its memory; that it cannot be read */
+	uint64_t since, next;
+	uint64_t written; /* of t, when the map was last written */
+};
+
+/* A process that began a program. */
+struct candidate {
+	pid_t pid;
+	uint64_t at;
+	unsigned tries;
+};
+
+struct follower {
+	const struct request *r;
+	struct followed *one;
+	size_t n, cap;
+	struct candidate candidate[1024];
+	size_t ncandidates;
+	int execs;
+	bool failed;
+	uint64_t everywhere; /* when all processes are looked at again */
+	uint64_t seen, ended;
+};
+
+static volatile sig_atomic_t asked_to_end;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	asked_to_end = 1;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t age_ns(const struct jvm_process *p)
+{
+	struct timespec t;
+	uint64_t now, start = p->start * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	now = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+	return now > start ? now - start : 0;
+}
+
+/* ---- one JVM ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a JVM in its first second lacks may still come. */
+static void tell(struct follower *f, struct followed *j, const struct hotspot_reason *why)
+{
+	if (!j->told && now_ns() - j->since > SECOND && strcmp(why->code, "starting") != 0 && strcmp(why->code, "gone") != 0) {
+		warn("%d: %s: %s", (int)j->p.pid, why->code, why->why);
+		f->failed = f->failed || f->r->npids;
+		j->told = true;
+	}
+}
+
+/* True: its memory can be read. */
+static bool open_one(struct follower *f, struct followed *j)
+{
+	struct hotspot_reason why = hotspot_open(&j->h, &j->p);
+
+	if (!why.code) {
+		j->open = true;
+		return true;
+	}
+	hotspot_close(&j->h);
+	tell(f, j, &why);
+	return false;
+}
+
+static bool open_journal(struct follower *f, struct followed *j)
+{
+	const char *what = journal_open(&j->t, f->r->dir, &j->p, j->h.version);
+
+	if (!what)
+		return true;
+	if (!j->told)
+		warn("%d: %s '%s': %s", (int)j->p.pid, what, f->r->dir,
+		     errno == EWOULDBLOCK ? "another pjmap writes its timeline" : strerror(errno));
+	j->told = f->failed = true;
+	return false;
+}
+
+/* perf-PID.map for users of perf: what lives now. */
+static void write_map(struct follower *f, struct followed *j)
+{
+	struct text t = { 0 };
+	const char *what;
+	char name[64];
+
+	journal_map(&j->t, f->r->style, &t);
+	snprintf(name, sizeof(name), "perf-%d.map", (int)j->p.pid);
+	what = codemap_put(f->r->to ? f->r->to : "/tmp", name, text_view(&t), false);
+	if (what && !f->failed) {
+		warn("%d: %s '%s': %s", (int)j->p.pid, what, f->r->to ? f->r->to : "/tmp", strerror(errno));
+		f->failed = true;
+	}
+	j->written = j->t.written;
+	text_free(&t);
+}
+
+/* Is it still that process? */
+static bool lives(const struct jvm_process *p)
+{
+	char text[1024];
+	uint64_t start;
+	bool zombie = true;
+	int fd = openat(p->folder, "stat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && discover_stat((struct str){ text, (size_t)n }, &start, &zombie) && !zombie;
+}
+
+/* False: it is gone, or will never be readable. */
+static bool look_at_one(struct follower *f, struct followed *j, uint64_t now)
+{
+	uint64_t removed = j->t.removed;
+	const char *failed = NULL;
+	struct hotspot_reason why;
+
+	j->next = now + (now - j->since < YOUNG_FOR ? YOUNG_EVERY : f->r->interval);
+	if (!j->open && !open_one(f, j))
+		return lives(&j->p);
+	if (j->t.fd < 0 && !open_journal(f, j))
+		return lives(&j->p);
+	why = journal_scan(&j->t, &j->h, &failed);
+	if (why.code && !lives(&j->p))
+		return false;
+	if (why.code)
+		tell(f, j, &why);
+	if (j->t.removed > removed && j->next > now + f->r->interval / OFTENER)
+		j->next = now + f->r->interval / OFTENER;
+	if (failed) {
+		warn("%s: %s: %s", j->t.path, failed, strerror(errno));
+		f->failed = true;
+		journal_close(&j->t, false); /* the next one begins anew, and is whole */
+	} else if (f->r->perf_map && j->t.written != j->written) {
+		write_map(f, j);
+	}
+	return true;
+}
+
+static void let_go(struct follower *f, size_t i, bool ended)
+{
+	struct followed *j = &f->one[i];
+
+	if (!f->r->quiet && ended)
+		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)j->p.pid, (unsigned long long)j->t.added,
+		     (unsigned long long)j->t.removed, (unsigned long long)j->t.written, j->t.path);
+	journal_close(&j->t, ended);
+	if (j->open)
+		hotspot_close(&j->h);
+	jvm_process_close(&j->p);
+	f->one[i] = f->one[--f->n];
+	f->ended += ended;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_followed(const struct follower *f, const struct jvm_process *p)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->one[i].p.pid == p->pid && f->one[i].p.start == p->start)
+			return true;
+	return false;
+}
+
+/* One that was found. Takes p. */
+static bool add(void *arg, struct jvm_process *p)
+{
+	struct follower *f = arg;
+	uint64_t now = now_ns(), age = age_ns(p);
+
+	if (is_followed(f, p))
+		return false;
+	if (f->n == f->cap) {
+		f->cap = f->cap ? f->cap * 2 : 16;
+		f->one = mem_grow(f->one, sizeof(*f->one), f->cap);
+	}
+	f->one[f->n] = (struct followed){ .p = *p, .t = { .fd = -1 }, .since = now > age ? now - age : 0, .next = now };
+	f->n++;
+	f->seen++;
+	return true;
+}
+
+static void add_one(struct follower *f, pid_t pid)
+{
+	struct jvm_process p;
+
+	if (!discover_one(f->r->proc, pid, &p))
+		return;
+	if (!p.alive || (p.kind != JVM_HOTSPOT && p.kind != JVM_OPENJ9) || !add(f, &p))
+		jvm_process_close(&p);
+}
+
+static void look_everywhere(struct follower *f, uint64_t now)
+{
+	struct discovery d = discover(f->r->proc, add, f);
+
+	if (f->everywhere == 0 && d.forbidden && !f->r->quiet)
+		warn("%u of %u processes may not be looked into", d.forbidden, d.processes);
+	f->everywhere = now + (f->execs >= 0 ? LOOK_EVERYWHERE : f->r->interval);
+}
+
+static void take_execs(struct follower *f, uint64_t now)
+{
+	pid_t pid[256];
+	int n;
+
+	while ((n = execs_read(f->execs, pid, countof(pid))) > 0) {
+		for (int i = 0; i < n; i++) {
+			if (f->ncandidates == countof(f->candidate)) {
+				f->everywhere = now; /* more than can be watched one by one */
+				break;
+			}
+			f->candidate[f->ncandidates++] = (struct candidate){ pid[i], now + young_after[0] * MS, 0 };
+		}
+		if (n < (int)countof(pid))
+			break;
+	}
+	if (n < 0)
+		f->everywhere = now;
+}
+
+static void try_candidates(struct follower *f, uint64_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->ncandidates; i++) {
+		struct candidate c = f->candidate[i];
+		size_t before = f->n;
+
+		if (c.at > now) {
+			f->candidate[kept++] = c;
+			continue;
+		}
+		add_one(f, c.pid);
+		if (f->n == before && ++c.tries < countof(young_after)) {
+			c.at = now + (young_after[c.tries] - young_after[c.tries - 1]) * MS;
+			f->candidate[kept++] = c;
+		}
+	}
+	f->ncandidates = kept;
+}
+
+static uint64_t next_of(const struct follower *f)
+{
+	uint64_t next = f->r->npids ? UINT64_MAX : f->everywhere;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (f->one[i].next < next)
+			next = f->one[i].next;
+	for (size_t i = 0; i < f->ncandidates; i++)
+		if (f->candidate[i].at < next)
+			next = f->candidate[i].at;
+	return next;
+}
+
+/* Signals come only while it waits, so none is missed. */
+static void wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
+{
+	struct pollfd p = { .fd = f->execs, .events = POLLIN };
+	uint64_t now = now_ns(), ns = next <= now ? 0 : next - now;
+	struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };
+
+	if (next == UINT64_MAX)
+		t = (struct timespec){ 3600, 0 };
+	ppoll(&p, f->execs >= 0, &t, mask);
+}
+
+bool follow(const struct request *r)
+{
+	struct follower *f = mem_alloc(sizeof(*f), 1);
+	struct sigaction end = { .sa_handler = on_signal };
+	sigset_t block, mask;
+	bool good;
+
+	f->r = r;
+	sigemptyset(&block);
+	sigaddset(&block, SIGINT);
+	sigaddset(&block, SIGTERM);
+	sigprocmask(SIG_BLOCK, &block, &mask);
+	sigaction(SIGINT, &end, NULL);
+	sigaction(SIGTERM, &end, NULL);
+	f->execs = r->npids ? -1 : execs_open();
+	for (size_t i = 0; i < r->npids; i++) {
+		size_t before = f->n;
+
+		add_one(f, r->pid[i]);
+		if (f->n == before) {
+			warn("%d: no such process, or no JVM", (int)r->pid[i]);
+			f->failed = true;
+		}
+	}
+	while (!asked_to_end && (!r->npids || f->n)) {
+		uint64_t now = now_ns();
+
+		if (f->execs >= 0)
+			take_execs(f, now);
+		try_candidates(f, now);
+		if (!r->npids && now >= f->everywhere)
+			look_everywhere(f, now);
+		for (size_t i = f->n; i-- > 0;)
+			if (f->one[i].next <= now && !look_at_one(f, &f->one[i], now))
+				let_go(f, i, true);
+		wait_until(f, next_of(f), &mask);
+	}
+	while (f->n)
+		let_go(f, f->n - 1, false);
+	if (f->execs >= 0)
+		close(f->execs);
+	if (!r->quiet)
+		warn("%llu JVMs followed, %llu ended", (unsigned long long)f->seen, (unsigned long long)f->ended);
+	good = !f->failed;
+	free(f->one);
+	free(f);
+	return good;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "journal.h"
+
+#include "arena.h"
+#include "codemap.h"
+#include "jmapfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- the file ----------------------------------------------------------------------------------------------------------------- */
+
+static bool read_boot(char boot[37])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, boot, 36);
+
+	if (fd >= 0)
+		close(fd);
+	boot[36] = 0;
+	return n == 36 && strspn(boot, "0123456789abcdef-") == 36;
+}
+
+/* A folder of ours below another one; -1 and errno. */
+static int enter(int dir, const char *name)
+{
+	int fd;
+
+	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
+		return -1;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0) {
+		struct stat st;
+
+		if (fstat(fd, &st) == 0 && st.st_uid == geteuid())
+			return fd;
+		close(fd);
+		errno = EPERM; /* somebody else's: what it holds could be anything */
+	}
+	return -1;
+}
+
+static bool write_all(int fd, struct str s)
+{
+	while (s.n) {
+		ssize_t n = write(fd, s.p, s.n);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		s = str_from(s, (size_t)n);
+	}
+	return true;
+}
+
+/* How much of the file is whole; 0: nothing. */
+static off_t whole_part(int fd, off_t size)
+{
+	struct text t = { 0 };
+	struct str rest, body;
+	off_t whole = 0;
+
+	text_room(&t, (size_t)size + 1);
+	while (t.n < (size_t)size) {
+		ssize_t n = pread(fd, t.p + t.n, (size_t)size - t.n, (off_t)t.n);
+
+		if (n <= 0)
+			break;
+		t.n += (size_t)n;
+	}
+	rest = text_view(&t);
+	if (str_starts(rest, STR(JMAP_MAGIC))) {
+		rest = str_from(rest, JMAP_MAGIC_BYTES);
+		while (jmap_next(&rest, &body) > 0)
+			;
+		whole = (off_t)(t.n - rest.n);
+	}
+	text_free(&t);
+	return whole;
+}
+
+static bool begin(struct journal *t, const struct jvm_process *p, const char *boot, const char *version)
+{
+	struct text file = { 0 }, body = { 0 };
+	struct stat st;
+	off_t whole = 0;
+	bool good;
+
+	if (fstat(t->fd, &st) < 0)
+		return false;
+	if (st.st_size)
+		whole = whole_part(t->fd, st.st_size);
+	if (ftruncate(t->fd, whole) < 0 || lseek(t->fd, whole, SEEK_SET) < 0)
+		return false;
+	if (whole == 0)
+		text_str(&file, STR(JMAP_MAGIC));
+	text_char(&body, JMAP_START);
+	text_printf(&body, "boot=%s pid=%d inner=%d start=%llu version=%s", boot, (int)p->pid, (int)p->inner, (unsigned long long)p->start, version);
+	jmap_frame(&file, text_view(&body));
+	good = write_all(t->fd, text_view(&file));
+	t->written += file.n;
+	text_free(&file);
+	text_free(&body);
+	return good;
+}
+
+const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const char *version)
+{
+	char boot[37], name[64];
+	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), maps = -1, folder = -1, saved;
+
+	*t = (struct journal){ .fd = -1 };
+	if (at < 0)
+		return "cannot open";
+	if (!read_boot(boot)) {
+		close(at);
+		return "the id of this boot cannot be read, for";
+	}
+	maps = enter(at, "maps");
+	folder = maps < 0 ? -1 : enter(maps, boot);
+	snprintf(name, sizeof(name), "%d-%llu.jmap", (int)p->pid, (unsigned long long)p->start);
+	snprintf(t->path, sizeof(t->path), "%.350s/maps/%s/%s", dir, boot, name);
+	t->fd = folder < 0 ? -1 : openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (t->fd >= 0 && (flock(t->fd, LOCK_EX | LOCK_NB) < 0 || !begin(t, p, boot, version))) {
+		saved = errno;
+		close(t->fd);
+		t->fd = -1;
+		errno = saved;
+	}
+	saved = errno;
+	close(at);
+	if (maps >= 0)
+		close(maps);
+	if (folder >= 0)
+		close(folder);
+	errno = saved;
+	return t->fd < 0 ? "cannot write into" : NULL;
+}
+
+/* ---- a scan ------------------------------------------------------------------------------------------------------------------- */
+
+/* What changed, while it is put together. */
+struct change {
+	struct text names, gone, come, text;
+	uint64_t nnames, ngone, ncome, last_gone, last_begin;
+};
+
+static bool is_same(const struct blob *a, const struct blob *b)
+{
+	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id &&
+	       a->name == b->name;
+}
+
+static uint32_t name_id(struct journal *t, struct change *c, struct str name)
+{
+	uint32_t known = t->names.n, id = intern(&t->names, name);
+
+	if (id > known) {
+		jmap_number(&c->names, name.n);
+		text_str(&c->names, name);
+		c->nnames++;
+	}
+	return id;
+}
+
+static void put_gone(struct change *c, uint64_t serial)
+{
+	jmap_signed(&c->gone, (int64_t)(serial - c->last_gone));
+	c->last_gone = serial;
+	c->ngone++;
+}
+
+static void put_come(struct change *c, const struct blob *b, uint32_t name)
+{
+	jmap_signed(&c->come, (int64_t)(b->begin - c->last_begin));
+	jmap_number(&c->come, b->end - b->begin);
+	jmap_number(&c->come, b->compiled ? JMAP_COMPILED : JMAP_STUB);
+	if (b->compiled) {
+		jmap_number(&c->come, b->compile_id);
+		jmap_number(&c->come, (uint64_t)(b->level < 0 ? 0 : b->level));
+	}
+	jmap_number(&c->come, name - 1);
+	c->last_begin = b->begin;
+	c->ncome++;
+}
+
+/* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. */
+static void compare(struct journal *t, struct hotspot *h, struct change *c)
+{
+	struct codecache *now = &h->code;
+	struct blob *live = mem_grow(NULL, sizeof(*live), now->n + 1);
+	uint64_t *serial = mem_grow(NULL, sizeof(*serial), now->n + 1);
+	uint32_t *name = mem_grow(NULL, sizeof(*name), now->n + 1);
+	size_t i = 0, n = 0;
+
+	for (size_t j = 0; j < now->n; j++) {
+		const struct blob *b = &now->blob[j];
+
+		while (i < t->nlive && t->live[i].address < b->address)
+			put_gone(c, t->serial[i++]);
+		if (i < t->nlive && is_same(&t->live[i], b)) {
+			live[n] = *b;
+			name[n] = t->name[i];
+			serial[n++] = t->serial[i++];
+			continue;
+		}
+		if (i < t->nlive && t->live[i].address == b->address)
+			put_gone(c, t->serial[i++]);
+		c->text.n = 0;
+		if (!hotspot_name(h, b, METHOD_HOTSPOT, &c->text) || !codecache_same(&h->memory, &h->layout, b)) {
+			t->left_out++;
+			continue;
+		}
+		name[n] = name_id(t, c, text_view(&c->text));
+		put_come(c, b, name[n]);
+		live[n] = *b;
+		serial[n++] = t->next_serial++;
+	}
+	while (i < t->nlive)
+		put_gone(c, t->serial[i++]);
+	free(t->live);
+	free(t->serial);
+	free(t->name);
+	t->name = name;
+	t->live = live;
+	t->serial = serial;
+	t->nlive = n;
+}
+
+static bool append(struct journal *t, const struct change *c, uint64_t began, uint64_t took)
+{
+	struct text file = { 0 }, body = { 0 };
+	bool good;
+
+	if (c->nnames) {
+		text_char(&body, JMAP_NAMES);
+		jmap_number(&body, c->nnames);
+		text_str(&body, text_view(&c->names));
+		jmap_frame(&file, text_view(&body));
+		body.n = 0;
+	}
+	text_char(&body, JMAP_SCAN);
+	jmap_number(&body, t->before);
+	jmap_number(&body, t->before_ns);
+	jmap_number(&body, began);
+	jmap_number(&body, took);
+	jmap_number(&body, c->ngone);
+	text_str(&body, text_view(&c->gone));
+	jmap_number(&body, c->ncome);
+	text_str(&body, text_view(&c->come));
+	jmap_frame(&file, text_view(&body));
+	good = write_all(t->fd, text_view(&file));
+	t->written += file.n;
+	text_free(&file);
+	text_free(&body);
+	return good;
+}
+
+struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed)
+{
+	struct change c = { 0 };
+	uint64_t began = now_ns(), took;
+	struct hotspot_reason r = hotspot_scan(h);
+
+	*failed = NULL;
+	if (r.code)
+		return r;
+	compare(t, h, &c);
+	took = now_ns() - began;
+	t->added += c.ncome;
+	t->removed += c.ngone;
+	if (c.ncome + c.ngone && !append(t, &c, began, took))
+		*failed = "cannot write into";
+	t->before = began;
+	t->before_ns = took;
+	text_free(&c.names);
+	text_free(&c.gone);
+	text_free(&c.come);
+	text_free(&c.text);
+	return r;
+}
+
+void journal_map(const struct journal *t, enum method_style style, struct text *text)
+{
+	struct text name = { 0 };
+
+	for (size_t i = 0; i < t->nlive; i++) {
+		struct str known = intern_str(&t->names, t->name[i]);
+
+		name.n = 0;
+		if (t->live[i].compiled)
+			methods_respell(&name, known, style);
+		else
+			text_str(&name, known);
+		codemap_line(t->live[i].begin, t->live[i].end, text_view(&name), style == METHOD_HOTSPOT, text);
+	}
+	text_free(&name);
+}
+
+void journal_close(struct journal *t, bool ended)
+{
+	struct text file = { 0 }, body = { 0 };
+
+	if (t->fd >= 0 && ended) {
+		text_char(&body, JMAP_END);
+		jmap_number(&body, t->before + t->before_ns);
+		jmap_frame(&file, text_view(&body));
+		write_all(t->fd, text_view(&file)); /* without it all is known but that it ended */
+	}
+	if (t->fd >= 0)
+		close(t->fd);
+	text_free(&file);
+	text_free(&body);
+	intern_free(&t->names);
+	free(t->live);
+	free(t->serial);
+	free(t->name);
+	*t = (struct journal){ .fd = -1 };
+}
