@@ -25,6 +25,7 @@ struct jit {
 	uint64_t since, look, alive, seen; /* ns: first seen, next looks, last told of */
 	struct jitcopy map, dump;
 	bool refused;                      /* was counted as untrusted since it was seen last */
+	bool no_room;                      /* and as not written */
 	bool map_counted, dump_counted;
 };
 
@@ -96,16 +97,19 @@ static void copy_name(const struct jit *p, const char *kind, char name[64])
 
 /* ---- one process ---------------------------------------------------------------------------------------------------------- */
 
-static void count(struct jits *j, enum jitcopy_why why)
+/* A disk may have room again: it is tried on, and counted once for each time that the process is seen. */
+static void count(struct jits *j, struct jit *p, enum jitcopy_why why)
 {
 	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE, [JITCOPY_NO_TEXT] = JITS_UNTRUSTED, [JITCOPY_DISK] = JITS_DISK };
 
-	if (why != JITCOPY_OK)
-		j->count[event[why]]++;
+	if (why == JITCOPY_OK || (why == JITCOPY_DISK && p->no_room))
+		return;
+	p->no_room = p->no_room || why == JITCOPY_DISK;
+	j->count[event[why]]++;
 }
 
 /* False: there was nothing new. */
-static bool copy(struct jits *j, struct jitcopy *c, bool *counted)
+static bool copy(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted)
 {
 	uint64_t bytes = 0;
 	int folder;
@@ -114,11 +118,10 @@ static bool copy(struct jits *j, struct jitcopy *c, bool *counted)
 		return false;
 	folder = keepdir_jit(j->dir);
 	if (folder < 0 || !keepdir_room(j->dir, 0)) {
-		j->count[JITS_DISK]++;
-		c->ended = true;
+		count(j, p, JITCOPY_DISK);
 		return false;
 	}
-	count(j, jitcopy_go_on(c, folder, &j->limits, &bytes));
+	count(j, p, jitcopy_go_on(c, folder, &j->limits, &bytes));
 	j->dir->bytes += bytes;
 	if (bytes && !*counted) {
 		*counted = true;
@@ -166,9 +169,9 @@ static void finish(struct jits *j, size_t i, uint64_t now)
 	enter(j, p->mount_ns);
 	p->look = 0;
 	look_for_map(j, p, now);
-	for (unsigned n = 0; n < LAST_STEPS && copy(j, &p->map, &p->map_counted); n++)
+	for (unsigned n = 0; n < LAST_STEPS && copy(j, p, &p->map, &p->map_counted); n++)
 		;
-	for (unsigned n = 0; n < LAST_STEPS && copy(j, &p->dump, &p->dump_counted); n++)
+	for (unsigned n = 0; n < LAST_STEPS && copy(j, p, &p->dump, &p->dump_counted); n++)
 		;
 	enter(j, 0);
 	free_jit(p);
@@ -249,11 +252,11 @@ void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, u
 
 	if (!p)
 		return;
-	p->refused = false;
+	p->refused = p->no_room = false;
 	touch(j, p);
 	enter(j, mount_ns);
 	look_for_map(j, p, now);
-	copy(j, &p->map, &p->map_counted);
+	copy(j, p, &p->map, &p->map_counted);
 	enter(j, 0);
 }
 
@@ -280,7 +283,7 @@ void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, 
 	if (folder >= 0) {
 		copy_name(p, "dump", name);
 		jitcopy_open(&p->dump, JITCOPY_DUMP, fd, folder, name);
-		copy(j, &p->dump, &p->dump_counted);
+		copy(j, p, &p->dump, &p->dump_counted);
 	} else if (fd >= 0) {
 		close(fd);
 	}
@@ -302,8 +305,8 @@ void jits_tick(struct jits *j, uint64_t now)
 
 		enter(j, p->mount_ns);
 		look_for_map(j, p, now);
-		copy(j, &p->map, &p->map_counted);
-		copy(j, &p->dump, &p->dump_counted);
+		copy(j, p, &p->map, &p->map_counted);
+		copy(j, p, &p->dump, &p->dump_counted);
 		enter(j, 0);
 		if (now >= p->alive && !foreign_lives(p->process)) {
 			finish(j, i, now);

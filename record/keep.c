@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -91,7 +92,8 @@ static bool start_keeper(struct keep *k)
 	struct keep_shared *s = k->shared;
 	int wake[2];
 
-	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
+	/* no pipe: who writes into that of a keeper that died is ended by SIGPIPE */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) < 0)
 		return false;
 	atomic_store(&s->busy_since, 0);
 	atomic_store(&s->tail, atomic_load(&s->head));
@@ -219,14 +221,21 @@ struct keep *keep_start(const struct keep_options *o, const char **why)
 
 /* ---- telling ------------------------------------------------------------------------------------------------------------------ */
 
+/* It is full: it will wake. It died: keep_tick sees to that. */
+static void wake_keeper(struct keep *k)
+{
+	if (k->wake >= 0 && send(k->wake, "", 1, MSG_NOSIGNAL) < 0)
+		return;
+}
+
 static void put(struct keep *k, struct keep_message *m, struct str path)
 {
 	if (!k->keeper || !keepring_put(k->shared, m, path)) {
 		k->dropped++;
 		return;
 	}
-	if (atomic_exchange(&k->shared->sleeping, 0) && write(k->wake, "", 1) < 0)
-		return; /* full: it will wake */
+	if (atomic_exchange(&k->shared->sleeping, 0))
+		wake_keeper(k);
 }
 
 /* Was it told in this window? */
@@ -455,8 +464,7 @@ struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
 	bool ended = !k->keeper;
 
 	atomic_store(&k->shared->stop, 1);
-	if (k->keeper && write(k->wake, "", 1) < 0)
-		ended = false; /* full: it will see */
+	wake_keeper(k);
 	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && now_ns() < until)
 		nanosleep(&pause, NULL);
 	if (!ended) {

@@ -24,7 +24,7 @@
 #define SLACK_FULL (SECOND_NS / 500) /* and where rings fill faster */
 #define DRAIN_MS 500
 #define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
-#define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs */
+#define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs and the keeper */
 
 struct session {
 	struct session_options o;
@@ -663,6 +663,21 @@ static bool complete(const struct session *s)
 	return s->o.count && s->done >= s->o.count;
 }
 
+/* At what changes now and then: CPUs, and whether the keeper is well. */
+static void look(struct session *s, uint64_t now)
+{
+	bool on_cpus = s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS;
+
+	if (on_cpus && sources_follow_cpus(s->sources, drain_all, s) && s->offcpu) { /* who ran there was not seen */
+		offcpu_doubt(s->offcpu, s->looked);
+		offcpu_sure(s->offcpu);
+	}
+	if (s->o.keep)
+		keep_tick(s->o.keep);
+	s->looked = now;
+	s->npoll = 0;
+}
+
 bool session_step(struct session *s, int ms)
 {
 	uint64_t now;
@@ -673,14 +688,8 @@ bool session_step(struct session *s, int ms)
 	if (s->lost_state)
 		mend_state(s);
 	processes_forget(s->processes, now - SLACK - KEPT_NS);
-	if (now - s->looked > LOOK_NS && s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS) {
-		if (sources_follow_cpus(s->sources, drain_all, s) && s->offcpu) { /* who ran there was not seen */
-			offcpu_doubt(s->offcpu, s->looked);
-			offcpu_sure(s->offcpu);
-		}
-		s->looked = now;
-		s->npoll = 0;
-	}
+	if (now - s->looked > LOOK_NS)
+		look(s, now);
 	if (complete(s))
 		return false;
 	return s->o.windows || !s->open || !s->chunk.error;

@@ -24,11 +24,10 @@ trap 'kill $load 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$sc
 # until SECONDS COMMAND...: true as soon as the command is
 until_()
 {
-	tries=$(($1 * 20))
+	deadline=$(($(date +%s) + $1))
 	shift
-	while [ "$tries" -gt 0 ]; do
+	while [ "$(date +%s)" -le "$deadline" ]; do
 		if "$@" >/dev/null 2>&1; then return 0; fi
-		tries=$((tries - 1))
 		sleep 0.05
 	done
 	return 1
@@ -65,7 +64,7 @@ total()
 keepers()
 {
 	for p in /proc/[0-9]*; do
-		if [ "$(cat "$p/comm" 2>/dev/null)" = pjrecord-keeper ] && [ "$(readlink "$p/cwd")" = "$scratch" ]; then echo "$p"; fi
+		if [ "$(cat "$p/comm" 2>/dev/null)" = pjrecord-keeper ] && [ "$(readlink "$p/cwd")" = "$scratch" ]; then echo "${p#/proc/}"; fi
 	done
 }
 
@@ -154,6 +153,23 @@ wait "$pid"
 is "SIGTERM finishes the window: status" $? 0
 ok "  and the file" whole stopped/out/*.data
 is "  its path" "$(cat stopped.out)" "$(ls stopped/out/*.data)"
+
+# ---- a keeper that dies
+
+pjrecord -a -w 600 -d keeps >keeps.out 2>keeps.err &
+pid=$!
+until_ 20 sh -c 'ls keeps/symbols/kallsyms-*'
+keeper=$(keepers)
+kill -9 "$keeper"
+another()
+{
+	new=$(keepers)
+	[ -n "$new" ] && [ "$new" != "$keeper" ]
+}
+ok "a keeper that dies is replaced long before the window ends" until_ 60 another
+kill -TERM "$pid"
+wait "$pid"
+ok "  which is said" grep -q '1 crashed' keeps.err
 
 # ---- a full disk
 

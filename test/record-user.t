@@ -21,11 +21,10 @@ pid='' burner=''
 # until SECONDS COMMAND...: true as soon as the command is
 until_()
 {
-	tries=$(($1 * 20))
+	deadline=$(($(date +%s) + $1))
 	shift
-	while [ "$tries" -gt 0 ]; do
+	while [ "$(date +%s)" -le "$deadline" ]; do
 		if "$@" >/dev/null 2>&1; then return 0; fi
-		tries=$((tries - 1))
 		sleep 0.05
 	done
 	return 1
