@@ -31,6 +31,12 @@ void mem_keep(void);
 void *mem_alloc(size_t size, size_t count);               /* zeroed */
 void *mem_grow(void *p, size_t size, size_t count);       /* realloc to size * count */
 
+/* The same for an array of n that gets one more: moved only when n is a power of two. */
+static inline void *mem_more(void *p, size_t size, size_t n)
+{
+	return n & (n - 1) ? p : mem_grow(p, size, n ? 2 * n : 1);
+}
+
 /* For large buffers that are written as a whole: asks for huge pages, as a fault costs more than a page's bytes. To be freed with free. */
 #define MEM_HUGE ((size_t)2 << 20)
 void *mem_huge(size_t size); /* a multiple of MEM_HUGE; not zeroed */

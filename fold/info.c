@@ -35,7 +35,7 @@ static void count_process(struct counts *c, const struct perfdata_record *r)
 	uint32_t before = c->keys.n, id = intern(&c->keys, (struct str){ (const char *)key, sizeof(key) });
 
 	if (id > before) {
-		c->process = mem_grow(c->process, sizeof(*c->process), id);
+		c->process = mem_more(c->process, sizeof(*c->process), before);
 		c->process[id - 1] = (struct process){ key[0], key[1], 0 };
 	}
 	c->process[id - 1].samples++;

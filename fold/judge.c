@@ -16,7 +16,7 @@ static struct recording_missing *missing_of(struct recording_tally *t, struct st
 	if (id > before) {
 		struct str kept = intern_str(&t->missing_keys, id);
 
-		t->missing = mem_grow(t->missing, sizeof(*t->missing), id);
+		t->missing = mem_more(t->missing, sizeof(*t->missing), before);
 		t->missing[id - 1] = (struct recording_missing){ str_from(kept, strlen(why) + 1), why, 0 };
 	}
 	return &t->missing[id - 1];
@@ -27,7 +27,7 @@ static struct recording_quality *quality_of(struct recording_tally *t, struct st
 	uint32_t before = t->quality_keys.n, id = intern(&t->quality_keys, name);
 
 	if (id > before) {
-		t->quality = mem_grow(t->quality, sizeof(*t->quality), id);
+		t->quality = mem_more(t->quality, sizeof(*t->quality), before);
 		t->quality[id - 1] = (struct recording_quality){ .name = intern_str(&t->quality_keys, id) };
 	}
 	return &t->quality[id - 1];

@@ -138,7 +138,7 @@ void places_map(struct places *p, const struct perfdata_record *r, const struct 
 	}
 	bad = jitdump_bad(j, &why);
 	damage_note(&p->damage, bad, "%.160s@%llu: %s", path, (unsigned long long)jitdump_first_bad(j), why);
-	p->jitdump = mem_grow(p->jitdump, sizeof(*p->jitdump), p->njitdumps + 1);
+	p->jitdump = mem_more(p->jitdump, sizeof(*p->jitdump), p->njitdumps);
 	p->jitdump[p->njitdumps++] = j;
 	p->jit_clock = info->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(j);
 	p->as->dso[jit].jitdump = j;
