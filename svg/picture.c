@@ -196,9 +196,12 @@ static void put_scale(struct picture *p, const struct look *look, const struct c
 	if (c->gone_sum)
 		text_add(t, MIDDOT "right: only before");
 	if (c->unsure_sum) {
+		struct text gone = { 0 }; /* (a unit is what somebody wrote) */
+		bars_weight(&gone, look, c->unsure_sum);
 		text_add(t, MIDDOT);
-		bars_weight(t, look, c->unsure_sum);
+		xml_text(t, text_view(&gone));
 		text_add(t, " in stacks that are gone, but moved or too few to judge");
+		text_free(&gone);
 	}
 	text_add(t, "</tspan></text>");
 }

@@ -36,9 +36,12 @@ inert()
 }
 
 echo 'main;work 5' >harmless.folded
+printf '# pj unit=%%3Cscript%%3Ealert(1)%%3C/script%%3E\nmain;work 900 500\nmain;old 1 0\n' >gone.folded # too few to judge: told in the scale
 pjsvg harmless.folded -o harmless.svg
 scripts=$(count '//*[local-name()="script"]' harmless.svg)
 ok 'a harmless picture' inert harmless.svg
+pjsvg gone.folded >out.svg
+ok 'a hostile unit in the header of a difference' inert out.svg
 
 for f in "$top"/test/attack/*.folded; do
 	hostile=$(basename "$f" .folded)
@@ -58,6 +61,8 @@ for f in "$top"/test/attack/*.folded; do
 	ok "options: $(basename "$f" .folded)" inert out.svg
 	pjsvg --base "$text" --base main --palette-map "$(printf %s "$text" | tr / _ | cut -c1-200 | head -n 1)x" harmless.folded >out.svg 2>err
 	ok "names of frames and files: $(basename "$f" .folded)" inert out.svg
+	pjsvg --title "$text" --subtitle "$text" --notes "$text" --countname "$text" --nametype "$text" gone.folded >out.svg
+	ok "options of a difference: $(basename "$f" .folded)" inert out.svg
 	pjsvg --base "$text" harmless.folded >out.svg 2>>err
 	pjsvg --nameattr "$text" harmless.folded 2>>err
 	pjsvg --unpack "$text" 2>>err
@@ -79,6 +84,9 @@ for f in "$top"/test/attack/*.folded; do
 	pjsvg --palette-map map "$f" >out.svg 2>err
 	ok "palette: $hostile" inert out.svg
 	ok "palette: $hostile: messages" not env LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' err
+	LC_ALL=C sed 's/ [0-9]*$/ 7 5/' "$f" >both.folded
+	pjsvg both.folded >out.svg 2>/dev/null
+	ok "names: $hostile, a difference" inert out.svg
 	for how in --reverse --flamechart '--base main'; do
 		# shellcheck disable=SC2086
 		pjsvg $how "$f" >out.svg 2>/dev/null
