@@ -62,6 +62,65 @@ if "$perf" --version >/dev/null 2>&1; then
 fi
 rm -rf "$tmp/gap" "$tmp"/loop*.data
 
+# ---- what is known of the loads
+
+"$bin/pjrecord" -q -F 999 -o "$tmp/one.data" -- "$tmp/burn" shares 10
+error=$("$bin/pjfold" -q "$tmp/one.data" 2>/dev/null | awk '
+	{ n = $NF; for (i = split($0, f, /[; ]/); i > 0; i--) if (f[i] ~ /^(fifty|thirty|twenty)$/) { c[f[i]] += n; t += n; break } }
+	END { want["fifty"] = 50; want["thirty"] = 30; want["twenty"] = 20
+		for (k in want) { d = 100 * c[k] / (t ? t : 1) - want[k]; d = d < 0 ? -d : d; if (d > most) most = d }
+		printf "%.2f", most }')
+row "pjrecord: functions that burn 50, 30 and 20 %, 10 s, 999 Hz" "$error points off at most" "<= 1.5" "$error <= 1.5"
+
+# by_process FILE [FROM TO]: "PID SAMPLES ALL", the idle task left out
+by_process()
+{
+	"$dump" "$1" | awk -v from="${2:-0}" -v to="${3:-9e18}" '/^SAMPLE/ && $3 >= from && $3 <= to { split($2, p, "/"); if (p[1] > 0) { c[p[1]]++; n++ } }
+		END { for (k in c) print k, c[k], n }' | sort
+}
+if "$perf" --version >/dev/null 2>&1; then
+	for ((i = 0; i < 3; i++)); do "$tmp/burn" spin 20 & done
+	"$perf" record -q -k CLOCK_MONOTONIC -F 999 -e cpu-clock -a -g -o "$tmp/theirs.data" -- sleep 13 >/dev/null 2>&1 &
+	theirs=$!
+	sleep 1.5
+	window=$("$bin/pjrecord" -q -F 999 -e cpu-clock -w 10 -n 1 -d "$tmp/beside" 2>/dev/null)
+	wait $theirs
+	by_process "$window" >"$tmp/ours.shares"
+	# shellcheck disable=SC2046 # two numbers
+	by_process "$tmp/theirs.data" $("$dump" "$window" | awk '/^SAMPLE/ { if (!from) from = $3; to = $3 } END { print from, to }') >"$tmp/theirs.shares"
+	error=$(join "$tmp/theirs.shares" "$tmp/ours.shares" | awk '{ d = 100 * $2 / $3 - 100 * $4 / $5; d = d < 0 ? -d : d; if (d > most) most = d; n++ } END { printf "%.2f", (n > 2) ? most : 100 }')
+	row "  shares of processes beside perf record, 10 s, 999 Hz" "$error points apart at most" "<= 1" "$error <= 1"
+	wait
+	rm -rf "$tmp/beside" "$tmp/theirs.data"
+fi
+
+"$bin/pjrecord" -q -F 999 -w 2 -d "$tmp/storm" >"$tmp/windows" 2>/dev/null &
+recorder=$!
+sleep 1
+made=$("$tmp/burn" storm 20 500)
+sleep 1
+kill -INT $recorder
+wait $recorder
+read -r samples unnamed < <(while read -r w; do "$dump" "$w"; done <"$tmp/windows" |
+	awk '/^COMM/ { split($2, p, "/"); comm[p[2]] = 1 } /^SAMPLE/ { split($2, p, "/"); n++; if (!(p[2] in comm) && p[1] != -1) bad++ } END { print n + 0, bad + 0 }')
+row "  $((made / 20)) processes a second: samples without a name" "$unnamed of $samples" "0" "$unnamed == 0 && $samples > 1000"
+rm -rf "$tmp/storm" "$tmp/one.data"
+
+cc -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -pthread -o "$tmp/waits" test/record/waits.c || exit 1
+"$bin/pjrecord" -q -F 999 --off-cpu -o "$tmp/waits.data" -- "$tmp/waits" 10 >"$tmp/truth"
+for event in offcpu-time offcpu-time-preempted cpu-clock; do
+	"$bin/pjfold" -q --only event=$event,comm=waits "$tmp/waits.data" 2>/dev/null | sed "s/^/$event /"
+done >"$tmp/times"
+read -r error sum < <(awk 'FNR == NR { want[$1] = $2; next }
+	{ ns = $NF * ($1 == "cpu-clock" ? 1e9 / 999 : 1); all += ns
+		for (f in want) if (index($0, ";" f ";") || index($0, ";" f " ")) got[f] += ns }
+	END { n = split("wait_sleep wait_pipe wait_lock wait_forever", name, " ")
+		for (i = 1; i <= n; i++) { d = 100 * got[name[i]] / want[name[i]] - 100; d = d < 0 ? -d : d; if (d > most) most = d }
+		d = 100 * all / want["threads"] - 100; printf "%.2f %.2f\n", most, d < 0 ? -d : d }' "$tmp/truth" "$tmp/times")
+row "pjrecord --off-cpu: sleep, pipe, lock, still blocked, 10 s" "$error % off at most" "<= 3 %" "$error <= 3"
+row "  on and off the CPU against threads times wall" "$sum % off" "<= 3 %" "$sum <= 3"
+rm -f "$tmp/waits.data"
+
 # ---- what it costs beside 1500 processes
 
 # steady HZ SECS: pjrecord beside them; $share of one CPU, $own and $rings in kB, and $window, a complete one
