@@ -330,8 +330,9 @@ void chunk_flush(struct chunk *c)
 	c->records = 0;
 	write_out(c);
 	size = c->written - c->data;
-	if (!c->pipe)
+	if (!c->pipe && size != c->told)
 		patch(c, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
+	c->told = size;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */
