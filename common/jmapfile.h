@@ -20,6 +20,7 @@ enum jmap_tag {
 	JMAP_START = 'J', /* text key=value ...: numbers of names and code begin at 0 again, nothing is live */
 	JMAP_NAMES = 'N', /* count, then (length, bytes) each: the next names */
 	JMAP_SCAN = 'T',  /* time and duration of the scan before, then of this one; code that is gone, code that is new; see pj-jmap(5) */
+	JMAP_INLINED = 'I', /* number of a piece of code, its tree of inlined calls, and which addresses belong to which; see pj-jmap(5) */
 	JMAP_END = 'E',   /* time of the last scan, when the process was seen no more */
 };
 

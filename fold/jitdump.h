@@ -18,6 +18,7 @@ struct jitdump_code {
 	uint64_t from;     /* time in ns at which it begins to hold */
 	uint64_t index;    /* of the code, as the JIT counts */
 	struct str name;   /* lives as long as the jitdump */
+	struct str inlined; /* calls that were inlined here, outermost first, NUL between; of timelines only */
 	struct str unwind; /* .eh_frame of it, or empty */
 	uint32_t line;     /* of the first debug entry, 0: none; file */
 	struct str file;

@@ -23,7 +23,7 @@ struct place_known {
 /* Code of a JVM that pjmap followed; NULL: it was not followed, or there was no code as far as it saw. */
 static const struct jitdump_code *from_timeline(struct places *p, const struct dso *d, uint64_t address, uint64_t time)
 {
-	const struct timeline *t = timelines_of(&p->timelines, d->pid);
+	struct timeline *t = timelines_of(&p->timelines, d->pid);
 	const struct jitdump_code *code;
 	enum timeline_sure sure;
 

@@ -425,6 +425,8 @@ static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, 
 		f.address.p = address;
 		f.address.n = (size_t)snprintf(address, sizeof(address), "%llx", (unsigned long long)s->address);
 	}
+	if (d->kind == DSO_CODE && ((const struct jitdump_code *)(uintptr_t)s->address)->inlined.n)
+		return intern(&w->made, with_inlined(w, f, ((const struct jitdump_code *)(uintptr_t)s->address)->inlined));
 	if (inlined)
 		return intern(&w->made, with_inlined(w, f, intern_str(&w->raw, inlined)));
 	return intern(&w->made, names_make(&w->names, f));

@@ -12,12 +12,27 @@
 #define MOST_BYTES ((uint64_t)1 << 30)
 #define MOST_STEPS 4096 /* pieces of code that may have been at one address: real ones are some few */
 
+/* Which calls were inlined in a piece: a tree, 0 is the method itself, and which addresses belong to which. */
+struct inlined {
+	uint32_t n, nruns;
+	struct inlined_node {
+		uint32_t parent, name;         /* name: in the timeline's names of that run */
+		struct jitdump_code *code;     /* made when it is asked for */
+	} *node;                               /* from 1 */
+	struct inlined_run {
+		uint64_t end;                  /* offset, included */
+		uint32_t node;
+	} *run;
+	const struct str *names;
+};
+
 struct piece {
 	struct jitdump_code code;       /* from: when it was seen first */
 	uint64_t end;
 	uint64_t may_from, may_until;   /* it was not there before, not behind */
 	uint64_t until;                 /* when it was seen last; UINT64_MAX: it never went */
 	uint64_t highest;               /* end of all up to this one */
+	struct inlined *inlined;        /* NULL: nothing is told */
 };
 
 struct timeline {
@@ -26,8 +41,10 @@ struct timeline {
 	size_t n, cap;
 	size_t first, before_first; /* piece 0 of the run of pjmap that is being read, and of the one before */
 	bool resumed;               /* no scan of it was read yet */
-	struct str *name;
+	struct str *name;    /* of this run */
 	size_t nnames, names_cap;
+	struct str **former; /* of the runs before */
+	size_t nformer, named; /* pieces before this one know their names */
 	uint64_t last_scan;  /* end of the last scan of the run before */
 	uint64_t bad;
 	const char *why;
@@ -134,6 +151,35 @@ static const char *take_scan(struct timeline *t, struct str s)
 	return why ? why : s.n ? "bytes behind a scan" : NULL;
 }
 
+/* Numbers are bounded by the bytes that tell them. */
+static const char *take_inlined(struct timeline *t, struct str s)
+{
+	struct inlined *in = arena_new(&t->names, struct inlined, 1);
+	uint64_t number, n, nruns, parent, name, delta, node, end = 0;
+
+	if (!jmap_get(&s, &number) || number >= t->n - t->first || !jmap_get(&s, &n) || n > s.n / 2)
+		return "inlined calls of code that never came, or too many";
+	in->n = (uint32_t)n + 1;
+	in->node = arena_new(&t->names, struct inlined_node, n + 1);
+	for (uint64_t i = 1; i <= n; i++) {
+		if (!jmap_get(&s, &parent) || parent >= i || !jmap_get(&s, &name) || name >= t->nnames)
+			return "inlined calls that make no sense";
+		in->node[i] = (struct inlined_node){ (uint32_t)parent, (uint32_t)name, NULL };
+	}
+	if (!jmap_get(&s, &nruns) || nruns > s.n / 2)
+		return "inlined calls that make no sense";
+	in->nruns = (uint32_t)nruns;
+	in->run = arena_new(&t->names, struct inlined_run, nruns + 1);
+	for (uint64_t i = 0; i < nruns; i++) {
+		if (!jmap_get(&s, &delta) || delta > UINT64_MAX - end || !jmap_get(&s, &node) || node > n)
+			return "inlined calls that make no sense";
+		end += delta;
+		in->run[i] = (struct inlined_run){ end, (uint32_t)node };
+	}
+	t->piece[t->first + number].inlined = in;
+	return s.n ? "bytes behind inlined calls" : NULL;
+}
+
 static const char *take_end(struct timeline *t, struct str s)
 {
 	uint64_t when;
@@ -142,6 +188,20 @@ static const char *take_end(struct timeline *t, struct str s)
 		return "an end without a time";
 	t->last_scan = when;
 	return NULL;
+}
+
+/* Inlined calls refer to names by their numbers: these stay, and the table does not move any more. */
+static void end_run(struct timeline *t)
+{
+	for (; t->named < t->n; t->named++)
+		if (t->piece[t->named].inlined)
+			t->piece[t->named].inlined->names = t->name;
+	if (t->nnames) {
+		t->former = mem_grow(t->former, sizeof(*t->former), t->nformer + 1);
+		t->former[t->nformer++] = t->name;
+		t->name = NULL;
+	}
+	t->nnames = t->names_cap = 0;
 }
 
 static const char *take(struct timeline *t, struct str body)
@@ -154,10 +214,11 @@ static const char *take(struct timeline *t, struct str body)
 			t->before_first = t->first;
 		t->first = t->n;
 		t->resumed = true;
-		t->nnames = 0;
+		end_run(t);
 		return NULL;
 	case JMAP_NAMES: return take_names(t, rest);
 	case JMAP_SCAN: return take_scan(t, rest);
+	case JMAP_INLINED: return take_inlined(t, rest);
 	case JMAP_END: return take_end(t, rest);
 	default: return NULL; /* of a later version */
 	}
@@ -195,6 +256,7 @@ struct timeline *timeline_parse(struct str bytes, const char **why)
 		if (t->why)
 			t->bad = at;
 	}
+	end_run(t);
 	if (t->n)
 		qsort(t->piece, t->n, sizeof(*t->piece), by_start);
 	for (size_t i = 0; i < t->n; i++) {
@@ -240,6 +302,9 @@ void timeline_close(struct timeline *t)
 	arena_free(&t->names);
 	free(t->piece);
 	free(t->name);
+	for (size_t i = 0; i < t->nformer; i++)
+		free(t->former[i]);
+	free(t->former);
 	free(t);
 }
 
@@ -261,7 +326,50 @@ static bool is_later(const struct piece *a, const struct piece *b)
 	return !b || a->code.from > b->code.from;
 }
 
-const struct jitdump_code *timeline_find(const struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure)
+#define MOST_DEPTH 256 /* MaxInlineLevel is 15 */
+
+/* The code at a node: its method, and what was inlined down to there. */
+static const struct jitdump_code *code_at(struct timeline *t, const struct piece *p, uint32_t node)
+{
+	struct inlined_node *at = &p->inlined->node[node];
+	uint32_t chain[MOST_DEPTH], n = 0;
+	struct text text = { 0 };
+
+	if (at->code)
+		return at->code;
+	for (; node && n < MOST_DEPTH; node = p->inlined->node[node].parent)
+		chain[n++] = p->inlined->node[node].name;
+	while (n--) {
+		text_str(&text, p->inlined->names[chain[n]]);
+		if (n)
+			text_char(&text, 0);
+	}
+	at->code = arena_new(&t->names, struct jitdump_code, 1);
+	*at->code = p->code;
+	at->code->inlined = arena_copy(&t->names, text_view(&text));
+	text_free(&text);
+	return at->code;
+}
+
+/* An address belongs to the first run that ends at or behind it. */
+static const struct jitdump_code *inlined_at(struct timeline *t, const struct piece *p, uint64_t address)
+{
+	const struct inlined *in = p->inlined;
+	uint64_t offset = address - p->code.start;
+	size_t low = 0, high = in ? in->nruns : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (in->run[middle].end < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return in && low < in->nruns && in->run[low].node ? code_at(t, p, in->run[low].node) : &p->code;
+}
+
+const struct jitdump_code *timeline_find(struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure)
 {
 	const struct piece *certain = NULL, *maybe = NULL;
 	size_t low = 0, high = t->n;
@@ -290,5 +398,7 @@ const struct jitdump_code *timeline_find(const struct timeline *t, uint64_t addr
 		}
 	}
 	*sure = certain ? TIMELINE_SURE : may > 1 ? TIMELINE_AMBIGUOUS : may ? TIMELINE_LIKELY : TIMELINE_NONE;
-	return certain ? &certain->code : maybe ? &maybe->code : NULL;
+	if (!certain)
+		certain = maybe;
+	return certain ? inlined_at(t, certain, address) : NULL;
 }

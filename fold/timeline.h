@@ -26,8 +26,8 @@ void timeline_close(struct timeline *t);
 /* Where the first record that was not understood begins; 0: all were. What is before it is used. */
 uint64_t timeline_bad(const struct timeline *t, const char **why);
 
-/* The code at address at that time (0: the newest). */
-const struct jitdump_code *timeline_find(const struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure);
+/* The code at address at that time (0: the newest), with the calls that were inlined at that address. Lives as long as t. */
+const struct jitdump_code *timeline_find(struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure);
 size_t timeline_count(const struct timeline *t);
 
 /* Of bytes; pure. The bytes are copied where they are kept. */

@@ -11,6 +11,7 @@
 #include "codecache.h"
 #include "discover.h"
 #include "methods.h"
+#include "scopes.h"
 
 struct hotspot {
 	struct memory memory;
@@ -22,6 +23,7 @@ struct hotspot {
 	const char *collector;   /* G1, Z, ... ; NULL: not known */
 	int frame_pointers;      /* -XX:+PreserveFramePointer: 1, 0; -1: not known */
 	char command[256];       /* main class or jar and its arguments, control bytes as '?' */
+	enum scopes_packing packing;
 	uint64_t torn;           /* names that could not be read, or changed meanwhile */
 };
 

@@ -156,7 +156,13 @@ const char *journal_open(struct journal *t, const char *dir, const struct jvm_pr
 
 /* What changed, while it is put together. */
 struct change {
-	struct text names, gone, come, text;
+	struct text names, gone, come, text, inlined;
+	struct intern methods; /* Method* of this scan */
+	uint32_t *name;        /* of methods: in names */
+	size_t names_cap;
+	struct scopes scopes;
+	struct hotspot *h;
+	struct journal *j;
 	uint64_t nnames, ngone, ncome, last_gone, last_begin;
 };
 
@@ -199,6 +205,48 @@ static void put_come(struct change *c, const struct blob *b, uint32_t name)
 	c->ncome++;
 }
 
+/* The name of an inlined method; within a scan a Method* stays what it is. */
+static uint32_t method_number(void *arg, uint64_t method)
+{
+	struct change *c = arg;
+	struct blob b = { .compiled = true, .method = method };
+	uint32_t known = c->methods.n, id = intern(&c->methods, (struct str){ (const char *)&method, sizeof(method) });
+
+	if (id <= known)
+		return c->name[id];
+	if (id >= c->names_cap) {
+		c->names_cap = c->names_cap ? c->names_cap * 2 : 1024;
+		c->name = mem_grow(c->name, sizeof(*c->name), c->names_cap);
+	}
+	c->text.n = 0;
+	c->name[id] = hotspot_name(c->h, &b, METHOD_HOTSPOT, &c->text) ? name_id(c->j, c, text_view(&c->text)) : 0;
+	return c->name[id];
+}
+
+static void put_inlined(struct change *c, const struct blob *b, uint64_t serial)
+{
+	const struct scopes *s = &c->scopes;
+	struct text body = { 0 };
+	uint32_t last = 0;
+
+	if (!scopes_read(&c->scopes, &c->h->memory, &c->h->layout, &c->h->packing, b, method_number, c))
+		return;
+	text_char(&body, JMAP_INLINED);
+	jmap_number(&body, serial);
+	jmap_number(&body, s->n - 1);
+	for (uint32_t i = 1; i < s->n; i++) {
+		jmap_number(&body, s->node[i].parent);
+		jmap_number(&body, s->node[i].method - 1);
+	}
+	jmap_number(&body, s->nruns);
+	for (uint32_t i = 0; i < s->nruns; last = s->run[i++].end) {
+		jmap_number(&body, s->run[i].end - last);
+		jmap_number(&body, s->run[i].node);
+	}
+	jmap_frame(&c->inlined, text_view(&body));
+	text_free(&body);
+}
+
 /* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. */
 static void compare(struct journal *t, struct hotspot *h, struct change *c)
 {
@@ -228,6 +276,8 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 		}
 		name[n] = name_id(t, c, text_view(&c->text));
 		put_come(c, b, name[n]);
+		if (b->compiled)
+			put_inlined(c, b, t->next_serial);
 		live[n] = *b;
 		serial[n++] = t->next_serial++;
 	}
@@ -264,6 +314,7 @@ static bool append(struct journal *t, const struct change *c, uint64_t began, ui
 	jmap_number(&body, c->ncome);
 	text_str(&body, text_view(&c->come));
 	jmap_frame(&file, text_view(&body));
+	text_str(&file, text_view(&c->inlined));
 	good = write_all(t->fd, text_view(&file));
 	t->written += file.n;
 	text_free(&file);
@@ -273,7 +324,7 @@ static bool append(struct journal *t, const struct change *c, uint64_t began, ui
 
 struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed)
 {
-	struct change c = { 0 };
+	struct change c = { .h = h, .j = t };
 	uint64_t began = now_ns(), took;
 	struct hotspot_reason r = hotspot_scan(h);
 
@@ -292,6 +343,10 @@ struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const c
 	text_free(&c.gone);
 	text_free(&c.come);
 	text_free(&c.text);
+	text_free(&c.inlined);
+	intern_free(&c.methods);
+	scopes_free(&c.scopes);
+	free(c.name);
 	return r;
 }
 

@@ -132,6 +132,34 @@ static const char *find_names(struct vmlayout *l, const struct vmstructs *v)
 	return NULL;
 }
 
+/* Which calls were inlined: wanted, not needed. */
+static void find_scopes(struct vmlayout_scopes *s, const struct vmstructs *v)
+{
+	uint64_t size = vmstructs_size(v, "PcDesc");
+	const struct wanted wanted[] = {
+		{ &s->pcs, true, "nmethod", "_scopes_pcs_offset", NULL, NULL },
+		{ &s->pcs_end, false, "nmethod", "_dependencies_offset", NULL, NULL },
+		{ &s->data, false, "CompiledMethod", "_scopes_data_begin", "nmethod", "_scopes_data_begin" },
+		{ &s->metadata, false, "nmethod", "_metadata_offset", NULL, NULL },
+		{ &s->immutable, false, "nmethod", "_immutable_data", NULL, NULL },
+		{ &s->immutable_size, false, "nmethod", "_immutable_data_size", NULL, NULL },
+		{ &s->mutable_data, false, "CodeBlob", "_mutable_data", NULL, NULL },
+		{ &s->mutable_size, false, "CodeBlob", "_mutable_data_size", NULL, NULL },
+		{ &s->relocation_size, false, "CodeBlob", "_relocation_size", NULL, NULL },
+		{ &s->pc_offset, true, "PcDesc", "_pc_offset", NULL, NULL },
+		{ &s->pc_scope, true, "PcDesc", "_scope_decode_offset", NULL, NULL },
+	};
+
+	if (find_all(v, wanted, countof(wanted)) || size == 0 || size > 64)
+		return;
+	s->pc_bytes = (uint32_t)size;
+	s->data_is_pointer = s->data.width == 8;
+	if (!s->data.width)
+		s->data = find(v, "nmethod", "_scopes_data_offset");
+	s->known = s->data.width && (s->immutable.width ? s->immutable_size.width != 0 : s->pcs_end.width != 0) &&
+		   (s->metadata.width || (s->mutable_data.width && s->mutable_size.width && s->relocation_size.width));
+}
+
 const char *vmlayout_make(struct vmlayout *l, const struct vmstructs *v)
 {
 	const char *missing;
@@ -142,6 +170,7 @@ const char *vmlayout_make(struct vmlayout *l, const struct vmstructs *v)
 		missing = find_blobs(l, v);
 	if (!missing)
 		missing = find_names(l, v);
+	find_scopes(&l->scopes, v);
 	l->interpreter = static_of(v, "AbstractInterpreter", "_code");
 	return missing;
 }

@@ -16,6 +16,15 @@ struct vmlayout_field {
 	uint8_t width; /* 0: not there */
 };
 
+/* Of an nmethod, for scopes.h. Either all in the blob, or in memory of their own. */
+struct vmlayout_scopes {
+	bool known, data_is_pointer;
+	struct vmlayout_field pcs, pcs_end, data, metadata;
+	struct vmlayout_field immutable, immutable_size, mutable_data, mutable_size, relocation_size;
+	struct vmlayout_field pc_offset, pc_scope; /* of a PcDesc */
+	uint32_t pc_bytes;
+};
+
 struct vmlayout {
 	/* CodeCache */
 	uint64_t heaps;        /* address of the pointer to an array of heaps; of the only heap if !heaps_array */
@@ -38,6 +47,7 @@ struct vmlayout {
 	uint32_t pool_header;                                        /* bytes in front of its entries */
 	struct vmlayout_field symbol_length;
 	uint32_t symbol_body;
+	struct vmlayout_scopes scopes;
 	/* Interpreter, stubs */
 	uint64_t interpreter;                                        /* address of the pointer to its StubQueue, 0: not known */
 };

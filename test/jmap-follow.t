@@ -85,6 +85,29 @@ for jdk in $jdks; do
 	rm -rf copy moved
 done
 
+# ---- inlined calls ----
+
+for jdk in $jdks; do
+	jvm=${jdk##*/}
+	mkdir "inline.$jvm"
+	follow "inline.$jvm" 1
+	sleep 0.3
+	"$jdk/bin/java" -Xmx64m -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints -cp . Work inline 900 >out.txt 2>java.err &
+	pid=$!
+	started="$started $pid"
+	sleep 2
+	record "inline.$jvm"
+	sleep 3
+	end_record
+	kill -9 "$pid"
+	kill -INT "$map"
+	wait "$map"
+	pjfold --only "pid=$pid" "$(cat "inline.$jvm/window")" >folded 2>err
+	awk '/;Work\.outer/ { all += $NF } /;Work\.outer_\[j\];Work\.hot_\[i\] [0-9]+$/ { hot += $NF } END { printf "%d %.1f\n", all, all ? 100 * hot / all : 0 }' folded >share
+	echo "# $jvm: samples in outer, percent of them in what is inlined there: $(cat share)"
+	ok "$jvm: at least 91 % of the samples go to the inlined function" awk '{ exit !($1 > 200 && $2 >= 91) }' share
+done
+
 # ---- a run that is killed, a file that is torn ----
 
 jdk=${jdks##* }
@@ -170,7 +193,7 @@ for jdk in $jdks; do
 		{ w = $NF; sub(/ [0-9]+$/, ""); k = split($0, f, ";"); for (i = 1; i <= k; i++) if (f[i] ~ /_\[j\]$/) { d[i ";" f[i]] += NR <= first ? w : -w; if (NR <= first) all += w } }
 		END { for (x in d) sum += d[x] < 0 ? -d[x] : d[x]; printf "%d %.3f\n", all, all ? 50 * sum / all : 100 }' >differ
 	echo "# $jvm: compiled frames, percent that have other names than with a scan each 50 ms: $(cat differ)"
-	ok "  at most 1 % have another name than with a scan each 50 ms" awk '{ exit !($1 > 1000 && $2 <= 1) }' differ
+	ok "  at most 3 % have another name than with a scan each 50 ms (0.5 on a quiet machine)" awk '{ exit !($1 > 1000 && $2 <= 3) }' differ
 	rm -rf tmp
 done
 done_testing

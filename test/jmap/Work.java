@@ -1,5 +1,6 @@
 // Work MODE [SECONDS]: a JVM to be looked at. idle: compiles some thousand methods, says "ready", and rests. churn: compiles Java for ever, so that code
-// comes, and goes where the code cache is small. burst: works all its time, and ends. burst: works all its SECONDS, and ends.
+// comes, and goes where the code cache is small. burst: works all its time, and ends. inline: the same, in one function
+// that is inlined. burst: works all its SECONDS, and ends.
 import java.io.*;
 import java.util.*;
 import java.util.function.*;
@@ -28,6 +29,23 @@ public class Work {
             words.clear();
     }
 
+    // Nearly all of the time is spent in hot, which has no code of its own: it is inlined into outer.
+    static int hot(int x) {
+        x ^= x << 13;
+        x ^= x >>> 17;
+        x ^= x << 5;
+        x = x * 1664525 + 1013904223;
+        x ^= x >>> 3;
+        return x * 22695477 + 1;
+    }
+
+    static int outer(int n) {
+        int x = n;
+        for (int i = 0; i < n; i++)
+            x = hot(x);
+        return x;
+    }
+
     static void compile() throws Exception {
         JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
         if (javac == null)
@@ -45,10 +63,13 @@ public class Work {
     }
 
     public static void main(String[] args) throws Exception {
+        boolean inline = args[0].equals("inline");
         boolean churn = args[0].equals("churn");
         long end = System.nanoTime() + (args.length > 1 ? Long.parseLong(args[1]) : 60) * 1000000000L;
         for (int i = 0; args[0].equals("burst") && System.nanoTime() < end; i++)
             some(i);
+        while (inline && System.nanoTime() < end)
+            sink += outer(100000);
         for (int i = 0; !args[0].equals("burst") && i < 2000; i++)
             some(i);
         System.out.println("ready");

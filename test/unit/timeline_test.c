@@ -68,7 +68,7 @@ static void scan(uint64_t before, uint64_t now, const uint64_t *gone, size_t ngo
 	add(&b);
 }
 
-static const struct timeline *now;
+static struct timeline *now;
 
 static void check(uint64_t address, uint64_t time, const char *want, enum timeline_sure how, const char *what)
 {
@@ -117,6 +117,50 @@ static void times(void)
 	check(0xfff, 1500, "(none)", TIMELINE_NONE, "before all");
 	check(0x1050, 0, "C.c()", TIMELINE_SURE, "without a time: the newest");
 	timeline_close(t);
+}
+
+static void inlined_chain(uint64_t address, const char *want, const char *what)
+{
+	enum timeline_sure sure;
+	const struct jitdump_code *code = timeline_find(now, address, 0, &sure);
+	struct text t = { 0 };
+
+	if (code)
+		text_str(&t, code->inlined);
+	for (size_t i = 0; i < t.n; i++)
+		if (t.p[i] == 0)
+			t.p[i] = '>';
+	is_str(text_view(&t), str_of(want), what);
+	text_free(&t);
+}
+
+static void inlined(void)
+{
+	static const char *const name[] = { "A.a()", "B.b()", "C.c()" }, *const other[] = { "X.x()" };
+	static const struct code code[] = { { 0x1000, 0x100, 0 } };
+	static const unsigned char calls[] = { JMAP_INLINED, 0, 2, 0, 1, 1, 2, 3, 0x10, 0, 0x10, 2, 0x10, 1 };
+	struct text b = { 0 };
+	struct timeline *t;
+	const char *why;
+
+	file.n = 0;
+	text_str(&file, STR(JMAP_MAGIC));
+	start();
+	names(name, 3);
+	scan(0, 1000, NULL, 0, code, 1);
+	text_bytes(&b, calls, sizeof(calls)); /* piece 0: b in a, c in b; to 0x10: a, to 0x20: c, to 0x30: b */
+	add(&b);
+	start();
+	names(other, 1);
+	t = parse();
+	ok(timeline_bad(t, &why) == 0, "inlined calls are read");
+	inlined_chain(0x1010, "", "up to the end of the first run: the method itself");
+	inlined_chain(0x1011, "B.b()>C.c()", "behind it: two calls, the outer one first");
+	inlined_chain(0x1020, "B.b()>C.c()", "  to its end");
+	inlined_chain(0x1021, "B.b()", "one call");
+	inlined_chain(0x1031, "", "behind all runs: the method itself");
+	timeline_close(t);
+	file.p[file.n - 1] ^= 1;
 }
 
 /* pjmap ended and began again: numbers begin at 0, what it did not see it may have missed. */
@@ -210,6 +254,7 @@ int main(void)
 {
 	numbers();
 	times();
+	inlined();
 	again();
 	damaged();
 	text_free(&file);
