@@ -5,10 +5,8 @@
 #include "fuzz.h"
 #include "jmapfile.h"
 
-static void ask(struct str bytes)
+static void ask(struct timeline *t, struct str bytes, const char *why)
 {
-	const char *why;
-	struct timeline *t = timeline_parse(bytes, &why);
 	enum timeline_sure sure;
 
 	if (!t) {
@@ -21,6 +19,7 @@ static void ask(struct str bytes)
 		const struct jitdump_code *c = timeline_find(t, address, i * 40, &sure);
 
 		MUST((c != NULL) == (sure != TIMELINE_NONE));
+		MUST(!c || c->inlined.n <= bytes.n * 256);
 		MUST(!c || (address >= c->start && address - c->start < c->size && c->name.n <= bytes.n));
 	}
 	timeline_close(t);
@@ -30,8 +29,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct str rest = { (const char *)data, n };
 	struct text file = { 0 };
+	const char *why = NULL;
+	struct timeline *t;
+	char path[32];
+	uint64_t value;
+	int64_t with_sign;
 
-	ask(rest);
+	t = timeline_open(fuzz_file(data, n, path), &why);
+	ask(t, rest, why);
+	while (jmap_get(&rest, &value)) { /* what a number is read as is written as, and read again */
+		struct text number = { 0 };
+		struct str s;
+
+		jmap_signed(&number, (int64_t)value);
+		s = text_view(&number);
+		MUST(jmap_get_signed(&s, &with_sign) && s.n == 0 && (uint64_t)with_sign == value);
+		text_free(&number);
+	}
+	rest = (struct str){ (const char *)data, n };
 	text_str(&file, STR(JMAP_MAGIC));
 	while (rest.n > 1) { /* a byte of length, a body */
 		size_t size = (unsigned char)rest.p[0];
@@ -41,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		jmap_frame(&file, str_head(rest, size));
 		rest = str_from(rest, size);
 	}
-	ask(text_view(&file));
+	t = timeline_parse(text_view(&file), &why);
+	ask(t, text_view(&file), why);
 	text_free(&file);
 	return 0;
 }
