@@ -45,7 +45,7 @@ struct keep {
 	pid_t keeper;         /* 0: none */
 	int wake;
 	uint64_t hang_ns, started, border;
-	uint64_t dropped, hung, crashed;
+	uint64_t dropped, hung, crashed, gone; /* gone: processes with code of a JIT that ended before we knew them */
 	bool off, said;       /* keepers failed too often */
 	uint64_t told[TOLD];
 	struct verdict verdict[VERDICTS];
@@ -345,6 +345,8 @@ void keep_mapping(struct keep *k, const struct keep_process *p, const struct kee
 	if (jit && p->start) {
 		v->jit = true;
 		tell(k, KEEP_JIT, p, NULL);
+	} else if (jit) {
+		k->gone += !is_told(k, hash_bytes(&p->pid, sizeof(p->pid)) | 1);
 	}
 	if (is_dump(m->path)) {
 		if ((v->elsewhere || k->o.all) && p->start) {
@@ -423,6 +425,7 @@ struct keep_counts keep_counts(struct keep *k)
 
 	for (size_t i = 0; i < KEEP_WHYS; i++)
 		c.failed[i] = s->failed[i];
+	c.failed[KEEP_GONE] += k->gone;
 	return c;
 }
 

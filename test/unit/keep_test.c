@@ -398,6 +398,10 @@ static void reused(void)
 	p.start++;
 	keep_mapping(k, &p, &anonymous);
 	UNTIL(k, keep_counts(k).failed[KEEP_GONE] == 1);
+	p.start = 0;
+	keep_mapping(k, &p, &anonymous);
+	keep_mapping(k, &p, &anonymous);
+	is_u64(keep_counts(k).failed[KEEP_GONE], 2, "one that ended before anybody knew when it began is counted, once");
 	is_u64(keep_stop(k, 20000).maps, 0, "a map of another process with that number is not copied");
 	unlink(source);
 	end_child(pid);
