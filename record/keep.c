@@ -429,6 +429,24 @@ struct keep_counts keep_counts(struct keep *k)
 	return c;
 }
 
+struct keep_counts keep_since(const struct keep_counts *now, const struct keep_counts *before)
+{
+	struct keep_counts c = *now;
+
+	c.binaries -= before->binaries;
+	c.maps -= before->maps;
+	c.kernels -= before->kernels;
+	for (size_t i = 0; i < KEEP_WHYS; i++)
+		c.failed[i] -= before->failed[i];
+	c.dropped -= before->dropped;
+	c.removed -= before->removed;
+	c.forced -= before->forced;
+	c.hung -= before->hung;
+	c.crashed -= before->crashed;
+	c.kernel_hidden -= before->kernel_hidden;
+	return c;
+}
+
 void keep_text(struct text *t, const struct keep_counts *c)
 {
 	static const char *const whys[KEEP_WHYS] = {

@@ -70,6 +70,9 @@ struct keep_counts {
 	uint64_t kernel_hidden;           /* kallsyms says 0 for all addresses: kernel.kptr_restrict, CAP_SYSLOG */
 };
 
+/* What is new between two moments; bytes: as they are at the later one. */
+struct keep_counts keep_since(const struct keep_counts *now, const struct keep_counts *before);
+
 struct keep;
 
 /* To be called after privileges are dropped, and better before there are threads: it forks. Whoever calls it does not wait for

@@ -69,11 +69,30 @@ static const struct row {
 	{ "offcpu_seconds_total", "state=\"unknown\"", NULL, COUNTER, 9, AT(offcpu.unknown_ns) },
 	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
 	  AT(offcpu.lost) },
+	{ "kept_for_fold_total", "kind=\"binary\"", "What was kept for the fold: files of symbols, files of JITs, kernel symbols.",
+	  COUNTER, 0, AT(kept.binaries) },
+	{ "kept_for_fold_total", "kind=\"jit\"", NULL, COUNTER, 0, AT(kept.maps) },
+	{ "kept_for_fold_total", "kind=\"kernel\"", NULL, COUNTER, 0, AT(kept.kernels) },
+	{ "not_kept_total", "reason=\"gone\"", "What was not kept, each once a window.", COUNTER, 0, AT(kept.failed[KEEP_GONE]) },
+	{ "not_kept_total", "reason=\"forbidden\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_FORBIDDEN]) },
+	{ "not_kept_total", "reason=\"replaced\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_OTHER]) },
+	{ "not_kept_total", "reason=\"nameless\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_NOT_ELF]) },
+	{ "not_kept_total", "reason=\"large\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_LARGE]) },
+	{ "not_kept_total", "reason=\"untrusted\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_UNTRUSTED]) },
+	{ "not_kept_total", "reason=\"disk\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_DISK]) },
+	{ "not_kept_total", "reason=\"hung\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_HUNG]) },
+	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(kept.dropped) },
+	{ "kept_removed_total", "needed=\"no\"", "Kept files that were removed: no window needs them, or the limit was exceeded.",
+	  COUNTER, 0, AT(kept.removed) },
+	{ "kept_removed_total", "needed=\"yes\"", NULL, COUNTER, 0, AT(kept.forced) },
+	{ "keepers_lost_total", "reason=\"hung\"", "Keepers that were replaced.", COUNTER, 0, AT(kept.hung) },
+	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(kept.crashed) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
 	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
 	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_KEPT, 0,
 	  AT(last_success) },
+	{ "kept_for_fold_bytes", "", "Symbols and maps in the directory.", GAUGE, 0, AT(kept.bytes) },
 	{ "kept_windows", "", "Complete windows in the directory.", GAUGE, 0, AT(kept_windows) },
 	{ "kept_bytes", "", "Their bytes.", GAUGE, 0, AT(kept_bytes) },
 	{ "free_bytes", "", "Free space of the file system.", GAUGE, 0, AT(free_bytes) },
@@ -182,7 +201,7 @@ static bool replace(int dir, struct str content)
 	fd = openat(dir, TEMP_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (fd < 0)
 		return false;
-	errno = EIO;
+	errno = ENOSPC; /* where only a part is written */
 	good = write(fd, content.p, content.n) == (ssize_t)content.n;
 	error = errno;
 	if (close(fd) < 0 && good) {
@@ -243,7 +262,7 @@ void metrics_add(struct metrics *m, const struct window_report *r)
 	m->bytes = add(m->bytes, r->bytes);
 	m->recorded_ns = add(m->recorded_ns, r->end > r->begin ? r->end - r->begin : 0);
 	m->unrecorded_ns = add(m->unrecorded_ns, r->unrecorded_ns);
-	metrics_add_loss(m, &r->loss);
+	metrics_add_dropped(m, r);
 	m->offcpu.blocked_ns = add(m->offcpu.blocked_ns, r->offcpu.blocked_ns);
 	m->offcpu.preempted_ns = add(m->offcpu.preempted_ns, r->offcpu.preempted_ns);
 	m->offcpu.brief_ns = add(m->offcpu.brief_ns, r->offcpu.brief_ns);
@@ -251,8 +270,27 @@ void metrics_add(struct metrics *m, const struct window_report *r)
 	m->offcpu.lost = add(m->offcpu.lost, r->offcpu.lost);
 }
 
-void metrics_add_loss(struct metrics *m, const struct pj_loss *loss)
+static void add_kept(struct metrics *m, const struct keep_counts *c)
 {
+	struct keep_counts *k = &m->kept;
+
+	k->binaries = add(k->binaries, c->binaries);
+	k->maps = add(k->maps, c->maps);
+	k->kernels = add(k->kernels, c->kernels);
+	for (size_t i = 0; i < KEEP_WHYS; i++)
+		k->failed[i] = add(k->failed[i], c->failed[i]);
+	k->dropped = add(k->dropped, c->dropped);
+	k->removed = add(k->removed, c->removed);
+	k->forced = add(k->forced, c->forced);
+	k->hung = add(k->hung, c->hung);
+	k->crashed = add(k->crashed, c->crashed);
+}
+
+void metrics_add_dropped(struct metrics *m, const struct window_report *r)
+{
+	const struct pj_loss *loss = &r->loss;
+
+	add_kept(m, &r->kept);
 	m->loss.samples = add(m->loss.samples, loss->samples);
 	m->loss.records = add(m->loss.records, loss->records);
 	m->loss.throttled = add(m->loss.throttled, loss->throttled);

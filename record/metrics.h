@@ -9,6 +9,7 @@
 #ifndef PJ_METRICS_H
 #define PJ_METRICS_H
 
+#include "keep.h"
 #include "pjsection.h"
 #include "text.h"
 
@@ -23,6 +24,7 @@ struct window_report {
 	struct pj_loss loss;
 	bool has_offcpu;
 	struct pj_offcpu offcpu; /* with --off-cpu */
+	struct keep_counts kept; /* what is new since the window before; bytes: as they are now */
 };
 
 /* Windows that were recorded and are not kept. */
@@ -46,13 +48,14 @@ struct metrics {
 	struct pj_loss loss;            /* ring_high is a gauge */
 	struct pj_offcpu offcpu;
 	uint64_t cpu_us;                /* of this process */
+	struct keep_counts kept;        /* bytes is a gauge */
 	/* gauges: as they are now */
 	uint64_t last_success;          /* seconds since 1970 of the last complete window; 0: as before */
 	uint64_t rss, kept_windows, kept_bytes, free_bytes;
 };
 
 void metrics_add(struct metrics *m, const struct window_report *r); /* a complete window; bytes included */
-void metrics_add_loss(struct metrics *m, const struct pj_loss *loss);      /* of one that was dropped, too */
+void metrics_add_dropped(struct metrics *m, const struct window_report *r); /* one that was dropped: loss, and what was kept */
 
 /* Adds m to DIR/pjrecord.prom, through a temporary file beside it, and empties m. On failure m stays as it is, errno
  * says why, and the next call brings it. dir: a descriptor of DIR, of this process alone. */

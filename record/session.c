@@ -53,6 +53,7 @@ struct session {
 
 	/* the recording */
 	struct session_totals totals;
+	struct keep_counts kept; /* when the last window ended */
 	uint64_t done; /* windows ended, dropped ones included */
 	uint64_t looked, late, lost_seen, drained;
 	bool lost_state, failed;
@@ -167,6 +168,18 @@ static void add_up(struct session *s)
 	s->totals.last = s->report;
 }
 
+/* The keeper counts all that it did since it was started. */
+static void count_kept(struct session *s)
+{
+	struct keep_counts now;
+
+	if (!s->o.keep)
+		return;
+	now = keep_counts(s->o.keep);
+	s->report.kept = keep_since(&now, &s->kept);
+	s->kept = now;
+}
+
 static void end_window(struct session *s, uint64_t end)
 {
 	struct text pj = { 0 }, build_ids = { 0 };
@@ -176,6 +189,7 @@ static void end_window(struct session *s, uint64_t end)
 	s->report.end = end;
 	s->report.processes = state_processes(s->state);
 	state_end(s->state);
+	count_kept(s);
 	put_end(s, &pj);
 	kernel_build_ids(s->kernel, &build_ids);
 	text_str(&build_ids, state_build_ids(s->state));

@@ -64,6 +64,7 @@ struct windows {
 	struct kept kept;
 	struct announce announce;
 	uint64_t ring_high; /* of the last window */
+	uint64_t symbols_bytes;
 	uint64_t reserve;   /* once the disk was full: room for the next windows */
 	bool short_of_room, no_metrics, not_synced, cut_stacks; /* said */
 };
@@ -155,6 +156,7 @@ static void write_metrics(struct windows *ws)
 	ws->unprinted += ws->announce.unprinted;
 	ws->announce.unprinted = 0;
 	m->loss.ring_high = ws->ring_high;
+	m->kept.bytes = ws->symbols_bytes;
 	m->kept_windows = ws->kept.windows;
 	m->kept_bytes = ws->kept.bytes;
 	m->free_bytes = kept_free(&ws->rooms, &all);
@@ -219,6 +221,7 @@ static void announce(struct windows *ws, int fd, uint64_t epoch, struct window_r
 	}
 	metrics_add(&ws->metrics, r);
 	ws->ring_high = r->loss.ring_high;
+	ws->symbols_bytes = r->kept.bytes ? r->kept.bytes : ws->symbols_bytes;
 	ws->metrics.last_success = (uint64_t)time(NULL);
 	text_printf(&path, "%s/out/%" PRIu64 ".data", ws->dir, epoch);
 	if (ws->o.print)
@@ -254,7 +257,8 @@ static void drop(struct windows *ws, struct job *j)
 	pthread_mutex_lock(&ws->lock);
 	ws->dropped[reason_of(j->error)]++;
 	pthread_mutex_unlock(&ws->lock);
-	metrics_add_loss(&ws->metrics, &j->r.loss);
+	metrics_add_dropped(&ws->metrics, &j->r);
+	ws->symbols_bytes = j->r.kept.bytes ? j->r.kept.bytes : ws->symbols_bytes;
 	if (!room_helps(j->error))
 		return;
 	bytes = bytes > j->r.bytes ? bytes : j->r.bytes;

@@ -146,6 +146,8 @@ sleep 0.5
 kill -CONT $pid
 before=$(find user/out -name '*.data' | wc -l)
 until_ 30 sh -c "[ \$(ls user/out/*.data | wc -l) -gt $((before + 1)) ]"
+ok "what was kept is a number" [ "$(metric user 'kept_for_fold_total{kind="binary"}')" -gt 0 ]
+ok "  and well-formed" awk -f "$top/test/prom.awk" user/pjrecord.prom
 ok "lost samples are a number" [ "$(metric user lost_samples_total)" -gt 0 ]
 is "  on the lines of windows, too" "$(awk '{ for (i = 1; i < NF; i++) if ($i == "LOST") { sub(",", "", $(i + 1)); n += $(i + 1) } } END { print n }' user.err)" "$(metric user lost_samples_total)"
 if [ -n "$contained" ]; then

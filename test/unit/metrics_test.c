@@ -51,7 +51,8 @@ static bool well_formed(void)
 static struct metrics one(void)
 {
 	struct window_report r = { .begin = 1500000000, .end = 31500000001, .samples = 1000, .bytes = 123456, .processes = 3,
-				   .loss = { .samples = 10, .records = 2, .throttled = 3, .unknown = 4, .late = 5, .ring_high = 70, .depth = 6 } };
+				   .loss = { .samples = 10, .records = 2, .throttled = 3, .unknown = 4, .late = 5, .ring_high = 70, .depth = 6 },
+				   .kept = { .binaries = 3, .maps = 2, .failed[KEEP_GONE] = 7, .dropped = 8, .crashed = 1 } };
 	struct metrics m = { 0 };
 
 	metrics_add(&m, &r);
@@ -86,6 +87,10 @@ static void adds_up(void)
 	is_str(value(content(), "pj_record_cpu_seconds_total"), STR("0.003000"), "and processor time");
 	is_str(value(content(), "pj_record_lost_samples_total"), STR("20"), "and losses");
 	is_str(value(content(), "pj_record_cut_stacks_total"), STR("12"), "of all kinds");
+	is_str(value(content(), "pj_record_kept_for_fold_total{kind=\"jit\"}"), STR("4"), "what was kept");
+	is_str(value(content(), "pj_record_not_kept_total{reason=\"gone\"}"), STR("14"), "what was not");
+	is_str(value(content(), "pj_record_not_kept_total{reason=\"busy\"}"), STR("16"), "what was not even told");
+	is_str(value(content(), "pj_record_keepers_lost_total{reason=\"crashed\"}"), STR("2"), "who did not keep it");
 	is_str(value(content(), "pj_record_resident_bytes"), STR("8192"), "gauges do not");
 	is_str(value(content(), "pj_record_last_success_timestamp_seconds"), STR("1700000000"), "but the last success stays");
 	ok(fstatat(dir_fd, "pjrecord.prom", &st, 0) == 0 && (st.st_mode & 07777) == 0640, "its mode");
