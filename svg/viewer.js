@@ -404,8 +404,9 @@
 			if (alone && to!==(location.hash || '#')) history[push ? 'pushState' : 'replaceState'](null, '', to);
 		} catch {} // no address bar
 	},
-	// No link may freeze the page: a pattern that might backtrack for ever is not run before somebody asks for it.
-	risky=q => /\)[*+{?]|\\\d|([*+{].*){3}/.test(q.replace(/\\\W/g, '')),
+	// Nothing may freeze the page: a pattern that might backtrack for long (more than one choice is repeated, or a group, or two
+	// groups choose) is not run before somebody asks for it.
+	risky=q => /\)[*+{?]|\\\d|([*+{?].*){2}|\|.*\).*\|/s.test(q.replace(/\\\W/g, '')),
 	load=() => {
 		const v=new URLSearchParams(alone ? location.hash.slice(1).replace(/;/g, '&') : ''), get=k => v.get(k) || '', f=get('f'), m=get('m');
 		input.value=q=get('s').slice(0, 200), rx=f.includes('r'), cs=f.includes('c'), inv=f.includes('i')!==!!C.inverted;
@@ -415,7 +416,7 @@
 			addOp(o[0], o.slice(1, 210), 1);
 		} catch {} // not a filter
 		rebuild(), H=0, z=frameOf(get('z')), hov=sel=-1;
-		seek(1, rx && risky(q));
+		seek(1);
 		if (low) center();
 	},
 	// Adds what the view is filtered by. One stands for each thing: callers first and sandwich exclude each other.
@@ -435,7 +436,8 @@
 		: (a==='f' ? 'only ' : 'no stacks with ')+(t[0]&2 ? '/'+t.slice(1)+'/' : '\u201c'+t.slice(1)+'\u201d');
 
 	// Search: the names (few), then one pass over the view.
-	const seek=(quiet, wait) => {
+	const seek=(quiet, go) => {
+		const wait=rx && !go && risky(q);
 		hits=null, bad=wait ? 'Enter to run' : '';
 		try {
 			if (q && !wait) hits=matching(q, rx, cs);
@@ -461,7 +463,7 @@
 	step=by => {
 		const k=found.length;
 		if (turn<0) found.sort((a, b) => tot[b]-tot[a] || a-b); // the widest first, of equals from left to right
-		if (!hits) seek();
+		if (!hits) seek(0, 1);
 		else if (k) choose(found[turn=turn<0 && by<0 ? k-1 : (turn+by+k)%k]), tell();
 	};
 
@@ -512,7 +514,7 @@
 			if (D && isHit) ring.push(outline(i, max(box, 2)));
 			// New code is hatched, so that it can be told from more of the same without colours.
 			const x=leftOf(i), b=C.fh-1, s=w>=24 && texts.length<3000 && label(id, w-9);
-			if (D && w>3 && (look(i)[0]&24)===16) for (let k=x; k+b/2<x+w; k+=7) hatch.push('M'+px(k)+' '+(t+b)+'l'+b/2+' '+-b);
+			if (D && w>3 && (look(i)[0]&56)===16) for (let k=x; k+b/2<x+w; k+=7) hatch.push('M'+px(k)+' '+(t+b)+'l'+b/2+' '+-b);
 			if (s) texts.push(g2('text', {x: px(x+4), y: px(t+C.fh/2+C.fs*.3), fill: caller || dim || ghost ? 'var(--mu)' : light(fill) ? '#16181d' : '#fff'}, s));
 		}
 		refill(ink, ...[...paths.values()].map(([at, ...d]) => g2('path', {...at, d: d.join('')})), ...texts);

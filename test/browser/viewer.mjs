@@ -174,6 +174,13 @@ test('search: match case, regular expressions, bad ones', async b => {
   is(await said(page), `${pct(w, total)} · ${k}`, 'regexp');
   await find(page, 'a(b');
   ok(/regexp/.test(await said(page)), 'a bad one is said to be bad: ' + await said(page));
+  await find(page, '(.?){40}' + '.?'.repeat(40) + '\\x00');
+  ok(/Enter/.test(await said(page)), 'one that may take for ever is not run while it is typed: ' + await said(page));
+  await find(page, '^(c.*|p.*)e$');
+  ok(/Enter/.test(await said(page)), 'nor one that might: ' + await said(page));
+  await page.keyboard.press('Enter');
+  await settle(page);
+  is((await said(page)).split(' · ')[1], String(matched(n => /^(c.*|p.*)e$/i.test(n))[1]), 'Enter runs it');
   await find(page, '_\\[k\\]');
   is((await said(page)).split(' · ')[1], String(new Set(stacks.flatMap(([f]) => f.map((n, i) => /_\[k\]$/.test(n) ? f.slice(0, i + 1).join(';') : null)).filter(Boolean)).size), 'the suffix can be searched for');
   is(await hash(page), '#s=' + encodeURIComponent('_\\[k\\]') + ';f=r', 'address');
@@ -342,8 +349,16 @@ test('the address restores zoom, search, flags and theme; after reload too; nons
     ok(await frame(p, 'run').isVisible(), bad);
     healthy(p);
   }
-  const p = await open(b, at + '#s=' + encodeURIComponent('(a+)+$') + ';f=r');
-  ok(/Enter/.test(await said(p)), 'a dangerous pattern waits: ' + await said(p));
+  for (const q of ['(a+)+$', '.?'.repeat(60) + '\\x00', '.*.*\\x00', '[^\n]?'.repeat(60) + '\\x00', '(.|.)'.repeat(39) + '\\x00', '(.|.)*\\x00', '(.*)\\1z']) {
+    const p = await open(b, at + '#s=' + encodeURIComponent(q) + ';f=r');
+    ok(/Enter/.test(await said(p)), `a dangerous pattern waits: ${q}: ${await said(p)}`);
+    await p.context().close();
+  }
+  for (const q of ['read|compute|parse', 'comp.*r', '^(read|parse)$', 'a\\.b\\[c\\]\\*.*']) {
+    const p = await open(b, at + '#s=' + encodeURIComponent(q) + ';f=r');
+    ok(/ · [1-9]/.test(await said(p)), `a harmless one does not: ${q}: ${await said(p)}`);
+    await p.context().close();
+  }
 });
 
 test('dark by preference, light by button', async b => {
@@ -910,6 +925,17 @@ test('a difference that pjsvg itself wrote', async b => {
   await hover(page, 'slow');
   ok((await bar(page)).includes(`before 1,000 (${pct(1000, B)}) \u2192 after 1,900 (${pct(1900, A)})`), await bar(page));
   ok(await frame(page, 'old').first().isVisible(), 'what is gone');
+  healthy(page);
+});
+
+if (real) test('a difference: new code is striped, moved code is not', async b => {
+  const page = await open(b, url(makeSvg('stripes', 'm;fast 1000 0\nm;fresh 0 700\nm;rest 3000 2700\nm;slow;fast 0 1000\n')));
+  const left = (await page.getByRole('application').locator('svg').boundingBox()).x, spans = {};
+  for (const n of ['fresh', 'rest', 'slow']) spans[n] = (await frame(page, n).first().boundingBox()).x;
+  const stripes = [...(await page.getByRole('application').locator('path.pj-ha').getAttribute('d')).matchAll(/M([\d.]+)/g)].map(m => left + +m[1]);
+  ok(stripes.length > 5 && stripes.every(x => x > spans.fresh - 6 && x < spans.rest - 4), `${stripes.length} stripes from ${Math.min(...stripes)} to ${Math.max(...stripes)}: ${JSON.stringify(spans)}`);
+  await hover(page, 'slow');
+  ok(/moved/.test(await bar(page)), await bar(page));
   healthy(page);
 });
 
