@@ -12,18 +12,19 @@
 int execs_open(void)
 {
 	struct sockaddr_nl here = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
-	struct {
-		struct nlmsghdr head;
-		struct cn_msg message;
-		enum proc_cn_mcast_op op;
-	} __attribute__((packed)) listen = { .head = { .nlmsg_len = sizeof(listen), .nlmsg_type = NLMSG_DONE },
-					      .message = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .len = sizeof(listen.op) }, .op = PROC_CN_MCAST_LISTEN };
+	enum proc_cn_mcast_op op = PROC_CN_MCAST_LISTEN;
+	struct cn_msg message = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .len = sizeof(op) };
+	char listen[NLMSG_SPACE(sizeof(message) + sizeof(op))] __attribute__((aligned(NLMSG_ALIGNTO))) = { 0 };
+	struct nlmsghdr *head = (struct nlmsghdr *)listen;
 	int fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR), size = 1 << 20, saved;
 
 	if (fd < 0)
 		return -1;
+	*head = (struct nlmsghdr){ .nlmsg_len = NLMSG_LENGTH(sizeof(message) + sizeof(op)), .nlmsg_type = NLMSG_DONE };
+	memcpy(NLMSG_DATA(head), &message, sizeof(message));
+	memcpy((char *)NLMSG_DATA(head) + sizeof(message), &op, sizeof(op));
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-	if (bind(fd, (struct sockaddr *)&here, sizeof(here)) == 0 && send(fd, &listen, sizeof(listen), 0) == sizeof(listen))
+	if (bind(fd, (struct sockaddr *)&here, sizeof(here)) == 0 && send(fd, listen, head->nlmsg_len, 0) == (ssize_t)head->nlmsg_len)
 		return fd;
 	saved = errno;
 	close(fd);

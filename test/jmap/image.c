@@ -133,6 +133,42 @@ static const char *open_image(struct hotspot *h, uint64_t base)
 	return why ? why : vmlayout_make(&h->layout, &h->tables);
 }
 
+/* Numbers of methods that have names; they cannot be larger than how many there are. */
+static uint32_t number_of(void *arg, uint64_t method)
+{
+	struct hotspot *h = arg;
+	struct method_name name;
+	struct text t = { 0 };
+	bool known = methods_read(&h->memory, &h->layout, method, &t, &name);
+
+	text_free(&t);
+	return known ? 1 + (uint32_t)(method >> 3 & 0xffff) : 0;
+}
+
+static uint64_t inlined_calls;
+
+/* The calls that were inlined into all that lives: well-formed, whatever the memory holds. */
+static void read_scopes(struct hotspot *h)
+{
+	struct scopes s = { 0 };
+
+	inlined_calls = 0;
+	for (size_t i = 0; i < h->code.n; i++) {
+		uint32_t last = 0;
+
+		if (!h->code.blob[i].compiled || !scopes_read(&s, &h->memory, &h->layout, &h->packing, &h->code.blob[i], number_of, h))
+			continue;
+		for (uint32_t k = 1; k < s.n; k++)
+			if (s.node[k].parent >= k || s.node[k].method == 0)
+				abort();
+		for (uint32_t k = 0; k < s.nruns; last = s.run[k++].end)
+			if (s.run[k].end < last || s.run[k].node >= s.n)
+				abort();
+		inlined_calls += s.n - 1;
+	}
+	scopes_free(&s);
+}
+
 /* The map, or nothing and why. */
 static const char *map_image(uint64_t base, struct text *t)
 {
@@ -149,6 +185,8 @@ static const char *map_image(uint64_t base, struct text *t)
 
 		if (r.code)
 			snprintf(why, sizeof(why), "%s: %s", r.code, r.why);
+		else
+			read_scopes(&h);
 	}
 	t->n = 0;
 	codemap_print(&c, true, t);
@@ -311,6 +349,9 @@ int main(int argc, char **argv)
 	printf("# %zu bytes of maps, %zu pages read\n", live.n, ntouched);
 	ok(!why && same_map(&t, &live), "a copy of the memory gives the same map");
 
+	printf("# %llu inlined calls\n", (unsigned long long)inlined_calls);
+	ok(inlined_calls > 500, "  and calls that were inlined");
+
 	open_image(&h, p.base);
 	shuffle(&h);
 	why = map_image(p.base, &t);
@@ -326,6 +367,11 @@ int main(int argc, char **argv)
 	signal(SIGALRM, on_alarm);
 	damaged(p.base, argc > 2 ? (unsigned)atoi(argv[2]) : 200, &live);
 	hotspot_close(&h);
+	text_free(&t);
+	text_free(&live);
+	jvm_process_close(&p);
+	free(touched);
+	free(piece);
 	printf("1..%u\n", tests);
 	return failures != 0;
 }
