@@ -73,7 +73,7 @@ static void count_records(struct counts *c, struct perfdata *data)
 		case PERFDATA_LOST:
 			if (r->lost.samples)
 				c->lost_samples += r->lost.count;
-			else
+			else if (!perfdata_info(data)->recorder.is)
 				c->lost_records += r->lost.count;
 			break;
 		case PERFDATA_THROTTLE:

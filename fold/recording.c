@@ -248,6 +248,8 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 		add_sample(f, r);
 		break;
 	case PERFDATA_LOST:
+		if (!r->lost.samples && perfdata_info(f->data)->recorder.is) /* of the state of processes */
+			break;
 		lose(f, r, r->lost.samples ? 0 : r->lost.count, r->lost.samples ? r->lost.count : 0);
 		break;
 	case PERFDATA_THROTTLE:

@@ -313,6 +313,17 @@ static void take_sample(struct session *s, const struct ring_record *record)
 	s->report.samples++;
 }
 
+static void write_lost_samples(struct session *s, uint64_t n, uint64_t ns, uint32_t cpu)
+{
+	struct {
+		struct perf_record head;
+		uint64_t lost;
+		struct ring_tail tail;
+	} r = { { .type = RECORD_LOST_SAMPLES, .size = sizeof(r) }, n, { .time = ns, .cpu = cpu, .event = 1 } };
+
+	write_record(s, &r.head);
+}
+
 static void take_lost(struct session *s, const struct ring_record *record, uint64_t n)
 {
 	if (record->kind == RING_OF_STATE) {
@@ -321,8 +332,9 @@ static void take_lost(struct session *s, const struct ring_record *record, uint6
 	} else if (record->kind == RING_OF_SWITCHES) {
 		s->report.offcpu.lost += n;
 	} else {
-		s->report.loss.samples += n;
 		s->lost_seen += n;
+		if (record->time >= s->begin) /* before the first window nothing is recorded, so nothing is lost */
+			s->report.loss.samples += n;
 	}
 }
 
@@ -393,7 +405,9 @@ static void take(void *to, const struct ring_record *record)
 		if (record->kind == RING_OF_SWITCHES) /* in the file there is no such event */
 			tail->event = s->o.offcpu;
 		take_lost(s, record, load64(body + 8));
-		pass = true;
+		pass = record->kind != RING_OF_SAMPLES;
+		if (!pass && record->time >= s->begin) /* all that this ring has is samples: then the file can say so */
+			write_lost_samples(s, load64(body + 8), record->time, tail->cpu);
 		break;
 	case RECORD_LOST_SAMPLES:
 		take_lost(s, record, load64(body));
@@ -713,20 +727,11 @@ bool session_step(struct session *s, int ms)
 static void add_hidden_loss(struct session *s)
 {
 	uint64_t lost = sources_lost(s->sources);
-	struct {
-		struct perf_record head;
-		uint64_t lost;
-		struct ring_tail tail;
-	} r = {
-		{ .type = RECORD_LOST_SAMPLES, .size = sizeof(r) },
-		lost - s->lost_seen,
-		{ .time = s->last, .event = 1 },
-	};
 
 	if (lost <= s->lost_seen)
 		return;
-	s->report.loss.samples += r.lost;
-	write_record(s, &r.head);
+	s->report.loss.samples += lost - s->lost_seen;
+	write_lost_samples(s, lost - s->lost_seen, s->last, 0);
 }
 
 int session_finish(struct session *s)
