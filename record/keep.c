@@ -473,8 +473,10 @@ void keep_text(struct text *t, const struct keep_counts *c)
 		text_printf(t, "%skernel addresses are hidden: sysctl kernel.kptr_restrict=0, or CAP_SYSLOG", t->n ? "; " : "");
 	if (c->forced)
 		text_printf(t, "%s%llu files removed for space that a window needs", t->n ? "; " : "", (unsigned long long)c->forced);
-	if (c->hung + c->crashed)
-		text_printf(t, "%s%llu keepers hung, %llu crashed", t->n ? "; " : "", (unsigned long long)c->hung, (unsigned long long)c->crashed);
+	if (c->hung)
+		text_printf(t, "%s%llu keeper%s hung", t->n ? "; " : "", (unsigned long long)c->hung, c->hung == 1 ? "" : "s");
+	if (c->crashed)
+		text_printf(t, "%s%llu keeper%s crashed", t->n ? "; " : "", (unsigned long long)c->crashed, c->crashed == 1 ? "" : "s");
 }
 
 struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)

@@ -41,10 +41,9 @@ mine=$(awk '/^CapEff/ { print $2 }' /proc/self/status)
 
 keeper_of()
 {
-	for p in /proc/[0-9]*; do
-		if awk -v parent="$1" '/^Name:/ { keeper = $2 == "pjrecord-keeper" } /^PPid:/ { exit !(keeper && $2 == parent) }' "$p/status" 2>/dev/null; then
-			echo "${p#/proc/}"
-		fi
+	grep -ls '^pjrecord-keeper$' /proc/[0-9]*/comm | while read -r comm; do
+		p=${comm%/comm}
+		if [ "$(awk '/^PPid:/ { print $2 }' "$p/status" 2>/dev/null)" = "$1" ]; then echo "${p#/proc/}"; fi
 	done
 }
 

@@ -3,6 +3,7 @@
 #
 # Figures have margins for a loaded machine: what counts is compared with counting noise, what is timed with the same run.
 # PJ_SYSCTL=1: also with kernel.perf_event_max_stack raised, for a moment.
+# PJ_STORM: for how many seconds processes come and go, 500 a second (5).
 # shellcheck source=test/tap.sh
 . "$(dirname "$0")/tap.sh"
 LC_ALL=C
@@ -250,7 +251,7 @@ rm -rf storm
 pjrecord -F 999 -w 2 -d storm >windows 2>err &
 recorder=$!
 sleep 1
-./$burn storm 5 500 >made
+./$burn storm "${PJ_STORM:-5}" 500 >made
 sleep 1
 kill -INT $recorder
 wait $recorder
