@@ -104,6 +104,64 @@ pjrecord -q -o x.data -p 2147483 2>err
 is "-p: a process that is not there" $? 1
 ok "  is said" grep -q 2147483 err
 
+cat >many.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static void *idle(void *arg) { pause(); return arg; }
+int main(void)
+{
+	pthread_attr_t a;
+	pthread_t t;
+	int n = 0;
+
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, 65536);
+	while (n < 500 && pthread_create(&t, &a, idle, NULL) == 0)
+		n++;
+	pause();
+}
+END
+if [ "$all" ] && cc -pthread -o many many.c; then
+	./many &
+	pid=$!
+	i=0
+	while [ "$(ls /proc/$pid/task | wc -l)" -lt 501 ] && [ $i -lt 200 ]; do
+		sleep 0.05
+		i=$((i + 1))
+	done
+	pjrecord -q -w 1 -n 3 -d threads -p $pid >threads.out 2>err &
+	recorder=$!
+	i=0
+	while ! [ -s threads.out ] && [ $i -lt 200 ]; do
+		sleep 0.05
+		i=$((i + 1))
+	done
+	fds=$(ls /proc/$recorder/fd | wc -l)
+	ok "-p: of a process with 500 threads, descriptors of CPUs ($fds)" test "$fds" -gt 2 -a "$fds" -lt $((24 + 2 * cpus))
+	wait $recorder
+	kill $pid
+	wait $pid 2>/dev/null
+else
+	skip "-p: of a process with 500 threads, descriptors of CPUs" "not allowed here"
+fi
+top_cgroup=$(sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \([^ ]*\) .* - cgroup2 .*/\1/p' /proc/self/mountinfo | head -n 1)
+if [ "$all" ] && [ "$top_cgroup" ] && mkdir "$top_cgroup/pj-test-$$" 2>/dev/null; then
+	sh -c "echo \$\$ >$top_cgroup/pj-test-$$/cgroup.procs && exec ./$burn spin 20" &
+	pid=$!
+	pjrecord -q -F 999 -w 1 -n 2 -d group -G "pj-test-$$" >windows 2>err
+	is "-G: what runs in it, and nothing else" "$("$dump" "$(sed -n 2p windows)" 2>&1 | awk -v pid=$pid '/^SAMPLE/ { split($2, p, "/"); n++; if (p[1] != pid) other++ } END { print (n > 20 ? "some" : n + 0), other + 0 }')" "some 0"
+	kill $pid
+	wait $pid 2>/dev/null
+	rmdir "$top_cgroup/pj-test-$$"
+else
+	skip "-G: what runs in it, and nothing else" "not allowed here, or no cgroup to be made"
+fi
+most=$(cat /proc/sys/kernel/perf_event_max_sample_rate 2>/dev/null || echo 1000000)
+if [ "$most" -lt 1000000 ]; then
+	pjrecord -q -F $((most + 1)) -o fast.data -- true 2>err
+	ok "a frequency above what the kernel allows: the one that it does, and the sysctl" grep -q ": -F $most, or: sudo sysctl kernel.perf_event_max_sample_rate=$((most + 1))\$" err
+fi
+
 ./$burn spin 1 &
 pid=$!
 start=$(date +%s)
