@@ -3,7 +3,8 @@
  * jmapfile.h - the records of a code timeline, pj-jmap(5), for who writes and who reads them.
  *
  * JMAP_MAGIC, then records: 4 bytes length of the body, 4 bytes CRC-32 of it (both least byte first), the body. A body is a tag and
- * numbers in 7 bits a byte, the lowest first, the highest bit: more follow (as LEB128); signed ones as 2n or -2n-1. A record is appended by one
+ * numbers in 7 bits a byte, the lowest first, the highest bit: more follow (as LEB128); signed ones as 2n or -2n-1.
+ * A record is appended by one
  * write; a torn last one is what a crash left, and is cut off by who appends next.
  */
 #ifndef PJ_JMAPFILE_H

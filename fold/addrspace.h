@@ -3,7 +3,8 @@
  * addrspace.h - which code was at an address of a thread at a moment: threads, their names, their mappings.
  *
  * Fed with the records of a recording in order of time. Forks share the maps of a process until one of them changes
- * (maps.h); of threads that ended nothing is left when none of their samples can come any more. Nothing is opened, no name of a function is known here: an address becomes (DSO, what the source of its names
+ * (maps.h); of threads that ended nothing is left when none of their samples can come any more. Nothing is opened,
+ * no name of a function is known here: an address becomes (DSO, what the source of its names
  * wants to be asked for).
  */
 #ifndef PJ_ADDRSPACE_H

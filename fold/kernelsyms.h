@@ -2,7 +2,8 @@
 /*
  * kernelsyms.h - which table has the names of the recorded kernel, and what they are.
  *
- * The snapshots that a window of pjrecord names; the table of the running kernel when it is the recorded one; perf's copy of kallsyms by build-id; the kernel's own ELF file,
+ * The snapshots that a window of pjrecord names; the table of the running kernel when it is the recorded one; perf's
+ * copy of kallsyms by build-id; the kernel's own ELF file,
  * vmlinux, by build-id. A kernel is moved to another place at every start: where a symbol was, as the recording tells, relates
  * its addresses to those of a table.
  */

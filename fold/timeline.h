@@ -2,7 +2,8 @@
 /*
  * timeline.h - which code of a JVM was at an address at a moment, from what pjmap wrote (pj-jmap(5)).
  *
- * A scan saw a piece of code, the one before it did not: it came between. So of each piece there are times at which it certainly was there, and some
+ * A scan saw a piece of code, the one before it did not: it came between. So of each piece there are times at which
+ * it certainly was there, and some
  * before and behind at which it may have been. Answers say which; certain ones win. The file is hostile input.
  */
 #ifndef PJ_FOLD_TIMELINE_H

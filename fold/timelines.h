@@ -2,7 +2,8 @@
 /*
  * timelines.h - the code timelines of pjmap that belong to a recording: DIR/maps/BOOT/PID-START.jmap.
  *
- * Process and boot must match. A window of pjrecord says when each of its processes began; of another recording the boot must be this one, and a number that
+ * Process and boot must match. A window of pjrecord says when each of its processes began; of another recording the
+ * boot must be this one, and a number that
  * two processes had names neither.
  */
 #ifndef PJ_TIMELINES_H

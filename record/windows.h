@@ -7,7 +7,8 @@
  *
  * All that may be slow (fsync, rename, unlink, the limits, printing, metrics, rescue) is done by one thread of its own, the
  * finisher, so a slow disk never stalls who empties the rings. What waits for it is bounded: what does not fit stays in
- * recording/ without a lock, is counted as delayed, and is rescued when there is time. All functions are for one thread, that of the recorder; only
+ * recording/ without a lock, is counted as delayed, and is rescued when there is time. All functions are for one
+ * thread, that of the recorder; only
  * windows_close waits.
  *
  * Locks (flock) are per window. Who writes a window, or removes it, holds its exclusive lock; who reads a complete one and wants

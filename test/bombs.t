@@ -49,6 +49,7 @@ else
 	skip "4 GB in 400 kB" "built without libzstd"
 fi
 { "${bomb%/bomb}/write" killed=1 | head -c 400 | gzip -c; head -c 64M /dev/zero | gzip -1c >zero.gz; } >f.data.gz
+# shellcheck disable=SC2034 # sixteen times
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat zero.gz zero.gz zero.gz zero.gz; done >>f.data.gz
 survived "4 GB of nothing in 18 MB of gzip" 1 f.data.gz
 ok "  are told" grep -q "'f.data.gz' unpacks to more than 200 times its size" err

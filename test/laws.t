@@ -304,6 +304,7 @@ for other in "$top"/build/std-*/bin "$top"/build/san-*/bin; do
 	fi
 	written=$(dirname "$other")/test/perfdata/write
 	here=${PJ_BUILD:-$top/build/std-cc}/test/perfdata/write
+	# shellcheck disable=SC3013 # every sh that we know has it
 	if [ -x "$here" ] && [ "$written" -nt "$top/test/perfdata/write.c" ]; then
 		others=$((others + 1))
 		for layout in "" "odd=1 samples=400" "strange=1 pj=2 cgroups=5 branch=8" "deferred=1 mixed=1 events=3 read=0x1f" "sample=0x7ffff odd=1 rounds=9"; do
