@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # run.sh sets them
+# jmap.sh - what it costs to map a JVM, and to follow it. Part of run.sh, which it is sourced by. JAVA_HOME, or every JDK below /usr/lib/jvm.
+
+# cpu_ms PID: user and system time so far
+cpu_ms()
+{
+	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print 1000 * ($12 + $13) / hz }' "/proc/$1/stat"
+}
+
+# blobs PID
+blobs()
+{
+	"$bin/pjmap" --once --stdout "$1" 2>/dev/null | wc -l
+}
+
+for jdk in ${JAVA_HOME:-/usr/lib/jvm/*}; do
+	if [ ! -x "$jdk/bin/javac" ] || [ -L "$jdk" ]; then continue; fi
+	mkdir -p "$tmp/work" "$tmp/jmap"
+	"$jdk/bin/javac" -nowarn -d "$tmp/work" test/jmap/Work.java 2>/dev/null || continue
+	"$jdk/bin/java" -Xmx512m -XX:ReservedCodeCacheSize=240m -Djava.io.tmpdir="$tmp/work" -cp "$tmp/work" Work churn 300 >/dev/null 2>&1 &
+	jvm=$!
+	for ((i = 0; i < 90; i++)); do
+		if [ "$(blobs $jvm)" -ge 8000 ]; then break; fi
+		sleep 1
+	done
+	kill -STOP $jvm
+	n=$(blobs $jvm)
+	map=$("$measure" -n "$runs" -o /dev/null -- "$bin/pjmap" --once --stdout $jvm 2>/dev/null)
+	ms=$(calc %.1f "1000 * $(echo "$map" | field 2)") cpu=$(calc %.1f "1000 * $(echo "$map" | field 1)")
+	row "pjmap --once of ${jdk##*/}: $n pieces of code" "$ms ms, CPU $cpu ms" "<= 50 ms for 8000" "$ms <= 50 * ($n > 8000 ? $n / 8000 : 1)"
+	"$bin/pjmap" -i 0.02 -d "$tmp/jmap" --no-perf-map -q $jvm 2>/dev/null &
+	follower=$!
+	sleep 2
+	before=$(cpu_ms $follower)
+	sleep 10
+	after=$(cpu_ms $follower)
+	kill -INT $follower
+	wait $follower 2>/dev/null
+	again=$(calc %.2f "($after - $before) / 500")
+	row "  looked at again, nothing changed: CPU" "$again ms" "<= 5 ms" "$again <= 5"
+	row "  its timeline, with inlined calls" "$(calc %.2f "$(find "$tmp/jmap" -name '*.jmap' -printf '%s\n' | tail -n 1) / 1e6") MB" "" ""
+	kill -9 $jvm
+	wait $jvm 2>/dev/null
+	rm -rf "$tmp/work" "$tmp/jmap"
+done
