@@ -11,7 +11,8 @@ static uint64_t ns_of(struct timespec t)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* pjrecord names the boot. perf tells the wall clock only with -k; else a file was written when its last record was, and a pipe ends now. */
+/* pjrecord names the boot. perf tells the wall clock only with -k; else a file was written when its last record was,
+ * and a pipe ends now. */
 static bool is_this_boot(const struct perfdata_info *info, const struct in *in, uint64_t last_ns)
 {
 	struct timespec now;

@@ -132,8 +132,8 @@ static bool is_compiled_name(struct memory *m, uint64_t name, uint64_t known[2])
 }
 
 /* The blob in a block whose first bytes were read; false: free, or makes no sense. */
-static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h, uint64_t address, const char *bytes,
-		      uint64_t names[2], struct blob *b)
+static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h,
+		      uint64_t address, const char *bytes, uint64_t names[2], struct blob *b)
 {
 	uint64_t length = vmlayout_get(l->block_length, bytes) << h->shift, size;
 	const char *object = bytes + l->block_header;

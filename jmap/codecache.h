@@ -2,9 +2,10 @@
 /*
  * codecache.h - the code that a JVM holds at one moment: compiled methods, the interpreter, stubs.
  *
- * A scan reads one byte a segment to know where blocks begin, and then only their first bytes, many at a time: the code itself never. The JVM
- * runs on meanwhile, so a block may be read while it is made or taken away; a compile id, which HotSpot never gives twice, tells whether
- * it is still the same. Sources: heap.hpp, codeBlob.hpp, nmethod.hpp of the JDK.
+ * A scan reads one byte a segment to know where blocks begin, and then only their first bytes, many at a time: the
+ * code itself never. The JVM runs on meanwhile, so a block may be read while it is made or taken away; a compile id,
+ * which HotSpot never gives twice, tells whether it is still the same. Sources: heap.hpp, codeBlob.hpp, nmethod.hpp of
+ * the JDK.
  */
 #ifndef PJ_CODECACHE_H
 #define PJ_CODECACHE_H

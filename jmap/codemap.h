@@ -2,8 +2,9 @@
 /*
  * codemap.h - the code of a JVM at one moment, with names: what a perf-PID.map says.
  *
- * Scanned twice: names are read between, and only what was the same both times counts, so no name belongs to code that came later. Lines ascend by
- * address. Written whole or not at all, also where everybody may write: links that stand in the way are replaced, never followed.
+ * Scanned twice: names are read between, and only what was the same both times counts, so no name belongs to code that
+ * came later. Lines ascend by address. Written whole or not at all, also where everybody may write: links that stand
+ * in the way are replaced, never followed.
  */
 #ifndef PJ_CODEMAP_H
 #define PJ_CODEMAP_H
@@ -23,7 +24,8 @@ struct codemap {
 struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum method_style style);
 void codemap_free(struct codemap *c);
 
-/* Appends it as perf reads it: "start size name", hexadecimal; hotspot: with 0x and 16 digits, as Compiler.perfmap. Control bytes become \xNN. */
+/* Appends it as perf reads it: "start size name", hexadecimal; hotspot: with 0x and 16 digits, as Compiler.perfmap.
+ * Control bytes become \xNN. */
 void codemap_print(const struct codemap *c, bool hotspot, struct text *t);
 
 void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *t);

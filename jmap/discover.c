@@ -35,7 +35,8 @@ static bool read_file(int folder, const char *name, struct text *t)
 	return n == 0;
 }
 
-/* ---- what the texts say ----------------------------------------------------------------------------------------------------- */
+/* ---- what the texts say
+ * ----------------------------------------------------------------------------------------------------- */
 
 static bool is_file_called(struct str path, struct str name)
 {
@@ -130,7 +131,8 @@ static void choose_cgroup(struct text *to, struct str cgroup)
 	}
 }
 
-/* ---- processes -------------------------------------------------------------------------------------------------------------- */
+/* ---- processes
+ * -------------------------------------------------------------------------------------------------------------- */
 
 void jvm_process_close(struct jvm_process *p)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover.h - the JVMs of this host: processes that have a libjvm.so mapped, whatever they are called, whoever runs them.
+ * discover.h - the JVMs of this host: processes that have a libjvm.so mapped, whatever they are called, whoever runs
+ * them.
  *
- * A process is a descriptor of its folder in /proc, which stays that of this process when its number is given to another one; with the
- * boot, (pid, start) names it for good.
+ * A process is a descriptor of its folder in /proc, which stays that of this process when its number is given to
+ * another one; with the boot, (pid, start) names it for good.
  */
 #ifndef PJ_DISCOVER_H
 #define PJ_DISCOVER_H
@@ -31,7 +32,8 @@ struct discovery {
 	unsigned forbidden; /* of these, whose mappings may not be read */
 };
 
-/* Calls f for each JVM, by pid. f owns what is passed on true. java: also processes called java whose mappings may not be read. */
+/* Calls f for each JVM, by pid. f owns what is passed on true. java: also processes called java whose mappings may
+ * not be read. */
 struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *p), void *arg);
 
 /* One process, whatever it is; false: it is gone. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * execs.h - which processes began another program, as it happens: a JVM that lives for a second cannot be found by looking each second.
+ * execs.h - which processes began another program, as it happens: a JVM that lives for a second cannot be found by
+ * looking each second.
  *
- * The kernel's process connector (linux/cn_proc.h), which only root of the first namespaces may hear. Without it new JVMs are found when /proc is
- * looked through.
+ * The kernel's process connector (linux/cn_proc.h), which only root of the first namespaces may hear. Without it new
+ * JVMs are found when /proc is looked through.
  */
 #ifndef PJ_EXECS_H
 #define PJ_EXECS_H

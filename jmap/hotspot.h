@@ -2,8 +2,9 @@
 /*
  * hotspot.h - one JVM that is looked at from outside: its layout, what it says of itself, and what code it holds.
  *
- * Opening reads the tables that HotSpot exports, once. Nothing is written to the process, no signal is sent, no file of it is opened, and it does
- * not stop: what is read is checked, and what changed under our eyes is left out and counted.
+ * Opening reads the tables that HotSpot exports, once. Nothing is written to the process, no signal is sent, no file
+ * of it is opened, and it does not stop: what is read is checked, and what changed under our eyes is left out and
+ * counted.
  */
 #ifndef PJ_HOTSPOT_H
 #define PJ_HOTSPOT_H

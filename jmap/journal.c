@@ -22,7 +22,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the file
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static bool read_boot(char boot[37])
 {
@@ -110,7 +111,8 @@ static bool begin(struct journal *t, const struct jvm_process *p, const char *bo
 	if (whole == 0)
 		text_str(&file, STR(JMAP_MAGIC));
 	text_char(&body, JMAP_START);
-	text_printf(&body, "boot=%s pid=%d inner=%d start=%llu version=%s", boot, (int)p->pid, (int)p->inner, (unsigned long long)p->start, version);
+	text_printf(&body, "boot=%s pid=%d inner=%d start=%llu version=%s", boot, (int)p->pid, (int)p->inner,
+		    (unsigned long long)p->start, version);
 	jmap_frame(&file, text_view(&body));
 	good = write_all(t->fd, text_view(&file));
 	t->written += file.n;
@@ -152,7 +154,8 @@ const char *journal_open(struct journal *t, const char *dir, const struct jvm_pr
 	return t->fd < 0 ? "cannot write into" : NULL;
 }
 
-/* ---- a scan ------------------------------------------------------------------------------------------------------------------- */
+/* ---- a scan
+ * ------------------------------------------------------------------------------------------------------------------- */
 
 /* What changed, while it is put together. */
 struct change {

@@ -2,8 +2,9 @@
 /*
  * libjvm.h - the exported symbols of a libjvm.so, from the memory that it was loaded into.
  *
- * So no file is needed, which may be deleted, or be another one in the container by now. Only what the dynamic loader needs is looked
- * at: PT_DYNAMIC, the hash tables, .dynsym. Layouts: gABI, and the GNU hash table as glibc's loader reads it.
+ * So no file is needed, which may be deleted, or be another one in the container by now. Only what the dynamic loader
+ * needs is looked at: PT_DYNAMIC, the hash tables, .dynsym. Layouts: gABI, and the GNU hash table as glibc's loader
+ * reads it.
  */
 #ifndef PJ_LIBJVM_H
 #define PJ_LIBJVM_H

@@ -154,8 +154,9 @@ static size_t scatter_some(const struct memory *m, const uint64_t *address, size
 	return got < 0 ? 0 : (size_t)got / size;
 }
 
-/* process_vm_readv goes by the number of a process, which may be somebody else's by now, or by another program. What was read counts
- * only if the memory that was opened at first can still be read afterwards: it was the same process then. */
+/* process_vm_readv goes by the number of a process, which may be somebody else's by now, or by another program. What
+ * was read counts only if the memory that was opened at first can still be read afterwards: it was the same process
+ * then. */
 bool memory_scatter(struct memory *m, const uint64_t *address, size_t count, size_t size, void *to)
 {
 	char *out = to, byte;

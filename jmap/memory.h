@@ -2,9 +2,10 @@
 /*
  * memory.h - the memory of another process, read without touching it.
  *
- * /proc/PID/mem stays bound to the address space that it was opened for: after exec or exit it reads nothing, whoever gets the number
- * next. Small reads come from a cache of pages, which is one moment's view only between two memory_forget; large ones and many scattered
- * ones go past it. Everything read is a stranger's, and changes while it is read: a caller checks each number before it is used.
+ * /proc/PID/mem stays bound to the address space that it was opened for: after exec or exit it reads nothing, whoever
+ * gets the number next. Small reads come from a cache of pages, which is one moment's view only between two
+ * memory_forget; large ones and many scattered ones go past it. Everything read is a stranger's, and changes while it
+ * is read: a caller checks each number before it is used.
  */
 #ifndef PJ_MEMORY_H
 #define PJ_MEMORY_H
@@ -47,8 +48,8 @@ bool memory_read(struct memory *m, uint64_t address, void *to, size_t n);
 /* The same past the cache, for what is large. */
 bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n);
 
-/* Up to `count` pieces of `size` bytes each, one after the other in `to`; those that cannot be read are zero. False: the process ended, or is
- * another program now, and nothing that was read counts. */
+/* Up to `count` pieces of `size` bytes each, one after the other in `to`; those that cannot be read are zero. False:
+ * the process ended, or is another program now, and nothing that was read counts. */
 bool memory_scatter(struct memory *m, const uint64_t *address, size_t count, size_t size, void *to);
 
 /* A C string of less than cap bytes into to, NUL behind it; false: none there, or it is longer. */

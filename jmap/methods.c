@@ -25,7 +25,8 @@ static bool read_symbol(struct memory *m, const struct vmlayout *l, uint64_t sym
 }
 
 /* Bit 0 of an entry tells something else in some JDKs. */
-static bool read_entry(struct memory *m, const struct vmlayout *l, uint64_t pool, uint64_t length, uint64_t index, struct text *t, struct piece *p)
+static bool read_entry(struct memory *m, const struct vmlayout *l, uint64_t pool, uint64_t length, uint64_t index,
+		       struct text *t, struct piece *p)
 {
 	uint64_t symbol;
 
@@ -50,7 +51,8 @@ bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, s
 	return true;
 }
 
-/* ---- spelling ------------------------------------------------------------------------------------------------------------ */
+/* ---- spelling
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static void put_dotted(struct text *t, struct str s)
 {

@@ -2,9 +2,9 @@
 /*
  * methods.h - the name of a Java method in the memory of a JVM, and how it is spelled.
  *
- * Method -> ConstMethod -> ConstantPool -> Symbols of class, method and signature, each pointer and length checked (method.hpp, constMethod.hpp,
- * constantPool.hpp, symbol.hpp of the JDK). What comes are the bytes of the class file; control bytes and what is not UTF-8 stay for who writes
- * them. Spelling is pure.
+ * Method -> ConstMethod -> ConstantPool -> Symbols of class, method and signature, each pointer and length checked
+ * (method.hpp, constMethod.hpp, constantPool.hpp, symbol.hpp of the JDK). What comes are the bytes of the class file;
+ * control bytes and what is not UTF-8 stay for who writes them. Spelling is pure.
  */
 #ifndef PJ_METHODS_H
 #define PJ_METHODS_H
@@ -12,12 +12,14 @@
 #include "vmlayout.h"
 #include "text.h"
 
-/* As in a class file: java/util/HashMap, get, (Ljava/lang/Object;)Ljava/lang/Object; A hidden class is called Name+0x00007f..., as HotSpot does. */
+/* As in a class file: java/util/HashMap, get, (Ljava/lang/Object;)Ljava/lang/Object; A hidden class is called
+ * Name+0x00007f..., as HotSpot does. */
 struct method_name {
 	struct str class_name, method, signature;
 };
 
-/* Into the memory of t, from its end on; the name is valid until t changes. False: something on the way makes no sense. */
+/* Into the memory of t, from its end on; the name is valid until t changes. False: something on the way makes no
+ * sense. */
 bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, struct text *t, struct method_name *name);
 
 enum method_style {

@@ -32,7 +32,8 @@ static bool take(void *arg, struct jvm_process *p)
 	return true;
 }
 
-/* ---- which ------------------------------------------------------------------------------------------------------------------- */
+/* ---- which
+ * ------------------------------------------------------------------------------------------------------------------- */
 
 /* True: all that were named are there. */
 static bool find_jvms(const struct request *r, struct jvms *j)
@@ -59,11 +60,13 @@ static bool find_jvms(const struct request *r, struct jvms *j)
 	d = discover(r->proc, take, j);
 	if (d.forbidden)
 		warn("%u of %u processes may not be looked into%s", d.forbidden, d.processes,
-		     geteuid() ? ": run as root, or with CAP_SYS_PTRACE" : ", not even as root: CAP_SYS_PTRACE is missing, or a security module forbids it");
+		     geteuid() ? ": run as root, or with CAP_SYS_PTRACE"
+			       : ", not even as root: CAP_SYS_PTRACE is missing, or a security module forbids it");
 	return true;
 }
 
-/* ---- --list ------------------------------------------------------------------------------------------------------------------ */
+/* ---- --list
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static void put_user(struct text *t, uid_t uid)
 {
@@ -201,7 +204,8 @@ static void list(const struct jvms *j)
 	text_free(&t.cells);
 }
 
-/* ---- --once ------------------------------------------------------------------------------------------------------------------- */
+/* ---- --once
+ * ------------------------------------------------------------------------------------------------------------------- */
 
 static bool print_map(const struct text *t)
 {

@@ -66,7 +66,8 @@ static bool find_spans(struct memory *m, const struct vmlayout *l, const struct 
 			return false; /* JDK 23 and 24: where they end is not told */
 		return span_between(&span[2], metadata, span[1].from);
 	}
-	if (!vmlayout_read(m, b->address, f->mutable_data, &metadata) || metadata == 0 || !vmlayout_read(m, b->address, f->mutable_size, &metadata_end) ||
+	if (!vmlayout_read(m, b->address, f->mutable_data, &metadata) || metadata == 0 ||
+	    !vmlayout_read(m, b->address, f->mutable_size, &metadata_end) ||
 	    !vmlayout_read(m, b->address, f->relocation_size, &data))
 		return false;
 	return span_between(&span[2], metadata + data, metadata + metadata_end);
@@ -97,7 +98,8 @@ static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayou
 	return true;
 }
 
-/* UNSIGNED5: up to 5 bytes, the lowest 6 bits first; a byte below 192 is the last. excluded: bytes are larger by so much. */
+/* UNSIGNED5: up to 5 bytes, the lowest 6 bits first; a byte below 192 is the last. excluded: bytes are larger by so
+ * much. */
 static bool get_number(const struct tables *t, uint32_t *at, unsigned excluded, uint32_t *value)
 {
 	uint32_t sum = 0;

@@ -2,9 +2,10 @@
 /*
  * scopes.h - which calls were inlined at each address of a compiled method.
  *
- * HotSpot keeps, for addresses at which it may stop, the methods that they belong to, innermost first: PcDescs, sorted, point into compressed scopes
- * (pcDesc.hpp, debugInfoRec.cpp, compressedStream.hpp, unsigned5.hpp of the JDK). An address belongs to the first PcDesc at or behind it. JDK 20
- * changed how numbers are packed; which way holds is found out by decoding: the outermost method of a scope is the compiled one.
+ * HotSpot keeps, for addresses at which it may stop, the methods that they belong to, innermost first: PcDescs,
+ * sorted, point into compressed scopes (pcDesc.hpp, debugInfoRec.cpp, compressedStream.hpp, unsigned5.hpp of the JDK).
+ * An address belongs to the first PcDesc at or behind it. JDK 20 changed how numbers are packed; which way holds is
+ * found out by decoding: the outermost method of a scope is the compiled one.
  */
 #ifndef PJ_SCOPES_H
 #define PJ_SCOPES_H
@@ -31,7 +32,8 @@ struct scopes {
 /* How numbers are packed in one JVM. */
 enum scopes_packing { PACKING_UNKNOWN, PACKING_FROM_0, PACKING_FROM_1 };
 
-/* Fills s; number gives a Method* a number, 0: it makes no sense. False: nothing is inlined there, or it cannot be told. */
+/* Fills s; number gives a Method* a number, 0: it makes no sense. False: nothing is inlined there, or it cannot be
+ * told. */
 bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, enum scopes_packing *packing, const struct blob *b,
 		 uint32_t (*number)(void *arg, uint64_t method), void *arg);
 

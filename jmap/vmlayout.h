@@ -2,8 +2,9 @@
 /*
  * vmlayout.h - where in the memory of one HotSpot the things are that a map of its code is made of.
  *
- * From its own tables, for JDK 8 to 25: fields that moved to another type, became narrower, or turned from pointers into offsets are found
- * under each of their names. What is missing makes one feature impossible, with the reason; the rest stays.
+ * From its own tables, for JDK 8 to 25: fields that moved to another type, became narrower, or turned from pointers
+ * into offsets are found under each of their names. What is missing makes one feature impossible, with the reason; the
+ * rest stays.
  */
 #ifndef PJ_VMLAYOUT_H
 #define PJ_VMLAYOUT_H

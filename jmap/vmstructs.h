@@ -2,9 +2,9 @@
 /*
  * vmstructs.h - what HotSpot tells debuggers of its own layout: fields of types, sizes of types, constants.
  *
- * libjvm.so exports these tables for the serviceability agent (vmStructs.hpp of the JDK: gHotSpotVMStructs, -VMTypes, -VMIntConstants,
- * -VMLongConstants), and says even how wide their own entries are. No offset of HotSpot stands as a number here. A field that is not
- * there is not known, and what needs it is not done.
+ * libjvm.so exports these tables for the serviceability agent (vmStructs.hpp of the JDK: gHotSpotVMStructs, -VMTypes,
+ * -VMIntConstants, -VMLongConstants), and says even how wide their own entries are. No offset of HotSpot stands as a
+ * number here. A field that is not there is not known, and what needs it is not done.
  */
 #ifndef PJ_VMSTRUCTS_H
 #define PJ_VMSTRUCTS_H
