@@ -25,6 +25,7 @@ struct processes {
 	struct ended *ended; /* from `forgotten` on: to be forgotten in that order, without a look at all the others */
 	size_t nended, cap, forgotten;
 	uint32_t scan; /* serial of the reading of /proc that is going on or was the last */
+	uint64_t version; /* of mappings, the last that was given */
 };
 
 /* ---- tables -------------------------------------------------------------------------------------------------- */
@@ -169,6 +170,7 @@ static struct mappings *own_maps(struct processes *p, struct process *process)
 		return old;
 	m = process->maps = mem_alloc(sizeof(*m), 1);
 	m->references = 1;
+	m->version = ++p->version;
 	if (!old)
 		return m;
 	m->n = m->cap = old->n;
@@ -197,6 +199,13 @@ static uint32_t mapping_at(const struct mappings *m, uint64_t address)
 	return lo;
 }
 
+uint32_t processes_at(const struct mappings *m, uint64_t address)
+{
+	uint32_t i = mapping_at(m, address);
+
+	return i < m->n && m->m[i].start <= address ? i : m->n;
+}
+
 /* Puts `with[0..n)` where `gone` mappings were, from i on. */
 static void splice(struct processes *p, struct mappings *m, uint32_t i, uint32_t gone, const struct mapping *with,
 		   uint32_t n)
@@ -208,6 +217,7 @@ static void splice(struct processes *p, struct mappings *m, uint32_t i, uint32_t
 	memmove(m->m + i + n, m->m + i + gone, (m->n - i - gone) * sizeof(*m->m));
 	memcpy(m->m + i, with, n * sizeof(*with));
 	m->n = m->n - gone + n;
+	m->version = ++p->version;
 	p->mappings = p->mappings - gone + n;
 }
 
@@ -334,6 +344,7 @@ static void remove_process(struct processes *p, struct process *process)
 {
 	drop_maps(p, &process->maps);
 	take_out(&p->process, &process->link);
+	free(process->given.bit);
 	free(process);
 }
 
@@ -460,6 +471,7 @@ void processes_free(struct processes *p)
 	EACH(struct process, process, p->process)
 	{
 		drop_maps(p, &process->maps);
+		free(process->given.bit);
 		free(process);
 	}
 	free(p->thread.slot);

@@ -43,6 +43,7 @@ struct mapping {
 
 struct mappings {
 	uint32_t references, n, cap;
+	uint64_t version;  /* another one whenever the contents are */
 	struct mapping *m; /* by address, without overlaps */
 };
 
@@ -57,6 +58,11 @@ struct process {
 	uint32_t live;           /* threads that did not end */
 	bool target;             /* -p: it, or a child of it */
 	uint64_t asked;          /* ns of the last time that /proc was asked for it in need */
+	struct process_given {   /* which of its mappings a window has */
+		uint64_t window, version; /* of the mappings: with another one none is known to be there */
+		uint64_t *bit;
+		uint32_t words;
+	} given;
 };
 
 struct thread {
@@ -87,6 +93,9 @@ void processes_exit(struct processes *p, uint32_t tid, uint64_t ns);
  * too many. */
 struct mapping *processes_map(struct processes *p, uint32_t pid, const struct mapping *m,
 			      const struct mapped_file *file);
+
+/* The mapping that address lies in: its number in m; m->n: none. */
+uint32_t processes_at(const struct mappings *m, uint64_t address);
 
 /* Forgets what ended before ns. To be called now and then. */
 void processes_forget(struct processes *p, uint64_t ns);

@@ -283,7 +283,7 @@ static void write_sample(struct session *s, const struct ring_sample *r)
 	if (nips >= s->totals.depth_limit && nips - state_markers(ips, nips) >= s->totals.depth_limit)
 		s->report.loss.depth++;
 	s->text.n = 0;
-	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time))
+	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time, nips ? ips : &r->ip, nips ? nips : 1))
 		s->report.loss.unknown++;
 	kernel_modules_hit(s->kernel, &s->text, ips, nips, state_event(s), r->time);
 	if (a->sample_type & PERF_SAMPLE_CGROUP)

@@ -199,6 +199,65 @@ static void note_process(struct state *s, struct process *p)
 	s->nprocesses++;
 }
 
+/* ---- which mappings -------------------------------------------------------------------------------------------- */
+
+/* jit-PID.dump, mapped by a JIT that writes it: readers know by it that there is one. */
+static bool is_mark(struct str path)
+{
+	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+
+	return str_starts(base, STR("jit-")) && (str_ends(base, STR(".dump")) || str_ends(base, STR(".dump (deleted)")));
+}
+
+/* Is it news that the window gets mapping i? From now on it has it. */
+static bool is_news(const struct state *s, struct process *p, uint32_t i)
+{
+	struct process_given *g = &p->given;
+	uint64_t bit = UINT64_C(1) << i % 64;
+
+	if (g->window != s->window || g->version != p->maps->version) {
+		uint32_t words = (p->maps->n + 63) / 64;
+
+		if (words > g->words) {
+			g->bit = mem_grow(g->bit, sizeof(*g->bit), words);
+			g->words = words;
+		}
+		memset(g->bit, 0, g->words * sizeof(*g->bit));
+		g->window = s->window;
+		g->version = p->maps->version;
+	}
+	if (g->bit[i / 64] & bit)
+		return false;
+	g->bit[i / 64] |= bit;
+	return true;
+}
+
+static void give_map(struct state *s, struct text *t, struct process *p, uint32_t i, uint64_t ns)
+{
+	if (i == p->maps->n || !is_news(s, p, i))
+		return;
+	note_build_id(s, p, p->maps->m[i].file);
+	put_map(s, t, p->pid, p->maps->m + i, ns);
+}
+
+/* The mappings that a callchain goes through. A return address may be just behind the call's. */
+static void give_hits(struct state *s, struct text *t, struct process *p, const uint64_t *ips, uint64_t n, uint64_t ns)
+{
+	const struct mapping *last = NULL;
+
+	for (uint64_t k = 0; k < n && p->maps; k++) {
+		uint32_t i;
+
+		if (ips[k] > INT64_MAX || (last && ips[k] - last->start - 1 < last->length - 1))
+			continue; /* the kernel's, or as the one before */
+		i = processes_at(p->maps, ips[k]);
+		give_map(s, t, p, i, ns);
+		last = i < p->maps->n ? p->maps->m + i : NULL;
+		if ((!last || last->start == ips[k]) && ips[k])
+			give_map(s, t, p, processes_at(p->maps, ips[k] - 1), ns);
+	}
+}
+
 /* ---- before a sample ----------------------------------------------------------------------------------------- */
 
 static void give_process(struct state *s, struct text *t, struct process *p, uint64_t ns)
@@ -212,8 +271,8 @@ static void give_process(struct state *s, struct text *t, struct process *p, uin
 		put_comm(s, t, leader, ns);
 	}
 	for (uint32_t i = 0; p->maps && i < p->maps->n; i++) {
-		note_build_id(s, p, p->maps->m[i].file);
-		put_map(s, t, p->pid, p->maps->m + i, ns);
+		if (is_mark(p->maps->m[i].file->path))
+			give_map(s, t, p, i, ns);
 		keep_map(s, p, p->maps->m + i);
 	}
 }
@@ -225,13 +284,17 @@ static struct thread *idle_thread(struct state *s)
 	return processes_thread(s->processes, 0);
 }
 
-bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns)
+bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, const uint64_t *ips, uint64_t n)
 {
 	struct thread *t = processes_thread(s->processes, tid);
 	struct process *p;
 
-	if (tid && tid == s->last_tid && t && t->pid == pid && t->window == s->window)
+	if (tid && tid == s->last_tid && t && t->pid == pid && t->window == s->window) {
+		p = processes_find(s->processes, pid);
+		if (p)
+			give_hits(s, records, p, ips, n, ns);
 		return true;
+	}
 	if (!t && tid == 0)
 		t = idle_thread(s);
 	p = processes_find(s->processes, pid);
@@ -250,6 +313,7 @@ bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t
 		put_comm(s, records, t, ns);
 	t->window = s->window;
 	s->last_tid = tid;
+	give_hits(s, records, p, ips, n, ns);
 	return t->named;
 }
 
@@ -323,9 +387,11 @@ static bool take_map(struct state *s, struct perf_record *r)
 	struct mapping *kept = processes_map(s->processes, pid, &m, &f);
 	if (!kept || !in_window(s, pid))
 		return false;
+	keep_map(s, processes_find(s->processes, pid), kept);
+	if (!is_mark(kept->file->path))
+		return false; /* it comes when it is hit */
 	note_build_id(s, processes_find(s->processes, pid), kept->file);
 	put_build_id(r, kept->file);
-	keep_map(s, processes_find(s->processes, pid), kept);
 	return true;
 }
 

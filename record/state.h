@@ -2,9 +2,10 @@
 /*
  * state.h - the state of processes, given to each window as far as its samples need it.
  *
- * The kernel's side-band records change the table (processes.h); before the first sample of a thread in a window stand
- * records with its name, and with the mappings of its process, made from the table with the sample's time. From then on
- * what the kernel says of that process goes through. Everything else, forks included, is left out.
+ * The kernel's side-band records change the table (processes.h); before the first sample of a thread in a window stands a
+ * record with its name, and before the first that hits a mapping one with that, made from the table with the sample's
+ * time. Names that change later go through, and so does the mark of a jitdump, which nothing hits. Everything else, forks
+ * included, is left out: a process has hundreds of mappings, of which its samples hit some few.
  */
 #ifndef PJ_STATE_H
 #define PJ_STATE_H
@@ -26,8 +27,9 @@ void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */
 /* A record that is no sample: changes the table. True: it belongs into the window, as it is then (mappings are given a build-id). */
 bool state_record(struct state *s, struct perf_record *r, uint64_t ns);
 
-/* Appends what the window must have before a sample of tid. False: nothing is known of its process. */
-bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns);
+/* Appends what the window must have before a sample of tid with these addresses in its callchain. False: nothing is known of its
+ * process. */
+bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, const uint64_t *ips, uint64_t n);
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns);
 
 /* Side-band records were lost: /proc is read again. Windows that have a process get its mappings again. */
