@@ -222,6 +222,8 @@ void in_expect_text(struct in *in)
 		{ STR("\x1F\x8B"), "this is compressed twice: gzip -dc FILE |" },
 		{ STR("\xFF\xFE"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
 		{ STR("\xFE\xFF"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
+		{ STR("<svg "), "this is a picture: pjsvg --unpack takes the folded stacks out of it" },
+		{ STR("<?xml"), "this is a picture or other XML: pjsvg --unpack takes the folded stacks out of pictures of pj" },
 	};
 	struct place at = { in->name, 0 };
 	struct str head = in_peek(in, 64 * 1024);

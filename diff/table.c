@@ -70,17 +70,34 @@ static void correct(struct table *t, const struct sig_rule *r, const float *disp
 
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
+/* Points as they are printed. */
+static long shown(const struct table_row *row)
+{
+	return lround(100 * fabs((double)row->f.change.points));
+}
+
+static uint64_t own_change(const struct table_row *row)
+{
+	const uint64_t *self = row->f.self;
+
+	return self[0] > self[1] ? self[0] - self[1] : self[1] - self[0];
+}
+
+/* A function that changed takes its callers along, by as much: of these the one whose own code it is comes first. */
 static int row_cmp(const void *a, const void *b)
 {
 	const struct table_row *x = a, *y = b;
 	int group_x = x->f.change.why >= SIG_MOVED ? (int)x->f.change.why : 0;
 	int group_y = y->f.change.why >= SIG_MOVED ? (int)y->f.change.why : 0;
-	float d = fabsf(y->f.change.points) - fabsf(x->f.change.points);
+	long points_x = shown(x), points_y = shown(y);
+	uint64_t own_x = own_change(x), own_y = own_change(y);
 
 	if (group_x != group_y)
 		return group_y - group_x;
-	if (d != 0)
-		return d > 0 ? 1 : -1;
+	if (points_x != points_y)
+		return points_x < points_y ? 1 : -1;
+	if (own_x != own_y)
+		return own_x < own_y ? 1 : -1;
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 

@@ -26,8 +26,6 @@ static bool read_file(const char *path, struct stacks *s, struct folded_header *
 
 	in_open(&in, path);
 	in_expect_text(&in);
-	if (str_starts(in_peek(&in, 5), STR("<svg ")) || str_starts(in_peek(&in, 5), STR("<?xml")))
-		die("%s: this is a picture: pjsvg --unpack takes the folded stacks out of it", in.name);
 	unsigned read = folded_read(&in, s, h, t);
 	if (read && *columns && read != *columns)
 		die("%s: a difference between profiles (two numbers a line) and a profile do not add up", in.name);
