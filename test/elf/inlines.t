@@ -242,14 +242,15 @@ ok "  --skip-after" grep -q '^work;geo::mix_\[i\]' skip
 echo 'a;b 1' | pjfold --inline >/dev/null 2>&1
 is "folded text has no addresses: a usage error" $? 2
 
-# perf's own way, for stacks that it unwinds itself: from main on, as libc may have debug information of its own
+# perf's own way, for stacks that it unwinds itself: from main on, and within the program, as libc may have debug
+# information of its own, which perf asks for names then
 if "$perf" record -q -F 999 -e cpu-clock:u --call-graph dwarf -o dwarf.data ./plain 600 >/dev/null 2>&1; then
 	timeout 300 "$perf" script -i dwarf.data >text 2>/dev/null
 	# addr2line: see above
 	pjfold -q --annotate=none text | sed -n 's/.*;main;/main;/p; s/^[^;]*;main /main /p' | sed 's/;secret;secret/;secret;hidden/' |
-		awk '{ n = $NF; sub(/ [0-9]*$/, ""); c[$0] += n } END { for (s in c) print s, c[s] }' | sort >theirs
+		awk '/^main(;work|;secret| )/ { n = $NF; sub(/ [0-9]*$/, ""); c[$0] += n } END { for (s in c) print s, c[s] }' | sort >theirs
 	pjfold -q --as-perf --inline --annotate=none --root=thread dwarf.data 2>/dev/null | sed -n 's/.*;main;/main;/p; s/^[^;]*;main /main /p' |
-		awk '{ n = $NF; sub(/ [0-9]*$/, ""); c[$0] += n } END { for (s in c) print s, c[s] }' | sort >ours
+		awk '/^main(;work|;secret| )/ { n = $NF; sub(/ [0-9]*$/, ""); c[$0] += n } END { for (s in c) print s, c[s] }' | sort >ours
 	if [ "$(grep -c mix theirs)" -gt 1 ]; then
 		same "--as-perf --inline is perf script, for --call-graph dwarf" theirs ours
 	else
