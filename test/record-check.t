@@ -174,6 +174,7 @@ if have java && have javac && javac -d . "$top/examples/Demo.java" >/dev/null 2>
 		tries=$((tries - 1))
 		sleep 0.1
 	done
+	rm -f "/tmp/perf-$without.map" "/tmp/perf-$with.map" "/tmp/perf-$variable.map" # of others that had these numbers
 	./record --check -d open >jvms
 	kill $without $with $variable
 	wait $without $with $variable 2>/dev/null
