@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "identity.h"
 
+#include "boot.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/utsname.h>
@@ -104,13 +106,9 @@ static struct str read_proc(pid_t pid, const char *name, char *buf, size_t room)
 
 bool identity_boot_is(struct str id)
 {
-	char buf[64];
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, buf, sizeof(buf)) : -1;
+	char own[BOOT_ID + 1];
 
-	if (fd >= 0)
-		close(fd);
-	return n > 0 && id.n && str_starts((struct str){ buf, (size_t)n }, id);
+	return boot_id("/proc", own) && id.n && str_starts(str_of(own), id);
 }
 
 static bool is_dead(char state)

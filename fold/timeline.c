@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "jmapfile.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -271,26 +272,17 @@ struct timeline *timeline_open(int fd, const char **why)
 	struct timeline *t = NULL;
 	struct text bytes = { 0 };
 	struct stat st;
-	ssize_t n = 1;
 
 	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > MOST_BYTES) {
 		*why = "larger than 1 GiB";
 		close(fd);
 		return NULL;
 	}
-	while (n > 0 && bytes.n < MOST_BYTES) { /* it may grow while it is read */
-		text_room(&bytes, 65536);
-		n = read(fd, bytes.p + bytes.n, bytes.cap - bytes.n);
-		if (n > 0)
-			bytes.n += (size_t)n;
-		else if (n < 0 && errno == EINTR)
-			n = 1;
-	}
-	close(fd);
-	if (n < 0)
-		*why = strerror(errno);
-	else
+	if (whole_read(fd, &bytes, MOST_BYTES) || errno == EFBIG) /* it may have grown since */
 		t = timeline_parse(text_view(&bytes), why);
+	else
+		*why = strerror(errno);
+	close(fd);
 	text_free(&bytes);
 	return t;
 }

@@ -2,6 +2,7 @@
 #include "timelines.h"
 
 #include "arena.h"
+#include "boot.h"
 #include "inside.h"
 
 #include <dirent.h>
@@ -9,16 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-static void read_boot(char boot[40])
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, boot, 36);
-
-	if (fd >= 0)
-		close(fd);
-	boot[n == 36 ? 36 : 0] = 0;
-}
 
 void timelines_open(struct timelines *s, const char *maps, const struct attic *attic, const struct origin *origin)
 {
@@ -33,7 +24,7 @@ void timelines_open(struct timelines *s, const char *maps, const struct attic *a
 	if (attic && attic->who->boot.n == 36)
 		snprintf(s->boot, sizeof(s->boot), "%.*s", 36, attic->who->boot.p);
 	else if (origin->boot)
-		read_boot(s->boot);
+		boot_id("/proc", s->boot);
 }
 
 /* When the process began, by the only file that is there of its number; 0: none, or several. */

@@ -10,6 +10,7 @@
 #define PJ_TIMELINES_H
 
 #include "attic.h"
+#include "boot.h"
 #include "damage.h"
 #include "origin.h"
 #include "timeline.h"
@@ -17,7 +18,7 @@
 struct timelines {
 	int dir;                 /* maps; -1: there is none */
 	const struct attic *attic;
-	char boot[40];           /* of a recording that is not pjrecord's; empty: not known */
+	char boot[BOOT_ID + 1];  /* of a recording that is not pjrecord's; empty: not known */
 	struct timelines_one {
 		uint32_t pid;
 		struct timeline *t;  /* NULL: there is none */

@@ -2,6 +2,7 @@
 #include "codemap.h"
 
 #include "arena.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- making
- * ------------------------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------------------------- */
 
 static bool same_blob(const struct blob *a, const struct blob *b)
 {
@@ -84,8 +84,7 @@ void codemap_free(struct codemap *c)
 	*c = (struct codemap){ 0 };
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------------------------- */
 
 static void put_name(struct text *t, struct str name)
 {
@@ -134,20 +133,6 @@ void codemap_print(const struct codemap *c, bool hotspot, struct text *t)
 	}
 }
 
-static bool write_all(int fd, struct str s)
-{
-	while (s.n) {
-		ssize_t n = write(fd, s.p, s.n);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		s = str_from(s, (size_t)n);
-	}
-	return true;
-}
-
 /* A name that nobody can have guessed and put something at: in /tmp everybody may write. */
 static int create_temporary(int dir, char *name, size_t size)
 {
@@ -177,7 +162,7 @@ const char *codemap_put(const char *dir, const char *name, struct str bytes, boo
 	if (fd < 0) {
 		what = "cannot write into";
 	} else {
-		if (fchmod(fd, 0644) < 0 || !write_all(fd, bytes) || (durable && fsync(fd) < 0))
+		if (fchmod(fd, 0644) < 0 || !whole_write(fd, bytes) || (durable && fsync(fd) < 0))
 			what = "cannot write into";
 		saved = errno;
 		if (close(fd) < 0 && !what) {

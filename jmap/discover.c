@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "containers.h"
 #include "diag.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,26 +18,11 @@
 /* A file of a process, whole. False and errno: not there, not allowed, too long. */
 static bool read_file(int folder, const char *name, struct text *t)
 {
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
 	t->n = 0;
-	if (fd < 0)
-		return false;
-	do {
-		text_room(t, 16384);
-		n = read(fd, t->p + t->n, t->cap - t->n);
-		if (n > 0)
-			t->n += (size_t)n;
-	} while ((n > 0 && t->n < MOST_TEXT) || (n < 0 && errno == EINTR));
-	close(fd);
-	if (n > 0)
-		errno = EFBIG;
-	return n == 0;
+	return whole_read_at(folder, name, t, MOST_TEXT);
 }
 
-/* ---- what the texts say
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- what the texts say ---------------------------------------------------------------------------------------- */
 
 static bool is_file_called(struct str path, struct str name)
 {
@@ -131,8 +117,7 @@ static void choose_cgroup(struct text *to, struct str cgroup)
 	}
 }
 
-/* ---- processes
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------------------------- */
 
 void jvm_process_close(struct jvm_process *p)
 {

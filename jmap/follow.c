@@ -79,8 +79,7 @@ static uint64_t age_ns(const struct jvm_process *p)
 	return now > start ? now - start : 0;
 }
 
-/* ---- one JVM
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one JVM --------------------------------------------------------------------------------------------------- */
 
 /* What a JVM in its first second lacks may still come. */
 static void tell(struct follower *f, struct followed *j, const struct hotspot_reason *why)
@@ -195,8 +194,7 @@ static void let_go(struct follower *f, size_t i, bool ended)
 	f->ended += ended;
 }
 
-/* ---- all
- * ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------------------------- */
 
 static bool is_followed(const struct follower *f, const struct jvm_process *p)
 {

@@ -2,8 +2,10 @@
 #include "journal.h"
 
 #include "arena.h"
+#include "boot.h"
 #include "codemap.h"
 #include "jmapfile.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,19 +24,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- the file
- * ----------------------------------------------------------------------------------------------------------------- */
-
-static bool read_boot(char boot[37])
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, boot, 36);
-
-	if (fd >= 0)
-		close(fd);
-	boot[36] = 0;
-	return n == 36 && strspn(boot, "0123456789abcdef-") == 36;
-}
+/* ---- the file -------------------------------------------------------------------------------------------------- */
 
 /* A folder of ours below another one; -1 and errno. */
 static int enter(int dir, const char *name)
@@ -55,35 +45,14 @@ static int enter(int dir, const char *name)
 	return -1;
 }
 
-static bool write_all(int fd, struct str s)
-{
-	while (s.n) {
-		ssize_t n = write(fd, s.p, s.n);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		s = str_from(s, (size_t)n);
-	}
-	return true;
-}
-
 /* How much of the file is whole; 0: nothing. */
-static off_t whole_part(int fd, off_t size)
+static off_t whole_part(int fd)
 {
 	struct text t = { 0 };
 	struct str rest, body;
 	off_t whole = 0;
 
-	text_room(&t, (size_t)size + 1);
-	while (t.n < (size_t)size) {
-		ssize_t n = pread(fd, t.p + t.n, (size_t)size - t.n, (off_t)t.n);
-
-		if (n <= 0)
-			break;
-		t.n += (size_t)n;
-	}
+	whole_read(fd, &t, SIZE_MAX); /* what cannot be read is not whole */
 	rest = text_view(&t);
 	if (str_starts(rest, STR(JMAP_MAGIC))) {
 		rest = str_from(rest, JMAP_MAGIC_BYTES);
@@ -98,14 +67,9 @@ static off_t whole_part(int fd, off_t size)
 static bool begin(struct journal *t, const struct jvm_process *p, const char *boot, const char *version)
 {
 	struct text file = { 0 }, body = { 0 };
-	struct stat st;
-	off_t whole = 0;
+	off_t whole = whole_part(t->fd);
 	bool good;
 
-	if (fstat(t->fd, &st) < 0)
-		return false;
-	if (st.st_size)
-		whole = whole_part(t->fd, st.st_size);
 	if (ftruncate(t->fd, whole) < 0 || lseek(t->fd, whole, SEEK_SET) < 0)
 		return false;
 	if (whole == 0)
@@ -114,7 +78,7 @@ static bool begin(struct journal *t, const struct jvm_process *p, const char *bo
 	text_printf(&body, "boot=%s pid=%d inner=%d start=%llu version=%s", boot, (int)p->pid, (int)p->inner,
 		    (unsigned long long)p->start, version);
 	jmap_frame(&file, text_view(&body));
-	good = write_all(t->fd, text_view(&file));
+	good = whole_write(t->fd, text_view(&file));
 	t->written += file.n;
 	text_free(&file);
 	text_free(&body);
@@ -123,13 +87,13 @@ static bool begin(struct journal *t, const struct jvm_process *p, const char *bo
 
 const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const char *version)
 {
-	char boot[37], name[64];
+	char boot[BOOT_ID + 1], name[64];
 	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), maps = -1, folder = -1, saved;
 
 	*t = (struct journal){ .fd = -1 };
 	if (at < 0)
 		return "cannot open";
-	if (!read_boot(boot)) {
+	if (!boot_id("/proc", boot)) {
 		close(at);
 		return "the id of this boot cannot be read, for";
 	}
@@ -154,8 +118,7 @@ const char *journal_open(struct journal *t, const char *dir, const struct jvm_pr
 	return t->fd < 0 ? "cannot write into" : NULL;
 }
 
-/* ---- a scan
- * ------------------------------------------------------------------------------------------------------------------- */
+/* ---- a scan ---------------------------------------------------------------------------------------------------- */
 
 /* What changed, while it is put together. */
 struct change {
@@ -273,10 +236,8 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 		if (i < t->nlive && t->live[i].address == b->address)
 			put_gone(c, t->serial[i++]);
 		c->text.n = 0;
-		if (!hotspot_name(h, b, METHOD_HOTSPOT, &c->text) || !codecache_same(&h->memory, &h->layout, b)) {
-			t->left_out++;
+		if (!hotspot_name(h, b, METHOD_HOTSPOT, &c->text) || !codecache_same(&h->memory, &h->layout, b))
 			continue;
-		}
 		name[n] = name_id(t, c, text_view(&c->text));
 		put_come(c, b, name[n]);
 		if (b->compiled)
@@ -318,7 +279,7 @@ static bool append(struct journal *t, const struct change *c, uint64_t began, ui
 	text_str(&body, text_view(&c->come));
 	jmap_frame(&file, text_view(&body));
 	text_str(&file, text_view(&c->inlined));
-	good = write_all(t->fd, text_view(&file));
+	good = whole_write(t->fd, text_view(&file));
 	t->written += file.n;
 	text_free(&file);
 	text_free(&body);
@@ -378,7 +339,7 @@ void journal_close(struct journal *t, bool ended)
 		text_char(&body, JMAP_END);
 		jmap_number(&body, t->before + t->before_ns);
 		jmap_frame(&file, text_view(&body));
-		write_all(t->fd, text_view(&file)); /* without it all is known but that it ended */
+		whole_write(t->fd, text_view(&file)); /* without it all is known but that it ended */
 	}
 	if (t->fd >= 0)
 		close(t->fd);

@@ -21,7 +21,7 @@ struct journal {
 	size_t nlive, cap;
 	uint64_t next_serial;
 	uint64_t before, before_ns; /* when the scan before began, how long it took */
-	uint64_t added, removed, left_out, written; /* since the start; written: bytes */
+	uint64_t added, removed, written; /* since the start; written: bytes */
 };
 
 /* dir/BOOT/PID-START.jmap; created, or continued where a run before ended. NULL, or what failed (errno; EWOULDBLOCK:

@@ -51,8 +51,7 @@ bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, s
 	return true;
 }
 
-/* ---- spelling
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- spelling -------------------------------------------------------------------------------------------------- */
 
 static void put_dotted(struct text *t, struct str s)
 {

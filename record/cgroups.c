@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "text.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -110,18 +111,10 @@ bool cgroups_parse_mountinfo(struct str all, struct str *point, struct str *root
 
 static void find_hierarchy(struct cgroups *g)
 {
-	int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	struct text t = { 0 };
 	struct str point, root;
-	ssize_t n = fd < 0 ? 0 : 1;
 
-	while (n > 0) {
-		text_room(&t, 65536);
-		n = read(fd, t.p + t.n, t.cap - t.n);
-		t.n += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
+	whole_read_at(AT_FDCWD, "/proc/self/mountinfo", &t, SIZE_MAX);
 	if (cgroups_parse_mountinfo(text_view(&t), &point, &root)) {
 		g->point = mem_alloc(1, point.n + 1);
 		memcpy(g->point, point.p, point.n);

@@ -49,7 +49,7 @@ struct keep {
 	bool off, said;       /* keepers failed too often */
 	uint64_t told[TOLD];
 	struct verdict verdict[VERDICTS];
-	char boot[KEEPDIR_BOOT + 1];
+	char boot[BOOT_ID + 1];
 };
 
 static uint64_t now_ns(void)

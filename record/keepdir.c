@@ -37,28 +37,10 @@ static int own_folder(int at, const char *name, bool make)
 	return -1;
 }
 
-static bool read_boot(const char *proc, char boot[KEEPDIR_BOOT + 1])
-{
-	char path[256];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", proc);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? read(fd, boot, KEEPDIR_BOOT) : -1;
-	if (fd >= 0)
-		close(fd);
-	boot[KEEPDIR_BOOT] = 0;
-	for (int i = 0; i < KEEPDIR_BOOT && n == KEEPDIR_BOOT; i++)
-		if (!byte_is_hex(boot[i]) && boot[i] != '-')
-			return false;
-	return n == KEEPDIR_BOOT;
-}
-
 const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free)
 {
 	*k = (struct keepdir){ .dir = -1, .symbols = -1, .jit = -1, .boot_jit = -1, .min_free = min_free };
-	if (!read_boot(proc, k->boot))
+	if (!boot_id(proc, k->boot))
 		return "the id of this boot cannot be read";
 	k->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (k->dir < 0)

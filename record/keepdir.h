@@ -9,15 +9,15 @@
 #ifndef PJ_KEEPDIR_H
 #define PJ_KEEPDIR_H
 
+#include "boot.h"
 #include "str.h"
 
 #define KEEPDIR_PATH 128
-#define KEEPDIR_BOOT 36
 
 struct keepdir {
 	int dir, symbols, jit;      /* descriptors; -1: not made yet */
 	int boot_jit;               /* jit/BOOT */
-	char boot[KEEPDIR_BOOT + 1];
+	char boot[BOOT_ID + 1];
 	unsigned serial;            /* of temporary files */
 	uint64_t bytes;             /* on disk, as of the last sweep and what was added since */
 	double min_free;            /* share of the file system that stays free */

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "rings.h"
+#include "whole.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,16 +46,8 @@ struct kernel {
 static struct text read_file(const char *path)
 {
 	struct text t = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : 1;
 
-	while (n > 0) {
-		text_room(&t, 65536);
-		n = read(fd, t.p + t.n, t.cap - t.n);
-		t.n += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
+	whole_read_at(AT_FDCWD, path, &t, SIZE_MAX);
 	return t;
 }
 

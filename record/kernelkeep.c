@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "text.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,26 +48,13 @@ uint64_t kernelkeep_sum(struct str modules)
 	return sum;
 }
 
-static void read_all(struct text *t, int fd)
-{
-	ssize_t n = 1;
-
-	while (fd >= 0 && n > 0 && t->n < MODULES_MAX) {
-		text_room(t, BLOCK);
-		n = read(fd, t->p + t->n, t->cap - t->n);
-		t->n += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-}
-
 /* A kernel without modules has no such file. */
 static void read_modules(const struct kernelkeep *k, struct text *t)
 {
 	char path[256];
 
 	snprintf(path, sizeof(path), "%s/modules", k->proc);
-	read_all(t, open(path, O_RDONLY | O_CLOEXEC));
+	whole_read_at(AT_FDCWD, path, t, MODULES_MAX);
 }
 
 static bool write_modules(struct kernelkeep *k, uint64_t n, struct str modules)
@@ -206,12 +194,16 @@ static bool is_snapshot(struct kernelkeep *k, uint64_t n, uint64_t sum)
 	char name[KEEPDIR_PATH];
 	struct text t = { 0 };
 	bool same;
+	int fd;
 
 	kernelkeep_name(name, k->dir->boot, n);
 	if (!keepdir_touch(k->dir, name))
 		return false;
 	modules_name(name, k->dir->boot, n);
-	read_all(&t, openat(k->dir->symbols, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+	fd = openat(k->dir->symbols, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	whole_read(fd, &t, MODULES_MAX);
+	if (fd >= 0)
+		close(fd);
 	same = kernelkeep_sum(text_view(&t)) == sum;
 	text_free(&t);
 	return same;

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "elfid.h"
 #include "text.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,18 +19,8 @@
 
 static bool read_into(struct text *t, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : 1;
-
 	t->n = 0;
-	while (n > 0) {
-		text_room(t, t->n ? t->n : 4096);
-		n = read(fd, t->p + t->n, t->cap - t->n);
-		t->n += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	return n == 0;
+	return whole_read_at(AT_FDCWD, path, t, SIZE_MAX);
 }
 
 static uint64_t mount_ns(const char *path)

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "cgroups.h"
 #include "text.h"
+#include "whole.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -97,21 +98,13 @@ static void opt_offcpu(void *to, const char *value, const char *name)
 /* A path as it is, or below the mount point of the hierarchy that perf events use. */
 static char *cgroup_dir(struct str name)
 {
-	int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	struct text t = { 0 }, path = { 0 };
 	struct str point, root;
 	struct stat st;
-	ssize_t n = fd < 0 ? 0 : 1;
 
 	text_str(&path, name);
 	text_char(&path, 0);
-	while (n > 0) {
-		text_room(&t, 65536);
-		n = read(fd, t.p + t.n, t.cap - t.n);
-		t.n += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
+	whole_read_at(AT_FDCWD, "/proc/self/mountinfo", &t, SIZE_MAX);
 	if ((name.p[0] != '/' || stat(path.p, &st)) && cgroups_parse_mountinfo(text_view(&t), &point, &root)) {
 		path.n = 0;
 		text_str(&path, point);

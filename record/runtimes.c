@@ -4,6 +4,7 @@
 #include "jvms.h"
 #include "processes.h"
 #include "procfs.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -71,31 +72,16 @@ void runtime_maps(struct runtime *r, struct str maps)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-static bool read_all(int fd, struct text *t, size_t most)
+/* Up to most bytes in t; of more, those. */
+static bool read_some(int fd, struct text *t, size_t most)
 {
-	ssize_t n = -1;
-
-	while (fd >= 0 && t->n < most) {
-		text_room(t, 65536);
-		n = read(fd, t->p + t->n, t->cap - t->n);
-		if (n <= 0)
-			break;
-		t->n += (size_t)n;
-	}
-	return n >= 0;
+	return t->n < most && (whole_read(fd, t, most - t->n) || errno == EFBIG);
 }
 
 /* A file of /proc/PID; false with errno. */
 static bool read_proc(int process, const char *name, struct text *t, size_t most)
 {
-	int fd = openat(process, name, O_RDONLY | O_CLOEXEC), error;
-	bool good = read_all(fd, t, most);
-
-	error = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return good;
+	return t->n < most && (whole_read_at(process, name, t, most - t->n) || errno == EFBIG);
 }
 
 /* A path of that process, whatever links are on the way. */
@@ -133,7 +119,7 @@ static bool read_option_file(void *process, struct str name, struct text *t)
 	text_str(&path, name);
 	text_char(&path, 0);
 	fd = open_inside(*(int *)process, path.p);
-	good = read_all(fd, t, OPTIONS_MAX);
+	good = read_some(fd, t, OPTIONS_MAX);
 	if (fd >= 0)
 		close(fd);
 	text_free(&path);

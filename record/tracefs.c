@@ -2,6 +2,7 @@
 #include "tracefs.h"
 
 #include "arena.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,25 +31,6 @@ static const char *path_of(struct text *t, const char *dir, const char *folder, 
 	return t->p;
 }
 
-/* Appends a file, whose size is known only when it was read. */
-static bool append_file(struct text *t, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
-	ssize_t n = fd < 0 ? -1 : 1;
-	size_t start = t->n;
-
-	while (n > 0 && t->n - start < FILE_MOST) {
-		text_room(t, 4096);
-		n = read(fd, t->p + t->n, t->cap - t->n);
-		t->n += n > 0 ? (size_t)n : 0;
-	}
-	error = n < 0 ? errno : n ? EFBIG : 0;
-	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return !error;
-}
-
 const char *tracefs_dir(void)
 {
 	static const char *const dir[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
@@ -74,7 +56,7 @@ const char *tracefs_dir(void)
 static bool read_id(const char *dir, struct str system, struct str name, uint64_t *id)
 {
 	struct text path = { 0 }, text = { 0 };
-	bool ok = append_file(&text, path_of(&path, dir, "events", system, name, "id"));
+	bool ok = whole_read_at(AT_FDCWD, path_of(&path, dir, "events", system, name, "id"), &text, FILE_MOST);
 
 	if (ok && !str_u64(str_trim((struct str){ text.p, text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n }),
 			   id)) {
@@ -310,7 +292,7 @@ static bool put_file(struct text *t, const char *path, size_t width)
 	size_t at = t->n;
 
 	text_bytes(t, &size, width);
-	if (!append_file(t, path)) {
+	if (!whole_read_at(AT_FDCWD, path, t, FILE_MOST)) {
 		t->n = at + width;
 		return false;
 	}

@@ -3,6 +3,7 @@
 
 #include "announce.h"
 #include "arena.h"
+#include "boot.h"
 #include "diag.h"
 #include "epochs.h"
 #include "kept.h"
@@ -577,22 +578,10 @@ void windows_drop(struct windows *ws, struct window *w, int error, const struct 
 
 struct predecessor {
 	struct windows *ws;
-	char boot[37];
+	char boot[BOOT_ID + 1];
 	uint64_t end;
 	bool found;
 };
-
-static void read_boot(char boot[37])
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-
-	memset(boot, 0, 37);
-	if (fd >= 0) {
-		if (read(fd, boot, 36) != 36)
-			boot[0] = 0;
-		close(fd);
-	}
-}
 
 static bool is_own(struct windows *ws, uint64_t epoch)
 {
@@ -631,7 +620,7 @@ bool windows_predecessor(struct windows *ws, uint64_t *end_ns)
 {
 	struct predecessor p = { .ws = ws };
 
-	read_boot(p.boot);
+	boot_id("/proc", p.boot);
 	rooms_each(ws->rooms.recording, look_at, &p);
 	*end_ns = p.end;
 	return p.found;

@@ -75,8 +75,8 @@ static void names(void)
 	keepdir_build_id(path, id, 20);
 	is_u64(strlen(path), strlen(".build-id/ab/.debug") + 38, "a whole one");
 	keepdir_numbers(&k, path, 8, 0x10, 0x1234567890, UINT64_MAX);
-	is_str(str_from(str_of(path), KEEPDIR_BOOT), STR("/8-10-1234567890-ffffffffffffffff"), "by numbers");
-	ok(strncmp(path, k.boot, KEEPDIR_BOOT) == 0, "of this boot");
+	is_str(str_from(str_of(path), BOOT_ID), STR("/8-10-1234567890-ffffffffffffffff"), "by numbers");
+	ok(strncmp(path, k.boot, BOOT_ID) == 0, "of this boot");
 }
 
 static void files(void)

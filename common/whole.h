@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * whole.h - all bytes of a descriptor, in or out, and nothing else said.
+ *
+ * Files of /proc tell their size only by being read; a read or a write may do a part, or be interrupted. Who is to die of a failure
+ * uses in.h and out.h; here it is a value, with errno.
+ */
+#ifndef PJ_WHOLE_H
+#define PJ_WHOLE_H
+
+#include "text.h"
+
+/* Appends what comes from fd, up to its end. False: it cannot be read (fd may be -1), or EFBIG: `most` bytes or some more
+ * were appended, and there may be others. What was read is there in any case. */
+bool whole_read(int fd, struct text *t, size_t most);
+
+/* The same of a file below a folder (AT_FDCWD). */
+bool whole_read_at(int dir, const char *path, struct text *t, size_t most);
+
+/* False: not all of it was written. */
+bool whole_write(int fd, struct str s);
+
+#endif
