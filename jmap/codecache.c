@@ -155,16 +155,12 @@ static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayo
 		return false;
 	}
 	b->compiled = l->blob_kind.width ? vmlayout_get_signed(l->blob_kind, object) == l->nmethod_kind : is_compiled_name(m, b->name, names);
-	b->frame_size = (int32_t)vmlayout_get_signed(l->frame_size, object);
 	if (!b->compiled)
 		return true;
 	b->method = vmlayout_get(l->method, object);
 	b->compile_id = (uint32_t)vmlayout_get(l->compile_id, object);
 	b->level = (int8_t)vmlayout_get_signed(l->level, object);
-	b->state = (int8_t)vmlayout_get_signed(l->state, object);
-	if (b->method == 0)
-		c->unloaded++;
-	return b->method != 0;
+	return b->method != 0; /* 0: its class is gone */
 }
 
 const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l)
@@ -176,7 +172,7 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 	char *bytes;
 
 	c->n = 0;
-	c->torn = c->unloaded = 0;
+	c->torn = 0;
 	for (size_t i = 0; i < nheaps && !why; i++)
 		if (!find_blocks(c, m, &heap[i], &at, &n))
 			why = "the map of its code heap cannot be read";

@@ -18,16 +18,14 @@ struct blob {
 	uint64_t method;      /* of an nmethod, else 0 */
 	uint64_t name;        /* address of what HotSpot calls it */
 	uint32_t compile_id;  /* of an nmethod */
-	int8_t level, state;  /* tier 0 to 4; HotSpot's own number */
+	int8_t level;         /* tier 0 to 4 */
 	bool compiled;        /* an nmethod */
-	int32_t frame_size;   /* words */
 };
 
 struct codecache {
 	struct blob *blob; /* by address */
 	size_t n, cap;
 	uint64_t torn;     /* blocks that made no sense; most are read while they change */
-	uint64_t unloaded; /* nmethods whose method is gone */
 	struct { void *p; size_t cap; } room[4]; /* memory of the scan, kept for the next one */
 };
 

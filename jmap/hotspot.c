@@ -25,8 +25,7 @@ static PRINTF(2, 3) struct hotspot_reason reason(const char *code, const char *f
 	return r;
 }
 
-/* ---- what it says of itself
- * -------------------------------------------------------------------------------------------------- */
+/* ---- what it says of itself ------------------------------------------------------------------------------------ */
 
 /* The string that a static pointer points to, for people to read. */
 static void read_text(struct hotspot *h, const char *type, const char *field, char *to, size_t cap)
@@ -86,8 +85,7 @@ static void take_flag(struct hotspot *h, struct str name, bool value)
 			h->collector = known[i].collector;
 }
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------------------------- */
 
 struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
 {
@@ -127,15 +125,13 @@ void hotspot_close(struct hotspot *h)
 	memory_close(&h->memory);
 }
 
-/* ---- looking
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- looking --------------------------------------------------------------------------------------------------- */
 
 struct hotspot_reason hotspot_scan(struct hotspot *h)
 {
 	const char *why;
 
 	memory_forget(&h->memory);
-	h->torn = 0;
 	why = codecache_scan(&h->code, &h->memory, &h->layout);
 	if (!why)
 		return fine();
@@ -167,6 +163,5 @@ bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style sty
 		return true;
 	}
 	t->n = before;
-	h->torn++;
 	return false;
 }

@@ -25,7 +25,6 @@ struct hotspot {
 	int frame_pointers;      /* -XX:+PreserveFramePointer: 1, 0; -1: not known */
 	char command[256];       /* main class or jar and its arguments, control bytes as '?' */
 	enum scopes_packing packing;
-	uint64_t torn;           /* names that could not be read, or changed meanwhile */
 };
 
 /* Why a JVM cannot be read: a word for scripts, and the reason. */
@@ -41,7 +40,7 @@ void hotspot_close(struct hotspot *h);
 /* h->code is what it holds now. */
 struct hotspot_reason hotspot_scan(struct hotspot *h);
 
-/* Appends the name of the code. False: it changed meanwhile or makes no sense (counted). */
+/* Appends the name of the code. False: it changed meanwhile or makes no sense. */
 bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t);
 
 #endif

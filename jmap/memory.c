@@ -103,7 +103,6 @@ static const struct memory_page *page_of(struct memory *m, uint64_t number)
 	if (p->number != number + 1) {
 		p->number = number + 1;
 		p->n = read_at(m, number * PAGE, p->byte, PAGE) == PAGE ? PAGE : 0;
-		m->pages++;
 	}
 	return p;
 }
@@ -130,7 +129,6 @@ bool memory_read(struct memory *m, uint64_t address, void *to, size_t n)
 
 bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n)
 {
-	m->bulk += n;
 	return read_at(m, address, to, n) == n;
 }
 
@@ -170,7 +168,6 @@ bool memory_scatter(struct memory *m, const uint64_t *address, size_t count, siz
 			i++;
 		}
 	}
-	m->bulk += count * size;
 	return read_at(m, m->probe, &byte, 1) == 1;
 }
 

@@ -30,7 +30,6 @@ struct memory {
 	size_t npieces;
 	uint64_t probe; /* an address that is always there: tells whether it is still the same process */
 	struct memory_page *page;
-	uint64_t pages, bulk; /* read so far: pages, and bytes past the cache */
 };
 
 /* process: a descriptor of its folder /proc/PID. False: errno (EACCES, EPERM: not allowed; ENOENT, ESRCH: gone). */

@@ -79,14 +79,11 @@ static const char *find_blobs(struct vmlayout *l, const struct vmstructs *v)
 		{ &l->blob_name, true, "CodeBlob", "_name", NULL, NULL },
 		{ &l->blob_kind, false, "CodeBlob", "_kind", NULL, NULL },
 		{ &l->blob_size, true, "CodeBlob", "_size", NULL, NULL },
-		{ &l->frame_size, false, "CodeBlob", "_frame_size", NULL, NULL },
-		{ &l->frame_complete, false, "CodeBlob", "_frame_complete_offset", NULL, NULL },
 		{ &l->code_begin, true, "CodeBlob", "_code_begin", "CodeBlob", "_code_offset" },
 		{ &l->code_end, true, "CodeBlob", "_code_end", "CodeBlob", "_data_offset" },
 		{ &l->method, true, "nmethod", "_method", "CompiledMethod", "_method" },
 		{ &l->compile_id, true, "nmethod", "_compile_id", NULL, NULL },
 		{ &l->level, false, "nmethod", "_comp_level", NULL, NULL },
-		{ &l->state, false, "nmethod", "_state", NULL, NULL },
 	};
 	const char *missing = find_all(v, wanted, countof(wanted));
 
@@ -171,7 +168,6 @@ const char *vmlayout_make(struct vmlayout *l, const struct vmstructs *v)
 	if (!missing)
 		missing = find_names(l, v);
 	find_scopes(&l->scopes, v);
-	l->interpreter = static_of(v, "AbstractInterpreter", "_code");
 	return missing;
 }
 

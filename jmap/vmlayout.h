@@ -37,11 +37,11 @@ struct vmlayout {
 	/* HeapBlock, and the CodeBlob behind its header */
 	uint32_t block_header;                                       /* bytes */
 	struct vmlayout_field block_length, block_used;
-	struct vmlayout_field blob_name, blob_kind, blob_size, frame_size, frame_complete;
+	struct vmlayout_field blob_name, blob_kind, blob_size;
 	struct vmlayout_field code_begin, code_end;                    /* pointers, or offsets from the blob */
 	bool code_offsets;
 	int64_t nmethod_kind;                                        /* value of blob_kind, where there is that */
-	struct vmlayout_field method, compile_id, level, state;        /* of an nmethod */
+	struct vmlayout_field method, compile_id, level;        /* of an nmethod */
 	uint32_t blob_bytes;                                         /* that much of a blob holds all of them */
 	/* Method -> ConstMethod -> ConstantPool -> Symbol */
 	struct vmlayout_field const_method, constants, name_index, signature_index, pool_holder, pool_length, class_name;
@@ -49,8 +49,6 @@ struct vmlayout {
 	struct vmlayout_field symbol_length;
 	uint32_t symbol_body;
 	struct vmlayout_scopes scopes;
-	/* Interpreter, stubs */
-	uint64_t interpreter;                                        /* address of the pointer to its StubQueue, 0: not known */
 };
 
 /* NULL, or which part is missing, as "CodeCache::_heaps", for "its libjvm.so does not tell ...". */

@@ -163,7 +163,6 @@ static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at
 		name.n = 0;
 		text_printf(&name, "#%s", constant);
 		value_of(v, text_view(&name))->value = value;
-		v->constants++;
 	}
 	text_free(&name);
 }

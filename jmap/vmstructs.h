@@ -26,7 +26,7 @@ struct vmstructs {
 		struct vm_field field;
 		int64_t value;          /* size of a type, constant */
 	} *value;                   /* by id of the name */
-	uint32_t fields, types, constants;
+	uint32_t fields, types;
 };
 
 /* NULL, or why not. */

@@ -360,10 +360,10 @@ int main(int argc, char **argv)
 	why = map_image(p.base, &t);
 	ok(why && strstr(why, "_compile_id") && t.n == 0, "a field that is needed and not there: refused, by name");
 	rename_field(&h, "_compile_id", '_');
-	rename_field(&h, "_frame_size", '-');
+	rename_field(&h, "_comp_level", '-');
 	why = map_image(p.base, &t);
 	ok(!why && t.n == live.n, "one that is not needed for names: the same map");
-	rename_field(&h, "_frame_size", '_');
+	rename_field(&h, "_comp_level", '_');
 	signal(SIGALRM, on_alarm);
 	damaged(p.base, argc > 2 ? (unsigned)atoi(argv[2]) : 200, &live);
 	hotspot_close(&h);
