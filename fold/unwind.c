@@ -195,8 +195,8 @@ static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_ro
 	const struct cfi_rule *ra = &full->reg[row->ra], *rsp = &full->reg[CFI_RSP];
 	struct unwind_state next = *s;
 	struct cfi_place p = place_of(s, &next.effort);
+	bool cut = false, popped;
 	uint64_t cfa, ip, sp;
-	bool cut = false;
 
 	if (!find_cfa(full, &p, &cfa))
 		return UNWIND_NO_CODE;
@@ -206,8 +206,10 @@ static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_ro
 	if (!apply(ra, &p, row->ra, cfa, &ip, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
 	next.interrupted = row->flags & CFI_ROW_SIGNAL;
-	/* what was interrupted may have another stack, anywhere; that of a caller is above */
-	if (next.interrupted ? next.turns++ == TURNS_MAX : sp <= s->sp)
+	/* What was interrupted may have another stack, anywhere; that of a caller is above. It is where it was when an interrupted
+	 * function has popped the return address already: the end of gcc's _Unwind_Resume jumps there by a register. */
+	popped = s->interrupted && ra->how == CFI_REGISTER;
+	if (next.interrupted ? next.turns++ == TURNS_MAX : sp < s->sp + !popped)
 		return UNWIND_LOOP;
 	if (!next.interrupted && sp - s->stack_start > s->stack.n)
 		return UNWIND_STACK_CUT;

@@ -269,6 +269,44 @@ static void test_cuts(void)
 	ok(good, "cut copies give the first frames");
 }
 
+#ifdef __x86_64__
+enum { RCX = 2 /* its DWARF number */ };
+
+/* As the end of _Unwind_Resume: the return address is in rcx, and the stack is the caller's already. */
+__asm__(".text\n"
+	".type popped_address, @function\n"
+	"popped_address:\n"
+	".cfi_startproc\n"
+	".cfi_def_cfa_offset 0\n"
+	".cfi_register %rip, %rcx\n"
+	"jmp *%rcx\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".size popped_address, . - popped_address\n");
+extern const char popped_address[];
+
+static void test_popped_address(void)
+{
+	struct unwind_state s;
+	uint64_t sp;
+
+	fresh();
+	capture();
+	start(&s);
+	sp = s.sp;
+	s.ip = (uint64_t)(uintptr_t)popped_address;
+	s.reg[RCX] = 0x1234;
+	s.valid |= 1U << RCX;
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == 0x1234 && s.sp == sp, "an address that was popped");
+	s.ip = (uint64_t)(uintptr_t)popped_address + 1;
+	ok(unwind_step(&s, code_of(s.ip), false) != UNWIND_MORE, "only where it was interrupted");
+}
+#else
+static void test_popped_address(void)
+{
+}
+#endif
+
 /* ---- files that are none ---- */
 
 static void refuses(const void *data, size_t n, const char *what)
@@ -352,6 +390,7 @@ int main(void)
 	if (copy_stack((uint64_t)(uintptr_t)__builtin_frame_address(0)) > 100) {
 		test_stacks();
 		test_cuts();
+		test_popped_address();
 	} else {
 		printf("ok %d - unwinding itself # SKIP process_vm_readv is not allowed here\n", ++tap_n);
 	}
