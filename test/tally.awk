@@ -1,4 +1,5 @@
-# tally.awk - counts kept TAP files: what failed, what was skipped and why, and `N passed, N failed, N skipped`.
+# tally.awk - counts kept TAP files: what failed, what failed at first (keep.sh), what was skipped and why, and
+# `N passed, N failed, N skipped`.
 # Ends with 1 when anything failed: a test, a plan that was not kept, a test program that died.
 
 function end_of_file() {
@@ -54,13 +55,17 @@ FNR == 1 {
 
 /^# exit [0-9]+$/ { status = $3 }
 
+/^# unsteady / { unsteady = unsteady "  " name ": " substr($0, 12) "\n" }
+
 END {
 	if (name != "")
 		end_of_file()
 	if (skipped)
 		printf "\nskipped:\n%s", skips
+	if (unsteady)
+		printf "\nunsteady: failed, and were run once more:\n%s", unsteady
 	if (failed)
 		printf "\nfailed:\n%s", failures
-	printf "%s%d passed, %d failed, %d skipped\n", (skipped || failed) ? "\n" : "", passed, failed, skipped
+	printf "%s%d passed, %d failed, %d skipped\n", (skipped || failed || unsteady) ? "\n" : "", passed, failed, skipped
 	exit failed > 0
 }
