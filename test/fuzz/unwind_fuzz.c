@@ -1,9 +1,9 @@
 /* unwind: a stack ends, whatever tables, expressions and stack say; the state stays sane. Input: registers, 256 bytes of stack,
  * then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. */
-/* covers: fold/unwind.c fold/unwindtable.c fold/cfi.c fold/cfiexpr.c fold/dwarfbytes.h */
-#include "fold/cfiexpr.h"
-#include "fold/unwind.h"
-#include "fold/unwindtable.h"
+/* covers: unwind/unwind.c unwind/unwindtable.c unwind/cfi.c unwind/cfiexpr.c unwind/dwarfbytes.h */
+#include "unwind/cfiexpr.h"
+#include "unwind/unwind.h"
+#include "unwind/unwindtable.h"
 
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* Call frame information made by hand: rows, rules, expressions, and what is damaged. */
-#include "fold/cfiexpr.h"
-#include "fold/unwind.h"
-#include "fold/unwindtable.h"
+#include "unwind/cfiexpr.h"
+#include "unwind/unwind.h"
+#include "unwind/unwindtable.h"
 #include "tap.h"
 
 #include <stdlib.h>

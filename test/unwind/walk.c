@@ -1,12 +1,12 @@
 /*
- * walk - prints the user stacks of a perf.data with registers and copies of the stack, unwound by fold/unwind.h: one line a
+ * walk - prints the user stacks of a perf.data with registers and copies of the stack, unwound by unwind/unwind.h: one line a
  * sample, "TID TIME ADDRESS...", leaf first, addresses as perf script prints them. For test/unwind/run.t.
  *
  * The recording is our own: it is trusted, and read with just enough knowledge of perf.data: file mode, not compressed, one layout of samples. -t N: unwinds everything N times and
  * prints ns a frame. -e: how stacks ended. -o FILE...: how long opening takes.
  */
 #include "diag.h"
-#include "fold/unwind.h"
+#include "unwind/unwind.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
