@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag.h"
 
+#include "visible.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -43,23 +45,13 @@ void diag_at_death(void (*clean)(void))
 	at_death = clean;
 }
 
-/* Length of the valid UTF-8 sequence at p (a plain printable byte: 1), or 0 when it must be escaped. */
-static size_t shown_as_is(const unsigned char *p, size_t n)
+/* Length of the character at the start of s, or 0 when its first byte must be escaped. */
+static size_t shown_as_is(struct str s)
 {
-	size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 :
-		     p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
+	uint32_t code;
+	size_t n = visible_point(s, &code);
 
-	if (len == 1)
-		return p[0] >= 0x20 && p[0] != 0x7F;
-	if (len == 0 || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((p[i] & 0xC0) != 0x80)
-			return 0;
-	if ((p[0] == 0xC2 && p[1] < 0xA0) || (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] >= 0xA0) ||
-	    (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] >= 0x90))
-		return 0;
-	return len;
+	return n && code >= 0x20 && code != 0x7F && !visible_hides(code) ? n : 0;
 }
 
 /* Copies with what a terminal might obey made visible; what does not fit ends in "...". */
@@ -68,7 +60,7 @@ static size_t masked(char *to, size_t room, const char *from, size_t n)
 	size_t w = 0;
 
 	for (size_t i = 0; i < n;) {
-		size_t len = shown_as_is((const unsigned char *)from + i, n - i);
+		size_t len = shown_as_is((struct str){ from + i, n - i });
 
 		if (w + 8 > room) {
 			memcpy(to + w, "...", 3);

@@ -3,7 +3,7 @@
  * diag.h - what a tool says on stderr, and how it ends.
  *
  * "pjfold: out/1.data:12: no weight at the end of the line": tool, place, what; lower case, no full stop. One write per
- * message, control bytes and invalid UTF-8 of quoted input shown as \xNN, stdout never touched. Statuses as in pj(7).
+ * message, control bytes, invalid UTF-8 and what reorders text in quoted input shown as \xNN, stdout never touched. Statuses as in pj(7).
  */
 #ifndef PJ_DIAG_H
 #define PJ_DIAG_H

@@ -2,6 +2,7 @@
 #include "table.h"
 
 #include "arena.h"
+#include "visible.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -132,20 +133,6 @@ void table_free(struct table *t)
 
 /* ---- text ---------------------------------------------------------------------------------------------------- */
 
-/* A terminal and a field of TSV take no control bytes. */
-static void put_name(struct out *o, struct str name)
-{
-	for (size_t i = 0; i < name.n; i++) {
-		unsigned char c = (unsigned char)name.p[i];
-
-		if (c < 0x20 || c == 0x7F)
-			out_printf(o, "\\x%02x", c);
-		else
-			out_char(o, (char)c);
-	}
-	out_char(o, '\n');
-}
-
 /* Percent of the total that changes are measured by: that of the side, or with counts the larger one. */
 static double percent(const struct sig_rule *r, unsigned side, uint64_t weight)
 {
@@ -186,7 +173,8 @@ static void put_row(struct out *o, const struct table_row *row, const struct sig
 	else
 		out_text(o, "      - ");
 	out_printf(o, "%8.2f %8.2f %+8.2f  %-5s  ", self[0], self[1], self[1] - self[0], mark(f));
-	put_name(o, intern_str(&s->frames, row->frame));
+	visible_out(o, intern_str(&s->frames, row->frame));
+	out_char(o, '\n');
 }
 
 static void put_tsv(struct out *o, const struct table_row *row, const struct sig_rule *r, const struct stacks *s)
@@ -199,7 +187,8 @@ static void put_tsv(struct out *o, const struct table_row *row, const struct sig
 	out_printf(o, "%.4f\t%.2f\t%llu\t%llu\t%.4f\t%s\t%s\t", ratio(r, f->total), f->change.less ? -(double)f->change.z : (double)f->change.z,
 		   (unsigned long long)f->self[0], (unsigned long long)f->self[1], self[1] - self[0], mark(f),
 		   f->change.why == SIG_CHANGED ? "yes" : "no");
-	put_name(o, intern_str(&s->frames, row->frame));
+	visible_out(o, intern_str(&s->frames, row->frame));
+	out_char(o, '\n');
 }
 
 void table_write(struct out *o, const struct table *t, const struct table_style *style, const struct sig_rule *r,

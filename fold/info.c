@@ -4,6 +4,7 @@
 #include "addrspace.h"
 #include "diag.h"
 #include "out.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,25 +94,12 @@ static unsigned long long ull(uint64_t v)
 	return v;
 }
 
-/* What a file says may hold any byte. */
-static void put_safe(struct out *o, struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-
-		if (c < 0x20 || c == 0x7F)
-			out_printf(o, "\\x%02x", (unsigned)c);
-		else
-			out_char(o, (char)c);
-	}
-}
-
 static void put_line(struct out *o, const char *key, struct str value)
 {
 	if (value.n == 0)
 		return;
 	out_printf(o, "%-10s ", key);
-	put_safe(o, value);
+	visible_out(o, value);
 	out_char(o, '\n');
 }
 
@@ -122,7 +110,7 @@ static void put_command(struct out *o, const struct perfdata_info *info)
 	out_printf(o, "%-10s", "command");
 	for (size_t i = 0; i < info->narguments; i++) {
 		out_char(o, ' ');
-		put_safe(o, info->argument[i]);
+		visible_out(o, info->argument[i]);
 	}
 	out_char(o, '\n');
 }
@@ -179,7 +167,7 @@ static void put_events(struct out *o, const struct counts *c, const struct perfd
 		uint64_t samples = c->of_event ? c->of_event[i] : 0;
 
 		out_printf(o, "%-10s ", "event");
-		put_safe(o, e[i].name);
+		visible_out(o, e[i].name);
 		if (e[i].frequency)
 			out_printf(o, ", %llu Hz", ull(e[i].frequency));
 		else if (e[i].period)
@@ -207,7 +195,7 @@ static void put_processes(struct out *o, struct counts *c)
 	for (uint32_t i = 0; i < n && i < TOP; i++) {
 		out_printf(o, "%-10s %llu sample%s, %.1f %%, pid %u, ", "process", ull(c->process[i].samples),
 			   c->process[i].samples == 1 ? "" : "s", 100.0 * (double)c->process[i].samples / (double)c->samples, (unsigned)c->process[i].pid);
-		put_safe(o, intern_str(&c->as.comms, c->process[i].comm));
+		visible_out(o, intern_str(&c->as.comms, c->process[i].comm));
 		out_char(o, '\n');
 	}
 	if (n > TOP)

@@ -2,6 +2,7 @@
 #include "quality.h"
 
 #include "diag.h"
+#include "visible.h"
 
 #include <stdlib.h>
 
@@ -40,12 +41,12 @@ void quality_missing(struct out *o, const struct recording_tally *t, const struc
 	qsort(m, n, sizeof(*m), missing_cmp);
 	out_printf(o, "%12s %7s  %-40s  %s\n", "frames", "%", "code", "why there is no name");
 	for (uint32_t i = 0; i < n; i++) {
-		struct names names = { 0 };
-		struct str dso = names_comm(&names, m[i].dso, false); /* paths may hold anything */
+		struct text dso = { 0 };
 
+		visible_str(&dso, m[i].dso);
 		out_printf(o, "%12llu %6.2f%%  %-40.*s  %s\n", ull(m[i].frames), percent(m[i].frames, p->tally.frames), (int)dso.n,
 			   dso.p, m[i].why);
-		names_free(&names);
+		text_free(&dso);
 	}
 	free(m);
 }
@@ -83,7 +84,7 @@ static void put_row(struct out *o, const struct recording_quality *q)
 {
 	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples), percent(q->rooted, q->samples),
 		   percent(q->cut, q->samples), percent(q->single, q->samples), percent(q->unresolved, q->frames));
-	out_str(o, q->name);
+	visible_out(o, q->name);
 	out_char(o, '\n');
 }
 

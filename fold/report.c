@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "folded.h"
+#include "visible.h"
 
 #include <stdlib.h>
 
@@ -82,7 +83,7 @@ void report_top(struct out *o, const struct stacks *s, uint64_t n)
 	for (uint32_t i = 0; i < nrows && i < n; i++) {
 		out_printf(o, "%12llu %6.2f%% %12llu %6.2f%%  ", (unsigned long long)row[i].self,
 			   percent(row[i].self, sum), (unsigned long long)row[i].total, percent(row[i].total, sum));
-		out_str(o, row[i].name);
+		visible_out(o, row[i].name);
 		out_char(o, '\n');
 	}
 	free(row);
@@ -101,7 +102,7 @@ void report_events(struct out *o, const struct samples_event *event, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		out_printf(o, "%12llu %20llu  ", (unsigned long long)sorted[i].samples,
 			   (unsigned long long)sorted[i].period);
-		out_str(o, sorted[i].name.n ? sorted[i].name : STR("(not named)"));
+		visible_out(o, sorted[i].name.n ? sorted[i].name : STR("(not named)"));
 		out_char(o, '\n');
 	}
 	free(sorted);

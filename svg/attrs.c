@@ -2,7 +2,7 @@
 #include "attrs.h"
 
 #include "in.h"
-#include "xml.h"
+#include "visible.h"
 
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ bool attrs_is_safe_href(struct str href)
 	uint32_t code;
 
 	for (struct str s = href; s.n;) {
-		size_t n = xml_utf8(s, &code);
+		size_t n = visible_point(s, &code);
 		if (n == 0 || code <= 0x20 || code == 0x7f || code == '\\')
 			return false;
 		s = str_from(s, n);
@@ -61,7 +61,7 @@ static struct str visible(struct arena *a, struct str s)
 {
 	struct text t = { 0 };
 
-	xml_visible(&t, s);
+	visible_str(&t, s);
 	struct str copy = arena_copy(a, text_view(&t));
 	text_free(&t);
 	return copy;

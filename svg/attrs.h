@@ -3,7 +3,7 @@
  * attrs.h - what users say about functions: flamegraph.pl's --nameattr, lines of `name TAB key=value TAB key=value`.
  *
  * Of the keys `title` and `href` are used. An address must be http, https or relative, without anything that browsers
- * read in more than one way; all others are refused by name. Texts are visible (xml_visible).
+ * read in more than one way; all others are refused by name. Texts are visible (visible_str).
  */
 #ifndef PJ_ATTRS_H
 #define PJ_ATTRS_H

@@ -2,7 +2,7 @@
 #include "faces.h"
 
 #include "folded.h"
-#include "xml.h"
+#include "visible.h"
 
 #include <stdlib.h>
 
@@ -127,7 +127,7 @@ static void variant_add(struct maker *m, struct str frame, enum code_place place
 		m->variant = mem_grow(m->variant, sizeof(*m->variant), m->cap);
 	}
 	m->scratch.n = 0;
-	xml_visible(&m->scratch, bare);
+	visible_str(&m->scratch, bare);
 	m->variant[m->n] = (struct variant){
 		.text = arena_copy(&m->faces->memory, text_view(&m->scratch)),
 		.paint = { shade.light, shade.dark, kind_index(m->faces, shade.label, str_from(frame, bare.n)) },
@@ -232,7 +232,7 @@ static uint32_t hash_units(uint32_t h, struct str s)
 {
 	while (s.n) {
 		uint32_t u = 0;
-		size_t n = xml_utf8(s, &u);
+		size_t n = visible_point(s, &u);
 		if (u > 0xffff) {
 			h = (h ^ h >> 15) * 33 + (0xd7c0 + (u >> 10));
 			u = 0xdc00 | (u & 0x3ff);

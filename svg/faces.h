@@ -2,7 +2,7 @@
 /*
  * faces.h - what frames are called and coloured: the distinct (text, colour) of a layout.
  *
- * Text is what is shown: without the suffix that tells the kind of code, and safe (xml_visible). The suffix is not
+ * Text is what is shown: without the suffix that tells the kind of code, and safe (visible_str). The suffix is not
  * lost: it is part of the colour's kind. Ids count from 0 by the bytes of the text, then by colour. The same profile
  * gives the same ids, however its lines were ordered. The suffixes of kinds are the stacks' own bytes.
  */

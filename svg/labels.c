@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "labels.h"
 
-#include "xml.h"
+#include "visible.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
@@ -39,7 +39,7 @@ static size_t head_bytes(struct str s, size_t max)
 
 	while (at < s.n) {
 		uint32_t u = 0;
-		size_t n = xml_utf8(str_from(s, at), &u);
+		size_t n = visible_point(str_from(s, at), &u);
 		columns += columns_of(u);
 		if (columns > max)
 			break;
@@ -54,7 +54,7 @@ size_t label_columns(struct str s)
 
 	while (s.n) {
 		uint32_t u = 0;
-		size_t n = xml_utf8(s, &u);
+		size_t n = visible_point(s, &u);
 		columns += columns_of(u);
 		s = str_from(s, n ? n : 1);
 	}
@@ -79,7 +79,7 @@ static void put_tail(struct text *t, struct str s, size_t max)
 
 	while (columns > max - 1) {
 		uint32_t u = 0;
-		size_t n = xml_utf8(str_from(s, skip), &u);
+		size_t n = visible_point(str_from(s, skip), &u);
 		columns -= columns_of(u);
 		skip += n ? n : 1;
 	}

@@ -4,7 +4,7 @@
  *
  * smart: the whole name; packages by their first letters; without packages (Java, Go), without parameters, template
  * arguments and outer namespaces (C++, Rust); the end of the class and the method; the method; its beginning. What is
- * missing inside or at an end shows as an ellipsis. Pure; names are valid UTF-8 (xml_visible).
+ * missing inside or at an end shows as an ellipsis. Pure; names are valid UTF-8 (visible_str).
  */
 #ifndef PJ_LABELS_H
 #define PJ_LABELS_H

@@ -2,7 +2,7 @@
 #include "palette.h"
 
 #include "folded.h"
-#include "xml.h"
+#include "visible.h"
 
 /* ---- kinds of code ------------------------------------------------------------------------------------------ */
 
@@ -68,7 +68,7 @@ static const struct {
 static uint32_t next_code(struct str *s)
 {
 	uint32_t u = (unsigned char)s->p[0];
-	size_t n = xml_utf8(*s, &u);
+	size_t n = visible_point(*s, &u);
 
 	*s = str_from(*s, n ? n : 1);
 	return u;

@@ -8,7 +8,7 @@
 #include "sha256.h"
 #include "turn.h"
 #include "unpack.h"
-#include "xml.h"
+#include "visible.h"
 
 #include <stdlib.h>
 
@@ -89,7 +89,7 @@ static struct str visible(struct arena *a, struct str s)
 {
 	struct text t = { 0 };
 
-	xml_visible(&t, s);
+	visible_str(&t, s);
 	struct str copy = arena_copy(a, text_view(&t));
 	text_free(&t);
 	return copy;

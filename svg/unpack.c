@@ -3,7 +3,7 @@
 
 #include "folded.h"
 #include "callees.h"
-#include "xml.h"
+#include "visible.h"
 
 #include <stdlib.h>
 
@@ -251,7 +251,7 @@ static bool get_header(struct parser *p, struct cursor *c, struct text *t)
 	if (!get_string(p, c, t))
 		return false;
 	header->n = 0;
-	xml_bytes(header, text_view(t));
+	visible_bytes(header, text_view(t));
 	if (!is_head(text_view(header)))
 		return fail_at(p, c, "the config has a header that is none");
 	return true;
@@ -374,7 +374,7 @@ static bool add_name(struct parser *p, struct cursor *c, struct str visible, uin
 	if (colour >= p->ncolours || p->kind[colour] >= p->nkinds)
 		return fail_at(p, c, "the name has a colour that the config has not");
 	bytes->n = 0;
-	xml_bytes(bytes, visible);
+	visible_bytes(bytes, visible);
 	text_str(bytes, p->suffix[p->kind[colour]]);
 	struct str name = text_view(bytes);
 	if (str_find(name, ';') >= 0 || str_find(name, '\n') >= 0)

@@ -2,6 +2,7 @@
 #include "tap.h"
 
 #include "svg/xml.h"
+#include "visible.h"
 
 #define BYTES(s) ((struct str){ s, sizeof(s) - 1 })
 
@@ -9,7 +10,7 @@ static void visible_is(struct str in, struct str want, const char *what)
 {
 	struct text t = { 0 };
 
-	xml_visible(&t, in);
+	visible_str(&t, in);
 	is_str(text_view(&t), want, what);
 	text_free(&t);
 }
@@ -59,7 +60,7 @@ static void bytes_are(struct str in, struct str want, const char *what)
 {
 	struct text t = { 0 };
 
-	xml_bytes(&t, in);
+	visible_bytes(&t, in);
 	is_str(text_view(&t), want, what);
 	text_free(&t);
 }
@@ -93,11 +94,11 @@ static void test_inverse(void)
 			seed = seed * 1664525 + 1013904223;
 			text_add(&in, piece[(seed >> 16) % countof(piece)]);
 		}
-		xml_visible(&seen, text_view(&in));
-		xml_bytes(&back, text_view(&seen));
+		visible_str(&seen, text_view(&in));
+		visible_bytes(&back, text_view(&seen));
 		wrong += !str_eq(text_view(&in), text_view(&back));
 		for (struct str s = text_view(&seen); s.n;) {
-			size_t n = xml_utf8(s, &code);
+			size_t n = visible_point(s, &code);
 			wrong += n == 0;
 			s = str_from(s, n ? n : 1);
 		}
@@ -112,8 +113,8 @@ static void test_utf8(void)
 {
 	uint32_t u = 0;
 
-	is_u64(xml_utf8(STR(""), &u), 0, "no code point in nothing");
-	is_u64(xml_utf8(STR("\xf0\x9f\x94\xa5x"), &u), 4, "length of four");
+	is_u64(visible_point(STR(""), &u), 0, "no code point in nothing");
+	is_u64(visible_point(STR("\xf0\x9f\x94\xa5x"), &u), 4, "length of four");
 	is_u64(u, 0x1f525, "its code point");
 }
 

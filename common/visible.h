@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * visible.h - names of untrusted processes, made safe to show to people.
+ *
+ * Any bytes become valid UTF-8 in which everything that a terminal or XML forbids, that cannot be seen or that reorders
+ * text stands as a visible escape: \x1b, \u202e, \U000e0001. It is done once, where bytes become text for eyes; folded
+ * text keeps its bytes. A backslash that begins what looks like an escape is one itself, \x5c, so visible_bytes gives the
+ * bytes back exactly.
+ */
+#ifndef PJ_VISIBLE_H
+#define PJ_VISIBLE_H
+
+#include "out.h"
+#include "text.h"
+
+void visible_str(struct text *t, struct str bytes);
+void visible_out(struct out *o, struct str bytes);
+
+/* The inverse: appends the bytes that visible_str made `visible` of. What is no escape stays as it is, also in text that
+ * visible_str never makes. */
+void visible_bytes(struct text *t, struct str visible);
+
+/* The code point that starts s and its length in bytes; 0 when the first byte is not the start of a valid sequence
+ * (truncated, overlong, surrogate, beyond U+10FFFF, empty). */
+size_t visible_point(struct str s, uint32_t *code);
+
+/* Code points beyond ASCII that must not reach a reader as they are. */
+bool visible_hides(uint32_t code);
+
+#endif
