@@ -26,17 +26,17 @@ for file in */*.c */*.h; do
 done
 
 # functions that are never right here
-if grep -nE '\b(gets|strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|atof|system|popen|alloca|rand|tmpnam|mktemp)\(' common/*.[ch] unwind/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch]; then
+if grep -nE '\b(gets|strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|atof|system|popen|alloca|rand|tmpnam|mktemp)\(' common/*.[ch] unwind/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch] send/*.[ch]; then
 	complain "forbidden functions"
 fi
 # one way to allocate, one way to die
-if grep -nE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|asprintf|exit|perror|abort)\(' unwind/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch]; then
+if grep -nE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|asprintf|exit|perror|abort)\(' unwind/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch] send/*.[ch]; then
 	complain "use arena.h or mem_alloc, and diag.h"
 fi
-if grep -nE '[[:blank:]]+$' -r common unwind fold svg diff record jmap man docs test/unit test/fuzz --include='*.[ch15-7]' --include='*.md'; then
+if grep -nE '[[:blank:]]+$' -r common unwind fold svg diff record jmap send man docs test/unit test/fuzz --include='*.[ch15-7]' --include='*.md'; then
 	complain "blanks at the end of lines"
 fi
-long=$(awk 'length > 140 { print FILENAME ":" FNR }' common/*.[ch] unwind/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch])
+long=$(awk 'length > 140 { print FILENAME ":" FNR }' common/*.[ch] unwind/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch] send/*.[ch])
 [ -z "$long" ] || complain "lines longer than 140: $(echo "$long" | tr '\n' ' ')"
 
 for t in test/*.t test/*/*.t quickstart check .ci/run; do
@@ -58,14 +58,14 @@ else
 fi
 if command -v cppcheck >/dev/null; then
 	cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \
-		--suppress=missingIncludeSystem --suppress=internalAstError --suppress=legacyUninitvar -D_GNU_SOURCE -Icommon -Iunwind -I. common unwind fold svg diff record jmap || complain "cppcheck"
+		--suppress=missingIncludeSystem --suppress=internalAstError --suppress=legacyUninitvar -D_GNU_SOURCE -Icommon -Iunwind -I. common unwind fold svg diff record jmap send || complain "cppcheck"
 else
 	echo "lint: cppcheck is not installed"
 fi
 # layout is a habit, not a gate: tables aligned by hand stay
 if command -v clang-format >/dev/null; then
 	n=0
-	for file in common/*.[ch] unwind/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch]; do
+	for file in common/*.[ch] unwind/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch] send/*.[ch]; do
 		clang-format "$file" | cmp -s - "$file" || n=$((n + 1))
 	done
 	echo "lint: clang-format would touch $n files"

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dirstore.h"
+
+#include "arena.h"
+#include "pack.h"
+#include "stores.h"
+#include "whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Windows of one process are alike, and so are those of an hour; more costs time and gains little (docs/ARCHITECTURE.md). */
+#define GZIP_LEVEL 6
+#define ZSTD_LEVEL 3
+
+static void *dir_open(struct str where, const struct store_options *o, struct text *why)
+{
+	struct dir_store *d = mem_alloc(sizeof(*d), 1);
+
+	d->path = mem_alloc(1, where.n + 1);
+	memcpy(d->path, where.p, where.n);
+	d->zstd = pack_has_zstd && !o->gzip;
+	d->keep_days = o->keep_days;
+	d->max_bytes = o->max_bytes;
+	d->roll_up_days = o->roll_up_days;
+	if (!o->reading && mkdir(d->path, 0750) < 0 && errno != EEXIST)
+		text_printf(why, "cannot make the directory: %s", strerror(errno));
+	d->root = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->root < 0 && why->n == 0)
+		text_printf(why, "cannot use the directory: %s", strerror(errno));
+	if (d->root >= 0)
+		return d;
+	free(d->path);
+	free(d);
+	return NULL;
+}
+
+static void dir_close(void *store)
+{
+	struct dir_store *d = store;
+
+	close(d->root);
+	free(d->path);
+	free(d);
+}
+
+bool dir_pack(const struct dir_store *d, struct text *t, struct str s)
+{
+	return d->zstd ? pack_zstd(t, s, ZSTD_LEVEL) : pack_gzip(t, s, GZIP_LEVEL);
+}
+
+int dir_write(int folder, const char *name, struct str bytes)
+{
+	char temp[DIR_NAME + 8];
+	int fd, error = 0;
+
+	/* one name for all attempts, so that what a killed one left is used again */
+	snprintf(temp, sizeof(temp), ".%s.tmp", name);
+	fd = openat(folder, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (fd < 0)
+		return errno;
+	if (!whole_write(fd, bytes) || fsync(fd) < 0)
+		error = errno;
+	if (close(fd) < 0 && !error)
+		error = errno;
+	if (!error && renameat(folder, temp, folder, name) < 0)
+		error = errno;
+	if (error)
+		unlinkat(folder, temp, 0);
+	else if (fsync(folder) < 0 && errno != EINVAL)
+		error = errno;
+	return error;
+}
+
+/* A folder below another, made and durable if it was not there; -1: errno. */
+static int make_folder(int at, const char *name)
+{
+	int fd = dir_enter(at, name);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	if (mkdirat(at, name, 0750) < 0 && errno != EEXIST)
+		return -1;
+	if (fsync(at) < 0 && errno != EINVAL)
+		return -1;
+	return dir_enter(at, name);
+}
+
+/* What passes by itself is tried again at once and for ever; the rest needs somebody. */
+static void failed(struct store_report *r, const char *what, int error)
+{
+	bool passes = error == ENOSPC || error == EDQUOT || error == EIO || error == ESTALE || error == EINTR || error == EAGAIN ||
+		      error == EMFILE || error == ENFILE || error == ENOMEM;
+
+	r->verdict = passes ? STORE_LATER : STORE_HOLD;
+	text_printf(&r->why, "%s: %s", what, strerror(error));
+}
+
+/* Does the file say what is to be sent? */
+static bool holds(int fd, struct str text)
+{
+	struct unpack u;
+	char buf[16384];
+	size_t n;
+	bool same = true;
+
+	unpack_open(&u, fd);
+	while (same && (n = unpack_read(&u, buf, sizeof(buf))) > 0) {
+		same = n <= text.n && memcmp(buf, text.p, n) == 0;
+		text = same ? str_from(text, n) : text;
+	}
+	same = same && text.n == 0 && !u.damage;
+	unpack_close(&u);
+	return same;
+}
+
+/* Is the window stored already? As it is, of either packing, or in the sum of its hour. */
+static bool stored(int day, const struct window *w, struct dir_name n, struct store_report *r)
+{
+	struct dir_name hour;
+	struct text offsets = { 0 };
+	char name[DIR_NAME];
+	int fd = -1;
+
+	for (unsigned i = 0; i < 2 && fd < 0; i++, n.zstd = !n.zstd) {
+		dir_name_put(name, &n);
+		fd = openat(day, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	}
+	if (fd >= 0) {
+		r->differs = !holds(fd, w->text);
+		close(fd);
+		return true;
+	}
+	fd = dir_hour_open(day, w->epoch - w->epoch % DIR_HOUR, w->stream, &hour);
+	if (fd < 0)
+		return false;
+	r->known = dir_hour_list(fd, &offsets) && dir_hour_holds(text_view(&offsets), w->epoch % DIR_HOUR);
+	close(fd);
+	text_free(&offsets);
+	return r->known;
+}
+
+static void send_to(struct dir_store *d, int day, const struct window *w, struct store_report *r)
+{
+	struct dir_name n = { .epoch = w->epoch, .until = w->until, .stream = w->stream, .zstd = d->zstd };
+	struct text packed = { 0 };
+	char name[DIR_NAME];
+	int error;
+
+	if (stored(day, w, n, r)) {
+		r->known = 1;
+		if (fsync(day) < 0 && errno != EINVAL) /* it was renamed, perhaps by a run that was killed then */
+			failed(r, "cannot sync the folder of the day", errno);
+		return;
+	}
+	dir_name_put(name, &n);
+	if (!dir_pack(d, &packed, w->text)) {
+		failed(r, "cannot pack a window", ENOMEM);
+	} else if ((error = dir_write(day, name, text_view(&packed))) != 0) {
+		failed(r, "cannot write a window", error);
+	} else {
+		r->documents = 1;
+		r->bytes = packed.n;
+	}
+	text_free(&packed);
+}
+
+static void dir_send(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r)
+{
+	struct dir_store *d = store;
+	char host_name[256], day_name[16];
+	int host, day = -1;
+
+	(void)resume;
+	(void)isolate;
+	r->verdict = STORE_SENT;
+	if (!dir_host_good(w->host)) {
+		r->verdict = STORE_REFUSED;
+		text_printf(&r->why, "the name of its host is no name of a folder: letters, digits, '.', '_', '-'");
+		return;
+	}
+	memcpy(host_name, w->host.p, w->host.n);
+	host_name[w->host.n] = 0;
+	dir_day_put(day_name, w->epoch / DIR_DAY);
+	host = make_folder(d->root, host_name);
+	if (host >= 0)
+		day = make_folder(host, day_name);
+	if (day >= 0)
+		send_to(d, day, w, r);
+	else
+		failed(r, "cannot make the folder of the day", errno);
+	if (day >= 0)
+		close(day);
+	if (host >= 0)
+		close(host);
+}
+
+const struct store_ops store_dir = {
+	.scheme = "dir",
+	.form = "dir:PATH",
+	.does = "files in a directory, by host and day",
+	.exact = true,
+	.open = dir_open,
+	.send = dir_send,
+	.list = dir_list,
+	.fetch = dir_fetch,
+	.tidy = dir_tidy,
+	.close = dir_close,
+};

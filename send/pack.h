@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pack.h - bytes packed by gzip or zstd, into memory and out of files.
+ *
+ * Hides both libraries; zstd is there where it was built in. Files are read piece by piece, so a small file that unpacks to very much
+ * costs no memory here. Failure is a value: who packs is a daemon.
+ */
+#ifndef PJ_PACK_H
+#define PJ_PACK_H
+
+#include "text.h"
+
+extern const bool pack_has_zstd;
+
+/* Appends s, packed; equal bytes give equal bytes. False: it cannot be (no memory). */
+bool pack_gzip(struct text *t, struct str s, int level);
+bool pack_zstd(struct text *t, struct str s, int level); /* false: not built in */
+
+struct unpack {
+	int fd;             /* the caller's */
+	const char *damage; /* NULL, or why it ended early */
+	struct unpack_state *state;
+};
+
+/* Which of the two, or neither, is told by the first bytes. */
+void unpack_open(struct unpack *u, int fd);
+size_t unpack_read(struct unpack *u, char *buf, size_t n); /* 0: the end, or damage */
+void unpack_close(struct unpack *u);
+
+/* Whole lines, newlines included, of up to about a megabyte; damage is set where a line is longer than 64 MB, or the last is cut. */
+bool unpack_lines(struct unpack *u, struct str *lines);
+
+#endif

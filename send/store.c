@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store.h"
+
+#include "diag.h"
+#include "stores.h"
+
+const struct store_ops *const store_list[] = {
+	&store_dir,
+	NULL
+};
+
+const struct store_ops *store_ops_of(const char *spec, struct str *where)
+{
+	struct str rest = str_of(spec), scheme;
+
+	if (str_find(rest, ':') < 0 || rest.p[0] == '/' || rest.p[0] == '.') {
+		*where = rest;
+		return &store_dir;
+	}
+	scheme = str_cut(&rest, ':');
+	*where = rest;
+	for (size_t i = 0; store_list[i]; i++)
+		if (str_eq(scheme, str_of(store_list[i]->scheme)))
+			return store_list[i];
+	die_usage("'%.*s:' is no store; there are dir:PATH, eve:URL, couch:URL, clickhouse:URL, ndjson:FILE and pyroscope:URL",
+		  (int)scheme.n, scheme.p);
+}
+
+void store_open(struct store *s, const char *spec, const struct store_options *o)
+{
+	struct text why = { 0 };
+	struct str where;
+
+	s->spec = spec;
+	s->ops = store_ops_of(spec, &where);
+	if (where.n == 0)
+		die_usage("'%s' does not say where: %s", spec, s->ops->form);
+	s->it = s->ops->open(where, o, &why);
+	if (!s->it)
+		die_usage("%s: %.*s", spec, (int)why.n, why.p);
+	text_free(&why);
+}
+
+void store_close(struct store *s)
+{
+	if (s->it)
+		s->ops->close(s->it);
+	s->it = NULL;
+}
+
+void store_report_free(struct store_report *r)
+{
+	text_free(&r->why);
+	text_free(&r->refused);
+	text_free(&r->refused_why);
+	*r = (struct store_report){ 0 };
+}
+
+bool store_wants(const struct store_query *q, const struct window *w)
+{
+	if (q->host.n && !str_eq(q->host, w->host))
+		return false;
+	if (q->event.n && !str_glob(q->event, w->event))
+		return false;
+	for (size_t i = 0; i < q->nlabel; i++) {
+		struct str want = q->label[i], key = str_cut(&want, '='), value;
+
+		if (!label_find(w->labels, key, &value) || !str_eq(value, want))
+			return false;
+	}
+	return true;
+}

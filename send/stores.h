@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stores.h - the stores that there are. */
+#ifndef PJ_STORES_H
+#define PJ_STORES_H
+
+#include "store.h"
+
+extern const struct store_ops store_dir;
+
+#endif
