@@ -84,6 +84,28 @@ bool opt_number(const char **s, double most, double *value)
 	return true;
 }
 
+uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor, const char *example)
+{
+	struct str s = str_of(value);
+	uint64_t n, times = 1;
+	const char *at = s.n ? strchr(letters, s.p[s.n - 1]) : NULL;
+
+	if (at && *at) {
+		times = factor[at - letters];
+		s.n--;
+	}
+	if (!str_u64(s, &n) || __builtin_mul_overflow(n, times, &n))
+		die_usage("%s: '%s' is not a number such as %s", name, value, example);
+	return n;
+}
+
+void opt_bytes(void *to, const char *value, const char *name)
+{
+	static const uint64_t factor[] = { 1u << 10, 1u << 10, 1u << 20, 1u << 30, UINT64_C(1) << 40 };
+
+	*(uint64_t *)to = opt_scaled(value, name, "kKMGT", factor, "500M or 2G");
+}
+
 void opt_min_delta(const char *value, const char *name, double *points, double *relative)
 {
 	const char *at = value;

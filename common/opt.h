@@ -46,6 +46,10 @@ struct tool {
  * there is none. */
 bool opt_number(const char **s, double most, double *value);
 
+/* "2G", "500M", "10d": a whole number with one of the letters behind it or none, each with its factor. Dies on another value. */
+uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor, const char *example);
+void opt_bytes(void *to, const char *value, const char *name); /* for OPT_CALL: k, M, G, T into a uint64_t */
+
 /* POINTS[,REL%]: the least change in percent of the total, and relative, which stays what it was where it is not given. Dies on
  * another value. */
 void opt_min_delta(const char *value, const char *name, double *points, double *relative);

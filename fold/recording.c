@@ -477,6 +477,7 @@ static void read_pods(struct recording *f)
 static void add_timelines(struct recording_timelines *to, const struct places *p)
 {
 	to->files += p->timelines.found;
+	to->left_out += p->timelines.left_out;
 	to->sure += p->asked[TIMELINE_SURE];
 	to->likely += p->asked[TIMELINE_LIKELY];
 	to->ambiguous += p->asked[TIMELINE_AMBIGUOUS];

@@ -59,6 +59,7 @@ struct recording_inlined {
 /* What timelines of JVMs said of addresses in their code. */
 struct recording_timelines {
 	uint64_t files, sure, likely, ambiguous, unknown;
+	uint64_t left_out;    /* pieces of code that pjmap could not read */
 	bool newest;          /* the clock of a recording is another one: names are the newest */
 	struct damage damage; /* files */
 };

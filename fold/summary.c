@@ -102,6 +102,8 @@ static void say_timelines(const struct recording_timelines *t)
 	warn("timelines of %llu JVM%s: %llu addresses in compiled code, %.2f %% between two scans (%.2f %% ambiguous), %.2f %% not seen",
 	     ull(t->files), plural(t->files), ull(all), (double)(t->likely + t->ambiguous) * percent,
 	     (double)t->ambiguous * percent, (double)t->unknown * percent);
+	if (t->left_out)
+		warn("pjmap could not read or name up to %llu pieces of their code", ull(t->left_out));
 	if (t->newest)
 		warn("the recording's clock is not CLOCK_MONOTONIC: code of JVMs has its newest names (perf record -k CLOCK_MONOTONIC, or pjrecord)");
 }

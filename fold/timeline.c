@@ -47,6 +47,7 @@ struct timeline {
 	struct str **former; /* of the runs before */
 	size_t nformer, named; /* pieces before this one know their names */
 	uint64_t last_scan;  /* end of the last scan of the run before */
+	uint64_t left_out;   /* pieces, in the scan with the most of them */
 	uint64_t bad;
 	const char *why;
 };
@@ -181,6 +182,17 @@ static const char *take_inlined(struct timeline *t, struct str s)
 	return s.n ? "bytes behind inlined calls" : NULL;
 }
 
+static const char *take_left(struct timeline *t, struct str s)
+{
+	uint64_t when, torn, unnamed;
+
+	if (!jmap_get(&s, &when) || !jmap_get(&s, &torn) || !jmap_get(&s, &unnamed) || torn > UINT32_MAX || unnamed > UINT32_MAX)
+		return "what was left out, without its numbers";
+	if (torn + unnamed > t->left_out)
+		t->left_out = torn + unnamed;
+	return NULL;
+}
+
 static const char *take_end(struct timeline *t, struct str s)
 {
 	uint64_t when;
@@ -220,6 +232,7 @@ static const char *take(struct timeline *t, struct str body)
 	case JMAP_NAMES: return take_names(t, rest);
 	case JMAP_SCAN: return take_scan(t, rest);
 	case JMAP_INLINED: return take_inlined(t, rest);
+	case JMAP_LEFT: return take_left(t, rest);
 	case JMAP_END: return take_end(t, rest);
 	default: return NULL; /* of a later version */
 	}
@@ -304,6 +317,11 @@ uint64_t timeline_bad(const struct timeline *t, const char **why)
 {
 	*why = t->why;
 	return t->bad;
+}
+
+uint64_t timeline_left_out(const struct timeline *t)
+{
+	return t->left_out;
 }
 
 size_t timeline_count(const struct timeline *t)

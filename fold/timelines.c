@@ -76,6 +76,7 @@ static struct timeline *open_one(struct timelines *s, uint32_t pid)
 		return NULL;
 	}
 	s->found++;
+	s->left_out += timeline_left_out(t);
 	at = timeline_bad(t, &why);
 	if (at)
 		damage_note(&s->damage, 1, "maps/%s@%llu: %s", path, (unsigned long long)at, why);

@@ -25,6 +25,7 @@ struct timelines {
 	} *one;                  /* by pid */
 	size_t n, cap;
 	uint64_t found;          /* files */
+	uint64_t left_out;       /* pieces of code that they do not tell of */
 	struct damage damage;
 };
 

@@ -21,6 +21,9 @@
 #define YOUNG_FOR (2 * SECOND)
 #define YOUNG_EVERY (50 * MS)
 #define OFTENER 4 /* times, while code goes: an address that is used again is what names can be wrong by */
+#define SWEEP_EVERY (60 * SECOND)
+#define SWEEP_SHARE 1000 /* of the time at most one part in so many goes into sweeping */
+#define TIMELINE_MAX ((uint64_t)512 << 20) /* pjfold reads no more than twice of that */
 #define LOOK_EVERYWHERE (10 * SECOND) /* at processes that were no JVM: they may have loaded one since */
 
 static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms after an exec: has it become a JVM? */
@@ -51,6 +54,12 @@ struct follower {
 	bool failed;
 	uint64_t everywhere; /* when all processes are looked at again */
 	uint64_t seen, ended;
+	char boot[BOOT_ID + 1];
+	struct mapsdir_swept swept;  /* sums; bytes: of DIR/maps as of the last sweep */
+	uint64_t next_sweep, soonest; /* or, when much was written */
+	uint64_t grown;              /* bytes that were written since */
+	bool told_full;
+	uint64_t left_out, begun_anew; /* pieces of code, of JVMs that were let go; timelines */
 };
 
 static volatile sig_atomic_t asked_to_end;
@@ -150,10 +159,19 @@ static bool lives(const struct jvm_process *p)
 	return n > 0 && discover_stat((struct str){ text, (size_t)n }, &start, &zombie) && !zombie;
 }
 
+/* What was there before is dropped: there is no room for it. */
+static void begin_anew(struct follower *f, struct followed *j, const char *limit)
+{
+	if (journal_begin_anew(&j->t)) {
+		warn("%d: %s begins anew (%s): of the time before, code of this JVM has no names any more", (int)j->p.pid, j->t.path, limit);
+		f->begun_anew++;
+	}
+}
+
 /* False: it is gone, or will never be readable. */
 static bool look_at_one(struct follower *f, struct followed *j, uint64_t now)
 {
-	uint64_t removed = j->t.removed;
+	uint64_t removed = j->t.removed, written = j->t.written;
 	const char *failed = NULL;
 	struct hotspot_reason why;
 
@@ -167,6 +185,9 @@ static bool look_at_one(struct follower *f, struct followed *j, uint64_t now)
 		return false;
 	if (why.code)
 		tell(f, j, &why);
+	f->grown += j->t.written - written;
+	if (j->t.size > TIMELINE_MAX)
+		begin_anew(f, j, "512 MB, as long as one may be");
 	if (j->t.removed > removed && j->next > now + f->r->interval / OFTENER)
 		j->next = now + f->r->interval / OFTENER;
 	if (failed) {
@@ -186,6 +207,7 @@ static void let_go(struct follower *f, size_t i, bool ended)
 	if (!f->r->quiet && ended)
 		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)j->p.pid, (unsigned long long)j->t.added,
 		     (unsigned long long)j->t.removed, (unsigned long long)j->t.written, j->t.path);
+	f->left_out += j->t.torn + j->t.unnamed;
 	journal_close(&j->t, ended);
 	if (j->open)
 		hotspot_close(&j->h);
@@ -282,9 +304,64 @@ static void try_candidates(struct follower *f, uint64_t now)
 	f->ncandidates = kept;
 }
 
+/* ---- DIR/maps -------------------------------------------------------------------------------------------------- */
+
+/* Those whose JVMs live are all that is left, and still too much: the largest that mostly tells of former code. */
+static void shorten(struct follower *f)
+{
+	uint64_t most = f->r->keep_bytes, bytes = f->swept.bytes;
+
+	while (bytes > most) {
+		struct followed *largest = NULL;
+
+		for (size_t i = 0; i < f->n; i++) {
+			struct followed *j = &f->one[i];
+
+			if (j->t.fd >= 0 && !j->t.anew && j->t.size > j->t.whole_size + j->t.whole_size / 2 && (!largest || j->t.size > largest->t.size))
+				largest = j;
+		}
+		if (!largest)
+			break;
+		bytes -= largest->t.size < bytes ? largest->t.size : bytes;
+		begin_anew(f, largest, "--keep-bytes");
+		if (!largest->t.anew)
+			break;
+	}
+	if (bytes > most && !f->told_full)
+		warn("--keep-bytes: the JVMs that live need %llu bytes in '%s/maps', and more than %llu may not be used: it is exceeded",
+		     (unsigned long long)f->swept.bytes, f->r->dir, (unsigned long long)most);
+	f->told_full = bytes > most;
+}
+
+static void sweep(struct follower *f, uint64_t now)
+{
+	struct mapsdir_swept s = mapsdir_sweep(f->r->dir, f->r->proc, f->boot, f->r->keep_bytes);
+
+	if (s.unneeded && !f->r->quiet)
+		warn("%llu timelines of JVMs that ended removed: no window needs them", (unsigned long long)s.unneeded);
+	if (s.needed)
+		warn("--keep-bytes: %llu timelines removed that windows in '%s' still need: Java code of these JVMs has no names any more; fold "
+		     "sooner, or allow more", (unsigned long long)s.needed, f->r->dir);
+	f->swept.unneeded += s.unneeded;
+	f->swept.needed += s.needed;
+	f->swept.bytes = s.bytes;
+	f->grown = 0;
+	f->soonest = now + s.took * SWEEP_SHARE;
+	f->next_sweep = f->soonest > now + SWEEP_EVERY ? f->soonest : now + SWEEP_EVERY;
+	if (f->r->keep_bytes && s.bytes > f->r->keep_bytes)
+		shorten(f);
+}
+
+static bool is_time_to_sweep(const struct follower *f, uint64_t now)
+{
+	uint64_t most = f->r->keep_bytes;
+
+	return now >= f->next_sweep || (most && f->grown > most / 10 && now >= f->soonest);
+}
+
 static uint64_t next_of(const struct follower *f)
 {
-	uint64_t next = f->r->npids ? UINT64_MAX : f->everywhere;
+	uint64_t next = f->r->npids || f->everywhere > f->next_sweep ? f->next_sweep : f->everywhere;
 
 	for (size_t i = 0; i < f->n; i++)
 		if (f->one[i].next < next)
@@ -302,9 +379,23 @@ static void wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
 	uint64_t now = now_ns(), ns = next <= now ? 0 : next - now;
 	struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };
 
-	if (next == UINT64_MAX)
-		t = (struct timespec){ 3600, 0 };
 	ppoll(&p, f->execs >= 0, &t, mask);
+}
+
+static void say_sum(const struct follower *f)
+{
+	struct text t = { 0 };
+
+	if (f->left_out)
+		text_printf(&t, "; %llu pieces of code could not be read or named", (unsigned long long)f->left_out);
+	if (f->swept.unneeded + f->swept.needed)
+		text_printf(&t, "; %llu timelines removed, %llu of them needed", (unsigned long long)(f->swept.unneeded + f->swept.needed),
+			    (unsigned long long)f->swept.needed);
+	if (f->begun_anew)
+		text_printf(&t, "; %llu began anew", (unsigned long long)f->begun_anew);
+	if (!f->r->quiet)
+		warn("%llu JVMs followed, %llu ended%.*s", (unsigned long long)f->seen, (unsigned long long)f->ended, (int)t.n, t.p ? t.p : "");
+	text_free(&t);
 }
 
 bool follow(const struct request *r)
@@ -315,6 +406,7 @@ bool follow(const struct request *r)
 	bool good;
 
 	f->r = r;
+	boot_id(r->proc, f->boot); /* without it no timeline can be written, which is said then */
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
@@ -342,14 +434,15 @@ bool follow(const struct request *r)
 		for (size_t i = f->n; i-- > 0;)
 			if (f->one[i].next <= now && !look_at_one(f, &f->one[i], now))
 				let_go(f, i, true);
+		if (is_time_to_sweep(f, now))
+			sweep(f, now);
 		wait_until(f, next_of(f), &mask);
 	}
 	while (f->n)
 		let_go(f, f->n - 1, false);
 	if (f->execs >= 0)
 		close(f->execs);
-	if (!r->quiet)
-		warn("%llu JVMs followed, %llu ended", (unsigned long long)f->seen, (unsigned long long)f->ended);
+	say_sum(f);
 	good = !f->failed;
 	free(f->one);
 	free(f);

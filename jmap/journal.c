@@ -2,7 +2,6 @@
 #include "journal.h"
 
 #include "arena.h"
-#include "boot.h"
 #include "codemap.h"
 #include "jmapfile.h"
 #include "whole.h"
@@ -26,25 +25,6 @@ static uint64_t now_ns(void)
 
 /* ---- the file -------------------------------------------------------------------------------------------------- */
 
-/* A folder of ours below another one; -1 and errno. */
-static int enter(int dir, const char *name)
-{
-	int fd;
-
-	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
-		return -1;
-	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0) {
-		struct stat st;
-
-		if (fstat(fd, &st) == 0 && st.st_uid == geteuid())
-			return fd;
-		close(fd);
-		errno = EPERM; /* somebody else's: what it holds could be anything */
-	}
-	return -1;
-}
-
 /* How much of the file is whole; 0: nothing. */
 static off_t whole_part(int fd)
 {
@@ -64,10 +44,10 @@ static off_t whole_part(int fd)
 	return whole;
 }
 
-static bool begin(struct journal *t, const struct jvm_process *p, const char *boot, const char *version)
+/* A run begins behind so many bytes that are whole. */
+static bool begin(struct journal *t, off_t whole)
 {
 	struct text file = { 0 }, body = { 0 };
-	off_t whole = whole_part(t->fd);
 	bool good;
 
 	if (ftruncate(t->fd, whole) < 0 || lseek(t->fd, whole, SEEK_SET) < 0)
@@ -75,47 +55,99 @@ static bool begin(struct journal *t, const struct jvm_process *p, const char *bo
 	if (whole == 0)
 		text_str(&file, STR(JMAP_MAGIC));
 	text_char(&body, JMAP_START);
-	text_printf(&body, "boot=%s pid=%d inner=%d start=%llu version=%s", boot, (int)p->pid, (int)p->inner,
-		    (unsigned long long)p->start, version);
+	text_add(&body, t->start);
 	jmap_frame(&file, text_view(&body));
 	good = whole_write(t->fd, text_view(&file));
 	t->written += file.n;
+	t->size = (uint64_t)whole + file.n;
 	text_free(&file);
 	text_free(&body);
 	return good;
 }
 
-const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const char *version)
+/* Locked, and still what the name means: who removes timelines may have been faster. */
+static int open_locked(int folder, const char *name)
 {
-	char boot[BOOT_ID + 1], name[64];
-	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), maps = -1, folder = -1, saved;
+	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640), saved;
+	struct stat st, named;
 
-	*t = (struct journal){ .fd = -1 };
-	if (at < 0)
-		return "cannot open";
-	if (!boot_id("/proc", boot)) {
-		close(at);
-		return "the id of this boot cannot be read, for";
-	}
-	maps = enter(at, "maps");
-	folder = maps < 0 ? -1 : enter(maps, boot);
-	snprintf(name, sizeof(name), "%d-%llu.jmap", (int)p->pid, (unsigned long long)p->start);
-	snprintf(t->path, sizeof(t->path), "%.350s/maps/%s/%s", dir, boot, name);
-	t->fd = folder < 0 ? -1 : openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (t->fd >= 0 && (flock(t->fd, LOCK_EX | LOCK_NB) < 0 || !begin(t, p, boot, version))) {
-		saved = errno;
-		close(t->fd);
-		t->fd = -1;
-		errno = saved;
+	if (fd < 0)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    st.st_ino == named.st_ino)
+			return fd;
+		errno = EINVAL;
 	}
 	saved = errno;
-	close(at);
-	if (maps >= 0)
-		close(maps);
-	if (folder >= 0)
-		close(folder);
+	close(fd);
 	errno = saved;
-	return t->fd < 0 ? "cannot write into" : NULL;
+	return -1;
+}
+
+const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const char *version)
+{
+	char boot[BOOT_ID + 1];
+	int saved;
+
+	*t = (struct journal){ .fd = -1, .folder = -1 };
+	if (!boot_id("/proc", boot))
+		return "the id of this boot cannot be read, for";
+	mapsdir_name(t->file, p->pid, p->start);
+	snprintf(t->path, sizeof(t->path), "%.350s/maps/%s/%s", dir, boot, t->file);
+	snprintf(t->start, sizeof(t->start), "boot=%s pid=%d inner=%d start=%llu version=%s", boot, (int)p->pid, (int)p->inner,
+		 (unsigned long long)p->start, version);
+	t->folder = mapsdir_enter(dir, boot);
+	t->fd = t->folder < 0 ? -1 : open_locked(t->folder, t->file);
+	if (t->fd >= 0 && begin(t, whole_part(t->fd)))
+		return NULL;
+	saved = errno;
+	journal_close(t, false);
+	errno = saved;
+	return "cannot write into";
+}
+
+#define ANEW ".anew-"
+
+static void anew_name(const struct journal *t, char name[MAPSDIR_NAME + 8])
+{
+	snprintf(name, MAPSDIR_NAME + 8, ANEW "%s", t->file);
+}
+
+bool journal_begin_anew(struct journal *t)
+{
+	char name[MAPSDIR_NAME + 8];
+	int old = t->fd, saved;
+
+	anew_name(t, name);
+	if (t->anew)
+		return true;
+	unlinkat(t->folder, name, 0); /* of a run that was killed: its lock is gone */
+	t->fd = open_locked(t->folder, name);
+	if (t->fd < 0 || !begin(t, 0)) {
+		saved = errno;
+		if (t->fd >= 0)
+			close(t->fd);
+		t->fd = old;
+		errno = saved;
+		return false;
+	}
+	close(old);
+	intern_free(&t->names);
+	t->nlive = 0;
+	t->next_serial = 0;
+	t->torn_said = t->unnamed_said = t->whole_size = 0;
+	return t->anew = true;
+}
+
+/* What began anew is all there now. */
+static bool take_name(struct journal *t)
+{
+	char name[MAPSDIR_NAME + 8];
+
+	anew_name(t, name);
+	t->anew = false;
+	return renameat(t->folder, name, t->folder, t->file) == 0;
 }
 
 /* ---- a scan ---------------------------------------------------------------------------------------------------- */
@@ -129,7 +161,7 @@ struct change {
 	struct scopes scopes;
 	struct hotspot *h;
 	struct journal *j;
-	uint64_t nnames, ngone, ncome, last_gone, last_begin;
+	uint64_t nnames, ngone, ncome, last_gone, last_begin, unnamed;
 };
 
 static bool is_same(const struct blob *a, const struct blob *b)
@@ -236,8 +268,10 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 		if (i < t->nlive && t->live[i].address == b->address)
 			put_gone(c, t->serial[i++]);
 		c->text.n = 0;
-		if (!hotspot_name(h, b, METHOD_HOTSPOT, &c->text) || !codecache_same(&h->memory, &h->layout, b))
+		if (!hotspot_name(h, b, METHOD_HOTSPOT, &c->text) || !codecache_same(&h->memory, &h->layout, b)) {
+			c->unnamed++;
 			continue;
+		}
 		name[n] = name_id(t, c, text_view(&c->text));
 		put_come(c, b, name[n]);
 		if (b->compiled)
@@ -256,16 +290,30 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 	t->nlive = n;
 }
 
-static bool append(struct journal *t, const struct change *c, uint64_t began, uint64_t took)
+/* What a scan could not read; only what is other than in the one before. */
+static void put_left_out(struct journal *t, const struct change *c, uint64_t began, struct text *file)
 {
-	struct text file = { 0 }, body = { 0 };
-	bool good;
+	struct text body = { 0 };
+
+	if (t->torn_said == c->h->code.torn && t->unnamed_said == c->unnamed)
+		return;
+	text_char(&body, JMAP_LEFT);
+	jmap_number(&body, began);
+	jmap_number(&body, t->torn_said = c->h->code.torn);
+	jmap_number(&body, t->unnamed_said = c->unnamed);
+	jmap_frame(file, text_view(&body));
+	text_free(&body);
+}
+
+static void put_scan(const struct journal *t, const struct change *c, uint64_t began, uint64_t took, struct text *file)
+{
+	struct text body = { 0 };
 
 	if (c->nnames) {
 		text_char(&body, JMAP_NAMES);
 		jmap_number(&body, c->nnames);
 		text_str(&body, text_view(&c->names));
-		jmap_frame(&file, text_view(&body));
+		jmap_frame(file, text_view(&body));
 		body.n = 0;
 	}
 	text_char(&body, JMAP_SCAN);
@@ -277,12 +325,28 @@ static bool append(struct journal *t, const struct change *c, uint64_t began, ui
 	text_str(&body, text_view(&c->gone));
 	jmap_number(&body, c->ncome);
 	text_str(&body, text_view(&c->come));
-	jmap_frame(&file, text_view(&body));
-	text_str(&file, text_view(&c->inlined));
-	good = whole_write(t->fd, text_view(&file));
-	t->written += file.n;
-	text_free(&file);
+	jmap_frame(file, text_view(&body));
+	text_str(file, text_view(&c->inlined));
 	text_free(&body);
+}
+
+static bool append(struct journal *t, const struct change *c, uint64_t began, uint64_t took)
+{
+	struct text file = { 0 };
+	bool good = true;
+
+	if (c->ncome + c->ngone)
+		put_scan(t, c, began, took, &file);
+	put_left_out(t, c, began, &file);
+	if (file.n)
+		good = whole_write(t->fd, text_view(&file));
+	t->written += file.n;
+	t->size += file.n;
+	if (good && t->whole_size == 0)
+		t->whole_size = file.n;
+	if (good && t->anew)
+		good = take_name(t);
+	text_free(&file);
 	return good;
 }
 
@@ -297,9 +361,13 @@ struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const c
 		return r;
 	compare(t, h, &c);
 	took = now_ns() - began;
-	t->added += c.ncome;
-	t->removed += c.ngone;
-	if (c.ncome + c.ngone && !append(t, &c, began, took))
+	if (!t->anew) { /* else it is what was there already */
+		t->added += c.ncome;
+		t->removed += c.ngone;
+	}
+	t->torn = h->code.torn;
+	t->unnamed = c.unnamed;
+	if (!append(t, &c, began, took))
 		*failed = "cannot write into";
 	t->before = began;
 	t->before_ns = took;
@@ -343,11 +411,19 @@ void journal_close(struct journal *t, bool ended)
 	}
 	if (t->fd >= 0)
 		close(t->fd);
+	if (t->anew) {
+		char name[MAPSDIR_NAME + 8];
+
+		anew_name(t, name);
+		unlinkat(t->folder, name, 0);
+	}
+	if (t->folder >= 0)
+		close(t->folder);
 	text_free(&file);
 	text_free(&body);
 	intern_free(&t->names);
 	free(t->live);
 	free(t->serial);
 	free(t->name);
-	*t = (struct journal){ .fd = -1 };
+	*t = (struct journal){ .fd = -1, .folder = -1 };
 }

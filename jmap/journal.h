@@ -10,10 +10,14 @@
 #define PJ_JOURNAL_H
 
 #include "hotspot.h"
+#include "mapsdir.h"
 
 struct journal {
 	char path[512];
+	int folder;              /* that it lies in */
 	int fd;                  /* locked */
+	char file[MAPSDIR_NAME], start[160]; /* its name; what a run says first */
+	bool anew;               /* the file that is being written takes the name after the next scan */
 	struct intern names;     /* those that were written; ids are numbers + 1 */
 	struct blob *live;       /* by address */
 	uint64_t *serial;        /* of live */
@@ -22,15 +26,22 @@ struct journal {
 	uint64_t next_serial;
 	uint64_t before, before_ns; /* when the scan before began, how long it took */
 	uint64_t added, removed, written; /* since the start; written: bytes */
+	uint64_t size, whole_size;  /* bytes of the file; what of it is one list of all code, 0: not known */
+	uint64_t torn, unnamed;     /* in the scan before: could not be read, had no name */
+	uint64_t torn_said, unnamed_said;
 };
 
-/* dir/BOOT/PID-START.jmap; created, or continued where a run before ended. NULL, or what failed (errno; EWOULDBLOCK:
+/* dir/maps/BOOT/PID-START.jmap; created, or continued where a run before ended. NULL, or what failed (errno; EWOULDBLOCK:
  * another pjmap writes it). */
 const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const char *version);
 
 /* Scans, and appends what changed. r.code: it could not be read (nothing is written); *failed: writing failed
  * (errno). */
 struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed);
+
+/* The file gets too large: from the next scan on there is one with what lives then, in its place; what was before is dropped.
+ * False and errno: it stays as it is. */
+bool journal_begin_anew(struct journal *t);
 
 /* Appends what lives now as perf reads it. */
 void journal_map(const struct journal *t, enum method_style style, struct text *text);

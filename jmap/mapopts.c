@@ -59,6 +59,7 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 		{ '1', "once", NULL, OPT_FLAG, &r->once, NULL, "write a perf-PID.map for each JVM, and end" },
 		{ 'i', "interval", "SECONDS", OPT_CALL, r, opt_interval, "follow all JVMs: append what code came and went to DIR/maps" },
 		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "where maps/ is, and pjrecord's out/ (.)" },
+		{ 0, "keep-bytes", "SIZE", OPT_CALL, &r->keep_bytes, opt_bytes, "of DIR/maps at most (1G), 0: no limit; k, M, G" },
 		{ 0, "no-perf-map", NULL, OPT_NOFLAG, &r->perf_map, NULL, "with -i: keep no perf-PID.map current" },
 		{ 0, "to", "DIR", OPT_STR, &r->to, NULL, "write the maps into DIR (/tmp, where perf looks)" },
 		{ 0, "stdout", NULL, OPT_FLAG, &r->to_stdout, NULL, "print the map of one JVM instead" },
@@ -79,7 +80,7 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 
 	char **operand;
 
-	*r = (struct request){ .proc = "/proc", .style = METHOD_JAVA, .perf_map = true, .dir = "." };
+	*r = (struct request){ .proc = "/proc", .style = METHOD_JAVA, .perf_map = true, .dir = ".", .keep_bytes = (uint64_t)1 << 30 };
 	operand = opt_parse(&tool, argc, argv);
 	if (!r->list && !r->once && !r->to_stdout && !r->interval && operand[0] && !operand[1]) {
 		set_interval(r, operand[0], "the interval"); /* pjmap 10 */

@@ -15,35 +15,11 @@
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
-/* "2G", "500M", "10d": a number with one of the letters behind it, each with its factor. */
-static uint64_t scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
-		       const char *example)
-{
-	struct str s = str_of(value);
-	uint64_t n, times = 1;
-	const char *at = s.n ? strchr(letters, s.p[s.n - 1]) : NULL;
-
-	if (at && *at) {
-		times = factor[at - letters];
-		s.n--;
-	}
-	if (!str_u64(s, &n) || __builtin_mul_overflow(n, times, &n))
-		die_usage("%s: '%s' is not a number such as %s", name, value, example);
-	return n;
-}
-
-static void opt_bytes(void *to, const char *value, const char *name)
-{
-	static const uint64_t factor[] = { 1u << 10, 1u << 10, 1u << 20, 1u << 30, UINT64_C(1) << 40 };
-
-	*(uint64_t *)to = scaled(value, name, "kKMGT", factor, "500M or 2G");
-}
-
 static void opt_age(void *to, const char *value, const char *name)
 {
 	static const uint64_t factor[] = { 1, 60, 3600, 86400 };
 
-	*(uint64_t *)to = scaled(value, name, "smhd", factor, "36h or 7d");
+	*(uint64_t *)to = opt_scaled(value, name, "smhd", factor, "36h or 7d");
 }
 
 static void opt_share(void *to, const char *value, const char *name)

@@ -187,6 +187,37 @@ static void again(void)
 	timeline_close(t);
 }
 
+static void left_out(uint64_t torn, uint64_t unnamed)
+{
+	struct text b = { 0 };
+
+	text_char(&b, JMAP_LEFT);
+	jmap_number(&b, 1000);
+	jmap_number(&b, torn);
+	jmap_number(&b, unnamed);
+	add(&b);
+}
+
+/* What pjmap could not read is told, and nothing else changes. */
+static void incomplete(void)
+{
+	static const char *const name[] = { "A.a()" };
+	static const struct code code[] = { { 0x1000, 0x100, 0 } };
+	struct timeline *t;
+
+	file.n = 0;
+	text_str(&file, STR(JMAP_MAGIC));
+	start();
+	names(name, 1);
+	scan(0, 1000, NULL, 0, code, 1);
+	left_out(2, 5);
+	left_out(0, 1);
+	t = parse();
+	is_u64(timeline_left_out(t), 7, "what was left out, of the scan with the most");
+	check(0x1000, 1010, "A.a()", TIMELINE_SURE, "  what is there has its name");
+	timeline_close(t);
+}
+
 static void damaged(void)
 {
 	static const char *const name[] = { "A.a()" };
@@ -256,6 +287,7 @@ int main(void)
 	times();
 	inlined();
 	again();
+	incomplete();
 	damaged();
 	text_free(&file);
 	return done();

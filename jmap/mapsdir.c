@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mapsdir.h"
+
+#include "arena.h"
+#include "discover.h"
+#include "whole.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define SLACK 60      /* s: E may be a little later than its window began, and clocks are set */
+#define TEMP_AGE 3600 /* s: whoever wrote it is gone */
+
+/* ---- folders --------------------------------------------------------------------------------------------------- */
+
+/* Takes a folder; -1 and errno when it is somebody else's: what it holds could be anything. */
+static int own(int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+/* A folder of ours below another one; -1 and errno. */
+static int enter(int dir, const char *name)
+{
+	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
+		return -1;
+	return own(openat(dir, name, FOLDER));
+}
+
+int mapsdir_enter(const char *dir, const char *boot)
+{
+	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), maps, folder, saved;
+
+	if (at < 0)
+		return -1;
+	maps = enter(at, "maps");
+	folder = maps < 0 ? -1 : enter(maps, boot);
+	saved = errno;
+	close(at);
+	if (maps >= 0)
+		close(maps);
+	errno = saved;
+	return folder;
+}
+
+void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start)
+{
+	snprintf(name, MAPSDIR_NAME, "%d-%llu.jmap", (int)pid, (unsigned long long)start);
+}
+
+/* False: another file. */
+static bool parse_name(const char *text, pid_t *pid, uint64_t *start)
+{
+	struct str name = str_of(text), number;
+	char back[MAPSDIR_NAME];
+	uint64_t value;
+
+	if (!str_ends(name, STR(".jmap")))
+		return false;
+	name.n -= strlen(".jmap");
+	number = str_cut(&name, '-');
+	if (!str_u64(number, &value) || value == 0 || value > INT32_MAX || !str_u64(name, start))
+		return false;
+	*pid = (pid_t)value;
+	mapsdir_name(back, *pid, *start);
+	return strcmp(back, text) == 0;
+}
+
+/* ---- what there is --------------------------------------------------------------------------------------------- */
+
+struct found {
+	char boot[BOOT_ID + 1], name[MAPSDIR_NAME];
+	uint64_t from, until; /* s since 1970: the JVM lived not before, not behind */
+	uint64_t bytes;       /* on disk */
+	bool lives, needed, gone;
+};
+
+/* s since 1970, both included. */
+struct window {
+	uint64_t from, until;
+};
+
+struct sweep {
+	const char *dir, *proc, *boot;
+	int maps;
+	uint64_t now;
+	struct found *one;
+	size_t n, cap;
+	struct window *window; /* by time, apart from each other */
+	size_t nwindows, windows_cap;
+	struct mapsdir_swept swept;
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Calls f for each name in a folder, which it takes. */
+static void each(int fd, void (*f)(struct sweep *s, int dir, const char *name, const void *arg), struct sweep *s, const void *arg)
+{
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	for (const struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			f(s, dirfd(dir), e->d_name, arg);
+	if (dir)
+		closedir(dir);
+}
+
+static bool process_lives(const struct sweep *s, pid_t pid, uint64_t start)
+{
+	struct text t = { 0 };
+	char path[4200];
+	uint64_t began;
+	bool zombie, lives;
+
+	snprintf(path, sizeof(path), "%s/%d/stat", s->proc, (int)pid);
+	lives = whole_read_at(AT_FDCWD, path, &t, 4096) && discover_stat(text_view(&t), &began, &zombie) && began == start && !zombie;
+	text_free(&t);
+	return lives;
+}
+
+/* When a process of this boot began, in s since 1970. */
+static uint64_t wall_of(uint64_t start)
+{
+	uint64_t boot = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME), ns = 1000000000u;
+
+	return boot / ns + start / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+static void take_file(struct sweep *s, int dir, const char *name, const void *arg)
+{
+	const char *boot = arg;
+	struct found f = { .lives = false };
+	struct stat st;
+	uint64_t start;
+	pid_t pid;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return;
+	if (name[0] == '.' && (uint64_t)st.st_mtime + TEMP_AGE < s->now)
+		unlinkat(dir, name, 0);
+	if (!parse_name(name, &pid, &start))
+		return;
+	if (strcmp(boot, s->boot) == 0) {
+		f.lives = process_lives(s, pid, start);
+		f.from = wall_of(start);
+	}
+	if (f.lives)
+		utimensat(dir, name, NULL, AT_SYMLINK_NOFOLLOW);
+	f.until = f.lives ? s->now : (uint64_t)st.st_mtime;
+	f.bytes = st.st_blocks ? (uint64_t)st.st_blocks * 512 : (uint64_t)st.st_size;
+	snprintf(f.boot, sizeof(f.boot), "%s", boot);
+	snprintf(f.name, sizeof(f.name), "%s", name);
+	if (s->n == s->cap) {
+		s->cap = s->cap ? s->cap * 2 : 64;
+		s->one = mem_grow(s->one, sizeof(*s->one), s->cap);
+	}
+	s->swept.bytes += f.bytes;
+	s->one[s->n++] = f;
+}
+
+static void take_boot(struct sweep *s, int dir, const char *name, const void *arg)
+{
+	(void)arg;
+	if (strlen(name) == BOOT_ID)
+		each(openat(dir, name, FOLDER), take_file, s, name);
+}
+
+/* ---- windows --------------------------------------------------------------------------------------------------- */
+
+/* arg: they are complete. */
+static void take_window(struct sweep *s, int dir, const char *text, const void *arg)
+{
+	struct str name = str_of(text);
+	struct stat st;
+	uint64_t epoch;
+
+	if (!str_ends(name, STR(".data")) || !str_u64(str_head(name, name.n - strlen(".data")), &epoch) ||
+	    fstatat(dir, text, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return;
+	if (s->nwindows == s->windows_cap) {
+		s->windows_cap = s->windows_cap ? s->windows_cap * 2 : 64;
+		s->window = mem_grow(s->window, sizeof(*s->window), s->windows_cap);
+	}
+	s->window[s->nwindows++] = (struct window){ epoch > SLACK ? epoch - SLACK : 0, arg ? (uint64_t)st.st_mtime + SLACK : UINT64_MAX };
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct window *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static void find_windows(struct sweep *s)
+{
+	int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t kept = 0;
+
+	if (dir < 0)
+		return;
+	each(openat(dir, "out", FOLDER), take_window, s, s);
+	each(openat(dir, "recording", FOLDER), take_window, s, NULL);
+	close(dir);
+	if (s->nwindows)
+		qsort(s->window, s->nwindows, sizeof(*s->window), by_from);
+	for (size_t i = 0; i < s->nwindows; i++) {
+		if (kept && s->window[i].from <= s->window[kept - 1].until) {
+			if (s->window[i].until > s->window[kept - 1].until)
+				s->window[kept - 1].until = s->window[i].until;
+		} else {
+			s->window[kept++] = s->window[i];
+		}
+	}
+	s->nwindows = kept;
+}
+
+/* Was one recorded while the JVM lived? */
+static bool is_needed(const struct sweep *s, const struct found *f)
+{
+	size_t low = 0, high = s->nwindows;
+
+	while (low < high) { /* the first that ends when it lived, or later */
+		size_t middle = low + (high - low) / 2;
+
+		if (s->window[middle].until < f->from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->nwindows && s->window[low].from <= f->until;
+}
+
+/* ---- what goes ------------------------------------------------------------------------------------------------- */
+
+/* Under its lock, and only what the name still means. */
+static bool delete_locked(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st, named;
+	bool gone = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
+		    fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino && st.st_dev == named.st_dev &&
+		    unlinkat(folder, name, 0) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return gone;
+}
+
+static void let_go(struct sweep *s, struct found *f)
+{
+	int folder = openat(s->maps, f->boot, FOLDER);
+
+	if (folder < 0)
+		return;
+	f->gone = delete_locked(folder, f->name);
+	close(folder);
+	if (strcmp(f->boot, s->boot) != 0)
+		unlinkat(s->maps, f->boot, AT_REMOVEDIR); /* succeeds when it is empty */
+	if (!f->gone)
+		return;
+	s->swept.bytes -= f->bytes;
+	*(f->needed ? &s->swept.needed : &s->swept.unneeded) += 1;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->until != y->until)
+		return x->until < y->until ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static bool may_matter(const struct sweep *s, uint64_t most)
+{
+	if (most && s->swept.bytes > most)
+		return true;
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->one[i].lives && s->one[i].until + MAPSDIR_AGE < s->now)
+			return true;
+	return false;
+}
+
+static void choose(struct sweep *s, uint64_t most)
+{
+	uint64_t target = most - most / 10;
+	bool too_much = most && s->swept.bytes > most;
+
+	find_windows(s);
+	if (s->n)
+		qsort(s->one, s->n, sizeof(*s->one), by_age);
+	for (size_t i = 0; i < s->n; i++) {
+		struct found *f = &s->one[i];
+
+		f->needed = is_needed(s, f);
+		if (!f->lives && !f->needed && (f->until + MAPSDIR_AGE < s->now || (too_much && s->swept.bytes > target)))
+			let_go(s, f);
+	}
+	for (size_t i = 0; i < s->n && too_much && s->swept.bytes > most; i++)
+		if (!s->one[i].lives && s->one[i].needed)
+			let_go(s, &s->one[i]);
+}
+
+struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t most)
+{
+	struct sweep s = { .dir = dir, .proc = proc, .boot = boot, .now = now_ns(CLOCK_REALTIME) / 1000000000u };
+	uint64_t began = now_ns(CLOCK_MONOTONIC);
+	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	s.maps = at < 0 ? -1 : own(openat(at, "maps", FOLDER));
+	if (at >= 0)
+		close(at);
+	if (s.maps >= 0) {
+		each(openat(s.maps, ".", FOLDER), take_boot, &s, NULL);
+		if (may_matter(&s, most))
+			choose(&s, most);
+		close(s.maps);
+	}
+	free(s.one);
+	free(s.window);
+	s.swept.took = now_ns(CLOCK_MONOTONIC) - began;
+	return s.swept;
+}

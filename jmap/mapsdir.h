@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mapsdir.h - DIR/maps as files: folders that are ours, and which timelines may go.
+ *
+ * A timeline is needed as long as its JVM lives, a day longer, and as long as a window in DIR/out or DIR/recording was recorded
+ * while its JVM lived. What tells is in names and times of modification alone, whoever wrote them: a timeline whose JVM lives
+ * gets the time of each sweep, so that of a dead one tells when it died. Who writes a timeline holds its exclusive lock
+ * (flock); one that is locked stays.
+ */
+#ifndef PJ_MAPSDIR_H
+#define PJ_MAPSDIR_H
+
+#include "boot.h"
+
+#include <sys/types.h>
+
+#define MAPSDIR_NAME 48
+#define MAPSDIR_AGE 86400u /* s: for that long a timeline stays that nothing needs */
+
+/* The folder of this boot's timelines, made when need be: a descriptor; -1 and errno (EPERM: a folder on the way is somebody
+ * else's). */
+int mapsdir_enter(const char *dir, const char *boot);
+
+void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start);
+
+struct mapsdir_swept {
+	uint64_t unneeded, needed; /* timelines that were removed; of the latter windows still have samples */
+	uint64_t bytes;            /* on disk, of all that are left */
+	uint64_t took;             /* ns */
+};
+
+/* Removes what is no longer needed, and then, beyond `most` bytes (0: no limit), the oldest until a tenth is free: those that
+ * no window needs, then those that one needs. proc: "/proc". */
+struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t most);
+
+#endif

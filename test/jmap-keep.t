@@ -1,0 +1,100 @@
+#!/bin/sh
+# jmap-keep.t - DIR/maps keeps its limit, with JVMs that make ever more code: dead ones go first, the living begin anew, and pjfold can read what is there.
+#
+# Run by ./check.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+LC_ALL=C
+export LC_ALL
+
+have pjmap && have pjfold || skip_all "the tools are not built"
+jdk= # the oldest: its code comes and goes most
+javac=
+for j in ${PJ_JDKS:-} /usr/lib/jvm/*; do
+	[ -x "$j/bin/java" ] && [ -e "$j/lib/server/libjvm.so" ] && [ ! -L "$j" ] && [ -z "$jdk" ] && jdk=$j
+	[ -z "$javac" ] && [ -x "$j/bin/javac" ] && javac=$j/bin/javac
+done
+[ -n "$jdk" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
+[ -n "$javac" ] || skip_all "no javac"
+"$javac" --release 8 -nowarn -d . "$top/test/jmap/Work.java" 2>javac.err || "$javac" -d . "$top/test/jmap/Work.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+started=
+# shellcheck disable=SC2154 # of tap.sh
+trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+
+until_true()
+{
+	tries=600
+	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
+	[ $tries -gt 0 ]
+}
+
+kb()
+{
+	du -sk "$1" 2>/dev/null | cut -f1
+}
+
+boot=$(cat /proc/sys/kernel/random/boot_id)
+mkdir -p dir/maps tmp dir/out
+chmod 755 dir
+# what a JVM of yesterday left, and one of this morning; a window of its time is still there
+mkdir "dir/maps/$boot"
+head -c 300000 /dev/zero >"dir/maps/$boot/999999997-1.jmap"
+head -c 300000 /dev/zero >"dir/maps/$boot/999999998-1.jmap"
+touch -d '-3 days' "dir/maps/$boot/999999997-1.jmap"
+touch -d '-9000 sec' "dir/maps/$boot/999999998-1.jmap"
+before=$(date -d '-10000 sec' +%s)
+echo >"dir/out/$before.data"
+touch -d '-9500 sec' "dir/out/$before.data"
+"$jdk/bin/java" -Xmx200m -XX:ReservedCodeCacheSize=10m -XX:-SegmentedCodeCache -Djava.io.tmpdir=tmp -cp . Work churn 900 >ready 2>java.err &
+pid=$!
+started="$started $pid"
+until_true grep -qs ready ready
+pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes 2G "$pid" 2>map.err &
+map=$!
+started="$started $map"
+until_true sh -c '! [ -e "$1" ] && ls "$2"/maps/*/"$3"-*.jmap' - "dir/maps/$boot/999999997-1.jmap" dir "$pid" >/dev/null 2>&1
+ok "what nothing needs for a day goes" [ ! -e "dir/maps/$boot/999999997-1.jmap" ]
+ok "  what a window needs stays" [ -e "dir/maps/$boot/999999998-1.jmap" ]
+kill -INT "$map"
+wait "$map"
+is "  status" $? 0
+is "  nothing is said of it, with -q" "$(cat map.err)" ""
+
+file=$(ls dir/maps/*/"$pid"-*.jmap)
+limit=$(($(kb dir/maps) * 3 / 2))
+pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes "${limit}k" "$pid" 2>map.err &
+map=$!
+started="$started $map"
+until_true grep -q 'begins anew' map.err
+ok "a JVM that lives, and makes ever more code: begins anew, said also with -q" grep -q "^pjmap: $pid: .*jmap begins anew (--keep-bytes)" map.err
+ok "  before it, what a dead one left went, although a window needs it; that is said" grep -q -- '--keep-bytes: 1 timelines removed that windows .* still need' map.err
+ok "  and is so" [ ! -e "dir/maps/$boot/999999998-1.jmap" ]
+inode=$(stat -c %i "$file")
+until_true sh -c '[ "$(grep -c "begins anew" map.err)" -ge 2 ]'
+ok "  and again" [ "$(grep -c 'begins anew' map.err)" -ge 2 ]
+until_true sh -c '[ "$(stat -c %i "$1")" != "$2" ]' - "$file" "$inode"
+ok "  the new one takes the place of the former whole" [ "$(stat -c %i "$file")" != "$inode" ]
+# a tenth is what may be written between two looks, a scan is what one look may bring
+ok "  the limit of $limit kB is kept: $(kb dir/maps)" [ "$(kb dir/maps)" -le $((limit * 2)) ]
+kill -INT "$map"
+wait "$map"
+is "  status" $? 0
+ok "  nothing half is left" [ -z "$(find dir/maps -name '.*')" ]
+
+if [ "$(id -u)" = 0 ] && have pjrecord && pjrecord -q -a -w 1 --once -d try >out 2>why; then
+	pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes "${limit}k" "$pid" 2>map.err &
+	map=$!
+	started="$started $map"
+	until_true grep -q 'begins anew' map.err
+	pjrecord -q -F 499 -p "$pid" -w 2 --once -d dir >window 2>rec.err
+	kill -INT "$map"
+	wait "$map"
+	pjfold --only "pid=$pid" "$(cat window)" >folded 2>err
+	ok "pjfold reads what began anew" grep -q 'timelines of 1 JVM' err
+	ok "  to its end" not grep -q 'jmap@' err
+	ok "  names" grep -q '_\[j\]' folded
+else
+	skip "pjfold reads what began anew" "recording is not allowed here"
+fi
+kill -9 "$pid"
+done_testing
