@@ -144,15 +144,15 @@ record life
 kill -9 "$pid"
 end_record
 window=$(cat life/window)
-pjfold "$window" >folded 2>err
+pjfold --only "pid=$pid" "$window" >folded 2>err
 ok "  the file is read to its end" not grep -q 'jmap' err
 printf 'garbage at its end' >>"$file"
-pjfold "$window" >folded2 2>err
+pjfold --only "pid=$pid" "$window" >folded2 2>err
 is "damage at its end: status" $? 0
 grep -q 'jmap@' err || pjfold --info "$window" >/dev/null
 if grep -q "timelines of" err; then
 	ok "  told with its place" grep -q "maps/.*$pid-[0-9]*\.jmap@[0-9]*: torn or damaged" err
-	pjfold --strict "$window" >folded2 2>err
+	pjfold --strict --only "pid=$pid" "$window" >folded2 2>err
 	is "  --strict: status" $? 1
 else
 	skip "  told with its place" "the JVM rested: no sample of its code in the window"
