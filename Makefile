@@ -22,8 +22,16 @@ ifndef LIBDW
 LIBDW := $(shell printf '\043include <elfutils/libdw.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
 
+# Stores behind HTTP (eve:, couch:, clickhouse:, pyroscope:) need libcurl, and those that answer in JSON jansson.
+ifndef CURL
+CURL := $(shell printf '\043include <curl/curl.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
+endif
+ifndef JANSSON
+JANSSON := $(shell printf '\043include <jansson.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
+endif
+
 CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter fuzz cover,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)$(if $(filter 0,$(LIBDW)),-nodw)
+VARIANT := $(if $(filter fuzz cover,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)$(if $(filter 0,$(LIBDW)),-nodw)$(if $(filter 0,$(CURL)),-nocurl)$(if $(filter 0,$(JANSSON)),-nojson)
 B       := build/$(VARIANT)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
@@ -33,9 +41,9 @@ OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_cover := -O0 --coverage -Wno-clobbered
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(CFLAGS)
+ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
-LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
+LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-lcurl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
 # Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without.
 ifeq ($(origin LZMA),undefined)
@@ -114,7 +122,7 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
 endif
 
 # What tests of symbols ask, and what makes and shows perf.data.
-HELPERS := $(B)/test/elf/names $(B)/test/elf/reduce $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c test/jmap/*.c))
+HELPERS := $(B)/test/elf/names $(B)/test/elf/reduce $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c test/jmap/*.c test/send/*.c))
 
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)

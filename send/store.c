@@ -6,6 +6,7 @@
 
 const struct store_ops *const store_list[] = {
 	&store_dir,
+	&store_eve,
 	NULL
 };
 

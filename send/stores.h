@@ -5,6 +5,6 @@
 
 #include "store.h"
 
-extern const struct store_ops store_dir;
+extern const struct store_ops store_dir, store_eve;
 
 #endif

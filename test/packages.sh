@@ -91,6 +91,8 @@ need_to_build()
 	wish /usr/include/lzma.h liblzma-dev
 	wish /usr/include/zstd.h libzstd-dev
 	wish /usr/include/elfutils/libdw.h libdw-dev
+	if ! ls /usr/include/*/curl/curl.h >/dev/null 2>&1; then wish="$wish libcurl4-openssl-dev"; fi
+	wish /usr/include/jansson.h libjansson-dev
 }
 
 # The distribution's perf. Ubuntu's must fit the running kernel.
