@@ -84,6 +84,11 @@ void in_open(struct in *in, const char *path)
 	}
 }
 
+void in_memory(struct in *in, struct str text, const char *name)
+{
+	*in = (struct in){ .name = name, .fd = -1, .raw = (char *)(uintptr_t)text.p, .raw_n = text.n, .borrowed = true };
+}
+
 /* Members may follow each other (gzip a >> x; gzip b >> x); zero padding behind the last is not an error. */
 static bool next_member(struct in *in)
 {
@@ -156,6 +161,10 @@ static size_t read_on(struct in *in, char *buf, size_t n)
 		memcpy(buf, in->raw + in->raw_at, m);
 		in->raw_at += m;
 		return m;
+	}
+	if (in->borrowed) {
+		in->eof = true;
+		return 0;
 	}
 	do
 		got = read(in->fd, buf, n);
@@ -366,7 +375,8 @@ void in_close(struct in *in)
 	if (in->gzip)
 		inflateEnd(&in->gzip->z);
 	free(in->gzip);
-	free(in->raw);
+	if (!in->borrowed)
+		free(in->raw);
 	free(in->buf);
 	if (in->fd > STDERR_FILENO)
 		close(in->fd);

@@ -23,7 +23,7 @@ struct in {
 	struct progress progress; /* shown while reading takes long */
 	int fd;
 	uint64_t start;        /* where in fd the input began */
-	bool eof, regular;
+	bool eof, regular, borrowed; /* borrowed: raw is in_memory's caller's */
 	struct in_gzip *gzip;  /* NULL: plain */
 	char *raw;             /* sniffed or compressed bytes not yet consumed */
 	size_t raw_at, raw_n;
@@ -34,6 +34,9 @@ struct in {
 
 /* path NULL or "-" is standard input. Directories are refused with a message. */
 void in_open(struct in *in, const char *path);
+
+/* Plain text that is in memory already, and stays there until in_close; name is for messages. */
+void in_memory(struct in *in, struct str text, const char *name);
 
 /* Dies when what comes is not text, and names the tool that makes text of it where there is one (perf.data, xz, ...). Skips a
  * UTF-8 byte order mark. To be called before anything is read. */

@@ -204,6 +204,7 @@ const struct store_ops store_dir = {
 	.form = "dir:PATH",
 	.does = "files in a directory, by host and day",
 	.exact = true,
+	.local = true,
 	.open = dir_open,
 	.send = dir_send,
 	.list = dir_list,

@@ -1,16 +1,238 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjfetch - get the profile of any stretch of time out of a store. */
+#include "arena.h"
+#include "gather.h"
+#include "moment.h"
 #include "opt.h"
-#include "store.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEFAULT_S 600 /* the last ten minutes, as draw.sh */
+
+struct request {
+	const char *store, *dir, *output;
+	struct store_options options;
+	struct gather gather;
+	uint64_t now;
+	bool from, to, all_hosts, list, strict, quiet;
+};
+
+/* ---- command line -------------------------------------------------------------------------------------------- */
+
+static void opt_time(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+	bool from = strcmp(name, "--from") == 0;
+
+	if (!moment_parse(value, r->now, from ? &r->gather.q.from : &r->gather.q.to))
+		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name, value);
+	*(from ? &r->from : &r->to) = true;
+}
+
+static void opt_host(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (!*value)
+		die_usage("%s: the name is empty", name);
+	r->gather.q.host = str_of(value);
+}
+
+static void opt_label(void *to, const char *value, const char *name)
+{
+	struct store_query *q = &((struct request *)to)->gather.q;
+
+	if (str_find(str_of(value), '=') <= 0)
+		die_usage("%s: '%s' is not KEY=VALUE", name, value);
+	q->label = mem_more(q->label, sizeof(*q->label), q->nlabel);
+	q->label[q->nlabel++] = str_of(value);
+}
+
+static void opt_only(void *to, const char *value, const char *name)
+{
+	struct gather *g = &((struct request *)to)->gather;
+	struct str rest = str_of(value);
+
+	while (rest.n) {
+		struct str v = str_cut(&rest, ','), key = str_cut(&v, '=');
+		struct gather_only o = { ONLY_COMM, v };
+
+		if (v.n == 0)
+			die_usage("%s: '%s' is not KEY=VALUE,...", name, value);
+		if (str_eq(key, STR("event"))) {
+			g->q.event = v;
+			continue;
+		}
+		if (str_eq(key, STR("pid")))
+			o.key = ONLY_PID;
+		else if (!str_eq(key, STR("comm")))
+			die_usage("%s: '%.*s': comm, pid or event; the rest was chosen when the windows were folded", name, (int)key.n, key.p);
+		g->only = mem_more(g->only, sizeof(*g->only), g->nonly);
+		g->only[g->nonly++] = o;
+	}
+}
+
+static void opt_by(void *to, const char *value, const char *name)
+{
+	struct store_query *q = &((struct request *)to)->gather.q;
+
+	if (strcmp(value, "host") == 0) {
+		q->by = BY_HOST;
+	} else if (strcmp(value, "time") == 0) {
+		q->by = BY_TIME;
+	} else if (strncmp(value, "label:", 6) == 0 && value[6]) {
+		q->by = BY_LABEL;
+		q->by_label = str_of(value + 6);
+	} else {
+		die_usage("%s=%s: host, time or label:KEY", name, value);
+	}
+}
+
+static void check(struct request *r)
+{
+	struct store_query *q = &r->gather.q;
+
+	if (!r->store)
+		r->store = getenv("PJ_STORE");
+	if (r->all_hosts && q->host.n)
+		die_usage("--host and --all-hosts do not go together");
+	if (!r->to)
+		q->to = r->now + 1; /* a window that begins in this second, too */
+	if (!r->from)
+		q->from = r->list ? 0 : q->to > DEFAULT_S ? q->to - DEFAULT_S : 0;
+	if (q->from >= q->to)
+		die_usage("--from is not before --to");
+	r->options.reading = true;
+}
+
+static void parse(struct request *r, int argc, char **argv)
+{
+	const struct opt opts[] = {
+		{ 's', "store", "STORE", OPT_STR, &r->store, NULL, "where from (PJ_STORE, else dir:DIR/store)" },
+		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "the DIR of pjsend (.)" },
+		{ 'f', "from", "TIME", OPT_CALL, r, opt_time, "windows that begin at or after TIME (10 minutes before --to)" },
+		{ 't', "to", "TIME", OPT_CALL, r, opt_time, "and before TIME (now)" },
+		{ 'H', "host", "NAME", OPT_CALL, r, opt_host, "of this host" },
+		{ 'a', "all-hosts", NULL, OPT_FLAG, &r->all_hosts, NULL, "of all hosts (the default)" },
+		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only, "comm=GLOB, pid=, event=GLOB only" },
+		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, opt_label, "windows with this label only; may be repeated" },
+		{ 0, "by", "host|time|label:K", OPT_CALL, r, opt_by, "a frame in front of all: host, window, value of a label" },
+		{ 0, "list", NULL, OPT_FLAG, &r->list, NULL, "print which windows there are, and the gaps between them" },
+		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL, "write to FILE, complete or not at all (standard output)" },
+		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when nothing was recorded for a part of the time" },
+		{ 0, "stacks", "URL", OPT_STR, &r->options.stacks_url, NULL, "eve: ask the original pipeline's /stacks/ to sum" },
+		STORE_OPTS(&r->options),
+		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say nothing of gaps" },
+	};
+	const struct tool tool = {
+		.name = "pjfetch",
+		.does = "get the profile of any stretch of time out of a store",
+		.synopsis = "[options]",
+		.example = "example: pjfetch --store=dir:/srv/profiles --from=-1h --host=web1 | pjsvg > hour.svg\n"
+			   "         pjfetch --from='yesterday 06:00' --to='yesterday 07:00' --by=host > a\n"
+			   "         pjfetch --list",
+		.opts = opts,
+		.nopts = countof(opts),
+	};
+	char **operand = opt_parse(&tool, argc, argv);
+
+	if (*operand)
+		die_usage("'%s': what is this? Times are --from and --to, a store is --store", *operand);
+	check(r);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- */
+
+static void ask(struct store *s, bool (*how)(void *, const struct store_query *, const struct store_sink *, struct text *),
+		struct gather *g, const struct store_sink *sink)
+{
+	struct text why = { 0 };
+
+	if (!how(s->it, &g->q, sink, &why)) {
+		if (g->why_not[0])
+			die("%s", g->why_not);
+		die("%s: %.*s", s->spec, (int)why.n, why.p);
+	}
+	text_free(&why);
+}
+
+static void list(struct store *s, struct request *r, struct cover *c)
+{
+	const struct store_sink sink = { .window = cover_window, .to = c };
+
+	if (!s->ops->list || !s->ops->fetch)
+		die("%s: what was sent there cannot be read back", s->spec);
+	ask(s, s->ops->list, &r->gather, &sink);
+}
+
+static void fetch(struct store *s, struct request *r)
+{
+	const struct store_sink sink = { gather_window, gather_lines, gather_damaged, &r->gather };
+
+	ask(s, s->ops->fetch, &r->gather, &sink);
+	gather_end(&r->gather);
+}
+
+static bool is_whole(const struct request *r, const struct cover *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->row[i].nspan > 1 || c->row[i].first > r->gather.q.from + c->row[i].longest ||
+		    c->row[i].last + c->row[i].longest + 5 < r->gather.q.to)
+			return false;
+	return c->n > 0;
+}
+
+static int finish(const struct request *r, const struct cover *c)
+{
+	const struct gather *g = &r->gather;
+
+	if (c->n == 0)
+		warn("no windows: none %sbegins in that time", g->q.host.n || g->q.nlabel || g->q.event.n ? "that is asked for " : "");
+	else if (!r->list && !r->quiet)
+		cover_gaps(c, &g->q, r->now);
+	if (g->damaged > 3)
+		warn("%" PRIu64 " windows are damaged", g->damaged);
+	if (g->skipped)
+		warn("%" PRIu64 " lines are no stacks, and skipped", g->skipped);
+	return c->n == 0 || g->damaged || g->skipped || (r->strict && !is_whole(r, c)) ? PJ_FAILED : PJ_OK;
+}
 
 int main(int argc, char **argv)
 {
-	diag_tool("pjfetch");
-	struct store s = { 0 };
+	static struct request r;
+	static struct out o;
+	struct store store = { 0 };
+	struct cover cover = { 0 };
+	struct text own = { 0 };
+	int status;
 
-	if (argc != 2)
-		die_usage("a store is needed");
-	store_open(&s, argv[1], &(struct store_options){ 0 });
-	store_close(&s);
-	return PJ_OK;
+	diag_tool("pjfetch");
+	r.now = (uint64_t)time(NULL);
+	parse(&r, argc, argv);
+	if (!r.store) {
+		text_printf(&own, "dir:%s/store", r.dir ? r.dir : ".");
+		text_char(&own, 0);
+		r.store = own.p;
+	}
+	store_open(&store, r.store, &r.options);
+	list(&store, &r, &cover);
+	if (!r.list)
+		fetch(&store, &r);
+	out_open(&o, r.output);
+	if (r.list)
+		cover_print(&cover, &o);
+	else
+		folded_write(&o, &r.gather.s, 1, &r.gather.header);
+	out_close(&o);
+	status = finish(&r, &cover);
+	store_close(&store);
+	cover_free(&cover);
+	gather_free(&r.gather);
+	text_free(&own);
+	free(r.gather.only);
+	free(r.gather.q.label);
+	return status;
 }

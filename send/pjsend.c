@@ -1,16 +1,355 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pjsend - bring windows into a store, exactly once. */
-#include "opt.h"
-#include "store.h"
+/* pjsend - bring windows into a store, each exactly once. */
+#include "arena.h"
+#include "child.h"
+#include "counters.h"
+#include "diag.h"
+#include "hash.h"
+#include "sender.h"
+#include "sendopts.h"
+#include "spooler.h"
+#include "whole.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PIPE_MAX ((size_t)1 << 30)
+#define END_S 5 /* for the spooler, at the end; whatever it is at, nothing is lost */
+
+static volatile bool stop;
+static struct sender sender; /* too much for a stack that others share */
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = true;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+	struct timespec t = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+
+	if (!stop)
+		nanosleep(&t, NULL);
+}
+
+/* A signal that comes before the sleep must end it, too: no longer than this at once. */
+static void doze(uint64_t ms)
+{
+	while (ms && !stop) {
+		uint64_t part = ms < 200 ? ms : 200;
+
+		sleep_ms(part);
+		ms -= part;
+	}
+}
+
+static void catch_signals(void)
+{
+	struct sigaction a = { .sa_handler = on_signal };
+
+	sigaction(SIGTERM, &a, NULL);
+	sigaction(SIGINT, &a, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static struct str host_of(const struct request *r)
+{
+	static char name[256];
+
+	if (r->host)
+		return str_of(r->host);
+	gethostname(name, sizeof(name) - 1);
+	return str_of(name);
+}
+
+/* ---- DIR ----------------------------------------------------------------------------------------------------- */
+
+struct spooling {
+	struct spooler *s;
+	uint64_t pause_ms;
+};
+
+static void *spool_always(void *arg)
+{
+	struct spooling *p = arg;
+
+	while (!stop) {
+		spooler_pass(p->s);
+		doze(p->pause_ms);
+	}
+	return NULL;
+}
+
+static void spooled(void *to, struct spool_name n)
+{
+	sender_add(to, n);
+}
+
+static void send_always(const struct request *r, struct spooler *spooler)
+{
+	struct spooling p = { spooler, (uint64_t)(r->interval * 1000) };
+	struct timespec end;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, spool_always, &p) != 0)
+		die("cannot start a thread");
+	while (!stop) {
+		if (!sender_step(&sender))
+			doze(sender_wait(&sender));
+		sender_report(&sender, false);
+	}
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += END_S;
+	if (pthread_timedjoin_np(thread, NULL, &end) != 0)
+		_exit(PJ_FAILED);
+}
+
+/* Each window once. */
+static void try_each(void)
+{
+	bool sent;
+
+	do {
+		sent = sender_step(&sender);
+		if (!sent && !sender_finished(&sender))
+			doze(sender_wait(&sender)); /* splay */
+	} while (!stop && (sent || !sender_finished(&sender)));
+}
+
+static void send_once(struct spooler *spooler)
+{
+	while (!stop && spooler_pass(spooler))
+		doze(200);
+	try_each();
+}
+
+/* 1000 hosts that start together must not come to the store together. */
+static void splay(const struct request *r)
+{
+	struct str host = host_of(r);
+	double most = r->splay >= 0 ? r->splay : r->once || sender.store->ops->local ? 0 : 30;
+
+	sender_not_before(&sender, (uint64_t)((double)(hash_sum(host.p, host.n) % 1000) * most));
+}
+
+static struct folding folding_of(const struct request *r, const struct spool *s, const struct store *store)
+{
+	return (struct folding){
+		.pjfold = child_find("pjfold"),
+		.pids = r->pids || store->ops->pids,
+		.bare = store->ops->bare,
+		.host = str_of(r->host),
+		.labels = text_view(&r->labels),
+		.machine = s->machine,
+		.recorder = s->recorder,
+		.since = store->ops->since,
+		.option = r->option,
+	};
+}
+
+static bool send_dir(const struct request *r, struct spool *spool, struct store *store)
+{
+	struct folding folding = folding_of(r, spool, store);
+	struct spooler spooler = { .spool = spool, .folding = &folding, .dir = r->dir, .keep_spool = r->keep_spool, .min_free = r->min_free,
+				   .most_bytes = r->spool_bytes, .map_wait_ms = (uint64_t)(r->map_wait * 1000), .stop = &stop };
+	bool left;
+
+	if (!folding.pjfold)
+		die("pjfold is missing: neither beside pjsend nor in PATH");
+	if (!spool_lock(spool))
+		die("another pjsend sends from '%s'", r->dir);
+	spool_sweep(spool);
+	counters_open(spool->dir);
+	sender_begin(&sender);
+	spooler_begin(&spooler);
+	spooler.spooled = spooled;
+	spooler.to = &sender;
+	splay(r);
+	if (r->once)
+		send_once(&spooler);
+	else
+		send_always(r, &spooler);
+	sender_report(&sender, true);
+	left = sender.n > 0 || spooler_left(&spooler);
+	sender_end(&sender);
+	spooler_end(&spooler);
+	free((char *)(uintptr_t)folding.pjfold);
+	return !left;
+}
+
+/* ---- a pipe -------------------------------------------------------------------------------------------------- */
+
+static void make_folder(const struct request *r, char *made, size_t n)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (r->dir) {
+		snprintf(made, n, "%s", r->dir);
+		return;
+	}
+	snprintf(made, n, "%s/pjsend.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(made))
+		die_errno("cannot make a directory like '%s'", made);
+}
+
+/* Only what spool_open and counters made. */
+static void remove_folder(const char *made)
+{
+	static const char *const names[] = { "spool/recorder", "spool", "bad", "pjsend.prom" };
+	char path[4200];
+
+	for (size_t i = 0; i < countof(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", made, names[i]);
+		remove(path);
+	}
+	rmdir(made);
+}
+
+static struct spool_name spool_pipe(const struct request *r, struct spool *spool, const struct store *store)
+{
+	struct folding folding = folding_of(r, spool, store);
+	struct text in = { 0 }, text = { 0 }, why = { 0 }, decoded = { 0 };
+	struct spool_name n = { 0 };
+	struct window w;
+	struct str rest;
+
+	folding.recorder = 0; /* who sends the same text again sends the same window */
+	if (!whole_read(STDIN_FILENO, &in, PIPE_MAX))
+		die_errno("cannot read standard input");
+	switch (folding_text(&folding, text_view(&in), r->time, r->seconds, &text, &why)) {
+	case FOLD_GOOD:
+		break;
+	case FOLD_PART:
+		warn("standard input: %.*s, and skipped", (int)why.n, why.p);
+		break;
+	case FOLD_EMPTY:
+		die("standard input: no stacks");
+	default:
+		die("standard input: %.*s", (int)why.n, why.p);
+	}
+	rest = text_view(&text);
+	if (window_parse(&rest, &decoded, &w) != NULL)
+		die("standard input: no folded stacks");
+	n = (struct spool_name){ w.epoch, w.stream };
+	if (!spool_put(spool, n, text_view(&text)))
+		die_errno("cannot write into the spool");
+	free((char *)(uintptr_t)folding.pjfold);
+	text_free(&in);
+	text_free(&text);
+	text_free(&why);
+	text_free(&decoded);
+	return n;
+}
+
+static bool send_pipe(const struct request *r, struct spool *spool, struct store *store)
+{
+	struct spool_name n = spool_pipe(r, spool, store);
+	bool left;
+
+	if (!spool_lock(spool)) {
+		if (!r->quiet)
+			warn("it is in the spool; the pjsend that runs will send it");
+		return true;
+	}
+	counters_open(spool->dir);
+	sender_begin(&sender);
+	try_each();
+	sender_report(&sender, true);
+	left = spool_has(spool, n);
+	if (left)
+		warn("it is not sent yet");
+	sender_end(&sender);
+	return !left;
+}
+
+static bool pipe_into(const struct request *r, struct store *store)
+{
+	struct spool spool = { 0 };
+	char folder[4096];
+	bool good;
+
+	make_folder(r, folder, sizeof(folder));
+	spool_open(&spool, folder);
+	sender.spool = &spool;
+	good = send_pipe(r, &spool, store);
+	spool_close(&spool);
+	if (!r->dir && good)
+		remove_folder(folder);
+	else if (!r->dir)
+		warn("it is kept in '%s': pjsend --once --store=%s %s", folder, r->store, folder);
+	return good;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- */
+
+static void print_schema(const struct request *r)
+{
+	static struct out o;
+	struct str where;
+	const struct store_ops *ops;
+
+	if (!r->store)
+		die_usage("--schema: of which store? --store");
+	ops = store_ops_of(r->store, &where);
+	if (!ops->schema)
+		die("%s: needs no schema", ops->form);
+	out_open(&o, NULL);
+	out_text(&o, ops->schema());
+	out_close(&o);
+}
+
+static void tidy_all(struct store *store)
+{
+	if (!store->ops->tidy)
+		die("%s: has nothing to tidy; its server does that", store->ops->form);
+	while (!stop && store->ops->tidy(store->it, (struct str){ 0 }, (uint64_t)time(NULL)))
+		;
+}
 
 int main(int argc, char **argv)
 {
-	diag_tool("pjsend");
-	struct store s = { 0 };
+	static struct request r;
+	struct store store = { 0 };
+	struct spool spool = { 0 };
+	struct text own = { 0 };
+	bool good = true;
 
-	if (argc != 2)
-		die_usage("a store is needed");
-	store_open(&s, argv[1], &(struct store_options){ 0 });
-	store_close(&s);
-	return PJ_OK;
+	diag_tool("pjsend");
+	sendopts_parse(&r, argc, argv);
+	if (r.schema) {
+		print_schema(&r);
+		return PJ_OK;
+	}
+	if (!r.store) {
+		text_printf(&own, "dir:%s/store", r.dir ? r.dir : ".");
+		text_char(&own, 0);
+		r.store = own.p;
+	}
+	catch_signals();
+	if (!r.pipe && !r.tidy)
+		spool_open(&spool, r.dir);
+	store_open(&store, r.store, &r.options);
+	if (!store.ops->send)
+		die_usage("%s: nothing can be sent there", r.store);
+	sender = (struct sender){ .spool = &spool, .store = &store, .o = { r.catch_up, r.once || r.pipe, r.quiet, host_of(&r) } };
+	if (r.tidy)
+		tidy_all(&store);
+	else if (r.pipe)
+		good = pipe_into(&r, &store);
+	else
+		good = send_dir(&r, &spool, &store);
+	store_close(&store);
+	if (!r.pipe && !r.tidy)
+		spool_close(&spool);
+	text_free(&own);
+	text_free(&r.labels);
+	return good ? PJ_OK : PJ_FAILED;
 }

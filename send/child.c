@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "child.h"
+
+#include "arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OUT_MAX ((size_t)1 << 30)
+#define ERR_MAX ((size_t)64 << 10)
+
+extern char **environ;
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* stdin is empty, signals are as they were before us. */
+static int start(pid_t *pid, char *const argv[], const int out[2], const int err[2])
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t set;
+	int error;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, out[1], 1);
+	posix_spawn_file_actions_adddup2(&files, err[1], 2);
+	posix_spawnattr_init(&attr);
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(&attr, &set);
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	posix_spawnattr_setsigdefault(&attr, &set);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	error = posix_spawn(pid, argv[0], &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return error;
+}
+
+/* Takes what is there; false: the other end is closed. */
+static bool take(int fd, struct text *t, size_t most)
+{
+	char buf[65536];
+	ssize_t n = read(fd, buf, sizeof(buf));
+
+	if (n > 0 && t->n < most)
+		text_bytes(t, buf, (size_t)n);
+	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned seconds)
+{
+	struct pollfd p[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
+	uint64_t end = now_ms() + 1000 * (uint64_t)seconds;
+
+	while (p[0].fd >= 0 || p[1].fd >= 0) {
+		uint64_t now = now_ms();
+
+		c->late = now >= end;
+		c->large = c->out.n >= OUT_MAX;
+		if (c->late || c->large) {
+			kill(pid, SIGKILL);
+			return;
+		}
+		if (poll(p, 2, (int)(end - now)) < 0 && errno != EINTR)
+			return;
+		if (p[0].fd >= 0 && p[0].revents && !take(out, &c->out, OUT_MAX))
+			p[0].fd = -1;
+		if (p[1].fd >= 0 && p[1].revents && !take(err, &c->err, ERR_MAX))
+			p[1].fd = -1;
+	}
+}
+
+void child_run(struct child *c, char *const argv[], unsigned seconds)
+{
+	int out[2], err[2], status = 0;
+	pid_t pid;
+
+	*c = (struct child){ .status = -1 };
+	if (pipe2(out, O_CLOEXEC) < 0) {
+		c->error = errno;
+		return;
+	}
+	if (pipe2(err, O_CLOEXEC) < 0) {
+		c->error = errno;
+		close(out[0]);
+		close(out[1]);
+		return;
+	}
+	c->error = start(&pid, argv, out, err);
+	close(out[1]);
+	close(err[1]);
+	if (!c->error) {
+		listen_to(c, pid, out[0], err[0], seconds);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		c->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	}
+	close(out[0]);
+	close(err[0]);
+}
+
+void child_free(struct child *c)
+{
+	text_free(&c->out);
+	text_free(&c->err);
+}
+
+static char *joined(struct str folder, const char *name)
+{
+	struct text t = { 0 };
+
+	text_str(&t, folder);
+	text_char(&t, '/');
+	text_add(&t, name);
+	text_char(&t, 0);
+	if (access(t.p, X_OK) == 0)
+		return t.p;
+	text_free(&t);
+	return NULL;
+}
+
+char *child_find(const char *name)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
+	struct str own = { self, n > 0 ? (size_t)n : 0 }, path = str_of(getenv("PATH"));
+	ptrdiff_t slash = str_rfind(own, '/');
+	char *found = slash > 0 ? joined(str_head(own, (size_t)slash), name) : NULL;
+
+	while (!found && path.n) {
+		struct str folder = str_cut(&path, ':');
+
+		found = folder.n ? joined(folder, name) : NULL;
+	}
+	return found;
+}

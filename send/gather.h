@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gather.h - what a store hands out becomes one profile; and which windows there are, with the gaps between them.
+ *
+ * Windows that count unlike things are refused, not added. With a grouping each stack gets a frame in front: its host, its time, or the
+ * value of a label.
+ */
+#ifndef PJ_GATHER_H
+#define PJ_GATHER_H
+
+#include "folded.h"
+#include "store.h"
+
+struct gather_only { /* one KEY=GLOB */
+	enum { ONLY_COMM, ONLY_PID } key;
+	struct str value;
+};
+
+struct gather {
+	struct store_query q;
+	struct gather_only *only;
+	size_t nonly;
+
+	struct stacks s;
+	struct folded_header header;
+	struct arena arena;
+	uint64_t first, last;    /* that was covered; first > last: nothing */
+	uint64_t windows, damaged, skipped;
+	struct text prefix, line;
+	char why_not[256];       /* it cannot go on; empty: it can */
+};
+
+bool gather_window(void *to, const struct window *w);
+bool gather_lines(void *to, struct str lines);
+void gather_damaged(void *to, struct str place, const char *why);
+
+void gather_end(struct gather *g); /* header is complete then */
+void gather_free(struct gather *g);
+
+/* ---- what there is ---- */
+
+struct cover {
+	struct arena arena;
+	struct cover_row { /* a stream of a host */
+		struct str host, event, unit, labels;
+		uint64_t stream, first, last, windows, seconds, longest;
+		struct cover_span {
+			uint64_t from, to;
+		} *span; /* in order, apart from each other */
+		size_t nspan;
+	} *row;
+	size_t n;
+};
+
+bool cover_window(void *to, const struct window *w);
+void cover_print(const struct cover *c, struct out *o); /* a table, gaps below each row */
+void cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now); /* on stderr, a line for each host */
+void cover_free(struct cover *c);
+
+#endif

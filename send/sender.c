@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sender.h"
+
+#include "arena.h"
+#include "counters.h"
+#include "diag.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define BASE_MS 1000
+#define CAP_MS 60000
+#define ASKED_MAX_S 300   /* of what a store asks for */
+#define HOLD_MS 30000
+#define DOUBTS 10
+#define DOUBT_MS (UINT64_C(3600) * 1000)
+#define LOOK_MS 1000
+#define LIST_MS 60000      /* for what somebody else put into the spool */
+#define WRITE_MS 5000
+#define SAY_MS 60000
+#define TIDY_MS 60000
+#define FRESH_S 120       /* a window that ended since then is no backlog */
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 + 1; /* 0 is never */
+}
+
+static uint64_t below(uint64_t n)
+{
+	uint64_t r = 0;
+
+	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
+		r = n / 2;
+	return n ? r % n : 0;
+}
+
+/* Full jitter: a fleet that failed together does not come back together. */
+static uint64_t pause_ms(unsigned failures, uint64_t asked_s)
+{
+	uint64_t cap = BASE_MS;
+
+	if (asked_s)
+		return (asked_s < ASKED_MAX_S ? asked_s : ASKED_MAX_S) * 1000 + below(BASE_MS);
+	while (failures-- > 1 && cap < CAP_MS)
+		cap *= 2;
+	return below(cap < CAP_MS ? cap : CAP_MS) + 1;
+}
+
+/* At most one line a minute. */
+static bool may_say(struct sender *s)
+{
+	uint64_t now = now_ms();
+
+	if (s->said && now - s->said < SAY_MS)
+		return false;
+	s->said = now;
+	return true;
+}
+
+/* ---- what waits ---------------------------------------------------------------------------------------------- */
+
+static int cmp(struct spool_name a, struct spool_name b)
+{
+	if (a.epoch != b.epoch)
+		return a.epoch < b.epoch ? -1 : 1;
+	return a.tag < b.tag ? -1 : a.tag > b.tag;
+}
+
+static void forget(struct sender *s, size_t i)
+{
+	free(s->window[i].resume);
+	memmove(s->window + i, s->window + i + 1, (s->n - i - 1) * sizeof(*s->window));
+	s->n--;
+}
+
+/* What is in the spool now; what is known of windows that were there before is kept. */
+static void merge(struct sender *s, const struct spool_name *names, size_t n)
+{
+	struct waiting *all = mem_alloc(sizeof(*all), n ? n : 1);
+	size_t old = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		for (; old < s->n && cmp(s->window[old].name, names[i]) < 0; old++)
+			free(s->window[old].resume);
+		if (old < s->n && cmp(s->window[old].name, names[i]) == 0)
+			all[i] = s->window[old++];
+		else
+			all[i].name = names[i];
+	}
+	for (; old < s->n; old++)
+		free(s->window[old].resume);
+	free(s->window);
+	s->window = all;
+	s->n = n;
+	s->cap = n ? n : 1;
+}
+
+/* Whatever anybody put into the spool. */
+static void look(struct sender *s)
+{
+	struct spool_name *names;
+	size_t n;
+
+	s->listed = now_ms();
+	if (!spool_windows(s->spool, &names, &n)) {
+		if (may_say(s))
+			warn("cannot read the spool: %s", strerror(errno));
+		return;
+	}
+	merge(s, names, n);
+	free(names);
+}
+
+void sender_add(struct sender *s, struct spool_name n)
+{
+	pthread_mutex_lock(&s->lock);
+	s->added = mem_more(s->added, sizeof(*s->added), s->nadded);
+	s->added[s->nadded++] = n;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void insert(struct sender *s, struct spool_name n)
+{
+	size_t i = s->n;
+
+	while (i && cmp(s->window[i - 1].name, n) > 0)
+		i--;
+	if (i && cmp(s->window[i - 1].name, n) == 0)
+		return;
+	if (s->n == s->cap) {
+		s->cap = s->cap ? 2 * s->cap : 64;
+		s->window = mem_grow(s->window, sizeof(*s->window), s->cap);
+	}
+	memmove(s->window + i + 1, s->window + i, (s->n - i) * sizeof(*s->window));
+	s->window[i] = (struct waiting){ .name = n };
+	s->n++;
+}
+
+static void take_added(struct sender *s)
+{
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->nadded; i++)
+		insert(s, s->added[i]);
+	s->nadded = 0;
+	free(s->added);
+	s->added = NULL;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static bool is_fresh(const struct waiting *w)
+{
+	uint64_t now = (uint64_t)time(NULL);
+
+	return w->name.epoch + FRESH_S > now;
+}
+
+static bool is_due(const struct sender *s, const struct waiting *w, uint64_t now)
+{
+	return s->o.once ? w->attempts == 0 : w->due <= now;
+}
+
+/* The oldest that is due; in turn with it the newest, when that has just been recorded. NULL: none. */
+static struct waiting *choose(struct sender *s, uint64_t now)
+{
+	struct waiting *oldest = NULL, *newest = NULL;
+
+	if (s->store_due > now && !(s->o.once && s->failures))
+		return NULL;
+	for (size_t i = 0; i < s->n && !oldest; i++)
+		if (is_due(s, s->window + i, now))
+			oldest = s->window + i;
+	if (!oldest || is_fresh(oldest))
+		return oldest;
+	for (size_t i = s->n; i-- > 0 && is_fresh(s->window + i) && !newest;)
+		if (is_due(s, s->window + i, now) && !s->window[i].attempts)
+			newest = s->window + i;
+	if (newest && (s->fresh_turn || s->backlog_due > now)) {
+		s->fresh_turn = false;
+		return newest;
+	}
+	s->fresh_turn = true;
+	return s->backlog_due > now && !s->o.once ? NULL : oldest;
+}
+
+/* ---- what becomes of it -------------------------------------------------------------------------------------- */
+
+static void cannot_remove(struct sender *s, struct waiting *w)
+{
+	w->due = now_ms() + LOOK_MS;
+	if (errno != EBUSY && may_say(s))
+		warn("window %" PRIu64 " is sent, but cannot be removed: %s", w->name.epoch, strerror(errno));
+}
+
+static void finish(struct sender *s, struct waiting *w)
+{
+	if (spool_done(s->spool, w->name))
+		forget(s, (size_t)(w - s->window));
+	else
+		cannot_remove(s, w);
+}
+
+static void confirmed(struct sender *s, struct waiting *w)
+{
+	s->sent++;
+	s->failures = 0;
+	s->store_due = 0;
+	if (s->held && !s->o.quiet)
+		warn("%s takes windows again", s->store->spec);
+	s->held = false;
+	count(COUNT_SENT, 1);
+	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
+	w->sent = true;
+	finish(s, w);
+}
+
+static void refuse(struct sender *s, struct waiting *w, struct str why)
+{
+	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", w->name.epoch, (int)why.n, why.p);
+	if (spool_refuse(s->spool, w->name, (struct str){ 0 }, why)) {
+		count(COUNT_REFUSED, 1);
+		forget(s, (size_t)(w - s->window));
+	} else {
+		w->due = now_ms() + CAP_MS;
+		if (errno != EBUSY && may_say(s))
+			warn("cannot put window %" PRIu64 " into bad/: %s", w->name.epoch, strerror(errno));
+	}
+}
+
+static void put_off(struct sender *s, struct waiting *w, const struct store_report *r)
+{
+	uint64_t now = now_ms(), pause;
+
+	s->failures++;
+	pause = r->verdict == STORE_HOLD ? HOLD_MS + below(HOLD_MS) : pause_ms(s->failures, r->after);
+	s->store_due = now + pause;
+	/* another window goes first then */
+	w->due = s->store_due + pause_ms(w->attempts, 0);
+	count(r->verdict == STORE_HOLD ? COUNT_HOLD : r->verdict == STORE_DOUBT ? COUNT_DOUBT : COUNT_LATER, 1);
+	if (r->verdict == STORE_HOLD && !s->held) {
+		warn("%s refuses us: %.*s; nothing is lost, but somebody must look at it", s->store->spec, (int)r->why.n, r->why.p);
+		s->held = true;
+		s->said = now;
+	} else if (may_say(s)) {
+		warn("window %" PRIu64 " waits: %.*s", w->name.epoch, (int)r->why.n, r->why.p);
+	}
+}
+
+/* Was it tried often enough, by a store that takes other windows? */
+static bool is_poison(const struct sender *s, const struct waiting *w)
+{
+	return s->sent > w->sent_before && (w->doubts >= DOUBTS || (w->doubts && now_ms() - w->first >= DOUBT_MS));
+}
+
+static bool keep_poison(struct sender *s, struct waiting *w, const struct window *text, const struct store_report *r)
+{
+	struct text part = { 0 };
+	struct str lines = text_view(&r->refused), stack;
+	uint64_t n, documents = 0;
+	bool good;
+
+	while (window_next(&lines, &stack, &n))
+		documents++;
+	window_header(&part, text);
+	text_str(&part, text_view(&r->refused));
+	good = spool_refuse(s->spool, w->name, text_view(&part), text_view(&r->refused_why));
+	text_free(&part);
+	if (good) {
+		count(COUNT_POISON, documents);
+		warn("of window %" PRIu64 " %" PRIu64 " %s refused, and kept in bad/: %.*s", w->name.epoch, documents,
+		     documents == 1 ? "stack is" : "stacks are", (int)r->refused_why.n, r->refused_why.p);
+	}
+	return good;
+}
+
+/* One text of a window. True: it is confirmed, go on with the next. */
+static bool send_text(struct sender *s, struct waiting *w, size_t which, const struct window *text)
+{
+	struct store_report r = { 0 };
+	bool good = false;
+
+	if (which >= w->nresume) {
+		w->resume = mem_grow(w->resume, sizeof(*w->resume), which + 1);
+		w->resume[which] = 0;
+		w->nresume = which + 1;
+	}
+	s->store->ops->send(s->store->it, text, w->resume + which, is_poison(s, w), &r);
+	count(COUNT_DOCUMENTS, r.documents);
+	count(COUNT_KNOWN, r.known);
+	count(COUNT_BYTES, r.bytes);
+	count(COUNT_REQUESTS, r.requests);
+	w->doubts += r.verdict == STORE_DOUBT;
+	if (r.differs) {
+		count(COUNT_DIFFERS, 1);
+		warn("window %" PRIu64 " of %.*s: %s holds something else under that name", w->name.epoch, (int)text->host.n, text->host.p,
+		     s->store->spec);
+	}
+	if (r.verdict == STORE_REFUSED) {
+		refuse(s, w, text_view(&r.why));
+	} else if (r.verdict == STORE_DOUBT && is_poison(s, w) && w->doubts > DOUBTS) {
+		refuse(s, w, text_view(&r.why));
+	} else if (r.verdict != STORE_SENT) {
+		put_off(s, w, &r);
+	} else if (r.refused.n && !keep_poison(s, w, text, &r)) {
+		text_printf(&r.why, "cannot write into bad/: %s", strerror(errno));
+		r.verdict = STORE_LATER;
+		put_off(s, w, &r);
+	} else {
+		good = true;
+	}
+	store_report_free(&r);
+	return good;
+}
+
+/* The backlog goes at so many windows in the time that one of them took. */
+static void pace(struct sender *s, const struct window *w)
+{
+	if (s->o.catch_up > 0 && w->until > w->epoch && w->epoch + FRESH_S < (uint64_t)time(NULL))
+		s->backlog_due = now_ms() + (uint64_t)((double)(w->until - w->epoch) * 1000 / s->o.catch_up);
+}
+
+static void send_all(struct sender *s, struct waiting *w, struct str rest)
+{
+	struct text decoded = { 0 };
+	struct window text;
+	size_t which = 0;
+	bool good = true;
+
+	while (rest.n && good) {
+		const char *wrong;
+
+		decoded.n = 0;
+		wrong = window_parse(&rest, &decoded, &text);
+		if (wrong) {
+			refuse(s, w, str_of(wrong));
+			good = false;
+		} else {
+			good = send_text(s, w, which++, &text);
+		}
+	}
+	if (good) {
+		pace(s, &text);
+		confirmed(s, w);
+	}
+	text_free(&decoded);
+}
+
+static void send_window(struct sender *s, struct waiting *w)
+{
+	struct text text = { 0 };
+
+	if (!w->first) {
+		w->first = now_ms();
+		w->sent_before = s->sent;
+	}
+	w->attempts++;
+	if (w->sent) {
+		finish(s, w);
+	} else if (spool_get(s->spool, w->name, &text, NULL)) {
+		if (text.n)
+			send_all(s, w, text_view(&text));
+		else
+			refuse(s, w, STR("it is empty"));
+	} else if (errno == EBADMSG) {
+		refuse(s, w, STR("it is damaged"));
+	} else if (errno == ENOENT) {
+		forget(s, (size_t)(w - s->window)); /* it made room */
+	} else {
+		w->due = now_ms() + CAP_MS;
+		if (may_say(s))
+			warn("cannot read window %" PRIu64 " in the spool: %s", w->name.epoch, strerror(errno));
+	}
+	text_free(&text);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------ */
+
+void sender_begin(struct sender *s)
+{
+	pthread_mutex_init(&s->lock, NULL);
+	look(s);
+}
+
+void sender_not_before(struct sender *s, uint64_t ms)
+{
+	s->store_due = now_ms() + ms;
+}
+
+bool sender_step(struct sender *s)
+{
+	struct waiting *w;
+
+	take_added(s);
+	if (now_ms() - s->listed > LIST_MS)
+		look(s);
+	w = choose(s, now_ms());
+	if (w)
+		send_window(s, w);
+	else if (s->store->ops->tidy && now_ms() - s->tidied > TIDY_MS && !s->o.once &&
+		 !s->store->ops->tidy(s->store->it, s->o.host, (uint64_t)time(NULL)))
+		s->tidied = now_ms();
+	return w != NULL;
+}
+
+uint64_t sender_wait(const struct sender *s)
+{
+	uint64_t now = now_ms(), wait = LOOK_MS / 4;
+
+	if (s->n && s->store_due > now && s->store_due - now > wait)
+		wait = s->store_due - now < LOOK_MS ? s->store_due - now : LOOK_MS;
+	return wait;
+}
+
+bool sender_finished(const struct sender *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->window[i].attempts)
+			return false;
+	return true;
+}
+
+void sender_report(struct sender *s, bool now)
+{
+	uint64_t time_s = (uint64_t)time(NULL);
+
+	if (!now && now_ms() - s->written < WRITE_MS)
+		return;
+	s->written = now_ms();
+	count_set(COUNT_WAITING, s->n);
+	count_set(COUNT_OLDEST_S, s->n && s->window[0].name.epoch < time_s ? time_s - s->window[0].name.epoch : 0);
+	count_set(COUNT_HELD, s->held);
+	if (!counters_write() && may_say(s))
+		warn("cannot write pjsend.prom: %s", strerror(errno));
+}
+
+void sender_end(struct sender *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->window[i].resume);
+	free(s->window);
+	free(s->added);
+	s->window = NULL;
+	s->added = NULL;
+	s->n = s->nadded = 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sender.h - the sending loop: what goes to the store next, when it is tried again, and what becomes of a window.
+ *
+ * The oldest window goes first; one that is blocked does not block the next; while there is a backlog every second window is
+ * a fresh one, and the backlog goes at a bounded rate. Waiting is full jitter (a random part of 1 s, 2 s, ... 60 s), or what the
+ * store asked for, at most 5 minutes. What a store cannot decide about (DOUBT) is tried 10 times or for an hour, and only
+ * counted while the store takes other windows; then the poison is looked for, and goes to bad/.
+ */
+#ifndef PJ_SENDER_H
+#define PJ_SENDER_H
+
+#include "spool.h"
+#include "store.h"
+
+#include <pthread.h>
+
+struct sender_options {
+	double catch_up;  /* windows of the backlog for each one's length; 0: no bound */
+	bool once;        /* each window once, then the end */
+	bool quiet;
+	struct str host;  /* for tidy; empty: all */
+};
+
+struct sender {
+	struct spool *spool;
+	struct store *store;
+	struct sender_options o;
+	struct waiting {
+		struct spool_name name;
+		uint64_t due, first;  /* ms; not before; when it was tried first, 0: never */
+		uint64_t *resume;     /* the store's, one for each text */
+		size_t nresume;
+		unsigned attempts, doubts;
+		uint64_t sent_before; /* windows that the store had taken when this was tried first */
+		bool sent;            /* confirmed, but its files cannot be removed yet */
+	} *window;                    /* sorted */
+	size_t n, cap;
+	pthread_mutex_t lock;         /* of what the spooler adds */
+	struct spool_name *added;
+	size_t nadded;
+	uint64_t listed, store_due, backlog_due, sent, said, tidied, written;
+	unsigned failures; /* in a row */
+	bool held, fresh_turn;
+};
+
+void sender_begin(struct sender *s);
+bool sender_step(struct sender *s); /* sends one window if one is due; false: none was */
+uint64_t sender_wait(const struct sender *s); /* ms until something is due, at most a second */
+void sender_not_before(struct sender *s, uint64_t ms); /* the first send is so much later */
+void sender_add(struct sender *s, struct spool_name n); /* by another thread: it is in the spool now */
+void sender_report(struct sender *s, bool now); /* counters, at most once a second */
+bool sender_finished(const struct sender *s); /* once: each window was tried */
+void sender_end(struct sender *s);
+
+#endif
