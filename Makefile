@@ -108,6 +108,19 @@ $(B)/svg/viewer.%: svg/viewer.% svg/strip.awk
 	@mkdir -p $(@D)
 	$(call say,STRIP,$<)awk -f svg/strip.awk $< >$@.new && mv $@.new $@
 
+# The agent of pjmap --method=agent: without a C library, so that it loads into any JVM; empty where its system calls are not known.
+$(B)/jmap/agentimage.o: $(B)/jmap/agent.so
+$(B)/jmap/agentimage.o: ALL_CFLAGS += -Wa,-I$(B)/jmap
+
+AGENT_CPU := $(filter x86_64% aarch64%,$(shell $(CC) -dumpmachine))
+
+AGENT_FLAGS := -std=gnu17 $(WARN) -O2 -ffreestanding -fPIC -fvisibility=hidden -fno-stack-protector -fno-builtin -fno-asynchronous-unwind-tables \
+	-shared -nostdlib -Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now -Wl,-s
+
+$(B)/jmap/agent.so: jmap/agent/agent.c jmap/agent/jvmti.h
+	@mkdir -p $(@D)
+	$(call say,AGENT,$@)$(if $(AGENT_CPU),$(CC) $(AGENT_FLAGS) -o $@ $<,: >$@)
+
 # ---- tests -----------------------------------------------------------------------------------------------------
 
 $(UNITS) $(WALK): $(B)/%: $(B)/%.o $(PARTS) $(LIB)

@@ -34,6 +34,7 @@ static bool is_file_called(struct str path, struct str name)
 enum jvm_kind discover_maps(struct str maps, uint64_t *base)
 {
 	enum jvm_kind kind = JVM_NONE;
+	bool hotspot = false;
 
 	while (maps.n) {
 		struct str line = str_cut(&maps, '\n'), path, start, offset;
@@ -45,7 +46,9 @@ enum jvm_kind discover_maps(struct str maps, uint64_t *base)
 		path = str_from(line, (size_t)slash);
 		if (kind == JVM_NONE && (str_find_str(path, STR("/libj9vm")) >= 0 || str_find_str(path, STR("/libj9jit")) >= 0))
 			kind = JVM_OPENJ9;
-		if (!is_file_called(path, STR("libjvm.so")))
+		if (kind == JVM_NONE && (str_find_str(path, STR("/libzing")) >= 0 || str_find_str(path, STR("/libazsys")) >= 0))
+			kind = JVM_ZING;
+		if (hotspot || !is_file_called(path, STR("libjvm.so")))
 			continue;
 		start = str_cut(&line, '-');
 		str_cut(&line, ' ');
@@ -53,9 +56,9 @@ enum jvm_kind discover_maps(struct str maps, uint64_t *base)
 		offset = str_cut(&line, ' ');
 		if (!str_hex(start, base) || !str_hex(offset, &zero) || zero)
 			continue;
-		return kind == JVM_OPENJ9 ? kind : JVM_HOTSPOT; /* OpenJ9 has a libjvm.so, too: it is a shim */
+		hotspot = true;
 	}
-	return kind;
+	return kind == JVM_NONE && hotspot ? JVM_HOTSPOT : kind; /* OpenJ9 and Zing have a libjvm.so, too */
 }
 
 bool discover_stat(struct str stat, uint64_t *start, bool *zombie)
@@ -95,6 +98,8 @@ static void read_status(struct jvm_process *p, struct str status)
 
 	if (status_number(status, STR("Uid:\t"), 2, &value))
 		p->uid = (uid_t)value;
+	if (status_number(status, STR("Gid:\t"), 2, &value))
+		p->gid = (gid_t)value;
 	p->inner = p->pid;
 	if (status_number(status, STR("NStgid:\t"), LAST, &value))
 		p->inner = (pid_t)value;
@@ -133,7 +138,8 @@ static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct t
 	bool zombie = false;
 
 	snprintf(path, sizeof(path), "%s/%d", proc, (int)pid);
-	*p = (struct jvm_process){ .folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), .pid = pid, .inner = pid, .uid = (uid_t)-1 };
+	*p = (struct jvm_process){ .folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), .pid = pid, .inner = pid, .uid = (uid_t)-1,
+				   .gid = (gid_t)-1 };
 	if (p->folder < 0)
 		return false;
 	if (!read_file(p->folder, "stat", t) || !discover_stat(text_view(t), &p->start, &zombie)) {

@@ -13,12 +13,13 @@
 
 #include <sys/types.h>
 
-enum jvm_kind { JVM_NONE, JVM_HOTSPOT, JVM_OPENJ9, JVM_UNKNOWN /* its mappings cannot be read */ };
+enum jvm_kind { JVM_NONE, JVM_HOTSPOT, JVM_OPENJ9, JVM_ZING, JVM_UNKNOWN /* its mappings cannot be read */ };
 
 struct jvm_process {
 	int folder;       /* /proc/PID, of O_PATH */
 	pid_t pid, inner; /* inner: in its own PID namespace */
 	uid_t uid;        /* effective */
+	gid_t gid;
 	uint64_t start;   /* clock ticks since boot */
 	enum jvm_kind kind;
 	uint64_t base;    /* where the first byte of libjvm.so is */

@@ -94,6 +94,8 @@ struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *
 	*h = (struct hotspot){ .memory = { .fd = -1 }, .frame_pointers = -1 };
 	if (p->kind == JVM_OPENJ9)
 		return reason("openj9", "OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself", (int)p->inner);
+	if (p->kind == JVM_ZING)
+		return reason("zing", "Zing does not tell its layout");
 	if (p->kind == JVM_UNKNOWN)
 		return reason("no-permission", "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
 	if (p->kind != JVM_HOTSPOT)

@@ -20,6 +20,20 @@ static void opt_names(void *to, const char *value, const char *name)
 		die_usage("%s: '%s' is not one of java, hotspot, flamegraph", name, value);
 }
 
+static void opt_method(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	if (str_eq(str_of(value), STR("vmstructs")))
+		r->method = ASKED_NOT;
+	else if (str_eq(str_of(value), STR("jcmd")))
+		r->method = ASKED_JCMD;
+	else if (str_eq(str_of(value), STR("agent")))
+		r->method = ASKED_AGENT;
+	else
+		die_usage("%s: '%s' is not one of vmstructs, jcmd, agent", name, value);
+}
+
 static void set_interval(struct request *r, const char *value, const char *name)
 {
 	const char *at = value;
@@ -64,6 +78,7 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 		{ 0, "to", "DIR", OPT_STR, &r->to, NULL, "write the maps into DIR (/tmp, where perf looks)" },
 		{ 0, "stdout", NULL, OPT_FLAG, &r->to_stdout, NULL, "print the map of one JVM instead" },
 		{ 0, "names", "STYLE", OPT_CALL, r, opt_names, "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph" },
+		{ 0, "method", "METHOD", OPT_CALL, r, opt_method, "vmstructs: look only; jcmd, agent: ask the JVM for its map" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say only what went wrong" },
 	};
 	const struct tool tool = {
@@ -89,6 +104,8 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 	take_pids(r, operand);
 	if (r->interval && (r->list || r->once || r->to_stdout))
 		die_usage("-i follows JVMs; --list, --once and --stdout look once");
+	if (r->interval && r->method != ASKED_NOT)
+		die_usage("-i only looks at JVMs: --method=jcmd and agent are for --once and --list");
 	if (r->list && (r->once || r->to || r->to_stdout))
 		die_usage("--list prints JVMs, and writes no maps");
 	if (!r->list && !r->once && !r->to_stdout && !r->interval)

@@ -3,7 +3,7 @@
 #ifndef PJ_MAPOPTS_H
 #define PJ_MAPOPTS_H
 
-#include "methods.h"
+#include "asked.h"
 
 #include <sys/types.h>
 
@@ -16,6 +16,7 @@ struct request {
 	const char *to;   /* folder of the maps */
 	const char *proc; /* /proc */
 	enum method_style style;
+	enum asked_method method;
 	pid_t *pid;
 	size_t npids;     /* 0: all JVMs */
 };

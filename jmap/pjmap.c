@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjmap - see what code lives where in every running JVM, without touching it. */
 #include "arena.h"
-#include "codemap.h"
-#include "containers.h"
+#include "asked.h"
 #include "diag.h"
 #include "follow.h"
+#include "listing.h"
 #include "mapopts.h"
 #include "out.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 struct jvms {
@@ -64,144 +62,6 @@ static bool find_jvms(const struct request *r, struct jvms *j)
 	return true;
 }
 
-/* ---- --list ---------------------------------------------------------------------------------------------------- */
-
-static void put_user(struct text *t, uid_t uid)
-{
-	struct passwd *known = uid == (uid_t)-1 ? NULL : getpwuid(uid);
-
-	if (uid == (uid_t)-1)
-		text_char(t, '-');
-	else if (known)
-		text_add(t, known->pw_name);
-	else
-		text_u64(t, uid);
-}
-
-static void put_uptime(struct text *t, uint64_t seconds)
-{
-	if (seconds < 120)
-		text_printf(t, "%llus", (unsigned long long)seconds);
-	else if (seconds < 7200)
-		text_printf(t, "%llum", (unsigned long long)seconds / 60);
-	else if (seconds < 172800)
-		text_printf(t, "%lluh", (unsigned long long)seconds / 3600);
-	else
-		text_printf(t, "%llud", (unsigned long long)seconds / 86400);
-}
-
-static void put_container(struct text *t, struct str cgroup)
-{
-	struct str id = containers_id(cgroup);
-
-	if (id.n)
-		text_str(t, str_head(id, 12)); /* as docker and crictl print it */
-	else
-		text_char(t, '-');
-}
-
-/* Seconds since a process started at so many clock ticks after boot. */
-static uint64_t age(uint64_t start)
-{
-	struct timespec now;
-	uint64_t since = start / (uint64_t)sysconf(_SC_CLK_TCK);
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec > since ? (uint64_t)now.tv_sec - since : 0;
-}
-
-enum { COLUMNS = 10 };
-
-/* A row of cells that end in \0. */
-struct table {
-	struct text cells;
-	size_t width[COLUMNS];
-};
-
-static void end_cell(struct table *t, unsigned column, size_t *from)
-{
-	size_t n = t->cells.n - *from;
-
-	for (size_t i = *from; i < t->cells.n; i++)
-		if (t->cells.p[i] == '\n' || t->cells.p[i] == 0)
-			t->cells.p[i] = '?';
-	if (n > t->width[column])
-		t->width[column] = n;
-	text_char(&t->cells, 0);
-	*from = t->cells.n;
-}
-
-static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime)
-{
-	struct hotspot h;
-	struct hotspot_reason why = hotspot_open(&h, p);
-	struct text *c = &t->cells;
-	size_t from = c->n;
-	unsigned column = 0;
-
-	if (!why.code)
-		why = hotspot_scan(&h);
-	text_u64(c, (uint64_t)p->pid);
-	end_cell(t, column++, &from);
-	text_u64(c, (uint64_t)p->inner);
-	end_cell(t, column++, &from);
-	put_user(c, p->uid);
-	end_cell(t, column++, &from);
-	put_container(c, text_view(&p->cgroup));
-	end_cell(t, column++, &from);
-	put_uptime(c, uptime);
-	end_cell(t, column++, &from);
-	text_add(c, h.version[0] ? h.version : "-");
-	end_cell(t, column++, &from);
-	text_add(c, h.collector ? h.collector : "-");
-	end_cell(t, column++, &from);
-	text_add(c, h.frame_pointers < 0 ? "-" : h.frame_pointers ? "yes" : "no");
-	end_cell(t, column++, &from);
-	if (why.code)
-		text_add(c, why.code);
-	else
-		text_printf(c, "ok %zu", h.code.n);
-	end_cell(t, column++, &from);
-	text_add(c, why.code ? why.why : h.command[0] ? h.command : p->comm);
-	end_cell(t, column++, &from);
-	hotspot_close(&h);
-}
-
-static void print_table(const struct table *t, struct out *o)
-{
-	const char *cell = t->cells.p, *end = t->cells.p + t->cells.n;
-
-	for (unsigned column = 0; cell < end; column = (column + 1) % COLUMNS, cell += strlen(cell) + 1) {
-		out_text(o, cell);
-		for (size_t i = strlen(cell); column + 1 < COLUMNS && i < t->width[column] + 2; i++)
-			out_char(o, ' ');
-		if (column + 1 == COLUMNS)
-			out_char(o, '\n');
-	}
-}
-
-static void list(const struct jvms *j)
-{
-	static const char *const head[COLUMNS] = { "PID", "NSPID", "USER", "CONTAINER", "UP", "VERSION", "GC", "FP", "CODE", "COMMAND" };
-	struct table t = { 0 };
-	struct out *o;
-
-	for (unsigned i = 0; i < COLUMNS; i++) {
-		size_t from = t.cells.n;
-
-		text_add(&t.cells, head[i]);
-		end_cell(&t, i, &from);
-	}
-	for (size_t i = 0; i < j->n; i++)
-		add_row(&t, &j->one[i], age(j->one[i].start));
-	o = mem_alloc(sizeof(*o), 1);
-	out_open(o, NULL);
-	print_table(&t, o);
-	out_close(o);
-	free(o);
-	text_free(&t.cells);
-}
-
 /* ---- --once ---------------------------------------------------------------------------------------------------- */
 
 static bool print_map(const struct text *t)
@@ -227,30 +87,81 @@ static bool write_map(const struct request *r, const struct jvm_process *p, cons
 	return what == NULL;
 }
 
-static bool map_one(const struct request *r, const struct jvm_process *p)
+/* The map of a JVM that does not tell its layout, if it writes one itself. */
+static bool take_own(const struct request *r, const struct jvm_process *p, struct codemap *c, bool *in_place)
+{
+	struct text path = { 0 };
+	const char *why;
+	bool good;
+
+	text_printf(&path, "%s/perf-%d.map", r->to ? r->to : "/tmp", (int)p->pid);
+	text_char(&path, 0);
+	good = asked_own(c, p, r->to_stdout ? NULL : path.p, in_place, &why);
+	if (!good)
+		warn("%d: %s", (int)p->pid, why);
+	text_free(&path);
+	return good;
+}
+
+/* Its map by the method that was asked for; *torn: pieces that made no sense. */
+static struct hotspot_reason make_map(const struct request *r, const struct jvm_process *p, struct codemap *c, uint64_t *torn)
 {
 	struct hotspot h;
+	struct hotspot_reason why;
+
+	*torn = 0;
+	if (r->method != ASKED_NOT)
+		return asked_map(c, p, r->method, r->style);
+	why = hotspot_open(&h, p);
+	if (!why.code)
+		why = codemap_make(c, &h, r->style);
+	*torn = h.code.torn;
+	hotspot_close(&h);
+	return why;
+}
+
+/* Some reasons are not the moment's: there is only what it says of itself. */
+static bool tells_nothing(const char *code)
+{
+	static const char *const codes[] = { "openj9", "zing", "no-vmstructs", "unsupported" };
+
+	for (size_t i = 0; i < countof(codes); i++)
+		if (strcmp(codes[i], code) == 0)
+			return true;
+	return false;
+}
+
+static void say_done(const struct request *r, const struct jvm_process *p, const struct codemap *c, uint64_t torn, bool in_place)
+{
+	if (r->quiet)
+		return;
+	if (c->left_out || torn)
+		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)p->pid,
+		     (unsigned long long)(c->left_out + torn));
+	if (!r->to_stdout)
+		warn("%d: %zu pieces of code in %s/perf-%d.map%s", (int)p->pid, c->n, r->to ? r->to : "/tmp", (int)p->pid,
+		     in_place ? ", its own" : "");
+}
+
+static bool map_one(const struct request *r, const struct jvm_process *p)
+{
 	struct codemap c = { 0 };
 	struct text t = { 0 };
-	struct hotspot_reason why = hotspot_open(&h, p);
-	bool done = false;
+	uint64_t torn;
+	struct hotspot_reason why = make_map(r, p, &c, &torn);
+	bool in_place = false, done;
 
-	if (!why.code)
-		why = codemap_make(&c, &h, r->style);
-	if (why.code) {
+	if (why.code)
 		warn("%d: %s: %s", (int)p->pid, why.code, why.why);
-	} else {
+	done = !why.code || (r->method == ASKED_NOT && tells_nothing(why.code) && take_own(r, p, &c, &in_place));
+	if (done && !in_place) {
 		codemap_print(&c, r->style == METHOD_HOTSPOT, &t);
 		done = r->to_stdout ? print_map(&t) : write_map(r, p, &t);
 	}
-	if (done && (c.left_out || h.code.torn) && !r->quiet)
-		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)p->pid,
-		     (unsigned long long)(c.left_out + h.code.torn));
-	if (done && !r->quiet && !r->to_stdout)
-		warn("%d: %zu pieces of code in %s/perf-%d.map", (int)p->pid, c.n, r->to ? r->to : "/tmp", (int)p->pid);
+	if (done)
+		say_done(r, p, &c, torn, in_place);
 	text_free(&t);
 	codemap_free(&c);
-	hotspot_close(&h);
 	return done;
 }
 
@@ -271,7 +182,7 @@ int main(int argc, char **argv)
 	if (j.n == 0 && !r.npids)
 		warn("no JVM runs here that may be looked into");
 	if (r.list)
-		list(&j);
+		listing(j.one, j.n, r.method);
 	for (size_t i = 0; i < j.n && !r.list; i++)
 		all = map_one(&r, &j.one[i]) && all;
 	for (size_t i = 0; i < j.n; i++)

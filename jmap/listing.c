@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "listing.h"
+
+#include "arena.h"
+#include "containers.h"
+#include "out.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static void put_user(struct text *t, uid_t uid)
+{
+	struct passwd *known = uid == (uid_t)-1 ? NULL : getpwuid(uid);
+
+	if (uid == (uid_t)-1)
+		text_char(t, '-');
+	else if (known)
+		text_add(t, known->pw_name);
+	else
+		text_u64(t, uid);
+}
+
+static void put_uptime(struct text *t, uint64_t seconds)
+{
+	if (seconds < 120)
+		text_printf(t, "%llus", (unsigned long long)seconds);
+	else if (seconds < 7200)
+		text_printf(t, "%llum", (unsigned long long)seconds / 60);
+	else if (seconds < 172800)
+		text_printf(t, "%lluh", (unsigned long long)seconds / 3600);
+	else
+		text_printf(t, "%llud", (unsigned long long)seconds / 86400);
+}
+
+static void put_container(struct text *t, struct str cgroup)
+{
+	struct str id = containers_id(cgroup);
+
+	if (id.n)
+		text_str(t, str_head(id, 12)); /* as docker and crictl print it */
+	else
+		text_char(t, '-');
+}
+
+/* Seconds since a process started at so many clock ticks after boot. */
+static uint64_t age(uint64_t start)
+{
+	struct timespec now;
+	uint64_t since = start / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec > since ? (uint64_t)now.tv_sec - since : 0;
+}
+
+enum { COLUMNS = 10 };
+
+/* A row of cells that end in \0. */
+struct table {
+	struct text cells;
+	size_t width[COLUMNS];
+};
+
+static void end_cell(struct table *t, unsigned column, size_t *from)
+{
+	size_t n = t->cells.n - *from;
+
+	for (size_t i = *from; i < t->cells.n; i++)
+		if (t->cells.p[i] == '\n' || t->cells.p[i] == 0)
+			t->cells.p[i] = '?';
+	if (n > t->width[column])
+		t->width[column] = n;
+	text_char(&t->cells, 0);
+	*from = t->cells.n;
+}
+
+static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum asked_method method)
+{
+	struct hotspot h;
+	struct hotspot_reason why = hotspot_open(&h, p);
+	struct text *c = &t->cells;
+	size_t from = c->n;
+	unsigned column = 0;
+
+	if (method != ASKED_NOT)
+		why = asked_check(p, method);
+	else if (!why.code)
+		why = hotspot_scan(&h);
+	text_u64(c, (uint64_t)p->pid);
+	end_cell(t, column++, &from);
+	text_u64(c, (uint64_t)p->inner);
+	end_cell(t, column++, &from);
+	put_user(c, p->uid);
+	end_cell(t, column++, &from);
+	put_container(c, text_view(&p->cgroup));
+	end_cell(t, column++, &from);
+	put_uptime(c, uptime);
+	end_cell(t, column++, &from);
+	text_add(c, h.version[0] ? h.version : "-");
+	end_cell(t, column++, &from);
+	text_add(c, h.collector ? h.collector : "-");
+	end_cell(t, column++, &from);
+	text_add(c, h.frame_pointers < 0 ? "-" : h.frame_pointers ? "yes" : "no");
+	end_cell(t, column++, &from);
+	if (why.code)
+		text_add(c, why.code);
+	else if (method != ASKED_NOT)
+		text_add(c, "ok -");
+	else
+		text_printf(c, "ok %zu", h.code.n);
+	end_cell(t, column++, &from);
+	text_add(c, why.code ? why.why : h.command[0] ? h.command : p->comm);
+	end_cell(t, column++, &from);
+	hotspot_close(&h);
+}
+
+static void print_table(const struct table *t, struct out *o)
+{
+	const char *cell = t->cells.p, *end = t->cells.p + t->cells.n;
+
+	for (unsigned column = 0; cell < end; column = (column + 1) % COLUMNS, cell += strlen(cell) + 1) {
+		out_text(o, cell);
+		for (size_t i = strlen(cell); column + 1 < COLUMNS && i < t->width[column] + 2; i++)
+			out_char(o, ' ');
+		if (column + 1 == COLUMNS)
+			out_char(o, '\n');
+	}
+}
+
+void listing(const struct jvm_process *one, size_t n, enum asked_method method)
+{
+	static const char *const head[COLUMNS] = { "PID", "NSPID", "USER", "CONTAINER", "UP", "VERSION", "GC", "FP", "CODE", "COMMAND" };
+	struct table t = { 0 };
+	struct out *o;
+
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		size_t from = t.cells.n;
+
+		text_add(&t.cells, head[i]);
+		end_cell(&t, i, &from);
+	}
+	for (size_t i = 0; i < n; i++)
+		add_row(&t, &one[i], age(one[i].start), method);
+	o = mem_alloc(sizeof(*o), 1);
+	out_open(o, NULL);
+	print_table(&t, o);
+	out_close(o);
+	free(o);
+	text_free(&t.cells);
+}
