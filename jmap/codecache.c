@@ -8,6 +8,7 @@
 #define MOST_HEAPS 16
 #define MOST_CODE ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
 #define MOST_BLOCKS (8u << 20)
+#define BATCH 1024u /* blocks whose first bytes are read at once */
 
 const char codecache_gone[] = "it ended", codecache_early[] = "its code cache is not made yet";
 
@@ -16,16 +17,6 @@ struct heap {
 	uint64_t map, map_n;      /* a byte a segment: 0 where a block begins */
 	unsigned shift;           /* bytes a segment, as a power of two */
 };
-
-static void *room(struct codecache *c, unsigned which, size_t size, size_t n)
-{
-	if (c->room[which].cap < size * n) {
-		c->room[which].cap = size * n + size * n / 4;
-		free(c->room[which].p);
-		c->room[which].p = mem_grow(NULL, 1, c->room[which].cap);
-	}
-	return c->room[which].p;
-}
 
 static bool read_space(struct memory *m, const struct vmlayout *l, uint64_t space, uint64_t *low, uint64_t *n)
 {
@@ -87,22 +78,31 @@ static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct
 	return *n ? NULL : codecache_early;
 }
 
-/* Addresses of where blocks begin, appended to at[]. */
-static bool find_blocks(struct codecache *c, struct memory *m, const struct heap *h, uint64_t **at, size_t *n)
+/* Addresses of where blocks begin, appended to c->begin. */
+static bool find_blocks(struct codecache *c, struct memory *m, const struct heap *h, size_t *n)
 {
-	unsigned char *map = room(c, 0, 1, h->map_n + 8);
-	size_t most = *n;
+	const unsigned char *map, *at, *end;
 
-	if (!memory_bulk(m, h->map, map, h->map_n))
+	if (c->map_cap < h->map_n) {
+		free(c->map);
+		c->map_cap = h->map_n + h->map_n / 4;
+		c->map = mem_grow(NULL, 1, c->map_cap);
+	}
+	map = c->map;
+	end = map + h->map_n;
+	if (!memory_bulk(m, h->map, c->map, h->map_n))
 		return false;
-	for (uint64_t i = 0; i < h->map_n; i++)
-		most += map[i] == 0;
-	if (most > MOST_BLOCKS)
-		return false;
-	*at = mem_grow(*at, sizeof(**at), most + 1);
-	for (uint64_t i = 0; i < h->map_n; i++)
-		if (map[i] == 0)
-			(*at)[(*n)++] = h->low + (i << h->shift);
+	for (at = memchr(map, 0, h->map_n); at; at = memchr(at, 0, (size_t)(end - at))) {
+		if (*n == c->begin_cap) {
+			if (*n >= MOST_BLOCKS)
+				return false;
+			c->begin_cap = c->begin_cap ? 2 * c->begin_cap : 4096;
+			c->begin = mem_grow(c->begin, sizeof(*c->begin), c->begin_cap);
+		}
+		c->begin[(*n)++] = h->low + ((uint64_t)(at - map) << h->shift);
+		if (++at == end)
+			break;
+	}
 	return true;
 }
 
@@ -114,26 +114,32 @@ static const struct heap *heap_of(const struct heap *heap, size_t n, uint64_t ad
 	return NULL;
 }
 
-/* Does the name of the blob say that it is a compiled method? JDKs before 23 tell it only so. */
-static bool is_compiled_name(struct memory *m, uint64_t name, uint64_t known[2])
+/* Does the name of the blob say that it is a compiled method? JDKs before 23 tell it only so. known: addresses of names
+ * that were read, first those of methods, then others. */
+static bool is_compiled_name(struct memory *m, uint64_t name, uint64_t known[4])
 {
 	char text[32];
 
-	if (name == known[0])
-		return true;
-	if (name == known[1] || name == 0 || !memory_string(m, name, text, sizeof(text)))
+	for (unsigned i = 0; i < 4; i++)
+		if (name == known[i])
+			return name && i < 2;
+	if (name == 0 || !memory_string(m, name, text, sizeof(text)))
 		return false;
-	if (!str_eq(str_of(text), STR("nmethod")) && !str_eq(str_of(text), STR("native nmethod"))) {
+	if (str_eq(str_of(text), STR("nmethod"))) {
+		known[0] = name;
+	} else if (str_eq(str_of(text), STR("native nmethod"))) {
 		known[1] = name;
+	} else {
+		known[3] = known[2];
+		known[2] = name;
 		return false;
 	}
-	known[0] = name;
 	return true;
 }
 
 /* The blob in a block whose first bytes were read; false: free, or makes no sense. */
 static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h,
-		      uint64_t address, const char *bytes, uint64_t names[2], struct blob *b)
+		      uint64_t address, const char *bytes, uint64_t names[4], struct blob *b)
 {
 	uint64_t length = vmlayout_get(l->block_length, bytes) << h->shift, size;
 	const char *object = bytes + l->block_header;
@@ -163,55 +169,104 @@ static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayo
 	return b->method != 0; /* 0: its class is gone */
 }
 
+/* The first bytes of so many blocks, from number `from` on, into c->bytes. */
+static bool read_blocks(struct codecache *c, struct memory *m, const struct heap *heap, size_t nheaps, size_t from, size_t n, uint32_t size)
+{
+	struct memory_want want[BATCH];
+
+	for (size_t i = 0; i < n; i++) { /* what lies behind the end of a heap is not there */
+		uint64_t address = c->begin[from + i], room = heap_of(heap, nheaps, address)->high - address;
+
+		want[i] = (struct memory_want){ address, room < size ? (uint32_t)room : size, (uint32_t)i * size };
+		if (room < size)
+			memset(c->bytes + i * size, 0, size);
+	}
+	return memory_gather(m, want, n, c->bytes);
+}
+
 const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l)
 {
 	struct heap heap[MOST_HEAPS];
-	size_t nheaps = 0, n = 0, size = l->block_header + l->blob_bytes;
-	uint64_t *at = c->room[1].p, names[2] = { 0, 0 };
+	size_t nheaps = 0, n = 0;
+	uint32_t size = l->block_header + l->blob_bytes;
+	uint64_t names[4] = { 0 };
 	const char *why = find_heaps(m, l, heap, &nheaps);
-	char *bytes;
 
 	c->n = 0;
 	c->torn = 0;
 	for (size_t i = 0; i < nheaps && !why; i++)
-		if (!find_blocks(c, m, &heap[i], &at, &n))
+		if (!find_blocks(c, m, &heap[i], &n))
 			why = "the map of its code heap cannot be read";
-	c->room[1].p = at;
 	if (why)
 		return why;
-	bytes = room(c, 2, size, n + 1);
-	if (!memory_scatter(m, at, n, size, bytes))
-		return codecache_gone;
-	for (size_t i = 0; i < n; i++) { /* what lies behind the end of a heap is not there */
-		const struct heap *h = heap_of(heap, nheaps, at[i]);
-
-		if (h->high - at[i] < size)
-			memory_bulk(m, at[i], bytes + i * size, (size_t)(h->high - at[i]));
+	if (!c->bytes || c->bytes_each < size) {
+		free(c->bytes);
+		c->bytes = mem_grow(NULL, size, BATCH);
+		c->bytes_each = size;
 	}
 	if (n > c->cap) {
 		c->cap = n + n / 4;
 		c->blob = mem_grow(c->blob, sizeof(*c->blob), c->cap);
 	}
-	for (size_t i = 0; i < n; i++)
-		if (take_blob(c, m, l, heap_of(heap, nheaps, at[i]), at[i], bytes + i * size, names, &c->blob[c->n]))
-			c->n++;
+	for (size_t from = 0; from < n; from += BATCH) {
+		size_t count = n - from < BATCH ? n - from : BATCH;
+
+		if (!read_blocks(c, m, heap, nheaps, from, count, size)) {
+			c->n = 0;
+			return codecache_gone;
+		}
+		for (size_t i = 0; i < count; i++) {
+			uint64_t at = c->begin[from + i];
+
+			if (take_blob(c, m, l, heap_of(heap, nheaps, at), at, c->bytes + i * size, names, &c->blob[c->n]))
+				c->n++;
+		}
+	}
 	return NULL;
 }
 
-bool codecache_same(struct memory *m, const struct vmlayout *l, const struct blob *b)
+struct codecache codecache_take(struct codecache *c)
 {
-	uint64_t id, method;
+	struct codecache taken = { .blob = c->blob, .n = c->n, .cap = c->cap, .torn = c->torn };
 
-	if (!b->compiled)
-		return true;
-	return vmlayout_read(m, b->address, l->compile_id, &id) && id == b->compile_id && vmlayout_read(m, b->address, l->method, &method) &&
-	       method == b->method;
+	c->blob = NULL;
+	c->n = c->cap = 0;
+	return taken;
+}
+
+size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct blob *blob, size_t n)
+{
+	struct memory_want want[BATCH];
+	uint64_t seen[BATCH][2];
+	size_t kept = 0;
+
+	for (size_t from = 0; from < n; from += BATCH / 2) {
+		size_t count = n - from < BATCH / 2 ? n - from : BATCH / 2;
+
+		memset(seen, 0, sizeof(seen));
+		for (size_t i = 0; i < count; i++) {
+			uint32_t at = (uint32_t)(i * sizeof(seen[0]));
+
+			want[2 * i] = (struct memory_want){ blob[from + i].address + l->compile_id.at, l->compile_id.width, at };
+			want[2 * i + 1] = (struct memory_want){ blob[from + i].address + l->method.at, l->method.width, at + 8 };
+		}
+		if (!memory_gather(m, want, 2 * count, seen))
+			return 0;
+		for (size_t i = 0; i < count; i++) {
+			const struct blob *b = &blob[from + i];
+
+			if (!b->compiled || ((uint32_t)seen[i][0] == b->compile_id && seen[i][1] == b->method))
+				blob[kept++] = *b;
+		}
+	}
+	return kept;
 }
 
 void codecache_free(struct codecache *c)
 {
 	free(c->blob);
-	for (size_t i = 0; i < countof(c->room); i++)
-		free(c->room[i].p);
+	free(c->map);
+	free(c->begin);
+	free(c->bytes);
 	*c = (struct codecache){ 0 };
 }

@@ -26,7 +26,13 @@ struct codecache {
 	struct blob *blob; /* by address */
 	size_t n, cap;
 	uint64_t torn;     /* blocks that made no sense; most are read while they change */
-	struct { void *p; size_t cap; } room[4]; /* memory of the scan, kept for the next one */
+	/* memory of the scan, kept for the next one */
+	unsigned char *map; /* of a heap */
+	size_t map_cap;
+	uint64_t *begin;    /* of blocks */
+	size_t begin_cap;
+	char *bytes;        /* the first ones of some blocks */
+	uint32_t bytes_each;
 };
 
 /* Two of the reasons why not. */
@@ -35,8 +41,12 @@ extern const char codecache_gone[], codecache_early[];
 /* All that is there now, in place of what c held. NULL, or why not: then c holds nothing. */
 const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l);
 
-/* Is it still the same? For what was read by way of it. */
-bool codecache_same(struct memory *m, const struct vmlayout *l, const struct blob *b);
+/* What c holds; c keeps its room, and holds nothing. The other is to be freed, too. */
+struct codecache codecache_take(struct codecache *c);
+
+/* Takes out of blob what is not the same any more; what was read by way of the others belongs to them. How many stay.
+ * 0 also if the process ended. */
+size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct blob *blob, size_t n);
 
 void codecache_free(struct codecache *c);
 

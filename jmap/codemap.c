@@ -46,16 +46,30 @@ static void keep_same(struct codemap *c, const struct blob *before, const uint32
 	c->n = kept;
 }
 
+static void expect_names(struct hotspot *h, const struct codecache *code, enum method_style style)
+{
+	uint64_t *method = mem_grow(NULL, sizeof(*method), code->n + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < code->n; i++)
+		if (code->blob[i].compiled)
+			method[n++] = code->blob[i].method;
+	hotspot_expect(h, method, n, style == METHOD_HOTSPOT);
+	free(method);
+}
+
 struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum method_style style)
 {
 	struct hotspot_reason r = hotspot_scan(h);
-	struct codecache before = h->code;
+	struct codecache before;
 	uint32_t *by;
 
 	*c = (struct codemap){ 0 };
 	if (r.code)
 		return r;
-	by = mem_alloc(sizeof(*by), before.n + 1);
+	before = codecache_take(&h->code);
+	expect_names(h, &before, style);
+	by = mem_grow(NULL, sizeof(*by), before.n + 1);
 	for (size_t i = 0; i < before.n; i++) {
 		size_t name = c->names.n;
 
@@ -66,7 +80,6 @@ struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum me
 		by[c->n] = (uint32_t)i;
 		add_entry(c, &before.blob[i], name);
 	}
-	h->code = (struct codecache){ 0 };
 	r = hotspot_scan(h);
 	if (!r.code)
 		keep_same(c, before.blob, by, &h->code);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #define MOST_FLAGS 8192
+#define MOST_EXPECTED (256u << 10)
 
 static struct hotspot_reason fine(void)
 {
@@ -123,6 +124,8 @@ struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *
 void hotspot_close(struct hotspot *h)
 {
 	codecache_free(&h->code);
+	methods_free(&h->methods);
+	text_free(&h->raw);
 	vmstructs_free(&h->tables);
 	memory_close(&h->memory);
 }
@@ -134,6 +137,7 @@ struct hotspot_reason hotspot_scan(struct hotspot *h)
 	const char *why;
 
 	memory_forget(&h->memory);
+	methods_free(&h->methods);
 	why = codecache_scan(&h->code, &h->memory, &h->layout);
 	if (!why)
 		return fine();
@@ -142,15 +146,28 @@ struct hotspot_reason hotspot_scan(struct hotspot *h)
 	return reason(strcmp(why, codecache_early) == 0 ? "starting" : "unreadable", "%s", why);
 }
 
-static bool name_compiled(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t)
+void hotspot_expect(struct hotspot *h, const uint64_t *method, size_t n, bool signatures)
 {
-	struct method_name name;
-	struct text raw = { 0 };
-	bool known = methods_read(&h->memory, &h->layout, b->method, &raw, &name);
+	if (n > MOST_EXPECTED)
+		n = MOST_EXPECTED; /* the others are read one by one */
+	methods_gather(&h->methods, &h->memory, &h->layout, method, n, signatures);
+}
 
+static bool name_compiled(struct hotspot *h, uint64_t method, enum method_style style, struct text *t)
+{
+	const struct method_name *expected = methods_find(&h->methods, method);
+	struct method_name name;
+	bool known;
+
+	if (expected) {
+		if (expected->class_name.n)
+			methods_spell(t, expected, style);
+		return expected->class_name.n > 0;
+	}
+	h->raw.n = 0;
+	known = methods_read(&h->memory, &h->layout, method, &h->raw, &name);
 	if (known)
 		methods_spell(t, &name, style);
-	text_free(&raw);
 	return known;
 }
 
@@ -159,7 +176,7 @@ bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style sty
 	size_t before = t->n;
 	char text[256];
 
-	if (b->compiled ? name_compiled(h, b, style, t) : memory_string(&h->memory, b->name, text, sizeof(text)) && text[0]) {
+	if (b->compiled ? name_compiled(h, b->method, style, t) : memory_string(&h->memory, b->name, text, sizeof(text)) && text[0]) {
 		if (!b->compiled)
 			text_add(t, text);
 		return true;

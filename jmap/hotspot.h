@@ -25,6 +25,8 @@ struct hotspot {
 	int frame_pointers;      /* -XX:+PreserveFramePointer: 1, 0; -1: not known */
 	char command[256];       /* main class or jar and its arguments, control bytes as '?' */
 	enum scopes_packing packing;
+	struct methods methods;  /* names that were expected */
+	struct text raw;         /* of one that was not */
 };
 
 /* Why a JVM cannot be read: a word for scripts, and the reason. */
@@ -39,6 +41,10 @@ void hotspot_close(struct hotspot *h);
 
 /* h->code is what it holds now. */
 struct hotspot_reason hotspot_scan(struct hotspot *h);
+
+/* The names of these Method* will be asked for: thousands are read at once, as they are now. To be called after the
+ * scan that they come from. */
+void hotspot_expect(struct hotspot *h, const uint64_t *method, size_t n, bool signatures);
 
 /* Appends the name of the code. False: it changed meanwhile or makes no sense. */
 bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t);

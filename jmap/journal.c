@@ -245,14 +245,39 @@ static void put_inlined(struct change *c, const struct blob *b, uint64_t serial)
 	text_free(&body);
 }
 
+/* What is new in this scan, by address, in *fresh: names are read of all, and what is another by then waits for the
+ * next scan. */
+static size_t find_new(const struct journal *t, struct hotspot *h, struct blob **fresh)
+{
+	const struct codecache *now = &h->code;
+	uint64_t *method;
+	size_t i = 0, n = 0, nmethods = 0;
+
+	for (size_t j = 0; j < now->n; j++) {
+		while (i < t->nlive && t->live[i].address < now->blob[j].address)
+			i++;
+		if (i < t->nlive && is_same(&t->live[i], &now->blob[j]))
+			continue;
+		*fresh = mem_more(*fresh, sizeof(**fresh), n);
+		(*fresh)[n++] = now->blob[j];
+	}
+	method = mem_grow(NULL, sizeof(*method), n + 1);
+	for (size_t k = 0; k < n; k++)
+		if ((*fresh)[k].compiled)
+			method[nmethods++] = (*fresh)[k].method;
+	hotspot_expect(h, method, nmethods, true);
+	free(method);
+	return codecache_keep_same(&h->memory, &h->layout, *fresh, n);
+}
+
 /* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. */
 static void compare(struct journal *t, struct hotspot *h, struct change *c)
 {
 	struct codecache *now = &h->code;
-	struct blob *live = mem_grow(NULL, sizeof(*live), now->n + 1);
+	struct blob *live = mem_grow(NULL, sizeof(*live), now->n + 1), *fresh = NULL;
 	uint64_t *serial = mem_grow(NULL, sizeof(*serial), now->n + 1);
 	uint32_t *name = mem_grow(NULL, sizeof(*name), now->n + 1);
-	size_t i = 0, n = 0;
+	size_t i = 0, n = 0, f = 0, nfresh = find_new(t, h, &fresh);
 
 	for (size_t j = 0; j < now->n; j++) {
 		const struct blob *b = &now->blob[j];
@@ -268,7 +293,9 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 		if (i < t->nlive && t->live[i].address == b->address)
 			put_gone(c, t->serial[i++]);
 		c->text.n = 0;
-		if (!hotspot_name(h, b, METHOD_HOTSPOT, &c->text) || !codecache_same(&h->memory, &h->layout, b)) {
+		while (f < nfresh && fresh[f].address < b->address)
+			f++;
+		if (f == nfresh || fresh[f].address != b->address || !hotspot_name(h, b, METHOD_HOTSPOT, &c->text)) {
 			c->unnamed++;
 			continue;
 		}
@@ -281,6 +308,7 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 	}
 	while (i < t->nlive)
 		put_gone(c, t->serial[i++]);
+	free(fresh);
 	free(t->live);
 	free(t->serial);
 	free(t->name);

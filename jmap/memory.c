@@ -11,30 +11,38 @@
 #include <unistd.h>
 
 #define PAGE 4096u
-#define PAGES 2048u /* 8 MB: what the names of 10,000 methods are spread over fits most of it */
-#define BATCH 1024u /* IOV_MAX */
+#define PAGES 512u
+#define BATCH 512u /* runs in a call; the kernel takes up to 1024 */
+#define BOUNCE (128u << 10) /* so much stays in the processor's cache */
+/* A piece costs 0.7 us, as do 2 kB more of one. Less than a page, so that no page is read that nothing is wanted of. */
+#define NEAR 2048u
+#define HIGHEST ((uint64_t)INT64_MAX)
 
 struct memory_page {
-	uint64_t number; /* + 1; 0: none */
-	uint32_t n;      /* bytes that could be read: all, or none */
+	uint32_t n; /* bytes that could be read: all, or none */
 	char byte[PAGE];
 };
+
+static void make_rooms(struct memory *m)
+{
+	m->number = mem_alloc(sizeof(*m->number), PAGES);
+	m->page = mem_grow(NULL, sizeof(*m->page), PAGES);
+	m->bounce = mem_grow(NULL, 1, BOUNCE);
+}
 
 bool memory_open(struct memory *m, int process, pid_t pid)
 {
 	*m = (struct memory){ .fd = openat(process, "mem", O_RDONLY | O_CLOEXEC), .pid = pid };
 	if (m->fd < 0)
 		return false;
-	m->page = mem_grow(NULL, sizeof(*m->page), PAGES);
-	memory_forget(m);
+	make_rooms(m);
 	return true;
 }
 
 void memory_image(struct memory *m, const struct memory_piece *piece, size_t n)
 {
 	*m = (struct memory){ .fd = -1, .piece = piece, .npieces = n };
-	m->page = mem_grow(NULL, sizeof(*m->page), PAGES);
-	memory_forget(m);
+	make_rooms(m);
 }
 
 void memory_close(struct memory *m)
@@ -42,14 +50,19 @@ void memory_close(struct memory *m)
 	if (m->fd >= 0)
 		close(m->fd);
 	m->fd = -1;
+	free(m->number);
 	free(m->page);
+	free(m->order);
+	free(m->bounce);
+	m->number = NULL;
 	m->page = NULL;
+	m->order = NULL;
+	m->bounce = NULL;
 }
 
 void memory_forget(struct memory *m)
 {
-	for (size_t i = 0; i < PAGES; i++)
-		m->page[i].number = 0;
+	memset(m->number, 0, PAGES * sizeof(*m->number)); /* apart from the bytes, which stay untouched */
 }
 
 /* What the image has from address on, without a hole. */
@@ -98,10 +111,11 @@ static size_t read_at(const struct memory *m, uint64_t address, void *to, size_t
 static const struct memory_page *page_of(struct memory *m, uint64_t number)
 {
 	/* neighbours in memory are neighbours in the table; the high bits keep the heaps apart */
-	struct memory_page *p = &m->page[(number ^ number >> 13) & (PAGES - 1)];
+	size_t slot = (number ^ number >> 13) & (PAGES - 1);
+	struct memory_page *p = &m->page[slot];
 
-	if (p->number != number + 1) {
-		p->number = number + 1;
+	if (m->number[slot] != number + 1) {
+		m->number[slot] = number + 1;
 		p->n = read_at(m, number * PAGE, p->byte, PAGE) == PAGE ? PAGE : 0;
 	}
 	return p;
@@ -132,55 +146,154 @@ bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n)
 	return read_at(m, address, to, n) == n;
 }
 
-/* Pieces first..last-1 in one call; 0: not even the first. */
-static size_t scatter_some(const struct memory *m, const uint64_t *address, size_t count, size_t size, char *to)
+/* ---- many pieces ------------------------------------------------------------------------------------------------ */
+
+/* By bytes of the address, the lowest first, passing over those that all have in common: 8,000 in 0.2 ms. */
+void memory_sort(struct memory *m, struct memory_want *want, size_t count)
 {
-	static _Thread_local struct iovec from[BATCH];
-	struct iovec whole = { to, count * size };
-	ssize_t got;
+	struct memory_want *from = want, *to, *swap;
+	uint64_t differ = 0;
+	bool sorted = true;
 
-	if (m->fd < 0) {
-		size_t i = 0;
-
-		while (i < count && read_image(m, address[i], to + i * size, size) == size)
-			i++;
-		return i;
+	for (size_t i = 1; i < count; i++) {
+		differ |= want[i].address ^ want[0].address;
+		sorted = sorted && want[i - 1].address <= want[i].address;
 	}
-	for (size_t i = 0; i < count; i++)
-		from[i] = (struct iovec){ (void *)(uintptr_t)address[i], size };
-	got = process_vm_readv(m->pid, &whole, 1, from, count, 0);
-	return got < 0 ? 0 : (size_t)got / size;
+	if (sorted)
+		return;
+	if (m->order_n < count) {
+		free(m->order);
+		m->order_n = count + count / 4;
+		m->order = mem_grow(NULL, sizeof(*m->order), m->order_n);
+	}
+	to = m->order;
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		size_t start[256] = { 0 }, sum = 0;
+
+		if (!(differ >> shift & 255))
+			continue;
+		for (size_t i = 0; i < count; i++)
+			start[from[i].address >> shift & 255]++;
+		for (unsigned i = 0; i < 256; i++) {
+			size_t n = start[i];
+
+			start[i] = sum;
+			sum += n;
+		}
+		for (size_t i = 0; i < count; i++)
+			to[start[from[i].address >> shift & 255]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != want)
+		memcpy(want, from, count * sizeof(*want));
+}
+
+/* How much of the runs could be read, from the first on. */
+static size_t read_runs(struct memory *m, const struct iovec *run, size_t n, size_t total)
+{
+	struct iovec whole = { m->bounce, total };
+	size_t have = 0;
+
+	if (m->fd >= 0 && !m->by_file) {
+		ssize_t got = process_vm_readv(m->pid, &whole, 1, run, n, 0);
+
+		if (got >= 0)
+			return (size_t)got;
+		m->by_file = errno == EPERM || errno == ENOSYS; /* a filter of system calls, as containers have */
+		if (!m->by_file)
+			return 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t got = read_at(m, (uint64_t)(uintptr_t)run[i].iov_base, m->bounce + have, run[i].iov_len);
+
+		have += got;
+		if (got < run[i].iov_len)
+			break;
+	}
+	return have;
+}
+
+/* Alone, straight to its place. */
+static void read_one(const struct memory *m, const struct memory_want *w, char *to)
+{
+	if (read_at(m, w->address, to + w->at, w->n) != w->n)
+		memset(to + w->at, 0, w->n);
+}
+
+/* The first of the pieces, as many as fit into one call; how many that were. */
+static size_t gather_some(struct memory *m, const struct memory_want *want, size_t count, char *to)
+{
+	struct iovec run[BATCH];
+	size_t first[BATCH + 1], n = 0, total = 0, next = 0, got, done = 0;
+
+	if (want->n > BOUNCE || want->address > HIGHEST - want->n) {
+		read_one(m, want, to);
+		return 1;
+	}
+	while (next < count && n < BATCH) {
+		uint64_t begin = want[next].address, end = begin;
+
+		first[n] = next;
+		for (; next < count && want[next].n <= BOUNCE && want[next].address <= HIGHEST - want[next].n; next++) {
+			uint64_t behind = want[next].address + want[next].n;
+
+			if ((next > first[n] && want[next].address > end + NEAR) || behind - begin > BOUNCE - total)
+				break;
+			end = behind > end ? behind : end;
+		}
+		if (next == first[n])
+			break;
+		run[n++] = (struct iovec){ (void *)(uintptr_t)begin, (size_t)(end - begin) };
+		total += (size_t)(end - begin);
+	}
+	first[n] = next;
+	got = read_runs(m, run, n, total);
+	for (size_t i = 0; i < n; i++) {
+		bool whole = done + run[i].iov_len <= got;
+
+		for (size_t k = first[i]; k < first[i + 1]; k++) {
+			if (whole)
+				memcpy(to + want[k].at, m->bounce + done + (want[k].address - (uint64_t)(uintptr_t)run[i].iov_base), want[k].n);
+			else
+				read_one(m, &want[k], to);
+		}
+		if (!whole)
+			return first[i + 1]; /* something in it is not there; those behind it were not tried */
+		done += run[i].iov_len;
+	}
+	return next;
 }
 
 /* process_vm_readv goes by the number of a process, which may be somebody else's by now, or by another program. What
  * was read counts only if the memory that was opened at first can still be read afterwards: it was the same process
  * then. */
-bool memory_scatter(struct memory *m, const uint64_t *address, size_t count, size_t size, void *to)
+bool memory_gather(struct memory *m, struct memory_want *want, size_t count, void *to)
 {
-	char *out = to, byte;
+	char byte;
 
-	for (size_t i = 0; i < count;) {
-		size_t n = count - i < BATCH ? count - i : BATCH, got = scatter_some(m, address + i, n, size, out + i * size);
-
-		i += got;
-		if (got < n) { /* this one fails, or begins in one page and goes on in another that is not there */
-			memset(out + i * size, 0, size);
-			i++;
-		}
-	}
+	memory_sort(m, want, count);
+	for (size_t i = 0; i < count;)
+		i += gather_some(m, want + i, count - i, to);
 	return read_at(m, m->probe, &byte, 1) == 1;
 }
 
+/* ---- small things ----------------------------------------------------------------------------------------------- */
+
 bool memory_string(struct memory *m, uint64_t address, char *to, size_t cap)
 {
+	if (address > INT64_MAX || cap > INT64_MAX - address)
+		return false;
 	for (size_t i = 0; i < cap;) {
-		size_t part = PAGE - (address + i) % PAGE;
+		const struct memory_page *p = page_of(m, (address + i) / PAGE);
+		size_t from = (address + i) % PAGE, part = cap - i < PAGE - from ? cap - i : PAGE - from, n;
 
-		if (part > cap - i)
-			part = cap - i;
-		if (!memory_read(m, address + i, to + i, part))
+		if (p->n == 0)
 			return false;
-		if (memchr(to + i, 0, part))
+		n = strnlen(p->byte + from, part);
+		memcpy(to + i, p->byte + from, n < part ? n + 1 : n);
+		if (n < part)
 			return true;
 		i += part;
 	}

@@ -4,8 +4,9 @@
  *
  * /proc/PID/mem stays bound to the address space that it was opened for: after exec or exit it reads nothing, whoever
  * gets the number next. Small reads come from a cache of pages, which is one moment's view only between two
- * memory_forget; large ones and many scattered ones go past it. Everything read is a stranger's, and changes while it
- * is read: a caller checks each number before it is used.
+ * memory_forget; large ones, and many pieces that are wanted at once, go past it. What costs is neither a call nor a
+ * byte but a page that is looked up, so pieces are read in the order of their addresses, neighbours together.
+ * Everything read is a stranger's, and changes while it is read: a caller checks each number before it is used.
  */
 #ifndef PJ_MEMORY_H
 #define PJ_MEMORY_H
@@ -15,6 +16,12 @@
 #include <sys/types.h>
 
 struct memory_page;
+
+/* A piece that is wanted: n bytes from address on, which come to `at` in the bytes of the caller. */
+struct memory_want {
+	uint64_t address;
+	uint32_t n, at;
+};
 
 /* A piece of an image of memory: what is known of a process that is not there (tests, a core file). */
 struct memory_piece {
@@ -29,7 +36,12 @@ struct memory {
 	const struct memory_piece *piece; /* of an image, by address */
 	size_t npieces;
 	uint64_t probe; /* an address that is always there: tells whether it is still the same process */
+	bool by_file;   /* process_vm_readv may not be called here: pieces are read one by one */
+	uint64_t *number;         /* of page, + 1; 0: none */
 	struct memory_page *page;
+	struct memory_want *order; /* room to sort in */
+	size_t order_n;
+	char *bounce;              /* where neighbours come to, before each goes to its place */
 };
 
 /* process: a descriptor of its folder /proc/PID. False: errno (EACCES, EPERM: not allowed; ENOENT, ESRCH: gone). */
@@ -47,9 +59,12 @@ bool memory_read(struct memory *m, uint64_t address, void *to, size_t n);
 /* The same past the cache, for what is large. */
 bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n);
 
-/* Up to `count` pieces of `size` bytes each, one after the other in `to`; those that cannot be read are zero. False:
- * the process ended, or is another program now, and nothing that was read counts. */
-bool memory_scatter(struct memory *m, const uint64_t *address, size_t count, size_t size, void *to);
+/* Many pieces at once, in any order; `want` gets sorted. Those that cannot be read are zero. False: the process ended,
+ * or is another program now, and nothing that was read counts. */
+bool memory_gather(struct memory *m, struct memory_want *want, size_t count, void *to);
+
+/* The order in which memory_gather reads: by address, equal ones as they came. */
+void memory_sort(struct memory *m, struct memory_want *want, size_t count);
 
 /* A C string of less than cap bytes into to, NUL behind it; false: none there, or it is longer. */
 bool memory_string(struct memory *m, uint64_t address, char *to, size_t cap);

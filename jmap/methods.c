@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "methods.h"
 
+#include "arena.h"
 #include "javaclass.h"
 
+#include <stdlib.h>
+
 #define MOST_SYMBOL 65535
+#define FIRST_BYTES 64u                /* of a symbol: nearly all are shorter */
+#define MOST_LONGER (64u << 20)        /* bytes of those that are not */
+#define MOST_ROW 512u                  /* of an object whose first bytes are read */
 
 /* Where a piece of the text will be: it may move as it grows. */
 struct piece {
@@ -49,6 +55,235 @@ bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, s
 		return false;
 	*name = (struct method_name){ { t->p + c.from, c.n }, { t->p + n.from, n.n }, { t->p + s.from, s.n } };
 	return true;
+}
+
+/* ---- many ------------------------------------------------------------------------------------------------------ */
+
+/* A sweep on its way: pieces that are wanted, and where they come to. */
+struct sweep {
+	struct memory *m;
+	const struct vmlayout *l;
+	struct memory_want *want; /* room for three of each method */
+	bool gone;
+};
+
+static void *rows(size_t size, size_t n)
+{
+	return mem_grow(NULL, size, n + 1);
+}
+
+/* Sorts the first n of what is wanted and leaves each address once; number: which one that of piece `at` is now. */
+static size_t each_once(struct sweep *s, size_t n, uint32_t *number)
+{
+	size_t kept = 0;
+
+	memory_sort(s->m, s->want, n);
+	for (size_t i = 0; i < n; i++) {
+		struct memory_want w = s->want[i];
+
+		if (kept == 0 || s->want[kept - 1].address != w.address)
+			s->want[kept++] = w;
+		number[w.at] = (uint32_t)kept - 1;
+	}
+	return kept;
+}
+
+/* `size` bytes of each of the first n, in rows. */
+static char *read_rows(struct sweep *s, size_t n, uint32_t offset, uint32_t size)
+{
+	char *to = rows(size, n);
+
+	for (size_t i = 0; i < n; i++)
+		s->want[i] = (struct memory_want){ s->want[i].address + offset, size, (uint32_t)i * size };
+	s->gone = !memory_gather(s->m, s->want, n, to) || s->gone;
+	return to;
+}
+
+static uint32_t end_of(struct vmlayout_field f, uint32_t least)
+{
+	return f.at + f.width > least ? f.at + f.width : least;
+}
+
+/* Which symbols a method is called by: of `symbol`, or NONE. */
+struct symbols_of {
+	uint32_t class_name, method, signature;
+};
+
+#define NONE UINT32_MAX
+
+/* The symbols that are wanted become their bytes. */
+static struct str *read_symbols(struct sweep *s, size_t n, struct methods *names)
+{
+	const struct vmlayout *l = s->l;
+	struct str *symbol = rows(sizeof(*symbol), n);
+	uint64_t *at = rows(sizeof(*at), n);
+	uint32_t total = 0;
+	size_t nlonger = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at[i] = s->want[i].address;
+	names->symbols = read_rows(s, n, 0, FIRST_BYTES);
+	for (size_t i = 0; i < n; i++) {
+		const char *bytes = names->symbols + i * FIRST_BYTES;
+		uint64_t length = vmlayout_get(l->symbol_length, bytes);
+
+		symbol[i] = (struct str){ bytes + l->symbol_body, (size_t)length };
+		if (length && l->symbol_body + length <= FIRST_BYTES)
+			continue;
+		symbol[i].n = 0; /* it is longer, or too near to the end of what is mapped */
+		if (at[i] == 0 || !vmlayout_read(s->m, at[i], l->symbol_length, &length) || length > MOST_SYMBOL || length > MOST_LONGER - total)
+			continue;
+		symbol[i] = (struct str){ NULL, (size_t)length };
+		s->want[nlonger++] = (struct memory_want){ at[i] + l->symbol_body, (uint32_t)length, total };
+		at[i] = total;
+		total += (uint32_t)length;
+	}
+	names->longer = rows(1, total);
+	s->gone = !memory_gather(s->m, s->want, nlonger, names->longer) || s->gone;
+	for (size_t i = 0; i < n; i++)
+		if (!symbol[i].p)
+			symbol[i].p = names->longer + at[i];
+	free(at);
+	return symbol;
+}
+
+/* ConstMethods, as rows, to the symbols of each: pools and their entries, holders. */
+static struct symbols_of *find_symbols(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes, bool signatures,
+				       size_t *nsymbols)
+{
+	const struct vmlayout *l = s->l;
+	struct symbols_of *of = rows(sizeof(*of), n);
+	uint32_t *pool = rows(sizeof(*pool), n), *holder, pool_bytes = end_of(l->pool_length, end_of(l->pool_holder, 0));
+	uint64_t *entry = rows(2 * sizeof(*entry), n), *address;
+	char *pools, *holders;
+	size_t npools, nholders, k;
+
+	for (size_t i = 0; i < n; i++)
+		s->want[i] = (struct memory_want){ vmlayout_get(l->constants, consts + i * const_bytes), 0, (uint32_t)i };
+	npools = each_once(s, n, pool);
+	address = rows(sizeof(*address), npools);
+	for (size_t i = 0; i < npools; i++)
+		address[i] = s->want[i].address;
+	pools = read_rows(s, npools, 0, pool_bytes);
+	for (k = 0; k < n; k++) {
+		uint64_t first = address[pool[k]] + l->pool_header;
+		const char *c = consts + k * const_bytes;
+
+		s->want[k] = (struct memory_want){ first + 8 * vmlayout_get(l->name_index, c), 8, (uint32_t)k * 16 };
+		if (signatures)
+			s->want[n + k] = (struct memory_want){ first + 8 * vmlayout_get(l->signature_index, c), 8, (uint32_t)k * 16 + 8 };
+	}
+	s->gone = !memory_gather(s->m, s->want, signatures ? 2 * n : n, entry) || s->gone;
+
+	holder = rows(sizeof(*holder), npools);
+	for (size_t i = 0; i < npools; i++)
+		s->want[i] = (struct memory_want){ vmlayout_get(l->pool_holder, pools + i * pool_bytes), 0, (uint32_t)i };
+	nholders = each_once(s, npools, holder);
+	holders = read_rows(s, nholders, l->class_name.at, 8);
+
+	for (k = 0; k < nholders; k++) {
+		uint64_t symbol;
+
+		memcpy(&symbol, holders + 8 * k, 8);
+		s->want[k] = (struct memory_want){ symbol, 0, (uint32_t)k };
+	}
+	for (size_t i = 0; i < n; i++) { /* bit 0 of an entry tells something else in some JDKs */
+		const char *c = consts + i * const_bytes;
+		uint64_t length = vmlayout_get(l->pool_length, pools + pool[i] * pool_bytes);
+		uint64_t name = vmlayout_get(l->name_index, c), signature = vmlayout_get(l->signature_index, c);
+
+		if (name == 0 || name >= length || signature == 0 || signature >= length)
+			entry[2 * i] = 0;
+		s->want[k] = (struct memory_want){ entry[2 * i] & ~(uint64_t)1, 0, (uint32_t)k };
+		k++;
+		if (!signatures)
+			continue;
+		s->want[k] = (struct memory_want){ entry[2 * i + 1] & ~(uint64_t)1, 0, (uint32_t)k };
+		k++;
+	}
+	address = mem_grow(address, sizeof(uint32_t), k + 1);
+	*nsymbols = each_once(s, k, (uint32_t *)address);
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t *number = (const uint32_t *)address, *own = number + nholders + (signatures ? 2 * i : i);
+
+		of[i] = (struct symbols_of){ number[holder[pool[i]]], own[0], signatures ? own[1] : NONE };
+	}
+	free(pool);
+	free(holder);
+	free(entry);
+	free(address);
+	free(pools);
+	free(holders);
+	return of;
+}
+
+bool methods_gather(struct methods *names, struct memory *m, const struct vmlayout *l, const uint64_t *method, size_t n, bool signatures)
+{
+	struct sweep s = { .m = m, .l = l };
+	uint32_t *number, const_bytes = end_of(l->constants, end_of(l->name_index, end_of(l->signature_index, 0)));
+	struct symbols_of *of;
+	struct str *symbol;
+	size_t nsymbols;
+	char *row, *consts;
+
+	methods_free(names);
+	if (const_bytes > MOST_ROW || end_of(l->pool_length, end_of(l->pool_holder, 0)) > MOST_ROW)
+		return true; /* no JVM is so: one by one, then */
+	number = rows(sizeof(*number), n);
+	s.want = rows(3 * sizeof(*s.want), n);
+	for (size_t i = 0; i < n; i++)
+		s.want[i] = (struct memory_want){ method[i], 0, (uint32_t)i };
+	names->n = n = each_once(&s, n, number);
+	names->method = rows(sizeof(*names->method), n);
+	names->name = rows(sizeof(*names->name), n);
+	for (size_t i = 0; i < n; i++)
+		names->method[i] = s.want[i].address;
+	row = read_rows(&s, n, l->const_method.at, 8);
+	for (size_t i = 0; i < n; i++)
+		memcpy(&s.want[i].address, row + 8 * i, 8);
+	free(row);
+	consts = read_rows(&s, n, 0, const_bytes); /* they stand in the order of their methods, whatever that of memory is */
+	of = find_symbols(&s, n, consts, const_bytes, signatures, &nsymbols);
+	symbol = read_symbols(&s, nsymbols, names);
+	for (size_t i = 0; i < n; i++) {
+		struct str class_name = symbol[of[i].class_name], own = symbol[of[i].method];
+
+		names->name[i] = (struct method_name){ 0 };
+		if (class_name.n && own.n)
+			names->name[i] = (struct method_name){ class_name, own, signatures ? symbol[of[i].signature] : (struct str){ 0 } };
+	}
+	free(s.want);
+	free(number);
+	free(of);
+	free(symbol);
+	free(consts);
+	if (s.gone)
+		methods_free(names);
+	return !s.gone;
+}
+
+const struct method_name *methods_find(const struct methods *s, uint64_t method)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->method[middle] < method)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->n && s->method[low] == method ? &s->name[low] : NULL;
+}
+
+void methods_free(struct methods *s)
+{
+	free(s->method);
+	free(s->name);
+	free(s->symbols);
+	free(s->longer);
+	*s = (struct methods){ 0 };
 }
 
 /* ---- spelling -------------------------------------------------------------------------------------------------- */

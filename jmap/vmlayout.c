@@ -171,23 +171,6 @@ const char *vmlayout_make(struct vmlayout *l, const struct vmstructs *v)
 	return missing;
 }
 
-uint64_t vmlayout_get(struct vmlayout_field f, const char *object)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, object + f.at, f.width);
-	return value;
-}
-
-int64_t vmlayout_get_signed(struct vmlayout_field f, const char *object)
-{
-	uint64_t value = vmlayout_get(f, object);
-
-	if (f.width && f.width < 8 && value >> (8 * f.width - 1) & 1)
-		value |= ~(uint64_t)0 << 8 * f.width;
-	return (int64_t)value;
-}
-
 bool vmlayout_read(struct memory *m, uint64_t object, struct vmlayout_field f, uint64_t *value)
 {
 	return f.width && memory_u64(m, object + f.at, f.width, value);

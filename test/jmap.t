@@ -222,6 +222,7 @@ fi
 
 # ---- at any moment ----
 
+: >ready.young # the shell may be slow to open it
 "$jdk/bin/java" -Xmx64m -cp . Work idle 30 >ready.young 2>java.err &
 pid=$!
 started="$started $pid"
