@@ -140,7 +140,14 @@ HELPERS := $(B)/test/elf/names $(B)/test/elf/reduce $(patsubst %.c,$(B)/%,$(wild
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-tests: all $(UNITS) $(WALK) $(REPLAYS) $(HELPERS) ## build the tests, too
+# What is loaded into pjsend by LD_PRELOAD. Not beside sanitizers, which want to be first.
+PRELOAD := $(if $(filter 0,$(SAN)),$(patsubst %.c,$(B)/%.so,$(wildcard test/send/preload/*.c)))
+
+$(PRELOAD): $(B)/%.so: %.c
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) -std=c17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC -shared -o $@ $<
+
+tests: all $(UNITS) $(WALK) $(REPLAYS) $(HELPERS) $(PRELOAD) ## build the tests, too
 
 check: tests ## everything that needs no server and no browser (T=pattern selects by name)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh

@@ -378,6 +378,18 @@ static bool append(struct journal *t, const struct change *c, uint64_t began, ui
 	return good;
 }
 
+/* The file's time is that of the last scan, also of one that changed nothing: pjsend waits for it (send/scans.h). */
+static void mark(const struct journal *t, uint64_t took)
+{
+	struct timespec now, times[2] = { { .tv_nsec = UTIME_OMIT } };
+	uint64_t ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - took;
+	times[1] = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+	futimens(t->fd, times);
+}
+
 struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed)
 {
 	struct change c = { .h = h, .j = t };
@@ -397,6 +409,7 @@ struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const c
 	t->unnamed = c.unnamed;
 	if (!append(t, &c, began, took))
 		*failed = "cannot write into";
+	mark(t, took);
 	t->before = began;
 	t->before_ns = took;
 	text_free(&c.names);

@@ -108,6 +108,8 @@ static uint64_t seconds_of(const struct folded_header *h)
 {
 	uint64_t from, to;
 
+	if (str_u64(h->from, &from) && str_u64(h->to, &to)) /* of a window; times of samples have decimals */
+		return to > from ? to - from : 0;
 	return decimal(h->from, &from) && decimal(h->to, &to) && to >= from ? (to - from) / 1000000000 + 1 : 0;
 }
 

@@ -22,14 +22,26 @@ struct request {
 
 /* ---- command line -------------------------------------------------------------------------------------------- */
 
-static void opt_time(void *to, const char *value, const char *name)
+static void parse_time(struct request *r, const char *value, const char *name, uint64_t *to)
+{
+	if (!moment_parse(value, r->now, to))
+		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name, value);
+}
+
+static void opt_from(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
-	bool from = strcmp(name, "--from") == 0;
 
-	if (!moment_parse(value, r->now, from ? &r->gather.q.from : &r->gather.q.to))
-		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name, value);
-	*(from ? &r->from : &r->to) = true;
+	parse_time(r, value, name, &r->gather.q.from);
+	r->from = true;
+}
+
+static void opt_to(void *to, const char *value, const char *name)
+{
+	struct request *r = to;
+
+	parse_time(r, value, name, &r->gather.q.to);
+	r->to = true;
 }
 
 static void opt_host(void *to, const char *value, const char *name)
@@ -113,8 +125,8 @@ static void parse(struct request *r, int argc, char **argv)
 	const struct opt opts[] = {
 		{ 's', "store", "STORE", OPT_STR, &r->store, NULL, "where from (PJ_STORE, else dir:DIR/store)" },
 		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "the DIR of pjsend (.)" },
-		{ 'f', "from", "TIME", OPT_CALL, r, opt_time, "windows that begin at or after TIME (10 minutes before --to)" },
-		{ 't', "to", "TIME", OPT_CALL, r, opt_time, "and before TIME (now)" },
+		{ 'f', "from", "TIME", OPT_CALL, r, opt_from, "windows that begin at or after TIME (10 minutes before --to)" },
+		{ 't', "to", "TIME", OPT_CALL, r, opt_to, "and before TIME (now)" },
 		{ 'H', "host", "NAME", OPT_CALL, r, opt_host, "of this host" },
 		{ 'a', "all-hosts", NULL, OPT_FLAG, &r->all_hosts, NULL, "of all hosts (the default)" },
 		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only, "comm=GLOB, pid=, event=GLOB only" },

@@ -155,6 +155,17 @@ static struct folding folding_of(const struct request *r, const struct spool *s,
 	};
 }
 
+/* Whoever put it there. */
+static bool waits(const struct spool *spool)
+{
+	struct spool_name *names;
+	size_t n;
+	bool some = !spool_windows(spool, &names, &n) || n > 0;
+
+	free(names);
+	return some;
+}
+
 static bool send_dir(const struct request *r, struct spool *spool, struct store *store)
 {
 	struct folding folding = folding_of(r, spool, store);
@@ -178,7 +189,7 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 	else
 		send_always(r, &spooler);
 	sender_report(&sender, true);
-	left = sender.n > 0 || spooler_left(&spooler);
+	left = spooler_left(&spooler) || waits(spool);
 	sender_end(&sender);
 	spooler_end(&spooler);
 	free((char *)(uintptr_t)folding.pjfold);

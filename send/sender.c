@@ -398,7 +398,7 @@ bool sender_step(struct sender *s)
 	struct waiting *w;
 
 	take_added(s);
-	if (now_ms() - s->listed > LIST_MS)
+	if (now_ms() - s->listed > (s->n < 1000 ? LIST_MS / 10 : LIST_MS))
 		look(s);
 	w = choose(s, now_ms());
 	if (w)
