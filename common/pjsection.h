@@ -31,7 +31,10 @@ enum pj_item_type {
 	PJ_ITEM_LOSS,      /* struct pj_loss; in END */
 	PJ_ITEM_VERSION,   /* text: version of pjrecord; in START */
 	PJ_ITEM_OFFCPU,    /* struct pj_offcpu, of a recording with --off-cpu; in END */
-	PJ_ITEM_BUILD_ID   /* struct pj_build_id, one each file whose mappings do not tell it; in END */
+	PJ_ITEM_BUILD_ID,  /* struct pj_build_id, one each file whose mappings do not tell it; in END */
+	PJ_ITEM_UNWINDING  /* of a recording with --unwind: empty in START, struct pj_unwinding in END. A mark (CONTEXT_USER) at the end of
+			    * a callchain then says that the stack goes on, two that its caller could not be found, and none that it is
+			    * whole. */
 };
 
 struct pj_window {
@@ -82,6 +85,17 @@ struct pj_offcpu {
 	uint64_t before, before_ns;       /* threads that were off when the recording began, until they came back: not in the file */
 	uint64_t never;                   /* and those that did not come back; 0: not known, or not the last window */
 	uint64_t lost;                    /* records of switches that the kernel had no room for */
+};
+
+/* Stacks of users that the recorder walked: whole + cut + broken. */
+struct pj_unwinding {
+	uint64_t stacks;
+	uint64_t whole;            /* end in a root that is known */
+	uint64_t cut;              /* go on above the copy of the stack */
+	uint64_t broken;           /* end where no caller could be found */
+	uint64_t bare, bare_whole; /* that go through code without tables, by frame pointers; and of these, whole ones */
+	uint64_t late;             /* some table was not there in time */
+	uint64_t damaged;          /* records that make no sense: not in the file */
 };
 
 #endif

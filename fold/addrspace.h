@@ -32,6 +32,8 @@ enum dso_kind {
 
 #define CUT_COPY     0          /* of the stack's bytes */
 #define CUT_BY_EVENT UINT64_MAX /* than the event was to have */
+#define CUT_MARKED   (UINT64_MAX - 1) /* of the stack's bytes, says the recorder, who walked it: a frame [truncated] */
+#define CUT_NOWHERE  (UINT64_MAX - 2) /* it did not: the recorder says that the stack is whole */
 
 struct dso {
 	enum dso_kind kind;

@@ -75,13 +75,15 @@ static struct stack_facts facts_of(const struct judge *j, struct stack_facts abo
 {
 	const struct dso *d = &j->as->dso[j->sites->site[site].dso];
 
-	if (d->kind == DSO_CUT) {
+	if (d->kind == DSO_CUT && j->sites->site[site].address == CUT_NOWHERE) {
+		above.rooted = true;
+	} else if (d->kind == DSO_CUT) {
 		above.cut = true;
 		above.cut_at = j->sites->site[site].address;
 	}
 	if (is_no_frame(d->kind))
 		return above;
-	if (above.depth == 0 && j->names->first[site] < j->names->first[site + 1])
+	if (above.depth == 0 && !above.rooted && j->names->first[site] < j->names->first[site + 1])
 		above.rooted = is_beginning(intern_str(&j->to->frames, j->names->frame[j->names->first[site]]));
 	above.depth++;
 	above.user += is_user(d->kind);
@@ -97,7 +99,7 @@ static uint64_t find_limit(const struct judge *j)
 	for (uint32_t id = 1; id <= j->sites->n; id++) {
 		const struct site *s = &j->sites->site[id];
 
-		if (j->as->dso[s->dso].kind == DSO_CUT && s->address != CUT_BY_EVENT && s->address > limit)
+		if (j->as->dso[s->dso].kind == DSO_CUT && s->address < CUT_NOWHERE && s->address > limit)
 			limit = s->address;
 	}
 	return limit;
@@ -108,7 +110,7 @@ static bool count_cut(struct recording_tally *t, const struct stack_facts *s, ui
 {
 	if (!s->cut || s->rooted)
 		return false;
-	if (s->cut_at == CUT_COPY)
+	if (s->cut_at == CUT_COPY || s->cut_at == CUT_MARKED)
 		return true;
 	if (s->cut_at == CUT_BY_EVENT) {
 		t->event_cut += samples;

@@ -129,5 +129,5 @@ void quality_say(const struct recording_tally *t)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)w->name.n, w->name.p,
 		     percent(w->single, w->user),
 		     w->java ? "run Java with -XX:+PreserveFramePointer" :
-			       "build with -fno-omit-frame-pointer, or record with --call-graph dwarf");
+			       "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)");
 }

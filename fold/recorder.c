@@ -97,6 +97,11 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 		load(&r->loss, sizeof(r->loss), body);
 		r->has_loss = true;
 		break;
+	case PJ_ITEM_UNWINDING:
+		r->unwound = true;
+		if (body.n)
+			load(&r->unwinding, sizeof(r->unwinding), body);
+		break;
 	case PJ_ITEM_BUILD_ID:
 		take_file(r, body);
 		break;

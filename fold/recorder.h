@@ -19,8 +19,10 @@ struct recorder {
 	struct str kallsyms[RECORDER_KERNELS]; /* names of files, without '/'; newest first */
 	size_t nkallsyms;
 	bool has_window, has_loss;
+	bool unwound; /* stacks of users were walked by the recorder */
 	struct pj_window window;
 	struct pj_loss loss;
+	struct pj_unwinding unwinding; /* known at the end */
 	struct pj_process *process; /* by pid, then start */
 	size_t nprocesses;
 	struct pj_idle *idle;

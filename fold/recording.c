@@ -66,6 +66,22 @@ static void push_limit(struct recording *f, const struct perfdata_event *event, 
 		push_cut(f, own ? CUT_BY_EVENT : addresses);
 }
 
+/* What the recorder says of the end of a stack that it walked: see PJ_ITEM_UNWINDING. */
+static void push_end(struct recording *f, const uint64_t *ips, uint64_t n)
+{
+	uint64_t marks = 0;
+
+	while (marks < n && ips[n - 1 - marks] == CONTEXT_USER)
+		marks++;
+	if (marks == 1)
+		push_cut(f, CUT_MARKED);
+	for (uint64_t i = n - marks; marks == 0 && i-- > 0;)
+		if (ips[i] == CONTEXT_USER) {
+			push_cut(f, CUT_NOWHERE);
+			return;
+		}
+}
+
 static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
 	bool whole = true;
@@ -79,6 +95,8 @@ static void push_frames(struct recording *f, const struct addrspace_thread *t, c
 		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
 	if (!whole)
 		push_cut(f, CUT_COPY);
+	else if (r->sample.has_chain && perfdata_info(f->data)->recorder.unwound && !f->o->as_perf)
+		push_end(f, r->sample.ips, r->sample.nips);
 	else if (r->sample.has_chain)
 		push_limit(f, r->sample.event, r->sample.ips, r->sample.nips);
 }

@@ -449,7 +449,7 @@ static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
 		module = w->module[q];
 		inlined = w->q[q].inlined;
 		if (kind == DSO_CUT)
-			t->made[id[i]] = intern(&w->made, STR(""));
+			t->made[id[i]] = intern(&w->made, s->address == CUT_MARKED ? STR("[truncated]") : STR(""));
 		else if (kind == DSO_THREAD)
 			t->made[id[i]] = make_thread(w, (uint32_t)s->address);
 		else if (raw && raw == last_raw && module == last_module && inlined == last_inlined && s->dso == last_dso)

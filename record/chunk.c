@@ -120,6 +120,8 @@ static void describe_start(struct text *t, const struct chunk_facts *f, const st
 	chunk_put_item(t, PJ_ITEM_VERSION, PJ_VERSION, strlen(PJ_VERSION));
 	chunk_put_item(t, PJ_ITEM_BOOT, f->boot, strlen(f->boot));
 	chunk_put_item(t, PJ_ITEM_WINDOW, w, sizeof(*w));
+	if (f->unwound)
+		chunk_put_item(t, PJ_ITEM_UNWINDING, "", 0);
 }
 
 struct start {

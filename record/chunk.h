@@ -30,6 +30,7 @@ struct chunk_facts {
 	uint64_t memory;    /* kB */
 	char **argv;        /* command line; NULL: not to be told */
 	struct str tracing; /* TRACING_DATA, empty: none */
+	bool unwound;       /* stacks of users were walked by the recorder */
 	const struct chunk_event *event;
 	size_t nevents;
 };

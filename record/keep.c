@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keep.h"
 
+#include "apart.h"
 #include "arena.h"
 #include "diag.h"
 #include "hash.h"
@@ -62,31 +63,6 @@ static uint64_t now_ns(void)
 
 /* ---- the keeper ------------------------------------------------------------------------------------------------------------ */
 
-/* The child has nothing of the recorder but the ring, the pipe and stderr: descriptors of events, rings and locked windows
- * would live on with it. Signals of the terminal are for the recorder, which then asks it to end. */
-NORETURN static void be_keeper(struct keep *k, int wake)
-{
-	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2 };
-	struct rlimit none = { 0, 0 };
-	sigset_t no_signals;
-
-	for (size_t i = 0; i < countof(ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	sigemptyset(&no_signals);
-	sigprocmask(SIG_SETMASK, &no_signals, NULL);
-	setrlimit(RLIMIT_CORE, &none);
-	prctl(PR_SET_NAME, "pjrecord-keeper");
-	if (wake != 3)
-		dup2(wake, 3);
-	syscall(SYS_close_range, 4u, ~0u, 0u);
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
-	open("/dev/null", O_RDONLY);
-	open("/dev/null", O_WRONLY);
-	keeper_run(k->shared, &k->keeper_options, 3);
-	_exit(0);
-}
-
 static bool start_keeper(struct keep *k)
 {
 	struct keep_shared *s = k->shared;
@@ -101,8 +77,9 @@ static bool start_keeper(struct keep *k)
 	k->started = now_ns();
 	k->keeper = fork();
 	if (k->keeper == 0) {
-		close(wake[1]);
-		be_keeper(k, wake[0]);
+		apart_become("pjrecord-keeper", wake[0]);
+		keeper_run(k->shared, &k->keeper_options, APART_FD);
+		_exit(0);
 	}
 	close(wake[0]);
 	k->wake = wake[1];

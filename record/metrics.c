@@ -3,6 +3,7 @@
 
 #include "diag.h"
 #include "offcpu.h"
+#include "unwinding.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -365,6 +366,10 @@ void metrics_summary(struct text *t, const struct window_report *r)
 	metrics_bytes(t, r->bytes);
 	text_printf(t, ", rings up to %" PRIu64 " %% full", (r->loss.ring_high + 9) / 10);
 	put_losses(t, r);
+	if (r->has_unwinding && r->unwinding.stacks) {
+		text_add(t, "; ");
+		unwinding_text(t, &r->unwinding);
+	}
 	if (r->has_offcpu) {
 		text_add(t, "; off the CPU: ");
 		offcpu_text(t, &r->offcpu);

@@ -24,6 +24,8 @@ struct window_report {
 	struct pj_loss loss;
 	bool has_offcpu;
 	struct pj_offcpu offcpu; /* with --off-cpu */
+	bool has_unwinding;
+	struct pj_unwinding unwinding; /* with --unwind */
 	struct keep_counts kept; /* what is new since the window before; bytes: as they are now */
 };
 

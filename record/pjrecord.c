@@ -311,6 +311,8 @@ int main(int argc, char **argv)
 		.ncgroups = r.ncgroups,
 		.ring_bytes = r.ring_bytes,
 		.idle = r.idle,
+		.unwind = r.unwind,
+		.stack_bytes = (uint32_t)r.stack_bytes,
 		.argv = r.cmdline ? r.argv : NULL,
 		.fd = -1,
 		.window_ns = r.seconds * UINT64_C(1000000000),

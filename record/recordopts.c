@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "cgroups.h"
 #include "text.h"
+#include "unwinding.h"
 #include "whole.h"
 
 #include <fcntl.h>
@@ -69,6 +70,15 @@ static void opt_offcpu(void *to, const char *value, const char *name)
 	r->offcpu = true;
 	if (value && (!str_u64(str_of(value), &r->offcpu_least_us) || r->offcpu_least_us > 3600000000))
 		die_usage("%s: '%s' is not a number of microseconds such as 50", name, value);
+}
+
+static void opt_unwind(void *to, const char *value, const char *name)
+{
+	bool tables = str_eq(str_of(value), STR("tables"));
+
+	if (!tables && !str_eq(str_of(value), STR("fp")))
+		die_usage("%s: '%s' is neither fp nor tables", name, value);
+	*(bool *)to = tables;
 }
 
 /* A path as it is, or below the mount point of the hierarchy that perf events use. */
@@ -168,6 +178,8 @@ static void check(struct request *r, bool in_windows)
 	if (r->ring_bytes && (r->ring_bytes & (r->ring_bytes - 1) || r->ring_bytes < 2 * RING_PAGE ||
 			      r->ring_bytes > (UINT64_C(1) << 30)))
 		die_usage("--ring-size: a power of two, from 8K to 1G");
+	if (r->stack_bytes % 8 || r->stack_bytes < 1024 || r->stack_bytes > UNWINDING_STACK_MOST)
+		die_usage("--stack-size: a multiple of 8, from 1K to 56K");
 	if (r->command && !r->output && !in_windows)
 		r->output = "perf.data"; /* as of perf record */
 	if (r->output && in_windows)
@@ -188,6 +200,10 @@ void record_parse(struct request *r, int argc, char **argv)
 		  "what to sample: auto (cycles or cpu-clock), page-faults, 'sched:*', ..." },
 		{ 'c', "count", "N", OPT_U64, &r->period, NULL,
 		  "of page-faults, tracepoints and the like each Nth (1)" },
+		{ 0, "unwind", "HOW", OPT_CALL, &r->unwind, opt_unwind,
+		  "find callers by fp (frame pointers), or by tables, where there are none" },
+		{ 0, "stack-size", "SIZE", OPT_CALL, &r->stack_bytes, opt_bytes,
+		  "of a stack that is copied for --unwind=tables (16K)" },
 		{ 0, "off-cpu", "[=US]", OPT_CALL, r, opt_offcpu, "also times off the CPU, from US microseconds on" },
 		{ 0, "idle", NULL, OPT_FLAG, &r->idle, NULL, "also samples of idle CPUs" },
 		{ 'w', "window", "SECONDS", OPT_U64, &r->seconds, NULL, "length of a window (30)" },
@@ -228,7 +244,7 @@ void record_parse(struct request *r, int argc, char **argv)
 	size_t command = behind_dashes(argc, argv);
 
 	*r = (struct request){
-		.frequency = 303, .seconds = UINT64_MAX, .min_free = 0.05, .max_lost = -1, .keep = true, .cmdline = true
+		.frequency = 303, .stack_bytes = UNWINDING_STACK, .seconds = UINT64_MAX, .min_free = 0.05, .max_lost = -1, .keep = true, .cmdline = true
 	};
 	r->argv = mem_alloc(sizeof(*r->argv), (size_t)argc + 1);
 	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));

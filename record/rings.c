@@ -25,6 +25,7 @@ struct rings {
 	size_t n, nheap;
 	uint64_t last, late, broken;
 	unsigned high, left;
+	bool hold;
 	size_t bytes;
 	union {
 		struct perf_record record;
@@ -184,6 +185,11 @@ static void give_back(struct rings *r)
 	}
 }
 
+void rings_hold(struct rings *r)
+{
+	r->hold = true;
+}
+
 size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record), void *to)
 {
 	size_t n = 0;
@@ -191,6 +197,7 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 	look_at_all(r, horizon);
 	for (; r->nheap; n++) {
 		struct ring *ring = r->ring + r->heap[0];
+		uint64_t tail = ring->tail;
 		struct ring_record record = { .time = ring->time, .kind = ring->kind };
 
 		if (record.time < r->last)
@@ -199,6 +206,10 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 			r->last = record.time;
 		record.head = take(r, ring);
 		fn(to, &record);
+		if (unlikely(r->hold)) {
+			ring->tail = tail;
+			break;
+		}
 		if (ring->tail - ring->page->data_tail > ring->size / 8) /* room for the kernel, while we go on */
 			__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 		if (!look(r, ring) || ring->time >= horizon)
@@ -206,6 +217,7 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 		if (r->nheap)
 			sift_down(r, 0);
 	}
+	r->hold = false;
 	give_back(r);
 	return n;
 }

@@ -62,6 +62,9 @@ void rings_remove(struct rings *r, uint32_t tag); /* what is in it is lost: drai
 /* Hands over all records before horizon (ns), in order. Says how many. */
 size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record), void *to);
 
+/* To be called by fn: the record at hand is not taken, and rings_drain ends; the next one begins with it. */
+void rings_hold(struct rings *r);
+
 /* Did the kernel have no room for a record of that kind, in what is there now or behind it? Looks at the head of every record. */
 bool rings_lossy(const struct rings *r, enum ring_kind kind);
 

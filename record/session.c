@@ -12,6 +12,8 @@
 #include "processes.h"
 #include "procfs.h"
 #include "state.h"
+#include "tables.h"
+#include "unwinding.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,10 +27,12 @@
 #define DRAIN_MS 500
 #define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
 #define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs and the keeper */
+#define HELD_MS 20              /* between tries, when a sample waits for tables */
 
 struct session {
 	struct session_options o;
 	struct chunk_event *event; /* o.event, and the state event behind them */
+	struct chunk_event *told;  /* the same, as files have them */
 	struct chunk_facts facts;
 	struct host *host;
 	struct rings *rings;
@@ -39,6 +43,10 @@ struct session {
 	struct state *state;
 	struct perf_event_attr switches;
 	struct offcpu *offcpu; /* NULL: nobody wants to know */
+	struct tables *tables; /* NULL: the kernel walks stacks, by frame pointers */
+	struct unwinding *unwinding;
+	uint64_t held, taking; /* time of the sample that waits for tables, 0: none; of this look at the rings */
+	bool hurry;            /* nothing waits */
 
 	/* the window */
 	struct chunk chunk;
@@ -79,7 +87,7 @@ static void begin_window(struct session *s, uint64_t begin, uint64_t end)
 	s->end = end;
 	s->first = s->last = 0;
 	s->report = (struct window_report){
-		.begin = begin, .end = end, .depth_limit = s->totals.depth_limit, .has_offcpu = s->offcpu
+		.begin = begin, .end = end, .depth_limit = s->totals.depth_limit, .has_offcpu = s->offcpu, .has_unwinding = s->unwinding
 	};
 	s->window.fd = s->o.fd;
 	/* an aligned border is a whole second, but for jitter between the two clocks */
@@ -148,6 +156,8 @@ static void put_end(struct session *s, struct text *t)
 	chunk_put_item(t, PJ_ITEM_LOSS, &s->report.loss, sizeof(s->report.loss));
 	if (s->offcpu)
 		chunk_put_item(t, PJ_ITEM_OFFCPU, &s->report.offcpu, sizeof(s->report.offcpu));
+	if (s->unwinding)
+		chunk_put_item(t, PJ_ITEM_UNWINDING, &s->report.unwinding, sizeof(s->report.unwinding));
 }
 
 static void add_up(struct session *s)
@@ -163,6 +173,7 @@ static void add_up(struct session *s)
 	if (one->ring_high > all->ring_high)
 		all->ring_high = one->ring_high;
 	offcpu_add(&s->totals.offcpu, &s->report.offcpu);
+	unwinding_add(&s->totals.unwinding, &s->report.unwinding);
 	s->totals.samples += s->report.samples;
 	s->totals.windows++;
 	s->totals.last = s->report;
@@ -186,6 +197,10 @@ static void end_window(struct session *s, uint64_t end)
 
 	if (s->offcpu)
 		end_offcpu(s, end);
+	if (s->unwinding) {
+		s->report.unwinding = unwinding_counts(s->unwinding);
+		unwinding_count_from_here(s->unwinding);
+	}
 	s->report.end = end;
 	s->report.processes = state_processes(s->state);
 	state_end(s->state);
@@ -280,7 +295,7 @@ static void write_sample(struct session *s, const struct ring_sample *r)
 	const struct perf_event_attr *a = &s->event[r->event - 1].attr;
 	const uint64_t *chain = chain_of(s, r), *ips = chain + 1, nips = *chain;
 
-	if (nips >= s->totals.depth_limit && nips - state_markers(ips, nips) >= s->totals.depth_limit)
+	if (!a->exclude_callchain_user && nips >= s->totals.depth_limit && nips - state_markers(ips, nips) >= s->totals.depth_limit)
 		s->report.loss.depth++;
 	s->text.n = 0;
 	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time, nips ? ips : &r->ip, nips ? nips : 1))
@@ -294,8 +309,25 @@ static void write_sample(struct session *s, const struct ring_sample *r)
 	s->last = r->time;
 }
 
+/* The sample with the callchain that is in its copy of the stack; NULL: it waits for tables, or makes no sense. */
+static const struct ring_sample *unwound(struct session *s, const struct ring_sample *r)
+{
+	const struct perf_event_attr *a = &s->event[r->event - 1].attr;
+
+	if (!s->unwinding || !(a->sample_type & PERF_SAMPLE_STACK_USER))
+		return r;
+	state_meet(s->state, r->pid, r->tid, r->time);
+	if (!unwinding_sample(s->unwinding, a, r, !s->hurry, s->taking, &s->sample)) {
+		s->held = r->time;
+		rings_hold(s->rings);
+		return NULL;
+	}
+	return s->sample.n ? (const void *)s->sample.p : NULL;
+}
+
 static void take_sample(struct session *s, const struct ring_record *record)
 {
+	const struct ring_sample *whole;
 	struct ring_sample *r = (struct ring_sample *)record->head;
 	const uint64_t *chain;
 	size_t before;
@@ -309,7 +341,10 @@ static void take_sample(struct session *s, const struct ring_record *record)
 		return;
 	if (r->tid == UINT32_MAX) /* a thread that ended so far that it has no number: its process still has one */
 		r->tid = r->pid;
-	write_sample(s, r);
+	whole = unwound(s, r);
+	if (!whole)
+		return;
+	write_sample(s, whole);
 	s->report.samples++;
 }
 
@@ -429,6 +464,8 @@ static void drain_rings(struct session *s, uint64_t horizon)
 {
 	uint64_t broken = rings_broken(s->rings);
 
+	s->held = 0;
+	s->taking = clock_now();
 	if (s->offcpu && rings_lossy(s->rings, RING_OF_SWITCHES))
 		offcpu_doubt(s->offcpu, s->drained);
 	rings_drain(s->rings, horizon, take, s);
@@ -436,7 +473,7 @@ static void drain_rings(struct session *s, uint64_t horizon)
 		offcpu_doubt(s->offcpu, s->drained);
 	if (s->offcpu)
 		offcpu_sure(s->offcpu);
-	s->drained = horizon;
+	s->drained = s->held ? s->held : horizon;
 }
 
 /* Takes what is older than horizon; where rings are half full all the same, nearly all there is. */
@@ -446,22 +483,29 @@ static void drain(struct session *s, uint64_t horizon)
 
 	drain_rings(s, horizon);
 	unsigned high = rings_high(s->rings);
-	if (rings_left(s->rings) > 400)
+	if (rings_left(s->rings) > 400) {
+		s->hurry = true;
 		drain_rings(s, clock_now() - SLACK_FULL);
+		s->hurry = false;
+	}
 	if (high > s->report.loss.ring_high)
 		s->report.loss.ring_high = high;
 	late = rings_late(s->rings);
 	s->report.loss.late += late - s->late;
 	s->late = late;
 	if (horizon != UINT64_MAX)
-		turn_to(s, horizon);
+		turn_to(s, s->held && s->held < horizon ? s->held : horizon);
 	if (s->open)
 		chunk_flush(&s->chunk);
 }
 
 static void drain_all(void *to)
 {
-	drain(to, clock_now());
+	struct session *s = to;
+
+	s->hurry = true;
+	drain(s, clock_now());
+	s->hurry = false;
 }
 
 static bool is_alive(void *to, uint32_t tid)
@@ -540,6 +584,43 @@ static void follow_switches(struct session *s)
 		s->event[i].attr.sample_type = s->switches.sample_type;
 }
 
+/* Bytes of a ring for samples that a second with copies of stacks needs; 0: no stacks are copied. */
+static size_t ring_for_stacks(const struct session_options *o)
+{
+	uint64_t most = 0, need, bytes = RING_LEAST;
+
+	for (size_t i = 0; i < o->nevents && o->unwind; i++)
+		if (o->event[i].attr.freq && o->event[i].attr.sample_freq > most)
+			most = o->event[i].attr.sample_freq;
+	need = most * (o->stack_bytes + 512);
+	while (bytes < need && bytes < RING_STACKS)
+		bytes *= 2;
+	return o->unwind ? bytes : 0;
+}
+
+/* Those that the kernel makes, of code of users. */
+static void ask_for_stacks(struct session *s)
+{
+	for (size_t i = 0; i < s->o.nevents && s->o.unwind; i++) {
+		struct perf_event_attr *a = &s->event[i].attr;
+
+		if (!a->exclude_user && (a->type != PERF_TYPE_SOFTWARE || a->config != PERF_COUNT_SW_BPF_OUTPUT))
+			unwinding_ask(a, s->o.stack_bytes);
+	}
+}
+
+static void tell_events(struct session *s)
+{
+	s->told = mem_alloc(sizeof(*s->told), s->o.nevents + 1);
+	memcpy(s->told, s->event, (s->o.nevents + 1) * sizeof(*s->told));
+	for (size_t i = 0; i < s->o.nevents; i++)
+		if (s->told[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
+			unwinding_told(&s->told[i].attr);
+	s->facts.event = s->told;
+	s->facts.nevents = s->o.nevents + 1;
+	s->facts.unwound = s->o.unwind;
+}
+
 struct session *session_new(const struct session_options *o, struct sources_failure *why)
 {
 	struct session *s = mem_alloc(sizeof(*s), 1);
@@ -553,6 +634,7 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 	state = &s->event[o->nevents].attr;
 	*state = state_attr(o);
 	s->event[o->nevents].name = "dummy:u";
+	ask_for_stacks(s);
 	s->rings = rings_new();
 	struct sources_options so = {
 		.target = o->target,
@@ -565,6 +647,7 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 		.state = state,
 		.switches = o->offcpu ? &s->switches : NULL,
 		.ring_bytes = o->ring_bytes,
+		.ring_wanted = ring_for_stacks(o),
 		.large = privileges_has(PRIV_IPC_LOCK),
 	};
 	s->sources = sources_open(&so, s->rings, why);
@@ -578,8 +661,6 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 	s->facts = host_facts(s->host);
 	s->facts.argv = o->argv;
 	s->facts.tracing = o->tracing;
-	s->facts.event = s->event;
-	s->facts.nevents = o->nevents + 1;
 	for (size_t i = 0; i <= o->nevents; i++) { /* events have our numbers in the files, one each */
 		uint64_t *id = mem_alloc(sizeof(*id), 1);
 
@@ -588,6 +669,7 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 		s->event[i].nids = 1;
 		s->totals.no_cgroups |= i < o->nevents && !(s->event[i].attr.sample_type & PERF_SAMPLE_CGROUP);
 	}
+	tell_events(s);
 	s->totals.cpus = sources_cpus(s->sources);
 	s->totals.ring_bytes = rings_bytes(s->rings);
 	s->totals.without_kernel = sources_without_kernel(s->sources);
@@ -600,6 +682,8 @@ void session_output(struct session *s, struct windows *windows, struct keep *kee
 	s->o.windows = windows;
 	s->o.keep = keep;
 	s->o.fd = fd;
+	if (s->o.unwind)
+		s->tables = tables_start(&(struct tables_options){ .proc = "/proc" });
 }
 
 static void mark_targets(struct session *s)
@@ -635,6 +719,8 @@ void session_start(struct session *s)
 			     s->o.target == TARGET_HOST || s->o.target == TARGET_PROCESSES ||
 				     s->o.target == TARGET_CGROUPS);
 	mark_targets(s);
+	if (s->tables)
+		s->unwinding = unwinding_new(s->processes, s->tables);
 	if (s->o.offcpu)
 		s->offcpu = offcpu_new(s->o.offcpu_least_ns, take_offcpu, s);
 	s->drained = clock_now();
@@ -654,18 +740,19 @@ static void wait_for_records(struct session *s, int ms)
 	if (n != s->npoll) {
 		fd = mem_alloc(sizeof(*fd), n);
 		rings_fds(s->rings, fd, n);
-		s->poll = mem_grow(s->poll, sizeof(*s->poll), n);
+		s->poll = mem_grow(s->poll, sizeof(*s->poll), n + 1);
 		for (size_t i = 0; i < n; i++)
 			s->poll[i] = (struct pollfd){ .fd = fd[i], .events = POLLIN };
 		s->npoll = n;
 		free(fd);
 	}
+	s->poll[n] = (struct pollfd){ .fd = s->tables ? tables_fd(s->tables) : -1, .events = POLLIN };
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 	sigset_t mask;
 
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	sigdelset(&mask, SIGCHLD); /* the command's end, see command_fork */
-	if (ppoll(s->poll, s->npoll, &t, &mask) <= 0)
+	if (ppoll(s->poll, s->npoll + 1, &t, &mask) <= 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (s->poll[i].revents &
@@ -680,6 +767,8 @@ static int time_to_wait(const struct session *s, int ms)
 
 	if (ms > DRAIN_MS)
 		ms = DRAIN_MS;
+	if (s->held && ms > HELD_MS)
+		ms = HELD_MS;
 	if (border <= now)
 		return 0;
 	return border - now < (uint64_t)ms * 1000000 ? (int)((border - now) / 1000000) + 1 : ms;
@@ -702,6 +791,8 @@ static void look(struct session *s, uint64_t now)
 	}
 	if (s->o.keep)
 		keep_tick(s->o.keep);
+	if (s->tables)
+		tables_tick(s->tables, now);
 	s->looked = now;
 	s->npoll = 0;
 }
@@ -712,6 +803,8 @@ bool session_step(struct session *s, int ms)
 
 	wait_for_records(s, time_to_wait(s, ms));
 	now = clock_now();
+	if (s->tables)
+		tables_take(s->tables, now);
 	drain(s, now - SLACK);
 	if (s->lost_state)
 		mend_state(s);
@@ -742,6 +835,13 @@ int session_finish(struct session *s)
 	if (complete(s))
 		return 0;
 	drain(s, now);
+	while (s->held && clock_now() < now + SECOND_NS) {
+		wait_for_records(s, HELD_MS);
+		tables_take(s->tables, clock_now());
+		drain(s, now);
+	}
+	s->hurry = true;
+	drain(s, now);
 	add_hidden_loss(s);
 	if (unwanted && s->o.windows && s->open) {
 		struct chunk_end e = { 0 };
@@ -767,6 +867,8 @@ void session_free(struct session *s)
 	rings_free(s->rings);
 	state_free(s->state);
 	offcpu_free(s->offcpu);
+	unwinding_free(s->unwinding);
+	tables_stop(s->tables);
 	processes_free(s->processes);
 	cgroups_free(s->cgroups);
 	kernel_free(s->kernel);
@@ -774,6 +876,7 @@ void session_free(struct session *s)
 	for (size_t i = 0; s->event && i <= s->o.nevents; i++)
 		free((void *)(uintptr_t)s->event[i].ids);
 	free(s->event);
+	free(s->told);
 	free(s->idle);
 	free(s->poll);
 	text_free(&s->text);

@@ -27,6 +27,8 @@ struct session_options {
 	uint64_t offcpu_least_ns; /* shorter times are only counted */
 	size_t ring_bytes;        /* 0: as large as allowed */
 	bool idle;                /* samples of the idle task are wanted */
+	bool unwind;              /* stacks of users are walked here, by tables */
+	uint32_t stack_bytes;     /* that are copied for it */
 	char **argv;              /* for the file; NULL: not to be told */
 	struct str tracing;
 
@@ -44,6 +46,7 @@ struct session_totals {
 	struct window_report last; /* of the last window that ended */
 	struct pj_loss loss;
 	struct pj_offcpu offcpu;
+	struct pj_unwinding unwinding;
 	uint64_t idle_samples; /* not kept */
 	size_t cpus, ring_bytes;
 	bool without_kernel; /* user space only: no permission */
@@ -54,7 +57,8 @@ struct session_totals {
 /* Opens events and rings. NULL and *why when it cannot be. To be called while privileges are there. */
 struct session *session_new(const struct session_options *o, struct sources_failure *why);
 
-/* Where the output is, when it could not be known before privileges were dropped; and what of it is finished by whom. */
+/* Where the output is, when it could not be known before privileges were dropped; and what of it is finished by whom. Forks what
+ * is to be done by others. */
 void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd);
 
 /* Events run from here on, then /proc is read. */

@@ -419,7 +419,7 @@ static void set_sizes(struct sources *s)
 	size_t small = s->o.switches ? RING_SMALL / 2 : RING_SMALL; /* three rings do with what is allowed for two */
 	size_t samples = s->o.ring_bytes ? s->o.ring_bytes : s->o.large ? RING_MOST : small;
 
-	s->bytes[RING_OF_SAMPLES] = samples;
+	s->bytes[RING_OF_SAMPLES] = !s->o.ring_bytes && s->o.large && s->o.ring_wanted > samples ? s->o.ring_wanted : samples;
 	s->bytes[RING_OF_STATE] = s->o.large ? RING_STATE : RING_STATE_SMALL;
 	s->bytes[RING_OF_SWITCHES] = RING_SWITCHES * samples;
 }

@@ -34,6 +34,7 @@ struct sources_options {
 	struct perf_event_attr *state;    /* the event that carries the state */
 	struct perf_event_attr *switches; /* the one that tells of threads that leave CPUs and come back; NULL: none */
 	size_t ring_bytes;                /* of a ring for samples; 0: RING_MOST or RING_SMALL, or what is allowed */
+	size_t ring_wanted;               /* where that is 0, and large: more than RING_MOST, if a second needs it */
 	bool large;                       /* memory may be locked without limit */
 };
 
@@ -44,6 +45,7 @@ struct sources_options {
 #define RING_SMALL ((size_t)256 << 10)
 #define RING_STATE_SMALL ((size_t)128 << 10)
 #define RING_LEAST ((size_t)32 << 10)
+#define RING_STACKS ((size_t)32 << 20) /* at most, where samples have copies of stacks */
 #define RING_SWITCHES 4 /* times a ring for samples: each switch is three records */
 
 /* Why events cannot be opened: what was tried, and errno. */

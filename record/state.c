@@ -284,6 +284,20 @@ static struct thread *idle_thread(struct state *s)
 	return processes_thread(s->processes, 0);
 }
 
+void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ns)
+{
+	struct thread *t = processes_thread(s->processes, tid);
+	struct process *p = processes_find(s->processes, pid);
+
+	if (!t && tid == 0)
+		t = idle_thread(s);
+	if ((!t || !t->named || !p) && s->proc && (!p || ns > p->asked + RETRY_NS)) {
+		procfs_read_one(s->processes, pid);
+		p = processes_make(s->processes, pid);
+		p->asked = ns;
+	}
+}
+
 bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, const uint64_t *ips, uint64_t n)
 {
 	struct thread *t = processes_thread(s->processes, tid);
@@ -295,15 +309,8 @@ bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t
 			give_hits(s, records, p, ips, n, ns);
 		return true;
 	}
-	if (!t && tid == 0)
-		t = idle_thread(s);
-	p = processes_find(s->processes, pid);
-	if ((!t || !t->named || !p) && s->proc && (!p || ns > p->asked + RETRY_NS)) {
-		procfs_read_one(s->processes, pid);
-		t = processes_thread(s->processes, tid);
-		p = processes_make(s->processes, pid);
-		p->asked = ns;
-	}
+	state_meet(s, pid, tid, ns);
+	t = processes_thread(s->processes, tid);
 	if (!t || t->pid != pid)
 		t = processes_make_thread(s->processes, pid, tid);
 	p = processes_find(s->processes, pid);

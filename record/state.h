@@ -27,6 +27,9 @@ void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */
 /* A record that is no sample: changes the table. True: it belongs into the window, as it is then (mappings are given a build-id). */
 bool state_record(struct state *s, struct perf_record *r, uint64_t ns);
 
+/* What can be known of the process of a sample is: where no record told of it, /proc was asked. */
+void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ns);
+
 /* Appends what the window must have before a sample of tid with these addresses in its callchain. False: nothing is known of its
  * process. */
 bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, const uint64_t *ips, uint64_t n);

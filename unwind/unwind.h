@@ -23,6 +23,12 @@ struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, 
  * a separate debug file ask the table of the file that was mapped, if there is one: segments may lie elsewhere in it. */
 bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t offset, uint64_t *bias);
 void unwind_table_close(struct unwind_table *t);
+/* What is needed of a table, as an image that another process takes: who opens files of others may be ended by them. False and
+ * errno: it could not be written. */
+bool unwind_table_save(const struct unwind_table *t, int fd);
+/* Takes fd over, an image in memory that cannot shrink any more: it is mapped. NULL and *why when it is none. */
+struct unwind_table *unwind_table_load(int fd, const char **why);
+size_t unwind_table_bytes(const struct unwind_table *t); /* of memory, now: rows come as they are met */
 
 struct unwind_state {
 	uint64_t ip, sp, bp;

@@ -8,6 +8,7 @@
 #include <libelf.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,7 +49,9 @@ struct recent {
 };
 
 struct unwind_table {
-	Elf *elf; /* has the bytes of the sections; NULL: they are the caller's */
+	Elf *elf; /* has the bytes of the sections; NULL: they are the caller's, or */
+	struct image *image; /* mapped, with all that does not change */
+	size_t size;         /* of what is mapped or read */
 	uint64_t base, end; /* of code */
 	struct frames frames[2]; /* .eh_frame, .debug_frame */
 	struct plt plt[PLTS_MAX];
@@ -162,6 +165,7 @@ static void table_add(struct unwind_table *t, struct frames *s, struct cfi c, st
 		t->end = t->base > UINT64_MAX - UINT32_MAX ? UINT64_MAX : t->base + UINT32_MAX;
 	}
 	frames_set(s, &c, &f, t->base, t->end);
+	t->size += c.bytes.n + s->n * sizeof(*s->ref);
 	free(f.fde);
 }
 
@@ -367,6 +371,138 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 	return t;
 }
 
+/* ---- images ---- */
+
+/* Of a table, as another process maps it: offsets from its first byte, all multiples of 8. */
+struct image {
+	char magic[8];
+	uint64_t size, base, end;
+	uint64_t loads, nloads, plts, nplts;
+	struct part {
+		uint64_t address, bytes, nbytes, refs, nrefs;
+	} part[2];
+};
+
+static const char image_magic[8] = "pjtable1";
+
+static uint64_t place(uint64_t *at, uint64_t n)
+{
+	uint64_t here = *at;
+
+	*at += (n + 7) & ~UINT64_C(7);
+	return here;
+}
+
+static struct image layout(const struct unwind_table *t)
+{
+	struct image i = { .base = t->base, .end = t->end, .nloads = t->nloads, .nplts = t->nplts };
+	uint64_t at = sizeof(i);
+
+	memcpy(i.magic, image_magic, sizeof(i.magic));
+	i.loads = place(&at, t->nloads * sizeof(*t->load));
+	i.plts = place(&at, t->nplts * sizeof(*t->plt));
+	for (unsigned k = 0; k < countof(i.part); k++) {
+		const struct frames *f = &t->frames[k];
+		struct part *p = &i.part[k];
+
+		*p = (struct part){ .address = f->cfi.address, .nbytes = f->n ? f->cfi.bytes.n : 0, .nrefs = f->n };
+		p->bytes = place(&at, p->nbytes);
+		p->refs = place(&at, p->nrefs * sizeof(*f->ref));
+	}
+	i.size = at;
+	return i;
+}
+
+static bool put(int fd, const void *p, uint64_t n, uint64_t at)
+{
+	while (n) {
+		ssize_t done = pwrite(fd, p, n, (off_t)at);
+
+		if (done <= 0)
+			return false;
+		p = (const char *)p + done;
+		n -= (uint64_t)done;
+		at += (uint64_t)done;
+	}
+	return true;
+}
+
+bool unwind_table_save(const struct unwind_table *t, int fd)
+{
+	struct image i = layout(t);
+	bool ok = ftruncate(fd, (off_t)i.size) == 0 && put(fd, &i, sizeof(i), 0) && put(fd, t->load, i.nloads * sizeof(*t->load), i.loads) &&
+		  put(fd, t->plt, i.nplts * sizeof(*t->plt), i.plts);
+
+	for (unsigned k = 0; k < countof(i.part) && ok; k++)
+		ok = put(fd, t->frames[k].cfi.bytes.p, i.part[k].nbytes, i.part[k].bytes) &&
+		     put(fd, t->frames[k].ref, i.part[k].nrefs * sizeof(struct ref), i.part[k].refs);
+	return ok;
+}
+
+static bool within(const struct image *i, uint64_t at, uint64_t n, uint64_t each)
+{
+	return at % 8 == 0 && at <= i->size && n <= (i->size - at) / each;
+}
+
+static bool is_image(const struct image *i, uint64_t size)
+{
+	bool ok = size >= sizeof(*i) && memcmp(i->magic, image_magic, sizeof(i->magic)) == 0 && i->size == size && i->nplts <= PLTS_MAX &&
+		  i->end - i->base <= UINT32_MAX && within(i, i->loads, i->nloads, sizeof(struct load)) &&
+		  within(i, i->plts, i->nplts, sizeof(struct plt));
+
+	for (unsigned k = 0; k < countof(i->part) && ok; k++)
+		ok = i->part[k].nbytes <= UINT32_MAX && i->part[k].nrefs <= UINT32_MAX && within(i, i->part[k].bytes, i->part[k].nbytes, 1) &&
+		     within(i, i->part[k].refs, i->part[k].nrefs, sizeof(struct ref));
+	return ok;
+}
+
+static struct unwind_table *table_of_image(struct image *i)
+{
+	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
+	char *first = (char *)i;
+
+	t->image = i;
+	t->size = i->size;
+	t->base = i->base;
+	t->end = i->end;
+	t->load = (void *)(first + i->loads);
+	t->nloads = i->nloads;
+	memcpy(t->plt, first + i->plts, i->nplts * sizeof(*t->plt));
+	t->nplts = (unsigned)i->nplts;
+	for (unsigned k = 0; k < countof(i->part); k++) {
+		const struct part *p = &i->part[k];
+
+		t->frames[k] = (struct frames){ .cfi = { { first + p->bytes, p->nbytes }, p->address, k == 1 }, .n = (uint32_t)p->nrefs,
+						.ref = (void *)(first + p->refs), .rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), p->nrefs) };
+	}
+	return t;
+}
+
+struct unwind_table *unwind_table_load(int fd, const char **why)
+{
+	struct stat st;
+	void *p = MAP_FAILED;
+
+	*why = "no image of a table";
+	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(struct image))
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (p == MAP_FAILED)
+		return NULL;
+	if (is_image(p, (uint64_t)st.st_size))
+		return table_ready(table_of_image(p), why);
+	munmap(p, (size_t)st.st_size);
+	return NULL;
+}
+
+size_t unwind_table_bytes(const struct unwind_table *t)
+{
+	return sizeof(*t) + sizeof(*t->recent) + t->size + (t->frames[0].n + t->frames[1].n) * sizeof(void *) +
+	       atomic_load_explicit(&t->recent->memory, memory_order_relaxed);
+}
+
+/* ---- the life of a table ---- */
+
 /* The segment whose pages are mapped at `offset`. lld's segments share a page of the file: then it is that of code. */
 static const struct load *load_of(const struct unwind_table *t, uint64_t offset, bool code)
 {
@@ -393,22 +529,27 @@ bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t of
 	return l;
 }
 
-static void frames_free(struct frames *s)
+static void rows_free(struct frames *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		cfi_rows_free(atomic_load_explicit(&s->rows[i], memory_order_relaxed));
 	free(s->rows);
-	free(s->ref);
 }
 
 void unwind_table_close(struct unwind_table *t)
 {
 	if (!t)
 		return;
-	frames_free(&t->frames[0]);
-	frames_free(&t->frames[1]);
+	rows_free(&t->frames[0]);
+	rows_free(&t->frames[1]);
 	elf_end(t->elf);
-	free(t->load);
+	if (t->image) {
+		munmap(t->image, t->size);
+	} else {
+		free(t->frames[0].ref);
+		free(t->frames[1].ref);
+		free(t->load);
+	}
 	free(t->recent);
 	free(t);
 }

@@ -1,11 +1,14 @@
 /* unwind: a stack ends, whatever tables, expressions and stack say; the state stays sane. Input: registers, 256 bytes of stack,
- * then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. */
+ * then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. What its table's image says is what
+ * the table says; or, with the highest bit, the input is an image. */
 /* covers: unwind/unwind.c unwind/unwindtable.c unwind/cfi.c unwind/cfiexpr.c unwind/dwarfbytes.h */
 #include "unwind/cfiexpr.h"
 #include "unwind/unwind.h"
 #include "unwind/unwindtable.h"
 
 #include "fuzz.h"
+
+#include <sys/mman.h>
 
 enum { HEAD = 32, STACK = 256, STACK_AT = 0x700000, EH_FRAME_AT = 0x10000 };
 enum { EH_FRAME, ELF_FILE, DEBUG_FRAME, EXPRESSION };
@@ -78,6 +81,35 @@ static void evaluate(struct str expression, const char *stack)
 		MUST(cfi_evaluate(expression, &p, &cfa, &again) && first == again);
 }
 
+/* How a walk ends. */
+static enum unwind_end end_of(const struct unwind_table *t, const uint8_t *head, const char *stack)
+{
+	struct unwind_state s;
+	uint64_t regs[9] = { 0 };
+	enum unwind_end end;
+
+	memcpy(&regs[8], head + 16, 8);
+	regs[6] = regs[7] = STACK_AT;
+	if (!unwind_start(&s, 0x1c0, regs + 6, 2, (struct str){ stack, STACK }))
+		return UNWIND_MORE;
+	do
+		end = unwind_step(&s, (struct unwind_code){ t, 0 }, s.interrupted);
+	while (end == UNWIND_MORE);
+	return end;
+}
+
+static struct unwind_table *image_of(const struct unwind_table *t)
+{
+	int fd = memfd_create("image", MFD_CLOEXEC);
+	struct unwind_table *image;
+	const char *why;
+
+	MUST(fd >= 0 && unwind_table_save(t, fd));
+	image = unwind_table_load(fd, &why);
+	MUST(image && unwind_table_bytes(image) >= sizeof(void *));
+	return image;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct unwind_table *t = NULL;
@@ -94,7 +126,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		t = unwind_table_memory(rest, EH_FRAME_AT, &why);
 		break;
 	case ELF_FILE:
-		t = unwind_table_open(fuzz_file(rest.p, rest.n, path), &why);
+		if (data[0] & 0x80)
+			t = unwind_table_load(fuzz_file(rest.p, rest.n, path), &why);
+		else
+			t = unwind_table_open(fuzz_file(rest.p, rest.n, path), &why);
 		break;
 	case DEBUG_FRAME:
 		parse(rest, true);
@@ -108,6 +143,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (t)
 		(void)unwind_table_bias(t, STACK_AT, data[4], &bias);
 	walk(t, data, (const char *)data + HEAD);
+	if (t) {
+		struct unwind_table *image = image_of(t);
+
+		MUST(end_of(t, data, (const char *)data + HEAD) == end_of(image, data, (const char *)data + HEAD));
+		unwind_table_close(image);
+	}
 	unwind_table_close(t);
 	return 0;
 }

@@ -112,6 +112,41 @@ static void check_order(void)
 	rings_free(r);
 }
 
+/* The third record waits until the second look. */
+struct holding {
+	struct rings *rings;
+	struct seen seen;
+	size_t asked;
+};
+
+static void hold_once(void *to, const struct ring_record *r)
+{
+	struct holding *h = to;
+
+	if (h->asked++ == 2) {
+		rings_hold(h->rings);
+		return;
+	}
+	see(&h->seen, r);
+}
+
+static void check_hold(void)
+{
+	struct rings *r = rings_new();
+	struct fake a = make(r, RING_OF_SAMPLES, 0), b = make(r, RING_OF_SAMPLES, 1);
+	struct holding h = { .rings = r };
+
+	for (uint64_t i = 1; i <= 3; i++) {
+		put_sample(&a, 20 * i);
+		put_sample(&b, 20 * i + 10);
+	}
+	is_u64(rings_drain(r, UINT64_MAX, hold_once, &h), 2, "a record that is held ends the look");
+	is_u64(rings_drain(r, UINT64_MAX, hold_once, &h), 4, "  the next begins with it");
+	ok(h.seen.n == 6 && ascending(&h.seen) && h.seen.time[2] == 80, "  nothing is lost, and all is in order");
+	is_u64(rings_late(r), 0, "  nor late");
+	rings_free(r);
+}
+
 static void check_wrapping(void)
 {
 	struct rings *r = rings_new();
@@ -218,6 +253,7 @@ int main(void)
 {
 	check_lossy();
 	check_order();
+	check_hold();
 	check_wrapping();
 	check_broken();
 	check_share();

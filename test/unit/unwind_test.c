@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -285,6 +286,65 @@ __asm__(".text\n"
 	".size popped_address, . - popped_address\n");
 extern const char popped_address[];
 
+/* ---- images ---- */
+
+static int image_of(const struct unwind_table *t)
+{
+	int fd = memfd_create("image", MFD_CLOEXEC);
+
+	ok(fd >= 0 && unwind_table_save(t, fd), "a table becomes an image");
+	return fd;
+}
+
+/* What says where things are may say anything: it is refused, or nothing outside of the image is read. */
+static void test_damaged_image(const struct unwind_table *t)
+{
+	static const uint64_t wrong[] = { 0, 1, 7, 0x7fffffff, UINT64_C(0x7fffffffffffffff), UINT64_MAX };
+	unsigned refused = 0, tried = 0;
+	int image = image_of(t), copy;
+	const char *why;
+	char head[152]; /* all of it: magic, counts and places */
+	struct stat st;
+
+	ok(fstat(image, &st) == 0 && pread(image, head, sizeof(head), 0) == sizeof(head), "it has a head");
+	for (size_t at = 0; at < sizeof(head); at += 8) {
+		for (size_t i = 0; i < countof(wrong); i++) {
+			struct unwind_state s = { .ip = 0x1234, .sp = 16, .interrupted = true };
+			struct unwind_table *bad;
+			uint64_t bias = 0;
+
+			ok(pwrite(image, &wrong[i], 8, (off_t)at) == 8, "damaged");
+			copy = dup(image);
+			bad = unwind_table_load(copy, &why);
+			tried++;
+			refused += !bad;
+			if (bad) {
+				(void)unwind_table_bias(bad, 0x1000, 0, &bias);
+				(void)unwind_step(&s, (struct unwind_code){ bad, bias }, true);
+			}
+			unwind_table_close(bad);
+		}
+		(void)!pwrite(image, head + at, 8, (off_t)at);
+	}
+	ok(refused > tried / 2, "most of what is wrong in a head is refused");
+	ok(ftruncate(image, st.st_size - 8) == 0 && !unwind_table_load(image, &why) && why, "one that was cut is none");
+}
+
+/* From here on all tables are images of what they were. */
+static void test_images(void)
+{
+	const char *why;
+
+	for (size_t i = 0; i < nobjects; i++) {
+		struct unwind_table *t = object[i].table ? unwind_table_load(image_of(object[i].table), &why) : NULL;
+
+		if (i == 0 && object[i].table)
+			test_damaged_image(object[i].table);
+		unwind_table_close(object[i].table);
+		object[i].table = t;
+	}
+}
+
 static void test_popped_address(void)
 {
 	struct unwind_state s;
@@ -391,6 +451,8 @@ int main(void)
 		test_stacks();
 		test_cuts();
 		test_popped_address();
+		test_images();
+		test_stacks();
 	} else {
 		printf("ok %d - unwinding itself # SKIP process_vm_readv is not allowed here\n", ++tap_n);
 	}

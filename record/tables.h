@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables.h - the tables for unwinding of all files whose code was met on a stack, once for each file.
+ *
+ * They are made by a process of its own (tablemaker.h), when code of the file is met first; until then the answer is to wait, but
+ * never for longer than a second, and not at all while that process hangs. Tables that nobody used for a while, and beyond
+ * TABLES_MOST those that nobody used for longest, are let go: they come back when they are needed.
+ */
+#ifndef PJ_TABLES_H
+#define PJ_TABLES_H
+
+#include "processes.h"
+#include "unwind.h"
+
+#define TABLES_MOST ((size_t)40 << 20) /* bytes */
+
+struct tables_options {
+	const char *proc;  /* /proc */
+	size_t most_bytes; /* 0: TABLES_MOST */
+	unsigned hang_s;   /* so long at one file is hanging; 0: 20 */
+};
+
+enum tables_answer {
+	TABLES_READY,
+	TABLES_NONE, /* this code has no tables, or they cannot be had */
+	TABLES_WAIT, /* they are being made */
+	TABLES_LATE  /* they are being made, and it is too late to wait */
+};
+
+struct tables;
+
+/* Forks. To be called after privileges are dropped. */
+struct tables *tables_start(const struct tables_options *o);
+void tables_stop(struct tables *t);
+
+/* What is known of the code of p at m. code is filled in when READY, for `address`. Valid until tables_take or tables_tick. */
+enum tables_answer tables_find(struct tables *t, const struct process *p, const struct mapping *m, uint64_t address,
+			       uint64_t now, struct unwind_code *code);
+
+/* Takes what was made. Waits for nothing; tables_fd becomes readable when there is something. -1: never. */
+void tables_take(struct tables *t, uint64_t now);
+int tables_fd(const struct tables *t);
+
+/* Looks after memory and the process; every few seconds. */
+void tables_tick(struct tables *t, uint64_t now);
+
+struct tables_counts {
+	size_t tables, bytes;                   /* now */
+	uint64_t made, none, gone, large;       /* answers */
+	uint64_t evicted, hung, crashed;
+};
+struct tables_counts tables_count(const struct tables *t);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinding.h"
+
+#include "arena.h"
+
+#include <stdlib.h>
+
+/* ax bx cx dx si di bp sp ip, r8 to r15 (asm/perf_regs.h of x86): flags and segments find no caller. */
+#define REGISTERS UINT64_C(0xff01ff)
+#define RECORD_MOST (PERF_RECORD_MAX & ~7u)
+
+struct unwinding {
+	const struct processes *processes;
+	struct tables *tables;
+	struct pj_unwinding counts;
+};
+
+/* ---- what is asked for --------------------------------------------------------------------------------------- */
+
+void unwinding_ask(struct perf_event_attr *a, uint32_t stack_bytes)
+{
+	a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	a->sample_regs_user = REGISTERS;
+	a->sample_stack_user = stack_bytes;
+	a->exclude_callchain_user = 1;
+}
+
+void unwinding_told(struct perf_event_attr *a)
+{
+	a->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	a->sample_regs_user = 0;
+	a->sample_stack_user = 0;
+	a->exclude_callchain_user = 0;
+}
+
+/* ---- a record ------------------------------------------------------------------------------------------------ */
+
+/* Where things are in a SAMPLE. */
+struct parts {
+	const char *chain; /* nips; before it is what stays */
+	const uint64_t *ips;
+	uint64_t nips;
+	struct str raw, behind; /* what stays */
+	uint64_t abi;
+	const uint64_t *regs;
+	struct str stack;
+};
+
+static bool take(struct str *s, uint64_t n, struct str *part)
+{
+	if (n > s->n)
+		return false;
+	*part = str_head(*s, (size_t)n);
+	*s = str_from(*s, (size_t)n);
+	return true;
+}
+
+static bool take_u64(struct str *s, uint64_t *v)
+{
+	struct str part;
+
+	if (!take(s, 8, &part))
+		return false;
+	*v = load64(part.p);
+	return true;
+}
+
+static bool take_regs(struct str *s, uint64_t mask, struct parts *p)
+{
+	struct str part = { 0 };
+
+	if (!take_u64(s, &p->abi) || (p->abi && !take(s, 8 * (uint64_t)__builtin_popcountll(mask), &part)))
+		return false;
+	p->regs = (const void *)part.p;
+	return true;
+}
+
+/* So many bytes were reserved, and so many of them were copied. */
+static bool take_stack(struct str *s, struct parts *p)
+{
+	uint64_t size, copied;
+
+	if (!take_u64(s, &size) || (size && (size % 8 || !take(s, size, &p->stack) || !take_u64(s, &copied))))
+		return false;
+	if (size)
+		p->stack = str_head(p->stack, copied < size ? (size_t)copied : (size_t)size);
+	return true;
+}
+
+static bool take_apart(const struct perf_event_attr *a, const struct ring_sample *r, struct parts *p)
+{
+	struct str s = { (const char *)r, r->head.size }, part;
+
+	*p = (struct parts){ 0 };
+	if (!take(&s, a->sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period), &part))
+		return false;
+	p->chain = s.p;
+	if (!take_u64(&s, &p->nips) || p->nips > s.n / 8 || !take(&s, 8 * p->nips, &part))
+		return false;
+	p->ips = (const void *)part.p;
+	p->raw.p = s.p;
+	if (a->sample_type & PERF_SAMPLE_RAW && (s.n < 4 || !take(&s, ((uint64_t)load32(s.p) + 4 + 7) & ~UINT64_C(7), &p->raw)))
+		return false;
+	if (!take_regs(&s, a->sample_regs_user, p) || !take_stack(&s, p))
+		return false;
+	p->behind = s;
+	return true;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------- */
+
+/* What kind of code an address is in says how to get to its caller: one function each. What knows more of a kind of code than its
+ * frame pointer belongs here. */
+enum kind {
+	CODE_BARE, /* made at run time, or of a file without tables: frame pointers */
+	CODE_OF_FILE,
+	KINDS
+};
+
+struct code {
+	enum kind kind;
+	struct unwind_code tables;
+	bool late; /* there may be tables, but not now */
+};
+
+static enum unwind_end step_bare(struct unwind_state *s, const struct code *c, bool leaf)
+{
+	(void)c;
+	return unwind_step(s, (struct unwind_code){ 0 }, leaf);
+}
+
+static enum unwind_end step_of_file(struct unwind_state *s, const struct code *c, bool leaf)
+{
+	return unwind_step(s, c->tables, leaf);
+}
+
+static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf) = {
+	[CODE_BARE] = step_bare,
+	[CODE_OF_FILE] = step_of_file,
+};
+
+/* False: it is not known yet. */
+static bool code_at(struct unwinding *u, const struct process *p, uint64_t address, uint64_t now, struct code *c)
+{
+	const struct mappings *maps = p ? p->maps : NULL;
+	uint32_t i = maps ? processes_at(maps, address) : 0;
+
+	*c = (struct code){ 0 };
+	if (!maps || i == maps->n)
+		return true;
+	switch (tables_find(u->tables, p, maps->m + i, address, now, &c->tables)) {
+	case TABLES_READY:
+		c->kind = CODE_OF_FILE;
+		return true;
+	case TABLES_WAIT:
+		return false;
+	case TABLES_LATE:
+		c->late = true;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------------- */
+
+struct walked {
+	enum unwind_end end; /* MORE: deeper than a record can be */
+	bool bare, late;     /* code without tables was met, or code whose tables are late */
+};
+
+static void put(struct text *out, uint64_t v)
+{
+	text_bytes(out, &v, sizeof(v));
+}
+
+/* The step before found out what the frame that it left was: where it is a signal frame, its address is no return address. */
+static void mark_interrupted(struct text *out)
+{
+	uint64_t ip = load64(out->p + out->n - 8);
+
+	out->n -= 8;
+	put(out, CONTEXT_USER);
+	put(out, ip);
+	put(out, CONTEXT_USER);
+}
+
+/* Appends addresses to out, up to `most` bytes of it. False: something is not known yet. */
+static bool walk(struct unwinding *u, const struct process *p, struct unwind_state *s, bool wait, uint64_t now, size_t most,
+		 struct text *out, struct walked *w)
+{
+	bool leaf = true;
+
+	*w = (struct walked){ .end = UNWIND_MORE };
+	for (; w->end == UNWIND_MORE && out->n + 40 <= most; leaf = false) {
+		struct code c;
+
+		if (!leaf && s->interrupted)
+			mark_interrupted(out);
+		put(out, s->ip);
+		if (!code_at(u, p, s->interrupted || s->ip == 0 ? s->ip : s->ip - 1, now, &c)) {
+			if (wait)
+				return false;
+			c.late = true;
+		}
+		w->bare |= c.kind == CODE_BARE;
+		w->late |= c.late;
+		w->end = step[c.kind](s, &c, leaf);
+		if (w->end == UNWIND_MORE && s->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
+			w->end = UNWIND_NO_CODE;
+	}
+	return true;
+}
+
+/* See PJ_ITEM_UNWINDING. */
+static void put_end(struct text *out, enum unwind_end end)
+{
+	if (end != UNWIND_ROOT)
+		put(out, CONTEXT_USER);
+	if (end == UNWIND_NO_CODE || end == UNWIND_LOOP)
+		put(out, CONTEXT_USER);
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------- */
+
+static void count(struct unwinding *u, const struct walked *w)
+{
+	struct pj_unwinding *c = &u->counts;
+
+	c->stacks++;
+	c->bare += w->bare;
+	c->late += w->late;
+	if (w->end == UNWIND_ROOT) {
+		c->whole++;
+		c->bare_whole += w->bare;
+	} else if (w->end == UNWIND_STACK_CUT || w->end == UNWIND_MORE) {
+		c->cut++;
+	} else {
+		c->broken++;
+	}
+}
+
+/* The kernel's part: all up to the user's mark. */
+static uint64_t kernel_part(const struct parts *p)
+{
+	uint64_t n = 0;
+
+	while (n < p->nips && p->ips[n] != CONTEXT_USER)
+		n++;
+	return n;
+}
+
+static void finish(struct text *out, size_t chain, const struct parts *p)
+{
+	uint64_t n = (out->n - chain) / 8 - 1;
+	uint16_t size;
+
+	memcpy(out->p + chain, &n, sizeof(n));
+	text_str(out, p->raw);
+	text_str(out, p->behind);
+	size = (uint16_t)out->n;
+	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
+}
+
+bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait, uint64_t now,
+		      struct text *out)
+{
+	struct unwind_state s;
+	struct walked w;
+	struct parts p;
+	size_t chain, most;
+
+	out->n = 0;
+	if (!take_apart(a, r, &p)) {
+		u->counts.damaged++;
+		return true;
+	}
+	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
+	chain = out->n;
+	put(out, 0);
+	text_bytes(out, p.ips, 8 * kernel_part(&p));
+	most = RECORD_MOST - p.raw.n - p.behind.n;
+	if (p.abi && unwind_start(&s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
+		put(out, CONTEXT_USER);
+		if (!walk(u, processes_find(u->processes, r->pid), &s, wait, now, most, out, &w))
+			return false;
+		put_end(out, w.end);
+		count(u, &w);
+	}
+	finish(out, chain, &p);
+	return true;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------- */
+
+struct unwinding *unwinding_new(const struct processes *p, struct tables *t)
+{
+	struct unwinding *u = mem_alloc(sizeof(*u), 1);
+
+	u->processes = p;
+	u->tables = t;
+	return u;
+}
+
+void unwinding_free(struct unwinding *u)
+{
+	free(u);
+}
+
+struct pj_unwinding unwinding_counts(const struct unwinding *u)
+{
+	return u->counts;
+}
+
+void unwinding_count_from_here(struct unwinding *u)
+{
+	u->counts = (struct pj_unwinding){ 0 };
+}
+
+void unwinding_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
+{
+	sum->stacks += more->stacks;
+	sum->whole += more->whole;
+	sum->cut += more->cut;
+	sum->broken += more->broken;
+	sum->bare += more->bare;
+	sum->bare_whole += more->bare_whole;
+	sum->late += more->late;
+	sum->damaged += more->damaged;
+}
+
+static void put_share(struct text *t, uint64_t part, uint64_t whole)
+{
+	text_printf(t, "%.1f %%", whole ? 100.0 * (double)part / (double)whole : 0);
+}
+
+void unwinding_text(struct text *t, const struct pj_unwinding *c)
+{
+	put_share(t, c->whole, c->stacks);
+	text_add(t, " of ");
+	text_grouped(t, c->stacks);
+	text_add(t, " stacks are whole");
+	if (c->bare) {
+		text_add(t, " (all code with tables ");
+		put_share(t, c->whole - c->bare_whole, c->stacks - c->bare);
+		text_add(t, ", some without ");
+		put_share(t, c->bare_whole, c->bare);
+		text_char(t, ')');
+	}
+	if (c->cut)
+		text_printf(t, ", %.1f %% are longer than the copy", 100.0 * (double)c->cut / (double)c->stacks);
+	if (c->broken)
+		text_printf(t, ", %.1f %% are broken", 100.0 * (double)c->broken / (double)c->stacks);
+	if (c->late) {
+		text_add(t, "; ");
+		text_grouped(t, c->late);
+		text_add(t, c->late == 1 ? " came before its tables" : " came before their tables");
+	}
+}

@@ -1,0 +1,107 @@
+#!/bin/sh
+# record-unwind.t - pjrecord --unwind=tables: stacks of code without frame pointers, whole, as ordinary callchains. Shares are of samples
+# of the loads alone, so a machine that is busy with others makes them fewer, not other ones; loads end when they have run long enough.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+LC_ALL=C
+HOME=$scratch
+export LC_ALL HOME
+perf=${PJ_PERF:-perf}
+
+have pjrecord && have pjfold || skip_all "pjrecord or pjfold is not built"
+[ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
+have cc || skip_all "no compiler for the load"
+cc -O2 -fomit-frame-pointer -o plain "$top/test/unwind/load.c" || skip_all "the load does not compile"
+
+# record OPTION... -- COMMAND: into data, at a rate that half a second is enough for; what is said goes to said
+record()
+{
+	rm -f data
+	timeout 120 pjrecord -o data -F 1999 "$@" >/dev/null 2>said
+	[ -s data ]
+}
+record --unwind=tables -- ./plain 500 || skip_all "perf events are not allowed here: $(head -n 1 said)"
+
+# whole SHARE: at least so many percent of the stacks in data are, as pjfold and as pjrecord say; of at least 100
+whole()
+{
+	pjfold -q --stacks data 2>&1 | awk -v least="$1" '$NF == "(all)" { seen = $1; share = $2 + 0 } END { print seen, share; exit !(seen >= 100 && share >= least) }' &&
+		sed -n 's/.*; \([0-9.]*\) % of [0-9,]* stacks are whole.*/\1/p' said | awk -v least="$1" '{ share = $1 } END { print share; exit !(NR && share >= least) }'
+}
+# from the outside in; a first sample or two may be of the exec itself
+ok "C without frame pointers: stacks are whole" whole 99
+pjfold -q data >folded
+ok "  from _start on" awk -F';' '{ w = $NF; sub(/.* /, "", w); all += w } $2 == "_start" { at += w } END { print at, all; exit !(at >= all * .98) }' folded
+ok "  through libc, and back" grep -q ';main;callback_through_libc;\(__GI___\|\)qsort_r;.*compare' folded
+ok "  through a signal, to what was interrupted" grep -qE ';main;through_plt;[^;]*;__restore_rt;at_alarm' folded
+ok "  stacks that are made anew" grep -q ';main;realigned;variable' folded
+ok "  the kernel's part is on top" grep -qE ';main;.*_\[k\]' folded
+ok "no stack is in the file" test "$(wc -c <data)" -lt $((500 * $(awk '{ all += $NF } END { print all + 100 }' folded)))
+pjfold --info data >info 2>&1
+ok "  nor asked for, as it says" not grep -qi 'regs\|stack_user' info
+if "$perf" --version >/dev/null 2>&1; then
+	"$perf" script -i data -F comm,ip,sym 2>why | awk '/^[^ \t]/ { n++ } /_start/ { at++ } END { print n, at; exit !(n >= 100 && at >= n * .97) }' >seen
+	is "perf script reads it as any other" $? 0
+	"$perf" evlist -v -i data >events 2>&1
+	ok "  as an event without copies" not grep -q 'REGS_USER\|STACK_USER\|exclude_callchain_user' events
+else
+	skip "perf script reads it as any other" "perf is not installed"
+	skip "  as an event without copies" "perf is not installed"
+fi
+
+record -- ./plain 500
+pjfold -q data >folded.fp
+ok "by frame pointers, callers of libc's are lost" not grep -q ';main;callback_through_libc;.*qsort_r;.*compare' folded.fp
+is "  and nothing is said of stacks" "$(grep -c 'stacks are whole' said)" 0
+
+record --unwind=tables --stack-size=1K -- ./plain 500
+pjfold -q data >folded.cut
+ok "a copy that is too short: the stack is [truncated]" grep -q '^plain;\[truncated\];.*compare' folded.cut
+ok "  and counted" grep -q '% are longer than the copy' said
+ok "  by pjfold, too" sh -c 'pjfold -q --stacks data 2>/dev/null | awk '\''$NF == "(all)" { exit !($3 + 0 > 0) }'\'
+
+# what has no tables is walked by frame pointers, in the same stack
+cc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables -o pointers "$top/test/unwind/load.c"
+record --unwind=tables -- ./pointers 500
+pjfold -q data >folded
+ok "code without tables: by frame pointers" awk -F';' '{ w = $NF; sub(/.* /, "", w); all += w } $2 == "_start" { at += w } END { print at, all; exit !(all >= 100 && at >= all * .9) }' folded
+
+# the file is gone, the process runs on
+cp plain gone
+cat >delete <<'C'
+rm -f gone
+C
+record --unwind=tables -- sh -c './gone 700 & sh ./delete; wait'
+pjfold -q data >folded
+ok "a program that was deleted" awk -F';' '/^gone/ { w = $NF; sub(/.* /, "", w); all += w } /^gone;.*__libc_start/ { at += w } END { print at, all; exit !(all >= 100 && at >= all * .95) }' folded
+
+# files of their own, in memory that nobody else sees
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	mkdir -p own
+	record --unwind=tables -- unshare -m sh -c 'mount -t tmpfs none own && cp plain own/inner && exec own/inner 700'
+	pjfold -q --stacks data 2>/dev/null >stacks
+	ok "a program in a mount namespace" awk '$NF == "inner" { n = $1; share = $2 + 0 } END { print n, share; exit !(n >= 100 && share >= 98) }' stacks
+else
+	skip "a program in a mount namespace" "not allowed here"
+fi
+
+# windows, the whole host, together with times off the CPU
+./plain 100000 >/dev/null &
+load=$!
+trap 'kill $load 2>/dev/null; wait; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+if timeout 60 pjrecord -a -d dir -w 3 -n 2 --unwind=tables --off-cpu -F 499 >windows 2>said; then
+	w=$(sed -n 2p windows)
+	pjfold -q --only "comm=plain,event=cpu-clock" --stacks "$w" 2>/dev/null >stacks || pjfold -q --only comm=plain --stacks "$w" 2>/dev/null >stacks
+	ok "the whole host, in windows" awk '$NF == "plain" { n = $1; share = $2 + 0 } END { print n, share; exit !(n >= 10 && share >= 97) }' stacks
+	is "  each line says how whole stacks are" "$(grep -c ' stacks are whole' said)" 2
+else
+	skip "the whole host, in windows" "not allowed here: $(head -n 1 said)"
+fi
+kill $load 2>/dev/null
+wait $load 2>/dev/null
+
+pjrecord --unwind=guess -- true >out 2>&1
+is "a way that is none" "$? $(grep -c 'neither fp nor tables' out)" "2 1"
+pjrecord --unwind=tables --stack-size=63K -- true >out 2>&1
+is "a copy that no record can hold" "$? $(grep -c 'from 1K to 56K' out)" "2 1"
+done_testing

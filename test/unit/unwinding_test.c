@@ -1,0 +1,231 @@
+/* The recorder's way from a record to a callchain: this process is the one that is recorded. Its tables come from the process that
+ * makes them; libgcc's backtrace says what is right. */
+#include "record/procfs.h"
+#include "record/unwinding.h"
+#include "record/clocks.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#define KEEP __attribute__((noinline))
+
+enum { FRAMES = 60, COPY = 16384 };
+
+static struct {
+	ucontext_t context;
+	uint64_t want[FRAMES];
+	int nwant;
+	char stack[COPY];
+	size_t nstack;
+} kept;
+
+static _Unwind_Reason_Code note(struct _Unwind_Context *c, void *unused)
+{
+	(void)unused;
+	if (kept.nwant == FRAMES)
+		return _URC_NORMAL_STOP;
+	kept.want[kept.nwant] = _Unwind_GetIP(c);
+	kept.nwant += kept.want[kept.nwant] != 0;
+	return _URC_NO_REASON;
+}
+
+static KEEP void capture(void)
+{
+	struct iovec to = { kept.stack, COPY }, from = { NULL, COPY };
+	ssize_t n;
+
+	getcontext(&kept.context);
+	kept.nwant = 0;
+	_Unwind_Backtrace(note, NULL);
+	from.iov_base = (void *)(uintptr_t)kept.context.uc_mcontext.gregs[REG_RSP];
+	n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	kept.nstack = n > 0 ? (size_t)n & ~(size_t)7 : 0;
+}
+
+static volatile unsigned zero;
+
+static KEEP unsigned deep(unsigned n)
+{
+	if (n == 0) {
+		capture();
+		return 1;
+	}
+	return deep(n - 1) + zero;
+}
+
+/* ---- records ---- */
+
+static void put(struct text *t, uint64_t v)
+{
+	text_bytes(t, &v, sizeof(v));
+}
+
+static struct perf_event_attr attr_of(uint64_t more)
+{
+	struct perf_event_attr a = { .sample_type = RING_SAMPLE_TYPE | more };
+
+	unwinding_ask(&a, COPY);
+	return a;
+}
+
+/* A SAMPLE as the kernel writes it, with `copied` bytes of the stack, in memory of t. */
+static const struct ring_sample *record(struct text *t, const struct perf_event_attr *a, size_t copied)
+{
+	static const int order[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP,
+				     REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
+	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_KERNEL }, .event = 1, .pid = (uint32_t)getpid(),
+				 .tid = (uint32_t)getpid(), .time = 1, .nips = 2 };
+	uint16_t size;
+
+	t->n = 0;
+	text_bytes(t, &r, sizeof(r));
+	put(t, CONTEXT_KERNEL);
+	put(t, UINT64_C(0xffffffff81000000));
+	if (a->sample_type & PERF_SAMPLE_RAW)
+		text_bytes(t, "\4\0\0\0abcd", 8);
+	put(t, 2);
+	for (unsigned i = 0; i < countof(order); i++)
+		put(t, (uint64_t)kept.context.uc_mcontext.gregs[order[i]]);
+	put(t, COPY);
+	text_bytes(t, kept.stack, COPY);
+	put(t, copied);
+	if (a->sample_type & PERF_SAMPLE_CGROUP)
+		put(t, 77);
+	size = (uint16_t)t->n;
+	memcpy(t->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	return (const void *)t->p;
+}
+
+/* Waits until all tables are there. */
+static bool unwound(struct unwinding *u, struct tables *tables, const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
+{
+	struct timespec moment = { .tv_nsec = 1000000 };
+
+	for (unsigned tries = 0; tries < 60000; tries++) {
+		/* the time stands still: however busy the machine is, nothing is late */
+		if (unwinding_sample(u, a, r, true, 1, out))
+			return true;
+		nanosleep(&moment, NULL);
+		tables_take(tables, 1);
+	}
+	return false;
+}
+
+static const uint64_t *chain_of(const struct text *out, uint64_t *n)
+{
+	const struct ring_sample *r = (const void *)out->p;
+
+	*n = r->nips;
+	return r->ips;
+}
+
+/* kernel mark, address, user mark, this function, then libgcc's callers, then `marks` more */
+static bool is_right(const struct text *out, uint64_t marks)
+{
+	uint64_t n;
+	const uint64_t *ips = chain_of(out, &n);
+
+	if (n != 3 + (uint64_t)kept.nwant + marks || ips[0] != CONTEXT_KERNEL || ips[2] != CONTEXT_USER)
+		return false;
+	for (int i = 1; i < kept.nwant; i++)
+		if (ips[3 + i] != kept.want[i])
+			return false;
+	return marks == 0 || ips[n - 1] == CONTEXT_USER;
+}
+
+static void test_records(struct processes *p, struct tables *tables)
+{
+	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP), raw = attr_of(PERF_SAMPLE_CGROUP | PERF_SAMPLE_RAW);
+	struct unwinding *u = unwinding_new(p, tables);
+	struct text in = { 0 }, out = { 0 }, said = { 0 };
+	const struct ring_sample *r = record(&in, &a, kept.nstack);
+	struct pj_unwinding c;
+	uint64_t n;
+
+	ok(!unwinding_sample(u, &a, r, true, 1, &out), "no table is there yet: to be tried again");
+	ok(unwinding_sample(u, &a, r, false, 1, &out), "who does not wait gets what there is");
+	ok(unwinding_counts(u).late == 1, "  counted");
+	unwinding_count_from_here(u);
+	ok(unwound(u, tables, &a, r, &out), "then they are");
+	if (!ok(is_right(&out, 0), "callers are those of libgcc")) {
+		const uint64_t *ips = chain_of(&out, &n);
+
+		for (uint64_t i = 0; i < n; i++)
+			printf("# %" PRIx64 " %" PRIx64 "\n", ips[i], i >= 3 && i - 3 < (uint64_t)kept.nwant ? kept.want[i - 3] : 0);
+	}
+	ok(((const struct perf_record *)(const void *)out.p)->size == out.n && out.n < 1024, "a record without a stack");
+	is_u64(load64(out.p + out.n - 8), 77, "  that ends as it did");
+	r = record(&in, &raw, kept.nstack);
+	ok(unwound(u, tables, &raw, r, &out) && is_right(&out, 0) && memcmp(out.p + out.n - 16, "\4\0\0\0abcd", 8) == 0,
+	   "fields of a tracepoint stay");
+	r = record(&in, &a, 256);
+	ok(unwound(u, tables, &a, r, &out), "a short copy");
+	(void)chain_of(&out, &n);
+	ok(n < 3 + (uint64_t)kept.nwant && chain_of(&out, &n)[n - 1] == CONTEXT_USER && chain_of(&out, &n)[n - 2] != CONTEXT_USER,
+	   "  ends in a mark");
+	c = unwinding_counts(u);
+	ok(c.stacks == 3 && c.whole == 2 && c.cut == 1 && c.broken == 0 && c.late == 0, "all of it is counted");
+	unwinding_text(&said, &c);
+	is_str(text_view(&said), STR("66.7 % of 3 stacks are whole, 33.3 % are longer than the copy"), "  and said");
+	for (uint16_t size = 0; size < in.n; size = (uint16_t)(size + 8)) {
+		memcpy(in.p + offsetof(struct perf_record, size), &size, sizeof(size));
+		(void)unwinding_sample(u, &a, r, false, 1, &out);
+	}
+	ok(unwinding_counts(u).damaged > 1000, "records that are cut are none");
+	text_free(&in);
+	text_free(&out);
+	text_free(&said);
+	unwinding_free(u);
+}
+
+/* What cannot be had is asked for once, and nobody waits for ever. */
+static void test_nothing(struct tables *tables)
+{
+	struct mapped_file file = { .major = 1, .minor = 2, .inode = 3, .path = STR("/nowhere") };
+	struct mapping m = { .start = 0x1000, .length = 0x1000, .file = &file };
+	struct process nobody = { .pid = (uint32_t)getpid() };
+	struct timespec moment = { .tv_nsec = 1000000 };
+	enum tables_answer answer = TABLES_WAIT;
+	struct unwind_code code;
+
+	ok(tables_find(tables, &nobody, &m, 0x1000, 1, &code) == TABLES_WAIT, "a file that is not there is asked for");
+	ok(tables_find(tables, &nobody, &m, 0x1000, 2 * SECOND_NS, &code) == TABLES_LATE, "  and waited for, but not for ever");
+	for (unsigned tries = 0; tries < 60000 && answer != TABLES_NONE; tries++) {
+		nanosleep(&moment, NULL);
+		tables_take(tables, 1);
+		answer = tables_find(tables, &nobody, &m, 0x1000, 1, &code);
+	}
+	ok(answer == TABLES_NONE && tables_count(tables).gone == 1, "  until it is known that it is gone");
+	file = (struct mapped_file){ .path = STR("//anon") };
+	ok(tables_find(tables, &nobody, &m, 0x1000, 1, &code) == TABLES_NONE, "what is no file has no tables");
+	ok(tables_count(tables).tables > 1 && tables_count(tables).bytes > 10000, "tables are counted");
+	tables_tick(tables, 120 * SECOND_NS);
+	is_u64(tables_count(tables).tables, 0, "those that nobody used for a minute are let go");
+}
+
+int main(void)
+{
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(PJ_ASAN)
+	struct processes *p = processes_new();
+	struct tables *tables = tables_start(&(struct tables_options){ .proc = "/proc" });
+
+	procfs_read_one(p, (uint32_t)getpid());
+	deep(5);
+	if (kept.nstack > 1000 && processes_find(p, (uint32_t)getpid())) {
+		test_records(p, tables);
+		test_nothing(tables);
+	} else {
+		printf("ok %d - unwinding itself # SKIP process_vm_readv or /proc is not allowed here\n", ++tap_n);
+	}
+	tables_stop(tables);
+	processes_free(p);
+#else
+	printf("ok %d - unwinding itself # SKIP x86-64 with glibc only\n", ++tap_n);
+#endif
+	return done();
+}
