@@ -600,7 +600,7 @@ static void *eve_open(struct str where, const struct store_options *o, struct te
 	struct text url = { 0 };
 
 	text_printf(&url, "%.*s%c", (int)where.n, where.p, 0);
-	e->batches = (struct batches){ .docs_most = DOCS_MOST, .bytes_most = BYTES_MOST, 
+	e->batches = (struct batches){ .docs_most = DOCS_MOST, .bytes_most = BYTES_MOST,
 				       .open = "[", .between = ",", .shut = "]", .add = add, .post = post };
 	e->verify = o->verify;
 	e->http = http_open(url.p, &h, why);

@@ -7,6 +7,10 @@
 const struct store_ops *const store_list[] = {
 	&store_dir,
 	&store_eve,
+	&store_couch,
+	&store_clickhouse,
+	&store_ndjson,
+	&store_pyroscope,
 	NULL
 };
 

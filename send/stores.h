@@ -5,6 +5,6 @@
 
 #include "store.h"
 
-extern const struct store_ops store_dir, store_eve;
+extern const struct store_ops store_dir, store_eve, store_couch, store_clickhouse, store_ndjson, store_pyroscope;
 
 #endif

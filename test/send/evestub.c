@@ -2,7 +2,7 @@
  * evestub - answers as Eve does with the original pipeline's schema (what was measured of it is in the table of the man page's tests),
  * so that tests need neither Eve nor MongoDB. Inserts in order: a batch that meets what is there keeps what stood before.
  *
- * evestub --portfile FILE [--port N] [--file KEPT] [--token T] [--down FILE]: KEPT has what was stored, also after SIGKILL. While
+ * evestub --portfile FILE [--port N] [--file KEPT] [--token T] [--down FILE] [--log FILE]: KEPT has what was stored, also after SIGKILL. While
  * the file of --down exists, the database is gone. GET /_dump: "timestamp host stack value" a line, in order of _id.
  */
 #include "serve.h"
@@ -29,7 +29,7 @@ static size_t nslots;
 static struct arena arena;
 static int kept = -1;
 static uint64_t made;
-static const char *token, *down;
+static const char *token, *down, *logged;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- what is stored --------------------------------------------------------------------------------------------- */
@@ -490,6 +490,16 @@ static void one(const struct call *c, struct str id)
 
 /* ---- */
 
+/* Pyroscope knows nothing of what it has. */
+static void ingest(const struct call *c, struct str head, struct str body)
+{
+	struct str line = str_cut(&head, '\r');
+	FILE *f = fopen(logged, "a");
+
+	if (f && fprintf(f, "%.*s\n%.*s", (int)line.n, line.p, (int)body.n, body.p) > 0 && fclose(f) == 0)
+		answer(c, "200 OK", STR(""));
+}
+
 static void handle(struct call *c, struct str head, struct str body)
 {
 	struct str rest = head, line = str_cut(&rest, '\n'), method = str_cut(&line, ' '), query = str_cut(&line, ' '), path;
@@ -504,6 +514,8 @@ static void handle(struct call *c, struct str head, struct str body)
 		answer(c, "400 Bad Request", STR("<html><h1>Request Line is too large</h1></html>"));
 	else if (down && access(down, F_OK) == 0)
 		answer(c, "500 INTERNAL SERVER ERROR", STR("<!doctype html>\n<title>500 Internal Server Error</title>"));
+	else if (logged && str_eq(path, STR("/ingest")))
+		ingest(c, head, body);
 	else if (str_eq(method, STR("POST")) && str_eq(path, STR("/cpu")))
 		post(c, rest, body);
 	else if (str_eq(method, STR("POST")))
@@ -550,6 +562,8 @@ int main(int argc, char **argv)
 			read_kept(argv[i + 1]);
 		else if (strcmp(argv[i], "--token") == 0)
 			token = argv[i + 1];
+		else if (strcmp(argv[i], "--log") == 0)
+			logged = argv[i + 1];
 		else if (strcmp(argv[i], "--down") == 0)
 			down = argv[i + 1];
 		else

@@ -78,3 +78,135 @@ eve_has()
 {
 	awk -F"\t" '{ print $3, $4, $5 }' "${1:-kept}" | sort
 }
+
+# clickhouse [PORT]: sets clickhouse_pid and clickhouse_port; its data is in clickhouse/, also after SIGKILL. False: there is none.
+clickhouse()
+{
+	have clickhouse-server || return 1
+	tries=0
+	mkdir -p clickhouse
+	cat >clickhouse/users.xml <<-USERS
+		<yandex><profiles><default><max_memory_usage>2000000000</max_memory_usage></default></profiles><quotas><default/></quotas>
+		<users><default><password></password><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota></default></users></yandex>
+	USERS
+	while [ $tries -lt 5 ]; do # somebody may take the port before it does
+		tries=$((tries + 1))
+		clickhouse_port=${1:-$("$here/faultd" --free)}
+		cat >clickhouse/config.xml <<-CONFIG
+			<yandex><logger><level>warning</level><console>1</console></logger><listen_host>127.0.0.1</listen_host>
+			<http_port>$clickhouse_port</http_port><path>$PWD/clickhouse/data/</path><tmp_path>$PWD/clickhouse/tmp/</tmp_path>
+			<users_config>$PWD/clickhouse/users.xml</users_config><default_profile>default</default_profile>
+			<default_database>default</default_database><mark_cache_size>5368709</mark_cache_size></yandex>
+		CONFIG
+		setpriv --pdeathsig TERM clickhouse-server "--config-file=$PWD/clickhouse/config.xml" >>clickhouse/log 2>&1 &
+		clickhouse_pid=$!
+		running="$running $clickhouse_pid"
+		if up "$clickhouse_pid" "$clickhouse_port" /; then return 0; fi
+		stop "$clickhouse_pid"
+	done
+	fail "clickhouse-server starts" clickhouse/log
+	return 1
+}
+
+# couch MODULES: sets couch_pid and couch_port; a database pj
+couch()
+{
+	rm -f couch.port
+	setpriv --pdeathsig TERM node "$top/test/send/couch.cjs" "$1" "$PWD/couch.port" >couch.log 2>&1 &
+	couch_pid=$!
+	running="$running $couch_pid"
+	soon test -s couch.port || { fail "express-pouchdb starts" couch.log; return 1; }
+	couch_port=$(cat couch.port)
+	"$here/ask" PUT "http://127.0.0.1:$couch_port" /pj >/dev/null
+}
+
+# up PID PORT PATH: within 30 s it answers, while that process is there
+up()
+{
+	tried=0
+	until "$here/ask" GET "http://127.0.0.1:$2" "$3" >/dev/null 2>&1; do
+		tried=$((tried + 1))
+		[ $tried -lt 300 ] && kill -0 "$1" 2>/dev/null || return 1
+		sleep 0.1
+	done
+}
+
+# tables: those that --schema prints, one statement a request
+tables()
+{
+	"$here/ship" --schema clickhouse: | grep -v '^--' | awk 'BEGIN { RS = ";" } /CREATE/ { print > "clickhouse/table" ++i }'
+	for statement in clickhouse/table*; do
+		"$here/ask" POST "http://127.0.0.1:$clickhouse_port" / "$statement" || return 1
+	done
+}
+
+# nginx_tls PORT: nginx with TLS and a password before that port, and some answers of its own; certificates of an own authority.
+# Sets nginx_pid and nginx_port. False: it, or openssl, is not there.
+nginx_tls()
+{
+	have nginx && have openssl || return 1
+	mkdir -p nginx
+	(
+		cd nginx || exit 1
+		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -subj /CN=test-authority -days 2 &&
+			openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout other.key -out other.pem -subj /CN=another -days 2 &&
+			for who in localhost elsewhere client; do
+				printf 'subjectAltName=DNS:%s\n' $who >$who.ext
+				openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout $who.key -out $who.csr -subj /CN=$who &&
+					openssl x509 -req -in $who.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile $who.ext -out $who.pem || exit 1
+			done
+		printf 'subjectAltName=DNS:localhost\n' >old.ext
+		openssl x509 -req -in localhost.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days -1 -extfile old.ext -out old.pem
+		printf 'joe:%s\n' "$(openssl passwd -apr1 s3cret)" >password
+		chmod 644 password
+	) >nginx/openssl.log 2>&1 || return 1
+	tries=0
+	while [ $tries -lt 5 ]; do
+		tries=$((tries + 1))
+		nginx_port=$("$here/faultd" --free) plain_port=$("$here/faultd" --free) wrong_port=$("$here/faultd" --free)
+		old_port=$("$here/faultd" --free) mutual_port=$("$here/faultd" --free)
+		nginx_conf "$1" >nginx/conf
+		setpriv --pdeathsig TERM nginx -p "$PWD/nginx" -c "$PWD/nginx/conf" -g 'daemon off;' >>nginx/log 2>&1 &
+		nginx_pid=$!
+		running="$running $nginx_pid"
+		if up "$nginx_pid" "$plain_port" /ready; then return 0; fi
+		stop "$nginx_pid"
+	done
+	fail "nginx starts" nginx/log nginx/openssl.log
+	return 1
+}
+
+# nginx_conf PORT
+nginx_conf()
+{
+	user=
+	[ "$(id -u)" != 0 ] || user='user root;'
+	server()
+	{
+		echo "server { listen 127.0.0.1:$1 ssl; ssl_certificate $2.pem; ssl_certificate_key $3.key; $4 location / { $5 proxy_pass http://127.0.0.1:$to; } }"
+	}
+	to=$1
+	cat <<-CONF
+		$user
+		worker_processes 1;
+		pid $PWD/nginx/pid;
+		error_log $PWD/nginx/error.log;
+		events { worker_connections 64; }
+		http {
+		access_log off;
+		client_body_temp_path $PWD/nginx/b; proxy_temp_path $PWD/nginx/p; fastcgi_temp_path $PWD/nginx/f; uwsgi_temp_path $PWD/nginx/u; scgi_temp_path $PWD/nginx/s;
+		server { listen 127.0.0.1:$plain_port; location = /ready { return 200 "yes"; }
+		location /small/ { client_max_body_size 60k; proxy_pass http://127.0.0.1:$to/; }
+		location /moved { return 302 http://127.0.0.1:9/; }
+		location /busy { add_header Retry-After 7 always; return 503; }
+		location /slower { return 429; }
+		location /forbidden { return 403; }
+		location /broken { return 500; }
+		location / { proxy_pass http://127.0.0.1:$to; } }
+	CONF
+	server "$nginx_port" localhost localhost "" "auth_basic pj; auth_basic_user_file $PWD/nginx/password; proxy_set_header Authorization '';"
+	server "$wrong_port" elsewhere elsewhere "" ""
+	server "$old_port" old localhost "" ""
+	server "$mutual_port" localhost localhost "ssl_client_certificate ca.pem; ssl_verify_client on;" ""
+	echo "}"
+}

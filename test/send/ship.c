@@ -5,6 +5,7 @@
  * ship [--tries N] [--doubts N] [--timeout S] [--auth F] [--cacert F] [--verify] STORE FILE...   what became of each window, a line each
  * ship --fetch FROM TO [--host H] [--by host|time|label:K] [--label k=v] [--event E] [--stacks URL] STORE
  * ship --list FROM TO STORE
+ * ship --schema STORE
  */
 #include "send/store.h"
 
@@ -92,6 +93,10 @@ int main(int argc, char **argv)
 		const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
 		struct str by;
 
+		if (strcmp(name, "--schema") == 0) {
+			fputs(store_ops_of(value, &label)->schema(), stdout);
+			return PJ_OK;
+		}
 		if (strcmp(name, "--verify") == 0) {
 			o.verify = true;
 			continue;

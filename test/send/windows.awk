@@ -20,7 +20,7 @@ BEGIN {
 			print "h" h, stack, value
 		}
 		printf "# pj unit=samples event=cycles frequency=99 from=%d to=%d host=h%d samples=%d lost=%d labels=service=shop%d,version=1.2 machine=%016d stream=%016d\n%s",
-			epoch, epoch + seconds, h, sum, w, h, h, 77, body >file
+			epoch, epoch + seconds, h, sum, w, h, h, 70 + h, body >file
 		close(file)
 	}
 }
