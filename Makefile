@@ -70,7 +70,7 @@ MANS := $(wildcard man/*.[1-9])
 ROOMS   := $(filter-out common unwind test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
-WALK    := $(B)/test/unwind/walk
+WALK    := $(B)/test/unwind/walk $(B)/test/unwind/javawalk
 TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
 REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
 

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "frames.h"
+
+#include "arena.h"
+
+#include <stdlib.h>
+
+enum { MOST_BYTES = 4096, MOST_CODELETS = 4096, MOST_STUB = 4 << 20, ALIGNMENT = 16, RET = 0xc3 };
+
+/* ---- where things are -------------------------------------------------------------------------------------------- */
+
+static struct vmlayout_field field(const struct vmstructs *v, const char *type, const char *name)
+{
+	struct vm_field f = vmstructs_field(v, type, name);
+
+	return f.known && !f.is_static && f.width && f.at < MOST_BYTES ? (struct vmlayout_field){ (uint32_t)f.at, f.width }
+								      : (struct vmlayout_field){ 0 };
+}
+
+/* The first of several names, of an nmethod. */
+static struct vmlayout_field either(const struct vmstructs *v, const char *name)
+{
+	struct vmlayout_field f = field(v, "nmethod", name);
+
+	return f.width ? f : field(v, "CompiledMethod", name);
+}
+
+static uint64_t static_at(const struct vmstructs *v, const char *type, const char *name)
+{
+	struct vm_field f = vmstructs_field(v, type, name);
+
+	return f.known && f.is_static ? f.at : 0;
+}
+
+static void find_nmethod(struct frames_layout *l, const struct vmstructs *v)
+{
+	static const struct {
+		const char *pointer, *offset, *old;
+	} names[] = { { "_verified_entry_point", "_verified_entry_offset", NULL },
+		      { "_deopt_handler_begin", "_deopt_handler_offset", "_deoptimize_offset" },
+		      { "_deopt_mh_handler_begin", "_deopt_mh_handler_offset", "_deoptimize_mh_offset" } };
+	struct vmlayout_field *const to[] = { &l->entry, &l->deopt[0], &l->deopt[1] };
+
+	for (size_t i = 0; i < countof(names); i++) {
+		bool *offset = i == 0 ? &l->entry_offset : &l->deopt_offset;
+
+		*to[i] = either(v, names[i].pointer);
+		if (to[i]->width)
+			continue;
+		*to[i] = either(v, names[i].offset);
+		if (!to[i]->width && names[i].old)
+			*to[i] = either(v, names[i].old);
+		*offset |= to[i]->width != 0;
+	}
+	l->orig_pc = either(v, "_orig_pc_offset");
+	l->frame_size = field(v, "CodeBlob", "_frame_size");
+	l->complete = field(v, "CodeBlob", "_frame_complete_offset");
+}
+
+static void find_interpreter(struct frames_layout *l, const struct vmstructs *v)
+{
+	l->interpreter = static_at(v, "AbstractInterpreter", "_code");
+	l->queue_buffer = field(v, "StubQueue", "_stub_buffer");
+	l->queue_begin = field(v, "StubQueue", "_queue_begin");
+	l->queue_end = field(v, "StubQueue", "_queue_end");
+	l->codelet_size = field(v, "InterpreterCodelet", "_size");
+	l->codelet_description = field(v, "InterpreterCodelet", "_description");
+	l->codelet_bytes = (uint32_t)vmstructs_size(v, "InterpreterCodelet");
+}
+
+const char *frames_open(struct frames *f, const struct hotspot *h)
+{
+	struct frames_layout *l = &f->layout;
+	const struct vmstructs *v = &h->tables;
+
+	*f = (struct frames){ 0 };
+	find_nmethod(l, v);
+	find_interpreter(l, v);
+	l->call_stub_return = static_at(v, "StubRoutines", "_call_stub_return_address");
+	l->continuation_return = static_at(v, "ContinuationEntry", "_return_pc");
+	l->continuation = field(v, "JavaThread", "_cont_entry");
+	if (!l->frame_size.width || !l->complete.width || !l->entry.width)
+		return "CodeBlob::_frame_size";
+	if (!l->deopt[0].width || !l->orig_pc.width)
+		return "nmethod::_orig_pc_offset";
+	if (!l->interpreter || !l->queue_buffer.width || !l->queue_begin.width || !l->queue_end.width || !l->codelet_size.width ||
+	    !l->codelet_description.width || l->codelet_bytes == 0 || l->codelet_bytes > 256)
+		return "AbstractInterpreter::_code";
+	if (!l->call_stub_return)
+		return "StubRoutines::_call_stub_return_address";
+	l->method = h->layout.method;
+	l->compile_id = h->layout.compile_id;
+	const struct vmlayout_field all[] = { l->frame_size, l->complete, l->entry, l->deopt[0], l->deopt[1], l->orig_pc, l->method, l->compile_id };
+	for (size_t i = 0; i < countof(all); i++)
+		if (all[i].width && all[i].at + all[i].width > l->bytes)
+			l->bytes = all[i].at + all[i].width;
+	return NULL;
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------------------------ */
+
+static struct java_piece *add(struct frames *f, uint64_t start, uint64_t end, enum java_kind kind)
+{
+	if (f->npieces == f->cap) {
+		f->cap = f->cap ? f->cap * 2 : 4096;
+		f->piece = mem_grow(f->piece, sizeof(*f->piece), f->cap);
+	}
+	f->piece[f->npieces] = (struct java_piece){ .start = start, .end = end, .kind = (uint8_t)kind, .complete = JAVA_NEVER };
+	return &f->piece[f->npieces++];
+}
+
+static uint64_t address_of(struct vmlayout_field at, bool offset, const char *object, uint64_t base)
+{
+	int64_t value = vmlayout_get_signed(at, object);
+
+	if (!offset)
+		return (uint64_t)value;
+	return value > 0 ? base + (uint64_t)value : 0;
+}
+
+/* Bytes of a frame; 0: none, or the JVM does not know. */
+static uint32_t frame_bytes(const struct frames_layout *l, const char *object)
+{
+	int64_t words = vmlayout_get_signed(l->frame_size, object);
+
+	return words > 0 && words < 1 << 20 ? (uint32_t)words * 8 : 0;
+}
+
+static void add_compiled(struct frames *f, const struct blob *b, const char *object, bool native)
+{
+	const struct frames_layout *l = &f->layout;
+	uint64_t entry = address_of(l->entry, l->entry_offset, object, b->begin);
+	int64_t complete = vmlayout_get_signed(l->complete, object), orig = vmlayout_get_signed(l->orig_pc, object);
+	struct java_piece *p = add(f, b->begin, b->end, native ? JAVA_NATIVE : JAVA_COMPILED);
+
+	p->frame = frame_bytes(l, object);
+	if (p->frame < 16)
+		p->kind = JAVA_LEAF;
+	p->entry = entry > b->begin && entry < b->end ? (uint32_t)(entry - b->begin) : 0;
+	if (complete >= 0 && (uint64_t)complete <= b->end - b->begin)
+		p->complete = (uint32_t)complete;
+	for (unsigned i = 0; i < 2 && !native; i++) {
+		uint64_t at = l->deopt[i].width ? address_of(l->deopt[i], l->deopt_offset, object, b->address) : 0;
+
+		p->deopt[i] = at >= b->begin && at <= b->end ? at : 0;
+	}
+	p->orig_pc = orig > 0 && orig < 1 << 23 ? (uint32_t)orig : 0;
+}
+
+static bool begins(const unsigned char *code, size_t n, const char *bytes, size_t length)
+{
+	return n >= length && memcmp(code, bytes, length) == 0;
+}
+
+/* push rbp; mov rbp, rsp */
+static bool keeps_rbp(const unsigned char *code, size_t n)
+{
+	return begins(code, n, "\x55\x48\x8b\xec", 4);
+}
+
+/* mov rsp, [r15 + offset of the continuation]: where a frame that was thawed returns to */
+static bool is_thaw(const struct frames_layout *l, const unsigned char *code, size_t n)
+{
+	uint32_t offset;
+
+	if (!l->continuation.width || n < 7 || !begins(code, n, "\x49\x8b\xa7", 3))
+		return false;
+	memcpy(&offset, code + 3, 4);
+	return offset == l->continuation.at;
+}
+
+/* push -1; push rbp; mov rbp, rsp: the barrier at the entry of methods */
+#define COOKIE "\x68\xff\xff\xff\xff\x55\x48\x8b\xec"
+
+/* A block of stubs: each begins at an aligned address, or behind the end of another; those that look like nothing known belong to
+ * the one before them, or push nothing if they are the first. */
+static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b, bool continuations)
+{
+	size_t n = (size_t)(b->end - b->begin);
+	unsigned char *code;
+	struct java_piece *p;
+
+	if (n == 0 || n > MOST_STUB)
+		return;
+	code = mem_grow(NULL, 1, n);
+	p = add(f, b->begin, b->end, continuations ? JAVA_THAW : JAVA_LEAF);
+	if (memory_bulk(&h->memory, b->begin, code, n)) {
+		for (size_t at = 0; at < n; at++) {
+			if ((b->begin + at) % ALIGNMENT && (at == 0 || code[at - 1] != RET))
+				continue;
+			bool thaw = is_thaw(&f->layout, code + at, n - at), cookie = begins(code + at, n - at, COOKIE, sizeof(COOKIE) - 1);
+
+			if (!thaw && !cookie && !keeps_rbp(code + at, n - at))
+				continue;
+			if (p->start != b->begin + at) {
+				p->end = b->begin + at;
+				p = add(f, b->begin + at, b->end, JAVA_STUB);
+			}
+			p->kind = thaw ? JAVA_THAW : JAVA_STUB;
+			p->entry = cookie ? sizeof(COOKIE) - 1 - 4 : 0;
+		}
+	}
+	free(code);
+}
+
+/* Other pieces of the JVM's own: by their first bytes, and the size that it knows. */
+static void add_runtime(struct frames *f, struct hotspot *h, const struct blob *b, struct str name, const char *object)
+{
+	unsigned char code[4] = { 0 };
+	struct java_piece *p;
+
+	memory_read(&h->memory, b->begin, code, b->end - b->begin < 4 ? 0 : 4);
+	p = add(f, b->begin, b->end, JAVA_LEAF);
+	p->frame = frame_bytes(&f->layout, object);
+	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
+		p->orig_pc = 16; /* C1 pushes both classes */
+	if (keeps_rbp(code, 4)) {
+		p->kind = JAVA_STUB;
+	} else if (p->frame >= 16) {
+		/* C2's begin with sub rsp; others push what they want first */
+		p->kind = begins(code, 4, "\x48\x81\xec", 3) || begins(code, 4, "\x48\x83\xec", 3) || begins(code, 4, "\x89\x84\x24", 3) ? JAVA_COMPILED
+															  : JAVA_PUSHED;
+	}
+}
+
+/* ---- the interpreter --------------------------------------------------------------------------------------------- */
+
+/* Where a method's frame is made: pop rax; lea r14, [rsp + rcx * 8 - 8], and push rax; push rbp; mov rbp, rsp; push r13. */
+static void find_entry(struct java_piece *p, const unsigned char *code, size_t n)
+{
+	p->entry = JAVA_NEVER;
+	for (size_t i = 0; i + 7 <= n; i++) {
+		if (p->entry == JAVA_NEVER && begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
+			p->entry = (uint32_t)i;
+		if (begins(code + i, n - i, "\x50\x55\x48\x8b\xec\x41\x55", 7)) {
+			p->complete = (uint32_t)i;
+			return;
+		}
+	}
+}
+
+static void add_codelet(struct frames *f, struct hotspot *h, uint64_t at, uint64_t size, const char *object)
+{
+	static const char method[] = "method entry point";
+	char description[64];
+	struct java_piece *p = add(f, at, at + size, JAVA_BYTECODE);
+	unsigned char *code;
+
+	if (!memory_string(&h->memory, vmlayout_get(f->layout.codelet_description, object), description, sizeof(description)) ||
+	    strncmp(description, method, sizeof(method) - 1) != 0)
+		return;
+	code = mem_grow(NULL, 1, size);
+	p->kind = JAVA_ENTRY;
+	if (memory_bulk(&h->memory, at, code, size))
+		find_entry(p, code, size);
+	free(code);
+}
+
+static void add_interpreter(struct frames *f, struct hotspot *h, const struct blob *b)
+{
+	const struct frames_layout *l = &f->layout;
+	uint64_t queue, buffer, begin, end;
+	char object[256];
+
+	if (!memory_pointer(&h->memory, l->interpreter, &queue) || !vmlayout_read(&h->memory, queue, l->queue_buffer, &buffer) ||
+	    !vmlayout_read(&h->memory, queue, l->queue_begin, &begin) || !vmlayout_read(&h->memory, queue, l->queue_end, &end) ||
+	    buffer < b->begin || buffer > b->end || begin > end || end > b->end - buffer)
+		return;
+	for (unsigned i = 0; begin < end && i < MOST_CODELETS; i++) {
+		uint64_t size;
+
+		if (!memory_read(&h->memory, buffer + begin, object, l->codelet_bytes))
+			return;
+		size = vmlayout_get(l->codelet_size, object);
+		if (size < l->codelet_bytes || size > end - begin)
+			return;
+		add_codelet(f, h, buffer + begin, size, object);
+		begin += size;
+	}
+}
+
+/* ---- taking ------------------------------------------------------------------------------------------------------ */
+
+/* False: it is not what it was. */
+static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, const char *object)
+{
+	char text[128];
+	struct str name;
+
+	if (b->begin >= b->end || !memory_string(&h->memory, b->name, text, sizeof(text)))
+		return false;
+	if (b->compiled && (vmlayout_get(f->layout.method, object) != b->method || (uint32_t)vmlayout_get(f->layout.compile_id, object) != b->compile_id))
+		return false;
+	name = str_of(text);
+	if (b->compiled)
+		add_compiled(f, b, object, str_starts(name, STR("native")));
+	else if (str_eq(name, STR("Interpreter")))
+		add_interpreter(f, h, b);
+	else if (str_starts(name, STR("StubRoutines")) || str_starts(name, STR("Stub Generator")))
+		add_stubs(f, h, b, str_find_str(name, STR("continuation")) >= 0);
+	else if (str_starts(name, STR("I2C/C2I")) || str_eq(name, STR("adapters")))
+		add(f, b->begin, b->end, JAVA_ADAPTER);
+	else
+		add_runtime(f, h, b, name, object);
+	return true;
+}
+
+static bool same_blob(const struct blob *a, const struct blob *b)
+{
+	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id &&
+	       a->name == b->name;
+}
+
+static void remember(struct frames *f, const struct blob *b, uint32_t first)
+{
+	if (f->nblobs == f->cap_blobs) {
+		f->cap_blobs = f->cap_blobs ? f->cap_blobs * 2 : 4096;
+		f->blob = mem_grow(f->blob, sizeof(*f->blob), f->cap_blobs);
+	}
+	f->blob[f->nblobs++] = (struct frames_blob){ *b, first, (uint32_t)f->npieces - first };
+}
+
+/* What the last time had becomes old; its memory the next time's. */
+static size_t swap(struct frames *f)
+{
+	struct java_piece *piece = f->old;
+	struct frames_blob *blob = f->old_blob;
+	size_t cap = f->cap_old, cap_blobs = f->cap_old_blobs, n = f->nblobs;
+
+	f->old = f->piece, f->cap_old = f->cap;
+	f->old_blob = f->blob, f->cap_old_blobs = f->cap_blobs;
+	f->piece = piece, f->cap = cap;
+	f->blob = blob, f->cap_blobs = cap_blobs;
+	f->npieces = f->nblobs = 0;
+	return n;
+}
+
+/* Which blobs of h are new: their numbers, and the objects. False: the process ended. */
+static bool read_new(struct frames *f, struct hotspot *h, size_t nold, uint32_t *new, size_t *n, char **objects)
+{
+	struct memory_want *want = mem_grow(NULL, sizeof(*want), h->code.n + 1);
+	bool read;
+
+	*n = 0;
+	for (size_t i = 0, j = 0; i < h->code.n; i++) {
+		const struct blob *b = &h->code.blob[i];
+
+		while (j < nold && f->old_blob[j].blob.address < b->address)
+			j++;
+		if (j < nold && same_blob(&f->old_blob[j].blob, b))
+			continue;
+		want[*n] = (struct memory_want){ b->address, f->layout.bytes, (uint32_t)*n * f->layout.bytes };
+		new[(*n)++] = (uint32_t)i;
+	}
+	*objects = mem_grow(NULL, f->layout.bytes, *n + 1);
+	read = *n == 0 || memory_gather(&h->memory, want, *n, *objects);
+	free(want);
+	return read;
+}
+
+static void take_all(struct frames *f, struct hotspot *h, const uint32_t *new, size_t n, const char *objects)
+{
+	size_t next = 0;
+
+	for (size_t i = 0, j = 0; i < h->code.n; i++) {
+		const struct blob *b = &h->code.blob[i];
+		uint32_t first = (uint32_t)f->npieces;
+
+		if (next < n && new[next] == i) {
+			if (!add_blob(f, h, b, objects + next++ * f->layout.bytes))
+				continue;
+		} else {
+			while (f->old_blob[j].blob.address < b->address)
+				j++;
+			for (uint32_t k = 0; k < f->old_blob[j].n; k++)
+				*add(f, 0, 0, JAVA_LEAF) = f->old[f->old_blob[j].first + k];
+		}
+		if (f->npieces > first && first > 0 && f->piece[first].start < f->piece[first - 1].end)
+			f->npieces = first; /* read while it changed */
+		remember(f, b, first);
+	}
+}
+
+const char *frames_take(struct frames *f, struct hotspot *h)
+{
+	const struct frames_layout *l = &f->layout;
+	size_t nold = swap(f), n;
+	uint32_t *new = mem_grow(NULL, sizeof(*new), h->code.n + 1);
+	char *objects = NULL;
+	const char *why = NULL;
+
+	f->code.n = 0;
+	if (!read_new(f, h, nold, new, &n, &objects))
+		why = codecache_gone;
+	else
+		take_all(f, h, new, n, objects);
+	free(new);
+	free(objects);
+	if (why)
+		return why;
+	f->code.piece = f->piece;
+	f->code.n = f->npieces;
+	memory_pointer(&h->memory, l->call_stub_return, &f->code.call_stub_return);
+	if (l->continuation_return)
+		memory_pointer(&h->memory, l->continuation_return, &f->code.continuation_return);
+	return NULL;
+}
+
+void frames_free(struct frames *f)
+{
+	free(f->piece);
+	free(f->old);
+	free(f->blob);
+	free(f->old_blob);
+	*f = (struct frames){ 0 };
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frames.h - what unwind/java.h must know of the code of one JVM: which frames it makes.
+ *
+ * Where fields lie is told by the JVM (vmStructs.hpp). Of compiled code the first bytes of the nmethod are read, once for
+ * each; the interpreter and the stubs, which never change, are taken apart into their pieces when they are seen first. What a
+ * JVM does not tell is not guessed: then there are no frames, and the reason.
+ * Sources: codeBlob.hpp, nmethod.hpp, stubs.hpp, interpreter.hpp, continuationEntry.hpp of the JDK.
+ */
+#ifndef PJ_FRAMES_H
+#define PJ_FRAMES_H
+
+#include "hotspot.h"
+#include "java.h"
+
+struct frames {
+	struct java_code code; /* facts of the last frames_take; who unwinds sets its functions */
+	struct java_piece *piece, *old;
+	struct frames_blob {
+		struct blob blob;
+		uint32_t first, n; /* of pieces */
+	} *blob, *old_blob;
+	size_t npieces, cap, nblobs, cap_blobs, cap_old, cap_old_blobs;
+	struct frames_layout {
+		struct vmlayout_field frame_size, complete, entry, deopt[2], orig_pc, method, compile_id;
+		bool entry_offset, deopt_offset;
+		uint32_t bytes; /* of an nmethod that hold all of them */
+		struct vmlayout_field queue_begin, queue_end, queue_buffer, codelet_size, codelet_description;
+		uint32_t codelet_bytes;
+		uint64_t interpreter; /* address of the pointer to its queue */
+		uint64_t call_stub_return, continuation_return; /* addresses of what holds them */
+		struct vmlayout_field continuation; /* of a JavaThread */
+	} layout;
+};
+
+/* Of an open h. NULL, or what it does not tell. f is to be freed in any case. */
+const char *frames_open(struct frames *f, const struct hotspot *h);
+
+/* f->code is of what the last hotspot_scan of h saw. NULL, or why not (then it has no pieces). */
+const char *frames_take(struct frames *f, struct hotspot *h);
+
+void frames_free(struct frames *f);
+
+#endif

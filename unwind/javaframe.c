@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "javaframe.h"
+
+enum { BEHIND = 16, AHEAD = 24, PROLOGUE_MAX = 256 };
+
+/* The bytes around an address, as far as they are of the piece; what lies outside matches nothing. */
+struct window {
+	uint8_t byte[BEHIND + AHEAD];
+	int from, to; /* known ones, relative to the address */
+};
+
+static bool open_window(struct window *w, const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	uint64_t behind = address - p->start, ahead = p->end - address;
+
+	w->from = behind < BEHIND ? -(int)behind : -BEHIND;
+	w->to = ahead < AHEAD ? (int)ahead : AHEAD;
+	return c->read(c->arg, address + (uint64_t)(int64_t)w->from, w->byte, (size_t)(w->to - w->from));
+}
+
+static bool bytes_at(const struct window *w, int at, const uint8_t *byte, int n)
+{
+	return at >= w->from && at + n <= w->to && memcmp(w->byte + (at - w->from), byte, (size_t)n) == 0;
+}
+
+#define AT(w, at, ...) bytes_at(w, at, (const uint8_t[]){ __VA_ARGS__ }, (int)sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+/* mov rbp, rsp */
+static bool is_mov(const struct window *w, int at)
+{
+	return AT(w, at, 0x48, 0x8b, 0xec);
+}
+
+/* sub rsp, N */
+static bool is_sub(const struct window *w, int at)
+{
+	return AT(w, at, 0x48, 0x83, 0xec) || AT(w, at, 0x48, 0x81, 0xec);
+}
+
+/* Just behind add rsp, N? */
+static bool behind_add(const struct window *w, int at)
+{
+	return AT(w, at - 4, 0x48, 0x83, 0xc4) || AT(w, at - 7, 0x48, 0x81, 0xc4);
+}
+
+/* cmp rsp, [r15 + N]: is there a safepoint? Its length, 0: it is not. */
+static int poll_bytes(const struct window *w, int at)
+{
+	if (AT(w, at, 0x49, 0x3b, 0x67))
+		return 4;
+	return AT(w, at, 0x49, 0x3b, 0xa7) ? 7 : 0;
+}
+
+/* Just behind pop rbp that ends a frame? */
+static bool behind_pop(const struct window *w, int at)
+{
+	return AT(w, at - 1, 0x5d) && behind_add(w, at - 1);
+}
+
+/* Behind pop rbp, before ret: the polls of the JDKs, 17 and later first. */
+static bool in_return_poll(const struct window *w)
+{
+	if (behind_pop(w, 0))
+		return true; /* whatever comes: a poll, ret, or a jump to who handles an exception */
+	if (AT(w, 0, 0x0f, 0x87)) /* ja, behind cmp rsp, [r15 + N] */
+		return (poll_bytes(w, -7) == 7 && AT(w, -8, 0x5d)) || (poll_bytes(w, -4) == 4 && AT(w, -5, 0x5d));
+	if (AT(w, 0, 0x41, 0x85, 0x02)) /* test [r10], eax behind mov r10, [r15 + N] */
+		return (AT(w, -7, 0x4d, 0x8b, 0x97) && AT(w, -8, 0x5d)) || (AT(w, -4, 0x4d, 0x8b, 0x57) && AT(w, -5, 0x5d));
+	/* out of line: lea r10, [poll]; mov [r15 + N], r10; jmp handler */
+	return (AT(w, 0, 0x4c, 0x8d, 0x15) && AT(w, 7, 0x4d, 0x89, 0x97)) || (AT(w, -7, 0x4c, 0x8d, 0x15) && AT(w, 0, 0x4d, 0x89, 0x97)) ||
+	       (AT(w, -14, 0x4c, 0x8d, 0x15) && AT(w, -7, 0x4d, 0x89, 0x97) && AT(w, 0, 0xe9));
+}
+
+/* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. */
+static bool behind_leave(const struct window *w)
+{
+	if (AT(w, -1, 0xc9))
+		return true;
+	if (AT(w, 0, 0x0f, 0x85))
+		return (AT(w, -5, 0x49, 0x83, 0x7f) && AT(w, -6, 0xc9)) || (AT(w, -8, 0x49, 0x83, 0xbf) && AT(w, -9, 0xc9));
+	return false;
+}
+
+/* ---- prologues --------------------------------------------------------------------------------------------------- */
+
+/* Where push rbp is, from `at` on; -1: nowhere. */
+static int find_push(const struct window *w, int at)
+{
+	return AT(w, at, 0x55) && (is_mov(w, at + 1) || is_sub(w, at + 1) || AT(w, at - 7, 0x89, 0x84, 0x24)) ? at : -1;
+}
+
+/* mov [rsp + N], rbp: C2 saves it so where the frame needs no look at the end of the stack */
+static bool is_save(const struct window *w, int at)
+{
+	return AT(w, at, 0x48, 0x89, 0x6c, 0x24) || AT(w, at, 0x48, 0x89, 0xac, 0x24) || AT(w, at, 0x48, 0x89, 0x2c, 0x24);
+}
+
+/* Around the address, wherever in the code: methods that are entered in the middle of a loop have a second prologue. */
+static enum javaframe around(const struct window *w)
+{
+	if (find_push(w, 0) == 0)
+		return JAVAFRAME_NONE;
+	if (AT(w, -1, 0x55) && (is_mov(w, 0) || is_sub(w, 0)))
+		return JAVAFRAME_RBP;
+	if (AT(w, -4, 0x55, 0x48, 0x8b, 0xec) && is_sub(w, 0))
+		return JAVAFRAME_RBP;
+	if (is_sub(w, 0) && (is_save(w, 4) || is_save(w, 7)))
+		return JAVAFRAME_NONE;
+	if (is_save(w, 0) && (AT(w, -4, 0x48, 0x83, 0xec) || AT(w, -7, 0x48, 0x81, 0xec)))
+		return JAVAFRAME_UNSAVED;
+	return JAVAFRAME_WHOLE;
+}
+
+/* Between the entry and the end of the prologue: has the push come? */
+static bool before_push(const struct java_code *c, const struct java_piece *p, uint32_t at)
+{
+	uint8_t byte[PROLOGUE_MAX];
+	uint32_t n = p->complete - p->entry, push;
+
+	if (n > PROLOGUE_MAX || n < 4 || !c->read(c->arg, p->start + p->entry, byte, n))
+		return false;
+	at -= p->entry;
+	for (push = 0; push + 4 <= n; push++) {
+		const uint8_t *b = byte + push;
+		bool sub = b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec;
+
+		if (sub || (b[0] == 0x55 && b[1] == 0x48 && (b[2] == 0x8b || b[2] == 0x83 || b[2] == 0x81) && b[3] == 0xec))
+			return at <= push;
+		if (b[0] == 0x55 && push >= 7 && b[-7] == 0x89 && b[-6] == 0x84 && b[-5] == 0x24)
+			return at <= push;
+	}
+	return false;
+}
+
+enum javaframe javaframe_compiled(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	uint64_t at = address - p->start;
+	enum javaframe f;
+	struct window w;
+
+	if (at < p->entry)
+		return JAVAFRAME_NONE; /* whether the receiver is of the expected class */
+	if (!open_window(&w, c, p, address))
+		return JAVAFRAME_WHOLE;
+	f = around(&w);
+	if (f != JAVAFRAME_WHOLE)
+		return f;
+	if (p->complete != JAVA_NEVER && p->complete > p->entry && at < p->complete && before_push(c, p, (uint32_t)at))
+		return JAVAFRAME_NONE;
+	if (AT(&w, 0, 0xc3))
+		return JAVAFRAME_NONE;
+	if (AT(&w, 0, 0x5d) && behind_add(&w, 0))
+		return JAVAFRAME_RBP;
+	if (in_return_poll(&w) || (p->kind == JAVA_NATIVE && behind_leave(&w)))
+		return JAVAFRAME_NONE;
+	return JAVAFRAME_WHOLE;
+}
+
+enum javaframe javaframe_stub(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	struct window w;
+
+	if (address <= p->start + p->entry)
+		return JAVAFRAME_NONE;
+	if (address == p->start + p->entry + 1)
+		return JAVAFRAME_RBP;
+	if (open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || behind_leave(&w)))
+		return JAVAFRAME_NONE;
+	return JAVAFRAME_WHOLE;
+}
+
+/* ---- stubs without a frame --------------------------------------------------------------------------------------- */
+
+/* A push or a pop of a register (first byte: base of its eight) at byte[*at]. */
+static bool moves_word(const uint8_t *byte, uint32_t n, uint32_t *at, uint8_t base)
+{
+	uint32_t i = *at + (*at < n && byte[*at] == 0x41);
+
+	if (i >= n || (byte[i] & 0xf8) != base)
+		return false;
+	*at = i + 1;
+	return true;
+}
+
+uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *more)
+{
+	uint8_t byte[PROLOGUE_MAX];
+	uint32_t n = p->end - p->start < PROLOGUE_MAX ? (uint32_t)(p->end - p->start) : PROLOGUE_MAX, at, words;
+	uint64_t where = address - p->start;
+	uint32_t room = 0;
+
+	*more = 0;
+	if (!c->read(c->arg, p->start, byte, n))
+		return 0;
+	if (where < n) { /* at its end? */
+		for (at = (uint32_t)where, words = 0; moves_word(byte, n, &at, 0x58); words++)
+			;
+		if (at < n && byte[at] == 0xc3)
+			return 8 * words;
+	}
+	for (at = 0, words = 0; at < where && moves_word(byte, n, &at, 0x50); words++)
+		;
+	for (; words && at + 4 <= n && at < where; at++) {
+		bool stack = byte[at] == 0x48 && byte[at + 1] == 0x83 && byte[at + 3] < 0x80;
+
+		if (stack && byte[at + 2] == 0xec)
+			room = *more = byte[at + 3];
+		else if (stack && byte[at + 2] == 0xc4)
+			*more = 0;
+		else if (byte[at] == 0xc3 || byte[at] == 0xe9 || byte[at] == 0xeb) /* what follows is reached from before */
+			*more = room;
+	}
+	return 8 * words;
+}
+
+uint32_t javaframe_aligned(const struct java_code *c, uint64_t address)
+{
+	uint8_t byte[4];
+
+	/* add rsp, 8 */
+	return c->read(c->arg, address, byte, 4) && memcmp(byte, "\x48\x83\xc4\x08", 4) == 0 ? 8 : 0;
+}
+
+static bool has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what, size_t length)
+{
+	return at + length <= n && memcmp(byte + at, what, length) == 0;
+}
+
+#define HAS(at, what) has_bytes(byte, n, at, what, sizeof(what) - 1)
+
+/* Behind pop rax: was the return address put where it belongs? */
+static bool is_stored(const uint8_t *byte, size_t n, size_t from)
+{
+	for (size_t i = from; i < n; i++)
+		if (HAS(i, "\x48\x89\x04\x24") || (byte[i] == 0x50 && (HAS(i - 4, "\x48\x83\xec") || (i >= 7 && HAS(i - 7, "\x48\x81\xec")))))
+			return true;
+	return false;
+}
+
+enum javaframe_adapter javaframe_adapter(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	enum { ADAPTER_MAX = 1024 };
+	uint8_t byte[ADAPTER_MAX];
+	size_t n = (size_t)(address - p->start);
+
+	if (n == 0 || n > sizeof(byte) || !c->read(c->arg, p->start, byte, n))
+		return JAVAFRAME_AT_SP;
+	for (size_t i = n; i-- > 0;) {
+		if (HAS(i, "\x49\x8b\xe5")) /* mov rsp, r13 */
+			return byte[n - 1] == 0x58 ? JAVAFRAME_IN_RAX : JAVAFRAME_AT_SP;
+		if (HAS(i, "\x4c\x8b\xec\x48\x8b\x04\x24")) /* mov r13, rsp; mov rax, [rsp] */
+			return JAVAFRAME_AT_R13;
+		if (HAS(i, "\x58\x4c\x8b\xec")) /* pop rax; mov r13, rsp */
+			return is_stored(byte, n, i + 4) ? JAVAFRAME_AT_SP_SENDER : JAVAFRAME_IN_RAX_SENDER;
+		if (HAS(i, "\x4c\x8d\x6c\x24\x08\x58")) /* lea r13, [rsp + 8]; pop rax */
+			return is_stored(byte, n, i + 6) ? JAVAFRAME_AT_SP_SENDER : JAVAFRAME_IN_RAX_SENDER;
+		if (HAS(i, "\x4c\x8b\xdc\x58")) /* mov r11, rsp; pop rax; and rsp, -16; push rax */
+			return is_stored(byte, n, i + 4) || n - i > 13 ? JAVAFRAME_AT_SP : JAVAFRAME_IN_RAX;
+	}
+	return JAVAFRAME_AT_SP;
+}
+
+/* ---- the interpreter --------------------------------------------------------------------------------------------- */
+
+/* Numbers of registers in instructions to DWARF's. */
+static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+static uint8_t byte_of(const struct window *w, int at)
+{
+	return at >= w->from && at < w->to ? w->byte[at - w->from] : 0;
+}
+
+/* pop A at `at`: its length, 0: it is not. */
+static int pop_bytes(const struct window *w, int at, uint8_t *reg)
+{
+	bool high = byte_of(w, at) == 0x41;
+	uint8_t b = byte_of(w, at + high);
+
+	*reg = dwarf[(b & 7) | high << 3];
+	return (b & 0xf8) == 0x58 ? 1 + high : 0;
+}
+
+/* mov rsp, B */
+static bool is_return_sp(const struct window *w, int at, uint8_t *reg)
+{
+	uint8_t prefix = byte_of(w, at), b = byte_of(w, at + 2);
+
+	*reg = dwarf[(b & 7) | (prefix & 1) << 3];
+	return (prefix == 0x48 || prefix == 0x49) && byte_of(w, at + 1) == 0x8b && (b & 0xf8) == 0xe0;
+}
+
+bool javaframe_exit(const struct java_code *c, const struct java_piece *p, uint64_t address, struct javaframe_exit *e)
+{
+	static const int before[] = { 0, 1, 2, 4, 5 }; /* from pop to where it was interrupted */
+	struct window w;
+
+	if (!open_window(&w, c, p, address))
+		return false;
+	for (size_t i = 0; i < countof(before); i++) {
+		int at = -before[i], n = pop_bytes(&w, at, &e->ra);
+
+		if (n == 0 || !AT(&w, at - 1, 0xc9) || !is_return_sp(&w, at + n, &e->sender))
+			continue;
+		e->popped = before[i] != 0;
+		return before[i] == 0 || before[i] == n || before[i] == n + 3;
+	}
+	return false;
+}
