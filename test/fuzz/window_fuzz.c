@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stores and spools of others hold: names of files, headers, packed texts. Whatever they say is a value or a reason.
+ */
+/* covers: send/window.c send/pack.c send/moment.c */
+#include "send/dirnames.h"
+#include "send/moment.h"
+#include "send/pack.h"
+#include "send/window.h"
+
+#include "fuzz.h"
+
+
+static void windows(struct str rest)
+{
+	struct text decoded = { 0 }, again = { 0 }, decoded_again = { 0 };
+	struct window w, same;
+	uint64_t sum = 0, count;
+
+	while (rest.n) {
+		struct str before = rest, stack, lines, labels, key, value;
+
+		decoded.n = again.n = decoded_again.n = 0;
+		if (window_parse(&rest, &decoded, &w) != NULL) {
+			MUST(rest.n < before.n);
+			continue;
+		}
+		MUST(w.text.n + rest.n == before.n && w.until > w.epoch);
+		for (lines = w.stacks; window_next(&lines, &stack, &count);)
+			sum += count ^ window_id(&w, stack);
+		for (labels = w.labels; label_next(&labels, &key, &value);)
+			sum += label_find(w.labels, key, &value);
+		/* what it says is said again in the same way */
+		window_header(&again, &w);
+		lines = text_view(&again);
+		MUST(window_parse(&lines, &decoded_again, &same) == NULL);
+		MUST(same.epoch == w.epoch && same.until == w.until && same.key == w.key && str_eq(same.labels, w.labels) && str_eq(same.host, w.host));
+	}
+	(void)sum;
+	text_free(&decoded);
+	text_free(&again);
+	text_free(&decoded_again);
+}
+
+static void packed(struct str s)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct unpack u;
+	struct str lines;
+	size_t total = 0;
+
+	MUST(fd >= 0 && write(fd, s.p, s.n) == (ssize_t)s.n && lseek(fd, 0, SEEK_SET) == 0);
+	unpack_open(&u, fd);
+	while (total < (1 << 24) && unpack_lines(&u, &lines)) {
+		MUST(lines.n && lines.p[lines.n - 1] == '\n');
+		total += lines.n;
+		windows(lines);
+	}
+	unpack_close(&u);
+	close(fd);
+}
+
+/* Packed and unpacked it is the same. */
+static void there_and_back(struct str s)
+{
+	struct text t = { 0 }, back = { 0 };
+
+	for (unsigned zstd = 0; zstd < 2; zstd++) {
+		int fd = memfd_create("fuzz", MFD_CLOEXEC);
+		struct unpack u;
+		size_t n;
+
+		t.n = back.n = 0;
+		if (zstd ? pack_zstd(&t, s, 3) : pack_gzip(&t, s, 6)) {
+			MUST(write(fd, t.p, t.n) == (ssize_t)t.n && lseek(fd, 0, SEEK_SET) == 0);
+			unpack_open(&u, fd);
+			do {
+				text_room(&back, 4096);
+				n = unpack_read(&u, back.p + back.n, 4096);
+				back.n += n;
+			} while (n);
+			MUST(!u.damage && str_eq(text_view(&back), s));
+			unpack_close(&u);
+		}
+		close(fd);
+	}
+	text_free(&t);
+	text_free(&back);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str s = { (const char *)data, size };
+	struct dir_name n;
+	char *name = malloc(size + 1), back[DIR_NAME], day[16];
+	uint64_t number;
+
+	MUST(name);
+	memcpy(name, data, size);
+	name[size] = 0;
+	if (dir_name_parse(name, &n)) {
+		dir_name_put(back, &n);
+		MUST(strcmp(back, name) == 0);
+	}
+	if (dir_day_parse(name, &number)) {
+		dir_day_put(day, number);
+		MUST(strcmp(day, name) == 0);
+	}
+	dir_host_good(s);
+	moment_parse(name, 1795294000, &number);
+	windows(s);
+	packed(s);
+	there_and_back(s);
+	free(name);
+	return 0;
+}
