@@ -1,7 +1,8 @@
 #!/bin/sh
 # jmap.t - pjmap on real JVMs: what it says is what Compiler.perfmap says, wherever and however the JVM runs, and nothing happens to it.
 #
-# Every JDK below /usr/lib/jvm, and those in PJ_JDKS (folders). PJ_JMAP_ROUNDS: damaged images and snapshots under churn (40). Run by ./check.
+# Every JDK below /usr/lib/jvm, those in PJ_JDKS (folders), and as root those below usr/lib/jvm of the root file systems in PJ_ROOTFS, which bring the libc
+# that they need (test/jmap/rootfs.sh makes one with JDK 8, 11 and 21). PJ_JMAP_ROUNDS: damaged images and snapshots under churn (40). Run by ./check.
 # shellcheck source=test/tap.sh
 . "$(dirname "$0")/tap.sh"
 LC_ALL=C
@@ -32,16 +33,35 @@ until_true()
 	[ $tries -gt 0 ]
 }
 
+root=
+# in_root COMMAND...: with $root as its root and this folder as /mnt, in a mount namespace of its own; takes the place of the shell
+in_root()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	exec unshare -m sh -c 'r=$1 && mount --bind /proc "$r/proc" && mount --bind /dev "$r/dev" && mount --bind "$2" "$r/mnt" && shift 2 && exec chroot "$r" "$@"' \
+		- "$root" "$PWD" "$@"
+}
+
 # start JDK OPTION...: $pid is one that rests after its work
 start()
 {
 	jdk=$1
 	shift
-	rm -f ready
-	"$jdk/bin/java" -Xmx64m "$@" -cp . Work idle 900 >ready 2>java.err &
+	: >ready
+	if [ -n "$root" ]; then
+		(in_root "$jdk/bin/java" -Xmx64m "$@" -cp /mnt Work idle 900) >ready 2>java.err &
+	else
+		"$jdk/bin/java" -Xmx64m "$@" -cp . Work idle 900 >ready 2>java.err &
+	fi
 	pid=$!
 	started="$started $pid"
 	until_true grep -qs ready ready
+}
+
+# jcmd ARGUMENT...: that of the JDK
+jcmd()
+{
+	if [ -n "$root" ]; then (in_root "$jdk/bin/jcmd" "$@"); else "$jdk/bin/jcmd" "$@"; fi
 }
 
 stop()
@@ -60,26 +80,59 @@ agrees()
 {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		ours "$1" >before 2>err || return 1
-		"$jdk/bin/jcmd" "$1" Compiler.perfmap >jcmd.out 2>&1 || return 1
+		jcmd "$1" Compiler.perfmap >jcmd.out 2>&1 || return 1
 		ours "$1" >after 2>err || return 1
 		cmp -s before after && break
 		sleep 1
 	done
 	cmp -s before after || { echo "it does not get idle"; return 1; }
 	sort before >a
-	sort "/tmp/perf-$1.map" >b
-	rm -f "/tmp/perf-$1.map"
+	sort "$root/tmp/perf-$1.map" >b
+	rm -f "$root/tmp/perf-$1.map"
 	[ "$(wc -l <a)" -gt 500 ] && diff a b
 }
 
-for jdk in $jdks; do
+# The same before there was that command, by Compiler.codelist: "id tier state class.method(signature)result [blob, code - end]". It adds a number to
+# the names of classes that have none, /123456.
+agrees_with_codelist()
+{
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		pjmap --once --stdout --names java "$1" >before 2>err || return 1
+		jcmd "$1" Compiler.codelist >jcmd.out 2>&1 || return 1
+		pjmap --once --stdout --names java "$1" >after 2>err || return 1
+		cmp -s before after && break
+		sleep 1
+	done
+	cmp -s before after || { echo "it does not get idle"; return 1; }
+	sed -nE 's/^ *[0-9]+ +-?[0-9]+ +-?[0-9]+ +([^ (]+)\(.*\[0x[0-9a-f]+, 0x0*([0-9a-f]+) - .*/\2 \1/p' jcmd.out | sed -E 's:/(0x[0-9a-f]+|[0-9]+)\.:.:' | tr / . | sort >b
+	awk 'NR == FNR { want[$1]; next } $1 in want { print $1, $3 }' b before | tr / . | sort >a
+	[ "$(wc -l <b)" -gt 250 ] && diff a b
+}
+
+rooted=
+for root in ${PJ_ROOTFS:-}; do
+	for jdk in "$root"/usr/lib/jvm/*; do
+		[ -x "$jdk/bin/java" ] && [ ! -L "$jdk" ] && rooted="$rooted $root:${jdk#"$root"}"
+	done
+done
+[ -n "$rooted" ] || skip "JDKs of other distributions" "PJ_ROOTFS is empty: test/jmap/rootfs.sh makes such a folder"
+if [ -n "$rooted" ] && [ "$(id -u)" != 0 ]; then
+	skip "JDKs of PJ_ROOTFS" "not root"
+	rooted=
+fi
+for at in $jdks $rooted; do
+	jdk=${at#*:} root=
+	[ "$at" = "$jdk" ] || root=${at%%:*}
 	jvm=${jdk##*/}
 	if ! start "$jdk"; then
 		fail "$jvm: starts" java.err
 		continue
 	fi
-	if "$jdk/bin/jcmd" "$pid" help 2>/dev/null | grep -q Compiler.perfmap; then
+	jcmd "$pid" help >help 2>/dev/null
+	if grep -q Compiler.perfmap help; then
 		ok "$jvm: line for line what Compiler.perfmap says" agrees "$pid"
+	elif grep -q Compiler.codelist help; then
+		ok "$jvm: what Compiler.codelist says" agrees_with_codelist "$pid"
 	else
 		skip "$jvm: line for line what Compiler.perfmap says" "this JDK has no such command"
 	fi
@@ -101,6 +154,7 @@ for jdk in $jdks; do
 	kill -CONT "$pid"
 	stop "$pid"
 
+	[ -z "$root" ] || continue
 	if start "$jdk" -XX:+DisableAttachMechanism -XX:-UsePerfData "-Xlog:safepoint:file=safepoints"; then
 		before=$(grep -c . safepoints)
 		stat -c '%n %Y %s' /proc/"$pid"/cwd/* >files
@@ -110,6 +164,19 @@ for jdk in $jdks; do
 		cp safepoints points
 		ok "  ten maps, and no safepoint for them" [ "$(grep -vc 'GuaranteedSafepoint\|Cleanup' points)" -le "$((before + 1))" ]
 		ok "  it runs on" kill -0 "$pid"
+		if have strace && strace -o trace true 2>/dev/null; then
+			strace -f -o trace pjmap --once --to maps -q "$pid" 2>err
+			is "  every system call of a map: status" $? 0
+			calls='kill|tkill|tgkill|pidfd_send_signal|rt_(tg)?sigqueueinfo|ptrace|process_vm_writev|process_madvise|setns|socket|connect|fork|vfork|clone3?'
+			ok "  none signals, stops, writes to or connects with a process" not grep -E "^[0-9]+ +($calls)\(" trace
+			ok "  nothing is opened for writing but the map" not grep -E 'open(at|at2)?\(.*(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC)' <<-END
+				$(grep -v '"\.pjmap-[0-9a-f]*\.tmp"' trace)
+			END
+			ok "  nothing below its root" not grep -E '"(/proc/[0-9]+/)?(root|cwd)["/]' trace
+			ok "  its memory was read" grep -q '^[0-9]* *process_vm_readv(' trace
+		else
+			skip "  every system call of a map" "no strace here"
+		fi
 		stop "$pid"
 	else
 		skip "$jvm: attach disabled" "it does not start: $(head -n 1 java.err)"
@@ -118,7 +185,7 @@ done
 
 # ---- wherever it runs ----
 
-jdk=${jdks##* }
+jdk=${jdks##* } root=
 if [ "$(id -u)" = 0 ] && have unshare && have setpriv; then
 	# its own PID, mount, network, IPC and host name; another user; a root that is read-only; a /tmp of its own
 	cat >inner <<-'END'
@@ -131,7 +198,9 @@ if [ "$(id -u)" = 0 ] && have unshare && have setpriv; then
 	if until_true grep -qs ready ready.ns; then
 		pid=$(pgrep -P "$outer" | head -n 1)
 		started="$started $pid"
+		stat -c '%n %y %z' "/proc/$pid/root/tmp" >folder.before
 		ok "in namespaces, read-only, another user: mapped" pjmap --once --to maps -q "$pid"
+		ok "  its folders have not changed" sh -c 'stat -c "%n %y %z" "/proc/$1/root/tmp" | diff - folder.before' - "$pid"
 		ok "  by the number outside" grep -q ' Work\.some$' "maps/perf-$pid.map"
 		pjmap --list "$pid" >list
 		ok "  --list: its number inside, its user" awk 'NR == 2 && $2 == 1 && $3 == "12345" { good = 1 } END { exit !good }' list
@@ -233,18 +302,22 @@ while ! grep -q ready ready.young; do
 done
 is "from its first moment on: a map or a reason" $bad 0
 stop "$pid"
-mkdir churn
-"$jdk/bin/java" -Xmx200m -XX:ReservedCodeCacheSize=10m -XX:-TieredCompilation -Djava.io.tmpdir=churn -cp . Work churn 900 >ready.churn 2>java.err &
-pid=$!
-started="$started $pid"
-until_true grep -qs ready ready.churn
-i=0
-: >all
-while [ $((i += 1)) -le "$rounds" ]; do
-	ours "$pid" >one 2>err || { fail "a map under churn" err; break; }
-	cat one >>all
+for jdk in $jdks; do
+	jvm=${jdk##*/}
+	rm -rf churn
+	mkdir churn
+	"$jdk/bin/java" -Xmx200m -XX:ReservedCodeCacheSize=10m -XX:-TieredCompilation -Djava.io.tmpdir=churn -cp . Work churn 9000 >ready.churn 2>java.err &
+	pid=$!
+	started="$started $pid"
+	until_true grep -qs ready ready.churn
+	i=0
+	: >all
+	while [ $((i += 1)) -le "$rounds" ]; do
+		ours "$pid" >one 2>err || { fail "$jvm: a map under churn" err; break; }
+		cat one >>all
+	done
+	# an nmethod: result, class, method, parameters; a blob: words
+	is "$jvm: code that comes and goes, $rounds maps: names that make no sense, of $(wc -l <all)" "$(grep -vcE '^0x[0-9a-f]{16} 0x[0-9a-f]{16} ([A-Za-z0-9_.$]+(\[\])* [A-Za-z0-9_.$/]+\.[A-Za-z0-9_$<>]+\([A-Za-z0-9_.$, []*\]?[])A-Za-z0-9_.$, []*|[A-Za-z0-9_./ ():$-]+)$' all)" 0
+	stop "$pid"
 done
-# an nmethod: result, class, method, parameters; a blob: words
-is "code that comes and goes: names that make no sense, of $(wc -l <all)" "$(grep -vcE '^0x[0-9a-f]{16} 0x[0-9a-f]{16} ([A-Za-z0-9_.$]+(\[\])* [A-Za-z0-9_.$/]+\.[A-Za-z0-9_$<>]+\([A-Za-z0-9_.$, []*\]?[])A-Za-z0-9_.$, []*|[A-Za-z0-9_./ ():$-]+)$' all)" 0
-stop "$pid"
 done_testing
