@@ -60,6 +60,7 @@ say = $(if $(filter 1,$(V)),,@$(if $(quiet),,printf '  %-5s %s\n' $(1) $(2);))
 
 # A tool is its main (DIR/pjNAME.c), what else its folder holds, and the library: common/ and unwind/.
 MAINS := $(wildcard */pj*.c)
+SCRIPTS := $(B)/bin/pjflame
 TOOLS := $(patsubst %.c,$(B)/bin/%,$(notdir $(MAINS)))
 LIB   := $(B)/libpj.a
 LIBOBJS := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c unwind/*.c))
@@ -74,7 +75,7 @@ WALK    := $(B)/test/unwind/walk $(B)/test/unwind/javawalk
 TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
 REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
 
-all: $(TOOLS) ## build every tool (V=1 shows commands; SAN=1 with sanitizers; CC=clang)
+all: $(TOOLS) $(SCRIPTS) ## build every tool (V=1 shows commands; SAN=1 with sanitizers; CC=clang)
 
 define tool
 $(B)/bin/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $(call parts,$(patsubst %/,%,$(dir $(1)))) $(LIB)
@@ -84,6 +85,11 @@ $(foreach m,$(MAINS),$(eval $(call tool,$(m))))
 $(TOOLS):
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# A tool that is a shell script: one file of its parts.
+$(B)/bin/pjflame: $(wildcard flame/*) common/base.h
+	@mkdir -p $(@D)
+	$(call say,SH,$@)sh flame/assemble "$$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)" >$@.new && chmod 755 $@.new && mv $@.new $@
 
 $(LIB): $(LIBOBJS)
 	$(call say,AR,$@)rm -f $@ && $(AR) qc $@ $^
@@ -195,12 +201,12 @@ format: ## lay out all C as .clang-format says
 
 install: all ## tools and man pages below DESTDIR/PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(TOOLS) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(TOOLS) $(SCRIPTS) $(DESTDIR)$(PREFIX)/bin
 	set -e; for m in $(MANS); do \
 		install -d $(DESTDIR)$(MANDIR)/man$${m##*.}; install -m 644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}; done
 
 uninstall: ## what install put there
-	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(notdir $(TOOLS)))
+	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(notdir $(TOOLS) $(SCRIPTS)))
 	rm -f $(foreach m,$(MANS),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
 
 clean: ## all that was built

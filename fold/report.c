@@ -10,6 +10,8 @@
 
 struct row {
 	struct str name;
+	struct str shown;    /* name with the kind that it mostly is: kinds of one name are one row */
+	uint64_t shown_self; /* of that kind */
 	uint64_t self, total;
 };
 
@@ -32,6 +34,7 @@ static struct row *sum_frames(const struct stacks *s, uint32_t *nrows)
 {
 	uint32_t *order = stacks_order(s), *path = mem_alloc(sizeof(*path), s->n), depth = 0;
 	uint64_t *total = stacks_totals(s, 0);
+	uint64_t *self = mem_alloc(sizeof(*self), (size_t)s->frames.n + 1);
 	uint32_t *bare = mem_alloc(sizeof(*bare), (size_t)s->frames.n + 1), *open;
 	struct intern names = { 0 };
 	struct row *row;
@@ -49,18 +52,28 @@ static struct row *sum_frames(const struct stacks *s, uint32_t *nrows)
 		if (open[name]++ == 0)
 			row[name].total += total[id];
 		row[name].self += s->self[0][id];
+		self[s->node[id].frame] += s->self[0][id];
 	}
 	for (uint32_t id = 1; id <= names.n; id++) {
 		/* kinds of one frame share their bytes up to the suffix */
 		row[id - 1] = row[id];
 	}
-	for (uint32_t id = 1; id <= s->frames.n; id++)
-		row[bare[id] - 1].name = folded_bare(intern_str(&s->frames, id));
+	for (uint32_t id = 1; id <= s->frames.n; id++) {
+		struct str frame = intern_str(&s->frames, id);
+		struct row *r = &row[bare[id] - 1];
+
+		r->name = folded_bare(frame);
+		if (!r->shown.p || self[id] > r->shown_self || (self[id] == r->shown_self && str_cmp(frame, r->shown) < 0)) {
+			r->shown = frame;
+			r->shown_self = self[id];
+		}
+	}
 	*nrows = names.n;
 	intern_free(&names);
 	free(order);
 	free(path);
 	free(total);
+	free(self);
 	free(bare);
 	free(open);
 	return row;
@@ -83,7 +96,7 @@ void report_top(struct out *o, const struct stacks *s, uint64_t n)
 	for (uint32_t i = 0; i < nrows && i < n; i++) {
 		out_printf(o, "%12llu %6.2f%% %12llu %6.2f%%  ", (unsigned long long)row[i].self,
 			   percent(row[i].self, sum), (unsigned long long)row[i].total, percent(row[i].total, sum));
-		visible_out(o, row[i].name);
+		visible_out(o, row[i].shown);
 		out_char(o, '\n');
 	}
 	free(row);

@@ -438,6 +438,9 @@ bool follow(const struct request *r)
 			sweep(f, now);
 		wait_until(f, next_of(f), &mask);
 	}
+	for (size_t i = f->n; i-- > 0;) /* once more, so that the last moments have their code, too */
+		if (!look_at_one(f, &f->one[i], now_ns()))
+			let_go(f, i, true);
 	while (f->n)
 		let_go(f, f->n - 1, false);
 	if (f->execs >= 0)

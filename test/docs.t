@@ -34,12 +34,12 @@ known()
 version=$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' "$top/common/base.h")
 
 for t in $(tools); do
-	main=$(ls "$top"/*/"$t.c")
+	main=$(ls "$top"/*/"$t".c "$top"/*/"$t".sh 2>/dev/null)
 	page=$top/man/$t.1
 	does=$("$t" --help | sed -n "1s/^$t - //p")
 	is "$t: --version" "$("$t" --version)" "$t (pj) $version"
 	is "$t: the main's first comment is what --help says" \
-		"$(head -n 3 "$main" | sed -n "s|^/\* $t - \(.*\)\. \*/\$|\1|p")" "$does"
+		"$(head -n 3 "$main" | sed -n "s|^/\* $t - \(.*\)\. \*/\$|\1|p; s|^# $t - \(.*\)\.\$|\1|p")" "$does"
 	long=$("$t" --help | awk 'length > 100')
 	is "$t: no line of --help is longer than 100" "$long" ""
 	if [ ! -e "$page" ]; then

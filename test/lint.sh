@@ -42,10 +42,12 @@ long=$(awk 'length > 140 { print FILENAME ":" FNR }' common/*.[ch] unwind/*.[ch]
 for t in test/*.t test/*/*.t quickstart check .ci/run; do
 	if [ ! -x "$t" ]; then complain "$t is not executable"; fi
 done
-scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check .ci/run test/*.sh test/*.t test/*/*.sh test/*/*.t examples/* 2>/dev/null)
+scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check .ci/run flame/assemble test/*.sh test/*.t test/*/*.sh test/*/*.t examples/* 2>/dev/null)
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2086 # names without blanks
 	shellcheck -x -S warning $scripts || complain "shellcheck"
+	# the parts make sense together only
+	sh flame/assemble 0 | shellcheck -S warning - || complain "shellcheck of pjflame"
 else
 	echo "lint: shellcheck is not installed"
 fi

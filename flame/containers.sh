@@ -1,0 +1,148 @@
+# containers.sh - which containers there are, and how pjrecord is told one. By the shapes of cgroups' paths, as common/containers.h has
+# them, and by what engines wrote down of names: no engine is asked.
+
+# Lines "KEY<tab>1 or 0<tab>FOLDER<tab>PID": each container, or cgroup called $1, that a process is in; 1: in the hierarchy that perf
+# events know. KEY is id:DIGITS or name:NAME. A container within another one is in both.
+memberships()
+{
+	hierarchy=second
+	if LC_ALL=C grep -qs ' - cgroup [^ ]* \(.*,\)\{0,1\}perf_event\(,\|$\)' /proc/self/mountinfo; then hierarchy=first; fi
+	LC_ALL=C grep -sH '' /proc/[0-9]*/cgroup | wanted=${1:-} hierarchy=$hierarchy c_awk '
+	# the 64 hexadecimal digits in s, exactly; none in others
+	function digits(s,   run) {
+		while (match(s, /[0-9a-f]+/)) {
+			run = substr(s, RSTART, RLENGTH)
+			if (RLENGTH == 64) return run
+			s = substr(s, RSTART + RLENGTH)
+		}
+		return ""
+	}
+	function found(key, folder) { print key "\t" perf "\t" folder "\t" pid }
+	BEGIN { wanted = ENVIRON["wanted"]; first = ENVIRON["hierarchy"] == "first" }
+	{
+		pid = substr($0, 7); sub(/\/.*/, "", pid)
+		line = $0; sub(/^[^:]*:/, "", line)
+		second = line ~ /^0::/
+		sub(/^[0-9]*:/, "", line)
+		controllers = line; sub(/:.*/, "", controllers)
+		sub(/^[^:]*:/, "", line)
+		perf = first ? ("," controllers ",") ~ /,perf_event,/ : second
+		n = split(line, part, "/")
+		folder = ""
+		for (i = 2; i <= n; i++) {
+			folder = folder "/" part[i]
+			if (part[i] == "") continue
+			if ((id = digits(part[i])) != "") found("id:" id, folder)
+			else if (part[i] ~ /^lxc\.payload\../) found("name:" substr(part[i], 13), folder)
+			else if (part[i - 1] == "lxc") found("name:" part[i], folder)
+			else if (part[i] ~ /^machine-.*\.scope$/) found("name:" substr(part[i], 9, length(part[i]) - 14), folder)
+			if (wanted != "" && part[i] == wanted) found("name:" wanted, folder)
+		}
+	}' | sort -u
+}
+
+# Lines "ID<tab>NAME" that container engines of this host wrote down. A Kubernetes container has three.
+names()
+{
+	for file in /var/lib/docker/containers/*/config.v2.json; do
+		[ -f "$file" ] || continue
+		id=${file%/*}
+		LC_ALL=C grep -o '"Name":"/[^"]*"' "$file" 2>/dev/null | sed -n "1s|\"Name\":\"/\\(.*\\)\"|${id##*/}	\\1|p"
+	done
+	file=/var/lib/containers/storage/overlay-containers/containers.json
+	if [ -f "$file" ]; then
+		{ LC_ALL=C tr '{' '\n' <"$file"; echo; } | sed -n 's/^"id":"\([0-9a-f]*\)".*"names":\["\([^"]*\)".*/\1	\2/p'
+	fi
+	for file in /var/log/containers/*.log; do
+		[ -L "$file" ] || continue
+		printf '%s\n' "${file##*/}"
+	done | sed -n 's/^\([^_]*\)_\([^_]*\)_\(.*\)-\([0-9a-f]*\)\.log$/\4	\3\n\4	\1\/\3\n\4	\2\/\1\/\3/p'
+}
+
+list_containers()
+{
+	{ names; echo; memberships; } | c_awk -F '\t' '
+	!rest { if ($0 == "") rest = 1; else if (length($1) == 64 && length($2) > length(name[$1])) name[$1] = $2; next }
+	!(($1, $4) in seen) {
+		seen[$1, $4]
+		if (!($1 in count)) order[++n] = $1
+		count[$1]++
+		if (!($1 in first) || $4 + 0 < first[$1]) first[$1] = $4 + 0
+	}
+	function masked(s) { gsub(/[^ -~]/, "?", s); return s }
+	END {
+		printf "%-12s  %-30s %9s  %s\n", "CONTAINER", "NAME", "PROCESSES", "FIRST"
+		for (i = 1; i <= n; i++) {
+			key = order[i]; id = key; sub(/^[a-z]*:/, "", id)
+			comm = ""; getline comm <("/proc/" first[key] "/comm"); close("/proc/" first[key] "/comm")
+			called = key ~ /^id:/ ? ((id in name) ? name[id] : "-") : id
+			printf "%-12s  %-30s %9d  %d %s\n", key ~ /^id:/ ? substr(id, 1, 12) : "-", masked(called), count[key], first[key], masked(comm)
+		}
+	}'
+}
+
+# Sets $recorded_as: options that tell pjrecord the container, and $what: its name for people.
+choose_container()
+{
+	wanted=${container#*://} # as kubectl prints it
+	names >"$tmp/names"
+	memberships "$wanted" >"$tmp/members"
+	wanted=$wanted c_awk -F '\t' '
+	BEGIN { w = ENVIRON["wanted"]; hex = w ~ /^[0-9a-f]+$/ }
+	FILENAME == ARGV[1] { if ($2 == w) named[$1]; next }
+	{ id = $1; sub(/^[a-z]*:/, "", id) }
+	$1 == "name:" w || ($1 ~ /^id:/ && (id in named)) { exact[$1] }
+	$1 ~ /^id:/ && hex && length(w) <= 64 && substr(id, 1, length(w)) == w { prefix[$1] }
+	END {
+		for (k in exact) { print k; n++ }
+		if (!n) for (k in prefix) print k
+	}' "$tmp/names" "$tmp/members" | sort >"$tmp/keys"
+	case $(wc -l <"$tmp/keys" | tr -d ' ') in
+	0)
+		say "no process is in a container or cgroup called '$container'"
+		list_containers >"$tmp/list"
+		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then sed -n '1,20p' "$tmp/list" >&2; else say "there are no containers that this user can see"; fi
+		exit "$failure"
+		;;
+	1) ;;
+	*)
+		say "'$container' is more than one container; give more of its id:"
+		sed 's/^id://; s/^name://' "$tmp/keys" | head -n 20 >&2
+		exit "$failure"
+		;;
+	esac
+	key=$(cat "$tmp/keys")
+	what="container $container"
+	case $key in
+	id:*)
+		id=${key#id:}
+		called=$(id=$id c_awk -F '\t' '$1 == ENVIRON["id"] { name = $2 } END { print name }' "$tmp/names")
+		what="container ${called:+$called }$(printf '%.12s' "$id")"
+		;;
+	*.service | *.slice | *.scope) what=${key#name:} ;;
+	esac
+	choose_cgroups
+}
+
+# The cgroup itself, so that what joins it later is recorded; where perf events do not know it, the processes that are in it.
+choose_cgroups()
+{
+	point=$(c_awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
+		if (type == "cgroup" && ("," options ",") ~ /,perf_event,/) own = $5
+		if (type == "cgroup2" && !second) second = $5 } END { print own ? own : second }' /proc/self/mountinfo)
+	key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && $2 == 1 && !($3 in seen) { seen[$3]; print $3 }' "$tmp/members" >"$tmp/folders"
+	all=
+	while IFS= read -r folder; do
+		case $folder in
+		*,*) all=; break ;; # pjrecord would take it for two
+		esac
+		[ -d "$point$folder" ] || { all=; break; }
+		all=${all:+$all,}$point$folder
+	done <"$tmp/folders"
+	if [ -n "$all" ]; then
+		recorded_as="-G$all"
+	else
+		recorded_as="-p$(key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && !($4 in seen) { seen[$4]; print $4 }' "$tmp/members" | sort -n | tr '\n' ',' | sed 's/,$//')"
+		tell "perf events do not know the cgroup of $what: its processes of now are recorded, and what they start"
+	fi
+}

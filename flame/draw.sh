@@ -1,0 +1,45 @@
+# draw.sh - one recording, one picture.
+
+draw()
+{
+	began=$(date '+%Y-%m-%d %H:%M:%S %Z')
+	kind=CPU
+	if [ -n "$offcpu" ]; then kind='Off-CPU time'; elif [ -n "$event" ]; then kind=$event; fi
+	command_status=0
+	start_mapper
+	if [ "$whom" = command ]; then
+		what=$*
+		record_command "$@"
+		[ "$command_status" = 0 ] || failure=$command_status
+	else
+		record_window
+		pjmap --list >"$tmp/jvms" 2>/dev/null
+	fi
+	end_mapper
+	window=$(head -n 1 "$tmp/windows")
+	# shellcheck disable=SC2046 # words
+	attend pjfold --header $(fold_options) -o "$tmp/folded" "$window" 2>"$tmp/fold.err"
+	result=$?
+	if [ -n "$quiet" ]; then
+		grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are whole' -e '^pjfold: timelines of' "$tmp/fold.err" >&2
+	else
+		cat "$tmp/fold.err" >&2
+	fi
+	[ -e "$tmp/folded" ] || exit "$failure"
+	tell_frame_pointers "$window"
+	if ! LC_ALL=C grep -qv '^#' "$tmp/folded"; then
+		if [ -z "$offcpu" ]; then what_helps=": it did not run on a CPU (--off-cpu shows where it waits)"; else what_helps=; fi
+		die "no samples of $what${what_helps}"
+	fi
+	subtitle="$what, $began"
+	set -- --title "${title:-$kind of $what}" --subtitle "$began"
+	if [ -n "$title" ]; then set -- --title "$title" --subtitle "$subtitle"; fi
+	if [ -n "$offcpu" ]; then set -- "$@" --countname=ns; fi
+	if [ -n "$colors" ]; then set -- "$@" --colors "$colors"; elif [ -n "$offcpu" ]; then set -- "$@" --colors io; fi
+	if [ "$output" != - ]; then set -- "$@" -o "$output"; fi
+	if [ -n "$folded" ]; then attend pjfold -q -o "$folded" "$tmp/folded" || exit "$failure"; fi
+	attend pjsvg "$@" "$tmp/folded" || exit "$failure"
+	[ "$output" = - ] || tell "$output"
+	[ "$result" = 0 ] || exit "$failure"
+	exit "$command_status"
+}

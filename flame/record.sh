@@ -1,0 +1,106 @@
+# record.sh - pjmap beside pjrecord, in one directory, and what they said.
+
+start_mapper()
+{
+	mkdir -p "$dir"
+	every=1
+	if [ "$(id -u)" != 0 ]; then every=0.25; fi # new JVMs are told by the kernel to root only
+	$apart pjmap -i "$every" -q --no-perf-map -d "$dir" >/dev/null 2>"$tmp/map.err" </dev/null &
+	mapper=$!
+}
+
+# It looks at all JVMs once more, and ends.
+end_mapper()
+{
+	stop "$mapper"
+	mapper=
+}
+
+# The options that all recordings have, then those of this one.
+recorder()
+{
+	set -- ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${offcpu:+"$offcpu"} "$@"
+	exec $apart pjrecord "$@"
+}
+
+choose_target()
+{
+	case $whom in
+	all) recorded_as=-a what="all of $(uname -n)" ;;
+	pids)
+		recorded_as=-p$pids what="process $pids"
+		case $pids in
+		*,*) what="processes $pids" ;;
+		*)
+			comm=$(cat "/proc/$pids/comm" 2>/dev/null)
+			what="process $pids${comm:+, $comm}"
+			;;
+		esac
+		;;
+	container) choose_container ;;
+	esac
+}
+
+# What a recorder said, without what is only true of a directory that stays.
+tell_recorder()
+{
+	if [ -n "$quiet" ]; then
+		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: kept for the fold' -e '^pjrecord: no hardware counters here' "$tmp/rec.err" >&2
+	else
+		sed -e '/^pjrecord: kept for the fold/d' -e 's|^pjrecord: .*/out/[0-9]*\.data: |pjrecord: |' "$tmp/rec.err" >&2
+	fi
+}
+
+record_window()
+{
+	tell "recording $what for $seconds s; Ctrl-C ends it, and draws what there is"
+	recorder "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
+	recorder=$!
+	await "$recorder"
+	result=$?
+	recorder=
+	tell_recorder
+	[ "$result" = 0 ] || exit "$failure"
+	[ -s "$tmp/windows" ] || die "pjrecord wrote no window"
+}
+
+# In the foreground, so that the command has the terminal, and its keys.
+record_command()
+{
+	command -v -- "$1" >/dev/null 2>&1 || { say "$1: not found"; exit 127; }
+	mkdir -p "$dir/out"
+	window=$dir/out/$(date +%s).data
+	in_command=1
+	pjrecord -q ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${offcpu:+"$offcpu"} -o "$window" -- "$@"
+	command_status=$?
+	in_command=
+	[ -s "$window" ] || exit "$command_status"
+	printf '%s\n' "$window" >"$tmp/windows"
+}
+
+# JVMs that were sampled and keep no frame pointers: which ones, and what helps.
+tell_frame_pointers()
+{
+	pjfold -q --info "$1" 2>/dev/null | sed -n 's/^process *\([0-9]*\) samples, \([0-9.]*\) %, pid \([0-9]*\), .*/\3 \1 \2/p' >"$tmp/sampled"
+	[ -s "$tmp/jvms" ] || return 0
+	c_awk -F '   *' 'FILENAME == ARGV[1] { split($0, is, " "); if (is[2] >= 10 && is[3] >= 1) sampled[is[1]]; next } ($1 in sampled) && $8 == "no" { print $1 "\t" $10 }' "$tmp/sampled" "$tmp/jvms" >"$tmp/without"
+	while IFS='	' read -r pid command; do
+		say "$pid, Java ($command), keeps no frame pointers: who called its code is not seen. Start it with -XX:+PreserveFramePointer" \
+			"(JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment does it)${unwinds:+, or record with pjrecord --unwind}"
+	done <"$tmp/without"
+	# of the JVMs that could not be followed, those that were sampled matter
+	if [ -s "$tmp/map.err" ]; then
+		c_awk 'FILENAME == ARGV[1] { sampled[$1 ":"]; next } $1 == "pjmap:" && ($2 in sampled)' "$tmp/sampled" "$tmp/map.err" >&2
+	fi
+}
+
+fold_options()
+{
+	case $by in
+	'') ;;
+	process) printf '%s\n' --pid ;;
+	*) printf '%s\n' "--by=$by" ;;
+	esac
+	if [ -n "$inline" ]; then printf '%s\n' --inline; fi
+	if [ -n "$offcpu" ]; then printf '%s\n' --only=event=offcpu-time; fi
+}

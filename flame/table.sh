@@ -1,0 +1,192 @@
+# table.sh - --top: windows that follow each other, each folded, shown and forgotten.
+
+# What fits on a terminal, for awk.
+widths='
+#include widths.awk
+'
+
+# Size of the terminal, or nothing in particular of a pipe.
+measure()
+{
+	lines=0 columns=0
+	if [ -n "$screen" ]; then
+		# shellcheck disable=SC2046 # two words
+		set -- $(stty size <&4 2>/dev/null) 24 80
+		lines=$1 columns=$2
+		[ "$lines" -gt 0 ] || lines=24
+		[ "$columns" -gt 0 ] || columns=80
+	fi
+	room=${rows:-20}
+	if [ "$lines" -gt 0 ] && { [ -z "$rows" ] || [ "$rows" -gt $((lines - 5)) ]; }; then room=$((lines - 5)); fi
+	[ "$room" -gt 0 ] || room=1
+}
+
+# rows_of FOLDED ROWS ALL: the table of pjfold, with shares of ALL, as wide as there is room
+rows_of()
+{
+	pjfold -q --top "$2" "$1" | width=$columns utf=$utf all=$3 c_awk "$widths"'
+	BEGIN { w = ENVIRON["width"] + 0; utf = ENVIRON["utf"] + 0; all = ENVIRON["all"] + 0 }
+	NR > 1 && all {
+		name = $0; sub(/^ *[0-9]+ +[0-9.]+% +[0-9]+ +[0-9.]+%  /, "", name)
+		printf "%6.2f%% %6.2f%%  %s\n", 100 * $1 / all, 100 * $3 / all, fit(name, w ? (w > 30 ? w - 17 : 13) : 0, 1)
+	}'
+}
+
+# What a window has to say of itself, and its table.
+table()
+{
+	# shellcheck disable=SC2046 # words
+	pjfold --header $(fold_options) -o "$tmp/folded" "$1" 2>"$tmp/fold.err" || return 1
+	measure
+	sed '1q' "$tmp/folded" | what=$what seconds=$seconds now=$(date +%H:%M:%S) width=$columns utf=$utf c_awk "$widths"'
+	BEGIN { utf = ENVIRON["utf"] + 0 }
+	{
+		for (i = 3; i <= NF; i++) { at = index($i, "="); value[substr($i, 1, at - 1)] = substr($i, at + 1) }
+		line = ENVIRON["now"] "  " ENVIRON["what"] ", " ENVIRON["seconds"] " s: "
+		if (value["unit"] == "ns") line = line sprintf("%d waits", value["samples"])
+		else line = line sprintf("%d samples of %s", value["samples"], value["event"])
+		if (value["frequency"] > 0 && value["event"] ~ /^(cycles|cpu-clock|task-clock)/) line = line sprintf(", %.2f CPUs busy", value["samples"] / value["frequency"] / ENVIRON["seconds"])
+		print fit(line sprintf(", %d lost", value["lost"]), ENVIRON["width"] + 0, 0)
+		print "   self   total  function"
+	}'
+	all=$(c_awk '!/^#/ { n += $NF } END { printf "%.0f\n", n }' "$tmp/folded")
+	if [ -z "$by" ]; then
+		rows_of "$tmp/folded" "$room" "$all"
+		return
+	fi
+	# those with most of it, and of each as much as there is room for
+	c_awk '!/^#/ { frame = $0; sub(/;.*/, "", frame); if (frame == $0) sub(/ [0-9]+$/, "", frame); n[frame] += $NF } END { for (f in n) printf "%.0f\t%s\n", n[f], f }' "$tmp/folded" |
+		LC_ALL=C sort -t '	' -k1,1nr -k2 >"$tmp/groups"
+	groups=$(wc -l <"$tmp/groups")
+	[ "$groups" -le $(((room + 3) / 4)) ] || groups=$(((room + 3) / 4))
+	[ "$groups" -gt 0 ] || return 0
+	each=$((room / groups - 1))
+	[ "$each" -gt 0 ] || each=1
+	head -n "$groups" "$tmp/groups" | while IFS='	' read -r part group; do
+		group=$group part=$part all=$all width=$columns utf=$utf c_awk "$widths"'
+		BEGIN { utf = ENVIRON["utf"] + 0; printf "%15.2f%%  %s\n", 100 * ENVIRON["part"] / ENVIRON["all"], fit("== " ENVIRON["group"], ENVIRON["width"] ? ENVIRON["width"] - 18 : 0, 0) }' </dev/null
+		group=$group c_awk 'BEGIN { g = ENVIRON["group"] ";"; n = length(g) } substr($0, 1, n) == g { print substr($0, n + 1) }' "$tmp/folded" >"$tmp/part"
+		rows_of "$tmp/part" "$each" "$all"
+	done
+}
+
+# Reads names of windows, shows and removes them. On a terminal, those that came meanwhile are passed over: it shows what is now.
+show_tables()
+{
+	count=0
+	while IFS= read -r window; do
+		if ! kill -0 $$ 2>/dev/null; then # killed, so nobody else cleans up
+			kill -TERM "$recorder" "$mapper"
+			rm -rf "$tmp"
+			exit 1
+		fi
+		newest=$(find "$dir/out" -name '[0-9]*.data' | sort | tail -n 1)
+		if [ -z "$screen" ] || [ -z "$newest" ] || [ "$newest" = "$window" ]; then
+			if table "$window" >"$tmp/next"; then
+				mv "$tmp/next" "$tmp/table"
+				show
+				count=$((count + 1))
+			else
+				cat "$tmp/fold.err" >&2
+			fi
+		fi
+		rm -f -- "$window"
+	done
+}
+
+show()
+{
+	if [ -n "$screen" ]; then
+		escape=$(printf '\033')
+		{ printf '%s[H' "$escape"; sed "s/\$/${escape}[K/" "$tmp/table"; printf '%s[J' "$escape"; hint "$tmp/fold.err"; } >"$tmp/screen"
+		cat "$tmp/screen" >&4
+	else
+		[ "$count" = 0 ] || echo
+		cat "$tmp/table"
+		hint "$tmp/fold.err" >"$tmp/hint"
+		if [ -s "$tmp/hint" ] && ! cmp -s "$tmp/hint" "$tmp/hinted"; then
+			cat "$tmp/hint" >&2
+			mv "$tmp/hint" "$tmp/hinted"
+		fi
+	fi
+}
+
+# What is wrong with a window, in a line.
+hint()
+{
+	grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are whole' -e '^pjfold: not counted, as one event' -e '^pjfold: timelines of' "$1" | head -n 1 |
+		width=$columns utf=$utf c_awk "$widths"'
+		BEGIN { utf = ENVIRON["utf"] + 0 } { width = ENVIRON["width"] + 0; printf "%s%s", fit($0, width, 0), (width ? "" : "\n") }'
+}
+
+# Keys, one after another: dd waits for each, and ends with this.
+read_keys()
+{
+	trap 'kill "$reader" 2>/dev/null; exit 0' TERM
+	while :; do
+		dd bs=1 count=1 <&4 >"$tmp/key" 2>/dev/null &
+		reader=$!
+		wait "$reader"
+		case $(cat "$tmp/key") in
+		q | Q | "$(printf '\003')") kill -USR1 $$; exit 0 ;;
+		'') [ -s "$tmp/key" ] || exit 0 ;; # the terminal is gone
+		esac
+	done
+}
+
+enter_screen()
+{
+	screen=
+	case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
+	*[Uu][Tt][Ff]-8* | *[Uu][Tt][Ff]8*) utf=1 ;;
+	*) utf=0 ;;
+	esac
+	if [ ! -t 1 ]; then
+		utf=1 # of a pipe nobody knows: bytes as they are
+		return
+	fi
+	case ${TERM:-dumb} in
+	dumb | '') return ;;
+	esac
+	if { exec 4<>/dev/tty; } 2>/dev/null && terminal=$(stty -g <&4 2>/dev/null); then
+		screen=1
+		stty -icanon -echo -isig min 1 time 0 <&4 # Ctrl-C is a key, whether or not who started us ignores its signal
+		printf '\033[?1049h\033[?25l\033[H%s' "pjflame: the first table comes in $seconds s; q ends" >&4
+	fi
+}
+
+leave_screen()
+{
+	[ -n "$terminal" ] || return 0
+	stty "$terminal" <&4
+	printf '\033[?25h\033[?1049l' >&4
+	terminal=
+	if [ -s "$tmp/table" ]; then cat "$tmp/table" >&4; fi
+}
+
+top()
+{
+	start_mapper
+	mkfifo "$tmp/ready" || exit "$failure"
+	enter_screen
+	[ -n "$screen" ] || tell "$what, a table each $seconds s"
+	recorder "$recorded_as" -w "$seconds" ${tables:+-n "$tables"} --keep-symbols=256M --keep-bytes=256M -d "$dir" >"$tmp/ready" 2>"$tmp/rec.err" </dev/null &
+	recorder=$!
+	show_tables <"$tmp/ready" &
+	job=$!
+	if [ -n "$screen" ]; then
+		read_keys &
+		keys=$!
+	fi
+	await "$job"
+	job=
+	await "$recorder"
+	result=$?
+	recorder=
+	leave_screen
+	if [ "$result" != 0 ]; then
+		cat "$tmp/rec.err" >&2
+		exit "$failure"
+	fi
+	[ -s "$tmp/table" ] || die "no window could be read"
+}
