@@ -216,7 +216,11 @@ static struct hotspot_reason check(const struct guest *g, const struct jvm_proce
 		none = r;
 	while (byte_is_digit(h.version[n]))
 		n++;
-	if (!none.code && method == ASKED_JCMD && str_u64((struct str){ h.version, n }, &major) && major > 8 && major < PERFMAP_SINCE)
+	if (strstr(h.version, "-b")) /* 25.504-b01: HotSpot had numbers of its own until JDK 8 */
+		major = 8;
+	else if (!str_u64((struct str){ h.version, n }, &major))
+		major = PERFMAP_SINCE; /* it will tell */
+	if (!none.code && method == ASKED_JCMD && major < PERFMAP_SINCE)
 		none = guest_reason("too-old", "JDK %llu cannot write a map of itself (17 and later can): --method=agent", (unsigned long long)major);
 	if (!none.code)
 		none = attach_check(g, &h);

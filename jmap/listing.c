@@ -34,6 +34,15 @@ static void put_uptime(struct text *t, uint64_t seconds)
 		text_printf(t, "%llud", (unsigned long long)seconds / 86400);
 }
 
+/* HotSpot had numbers of its own until JDK 8: 25.504-b01 is 8u504-b01. */
+static void put_version(struct text *t, const char *version)
+{
+	if (strncmp(version, "25.", 3) == 0 && strstr(version, "-b"))
+		text_printf(t, "8u%s", version + 3);
+	else
+		text_add(t, version[0] ? version : "-");
+}
+
 static void put_container(struct text *t, struct str cgroup)
 {
 	struct str id = containers_id(cgroup);
@@ -97,7 +106,7 @@ static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptim
 	end_cell(t, column++, &from);
 	put_uptime(c, uptime);
 	end_cell(t, column++, &from);
-	text_add(c, h.version[0] ? h.version : "-");
+	put_version(c, h.version);
 	end_cell(t, column++, &from);
 	text_add(c, h.collector ? h.collector : "-");
 	end_cell(t, column++, &from);

@@ -47,8 +47,22 @@ static bool is_method(struct str name)
 	return open > 0 && blank > 0 && blank < open && name.p[open - 1] != ' ' && str_rfind(name, ')') > open;
 }
 
-/* Class and method as in a class file; false: it is no method. A hidden class has '.' or '/' before its address. */
-static bool parse_agent(struct str name, struct text *class_name, struct method_name *m)
+/* Where what tells a hidden class from others begins: ".0x00007f..", "/0x00007f..", before JDK 15 "/12345"; -1: it is none. */
+static ptrdiff_t hidden_at(struct str class_name)
+{
+	ptrdiff_t at = str_rfind(class_name, '/');
+	size_t digits = (size_t)(at + 1);
+
+	while (at > 0 && digits < class_name.n && byte_is_digit(class_name.p[digits]))
+		digits++;
+	if (at > 0 && (size_t)at + 1 < class_name.n && digits == class_name.n)
+		return at;
+	at = str_find_str(class_name, STR(".0x"));
+	return at >= 0 ? at : str_find_str(class_name, STR("/0x"));
+}
+
+/* Class and method as in a class file; false: it is no method. */
+static bool parse_agent(struct str name, enum method_style style, struct text *class_name, struct method_name *m)
 {
 	ptrdiff_t end = str_find_str(name, STR(";::")), open = str_rfind(name, '('), mark;
 	struct str tail;
@@ -57,11 +71,11 @@ static bool parse_agent(struct str name, struct text *class_name, struct method_
 		return false;
 	class_name->n = 0;
 	text_str(class_name, (struct str){ name.p + 1, (size_t)end - 1 });
-	mark = str_find_str(text_view(class_name), STR(".0x"));
-	if (mark < 0)
-		mark = str_find_str(text_view(class_name), STR("/0x"));
+	mark = hidden_at(text_view(class_name));
 	if (mark > 0)
 		class_name->p[mark] = '+';
+	if (mark > 0 && style != METHOD_HOTSPOT)
+		class_name->n = (size_t)mark; /* it is another one in every run */
 	tail = str_from(name, (size_t)open);
 	*m = (struct method_name){ text_view(class_name), { name.p + end + 3, (size_t)(open - end - 3) }, tail };
 	return true;
@@ -73,7 +87,7 @@ static void put_name(struct codemap *c, struct str name, enum strangemap_names n
 	struct method_name m;
 
 	put_clean(&clean, name);
-	if (names == STRANGEMAP_AGENT && parse_agent(text_view(&clean), &class_name, &m))
+	if (names == STRANGEMAP_AGENT && parse_agent(text_view(&clean), style, &class_name, &m))
 		methods_spell(&c->names, &m, style);
 	else if (names == STRANGEMAP_PERFMAP && is_method(text_view(&clean)))
 		methods_respell(&c->names, text_view(&clean), style);

@@ -116,7 +116,7 @@ follow life 1
 "$jdk/bin/java" -Xmx64m -cp . Work idle 900 >ready 2>java.err &
 pid=$!
 started="$started $pid"
-until_true sh -c 'find life -name "*.jmap" -size +8k | grep -q .'
+until_true sh -c 'find life -name "$1-*.jmap" -size +8k | grep -q .' - "$pid"
 kill -9 "$map"
 wait "$map" 2>/dev/null
 file=$(find life -name "$pid-*.jmap")

@@ -62,6 +62,7 @@ is "  nothing is said of it, with -q" "$(cat map.err)" ""
 
 file=$(ls dir/maps/*/"$pid"-*.jmap)
 limit=$(($(kb dir/maps) * 3 / 2))
+rm -f map.err # what is in the background empties it later
 pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes "${limit}k" "$pid" 2>map.err &
 map=$!
 started="$started $map"
@@ -82,6 +83,7 @@ is "  status" $? 0
 ok "  nothing half is left" [ -z "$(find dir/maps -name '.*')" ]
 
 if [ "$(id -u)" = 0 ] && have pjrecord && pjrecord -q -a -w 1 --once -d try >out 2>why; then
+	rm -f map.err
 	pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes "${limit}k" "$pid" 2>map.err &
 	map=$!
 	started="$started $map"
