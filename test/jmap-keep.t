@@ -23,7 +23,7 @@ trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; chmod -R u+rwx "$scratch" 
 
 until_true()
 {
-	tries=600
+	tries=1800
 	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
 	[ $tries -gt 0 ]
 }
