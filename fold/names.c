@@ -140,7 +140,7 @@ static struct str cut_kind(struct str s, enum names_kind *kind)
 /* A method or function in a JIT's map. */
 static void put_jit(struct names *n, struct str s, enum names_kind *kind)
 {
-	if (str_eq(s, STR("Interpreter")) || str_starts(s, STR("py::"))) {
+	if (str_eq(s, STR("Interpreter")) || str_starts(s, STR("Interpreter: ")) || str_starts(s, STR("py::"))) {
 		*kind = KIND_INTERPRETED;
 		text_str(&n->text, s);
 	} else if (n->hotspot || str_starts(s, STR("RegExp:"))) {

@@ -2,6 +2,7 @@
 #include "codemap.h"
 
 #include "arena.h"
+#include "codelets.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -19,22 +20,51 @@ static bool same_blob(const struct blob *a, const struct blob *b)
 	return a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id && a->name == b->name;
 }
 
-static void add_entry(struct codemap *c, const struct blob *b, size_t name)
+/* Code from begin to end of the blob with that number; its name is what was appended since. */
+static void add_entry(struct codemap *c, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
 {
 	if (c->n == c->cap) {
 		c->cap = c->cap ? c->cap * 2 : 1024;
 		c->entry = mem_grow(c->entry, sizeof(*c->entry), c->cap);
 	}
-	c->entry[c->n++] = (struct codemap_entry){ b->begin, b->end, name, c->names.n - name };
+	c->entry[c->n++] = (struct codemap_entry){ begin, end, name, c->names.n - name, blob };
 }
 
-/* Takes out of c what is not in now; by[i] is the blob of entry i. */
-static void keep_same(struct codemap *c, const struct blob *before, const uint32_t *by, const struct codecache *now)
+/* The interpreter piece by piece, and what is around them as a whole. */
+static void add_interpreter(struct codemap *c, struct hotspot *h, const struct codecache *code, uint32_t i, size_t name)
+{
+	const struct blob *b = &code->blob[i];
+	struct codelets parts;
+	uint64_t at = b->begin;
+
+	if (!codelets_read(&parts, h, code, b)) {
+		add_entry(c, b->begin, b->end, name, i);
+		return;
+	}
+	if (parts.one[0].begin > at)
+		add_entry(c, at, parts.one[0].begin, name, i);
+	for (size_t k = 0; k < parts.n; k++) {
+		size_t from = c->names.n;
+
+		text_str(&c->names, codelets_name(&parts, &parts.one[k]));
+		add_entry(c, parts.one[k].begin, at = parts.one[k].end, from, i);
+	}
+	if (at < b->end) {
+		size_t from = c->names.n;
+
+		text_add(&c->names, "Interpreter");
+		add_entry(c, at, b->end, from, i);
+	}
+	codelets_free(&parts);
+}
+
+/* Takes out of c what is not in now. */
+static void keep_same(struct codemap *c, const struct blob *before, const struct codecache *now)
 {
 	size_t kept = 0, j = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		const struct blob *b = &before[by[i]];
+		const struct blob *b = &before[c->entry[i].blob];
 
 		while (j < now->n && now->blob[j].address < b->address)
 			j++;
@@ -62,14 +92,12 @@ struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum me
 {
 	struct hotspot_reason r = hotspot_scan(h);
 	struct codecache before;
-	uint32_t *by;
 
 	*c = (struct codemap){ 0 };
 	if (r.code)
 		return r;
 	before = codecache_take(&h->code);
 	expect_names(h, &before, style);
-	by = mem_grow(NULL, sizeof(*by), before.n + 1);
 	for (size_t i = 0; i < before.n; i++) {
 		size_t name = c->names.n;
 
@@ -77,13 +105,14 @@ struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum me
 			c->left_out++;
 			continue;
 		}
-		by[c->n] = (uint32_t)i;
-		add_entry(c, &before.blob[i], name);
+		if (style == METHOD_JAVA && !before.blob[i].compiled && str_eq(str_from(text_view(&c->names), name), STR("Interpreter")))
+			add_interpreter(c, h, &before, (uint32_t)i, name);
+		else
+			add_entry(c, before.blob[i].begin, before.blob[i].end, name, (uint32_t)i);
 	}
 	r = hotspot_scan(h);
 	if (!r.code)
-		keep_same(c, before.blob, by, &h->code);
-	free(by);
+		keep_same(c, before.blob, &h->code);
 	codecache_free(&before);
 	if (r.code)
 		codemap_free(c);

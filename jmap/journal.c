@@ -2,6 +2,7 @@
 #include "journal.h"
 
 #include "arena.h"
+#include "codelets.h"
 #include "codemap.h"
 #include "jmapfile.h"
 #include "whole.h"
@@ -136,6 +137,7 @@ bool journal_begin_anew(struct journal *t)
 	intern_free(&t->names);
 	t->nlive = 0;
 	t->next_serial = 0;
+	t->interpreter = false;
 	t->torn_said = t->unnamed_said = t->whole_size = 0;
 	return t->anew = true;
 }
@@ -270,6 +272,29 @@ static size_t find_new(const struct journal *t, struct hotspot *h, struct blob *
 	return codecache_keep_same(&h->memory, &h->layout, *fresh, n);
 }
 
+/* The interpreter's parts come once, as soon as they are known, beside the whole: who asks for an address gets the piece that
+ * begins nearest. */
+static void put_interpreter(struct journal *t, struct hotspot *h, struct change *c)
+{
+	uint32_t name = intern_find(&t->names, STR("Interpreter"));
+	struct codelets parts;
+
+	for (size_t i = 0; i < t->nlive && name && !t->interpreter; i++) {
+		if (t->live[i].compiled || t->name[i] != name)
+			continue;
+		if (!codelets_read(&parts, h, &h->code, &t->live[i]))
+			return;
+		for (size_t k = 0; k < parts.n; k++) {
+			struct blob b = { .begin = parts.one[k].begin, .end = parts.one[k].end };
+
+			put_come(c, &b, name_id(t, c, codelets_name(&parts, &parts.one[k])));
+			t->next_serial++;
+		}
+		codelets_free(&parts);
+		t->interpreter = true;
+	}
+}
+
 /* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. */
 static void compare(struct journal *t, struct hotspot *h, struct change *c)
 {
@@ -316,6 +341,7 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 	t->live = live;
 	t->serial = serial;
 	t->nlive = n;
+	put_interpreter(t, h, c);
 }
 
 /* What a scan could not read; only what is other than in the one before. */

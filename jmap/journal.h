@@ -24,6 +24,7 @@ struct journal {
 	uint32_t *name;          /* of live: in names */
 	size_t nlive, cap;
 	uint64_t next_serial;
+	bool interpreter;        /* its parts were written */
 	uint64_t before, before_ns; /* when the scan before began, how long it took */
 	uint64_t added, removed, written; /* since the start; written: bytes */
 	uint64_t size, whole_size;  /* bytes of the file; what of it is one list of all code, 0: not known */

@@ -117,7 +117,7 @@ static bool take_line(struct codemap *c, struct str line, enum strangemap_names 
 		c->cap = c->cap ? c->cap * 2 : 1024;
 		c->entry = mem_grow(c->entry, sizeof(*c->entry), c->cap);
 	}
-	c->entry[c->n++] = (struct codemap_entry){ begin, begin + size, at, c->names.n - at };
+	c->entry[c->n++] = (struct codemap_entry){ begin, begin + size, at, c->names.n - at, 0 };
 	return true;
 }
 

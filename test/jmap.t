@@ -140,6 +140,11 @@ for at in $jdks $rooted; do
 	ok "$jvm: --list: version, collector, code" awk -v pid="$pid" 'NR == 2 && $1 == pid && $2 == pid && $6 ~ /^[0-9]/ && $7 ~ /^[A-Z]/ && $9 == "ok" && $10 > 500 && $11 == "Work" { good = 1 } END { exit !good }' list
 	pjmap --once --stdout "$pid" >java
 	ok "  names as pj spells them" grep -qx '[0-9a-f]* [0-9a-f]* Work\.some' java
+	ok "  the interpreter by its parts, without a hole or an overlap" awk '
+		function hex(s,  i, v) { for (i = 1; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1; return v }
+		/ Interpreter/ { from = hex($1); if (n++ && from != end) hole = 1; end = from + hex($2) }
+		/ Interpreter: invokevirtual$/ { good = 1 }
+		END { exit !(good && !hole && n > 200) }' java
 	ok "  those of hidden classes without addresses" not grep -q 'Lambda.*0x' java
 	pjmap --once --stdout --names flamegraph "$pid" >pma
 	ok "  and as perf-map-agent does" grep -q ' LWork;::some$' pma

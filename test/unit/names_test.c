@@ -117,6 +117,7 @@ static const struct row rows[] = {
 	{ "hidden class, internal", "LB$$Lambda$1+0x00007f04bc002aa0;::run", MAP, "B$$Lambda$1.run_[j]" },
 	{ "slashes and colons", "java/util/HashMap::get", MAP, "java/util/HashMap.get_[j]" },
 	{ "interpreter", "Interpreter", MAP, "Interpreter_[0]" },
+	{ "part of the interpreter", "Interpreter: method entry point (kind = native)", MAP, "Interpreter: method entry point (kind = native)_[0]" },
 	{ "stub", "call_stub", MAP, "call_stub_[j]" },
 	{ "adapters", "I2C/C2I adapters(0xbbbb)", MAP, "I2C/C2I adapters_[j]" },
 	{ "stub with a number", "StubRoutines (1)", MAP, "StubRoutines (1)_[j]" },
