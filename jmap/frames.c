@@ -90,7 +90,8 @@ const char *frames_open(struct frames *f, const struct hotspot *h)
 		return "StubRoutines::_call_stub_return_address";
 	l->method = h->layout.method;
 	l->compile_id = h->layout.compile_id;
-	const struct vmlayout_field all[] = { l->frame_size, l->complete, l->entry, l->deopt[0], l->deopt[1], l->orig_pc, l->method, l->compile_id };
+	const struct vmlayout_field all[] = { l->frame_size, l->complete, l->entry, l->deopt[0], l->deopt[1],
+					      l->orig_pc, l->method, l->compile_id };
 	for (size_t i = 0; i < countof(all); i++)
 		if (all[i].width && all[i].at + all[i].width > l->bytes)
 			l->bytes = all[i].at + all[i].width;
@@ -289,7 +290,8 @@ static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, 
 
 	if (b->begin >= b->end || !memory_string(&h->memory, b->name, text, sizeof(text)))
 		return false;
-	if (b->compiled && (vmlayout_get(f->layout.method, object) != b->method || (uint32_t)vmlayout_get(f->layout.compile_id, object) != b->compile_id))
+	if (b->compiled && (vmlayout_get(f->layout.method, object) != b->method ||
+			    (uint32_t)vmlayout_get(f->layout.compile_id, object) != b->compile_id))
 		return false;
 	name = str_of(text);
 	if (b->compiled)

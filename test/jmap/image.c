@@ -5,6 +5,7 @@
  */
 #include "arena.h"
 #include "jmap/codemap.h"
+#include "jmap/frames.h"
 #include "diag.h"
 
 #include <fcntl.h>
@@ -169,6 +170,28 @@ static void read_scopes(struct hotspot *h)
 	scopes_free(&s);
 }
 
+static uint64_t pieces;
+static const char *no_frames;
+
+/* What the unwinder needs to know: pieces that ascend and do not overlap, whatever the memory holds, also when asked again. */
+static void read_frames(struct hotspot *h)
+{
+	struct frames f;
+
+	pieces = 0;
+	no_frames = frames_open(&f, h);
+	for (unsigned round = 0; round < 2 && !no_frames; round++) {
+		no_frames = frames_take(&f, h);
+		if (round && f.code.n != pieces)
+			abort();
+		pieces = f.code.n;
+		for (size_t i = 0; i < f.code.n; i++)
+			if (f.code.piece[i].start >= f.code.piece[i].end || (i && f.code.piece[i].start < f.code.piece[i - 1].end))
+				abort();
+	}
+	frames_free(&f);
+}
+
 /* The map, or nothing and why. */
 static const char *map_image(uint64_t base, struct text *t)
 {
@@ -186,7 +209,7 @@ static const char *map_image(uint64_t base, struct text *t)
 		if (r.code)
 			snprintf(why, sizeof(why), "%s: %s", r.code, r.why);
 		else
-			read_scopes(&h);
+			read_scopes(&h), read_frames(&h);
 	}
 	t->n = 0;
 	codemap_print(&c, true, t);
@@ -352,6 +375,9 @@ int main(int argc, char **argv)
 	printf("# %llu inlined calls\n", (unsigned long long)inlined_calls);
 	ok(inlined_calls > 500, "  and calls that were inlined");
 
+	printf("# %llu pieces of code\n", (unsigned long long)pieces);
+	ok(!no_frames && pieces > 800, "  and what unwinding needs");
+
 	open_image(&h, p.base);
 	shuffle(&h);
 	why = map_image(p.base, &t);
@@ -364,6 +390,10 @@ int main(int argc, char **argv)
 	why = map_image(p.base, &t);
 	ok(!why && t.n == live.n, "one that is not needed for names: the same map");
 	rename_field(&h, "_comp_level", '_');
+	rename_field(&h, "_orig_pc_offset", '-');
+	map_image(p.base, &t);
+	ok(no_frames && strstr(no_frames, "_orig_pc_offset") && pieces == 0, "one that unwinding needs: no frames, and which");
+	rename_field(&h, "_orig_pc_offset", '_');
 	signal(SIGALRM, on_alarm);
 	damaged(p.base, argc > 2 ? (unsigned)atoi(argv[2]) : 200, &live);
 	hotspot_close(&h);

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames of a JVM laid out by hand: each state of a prologue and an epilogue, adapters, the interpreter, stubs, virtual threads. */
+#include "unwind/java.h"
+#include "tap.h"
+
+enum { CODE = 0x10000, NATIVE = 0x900000, STACK = 0x700000, CALL_STUB_RETURN = CODE + 0x4010, METHOD = 0x555550, WORDS = 64 };
+
+static uint8_t code[0x8000];
+static uint64_t stack[WORDS];
+static struct java_piece piece[] = {
+	{ .start = CODE, .end = CODE + 0x100, .frame = 0x30, .entry = 0x10, .complete = 0x1c, .kind = JAVA_COMPILED, .deopt = { CODE + 0xf0 },
+	  .orig_pc = 8 },
+	{ .start = CODE + 0x1000, .end = CODE + 0x1100, .frame = 0x20, .complete = 0x10, .kind = JAVA_COMPILED },
+	{ .start = CODE + 0x2000, .end = CODE + 0x2100, .kind = JAVA_ENTRY, .entry = 8, .complete = 16 },
+	{ .start = CODE + 0x3000, .end = CODE + 0x3100, .kind = JAVA_BYTECODE },
+	{ .start = CODE + 0x4000, .end = CODE + 0x4100, .kind = JAVA_STUB },
+	{ .start = CODE + 0x5000, .end = CODE + 0x5100, .kind = JAVA_ADAPTER },
+	{ .start = CODE + 0x6000, .end = CODE + 0x6010, .kind = JAVA_LEAF },
+	{ .start = CODE + 0x6010, .end = CODE + 0x6100, .kind = JAVA_THAW },
+	{ .start = CODE + 0x7000, .end = CODE + 0x7100, .frame = 0x50, .kind = JAVA_NATIVE, .complete = JAVA_NEVER },
+};
+
+static bool read_code(void *arg, uint64_t at, void *to, size_t n)
+{
+	(void)arg;
+	if (at < CODE || at - CODE + n > sizeof(code))
+		return false;
+	memcpy(to, code + (at - CODE), n);
+	return true;
+}
+
+static bool is_code(void *arg, uint64_t at)
+{
+	(void)arg;
+	return at - NATIVE < 0x1000;
+}
+
+static const struct java_code jvm = { piece, countof(piece), CALL_STUB_RETURN, CODE + 0x7020, read_code, is_code, NULL };
+
+static void put(uint64_t at, const char *bytes, size_t n)
+{
+	memcpy(code + (at - CODE), bytes, n);
+}
+
+#define PUT(at, bytes) put(at, bytes, sizeof(bytes) - 1)
+
+static struct unwind_state at(uint64_t ip, unsigned word, uint64_t bp, bool interrupted)
+{
+	struct unwind_state s = { .ip = ip, .sp = STACK + 8 * word, .bp = bp, .valid = 0xffff, .stack = { (char *)stack, sizeof(stack) },
+				  .stack_start = STACK, .interrupted = interrupted, .effort = 20000 };
+
+	s.reg[7] = s.sp;
+	s.reg[6] = bp;
+	return s;
+}
+
+/* One step from s leads to the caller ip, with its sp at that word, and its rbp. */
+static void leads(const char *name, struct unwind_state s, uint64_t ip, unsigned word, uint64_t bp)
+{
+	const struct java_piece *p = java_find(&jvm, &s);
+	struct java_frame f;
+	enum unwind_end end = p ? java_step(&s, &jvm, p, &f) : UNWIND_ROOT;
+	bool good = end == UNWIND_MORE && s.ip == ip && s.sp == STACK + 8 * word && s.bp == bp && !s.interrupted;
+
+	ok(good, name);
+	if (!good)
+		printf("# end %d ip %lx word %ld bp %lx\n", end, (long)s.ip, ((long)s.sp - STACK) / 8, (long)s.bp);
+}
+
+static enum unwind_end ends(struct unwind_state s, struct java_frame *f)
+{
+	return java_step(&s, &jvm, java_find(&jvm, &s), f);
+}
+
+enum { CALLER = CODE + 0x1050, BP = 0x1234 };
+
+static void compiled(void)
+{
+	/* class check; push rbp; mov rbp, rsp (kept by some); sub rsp, 0x20; ...; add rsp, 0x20; pop rbp; cmp rsp, [r15 + 0x28]; ja; ret */
+	PUT(CODE + 0x10, "\x89\x84\x24\x00\xc0\xfe\xff\x55\x48\x83\xec\x20");
+	PUT(CODE + 0x40, "\x48\x83\xc4\x20\x5d\x49\x3b\x67\x28\x0f\x87\x10\x00\x00\x00\xc3");
+	stack[1] = CALLER;
+	stack[0] = BP;
+	leads("class check", at(CODE + 4, 1, BP, true), CALLER, 2, BP);
+	leads("before push", at(CODE + 0x10, 1, BP, true), CALLER, 2, BP);
+	leads("at push", at(CODE + 0x17, 1, BP, true), CALLER, 2, BP);
+	leads("behind push", at(CODE + 0x18, 0, 1, true), CALLER, 2, BP);
+	stack[5] = CALLER;
+	stack[4] = 77;
+	leads("whole", at(CODE + 0x1c, 0, 1, true), CALLER, 6, 77);
+	leads("whole, a caller", at(CODE + 0x30, 0, 1, false), CALLER, 6, 77);
+	leads("at add", at(CODE + 0x40, 0, 1, true), CALLER, 6, 77);
+	leads("at pop", at(CODE + 0x44, 0, 1, true), CALLER, 2, BP);
+	leads("at poll", at(CODE + 0x45, 1, BP, true), CALLER, 2, BP);
+	leads("at ja", at(CODE + 0x49, 1, BP, true), CALLER, 2, BP);
+	leads("at ret", at(CODE + 0x4f, 1, BP, true), CALLER, 2, BP);
+	stack[5] = 3;
+	stack[6] = CALLER;
+	leads("a word was pushed", at(CODE + 0x60, 0, 1, true), CALLER, 7, 3);
+	stack[6] = stack[1] = 0;
+}
+
+static void without_bang(void)
+{
+	PUT(CODE + 0x1000, "\x48\x83\xec\x18\x48\x89\x6c\x24\x10");
+	stack[3] = CALLER;
+	stack[0] = CALLER + 1;
+	stack[2] = 9;
+	leads("at sub", at(CODE + 0x1000, 0, BP, true), CALLER + 1, 1, BP);
+	leads("rbp not saved yet", at(CODE + 0x1004, 0, BP, true), CALLER, 4, BP);
+	leads("saved", at(CODE + 0x1009, 0, BP, true), CALLER, 4, 9);
+}
+
+static void deoptimized(void)
+{
+	struct java_frame f;
+
+	stack[1] = CODE + 0x33;
+	stack[5] = CALLER;
+	ok(ends(at(CODE + 0xf0, 0, 0, false), &f) == UNWIND_MORE && f.address == CODE + 0x33 && !f.exact, "deoptimized: named by where it was");
+	stack[5] = 5;
+	stack[6] = stack[7] = stack[8] = stack[9] = 0;
+	ok(ends(at(CODE + 0x30, 0, 0, false), &f) == UNWIND_NO_CODE, "no return address: no guess");
+	ok(ends(at(CODE + 0x30, 60, 0, false), &f) == UNWIND_STACK_CUT, "behind the copy of the stack");
+}
+
+/* An interpreted frame whose rbp is at a word. */
+static void lay_interpreted(unsigned word, uint64_t ip, uint64_t bp, uint64_t sender, uint64_t method)
+{
+	stack[word] = bp;
+	stack[word + 1] = ip;
+	stack[word - 1] = sender;
+	stack[word - 3] = method;
+}
+
+static void interpreted(void)
+{
+	struct unwind_state s = at(CODE + 0x3010, 0, STACK + 80, true);
+	struct java_frame f;
+
+	lay_interpreted(10, CALLER, BP, STACK + 8 * 20, METHOD);
+	leads("interpreted", s, CALLER, 20, BP);
+	ok(ends(s, &f) == UNWIND_MORE && f.method && f.exact && f.address == METHOD, "  named by its method");
+	stack[7] = 3;
+	ok(ends(s, &f) == UNWIND_MORE && !f.method, "  no method, no name");
+	stack[9] = STACK;
+	ok(ends(s, &f) == UNWIND_NO_CODE, "  the sender's stack is not above: none");
+	PUT(CODE + 0x3080, "\xc9\x41\x5d\x48\x8b\xe3\x41\xff\xe5"); /* leave; pop r13; mov rsp, rbx; jmp r13 */
+	stack[4] = CALLER;
+	s = at(CODE + 0x3081, 4, BP, true);
+	s.reg[3] = STACK + 8 * 12;
+	leads("leaving, before pop", s, CALLER, 12, BP);
+	s = at(CODE + 0x3083, 5, BP, true);
+	s.reg[3] = STACK + 8 * 12;
+	s.reg[13] = CALLER;
+	leads("leaving, behind pop", s, CALLER, 12, BP);
+}
+
+static void entered(void)
+{
+	struct unwind_state s = at(CODE + 0x2004, 4, BP, true);
+	struct java_frame f;
+
+	s.reg[3] = METHOD;
+	s.reg[13] = STACK + 8 * 9;
+	s.reg[0] = CALLER + 2;
+	stack[4] = CALLER;
+	stack[5] = CALLER + 3;
+	leads("entry, before pop rax", s, CALLER, 9, BP);
+	ok(ends(s, &f) == UNWIND_MORE && f.method && f.address == METHOD, "  named by rbx");
+	s.ip = CODE + 0x200c;
+	leads("entry, return address in rax", s, CALLER + 2, 9, BP);
+	s.ip = CODE + 0x2011;
+	leads("entry, behind push rax", s, CALLER, 9, BP);
+	s.ip = CODE + 0x2012;
+	leads("entry, behind push rbp", s, CALLER + 3, 9, BP);
+	lay_interpreted(10, CALLER, BP, STACK + 8 * 20, METHOD);
+	s = at(CODE + 0x2015, 10, STACK + 80, true);
+	s.reg[3] = METHOD + 8;
+	s.reg[13] = STACK + 8 * 22;
+	leads("entry, frame without slots yet", s, CALLER, 22, BP);
+	s.interrupted = false;
+	leads("entry, as a caller", s, CALLER, 20, BP);
+}
+
+static void stubs(void)
+{
+	struct unwind_state s = at(CALL_STUB_RETURN, 4, STACK + 8 * 30, false);
+	struct java_frame f;
+
+	stack[30] = BP;
+	stack[31] = NATIVE + 8;
+	stack[23] = 42; /* rbx */
+	stack[19] = 43; /* r15 */
+	leads("call stub", s, NATIVE + 8, 32, BP);
+	java_step(&s, &jvm, java_find(&jvm, &s), &f);
+	ok(s.reg[3] == 42 && s.reg[15] == 43 && s.valid >> 15 & 1, "  registers of native code come back");
+	PUT(CODE + 0x4000, "\x55\x48\x8b\xec");
+	PUT(CODE + 0x4050, "\xc9\xc3");
+	stack[1] = CALLER;
+	stack[0] = BP;
+	leads("stub, at push", at(CODE + 0x4000, 1, BP, true), CALLER, 2, BP);
+	leads("stub, behind push", at(CODE + 0x4001, 0, BP, true), CALLER, 2, BP);
+	leads("stub, in it", at(CODE + 0x4030, 0, STACK + 8 * 30, true), NATIVE + 8, 32, BP);
+	leads("stub, at ret", at(CODE + 0x4051, 1, BP, true), CALLER, 2, BP);
+	PUT(CODE + 0x6000, "\x57\x56\x90\x90\x5e\x5f\xc3");
+	stack[3] = CALLER;
+	stack[2] = CALLER + 1;
+	leads("leaf, two words pushed", at(CODE + 0x6003, 1, BP, true), CALLER, 4, BP);
+	leads("leaf, one popped", at(CODE + 0x6005, 1, BP, true), CALLER + 1, 3, BP);
+}
+
+static void adapters(void)
+{
+	struct unwind_state s = at(CODE + 0x5000, 4, BP, true);
+
+	PUT(CODE + 0x5010, "\x58\x4c\x8b\xec\x48\x83\xec\x20\x48\x89\x04\x24\x90");
+	stack[4] = CALLER;
+	stack[0] = CALLER + 1;
+	leads("adapter, nothing moved", s, CALLER, 5, BP);
+	s = at(CODE + 0x5018, 0, BP, true);
+	s.reg[0] = CALLER + 7;
+	s.reg[13] = STACK + 8 * 5;
+	leads("adapter, return address in rax", s, CALLER + 7, 5, BP);
+	s.ip = CODE + 0x501c;
+	leads("adapter, stored", s, CALLER + 1, 5, BP);
+}
+
+static void virtual_threads(void)
+{
+	struct unwind_state s = at(CODE + 0x6010, 4, STACK + 8 * 30, false);
+	struct java_frame f;
+
+	stack[30] = BP;
+	stack[31] = CALLER;
+	leads("thawed: to where the thread began", s, CODE + 0x7020, 30 + 2 - 10, STACK + 8 * 30);
+	ok(ends(s, &f) == UNWIND_MORE && f.thawed, "  and is no frame");
+	leads("  and from there", at(CODE + 0x7020, 22, STACK + 8 * 30, false), CALLER, 32, BP);
+}
+
+int main(void)
+{
+	compiled();
+	without_bang();
+	deoptimized();
+	interpreted();
+	entered();
+	stubs();
+	adapters();
+	virtual_threads();
+	return done();
+}
