@@ -117,7 +117,17 @@ static bool same_window(const struct dir_name *a, const struct dir_name *b)
 	return a->epoch == b->epoch && a->until == b->until && a->stream == b->stream && a->hour == b->hour;
 }
 
-bool dir_files(int folder, struct dir_name **files, size_t *n)
+/* What is far from being asked for is not looked at further: names are many. */
+static bool is_within(const char *s, uint64_t from, uint64_t to)
+{
+	uint64_t epoch = 0;
+
+	for (; byte_is_digit(*s) && epoch < EPOCH_MAX; s++)
+		epoch = epoch * 10 + (uint64_t)(*s - '0');
+	return epoch >= from && epoch < to;
+}
+
+bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, size_t *n)
 {
 	DIR *d = open_list(folder);
 	const struct dirent *e;
@@ -129,7 +139,7 @@ bool dir_files(int folder, struct dir_name **files, size_t *n)
 	if (!d)
 		return false;
 	while ((errno = 0, e = readdir(d))) {
-		if (!dir_name_parse(e->d_name, &name))
+		if (!is_within(e->d_name, from, to) || !dir_name_parse(e->d_name, &name))
 			continue;
 		*files = mem_more(*files, sizeof(**files), *n);
 		(*files)[(*n)++] = name;

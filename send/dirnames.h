@@ -35,8 +35,9 @@ bool dir_day_parse(const char *s, uint64_t *day);
 /* Letters, digits, '.', '_' and '-', not beginning with a dot, at most 255. */
 bool dir_host_good(struct str host);
 
-/* Lists: freed with free. Files of a folder in order; one of each window, should there be two (of either packing). False: errno. */
-bool dir_files(int folder, struct dir_name **files, size_t *n);
+/* Lists: freed with free. Files of a folder that begin in [from, to), in order; one of each window, should there be two (of either
+ * packing). False: errno. */
+bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, size_t *n);
 /* Names of folders below, sorted, each allocated: days, or hosts. dir_folders_free. */
 bool dir_folders(int folder, bool days, char ***names, size_t *n);
 void dir_folders_free(char **names, size_t n);

@@ -288,14 +288,13 @@ static bool read_day(struct reading *r, int host, const char *day)
 
 	r->day = day;
 	r->folder = dir_enter(host, day);
-	if (r->folder < 0 || !dir_files(r->folder, &files, &n)) {
+	if (r->folder < 0 || !dir_files(r->folder, r->q->from, r->q->to, &files, &n)) {
 		good = errno == ENOENT;
 		if (!good)
 			text_printf(r->why, "cannot read %s/%s: %s", r->host, day, strerror(errno));
 	}
 	for (size_t i = 0; i < n && good; i++)
-		if (files[i].epoch >= r->q->from && files[i].epoch < r->q->to)
-			good = read_file(r, files, n, files + i);
+		good = read_file(r, files, n, files + i);
 	free(files);
 	if (r->folder >= 0)
 		close(r->folder);

@@ -148,6 +148,7 @@ static void send_to(struct dir_store *d, int day, const struct window *w, struct
 {
 	struct dir_name n = { .epoch = w->epoch, .until = w->until, .stream = w->stream, .zstd = d->zstd };
 	struct text packed = { 0 };
+	struct str bytes;
 	char name[DIR_NAME];
 	int error;
 
@@ -158,14 +159,20 @@ static void send_to(struct dir_store *d, int day, const struct window *w, struct
 		return;
 	}
 	dir_name_put(name, &n);
-	if (!dir_pack(d, &packed, w->text)) {
-		failed(r, "cannot pack a window", ENOMEM);
-	} else if ((error = dir_write(day, name, text_view(&packed))) != 0) {
-		failed(r, "cannot write a window", error);
+	if (str_starts(w->packed, d->zstd ? STR("\x28\xB5\x2F\xFD") : STR("\x1F\x8B"))) {
+		bytes = w->packed;
+	} else if (dir_pack(d, &packed, w->text)) {
+		bytes = text_view(&packed);
 	} else {
-		r->documents = 1;
-		r->bytes = packed.n;
+		failed(r, "cannot pack a window", ENOMEM);
+		return;
 	}
+	error = dir_write(day, name, bytes);
+	if (error)
+		failed(r, "cannot write a window", error);
+	else
+		r->documents = 1;
+	r->bytes = error ? 0 : bytes.n;
 	text_free(&packed);
 }
 

@@ -257,7 +257,7 @@ static bool tidy_day(const struct dir_store *d, int day, uint64_t now)
 	size_t n, end;
 	bool done = false;
 
-	if (!dir_files(day, &files, &n))
+	if (!dir_files(day, 0, UINT64_MAX, &files, &n))
 		return false;
 	if (n)
 		qsort(files, n, sizeof(*files), by_hour);
@@ -284,7 +284,7 @@ static bool drop_day(int host, const char *name)
 
 	if (day < 0)
 		return false;
-	if (dir_files(day, &files, &n)) {
+	if (dir_files(day, 0, UINT64_MAX, &files, &n)) {
 		for (size_t i = 0; i < n; i++)
 			for (unsigned zstd = 0; zstd < 2; zstd++) {
 				char file[DIR_NAME];
@@ -308,7 +308,7 @@ static uint64_t day_bytes(int host, const char *name)
 
 	if (day < 0)
 		return 0;
-	if (dir_files(day, &files, &n)) {
+	if (dir_files(day, 0, UINT64_MAX, &files, &n)) {
 		for (size_t i = 0; i < n; i++) {
 			char file[DIR_NAME];
 			struct stat st;

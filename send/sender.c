@@ -326,7 +326,7 @@ static void pace(struct sender *s, const struct window *w)
 		s->backlog_due = now_ms() + (uint64_t)((double)(w->until - w->epoch) * 1000 / s->o.catch_up);
 }
 
-static void send_all(struct sender *s, struct waiting *w, struct str rest)
+static void send_all(struct sender *s, struct waiting *w, struct str rest, struct str packed)
 {
 	struct text decoded = { 0 };
 	struct window text;
@@ -342,6 +342,8 @@ static void send_all(struct sender *s, struct waiting *w, struct str rest)
 			refuse(s, w, str_of(wrong));
 			good = false;
 		} else {
+			if (which == 0 && rest.n == 0)
+				text.packed = packed;
 			good = send_text(s, w, which++, &text);
 		}
 	}
@@ -354,7 +356,7 @@ static void send_all(struct sender *s, struct waiting *w, struct str rest)
 
 static void send_window(struct sender *s, struct waiting *w)
 {
-	struct text text = { 0 };
+	struct text text = { 0 }, packed = { 0 };
 
 	if (!w->first) {
 		w->first = now_ms();
@@ -363,9 +365,9 @@ static void send_window(struct sender *s, struct waiting *w)
 	w->attempts++;
 	if (w->sent) {
 		finish(s, w);
-	} else if (spool_get(s->spool, w->name, &text, NULL)) {
+	} else if (spool_get(s->spool, w->name, &text, &packed)) {
 		if (text.n)
-			send_all(s, w, text_view(&text));
+			send_all(s, w, text_view(&text), text_view(&packed));
 		else
 			refuse(s, w, STR("it is empty"));
 	} else if (errno == EBADMSG) {
@@ -378,6 +380,7 @@ static void send_window(struct sender *s, struct waiting *w)
 			warn("cannot read window %" PRIu64 " in the spool: %s", w->name.epoch, strerror(errno));
 	}
 	text_free(&text);
+	text_free(&packed);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------------ */

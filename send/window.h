@@ -23,6 +23,7 @@ struct window {
 	uint64_t parts;        /* windows that it is the sum of; 1 but for roll-ups */
 	struct str text;       /* all of it, exactly as it is spooled */
 	struct str stacks;     /* its lines of stacks */
+	struct str packed;     /* text, packed as in the spool; empty: not at hand */
 	uint64_t key;          /* of machine, stream and host, for window_id */
 };
 

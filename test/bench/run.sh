@@ -4,7 +4,7 @@
 # FLAMEGRAPH_DIR   a checkout of FlameGraph: its scripts are measured beside ours (said to be absent otherwise)
 # PJ_BENCH_INPUT   perf script text, plain or .gz; default: ../shared/bench/mixed-60s-999hz.script.gz, else generated
 # PJ_BENCH_RUNS    runs of which the best counts (5)
-# PJ_BENCH_SKIP    what to leave out, of: memory threads recording dwarf svg browser diff record jmap start check
+# PJ_BENCH_SKIP    what to leave out, of: memory threads recording dwarf svg browser diff record jmap send start check
 # PJ_BENCH_SECS    seconds of the recording (60; what is promised is about that), or
 # PJ_BENCH_DATA    a perf.data of this machine to use instead
 # PJ_BENCH_DWARF_SECS  seconds of the recording with copies of stacks (20: 200 to 400 MB)
@@ -366,6 +366,12 @@ fi
 if [[ $skip != *' jmap '* ]]; then
 	# shellcheck source=test/bench/jmap.sh
 	. test/bench/jmap.sh
+fi
+
+# ---- stores
+if [[ $skip != *' send '* ]]; then
+	# shellcheck source=test/bench/send.sh
+	. test/bench/send.sh
 fi
 
 # ---- start-up
