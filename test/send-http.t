@@ -128,6 +128,21 @@ for seed in 1 2; do
 	exact "40 % of all connections fail, seed $seed: everything is there once"
 done
 
+# the server goes, too, and the sender is killed: eight windows
+windows eight 1 8 700
+fresh --percent 40 --seed 9
+for round in 1 2 3 4 5 6; do
+	"$here/ship" --tries 3000 --doubts 2000 "eve:http://127.0.0.1:$fault_port" eight/* >/dev/null 2>&1 &
+	killed=$!
+	sleep "0.$((round % 3))5"
+	kill -KILL $killed 2>/dev/null
+	wait $killed 2>/dev/null
+	stop "$eve_pid" KILL
+	eve --port "$eve_port" --file kept
+done
+ok "40 % faulty, the sender killed six times, the server as well" ship --tries 3000 --doubts 2000 "eve:http://127.0.0.1:$fault_port" eight/*
+exact "everything is there once" eight.all
+
 # ---- documents that the server does not want
 
 awk 'NR == 5 || NR == 900 { sub(/leaf/, "poison-422") } { print }' $first >poison

@@ -98,6 +98,8 @@ if clickhouse; then
 	ok "clickhouse: the server is killed, and comes back" clickhouse "$clickhouse_port"
 	wait $sender
 	is "clickhouse: what was under way arrives" "$(grep -c ' sent ' restart.out)" 48
+	cat many/* win/1700000000.h1 | grep -v "^#" | awk '{ value = $NF; sub(/ [0-9]+$/, ""); n[$0] += value } END { for (s in n) print s, n[s] }' | sort >want
+	same_as "clickhouse: and is there once" want "clickhouse:http://127.0.0.1:$clickhouse_port"
 	stop_all
 	windows wild 1 1 50 -v wild=1
 	clickhouse "$clickhouse_port"
