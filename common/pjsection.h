@@ -96,6 +96,7 @@ struct pj_unwinding {
 	uint64_t bare, bare_whole; /* that go through code without tables, by frame pointers; and of these, whole ones */
 	uint64_t late;             /* some table was not there in time */
 	uint64_t damaged;          /* records that make no sense: not in the file */
+	uint64_t joined;           /* that went on above the copy, by frame pointers */
 };
 
 #endif

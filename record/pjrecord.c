@@ -214,6 +214,15 @@ static struct keep *start_keeper(const struct request *r)
 	return k;
 }
 
+static void tell_makers(const struct session *s)
+{
+	struct session_totals t = session_totals(s);
+
+	if (t.makers)
+		warn("the process that reads tables for --unwind hung or crashed, and was replaced (%llu): stacks through the files that it was at may be broken",
+		     (unsigned long long)t.makers);
+}
+
 /* Windows in a directory. */
 static int record_windows(const struct request *r, struct session_options *o, struct events *e, struct command *c)
 {
@@ -247,6 +256,7 @@ static int record_windows(const struct request *r, struct session_options *o, st
 
 		tell_kept(r, &counts);
 	}
+	tell_makers(s);
 	status = end_status(r, s, written, status);
 	session_free(s);
 	return status;
@@ -281,6 +291,7 @@ static int record_single(const struct request *r, struct session_options *o, str
 	}
 	single_close(&single, error);
 	tell_end(r, s);
+	tell_makers(s);
 	status = end_status(r, s, true, status);
 	session_free(s);
 	return status;
@@ -311,7 +322,8 @@ int main(int argc, char **argv)
 		.ncgroups = r.ncgroups,
 		.ring_bytes = r.ring_bytes,
 		.idle = r.idle,
-		.unwind = r.unwind,
+		.unwind = r.unwind != UNWIND_BY_POINTERS,
+		.both = r.unwind == UNWIND_BY_BOTH,
 		.stack_bytes = (uint32_t)r.stack_bytes,
 		.argv = r.cmdline ? r.argv : NULL,
 		.fd = -1,

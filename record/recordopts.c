@@ -74,11 +74,14 @@ static void opt_offcpu(void *to, const char *value, const char *name)
 
 static void opt_unwind(void *to, const char *value, const char *name)
 {
-	bool tables = str_eq(str_of(value), STR("tables"));
+	static const struct str way[] = { STR("fp"), STR("tables"), STR("auto") };
 
-	if (!tables && !str_eq(str_of(value), STR("fp")))
-		die_usage("%s: '%s' is neither fp nor tables", name, value);
-	*(bool *)to = tables;
+	for (unsigned i = 0; i < countof(way); i++)
+		if (str_eq(str_of(value), way[i])) {
+			*(enum request_unwind *)to = (enum request_unwind)i;
+			return;
+		}
+	die_usage("%s: '%s' is neither fp nor tables nor auto", name, value);
 }
 
 /* A path as it is, or below the mount point of the hierarchy that perf events use. */
@@ -201,9 +204,9 @@ void record_parse(struct request *r, int argc, char **argv)
 		{ 'c', "count", "N", OPT_U64, &r->period, NULL,
 		  "of page-faults, tracepoints and the like each Nth (1)" },
 		{ 0, "unwind", "HOW", OPT_CALL, &r->unwind, opt_unwind,
-		  "find callers by fp (frame pointers), or by tables, where there are none" },
+		  "find callers by fp (frame pointers), tables, or auto, which is both" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &r->stack_bytes, opt_bytes,
-		  "of a stack that is copied for --unwind=tables (16K)" },
+		  "of a stack that is copied for tables (16K)" },
 		{ 0, "off-cpu", "[=US]", OPT_CALL, r, opt_offcpu, "also times off the CPU, from US microseconds on" },
 		{ 0, "idle", NULL, OPT_FLAG, &r->idle, NULL, "also samples of idle CPUs" },
 		{ 'w', "window", "SECONDS", OPT_U64, &r->seconds, NULL, "length of a window (30)" },

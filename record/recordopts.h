@@ -20,7 +20,7 @@ struct request {
 	char *event_list; /* the same, if any were given */
 	uint64_t frequency, period;
 	bool idle;
-	bool unwind;          /* by tables, here; else by frame pointers, by the kernel */
+	enum request_unwind { UNWIND_BY_POINTERS, UNWIND_BY_TABLES, UNWIND_BY_BOTH } unwind;
 	uint64_t stack_bytes; /* copied for it */
 	bool offcpu;
 	uint64_t offcpu_least_us;

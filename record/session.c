@@ -295,7 +295,7 @@ static void write_sample(struct session *s, const struct ring_sample *r)
 	const struct perf_event_attr *a = &s->event[r->event - 1].attr;
 	const uint64_t *chain = chain_of(s, r), *ips = chain + 1, nips = *chain;
 
-	if (!a->exclude_callchain_user && nips >= s->totals.depth_limit && nips - state_markers(ips, nips) >= s->totals.depth_limit)
+	if (!(a->sample_type & PERF_SAMPLE_STACK_USER) && nips >= s->totals.depth_limit && nips - state_markers(ips, nips) >= s->totals.depth_limit)
 		s->report.loss.depth++;
 	s->text.n = 0;
 	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time, nips ? ips : &r->ip, nips ? nips : 1))
@@ -605,7 +605,7 @@ static void ask_for_stacks(struct session *s)
 		struct perf_event_attr *a = &s->event[i].attr;
 
 		if (!a->exclude_user && (a->type != PERF_TYPE_SOFTWARE || a->config != PERF_COUNT_SW_BPF_OUTPUT))
-			unwinding_ask(a, s->o.stack_bytes);
+			unwinding_ask(a, s->o.stack_bytes, s->o.both);
 	}
 }
 
@@ -856,7 +856,11 @@ int session_finish(struct session *s)
 
 struct session_totals session_totals(const struct session *s)
 {
-	return s->totals;
+	struct session_totals t = s->totals;
+	struct tables_counts c = s->tables ? tables_count(s->tables) : (struct tables_counts){ 0 };
+
+	t.makers = c.hung + c.crashed;
+	return t;
 }
 
 void session_free(struct session *s)

@@ -27,7 +27,8 @@ struct session_options {
 	uint64_t offcpu_least_ns; /* shorter times are only counted */
 	size_t ring_bytes;        /* 0: as large as allowed */
 	bool idle;                /* samples of the idle task are wanted */
-	bool unwind;              /* stacks of users are walked here, by tables */
+	bool unwind;              /* stacks of users are walked here, by tables, */
+	bool both;                /* and by frame pointers, where these do not reach */
 	uint32_t stack_bytes;     /* that are copied for it */
 	char **argv;              /* for the file; NULL: not to be told */
 	struct str tracing;
@@ -47,6 +48,7 @@ struct session_totals {
 	struct pj_loss loss;
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
+	uint64_t makers; /* of tables: processes that hung or crashed */
 	uint64_t idle_samples; /* not kept */
 	size_t cpus, ring_bytes;
 	bool without_kernel; /* user space only: no permission */

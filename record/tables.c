@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ENTRIES_MOST 4096u
@@ -65,7 +66,7 @@ static void start_maker(struct tables *t)
 		return;
 	t->maker = fork();
 	if (t->maker == 0) {
-		apart_become("pjrecord-tables", pair[1]);
+		apart_become("pjrecord-table", pair[1]);
 		tablemaker_run(APART_FD, t->o.proc);
 		_exit(0);
 	}
@@ -116,12 +117,14 @@ static void end_maker(struct tables *t)
 
 void tables_stop(struct tables *t)
 {
+	static const struct timespec moment = { .tv_nsec = 1000000 };
+
 	if (!t)
 		return;
-	if (t->maker) {
-		kill(t->maker, SIGKILL); /* it holds nothing that matters; where it hangs, it is left to init */
-		waitpid(t->maker, NULL, WNOHANG);
-	}
+	if (t->maker)
+		kill(t->maker, SIGKILL); /* it holds nothing that matters */
+	for (unsigned tries = 0; t->maker && tries < 100 && waitpid(t->maker, NULL, WNOHANG) == 0; tries++)
+		nanosleep(&moment, NULL); /* where it hangs, it is left to init */
 	end_maker(t);
 	for (uint32_t i = 1; i < t->n; i++)
 		unwind_table_close(t->entry[i].table);
@@ -368,6 +371,10 @@ static bool receive(struct tables *t, struct tablemaker_reply *r, int *image)
 	*image = -1;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(image, CMSG_DATA(c), sizeof(*image));
+	if (n == 0) { /* it ended: its socket would be readable for ever. tables_tick finds out */
+		close(t->socket);
+		t->socket = -1;
+	}
 	return n == (ssize_t)sizeof(*r);
 }
 

@@ -17,12 +17,12 @@ struct unwinding {
 
 /* ---- what is asked for --------------------------------------------------------------------------------------- */
 
-void unwinding_ask(struct perf_event_attr *a, uint32_t stack_bytes)
+void unwinding_ask(struct perf_event_attr *a, uint32_t stack_bytes, bool both)
 {
 	a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	a->sample_regs_user = REGISTERS;
 	a->sample_stack_user = stack_bytes;
-	a->exclude_callchain_user = 1;
+	a->exclude_callchain_user = !both;
 }
 
 void unwinding_told(struct perf_event_attr *a)
@@ -221,6 +221,60 @@ static void put_end(struct text *out, enum unwind_end end)
 		put(out, CONTEXT_USER);
 }
 
+/* ---- frame pointers, too ----------------------------------------------------------------------------------------- */
+
+enum { LIMIT = 127 }; /* kernel.perf_event_max_stack, unless it was raised */
+enum { EQUAL = 3 };   /* addresses, one behind the other, that make sure that two callchains met */
+
+static uint64_t word(const struct text *out, size_t at)
+{
+	return load64(out->p + at);
+}
+
+/* Is fp[i] the last address of the walk, and are those before it the same, too? Marks and the leaf are in no callchain of both. */
+static bool meets(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
+{
+	size_t walked = (out->n - first) / 8;
+
+	if (walked < EQUAL + 1 || i < EQUAL - 1)
+		return false;
+	for (uint64_t k = 0; k < EQUAL; k++)
+		if (fp[i - k] != word(out, out->n - 8 * (k + 1)))
+			return false;
+	return true;
+}
+
+/* Does nobody call the code at this return address, by its table? */
+static bool is_root(struct unwinding *u, const struct process *p, uint64_t ip, uint64_t now)
+{
+	struct unwind_state s = { .ip = ip };
+	struct code c;
+
+	return ip && code_at(u, p, ip - 1, now, &c) && step[c.kind](&s, &c, false) == UNWIND_ROOT;
+}
+
+/* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how; in a recursion, they do where both are as
+ * deep. fp[0..n): the user's part of the kernel's callchain. */
+static enum unwind_end join(struct unwinding *u, const struct process *p, uint64_t now, size_t first, const uint64_t *fp, uint64_t n,
+			    size_t most, struct text *out)
+{
+	uint64_t walked = (out->n - first) / 8, best = n;
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t far = i + 1 > walked ? i + 1 - walked : walked - i - 1, least = best + 1 > walked ? best + 1 - walked : walked - best - 1;
+
+		if (meets(out, first, fp, i) && (best == n || far < least))
+			best = i;
+	}
+	if (best == n)
+		return UNWIND_STACK_CUT;
+	u->counts.joined++;
+	for (uint64_t i = best + 1; i < n && fp[i] <= INT64_MAX && out->n + 40 <= most; i++)
+		put(out, fp[i]);
+	/* libc's start has no frame pointer, so mostly they end there, and nobody says that it is a root */
+	return is_root(u, p, word(out, out->n - 8), now) ? UNWIND_ROOT : n < LIMIT ? UNWIND_NO_CODE : UNWIND_STACK_CUT;
+}
+
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
 static void count(struct unwinding *u, const struct walked *w)
@@ -265,10 +319,12 @@ static void finish(struct text *out, size_t chain, const struct parts *p)
 bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait, uint64_t now,
 		      struct text *out)
 {
+	const struct process *process = processes_find(u->processes, r->pid);
 	struct unwind_state s;
 	struct walked w;
 	struct parts p;
-	size_t chain, most;
+	size_t chain, most, first;
+	uint64_t kernel;
 
 	out->n = 0;
 	if (!take_apart(a, r, &p)) {
@@ -278,12 +334,21 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
 	chain = out->n;
 	put(out, 0);
-	text_bytes(out, p.ips, 8 * kernel_part(&p));
+	kernel = kernel_part(&p);
+	text_bytes(out, p.ips, 8 * kernel);
 	most = RECORD_MOST - p.raw.n - p.behind.n;
 	if (p.abi && unwind_start(&s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
 		put(out, CONTEXT_USER);
-		if (!walk(u, processes_find(u->processes, r->pid), &s, wait, now, most, out, &w))
+		first = out->n;
+		if (!walk(u, process, &s, wait, now, most, out, &w))
 			return false;
+		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
+			w.end = join(u, process, now, first, p.ips + kernel + 1, p.nips - kernel - 1, most, out);
+		put_end(out, w.end);
+		count(u, &w);
+	} else if (kernel < p.nips) { /* 32-bit code: nobody knows how it ends */
+		text_bytes(out, p.ips + kernel, 8 * (p.nips - kernel));
+		w = (struct walked){ .end = UNWIND_NO_CODE, .bare = true };
 		put_end(out, w.end);
 		count(u, &w);
 	}
@@ -327,6 +392,7 @@ void unwinding_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
 	sum->bare_whole += more->bare_whole;
 	sum->late += more->late;
 	sum->damaged += more->damaged;
+	sum->joined += more->joined;
 }
 
 static void put_share(struct text *t, uint64_t part, uint64_t whole)
@@ -351,6 +417,12 @@ void unwinding_text(struct text *t, const struct pj_unwinding *c)
 		text_printf(t, ", %.1f %% are longer than the copy", 100.0 * (double)c->cut / (double)c->stacks);
 	if (c->broken)
 		text_printf(t, ", %.1f %% are broken", 100.0 * (double)c->broken / (double)c->stacks);
+	if (c->joined) {
+		text_add(t, "; ");
+		text_grouped(t, c->joined);
+		text_add(t, c->joined == 1 ? " is longer, and goes on" : " are longer, and go on");
+		text_add(t, " by frame pointers");
+	}
 	if (c->late) {
 		text_add(t, "; ");
 		text_grouped(t, c->late);

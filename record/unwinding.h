@@ -20,8 +20,9 @@
 #define UNWINDING_STACK 16384u      /* bytes that are copied */
 #define UNWINDING_STACK_MOST 57344u /* a record is at most 64 kB */
 
-/* What an event must be asked for, and what a file is told of it. */
-void unwinding_ask(struct perf_event_attr *a, uint32_t stack_bytes);
+/* What an event must be asked for, and what a file is told of it. both: also for the callchain by frame pointers, which goes on where
+ * the copy of the stack ends, and is all that there is of 32-bit code. */
+void unwinding_ask(struct perf_event_attr *a, uint32_t stack_bytes, bool both);
 void unwinding_told(struct perf_event_attr *a);
 
 struct unwinding;

@@ -60,6 +60,44 @@ ok "a copy that is too short: the stack is [truncated]" grep -q '^plain;\[trunca
 ok "  and counted" grep -q '% are longer than the copy' said
 ok "  by pjfold, too" sh -c 'pjfold -q --stacks data 2>/dev/null | awk '\''$NF == "(all)" { exit !($3 + 0 > 0) }'\'
 
+# with frame pointers, too, a stack goes on above the copy
+cat >tall.c <<'C'
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) static void leaf(clock_t until)
+{
+	while (clock() < until)
+		for (int i = 0; i < 10000; i++)
+			sink += (unsigned long)i;
+}
+__attribute__((noinline)) static unsigned long tall(int n, clock_t until)
+{
+	volatile char pad[64];
+
+	pad[0] = (char)n;
+	if (n)
+		return tall(n - 1, until) + (unsigned long)pad[0];
+	leaf(until);
+	return 1;
+}
+int main(int argc, char **argv)
+{
+	return tall(60, (argc > 1 ? atoi(argv[1]) : 500) * (CLOCKS_PER_SEC / 1000)) == 0;
+}
+C
+cc -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -o tall tall.c
+record --unwind=tables --stack-size=2K -- ./tall 500
+pjfold -q data >folded
+ok "a stack that is longer than the copy, by tables" awk '{ all += $NF } /^tall;\[truncated\];tall/ { at += $NF } END { print at, all; exit !(all >= 100 && at >= all * .9) }' folded
+record --unwind=auto --stack-size=2K -- ./tall 500
+pjfold -q data >folded
+# 61 calls, and the name of the process
+ok "  auto: goes on by frame pointers" awk '{ w = $NF; all += w } /;main;tall;/ && gsub(/tall;/, "") == 62 { at += w } END { print at, all; exit !(all >= 100 && at >= all * .9) }' folded
+ok "  as is said" grep -q ' are longer, and go on by frame pointers' said
+record --unwind=auto -- ./plain 500
+ok "  and code without them is as it was" whole 99
+
 # what has no tables is walked by frame pointers, in the same stack
 cc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables -o pointers "$top/test/unwind/load.c"
 record --unwind=tables -- ./pointers 500
@@ -100,8 +138,35 @@ fi
 kill $load 2>/dev/null
 wait $load 2>/dev/null
 
+# whoever reads tables may crash: it is replaced, and told
+if have pgrep; then
+	pjrecord -o data -F 999 --unwind=tables -- sh -c './plain 300; until [ -e again ]; do sleep 0.1; done; ./cpp 600' >/dev/null 2>said &
+	recorder=$!
+	cp plain cpp # another file
+	tries=0
+	maker='' next=''
+	while [ -z "$next" ] && [ $((tries += 1)) -lt 600 ]; do
+		found=$(pgrep -P $recorder -x pjrecord-table)
+		if [ -z "$maker" ] && [ -n "$found" ]; then
+			maker=$found
+			kill -9 "$maker"
+		elif [ -n "$found" ] && [ "$found" != "$maker" ]; then
+			next=$found
+		fi
+		sleep 0.1
+	done
+	touch again
+	wait $recorder
+	ok "the process that reads tables, killed, is replaced" test -n "$next"
+	ok "  that is said" grep -q 'hung or crashed, and was replaced' said
+	pjfold -q --stacks data 2>/dev/null >stacks
+	ok "  and stacks go on to be whole" awk '$NF == "cpp" { n = $1; share = $2 + 0 } END { print n, share; exit !(n >= 100 && share >= 95) }' stacks
+else
+	skip "the process that reads tables is replaced" "no pgrep"
+fi
+
 pjrecord --unwind=guess -- true >out 2>&1
-is "a way that is none" "$? $(grep -c 'neither fp nor tables' out)" "2 1"
+is "a way that is none" "$? $(grep -c 'neither fp nor tables nor auto' out)" "2 1"
 pjrecord --unwind=tables --stack-size=63K -- true >out 2>&1
 is "a copy that no record can hold" "$? $(grep -c 'from 1K to 56K' out)" "2 1"
 done_testing

@@ -69,7 +69,7 @@ static struct perf_event_attr attr_of(uint64_t more)
 {
 	struct perf_event_attr a = { .sample_type = RING_SAMPLE_TYPE | more };
 
-	unwinding_ask(&a, COPY);
+	unwinding_ask(&a, COPY, false);
 	return a;
 }
 
