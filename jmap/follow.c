@@ -194,7 +194,7 @@ static bool look_at_one(struct follower *f, struct followed *j, uint64_t now)
 		warn("%s: %s: %s", j->t.path, failed, strerror(errno));
 		f->failed = true;
 		journal_close(&j->t, false); /* the next one begins anew, and is whole */
-	} else if (f->r->perf_map && j->t.written != j->written) {
+	} else if (f->r->perf_map && !j->t.anew && j->t.written != j->written) { /* anew: nothing is listed before the next scan */
 		write_map(f, j);
 	}
 	return true;

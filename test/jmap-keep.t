@@ -66,7 +66,7 @@ rm -f map.err # what is in the background empties it later
 pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes "${limit}k" "$pid" 2>map.err &
 map=$!
 started="$started $map"
-until_true grep -q 'begins anew' map.err
+until_true grep -qs 'begins anew' map.err
 ok "a JVM that lives, and makes ever more code: begins anew, said also with -q" grep -q "^pjmap: $pid: .*jmap begins anew (--keep-bytes)" map.err
 ok "  before it, what a dead one left went, although a window needs it; that is said" grep -q -- '--keep-bytes: 1 timelines removed that windows .* still need' map.err
 ok "  and is so" [ ! -e "dir/maps/$boot/999999998-1.jmap" ]
@@ -87,7 +87,7 @@ if [ "$(id -u)" = 0 ] && have pjrecord && pjrecord -q -a -w 1 --once -d try >out
 	pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes "${limit}k" "$pid" 2>map.err &
 	map=$!
 	started="$started $map"
-	until_true grep -q 'begins anew' map.err
+	until_true grep -qs 'begins anew' map.err
 	pjrecord -q -F 499 -p "$pid" -w 2 --once -d dir >window 2>rec.err
 	kill -INT "$map"
 	wait "$map"
