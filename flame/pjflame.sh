@@ -51,6 +51,7 @@ usage: pjflame [options]
   -s, --seconds=SECONDS      how long (10); with --top, of each table (3)
   -F, --frequency=HZ         samples a second and busy CPU (303)
   -e, --event=EVENT          what to sample: auto (cycles or cpu-clock), page-faults, ...
+      --unwind=HOW           callers by fp (frame pointers), or by tables, for code that keeps none
       --off-cpu[=US]         times off the CPU instead, from US microseconds on
   -o, --output=FILE          the picture (flame.svg); - is standard output
       --folded=FILE          keep the folded stacks, too
@@ -76,7 +77,7 @@ END
 
 # ---- command line ----------------------------------------------------------------------------------------------------
 
-whom='' pids='' container='' seconds='' frequency='' event='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
+whom='' pids='' container='' seconds='' frequency='' event='' unwind='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
 top='' tables='' rows='' quiet='' list=''
 failure=1
 
@@ -117,6 +118,7 @@ take()
 	-s | --seconds) number "$1" "$2" 1 86400; seconds=$2 ;;
 	-F | --frequency) number "$1" "$2" 1 1000000; frequency=$2 ;;
 	-e | --event) filled "$1" "$2"; event=$2 ;;
+	--unwind) filled "$1" "$2"; unwind=$2 ;;
 	-o | --output) filled "$1" "$2"; output=$2 ;;
 	--folded) filled "$1" "$2"; folded=$2 ;;
 	--keep) filled "$1" "$2"; keep=$2 ;;
@@ -152,12 +154,12 @@ while [ $# -gt 0 ]; do
 	--top) top=1 ;;
 	--help) help; exit 0 ;;
 	--version) echo "pjflame (pj) @VERSION@"; exit 0 ;;
-	-[pcsFeon] | --pid | --container | --seconds | --frequency | --event | --output | --folded | --keep | --title | --colors | --by | --tables | --rows)
+	-[pcsFeon] | --pid | --container | --seconds | --frequency | --event | --unwind | --output | --folded | --keep | --title | --colors | --by | --tables | --rows)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
 		take "$1" "$2"
 		shift
 		;;
-	--pid=* | --container=* | --seconds=* | --frequency=* | --event=* | --output=* | --folded=* | --keep=* | --title=* | --colors=* | --by=* | --tables=* | --rows=*)
+	--pid=* | --container=* | --seconds=* | --frequency=* | --event=* | --unwind=* | --output=* | --folded=* | --keep=* | --title=* | --colors=* | --by=* | --tables=* | --rows=*)
 		take "${1%%=*}" "${1#*=}"
 		;;
 	-[pcsFeon]?*)

@@ -19,7 +19,7 @@ end_mapper()
 # The options that all recordings have, then those of this one.
 recorder()
 {
-	set -- ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${offcpu:+"$offcpu"} "$@"
+	set -- ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} "$@"
 	exec $apart pjrecord "$@"
 }
 
@@ -71,7 +71,7 @@ record_command()
 	mkdir -p "$dir/out"
 	window=$dir/out/$(date +%s).data
 	in_command=1
-	pjrecord -q ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${offcpu:+"$offcpu"} -o "$window" -- "$@"
+	pjrecord -q ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} -o "$window" -- "$@"
 	command_status=$?
 	in_command=
 	[ -s "$window" ] || exit "$command_status"
@@ -82,11 +82,11 @@ record_command()
 tell_frame_pointers()
 {
 	pjfold -q --info "$1" 2>/dev/null | sed -n 's/^process *\([0-9]*\) samples, \([0-9.]*\) %, pid \([0-9]*\), .*/\3 \1 \2/p' >"$tmp/sampled"
-	[ -s "$tmp/jvms" ] || return 0
+	if [ ! -s "$tmp/jvms" ] || [ "${unwind:-fp}" != fp ]; then return 0; fi
 	c_awk -F '   *' 'FILENAME == ARGV[1] { split($0, is, " "); if (is[2] >= 10 && is[3] >= 1) sampled[is[1]]; next } ($1 in sampled) && $8 == "no" { print $1 "\t" $10 }' "$tmp/sampled" "$tmp/jvms" >"$tmp/without"
 	while IFS='	' read -r pid command; do
 		say "$pid, Java ($command), keeps no frame pointers: who called its code is not seen. Start it with -XX:+PreserveFramePointer" \
-			"(JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment does it)${unwinds:+, or record with pjrecord --unwind}"
+			"(JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment does it); --unwind=tables may do without"
 	done <"$tmp/without"
 	# of the JVMs that could not be followed, those that were sampled matter
 	if [ -s "$tmp/map.err" ]; then

@@ -271,6 +271,8 @@ ok "--keep: the window is there" sh -c 'ls kept/out/*.data'
 pjfold -q -o again.folded kept/out/*.data
 grep -v '^#' kept.folded >kept.stacks
 same "  and folds to the same" kept.stacks again.folded
+flame -p "$outside" --unwind=tables -s 1 -o tables.svg --folded tables.folded
+is "--unwind goes to pjrecord" "$status $(grep -cE '^outside;.*main;.*in_a_loop ' tables.folded | sed 's/^[1-9].*/some/')" "0 some"
 ./waits &
 waits=$!
 started="$started $waits"
