@@ -188,7 +188,7 @@ is "and is kept, with the reason" "$(files i/bad)" "./1700000030.data
 ./1700000090.data
 ./1700000090.data.why"
 is "and counted" "$(prom i windows_unreadable_total)" 2
-for f in i/store/web1/*/1700000060*; do head -c 60 "$f" >cut && cat cut >"$f"; done
+for f in i/store/web1/*/1700000060*; do head -c 60 "$f" >part && cat part >"$f"; done
 pjfetch -q -d i -f 1700000000 -t 1700000100 >out 2>err
 is "a damaged file in the store: status 1, named, the rest is there" "$? $(grep -c '1700000060+30' err) $(tail -n 1 out)" "1 1 a 1"
 mkdir -p j/spool && echo 'no gzip' >j/spool/1700000000.0123456789abcdef.folded.gz
@@ -307,6 +307,26 @@ is "retention: old days go, the newest stays" "$(ls ten/store/web1 | wc -l) $(pj
 mkdir -p ten/store/web1/2023-11-14 && : >ten/store/web1/2023-11-14/mine
 pjsend --tidy --keep-days=30 --store=dir:ten/store
 is "what is not ours is not touched" "$(ls ten/store/web1/2023-11-14)" mine
+
+# ---- yesterday against today
+if date -d yesterday +%s >/dev/null 2>&1; then
+	for day in yesterday today; do
+		more=$([ $day = today ] && echo 4000 || echo 1000)
+		chunk daily "$(date -d "$day 08:00" +%s)" "app;main;parse 10000
+app;main;render $more"
+		chunk daily "$(date -d "$day 10:00" +%s)" "app;main;parse 10000
+app;main;render 1000"
+	done
+	pjsend -q --once daily
+	PJ_STORE=dir:daily/store "$top/examples/daily-regression" 08:00 09:00 >out 2>err
+	is "daily-regression: what grew is named, status 3" "$? $(grep -c render out)" "3 1"
+	PJ_STORE=dir:daily/store "$top/examples/daily-regression" 10:00 11:00 >out 2>err
+	is "and what did not is not, status 0" "$? $(cat out)" "0 "
+	PJ_STORE=dir:daily/store "$top/examples/daily-regression" 12:00 13:00 >out 2>err
+	is "nothing to compare: status 1" "$?" 1
+else
+	skip "daily-regression" "date knows no yesterday"
+fi
 
 # ---- the rest
 pjsend --schema --store=dir:x >out 2>err
