@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "javaframe.h"
 
-enum { BEHIND = 16, AHEAD = 24, PROLOGUE_MAX = 256 };
+enum { BEHIND = 32, AHEAD = 24, PROLOGUE_MAX = 256 };
 
 /* The bytes around an address, as far as they are of the piece; what lies outside matches nothing. */
 struct window {
@@ -289,20 +289,28 @@ static bool is_return_sp(const struct window *w, int at, uint8_t *reg)
 	return (prefix == 0x48 || prefix == 0x49) && byte_of(w, at + 1) == 0x8b && (b & 0xf8) == 0xe0;
 }
 
+/* leave; in JDK 25 mov byte [r15 + N], 0 follows. Is `at` behind it? */
+static bool behind_interpreted(const struct window *w, int at)
+{
+	return AT(w, at - 1, 0xc9) || (AT(w, at - 9, 0xc9, 0x41, 0xc6, 0x87) && AT(w, at - 1, 0));
+}
+
 bool javaframe_exit(const struct java_code *c, const struct java_piece *p, uint64_t address, struct javaframe_exit *e)
 {
-	static const int before[] = { 0, 1, 2, 4, 5 }; /* from pop to where it was interrupted */
+	/* from pop A to where it was interrupted: mov byte; pop; mov rsp; in JDK 25 cmp rsp, [r15 + N] and jb; jmp */
+	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
 	struct window w;
 
 	if (!open_window(&w, c, p, address))
 		return false;
 	for (size_t i = 0; i < countof(before); i++) {
-		int at = -before[i], n = pop_bytes(&w, at, &e->ra);
+		int at = -before[i], n = pop_bytes(&w, at, &e->ra), behind = before[i] - n;
 
-		if (n == 0 || !AT(&w, at - 1, 0xc9) || !is_return_sp(&w, at + n, &e->sender))
+		if (n == 0 || !behind_interpreted(&w, at) || !is_return_sp(&w, at + n, &e->sender))
 			continue;
-		e->popped = before[i] != 0;
-		return before[i] == 0 || before[i] == n || before[i] == n + 3;
+		e->popped = before[i] > 0;
+		return before[i] == 0 || behind == 0 || behind == 3 ||
+		       (before[i] < 0 ? AT(&w, -1, 0xc9) : (behind == 10 || behind == 12) && poll_bytes(&w, at + n + 3) == 7);
 	}
 	return false;
 }

@@ -154,6 +154,15 @@ static void interpreted(void)
 	s.reg[3] = STACK + 8 * 12;
 	s.reg[13] = CALLER;
 	leads("leaving, behind pop", s, CALLER, 12, BP);
+	PUT(CODE + 0x30a0, "\xc9\x41\xc6\x87\xbe\x03\x00\x00\x00\x41\x5d\x48\x8b\xe3\x49\x3b\xa7\x20\x06\x00\x00\x72\x0b\x41\xff\xe5"); /* JDK 25 */
+	for (unsigned i = 0; i < 6; i++) {
+		static const uint8_t where[] = { 1, 9, 11, 14, 21, 23 };
+
+		s = at(CODE + 0x30a0 + where[i], i < 2 ? 4 : 5, BP, true);
+		s.reg[3] = STACK + 8 * 12;
+		s.reg[13] = i < 2 ? 0 : CALLER;
+		leads("leaving in JDK 25", s, CALLER, 12, BP);
+	}
 }
 
 static void entered(void)

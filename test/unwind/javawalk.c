@@ -349,8 +349,8 @@ static enum verdict compare(const uint64_t *ours, unsigned n, const uint64_t *th
 {
 	if (n == m && equal(ours, theirs, n))
 		return SAME;
-	/* that of code without a frame: where it was interrupted, or a stub that it called */
-	for (unsigned at = 1; at <= 2; at++)
+	/* that of code without a frame: where it was interrupted, a stub that it called, or an adapter */
+	for (unsigned at = 1; at <= 3; at++)
 		if (n == m + 1 && m >= at && equal(ours, theirs, at) && equal(ours + at + 1, theirs + at, m - at))
 			return FP_LOST_ONE;
 	if (m < n && (equal(ours, theirs, m) || (ours[0] == theirs[0] && equal(ours + 2, theirs + 1, m - 1))) &&
