@@ -26,12 +26,12 @@ struct frames {
 /* A section of jumps that its linker (lld) made no FDE for. */
 struct plt {
 	uint64_t start, size;
-	bool lazy; /* entries push their number */
+	uint8_t lazy; /* entries push their number; a byte, since images are not trusted to hold a bool */
 };
 
 struct load {
 	uint64_t offset, size, address;
-	bool code;
+	uint8_t code;
 };
 
 enum { PLTS_MAX = 4, SLOT_BITS = 12 };
@@ -305,7 +305,7 @@ static void read_program(struct unwind_table *t, struct sections *s)
 		if (!gelf_getphdr(t->elf, (int)i, &h))
 			continue;
 		if (h.p_type == PT_LOAD)
-			t->load[t->nloads++] = (struct load){ h.p_offset, h.p_filesz, h.p_vaddr, h.p_flags & PF_X };
+			t->load[t->nloads++] = (struct load){ h.p_offset, h.p_filesz, h.p_vaddr, h.p_flags & PF_X ? 1 : 0 };
 		if (h.p_type == PT_LOAD && h.p_flags & PF_X && h.p_vaddr + h.p_memsz >= h.p_vaddr) {
 			t->base = h.p_vaddr < t->base ? h.p_vaddr : t->base;
 			t->end = h.p_vaddr + h.p_memsz > t->end ? h.p_vaddr + h.p_memsz : t->end;
@@ -512,7 +512,7 @@ static const struct load *load_of(const struct unwind_table *t, uint64_t offset,
 		const struct load *l = &t->load[i];
 		uint64_t before = l->offset % PAGE;
 
-		if (l->code == code && offset - (l->offset - before) < l->size + before)
+		if (!l->code == !code && offset - (l->offset - before) < l->size + before)
 			return l;
 	}
 	return NULL;
