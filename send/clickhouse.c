@@ -66,7 +66,14 @@ static const char *schema(void)
 static void put(struct text *t, struct str s, bool quote)
 {
 	struct text mended = { 0 };
+	size_t plain = 0;
 
+	while (plain < s.n && (signed char)s.p[plain] >= ' ' && s.p[plain] != 0x7F && s.p[plain] != '\\' && s.p[plain] != '\'')
+		plain++;
+	if (plain == s.n && !quote) { /* as most are */
+		text_str(t, s);
+		return;
+	}
 	utf8_mend(&mended, s);
 	if (quote)
 		text_char(t, '\'');
