@@ -75,11 +75,11 @@ for jdk in $jdks; do
 	pjfold "$(cat "short.$jvm/window")" >folded 2>err
 	said err >numbers
 	ok "  at least 90 % of the addresses in their code have names" awk '{ n = $1; bad = $2 } END { exit !(n > 200 && bad < 10) }' numbers
-	ok "  as pj spells them, after they ended" grep -q ';Work\.some_\[j\]' folded
+	ok "  as pj spells them, after they ended" grep -q ';Work\.[A-Za-z0-9$]*_\[j\]' folded
 	cp -r "short.$jvm" copy
 	mv copy/maps moved
 	pjfold copy/out/*.data >without 2>err
-	ok "  without the timelines they have none" not grep -q 'Work\.some' without
+	ok "  without the timelines they have none" not grep -q ';Work\.[A-Za-z0-9$]*_\[j\]' without
 	pjfold --maps moved copy/out/*.data >with 2>err
 	same "  --maps names them by hand" folded with
 	rm -rf copy moved
@@ -97,7 +97,7 @@ for jdk in $jdks; do
 	started="$started $pid"
 	sleep 2
 	record "inline.$jvm"
-	sleep 3
+	sleep 4
 	end_record
 	kill -9 "$pid"
 	kill -INT "$map"
@@ -105,7 +105,7 @@ for jdk in $jdks; do
 	pjfold --only "pid=$pid" "$(cat "inline.$jvm/window")" >folded 2>err
 	awk '/;Work\.outer/ { all += $NF } /;Work\.outer_\[j\];Work\.hot_\[i\] [0-9]+$/ { hot += $NF } END { printf "%d %.1f\n", all, all ? 100 * hot / all : 0 }' folded >share
 	echo "# $jvm: samples in outer, percent of them in what is inlined there: $(cat share)"
-	ok "$jvm: at least 91 % of the samples go to the inlined function" awk '{ exit !($1 > 200 && $2 >= 91) }' share
+	ok "$jvm: at least 91 % of the samples go to the inlined function" awk '{ exit !($1 > 40 && $2 >= 91) }' share
 done
 
 # ---- a run that is killed, a file that is torn ----
@@ -144,15 +144,15 @@ record life
 kill -9 "$pid"
 end_record
 window=$(cat life/window)
-pjfold --only "pid=$pid" "$window" >folded 2>err
-ok "  the file is read to its end" not grep -q 'jmap' err
+pjfold "$window" >folded 2>err
+ok "  the file is read to its end" not grep -q "$pid-[0-9]*\.jmap@" err
 printf 'garbage at its end' >>"$file"
-pjfold --only "pid=$pid" "$window" >folded2 2>err
+pjfold "$window" >folded2 2>err
 is "damage at its end: status" $? 0
-grep -q 'jmap@' err || pjfold --info "$window" >/dev/null
-if grep -q "timelines of" err; then
+pjfold --only "pid=$pid" "$window" >mine 2>mine.err # other JVMs of the machine do not count; nothing of it: status 1
+if grep -q "timelines of" mine.err; then
 	ok "  told with its place" grep -q "maps/.*$pid-[0-9]*\.jmap@[0-9]*: torn or damaged" err
-	pjfold --strict --only "pid=$pid" "$window" >folded2 2>err
+	pjfold --strict "$window" >folded2 2>err
 	is "  --strict: status" $? 1
 else
 	skip "  told with its place" "the JVM rested: no sample of its code in the window"
