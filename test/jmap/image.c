@@ -197,7 +197,7 @@ static const char *map_image(uint64_t base, struct text *t)
 {
 	static char why[200];
 	struct hotspot h;
-	struct codemap c = { 0 };
+	struct codemap c = { 0 }, parts;
 	const char *reason = open_image(&h, base);
 
 	why[0] = 0;
@@ -210,6 +210,8 @@ static const char *map_image(uint64_t base, struct text *t)
 			snprintf(why, sizeof(why), "%s: %s", r.code, r.why);
 		else
 			read_scopes(&h), read_frames(&h);
+		if (!r.code && !codemap_make(&parts, &h, METHOD_JAVA).code) /* with the interpreter's parts */
+			codemap_free(&parts);
 	}
 	t->n = 0;
 	codemap_print(&c, true, t);
