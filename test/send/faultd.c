@@ -166,7 +166,6 @@ static void relay(enum fault f, int c)
 {
 	struct pollfd p[2] = { { .fd = c, .events = POLLIN }, { .fd = serve_connect(target), .events = POLLIN } };
 	char *buf = mem_alloc(1, 65536);
-	size_t up = 0;
 
 	while (p[1].fd >= 0 && poll(p, 2, -1) > 0) {
 		ssize_t n;
@@ -175,7 +174,6 @@ static void relay(enum fault f, int c)
 			n = recv(c, buf, 65536, 0);
 			if (n <= 0)
 				break;
-			up += (size_t)n;
 			if (f == UPLOAD) {
 				serve_write(p[1].fd, buf, (size_t)n / 2);
 				break;
@@ -253,7 +251,7 @@ int main(int argc, char **argv)
 	socklen_t n = sizeof(a);
 
 	diag_tool("faultd");
-	for (int i = 1; i < argc; i++) {
+	for (int i = 1; i < argc; i += 2) {
 		const char *value = i + 1 < argc ? argv[i + 1] : "";
 
 		if (strcmp(argv[i], "--free") == 0) {
@@ -273,7 +271,6 @@ int main(int argc, char **argv)
 			portfile = value;
 		else
 			die("what is %s", argv[i]);
-		i++;
 	}
 	serve(serve_listen(0, portfile), each);
 }
