@@ -117,7 +117,8 @@ struct store {
 
 extern const struct store_ops *const store_list[]; /* NULL at the end; those that were built in */
 
-/* The store that a spec (dir:/var/lib/pj-store) is of; a plain path is dir:. Dies (usage) when there is none, or says why it was not built in. */
+/* The store that a spec (dir:/var/lib/pj-store) is of; a plain path is dir:. Dies (usage) when there is none, or
+ * says why it was not built in. */
 const struct store_ops *store_ops_of(const char *spec, struct str *where);
 void store_open(struct store *s, const char *spec, const struct store_options *o); /* dies when it cannot be */
 void store_close(struct store *s);
