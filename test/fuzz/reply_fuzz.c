@@ -1,0 +1,169 @@
+/* what servers answer: any bytes under any status end in a verdict, in lines that are stacks, or in a reason. */
+/* covers: send/eve.c send/clickhouse.c send/couch.c send/batches.c */
+#undef PJ_CURL
+#define http_open none_open
+#define http_send none_send
+#define http_path none_path
+#define http_set_path none_set_path
+#define http_header none_header
+#define http_secret none_secret
+#define http_close none_close
+#include "send/http.c"
+#undef http_open
+#undef http_send
+#undef http_path
+#undef http_set_path
+#undef http_header
+#undef http_secret
+#undef http_close
+#include "send/store.h"
+
+#include "fuzz.h"
+
+/* http.h without a network: each request gets the next part of the input, "STATUS\nBODY" up to a line of "--". */
+struct http *http_open(const char *url, const struct http_options *o, struct text *why);
+struct http_reply http_send(struct http *h, const struct http_request *q, struct text *why);
+struct str http_path(const struct http *h);
+void http_set_path(struct http *h, struct str path);
+void http_header(struct http *h, const char *line);
+bool http_secret(const struct http *h, struct str *user, struct str *password);
+void http_close(struct http *h);
+
+static struct str answers, path;
+static unsigned asked;
+
+struct http *http_open(const char *url, const struct http_options *o, struct text *why)
+{
+	(void)url;
+	(void)o;
+	(void)why;
+	path = STR("/db");
+	return (struct http *)(void *)&answers;
+}
+
+struct http_reply http_send(struct http *h, const struct http_request *q, struct text *why)
+{
+	struct http_reply r = { .sent = q->body.n };
+	struct str part = answers, line;
+	ptrdiff_t end = str_find_str(answers, STR("\n--\n"));
+	uint64_t status;
+
+	(void)h;
+	why->n = 0;
+	if (end >= 0) {
+		part = str_head(answers, (size_t)end);
+		answers = str_from(answers, (size_t)end + 4);
+	} else {
+		answers = (struct str){ 0 };
+	}
+	line = str_cut(&part, '\n');
+	r.status = str_u64(line, &status) && status < 1000 ? (unsigned)status : 0;
+	r.body = part;
+	r.class = http_class(r.status && ++asked < 500 ? HTTP_WHOLE : HTTP_BROKEN, r.status);
+	if (r.status == 200 && q->take) {
+		q->take(q->to, str_head(part, part.n / 2)); /* in two pieces */
+		q->take(q->to, str_from(part, part.n / 2));
+		r.body = (struct str){ 0 };
+	}
+	if (r.class != HTTP_DONE)
+		text_add(why, "so it is");
+	return r;
+}
+
+struct str http_path(const struct http *h)
+{
+	(void)h;
+	return path;
+}
+
+void http_set_path(struct http *h, struct str to)
+{
+	(void)h;
+	path = to;
+}
+
+void http_header(struct http *h, const char *line)
+{
+	(void)h;
+	(void)line;
+}
+
+bool http_secret(const struct http *h, struct str *user, struct str *password)
+{
+	(void)h;
+	*user = *password = (struct str){ 0 };
+	return false;
+}
+
+void http_close(struct http *h)
+{
+	(void)h;
+}
+
+static bool told(void *to, const struct window *w)
+{
+	*(uint64_t *)to += w->parts;
+	return true;
+}
+
+static bool lines(void *to, struct str s)
+{
+	(void)to;
+	MUST(s.n && s.p[s.n - 1] == '\n');
+	return true;
+}
+
+static void damaged(void *to, struct str place, const char *why)
+{
+	(void)to;
+	(void)place;
+	MUST(why && *why);
+}
+
+static void one_store(const char *spec, struct str input)
+{
+	static const char text[] = "# pj unit=samples event=c from=1700000000 to=1700000030 host=h samples=6 machine=0000000000000001 stream=0000000000000002\n"
+				   "a;b 1\na;c 2\nd 3\n";
+	uint64_t seen = 0, resume = 0;
+	struct store_query q = { .from = 1600000000, .to = 1800000000 };
+	struct store_sink sink = { told, lines, damaged, &seen };
+	struct store_options o = { .verify = true };
+	struct store_report r = { 0 };
+	struct text room = { 0 }, why = { 0 };
+	struct str rest = { text, sizeof(text) - 1 };
+	struct store s = { 0 };
+	struct window w;
+
+	MUST(!window_parse(&rest, &room, &w));
+	store_open(&s, spec, &o);
+	for (int i = 0; i < 3; i++) {
+		asked = 0;
+		answers = input;
+		s.ops->send(s.it, &w, &resume, i == 2, &r);
+		MUST(r.verdict == STORE_SENT || r.why.n || r.refused_why.n);
+		store_report_free(&r);
+	}
+	asked = 0;
+	answers = input;
+	MUST(s.ops->fetch(s.it, &q, &sink, &why) || why.n);
+	why.n = 0;
+	asked = 0;
+	answers = input;
+	MUST(s.ops->list(s.it, &q, &sink, &why) || why.n);
+	store_close(&s);
+	text_free(&room);
+	text_free(&why);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	char *copy = fuzz_copy(data, n);
+
+	if (!FUZZ_GUARD()) {
+		one_store("eve:http://x", (struct str){ copy, n });
+		one_store("clickhouse:http://x", (struct str){ copy, n });
+		one_store("couch:http://x", (struct str){ copy, n });
+	}
+	free(copy);
+	return 0;
+}
