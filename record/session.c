@@ -295,7 +295,8 @@ static void write_sample(struct session *s, const struct ring_sample *r)
 	const struct perf_event_attr *a = &s->event[r->event - 1].attr;
 	const uint64_t *chain = chain_of(s, r), *ips = chain + 1, nips = *chain;
 
-	if (!(a->sample_type & PERF_SAMPLE_STACK_USER) && nips >= s->totals.depth_limit && nips - state_markers(ips, nips) >= s->totals.depth_limit)
+	if (!(a->sample_type & PERF_SAMPLE_STACK_USER) && nips >= s->totals.depth_limit &&
+	    nips - state_markers(ips, nips) >= s->totals.depth_limit)
 		s->report.loss.depth++;
 	s->text.n = 0;
 	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time, nips ? ips : &r->ip, nips ? nips : 1))

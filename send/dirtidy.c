@@ -102,27 +102,19 @@ static bool add_file(struct sum *sum, int day, const struct dir_name *n)
 
 static void put_frames(struct text *t, const struct stacks *s, uint32_t node)
 {
-	uint32_t path[1024], *all = path, n = 0, cap = 1024;
+	uint32_t *frame, depth = 0, n = 0;
 
-	for (uint32_t id = node; id; id = s->node[id].parent) {
-		if (n == cap) {
-			uint32_t *more = mem_alloc(sizeof(*more), (size_t)cap * 2);
-
-			memcpy(more, all, cap * sizeof(*all));
-			if (all != path)
-				free(all);
-			all = more;
-			cap *= 2;
-		}
-		all[n++] = s->node[id].frame;
-	}
+	for (uint32_t id = node; id; id = s->node[id].parent)
+		depth++;
+	frame = mem_alloc(sizeof(*frame), (size_t)depth + 1);
+	for (uint32_t id = node; id; id = s->node[id].parent)
+		frame[n++] = s->node[id].frame;
 	while (n-- > 0) {
-		text_str(t, intern_str(&s->frames, all[n]));
+		text_str(t, intern_str(&s->frames, frame[n]));
 		if (n)
 			text_char(t, ';');
 	}
-	if (all != path)
-		free(all);
+	free(frame);
 }
 
 /* Header, list of windows, stacks. */

@@ -217,6 +217,16 @@ static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_ro
 	return arrive(s, &next, ip, sp);
 }
 
+/* The kernel was asked to return from a signal handler, and has not yet: that system call is the last instruction of its function. */
+static const struct cfi_row *returning_row(const struct unwind_state *s, struct unwind_code code)
+{
+	const struct cfi_row *row = NULL;
+
+	if (s->interrupted && code.table)
+		row = unwind_table_row(code.table, s->ip - 1 - code.bias);
+	return row && row->flags & CFI_ROW_SIGNAL ? row : NULL;
+}
+
 enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, bool leaf)
 {
 	const struct cfi_row *row = NULL;
@@ -227,6 +237,8 @@ enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, boo
 	/* a call may be the last instruction of a function */
 	if (code.table)
 		row = unwind_table_row(code.table, s->ip - !s->interrupted - code.bias);
+	if (unlikely(!row))
+		row = returning_row(s, code);
 	if (!row)
 		return step_by_frame_pointer(s);
 	if (row->flags & CFI_ROW_ROOT)

@@ -132,6 +132,7 @@ if timeout 5 pjrecord -a -n 1 -w 1 -d probe >/dev/null 2>&1; then
 		n=$(sed -n 's/.*: \([0-9,]*\) samples.*/\1/p' said.cpu | tr -d ,)
 		awk -v how=$how -v s="$s" -v n="$n" 'BEGIN { printf "%-8s %.2f s for %d samples: %.1f us a sample, %.2f %%\n", how, s, n, 1e6 * s / n, 100 * s / (n / 303) }'
 		sed -n 's/.*\(rings up to.*\)/    \1/p' said.cpu
+		# shellcheck disable=SC2046 # numbers
 		kill $(jobs -p) 2>/dev/null
 		wait 2>/dev/null
 	done

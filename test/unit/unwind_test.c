@@ -286,6 +286,34 @@ __asm__(".text\n"
 	".size popped_address, . - popped_address\n");
 extern const char popped_address[];
 
+/* As libc's __restore_rt: behind the system call nothing is of that function any more. */
+__asm__(".text\n"
+	"ret\n"
+	".type restorer, @function\n"
+	"restorer:\n"
+	".cfi_startproc\n"
+	".cfi_signal_frame\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rip, -16\n"
+	"syscall\n"
+	".cfi_endproc\n"
+	".size restorer, . - restorer\n"
+	"behind_restorer: nop\n");
+extern const char behind_restorer[];
+
+static void test_returning(void)
+{
+	struct unwind_state s;
+	uint64_t want;
+
+	fresh();
+	capture();
+	start(&s);
+	s.ip = (uint64_t)(uintptr_t)behind_restorer;
+	memcpy(&want, kept.stack, sizeof(want));
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == want && s.interrupted, "on the way back from a signal handler");
+}
+
 /* ---- images ---- */
 
 static int image_of(const struct unwind_table *t)
@@ -363,6 +391,10 @@ static void test_popped_address(void)
 }
 #else
 static void test_popped_address(void)
+{
+}
+
+static void test_returning(void)
 {
 }
 #endif
@@ -451,6 +483,7 @@ int main(void)
 		test_stacks();
 		test_cuts();
 		test_popped_address();
+		test_returning();
 		test_images();
 		test_stacks();
 	} else {
