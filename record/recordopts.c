@@ -143,9 +143,13 @@ static void opt_keep_symbols(void *to, const char *value, const char *name)
 
 static size_t behind_dashes(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		if (str_eq(str_of(argv[i]), STR("--")))
-			return (size_t)(argc - i - 1);
+	for (int i = 1; i < argc; i++) {
+		if (!str_eq(str_of(argv[i]), STR("--")))
+			continue;
+		if (i + 1 == argc) /* a script whose variable is empty would record the host, for ever */
+			die_usage("-- needs a command behind it");
+		return (size_t)(argc - i - 1);
+	}
 	return 0;
 }
 

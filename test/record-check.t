@@ -37,6 +37,8 @@ is "  a directory that is not there: status" $? 1
 ok "    said" grep -q "^no *disk: .*/no/such/dir" none
 ./record --check -d open >/dev/full 2>err
 is "  a full disk for its output: status" $? 1
+timeout 20 pjrecord -a -d none -- >out 2>err
+is "a command that is empty is not the whole host, for ever" "$? $(grep -c -e '-- needs a command' err)" "2 1"
 
 if [ "$(id -u)" = 0 ] && have setpriv; then
 	as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
