@@ -113,13 +113,14 @@ void cover_print(const struct cover *c, struct out *o)
 	}
 }
 
-static void say_gaps(const struct cover_row *row, const struct cover_row *until, const struct store_query *q, uint64_t now)
+static bool host_gaps(const struct cover_row *row, const struct cover_row *until, const struct store_query *q, uint64_t now, bool say)
 {
 	struct text t = { 0 };
 	char from[32], to[32];
 	uint64_t seconds, first = UINT64_MAX, last = 0, longest = 0, end;
 	size_t n, said = 0, all;
 	struct cover_span *gap = gaps_of(row, until, &seconds, &n);
+	bool some;
 
 	for (const struct cover_row *r = row; r < until; r++) {
 		first = r->first < first ? r->first : first;
@@ -143,19 +144,24 @@ static void say_gaps(const struct cover_row *row, const struct cover_row *until,
 		moment_text(from, last);
 		text_printf(&t, "%s since %s (%" PRIu64 " s)", t.n ? "," : "", from, end - last);
 	}
-	if (t.n)
+	some = t.n > 0;
+	if (some && say)
 		warn("%.*s: nothing was recorded%.*s", (int)row->host.n, row->host.p, (int)t.n, t.p);
 	text_free(&t);
 	free(gap);
+	return some;
 }
 
-void cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now)
+bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool say)
 {
+	bool some = false;
+
 	for (size_t i = 0, end; i < c->n; i = end) {
 		for (end = i + 1; end < c->n && str_eq(c->row[end].host, c->row[i].host); end++)
 			;
-		say_gaps(c->row + i, c->row + end, q, now);
+		some |= host_gaps(c->row + i, c->row + end, q, now, say);
 	}
+	return some;
 }
 
 void cover_free(struct cover *c)

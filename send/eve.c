@@ -490,7 +490,7 @@ static bool eve_fetch(void *store, const struct store_query *q, const struct sto
 
 	if (q->from >= q->to)
 		return true;
-	if (q->nlabel || q->by == BY_LABEL || q->event.n) {
+	if (q->nlabel || q->by == BY_LABEL || q->nevent) {
 		text_add(why, "eve: keeps neither labels nor events");
 		return false;
 	}

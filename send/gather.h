@@ -54,7 +54,8 @@ struct cover {
 
 bool cover_window(void *to, const struct window *w);
 void cover_print(const struct cover *c, struct out *o); /* a table, gaps below each row */
-void cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now); /* on stderr, a line for each host */
+/* Are there any? say: on stderr, a line for each host. */
+bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool say);
 void cover_free(struct cover *c);
 
 #endif

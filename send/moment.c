@@ -54,13 +54,16 @@ static bool ends(struct str zone, struct tm *tm, uint64_t *moment)
 static bool take_date(struct str *s, struct tm *tm)
 {
 	uint64_t y, m, d;
+	struct tm there;
 
 	if (s->n < 10 || s->p[4] != '-' || s->p[7] != '-' || !str_u64(str_head(*s, 4), &y) || !str_u64(str_head(str_from(*s, 5), 2), &m) ||
 	    !str_u64(str_head(str_from(*s, 8), 2), &d) || y < 1970 || m < 1 || m > 12 || d < 1 || d > 31)
 		return false;
 	*tm = (struct tm){ .tm_year = (int)y - 1900, .tm_mon = (int)m - 1, .tm_mday = (int)d };
 	*s = str_from(*s, 10);
-	return true;
+	there = *tm;
+	timegm(&there); /* 30 February becomes 2 March */
+	return there.tm_mon == tm->tm_mon;
 }
 
 static bool day_of(uint64_t now, int days, struct tm *tm)

@@ -75,7 +75,8 @@ static void opt_only(void *to, const char *value, const char *name)
 		if (v.n == 0)
 			die_usage("%s: '%s' is not KEY=VALUE,...", name, value);
 		if (str_eq(key, STR("event"))) {
-			g->q.event = v;
+			g->q.event = mem_more(g->q.event, sizeof(*g->q.event), g->q.nevent);
+			g->q.event[g->q.nevent++] = v;
 			continue;
 		}
 		if (str_eq(key, STR("pid")))
@@ -188,28 +189,20 @@ static void fetch(struct store *s, struct request *r)
 	gather_end(&r->gather);
 }
 
-static bool is_whole(const struct request *r, const struct cover *c)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (c->row[i].nspan > 1 || c->row[i].first > r->gather.q.from + c->row[i].longest ||
-		    c->row[i].last + c->row[i].longest + 5 < r->gather.q.to)
-			return false;
-	return c->n > 0;
-}
-
 static int finish(const struct request *r, const struct cover *c)
 {
 	const struct gather *g = &r->gather;
+	bool gaps = (r->strict || !r->list) && cover_gaps(c, &g->q, r->now, !r->list && !r->quiet);
 
 	if (c->n == 0)
-		warn("no windows: none %sbegins in that time", g->q.host.n || g->q.nlabel || g->q.event.n ? "that is asked for " : "");
-	else if (!r->list && !r->quiet)
-		cover_gaps(c, &g->q, r->now);
+		warn("no windows: none %sbegins in that time", g->q.host.n || g->q.nlabel || g->q.nevent ? "that is asked for " : "");
+	else if (g->nonly && !r->list && stacks_sum(&g->s, 0) == 0)
+		warn("no sample is of that comm or pid; pids are there when pjsend was told --pid");
 	if (g->damaged > 3)
 		warn("%" PRIu64 " windows are damaged", g->damaged);
 	if (g->skipped)
 		warn("%" PRIu64 " lines are no stacks, and skipped", g->skipped);
-	return c->n == 0 || g->damaged || g->skipped || (r->strict && !is_whole(r, c)) ? PJ_FAILED : PJ_OK;
+	return c->n == 0 || g->damaged || g->skipped || (r->strict && gaps) ? PJ_FAILED : PJ_OK;
 }
 
 int main(int argc, char **argv)
@@ -246,5 +239,6 @@ int main(int argc, char **argv)
 	text_free(&own);
 	free(r.gather.only);
 	free(r.gather.q.label);
+	free(r.gather.q.event);
 	return status;
 }

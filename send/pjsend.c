@@ -4,6 +4,7 @@
 #include "child.h"
 #include "counters.h"
 #include "diag.h"
+#include "folded.h"
 #include "hash.h"
 #include "sender.h"
 #include "sendopts.h"
@@ -166,6 +167,16 @@ static bool waits(const struct spool *spool)
 	return some;
 }
 
+/* Its folder may come later; it may also be another directory. */
+static void say_missing(const struct request *r, const struct spool *spool)
+{
+	char out[4200];
+
+	snprintf(out, sizeof(out), "%s/out", r->dir);
+	if (!r->quiet && access(out, F_OK) != 0 && !waits(spool))
+		warn("'%s' is not there: pjrecord has not recorded there yet", out);
+}
+
 static bool send_dir(const struct request *r, struct spool *spool, struct store *store)
 {
 	struct folding folding = folding_of(r, spool, store);
@@ -178,6 +189,7 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 	if (!spool_lock(spool))
 		die("another pjsend sends from '%s'", r->dir);
 	spool_sweep(spool);
+	say_missing(r, spool);
 	counters_open(spool->dir);
 	sender_begin(&sender);
 	spooler_begin(&spooler);
@@ -246,6 +258,9 @@ static struct spool_name spool_pipe(const struct request *r, struct spool *spool
 	default:
 		die("standard input: %.*s", (int)why.n, why.p);
 	}
+	rest = text_view(&in);
+	if (!r->quiet && !folded_is_header(str_cut(&rest, '\n')))
+		warn("standard input: it has no header (pjfold --header), so it is taken for samples of no certain event");
 	rest = text_view(&text);
 	if (window_parse(&rest, &decoded, &w) != NULL)
 		die("standard input: no folded stacks");
@@ -278,7 +293,7 @@ static bool send_pipe(const struct request *r, struct spool *spool, struct store
 	if (left)
 		warn("it is not sent yet");
 	sender_end(&sender);
-	return !left;
+	return !left && !sender.differ && !sender.refused;
 }
 
 static bool pipe_into(const struct request *r, struct store *store)
@@ -292,8 +307,10 @@ static bool pipe_into(const struct request *r, struct store *store)
 	sender.spool = &spool;
 	good = send_pipe(r, &spool, store);
 	spool_close(&spool);
-	if (!r->dir && good)
+	if (!r->dir && (good || sender.differ))
 		remove_folder(folder);
+	else if (!r->dir && sender.refused)
+		warn("what was refused is kept in '%s/bad'", folder);
 	else if (!r->dir)
 		warn("it is kept in '%s': pjsend --once --store=%s %s", folder, r->store, folder);
 	return good;

@@ -226,6 +226,7 @@ static void refuse(struct sender *s, struct waiting *w, struct str why)
 	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", w->name.epoch, (int)why.n, why.p);
 	if (spool_refuse(s->spool, w->name, (struct str){ 0 }, why)) {
 		count(COUNT_REFUSED, 1);
+		s->refused++;
 		forget(s, (size_t)(w - s->window));
 	} else {
 		w->due = now_ms() + CAP_MS;
@@ -274,6 +275,7 @@ static bool keep_poison(struct sender *s, struct waiting *w, const struct window
 	text_free(&part);
 	if (good) {
 		count(COUNT_POISON, documents);
+		s->refused++;
 		warn("of window %" PRIu64 " %" PRIu64 " %s refused, and kept in bad/: %.*s", w->name.epoch, documents,
 		     documents == 1 ? "stack is" : "stacks are", (int)r->refused_why.n, r->refused_why.p);
 	}
@@ -299,6 +301,7 @@ static bool send_text(struct sender *s, struct waiting *w, size_t which, const s
 	w->doubts += r.verdict == STORE_DOUBT;
 	if (r.differs) {
 		count(COUNT_DIFFERS, 1);
+		s->differ++;
 		warn("window %" PRIu64 " of %.*s: %s holds something else under that name", w->name.epoch, (int)text->host.n, text->host.p,
 		     s->store->spec);
 	}

@@ -41,6 +41,7 @@ struct sender {
 	size_t nadded;
 	uint64_t listed, store_due, backlog_due, sent, said, tidied, written;
 	unsigned failures; /* in a row */
+	uint64_t differ, refused; /* texts of which the store holds another content, of which something is in bad/ */
 	bool held, fresh_turn;
 };
 

@@ -133,8 +133,6 @@ static void check(struct request *r)
 		die_usage("-: of a pipe it must be said when it was recorded: --time");
 	if (!r->pipe && (r->time || r->seconds))
 		die_usage("--time and --seconds are for a pipe: -");
-	if (!r->store)
-		r->store = getenv("PJ_STORE");
 	if (r->pipe && !r->store)
 		die_usage("-: where to? --store");
 	if (!r->dir && !r->pipe)
@@ -176,7 +174,7 @@ void sendopts_parse(struct request *r, int argc, char **argv)
 		.name = "pjsend",
 		.does = "bring windows into a store, each exactly once",
 		.synopsis = "[options] [DIR] [SECONDS]\n"
-			    "       pjfold FILE | pjsend --store=STORE --time=TIME [--host=NAME] -",
+			    "       pjfold --header FILE | pjsend --store=STORE --time=TIME [--host=NAME] -",
 		.example = "stores:  dir:PATH            files, by host and day; no server\n"
 			   "         clickhouse:URL      sums on the server\n"
 			   "         couch:URL           CouchDB, a document a window\n"
@@ -196,6 +194,10 @@ void sendopts_parse(struct request *r, int argc, char **argv)
 	r->spool_bytes = (uint64_t)1 << 30;
 	r->options.roll_up_days = 7;
 	operands(r, opt_parse(&tool, argc, argv));
+	if (!r->store)
+		r->store = getenv("PJ_STORE");
+	if (r->host && !*r->host)
+		die_usage("--host: the name is empty");
 	if (!r->schema && !r->tidy)
 		check(r);
 }

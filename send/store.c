@@ -61,11 +61,19 @@ void store_report_free(struct store_report *r)
 	*r = (struct store_report){ 0 };
 }
 
+static bool wants_event(const struct store_query *q, struct str event)
+{
+	for (size_t i = 0; i < q->nevent; i++)
+		if (str_glob(q->event[i], event))
+			return true;
+	return q->nevent == 0;
+}
+
 bool store_wants(const struct store_query *q, const struct window *w)
 {
 	if (q->host.n && !str_eq(q->host, w->host))
 		return false;
-	if (q->event.n && !str_glob(q->event, w->event))
+	if (!wants_event(q, w->event))
 		return false;
 	for (size_t i = 0; i < q->nlabel; i++) {
 		struct str want = q->label[i], key = str_cut(&want, '='), value;

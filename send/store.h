@@ -61,7 +61,8 @@ struct store_query {
 	struct str host;             /* empty: all */
 	struct str *label;           /* each "k=v": all of them must be so */
 	size_t nlabel;
-	struct str event;            /* a pattern (str_glob); empty: any */
+	struct str *event;           /* patterns (str_glob), of which one must match; none: any */
+	size_t nevent;
 	enum store_by { BY_ALL, BY_HOST, BY_TIME, BY_LABEL } by; /* what must not be summed up by the store */
 	struct str by_label;         /* its key */
 };

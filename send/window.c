@@ -199,10 +199,12 @@ bool label_next(struct str *labels, struct str *key, struct str *value)
 
 bool label_find(struct str labels, struct str key, struct str *value)
 {
-	struct str k;
+	struct str k, v;
 
-	while (label_next(&labels, &k, value))
-		if (str_eq(k, key))
+	while (label_next(&labels, &k, &v))
+		if (str_eq(k, key)) {
+			*value = v;
 			return true;
+		}
 	return false;
 }

@@ -39,7 +39,7 @@ uint64_t window_id(const struct window *w, struct str stack);
 
 /* The next label of *labels; false: none is left. */
 bool label_next(struct str *labels, struct str *key, struct str *value);
-bool label_find(struct str labels, struct str key, struct str *value);
+bool label_find(struct str labels, struct str key, struct str *value); /* false: *value stays as it is */
 
 /* The header line of w, with its newline. */
 void window_header(struct text *t, const struct window *w);

@@ -94,6 +94,8 @@ is "labels make a stream of their own" "$(pjfetch -q -s dir:both -f 1700000000 -
 is "--by=label:KEY" "$(pjfetch -q -s dir:both -f 1700000000 -t 1700000001 --by=label:version | grep -v '^#')" "2;from;a 1
 [none];from;a 1
 [none];from;b 1"
+is "--by=label: of a key that no window has" "$(pjfetch -q -s dir:both -f 1700000000 -t 1700000001 --label=version=2 --by=label:zone | grep -v '^#')" \
+	"[none];from;a 1"
 chunk a 1700000000 "from;a 1"
 pjsend -q --once --store=dir:both a
 is "the same window again is there already" "$(prom a documents_known_total) $(pjfetch -q -s dir:both -f 1700000000 -t 1700000001 | grep -c 'from;a 2')" "1 1"
@@ -125,6 +127,14 @@ pjsend -q --store=dir:p --time=1700000000 --label=build=7 - <one
 pjsend -q --store=dir:p --time=@1700000000 --host=web8 --seconds=5 - <one
 is "again it is the same; another host is not" "$(pjfetch -q -s dir:p -f 1700000000 -t 1700000001 --by=host | grep -v '^#')" "web7;a;b 4
 web8;a;b 4"
+echo 'a;other 4' | pjsend -q --store=dir:other --time=1700000000 -
+echo 'a;b 4' | pjsend -q --store=dir:other --time=1700000000 - 2>err
+is "a pipe whose name has another content: status 1" "$? $(cat err) $(pjfetch -q -s dir:other -f 1700000000 -t 1700000001 | grep -v '^#')" \
+	"1 pjsend: window 1700000000 of unknown: dir:other holds something else under that name a;other 4"
+echo 'a;b 4' | pjsend --store=dir:headless --time=1700000000 - 2>err
+is "a pipe without header is taken, and that is said" "$? $(grep -c 'no header' err)" "0 1"
+pjsend --store=dir:headless --time=1700000000 --host= - <one 2>err
+is "an empty --host is none" "$?" 2
 echo 'no stack' | pjsend -q --store=dir:p --time=1700000000 - 2>err
 is "what is no folded text is refused" "$? $(cut -d: -f1,2 err)" "1 pjsend: standard input"
 mkdir full && : >full/file
@@ -174,6 +184,14 @@ is "unlike units are refused, with the remedy" "$? $(cat err)" \
 	"1 pjfetch: these windows count samples (cycles) and ns (offcpu-time): choose with --only=event="
 is "nothing is written then" "$(cat out)" ""
 is "--only=event" "$(pjfetch -q -d h -f 1700000000 -t 1700000060 --only=event='off*' | tail -n 1)" "a 1000"
+chunk h 1700000060 'a 30'
+sed -i 's/unit=samples event=cycles/unit=ns event=wait/' h/out/1700000060.data
+pjsend -q --once h
+is "--only=event=A,event=B are alternatives" "$(pjfetch -q -d h -f 1700000000 -t 1700000090 --only=event=off*,event=wait | tail -n 1)" "a 1030"
+pjfetch --strict -d h -f 1700000030 -t 1700000090 --only=event='off*' --only=event=wait >out 2>err
+is "--strict: a time that one of them covers is no gap" "$? $(cat err)" "0 "
+pjfetch --strict -d h -f 1700000000 -t 1700000090 --only=event=wait >out 2>err
+is "--strict: one that none covers is status 1, and said" "$? $(grep -c 'nothing was recorded before' err)" "1 1"
 
 # ---- what is damaged
 chunk i 1700000000 'a 1'
@@ -302,7 +320,7 @@ pjsend --tidy --roll-up=1 --store=dir:ten/store
 is "and rolled up, too" "$(pjfetch -q -d ten -f $base -t $((base + 3600)) | grep '^a;b') $(pjfetch -d ten --list | head -n 1 | grep -c cycles)" "a;b 3734 1"
 chunk ten "$(date +%s)" 'now 1'
 pjsend -q --once --keep-days=30 ten
-pjsend --tidy --keep-days=30 --store=dir:ten/store
+PJ_STORE=dir:ten/store pjsend --tidy --keep-days=30
 is "retention: old days go, the newest stays" "$(ls ten/store/web1 | wc -l) $(pjfetch -q -d ten | tail -n 1)" "1 now 1"
 mkdir -p ten/store/web1/2023-11-14 && : >ten/store/web1/2023-11-14/mine
 pjsend --tidy --keep-days=30 --store=dir:ten/store
@@ -331,6 +349,9 @@ fi
 # ---- the rest
 pjsend --schema --store=dir:x >out 2>err
 is "a directory needs no schema" "$?" 1
+mkdir -p astray
+pjsend --once astray >out 2>err
+is "a directory into which nobody records is said" "$? $(grep -c "'astray/out' is not there" err)" "0 1"
 pjsend --once --store=ftp:x d >out 2>err
 is "no such store: status 2" "$?" 2
 ln -s /tmp s && mkdir -p linked && ln -s "$scratch/d" linked/spool

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	struct store_options o = { 0 };
 	struct store_query q = { 0 };
 	struct text file = { 0 }, room = { 0 }, why = { 0 };
-	struct str label;
+	struct str event, label;
 	bool fetch = false, list = false, good = true;
 	int i;
 
@@ -120,9 +120,11 @@ int main(int argc, char **argv)
 			o.stacks_url = value;
 		else if (strcmp(name, "--host") == 0)
 			q.host = str_of(value);
-		else if (strcmp(name, "--event") == 0)
-			q.event = str_of(value);
-		else if (strcmp(name, "--label") == 0) {
+		else if (strcmp(name, "--event") == 0) {
+			event = str_of(value);
+			q.event = &event;
+			q.nevent = 1;
+		} else if (strcmp(name, "--label") == 0) {
 			label = str_of(value);
 			q.label = &label;
 			q.nlabel = 1;
