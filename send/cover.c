@@ -11,6 +11,8 @@
 
 #define GAPS_SHOWN 5
 #define SLACK_S 1 /* windows are named by whole seconds */
+#define HOUR_S 3600
+#define EDGE_S 60 /* nobody minds that the last window goes so far beyond */
 
 /* ---- taking -------------------------------------------------------------------------------------------------- */
 
@@ -49,6 +51,22 @@ bool cover_window(void *to, const struct window *w)
 	r->span = mem_more(r->span, sizeof(*r->span), r->nspan);
 	r->span[r->nspan++] = (struct cover_span){ w->epoch, w->until };
 	return true;
+}
+
+void cover_damaged(void *to, struct str place, const char *why)
+{
+	struct cover *c = to;
+
+	if (c->damaged++ < 3)
+		warn("%.*s: %s", (int)place.n, place.p, why);
+}
+
+bool cover_has_hours(const struct cover *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->row[i].longest >= HOUR_S)
+			return true;
+	return false;
 }
 
 /* ---- telling ------------------------------------------------------------------------------------------------- */
@@ -143,6 +161,13 @@ static bool host_gaps(const struct cover_row *row, const struct cover_row *until
 	if (end > last + longest + 5) { /* the window of now is still being recorded, or on its way */
 		moment_text(from, last);
 		text_printf(&t, "%s since %s (%" PRIu64 " s)", t.n ? "," : "", from, end - last);
+	}
+	/* what was asked for begins or ends within a roll-up, which is there as a whole or not at all */
+	if (say && longest >= HOUR_S &&
+	    ((q->from && first % HOUR_S == 0 && first > q->from + EDGE_S && first <= q->from + longest) || last > q->to + EDGE_S)) {
+		moment_text(from, first);
+		moment_text(to, last);
+		warn("%.*s: windows are rolled up to hours there: this is %s to %s", (int)row->host.n, row->host.p, from, to);
 	}
 	some = t.n > 0;
 	if (some && say)

@@ -174,7 +174,8 @@ static void ask(struct store *s, bool (*how)(void *, const struct store_query *,
 
 static void list(struct store *s, struct request *r, struct cover *c)
 {
-	const struct store_sink sink = { .window = cover_window, .to = c };
+	/* who fetches hears of what is damaged then */
+	const struct store_sink sink = { .window = cover_window, .damaged = r->list ? cover_damaged : NULL, .to = c };
 
 	if (!s->ops->list || !s->ops->fetch)
 		die("%s: what was sent there cannot be read back", s->spec);
@@ -189,20 +190,36 @@ static void fetch(struct store *s, struct request *r)
 	gather_end(&r->gather);
 }
 
-static int finish(const struct request *r, const struct cover *c)
+/* Nothing begins in that time; but something that was rolled up may reach into it. */
+static void say_none(struct store *s, struct request *r)
+{
+	const struct store_query *q = &r->gather.q;
+	const char *which = q->host.n || q->nlabel || q->nevent ? "that is asked for " : "";
+	struct cover hours = { 0 };
+	uint64_t from = q->from;
+
+	r->gather.q.from -= from % 3600;
+	list(s, r, &hours);
+	r->gather.q.from = from;
+	warn("no windows: none %sbegins in that time%s", which,
+	     cover_has_hours(&hours) ? "; they are rolled up to hours there, which begin when the hour does" : "");
+	cover_free(&hours);
+}
+
+static int finish(struct store *s, struct request *r, const struct cover *c)
 {
 	const struct gather *g = &r->gather;
 	bool gaps = (r->strict || !r->list) && cover_gaps(c, &g->q, r->now, !r->list && !r->quiet);
 
-	if (c->n == 0)
-		warn("no windows: none %sbegins in that time", g->q.host.n || g->q.nlabel || g->q.nevent ? "that is asked for " : "");
+	if (c->n == 0 && !g->damaged && !c->damaged)
+		say_none(s, r);
 	else if (g->nonly && !r->list && stacks_sum(&g->s, 0) == 0)
 		warn("no sample is of that comm or pid; pids are there when pjsend was told --pid");
-	if (g->damaged > 3)
-		warn("%" PRIu64 " windows are damaged", g->damaged);
+	if (g->damaged + c->damaged > 3)
+		warn("%" PRIu64 " windows are damaged", g->damaged + c->damaged);
 	if (g->skipped)
 		warn("%" PRIu64 " lines are no stacks, and skipped", g->skipped);
-	return c->n == 0 || g->damaged || g->skipped || (r->strict && gaps) ? PJ_FAILED : PJ_OK;
+	return c->n == 0 || g->damaged || c->damaged || g->skipped || (r->strict && gaps) ? PJ_FAILED : PJ_OK;
 }
 
 int main(int argc, char **argv)
@@ -232,7 +249,7 @@ int main(int argc, char **argv)
 	else
 		folded_write(&o, &r.gather.s, 1, &r.gather.header);
 	out_close(&o);
-	status = finish(&r, &cover);
+	status = finish(&store, &r, &cover);
 	store_close(&store);
 	cover_free(&cover);
 	gather_free(&r.gather);

@@ -74,7 +74,8 @@ struct store_sink {
 	bool (*window)(void *to, const struct window *w);
 	/* Whole lines "STACK COUNT\n" of the window before; any number of calls. */
 	bool (*lines)(void *to, struct str lines);
-	/* Part of what is stored cannot be used; the rest follows, and the tool ends with status 1. Not for list. */
+	/* Part of what is stored cannot be used; the rest follows, and the tool ends with status 1. list: may be
+	 * NULL, and only files that must be looked at are. */
 	void (*damaged)(void *to, struct str place, const char *why);
 	void *to;
 };

@@ -311,6 +311,13 @@ pjsend --tidy --roll-up=1 --store=dir:ten/store
 is "later the parts go" "$(files ten/store | wc -l)" 2
 pjfetch -q -d ten -f $base -t $((base + 7200)) >after
 same "the sum is still the same" after before
+pjfetch -d ten -f $((base + 1800)) -t $((base + 1860)) >out 2>err
+is "within a roll-up no window begins, and why is said" "$? $(grep -c 'rolled up to hours' err)" "1 1"
+pjfetch -d ten -f $base -t $((base + 1800)) 2>&1 >out | grep rolled >err
+is "a roll-up comes whole, and that is said" "$(cat err) $(grep -c '^a;b 3634$' out)" \
+	"pjfetch: web1: windows are rolled up to hours there: this is 2023-11-14T23:00:00Z to 2023-11-15T00:00:00Z 1"
+pjfetch -d ten -f $base -t $((base + 7200)) 2>&1 >out | grep rolled >err
+is "of whole hours it is not" "$(cat err)" ""
 chunk ten $((base + 90)) 'a;b 100'
 chunk ten $((base + 60)) 'a;b 61
 c 1'
