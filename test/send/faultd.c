@@ -205,7 +205,7 @@ static void *each(void *connection)
 			if (f == ANSWER)
 				answer(c, status);
 			else if (f == GARBAGE)
-				serve_write(c, "\x16\x03\x01 this is no HTTP\n\0\xFF", 24);
+				serve_write(c, "\x16\x03\x01 this is no HTTP\n\0\xFF", 22);
 			else if (f == ENDLESS)
 				endless(c);
 			else if (f == BOMB)

@@ -171,5 +171,8 @@ int main(int argc, char **argv)
 		}
 	}
 	store_close(&s);
+	text_free(&file);
+	text_free(&room);
+	text_free(&why);
 	return good ? PJ_OK : PJ_FAILED;
 }
