@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define EPOCH_MAX UINT64_C(0xFFFFFFFF) /* in the year 2106; what DateTime and the _id of eve: have room for */
 #define FOLD_SECONDS 600 /* longer than any window takes; a pjfold that hangs must not stop the rest */
 #define EVENTS_MAX 64
 #define ARGS_MAX 64
@@ -302,6 +303,10 @@ enum fold_result folding_chunk(const struct folding *f, const char *path, int fd
 		text_printf(why, "the clock of its host was not set: it begins %" PRIu64 " s after 1970", epoch);
 		return FOLD_BAD;
 	}
+	if (epoch > EPOCH_MAX) {
+		text_printf(why, "its name is no time: %" PRIu64 " s after 1970", epoch);
+		return FOLD_BAD;
+	}
 	chunkinfo_read(&info, fd);
 	if (info.end)
 		seconds = (info.end - info.begin + 500000000) / 1000000000;
@@ -319,6 +324,10 @@ enum fold_result folding_text(const struct folding *f, struct str folded, uint64
 
 	if (epoch < f->since || epoch == 0) {
 		text_printf(why, "time %" PRIu64 " is before what the store takes", epoch);
+		return FOLD_BAD;
+	}
+	if (epoch > EPOCH_MAX) {
+		text_printf(why, "time %" PRIu64 " is after what stores can tell", epoch);
 		return FOLD_BAD;
 	}
 	some = add_window(f, folded, epoch, seconds, text, &bad);

@@ -42,7 +42,7 @@ void store_open(struct store *s, const char *spec, const struct store_options *o
 		die_usage("'%s' does not say where: %s", spec, s->ops->form);
 	s->it = s->ops->open(where, o, &why);
 	if (!s->it)
-		die_usage("%s: %.*s", spec, (int)why.n, why.p);
+		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : s->ops->form, (int)why.n, why.p); /* it may hold a password */
 	text_free(&why);
 }
 

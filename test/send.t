@@ -361,6 +361,12 @@ pjsend --once astray >out 2>err
 is "a directory into which nobody records is said" "$? $(grep -c "'astray/out' is not there" err)" "0 1"
 pjsend --once --store=ftp:x d >out 2>err
 is "no such store: status 2" "$?" 2
+chunk far 99999999999 'a 1'
+pjsend -q --once far 2>err
+pjsend -q --store=dir:far/store --time=4294967296 - <one 2>>err
+is "a time that no store can tell is refused, not hidden" "$? $(files far/bad | head -n 1) $(files far/store | wc -l) $(wc -l <err)" "1 ./99999999999.data 0 2"
+pjsend --once --store=couch:http://joe:s3cret@localhost/pj d >out 2>err
+is "a password in a URL is refused, and not printed" "$? $(cat out err | grep -c s3cret)" "2 0"
 ln -s /tmp s && mkdir -p linked && ln -s "$scratch/d" linked/spool
 pjsend --once linked >out 2>err
 is "a spool that is a link is refused" "$? $(grep -c refused err)" "1 1"
