@@ -177,6 +177,12 @@ static void say_missing(const struct request *r, const struct spool *spool)
 		warn("'%s' is not there: pjrecord has not recorded there yet", out);
 }
 
+static void say_untidy(const struct request *r)
+{
+	if (r->once && !r->quiet && (r->options.keep_days || r->options.max_bytes))
+		warn("--once deletes nothing in the store: pjsend --tidy does, with the same options");
+}
+
 static bool send_dir(const struct request *r, struct spool *spool, struct store *store)
 {
 	struct folding folding = folding_of(r, spool, store);
@@ -190,6 +196,7 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 		die("another pjsend sends from '%s'", r->dir);
 	spool_sweep(spool);
 	say_missing(r, spool);
+	say_untidy(r);
 	counters_open(spool->dir);
 	sender_begin(&sender);
 	spooler_begin(&spooler);
