@@ -1,5 +1,19 @@
 # draw.sh - one recording, one picture.
 
+# can_be_made NAME FILE: what cannot be written in the end is said now, not when a COMMAND has run for an hour
+can_be_made()
+{
+	case $2 in
+	'' | -) return ;;
+	*/*) folder=${2%/*}/ ;;
+	*) folder=. ;;
+	esac
+	[ ! -d "$2" ] || die "$1: '$2' is a directory"
+	if [ -L "$2" ] || { [ -e "$2" ] && [ ! -f "$2" ]; }; then return; fi # followed, elsewhere; a pipe, a device
+	[ -d "$folder" ] || die "$1: there is no directory '$folder'"
+	[ -w "$folder" ] || die "$1: no file can be made in '$folder': read-only, or of somebody else"
+}
+
 draw()
 {
 	began=$(date '+%Y-%m-%d %H:%M:%S %Z')

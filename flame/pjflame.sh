@@ -152,8 +152,8 @@ while [ $# -gt 0 ]; do
 	--off-cpu=*) number --off-cpu "${1#*=}" 0 99999999; offcpu=$1 ;;
 	--inline) inline=--inline ;;
 	--top) top=1 ;;
-	--help) help; exit 0 ;;
-	--version) echo "pjflame (pj) @VERSION@"; exit 0 ;;
+	--help) help || exit 1; exit 0 ;;
+	--version) echo "pjflame (pj) @VERSION@" || exit 1; exit 0 ;;
 	-[pcsFeon] | --pid | --container | --seconds | --frequency | --event | --unwind | --output | --folded | --keep | --title | --colors | --by | --tables | --rows)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
 		take "$1" "$2"
@@ -179,6 +179,7 @@ elif [ -n "$tables$rows" ]; then
 	usage_error "--tables and --rows are about --top"
 fi
 [ -z "$seconds" ] || [ "$whom" != command ] || usage_error "--seconds: a command is recorded from its start to its end"
+[ "$output$folded" != -- ] || usage_error "-o and --folded: one of them on standard output"
 [ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event are two pictures: one at a time"
 if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
 
@@ -213,9 +214,11 @@ find_tools()
 
 find_tools
 if [ -n "$list" ]; then
-	list_containers
+	known=$(list_containers)
+	printf '%s\n' "$known" || exit "$failure" # not every awk says that a disk is full
 	exit 0
 fi
+[ -n "$top" ] || { can_be_made --output "$output"; can_be_made --folded "$folded"; }
 prepare
 [ "$whom" = command ] || choose_target
 if [ -n "$top" ]; then top; else draw "$@"; fi

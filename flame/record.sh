@@ -71,8 +71,10 @@ record_command()
 	mkdir -p "$dir/out"
 	window=$dir/out/$(date +%s).data
 	in_command=1
-	pjrecord -q ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} -o "$window" -- "$@"
+	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
+	pjrecord -q ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
 	command_status=$?
+	exec 5>&-
 	in_command=
 	[ -s "$window" ] || exit "$command_status"
 	printf '%s\n' "$window" >"$tmp/windows"
@@ -84,9 +86,11 @@ tell_frame_pointers()
 	pjfold -q --info "$1" 2>/dev/null | sed -n 's/^process *\([0-9]*\) samples, \([0-9.]*\) %, pid \([0-9]*\), .*/\3 \1 \2/p' >"$tmp/sampled"
 	if [ ! -s "$tmp/jvms" ] || [ "${unwind:-fp}" != fp ]; then return 0; fi
 	c_awk -F '   *' 'FILENAME == ARGV[1] { split($0, is, " "); if (is[2] >= 10 && is[3] >= 1) sampled[is[1]]; next } ($1 in sampled) && $8 == "no" { print $1 "\t" $10 }' "$tmp/sampled" "$tmp/jvms" >"$tmp/without"
+	otherwise="; --unwind=tables may do without"
+	[ -z "$offcpu" ] || otherwise= # the kernel finds those callers
 	while IFS='	' read -r pid command; do
 		say "$pid, Java ($command), keeps no frame pointers: who called its code is not seen. Start it with -XX:+PreserveFramePointer" \
-			"(JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment does it); --unwind=tables may do without"
+			"(JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment does it)$otherwise"
 	done <"$tmp/without"
 	# of the JVMs that could not be followed, those that were sampled matter
 	if [ -s "$tmp/map.err" ]; then

@@ -107,8 +107,9 @@ show()
 		{ printf '%s[H' "$escape"; sed "s/\$/${escape}[K/" "$tmp/table"; printf '%s[J' "$escape"; hint "$tmp/fold.err"; } >"$tmp/screen"
 		cat "$tmp/screen" >&4
 	else
-		[ "$count" = 0 ] || echo
-		cat "$tmp/table"
+		# nobody reads any more, or the disk is full: no more tables
+		if [ "$count" != 0 ]; then echo || exit; fi
+		cat "$tmp/table" || exit
 		hint "$tmp/fold.err" >"$tmp/hint"
 		if [ -s "$tmp/hint" ] && ! cmp -s "$tmp/hint" "$tmp/hinted"; then
 			cat "$tmp/hint" >&2
@@ -185,7 +186,9 @@ top()
 		keys=$!
 	fi
 	await "$job"
+	shown=$?
 	job=
+	if [ "$shown" != 0 ]; then exit "$shown"; fi # a recorder does not end because nobody reads its windows
 	await "$recorder"
 	result=$?
 	recorder=

@@ -118,7 +118,17 @@ static const struct recording_quality *worst(const struct recording_tally *t)
 	return w;
 }
 
-void quality_say(const struct recording_tally *t)
+/* What would help a process whose callers were not found. Off the CPU, the kernel has no registers to copy for tables. */
+static const char *remedy(const struct recording_quality *q, struct str event)
+{
+	if (q->java)
+		return "run Java with -XX:+PreserveFramePointer";
+	if (str_starts(event, STR("offcpu-time")))
+		return "off the CPU only frame pointers help: build with -fno-omit-frame-pointer, run Java with -XX:+PreserveFramePointer";
+	return "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)";
+}
+
+void quality_say(const struct recording_tally *t, struct str event)
 {
 	struct recording_quality all = sum(t);
 	const struct recording_quality *w = worst(t);
@@ -127,7 +137,5 @@ void quality_say(const struct recording_tally *t)
 	     percent(all.rooted, all.samples), percent(all.cut, all.samples), percent(all.single, all.samples));
 	if (w)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)w->name.n, w->name.p,
-		     percent(w->single, w->user),
-		     w->java ? "run Java with -XX:+PreserveFramePointer" :
-			       "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)");
+		     percent(w->single, w->user), remedy(w, event));
 }

@@ -14,7 +14,7 @@ void quality_missing(struct out *o, const struct recording_tally *t, const struc
 /* --stacks: by first frame. */
 void quality_stacks(struct out *o, const struct recording_tally *t);
 
-/* One line about all stacks for the summary, and one more about the process that would profit most from a remedy. */
-void quality_say(const struct recording_tally *t);
+/* One line about all stacks for the summary, one more about the process that would profit most from a remedy for event. */
+void quality_say(const struct recording_tally *t, struct str event);
 
 #endif

@@ -153,7 +153,7 @@ static void say_recording(const struct request *r, const struct result *res)
 	if (t->kernel)
 		warn("no names of the kernel: %s", t->kernel);
 	if (res->run.script.samples.tally.deep)
-		quality_say(t);
+		quality_say(t, samples_event_name(&res->run.script.samples));
 }
 
 static void say_script(const struct request *r, const struct result *res)

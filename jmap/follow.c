@@ -394,7 +394,8 @@ static void say_sum(const struct follower *f)
 	if (f->begun_anew)
 		text_printf(&t, "; %llu began anew", (unsigned long long)f->begun_anew);
 	if (!f->r->quiet)
-		warn("%llu JVMs followed, %llu ended%.*s", (unsigned long long)f->seen, (unsigned long long)f->ended, (int)t.n, t.p ? t.p : "");
+		warn("%llu JVM%s followed, %llu ended%.*s", (unsigned long long)f->seen, f->seen == 1 ? "" : "s",
+		     (unsigned long long)f->ended, (int)t.n, t.p ? t.p : "");
 	text_free(&t);
 }
 

@@ -25,13 +25,14 @@ root=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options
 	if (type == "cgroup2" && !second) second = $5 } END { print own ? own : second }' /proc/self/mountinfo)
 [ -n "$root" ] || skip_all "no cgroups that perf events know"
 
-# ids that begin alike, then differ
+# ids that begin alike, then differ; of another run of this test in the digits that are looked at
 id_of()
 {
-	printf '%s%08x' "$1" $$ | awk '{ s = $1; while (length(s) < 64) s = s "0"; print s }'
+	echo "$1" | awk '{ s = $1; while (length(s) < 64) s = s "0"; print s }'
 }
-web=$(id_of "abcd1111")
-db=$(id_of "abcd2222")
+ours=$(printf '%06x' $$)
+web=$(id_of "${ours}1111")
+db=$(id_of "${ours}2222")
 slice=pj-test-$$.slice
 # as systemd makes them for docker, and docker itself
 folders="$slice $slice/docker-$web.scope $slice/docker $slice/docker/$db"
@@ -171,7 +172,7 @@ if [ -n "$jvms" ]; then ok "the JVMs have compiled" until_true compiled; fi
 
 pjflame --list >list
 is "--list: both containers, with those who are in them" "$(awk -v a="$(printf '%.12s' "$web")" -v b="$(printf '%.12s' "$db")" '$1 == a { print "web", ($3 > 1) } $1 == b { print "db", ($3 > 1) }' list | sort | tr '\n' ' ')" "db 1 web 1 "
-flame -c abcd1111 -s 4 -F 499 -o web.svg --folded web.folded
+flame -c "${ours}1111" -s 4 -F 499 -o web.svg --folded web.folded
 is "-c, the first digits of the id: status" $status 0
 ok "  nothing on standard output" test ! -s out
 nothing_left "  nothing is left"
@@ -182,7 +183,7 @@ if [ -n "$jvms" ]; then
 	ok "  compiled Java, at its time" [ "$(count ';Work\.some(_\[[ji]\])?[; ]' web.folded)" -gt 20 ]
 	ok "  libjvm, too" grep -qE '^java;.*(JavaThread|JavaCalls|thread_native_entry|Compile)' web.folded
 	is "  JVMs that keep frame pointers are not named" "$(grep -c PreserveFramePointer err)" 0
-	flame -c abcd1111 -s 4 --by=process -o by.svg --folded by.folded
+	flame -c "${ours}1111" -s 4 --by=process -o by.svg --folded by.folded
 	is "  $jvms JVMs in it, each with Java" "$(grep -E ';Work\.' by.folded | sed 's/;.*//' | sort -u | grep -c '^java-[0-9]*$')" "$jvms"
 	for p in $(pids_in); do kill -9 "$p"; done
 else
@@ -190,7 +191,7 @@ else
 fi
 flame -c "docker://$web" -s 1 -q -o q.svg
 is "-c with all digits, as kubectl shows it, quietly" "$status $(wc -c <err | tr -d ' ')" "0 0"
-flame -c abcd -s 1 -o none.svg
+flame -c "$ours" -s 1 -o none.svg
 is "digits of two containers: status" $status 1
 ok "  both are named" sh -c 'grep -q "more than one" err && grep -q "$1" err && grep -q "$2" err' - "$web" "$db"
 flame -c no-such -s 1 -o none.svg
@@ -217,14 +218,14 @@ ok "  titles, too" grep -q "<title>CPU of container the-web $(printf '%.12s' "$w
 # cgroups that perf events do not know
 other=$(awk -v root="$root" '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
 	if (type == "cgroup" && $5 != root && ("," options ",") ~ /,(freezer|pids|cpuacct|memory|blkio|devices),/) { print $5; exit } }' /proc/self/mountinfo)
-third=$(id_of "abce3333")
+third=$(id_of "${ours}3333")
 if [ -n "$other" ] && mkdir "$other/$third" 2>/dev/null; then
 	./busy third >third.out &
 	pid=$!
 	started="$started $pid"
 	echo $pid >"$other/$third/cgroup.procs"
 	until_true grep -q ready third.out
-	flame -c abce3333 -s 1 -o third.svg --folded third.folded
+	flame -c "${ours}3333" -s 1 -o third.svg --folded third.folded
 	is "a cgroup of another hierarchy: its processes" "$status $(grep -c 'do not know the cgroup' err) $(grep -v '^#' third.folded | sed 's/[; ].*//' | sort -u)" "0 1 third"
 	kill -9 $pid
 	wait $pid 2>/dev/null
@@ -246,7 +247,7 @@ for shell in dash 'busybox sh'; do
 	$shell "$(command -v pjflame)" -p "$outside" -s 1 -q -o shell.svg >out 2>err
 	is "$shell: status, and nothing said" "$? $(cat out err)" "0 "
 	# shellcheck disable=SC2086 # words
-	$shell "$(command -v pjflame)" -c abcd2222 --top -n 1 -s 1 -q >out 2>err
+	$shell "$(command -v pjflame)" -c "${ours}2222" --top -n 1 -s 1 -q >out 2>err
 	is "  and the table" "$? $(grep -cE '%  (in_a_loop|größe中文|a_name_.*_with_its_end)$' out | sed 's/^[1-9].*/some/') $(cat err)" "0 some "
 done
 sh -c 'sleep 0; exit 0' &
@@ -324,6 +325,34 @@ else
 fi
 pjflame -p "$outside" -s 1 -o - >/dev/full 2>err
 is "a full disk: status" "$? $(grep -c 'No space left' err)" "1 1"
+pjflame --top -p "$outside" -n 2 -s 1 >/dev/full 2>err
+is "  of tables, of the list, of --help: status" "$? $(pjflame -l >/dev/full 2>err; echo $?) $(pjflame --help >/dev/full 2>err; echo $?)" "1 1 1"
+if [ "$(uname -m)" = x86_64 ]; then
+	# one frame for certain: the frame pointer is 0
+	cat >rests.c <<'C'
+__attribute__((noinline, noclone)) static void rests(void)
+{
+	static const long ms[2] = { 0, 1000000 };
+
+	for (int i = 0; i < 300; i++)
+		__asm__ volatile("push %%rbp; xor %%ebp, %%ebp; mov $35, %%eax; syscall; pop %%rbp" : : "D"(ms), "S"(0) : "rax", "rcx", "r11", "memory");
+}
+int main(void) { rests(); }
+C
+	cc -O0 -mno-red-zone -o rests rests.c
+	flame --off-cpu -o rests.svg -- ./rests
+	is "--off-cpu: what helps where there are no frame pointers, and not what does not" \
+		"$status $(grep -c 'rests: .*off the CPU only frame pointers help' err) $(grep -c 'unwind=tables' err)" "0 1 0"
+fi
+ok "tables that nobody reads any more end" sh -c 'pjflame --top -p "$0" -s 1 2>err | head -n 1 | grep -q samples' "$outside"
+nothing_left "  nothing is left"
+flame -o absent/x.svg --folded x.folded -- touch ran
+is "a picture that cannot be made: said before the command runs" "$status $(ls ran absent 2>/dev/null) $(cat err)" "125  pjflame: --output: there is no directory 'absent/'"
+mkdir -p folder
+flame --folded folder -p "$outside" -s 86400
+is "  one that would replace a directory: status" "$status $(grep -c "'folder' is a directory" err)" "1 1"
+pjflame -q -o - -- sh -c 'echo printed; timeout 0.5 ./busy prints >/dev/null; true' >out.svg 2>err
+is "a picture on standard output, without what the command prints: status" "$? $(head -c 4 out.svg) $(grep -c '^printed$' out.svg) $(grep -c '^printed$' err)" "0 <svg 0 1"
 nothing_left "  nothing is left"
 TMPDIR=/no/such/folder pjflame -s 1 -o none.svg >out 2>err
 is "no temporary directory: status" "$? $(grep -c TMPDIR err)" "1 1"
@@ -352,7 +381,7 @@ if (PATH=/usr/bin:/bin && ! have pjrecord && ! have pjfold); then
 else
 	skip "without the other tools" "they are installed here"
 fi
-for words in "--bogus" "-s 0" "-s 1x" "-s" "-F 0" "word" "-p 1,,2" "-p x" "-a -p 1" "-c a -c b" "--by=x" "-n 1" "--top -o x" "--top -- true" "-s 1 -- true" "--off-cpu -e x" "--"; do
+for words in "--bogus" "-s 0" "-s 1x" "-s" "-F 0" "word" "-p 1,,2" "-p x" "-a -p 1" "-c a -c b" "--by=x" "-n 1" "-o - --folded -" "--top -o x" "--top -- true" "-s 1 -- true" "--off-cpu -e x" "--"; do
 	# shellcheck disable=SC2086 # words
 	flame $words
 	is "'$words': usage" "$status $(grep -c 'see pjflame --help' err) $(wc -l <err | tr -d ' ')" "2 1 1"
@@ -360,11 +389,11 @@ done
 
 # ---- tables ----
 
-flame --top -c abcd1111 -n 2 -s 1 --rows 6
+flame --top -c "${ours}1111" -n 2 -s 1 --rows 6
 is "--top on a pipe: status, two tables" "$status $(grep -c '   self   total  function' out)" "0 2"
 is "  of at most as many rows" "$(awk '/function/ { if (t++) print n >= 1 && n <= 6; n = 0; next } /%  / { n++ } END { print n >= 1 && n <= 6 }' out | tr '\n' ' ')" "1 1 "
 ok "  kinds" grep -qE '_\[k\]$' out
-flame --top -c abcd2222 -n 1 -s 4
+flame --top -c "${ours}2222" -n 1 -s 4
 ok "  the hottest is there, names as they are" sh -c 'grep -qE "^ *[0-9.]+% +[0-9.]+%  in_a_loop$" out && grep -qE "%  größe中文$" out && grep -qE "%  a_name_that_is_much_longer.*_with_its_end$" out'
 nothing_left "  nothing is left"
 flame --top -c "$slice" --by=container -n 1 -s 2
@@ -395,7 +424,7 @@ SH
 }
 if have script; then
 	press=q awaited='_with_its_end größe'
-	terminal 60 14 C.UTF-8 -c abcd2222 -s 1
+	terminal 60 14 C.UTF-8 -c "${ours}2222" -s 1
 	is "--top on a terminal, ended by q: status" "$(cat top.status) $(cat top.err)" "0 "
 	ok "  the terminal is as before" grep -q '[^-]icanon.* [^-]*echo ' modes
 	escape=$(printf '\033')
@@ -407,7 +436,7 @@ if have script; then
 	ok "  it ends on the screen of before, with the last table" sh -c 'tail -n 14 screen | grep -q "\[?1049l"'
 	nothing_left "  nothing is left"
 	press=$(printf '\003') awaited=%
-	terminal 40 10 C -c abcd2222 -s 1 --by=process
+	terminal 40 10 C -c "${ours}2222" -s 1 --by=process
 	is "  by Ctrl-C, narrower, without UTF-8: status" "$(cat top.status) $(cat top.err)" "0 "
 	tr -d '\r' <screen | sed "s/$escape\[H/\\n/g; s/$escape\[[0-9;?]*[A-Za-z]//g" | grep -E '%  |samples' >text
 	ok "  no line is wider" [ "$(wc -L <text)" -le 40 ]
