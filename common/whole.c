@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <unistd.h>
 
 bool whole_read(int fd, struct text *t, size_t most)
@@ -47,4 +49,27 @@ bool whole_write(int fd, struct str s)
 		s = str_from(s, (size_t)n);
 	}
 	return true;
+}
+
+bool whole_replace(int folder, const char *name, struct str bytes)
+{
+	char temp[NAME_MAX + 8];
+	int fd, error = 0;
+
+	snprintf(temp, sizeof(temp), ".%s.tmp", name);
+	fd = openat(folder, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (fd < 0)
+		return false;
+	if (!whole_write(fd, bytes) || fsync(fd) < 0)
+		error = errno;
+	if (close(fd) < 0 && !error)
+		error = errno;
+	if (!error && renameat(folder, temp, folder, name) < 0)
+		error = errno;
+	if (error)
+		unlinkat(folder, temp, 0);
+	else if (fsync(folder) < 0 && errno != EINVAL)
+		error = errno;
+	errno = error;
+	return error == 0;
 }

@@ -20,4 +20,8 @@ bool whole_read_at(int dir, const char *path, struct text *t, size_t most);
 /* False: not all of it was written. */
 bool whole_write(int fd, struct str s);
 
+/* A file in a folder, 0640: all of it is there and durable, or what was there before is. What a killed attempt left (.NAME.tmp) is used
+ * again. False: errno. */
+bool whole_replace(int folder, const char *name, struct str bytes);
+
 #endif

@@ -658,13 +658,8 @@ static bool take_table(struct clickhouse *c, struct text *why)
 
 static void *clickhouse_open(struct str where_to, const struct store_options *o, struct text *why)
 {
-	struct http_options h = {
-		.cacert = o->cacert, .cert = o->cert, .key = o->key, .auth = o->auth, .timeout = (unsigned)o->timeout_s
-	};
 	struct clickhouse *c = mem_alloc(sizeof(*c), 1);
-	struct text url = { 0 };
 
-	text_printf(&url, "%.*s%c", (int)where_to.n, where_to.p, 0);
 	c->batches = (struct batches){ .docs_most = DOCS_MOST,
 				       .bytes_most = BYTES_MOST,
 				       .open = "",
@@ -673,8 +668,7 @@ static void *clickhouse_open(struct str where_to, const struct store_options *o,
 				       .add = add,
 				       .post = post };
 	c->verify = o->verify;
-	c->http = http_open(url.p, &h, why);
-	text_free(&url);
+	c->http = store_http(where_to, o, why);
 	if (c->http && take_table(c, why))
 		return c;
 	clickhouse_close(c);

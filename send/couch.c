@@ -384,15 +384,9 @@ static void couch_close(void *store)
 
 static void *couch_open(struct str where, const struct store_options *o, struct text *why)
 {
-	struct http_options h = {
-		.cacert = o->cacert, .cert = o->cert, .key = o->key, .auth = o->auth, .timeout = (unsigned)o->timeout_s
-	};
 	struct couch *c = mem_alloc(sizeof(*c), 1);
-	struct text url = { 0 };
 
-	text_printf(&url, "%.*s%c", (int)where.n, where.p, 0);
-	c->http = http_open(url.p, &h, why);
-	text_free(&url);
+	c->http = store_http(where, o, why);
 	if (c->http && http_path(c->http).n)
 		return c;
 	if (c->http)

@@ -53,29 +53,6 @@ bool dir_pack(const struct dir_store *d, struct text *t, struct str s)
 	return d->zstd ? pack_zstd(t, s, ZSTD_LEVEL) : pack_gzip(t, s, GZIP_LEVEL);
 }
 
-int dir_write(int folder, const char *name, struct str bytes)
-{
-	char temp[DIR_NAME + 8];
-	int fd, error = 0;
-
-	/* one name for all attempts, so that what a killed one left is used again */
-	snprintf(temp, sizeof(temp), ".%s.tmp", name);
-	fd = openat(folder, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (fd < 0)
-		return errno;
-	if (!whole_write(fd, bytes) || fsync(fd) < 0)
-		error = errno;
-	if (close(fd) < 0 && !error)
-		error = errno;
-	if (!error && renameat(folder, temp, folder, name) < 0)
-		error = errno;
-	if (error)
-		unlinkat(folder, temp, 0);
-	else if (fsync(folder) < 0 && errno != EINVAL)
-		error = errno;
-	return error;
-}
-
 /* A folder below another, made and durable if it was not there; -1: errno. */
 static int make_folder(int at, const char *name)
 {
@@ -167,7 +144,7 @@ static void send_to(struct dir_store *d, int day, const struct window *w, struct
 		failed(r, "cannot pack a window", ENOMEM);
 		return;
 	}
-	error = dir_write(day, name, bytes);
+	error = whole_replace(day, name, bytes) ? 0 : errno;
 	if (error)
 		failed(r, "cannot write a window", error);
 	else

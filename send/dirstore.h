@@ -13,8 +13,6 @@ struct dir_store {
 	uint64_t keep_days, max_bytes, roll_up_days;
 };
 
-/* A file that takes its name when it is on disk: 0, or the errno. What has the name is replaced. name: as dir_name_put makes it. */
-int dir_write(int folder, const char *name, struct str bytes);
 bool dir_pack(const struct dir_store *d, struct text *t, struct str s);
 
 bool dir_list(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why);

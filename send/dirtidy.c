@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "folded.h"
 #include "pack.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -171,7 +172,7 @@ static bool roll_up(const struct dir_store *d, int day, const struct dir_name *f
 		dir_name_put(file, &name);
 		good = name.zstd == d->zstd ? dir_pack(d, &packed, text_view(&text)) :
 					      name.zstd ? pack_zstd(&packed, text_view(&text), 3) : pack_gzip(&packed, text_view(&text), 6);
-		good = good && dir_write(day, file, text_view(&packed)) == 0;
+		good = good && whole_replace(day, file, text_view(&packed));
 	}
 	text_free(&text);
 	text_free(&packed);

@@ -595,18 +595,14 @@ static void eve_close(void *store)
 
 static void *eve_open(struct str where, const struct store_options *o, struct text *why)
 {
-	struct http_options h = { .cacert = o->cacert, .cert = o->cert, .key = o->key, .auth = o->auth, .timeout = (unsigned)o->timeout_s };
 	struct eve *e = mem_alloc(sizeof(*e), 1);
-	struct text url = { 0 };
 
-	text_printf(&url, "%.*s%c", (int)where.n, where.p, 0);
 	e->batches = (struct batches){ .docs_most = DOCS_MOST, .bytes_most = BYTES_MOST,
 				       .open = "[", .between = ",", .shut = "]", .add = add, .post = post };
 	e->verify = o->verify;
-	e->http = http_open(url.p, &h, why);
+	e->http = store_http(where, o, why);
 	if (e->http && o->stacks_url)
-		e->stacks = http_open(o->stacks_url, &h, why);
-	text_free(&url);
+		e->stacks = store_http(str_of(o->stacks_url), o, why);
 	if (!e->http || (o->stacks_url && !e->stacks)) {
 		eve_close(e);
 		return NULL;

@@ -219,13 +219,8 @@ static void pyroscope_close(void *store)
 
 static void *pyroscope_open(struct str where, const struct store_options *o, struct text *why)
 {
-	struct http_options h = {
-		.cacert = o->cacert, .cert = o->cert, .key = o->key, .auth = o->auth, .timeout = (unsigned)o->timeout_s
-	};
 	struct pyroscope *p = mem_alloc(sizeof(*p), 1);
-	struct text url = { 0 };
 
-	text_printf(&url, "%.*s%c", (int)where.n, where.p, 0);
 	p->batches = (struct batches){ .docs_most = PROFILE_DOCS,
 				       .bytes_most = PROFILE_BYTES,
 				       .open = "",
@@ -233,8 +228,7 @@ static void *pyroscope_open(struct str where, const struct store_options *o, str
 				       .shut = "",
 				       .add = add,
 				       .post = post };
-	p->http = http_open(url.p, &h, why);
-	text_free(&url);
+	p->http = store_http(where, o, why);
 	if (p->http)
 		return p;
 	pyroscope_close(p);

@@ -95,30 +95,6 @@ static bool synced(int folder)
 	return fsync(folder) == 0 || errno == EINVAL;
 }
 
-/* Whole and on disk, or not there. What has the name is replaced. */
-static bool write_file(int folder, const char *name, struct str bytes)
-{
-	char temp[NAME + 8];
-	int fd, error = 0;
-
-	snprintf(temp, sizeof(temp), ".%s.tmp", name);
-	fd = openat(folder, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (fd < 0)
-		return false;
-	if (!whole_write(fd, bytes) || fsync(fd) < 0)
-		error = errno;
-	if (close(fd) < 0 && !error)
-		error = errno;
-	if (!error && renameat(folder, temp, folder, name) < 0)
-		error = errno;
-	if (error)
-		unlinkat(folder, temp, 0);
-	else if (!synced(folder))
-		error = errno;
-	errno = error;
-	return error == 0;
-}
-
 /* ---- DIR ----------------------------------------------------------------------------------------------------- */
 
 static int enter(int dir, const char *dir_name, const char *room, bool make)
@@ -321,7 +297,7 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 	put_name(name, n, pack_has_zstd);
 	errno = ENOMEM;
 	good = (pack_has_zstd ? pack_zstd(&packed, text, ZSTD_LEVEL) : pack_gzip(&packed, text, GZIP_LEVEL)) &&
-	       write_file(s->room, name, text_view(&packed));
+	       whole_replace(s->room, name, text_view(&packed));
 	error = errno;
 	s->put_bytes = (packed.n + 4095) & ~(uint64_t)4095;
 	text_free(&packed);
@@ -440,7 +416,7 @@ static bool write_why(const struct spool *s, const char *name, struct str why)
 	text_str(&t, why);
 	text_char(&t, '\n');
 	snprintf(file, sizeof(file), "%s.why", name);
-	good = write_file(s->bad, file, text_view(&t));
+	good = whole_replace(s->bad, file, text_view(&t));
 	text_free(&t);
 	return good;
 }
@@ -452,7 +428,7 @@ static bool refuse_part(struct spool *s, struct spool_name n, struct str part, s
 	bool good;
 
 	put_name(name, n, false);
-	good = write_why(s, name, why) && pack_gzip(&packed, part, GZIP_LEVEL) && write_file(s->bad, name, text_view(&packed));
+	good = write_why(s, name, why) && pack_gzip(&packed, part, GZIP_LEVEL) && whole_replace(s->bad, name, text_view(&packed));
 	text_free(&packed);
 	return good;
 }

@@ -2,6 +2,7 @@
 #include "store.h"
 
 #include "diag.h"
+#include "http.h"
 #include "stores.h"
 
 const struct store_ops *const store_list[] = {
@@ -82,4 +83,18 @@ bool store_wants(const struct store_query *q, const struct window *w)
 			return false;
 	}
 	return true;
+}
+
+struct http *store_http(struct str url, const struct store_options *o, struct text *why)
+{
+	struct http_options h = {
+		.cacert = o->cacert, .cert = o->cert, .key = o->key, .auth = o->auth, .timeout = (unsigned)o->timeout_s
+	};
+	struct text t = { 0 };
+	struct http *http;
+
+	text_printf(&t, "%.*s%c", (int)url.n, url.p, 0);
+	http = http_open(t.p, &h, why);
+	text_free(&t);
+	return http;
 }

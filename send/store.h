@@ -125,6 +125,9 @@ const struct store_ops *store_ops_of(const char *spec, struct str *where);
 void store_open(struct store *s, const char *spec, const struct store_options *o); /* dies when it cannot be */
 void store_close(struct store *s);
 
+/* What a store behind HTTP opens: its server, or that at another URL, as the options say to get there. NULL: why. */
+struct http *store_http(struct str url, const struct store_options *o, struct text *why);
+
 void store_report_free(struct store_report *r);
 
 /* May a window of these facts be wanted? For stores that look at windows one by one. Not asked: what begins when. */
