@@ -41,7 +41,7 @@ OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_cover := -O0 --coverage -Wno-clobbered
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
+ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -iquote hotspot -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
 LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-lcurl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
@@ -58,17 +58,17 @@ Q := $(if $(filter 1,$(V)),,@)
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
 say = $(if $(filter 1,$(V)),,@$(if $(quiet),,printf '  %-5s %s\n' $(1) $(2);))
 
-# A tool is its main (DIR/pjNAME.c), what else its folder holds, and the library: common/ and unwind/.
+# A tool is its main (DIR/pjNAME.c), what else its folder holds, and the library: common/, unwind/ and hotspot/.
 MAINS := $(wildcard */pj*.c)
 SCRIPTS := $(B)/bin/pjflame
 TOOLS := $(patsubst %.c,$(B)/bin/%,$(notdir $(MAINS)))
 LIB   := $(B)/libpj.a
-LIBOBJS := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c unwind/*.c))
+LIBOBJS := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c unwind/*.c hotspot/*.c))
 parts = $(patsubst %,$(B)/%.o,$(basename $(filter-out $(1)/pj%.c,$(wildcard $(1)/*.c $(1)/*.S))))
 MANS := $(wildcard man/*.[1-9])
 
 # Tests and fuzz targets are other mains: they link what they need of any tool but its main.
-ROOMS   := $(filter-out common unwind test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
+ROOMS   := $(filter-out common unwind hotspot test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
 WALK    := $(B)/test/unwind/walk $(B)/test/unwind/javawalk
@@ -190,7 +190,7 @@ SOURCES := $(wildcard */*.c */*.h test/*/*.c test/*/*.h)
 headers: ## every header compiles alone, and twice
 	$(Q)for h in $(HEADERS); do \
 		printf '#include "%s"\n#include "%s"\n' $$h $$h | \
-		$(CC) $(STD) $(WARN) -Wno-unused-function -Icommon -iquote unwind -I. -Itest/fuzz -fsyntax-only -x c - || { echo "$$h does not stand alone"; exit 1; }; \
+		$(CC) $(STD) $(WARN) -Wno-unused-function -Icommon -iquote unwind -iquote hotspot -I. -Itest/fuzz -fsyntax-only -x c - || { echo "$$h does not stand alone"; exit 1; }; \
 	done
 
 lint: headers ## headers, layering, forbidden functions, cppcheck, shellcheck, mandoc, clang-format

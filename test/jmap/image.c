@@ -5,7 +5,7 @@
  */
 #include "arena.h"
 #include "jmap/codemap.h"
-#include "jmap/frames.h"
+#include "hotspot/frames.h"
 #include "diag.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* DIR/maps: a timeline stays while its JVM lives, a day longer, and while a window of its time is there; the limit takes the oldest, and what is needed last. */
 #include "jmap/mapsdir.h"
 
-#include "jmap/discover.h"
+#include "hotspot/discover.h"
 #include "tap.h"
 #include "whole.h"
 

@@ -8,7 +8,7 @@
  * -XX:+PreserveFramePointer. -w: begins so long after the start. -s: of the stack (16384). -v: prints the stacks that end badly or differ.
  */
 #include "diag.h"
-#include "jmap/frames.h"
+#include "hotspot/frames.h"
 #include "unwind/java.h"
 
 #include <errno.h>
