@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "progress.h"
 
+#include "clocks.h"
 #include "diag.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-#define SECOND 1000000000u
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 void progress_begin(struct progress *p, uint64_t total)
 {
 	*p = (struct progress){ .total = total, .on = isatty(STDERR_FILENO) == 1 };
 	if (p->on)
-		p->shown_ns = p->start_ns = now_ns();
+		p->shown_ns = p->start_ns = clock_now();
 }
 
 void progress_at(struct progress *p, uint64_t done)
@@ -31,12 +22,12 @@ void progress_at(struct progress *p, uint64_t done)
 
 	if (!p->on)
 		return;
-	now = now_ns();
-	if (now - p->start_ns < SECOND / 2 || now - p->shown_ns < SECOND / 10)
+	now = clock_now();
+	if (now - p->start_ns < SECOND_NS / 2 || now - p->shown_ns < SECOND_NS / 10)
 		return;
 	p->shown_ns = now;
 	p->drawn = true;
-	seconds = (double)(now - p->start_ns) / SECOND;
+	seconds = (double)(now - p->start_ns) / SECOND_NS;
 	if (p->total)
 		fprintf(stderr, "\r\033[K%s: %.0f of %.0f MB (%.0f %%), %.0f MB/s", diag_tool_name(), mb,
 			(double)p->total / 1e6, 100.0 * (double)done / (double)p->total, mb / seconds);

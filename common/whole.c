@@ -37,6 +37,24 @@ bool whole_read_at(int dir, const char *path, struct text *t, size_t most)
 	return good;
 }
 
+size_t whole_pread(int fd, void *to, size_t n, uint64_t at)
+{
+	size_t got = 0;
+
+	if (at > INT64_MAX || n > INT64_MAX - at)
+		return 0;
+	while (got < n) {
+		ssize_t r = pread(fd, (char *)to + got, n - got, (off_t)(at + got));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			break;
+		got += (size_t)r;
+	}
+	return got;
+}
+
 bool whole_write(int fd, struct str s)
 {
 	while (s.n) {

@@ -17,6 +17,9 @@ bool whole_read(int fd, struct text *t, size_t most);
 /* The same of a file below a folder (AT_FDCWD). */
 bool whole_read_at(int dir, const char *path, struct text *t, size_t most);
 
+/* n bytes at an offset; fewer: the file ends there, or cannot be read. */
+size_t whole_pread(int fd, void *to, size_t n, uint64_t at);
+
 /* False: not all of it was written. */
 bool whole_write(int fd, struct str s);
 

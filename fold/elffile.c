@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elffile.h"
 
-#include <errno.h>
+#include "whole.h"
+
 #include <gelf.h>
 #include <libelf.h>
 #include <stdlib.h>
@@ -14,8 +15,6 @@
 
 size_t elffile_read(const struct elffile *f, uint64_t offset, void *p, size_t n)
 {
-	size_t got = 0;
-
 	if (offset >= f->size)
 		return 0;
 	if (n > f->size - offset)
@@ -24,16 +23,7 @@ size_t elffile_read(const struct elffile *f, uint64_t offset, void *p, size_t n)
 		memcpy(p, f->image.p + offset, n);
 		return n;
 	}
-	while (got < n) {
-		ssize_t r = pread(f->fd, (char *)p + got, n - got, (off_t)(offset + got));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			break;
-		got += (size_t)r;
-	}
-	return got;
+	return whole_pread(f->fd, p, n, offset);
 }
 
 /* ---- opening -------------------------------------------------------------------------------------------------- */

@@ -2,18 +2,17 @@
 #include "identity.h"
 
 #include "boot.h"
+#include "clocks.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
-#define SECOND 1000000000u
 #define FIELD_STATE 3
 #define FIELD_START 22
-#define WALL_SLACK (10ull * SECOND)
-#define DRIFT_MAX (60ull * SECOND)
+#define WALL_SLACK (10ull * SECOND_NS)
+#define DRIFT_MAX (60ull * SECOND_NS)
 
 bool identity_is_this_host(struct str hostname, struct str kernel_release)
 {
@@ -23,33 +22,25 @@ bool identity_is_this_host(struct str hostname, struct str kernel_release)
 	       str_eq(kernel_release, str_of(u.release));
 }
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 /* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, a minute at most, and some
  * ticks of the process table. Who would pass for another process has to get its number within that time. */
 static uint64_t drift(uint64_t uptime)
 {
 	uint64_t clocks = uptime / 10000;
 
-	return (clocks < DRIFT_MAX ? clocks : DRIFT_MAX) + SECOND / 10;
+	return (clocks < DRIFT_MAX ? clocks : DRIFT_MAX) + SECOND_NS / 10;
 }
 
 bool identity_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
 {
-	uint64_t uptime = now(CLOCK_MONOTONIC), wall = now(CLOCK_REALTIME), since, expected;
+	uint64_t uptime = clock_now(), wall = clock_wall(), since, expected;
 
 	if (record_ns > uptime + drift(uptime) || wall_ns > wall + WALL_SLACK)
 		return false;
 	since = uptime > record_ns ? uptime - record_ns : 0;
 	expected = wall - since; /* wraps only where the clocks make no sense */
 	/* CLOCK_MONOTONIC stands still while the machine sleeps, so wall time may have gone further */
-	return wall_ns < expected + WALL_SLACK && wall_ns + WALL_SLACK + (now(CLOCK_BOOTTIME) - uptime) > expected;
+	return wall_ns < expected + WALL_SLACK && wall_ns + WALL_SLACK + (clock_since_boot() - uptime) > expected;
 }
 
 bool identity_parse_stat(struct str stat, char *state, uint64_t *start_ticks)
@@ -126,15 +117,15 @@ bool identity_process_is(pid_t pid, uint64_t start_ticks)
 
 bool identity_process_lived(pid_t pid, uint64_t sample_ns)
 {
-	uint64_t ticks, start, uptime = now(CLOCK_MONOTONIC), asleep = now(CLOCK_BOOTTIME) - uptime;
+	uint64_t ticks, start, uptime = clock_now(), asleep = clock_since_boot() - uptime;
 	long hz = sysconf(_SC_CLK_TCK);
 	char buf[4096], state;
 
 	if (hz <= 0 || sample_ns == 0 || !identity_parse_stat(read_proc(pid, "stat", buf, sizeof(buf)), &state, &ticks))
 		return false;
-	if (is_dead(state) || ticks > UINT64_MAX / SECOND)
+	if (is_dead(state) || ticks > UINT64_MAX / SECOND_NS)
 		return false;
-	start = ticks * SECOND / (uint64_t)hz;
+	start = ticks * SECOND_NS / (uint64_t)hz;
 	/* the start counts sleep of the machine, the sample does not: a process from before it looks younger than it is */
 	start = start > asleep ? start - asleep : 0;
 	return sample_ns <= uptime + drift(uptime) && start <= sample_ns + drift(uptime);

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "intern.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -83,16 +84,7 @@ static const char *window_get(struct window *w, uint64_t offset, size_t n)
 		return NULL;
 	if (offset < w->at || offset + n > w->at + w->n) {
 		w->at = offset;
-		w->n = 0;
-		while (w->n < sizeof(w->buf)) {
-			ssize_t r = pread(w->fd, w->buf + w->n, sizeof(w->buf) - w->n, (off_t)(offset + w->n));
-
-			if (r < 0 && errno == EINTR)
-				continue;
-			if (r <= 0)
-				break;
-			w->n += (size_t)r;
-		}
+		w->n = whole_pread(w->fd, w->buf, sizeof(w->buf), offset);
 	}
 	return n <= w->n ? w->buf + (offset - w->at) : NULL;
 }

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "hash.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -139,7 +140,7 @@ void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
 
 static bool read_at(int fd, void *to, size_t n, uint64_t at)
 {
-	return pread(fd, to, n, (off_t)at) == (ssize_t)n;
+	return whole_pread(fd, to, n, at) == n;
 }
 
 /* Whatever the sums say: no number may lead outside. */

@@ -2,8 +2,8 @@
 #include "perfmap.h"
 
 #include "arena.h"
+#include "whole.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,19 +32,11 @@ static const char too_long[] = "line is longer than 64 kB";
 /* The bytes before those that are there, which move up. */
 static void fetch(struct back *b)
 {
-	size_t want = b->at - b->from < (off_t)CHUNK ? (size_t)(b->at - b->from) : CHUNK, got = 0;
+	size_t want = b->at - b->from < (off_t)CHUNK ? (size_t)(b->at - b->from) : CHUNK, got;
 
 	memmove(b->buf + want, b->buf, b->n);
 	b->at -= (off_t)want;
-	while (got < want) {
-		ssize_t r = pread(b->fd, b->buf + got, want - got, b->at + (off_t)got);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			break;
-		got += (size_t)r;
-	}
+	got = whole_pread(b->fd, b->buf, want, (uint64_t)b->at);
 	if (got < want)
 		b->n = 0; /* it shrank: what was behind belongs to nothing any more */
 	b->n += got;

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "diag.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,22 +91,11 @@ static size_t read_image(const struct memory *m, uint64_t address, char *to, siz
 
 static size_t read_at(const struct memory *m, uint64_t address, void *to, size_t n)
 {
-	size_t have = 0;
-
 	if (address > INT64_MAX || n > INT64_MAX - address)
 		return 0;
 	if (m->fd < 0)
 		return read_image(m, address, to, n);
-	while (have < n) {
-		ssize_t got = pread(m->fd, (char *)to + have, n - have, (off_t)(address + have));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		have += (size_t)got;
-	}
-	return have;
+	return whole_pread(m->fd, to, n, address);
 }
 
 static const struct memory_page *page_of(struct memory *m, uint64_t number)

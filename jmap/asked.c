@@ -3,6 +3,7 @@
 
 #include "agentimage.h"
 #include "attach.h"
+#include "clocks.h"
 #include "inside.h"
 #include "strangemap.h"
 #include "whole.h"
@@ -264,12 +265,9 @@ struct hotspot_reason asked_map(struct codemap *c, const struct jvm_process *p, 
 /* A file of a former process of that number is older than this one. */
 static bool is_younger(const struct stat *st, uint64_t start)
 {
-	struct timespec wall, boot;
-	time_t began;
+	uint64_t boot = clock_wall() / SECOND_NS - clock_since_boot() / SECOND_NS;
+	time_t began = (time_t)(boot + start / (uint64_t)sysconf(_SC_CLK_TCK));
 
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	began = wall.tv_sec - boot.tv_sec + (time_t)(start / (uint64_t)sysconf(_SC_CLK_TCK));
 	return st->st_mtime + 2 >= began;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach.h"
 
+#include "clocks.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -21,14 +22,6 @@
 #define STALE_S 60 /* a trigger file that is older was left by somebody who is gone */
 #define QUIT_BIT (UINT64_C(1) << (SIGQUIT - 1))
 #define MOST_FLAGS 8192
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* ---- what its status tells ------------------------------------------------------------------------------------- */
 
@@ -162,7 +155,7 @@ static struct hotspot_reason create_trigger(const struct guest *g, struct trigge
 /* Waits for the socket; -1: it did not come in time. */
 static int await_socket(const struct guest *g)
 {
-	uint64_t until = now_ms() + ATTACH_START_MS;
+	uint64_t until = clock_now_ms() + ATTACH_START_MS;
 	long ms = 2;
 
 	do {
@@ -177,7 +170,7 @@ static int await_socket(const struct guest *g)
 			close(at);
 		if (fd >= 0 || (at >= 0 && errno != ECONNREFUSED))
 			return fd;
-	} while (now_ms() < until);
+	} while (clock_now_ms() < until);
 	errno = ETIMEDOUT;
 	return -1;
 }
@@ -254,7 +247,7 @@ static bool ready(int fd, short events, uint64_t until)
 {
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = events };
-		uint64_t now = now_ms();
+		uint64_t now = clock_now_ms();
 
 		if (now >= until)
 			return false;
@@ -265,13 +258,13 @@ static bool ready(int fd, short events, uint64_t until)
 
 static struct hotspot_reason talk(int fd, struct str request, struct text *t)
 {
-	uint64_t until = now_ms() + ATTACH_REPLY_MS;
+	uint64_t until = clock_now_ms() + ATTACH_REPLY_MS;
 	size_t before = t->n;
 
 	while (request.n) {
 		ssize_t n = ready(fd, POLLOUT, until) ? send(fd, request.p, request.n, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
 
-		if (n <= 0 && now_ms() >= until)
+		if (n <= 0 && clock_now_ms() >= until)
 			return guest_reason("timeout", "it does not take the question");
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return guest_reason("cred-rejected", "it hangs up: %s", strerror(errno));

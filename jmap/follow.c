@@ -2,6 +2,7 @@
 #include "follow.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "codemap.h"
 #include "diag.h"
 #include "execs.h"
@@ -70,21 +71,10 @@ static void on_signal(int signal)
 	asked_to_end = 1;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t age_ns(const struct jvm_process *p)
 {
-	struct timespec t;
-	uint64_t now, start = p->start * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+	uint64_t now = clock_since_boot(), start = p->start * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
 
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	now = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 	return now > start ? now - start : 0;
 }
 
@@ -93,7 +83,7 @@ static uint64_t age_ns(const struct jvm_process *p)
 /* What a JVM in its first second lacks may still come. */
 static void tell(struct follower *f, struct followed *j, const struct hotspot_reason *why)
 {
-	if (!j->told && now_ns() - j->since > SECOND && strcmp(why->code, "starting") != 0 && strcmp(why->code, "gone") != 0) {
+	if (!j->told && clock_now() - j->since > SECOND && strcmp(why->code, "starting") != 0 && strcmp(why->code, "gone") != 0) {
 		warn("%d: %s: %s", (int)j->p.pid, why->code, why->why);
 		f->failed = f->failed || f->r->npids;
 		j->told = true;
@@ -230,7 +220,7 @@ static bool is_followed(const struct follower *f, const struct jvm_process *p)
 static bool add(void *arg, struct jvm_process *p)
 {
 	struct follower *f = arg;
-	uint64_t now = now_ns(), age = age_ns(p);
+	uint64_t now = clock_now(), age = age_ns(p);
 
 	if (is_followed(f, p))
 		return false;
@@ -376,7 +366,7 @@ static uint64_t next_of(const struct follower *f)
 static void wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
 {
 	struct pollfd p = { .fd = f->execs, .events = POLLIN };
-	uint64_t now = now_ns(), ns = next <= now ? 0 : next - now;
+	uint64_t now = clock_now(), ns = next <= now ? 0 : next - now;
 	struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };
 
 	ppoll(&p, f->execs >= 0, &t, mask);
@@ -425,7 +415,7 @@ bool follow(const struct request *r)
 		}
 	}
 	while (!asked_to_end && (!r->npids || f->n)) {
-		uint64_t now = now_ns();
+		uint64_t now = clock_now();
 
 		if (f->execs >= 0)
 			take_execs(f, now);
@@ -440,7 +430,7 @@ bool follow(const struct request *r)
 		wait_until(f, next_of(f), &mask);
 	}
 	for (size_t i = f->n; i-- > 0;) /* once more, so that the last moments have their code, too */
-		if (!look_at_one(f, &f->one[i], now_ns()))
+		if (!look_at_one(f, &f->one[i], clock_now()))
 			let_go(f, i, true);
 	while (f->n)
 		let_go(f, f->n - 1, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guest.h"
 
+#include "clocks.h"
 #include "inside.h"
 #include "whole.h"
 
@@ -17,7 +18,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct hotspot_reason guest_fine(void)
@@ -135,20 +135,12 @@ static const char *known_code(const char *code)
 	return "failed";
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* All that comes until the end, in time. */
 static bool collect(int from, uint64_t until, size_t most, struct text *t)
 {
 	for (;;) {
 		struct pollfd p = { .fd = from, .events = POLLIN };
-		uint64_t now = now_ms();
+		uint64_t now = clock_now_ms();
 		char buffer[4096];
 		ssize_t n;
 
@@ -188,7 +180,7 @@ struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg,
 		work(g, end[1], job, arg);
 	}
 	close(end[1]);
-	in_time = collect(end[0], now_ms() + seconds * 1000u, sizeof(a) + most, &all);
+	in_time = collect(end[0], clock_now_ms() + seconds * 1000u, sizeof(a) + most, &all);
 	close(end[0]);
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)

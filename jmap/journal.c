@@ -2,6 +2,7 @@
 #include "journal.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "codelets.h"
 #include "codemap.h"
 #include "jmapfile.h"
@@ -15,14 +16,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- the file -------------------------------------------------------------------------------------------------- */
 
@@ -407,11 +400,9 @@ static bool append(struct journal *t, const struct change *c, uint64_t began, ui
 /* The file's time is that of the last scan, also of one that changed nothing: pjsend waits for it (send/scans.h). */
 static void mark(const struct journal *t, uint64_t took)
 {
-	struct timespec now, times[2] = { { .tv_nsec = UTIME_OMIT } };
-	uint64_t ns;
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
+	uint64_t ns = clock_wall() - took;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - took;
 	times[1] = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
 	futimens(t->fd, times);
 }
@@ -419,14 +410,14 @@ static void mark(const struct journal *t, uint64_t took)
 struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed)
 {
 	struct change c = { .h = h, .j = t };
-	uint64_t began = now_ns(), took;
+	uint64_t began = clock_now(), took;
 	struct hotspot_reason r = hotspot_scan(h);
 
 	*failed = NULL;
 	if (r.code)
 		return r;
 	compare(t, h, &c);
-	took = now_ns() - began;
+	took = clock_now() - began;
 	if (!t->anew) { /* else it is what was there already */
 		t->added += c.ncome;
 		t->removed += c.ngone;

@@ -2,6 +2,7 @@
 #include "listing.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "containers.h"
 #include "out.h"
 
@@ -56,11 +57,9 @@ static void put_container(struct text *t, struct str cgroup)
 /* Seconds since a process started at so many clock ticks after boot. */
 static uint64_t age(uint64_t start)
 {
-	struct timespec now;
-	uint64_t since = start / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t now = clock_since_boot() / SECOND_NS, since = start / (uint64_t)sysconf(_SC_CLK_TCK);
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec > since ? (uint64_t)now.tv_sec - since : 0;
+	return now > since ? now - since : 0;
 }
 
 enum { COLUMNS = 10 };

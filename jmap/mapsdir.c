@@ -2,6 +2,7 @@
 #include "mapsdir.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "discover.h"
 #include "whole.h"
 
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -105,14 +105,6 @@ struct sweep {
 	struct mapsdir_swept swept;
 };
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Calls f for each name in a folder, which it takes. */
 static void each(int fd, void (*f)(struct sweep *s, int dir, const char *name, const void *arg), struct sweep *s, const void *arg)
 {
@@ -143,7 +135,7 @@ static bool process_lives(const struct sweep *s, pid_t pid, uint64_t start)
 /* When a process of this boot began, in s since 1970. */
 static uint64_t wall_of(uint64_t start)
 {
-	uint64_t boot = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME), ns = 1000000000u;
+	uint64_t boot = clock_wall() - clock_since_boot(), ns = 1000000000u;
 
 	return boot / ns + start / (uint64_t)sysconf(_SC_CLK_TCK);
 }
@@ -325,8 +317,8 @@ static void choose(struct sweep *s, uint64_t most)
 
 struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t most)
 {
-	struct sweep s = { .dir = dir, .proc = proc, .boot = boot, .now = now_ns(CLOCK_REALTIME) / 1000000000u };
-	uint64_t began = now_ns(CLOCK_MONOTONIC);
+	struct sweep s = { .dir = dir, .proc = proc, .boot = boot, .now = clock_wall() / 1000000000u };
+	uint64_t began = clock_now();
 	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	s.maps = at < 0 ? -1 : own(openat(at, "maps", FOLDER));
@@ -340,6 +332,6 @@ struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char
 	}
 	free(s.one);
 	free(s.window);
-	s.swept.took = now_ns(CLOCK_MONOTONIC) - began;
+	s.swept.took = clock_now() - began;
 	return s.swept;
 }

@@ -2,8 +2,8 @@
 #include "dynelf.h"
 
 #include "text.h"
+#include "whole.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,21 +24,10 @@ struct program {
 
 static size_t read_memory(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
 {
-	size_t got = 0;
-
 	at += s->bias;
 	if (at > INT64_MAX || n > INT64_MAX - at)
 		return 0;
-	while (got < n) {
-		ssize_t r = pread(s->fd, (char *)p + got, n - got, (off_t)(at + got));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			break;
-		got += (size_t)r;
-	}
-	return got;
+	return whole_pread(s->fd, p, n, at);
 }
 
 /* n bytes at an address as linked. */

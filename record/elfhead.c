@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elfhead.h"
 
-#include <errno.h>
+#include "whole.h"
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,22 +12,11 @@
 
 static size_t read_file(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
 {
-	size_t got = 0;
-
 	if (at >= s->size)
 		return 0;
 	if (n > s->size - at)
 		n = (size_t)(s->size - at);
-	while (got < n) {
-		ssize_t r = pread(s->fd, (char *)p + got, n - got, (off_t)(at + got));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			break;
-		got += (size_t)r;
-	}
-	return got;
+	return whole_pread(s->fd, p, n, at);
 }
 
 bool elfhead_file(struct elfhead_source *s, int fd)

@@ -2,8 +2,8 @@
 #include "jitcopy.h"
 
 #include "perfrecord.h"
+#include "whole.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -20,22 +20,6 @@ const struct jitcopy_limits jitcopy_limits = {
 };
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------ */
-
-static size_t read_at(int fd, uint64_t at, void *p, size_t n)
-{
-	size_t got = 0;
-
-	while (got < n) {
-		ssize_t r = pread(fd, (char *)p + got, n - got, (off_t)(at + got));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			break;
-		got += (size_t)r;
-	}
-	return got;
-}
 
 static uint64_t size_of(int fd)
 {
@@ -67,7 +51,7 @@ static bool append(struct jitcopy *c, int folder, uint64_t n)
 	while (good && done < n) {
 		size_t part = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
 
-		good = read_at(c->fd, c->at + done, block, part) == part && pwrite(to, block, part, (off_t)(before + done)) == (ssize_t)part;
+		good = whole_pread(c->fd, block, part, c->at + done) == part && pwrite(to, block, part, (off_t)(before + done)) == (ssize_t)part;
 		if (good) {
 			done += part;
 			c->ntail = part < sizeof(c->tail) ? (unsigned)part : sizeof(c->tail);
@@ -96,7 +80,7 @@ static bool whole_records(int fd, uint64_t at, uint64_t size, uint64_t max, uint
 
 	*end = at;
 	if (at == 0) {
-		if (read_at(fd, 0, p, sizeof(p)) < sizeof(p))
+		if (whole_pread(fd, p, sizeof(p), 0) < sizeof(p))
 			return true;
 		n = load32(p + 8);
 		if (load32(p) != DUMP_MAGIC || n < DUMP_HEADER || n > DUMP_HEADER_MAX)
@@ -105,7 +89,7 @@ static bool whole_records(int fd, uint64_t at, uint64_t size, uint64_t max, uint
 			return true;
 		*end = n;
 	}
-	while (*end - at < max && size - *end >= DUMP_RECORD && read_at(fd, *end, p, sizeof(p)) == sizeof(p)) {
+	while (*end - at < max && size - *end >= DUMP_RECORD && whole_pread(fd, p, sizeof(p), *end) == sizeof(p)) {
 		n = load32(p + 4);
 		if (n < DUMP_RECORD)
 			return false;
@@ -130,7 +114,7 @@ static bool is_map_line(struct str s)
 static bool whole_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
 {
 	char block[BLOCK];
-	struct str s = { block, read_at(c->fd, at, block, BLOCK) };
+	struct str s = { block, whole_pread(c->fd, block, BLOCK, at) };
 	ptrdiff_t last = str_rfind(s, '\n');
 
 	*end = at + (uint64_t)(last + 1);
@@ -148,7 +132,7 @@ static bool same_bytes(int a, int b, uint64_t n)
 	for (uint64_t at = 0; at < n;) {
 		size_t part = n - at < sizeof(block[0]) ? (size_t)(n - at) : sizeof(block[0]);
 
-		if (read_at(a, at, block[0], part) < part || read_at(b, at, block[1], part) < part || memcmp(block[0], block[1], part) != 0)
+		if (whole_pread(a, block[0], part, at) < part || whole_pread(b, block[1], part, at) < part || memcmp(block[0], block[1], part) != 0)
 			return false;
 		at += part;
 	}
@@ -178,12 +162,12 @@ static void resume(struct jitcopy *c, int folder)
 	if (good && c->kind == JITCOPY_MAP) {
 		char last = 0;
 
-		good = read_at(copy, end - 1, &last, 1) == 1 && last == '\n';
+		good = whole_pread(copy, &last, 1, end - 1) == 1 && last == '\n';
 	}
 	if (good && end <= size_of(c->fd) && same_bytes(copy, c->fd, end) && ftruncate(copy, (off_t)end) == 0) {
 		c->at = c->length = end;
 		c->ntail = end < sizeof(c->tail) ? (unsigned)end : sizeof(c->tail);
-		read_at(copy, end - c->ntail, c->tail, c->ntail);
+		whole_pread(copy, c->tail, c->ntail, end - c->ntail);
 	} else if (copy >= 0) {
 		put_aside(c, folder);
 	}
@@ -249,7 +233,7 @@ static bool is_replaced(const struct jitcopy *c, uint64_t size)
 {
 	char now[sizeof(c->tail)];
 
-	return size < c->at || (c->ntail && (read_at(c->fd, c->at - c->ntail, now, c->ntail) < c->ntail ||
+	return size < c->at || (c->ntail && (whole_pread(c->fd, now, c->ntail, c->at - c->ntail) < c->ntail ||
 					     memcmp(now, c->tail, c->ntail) != 0));
 }
 
@@ -262,7 +246,7 @@ static void pass_over(struct jitcopy *c, uint64_t size, uint64_t max)
 
 	if (size - c->at <= max)
 		return;
-	s = (struct str){ block, read_at(c->fd, size - max, block, BLOCK) };
+	s = (struct str){ block, whole_pread(c->fd, block, BLOCK, size - max) };
 	line = str_find(s, '\n');
 	c->at = size - max + (line >= 0 ? (uint64_t)line + 1 : s.n);
 	c->ntail = 0;

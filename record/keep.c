@@ -3,6 +3,7 @@
 
 #include "apart.h"
 #include "arena.h"
+#include "clocks.h"
 #include "diag.h"
 #include "hash.h"
 #include "keepdir.h"
@@ -26,7 +27,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND UINT64_C(1000000000)
 #define TOLD 4096        /* things that were told in this window; powers of two */
 #define VERDICTS 1024
 #define MOST_KEEPERS 8   /* that failed, before keeping ends */
@@ -53,14 +53,6 @@ struct keep {
 	char boot[BOOT_ID + 1];
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 /* ---- the keeper ------------------------------------------------------------------------------------------------------------ */
 
 static bool start_keeper(struct keep *k)
@@ -74,7 +66,7 @@ static bool start_keeper(struct keep *k)
 	atomic_store(&s->busy_since, 0);
 	atomic_store(&s->tail, atomic_load(&s->head));
 	atomic_store(&s->sleeping, 0);
-	k->started = now_ns();
+	k->started = clock_now();
 	k->keeper = fork();
 	if (k->keeper == 0) {
 		apart_become("pjrecord-keeper", wake[0]);
@@ -115,7 +107,7 @@ static void end_keeper(struct keep *k)
 void keep_tick(struct keep *k)
 {
 	struct keep_shared *s = k->shared;
-	uint64_t now = now_ns(), since = atomic_load_explicit(&s->busy_since, memory_order_acquire);
+	uint64_t now = clock_now(), since = atomic_load_explicit(&s->busy_since, memory_order_acquire);
 	uint64_t ns = atomic_load_explicit(&s->busy_ns, memory_order_relaxed);
 
 	if (k->keeper && waitpid(k->keeper, NULL, WNOHANG) == k->keeper) {
@@ -162,7 +154,7 @@ static void set_defaults(struct keep *k, const struct keep_options *o)
 {
 	k->o = *o;
 	k->o.proc = o->proc ? o->proc : "/proc";
-	k->hang_ns = (o->hang_s ? o->hang_s : 20) * SECOND;
+	k->hang_ns = (o->hang_s ? o->hang_s : 20) * SECOND_NS;
 	k->keeper_options = (struct keeper_options){
 		.dir = o->dir, .proc = k->o.proc, .max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)1 << 30,
 		.min_age_s = o->min_age_s ? o->min_age_s : 86400, .min_free = o->min_free,
@@ -185,7 +177,7 @@ struct keep *keep_start(const struct keep_options *o, const char **why)
 		*why = "no memory that can be shared";
 	}
 	k->own_ns = inode_of(k->o.proc, "self/ns/mnt");
-	k->border = now_ns();
+	k->border = clock_now();
 	if (!*why && !start_keeper(k))
 		*why = strerror(errno);
 	if (!*why)
@@ -364,7 +356,7 @@ void keep_window(struct keep *k)
 	memset(k->told, 0, sizeof(k->told));
 	for (size_t i = 0; i < KEEP_DONE; i++)
 		atomic_store_explicit(&k->shared->done[i], 0, memory_order_relaxed);
-	k->border = now_ns();
+	k->border = clock_now();
 	keepids_take(&k->ids, &k->shared->found);
 	keepids_window(&k->ids);
 	put(k, &m, (struct str){ 0 });
@@ -459,13 +451,13 @@ void keep_text(struct text *t, const struct keep_counts *c)
 struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
 {
 	struct timespec pause = { 0, 2000000 };
-	uint64_t until = now_ns() + deadline_ms * UINT64_C(1000000);
+	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000);
 	struct keep_counts c;
 	bool ended = !k->keeper;
 
 	atomic_store(&k->shared->stop, 1);
 	wake_keeper(k);
-	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && now_ns() < until)
+	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && clock_now() < until)
 		nanosleep(&pause, NULL);
 	if (!ended) {
 		k->hung++;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keepdir.h"
 
+#include "clocks.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -125,17 +127,9 @@ int keepdir_read(struct keepdir *k, const char *path)
 
 /* ---- files ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 bool keepdir_room(struct keepdir *k, uint64_t n)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_now();
 	struct statvfs v;
 
 	if (k->min_free > 0 && now - k->looked_ns > LOOK_NS) {

@@ -2,6 +2,7 @@
 #include "keeper.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "dynelf.h"
 #include "inside.h"
 #include "jits.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MS ((uint64_t)1000000)
@@ -36,14 +36,6 @@ struct keeper {
 	uint64_t failed[FAILED];    /* keys of files that were not kept in this window */
 	bool hidden_told, kernel_told;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- counts -------------------------------------------------------------------------------------------------------------- */
 
@@ -68,7 +60,7 @@ static void enter(void *to, uint64_t mount_ns)
 	struct keeper *k = to;
 
 	atomic_store_explicit(&k->shared->busy_ns, mount_ns, memory_order_relaxed);
-	atomic_store_explicit(&k->shared->busy_since, mount_ns ? now_ns() : 0, memory_order_release);
+	atomic_store_explicit(&k->shared->busy_since, mount_ns ? clock_now() : 0, memory_order_release);
 }
 
 static bool is_avoided(const struct keeper *k, uint64_t mount_ns)
@@ -387,7 +379,7 @@ static void tell_kernel(struct keeper *k)
 
 	if (k->kernel.now != atomic_load(&s->kernel_now)) {
 		atomic_store(&s->kernel_before, k->kernel.before);
-		atomic_store(&s->kernel_changed, now_ns());
+		atomic_store(&s->kernel_changed, clock_now());
 		atomic_store(&s->kernel_now, k->kernel.now);
 		count(k, COUNT_KERNELS, 1);
 	}
@@ -411,7 +403,7 @@ static void on_window(struct keeper *k)
 
 static void on_message(struct keeper *k, const struct keep_message *m)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_now();
 	bool avoided = is_avoided(k, m->process.mount_ns);
 
 	switch (m->kind) {
@@ -453,7 +445,7 @@ static void sweep(struct keeper *k)
 /* What is due. Returns how many ms there are until something else is. */
 static int do_what_is_due(struct keeper *k)
 {
-	uint64_t now = now_ns(), next;
+	uint64_t now = clock_now(), next;
 
 	if (k->jits.n && now >= k->next_jits) {
 		jits_tick(&k->jits, now);
@@ -518,7 +510,7 @@ void keeper_run(struct keep_shared *s, const struct keeper_options *o, int wake)
 		}
 		while (keepring_get(s, &m, path))
 			on_message(k, &m);
-		jits_free(&k->jits, now_ns());
+		jits_free(&k->jits, clock_now());
 		tell_jits(k);
 		show_bytes(k);
 		foreign_roots_free(&k->roots);

@@ -2,6 +2,7 @@
 #include "kept.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "diag.h"
 
 #include <errno.h>
@@ -12,19 +13,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_SHARE 1000 /* of the time at most one part in so many goes into reading folders that others change */
 #define BAD_MAX 100     /* windows in bad/; a recorder that is killed again and again must not fill the disk */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 uint64_t kept_free(const struct rooms *r, uint64_t *all)
 {
@@ -91,7 +83,7 @@ static bool look_at(void *arg, int room, const char *name, uint64_t epoch)
 static void look(struct kept *k, const struct rooms *r)
 {
 	struct looking bad = { k, true }, good = { k, false };
-	uint64_t start = now_ns();
+	uint64_t start = clock_now();
 
 	k->n = 0;
 	k->windows = k->bytes = k->bad_windows = k->bad_bytes = 0;
@@ -99,7 +91,7 @@ static void look(struct kept *k, const struct rooms *r)
 	rooms_each(r->bad, look_at, &bad);
 	rooms_each(r->out, look_at, &good);
 	k->sorted = false;
-	k->looked = now_ns();
+	k->looked = clock_now();
 	k->look_ns = k->looked - start;
 }
 
@@ -109,7 +101,7 @@ void kept_look(struct kept *k, const struct rooms *r)
 
 	if (k->looked && fstat(r->out, &st) == 0 && st.st_mtim.tv_sec == k->changed_s && st.st_mtim.tv_nsec == k->changed_ns)
 		return;
-	if (!k->looked || now_ns() - k->looked > k->look_ns * LOOK_SHARE)
+	if (!k->looked || clock_now() - k->looked > k->look_ns * LOOK_SHARE)
 		look(k, r);
 }
 

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "perfrecord.h"
 #include "text.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,20 +38,7 @@ struct table {
 
 static bool read_all(int fd, void *to, size_t n, uint64_t at)
 {
-	char *p = to;
-
-	while (n) {
-		ssize_t got = pread(fd, p, n, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		p += got;
-		n -= (size_t)got;
-		at += (uint64_t)got;
-	}
-	return true;
+	return whole_pread(fd, to, n, at) == n;
 }
 
 static bool write_all(int fd, const void *from, size_t n, uint64_t at)

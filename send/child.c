@@ -2,6 +2,7 @@
 #include "child.h"
 
 #include "arena.h"
+#include "clocks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,21 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define OUT_MAX ((size_t)1 << 30)
 #define ERR_MAX ((size_t)64 << 10)
 
 extern char **environ;
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* stdin is empty, signals are as they were before us. */
 static int start(pid_t *pid, char *const argv[], const int out[2], const int err[2])
@@ -67,10 +59,10 @@ static bool take(int fd, struct text *t, size_t most)
 static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned seconds)
 {
 	struct pollfd p[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
-	uint64_t end = now_ms() + 1000 * (uint64_t)seconds;
+	uint64_t end = clock_now_ms() + 1000 * (uint64_t)seconds;
 
 	while (p[0].fd >= 0 || p[1].fd >= 0) {
-		uint64_t now = now_ms();
+		uint64_t now = clock_now_ms();
 
 		c->late = now >= end;
 		c->large = c->out.n >= OUT_MAX;

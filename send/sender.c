@@ -2,6 +2,7 @@
 #include "sender.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "counters.h"
 #include "diag.h"
 
@@ -27,10 +28,7 @@
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 + 1; /* 0 is never */
+	return clock_now_ms() + 1; /* 0 is never */
 }
 
 static uint64_t below(uint64_t n)

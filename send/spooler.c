@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "chunkinfo.h"
+#include "clocks.h"
 #include "counters.h"
 #include "diag.h"
 #include "scans.h"
@@ -10,7 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define AGAIN_MS 10000
@@ -18,22 +18,9 @@
 #define SAY_MS 60000
 #define COUNT_MS 60000    /* the spool is measured again, as others may have changed it */
 
-static uint64_t ns_of(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t now_ms(void)
-{
-	return ns_of(CLOCK_MONOTONIC) / 1000000;
-}
-
 static bool may_say(struct spooler *s)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ms();
 
 	if (s->said && now - s->said < SAY_MS)
 		return false;
@@ -104,12 +91,12 @@ static bool is_ready(struct spooler *s, int fd)
 {
 	struct chunkinfo info;
 	char boot[BOOT_ID + 1];
-	uint64_t mono = ns_of(CLOCK_MONOTONIC), end;
+	uint64_t mono = clock_now(), end;
 
 	chunkinfo_read(&info, fd);
 	if (!info.end || info.end > mono || !boot_id("/proc", boot) || strcmp(boot, info.boot) != 0)
 		return true;
-	end = ns_of(CLOCK_REALTIME) - (mono - info.end);
+	end = clock_wall() - (mono - info.end);
 	if (scans_missing(s->spool->dir, boot, end) == 0)
 		return true;
 	if (mono - info.end < s->map_wait_ms * 1000000)
@@ -121,7 +108,7 @@ static bool is_ready(struct spooler *s, int fd)
 
 static void again(struct spooler *s, struct spooler_done *d, struct str why)
 {
-	d->due = now_ms() + AGAIN_MS;
+	d->due = clock_now_ms() + AGAIN_MS;
 	count(COUNT_FOLD_FAILED, 1);
 	if (may_say(s))
 		warn("window %" PRIu64 " cannot be folded yet: %.*s", d->epoch, (int)why.n, why.p);
@@ -207,7 +194,7 @@ static bool take(struct spooler *s, uint64_t epoch)
 
 	if (d && d->folded)
 		return false;
-	if (d && d->due > now_ms())
+	if (d && d->due > clock_now_ms())
 		return false;
 	fd = spool_chunk_open(s->spool, epoch);
 	if (fd < 0)
@@ -224,9 +211,9 @@ static bool take(struct spooler *s, uint64_t epoch)
 
 static void measure(struct spooler *s)
 {
-	if (s->counted && now_ms() - s->counted < COUNT_MS)
+	if (s->counted && clock_now_ms() - s->counted < COUNT_MS)
 		return;
-	s->counted = now_ms();
+	s->counted = clock_now_ms();
 	s->bytes = spool_bytes(s->spool, &s->bad_bytes);
 	count_set(COUNT_SPOOL_BYTES, s->bytes);
 }

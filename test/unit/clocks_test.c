@@ -1,5 +1,5 @@
 /* clocks_test - where aligned windows end, whatever the jitter between two clocks. */
-#include "record/clocks.h"
+#include "common/clocks.h"
 
 #include "diag.h"
 #include "tap.h"

@@ -1,6 +1,6 @@
 /* What pjrecord reads from /proc and /sys, borders of windows, lists of CPUs. */
 #include "record/cgroups.h"
-#include "record/clocks.h"
+#include "common/clocks.h"
 #include "record/elfid.h"
 #include "record/kernel.h"
 #include "record/procfs.h"

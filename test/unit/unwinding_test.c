@@ -2,7 +2,7 @@
  * makes them; libgcc's backtrace says what is right. */
 #include "record/procfs.h"
 #include "record/unwinding.h"
-#include "record/clocks.h"
+#include "common/clocks.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 /*
  * clocks.h - the clock of the records, CLOCK_MONOTONIC, and that on the wall; in ns.
  *
- * Windows are cut on the first, which is never set. It stands still while the machine is suspended.
+ * Windows are cut on the first, which is never set. It stands still while the machine is suspended; the clock since boot, by which
+ * processes tell when they began, does not.
  */
 #ifndef PJ_CLOCKS_H
 #define PJ_CLOCKS_H
@@ -13,6 +14,8 @@
 
 uint64_t clock_now(void);
 uint64_t clock_wall(void);
+uint64_t clock_since_boot(void);
+uint64_t clock_now_ms(void);
 
 /* Wall time of a moment of the other clock, as things stand now. */
 uint64_t clock_wall_of(uint64_t ns);

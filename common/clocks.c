@@ -5,7 +5,7 @@
 
 static uint64_t read_clock(clockid_t id)
 {
-	struct timespec t;
+	struct timespec t = { 0 };
 
 	clock_gettime(id, &t);
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
@@ -19,6 +19,16 @@ uint64_t clock_now(void)
 uint64_t clock_wall(void)
 {
 	return read_clock(CLOCK_REALTIME);
+}
+
+uint64_t clock_since_boot(void)
+{
+	return read_clock(CLOCK_BOOTTIME);
+}
+
+uint64_t clock_now_ms(void)
+{
+	return clock_now() / 1000000;
 }
 
 uint64_t clock_wall_of(uint64_t ns)
