@@ -32,9 +32,10 @@ enum pj_item_type {
 	PJ_ITEM_VERSION,   /* text: version of pjrecord; in START */
 	PJ_ITEM_OFFCPU,    /* struct pj_offcpu, of a recording with --off-cpu; in END */
 	PJ_ITEM_BUILD_ID,  /* struct pj_build_id, one each file whose mappings do not tell it; in END */
-	PJ_ITEM_UNWINDING  /* of a recording with --unwind: empty in START, struct pj_unwinding in END. A mark (CONTEXT_USER) at the end of
+	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. A mark (CONTEXT_USER) at the end of
 			    * a callchain then says that the stack goes on, two that its caller could not be found, and none that it is
 			    * whole. */
+	PJ_ITEM_METHODS    /* struct pj_methods and what follows it, one or more of a JVM; in END */
 };
 
 struct pj_window {
@@ -86,6 +87,19 @@ struct pj_offcpu {
 	uint64_t never;                   /* and those that did not come back; 0: not known, or not the last window */
 	uint64_t lost;                    /* records of switches that the kernel had no room for */
 };
+
+/* Methods of one JVM whose interpreted frames stand in callchains by the address of HotSpot's Method, behind a mark (CONTEXT_USER), as all
+ * addresses that no call is before. Rows follow, up to the end of the item, in no special order: struct pj_method and its name, spelled as
+ * jcmd PID Compiler.perfmap does; without padding. */
+struct pj_methods {
+	uint32_t pid;      /* as recorded */
+	uint32_t left_out; /* frames of methods that have no row, since there were too many */
+};
+
+struct pj_method {
+	uint64_t method;
+	uint32_t size; /* of the name; 0: it could not be read */
+} __attribute__((packed));
 
 /* Stacks of users that the recorder walked: whole + cut + broken. */
 struct pj_unwinding {

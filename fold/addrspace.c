@@ -76,6 +76,14 @@ uint32_t addrspace_code(struct addrspace *a, uint32_t jit)
 	return code;
 }
 
+uint32_t addrspace_methods(struct addrspace *a, uint32_t pid)
+{
+	uint32_t id = dso_of(a, DSO_METHOD, STR("[interpreted]"), &pid, sizeof(pid));
+
+	a->dso[id].pid = pid;
+	return id;
+}
+
 /* perf's is_anon_memory, is_no_dso_memory. */
 static bool is_anonymous(struct str path, uint32_t flags)
 {

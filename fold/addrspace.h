@@ -25,6 +25,7 @@ enum dso_kind {
 	DSO_KERNEL,  /* core, or a module by its name. address: as sampled */
 	DSO_SYMBOL,  /* a BPF program or the like: its own name */
 	DSO_CODE,    /* of a jitdump: address is a struct jitdump_code */
+	DSO_METHOD,  /* of a JVM, run by its interpreter: address is that of HotSpot's Method */
 	DSO_THREAD,  /* no code: address is the comm of a thread, a frame of --root=both */
 	DSO_CUT,     /* no code, and no frame: the stack goes on, but the recorder kept no more. address: CUT_COPY, CUT_BY_EVENT, or how
 		      * many addresses it kept, which is the limit where others have no more */
@@ -128,6 +129,9 @@ uint32_t addrspace_jit(struct addrspace *a, uint32_t pid);
 
 /* The DSO_CODE beside a DSO_JIT; new if need be. */
 uint32_t addrspace_code(struct addrspace *a, uint32_t jit);
+
+/* Methods that a JVM interprets. */
+uint32_t addrspace_methods(struct addrspace *a, uint32_t pid);
 
 /* A DSO of a kind that is mapped nowhere. */
 uint32_t addrspace_special(struct addrspace *a, enum dso_kind kind, struct str name);

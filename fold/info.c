@@ -241,6 +241,22 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 	out_printf(o, "%s; rings were up to %llu.%llu %% full\n", any ? "" : "none", ull(l->ring_high / 10), ull(l->ring_high % 10));
 }
 
+/* Of stacks that pjrecord walked. */
+static void put_unwinding(struct out *o, const struct recorder *r)
+{
+	const struct pj_unwinding *u = &r->unwinding;
+	double percent = u->stacks ? 100.0 / (double)u->stacks : 0;
+	size_t named = 0;
+
+	if (u->stacks)
+		out_printf(o, "%-10s %llu were walked: %.1f %% are whole, %.1f %% are longer than the copy, %.1f %% are broken\n", "stacks",
+			   ull(u->stacks), (double)u->whole * percent, (double)u->cut * percent, (double)u->broken * percent);
+	for (size_t i = 0; i < r->interpreted.n; i++)
+		named += r->interpreted.method[i].name.n > 0;
+	if (r->interpreted.n)
+		out_printf(o, "%-10s %zu of Java were interpreted, %zu of them have a name\n", "methods", r->interpreted.n, named);
+}
+
 /* What pjrecord says of its windows. */
 static void put_recorder(struct out *o, const struct perfdata_info *info)
 {
@@ -260,6 +276,7 @@ static void put_recorder(struct out *o, const struct perfdata_info *info)
 	}
 	if (r->has_loss)
 		put_loss(o, &r->loss);
+	put_unwinding(o, r);
 	for (size_t i = 0; i < r->nprocesses; i++)
 		elsewhere += r->process[i].flags & PJ_PROCESS_ELSEWHERE;
 	if (r->nprocesses)

@@ -194,7 +194,9 @@ static void put_unresolved(struct names *n, struct names_frame f, enum names_kin
 	struct str base = basename_of(f.dso);
 	size_t from = n->text.n;
 
-	if (f.dso.n == 0 || str_eq(f.dso, STR("[unknown]")) || base.n == 0) {
+	if (kind == KIND_INTERPRETED) {
+		text_str(&n->text, STR("[interpreted"));
+	} else if (f.dso.n == 0 || str_eq(f.dso, STR("[unknown]")) || base.n == 0) {
 		text_str(&n->text, STR("[unknown"));
 	} else if (base.p[0] == '[' && base.p[base.n - 1] == ']') {
 		text_str(&n->text, str_head(base, base.n - 1));
@@ -247,8 +249,10 @@ struct str names_make(struct names *n, struct names_frame f)
 	bool jit;
 
 	f.dso = clean_dso(f.dso);
-	jit = is_jit(f.dso);
-	if (f.inlined)
+	jit = f.interpreted || is_jit(f.dso);
+	if (f.interpreted)
+		kind = KIND_INTERPRETED;
+	else if (f.inlined)
 		kind = KIND_INLINED;
 	else if (jit)
 		kind = KIND_JIT;

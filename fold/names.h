@@ -32,6 +32,7 @@ struct names_frame {
 	struct str address; /* hex digits, for unresolved frames with --addrs; else empty */
 	struct str line;    /* "file:line", shown behind the innermost name; or empty */
 	bool inlined;       /* DWARF inlining: symbol is a callee that has no code of its own */
+	bool interpreted;   /* a method of a JVM that its interpreter runs, which has no code of its own either */
 };
 
 struct names {

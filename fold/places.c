@@ -34,6 +34,12 @@ static const struct jitdump_code *from_timeline(struct places *p, const struct d
 	return code;
 }
 
+/* May an address at which no code is be that of a method which a JVM interprets? Which ones are, a recorder tells at the end. */
+static bool may_be_method(const struct places *p, enum perfdata_mode mode, uint64_t ip)
+{
+	return mode == MODE_USER && ip && ip % 8 == 0 && p->attic && p->attic->who->unwound;
+}
+
 /* What of an address makes a site; lasting: it is the same as long as the maps are. */
 static uint32_t make_site(struct places *p, struct addrspace_place at, uint64_t time, bool *lasting)
 {
@@ -58,6 +64,9 @@ static uint32_t make_site(struct places *p, struct addrspace_place at, uint64_t 
 		if (code)
 			at = (struct addrspace_place){ addrspace_code(p->as, at.dso), (uint64_t)(uintptr_t)code };
 		break;
+	case DSO_METHOD:
+		*lasting = false; /* a fork has the same maps, but is no JVM */
+		break;
 	default:
 		break;
 	}
@@ -68,6 +77,7 @@ uint32_t places_site(struct places *p, const struct addrspace_thread *t, enum pe
 		     uint64_t time)
 {
 	uint32_t serial = addrspace_serial(p->as, t, mode), site;
+	struct addrspace_place at;
 	struct place_known *k;
 	bool lasting;
 
@@ -76,7 +86,10 @@ uint32_t places_site(struct places *p, const struct addrspace_thread *t, enum pe
 	k = &p->known[hash_pair(ip, serial) % KNOWN];
 	if (likely(k->ip == ip && k->serial == serial && k->site))
 		return k->site;
-	site = make_site(p, addrspace_find(p->as, t, mode, ip), time, &lasting);
+	at = addrspace_find(p->as, t, mode, ip);
+	if ((p->as->dso[at.dso].kind == DSO_NOWHERE || p->as->dso[at.dso].kind == DSO_DATA) && may_be_method(p, mode, ip))
+		at = (struct addrspace_place){ addrspace_methods(p->as, t->pid), ip };
+	site = make_site(p, at, time, &lasting);
 	if (lasting)
 		*k = (struct place_known){ ip, serial, site };
 	return site;

@@ -105,6 +105,8 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 	case PJ_ITEM_BUILD_ID:
 		take_file(r, body);
 		break;
+	case PJ_ITEM_METHODS:
+		return interpreted_take(&r->interpreted, a, body);
 	case PJ_ITEM_VERSION:
 		r->version = text_of(a, body);
 		break;
@@ -161,6 +163,7 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
 		qsort(r->process, r->nprocesses, sizeof(*r->process), process_cmp);
 	if (r->nfiles)
 		qsort(r->file, r->nfiles, sizeof(*r->file), file_cmp);
+	interpreted_sort(&r->interpreted);
 	return bad;
 }
 
@@ -211,6 +214,7 @@ const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major
 
 void recorder_free(struct recorder *r)
 {
+	interpreted_free(&r->interpreted);
 	free(r->file);
 	free(r->process);
 	free(r->idle);

@@ -7,7 +7,7 @@
 #ifndef PJ_RECORDER_H
 #define PJ_RECORDER_H
 
-#include "arena.h"
+#include "interpreted.h"
 #include "pjsection.h"
 
 #define RECORDER_KERNELS 4
@@ -29,6 +29,7 @@ struct recorder {
 	size_t nidle;
 	struct pj_build_id *file; /* by numbers */
 	size_t nfiles;
+	struct interpreted interpreted; /* known at the end */
 };
 
 /* One of the features; texts are copied into a. NULL, or why it was not understood. */

@@ -316,6 +316,18 @@ static void read_records(struct recording *f, struct in *in)
 	addrspace_build_ids(&f->as, id, n);
 }
 
+/* What stands where a method may be, and is none of those that the recorder tells, is an address without code. */
+static void settle_methods(struct recording *f)
+{
+	for (uint32_t id = 1; id <= f->sites.n; id++) {
+		struct site *s = &f->sites.site[id];
+		const struct dso *d = &f->as.dso[s->dso];
+
+		if (d->kind == DSO_METHOD && !interpreted_find(&f->origin.recorder->interpreted, d->pid, s->address))
+			*s = (struct site){ f->places.addresses ? s->address : 0, 0 };
+	}
+}
+
 /* ---- pass 3: names ------------------------------------------------------------------------------------------ */
 
 /* What --skip-after and --collapse-recursion need to know of a frame. */
@@ -453,6 +465,7 @@ static void take_over(struct recording *f, struct samples *p)
 	slices_lost_free(&f->slices_samples);
 	slices_lost_free(&f->slices_records);
 	f->tally->copy_cut += f->walk.cut;
+	f->tally->methods_left_out += f->o->as_perf ? 0 : info->recorder.interpreted.left_out;
 	f->tally->garbage += f->callchain.garbage;
 	if (!p->host.n)
 		p->host = arena_copy(&p->text, info->host);
@@ -515,6 +528,7 @@ static void name_and_add(struct recording *f, struct samples *p)
 	struct judge j;
 	bool *front;
 
+	settle_methods(f);
 	resolve(&names, &o, &f->origin, &f->as, &f->sites, &p->stacks);
 	read_pods(f);
 	front = find_fronts(f);

@@ -73,6 +73,7 @@ struct recording_tally {
 	uint64_t deferred;   /* samples whose user half came later, and was not joined */
 	uint64_t copy_cut;   /* walked stacks that are longer than their copies */
 	uint64_t limit_cut, limit; /* callchains that the kernel cut, and at how many addresses */
+	uint64_t methods_left_out; /* interpreted frames whose method pjrecord had no room for */
 	uint64_t event_cut;  /* callchains that are as deep as the event was to have them */
 	struct damage maps;  /* lines of perf maps */
 	struct damage jitdumps; /* records, or whole files */

@@ -356,6 +356,17 @@ static enum resolve_why ask_kernel(struct worker *w, size_t n)
 	return t->out->kernel ? WHY_KERNEL : WHY_NOT_IN_TABLE;
 }
 
+static enum resolve_why ask_recorder(struct worker *w, const struct dso *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct interpreted_method *m = interpreted_find(&w->task->origin->recorder->interpreted, d->pid, w->q[i].address);
+
+		if (m && m->name.n)
+			w->q[i].name = intern(&w->raw, m->name);
+	}
+	return WHY_METHOD;
+}
+
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
 static enum resolve_why ask(struct worker *w, const struct dso *d, size_t n)
@@ -367,6 +378,8 @@ static enum resolve_why ask(struct worker *w, const struct dso *d, size_t n)
 		return ask_maps(w, d, n);
 	case DSO_KERNEL:
 		return ask_kernel(w, n);
+	case DSO_METHOD:
+		return ask_recorder(w, d, n);
 	case DSO_DATA:
 		return WHY_DATA;
 	case DSO_NOWHERE:
@@ -405,7 +418,7 @@ static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, 
 {
 	const struct task *t = w->task;
 	const struct dso *d = &t->a->dso[s->dso];
-	struct names_frame f = { .dso = d->path };
+	struct names_frame f = { .dso = d->path, .interpreted = d->kind == DSO_METHOD };
 	char address[24];
 
 	if (raw)
@@ -594,6 +607,7 @@ const char *resolve_why(const struct resolved *r, enum resolve_why why)
 		[WHY_STRIPPED] = "stripped",
 		[WHY_NOT_ELF] = "not an ELF file",
 		[WHY_FORBIDDEN] = "no permission",
+		[WHY_METHOD] = "the method's name could not be read",
 		[WHY_NO_MAP] = "no perf map",
 		[WHY_ELSEWHERE] = "not a process of this machine and boot",
 		[WHY_NOT_TOLD] = "the recording does not tell its machine; if it is this one: --symfs /",

@@ -132,6 +132,9 @@ static void say_recording(const struct request *r, const struct result *res)
 	if (t->event_cut)
 		warn("%llu stack%s cut where the recorder was told to (perf record --max-stack)", ull(t->event_cut),
 		     t->event_cut == 1 ? " is" : "s are");
+	if (t->methods_left_out)
+		warn("%llu interpreted frame%s unknown: pjrecord met more methods than it can name", ull(t->methods_left_out),
+		     t->methods_left_out == 1 ? " is" : "s are");
 	if (t->deferred)
 		warn("%llu user callchain%s deferred and not joined", ull(t->deferred), t->deferred == 1 ? " was" : "s were");
 	if (t->maps.n)

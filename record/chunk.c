@@ -378,10 +378,52 @@ static void end_file(struct chunk *c, const struct chunk_end *e)
 	patch(c, offsetof(struct perf_file_header, features), bits, sizeof(bits));
 }
 
+/* As many of the items as go into one record; *rest is what is left. One that is too large for any is left out. */
+static struct str some_items(struct str *rest, size_t most)
+{
+	struct str all = *rest;
+	size_t n = 0;
+
+	while (rest->n >= sizeof(struct pj_item)) {
+		struct pj_item item;
+		size_t size;
+
+		memcpy(&item, rest->p, sizeof(item));
+		size = sizeof(item) + (((size_t)item.size + 7) & ~(size_t)7);
+		if (size > rest->n || (n && n + size > most))
+			break;
+		*rest = str_from(*rest, size);
+		if (size > most) {
+			all = *rest;
+			continue;
+		}
+		n += size;
+	}
+	return str_head(all, n);
+}
+
+/* Our own items, as many records as they need. */
+static void end_pipe(struct chunk *c, const struct chunk_end *e)
+{
+	struct str rest = e->pj, some;
+	struct text t = { 0 };
+
+	while ((some = some_items(&rest, PERF_RECORD_MAX - 64)).n) {
+		put_header(&t, RECORD_FEATURE, sizeof(struct perf_record) + 8 + some.n);
+		put_u64(&t, FEATURE_PJ_END);
+		text_str(&t, some);
+	}
+	put(c, t.p, t.n);
+	text_free(&t);
+	write_out(c);
+}
+
 void chunk_end(struct chunk *c, const struct chunk_end *e)
 {
 	chunk_flush(c);
-	if (!c->pipe)
+	if (c->pipe)
+		end_pipe(c, e);
+	else
 		end_file(c, e);
 	text_free(&c->features);
 	free(c->buf);

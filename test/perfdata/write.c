@@ -7,7 +7,8 @@
  *	pipe=0  zstd=0 (1: COMPRESSED, 2: COMPRESSED2, 3: with overflowing sizes)   rounds=4 (0: no FINISHED_ROUND)
  *	samples=40 (a round)  cpus=2  chain=6 (deepest)  attr=128 (size)  names=1  desc=1 (features)  seed=1
  *	mixed=0 (1: the events have different sample_types)  killed=0 (1: as kill -9 leaves it)  strange=0 (1: unknown records, features)
- *	pj=0 (1: what pjrecord says beyond perf, what is known at the start in front of the data, too; 2: damaged)
+ *	pj=0 (1: what pjrecord says beyond perf, what is known at the start in front of the data, too; 2: damaged; 3: 1, and stacks that it
+ *	walked, with frames of interpreted Java methods)
  *	deferred=0 (1: callchains of user space come later)
  *	cgroups=0 (so many, of all shapes; with sample=0x2...)
  *	misled=0 (1: mappings without build-id are marked as if they had one, as Linux does while another recorder asks for build-ids)
@@ -388,6 +389,59 @@ static uint64_t odd_address(void)
 	}
 }
 
+enum { METHOD_AT = 0x50000, METHODS = 6, METHOD_SIZE = 0x58 };
+
+/* As pjrecord walks a stack: interpreted methods behind a mark, return addresses behind them. */
+static void put_walked(struct text *t)
+{
+	size_t start = t->n;
+	uint64_t n = 1 + any(opt("chain")), interpreted, method;
+
+	u64(t, 0);
+	u64(t, CONTEXT_USER);
+	for (uint64_t i = 0; i < n; i++) {
+		interpreted = any(2);
+		method = any(METHODS);
+		if (interpreted && i)
+			u64(t, CONTEXT_USER);
+		u64(t, interpreted ? METHOD_AT + METHOD_SIZE * method : 0x400000 + any(1 << 16));
+	}
+	n = (t->n - start) / 8 - 1;
+	memcpy(t->p + start, &n, sizeof(n));
+}
+
+/* The first and the second have names; the third has none, the fourth two, the fifth is not told. The last is that of one process, as is
+ * all of another that nobody sampled. */
+static void put_method(struct text *t, uint64_t i, const char *name)
+{
+	struct pj_method m = { METHOD_AT + METHOD_SIZE * i, (uint32_t)strlen(name) };
+
+	text_bytes(t, &m, sizeof(m));
+	text_add(t, name);
+}
+
+static void put_methods(struct text *t, uint32_t pid)
+{
+	struct pj_methods m = { pid, pid == 100 ? 2 : 0 };
+	struct text item = { 0 };
+
+	text_bytes(&item, &m, sizeof(m));
+	put_method(&item, 3, "void a.B.h()");
+	put_method(&item, 1, "void a.B$$Lambda/0x00007f04bc002aa0.run()");
+	put_method(&item, 0, "java.lang.Object a.B.f(int, java.lang.String[])");
+	put_method(&item, 3, "void a.C.h()");
+	put_method(&item, 2, "");
+	put_method(&item, 0, "java.lang.Object a.B.f(int, java.lang.String[])");
+	if (pid == 101)
+		put_method(&item, 5, "int a.Only.here()");
+	u32(t, PJ_ITEM_METHODS);
+	u32(t, item.n);
+	text_str(t, text_view(&item));
+	for (size_t n = item.n; n % 8; n++)
+		text_char(t, 0);
+	text_free(&item);
+}
+
 static void put_chain(struct text *t)
 {
 	uint64_t n = any(opt("chain") + 1), kernel = any(n + 1);
@@ -515,7 +569,9 @@ static void put_sample(struct text *t, const struct where *w)
 		u64(t, 1 + any(1 << 20));
 	if (s & PERF_SAMPLE_READ)
 		put_values(t, w);
-	if (s & PERF_SAMPLE_CALLCHAIN)
+	if (s & PERF_SAMPLE_CALLCHAIN && opt("pj") == 3)
+		put_walked(t);
+	else if (s & PERF_SAMPLE_CALLCHAIN)
 		put_chain(t);
 	if (s & PERF_SAMPLE_RAW)
 		put_raw(t);
@@ -800,6 +856,8 @@ static bool put_recorder(struct text *t, bool at_start)
 		put_string(t, PJ_ITEM_BOOT, opt("pj") == 2 ? "../../../../../../etc/passwd" : "01234567-89ab-cdef-0123-456789abcdef");
 		put_item(t, PJ_ITEM_WINDOW, &window, sizeof(window));
 		put_string(t, PJ_ITEM_VERSION, "0.1");
+		if (opt("pj") == 3)
+			put_string(t, PJ_ITEM_UNWINDING, "");
 		put_string(t, 4711, "of a newer one");
 		return true;
 	}
@@ -815,6 +873,8 @@ static bool put_recorder(struct text *t, bool at_start)
 		put_item(t, PJ_ITEM_IDLE, &idle, sizeof(idle));
 	}
 	put_item(t, PJ_ITEM_LOSS, &loss, sizeof(loss));
+	for (uint32_t pid = 103; opt("pj") == 3 && pid >= 100; pid--)
+		put_methods(t, pid);
 	put_string(t, PJ_ITEM_KALLSYMS, opt("pj") == 2 ? "../kallsyms" : "kallsyms-01234567-89ab-cdef-0123-456789abcdef.1.gz");
 	return true;
 }

@@ -144,6 +144,27 @@ static const struct row rows[] = {
 	{ "other scripts", "größe", "/x", "größe" },
 };
 
+static void interpreted(struct names *n)
+{
+	static const struct row of_jvms[] = {
+		{ "an interpreted method", "java.lang.Object a.B.f(int, java.lang.String[])", "[interpreted]", "a/B.f_[0]" },
+		{ "of a hidden class", "void B$$Lambda/0x00007f04bc002aa0.run()", "[interpreted]", "B$$Lambda.run_[0]" },
+		{ "whose name is not known", "", "[interpreted]", "[interpreted]_[0]" },
+		{ "whose name is none", "???", "[interpreted]", "???_[0]" },
+	};
+
+	for (size_t i = 0; i < countof(of_jvms); i++) {
+		const struct row *r = &of_jvms[i];
+
+		is_str(names_make(n, (struct names_frame){ .symbol = str_of(r->symbol), .dso = str_of(r->dso), .interpreted = true }),
+		       str_of(r->want), r->what);
+	}
+	n->hotspot = true;
+	is_str(names_make(n, (struct names_frame){ .symbol = STR("void a.B.f(int)"), .interpreted = true }), STR("void a.B.f(int)_[0]"),
+	       "as the JDK says");
+	n->hotspot = false;
+}
+
 int main(void)
 {
 	struct names n = { .kinds = NAMES_ALL_KINDS };
@@ -156,6 +177,8 @@ int main(void)
 
 	f = (struct names_frame){ .symbol = STR("foo(int)"), .inlined = true };
 	is_str(names_make(&n, f), STR("foo_[i]"), "DWARF inlining");
+
+	interpreted(&n);
 
 	n.kinds = 1u << KIND_KERNEL;
 	f = (struct names_frame){ .symbol = STR("f"), .dso = STR(MAP) };

@@ -119,6 +119,62 @@ static void files(void)
 	arena_free(&a);
 }
 
+static void method(struct text *t, uint64_t at, const char *name)
+{
+	struct pj_method m = { at, (uint32_t)strlen(name) };
+
+	text_bytes(t, &m, sizeof(m));
+	text_add(t, name);
+}
+
+static struct str name_of(const struct recorder *r, uint32_t pid, uint64_t at)
+{
+	const struct interpreted_method *m = interpreted_find(&r->interpreted, pid, at);
+
+	return !m ? STR("(not told)") : m->name.n ? m->name : STR("(no name)");
+}
+
+static void methods(void)
+{
+	struct pj_methods seven = { 7, 3 }, five = { 5, 1 };
+	struct recorder r = { 0 };
+	struct arena a = { 0 };
+	struct text t = { 0 }, body = { 0 };
+
+	text_bytes(&body, &seven, sizeof(seven));
+	method(&body, 0x2000, "B.b()");
+	method(&body, 0x1000, "A.a()");
+	method(&body, 0x3000, "");
+	method(&body, 0x4000, "C.c()");
+	method(&body, 0x4000, "D.d()");
+	method(&body, 0x1000, "A.a()");
+	item(&t, PJ_ITEM_METHODS, body.p, body.n);
+	body.n = 0;
+	text_bytes(&body, &five, sizeof(five));
+	method(&body, 0x1000, "E.e()");
+	item(&t, PJ_ITEM_METHODS, body.p, body.n);
+	item(&t, PJ_ITEM_METHODS, &five, sizeof(five)); /* as pids are: several items */
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.interpreted.n == 5 && r.interpreted.left_out == 5, "methods, each once");
+	is_str(name_of(&r, 7, 0x1000), STR("A.a()"), "  by address");
+	is_str(name_of(&r, 5, 0x1000), STR("E.e()"), "  and process");
+	is_str(name_of(&r, 7, 0x2000), STR("B.b()"), "  in any order");
+	is_str(name_of(&r, 7, 0x3000), STR("(no name)"), "  without a name");
+	is_str(name_of(&r, 7, 0x4000), STR("(no name)"), "  an address that two methods had is nobody's");
+	is_str(name_of(&r, 5, 0x2000), STR("(not told)"), "  not told");
+	is_str(name_of(&r, 8, 0x1000), STR("(not told)"), "  of another process");
+	recorder_free(&r);
+	t.n = 0;
+	text_bytes(&body, "\1\0\0\0\0\0\0\0\xff\xff\xff\xff", 12); /* a name that is longer than all */
+	item(&t, PJ_ITEM_METHODS, body.p, body.n);
+	item(&t, PJ_ITEM_METHODS, &seven, 4);
+	item(&t, PJ_ITEM_VERSION, "0.9", 3);
+	ok(recorder_read(&r, &a, text_view(&t)) != NULL && r.interpreted.n == 1 && r.version.n == 3, "rows that are cut: those before, and other items, stay");
+	recorder_free(&r);
+	text_free(&t);
+	text_free(&body);
+	arena_free(&a);
+}
+
 static void hostile(void)
 {
 	struct recorder r = { 0 };
@@ -159,6 +215,7 @@ int main(void)
 {
 	items();
 	files();
+	methods();
 	hostile();
 	return done();
 }
