@@ -273,6 +273,10 @@ static bool read_file(struct reading *r, const struct dir_name *files, size_t nf
 		return true;
 	if (!n->hour && in_hour(r, files, nfiles, n))
 		return true;
+	if (n > files && !n->hour && !n[-1].hour && n[-1].epoch == n->epoch && n[-1].stream == n->stream) {
+		damaged(r, n, "another window of its stream begins in that second: only that one counts");
+		return true;
+	}
 	if (r->lines)
 		return fetch_file(r, n, s);
 	if (!s->known && !look(r, n, s))

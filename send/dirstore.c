@@ -95,13 +95,29 @@ static bool holds(int fd, struct str text)
 	return same;
 }
 
-/* Is the window stored already? As it is, of either packing, or in the sum of its hour. */
-static bool stored(int day, const struct window *w, struct dir_name n, struct store_report *r)
+/* Is another window of that stream there that begins in that second, but takes longer or shorter? -1: errno. */
+static int begins_there(int day, struct dir_name n)
+{
+	struct dir_name *files;
+	size_t nfiles;
+	bool found = false;
+
+	if (!dir_files(day, n.epoch, n.epoch + 1, &files, &nfiles))
+		return -1;
+	for (size_t i = 0; i < nfiles; i++)
+		found |= !files[i].hour && files[i].stream == n.stream;
+	free(files);
+	return found;
+}
+
+/* Is the window stored already? As it is, of either packing, or in the sum of its hour. -1: errno. */
+static int stored(int day, const struct window *w, struct dir_name n, struct store_report *r)
 {
 	struct dir_name hour;
 	struct text offsets = { 0 };
 	char name[DIR_NAME];
-	int fd = -1;
+	int fd = -1, there;
+	bool held;
 
 	for (unsigned i = 0; i < 2 && fd < 0; i++, n.zstd = !n.zstd) {
 		dir_name_put(name, &n);
@@ -110,15 +126,18 @@ static bool stored(int day, const struct window *w, struct dir_name n, struct st
 	if (fd >= 0) {
 		r->differs = !holds(fd, w->text);
 		close(fd);
-		return true;
+		return 1;
 	}
 	fd = dir_hour_open(day, w->epoch - w->epoch % DIR_HOUR, w->stream, &hour);
-	if (fd < 0)
-		return false;
-	r->known = dir_hour_list(fd, &offsets) && dir_hour_holds(text_view(&offsets), w->epoch % DIR_HOUR);
-	close(fd);
+	held = fd >= 0 && dir_hour_list(fd, &offsets) && dir_hour_holds(text_view(&offsets), w->epoch % DIR_HOUR);
+	if (fd >= 0)
+		close(fd);
 	text_free(&offsets);
-	return r->known;
+	if (held)
+		return 1;
+	there = begins_there(day, n);
+	r->differs = there > 0;
+	return there;
 }
 
 static void send_to(struct dir_store *d, int day, const struct window *w, struct store_report *r)
@@ -127,9 +146,13 @@ static void send_to(struct dir_store *d, int day, const struct window *w, struct
 	struct text packed = { 0 };
 	struct str bytes;
 	char name[DIR_NAME];
-	int error;
+	int error, there = stored(day, w, n, r);
 
-	if (stored(day, w, n, r)) {
+	if (there < 0) {
+		failed(r, "cannot read the folder of the day", errno);
+		return;
+	}
+	if (there) {
 		r->known = 1;
 		if (fsync(day) < 0 && errno != EINVAL) /* it was renamed, perhaps by a run that was killed then */
 			failed(r, "cannot sync the folder of the day", errno);

@@ -25,13 +25,29 @@ struct collected {
 	struct intern stacks; /* ids are numbers + 1, in order of appearance */
 	uint64_t *count;
 	size_t cap;
-	uint64_t sum, bad;
+	uint64_t sum, lines, two; /* two: lines that end in two numbers */
+	uint64_t wrong_line;      /* the first that is no stack, counted from 1; 0: none */
+	const char *wrong;
 };
 
-static void collect(struct collected *c, struct str stack, uint64_t count, struct text *mended)
+static void complain(struct collected *c, uint64_t line, const char *wrong)
 {
+	if (!c->wrong) {
+		c->wrong_line = line;
+		c->wrong = wrong;
+	}
+}
+
+static void collect(struct collected *c, struct str stack, uint64_t count, uint64_t line, struct text *mended)
+{
+	struct str rest = stack;
+	uint64_t number;
 	uint32_t id;
 
+	c->lines++;
+	c->two += folded_cut_number(&rest, &number);
+	if (count == 0)
+		return;
 	mended->n = 0;
 	utf8_mend(mended, stack);
 	id = intern(&c->stacks, text_view(mended));
@@ -42,8 +58,8 @@ static void collect(struct collected *c, struct str stack, uint64_t count, struc
 		memset(c->count + c->cap, 0, (cap - c->cap) * sizeof(*c->count));
 		c->cap = cap;
 	}
-	if (count > INT64_MAX - c->sum) { /* no recording has so many */
-		c->bad++;
+	if (count > INT64_MAX - c->sum) {
+		complain(c, line, "the sum is larger than any recording's");
 		return;
 	}
 	c->count[id] += count;
@@ -54,18 +70,24 @@ static void collect_all(struct collected *c, struct str lines)
 {
 	struct text mended = { 0 };
 
-	while (lines.n) {
+	for (uint64_t n = 1; lines.n; n++) {
 		struct str line = str_cut(&lines, '\n'), stack;
+		const char *wrong;
 		uint64_t count;
 		bool rounded;
 
+		if (n > 1 && folded_is_header(line))
+			complain(c, n, "another profile begins here: each is a window of its own");
 		if (str_is_blank(line) || line.p[0] == '#')
 			continue;
-		if (folded_parse(line, &stack, &count, &rounded) != NULL || stack.n == 0)
-			c->bad++;
-		else if (count)
-			collect(c, stack, count, &mended);
+		wrong = folded_parse(line, &stack, &count, &rounded);
+		if (wrong || stack.n == 0)
+			complain(c, n, wrong ? wrong : "no stack before the weight");
+		else
+			collect(c, stack, count, n, &mended);
 	}
+	if (c->lines && c->two == c->lines)
+		complain(c, 1, "each line ends in two numbers: this is a difference, not a profile");
 	text_free(&mended);
 }
 
@@ -131,8 +153,8 @@ static uint64_t stream_of(const struct folding *f, const struct window *w)
 	return n;
 }
 
-/* A folded text with pjfold's header becomes one with ours. False: nothing is in it. */
-static bool add_window(const struct folding *f, struct str folded, uint64_t epoch, uint64_t seconds, struct text *text, uint64_t *bad)
+/* A folded text with pjfold's header becomes one with ours. False: nothing is in it. why, if not NULL: what is wrong in which line. */
+static bool add_window(const struct folding *f, struct str folded, uint64_t epoch, uint64_t seconds, struct text *text, struct text *why)
 {
 	struct folded_header h = { 0 };
 	struct folded_comments comments = { 0 };
@@ -145,7 +167,8 @@ static bool add_window(const struct folding *f, struct str folded, uint64_t epoc
 	if (line.n && line.p[0] == '#')
 		folded_comment(&comments, &h, line, &s, (struct place){ "folded text", 1 });
 	collect_all(&c, folded);
-	*bad += c.bad;
+	if (c.wrong && why)
+		text_printf(why, "standard input:%" PRIu64 ": %s", c.wrong_line, c.wrong);
 	seconds = seconds ? seconds : seconds_of(&h);
 	w.until = epoch + (seconds ? seconds : 1);
 	folding_host(&host, f->host.n ? f->host : h.host);
@@ -235,11 +258,10 @@ static enum fold_result fold_event(const struct folding *f, const char *path, co
 {
 	struct child c;
 	enum fold_result result;
-	uint64_t bad = 0;
 	bool some;
 
 	run_pjfold(f, path, event, &c);
-	some = add_window(f, text_view(&c.out), epoch, seconds, text, &bad);
+	some = add_window(f, text_view(&c.out), epoch, seconds, text, NULL);
 	result = judge(&c, some, why);
 	child_free(&c);
 	return result;
@@ -319,19 +341,20 @@ enum fold_result folding_chunk(const struct folding *f, const char *path, int fd
 enum fold_result folding_text(const struct folding *f, struct str folded, uint64_t epoch, uint64_t seconds, struct text *text,
 			      struct text *why)
 {
-	uint64_t bad = 0;
+	size_t before = text->n;
 	bool some;
 
 	if (epoch < f->since || epoch == 0) {
-		text_printf(why, "time %" PRIu64 " is before what the store takes", epoch);
+		text_printf(why, "standard input: time %" PRIu64 " is before what the store takes", epoch);
 		return FOLD_BAD;
 	}
 	if (epoch > EPOCH_MAX) {
-		text_printf(why, "time %" PRIu64 " is after what stores can tell", epoch);
+		text_printf(why, "standard input: time %" PRIu64 " is after what stores can tell", epoch);
 		return FOLD_BAD;
 	}
-	some = add_window(f, folded, epoch, seconds, text, &bad);
-	if (bad)
-		text_printf(why, "%" PRIu64 " %s no stacks", bad, bad == 1 ? "line is" : "lines are");
-	return bad ? some ? FOLD_PART : FOLD_BAD : some ? FOLD_GOOD : FOLD_EMPTY;
+	some = add_window(f, folded, epoch, seconds, text, why);
+	if (why->n == 0)
+		return some ? FOLD_GOOD : FOLD_EMPTY;
+	text->n = before;
+	return FOLD_BAD;
 }

@@ -135,7 +135,13 @@ static void add(struct text *t, const struct window *w, struct str stack, uint64
 	text_printf(t, " %" PRIu64 "\n", count);
 }
 
-/* Labels are taken as they are but for what ends one. */
+/* Values are taken as they are but for what ends one. */
+static void add_value(struct text *t, struct str value)
+{
+	for (size_t i = 0; i < value.n; i++)
+		text_char(t, (unsigned char)value.p[i] <= ' ' || strchr("{},=\"", value.p[i]) ? '_' : value.p[i]);
+}
+
 static void add_tag(struct text *t, struct str key, struct str value)
 {
 	if (t->p[t->n - 1] != '{')
@@ -144,8 +150,7 @@ static void add_tag(struct text *t, struct str key, struct str value)
 		text_char(t, byte_is_digit(key.p[i]) || ((key.p[i] | 32) >= 'a' && (key.p[i] | 32) <= 'z') ? key.p[i] :
 													     '_');
 	text_char(t, '=');
-	for (size_t i = 0; i < value.n; i++)
-		text_char(t, (unsigned char)value.p[i] <= ' ' || strchr("{},=\"", value.p[i]) ? '_' : value.p[i]);
+	add_value(t, value);
 }
 
 /* SERVICE.EVENT{hostname=...,...} */
@@ -155,8 +160,10 @@ static void add_series(struct text *t, const struct window *w)
 
 	if (!label_find(w->labels, STR("service"), &value))
 		value = STR("pj");
-	text_str(t, value);
-	text_printf(t, ".%.*s{", (int)(w->event.n ? w->event.n : 3), w->event.n ? w->event.p : "cpu");
+	add_value(t, value);
+	text_char(t, '.');
+	add_value(t, w->event.n ? w->event : STR("cpu"));
+	text_char(t, '{');
 	add_tag(t, STR("hostname"), w->host);
 	while (label_next(&labels, &key, &value))
 		if (!str_eq(key, STR("service")))

@@ -208,7 +208,7 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 	else
 		send_always(r, &spooler);
 	sender_report(&sender, true);
-	left = spooler_left(&spooler) || waits(spool);
+	left = spooler_left(&spooler) || waits(spool) || (r->once && (sender.differ || sender.refused || spooler.unreadable));
 	sender_end(&sender);
 	spooler_end(&spooler);
 	free((char *)(uintptr_t)folding.pjfold);
@@ -257,13 +257,10 @@ static struct spool_name spool_pipe(const struct request *r, struct spool *spool
 	switch (folding_text(&folding, text_view(&in), r->time, r->seconds, &text, &why)) {
 	case FOLD_GOOD:
 		break;
-	case FOLD_PART:
-		warn("standard input: %.*s, and skipped", (int)why.n, why.p);
-		break;
 	case FOLD_EMPTY:
 		die("standard input: no stacks");
 	default:
-		die("standard input: %.*s", (int)why.n, why.p);
+		die("%.*s; nothing is sent", (int)why.n, why.p);
 	}
 	rest = text_view(&in);
 	if (!r->quiet && !folded_is_header(str_cut(&rest, '\n')))
@@ -314,10 +311,10 @@ static bool pipe_into(const struct request *r, struct store *store)
 	sender.spool = &spool;
 	good = send_pipe(r, &spool, store);
 	spool_close(&spool);
-	if (!r->dir && (good || sender.differ))
+	if (!r->dir && good)
 		remove_folder(folder);
-	else if (!r->dir && sender.refused)
-		warn("what was refused is kept in '%s/bad'", folder);
+	else if (!r->dir && (sender.refused || sender.differ))
+		warn("it is kept in '%s/bad'", folder);
 	else if (!r->dir)
 		warn("it is kept in '%s': pjsend --once --store=%s %s", folder, r->store, folder);
 	return good;

@@ -5,6 +5,7 @@
 #include "clocks.h"
 #include "counters.h"
 #include "diag.h"
+#include "hash.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -74,7 +75,7 @@ static int cmp(struct spool_name a, struct spool_name b)
 
 static void forget(struct sender *s, size_t i)
 {
-	free(s->window[i].resume);
+	free(s->window[i].text);
 	memmove(s->window + i, s->window + i + 1, (s->n - i - 1) * sizeof(*s->window));
 	s->n--;
 }
@@ -87,14 +88,14 @@ static void merge(struct sender *s, const struct spool_name *names, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		for (; old < s->n && cmp(s->window[old].name, names[i]) < 0; old++)
-			free(s->window[old].resume);
+			free(s->window[old].text);
 		if (old < s->n && cmp(s->window[old].name, names[i]) == 0)
 			all[i] = s->window[old++];
 		else
 			all[i].name = names[i];
 	}
 	for (; old < s->n; old++)
-		free(s->window[old].resume);
+		free(s->window[old].text);
 	free(s->window);
 	s->window = all;
 	s->n = n;
@@ -222,7 +223,7 @@ static void confirmed(struct sender *s, struct waiting *w)
 static void refuse(struct sender *s, struct waiting *w, struct str why)
 {
 	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", w->name.epoch, (int)why.n, why.p);
-	if (spool_refuse(s->spool, w->name, (struct str){ 0 }, why)) {
+	if (spool_refuse(s->spool, w->name, why)) {
 		count(COUNT_REFUSED, 1);
 		s->refused++;
 		forget(s, (size_t)(w - s->window));
@@ -258,7 +259,8 @@ static bool is_poison(const struct sender *s, const struct waiting *w)
 	return s->sent > w->sent_before && (w->doubts >= DOUBTS || (w->doubts && now_ms() - w->first >= DOUBT_MS));
 }
 
-static bool keep_poison(struct sender *s, struct waiting *w, const struct window *text, const struct store_report *r)
+/* Of a window that is stored but for these stacks. */
+static bool keep_poison(struct sender *s, const struct window *w, const struct store_report *r)
 {
 	struct text part = { 0 };
 	struct str lines = text_view(&r->refused), stack;
@@ -267,57 +269,88 @@ static bool keep_poison(struct sender *s, struct waiting *w, const struct window
 
 	while (window_next(&lines, &stack, &n))
 		documents++;
-	window_header(&part, text);
+	window_header(&part, w);
 	text_str(&part, text_view(&r->refused));
-	good = spool_refuse(s->spool, w->name, text_view(&part), text_view(&r->refused_why));
+	good = spool_refuse_part(s->spool, (struct spool_name){ w->epoch, w->stream }, text_view(&part), text_view(&r->refused_why));
 	text_free(&part);
 	if (good) {
 		count(COUNT_POISON, documents);
 		s->refused++;
-		warn("of window %" PRIu64 " %" PRIu64 " %s refused, and kept in bad/: %.*s", w->name.epoch, documents,
+		warn("of window %" PRIu64 " %" PRIu64 " %s refused, and kept in bad/: %.*s", w->epoch, documents,
 		     documents == 1 ? "stack is" : "stacks are", (int)r->refused_why.n, r->refused_why.p);
 	}
 	return good;
 }
 
+/* The store's stays as it is; ours is named by what is in it, so that a third one finds room, too. */
+static bool keep_other(struct sender *s, const struct window *w)
+{
+	struct spool_name name = { w->epoch, hash_sum(w->text.p, w->text.n) };
+	struct text why = { 0 };
+	bool good;
+
+	text_printf(&why, "%s holds something else under that name", s->store->spec);
+	good = spool_refuse_part(s->spool, name, w->text, text_view(&why));
+	if (good) {
+		count(COUNT_DIFFERS, 1);
+		s->differ++;
+		warn("window %" PRIu64 " of %.*s: %.*s; this one is kept in bad/", w->epoch, (int)w->host.n, w->host.p, (int)why.n, why.p);
+	}
+	text_free(&why);
+	return good;
+}
+
+/* What must be in bad/ before the window may go on. */
+static void keep_rest(struct sender *s, struct sending *p, const struct window *w, struct store_report *r)
+{
+	if (r->refused.n && r->verdict != STORE_REFUSED && !keep_poison(s, w, r))
+		p->resume = 0; /* it is found again */
+	else if (r->verdict != STORE_SENT || !p->differs || keep_other(s, w))
+		return;
+	r->why.n = 0;
+	text_printf(&r->why, "cannot write into bad/: %s", strerror(errno));
+	r->verdict = STORE_LATER;
+}
+
+static struct sending *sending_of(struct waiting *w, size_t which)
+{
+	if (which >= w->ntexts) {
+		w->text = mem_grow(w->text, sizeof(*w->text), which + 1);
+		w->text[which] = (struct sending){ 0 };
+		w->ntexts = which + 1;
+	}
+	return w->text + which;
+}
+
+static void tally(const struct store_report *r)
+{
+	count(COUNT_DOCUMENTS, r->documents);
+	count(COUNT_KNOWN, r->known);
+	count(COUNT_BYTES, r->bytes);
+	count(COUNT_REQUESTS, r->requests);
+}
+
 /* One text of a window. True: it is confirmed, go on with the next. */
 static bool send_text(struct sender *s, struct waiting *w, size_t which, const struct window *text)
 {
+	struct sending *p = sending_of(w, which);
 	struct store_report r = { 0 };
-	bool good = false;
+	bool sent;
 
-	if (which >= w->nresume) {
-		w->resume = mem_grow(w->resume, sizeof(*w->resume), which + 1);
-		w->resume[which] = 0;
-		w->nresume = which + 1;
-	}
-	s->store->ops->send(s->store->it, text, w->resume + which, is_poison(s, w), &r);
-	count(COUNT_DOCUMENTS, r.documents);
-	count(COUNT_KNOWN, r.known);
-	count(COUNT_BYTES, r.bytes);
-	count(COUNT_REQUESTS, r.requests);
+	if (p->done)
+		return true;
+	s->store->ops->send(s->store->it, text, &p->resume, is_poison(s, w), &r);
+	tally(&r);
 	w->doubts += r.verdict == STORE_DOUBT;
-	if (r.differs) {
-		count(COUNT_DIFFERS, 1);
-		s->differ++;
-		warn("window %" PRIu64 " of %.*s: %s holds something else under that name", w->name.epoch, (int)text->host.n, text->host.p,
-		     s->store->spec);
-	}
-	if (r.verdict == STORE_REFUSED) {
+	p->differs |= r.differs;
+	keep_rest(s, p, text, &r);
+	p->done = sent = r.verdict == STORE_SENT;
+	if (r.verdict == STORE_REFUSED || (r.verdict == STORE_DOUBT && is_poison(s, w) && w->doubts > DOUBTS))
 		refuse(s, w, text_view(&r.why));
-	} else if (r.verdict == STORE_DOUBT && is_poison(s, w) && w->doubts > DOUBTS) {
-		refuse(s, w, text_view(&r.why));
-	} else if (r.verdict != STORE_SENT) {
+	else if (!sent)
 		put_off(s, w, &r);
-	} else if (r.refused.n && !keep_poison(s, w, text, &r)) {
-		text_printf(&r.why, "cannot write into bad/: %s", strerror(errno));
-		r.verdict = STORE_LATER;
-		put_off(s, w, &r);
-	} else {
-		good = true;
-	}
 	store_report_free(&r);
-	return good;
+	return sent;
 }
 
 /* The backlog goes at so many windows in the time that one of them took. */
@@ -447,7 +480,7 @@ void sender_report(struct sender *s, bool now)
 void sender_end(struct sender *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		free(s->window[i].resume);
+		free(s->window[i].text);
 	free(s->window);
 	free(s->added);
 	s->window = NULL;

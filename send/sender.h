@@ -29,8 +29,12 @@ struct sender {
 	struct waiting {
 		struct spool_name name;
 		uint64_t due, first;  /* ms; not before; when it was tried first, 0: never */
-		uint64_t *resume;     /* the store's, one for each text */
-		size_t nresume;
+		struct sending {
+			uint64_t resume; /* the store's */
+			bool differs;    /* another content is stored there */
+			bool done;
+		} *text;              /* each of it */
+		size_t ntexts;
 		unsigned attempts, doubts;
 		uint64_t sent_before; /* windows that the store had taken when this was tried first */
 		bool sent;            /* confirmed, but its files cannot be removed yet */

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "diag.h"
 #include "hash.h"
+#include "intern.h"
 #include "pack.h"
 #include "whole.h"
 
@@ -410,7 +411,7 @@ bool spool_done(struct spool *s, struct spool_name n)
 static bool write_why(const struct spool *s, const char *name, struct str why)
 {
 	struct text t = { 0 };
-	char file[NAME + 8];
+	char file[NAME + 32];
 	bool good;
 
 	text_str(&t, why);
@@ -421,40 +422,84 @@ static bool write_why(const struct spool *s, const char *name, struct str why)
 	return good;
 }
 
-static bool refuse_part(struct spool *s, struct spool_name n, struct str part, struct str why)
+/* Lines of text that are not there yet. */
+static void merge(struct text *there, struct str text)
 {
-	struct text packed = { 0 };
+	struct intern lines = { 0 };
+
+	for (struct str rest = text_view(there); rest.n;)
+		intern(&lines, str_cut(&rest, '\n'));
+	while (text.n) {
+		struct str line = str_cut(&text, '\n');
+
+		if (intern_find(&lines, line))
+			continue;
+		text_str(there, line);
+		text_char(there, '\n');
+	}
+	intern_free(&lines);
+}
+
+bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, struct str why)
+{
+	struct text packed = { 0 }, all = { 0 };
 	char name[NAME];
 	bool good;
+	int fd;
 
 	put_name(name, n, false);
-	good = write_why(s, name, why) && pack_gzip(&packed, part, GZIP_LEVEL) && whole_replace(s->bad, name, text_view(&packed));
+	fd = open_file(s->bad, name);
+	if (fd < 0 || !unpack_all(fd, &all))
+		all.n = 0;
+	if (fd >= 0)
+		close(fd);
+	merge(&all, text);
+	good = write_why(s, name, why) && pack_gzip(&packed, text_view(&all), GZIP_LEVEL) && whole_replace(s->bad, name, text_view(&packed));
 	text_free(&packed);
+	text_free(&all);
 	return good;
 }
 
-bool spool_refuse(struct spool *s, struct spool_name n, struct str part, struct str why)
+/* From a folder to bad/, with a reason beside it. False: errno; EEXIST: something has that name there. */
+static bool move_to_bad(const struct spool *s, int from, const char *name, const char *to, struct str why)
 {
-	char name[NAME];
-	int fd;
+	if (faccessat(s->bad, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		errno = EEXIST;
+		return false;
+	}
+	return write_why(s, to, why) && renameat2(from, name, s->bad, to, RENAME_NOREPLACE) == 0 && synced(s->bad);
+}
 
-	if (part.n)
-		return refuse_part(s, n, part, why);
+bool spool_refuse(struct spool *s, struct spool_name n, struct str why)
+{
+	char name[NAME], to[NAME];
+	int fd;
+	bool good;
+
 	if (n.tag == s->recorder && !spool_drop_chunk(s, n.epoch))
 		return false;
 	fd = open_window(s, n, name);
 	if (fd < 0)
 		return false;
 	close(fd);
-	return write_why(s, name, why) && renameat(s->room, name, s->bad, name) == 0 && synced(s->bad);
+	do {
+		put_name(to, n, str_ends(str_of(name), STR(".zst")));
+		good = move_to_bad(s, s->room, name, to, why);
+		n.tag++;
+	} while (!good && errno == EEXIST);
+	return good;
 }
 
 bool spool_refuse_chunk(struct spool *s, uint64_t epoch, struct str why)
 {
-	char name[NAME];
+	char name[NAME], to[NAME + 24];
+	bool good;
 
 	chunk_name(name, epoch);
-	return write_why(s, name, why) && renameat(s->out, name, s->bad, name) == 0 && synced(s->bad) && synced(s->out);
+	snprintf(to, sizeof(to), "%s", name);
+	for (unsigned i = 2; !(good = move_to_bad(s, s->out, name, to, why)) && errno == EEXIST; i++)
+		snprintf(to, sizeof(to), "%s.%u", name, i);
+	return good && synced(s->out);
 }
 
 /* ---- room ---------------------------------------------------------------------------------------------------- */

@@ -46,9 +46,11 @@ bool spool_get(const struct spool *s, struct spool_name n, struct text *text, st
 bool spool_done(struct spool *s, struct spool_name n);
 bool spool_drop_chunk(const struct spool *s, uint64_t epoch); /* the chunk only; ENOENT is good */
 
-/* To bad/: the spooled window, or text (of it) alone when part is not empty; or the chunk. why: one line. */
-bool spool_refuse(struct spool *s, struct spool_name n, struct str part, struct str why);
+/* To bad/: the spooled window; the chunk; or a text of it, or a part of one, while the window itself stays. What has that name there
+ * already is never lost: a part is added to it, and others take the next free name. why: one line. */
+bool spool_refuse(struct spool *s, struct spool_name n, struct str why);
 bool spool_refuse_chunk(struct spool *s, uint64_t epoch, struct str why);
+bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, struct str why);
 
 /* A shared lock for who reads: pjrecord's limits leave it alone. -1: errno; EBUSY: being removed. */
 int spool_chunk_open(const struct spool *s, uint64_t epoch);

@@ -118,6 +118,7 @@ static void to_bad(struct spooler *s, struct spooler_done *d, struct str why)
 {
 	warn("window %" PRIu64 " cannot be folded, and is kept in bad/: %.*s", d->epoch, (int)why.n, why.p);
 	d->folded = true; /* whatever becomes of it, it is not looked at again */
+	s->unreadable++;
 	count(COUNT_UNREADABLE, 1);
 	if (!spool_refuse_chunk(s->spool, d->epoch, why))
 		warn("cannot put window %" PRIu64 " into bad/: %s", d->epoch, strerror(errno));

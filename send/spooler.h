@@ -30,6 +30,7 @@ struct spooler {
 	} *done;              /* sorted by epoch: what is to be left alone, for now or for ever */
 	size_t n, cap;
 	uint64_t bytes, bad_bytes, counted, said;
+	uint64_t unreadable; /* windows that went to bad/ */
 };
 
 void spooler_begin(struct spooler *s);

@@ -193,6 +193,11 @@ grep '^java' ingested | sort >have
 grep -v '^#' win/1700000000.h1 | sort >want
 same "pyroscope: what" have want
 : >ingested
+mkdir -p strange/out
+printf '# pj unit=samples event=a{b},c from=1700000000 to=1700000030 host=h1 samples=1 lost=0 labels=service=sh{x="1",zone=a=b\na;b 1\n' >strange/out/1700000000.data
+pjsend -q --once --store="pyroscope:http://127.0.0.1:$eve_port" strange
+is "pyroscope: no value ends the name of its series" "$(sed -n 's/.*name=\([^&]*\)&.*/\1/p' ingested)" "sh_x__1_.a_b__c%7Bhostname%3Dh1%2Czone%3Da_b%7D"
+: >ingested
 fault "$eve_port" --plan swallow
 ship --tries 3 "pyroscope:http://127.0.0.1:$fault_port" win/1700000000.h1
 is "pyroscope: without ids, an answer that is lost counts twice (what all stores above do not)" "$(grep -c '^java' ingested)" 1400

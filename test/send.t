@@ -102,7 +102,14 @@ is "the same window again is there already" "$(prom a documents_known_total) $(p
 chunk a 1700000000 "from;else 1"
 pjsend -q --once --store=dir:both a 2>err
 is "another content under the same name is an alarm" "$? $(cat err) $(prom a windows_differ_total)" \
-	"0 pjsend: window 1700000000 of web1: dir:both holds something else under that name 1"
+	"1 pjsend: window 1700000000 of web1: dir:both holds something else under that name; this one is kept in bad/ 1"
+is "and is kept, with the reason" "$(gzip -dc a/bad/1700000000.*.gz | tail -n 1) $(cat a/bad/*.why)" \
+	"from;else 1 dir:both holds something else under that name"
+is "what is stored stays, and nothing waits" "$(pjfetch -q -s dir:both -f 1700000000 -t 1700000001 --label=service=shop | tail -n 1) $(files a/spool; files a/out)" \
+	"from;a 1 ./recorder"
+chunk a 1700000000 "from;third 1"
+pjsend -q --once --store=dir:both a 2>err
+is "a third one finds room there, too" "$? $(find a/bad -name '*.gz' | wc -l)" "1 2"
 chunk e 1700000000 "a;b 1"
 pjsend -q --once --host='../we b;1' --store=dir:hosts e
 is "a host's name becomes a folder's" "$(ls hosts)" "-.-we-b-1"
@@ -128,15 +135,42 @@ pjsend -q --store=dir:p --time=@1700000000 --host=web8 --seconds=5 - <one
 is "again it is the same; another host is not" "$(pjfetch -q -s dir:p -f 1700000000 -t 1700000001 --by=host | grep -v '^#')" "web7;a;b 4
 web8;a;b 4"
 echo 'a;other 4' | pjsend -q --store=dir:other --time=1700000000 -
-echo 'a;b 4' | pjsend -q --store=dir:other --time=1700000000 - 2>err
-is "a pipe whose name has another content: status 1" "$? $(cat err) $(pjfetch -q -s dir:other -f 1700000000 -t 1700000001 | grep -v '^#')" \
-	"1 pjsend: window 1700000000 of unknown: dir:other holds something else under that name a;other 4"
+echo 'a;b 4' | TMPDIR=$scratch pjsend -q --store=dir:other --time=1700000000 - 2>err
+is "a pipe whose name has another content: status 1, kept" "$? $(head -n 1 err) $(pjfetch -q -s dir:other -f 1700000000 -t 1700000001 | grep -v '^#')" \
+	"1 pjsend: window 1700000000 of unknown: dir:other holds something else under that name; this one is kept in bad/ a;other 4"
+is "and where is said" "$(gzip -dc "$(sed -n "s/.*it is kept in '\(.*\)'/\1/p" err)"/*.gz | tail -n 1)" 'a;b 4'
+
+# the same second and stream, but longer: what it is called in the store must not make it another window
+mkdir -p lengths
+for s in 5 6 5 6; do
+	pjsend -q -d lengths --store=dir:length --time=1700000000 --seconds=$s - <one 2>err
+	echo "$? $(wc -l <err)"
+done >out
+is "a window that takes longer than the one there is another content, not another window" "$(tr '\n' ,  <out) $(files lengths/bad | wc -l)" "0 0,1 1,0 0,1 1, 2"
+is "nothing is counted twice" "$(pjfetch -q -s dir:length -f 1700000000 -t 1700000001 | grep -v '^#')" "a;b 4"
+for f in length/web7/2023-11-14/*+5.*; do cp "$f" "$(echo "$f" | sed 's/+5\./+6./')"; done
+pjfetch -q -s dir:length -f 1700000000 -t 1700000001 >out 2>err
+is "nor when somebody put both there: status 1, and said" "$? $(tail -n 1 out) $(grep -c 'only that one counts' err)" "1 a;b 4 1"
+is "nor in the list" "$(pjfetch -q -s dir:length --list 2>/dev/null | grep -o '[0-9]* windows')" "1 windows"
 echo 'a;b 4' | pjsend --store=dir:headless --time=1700000000 - 2>err
 is "a pipe without header is taken, and that is said" "$? $(grep -c 'no header' err)" "0 1"
 pjsend --store=dir:headless --time=1700000000 --host= - <one 2>err
 is "an empty --host is none" "$?" 2
-echo 'no stack' | pjsend -q --store=dir:p --time=1700000000 - 2>err
-is "what is no folded text is refused" "$? $(cut -d: -f1,2 err)" "1 pjsend: standard input"
+# nonsense NAME TEXT MESSAGE
+nonsense()
+{
+	printf "$2" | pjsend -q --store=dir:nonsense --time=1700000000 - 2>err
+	is "refused: $1" "$? $(cat err)" "1 pjsend: standard input$3"
+}
+nonsense "no folded text" 'no stack\n' ":1: no weight at the end of the line; nothing is sent"
+nonsense "one line of it is none" '# pj unit=samples\na;b 1\n\njunk\nc 2\nmore junk\n' ":4: no weight at the end of the line; nothing is sent"
+nonsense "cut before a number" 'a;b 1\nc;d ' ":2: no weight at the end of the line; nothing is sent"
+nonsense "a number alone" 'a;b 1\n 5\n' ":2: no stack before the weight; nothing is sent"
+nonsense "a difference" 'a;b 1 2\nc 3 4\n' ":1: each line ends in two numbers: this is a difference, not a profile; nothing is sent"
+nonsense "two profiles, one behind the other" '# pj unit=samples event=a\na 1\n# pj unit=ns event=b\nb 2\n' \
+	":3: another profile begins here: each is a window of its own; nothing is sent"
+nonsense "an empty one" '# pj unit=samples\na 0\n' ": no stacks"
+is "nothing of that is in the store" "$(files nonsense)" ""
 mkdir full && : >full/file
 pjsend -q --store=dir:full/file --time=1700000000 - <one 2>err
 is "a store that cannot be: status 2" "$?" 2
@@ -200,7 +234,7 @@ chunk i 1700000060 'a 4'
 echo 'this is nothing that can be folded' >i/out/1700000030.data
 head -c 4096 /dev/zero >i/out/1700000090.data
 pjsend -q --once i 2>err
-is "what cannot be folded does not stop the rest" "$? $(pjfetch -q -d i -f 1700000000 -t 1700000100 | tail -n 1)" "0 a 5"
+is "what cannot be folded does not stop the rest, and is status 1" "$? $(pjfetch -q -d i -f 1700000000 -t 1700000100 | tail -n 1)" "1 a 5"
 is "and is kept, with the reason" "$(files i/bad)" "./1700000030.data
 ./1700000030.data.why
 ./1700000090.data
@@ -211,7 +245,7 @@ pjfetch -q -d i -f 1700000000 -t 1700000100 >out 2>err
 is "a damaged file in the store: status 1, named, the rest is there" "$? $(grep -c '1700000060+30' err) $(tail -n 1 out)" "1 1 a 1"
 mkdir -p j/spool && echo 'no gzip' >j/spool/1700000000.0123456789abcdef.folded.gz
 pjsend -q --once j 2>err
-is "a damaged file in the spool goes to bad/" "$? $(files j/bad)" "0 ./1700000000.0123456789abcdef.folded.gz
+is "a damaged file in the spool goes to bad/" "$? $(files j/bad)" "1 ./1700000000.0123456789abcdef.folded.gz
 ./1700000000.0123456789abcdef.folded.gz.why"
 
 # ---- one instance, and what killed ones left

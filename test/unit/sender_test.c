@@ -19,7 +19,9 @@ static struct script {
 	uint64_t epoch;
 	enum store_verdict verdict;
 	uint64_t after;
-	bool cured; /* isolate finds the poison */
+	bool cured;   /* isolate finds the poison */
+	bool partly;  /* a stack of it is refused, whatever else it answers */
+	bool differs; /* it holds something else there */
 } script[16];
 static size_t nscript, ncalls;
 static uint64_t calls[4096];
@@ -41,8 +43,9 @@ static void fake_send(void *store, const struct window *w, uint64_t *resume, boo
 		r->verdict = script[i].verdict;
 		r->after = script[i].after;
 		text_add(&r->why, "as told");
-		if (isolate && script[i].cured) {
-			r->verdict = STORE_SENT;
+		r->differs = script[i].differs;
+		if ((isolate && script[i].cured) || script[i].partly) {
+			r->verdict = script[i].partly ? r->verdict : STORE_SENT;
 			text_add(&r->refused, "poison 7\n");
 			text_add(&r->refused_why, "as told");
 		}
@@ -141,7 +144,7 @@ static void test_blocked(void)
 	put(OLD, 30);
 	put(OLD + 30, 30);
 	begin(false, 0);
-	script[nscript++] = (struct script){ OLD, STORE_LATER, 0, false };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_LATER };
 	sender_step(&s);
 	ok(ncalls == 1 && s.store_due > ms() && !sender_step(&s), "after a failure the store is left alone");
 	ok(s.window[0].due > s.store_due, "and another window goes first then");
@@ -160,7 +163,7 @@ static void test_waiting(void)
 
 	put(OLD, 30);
 	begin(false, 0);
-	script[nscript++] = (struct script){ OLD, STORE_LATER, 120, false };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_LATER, .after = 120 };
 	now = ms();
 	sender_step(&s);
 	ok(s.store_due >= now + 120000 && s.store_due <= ms() + 121001, "what the store asks for is kept");
@@ -189,7 +192,7 @@ static void test_hold(void)
 {
 	put(OLD, 30);
 	begin(false, 0);
-	script[nscript++] = (struct script){ OLD, STORE_HOLD, 0, false };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_HOLD };
 	for (unsigned i = 0; i < 50; i++) {
 		later();
 		sender_step(&s);
@@ -209,7 +212,7 @@ static void test_doubt(void)
 
 	put(OLD, 30);
 	begin(false, 0);
-	script[nscript++] = (struct script){ OLD, STORE_DOUBT, 0, true };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_DOUBT, .cured = true };
 	for (i = 0; i < 50; i++) {
 		later();
 		sender_step(&s);
@@ -229,7 +232,7 @@ static void test_doubt(void)
 	put(OLD, 30);
 	put(OLD + 30, 30);
 	begin(false, 0);
-	script[nscript++] = (struct script){ OLD, STORE_DOUBT, 0, false };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_DOUBT };
 	sender_step(&s);
 	s.store_due = 0;
 	sender_step(&s); /* the other one */
@@ -246,10 +249,40 @@ static void test_refused(void)
 	put(OLD, 30);
 	put(OLD + 30, 30);
 	begin(false, 0);
-	script[nscript++] = (struct script){ OLD, STORE_REFUSED, 0, false };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_REFUSED };
 	while (sender_step(&s))
 		;
 	ok(s.n == 0 && ncalls == 2 && in_folder("bad") == 2, "what is refused for good goes to bad/, the rest to the store");
+	empty();
+}
+
+/* One of the two is broken off: what was found before is neither lost nor told twice. */
+static void test_kept(void)
+{
+	uint64_t before = counter_get(COUNT_POISON), differ = counter_get(COUNT_DIFFERS);
+
+	put(OLD, 30);
+	begin(false, 0);
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_LATER, .partly = true };
+	sender_step(&s);
+	ok(s.n == 1 && in_folder("bad") == 2 && counter_get(COUNT_POISON) == before + 1,
+	   "a stack that was refused before the connection broke is in bad/");
+	nscript = 0;
+	later();
+	sender_step(&s);
+	ok(s.n == 0 && in_folder("bad") == 2 && in_folder("spool") == 0, "and stays there when the rest has arrived");
+	empty();
+
+	put(OLD, 30);
+	begin(false, 0);
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_LATER, .differs = true };
+	sender_step(&s);
+	ok(s.n == 1 && in_folder("bad") == 0, "what is stored otherwise is not given up before the store has answered to the end");
+	nscript = 0;
+	later();
+	sender_step(&s);
+	ok(s.n == 0 && s.differ == 1 && in_folder("bad") == 2 && counter_get(COUNT_DIFFERS) == differ + 1,
+	   "then it is kept in bad/, and counted once");
 	empty();
 }
 
@@ -291,8 +324,8 @@ static void test_once(void)
 	for (uint64_t i = 0; i < 5; i++)
 		put(OLD + 30 * i, 30);
 	begin(true, 4);
-	script[nscript++] = (struct script){ OLD, STORE_LATER, 0, false };
-	script[nscript++] = (struct script){ OLD + 60, STORE_LATER, 0, false };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_LATER };
+	script[nscript++] = (struct script){ .epoch = OLD + 60, .verdict = STORE_LATER };
 	while (sender_step(&s))
 		;
 	ok(ncalls == 5 && s.n == 2 && sender_finished(&s), "once: each is tried once, without waiting");
@@ -313,6 +346,7 @@ int main(void)
 	test_hold();
 	test_doubt();
 	test_refused();
+	test_kept();
 	test_fresh();
 	test_once();
 	spool_close(&spool);
