@@ -75,6 +75,9 @@ static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct
 		*n += heap[*n].map_n > 0;
 	}
 	qsort(heap, *n, sizeof(*heap), by_address);
+	for (size_t i = 1; i < *n; i++)
+		if (heap[i].low < heap[i - 1].high)
+			return "its code heaps lie one upon the other";
 	return *n ? NULL : codecache_early;
 }
 
@@ -137,8 +140,8 @@ static bool is_compiled_name(struct memory *m, uint64_t name, uint64_t known[4])
 	return true;
 }
 
-/* The blob in a block whose first bytes were read; false: free, or makes no sense. */
-static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h,
+/* The blob in a block whose first bytes were read; room: up to the next block. False: free, or makes no sense. */
+static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h, uint64_t room,
 		      uint64_t address, const char *bytes, uint64_t names[4], struct blob *b)
 {
 	uint64_t length = vmlayout_get(l->block_length, bytes) << h->shift, size;
@@ -156,7 +159,7 @@ static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayo
 	size = vmlayout_get(l->blob_size, object);
 	if (size == 0 && b->name == 0)
 		return false; /* given, and not filled in yet */
-	if (length > h->high - address || size > length || b->begin < b->address || b->end < b->begin || b->end > address + length) {
+	if (length > room || size > length || b->begin < b->address || b->end < b->begin || b->end > address + length) {
 		c->torn++;
 		return false;
 	}
@@ -217,8 +220,10 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 		}
 		for (size_t i = 0; i < count; i++) {
 			uint64_t at = c->begin[from + i];
+			const struct heap *h = heap_of(heap, nheaps, at);
+			uint64_t behind = from + i + 1 < n && c->begin[from + i + 1] < h->high ? c->begin[from + i + 1] : h->high;
 
-			if (take_blob(c, m, l, heap_of(heap, nheaps, at), at, c->bytes + i * size, names, &c->blob[c->n]))
+			if (take_blob(c, m, l, h, behind - at, at, c->bytes + i * size, names, &c->blob[c->n]))
 				c->n++;
 		}
 	}

@@ -83,8 +83,11 @@ static bool read_all(struct codelets *c, struct memory *m, const struct layout *
 		return false;
 	bytes = mem_grow(NULL, 1, (size_t)end);
 	good = memory_bulk(m, buffer, bytes, (size_t)end);
-	for (uint64_t at = begin; good && at < end; at = c->one[c->n - 1].end - buffer)
+	for (uint64_t at = begin; good && at < end;) {
 		good = take(c, m, l, bytes, end, at, buffer);
+		if (good)
+			at = c->one[c->n - 1].end - buffer;
+	}
 	free(bytes);
 	return good;
 }

@@ -88,10 +88,28 @@ static void take_flag(struct hotspot *h, struct str name, bool value)
 
 /* ---- opening --------------------------------------------------------------------------------------------------- */
 
-struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
+/* Of memory that is open. */
+static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base)
 {
 	const char *why;
 
+	h->memory.probe = base;
+	why = libjvm_open(&h->libjvm, &h->memory, base);
+	if (!why)
+		why = vmstructs_read(&h->tables, &h->libjvm);
+	if (why)
+		return reason("no-vmstructs", "%s", why);
+	read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
+	read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
+	each_flag(h, take_flag);
+	why = vmlayout_make(&h->layout, &h->tables);
+	if (why)
+		return reason("unsupported", "its libjvm.so does not tell %s", why);
+	return fine();
+}
+
+struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
+{
 	*h = (struct hotspot){ .memory = { .fd = -1 }, .frame_pointers = -1 };
 	if (p->kind == JVM_OPENJ9)
 		return reason("openj9", "OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself", (int)p->inner);
@@ -106,19 +124,14 @@ struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *
 			return reason("no-permission", "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
 		return reason("gone", "%s", errno == ENOENT || errno == ESRCH ? "it ended" : strerror(errno));
 	}
-	h->memory.probe = p->base;
-	why = libjvm_open(&h->libjvm, &h->memory, p->base);
-	if (!why)
-		why = vmstructs_read(&h->tables, &h->libjvm);
-	if (why)
-		return reason("no-vmstructs", "%s", why);
-	read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
-	read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
-	each_flag(h, take_flag);
-	why = vmlayout_make(&h->layout, &h->tables);
-	if (why)
-		return reason("unsupported", "its libjvm.so does not tell %s", why);
-	return fine();
+	return read_layout(h, p->base);
+}
+
+struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base)
+{
+	*h = (struct hotspot){ .frame_pointers = -1 };
+	memory_image(&h->memory, piece, n);
+	return read_layout(h, base);
 }
 
 void hotspot_close(struct hotspot *h)

@@ -23,7 +23,7 @@ static bool read_symbol(struct memory *m, const struct vmlayout *l, uint64_t sym
 	if (symbol == 0 || !vmlayout_read(m, symbol, l->symbol_length, &n) || n > MOST_SYMBOL)
 		return false;
 	*p = (struct piece){ t->n, (size_t)n };
-	text_room(t, (size_t)n);
+	text_room(t, (size_t)n + 1); /* an empty one, too, has a place */
 	if (!memory_read(m, symbol + l->symbol_body, t->p + t->n, (size_t)n))
 		return false;
 	t->n += (size_t)n;
@@ -227,7 +227,8 @@ bool methods_gather(struct methods *names, struct memory *m, const struct vmlayo
 	char *row, *consts;
 
 	methods_free(names);
-	if (const_bytes > MOST_ROW || end_of(l->pool_length, end_of(l->pool_holder, 0)) > MOST_ROW)
+	if (const_bytes > MOST_ROW || end_of(l->pool_length, end_of(l->pool_holder, 0)) > MOST_ROW ||
+	    end_of(l->symbol_length, l->symbol_body) > FIRST_BYTES)
 		return true; /* no JVM is so: one by one, then */
 	number = rows(sizeof(*number), n);
 	s.want = rows(3 * sizeof(*s.want), n);

@@ -51,18 +51,17 @@ static bool inner(const struct vmstructs *v, const char *type, const char *field
 
 static const char *find_heaps(struct vmlayout *l, const struct vmstructs *v)
 {
+	bool array = static_of(v, "CodeCache", "_heaps") != 0;
 	const struct wanted wanted[] = {
-		{ &l->array_n, false, "GrowableArrayBase", "_len", "GenericGrowableArray", "_len" },
-		{ &l->array_data, false, "GrowableArray<int>", "_data", "GrowableArray<int>", "_data" },
+		{ &l->array_n, array, "GrowableArrayBase", "_len", "GenericGrowableArray", "_len" },
+		{ &l->array_data, array, "GrowableArray<int>", "_data", "GrowableArray<int>", "_data" },
 		{ &l->heap_shift, true, "CodeHeap", "_log2_segment_size", NULL, NULL },
 		{ &l->space_low, true, "VirtualSpace", "_low", NULL, NULL },
 		{ &l->space_high, true, "VirtualSpace", "_high", NULL, NULL },
 	};
 
-	l->heaps = static_of(v, "CodeCache", "_heaps");
-	l->heaps_array = l->heaps != 0;
-	if (!l->heaps)
-		l->heaps = static_of(v, "CodeCache", "_heap"); /* JDK 8 has one */
+	l->heaps_array = array;
+	l->heaps = static_of(v, "CodeCache", array ? "_heaps" : "_heap"); /* JDK 8 has one */
 	if (!l->heaps)
 		return "CodeCache::_heaps";
 	if (!inner(v, "CodeHeap", "_memory", &l->heap_memory) || !inner(v, "CodeHeap", "_segmap", &l->heap_segmap))
@@ -147,7 +146,8 @@ static void find_scopes(struct vmlayout_scopes *s, const struct vmstructs *v)
 		{ &s->pc_scope, true, "PcDesc", "_scope_decode_offset", NULL, NULL },
 	};
 
-	if (find_all(v, wanted, countof(wanted)) || size == 0 || size > 64)
+	if (find_all(v, wanted, countof(wanted)) || size > 64 || s->pc_offset.at + s->pc_offset.width > size ||
+	    s->pc_scope.at + s->pc_scope.width > size)
 		return;
 	s->pc_bytes = (uint32_t)size;
 	s->data_is_pointer = s->data.width == 8;

@@ -120,20 +120,6 @@ static void protect(int protection)
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------------- */
 
-/* hotspot_open of an image: its parts one by one. */
-static const char *open_image(struct hotspot *h, uint64_t base)
-{
-	const char *why;
-
-	*h = (struct hotspot){ 0 };
-	memory_image(&h->memory, piece, npieces);
-	h->memory.probe = base;
-	why = libjvm_open(&h->libjvm, &h->memory, base);
-	if (!why)
-		why = vmstructs_read(&h->tables, &h->libjvm);
-	return why ? why : vmlayout_make(&h->layout, &h->tables);
-}
-
 /* Numbers of methods that have names; they cannot be larger than how many there are. */
 static uint32_t number_of(void *arg, uint64_t method)
 {
@@ -198,21 +184,17 @@ static const char *map_image(uint64_t base, struct text *t)
 	static char why[200];
 	struct hotspot h;
 	struct codemap c = { 0 }, parts;
-	const char *reason = open_image(&h, base);
+	struct hotspot_reason r = hotspot_open_image(&h, piece, npieces, base);
 
 	why[0] = 0;
-	if (reason) {
-		snprintf(why, sizeof(why), "%s", reason);
-	} else {
-		struct hotspot_reason r = codemap_make(&c, &h, METHOD_HOTSPOT);
-
-		if (r.code)
-			snprintf(why, sizeof(why), "%s: %s", r.code, r.why);
-		else
-			read_scopes(&h), read_frames(&h);
-		if (!r.code && !codemap_make(&parts, &h, METHOD_JAVA).code) /* with the interpreter's parts */
-			codemap_free(&parts);
-	}
+	if (!r.code)
+		r = codemap_make(&c, &h, METHOD_HOTSPOT);
+	if (r.code)
+		snprintf(why, sizeof(why), "%s: %s", r.code, r.why);
+	else
+		read_scopes(&h), read_frames(&h);
+	if (!r.code && !codemap_make(&parts, &h, METHOD_JAVA).code) /* with the interpreter's parts */
+		codemap_free(&parts);
 	t->n = 0;
 	codemap_print(&c, true, t);
 	codemap_free(&c);
@@ -380,7 +362,7 @@ int main(int argc, char **argv)
 	printf("# %llu pieces of code\n", (unsigned long long)pieces);
 	ok(!no_frames && pieces > 800, "  and what unwinding needs");
 
-	open_image(&h, p.base);
+	hotspot_open_image(&h, piece, npieces, p.base);
 	shuffle(&h);
 	why = map_image(p.base, &t);
 	ok(!why && same_map(&t, &live), "tables in another order: the same");

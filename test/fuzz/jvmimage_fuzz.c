@@ -1,0 +1,204 @@
+/* jvmimage: what is read of the memory of a JVM is a map or a reason, whatever the memory holds; maps ascend, inlined calls are a tree,
+ * pieces of code do not overlap. Input: where libjvm.so begins, then pages, each with its number, how many bytes, and these; zeros
+ * behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). */
+/* covers: hotspot/hotspot.c hotspot/memory.c hotspot/libjvm.c hotspot/vmstructs.c hotspot/vmlayout.c hotspot/codecache.c hotspot/methods.c hotspot/scopes.c hotspot/codelets.c hotspot/frames.c */
+/* largest: 32768 */
+#include "jmap/codemap.h"
+#include "hotspot/frames.h"
+
+#include "fuzz.h"
+
+enum { PAGE = 4096, MOST_PAGES = 256 };
+
+struct image {
+	struct memory_piece piece[MOST_PAGES];
+	size_t n;
+	uint64_t base;
+};
+
+/* Pages that do not ascend are left out. */
+static void unpack(struct image *i, const uint8_t *data, size_t n)
+{
+	uint64_t last = 0;
+
+	memcpy(&i->base, data, 8);
+	for (size_t at = 8; n - at >= 10 && i->n < MOST_PAGES;) {
+		uint64_t number;
+		uint16_t have;
+		char *page;
+
+		memcpy(&number, data + at, 8);
+		memcpy(&have, data + at + 8, 2);
+		at += 10;
+		if (have > PAGE)
+			have = PAGE;
+		if (have > n - at)
+			have = (uint16_t)(n - at);
+		if (number > last && number < INT64_MAX / PAGE) {
+			page = mem_alloc(1, PAGE);
+			memcpy(page, data + at, have);
+			i->piece[i->n++] = (struct memory_piece){ number * PAGE, PAGE, page };
+			last = number;
+		}
+		at += have;
+	}
+}
+
+static uint32_t number_of(void *arg, uint64_t method)
+{
+	struct hotspot *h = arg;
+	struct method_name name;
+	struct text t = { 0 };
+	bool known = methods_read(&h->memory, &h->layout, method, &t, &name);
+
+	MUST(!known || (name.class_name.n && name.method.n));
+	text_free(&t);
+	return known ? 1 + (uint32_t)(method >> 3 & 0xffff) : 0;
+}
+
+static void map_code(struct hotspot *h, enum method_style style)
+{
+	struct codemap c;
+	struct text t = { 0 };
+	struct hotspot_reason r = codemap_make(&c, h, style);
+
+	MUST(!r.code || (c.n == 0 && r.why[0]));
+	for (size_t i = 0; i < c.n; i++)
+		MUST(c.entry[i].begin <= c.entry[i].end && (i == 0 || c.entry[i - 1].end <= c.entry[i].begin));
+	for (size_t i = 0; i < c.n; i++) {
+		struct str name = { c.names.p + c.entry[i].name, c.entry[i].name_n };
+
+		t.n = 0;
+		methods_respell(&t, name, METHOD_HOTSPOT);
+		MUST(str_eq(text_view(&t), name));
+		methods_respell(&t, name, i % 2 ? METHOD_JAVA : METHOD_FLAMEGRAPH);
+	}
+	t.n = 0;
+	codemap_print(&c, style == METHOD_HOTSPOT, &t);
+	for (struct str rest = text_view(&t); rest.n;) {
+		struct str line = str_cut(&rest, '\n');
+
+		MUST(line.n > 4);
+		for (size_t i = 0; i < line.n; i++)
+			MUST((unsigned char)line.p[i] >= 0x20 && line.p[i] != 0x7f);
+	}
+	text_free(&t);
+	codemap_free(&c);
+}
+
+static void read_scopes(struct hotspot *h)
+{
+	struct scopes s = { 0 };
+
+	for (size_t i = 0; i < h->code.n; i++) {
+		const struct blob *b = &h->code.blob[i];
+		uint32_t last = 0;
+
+		if (!b->compiled || !scopes_read(&s, &h->memory, &h->layout, &h->packing, b, number_of, h))
+			continue;
+		for (uint32_t k = 1; k < s.n; k++)
+			MUST(s.node[k].parent < k && s.node[k].method);
+		for (uint32_t k = 0; k < s.nruns; last = s.run[k++].end)
+			MUST(s.run[k].end >= last && s.run[k].end <= b->end - b->begin && s.run[k].node < s.n);
+	}
+	scopes_free(&s);
+}
+
+/* One by one, as those are read that nobody expected. */
+static void name_all(struct hotspot *h)
+{
+	struct text t = { 0 };
+
+	for (size_t i = 0; i < h->code.n; i++) {
+		size_t before = t.n;
+		bool known = hotspot_name(h, &h->code.blob[i], METHOD_FLAMEGRAPH, &t);
+
+		MUST(known == (t.n > before));
+	}
+	text_free(&t);
+}
+
+/* The same twice: what did not change is taken over. */
+static void read_frames(struct hotspot *h)
+{
+	struct frames f;
+	const char *why = frames_open(&f, h);
+	size_t first = 0;
+
+	for (unsigned round = 0; round < 2 && !why; round++) {
+		why = frames_take(&f, h);
+		MUST(round == 0 || f.code.n == first);
+		first = f.code.n;
+		for (size_t i = 0; i < f.code.n; i++)
+			MUST(f.code.piece[i].start < f.code.piece[i].end && (i == 0 || f.code.piece[i - 1].end <= f.code.piece[i].start));
+	}
+	frames_free(&f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct image i = { .n = 0 };
+	struct hotspot h;
+	struct hotspot_reason r;
+
+	if (n < 8)
+		return 0;
+	unpack(&i, data, n);
+	r = hotspot_open_image(&h, i.piece, i.n, i.base);
+	MUST(!r.code || r.why[0]);
+	for (const char *c = h.command; *c; c++)
+		MUST((unsigned char)*c >= 0x20);
+	if (!r.code) {
+		map_code(&h, METHOD_HOTSPOT);
+		map_code(&h, METHOD_JAVA);
+		map_code(&h, METHOD_FLAMEGRAPH);
+		r = hotspot_scan(&h);
+	}
+	if (!r.code) {
+		size_t all = h.code.n;
+
+		name_all(&h);
+		read_scopes(&h);
+		read_frames(&h);
+		MUST(codecache_keep_same(&h.memory, &h.layout, h.code.blob, h.code.n) == all); /* an image stays as it is */
+	}
+	hotspot_close(&h);
+	while (i.n)
+		free((void *)(uintptr_t)i.piece[--i.n].bytes);
+	return 0;
+}
+
+/* ---- libFuzzer only ---------------------------------------------------------------------------------------------------------- */
+
+/* What it offers shifts all that is behind; most changes are of a number in its place: another one of the image, near or far, or odd. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t most) __attribute__((weak));
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+{
+	uint64_t lot = seed * 6364136223846793005u + 1442695040888963407u, value;
+
+	if (n < 64 || (seed % 8 == 0 && LLVMFuzzerMutate))
+		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, n, most) : n;
+	for (unsigned times = 1 + seed % 3; times; times--) {
+		size_t width = (size_t)1 << (lot >> 61) / 2, to, from;
+
+		lot = lot * 6364136223846793005u + 1442695040888963407u;
+		to = (lot >> 20) % (n - 8);
+		lot = lot * 6364136223846793005u + 1442695040888963407u;
+		from = (lot >> 20) % (n - 8);
+		memcpy(&value, data + (lot >> 60 & 1 ? from : to), 8);
+		switch (lot >> 61) {
+		case 0: break;
+		case 1: value += 1 + (lot & 31); break;
+		case 2: value -= 1 + (lot & 31); break;
+		case 3: value = (uint64_t)1 << (lot & 63); break;
+		case 4: value = ~(uint64_t)0 >> (lot & 63); break;
+		case 5: value += (lot & 0xffff) * 8; break;
+		case 6: value = 0; break;
+		default: value ^= (uint64_t)1 << (lot & 63); break;
+		}
+		memcpy(data + to, &value, width);
+	}
+	return n;
+}

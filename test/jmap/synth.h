@@ -1,0 +1,651 @@
+/*
+ * synth.h - the memory of a HotSpot that never ran: small, whole, and known to the last byte.
+ *
+ * One table says which fields a JDK has; where they lie in their objects, and the order of all tables, are drawn by lot. What is
+ * put into the memory is written by names of fields, and what a JDK has not is not written: so the same code makes JDK 8, 17, 21
+ * and 25. For unit tests, and as seeds of a fuzz target.
+ */
+#ifndef PJ_SYNTH_H
+#define PJ_SYNTH_H
+
+#include "arena.h"
+#include "memory.h"
+#include "text.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SYNTH_8 = 1, SYNTH_17 = 2, SYNTH_21 = 4, SYNTH_25 = 8, SYNTH_ALL = 15, SYNTH_MIDDLE = SYNTH_17 | SYNTH_21, SYNTH_NEW = SYNTH_ALL - SYNTH_8 };
+enum { SYNTH_BYTES = 32768, SYNTH_PAGE = 4096, SYNTH_SEGMENT = 64, SYNTH_SEGMENTS = 128, SYNTH_OBJECT = 512 };
+
+#define SYNTH_BASE UINT64_C(0x7f5500000000)
+
+/* Fields of one family share an object. No family: static. */
+static const struct synth_field {
+	const char *family, *type, *name, *of;
+	uint8_t width, jdk;
+} synth_fields[] = {
+	{ "array", "GrowableArrayBase", "_len", "int", 4, SYNTH_NEW },
+	{ "array", "GrowableArray<int>", "_data", "int*", 8, SYNTH_NEW },
+	{ "space", "VirtualSpace", "_low", "char*", 8, SYNTH_ALL },
+	{ "space", "VirtualSpace", "_high", "char*", 8, SYNTH_ALL },
+	{ "heap", "CodeHeap", "_memory", "VirtualSpace", 32, SYNTH_ALL },
+	{ "heap", "CodeHeap", "_segmap", "VirtualSpace", 32, SYNTH_ALL },
+	{ "heap", "CodeHeap", "_log2_segment_size", "int", 4, SYNTH_ALL },
+	{ "block", "HeapBlock::Header", "_length", "size_t", 8, SYNTH_ALL - SYNTH_25 },
+	{ "block", "HeapBlock::Header", "_length", "uint32_t", 4, SYNTH_25 },
+	{ "block", "HeapBlock::Header", "_used", "bool", 1, SYNTH_ALL },
+	{ "blob", "CodeBlob", "_name", "const char*", 8, SYNTH_ALL },
+	{ "blob", "CodeBlob", "_kind", "CodeBlobKind", 1, SYNTH_25 },
+	{ "blob", "CodeBlob", "_size", "int", 4, SYNTH_ALL },
+	{ "blob", "CodeBlob", "_code_begin", "address", 8, SYNTH_MIDDLE },
+	{ "blob", "CodeBlob", "_code_end", "address", 8, SYNTH_MIDDLE },
+	{ "blob", "CodeBlob", "_code_offset", "int", 4, SYNTH_8 | SYNTH_25 },
+	{ "blob", "CodeBlob", "_data_offset", "int", 4, SYNTH_8 | SYNTH_25 },
+	{ "blob", "CodeBlob", "_frame_size", "int", 4, SYNTH_ALL },
+	{ "blob", "CodeBlob", "_frame_complete_offset", "int", 4, SYNTH_ALL - SYNTH_25 },
+	{ "blob", "CodeBlob", "_frame_complete_offset", "int16_t", 2, SYNTH_25 },
+	{ "blob", "CodeBlob", "_mutable_data", "address", 8, SYNTH_25 },
+	{ "blob", "CodeBlob", "_mutable_data_size", "int", 4, SYNTH_25 },
+	{ "blob", "CodeBlob", "_relocation_size", "int", 4, SYNTH_25 },
+	{ "blob", "nmethod", "_method", "Method*", 8, SYNTH_8 | SYNTH_25 },
+	{ "blob", "CompiledMethod", "_method", "Method*", 8, SYNTH_MIDDLE },
+	{ "blob", "nmethod", "_compile_id", "const volatile int", 4, SYNTH_ALL },
+	{ "blob", "nmethod", "_comp_level", "int", 4, SYNTH_ALL - SYNTH_25 },
+	{ "blob", "nmethod", "_comp_level", "s1", 1, SYNTH_25 },
+	{ "blob", "nmethod", "_scopes_pcs_offset", "int", 4, SYNTH_ALL },
+	{ "blob", "nmethod", "_dependencies_offset", "int", 4, SYNTH_ALL - SYNTH_25 },
+	{ "blob", "CompiledMethod", "_scopes_data_begin", "address", 8, SYNTH_MIDDLE },
+	{ "blob", "nmethod", "_scopes_data_offset", "int", 4, SYNTH_8 | SYNTH_25 },
+	{ "blob", "nmethod", "_metadata_offset", "int", 4, SYNTH_ALL - SYNTH_25 },
+	{ "blob", "nmethod", "_immutable_data", "address", 8, SYNTH_25 },
+	{ "blob", "nmethod", "_immutable_data_size", "int", 4, SYNTH_25 },
+	{ "blob", "nmethod", "_verified_entry_point", "address", 8, SYNTH_ALL - SYNTH_25 },
+	{ "blob", "nmethod", "_verified_entry_offset", "u2", 2, SYNTH_25 },
+	{ "blob", "CompiledMethod", "_deopt_handler_begin", "address", 8, SYNTH_MIDDLE },
+	{ "blob", "CompiledMethod", "_deopt_mh_handler_begin", "address", 8, SYNTH_MIDDLE },
+	{ "blob", "nmethod", "_deoptimize_offset", "int", 4, SYNTH_8 },
+	{ "blob", "nmethod", "_deoptimize_mh_offset", "int", 4, SYNTH_8 },
+	{ "blob", "nmethod", "_deopt_handler_offset", "int", 4, SYNTH_25 },
+	{ "blob", "nmethod", "_deopt_mh_handler_offset", "int", 4, SYNTH_25 },
+	{ "blob", "nmethod", "_orig_pc_offset", "int", 4, SYNTH_ALL },
+	{ "pc", "PcDesc", "_pc_offset", "int", 4, SYNTH_ALL },
+	{ "pc", "PcDesc", "_scope_decode_offset", "int", 4, SYNTH_ALL },
+	{ "method", "Method", "_constMethod", "ConstMethod*", 8, SYNTH_ALL },
+	{ "const", "ConstMethod", "_constants", "ConstantPool*", 8, SYNTH_ALL },
+	{ "const", "ConstMethod", "_name_index", "u2", 2, SYNTH_ALL },
+	{ "const", "ConstMethod", "_signature_index", "u2", 2, SYNTH_ALL },
+	{ "pool", "ConstantPool", "_pool_holder", "InstanceKlass*", 8, SYNTH_ALL },
+	{ "pool", "ConstantPool", "_length", "int", 4, SYNTH_ALL },
+	{ "klass", "Klass", "_name", "Symbol*", 8, SYNTH_ALL },
+	{ "symbol", "Symbol", "_length", "u2", 2, SYNTH_ALL },
+	{ "symbol", "Symbol", "_body[0]", "u1", 1, SYNTH_NEW },
+	{ "symbol", "Symbol", "_body", "jbyte", 1, SYNTH_8 },
+	{ "queue", "StubQueue", "_stub_buffer", "address", 8, SYNTH_ALL },
+	{ "queue", "StubQueue", "_queue_begin", "int", 4, SYNTH_ALL },
+	{ "queue", "StubQueue", "_queue_end", "int", 4, SYNTH_ALL },
+	{ "codelet", "InterpreterCodelet", "_size", "int", 4, SYNTH_ALL },
+	{ "codelet", "InterpreterCodelet", "_description", "const char*", 8, SYNTH_ALL },
+	{ "thread", "JavaThread", "_cont_entry", "ContinuationEntry*", 8, SYNTH_21 | SYNTH_25 },
+	{ "flag", "Flag", "_name", "const char*", 8, SYNTH_8 },
+	{ "flag", "Flag", "_addr", "void*", 8, SYNTH_8 },
+	{ "flag", "JVMFlag", "_name", "const char*", 8, SYNTH_NEW },
+	{ "flag", "JVMFlag", "_addr", "void*", 8, SYNTH_NEW },
+	{ NULL, "CodeCache", "_heap", "CodeHeap*", 8, SYNTH_8 },
+	{ NULL, "CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", 8, SYNTH_NEW },
+	{ NULL, "AbstractInterpreter", "_code", "StubQueue*", 8, SYNTH_ALL },
+	{ NULL, "StubRoutines", "_call_stub_return_address", NULL, 8, SYNTH_ALL },
+	{ NULL, "ContinuationEntry", "_return_pc", "address", 8, SYNTH_21 | SYNTH_25 },
+	{ NULL, "Abstract_VM_Version", "_s_vm_release", "const char*", 8, SYNTH_ALL },
+	{ NULL, "Arguments", "_java_command", "char*", 8, SYNTH_ALL },
+	{ NULL, "Flag", "flags", "Flag*", 8, SYNTH_8 },
+	{ NULL, "Flag", "numFlags", "size_t", 8, SYNTH_8 },
+	{ NULL, "JVMFlag", "flags", "JVMFlag*", 8, SYNTH_NEW },
+	{ NULL, "JVMFlag", "numFlags", "size_t", 8, SYNTH_NEW },
+};
+
+enum { SYNTH_FIELDS = sizeof(synth_fields) / sizeof(synth_fields[0]) };
+
+struct synth {
+	unsigned char *byte; /* from SYNTH_BASE on */
+	size_t n;
+	unsigned jdk;
+	uint64_t seed;
+	int without;         /* number of a field that is not told; -1: all are */
+	uint64_t at[SYNTH_FIELDS];
+	uint64_t heap, segments[SYNTH_SEGMENTS];
+	size_t nsegments;    /* blocks */
+};
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t synth_lot(struct synth *s, uint64_t below)
+{
+	s->seed = s->seed * 6364136223846793005u + 1442695040888963407u;
+	return (s->seed >> 33) % below;
+}
+
+static inline uint64_t synth_room(struct synth *s, size_t n, size_t align)
+{
+	uint64_t at = (s->n + align - 1) / align * align;
+
+	s->n = at + n;
+	if (s->n > SYNTH_BYTES)
+		abort();
+	return SYNTH_BASE + at;
+}
+
+static inline void synth_put(struct synth *s, uint64_t address, const void *p, size_t n)
+{
+	memcpy(s->byte + (address - SYNTH_BASE), p, n);
+}
+
+static inline void synth_number(struct synth *s, uint64_t address, uint64_t value, unsigned width)
+{
+	synth_put(s, address, &value, width);
+}
+
+static inline uint64_t synth_text(struct synth *s, const char *text)
+{
+	uint64_t at = synth_room(s, strlen(text) + 1, 1);
+
+	synth_put(s, at, text, strlen(text));
+	return at;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------------------------------ */
+
+static inline bool synth_has(const struct synth *s, unsigned i)
+{
+	return synth_fields[i].jdk & s->jdk;
+}
+
+static inline uint64_t synth_size(const struct synth *s, const char *family)
+{
+	uint64_t size = 8;
+
+	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
+		if (synth_has(s, i) && synth_fields[i].family && strcmp(synth_fields[i].family, family) == 0 && s->at[i] + synth_fields[i].width > size)
+			size = s->at[i] + synth_fields[i].width;
+	return (size + 7) / 8 * 8;
+}
+
+/* Fields come into their objects by lot, with a hole now and then. */
+static inline void synth_lay_out(struct synth *s)
+{
+	unsigned order[SYNTH_FIELDS];
+
+	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
+		order[i] = i;
+	for (unsigned i = SYNTH_FIELDS - 1; i > 0; i--) {
+		unsigned other = (unsigned)synth_lot(s, i + 1), swap = order[i];
+
+		order[i] = order[other];
+		order[other] = swap;
+	}
+	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
+		s->at[i] = UINT64_MAX - 64; /* none yet: synth_size passes it over below */
+	for (unsigned k = 0; k < SYNTH_FIELDS; k++) {
+		const struct synth_field *f = &synth_fields[order[k]];
+		uint64_t at = 0, width = f->width > 8 ? 8 : f->width;
+
+		if (!synth_has(s, order[k]))
+			continue;
+		if (!f->family) {
+			s->at[order[k]] = synth_room(s, 8, 8);
+			continue;
+		}
+		for (unsigned i = 0; i < SYNTH_FIELDS; i++)
+			if (synth_fields[i].family && strcmp(synth_fields[i].family, f->family) == 0 && s->at[i] < SYNTH_OBJECT &&
+			    s->at[i] + synth_fields[i].width > at)
+				at = s->at[i] + synth_fields[i].width;
+		if (strcmp(f->family, "block") != 0 && strncmp(f->name, "_body", 5) != 0)
+			at += synth_lot(s, 2) * width;
+		s->at[order[k]] = (at + width - 1) / width * width;
+	}
+	for (unsigned i = 0; i < SYNTH_FIELDS; i++) /* nothing stands behind the text of a symbol */
+		if (synth_has(s, i) && strncmp(synth_fields[i].name, "_body", 5) == 0)
+			s->at[i] = 4;
+		else if (synth_has(s, i) && strcmp(synth_fields[i].type, "Symbol") == 0)
+			s->at[i] = 0;
+}
+
+/* Where a field of this JDK is; -1: it has none. */
+static inline int synth_field(const struct synth *s, const char *type, const char *name)
+{
+	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
+		if (synth_has(s, i) && strcmp(synth_fields[i].type, type) == 0 && strcmp(synth_fields[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Sets a field of an object, or a static one (object 0), if this JDK has it. */
+static inline void synth_set(struct synth *s, uint64_t object, const char *type, const char *name, uint64_t value)
+{
+	int i = synth_field(s, type, name);
+
+	if (i >= 0)
+		synth_number(s, object + s->at[i], value, synth_fields[i].width);
+}
+
+/* ---- methods ----------------------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t synth_symbol(struct synth *s, const char *text)
+{
+	uint64_t at = synth_room(s, 4 + strlen(text), 8);
+
+	synth_set(s, at, "Symbol", "_length", strlen(text));
+	synth_put(s, at + 4, text, strlen(text));
+	return at;
+}
+
+/* A class with one method: what is told is class, name, signature. */
+static inline uint64_t synth_method(struct synth *s, const char *class_name, const char *name, const char *signature)
+{
+	uint64_t method = synth_room(s, synth_size(s, "method"), 8), of = synth_room(s, synth_size(s, "const"), 8), header = synth_size(s, "pool");
+	uint64_t pool = synth_room(s, header + 24, 8), klass = synth_room(s, synth_size(s, "klass"), 8);
+
+	synth_set(s, method, "Method", "_constMethod", of);
+	synth_set(s, of, "ConstMethod", "_constants", pool);
+	synth_set(s, of, "ConstMethod", "_name_index", 1);
+	synth_set(s, of, "ConstMethod", "_signature_index", 2);
+	synth_set(s, pool, "ConstantPool", "_pool_holder", klass);
+	synth_set(s, pool, "ConstantPool", "_length", 3);
+	synth_set(s, klass, "Klass", "_name", synth_symbol(s, class_name));
+	synth_number(s, pool + header + 8, synth_symbol(s, name) | 1, 8); /* bit 0 tells something else in some JDKs */
+	synth_number(s, pool + header + 16, synth_symbol(s, signature), 8);
+	return method;
+}
+
+/* ---- code -------------------------------------------------------------------------------------------------------------------- */
+
+/* A block with a blob: room for `extra` bytes behind its code. Returns the blob, sets where its code begins. */
+static inline uint64_t synth_blob(struct synth *s, uint64_t name, struct str code, size_t extra, unsigned words, uint64_t *begin)
+{
+	uint64_t header = synth_size(s, "block"), block = synth_room(s, 0, SYNTH_SEGMENT), blob = block + header, end;
+
+	*begin = (blob + synth_size(s, "blob") + 15) / 16 * 16;
+	end = *begin + code.n + extra;
+	synth_room(s, (end - block + SYNTH_SEGMENT - 1) / SYNTH_SEGMENT * SYNTH_SEGMENT, 1);
+	synth_put(s, *begin, code.p, code.n);
+	synth_set(s, block, "HeapBlock::Header", "_length", (SYNTH_BASE + s->n - block) / SYNTH_SEGMENT);
+	synth_set(s, block, "HeapBlock::Header", "_used", 1);
+	synth_set(s, blob, "CodeBlob", "_name", name);
+	synth_set(s, blob, "CodeBlob", "_kind", 2);
+	synth_set(s, blob, "CodeBlob", "_size", end - blob);
+	synth_set(s, blob, "CodeBlob", "_code_begin", *begin);
+	synth_set(s, blob, "CodeBlob", "_code_end", *begin + code.n);
+	synth_set(s, blob, "CodeBlob", "_code_offset", *begin - blob);
+	synth_set(s, blob, "CodeBlob", "_data_offset", *begin + code.n - blob);
+	synth_set(s, blob, "CodeBlob", "_frame_size", words);
+	synth_set(s, blob, "CodeBlob", "_frame_complete_offset", 8);
+	s->segments[s->nsegments++] = (block - s->heap) / SYNTH_SEGMENT;
+	return blob;
+}
+
+enum { SYNTH_SCOPES = 32, SYNTH_PCS = 6 };
+
+/* Tables of inlined calls: `inner` into `outer` at offsets 9 and 12, `innermost` into that at 12. */
+static inline void synth_tables(struct synth *s, uint64_t metadata, uint64_t scopes, uint64_t pcs, const uint64_t method[3])
+{
+	static const int at[SYNTH_PCS][2] = { { -1, 0 }, { 4, 1 }, { 9, 4 }, { 12, 7 }, { 20, 1 }, { 1 << 20, 0 } };
+	unsigned char byte[10] = { 0, 0, 1, 5, 1, 2, 9, 4, 3, 2 }; /* caller, method, bytecode + 1: three times */
+	uint64_t size = synth_size(s, "pc");
+
+	for (unsigned i = 1; i < sizeof(byte) && s->jdk >= SYNTH_21; i++)
+		byte[i]++; /* no byte is 0 */
+	synth_put(s, scopes, byte, sizeof(byte));
+	for (unsigned i = 0; i < 3; i++)
+		synth_number(s, metadata + 8 * i, method[i], 8);
+	for (unsigned i = 0; i < SYNTH_PCS; i++) {
+		synth_set(s, pcs + i * size, "PcDesc", "_pc_offset", (uint64_t)at[i][0]);
+		synth_set(s, pcs + i * size, "PcDesc", "_scope_decode_offset", (uint64_t)at[i][1]);
+	}
+}
+
+static inline void synth_nmethod(struct synth *s, uint64_t name, const uint64_t method[3], unsigned id, unsigned level, uint64_t immutable, uint64_t mutable)
+{
+	char code[64] = "\x89\x84\x24\x00\xc0\xfe\xff\x55\x48\x83\xec\x10";
+	uint64_t begin, pcs = SYNTH_PCS * synth_size(s, "pc");
+	uint64_t blob = synth_blob(s, name, (struct str){ code, sizeof(code) }, 24 + SYNTH_SCOPES + pcs, 4, &begin), data = begin + sizeof(code) - blob;
+
+	synth_set(s, blob, "CodeBlob", "_kind", 1);
+	synth_set(s, blob, "nmethod", "_method", method[0]);
+	synth_set(s, blob, "CompiledMethod", "_method", method[0]);
+	synth_set(s, blob, "nmethod", "_compile_id", id);
+	synth_set(s, blob, "nmethod", "_comp_level", level);
+	synth_set(s, blob, "nmethod", "_verified_entry_point", begin + 4);
+	synth_set(s, blob, "nmethod", "_verified_entry_offset", 4);
+	synth_set(s, blob, "nmethod", "_orig_pc_offset", 16);
+	synth_set(s, blob, "CompiledMethod", "_deopt_handler_begin", begin + 50);
+	synth_set(s, blob, "CompiledMethod", "_deopt_mh_handler_begin", 0);
+	synth_set(s, blob, "nmethod", "_deoptimize_offset", begin + 50 - blob);
+	synth_set(s, blob, "nmethod", "_deopt_handler_offset", begin + 50 - blob);
+	synth_set(s, blob, "nmethod", "_deopt_mh_handler_offset", (uint64_t)-1);
+	synth_set(s, blob, "nmethod", "_metadata_offset", data);
+	synth_set(s, blob, "nmethod", "_scopes_data_offset", s->jdk == SYNTH_25 ? pcs : data + 24);
+	synth_set(s, blob, "CompiledMethod", "_scopes_data_begin", blob + data + 24);
+	synth_set(s, blob, "nmethod", "_scopes_pcs_offset", s->jdk == SYNTH_25 ? 0 : data + 24 + SYNTH_SCOPES);
+	synth_set(s, blob, "nmethod", "_dependencies_offset", data + 24 + SYNTH_SCOPES + pcs);
+	synth_set(s, blob, "nmethod", "_immutable_data", immutable);
+	synth_set(s, blob, "nmethod", "_immutable_data_size", pcs + SYNTH_SCOPES);
+	synth_set(s, blob, "CodeBlob", "_mutable_data", mutable);
+	synth_set(s, blob, "CodeBlob", "_mutable_data_size", 16 + 24);
+	synth_set(s, blob, "CodeBlob", "_relocation_size", 16);
+	if (s->jdk == SYNTH_25)
+		synth_tables(s, mutable + 16, immutable + pcs, immutable, method);
+	else
+		synth_tables(s, blob + data, blob + data + 24, blob + data + 24 + SYNTH_SCOPES, method);
+}
+
+/* The interpreter's queue in its blob: three codelets. */
+static inline void synth_interpreter(struct synth *s, uint64_t name, const uint64_t description[3])
+{
+	static const char entry[] = "\x90\x58\x4c\x8d\x74\xcc\xf8\x90\x50\x55\x48\x8b\xec\x41\x55\x90";
+	uint64_t header = synth_size(s, "codelet"), each = (header + sizeof(entry) + 7) / 8 * 8, begin, queue = synth_room(s, synth_size(s, "queue"), 8);
+	char *code = mem_alloc(1, 3 * each + 8);
+
+	for (unsigned i = 0; i < 3; i++)
+		memcpy(code + i * each + header, entry, sizeof(entry));
+	synth_blob(s, name, (struct str){ code, 3 * each + 8 }, 0, 0, &begin);
+	for (unsigned i = 0; i < 3; i++) {
+		synth_set(s, begin + i * each, "InterpreterCodelet", "_size", each);
+		synth_set(s, begin + i * each, "InterpreterCodelet", "_description", description[i]);
+	}
+	synth_set(s, queue, "StubQueue", "_stub_buffer", begin);
+	synth_set(s, queue, "StubQueue", "_queue_begin", 0);
+	synth_set(s, queue, "StubQueue", "_queue_end", 3 * each);
+	synth_set(s, 0, "AbstractInterpreter", "_code", queue);
+	free(code);
+}
+
+static inline void synth_stubs(struct synth *s, const uint64_t name[6])
+{
+	static const char c2[16] = "\x48\x83\xec\x18", pushes[16] = "\x50\x51\x90\x90";
+	char stubs[64] = "\x90\x90\x90\xc3";
+	uint64_t begin;
+	int thread = synth_field(s, "JavaThread", "_cont_entry");
+
+	memcpy(stubs + 16, "\x55\x48\x8b\xec\x90\xc3", 6);
+	memcpy(stubs + 32, "\x68\xff\xff\xff\xff\x55\x48\x8b\xec\xc3", 10);
+	if (thread >= 0) {
+		memcpy(stubs + 48, "\x49\x8b\xa7", 3);
+		memcpy(stubs + 51, &s->at[thread], 4);
+	}
+	synth_blob(s, name[0], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
+	synth_set(s, 0, "StubRoutines", "_call_stub_return_address", begin + 20);
+	synth_set(s, 0, "ContinuationEntry", "_return_pc", begin + 50);
+	synth_blob(s, name[1], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
+	synth_blob(s, name[2], (struct str){ stubs, 16 }, 0, 0, &begin);             /* adapters */
+	synth_blob(s, name[3], (struct str){ c2, sizeof(c2) }, 0, 4, &begin);         /* made by C2 */
+	synth_blob(s, name[4], (struct str){ pushes, sizeof(pushes) }, 0, 4, &begin);
+	synth_blob(s, name[5], (struct str){ stubs + 16, 16 }, 0, 2, &begin);         /* keeps rbp */
+}
+
+static inline void synth_code(struct synth *s)
+{
+	static const char *const names[] = { "Interpreter", "StubRoutines (1)", "StubRoutines (continuation stubs)", "I2C/C2I adapters", "C2 Runtime new_array",
+					     "slow_subtype_check Runtime1 stub", "vtable chunks", "nmethod", "native nmethod" };
+	static const char *const codelets[] = { "method entry point (kind = zerolocals)", "iload", "return entry points" };
+	uint64_t name[9], description[3], method[3], native[3], hidden[3], begin, map, array, pointers, immutable[3], mutable[3];
+
+	for (unsigned i = 0; i < 9; i++)
+		name[i] = synth_text(s, names[i]);
+	for (unsigned i = 0; i < 3; i++)
+		description[i] = synth_text(s, codelets[i]);
+	method[0] = synth_method(s, "Work", "some", "(ILjava/lang/String;[J)I");
+	method[1] = synth_method(s, "java/util/HashMap", "get", "(Ljava/lang/Object;)Ljava/lang/Object;");
+	method[2] = synth_method(s, "org/example/a/name/that/is/longer/than/sixty/four/bytes/ForItIsOfAnEnterprise", "hash", "([[Ljava/lang/Object;)[Z");
+	native[0] = native[1] = native[2] = synth_method(s, "java/lang/Object", "hashCode", "()I");
+	hidden[0] = synth_method(s, "Work$$Lambda+0x00007f04bc002aa0", "run", "()V");
+	hidden[1] = hidden[2] = method[1];
+	for (unsigned i = 0; i < 3; i++) {
+		immutable[i] = synth_room(s, SYNTH_PCS * synth_size(s, "pc") + SYNTH_SCOPES, 8);
+		mutable[i] = synth_room(s, 16 + 24, 8);
+	}
+	s->heap = synth_room(s, 0, SYNTH_SEGMENT);
+	synth_interpreter(s, name[0], description);
+	synth_room(s, 0, SYNTH_SEGMENT);
+	synth_stubs(s, name + 1);
+	synth_nmethod(s, name[7], method, 7, 4, immutable[0], mutable[0]);
+	synth_nmethod(s, name[8], native, 8, 0, immutable[1], mutable[1]);
+	synth_nmethod(s, name[7], hidden, 9, 3, immutable[2], mutable[2]);
+	begin = SYNTH_BASE + s->n; /* free up to the end */
+	synth_set(s, begin, "HeapBlock::Header", "_length", 4);
+	s->segments[s->nsegments++] = (synth_room(s, 256, SYNTH_SEGMENT) - s->heap) / SYNTH_SEGMENT;
+	begin = SYNTH_BASE + s->n;
+	map = synth_room(s, (begin - s->heap) / SYNTH_SEGMENT, 1);
+	memset(s->byte + (map - SYNTH_BASE), 1, (begin - s->heap) / SYNTH_SEGMENT);
+	for (size_t i = 0; i < s->nsegments; i++)
+		synth_number(s, map + s->segments[i], 0, 1);
+
+	pointers = synth_room(s, 8, 8);
+	array = synth_room(s, synth_size(s, "array"), 8);
+	uint64_t heap = synth_room(s, synth_size(s, "heap"), 8);
+	int memory = synth_field(s, "CodeHeap", "_memory"), segmap = synth_field(s, "CodeHeap", "_segmap");
+	synth_set(s, heap + s->at[memory], "VirtualSpace", "_low", s->heap);
+	synth_set(s, heap + s->at[memory], "VirtualSpace", "_high", begin);
+	synth_set(s, heap + s->at[segmap], "VirtualSpace", "_low", map);
+	synth_set(s, heap + s->at[segmap], "VirtualSpace", "_high", map + (begin - s->heap) / SYNTH_SEGMENT);
+	synth_set(s, heap, "CodeHeap", "_log2_segment_size", 6);
+	synth_number(s, pointers, heap, 8);
+	synth_set(s, array, "GrowableArrayBase", "_len", 1);
+	synth_set(s, array, "GrowableArray<int>", "_data", pointers);
+	synth_set(s, 0, "CodeCache", "_heap", heap);
+	synth_set(s, 0, "CodeCache", "_heaps", array);
+}
+
+/* ---- what it says of itself -------------------------------------------------------------------------------------------------- */
+
+static inline void synth_says(struct synth *s)
+{
+	static const char *const names[] = { "UseG1GC", "PreserveFramePointer", "MaxHeapSize", "UseSerialGC" };
+	uint64_t size = synth_size(s, "flag"), flags = synth_room(s, 5 * size, 8);
+	const char *type = s->jdk == SYNTH_8 ? "Flag" : "JVMFlag";
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t value = synth_room(s, 8, 8);
+
+		synth_number(s, value, i == 0, 1);
+		synth_set(s, flags + i * size, type, "_name", synth_text(s, names[i]));
+		synth_set(s, flags + i * size, type, "_addr", value);
+	}
+	synth_set(s, 0, type, "flags", flags);
+	synth_set(s, 0, type, "numFlags", 5);
+	synth_set(s, 0, "Abstract_VM_Version", "_s_vm_release", synth_text(s, "17.0.0+synth"));
+	synth_set(s, 0, "Arguments", "_java_command", synth_text(s, "Work\tidle"));
+}
+
+/* ---- tables and symbols ------------------------------------------------------------------------------------------------------ */
+
+struct synth_symbols {
+	struct synth_symbol {
+		const char *name;
+		uint64_t address;
+	} one[32];
+	unsigned n;
+};
+
+/* An exported variable with this value. */
+static inline void synth_export(struct synth *s, struct synth_symbols *e, const char *name, uint64_t value)
+{
+	uint64_t at = synth_room(s, 8, 8);
+
+	synth_number(s, at, value, 8);
+	e->one[e->n++] = (struct synth_symbol){ name, at };
+}
+
+static inline void synth_export_fields(struct synth *s, struct synth_symbols *e)
+{
+	enum { TYPE, FIELD, OF, IS_STATIC, OFFSET, ADDRESS, MEMBERS };
+	static const char *const names[MEMBERS] = { "gHotSpotVMStructEntryTypeNameOffset", "gHotSpotVMStructEntryFieldNameOffset",
+						    "gHotSpotVMStructEntryTypeStringOffset", "gHotSpotVMStructEntryIsStaticOffset",
+						    "gHotSpotVMStructEntryOffsetOffset", "gHotSpotVMStructEntryAddressOffset" };
+	unsigned order[SYNTH_FIELDS], n = 0, turn = (unsigned)synth_lot(s, MEMBERS);
+	uint64_t table;
+
+	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
+		if (synth_has(s, i) && (int)i != s->without)
+			order[n++] = i;
+	for (unsigned i = n - 1; i > 0; i--) {
+		unsigned other = (unsigned)synth_lot(s, i + 1), swap = order[i];
+
+		order[i] = order[other];
+		order[other] = swap;
+	}
+	table = synth_room(s, (n + 2) * 8 * MEMBERS, 8);
+	for (unsigned i = 0; i <= n; i++) {
+		const struct synth_field *f = i ? &synth_fields[order[i - 1]] : NULL;
+		uint64_t entry = table + 8 * MEMBERS * i;
+		uint64_t value[MEMBERS] = { 0 };
+
+		value[TYPE] = synth_text(s, f ? f->type : "HeapBlock");
+		value[FIELD] = synth_text(s, f ? f->name : "_header");
+		value[OF] = f && !f->of ? 0 : synth_text(s, f ? f->of : "HeapBlock::Header");
+		value[IS_STATIC] = f && !f->family;
+		value[f && !f->family ? ADDRESS : OFFSET] = f ? s->at[order[i - 1]] : 0;
+		for (unsigned k = 0; k < MEMBERS; k++)
+			synth_number(s, entry + 8 * ((k + turn) % MEMBERS), value[k], 8);
+	}
+	synth_export(s, e, "gHotSpotVMStructs", table);
+	synth_export(s, e, "gHotSpotVMStructEntryArrayStride", 8 * MEMBERS);
+	for (unsigned k = 0; k < MEMBERS; k++)
+		synth_export(s, e, names[k], 8 * ((k + turn) % MEMBERS));
+}
+
+/* Names with numbers, in a table that ends in zeros. */
+static inline void synth_export_numbers(struct synth *s, struct synth_symbols *e, const char *const symbol[4], const struct synth_symbol *number, unsigned n)
+{
+	uint64_t table = synth_room(s, (n + 1) * 16, 8);
+
+	for (unsigned i = 0; i < n; i++) {
+		synth_number(s, table + 16 * i, synth_text(s, number[i].name), 8);
+		synth_number(s, table + 16 * i + 8, number[i].address, 8);
+	}
+	synth_export(s, e, symbol[0], table);
+	synth_export(s, e, symbol[1], 16);
+	synth_export(s, e, symbol[2], 0);
+	synth_export(s, e, symbol[3], 8);
+}
+
+static inline void synth_export_all(struct synth *s, struct synth_symbols *e)
+{
+	static const char *const types[] = { "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride", "gHotSpotVMTypeEntryTypeNameOffset",
+					     "gHotSpotVMTypeEntrySizeOffset" };
+	static const char *const ints[] = { "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride", "gHotSpotVMIntConstantEntryNameOffset",
+					    "gHotSpotVMIntConstantEntryValueOffset" };
+	static const char *const longs[] = { "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride", "gHotSpotVMLongConstantEntryNameOffset",
+					     "gHotSpotVMLongConstantEntryValueOffset" };
+	const struct synth_symbol size[] = { { "HeapBlock", synth_size(s, "block") },     { "ConstantPool", synth_size(s, "pool") },
+					     { "PcDesc", synth_size(s, "pc") },           { "InterpreterCodelet", synth_size(s, "codelet") },
+					     { "CodeBlobKind", 1 },                       { "VirtualSpace", synth_size(s, "space") },
+					     { s->jdk == SYNTH_8 ? "Flag" : "JVMFlag", synth_size(s, "flag") } };
+	static const struct synth_symbol kind[] = { { "CodeBlobKind::Blob", 0 }, { "CodeBlobKind::Nmethod", 1 } };
+
+	synth_export_fields(s, e);
+	synth_export_numbers(s, e, types, size, sizeof(size) / sizeof(*size));
+	synth_export_numbers(s, e, ints, kind, s->jdk == SYNTH_25 ? 2 : 1);
+	synth_export_numbers(s, e, longs, kind, 1);
+}
+
+/* One chain with all: of the GNU's table, or of System V's. */
+static inline uint64_t synth_hash(struct synth *s, const struct synth_symbols *e, bool gnu)
+{
+	uint64_t at = synth_room(s, (gnu ? 16 + 8 + 4 : 8 + 4 + 4) + 4 * (e->n + 1), 8);
+
+	if (gnu) {
+		uint32_t head[] = { 1, 1, 1, 6, 0, 0, 1 }; /* buckets, first symbol, words of the filter, shift; the filter; the bucket */
+
+		synth_put(s, at, head, sizeof(head));
+		for (unsigned i = 0; i < e->n; i++) {
+			uint32_t h = 5381;
+
+			for (const char *c = e->one[i].name; *c; c++)
+				h = h * 33 + (unsigned char)*c;
+			synth_number(s, at + sizeof(head) + 4 * i, i + 1 == e->n ? h | 1 : h & ~1u, 4);
+		}
+	} else {
+		uint32_t head[] = { 1, e->n + 1, 1, 0 };
+
+		synth_put(s, at, head, sizeof(head));
+		for (unsigned i = 1; i < e->n; i++)
+			synth_number(s, at + 12 + 4 * i, i + 1, 4);
+	}
+	return at;
+}
+
+static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
+{
+	bool gnu = s->jdk != SYNTH_8;
+	uint64_t bias = s->jdk == SYNTH_17 ? SYNTH_BASE : 0; /* musl's loader leaves what is in the file */
+	uint64_t symbols = synth_room(s, (e->n + 1) * sizeof(Elf64_Sym), 8), strings = synth_room(s, 1, 1), dynamic;
+	Elf64_Ehdr head = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_phoff = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2 };
+	Elf64_Phdr segment[2] = { { .p_type = PT_LOAD, .p_filesz = s->n }, { .p_type = PT_DYNAMIC, .p_memsz = 5 * sizeof(Elf64_Dyn) } };
+
+	for (unsigned i = 0; i < e->n; i++) {
+		Elf64_Sym y = { .st_shndx = 1, .st_value = e->one[i].address - SYNTH_BASE };
+
+		y.st_name = (uint32_t)(synth_text(s, e->one[i].name) - strings);
+		synth_put(s, symbols + (i + 1) * sizeof(y), &y, sizeof(y));
+	}
+	uint64_t strings_end = SYNTH_BASE + s->n, hash = synth_hash(s, e, gnu);
+	Elf64_Dyn d[] = { { DT_SYMTAB, { symbols - SYNTH_BASE + bias } }, { DT_STRTAB, { strings - SYNTH_BASE + bias } }, { DT_STRSZ, { strings_end - strings } },
+			  { gnu ? DT_GNU_HASH : DT_HASH, { hash - SYNTH_BASE + bias } }, { DT_NULL, { 0 } } };
+	dynamic = synth_room(s, sizeof(d), 8);
+	synth_put(s, dynamic, d, sizeof(d));
+	memcpy(head.e_ident, ELFMAG, SELFMAG);
+	head.e_ident[EI_CLASS] = ELFCLASS64;
+	head.e_ident[EI_DATA] = ELFDATA2LSB;
+	segment[1].p_vaddr = dynamic - SYNTH_BASE;
+	synth_put(s, SYNTH_BASE, &head, sizeof(head));
+	synth_put(s, SYNTH_BASE + sizeof(head), segment, sizeof(segment));
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------------------- */
+
+/* The memory of a JDK; the same seed, the same bytes. */
+static inline void synth_make(struct synth *s, unsigned jdk, uint64_t seed, int without)
+{
+	struct synth_symbols e = { 0 };
+
+	*s = (struct synth){ .byte = mem_alloc(1, SYNTH_BYTES), .jdk = jdk, .seed = seed, .without = without };
+	synth_room(s, sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr), 1);
+	synth_lay_out(s);
+	synth_code(s);
+	synth_says(s);
+	synth_export_all(s, &e);
+	synth_elf(s, &e);
+	s->n = (s->n + SYNTH_PAGE - 1) / SYNTH_PAGE * SYNTH_PAGE;
+}
+
+static inline struct memory_piece synth_piece(const struct synth *s)
+{
+	return (struct memory_piece){ SYNTH_BASE, s->n, (const char *)s->byte };
+}
+
+static inline void synth_free(struct synth *s)
+{
+	free(s->byte);
+	s->byte = NULL;
+}
+
+/* As test/fuzz/jvmimage_fuzz.c takes it: where libjvm.so begins, then pages: number of the page, bytes, what is in front of the zeros. */
+static inline void synth_pack(const struct synth *s, struct text *t)
+{
+	uint64_t base = SYNTH_BASE;
+
+	text_bytes(t, &base, 8);
+	for (size_t at = 0; at < s->n; at += SYNTH_PAGE) {
+		uint64_t number = (SYNTH_BASE + at) / SYNTH_PAGE;
+		uint16_t n = SYNTH_PAGE;
+
+		while (n && s->byte[at + n - 1] == 0)
+			n--;
+		text_bytes(t, &number, 8);
+		text_bytes(t, &n, 2);
+		text_bytes(t, s->byte + at, n);
+	}
+}
+
+#endif

@@ -1,0 +1,230 @@
+/* What is read of the memory of a JVM that was made for it (synth.h): JDK 8, 17, 21 and 25, fields and tables in any order; a field that is
+ * not told takes away what needs it, and makes nothing wrong. */
+#include "hotspot/frames.h"
+#include "jmap/codemap.h"
+#include "test/jmap/synth.h"
+#include "tap.h"
+
+enum { SEEDS = 20 };
+
+/* All that is read of an image. */
+struct seen {
+	struct hotspot_reason reason;
+	struct text map, java, calls, pieces;
+	char version[64], command[256];
+	const char *collector, *no_frames;
+	int frame_pointers;
+};
+
+static void free_seen(struct seen *s)
+{
+	text_free(&s->map);
+	text_free(&s->java);
+	text_free(&s->calls);
+	text_free(&s->pieces);
+}
+
+static struct hotspot_reason print_map(struct hotspot *h, enum method_style style, struct text *t)
+{
+	struct codemap c;
+	struct hotspot_reason r = codemap_make(&c, h, style);
+
+	for (size_t i = 0; i < c.n; i++)
+		text_printf(t, "%.*s\n", (int)c.entry[i].name_n, c.names.p + c.entry[i].name);
+	codemap_free(&c);
+	return r;
+}
+
+static uint32_t number_of(void *arg, uint64_t method)
+{
+	struct hotspot *h = arg;
+	struct method_name name;
+	struct text t = { 0 };
+	uint32_t n = methods_read(&h->memory, &h->layout, method, &t, &name) ? (uint32_t)name.method.p[0] : 0; /* their first letters differ */
+
+	text_free(&t);
+	return n;
+}
+
+/* "id tier: up to where, methods from the outside in; ..." */
+static void print_calls(struct hotspot *h, struct text *t)
+{
+	struct scopes s = { 0 };
+
+	for (size_t i = 0; i < h->code.n; i++) {
+		const struct blob *b = &h->code.blob[i];
+
+		if (!b->compiled || !scopes_read(&s, &h->memory, &h->layout, &h->packing, b, number_of, h))
+			continue;
+		text_printf(t, "%u %d:", b->compile_id, b->level);
+		for (uint32_t k = 0; k < s.nruns; k++) {
+			text_printf(t, " %u", s.run[k].end);
+			for (uint32_t node = s.run[k].node; node; node = s.node[node].parent)
+				text_char(t, (char)s.node[node].method);
+		}
+		text_char(t, '\n');
+	}
+	scopes_free(&s);
+}
+
+static const char *print_pieces(struct hotspot *h, struct text *t)
+{
+	struct frames f;
+	const char *why = frames_open(&f, h);
+
+	if (!why)
+		why = frames_take(&f, h);
+	for (size_t i = 0; i < f.code.n; i++) {
+		const struct java_piece *p = &f.code.piece[i];
+
+		text_printf(t, "%u+%u%s ", p->kind, p->frame, p->deopt[0] ? "d" : "");
+	}
+	if (!why)
+		text_printf(t, "%s", f.code.call_stub_return ? "call" : "");
+	frames_free(&f);
+	return why;
+}
+
+static void look(struct seen *seen, unsigned jdk, uint64_t seed, int without)
+{
+	struct synth s;
+	struct hotspot h;
+	struct memory_piece piece;
+
+	synth_make(&s, jdk, seed, without);
+	piece = synth_piece(&s);
+	*seen = (struct seen){ .reason = hotspot_open_image(&h, &piece, 1, SYNTH_BASE) };
+	memcpy(seen->version, h.version, sizeof(h.version));
+	memcpy(seen->command, h.command, sizeof(h.command));
+	seen->collector = h.collector;
+	seen->frame_pointers = h.frame_pointers;
+	if (!seen->reason.code)
+		seen->reason = print_map(&h, METHOD_HOTSPOT, &seen->map);
+	if (!seen->reason.code)
+		seen->reason = print_map(&h, METHOD_JAVA, &seen->java);
+	if (!seen->reason.code) {
+		print_calls(&h, &seen->calls);
+		seen->no_frames = print_pieces(&h, &seen->pieces);
+	}
+	hotspot_close(&h);
+	synth_free(&s);
+}
+
+static bool same(const struct text *a, const struct text *b)
+{
+	return str_eq(text_view(a), text_view(b));
+}
+
+static const char map[] =
+	"Interpreter\nStubRoutines (1)\nStubRoutines (continuation stubs)\nI2C/C2I adapters\nC2 Runtime new_array\n"
+	"slow_subtype_check Runtime1 stub\nvtable chunks\nint Work.some(int, java.lang.String, long[])\nint java.lang.Object.hashCode()\n"
+	"void Work$$Lambda/0x00007f04bc002aa0.run()\n";
+static const char java[] =
+	"Interpreter: method entry point (kind = zerolocals)\nInterpreter: iload\nInterpreter: return entry points\nInterpreter\nStubRoutines (1)\n"
+	"StubRoutines (continuation stubs)\nI2C/C2I adapters\nC2 Runtime new_array\nslow_subtype_check Runtime1 stub\nvtable chunks\nWork.some\n"
+	"java/lang/Object.hashCode\nWork$$Lambda.run\n";
+
+/* s, h, g: some, hash, get; the wrapper of a native method has one method three times. */
+static const char calls[] = "7 4: 4 9g 12hg 20\n8 0: 4 9h 12hh 20\n9 3: 4 9g 12gg 20\n";
+
+/* Does the text come? Says so if not. */
+static bool comes(struct str got, const char *want, const char *what)
+{
+	return str_eq(got, str_of(want)) || is_str(got, str_of(want), what);
+}
+
+static void whole(unsigned jdk, const char *what, const char *pieces)
+{
+	struct seen s;
+	bool good = true;
+	char name[96];
+
+	for (uint64_t seed = 0; seed < SEEDS && good; seed++) {
+		look(&s, jdk, seed, -1);
+		good = comes(str_of(s.reason.code ? s.reason.why : ""), "", "it is read") && comes(text_view(&s.map), map, "as Compiler.perfmap has it") &&
+		       comes(text_view(&s.java), java, "by the parts of the interpreter") && comes(text_view(&s.calls), calls, "calls that were inlined") &&
+		       comes(text_view(&s.pieces), pieces, "what unwinding needs") && comes(str_of(s.version), "17.0.0+synth", "version") &&
+		       comes(str_of(s.command), "Work?idle", "command, without control bytes") && s.frame_pointers == 0 &&
+		       comes(str_of(s.collector ? s.collector : ""), "G1", "collector");
+		free_seen(&s);
+	}
+	snprintf(name, sizeof(name), "JDK %s: %d orders of fields and tables", what, SEEDS);
+	ok(good, name);
+}
+
+/* What is told although a field is missing is right, or not told. */
+static bool is_right(const struct seen *s, const struct seen *all, const char *field)
+{
+	bool parts = same(&s->java, &all->java) || str_starts(text_view(&s->java), STR("Interpreter\nStubRoutines (1)\n"));
+	bool inlined = s->calls.n == 0 || same(&s->calls, &all->calls) || strcmp(field, "_comp_level") == 0; /* the tier is shown there */
+	bool unwound = s->no_frames || same(&s->pieces, &all->pieces) || strncmp(field, "_deopt", 6) == 0 || strcmp(field, "_cont_entry") == 0;
+
+	return same(&s->map, &all->map) && parts && inlined && unwound;
+}
+
+static void without_each(unsigned jdk, const char *what)
+{
+	struct seen all, s;
+	unsigned refused = 0, poorer = 0, wrong = 0;
+	char name[96];
+
+	look(&all, jdk, 1, -1);
+	for (int i = 0; i < SYNTH_FIELDS; i++) {
+		bool good;
+
+		if (!(synth_fields[i].jdk & jdk))
+			continue;
+		look(&s, jdk, 1, i);
+		refused += s.reason.code != NULL;
+		poorer += !s.reason.code && (s.no_frames || !same(&s.calls, &all.calls) || !same(&s.java, &all.java));
+		good = s.reason.code ? strcmp(s.reason.code, "unsupported") == 0 && s.map.n == 0 : is_right(&s, &all, synth_fields[i].name);
+		if (!good)
+			printf("# without %s::%s: %s\n", synth_fields[i].type, synth_fields[i].name, s.reason.code ? s.reason.why : "wrong");
+		wrong += !good;
+		free_seen(&s);
+	}
+	printf("# JDK %s: %u fields refuse all, %u some\n", what, refused, poorer);
+	snprintf(name, sizeof(name), "JDK %s: without a field: less, by name, never something else", what);
+	ok(wrong == 0 && refused > 20 && poorer > 15, name);
+	free_seen(&all);
+}
+
+/* What damage there may be is the fuzz target's; here that heaps and blocks which overlap are refused. */
+static void one_upon_the_other(void)
+{
+	struct synth s;
+	struct hotspot h;
+	struct memory_piece piece;
+	struct text t = { 0 };
+	int low;
+
+	synth_make(&s, SYNTH_17, 1, -1);
+	piece = synth_piece(&s);
+	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	low = synth_field(&s, "HeapBlock::Header", "_length");
+	for (size_t i = 0; i + 1 < s.nsegments; i++) /* each block up to the end of the heap */
+		synth_number(&s, s.heap + s.segments[i] * SYNTH_SEGMENT + s.at[low], s.segments[s.nsegments - 1] - s.segments[i], 8);
+	ok(!print_map(&h, METHOD_HOTSPOT, &t).code && h.code.torn + 1 == s.nsegments - 1, "blocks that reach over others are torn");
+	is_str(text_view(&t), str_of("void Work$$Lambda/0x00007f04bc002aa0.run()\n"), "  and the last one is told");
+	text_free(&t);
+	hotspot_close(&h);
+	synth_free(&s);
+}
+
+int main(void)
+{
+	/* kind of java.h + bytes of the frame; d: deoptimization is told. From JDK 21 on a stub lets virtual threads come back */
+	static const char old[] = "6+0 7+0 7+0 4+0 2+0 2+0 8+0 2+0 2+0 5+0 0+32 3+32 2+16 0+32d 1+32 0+32d call";
+	static const char new[] = "6+0 7+0 7+0 4+0 2+0 2+0 8+0 8+0 2+0 2+0 8+0 5+0 0+32 3+32 2+16 0+32d 1+32 0+32d call";
+
+	whole(SYNTH_8, "8", old);
+	whole(SYNTH_17, "17", old);
+	whole(SYNTH_21, "21", new);
+	whole(SYNTH_25, "25", new);
+	without_each(SYNTH_8, "8");
+	without_each(SYNTH_17, "17");
+	without_each(SYNTH_21, "21");
+	without_each(SYNTH_25, "25");
+	one_upon_the_other();
+	return done();
+}
