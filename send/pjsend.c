@@ -5,7 +5,6 @@
 #include "counters.h"
 #include "diag.h"
 #include "folded.h"
-#include "hash.h"
 #include "sender.h"
 #include "sendopts.h"
 #include "spooler.h"
@@ -138,7 +137,7 @@ static void splay(const struct request *r)
 	struct str host = host_of(r);
 	double most = r->splay >= 0 ? r->splay : r->once || sender.store->ops->local ? 0 : 30;
 
-	sender_not_before(&sender, (uint64_t)((double)(hash_sum(host.p, host.n) % 1000) * most));
+	sender_not_before(&sender, sender_splay(host, most));
 }
 
 static struct folding folding_of(const struct request *r, const struct spool *s, const struct store *store)

@@ -5,6 +5,7 @@
 #include "clocks.h"
 #include "counters.h"
 #include "diag.h"
+#include "doubts.h"
 #include "hash.h"
 
 #include <errno.h>
@@ -75,6 +76,7 @@ static int cmp(struct spool_name a, struct spool_name b)
 
 static void forget(struct sender *s, size_t i)
 {
+	s->doubtful |= s->window[i].doubts > 0;
 	free(s->window[i].text);
 	memmove(s->window + i, s->window + i + 1, (s->n - i - 1) * sizeof(*s->window));
 	s->n--;
@@ -217,6 +219,7 @@ static void confirmed(struct sender *s, struct waiting *w)
 	count(COUNT_SENT, 1);
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
 	w->sent = true;
+	s->doubtful |= s->noted > 0; /* of another window it is known now that the store takes some */
 	finish(s, w);
 }
 
@@ -253,10 +256,21 @@ static void put_off(struct sender *s, struct waiting *w, const struct store_repo
 	}
 }
 
+/* How long it has been tried. */
+static uint64_t age_ms(const struct waiting *w)
+{
+	return w->aged + (w->first ? now_ms() - w->first : 0);
+}
+
+static bool others_taken(const struct sender *s, const struct waiting *w)
+{
+	return w->others || (w->first && s->sent > w->sent_before);
+}
+
 /* Was it tried often enough, by a store that takes other windows? */
 static bool is_poison(const struct sender *s, const struct waiting *w)
 {
-	return s->sent > w->sent_before && (w->doubts >= DOUBTS || (w->doubts && now_ms() - w->first >= DOUBT_MS));
+	return others_taken(s, w) && (w->doubts >= DOUBTS || (w->doubts && age_ms(w) >= DOUBT_MS));
 }
 
 /* Of a window that is stored but for these stacks. */
@@ -342,6 +356,7 @@ static bool send_text(struct sender *s, struct waiting *w, size_t which, const s
 	s->store->ops->send(s->store->it, text, &p->resume, is_poison(s, w), &r);
 	tally(&r);
 	w->doubts += r.verdict == STORE_DOUBT;
+	s->doubtful |= r.verdict == STORE_DOUBT;
 	p->differs |= r.differs;
 	keep_rest(s, p, text, &r);
 	p->done = sent = r.verdict == STORE_SENT;
@@ -417,17 +432,66 @@ static void send_window(struct sender *s, struct waiting *w)
 	text_free(&packed);
 }
 
+/* ---- from run to run ------------------------------------------------------------------------------------------ */
+
+static void recall(struct sender *s)
+{
+	uint64_t now = (uint64_t)time(NULL);
+	struct doubt *d;
+	size_t n, k = 0;
+
+	doubts_read(s->spool, &d, &n);
+	for (size_t i = 0; i < s->n; i++) { /* both are in order */
+		while (k < n && cmp(d[k].name, s->window[i].name) < 0)
+			k++;
+		if (k == n || cmp(d[k].name, s->window[i].name) != 0)
+			continue;
+		s->window[i].doubts = d[k].doubts;
+		s->window[i].aged = d[k].since < now ? (now - d[k].since) * 1000 : 0;
+		s->window[i].others = d[k].others;
+	}
+	s->noted = n;
+	free(d);
+}
+
+static void note(struct sender *s)
+{
+	uint64_t now = (uint64_t)time(NULL);
+	struct doubt *d = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct waiting *w = s->window + i;
+
+		if (!w->doubts)
+			continue;
+		d = mem_more(d, sizeof(*d), n);
+		d[n++] = (struct doubt){ w->name, w->doubts, now - age_ms(w) / 1000, others_taken(s, w) };
+	}
+	s->doubtful = !doubts_write(s->spool, d, n);
+	if (s->doubtful && may_say(s))
+		warn("cannot write spool/doubts: %s", strerror(errno));
+	s->noted = n;
+	free(d);
+}
+
 /* ---- the loop ------------------------------------------------------------------------------------------------ */
 
 void sender_begin(struct sender *s)
 {
 	pthread_mutex_init(&s->lock, NULL);
 	look(s);
+	recall(s);
 }
 
 void sender_not_before(struct sender *s, uint64_t ms)
 {
 	s->store_due = now_ms() + ms;
+}
+
+uint64_t sender_splay(struct str host, double seconds)
+{
+	return (uint64_t)((double)(hash_sum(host.p, host.n) % 1000) * seconds);
 }
 
 bool sender_step(struct sender *s)
@@ -473,6 +537,8 @@ void sender_report(struct sender *s, bool now)
 	count_set(COUNT_WAITING, s->n);
 	count_set(COUNT_OLDEST_S, s->n && s->window[0].name.epoch < time_s ? time_s - s->window[0].name.epoch : 0);
 	count_set(COUNT_HELD, s->held);
+	if (s->doubtful)
+		note(s);
 	if (!counters_write() && may_say(s))
 		warn("cannot write pjsend.prom: %s", strerror(errno));
 }

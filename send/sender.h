@@ -4,8 +4,8 @@
  *
  * The oldest window goes first; one that is blocked does not block the next; while there is a backlog every second window is
  * a fresh one, and the backlog goes at a bounded rate. Waiting is full jitter (a random part of 1 s, 2 s, ... 60 s), or what the
- * store asked for, at most 5 minutes. What a store cannot decide about (DOUBT) is tried 10 times or for an hour, and only
- * counted while the store takes other windows; then the poison is looked for, and goes to bad/.
+ * store asked for, at most 5 minutes. What a store cannot decide about (DOUBT) is tried 10 times or for an hour, in one run or many,
+ * and only counted while the store takes other windows; then the poison is looked for, and goes to bad/.
  */
 #ifndef PJ_SENDER_H
 #define PJ_SENDER_H
@@ -35,7 +35,10 @@ struct sender {
 			bool done;
 		} *text;              /* each of it */
 		size_t ntexts;
-		unsigned attempts, doubts;
+		unsigned attempts;
+		uint64_t doubts;      /* answers that decide nothing, of runs before, too (doubts.h) */
+		uint64_t aged;        /* ms from the first attempt to this run */
+		bool others;          /* the store took other windows in between, in runs before */
 		uint64_t sent_before; /* windows that the store had taken when this was tried first */
 		bool sent;            /* confirmed, but its files cannot be removed yet */
 	} *window;                    /* sorted */
@@ -46,13 +49,15 @@ struct sender {
 	uint64_t listed, store_due, backlog_due, sent, said, tidied, written;
 	unsigned failures; /* in a row */
 	uint64_t differ, refused; /* texts of which the store holds another content, of which something is in bad/ */
-	bool held, fresh_turn;
+	bool held, fresh_turn, doubtful; /* doubtful: doubts are to be written */
+	size_t noted; /* doubts that are */
 };
 
 void sender_begin(struct sender *s);
 bool sender_step(struct sender *s); /* sends one window if one is due; false: none was */
 uint64_t sender_wait(const struct sender *s); /* ms until something is due, at most a second */
 void sender_not_before(struct sender *s, uint64_t ms); /* the first send is so much later */
+uint64_t sender_splay(struct str host, double seconds); /* ms below that: the same for a host at each start, spread evenly over many */
 void sender_add(struct sender *s, struct spool_name n); /* by another thread: it is in the spool now */
 void sender_report(struct sender *s, bool now); /* counters, at most once a second */
 bool sender_finished(const struct sender *s); /* once: each window was tried */

@@ -329,6 +329,13 @@ else
 	skip "then it goes" "no flock"
 fi
 
+# ---- a fleet that starts together
+chunk t 1700000000 'a 1'
+start=$(date +%s%N)
+pjsend -q --once --splay=2 --host=web18 t
+took=$((($(date +%s%N) - start) / 1000000))
+is "--splay: the first send is later, by the name of the host" "$? $([ $took -ge 1990 ] && echo late) $(pjfetch -q -d t -f 1700000000 -t 1700000001 | tail -n 1)" "0 late a 1"
+
 # ---- roll-ups and retention
 mkdir -p ten
 base=1700002800 # a full hour

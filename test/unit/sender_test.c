@@ -244,6 +244,44 @@ static void test_doubt(void)
 	empty();
 }
 
+/* Each attempt is a run of its own, as cron has it. */
+static void test_doubt_runs(void)
+{
+	unsigned runs;
+
+	put(OLD, 30);
+	s.refused = 0;
+	for (runs = 0; runs < 30 && !s.refused; runs++) {
+		put(OLD + 30, 30);
+		begin(true, 0);
+		script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_DOUBT, .cured = true };
+		while (sender_step(&s))
+			;
+		sender_report(&s, true);
+		if (runs == 3)
+			ok(in_folder("spool") == 2, "what is in doubt is noted from run to run");
+		sender_end(&s);
+	}
+	ok(runs == 11 && s.refused == 1 && in_folder("bad") == 2, "ten runs are ten attempts: then the poison is looked for");
+	ok(in_folder("spool") == 0, "and nothing is in doubt any more");
+	begin(true, 0);
+	empty();
+
+	put(OLD, 30);
+	for (runs = 0; runs < 30; runs++) {
+		begin(true, 0);
+		script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_DOUBT, .cured = true };
+		while (sender_step(&s))
+			;
+		sender_report(&s, true);
+		sender_end(&s);
+	}
+	ok(!isolated && in_folder("bad") == 0, "not while the store takes nothing at all, however many runs");
+	begin(true, 0);
+	empty();
+	unlinkat(spool.room, "doubts", 0);
+}
+
 static void test_refused(void)
 {
 	put(OLD, 30);
@@ -319,6 +357,28 @@ static void test_fresh(void)
 	empty();
 }
 
+static void test_splay(void)
+{
+	unsigned in[10] = { 0 }, least = 1000, most = 0;
+	char host[32];
+
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(host, sizeof(host), "web%u.example.org", i);
+		in[sender_splay(str_of(host), 30) / 3000]++;
+	}
+	for (size_t i = 0; i < 10; i++) {
+		least = in[i] < least ? in[i] : least;
+		most = in[i] > most ? in[i] : most;
+	}
+	ok(least > 60 && most < 150, "1000 hosts spread evenly over 30 s");
+	ok(sender_splay(STR("web18"), 1) == 997 && sender_splay(STR("web18"), 0) == 0, "a host always waits as long (send.t relies on this one)");
+	put(OLD, 30);
+	begin(true, 0);
+	sender_not_before(&s, 3600000);
+	ok(!sender_step(&s) && ncalls == 0 && !sender_finished(&s), "nothing is sent before that, and the run is not at its end");
+	empty();
+}
+
 static void test_once(void)
 {
 	for (uint64_t i = 0; i < 5; i++)
@@ -345,10 +405,12 @@ int main(void)
 	test_waiting();
 	test_hold();
 	test_doubt();
+	test_doubt_runs();
 	test_refused();
 	test_kept();
 	test_fresh();
 	test_once();
+	test_splay();
 	spool_close(&spool);
 	return done();
 }
