@@ -33,7 +33,7 @@ static void fill(const struct batches *how, struct batch *b, struct str *rest, s
 		length = b->body.n;
 		if (b->n)
 			text_add(&b->body, how->between);
-		how->add(&b->body, b->window, stack, count);
+		how->add(&b->body, b->window, b->fixed, stack, count);
 		if (b->n && b->body.n + strlen(how->shut) > how->bytes_most) {
 			b->body.n = length;
 			*rest = before;
@@ -71,6 +71,8 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 	size_t most = how->docs_now ? how->docs_now : how->docs_most, refused = 0, done, known;
 	bool taken = b.first > 0;
 
+	if (how->frame)
+		how->frame(b.fixed, w);
 	for (r->verdict = STORE_SENT; r->verdict == STORE_SENT;) {
 		struct str from = rest;
 		enum http_class class;
@@ -87,7 +89,8 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 			r->documents += done - known;
 			r->known += known;
 			taken = true;
-			rest = skip(from, done);
+			if (done < b.n)
+				rest = skip(from, done);
 			most = most < how->docs_most / 2 ? 2 * most : how->docs_now ? how->docs_now : how->docs_most;
 		} else if (class == HTTP_SMALLER && b.n > 1) {
 			most = how->docs_now = b.n / 2;
@@ -114,5 +117,7 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 	if (r->verdict == STORE_SENT)
 		r->why.n = 0;
 	*resume = (uint64_t)state << 32 | b.first;
+	text_free(&b.fixed[0]);
+	text_free(&b.fixed[1]);
 	text_free(&b.body);
 }

@@ -14,6 +14,7 @@
 /* Documents [first, first + n) of a window, and what makes them. */
 struct batch {
 	const struct window *window;
+	struct text fixed[2];
 	struct str stacks; /* their lines */
 	size_t first, n;
 	struct text body;
@@ -23,7 +24,8 @@ struct batches {
 	size_t docs_most, bytes_most; /* bytes of a body; a single document may be larger */
 	size_t docs_now;              /* fewer, since the server said so; 0: docs_most */
 	const char *open, *between, *shut; /* around the documents of a body */
-	void (*add)(struct text *body, const struct window *w, struct str stack, uint64_t count);
+	void (*frame)(struct text fixed[2], const struct window *w); /* what is the same in all documents of a window; NULL: nothing */
+	void (*add)(struct text *body, const struct window *w, const struct text fixed[2], struct str stack, uint64_t count);
 
 	/* Sends the batch; *done is how many of its documents, from the first on, are confirmed then (set to b->n before; looked at if DONE),
 	 * of which *known were there already. *state: what it wants to keep for the next attempt, 0 when a batch is new. */

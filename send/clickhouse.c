@@ -6,13 +6,15 @@
  * a window have in common is one row of a second table, written last: a window is there when that row is. Only what every version
  * since 18.16 knows is used: no settings, no types of later ones.
  */
-#include "batches.h"
+#include "clickhouse.h"
 
 #include "arena.h"
 #include "json.h"
+#include "pack.h"
 #include "stores.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,12 +22,12 @@
 #define DOCS_MOST 100000
 #define BYTES_MOST ((size_t)8 << 20)
 
-struct clickhouse {
-	struct http *http;
-	struct batches batches;
-	bool verify;
-	struct text table, path, query; /* table: DATABASE.TABLE, quoted up to its last letter */
-};
+/* Of windows that go together: in one INSERT of stacks, in one of windows; and how much text is packed at a time. */
+#define DOCS_TOGETHER 8192
+#define PACKED_TOGETHER ((size_t)768 << 10) /* below the megabyte that nginx lets pass */
+#define BYTES_TOGETHER ((size_t)32 << 20)
+#define WINDOWS_TOGETHER 32
+#define PIECE ((size_t)256 << 10)
 
 static const char *schema(void)
 {
@@ -63,14 +65,11 @@ static const char *schema(void)
 /* ---- its text --------------------------------------------------------------------------------------------------- */
 
 /* A value of TabSeparated; quote: of a string in a query, or of an array. */
-static void put(struct text *t, struct str s, bool quote)
+void ch_put(struct text *t, struct str s, bool quote)
 {
 	struct text mended = { 0 };
-	size_t plain = 0;
 
-	while (plain < s.n && (signed char)s.p[plain] >= ' ' && s.p[plain] != 0x7F && s.p[plain] != '\\' && s.p[plain] != '\'')
-		plain++;
-	if (plain == s.n && !quote) { /* as most are */
+	if (!quote && ascii_run(s, '\\', '\'') == s.n) { /* as most are */
 		text_str(t, s);
 		return;
 	}
@@ -92,7 +91,7 @@ static void put(struct text *t, struct str s, bool quote)
 	text_free(&mended);
 }
 
-static void put_day(struct text *t, uint64_t epoch)
+void ch_put_day(struct text *t, uint64_t epoch)
 {
 	time_t when = (time_t)(epoch < UINT32_MAX ? epoch : UINT32_MAX);
 	struct tm tm;
@@ -103,7 +102,7 @@ static void put_day(struct text *t, uint64_t epoch)
 }
 
 /* The next column of a line, unescaped into room, which is large enough. */
-static struct str column(struct text *room, struct str *line)
+struct str ch_column(struct text *room, struct str *line)
 {
 	struct str raw = str_cut(line, '\t');
 	size_t at = room->n;
@@ -120,11 +119,11 @@ static struct str column(struct text *room, struct str *line)
 	return str_from(text_view(room), at);
 }
 
-static uint64_t number(struct text *room, struct str *line)
+uint64_t ch_number(struct text *room, struct str *line)
 {
 	uint64_t n = 0;
 
-	str_u64(column(room, line), &n);
+	str_u64(ch_column(room, line), &n);
 	return n;
 }
 
@@ -171,17 +170,18 @@ static enum http_class class_of(const struct http_reply *r, struct text *why)
 		return HTTP_AGAIN;
 	if (code)
 		return HTTP_PERHAPS;
-	if (r->class != HTTP_POISON)
+	if (r->class != HTTP_POISON && r->class != HTTP_CONFLICT)
 		return r->class;
 	text_add(why, " (this is not how ClickHouse answers)");
 	return HTTP_HOLD;
 }
 
-/* INSERT of what is in body. */
+/* INSERT of what is in body, which may be packed already. */
 static enum http_class insert(struct clickhouse *c, const char *suffix, const char *columns, struct str body,
-			      struct store_report *r)
+			      bool packed, struct store_report *r)
 {
-	struct http_request q = { .method = "POST", .type = "text/tab-separated-values", .body = body, .pack = true };
+	struct http_request q = { .method = "POST", .type = "text/tab-separated-values", .body = body,
+				  .pack = !packed, .packed = packed };
 	struct http_reply reply;
 
 	c->query.n = 0;
@@ -205,20 +205,46 @@ static enum http_class insert(struct clickhouse *c, const char *suffix, const ch
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
-static void put_key(struct text *t, const struct window *w)
+static enum http_class insert_stacks(struct clickhouse *c, struct str body, bool packed, struct store_report *r)
 {
-	put(t, w->host, false);
-	text_char(t, '\t');
-	put_day(t, w->epoch);
+	return insert(c, "", "hostname, day, stack, timestamp, stream, machine, value", body, packed, r);
 }
 
-static void add(struct text *t, const struct window *w, struct str stack, uint64_t count)
+static enum http_class insert_windows(struct clickhouse *c, struct str body, struct store_report *r)
 {
-	put_key(t, w);
+	return insert(
+		c, "_windows",
+		"hostname, day, timestamp, stream, machine, until, unit, event, frequency, labels.name, labels.value, samples, lost, stacks, value",
+		body, false, r);
+}
+
+static void put_key(struct text *t, const struct window *w)
+{
+	ch_put(t, w->host, false);
 	text_char(t, '\t');
-	put(t, stack, false);
-	text_printf(t, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", w->epoch, w->stream, w->machine,
-		    count);
+	ch_put_day(t, w->epoch);
+}
+
+static void put_name(struct text *t, const struct window *w)
+{
+	text_printf(t, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", w->epoch, w->stream, w->machine);
+}
+
+static void frame(struct text fixed[2], const struct window *w)
+{
+	put_key(&fixed[0], w);
+	text_char(&fixed[0], '\t');
+	put_name(&fixed[1], w);
+}
+
+static void add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack, uint64_t count)
+{
+	(void)w;
+	text_str(t, text_view(&fixed[0]));
+	ch_put(t, stack, false);
+	text_str(t, text_view(&fixed[1]));
+	text_u64(t, count);
+	text_char(t, '\n');
 }
 
 static enum http_class post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
@@ -227,7 +253,7 @@ static enum http_class post(void *store, struct batch *b, size_t *done, size_t *
 	(void)done;
 	(void)known;
 	(void)state;
-	return insert(store, "", "hostname, day, stack, timestamp, stream, machine, value", text_view(&b->body), r);
+	return insert_stacks(store, text_view(&b->body), false, r);
 }
 
 static void put_labels(struct text *t, struct str labels, bool values)
@@ -239,7 +265,7 @@ static void put_labels(struct text *t, struct str labels, bool values)
 	for (; label_next(&labels, &key, &value); first = false) {
 		if (!first)
 			text_char(t, ',');
-		put(t, values ? value : key, true);
+		ch_put(t, values ? value : key, true);
 	}
 	text_char(t, ']');
 }
@@ -255,6 +281,24 @@ static void count(const struct window *w, uint64_t *stacks, uint64_t *sum)
 }
 
 /* The row that says that all others are there. */
+static void put_window(struct text *t, const struct window *w, uint64_t stacks, uint64_t sum)
+{
+	put_key(t, w);
+	put_name(t, w);
+	text_printf(t, "%" PRIu64 "\t", w->until);
+	ch_put(t, w->unit, false);
+	text_char(t, '\t');
+	ch_put(t, w->event, false);
+	text_char(t, '\t');
+	ch_put(t, w->frequency, false);
+	text_char(t, '\t');
+	put_labels(t, w->labels, false);
+	text_char(t, '\t');
+	put_labels(t, w->labels, true);
+	text_printf(t, "\t%" PRIu64 "\t%s%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", w->samples,
+		    w->lost_known ? "" : "-", w->lost_known ? w->lost : 1, stacks, sum);
+}
+
 static enum http_class confirm(struct clickhouse *c, const struct window *w, struct store_report *r)
 {
 	struct text t = { 0 };
@@ -262,30 +306,14 @@ static enum http_class confirm(struct clickhouse *c, const struct window *w, str
 	enum http_class class;
 
 	count(w, &stacks, &sum);
-	put_key(&t, w);
-	text_printf(&t, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", w->epoch, w->stream, w->machine,
-		    w->until);
-	put(&t, w->unit, false);
-	text_char(&t, '\t');
-	put(&t, w->event, false);
-	text_char(&t, '\t');
-	put(&t, w->frequency, false);
-	text_char(&t, '\t');
-	put_labels(&t, w->labels, false);
-	text_char(&t, '\t');
-	put_labels(&t, w->labels, true);
-	text_printf(&t, "\t%" PRIu64 "\t%s%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", w->samples,
-		    w->lost_known ? "" : "-", w->lost_known ? w->lost : 1, stacks, sum);
-	class = insert(
-		c, "_windows",
-		"hostname, day, timestamp, stream, machine, until, unit, event, frequency, labels.name, labels.value, samples, lost, stacks, value",
-		text_view(&t), r);
+	put_window(&t, w, stacks, sum);
+	class = insert_windows(c, text_view(&t), r);
 	text_free(&t);
 	return class;
 }
 
 /* The answer to c->query, to `take`, or in reply.body. */
-static struct http_reply ask(struct clickhouse *c, bool (*take)(void *to, struct str piece), void *to, struct text *why)
+struct http_reply ch_ask(struct clickhouse *c, bool (*take)(void *to, struct str piece), void *to, struct text *why)
 {
 	struct http_request q = {
 		.method = "POST",
@@ -313,14 +341,14 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 	c->query.n = 0;
 	text_printf(&c->query, "SELECT count(), sum(value) FROM %.*s` FINAL WHERE hostname = ", (int)c->table.n,
 		    c->table.p);
-	put(&c->query, w->host, true);
+	ch_put(&c->query, w->host, true);
 	text_add(&c->query, " AND day = toDate('");
-	put_day(&c->query, w->epoch);
+	ch_put_day(&c->query, w->epoch);
 	text_printf(&c->query,
 		    "') AND timestamp = toDateTime(%" PRIu64 ") AND stream = %" PRIu64 " AND machine = %" PRIu64
 		    " FORMAT TabSeparated",
 		    w->epoch, w->stream, w->machine);
-	reply = ask(c, NULL, NULL, &r->why);
+	reply = ch_ask(c, NULL, NULL, &r->why);
 	r->requests++;
 	if (reply.class != HTTP_DONE) {
 		r->verdict = batches_verdict(class_of(&reply, &r->why), false);
@@ -329,11 +357,11 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 	count(w, &stacks, &sum);
 	body = reply.body;
 	text_room(&room, body.n);
-	stored = number(&room, &body);
+	stored = ch_number(&room, &body);
 	body = str_trim(body);
 	while (body.n && body.p[body.n - 1] == '\n')
 		body.n--;
-	value = number(&room, &body);
+	value = ch_number(&room, &body);
 	if (stored < stacks && !r->refused.n) {
 		text_printf(&r->why, "%" PRIu64 " of %" PRIu64 " stacks are there", stored, stacks);
 		r->verdict = STORE_LATER;
@@ -360,259 +388,173 @@ static void clickhouse_send(void *store, const struct window *w, uint64_t *resum
 		verify(c, w, resume, r);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- several windows in one request ------------------------------------------------------------------------------ */
 
-/* Rows of an answer, whole, however it is cut. */
-struct rows {
-	struct text part;
-	bool (*row)(struct rows *r, struct str line);
-	struct arena arena;
-	const struct store_query *query;
-	const struct store_sink *sink;
-	bool list, stopped;
-	struct sum {
-		struct window w;
-		struct str by; /* value of the label */
-		struct text streams;
-	} * sum;
-	size_t n;
+/*
+ * An INSERT costs the server more than the two thousand rows in it. So the stacks of several windows go in one, and the rows of these
+ * windows in one behind them; and while one is under way, the next is put together.
+ */
+struct together {
+	struct gzip *gzip;
+	struct text rows, windows;  /* stacks, not packed yet; their windows */
+	struct text packed[2];      /* one is put together, one is under way */
+	unsigned which;
+	size_t n, docs, bytes;      /* windows; of this body: rows, bytes before they were packed */
+	size_t packed_most;
+	struct under_way {
+		struct clickhouse *c;
+		pthread_t thread;
+		bool any, threaded;
+		struct str body;
+		size_t docs;
+		enum http_class class;
+		struct store_report r;
+	} under_way;
 };
 
-static bool take_rows(void *to, struct str piece)
+static struct together *together_of(struct clickhouse *c)
 {
-	struct rows *r = to;
-	struct str all, line;
-	ptrdiff_t end;
-
-	text_str(&r->part, piece);
-	end = str_rfind(text_view(&r->part), '\n');
-	if (end < 0)
-		return r->part.n < HTTP_REPLY_MAX;
-	for (all = str_head(text_view(&r->part), (size_t)end + 1); all.n;) {
-		line = str_cut(&all, '\n');
-		if (!r->row(r, line)) {
-			r->stopped = true;
-			return false;
-		}
+	if (!c->together) {
+		c->together = mem_alloc(sizeof(*c->together), 1);
+		c->together->gzip = gzip_open(1);
+		c->together->packed_most = PACKED_TOGETHER;
 	}
-	r->part.n -= (size_t)end + 1;
-	memmove(r->part.p, r->part.p + end + 1, r->part.n);
-	return true;
+	return c->together;
 }
 
-/* Whole lines are the text that is wanted: they are not taken apart. */
-static bool take_text(void *to, struct str piece)
+static void *post_body(void *arg)
 {
-	struct rows *r = to;
-	ptrdiff_t end = str_rfind(piece, '\n');
+	struct under_way *u = arg;
 
-	if (end < 0) {
-		text_str(&r->part, piece);
-		return r->part.n < HTTP_REPLY_MAX;
-	}
-	text_str(&r->part, str_head(piece, (size_t)end + 1));
-	r->stopped = !r->sink->lines(r->sink->to, text_view(&r->part));
-	r->part.n = 0;
-	text_str(&r->part, str_from(piece, (size_t)end + 1));
-	return !r->stopped;
+	u->class = insert_stacks(u->c, u->body, true, &u->r);
+	return NULL;
 }
 
-/* The next of ['a','b'], unescaped into room; false: none is left. */
-static bool quoted(struct text *room, struct str *array, struct str *value)
+/* The stacks that are under way are there. False: r says why not. */
+static bool arrived(struct together *t, struct store_report *r)
 {
-	size_t at = room->n, i = 2;
+	struct under_way *u = &t->under_way;
 
-	if (array->n < 3 || array->p[1] != '\'')
-		return false;
-	for (; i < array->n && array->p[i] != '\''; i++) {
-		if (array->p[i] == '\\' && i + 1 < array->n)
-			i++;
-		text_char(room, array->p[i]);
-	}
-	*value = str_from(text_view(room), at);
-	*array = str_from(*array, i < array->n ? i + 1 : i);
-	return true;
-}
-
-/* ['a','b'] and ['x','y'] as a=x,b=y */
-static void join_labels(struct text *room, struct text *t, struct str names, struct str values)
-{
-	struct str name, value;
-
-	while (quoted(room, &names, &name) && quoted(room, &values, &value))
-		text_printf(t, "%s%.*s=%.*s", t->n ? "," : "", (int)name.n, name.p, (int)value.n, value.p);
-}
-
-/* The sum that this one belongs to, new if need be. */
-static struct sum *sum_of(struct rows *r, const struct window *w, struct str by)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		struct sum *s = &r->sum[i];
-
-		if (str_eq(s->w.unit, w->unit) && str_eq(s->w.event, w->event) && str_eq(s->by, by) &&
-		    (r->query->by != BY_HOST || str_eq(s->w.host, w->host)) &&
-		    (r->query->by != BY_TIME || (s->w.epoch == w->epoch && str_eq(s->w.host, w->host))))
-			return s;
-	}
-	r->sum = mem_more(r->sum, sizeof(*r->sum), r->n);
-	r->sum[r->n] = (struct sum){ .w = *w, .by = by };
-	r->sum[r->n].w.samples = r->sum[r->n].w.lost = r->sum[r->n].w.parts = 0;
-	return &r->sum[r->n++];
-}
-
-static bool take_window(struct rows *r, struct str line)
-{
-	struct text room = { 0 }, labels = { 0 };
-	struct window w = { .parts = 1 };
-	struct str names, values, lost, by = { 0 };
-	struct sum *s;
-	bool good = true;
-
-	line = arena_copy(&r->arena, line);
-	text_room(&room, line.n);
-	w.stream = number(&room, &line);
-	w.host = column(&room, &line);
-	w.epoch = number(&room, &line);
-	w.until = number(&room, &line);
-	w.unit = column(&room, &line);
-	w.event = column(&room, &line);
-	w.frequency = column(&room, &line);
-	names = str_cut(&line, '\t');
-	values = str_cut(&line, '\t');
-	w.samples = number(&room, &line);
-	lost = column(&room, &line);
-	w.parts = number(&room, &line);
-	w.lost_known = str_u64(lost, &w.lost);
-	join_labels(&room, &labels, names, values);
-	w.labels = text_view(&labels);
-	w.host = arena_copy(&r->arena, w.host);
-	w.unit = arena_copy(&r->arena, w.unit);
-	w.event = arena_copy(&r->arena, w.event);
-	w.frequency = arena_copy(&r->arena, w.frequency);
-	w.labels = arena_copy(&r->arena, w.labels);
-	text_free(&room);
-	text_free(&labels);
-	if (!w.parts || !w.unit.n ||
-	    !store_wants(r->query, &(struct window){ .host = r->query->host, .event = w.event, .labels = w.labels }))
+	if (!u->any)
 		return true;
-	if (r->list)
-		return r->sink->window(r->sink->to, &w);
-	if (r->query->by == BY_LABEL)
-		label_find(w.labels, r->query->by_label, &by);
-	s = sum_of(r, &w, by);
-	s->w.epoch = w.epoch < s->w.epoch ? w.epoch : s->w.epoch;
-	s->w.until = w.until > s->w.until ? w.until : s->w.until;
-	s->w.samples += w.samples;
-	s->w.lost += w.lost;
-	s->w.lost_known &= w.lost_known;
-	s->w.parts += w.parts;
-	if (r->query->by != BY_LABEL && !str_eq(s->w.labels, w.labels))
-		s->w.labels = (struct str){ 0 };
-	else if (r->query->by == BY_LABEL && by.n) {
-		text_printf(&labels, "%.*s=%.*s", (int)r->query->by_label.n, r->query->by_label.p, (int)by.n, by.p);
-		s->w.labels = arena_copy(&r->arena, text_view(&labels));
+	if (u->threaded)
+		pthread_join(u->thread, NULL);
+	u->any = false;
+	r->requests += u->r.requests;
+	r->bytes += u->r.bytes;
+	r->after = u->r.after;
+	if (u->class == HTTP_DONE) {
+		r->documents += u->docs;
+	} else {
+		text_str(&r->why, text_view(&u->r.why));
+		r->verdict = batches_verdict(u->class, false);
 	}
-	if (!str_eq(s->w.host, w.host))
-		s->w.host = (struct str){ 0 };
-	text_free(&labels);
-	text_printf(&s->streams, "%s%" PRIu64, s->streams.n ? "," : "", w.stream);
-	return good;
+	if (u->class == HTTP_SMALLER)
+		t->packed_most /= 2;
+	store_report_free(&u->r);
+	return u->class == HTTP_DONE;
 }
 
-/* Of which windows: the first days of the key make it cheap. */
-static void where(struct text *t, const struct store_query *q, uint64_t from, uint64_t to, struct str host)
+static void pack_rows(struct together *t, bool last)
 {
-	to = to < UINT32_MAX ? to : UINT32_MAX;
-	from = from < to ? from : to;
-	text_add(t, " WHERE day >= toDate('");
-	put_day(t, from);
-	text_add(t, "') AND day <= toDate('");
-	put_day(t, to > from ? to - 1 : to);
-	text_printf(t, "') AND timestamp >= toDateTime(%" PRIu64 ") AND timestamp < toDateTime(%" PRIu64 ")", from, to);
-	if (q->host.n || host.n) {
-		text_add(t, " AND hostname = ");
-		put(t, q->host.n ? q->host : host, true);
-	}
+	gzip_add(t->gzip, &t->packed[t->which], text_view(&t->rows), last);
+	t->bytes += t->rows.n;
+	t->rows.n = 0;
 }
 
-static bool windows(struct clickhouse *c, struct rows *r, struct text *why)
+/* What was put together goes its way, when what went before is there. */
+static bool post_together(struct clickhouse *c, struct store_report *r)
 {
-	const struct store_query *q = r->query;
-	bool hosts = r->list || q->by == BY_HOST || q->by == BY_TIME, times = r->list || q->by == BY_TIME;
-	struct http_reply reply;
+	struct together *t = c->together;
+	struct under_way *u = &t->under_way;
 
-	c->query.n = 0;
-	text_printf(
-		&c->query,
-		"SELECT stream, %s AS h, toUnixTimestamp(min(timestamp)) AS e, toUnixTimestamp(max(until)), unit, event, any(frequency), "
-		"labels.name, labels.value, "
-		"sum(samples), if(min(lost) < 0, -1, sum(lost)), count() FROM %.*s_windows` FINAL",
-		hosts ? "hostname" : "if(min(hostname) = max(hostname), min(hostname), '')", (int)c->table.n,
-		c->table.p);
-	where(&c->query, q, q->from, q->to, (struct str){ 0 });
-	text_printf(
-		&c->query,
-		" GROUP BY stream, unit, event, labels.name, labels.value%s%s ORDER BY h, e, unit, event, stream FORMAT TabSeparated",
-		hosts ? ", hostname" : "", times ? ", timestamp" : "");
-	r->row = take_window;
-	r->part.n = 0;
-	reply = ask(c, take_rows, r, why);
-	if (!r->stopped && r->part.n && reply.class == HTTP_DONE) {
-		text_add(why, "the answer is cut");
+	pack_rows(t, true);
+	if (!arrived(t, r))
 		return false;
-	}
-	return reply.class == HTTP_DONE && !r->stopped;
+	*u = (struct under_way){ .c = c, .any = true, .body = text_view(&t->packed[t->which]), .docs = t->docs };
+	u->threaded = pthread_create(&u->thread, NULL, post_body, u) == 0;
+	if (!u->threaded)
+		post_body(u);
+	t->which ^= 1;
+	t->packed[t->which].n = 0;
+	t->docs = t->bytes = 0;
+	return true;
 }
 
-static bool stacks(struct clickhouse *c, struct rows *r, const struct sum *s, struct text *why)
+/* Nothing is joined any more. */
+static void part(struct together *t)
 {
-	bool one = r->query->by == BY_TIME, hosts = one || r->query->by == BY_HOST;
-	struct http_reply reply;
+	struct store_report r = { 0 };
 
-	if (!r->sink->window(r->sink->to, &s->w))
-		return false;
-	c->query.n = 0;
-	text_printf(&c->query, "SELECT concat(stack, ' ', toString(sum(value))) FROM %.*s` FINAL", (int)c->table.n,
-		    c->table.p);
-	where(&c->query, r->query, one ? s->w.epoch : r->query->from, one ? s->w.epoch + 1 : r->query->to,
-	      hosts ? s->w.host : (struct str){ 0 });
-	text_printf(&c->query, " AND stream IN (%.*s) GROUP BY stack ORDER BY stack FORMAT TSVRaw", (int)s->streams.n,
-		    s->streams.p);
-	r->part.n = 0;
-	reply = ask(c, take_text, r, why);
-	if (reply.class == HTTP_DONE && !r->stopped && r->part.n) {
-		text_add(why, "the answer is cut");
-		return false;
-	}
-	return reply.class == HTTP_DONE && !r->stopped;
+	arrived(t, &r);
+	store_report_free(&r);
+	if (t->docs) /* what is packed of it is forgotten */
+		pack_rows(t, true);
+	t->packed[t->which].n = t->rows.n = t->windows.n = 0;
+	t->n = t->docs = t->bytes = 0;
 }
 
-static bool both(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why, bool list)
+static bool is_full(const struct together *t)
+{
+	return t->docs >= DOCS_TOGETHER || t->bytes >= BYTES_TOGETHER || t->packed[t->which].n >= t->packed_most;
+}
+
+static enum store_joined clickhouse_join(void *store, const struct window *w, struct store_report *r)
 {
 	struct clickhouse *c = store;
-	struct rows r = { .query = q, .sink = sink, .list = list };
-	bool good = q->from >= q->to || windows(c, &r, why);
+	struct together *t = together_of(c);
+	struct text fixed[2] = { 0 };
+	struct str lines = w->stacks, stack;
+	uint64_t n, stacks = 0, sum = 0;
+	bool good = true;
 
-	for (size_t i = 0; i < r.n; i++) {
-		good = good && stacks(c, &r, &r.sum[i], why);
-		text_free(&r.sum[i].streams);
+	if (c->verify || !t->gzip || t->packed_most < PACKED_TOGETHER / 16)
+		return STORE_ALONE;
+	frame(fixed, w);
+	for (; good && window_next(&lines, &stack, &n); stacks++, sum += n) {
+		add(&t->rows, w, fixed, stack, n);
+		t->docs++;
+		if (t->rows.n >= PIECE)
+			pack_rows(t, false);
+		if (is_full(t))
+			good = post_together(c, r);
 	}
-	if (r.stopped)
-		why->n = 0;
-	free(r.sum);
-	text_free(&r.part);
-	arena_free(&r.arena);
-	return good;
+	put_window(&t->windows, w, stacks, sum);
+	text_free(&fixed[0]);
+	text_free(&fixed[1]);
+	if (!good) {
+		part(t);
+		return STORE_PARTED;
+	}
+	return ++t->n < WINDOWS_TOGETHER ? STORE_JOINED : STORE_FULL;
 }
 
-static bool clickhouse_fetch(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
+static void clickhouse_send_joined(void *store, struct store_report *r)
 {
-	return both(store, q, sink, why, false);
+	struct clickhouse *c = store;
+	struct together *t = c->together;
+	enum http_class class;
+
+	if ((t->docs == 0 || post_together(c, r)) && arrived(t, r) && t->windows.n) {
+		class = insert_windows(c, text_view(&t->windows), r);
+		r->verdict = batches_verdict(class, false);
+		if (class == HTTP_DONE)
+			r->why.n = 0;
+	}
+	part(t);
 }
 
-static bool clickhouse_list(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
+static void together_close(struct together *t)
 {
-	return both(store, q, sink, why, true);
+	if (!t)
+		return;
+	part(t);
+	gzip_close(t->gzip);
+	text_free(&t->rows);
+	text_free(&t->windows);
+	text_free(&t->packed[0]);
+	text_free(&t->packed[1]);
+	free(t);
 }
 
 /* ---- */
@@ -621,6 +563,7 @@ static void clickhouse_close(void *store)
 {
 	struct clickhouse *c = store;
 
+	together_close(c->together);
 	http_close(c->http);
 	text_free(&c->table);
 	text_free(&c->path);
@@ -665,6 +608,7 @@ static void *clickhouse_open(struct str where_to, const struct store_options *o,
 				       .open = "",
 				       .between = "",
 				       .shut = "",
+				       .frame = frame,
 				       .add = add,
 				       .post = post };
 	c->verify = o->verify;
@@ -682,8 +626,10 @@ const struct store_ops store_clickhouse = {
 	.exact = true,
 	.open = clickhouse_open,
 	.send = clickhouse_send,
-	.list = clickhouse_list,
-	.fetch = clickhouse_fetch,
+	.join = clickhouse_join,
+	.send_joined = clickhouse_send_joined,
+	.list = ch_list,
+	.fetch = ch_fetch,
 	.schema = schema,
 	.close = clickhouse_close,
 };

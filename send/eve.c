@@ -140,13 +140,33 @@ static enum http_class look(struct eve *e, struct asked *a, struct store_report 
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
-static void add(struct text *t, const struct window *w, struct str stack, uint64_t count)
+/* As %016x. */
+static void put_number(struct text *t, uint64_t n)
 {
-	text_printf(t, "{\"_id\":\"%s\",\"timestamp\":%" PRIu64 ",\"hostname\":", id_of(w, stack).hex, w->epoch);
-	json_quote(t, w->host);
-	text_add(t, ",\"stack\":");
+	char hex[16];
+
+	for (int i = 16; i-- > 0; n >>= 4)
+		hex[i] = "0123456789abcdef"[n & 15];
+	text_bytes(t, hex, sizeof(hex));
+}
+
+static void frame(struct text fixed[2], const struct window *w)
+{
+	text_printf(&fixed[0], "{\"_id\":\"%08" PRIx32, (uint32_t)w->epoch);
+	text_printf(&fixed[1], "\",\"timestamp\":%" PRIu64 ",\"hostname\":", w->epoch);
+	json_quote(&fixed[1], w->host);
+	text_add(&fixed[1], ",\"stack\":");
+}
+
+static void add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack, uint64_t count)
+{
+	text_str(t, text_view(&fixed[0]));
+	put_number(t, window_id(w, stack));
+	text_str(t, text_view(&fixed[1]));
 	json_quote(t, stack);
-	text_printf(t, ",\"value\":%" PRIu64 "}", count);
+	text_add(t, ",\"value\":");
+	text_u64(t, count);
+	text_char(t, '}');
 }
 
 /* Does the answer confirm each of n documents? */
@@ -279,6 +299,7 @@ static void verify(struct eve *e, const struct window *w, struct store_report *r
 	struct batch b = { .window = w };
 	bool more = true;
 
+	frame(b.fixed, w);
 	while (more && r->verdict == STORE_SENT) {
 		struct asked a = { 0 };
 		enum http_class class;
@@ -294,7 +315,7 @@ static void verify(struct eve *e, const struct window *w, struct store_report *r
 			if (a.found[i] || is_in(refused, a.stack[i]))
 				continue;
 			text_char(&b.body, n++ ? ',' : '[');
-			add(&b.body, w, a.stack[i], a.count[i]);
+			add(&b.body, w, b.fixed, a.stack[i], a.count[i]);
 		}
 		if (n) {
 			struct http_request q = { .method = "POST", .type = "application/json", .body = (text_char(&b.body, ']'), text_view(&b.body)) };
@@ -307,6 +328,8 @@ static void verify(struct eve *e, const struct window *w, struct store_report *r
 			text_str(&r->why, text_view(&e->why));
 		}
 	}
+	text_free(&b.fixed[0]);
+	text_free(&b.fixed[1]);
 	text_free(&b.body);
 }
 
@@ -598,7 +621,7 @@ static void *eve_open(struct str where, const struct store_options *o, struct te
 	struct eve *e = mem_alloc(sizeof(*e), 1);
 
 	e->batches = (struct batches){ .docs_most = DOCS_MOST, .bytes_most = BYTES_MOST,
-				       .open = "[", .between = ",", .shut = "]", .add = add, .post = post };
+				       .open = "[", .between = ",", .shut = "]", .frame = frame, .add = add, .post = post };
 	e->verify = o->verify;
 	e->http = store_http(where, o, why);
 	if (e->http && o->stacks_url)

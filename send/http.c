@@ -47,6 +47,7 @@ void http_escape(struct text *t, struct str s)
 
 #include "arena.h"
 #include "diag.h"
+#include "pack.h"
 #include "whole.h"
 
 #include <curl/curl.h>
@@ -56,7 +57,6 @@ void http_escape(struct text *t, struct str s)
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define WAIT_CONNECT 5 /* seconds */
 #define WAIT_ALL 90
@@ -308,26 +308,6 @@ static size_t take_header(char *p, size_t size, size_t n, void *to)
 	return n;
 }
 
-static void pack(struct text *t, struct str s)
-{
-	z_stream z = { 0 };
-	size_t most;
-
-	if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		die("cannot start zlib: out of memory");
-	most = deflateBound(&z, s.n);
-	t->n = 0;
-	text_room(t, most);
-	z.next_in = (unsigned char *)(uintptr_t)s.p;
-	z.avail_in = (unsigned)s.n;
-	z.next_out = (unsigned char *)t->p;
-	z.avail_out = (unsigned)most;
-	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
-		die("cannot pack %zu bytes", s.n);
-	t->n = z.total_out;
-	deflateEnd(&z);
-}
-
 static void set_trust(struct http *h)
 {
 	CURL *c = h->curl;
@@ -382,10 +362,13 @@ static void set_body(struct http *h, const struct http_request *q, struct curl_s
 	if (strcmp(q->method, "GET") == 0)
 		return;
 	if (q->pack) {
-		pack(&h->packed, body);
+		h->packed.n = 0;
+		if (!pack_gzip(&h->packed, body, 1))
+			die("cannot pack %zu bytes", body.n);
 		body = text_view(&h->packed);
-		*headers = curl_slist_append(*headers, "Content-Encoding: gzip");
 	}
+	if (q->pack || q->packed)
+		*headers = curl_slist_append(*headers, "Content-Encoding: gzip");
 	snprintf(line, sizeof(line), "Content-Type: %s", q->type ? q->type : "application/octet-stream");
 	*headers = curl_slist_append(*headers, line);
 	curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);

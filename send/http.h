@@ -56,6 +56,7 @@ struct http_request {
 	const char *type;      /* of the body */
 	const char *header;    /* one more line of the head, or NULL */
 	bool pack;             /* gzip the body */
+	bool packed;           /* it is packed so already */
 	bool lasting;          /* the server may think and send for long: only a standstill ends it */
 	bool (*take)(void *to, struct str piece); /* NULL: http_reply.body. Else pieces of a 200, of any length together; false: enough */
 	void *to;

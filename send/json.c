@@ -29,11 +29,38 @@ static size_t utf8_length(struct str s)
 	return n;
 }
 
+#define STRIDE 32 /* bytes that are looked at together, by whatever vectors there are */
+
+static bool is_run(const char *p, size_t n, unsigned char a, unsigned char b)
+{
+	unsigned char other = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)p[i];
+
+		other |= (unsigned char)((c < ' ') | (c >= 0x7F) | (c == a) | (c == b));
+	}
+	return !other;
+}
+
+size_t ascii_run(struct str s, char a, char b)
+{
+	size_t n = 0;
+
+	while (s.n - n >= STRIDE && is_run(s.p + n, STRIDE, (unsigned char)a, (unsigned char)b))
+		n += STRIDE;
+	while (n < s.n && is_run(s.p + n, 1, (unsigned char)a, (unsigned char)b))
+		n++;
+	return n;
+}
+
 void utf8_mend(struct text *t, struct str s)
 {
 	while (s.n) {
-		size_t n = utf8_length(s);
+		size_t n = ascii_run(s, 0, 0);
 
+		if (!n)
+			n = utf8_length(s);
 		if (n)
 			text_bytes(t, s.p, n);
 		else
@@ -46,10 +73,8 @@ void json_quote(struct text *t, struct str s)
 {
 	text_char(t, '"');
 	while (s.n) {
-		size_t plain = 0, n;
+		size_t plain = ascii_run(s, '"', '\\'), n;
 
-		while (plain < s.n && (unsigned char)s.p[plain] >= ' ' && (unsigned char)s.p[plain] < 0x7F && s.p[plain] != '"' && s.p[plain] != '\\')
-			plain++;
 		text_bytes(t, s.p, plain);
 		s = str_from(s, plain);
 		if (!s.n)

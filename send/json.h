@@ -30,6 +30,9 @@ bool jv_true(const struct jv *v);
 /* All members of an object, until `each` returns false; that, or true. */
 bool jv_each(const struct jv *v, bool (*each)(void *to, struct str key, const struct jv *value), void *to);
 
+/* How many bytes s begins with that are printable ASCII, and neither a nor b. */
+size_t ascii_run(struct str s, char a, char b);
+
 /* Appends s in quotes. Always valid UTF-8: what is none becomes U+FFFD, as do the halves of surrogate pairs. */
 void json_quote(struct text *t, struct str s);
 

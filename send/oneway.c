@@ -128,9 +128,10 @@ struct pyroscope {
 	struct text name, path;
 };
 
-static void add(struct text *t, const struct window *w, struct str stack, uint64_t count)
+static void add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack, uint64_t count)
 {
 	(void)w;
+	(void)fixed;
 	utf8_mend(t, stack);
 	text_printf(t, " %" PRIu64 "\n", count);
 }

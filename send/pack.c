@@ -60,6 +60,45 @@ bool pack_zstd(struct text *t, struct str s, int level)
 #endif
 }
 
+struct gzip {
+	z_stream z;
+};
+
+struct gzip *gzip_open(int level)
+{
+	struct gzip *g = mem_alloc(sizeof(*g), 1);
+
+	if (deflateInit2(&g->z, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK)
+		return g;
+	free(g);
+	return NULL;
+}
+
+void gzip_add(struct gzip *g, struct text *t, struct str s, bool last)
+{
+	z_stream *z = &g->z;
+
+	z->next_in = (unsigned char *)(uintptr_t)s.p;
+	z->avail_in = (unsigned)s.n;
+	do {
+		text_room(t, PIECE);
+		z->next_out = (unsigned char *)t->p + t->n;
+		z->avail_out = (unsigned)(t->cap - t->n);
+		deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
+		t->n = t->cap - z->avail_out;
+	} while (z->avail_out == 0);
+	if (last)
+		deflateReset(z);
+}
+
+void gzip_close(struct gzip *g)
+{
+	if (!g)
+		return;
+	deflateEnd(&g->z);
+	free(g);
+}
+
 /* ---- unpacking ----------------------------------------------------------------------------------------------- */
 
 enum packing { PLAIN, GZIP, ZSTD };

@@ -16,6 +16,12 @@ extern const bool pack_has_zstd;
 bool pack_gzip(struct text *t, struct str s, int level);
 bool pack_zstd(struct text *t, struct str s, int level); /* false: not built in */
 
+/* gzip of what comes piece by piece. */
+struct gzip;
+struct gzip *gzip_open(int level); /* NULL: no memory */
+void gzip_add(struct gzip *g, struct text *t, struct str s, bool last); /* last: what was added ends here, and the next begins anew */
+void gzip_close(struct gzip *g); /* NULL does nothing */
+
 struct unpack {
 	int fd;             /* the caller's */
 	const char *damage; /* NULL, or why it ended early */

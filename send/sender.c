@@ -432,6 +432,81 @@ static void send_window(struct sender *s, struct waiting *w)
 	text_free(&packed);
 }
 
+/* ---- several together ------------------------------------------------------------------------------------------ */
+
+/* Who was tried goes alone, so that what is wrong with one is not wrong with others; so does a backlog that has its pace. */
+static bool goes_along(const struct sender *s, const struct waiting *w)
+{
+	return !w->attempts && !w->alone && !w->doubts && is_due(s, w, now_ms()) && (s->o.once || s->o.catch_up <= 0 || is_fresh(w));
+}
+
+/* All texts of a window. What is damaged is said when it goes alone. */
+static enum store_joined join_texts(struct sender *s, struct str rest, struct store_report *r)
+{
+	enum store_joined joined = STORE_ALONE;
+	struct text decoded = { 0 };
+	struct window text;
+	bool full = false;
+
+	while (rest.n) {
+		decoded.n = 0;
+		joined = window_parse(&rest, &decoded, &text) ? STORE_ALONE : s->store->ops->join(s->store->it, &text, r);
+		full |= joined == STORE_FULL;
+		if (joined == STORE_ALONE || joined == STORE_PARTED)
+			break;
+	}
+	text_free(&decoded);
+	return joined == STORE_JOINED && full ? STORE_FULL : joined;
+}
+
+static enum store_joined join_window(struct sender *s, struct waiting *w, struct store_report *r)
+{
+	enum store_joined joined = STORE_ALONE;
+	struct text text = { 0 };
+
+	if (spool_get(s->spool, w->name, &text, NULL))
+		joined = join_texts(s, text_view(&text), r);
+	text_free(&text);
+	w->alone = joined == STORE_ALONE;
+	return joined;
+}
+
+/* Those that go together begin at `at`; nothing is known of any. */
+static void part(struct sender *s, size_t at, size_t n, const struct store_report *r)
+{
+	for (size_t i = at; i < at + n; i++)
+		s->window[i].alone = true;
+	if (r->verdict != STORE_LATER && r->verdict != STORE_HOLD)
+		return;
+	s->window[at].attempts++;
+	put_off(s, s->window + at, r);
+}
+
+/* What is due from `first` on, the next of it in order, as many as the store takes at once. */
+static void send_together(struct sender *s, struct waiting *first)
+{
+	size_t at = (size_t)(first - s->window), n = 0;
+	enum store_joined joined = STORE_JOINED;
+	struct store_report r = { 0 };
+
+	while (joined == STORE_JOINED && at + n < s->n && goes_along(s, s->window + at + n)) {
+		joined = join_window(s, s->window + at + n, &r);
+		n += joined != STORE_ALONE;
+	}
+	if (joined != STORE_PARTED)
+		s->store->ops->send_joined(s->store->it, &r);
+	tally(&r);
+	if (r.verdict != STORE_SENT) {
+		part(s, at, n, &r);
+	} else {
+		for (size_t before = s->n; n--; before = s->n) {
+			confirmed(s, s->window + at);
+			at += s->n == before; /* it could not be removed yet */
+		}
+	}
+	store_report_free(&r);
+}
+
 /* ---- from run to run ------------------------------------------------------------------------------------------ */
 
 static void recall(struct sender *s)
@@ -502,7 +577,9 @@ bool sender_step(struct sender *s)
 	if (now_ms() - s->listed > (s->n < 1000 ? LIST_MS / 10 : LIST_MS))
 		look(s);
 	w = choose(s, now_ms());
-	if (w)
+	if (w && s->store->ops->join && w + 1 < s->window + s->n && goes_along(s, w) && goes_along(s, w + 1))
+		send_together(s, w);
+	else if (w)
 		send_window(s, w);
 	else if (s->store->ops->tidy && now_ms() - s->tidied > TIDY_MS && !s->o.once &&
 		 !s->store->ops->tidy(s->store->it, s->o.host, (uint64_t)time(NULL)))

@@ -40,6 +40,7 @@ struct sender {
 		uint64_t aged;        /* ms from the first attempt to this run */
 		bool others;          /* the store took other windows in between, in runs before */
 		uint64_t sent_before; /* windows that the store had taken when this was tried first */
+		bool alone;           /* it went together with others, in vain */
 		bool sent;            /* confirmed, but its files cannot be removed yet */
 	} *window;                    /* sorted */
 	size_t n, cap;
@@ -54,7 +55,7 @@ struct sender {
 };
 
 void sender_begin(struct sender *s);
-bool sender_step(struct sender *s); /* sends one window if one is due; false: none was */
+bool sender_step(struct sender *s); /* sends one window that is due, or some together; false: none was */
 uint64_t sender_wait(const struct sender *s); /* ms until something is due, at most a second */
 void sender_not_before(struct sender *s, uint64_t ms); /* the first send is so much later */
 uint64_t sender_splay(struct str host, double seconds); /* ms below that: the same for a host at each start, spread evenly over many */

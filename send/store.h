@@ -21,6 +21,14 @@ enum store_verdict {
 	STORE_REFUSED, /* the whole window, for good: to bad/ */
 };
 
+/* A window that is to go with others. */
+enum store_joined {
+	STORE_JOINED, /* it does; so may the next */
+	STORE_FULL,   /* it does, and they are enough */
+	STORE_ALONE,  /* it does not: send() it */
+	STORE_PARTED, /* nothing goes together any more: the verdict says what was wrong */
+};
+
 struct store_report {
 	enum store_verdict verdict;
 	uint64_t after;      /* LATER, DOUBT: not before so many seconds, as the store asked (Retry-After); 0: it did not say */
@@ -97,6 +105,12 @@ struct store_ops {
 	 * not be sent again; it is lost when the process ends. isolate: there were enough answers of DOUBT; find the documents that
 	 * make them, report these as refused, or the whole window when it is each. r is empty before. May be NULL: one-way from there. */
 	void (*send)(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r);
+
+	/* Several windows in fewer requests, where a request costs more than what is in it; NULL: they do not go together. join takes a window,
+	 * which may be forgotten behind it, and may send part of it; send_joined is the attempt for all of them, and ends it. They are
+	 * confirmed if its verdict is SENT; if it is not, or join says PARTED, nothing is known of any, and each goes by send(). */
+	enum store_joined (*join)(void *store, const struct window *w, struct store_report *r);
+	void (*send_joined)(void *store, struct store_report *r);
 
 	/* NULL: what was sent there cannot be read back. By host, then epoch. False: why. */
 	bool (*list)(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why);

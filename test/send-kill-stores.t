@@ -44,7 +44,7 @@ fi
 if ! have clickhouse-server; then
 	skip "clickhouse" "clickhouse-server is not installed"
 elif clickhouse; then
-	kill_everywhere "clickhouse" clickhouse_fresh clickhouse_store clickhouse_sum 1200 "${PJ_KILL_STEP:-7}"
+	kill_everywhere "clickhouse" clickhouse_fresh clickhouse_store clickhouse_sum 9000 "${PJ_KILL_STEP:-7}"
 	stop_all
 fi
 

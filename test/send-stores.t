@@ -26,6 +26,28 @@ same_as()
 	same "$1" have "$2"
 }
 
+# spooled DIR FILE...: the windows as they lie in a spool
+spooled()
+{
+	local dir=$1 f
+	shift
+	rm -rf "$dir"
+	mkdir -p "$dir/spool"
+	for f in "$@"; do
+		cp "$f" "$dir/spool/$(basename "${f%.h*}").$(printf %016x "${f##*.h}").folded.gz"
+	done
+}
+
+# sent_in_the_end STORE DIR: as often as it takes
+sent_in_the_end()
+{
+	local left=40
+	until pjsend -q --once --store="$1" "$2" >sent.out 2>&1; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || return 1
+	done
+}
+
 # store_is_exact STORE-BEFORE-PORT PORT PATH NAME: sent, again, by hosts and times and labels, through faults and with the sender killed
 store_is_exact()
 {
@@ -100,6 +122,22 @@ if clickhouse; then
 	is "clickhouse: what was under way arrives" "$(grep -c ' sent ' restart.out)" 48
 	cat many/* win/1700000000.h1 | grep -v "^#" | awk '{ value = $NF; sub(/ [0-9]+$/, ""); n[$0] += value } END { for (s in n) print s, n[s] }' | sort >want
 	same_as "clickhouse: and is there once" want "clickhouse:http://127.0.0.1:$clickhouse_port"
+
+	# several windows in one request, and what becomes of them when that fails
+	spooled together many/*
+	ok "clickhouse: windows go together" pjsend -q --once --store="clickhouse:http://127.0.0.1:$clickhouse_port" together
+	is "clickhouse: their stacks in one request, and they in another" "$(grep -E '^[^#]*(requests_total|windows_sent)' together/pjsend.prom | sed 's/.* //' | tr '\n' ,)" "16,2,"
+	same_as "clickhouse: and are there once" want "clickhouse:http://127.0.0.1:$clickhouse_port"
+	windows more 2 8 90 -v first=1700200000 -v seed=12
+	for plan in 413,500,ok,ok,swallow,422,ok,reset ok,413,cut,ok,503,ok,401,garbage; do
+		spooled together more/*
+		fault "$clickhouse_port" --plan "$plan"
+		sent_in_the_end "clickhouse:http://127.0.0.1:$fault_port" together
+		ok "clickhouse: together through $plan: nothing is left, nothing in bad/" [ -z "$(find together -name '*.folded*')" ]
+		stop "$fault_pid"
+	done
+	cat many/* more/* win/1700000000.h1 | grep -v "^#" | awk '{ value = $NF; sub(/ [0-9]+$/, ""); n[$0] += value } END { for (s in n) print s, n[s] }' | sort >want
+	same_as "clickhouse: and everything is there once" want "clickhouse:http://127.0.0.1:$clickhouse_port"
 	stop_all
 	windows wild 1 1 50 -v wild=1
 	clickhouse "$clickhouse_port"

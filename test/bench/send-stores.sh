@@ -1,9 +1,10 @@
 #!/bin/bash
 # send-stores.sh - what windows of 2000 stacks cost on their way into each remote store, and how fast they get into ClickHouse
-# compared with curl, which posts the same bytes, prepared before, in the same run. Servers as in test/send-stores.t; no timing decides anything.
+# compared with curl, which posts the same rows, formatted and packed before, in the same run. Servers as in test/send-stores.t; no timing
+# decides anything.
 # bash test/bench/send-stores.sh [WINDOWS]
 cd "$(dirname "$0")/../.." || exit 1
-PJ_TOP=$PWD PJ_BUILD=${PJ_BUILD:-$PWD/build/std-cc}
+PJ_TOP=$PWD PJ_BUILD=${PJ_BUILD:-$PWD/build/std-cc} PATH=$PWD/build/std-cc/bin:$PATH
 export PJ_TOP PJ_BUILD
 . test/tap.sh
 # shellcheck source=test/send/lib.sh
@@ -35,18 +36,51 @@ cost ndjson ndjson:lines
 if clickhouse && tables; then
 	store=clickhouse:http://127.0.0.1:$clickhouse_port
 	cost clickhouse "$store"
-		mkdir prepared
+	# what curl posts: the rows of each window, as an INSERT each; and of four windows, as pjsend does. Not: the rows of pj_windows
+	mkdir prepared
+	i=0
 	for f in win/*; do
 		epoch=${f#win/} epoch=${epoch%.h1}
-		awk -v e="$epoch" '!/^#/ { v = $NF; sub(/ [0-9]+$/, ""); gsub(/\\/, "\\\\"); printf "h1\t2023-11-14\t%s\t%d\t71\t1\t%d\n", $0, e, v }' "$f" 2>/dev/null | gzip -1 >"prepared/$epoch.gz"
+		awk -v e="$epoch" '!/^#/ { v = $NF; sub(/ [0-9]+$/, ""); gsub(/\\/, "\\\\"); printf "h1\t2023-11-14\t%s\t%d\t71\t1\t%d\n", $0, e, v }' "$f" >rows
+		gzip -1 <rows >"prepared/$epoch.one.gz"
+		cat rows >>"prepared/$((1000 + i / 4)).rows"
+		i=$((i + 1))
 	done
+	for f in prepared/*.rows; do gzip -1 <"$f" >"${f%.rows}.four.gz"; done
 	insert="http://127.0.0.1:$clickhouse_port/?query=INSERT%20INTO%20pj%20(hostname,day,stack,timestamp,stream,machine,value)%20FORMAT%20TabSeparated"
-	args=()
-	for f in prepared/*; do args+=(--next -s -H "Content-Encoding: gzip" -H Expect: --data-binary "@$f" "$insert"); done
 	TIMEFORMAT=%R
-	for round in 1 2 3; do
-		curls=$({ time curl "${args[@]:1}" >/dev/null 2>&1; } 2>&1)
-		ours=$({ time "$here/ship" "$store" win/* >/dev/null; } 2>&1)
-		awk -v r="$round" -v c="$curls" -v o="$ours" -v n="$count" 'BEGIN { printf "clickhouse, round %d: %.0f rows/s; curl with prepared bytes %.0f rows/s: %.0f %%\n", r, 2000 * n / o, 2000 * n / c, 100 * c / o }'
+
+	# curls FILE...: how long curl takes to post these
+	curls()
+	{
+		local args=() f
+		for f in "$@"; do args+=(--next -s -H "Content-Encoding: gzip" -H Expect: --data-binary "@$f" "$insert"); done
+		{ time curl "${args[@]:1}" >/dev/null 2>&1; } 2>&1
+	}
+
+	# afresh: empty tables, so that nothing is left to be merged
+	afresh()
+	{
+		for t in pj pj_windows; do
+			echo "DROP TABLE $t" >drop
+			"$here/ask" POST "http://127.0.0.1:$clickhouse_port" / drop
+		done
+		tables
+	}
+
+	for round in 1 2 3 4 5; do
+		rm -rf spool
+		mkdir -p spool/spool
+		for f in win/*; do f=${f#win/} && cp "win/$f" "spool/spool/${f%.h1}.0000000000000001.folded.gz"; done
+		afresh
+		one=$(curls prepared/*.one.gz)
+		afresh
+		ours=$({ time pjsend -q --once --store="$store" spool >/dev/null; } 2>&1)
+		afresh
+		four=$(curls prepared/*.four.gz)
+		awk -v r="$round" -v c="$one" -v d="$four" -v o="$ours" -v n="$count" 'BEGIN {
+			printf "clickhouse, round %d: pjsend %.0f rows/s; curl with prepared bytes, a window a request %.0f rows/s: %.0f %%; four windows a request %.0f rows/s: %.0f %%\n",
+				r, 2000 * n / o, 2000 * n / c, 100 * c / o, 2000 * n / d, 100 * d / o }'
 	done
+	grep -E '^[^#]*(windows_sent|requests_total|bytes_sent)' spool/pjsend.prom
 fi
