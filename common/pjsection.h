@@ -111,6 +111,9 @@ struct pj_unwinding {
 	uint64_t late;             /* some table was not there in time */
 	uint64_t damaged;          /* records that make no sense: not in the file */
 	uint64_t joined;           /* that went on above the copy, by frame pointers */
+	uint64_t java, java_whole; /* that go through code of a JVM which could be read; and of these, whole ones */
+	uint64_t java_late;        /* a JVM did not answer in time */
+	uint64_t jvms_unread;      /* JVMs that cannot be read: their code is bare */
 };
 
 #endif

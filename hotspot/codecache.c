@@ -9,6 +9,7 @@
 #define MOST_CODE ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
 #define MOST_BLOCKS (8u << 20)
 #define BATCH 1024u /* blocks whose first bytes are read at once */
+#define MOST_FIRST 8192u /* and how many these are */
 
 const char codecache_gone[] = "it ended", codecache_early[] = "its code cache is not made yet";
 
@@ -227,6 +228,52 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 				c->n++;
 		}
 	}
+	return NULL;
+}
+
+/* Where the block begins that a segment is of: the last 0 in the map up to it. */
+static bool find_begin(struct memory *m, const struct heap *h, uint64_t segment, uint64_t *begin)
+{
+	unsigned char map[512];
+
+	for (uint64_t end = segment + 1; end > 0;) {
+		uint64_t n = end < sizeof(map) ? end : sizeof(map);
+		const unsigned char *zero;
+
+		if (!memory_bulk(m, h->map + end - n, map, n))
+			return false;
+		zero = memrchr(map, 0, n);
+		end -= n;
+		if (zero) {
+			*begin = h->low + ((end + (uint64_t)(zero - map)) << h->shift);
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t address, enum codecache_where *where, struct blob *b)
+{
+	struct codecache counts = { 0 };
+	struct heap heap[MOST_HEAPS];
+	const struct heap *h;
+	uint64_t names[4] = { 0 }, begin;
+	size_t nheaps = 0;
+	char bytes[MOST_FIRST];
+	const char *why = find_heaps(m, l, heap, &nheaps);
+	uint32_t size = l->block_header + l->blob_bytes;
+
+	*where = CODECACHE_ELSEWHERE;
+	if (why)
+		return why;
+	h = heap_of(heap, nheaps, address);
+	if (!h)
+		return NULL;
+	*where = CODECACHE_FREE;
+	if ((address - h->low) >> h->shift < h->map_n && size <= sizeof(bytes) && find_begin(m, h, (address - h->low) >> h->shift, &begin) &&
+	    size <= h->high - begin && memory_bulk(m, begin, bytes, size) && take_blob(&counts, m, l, h, h->high - begin, begin, bytes, names, b) &&
+	    address >= b->begin && address < b->end)
+		*where = CODECACHE_BLOB;
 	return NULL;
 }
 

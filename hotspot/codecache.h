@@ -41,6 +41,10 @@ extern const char codecache_gone[], codecache_early[];
 /* All that is there now, in place of what c held. NULL, or why not: then c holds nothing. */
 const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l);
 
+/* The one block whose code is around an address: *b. NULL, or why the JVM cannot be read; *where says whether there is one. */
+enum codecache_where { CODECACHE_ELSEWHERE /* in no heap */, CODECACHE_FREE /* nothing is there now */, CODECACHE_BLOB };
+const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t address, enum codecache_where *where, struct blob *b);
+
 /* What c holds; c keeps its room, and holds nothing. The other is to be freed, too. */
 struct codecache codecache_take(struct codecache *c);
 

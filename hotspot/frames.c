@@ -383,9 +383,19 @@ static void take_all(struct frames *f, struct hotspot *h, const uint32_t *new, s
 	}
 }
 
-const char *frames_take(struct frames *f, struct hotspot *h)
+static void tell(struct frames *f, struct hotspot *h)
 {
 	const struct frames_layout *l = &f->layout;
+
+	f->code.piece = f->piece;
+	f->code.n = f->npieces;
+	memory_pointer(&h->memory, l->call_stub_return, &f->code.call_stub_return);
+	if (l->continuation_return)
+		memory_pointer(&h->memory, l->continuation_return, &f->code.continuation_return);
+}
+
+const char *frames_take(struct frames *f, struct hotspot *h)
+{
 	size_t nold = swap(f), n;
 	uint32_t *new = mem_grow(NULL, sizeof(*new), h->code.n + 1);
 	char *objects = NULL;
@@ -400,12 +410,24 @@ const char *frames_take(struct frames *f, struct hotspot *h)
 	free(objects);
 	if (why)
 		return why;
-	f->code.piece = f->piece;
-	f->code.n = f->npieces;
-	memory_pointer(&h->memory, l->call_stub_return, &f->code.call_stub_return);
-	if (l->continuation_return)
-		memory_pointer(&h->memory, l->continuation_return, &f->code.continuation_return);
+	tell(f, h);
 	return NULL;
+}
+
+const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where, struct blob *b)
+{
+	const char *why = codecache_at(&h->memory, &h->layout, address, where, b);
+	char *object;
+
+	f->npieces = 0;
+	if (!why && *where == CODECACHE_BLOB) {
+		object = mem_grow(NULL, f->layout.bytes, 1);
+		if (!memory_bulk(&h->memory, b->address, object, f->layout.bytes) || !add_blob(f, h, b, object) || f->npieces == 0)
+			*where = CODECACHE_FREE;
+		free(object);
+	}
+	tell(f, h);
+	return why;
 }
 
 void frames_free(struct frames *f)

@@ -39,6 +39,10 @@ const char *frames_open(struct frames *f, const struct hotspot *h);
 /* f->code is of what the last hotspot_scan of h saw. NULL, or why not (then it has no pieces). */
 const char *frames_take(struct frames *f, struct hotspot *h);
 
+/* In place of what f holds, the pieces of the one block around an address: f->code has them and the addresses that never change.
+ * *b is the block, where there is one. NULL, or why the JVM cannot be read. */
+const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where, struct blob *b);
+
 void frames_free(struct frames *f);
 
 #endif

@@ -34,16 +34,12 @@ static void make_rooms(struct memory *m)
 bool memory_open(struct memory *m, int process, pid_t pid)
 {
 	*m = (struct memory){ .fd = openat(process, "mem", O_RDONLY | O_CLOEXEC), .pid = pid };
-	if (m->fd < 0)
-		return false;
-	make_rooms(m);
-	return true;
+	return m->fd >= 0;
 }
 
 void memory_image(struct memory *m, const struct memory_piece *piece, size_t n)
 {
 	*m = (struct memory){ .fd = -1, .piece = piece, .npieces = n };
-	make_rooms(m);
 }
 
 void memory_close(struct memory *m)
@@ -51,6 +47,11 @@ void memory_close(struct memory *m)
 	if (m->fd >= 0)
 		close(m->fd);
 	m->fd = -1;
+	memory_rest(m);
+}
+
+void memory_rest(struct memory *m)
+{
 	free(m->number);
 	free(m->page);
 	free(m->order);
@@ -58,12 +59,14 @@ void memory_close(struct memory *m)
 	m->number = NULL;
 	m->page = NULL;
 	m->order = NULL;
+	m->order_n = 0;
 	m->bounce = NULL;
 }
 
 void memory_forget(struct memory *m)
 {
-	memset(m->number, 0, PAGES * sizeof(*m->number)); /* apart from the bytes, which stay untouched */
+	if (m->number)
+		memset(m->number, 0, PAGES * sizeof(*m->number)); /* apart from the bytes, which stay untouched */
 }
 
 /* What the image has from address on, without a hole. */
@@ -102,8 +105,11 @@ static const struct memory_page *page_of(struct memory *m, uint64_t number)
 {
 	/* neighbours in memory are neighbours in the table; the high bits keep the heaps apart */
 	size_t slot = (number ^ number >> 13) & (PAGES - 1);
-	struct memory_page *p = &m->page[slot];
+	struct memory_page *p;
 
+	if (!m->page)
+		make_rooms(m);
+	p = &m->page[slot];
 	if (m->number[slot] != number + 1) {
 		m->number[slot] = number + 1;
 		p->n = read_at(m, number * PAGE, p->byte, PAGE) == PAGE ? PAGE : 0;
@@ -263,6 +269,8 @@ bool memory_gather(struct memory *m, struct memory_want *want, size_t count, voi
 {
 	char byte;
 
+	if (!m->bounce)
+		make_rooms(m);
 	memory_sort(m, want, count);
 	for (size_t i = 0; i < count;)
 		i += gather_some(m, want + i, count - i, to);

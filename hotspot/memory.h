@@ -50,6 +50,9 @@ bool memory_open(struct memory *m, int process, pid_t pid);
 void memory_image(struct memory *m, const struct memory_piece *piece, size_t n);
 void memory_close(struct memory *m);
 
+/* Gives back the memory that reading needs, until the next time: 2 MB. */
+void memory_rest(struct memory *m);
+
 /* From now on what was read may be another. */
 void memory_forget(struct memory *m);
 

@@ -46,6 +46,8 @@ struct mappings {
 	uint32_t references, n, cap;
 	uint64_t version;  /* another one whenever the contents are */
 	struct mapping *m; /* by address, without overlaps */
+	uint64_t looked;   /* the version that javacode.h looked at: */
+	bool jvm;          /* is a libjvm.so among them? */
 };
 
 struct process {

@@ -44,6 +44,7 @@ struct session {
 	struct perf_event_attr switches;
 	struct offcpu *offcpu; /* NULL: nobody wants to know */
 	struct tables *tables; /* NULL: the kernel walks stacks, by frame pointers */
+	struct javacode *javacode;
 	struct unwinding *unwinding;
 	uint64_t held, taking; /* time of the sample that waits for tables, 0: none; of this look at the rings */
 	bool hurry;            /* nothing waits */
@@ -467,6 +468,8 @@ static void drain_rings(struct session *s, uint64_t horizon)
 
 	s->held = 0;
 	s->taking = clock_now();
+	if (s->javacode)
+		javacode_begin(s->javacode, horizon, s->taking, s->hurry);
 	if (s->offcpu && rings_lossy(s->rings, RING_OF_SWITCHES))
 		offcpu_doubt(s->offcpu, s->drained);
 	rings_drain(s->rings, horizon, take, s);
@@ -720,8 +723,10 @@ void session_start(struct session *s)
 			     s->o.target == TARGET_HOST || s->o.target == TARGET_PROCESSES ||
 				     s->o.target == TARGET_CGROUPS);
 	mark_targets(s);
-	if (s->tables)
-		s->unwinding = unwinding_new(s->processes, s->tables);
+	if (s->tables) {
+		s->javacode = javacode_new(s->processes);
+		s->unwinding = unwinding_new(s->processes, s->tables, s->javacode);
+	}
 	if (s->o.offcpu)
 		s->offcpu = offcpu_new(s->o.offcpu_least_ns, take_offcpu, s);
 	s->drained = clock_now();
@@ -794,6 +799,8 @@ static void look(struct session *s, uint64_t now)
 		keep_tick(s->o.keep);
 	if (s->tables)
 		tables_tick(s->tables, now);
+	if (s->javacode)
+		javacode_tick(s->javacode, now);
 	s->looked = now;
 	s->npoll = 0;
 }
@@ -873,6 +880,7 @@ void session_free(struct session *s)
 	state_free(s->state);
 	offcpu_free(s->offcpu);
 	unwinding_free(s->unwinding);
+	javacode_free(s->javacode);
 	tables_stop(s->tables);
 	processes_free(s->processes);
 	cgroups_free(s->cgroups);

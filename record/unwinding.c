@@ -12,7 +12,18 @@
 struct unwinding {
 	const struct processes *processes;
 	struct tables *tables;
+	struct javacode *javacode;
+	uint64_t unread; /* JVMs, before this window */
 	struct pj_unwinding counts;
+};
+
+/* One sample. */
+struct walk {
+	struct unwinding *u;
+	const struct process *process; /* NULL: not known */
+	struct javacode_jvm *jvm;      /* NULL: none, or not met yet */
+	uint64_t time, now;
+	bool wait; /* for tables */
 };
 
 /* ---- what is asked for --------------------------------------------------------------------------------------- */
@@ -114,41 +125,79 @@ static bool take_apart(const struct perf_event_attr *a, const struct ring_sample
 enum kind {
 	CODE_BARE, /* made at run time, or of a file without tables: frame pointers */
 	CODE_OF_FILE,
+	CODE_JAVA, /* of a JVM that can be read */
 	KINDS
 };
 
 struct code {
 	enum kind kind;
 	struct unwind_code tables;
+	struct javacode_jvm *jvm;
+	struct java_piece piece;
 	bool late; /* there may be tables, but not now */
 };
 
-static enum unwind_end step_bare(struct unwind_state *s, const struct code *c, bool leaf)
+/* What is written of a frame. */
+struct frame {
+	uint64_t address;
+	bool marked;  /* it is no return address */
+	bool nothing; /* no frame */
+};
+
+static enum unwind_end step_bare(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
 {
 	(void)c;
+	(void)f;
 	return unwind_step(s, (struct unwind_code){ 0 }, leaf);
 }
 
-static enum unwind_end step_of_file(struct unwind_state *s, const struct code *c, bool leaf)
+static enum unwind_end step_of_file(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
 {
-	return unwind_step(s, c->tables, leaf);
+	enum unwind_end end = unwind_step(s, c->tables, leaf);
+
+	f->marked = !leaf && end == UNWIND_MORE && s->interrupted; /* a signal frame */
+	return end;
 }
 
-static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf) = {
+static enum unwind_end step_java(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+{
+	struct java_frame j;
+	enum unwind_end end = java_step(s, javacode_code(c->jvm), &c->piece, &j);
+
+	(void)leaf;
+	*f = (struct frame){ j.address, j.method, j.thawed };
+	return end;
+}
+
+static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f) = {
 	[CODE_BARE] = step_bare,
 	[CODE_OF_FILE] = step_of_file,
+	[CODE_JAVA] = step_java,
 };
 
-/* False: it is not known yet. */
-static bool code_at(struct unwinding *u, const struct process *p, uint64_t address, uint64_t now, struct code *c)
+static void find_java(struct walk *w, const struct unwind_state *s, struct code *c)
 {
+	if (!w->jvm && w->u->javacode)
+		w->jvm = javacode_of(w->u->javacode, w->process);
+	if (!w->jvm)
+		return;
+	c->jvm = w->jvm;
+	if (javacode_find(w->jvm, s, w->time, &c->piece) == JAVACODE_PIECE)
+		c->kind = CODE_JAVA;
+}
+
+/* Where s is. False: it is not known yet. */
+static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c)
+{
+	const struct process *p = w->process;
 	const struct mappings *maps = p ? p->maps : NULL;
+	uint64_t address = s->interrupted || s->ip == 0 ? s->ip : s->ip - 1;
 	uint32_t i = maps ? processes_at(maps, address) : 0;
 
 	*c = (struct code){ 0 };
 	if (!maps || i == maps->n)
 		return true;
-	switch (tables_find(u->tables, p, maps->m + i, address, now, &c->tables)) {
+	switch (tables_find(w->u->tables, p, maps->m + i, address, w->now, &c->tables)) {
 	case TABLES_READY:
 		c->kind = CODE_OF_FILE;
 		return true;
@@ -158,6 +207,7 @@ static bool code_at(struct unwinding *u, const struct process *p, uint64_t addre
 		c->late = true;
 		return true;
 	default:
+		find_java(w, s, c);
 		return true;
 	}
 }
@@ -167,6 +217,7 @@ static bool code_at(struct unwinding *u, const struct process *p, uint64_t addre
 struct walked {
 	enum unwind_end end; /* MORE: deeper than a record can be */
 	bool bare, late;     /* code without tables was met, or code whose tables are late */
+	bool java;
 };
 
 static void put(struct text *out, uint64_t v)
@@ -174,38 +225,39 @@ static void put(struct text *out, uint64_t v)
 	text_bytes(out, &v, sizeof(v));
 }
 
-/* The step before found out what the frame that it left was: where it is a signal frame, its address is no return address. */
-static void mark_interrupted(struct text *out)
+/* A mark is before what is no return address, once; the leaf is behind one anyway. */
+static void put_frame(struct text *out, const struct frame *f, bool marked)
 {
-	uint64_t ip = load64(out->p + out->n - 8);
-
-	out->n -= 8;
-	put(out, CONTEXT_USER);
-	put(out, ip);
-	put(out, CONTEXT_USER);
+	if (f->nothing)
+		return;
+	if (f->marked && !marked)
+		put(out, CONTEXT_USER);
+	put(out, f->address);
 }
 
 /* Appends addresses to out, up to `most` bytes of it. False: something is not known yet. */
-static bool walk(struct unwinding *u, const struct process *p, struct unwind_state *s, bool wait, uint64_t now, size_t most,
-		 struct text *out, struct walked *w)
+static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
 {
 	bool leaf = true;
 
 	*w = (struct walked){ .end = UNWIND_MORE };
 	for (; w->end == UNWIND_MORE && out->n + 40 <= most; leaf = false) {
+		struct frame f = { .address = s->ip };
+		bool marked = s->interrupted;
 		struct code c;
 
-		if (!leaf && s->interrupted)
-			mark_interrupted(out);
-		put(out, s->ip);
-		if (!code_at(u, p, s->interrupted || s->ip == 0 ? s->ip : s->ip - 1, now, &c)) {
-			if (wait)
+		if (!leaf && marked)
+			put(out, CONTEXT_USER);
+		if (!code_at(of, s, &c)) {
+			if (of->wait)
 				return false;
 			c.late = true;
 		}
 		w->bare |= c.kind == CODE_BARE;
+		w->java |= c.kind == CODE_JAVA;
 		w->late |= c.late;
-		w->end = step[c.kind](s, &c, leaf);
+		w->end = step[c.kind](s, &c, leaf, &f);
+		put_frame(out, &f, marked);
 		if (w->end == UNWIND_MORE && s->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
 			w->end = UNWIND_NO_CODE;
 	}
@@ -245,18 +297,18 @@ static bool meets(const struct text *out, size_t first, const uint64_t *fp, uint
 }
 
 /* Does nobody call the code at this return address, by its table? */
-static bool is_root(struct unwinding *u, const struct process *p, uint64_t ip, uint64_t now)
+static bool is_root(struct walk *w, uint64_t ip)
 {
 	struct unwind_state s = { .ip = ip };
+	struct frame f;
 	struct code c;
 
-	return ip && code_at(u, p, ip - 1, now, &c) && step[c.kind](&s, &c, false) == UNWIND_ROOT;
+	return ip && code_at(w, &s, &c) && step[c.kind](&s, &c, false, &f) == UNWIND_ROOT;
 }
 
 /* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how; in a recursion, they do where both are as
  * deep. fp[0..n): the user's part of the kernel's callchain. */
-static enum unwind_end join(struct unwinding *u, const struct process *p, uint64_t now, size_t first, const uint64_t *fp, uint64_t n,
-			    size_t most, struct text *out)
+static enum unwind_end join(struct walk *w, size_t first, const uint64_t *fp, uint64_t n, size_t most, struct text *out)
 {
 	uint64_t walked = (out->n - first) / 8, best = n;
 
@@ -268,11 +320,11 @@ static enum unwind_end join(struct unwinding *u, const struct process *p, uint64
 	}
 	if (best == n)
 		return UNWIND_STACK_CUT;
-	u->counts.joined++;
+	w->u->counts.joined++;
 	for (uint64_t i = best + 1; i < n && fp[i] <= INT64_MAX && out->n + 40 <= most; i++)
 		put(out, fp[i]);
 	/* libc's start has no frame pointer, so mostly they end there, and nobody says that it is a root */
-	return is_root(u, p, word(out, out->n - 8), now) ? UNWIND_ROOT : n < LIMIT ? UNWIND_NO_CODE : UNWIND_STACK_CUT;
+	return is_root(w, word(out, out->n - 8)) ? UNWIND_ROOT : n < LIMIT ? UNWIND_NO_CODE : UNWIND_STACK_CUT;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
@@ -284,9 +336,11 @@ static void count(struct unwinding *u, const struct walked *w)
 	c->stacks++;
 	c->bare += w->bare;
 	c->late += w->late;
+	c->java += w->java;
 	if (w->end == UNWIND_ROOT) {
 		c->whole++;
 		c->bare_whole += w->bare;
+		c->java_whole += w->java;
 	} else if (w->end == UNWIND_STACK_CUT || w->end == UNWIND_MORE) {
 		c->cut++;
 	} else {
@@ -319,7 +373,7 @@ static void finish(struct text *out, size_t chain, const struct parts *p)
 bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait, uint64_t now,
 		      struct text *out)
 {
-	const struct process *process = processes_find(u->processes, r->pid);
+	struct walk of = { .u = u, .process = processes_find(u->processes, r->pid), .time = r->time, .now = now, .wait = wait };
 	struct unwind_state s;
 	struct walked w;
 	struct parts p;
@@ -340,12 +394,13 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	if (p.abi && unwind_start(&s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
 		put(out, CONTEXT_USER);
 		first = out->n;
-		if (!walk(u, process, &s, wait, now, most, out, &w))
+		if (!walk(&of, &s, most, out, &w))
 			return false;
 		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
-			w.end = join(u, process, now, first, p.ips + kernel + 1, p.nips - kernel - 1, most, out);
+			w.end = join(&of, first, p.ips + kernel + 1, p.nips - kernel - 1, most, out);
 		put_end(out, w.end);
 		count(u, &w);
+		u->counts.java_late += of.jvm && javacode_was_late(of.jvm);
 	} else if (kernel < p.nips) { /* 32-bit code: nobody knows how it ends */
 		text_bytes(out, p.ips + kernel, 8 * (p.nips - kernel));
 		w = (struct walked){ .end = UNWIND_NO_CODE, .bare = true };
@@ -358,12 +413,13 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */
 
-struct unwinding *unwinding_new(const struct processes *p, struct tables *t)
+struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j)
 {
 	struct unwinding *u = mem_alloc(sizeof(*u), 1);
 
 	u->processes = p;
 	u->tables = t;
+	u->javacode = j;
 	return u;
 }
 
@@ -374,12 +430,18 @@ void unwinding_free(struct unwinding *u)
 
 struct pj_unwinding unwinding_counts(const struct unwinding *u)
 {
-	return u->counts;
+	struct pj_unwinding c = u->counts;
+
+	if (u->javacode)
+		c.jvms_unread = javacode_count(u->javacode).unread - u->unread;
+	return c;
 }
 
 void unwinding_count_from_here(struct unwinding *u)
 {
 	u->counts = (struct pj_unwinding){ 0 };
+	if (u->javacode)
+		u->unread = javacode_count(u->javacode).unread;
 }
 
 void unwinding_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
@@ -393,6 +455,10 @@ void unwinding_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
 	sum->late += more->late;
 	sum->damaged += more->damaged;
 	sum->joined += more->joined;
+	sum->java += more->java;
+	sum->java_whole += more->java_whole;
+	sum->java_late += more->java_late;
+	sum->jvms_unread += more->jvms_unread;
 }
 
 static void put_share(struct text *t, uint64_t part, uint64_t whole)

@@ -11,6 +11,7 @@
 #ifndef PJ_UNWINDING_H
 #define PJ_UNWINDING_H
 
+#include "javacode.h"
 #include "pjsection.h"
 #include "processes.h"
 #include "rings.h"
@@ -27,7 +28,8 @@ void unwinding_told(struct perf_event_attr *a);
 
 struct unwinding;
 
-struct unwinding *unwinding_new(const struct processes *p, struct tables *t);
+/* j: NULL: code of JVMs is walked as any other that has no tables. */
+struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j);
 void unwinding_free(struct unwinding *u);
 
 /* r, a whole SAMPLE of an event with that attr (as asked for), becomes *out. wait: tables that are being made may be waited for; false

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "javacode.h"
+
+#include "arena.h"
+#include "clocks.h"
+#include "diag.h"
+#include "jvmreader.h"
+
+#include <stdlib.h>
+
+#define PATIENCE_NS (300 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
+#define HURRY_NS (100 * (SECOND_NS / 1000))
+#define LATELY_NS (2 * SECOND_NS)  /* a piece that was met then is looked at before it is met again */
+#define IDLE_NS (60 * SECOND_NS)   /* pieces and JVMs that were not met for so long are let go */
+#define MISSED_NS (SECOND_NS / 4)  /* between questions for an address where nothing was */
+#define RETRY_NS SECOND_NS         /* to open a JVM that could not be read, at first */
+#define RETRY_MOST (60 * SECOND_NS)
+
+enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES, LINES = 128 };
+
+/* What is known of a piece beyond itself. */
+struct fact {
+	struct blob blob;
+	uint64_t met, seen; /* ns; seen: the last time that it was there */
+};
+
+struct line {
+	uint64_t number; /* address / LINE, + 1; 0: none */
+	char byte[LINE];
+};
+
+struct javacode_jvm {
+	struct javacode *owner;
+	const struct process *process; /* while it is walked */
+	uint32_t pid;
+	uint64_t start_ticks;
+	struct jvmreader_jvm *reader; /* NULL: it cannot be read */
+	uint64_t version;             /* of the mappings, when it could not */
+	uint64_t retry, pause;
+	bool late;
+	uint64_t met;
+	struct java_code code;
+	struct java_piece *piece; /* by address, disjoint */
+	struct fact *fact;        /* one each */
+	size_t n, cap;
+	struct missed {
+		uint64_t address, until;
+		enum codecache_where where;
+	} missed[MISSED];
+	struct line *line; /* bytes of code, a table; NULL: none yet */
+};
+
+struct javacode {
+	const struct processes *processes;
+	struct jvmreader *reader;
+	struct javacode_jvm **jvm;
+	size_t n;
+	uint64_t now, seen;
+	struct blob *room; /* to see pieces in */
+	size_t room_n;
+	const char *said[8]; /* codes of reasons */
+	struct javacode_counts counts;
+};
+
+/* ---- pieces -------------------------------------------------------------------------------------------------- */
+
+static void forget_lines(struct javacode_jvm *jvm, uint64_t begin, uint64_t end)
+{
+	for (size_t i = 0; jvm->line && i < LINES; i++) {
+		uint64_t from = (jvm->line[i].number - 1) * LINE;
+
+		if (jvm->line[i].number && from < end && from + LINE > begin)
+			jvm->line[i].number = 0;
+	}
+}
+
+static void show(struct javacode_jvm *jvm)
+{
+	jvm->code.piece = jvm->piece;
+	jvm->code.n = jvm->n;
+}
+
+static void move(struct javacode_jvm *jvm, size_t to, size_t from)
+{
+	memmove(jvm->piece + to, jvm->piece + from, (jvm->n - from) * sizeof(*jvm->piece));
+	memmove(jvm->fact + to, jvm->fact + from, (jvm->n - from) * sizeof(*jvm->fact));
+	jvm->n = jvm->n + to - from;
+}
+
+/* Which pieces are not met any more: those since before `since`. */
+static void forget_before(struct javacode_jvm *jvm, uint64_t since)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < jvm->n; i++) {
+		if (jvm->fact[i].met < since)
+			continue;
+		jvm->piece[kept] = jvm->piece[i];
+		jvm->fact[kept++] = jvm->fact[i];
+	}
+	jvm->n = kept;
+	show(jvm);
+}
+
+/* The number of the first piece that ends behind an address. */
+static size_t first_behind(const struct javacode_jvm *jvm, uint64_t address)
+{
+	size_t low = 0, high = jvm->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (jvm->piece[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* In the place of what was there. */
+static bool insert(struct javacode_jvm *jvm, const struct java_code *code, const struct blob *b, uint64_t now)
+{
+	uint64_t begin = code->piece[0].start, end = code->piece[code->n - 1].end;
+	size_t at, behind;
+
+	for (size_t i = 1; i < code->n; i++)
+		if (code->piece[i].start < code->piece[i - 1].end) /* read while it changed */
+			return false;
+	if (jvm->n + code->n > PIECES_MOST)
+		forget_before(jvm, now);
+	if (jvm->n + code->n > PIECES_MOST)
+		return false;
+	at = first_behind(jvm, begin);
+	for (behind = at; behind < jvm->n && jvm->piece[behind].start < end; behind++)
+		;
+	if (jvm->n + code->n > jvm->cap) {
+		jvm->cap = jvm->cap ? 2 * jvm->cap : 512;
+		jvm->cap = jvm->cap < jvm->n + code->n ? jvm->n + code->n : jvm->cap;
+		jvm->piece = mem_grow(jvm->piece, sizeof(*jvm->piece), jvm->cap);
+		jvm->fact = mem_grow(jvm->fact, sizeof(*jvm->fact), jvm->cap);
+	}
+	move(jvm, at + code->n, behind);
+	for (size_t i = 0; i < code->n; i++) {
+		jvm->piece[at + i] = code->piece[i];
+		jvm->fact[at + i] = (struct fact){ *b, now, now };
+	}
+	forget_lines(jvm, begin, end);
+	show(jvm);
+	return true;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------------- */
+
+/* Once for each reason; of those that end, or may be about to begin, nothing needs to be said. */
+static void say(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
+{
+	if (strcmp(why->code, "gone") == 0 || (strcmp(why->code, "no-vmstructs") == 0 && jvm->pause == 0))
+		return;
+	j->counts.unread++;
+	for (size_t i = 0; i < countof(j->said); i++) {
+		if (j->said[i] && strcmp(j->said[i], why->code) == 0)
+			return;
+		if (!j->said[i]) {
+			j->said[i] = why->code;
+			warn("process %u: a JVM that cannot be read, so its stacks are walked by frame pointers (%s: %s)", jvm->pid, why->code,
+				  why->why);
+			return;
+		}
+	}
+}
+
+/* What is known of it is nothing any more. A pointer to it may still be in use, so it is kept until it is looked for again. */
+static void lose(struct javacode_jvm *jvm)
+{
+	struct javacode *j = jvm->owner;
+	struct hotspot_reason why = jvmreader_why(jvm->reader);
+
+	say(j, jvm, &why);
+	jvmreader_close(j->reader, jvm->reader);
+	jvm->reader = NULL;
+	jvm->n = 0;
+	show(jvm);
+	forget_lines(jvm, 0, UINT64_MAX);
+	memset(jvm->missed, 0, sizeof(jvm->missed));
+	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
+	jvm->pause = jvm->pause ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
+	jvm->retry = j->now + jvm->pause;
+	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
+}
+
+/* Was it answered? */
+static bool took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
+{
+	if (answer == JVMREADER_DONE)
+		return true;
+	if (answer == JVMREADER_LOST) {
+		lose(jvm);
+	} else {
+		jvm->late = true;
+		jvm->owner->counts.late++;
+	}
+	return false;
+}
+
+static struct missed *missed_at(struct javacode_jvm *jvm, uint64_t address)
+{
+	return &jvm->missed[(address ^ address >> 6 ^ address >> 12) % MISSED];
+}
+
+/* Asks for the code around an address, which is in no piece. NONE: nothing is there; *in: but it is in a code heap. */
+static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
+{
+	struct javacode *j = jvm->owner;
+	struct missed *m = missed_at(jvm, address);
+	struct java_code code = { 0 };
+	struct blob b = { 0 };
+
+	*in = false;
+	if (!jvm->reader)
+		return JAVACODE_NONE;
+	if (m->address != address || m->until < j->now) {
+		j->counts.asked++;
+		if (!took(jvm, jvmreader_find(j->reader, jvm->reader, address, &m->where, &b, &code)))
+			return jvm->reader ? JAVACODE_LATE : JAVACODE_NONE;
+		jvm->pause = 0;
+		jvm->code.call_stub_return = code.call_stub_return;
+		jvm->code.continuation_return = code.continuation_return;
+		if (m->where == CODECACHE_BLOB && insert(jvm, &code, &b, clock_now()))
+			return JAVACODE_PIECE;
+		m->where = m->where == CODECACHE_BLOB ? CODECACHE_FREE : m->where;
+		m->address = address;
+		m->until = j->now + MISSED_NS;
+	}
+	*in = m->where == CODECACHE_FREE;
+	return JAVACODE_NONE;
+}
+
+/* The same of a return address: it is behind the code that it is of, or at the start of what frames of virtual threads return to. */
+static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
+{
+	enum javacode_answer answer = look_up(jvm, ip - 1, in);
+
+	return answer == JAVACODE_NONE && *in ? look_up(jvm, ip, in) : answer;
+}
+
+/* Is a piece, which was not seen since the sample was taken, still there? Where nobody can say, it is taken for granted. */
+static bool is_still(struct javacode_jvm *jvm, size_t i)
+{
+	struct javacode *j = jvm->owner;
+	struct blob b = jvm->fact[i].blob;
+	size_t n = 1;
+
+	j->counts.checks++;
+	if (!took(jvm, jvmreader_check(j->reader, jvm->reader, &b, &n)))
+		return jvm->reader;
+	if (n == 0) {
+		forget_lines(jvm, b.begin, b.end);
+		move(jvm, i, i + 1);
+		show(jvm);
+		return false;
+	}
+	jvm->fact[i].seen = clock_now();
+	return true;
+}
+
+/* A step from where frames of virtual threads return to leads into enterSpecial: its piece must be there, too. */
+static void meet_special(struct javacode_jvm *jvm)
+{
+	uint64_t address = jvm->code.continuation_return;
+	size_t i = first_behind(jvm, address - 1);
+	bool in;
+
+	if (address && (i == jvm->n || jvm->piece[i].start >= address))
+		look_up(jvm, address - 1, &in);
+	else if (address)
+		jvm->fact[i].met = jvm->owner->now;
+}
+
+enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time, struct java_piece *piece)
+{
+	for (unsigned tries = 0; tries < 2; tries++) {
+		const struct java_piece *p = java_find(&jvm->code, s);
+		enum javacode_answer answer;
+		bool in;
+
+		if (p) {
+			size_t i = (size_t)(p - jvm->piece);
+
+			jvm->fact[i].met = jvm->owner->now;
+			*piece = *p;
+			if (!jvm->fact[i].blob.compiled || jvm->fact[i].seen >= time || is_still(jvm, i)) {
+				if (piece->kind == JAVA_THAW)
+					meet_special(jvm);
+				return JAVACODE_PIECE;
+			}
+		}
+		answer = s->interrupted || s->ip == 0 ? look_up(jvm, s->ip, &in) : look_up_return(jvm, s->ip, &in);
+		if (answer != JAVACODE_PIECE)
+			return answer;
+	}
+	return JAVACODE_NONE;
+}
+
+/* ---- what java_step asks ------------------------------------------------------------------------------------- */
+
+static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
+{
+	struct javacode *j = jvm->owner;
+	struct line *l;
+	bool read;
+
+	if (!jvm->line)
+		jvm->line = mem_alloc(sizeof(*jvm->line), LINES);
+	l = &jvm->line[(number ^ number >> 7) % LINES];
+	if (l->number == number + 1)
+		return l;
+	if (!jvm->reader)
+		return NULL;
+	l->number = 0;
+	j->counts.bytes++;
+	if (!took(jvm, jvmreader_bytes(j->reader, jvm->reader, number * LINE, l->byte, LINE, &read)) || !read)
+		return NULL;
+	l->number = number + 1;
+	return l;
+}
+
+static bool read_code(void *arg, uint64_t address, void *to, size_t n)
+{
+	char *out = to;
+
+	while (n) {
+		const struct line *l = line_of(arg, address / LINE);
+		size_t from = address % LINE, part = n < LINE - from ? n : LINE - from;
+
+		if (!l)
+			return false;
+		memcpy(out, l->byte + from, part);
+		out += part;
+		address += part;
+		n -= part;
+	}
+	return true;
+}
+
+/* Code of files is; in memory of the JVM it is what the JVM says. */
+static bool is_code(void *arg, uint64_t address)
+{
+	struct javacode_jvm *jvm = arg;
+	const struct mappings *maps = jvm->process->maps;
+	uint32_t i = maps ? processes_at(maps, address) : 0;
+	bool in;
+
+	if (!maps || i == maps->n)
+		return false;
+	if (maps->m[i].file->inode)
+		return true;
+	return look_up_return(jvm, address + 1, &in) != JAVACODE_NONE || !in;
+}
+
+const struct java_code *javacode_code(const struct javacode_jvm *jvm)
+{
+	return &jvm->code;
+}
+
+bool javacode_was_late(struct javacode_jvm *jvm)
+{
+	bool late = jvm->late;
+
+	jvm->late = false;
+	return late;
+}
+
+/* ---- JVMs ---------------------------------------------------------------------------------------------------- */
+
+static bool is_libjvm(struct str path)
+{
+	if (str_ends(path, STR(" (deleted)")))
+		path.n -= strlen(" (deleted)");
+	return str_ends(path, STR("/libjvm.so"));
+}
+
+static bool has_libjvm(struct mappings *m)
+{
+	if (m && m->looked != m->version) {
+		m->looked = m->version;
+		m->jvm = false;
+		for (uint32_t i = 0; i < m->n && !m->jvm; i++)
+			m->jvm = is_libjvm(m->m[i].file->path);
+	}
+	return m && m->jvm;
+}
+
+static void let_go(struct javacode *j, size_t i)
+{
+	struct javacode_jvm *jvm = j->jvm[i];
+
+	jvmreader_close(j->reader, jvm->reader);
+	free(jvm->piece);
+	free(jvm->fact);
+	free(jvm->line);
+	free(jvm);
+	j->jvm[i] = j->jvm[--j->n];
+}
+
+static struct javacode_jvm *add(struct javacode *j, const struct process *p)
+{
+	struct javacode_jvm *jvm = mem_alloc(sizeof(*jvm), 1);
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < j->n; i++)
+		if (j->jvm[i]->met < j->jvm[oldest]->met)
+			oldest = i;
+	if (j->n == JVMS_MOST)
+		let_go(j, oldest);
+	jvm->owner = j;
+	jvm->pid = p->pid;
+	jvm->start_ticks = p->start_ticks;
+	jvm->code.read = read_code;
+	jvm->code.is_code = is_code;
+	jvm->code.arg = jvm;
+	j->jvm[j->n++] = jvm;
+	return jvm;
+}
+
+static bool is_of(const struct javacode_jvm *jvm, const struct process *p)
+{
+	return jvm->pid == p->pid && (jvm->start_ticks == p->start_ticks || jvm->start_ticks == 0 || p->start_ticks == 0);
+}
+
+struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
+{
+	struct javacode_jvm *jvm;
+	size_t i = 0;
+
+	if (!has_libjvm(p->maps))
+		return NULL;
+	while (i < j->n && !is_of(j->jvm[i], p))
+		i++;
+	jvm = i < j->n ? j->jvm[i] : add(j, p);
+	jvm->process = p;
+	jvm->met = j->now;
+	if (!jvm->reader && !p->exited && (j->now >= jvm->retry || jvm->version != p->maps->version)) {
+		jvm->reader = jvmreader_open(p->pid, p->start_ticks);
+		j->counts.opened++;
+	}
+	return jvm->reader ? jvm : NULL;
+}
+
+/* All at once: pieces that were met lately. */
+static void see(struct javacode *j, struct javacode_jvm *jvm)
+{
+	uint64_t now = clock_now();
+	size_t n = 0, kept, next = 0, to = 0;
+
+	if (j->room_n < jvm->n) {
+		j->room_n = jvm->n + jvm->n / 2;
+		j->room = mem_grow(j->room, sizeof(*j->room), j->room_n);
+	}
+	for (size_t i = 0; i < jvm->n; i++)
+		if (jvm->fact[i].blob.compiled && jvm->fact[i].met + LATELY_NS >= j->now)
+			j->room[n++] = jvm->fact[i].blob;
+	kept = n;
+	if (n == 0 || !took(jvm, jvmreader_check(j->reader, jvm->reader, j->room, &kept)))
+		return;
+	for (size_t i = 0; i < jvm->n; i++) {
+		struct fact f = jvm->fact[i];
+
+		if (f.blob.compiled && f.met + LATELY_NS >= j->now) {
+			if (next == kept || j->room[next].address != f.blob.address) {
+				forget_lines(jvm, f.blob.begin, f.blob.end);
+				continue;
+			}
+			f.seen = now;
+			next++;
+		}
+		jvm->piece[to] = jvm->piece[i];
+		jvm->fact[to++] = f;
+	}
+	jvm->n = to;
+	show(jvm);
+}
+
+void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hurry)
+{
+	jvmreader_patience(j->reader, hurry ? HURRY_NS : PATIENCE_NS);
+	j->now = now;
+	if (j->seen >= horizon)
+		return;
+	j->seen = now;
+	for (size_t i = 0; i < j->n; i++)
+		if (j->jvm[i]->reader && j->jvm[i]->met + LATELY_NS >= now)
+			see(j, j->jvm[i]);
+}
+
+void javacode_tick(struct javacode *j, uint64_t now)
+{
+	for (size_t i = j->n; i-- > 0;) {
+		struct javacode_jvm *jvm = j->jvm[i];
+		const struct process *p = processes_find(j->processes, jvm->pid);
+
+		jvm->process = NULL;
+		if (!p || p->exited || !is_of(jvm, p) || !has_libjvm(p->maps) || jvm->met + IDLE_NS < now)
+			let_go(j, i);
+		else if (now > IDLE_NS)
+			forget_before(jvm, now - IDLE_NS);
+	}
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------- */
+
+struct javacode *javacode_new(const struct processes *p)
+{
+	struct javacode *j = mem_alloc(sizeof(*j), 1);
+
+	j->processes = p;
+	j->reader = jvmreader_new();
+	j->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVMS_MOST);
+	return j;
+}
+
+void javacode_free(struct javacode *j)
+{
+	if (!j)
+		return;
+	while (j->n)
+		let_go(j, j->n - 1);
+	jvmreader_free(j->reader);
+	free(j->jvm);
+	free(j->room);
+	free(j);
+}
+
+struct javacode_counts javacode_count(const struct javacode *j)
+{
+	struct javacode_counts c = j->counts;
+
+	c.jvms = j->n;
+	for (size_t i = 0; i < j->n; i++)
+		c.pieces += j->jvm[i]->n;
+	return c;
+}

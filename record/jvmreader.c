@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvmreader.h"
+
+#include "arena.h"
+#include "clocks.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define HANG_NS (5 * SECOND_NS) /* so long at one question */
+#define REST 256                /* questions, after which memory is given back */
+enum { THREADS_MOST = 8 };      /* that were left behind, before JVMs are done without */
+
+/* A JVM as the thread has it. */
+struct image {
+	uint32_t pid;
+	uint64_t start;
+	struct hotspot h;
+	struct frames f;
+	unsigned asked;
+	bool opened, tried;
+	struct hotspot_reason why; /* code: it cannot be read any more */
+};
+
+struct jvmreader_jvm {
+	struct image *image; /* NULL: left with a thread that hangs */
+	struct hotspot_reason why;
+};
+
+enum what { OPEN, FIND, CHECK, BYTES };
+
+struct question {
+	enum what what;
+	struct image *image;
+	uint64_t address;
+	enum codecache_where where; /* FIND */
+	struct blob found;
+	struct blob *blob; /* CHECK */
+	size_t n, cap;
+	size_t nbytes; /* BYTES */
+	bool read;
+	char bytes[JVMREADER_BYTES];
+};
+
+struct reading_thread {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	enum { IDLE, ASKED, ANSWERED } state;
+	bool left; /* behind: it ends, and frees what it is at */
+	struct question q;
+};
+
+struct jvmreader {
+	struct reading_thread *thread; /* NULL: none */
+	struct jvmreader_jvm *at;      /* that it was asked for and was not waited for; NULL: closed meanwhile */
+	uint64_t since;                /* when */
+	uint64_t patience;
+	unsigned left; /* threads */
+};
+
+/* ---- the thread ---------------------------------------------------------------------------------------------- */
+
+static struct hotspot_reason ended(void)
+{
+	return (struct hotspot_reason){ .code = "gone", .why = "it ended" };
+}
+
+static struct hotspot_reason open_as(struct image *i, const struct jvm_process *p)
+{
+	struct hotspot_reason r = hotspot_open(&i->h, p);
+	const char *why = r.code ? NULL : frames_open(&i->f, &i->h);
+
+	i->opened = true;
+	if (why) {
+		r.code = "unsupported";
+		snprintf(r.why, sizeof(r.why), "its libjvm.so does not tell %s", why);
+	}
+	/* a layout is all that is needed from here on */
+	vmstructs_free(&i->h.tables);
+	memory_rest(&i->h.memory);
+	return r;
+}
+
+static void open_image(struct image *i)
+{
+	struct jvm_process p;
+
+	i->tried = true;
+	i->why = ended();
+	if (!discover_one("/proc", (pid_t)i->pid, &p))
+		return;
+	if (p.alive && (i->start == 0 || p.start == i->start))
+		i->why = open_as(i, &p);
+	jvm_process_close(&p);
+}
+
+static void free_image(struct image *i)
+{
+	if (i && i->opened) {
+		frames_free(&i->f);
+		hotspot_close(&i->h);
+	}
+	free(i);
+}
+
+static void find(struct question *q)
+{
+	struct image *i = q->image;
+	const char *why = frames_at(&i->f, &i->h, q->address, &q->where, &q->found);
+
+	if (why == codecache_gone)
+		i->why = ended();
+	else if (why) /* it is about to begin */
+		q->where = CODECACHE_FREE;
+}
+
+static void check(struct question *q)
+{
+	struct image *i = q->image;
+	char byte;
+
+	q->n = codecache_keep_same(&i->h.memory, &i->h.layout, q->blob, q->n);
+	if (q->n == 0 && !memory_bulk(&i->h.memory, i->h.memory.probe, &byte, 1))
+		i->why = ended();
+}
+
+static void answer(struct question *q)
+{
+	struct image *i = q->image;
+
+	if (q->what == OPEN) {
+		open_image(i);
+		return;
+	}
+	memory_forget(&i->h.memory);
+	if (q->what == FIND)
+		find(q);
+	else if (q->what == CHECK)
+		check(q);
+	else
+		q->read = memory_bulk(&i->h.memory, q->address, q->bytes, q->nbytes);
+	if (++i->asked % REST == 0)
+		memory_rest(&i->h.memory);
+}
+
+static void free_thread(struct reading_thread *t)
+{
+	pthread_mutex_destroy(&t->lock);
+	pthread_cond_destroy(&t->changed);
+	free_image(t->q.image);
+	free(t->q.blob);
+	free(t);
+}
+
+static void *run(void *arg)
+{
+	struct reading_thread *t = arg;
+
+	pthread_mutex_lock(&t->lock);
+	while (!t->left) {
+		if (t->state != ASKED) {
+			pthread_cond_wait(&t->changed, &t->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&t->lock);
+		answer(&t->q);
+		pthread_mutex_lock(&t->lock);
+		t->state = ANSWERED;
+		pthread_cond_signal(&t->changed);
+	}
+	pthread_mutex_unlock(&t->lock);
+	free_thread(t);
+	return NULL;
+}
+
+/* Signals are the recorder's own thread's. */
+static struct reading_thread *start_thread(void)
+{
+	struct reading_thread *t = mem_alloc(sizeof(*t), 1);
+	pthread_condattr_t clock;
+	pthread_attr_t detached;
+	pthread_t thread;
+	sigset_t all, before;
+	bool started;
+
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->changed, &clock);
+	pthread_condattr_destroy(&clock);
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	started = pthread_create(&thread, &detached, run, t) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&detached);
+	if (started)
+		return t;
+	free_thread(t);
+	return NULL;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------------- */
+
+/* What the thread found out comes to who asked, also when it did not wait. */
+static void collect(struct jvmreader *r)
+{
+	struct question *q = &r->thread->q;
+
+	if (r->at)
+		r->at->why = q->image->why;
+	else
+		free_image(q->image);
+	q->image = NULL;
+	r->at = NULL;
+	r->thread->state = IDLE;
+}
+
+static bool is_idle(struct jvmreader *r)
+{
+	bool idle;
+
+	if (!r->thread)
+		return false;
+	pthread_mutex_lock(&r->thread->lock);
+	if (r->thread->state == ANSWERED)
+		collect(r);
+	idle = r->thread->state == IDLE;
+	pthread_mutex_unlock(&r->thread->lock);
+	return idle;
+}
+
+static void leave_thread(struct jvmreader *r)
+{
+	struct reading_thread *t = r->thread;
+
+	pthread_mutex_lock(&t->lock);
+	if (t->state == ANSWERED)
+		collect(r);
+	t->left = true;
+	if (r->at)
+		*r->at = (struct jvmreader_jvm){ .why = { .code = "hangs", .why = "reading its memory takes too long" } };
+	r->at = NULL;
+	r->thread = NULL;
+	pthread_cond_signal(&t->changed);
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* Of the question that is in the thread's hands: waits as long as there is patience. */
+static enum jvmreader_answer ask(struct jvmreader *r, struct jvmreader_jvm *jvm, enum what what)
+{
+	struct reading_thread *t = r->thread;
+	uint64_t now = clock_now(), until = now + r->patience, after;
+	struct timespec deadline = { (time_t)(until / SECOND_NS), (long)(until % SECOND_NS) };
+	bool answered;
+
+	t->q.what = what;
+	t->q.image = jvm->image;
+	r->at = jvm;
+	r->since = now;
+	pthread_mutex_lock(&t->lock);
+	t->state = ASKED;
+	pthread_cond_signal(&t->changed);
+	while (t->state == ASKED && pthread_cond_timedwait(&t->changed, &t->lock, &deadline) == 0)
+		;
+	answered = t->state == ANSWERED;
+	if (answered)
+		collect(r);
+	pthread_mutex_unlock(&t->lock);
+	after = clock_now();
+	r->patience -= after - now < r->patience ? after - now : r->patience;
+	if (!answered)
+		return JVMREADER_LATE;
+	return jvm->why.code ? JVMREADER_LOST : JVMREADER_DONE;
+}
+
+/* DONE: the JVM is open, and the thread waits for a question. */
+static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jvm)
+{
+	if (!is_idle(r) && r->thread && clock_now() > r->since + HANG_NS) {
+		leave_thread(r);
+		if (++r->left < THREADS_MOST)
+			r->thread = start_thread();
+	}
+	if (jvm->why.code)
+		return JVMREADER_LOST;
+	if (!is_idle(r) || r->patience == 0)
+		return JVMREADER_LATE;
+	return jvm->image->tried ? JVMREADER_DONE : ask(r, jvm, OPEN);
+}
+
+enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, enum codecache_where *where,
+				     struct blob *b, struct java_code *code)
+{
+	enum jvmreader_answer answer = begin(r, jvm);
+
+	if (answer != JVMREADER_DONE)
+		return answer;
+	r->thread->q.address = address;
+	answer = ask(r, jvm, FIND);
+	if (answer == JVMREADER_DONE) {
+		*where = r->thread->q.where;
+		*b = r->thread->q.found;
+		*code = jvm->image->f.code;
+	}
+	return answer;
+}
+
+enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm *jvm, struct blob *b, size_t *n)
+{
+	enum jvmreader_answer answer = begin(r, jvm);
+	struct question *q;
+
+	if (answer != JVMREADER_DONE)
+		return answer;
+	q = &r->thread->q;
+	if (q->cap < *n) {
+		q->cap = *n + *n / 2;
+		q->blob = mem_grow(q->blob, sizeof(*q->blob), q->cap);
+	}
+	memcpy(q->blob, b, *n * sizeof(*b));
+	q->n = *n;
+	answer = ask(r, jvm, CHECK);
+	if (answer == JVMREADER_DONE) {
+		*n = q->n;
+		memcpy(b, q->blob, q->n * sizeof(*b));
+	}
+	return answer;
+}
+
+enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, void *to, size_t n, bool *read)
+{
+	enum jvmreader_answer answer = begin(r, jvm);
+	struct question *q;
+
+	if (answer != JVMREADER_DONE)
+		return answer;
+	q = &r->thread->q;
+	q->address = address;
+	q->nbytes = n < sizeof(q->bytes) ? n : sizeof(q->bytes);
+	answer = ask(r, jvm, BYTES);
+	if (answer == JVMREADER_DONE) {
+		*read = q->read && q->nbytes == n;
+		memcpy(to, q->bytes, q->nbytes);
+	}
+	return answer;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------- */
+
+struct jvmreader_jvm *jvmreader_open(uint32_t pid, uint64_t start)
+{
+	struct jvmreader_jvm *jvm = mem_alloc(sizeof(*jvm), 1);
+
+	jvm->image = mem_alloc(sizeof(*jvm->image), 1);
+	jvm->image->pid = pid;
+	jvm->image->start = start;
+	return jvm;
+}
+
+void jvmreader_close(struct jvmreader *r, struct jvmreader_jvm *jvm)
+{
+	if (!jvm)
+		return;
+	is_idle(r);
+	if (r->at == jvm)
+		r->at = NULL; /* freed when the thread has done with it */
+	else
+		free_image(jvm->image);
+	free(jvm);
+}
+
+struct hotspot_reason jvmreader_why(const struct jvmreader_jvm *jvm)
+{
+	return jvm->why;
+}
+
+void jvmreader_patience(struct jvmreader *r, uint64_t ns)
+{
+	r->patience = ns;
+}
+
+struct jvmreader *jvmreader_new(void)
+{
+	struct jvmreader *r = mem_alloc(sizeof(*r), 1);
+
+	r->thread = start_thread();
+	return r;
+}
+
+void jvmreader_free(struct jvmreader *r)
+{
+	if (r && r->thread)
+		leave_thread(r);
+	free(r);
+}

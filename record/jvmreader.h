@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jvmreader.h - the thread that reads the memory of JVMs for who unwinds through them.
+ *
+ * Such a read may block for as long as another process likes (userfaultfd, swap, a file system that does not answer), so the recorder
+ * asks, and waits only as long as its patience of the moment lasts. What comes later is dropped. A thread that does not come back is
+ * left behind with the JVM that it hangs at, and another one takes its place; it ends with the recorder.
+ */
+#ifndef PJ_JVMREADER_H
+#define PJ_JVMREADER_H
+
+#include "frames.h"
+
+struct jvmreader;
+
+struct jvmreader *jvmreader_new(void);
+void jvmreader_free(struct jvmreader *r); /* all JVMs were closed before */
+
+/* From now on, so many ns may be waited, in all. */
+void jvmreader_patience(struct jvmreader *r, uint64_t ns);
+
+enum jvmreader_answer {
+	JVMREADER_DONE,
+	JVMREADER_LATE, /* not now: it is still being read, or another one is */
+	JVMREADER_LOST  /* the JVM ended, cannot be read, or reading it hangs: to be closed. See jvmreader_why */
+};
+
+struct jvmreader_jvm;
+
+/* Of a process that began at start, in clock ticks since boot (0: not known). Opening it is the first thing that any question waits
+ * for. */
+struct jvmreader_jvm *jvmreader_open(uint32_t pid, uint64_t start);
+void jvmreader_close(struct jvmreader *r, struct jvmreader_jvm *jvm);
+
+/* After LOST. "hangs" is a code of ours. */
+struct hotspot_reason jvmreader_why(const struct jvmreader_jvm *jvm);
+
+/* The block around an address, as frames_at: its pieces are in code until the next question. */
+enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, enum codecache_where *where,
+				     struct blob *b, struct java_code *code);
+
+/* Blobs of compiled code, which stay in b when they are still the same. */
+enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm *jvm, struct blob *b, size_t *n);
+
+/* n bytes from address on; false in *read: not all are there. */
+enum { JVMREADER_BYTES = 1024 };
+enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, void *to, size_t n, bool *read);
+
+#endif

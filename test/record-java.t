@@ -1,0 +1,175 @@
+#!/bin/sh
+# record-java.t - pjrecord --unwind=tables on busy JVMs that were started without any flag: stacks reach the thread's root.
+#
+# Every JDK below /usr/lib/jvm, those in PJ_JDKS (folders), and as root those in the root file systems of PJ_ROOTFS. Each is recorded by its
+# number when it has run for a while, until it has used so much more time; all shares are of samples of its own threads. Bounds are wider
+# than what is seen (docs/ARCHITECTURE.md), by more than chance: on a loaded machine few samples come. Run by ./check.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/tap.sh"
+LC_ALL=C
+HOME=$scratch
+export LC_ALL HOME
+
+[ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
+{ have pjrecord && have pjfold && have pjmap; } || skip_all "pjrecord, pjfold or pjmap is not built"
+javac='' jdks=''
+for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
+	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks :$jdk"
+	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
+done
+[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
+[ -n "$javac" ] || skip_all "no javac"
+"$javac" --release 8 -nowarn -d . "$top/test/unwind/Load.java" 2>javac.err || "$javac" -d . "$top/test/unwind/Load.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+timeout 60 pjrecord -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
+pid=
+trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; wait; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+
+# ticks PID: of time that it used; nothing: it is gone
+ticks()
+{
+	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '{ print $12 + $13 }'
+}
+
+# used PID SECONDS: waits until it has used so much more time; 100 ticks are a second
+used()
+{
+	since=$(ticks "$1")
+	for _ in $(seq 600); do
+		now=$(ticks "$1")
+		[ -n "$now" ] || return 1
+		[ "$now" -ge $((${since:-0} + 100 * $2)) ] && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# start MODE OPTION...: a JVM, from $jdk in $root, that runs until it is stopped; sets pid
+start()
+{
+	mode=$1
+	shift
+	if [ -n "$root" ]; then
+		# shellcheck disable=SC2016 # the inner shell's
+		unshare -m sh -c 'r=$1 && mount --bind /proc "$r/proc" && mount --bind "$2" "$r/mnt" && shift 2 && exec chroot "$r" "$@"' - \
+			"$root" "$PWD" "$jdk/bin/java" -Xmx256m "$@" -cp /mnt Load "$mode" 900 >java.out 2>&1 &
+	else
+		"$jdk/bin/java" -Xmx256m "$@" -cp . Load "$mode" 900 >java.out 2>&1 &
+	fi
+	pid=$!
+	used "$pid" 3
+}
+
+# recorded OPTION...: into data, while the JVM uses 2 s
+recorded()
+{
+	rm -f data
+	pjrecord -o data -F 499 --unwind=tables "$@" >/dev/null 2>said &
+	recorder=$!
+	used "$pid" 2
+	kill -INT $recorder
+	wait $recorder
+}
+
+stop()
+{
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	pid=
+}
+
+# reaches NAME PERCENT THREADS: so much of the stacks of threads that are called so (an awk pattern) is whole
+reaches()
+{
+	pjfold -q --root=thread --stacks data >stacks 2>&1
+	seen=$(awk -v threads="$3" '$6 != "(all)" && $6 ~ threads { n += $1; whole += $1 * $2; cut += $1 * $3 } END { if (n) printf "%d %.2f %.2f", n, whole / n, cut / n }' stacks)
+	if echo "$seen" | awk -v least="$2" '{ exit !($1 >= 200 && $2 >= least) }'; then
+		pass "$1: of $(echo "$seen" | awk '{ print $1 " stacks " $2 " % whole, " $3 " % cut" }'); all: $(sed -n 's/.*; \([0-9.]* %.*\)/\1/p' said)"
+	else
+		fail "$1: $seen" stacks said java.out
+	fi
+}
+
+# one NAME PERCENT THREADS MODE OPTION...
+one()
+{
+	what=$1 least=$2 threads=$3
+	shift 3
+	if start "$@"; then
+		recorded -p "$pid"
+		reaches "$what" "$least" "$threads"
+	else
+		fail "$what: the JVM runs" java.out
+	fi
+	stop
+}
+
+rooted=''
+for root in ${PJ_ROOTFS:-}; do
+	for jdk in "$root"/usr/lib/jvm/*; do
+		[ -x "$jdk/bin/java" ] && [ ! -L "$jdk" ] && rooted="$rooted $root:${jdk#"$root"}"
+	done
+done
+[ -n "$rooted" ] || skip "JDKs of other distributions" "PJ_ROOTFS is empty: test/jmap/rootfs.sh makes such a folder"
+if [ -n "$rooted" ] && [ "$(id -u)" != 0 ]; then
+	skip "JDKs of PJ_ROOTFS" "not root"
+	rooted=
+fi
+for at in $jdks $rooted; do
+	root=${at%%:*} jdk=${at#*:}
+	# Math.sin of 8 puts all registers on the stack of who called it, which nothing tells: one of the load's methods is lost
+	case $jdk in *-8-*) least=80 ;; *) least=98 ;; esac
+	one "${jdk##*/}" $least '^(load-|java$)' mixed
+done
+# the last of this host has all of these
+root='' jdk=$(echo "$jdks" | sed 's/.*://')
+jvm=${jdk##*/}
+one "$jvm, interpreted" 97 '^load-' mixed -Xint
+one "$jvm, C1" 98 '^load-' mixed -XX:TieredStopAtLevel=1
+one "$jvm, 200 calls deep" 97 '^load-' deep
+one "$jvm, ParallelGC" 98 '^load-' mixed -XX:+UseParallelGC
+if "$jdk/bin/java" -XX:+UseZGC -version >why 2>&1; then
+	one "$jvm, ZGC" 98 '^load-' mixed -XX:+UseZGC
+else
+	skip "$jvm, ZGC" "it has none"
+fi
+if "$jdk/bin/java" -version 2>&1 | head -n 1 | grep -qE '"(2[1-9]|[3-9][0-9])'; then
+	one "$jvm, virtual threads" 96 '^ForkJoinPool' virtual
+else
+	skip "$jvm, virtual threads" "it has none"
+fi
+
+# names of what is compiled tell that the callers are the right ones
+start deep
+recorded -p "$pid"
+pjmap --once "$pid" >/dev/null 2>why
+pjfold -q --root=thread data >folded 2>>why
+rm -f "/tmp/perf-$pid.map"
+stop
+ok "callers are what they are in the source" awk '/^load-/ { w = $NF; all += w }
+	/^load-/ && /;JavaCalls::call_helper;.*;Load.work_.j.;(Load.round|Load.recurse)_.j./ { at += w }
+	END { print at, all; exit !(all >= 200 && at >= .9 * all) }' folded
+
+# a JVM that ends while it is recorded
+start mixed
+memories()
+{
+	find "/proc/$recorder/fd" -lname '*/mem' 2>/dev/null | wc -l
+}
+pjrecord -o data -F 499 --unwind=tables >/dev/null 2>said &
+recorder=$!
+used "$pid" 2
+for _ in $(seq 300); do
+	[ "$(memories)" -ge 1 ] && break
+	sleep 0.1
+done
+is "the memory of a JVM that is recorded is open" "$([ "$(memories)" -ge 1 ] && echo yes)" yes
+stop
+for _ in $(seq 300); do
+	[ "$(memories)" = 0 ] && break
+	sleep 0.1
+done
+is "  until it ends" "$(memories)" 0
+kill -INT $recorder
+wait $recorder
+is "  and the recorder with it, as ever" $? 0
+done_testing
