@@ -114,6 +114,15 @@ struct pj_unwinding {
 	uint64_t java, java_whole; /* that go through code of a JVM which could be read; and of these, whole ones */
 	uint64_t java_late;        /* a JVM did not answer in time */
 	uint64_t jvms_unread;      /* JVMs that cannot be read: their code is bare */
+	uint64_t lost;             /* of those joined, ones that frame pointers do not lead to a root: cut */
+	/* why stacks are broken */
+	uint64_t no_stack;         /* nothing was copied: between two programs (exec), or in exit */
+	uint64_t unmapped;         /* code in no mapping that is known */
+	uint64_t no_table;         /* code made at run time, or of a file without tables, that keeps no frame pointer */
+	uint64_t no_rule;          /* code that the tables of its file leave out, as assembly, and that keeps none */
+	uint64_t astray;           /* what the tables say cannot be */
+	uint64_t no_caller;        /* code of a JVM: where its facts say that the caller is, there is none */
+	uint64_t narrow;           /* 32-bit code */
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include "addrspace.h"
 #include "diag.h"
 #include "out.h"
+#include "unwound.h"
 #include "visible.h"
 
 #include <stdio.h>
@@ -244,17 +245,18 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 /* Of stacks that pjrecord walked. */
 static void put_unwinding(struct out *o, const struct recorder *r)
 {
-	const struct pj_unwinding *u = &r->unwinding;
-	double percent = u->stacks ? 100.0 / (double)u->stacks : 0;
+	struct text said = { 0 };
 	size_t named = 0;
 
-	if (u->stacks)
-		out_printf(o, "%-10s %llu were walked: %.1f %% are whole, %.1f %% are longer than the copy, %.1f %% are broken\n", "stacks",
-			   ull(u->stacks), (double)u->whole * percent, (double)u->cut * percent, (double)u->broken * percent);
+	if (r->unwinding.stacks) {
+		unwound_text(&said, &r->unwinding);
+		put_line(o, "stacks", text_view(&said));
+	}
 	for (size_t i = 0; i < r->interpreted.n; i++)
 		named += r->interpreted.method[i].name.n > 0;
 	if (r->interpreted.n)
 		out_printf(o, "%-10s %zu of Java were interpreted, %zu of them have a name\n", "methods", r->interpreted.n, named);
+	text_free(&said);
 }
 
 /* What pjrecord says of its windows. */

@@ -3,7 +3,7 @@
 
 #include "diag.h"
 #include "offcpu.h"
-#include "unwinding.h"
+#include "unwound.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,6 +70,20 @@ static const struct row {
 	{ "offcpu_seconds_total", "state=\"unknown\"", NULL, COUNTER, 9, AT(offcpu.unknown_ns) },
 	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
 	  AT(offcpu.lost) },
+	{ "stacks_total", "end=\"root\"", "With --unwind: stacks of users, by how they end.", COUNTER, 0, AT(unwinding.whole) },
+	{ "stacks_total", "end=\"copy\"", NULL, COUNTER, 0, AT(unwinding.cut) },
+	{ "stacks_total", "end=\"broken\"", NULL, COUNTER, 0, AT(unwinding.broken) },
+	{ "broken_stacks_total", "reason=\"stack\"", "Of the broken ones, why no caller could be found.", COUNTER, 0,
+	  AT(unwinding.no_stack) },
+	{ "broken_stacks_total", "reason=\"mapping\"", NULL, COUNTER, 0, AT(unwinding.unmapped) },
+	{ "broken_stacks_total", "reason=\"table\"", NULL, COUNTER, 0, AT(unwinding.no_table) },
+	{ "broken_stacks_total", "reason=\"rule\"", NULL, COUNTER, 0, AT(unwinding.no_rule) },
+	{ "broken_stacks_total", "reason=\"astray\"", NULL, COUNTER, 0, AT(unwinding.astray) },
+	{ "broken_stacks_total", "reason=\"jvm\"", NULL, COUNTER, 0, AT(unwinding.no_caller) },
+	{ "broken_stacks_total", "reason=\"narrow\"", NULL, COUNTER, 0, AT(unwinding.narrow) },
+	{ "joined_stacks_total", "", "Stacks that went on above the copy, by frame pointers.", COUNTER, 0, AT(unwinding.joined) },
+	{ "stacks_without_tables_total", "", "Stacks that met code whose tables were not made in time.", COUNTER, 0, AT(unwinding.late) },
+	{ "damaged_samples_total", "", "Samples with a copy of a stack that make no sense.", COUNTER, 0, AT(unwinding.damaged) },
 	{ "kept_for_fold_total", "kind=\"binary\"", "What was kept for the fold: files of symbols, files of JITs, kernel symbols.",
 	  COUNTER, 0, AT(kept.binaries) },
 	{ "kept_for_fold_total", "kind=\"jit\"", NULL, COUNTER, 0, AT(kept.maps) },
@@ -269,6 +283,7 @@ void metrics_add(struct metrics *m, const struct window_report *r)
 	m->offcpu.brief_ns = add(m->offcpu.brief_ns, r->offcpu.brief_ns);
 	m->offcpu.unknown_ns = add(m->offcpu.unknown_ns, r->offcpu.unknown_ns);
 	m->offcpu.lost = add(m->offcpu.lost, r->offcpu.lost);
+	unwound_add(&m->unwinding, &r->unwinding);
 }
 
 static void add_kept(struct metrics *m, const struct keep_counts *c)
@@ -368,7 +383,7 @@ void metrics_summary(struct text *t, const struct window_report *r)
 	put_losses(t, r);
 	if (r->has_unwinding && r->unwinding.stacks) {
 		text_add(t, "; ");
-		unwinding_text(t, &r->unwinding);
+		unwound_text(t, &r->unwinding);
 	}
 	if (r->has_offcpu) {
 		text_add(t, "; off the CPU: ");

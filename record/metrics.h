@@ -49,6 +49,7 @@ struct metrics {
 	uint64_t samples, bytes, recorded_ns, unrecorded_ns;
 	struct pj_loss loss;            /* ring_high is a gauge */
 	struct pj_offcpu offcpu;
+	struct pj_unwinding unwinding;
 	uint64_t cpu_us;                /* of this process */
 	struct keep_counts kept;        /* bytes is a gauge */
 	/* gauges: as they are now */

@@ -210,7 +210,7 @@ void record_parse(struct request *r, int argc, char **argv)
 		{ 0, "unwind", "HOW", OPT_CALL, &r->unwind, opt_unwind,
 		  "find callers by fp (frame pointers), tables, or auto, which is both" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &r->stack_bytes, opt_bytes,
-		  "of a stack that is copied for tables (16K)" },
+		  "of a stack that is copied for tables (24K)" },
 		{ 0, "off-cpu", "[=US]", OPT_CALL, r, opt_offcpu, "also times off the CPU, from US microseconds on" },
 		{ 0, "idle", NULL, OPT_FLAG, &r->idle, NULL, "also samples of idle CPUs" },
 		{ 'w', "window", "SECONDS", OPT_U64, &r->seconds, NULL, "length of a window (30)" },

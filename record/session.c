@@ -14,6 +14,7 @@
 #include "state.h"
 #include "tables.h"
 #include "unwinding.h"
+#include "unwound.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -174,7 +175,7 @@ static void add_up(struct session *s)
 	if (one->ring_high > all->ring_high)
 		all->ring_high = one->ring_high;
 	offcpu_add(&s->totals.offcpu, &s->report.offcpu);
-	unwinding_add(&s->totals.unwinding, &s->report.unwinding);
+	unwound_add(&s->totals.unwinding, &s->report.unwinding);
 	s->totals.samples += s->report.samples;
 	s->totals.windows++;
 	s->totals.last = s->report;

@@ -2,6 +2,7 @@
 #include "unwinding.h"
 
 #include "arena.h"
+#include "starts.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ struct unwinding {
 	struct tables *tables;
 	struct javacode *javacode;
 	uint64_t unread; /* JVMs, before this window */
+	struct starts starts;
 	struct pj_unwinding counts;
 };
 
@@ -134,6 +136,7 @@ struct code {
 	struct unwind_code tables;
 	struct javacode_jvm *jvm;
 	struct java_piece piece;
+	bool mapped;
 	bool late; /* there may be tables, but not now */
 };
 
@@ -197,6 +200,7 @@ static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c
 	*c = (struct code){ 0 };
 	if (!maps || i == maps->n)
 		return true;
+	c->mapped = true;
 	switch (tables_find(w->u->tables, p, maps->m + i, address, w->now, &c->tables)) {
 	case TABLES_READY:
 		c->kind = CODE_OF_FILE;
@@ -218,6 +222,7 @@ struct walked {
 	enum unwind_end end; /* MORE: deeper than a record can be */
 	bool bare, late;     /* code without tables was met, or code whose tables are late */
 	bool java;
+	struct code last; /* where it ended */
 };
 
 static void put(struct text *out, uint64_t v)
@@ -260,8 +265,25 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct te
 		put_frame(out, &f, marked);
 		if (w->end == UNWIND_MORE && s->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
 			w->end = UNWIND_NO_CODE;
+		w->last = c;
 	}
 	return true;
+}
+
+/* As walk; code of files that their tables leave out is taken for a leaf, if so the stack is whole without code that has none. */
+static bool walk_whole(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
+{
+	struct unwind_state start = *s;
+	size_t first = out->n;
+
+	s->leafless = true;
+	if (!walk(of, s, most, out, w))
+		return false;
+	if (!s->supposed || (w->end == UNWIND_ROOT && !w->bare))
+		return true;
+	out->n = first;
+	*s = start;
+	return walk(of, s, most, out, w);
 }
 
 /* See PJ_ITEM_UNWINDING. */
@@ -283,17 +305,14 @@ static uint64_t word(const struct text *out, size_t at)
 	return load64(out->p + at);
 }
 
-/* Is fp[i] the last address of the walk, and are those before it the same, too? Marks and the leaf are in no callchain of both. */
-static bool meets(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
+/* How many addresses of the walk, from its last one inwards, are those of fp from fp[i] on. Marks are in no callchain of both. */
+static uint64_t equal(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
 {
-	size_t walked = (out->n - first) / 8;
+	uint64_t n = 0;
 
-	if (walked < EQUAL + 1 || i < EQUAL - 1)
-		return false;
-	for (uint64_t k = 0; k < EQUAL; k++)
-		if (fp[i - k] != word(out, out->n - 8 * (k + 1)))
-			return false;
-	return true;
+	while (n <= i && first + 8 * (n + 1) <= out->n && fp[i - n] == word(out, out->n - 8 * (n + 1)))
+		n++;
+	return n;
 }
 
 /* Does nobody call the code at this return address, by its table? */
@@ -306,30 +325,100 @@ static bool is_root(struct walk *w, uint64_t ip)
 	return ip && code_at(w, &s, &c) && step[c.kind](&s, &c, false, &f) == UNWIND_ROOT;
 }
 
-/* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how; in a recursion, they do where both are as
- * deep. fp[0..n): the user's part of the kernel's callchain. */
-static enum unwind_end join(struct walk *w, size_t first, const uint64_t *fp, uint64_t n, size_t most, struct text *out)
+/* Those that frame pointers left out at the outer end; bytes of out that stay, or 0: they are not known. */
+static size_t find_start(const struct walk *w, size_t from, const struct text *out, const struct start **start)
 {
-	uint64_t walked = (out->n - first) / 8, best = n;
+	for (size_t at = out->n; at > from && w->process; at -= 8) {
+		*start = starts_find(&w->u->starts, w->process->pid, load64(out->p + at - 8));
+		if (*start)
+			return at;
+	}
+	return 0;
+}
+
+/* Has all that was put code at it? Registers that were taken for a frame pointer, and were none, lead anywhere. */
+static bool all_mapped(const struct walk *w, size_t from, const struct text *out)
+{
+	const struct mappings *maps = w->process ? w->process->maps : NULL;
+
+	for (size_t at = from; at < out->n; at += 8)
+		if (!maps || processes_at(maps, load64(out->p + at) - 1) == maps->n)
+			return false;
+	return true;
+}
+
+/* libc's code around main and thread functions has no frame pointer: mostly the callchain ends there, or in something that is none. */
+static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
+{
+	const struct start *start;
+	size_t at;
+
+	if (is_root(w, word(out, out->n - 8)))
+		return UNWIND_ROOT;
+	at = find_start(w, from, out, &start);
+	if (!at)
+		return UNWIND_STACK_CUT;
+	out->n = at;
+	for (size_t i = 0; i < STARTS_FRAMES && start->outer[i]; i++)
+		put(out, start->outer[i]);
+	return is_root(w, word(out, out->n - 8)) ? UNWIND_ROOT : UNWIND_STACK_CUT;
+}
+
+/* Where the last address of the walk is in fp[0..n): where most callers are the same, as in a recursion only the right one has the
+ * innermost, too; n: nowhere. */
+static uint64_t find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n)
+{
+	uint64_t best = n, most = EQUAL - 1;
 
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t far = i + 1 > walked ? i + 1 - walked : walked - i - 1, least = best + 1 > walked ? best + 1 - walked : walked - best - 1;
+		uint64_t same = equal(out, first, fp, i);
 
-		if (meets(out, first, fp, i) && (best == n || far < least))
+		if (same > most) {
 			best = i;
+			most = same;
+		}
 	}
-	if (best == n)
-		return UNWIND_STACK_CUT;
+	return best;
+}
+
+/* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how. fp[0..n): the user's part of the kernel's
+ * callchain; full: the kernel had no room for more. */
+static enum unwind_end join(struct walk *w, size_t first, const uint64_t *fp, uint64_t n, bool full, size_t most, struct text *out)
+{
+	uint64_t last = find_last(out, first, fp, n);
+	enum unwind_end end = UNWIND_STACK_CUT;
+	size_t from = out->n;
+
+	if (last == n)
+		return end;
 	w->u->counts.joined++;
-	for (uint64_t i = best + 1; i < n && fp[i] <= INT64_MAX && out->n + 40 <= most; i++)
+	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + 40 <= most; i++)
 		put(out, fp[i]);
-	/* libc's start has no frame pointer, so mostly they end there, and nobody says that it is a root */
-	return is_root(w, word(out, out->n - 8)) ? UNWIND_ROOT : n < LIMIT ? UNWIND_NO_CODE : UNWIND_STACK_CUT;
+	if (!full)
+		end = join_start(w, from, out);
+	if (!all_mapped(w, from, out)) {
+		out->n = from;
+		end = UNWIND_STACK_CUT;
+	}
+	w->u->counts.lost += end != UNWIND_ROOT;
+	return end;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-static void count(struct unwinding *u, const struct walked *w)
+static uint64_t *reason(struct pj_unwinding *c, const struct walked *w)
+{
+	if (w->end == UNWIND_LOOP)
+		return &c->astray;
+	if (w->last.kind == CODE_OF_FILE)
+		return &c->no_rule;
+	if (w->last.kind == CODE_JAVA)
+		return &c->no_caller;
+	return w->last.mapped ? &c->no_table : &c->unmapped;
+}
+
+/* stack: what was copied. */
+static void count(struct unwinding *u, const struct walked *w, struct str stack)
 {
 	struct pj_unwinding *c = &u->counts;
 
@@ -341,10 +430,11 @@ static void count(struct unwinding *u, const struct walked *w)
 		c->whole++;
 		c->bare_whole += w->bare;
 		c->java_whole += w->java;
-	} else if (w->end == UNWIND_STACK_CUT || w->end == UNWIND_MORE) {
+	} else if (stack.n && (w->end == UNWIND_STACK_CUT || w->end == UNWIND_MORE)) {
 		c->cut++;
 	} else {
 		c->broken++;
+		++*(stack.n ? reason(c, w) : &c->no_stack);
 	}
 }
 
@@ -394,18 +484,22 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	if (p.abi && unwind_start(&s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
 		put(out, CONTEXT_USER);
 		first = out->n;
-		if (!walk(&of, &s, most, out, &w))
+		if (!walk_whole(&of, &s, most, out, &w))
 			return false;
 		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
-			w.end = join(&of, first, p.ips + kernel + 1, p.nips - kernel - 1, most, out);
-		put_end(out, w.end);
-		count(u, &w);
+			w.end = join(&of, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, most, out);
+		else if (w.end == UNWIND_ROOT)
+			starts_learn(&u->starts, r->pid, (const void *)(out->p + first), (out->n - first) / 8);
+		put_end(out, p.stack.n || w.end == UNWIND_ROOT ? w.end : UNWIND_NO_CODE);
+		count(u, &w, p.stack);
 		u->counts.java_late += of.jvm && javacode_was_late(of.jvm);
 	} else if (kernel < p.nips) { /* 32-bit code: nobody knows how it ends */
 		text_bytes(out, p.ips + kernel, 8 * (p.nips - kernel));
-		w = (struct walked){ .end = UNWIND_NO_CODE, .bare = true };
-		put_end(out, w.end);
-		count(u, &w);
+		put_end(out, UNWIND_NO_CODE);
+		u->counts.stacks++;
+		u->counts.bare++;
+		u->counts.broken++;
+		u->counts.narrow++;
 	}
 	finish(out, chain, &p);
 	return true;
@@ -442,56 +536,4 @@ void unwinding_count_from_here(struct unwinding *u)
 	u->counts = (struct pj_unwinding){ 0 };
 	if (u->javacode)
 		u->unread = javacode_count(u->javacode).unread;
-}
-
-void unwinding_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
-{
-	sum->stacks += more->stacks;
-	sum->whole += more->whole;
-	sum->cut += more->cut;
-	sum->broken += more->broken;
-	sum->bare += more->bare;
-	sum->bare_whole += more->bare_whole;
-	sum->late += more->late;
-	sum->damaged += more->damaged;
-	sum->joined += more->joined;
-	sum->java += more->java;
-	sum->java_whole += more->java_whole;
-	sum->java_late += more->java_late;
-	sum->jvms_unread += more->jvms_unread;
-}
-
-static void put_share(struct text *t, uint64_t part, uint64_t whole)
-{
-	text_printf(t, "%.1f %%", whole ? 100.0 * (double)part / (double)whole : 0);
-}
-
-void unwinding_text(struct text *t, const struct pj_unwinding *c)
-{
-	put_share(t, c->whole, c->stacks);
-	text_add(t, " of ");
-	text_grouped(t, c->stacks);
-	text_add(t, " stacks are whole");
-	if (c->bare) {
-		text_add(t, " (all code with tables ");
-		put_share(t, c->whole - c->bare_whole, c->stacks - c->bare);
-		text_add(t, ", some without ");
-		put_share(t, c->bare_whole, c->bare);
-		text_char(t, ')');
-	}
-	if (c->cut)
-		text_printf(t, ", %.1f %% are longer than the copy", 100.0 * (double)c->cut / (double)c->stacks);
-	if (c->broken)
-		text_printf(t, ", %.1f %% are broken", 100.0 * (double)c->broken / (double)c->stacks);
-	if (c->joined) {
-		text_add(t, "; ");
-		text_grouped(t, c->joined);
-		text_add(t, c->joined == 1 ? " is longer, and goes on" : " are longer, and go on");
-		text_add(t, " by frame pointers");
-	}
-	if (c->late) {
-		text_add(t, "; ");
-		text_grouped(t, c->late);
-		text_add(t, c->late == 1 ? " came before its tables" : " came before their tables");
-	}
 }

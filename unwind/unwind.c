@@ -227,6 +227,22 @@ static const struct cfi_row *returning_row(const struct unwind_state *s, struct 
 	return row && row->flags & CFI_ROW_SIGNAL ? row : NULL;
 }
 
+/* Code that its file's tables leave out, and where nothing was pushed. */
+static enum unwind_end step_from_leaf(struct unwind_state *s)
+{
+	struct unwind_state next = *s;
+	uint64_t ip;
+
+	if (!load(s, s->sp, &ip))
+		return UNWIND_STACK_CUT;
+	if (ip == 0) /* a guess is no proof of a root */
+		return UNWIND_NO_CODE;
+	next.interrupted = false;
+	next.supposed = true;
+	next.valid &= KEPT;
+	return arrive(s, &next, ip, s->sp + 8);
+}
+
 enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, bool leaf)
 {
 	const struct cfi_row *row = NULL;
@@ -240,7 +256,7 @@ enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, boo
 	if (unlikely(!row))
 		row = returning_row(s, code);
 	if (!row)
-		return step_by_frame_pointer(s);
+		return code.table && s->interrupted && s->leafless ? step_from_leaf(s) : step_by_frame_pointer(s);
 	if (row->flags & CFI_ROW_ROOT)
 		return UNWIND_ROOT;
 	if (unlikely(row->flags))

@@ -38,6 +38,8 @@ struct unwind_state {
 	uint64_t stack_start;
 	bool interrupted; /* ip is where code was interrupted: the sample's, or behind a signal frame. Else it is a return
 			   * address, and what called is at ip - 1. */
+	bool leafless;    /* the caller's: see below */
+	bool supposed;    /* ours: it was done */
 	uint8_t turns;    /* ours: signal frames passed */
 	uint32_t effort;  /* ours: operations of expressions that may still be done */
 };
@@ -60,6 +62,10 @@ enum unwind_end {
 	UNWIND_NO_CODE,   /* no table knows this code, and it keeps no frame pointer */
 	UNWIND_LOOP,      /* the caller's stack is not above this one's: damaged, or not what the tables say */
 };
+
+/* Assembly has often no tables, beside code that has: what was interrupted there mostly pushed nothing, so the return address is at sp (the
+ * system call of clone3 is such code, and loops of libgmp). That is supposed when s->leafless is set; who
+ * sets it believes it only if the stack turns out to be whole, by tables alone, and else starts again without. */
 
 /* One step outwards: changes s to the caller's, or says why there is none and leaves s. leaf: s is as unwind_start left it
  * (s->interrupted says so, too). The steps of a stack end, whatever it holds. */

@@ -23,10 +23,11 @@ struct frames {
 	_Atomic(struct cfi_rows *) *rows; /* by ref; NULL: not met yet */
 };
 
-/* A section of jumps that its linker (lld) made no FDE for. */
+/* A section of code that has no FDE: jumps, as of lld's linker; .init and .fini, which are put together from pieces of libc. */
 struct plt {
 	uint64_t start, size;
-	uint8_t lazy; /* entries push their number; a byte, since images are not trusted to hold a bool */
+	uint8_t lazy;   /* entries push their number; a byte, since images are not trusted to hold a bool */
+	uint8_t pushed; /* .init, .fini: offset behind `sub rsp, 8`; 0: jumps */
 };
 
 struct load {
@@ -34,10 +35,10 @@ struct load {
 	uint8_t code;
 };
 
-enum { PLTS_MAX = 4, SLOT_BITS = 12 };
+enum { PLTS_MAX = 6, SLOT_BITS = 12 };
 
 /* Ten times of what browsers have. A sparse file costs nothing to make, and reading it all would cost the memory. */
-enum { SECTION_MAX = 256 << 20 };
+enum { SECTION_MAX = 256 << 20, INIT_MAX = 4096 };
 
 /* A byte of instructions can ask for a row of 300 bytes. Those of compilers take 8 bytes of rows for each of theirs, where all are met. */
 enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16 };
@@ -207,6 +208,17 @@ static void note_plt(struct unwind_table *t, const GElf_Shdr *h, bool lazy)
 		t->plt[t->nplts++] = (struct plt){ .start = h->sh_addr, .size = h->sh_size, .lazy = lazy };
 }
 
+/* What crti.o and crtn.o begin and end it with: endbr64, since CET; sub rsp, 8; and add rsp, 8; ret. */
+static void note_init(struct unwind_table *t, Elf_Scn *scn, const GElf_Shdr *h)
+{
+	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"), leave = STR("\x48\x83\xc4\x08\xc3");
+	struct str code = h->sh_size <= INIT_MAX ? data_of(elf_rawdata(scn, NULL)) : (struct str){ 0 };
+	size_t at = str_starts(code, endbr) ? endbr.n : 0;
+
+	if (t->nplts < PLTS_MAX && str_starts(str_from(code, at), enter) && str_ends(code, leave))
+		t->plt[t->nplts++] = (struct plt){ .start = h->sh_addr, .size = h->sh_size, .pushed = (uint8_t)(at + enter.n) };
+}
+
 /* Bytes of a section that has not been found before, decompressed. */
 static void read_section(Elf_Scn *scn, const GElf_Shdr *h, struct cfi *c)
 {
@@ -253,6 +265,8 @@ static void read_sections(struct unwind_table *t, struct sections *s)
 			read_section(scn, &h, &s->debug_frame);
 		else if (str_starts(name, STR(".plt")))
 			note_plt(t, &h, str_eq(name, STR(".plt")));
+		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
+			note_init(t, scn, &h);
 	}
 }
 
@@ -608,6 +622,8 @@ static const struct cfi_row *plt_row(const struct unwind_table *t, uint64_t addr
 
 		if (at >= t->plt[i].size)
 			continue;
+		if (t->plt[i].pushed)
+			return &row[at >= t->plt[i].pushed && at < t->plt[i].size - 1];
 		if (!t->plt[i].lazy)
 			return &row[0];
 		return at < 16 ? &row[at < 6 ? 1 : 2] : &row[at % 16 >= 11];

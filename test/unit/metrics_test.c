@@ -52,6 +52,7 @@ static struct metrics one(void)
 {
 	struct window_report r = { .begin = 1500000000, .end = 31500000001, .samples = 1000, .bytes = 123456, .processes = 3,
 				   .loss = { .samples = 10, .records = 2, .throttled = 3, .unknown = 4, .late = 5, .ring_high = 70, .depth = 6 },
+				   .unwinding = { .stacks = 9, .whole = 5, .cut = 1, .broken = 3, .no_stack = 1, .no_rule = 2, .late = 4 },
 				   .kept = { .binaries = 3, .maps = 2, .failed[KEEP_GONE] = 7, .dropped = 8, .crashed = 1 } };
 	struct metrics m = { 0 };
 
@@ -87,6 +88,9 @@ static void adds_up(void)
 	is_str(value(content(), "pj_record_cpu_seconds_total"), STR("0.003000"), "and processor time");
 	is_str(value(content(), "pj_record_lost_samples_total"), STR("20"), "and losses");
 	is_str(value(content(), "pj_record_cut_stacks_total"), STR("12"), "of all kinds");
+	is_str(value(content(), "pj_record_stacks_total{end=\"root\"}"), STR("10"), "how stacks ended");
+	is_str(value(content(), "pj_record_broken_stacks_total{reason=\"rule\"}"), STR("4"), "and why");
+	is_str(value(content(), "pj_record_stacks_without_tables_total"), STR("8"), "tables that came too late");
 	is_str(value(content(), "pj_record_kept_for_fold_total{kind=\"jit\"}"), STR("4"), "what was kept");
 	is_str(value(content(), "pj_record_not_kept_total{reason=\"gone\"}"), STR("14"), "what was not");
 	is_str(value(content(), "pj_record_not_kept_total{reason=\"busy\"}"), STR("16"), "what was not even told");

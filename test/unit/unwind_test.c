@@ -314,6 +314,74 @@ static void test_returning(void)
 	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == want && s.interrupted, "on the way back from a signal handler");
 }
 
+/* Assembly without a table, beside code with one: its caller is at sp, if that is asked for. */
+__asm__(".text\n"
+	".type without_table, @function\n"
+	"without_table: nop\n"
+	"nop\n"
+	"ret\n"
+	".size without_table, . - without_table\n");
+extern const char without_table[];
+
+static void test_leafless(void)
+{
+	struct unwind_state s;
+	uint64_t want = (uint64_t)(uintptr_t)test_returning, zeros = 0;
+
+	fresh();
+	capture();
+	memcpy(kept.stack, &want, sizeof(want));
+	start(&s);
+	s.ip = (uint64_t)(uintptr_t)without_table + 1;
+	s.leafless = true;
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.supposed && s.ip == want && s.sp == s.stack_start + 8 && !s.interrupted,
+	   "code that the table leaves out, as a leaf");
+	start(&s);
+	s.ip = (uint64_t)(uintptr_t)without_table + 1;
+	s.bp = 1;
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_NO_CODE && !s.supposed, "  only if it is asked for");
+	memcpy(kept.stack, &zeros, sizeof(zeros));
+	start(&s);
+	s.ip = (uint64_t)(uintptr_t)without_table + 1;
+	s.leafless = true;
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_NO_CODE, "  and 0 is no root then");
+}
+
+/* .init has no table; a library's is met as it is loaded. */
+static bool steps_from(uint64_t ip, size_t pushed)
+{
+	struct unwind_state s;
+	uint64_t want;
+
+	start(&s);
+	s.ip = ip;
+	memcpy(&want, kept.stack + pushed, sizeof(want));
+	return unwind_step(&s, code_of(ip), true) == UNWIND_MORE && s.ip == want && s.sp == s.stack_start + pushed + 8;
+}
+
+extern void _init(void);
+
+static void test_init(void)
+{
+	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, enter[] = { 0x48, 0x83, 0xec, 8 }, leave[] = { 0x48, 0x83, 0xc4, 8, 0xc3 };
+	const unsigned char *code = (const void *)(uintptr_t)_init;
+	uint64_t at = (uint64_t)(uintptr_t)code, n = memcmp(code, endbr, 4) == 0 ? 4 : 0, end = n;
+
+	fresh();
+	capture();
+	while (end < 100 && memcmp(code + end, leave, sizeof(leave)) != 0)
+		end++;
+	if (memcmp(code + n, enter, sizeof(enter)) != 0 || end == 100) {
+		printf("ok %d - .init # SKIP another C library\n", ++tap_n);
+		return;
+	}
+	for (size_t i = 0; i < 16; i++)
+		kept.stack[i] = (char)(i + 1);
+	ok(steps_from(at, 0) && steps_from(at + n, 0), ".init: nothing is pushed");
+	ok(steps_from(at + n + 4, 8) && steps_from(at + end, 8), "  a word is");
+	ok(steps_from(at + end + 4, 0), "  it is popped");
+}
+
 /* ---- images ---- */
 
 static int image_of(const struct unwind_table *t)
@@ -484,7 +552,10 @@ int main(void)
 		test_cuts();
 		test_popped_address();
 		test_returning();
+		test_leafless();
+		test_init();
 		test_images();
+		test_init();
 		test_stacks();
 	} else {
 		printf("ok %d - unwinding itself # SKIP process_vm_readv is not allowed here\n", ++tap_n);

@@ -2,6 +2,7 @@
  * makes them; libgcc's backtrace says what is right. */
 #include "record/procfs.h"
 #include "record/unwinding.h"
+#include "common/unwound.h"
 #include "common/clocks.h"
 #include "tap.h"
 
@@ -170,8 +171,14 @@ static void test_records(struct processes *p, struct tables *tables)
 	   "  ends in a mark");
 	c = unwinding_counts(u);
 	ok(c.stacks == 3 && c.whole == 2 && c.cut == 1 && c.broken == 0 && c.late == 0, "all of it is counted");
-	unwinding_text(&said, &c);
+	unwound_text(&said, &c);
 	is_str(text_view(&said), STR("66.7 % of 3 stacks are whole, 33.3 % are longer than the copy"), "  and said");
+	said.n = 0;
+	unwound_text(&said, &(struct pj_unwinding){ .stacks = 3000, .whole = 2990, .cut = 2, .broken = 8, .no_stack = 7, .narrow = 1, .joined = 9, .lost = 2,
+						    .late = 1 });
+	is_str(text_view(&said), STR("99.7 % of 3,000 stacks are whole, under 0.1 % are longer than the copy, 0.3 % are broken (0.2 % in exec or exit: no "
+				     "stack, under 0.1 % of 32-bit code); 9 are longer, and go on by frame pointers, 2 not to the end; 1 came before its tables"),
+	       "  with all that there is to be said");
 	for (uint16_t size = 0; size < in.n; size = (uint16_t)(size + 8)) {
 		memcpy(in.p + offsetof(struct perf_record, size), &size, sizeof(size));
 		(void)unwinding_sample(u, &a, r, false, 1, &out);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "starts.h"
+
+#include "hash.h"
+
+static size_t slot_of(uint32_t pid, uint64_t inner)
+{
+	return hash_pair(inner, pid) % STARTS_SLOTS;
+}
+
+static void learn(struct starts *s, const struct start *like)
+{
+	struct start *at = &s->slot[slot_of(like->pid, like->inner)];
+
+	if (at->pid != like->pid || at->inner != like->inner)
+		*at = *like;
+	else if (memcmp(at->outer, like->outer, sizeof(at->outer)) != 0)
+		at->unsure = true;
+}
+
+void starts_learn(struct starts *s, uint32_t pid, const uint64_t *ips, size_t n)
+{
+	struct start like = { .pid = pid };
+
+	for (size_t k = 1; k <= STARTS_FRAMES && k < n; k++) {
+		if (ips[n - k] > INT64_MAX || ips[n - k - 1] > INT64_MAX)
+			return;
+		like.inner = ips[n - k - 1];
+		memmove(like.outer + 1, like.outer, (STARTS_FRAMES - 1) * sizeof(like.outer[0]));
+		like.outer[0] = ips[n - k];
+		if (like.inner)
+			learn(s, &like);
+	}
+}
+
+const struct start *starts_find(const struct starts *s, uint32_t pid, uint64_t inner)
+{
+	const struct start *at = &s->slot[slot_of(pid, inner)];
+
+	return inner && at->pid == pid && at->inner == inner && !at->unsure ? at : NULL;
+}

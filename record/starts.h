@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * starts.h - the outermost frames of threads, as whole stacks had them: where frame pointers end short of them.
+ *
+ * libc's code around main and around the function of a thread keeps no frame pointer, so a walk by those ends there, one or two frames
+ * before the root. Each is called from one place only. What a whole stack of the process had outside of that return address is outside
+ * of it in all others; should two of them differ, nothing is said.
+ */
+#ifndef PJ_STARTS_H
+#define PJ_STARTS_H
+
+#include "base.h"
+
+enum { STARTS_FRAMES = 2, STARTS_SLOTS = 1024 };
+
+/* Zero is empty. The last that came to a place stays there. */
+struct starts {
+	struct start {
+		uint64_t inner;               /* a return address; 0: none */
+		uint64_t outer[STARTS_FRAMES]; /* what it has outside; 0: nothing more */
+		uint32_t pid;
+		bool unsure;
+	} slot[STARTS_SLOTS];
+};
+
+/* ips[0..n): a whole stack, leaf first; marks may be in it. */
+void starts_learn(struct starts *s, uint32_t pid, const uint64_t *ips, size_t n);
+
+/* What is outside of a return address; NULL: not known. */
+const struct start *starts_find(const struct starts *s, uint32_t pid, uint64_t inner);
+
+#endif

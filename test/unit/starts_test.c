@@ -1,0 +1,44 @@
+/* starts_test - the outermost frames are those that whole stacks had, or none. */
+#include "record/starts.h"
+
+#include "tap.h"
+
+#define MARK UINT64_C(0xfffffffffffffe00)
+
+static struct starts s;
+
+static bool is(uint32_t pid, uint64_t inner, uint64_t first, uint64_t second)
+{
+	const struct start *found = starts_find(&s, pid, inner);
+
+	return found && found->outer[0] == first && found->outer[1] == second;
+}
+
+int main(void)
+{
+	static const uint64_t stack[] = { 1, 2, 3, 4, 5 }, other[] = { 1, 3, 6, 5 }, deeper[] = { 3, 4, 9, 5 }, marked[] = { 20, MARK, 21, 22 }, one[] = { 30 };
+	size_t kept = 0;
+
+	ok(!starts_find(&s, 7, 4) && !starts_find(&s, 0, 0), "nothing is known");
+	starts_learn(&s, 7, stack, countof(stack));
+	ok(is(7, 4, 5, 0) && is(7, 3, 4, 5), "what is outside of the two last callers");
+	ok(!starts_find(&s, 7, 2) && !starts_find(&s, 7, 5) && !starts_find(&s, 8, 4), "not of others, nor of other processes");
+	starts_learn(&s, 7, stack, countof(stack));
+	ok(is(7, 3, 4, 5), "again the same");
+	starts_learn(&s, 7, other, countof(other));
+	ok(is(7, 6, 5, 0) && !starts_find(&s, 7, 3) && is(7, 4, 5, 0), "two that differ: nothing is said");
+	starts_learn(&s, 7, stack, countof(stack));
+	ok(!starts_find(&s, 7, 3), "  ever after");
+	starts_learn(&s, 7, deeper, countof(deeper));
+	ok(!starts_find(&s, 7, 4), "also where one is longer");
+	starts_learn(&s, 7, marked, countof(marked));
+	ok(is(7, 21, 22, 0) && !starts_find(&s, 7, MARK) && !starts_find(&s, 7, 20), "marks are no callers");
+	starts_learn(&s, 7, one, countof(one));
+	starts_learn(&s, 7, one, 0);
+	for (uint64_t i = 0; i < 10000; i++)
+		starts_learn(&s, 9, (uint64_t[]){ 100 + i, 5 }, 2);
+	for (uint64_t i = 0; i < 10000; i++)
+		kept += is(9, 100 + i, 5, 0);
+	ok(kept > STARTS_SLOTS / 4 && kept <= STARTS_SLOTS, "memory is bounded");
+	return done();
+}
