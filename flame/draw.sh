@@ -35,7 +35,7 @@ draw()
 	attend pjfold --header $(fold_options) -o "$tmp/folded" "$window" 2>"$tmp/fold.err"
 	result=$?
 	if [ -n "$quiet" ]; then
-		grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are whole' -e '^pjfold: timelines of' "$tmp/fold.err" >&2
+		grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are whole' -e ' % of the stacks begin in code ' -e '^pjfold: timelines of' "$tmp/fold.err" >&2
 	else
 		cat "$tmp/fold.err" >&2
 	fi

@@ -86,7 +86,7 @@ tell_frame_pointers()
 	pjfold -q --info "$1" 2>/dev/null | sed -n 's/^process *\([0-9]*\) samples, \([0-9.]*\) %, pid \([0-9]*\), .*/\3 \1 \2/p' >"$tmp/sampled"
 	if [ ! -s "$tmp/jvms" ] || [ "${unwind:-fp}" != fp ]; then return 0; fi
 	c_awk -F '   *' 'FILENAME == ARGV[1] { split($0, is, " "); if (is[2] >= 10 && is[3] >= 1) sampled[is[1]]; next } ($1 in sampled) && $8 == "no" { print $1 "\t" $10 }' "$tmp/sampled" "$tmp/jvms" >"$tmp/without"
-	otherwise="; --unwind=tables may do without"
+	otherwise=", or give pjflame --unwind=auto, which finds them without"
 	[ -z "$offcpu" ] || otherwise= # the kernel finds those callers
 	while IFS='	' read -r pid command; do
 		say "$pid, Java ($command), keeps no frame pointers: who called its code is not seen. Start it with -XX:+PreserveFramePointer" \

@@ -57,7 +57,7 @@ static bool is_beginning(struct str name)
 struct stack_facts {
 	uint32_t quality; /* of the first frame, from 1; 0: there is none */
 	uint32_t depth, user;
-	bool rooted, java, cut;
+	bool rooted, java, cut, blind;
 	uint64_t cut_at; /* where it is cut */
 };
 
@@ -85,6 +85,8 @@ static struct stack_facts facts_of(const struct judge *j, struct stack_facts abo
 		return above;
 	if (above.depth == 0 && !above.rooted && j->names->first[site] < j->names->first[site + 1])
 		above.rooted = is_beginning(intern_str(&j->to->frames, j->names->frame[j->names->first[site]]));
+	if (above.depth == 0)
+		above.blind = d->kind == DSO_FILE && !j->names->named[site];
 	above.depth++;
 	above.user += is_user(d->kind);
 	above.java = above.java || str_ends(d->path, STR("/libjvm.so"));
@@ -131,6 +133,7 @@ static void add_quality(struct recording_tally *t, const struct stack_facts *s, 
 	q->rooted += s->rooted ? samples : 0;
 	q->cut += count_cut(t, s, limit, samples) ? samples : 0;
 	q->user += s->user ? samples : 0;
+	q->blind += s->blind && s->user > 1 && !s->cut ? samples : 0;
 	q->single += s->user == 1 && !s->rooted ? samples : 0;
 	q->java += s->java ? samples : 0;
 	if (s->depth > t->depth)

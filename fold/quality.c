@@ -72,6 +72,7 @@ static struct recording_quality sum(const struct recording_tally *t)
 		all.samples += q->samples;
 		all.rooted += q->rooted;
 		all.cut += q->cut;
+		all.blind += q->blind;
 		all.single += q->single;
 		all.user += q->user;
 		all.frames += q->frames;
@@ -121,10 +122,11 @@ static const struct recording_quality *worst(const struct recording_tally *t)
 /* What would help a process whose callers were not found. Off the CPU, the kernel has no registers to copy for tables. */
 static const char *remedy(const struct recording_quality *q, struct str event)
 {
-	if (q->java)
-		return "run Java with -XX:+PreserveFramePointer";
 	if (str_starts(event, STR("offcpu-time")))
-		return "off the CPU only frame pointers help: build with -fno-omit-frame-pointer, run Java with -XX:+PreserveFramePointer";
+		return q->java ? "off the CPU only frame pointers help: run Java with -XX:+PreserveFramePointer" :
+				 "off the CPU only frame pointers help: build with -fno-omit-frame-pointer, run Java with -XX:+PreserveFramePointer";
+	if (q->java)
+		return "run Java with -XX:+PreserveFramePointer, or record with pjrecord --unwind=auto";
 	return "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)";
 }
 
@@ -135,6 +137,9 @@ void quality_say(const struct recording_tally *t, struct str event)
 
 	warn("%.1f %% of the stacks are whole, %.1f %% are cut by the recorder, %.1f %% have one frame of user code only",
 	     percent(all.rooted, all.samples), percent(all.cut, all.samples), percent(all.single, all.samples));
+	if (all.blind >= FEW && 10 * all.blind > all.samples)
+		warn("%.1f %% of the stacks begin in code that has no names (--unresolved says which), and may be whole",
+		     percent(all.blind, all.samples));
 	if (w)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)w->name.n, w->name.p,
 		     percent(w->single, w->user), remedy(w, event));

@@ -44,6 +44,7 @@ struct recording_quality {
 	uint64_t samples;
 	uint64_t rooted;     /* reach where threads begin */
 	uint64_t cut;        /* go on outside of what the recorder kept */
+	uint64_t blind;      /* begin in code without names: perhaps where a thread begins */
 	uint64_t single;     /* have one frame of user code */
 	uint64_t user;       /* have any */
 	uint64_t java;       /* have code of a JVM */

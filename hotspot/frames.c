@@ -84,7 +84,8 @@ const char *frames_open(struct frames *f, const struct hotspot *h)
 	if (!l->deopt[0].width || !l->orig_pc.width)
 		return "nmethod::_orig_pc_offset";
 	if (!l->interpreter || !l->queue_buffer.width || !l->queue_begin.width || !l->queue_end.width || !l->codelet_size.width ||
-	    !l->codelet_description.width || l->codelet_bytes == 0 || l->codelet_bytes > 256)
+	    !l->codelet_description.width || l->codelet_bytes > 256 || l->codelet_size.at + l->codelet_size.width > l->codelet_bytes ||
+	    l->codelet_description.at + l->codelet_description.width > l->codelet_bytes)
 		return "AbstractInterpreter::_code";
 	if (!l->call_stub_return)
 		return "StubRoutines::_call_stub_return_address";

@@ -49,6 +49,16 @@ static void opt_interval(void *to, const char *value, const char *name)
 	set_interval(to, value, name);
 }
 
+/* pjmap 10, as the original script. So long an interval is rather the number of a process. */
+static void take_bare(struct request *r, const char *value)
+{
+	uint64_t number;
+
+	set_interval(r, value, "the interval");
+	if (str_u64(str_of(value), &number) && number > 60)
+		r->bare = (pid_t)number;
+}
+
 static void take_pids(struct request *r, char **operand)
 {
 	for (; *operand; operand++) {
@@ -98,7 +108,7 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 	*r = (struct request){ .proc = "/proc", .style = METHOD_JAVA, .perf_map = true, .dir = ".", .keep_bytes = (uint64_t)1 << 30 };
 	operand = opt_parse(&tool, argc, argv);
 	if (!r->list && !r->once && !r->to_stdout && !r->interval && operand[0] && !operand[1]) {
-		set_interval(r, operand[0], "the interval"); /* pjmap 10 */
+		take_bare(r, operand[0]);
 		operand++;
 	}
 	take_pids(r, operand);

@@ -11,6 +11,7 @@ struct request {
 	bool list, once, to_stdout, quiet;
 	bool perf_map;     /* keep perf-PID.map current */
 	uint64_t interval; /* ns */
+	pid_t bare;        /* the interval was given without -i, and might be the number of a process; 0: no */
 	uint64_t keep_bytes; /* of DIR/maps; 0: no limit */
 	const char *dir;   /* of the timelines: DIR/maps */
 	const char *to;   /* folder of the maps */

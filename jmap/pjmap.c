@@ -165,6 +165,18 @@ static bool map_one(const struct request *r, const struct jvm_process *p)
 	return done;
 }
 
+/* pjmap 4711: is meant so? */
+static void ask_bare(const struct request *r)
+{
+	struct jvm_process p;
+
+	if (!r->bare || !discover_one(r->proc, r->bare, &p))
+		return;
+	if (p.alive && p.kind != JVM_NONE && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0))
+		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?", (int)r->bare, (int)r->bare);
+	jvm_process_close(&p);
+}
+
 int main(int argc, char **argv)
 {
 	struct request r;
@@ -174,6 +186,7 @@ int main(int argc, char **argv)
 	diag_tool("pjmap");
 	mapopts_parse(&r, argc, argv);
 	if (r.interval) {
+		ask_bare(&r);
 		all = follow(&r);
 		mapopts_free(&r);
 		return all ? PJ_OK : PJ_FAILED;

@@ -11,14 +11,8 @@ have cc || skip_all "no compiler for the loads"
 [ "$(id -u)" = 0 ] || skip_all "containers need root"
 unshare -m -p -f true 2>why || skip_all "no containers here: $(head -n 1 why)"
 pjrecord -q -a -w 1 --once -d try >out 2>why || skip_all "recording is not allowed here: $(head -n 1 why)"
-jdks=
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
-done
-javac=
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
-done
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
 # the hierarchy that perf events use: its own, where there is one of version 1
 root=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
 	if (type == "cgroup" && ("," options ",") ~ /,perf_event,/) own = $5
@@ -36,8 +30,8 @@ db=$(id_of "${ours}2222")
 slice=pj-test-$$.slice
 # as systemd makes them for docker, and docker itself
 folders="$slice $slice/docker-$web.scope $slice/docker $slice/docker/$db"
-started=''
-remove()
+
+clean_up()
 {
 	for f in $(echo "$folders" | tr ' ' '\n' | sort -r); do
 		tries=100
@@ -47,16 +41,7 @@ remove()
 		done
 	done
 }
-# shellcheck disable=SC2154,SC2086 # of tap.sh; words
-trap 'kill -9 $started 2>/dev/null; remove; wait 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 for f in $folders; do mkdir "$root/$f" 2>why || skip_all "no cgroups may be made here: $(head -n 1 why)"; done
-
-until_true()
-{
-	tries=600
-	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
-	[ $tries -gt 0 ]
-}
 
 # Its temporary directories are here, so that one that stays is seen.
 mkdir -p left
@@ -90,6 +75,7 @@ count()
 
 cat >busy.c <<'C'
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -102,9 +88,13 @@ NAMED void a_name_that_is_much_longer_than_any_terminal_is_wide_as_those_of_temp
 		sink ^= i;
 }
 NAMED void gr\u00f6\u00dfe\u4e2d\u6587(void) { for (unsigned i = 0; i < 20000; i++) sink -= i; }
+static void end(int number) { _exit(number); }
 int main(int argc, char **argv)
 {
 	prctl(PR_SET_NAME, argv[1]);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* with who started it; */
+	signal(SIGALRM, end);             /* where a test that was killed left it, as the first of a container, not for ever */
+	alarm(1200);
 	puts("ready");
 	fflush(stdout);
 	for (;;) {

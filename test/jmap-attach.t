@@ -10,26 +10,15 @@ export LC_ALL
 
 have pjmap || skip_all "pjmap is not built"
 fake=${PJ_BUILD:-$top/build/std-cc}/test/jmap/fake
-javac=
-jdks=
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
-	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
-done
-[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
-[ -n "$javac" ] || skip_all "no javac"
-"$javac" --release 8 -nowarn -d . "$top/test/jmap/Work.java" 2>javac.err || "$javac" -d . "$top/test/jmap/Work.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
+need_jdk "$top/test/jmap/Work.java"
 chmod 755 .
 mkdir maps
-started=
-# shellcheck disable=SC2154 # of tap.sh
-trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; for p in $started; do rm -f "/tmp/.java_pid$p" "/tmp/perf-$p.map" "/tmp/.attach_pid$p"; done; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 
-until_true()
+clean_up()
 {
-	tries=600
-	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
-	[ $tries -gt 0 ]
+	for p in $started; do rm -f "/tmp/.java_pid$p" "/tmp/perf-$p.map" "/tmp/.attach_pid$p"; done
 }
 
 # start OPTION...: $pid is a JVM that rests after its work; all it says is in said

@@ -14,28 +14,18 @@ have setpriv || skip_all "no setpriv"
 unshare -pfmniu true 2>why || skip_all "no containers here: $(head -n 1 why)"
 fake=${PJ_BUILD:-$top/build/std-cc}/test/jmap/fake
 case $fake in /*) ;; *) fake=$top/$fake ;; esac
-javac=
-jdks=
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
-	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
-done
-[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
-[ -n "$javac" ] || skip_all "no javac"
-"$javac" --release 8 -nowarn -d . "$top/test/jmap/Work.java" 2>javac.err || "$javac" -d . "$top/test/jmap/Work.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
+need_jdk "$top/test/jmap/Work.java"
 chmod 755 .
 mkdir maps dir
 cp "$fake" fake
-started=
 folders=
-# shellcheck disable=SC2086,SC2154 # lists; scratch is of tap.sh
-trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; [ -z "$folders" ] || rmdir $folders 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 
-until_true()
+clean_up()
 {
-	tries=600
-	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
-	[ $tries -gt 0 ]
+	# shellcheck disable=SC2086 # a list
+	[ -z "$folders" ] || rmdir $folders 2>/dev/null
 }
 
 # In the namespaces: a /tmp of its own, the scratch folder at /mnt, what $prepare says, then another user, then the program.

@@ -9,26 +9,10 @@ LC_ALL=C
 export LC_ALL
 
 have pjmap && have pjrecord && have pjfold || skip_all "the tools are not built"
-javac=
-jdks=
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
-	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
-done
-[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
-[ -n "$javac" ] || skip_all "no javac"
-"$javac" --release 8 -nowarn -d . "$top/test/jmap/Work.java" 2>javac.err || "$javac" -d . "$top/test/jmap/Work.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
+need_jdk "$top/test/jmap/Work.java"
 pjrecord -q -a -w 1 --once -d try >out 2>why || skip_all "recording is not allowed here: $(head -n 1 why)"
-started=
-# shellcheck disable=SC2154 # of tap.sh
-trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
-
-until_true()
-{
-	tries=600
-	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
-	[ $tries -gt 0 ]
-}
 
 # follow DIR INTERVAL: $map
 follow()

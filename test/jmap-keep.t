@@ -8,25 +8,11 @@ LC_ALL=C
 export LC_ALL
 
 have pjmap && have pjfold || skip_all "the tools are not built"
-jdk= # the oldest: its code comes and goes most
-javac=
-for j in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$j/bin/java" ] && [ -e "$j/lib/server/libjvm.so" ] && [ ! -L "$j" ] && [ -z "$jdk" ] && jdk=$j
-	[ -z "$javac" ] && [ -x "$j/bin/javac" ] && javac=$j/bin/javac
-done
-[ -n "$jdk" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
-[ -n "$javac" ] || skip_all "no javac"
-"$javac" --release 8 -nowarn -d . "$top/test/jmap/Work.java" 2>javac.err || "$javac" -d . "$top/test/jmap/Work.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
-started=
-# shellcheck disable=SC2154 # of tap.sh
-trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
-
-until_true()
-{
-	tries=1800
-	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
-	[ $tries -gt 0 ]
-}
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
+need_jdk "$top/test/jmap/Work.java"
+jdk=${jdks# }
+jdk=${jdk%% *} # the oldest: its code comes and goes most
 
 kb()
 {

@@ -11,15 +11,9 @@ export LC_ALL
 
 walk=${PJ_BUILD:-$top/build/std-cc}/test/unwind/javawalk
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
-javac=
-jdks=
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
-	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
-done
-[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
-[ -n "$javac" ] || skip_all "no javac"
-"$javac" --release 8 -nowarn -d . "$top/test/unwind/Load.java" 2>javac.err || "$javac" -d . "$top/test/unwind/Load.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
+need_jdk "$top/test/unwind/Load.java"
 
 # sampled JDK MODE SECONDS OPTION...: what javawalk says, in `said`
 sampled()

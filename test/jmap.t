@@ -11,27 +11,11 @@ export LC_ALL
 rounds=${PJ_JMAP_ROUNDS:-40}
 image=${PJ_BUILD:-$top/build/std-cc}/test/jmap/image
 have pjmap || skip_all "pjmap is not built"
-javac=
-jdks=
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
-	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
-done
-[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
-[ -n "$javac" ] || skip_all "no javac"
-"$javac" --release 8 -nowarn -d . "$top/test/jmap/Work.java" 2>javac.err || "$javac" -d . "$top/test/jmap/Work.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
+need_jdk "$top/test/jmap/Work.java"
 chmod 755 .
 mkdir -m 777 maps
-started=
-trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
-
-# until COMMAND...: it is true within a minute
-until_true()
-{
-	tries=600
-	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
-	[ $tries -gt 0 ]
-}
 
 root=
 # in_root COMMAND...: with $root as its root and this folder as /mnt, in a mount namespace of its own; takes the place of the shell
@@ -273,6 +257,20 @@ is "no such process: status" $? 1
 pjmap --once --stdout $$ 2>err
 is "no JVM: status" $? 1
 ok "  said" grep -q "is no JVM" err
+pjmap "$pid" -d bare --no-perf-map 2>err &
+bare=$!
+started="$started $bare"
+until_true grep -qs . err
+ok "the number of a JVM, taken for seconds: what was meant is asked" grep -qx "pjmap: $pid is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once $pid'?" err
+kill -INT $bare
+wait $bare
+pjmap 1 -d bare --no-perf-map 2>err &
+bare=$!
+started="$started $bare"
+until_true sh -c 'find bare -name "$1-*.jmap" | grep -q .' - "$pid"
+kill -INT $bare
+wait $bare
+ok "  nothing is asked of a number of seconds" not grep -q 'did you mean' err
 stop "$pid"
 cp "$jdk/lib/server/libjvm.so" small.so 2>/dev/null
 mkdir -p fake
