@@ -5,7 +5,7 @@ start_mapper()
 	mkdir -p "$dir"
 	every=1
 	if [ "$(id -u)" != 0 ]; then every=0.25; fi # new JVMs are told by the kernel to root only
-	$apart pjmap -i "$every" -q --no-perf-map -d "$dir" >/dev/null 2>"$tmp/map.err" </dev/null &
+	$apart pjmap -i "$every" -q --with-parent --no-perf-map -d "$dir" >/dev/null 2>"$tmp/map.err" </dev/null &
 	mapper=$!
 }
 
@@ -20,7 +20,7 @@ end_mapper()
 recorder()
 {
 	set -- ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} "$@"
-	exec $apart pjrecord "$@"
+	exec $apart pjrecord --with-parent "$@"
 }
 
 choose_target()

@@ -7,6 +7,7 @@
 #include "diag.h"
 #include "execs.h"
 #include "journal.h"
+#include "parent.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -392,6 +393,7 @@ static void say_sum(const struct follower *f)
 bool follow(const struct request *r)
 {
 	struct follower *f = mem_alloc(sizeof(*f), 1);
+	pid_t parent = getppid();
 	struct sigaction end = { .sa_handler = on_signal };
 	sigset_t block, mask;
 	bool good;
@@ -404,6 +406,8 @@ bool follow(const struct request *r)
 	sigprocmask(SIG_BLOCK, &block, &mask);
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
+	if (r->with_parent)
+		parent_bind(parent);
 	f->execs = r->npids ? -1 : execs_open();
 	for (size_t i = 0; i < r->npids; i++) {
 		size_t before = f->n;

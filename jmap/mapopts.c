@@ -89,6 +89,7 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 		{ 0, "stdout", NULL, OPT_FLAG, &r->to_stdout, NULL, "print the map of one JVM instead" },
 		{ 0, "names", "STYLE", OPT_CALL, r, opt_names, "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph" },
 		{ 0, "method", "METHOD", OPT_CALL, r, opt_method, "vmstructs: look only; jcmd, agent: ask the JVM for its map" },
+		{ 0, "with-parent", NULL, OPT_FLAG, &r->with_parent, NULL, "with -i: end when the process that started it ends" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say only what went wrong" },
 	};
 	const struct tool tool = {
@@ -116,6 +117,8 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 		die_usage("-i follows JVMs; --list, --once and --stdout look once");
 	if (r->interval && r->method != ASKED_NOT)
 		die_usage("-i only looks at JVMs: --method=jcmd and agent are for --once and --list");
+	if (r->with_parent && !r->interval)
+		die_usage("--with-parent is for -i: all else ends by itself");
 	if (r->list && (r->once || r->to || r->to_stdout))
 		die_usage("--list prints JVMs, and writes no maps");
 	if (!r->list && !r->once && !r->to_stdout && !r->interval)

@@ -9,6 +9,7 @@
 
 struct request {
 	bool list, once, to_stdout, quiet;
+	bool with_parent;  /* ends with who started it */
 	bool perf_map;     /* keep perf-PID.map current */
 	uint64_t interval; /* ns */
 	pid_t bare;        /* the interval was given without -i, and might be the number of a process; 0: no */

@@ -6,6 +6,7 @@
 #include "hints.h"
 #include "hostcheck.h"
 #include "keep.h"
+#include "parent.h"
 #include "privileges.h"
 #include "recordopts.h"
 #include "session.h"
@@ -56,6 +57,14 @@ static void check_pids(const struct request *r)
 	for (size_t i = 0; i < r->npids; i++)
 		if (kill((pid_t)r->pid[i], 0) && errno == ESRCH)
 			die("--pid=%u: there is no such process", r->pid[i]);
+}
+
+/* The last that changes who we are: what the kernel forgets then comes behind it. */
+static void become(const struct request *r, uid_t uid, gid_t gid)
+{
+	privileges_drop(uid, gid);
+	if (r->with_parent)
+		parent_bind(r->parent);
 }
 
 static enum target target_of(const struct request *r)
@@ -245,7 +254,7 @@ static int record_windows(const struct request *r, struct session_options *o, st
 	windows_prepare(r->dir, &uid, &gid);
 	s = open_session(r, o, e);
 	tell_start(r, s, e);
-	privileges_drop(uid, gid);
+	become(r, uid, gid);
 	w = windows_open(&wo);
 	k = start_keeper(r);
 	session_output(s, w, k, -1);
@@ -281,7 +290,7 @@ static int record_single(const struct request *r, struct session_options *o, str
 	s = open_session(r, o, e);
 	single_open(&single, pipe ? NULL : r->output); /* not before: what fails leaves no file */
 	tell_start(r, s, e);
-	privileges_drop(uid, gid);
+	become(r, uid, gid);
 	session_output(s, NULL, NULL, single.fd);
 	ran = run(r, s, c, &status);
 	error = session_finish(s);
@@ -307,6 +316,7 @@ int main(int argc, char **argv)
 
 	diag_tool("pjrecord");
 	record_parse(&r, argc, argv);
+	r.parent = getppid();
 	if (r.check) {
 		struct hostcheck_options o = { r.dir, r.frequency, r.ring_bytes ? r.ring_bytes : RING_MOST,
 					       r.min_free };

@@ -6,6 +6,8 @@
 #include "base.h"
 #include "opt.h"
 
+#include <sys/types.h>
+
 struct request {
 	/* whom */
 	bool host;
@@ -41,6 +43,8 @@ struct request {
 	double max_lost; /* share; below 0: no limit */
 	const char *user;
 	bool quiet, check, cmdline;
+	bool with_parent; /* ends with who started it: parent */
+	pid_t parent;
 	char **argv; /* as given */
 };
 

@@ -442,4 +442,11 @@ until_true grep -q function out
 kill -9 $flame
 until_true sh -c '[ -z "$(ls left)" ]'
 nothing_left "--top that was killed outright: what it started ends"
+setsid pjflame -q -p "$outside" -s 600 -o never.svg >out 2>err </dev/null &
+flame=$!
+started="$started $flame"
+until_true sh -c 'ls left/pjflame.*/pj/recording/*.data'
+kill -9 $flame
+ok "a recording that was killed outright: its recorder and its mapper end" until_true no_process
+rm -rf left/* # nobody was there to do it
 done_testing
