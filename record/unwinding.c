@@ -270,16 +270,22 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct te
 	return true;
 }
 
-/* As walk; code of files that their tables leave out is taken for a leaf, if so the stack is whole without code that has none. */
+/* As walk; code of files that their tables leave out is taken for a leaf, if so the stack is whole, and else it is not. */
 static bool walk_whole(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
 {
 	struct unwind_state start = *s;
 	size_t first = out->n;
 
+	if (!walk(of, s, most, out, w))
+		return false;
+	if (w->end == UNWIND_ROOT || !s->unruled)
+		return true;
+	out->n = first;
+	*s = start;
 	s->leafless = true;
 	if (!walk(of, s, most, out, w))
 		return false;
-	if (!s->supposed || (w->end == UNWIND_ROOT && !w->bare))
+	if (w->end == UNWIND_ROOT && !w->bare)
 		return true;
 	out->n = first;
 	*s = start;

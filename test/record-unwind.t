@@ -112,6 +112,32 @@ record --unwind=tables -- ./pointers 500
 pjfold -q data >folded
 ok "code without tables: by frame pointers" awk -F';' '{ w = $NF; sub(/.* /, "", w); all += w } $2 == "_start" { at += w } END { print at, all; exit !(all >= 100 && at >= all * .9) }' folded
 
+# assembly beside code with tables: with a frame pointer, and 0 or something at sp; and without one, as a leaf
+cat >bare.c <<'C'
+#include <stdlib.h>
+#include <time.h>
+void framed(void), leafed(void);
+__asm__(".text\n.type framed, @function\nframed: push %rbp\nmov %rsp, %rbp\npush %rbx\nsub $24, %rsp\nmovq $0, (%rsp)\nmov $100000, %ecx\n1: dec %ecx\njnz 1b\n"
+	"lea framed(%rip), %rax\nmov %rax, (%rsp)\nmov $100000, %ecx\n1: dec %ecx\njnz 1b\nadd $24, %rsp\npop %rbx\npop %rbp\nret\n.size framed, . - framed\n"
+	".type leafed, @function\nleafed: mov $200000, %ecx\n1: dec %ecx\njnz 1b\nret\n.size leafed, . - leafed\n");
+int main(int argc, char **argv)
+{
+	clock_t until = (argc > 1 ? atoi(argv[1]) : 500) * (CLOCKS_PER_SEC / 1000);
+
+	while (clock() < until) {
+		framed();
+		leafed();
+	}
+	return 0;
+}
+C
+cc -O1 -fomit-frame-pointer -o bare bare.c
+record --unwind=tables -- ./bare 500
+pjfold -q data >folded
+for what in framed leafed; do
+	ok "assembly without tables: $what" awk -v what="$what" '{ w = $NF } index($0, ";" what) { all += w } index($0, "bare;_start;") == 1 && index($0, ";main;" what) { at += w } END { print at, all; exit !(all >= 50 && at >= all * .98) }' folded
+done
+
 # the file is gone, the process runs on
 cp plain gone
 cat >delete <<'C'

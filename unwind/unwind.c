@@ -238,9 +238,17 @@ static enum unwind_end step_from_leaf(struct unwind_state *s)
 	if (ip == 0) /* a guess is no proof of a root */
 		return UNWIND_NO_CODE;
 	next.interrupted = false;
-	next.supposed = true;
 	next.valid &= KEPT;
 	return arrive(s, &next, ip, s->sp + 8);
+}
+
+/* In a loop of assembly rbp may be anything, and 0 is no root. */
+static enum unwind_end step_unruled(struct unwind_state *s)
+{
+	s->unruled = true;
+	if (s->leafless)
+		return step_from_leaf(s);
+	return s->bp || !(s->valid >> CFI_RBP & 1) ? step_by_frame_pointer(s) : UNWIND_NO_CODE;
 }
 
 enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, bool leaf)
@@ -256,7 +264,7 @@ enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, boo
 	if (unlikely(!row))
 		row = returning_row(s, code);
 	if (!row)
-		return code.table && s->interrupted && s->leafless ? step_from_leaf(s) : step_by_frame_pointer(s);
+		return code.table && s->interrupted ? step_unruled(s) : step_by_frame_pointer(s);
 	if (row->flags & CFI_ROW_ROOT)
 		return UNWIND_ROOT;
 	if (unlikely(row->flags))

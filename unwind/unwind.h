@@ -39,7 +39,7 @@ struct unwind_state {
 	bool interrupted; /* ip is where code was interrupted: the sample's, or behind a signal frame. Else it is a return
 			   * address, and what called is at ip - 1. */
 	bool leafless;    /* the caller's: see below */
-	bool supposed;    /* ours: it was done */
+	bool unruled;     /* ours: such code was met */
 	uint8_t turns;    /* ours: signal frames passed */
 	uint32_t effort;  /* ours: operations of expressions that may still be done */
 };
@@ -64,8 +64,8 @@ enum unwind_end {
 };
 
 /* Assembly has often no tables, beside code that has: what was interrupted there mostly pushed nothing, so the return address is at sp (the
- * system call of clone3 is such code, and loops of libgmp). That is supposed when s->leafless is set; who
- * sets it believes it only if the stack turns out to be whole, by tables alone, and else starts again without. */
+ * system call of clone3 is such code, and loops of libgmp). That is supposed when s->leafless is set: by who saw that frame pointers lead to
+ * no root, and believes it only if the stack turns out to be whole, by tables alone. */
 
 /* One step outwards: changes s to the caller's, or says why there is none and leaves s. leaf: s is as unwind_start left it
  * (s->interrupted says so, too). The steps of a stack end, whatever it holds. */
