@@ -22,7 +22,8 @@ ifndef LIBDW
 LIBDW := $(shell printf '\043include <elfutils/libdw.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
 
-# Stores behind HTTP (eve:, couch:, clickhouse:, pyroscope:) need libcurl, and those that answer in JSON jansson.
+# Stores behind HTTP (eve:, couch:, clickhouse:, pyroscope:) need libcurl (its headers here, the library when they are used: libcurl.h), and those
+# that answer in JSON jansson.
 ifndef CURL
 CURL := $(shell printf '\043include <curl/curl.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
@@ -43,7 +44,7 @@ OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-reco
 CFLAGS  ?= -g
 ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -iquote hotspot -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
-LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-lcurl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
+LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-ldl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
 # Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without.
 ifeq ($(origin LZMA),undefined)

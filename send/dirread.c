@@ -28,6 +28,7 @@ struct reading {
 	int folder; /* of the day */
 	struct stream *stream;
 	size_t nstreams;
+	struct unpack unpack; /* for one file after the other */
 };
 
 /* ---- one file ------------------------------------------------------------------------------------------------ */
@@ -52,19 +53,16 @@ static void damaged(const struct reading *r, const struct dir_name *n, const cha
 	text_free(&place);
 }
 
-/* The first lines of a file, which are of one header, and what it says; NULL, or why it cannot be used. lines: what else was read. */
+/* What the header of a file says; NULL, or why it cannot be used. lines: what else was read. */
 static const char *read_head(struct unpack *u, const struct dir_name *n, struct text *decoded, struct window *w, struct str *lines)
 {
-	struct str rest;
 	const char *wrong;
 
 	if (!unpack_lines(u, lines))
 		return u->damage ? u->damage : "it is empty";
-	rest = *lines;
-	wrong = window_parse(&rest, decoded, w);
+	wrong = window_parse_header(lines, decoded, w);
 	if (!wrong && (w->epoch < n->epoch || w->until > n->until || w->stream != n->stream))
 		wrong = "its header and its name do not agree";
-	*lines = w->stacks;
 	return wrong;
 }
 
@@ -115,7 +113,6 @@ static void learn(struct reading *r, struct stream *s, const struct window *w)
 /* Facts of its stream are known afterwards, or the file is damaged. */
 static bool look(struct reading *r, const struct dir_name *n, struct stream *s)
 {
-	struct unpack u;
 	struct window w;
 	struct text decoded = { 0 };
 	struct str lines;
@@ -123,11 +120,10 @@ static bool look(struct reading *r, const struct dir_name *n, struct stream *s)
 	const char *wrong = fd < 0 ? strerror(errno) : NULL;
 
 	if (fd >= 0) {
-		unpack_open(&u, fd);
-		wrong = read_head(&u, n, &decoded, &w, &lines);
+		unpack_next(&r->unpack, fd);
+		wrong = read_head(&r->unpack, n, &decoded, &w, &lines);
 		if (!wrong)
 			learn(r, s, &w);
-		unpack_close(&u);
 		close(fd);
 	}
 	if (wrong)
@@ -235,7 +231,7 @@ static bool list_file(struct reading *r, const struct dir_name *n, const struct 
 
 static bool fetch_file(struct reading *r, const struct dir_name *n, struct stream *s)
 {
-	struct unpack u;
+	struct unpack *u = &r->unpack;
 	struct window w;
 	struct text decoded = { 0 };
 	struct str lines = { 0 };
@@ -248,18 +244,17 @@ static bool fetch_file(struct reading *r, const struct dir_name *n, struct strea
 		text_printf(r->why, "%s/%s changes while it is read; once more, please", r->host, r->day);
 		return errno != ENOENT ? (damaged(r, n, strerror(errno)), r->why->n = 0, true) : false;
 	}
-	unpack_open(&u, fd);
-	wrong = read_head(&u, n, &decoded, &w, &lines);
+	unpack_next(u, fd);
+	wrong = read_head(u, n, &decoded, &w, &lines);
 	if (!wrong) {
 		if (!s->known)
 			learn(r, s, &w);
 		if (s->wanted)
-			good = r->sink->window(r->sink->to, &w) && send_lines(r, &u, lines);
-		wrong = u.damage;
+			good = r->sink->window(r->sink->to, &w) && send_lines(r, u, lines);
+		wrong = u->damage;
 	}
 	if (wrong && good)
 		damaged(r, n, wrong);
-	unpack_close(&u);
 	close(fd);
 	text_free(&decoded);
 	return good;
@@ -345,6 +340,7 @@ static bool read_hosts(struct reading *r)
 		if (r->q->host.n == 0 || str_eq(r->q->host, str_of(hosts[i])))
 			good = read_host(r, hosts[i]);
 	dir_folders_free(hosts, n);
+	unpack_close(&r->unpack);
 	return good;
 }
 

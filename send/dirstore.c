@@ -13,10 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Windows of one process are alike, and so are those of an hour; more costs time and gains little (docs/ARCHITECTURE.md). */
-#define GZIP_LEVEL 6
-#define ZSTD_LEVEL 3
-
 static void *dir_open(struct str where, const struct store_options *o, struct text *why)
 {
 	struct dir_store *d = mem_alloc(sizeof(*d), 1);
@@ -50,7 +46,7 @@ static void dir_close(void *store)
 
 bool dir_pack(const struct dir_store *d, struct text *t, struct str s)
 {
-	return d->zstd ? pack_zstd(t, s, ZSTD_LEVEL) : pack_gzip(t, s, GZIP_LEVEL);
+	return d->zstd ? pack_zstd(t, s, PACK_ZSTD) : pack_gzip(t, s, PACK_GZIP);
 }
 
 /* A folder below another, made and durable if it was not there; -1: errno. */

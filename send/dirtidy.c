@@ -171,7 +171,8 @@ static bool roll_up(const struct dir_store *d, int day, const struct dir_name *f
 		write_sum(&text, &sum, name.epoch);
 		dir_name_put(file, &name);
 		good = name.zstd == d->zstd ? dir_pack(d, &packed, text_view(&text)) :
-					      name.zstd ? pack_zstd(&packed, text_view(&text), 3) : pack_gzip(&packed, text_view(&text), 6);
+					      name.zstd ? pack_zstd(&packed, text_view(&text), PACK_ZSTD) :
+						    pack_gzip(&packed, text_view(&text), PACK_GZIP);
 		good = good && whole_replace(day, file, text_view(&packed));
 	}
 	text_free(&text);

@@ -47,10 +47,10 @@ void http_escape(struct text *t, struct str s)
 
 #include "arena.h"
 #include "diag.h"
+#include "libcurl.h"
 #include "pack.h"
 #include "whole.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -79,6 +79,8 @@ struct http {
 	bool too_long, enough;
 };
 
+static const struct libcurl *lib;
+
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
 static const char *part(struct http *h, CURLU *u, CURLUPart what)
@@ -86,9 +88,9 @@ static const char *part(struct http *h, CURLU *u, CURLUPart what)
 	char *s = NULL;
 	const char *copy = NULL;
 
-	if (curl_url_get(u, what, &s, 0) == CURLUE_OK)
+	if (lib->url_get(u, what, &s, 0) == CURLUE_OK)
 		copy = arena_copy(&h->arena, str_of(s)).p;
-	curl_free(s);
+	lib->free(s);
 	return copy;
 }
 
@@ -118,12 +120,12 @@ void http_set_path(struct http *h, struct str path)
 
 static const char *split_url(struct http *h, const char *url)
 {
-	CURLU *u = curl_url();
+	CURLU *u = lib->url();
 	const char *wrong, *port;
 
 	if (!u)
 		die("cannot start libcurl: out of memory");
-	if (curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
+	if (lib->url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
 		wrong = "this is not a URL; it looks like http://HOST:PORT/PATH";
 	} else {
 		wrong = check_url(u, h);
@@ -137,7 +139,7 @@ static const char *split_url(struct http *h, const char *url)
 			http_set_path(h, str_of(part(h, u, CURLUPART_PATH)));
 		}
 	}
-	curl_url_cleanup(u);
+	lib->url_cleanup(u);
 	return wrong;
 }
 
@@ -197,7 +199,7 @@ static bool readable(const char *path, struct text *why)
 
 void http_header(struct http *h, const char *line)
 {
-	struct curl_slist *more = curl_slist_append(h->headers, line);
+	struct curl_slist *more = lib->slist_append(h->headers, line);
 
 	if (!more)
 		die("cannot start libcurl: out of memory");
@@ -231,7 +233,13 @@ struct http *http_open(const char *url, const struct http_options *o, struct tex
 	why->n = 0;
 	if (o)
 		h->options = *o;
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || !(h->curl = curl_easy_init()))
+	lib = libcurl_load(&wrong);
+	if (!lib) {
+		text_add(why, wrong);
+		free(h);
+		return NULL;
+	}
+	if (lib->global_init(CURL_GLOBAL_DEFAULT) != 0 || !(h->curl = lib->easy_init()))
 		die("cannot start libcurl");
 	wrong = split_url(h, url);
 	if (wrong)
@@ -251,10 +259,10 @@ void http_close(struct http *h)
 {
 	if (!h)
 		return;
-	curl_easy_cleanup(h->curl);
+	lib->easy_cleanup(h->curl);
 	for (struct curl_slist *l = h->headers; l; l = l->next)
 		explicit_bzero(l->data, strlen(l->data));
-	curl_slist_free_all(h->headers);
+	lib->slist_free_all(h->headers);
 	if (h->password.n)
 		explicit_bzero((void *)(uintptr_t)h->password.p, h->password.n);
 	arena_free(&h->arena);
@@ -278,7 +286,7 @@ static size_t take(char *p, size_t size, size_t n, void *to)
 	long status = 0;
 
 	n *= size;
-	curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
+	lib->easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (h->request->take && status == 200) {
 		h->enough = !h->request->take(h->request->to, (struct str){ p, n });
 		return h->enough ? 0 : n;
@@ -312,20 +320,20 @@ static void set_trust(struct http *h)
 {
 	CURL *c = h->curl;
 
-	curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
-	curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
+	lib->easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
+	lib->easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
 	if (h->options.cacert) {
-		curl_easy_setopt(c, CURLOPT_CAINFO, h->options.cacert);
-		curl_easy_setopt(c, CURLOPT_CAPATH, NULL);
+		lib->easy_setopt(c, CURLOPT_CAINFO, h->options.cacert);
+		lib->easy_setopt(c, CURLOPT_CAPATH, NULL);
 	}
 	if (h->options.cert)
-		curl_easy_setopt(c, CURLOPT_SSLCERT, h->options.cert);
+		lib->easy_setopt(c, CURLOPT_SSLCERT, h->options.cert);
 	if (h->options.key)
-		curl_easy_setopt(c, CURLOPT_SSLKEY, h->options.key);
+		lib->easy_setopt(c, CURLOPT_SSLKEY, h->options.key);
 	if (h->basic) {
-		curl_easy_setopt(c, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-		curl_easy_setopt(c, CURLOPT_USERNAME, h->user.p);
-		curl_easy_setopt(c, CURLOPT_PASSWORD, h->password.p);
+		lib->easy_setopt(c, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+		lib->easy_setopt(c, CURLOPT_USERNAME, h->user.p);
+		lib->easy_setopt(c, CURLOPT_PASSWORD, h->password.p);
 	}
 }
 
@@ -334,18 +342,18 @@ static void set_limits(struct http *h, bool lasting)
 	CURL *c = h->curl;
 	long all = h->options.timeout ? (long)h->options.timeout : WAIT_ALL;
 
-	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, all < WAIT_CONNECT ? all : WAIT_CONNECT);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT, lasting ? 0L : all);
+	lib->easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	lib->easy_setopt(c, CURLOPT_CONNECTTIMEOUT, all < WAIT_CONNECT ? all : WAIT_CONNECT);
+	lib->easy_setopt(c, CURLOPT_TIMEOUT, lasting ? 0L : all);
 	/* Eve says after 30 s that its database is gone; one byte a second is a standstill as well */
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 16L);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, lasting ? all : all * 2 / 3 + 1);
-	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(c, CURLOPT_HTTP09_ALLOWED, 0L);
+	lib->easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 16L);
+	lib->easy_setopt(c, CURLOPT_LOW_SPEED_TIME, lasting ? all : all * 2 / 3 + 1);
+	lib->easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+	lib->easy_setopt(c, CURLOPT_HTTP09_ALLOWED, 0L);
 #if LIBCURL_VERSION_NUM >= 0x075500
-	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+	lib->easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
-	curl_easy_setopt(c, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+	lib->easy_setopt(c, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
 }
 
@@ -356,7 +364,7 @@ static void set_body(struct http *h, const struct http_request *q, struct curl_s
 	char line[128];
 
 	if (strcmp(q->method, "HEAD") == 0) {
-		curl_easy_setopt(c, CURLOPT_NOBODY, 1L);
+		lib->easy_setopt(c, CURLOPT_NOBODY, 1L);
 		return;
 	}
 	if (strcmp(q->method, "GET") == 0)
@@ -368,12 +376,12 @@ static void set_body(struct http *h, const struct http_request *q, struct curl_s
 		body = text_view(&h->packed);
 	}
 	if (q->pack || q->packed)
-		*headers = curl_slist_append(*headers, "Content-Encoding: gzip");
+		*headers = lib->slist_append(*headers, "Content-Encoding: gzip");
 	snprintf(line, sizeof(line), "Content-Type: %s", q->type ? q->type : "application/octet-stream");
-	*headers = curl_slist_append(*headers, line);
-	curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
-	curl_easy_setopt(c, CURLOPT_POSTFIELDS, body.n ? body.p : "");
-	curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, q->method);
+	*headers = lib->slist_append(*headers, line);
+	lib->easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+	lib->easy_setopt(c, CURLOPT_POSTFIELDS, body.n ? body.p : "");
+	lib->easy_setopt(c, CURLOPT_CUSTOMREQUEST, q->method);
 }
 
 static enum http_transfer transfer_of(CURLcode code)
@@ -416,7 +424,7 @@ static void explain(struct http *h, CURLcode code, const char *message, const st
 	if (h->too_long)
 		text_printf(why, ": the answer is longer than %zu MB", HTTP_REPLY_MAX >> 20);
 	else if (code != CURLE_OK)
-		text_printf(why, ": %s", *message ? message : curl_easy_strerror(code));
+		text_printf(why, ": %s", *message ? message : lib->easy_strerror(code));
 	else {
 		text_printf(why, ": HTTP %u", r->status);
 		add_reason(why, r->body);
@@ -442,36 +450,36 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 	text_str(&h->url, text_view(&h->path));
 	text_str(&h->url, q->path);
 	text_char(&h->url, 0);
-	curl_easy_reset(c); /* the connection stays */
+	lib->easy_reset(c); /* the connection stays */
 	set_limits(h, q->lasting);
 	set_trust(h);
 	set_body(h, q, &headers);
 	if (q->header)
-		headers = curl_slist_append(headers, q->header);
+		headers = lib->slist_append(headers, q->header);
 	if (headers) { /* those of every request stand behind this one's */
 		for (last = headers; last->next; last = last->next)
 			;
 		last->next = h->headers;
 	}
-	curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers ? headers : h->headers);
-	curl_easy_setopt(c, CURLOPT_URL, h->url.p);
-	curl_easy_setopt(c, CURLOPT_USERAGENT, "pj/" PJ_VERSION);
-	curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
-	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, message);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
-	curl_easy_setopt(c, CURLOPT_WRITEDATA, h);
-	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
-	curl_easy_setopt(c, CURLOPT_HEADERDATA, h);
-	code = curl_easy_perform(c);
-	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
-	curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &status);
+	lib->easy_setopt(c, CURLOPT_HTTPHEADER, headers ? headers : h->headers);
+	lib->easy_setopt(c, CURLOPT_URL, h->url.p);
+	lib->easy_setopt(c, CURLOPT_USERAGENT, "pj/" PJ_VERSION);
+	lib->easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
+	lib->easy_setopt(c, CURLOPT_ERRORBUFFER, message);
+	lib->easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+	lib->easy_setopt(c, CURLOPT_WRITEDATA, h);
+	lib->easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
+	lib->easy_setopt(c, CURLOPT_HEADERDATA, h);
+	code = lib->easy_perform(c);
+	lib->easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
+	lib->easy_getinfo(c, CURLINFO_RESPONSE_CODE, &status);
 	if (h->enough)
 		code = CURLE_OK;
-	if (curl_easy_getinfo(c, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
+	if (lib->easy_getinfo(c, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
 		r.after = after > AFTER_MOST ? AFTER_MOST : (unsigned)after;
 	if (last) {
 		last->next = NULL;
-		curl_slist_free_all(headers);
+		lib->slist_free_all(headers);
 	}
 	r.status = status > 0 ? (unsigned)status : 0;
 	r.class = http_class(transfer_of(code), r.status);

@@ -106,6 +106,7 @@ enum packing { PLAIN, GZIP, ZSTD };
 struct unpack_state {
 	enum packing packing;
 	bool eof, open; /* open: between the beginning and the end of a member */
+	bool gzip;      /* z is there */
 	z_stream z;
 #ifdef PJ_ZSTD
 	ZSTD_DStream *zstd;
@@ -137,29 +138,52 @@ static bool fill(struct unpack *u)
 	return n > 0;
 }
 
+static bool begin_gzip(struct unpack_state *s)
+{
+	if (s->gzip)
+		return inflateReset(&s->z) == Z_OK;
+	s->z = (z_stream){ 0 };
+	s->gzip = inflateInit2(&s->z, 15 + 16) == Z_OK;
+	return s->gzip;
+}
+
+static const char *begin_zstd(struct unpack_state *s)
+{
+#ifdef PJ_ZSTD
+	if (!s->zstd)
+		s->zstd = ZSTD_createDStream();
+	return s->zstd && !ZSTD_isError(ZSTD_initDStream(s->zstd)) ? NULL : "zstd has no memory";
+#else
+	(void)s;
+	return "it is packed by zstd, which was not built in (libzstd-dev)";
+#endif
+}
+
 void unpack_open(struct unpack *u, int fd)
 {
-	struct unpack_state *s;
+	*u = (struct unpack){ 0 };
+	unpack_next(u, fd);
+}
+
+void unpack_next(struct unpack *u, int fd)
+{
+	struct unpack_state *s = u->state ? u->state : mem_alloc(sizeof(*s), 1);
 	struct str head;
 
-	*u = (struct unpack){ .fd = fd, .state = mem_alloc(sizeof(*s), 1) };
-	s = u->state;
+	*u = (struct unpack){ .fd = fd, .state = s };
+	s->packing = PLAIN;
+	s->eof = s->open = s->end = false;
+	s->at = s->n = s->line.n = s->given = 0;
 	if (!fill(u))
 		return;
 	head = (struct str){ s->in, s->n };
 	if (str_starts(head, STR("\x1F\x8B"))) {
 		s->packing = GZIP;
-		if (inflateInit2(&s->z, 15 + 16) != Z_OK)
+		if (!begin_gzip(s))
 			u->damage = "zlib has no memory";
 	} else if (str_starts(head, STR("\x28\xB5\x2F\xFD"))) {
 		s->packing = ZSTD;
-#ifdef PJ_ZSTD
-		s->zstd = ZSTD_createDStream();
-		if (!s->zstd)
-			u->damage = "zstd has no memory";
-#else
-		u->damage = "it is packed by zstd, which was not built in (libzstd-dev)";
-#endif
+		u->damage = begin_zstd(s);
 	}
 }
 
@@ -288,7 +312,7 @@ void unpack_close(struct unpack *u)
 
 	if (!s)
 		return;
-	if (s->packing == GZIP)
+	if (s->gzip)
 		inflateEnd(&s->z);
 #ifdef PJ_ZSTD
 	ZSTD_freeDStream(s->zstd);

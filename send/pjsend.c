@@ -307,6 +307,7 @@ static bool pipe_into(const struct request *r, struct store *store)
 
 	make_folder(r, folder, sizeof(folder));
 	spool_open(&spool, folder);
+	spool.kept = store->ops->local && !r->options.gzip;
 	sender.spool = &spool;
 	good = send_pipe(r, &spool, store);
 	spool_close(&spool);
@@ -365,11 +366,13 @@ int main(int argc, char **argv)
 		r.store = own.p;
 	}
 	catch_signals();
+	mem_keep(); /* megabytes for each window, the same again: page by page from the system they cost as much as the work */
 	if (!r.pipe && !r.tidy)
 		spool_open(&spool, r.dir);
 	store_open(&store, r.store, &r.options);
 	if (!store.ops->send)
 		die_usage("%s: nothing can be sent there", r.store);
+	spool.kept = store.ops->local && !r.options.gzip;
 	sender = (struct sender){ .spool = &spool, .store = &store, .o = { r.catch_up, r.once || r.pipe, r.quiet, host_of(&r) } };
 	if (r.tidy)
 		tidy_all(&store);

@@ -22,8 +22,6 @@
 
 #define NAME 80
 #define TEXT_MAX ((size_t)1 << 30) /* of a window, unpacked */
-#define GZIP_LEVEL 6
-#define ZSTD_LEVEL 3
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
@@ -297,7 +295,7 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 
 	put_name(name, n, pack_has_zstd);
 	errno = ENOMEM;
-	good = (pack_has_zstd ? pack_zstd(&packed, text, ZSTD_LEVEL) : pack_gzip(&packed, text, GZIP_LEVEL)) &&
+	good = (pack_has_zstd ? pack_zstd(&packed, text, s->kept ? PACK_ZSTD : PACK_ZSTD_SHORT) : pack_gzip(&packed, text, PACK_GZIP)) &&
 	       whole_replace(s->room, name, text_view(&packed));
 	error = errno;
 	s->put_bytes = (packed.n + 4095) & ~(uint64_t)4095;
@@ -454,7 +452,7 @@ bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, st
 	if (fd >= 0)
 		close(fd);
 	merge(&all, text);
-	good = write_why(s, name, why) && pack_gzip(&packed, text_view(&all), GZIP_LEVEL) && whole_replace(s->bad, name, text_view(&packed));
+	good = write_why(s, name, why) && pack_gzip(&packed, text_view(&all), PACK_GZIP) && whole_replace(s->bad, name, text_view(&packed));
 	text_free(&packed);
 	text_free(&all);
 	return good;

@@ -20,6 +20,7 @@ struct spool {
 	int dir, out, room, bad; /* room: spool/ */
 	uint64_t recorder, machine;
 	uint64_t put_bytes; /* of the file that spool_put wrote last */
+	bool kept;  /* what is spooled is what the store keeps, as it is: packed well */
 	bool alone; /* we hold the lock: others do not send */
 };
 

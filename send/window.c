@@ -133,23 +133,31 @@ static struct str stacks_of(struct str rest)
 	return str_head(rest, n);
 }
 
-const char *window_parse(struct str *rest, struct text *t, struct window *w)
+const char *window_parse_header(struct str *rest, struct text *t, struct window *w)
 {
-	struct str text = *rest, tail = text, line = str_cut(&tail, '\n');
-	const char *wrong;
+	struct str line = str_cut(rest, '\n');
 
 	*w = (struct window){ .parts = 1 };
-	*rest = (struct str){ 0 };
 	if (!folded_is_header(line))
 		return "it does not begin with a '# pj' line";
-	wrong = take_header(str_trim(str_from(line, 4)), t, w);
+	return take_header(str_trim(str_from(line, 4)), t, w);
+}
+
+const char *window_parse(struct str *rest, struct text *t, struct window *w)
+{
+	struct str text = *rest, tail = text;
+	const char *wrong = window_parse_header(&tail, t, w);
+
+	*rest = (struct str){ 0 };
+	if (wrong)
+		return wrong;
 	w->stacks = stacks_of(tail);
 	if (w->stacks.n && w->stacks.p[w->stacks.n - 1] != '\n')
 		return "its last line is cut";
 	*rest = str_from(tail, w->stacks.n);
 	w->text = str_head(text, text.n - rest->n);
 	window_key(w);
-	return wrong;
+	return NULL;
 }
 
 /* ---- stacks -------------------------------------------------------------------------------------------------- */

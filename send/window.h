@@ -31,6 +31,9 @@ struct window {
  * (a static text). At the end of *rest (n is 0) it is not to be called. */
 const char *window_parse(struct str *rest, struct text *t, struct window *w);
 
+/* The same of its first line alone, which is taken off *rest; text, stacks and key are not set. */
+const char *window_parse_header(struct str *rest, struct text *t, struct window *w);
+
 /* The next stack of *lines: true. False: none is left. Lines that are no stack, which the spool never has, are passed over. */
 bool window_next(struct str *lines, struct str *stack, uint64_t *count);
 
