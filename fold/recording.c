@@ -43,8 +43,14 @@ struct recording {
 static bool push_walked(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
 	walk_stack(&f->walk, &f->as, t, r, &f->origin, f->data);
-	for (size_t i = 0; i < f->walk.n; i++)
-		callchain_push_ip(&f->callchain, t, MODE_USER, f->walk.ip[i], r->time);
+	for (size_t i = 0; i < f->walk.n; i++) {
+		const struct walk_frame *w = &f->walk.frame[i];
+
+		if (w->method)
+			samples_push(&f->samples, sites_id(&f->sites, addrspace_methods(&f->as, t->pid), w->ip) | SITE_BIT);
+		else
+			callchain_push_ip(&f->callchain, t, MODE_USER, w->ip, r->time);
+	}
 	return !f->walk.short_copy;
 }
 
@@ -301,7 +307,8 @@ static void read_records(struct recording *f, struct in *in)
 	f->origin = origin_of(info, in, info->first, info->last); /* jitdumps and timelines are asked on the way */
 	if (!f->o->as_perf)
 		timelines_open(&f->places.timelines, f->o->maps, &f->attic, &f->origin);
-	f->places.monotonic = info->clock == CLOCK_MONOTONIC;
+	f->places.monotonic = f->walk.monotonic = info->clock == CLOCK_MONOTONIC;
+	f->walk.timelines = f->o->as_perf ? NULL : &f->places.timelines;
 	while ((r = perfdata_next(f->data)) != NULL) {
 		if (unlikely(r->kind == PERFDATA_SAMPLE && select_needs_wall(&f->samples_options.select))) {
 			/* a pipe tells of clocks before the first sample */
@@ -319,7 +326,7 @@ static void read_records(struct recording *f, struct in *in)
 /* What stands where a method may be, and is none of those that the recorder tells, is an address without code. */
 static void settle_methods(struct recording *f)
 {
-	for (uint32_t id = 1; id <= f->sites.n; id++) {
+	for (uint32_t id = 1; id <= f->sites.n && f->origin.recorder->unwound; id++) {
 		struct site *s = &f->sites.site[id];
 		const struct dso *d = &f->as.dso[s->dso];
 

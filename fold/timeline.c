@@ -2,6 +2,7 @@
 #include "timeline.h"
 
 #include "arena.h"
+#include "javafacts.h"
 #include "jmapfile.h"
 #include "whole.h"
 
@@ -27,6 +28,12 @@ struct inlined {
 	const struct str *names;
 };
 
+/* What a piece of code is for who walks through it. */
+struct walked {
+	struct java_piece piece;
+	struct str runs; /* javafacts.h */
+};
+
 struct piece {
 	struct jitdump_code code;       /* from: when it was seen first */
 	uint64_t end;
@@ -34,6 +41,7 @@ struct piece {
 	uint64_t until;                 /* when it was seen last; UINT64_MAX: it never went */
 	uint64_t highest;               /* end of all up to this one */
 	struct inlined *inlined;        /* NULL: nothing is told */
+	struct walked *walked;          /* the same */
 };
 
 struct timeline {
@@ -46,6 +54,13 @@ struct timeline {
 	size_t nnames, names_cap;
 	struct str **former; /* of the runs before */
 	size_t nformer, named; /* pieces before this one know their names */
+	struct other {
+		struct walked walked;
+		struct frametimes_life life;
+	} *other;            /* code that stays: stubs, the interpreter */
+	size_t nothers;
+	uint64_t call_stub, continuation;
+	struct frametimes *frames; /* made when it is asked for */
 	uint64_t last_scan;  /* end of the last scan of the run before */
 	uint64_t left_out;   /* pieces, in the scan with the most of them */
 	uint64_t bad;
@@ -182,6 +197,51 @@ static const char *take_inlined(struct timeline *t, struct str s)
 	return s.n ? "bytes behind inlined calls" : NULL;
 }
 
+static bool take_facts(struct timeline *t, struct str *s, struct walked *w)
+{
+	if (!javafacts_take(s, &w->piece, &w->runs))
+		return false;
+	w->runs = arena_copy(&t->names, w->runs);
+	return true;
+}
+
+/* Of code that the last scan saw first. */
+static const char *take_frames(struct timeline *t, struct str s)
+{
+	uint64_t n, number = 0, delta, size, end = 0;
+	int64_t from;
+
+	if (!jmap_get(&s, &t->call_stub) || !jmap_get(&s, &t->continuation) || !jmap_get(&s, &n))
+		return "frames that end too soon";
+	for (; n; n--) {
+		struct walked *w = arena_new(&t->names, struct walked, 1);
+		struct piece *p;
+
+		if (!jmap_get(&s, &delta) || delta > UINT64_MAX - number || (number += delta) >= t->n - t->first)
+			return "frames of code that never came";
+		p = &t->piece[t->first + number];
+		w->piece = (struct java_piece){ .start = p->code.start, .end = p->end };
+		if (!take_facts(t, &s, w))
+			return "frames that make no sense";
+		p->walked = w;
+	}
+	if (!jmap_get(&s, &n))
+		return "frames that end too soon";
+	for (; n; n--) {
+		struct other o = { .life = { 0, t->last_scan, UINT64_MAX, UINT64_MAX } };
+
+		if (!jmap_get_signed(&s, &from) || !jmap_get(&s, &size) || size > UINT32_MAX || size > UINT64_MAX - (end + (uint64_t)from))
+			return "frames that end too soon";
+		o.walked.piece.start = end + (uint64_t)from;
+		end = o.walked.piece.end = o.walked.piece.start + size;
+		if (!take_facts(t, &s, &o.walked))
+			return "frames that make no sense";
+		t->other = mem_more(t->other, sizeof(*t->other), t->nothers);
+		t->other[t->nothers++] = o;
+	}
+	return s.n ? "bytes behind frames" : NULL;
+}
+
 static const char *take_left(struct timeline *t, struct str s)
 {
 	uint64_t when, torn, unnamed;
@@ -232,6 +292,7 @@ static const char *take(struct timeline *t, struct str body)
 	case JMAP_NAMES: return take_names(t, rest);
 	case JMAP_SCAN: return take_scan(t, rest);
 	case JMAP_INLINED: return take_inlined(t, rest);
+	case JMAP_FRAMES: return take_frames(t, rest);
 	case JMAP_LEFT: return take_left(t, rest);
 	case JMAP_END: return take_end(t, rest);
 	default: return NULL; /* of a later version */
@@ -305,6 +366,8 @@ void timeline_close(struct timeline *t)
 	if (!t)
 		return;
 	arena_free(&t->names);
+	frametimes_free(t->frames);
+	free(t->other);
 	free(t->piece);
 	free(t->name);
 	for (size_t i = 0; i < t->nformer; i++)
@@ -322,6 +385,24 @@ uint64_t timeline_bad(const struct timeline *t, const char **why)
 uint64_t timeline_left_out(const struct timeline *t)
 {
 	return t->left_out;
+}
+
+struct frametimes *timeline_frames(struct timeline *t)
+{
+	if (t->frames || t->nothers == 0)
+		return t->frames;
+	t->frames = frametimes_new();
+	frametimes_returns(t->frames, t->call_stub, t->continuation);
+	for (size_t i = 0; i < t->nothers; i++)
+		frametimes_add(t->frames, &t->other[i].walked.piece, t->other[i].walked.runs, &t->other[i].life);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct piece *p = &t->piece[i];
+		struct frametimes_life life = { p->may_from, p->code.from, p->until, p->may_until };
+
+		if (p->walked)
+			frametimes_add(t->frames, &p->walked->piece, p->walked->runs, &life);
+	}
+	return t->frames;
 }
 
 size_t timeline_count(const struct timeline *t)

@@ -9,6 +9,7 @@
 #ifndef PJ_FOLD_TIMELINE_H
 #define PJ_FOLD_TIMELINE_H
 
+#include "frametimes.h"
 #include "jitdump.h"
 
 struct timeline;
@@ -32,6 +33,9 @@ uint64_t timeline_left_out(const struct timeline *t);
 
 /* The code at address at that time (0: the newest), with the calls that were inlined at that address. Lives as long as t. */
 const struct jitdump_code *timeline_find(struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure);
+/* What stacks are walked through its code by; NULL: nothing is told. Lives as long as t. */
+struct frametimes *timeline_frames(struct timeline *t);
+
 size_t timeline_count(const struct timeline *t);
 
 /* Of bytes; pure. The bytes are copied where they are kept. */

@@ -2,6 +2,7 @@
 #include "walk.h"
 
 #include "dsofiles.h"
+#include "java.h"
 #include "unwind.h"
 
 #include <fcntl.h>
@@ -125,18 +126,91 @@ static struct walk_table *table_of(struct walk *w, const struct addrspace *a, ui
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
 
-static void push(struct walk *w, uint64_t ip)
+static void push(struct walk *w, uint64_t ip, bool method)
 {
-	if (w->n == w->ips_cap) {
-		w->ips_cap = w->ips_cap ? 2 * w->ips_cap : 128;
-		w->ip = mem_grow(w->ip, sizeof(*w->ip), w->ips_cap);
+	if (w->n == w->cap_frames) {
+		w->cap_frames = w->cap_frames ? 2 * w->cap_frames : 128;
+		w->frame = mem_grow(w->frame, sizeof(*w->frame), w->cap_frames);
 	}
-	w->ip[w->n++] = ip;
+	w->frame[w->n++] = (struct walk_frame){ ip, method };
+}
+
+/* One stack: who is walked, and when. */
+struct walking {
+	struct walk *w;
+	const struct addrspace *a;
+	const struct addrspace_thread *t;
+	const struct origin *origin;
+	const struct perfdata *data;
+	struct frametimes *frames; /* of a JVM */
+	struct java_code java;     /* no pieces: it is none */
+};
+
+static bool read_code(void *arg, uint64_t address, void *to, size_t n)
+{
+	(void)arg;
+	(void)address;
+	(void)to;
+	(void)n;
+	return false; /* it is gone */
+}
+
+static bool is_code(void *arg, uint64_t address)
+{
+	const struct walking *k = arg;
+	enum dso_kind kind = k->a->dso[addrspace_find(k->a, k->t, MODE_USER, address).dso].kind;
+
+	return kind == DSO_FILE || kind == DSO_VDSO;
+}
+
+static int how(void *arg, const struct java_piece *p, uint64_t address)
+{
+	return frametimes_how(((const struct walking *)arg)->frames, p, address);
+}
+
+/* What is known of the code of a JVM at the time of r. */
+static void find_java(struct walking *k, const struct perfdata_record *r)
+{
+	struct timeline *t = k->w->timelines ? timelines_of(k->w->timelines, r->pid) : NULL;
+	const struct java_code *code;
+
+	k->frames = t ? timeline_frames(t) : NULL;
+	code = k->frames ? frametimes_at(k->frames, k->w->monotonic ? r->time : 0) : NULL;
+	if (!code)
+		return;
+	k->java = *code;
+	k->java.read = read_code;
+	k->java.is_code = is_code;
+	k->java.how = how;
+	k->java.arg = k;
+}
+
+static enum unwind_end step_java(const struct walking *k, struct unwind_state *s, const struct java_piece *p)
+{
+	struct java_frame f;
+	enum unwind_end end = java_step(s, &k->java, p, &f);
+
+	if (!f.thawed)
+		push(k->w, f.exact || f.address == 0 ? f.address : f.address - 1, f.method);
+	return end;
+}
+
+static enum unwind_end step_native(const struct walking *k, struct unwind_state *s)
+{
+	uint64_t ip = s->interrupted || s->ip == 0 ? s->ip : s->ip - 1;
+	struct addrspace_place place = addrspace_find(k->a, k->t, MODE_USER, ip);
+	struct unwind_code code = { .table = table_of(k->w, k->a, place.dso, k->origin, k->data)->table };
+
+	push(k->w, ip, false);
+	if (code.table && !unwind_table_bias(code.table, ip, place.address, &code.bias))
+		code.table = NULL;
+	return unwind_step(s, code, k->w->n == 1);
 }
 
 void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
 		const struct perfdata_record *r, const struct origin *origin, const struct perfdata *data)
 {
+	struct walking k = { .w = w, .a = a, .t = t, .origin = origin, .data = data };
 	struct unwind_state s;
 	enum unwind_end end = UNWIND_MORE;
 	size_t most = w->as_perf ? MOST_PERF : MOST;
@@ -145,15 +219,11 @@ void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspac
 	w->short_copy = false;
 	if (!unwind_start(&s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
 		return;
+	find_java(&k, r);
 	while (end == UNWIND_MORE && w->n < most) {
-		uint64_t ip = s.interrupted || s.ip == 0 ? s.ip : s.ip - 1;
-		struct addrspace_place place = addrspace_find(a, t, MODE_USER, ip);
-		struct unwind_code code = { .table = table_of(w, a, place.dso, origin, data)->table };
+		const struct java_piece *p = k.java.n ? java_find(&k.java, &s) : NULL;
 
-		push(w, ip);
-		if (code.table && !unwind_table_bias(code.table, ip, place.address, &code.bias))
-			code.table = NULL;
-		end = unwind_step(&s, code, w->n == 1);
+		end = p ? step_java(&k, &s, p) : step_native(&k, &s);
 	}
 	w->short_copy = end == UNWIND_STACK_CUT;
 	w->cut += w->short_copy;
@@ -165,5 +235,5 @@ void walk_free(struct walk *w)
 		unwind_table_close(w->table[i].table);
 	buildids_free(&w->buildids);
 	free(w->table);
-	free(w->ip);
+	free(w->frame);
 }

@@ -242,7 +242,7 @@ static void put_inlined(struct change *c, const struct blob *b, uint64_t serial)
 
 /* What is new in this scan, by address, in *fresh: names are read of all, and what is another by then waits for the
  * next scan. */
-static size_t find_new(const struct journal *t, struct hotspot *h, struct blob **fresh)
+static size_t find_new(struct journal *t, struct hotspot *h, struct blob **fresh)
 {
 	const struct codecache *now = &h->code;
 	uint64_t *method;
@@ -261,28 +261,34 @@ static size_t find_new(const struct journal *t, struct hotspot *h, struct blob *
 		if ((*fresh)[k].compiled)
 			method[nmethods++] = (*fresh)[k].method;
 	hotspot_expect(h, method, nmethods, true);
+	framefacts_read(&t->frames, h, *fresh, n);
 	free(method);
 	return codecache_keep_same(&h->memory, &h->layout, *fresh, n);
 }
+
+#define INTERPRETER STR("Interpreter")
 
 /* The interpreter's parts come once, as soon as they are known, beside the whole: who asks for an address gets the piece that
  * begins nearest. */
 static void put_interpreter(struct journal *t, struct hotspot *h, struct change *c)
 {
-	uint32_t name = intern_find(&t->names, STR("Interpreter"));
+	uint32_t name = intern_find(&t->names, INTERPRETER);
 	struct codelets parts;
 
 	for (size_t i = 0; i < t->nlive && name && !t->interpreter; i++) {
 		if (t->live[i].compiled || t->name[i] != name)
 			continue;
-		if (!codelets_read(&parts, h, &h->code, &t->live[i]))
+		if (!codelets_read(&parts, h, &h->code, &t->live[i])) {
+			framefacts_try_interpreter(&t->frames, h, &t->live[i]);
 			return;
+		}
 		for (size_t k = 0; k < parts.n; k++) {
 			struct blob b = { .begin = parts.one[k].begin, .end = parts.one[k].end };
 
 			put_come(c, &b, name_id(t, c, codelets_name(&parts, &parts.one[k])));
 			t->next_serial++;
 		}
+		framefacts_interpreter(&t->frames, h, &t->live[i], parts.n);
 		codelets_free(&parts);
 		t->interpreter = true;
 	}
@@ -319,8 +325,12 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 		}
 		name[n] = name_id(t, c, text_view(&c->text));
 		put_come(c, b, name[n]);
-		if (b->compiled)
+		if (b->compiled) {
 			put_inlined(c, b, t->next_serial);
+			framefacts_compiled(&t->frames, b, t->next_serial);
+		} else if (!str_eq(text_view(&c->text), INTERPRETER)) { /* its pieces come when all of them are known */
+			framefacts_other(&t->frames, h, b);
+		}
 		live[n] = *b;
 		serial[n++] = t->next_serial++;
 	}
@@ -384,6 +394,7 @@ static bool append(struct journal *t, const struct change *c, uint64_t began, ui
 
 	if (c->ncome + c->ngone)
 		put_scan(t, c, began, took, &file);
+	framefacts_end(&t->frames, &file);
 	put_left_out(t, c, began, &file);
 	if (file.n)
 		good = whole_write(t->fd, text_view(&file));
@@ -480,6 +491,7 @@ void journal_close(struct journal *t, bool ended)
 	text_free(&file);
 	text_free(&body);
 	intern_free(&t->names);
+	framefacts_free(&t->frames);
 	free(t->live);
 	free(t->serial);
 	free(t->name);

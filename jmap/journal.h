@@ -9,7 +9,7 @@
 #ifndef PJ_JOURNAL_H
 #define PJ_JOURNAL_H
 
-#include "hotspot.h"
+#include "framefacts.h"
 #include "mapsdir.h"
 
 struct journal {
@@ -30,6 +30,7 @@ struct journal {
 	uint64_t size, whole_size;  /* bytes of the file; what of it is one list of all code, 0: not known */
 	uint64_t torn, unnamed;     /* in the scan before: could not be read, had no name */
 	uint64_t torn_said, unnamed_said;
+	struct framefacts frames;
 };
 
 /* dir/maps/BOOT/PID-START.jmap; created, or continued where a run before ended. NULL, or what failed (errno; EWOULDBLOCK:

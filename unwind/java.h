@@ -52,6 +52,9 @@ struct java_code {
 	/* May code run there? For addresses in none of the pieces. */
 	bool (*is_code)(void *arg, uint64_t address);
 	void *arg;
+	/* Not NULL: code is gone, but what its bytes said was kept (javafacts.h): an enum javaframe. Asked in place of read for a piece with
+	 * a frame, at an address behind its entry. */
+	int (*how)(void *arg, const struct java_piece *p, uint64_t address);
 };
 
 /* What a frame is called by. */

@@ -140,6 +140,8 @@ enum javaframe javaframe_compiled(const struct java_code *c, const struct java_p
 
 	if (at < p->entry)
 		return JAVAFRAME_NONE; /* whether the receiver is of the expected class */
+	if (c->how)
+		return (enum javaframe)c->how(c->arg, p, address);
 	if (!open_window(&w, c, p, address))
 		return JAVAFRAME_WHOLE;
 	f = around(&w);
@@ -164,6 +166,8 @@ enum javaframe javaframe_stub(const struct java_code *c, const struct java_piece
 		return JAVAFRAME_NONE;
 	if (address == p->start + p->entry + 1)
 		return JAVAFRAME_RBP;
+	if (c->how)
+		return (enum javaframe)c->how(c->arg, p, address);
 	if (open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || behind_leave(&w)))
 		return JAVAFRAME_NONE;
 	return JAVAFRAME_WHOLE;

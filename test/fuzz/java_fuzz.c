@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	image = (struct image){ fuzz_copy(data + HEAD + STACK, n - HEAD - STACK), n - HEAD - STACK };
 	stack = fuzz_copy(data + HEAD, STACK);
-	code = (struct java_code){ piece, take_pieces(data + REGISTERS, piece), CODE_AT + data[13], CODE_AT + data[14], read_code, is_code, &image };
+	code = (struct java_code){ piece, take_pieces(data + REGISTERS, piece), CODE_AT + data[13], CODE_AT + data[14], read_code, is_code, &image, NULL };
 	start(&s, data, stack);
 	do {
 		const struct java_piece *p = java_find(&code, &s);

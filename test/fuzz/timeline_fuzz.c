@@ -1,9 +1,27 @@
 /* Timelines of JVMs: of any bytes, once as they are, and once as bodies of records, so that sums do not stand in the way. */
-/* covers: fold/timeline.c common/jmapfile.c */
+/* covers: fold/timeline.c fold/frametimes.c common/jmapfile.c */
 #include "fold/timeline.h"
 
 #include "fuzz.h"
+#include "javaframe.h"
 #include "jmapfile.h"
+
+/* Whatever is told of frames: pieces are in order, and none lies in another. */
+static void ask_frames(struct timeline *t)
+{
+	for (uint64_t i = 0; i < 8; i++) {
+		const struct java_code *c = frametimes_at(timeline_frames(t), i * 320);
+
+		MUST(!c || c->n > 0);
+		for (size_t k = 0; c && k < c->n; k++) {
+			const struct java_piece *p = &c->piece[k];
+			int how = frametimes_how(timeline_frames(t), p, p->start + i);
+
+			MUST(p->start < p->end && (k == 0 || c->piece[k - 1].end <= p->start));
+			MUST(how >= 0 && how <= JAVAFRAME_UNSAVED && p->kind <= JAVA_THAW);
+		}
+	}
+}
 
 static void ask(struct timeline *t, struct str bytes, const char *why)
 {
@@ -22,6 +40,7 @@ static void ask(struct timeline *t, struct str bytes, const char *why)
 		MUST(!c || c->inlined.n <= bytes.n * 256);
 		MUST(!c || (address >= c->start && address - c->start < c->size && c->name.n <= bytes.n));
 	}
+	ask_frames(t);
 	timeline_close(t);
 }
 

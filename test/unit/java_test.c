@@ -35,7 +35,7 @@ static bool is_code(void *arg, uint64_t at)
 	return at - NATIVE < 0x1000;
 }
 
-static const struct java_code jvm = { piece, countof(piece), CALL_STUB_RETURN, CODE + 0x7020, read_code, is_code, NULL };
+static const struct java_code jvm = { piece, countof(piece), CALL_STUB_RETURN, CODE + 0x7020, read_code, is_code, NULL, NULL };
 
 static void put(uint64_t at, const char *bytes, size_t n)
 {

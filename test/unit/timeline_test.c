@@ -1,6 +1,7 @@
 /* Timelines of JVMs: what was certainly there wins over what may have been; what is torn or makes no sense is left out, with its place. */
 #include "fold/timeline.h"
 
+#include "javafacts.h"
 #include "jmapfile.h"
 #include "tap.h"
 
@@ -218,6 +219,95 @@ static void incomplete(void)
 	timeline_close(t);
 }
 
+/* Frames of compiled pieces, by number, and of a stub at 0x8000. */
+static void frames(const uint64_t *number, const struct code *code, const uint32_t *frame, size_t n)
+{
+	struct java_piece stub = { .start = 0x8000, .end = 0x8100, .kind = JAVA_STUB };
+	struct text b = { 0 };
+
+	text_char(&b, JMAP_FRAMES);
+	jmap_number(&b, 0x8042);
+	jmap_number(&b, 0);
+	jmap_number(&b, n);
+	for (size_t i = 0; i < n; i++) {
+		struct java_piece p = { .start = code[i].begin, .end = code[i].begin + code[i].size, .frame = frame[i] };
+
+		jmap_number(&b, number[i] - (i ? number[i - 1] : 0));
+		javafacts_put(&b, &p, "\x90", 1);
+	}
+	jmap_number(&b, 1);
+	jmap_signed(&b, (int64_t)stub.start);
+	jmap_number(&b, stub.end - stub.start);
+	javafacts_put(&b, &stub, NULL, 0);
+	add(&b);
+}
+
+/* The piece at address then, by the size of its frame; 0: none. */
+static uint32_t frame_at(struct timeline *t, uint64_t address, uint64_t time)
+{
+	const struct java_code *c = frametimes_at(timeline_frames(t), time);
+
+	for (size_t i = 0; c && i < c->n; i++)
+		if (c->piece[i].start <= address && address < c->piece[i].end)
+			return c->piece[i].frame;
+	return 0;
+}
+
+static bool in_order(struct timeline *t, uint64_t time)
+{
+	const struct java_code *c = frametimes_at(timeline_frames(t), time);
+
+	for (size_t i = 0; c && i < c->n; i++)
+		if (c->piece[i].start >= c->piece[i].end || (i && c->piece[i].start < c->piece[i - 1].end))
+			return false;
+	return c && c->n > 0;
+}
+
+static void walked(void)
+{
+	static const char *const name[] = { "A.a()", "B.b()", "C.c()" };
+	static const struct code first[] = { { 0x1000, 0x100, 0 }, { 0x3000, 0x80, 1 } }, second[] = { { 0x1040, 0x20, 2 } };
+	static const uint64_t gone[] = { 0 }, numbers[] = { 0, 1 }, third[] = { 2 }, never[] = { 3 };
+	static const uint32_t sizes[] = { 16, 32 }, other[] = { 48 };
+	const struct java_code *c;
+	struct timeline *t;
+	const char *why;
+	size_t whole, ordered = 0;
+
+	file.n = 0;
+	text_str(&file, STR(JMAP_MAGIC));
+	start();
+	names(name, 3);
+	scan(0, 1000, NULL, 0, first, 2);
+	t = parse();
+	ok(!timeline_frames(t) && !frametimes_at(timeline_frames(t), 1500), "a timeline without frames has none");
+	timeline_close(t);
+	frames(numbers, first, sizes, 2);
+	scan(2000, 3000, gone, 1, second, 1);
+	frames(third, second, other, 1);
+	whole = file.n;
+	t = parse();
+	ok(timeline_bad(t, &why) == 0, "frames are read");
+	is_u64(frame_at(t, 0x1050, 1500), 16, "between scans that saw it");
+	is_u64(frame_at(t, 0x1050, 2500), 48, "between two scans: the later, where there are two");
+	is_u64(frame_at(t, 0x1050, 4000), 48, "when it was seen");
+	is_u64(frame_at(t, 0x1010, 4000), 0, "what is gone is gone");
+	is_u64(frame_at(t, 0x3010, 1500), 32, "back in time: what never went");
+	is_u64(frame_at(t, 0x3010, 0), 32, "without a time: the newest");
+	is_u64(frame_at(t, 0x1010, 0), 0, "  and nothing else");
+	for (uint64_t time = 0; time < 5000; time += 100)
+		ordered += in_order(t, time);
+	is_u64(ordered, 50, "at any time in order, and none in another");
+	c = frametimes_at(timeline_frames(t), 1500);
+	ok(c && c->call_stub_return == 0x8042 && c->continuation_return == 0, "and where native code calls Java");
+	timeline_close(t);
+	frames(never, second, other, 1);
+	t = parse();
+	is_u64(timeline_bad(t, &why), whole, "of code that never came: its place");
+	is_u64(frame_at(t, 0x1050, 4000), 48, "  what is before is used");
+	timeline_close(t);
+}
+
 static void damaged(void)
 {
 	static const char *const name[] = { "A.a()" };
@@ -288,6 +378,7 @@ int main(void)
 	inlined();
 	again();
 	incomplete();
+	walked();
 	damaged();
 	text_free(&file);
 	return done();

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "framefacts.h"
+
+#include "arena.h"
+#include "javafacts.h"
+#include "jmapfile.h"
+
+#include <stdlib.h>
+
+#define MOST_CODE (16u << 20) /* bytes of one piece */
+
+static void forget(struct framefacts *f)
+{
+	f->none = f->read.n = f->compiled.n = f->others.n = 0;
+	f->ncompiled = f->nothers = f->last_number = f->last_end = 0;
+}
+
+/* The first piece that does not begin before address. */
+static size_t from_address(const struct java_code *c, uint64_t address)
+{
+	size_t low = 0, high = c->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->piece[middle].start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* With its bytes, where a frame is made and left. */
+static void put_facts(struct framefacts *f, struct hotspot *h, const struct java_piece *p, struct text *to)
+{
+	size_t n = (size_t)(p->end - p->start);
+
+	f->code.n = 0;
+	if (n > MOST_CODE || (p->kind != JAVA_COMPILED && p->kind != JAVA_NATIVE && p->kind != JAVA_STUB))
+		n = 0;
+	text_room(&f->code, n + 1);
+	if (n && !memory_bulk(&h->memory, p->start, f->code.p, n))
+		n = 0;
+	javafacts_put(to, p, f->code.p, n);
+}
+
+void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob *fresh, size_t n)
+{
+	const struct java_code *c = &f->frames.code;
+
+	forget(f);
+	if (!f->opened)
+		f->why = frames_open(&f->frames, h);
+	f->opened = true;
+	if (f->why || n == 0 || frames_take(&f->frames, h) != NULL)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = from_address(c, fresh[i].begin), before = f->read.n;
+
+		if (!fresh[i].compiled || at == c->n || c->piece[at].start != fresh[i].begin)
+			continue;
+		put_facts(f, h, &c->piece[at], &f->read);
+		f->one = mem_more(f->one, sizeof(*f->one), f->none);
+		f->one[f->none++] = (struct framefacts_one){ fresh[i].begin, before, f->read.n - before };
+	}
+}
+
+static const struct framefacts_one *find(const struct framefacts *f, uint64_t begin)
+{
+	size_t low = 0, high = f->none;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->one[middle].begin < begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->none && f->one[low].begin == begin ? &f->one[low] : NULL;
+}
+
+void framefacts_compiled(struct framefacts *f, const struct blob *b, uint64_t number)
+{
+	const struct framefacts_one *one = find(f, b->begin);
+
+	if (!one)
+		return;
+	jmap_number(&f->compiled, number - f->last_number);
+	text_bytes(&f->compiled, f->read.p + one->from, one->n);
+	f->last_number = number;
+	f->ncompiled++;
+}
+
+void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob *b)
+{
+	const struct java_code *c = &f->frames.code;
+
+	for (size_t i = from_address(c, b->begin); !f->why && i < c->n && c->piece[i].end <= b->end; i++) {
+		const struct java_piece *p = &c->piece[i];
+
+		jmap_signed(&f->others, (int64_t)(p->start - f->last_end));
+		jmap_number(&f->others, p->end - p->start);
+		put_facts(f, h, p, &f->others);
+		f->last_end = p->end;
+		f->nothers++;
+	}
+}
+
+/* The interpreter may not have been complete when it was seen first, and frames remembers what it saw. */
+static void take_again(struct framefacts *f, struct hotspot *h)
+{
+	frames_free(&f->frames);
+	f->why = frames_open(&f->frames, h);
+	if (!f->why)
+		frames_take(&f->frames, h);
+}
+
+static size_t pieces_in(const struct framefacts *f, const struct blob *b)
+{
+	return from_address(&f->frames.code, b->end) - from_address(&f->frames.code, b->begin);
+}
+
+void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b, size_t n)
+{
+	if (!f->why && pieces_in(f, b) != n)
+		take_again(f, h);
+	framefacts_other(f, h, b);
+}
+
+void framefacts_try_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b)
+{
+	size_t before = f->npieces;
+
+	if (f->why || f->tried)
+		return;
+	take_again(f, h);
+	f->npieces = pieces_in(f, b);
+	f->tried = f->npieces && f->npieces == before;
+	if (f->tried)
+		framefacts_other(f, h, b);
+}
+
+void framefacts_end(struct framefacts *f, struct text *file)
+{
+	struct text body = { 0 };
+
+	if (f->ncompiled + f->nothers) {
+		text_char(&body, JMAP_FRAMES);
+		jmap_number(&body, f->frames.code.call_stub_return);
+		jmap_number(&body, f->frames.code.continuation_return);
+		jmap_number(&body, f->ncompiled);
+		text_str(&body, text_view(&f->compiled));
+		jmap_number(&body, f->nothers);
+		text_str(&body, text_view(&f->others));
+		jmap_frame(file, text_view(&body));
+	}
+	text_free(&body);
+	forget(f);
+}
+
+void framefacts_free(struct framefacts *f)
+{
+	frames_free(&f->frames);
+	free(f->one);
+	text_free(&f->read);
+	text_free(&f->compiled);
+	text_free(&f->others);
+	text_free(&f->code);
+	*f = (struct framefacts){ 0 };
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * framefacts.h - what a timeline tells of frames, so that stacks which perf copied are walked through Java when the JVM is gone.
+ *
+ * Of each piece of code what unwind/javafacts.h makes of it, beside its coming in the same scan. A JVM whose layout is not known has
+ * none, and its timeline is what it was.
+ */
+#ifndef PJ_FRAMEFACTS_H
+#define PJ_FRAMEFACTS_H
+
+#include "frames.h"
+
+struct framefacts {
+	struct frames frames;
+	bool opened;
+	bool tried;
+	size_t npieces;  /* of the interpreter, when that was tried last */
+	const char *why; /* there are none: what the JVM does not tell */
+	/* of the scan */
+	struct framefacts_one {
+		uint64_t begin;
+		size_t from, n; /* in read */
+	} *one;                 /* of new compiled code, by address */
+	size_t none;
+	struct text read, compiled, others, code;
+	uint64_t ncompiled, nothers, last_number, last_end;
+};
+
+/* Behind a scan of h: what is new in it is looked at now. */
+void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob *fresh, size_t n);
+
+/* Compiled code came, and has this number; other code, with all its pieces. In the order of numbers. */
+void framefacts_compiled(struct framefacts *f, const struct blob *b, uint64_t number);
+void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob *b);
+/* The interpreter, when it is known to have n pieces. */
+void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b, size_t n);
+/* Where nobody knows yet: told once it is the same in two scans. */
+void framefacts_try_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b);
+
+/* Appends the record, if there is something to be told, and begins anew. */
+void framefacts_end(struct framefacts *f, struct text *file);
+
+void framefacts_free(struct framefacts *f);
+
+#endif
