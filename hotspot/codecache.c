@@ -257,7 +257,7 @@ const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t ad
 	struct codecache counts = { 0 };
 	struct heap heap[MOST_HEAPS];
 	const struct heap *h;
-	uint64_t names[4] = { 0 }, begin;
+	uint64_t names[4] = { 0 }, begin, segment;
 	size_t nheaps = 0;
 	char bytes[MOST_FIRST];
 	const char *why = find_heaps(m, l, heap, &nheaps);
@@ -270,9 +270,11 @@ const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t ad
 	if (!h)
 		return NULL;
 	*where = CODECACHE_FREE;
-	if ((address - h->low) >> h->shift < h->map_n && size <= sizeof(bytes) && find_begin(m, h, (address - h->low) >> h->shift, &begin) &&
-	    size <= h->high - begin && memory_bulk(m, begin, bytes, size) && take_blob(&counts, m, l, h, h->high - begin, begin, bytes, names, b) &&
-	    address >= b->begin && address < b->end)
+	segment = (address - h->low) >> h->shift;
+	if (segment >= h->map_n || size > sizeof(bytes) || !find_begin(m, h, segment, &begin) || size > h->high - begin ||
+	    !memory_bulk(m, begin, bytes, size) || !take_blob(&counts, m, l, h, h->high - begin, begin, bytes, names, b))
+		return NULL;
+	if (address >= b->begin && address < b->end)
 		*where = CODECACHE_BLOB;
 	return NULL;
 }

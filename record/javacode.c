@@ -302,6 +302,34 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 	return JAVACODE_NONE;
 }
 
+struct naming {
+	struct javanames *names;
+	uint32_t pid;
+};
+
+static void take_name(void *to, uint64_t method, struct str name)
+{
+	struct naming *n = to;
+
+	javanames_named(n->names, n->pid, method, name);
+}
+
+/* What is asked for is asked for once, so not while nobody would answer. */
+void javacode_name(struct javacode *j, struct javanames *names)
+{
+	for (size_t i = 0; i < j->n && jvmreader_ready(j->reader); i++) {
+		struct naming to = { names, j->jvm[i]->pid };
+		const uint64_t *method;
+		size_t n;
+
+		if (!j->jvm[i]->reader)
+			continue;
+		method = javanames_wanted(names, to.pid, &n);
+		if (n)
+			took(j->jvm[i], jvmreader_names(j->reader, j->jvm[i]->reader, method, n, take_name, &to));
+	}
+}
+
 /* ---- what java_step asks ------------------------------------------------------------------------------------- */
 
 static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)

@@ -10,6 +10,7 @@
 #define PJ_JAVACODE_H
 
 #include "java.h"
+#include "javanames.h"
 #include "processes.h"
 
 struct javacode;
@@ -34,6 +35,9 @@ enum javacode_answer {
 };
 /* Where s is, of a sample of that time. */
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time, struct java_piece *piece);
+
+/* Names of methods that were met, of all JVMs. */
+void javacode_name(struct javacode *j, struct javanames *names);
 
 /* For java_step. Its functions may ask the JVM. */
 const struct java_code *javacode_code(const struct javacode_jvm *jvm);

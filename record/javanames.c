@@ -111,26 +111,6 @@ void javanames_named(struct javanames *s, uint32_t pid, uint64_t method, struct 
 	s->one[id - 1].name = arena_copy(&s->names, name);
 }
 
-void javanames_read(struct javanames *s, uint32_t pid, struct hotspot *h)
-{
-	struct text t = { 0 };
-	size_t n;
-	const uint64_t *method = javanames_wanted(s, pid, &n);
-
-	if (n == 0)
-		return;
-	memory_forget(&h->memory); /* what it held then may have changed */
-	hotspot_expect(h, method, n, true);
-	for (size_t i = 0; i < n; i++) {
-		struct blob b = { .compiled = true, .method = method[i] };
-
-		t.n = 0;
-		if (hotspot_name(h, &b, METHOD_HOTSPOT, &t))
-			javanames_named(s, pid, method[i], text_view(&t));
-	}
-	text_free(&t);
-}
-
 /* ---- the end of a window --------------------------------------------------------------------------------------- */
 
 static int key_cmp(const void *va, const void *vb)

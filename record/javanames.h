@@ -10,7 +10,6 @@
 #ifndef PJ_JAVANAMES_H
 #define PJ_JAVANAMES_H
 
-#include "hotspot.h"
 #include "text.h"
 
 #define JAVANAMES_MOST 65536u     /* methods of a window */
@@ -29,9 +28,6 @@ const uint64_t *javanames_wanted(struct javanames *s, uint32_t pid, size_t *n);
 
 /* How such a one is called, as Compiler.perfmap spells it. */
 void javanames_named(struct javanames *s, uint32_t pid, uint64_t method, struct str name);
-
-/* Both, of an open JVM. What cannot be read stays without a name. h's expected names (hotspot_expect) are others then. */
-void javanames_read(struct javanames *s, uint32_t pid, struct hotspot *h);
 
 /* The window ends: appends its items to t, and begins anew. */
 void javanames_end(struct javanames *s, struct text *t);

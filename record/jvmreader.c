@@ -30,7 +30,7 @@ struct jvmreader_jvm {
 	struct hotspot_reason why;
 };
 
-enum what { OPEN, FIND, CHECK, BYTES };
+enum what { OPEN, FIND, CHECK, BYTES, NAMES };
 
 struct question {
 	enum what what;
@@ -39,7 +39,9 @@ struct question {
 	enum codecache_where where; /* FIND */
 	struct blob found;
 	struct blob *blob; /* CHECK */
-	size_t n, cap;
+	uint64_t *method;  /* NAMES */
+	size_t n, cap, cap_methods;
+	struct text names; /* of each that has one: its number, its length, and itself */
 	size_t nbytes; /* BYTES */
 	bool read;
 	char bytes[JVMREADER_BYTES];
@@ -127,6 +129,28 @@ static void check(struct question *q)
 		i->why = ended();
 }
 
+static void read_names(struct question *q)
+{
+	struct hotspot *h = &q->image->h;
+	struct text t = { 0 };
+
+	q->names.n = 0;
+	hotspot_expect(h, q->method, q->n, true);
+	for (size_t i = 0; i < q->n; i++) {
+		struct blob b = { .compiled = true, .method = q->method[i] };
+		uint64_t head[2] = { i };
+
+		t.n = 0;
+		if (!hotspot_name(h, &b, METHOD_HOTSPOT, &t))
+			continue;
+		head[1] = t.n;
+		text_bytes(&q->names, head, sizeof(head));
+		text_str(&q->names, text_view(&t));
+	}
+	methods_free(&h->methods);
+	text_free(&t);
+}
+
 static void answer(struct question *q)
 {
 	struct image *i = q->image;
@@ -140,6 +164,8 @@ static void answer(struct question *q)
 		find(q);
 	else if (q->what == CHECK)
 		check(q);
+	else if (q->what == NAMES)
+		read_names(q);
 	else
 		q->read = memory_bulk(&i->h.memory, q->address, q->bytes, q->nbytes);
 	if (++i->asked % REST == 0)
@@ -152,6 +178,8 @@ static void free_thread(struct reading_thread *t)
 	pthread_cond_destroy(&t->changed);
 	free_image(t->q.image);
 	free(t->q.blob);
+	free(t->q.method);
+	text_free(&t->q.names);
 	free(t);
 }
 
@@ -346,6 +374,39 @@ enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm 
 	if (answer == JVMREADER_DONE) {
 		*read = q->read && q->nbytes == n;
 		memcpy(to, q->bytes, q->nbytes);
+	}
+	return answer;
+}
+
+bool jvmreader_ready(struct jvmreader *r)
+{
+	return r->patience && is_idle(r);
+}
+
+enum jvmreader_answer jvmreader_names(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
+				      void (*fn)(void *to, uint64_t method, struct str name), void *to)
+{
+	enum jvmreader_answer answer = begin(r, jvm);
+	struct question *q;
+	struct str names;
+
+	if (answer != JVMREADER_DONE)
+		return answer;
+	q = &r->thread->q;
+	if (q->cap_methods < n) {
+		q->cap_methods = n + n / 2;
+		q->method = mem_grow(q->method, sizeof(*q->method), q->cap_methods);
+	}
+	memcpy(q->method, method, n * sizeof(*method));
+	q->n = n;
+	answer = ask(r, jvm, NAMES);
+	names = text_view(&q->names);
+	while (answer == JVMREADER_DONE && names.n) {
+		uint64_t head[2];
+
+		memcpy(head, names.p, sizeof(head));
+		fn(to, q->method[head[0]], str_head(str_from(names, sizeof(head)), head[1]));
+		names = str_from(names, sizeof(head) + head[1]);
 	}
 	return answer;
 }

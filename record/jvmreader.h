@@ -46,4 +46,11 @@ enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm 
 enum { JVMREADER_BYTES = 1024 };
 enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, void *to, size_t n, bool *read);
 
+/* May a question be asked now, with a chance of an answer? */
+bool jvmreader_ready(struct jvmreader *r);
+
+/* The names of methods, as Compiler.perfmap spells them, to fn one by one; those that cannot be read are left out. */
+enum jvmreader_answer jvmreader_names(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
+				      void (*fn)(void *to, uint64_t method, struct str name), void *to);
+
 #endif

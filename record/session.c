@@ -46,6 +46,7 @@ struct session {
 	struct offcpu *offcpu; /* NULL: nobody wants to know */
 	struct tables *tables; /* NULL: the kernel walks stacks, by frame pointers */
 	struct javacode *javacode;
+	struct javanames *names;
 	struct unwinding *unwinding;
 	uint64_t held, taking; /* time of the sample that waits for tables, 0: none; of this look at the rings */
 	bool hurry;            /* nothing waits */
@@ -160,6 +161,8 @@ static void put_end(struct session *s, struct text *t)
 		chunk_put_item(t, PJ_ITEM_OFFCPU, &s->report.offcpu, sizeof(s->report.offcpu));
 	if (s->unwinding)
 		chunk_put_item(t, PJ_ITEM_UNWINDING, &s->report.unwinding, sizeof(s->report.unwinding));
+	if (s->names)
+		javanames_end(s->names, t);
 }
 
 static void add_up(struct session *s)
@@ -200,6 +203,7 @@ static void end_window(struct session *s, uint64_t end)
 	if (s->offcpu)
 		end_offcpu(s, end);
 	if (s->unwinding) {
+		javacode_name(s->javacode, s->names);
 		s->report.unwinding = unwinding_counts(s->unwinding);
 		unwinding_count_from_here(s->unwinding);
 	}
@@ -500,6 +504,8 @@ static void drain(struct session *s, uint64_t horizon)
 	s->late = late;
 	if (horizon != UINT64_MAX)
 		turn_to(s, s->held && s->held < horizon ? s->held : horizon);
+	if (s->names)
+		javacode_name(s->javacode, s->names);
 	if (s->open)
 		chunk_flush(&s->chunk);
 }
@@ -726,7 +732,8 @@ void session_start(struct session *s)
 	mark_targets(s);
 	if (s->tables) {
 		s->javacode = javacode_new(s->processes);
-		s->unwinding = unwinding_new(s->processes, s->tables, s->javacode);
+		s->names = javanames_new();
+		s->unwinding = unwinding_new(s->processes, s->tables, s->javacode, s->names);
 	}
 	if (s->o.offcpu)
 		s->offcpu = offcpu_new(s->o.offcpu_least_ns, take_offcpu, s);
@@ -882,6 +889,7 @@ void session_free(struct session *s)
 	offcpu_free(s->offcpu);
 	unwinding_free(s->unwinding);
 	javacode_free(s->javacode);
+	javanames_free(s->names);
 	tables_stop(s->tables);
 	processes_free(s->processes);
 	cgroups_free(s->cgroups);

@@ -14,6 +14,7 @@ struct unwinding {
 	const struct processes *processes;
 	struct tables *tables;
 	struct javacode *javacode;
+	struct javanames *names;
 	uint64_t unread; /* JVMs, before this window */
 	struct starts starts;
 	struct pj_unwinding counts;
@@ -144,6 +145,7 @@ struct code {
 struct frame {
 	uint64_t address;
 	bool marked;  /* it is no return address */
+	bool method;  /* but a Method* */
 	bool nothing; /* no frame */
 };
 
@@ -168,7 +170,7 @@ static enum unwind_end step_java(struct unwind_state *s, const struct code *c, b
 	enum unwind_end end = java_step(s, javacode_code(c->jvm), &c->piece, &j);
 
 	(void)leaf;
-	*f = (struct frame){ j.address, j.method, j.thawed };
+	*f = (struct frame){ j.address, j.method, j.method, j.thawed };
 	return end;
 }
 
@@ -263,6 +265,8 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct te
 		w->late |= c.late;
 		w->end = step[c.kind](s, &c, leaf, &f);
 		put_frame(out, &f, marked);
+		if (f.method)
+			javanames_meet(of->u->names, of->process->pid, f.address);
 		if (w->end == UNWIND_MORE && s->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
 			w->end = UNWIND_NO_CODE;
 		w->last = c;
@@ -513,13 +517,14 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */
 
-struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j)
+struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j, struct javanames *names)
 {
 	struct unwinding *u = mem_alloc(sizeof(*u), 1);
 
 	u->processes = p;
 	u->tables = t;
 	u->javacode = j;
+	u->names = names;
 	return u;
 }
 

@@ -28,8 +28,8 @@ void unwinding_told(struct perf_event_attr *a);
 
 struct unwinding;
 
-/* j: NULL: code of JVMs is walked as any other that has no tables. */
-struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j);
+/* j: NULL: code of JVMs is walked as any other that has no tables. Methods of interpreted frames are reported to names. */
+struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j, struct javanames *names);
 void unwinding_free(struct unwinding *u);
 
 /* r, a whole SAMPLE of an event with that attr (as asked for), becomes *out. wait: tables that are being made may be waited for; false

@@ -142,7 +142,7 @@ static bool is_right(const struct text *out, uint64_t marks)
 static void test_records(struct processes *p, struct tables *tables)
 {
 	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP), raw = attr_of(PERF_SAMPLE_CGROUP | PERF_SAMPLE_RAW);
-	struct unwinding *u = unwinding_new(p, tables, NULL);
+	struct unwinding *u = unwinding_new(p, tables, NULL, NULL);
 	struct text in = { 0 }, out = { 0 }, said = { 0 };
 	const struct ring_sample *r = record(&in, &a, kept.nstack);
 	struct pj_unwinding c;
