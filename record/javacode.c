@@ -11,12 +11,13 @@
 #define PATIENCE_NS (300 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
 #define HURRY_NS (100 * (SECOND_NS / 1000))
 #define LATELY_NS (2 * SECOND_NS)  /* a piece that was met then is looked at before it is met again */
+#define SEEN_NS (SECOND_NS / 2)    /* for so long a piece that was seen is taken for what it was: freed code is not made anew at once */
 #define IDLE_NS (60 * SECOND_NS)   /* pieces and JVMs that were not met for so long are let go */
 #define MISSED_NS (SECOND_NS / 4)  /* between questions for an address where nothing was */
 #define RETRY_NS SECOND_NS         /* to open a JVM that could not be read, at first */
 #define RETRY_MOST (60 * SECOND_NS)
 
-enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES, LINES = 128 };
+enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES, LINES = 1024, WAYS = 4 };
 
 /* What is known of a piece beyond itself. */
 struct fact {
@@ -24,9 +25,10 @@ struct fact {
 	uint64_t met, seen; /* ns; seen: the last time that it was there */
 };
 
+/* Bytes of code. Which of a table of LINES it may be in follows from its number: one of WAYS. */
 struct line {
 	uint64_t number; /* address / LINE, + 1; 0: none */
-	char byte[LINE];
+	char *byte;      /* LINE of them; NULL: never used */
 };
 
 struct javacode_jvm {
@@ -47,7 +49,8 @@ struct javacode_jvm {
 		uint64_t address, until;
 		enum codecache_where where;
 	} missed[MISSED];
-	struct line *line; /* bytes of code, a table; NULL: none yet */
+	struct line *line; /* NULL: none yet */
+	unsigned turn;     /* which of the ways is next to go */
 };
 
 struct javacode {
@@ -63,6 +66,22 @@ struct javacode {
 };
 
 /* ---- pieces -------------------------------------------------------------------------------------------------- */
+
+/* The first of the ways. */
+static struct line *ways_of(const struct javacode_jvm *jvm, uint64_t number)
+{
+	return &jvm->line[(number ^ number >> 8) % (LINES / WAYS) * WAYS];
+}
+
+static const struct line *line_at(const struct javacode_jvm *jvm, uint64_t number)
+{
+	const struct line *l = jvm->line ? ways_of(jvm, number) : NULL;
+
+	for (unsigned i = 0; l && i < WAYS; i++)
+		if (l[i].number == number + 1)
+			return &l[i];
+	return NULL;
+}
 
 static void forget_lines(struct javacode_jvm *jvm, uint64_t begin, uint64_t end)
 {
@@ -208,29 +227,46 @@ static struct missed *missed_at(struct javacode_jvm *jvm, uint64_t address)
 	return &jvm->missed[(address ^ address >> 6 ^ address >> 12) % MISSED];
 }
 
+static void keep_line(struct javacode_jvm *jvm, uint64_t number, const char *bytes)
+{
+	struct line *l;
+	unsigned way = jvm->turn++ % WAYS;
+
+	if (!jvm->line)
+		jvm->line = mem_alloc(sizeof(*jvm->line), LINES);
+	l = ways_of(jvm, number);
+	for (unsigned i = 0; i < WAYS; i++)
+		if (l[i].number == 0 || l[i].number == number + 1)
+			way = i;
+	if (!l[way].byte)
+		l[way].byte = mem_grow(NULL, 1, LINE);
+	l[way].number = number + 1;
+	memcpy(l[way].byte, bytes, LINE);
+}
+
 /* Asks for the code around an address, which is in no piece. NONE: nothing is there; *in: but it is in a code heap. */
 static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
 {
 	struct javacode *j = jvm->owner;
 	struct missed *m = missed_at(jvm, address);
-	struct java_code code = { 0 };
-	struct blob b = { 0 };
+	struct jvmreader_found f;
 
 	*in = false;
 	if (!jvm->reader)
 		return JAVACODE_NONE;
 	if (m->address != address || m->until < j->now) {
 		j->counts.asked++;
-		if (!took(jvm, jvmreader_find(j->reader, jvm->reader, address, &m->where, &b, &code)))
+		if (!took(jvm, jvmreader_find(j->reader, jvm->reader, address, &f)))
 			return jvm->reader ? JAVACODE_LATE : JAVACODE_NONE;
 		jvm->pause = 0;
-		jvm->code.call_stub_return = code.call_stub_return;
-		jvm->code.continuation_return = code.continuation_return;
-		if (m->where == CODECACHE_BLOB && insert(jvm, &code, &b, clock_now()))
+		jvm->code.call_stub_return = f.code.call_stub_return;
+		jvm->code.continuation_return = f.code.continuation_return;
+		if (f.where == CODECACHE_BLOB && insert(jvm, &f.code, &f.blob, clock_now())) {
+			if (f.bytes)
+				keep_line(jvm, address / LINE, f.bytes);
 			return JAVACODE_PIECE;
-		m->where = m->where == CODECACHE_BLOB ? CODECACHE_FREE : m->where;
-		m->address = address;
-		m->until = j->now + MISSED_NS;
+		}
+		*m = (struct missed){ address, j->now + MISSED_NS, f.where == CODECACHE_BLOB ? CODECACHE_FREE : f.where };
 	}
 	*in = m->where == CODECACHE_FREE;
 	return JAVACODE_NONE;
@@ -289,7 +325,7 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 
 			jvm->fact[i].met = jvm->owner->now;
 			*piece = *p;
-			if (!jvm->fact[i].blob.compiled || jvm->fact[i].seen >= time || is_still(jvm, i)) {
+			if (!jvm->fact[i].blob.compiled || jvm->fact[i].seen + SEEN_NS >= time || is_still(jvm, i)) {
 				if (piece->kind == JAVA_THAW)
 					meet_special(jvm);
 				return JAVACODE_PIECE;
@@ -335,22 +371,16 @@ void javacode_name(struct javacode *j, struct javanames *names)
 static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
 {
 	struct javacode *j = jvm->owner;
-	struct line *l;
-	bool read;
+	const struct line *l = line_at(jvm, number);
+	const char *bytes;
 
-	if (!jvm->line)
-		jvm->line = mem_alloc(sizeof(*jvm->line), LINES);
-	l = &jvm->line[(number ^ number >> 7) % LINES];
-	if (l->number == number + 1)
+	if (l || !jvm->reader)
 		return l;
-	if (!jvm->reader)
-		return NULL;
-	l->number = 0;
 	j->counts.bytes++;
-	if (!took(jvm, jvmreader_bytes(j->reader, jvm->reader, number * LINE, l->byte, LINE, &read)) || !read)
+	if (!took(jvm, jvmreader_bytes(j->reader, jvm->reader, number * LINE, &bytes)) || !bytes)
 		return NULL;
-	l->number = number + 1;
-	return l;
+	keep_line(jvm, number, bytes);
+	return line_at(jvm, number);
 }
 
 static bool read_code(void *arg, uint64_t address, void *to, size_t n)
@@ -426,6 +456,8 @@ static void let_go(struct javacode *j, size_t i)
 	jvmreader_close(j->reader, jvm->reader);
 	free(jvm->piece);
 	free(jvm->fact);
+	for (size_t k = 0; jvm->line && k < LINES; k++)
+		free(jvm->line[k].byte);
 	free(jvm->line);
 	free(jvm);
 	j->jvm[i] = j->jvm[--j->n];
@@ -513,7 +545,7 @@ void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hur
 {
 	jvmreader_patience(j->reader, hurry ? HURRY_NS : PATIENCE_NS);
 	j->now = now;
-	if (j->seen >= horizon)
+	if (j->seen + SEEN_NS * 9 / 10 >= horizon)
 		return;
 	j->seen = now;
 	for (size_t i = 0; i < j->n; i++)

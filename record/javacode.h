@@ -3,8 +3,8 @@
  * javacode.h - the code of JVMs that was met on stacks: which piece an address is in, and whether that is still so.
  *
  * What a JVM holds is never listed: a piece is asked for (jvmreader.h) when an address in it is met first, and is good for a sample
- * when its compile id, which HotSpot gives only once, was seen after the sample was taken. Pieces that were met lately are seen
- * together, before the samples since then are walked. Memory follows what was met; what ended, or was not met for long, is let go.
+ * when its compile id, which HotSpot gives only once, was seen after the sample was taken, or shortly before. Pieces that were met
+ * lately are seen together, before the samples since then are walked. Memory follows what was met; what ended, or was not met for long, is let go.
  */
 #ifndef PJ_JAVACODE_H
 #define PJ_JAVACODE_H

@@ -4,7 +4,9 @@
 #include "arena.h"
 #include "clocks.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,22 +44,21 @@ struct question {
 	uint64_t *method;  /* NAMES */
 	size_t n, cap, cap_methods;
 	struct text names; /* of each that has one: its number, its length, and itself */
-	size_t nbytes; /* BYTES */
-	bool read;
+	bool read; /* FIND, BYTES */
 	char bytes[JVMREADER_BYTES];
 };
 
+/* q is the thread's between a post of `asked` and one of `answered`, else the recorder's. */
 struct reading_thread {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	enum { IDLE, ASKED, ANSWERED } state;
+	sem_t asked, answered;
 	bool left; /* behind: it ends, and frees what it is at */
 	struct question q;
 };
 
 struct jvmreader {
 	struct reading_thread *thread; /* NULL: none */
-	struct jvmreader_jvm *at;      /* that it was asked for and was not waited for; NULL: closed meanwhile */
+	bool busy;                     /* it was not waited for */
+	struct jvmreader_jvm *at;      /* for which it was asked; NULL: closed meanwhile */
 	uint64_t since;                /* when */
 	uint64_t patience;
 	unsigned left; /* threads */
@@ -108,6 +109,11 @@ static void free_image(struct image *i)
 	free(i);
 }
 
+static void read_bytes(struct question *q)
+{
+	q->read = memory_bulk(&q->image->h.memory, q->address / sizeof(q->bytes) * sizeof(q->bytes), q->bytes, sizeof(q->bytes));
+}
+
 static void find(struct question *q)
 {
 	struct image *i = q->image;
@@ -117,6 +123,7 @@ static void find(struct question *q)
 		i->why = ended();
 	else if (why) /* it is about to begin */
 		q->where = CODECACHE_FREE;
+	read_bytes(q);
 }
 
 static void check(struct question *q)
@@ -167,15 +174,15 @@ static void answer(struct question *q)
 	else if (q->what == NAMES)
 		read_names(q);
 	else
-		q->read = memory_bulk(&i->h.memory, q->address, q->bytes, q->nbytes);
+		read_bytes(q);
 	if (++i->asked % REST == 0)
 		memory_rest(&i->h.memory);
 }
 
 static void free_thread(struct reading_thread *t)
 {
-	pthread_mutex_destroy(&t->lock);
-	pthread_cond_destroy(&t->changed);
+	sem_destroy(&t->asked);
+	sem_destroy(&t->answered);
 	free_image(t->q.image);
 	free(t->q.blob);
 	free(t->q.method);
@@ -187,19 +194,14 @@ static void *run(void *arg)
 {
 	struct reading_thread *t = arg;
 
-	pthread_mutex_lock(&t->lock);
-	while (!t->left) {
-		if (t->state != ASKED) {
-			pthread_cond_wait(&t->changed, &t->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&t->lock);
+	for (;;) {
+		while (sem_wait(&t->asked) < 0)
+			;
+		if (t->left)
+			break;
 		answer(&t->q);
-		pthread_mutex_lock(&t->lock);
-		t->state = ANSWERED;
-		pthread_cond_signal(&t->changed);
+		sem_post(&t->answered);
 	}
-	pthread_mutex_unlock(&t->lock);
 	free_thread(t);
 	return NULL;
 }
@@ -208,17 +210,13 @@ static void *run(void *arg)
 static struct reading_thread *start_thread(void)
 {
 	struct reading_thread *t = mem_alloc(sizeof(*t), 1);
-	pthread_condattr_t clock;
 	pthread_attr_t detached;
 	pthread_t thread;
 	sigset_t all, before;
 	bool started;
 
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_mutex_init(&t->lock, NULL);
-	pthread_cond_init(&t->changed, &clock);
-	pthread_condattr_destroy(&clock);
+	sem_init(&t->asked, 0, 0);
+	sem_init(&t->answered, 0, 0);
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
@@ -245,37 +243,25 @@ static void collect(struct jvmreader *r)
 		free_image(q->image);
 	q->image = NULL;
 	r->at = NULL;
-	r->thread->state = IDLE;
+	r->busy = false;
 }
 
 static bool is_idle(struct jvmreader *r)
 {
-	bool idle;
-
-	if (!r->thread)
-		return false;
-	pthread_mutex_lock(&r->thread->lock);
-	if (r->thread->state == ANSWERED)
+	if (r->busy && sem_trywait(&r->thread->answered) == 0)
 		collect(r);
-	idle = r->thread->state == IDLE;
-	pthread_mutex_unlock(&r->thread->lock);
-	return idle;
+	return r->thread && !r->busy;
 }
 
 static void leave_thread(struct jvmreader *r)
 {
-	struct reading_thread *t = r->thread;
-
-	pthread_mutex_lock(&t->lock);
-	if (t->state == ANSWERED)
-		collect(r);
-	t->left = true;
-	if (r->at)
+	if (!is_idle(r) && r->at)
 		*r->at = (struct jvmreader_jvm){ .why = { .code = "hangs", .why = "reading its memory takes too long" } };
-	r->at = NULL;
+	r->thread->left = true;
+	sem_post(&r->thread->asked);
 	r->thread = NULL;
-	pthread_cond_signal(&t->changed);
-	pthread_mutex_unlock(&t->lock);
+	r->at = NULL;
+	r->busy = false;
 }
 
 /* Of the question that is in the thread's hands: waits as long as there is patience. */
@@ -284,24 +270,21 @@ static enum jvmreader_answer ask(struct jvmreader *r, struct jvmreader_jvm *jvm,
 	struct reading_thread *t = r->thread;
 	uint64_t now = clock_now(), until = now + r->patience, after;
 	struct timespec deadline = { (time_t)(until / SECOND_NS), (long)(until % SECOND_NS) };
-	bool answered;
+	int got;
 
 	t->q.what = what;
 	t->q.image = jvm->image;
 	r->at = jvm;
 	r->since = now;
-	pthread_mutex_lock(&t->lock);
-	t->state = ASKED;
-	pthread_cond_signal(&t->changed);
-	while (t->state == ASKED && pthread_cond_timedwait(&t->changed, &t->lock, &deadline) == 0)
+	r->busy = true;
+	sem_post(&t->asked);
+	while ((got = sem_clockwait(&t->answered, CLOCK_MONOTONIC, &deadline)) < 0 && errno == EINTR)
 		;
-	answered = t->state == ANSWERED;
-	if (answered)
+	if (got == 0)
 		collect(r);
-	pthread_mutex_unlock(&t->lock);
 	after = clock_now();
 	r->patience -= after - now < r->patience ? after - now : r->patience;
-	if (!answered)
+	if (got < 0)
 		return JVMREADER_LATE;
 	return jvm->why.code ? JVMREADER_LOST : JVMREADER_DONE;
 }
@@ -321,20 +304,18 @@ static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jv
 	return jvm->image->tried ? JVMREADER_DONE : ask(r, jvm, OPEN);
 }
 
-enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, enum codecache_where *where,
-				     struct blob *b, struct java_code *code)
+enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, struct jvmreader_found *found)
 {
 	enum jvmreader_answer answer = begin(r, jvm);
+	const struct question *q;
 
 	if (answer != JVMREADER_DONE)
 		return answer;
+	q = &r->thread->q;
 	r->thread->q.address = address;
 	answer = ask(r, jvm, FIND);
-	if (answer == JVMREADER_DONE) {
-		*where = r->thread->q.where;
-		*b = r->thread->q.found;
-		*code = jvm->image->f.code;
-	}
+	if (answer == JVMREADER_DONE)
+		*found = (struct jvmreader_found){ q->where, q->found, jvm->image->f.code, q->read ? q->bytes : NULL };
 	return answer;
 }
 
@@ -360,21 +341,18 @@ enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm 
 	return answer;
 }
 
-enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, void *to, size_t n, bool *read)
+enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, const char **bytes)
 {
 	enum jvmreader_answer answer = begin(r, jvm);
-	struct question *q;
+	const struct question *q;
 
 	if (answer != JVMREADER_DONE)
 		return answer;
 	q = &r->thread->q;
-	q->address = address;
-	q->nbytes = n < sizeof(q->bytes) ? n : sizeof(q->bytes);
+	r->thread->q.address = address;
 	answer = ask(r, jvm, BYTES);
-	if (answer == JVMREADER_DONE) {
-		*read = q->read && q->nbytes == n;
-		memcpy(to, q->bytes, q->nbytes);
-	}
+	if (answer == JVMREADER_DONE)
+		*bytes = q->read ? q->bytes : NULL;
 	return answer;
 }
 

@@ -35,16 +35,22 @@ void jvmreader_close(struct jvmreader *r, struct jvmreader_jvm *jvm);
 /* After LOST. "hangs" is a code of ours. */
 struct hotspot_reason jvmreader_why(const struct jvmreader_jvm *jvm);
 
-/* The block around an address, as frames_at: its pieces are in code until the next question. */
-enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, enum codecache_where *where,
-				     struct blob *b, struct java_code *code);
+/* The block around an address, as frames_at, and JVMREADER_BYTES of code around it, from a multiple of that on; NULL: not read. What is
+ * pointed to is valid until the next question. */
+struct jvmreader_found {
+	enum codecache_where where;
+	struct blob blob;
+	struct java_code code;
+	const char *bytes;
+};
+enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, struct jvmreader_found *found);
 
 /* Blobs of compiled code, which stay in b when they are still the same. */
 enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm *jvm, struct blob *b, size_t *n);
 
-/* n bytes from address on; false in *read: not all are there. */
-enum { JVMREADER_BYTES = 1024 };
-enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, void *to, size_t n, bool *read);
+/* The same bytes around another address. */
+enum { JVMREADER_BYTES = 512 };
+enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, const char **bytes);
 
 /* May a question be asked now, with a chance of an answer? */
 bool jvmreader_ready(struct jvmreader *r);

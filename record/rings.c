@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { LARGE = 4096 };
+
 struct ring {
 	int fd;
 	uint32_t tag;
@@ -115,12 +117,19 @@ static bool look(struct rings *r, struct ring *ring)
 	return true;
 }
 
-/* A copy, for whoever gets it changes it: the kernel lets nobody write into a ring. */
-static struct perf_record *take(struct rings *r, struct ring *ring)
+/* A copy, for whoever gets it changes it: the kernel lets nobody write into a ring. Not of what is large, most of which is the
+ * copy of a stack, and most of that is never looked at. */
+static struct perf_record *take(struct rings *r, struct ring *ring, bool *fixed)
 {
+	size_t at = (size_t)ring->tail & (ring->size - 1);
+	const struct perf_record *h = &r->whole.record;
+
 	copy(ring, ring->tail, r->whole.bytes, sizeof(struct perf_record));
-	copy(ring, ring->tail, r->whole.bytes, r->whole.record.size);
-	ring->tail += r->whole.record.size;
+	ring->tail += h->size;
+	*fixed = h->type == RECORD_SAMPLE && h->size > LARGE && ring->size - at >= h->size;
+	if (*fixed)
+		return (struct perf_record *)(void *)(ring->data + at);
+	copy(ring, ring->tail - h->size, r->whole.bytes, h->size);
 	return &r->whole.record;
 }
 
@@ -204,7 +213,7 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 			r->late++;
 		else
 			r->last = record.time;
-		record.head = take(r, ring);
+		record.head = take(r, ring, &record.fixed);
 		fn(to, &record);
 		if (unlikely(r->hold)) {
 			ring->tail = tail;

@@ -43,9 +43,10 @@ enum ring_kind {
 	RING_OF_SAMPLES
 };
 
-/* One record: whole, aligned, and ours to change until the next one. */
+/* One record, whole and aligned, until the next one. */
 struct ring_record {
 	struct perf_record *head;
+	bool fixed; /* a large SAMPLE, where the kernel wrote it; all others are ours to change */
 	uint64_t time;
 	enum ring_kind kind;
 };

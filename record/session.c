@@ -277,9 +277,9 @@ static bool is_target(const struct session *s, uint32_t pid)
 }
 
 /* What ticks also ticks in idle CPUs; what is counted was done there. */
-static bool wanted(struct session *s, const struct ring_sample *r)
+static bool wanted(struct session *s, const struct ring_sample *r, uint64_t event)
 {
-	if (r->pid == 0 && r->tid == 0 && !s->o.idle && s->event[r->event - 1].attr.freq) {
+	if (r->pid == 0 && r->tid == 0 && !s->o.idle && s->event[event - 1].attr.freq) {
 		s->totals.idle_samples++;
 		return false;
 	}
@@ -287,9 +287,9 @@ static bool wanted(struct session *s, const struct ring_sample *r)
 }
 
 /* Where the callchain is: nips, and ips behind it. */
-static const uint64_t *chain_of(const struct session *s, const struct ring_sample *r)
+static const uint64_t *chain_of(const struct session *s, const struct ring_sample *r, uint64_t event)
 {
-	bool period = s->event[r->event - 1].attr.sample_type & PERF_SAMPLE_PERIOD;
+	bool period = s->event[event - 1].attr.sample_type & PERF_SAMPLE_PERIOD;
 
 	return (const void *)((const char *)r +
 			      (period ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period)));
@@ -299,7 +299,7 @@ static const uint64_t *chain_of(const struct session *s, const struct ring_sampl
 static void write_sample(struct session *s, const struct ring_sample *r)
 {
 	const struct perf_event_attr *a = &s->event[r->event - 1].attr;
-	const uint64_t *chain = chain_of(s, r), *ips = chain + 1, nips = *chain;
+	const uint64_t *chain = chain_of(s, r, r->event), *ips = chain + 1, nips = *chain;
 
 	if (!(a->sample_type & PERF_SAMPLE_STACK_USER) && nips >= s->totals.depth_limit &&
 	    nips - state_markers(ips, nips) >= s->totals.depth_limit)
@@ -316,42 +316,62 @@ static void write_sample(struct session *s, const struct ring_sample *r)
 	s->last = r->time;
 }
 
-/* The sample with the callchain that is in its copy of the stack; NULL: it waits for tables, or makes no sense. */
-static const struct ring_sample *unwound(struct session *s, const struct ring_sample *r)
+/* A thread that ended so far that it has no number: its process still has one. */
+static uint32_t thread_of(const struct ring_sample *r)
 {
-	const struct perf_event_attr *a = &s->event[r->event - 1].attr;
+	return r->tid == UINT32_MAX ? r->pid : r->tid;
+}
 
-	if (!s->unwinding || !(a->sample_type & PERF_SAMPLE_STACK_USER))
-		return r;
-	state_meet(s->state, r->pid, r->tid, r->time);
+/* The sample with the callchain that is in its copy of the stack, to s->sample. False: it waits for tables, or makes no sense. */
+static bool unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
+{
+	state_meet(s->state, r->pid, thread_of(r), r->time);
 	if (!unwinding_sample(s->unwinding, a, r, !s->hurry, s->taking, &s->sample)) {
 		s->held = r->time;
 		rings_hold(s->rings);
-		return NULL;
+		return false;
 	}
-	return s->sample.n ? (const void *)s->sample.p : NULL;
+	return s->sample.n;
+}
+
+/* As it is to be written, and ours to change; NULL: it is not. */
+static struct ring_sample *whole(struct session *s, const struct ring_record *record, uint64_t event)
+{
+	const struct perf_event_attr *a = &s->event[event - 1].attr;
+	struct ring_sample *r = (struct ring_sample *)record->head;
+
+	if (s->unwinding && a->sample_type & PERF_SAMPLE_STACK_USER) {
+		if (!unwind(s, r, a))
+			return NULL;
+	} else if (record->fixed) {
+		s->sample.n = 0;
+		text_bytes(&s->sample, r, r->head.size);
+	} else {
+		return r;
+	}
+	return (void *)s->sample.p;
 }
 
 static void take_sample(struct session *s, const struct ring_record *record)
 {
-	const struct ring_sample *whole;
-	struct ring_sample *r = (struct ring_sample *)record->head;
+	const struct ring_sample *r = (const struct ring_sample *)record->head;
+	uint64_t event = sources_event(s->sources, r->event);
+	struct ring_sample *to;
 	const uint64_t *chain;
 	size_t before;
 
-	r->event = sources_event(s->sources, r->event);
-	if (!r->event || r->event > s->o.nevents || record->time < s->begin || !wanted(s, r))
+	if (!event || event > s->o.nevents || record->time < s->begin || !wanted(s, r, event))
 		return;
-	chain = chain_of(s, r);
+	chain = chain_of(s, r, event);
 	before = (size_t)((const char *)(chain + 1) - (const char *)r);
 	if (r->head.size < before || *chain > (r->head.size - before) / 8)
 		return;
-	if (r->tid == UINT32_MAX) /* a thread that ended so far that it has no number: its process still has one */
-		r->tid = r->pid;
-	whole = unwound(s, r);
-	if (!whole)
+	to = whole(s, record, event);
+	if (!to)
 		return;
-	write_sample(s, whole);
+	to->event = event;
+	to->tid = thread_of(to);
+	write_sample(s, to);
 	s->report.samples++;
 }
 

@@ -124,6 +124,8 @@ done
 root='' jdk=$(echo "$jdks" | sed 's/.*://')
 jvm=${jdk##*/}
 one "$jvm, interpreted" 97 '^load-' mixed -Xint
+pjfold -q --root=thread data >folded
+ok "  methods have names, from the JVM itself" awk '/^load-/ { all += $NF } /^load-/ && /;Load.work_.0.;Load.round_.0./ { at += $NF } END { print at, all; exit !(all >= 200 && at >= .95 * all) }' folded
 one "$jvm, C1" 98 '^load-' mixed -XX:TieredStopAtLevel=1
 one "$jvm, 200 calls deep" 97 '^load-' deep
 one "$jvm, ParallelGC" 98 '^load-' mixed -XX:+UseParallelGC
