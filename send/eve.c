@@ -367,7 +367,7 @@ static void where_of(struct text *t, const struct store_query *q, struct str aft
 static void add_line(struct text *t, struct str stack, uint64_t value)
 {
 	for (size_t i = 0; i < stack.n; i++)
-		text_char(t, (unsigned char)stack.p[i] < ' ' ? '_' : stack.p[i]);
+		text_char(t, stack.p[i] == '\n' || stack.p[i] == 0 ? '_' : stack.p[i]);
 	text_printf(t, " %" PRIu64 "\n", value);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjfetch - get the profile of any stretch of time out of a store. */
 #include "arena.h"
+#include "folding.h"
 #include "gather.h"
 #include "moment.h"
 #include "opt.h"
@@ -196,13 +197,22 @@ static void say_none(struct store *s, struct request *r)
 	const struct store_query *q = &r->gather.q;
 	const char *which = q->host.n || q->nlabel || q->nevent ? "that is asked for " : "";
 	struct cover hours = { 0 };
+	struct text name = { 0 }, hint = { 0 };
 	uint64_t from = q->from;
 
 	r->gather.q.from -= from % 3600;
 	list(s, r, &hours);
 	r->gather.q.from = from;
-	warn("no windows: none %sbegins in that time%s", which,
-	     cover_has_hours(&hours) ? "; they are rolled up to hours there, which begin when the hour does" : "");
+	folding_host(&name, q->host);
+	if (!str_eq(q->host, text_view(&name)))
+		text_printf(&hint, "; pjsend calls that host '%.*s'", (int)name.n, name.p);
+	else if (cover_has_hours(&hours))
+		text_add(&hint, "; they are rolled up to hours there, which begin when the hour does");
+	else if (q->host.n || q->nlabel || q->nevent)
+		text_add(&hint, "; --list tells what there is");
+	warn("no windows: none %sbegins in that time%.*s", which, (int)hint.n, hint.p);
+	text_free(&name);
+	text_free(&hint);
 	cover_free(&hours);
 }
 
