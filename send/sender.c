@@ -19,6 +19,7 @@
 #define CAP_MS 60000
 #define ASKED_MAX_S 300   /* of what a store asks for */
 #define HOLD_MS 30000
+#define AWAY 5             /* attempts in a row, with --once: the store is away, and the next run may find it */
 #define DOUBTS 10
 #define DOUBT_MS (UINT64_C(3600) * 1000)
 #define LOOK_MS 1000
@@ -168,12 +169,18 @@ static bool is_due(const struct sender *s, const struct waiting *w, uint64_t now
 	return s->o.once ? w->attempts == 0 : w->due <= now;
 }
 
+/* Each attempt may take as long as the store's time is out: not for each of a thousand windows, while the next run waits for the lock. */
+static bool is_away(const struct sender *s)
+{
+	return s->o.once && s->away >= AWAY;
+}
+
 /* The oldest that is due; in turn with it the newest, when that has just been recorded. NULL: none. */
 static struct waiting *choose(struct sender *s, uint64_t now)
 {
 	struct waiting *oldest = NULL, *newest = NULL;
 
-	if (s->store_due > now && !(s->o.once && s->failures))
+	if (is_away(s) || (s->store_due > now && !(s->o.once && s->failures)))
 		return NULL;
 	for (size_t i = 0; i < s->n && !oldest; i++)
 		if (is_due(s, s->window + i, now))
@@ -211,7 +218,7 @@ static void finish(struct sender *s, struct waiting *w)
 static void confirmed(struct sender *s, struct waiting *w)
 {
 	s->sent++;
-	s->failures = 0;
+	s->failures = s->away = 0;
 	s->store_due = 0;
 	if (s->held && !s->o.quiet)
 		warn("%s takes windows again", s->store->spec);
@@ -242,6 +249,7 @@ static void put_off(struct sender *s, struct waiting *w, const struct store_repo
 	uint64_t now = now_ms(), pause;
 
 	s->failures++;
+	s->away = r->verdict == STORE_DOUBT ? 0 : s->away + 1;
 	pause = r->verdict == STORE_HOLD ? HOLD_MS + below(HOLD_MS) : pause_ms(s->failures, r->after);
 	s->store_due = now + pause;
 	/* another window goes first then */
@@ -598,7 +606,7 @@ uint64_t sender_wait(const struct sender *s)
 
 bool sender_finished(const struct sender *s)
 {
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n && !is_away(s); i++)
 		if (!s->window[i].attempts)
 			return false;
 	return true;

@@ -48,7 +48,7 @@ struct sender {
 	struct spool_name *added;
 	size_t nadded;
 	uint64_t listed, store_due, backlog_due, sent, said, tidied, written;
-	unsigned failures; /* in a row */
+	unsigned failures, away; /* in a row; away: without those of DOUBT, where the store did answer */
 	uint64_t differ, refused; /* texts of which the store holds another content, of which something is in bad/ */
 	bool held, fresh_turn, doubtful; /* doubtful: doubts are to be written */
 	size_t noted; /* doubts that are */
@@ -61,7 +61,7 @@ void sender_not_before(struct sender *s, uint64_t ms); /* the first send is so m
 uint64_t sender_splay(struct str host, double seconds); /* ms below that: the same for a host at each start, spread evenly over many */
 void sender_add(struct sender *s, struct spool_name n); /* by another thread: it is in the spool now */
 void sender_report(struct sender *s, bool now); /* counters, at most once a second */
-bool sender_finished(const struct sender *s); /* once: each window was tried */
+bool sender_finished(const struct sender *s); /* once: each window was tried, or the store is away */
 void sender_end(struct sender *s);
 
 #endif

@@ -156,8 +156,13 @@ static void make_recorder(struct spool *s, const char *dir)
 	snprintf(temp, sizeof(temp), ".recorder.%ld.tmp", (long)getpid());
 	snprintf(line, sizeof(line), "%016" PRIx64 "\n", random);
 	fd = openat(s->room, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (fd < 0 || !whole_write(fd, str_of(line)) || fsync(fd) < 0)
+	if (fd < 0 || !whole_write(fd, str_of(line)) || fsync(fd) < 0) {
+		int error = errno;
+
+		unlinkat(s->room, temp, 0); /* cron may come here each minute */
+		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
+	}
 	close(fd);
 	if (renameat2(s->room, temp, s->room, "recorder", RENAME_NOREPLACE) < 0)
 		unlinkat(s->room, temp, 0);
@@ -502,18 +507,37 @@ bool spool_refuse_chunk(struct spool *s, uint64_t epoch, struct str why)
 
 /* ---- room ---------------------------------------------------------------------------------------------------- */
 
+static uint64_t bytes_at(int folder, const char *name)
+{
+	struct stat st;
+
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_blocks > 0 ? (uint64_t)st.st_blocks * 512 : 0;
+}
+
+/* A window of ours in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"), with the second in which it begins. */
+static bool is_ours(const char *name, uint64_t *epoch)
+{
+	struct str rest = str_of(name), digits = str_cut(&rest, '.');
+	struct spool_name n;
+	uint64_t again;
+	bool zstd;
+
+	if (parse_name(name, &n, &zstd)) {
+		*epoch = n.epoch;
+		return true;
+	}
+	return str_u64(digits, epoch) && (str_eq(rest, STR("data")) || (str_starts(rest, STR("data.")) && str_u64(str_from(rest, 5), &again)));
+}
+
 static uint64_t bytes_of(int folder)
 {
 	DIR *d = open_list(folder);
 	const struct dirent *e;
-	struct spool_name name;
-	struct stat st;
-	uint64_t bytes = 0;
-	bool zstd;
+	uint64_t bytes = 0, epoch;
 
 	while (d && (e = readdir(d)))
-		if (parse_name(e->d_name, &name, &zstd) && fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_blocks > 0)
-			bytes += (uint64_t)st.st_blocks * 512;
+		if (is_ours(e->d_name, &epoch))
+			bytes += bytes_at(folder, e->d_name);
 	if (d)
 		closedir(d);
 	return bytes;
@@ -525,6 +549,18 @@ uint64_t spool_bytes(const struct spool *s, uint64_t *bad)
 	return bytes_of(s->room);
 }
 
+uint64_t spool_window_bytes(const struct spool *s, struct spool_name n)
+{
+	char name[NAME];
+	uint64_t bytes = 0;
+
+	for (unsigned zstd = 0; zstd < 2; zstd++) {
+		put_name(name, n, zstd);
+		bytes += bytes_at(s->room, name);
+	}
+	return bytes;
+}
+
 double spool_free(const struct spool *s)
 {
 	struct statvfs fs;
@@ -534,25 +570,24 @@ double spool_free(const struct spool *s)
 	return (double)fs.f_bavail / (double)fs.f_blocks;
 }
 
-bool spool_drop_bad(const struct spool *s)
+bool spool_drop_bad(const struct spool *s, uint64_t *bytes)
 {
 	DIR *d = open_list(s->bad);
 	const struct dirent *e;
-	struct spool_name name, oldest = { UINT64_MAX, 0 };
-	char file[NAME], why[NAME + 8];
-	bool zstd, oldest_zstd = false;
+	uint64_t epoch, least = UINT64_MAX;
+	char oldest[NAME + 24] = "", why[NAME + 32];
 
 	while (d && (e = readdir(d)))
-		if (parse_name(e->d_name, &name, &zstd) && name_cmp(&name, &oldest) < 0) {
-			oldest = name;
-			oldest_zstd = zstd;
+		if (is_ours(e->d_name, &epoch) && epoch < least && strlen(e->d_name) < sizeof(oldest)) {
+			least = epoch;
+			snprintf(oldest, sizeof(oldest), "%s", e->d_name);
 		}
 	if (d)
 		closedir(d);
-	if (oldest.epoch == UINT64_MAX)
+	if (!*oldest)
 		return false;
-	put_name(file, oldest, oldest_zstd);
-	snprintf(why, sizeof(why), "%s.why", file);
+	*bytes = bytes_at(s->bad, oldest);
+	snprintf(why, sizeof(why), "%s.why", oldest);
 	unlinkat(s->bad, why, 0);
-	return unlinkat(s->bad, file, 0) == 0;
+	return unlinkat(s->bad, oldest, 0) == 0;
 }

@@ -56,9 +56,10 @@ bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, st
 /* A shared lock for who reads: pjrecord's limits leave it alone. -1: errno; EBUSY: being removed. */
 int spool_chunk_open(const struct spool *s, uint64_t epoch);
 
-/* Room: bytes in spool/ and of ours in bad/; the share of the file system that is free. */
+/* Room: bytes in spool/ and of windows in bad/; of one in spool/; the share of the file system that is free. */
 uint64_t spool_bytes(const struct spool *s, uint64_t *bad);
+uint64_t spool_window_bytes(const struct spool *s, struct spool_name n);
 double spool_free(const struct spool *s);
-bool spool_drop_bad(const struct spool *s); /* the oldest of ours in bad/; false: none */
+bool spool_drop_bad(const struct spool *s, uint64_t *bytes); /* the oldest window in bad/, which took so many; false: none */
 
 #endif

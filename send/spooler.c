@@ -239,6 +239,11 @@ static void drop_chunks(struct spooler *s, const uint64_t *epochs, size_t n)
 	count(COUNT_RAW_DROPPED, dropped);
 }
 
+static bool over(const struct spooler *s)
+{
+	return (s->most_bytes && s->bytes + s->bad_bytes > s->most_bytes) || short_of_room(s);
+}
+
 /* Windows that were sent meanwhile are not known here: what seems too much is measured. */
 static bool too_much(struct spooler *s)
 {
@@ -246,25 +251,36 @@ static bool too_much(struct spooler *s)
 		s->counted = 0;
 		measure(s);
 	}
-	return (s->most_bytes && s->bytes + s->bad_bytes > s->most_bytes) || short_of_room(s);
+	return over(s);
 }
 
-/* The newest stays, whatever the limits. */
+static void take_off(uint64_t *bytes, uint64_t n)
+{
+	*bytes -= n < *bytes ? n : *bytes;
+}
+
+/* Old refused windows, then the oldest of the spool; the newest stays, whatever the limits. */
 static void drop_spool(struct spooler *s)
 {
 	struct spool_name *names;
 	size_t n;
-	uint64_t dropped = 0;
+	uint64_t dropped = 0, refused = 0, bytes;
 
-	while (too_much(s) && spool_drop_bad(s->spool))
-		s->bytes = spool_bytes(s->spool, &s->bad_bytes);
-	if (!too_much(s) || !spool_windows(s->spool, &names, &n))
+	while (over(s) && spool_drop_bad(s->spool, &bytes)) {
+		take_off(&s->bad_bytes, bytes);
+		refused++;
+	}
+	if (refused && may_say(s))
+		warn("%" PRIu64 " of the windows in bad/, the oldest, are deleted to make room", refused);
+	if (!over(s) || !spool_windows(s->spool, &names, &n))
 		return;
-	for (size_t i = 0; i + 1 < n && too_much(s); i++)
+	for (size_t i = 0; i + 1 < n && over(s); i++) {
+		bytes = spool_window_bytes(s->spool, names[i]);
 		if (spool_done(s->spool, names[i])) {
 			dropped++;
-			s->bytes = spool_bytes(s->spool, &s->bad_bytes);
+			take_off(&s->bytes, bytes);
 		}
+	}
 	free(names);
 	count(COUNT_DROPPED, dropped);
 	if (dropped && may_say(s))

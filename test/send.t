@@ -290,6 +290,13 @@ pjsend -q --once --store=dir:nstore --keep=spool n1 2>err
 is "--keep=spool: recordings go once they are folded" "$(files n1/out) $(files n1/spool | wc -l) $(prom n1 chunks_dropped_total)" " 7 6"
 pjsend -q --once --store=dir:nstore --spool=12K n1 2>err
 is "a spool that is full: the oldest go, counted" "$(prom n1 windows_dropped_total) $(prom n1 waiting_windows) $(files n1/spool | head -n 1 | cut -c1-12)" "3 3 ./1700000090"
+for e in 6 7 8; do echo junk >n1/out/$((1700000000 + 30 * e)).data; done
+pjsend -q --once --store=dir:nstore n1 2>err
+is "what cannot be folded takes room, too" "$(find n1/bad -name '*.data' | wc -l)" 3
+pjsend -q --once --store=dir:nstore --spool=20K n1 2>err
+is "and goes before what can be sent, the oldest first" "$(find n1/bad -name '*.data' | sort | tr '\n' ' ') $(prom n1 windows_dropped_total) $(prom n1 waiting_windows)" \
+	"n1/bad/1700000210.data n1/bad/1700000240.data  3 3"
+is "with its reason" "$(files n1/bad | wc -l)" 4
 for e in 0 1; do chunk n2 $((1700000000 + 30 * e)) "a;$e 1"; done
 pjsend -q --once --store=dir:nstore --min-free=100% n2 2>err
 is "a disk that is full: recordings that are folded go first, the newest window stays" "$(files n2/out) $(prom n2 waiting_windows) $(prom n2 windows_dropped_total)" " 1 1"

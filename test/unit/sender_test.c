@@ -104,6 +104,7 @@ static size_t in_folder(const char *name)
 
 static void empty(void)
 {
+	uint64_t bytes;
 	struct spool_name *names;
 	size_t n;
 
@@ -112,7 +113,7 @@ static void empty(void)
 	for (size_t i = 0; i < n; i++)
 		spool_done(&spool, names[i]);
 	free(names);
-	while (spool_drop_bad(&spool))
+	while (spool_drop_bad(&spool, &bytes))
 		;
 }
 
@@ -390,6 +391,26 @@ static void test_once(void)
 		;
 	ok(ncalls == 5 && s.n == 2 && sender_finished(&s), "once: each is tried once, without waiting");
 	empty();
+
+	for (uint64_t i = 0; i < 15; i++)
+		put(OLD + 30 * i, 30);
+	begin(true, 4);
+	for (uint64_t i = 0; i < 15; i++)
+		script[nscript++] = (struct script){ .epoch = OLD + 30 * i, .verdict = STORE_LATER };
+	while (sender_step(&s))
+		;
+	ok(ncalls == 5 && s.n == 15 && sender_finished(&s), "once: a store that is away is not asked for each of many");
+	empty();
+	for (uint64_t i = 0; i < 15; i++)
+		put(OLD + 30 * i, 30);
+	begin(true, 4);
+	for (uint64_t i = 0; i < 14; i++)
+		script[nscript++] = (struct script){ .epoch = OLD + 30 * i, .verdict = STORE_DOUBT };
+	while (sender_step(&s))
+		;
+	ok(ncalls == 15 && s.n == 14, "but one that answers is, so that what is wrong with some does not hold up the rest");
+	empty();
+	unlinkat(spool.room, "doubts", 0);
 }
 
 int main(void)
