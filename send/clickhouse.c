@@ -151,7 +151,7 @@ static bool is_among(uint64_t code, const uint64_t *codes, size_t n)
 }
 
 /* What ClickHouse says tells more than the status with it, which changed over the years. */
-static enum http_class class_of(const struct http_reply *r, struct text *why)
+enum http_class ch_class(const struct http_reply *r, struct text *why)
 {
 	static const uint64_t poison[] = { 6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 130, 131 };
 	static const uint64_t again[] = { 159, 202, 203, 209, 210, 241, 242, 243, 252, 285, 319, 999 };
@@ -200,7 +200,7 @@ static enum http_class insert(struct clickhouse *c, const char *suffix, const ch
 			    reply.status);
 		return code_of(reply.body) ? HTTP_PERHAPS : HTTP_HOLD;
 	}
-	return reply.class == HTTP_DONE ? HTTP_DONE : class_of(&reply, &r->why);
+	return reply.class == HTTP_DONE ? HTTP_DONE : ch_class(&reply, &r->why);
 }
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
@@ -327,7 +327,7 @@ struct http_reply ch_ask(struct clickhouse *c, bool (*take)(void *to, struct str
 	struct http_reply r = http_send(c->http, &q, why);
 
 	if (r.class != HTTP_DONE)
-		class_of(&r, why);
+		ch_class(&r, why);
 	return r;
 }
 
@@ -351,7 +351,7 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 	reply = ch_ask(c, NULL, NULL, &r->why);
 	r->requests++;
 	if (reply.class != HTTP_DONE) {
-		r->verdict = batches_verdict(class_of(&reply, &r->why), false);
+		r->verdict = batches_verdict(ch_class(&reply, &r->why), false);
 		return;
 	}
 	count(w, &stacks, &sum);
@@ -372,11 +372,27 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 	text_free(&room);
 }
 
+/* Its name is taken by another content, or that is not known: nothing is sent. What is there goes again, as rows may be missing. */
+static bool is_taken(struct clickhouse *c, const struct window *w, bool isolate, struct store_report *r)
+{
+	uint64_t stacks, sum;
+	enum http_class class;
+
+	count(w, &stacks, &sum);
+	class = ch_seen(c, w, stacks, sum, &r->differs, r);
+	r->verdict = batches_verdict(class, isolate);
+	if (class == HTTP_DONE)
+		r->why.n = 0;
+	return class != HTTP_DONE || r->differs;
+}
+
 static void clickhouse_send(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r)
 {
 	struct clickhouse *c = store;
 	enum http_class class;
 
+	if (*resume == 0 && is_taken(c, w, isolate, r))
+		return;
 	batches_send(&c->batches, c, w, resume, isolate, r);
 	if (r->verdict != STORE_SENT)
 		return;
@@ -499,19 +515,44 @@ static bool is_full(const struct together *t)
 	return t->docs >= DOCS_TOGETHER || t->bytes >= BYTES_TOGETHER || t->packed[t->which].n >= t->packed_most;
 }
 
+/* Not if something else is there under its name: it is looked at alone. */
+static enum store_joined may_join(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum, struct store_report *r)
+{
+	struct store_report own = { 0 };
+	enum http_class class;
+	bool differs;
+
+	if (!ch_seen_knows(c, w) && !arrived(c->together, r)) /* one request at a time */
+		return STORE_PARTED;
+	class = ch_seen(c, w, stacks, sum, &differs, &own);
+	r->requests += own.requests;
+	store_report_free(&own);
+	return class == HTTP_DONE && !differs ? STORE_JOINED : STORE_ALONE;
+}
+
 static enum store_joined clickhouse_join(void *store, const struct window *w, struct store_report *r)
 {
 	struct clickhouse *c = store;
 	struct together *t = together_of(c);
 	struct text fixed[2] = { 0 };
 	struct str lines = w->stacks, stack;
-	uint64_t n, stacks = 0, sum = 0;
+	uint64_t n, stacks, sum;
 	bool good = true;
 
 	if (c->verify || !t->gzip || t->packed_most < PACKED_TOGETHER / 16)
 		return STORE_ALONE;
+	count(w, &stacks, &sum);
+	switch (may_join(c, w, stacks, sum, r)) {
+	case STORE_PARTED:
+		part(t);
+		return STORE_PARTED;
+	case STORE_ALONE:
+		return STORE_ALONE;
+	default:
+		break;
+	}
 	frame(fixed, w);
-	for (; good && window_next(&lines, &stack, &n); stacks++, sum += n) {
+	while (good && window_next(&lines, &stack, &n)) {
 		add(&t->rows, w, fixed, stack, n);
 		t->docs++;
 		if (t->rows.n >= PIECE)
@@ -564,6 +605,7 @@ static void clickhouse_close(void *store)
 	struct clickhouse *c = store;
 
 	together_close(c->together);
+	ch_seen_close(c->seen);
 	http_close(c->http);
 	text_free(&c->table);
 	text_free(&c->path);

@@ -2,7 +2,7 @@
 /*
  * clickhouse.h - what the two halves of the store clickhouse: share: a connection, and how values are written.
  *
- * Sending is in clickhouse.c, reading in clickread.c.
+ * Sending is in clickhouse.c, what is there before in clickseen.c, reading in clickread.c.
  */
 #ifndef PJ_CLICKHOUSE_H
 #define PJ_CLICKHOUSE_H
@@ -15,6 +15,7 @@ struct clickhouse {
 	bool verify;
 	struct text table, path, query; /* table: DATABASE.TABLE, quoted up to its last letter */
 	struct together *together;      /* windows that go in common requests */
+	struct ch_seen *seen;           /* that are there */
 };
 
 /* A value of TabSeparated; quote: of a string in a query, or of an array. */
@@ -27,6 +28,14 @@ uint64_t ch_number(struct text *room, struct str *line);
 
 /* The answer to c->query, to `take`, or in its body. Its class is what ClickHouse says in it, which tells more than its status. */
 struct http_reply ch_ask(struct clickhouse *c, bool (*take)(void *to, struct str piece), void *to, struct text *why);
+
+enum http_class ch_class(const struct http_reply *r, struct text *why);
+
+/* *differs: is there another window of that name than one of so many stacks and that sum? Anything but HTTP_DONE: it is not known, r->why
+ * says why. Where nothing is known of it yet (ch_seen_knows), the server is asked. */
+enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum, bool *differs, struct store_report *r);
+bool ch_seen_knows(const struct clickhouse *c, const struct window *w);
+void ch_seen_close(struct ch_seen *s);
 
 bool ch_fetch(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why);
 bool ch_list(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why);

@@ -126,7 +126,7 @@ if clickhouse; then
 	# several windows in one request, and what becomes of them when that fails
 	spooled together many/*
 	ok "clickhouse: windows go together" pjsend -q --once --store="clickhouse:http://127.0.0.1:$clickhouse_port" together
-	is "clickhouse: their stacks in one request, and they in another" "$(grep -E '^[^#]*(requests_total|windows_sent)' together/pjsend.prom | sed 's/.* //' | tr '\n' ,)" "16,2,"
+	is "clickhouse: their stacks in one request, they in another, and a question for each host" "$(grep -E '^[^#]*(requests_total|windows_sent)' together/pjsend.prom | sed 's/.* //' | tr '\n' ,)" "16,4,"
 	same_as "clickhouse: and are there once" want "clickhouse:http://127.0.0.1:$clickhouse_port"
 	windows more 2 8 90 -v first=1700200000 -v seed=12
 	for plan in 413,500,ok,ok,swallow,422,ok,reset ok,413,cut,ok,503,ok,401,garbage; do
@@ -138,6 +138,22 @@ if clickhouse; then
 	done
 	cat many/* more/* win/1700000000.h1 | grep -v "^#" | awk '{ value = $NF; sub(/ [0-9]+$/, ""); n[$0] += value } END { for (s in n) print s, n[s] }' | sort >want
 	same_as "clickhouse: and everything is there once" want "clickhouse:http://127.0.0.1:$clickhouse_port"
+	# what is there stays when something else is sent under its name: other counts, a stack less, another length
+	windows odd 1 1 30 -v first=1700300000
+	odd=$(echo odd/*)
+	ship "clickhouse:http://127.0.0.1:$clickhouse_port" "$odd"
+	ship "clickhouse:http://127.0.0.1:$clickhouse_port" "$odd"
+	is "clickhouse: the same again is no alarm" "$(grep -c DIFFERS ship.out)" 0
+	for change in 's/ 1$/ 77/' '$d' '1s/to=1700300030/to=1700300031/'; do
+		sed "$change" "$odd" >changed
+		ship "clickhouse:http://127.0.0.1:$clickhouse_port" changed
+		is "clickhouse: another content ($change) is an alarm" "$(cmp -s "$odd" changed || grep -c DIFFERS ship.out)" 1
+	done
+	ship --fetch 1700300000 1700300001 "clickhouse:http://127.0.0.1:$clickhouse_port"
+	grep -v '^#' ship.out | sort >have
+	grep -v '^#' "$odd" | sort >want
+	same "clickhouse: and nothing of it is there" have want
+
 	stop_all
 	windows wild 1 1 50 -v wild=1
 	clickhouse "$clickhouse_port"
