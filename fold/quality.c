@@ -83,8 +83,9 @@ static struct recording_quality sum(const struct recording_tally *t)
 
 static void put_row(struct out *o, const struct recording_quality *q)
 {
-	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples), percent(q->rooted, q->samples),
-		   percent(q->cut, q->samples), percent(q->single, q->samples), percent(q->unresolved, q->frames));
+	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples), percent(q->rooted, q->samples),
+		   percent(q->cut, q->samples), percent(q->samples - q->rooted - q->cut, q->samples), percent(q->single, q->samples),
+		   percent(q->unresolved, q->frames));
 	visible_out(o, q->name);
 	out_char(o, '\n');
 }
@@ -97,7 +98,7 @@ void quality_stacks(struct out *o, const struct recording_tally *t)
 	if (n)
 		memcpy(q, t->quality, n * sizeof(*q));
 	qsort(q, n, sizeof(*q), quality_cmp);
-	out_printf(o, "%12s %8s %8s %8s %10s  %s\n", "samples", "whole", "cut", "1 frame", "no name", "first frame");
+	out_printf(o, "%12s %8s %8s %8s %8s %10s  %s\n", "samples", "whole", "cut", "broken", "1 frame", "no name", "first frame");
 	for (uint32_t i = 0; i < n; i++)
 		put_row(o, &q[i]);
 	put_row(o, &all);
