@@ -213,6 +213,8 @@ static bool windows(struct clickhouse *c, struct rows *r, struct text *why)
 static bool stacks(struct clickhouse *c, struct rows *r, const struct sum *s, struct text *why)
 {
 	bool one = r->query->by == BY_TIME, hosts = one || r->query->by == BY_HOST;
+	uint64_t from = one ? s->w.epoch : r->query->from, to = one ? s->w.epoch + 1 : r->query->to;
+	struct str host = hosts ? s->w.host : (struct str){ 0 };
 	struct http_reply reply;
 
 	if (!r->sink->window(r->sink->to, &s->w))
@@ -220,10 +222,13 @@ static bool stacks(struct clickhouse *c, struct rows *r, const struct sum *s, st
 	c->query.n = 0;
 	text_printf(&c->query, "SELECT concat(stack, ' ', toString(sum(value))) FROM %.*s` FINAL", (int)c->table.n,
 		    c->table.p);
-	where(&c->query, r->query, one ? s->w.epoch : r->query->from, one ? s->w.epoch + 1 : r->query->to,
-	      hosts ? s->w.host : (struct str){ 0 });
-	text_printf(&c->query, " AND stream IN (%.*s) GROUP BY stack ORDER BY stack FORMAT TSVRaw", (int)s->streams.n,
-		    s->streams.p);
+	where(&c->query, r->query, from, to, host);
+	text_printf(&c->query, " AND stream IN (%.*s)", (int)s->streams.n, s->streams.p);
+	/* stacks are sent before their window: those of a window that is not there yet do not count */
+	text_printf(&c->query, " AND (hostname, timestamp, stream, machine) IN (SELECT hostname, timestamp, stream, machine FROM %.*s_windows`",
+		    (int)c->table.n, c->table.p);
+	where(&c->query, r->query, from, to, host);
+	text_add(&c->query, ") GROUP BY stack ORDER BY stack FORMAT TSVRaw");
 	r->part.n = 0;
 	reply = ch_ask(c, take_text, r, why);
 	if (reply.class == HTTP_DONE && !r->stopped && r->part.n) {

@@ -123,6 +123,11 @@ if clickhouse; then
 	cat many/* win/1700000000.h1 | grep -v "^#" | awk '{ value = $NF; sub(/ [0-9]+$/, ""); n[$0] += value } END { for (s in n) print s, n[s] }' | sort >want
 	same_as "clickhouse: and is there once" want "clickhouse:http://127.0.0.1:$clickhouse_port"
 
+	# stacks whose window is not there, as those of a sender that was killed in between
+	printf 'INSERT INTO pj SELECT hostname, day, stack, timestamp + 7, stream, machine, value FROM pj' >clickhouse/half
+	"$here/ask" POST "http://127.0.0.1:$clickhouse_port" / clickhouse/half
+	same_as "clickhouse: stacks without their window do not count" want "clickhouse:http://127.0.0.1:$clickhouse_port"
+
 	# several windows in one request, and what becomes of them when that fails
 	spooled together many/*
 	ok "clickhouse: windows go together" pjsend -q --once --store="clickhouse:http://127.0.0.1:$clickhouse_port" together

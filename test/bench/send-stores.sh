@@ -2,6 +2,7 @@
 # send-stores.sh - what windows of 2000 stacks cost on their way into each remote store, and how fast they get into ClickHouse
 # compared with curl, which posts the same rows, formatted and packed before, in the same run. Servers as in test/send-stores.t; no timing
 # decides anything.
+# Then a backlog (PJ_BENCH_BACKLOG windows, 10000) into ClickHouse, and how long a recorded window takes until it can be fetched there.
 # bash test/bench/send-stores.sh [WINDOWS]
 cd "$(dirname "$0")/../.." || exit 1
 PJ_TOP=$PWD PJ_BUILD=${PJ_BUILD:-$PWD/build/std-cc} PATH=$PWD/build/std-cc/bin:$PATH
@@ -83,4 +84,61 @@ if clickhouse && tables; then
 				r, 2000 * n / o, 2000 * n / c, 100 * c / o, 2000 * n / d, 100 * d / o }'
 	done
 	grep -E '^[^#]*(windows_sent|requests_total|bytes_sent)' spool/pjsend.prom
+
+	# asked STATEMENT: what ClickHouse answers
+	asked()
+	{
+		printf %s "$1" >statement
+		"$here/ask" POST "http://127.0.0.1:$clickhouse_port" / statement
+	}
+
+	# a backlog: how long, its memory, and whether what is left at half time is the newer half
+	afresh
+	backlog=${PJ_BENCH_BACKLOG:-10000}
+	windows small 1 "$backlog" 100 -v seed=5 >/dev/null
+	rm -rf spool
+	mkdir -p spool/spool
+	for f in small/*; do f=${f#small/} && mv "small/$f" "spool/spool/${f%.h1}.0000000000000001.folded.gz"; done
+	begin=$(date +%s%N)
+	pjsend -q --once --store="$store" spool &
+	sender=$!
+	left=$backlog most=0 order="not seen"
+	while kill -0 $sender 2>/dev/null; do
+		rss=$(awk '/^VmHWM/ { print $2 }' /proc/$sender/status 2>/dev/null)
+		[ "${rss:-0}" -le $most ] || most=$rss
+		if [ "$left" -gt $((backlog / 2)) ]; then
+			find spool/spool -name '*.folded.*' -printf '%f\n' | sort >left # while files go, up to 32 at once
+			left=$(wc -l <left)
+			[ "$left" -gt $((backlog / 2)) ] || order=$(awk -F. 'NR == 1 { first = $1 } { n++; last = $1 } END {
+				print n " left, " ((last - first) / 30 + 1 <= n + 32 ? "all of them the newest" : "NOT in order") }' left)
+		fi
+		sleep 0.05
+	done
+	wait $sender
+	awk -v n="$backlog" -v b="$begin" -v e="$(date +%s%N)" -v m="$most" -v o="$order" 'BEGIN {
+		s = (e - b) / 1e9
+		printf "clickhouse: a backlog of %d windows of 100 stacks: %.1f s, %.0f windows/s, memory %.1f MB; at half time %s\n", n, s, n / s, m / 1024, o }'
+	asked 'SELECT count(), uniqExact(timestamp), sum(stacks) FROM pj_windows FINAL' | awk -v n="$backlog" '{ print "clickhouse: " ($1 == n && $2 == n ? "each" : "NOT each") " of them is there: " $0 }'
+
+	# from the end of a window until it can be fetched
+	afresh
+	if pjrecord -q -a -d live -w 2 -n 1 >/dev/null 2>&1; then
+		pjsend -q --store="$store" live 2>/dev/null &
+		sender=$!
+		pjrecord -q -a -d live -w 2 -n 10 >/dev/null 2>&1 &
+		recorder=$!
+		: >seen
+		end=$(($(date +%s) + 40))
+		while [ "$(date +%s)" -lt $end ] && [ "$(wc -l <seen)" -lt 11 ]; do
+			now=$(date +%s.%N)
+			for until in $(asked 'SELECT DISTINCT toUnixTimestamp(until) FROM pj_windows'); do
+				grep -q "^$until " seen || echo "$until $now" >>seen
+			done
+			sleep 0.1
+		done
+		kill $recorder $sender 2>/dev/null
+		wait $recorder $sender
+		awk 'NR > 1 { d = $2 - $1; if (d > most) most = d; sum += d; n++ } END {
+			printf "clickhouse: from the end of a window until it can be fetched: %d windows, %.1f s on average, %.1f s at most (asked: map interval + 5 s)\n", n, sum / n, most }' seen
+	fi
 fi
