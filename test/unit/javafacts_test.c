@@ -50,6 +50,13 @@ static struct java_piece piece(uint8_t kind)
 				    .deopt = { AT + sizeof(method), AT } };
 }
 
+/* Not by memcmp: what is behind kind is anything. */
+static bool same(const struct java_piece *a, const struct java_piece *b)
+{
+	return a->start == b->start && a->end == b->end && a->deopt[0] == b->deopt[0] && a->deopt[1] == b->deopt[1] && a->frame == b->frame &&
+	       a->entry == b->entry && a->complete == b->complete && a->orig_pc == b->orig_pc && a->kind == b->kind;
+}
+
 static void answers(uint8_t kind, size_t least)
 {
 	struct java_piece p = piece(kind), q = { .start = p.start, .end = p.end };
@@ -61,7 +68,7 @@ static void answers(uint8_t kind, size_t least)
 	javafacts_put(&t, &p, method, sizeof(method));
 	s = text_view(&t);
 	ok(javafacts_take(&s, &q, &runs) && s.n == 0, "what was put is taken");
-	ok(memcmp(&p, &q, sizeof(p)) == 0, "  and the same");
+	ok(same(&p, &q), "  and the same");
 	for (size_t i = 0; i < countof(boundary); i++) {
 		uint64_t at = AT + boundary[i];
 		enum javaframe want = kind == JAVA_STUB ? javaframe_stub(&bytes, &p, at) : javaframe_compiled(&bytes, &p, at);
