@@ -641,6 +641,7 @@ const struct store_ops store_eve = {
 	.does = "the original pipeline's service: http://HOST:5001/cpu",
 	.exact = true,
 	.pids = true,
+	.sums = true,
 	.bare = true,
 	.since = EPOCH_LEAST,
 	.open = eve_open,

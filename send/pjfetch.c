@@ -180,6 +180,8 @@ static void list(struct store *s, struct request *r, struct cover *c)
 
 	if (!s->ops->list || !s->ops->fetch)
 		die("%s: what was sent there cannot be read back", s->spec);
+	if (r->options.stacks_url && !s->ops->sums)
+		die_usage("--stacks is the original pipeline's service, for eve: only");
 	ask(s, s->ops->list, &r->gather, &sink);
 }
 
@@ -208,7 +210,7 @@ static void say_none(struct store *s, struct request *r)
 		text_printf(&hint, "; pjsend calls that host '%.*s'", (int)name.n, name.p);
 	else if (cover_has_hours(&hours))
 		text_add(&hint, "; they are rolled up to hours there, which begin when the hour does");
-	else if (q->host.n || q->nlabel || q->nevent)
+	else if (!r->list && (q->host.n || q->nlabel || q->nevent))
 		text_add(&hint, "; --list tells what there is");
 	warn("no windows: none %sbegins in that time%.*s", which, (int)hint.n, hint.p);
 	text_free(&name);

@@ -242,6 +242,18 @@ static void remove_folder(const char *made)
 	rmdir(made);
 }
 
+/* One of that name may wait there still. */
+static void put_pipe(struct spool *spool, struct spool_name n, struct str text)
+{
+	struct text there = { 0 };
+
+	if (spool_get(spool, n, &there, NULL) && !str_eq(text_view(&there), text))
+		die("standard input: another text of that host, event, time and labels waits in the spool; nothing is sent");
+	text_free(&there);
+	if (!spool_put(spool, n, text))
+		die_errno("cannot write into the spool");
+}
+
 static struct spool_name spool_pipe(const struct request *r, struct spool *spool, const struct store *store)
 {
 	struct folding folding = folding_of(r, spool, store);
@@ -268,8 +280,7 @@ static struct spool_name spool_pipe(const struct request *r, struct spool *spool
 	if (window_parse(&rest, &decoded, &w) != NULL)
 		die("standard input: no folded stacks");
 	n = (struct spool_name){ w.epoch, w.stream };
-	if (!spool_put(spool, n, text_view(&text)))
-		die_errno("cannot write into the spool");
+	put_pipe(spool, n, text_view(&text));
 	free((char *)(uintptr_t)folding.pjfold);
 	text_free(&in);
 	text_free(&text);

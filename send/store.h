@@ -94,6 +94,7 @@ struct store_ops {
 	const char *does;    /* one line for --help and messages */
 	bool exact;
 	bool local;          /* no server that a fleet could storm */
+	bool sums;           /* another service can add up: --stacks */
 	bool pids;           /* first frames are comm-PID: pjfold --pid */
 	bool bare;           /* no kinds of code: pjfold --annotate=none */
 	uint64_t since;      /* earlier windows are refused for good by its schema */

@@ -34,6 +34,15 @@ fresh
 ok "windows are sent" ship "eve:http://127.0.0.1:$fault_port" win/*
 exact "and are there, once"
 is "in few requests" "$(awk '{ sub(/.*requests=/, ""); n += $1 } END { print n }' ship.out)" 12
+awk 'BEGIN { m = "0123456789"; while (length(m) < 20000) m = m m
+	print "# pj unit=samples from=1700000900 to=1700000930 host=h9 samples=100 machine=0123456789abcdef stream=0123456789abcdef"
+	for (i = 0; i < 100; i++) print "a;" i m " 1" }' >large
+ship "eve:http://127.0.0.1:$eve_port" large
+is "no body is larger than 768 kB: 100 stacks of 20 kB are three" "$(grep -o 'documents=100 known=0 requests=3' ship.out)" "documents=100 known=0 requests=3"
+grep -v h9 kept >kept.less
+stop "$eve_pid"
+mv kept.less kept
+eve --port "$eve_port" --file kept
 ok "and are sent again" ship "eve:http://127.0.0.1:$eve_port" win/*
 is "which finds them there" "$(grep -c ' documents=0 known=1100 ' ship.out)" 4
 exact "once"

@@ -187,6 +187,15 @@ else
 	skip "and is kept, and can be sent later" "root may write everywhere"
 fi
 
+mkdir -p waits wstore && : >wstore/h1
+echo 'a;b 4' | pjsend -q -d waits --store=dir:wstore --host=h1 --time=1700000000 - 2>err
+echo 'a;b 5' | pjsend -q -d waits --store=dir:wstore --host=h1 --time=1700000000 - 2>err
+is "a pipe does not replace one of its name that waits" "$? $(cat err)" \
+	"1 pjsend: standard input: another text of that host, event, time and labels waits in the spool; nothing is sent"
+rm wstore/h1
+echo 'a;b 4' | pjsend -q -d waits --store=dir:wstore --host=h1 --time=1700000000 -
+is "the same text again is no other one" "$? $(pjfetch -q -s dir:wstore -f 1700000000 -t 1700000001 | tail -n 1)" "0 a;b 4"
+
 # ---- what is asked for
 chunk g 1700000000 'java-12;a 1
 java-13;a 2
@@ -206,6 +215,31 @@ pjfetch -d g --from=never >out 2>err
 is "what is no time: status 2" "$?" 2
 pjfetch -d g --only=cpu=1 >out 2>err
 is "--only of what is not kept: status 2" "$?" 2
+
+# refused STATUS MESSAGE ARGUMENTS: of pjfetch
+refused()
+{
+	want="$1 pjfetch: $2"
+	shift 2
+	pjfetch -d g "$@" >out 2>err
+	is "pjfetch $*" "$? $(sed 's/ (see pjfetch --help)//' err)" "$want"
+}
+refused 2 "--from is not before --to" -f 1700000010 -t 1700000000
+refused 2 "--from is not before --to" -f 1700000000 -t 1700000000
+refused 1 "no windows: none that is asked for begins in that time; --list tells what there is" -f 1700000000 -t 1700000001 -H nobody
+refused 1 "no windows: none that is asked for begins in that time" --list -H nobody
+refused 1 "no windows: none begins in that time" --list -f 1800000000 -t 1800000001
+refused 2 "--host and --all-hosts do not go together" -H web1 -a
+refused 2 "--by=place: host, time or label:KEY" --by=place
+refused 2 "--by=label:: host, time or label:KEY" --by=label:
+refused 2 "--only: 'comm=' is not KEY=VALUE,..." --only=comm=
+refused 2 "--label: '=v' is not KEY=VALUE" --label==v
+refused 2 "'extra': what is this? Times are --from and --to, a store is --store" extra
+refused 2 "--stacks is the original pipeline's service, for eve: only" -f 1700000000 --stacks=http://127.0.0.1:1/
+refused 2 "dir:nowhere: cannot use the directory: No such file or directory" --store=dir:nowhere
+refused 1 "ndjson:x: what was sent there cannot be read back" --store=ndjson:x
+pjfetch -q -d g -f 1700000000 -t 1700000060 --only=comm=nothing >out 2>err
+is "a comm that has no samples: said, and no failure" "$? $(cat err)" "0 pjfetch: no sample is of that comm or pid; pids are there when pjsend was told --pid"
 
 # ---- unlike things
 chunk h 1700000000 'a 1'
@@ -397,6 +431,12 @@ app;main;render 1000"
 	pjsend -q --once daily
 	PJ_STORE=dir:daily/store "$top/examples/daily-regression" 08:00 09:00 >out 2>err
 	is "daily-regression: what grew is named, status 3" "$? $(grep -o render out | head -n 1)" "3 render"
+	mkdir -p fake
+	printf '#!/bin/sh\n{ echo "$@"; cat; } >mailed\n' >fake/mail
+	chmod 755 fake/mail
+	PATH=$PWD/fake:$PATH MAIL=team@example.org PJ_STORE=dir:daily/store "$top/examples/daily-regression" 08:00 09:00 --host=web1 >out 2>err
+	is "to MAIL it is mailed" "$? $(cat out) $(head -n 1 mailed | cut -d' ' -f2-4) $(head -n 1 mailed | grep -o '[^ ]*$') $(grep -o render mailed | head -n 1)" \
+		"3  slower than on team@example.org render"
 	PJ_STORE=dir:daily/store "$top/examples/daily-regression" 10:00 11:00 >out 2>err
 	is "and what did not is not, status 0" "$? $(cat out)" "0 "
 	PJ_STORE=dir:daily/store "$top/examples/daily-regression" 12:00 13:00 >out 2>err
