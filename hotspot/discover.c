@@ -2,6 +2,7 @@
 #include "discover.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "containers.h"
 #include "diag.h"
 #include "whole.h"
@@ -130,6 +131,13 @@ void jvm_process_close(struct jvm_process *p)
 		close(p->folder);
 	p->folder = -1;
 	text_free(&p->cgroup);
+}
+
+uint64_t jvm_process_age_ns(const struct jvm_process *p)
+{
+	uint64_t now = clock_since_boot(), start = p->start * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK));
+
+	return now > start ? now - start : 0;
 }
 
 static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct text *t)

@@ -42,6 +42,9 @@ bool discover_one(const char *proc, pid_t pid, struct jvm_process *p);
 
 void jvm_process_close(struct jvm_process *p);
 
+/* How long it has been there. */
+uint64_t jvm_process_age_ns(const struct jvm_process *p);
+
 /* Which kind of JVM the text of /proc/PID/maps shows, and where its libjvm.so begins. Pure. */
 enum jvm_kind discover_maps(struct str maps, uint64_t *base);
 

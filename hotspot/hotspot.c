@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #define MOST_FLAGS 8192
+#define YOUNG_NS UINT64_C(1000000000)
 #define MOST_EXPECTED (256u << 10)
 
 static struct hotspot_reason fine(void)
@@ -88,17 +89,18 @@ static void take_flag(struct hotspot *h, struct str name, bool value)
 
 /* ---- opening --------------------------------------------------------------------------------------------------- */
 
-/* Of memory that is open. */
-static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base)
+/* Of memory that is open; age: of the process. */
+static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base, uint64_t age_ns)
 {
 	const char *why;
 
 	h->memory.probe = base;
 	why = libjvm_open(&h->libjvm, &h->memory, base);
-	if (!why)
-		why = vmstructs_read(&h->tables, &h->libjvm);
 	if (why)
 		return reason("no-vmstructs", "%s", why);
+	why = vmstructs_read(&h->tables, &h->libjvm);
+	if (why) /* the loader may still be at work on these tables */
+		return age_ns < YOUNG_NS ? reason("starting", "%s yet", why) : reason("no-vmstructs", "%s", why);
 	read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
 	read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
 	each_flag(h, take_flag);
@@ -124,14 +126,14 @@ struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *
 			return reason("no-permission", "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
 		return reason("gone", "%s", errno == ENOENT || errno == ESRCH ? "it ended" : strerror(errno));
 	}
-	return read_layout(h, p->base);
+	return read_layout(h, p->base, jvm_process_age_ns(p));
 }
 
 struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base)
 {
 	*h = (struct hotspot){ .frame_pointers = -1 };
 	memory_image(&h->memory, piece, n);
-	return read_layout(h, base);
+	return read_layout(h, base, UINT64_MAX);
 }
 
 void hotspot_close(struct hotspot *h)

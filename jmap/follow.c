@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ struct followed {
 	struct hotspot h;
 	struct journal t;
 	bool open, told;  /* its memory; that it cannot be read */
+	bool stuck;       /* its timeline could not be written the last time */
 	uint64_t since, next;
 	uint64_t written; /* of t, when the map was last written */
 };
@@ -70,13 +72,6 @@ static void on_signal(int signal)
 {
 	(void)signal;
 	asked_to_end = 1;
-}
-
-static uint64_t age_ns(const struct jvm_process *p)
-{
-	uint64_t now = clock_since_boot(), start = p->start * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
-
-	return now > start ? now - start : 0;
 }
 
 /* ---- one JVM --------------------------------------------------------------------------------------------------- */
@@ -182,12 +177,14 @@ static bool look_at_one(struct follower *f, struct followed *j, uint64_t now)
 	if (j->t.removed > removed && j->next > now + f->r->interval / OFTENER)
 		j->next = now + f->r->interval / OFTENER;
 	if (failed) {
-		warn("%s: %s: %s", j->t.path, failed, strerror(errno));
-		f->failed = true;
+		if (!j->stuck) /* a disk that is full stays so for a while */
+			warn("%s: %s: %s", j->t.path, failed, strerror(errno));
+		j->stuck = f->failed = true;
 		journal_close(&j->t, false); /* the next one begins anew, and is whole */
 	} else if (f->r->perf_map && !j->t.anew && j->t.written != j->written) { /* anew: nothing is listed before the next scan */
 		write_map(f, j);
 	}
+	j->stuck = j->stuck && failed;
 	return true;
 }
 
@@ -221,7 +218,7 @@ static bool is_followed(const struct follower *f, const struct jvm_process *p)
 static bool add(void *arg, struct jvm_process *p)
 {
 	struct follower *f = arg;
-	uint64_t now = clock_now(), age = age_ns(p);
+	uint64_t now = clock_now(), age = jvm_process_age_ns(p);
 
 	if (is_followed(f, p))
 		return false;
@@ -390,6 +387,15 @@ static void say_sum(const struct follower *f)
 	text_free(&t);
 }
 
+/* As pjrecord, which may come later. */
+static void make_directory(const char *dir)
+{
+	if (mkdir(dir, 0750) < 0 && errno != EEXIST)
+		die_errno("cannot make the directory '%s'", dir);
+	if (access(dir, W_OK | X_OK) < 0)
+		die_errno("cannot write into '%s'", dir);
+}
+
 bool follow(const struct request *r)
 {
 	struct follower *f = mem_alloc(sizeof(*f), 1);
@@ -398,6 +404,7 @@ bool follow(const struct request *r)
 	sigset_t block, mask;
 	bool good;
 
+	make_directory(r->dir);
 	f->r = r;
 	boot_id(r->proc, f->boot); /* without it no timeline can be written, which is said then */
 	sigemptyset(&block);
