@@ -35,6 +35,10 @@ static const char *find_dynamic(struct libjvm *l, uint64_t *dynamic, uint64_t *n
 			bias = l->base - (p.p_vaddr - p.p_offset);
 			biased = true;
 		}
+		if (p.p_type == PT_LOAD && p.p_flags & PF_W) {
+			l->data = p.p_vaddr;
+			l->data_n = p.p_memsz;
+		}
 		if (p.p_type == PT_DYNAMIC) {
 			*dynamic = p.p_vaddr;
 			*n = p.p_memsz / sizeof(Elf64_Dyn);
@@ -43,6 +47,7 @@ static const char *find_dynamic(struct libjvm *l, uint64_t *dynamic, uint64_t *n
 	if (*dynamic == 0)
 		return "its libjvm.so has no dynamic section";
 	*dynamic += bias;
+	l->data = (l->data + bias + 7) & ~(uint64_t)7;
 	l->base = bias;
 	return NULL;
 }

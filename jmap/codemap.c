@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "codelets.h"
+#include "stubs.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -20,14 +21,40 @@ static bool same_blob(const struct blob *a, const struct blob *b)
 	return a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id && a->name == b->name;
 }
 
-/* Code from begin to end of the blob with that number; its name is what was appended since. */
-static void add_entry(struct codemap *c, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
+static void add_named(struct codemap *c, uint64_t begin, uint64_t end, size_t name, size_t name_n, uint32_t blob)
 {
 	if (c->n == c->cap) {
 		c->cap = c->cap ? c->cap * 2 : 1024;
 		c->entry = mem_grow(c->entry, sizeof(*c->entry), c->cap);
 	}
-	c->entry[c->n++] = (struct codemap_entry){ begin, end, name, c->names.n - name, blob };
+	c->entry[c->n++] = (struct codemap_entry){ begin, end, name, name_n, blob };
+}
+
+/* Code from begin to end of the blob with that number; its name is what was appended since. */
+static void add_entry(struct codemap *c, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
+{
+	add_named(c, begin, end, name, c->names.n - name, blob);
+}
+
+/* A block of stubs stub by stub, and what is around them as the block. */
+static void add_stubs(struct codemap *c, const struct stubs *stubs, const struct blob *b, uint32_t i, size_t name)
+{
+	size_t name_n = c->names.n - name;
+	uint64_t at = b->begin;
+
+	for (size_t k = 0; k < stubs->n; k++) {
+		const struct stub *one = &stubs->one[k];
+		size_t from = c->names.n;
+
+		if (one->begin < b->begin || one->end > b->end)
+			continue;
+		if (one->begin > at)
+			add_named(c, at, one->begin, name, name_n, i);
+		text_str(&c->names, stubs_name(stubs, one));
+		add_entry(c, one->begin, at = one->end, from, i);
+	}
+	if (at < b->end)
+		add_named(c, at, b->end, name, name_n, i);
 }
 
 /* The interpreter piece by piece, and what is around them as a whole. */
@@ -92,12 +119,15 @@ struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum me
 {
 	struct hotspot_reason r = hotspot_scan(h);
 	struct codecache before;
+	struct stubs stubs = { 0 };
 
 	*c = (struct codemap){ 0 };
 	if (r.code)
 		return r;
 	before = codecache_take(&h->code);
 	expect_names(h, &before, style);
+	if (style == METHOD_JAVA)
+		stubs_read(&stubs, h, &before);
 	for (size_t i = 0; i < before.n; i++) {
 		size_t name = c->names.n;
 
@@ -107,6 +137,8 @@ struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum me
 		}
 		if (style == METHOD_JAVA && !before.blob[i].compiled && str_eq(str_from(text_view(&c->names), name), STR("Interpreter")))
 			add_interpreter(c, h, &before, (uint32_t)i, name);
+		else if (stubs.n && !before.blob[i].compiled && stubs_is_block(str_from(text_view(&c->names), name)))
+			add_stubs(c, &stubs, &before.blob[i], (uint32_t)i, name);
 		else
 			add_entry(c, before.blob[i].begin, before.blob[i].end, name, (uint32_t)i);
 	}
@@ -114,6 +146,7 @@ struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum me
 	if (!r.code)
 		keep_same(c, before.blob, &h->code);
 	codecache_free(&before);
+	stubs_free(&stubs);
 	if (r.code)
 		codemap_free(c);
 	return r;

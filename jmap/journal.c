@@ -131,6 +131,8 @@ bool journal_begin_anew(struct journal *t)
 	t->nlive = 0;
 	t->next_serial = 0;
 	t->interpreter = false;
+	t->nstubs = 0;
+	t->stubs_first = 0;
 	t->torn_said = t->unnamed_said = t->whole_size = 0;
 	return t->anew = true;
 }
@@ -294,6 +296,52 @@ static void put_interpreter(struct journal *t, struct hotspot *h, struct change 
 	}
 }
 
+static size_t count_stub_blocks(const struct journal *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nlive; i++)
+		n += !t->live[i].compiled && stubs_is_block(intern_str(&t->names, t->name[i]));
+	return n;
+}
+
+static bool was_written(const struct journal *t, uint64_t begin)
+{
+	for (size_t i = 0; i < t->nstubs; i++)
+		if (t->stub[i] == begin)
+			return true;
+	return false;
+}
+
+#define STUB_TRIES 20 /* each costs some milliseconds */
+
+/* Stubs come as the interpreter's parts do, each once: some blocks are filled while it runs. The list is searched for when there is
+ * a block more, which may still be filled. */
+static void put_stubs(struct journal *t, struct hotspot *h, struct change *c)
+{
+	size_t blocks = count_stub_blocks(t);
+
+	if (blocks != t->stub_blocks)
+		t->stub_tries = 0;
+	t->stub_blocks = blocks;
+	if (blocks == 0 || (!t->stubs.head && t->stub_tries++ >= STUB_TRIES))
+		return;
+	if (!stubs_read(&t->stubs, h, &h->code) || t->stubs.first == t->stubs_first)
+		return;
+	t->stubs_first = t->stubs.first;
+	for (size_t i = 0; i < t->stubs.n; i++) {
+		const struct stub *s = &t->stubs.one[i];
+		struct blob b = { .begin = s->begin, .end = s->end };
+
+		if (was_written(t, s->begin))
+			continue;
+		put_come(c, &b, name_id(t, c, stubs_name(&t->stubs, s)));
+		t->next_serial++;
+		t->stub = mem_more(t->stub, sizeof(*t->stub), t->nstubs);
+		t->stub[t->nstubs++] = s->begin;
+	}
+}
+
 /* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. */
 static void compare(struct journal *t, struct hotspot *h, struct change *c)
 {
@@ -345,6 +393,7 @@ static void compare(struct journal *t, struct hotspot *h, struct change *c)
 	t->serial = serial;
 	t->nlive = n;
 	put_interpreter(t, h, c);
+	put_stubs(t, h, c);
 }
 
 /* What a scan could not read; only what is other than in the one before. */
@@ -492,6 +541,8 @@ void journal_close(struct journal *t, bool ended)
 	text_free(&body);
 	intern_free(&t->names);
 	framefacts_free(&t->frames);
+	stubs_free(&t->stubs);
+	free(t->stub);
 	free(t->live);
 	free(t->serial);
 	free(t->name);

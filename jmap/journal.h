@@ -11,6 +11,7 @@
 
 #include "framefacts.h"
 #include "mapsdir.h"
+#include "stubs.h"
 
 struct journal {
 	char path[512];
@@ -25,6 +26,10 @@ struct journal {
 	size_t nlive, cap;
 	uint64_t next_serial;
 	bool interpreter;        /* its parts were written */
+	struct stubs stubs;      /* those that are known */
+	uint64_t *stub, stubs_first; /* where those begin that were written; what the list was then */
+	size_t nstubs, stub_blocks;  /* blocks that there were when they were looked for */
+	unsigned stub_tries;         /* since then */
 	uint64_t before, before_ns; /* when the scan before began, how long it took */
 	uint64_t added, removed, written; /* since the start; written: bytes */
 	uint64_t size, whole_size;  /* bytes of the file; what of it is one list of all code, 0: not known */

@@ -113,6 +113,10 @@ for jdk in $jdks; do
 	fi
 	ok "$jvm: --method=agent: all compiled methods are there" tells_all
 	ok "  and what vmStructs do not name" grep -qi ' flush_icache_stub$\|vtable stub\|_icache\|Interpreter$\|return entry points$' agent.map
+	pjmap --once --stdout "$pid" 2>err | grep ' StubRoutines: ' | sed 's/StubRoutines: //' | sort >stubs
+	asks agent
+	sort agent.map | comm -23 stubs - >others
+	ok "  the $(wc -l <stubs) stubs that we find in its memory are where JVMTI says, called so" sh -c '[ "$(wc -l <stubs)" -gt 50 ] && [ ! -s others ] || { cat others; false; }'
 	asks agent --names hotspot
 	ok "  in all spellings" grep -q 'Work\.some(' agent.map
 	is "  nothing is left in its /tmp" "$(left)" ""

@@ -129,6 +129,12 @@ for at in $jdks $rooted; do
 		/ Interpreter/ { from = hex($1); if (n++ && from != end) hole = 1; end = from + hex($2) }
 		/ Interpreter: invokevirtual$/ { good = 1 }
 		END { exit !(good && !hole && n > 200) }' java
+	ok "  stubs by their names, each in its block" awk '
+		function hex(s,  i, v) { for (i = 1; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1; return v }
+		/ StubRoutines/ { if (hex($1) < end) overlap = 1; end = hex($1) + hex($2) }
+		/ StubRoutines: .*arraycopy$/ { copies++ }
+		/ StubRoutines: / { n++ }
+		END { exit !(n > 50 && copies > 5 && !overlap) }' java
 	ok "  those of hidden classes without addresses" not grep -q 'Lambda.*0x' java
 	pjmap --once --stdout --names flamegraph "$pid" >pma
 	ok "  and as perf-map-agent does" grep -q ' LWork;::some$' pma

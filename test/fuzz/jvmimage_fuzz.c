@@ -1,10 +1,11 @@
 /* jvmimage: what is read of the memory of a JVM is a map or a reason, whatever the memory holds; maps ascend, inlined calls are a tree,
  * pieces of code do not overlap. Input: where libjvm.so begins, then pages, each with its number, how many bytes, and these; zeros
  * behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). */
-/* covers: hotspot/hotspot.c hotspot/memory.c hotspot/libjvm.c hotspot/vmstructs.c hotspot/vmlayout.c hotspot/codecache.c hotspot/methods.c hotspot/scopes.c hotspot/codelets.c hotspot/frames.c */
+/* covers: hotspot/hotspot.c hotspot/memory.c hotspot/libjvm.c hotspot/vmstructs.c hotspot/vmlayout.c hotspot/codecache.c hotspot/methods.c hotspot/scopes.c hotspot/codelets.c hotspot/stubs.c hotspot/frames.c */
 /* largest: 32768 */
 #include "jmap/codemap.h"
 #include "hotspot/frames.h"
+#include "hotspot/stubs.h"
 
 #include "fuzz.h"
 
@@ -118,6 +119,21 @@ static void name_all(struct hotspot *h)
 	text_free(&t);
 }
 
+/* Found, or what is known looked at again: within blocks, disjoint, with names. */
+static void read_stubs(struct hotspot *h)
+{
+	struct stubs s = { 0 };
+
+	for (unsigned round = 0; round < 2; round++) {
+		bool found = stubs_read(&s, h, &h->code);
+
+		MUST(found == (s.n > 0));
+		for (size_t i = 0; i < s.n; i++)
+			MUST(s.one[i].begin < s.one[i].end && stubs_name(&s, &s.one[i]).n && (i == 0 || s.one[i - 1].end <= s.one[i].begin));
+	}
+	stubs_free(&s);
+}
+
 /* The same twice: what did not change is taken over. */
 static void read_frames(struct hotspot *h)
 {
@@ -160,6 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		name_all(&h);
 		read_scopes(&h);
 		read_frames(&h);
+		read_stubs(&h);
 		MUST(codecache_keep_same(&h.memory, &h.layout, h.code.blob, h.code.n) == all); /* an image stays as it is */
 	}
 	hotspot_close(&h);

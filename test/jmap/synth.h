@@ -114,7 +114,8 @@ struct synth {
 	uint64_t seed;
 	int without;         /* number of a field that is not told; -1: all are */
 	uint64_t at[SYNTH_FIELDS];
-	uint64_t heap, segments[SYNTH_SEGMENTS];
+	uint64_t heap, segments[SYNTH_SEGMENTS], block; /* code of stubs */
+	uint64_t data;       /* what the library may write to */
 	size_t nsegments;    /* blocks */
 };
 
@@ -284,6 +285,30 @@ static inline uint64_t synth_blob(struct synth *s, uint64_t name, struct str cod
 	return blob;
 }
 
+enum { SYNTH_STUBS = 9, SYNTH_DESCS = SYNTH_STUBS + 1 };
+
+/* The list of descriptors, the newest first; its head is in the library's data. One is of another group, in code of its own. */
+static inline void synth_list(struct synth *s, uint64_t block)
+{
+	unsigned begin = s->jdk == SYNTH_8 ? 4 : 3;
+	uint64_t group = synth_text(s, "StubRoutines"), other = synth_text(s, "ICache"), next = 0;
+
+	for (unsigned i = 0; i < SYNTH_DESCS; i++) {
+		uint64_t at = synth_room(s, 56, 8), code = block + i * 6;
+		char name[16];
+
+		snprintf(name, sizeof(name), "stub %u", i);
+		synth_number(s, at, next, 8);
+		synth_number(s, at + 8, i < SYNTH_STUBS ? group : other, 8);
+		synth_number(s, at + 16, synth_text(s, name), 8);
+		synth_number(s, at + 24, i, 8); /* JDK 8's index; else it is overwritten */
+		synth_number(s, at + 8 * begin, i < SYNTH_STUBS ? code : SYNTH_BASE, 8);
+		synth_number(s, at + 8 * begin + 8, (i < SYNTH_STUBS ? code : SYNTH_BASE) + 5, 8);
+		next = at;
+	}
+	synth_number(s, s->data + 24, next, 8);
+}
+
 enum { SYNTH_SCOPES = 32, SYNTH_PCS = 6 };
 
 /* Tables of inlined calls: `inner` into `outer` at offsets 9 and 12, `innermost` into that at 12. */
@@ -374,6 +399,7 @@ static inline void synth_stubs(struct synth *s, const uint64_t name[6])
 		memcpy(stubs + 51, &s->at[thread], 4);
 	}
 	synth_blob(s, name[0], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
+	s->block = begin;
 	synth_set(s, 0, "StubRoutines", "_call_stub_return_address", begin + 20);
 	synth_set(s, 0, "ContinuationEntry", "_return_pc", begin + 50);
 	synth_blob(s, name[1], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
@@ -580,8 +606,10 @@ static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
 	bool gnu = s->jdk != SYNTH_8;
 	uint64_t bias = s->jdk == SYNTH_17 ? SYNTH_BASE : 0; /* musl's loader leaves what is in the file */
 	uint64_t symbols = synth_room(s, (e->n + 1) * sizeof(Elf64_Sym), 8), strings = synth_room(s, 1, 1), dynamic;
-	Elf64_Ehdr head = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_phoff = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2 };
-	Elf64_Phdr segment[2] = { { .p_type = PT_LOAD, .p_filesz = s->n }, { .p_type = PT_DYNAMIC, .p_memsz = 5 * sizeof(Elf64_Dyn) } };
+	Elf64_Ehdr head = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_phoff = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3 };
+	Elf64_Phdr segment[3] = { { .p_type = PT_LOAD, .p_filesz = s->n },
+				  { .p_type = PT_DYNAMIC, .p_memsz = 5 * sizeof(Elf64_Dyn) },
+				  { .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_memsz = 64 } };
 
 	for (unsigned i = 0; i < e->n; i++) {
 		Elf64_Sym y = { .st_shndx = 1, .st_value = e->one[i].address - SYNTH_BASE };
@@ -598,6 +626,7 @@ static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
 	head.e_ident[EI_CLASS] = ELFCLASS64;
 	head.e_ident[EI_DATA] = ELFDATA2LSB;
 	segment[1].p_vaddr = dynamic - SYNTH_BASE;
+	segment[2].p_vaddr = s->data - SYNTH_BASE;
 	synth_put(s, SYNTH_BASE, &head, sizeof(head));
 	synth_put(s, SYNTH_BASE + sizeof(head), segment, sizeof(segment));
 }
@@ -610,11 +639,13 @@ static inline void synth_make(struct synth *s, unsigned jdk, uint64_t seed, int 
 	struct synth_symbols e = { 0 };
 
 	*s = (struct synth){ .byte = mem_alloc(1, SYNTH_BYTES), .jdk = jdk, .seed = seed, .without = without };
-	synth_room(s, sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr), 1);
+	synth_room(s, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr), 1);
+	s->data = synth_room(s, 64, 8);
 	synth_lay_out(s);
 	synth_code(s);
 	synth_says(s);
 	synth_export_all(s, &e);
+	synth_list(s, s->block);
 	synth_elf(s, &e);
 	s->n = (s->n + SYNTH_PAGE - 1) / SYNTH_PAGE * SYNTH_PAGE;
 }

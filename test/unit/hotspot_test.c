@@ -1,6 +1,7 @@
 /* What is read of the memory of a JVM that was made for it (synth.h): JDK 8, 17, 21 and 25, fields and tables in any order; a field that is
  * not told takes away what needs it, and makes nothing wrong. */
 #include "hotspot/frames.h"
+#include "hotspot/stubs.h"
 #include "jmap/codemap.h"
 #include "test/jmap/synth.h"
 #include "tap.h"
@@ -119,8 +120,10 @@ static const char map[] =
 	"Interpreter\nStubRoutines (1)\nStubRoutines (continuation stubs)\nI2C/C2I adapters\nC2 Runtime new_array\n"
 	"slow_subtype_check Runtime1 stub\nvtable chunks\nint Work.some(int, java.lang.String, long[])\nint java.lang.Object.hashCode()\n"
 	"void Work$$Lambda/0x00007f04bc002aa0.run()\n";
+#define STUB(n) "StubRoutines: stub " #n "\nStubRoutines (1)\n"
+#define STUBS STUB(0) STUB(1) STUB(2) STUB(3) STUB(4) STUB(5) STUB(6) STUB(7) STUB(8)
 static const char java[] =
-	"Interpreter: method entry point (kind = zerolocals)\nInterpreter: iload\nInterpreter: return entry points\nInterpreter\nStubRoutines (1)\n"
+	"Interpreter: method entry point (kind = zerolocals)\nInterpreter: iload\nInterpreter: return entry points\nInterpreter\n" STUBS
 	"StubRoutines (continuation stubs)\nI2C/C2I adapters\nC2 Runtime new_array\nslow_subtype_check Runtime1 stub\nvtable chunks\nWork.some\n"
 	"java/lang/Object.hashCode\nWork$$Lambda.run\n";
 
@@ -155,7 +158,7 @@ static void whole(unsigned jdk, const char *what, const char *pieces)
 /* What is told although a field is missing is right, or not told. */
 static bool is_right(const struct seen *s, const struct seen *all, const char *field)
 {
-	bool parts = same(&s->java, &all->java) || str_starts(text_view(&s->java), STR("Interpreter\nStubRoutines (1)\n"));
+	bool parts = same(&s->java, &all->java) || str_starts(text_view(&s->java), STR("Interpreter\nStubRoutines: stub 0\n"));
 	bool inlined = s->calls.n == 0 || same(&s->calls, &all->calls) || strcmp(field, "_comp_level") == 0; /* the tier is shown there */
 	bool unwound = s->no_frames || same(&s->pieces, &all->pieces) || strncmp(field, "_deopt", 6) == 0 || strcmp(field, "_cont_entry") == 0;
 
@@ -187,6 +190,57 @@ static void without_each(unsigned jdk, const char *what)
 	snprintf(name, sizeof(name), "JDK %s: without a field: less, by name, never something else", what);
 	ok(wrong == 0 && refused > 20 && poorer > 15, name);
 	free_seen(&all);
+}
+
+static uint64_t word_at(const struct synth *s, uint64_t address)
+{
+	uint64_t word;
+
+	memcpy(&word, s->byte + (address - SYNTH_BASE), 8);
+	return word;
+}
+
+/* Lists of stubs that must not be believed, and one that changes. */
+static void lists_of_stubs(void)
+{
+	struct synth s;
+	struct hotspot h;
+	struct memory_piece piece;
+	struct stubs stubs = { 0 };
+	uint64_t head, last, oldest;
+
+	synth_make(&s, SYNTH_17, 1, -1);
+	piece = synth_piece(&s);
+	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	hotspot_scan(&h);
+	head = word_at(&s, s.data + 24);
+	last = oldest = word_at(&s, head); /* the newest is of another group */
+	while (word_at(&s, oldest))
+		oldest = word_at(&s, oldest);
+	ok(stubs_read(&stubs, &h, &h.code) && stubs.n == SYNTH_STUBS && stubs.head == s.data + 24, "stubs: found, and where the list begins");
+	synth_number(&s, s.data + 24, last, 8);
+	memory_forget(&h.memory);
+	ok(stubs_read(&stubs, &h, &h.code) && stubs.n == SYNTH_STUBS && stubs.first == last, "  the list begins elsewhere: read again");
+	stubs_free(&stubs);
+	const struct {
+		uint64_t address, value;
+		const char *what;
+	} wrong[] = { { last + 32, 0, "  one that is not complete: none" },
+		      { last + 24, s.block, "  one upon others: none" },
+		      { last + 32, s.block + 65, "  one that leaves its block: none" },
+		      { last + 16, SYNTH_BASE, "  a name that is none: none" },
+		      { oldest, head, "  a list that goes round: none" } };
+	for (size_t i = 0; i < countof(wrong); i++) {
+		uint64_t saved = word_at(&s, wrong[i].address);
+
+		synth_number(&s, wrong[i].address, wrong[i].value, 8);
+		memory_forget(&h.memory);
+		ok(!stubs_read(&stubs, &h, &h.code) && stubs.n == 0, wrong[i].what);
+		synth_number(&s, wrong[i].address, saved, 8);
+		stubs_free(&stubs);
+	}
+	hotspot_close(&h);
+	synth_free(&s);
 }
 
 /* What damage there may be is the fuzz target's; here that heaps and blocks which overlap are refused. */
@@ -225,6 +279,7 @@ int main(void)
 	without_each(SYNTH_17, "17");
 	without_each(SYNTH_21, "21");
 	without_each(SYNTH_25, "25");
+	lists_of_stubs();
 	one_upon_the_other();
 	return done();
 }
