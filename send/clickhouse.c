@@ -151,7 +151,7 @@ static bool is_among(uint64_t code, const uint64_t *codes, size_t n)
 }
 
 /* What ClickHouse says tells more than the status with it, which changed over the years. */
-enum http_class ch_class(const struct http_reply *r, struct text *why)
+static enum http_class class_of(const struct http_reply *r, struct text *why)
 {
 	static const uint64_t poison[] = { 6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 130, 131 };
 	static const uint64_t again[] = { 159, 202, 203, 209, 210, 241, 242, 243, 252, 285, 319, 999 };
@@ -200,7 +200,7 @@ static enum http_class insert(struct clickhouse *c, const char *suffix, const ch
 			    reply.status);
 		return code_of(reply.body) ? HTTP_PERHAPS : HTTP_HOLD;
 	}
-	return reply.class == HTTP_DONE ? HTTP_DONE : ch_class(&reply, &r->why);
+	return reply.class == HTTP_DONE ? HTTP_DONE : class_of(&reply, &r->why);
 }
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
@@ -327,7 +327,7 @@ struct http_reply ch_ask(struct clickhouse *c, bool (*take)(void *to, struct str
 	struct http_reply r = http_send(c->http, &q, why);
 
 	if (r.class != HTTP_DONE)
-		ch_class(&r, why);
+		r.class = class_of(&r, why);
 	return r;
 }
 
@@ -351,7 +351,7 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 	reply = ch_ask(c, NULL, NULL, &r->why);
 	r->requests++;
 	if (reply.class != HTTP_DONE) {
-		r->verdict = batches_verdict(ch_class(&reply, &r->why), false);
+		r->verdict = batches_verdict(reply.class, false);
 		return;
 	}
 	count(w, &stacks, &sum);

@@ -109,7 +109,7 @@ static enum http_class ask(struct clickhouse *c, struct seen_host *s, const stru
 	r->requests++;
 	r->after = reply.after;
 	if (reply.class != HTTP_DONE)
-		return ch_class(&reply, &r->why);
+		return reply.class;
 	take_rows(s, reply.body);
 	s->name.n = 0;
 	text_str(&s->name, w->host);
