@@ -20,6 +20,11 @@ enum store_verdict batches_verdict(enum http_class class, bool isolate)
 	}
 }
 
+static const char *mark(const char *s)
+{
+	return s ? s : "";
+}
+
 /* Takes up to `most` documents off *rest. */
 static void fill(const struct batches *how, struct batch *b, struct str *rest, size_t most)
 {
@@ -28,20 +33,20 @@ static void fill(const struct batches *how, struct batch *b, struct str *rest, s
 	size_t length;
 
 	b->n = b->body.n = 0;
-	text_add(&b->body, how->open);
+	text_add(&b->body, mark(how->open));
 	for (before = *rest; b->n < most && window_next(rest, &stack, &count); before = *rest) {
 		length = b->body.n;
 		if (b->n)
-			text_add(&b->body, how->between);
+			text_add(&b->body, mark(how->between));
 		how->add(&b->body, b->window, b->fixed, stack, count);
-		if (b->n && b->body.n + strlen(how->shut) > how->bytes_most) {
+		if (b->n && b->body.n + strlen(mark(how->shut)) > how->bytes_most) {
 			b->body.n = length;
 			*rest = before;
 			break;
 		}
 		b->n++;
 	}
-	text_add(&b->body, how->shut);
+	text_add(&b->body, mark(how->shut));
 	b->stacks = str_head(start, start.n - rest->n);
 }
 

@@ -23,7 +23,7 @@ struct batch {
 struct batches {
 	size_t docs_most, bytes_most; /* bytes of a body; a single document may be larger */
 	size_t docs_now;              /* fewer, since the server said so; 0: docs_most */
-	const char *open, *between, *shut; /* around the documents of a body */
+	const char *open, *between, *shut; /* around the documents of a body; NULL: nothing */
 	void (*frame)(struct text fixed[2], const struct window *w); /* what is the same in all documents of a window; NULL: nothing */
 	void (*add)(struct text *body, const struct window *w, const struct text fixed[2], struct str stack, uint64_t count);
 

@@ -645,14 +645,7 @@ static void *clickhouse_open(struct str where_to, const struct store_options *o,
 {
 	struct clickhouse *c = mem_alloc(sizeof(*c), 1);
 
-	c->batches = (struct batches){ .docs_most = DOCS_MOST,
-				       .bytes_most = BYTES_MOST,
-				       .open = "",
-				       .between = "",
-				       .shut = "",
-				       .frame = frame,
-				       .add = add,
-				       .post = post };
+	c->batches = (struct batches){ .docs_most = DOCS_MOST, .bytes_most = BYTES_MOST, .frame = frame, .add = add, .post = post };
 	c->verify = o->verify;
 	c->http = store_http(where_to, o, why);
 	if (c->http && take_table(c, why))

@@ -229,13 +229,7 @@ static void *pyroscope_open(struct str where, const struct store_options *o, str
 {
 	struct pyroscope *p = mem_alloc(sizeof(*p), 1);
 
-	p->batches = (struct batches){ .docs_most = PROFILE_DOCS,
-				       .bytes_most = PROFILE_BYTES,
-				       .open = "",
-				       .between = "",
-				       .shut = "",
-				       .add = add,
-				       .post = post };
+	p->batches = (struct batches){ .docs_most = PROFILE_DOCS, .bytes_most = PROFILE_BYTES, .add = add, .post = post };
 	p->http = store_http(where, o, why);
 	if (p->http)
 		return p;
