@@ -123,7 +123,7 @@ if clickhouse && tables; then
 	# from the end of a window until it can be fetched
 	afresh
 	if pjrecord -q -a -d live -w 2 -n 1 >/dev/null 2>&1; then
-		pjsend -q --store="$store" live 2>/dev/null &
+		pjsend -q --splay=0 --store="$store" live 2>/dev/null &
 		sender=$!
 		pjrecord -q -a -d live -w 2 -n 10 >/dev/null 2>&1 &
 		recorder=$!
