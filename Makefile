@@ -72,7 +72,7 @@ MANS := $(wildcard man/*.[1-9])
 ROOMS   := $(filter-out common unwind hotspot test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
-WALK    := $(B)/test/unwind/walk $(B)/test/unwind/javawalk
+WALK    := $(B)/test/unwind/walk $(B)/test/unwind/javawalk $(B)/test/unwind/unwound
 TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
 REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
 

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-/* ax bx cx dx si di bp sp ip, r8 to r15 (asm/perf_regs.h of x86): flags and segments find no caller. */
-#define REGISTERS UINT64_C(0xff01ff)
 #define RECORD_MOST (PERF_RECORD_MAX & ~7u)
 
 struct unwinding {
@@ -34,7 +32,7 @@ struct walk {
 void unwinding_ask(struct perf_event_attr *a, uint32_t stack_bytes, bool both)
 {
 	a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	a->sample_regs_user = REGISTERS;
+	a->sample_regs_user = processor_here()->perf;
 	a->sample_stack_user = stack_bytes;
 	a->exclude_callchain_user = !both;
 }
@@ -491,7 +489,7 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	kernel = kernel_part(&p);
 	text_bytes(out, p.ips, 8 * kernel);
 	most = RECORD_MOST - p.raw.n - p.behind.n;
-	if (p.abi && unwind_start(&s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
+	if (p.abi && unwind_start_on(processor_here(), &s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
 		put(out, CONTEXT_USER);
 		first = out->n;
 		if (!walk_whole(&of, &s, most, out, &w))

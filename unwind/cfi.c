@@ -152,6 +152,11 @@ static void read_augmentation(const struct cfi *c, struct dwarf_bytes *b, const 
 	b->bad = b->bad || a.bad;
 }
 
+static const struct processor *processor_of(const struct cfi *c)
+{
+	return c->processor ? c->processor : &processor_x86_64;
+}
+
 static bool read_cie(const struct cfi *c, const struct head *h, struct cfi_entry *e)
 {
 	struct dwarf_bytes b = inside(c, h);
@@ -176,6 +181,7 @@ static bool read_cie(const struct cfi *c, const struct head *h, struct cfi_entry
 		read_augmentation(c, &b, augmentation + 1, e);
 	else if (augmentation[0])
 		return false; /* of unknown size */
+	ra = processor_slot(processor_of(c), ra);
 	if (b.bad || ra >= CFI_NREGS)
 		return false;
 	e->ra = (uint8_t)ra;
@@ -234,9 +240,16 @@ struct machine {
 	uint32_t cap;
 };
 
+static unsigned slot_of(const struct machine *m, uint64_t reg)
+{
+	return processor_slot(processor_of(m->c), reg);
+}
+
 static struct cfi_rule *rule_of(struct machine *m, uint64_t reg)
 {
-	return reg < CFI_NREGS ? &m->now.reg[reg] : &m->other;
+	unsigned slot = slot_of(m, reg);
+
+	return slot < CFI_NREGS ? &m->now.reg[slot] : &m->other;
 }
 
 /* Is the rule one that a short row has? *at: in words from the CFA. */
@@ -256,10 +269,21 @@ static bool caller_saved_is_plain(const struct cfi_rules *r)
 	return r->reg[CFI_RSP].how == CFI_UNSPECIFIED;
 }
 
-/* Fills what is short of a row; false when the rules need a full one. */
-static bool shorten(const struct cfi_rules *r, struct cfi_row *row)
+/* Is the return address where short rows have it: just below the CFA, or with a link register in any word, or in that? */
+static bool shorten_ra(const struct cfi_rule *ra, bool link, struct cfi_row *row)
 {
-	const struct cfi_rule *ra = &r->reg[CFI_RA];
+	if (row->ra != CFI_RA)
+		return false;
+	if (link && (ra->how == CFI_UNSPECIFIED || ra->how == CFI_SAME)) {
+		row->flags |= CFI_ROW_LINK;
+		return true;
+	}
+	return fits_word(ra, &row->ra_at) && (link || row->ra_at == -1);
+}
+
+/* Fills what is short of a row; false when the rules need a full one. */
+static bool shorten(const struct cfi_rules *r, bool link, struct cfi_row *row)
+{
 
 	if (row->flags & CFI_ROW_ROOT)
 		return true;
@@ -268,7 +292,7 @@ static bool shorten(const struct cfi_rules *r, struct cfi_row *row)
 		return false;
 	if (r->cfa.how != CFI_REGISTER || r->cfa.value != (int32_t)r->cfa.value || !caller_saved_is_plain(r))
 		return false;
-	if (row->ra != CFI_RA || ra->how != CFI_AT || ra->value != -8)
+	if (!shorten_ra(&r->reg[CFI_RA], link, row))
 		return false;
 	row->cfa = (int32_t)r->cfa.value;
 	row->reg = r->cfa.reg;
@@ -293,8 +317,9 @@ static struct cfi_row make_row(const struct machine *m, uint64_t end)
 		row.flags |= CFI_ROW_SIGNAL;
 	if (m->now.reg[m->e->ra].how == CFI_UNDEFINED)
 		row.flags |= CFI_ROW_ROOT;
-	if (shorten(&m->now, &row))
+	if (shorten(&m->now, processor_of(m->c)->link, &row))
 		return row;
+	row.flags &= (uint8_t)~CFI_ROW_LINK;
 	full = mem_alloc(sizeof(*full), 1);
 	*full = m->now;
 	row.full = full;
@@ -322,8 +347,10 @@ static bool advance(struct machine *m, uint64_t to)
 	return to < m->until;
 }
 
-static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
+static void set_cfa(struct machine *m, uint64_t dwarf, int64_t offset)
 {
+	unsigned reg = slot_of(m, dwarf);
+
 	/* a register that is never known */
 	if (reg >= CFI_NREGS)
 		m->now.cfa = (struct cfi_rule){ 0 };
@@ -345,7 +372,9 @@ enum {
 	CFA_NOP, CFA_SET_LOC, CFA_ADVANCE_LOC1, CFA_ADVANCE_LOC2, CFA_ADVANCE_LOC4, CFA_OFFSET_EXTENDED, CFA_RESTORE_EXTENDED,
 	CFA_UNDEFINED, CFA_SAME_VALUE, CFA_REGISTER, CFA_REMEMBER_STATE, CFA_RESTORE_STATE, CFA_DEF_CFA, CFA_DEF_CFA_REGISTER,
 	CFA_DEF_CFA_OFFSET, CFA_DEF_CFA_EXPRESSION, CFA_EXPRESSION, CFA_OFFSET_EXTENDED_SF, CFA_DEF_CFA_SF, CFA_DEF_CFA_OFFSET_SF,
-	CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF, CFA_VAL_EXPRESSION, CFA_GNU_ARGS_SIZE = 0x2e, CFA_GNU_NEGATIVE_OFFSET = 0x2f,
+	CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF, CFA_VAL_EXPRESSION,
+	CFA_NEGATE_RA_STATE_WITH_PC = 0x2c, CFA_NEGATE_RA_STATE = 0x2d, /* of aarch64; as numbers of others they say other things */
+	CFA_GNU_ARGS_SIZE = 0x2e, CFA_GNU_NEGATIVE_OFFSET = 0x2f,
 	CFA_ADVANCE_LOC = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xc0
 };
 
@@ -373,8 +402,10 @@ static void set_rule(struct machine *m, uint64_t reg, enum cfi_how how, uint64_t
 
 static void restore_rule(struct machine *m, uint64_t reg)
 {
-	if (reg < CFI_NREGS)
-		m->now.reg[reg] = m->initial.reg[reg];
+	unsigned slot = slot_of(m, reg);
+
+	if (slot < CFI_NREGS)
+		m->now.reg[slot] = m->initial.reg[slot];
 }
 
 /* Instructions about the CFA. */
@@ -441,7 +472,7 @@ static bool register_instruction(struct machine *m, struct dwarf_bytes *b, uint8
 		set_rule(m, reg, CFI_SAME, 0);
 		return true;
 	case CFA_REGISTER: {
-		uint64_t from = dwarf_uleb(b);
+		unsigned from = slot_of(m, dwarf_uleb(b));
 
 		*rule_of(m, reg) = (struct cfi_rule){ .how = from < CFI_NREGS ? CFI_REGISTER : CFI_UNDEFINED,
 						      .reg = (uint8_t)(from % CFI_NREGS) };
@@ -491,6 +522,9 @@ static bool instruction(struct machine *m, struct dwarf_bytes *b)
 		return remember(m);
 	case CFA_RESTORE_STATE:
 		return restore(m);
+	case CFA_NEGATE_RA_STATE: /* signed or not, the bits that sign are dropped */
+	case CFA_NEGATE_RA_STATE_WITH_PC:
+		return processor_of(m->c)->link;
 	case CFA_GNU_ARGS_SIZE:
 		dwarf_uleb(b);
 		return true;

@@ -2,21 +2,19 @@
 /*
  * cfi.h - call frame information as rows: at these addresses, the caller's registers are found like this.
  *
- * .eh_frame and .debug_frame of x86-64 (DWARF 5 section 6.4, LSB 5 chapter 10.6). What compilers and linkers make is a
- * short row: CFA is a register and an offset, callee-saved registers lie in whole words from it, the return address just
- * below it. Anything else (signal frames, PLT, realigned stacks) is a row with one rule for each register. Pure; the
+ * .eh_frame and .debug_frame (DWARF 5 section 6.4, LSB 5 chapter 10.6). What compilers and linkers make is a
+ * short row: CFA is a register and an offset, callee-saved registers lie in whole words from it, and so does the return address.
+ * Anything else (signal frames, PLT, realigned stacks) is a row with one rule for each register. Pure; the
  * bytes are hostile: what is wrong ends the entry, and rows before it stay.
  */
 #ifndef PJ_CFI_H
 #define PJ_CFI_H
 
 #include "dwarfbytes.h"
-
-/* DWARF's numbers of x86-64. Others (vectors, segments, flags) find no caller: rules about them are passed over. */
-enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RA = 16, CFI_NREGS = 17 };
+#include "processor.h"
 
 enum cfi_how {
-	CFI_UNSPECIFIED, /* callee-saved: the same; rsp: CFA; others: unknown */
+	CFI_UNSPECIFIED, /* callee-saved, and a link register: the same; rsp: CFA; others: unknown */
 	CFI_SAME,
 	CFI_UNDEFINED,
 	CFI_AT,       /* saved at CFA + value */
@@ -45,19 +43,22 @@ struct cfi_rules {
 enum { CFI_NKEPT = 6, CFI_KEPT_RBP = 1 };
 extern const uint8_t cfi_kept[CFI_NKEPT];
 
-enum { CFI_ROW_FULL = 1, CFI_ROW_SIGNAL = 2, CFI_ROW_ROOT = 4 };
+enum { CFI_ROW_FULL = 1, CFI_ROW_SIGNAL = 2, CFI_ROW_ROOT = 4, CFI_ROW_LINK = 8 /* the return address is in its register */ };
 
 struct cfi_row {
 	uint32_t start, end; /* relative to the base given */
 	union {
-		int16_t at[CFI_NKEPT];        /* saved at CFA + 8 * at */
+		struct {
+			int16_t at[CFI_NKEPT];  /* saved at CFA + 8 * at */
+			int16_t ra_at;          /* so is the return address */
+		};
 		const struct cfi_rules *full; /* CFI_ROW_FULL */
 	};
 	int32_t cfa; /* offset */
 	uint8_t reg; /* of the CFA */
 	uint8_t flags;
 	uint8_t saved; /* bit i: cfi_kept[i] is saved */
-	uint8_t ra;    /* column of the return address */
+	uint8_t ra;    /* slot of the return address */
 };
 
 struct cfi_rows {
@@ -71,6 +72,7 @@ struct cfi {
 	struct str bytes;
 	uint64_t address; /* of its first byte */
 	bool debug;       /* .debug_frame */
+	const struct processor *processor; /* NULL: x86-64 */
 };
 
 enum cfi_kind { CFI_BAD, CFI_CIE, CFI_FDE, CFI_END };

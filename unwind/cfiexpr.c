@@ -63,8 +63,10 @@ static void rotate(struct evaluation *v)
 	push(v, b);
 }
 
-static void push_register(struct evaluation *v, uint64_t reg, int64_t offset)
+static void push_register(struct evaluation *v, uint64_t dwarf, int64_t offset)
 {
+	unsigned reg = processor_slot(v->p->processor ? v->p->processor : &processor_x86_64, dwarf);
+
 	if (reg >= CFI_NREGS || !(v->p->valid >> reg & 1))
 		v->bad = true;
 	else

@@ -9,7 +9,8 @@
 #include "cfi.h"
 
 struct cfi_place {
-	uint64_t reg[CFI_NREGS]; /* CFI_RA: the address of the code */
+	const struct processor *processor; /* NULL: x86-64 */
+	uint64_t reg[CFI_NREGS]; /* by slots */
 	uint32_t valid;          /* bit i: reg[i] is known */
 	struct str stack;        /* its first byte is at stack_start */
 	uint64_t stack_start;

@@ -8,7 +8,10 @@
  * each for 17 registers would take 70 ms a stack. */
 enum { TURNS_MAX = 16, EFFORT_MAX = 20000 };
 
-static const uint32_t KEPT = 1U << 3 | 1U << 6 | 1U << 7 | 0xF000; /* rbx rbp rsp r12-r15 */
+static const struct processor *processor_of(const struct unwind_state *s)
+{
+	return s->processor ? s->processor : &processor_x86_64;
+}
 
 static bool load(const struct unwind_state *s, uint64_t address, uint64_t *value)
 {
@@ -17,26 +20,24 @@ static bool load(const struct unwind_state *s, uint64_t address, uint64_t *value
 
 /* ---- start ---- */
 
-bool unwind_start(struct unwind_state *s, uint64_t mask, const uint64_t *regs, uint64_t abi, struct str stack)
+bool unwind_start_on(const struct processor *p, struct unwind_state *s, uint64_t mask, const uint64_t *regs, uint64_t abi,
+		     struct str stack)
 {
-	enum { ABI_64 = 2, PERF_IP = 8, NONE = 255 };
-	/* asm/perf_regs.h of x86 to DWARF: ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8-r15 */
-	static const uint8_t dwarf[24] = { 0, 3, 2, 1, 4, 5, 6, 7, CFI_RA, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
-					   8, 9, 10, 11, 12, 13, 14, 15 };
+	enum { ABI_64 = 2 };
 	bool has_ip = false;
 
-	*s = (struct unwind_state){ .stack = stack, .interrupted = true, .effort = EFFORT_MAX };
+	*s = (struct unwind_state){ .processor = p, .stack = stack, .interrupted = true, .effort = EFFORT_MAX };
 	if (abi != ABI_64)
 		return false;
 	for (unsigned bit = 0, i = 0; bit < 64; bit++) {
 		if (!(mask >> bit & 1))
 			continue;
-		if (bit == PERF_IP) {
+		if (bit == p->perf_ip) {
 			s->ip = regs[i];
 			has_ip = true;
-		} else if (bit < countof(dwarf) && dwarf[bit] != NONE) {
-			s->reg[dwarf[bit]] = regs[i];
-			s->valid |= 1U << dwarf[bit];
+		} else if (bit < countof(p->of_perf) && p->of_perf[bit] != CFI_NREGS) {
+			s->reg[p->of_perf[bit]] = regs[i];
+			s->valid |= 1U << p->of_perf[bit];
 		}
 		i++;
 	}
@@ -45,31 +46,49 @@ bool unwind_start(struct unwind_state *s, uint64_t mask, const uint64_t *regs, u
 	return has_ip && s->valid >> CFI_RSP & 1;
 }
 
+bool unwind_start(struct unwind_state *s, uint64_t mask, const uint64_t *regs, uint64_t abi, struct str stack)
+{
+	return unwind_start_on(&processor_x86_64, s, mask, regs, abi, stack);
+}
+
 /* ---- steps ---- */
 
 /* The caller is found: its registers are in *next but for these. */
 static enum unwind_end arrive(struct unwind_state *s, struct unwind_state *next, uint64_t ip, uint64_t sp)
 {
+	ip &= processor_of(s)->code;
 	if (ip == 0)
 		return UNWIND_ROOT;
 	next->ip = ip;
 	next->sp = next->reg[CFI_RSP] = sp;
 	next->reg[CFI_RBP] = next->bp;
-	next->valid |= 1U << CFI_RSP;
+	next->valid = (next->valid & ~(1U << CFI_RA)) | 1U << CFI_RSP; /* a caller's link register had the address of this call */
 	*s = *next;
 	return UNWIND_MORE;
+}
+
+/* The return address, where nothing was pushed but that. */
+static bool load_return(const struct unwind_state *s, uint64_t *ip, uint64_t *sp)
+{
+	if (!processor_of(s)->link) {
+		*sp = s->sp + 8;
+		return load(s, s->sp, ip);
+	}
+	*sp = s->sp;
+	*ip = s->reg[CFI_RA];
+	return s->valid >> CFI_RA & 1;
 }
 
 /* No table: by the frame that rbp points at. Where code keeps none, rbp is of a caller, or anything. */
 static enum unwind_end step_by_frame_pointer(struct unwind_state *s)
 {
 	struct unwind_state next = *s;
-	uint64_t ip;
+	uint64_t ip, sp;
 
 	/* a call through a pointer that was 0: nothing was pushed but the return address */
 	if (s->ip == 0 && s->interrupted) {
 		next.interrupted = false;
-		return load(s, s->sp, &ip) ? arrive(s, &next, ip, s->sp + 8) : UNWIND_STACK_CUT;
+		return load_return(s, &ip, &sp) ? arrive(s, &next, ip, sp) : UNWIND_STACK_CUT;
 	}
 	if (!(s->valid >> CFI_RBP & 1))
 		return UNWIND_NO_CODE;
@@ -90,18 +109,41 @@ static bool saved(const struct unwind_state *s, uint64_t address, bool known, ui
 	return address < s->sp ? known : load(s, address, value);
 }
 
+/* Of a processor with a link register: *ip, and UNWIND_MORE. */
+static enum unwind_end link_of_row(const struct unwind_state *s, const struct cfi_row *row, uint64_t cfa, uint64_t *ip)
+{
+	uint64_t at = cfa + (uint64_t)(8 * (int64_t)row->ra_at);
+
+	/* also where it was saved, and is back already */
+	if (row->flags & CFI_ROW_LINK || at < s->sp) {
+		*ip = s->reg[CFI_RA] & processor_of(s)->code;
+		return s->valid >> CFI_RA & 1 ? UNWIND_MORE : UNWIND_NO_CODE;
+	}
+	if (!load(s, at, ip))
+		return UNWIND_STACK_CUT;
+	*ip &= processor_of(s)->code;
+	return UNWIND_MORE;
+}
+
 static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row *row)
 {
+	const struct processor *p = processor_of(s);
 	uint64_t cfa = s->reg[row->reg] + (uint64_t)(int64_t)row->cfa, ip;
 	unsigned left = row->saved;
-	uint32_t valid = s->valid & KEPT;
+	uint32_t valid = s->valid & p->kept;
+	enum unwind_end end;
 
 	if (unlikely(!(s->valid >> row->reg & 1)))
 		return UNWIND_NO_CODE;
-	if (unlikely(cfa <= s->sp))
+	if (unlikely(cfa < s->sp + !(p->link && s->interrupted))) /* a leaf may have no frame there */
 		return UNWIND_LOOP;
-	if (unlikely(!load(s, cfa - 8, &ip)))
+	if (p->link) {
+		end = link_of_row(s, row, cfa, &ip);
+		if (end != UNWIND_MORE)
+			return end;
+	} else if (unlikely(!load(s, cfa - 8, &ip))) {
 		return UNWIND_STACK_CUT;
+	}
 	if (unlikely(ip == 0))
 		return UNWIND_ROOT;
 	for (; left; left &= left - 1) {
@@ -166,13 +208,14 @@ static bool find_cfa(const struct cfi_rules *full, const struct cfi_place *p, ui
 /* The caller's registers but ip and sp. */
 static void apply_all(const struct cfi_rules *full, const struct cfi_place *p, uint64_t cfa, struct unwind_state *next)
 {
+	uint32_t kept = processor_of(next)->kept;
 	bool cut;
 
 	next->valid = 0;
 	for (unsigned i = 0; i < CFI_RA; i++) {
 		struct cfi_rule r = full->reg[i];
 
-		if (r.how == CFI_UNSPECIFIED && KEPT >> i & 1)
+		if (r.how == CFI_UNSPECIFIED && kept >> i & 1)
 			r.how = CFI_SAME;
 		if (i != CFI_RSP && apply(&r, p, i, cfa, &next->reg[i], &cut))
 			next->valid |= 1U << i;
@@ -182,17 +225,22 @@ static void apply_all(const struct cfi_rules *full, const struct cfi_place *p, u
 
 static struct cfi_place place_of(const struct unwind_state *s, uint32_t *effort)
 {
-	struct cfi_place p = { .valid = s->valid | 1U << CFI_RA, .stack = s->stack, .stack_start = s->stack_start, .effort = effort };
+	struct cfi_place p = { .processor = s->processor, .valid = s->valid, .stack = s->stack, .stack_start = s->stack_start, .effort = effort };
 
 	memcpy(p.reg, s->reg, sizeof(s->reg));
-	p.reg[CFI_RA] = s->ip;
+	if (!processor_of(s)->link) {
+		p.reg[CFI_RA] = s->ip;
+		p.valid |= 1U << CFI_RA;
+	}
 	return p;
 }
 
 static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_row *row)
 {
 	const struct cfi_rules *full = row->full;
-	const struct cfi_rule *ra = &full->reg[row->ra], *rsp = &full->reg[CFI_RSP];
+	bool link = processor_of(s)->link;
+	struct cfi_rule ra = full->reg[row->ra];
+	const struct cfi_rule *rsp = &full->reg[CFI_RSP];
 	struct unwind_state next = *s;
 	struct cfi_place p = place_of(s, &next.effort);
 	bool cut = false, popped;
@@ -203,12 +251,14 @@ static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_ro
 	sp = cfa;
 	if (rsp->how != CFI_UNSPECIFIED && !apply(rsp, &p, CFI_RSP, cfa, &sp, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
-	if (!apply(ra, &p, row->ra, cfa, &ip, &cut))
+	if (link && ra.how == CFI_UNSPECIFIED)
+		ra.how = CFI_SAME;
+	if (!apply(&ra, &p, row->ra, cfa, &ip, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
 	next.interrupted = row->flags & CFI_ROW_SIGNAL;
 	/* What was interrupted may have another stack, anywhere; that of a caller is above. It is where it was when an interrupted
 	 * function has popped the return address already: the end of gcc's _Unwind_Resume jumps there by a register. */
-	popped = s->interrupted && ra->how == CFI_REGISTER;
+	popped = s->interrupted && (link || ra.how == CFI_REGISTER);
 	if (next.interrupted ? next.turns++ == TURNS_MAX : sp < s->sp + !popped)
 		return UNWIND_LOOP;
 	if (!next.interrupted && sp - s->stack_start > s->stack.n)
@@ -231,15 +281,15 @@ static const struct cfi_row *returning_row(const struct unwind_state *s, struct 
 static enum unwind_end step_from_leaf(struct unwind_state *s)
 {
 	struct unwind_state next = *s;
-	uint64_t ip;
+	uint64_t ip, sp;
 
-	if (!load(s, s->sp, &ip))
+	if (!load_return(s, &ip, &sp))
 		return UNWIND_STACK_CUT;
 	if (ip == 0) /* a guess is no proof of a root */
 		return UNWIND_NO_CODE;
 	next.interrupted = false;
-	next.valid &= KEPT;
-	return arrive(s, &next, ip, s->sp + 8);
+	next.valid &= processor_of(s)->kept;
+	return arrive(s, &next, ip, sp);
 }
 
 /* In a loop of assembly rbp may be anything, and 0 is no root. */
@@ -267,7 +317,7 @@ enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, boo
 		return code.table && s->interrupted ? step_unruled(s) : step_by_frame_pointer(s);
 	if (row->flags & CFI_ROW_ROOT)
 		return UNWIND_ROOT;
-	if (unlikely(row->flags))
+	if (unlikely(row->flags & ~CFI_ROW_LINK))
 		return step_by_rules(s, row);
 	return step_by_row(s, row);
 }

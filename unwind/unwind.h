@@ -4,12 +4,13 @@
  *
  * .eh_frame, and .debug_frame for what it lacks, become rows {addresses, how to find the CFA, which registers were saved
  * where} when an address is met first; then a step is one look-up. Rules that are no such row (signal frames, PLT, realigned
- * stacks) are evaluated when met. Code without tables is walked by frame pointers. x86-64 only.
- * DWARF 5 section 6.4, System V ABI AMD64 section 3.
+ * stacks) are evaluated when met. Code without tables is walked by frame pointers. Of x86-64 and aarch64, on any host: the file
+ * says which. DWARF 5 section 6.4, System V ABI AMD64 section 3.
  */
 #ifndef PJ_UNWIND_H
 #define PJ_UNWIND_H
 
+#include "processor.h"
 #include "str.h"
 
 struct unwind_table; /* of one ELF file; shared by all its mappings, and by threads */
@@ -32,7 +33,8 @@ size_t unwind_table_bytes(const struct unwind_table *t); /* of memory, now: rows
 
 struct unwind_state {
 	uint64_t ip, sp, bp;
-	uint64_t reg[16]; /* DWARF numbers; valid says which are known */
+	const struct processor *processor; /* NULL: x86-64 */
+	uint64_t reg[CFI_NREGS]; /* by slots; valid says which are known */
 	uint32_t valid;
 	struct str stack; /* copy; its first byte is at stack_start */
 	uint64_t stack_start;
@@ -46,6 +48,9 @@ struct unwind_state {
 
 /* From a sample's registers as perf records them: those of mask's bits, lowest bit first; abi as in the sample. False when
  * nothing can be unwound from them: 32-bit code, no instruction or no stack pointer. */
+bool unwind_start_on(const struct processor *p, struct unwind_state *s, uint64_t mask, const uint64_t *regs, uint64_t abi,
+		     struct str stack);
+/* Of x86-64. */
 bool unwind_start(struct unwind_state *s, uint64_t mask, const uint64_t *regs, uint64_t abi, struct str stack);
 
 /* Where code of the process is: table and what to subtract from an address to get the ELF virtual address of the table (or
@@ -63,9 +68,9 @@ enum unwind_end {
 	UNWIND_LOOP,      /* the caller's stack is not above this one's: damaged, or not what the tables say */
 };
 
-/* Assembly has often no tables, beside code that has: what was interrupted there mostly pushed nothing, so the return address is at sp (the
- * system call of clone3 is such code, and loops of libgmp). That is supposed when s->leafless is set: by who saw that frame pointers lead to
- * no root, and believes it only if the stack turns out to be whole, by tables alone. */
+/* Assembly has often no tables, beside code that has: what was interrupted there mostly pushed nothing, so the return address is at sp
+ * (the system call of clone3 is such code, and loops of libgmp). That is supposed when s->leafless is set: by who saw that frame pointers
+ * lead to no root, and believes it only if the stack turns out to be whole, by tables alone. */
 
 /* One step outwards: changes s to the caller's, or says why there is none and leaves s. leaf: s is as unwind_start left it
  * (s->interrupted says so, too). The steps of a stack end, whatever it holds. */

@@ -53,6 +53,7 @@ struct unwind_table {
 	Elf *elf; /* has the bytes of the sections; NULL: they are the caller's, or */
 	struct image *image; /* mapped, with all that does not change */
 	size_t size;         /* of what is mapped or read */
+	const struct processor *processor;
 	uint64_t base, end; /* of code */
 	struct frames frames[2]; /* .eh_frame, .debug_frame */
 	struct plt plt[PLTS_MAX];
@@ -157,6 +158,7 @@ static void table_add(struct unwind_table *t, struct frames *s, struct cfi c, st
 	struct found f = { 0 };
 
 	c = limited(c);
+	c.processor = t->processor;
 	find_by_header(&f, &c, &header);
 	if (f.n == 0)
 		find_all(&f, &c);
@@ -187,6 +189,7 @@ struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, 
 {
 	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
 
+	t->processor = &processor_x86_64;
 	table_add(t, &t->frames[0], (struct cfi){ .bytes = eh_frame, .address = address }, (struct cfi){ 0 });
 	return table_ready(t, why);
 }
@@ -202,8 +205,19 @@ struct sections {
 	struct cfi eh_frame, debug_frame, header;
 };
 
-static void note_plt(struct unwind_table *t, const GElf_Shdr *h, bool lazy)
+/* Has a PLT of aarch64 the entry that calls the linker? It begins with stp x16, x30, [sp, #-16]!, or behind bti c. A static program's has
+ * none. */
+static bool is_lazy_link(Elf_Scn *scn, const GElf_Shdr *h)
 {
+	static const struct str push = STR("\xf0\x7b\xbf\xa9");
+	struct str code = h->sh_size <= SECTION_MAX ? data_of(elf_rawdata(scn, NULL)) : (struct str){ 0 };
+
+	return str_starts(code, push) || (code.n > 4 && str_starts(str_from(code, 4), push));
+}
+
+static void note_plt(struct unwind_table *t, Elf_Scn *scn, const GElf_Shdr *h, bool lazy)
+{
+	lazy = lazy && (!t->processor->link || is_lazy_link(scn, h));
 	if (t->nplts < PLTS_MAX)
 		t->plt[t->nplts++] = (struct plt){ .start = h->sh_addr, .size = h->sh_size, .lazy = lazy };
 }
@@ -212,7 +226,7 @@ static void note_plt(struct unwind_table *t, const GElf_Shdr *h, bool lazy)
 static void note_init(struct unwind_table *t, Elf_Scn *scn, const GElf_Shdr *h)
 {
 	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"), leave = STR("\x48\x83\xc4\x08\xc3");
-	struct str code = h->sh_size <= INIT_MAX ? data_of(elf_rawdata(scn, NULL)) : (struct str){ 0 };
+	struct str code = h->sh_size <= INIT_MAX && !t->processor->link ? data_of(elf_rawdata(scn, NULL)) : (struct str){ 0 };
 	size_t at = str_starts(code, endbr) ? endbr.n : 0;
 
 	if (t->nplts < PLTS_MAX && str_starts(str_from(code, at), enter) && str_ends(code, leave))
@@ -264,7 +278,7 @@ static void read_sections(struct unwind_table *t, struct sections *s)
 		else if (str_eq(name, STR(".debug_frame")))
 			read_section(scn, &h, &s->debug_frame);
 		else if (str_starts(name, STR(".plt")))
-			note_plt(t, &h, str_eq(name, STR(".plt")));
+			note_plt(t, scn, &h, str_eq(name, STR(".plt")));
 		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
 			note_init(t, scn, &h);
 	}
@@ -332,7 +346,7 @@ static void read_program(struct unwind_table *t, struct sections *s)
 }
 
 /* By its first bytes. Counts that do not fit into them are refused: libelf would make a table for as many as the file claims. */
-static bool is_ours(int fd, const char **why)
+static bool is_ours(int fd, const struct processor **processor, const char **why)
 {
 	Elf64_Ehdr h;
 	struct stat st;
@@ -343,19 +357,21 @@ static bool is_ours(int fd, const char **why)
 	*why = "not an ELF file";
 	if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
-	*why = "not for x86-64";
-	if (h.e_machine != EM_X86_64 || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)
+	*why = "not for x86-64 or aarch64, 64 bits";
+	*processor = processor_of_elf(h.e_machine);
+	if (!*processor || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)
 		return false;
 	*why = "too many sections";
 	return (h.e_shnum || !h.e_shoff) && h.e_phnum != PN_XNUM;
 }
 
-static struct unwind_table *table_of_elf(Elf *elf, const char **why)
+static struct unwind_table *table_of_elf(Elf *elf, const struct processor *processor, const char **why)
 {
 	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
 	struct sections s = { 0 };
 
 	t->elf = elf;
+	t->processor = processor;
 	read_sections(t, &s);
 	read_program(t, &s);
 	table_add(t, &t->frames[0], s.eh_frame, s.header);
@@ -368,16 +384,17 @@ static struct unwind_table *table_of_elf(Elf *elf, const char **why)
 /* Read, not mapped: a mapping of a file that shrinks kills who looks. */
 struct unwind_table *unwind_table_open(int fd, const char **why)
 {
+	const struct processor *processor = NULL;
 	struct unwind_table *t = NULL;
 	Elf *elf = NULL;
 
 	elf_version(EV_CURRENT);
-	if (is_ours(fd, why)) {
+	if (is_ours(fd, &processor, why)) {
 		*why = "not an ELF file";
 		elf = elf_begin(fd, ELF_C_READ, NULL);
 	}
 	if (elf && elf_kind(elf) == ELF_K_ELF)
-		t = table_of_elf(elf, why);
+		t = table_of_elf(elf, processor, why);
 	else
 		elf_end(elf);
 	if (fd >= 0)
@@ -389,7 +406,7 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 
 /* Of a table, as another process maps it: offsets from its first byte, all multiples of 8. */
 struct image {
-	char magic[8];
+	char magic[8]; /* the last one is of the processor */
 	uint64_t size, base, end;
 	uint64_t loads, nloads, plts, nplts;
 	struct part {
@@ -413,6 +430,7 @@ static struct image layout(const struct unwind_table *t)
 	uint64_t at = sizeof(i);
 
 	memcpy(i.magic, image_magic, sizeof(i.magic));
+	i.magic[7] = t->processor->link ? 'a' : i.magic[7];
 	i.loads = place(&at, t->nloads * sizeof(*t->load));
 	i.plts = place(&at, t->nplts * sizeof(*t->plt));
 	for (unsigned k = 0; k < countof(i.part); k++) {
@@ -460,7 +478,8 @@ static bool within(const struct image *i, uint64_t at, uint64_t n, uint64_t each
 
 static bool is_image(const struct image *i, uint64_t size)
 {
-	bool ok = size >= sizeof(*i) && memcmp(i->magic, image_magic, sizeof(i->magic)) == 0 && i->size == size && i->nplts <= PLTS_MAX &&
+	bool ok = size >= sizeof(*i) && memcmp(i->magic, image_magic, 7) == 0 && (i->magic[7] == image_magic[7] || i->magic[7] == 'a') &&
+		  i->size == size && i->nplts <= PLTS_MAX &&
 		  i->end - i->base <= UINT32_MAX && within(i, i->loads, i->nloads, sizeof(struct load)) &&
 		  within(i, i->plts, i->nplts, sizeof(struct plt));
 
@@ -476,6 +495,7 @@ static struct unwind_table *table_of_image(struct image *i)
 	char *first = (char *)i;
 
 	t->image = i;
+	t->processor = i->magic[7] == 'a' ? &processor_aarch64 : &processor_x86_64;
 	t->size = i->size;
 	t->base = i->base;
 	t->end = i->end;
@@ -486,7 +506,7 @@ static struct unwind_table *table_of_image(struct image *i)
 	for (unsigned k = 0; k < countof(i->part); k++) {
 		const struct part *p = &i->part[k];
 
-		t->frames[k] = (struct frames){ .cfi = { { first + p->bytes, p->nbytes }, p->address, k == 1 }, .n = (uint32_t)p->nrefs,
+		t->frames[k] = (struct frames){ .cfi = { { first + p->bytes, p->nbytes }, p->address, k == 1, t->processor }, .n = (uint32_t)p->nrefs,
 						.ref = (void *)(first + p->refs), .rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), p->nrefs) };
 	}
 	return t;
@@ -610,12 +630,14 @@ static const struct cfi_row *frames_row(const struct frames *s, struct recent *r
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
-/* System V ABI AMD64 section 5.2: the first entry pushes a second word, the others push one before their second jump. */
+/* The first entry of aarch64 pushes, the others touch nothing. System V ABI AMD64 section 5.2: the first entry pushes
+ * a second word, the others push one before their second jump. */
 static const struct cfi_row *plt_row(const struct unwind_table *t, uint64_t address)
 {
 	static const struct cfi_row row[] = {
 		{ .reg = CFI_RSP, .cfa = 8, .ra = CFI_RA }, { .reg = CFI_RSP, .cfa = 16, .ra = CFI_RA }, { .reg = CFI_RSP, .cfa = 24, .ra = CFI_RA },
 	};
+	static const struct cfi_row linked = { .reg = CFI_RSP, .ra = CFI_RA, .flags = CFI_ROW_LINK };
 
 	for (unsigned i = 0; i < t->nplts; i++) {
 		uint64_t at = address - t->plt[i].start;
@@ -624,6 +646,8 @@ static const struct cfi_row *plt_row(const struct unwind_table *t, uint64_t addr
 			continue;
 		if (t->plt[i].pushed)
 			return &row[at >= t->plt[i].pushed && at < t->plt[i].size - 1];
+		if (t->processor->link)
+			return at < 32 && t->plt[i].lazy ? NULL : &linked;
 		if (!t->plt[i].lazy)
 			return &row[0];
 		return at < 16 ? &row[at < 6 ? 1 : 2] : &row[at % 16 >= 11];

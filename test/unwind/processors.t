@@ -1,0 +1,45 @@
+#!/bin/sh
+# processors.t - stacks of this processor and of aarch64 (compiled for it, run by qemu), unwound here: callers are those that libgcc finds
+# there. Interrupted by a timer, anywhere: prologues, epilogues, leaves, PLTs; with and without signed return addresses.
+# shellcheck source=test/tap.sh
+. "$(dirname "$0")/../tap.sh"
+LC_ALL=C
+export LC_ALL
+unwound=${PJ_BUILD:-$top/build/std-cc}/test/unwind/unwound
+
+[ -x "$unwound" ] || skip_all "not built: make tests"
+
+# unwinds NAME COMMAND PROGRAM [ROOT]: all samples are the same, and end in the root
+unwinds()
+{
+	# shellcheck disable=SC2086 # a command
+	if ! timeout 100 $2 ./"$3" samples 200 2>why; then skip "$1" "does not run: $(head -n 1 why)" && return; fi
+	if "$unwound" samples "./$3" "${4:-}" >seen 2>why; then pass "$1: $(tail -n 1 seen)"; else fail "$1" seen why; fi
+}
+
+case $(uname -m) in
+x86_64 | aarch64)
+	if have cc && cc -O2 -o here "$top/test/unwind/samples.c"; then
+		unwinds "this processor" "" here
+		cc -O1 -fno-omit-frame-pointer -o pointers "$top/test/unwind/samples.c"
+		unwinds "  with frame pointers" "" pointers
+	else
+		skip "this processor" "no compiler"
+	fi ;;
+*) skip "this processor" "neither x86-64 nor aarch64" ;;
+esac
+
+libraries=/usr/aarch64-linux-gnu
+qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
+if [ "$(uname -m)" != aarch64 ] && [ -n "$qemu" ] && have aarch64-linux-gnu-gcc && [ -d $libraries/lib ]; then
+	for how in "-O2" "-O2 -mbranch-protection=standard" "-O0 -mbranch-protection=pac-ret+b-key" "-Os -mbranch-protection=pac-ret+leaf" \
+		"-O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -g -funwind-tables" "-O3 -static"; do
+		# shellcheck disable=SC2086 # options
+		aarch64-linux-gnu-gcc $how -o arm "$top/test/unwind/samples.c" 2>why || { skip "aarch64 $how" "$(head -n 1 why)"; continue; }
+		unwinds "aarch64 $how" "$qemu -L $libraries" arm $libraries
+	done
+else
+	skip "aarch64" "needs qemu-user, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross"
+fi
+echo "1..$n"
+exit $failed
