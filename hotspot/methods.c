@@ -147,73 +147,103 @@ static struct str *read_symbols(struct sweep *s, size_t n, struct methods *names
 	return symbol;
 }
 
-/* ConstMethods, as rows, to the symbols of each: pools and their entries, holders. */
-static struct symbols_of *find_symbols(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes, bool signatures,
-				       size_t *nsymbols)
+/* What ConstMethods, as rows, lead to: their constant pools, each once, and the classes that these belong to. */
+struct pools {
+	uint32_t *of;          /* by ConstMethod: which pool */
+	uint64_t *address;     /* of pools */
+	char *row;             /* their first bytes */
+	uint32_t bytes;        /* of a row */
+	size_t n;
+	uint32_t *holder;      /* by pool: which class */
+	char *class_name;      /* by class: address of its name's symbol */
+	size_t nholders;
+};
+
+static struct pools read_pools(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes)
 {
 	const struct vmlayout *l = s->l;
-	struct symbols_of *of = rows(sizeof(*of), n);
-	uint32_t *pool = rows(sizeof(*pool), n), *holder, pool_bytes = end_of(l->pool_length, end_of(l->pool_holder, 0));
-	uint64_t *entry = rows(2 * sizeof(*entry), n), *address;
-	char *pools, *holders;
-	size_t npools, nholders, k;
+	struct pools p = { .of = rows(sizeof(*p.of), n), .bytes = end_of(l->pool_length, end_of(l->pool_holder, 0)) };
 
 	for (size_t i = 0; i < n; i++)
 		s->want[i] = (struct memory_want){ vmlayout_get(l->constants, consts + i * const_bytes), 0, (uint32_t)i };
-	npools = each_once(s, n, pool);
-	address = rows(sizeof(*address), npools);
-	for (size_t i = 0; i < npools; i++)
-		address[i] = s->want[i].address;
-	pools = read_rows(s, npools, 0, pool_bytes);
-	for (k = 0; k < n; k++) {
-		uint64_t first = address[pool[k]] + l->pool_header;
-		const char *c = consts + k * const_bytes;
+	p.n = each_once(s, n, p.of);
+	p.address = rows(sizeof(*p.address), p.n);
+	for (size_t i = 0; i < p.n; i++)
+		p.address[i] = s->want[i].address;
+	p.row = read_rows(s, p.n, 0, p.bytes);
+	p.holder = rows(sizeof(*p.holder), p.n);
+	for (size_t i = 0; i < p.n; i++)
+		s->want[i] = (struct memory_want){ vmlayout_get(l->pool_holder, p.row + i * p.bytes), 0, (uint32_t)i };
+	p.nholders = each_once(s, p.n, p.holder);
+	p.class_name = read_rows(s, p.nholders, l->class_name.at, 8);
+	return p;
+}
 
-		s->want[k] = (struct memory_want){ first + 8 * vmlayout_get(l->name_index, c), 8, (uint32_t)k * 16 };
+static void free_pools(struct pools *p)
+{
+	free(p->of);
+	free(p->address);
+	free(p->row);
+	free(p->holder);
+	free(p->class_name);
+}
+
+/* Of each ConstMethod the entries of its name and its signature, addresses of symbols; 0: makes no sense. Bit 0 of one tells something
+ * else in some JDKs. */
+static uint64_t *read_entries(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes, const struct pools *p, bool signatures)
+{
+	const struct vmlayout *l = s->l;
+	uint64_t *entry = rows(2 * sizeof(*entry), n);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t first = p->address[p->of[i]] + l->pool_header;
+		const char *c = consts + i * const_bytes;
+
+		s->want[i] = (struct memory_want){ first + 8 * vmlayout_get(l->name_index, c), 8, (uint32_t)i * 16 };
 		if (signatures)
-			s->want[n + k] = (struct memory_want){ first + 8 * vmlayout_get(l->signature_index, c), 8, (uint32_t)k * 16 + 8 };
+			s->want[n + i] = (struct memory_want){ first + 8 * vmlayout_get(l->signature_index, c), 8, (uint32_t)i * 16 + 8 };
 	}
 	s->gone = !memory_gather(s->m, s->want, signatures ? 2 * n : n, entry) || s->gone;
+	for (size_t i = 0; i < n; i++) {
+		const char *c = consts + i * const_bytes;
+		uint64_t length = vmlayout_get(l->pool_length, p->row + p->of[i] * p->bytes);
+		uint64_t name = vmlayout_get(l->name_index, c), signature = vmlayout_get(l->signature_index, c);
+		bool sound = name && name < length && signature && signature < length;
 
-	holder = rows(sizeof(*holder), npools);
-	for (size_t i = 0; i < npools; i++)
-		s->want[i] = (struct memory_want){ vmlayout_get(l->pool_holder, pools + i * pool_bytes), 0, (uint32_t)i };
-	nholders = each_once(s, npools, holder);
-	holders = read_rows(s, nholders, l->class_name.at, 8);
+		entry[2 * i] = sound ? entry[2 * i] & ~(uint64_t)1 : 0;
+		entry[2 * i + 1] = signatures ? entry[2 * i + 1] & ~(uint64_t)1 : 0;
+	}
+	return entry;
+}
 
-	for (k = 0; k < nholders; k++) {
+/* ConstMethods, as rows, to the symbols of each, which are wanted then, each once. */
+static struct symbols_of *find_symbols(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes, bool signatures,
+				       size_t *nsymbols)
+{
+	struct symbols_of *of = rows(sizeof(*of), n);
+	struct pools p = read_pools(s, n, consts, const_bytes);
+	uint64_t *entry = read_entries(s, n, consts, const_bytes, &p, signatures);
+	size_t k = 0, each = signatures ? 2 : 1;
+	uint32_t *number = rows(sizeof(*number), p.nholders + each * n);
+
+	for (; k < p.nholders; k++) {
 		uint64_t symbol;
 
-		memcpy(&symbol, holders + 8 * k, 8);
+		memcpy(&symbol, p.class_name + 8 * k, 8);
 		s->want[k] = (struct memory_want){ symbol, 0, (uint32_t)k };
 	}
-	for (size_t i = 0; i < n; i++) { /* bit 0 of an entry tells something else in some JDKs */
-		const char *c = consts + i * const_bytes;
-		uint64_t length = vmlayout_get(l->pool_length, pools + pool[i] * pool_bytes);
-		uint64_t name = vmlayout_get(l->name_index, c), signature = vmlayout_get(l->signature_index, c);
-
-		if (name == 0 || name >= length || signature == 0 || signature >= length)
-			entry[2 * i] = 0;
-		s->want[k] = (struct memory_want){ entry[2 * i] & ~(uint64_t)1, 0, (uint32_t)k };
-		k++;
-		if (!signatures)
-			continue;
-		s->want[k] = (struct memory_want){ entry[2 * i + 1] & ~(uint64_t)1, 0, (uint32_t)k };
-		k++;
-	}
-	address = mem_grow(address, sizeof(uint32_t), k + 1);
-	*nsymbols = each_once(s, k, (uint32_t *)address);
+	for (size_t i = 0; i < n; i++)
+		for (size_t what = 0; what < each; what++, k++)
+			s->want[k] = (struct memory_want){ entry[2 * i + what], 0, (uint32_t)k };
+	*nsymbols = each_once(s, k, number);
 	for (size_t i = 0; i < n; i++) {
-		const uint32_t *number = (const uint32_t *)address, *own = number + nholders + (signatures ? 2 * i : i);
+		const uint32_t *own = number + p.nholders + each * i;
 
-		of[i] = (struct symbols_of){ number[holder[pool[i]]], own[0], signatures ? own[1] : NONE };
+		of[i] = (struct symbols_of){ number[p.holder[p.of[i]]], own[0], signatures ? own[1] : NONE };
 	}
-	free(pool);
-	free(holder);
+	free_pools(&p);
 	free(entry);
-	free(address);
-	free(pools);
-	free(holders);
+	free(number);
 	return of;
 }
 

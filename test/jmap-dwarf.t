@@ -76,7 +76,7 @@ share()
 {
 	awk -v pattern="$1" '/;(Load[.$]|java\/)/ { all += $NF } /;(Load[.$]|java\/)/ && $0 ~ pattern { at += $NF } END { printf "%d", all ? 100 * at / all : 0 }' "$2"
 }
-root=';(clone3|start_thread|__clone);.*;JavaCalls::call_helper;StubRoutines [^;]*;'
+root=';(clone3|start_thread|__clone);.*;JavaCalls::call_helper;StubRoutines[: ][^;]*;'
 
 oldest=$(echo "$jdks" | tr ' ' '\n' | grep . | head -n 1)
 newest=$(echo "$jdks" | tr ' ' '\n' | grep . | tail -n 1)

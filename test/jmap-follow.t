@@ -59,11 +59,12 @@ for jdk in $jdks; do
 	pjfold "$(cat "short.$jvm/window")" >folded 2>err
 	said err >numbers
 	ok "  at least 90 % of the addresses in their code have names" awk '{ n = $1; bad = $2 } END { exit !(n > 200 && bad < 10) }' numbers
-	ok "  as pj spells them, after they ended" grep -q ';Work\.[A-Za-z0-9$]*_\[j\]' folded
+	# on a busy machine what was sampled of their second may all be of the library
+	ok "  as pj spells them, after they ended" grep -qE ';(Work\.|java/)[^; ]*_\[j\]' folded
 	cp -r "short.$jvm" copy
 	mv copy/maps moved
 	pjfold copy/out/*.data >without 2>err
-	ok "  without the timelines they have none" not grep -q ';Work\.[A-Za-z0-9$]*_\[j\]' without
+	ok "  without the timelines they have none" not grep -qE ';(Work\.|java/)[^; ]*_\[j\]' without
 	pjfold --maps moved copy/out/*.data >with 2>err
 	same "  --maps names them by hand" folded with
 	rm -rf copy moved
