@@ -107,6 +107,13 @@ void unwound_text(struct text *t, const struct pj_unwinding *c)
 	}
 	if (c->joined)
 		put_joined(t, c);
+	if (c->java) {
+		text_add(t, "; ");
+		text_grouped(t, c->java);
+		text_add(t, c->java == 1 ? " goes through Java, " : " go through Java, ");
+		put_share(t, c->java_whole, c->java);
+		text_add(t, " of these whole");
+	}
 	if (c->late) {
 		text_add(t, "; ");
 		text_grouped(t, c->late);

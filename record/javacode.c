@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#define PATIENCE_NS (300 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
-#define HURRY_NS (100 * (SECOND_NS / 1000))
+#define PATIENCE_NS (150 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
+#define HURRY_NS (20 * (SECOND_NS / 1000))
 #define LATELY_NS (2 * SECOND_NS)  /* a piece that was met then is looked at before it is met again */
 #define SEEN_NS (SECOND_NS / 2)    /* for so long a piece that was seen is taken for what it was: freed code is not made anew at once */
 #define IDLE_NS (60 * SECOND_NS)   /* pieces and JVMs that were not met for so long are let go */

@@ -4,7 +4,8 @@
  *
  * What a JVM holds is never listed: a piece is asked for (jvmreader.h) when an address in it is met first, and is good for a sample
  * when its compile id, which HotSpot gives only once, was seen after the sample was taken, or shortly before. Pieces that were met
- * lately are seen together, before the samples since then are walked. Memory follows what was met; what ended, or was not met for long, is let go.
+ * lately are seen together, before the samples since then are walked. Memory follows what was met; what ended, or was not met for
+ * long, is let go.
  */
 #ifndef PJ_JAVACODE_H
 #define PJ_JAVACODE_H

@@ -92,7 +92,7 @@ static void special(void)
 	javafacts_put(&t, &p, NULL, 0);
 	s = text_view(&t);
 	q.entry = q.complete = 0;
-	ok(javafacts_take(&s, &q, &runs) && memcmp(&p, &q, sizeof(p)) == 0, "what a piece lacks it lacks");
+	ok(javafacts_take(&s, &q, &runs) && same(&p, &q), "what a piece lacks it lacks");
 	ok(javafacts_how(runs, 5) == JAVAFRAME_WHOLE && javafacts_how((struct str){ 0 }, 0) == JAVAFRAME_WHOLE, "code that could not be read: whole");
 	text_free(&t);
 }
