@@ -81,7 +81,7 @@ stop()
 reaches()
 {
 	pjfold -q --root=thread --stacks data >stacks 2>&1
-	seen=$(awk -v threads="$3" '$6 != "(all)" && $6 ~ threads { n += $1; whole += $1 * $2; cut += $1 * $3 } END { if (n) printf "%d %.2f %.2f", n, whole / n, cut / n }' stacks)
+	seen=$(awk -v threads="$3" '$NF != "(all)" && $NF ~ threads { n += $1; whole += $1 * $2; cut += $1 * $3 } END { if (n) printf "%d %.2f %.2f", n, whole / n, cut / n }' stacks)
 	if echo "$seen" | awk -v least="$2" '{ exit !($1 >= 200 && $2 >= least) }'; then
 		pass "$1: of $(echo "$seen" | awk '{ print $1 " stacks " $2 " % whole, " $3 " % cut" }'); all: $(sed -n 's/.*; \([0-9.]* %.*\)/\1/p' said)"
 	else
