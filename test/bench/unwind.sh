@@ -158,7 +158,24 @@ sort -k1,1 -k2,2n runs | awk '{ n[$1]++; t[$1, n[$1]] = $2; s[$1] += $3 }
 
 if [ -d probe ]; then
 	for i in $(seq 200); do cp c "p$i"; timeout 30 "./p$i" 200 >/dev/null & done
-	pjrecord -a -q --unwind=tables -F 303 -w 10 -n 1 -d memory 2>/dev/null >/dev/null &
+	cat >Small.java <<'J'
+public class Small {
+	static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+	public static void main(String[] a) throws Exception {
+		java.util.HashMap<String, Integer> m = new java.util.HashMap<>();
+		for (long end = System.currentTimeMillis() + 30000; System.currentTimeMillis() < end; Thread.sleep(20)) {
+			fib(16);
+			for (int i = 0; i < 200; i++) m.merge("k" + i % 50, i, Integer::sum);
+		}
+	}
+}
+J
+	jvms=0
+	if command -v javac >/dev/null && javac Small.java 2>/dev/null; then
+		jvms=20
+		for _ in $(seq $jvms); do timeout 40 java -Xmx16m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp . Small >/dev/null 2>&1 & done
+	fi
+	pjrecord -a -q --unwind=tables -F 303 -w 20 -n 1 -d memory 2>/dev/null >/dev/null &
 	recorder=$!
 	most=0
 	while kill -0 $recorder 2>/dev/null; do
@@ -167,5 +184,5 @@ if [ -d probe ]; then
 		[ "${now:-0}" -gt $most ] && most=$now
 		sleep 0.5
 	done
-	echo "memory while 200 programs of their own ran: $((most / 1024)) MB, rings and tables included; the bound: $((64 + 8 * $(nproc))) MB"
+	echo "memory while 200 programs of their own and $jvms JVMs ran: $((most / 1024)) MB, rings and tables included; the bound: $((64 + 8 * $(nproc))) MB"
 fi
