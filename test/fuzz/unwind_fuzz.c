@@ -63,7 +63,7 @@ static void walk(const struct unwind_table *t, const uint8_t *head, const char *
 		if (end != UNWIND_MORE)
 			MUST(s.ip == before.ip && s.sp == before.sp && s.bp == before.bp && s.valid == before.valid);
 		else
-			MUST(s.ip != 0 && s.valid >> 7 & 1 && (s.interrupted || s.sp > before.sp));
+			MUST(s.ip != 0 && s.valid >> 7 & 1 && (s.interrupted || s.sp >= before.sp + !before.interrupted));
 		MUST(steps++ < 17 * (STACK + 2));
 	} while (end == UNWIND_MORE);
 }
