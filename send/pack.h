@@ -12,8 +12,8 @@
 
 extern const bool pack_has_zstd;
 
-/* Levels for what is kept. Windows are long lines that are alike, so looking for the longest match pays: zstd's 6 needs a quarter less than its 3
- * and a third less than gzip, for 10 ms a window; beyond it, time grows, and little else. */
+/* Levels for what is kept. Windows are long lines that are alike, so looking for the longest match pays: zstd's 6 needs a quarter less than
+ * its 3 and a third less than gzip, for 10 ms a window; beyond it, time grows, and little else. */
 #define PACK_GZIP 6
 #define PACK_ZSTD 6
 #define PACK_ZSTD_SHORT 3 /* for what is gone soon */

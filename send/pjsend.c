@@ -216,30 +216,33 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 
 /* ---- a pipe -------------------------------------------------------------------------------------------------- */
 
-static void make_folder(const struct request *r, char *made, size_t n)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	if (r->dir) {
-		snprintf(made, n, "%s", r->dir);
-		return;
-	}
-	snprintf(made, n, "%s/pjsend.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(made))
-		die_errno("cannot make a directory like '%s'", made);
-}
+static char folder[4096]; /* the spool of a pipe */
 
 /* Only what spool_open and counters made. */
-static void remove_folder(const char *made)
+static void remove_folder(void)
 {
 	static const char *const names[] = { "spool/recorder", "spool", "bad", "pjsend.prom" };
 	char path[4200];
 
 	for (size_t i = 0; i < countof(names); i++) {
-		snprintf(path, sizeof(path), "%s/%s", made, names[i]);
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		remove(path);
 	}
-	rmdir(made);
+	rmdir(folder);
+}
+
+static void make_folder(const struct request *r)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (r->dir) {
+		snprintf(folder, sizeof(folder), "%s", r->dir);
+		return;
+	}
+	snprintf(folder, sizeof(folder), "%s/pjsend.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(folder))
+		die_errno("cannot make a directory like '%s'", folder);
+	diag_at_death(remove_folder); /* of text that is none, nothing stays */
 }
 
 /* One of that name may wait there still. */
@@ -281,6 +284,7 @@ static struct spool_name spool_pipe(const struct request *r, struct spool *spool
 		die("standard input: no folded stacks");
 	n = (struct spool_name){ w.epoch, w.stream };
 	put_pipe(spool, n, text_view(&text));
+	diag_at_death(NULL);
 	free((char *)(uintptr_t)folding.pjfold);
 	text_free(&in);
 	text_free(&text);
@@ -313,17 +317,16 @@ static bool send_pipe(const struct request *r, struct spool *spool, struct store
 static bool pipe_into(const struct request *r, struct store *store)
 {
 	struct spool spool = { 0 };
-	char folder[4096];
 	bool good;
 
-	make_folder(r, folder, sizeof(folder));
+	make_folder(r);
 	spool_open(&spool, folder);
 	spool.kept = store->ops->local && !r->options.gzip;
 	sender.spool = &spool;
 	good = send_pipe(r, &spool, store);
 	spool_close(&spool);
 	if (!r->dir && good)
-		remove_folder(folder);
+		remove_folder();
 	else if (!r->dir && (sender.refused || sender.differ))
 		warn("it is kept in '%s/bad'", folder);
 	else if (!r->dir)

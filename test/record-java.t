@@ -153,9 +153,10 @@ ok "callers are what they are in the source" awk '/^load-/ { w = $NF; all += w }
 
 # a JVM that ends while it is recorded
 start mixed
+jvm=$pid
 memories()
 {
-	find "/proc/$recorder/fd" -lname '*/mem' 2>/dev/null | wc -l
+	find "/proc/$recorder/fd" -lname "/proc/$jvm/mem*" 2>/dev/null | wc -l
 }
 pjrecord -o data -F 499 --unwind=tables >/dev/null 2>said &
 recorder=$!

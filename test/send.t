@@ -159,8 +159,9 @@ is "an empty --host is none" "$?" 2
 # nonsense NAME TEXT MESSAGE
 nonsense()
 {
-	printf "$2" | pjsend -q --store=dir:nonsense --time=1700000000 - 2>err
-	is "refused: $1" "$? $(cat err)" "1 pjsend: standard input$3"
+	mkdir -p left
+	printf "$2" | TMPDIR=$PWD/left pjsend -q --store=dir:nonsense --time=1700000000 - 2>err
+	is "refused: $1" "$? $(cat err)$(ls left)" "1 pjsend: standard input$3"
 }
 nonsense "no folded text" 'no stack\n' ":1: no weight at the end of the line; nothing is sent"
 nonsense "one line of it is none" '# pj unit=samples\na;b 1\n\njunk\nc 2\nmore junk\n' ":4: no weight at the end of the line; nothing is sent"

@@ -6,6 +6,7 @@
 #include "tap.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -413,6 +414,17 @@ static void test_once(void)
 	unlinkat(spool.room, "doubts", 0);
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void remove_all(void)
+{
+	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir))
@@ -433,5 +445,6 @@ int main(void)
 	test_once();
 	test_splay();
 	spool_close(&spool);
+	remove_all();
 	return done();
 }
