@@ -172,6 +172,7 @@ static void make_recorder(struct spool *s, const char *dir)
 
 void spool_open(struct spool *s, const char *dir)
 {
+	s->name = dir;
 	s->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0)
 		die_errno("cannot use the directory '%s'", dir);
@@ -246,16 +247,21 @@ bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n)
 	return true;
 }
 
-bool spool_chunks(const struct spool *s, uint64_t **epochs, size_t *n)
+bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n)
 {
-	DIR *d = open_list(s->out);
+	DIR *d;
 	const struct dirent *e;
 	uint64_t epoch;
 
 	*epochs = NULL;
 	*n = 0;
+	if (s->out < 0) /* who records may begin later than who sends */
+		s->out = enter(s->dir, s->name, "out", false);
+	if (s->out < 0)
+		return true;
+	d = open_list(s->out);
 	if (!d)
-		return s->out < 0;
+		return false;
 	while ((e = readdir(d))) {
 		if (!parse_chunk(e->d_name, &epoch))
 			continue;

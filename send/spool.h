@@ -17,7 +17,9 @@
 #include "text.h"
 
 struct spool {
-	int dir, out, room, bad; /* room: spool/ */
+	const char *name;   /* of DIR */
+	int dir, room, bad; /* room: spool/ */
+	_Atomic int out;    /* -1: there is none yet */
 	uint64_t recorder, machine;
 	uint64_t put_bytes; /* of the file that spool_put wrote last */
 	bool kept;  /* what is spooled is what the store keeps, as it is: packed well */
@@ -28,7 +30,8 @@ struct spool_name {
 	uint64_t epoch, tag;
 };
 
-/* Makes what is missing. Dies when DIR cannot be used. out may be missing (-1) where nothing was ever recorded. */
+/* Makes what is missing. Dies when DIR cannot be used. out may be missing where nothing was recorded yet: spool_chunks looks again. The
+ * name is kept. */
 void spool_open(struct spool *s, const char *dir);
 bool spool_lock(struct spool *s);   /* false: another pjsend sends from here */
 void spool_sweep(struct spool *s);  /* what killed runs left half made; only when alone */
@@ -36,7 +39,7 @@ void spool_close(struct spool *s);
 
 /* Sorted, oldest first; freed with free. */
 bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n);
-bool spool_chunks(const struct spool *s, uint64_t **epochs, size_t *n);
+bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n);
 bool spool_has(const struct spool *s, struct spool_name n);
 
 bool spool_put(struct spool *s, struct spool_name n, struct str text);

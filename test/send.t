@@ -284,11 +284,13 @@ is "a damaged file in the spool goes to bad/" "$? $(files j/bad)" "1 ./170000000
 ./1700000000.0123456789abcdef.folded.gz.why"
 
 # ---- one instance, and what killed ones left
-chunk k 1700000000 'a 1'
 mkdir -p k/spool && : >k/spool/.half.tmp
 pjsend -q --splay=0 -i 1 k 2>log &
 daemon=$!
-soon test ! -e k/out/1700000000.data || fail "the daemon sends" log
+soon test -e k/pjsend.prom
+chunk early 1700000000 'a 1'
+mv early/out k/
+ok "a daemon that began before the recorder sees its windows" soon test ! -e k/out/1700000000.data
 pjsend -q --once k 2>err
 is "one instance for a directory" "$? $(cat err)" "1 pjsend: another pjsend sends from 'k'"
 is "leftovers are swept" "$(files k/spool)" ./recorder

@@ -29,6 +29,13 @@ for jdk in ${JAVA_HOME:-/usr/lib/jvm/*}; do
 	map=$("$measure" -n "$runs" -o /dev/null -- "$bin/pjmap" --once --stdout $jvm 2>/dev/null)
 	ms=$(calc %.1f "1000 * $(echo "$map" | field 2)") cpu=$(calc %.1f "1000 * $(echo "$map" | field 1)")
 	row "pjmap --once of ${jdk##*/}: $n pieces of code" "$ms ms, CPU $cpu ms" "<= 50 ms for 8000" "$ms <= 50 * ($n > 8000 ? $n / 8000 : 1)"
+	"$bin/pjmap" -i 600 -d "$tmp/jmap" --no-perf-map -q $jvm 2>/dev/null &
+	follower=$!
+	sleep 4
+	row "  first scan of its timeline, with inlined calls, frames" "CPU $(cpu_ms $follower) ms" "" ""
+	kill -INT $follower
+	wait $follower 2>/dev/null
+	rm -rf "$tmp/jmap"
 	"$bin/pjmap" -i 0.02 -d "$tmp/jmap" --no-perf-map -q $jvm 2>/dev/null &
 	follower=$!
 	sleep 2
@@ -44,3 +51,14 @@ for jdk in ${JAVA_HOME:-/usr/lib/jvm/*}; do
 	wait $jvm 2>/dev/null
 	rm -rf "$tmp/work" "$tmp/jmap"
 done
+
+# Code that comes and goes: the test's figures, for longer than a test takes.
+if [ -z "${JAVA_HOME:-}" ]; then
+	PATH=$bin:$PATH PJ_BUILD=${PJ_BUILD:-build/std-cc} PJ_JMAP_SECS=${PJ_BENCH_CHURN:-60} test/jmap-follow.t >"$tmp/follow" 2>&1
+	while read -r jvm percent; do
+		row "code cache of 10 MB, ${PJ_BENCH_CHURN:-60} s, -i 1: without a name, $jvm" "$percent %" "<= 2 %" "$percent <= 2"
+	done < <(sed -n 's/^# \(.*\): addresses, percent not seen: [0-9]* \([0-9.]*\);.*/\1 \2/p' "$tmp/follow")
+	while read -r jvm percent; do
+		row "  another name than with -i 0.05, $jvm" "$percent %" "<= 0.5 %" "$percent <= 0.5"
+	done < <(sed -n 's/^# \(.*\): compiled frames, percent that have other names .*: [0-9]* \([0-9.]*\)$/\1 \2/p' "$tmp/follow")
+fi
