@@ -25,11 +25,11 @@ static bool read_file(int folder, const char *name, struct text *t)
 
 /* ---- what the texts say ---------------------------------------------------------------------------------------- */
 
-static bool is_file_called(struct str path, struct str name)
+bool discover_is_libjvm(struct str path)
 {
 	if (str_ends(path, STR(" (deleted)")))
 		path.n -= strlen(" (deleted)");
-	return str_ends(path, name) && path.n > name.n && path.p[path.n - name.n - 1] == '/';
+	return str_ends(path, STR("/libjvm.so"));
 }
 
 enum jvm_kind discover_maps(struct str maps, uint64_t *base)
@@ -49,7 +49,7 @@ enum jvm_kind discover_maps(struct str maps, uint64_t *base)
 			kind = JVM_OPENJ9;
 		if (kind == JVM_NONE && (str_find_str(path, STR("/libzing")) >= 0 || str_find_str(path, STR("/libazsys")) >= 0))
 			kind = JVM_ZING;
-		if (hotspot || !is_file_called(path, STR("libjvm.so")))
+		if (hotspot || !discover_is_libjvm(path))
 			continue;
 		start = str_cut(&line, '-');
 		str_cut(&line, ' ');

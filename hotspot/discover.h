@@ -45,6 +45,9 @@ void jvm_process_close(struct jvm_process *p);
 /* How long it has been there. */
 uint64_t jvm_process_age_ns(const struct jvm_process *p);
 
+/* The path of a mapped file; " (deleted)" may be behind it. Pure. */
+bool discover_is_libjvm(struct str path);
+
 /* Which kind of JVM the text of /proc/PID/maps shows, and where its libjvm.so begins. Pure. */
 enum jvm_kind discover_maps(struct str maps, uint64_t *base);
 

@@ -431,20 +431,13 @@ bool javacode_was_late(struct javacode_jvm *jvm)
 
 /* ---- JVMs ---------------------------------------------------------------------------------------------------- */
 
-static bool is_libjvm(struct str path)
-{
-	if (str_ends(path, STR(" (deleted)")))
-		path.n -= strlen(" (deleted)");
-	return str_ends(path, STR("/libjvm.so"));
-}
-
 static bool has_libjvm(struct mappings *m)
 {
 	if (m && m->looked != m->version) {
 		m->looked = m->version;
 		m->jvm = false;
 		for (uint32_t i = 0; i < m->n && !m->jvm; i++)
-			m->jvm = is_libjvm(m->m[i].file->path);
+			m->jvm = discover_is_libjvm(m->m[i].file->path);
 	}
 	return m && m->jvm;
 }

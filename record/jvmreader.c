@@ -304,18 +304,25 @@ static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jv
 	return jvm->image->tried ? JVMREADER_DONE : ask(r, jvm, OPEN);
 }
 
-enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, struct jvmreader_found *found)
+static enum jvmreader_answer ask_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum what what, uint64_t address)
 {
 	enum jvmreader_answer answer = begin(r, jvm);
-	const struct question *q;
 
 	if (answer != JVMREADER_DONE)
 		return answer;
-	q = &r->thread->q;
 	r->thread->q.address = address;
-	answer = ask(r, jvm, FIND);
-	if (answer == JVMREADER_DONE)
+	return ask(r, jvm, what);
+}
+
+enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, struct jvmreader_found *found)
+{
+	enum jvmreader_answer answer = ask_at(r, jvm, FIND, address);
+
+	if (answer == JVMREADER_DONE) {
+		const struct question *q = &r->thread->q;
+
 		*found = (struct jvmreader_found){ q->where, q->found, jvm->image->f.code, q->read ? q->bytes : NULL };
+	}
 	return answer;
 }
 
@@ -343,16 +350,10 @@ enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm 
 
 enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, const char **bytes)
 {
-	enum jvmreader_answer answer = begin(r, jvm);
-	const struct question *q;
+	enum jvmreader_answer answer = ask_at(r, jvm, BYTES, address);
 
-	if (answer != JVMREADER_DONE)
-		return answer;
-	q = &r->thread->q;
-	r->thread->q.address = address;
-	answer = ask(r, jvm, BYTES);
 	if (answer == JVMREADER_DONE)
-		*bytes = q->read ? q->bytes : NULL;
+		*bytes = r->thread->q.read ? r->thread->q.bytes : NULL;
 	return answer;
 }
 

@@ -13,19 +13,10 @@ perf=${PJ_PERF:-perf}
 have pjmap && have pjfold || skip_all "the tools are not built"
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
 "$perf" --version >/dev/null 2>&1 || skip_all "perf is not installed"
-javac=
-jdks=
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
-	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
-done
-[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
-[ -n "$javac" ] || skip_all "no javac"
-"$javac" --release 8 -nowarn -d . "$top/test/unwind/Load.java" 2>javac.err || "$javac" -d . "$top/test/unwind/Load.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
+need_jdk "$top/test/unwind/Load.java"
 "$perf" record -q -e cpu-clock -k CLOCK_MONOTONIC --call-graph dwarf,16384 -o try.data -- true >why 2>&1 || skip_all "perf may not record here: $(head -n 1 why)"
-started=
-# shellcheck disable=SC2154 # of tap.sh
-trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 
 # works: it has a timeline, and had three seconds of the processor: then it has compiled code
 works()

@@ -93,17 +93,7 @@ agrees_with_codelist()
 	[ "$(wc -l <b)" -gt 250 ] && diff a b
 }
 
-rooted=
-for root in ${PJ_ROOTFS:-}; do
-	for jdk in "$root"/usr/lib/jvm/*; do
-		[ -x "$jdk/bin/java" ] && [ ! -L "$jdk" ] && rooted="$rooted $root:${jdk#"$root"}"
-	done
-done
-[ -n "$rooted" ] || skip "JDKs of other distributions" "PJ_ROOTFS is empty: test/jmap/rootfs.sh makes such a folder"
-if [ -n "$rooted" ] && [ "$(id -u)" != 0 ]; then
-	skip "JDKs of PJ_ROOTFS" "not root"
-	rooted=
-fi
+find_rooted
 for at in $jdks $rooted; do
 	jdk=${at#*:} root=
 	[ "$at" = "$jdk" ] || root=${at%%:*}

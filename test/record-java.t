@@ -12,17 +12,16 @@ export LC_ALL HOME
 
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
 { have pjrecord && have pjfold && have pjmap; } || skip_all "pjrecord, pjfold or pjmap is not built"
-javac='' jdks=''
-for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
-	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks :$jdk"
-	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
-done
-[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
-[ -n "$javac" ] || skip_all "no javac"
-"$javac" --release 8 -nowarn -d . "$top/test/unwind/Load.java" 2>javac.err || "$javac" -d . "$top/test/unwind/Load.java" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+# shellcheck source=test/jmap/jvm.sh
+. "$top/test/jmap/jvm.sh"
+need_jdk "$top/test/unwind/Load.java"
 timeout 60 pjrecord -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
 pid=
-trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; wait; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+clean_up()
+{
+	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
+	wait
+}
 
 # ticks PID: of time that it used; nothing: it is gone
 ticks()
@@ -103,25 +102,16 @@ one()
 	stop
 }
 
-rooted=''
-for root in ${PJ_ROOTFS:-}; do
-	for jdk in "$root"/usr/lib/jvm/*; do
-		[ -x "$jdk/bin/java" ] && [ ! -L "$jdk" ] && rooted="$rooted $root:${jdk#"$root"}"
-	done
-done
-[ -n "$rooted" ] || skip "JDKs of other distributions" "PJ_ROOTFS is empty: test/jmap/rootfs.sh makes such a folder"
-if [ -n "$rooted" ] && [ "$(id -u)" != 0 ]; then
-	skip "JDKs of PJ_ROOTFS" "not root"
-	rooted=
-fi
+find_rooted
 for at in $jdks $rooted; do
-	root=${at%%:*} jdk=${at#*:}
+	jdk=${at#*:} root=
+	[ "$at" = "$jdk" ] || root=${at%%:*}
 	# Math.sin of 8 puts all registers on the stack of who called it, which nothing tells: one of the load's methods is lost
 	case $jdk in *-8-*) least=80 ;; *) least=98 ;; esac
 	one "${jdk##*/}" $least '^(load-|java$)' mixed
 done
 # the last of this host has all of these
-root='' jdk=$(echo "$jdks" | sed 's/.*://')
+root='' jdk=$(echo "$jdks" | sed 's/.* //')
 jvm=${jdk##*/}
 one "$jvm, interpreted" 97 '^load-' mixed -Xint
 pjfold -q --root=thread data >folded
@@ -141,7 +131,7 @@ else
 fi
 
 # names of what is compiled tell that the callers are the right ones
-start deep
+start deep -XX:-Inline # a map has no inlined calls: they would stand as their caller
 recorded -p "$pid"
 pjmap --once "$pid" >/dev/null 2>why
 pjfold -q --root=thread data >folded 2>>why

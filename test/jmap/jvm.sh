@@ -34,3 +34,19 @@ until_true()
 	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
 	[ $tries -gt 0 ]
 }
+
+# find_rooted: $rooted, "ROOT:JDK" of each JDK in the root file systems in PJ_ROOTFS; none unless we are root
+find_rooted()
+{
+	rooted=
+	for root in ${PJ_ROOTFS:-}; do
+		for jdk in "$root"/usr/lib/jvm/*; do
+			[ -x "$jdk/bin/java" ] && [ ! -L "$jdk" ] && rooted="$rooted $root:${jdk#"$root"}"
+		done
+	done
+	[ -n "$rooted" ] || skip "JDKs of other distributions" "PJ_ROOTFS is empty: test/jmap/rootfs.sh makes such a folder"
+	if [ -n "$rooted" ] && [ "$(id -u)" != 0 ]; then
+		skip "JDKs of PJ_ROOTFS" "not root"
+		rooted=
+	fi
+}
