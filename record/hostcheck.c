@@ -125,8 +125,7 @@ static void check_system(struct check *c)
 	struct session_options so = { .target = TARGET_HOST,
 				      .event = c->events.event,
 				      .nevents = c->events.n,
-				      .ring_bytes = c->o->ring_bytes,
-				      .fd = -1 };
+				      .ring_bytes = c->o->ring_bytes };
 	struct sources_failure why = { 0 };
 	struct session *s = session_new(&so, &why);
 

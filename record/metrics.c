@@ -302,18 +302,23 @@ static void add_kept(struct metrics *m, const struct keep_counts *c)
 	k->crashed = add(k->crashed, c->crashed);
 }
 
+void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more)
+{
+	sum->samples = add(sum->samples, more->samples);
+	sum->records = add(sum->records, more->records);
+	sum->throttled = add(sum->throttled, more->throttled);
+	sum->unknown = add(sum->unknown, more->unknown);
+	sum->late = add(sum->late, more->late);
+	sum->depth = add(sum->depth, more->depth);
+	if (more->ring_high > sum->ring_high)
+		sum->ring_high = more->ring_high;
+}
+
 void metrics_add_dropped(struct metrics *m, const struct window_report *r)
 {
-	const struct pj_loss *loss = &r->loss;
-
 	add_kept(m, &r->kept);
-	m->loss.samples = add(m->loss.samples, loss->samples);
-	m->loss.records = add(m->loss.records, loss->records);
-	m->loss.throttled = add(m->loss.throttled, loss->throttled);
-	m->loss.unknown = add(m->loss.unknown, loss->unknown);
-	m->loss.late = add(m->loss.late, loss->late);
-	m->loss.depth = add(m->loss.depth, loss->depth);
-	m->loss.ring_high = loss->ring_high;
+	metrics_add_loss(&m->loss, &r->loss);
+	m->loss.ring_high = r->loss.ring_high;
 }
 
 /* ---- the summary --------------------------------------------------------------------------------------------- */

@@ -59,6 +59,7 @@ struct metrics {
 
 void metrics_add(struct metrics *m, const struct window_report *r); /* a complete window; bytes included */
 void metrics_add_dropped(struct metrics *m, const struct window_report *r); /* one that was dropped: loss, and what was kept */
+void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more);
 
 /* Adds m to DIR/pjrecord.prom, through a temporary file beside it, and empties m. On failure m stays as it is, errno
  * says why, and the next call brings it. dir: a descriptor of DIR, of this process alone. */

@@ -337,7 +337,6 @@ int main(int argc, char **argv)
 		.both = r.unwind == UNWIND_BY_BOTH,
 		.stack_bytes = (uint32_t)r.stack_bytes,
 		.argv = r.cmdline ? r.argv : NULL,
-		.fd = -1,
 		.window_ns = r.seconds * UINT64_C(1000000000),
 		.align = r.align,
 		.count = r.count,

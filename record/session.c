@@ -2,26 +2,24 @@
 #include "session.h"
 
 #include "arena.h"
+#include "attrs.h"
+#include "callers.h"
 #include "cgroups.h"
 #include "clocks.h"
 #include "diag.h"
 #include "host.h"
+#include "idle.h"
 #include "kernel.h"
-#include "offcpu.h"
+#include "output.h"
 #include "privileges.h"
 #include "processes.h"
 #include "procfs.h"
 #include "state.h"
-#include "tables.h"
-#include "unwinding.h"
+#include "switches.h"
 #include "unwound.h"
+#include "waiting.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #define SLACK (SECOND_NS / 10)       /* a record is in its ring that long after its time */
 #define SLACK_FULL (SECOND_NS / 500) /* and where rings fill faster */
@@ -32,9 +30,9 @@
 
 struct session {
 	struct session_options o;
-	struct chunk_event *event; /* o.event, and the state event behind them */
-	struct chunk_event *told;  /* the same, as files have them */
+	struct attrs attrs;
 	struct chunk_facts facts;
+	struct keep *keep; /* NULL: nothing is kept */
 	struct host *host;
 	struct rings *rings;
 	struct sources *sources;
@@ -42,24 +40,17 @@ struct session {
 	struct kernel *kernel;
 	struct cgroups *cgroups;
 	struct state *state;
-	struct perf_event_attr switches;
-	struct offcpu *offcpu; /* NULL: nobody wants to know */
-	struct tables *tables; /* NULL: the kernel walks stacks, by frame pointers */
-	struct javacode *javacode;
-	struct javanames *names;
-	struct unwinding *unwinding;
-	uint64_t held, taking; /* time of the sample that waits for tables, 0: none; of this look at the rings */
-	bool hurry;            /* nothing waits */
+	struct switches *switches; /* NULL: nobody wants to know */
+	struct callers *callers; /* NULL: the kernel walks stacks, by frame pointers */
+	uint64_t held; /* time of the sample that waits for tables, 0: none */
+	bool hurry;    /* nothing waits */
 
 	/* the window */
-	struct chunk chunk;
-	struct window window;
+	struct output out;
 	struct window_report report;
-	bool open; /* chunk is being written */
 	uint64_t begin, end, serial;
 	uint64_t first, last; /* times of samples */
-	uint64_t *idle;
-	size_t nidle;
+	struct idle idle;
 	struct text text, sample; /* records that are being made */
 
 	/* the recording */
@@ -67,10 +58,8 @@ struct session {
 	struct keep_counts kept; /* when the last window ended */
 	uint64_t done; /* windows ended, dropped ones included */
 	uint64_t looked, late, lost_seen, drained;
-	bool lost_state, failed;
-	int error;
-	struct pollfd *poll;
-	size_t npoll;
+	bool lost_state;
+	struct waiting waiting;
 };
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
@@ -80,103 +69,52 @@ static uint64_t state_event(const struct session *s)
 	return s->o.nevents + 1;
 }
 
-/* A window that cannot be made is one that is dropped: recording goes on, and the next may succeed. */
+static void write_text(struct session *s)
+{
+	output_records(&s->out, s->text.p, s->text.n);
+	s->text.n = 0;
+}
+
 static void begin_window(struct session *s, uint64_t begin, uint64_t end)
 {
 	struct pj_window w = { begin, end, s->serial };
-	uint64_t wall = clock_wall_of(begin);
 
 	s->begin = begin;
 	s->end = end;
 	s->first = s->last = 0;
 	s->report = (struct window_report){
-		.begin = begin, .end = end, .depth_limit = s->totals.depth_limit, .has_offcpu = s->offcpu, .has_unwinding = s->unwinding
+		.begin = begin, .end = end, .depth_limit = s->totals.depth_limit, .has_offcpu = s->switches, .has_unwinding = s->callers
 	};
-	s->window.fd = s->o.fd;
-	/* an aligned border is a whole second, but for jitter between the two clocks */
-	s->open = s->o.windows ?
-			  windows_create(s->o.windows, (wall + SECOND_NS / 1000) / SECOND_NS, &s->window) :
-			  !s->error;
-	free(s->idle);
-	s->idle = procfs_idle(&s->nidle);
+	bool open = output_begin(&s->out, &s->facts, &w, clock_wall_of(begin));
+
+	idle_begin(&s->idle);
 	kernel_refresh(s->kernel);
 	state_begin(s->state, s->serial + 1);
-	if (!s->open)
+	if (!open)
 		return;
-	chunk_begin(&s->chunk, s->window.fd, s->o.pipe, &s->facts, &w, wall, begin);
 	s->text.n = 0;
 	kernel_begin(s->kernel, &s->text, state_event(s), begin);
-	chunk_record(&s->chunk, s->text.p, s->text.n);
-}
-
-static void put_idle(struct session *s, struct text *t)
-{
-	size_t n;
-	uint64_t *now = procfs_idle(&n);
-
-	for (size_t i = 0; i < n && i < s->nidle; i++) {
-		struct pj_idle idle = { .cpu = (uint32_t)i, .ns = now[i] - s->idle[i] };
-
-		if (now[i] >= s->idle[i])
-			chunk_put_item(t, PJ_ITEM_IDLE, &idle, sizeof(idle));
-	}
-	free(now);
-}
-
-static void count_live(void *to, struct process *p)
-{
-	struct session *s = to;
-
-	if (p->pid && (s->o.target != TARGET_PROCESSES || p->target))
-		s->report.offcpu.never += p->live;
-}
-
-/* Times up to the end of the window, and who never came back. */
-static void end_offcpu(struct session *s, uint64_t end)
-{
-	size_t ran = offcpu_threads(s->offcpu);
-	uint64_t lost = s->report.offcpu.lost;
-
-	offcpu_border(s->offcpu, end);
-	s->report.offcpu = offcpu_counts(s->offcpu);
-	s->report.offcpu.lost = lost;
-	offcpu_count_from_here(s->offcpu);
-	if (s->o.target == TARGET_COMMAND || s->o.target == TARGET_CGROUPS)
-		return;
-	processes_each(s->processes, count_live, s);
-	s->report.offcpu.never -= s->report.offcpu.never < ran ? s->report.offcpu.never : ran;
+	write_text(s);
 }
 
 static void put_end(struct session *s, struct text *t)
 {
 	char name[2][64];
-	size_t n = s->o.keep ? keep_kernels(s->o.keep, name) : 0;
+	size_t n = s->keep ? keep_kernels(s->keep, name) : 0;
 
 	for (size_t i = 0; i < n; i++)
 		chunk_put_item(t, PJ_ITEM_KALLSYMS, name[i], strlen(name[i]));
 	text_str(t, state_items(s->state));
-	put_idle(s, t);
+	idle_put(&s->idle, t);
 	chunk_put_item(t, PJ_ITEM_LOSS, &s->report.loss, sizeof(s->report.loss));
-	if (s->offcpu)
+	if (s->switches)
 		chunk_put_item(t, PJ_ITEM_OFFCPU, &s->report.offcpu, sizeof(s->report.offcpu));
-	if (s->unwinding)
-		chunk_put_item(t, PJ_ITEM_UNWINDING, &s->report.unwinding, sizeof(s->report.unwinding));
-	if (s->names)
-		javanames_end(s->names, t);
+	callers_put(s->callers, &s->report.unwinding, t);
 }
 
 static void add_up(struct session *s)
 {
-	struct pj_loss *all = &s->totals.loss, *one = &s->report.loss;
-
-	all->samples += one->samples;
-	all->records += one->records;
-	all->throttled += one->throttled;
-	all->unknown += one->unknown;
-	all->late += one->late;
-	all->depth += one->depth;
-	if (one->ring_high > all->ring_high)
-		all->ring_high = one->ring_high;
+	metrics_add_loss(&s->totals.loss, &s->report.loss);
 	offcpu_add(&s->totals.offcpu, &s->report.offcpu);
 	unwound_add(&s->totals.unwinding, &s->report.unwinding);
 	s->totals.samples += s->report.samples;
@@ -189,9 +127,9 @@ static void count_kept(struct session *s)
 {
 	struct keep_counts now;
 
-	if (!s->o.keep)
+	if (!s->keep)
 		return;
-	now = keep_counts(s->o.keep);
+	now = keep_counts(s->keep);
 	s->report.kept = keep_since(&now, &s->kept);
 	s->kept = now;
 }
@@ -200,13 +138,8 @@ static void end_window(struct session *s, uint64_t end)
 {
 	struct text pj = { 0 }, build_ids = { 0 };
 
-	if (s->offcpu)
-		end_offcpu(s, end);
-	if (s->unwinding) {
-		javacode_name(s->javacode, s->names);
-		s->report.unwinding = unwinding_counts(s->unwinding);
-		unwinding_count_from_here(s->unwinding);
-	}
+	s->report.offcpu = switches_end(s->switches, end);
+	s->report.unwinding = callers_end(s->callers);
 	s->report.end = end;
 	s->report.processes = state_processes(s->state);
 	state_end(s->state);
@@ -214,26 +147,14 @@ static void end_window(struct session *s, uint64_t end)
 	put_end(s, &pj);
 	kernel_build_ids(s->kernel, &build_ids);
 	text_str(&build_ids, state_build_ids(s->state));
-	if (s->open) {
-		struct chunk_end e = { text_view(&build_ids), text_view(&pj), s->first, s->last };
-
-		chunk_end(&s->chunk, &e);
-		s->report.bytes = s->chunk.written;
-		s->error = s->chunk.error;
-		if (!s->o.windows)
-			s->failed = s->error;
-		else if (s->error)
-			windows_drop(s->o.windows, &s->window, s->error, &s->report);
-		else
-			windows_finish(s->o.windows, &s->window, &s->report);
-	}
+	struct chunk_end e = { text_view(&build_ids), text_view(&pj), s->first, s->last };
+	output_end(&s->out, &e, &s->report);
 	text_free(&pj);
 	text_free(&build_ids);
 	add_up(s);
-	if (s->o.keep)
-		keep_window(s->o.keep);
+	if (s->keep)
+		keep_window(s->keep);
 	cgroups_forget(s->cgroups, s->serial > 10 ? s->serial - 10 : 0);
-	s->open = false;
 	s->done++;
 	s->serial++;
 }
@@ -255,22 +176,10 @@ static void turn_to(struct session *s, uint64_t ns)
 
 /* ---- records ------------------------------------------------------------------------------------------------- */
 
-static void write_record(struct session *s, const struct perf_record *r)
-{
-	if (s->open)
-		chunk_record(&s->chunk, r, r->size);
-}
-
-static void write_text(struct session *s)
-{
-	if (s->open && s->text.n)
-		chunk_record(&s->chunk, s->text.p, s->text.n);
-	s->text.n = 0;
-}
-
 /* Of -p, other processes are of no interest. */
-static bool is_target(const struct session *s, uint32_t pid)
+static bool is_target(void *to, uint32_t pid)
 {
+	const struct session *s = to;
 	const struct process *p = s->o.target == TARGET_PROCESSES ? processes_find(s->processes, pid) : NULL;
 
 	return s->o.target != TARGET_PROCESSES || (p && p->target);
@@ -279,7 +188,7 @@ static bool is_target(const struct session *s, uint32_t pid)
 /* What ticks also ticks in idle CPUs; what is counted was done there. */
 static bool wanted(struct session *s, const struct ring_sample *r, uint64_t event)
 {
-	if (r->pid == 0 && r->tid == 0 && !s->o.idle && s->event[event - 1].attr.freq) {
+	if (r->pid == 0 && r->tid == 0 && !s->o.idle && s->attrs.event[event - 1].attr.freq) {
 		s->totals.idle_samples++;
 		return false;
 	}
@@ -289,7 +198,7 @@ static bool wanted(struct session *s, const struct ring_sample *r, uint64_t even
 /* Where the callchain is: nips, and ips behind it. */
 static const uint64_t *chain_of(const struct session *s, const struct ring_sample *r, uint64_t event)
 {
-	bool period = s->event[event - 1].attr.sample_type & PERF_SAMPLE_PERIOD;
+	bool period = s->attrs.event[event - 1].attr.sample_type & PERF_SAMPLE_PERIOD;
 
 	return (const void *)((const char *)r +
 			      (period ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period)));
@@ -298,7 +207,7 @@ static const uint64_t *chain_of(const struct session *s, const struct ring_sampl
 /* With all that it needs before it. */
 static void write_sample(struct session *s, const struct ring_sample *r)
 {
-	const struct perf_event_attr *a = &s->event[r->event - 1].attr;
+	const struct perf_event_attr *a = &s->attrs.event[r->event - 1].attr;
 	const uint64_t *chain = chain_of(s, r, r->event), *ips = chain + 1, nips = *chain;
 
 	if (!(a->sample_type & PERF_SAMPLE_STACK_USER) && nips >= s->totals.depth_limit &&
@@ -311,7 +220,7 @@ static void write_sample(struct session *s, const struct ring_sample *r)
 	if (a->sample_type & PERF_SAMPLE_CGROUP)
 		state_cgroup(s->state, &s->text, load64((const char *)r + r->head.size - 8), r->time);
 	write_text(s);
-	write_record(s, &r->head);
+	output_records(&s->out, &r->head, r->head.size);
 	s->first = s->first ? s->first : r->time;
 	s->last = r->time;
 }
@@ -326,7 +235,7 @@ static uint32_t thread_of(const struct ring_sample *r)
 static bool unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
 {
 	state_meet(s->state, r->pid, thread_of(r), r->time);
-	if (!unwinding_sample(s->unwinding, a, r, !s->hurry, s->taking, &s->sample)) {
+	if (!callers_sample(s->callers, a, r, &s->sample)) {
 		s->held = r->time;
 		rings_hold(s->rings);
 		return false;
@@ -337,10 +246,10 @@ static bool unwind(struct session *s, const struct ring_sample *r, const struct 
 /* As it is to be written, and ours to change; NULL: it is not. */
 static struct ring_sample *whole(struct session *s, const struct ring_record *record, uint64_t event)
 {
-	const struct perf_event_attr *a = &s->event[event - 1].attr;
+	const struct perf_event_attr *a = &s->attrs.event[event - 1].attr;
 	struct ring_sample *r = (struct ring_sample *)record->head;
 
-	if (s->unwinding && a->sample_type & PERF_SAMPLE_STACK_USER) {
+	if (s->callers && a->sample_type & PERF_SAMPLE_STACK_USER) {
 		if (!unwind(s, r, a))
 			return NULL;
 	} else if (record->fixed) {
@@ -383,7 +292,7 @@ static void write_lost_samples(struct session *s, uint64_t n, uint64_t ns, uint3
 		struct ring_tail tail;
 	} r = { { .type = RECORD_LOST_SAMPLES, .size = sizeof(r) }, n, { .time = ns, .cpu = cpu, .event = 1 } };
 
-	write_record(s, &r.head);
+	output_records(&s->out, &r.head, r.head.size);
 }
 
 static void take_lost(struct session *s, const struct ring_record *record, uint64_t n)
@@ -392,7 +301,7 @@ static void take_lost(struct session *s, const struct ring_record *record, uint6
 		s->report.loss.records += n;
 		s->lost_state = true;
 	} else if (record->kind == RING_OF_SWITCHES) {
-		s->report.offcpu.lost += n;
+		switches_lost(s->switches, n);
 	} else {
 		s->lost_seen += n;
 		if (record->time >= s->begin) /* before the first window nothing is recorded, so nothing is lost */
@@ -400,44 +309,12 @@ static void take_lost(struct session *s, const struct ring_record *record, uint6
 	}
 }
 
-static void take_switch(struct session *s, const struct ring_record *record)
-{
-	const struct perf_record *r = record->head;
-	const struct ring_tail *tail = (const void *)((const char *)r + r->size - sizeof(*tail));
-	uint32_t pid = r->type == RECORD_SAMPLE ? ((const struct ring_sample *)r)->pid : tail->pid;
-
-	if (is_target(s, pid))
-		offcpu_record(s->offcpu, record, s->event[s->o.offcpu - 1].attr.sample_type & PERF_SAMPLE_CGROUP);
-}
-
-static void take_offcpu(void *to, const struct offcpu_sample *x)
+static void take_offcpu(void *to, const struct ring_sample *r)
 {
 	struct session *s = to;
-	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
-				 .event = s->o.offcpu + x->preempted,
-				 .pid = x->pid,
-				 .tid = x->tid,
-				 .time = x->time,
-				 .cpu = x->cpu,
-				 .period = x->ns,
-				 .nips = x->n };
-	struct text *t = &s->sample;
-	uint16_t size;
 
-	if (x->time < s->begin)
-		return;
-	for (uint32_t i = 0; i < x->n && !r.ip; i++)
-		r.ip = x->ips[i] < CONTEXT_MAX ? x->ips[i] : 0;
-	if (x->n && x->ips[0] == CONTEXT_KERNEL)
-		r.head.misc = PERF_RECORD_MISC_KERNEL;
-	t->n = 0;
-	text_bytes(t, &r, sizeof(r));
-	text_bytes(t, x->ips, x->n * sizeof(*x->ips));
-	if (s->event[r.event - 1].attr.sample_type & PERF_SAMPLE_CGROUP)
-		text_bytes(t, &x->cgroup, sizeof(x->cgroup));
-	size = (uint16_t)t->n;
-	memcpy(t->p + offsetof(struct perf_record, size), &size, sizeof(size));
-	write_sample(s, (const void *)t->p);
+	if (r->time >= s->begin)
+		write_sample(s, r);
 }
 
 static void take(void *to, const struct ring_record *record)
@@ -448,7 +325,7 @@ static void take(void *to, const struct ring_record *record)
 
 	turn_to(s, record->time);
 	if (record->kind == RING_OF_SWITCHES && r->type != RECORD_LOST) {
-		take_switch(s, record);
+		switches_record(s->switches, record);
 		return;
 	}
 	if (r->type == RECORD_SAMPLE) {
@@ -457,11 +334,11 @@ static void take(void *to, const struct ring_record *record)
 	}
 	struct ring_tail *tail = (struct ring_tail *)(void *)((char *)r + r->size - sizeof(*tail));
 	tail->event = sources_event(s->sources, tail->event);
-	if (r->type == RECORD_MMAP2) /* not asked for, see state_attr */
+	if (r->type == RECORD_MMAP2) /* not asked for, see attrs.c */
 		r->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	bool pass = state_record(s->state, r, record->time);
-	if (s->offcpu && record->kind == RING_OF_STATE && is_target(s, load32(body)))
-		offcpu_record(s->offcpu, record, false);
+	if (record->kind == RING_OF_STATE)
+		switches_record(s->switches, record);
 	switch (r->type) {
 	case RECORD_LOST:
 		if (record->kind == RING_OF_SWITCHES) /* in the file there is no such event */
@@ -483,7 +360,7 @@ static void take(void *to, const struct ring_record *record)
 		break;
 	}
 	if (pass && record->time >= s->begin)
-		write_record(s, r);
+		output_records(&s->out, r, r->size);
 }
 
 /* What was lost of switches was lost since the last time; during this one nobody can tell which times it spoils. */
@@ -492,16 +369,13 @@ static void drain_rings(struct session *s, uint64_t horizon)
 	uint64_t broken = rings_broken(s->rings);
 
 	s->held = 0;
-	s->taking = clock_now();
-	if (s->javacode)
-		javacode_begin(s->javacode, horizon, s->taking, s->hurry);
-	if (s->offcpu && rings_lossy(s->rings, RING_OF_SWITCHES))
-		offcpu_doubt(s->offcpu, s->drained);
+	callers_begin(s->callers, horizon, clock_now(), s->hurry);
+	if (s->switches && rings_lossy(s->rings, RING_OF_SWITCHES))
+		switches_doubt(s->switches, s->drained);
 	rings_drain(s->rings, horizon, take, s);
-	if (s->offcpu && rings_broken(s->rings) != broken)
-		offcpu_doubt(s->offcpu, s->drained);
-	if (s->offcpu)
-		offcpu_sure(s->offcpu);
+	if (rings_broken(s->rings) != broken)
+		switches_doubt(s->switches, s->drained);
+	switches_sure(s->switches);
 	s->drained = s->held ? s->held : horizon;
 }
 
@@ -524,10 +398,8 @@ static void drain(struct session *s, uint64_t horizon)
 	s->late = late;
 	if (horizon != UINT64_MAX)
 		turn_to(s, s->held && s->held < horizon ? s->held : horizon);
-	if (s->names)
-		javacode_name(s->javacode, s->names);
-	if (s->open)
-		chunk_flush(&s->chunk);
+	callers_name(s->callers);
+	output_flush(&s->out);
 }
 
 static void drain_all(void *to)
@@ -539,115 +411,58 @@ static void drain_all(void *to)
 	s->hurry = false;
 }
 
-static bool is_alive(void *to, uint32_t tid)
-{
-	const struct thread *t = processes_thread(((struct session *)to)->processes, tid);
-
-	return t && !t->exited;
-}
-
 /* What was lost of the state is read from /proc. */
 static void mend_state(struct session *s)
 {
 	s->lost_state = false;
 	state_mend(s->state, clock_now());
-	if (s->offcpu)
-		offcpu_check(s->offcpu, is_alive, s);
+	switches_mend(s->switches);
 }
 
 /* ---- the recording ------------------------------------------------------------------------------------------- */
 
-/* No build_id: while any recorder asks for it, the kernel (seen with 6.18) marks the mappings that it tells to all others, too, as
- * if they had one in place of device and inode, and perf record dies of that. */
-static struct perf_event_attr state_attr(const struct session_options *o)
+static struct attrs_options attrs_options(const struct session_options *o)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(struct perf_event_attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = RING_SAMPLE_TYPE,
-		.sample_period = 1,
-		.disabled = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.ksymbol = 1,
-		.bpf_event = 1,
-		.namespaces = 1,
-		.cgroup = 1,
-		.exclude_kernel = 1,
-		.watermark = 1,
-		.inherit = o->target == TARGET_THREADS || o->target == TARGET_COMMAND,
-		.enable_on_exec = o->target == TARGET_COMMAND,
+	return (struct attrs_options){
+		.event = o->event,
+		.nevents = o->nevents,
+		.offcpu = o->offcpu,
+		.children = o->target == TARGET_THREADS || o->target == TARGET_COMMAND,
+		.on_exec = o->target == TARGET_COMMAND,
+		.unwind = o->unwind,
+		.both = o->both,
+		.stack_bytes = o->stack_bytes,
 	};
 }
 
-/* Each time a thread leaves a CPU: its callchain, and why; and when it is back. Its ring wakes us when it is half full. */
-static struct perf_event_attr switch_attr(const struct session_options *o)
+static struct sources *open_sources(struct session *s, struct sources_failure *why)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(struct perf_event_attr),
-		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-		.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_CGROUP,
-		.sample_period = 1,
-		.disabled = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.context_switch = 1,
-		.exclude_guest = 1,
-		.watermark = 1,
-		.inherit = o->target == TARGET_THREADS || o->target == TARGET_COMMAND,
-		.enable_on_exec = o->target == TARGET_COMMAND,
+	const struct session_options *o = &s->o;
+	struct sources_options so = {
+		.target = o->target,
+		.pid = o->pid,
+		.npids = o->npids,
+		.cgroup = o->cgroup,
+		.ncgroups = o->ncgroups,
+		.event = s->attrs.event,
+		.nevents = o->nevents,
+		.state = &s->attrs.event[o->nevents].attr,
+		.switches = o->offcpu ? &s->attrs.switches : NULL,
+		.ring_bytes = o->ring_bytes,
+		.ring_wanted = attrs_ring(&s->attrs),
+		.large = privileges_has(PRIV_IPC_LOCK),
 	};
+
+	return sources_open(&so, s->rings, why);
 }
 
-/* Samples that we make are what the kernel's are. */
-static void follow_switches(struct session *s)
+static void gather_facts(struct session *s)
 {
-	for (size_t i = s->o.offcpu - 1; i < s->o.offcpu + 1; i++)
-		s->event[i].attr.sample_type = s->switches.sample_type;
-}
-
-/* Bytes of a ring for samples that a second with copies of stacks needs; 0: no stacks are copied. */
-static size_t ring_for_stacks(const struct session_options *o)
-{
-	uint64_t most = 0, need, bytes = RING_LEAST;
-
-	for (size_t i = 0; i < o->nevents && o->unwind; i++)
-		if (o->event[i].attr.freq && o->event[i].attr.sample_freq > most)
-			most = o->event[i].attr.sample_freq;
-	need = most * (o->stack_bytes + 512);
-	while (bytes < need && bytes < RING_STACKS)
-		bytes *= 2;
-	return o->unwind ? bytes : 0;
-}
-
-/* Those that the kernel makes, of code of users. */
-static void ask_for_stacks(struct session *s)
-{
-	for (size_t i = 0; i < s->o.nevents && s->o.unwind; i++) {
-		struct perf_event_attr *a = &s->event[i].attr;
-
-		if (!a->exclude_user && (a->type != PERF_TYPE_SOFTWARE || a->config != PERF_COUNT_SW_BPF_OUTPUT))
-			unwinding_ask(a, s->o.stack_bytes, s->o.both);
-	}
-}
-
-static void tell_events(struct session *s)
-{
-	s->told = mem_alloc(sizeof(*s->told), s->o.nevents + 1);
-	memcpy(s->told, s->event, (s->o.nevents + 1) * sizeof(*s->told));
-	for (size_t i = 0; i < s->o.nevents; i++)
-		if (s->told[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
-			unwinding_told(&s->told[i].attr);
-	s->facts.event = s->told;
+	s->host = host_new();
+	s->facts = host_facts(s->host);
+	s->facts.argv = s->o.argv;
+	s->facts.tracing = s->o.tracing;
+	s->facts.event = s->attrs.told;
 	s->facts.nevents = s->o.nevents + 1;
 	s->facts.unwound = s->o.unwind;
 }
@@ -655,52 +470,20 @@ static void tell_events(struct session *s)
 struct session *session_new(const struct session_options *o, struct sources_failure *why)
 {
 	struct session *s = mem_alloc(sizeof(*s), 1);
-	struct perf_event_attr *state;
+	struct attrs_options ao = attrs_options(o);
 
 	s->o = *o;
-	s->switches = switch_attr(o);
-	s->window.fd = -1;
-	s->event = mem_alloc(sizeof(*s->event), o->nevents + 1);
-	memcpy(s->event, o->event, o->nevents * sizeof(*s->event));
-	state = &s->event[o->nevents].attr;
-	*state = state_attr(o);
-	s->event[o->nevents].name = "dummy:u";
-	ask_for_stacks(s);
+	s->out = (struct output){ .fd = -1, .pipe = o->pipe };
 	s->rings = rings_new();
-	struct sources_options so = {
-		.target = o->target,
-		.pid = o->pid,
-		.npids = o->npids,
-		.cgroup = o->cgroup,
-		.ncgroups = o->ncgroups,
-		.event = s->event,
-		.nevents = o->nevents,
-		.state = state,
-		.switches = o->offcpu ? &s->switches : NULL,
-		.ring_bytes = o->ring_bytes,
-		.ring_wanted = ring_for_stacks(o),
-		.large = privileges_has(PRIV_IPC_LOCK),
-	};
-	s->sources = sources_open(&so, s->rings, why);
+	attrs_make(&s->attrs, &ao);
+	s->sources = open_sources(s, why);
 	if (!s->sources) {
 		session_free(s);
 		return NULL;
 	}
-	if (o->offcpu)
-		follow_switches(s);
-	s->host = host_new();
-	s->facts = host_facts(s->host);
-	s->facts.argv = o->argv;
-	s->facts.tracing = o->tracing;
-	for (size_t i = 0; i <= o->nevents; i++) { /* events have our numbers in the files, one each */
-		uint64_t *id = mem_alloc(sizeof(*id), 1);
-
-		*id = i + 1;
-		s->event[i].ids = id;
-		s->event[i].nids = 1;
-		s->totals.no_cgroups |= i < o->nevents && !(s->event[i].attr.sample_type & PERF_SAMPLE_CGROUP);
-	}
-	tell_events(s);
+	attrs_opened(&s->attrs);
+	gather_facts(s);
+	s->totals.no_cgroups = !attrs_cgroups(&s->attrs);
 	s->totals.cpus = sources_cpus(s->sources);
 	s->totals.ring_bytes = rings_bytes(s->rings);
 	s->totals.without_kernel = sources_without_kernel(s->sources);
@@ -710,11 +493,11 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 
 void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd)
 {
-	s->o.windows = windows;
-	s->o.keep = keep;
-	s->o.fd = fd;
+	s->out.windows = windows;
+	s->out.fd = fd;
+	s->keep = keep;
 	if (s->o.unwind)
-		s->tables = tables_start(&(struct tables_options){ .proc = "/proc" });
+		s->callers = callers_fork();
 }
 
 static void mark_targets(struct session *s)
@@ -731,14 +514,29 @@ static void first_window(struct session *s)
 
 	if (s->o.align && s->o.window_ns) {
 		begin = clock_next(now, clock_wall(), s->o.window_ns);
-		if (s->o.windows && windows_predecessor(s->o.windows, &theirs) && theirs > now &&
+		if (s->out.windows && windows_predecessor(s->out.windows, &theirs) && theirs > now &&
 		    theirs != UINT64_MAX && theirs < begin + s->o.window_ns / 2 && begin < theirs + s->o.window_ns / 2)
 			begin = theirs;
 		s->report.loss = (struct pj_loss){ 0 };
 	}
-	if (s->offcpu)
-		offcpu_begin(s->offcpu, begin);
+	switches_begin(s->switches, begin);
 	begin_window(s, begin, clock_border(begin, clock_wall_of(begin), s->o.window_ns, begin != now));
+}
+
+static struct switches *start_switches(struct session *s)
+{
+	struct switches_options o = {
+		.event = s->o.offcpu,
+		.least_ns = s->o.offcpu_least_ns,
+		.cgroup = s->attrs.switches.sample_type & PERF_SAMPLE_CGROUP,
+		.all = s->o.target != TARGET_COMMAND && s->o.target != TARGET_CGROUPS,
+		.processes = s->processes,
+		.wanted = is_target,
+		.emit = take_offcpu,
+		.to = s,
+	};
+
+	return switches_new(&o);
 }
 
 void session_start(struct session *s)
@@ -746,17 +544,13 @@ void session_start(struct session *s)
 	s->processes = processes_new();
 	s->cgroups = cgroups_new();
 	s->kernel = kernel_new();
-	s->state = state_new(s->processes, s->cgroups, s->kernel, s->o.keep, state_event(s),
+	s->state = state_new(s->processes, s->cgroups, s->kernel, s->keep, state_event(s),
 			     s->o.target == TARGET_HOST || s->o.target == TARGET_PROCESSES ||
 				     s->o.target == TARGET_CGROUPS);
 	mark_targets(s);
-	if (s->tables) {
-		s->javacode = javacode_new(s->processes);
-		s->names = javanames_new();
-		s->unwinding = unwinding_new(s->processes, s->tables, s->javacode, s->names);
-	}
+	callers_start(s->callers, s->processes);
 	if (s->o.offcpu)
-		s->offcpu = offcpu_new(s->o.offcpu_least_ns, take_offcpu, s);
+		s->switches = start_switches(s);
 	s->drained = clock_now();
 	sources_enable(s->sources);
 	if (s->o.target == TARGET_THREADS)
@@ -768,30 +562,7 @@ void session_start(struct session *s)
 
 static void wait_for_records(struct session *s, int ms)
 {
-	size_t n = rings_fds(s->rings, NULL, 0);
-	int *fd;
-
-	if (n != s->npoll) {
-		fd = mem_alloc(sizeof(*fd), n);
-		rings_fds(s->rings, fd, n);
-		s->poll = mem_grow(s->poll, sizeof(*s->poll), n + 1);
-		for (size_t i = 0; i < n; i++)
-			s->poll[i] = (struct pollfd){ .fd = fd[i], .events = POLLIN };
-		s->npoll = n;
-		free(fd);
-	}
-	s->poll[n] = (struct pollfd){ .fd = s->tables ? tables_fd(s->tables) : -1, .events = POLLIN };
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-	sigset_t mask;
-
-	sigprocmask(SIG_SETMASK, NULL, &mask);
-	sigdelset(&mask, SIGCHLD); /* the command's end, see command_fork */
-	if (ppoll(s->poll, s->npoll + 1, &t, &mask) <= 0)
-		return;
-	for (size_t i = 0; i < n; i++)
-		if (s->poll[i].revents &
-		    (POLLHUP | POLLERR | POLLNVAL)) /* its process ended: it would be ready for ever */
-			s->poll[i].fd = -1;
+	waiting_for(&s->waiting, s->rings, callers_fd(s->callers), ms);
 }
 
 /* Until the next look, or shortly after the border. */
@@ -819,18 +590,15 @@ static void look(struct session *s, uint64_t now)
 {
 	bool on_cpus = s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS;
 
-	if (on_cpus && sources_follow_cpus(s->sources, drain_all, s) && s->offcpu) { /* who ran there was not seen */
-		offcpu_doubt(s->offcpu, s->looked);
-		offcpu_sure(s->offcpu);
+	if (on_cpus && sources_follow_cpus(s->sources, drain_all, s)) { /* who ran there was not seen */
+		switches_doubt(s->switches, s->looked);
+		switches_sure(s->switches);
 	}
-	if (s->o.keep)
-		keep_tick(s->o.keep);
-	if (s->tables)
-		tables_tick(s->tables, now);
-	if (s->javacode)
-		javacode_tick(s->javacode, now);
+	if (s->keep)
+		keep_tick(s->keep);
+	callers_tick(s->callers, now);
 	s->looked = now;
-	s->npoll = 0;
+	s->waiting.known = false;
 }
 
 bool session_step(struct session *s, int ms)
@@ -839,8 +607,7 @@ bool session_step(struct session *s, int ms)
 
 	wait_for_records(s, time_to_wait(s, ms));
 	now = clock_now();
-	if (s->tables)
-		tables_take(s->tables, now);
+	callers_take(s->callers, now);
 	drain(s, now - SLACK);
 	if (s->lost_state)
 		mend_state(s);
@@ -849,7 +616,7 @@ bool session_step(struct session *s, int ms)
 		look(s, now);
 	if (complete(s))
 		return false;
-	return s->o.windows || !s->open || !s->chunk.error;
+	return !output_failed(&s->out);
 }
 
 /* What the kernel's own counters say beyond the LOST records: what was lost when nothing came after it. */
@@ -873,29 +640,23 @@ int session_finish(struct session *s)
 	drain(s, now);
 	while (s->held && clock_now() < now + SECOND_NS) {
 		wait_for_records(s, HELD_MS);
-		tables_take(s->tables, clock_now());
+		callers_take(s->callers, clock_now());
 		drain(s, now);
 	}
 	s->hurry = true;
 	drain(s, now);
 	add_hidden_loss(s);
-	if (unwanted && s->o.windows && s->open) {
-		struct chunk_end e = { 0 };
-
-		chunk_end(&s->chunk, &e);
-		windows_drop(s->o.windows, &s->window, 0, &s->report);
+	if (unwanted && output_discard(&s->out, &s->report))
 		return 0;
-	}
 	end_window(s, now < s->end ? now : s->end);
-	return s->failed ? s->error : 0;
+	return s->out.windows ? 0 : s->out.error;
 }
 
 struct session_totals session_totals(const struct session *s)
 {
 	struct session_totals t = s->totals;
-	struct tables_counts c = s->tables ? tables_count(s->tables) : (struct tables_counts){ 0 };
 
-	t.makers = c.hung + c.crashed;
+	t.makers = callers_makers(s->callers);
 	return t;
 }
 
@@ -906,21 +667,15 @@ void session_free(struct session *s)
 	sources_close(s->sources);
 	rings_free(s->rings);
 	state_free(s->state);
-	offcpu_free(s->offcpu);
-	unwinding_free(s->unwinding);
-	javacode_free(s->javacode);
-	javanames_free(s->names);
-	tables_stop(s->tables);
+	switches_free(s->switches);
+	callers_free(s->callers);
 	processes_free(s->processes);
 	cgroups_free(s->cgroups);
 	kernel_free(s->kernel);
 	host_free(s->host);
-	for (size_t i = 0; s->event && i <= s->o.nevents; i++)
-		free((void *)(uintptr_t)s->event[i].ids);
-	free(s->event);
-	free(s->told);
-	free(s->idle);
-	free(s->poll);
+	attrs_free(&s->attrs);
+	idle_free(&s->idle);
+	waiting_free(&s->waiting);
 	text_free(&s->text);
 	text_free(&s->sample);
 	free(s);

@@ -33,13 +33,10 @@ struct session_options {
 	char **argv;              /* for the file; NULL: not to be told */
 	struct str tracing;
 
-	struct windows *windows; /* windows, or */
-	int fd;                  /* one recording, here, */
-	bool pipe;               /* in perf's pipe mode */
-	uint64_t window_ns;      /* 0: one, without end */
-	uint64_t count;          /* windows; 0: no end */
+	bool pipe;          /* into perf's pipe mode */
+	uint64_t window_ns; /* 0: one, without end */
+	uint64_t count;     /* windows; 0: no end */
 	bool align; /* borders are multiples of window_ns on the wall clock, and nothing before the first is kept */
-	struct keep *keep; /* NULL: nothing is kept */
 };
 
 struct session_totals {
@@ -59,8 +56,8 @@ struct session_totals {
 /* Opens events and rings. NULL and *why when it cannot be. To be called while privileges are there. */
 struct session *session_new(const struct session_options *o, struct sources_failure *why);
 
-/* Where the output is, when it could not be known before privileges were dropped; and what of it is finished by whom. Forks what
- * is to be done by others. */
+/* Where the output is, which cannot be known before privileges are dropped: windows, or, when that is NULL, fd; and who keeps what
+ * folding will need, or NULL. Forks what is to be done by others. */
 void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd);
 
 /* Events run from here on, then /proc is read. */

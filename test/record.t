@@ -197,7 +197,7 @@ fi
 # frames FILE: samples of the deep function, the most and the fewest frames of it in one, and how many begin with main
 frames()
 {
-	pjfold -q "$1" 2>err2 | awk '/;deep;/ { n = $NF; k = gsub(/;deep/, ""); all += n; if (k > most) most = k; if (!least || k < least) least = k; if (/main/) whole += n }
+	pjfold -q "$1" 2>err2 | awk '/;deep;/ { n = $NF; k = gsub(/;deep/, ""); all += n; if (k > most) most = k; if (!least || k < least) least = k; if (/;main[; ]/) whole += n }
 		END { print all + 0, most + 0, least + 0, whole + 0 }'
 }
 max_stack=/proc/sys/kernel/perf_event_max_stack

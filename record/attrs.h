@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attrs.h - what the events of a recording are asked for, and what its files are told of them.
+ *
+ * To the events that are sampled come one of our own, which carries the state of processes, and, for times off the CPU, one that
+ * tells of threads that leave CPUs and come back. A file knows them by our numbers, and as if the kernel had made the callchains
+ * that are made here.
+ */
+#ifndef PJ_ATTRS_H
+#define PJ_ATTRS_H
+
+#include "chunk.h"
+
+struct attrs_options {
+	const struct chunk_event *event; /* what is sampled */
+	size_t nevents;
+	uint64_t offcpu;      /* as of session_options */
+	bool children;        /* of threads that are opened: events are inherited, */
+	bool on_exec;         /* and begin with exec */
+	bool unwind, both;    /* as of session_options */
+	uint32_t stack_bytes; /* that are copied for it */
+};
+
+struct attrs {
+	struct attrs_options o;
+	struct chunk_event *event; /* what is sampled, and the event of the state behind it; whoever opens them may ask for less */
+	struct chunk_event *told;  /* the same, as files have them */
+	struct perf_event_attr switches;
+};
+
+void attrs_make(struct attrs *a, const struct attrs_options *o);
+
+/* Bytes of a ring for samples that a second with copies of stacks needs, within bounds; 0: no stacks are copied. */
+size_t attrs_ring(const struct attrs *a);
+
+/* To be called when they are open: now it is known what they tell. */
+void attrs_opened(struct attrs *a);
+void attrs_free(struct attrs *a);
+
+/* Does the kernel tell the cgroup of every sample? */
+bool attrs_cgroups(const struct attrs *a);
+
+#endif
