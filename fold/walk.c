@@ -168,6 +168,14 @@ static int how(void *arg, const struct java_piece *p, uint64_t address)
 	return frametimes_how(((const struct walking *)arg)->frames, p, address);
 }
 
+/* Of the machine that was recorded; NULL: of one whose stacks nobody here can walk. */
+static const struct processor *processor_of(const struct perfdata *data)
+{
+	struct str machine = perfdata_info(data)->arch;
+
+	return machine.n ? processor_of_machine(machine) : processor_here();
+}
+
 /* What is known of the code of a JVM at the time of r. */
 static void find_java(struct walking *k, const struct perfdata_record *r)
 {
@@ -210,6 +218,7 @@ static enum unwind_end step_native(const struct walking *k, struct unwind_state 
 void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
 		const struct perfdata_record *r, const struct origin *origin, const struct perfdata *data)
 {
+	const struct processor *p = processor_of(data);
 	struct walking k = { .w = w, .a = a, .t = t, .origin = origin, .data = data };
 	struct unwind_state s;
 	enum unwind_end end = UNWIND_MORE;
@@ -217,13 +226,14 @@ void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspac
 
 	w->n = 0;
 	w->short_copy = false;
-	if (!unwind_start(&s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
+	if (!p || !unwind_start_on(p, &s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
 		return;
-	find_java(&k, r);
+	if (p == &processor_x86_64)
+		find_java(&k, r);
 	while (end == UNWIND_MORE && w->n < most) {
-		const struct java_piece *p = k.java.n ? java_find(&k.java, &s) : NULL;
+		const struct java_piece *piece = k.java.n ? java_find(&k.java, &s) : NULL;
 
-		end = p ? step_java(&k, &s, p) : step_native(&k, &s);
+		end = piece ? step_java(&k, &s, piece) : step_native(&k, &s);
 	}
 	w->short_copy = end == UNWIND_STACK_CUT;
 	w->cut += w->short_copy;

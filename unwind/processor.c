@@ -36,6 +36,13 @@ const struct processor *processor_of_elf(uint16_t machine)
 	return machine == processor_x86_64.elf ? &processor_x86_64 : machine == processor_aarch64.elf ? &processor_aarch64 : NULL;
 }
 
+const struct processor *processor_of_machine(struct str name)
+{
+	if (str_eq(name, STR("x86_64")))
+		return &processor_x86_64;
+	return str_eq(name, STR("aarch64")) ? &processor_aarch64 : NULL;
+}
+
 const struct processor *processor_here(void)
 {
 #ifdef __aarch64__

@@ -9,7 +9,7 @@
 #ifndef PJ_PROCESSOR_H
 #define PJ_PROCESSOR_H
 
-#include "base.h"
+#include "str.h"
 
 /* Slots. RA: x86-64: the address of the code; where calls leave the return address in a register: that one. */
 enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RA = 16, CFI_NREGS = 17 };
@@ -28,6 +28,7 @@ struct processor {
 extern const struct processor processor_x86_64, processor_aarch64;
 
 const struct processor *processor_of_elf(uint16_t machine); /* NULL: no other is known */
+const struct processor *processor_of_machine(struct str name); /* as uname has it; NULL: no other is known */
 const struct processor *processor_here(void);
 
 static inline unsigned processor_slot(const struct processor *p, uint64_t dwarf)

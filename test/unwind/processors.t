@@ -15,6 +15,26 @@ unwinds()
 	# shellcheck disable=SC2086 # a command
 	if ! timeout 100 $2 ./"$3" samples 200 2>why; then skip "$1" "does not run: $(head -n 1 why)" && return; fi
 	if "$unwound" samples "./$3" "${4:-}" >seen 2>why; then pass "$1: $(tail -n 1 seen)"; else fail "$1" seen why; fi
+	folds "$1" "$3" "${4:-}"
+}
+
+# folds NAME PROGRAM ROOT: the same samples as perf's, with callchains and with stacks, are the same to pjfold
+folds()
+{
+	# what the program mapped, below one root
+	rm -rf sys
+	awk '$1 == "object" && $6 ~ "^/" { print $6 } $1 == "sample" { exit }' samples | while read -r object; do
+		[ -e "$3$object" ] && mkdir -p "sys${object%/*}" && cp -L "$3$object" "sys$object"
+	done
+	mkdir -p sys && cp "$2" "sys/$2"
+	"$unwound" -c samples "/$2" >chains.data && "$unwound" -s samples "/$2" >stacks.data || { fail "  pjfold: $1" samples; return; }
+	pjfold -q --symfs="$PWD/sys" chains.data >chains 2>why
+	pjfold -q --symfs="$PWD/sys" stacks.data >stacks 2>>why
+	if [ "$(awk '{ all += $NF } END { print all + 0 }' chains)" -ge 150 ] && diff chains stacks >differ; then
+		pass "  pjfold: $1: $(wc -l <stacks) stacks"
+	else
+		fail "  pjfold: $1" why differ
+	fi
 }
 
 case $(uname -m) in

@@ -1,7 +1,7 @@
 /* samples - runs until SIGPROF came N times, and writes what it met to FILE: the registers that were interrupted, the stack, and the callers
  * that libgcc finds from there. Of x86-64 and aarch64, also under qemu; another host unwinds the samples (unwound.c).
  *
- * Text for files: "object BIAS START END PATH" each segment of code; "sample", "reg HEX..." in perf's order, "stack START BYTES" and hex
+ * Text for files: "object BIAS START END OFFSET PATH" each segment of code; "sample", "reg HEX..." in perf's order, "stack START BYTES" and hex
  * digits, "want HEX..." from the interrupted instruction outwards. */
 #define _GNU_SOURCE
 #include <link.h>
@@ -153,8 +153,9 @@ static int put_object(struct dl_phdr_info *d, size_t size, void *to)
 	(void)size;
 	for (int i = 0; i < d->dlpi_phnum; i++)
 		if (d->dlpi_phdr[i].p_type == PT_LOAD && d->dlpi_phdr[i].p_flags & PF_X)
-			fprintf(to, "object %lx %lx %lx %s\n", (unsigned long)d->dlpi_addr, (unsigned long)(d->dlpi_addr + d->dlpi_phdr[i].p_vaddr),
-				(unsigned long)(d->dlpi_addr + d->dlpi_phdr[i].p_vaddr + d->dlpi_phdr[i].p_memsz), d->dlpi_name[0] ? d->dlpi_name : "-");
+			fprintf(to, "object %lx %lx %lx %lx %s\n", (unsigned long)d->dlpi_addr, (unsigned long)(d->dlpi_addr + d->dlpi_phdr[i].p_vaddr),
+				(unsigned long)(d->dlpi_addr + d->dlpi_phdr[i].p_vaddr + d->dlpi_phdr[i].p_memsz), (unsigned long)d->dlpi_phdr[i].p_offset,
+				d->dlpi_name[0] ? d->dlpi_name : "-");
 	return 0;
 }
 

@@ -1,43 +1,54 @@
 /* unwound - unwinds the samples that samples.c wrote, of whatever processor: unwound FILE PROGRAM [ROOT-OF-LIBRARIES]
- * Prints those that are not what libgcc found there, then "samples N, same N, to the root N, frames N". Ends in 1 unless all are. */
+ * Prints those that are not what libgcc found there, then "samples N, same N, to the root N, frames N". Ends in 1 unless all are.
+ *
+ * unwound -c | -s FILE PROGRAM: the same as perf would have recorded it, on stdout: with the callchains that libgcc found, or with
+ * registers and stacks; only whole ones. */
 #include "unwind.h"
 
 #include "arena.h"
+#include "common/perfrecord.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { OBJECTS = 32, WORDS = 256, COPY = 16384 };
 
+struct sample {
+	uint64_t reg[WORDS], want[WORDS];
+	unsigned nregs, nwant;
+	char stack[COPY];
+	size_t ncopied;
+};
+
 static struct object {
-	uint64_t bias, start, end;
+	uint64_t bias, start, end, offset;
+	char path[1024];
 	struct unwind_table *table;
 } object[OBJECTS];
 static unsigned nobjects;
 
-static struct unwind_code code_of(uint64_t address)
+static const struct processor *processor_of_sample(const struct sample *s)
 {
-	for (unsigned i = 0; i < nobjects; i++)
-		if (address >= object[i].start && address < object[i].end)
-			return (struct unwind_code){ object[i].table, object[i].bias };
-	return (struct unwind_code){ 0 };
+	return s->nregs == 33 ? &processor_aarch64 : &processor_x86_64;
 }
 
-static void add_object(const char *line, const char *program, const char *root)
+/* ---- the file ---- */
+
+static bool read_object(const char *line, const char *program)
 {
 	struct object o = { 0 };
-	char path[1024], full[2200];
-	const char *why;
 
-	if (nobjects == OBJECTS || sscanf(line, "object %" SCNx64 " %" SCNx64 " %" SCNx64 " %1000s", &o.bias, &o.start, &o.end, path) != 4)
-		return;
-	snprintf(full, sizeof(full), "%s%s", strcmp(path, "-") == 0 ? "" : root, strcmp(path, "-") == 0 ? program : path);
-	o.table = unwind_table_open(open(full, O_RDONLY | O_CLOEXEC), &why);
-	if (!o.table)
-		fprintf(stderr, "unwound: %s: %s\n", full, why);
+	if (nobjects == OBJECTS || sscanf(line, "object %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %1000s", &o.bias, &o.start, &o.end, &o.offset,
+					  o.path) != 5)
+		return false;
+	if (strcmp(o.path, "-") == 0)
+		snprintf(o.path, sizeof(o.path), "%s", program);
 	object[nobjects++] = o;
+	return true;
 }
 
 static unsigned words(const char *line, uint64_t *to)
@@ -60,6 +71,49 @@ static size_t bytes(const char *line, char *to)
 	return n;
 }
 
+/* The next sample; objects are in front of all. */
+static bool next(FILE *f, const char *program, struct sample *s)
+{
+	static char line[1 << 17];
+
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "object ", 7) == 0 && !read_object(line, program))
+			return false;
+		if (strncmp(line, "reg ", 4) == 0)
+			s->nregs = words(line, s->reg);
+		if (strncmp(line, "stack ", 6) == 0)
+			s->ncopied = fgets(line, sizeof(line), f) ? bytes(line, s->stack) : 0;
+		if (strncmp(line, "want ", 5) == 0) {
+			s->nwant = words(line, s->want);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- unwinding ---- */
+
+static struct unwind_code code_of(uint64_t address)
+{
+	for (unsigned i = 0; i < nobjects; i++)
+		if (address >= object[i].start && address < object[i].end)
+			return (struct unwind_code){ object[i].table, object[i].bias };
+	return (struct unwind_code){ 0 };
+}
+
+static void open_tables(const char *program, const char *root)
+{
+	for (struct object *o = object; o < object + nobjects; o++) {
+		char full[2200];
+		const char *why;
+
+		snprintf(full, sizeof(full), "%s%s", strcmp(o->path, program) == 0 ? "" : root, o->path);
+		o->table = unwind_table_open(open(full, O_RDONLY | O_CLOEXEC), &why);
+		if (!o->table)
+			fprintf(stderr, "unwound: %s: %s\n", full, why);
+	}
+}
+
 /* How many callers are the same, and whether the stack ends in a root; libgcc knows no stubs of PLTs, so ours may be longer. */
 static unsigned walk(struct unwind_state *s, const uint64_t *want, unsigned nwant, bool *root, bool print)
 {
@@ -75,43 +129,178 @@ static unsigned walk(struct unwind_state *s, const uint64_t *want, unsigned nwan
 	return i < nwant ? i : nwant;
 }
 
-int main(int argc, char **argv)
+static int compare(FILE *f, const char *program, const char *root)
 {
-	static char line[1 << 17], stack[COPY];
-	uint64_t reg[WORDS], want[WORDS];
-	unsigned samples = 0, same = 0, roots = 0, frames = 0, nregs = 0;
-	size_t ncopied = 0;
-	FILE *f = argc >= 3 ? fopen(argv[1], "r") : NULL;
+	static struct sample a;
+	unsigned samples = 0, same = 0, roots = 0, frames = 0;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "object ", 7) == 0) {
-			add_object(line, argv[2], argc > 3 ? argv[3] : "");
-		} else if (strncmp(line, "reg ", 4) == 0) {
-			nregs = words(line, reg);
-		} else if (strncmp(line, "stack ", 6) == 0) {
-			ncopied = fgets(line, sizeof(line), f) ? bytes(line, stack) : 0;
-		} else if (strncmp(line, "want ", 5) == 0) {
-			const struct processor *p = nregs == 33 ? &processor_aarch64 : &processor_x86_64;
-			unsigned nwant = words(line, want), found;
-			struct unwind_state s, again;
-			bool root;
+	while (next(f, program, &a)) {
+		const struct processor *p = processor_of_sample(&a);
+		struct unwind_state s, again;
+		unsigned found;
+		bool whole;
 
-			if (!unwind_start_on(p, &s, p->perf, reg, 2, (struct str){ stack, ncopied }))
-				return 1;
-			again = s;
-			found = walk(&s, want, nwant, &root, false);
-			samples++;
-			frames += found;
-			same += found == nwant;
-			roots += root;
-			if (found != nwant || !root) {
-				printf("sample %u: %u of %u, ip %" PRIx64 ", want %" PRIx64 "\n", samples, found, nwant, s.ip, found < nwant ? want[found] : 0);
-				walk(&again, want, nwant, &root, true);
-			}
+		if (samples == 0)
+			open_tables(program, root);
+		if (!unwind_start_on(p, &s, p->perf, a.reg, 2, (struct str){ a.stack, a.ncopied }))
+			return 1;
+		again = s;
+		found = walk(&s, a.want, a.nwant, &whole, false);
+		samples++;
+		frames += found;
+		same += found == a.nwant;
+		roots += whole;
+		if (found != a.nwant || !whole) {
+			printf("sample %u: %u of %u, ip %" PRIx64 ", want %" PRIx64 "\n", samples, found, a.nwant, s.ip, found < a.nwant ? a.want[found] : 0);
+			walk(&again, a.want, a.nwant, &whole, true);
 		}
 	}
 	printf("samples %u, same %u, to the root %u, frames %u\n", samples, same, roots, frames);
 	for (unsigned i = 0; i < nobjects; i++)
 		unwind_table_close(object[i].table);
-	return f && samples && same == samples && roots == samples ? 0 : 1;
+	return samples && same == samples && roots == samples ? 0 : 1;
+}
+
+/* ---- perf.data ---- */
+
+enum { PID = 4242 };
+
+static void put_u32(struct text *t, uint32_t v)
+{
+	text_bytes(t, &v, sizeof(v));
+}
+
+static void put_u64(struct text *t, uint64_t v)
+{
+	text_bytes(t, &v, sizeof(v));
+}
+
+static void put_string(struct text *t, const char *s) /* to a multiple of 8 */
+{
+	text_add(t, s);
+	do
+		text_char(t, 0);
+	while (t->n % 8);
+}
+
+static size_t begin(struct text *t, uint32_t type, uint16_t misc)
+{
+	struct perf_record r = { .type = type, .misc = misc };
+
+	text_bytes(t, &r, sizeof(r));
+	return t->n - sizeof(r);
+}
+
+static void end(struct text *t, size_t start)
+{
+	uint16_t size = (uint16_t)(t->n - start);
+
+	memcpy(t->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
+}
+
+static void put_process(struct text *t)
+{
+	size_t start = begin(t, RECORD_COMM, 0);
+
+	put_u32(t, PID);
+	put_u32(t, PID);
+	put_string(t, "load");
+	end(t, start);
+	for (const struct object *o = object; o < object + nobjects; o++) {
+		start = begin(t, RECORD_MMAP2, 2);
+		put_u32(t, PID);
+		put_u32(t, PID);
+		put_u64(t, o->start);
+		put_u64(t, o->end - o->start);
+		put_u64(t, o->offset);
+		text_bytes(t, (const char[32]){ 0 }, 32); /* which file it was; what it allowed */
+		put_string(t, o->path);
+		end(t, start);
+	}
+}
+
+static void put_sample(struct text *t, const struct sample *s, bool stacks)
+{
+	size_t start = begin(t, RECORD_SAMPLE, 2);
+	uint64_t ip = processor_of_sample(s)->link ? s->reg[32] : s->reg[8];
+
+	put_u64(t, ip);
+	put_u32(t, PID);
+	put_u32(t, PID);
+	put_u64(t, 1);
+	if (stacks) {
+		put_u64(t, 0); /* no callchain from the kernel */
+		put_u64(t, 2); /* 64 bits */
+		text_bytes(t, s->reg, 8 * s->nregs);
+		put_u64(t, COPY);
+		text_bytes(t, s->stack, COPY);
+		put_u64(t, s->ncopied);
+	} else {
+		put_u64(t, s->nwant + 1);
+		put_u64(t, CONTEXT_USER);
+		text_bytes(t, s->want, 8 * s->nwant);
+	}
+	end(t, start);
+}
+
+/* Where whole stacks end, as libgcc found it: in a stub of a PLT it finds no caller. */
+static uint64_t find_root(FILE *f, const char *program)
+{
+	static struct sample s;
+	unsigned most = 0;
+	uint64_t root = 0;
+
+	while (next(f, program, &s))
+		if (s.nwant > most) {
+			most = s.nwant;
+			root = s.want[most - 1];
+		}
+	rewind(f);
+	nobjects = 0;
+	return root;
+}
+
+static int record(FILE *f, const char *program, bool stacks)
+{
+	static struct sample s;
+	uint64_t root = find_root(f, program);
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .sample_period = 1,
+				     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN };
+	struct perf_file_header h = { .magic = PERF_MAGIC, .size = sizeof(h), .attr_size = sizeof(a) + sizeof(struct perf_section) };
+	struct perf_section ids = { 0 }, machine;
+	struct text t = { 0 };
+
+	while (next(f, program, &s)) {
+		if (t.n == 0)
+			put_process(&t);
+		if (s.nwant && s.want[s.nwant - 1] == root)
+			put_sample(&t, &s, stacks);
+	}
+	a.sample_type |= stacks ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0;
+	a.sample_regs_user = stacks ? processor_of_sample(&s)->perf : 0;
+	a.sample_stack_user = stacks ? COPY : 0;
+	h.attrs = (struct perf_section){ sizeof(h), h.attr_size };
+	h.data = (struct perf_section){ sizeof(h) + h.attr_size, t.n };
+	h.features[0] = 1U << FEATURE_ARCH;
+	machine = (struct perf_section){ h.data.offset + h.data.size + sizeof(machine), 4 + 64 };
+	fwrite(&h, sizeof(h), 1, stdout);
+	fwrite(&a, sizeof(a), 1, stdout);
+	fwrite(&ids, sizeof(ids), 1, stdout);
+	fwrite(t.p, t.n, 1, stdout);
+	fwrite(&machine, sizeof(machine), 1, stdout);
+	fwrite(&(uint32_t){ 64 }, 4, 1, stdout);
+	fwrite(processor_of_sample(&s)->link ? (char[64]){ "aarch64" } : (char[64]){ "x86_64" }, 64, 1, stdout);
+	text_free(&t);
+	return fflush(stdout) == 0 && root ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	bool chains = argc > 1 && strcmp(argv[1], "-c") == 0, stacks = argc > 1 && strcmp(argv[1], "-s") == 0;
+	char **arg = argv + 1 + (chains || stacks);
+	FILE *f = argc > 2 + (chains || stacks) ? fopen(arg[0], "r") : NULL;
+
+	if (!f)
+		return 2;
+	return chains || stacks ? record(f, arg[1], stacks) : compare(f, arg[1], arg[2] ? arg[2] : "");
 }

@@ -123,6 +123,21 @@ static void fork_maps(uint32_t pid, uint32_t parent)
 	maps[pid % 4096] = copy;
 }
 
+/* An exec: what was mapped is gone. */
+static void drop_maps(uint32_t pid)
+{
+	for (struct map **link = &maps[pid % 4096]; *link;) {
+		struct map *m = *link;
+
+		if (m->pid == pid) {
+			*link = m->next;
+			free(m);
+		} else {
+			link = &m->next;
+		}
+	}
+}
+
 struct sample {
 	uint64_t ip, time;
 	uint32_t pid, tid;
@@ -274,6 +289,8 @@ static void handle(const struct perf_event_header *h)
 		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] }, (const char *)(q + 8));
 	else if (h->type == PERF_RECORD_MMAP)
 		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] }, (const char *)(q + 4));
+	else if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC)
+		drop_maps(w[0]);
 	else if (h->type == PERF_RECORD_FORK && w[0] != w[1] && !(h->misc & PERF_RECORD_MISC_FORK_EXEC) && !(h->misc & 1 << 13))
 		fork_maps(w[0], w[1]);
 	else if (h->type == PERF_RECORD_SAMPLE && parse_sample(h, &s))
