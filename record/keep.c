@@ -11,6 +11,7 @@
 #include "keepids.h"
 #include "kernelkeep.h"
 #include "text.h"
+#include "urgency.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,6 +71,7 @@ static bool start_keeper(struct keep *k)
 	k->keeper = fork();
 	if (k->keeper == 0) {
 		apart_become("pjrecord-keeper", wake[0]);
+		urgency_lower(URGENCY_USUAL);
 		keeper_run(k->shared, &k->keeper_options, APART_FD);
 		_exit(0);
 	}

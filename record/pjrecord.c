@@ -12,6 +12,7 @@
 #include "session.h"
 #include "single.h"
 #include "text.h"
+#include "urgency.h"
 #include "windows.h"
 
 #include <errno.h>
@@ -62,6 +63,8 @@ static void check_pids(const struct request *r)
 /* The last that changes who we are: what the kernel forgets then comes behind it. */
 static void become(const struct request *r, uid_t uid, gid_t gid)
 {
+	if (r->unwind != UNWIND_BY_POINTERS)
+		urgency_raise();
 	privileges_drop(uid, gid);
 	if (r->with_parent)
 		parent_bind(r->parent);

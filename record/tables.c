@@ -6,6 +6,7 @@
 #include "clocks.h"
 #include "hash.h"
 #include "tablemaker.h"
+#include "urgency.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -67,6 +68,7 @@ static void start_maker(struct tables *t)
 	t->maker = fork();
 	if (t->maker == 0) {
 		apart_become("pjrecord-table", pair[1]);
+		urgency_lower(URGENCY_SOON);
 		tablemaker_run(APART_FD, t->o.proc);
 		_exit(0);
 	}
