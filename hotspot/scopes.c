@@ -73,28 +73,46 @@ static bool find_spans(struct memory *m, const struct vmlayout *l, const struct 
 	return span_between(&span[2], metadata + data, metadata + metadata_end);
 }
 
+/* Each behind the other in `at`, in order of their addresses: most touch, and a call costs more than what it reads. */
+static bool read_spans(struct memory *m, const struct span span[3], char *at, const char *to[3])
+{
+	unsigned order[3] = { 0, 1, 2 };
+	uint64_t begin = 0, n = 0;
+
+	for (unsigned i = 1; i < 3; i++)
+		for (unsigned k = i; k > 0 && span[order[k]].from < span[order[k - 1]].from; k--) {
+			unsigned swap = order[k];
+
+			order[k] = order[k - 1];
+			order[k - 1] = swap;
+		}
+	for (unsigned i = 0; i < 3; i++) {
+		const struct span *s = &span[order[i]];
+
+		if (n && s->from != begin + n) {
+			if (!memory_bulk(m, begin, at, (size_t)n))
+				return false;
+			at += n;
+			n = 0;
+		}
+		if (n == 0)
+			begin = s->from;
+		to[order[i]] = at + n;
+		n += s->n;
+	}
+	return memory_bulk(m, begin, at, (size_t)n);
+}
+
 static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayout *l, const struct blob *b, struct tables *t)
 {
 	struct span span[3];
-	char *at;
+	const char *at[3];
 
-	if (!find_spans(m, l, b, span) || span[0].n == 0 || span[1].n == 0 || span[2].n == 0)
+	if (!find_spans(m, l, b, span) || span[0].n == 0 || span[1].n == 0 || span[2].n == 0 ||
+	    !read_spans(m, span, room(s, (size_t)(span[0].n + span[1].n + span[2].n)), at))
 		return false;
-	at = room(s, (size_t)(span[0].n + span[1].n + span[2].n));
-	for (unsigned i = 0; i < 3; i++) {
-		if (!memory_bulk(m, span[i].from, at, (size_t)span[i].n))
-			return false;
-		if (i == 0)
-			t->pcs = at;
-		else if (i == 1)
-			t->scopes = at;
-		else
-			t->metadata = at;
-		at += span[i].n;
-	}
-	t->npcs = (uint32_t)(span[0].n / l->scopes.pc_bytes);
-	t->nscopes = (uint32_t)span[1].n;
-	t->nmetadata = (uint32_t)(span[2].n / 8);
+	*t = (struct tables){ .pcs = at[0], .scopes = at[1], .metadata = at[2], .npcs = (uint32_t)(span[0].n / l->scopes.pc_bytes),
+			      .nscopes = (uint32_t)span[1].n, .nmetadata = (uint32_t)(span[2].n / 8) };
 	return true;
 }
 

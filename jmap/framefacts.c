@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #define MOST_CODE (16u << 20) /* bytes of one piece */
+#define AT_ONCE (256u << 10)  /* bytes of many that are read by few calls: they stay in the processor's cache */
+#define BATCH 256u
 
 static void forget(struct framefacts *f)
 {
@@ -31,23 +33,58 @@ static size_t from_address(const struct java_code *c, uint64_t address)
 	return low;
 }
 
-/* With its bytes, where a frame is made and left. */
-static void put_facts(struct framefacts *f, struct hotspot *h, const struct java_piece *p, struct text *to)
+/* Bytes of its code that say where a frame is made and left. */
+static size_t code_bytes(const struct java_piece *p)
 {
 	size_t n = (size_t)(p->end - p->start);
 
+	return n <= MOST_CODE && (p->kind == JAVA_COMPILED || p->kind == JAVA_NATIVE || p->kind == JAVA_STUB) ? n : 0;
+}
+
+static void put_facts(struct framefacts *f, struct hotspot *h, const struct java_piece *p, struct text *to)
+{
+	size_t n = code_bytes(p);
+
 	f->code.n = 0;
-	if (n > MOST_CODE || (p->kind != JAVA_COMPILED && p->kind != JAVA_NATIVE && p->kind != JAVA_STUB))
-		n = 0;
 	text_room(&f->code, n + 1);
 	if (n && !memory_bulk(&h->memory, p->start, f->code.p, n))
 		n = 0;
 	javafacts_put(to, p, f->code.p, n);
 }
 
+/* Compiled code that is new: a call for each piece would cost more than all else here. */
+struct batch {
+	const struct java_piece *piece[BATCH];
+	size_t n, bytes;
+};
+
+static void put_batch(struct framefacts *f, struct hotspot *h, struct batch *b)
+{
+	struct memory_want want[BATCH];
+	size_t nwant = 0, at = 0;
+	bool read;
+
+	for (size_t i = 0; i < b->n; at += code_bytes(b->piece[i++]))
+		if (code_bytes(b->piece[i]))
+			want[nwant++] = (struct memory_want){ b->piece[i]->start, (uint32_t)code_bytes(b->piece[i]), (uint32_t)at };
+	f->code.n = 0;
+	text_room(&f->code, at + 1);
+	read = memory_gather(&h->memory, want, nwant, f->code.p);
+	at = 0;
+	for (size_t i = 0; i < b->n; at += code_bytes(b->piece[i++])) {
+		size_t before = f->read.n;
+
+		javafacts_put(&f->read, b->piece[i], f->code.p + at, read ? code_bytes(b->piece[i]) : 0);
+		f->one = mem_more(f->one, sizeof(*f->one), f->none);
+		f->one[f->none++] = (struct framefacts_one){ b->piece[i]->start, before, f->read.n - before };
+	}
+	b->n = b->bytes = 0;
+}
+
 void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob *fresh, size_t n)
 {
 	const struct java_code *c = &f->frames.code;
+	struct batch b = { .n = 0 };
 
 	forget(f);
 	if (!f->opened)
@@ -56,14 +93,16 @@ void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob 
 	if (f->why || n == 0 || frames_take(&f->frames, h) != NULL)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		size_t at = from_address(c, fresh[i].begin), before = f->read.n;
+		size_t at = from_address(c, fresh[i].begin);
 
 		if (!fresh[i].compiled || at == c->n || c->piece[at].start != fresh[i].begin)
 			continue;
-		put_facts(f, h, &c->piece[at], &f->read);
-		f->one = mem_more(f->one, sizeof(*f->one), f->none);
-		f->one[f->none++] = (struct framefacts_one){ fresh[i].begin, before, f->read.n - before };
+		b.piece[b.n++] = &c->piece[at];
+		b.bytes += code_bytes(&c->piece[at]);
+		if (b.n == BATCH || b.bytes >= AT_ONCE)
+			put_batch(f, h, &b);
 	}
+	put_batch(f, h, &b);
 }
 
 static const struct framefacts_one *find(const struct framefacts *f, uint64_t begin)

@@ -13,6 +13,7 @@ struct making {
 	const uint8_t *code;
 	uint64_t n;
 	uint64_t next;          /* the first offset that was not looked at */
+	uint64_t prologue;      /* up to here an answer needs more than the bytes there */
 	uint64_t from, to, end; /* the open run, [from, to); end of the one before */
 	enum javaframe how;
 	struct text runs;
@@ -40,26 +41,44 @@ static void close_run(struct making *m)
 	m->end = m->to;
 }
 
+/* Nothing that javaframe.h knows begins with these bytes, and they are behind no pop rbp or leave: asking would cost 50 times this. */
+static bool is_plain(const struct making *m, uint64_t at)
+{
+	const uint8_t *b = m->code + at;
+
+	if (at == 0 || at + 3 > m->n || b[-1] == 0x5d || b[-1] == 0xc9)
+		return false;
+	switch (b[0]) {
+	case 0x55: case 0x5d: case 0xc3: case 0xe9: return false; /* push rbp, pop rbp, ret, jmp */
+	case 0x48: return (b[2] & 0x3f) != 0x2c;   /* mov rbp, rsp; sub rsp, N; mov [rsp + N], rbp */
+	case 0x0f: return (b[1] & 0xfd) != 0x85;   /* ja, jne */
+	case 0x41: return b[1] != 0x85;            /* test [r10], eax */
+	case 0x4c: return b[1] != 0x8d;            /* lea r10, [poll] */
+	case 0x4d: return b[1] != 0x89;            /* mov [r15 + N], r10 */
+	default: return true;
+	}
+}
+
 /* Looks at offsets [from, to), as far as nobody did. */
 static void look(struct making *m, uint64_t from, uint64_t to)
 {
 	from = from > m->next ? from : m->next;
 	to = to < m->n ? to : m->n;
-	for (; from < to; from++) {
+	for (; from < to; m->next = ++from) {
 		uint64_t address = m->p->start + from;
-		enum javaframe how = m->p->kind == JAVA_STUB ? javaframe_stub(&m->c, m->p, address) : javaframe_compiled(&m->c, m->p, address);
+		enum javaframe how;
 
-		m->next = from + 1;
-		if (how != JAVAFRAME_WHOLE && m->to == from && m->to > m->from && m->how == how) {
-			m->to++;
+		if (from >= m->prologue && is_plain(m, from))
 			continue;
-		}
+		how = m->p->kind == JAVA_STUB ? javaframe_stub(&m->c, m->p, address) : javaframe_compiled(&m->c, m->p, address);
 		if (how == JAVAFRAME_WHOLE)
 			continue;
-		close_run(m);
-		m->from = from;
+		if (m->to != from || m->to == m->from || m->how != how) {
+			close_run(m);
+			m->from = from;
+			m->how = how;
+		}
 		m->to = from + 1;
-		m->how = how;
 	}
 }
 
@@ -67,6 +86,9 @@ static bool has(const struct making *m, uint64_t at, const char *bytes, size_t n
 {
 	return at <= m->n && n <= m->n - at && memcmp(m->code + at, bytes, n) == 0;
 }
+
+/* The last of what makes or leaves a frame; one byte of a hundred is such. */
+static const bool telling[256] = { [0x5d] = true, [0xc9] = true, [0xec] = true, [0x15] = true };
 
 /* Around what a prologue or an epilogue has in it. */
 static void look_around(struct making *m, uint64_t i)
@@ -94,10 +116,12 @@ static void put_runs(struct text *to, const struct java_piece *p, const void *co
 	struct making m = { .p = p, .code = code, .n = n < p->end - p->start ? n : p->end - p->start, .next = p->entry };
 
 	m.c = (struct java_code){ .read = read_copy, .arg = &m };
+	m.prologue = p->complete != JAVA_NEVER && p->complete > p->entry + 2 ? p->complete : (uint64_t)p->entry + 2;
 	if (p->kind != JAVA_STUB)
 		look(&m, p->entry, (p->complete != JAVA_NEVER ? p->complete : p->entry) + BEHIND_PROLOGUE);
 	for (uint64_t i = p->entry; i < m.n; i++)
-		look_around(&m, i);
+		if (telling[m.code[i]])
+			look_around(&m, i);
 	close_run(&m);
 	jmap_number(to, m.nruns);
 	text_str(to, text_view(&m.runs));
