@@ -123,6 +123,13 @@ struct pj_unwinding {
 	uint64_t astray;           /* what the tables say cannot be */
 	uint64_t no_caller;        /* code of a JVM: where its facts say that the caller is, there is none */
 	uint64_t narrow;           /* 32-bit code */
+	/* with --unwind=verify, of stacks that frame pointers say anything of */
+	uint64_t same;             /* have the callers that these lead to, */
+	uint64_t one_lost;         /* and one, next to the leaf or to a stub, that these lose */
+	uint64_t fewer;            /* these end, or leave callers out, in code that keeps none, */
+	uint64_t lost_java;        /* or in Java, as without -XX:+PreserveFramePointer */
+	uint64_t short_of;         /* these go on where no caller was found */
+	uint64_t other;            /* these lead to others */
 };
 
 #endif

@@ -86,6 +86,37 @@ static void put_joined(struct text *t, const struct pj_unwinding *c)
 	}
 }
 
+/* --unwind=verify. What is missing in frame pointers is no evidence; the rest is. */
+static void put_verified(struct text *t, const struct pj_unwinding *c)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} part[] = {
+		{ c->other, "differ" },
+		{ c->short_of, "end where frame pointers go on" },
+		{ c->lost_java, "have more in Java" },
+		{ c->fewer, "have more in code that keeps none" },
+	};
+	uint64_t equal = c->same + c->one_lost, n = equal + c->fewer + c->lost_java + c->short_of + c->other;
+
+	if (!n)
+		return;
+	text_add(t, "; of ");
+	text_grouped(t, n);
+	text_add(t, " that were compared with frame pointers, ");
+	put_share(t, equal, n);
+	text_add(t, " are the same (");
+	text_grouped(t, c->one_lost);
+	text_add(t, " but for a caller that those lose)");
+	for (size_t i = 0; i < countof(part); i++) {
+		text_add(t, ", ");
+		text_grouped(t, part[i].n);
+		text_char(t, ' ');
+		text_add(t, part[i].what);
+	}
+}
+
 void unwound_text(struct text *t, const struct pj_unwinding *c)
 {
 	put_share(t, c->whole, c->stacks);
@@ -129,4 +160,5 @@ void unwound_text(struct text *t, const struct pj_unwinding *c)
 		text_grouped(t, c->jvms_unread);
 		text_add(t, c->jvms_unread == 1 ? " JVM cannot be read" : " JVMs cannot be read");
 	}
+	put_verified(t, c);
 }

@@ -34,6 +34,12 @@ void callers_start(struct callers *c, const struct processes *p)
 	c->unwinding = unwinding_new(p, c->tables, c->javacode, c->names);
 }
 
+void callers_verify(struct callers *c, unsigned show)
+{
+	if (c)
+		unwinding_verify(c->unwinding, show);
+}
+
 void callers_free(struct callers *c)
 {
 	if (!c)

@@ -20,6 +20,9 @@ struct callers *callers_fork(void);
 void callers_start(struct callers *c, const struct processes *p);
 void callers_free(struct callers *c);
 
+/* As unwinding_verify. */
+void callers_verify(struct callers *c, unsigned show);
+
 /* Becomes readable when there is something to take; -1: never. */
 int callers_fd(const struct callers *c);
 void callers_take(struct callers *c, uint64_t now);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define KEEPER_MS 10000 /* what is in hand when the recording ends is finished */
+#define SHOWN_DIFFERENT 3 /* stacks, of --unwind=verify */
 
 static volatile sig_atomic_t asked_to_stop;
 
@@ -337,7 +338,9 @@ int main(int argc, char **argv)
 		.ring_bytes = r.ring_bytes,
 		.idle = r.idle,
 		.unwind = r.unwind != UNWIND_BY_POINTERS,
-		.both = r.unwind == UNWIND_BY_BOTH,
+		.both = r.unwind >= UNWIND_BY_BOTH,
+		.verify = r.unwind == UNWIND_VERIFIED,
+		.shown = r.quiet ? 0 : SHOWN_DIFFERENT,
 		.stack_bytes = (uint32_t)r.stack_bytes,
 		.argv = r.cmdline ? r.argv : NULL,
 		.window_ns = r.seconds * UINT64_C(1000000000),

@@ -74,14 +74,14 @@ static void opt_offcpu(void *to, const char *value, const char *name)
 
 static void opt_unwind(void *to, const char *value, const char *name)
 {
-	static const struct str way[] = { STR("fp"), STR("tables"), STR("auto") };
+	static const struct str way[] = { STR("fp"), STR("tables"), STR("auto"), STR("verify") };
 
 	for (unsigned i = 0; i < countof(way); i++)
 		if (str_eq(str_of(value), way[i])) {
 			*(enum request_unwind *)to = (enum request_unwind)i;
 			return;
 		}
-	die_usage("%s: '%s' is neither fp nor tables nor auto", name, value);
+	die_usage("%s: '%s' is none of fp, tables, auto, verify", name, value);
 }
 
 /* A path as it is, or below the mount point of the hierarchy that perf events use. */
@@ -208,7 +208,7 @@ void record_parse(struct request *r, int argc, char **argv)
 		{ 'c', "count", "N", OPT_U64, &r->period, NULL,
 		  "of page-faults, tracepoints and the like each Nth (1)" },
 		{ 0, "unwind", "HOW", OPT_CALL, &r->unwind, opt_unwind,
-		  "find callers by fp (frame pointers), tables, or auto, which is both" },
+		  "how to find callers: fp (frame pointers), tables, auto (both), verify" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &r->stack_bytes, opt_bytes,
 		  "of a stack that is copied for tables (24K)" },
 		{ 0, "off-cpu", "[=US]", OPT_CALL, r, opt_offcpu, "also times off the CPU, from US microseconds on" },

@@ -22,7 +22,7 @@ struct request {
 	char *event_list; /* the same, if any were given */
 	uint64_t frequency, period;
 	bool idle;
-	enum request_unwind { UNWIND_BY_POINTERS, UNWIND_BY_TABLES, UNWIND_BY_BOTH } unwind;
+	enum request_unwind { UNWIND_BY_POINTERS, UNWIND_BY_TABLES, UNWIND_BY_BOTH, UNWIND_VERIFIED } unwind;
 	uint64_t stack_bytes; /* copied for it */
 	bool offcpu;
 	uint64_t offcpu_least_us;

@@ -549,6 +549,8 @@ void session_start(struct session *s)
 				     s->o.target == TARGET_CGROUPS);
 	mark_targets(s);
 	callers_start(s->callers, s->processes);
+	if (s->o.verify)
+		callers_verify(s->callers, s->o.shown);
 	if (s->o.offcpu)
 		s->switches = start_switches(s);
 	s->drained = clock_now();

@@ -28,7 +28,9 @@ struct session_options {
 	size_t ring_bytes;        /* 0: as large as allowed */
 	bool idle;                /* samples of the idle task are wanted */
 	bool unwind;              /* stacks of users are walked here, by tables, */
-	bool both;                /* and by frame pointers, where these do not reach */
+	bool both;                /* and by frame pointers, where these do not reach, */
+	bool verify;              /* which are compared with what tables say, */
+	unsigned shown;           /* and so many stacks shown that differ */
 	uint32_t stack_bytes;     /* that are copied for it */
 	char **argv;              /* for the file; NULL: not to be told */
 	struct str tracing;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwinding.h"
 
+#include "agreement.h"
 #include "arena.h"
+#include "diag.h"
 #include "starts.h"
 
 #include <stdlib.h>
@@ -16,6 +18,8 @@ struct unwinding {
 	uint64_t unread; /* JVMs, before this window */
 	struct starts starts;
 	struct pj_unwinding counts;
+	struct agreement_walk *verify; /* NULL: walks are not compared; else the last one */
+	unsigned show;                 /* so many more that differ are to be shown */
 };
 
 /* One sample. */
@@ -240,12 +244,37 @@ static void put_frame(struct text *out, const struct frame *f, bool marked)
 	put(out, f->address);
 }
 
+/* Whether frame pointers can be expected behind it: stubs of C2, of which no prologue is known, have none. */
+static enum agreement_code keeps_pointer(const struct unwind_state *s, const struct code *c)
+{
+	const struct java_piece *p = &c->piece;
+	bool made = p->complete != JAVA_NEVER && s->ip - p->start > p->complete;
+
+	if (c->kind != CODE_JAVA)
+		return AGREEMENT_NATIVE;
+	switch ((enum java_kind)p->kind) {
+	case JAVA_COMPILED:
+	case JAVA_NATIVE:
+		return p->frame >= 16 && (made || s->ip - p->start == p->complete) ? AGREEMENT_KEEPS : AGREEMENT_BARE;
+	case JAVA_STUB:
+		return p->entry ? AGREEMENT_BARE : AGREEMENT_KEEPS;
+	case JAVA_ENTRY:
+		return made && !s->interrupted ? AGREEMENT_KEEPS : AGREEMENT_BARE;
+	case JAVA_BYTECODE:
+		return AGREEMENT_KEEPS;
+	default:
+		return AGREEMENT_BARE;
+	}
+}
+
 /* Appends addresses to out, up to `most` bytes of it. False: something is not known yet. */
 static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
 {
-	bool leaf = true;
+	bool leaf = true, thawed = false;
 
 	*w = (struct walked){ .end = UNWIND_MORE };
+	if (of->u->verify)
+		of->u->verify->n = 0;
 	for (; w->end == UNWIND_MORE && out->n + 40 <= most; leaf = false) {
 		struct frame f = { .address = s->ip };
 		bool marked = s->interrupted;
@@ -258,11 +287,14 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct te
 				return false;
 			c.late = true;
 		}
+		if (of->u->verify && !thawed)
+			agreement_put(of->u->verify, s->ip, keeps_pointer(s, &c));
 		w->bare |= c.kind == CODE_BARE;
 		w->java |= c.kind == CODE_JAVA;
 		w->late |= c.late;
 		w->end = step[c.kind](s, &c, leaf, &f);
 		put_frame(out, &f, marked);
+		thawed = f.nothing; /* the next one is not where frame pointers lead */
 		if (f.method)
 			javanames_meet(of->u->names, of->process->pid, f.address);
 		if (w->end == UNWIND_MORE && s->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
@@ -412,6 +444,77 @@ static enum unwind_end join(struct walk *w, size_t first, const uint64_t *fp, ui
 	return end;
 }
 
+/* ---- compared with frame pointers ------------------------------------------------------------------------------------ */
+
+enum { SHOWN_FRAMES = 12 };
+
+/* Registers that were taken for a frame pointer lead to what is no code: frame pointers end before. */
+static uint64_t in_code(const struct walk *w, const uint64_t *fp, uint64_t n)
+{
+	const struct mappings *maps = w->process ? w->process->maps : NULL;
+	uint64_t i = 0;
+
+	while (i < n && maps && processes_at(maps, i ? fp[i] - 1 : fp[i]) < maps->n)
+		i++;
+	return i;
+}
+
+static void show_frame(const struct walk *w, const char *who, uint64_t ip)
+{
+	const struct mappings *maps = w->process->maps;
+	struct unwind_state s = { .ip = ip };
+	uint32_t i = processes_at(maps, ip - 1);
+	const struct mapping *m = maps->m + i;
+	struct java_piece piece;
+
+	if (i == maps->n)
+		warn("  %s %llx", who, (unsigned long long)ip);
+	else if (w->jvm && javacode_find(w->jvm, &s, w->time, &piece) == JAVACODE_PIECE)
+		warn("  %s %llx code of the JVM at %llx+%llx, kind %u, frame of %u bytes", who, (unsigned long long)ip,
+		     (unsigned long long)piece.start, (unsigned long long)(ip - piece.start), piece.kind, piece.frame);
+	else
+		warn("  %s %llx %.*s+%llx", who, (unsigned long long)ip, (int)m->file->path.n, m->file->path.p,
+		     (unsigned long long)(ip - m->start + m->offset));
+}
+
+/* Both, from two frames before they part. */
+static void show(const struct walk *w, const struct agreement_walk *ours, const uint64_t *fp, uint64_t n, size_t at)
+{
+	size_t from = at > 2 ? at - 2 : 0;
+
+	warn("callers of process %u differ; by tables from frame %zu of %zu, by frame pointers of %llu:", w->process->pid, from, ours->n,
+	     (unsigned long long)n);
+	for (size_t i = from; i < ours->n && i < from + SHOWN_FRAMES; i++)
+		show_frame(w, "tables  ", ours->frame[i].ip);
+	for (size_t i = from; i < n && i < from + SHOWN_FRAMES; i++)
+		show_frame(w, "pointers", fp[i]);
+}
+
+/* fp[0..n): the user's part of the kernel's callchain. */
+static void verify(struct walk *w, const uint64_t *fp, uint64_t n, bool full, enum unwind_end end)
+{
+	struct pj_unwinding *c = &w->u->counts;
+	uint64_t *const count[AGREEMENTS] = {
+		[AGREEMENT_SAME] = &c->same,   [AGREEMENT_ONE_LOST] = &c->one_lost, [AGREEMENT_FEWER] = &c->fewer,
+		[AGREEMENT_LOST] = &c->lost_java, [AGREEMENT_SHORT] = &c->short_of, [AGREEMENT_OTHER] = &c->other,
+	};
+	struct agreement_walk *ours = w->u->verify;
+	enum agreement a;
+	size_t at;
+
+	n = in_code(w, fp, n);
+	if (n == 0)
+		return;
+	ours->whole = end == UNWIND_ROOT;
+	ours->cut = end == UNWIND_STACK_CUT || end == UNWIND_MORE;
+	a = agreement_of(ours, fp, n, full, &at);
+	++*count[a];
+	if (a >= AGREEMENT_LOST && w->u->show) {
+		w->u->show--;
+		show(w, ours, fp, n, at);
+	}
+}
+
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
 static uint64_t *reason(struct pj_unwinding *c, const struct walked *w)
@@ -494,6 +597,8 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 		first = out->n;
 		if (!walk_whole(&of, &s, most, out, &w))
 			return false;
+		if (u->verify && p.stack.n && kernel < p.nips)
+			verify(&of, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, w.end);
 		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
 			w.end = join(&of, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, most, out);
 		else if (w.end == UNWIND_ROOT)
@@ -526,8 +631,16 @@ struct unwinding *unwinding_new(const struct processes *p, struct tables *t, str
 	return u;
 }
 
+void unwinding_verify(struct unwinding *u, unsigned show)
+{
+	u->verify = mem_alloc(sizeof(*u->verify), 1);
+	u->show = show;
+}
+
 void unwinding_free(struct unwinding *u)
 {
+	if (u)
+		free(u->verify);
 	free(u);
 }
 

@@ -32,6 +32,10 @@ struct unwinding;
 struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j, struct javanames *names);
 void unwinding_free(struct unwinding *u);
 
+/* From now on what is walked is compared with frame pointers (agreement.h), which the event must have been asked for, too. The first
+ * `show` that differ are shown. */
+void unwinding_verify(struct unwinding *u, unsigned show);
+
 /* r, a whole SAMPLE of an event with that attr (as asked for), becomes *out. wait: tables that are being made may be waited for; false
  * then says that it is to be tried again, later. *out is empty for a record that is not what the attr says. */
 bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait, uint64_t now,

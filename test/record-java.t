@@ -16,47 +16,8 @@ export LC_ALL HOME
 . "$top/test/jmap/jvm.sh"
 need_jdk "$top/test/unwind/Load.java"
 timeout 60 pjrecord -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
-pid=
-clean_up()
-{
-	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-	wait
-}
-
-# ticks PID: of time that it used; nothing: it is gone
-ticks()
-{
-	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '{ print $12 + $13 }'
-}
-
-# used PID SECONDS: waits until it has used so much more time; 100 ticks are a second
-used()
-{
-	since=$(ticks "$1")
-	for _ in $(seq 600); do
-		now=$(ticks "$1")
-		[ -n "$now" ] || return 1
-		[ "$now" -ge $((${since:-0} + 100 * $2)) ] && return 0
-		sleep 0.1
-	done
-	return 1
-}
-
-# start MODE OPTION...: a JVM, from $jdk in $root, that runs until it is stopped; sets pid
-start()
-{
-	mode=$1
-	shift
-	if [ -n "$root" ]; then
-		# shellcheck disable=SC2016 # the inner shell's
-		unshare -m sh -c 'r=$1 && mount --bind /proc "$r/proc" && mount --bind "$2" "$r/mnt" && shift 2 && exec chroot "$r" "$@"' - \
-			"$root" "$PWD" "$jdk/bin/java" -Xmx256m "$@" -cp /mnt Load "$mode" 900 >java.out 2>&1 &
-	else
-		"$jdk/bin/java" -Xmx256m "$@" -cp . Load "$mode" 900 >java.out 2>&1 &
-	fi
-	pid=$!
-	used "$pid" 3
-}
+# shellcheck source=test/jmap/busy.sh
+. "$top/test/jmap/busy.sh"
 
 # recorded OPTION...: into data, while the JVM uses 2 s
 recorded()
@@ -67,13 +28,6 @@ recorded()
 	used "$pid" 2
 	kill -INT $recorder
 	wait $recorder
-}
-
-stop()
-{
-	kill -9 "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
 }
 
 # reaches NAME PERCENT THREADS: so much of the stacks of threads that are called so (an awk pattern) is whole

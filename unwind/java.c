@@ -6,7 +6,7 @@
 #include "javaframe.h"
 
 /* DWARF's numbers of what the interpreter keeps where. */
-enum { RAX = 0, RBX = 3, R12 = 12, R13 = 13, R14 = 14, R15 = 15 };
+enum { RAX = 0, RDX = 1, RBX = 3, R12 = 12, R13 = 13, R14 = 14, R15 = 15 };
 
 static const uint32_t KEPT = 1U << RBX | 1U << CFI_RBP | 1U << R12 | 1U << R13 | 1U << R14 | 1U << R15;
 
@@ -274,6 +274,29 @@ static enum unwind_end step_adapter(struct unwind_state *s, const struct java_co
 	return step_bare(s, c, s->sp);
 }
 
+static enum unwind_end step_pushed(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+{
+	if (p->frame < 16)
+		return UNWIND_NO_CODE;
+	if (s->interrupted) {
+		switch (javaframe_thrown(c, p, s->ip)) {
+		case JAVAFRAME_THROWN_IN_RDX:
+			return has(s, RDX) ? step_to(s, c, s->reg[RDX], s->sp) : UNWIND_NO_CODE;
+		case JAVAFRAME_THROWN_AT_SP:
+			return step_bare(s, c, s->sp);
+		case JAVAFRAME_THROWN_BEHIND:
+			return step_bare(s, c, s->sp + 8);
+		case JAVAFRAME_THROWN_NOT: /* what it pushes first is not known */
+			if (s->ip - p->start < PUSHED_MAX)
+				return UNWIND_NO_CODE;
+			break;
+		case JAVAFRAME_THROWN_WHOLE:
+			break;
+		}
+	}
+	return step_saved(s, c, s->sp + p->frame - 16);
+}
+
 /* The frame that a virtual thread began in is where rbp points: who thaws a frame from the heap says so. */
 static enum unwind_end step_thaw(struct unwind_state *s, const struct java_code *c, const struct java_piece *piece, struct java_frame *f)
 {
@@ -395,7 +418,7 @@ enum unwind_end java_step(struct unwind_state *s, const struct java_code *c, con
 	case JAVA_STUB:
 		return step_stub(s, c, p);
 	case JAVA_PUSHED:
-		return p->frame < 16 || (s->interrupted && s->ip - p->start < PUSHED_MAX) ? UNWIND_NO_CODE : step_saved(s, c, s->sp + p->frame - 16);
+		return step_pushed(s, c, p);
 	case JAVA_LEAF:
 		return step_leaf(s, c, p);
 	case JAVA_ADAPTER:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "javaframe.h"
 
-enum { BEHIND = 32, AHEAD = 24, PROLOGUE_MAX = 256 };
+enum { BEHIND = 32, AHEAD = 24, PROLOGUE_MAX = 256, RET = 0xc3 };
 
 /* The bytes around an address, as far as they are of the piece; what lies outside matches nothing. */
 struct window {
@@ -186,6 +186,26 @@ static bool moves_word(const uint8_t *byte, uint32_t n, uint32_t *at, uint8_t ba
 	return true;
 }
 
+/* sub rsp, N */
+static bool makes_room(const uint8_t *b)
+{
+	return memcmp(b, "\x48\x83\xec", 3) == 0 && b[3] < 0x80;
+}
+
+/* add rsp, N; or, so that flags stay, lea rsp, [rsp + N] */
+static bool frees_room(const uint8_t *b)
+{
+	return (memcmp(b, "\x48\x83\xc4", 3) == 0 && b[3] < 0x80) || memcmp(b, "\x48\x8d\x64\x24", 4) == 0;
+}
+
+/* Before the next ret? */
+static bool is_freed(const uint8_t *byte, uint32_t n, uint32_t at)
+{
+	while (at + 5 <= n && byte[at] != RET && !frees_room(byte + at))
+		at++;
+	return at + 5 <= n && byte[at] != RET;
+}
+
 uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *more)
 {
 	uint8_t byte[PROLOGUE_MAX];
@@ -199,20 +219,18 @@ uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p,
 	if (where < n) { /* at its end? */
 		for (at = (uint32_t)where, words = 0; moves_word(byte, n, &at, 0x58); words++)
 			;
-		if (at < n && byte[at] == 0xc3)
+		if (at < n && byte[at] == RET)
 			return 8 * words;
 	}
 	for (at = 0, words = 0; at < where && moves_word(byte, n, &at, 0x50); words++)
 		;
-	for (; words && at + 4 <= n && at < where; at++) {
-		bool stack = byte[at] == 0x48 && byte[at + 1] == 0x83 && byte[at + 3] < 0x80;
-
-		if (stack && byte[at + 2] == 0xec)
+	for (; words && at + 5 <= n && at < where; at++) {
+		if (makes_room(byte + at))
 			room = *more = byte[at + 3];
-		else if (stack && byte[at + 2] == 0xc4)
+		else if (frees_room(byte + at))
 			*more = 0;
-		else if (byte[at] == 0xc3 || byte[at] == 0xe9 || byte[at] == 0xeb) /* what follows is reached from before */
-			*more = room;
+		else if (byte[at] == RET || byte[at] == 0xe9 || byte[at] == 0xeb) /* what follows is reached from before */
+			*more = is_freed(byte, n, at + 1) ? room : 0;
 	}
 	return 8 * words;
 }
@@ -231,6 +249,31 @@ static bool has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what
 }
 
 #define HAS(at, what) has_bytes(byte, n, at, what, sizeof(what) - 1)
+
+enum javaframe_thrown javaframe_thrown(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	static const char begin[] = "\x52\x48\x83\xec\x08\x48\x89\x2c\x24"; /* push rdx; sub rsp, 8; mov [rsp], rbp */
+	static const char end[] = "\x48\x8b\x2c\x24\x48\x83\xc4\x08\x5a";   /* mov rbp, [rsp]; add rsp, 8; pop rdx */
+	uint8_t byte[PROLOGUE_MAX];
+	size_t n = p->end - p->start < PROLOGUE_MAX ? (size_t)(p->end - p->start) : PROLOGUE_MAX, at = (size_t)(address - p->start);
+
+	if (!c->read(c->arg, p->start, byte, n) || !HAS(0, begin))
+		return JAVAFRAME_THROWN_NOT;
+	if (at == 0)
+		return JAVAFRAME_THROWN_IN_RDX;
+	if (at == 1)
+		return JAVAFRAME_THROWN_AT_SP;
+	if (at < sizeof(begin) - 1)
+		return JAVAFRAME_THROWN_BEHIND;
+	for (size_t i = sizeof(begin) - 1; i < at; i++) {
+		if (!HAS(i, end))
+			continue;
+		if (at >= i + 9)
+			return JAVAFRAME_THROWN_IN_RDX;
+		return at == i + 8 ? JAVAFRAME_THROWN_AT_SP : JAVAFRAME_THROWN_BEHIND;
+	}
+	return JAVAFRAME_THROWN_WHOLE;
+}
 
 /* Behind pop rax: was the return address put where it belongs? */
 static bool is_stored(const uint8_t *byte, size_t n, size_t from)

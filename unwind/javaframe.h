@@ -25,6 +25,16 @@ enum javaframe javaframe_stub(const struct java_code *c, const struct java_piece
 /* Of a stub that keeps no frame: bytes that it pushed, and *more: room that it made behind them. */
 uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *more);
 
+/* Of the stub that compiled code jumps to with an exception, and that jumps to who handles it: push rdx, the return address. */
+enum javaframe_thrown {
+	JAVAFRAME_THROWN_NOT, /* another stub */
+	JAVAFRAME_THROWN_WHOLE,
+	JAVAFRAME_THROWN_IN_RDX, /* the return address is in rdx, and all behind sp the caller's */
+	JAVAFRAME_THROWN_AT_SP,
+	JAVAFRAME_THROWN_BEHIND, /* it is behind a word; rbp is still, or again, the caller's */
+};
+enum javaframe_thrown javaframe_thrown(const struct java_code *c, const struct java_piece *p, uint64_t address);
+
 /* Bytes that were left free below what was called and returns here, so that the stack is aligned. */
 uint32_t javaframe_aligned(const struct java_code *c, uint64_t address);
 

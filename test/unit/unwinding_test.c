@@ -179,6 +179,11 @@ static void test_records(struct processes *p, struct tables *tables)
 	is_str(text_view(&said), STR("99.7 % of 3,000 stacks are whole, under 0.1 % are longer than the copy, 0.3 % are broken (0.2 % in exec or exit: no "
 				     "stack, under 0.1 % of 32-bit code); 9 are longer, and go on by frame pointers, 2 not to the end; 1 came before its tables"),
 	       "  with all that there is to be said");
+	said.n = 0;
+	unwound_text(&said, &(struct pj_unwinding){ .stacks = 9, .whole = 9, .same = 3000, .one_lost = 1000, .other = 1, .short_of = 2, .lost_java = 3, .fewer = 4 });
+	is_str(text_view(&said), STR("100.0 % of 9 stacks are whole; of 4,010 that were compared with frame pointers, 99.8 % are the same (1,000 but for a caller "
+				     "that those lose), 1 differ, 2 end where frame pointers go on, 3 have more in Java, 4 have more in code that keeps none"),
+	       "  and what --unwind=verify found");
 	for (uint16_t size = 0; size < in.n; size = (uint16_t)(size + 8)) {
 		memcpy(in.p + offsetof(struct perf_record, size), &size, sizeof(size));
 		(void)unwinding_sample(u, &a, r, false, 1, &out);
