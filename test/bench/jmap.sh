@@ -2,20 +2,13 @@
 # shellcheck disable=SC2154 # run.sh sets them
 # jmap.sh - what it costs to map a JVM, and to follow it. Part of run.sh, which it is sourced by. JAVA_HOME, or every JDK below /usr/lib/jvm.
 
-# cpu_ms PID: user and system time so far
-cpu_ms()
-{
-	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print 1000 * ($12 + $13) / hz }' "/proc/$1/stat"
-}
-
 # blobs PID
 blobs()
 {
 	"$bin/pjmap" --once --stdout "$1" 2>/dev/null | wc -l
 }
 
-for jdk in ${JAVA_HOME:-/usr/lib/jvm/*}; do
-	if [ ! -x "$jdk/bin/javac" ] || [ -L "$jdk" ]; then continue; fi
+for jdk in $(jdks); do
 	mkdir -p "$tmp/work" "$tmp/jmap"
 	"$jdk/bin/javac" -nowarn -d "$tmp/work" test/jmap/Work.java 2>/dev/null || continue
 	"$jdk/bin/java" -Xmx512m -XX:ReservedCodeCacheSize=240m -Djava.io.tmpdir="$tmp/work" -cp "$tmp/work" Work churn 300 >/dev/null 2>&1 &

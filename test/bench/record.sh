@@ -4,9 +4,6 @@
 # PJ_BENCH_GAP   windows of a second for the gap (30)
 
 cc -O1 -fno-omit-frame-pointer -o "$tmp/burn" test/record/burn.c || exit 1
-dump=$top/${PJ_BUILD:-build/std-cc}/test/perfdata/dump
-make -s "${dump#"$top"/}" >/dev/null 2>&1
-perf=${PJ_PERF:-perf}
 
 # gaps: lines "CPU TIME WINDOW" to the longest interval across a border and within windows, in ms, and lost seconds
 gaps()
@@ -25,13 +22,6 @@ times()
 		i=$((i + 1))
 		"$dump" "$w" | awk -v w=$i '/^SAMPLE/ { for (k = 1; k < NF; k++) if ($k == "cpu") { print $(k + 1), $3, w; break } }'
 	done
-}
-
-# cpu_ns PID: CPU time of its threads, and of the keeper
-cpu_ns()
-{
-	# shellcheck disable=SC2046 # numbers
-	cat /proc/"$1"/task/*/schedstat $(pgrep -P "$1" | sed 's|.*|/proc/&/schedstat|') 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'
 }
 
 if ! "$bin/pjrecord" -q -a -d "$tmp/probe" -w 1 -n 1 >/dev/null 2>"$tmp/why"; then

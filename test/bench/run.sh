@@ -4,7 +4,8 @@
 # FLAMEGRAPH_DIR   a checkout of FlameGraph: its scripts are measured beside ours (said to be absent otherwise)
 # PJ_BENCH_INPUT   perf script text, plain or .gz; default: ../shared/bench/mixed-60s-999hz.script.gz, else generated
 # PJ_BENCH_RUNS    runs of which the best counts (5)
-# PJ_BENCH_SKIP    what to leave out, of: memory threads recording dwarf svg browser diff record jmap send start check
+# PJ_BENCH_SKIP    what to leave out, of: text memory threads recording dwarf svg browser diff record jmap unwind send start check
+# PJ_BENCH_ONLY    all that to do of it; also parts of these, as unwind-cpu (unwind.sh)
 # PJ_BENCH_SECS    seconds of the recording (60; what is promised is about that), or
 # PJ_BENCH_DATA    a perf.data of this machine to use instead
 # PJ_BENCH_DWARF_SECS  seconds of the recording with copies of stacks (20: 200 to 400 MB)
@@ -14,16 +15,30 @@ top=$PWD
 bin=$top/${PJ_BUILD:-build/std-cc}/bin
 runs=${PJ_BENCH_RUNS:-5}
 skip=" ${PJ_BENCH_SKIP:-} "
+only=" ${PJ_BENCH_ONLY:-} "
+perf=${PJ_PERF:-perf}
 LC_ALL=C
 export LC_ALL
 tmp=$(mktemp -d "${TMPDIR:-/var/tmp}/pj-bench.XXXXXX")
-trap 'xargs rm -f <"$tmp/maps"; rm -rf "$tmp"' EXIT
+# shellcheck disable=SC2046 # numbers
+trap 'kill $(jobs -p) 2>/dev/null; xargs rm -f <"$tmp/maps"; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 missed=0
 : >"$tmp/maps"
 
 cc -O2 -o "$tmp/measure" test/bench/measure.c && cc -O2 -o "$tmp/generate" test/bench/generate.c || exit 1
 measure=$tmp/measure
+made=${PJ_BUILD:-build/std-cc}/test
+dump=$top/$made/perfdata/dump
+make -s "$made/perfdata/dump" "$made/unwind/walk" >/dev/null 2>&1
+
+# wanted NAME [WHOLE]: this part of the bench, which may be a part of another one
+wanted()
+{
+	case $skip in *" $1 "* | *" ${2:-$1} "*) return 1 ;; esac
+	case $only in '  ' | *" $1 "* | *" ${2:-$1} "*) return 0 ;; esac
+	return 1
+}
 
 calc()
 {
@@ -51,37 +66,60 @@ field()
 	cut -d' ' -f"$1"
 }
 
+# cpu_ns PID: CPU time of its threads, and of its children
+cpu_ns()
+{
+	# shellcheck disable=SC2046 # numbers
+	cat /proc/"$1"/task/*/schedstat $(pgrep -P "$1" | sed 's|.*|/proc/&/schedstat|') 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# cpu_ms PID: user and system time so far, also of threads that ended
+cpu_ms()
+{
+	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print 1000 * ($12 + $13) / hz }' "/proc/$1/stat"
+}
+
+# jdks: folders
+jdks()
+{
+	local jdk
+
+	for jdk in ${JAVA_HOME:-/usr/lib/jvm/*}; do
+		if [ -x "$jdk/bin/javac" ] && [ ! -L "$jdk" ]; then echo "$jdk"; fi
+	done
+}
+
 echo "# $(uname -m), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg), best of $runs, $(cc --version | head -n 1)"
 printf '%-58s | %-34s | %-20s | %s\n' what figure target ok
 printf '%s\n' "-----------------------------------------------------------+------------------------------------+----------------------+----"
 
-# ---- input
-input=${PJ_BENCH_INPUT:-../shared/bench/mixed-60s-999hz.script.gz}
-text=$tmp/input.script
-case $input in
-*.gz) if [ -e "$input" ]; then gzip -dc -- "$input" >"$text"; fi ;;
-*) if [ -e "$input" ]; then cat -- "$input" >"$text"; fi ;;
-esac
-if [ ! -s "$text" ]; then
-	"$tmp/generate" script 100000000 >"$text"
-	input='generated'
-fi
-mb=$(calc %.1f "$(stat -c %s "$text") / 1e6")
-absent "input: ${input##*/}" "$mb MB, $(grep -c '^[^	#]' "$text") samples"
-
-# ---- pjfold against stackcollapse-perf.pl
-fold=$("$measure" -n "$runs" -o "$tmp/ours.folded" -- "$bin/pjfold" -q -j 1 "$text")
-fold_cpu=$(echo "$fold" | field 1)
-row "pjfold -j1: CPU time" "$fold_cpu s, $(calc %.0f "$mb / $fold_cpu") MB/s" "" ""
+# ---- input, and pjfold against stackcollapse-perf.pl
 peer=${FLAMEGRAPH_DIR:-}
-if [ -n "$peer" ] && [ -e "$peer/stackcollapse-perf.pl" ]; then
-	perl_cpu=$("$measure" -n 2 -o "$tmp/theirs.folded" -- perl "$peer/stackcollapse-perf.pl" --all "$text" 2>/dev/null | field 1)
-	row "stackcollapse-perf.pl: CPU time, and how many times ours" "$perl_cpu s, $(calc %.1f "$perl_cpu / $fold_cpu") times" ">= 25 (goal 50)" \
-		"$perl_cpu / $fold_cpu >= 25"
-else
-	absent "stackcollapse-perf.pl" "absent (FLAMEGRAPH_DIR)"
+if wanted text || wanted memory || wanted threads || wanted svg || wanted diff; then
+	input=${PJ_BENCH_INPUT:-../shared/bench/mixed-60s-999hz.script.gz}
+	text=$tmp/input.script
+	case $input in
+	*.gz) if [ -e "$input" ]; then gzip -dc -- "$input" >"$text"; fi ;;
+	*) if [ -e "$input" ]; then cat -- "$input" >"$text"; fi ;;
+	esac
+	if [ ! -s "$text" ]; then
+		"$tmp/generate" script 100000000 >"$text"
+		input='generated'
+	fi
+	mb=$(calc %.1f "$(stat -c %s "$text") / 1e6")
+	absent "input: ${input##*/}" "$mb MB, $(grep -c '^[^	#]' "$text") samples"
+	fold=$("$measure" -n "$runs" -o "$tmp/ours.folded" -- "$bin/pjfold" -q -j 1 "$text")
+	fold_cpu=$(echo "$fold" | field 1)
+	row "pjfold -j1: CPU time" "$fold_cpu s, $(calc %.0f "$mb / $fold_cpu") MB/s" "" ""
+	if [ -n "$peer" ] && [ -e "$peer/stackcollapse-perf.pl" ]; then
+		perl_cpu=$("$measure" -n 2 -o "$tmp/theirs.folded" -- perl "$peer/stackcollapse-perf.pl" --all "$text" 2>/dev/null | field 1)
+		row "stackcollapse-perf.pl: CPU time, and how many times ours" "$perl_cpu s, $(calc %.1f "$perl_cpu / $fold_cpu") times" ">= 25 (goal 50)" \
+			"$perl_cpu / $fold_cpu >= 25"
+	else
+		absent "stackcollapse-perf.pl" "absent (FLAMEGRAPH_DIR)"
+	fi
 fi
-if [[ $skip != *' memory '* ]]; then
+if wanted memory; then
 	row "pjfold: anonymous memory, this input" "$(calc %.1f "$(echo "$fold" | field 3) / 1024") MB" "<= 48 MB" "$(echo "$fold" | field 3) <= 48 * 1024"
 	times=$(calc %d "1000 / $mb + 0.999")
 	kb=$(for ((i = 0; i < times; i++)); do cat "$text"; done | "$measure" -o /dev/null -- "$bin/pjfold" -q | field 3)
@@ -95,7 +133,7 @@ if [[ $skip != *' memory '* ]]; then
 fi
 
 # ---- a second thread: its gain, against what two halves gain when run at once
-if [[ $skip != *' threads '* ]]; then
+if wanted threads; then
 	size=$(stat -c %s "$text")
 	half=$(tail -c +$((size / 2)) "$text" | grep -bm1 '^$' | cut -d: -f1)
 	head -c $((size / 2 + half)) "$text" >"$tmp/half1"
@@ -127,8 +165,8 @@ fi
 
 # ---- perf.data, against perf script | stackcollapse-perf.pl
 
-# made FILE SECONDS OPTION...: a recording of all of this machine, with the mixed load running; false where that may not be
-made()
+# recorded FILE SECONDS OPTION...: a recording of all of this machine, with the mixed load running; false where that may not be
+recorded()
 {
 	local file=$1 secs=$2
 
@@ -169,7 +207,7 @@ recording()
 	fi
 	if [ -n "${PJ_BENCH_DATA:-}" ]; then
 		data=$PJ_BENCH_DATA
-	elif ! made "$data" "$secs" -g; then
+	elif ! recorded "$data" "$secs" -g; then
 		absent "perf.data" "absent (may not record)"
 		return
 	fi
@@ -211,7 +249,7 @@ dwarf()
 {
 	local data=$tmp/dwarf.data ours wall theirs
 
-	if ! command -v perf >/dev/null || ! made "$data" "${PJ_BENCH_DWARF_SECS:-20}" --call-graph dwarf; then
+	if ! command -v perf >/dev/null || ! recorded "$data" "${PJ_BENCH_DWARF_SECS:-20}" --call-graph dwarf; then
 		absent "perf.data, --call-graph dwarf" "absent (perf, or may not record)"
 		return
 	fi
@@ -230,12 +268,12 @@ dwarf()
 	fi
 }
 
-if [[ $skip != *' recording '* ]]; then
+if wanted recording; then
 	(recording; exit "$missed")
 	missed=$?
 	rm -f "$tmp/perf.data"
 fi
-if [[ $skip != *' dwarf '* ]]; then
+if wanted dwarf; then
 	(dwarf; exit "$missed")
 	missed=$?
 	rm -f "$tmp/dwarf.data"
@@ -261,7 +299,7 @@ frames()
 # browse FILE RUNS [paint]: leaves the medians in $paint $zoom $unzoom $search $nodes $pss; false where there is no browser
 browse()
 {
-	if [[ $skip == *' browser '* ]] || ! command -v node >/dev/null || [ ! -e test/browser/bench.mjs ] || ! sh test/browser/setup.sh >/dev/null 2>&1 ||
+	if ! wanted browser svg || ! command -v node >/dev/null || [ ! -e test/browser/bench.mjs ] || ! sh test/browser/setup.sh >/dev/null 2>&1 ||
 		! node test/browser/bench.mjs "$@" >"$tmp/browser" 2>"$tmp/browser.err"; then
 		absent "  Chromium" "absent, or failed: $(head -c 60 "$tmp/browser.err" 2>/dev/null | tr '\n' ' ')"
 		return 1
@@ -314,7 +352,7 @@ peer_rows()
 }
 
 # ---- pjsvg against flamegraph.pl
-if [[ $skip != *' svg '* ]]; then
+if wanted svg; then
 	svg=$("$measure" -n "$runs" -o "$tmp/ours.svg" -- "$bin/pjsvg" "$tmp/ours.folded" 2>/dev/null)
 	svg_cpu=$(echo "$svg" | field 1)
 	row "pjsvg, $(calc %.1f "$(stat -c %s "$tmp/ours.folded") / 1e6") MB of folded text: CPU time, memory" \
@@ -338,7 +376,7 @@ if [[ $skip != *' svg '* ]]; then
 fi
 
 # ---- pjdiff against difffolded.pl: this input's stacks on so many hosts that it is 100 MB, and the same with other weights, stacks gone and new
-if [[ $skip != *' diff '* ]]; then
+if wanted diff; then
 	awk -v size="$(stat -c %s "$tmp/ours.folded")" '{ line[NR] = $0 } END { for (h = 1; h <= 1e8 / size + 1; h++) for (i = 1; i <= NR; i++) print "host" h ";" line[i] }' \
 		"$tmp/ours.folded" >"$tmp/before.folded"
 	awk 'NR % 11 != 3 { w = $NF; sub(/ [0-9]+$/, ""); print $0, 1 + int(w * (1 + NR % 3) / 2) } NR % 13 == 5 { print $0 ";new", 2 }' "$tmp/before.folded" | "$bin/pjfold" -q >"$tmp/after.folded"
@@ -357,25 +395,29 @@ if [[ $skip != *' diff '* ]]; then
 fi
 
 # ---- recording
-if [[ $skip != *' record '* ]]; then
+if wanted record; then
 	# shellcheck source=test/bench/record.sh
 	. test/bench/record.sh
 fi
 
 # ---- JVMs
-if [[ $skip != *' jmap '* ]]; then
+if wanted jmap; then
 	# shellcheck source=test/bench/jmap.sh
 	. test/bench/jmap.sh
 fi
 
+# ---- stacks without frame pointers; its parts ask for themselves
+# shellcheck source=test/bench/unwind.sh
+. test/bench/unwind.sh
+
 # ---- stores
-if [[ $skip != *' send '* ]]; then
+if wanted send; then
 	# shellcheck source=test/bench/send.sh
 	. test/bench/send.sh
 fi
 
 # ---- start-up
-if [[ $skip != *' start '* ]]; then
+if wanted start; then
 	echo 'a 1' >"$tmp/little"
 	for tool in "$bin"/*; do
 		if [[ ${tool##*/} == pjrecord || ${tool##*/} == pjmap ]]; then continue; fi
@@ -388,7 +430,7 @@ if [[ $skip != *' start '* ]]; then
 fi
 
 # ---- make check
-if [[ $skip != *' check '* ]]; then
+if wanted check; then
 	unset MAKEFLAGS MAKELEVEL
 	make -s tests >/dev/null 2>&1
 	start=$EPOCHREALTIME
