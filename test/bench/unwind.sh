@@ -352,7 +352,7 @@ same()
 	local what=$1 samples side rooted
 
 	shift
-	(cd "$dir" && "$perf" record -q -F 999 --call-graph dwarf,16384 -e cpu-clock -o data -- "$@" >/dev/null 2>&1) || return
+	(cd "$dir" && "$perf" record -q -F 999 --call-graph dwarf,24576 -e cpu-clock -o data -- "$@" >/dev/null 2>&1) || return
 	"$perf" script -i "$dir/data" --no-inline -F tid,time,ip >"$dir/script" 2>/dev/null
 	"$top/$made/unwind/walk" -e "$dir/data" >"$dir/walked" 2>"$dir/ends"
 	read -r samples side < <(awk -f test/unwind/compare.awk "$dir/script" "$dir/walked" | tail -n 1 | awk -F '[ ,]+' '{ printf "%d %.2f\n", $4, 100 * ($2 + $6) / $4 }')
