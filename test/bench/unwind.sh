@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # run.sh sets them
 # unwind.sh - what pjrecord --unwind costs and finds, beside frame pointers. Part of run.sh, which it is sourced by. With PJ_BENCH_ONLY=unwind
-# some ten minutes; its parts: unwind-cpu (6 of them), unwind-slow (3), unwind-modes, unwind-truth, unwind-memory.
+# some ten minutes; its parts: unwind-cpu (6 of them), unwind-slow (3), unwind-modes, unwind-agree, unwind-truth, unwind-memory.
 # CPU and memory are of processes and slowdown is a ratio of neighbours, but another load beside shakes them all.
 #
 # PJ_BENCH_UNWIND       how (auto)
@@ -9,7 +9,7 @@
 # PAIRS                 turns without a recorder, with frame pointers, with unwinding (5)
 
 doing=
-for part in cpu slow modes truth memory; do
+for part in cpu slow modes agree truth memory; do
 	if wanted unwind-$part unwind; then doing="$doing $part"; fi
 done
 if [ -z "$doing" ]; then return 0; fi
@@ -342,6 +342,23 @@ unwind_modes()
 	stop_loads
 	mode "200 deep" 99 '^load-' deep
 	stop_loads
+}
+
+# ---- both walks of each sample, where frame pointers lead somewhere
+
+unwind_agree()
+{
+	local each_jdk compared same differ short
+
+	for each_jdk in "${found[@]}"; do
+		load_warm "$each_jdk" mixed $with_flag
+		timeout -s INT 10 "$bin/pjrecord" -q --unwind=verify -F 999 -p "${loads[-1]}" -o "$dir/data" >/dev/null 2>&1
+		stop_loads
+		read -r compared same differ short < <("$bin/pjfold" --info "$dir/data" | tr -d , |
+			sed -n 's/^stacks .* of \([0-9]*\) that were compared .* pointers \([0-9.]*\) % are the same [^)]*) \([0-9]*\) differ \([0-9]*\) end .*/\1 \2 \3 \4/p')
+		row "$(basename "$each_jdk" | cut -c-12): same as frame pointers; differ, end early" "$same % of $compared; $differ, $short" ">= 99 %, <= 0.1 %" \
+			"${compared:-0} >= 5000 && ${same:-0} >= 99 && ${differ:-1} <= 0.001 * ${compared:-0}"
+	done
 }
 
 # ---- the same samples as perf and libunwind
