@@ -3,7 +3,6 @@
 
 #include "arena.h"
 #include "rings.h"
-#include "sources.h"
 #include "unwinding.h"
 
 #include <stdlib.h>
@@ -60,15 +59,25 @@ static struct perf_event_attr switch_attr(const struct attrs_options *o)
 	};
 }
 
-/* Of samples that the kernel makes, of code of users. */
-static void ask_for_stacks(struct attrs *a)
+/* Of samples that the kernel makes, of code of users. What is counted may come ten thousands of times a second, 24 kB each: where the
+ * choice is ours, frame pointers must do. */
+static bool has_copy(const struct attrs_options *o, const struct perf_event_attr *e)
 {
-	for (size_t i = 0; i < a->o.nevents; i++) {
-		struct perf_event_attr *e = &a->event[i].attr;
+	return !e->exclude_user && (e->freq || !o->both) && (e->type != PERF_TYPE_SOFTWARE || e->config != PERF_COUNT_SW_BPF_OUTPUT);
+}
 
-		if (!e->exclude_user && (e->type != PERF_TYPE_SOFTWARE || e->config != PERF_COUNT_SW_BPF_OUTPUT))
-			unwinding_ask(e, a->o.stack_bytes, a->o.both);
+uint64_t attrs_copies(const struct attrs_options *o)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < o->nevents; i++) {
+		const struct perf_event_attr *e = &o->event[i].attr;
+		uint64_t rate = e->freq ? e->sample_freq : 1;
+
+		if (has_copy(o, e) && rate > most)
+			most = rate;
 	}
+	return most;
 }
 
 void attrs_make(struct attrs *a, const struct attrs_options *o)
@@ -78,23 +87,9 @@ void attrs_make(struct attrs *a, const struct attrs_options *o)
 	memcpy(a->event, o->event, o->nevents * sizeof(*a->event));
 	a->event[o->nevents].attr = state_attr(o);
 	a->event[o->nevents].name = "dummy:u";
-	if (o->unwind)
-		ask_for_stacks(a);
-}
-
-size_t attrs_ring(const struct attrs *a)
-{
-	uint64_t most = 0, need, bytes = RING_LEAST;
-
-	if (!a->o.unwind)
-		return 0;
-	for (size_t i = 0; i < a->o.nevents; i++)
-		if (a->event[i].attr.freq && a->event[i].attr.sample_freq > most)
-			most = a->event[i].attr.sample_freq;
-	need = most * (a->o.stack_bytes + 512);
-	while (bytes < need && bytes < RING_STACKS)
-		bytes *= 2;
-	return bytes;
+	for (size_t i = 0; i < o->nevents && o->stack_bytes; i++)
+		if (has_copy(o, &a->event[i].attr))
+			unwinding_ask(&a->event[i].attr, o->stack_bytes, o->both);
 }
 
 /* Samples that we make are what the kernel's are. */

@@ -17,8 +17,8 @@ struct attrs_options {
 	uint64_t offcpu;      /* as of session_options */
 	bool children;        /* of threads that are opened: events are inherited, */
 	bool on_exec;         /* and begin with exec */
-	bool unwind, both;    /* as of session_options */
-	uint32_t stack_bytes; /* that are copied for it */
+	uint32_t stack_bytes; /* of a stack that are copied; 0: none */
+	bool both;            /* as of session_options */
 };
 
 struct attrs {
@@ -28,10 +28,10 @@ struct attrs {
 	struct perf_event_attr switches;
 };
 
-void attrs_make(struct attrs *a, const struct attrs_options *o);
+/* Samples with a copy of the stack, a second and CPU, if copies are asked for; 0: none of the events has any. */
+uint64_t attrs_copies(const struct attrs_options *o);
 
-/* Bytes of a ring for samples that a second with copies of stacks needs, within bounds; 0: no stacks are copied. */
-size_t attrs_ring(const struct attrs *a);
+void attrs_make(struct attrs *a, const struct attrs_options *o);
 
 /* To be called when they are open: now it is known what they tell. */
 void attrs_opened(struct attrs *a);

@@ -179,7 +179,7 @@ void hint_failure(struct hint *h, const struct sources_failure *why)
 
 	*h = (struct hint){ .step = why->error == EMFILE || why->error == ENFILE ? HINT_FILES : step[why->step],
 			    .error = why->error,
-			    .attr = why->attr,
+			    .attr = why->step == SOURCES_OPEN || why->step == SOURCES_MAP ? &why->attr : NULL,
 			    .name = why->what,
 			    .cpu_wide = !process,
 			    .pid = process ? (pid_t)why->pid : 0,

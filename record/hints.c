@@ -290,10 +290,11 @@ static void ring_failed(struct text *t, const struct hint *h)
 			text_printf(t, " and ulimit -l (now %" PRId64 " kB) allow", f->memlock / 1024);
 		else
 			text_add(t, " allows");
-		text_printf(t, ": a smaller --ring-size, or: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 ", or CAP_IPC_LOCK: ", kb);
+		text_printf(t, ": %ssudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 ", or CAP_IPC_LOCK: ",
+			    h->no_less ? "" : "a smaller --ring-size, or: ", kb);
 		hint_capability(t, f, "cap_ipc_lock");
 	} else if (h->error == ENOMEM) {
-		text_printf(t, "no memory for a ring of %" PRIu64 " kB: a smaller --ring-size", kb);
+		text_printf(t, "no memory for a ring of %" PRIu64 " kB%s", kb, h->no_less ? "" : ": a smaller --ring-size");
 	} else {
 		put_error(t, "cannot map a ring", h->error);
 	}

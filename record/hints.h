@@ -58,12 +58,13 @@ struct hint {
 	int64_t owner;                      /* uid of that process; -1: it is gone */
 	const char *name;                   /* of an event, tracepoint or cgroup, as the user wrote it; may be NULL */
 	uint64_t ring_bytes, needed;        /* HINT_RING: all of a CPU; HINT_FILES: how many descriptors are needed; 0: ? */
+	bool no_less;                       /* HINT_RING: smaller ones will not do */
 	struct hint_facts facts;
 };
 
 void hint_gather(struct hint_facts *facts);
 
-/* The whole of h, for what sources_open could not do (sources.h); facts are gathered, too. */
+/* The whole of h, for what sources_open could not do (sources.h), which must live as long; facts are gathered, too. */
 struct sources_failure;
 void hint_failure(struct hint *h, const struct sources_failure *why);
 

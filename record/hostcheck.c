@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 #define SERVER_STACK 512 /* frames; what Java servers reach */
-#define SAMPLE_BYTES 150 /* measured, with chains of usual depth */
+#define SAMPLE_BYTES 150 /* measured, with chains of usual depth, by frame pointers; */
+#define WHOLE_BYTES 250  /* by tables, where they are whole */
 #define SHOWN 20
 
 enum verdict { OK, LIMITED, NO };
@@ -31,6 +32,7 @@ struct check {
 	struct hint_facts facts;
 	struct events events;
 	bool all, kernel; /* the whole system can be recorded; with its kernel */
+	uint32_t copies;  /* of stacks; 0: by frame pointers */
 };
 
 /* ---- lines --------------------------------------------------------------------------------------------------- */
@@ -109,6 +111,23 @@ static void check_own(struct check *c)
 	     kernel ? "" : ", without the kernel's part of stacks");
 }
 
+/* How callers are found, and what hinders it. */
+static void check_callers(struct check *c, const struct fallback *f)
+{
+	struct text t = { 0 };
+
+	c->copies = f->bytes;
+	if (f->by != FALLBACK_NONE) {
+		fallback_text(&t, f);
+		print(LIMITED, "callers", &t);
+	} else if (f->bytes) {
+		line(OK, "callers", "by tables%s, in copies of %u kB of each stack", c->o->both ? " and frame pointers" : "", f->bytes / 1024);
+	} else {
+		line(OK, "callers", "by frame pointers (--unwind=fp)");
+	}
+	text_free(&t);
+}
+
 static void check_rings(const struct session *s)
 {
 	struct session_totals t = session_totals(s);
@@ -125,7 +144,10 @@ static void check_system(struct check *c)
 	struct session_options so = { .target = TARGET_HOST,
 				      .event = c->events.event,
 				      .nevents = c->events.n,
-				      .ring_bytes = c->o->ring_bytes };
+				      .ring_bytes = c->o->ring_bytes,
+				      .stack_bytes = c->o->stack_bytes,
+				      .both = c->o->both,
+				      .exactly = c->o->exactly };
 	struct sources_failure why = { 0 };
 	struct session *s = session_new(&so, &why);
 
@@ -143,6 +165,8 @@ static void check_system(struct check *c)
 	     c->kernel ?
 		     ", with the kernel's part of stacks" :
 		     ", without the kernel's part of stacks: it needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
+	struct session_totals t = session_totals(s);
+	check_callers(c, &t.fallback);
 	check_rings(s);
 	if (session_totals(s).no_cgroups)
 		line(LIMITED, "cgroups",
@@ -176,11 +200,11 @@ static void check_rate(const struct check *c)
 		     c->o->frequency, most);
 }
 
-static void check_depth(void)
+static void check_depth(const struct check *c)
 {
 	unsigned most = host_max_stack();
 
-	if (!most)
+	if (!most || c->copies) /* that holds for the kernel's callchains only */
 		return;
 	if (most < SERVER_STACK)
 		line(LIMITED, "stacks",
@@ -292,7 +316,7 @@ static bool check_disk(const struct check *c)
 {
 	const char *dir = c->o->dir;
 	struct rooms r = { .dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
-	uint64_t all = 0, left, day = c->o->frequency * (uint64_t)c->facts.cpus * SAMPLE_BYTES * 86400;
+	uint64_t all = 0, left, day = 86400 * c->o->frequency * (uint64_t)c->facts.cpus;
 	struct text t = { 0 };
 	enum verdict v = OK;
 
@@ -301,6 +325,7 @@ static bool check_disk(const struct check *c)
 		return false;
 	}
 	left = kept_free(&r, &all);
+	day *= c->copies ? WHOLE_BYTES : SAMPLE_BYTES;
 	metrics_bytes(&t, left);
 	text_add(&t, " of ");
 	metrics_bytes(&t, all);
@@ -327,10 +352,17 @@ static bool check_disk(const struct check *c)
 /* ---- processes ----------------------------------------------------------------------------------------------- */
 
 struct seen {
+	const struct check *c;
 	struct runtime *bad; /* those without names, or with short stacks */
 	size_t nbad, cap;
 	unsigned jvms, jits;
 };
+
+/* Of a JVM. By tables its memory must be read. */
+static bool has_whole_stacks(const struct check *c, const struct runtime *r)
+{
+	return (c->copies && r->readable) || (r->asked && r->frame_pointers);
+}
 
 static void see(void *arg, const struct runtime *r)
 {
@@ -338,7 +370,7 @@ static void see(void *arg, const struct runtime *r)
 
 	s->jvms += r->jvm;
 	s->jits += !r->jvm;
-	if (r->map && (!r->jvm || (r->asked && r->frame_pointers)))
+	if (r->map && (!r->jvm || has_whole_stacks(s->c, r)))
 		return;
 	if (s->nbad == s->cap) {
 		s->cap = s->cap ? 2 * s->cap : 16;
@@ -347,21 +379,26 @@ static void see(void *arg, const struct runtime *r)
 	s->bad[s->nbad++] = *r;
 }
 
-static void show_jvm(const struct runtime *r)
+static void show_jvm(const struct check *c, const struct runtime *r)
 {
 	struct text t = { 0 };
+	bool whole = has_whole_stacks(c, r);
 
 	text_printf(&t, "%ld %s%s%s ", (long)r->pid, r->comm, *r->main ? " " : "", r->main);
-	if (!r->asked)
+	if (!whole && !r->asked)
 		text_add(&t, "has a command line or environment that cannot be read");
-	else if (!r->frame_pointers)
+	else if (!whole && c->copies)
+		text_add(&t,
+			 "has memory that cannot be read, and runs without -XX:+PreserveFramePointer, so its stacks end at the first "
+			 "Java frame: record with CAP_SYS_PTRACE, or add the flag");
+	else if (!whole)
 		text_add(
 			&t,
-			"runs without -XX:+PreserveFramePointer, so its stacks end at the first Java frame: add it to the "
-			"command line or JAVA_TOOL_OPTIONS");
+			"runs without -XX:+PreserveFramePointer, so its stacks end at the first Java frame: --unwind=auto, or add it "
+			"to the command line or JAVA_TOOL_OPTIONS");
 	if (!r->map)
-		text_printf(&t, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
-			    r->asked && r->frame_pointers ? "has" : "; and it has", (long)r->pid);
+		text_printf(&t, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)", whole ? "has" : "; and it has",
+			    (long)r->pid);
 	print(LIMITED, "JVM", &t);
 	text_free(&t);
 }
@@ -399,7 +436,7 @@ static void show_bad(struct seen *s)
 		size_t first = i++;
 
 		if (s->bad[first].jvm) {
-			show_jvm(s->bad + first);
+			show_jvm(s->c, s->bad + first);
 			continue;
 		}
 		while (i < s->nbad && strcmp(s->bad[i].comm, s->bad[first].comm) == 0)
@@ -432,7 +469,7 @@ static void show_forbidden(const struct check *c, struct runtimes_count n)
 
 static void check_processes(const struct check *c)
 {
-	struct seen s = { 0 };
+	struct seen s = { .c = c };
 	struct runtimes_count n = runtimes_each(see, &s);
 
 	show_bad(&s);
@@ -454,7 +491,7 @@ bool hostcheck(const struct hostcheck_options *options)
 	check_system(&c);
 	check_counters(&c);
 	check_rate(&c);
-	check_depth();
+	check_depth(&c);
 	check_descriptors(&c);
 	check_kallsyms(&c);
 	check_tracepoints(&c);

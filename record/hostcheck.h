@@ -13,7 +13,9 @@
 struct hostcheck_options {
 	const char *dir; /* of windows */
 	uint64_t frequency;
-	uint64_t ring_bytes; /* of each CPU */
+	uint64_t ring_bytes; /* of each CPU; 0: as large as allowed */
+	uint32_t stack_bytes; /* as of session_options */
+	bool both, exactly;
 	double min_free;
 };
 

@@ -119,9 +119,24 @@ static void tell_hidden_symbols(void)
 	text_free(&t);
 }
 
+/* Whoever names a way other than auto wants no other. */
+static void tell_fallback(const struct request *r, const struct fallback *f)
+{
+	struct text t = { 0 };
+
+	fallback_text(&t, f);
+	if (t.n && r->unwind != UNWIND_BY_BOTH)
+		die("%.*s", (int)t.n, t.p);
+	if (t.n)
+		warn("%.*s", (int)t.n, t.p);
+	text_free(&t);
+}
+
 static void tell_start(const struct request *r, const struct session *s, const struct events *e)
 {
 	struct session_totals t = session_totals(s);
+
+	tell_fallback(r, &t.fallback);
 
 	if (e->by_clock && !r->quiet)
 		warn("no hardware counters here: sampling by cpu-clock");
@@ -311,6 +326,11 @@ static int record_single(const struct request *r, struct session_options *o, str
 	return status;
 }
 
+static uint32_t stack_bytes(const struct request *r)
+{
+	return r->unwind == UNWIND_BY_POINTERS ? 0 : (uint32_t)r->stack_bytes;
+}
+
 int main(int argc, char **argv)
 {
 	struct command c = { .go = -1 };
@@ -322,8 +342,13 @@ int main(int argc, char **argv)
 	record_parse(&r, argc, argv);
 	r.parent = getppid();
 	if (r.check) {
-		struct hostcheck_options o = { r.dir, r.frequency, r.ring_bytes ? r.ring_bytes : RING_MOST,
-					       r.min_free };
+		struct hostcheck_options o = { .dir = r.dir,
+					       .frequency = r.frequency,
+					       .ring_bytes = r.ring_bytes,
+					       .stack_bytes = stack_bytes(&r),
+					       .both = r.unwind >= UNWIND_BY_BOTH,
+					       .exactly = r.stack_given,
+					       .min_free = r.min_free };
 
 		status = hostcheck(&o) ? PJ_OK : PJ_FAILED;
 		record_free(&r);
@@ -337,11 +362,11 @@ int main(int argc, char **argv)
 		.ncgroups = r.ncgroups,
 		.ring_bytes = r.ring_bytes,
 		.idle = r.idle,
-		.unwind = r.unwind != UNWIND_BY_POINTERS,
 		.both = r.unwind >= UNWIND_BY_BOTH,
 		.verify = r.unwind == UNWIND_VERIFIED,
 		.shown = r.quiet ? 0 : SHOWN_DIFFERENT,
-		.stack_bytes = (uint32_t)r.stack_bytes,
+		.stack_bytes = stack_bytes(&r),
+		.exactly = r.stack_given,
 		.argv = r.cmdline ? r.argv : NULL,
 		.window_ns = r.seconds * UINT64_C(1000000000),
 		.align = r.align,

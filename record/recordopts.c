@@ -185,6 +185,8 @@ static void check(struct request *r, bool in_windows)
 	if (r->ring_bytes && (r->ring_bytes & (r->ring_bytes - 1) || r->ring_bytes < 2 * RING_PAGE ||
 			      r->ring_bytes > (UINT64_C(1) << 30)))
 		die_usage("--ring-size: a power of two, from 8K to 1G");
+	r->stack_given = r->stack_bytes != UINT64_MAX;
+	r->stack_bytes = r->stack_given ? r->stack_bytes : UNWINDING_STACK;
 	if (r->stack_bytes % 8 || r->stack_bytes < 1024 || r->stack_bytes > UNWINDING_STACK_MOST)
 		die_usage("--stack-size: a multiple of 8, from 1K to 56K");
 	if (r->command && !r->output && !in_windows)
@@ -252,7 +254,7 @@ void record_parse(struct request *r, int argc, char **argv)
 	size_t command = behind_dashes(argc, argv);
 
 	*r = (struct request){
-		.frequency = 303, .stack_bytes = UNWINDING_STACK, .seconds = UINT64_MAX, .min_free = 0.05, .max_lost = -1, .keep = true, .cmdline = true
+		.frequency = 303, .stack_bytes = UINT64_MAX, .seconds = UINT64_MAX, .min_free = 0.05, .max_lost = -1, .keep = true, .cmdline = true
 	};
 	r->argv = mem_alloc(sizeof(*r->argv), (size_t)argc + 1);
 	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));

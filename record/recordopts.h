@@ -23,7 +23,8 @@ struct request {
 	uint64_t frequency, period;
 	bool idle;
 	enum request_unwind { UNWIND_BY_POINTERS, UNWIND_BY_TABLES, UNWIND_BY_BOTH, UNWIND_VERIFIED } unwind;
-	uint64_t stack_bytes; /* copied for it */
+	uint64_t stack_bytes; /* copied for it, */
+	bool stack_given;     /* so many and not less */
 	bool offcpu;
 	uint64_t offcpu_least_us;
 

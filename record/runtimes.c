@@ -135,11 +135,21 @@ static void copy(char *to, size_t room, struct str s)
 	to[n] = 0;
 }
 
+static bool can_read_memory(int process)
+{
+	int fd = openat(process, "mem", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static void look_at_jvm(struct runtime *r, int process)
 {
 	struct text cmdline = { 0 }, variables = { 0 };
 	struct jvm j;
 
+	r->readable = can_read_memory(process);
 	r->asked = read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
 	r->asked = read_proc(process, "environ", &variables, OPTIONS_MAX) && r->asked;
 	j = jvm_options(text_view(&cmdline), text_view(&variables), read_option_file, &process);

@@ -429,9 +429,7 @@ static struct attrs_options attrs_options(const struct session_options *o)
 		.offcpu = o->offcpu,
 		.children = o->target == TARGET_THREADS || o->target == TARGET_COMMAND,
 		.on_exec = o->target == TARGET_COMMAND,
-		.unwind = o->unwind,
 		.both = o->both,
-		.stack_bytes = o->stack_bytes,
 	};
 }
 
@@ -449,11 +447,38 @@ static struct sources *open_sources(struct session *s, struct sources_failure *w
 		.state = &s->attrs.event[o->nevents].attr,
 		.switches = o->offcpu ? &s->attrs.switches : NULL,
 		.ring_bytes = o->ring_bytes,
-		.ring_wanted = attrs_ring(&s->attrs),
+		.ring_wanted = fallback_ring(&s->totals.fallback),
+		.ring_least = fallback_ring_least(&s->totals.fallback),
 		.large = privileges_has(PRIV_IPC_LOCK),
 	};
 
 	return sources_open(&so, s->rings, why);
+}
+
+/* Events with all that finding callers needs, or with less. */
+static bool open_events(struct session *s, struct sources_failure *why)
+{
+	struct fallback *f = &s->totals.fallback;
+	struct attrs_options ao = attrs_options(&s->o);
+	struct fallback_options fo = {
+		.choose = s->o.both && !s->o.verify,
+		.stack_bytes = s->o.stack_bytes,
+		.exactly = s->o.exactly,
+		.rate = attrs_copies(&ao),
+		.ring_bytes = s->o.ring_bytes,
+	};
+
+	fallback_begin(f, &fo);
+	for (;;) {
+		ao.stack_bytes = f->bytes;
+		attrs_make(&s->attrs, &ao);
+		s->sources = open_sources(s, why);
+		if (s->sources)
+			return true;
+		if (!fallback_next(f, why))
+			return false;
+		attrs_free(&s->attrs);
+	}
 }
 
 static void gather_facts(struct session *s)
@@ -464,20 +489,17 @@ static void gather_facts(struct session *s)
 	s->facts.tracing = s->o.tracing;
 	s->facts.event = s->attrs.told;
 	s->facts.nevents = s->o.nevents + 1;
-	s->facts.unwound = s->o.unwind;
+	s->facts.unwound = s->totals.fallback.bytes;
 }
 
 struct session *session_new(const struct session_options *o, struct sources_failure *why)
 {
 	struct session *s = mem_alloc(sizeof(*s), 1);
-	struct attrs_options ao = attrs_options(o);
 
 	s->o = *o;
 	s->out = (struct output){ .fd = -1, .pipe = o->pipe };
 	s->rings = rings_new();
-	attrs_make(&s->attrs, &ao);
-	s->sources = open_sources(s, why);
-	if (!s->sources) {
+	if (!open_events(s, why)) {
 		session_free(s);
 		return NULL;
 	}
@@ -496,7 +518,7 @@ void session_output(struct session *s, struct windows *windows, struct keep *kee
 	s->out.windows = windows;
 	s->out.fd = fd;
 	s->keep = keep;
-	if (s->o.unwind)
+	if (s->totals.fallback.bytes)
 		s->callers = callers_fork();
 }
 

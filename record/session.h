@@ -10,6 +10,7 @@
 #define PJ_SESSION_H
 
 #include "chunk.h"
+#include "fallback.h"
 #include "keep.h"
 #include "sources.h"
 #include "windows.h"
@@ -27,11 +28,11 @@ struct session_options {
 	uint64_t offcpu_least_ns; /* shorter times are only counted */
 	size_t ring_bytes;        /* 0: as large as allowed */
 	bool idle;                /* samples of the idle task are wanted */
-	bool unwind;              /* stacks of users are walked here, by tables, */
-	bool both;                /* and by frame pointers, where these do not reach, */
-	bool verify;              /* which are compared with what tables say, */
-	unsigned shown;           /* and so many stacks shown that differ */
-	uint32_t stack_bytes;     /* that are copied for it */
+	uint32_t stack_bytes; /* of stacks of users that are copied and walked here, by tables; 0: none, by frame pointers */
+	bool both;            /* and by frame pointers, where these do not reach; less than all that will do (fallback.h), */
+	bool verify;          /* unless tables are compared with them */
+	unsigned shown;       /* so many stacks that differ */
+	bool exactly;         /* stack_bytes, or none */
 	char **argv;              /* for the file; NULL: not to be told */
 	struct str tracing;
 
@@ -49,6 +50,7 @@ struct session_totals {
 	struct pj_unwinding unwinding;
 	uint64_t makers; /* of tables: processes that hung or crashed */
 	uint64_t idle_samples; /* not kept */
+	struct fallback fallback;
 	size_t cpus, ring_bytes;
 	bool without_kernel; /* user space only: no permission */
 	bool no_cgroups;     /* the kernel does not tell them */

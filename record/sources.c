@@ -12,11 +12,13 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define ONLINE "/sys/devices/system/cpu/online"
 
 #define DESCRIPTORS_BESIDE 32
+#define RING_SHARE 32 /* of the memory is for rings with copies of stacks */
 
 struct source {
 	int fd;
@@ -273,7 +275,7 @@ static bool give_ring(struct sources *s, int fd, int *ring, enum ring_kind kind,
 	while (!rings_add(s->rings, fd, *bytes, kind, cpu)) {
 		bool asked_for = s->o.ring_bytes && kind == RING_OF_SAMPLES;
 
-		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || asked_for)
+		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || asked_for || s->o.ring_least)
 			return false;
 		*bytes /= 2;
 	}
@@ -290,7 +292,7 @@ static bool open_one(struct sources *s, struct perf_event_attr *a, const char *w
 
 	*why = (struct sources_failure){ .step = SOURCES_OPEN,
 					 .error = errno,
-					 .attr = a,
+					 .attr = *a,
 					 .what = what,
 					 .target = s->o.target,
 					 .pid = (uint32_t)w.pid,
@@ -414,14 +416,58 @@ static bool can_open_more(const struct sources *s, struct sources_failure *why)
 	return more_descriptors() && getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur >= why->needed;
 }
 
+/* Of rings that hold copies of stacks: on all CPUs not more than a share of the memory. */
+static size_t bounded(const struct sources *s, size_t bytes, size_t least)
+{
+	struct sysinfo info;
+	uint64_t most = sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit / RING_SHARE : UINT64_MAX;
+
+	while (bytes > least && bytes * s->ncpus > most)
+		bytes /= 2;
+	return bytes;
+}
+
 static void set_sizes(struct sources *s)
 {
 	size_t small = s->o.switches ? RING_SMALL / 2 : RING_SMALL; /* three rings do with what is allowed for two */
 	size_t samples = s->o.ring_bytes ? s->o.ring_bytes : s->o.large ? RING_MOST : small;
 
-	s->bytes[RING_OF_SAMPLES] = !s->o.ring_bytes && s->o.large && s->o.ring_wanted > samples ? s->o.ring_wanted : samples;
+	s->bytes[RING_OF_SAMPLES] = samples;
+	if (!s->o.ring_bytes && s->o.ring_wanted > samples)
+		s->bytes[RING_OF_SAMPLES] = bounded(s, s->o.ring_wanted, samples);
 	s->bytes[RING_OF_STATE] = s->o.large ? RING_STATE : RING_STATE_SMALL;
 	s->bytes[RING_OF_SWITCHES] = RING_SWITCHES * samples;
+}
+
+static bool open_cpus(struct sources *s, struct sources_failure *why)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < s->ncpus; i++) {
+		ok = open_cpu(s, s->cpu[i], why);
+		if (!ok && why->error == ENODEV && s->ncpus > 1 && i > 0) { /* it went offline just now */
+			close_cpu(s, s->cpu[i]);
+			s->cpu[i--] = s->cpu[--s->ncpus];
+			ok = true;
+		}
+	}
+	return ok;
+}
+
+/* Where rings must hold copies of stacks, all CPUs get the same: one alone could take all that is allowed. */
+static bool open_with_less(struct sources *s, struct sources_failure *why)
+{
+	size_t *bytes = &s->bytes[RING_OF_SAMPLES];
+
+	while (!open_cpus(s, why)) {
+		if (why->step != SOURCES_MAP || (why->error != EPERM && why->error != ENOMEM) || s->o.ring_bytes ||
+		    *bytes / 2 < s->o.ring_least || !s->o.ring_least)
+			return false;
+		for (size_t i = 0; i < s->ncpus; i++)
+			close_cpu(s, s->cpu[i]);
+		*bytes /= 2;
+	}
+	return true;
 }
 
 struct sources *sources_open(const struct sources_options *o, struct rings *rings, struct sources_failure *why)
@@ -434,15 +480,7 @@ struct sources *sources_open(const struct sources_options *o, struct rings *ring
 	set_sizes(s);
 	bool ok = (o->target != TARGET_THREADS || find_threads(s, why)) &&
 		  (o->target != TARGET_CGROUPS || open_cgroups(s, why));
-	for (size_t i = 0; ok && i < s->ncpus; i++) {
-		ok = open_cpu(s, s->cpu[i], why);
-		if (!ok && why->error == ENODEV && s->ncpus > 1 && i > 0) { /* it went offline just now */
-			close_cpu(s, s->cpu[i]);
-			s->cpu[i--] = s->cpu[--s->ncpus];
-			ok = true;
-		}
-	}
-	if (ok && can_open_more(s, why))
+	if (ok && open_with_less(s, why) && can_open_more(s, why))
 		return s;
 	sources_close(s);
 	return NULL;

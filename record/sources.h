@@ -34,7 +34,8 @@ struct sources_options {
 	struct perf_event_attr *state;    /* the event that carries the state */
 	struct perf_event_attr *switches; /* the one that tells of threads that leave CPUs and come back; NULL: none */
 	size_t ring_bytes;                /* of a ring for samples; 0: RING_MOST or RING_SMALL, or what is allowed */
-	size_t ring_wanted;               /* where that is 0, and large: more than RING_MOST, if a second needs it */
+	size_t ring_wanted;               /* where that is 0: more than these, if a second of samples needs it, or what is allowed, */
+	size_t ring_least;                /* if it is that much; 0: nothing more is wanted */
 	bool large;                       /* memory may be locked without limit */
 };
 
@@ -52,8 +53,8 @@ struct sources_options {
 struct sources_failure {
 	enum { SOURCES_OPEN, SOURCES_MAP, SOURCES_CGROUP, SOURCES_PROCESS } step;
 	int error;
-	const struct perf_event_attr *attr;
-	const char *what; /* event, cgroup; or NULL */
+	struct perf_event_attr attr; /* OPEN, MAP */
+	const char *what;            /* event, cgroup; or NULL */
 	enum target target;
 	uint32_t pid;
 	int cpu;

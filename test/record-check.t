@@ -177,10 +177,12 @@ if have java && have javac && javac -d . "$top/examples/Demo.java" >/dev/null 2>
 		sleep 0.1
 	done
 	rm -f "/tmp/perf-$without.map" "/tmp/perf-$with.map" "/tmp/perf-$variable.map" # of others that had these numbers
-	./record --check -d open >jvms
+	./record --unwind=fp --check -d open >jvms
+	./record --unwind=auto --check -d open >walked
 	kill $without $with $variable
 	wait $without $with $variable 2>/dev/null
 	ok "a JVM without -XX:+PreserveFramePointer is named" grep -q "^limited *JVM: $without java Demo runs without -XX:+PreserveFramePointer" jvms
+	ok "  but not where its stacks are walked by tables" sh -c "grep -q '^ok *callers: by tables' walked && ! grep -q 'JVM: .*$without java Demo runs without' walked"
 	ok "  one with it in a file of arguments is not" not grep -q "JVM: $with .*runs without" jvms
 	ok "  nor one with it in JAVA_TOOL_OPTIONS" not grep -q "JVM: $variable .*runs without" jvms
 	ok "  that they have no map is said" grep -q "^limited *JVM: $with java Demo has no map of its code: jcmd $with Compiler.perfmap" jvms

@@ -51,7 +51,7 @@ else
 	skip "  as an event without copies" "perf is not installed"
 fi
 
-record -- ./plain 500
+record --unwind=fp -- ./plain 500
 pjfold -q data >folded.fp
 ok "by frame pointers, callers of libc's are lost" not grep -q ';main;callback_through_libc;.*qsort_r;.*compare' folded.fp
 is "  and nothing is said of stacks" "$(grep -c 'stacks are whole' said)" 0
@@ -107,6 +107,39 @@ ok "  as --info says" grep -q '^stacks .* stacks are whole.*, and go on by frame
 ok "  as is said" grep -q ' are longer, and go on by frame pointers' said
 record --unwind=auto -- ./plain 500
 ok "  and code without them is as it was" whole 99
+
+# where less can be had: events that are counted, and rings that hold no copies
+record --unwind=auto -e page-faults -- sh -c ':'
+ok "auto: events that are counted keep the kernel's callchains" not grep -q 'stacks are whole' said
+record --unwind=tables -e page-faults -- sh -c ':'
+ok "  tables: they do not" grep -q 'stacks are whole' said
+record --unwind=auto -m 64K -- ./plain 500
+ok "auto: a ring that holds no copies is said, with what helps" grep -q 'by frame pointers only.*: --ring-size=' said
+ok "  and recorded into by frame pointers" not grep -q 'stacks are whole' said
+if [ "$(id -u)" = 0 ] && have setpriv; then
+	mkdir free && chmod 711 . && chmod 777 free && cp plain "$(command -v pjrecord)" free
+	# nobody(): what is left to a user without privileges, who may lock 516 kB a CPU
+	nobody()
+	{
+		(cd free && ulimit -l 64 && timeout 120 setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all ./pjrecord -o data "$@" -- ./plain 2000) >/dev/null 2>said
+		cp free/data data
+	}
+	if nobody --unwind=fp; then
+		nobody --unwind=auto
+		ok "auto, without privileges: most are whole" whole 50 # a small ring does not wait for tables, and they for a CPU
+		is "  with what may be locked" "$(grep -c 'frame pointers only\|copies of stacks are' said)" 0
+		nobody --unwind=auto -F 9999
+		ok "  where that is not enough, it is said what is missing" grep -q '\(frame pointers only\|copies of stacks are\).*kernel.perf_event_mlock_kb' said
+	else
+		skip "auto, without privileges: most are whole" "not allowed here: $(head -n 1 said)"
+		skip "  with what may be locked" "not allowed here"
+		skip "  where that is not enough, it is said what is missing" "not allowed here"
+	fi
+else
+	skip "auto, without privileges: most are whole" "needs root, to become somebody else, and setpriv"
+	skip "  with what may be locked" "needs root"
+	skip "  where that is not enough, it is said what is missing" "needs root"
+fi
 
 # what has no tables is walked by frame pointers, in the same stack
 cc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables -o pointers "$top/test/unwind/load.c"
@@ -202,7 +235,7 @@ else
 fi
 
 pjrecord --unwind=guess -- true >out 2>&1
-is "a way that is none" "$? $(grep -c 'neither fp nor tables nor auto' out)" "2 1"
+is "a way that is none" "$? $(grep -c 'none of fp, tables, auto, verify' out)" "2 1"
 pjrecord --unwind=tables --stack-size=63K -- true >out 2>&1
 is "a copy that no record can hold" "$? $(grep -c 'from 1K to 56K' out)" "2 1"
 done_testing

@@ -45,9 +45,11 @@ const struct processor *processor_of_machine(struct str name)
 
 const struct processor *processor_here(void)
 {
-#ifdef __aarch64__
+#if defined(__aarch64__)
 	return &processor_aarch64;
-#else
+#elif defined(__x86_64__)
 	return &processor_x86_64;
+#else
+	return NULL;
 #endif
 }
