@@ -99,6 +99,14 @@ const char *frames_open(struct frames *f, const struct hotspot *h)
 	return NULL;
 }
 
+void frames_move(struct frames_layout *l, uint64_t by)
+{
+	l->interpreter += by;
+	l->call_stub_return += by;
+	if (l->continuation_return)
+		l->continuation_return += by;
+}
+
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
 static struct java_piece *add(struct frames *f, uint64_t start, uint64_t end, enum java_kind kind)

@@ -36,6 +36,9 @@ struct frames {
 /* Of an open h. NULL, or what it does not tell. f is to be freed in any case. */
 const char *frames_open(struct frames *f, const struct hotspot *h);
 
+/* To the same library, so many bytes further up. */
+void frames_move(struct frames_layout *l, uint64_t by);
+
 /* f->code is of what the last hotspot_scan of h saw. NULL, or why not (then it has no pieces). */
 const char *frames_take(struct frames *f, struct hotspot *h);
 

@@ -110,7 +110,7 @@ static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base, uint6
 	return fine();
 }
 
-struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
+struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p)
 {
 	*h = (struct hotspot){ .memory = { .fd = -1 }, .frame_pointers = -1 };
 	if (p->kind == JVM_OPENJ9)
@@ -126,7 +126,19 @@ struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *
 			return reason("no-permission", "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
 		return reason("gone", "%s", errno == ENOENT || errno == ESRCH ? "it ended" : strerror(errno));
 	}
+	return fine();
+}
+
+struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p)
+{
 	return read_layout(h, p->base, jvm_process_age_ns(p));
+}
+
+struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
+{
+	struct hotspot_reason r = hotspot_open_memory(h, p);
+
+	return r.code ? r : hotspot_read_layout(h, p);
 }
 
 struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base)

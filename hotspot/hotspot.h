@@ -37,6 +37,9 @@ struct hotspot_reason {
 
 /* Fills h; afterwards hotspot_close in any case. */
 struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p);
+/* The two steps of it, for who may know the layout already: its memory, and what it says of itself. */
+struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p);
+struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p);
 /* The same of an image of its memory, in which libjvm.so begins at base. */
 struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base);
 void hotspot_close(struct hotspot *h);

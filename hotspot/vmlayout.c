@@ -175,3 +175,8 @@ bool vmlayout_read(struct memory *m, uint64_t object, struct vmlayout_field f, u
 {
 	return f.width && memory_u64(m, object + f.at, f.width, value);
 }
+
+void vmlayout_move(struct vmlayout *l, uint64_t by)
+{
+	l->heaps += by;
+}

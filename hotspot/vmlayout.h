@@ -54,6 +54,9 @@ struct vmlayout {
 /* NULL, or which part is missing, as "CodeCache::_heaps", for "its libjvm.so does not tell ...". */
 const char *vmlayout_make(struct vmlayout *l, const struct vmstructs *v);
 
+/* To the same library, so many bytes further up. */
+void vmlayout_move(struct vmlayout *l, uint64_t by);
+
 /* The field of an object whose first bytes were read; 0 if it is not there. Pure. */
 static inline uint64_t vmlayout_get(struct vmlayout_field f, const char *object)
 {

@@ -15,6 +15,7 @@
 #define IDLE_NS (60 * SECOND_NS)   /* pieces and JVMs that were not met for so long are let go */
 #define MISSED_NS (SECOND_NS / 4)  /* between questions for an address where nothing was */
 #define RETRY_NS SECOND_NS         /* to open a JVM that could not be read, at first */
+#define SOON_NS (SECOND_NS / 10)   /* and one that is about to begin */
 #define RETRY_MOST (60 * SECOND_NS)
 
 enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES, LINES = 1024, WAYS = 4 };
@@ -171,14 +172,19 @@ static bool insert(struct javacode_jvm *jvm, const struct java_code *code, const
 
 /* ---- asking -------------------------------------------------------------------------------------------------- */
 
+static bool is_code_of(const struct hotspot_reason *why, const char *code)
+{
+	return strcmp(why->code, code) == 0;
+}
+
 /* Once for each reason; of those that end, or may be about to begin, nothing needs to be said. */
 static void say(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
-	if (strcmp(why->code, "gone") == 0 || (strcmp(why->code, "no-vmstructs") == 0 && jvm->pause == 0))
+	if (is_code_of(why, "gone") || is_code_of(why, "starting") || (is_code_of(why, "no-vmstructs") && jvm->pause == 0))
 		return;
 	j->counts.unread++;
 	for (size_t i = 0; i < countof(j->said); i++) {
-		if (j->said[i] && strcmp(j->said[i], why->code) == 0)
+		if (j->said[i] && is_code_of(why, j->said[i]))
 			return;
 		if (!j->said[i]) {
 			j->said[i] = why->code;
@@ -203,7 +209,10 @@ static void lose(struct javacode_jvm *jvm)
 	forget_lines(jvm, 0, UINT64_MAX);
 	memset(jvm->missed, 0, sizeof(jvm->missed));
 	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
-	jvm->pause = jvm->pause ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
+	if (is_code_of(&why, "starting") || is_code_of(&why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
+		jvm->pause = SOON_NS;
+	else
+		jvm->pause = jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
 	jvm->retry = j->now + jvm->pause;
 	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
 }

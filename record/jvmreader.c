@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "clocks.h"
+#include "jvmbuilds.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -53,6 +54,7 @@ struct reading_thread {
 	sem_t asked, answered;
 	bool left; /* behind: it ends, and frees what it is at */
 	struct question q;
+	struct jvmbuilds *known;
 };
 
 struct jvmreader {
@@ -71,23 +73,35 @@ static struct hotspot_reason ended(void)
 	return (struct hotspot_reason){ .code = "gone", .why = "it ended" };
 }
 
-static struct hotspot_reason open_as(struct image *i, const struct jvm_process *p)
+static struct hotspot_reason read_layout(struct image *i, const struct jvm_process *p)
 {
-	struct hotspot_reason r = hotspot_open(&i->h, p);
+	struct hotspot_reason r = hotspot_read_layout(&i->h, p);
 	const char *why = r.code ? NULL : frames_open(&i->f, &i->h);
 
-	i->opened = true;
 	if (why) {
 		r.code = "unsupported";
 		snprintf(r.why, sizeof(r.why), "its libjvm.so does not tell %s", why);
 	}
 	/* a layout is all that is needed from here on */
 	vmstructs_free(&i->h.tables);
+	return r;
+}
+
+static struct hotspot_reason open_as(struct image *i, const struct jvm_process *p, struct jvmbuilds *known)
+{
+	struct hotspot_reason r = hotspot_open_memory(&i->h, p);
+
+	i->opened = true;
+	if (!r.code && !jvmbuilds_take(known, p->uid, p->base, &i->h, &i->f)) {
+		r = read_layout(i, p);
+		if (!r.code)
+			jvmbuilds_keep(known, p->uid, p->base, &i->h, &i->f);
+	}
 	memory_rest(&i->h.memory);
 	return r;
 }
 
-static void open_image(struct image *i)
+static void open_image(struct image *i, struct jvmbuilds *known)
 {
 	struct jvm_process p;
 
@@ -96,7 +110,7 @@ static void open_image(struct image *i)
 	if (!discover_one("/proc", (pid_t)i->pid, &p))
 		return;
 	if (p.alive && (i->start == 0 || p.start == i->start))
-		i->why = open_as(i, &p);
+		i->why = open_as(i, &p, known);
 	jvm_process_close(&p);
 }
 
@@ -158,12 +172,12 @@ static void read_names(struct question *q)
 	text_free(&t);
 }
 
-static void answer(struct question *q)
+static void answer(struct question *q, struct jvmbuilds *known)
 {
 	struct image *i = q->image;
 
 	if (q->what == OPEN) {
-		open_image(i);
+		open_image(i, known);
 		return;
 	}
 	memory_forget(&i->h.memory);
@@ -187,6 +201,7 @@ static void free_thread(struct reading_thread *t)
 	free(t->q.blob);
 	free(t->q.method);
 	text_free(&t->q.names);
+	jvmbuilds_free(t->known);
 	free(t);
 }
 
@@ -199,7 +214,7 @@ static void *run(void *arg)
 			;
 		if (t->left)
 			break;
-		answer(&t->q);
+		answer(&t->q, t->known);
 		sem_post(&t->answered);
 	}
 	free_thread(t);
@@ -215,6 +230,7 @@ static struct reading_thread *start_thread(void)
 	sigset_t all, before;
 	bool started;
 
+	t->known = jvmbuilds_new();
 	sem_init(&t->asked, 0, 0);
 	sem_init(&t->answered, 0, 0);
 	pthread_attr_init(&detached);

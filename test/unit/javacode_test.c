@@ -1,0 +1,264 @@
+/* Which piece of a JVM's code an address is in, while the JVM changes: at a process that has the memory of one (standin.h). */
+#include "record/javacode.h"
+#include "record/procfs.h"
+#include "hotspot/hotspot.h"
+#include "test/jmap/standin.h"
+#include "child.h"
+#include "clocks.h"
+#include "tap.h"
+
+/* How it is used: a look at the rings, then samples. Patience of one look is short, and a machine may be busy: so each is tried until
+ * nothing was late. */
+struct setting {
+	struct standin j;
+	struct processes *p;
+	struct process *process;
+	struct javacode *code;
+	struct blob some, native;
+};
+
+static void find_blobs(struct setting *x)
+{
+	struct memory_piece piece = synth_piece(&x->j.s);
+	struct hotspot h;
+
+	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	hotspot_scan(&h);
+	for (size_t i = 0; i < h.code.n; i++) {
+		if (h.code.blob[i].compiled && h.code.blob[i].compile_id == 7)
+			x->some = h.code.blob[i];
+		if (h.code.blob[i].compiled && h.code.blob[i].compile_id == 8)
+			x->native = h.code.blob[i];
+	}
+	hotspot_close(&h);
+}
+
+static bool set_up(struct setting *x)
+{
+	if (!standin_make(&x->j, SYNTH_17) || !standin_start(&x->j))
+		return false;
+	find_blobs(x);
+	x->p = processes_new();
+	procfs_read_one(x->p, (uint32_t)x->j.pid);
+	x->process = processes_find(x->p, (uint32_t)x->j.pid);
+	procfs_identify(x->process);
+	x->code = javacode_new(x->p);
+	return true;
+}
+
+static void tear_down(struct setting *x)
+{
+	javacode_free(x->code);
+	processes_free(x->p);
+	standin_end(&x->j);
+}
+
+/* now: of the recorder; time: of the sample. */
+static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t time, uint64_t ip, struct java_piece *piece)
+{
+	struct unwind_state s = { .ip = ip, .interrupted = true };
+	enum javacode_answer answer;
+	struct javacode_jvm *jvm;
+
+	for (unsigned i = 0; i < 400; i++) {
+		javacode_begin(x->code, 0, now, false);
+		jvm = javacode_of(x->code, x->process);
+		if (!jvm)
+			return JAVACODE_NONE;
+		answer = javacode_find(jvm, &s, time, piece);
+		if (!javacode_was_late(jvm))
+			return answer;
+		usleep(10000);
+	}
+	return JAVACODE_LATE;
+}
+
+/* Of a sample of now. */
+static enum javacode_answer find(struct setting *x, uint64_t ip, struct java_piece *piece)
+{
+	return find_at(x, clock_now(), clock_now(), ip, piece);
+}
+
+static uint64_t asked(const struct setting *x)
+{
+	return javacode_count(x->code).asked;
+}
+
+static uint64_t checks(const struct setting *x)
+{
+	return javacode_count(x->code).checks;
+}
+
+/* ---- pieces that stay, and that are replaced ---- */
+
+static void met(struct setting *x)
+{
+	struct java_piece piece = { 0 };
+	uint64_t before;
+
+	ok(find(x, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.start == x->some.begin && piece.frame == 32, "a piece that is met first");
+	is_u64(javacode_count(x->code).jvms, 1, "  of one JVM");
+	before = asked(x);
+	ok(find(x, x->some.begin + 30, &piece) == JAVACODE_PIECE && asked(x) == before, "  is not asked for again");
+	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE && piece.kind == JAVA_NATIVE && asked(x) > before, "another one is");
+	is_u64(javacode_count(x->code).pieces, 2, "  and is kept beside it");
+}
+
+/* In the memory of the JVM, of nmethod b. */
+static void set(struct setting *x, const struct blob *b, const char *type, const char *field, uint64_t value)
+{
+	synth_set(&x->j.s, b->address, type, field, value);
+}
+
+static void replaced(struct setting *x)
+{
+	struct java_piece piece = { 0 };
+	uint64_t before = checks(x);
+
+	set(x, &x->some, "nmethod", "_compile_id", 70);
+	set(x, &x->some, "CodeBlob", "_frame_size", 6);
+	ok(find_at(x, clock_now(), 1, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.frame == 32 && checks(x) == before,
+	   "a piece that changed: a sample from before has the old one");
+	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.frame == 48 && checks(x) > before,
+	   "  one that may be from behind it has the new one, in its place");
+	is_u64(javacode_count(x->code).pieces, 2, "  which is the only one there");
+	set(x, &x->some, "nmethod", "_compile_id", 71);
+	synth_set(&x->j.s, x->some.address - synth_size(&x->j.s, "block"), "HeapBlock::Header", "_used", 0);
+	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_NONE, "code that was freed is none");
+	is_u64(javacode_count(x->code).pieces, 1, "  and forgotten");
+}
+
+/* All at once, before the samples of a second are walked. */
+static void seen_together(struct setting *x)
+{
+	uint64_t now = clock_now(), before = javacode_count(x->code).late;
+	struct java_piece piece;
+
+	ok(find_at(x, now, now, x->native.begin + 20, &piece) == JAVACODE_PIECE, "a piece that was met lately");
+	javacode_begin(x->code, now + 10 * SECOND_NS, now, false);
+	ok(javacode_count(x->code).late > before || javacode_count(x->code).pieces == 1, "  stays while it is the same");
+	set(x, &x->native, "nmethod", "_compile_id", 80);
+	for (unsigned i = 2; i < 400 && javacode_count(x->code).pieces; i++) {
+		javacode_begin(x->code, now + 10 * i * SECOND_NS, now, false);
+		usleep(1000);
+	}
+	is_u64(javacode_count(x->code).pieces, 0, "  and goes when it is another one");
+}
+
+/* ---- where nothing is ---- */
+
+static void missed(struct setting *x)
+{
+	struct java_piece piece;
+	uint64_t begin = x->j.s.heap + x->j.s.segments[x->j.s.nsegments - 1] * SYNTH_SEGMENT, now = clock_now(), before = asked(x), first;
+
+	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_NONE, "nothing is there");
+	first = asked(x) - before;
+	ok(first >= 1, "  as the JVM says");
+	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_NONE && asked(x) == before + first, "  so it is not asked again at once");
+	ok(find_at(x, now + SECOND_NS, now, begin + 8, &piece) == JAVACODE_NONE && asked(x) > before + first, "  but a while later");
+}
+
+/* ---- what is let go ---- */
+
+static void idle(struct setting *x)
+{
+	struct java_piece piece;
+	uint64_t now = clock_now();
+
+	find_at(x, now, now, x->native.begin + 20, &piece);
+	is_u64(javacode_count(x->code).pieces, 1, "a piece of a JVM");
+	javacode_tick(x->code, now + SECOND_NS);
+	is_u64(javacode_count(x->code).pieces, 1, "  stays");
+	javacode_begin(x->code, 0, now + 100 * SECOND_NS, false);
+	ok(javacode_of(x->code, x->process), "a JVM that is still met");
+	javacode_tick(x->code, now + 120 * SECOND_NS);
+	ok(javacode_count(x->code).jvms == 1 && javacode_count(x->code).pieces == 0, "  is not idle, but a piece of it that was not met for long is let go");
+	javacode_tick(x->code, now + 200 * SECOND_NS);
+	is_u64(javacode_count(x->code).jvms, 0, "  and the JVM, when it is not met for long");
+}
+
+/* As many as there may be, and one more: who was not met for longest goes. */
+static void too_many(struct setting *x)
+{
+	enum { MOST = 256 };
+	struct process *one = calloc(MOST + 1, sizeof(*one));
+	uint64_t now = clock_now();
+
+	for (uint32_t i = 0; i <= MOST; i++) {
+		one[i] = (struct process){ .pid = 1u << 24 | i, .start_ticks = 5, .maps = x->process->maps };
+		javacode_begin(x->code, 0, now + i, false);
+		javacode_of(x->code, &one[i]);
+	}
+	ok(javacode_count(x->code).jvms == MOST && javacode_count(x->code).opened > MOST, "no more JVMs than there may be");
+	uint64_t opened = javacode_count(x->code).opened;
+	javacode_of(x->code, &one[MOST]);
+	javacode_of(x->code, &one[1]);
+	ok(javacode_count(x->code).opened == opened, "  those that were met last are there");
+	javacode_of(x->code, &one[0]);
+	ok(javacode_count(x->code).opened == opened + 1, "  the first is not");
+	javacode_tick(x->code, now + SECOND_NS);
+	is_u64(javacode_count(x->code).jvms, 0, "processes that are gone are let go");
+	free(one);
+}
+
+/* ---- JVMs that end, or are none ---- */
+
+static void ends(struct setting *x)
+{
+	struct java_piece piece;
+	struct mappings none = { .version = 1 };
+	struct process other = { .pid = x->process->pid, .maps = &none };
+
+	ok(!javacode_of(x->code, &other), "a process without libjvm.so is no JVM");
+	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE, "a JVM");
+	standin_kill(&x->j);
+	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->native.begin + 20, &piece) == JAVACODE_NONE, "  that ended has no code");
+	is_u64(javacode_count(x->code).pieces, 0, "  and nothing is known of it");
+	x->process->exited = clock_now();
+	ok(!javacode_of(x->code, x->process), "  nor is it opened again");
+	is_u64(javacode_count(x->code).unread, 0, "  which is no JVM that cannot be read");
+}
+
+/* For its first second it may be about to begin; then it is said, once. */
+static void unread(void *unused)
+{
+	struct setting x = { 0 };
+	struct java_piece piece;
+	uint64_t now = clock_now();
+
+	(void)unused;
+	set_up(&x);
+	for (size_t i = 0; i + 17 < x.j.s.n; i++)
+		if (memcmp(x.j.s.byte + i, "gHotSpotVMStructs", 17) == 0)
+			x.j.s.byte[i] = 'x';
+	for (unsigned i = 0; i < 6000 && javacode_count(x.code).unread < 2; i++) {
+		find_at(&x, now += 100 * SECOND_NS, clock_now(), x.some.begin + 20, &piece);
+		usleep(10000);
+	}
+	printf("%d", (int)javacode_count(x.code).unread);
+	tear_down(&x);
+}
+
+int main(void)
+{
+	static struct child c;
+	struct setting x = { 0 };
+
+	if (!set_up(&x) || !x.process || !x.process->maps || !x.process->maps->n) {
+		printf("ok %d # SKIP a process with executable memory of a file in TMPDIR cannot be made\n", ++tap_n);
+		return done();
+	}
+	met(&x);
+	replaced(&x);
+	seen_together(&x);
+	missed(&x);
+	idle(&x);
+	too_many(&x);
+	ends(&x);
+	tear_down(&x);
+	child_run(&c, unread, NULL);
+	is_str(c.out, STR("2"), "one that tells nothing is tried again, later");
+	ok(str_find_str(c.err, STR("(no-vmstructs: ")) > 0 && str_find(c.err, '\n') + 1 == (ptrdiff_t)c.err.n, "  and said once");
+	return done();
+}

@@ -1,0 +1,249 @@
+/* The thread that reads JVMs, at a process that has the memory of one (standin.h): questions and answers, answers that nobody waited for,
+ * JVMs that end, and those of a build that is known. */
+#include "record/jvmbuilds.h"
+#include "record/jvmreader.h"
+#include "test/jmap/standin.h"
+#include "clocks.h"
+#include "tap.h"
+
+enum { PATIENCE_S = 60, MANY = 300000 /* a tenth of a second to look at */ };
+
+/* What the image holds, read from the image. */
+struct truth {
+	struct blob some, native, stubs; /* nmethods 7 and 8 */
+	uint64_t low;                    /* of its code */
+};
+
+static struct truth truth_of(const struct synth *s)
+{
+	struct memory_piece piece = synth_piece(s);
+	struct truth t = { .low = s->heap };
+	struct hotspot h;
+
+	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	hotspot_scan(&h);
+	for (size_t i = 0; i < h.code.n; i++) {
+		const struct blob *b = &h.code.blob[i];
+
+		if (b->compiled && b->compile_id == 7)
+			t.some = *b;
+		if (b->compiled && b->compile_id == 8)
+			t.native = *b;
+		if (b->begin == s->block)
+			t.stubs = *b;
+	}
+	hotspot_close(&h);
+	return t;
+}
+
+static void be_patient(struct jvmreader *r)
+{
+	jvmreader_patience(r, PATIENCE_S * SECOND_NS);
+}
+
+static void questions(struct jvmreader *r, struct standin *j)
+{
+	struct truth t = truth_of(&j->s);
+	struct jvmreader_jvm *jvm = jvmreader_open((uint32_t)j->pid, 0);
+	struct jvmreader_found f = { 0 };
+	struct blob b[3] = { t.some, t.native, t.some };
+	const char *bytes = NULL;
+	size_t n = 3;
+
+	be_patient(r);
+	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.where == CODECACHE_BLOB, "the block around an address");
+	ok(f.blob.compile_id == 7 && f.blob.begin == t.some.begin && f.code.n == 1 && f.code.piece[0].frame == 32, "  is what it is");
+	ok(f.bytes && f.bytes[(t.some.begin + 7) % JVMREADER_BYTES] == 0x55 &&
+		   (t.some.begin + 7) / JVMREADER_BYTES == (t.some.begin + 20) / JVMREADER_BYTES, "  with its bytes");
+	ok(jvmreader_find(r, jvm, t.stubs.begin + 40, &f) == JVMREADER_DONE && f.code.n == 4, "a block of stubs has many pieces");
+	ok(jvmreader_find(r, jvm, t.some.address, &f) == JVMREADER_DONE && f.where == CODECACHE_FREE, "before the code of a block is none");
+	ok(jvmreader_find(r, jvm, 4096, &f) == JVMREADER_DONE && f.where == CODECACHE_ELSEWHERE && !f.bytes, "elsewhere is none, and nothing is read");
+	ok(jvmreader_bytes(r, jvm, t.native.begin, &bytes) == JVMREADER_DONE && bytes, "bytes");
+	b[2].compile_id = 6;
+	ok(jvmreader_check(r, jvm, b, &n) == JVMREADER_DONE && n == 2 && b[1].compile_id == 8, "what has another compile id is not the same");
+	n = 0;
+	ok(jvmreader_check(r, jvm, b, &n) == JVMREADER_DONE && n == 0, "nothing is looked at");
+	jvmreader_close(r, jvm);
+}
+
+struct names {
+	uint64_t method[3];
+	char text[3][64];
+	unsigned n;
+};
+
+static void take_name(void *to, uint64_t method, struct str name)
+{
+	struct names *all = to;
+
+	snprintf(all->text[all->n], sizeof(all->text[0]), "%.*s", (int)name.n, name.p);
+	all->method[all->n++] = method;
+}
+
+static void names(struct jvmreader *r, struct standin *j)
+{
+	struct truth t = truth_of(&j->s);
+	struct jvmreader_jvm *jvm = jvmreader_open((uint32_t)j->pid, 0);
+	struct names got = { 0 };
+	const uint64_t method[3] = { t.some.method, 4096, t.native.method };
+
+	be_patient(r);
+	ok(jvmreader_names(r, jvm, method, 3, take_name, &got) == JVMREADER_DONE && got.n == 2 && got.method[1] == t.native.method,
+	   "names of methods; what is none has none");
+	is_str(str_of(got.text[0]), STR("int Work.some(int, java.lang.String, long[])"), "  as HotSpot spells them");
+	jvmreader_close(r, jvm);
+}
+
+/* Nobody waits: what was asked comes later, and is not taken for the answer to another question. */
+static void late(struct jvmreader *r, struct standin *j)
+{
+	struct truth t = truth_of(&j->s);
+	struct jvmreader_jvm *jvm = jvmreader_open((uint32_t)j->pid, 0);
+	struct jvmreader_found f = { 0 };
+	size_t n = MANY;
+	struct blob *many = mem_alloc(sizeof(*many), n);
+
+	for (size_t i = 0; i < n; i++)
+		many[i] = t.some;
+	jvmreader_patience(r, 0);
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LATE && !jvmreader_ready(r), "without patience nothing is asked");
+	be_patient(r);
+	ok(jvmreader_find(r, jvm, t.native.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 8, "with it, it is");
+	jvmreader_patience(r, 1);
+	ok(jvmreader_check(r, jvm, many, &n) == JVMREADER_LATE && n == MANY, "what takes too long is late");
+	be_patient(r);
+	while (!jvmreader_ready(r))
+		usleep(1000);
+	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "  the next question has its own");
+	jvmreader_patience(r, 1);
+	jvmreader_check(r, jvm, many, &n);
+	jvmreader_close(r, jvm); /* while it is read */
+	jvm = jvmreader_open((uint32_t)j->pid, 0);
+	be_patient(r);
+	while (!jvmreader_ready(r))
+		usleep(1000);
+	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "a JVM that was closed while it was read is none of ours");
+	jvmreader_close(r, jvm);
+	free(many);
+}
+
+static void ended(struct jvmreader *r)
+{
+	struct standin j;
+	struct truth t;
+	struct jvmreader_found f;
+	struct jvmreader_jvm *jvm, *other;
+
+	standin_make(&j, SYNTH_17);
+	t = truth_of(&j.s);
+	standin_start(&j);
+	be_patient(r);
+	jvm = jvmreader_open((uint32_t)j.pid, 0);
+	other = jvmreader_open((uint32_t)j.pid, 1); /* the number was another's */
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "it lives");
+	ok(jvmreader_find(r, other, t.some.begin, &f) == JVMREADER_LOST && strcmp(jvmreader_why(other).code, "gone") == 0, "one that began at another time ended");
+	standin_kill(&j);
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST && strcmp(jvmreader_why(jvm).code, "gone") == 0, "it ended, and that is said");
+	jvmreader_close(r, jvm);
+	jvmreader_close(r, other);
+	standin_end(&j);
+}
+
+/* ---- builds ---- */
+
+/* The tables are gone: only who knows the layout can read it. */
+static void damage(struct synth *s)
+{
+	struct str name = STR("gHotSpotVMStructs");
+
+	for (size_t i = 0; i + name.n < s->n; i++)
+		if (memcmp(s->byte + i, name.p, name.n) == 0)
+			s->byte[i] = 'x';
+}
+
+static void known_builds(struct jvmreader *r)
+{
+	struct standin first, same, other;
+	struct jvmreader_jvm *jvm;
+	struct jvmreader_found f;
+	struct truth t;
+
+	standin_make(&first, SYNTH_25);
+	standin_make(&same, SYNTH_25);
+	standin_make(&other, SYNTH_8);
+	t = truth_of(&same.s);
+	damage(&same.s);
+	damage(&other.s);
+	standin_start(&first);
+	standin_start(&same);
+	standin_start(&other);
+	be_patient(r);
+	jvm = jvmreader_open((uint32_t)same.pid, 0);
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "a JVM that tells nothing is not read");
+	jvmreader_close(r, jvm);
+	jvm = jvmreader_open((uint32_t)first.pid, 0);
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "one of the same build tells all");
+	jvmreader_close(r, jvm);
+	jvm = jvmreader_open((uint32_t)same.pid, 0);
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "  then the first is read as that one is");
+	jvmreader_close(r, jvm);
+	jvm = jvmreader_open((uint32_t)other.pid, 0);
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "  but one of another build is not");
+	jvmreader_close(r, jvm);
+	standin_end(&first);
+	standin_end(&same);
+	standin_end(&other);
+}
+
+static void builds(void)
+{
+	struct synth s;
+	struct hotspot h, like = { .memory = { .fd = -1 } };
+	struct frames f, g = { 0 };
+	struct memory_piece piece;
+	struct jvmbuilds *b = jvmbuilds_new();
+	uint64_t further = 0x100000;
+
+	synth_make(&s, SYNTH_25, 1, -1);
+	piece = synth_piece(&s);
+	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	frames_open(&f, &h);
+	jvmbuilds_keep(b, 1000, SYNTH_BASE, &h, &f);
+	piece.address += further;
+	memory_image(&like.memory, &piece, 1);
+	ok(jvmbuilds_take(b, 1000, SYNTH_BASE + further, &like, &g), "a build that is known, elsewhere");
+	is_u64(like.layout.heaps, h.layout.heaps + further, "  what has an address of its own lies elsewhere, too");
+	is_u64(g.layout.call_stub_return, f.layout.call_stub_return + further, "  also of frames");
+	is_u64(g.layout.continuation_return, f.layout.continuation_return + further, "  and of virtual threads");
+	ok(like.layout.compile_id.at == h.layout.compile_id.at && g.layout.bytes == f.layout.bytes, "  fields are where they are");
+	ok(!jvmbuilds_take(b, 0, SYNTH_BASE + further, &like, &g), "nothing of a user's for another one");
+	ok(!jvmbuilds_take(b, 1000, SYNTH_BASE, &like, &g), "nothing where nothing can be read");
+	s.byte[SYNTH_PAGE - 1] ^= 1;
+	memory_forget(&like.memory);
+	ok(!jvmbuilds_take(b, 1000, SYNTH_BASE + further, &like, &g), "nothing for a library that begins otherwise");
+	frames_free(&f);
+	hotspot_close(&h);
+	memory_close(&like.memory);
+	jvmbuilds_free(b);
+	synth_free(&s);
+}
+
+int main(void)
+{
+	struct jvmreader *r = jvmreader_new();
+	struct standin j;
+
+	builds();
+	if (!standin_make(&j, SYNTH_21) || !standin_start(&j)) {
+		printf("ok %d # SKIP a process with executable memory of a file in TMPDIR cannot be made\n", ++tap_n);
+		return done();
+	}
+	questions(r, &j);
+	names(r, &j);
+	late(r, &j);
+	ended(r);
+	known_builds(r);
+	standin_end(&j);
+	jvmreader_free(r);
+	return done();
+}
