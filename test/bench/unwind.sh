@@ -391,6 +391,29 @@ live()
 	row "  recorded: whole; bytes a sample (fp)" "$whole %; $each ($fp_whole %; $fp_each)" "" ""
 }
 
+# All that runs, with a load of many kinds, which outlasts who reads its files.
+whole_host()
+{
+	local counts load
+
+	bash test/bench/load.sh 40 >/dev/null 2>&1 &
+	load=$!
+	sleep 8
+	if counts=$(cd "$dir" && PJ_BUILD=$top/${made%/test} sh "$top/test/unwind/system.sh"); then
+		# shellcheck disable=SC2086 # numbers
+		set -- $counts
+		row "whole host, dwarf copies: libunwind's is the leaf side; at a root" "$(calc '%.2f %%, %.2f %%' "100 * ($2 + $3) / $1, 100 * $6 / $1") of $1" \
+			">= 99.5 %" "$2 + $3 >= .995 * $1 && $6 >= .995 * $1"
+		row "  cut, in JITs, elsewhere; not compared: of who called exec" "$7, $8, $(($9 + ${10} + ${11})); ${12}" "" ""
+	else
+		absent "whole host, dwarf copies" "$(head -c 34 "$dir/why")"
+	fi
+	"$bin/pjrecord" -a "--unwind=$how" -w 15 -n 1 -d "$dir/host" >/dev/null 2>"$tmp/said"
+	row "  recorded: whole" "$(sed -n 's/.*; \([0-9.]* %\) of \([0-9,]*\) stacks are whole.*/\1 of \2/p' "$tmp/said")" "" ""
+	sed -n 's/.*stacks are whole/    whole/p' "$tmp/said"
+	wait $load
+}
+
 unwind_truth()
 {
 	local what command
@@ -406,6 +429,7 @@ unwind_truth()
 		if "$perf" --version >/dev/null 2>&1; then same $what "${command[@]}"; fi
 		live $what "${command[@]}"
 	done
+	if "$perf" --version >/dev/null 2>&1; then whole_host; fi
 }
 
 # ---- memory

@@ -3,7 +3,8 @@
  * sample, "TID TIME ADDRESS...", leaf first, addresses as perf script prints them. For test/unwind/run.t.
  *
  * The recording is our own: it is trusted, and read with just enough knowledge of perf.data: file mode, not compressed, one layout of samples. -t N: unwinds everything N times and
- * prints ns a frame. -e: how stacks ended. -o FILE...: how long opening takes.
+ * prints ns a frame. -e: how stacks ended. -x: leaves out processes that called exec meanwhile, whose maps perf 6.1 mixes up.
+ * -p PID,PID...: only of these. -o FILE...: how long opening takes.
  */
 #include "diag.h"
 #include "unwind/unwind.h"
@@ -40,6 +41,7 @@ struct record {
 };
 
 static struct dso *dsos;
+static bool quiet;
 static struct map *maps[4096]; /* by pid; newest first */
 static struct perf_event_attr attr;
 
@@ -77,7 +79,7 @@ static struct dso *dso_of(const char *path)
 	fd = strcmp(path, "[vdso]") == 0 ? vdso_fd() : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		d->table = unwind_table_open(fd, &why);
-	if (why)
+	if (why && !quiet)
 		fprintf(stderr, "walk: %s: %s\n", path, why);
 	return d;
 }
@@ -176,7 +178,15 @@ static uint64_t shown(const struct map *m, uint64_t ip)
 	return m && !m->anon ? ip - m->start + m->offset : ip;
 }
 
-static uint64_t ends[8], ends_unmapped;
+static uint64_t ends[8], ends_unmapped, left_out;
+static uint8_t process[1 << 22]; /* by pid: what of it matters, below */
+
+enum { CALLED_EXEC = 1, CHOSEN = 2 };
+
+static uint8_t *facts_of(uint32_t pid)
+{
+	return &process[pid % (1U << 22)]; /* of PID_MAX_LIMIT */
+}
 
 enum { FRAMES_MAX = 127 }; /* perf's */
 
@@ -279,6 +289,32 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
+static bool skip_execs, only_chosen;
+
+static bool is_left_out(uint32_t pid)
+{
+	bool out = skip_execs && *facts_of(pid) & CALLED_EXEC;
+
+	left_out += out;
+	return out || (only_chosen && !(*facts_of(pid) & CHOSEN));
+}
+
+static void choose(const char *pids)
+{
+	char *end;
+
+	for (only_chosen = true; *pids; pids = *end ? end + 1 : end)
+		*facts_of((uint32_t)strtoul(pids, &end, 10)) |= CHOSEN;
+}
+
+static void note_process(const struct perf_event_header *h)
+{
+	const uint32_t *w = (const uint32_t *)(h + 1);
+
+	if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC)
+		*facts_of(w[0]) |= CALLED_EXEC;
+}
+
 static void handle(const struct perf_event_header *h)
 {
 	const uint32_t *w = (const uint32_t *)(h + 1);
@@ -293,7 +329,7 @@ static void handle(const struct perf_event_header *h)
 		drop_maps(w[0]);
 	else if (h->type == PERF_RECORD_FORK && w[0] != w[1] && !(h->misc & PERF_RECORD_MISC_FORK_EXEC) && !(h->misc & 1 << 13))
 		fork_maps(w[0], w[1]);
-	else if (h->type == PERF_RECORD_SAMPLE && parse_sample(h, &s))
+	else if (h->type == PERF_RECORD_SAMPLE && parse_sample(h, &s) && !is_left_out(s.pid))
 		walk(&s);
 }
 
@@ -336,10 +372,14 @@ int main(int argc, char **argv)
 	int c;
 
 	diag_tool("walk");
-	while ((c = getopt(argc, argv, "t:eo")) != -1) {
+	while ((c = getopt(argc, argv, "t:eoxp:")) != -1) {
 		if (c == 't')
 			repeat = (unsigned)strtoul(optarg, NULL, 10);
 		show_ends |= c == 'e';
+		skip_execs |= c == 'x';
+		quiet |= c == 'x'; /* of the whole host: files of any kind */
+		if (c == 'p')
+			choose(optarg);
 		if (c == 'o') {
 			time_opening(argv + optind);
 			return 0;
@@ -354,6 +394,7 @@ int main(int argc, char **argv)
 		if (nrecords == cap)
 			records = realloc(records, (cap *= 2) * sizeof(*records));
 		records[nrecords] = (struct record){ time_of(h), h, nrecords };
+		note_process(h);
 		nrecords++;
 		at += h->size;
 	}
@@ -363,9 +404,9 @@ int main(int argc, char **argv)
 	if (repeat)
 		time_steps(repeat);
 	if (show_ends)
-		fprintf(stderr, "root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64 " long %" PRIu64 "\n",
+		fprintf(stderr, "root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64 " long %" PRIu64 " exec %" PRIu64 "\n",
 			ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT], ends[UNWIND_NO_CODE], ends[UNWIND_LOOP], ends_unmapped,
-			ends[UNWIND_MORE] - ends_unmapped);
+			ends[UNWIND_MORE] - ends_unmapped, left_out);
 	free(records);
 	return 0;
 }
