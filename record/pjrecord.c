@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjrecord - sample what runs on this host into standard perf.data windows. */
+#include "clocks.h"
 #include "command.h"
 #include "diag.h"
 #include "events.h"
@@ -21,25 +22,39 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define AGAIN_MS 500 /* later it is another signal */
 #define KEEPER_MS 10000 /* what is in hand when the recording ends is finished */
 #define SHOWN_DIFFERENT 3 /* stacks, of --unwind=verify */
 
 static volatile sig_atomic_t asked_to_stop;
 
+/* The first signal ends the window and the recording, a second one ends us. At once it is the same one: timeout(1) sends to the process and
+ * to its group. */
 static void on_signal(int sig)
 {
-	(void)sig;
+	static uint64_t first;
+
+	if (!asked_to_stop)
+		first = clock_now_ms();
 	asked_to_stop = 1;
+	if (clock_now_ms() - first < AGAIN_MS)
+		return;
+	signal(sig, SIG_DFL);
+	raise(sig);
 }
 
-/* The first signal ends the window and the recording, a second one ends us. */
+/* nohup(1) stays in force; SIGINT is ignored by what scripts run beside them, which must be able to end it. */
 static void catch_signals(void)
 {
-	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction a = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction a = { .sa_handler = on_signal }, hup;
 
-	for (size_t i = 0; i < countof(sigs); i++)
-		sigaction(sigs[i], &a, NULL);
+	sigaddset(&a.sa_mask, SIGINT);
+	sigaddset(&a.sa_mask, SIGTERM);
+	sigaddset(&a.sa_mask, SIGHUP);
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &a, NULL);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------- */

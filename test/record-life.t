@@ -249,6 +249,32 @@ fi
 # shellcheck disable=SC2012 # names are numbers
 is "  two windows, and no more" "$(ls cron/out | tr '\n' ' ')" "$(basename "$a") $(basename "$b") "
 
+# ---- signals
+
+# often SIGNAL PID: as timeout(1) sends one, to a process and to its group, so that it comes twice; or once, as it happens to be
+often()
+{
+	for _ in $(seq 3000); do kill -"$1" "$2" 2>/dev/null; done
+}
+
+pjrecord -q -o twice.data -p $load 2>err &
+pid=$!
+until_ 60 test -s twice.data.part
+often INT $pid
+wait $pid
+is "one signal that comes twice ends a recording as one does" "$? $(ls twice.data*)" "0 twice.data"
+ok "  which is whole" whole twice.data
+
+sh -c 'trap "" HUP; exec pjrecord -q -o hup.data -p "$1"' - $load 2>err &
+pid=$!
+until_ 60 test -s hup.data.part
+kill -HUP $pid
+sleep 0.3
+is "with nohup, a terminal that is gone does not end it" "$(kill -0 $pid && ls hup.data*)" hup.data.part
+kill -TERM $pid
+wait $pid
+is "  SIGTERM does" "$? $(ls hup.data*)" "0 hup.data"
+
 # ---- readers of paths
 
 pjrecord -q -a -w 1 -n 3 -d reader --keep-symbols none 2>reader.err | head -n 1 >reader.out
