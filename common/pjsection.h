@@ -35,7 +35,8 @@ enum pj_item_type {
 	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. A mark (CONTEXT_USER) at the end of
 			    * a callchain then says that the stack goes on, two that its caller could not be found, and none that it is
 			    * whole. */
-	PJ_ITEM_METHODS    /* struct pj_methods and what follows it, one or more of a JVM; in END */
+	PJ_ITEM_METHODS,   /* struct pj_methods and what follows it, one or more of a JVM; in END */
+	PJ_ITEM_UNWOUND    /* u64, one each event whose stacks that holds for: number in the file, from 1; in START. Without it: all */
 };
 
 struct pj_window {

@@ -65,6 +65,21 @@ static void take_file(struct recorder *r, struct str body)
 	r->file[r->nfiles++] = id;
 }
 
+static void take_event(struct recorder *r, struct str body)
+{
+	uint64_t event;
+
+	load(&event, sizeof(event), body);
+	if (event >= RECORDER_EVENTS)
+		return;
+	if (event >= r->nwalked) {
+		r->walked = mem_grow(r->walked, sizeof(*r->walked), event + 1);
+		memset(r->walked + r->nwalked, 0, event + 1 - r->nwalked);
+		r->nwalked = event + 1;
+	}
+	r->walked[event] = true;
+}
+
 static const char *take_item(struct recorder *r, struct arena *a, uint32_t type, struct str body)
 {
 	struct str text;
@@ -101,6 +116,9 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 		r->unwound = true;
 		if (body.n)
 			load(&r->unwinding, sizeof(r->unwinding), body);
+		break;
+	case PJ_ITEM_UNWOUND:
+		take_event(r, body);
 		break;
 	case PJ_ITEM_BUILD_ID:
 		take_file(r, body);
@@ -212,11 +230,17 @@ const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major
 	return r->nfiles ? bsearch(&wanted, r->file, r->nfiles, sizeof(*r->file), file_cmp) : NULL;
 }
 
+bool recorder_walked(const struct recorder *r, uint64_t event)
+{
+	return r->unwound && (!r->walked || (event < r->nwalked && r->walked[event]));
+}
+
 void recorder_free(struct recorder *r)
 {
 	interpreted_free(&r->interpreted);
 	free(r->file);
 	free(r->process);
 	free(r->idle);
+	free(r->walked);
 	*r = (struct recorder){ 0 };
 }

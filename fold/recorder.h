@@ -11,6 +11,7 @@
 #include "pjsection.h"
 
 #define RECORDER_KERNELS 4
+#define RECORDER_EVENTS 65536
 
 struct recorder {
 	bool is;                 /* a window of pjrecord */
@@ -19,7 +20,9 @@ struct recorder {
 	struct str kallsyms[RECORDER_KERNELS]; /* names of files, without '/'; newest first */
 	size_t nkallsyms;
 	bool has_window, has_loss;
-	bool unwound; /* stacks of users were walked by the recorder */
+	bool unwound;      /* stacks of users were walked by the recorder: */
+	bool *walked;      /* by number of the event; NULL: none is told, so of all */
+	size_t nwalked;
 	struct pj_window window;
 	struct pj_loss loss;
 	struct pj_unwinding unwinding; /* known at the end */
@@ -43,6 +46,9 @@ bool recorder_elsewhere(const struct recorder *r, uint32_t pid);
 
 /* The build-id of the file that was mapped with these numbers; NULL: it is not told. */
 const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation);
+
+/* Were stacks of users walked by the recorder in samples of the event with that number, from 1? */
+bool recorder_walked(const struct recorder *r, uint64_t event);
 
 void recorder_free(struct recorder *r);
 

@@ -88,6 +88,13 @@ static void push_end(struct recording *f, const uint64_t *ips, uint64_t n)
 		}
 }
 
+static bool is_walked(const struct recording *f, const struct perfdata_event *e)
+{
+	size_t n;
+
+	return recorder_walked(&perfdata_info(f->data)->recorder, (uint64_t)(e - perfdata_events(f->data, &n)) + 1);
+}
+
 static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
 	bool whole = true;
@@ -101,7 +108,7 @@ static void push_frames(struct recording *f, const struct addrspace_thread *t, c
 		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
 	if (!whole)
 		push_cut(f, CUT_COPY);
-	else if (r->sample.has_chain && perfdata_info(f->data)->recorder.unwound && !f->o->as_perf)
+	else if (r->sample.has_chain && !f->o->as_perf && is_walked(f, r->sample.event))
 		push_end(f, r->sample.ips, r->sample.nips);
 	else if (r->sample.has_chain)
 		push_limit(f, r->sample.event, r->sample.ips, r->sample.nips);

@@ -119,8 +119,10 @@ void attrs_opened(struct attrs *a)
 	a->told = mem_alloc(sizeof(*a->told), a->o.nevents + 1);
 	memcpy(a->told, a->event, (a->o.nevents + 1) * sizeof(*a->told));
 	for (size_t i = 0; i < a->o.nevents; i++)
-		if (a->told[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
+		if (a->told[i].attr.sample_type & PERF_SAMPLE_STACK_USER) {
 			unwinding_told(&a->told[i].attr);
+			a->told[i].unwound = true;
+		}
 }
 
 bool attrs_cgroups(const struct attrs *a)

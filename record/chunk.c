@@ -115,13 +115,28 @@ static void describe_events(struct text *t, const struct chunk_facts *f)
 	}
 }
 
+static void describe_unwinding(struct text *t, const struct chunk_facts *f)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < f->nevents; i++) {
+		uint64_t number = i + 1;
+
+		if (!f->event[i].unwound)
+			continue;
+		if (!any)
+			chunk_put_item(t, PJ_ITEM_UNWINDING, "", 0);
+		any = true;
+		chunk_put_item(t, PJ_ITEM_UNWOUND, &number, sizeof(number));
+	}
+}
+
 static void describe_start(struct text *t, const struct chunk_facts *f, const struct pj_window *w)
 {
 	chunk_put_item(t, PJ_ITEM_VERSION, PJ_VERSION, strlen(PJ_VERSION));
 	chunk_put_item(t, PJ_ITEM_BOOT, f->boot, strlen(f->boot));
 	chunk_put_item(t, PJ_ITEM_WINDOW, w, sizeof(*w));
-	if (f->unwound)
-		chunk_put_item(t, PJ_ITEM_UNWINDING, "", 0);
+	describe_unwinding(t, f);
 }
 
 struct start {

@@ -20,6 +20,7 @@ struct chunk_event {
 	const char *name;    /* as in EVENT_DESC */
 	const uint64_t *ids; /* of its descriptors */
 	size_t nids;
+	bool unwound; /* stacks of users in its samples are walked by the recorder */
 };
 
 /* What is the same for all files of a run. */
@@ -30,7 +31,6 @@ struct chunk_facts {
 	uint64_t memory;    /* kB */
 	char **argv;        /* command line; NULL: not to be told */
 	struct str tracing; /* TRACING_DATA, empty: none */
-	bool unwound;       /* stacks of users were walked by the recorder */
 	const struct chunk_event *event;
 	size_t nevents;
 };

@@ -489,7 +489,6 @@ static void gather_facts(struct session *s)
 	s->facts.tracing = s->o.tracing;
 	s->facts.event = s->attrs.told;
 	s->facts.nevents = s->o.nevents + 1;
-	s->facts.unwound = s->totals.fallback.bytes;
 }
 
 struct session *session_new(const struct session_options *o, struct sources_failure *why)
@@ -635,7 +634,8 @@ bool session_step(struct session *s, int ms)
 	drain(s, now - SLACK);
 	if (s->lost_state)
 		mend_state(s);
-	processes_forget(s->processes, now - SLACK - KEPT_NS);
+	/* not of who ended before the sample that waits for tables, however long it waits */
+	processes_forget(s->processes, (s->held && s->held < now - SLACK ? s->held : now - SLACK) - KEPT_NS);
 	if (now - s->looked > LOOK_NS)
 		look(s, now);
 	if (complete(s))

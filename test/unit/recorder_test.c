@@ -175,6 +175,25 @@ static void methods(void)
 	arena_free(&a);
 }
 
+static void walked_events(void)
+{
+	struct recorder r = { 0 };
+	struct arena a = { 0 };
+	struct text t = { 0 };
+	uint64_t third = 3, absurd = UINT64_MAX / 2;
+
+	ok(!recorder_walked(&r, 1), "nobody says that stacks were walked");
+	item(&t, PJ_ITEM_UNWINDING, "", 0);
+	ok(!recorder_read(&r, &a, text_view(&t)) && recorder_walked(&r, 1) && recorder_walked(&r, 700), "stacks were walked, of all events");
+	item(&t, PJ_ITEM_UNWOUND, &third, sizeof(third));
+	item(&t, PJ_ITEM_UNWOUND, &absurd, sizeof(absurd));
+	ok(!recorder_read(&r, &a, text_view(&t)) && recorder_walked(&r, 3), "of one");
+	ok(!recorder_walked(&r, 1) && !recorder_walked(&r, 4) && !recorder_walked(&r, absurd), "  and of no other");
+	recorder_free(&r);
+	text_free(&t);
+	arena_free(&a);
+}
+
 static void hostile(void)
 {
 	struct recorder r = { 0 };
@@ -216,6 +235,7 @@ int main(void)
 	items();
 	files();
 	methods();
+	walked_events();
 	hostile();
 	return done();
 }
