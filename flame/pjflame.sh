@@ -51,7 +51,7 @@ usage: pjflame [options]
   -s, --seconds=SECONDS      how long (10); with --top, of each table (3)
   -F, --frequency=HZ         samples a second and busy CPU (303)
   -e, --event=EVENT          what to sample: auto (cycles or cpu-clock), page-faults, ...
-      --unwind=HOW           callers by fp (frame pointers), tables (for code without them), auto
+      --unwind=HOW           callers by auto (both), tables (for code without frame pointers), fp
       --off-cpu[=US]         times off the CPU instead, from US microseconds on
   -o, --output=FILE          the picture (flame.svg); - is standard output
       --folded=FILE          keep the folded stacks, too
@@ -70,7 +70,7 @@ usage: pjflame [options]
 
 example: pjflame
          pjflame -c 3fa2b1 -s 30 -o web.svg
-         pjflame -- java -XX:+PreserveFramePointer -jar app.jar
+         pjflame -- java -jar app.jar
          pjflame --top -p 4711
 END
 }

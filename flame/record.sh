@@ -80,22 +80,26 @@ record_command()
 	printf '%s\n' "$window" >"$tmp/windows"
 }
 
-# JVMs that were sampled and keep no frame pointers: which ones, and what helps.
+# JVMs that were sampled and keep no frame pointers, where these are all that there is: which ones, and what helps.
 tell_frame_pointers()
 {
 	pjfold -q --info "$1" 2>/dev/null | sed -n 's/^process *\([0-9]*\) samples, \([0-9.]*\) %, pid \([0-9]*\), .*/\3 \1 \2/p' >"$tmp/sampled"
-	if [ ! -s "$tmp/jvms" ] || [ "${unwind:-fp}" != fp ]; then return 0; fi
+	if [ -s "$tmp/jvms" ] && { [ "$unwind" = fp ] || [ -n "$offcpu" ]; }; then name_without_pointers; fi
+	# of the JVMs that could not be followed, those that were sampled matter
+	if [ -s "$tmp/map.err" ]; then
+		c_awk 'FILENAME == ARGV[1] { sampled[$1 ":"]; next } $1 == "pjmap:" && ($2 in sampled)' "$tmp/sampled" "$tmp/map.err" >&2
+	fi
+}
+
+name_without_pointers()
+{
 	c_awk -F '   *' 'FILENAME == ARGV[1] { split($0, is, " "); if (is[2] >= 10 && is[3] >= 1) sampled[is[1]]; next } ($1 in sampled) && $8 == "no" { print $1 "\t" $10 }' "$tmp/sampled" "$tmp/jvms" >"$tmp/without"
-	otherwise=", or give pjflame --unwind=auto, which finds them without"
+	otherwise=", or leave out --unwind=fp"
 	[ -z "$offcpu" ] || otherwise= # the kernel finds those callers
 	while IFS='	' read -r pid command; do
 		say "$pid, Java ($command), keeps no frame pointers: who called its code is not seen. Start it with -XX:+PreserveFramePointer" \
 			"(JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment does it)$otherwise"
 	done <"$tmp/without"
-	# of the JVMs that could not be followed, those that were sampled matter
-	if [ -s "$tmp/map.err" ]; then
-		c_awk 'FILENAME == ARGV[1] { sampled[$1 ":"]; next } $1 == "pjmap:" && ($2 in sampled)' "$tmp/sampled" "$tmp/map.err" >&2
-	fi
 }
 
 fold_options()

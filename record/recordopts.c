@@ -210,7 +210,7 @@ void record_parse(struct request *r, int argc, char **argv)
 		{ 'c', "count", "N", OPT_U64, &r->period, NULL,
 		  "of page-faults, tracepoints and the like each Nth (1)" },
 		{ 0, "unwind", "HOW", OPT_CALL, &r->unwind, opt_unwind,
-		  "how to find callers: fp (frame pointers), tables, auto (both), verify" },
+		  "how to find callers: auto (both), tables, fp (frame pointers), verify" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &r->stack_bytes, opt_bytes,
 		  "of a stack that is copied for tables (24K)" },
 		{ 0, "off-cpu", "[=US]", OPT_CALL, r, opt_offcpu, "also times off the CPU, from US microseconds on" },
@@ -234,7 +234,7 @@ void record_parse(struct request *r, int argc, char **argv)
 		{ 0, "max-lost", "PCT", OPT_CALL, &r->max_lost, opt_share,
 		  "end with status 3 when more samples were lost" },
 		{ 'm', "ring-size", "SIZE", OPT_CALL, &r->ring_bytes, opt_bytes,
-		  "of each CPU's ring of samples (as allowed, up to 1M)" },
+		  "of each CPU's ring of samples (as allowed)" },
 		{ 'u', "user", "NAME", OPT_STR, &r->user, NULL, "when started as root: become this user" },
 		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &r->cmdline, NULL, "leave the command line out of the files" },
 		{ 0, "with-parent", NULL, OPT_FLAG, &r->with_parent, NULL, "end when the process that started it ends" },
@@ -254,7 +254,7 @@ void record_parse(struct request *r, int argc, char **argv)
 	size_t command = behind_dashes(argc, argv);
 
 	*r = (struct request){
-		.frequency = 303, .stack_bytes = UINT64_MAX, .seconds = UINT64_MAX, .min_free = 0.05, .max_lost = -1, .keep = true, .cmdline = true
+		.frequency = 303, .unwind = UNWIND_BY_BOTH, .stack_bytes = UINT64_MAX, .seconds = UINT64_MAX, .min_free = 0.05, .max_lost = -1, .keep = true, .cmdline = true
 	};
 	r->argv = mem_alloc(sizeof(*r->argv), (size_t)argc + 1);
 	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));

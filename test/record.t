@@ -193,7 +193,7 @@ else
 	skip "without privileges" "needs root, to become somebody else, and setpriv"
 fi
 
-# ---- stacks that are too deep
+# ---- stacks that are too deep for the kernel
 # frames FILE: samples of the deep function, the most and the fewest frames of it in one, and how many begin with main
 frames()
 {
@@ -204,8 +204,14 @@ max_stack=/proc/sys/kernel/perf_event_max_stack
 limit=$(cat $max_stack 2>/dev/null || echo 127)
 pjrecord -F 999 -o flat.data -- ./$burn deep 20 1 2>err
 ok "stacks that are not deep: nothing is said of the limit" not grep -q perf_event_max_stack err
+pjrecord -F 999 -o deep.data -- ./$burn deep 300 1 2>err
+read -r all most least whole <<-END
+	$(frames deep.data)
+END
+ok "stacks of 300 frames are whole, since we walk them ($whole of $all samples)" test "$all" -gt 20 -a "$most" -ge 300 -a "$whole" -ge $((all - all / 5))
+ok "  so nothing is said of the limit" not grep -q perf_event_max_stack err
 if [ "$limit" -lt 300 ]; then
-	pjrecord -F 999 -o deep.data -- ./$burn deep 300 1 2>err
+	pjrecord --unwind=fp -F 999 -o deep.data -- ./$burn deep 300 1 2>err
 	read -r all most least whole <<-END
 		$(frames deep.data)
 	END
@@ -214,7 +220,7 @@ if [ "$limit" -lt 300 ]; then
 	cut=$(sed -n 's/.*; \([0-9,]*\) stacks.* cut at .* frames.*/\1/p' err | tr -d ,)
 	ok "  and counted: each of these, and hardly others ($cut)" test "${cut:-0}" -ge "$all" -a "${cut:-0}" -le $((all + all / 10 + 5))
 	ok "  pjfold --info knows, too" sh -c "pjfold --info deep.data | grep -q 'cut at the kernel'"
-	pjrecord -F 999 -w 60 -d deepwin -- ./$burn deep 300 1 >windows 2>err
+	pjrecord --unwind=fp -F 999 -w 60 -d deepwin -- ./$burn deep 300 1 >windows 2>err
 	ok "  a window: the same" grep -q "$(cat windows): .* stacks.* cut at $limit frames" err
 	ok "  with the sysctl" grep -q "cut: stop, sysctl kernel.perf_event_max_stack=1024, start" err
 else
@@ -240,7 +246,7 @@ else
 fi
 if [ "$raised" ]; then
 	trap 'set_max_stack "$limit"; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
-	pjrecord -F 999 -o deep.data -- ./$burn deep 300 1 2>err
+	pjrecord --unwind=fp -F 999 -o deep.data -- ./$burn deep 300 1 2>err
 	ok "kernel.perf_event_max_stack=1024: nothing is said of a limit" not grep -q 'perf_event_max_stack\|cut at' err
 	read -r all most least whole <<-END
 		$(frames deep.data)
@@ -362,7 +368,9 @@ if "$perf" --version >/dev/null 2>&1; then
 		a = 100 * $2 / $3; b = 100 * $4 / $5; noise = 4 * sqrt(a * (100 - a) * (1 / $3 + 1 / $5)); n++
 		if (a - b > 1 + noise || b - a > 1 + noise) print "process " $1 ": " a " % there, " b " % here" }
 		END { if (n < 2) print n + 0 " processes in both" }' >shares
-	if [ -s shares ]; then fail "shares of processes as perf record sees them" shares theirs ours; else pass "shares of processes as perf record sees them"; fi
+	if awk 'FNR == 1 { n[FILENAME] = $3 } END { exit !(n["theirs"] < n["ours"] * .97) }' theirs ours; then # on a busy machine
+		skip "shares of processes as perf record sees them" "perf record lost samples: it has $(awk '{ print $3; exit }' theirs) of $(awk '{ print $3; exit }' ours)"
+	elif [ -s shares ]; then fail "shares of processes as perf record sees them" shares theirs ours; else pass "shares of processes as perf record sees them"; fi
 else
 	skip "shares of processes as perf record sees them" "perf is not installed"
 fi
