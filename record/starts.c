@@ -18,18 +18,39 @@ static void learn(struct starts *s, const struct start *like)
 		at->unsure = true;
 }
 
-void starts_learn(struct starts *s, uint32_t pid, const uint64_t *ips, size_t n)
+/* The file that code at a return address is of, without its directory. */
+static struct str file_of(const struct process *p, uint64_t address)
 {
-	struct start like = { .pid = pid };
+	uint32_t i = processes_at(p->maps, address - 1);
+	struct str path = i < p->maps->n ? p->maps->m[i].file->path : (struct str){ 0 };
+	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 
-	for (size_t k = 1; k <= STARTS_FRAMES && k < n; k++) {
+	return slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;
+}
+
+static bool is_libc(struct str name)
+{
+	static const char *const begins[] = { "libc.so", "libc-", "libpthread", "ld-musl-", "libc.musl-" };
+
+	for (size_t i = 0; i < countof(begins); i++)
+		if (str_starts(name, (struct str){ begins[i], strlen(begins[i]) }))
+			return true;
+	return false;
+}
+
+void starts_learn(struct starts *s, const struct process *p, const uint64_t *ips, size_t n)
+{
+	struct start like = { .pid = p ? p->pid : 0 };
+
+	for (size_t k = 1; k <= STARTS_FRAMES && k < n && p && p->maps; k++) {
 		if (ips[n - k] > INT64_MAX || ips[n - k - 1] > INT64_MAX)
 			return;
 		like.inner = ips[n - k - 1];
 		memmove(like.outer + 1, like.outer, (STARTS_FRAMES - 1) * sizeof(like.outer[0]));
 		like.outer[0] = ips[n - k];
-		if (like.inner)
-			learn(s, &like);
+		if (!like.inner || !is_libc(file_of(p, like.inner)))
+			return;
+		learn(s, &like);
 	}
 }
 

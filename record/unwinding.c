@@ -401,15 +401,20 @@ static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
 	out->n = at;
 	for (size_t i = 0; i < STARTS_FRAMES && start->outer[i]; i++)
 		put(out, start->outer[i]);
-	return is_root(w, word(out, out->n - 8)) ? UNWIND_ROOT : UNWIND_STACK_CUT;
+	if (is_root(w, word(out, out->n - 8)))
+		return UNWIND_ROOT;
+	out->n = at; /* of the program before an exec, perhaps */
+	return UNWIND_STACK_CUT;
 }
 
 /* Where the last address of the walk is in fp[0..n): where most callers are the same, as in a recursion only the right one has the
- * innermost, too; n: nowhere. */
-static uint64_t find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n)
+ * innermost, too; n: nowhere. Few are enough from the leaf on, where the table says, too, that the frame pointer has the next. */
+static uint64_t find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n, bool framed)
 {
-	uint64_t best = n, most = EQUAL - 1;
+	uint64_t best = n, most = EQUAL - 1, walked = (out->n - first) / 8;
 
+	if (framed && walked && walked <= n && equal(out, first, fp, walked - 1) == walked)
+		return walked - 1;
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t same = equal(out, first, fp, i);
 
@@ -423,9 +428,10 @@ static uint64_t find_last(const struct text *out, size_t first, const uint64_t *
 
 /* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how. fp[0..n): the user's part of the kernel's
  * callchain; full: the kernel had no room for more. */
-static enum unwind_end join(struct walk *w, size_t first, const uint64_t *fp, uint64_t n, bool full, size_t most, struct text *out)
+static enum unwind_end join(struct walk *w, bool framed, size_t first, const uint64_t *fp, uint64_t n, bool full, size_t most,
+			    struct text *out)
 {
-	uint64_t last = find_last(out, first, fp, n);
+	uint64_t last = find_last(out, first, fp, n, framed);
 	enum unwind_end end = UNWIND_STACK_CUT;
 	size_t from = out->n;
 
@@ -600,9 +606,9 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 		if (u->verify && p.stack.n && kernel < p.nips)
 			verify(&of, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, w.end);
 		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
-			w.end = join(&of, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, most, out);
+			w.end = join(&of, s.framed, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, most, out);
 		else if (w.end == UNWIND_ROOT)
-			starts_learn(&u->starts, r->pid, (const void *)(out->p + first), (out->n - first) / 8);
+			starts_learn(&u->starts, of.process, (const void *)(out->p + first), (out->n - first) / 8);
 		put_end(out, p.stack.n || w.end == UNWIND_ROOT ? w.end : UNWIND_NO_CODE);
 		count(u, &w, p.stack);
 		u->counts.java_late += of.jvm && javacode_was_late(of.jvm);

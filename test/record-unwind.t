@@ -105,6 +105,98 @@ ok "  and whole" whole 98
 pjfold --info data >info 2>&1
 ok "  as --info says" grep -q '^stacks .* stacks are whole.*, and go on by frame pointers' info
 ok "  as is said" grep -q ' are longer, and go on by frame pointers' said
+# few frames are in the copy, as one of them is large: the table must say that the frame pointer has its caller
+cat >large.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) static void large(clock_t until)
+{
+	char room[6000];
+
+	memset(room, (int)sink, sizeof(room));
+	while (clock() < until)
+		for (int i = 0; i < 10000; i++)
+			sink += (unsigned char)room[i % 6000];
+}
+__attribute__((noinline)) static void outer(clock_t until)
+{
+	large(until);
+	sink++;
+}
+int main(int argc, char **argv)
+{
+	clock_t until = (argc > 1 ? atoi(argv[1]) : 500) * (CLOCKS_PER_SEC / 1000);
+
+	while (clock() < until / 4)
+		for (int i = 0; i < 10000; i++)
+			sink += (unsigned long)i;
+	outer(until);
+	return 0;
+}
+C
+cc -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -o large large.c
+record --unwind=auto --stack-size=2K -- ./large 500
+pjfold -q data >folded
+ok "  one large frame: to the root, too" awk '{ w = $NF } /large;large/ || /;outer;/ { all += w } /^large;_start;.*;main;outer;large/ { at += w } END { print at, all; exit !(all >= 100 && at >= all * .98) }' folded
+
+# what a thread runs, main runs, too: nothing of a thread's start belongs to main, whose stacks are all cut
+cat >both.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static volatile unsigned long sink;
+static clock_t until;
+__attribute__((noinline)) static unsigned long tall(long n)
+{
+	volatile char pad[64];
+
+	pad[0] = (char)n;
+	if (n)
+		return tall(n - 1) + (unsigned long)pad[0];
+	while (clock() < until)
+		for (int i = 0; i < 10000; i++)
+			sink += (unsigned long)i;
+	return 1;
+}
+__attribute__((noinline)) static void *work(void *arg)
+{
+	sink += tall((long)arg);
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	clock_t all = (argc > 1 ? atoi(argv[1]) : 500) * (CLOCKS_PER_SEC / 1000);
+	char room[6000];
+	pthread_t t;
+
+	memset(room, (int)sink, sizeof(room));
+	until = all / 2;
+	pthread_create(&t, NULL, work, NULL);
+	pthread_join(t, NULL);
+	until = all;
+	work((void *)60);
+	return room[sink % 6000] == 77;
+}
+C
+cc -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -pthread -o both both.c
+record --unwind=auto --stack-size=2K -- ./both 600
+pjfold -q data >folded
+ok "  what a thread calls and main, too: threads have their start" awk '{ w = $NF } !/tall;tall/ && /;work;tall/ { all += w } /clone3?;start_thread;work;tall/ && !/tall;tall/ { at += w } END { print at, all; exit !(all >= 50 && at >= all * .98) }' folded
+ok "  and main has none" awk '{ w = $NF } /tall;tall/ { all += w } /start_thread/ && /tall;tall/ { bad += w } /main;work;tall;tall/ { at += w } END { print at, bad + 0, all; exit !(all >= 50 && at >= all * .98 && !bad) }' folded
+
+# with addresses as they were before, after an exec of the same process into another program
+if have setarch; then
+	sed 's/__attribute__((noinline)) static void leaf/static int shift(int n) { return n * 3; }\n&/; s/return tall(60, until) == 0;/sink += (unsigned long)shift(argc); return tall(60, until) == 0 ? 1 : argc > 2 ? execv(argv[2], argv + 1) : 0;/; s/^#include <time.h>/&\n#include <unistd.h>/' tall.c >first.c
+	cc -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -o first first.c
+	record --unwind=auto --stack-size=2K -- setarch -R ./first 300 ./tall 700
+	pjfold -q data >folded
+	ok "  after exec, at the same addresses" awk '{ w = $NF } /tall;.*tall/ { all += w } /^(first|tall);_start;__libc_start_main[^;]*;[^;]*;main;tall;/ { at += w } END { print at, all; exit !(all >= 100 && at >= all * .98) }' folded
+else
+	skip "  after exec" "no setarch"
+fi
 record --unwind=auto -- ./plain 500
 ok "  and code without them is as it was" whole 99
 

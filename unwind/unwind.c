@@ -109,8 +109,15 @@ static bool saved(const struct unwind_state *s, uint64_t address, bool known, ui
 	return address < s->sp ? known : load(s, address, value);
 }
 
+/* The return address is at an address that the copy does not have. */
+static enum unwind_end cut_at(struct unwind_state *s, uint64_t address)
+{
+	s->framed = s->valid >> CFI_RBP & 1 && address == s->reg[CFI_RBP] + 8;
+	return UNWIND_STACK_CUT;
+}
+
 /* Of a processor with a link register: *ip, and UNWIND_MORE. */
-static enum unwind_end link_of_row(const struct unwind_state *s, const struct cfi_row *row, uint64_t cfa, uint64_t *ip)
+static enum unwind_end link_of_row(struct unwind_state *s, const struct cfi_row *row, uint64_t cfa, uint64_t *ip)
 {
 	uint64_t at = cfa + (uint64_t)(8 * (int64_t)row->ra_at);
 
@@ -120,7 +127,7 @@ static enum unwind_end link_of_row(const struct unwind_state *s, const struct cf
 		return s->valid >> CFI_RA & 1 ? UNWIND_MORE : UNWIND_NO_CODE;
 	}
 	if (!load(s, at, ip))
-		return UNWIND_STACK_CUT;
+		return cut_at(s, at);
 	*ip &= processor_of(s)->code;
 	return UNWIND_MORE;
 }
@@ -142,7 +149,7 @@ static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row 
 		if (end != UNWIND_MORE)
 			return end;
 	} else if (unlikely(!load(s, cfa - 8, &ip))) {
-		return UNWIND_STACK_CUT;
+		return cut_at(s, cfa - 8);
 	}
 	if (unlikely(ip == 0))
 		return UNWIND_ROOT;

@@ -42,6 +42,7 @@ struct unwind_state {
 			   * address, and what called is at ip - 1. */
 	bool leafless;    /* the caller's: see below */
 	bool unruled;     /* ours: such code was met */
+	bool framed;      /* ours: the caller is where the copy does not reach, and the frame pointer points there, as the table says */
 	uint8_t turns;    /* ours: signal frames passed */
 	uint32_t effort;  /* ours: operations of expressions that may still be done */
 };

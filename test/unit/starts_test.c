@@ -5,6 +5,12 @@
 
 #define MARK UINT64_C(0xfffffffffffffe00)
 
+/* All of libc's, and a program from 20000 on. */
+static struct mapped_file libc = { .path = STR("/usr/lib/x86_64-linux-gnu/libc.so.6") }, program = { .path = STR("/libc/program") };
+static struct mapping mapping[] = { { .length = 20000, .file = &libc }, { .start = 20000, .length = 1000, .file = &program } };
+static struct mappings maps = { .n = 2, .m = mapping };
+static const struct process seven = { .pid = 7, .maps = &maps }, nine = { .pid = 9, .maps = &maps }, bare = { .pid = 7 };
+
 static struct starts s;
 
 static bool is(uint32_t pid, uint64_t inner, uint64_t first, uint64_t second)
@@ -17,26 +23,36 @@ static bool is(uint32_t pid, uint64_t inner, uint64_t first, uint64_t second)
 int main(void)
 {
 	static const uint64_t stack[] = { 1, 2, 3, 4, 5 }, other[] = { 1, 3, 6, 5 }, deeper[] = { 3, 4, 9, 5 }, marked[] = { 20, MARK, 21, 22 }, one[] = { 30 };
+	static const uint64_t thread[] = { 20001, 20002, 41, 42 }, elsewhere[] = { 20003, 43, 44, 20004 }, own[] = { 45, 20005, 46 };
 	size_t kept = 0;
 
 	ok(!starts_find(&s, 7, 4) && !starts_find(&s, 0, 0), "nothing is known");
-	starts_learn(&s, 7, stack, countof(stack));
+	starts_learn(&s, &seven, stack, countof(stack));
 	ok(is(7, 4, 5, 0) && is(7, 3, 4, 5), "what is outside of the two last callers");
 	ok(!starts_find(&s, 7, 2) && !starts_find(&s, 7, 5) && !starts_find(&s, 8, 4), "not of others, nor of other processes");
-	starts_learn(&s, 7, stack, countof(stack));
+	starts_learn(&s, &seven, stack, countof(stack));
 	ok(is(7, 3, 4, 5), "again the same");
-	starts_learn(&s, 7, other, countof(other));
+	starts_learn(&s, &seven, other, countof(other));
 	ok(is(7, 6, 5, 0) && !starts_find(&s, 7, 3) && is(7, 4, 5, 0), "two that differ: nothing is said");
-	starts_learn(&s, 7, stack, countof(stack));
+	starts_learn(&s, &seven, stack, countof(stack));
 	ok(!starts_find(&s, 7, 3), "  ever after");
-	starts_learn(&s, 7, deeper, countof(deeper));
+	starts_learn(&s, &seven, deeper, countof(deeper));
 	ok(!starts_find(&s, 7, 4), "also where one is longer");
-	starts_learn(&s, 7, marked, countof(marked));
+	starts_learn(&s, &seven, marked, countof(marked));
 	ok(is(7, 21, 22, 0) && !starts_find(&s, 7, MARK) && !starts_find(&s, 7, 20), "marks are no callers");
-	starts_learn(&s, 7, one, countof(one));
-	starts_learn(&s, 7, one, 0);
+	starts_learn(&s, &seven, thread, countof(thread));
+	ok(is(7, 41, 42, 0) && !starts_find(&s, 7, 20002), "what a thread calls is called by others, too");
+	starts_learn(&s, &seven, elsewhere, countof(elsewhere));
+	ok(is(7, 44, 20004, 0) && is(7, 43, 44, 20004), "the program's start is outside of libc's");
+	starts_learn(&s, &seven, own, countof(own));
+	ok(!starts_find(&s, 7, 20005) && !starts_find(&s, 7, 45), "a program that has all in itself");
+	starts_learn(&s, NULL, stack, countof(stack));
+	starts_learn(&s, &bare, (uint64_t[]){ 51, 52, 53 }, 3);
+	ok(!starts_find(&s, 7, 52), "a process of which nothing is known");
+	starts_learn(&s, &seven, one, countof(one));
+	starts_learn(&s, &seven, one, 0);
 	for (uint64_t i = 0; i < 10000; i++)
-		starts_learn(&s, 9, (uint64_t[]){ 100 + i, 5 }, 2);
+		starts_learn(&s, &nine, (uint64_t[]){ 100 + i, 5 }, 2);
 	for (uint64_t i = 0; i < 10000; i++)
 		kept += is(9, 100 + i, 5, 0);
 	ok(kept > STARTS_SLOTS / 4 && kept <= STARTS_SLOTS, "memory is bounded");
