@@ -1,7 +1,8 @@
 /* java: a stack through the code of a JVM ends, whatever facts, code, registers and stack say; nothing is read beyond the stack, and
- * the state stays sane. Input: registers, 16 pieces of code, 256 bytes of stack, then code. */
-/* covers: unwind/java.c unwind/javaframe.c */
-#include "unwind/java.h"
+ * the state stays sane. The same by facts that were kept of the code, and by facts that are the code's bytes. Input: registers, 8 pieces
+ * of code, 256 bytes of stack, then code. */
+/* covers: unwind/java.c unwind/javaframe.c unwind/javafacts.c */
+#include "unwind/javafacts.h"
 
 #include "fuzz.h"
 
@@ -74,31 +75,21 @@ static void start(struct unwind_state *s, const uint8_t *data, const char *stack
 	s->reg[13] = pick(data[11], data[12]);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+/* Until it ends; code says which pieces there are. */
+static void walk(struct unwind_state s, const struct java_code *code)
 {
-	struct java_piece piece[PIECES];
-	struct unwind_state s;
-	struct image image;
-	struct java_code code;
-	char *stack;
 	enum unwind_end end;
 	unsigned steps = 0;
 
-	if (n < HEAD + STACK)
-		return 0;
-	image = (struct image){ fuzz_copy(data + HEAD + STACK, n - HEAD - STACK), n - HEAD - STACK };
-	stack = fuzz_copy(data + HEAD, STACK);
-	code = (struct java_code){ piece, take_pieces(data + REGISTERS, piece), CODE_AT + data[13], CODE_AT + data[14], read_code, is_code, &image, NULL };
-	start(&s, data, stack);
 	do {
-		const struct java_piece *p = java_find(&code, &s);
+		const struct java_piece *p = java_find(code, &s);
 		struct unwind_state before = s;
 		struct java_frame f;
 
 		if (!p)
 			break;
 		MUST(s.ip - !s.interrupted - p->start < p->end - p->start || (p->kind == JAVA_THAW && s.ip == p->start));
-		end = java_step(&s, &code, p, &f);
+		end = java_step(&s, code, p, &f);
 		if (end != UNWIND_MORE)
 			MUST(s.ip == before.ip && s.sp == before.sp && s.bp == before.bp && s.valid == before.valid);
 		else
@@ -106,6 +97,127 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		MUST(!f.method || f.exact);
 		MUST(steps++ < STACK / 8 + 32);
 	} while (end == UNWIND_MORE);
+}
+
+/* ---- facts instead of code ---------------------------------------------------------------------------------------------------- */
+
+struct kept {
+	const struct java_piece *piece;
+	struct str runs[PIECES];
+};
+
+static int kept_how(void *arg, const struct java_piece *p, uint64_t address)
+{
+	const struct kept *k = arg;
+
+	return (int)javafacts_how(k->runs[p - k->piece], address - p->start);
+}
+
+static bool read_nothing(void *arg, uint64_t at, void *to, size_t n)
+{
+	(void)arg, (void)at, (void)to, (void)n;
+	return false;
+}
+
+static enum javaframe ask(const struct java_code *c, const struct java_piece *p, uint64_t at)
+{
+	return p->kind == JAVA_STUB ? javaframe_stub(c, p, at) : javaframe_compiled(c, p, at);
+}
+
+static bool near_pop(const uint8_t *code, uint64_t entry, uint64_t at)
+{
+	for (uint64_t i = at; at - i < 24 && i >= entry; i--) {
+		if (code[i] == 0x5d)
+			return true;
+		if (i == 0)
+			break;
+	}
+	return false;
+}
+
+/* Facts answer as the code does where it leaves a frame, and never say less than whole where the code does not. */
+static void same_answers(const struct java_piece *p, struct java_code *bytes, struct java_code *kept, const uint8_t *code, size_t n)
+{
+	if ((p->kind != JAVA_COMPILED && p->kind != JAVA_NATIVE && p->kind != JAVA_STUB) || (p->complete != JAVA_NEVER && p->complete > n))
+		return;
+	for (uint64_t at = p->entry; at < n; at++) {
+		enum javaframe want = ask(bytes, p, p->start + at), got = ask(kept, p, p->start + at);
+
+		MUST(got == want || (got == JAVAFRAME_WHOLE && !near_pop(code, p->entry, at)));
+	}
+}
+
+/* All that is put is taken, and says the same. */
+static void keep_facts(const struct java_code *code, struct image *image, struct kept *k, struct text *facts)
+{
+	size_t from[PIECES];
+	struct java_code kept = { .read = read_nothing, .how = kept_how, .arg = k };
+
+	for (size_t i = 0; i < code->n; i++) {
+		const struct java_piece *p = &code->piece[i];
+		bool there = p->start - CODE_AT <= image->n && p->end - p->start <= image->n - (p->start - CODE_AT);
+
+		from[i] = facts->n;
+		javafacts_put(facts, p, there ? image->code + (p->start - CODE_AT) : NULL, there ? (size_t)(p->end - p->start) : 0);
+	}
+	for (size_t i = 0; i < code->n; i++) {
+		const struct java_piece *p = &code->piece[i];
+		struct str s = str_from(text_view(facts), from[i]);
+		struct java_piece taken = { .start = p->start, .end = p->end };
+		bool good = javafacts_take(&s, &taken, &k->runs[i]);
+
+		if (!good) { /* what deopt says is never checked when it is put */
+			MUST(p->kind > JAVA_THAW || p->deopt[0] - p->start > p->end - p->start || p->deopt[1] - p->start > p->end - p->start);
+			k->runs[i] = (struct str){ 0 };
+			continue;
+		}
+		MUST(taken.kind == p->kind && taken.frame == p->frame / 8 * 8 && taken.entry == p->entry && taken.complete == p->complete);
+		if (p->start - CODE_AT <= image->n && p->end - p->start <= image->n - (p->start - CODE_AT))
+			same_answers(p, &(struct java_code){ .read = read_code, .arg = image }, &kept, (const uint8_t *)image->code + (p->start - CODE_AT),
+				     (size_t)(p->end - p->start));
+	}
+}
+
+/* Facts that are whatever the code's bytes are. */
+static void take_hostile(const struct image *image, struct java_piece *piece, struct kept *k)
+{
+	struct str s = { image->code, image->n };
+
+	for (size_t i = 0; i < PIECES; i++) {
+		struct java_piece taken = piece[i];
+
+		if (javafacts_take(&s, &taken, &k->runs[i]))
+			piece[i] = taken;
+		else
+			k->runs[i] = (struct str){ 0 };
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct java_piece piece[PIECES] = { { 0 } };
+	struct kept kept = { .piece = piece };
+	struct text facts = { 0 };
+	struct unwind_state s;
+	struct image image;
+	struct java_code code;
+	char *stack;
+
+	if (n < HEAD + STACK)
+		return 0;
+	image = (struct image){ fuzz_copy(data + HEAD + STACK, n - HEAD - STACK), n - HEAD - STACK };
+	stack = fuzz_copy(data + HEAD, STACK);
+	code = (struct java_code){ piece, take_pieces(data + REGISTERS, piece), CODE_AT + data[13], CODE_AT + data[14], read_code, is_code, &image, NULL };
+	start(&s, data, stack);
+	walk(s, &code);
+	keep_facts(&code, &image, &kept, &facts);
+	code.read = read_nothing;
+	code.how = kept_how;
+	code.arg = &kept;
+	walk(s, &code);
+	take_hostile(&image, piece, &kept);
+	walk(s, &code);
+	text_free(&facts);
 	free(stack);
 	free(image.code);
 	return 0;

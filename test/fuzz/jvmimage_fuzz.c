@@ -134,6 +134,12 @@ static void read_stubs(struct hotspot *h)
 	stubs_free(&s);
 }
 
+static void check_pieces(const struct java_code *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		MUST(c->piece[i].start < c->piece[i].end && (i == 0 || c->piece[i - 1].end <= c->piece[i].start));
+}
+
 /* The same twice: what did not change is taken over. */
 static void read_frames(struct hotspot *h)
 {
@@ -145,8 +151,44 @@ static void read_frames(struct hotspot *h)
 		why = frames_take(&f, h);
 		MUST(round == 0 || f.code.n == first);
 		first = f.code.n;
-		for (size_t i = 0; i < f.code.n; i++)
-			MUST(f.code.piece[i].start < f.code.piece[i].end && (i == 0 || f.code.piece[i - 1].end <= f.code.piece[i].start));
+		check_pieces(&f.code);
+	}
+	frames_free(&f);
+}
+
+/* As pjrecord asks: the one block around an address, and its names. */
+static void find_one(struct frames *f, struct hotspot *h, uint64_t address)
+{
+	enum codecache_where where;
+	struct text name = { 0 };
+	struct blob b;
+	const char *why = frames_at(f, h, address, &where, &b);
+
+	check_pieces(&f->code);
+	MUST(!why || f->code.n == 0);
+	if (!why && where == CODECACHE_BLOB) {
+		MUST(address >= b.begin && address < b.end && f->code.n > 0 && (!b.compiled || b.method));
+		MUST(f->code.piece[0].start >= b.begin && f->code.piece[f->code.n - 1].end <= b.end);
+		hotspot_expect(h, &b.method, b.compiled, true);
+		MUST(hotspot_name(h, &b, METHOD_HOTSPOT, &name) == (name.n > 0));
+		MUST(codecache_keep_same(&h->memory, &h->layout, &b, 1) == 1);
+	} else {
+		MUST(f->code.n == 0);
+	}
+	text_free(&name);
+}
+
+/* In, at and behind the ends of all blocks of a scan. */
+static void find_each(struct hotspot *h)
+{
+	struct frames f;
+	const char *why = frames_open(&f, h);
+
+	for (size_t i = 0; i < h->code.n && i < 64 && !why; i++) {
+		uint64_t begin = h->code.blob[i].begin, end = h->code.blob[i].end, at[] = { begin - 1, begin, begin + (end - begin) / 2, end - 1, end };
+
+		for (size_t k = 0; k < countof(at); k++)
+			find_one(&f, h, at[k]);
 	}
 	frames_free(&f);
 }
@@ -176,6 +218,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		name_all(&h);
 		read_scopes(&h);
 		read_frames(&h);
+		find_each(&h);
 		read_stubs(&h);
 		MUST(codecache_keep_same(&h.memory, &h.layout, h.code.blob, h.code.n) == all); /* an image stays as it is */
 	}
