@@ -10,23 +10,16 @@
 #define MOST_CODELETS 4096u
 #define MOST_NAME 128
 
-/* Where in a queue and in its codelets things are. */
-struct layout {
-	uint64_t queue; /* address of the pointer to it */
-	struct vm_field buffer, begin, end, size, description;
-	uint64_t header; /* bytes of a codelet in front of its code */
-};
-
 static bool is_member(struct vm_field f, uint8_t width)
 {
 	return f.known && !f.is_static && f.width == width && f.at + width <= MOST_HEADER;
 }
 
-static bool find_layout(struct layout *l, const struct vmstructs *v)
+bool codelets_find(struct codelets_layout *l, const struct vmstructs *v)
 {
 	struct vm_field code = vmstructs_field(v, "AbstractInterpreter", "_code");
 
-	*l = (struct layout){ .queue = code.at,
+	*l = (struct codelets_layout){ .queue = code.at,
 			      .buffer = vmstructs_field(v, "StubQueue", "_stub_buffer"),
 			      .begin = vmstructs_field(v, "StubQueue", "_queue_begin"),
 			      .end = vmstructs_field(v, "StubQueue", "_queue_end"),
@@ -39,7 +32,7 @@ static bool find_layout(struct layout *l, const struct vmstructs *v)
 }
 
 /* The codelet at `at` of bytes, which are n and stand at address; false: it makes no sense. */
-static bool take(struct codelets *c, struct memory *m, const struct layout *l, const char *bytes, uint64_t n, uint64_t at, uint64_t address)
+static bool take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const char *bytes, uint64_t n, uint64_t at, uint64_t address)
 {
 	char text[MOST_NAME];
 	uint64_t description;
@@ -62,15 +55,27 @@ static bool take(struct codelets *c, struct memory *m, const struct layout *l, c
 	return true;
 }
 
-static bool any_compiled(const struct codecache *code)
+/* The stubs that are made behind the interpreter: of JDK 8 to 17, and later. */
+static bool is_last_stubs(struct memory *m, const struct blob *b)
+{
+	char name[64];
+
+	return memory_string(m, b->name, name, sizeof(name)) &&
+	       (str_eq(str_of(name), STR("StubRoutines (2)")) || str_starts(str_of(name), STR("StubRoutines (final")));
+}
+
+bool codelets_made(struct memory *m, const struct codecache *code)
 {
 	for (size_t i = 0; i < code->n; i++)
-		if (code->blob[i].compiled)
+		if (code->blob[i].compiled) /* whatever the stubs are called */
+			return true;
+	for (size_t i = 0; i < code->n; i++)
+		if (is_last_stubs(m, &code->blob[i]))
 			return true;
 	return false;
 }
 
-static bool read_all(struct codelets *c, struct memory *m, const struct layout *l, const struct blob *b)
+static bool read_all(struct codelets *c, struct memory *m, const struct codelets_layout *l, const struct blob *b)
 {
 	uint64_t queue, buffer, begin, end;
 	char *bytes;
@@ -92,17 +97,21 @@ static bool read_all(struct codelets *c, struct memory *m, const struct layout *
 	return good;
 }
 
-bool codelets_read(struct codelets *c, struct hotspot *h, const struct codecache *code, const struct blob *interpreter)
+bool codelets_take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const struct blob *interpreter)
 {
-	struct layout l;
-
 	*c = (struct codelets){ 0 };
-	if (!any_compiled(code) || !find_layout(&l, &h->tables))
-		return false;
-	if (read_all(c, &h->memory, &l, interpreter) && c->n)
+	if (read_all(c, m, l, interpreter) && c->n)
 		return true;
 	codelets_free(c);
 	return false;
+}
+
+bool codelets_read(struct codelets *c, struct hotspot *h, const struct codecache *code, const struct blob *interpreter)
+{
+	struct codelets_layout l;
+
+	*c = (struct codelets){ 0 };
+	return codelets_find(&l, &h->tables) && codelets_made(&h->memory, code) && codelets_take(c, &h->memory, &l, interpreter);
 }
 
 void codelets_free(struct codelets *c)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_BYTES = 4096, MOST_CODELETS = 4096, MOST_STUB = 4 << 20, ALIGNMENT = 16, RET = 0xc3 };
+enum { MOST_BYTES = 4096, MOST_STUB = 4 << 20, ALIGNMENT = 16, RET = 0xc3 };
 
 /* ---- where things are -------------------------------------------------------------------------------------------- */
 
@@ -57,17 +57,6 @@ static void find_nmethod(struct frames_layout *l, const struct vmstructs *v)
 	l->complete = field(v, "CodeBlob", "_frame_complete_offset");
 }
 
-static void find_interpreter(struct frames_layout *l, const struct vmstructs *v)
-{
-	l->interpreter = static_at(v, "AbstractInterpreter", "_code");
-	l->queue_buffer = field(v, "StubQueue", "_stub_buffer");
-	l->queue_begin = field(v, "StubQueue", "_queue_begin");
-	l->queue_end = field(v, "StubQueue", "_queue_end");
-	l->codelet_size = field(v, "InterpreterCodelet", "_size");
-	l->codelet_description = field(v, "InterpreterCodelet", "_description");
-	l->codelet_bytes = (uint32_t)vmstructs_size(v, "InterpreterCodelet");
-}
-
 const char *frames_open(struct frames *f, const struct hotspot *h)
 {
 	struct frames_layout *l = &f->layout;
@@ -75,7 +64,6 @@ const char *frames_open(struct frames *f, const struct hotspot *h)
 
 	*f = (struct frames){ 0 };
 	find_nmethod(l, v);
-	find_interpreter(l, v);
 	l->call_stub_return = static_at(v, "StubRoutines", "_call_stub_return_address");
 	l->continuation_return = static_at(v, "ContinuationEntry", "_return_pc");
 	l->continuation = field(v, "JavaThread", "_cont_entry");
@@ -83,9 +71,7 @@ const char *frames_open(struct frames *f, const struct hotspot *h)
 		return "CodeBlob::_frame_size";
 	if (!l->deopt[0].width || !l->orig_pc.width)
 		return "nmethod::_orig_pc_offset";
-	if (!l->interpreter || !l->queue_buffer.width || !l->queue_begin.width || !l->queue_end.width || !l->codelet_size.width ||
-	    !l->codelet_description.width || l->codelet_bytes > 256 || l->codelet_size.at + l->codelet_size.width > l->codelet_bytes ||
-	    l->codelet_description.at + l->codelet_description.width > l->codelet_bytes)
+	if (!codelets_find(&l->codelets, v))
 		return "AbstractInterpreter::_code";
 	if (!l->call_stub_return)
 		return "StubRoutines::_call_stub_return_address";
@@ -249,49 +235,37 @@ static void find_entry(struct java_piece *p, const unsigned char *code, size_t n
 	}
 }
 
-static void add_codelet(struct frames *f, struct hotspot *h, uint64_t at, uint64_t size, const char *object)
+static void add_codelet(struct frames *f, struct hotspot *h, const struct codelet *c, struct str name)
 {
-	static const char method[] = "method entry point";
-	char description[64];
-	struct java_piece *p = add(f, at, at + size, JAVA_BYTECODE);
+	struct java_piece *p = add(f, c->begin, c->end, JAVA_BYTECODE);
+	size_t n = (size_t)(c->end - c->begin);
 	unsigned char *code;
 
-	if (!memory_string(&h->memory, vmlayout_get(f->layout.codelet_description, object), description, sizeof(description)) ||
-	    strncmp(description, method, sizeof(method) - 1) != 0)
+	if (!str_starts(name, STR("Interpreter: method entry point")))
 		return;
-	code = mem_grow(NULL, 1, size);
+	code = mem_grow(NULL, 1, n);
 	p->kind = JAVA_ENTRY;
-	if (memory_bulk(&h->memory, at, code, size))
-		find_entry(p, code, size);
+	if (memory_bulk(&h->memory, c->begin, code, n))
+		find_entry(p, code, n);
 	free(code);
 }
 
-static void add_interpreter(struct frames *f, struct hotspot *h, const struct blob *b)
+/* False: its pieces are not known yet. */
+static bool add_interpreter(struct frames *f, struct hotspot *h, const struct blob *b)
 {
-	const struct frames_layout *l = &f->layout;
-	uint64_t queue, buffer, begin, end;
-	char object[256];
+	struct codelets c;
 
-	if (!memory_pointer(&h->memory, l->interpreter, &queue) || !vmlayout_read(&h->memory, queue, l->queue_buffer, &buffer) ||
-	    !vmlayout_read(&h->memory, queue, l->queue_begin, &begin) || !vmlayout_read(&h->memory, queue, l->queue_end, &end) ||
-	    buffer < b->begin || buffer > b->end || begin > end || end > b->end - buffer)
-		return;
-	for (unsigned i = 0; begin < end && i < MOST_CODELETS; i++) {
-		uint64_t size;
-
-		if (!memory_read(&h->memory, buffer + begin, object, l->codelet_bytes))
-			return;
-		size = vmlayout_get(l->codelet_size, object);
-		if (size < l->codelet_bytes || size > end - begin)
-			return;
-		add_codelet(f, h, buffer + begin, size, object);
-		begin += size;
-	}
+	if (f->early || !codelets_take(&c, &h->memory, &f->layout.codelets, b))
+		return false;
+	for (size_t i = 0; i < c.n; i++)
+		add_codelet(f, h, &c.one[i], codelets_name(&c, &c.one[i]));
+	codelets_free(&c);
+	return true;
 }
 
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
 
-/* False: it is not what it was. */
+/* False: it is not what it was, or not complete. */
 static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, const char *object)
 {
 	char text[128];
@@ -306,7 +280,7 @@ static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, 
 	if (b->compiled)
 		add_compiled(f, b, object, str_starts(name, STR("native")));
 	else if (str_eq(name, STR("Interpreter")))
-		add_interpreter(f, h, b);
+		return add_interpreter(f, h, b);
 	else if (str_starts(name, STR("StubRoutines")) || str_starts(name, STR("Stub Generator")))
 		add_stubs(f, h, b, str_find_str(name, STR("continuation")) >= 0);
 	else if (str_starts(name, STR("I2C/C2I")) || str_eq(name, STR("adapters")))
@@ -411,6 +385,7 @@ const char *frames_take(struct frames *f, struct hotspot *h)
 	const char *why = NULL;
 
 	f->code.n = 0;
+	f->early = !codelets_made(&h->memory, &h->code);
 	if (!read_new(f, h, nold, new, &n, &objects))
 		why = codecache_gone;
 	else
@@ -429,6 +404,7 @@ const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enu
 	char *object;
 
 	f->npieces = 0;
+	f->early = false; /* who is in the interpreter does not make it */
 	if (!why && *where == CODECACHE_BLOB) {
 		object = mem_grow(NULL, f->layout.bytes, 1);
 		if (!memory_bulk(&h->memory, b->address, object, f->layout.bytes) || !add_blob(f, h, b, object) || f->npieces == 0)

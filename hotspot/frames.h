@@ -3,14 +3,14 @@
  * frames.h - what unwind/java.h must know of the code of one JVM: which frames it makes.
  *
  * Where fields lie is told by the JVM (vmStructs.hpp). Of compiled code the first bytes of the nmethod are read, once for
- * each; the interpreter and the stubs, which never change, are taken apart into their pieces when they are seen first. What a
+ * each; the interpreter and the stubs, which never change, are taken apart into their pieces when they are seen first and are complete. What a
  * JVM does not tell is not guessed: then there are no frames, and the reason.
  * Sources: codeBlob.hpp, nmethod.hpp, stubs.hpp, interpreter.hpp, continuationEntry.hpp of the JDK.
  */
 #ifndef PJ_FRAMES_H
 #define PJ_FRAMES_H
 
-#include "hotspot.h"
+#include "codelets.h"
 #include "java.h"
 
 struct frames {
@@ -20,14 +20,13 @@ struct frames {
 		struct blob blob;
 		uint32_t first, n; /* of pieces */
 	} *blob, *old_blob;
+	bool early; /* the interpreter may not be complete */
 	size_t npieces, cap, nblobs, cap_blobs, cap_old, cap_old_blobs;
 	struct frames_layout {
 		struct vmlayout_field frame_size, complete, entry, deopt[2], orig_pc, method, compile_id;
 		bool entry_offset, deopt_offset;
 		uint32_t bytes; /* of an nmethod that hold all of them */
-		struct vmlayout_field queue_begin, queue_end, queue_buffer, codelet_size, codelet_description;
-		uint32_t codelet_bytes;
-		uint64_t interpreter; /* address of the pointer to its queue */
+		struct codelets_layout codelets;
 		uint64_t call_stub_return, continuation_return; /* addresses of what holds them */
 		struct vmlayout_field continuation; /* of a JavaThread */
 	} layout;

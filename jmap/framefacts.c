@@ -147,38 +147,12 @@ void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob
 	}
 }
 
-/* The interpreter may not have been complete when it was seen first, and frames remembers what it saw. */
-static void take_again(struct framefacts *f, struct hotspot *h)
+void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b)
 {
-	frames_free(&f->frames);
-	f->why = frames_open(&f->frames, h);
-	if (!f->why)
+	/* it may have been complete only behind the look at what is new */
+	if (!f->why && from_address(&f->frames.code, b->end) == from_address(&f->frames.code, b->begin))
 		frames_take(&f->frames, h);
-}
-
-static size_t pieces_in(const struct framefacts *f, const struct blob *b)
-{
-	return from_address(&f->frames.code, b->end) - from_address(&f->frames.code, b->begin);
-}
-
-void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b, size_t n)
-{
-	if (!f->why && pieces_in(f, b) != n)
-		take_again(f, h);
 	framefacts_other(f, h, b);
-}
-
-void framefacts_try_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b)
-{
-	size_t before = f->npieces;
-
-	if (f->why || f->tried)
-		return;
-	take_again(f, h);
-	f->npieces = pieces_in(f, b);
-	f->tried = f->npieces && f->npieces == before;
-	if (f->tried)
-		framefacts_other(f, h, b);
 }
 
 void framefacts_end(struct framefacts *f, struct text *file)

@@ -13,8 +13,6 @@
 struct framefacts {
 	struct frames frames;
 	bool opened;
-	bool tried;
-	size_t npieces;  /* of the interpreter, when that was tried last */
 	const char *why; /* there are none: what the JVM does not tell */
 	/* of the scan */
 	struct framefacts_one {
@@ -32,10 +30,8 @@ void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob 
 /* Compiled code came, and has this number; other code, with all its pieces. In the order of numbers. */
 void framefacts_compiled(struct framefacts *f, const struct blob *b, uint64_t number);
 void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob *b);
-/* The interpreter, when it is known to have n pieces. */
-void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b, size_t n);
-/* Where nobody knows yet: told once it is the same in two scans. */
-void framefacts_try_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b);
+/* The interpreter, once it is complete. */
+void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b);
 
 /* Appends the record, if there is something to be told, and begins anew. */
 void framefacts_end(struct framefacts *f, struct text *file);

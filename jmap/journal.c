@@ -280,17 +280,15 @@ static void put_interpreter(struct journal *t, struct hotspot *h, struct change 
 	for (size_t i = 0; i < t->nlive && name && !t->interpreter; i++) {
 		if (t->live[i].compiled || t->name[i] != name)
 			continue;
-		if (!codelets_read(&parts, h, &h->code, &t->live[i])) {
-			framefacts_try_interpreter(&t->frames, h, &t->live[i]);
+		if (!codelets_read(&parts, h, &h->code, &t->live[i]))
 			return;
-		}
 		for (size_t k = 0; k < parts.n; k++) {
 			struct blob b = { .begin = parts.one[k].begin, .end = parts.one[k].end };
 
 			put_come(c, &b, name_id(t, c, codelets_name(&parts, &parts.one[k])));
 			t->next_serial++;
 		}
-		framefacts_interpreter(&t->frames, h, &t->live[i], parts.n);
+		framefacts_interpreter(&t->frames, h, &t->live[i]);
 		codelets_free(&parts);
 		t->interpreter = true;
 	}

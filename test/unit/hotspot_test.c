@@ -265,6 +265,107 @@ static void one_upon_the_other(void)
 	synth_free(&s);
 }
 
+static size_t entries(const struct java_code *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += c->piece[i].kind == JAVA_ENTRY;
+	return n;
+}
+
+/* A JVM at its start: before its last stubs are there, what the interpreter has is not told; then it is, although nothing is compiled. */
+static void before_the_interpreter(void)
+{
+	struct synth s;
+	struct hotspot h;
+	struct memory_piece piece;
+	struct frames f;
+	struct codelets c;
+	const struct blob *b;
+	size_t kept = 0;
+
+	synth_make(&s, SYNTH_17, 1, -1);
+	piece = synth_piece(&s);
+	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	hotspot_scan(&h);
+	for (size_t i = 0; i < h.code.n; i++)
+		if (!h.code.blob[i].compiled)
+			h.code.blob[kept++] = h.code.blob[i];
+	h.code.n = kept;
+	b = h.code.blob;
+	ok(!frames_open(&f, &h) && !frames_take(&f, &h) && f.code.n > 0 && entries(&f.code) == 0, "an interpreter that may not be complete: no pieces");
+	ok(!codelets_read(&c, &h, &h.code, b), "  and no names");
+	for (size_t i = 0; i < h.code.n; i++) {
+		char *name = (char *)s.byte + (h.code.blob[i].name - SYNTH_BASE);
+
+		if (strcmp(name, "StubRoutines (1)") == 0)
+			name[14] = '2';
+	}
+	memory_forget(&h.memory);
+	ok(!frames_take(&f, &h) && entries(&f.code) == 1, "the last stubs are there: pieces of the interpreter, too");
+	ok(codelets_read(&c, &h, &h.code, b) && c.n == 3, "  and their names");
+	codelets_free(&c);
+	frames_free(&f);
+	hotspot_close(&h);
+	synth_free(&s);
+}
+
+static bool same_blob(const struct blob *a, const struct blob *b)
+{
+	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method && a->name == b->name &&
+	       a->compile_id == b->compile_id && a->level == b->level && a->compiled == b->compiled;
+}
+
+/* The pieces of b: those that a look at all of the code has. */
+static bool same_pieces(const struct frames *one, const struct frames *all, const struct blob *b)
+{
+	size_t from = 0;
+
+	while (from < all->code.n && all->code.piece[from].start < b->begin)
+		from++;
+	for (size_t i = 0; i < one->code.n; i++) {
+		const struct java_piece *x = &one->code.piece[i], *y = &all->code.piece[from + i];
+
+		if (from + i == all->code.n || x->start != y->start || x->end != y->end || x->kind != y->kind || x->frame != y->frame || x->entry != y->entry ||
+		    x->complete != y->complete || x->orig_pc != y->orig_pc || x->deopt[0] != y->deopt[0] || x->deopt[1] != y->deopt[1])
+			return false;
+	}
+	return one->code.n > 0;
+}
+
+/* By an address in it, each block is what a scan says it is. */
+static void by_address(unsigned jdk, const char *what)
+{
+	struct synth s;
+	struct hotspot h;
+	struct memory_piece piece;
+	struct frames one, all;
+	enum codecache_where where;
+	struct blob b;
+	size_t wrong = 0;
+
+	synth_make(&s, jdk, 1, -1);
+	piece = synth_piece(&s);
+	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	hotspot_scan(&h);
+	wrong += frames_open(&one, &h) || frames_open(&all, &h) || frames_take(&all, &h);
+	for (size_t i = 0; i < h.code.n; i++) {
+		const struct blob *want = &h.code.blob[i];
+		uint64_t at[] = { want->begin, want->begin + (want->end - want->begin) / 2, want->end - 1 };
+
+		for (size_t k = 0; k < countof(at); k++)
+			wrong += frames_at(&one, &h, at[k], &where, &b) || where != CODECACHE_BLOB || !same_blob(&b, want) || !same_pieces(&one, &all, want);
+		wrong += frames_at(&one, &h, want->begin - 1, &where, &b) || where != CODECACHE_FREE || one.code.n;
+	}
+	wrong += frames_at(&one, &h, SYNTH_BASE, &where, &b) || where != CODECACHE_ELSEWHERE || one.code.n;
+	is_u64(wrong, 0, what);
+	frames_free(&one);
+	frames_free(&all);
+	hotspot_close(&h);
+	synth_free(&s);
+}
+
 int main(void)
 {
 	/* kind of java.h + bytes of the frame; d: deoptimization is told. From JDK 21 on a stub lets virtual threads come back */
@@ -281,5 +382,10 @@ int main(void)
 	without_each(SYNTH_25, "25");
 	lists_of_stubs();
 	one_upon_the_other();
+	before_the_interpreter();
+	by_address(SYNTH_8, "JDK 8: blocks by an address in them");
+	by_address(SYNTH_17, "JDK 17");
+	by_address(SYNTH_21, "JDK 21");
+	by_address(SYNTH_25, "JDK 25");
 	return done();
 }
