@@ -32,7 +32,8 @@ bool codelets_find(struct codelets_layout *l, const struct vmstructs *v)
 }
 
 /* The codelet at `at` of bytes, which are n and stand at address; false: it makes no sense. */
-static bool take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const char *bytes, uint64_t n, uint64_t at, uint64_t address)
+static bool take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const char *bytes, uint64_t n, uint64_t at,
+		 uint64_t address)
 {
 	char text[MOST_NAME];
 	uint64_t description;

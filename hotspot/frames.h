@@ -3,8 +3,8 @@
  * frames.h - what unwind/java.h must know of the code of one JVM: which frames it makes.
  *
  * Where fields lie is told by the JVM (vmStructs.hpp). Of compiled code the first bytes of the nmethod are read, once for
- * each; the interpreter and the stubs, which never change, are taken apart into their pieces when they are seen first and are complete. What a
- * JVM does not tell is not guessed: then there are no frames, and the reason.
+ * each; the interpreter and the stubs, which never change, are taken apart into their pieces when they are complete. What a JVM
+ * does not tell is not guessed: then there are no frames, and the reason.
  * Sources: codeBlob.hpp, nmethod.hpp, stubs.hpp, interpreter.hpp, continuationEntry.hpp of the JDK.
  */
 #ifndef PJ_FRAMES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes.h"
 
+#include "discover.h"
 #include "jvms.h"
 #include "processes.h"
 #include "procfs.h"
@@ -36,11 +37,6 @@ const char *runtime_advice(const char *comm)
 	return NULL;
 }
 
-static bool is_file_named(struct str path, struct str name)
-{
-	return path.n && path.p[0] == '/' && str_eq(str_from(path, (size_t)(str_rfind(path, '/') + 1)), name);
-}
-
 /* Memory that no file backs; .NET maps its code twice, as a memfd of that name. Others run programs from one. */
 static bool is_anonymous(struct str path)
 {
@@ -64,7 +60,7 @@ void runtime_maps(struct runtime *r, struct str maps)
 
 		if (!procfs_parse_map(line, &m, &f))
 			continue;
-		r->jvm = r->jvm || is_file_named(f.path, STR("libjvm.so"));
+		r->jvm = r->jvm || discover_is_libjvm(f.path);
 		r->map = r->map || is_jitdump(f.path);
 		r->code += is_anonymous(f.path) ? m.length : 0;
 	}

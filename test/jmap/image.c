@@ -295,7 +295,8 @@ static void damaged(uint64_t base, unsigned rounds, const struct text *whole)
 	struct text t = { 0 };
 	unsigned maps = 0, equal = 0, refused = 0;
 
-	for (unsigned i = 0; i < rounds; i++) {
+	/* most damage is where nothing is read that matters: one round of ten is seen, and forty that are not come once in 70 runs */
+	for (unsigned i = 0; i < rounds || (maps + refused == 0 && i < rounds + 1000); i++) {
 		char *page[4], *saved = mem_grow(NULL, PAGE, 4);
 		size_t n = (size_t)(1 + next(4));
 
@@ -316,9 +317,9 @@ static void damaged(uint64_t base, unsigned rounds, const struct text *whole)
 			memcpy(page[n], saved + n * PAGE, PAGE);
 		free(saved);
 	}
-	printf("# %u damaged images: %u maps with other lines, %u the same, %u refused\n", rounds, maps, equal, refused);
-	ok(maps + equal + refused == rounds, "damaged images: a map or a reason");
-	ok(rounds < 20 || maps + refused > 0, "  damage was seen");
+	printf("# %u damaged images: %u maps with other lines, %u the same, %u refused\n", maps + equal + refused, maps, equal, refused);
+	ok(maps + equal + refused >= rounds, "damaged images: a map or a reason");
+	ok(maps + refused > 0, "  damage was seen");
 	map_image(base, &t);
 	ok(same_map(&t, whole), "  the same map when all is as it was");
 	text_free(&t);

@@ -27,6 +27,8 @@ static void texts(void)
 	r = of("7f0000000000-7f0000100000 r-xp 00000000 08:01 123 /usr/lib/jvm/java-17/lib/server/libjvm.so\n"
 	       "7f0001000000-7f0001040000 rwxp 00000000 00:00 0 \n");
 	ok(r.jvm && r.code == 0x40000 && !r.map, "a JVM");
+	r = of("7f0000000000-7f0000100000 r-xp 00000000 08:01 123 /usr/lib/jvm/java-17/lib/server/libjvm.so (deleted)\n");
+	ok(r.jvm, "one whose files were replaced by an upgrade");
 	r = of("7f0000000000-7f0000100000 r--p 00000000 08:01 123 /usr/lib/libjvm.so\n7f0000100000-7f0000200000 r-xp 0 08:01 9 /x/notlibjvm.so\n");
 	ok(!r.jvm, "not one that only reads the file, or another file");
 	r = of("7f0001000000-7f0001040000 rwxp 00000000 00:00 0 [anon:v8]\n7f0002000000-7f0002040000 r-xs 00000000 00:01 7 /memfd:doublemapper "
