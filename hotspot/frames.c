@@ -87,7 +87,7 @@ const char *frames_open(struct frames *f, const struct hotspot *h)
 
 void frames_move(struct frames_layout *l, uint64_t by)
 {
-	l->interpreter += by;
+	l->codelets.queue += by;
 	l->call_stub_return += by;
 	if (l->continuation_return)
 		l->continuation_return += by;
