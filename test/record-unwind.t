@@ -213,6 +213,7 @@ if [ "$(id -u)" = 0 ] && have setpriv; then
 	# nobody(): what is left to a user without privileges, who may lock 516 kB a CPU
 	nobody()
 	{
+		# shellcheck disable=SC3045 # dash has it
 		(cd free && ulimit -l 64 && timeout 120 setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all ./pjrecord -o data "$@" -- ./plain 2000) >/dev/null 2>said
 		cp free/data data
 	}
