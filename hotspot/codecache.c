@@ -288,28 +288,31 @@ struct codecache codecache_take(struct codecache *c)
 	return taken;
 }
 
+/* A block that was freed keeps what it has at its begin, while its end is given away. */
 size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct blob *blob, size_t n)
 {
 	struct memory_want want[BATCH];
-	uint64_t seen[BATCH][2];
+	uint64_t seen[BATCH / 3][3];
 	size_t kept = 0;
 
-	for (size_t from = 0; from < n; from += BATCH / 2) {
-		size_t count = n - from < BATCH / 2 ? n - from : BATCH / 2;
+	for (size_t from = 0; from < n; from += countof(seen)) {
+		size_t count = n - from < countof(seen) ? n - from : countof(seen);
 
 		memset(seen, 0, sizeof(seen));
 		for (size_t i = 0; i < count; i++) {
+			uint64_t address = blob[from + i].address;
 			uint32_t at = (uint32_t)(i * sizeof(seen[0]));
 
-			want[2 * i] = (struct memory_want){ blob[from + i].address + l->compile_id.at, l->compile_id.width, at };
-			want[2 * i + 1] = (struct memory_want){ blob[from + i].address + l->method.at, l->method.width, at + 8 };
+			want[3 * i] = (struct memory_want){ address + l->compile_id.at, l->compile_id.width, at };
+			want[3 * i + 1] = (struct memory_want){ address + l->method.at, l->method.width, at + 8 };
+			want[3 * i + 2] = (struct memory_want){ address - l->block_header + l->block_used.at, l->block_used.width, at + 16 };
 		}
-		if (!memory_gather(m, want, 2 * count, seen))
+		if (!memory_gather(m, want, 3 * count, seen))
 			return 0;
 		for (size_t i = 0; i < count; i++) {
 			const struct blob *b = &blob[from + i];
 
-			if (!b->compiled || ((uint32_t)seen[i][0] == b->compile_id && seen[i][1] == b->method))
+			if (!b->compiled || ((uint32_t)seen[i][0] == b->compile_id && seen[i][1] == b->method && seen[i][2] & 1))
 				blob[kept++] = *b;
 		}
 	}

@@ -11,7 +11,6 @@
 #define PATIENCE_NS (150 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
 #define HURRY_NS (20 * (SECOND_NS / 1000))
 #define LATELY_NS (2 * SECOND_NS)  /* a piece that was met then is looked at before it is met again */
-#define SEEN_NS (SECOND_NS / 2)    /* for so long a piece that was seen is taken for what it was: freed code is not made anew at once */
 #define IDLE_NS (60 * SECOND_NS)   /* pieces and JVMs that were not met for so long are let go */
 #define MISSED_NS (SECOND_NS / 4)  /* between questions for an address where nothing was */
 #define RETRY_NS SECOND_NS         /* to open a JVM that could not be read, at first */
@@ -23,7 +22,7 @@ enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES
 /* What is known of a piece beyond itself. */
 struct fact {
 	struct blob blob;
-	uint64_t met, seen; /* ns; seen: the last time that it was there */
+	uint64_t met, since, seen; /* ns; the first and the last time that it was seen to be there */
 };
 
 /* Bytes of code. Which of a table of LINES it may be in follows from its number: one of WAYS. */
@@ -163,7 +162,7 @@ static bool insert(struct javacode_jvm *jvm, const struct java_code *code, const
 	move(jvm, at + code->n, behind);
 	for (size_t i = 0; i < code->n; i++) {
 		jvm->piece[at + i] = code->piece[i];
-		jvm->fact[at + i] = (struct fact){ *b, now, now };
+		jvm->fact[at + i] = (struct fact){ *b, now, now, now };
 	}
 	forget_lines(jvm, begin, end);
 	show(jvm);
@@ -322,6 +321,51 @@ static void meet_special(struct javacode_jvm *jvm)
 		jvm->fact[i].met = jvm->owner->now;
 }
 
+static bool read_code(void *arg, uint64_t address, void *to, size_t n);
+
+static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
+{
+	const struct mappings *maps = jvm->process->maps;
+
+	return maps && processes_at(maps, address) < maps->n;
+}
+
+/* Does a call end at this return address? call rel32, to what is code, or by register or memory. */
+static bool is_behind_call(struct javacode_jvm *jvm, const struct java_piece *p, uint64_t ip)
+{
+	uint8_t byte[7];
+	int32_t to;
+
+	if (ip - p->start < sizeof(byte) || !read_code(jvm, ip - sizeof(byte), byte, sizeof(byte)))
+		return true;
+	memcpy(&to, byte + 3, sizeof(to));
+	if (byte[2] == 0xe8 && is_mapped(jvm, ip + (uint64_t)(int64_t)to))
+		return true;
+	if ((byte[5] == 0xff && (byte[6] & 0xf8) == 0xd0) || (byte[4] == 0xff && (byte[5] & 0xf8) == 0x50))
+		return true;
+	return (byte[1] == 0xff && (byte[2] & 0xf8) == 0x90) || (byte[0] == 0xff && byte[1] == 0x94) || (byte[3] == 0xff && byte[4] == 0x54);
+}
+
+/* Memory of code is used again. A piece that was there before the sample was taken, and after it, is the right one; of one that was met
+ * first afterwards, the code must call something where the sample returns to. */
+static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
+{
+	const struct fact *f = &jvm->fact[i];
+	const struct java_piece *p = &jvm->piece[i];
+
+	if (!f->blob.compiled || s->interrupted || f->since <= time || s->ip == p->deopt[0] || s->ip == p->deopt[1])
+		return true;
+	return is_behind_call(jvm, p, s->ip);
+}
+
+/* Of a piece that was met. */
+static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
+{
+	if (jvm->fact[i].blob.compiled && jvm->fact[i].seen < time && !is_still(jvm, i))
+		return JAVACODE_NONE;
+	return is_right(jvm, i, s, time) ? JAVACODE_PIECE : JAVACODE_GONE;
+}
+
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time, struct java_piece *piece)
 {
 	for (unsigned tries = 0; tries < 2; tries++) {
@@ -334,15 +378,15 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 
 			jvm->fact[i].met = jvm->owner->now;
 			*piece = *p;
-			if (!jvm->fact[i].blob.compiled || jvm->fact[i].seen + SEEN_NS >= time || is_still(jvm, i)) {
-				if (piece->kind == JAVA_THAW)
-					meet_special(jvm);
-				return JAVACODE_PIECE;
-			}
+			answer = is_it(jvm, i, s, time);
+			if (answer == JAVACODE_PIECE && piece->kind == JAVA_THAW)
+				meet_special(jvm);
+			if (answer != JAVACODE_NONE)
+				return answer;
 		}
 		answer = s->interrupted || s->ip == 0 ? look_up(jvm, s->ip, &in) : look_up_return(jvm, s->ip, &in);
 		if (answer != JAVACODE_PIECE)
-			return answer;
+			return answer == JAVACODE_NONE && in ? JAVACODE_GONE : answer;
 	}
 	return JAVACODE_NONE;
 }
@@ -410,19 +454,10 @@ static bool read_code(void *arg, uint64_t address, void *to, size_t n)
 	return true;
 }
 
-/* Code of files is; in memory of the JVM it is what the JVM says. */
+/* Code that was freed since is, too: who asks wants to know where a frame ends, and not to look for another place. */
 static bool is_code(void *arg, uint64_t address)
 {
-	struct javacode_jvm *jvm = arg;
-	const struct mappings *maps = jvm->process->maps;
-	uint32_t i = maps ? processes_at(maps, address) : 0;
-	bool in;
-
-	if (!maps || i == maps->n)
-		return false;
-	if (maps->m[i].file->inode)
-		return true;
-	return look_up_return(jvm, address + 1, &in) != JAVACODE_NONE || !in;
+	return is_mapped(arg, address);
 }
 
 const struct java_code *javacode_code(const struct javacode_jvm *jvm)
@@ -547,7 +582,7 @@ void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hur
 {
 	jvmreader_patience(j->reader, hurry ? HURRY_NS : PATIENCE_NS);
 	j->now = now;
-	if (j->seen + SEEN_NS * 9 / 10 >= horizon)
+	if (j->seen >= horizon)
 		return;
 	j->seen = now;
 	for (size_t i = 0; i < j->n; i++)

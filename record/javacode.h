@@ -3,9 +3,9 @@
  * javacode.h - the code of JVMs that was met on stacks: which piece an address is in, and whether that is still so.
  *
  * What a JVM holds is never listed: a piece is asked for (jvmreader.h) when an address in it is met first, and is good for a sample
- * when its compile id, which HotSpot gives only once, was seen after the sample was taken, or shortly before. Pieces that were met
- * lately are seen together, before the samples since then are walked. Memory follows what was met; what ended, or was not met for
- * long, is let go.
+ * when its compile id, which HotSpot gives only once, was seen after the sample was taken. Pieces that were met lately are seen
+ * together, before the samples since then are walked. Of a piece that was not known before the sample, the code must call something
+ * where the sample returns to: memory of code is used again. Memory follows what was met; what ended, or was not met for long, is let go.
  */
 #ifndef PJ_JAVACODE_H
 #define PJ_JAVACODE_H
@@ -32,7 +32,8 @@ struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p);
 enum javacode_answer {
 	JAVACODE_NONE,  /* no code of the JVM */
 	JAVACODE_PIECE, /* *piece, for java_step */
-	JAVACODE_LATE   /* it may be, but the JVM could not be asked in time */
+	JAVACODE_LATE,  /* it may be, but the JVM could not be asked in time */
+	JAVACODE_GONE   /* there was some when the sample was taken, but now there is none, or other */
 };
 /* Where s is, of a sample of that time. */
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time, struct java_piece *piece);

@@ -141,6 +141,7 @@ struct code {
 	struct java_piece piece;
 	bool mapped;
 	bool late; /* there may be tables, but not now */
+	bool gone; /* it was replaced */
 };
 
 /* What is written of a frame. */
@@ -169,9 +170,12 @@ static enum unwind_end step_of_file(struct unwind_state *s, const struct code *c
 static enum unwind_end step_java(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
 {
 	struct java_frame j;
-	enum unwind_end end = java_step(s, javacode_code(c->jvm), &c->piece, &j);
+	enum unwind_end end;
 
 	(void)leaf;
+	if (c->gone)
+		return UNWIND_NO_CODE;
+	end = java_step(s, javacode_code(c->jvm), &c->piece, &j);
 	*f = (struct frame){ j.address, j.method, j.method, j.thawed };
 	return end;
 }
@@ -184,12 +188,16 @@ static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct
 
 static void find_java(struct walk *w, const struct unwind_state *s, struct code *c)
 {
+	enum javacode_answer answer;
+
 	if (!w->jvm && w->u->javacode)
 		w->jvm = javacode_of(w->u->javacode, w->process);
 	if (!w->jvm)
 		return;
 	c->jvm = w->jvm;
-	if (javacode_find(w->jvm, s, w->time, &c->piece) == JAVACODE_PIECE)
+	answer = javacode_find(w->jvm, s, w->time, &c->piece);
+	c->gone = answer == JAVACODE_GONE;
+	if (answer == JAVACODE_PIECE || c->gone)
 		c->kind = CODE_JAVA;
 }
 

@@ -35,6 +35,23 @@ agree()
 	fi
 }
 
+# bytes: of a sample in data, all in all
+bytes()
+{
+	samples=$(sed -n 's/.*: \([0-9,]*\) samples of .*/\1/p' said | tr -d ,)
+	echo $(($(wc -c <data) / ${samples:-1}))
+}
+
+# is_within NAME BYTES BYTES: at most 1.3 times as many
+is_within()
+{
+	if [ $((10 * $2)) -le $((13 * $3)) ]; then
+		pass "$1"
+	else
+		fail "$1" said
+	fi
+}
+
 timeout 120 pjrecord -o data -F 1999 --unwind=verify -- ./pointers 1000 >/dev/null 2>said
 agree "C with frame pointers" 99 0.1
 verdicts >told
@@ -61,10 +78,37 @@ for at in $jdks $rooted; do
 		used "$pid" "${PJ_VERIFY_SECS:-3}"
 		kill -INT $recorder
 		wait $recorder
-		agree "${jdk##*/}" 98 1
+		agree "${jdk##*/}" 98 0.5
+		set -- $(bytes)
+		pjrecord -o data -F 997 --unwind=fp -p "$pid" >/dev/null 2>said &
+		recorder=$!
+		used "$pid" 2
+		kill -INT $recorder
+		wait $recorder
+		is_within "  bytes a sample: $1, by frame pointers $(bytes), of the same JVM" "$1" "$(bytes)"
 	else
 		fail "${jdk##*/}: the JVM runs" java.out
 	fi
 	stop
 done
+
+# code that is compiled, thrown away and made anew, in the same memory: what cannot be known is not guessed
+root='' jdk=$(echo "$jdks" | sed 's/.* //')
+if "$jdk/bin/java" -XX:+UseZGC -version >why 2>&1; then
+	if start mixed -XX:+PreserveFramePointer -XX:+UseZGC; then
+		pjrecord -o data -F 997 --unwind=verify -p "$pid" >/dev/null 2>said &
+		recorder=$!
+		used "$pid" 5
+		kill -INT $recorder
+		wait $recorder
+		agree "${jdk##*/}, while it begins, with ZGC" 90 2
+		seen=$(verdicts)
+		ok "  no caller is wrong" awk "$(printf 'BEGIN { split("%s", v); print v[1], v[3]; exit !(v[1] >= 500 && 100 * v[3] <= 0.5 * v[1]) }' "$seen")"
+	else
+		fail "${jdk##*/}, with ZGC: the JVM runs" java.out
+	fi
+	stop
+else
+	skip "${jdk##*/}, while it begins" "it has no ZGC"
+fi
 done_testing

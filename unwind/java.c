@@ -205,7 +205,7 @@ static enum unwind_end step_stub_frame(struct unwind_state *s, const struct java
 	return end;
 }
 
-static enum unwind_end step_stub(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_stub_itself(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
 {
 	if (s->interrupted) {
 		switch (javaframe_stub(c, p, s->ip)) {
@@ -224,6 +224,18 @@ static enum unwind_end step_stub(struct unwind_state *s, const struct java_code 
 			return end;
 	}
 	return step_stub_frame(s, c, p);
+}
+
+static enum unwind_end step_stub(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+{
+	enum unwind_end end = step_stub_itself(s, c, p);
+	const struct java_piece *caller = end == UNWIND_MORE ? piece_of_return(c, s->ip) : NULL;
+
+	if (caller && caller->kind == JAVA_COMPILED) {
+		s->sp += javaframe_arguments(c, s->ip);
+		s->reg[CFI_RSP] = s->sp;
+	}
+	return end;
 }
 
 /* Native code called Java: what it wants kept was saved at fixed places. */

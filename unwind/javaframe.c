@@ -243,6 +243,17 @@ uint32_t javaframe_aligned(const struct java_code *c, uint64_t address)
 	return c->read(c->arg, address, byte, 4) && memcmp(byte, "\x48\x83\xc4\x08", 4) == 0 ? 8 : 0;
 }
 
+uint32_t javaframe_arguments(const struct java_code *c, uint64_t address)
+{
+	enum { POP_RAX = 0x58, POP_RBP = 0x5d };
+	uint8_t byte[5];
+
+	/* add rsp, 16, as C1's barriers of ZGC do; but with pop rbp behind it, it ends the frame */
+	if (!c->read(c->arg, address, byte, sizeof(byte)) || memcmp(byte, "\x48\x83\xc4\x10", 4) != 0 || byte[4] == POP_RBP)
+		return 0;
+	return byte[4] == POP_RAX ? 24 : 16;
+}
+
 static bool has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what, size_t length)
 {
 	return at + length <= n && memcmp(byte + at, what, length) == 0;

@@ -38,6 +38,9 @@ enum javaframe_thrown javaframe_thrown(const struct java_code *c, const struct j
 /* Bytes that were left free below what was called and returns here, so that the stack is aligned. */
 uint32_t javaframe_aligned(const struct java_code *c, uint64_t address);
 
+/* Bytes that compiled code put on its stack for a stub, and takes away where that returns to: arguments, and a register. */
+uint32_t javaframe_arguments(const struct java_code *c, uint64_t address);
+
 /* Of an adapter, from compiled code to the interpreter or the other way. */
 enum javaframe_adapter {
 	JAVAFRAME_AT_SP,         /* the return address is at sp, the caller's stack behind it */

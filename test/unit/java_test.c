@@ -18,6 +18,8 @@ static struct java_piece piece[] = {
 	{ .start = CODE + 0x6000, .end = CODE + 0x6010, .kind = JAVA_LEAF },
 	{ .start = CODE + 0x6010, .end = CODE + 0x6100, .kind = JAVA_THAW },
 	{ .start = CODE + 0x7000, .end = CODE + 0x7100, .frame = 0x50, .kind = JAVA_NATIVE, .complete = JAVA_NEVER },
+	{ .start = CODE + 0x7800, .end = CODE + 0x7900, .frame = 0x10, .kind = JAVA_PUSHED, .complete = JAVA_NEVER },
+	{ .start = CODE + 0x7900, .end = CODE + 0x7a00, .kind = JAVA_LEAF, .complete = JAVA_NEVER },
 };
 
 static bool read_code(void *arg, uint64_t at, void *to, size_t n)
@@ -219,6 +221,53 @@ static void stubs(void)
 	leads("leaf, one popped", at(CODE + 0x6005, 1, BP, true), CALLER + 1, 3, BP);
 }
 
+/* push rdx; sub rsp, 8; mov [rsp], rbp; ...; mov rbp, [rsp]; add rsp, 8; pop rdx; jmp r8 */
+static void thrown(void)
+{
+	struct unwind_state s = at(CODE + 0x7800, 2, BP, true);
+
+	PUT(CODE + 0x7800, "\x52\x48\x83\xec\x08\x48\x89\x2c\x24");
+	PUT(CODE + 0x7840, "\x48\x8b\x2c\x24\x48\x83\xc4\x08\x5a\x41\xff\xe0");
+	s.reg[1] = CALLER + 3;
+	stack[1] = CALLER;
+	stack[0] = 5;
+	leads("an exception: the return address is in rdx", s, CALLER + 3, 2, BP);
+	leads("  pushed", at(CODE + 0x7801, 1, BP, true), CALLER, 2, BP);
+	leads("  behind room for rbp", at(CODE + 0x7805, 0, BP, true), CALLER, 2, BP);
+	leads("  whole", at(CODE + 0x7809, 0, BP, true), CALLER, 2, 5);
+	leads("  that called", at(CODE + 0x7830, 0, BP, false), CALLER, 2, 5);
+	leads("  rbp is back", at(CODE + 0x7844, 0, BP, true), CALLER, 2, BP);
+	leads("  at pop", at(CODE + 0x7848, 1, BP, true), CALLER, 2, BP);
+	s.ip = CODE + 0x7849;
+	leads("  in rdx again", s, CALLER + 3, 2, BP);
+}
+
+/* push rdi; push rsi; sub rsp, 32; ...; lea rsp, [rsp + 32]; jne; ...; pop; pop; ret; ...; pop; pop; ret */
+static void freed_by_lea(void)
+{
+	PUT(CODE + 0x7900, "\x57\x56\x48\x83\xec\x20\x90\x48\x8d\x64\x24\x20\x75\x04\x90\x5e\x5f\xc3\x90\x5e\x5f\xc3");
+	stack[6] = CALLER;
+	stack[2] = 1;
+	leads("a leaf with room", at(CODE + 0x7906, 0, BP, true), CALLER, 7, BP);
+	leads("  that is freed", at(CODE + 0x790c, 4, BP, true), CALLER, 7, BP);
+	leads("  on the other way out, too", at(CODE + 0x7912, 4, BP, true), CALLER, 7, BP);
+}
+
+/* A stub that was called with arguments on the stack, which its caller takes away. */
+static void arguments(void)
+{
+	PUT(CODE + 0x1070, "\x48\x83\xc4\x10\x58");
+	PUT(CODE + 0x1080, "\x48\x83\xc4\x10\x90");
+	PUT(CODE + 0x1090, "\x48\x83\xc4\x10\x5d");
+	stack[8] = BP;
+	stack[9] = CODE + 0x1070;
+	leads("arguments and a register are below the caller's frame", at(CODE + 0x4010 + 2, 0, STACK + 64, false), CODE + 0x1070, 13, BP);
+	stack[9] = CODE + 0x1080;
+	leads("  arguments", at(CODE + 0x4010 + 2, 0, STACK + 64, false), CODE + 0x1080, 12, BP);
+	stack[9] = CODE + 0x1090;
+	leads("  none: there the frame ends", at(CODE + 0x4010 + 2, 0, STACK + 64, false), CODE + 0x1090, 10, BP);
+}
+
 static void adapters(void)
 {
 	struct unwind_state s = at(CODE + 0x5000, 4, BP, true);
@@ -255,6 +304,9 @@ int main(void)
 	interpreted();
 	entered();
 	stubs();
+	thrown();
+	freed_by_lea();
+	arguments();
 	adapters();
 	virtual_threads();
 	return done();

@@ -124,7 +124,7 @@ static void replaced(struct setting *x)
 	is_u64(javacode_count(x->code).pieces, 2, "  which is the only one there");
 	set(x, &x->some, "nmethod", "_compile_id", 71);
 	synth_set(&x->j.s, x->some.address - synth_size(&x->j.s, "block"), "HeapBlock::Header", "_used", 0);
-	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_NONE, "code that was freed is none");
+	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_GONE, "code that was freed is gone");
 	is_u64(javacode_count(x->code).pieces, 1, "  and forgotten");
 }
 
@@ -152,11 +152,11 @@ static void missed(struct setting *x)
 	struct java_piece piece;
 	uint64_t begin = x->j.s.heap + x->j.s.segments[x->j.s.nsegments - 1] * SYNTH_SEGMENT, now = clock_now(), before = asked(x), first;
 
-	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_NONE, "nothing is there");
+	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_GONE, "nothing is there");
 	first = asked(x) - before;
 	ok(first >= 1, "  as the JVM says");
-	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_NONE && asked(x) == before + first, "  so it is not asked again at once");
-	ok(find_at(x, now + SECOND_NS, now, begin + 8, &piece) == JAVACODE_NONE && asked(x) > before + first, "  but a while later");
+	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_GONE && asked(x) == before + first, "  so it is not asked again at once");
+	ok(find_at(x, now + SECOND_NS, now, begin + 8, &piece) == JAVACODE_GONE && asked(x) > before + first, "  but a while later");
 }
 
 /* ---- what is let go ---- */

@@ -1,11 +1,18 @@
 /* pointers.c - work whose every function keeps a frame pointer, when it is built so: no library is at work. Argument: ms of CPU. For
  * test/record-verify.t. */
+#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
+#include <sys/time.h>
 
 #define KEEP __attribute__((noinline, noclone))
 
 static volatile unsigned long sink;
+static volatile sig_atomic_t over;
+
+static void end(int signal)
+{
+	over = signal;
+}
 
 static KEEP unsigned long leaf(unsigned long x)
 {
@@ -26,10 +33,12 @@ static KEEP unsigned long deep(unsigned n, unsigned long (*last)(unsigned long))
 
 int main(int argc, char **argv)
 {
-	clock_t end = clock() + (argc > 1 ? atol(argv[1]) : 1000) * (CLOCKS_PER_SEC / 1000);
+	long ms = argc > 1 ? atol(argv[1]) : 1000;
+	struct itimerval at = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
 
-	while (clock() < end)
-		for (unsigned i = 0; i < 2000; i++)
-			sink += deep(i % 40, i & 1 ? leaf : loop);
+	signal(SIGPROF, end);
+	setitimer(ITIMER_PROF, &at, NULL);
+	for (unsigned i = 0; !over; i++)
+		sink += deep(i % 40, i & 1 ? leaf : loop);
 	return 0;
 }
