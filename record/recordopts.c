@@ -254,7 +254,14 @@ void record_parse(struct request *r, int argc, char **argv)
 	size_t command = behind_dashes(argc, argv);
 
 	*r = (struct request){
-		.frequency = 303, .unwind = UNWIND_BY_BOTH, .stack_bytes = UINT64_MAX, .seconds = UINT64_MAX, .min_free = 0.05, .max_lost = -1, .keep = true, .cmdline = true
+		.frequency = 303,
+		.unwind = UNWIND_BY_BOTH,
+		.stack_bytes = UINT64_MAX,
+		.seconds = UINT64_MAX,
+		.min_free = 0.05,
+		.max_lost = -1,
+		.keep = true,
+		.cmdline = true,
 	};
 	r->argv = mem_alloc(sizeof(*r->argv), (size_t)argc + 1);
 	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));

@@ -5,6 +5,8 @@
 # PJ_KILLS: how many times it is killed (5).
 # shellcheck source=test/tap.sh
 . "$(dirname "$0")/tap.sh"
+# shellcheck source=test/record/lib.sh
+. "$top/test/record/lib.sh"
 LC_ALL=C
 export LC_ALL
 perf=${PJ_PERF:-perf}
@@ -22,22 +24,6 @@ load=$!
 trap 'kill $load 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 
 # until SECONDS COMMAND...: true as soon as the command is
-until_()
-{
-	deadline=$(($(date +%s) + $1))
-	shift
-	while [ "$(date +%s)" -le "$deadline" ]; do
-		if "$@" >/dev/null 2>&1; then return 0; fi
-		sleep 0.05
-	done
-	return 1
-}
-
-metric()
-{
-	awk -v name="pj_record_$2" '$1 == name { print $2 }' "$1/pjrecord.prom"
-}
-
 # whole FILE...: each is complete (its features tell the times of its samples), and pjfold has nothing to say against it
 whole()
 {

@@ -3,6 +3,8 @@
 # pjrecord.prom and in the exit status; and what is known of processes afterwards. CPUs that go and come (PJ_SYSCTL=1).
 # shellcheck source=test/tap.sh
 . "$(dirname "$0")/tap.sh"
+# shellcheck source=test/record/lib.sh
+. "$top/test/record/lib.sh"
 LC_ALL=C
 export LC_ALL
 
@@ -15,23 +17,6 @@ cc -O1 -g -fno-omit-frame-pointer -o $burn "$top/test/record/burn.c" || skip_all
 pjrecord -q -a -d probe -w 1 -n 1 --keep-symbols none >probe.out 2>why || skip_all "the whole host may not be recorded here: $(head -n 1 why)"
 load='' recorder=''
 trap 'kill -CONT $recorder 2>/dev/null; kill $load $recorder 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
-
-# until_ SECONDS COMMAND...: true as soon as the command is
-until_()
-{
-	deadline=$(($(date +%s) + $1))
-	shift
-	while [ "$(date +%s)" -le "$deadline" ]; do
-		if "$@" >/dev/null 2>&1; then return 0; fi
-		sleep 0.05
-	done
-	return 1
-}
-
-metric()
-{
-	awk -v name="pj_record_$2" '$1 == name { print $2 }' "$1/pjrecord.prom"
-}
 
 # lost WHAT FILE...: as the files have it
 lost()

@@ -208,13 +208,12 @@ ok "  tables: they do not" grep -q 'stacks are whole' said
 record --unwind=auto -m 64K -- ./plain 500
 ok "auto: a ring that holds no copies is said, with what helps" grep -q 'by frame pointers only.*: --ring-size=' said
 ok "  and recorded into by frame pointers" not grep -q 'stacks are whole' said
-if [ "$(id -u)" = 0 ] && have setpriv; then
+if [ "$(id -u)" = 0 ] && have setpriv && have prlimit; then
 	mkdir free && chmod 711 . && chmod 777 free && cp plain "$(command -v pjrecord)" free
 	# nobody(): what is left to a user without privileges, who may lock 516 kB a CPU
 	nobody()
 	{
-		# shellcheck disable=SC3045 # dash has it
-		(cd free && ulimit -l 64 && timeout 120 setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all ./pjrecord -o data "$@" -- ./plain 2000) >/dev/null 2>said
+		(cd free && prlimit --memlock=65536:65536 timeout 120 setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all ./pjrecord -o data "$@" -- ./plain 2000) >/dev/null 2>said
 		cp free/data data
 	}
 	if nobody --unwind=fp; then
@@ -229,7 +228,7 @@ if [ "$(id -u)" = 0 ] && have setpriv; then
 		skip "  where that is not enough, it is said what is missing" "not allowed here"
 	fi
 else
-	skip "auto, without privileges: most are whole" "needs root, to become somebody else, and setpriv"
+	skip "auto, without privileges: most are whole" "needs root, to become somebody else, setpriv and prlimit"
 	skip "  with what may be locked" "needs root"
 	skip "  where that is not enough, it is said what is missing" "needs root"
 fi

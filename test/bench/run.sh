@@ -12,7 +12,12 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
-bin=$top/${PJ_BUILD:-build/std-cc}/bin
+case ${PJ_BUILD:=build/std-cc} in "$top"/*) PJ_BUILD=${PJ_BUILD#"$top/"} ;; esac
+bin=$top/$PJ_BUILD/bin
+if ! [ -x "$bin/pjfold" ]; then # rows of what is not there would all be met
+	echo "$0: $bin/pjfold is not built; PJ_BUILD is a folder below $top" >&2
+	exit 2
+fi
 runs=${PJ_BENCH_RUNS:-5}
 skip=" ${PJ_BENCH_SKIP:-} "
 only=" ${PJ_BENCH_ONLY:-} "
@@ -28,7 +33,7 @@ missed=0
 
 cc -O2 -o "$tmp/measure" test/bench/measure.c && cc -O2 -o "$tmp/generate" test/bench/generate.c || exit 1
 measure=$tmp/measure
-made=${PJ_BUILD:-build/std-cc}/test
+made=$PJ_BUILD/test
 dump=$top/$made/perfdata/dump
 make -s "$made/perfdata/dump" "$made/unwind/walk" >/dev/null 2>&1
 
