@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # run.sh sets them
 # unwind.sh - what pjrecord --unwind costs and finds, beside frame pointers. Part of run.sh, which it is sourced by. With PJ_BENCH_ONLY=unwind
-# some ten minutes; its parts: unwind-cpu (6 of them), unwind-slow (3), unwind-modes, unwind-agree, unwind-truth, unwind-memory.
+# some twelve minutes; its parts: unwind-cpu (6 of them), unwind-slow (3), unwind-modes, unwind-agree, unwind-truth, unwind-memory.
 # CPU and memory are of processes and slowdown is a ratio of neighbours, but another load beside shakes them all.
 #
 # PJ_BENCH_UNWIND       how (auto)
-# PJ_BENCH_UNWIND_SECS  of a recording whose CPU is measured (50; a third of it for frame pointers)
+# PJ_BENCH_UNWIND_SECS  of a recording whose CPU is measured (50; a quarter of it for frame pointers)
 # PAIRS                 turns without a recorder, with frame pointers, with unwinding (5)
 
 doing=
@@ -154,10 +154,10 @@ cost()
 	told "$dir/data"
 }
 
-# beside TARGET OPTION...: by frame pointers, for a third of the time: $fp, $fp_each, $fp_frames
+# beside TARGET OPTION...: by frame pointers, for a quarter of the time: $fp, $fp_each, $fp_frames
 beside()
 {
-	cost "$1" "$(calc %.0f "$secs / 3")" "${@:2}" --unwind=fp
+	cost "$1" "$(calc %.0f "$secs / 4")" "${@:2}" --unwind=fp
 	fp="fp $cost, $steady" fp_each=$each fp_frames=$frames fp_whole=$whole
 }
 
@@ -220,7 +220,7 @@ turns()
 				sleep 0.7
 			fi
 			from=$(wc -l <"$2")
-			sleep 2.5
+			sleep 2
 			till=$(wc -l <"$2")
 			sed -n "$((from + 2)),${till}s/^/$turn $state /p" "$2"
 			if [ $state != none ]; then
@@ -294,7 +294,7 @@ mode()
 	shift 3
 	load_warm "$jdk" "$@"
 	rm -f "$dir/data"
-	timeout -s INT 6 "$bin/pjrecord" -q --unwind=$how -p "${loads[-1]}" -o "$dir/data" >/dev/null 2>"$tmp/said"
+	timeout -s INT 5 "$bin/pjrecord" -q --unwind=$how -p "${loads[-1]}" -o "$dir/data" >/dev/null 2>"$tmp/said"
 	read -r n share < <(whole_of "$threads")
 	if [ "$n" = 0 ]; then share=$(tail -n 1 "$tmp/said"); fi
 	row "whole stacks, $what" "$share % of $n" ">= $least %" "$n >= 200 && ${share%%[^0-9.]*} + 0 >= $least"
@@ -324,7 +324,7 @@ unwind_modes()
 			"$bin/pjmap" -q --once "${loads[-1]}" >/dev/null 2>&1
 			echo "/tmp/perf-${loads[-1]}.map" >>"$tmp/maps"
 			ours=$(from_work)
-			"$perf" record -q -F 303 -g -e cpu-clock -p "${loads[-1]}" -o "$dir/data" -- sleep 6 >/dev/null 2>&1
+			"$perf" record -q -F 303 -g -e cpu-clock -p "${loads[-1]}" -o "$dir/data" -- sleep 5 >/dev/null 2>&1
 			theirs="$(whole_of '^load-' | field 2) %, $(from_work) %"
 			row "  with Load.work; perf -g: whole, with Load.work" "$ours %; $theirs" "" ""
 		fi
