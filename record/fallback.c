@@ -50,7 +50,7 @@ static void less(struct fallback *f)
 	f->bytes = f->o.exactly ? 0 : copies[i];
 }
 
-static void blame(struct fallback *f, int by)
+static void blame(struct fallback *f, enum fallback_by by)
 {
 	if (f->by == FALLBACK_NONE)
 		f->by = by;

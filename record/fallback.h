@@ -23,7 +23,7 @@ struct fallback_options {
 struct fallback {
 	struct fallback_options o;
 	uint32_t bytes; /* of a stack, now; 0: frame pointers */
-	enum { FALLBACK_NONE, FALLBACK_PROCESSOR, FALLBACK_RING_SIZE, FALLBACK_REFUSED } by;
+	enum fallback_by { FALLBACK_NONE, FALLBACK_PROCESSOR, FALLBACK_RING_SIZE, FALLBACK_REFUSED } by;
 	struct sources_failure why; /* REFUSED: what was, first */
 };
 

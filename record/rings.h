@@ -28,6 +28,14 @@ struct ring_sample {
 	uint64_t period, nips, ips[];
 };
 
+/* Where the callchain of one with that type is: nips, and ips behind it. */
+static inline const uint64_t *ring_chain(const struct ring_sample *r, uint64_t sample_type)
+{
+	bool period = sample_type & PERF_SAMPLE_PERIOD;
+
+	return (const void *)((const char *)r + (period ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period)));
+}
+
 /* The end of all other records (sample_id_all). */
 struct ring_tail {
 	uint32_t pid, tid;

@@ -195,20 +195,11 @@ static bool wanted(struct session *s, const struct ring_sample *r, uint64_t even
 	return is_target(s, r->pid);
 }
 
-/* Where the callchain is: nips, and ips behind it. */
-static const uint64_t *chain_of(const struct session *s, const struct ring_sample *r, uint64_t event)
-{
-	bool period = s->attrs.event[event - 1].attr.sample_type & PERF_SAMPLE_PERIOD;
-
-	return (const void *)((const char *)r +
-			      (period ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period)));
-}
-
 /* With all that it needs before it. */
 static void write_sample(struct session *s, const struct ring_sample *r)
 {
 	const struct perf_event_attr *a = &s->attrs.event[r->event - 1].attr;
-	const uint64_t *chain = chain_of(s, r, r->event), *ips = chain + 1, nips = *chain;
+	const uint64_t *chain = ring_chain(r, a->sample_type), *ips = chain + 1, nips = *chain;
 
 	if (!(a->sample_type & PERF_SAMPLE_STACK_USER) && nips >= s->totals.depth_limit &&
 	    nips - state_markers(ips, nips) >= s->totals.depth_limit)
@@ -271,7 +262,7 @@ static void take_sample(struct session *s, const struct ring_record *record)
 
 	if (!event || event > s->o.nevents || record->time < s->begin || !wanted(s, r, event))
 		return;
-	chain = chain_of(s, r, event);
+	chain = ring_chain(r, s->attrs.event[event - 1].attr.sample_type);
 	before = (size_t)((const char *)(chain + 1) - (const char *)r);
 	if (r->head.size < before || *chain > (r->head.size - before) / 8)
 		return;
