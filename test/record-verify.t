@@ -79,6 +79,7 @@ for at in $jdks $rooted; do
 		kill -INT $recorder
 		wait $recorder
 		agree "${jdk##*/}" 98 0.5
+		# shellcheck disable=SC2046 # a number
 		set -- $(bytes)
 		pjrecord -o data -F 997 --unwind=fp -p "$pid" >/dev/null 2>said &
 		recorder=$!
