@@ -291,8 +291,8 @@ struct codecache codecache_take(struct codecache *c)
 /* A block that was freed keeps what it has at its begin, while its end is given away. */
 size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct blob *blob, size_t n)
 {
-	struct memory_want want[BATCH];
-	uint64_t seen[BATCH / 3][3];
+	struct memory_want want[BATCH / 2]; /* on the stack of a thread that is sampled, too: less than is copied of it */
+	uint64_t seen[BATCH / 6][3];
 	size_t kept = 0;
 
 	for (size_t from = 0; from < n; from += countof(seen)) {
