@@ -97,14 +97,16 @@ static bool is_walked(const struct recording *f, const struct perfdata_event *e)
 
 static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
-	bool whole = true;
+	bool walks = r->sample.regs_abi && r->sample.stack.n, whole = true;
 
 	if (r->sample.has_chain)
 		callchain_push(&f->callchain, t, r);
-	if (r->sample.regs_abi && r->sample.stack.n)
+	else if (!walks || r->sample.mode != MODE_USER) /* else the walk begins there */
+		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
+	if (walks)
 		whole = push_walked(f, t, r);
 	/* an empty callchain has at least the place that was interrupted; perf shows nothing of it */
-	if (!r->sample.has_chain || (f->samples.nframes == 0 && !f->o->as_perf && r->sample.ip))
+	if (f->samples.nframes == 0 && (!r->sample.has_chain || !f->o->as_perf) && r->sample.ip)
 		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
 	if (!whole)
 		push_cut(f, CUT_COPY);

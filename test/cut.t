@@ -27,6 +27,12 @@ ok "  with the remedy" grep -q 'sysctl kernel.perf_event_max_stack=1024, then re
 is "  all frames are there" "$(awk -F';' 'NF > n { n = NF } END { print n - 1 }' deep)" "$deepest"
 ok "  few stacks are that deep" test "$(share in.data | cut -d. -f1)" -lt 5
 
+# Registers and a copy of the stack, but no callchain: only the address tells where the kernel was.
+"$write" sample=0x3107 odd=1 >in.data
+pjfold -q --symfs "$top/test/fuzz/symfs" in.data >bare
+ok "without callchains the kernel's frame is the innermost" grep -q ';\[unknown\];\[kernel' bare
+ok "  and there is no caller of user code" not grep -q '\[kernel[^;]*;' bare
+
 "$perf" --version >/dev/null 2>&1 || { skip "live" "perf is not installed"; done_testing; }
 have cc || { skip "live" "no compiler"; done_testing; }
 cat >deep.c <<'C'
