@@ -2,7 +2,26 @@
 #include "urgency.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SLICE_NS 100000 /* the shortest that the kernel takes */
+
+/* struct sched_attr of linux/sched/types.h, as of its first version; C libraries have none before 2.41. */
+struct attr {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime; /* ns; of usual threads: their slice, 0: the kernel's own */
+	uint64_t deadline, period;
+};
+
+static bool is_short; /* slices, by us */
 
 /* A value of -1 is no error. */
 static int urgency(void)
@@ -11,14 +30,29 @@ static int urgency(void)
 	return getpriority(PRIO_PROCESS, 0);
 }
 
+/* Of a thread with the usual policy. Kernels before 6.12 have no such slices, and forget what is asked for. */
+static bool cut_slices(uint64_t ns)
+{
+	struct attr a = { .size = sizeof(a), .policy = SCHED_OTHER, .nice = urgency(), .runtime = ns };
+
+	return syscall(SYS_sched_setattr, 0, &a, 0) == 0;
+}
+
 void urgency_raise(void)
 {
-	if (urgency() == URGENCY_USUAL && !errno)
+	int now = urgency();
+
+	if (now > URGENCY_USUAL || errno || sched_getscheduler(0) != SCHED_OTHER)
+		return;
+	if (now == URGENCY_USUAL)
 		setpriority(PRIO_PROCESS, 0, URGENCY_NOW);
+	is_short = cut_slices(SLICE_NS);
 }
 
 void urgency_lower(int most)
 {
 	if (urgency() < most)
 		setpriority(PRIO_PROCESS, 0, most);
+	if (is_short)
+		is_short = !cut_slices(0);
 }

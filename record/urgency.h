@@ -4,7 +4,9 @@
  *
  * Samples that are walked here wait in rings that hold a second of them, and each question to a JVM waits for a thread of ours: at a load
  * of 20, both wait for their turn behind all others, some ms each time, though they need less than a hundredth of a CPU. So who
- * may raises its priority (nice); who was started with another one than usual is left as it was wanted.
+ * may raises its priority (nice), and everyone asks for short slices: since Linux 6.12 who has them need not wait until the slice of
+ * another one ends. Who was started with another priority than usual keeps it, and who has a lower one, or another policy, its slices.
+ * Sources: sched(7), sched_setattr(2), Documentation/scheduler/sched-eevdf.rst, and in kernel/sched/ __setparam_fair, PREEMPT_SHORT.
  */
 #ifndef PJ_URGENCY_H
 #define PJ_URGENCY_H
@@ -16,10 +18,10 @@ enum {
 	URGENCY_USUAL = 0
 };
 
-/* Of this thread, and those that it starts. To be called while privileges are there; without CAP_SYS_NICE all stays as it is. */
+/* Of this thread, and those that it starts. To be called while privileges are there; without CAP_SYS_NICE the nice value stays. */
 void urgency_raise(void);
 
-/* For a process of ours, after fork: no more than this. */
+/* For a process of ours, after fork: no more than this, and the kernel's slices. */
 void urgency_lower(int most);
 
 #endif
