@@ -17,7 +17,7 @@
 #define SOON_NS (SECOND_NS / 10)   /* and one that is about to begin */
 #define RETRY_MOST (60 * SECOND_NS)
 
-enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES, LINES = 1024, WAYS = 4 };
+enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES, LINES = 1024, WAYS = 4, HEAPS_USUAL = 240 << 20 };
 
 /* What is known of a piece beyond itself. */
 struct fact {
@@ -330,7 +330,8 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 	return maps && processes_at(maps, address) < maps->n;
 }
 
-/* Does a call end at this return address? call rel32, to what is code, or by register or memory. */
+/* Does a call end at this return address? call rel32, to what is code, or by register or memory. Calls lead to new code as soon as there
+ * is some, when the heaps for it may have grown beyond what was mapped at the time of the sample: 240 MB, by default. */
 static bool is_behind_call(struct javacode_jvm *jvm, const struct java_piece *p, uint64_t ip)
 {
 	uint8_t byte[7];
@@ -339,7 +340,7 @@ static bool is_behind_call(struct javacode_jvm *jvm, const struct java_piece *p,
 	if (ip - p->start < sizeof(byte) || !read_code(jvm, ip - sizeof(byte), byte, sizeof(byte)))
 		return true;
 	memcpy(&to, byte + 3, sizeof(to));
-	if (byte[2] == 0xe8 && is_mapped(jvm, ip + (uint64_t)(int64_t)to))
+	if (byte[2] == 0xe8 && ((to > -HEAPS_USUAL && to < HEAPS_USUAL) || is_mapped(jvm, ip + (uint64_t)(int64_t)to)))
 		return true;
 	if ((byte[5] == 0xff && (byte[6] & 0xf8) == 0xd0) || (byte[4] == 0xff && (byte[5] & 0xf8) == 0x50))
 		return true;

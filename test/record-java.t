@@ -60,26 +60,25 @@ find_rooted
 for at in $jdks $rooted; do
 	jdk=${at#*:} root=
 	[ "$at" = "$jdk" ] || root=${at%%:*}
-	# Math.sin of 8 puts all registers on the stack of who called it, which nothing tells: one of the load's methods is lost
-	case $jdk in *-8-*) least=80 ;; *) least=98 ;; esac
-	one "${jdk##*/}" $least '^(load-|java$)' mixed
+	one "${jdk##*/}" 98 '^(load-|java$)' mixed
+	case $jdk in *-8-*) one "${jdk##*/}, C1: Math.sin puts all registers on the stack" 98 '^load-' mixed -XX:TieredStopAtLevel=1 ;; esac
 done
 # the last of this host has all of these
 root='' jdk=$(echo "$jdks" | sed 's/.* //')
 jvm=${jdk##*/}
-one "$jvm, interpreted" 97 '^load-' mixed -Xint
+one "$jvm, interpreted" 98 '^load-' mixed -Xint
 pjfold -q --root=thread data >folded
 ok "  methods have names, from the JVM itself" awk '/^load-/ { all += $NF } /^load-/ && /;Load.work_.0.;Load.round_.0./ { at += $NF } END { print at, all; exit !(all >= 200 && at >= .95 * all) }' folded
-one "$jvm, C1" 98 '^load-' mixed -XX:TieredStopAtLevel=1
-one "$jvm, 200 calls deep" 97 '^load-' deep
-one "$jvm, ParallelGC" 98 '^load-' mixed -XX:+UseParallelGC
+one "$jvm, C1" 99 '^load-' mixed -XX:TieredStopAtLevel=1
+one "$jvm, 200 calls deep" 98.5 '^load-' deep
+one "$jvm, ParallelGC" 99 '^load-' mixed -XX:+UseParallelGC
 if "$jdk/bin/java" -XX:+UseZGC -version >why 2>&1; then
-	one "$jvm, ZGC" 98 '^load-' mixed -XX:+UseZGC
+	one "$jvm, ZGC" 99 '^load-' mixed -XX:+UseZGC
 else
 	skip "$jvm, ZGC" "it has none"
 fi
 if "$jdk/bin/java" -version 2>&1 | head -n 1 | grep -qE '"(2[1-9]|[3-9][0-9])'; then
-	one "$jvm, virtual threads" 96 '^ForkJoinPool' virtual
+	one "$jvm, virtual threads" 97.5 '^ForkJoinPool' virtual
 else
 	skip "$jvm, virtual threads" "it has none"
 fi

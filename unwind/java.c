@@ -73,7 +73,7 @@ static enum unwind_end arrive(struct unwind_state *s, uint64_t ip, uint64_t sp, 
 	s->sp = s->reg[CFI_RSP] = sp;
 	s->reg[CFI_RBP] = s->bp;
 	s->valid = valid | 1U << CFI_RSP;
-	s->interrupted = false;
+	s->interrupted = s->native = false;
 	return UNWIND_MORE;
 }
 
@@ -133,8 +133,11 @@ static enum unwind_end step_by_rbp(struct unwind_state *s, const struct java_cod
 
 static enum unwind_end step_by_size(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
 {
-	enum unwind_end end = step_saved(s, c, s->sp + p->frame - 16);
+	uint32_t spilled = s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
+	enum unwind_end end = step_saved(s, c, s->sp + spilled + p->frame - 16);
 
+	if (spilled)
+		return end;
 	/* Where a compiled method calls the runtime with more on its stack than its frame. OpenTelemetry's unwinder has the same
 	 * bound. */
 	for (unsigned i = 1; i <= BEYOND_MAX && end == UNWIND_NO_CODE; i++) {
@@ -328,7 +331,7 @@ static enum unwind_end step_thaw(struct unwind_state *s, const struct java_code 
 	s->ip = c->continuation_return;
 	s->sp = s->reg[CFI_RSP] = sp > s->sp ? sp : s->sp;
 	s->valid &= 1U << CFI_RBP | 1U << CFI_RSP;
-	s->interrupted = false;
+	s->interrupted = s->native = false;
 	return UNWIND_MORE;
 }
 
@@ -378,9 +381,10 @@ static enum unwind_end step_entry(struct unwind_state *s, const struct java_code
 	uint64_t at = s->ip - p->start, ip;
 
 	if (p->complete == JAVA_NEVER) { /* sin() and the like: no frame */
-		enum unwind_end end = step_bare(s, c, s->sp);
+		uint32_t spilled = s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
+		enum unwind_end end = step_bare(s, c, s->sp + spilled);
 
-		return end == UNWIND_NO_CODE && !s->interrupted ? step_bare(s, c, s->sp + 8) : end; /* aligned for a call */
+		return end == UNWIND_NO_CODE && !s->interrupted && !spilled ? step_bare(s, c, s->sp + 8) : end; /* aligned for a call */
 	}
 	if (!s->interrupted || at > p->complete + 2) {
 		struct javaframe_exit e;

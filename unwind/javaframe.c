@@ -254,6 +254,158 @@ uint32_t javaframe_arguments(const struct java_code *c, uint64_t address)
 	return byte[4] == POP_RAX ? 24 : 16;
 }
 
+/* ---- registers put away for a call -------------------------------------------------------------------------------- */
+
+enum { SPILL_CODE_MAX = 640, ROOM_MAX = 1024, SPILLED_MAX = 4096, LONGEST = 11, SIB_OF_RSP = 0x24 };
+
+/* mov R, [rsp + N] of all but rsp: MacroAssembler::popa, which then frees their room */
+static const uint8_t refills[] = {
+	0x4c, 0x8b, 0x3c, 0x24,	      0x4c, 0x8b, 0x74, 0x24, 0x08, 0x4c, 0x8b, 0x6c, 0x24, 0x10, 0x4c, 0x8b, 0x64, 0x24, 0x18,
+	0x4c, 0x8b, 0x5c, 0x24, 0x20, 0x4c, 0x8b, 0x54, 0x24, 0x28, 0x4c, 0x8b, 0x4c, 0x24, 0x30, 0x4c, 0x8b, 0x44, 0x24, 0x38,
+	0x48, 0x8b, 0x7c, 0x24, 0x40, 0x48, 0x8b, 0x74, 0x24, 0x48, 0x48, 0x8b, 0x6c, 0x24, 0x50, 0x48, 0x8b, 0x5c, 0x24, 0x60,
+	0x48, 0x8b, 0x54, 0x24, 0x68, 0x48, 0x8b, 0x4c, 0x24, 0x70, 0x48, 0x8b, 0x44, 0x24, 0x78,
+};
+
+/* Code that is followed from where it was interrupted, or returned to. */
+struct follow {
+	const uint8_t *byte;
+	uint32_t n, at;
+	uint64_t sp, first; /* sp: at the instruction at `at` */
+	bool aligned;       /* as the last test said */
+	bool done;          /* all registers are back */
+};
+
+static uint8_t follow_byte(const struct follow *f, uint32_t ahead)
+{
+	return f->at + ahead < f->n ? f->byte[f->at + ahead] : 0;
+}
+
+static bool follow_is(const struct follow *f, const char *what, uint32_t length)
+{
+	return f->at + length <= f->n && memcmp(f->byte + f->at, what, length) == 0;
+}
+
+#define FOLLOW_IS(f, what) follow_is(f, what, sizeof(what) - 1)
+
+/* Bytes of the operand [rsp + N] at `ahead`: 0, it is none. */
+static uint32_t operand_bytes(const struct follow *f, uint32_t ahead)
+{
+	static const uint8_t bytes[4] = { 2, 3, 6, 0 };
+	uint8_t modrm = follow_byte(f, ahead);
+
+	return (modrm & 7) == 4 && follow_byte(f, ahead + 1) == SIB_OF_RSP ? bytes[modrm >> 6] : 0;
+}
+
+/* Bytes in front of the operand of a move between it and a register: 0, it is none. *behind: and behind it. */
+static uint32_t move_bytes(const struct follow *f, uint32_t *behind)
+{
+	uint8_t b = follow_byte(f, 0), second = follow_byte(f, 1);
+	uint32_t rex = (second & 0xf0) == 0x40;
+
+	*behind = 0;
+	switch (b) {
+	case 0x48: /* general registers: to the stack, or from it, but not into rsp */
+	case 0x4c:
+		return second == 0x89 || (second == 0x8b && (b == 0x4c || (follow_byte(f, 2) & 0x38) != 0x20)) ? 2 : 0;
+	case 0xdd: /* x87 */
+		return 1;
+	case 0xc5: /* xmm, ymm */
+		return 3;
+	case 0xc4:
+		*behind = (second & 0x1f) == 3; /* vinsertf128, vextractf128 */
+		return 4;
+	case 0xf2:
+	case 0xf3:
+	case 0x66:
+		return follow_byte(f, 1 + rex) == 0x0f ? 3 + rex : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool follow_move(struct follow *f)
+{
+	uint32_t behind, front = move_bytes(f, &behind), operand = front ? operand_bytes(f, front) : 0;
+
+	f->at += operand ? front + operand + behind : 0;
+	return operand != 0;
+}
+
+/* add rsp, N; sub rsp, N */
+static bool follow_room(struct follow *f)
+{
+	bool wide = follow_byte(f, 1) == 0x81, frees = follow_byte(f, 2) == 0xc4;
+	uint32_t n = 0;
+
+	if (follow_byte(f, 0) != 0x48 || (!wide && follow_byte(f, 1) != 0x83) || (!frees && follow_byte(f, 2) != 0xec))
+		return false;
+	for (uint32_t i = 0; i < (wide ? 4 : 1); i++)
+		n |= (uint32_t)follow_byte(f, 3 + i) << 8 * i;
+	if (n == 0 || n > ROOM_MAX || n % 8)
+		return false;
+	f->done = frees && n == 128 && f->at >= sizeof(refills) && memcmp(f->byte + f->at - sizeof(refills), refills, sizeof(refills)) == 0;
+	f->sp += frees ? n : -(uint64_t)n;
+	f->at += wide ? 7 : 4;
+	return true;
+}
+
+/* The call, twice: with a stack that has to be aligned, and without. What comes from it is taken as if it had returned. */
+static bool follow_call(struct follow *f)
+{
+	uint32_t away;
+
+	if (FOLLOW_IS(f, "\xf7\xc4\x0f\x00\x00\x00")) { /* test esp, 15 */
+		f->aligned = f->sp % 16 == 0;
+		f->at += 6;
+	} else if (FOLLOW_IS(f, "\x0f\x84") && follow_byte(f, 3) == 0) { /* je: over the first */
+		away = follow_byte(f, 2);
+		f->at += 6 + (f->aligned ? away : 0);
+	} else if (FOLLOW_IS(f, "\xe9\x05\x00\x00\x00\xe8")) { /* jmp: over the second */
+		f->at += 10;
+	} else if (FOLLOW_IS(f, "\xe8")) {
+		f->at += 5;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void follow(struct follow *f)
+{
+	while (!f->done && f->at < f->n && (follow_room(f) || follow_move(f) || follow_call(f)))
+		;
+}
+
+/* Most code is known to be other by its next bytes, which were read for its frame. */
+static bool may_spill(const struct java_code *c, uint64_t address, uint64_t sp, uint32_t ahead)
+{
+	uint8_t byte[AHEAD];
+	struct follow f = { .byte = byte, .n = ahead < AHEAD ? ahead : AHEAD, .sp = sp };
+
+	if (!c->read(c->arg, address, byte, f.n))
+		return false;
+	follow(&f);
+	return f.at + LONGEST > f.n;
+}
+
+uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p, uint64_t address, uint64_t sp)
+{
+	uint8_t byte[sizeof(refills) + SPILL_CODE_MAX];
+	uint64_t behind = address - p->start, ahead = p->end - address;
+	struct follow f = { .byte = byte, .sp = sp, .first = sp };
+
+	if (address < p->start || address >= p->end)
+		return 0;
+	f.at = behind < sizeof(refills) ? (uint32_t)behind : (uint32_t)sizeof(refills);
+	f.n = f.at + (ahead < SPILL_CODE_MAX ? (uint32_t)ahead : SPILL_CODE_MAX);
+	if (!may_spill(c, address, sp, f.n - f.at) || !c->read(c->arg, address - f.at, byte, f.n))
+		return 0;
+	follow(&f);
+	return f.done && f.sp - f.first <= SPILLED_MAX ? (uint32_t)(f.sp - f.first) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------- */
+
 static bool has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what, size_t length)
 {
 	return at + length <= n && memcmp(byte + at, what, length) == 0;

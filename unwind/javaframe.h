@@ -41,6 +41,11 @@ uint32_t javaframe_aligned(const struct java_code *c, uint64_t address);
 /* Bytes that compiled code put on its stack for a stub, and takes away where that returns to: arguments, and a register. */
 uint32_t javaframe_arguments(const struct java_code *c, uint64_t address);
 
+/* JDK 8's sin() and the like call libjvm from the middle of a method, and put all registers on the stack meanwhile
+ * (MacroAssembler::fp_runtime_fallback, pusha, popa). Bytes of the stack from sp to where it is when all are back, of code that was
+ * interrupted, or returned to, at address; 0: it is no such code. */
+uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p, uint64_t address, uint64_t sp);
+
 /* Of an adapter, from compiled code to the interpreter or the other way. */
 enum javaframe_adapter {
 	JAVAFRAME_AT_SP,         /* the return address is at sp, the caller's stack behind it */

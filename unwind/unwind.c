@@ -313,6 +313,7 @@ enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, boo
 	const struct cfi_row *row = NULL;
 
 	s->interrupted |= leaf;
+	s->native = true;
 	s->reg[CFI_RBP] = s->bp;
 	s->reg[CFI_RSP] = s->sp;
 	/* a call may be the last instruction of a function */

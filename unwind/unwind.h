@@ -43,6 +43,7 @@ struct unwind_state {
 	bool leafless;    /* the caller's: see below */
 	bool unruled;     /* ours: such code was met */
 	bool framed;      /* ours: the caller is where the copy does not reach, and the frame pointer points there, as the table says */
+	bool native;      /* ours: what the code at ip called, or was interrupted in, is no code of a JVM (java.h) */
 	uint8_t turns;    /* ours: signal frames passed */
 	uint32_t effort;  /* ours: operations of expressions that may still be done */
 };

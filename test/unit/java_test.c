@@ -20,6 +20,8 @@ static struct java_piece piece[] = {
 	{ .start = CODE + 0x7000, .end = CODE + 0x7100, .frame = 0x50, .kind = JAVA_NATIVE, .complete = JAVA_NEVER },
 	{ .start = CODE + 0x7800, .end = CODE + 0x7900, .frame = 0x10, .kind = JAVA_PUSHED, .complete = JAVA_NEVER },
 	{ .start = CODE + 0x7900, .end = CODE + 0x7a00, .kind = JAVA_LEAF, .complete = JAVA_NEVER },
+	{ .start = CODE + 0x7a00, .end = CODE + 0x7f00, .frame = 0x20, .kind = JAVA_COMPILED, .complete = JAVA_NEVER },
+	{ .start = CODE + 0x7f00, .end = CODE + 0x8000, .kind = JAVA_ENTRY, .complete = JAVA_NEVER },
 };
 
 static bool read_code(void *arg, uint64_t at, void *to, size_t n)
@@ -49,7 +51,7 @@ static void put(uint64_t at, const char *bytes, size_t n)
 static struct unwind_state at(uint64_t ip, unsigned word, uint64_t bp, bool interrupted)
 {
 	struct unwind_state s = { .ip = ip, .sp = STACK + 8 * word, .bp = bp, .valid = 0xffff, .stack = { (char *)stack, sizeof(stack) },
-				  .stack_start = STACK, .interrupted = interrupted, .effort = 20000 };
+				  .stack_start = STACK, .interrupted = interrupted, .native = true, .effort = 20000 };
 
 	s.reg[7] = s.sp;
 	s.reg[6] = bp;
@@ -268,6 +270,60 @@ static void arguments(void)
 	leads("  none: there the frame ends", at(CODE + 0x4010 + 2, 0, STACK + 64, false), CODE + 0x1090, 10, BP);
 }
 
+/* Code of JDK 8, C1: behind the call of dsin(), and all registers back. */
+#define POPA "\x4c\x8b\x3c\x24\x4c\x8b\x74\x24\x08\x4c\x8b\x6c\x24\x10\x4c\x8b\x64\x24\x18\x4c\x8b\x5c\x24\x20\x4c\x8b\x54\x24\x28\x4c\x8b" \
+	"\x4c\x24\x30\x4c\x8b\x44\x24\x38\x48\x8b\x7c\x24\x40\x48\x8b\x74\x24\x48\x48\x8b\x6c\x24\x50\x48\x8b\x5c\x24\x60\x48\x8b\x54" \
+	"\x24\x68\x48\x8b\x4c\x24\x70\x48\x8b\x44\x24\x78"
+#define SPILLED "\xc5\xfb\x11\x04\x24\xdd\x04\x24\x48\x83\xc4\x08\xc5\xfa\x6f\x04\x24\xc5\x7a\x6f\xbc\x24\x90\x00\x00\x00\x48\x83\xc4\x20"
+
+static void spilled(void)
+{
+	PUT(CODE + 0x7a10, "\x48\x83\xc4\x08\xe9\x05\x00\x00\x00\xe8\x11\x22\x33\x44" SPILLED POPA "\x48\x81\xc4\x80\x00\x00\x00");
+	PUT(CODE + 0x7b00, "\xc4\xe3\x75\x18\x4c\x24\x10\x01\xf3\x44\x0f\x6f\x44\x24\x10" POPA "\x48\x81\xc4\x80\x00\x00\x00");
+	PUT(CODE + 0x7c00, POPA "\x48\x81\xc4\x88\x00\x00\x00");
+	PUT(CODE + 0x7dd0, "\x48\x8b\x44\x24\x78\x48\x81\xc4\x80\x00\x00\x00");
+	PUT(CODE + 0x7e00, SPILLED "\x90" POPA "\x48\x81\xc4\x80\x00\x00\x00");
+	PUT(CODE + 0x7fb0, POPA);
+	memset(stack, 0, sizeof(stack));
+	stack[1 + 1 + 4 + 16 + 2] = BP;
+	stack[1 + 1 + 4 + 16 + 3] = CALLER;
+	stack[4] = CALLER; /* one of the registers, where return addresses are otherwise */
+	leads("sin() of JDK 8: all registers are on the stack", at(CODE + 0x7a10, 0, 0, false), CALLER, 1 + 1 + 4 + 16 + 4, BP);
+	leads("  which was aligned", at(CODE + 0x7a1e, 1, 0, false), CALLER, 1 + 1 + 4 + 16 + 4, BP);
+	/* the same from its begin: room, a register and xmm0 into it, the argument, a stack that is aligned or not */
+	PUT(CODE + 0x7cc0, "\x48\x81\xec\x80\x00\x00\x00\x48\x89\x44\x24\x78\x48\x83\xec\x20\xc5\xfa\x7f\x04\x24\x48\x83\xec\x08\xdd\x1c\x24"
+			   "\xc5\xfb\x10\x04\x24\xf7\xc4\x0f\x00\x00\x00\x0f\x84\x12\x00\x00\x00\x48\x83\xec\x08\xe8\x11\x22\x33\x44"
+			   "\x48\x83\xc4\x08\xe9\x05\x00\x00\x00\xe8\x11\x22\x33\x44" SPILLED POPA "\x48\x81\xc4\x80\x00\x00\x00");
+	for (unsigned shift = 0; shift < 2; shift++) {
+		static const struct {
+			unsigned at, words; /* of the stack that it has there */
+		} place[] = { { 7, 16 }, { 16, 20 }, { 25, 21 }, { 39, 21 }, { 49, 22 }, { 54, 22 } };
+		const unsigned frame = 30 + shift;
+
+		memset(stack, 0, sizeof(stack));
+		stack[frame + 2] = BP;
+		stack[frame + 3] = CALLER;
+		for (size_t i = 0; i < countof(place); i++)
+			leads(shift ? "  interrupted, with a stack that is aligned" : "  interrupted, with one that is not",
+			      at(CODE + 0x7cc0 + place[i].at, frame - place[i].words, 0, true), CALLER, frame + 4, BP);
+	}
+	memset(stack, 0, sizeof(stack));
+	stack[16 + 2] = BP;
+	stack[16 + 3] = CALLER;
+	leads("  with the upper halves of ymm", at(CODE + 0x7b00, 0, 0, false), CALLER, 16 + 4, BP);
+	PUT(CODE + 0x7f10, SPILLED POPA "\x48\x81\xc4\x80\x00\x00\x00");
+	stack[1 + 4 + 16] = CALLER;
+	leads("  called by the interpreter", at(CODE + 0x7f10, 0, BP, false), CALLER, 1 + 4 + 16 + 1, BP);
+	for (unsigned place = 0x7c00; place <= 0x7fb0; place += place == 0x7c00 ? 0x1d0 : place == 0x7dd0 ? 0x30 : 0x1b0) {
+		struct java_frame f;
+
+		for (unsigned word = 0; word < WORDS; word++)
+			stack[word] = word < 8 ? 0 : CALLER;
+		ok(ends(at(CODE + place, 0, 0, false), &f) == UNWIND_NO_CODE, "  something else behind a call: no guess");
+	}
+	memset(stack, 0, sizeof(stack));
+}
+
 static void adapters(void)
 {
 	struct unwind_state s = at(CODE + 0x5000, 4, BP, true);
@@ -307,6 +363,7 @@ int main(void)
 	thrown();
 	freed_by_lea();
 	arguments();
+	spilled();
 	adapters();
 	virtual_threads();
 	return done();

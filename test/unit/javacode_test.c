@@ -54,9 +54,8 @@ static void tear_down(struct setting *x)
 }
 
 /* now: of the recorder; time: of the sample. */
-static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t time, uint64_t ip, struct java_piece *piece)
+static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t time, struct unwind_state s, struct java_piece *piece)
 {
-	struct unwind_state s = { .ip = ip, .interrupted = true };
 	enum javacode_answer answer;
 	struct javacode_jvm *jvm;
 
@@ -71,6 +70,11 @@ static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t ti
 		usleep(10000);
 	}
 	return JAVACODE_LATE;
+}
+
+static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t time, uint64_t ip, struct java_piece *piece)
+{
+	return find_state(x, now, time, (struct unwind_state){ .ip = ip, .interrupted = true }, piece);
 }
 
 /* Of a sample of now. */
@@ -102,6 +106,36 @@ static void met(struct setting *x)
 	ok(find(x, x->some.begin + 30, &piece) == JAVACODE_PIECE && asked(x) == before, "  is not asked for again");
 	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE && piece.kind == JAVA_NATIVE && asked(x) > before, "another one is");
 	is_u64(javacode_count(x->code).pieces, 2, "  and is kept beside it");
+}
+
+/* Memory of code is used again: a piece that was met after the sample is that of the sample if a call ends where it returns to. */
+static void returned_to(void)
+{
+	static struct setting other, *x = &other;
+	static const struct {
+		const char *bytes, *name;
+		size_t n;
+		bool good;
+	} end[] = {
+		{ "\xe8\x00\x00\x00\x00", "a sample from before the piece was met returns behind a call", 5, true },
+		{ "\xe8\x00\x00\x00\x0c", "  of code that was mapped later", 5, true },
+		{ "\xe8\x00\x00\x00\x60", "  of nothing", 5, false },
+		{ "\xff\xd0", "  by register", 2, true },
+		{ "\x48\x89\xc8", "  behind none", 3, false },
+	};
+	struct java_piece piece;
+
+	ok(set_up(x), "another JVM");
+	for (size_t i = 0; i < countof(end); i++) {
+		uint64_t from = x->some.begin + 16 * (i + 1) - end[i].n;
+
+		memcpy(x->j.s.byte + (from - SYNTH_BASE), end[i].bytes, end[i].n);
+	}
+	for (size_t i = 0; i < countof(end); i++)
+		ok(find_state(x, clock_now(), 1, (struct unwind_state){ .ip = x->some.begin + 16 * (i + 1) }, &piece) ==
+			   (end[i].good ? JAVACODE_PIECE : JAVACODE_GONE),
+		   end[i].name);
+	tear_down(x);
 }
 
 /* In the memory of the JVM, of nmethod b. */
@@ -257,6 +291,7 @@ int main(void)
 	too_many(&x);
 	ends(&x);
 	tear_down(&x);
+	returned_to();
 	child_run(&c, unread, NULL);
 	is_str(c.out, STR("2"), "one that tells nothing is tried again, later");
 	ok(str_find_str(c.err, STR("(no-vmstructs: ")) > 0 && str_find(c.err, '\n') + 1 == (ptrdiff_t)c.err.n, "  and said once");
