@@ -10,7 +10,7 @@ case ${PJ_BUILD:-} in
 esac
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/pj-test.XXXXXX")
 trap 'chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT PIPE TERM
 cd "$scratch" || exit 1
 
 # skip_all WHY: the whole test
