@@ -3,9 +3,9 @@
 # Prints "DIFFERING ALL". Samples whose stacks only one side has are paired in the order of the files, and compared frame by frame:
 # a stack that differs in one frame is one difference, not as many as it is deep. count=1: the frames of one text.
 count {
-	n = $NF
+	samples = $NF
 	sub(/ [0-9]+$/, "")
-	sum += n * split($0, part, ";")
+	sum += samples * split($0, part, ";")
 	next
 }
 /^[<>]/ {

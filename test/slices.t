@@ -28,7 +28,7 @@ for seconds in 1 0.25 0.001; do
 	grep -L 'lost=' slice-* >lacks
 	ok "  every header tells" test ! -s lacks
 	# by the records themselves, on the wall clock (5 s were 1700000000)
-	"$dump" in.data | awk -v s=$seconds '$1 == "LOST" && $NF == "samples" { t = 1699999995 + $3 / 1e9; n[int(t / s)] += $(NF - 1) }
+	"$dump" in.data | awk -v s=$seconds '$1 == "LOST" && $NF == "samples" { t = 1699999995 + $3 / 1e9; n[sprintf("%.0f", int(t / s))] += $(NF - 1) }
 		END { for (i in n) printf "%.3f %d\n", i * s, n[i] }' | sort >want
 	for f in slice-*; do echo "${f#slice-} $(field lost "$f")"; done | awk '$2 { printf "%.3f %d\n", $1, $2 }' | sort >got
 	same "  each where it was lost" want got
