@@ -387,7 +387,7 @@ done
 
 flame --top -c "${ours}1111" -n 2 -s 1 --rows 6
 is "--top on a pipe: status, two tables" "$status $(grep -c '   self   total  function' out)" "0 2"
-is "  of at most as many rows" "$(awk '/function/ { if (t++) print n >= 1 && n <= 6; n = 0; next } /%  / { n++ } END { print n >= 1 && n <= 6 }' out | tr '\n' ' ')" "1 1 "
+is "  of at most as many rows" "$(awk '/function/ { if (t++) print (n >= 1 && n <= 6); n = 0; next } /%  / { n++ } END { print (n >= 1 && n <= 6) }' out | tr '\n' ' ')" "1 1 "
 ok "  kinds" grep -qE '_\[k\]$' out
 flame --top -c "${ours}2222" -n 1 -s 4
 ok "  the hottest is there, names as they are" sh -c 'grep -qE "^ *[0-9.]+% +[0-9.]+%  in_a_loop$" out && grep -qE "%  größe中文$" out && grep -qE "%  a_name_that_is_much_longer.*_with_its_end$" out'

@@ -22,15 +22,16 @@ kb()
 boot=$(cat /proc/sys/kernel/random/boot_id)
 mkdir -p dir/maps tmp dir/out
 chmod 755 dir
-# what a JVM of yesterday left, and one of this morning; a window of its time is still there
+# what a JVM of yesterday left, and one since the boot, within the last hours; a window of its time is still there
+ago=$(awk '{ print int($1 < 10000 ? $1 : 10000) }' /proc/uptime)
 mkdir "dir/maps/$boot"
 head -c 300000 /dev/zero >"dir/maps/$boot/999999997-1.jmap"
 head -c 300000 /dev/zero >"dir/maps/$boot/999999998-1.jmap"
 touch -d '-3 days' "dir/maps/$boot/999999997-1.jmap"
-touch -d '-9000 sec' "dir/maps/$boot/999999998-1.jmap"
-before=$(date -d '-10000 sec' +%s)
+touch -d "-$((ago * 3 / 4)) sec" "dir/maps/$boot/999999998-1.jmap"
+before=$(date -d "-$((ago * 9 / 10)) sec" +%s)
 echo >"dir/out/$before.data"
-touch -d '-9500 sec' "dir/out/$before.data"
+touch -d "-$((ago * 4 / 5)) sec" "dir/out/$before.data"
 "$jdk/bin/java" -Xmx200m -XX:ReservedCodeCacheSize=10m -XX:-SegmentedCodeCache -Djava.io.tmpdir=tmp -cp . Work churn 900 >ready 2>java.err &
 pid=$!
 started="$started $pid"
