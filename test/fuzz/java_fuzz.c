@@ -65,7 +65,8 @@ static uint64_t pick(uint8_t what, uint8_t value)
 
 static void start(struct unwind_state *s, const uint8_t *data, const char *stack)
 {
-	*s = (struct unwind_state){ .stack = { stack, STACK }, .stack_start = STACK_AT, .interrupted = data[0] & 1, .effort = 20000 };
+	*s = (struct unwind_state){ .stack = { stack, STACK }, .stack_start = STACK_AT, .interrupted = data[0] & 1, .native = data[0] >> 1 & 1,
+				    .effort = 20000 };
 	s->ip = CODE_AT + data[1];
 	s->sp = s->reg[7] = STACK_AT + data[2];
 	s->bp = s->reg[6] = pick(data[3], data[4]);
