@@ -10,7 +10,7 @@ enum { RAX = 0, RDX = 1, RBX = 3, R12 = 12, R13 = 13, R14 = 14, R15 = 15 };
 
 static const uint32_t KEPT = 1U << RBX | 1U << CFI_RBP | 1U << R12 | 1U << R13 | 1U << R14 | 1U << R15;
 
-enum { SENDER_MAX = 1 << 20, BEYOND_MAX = 4, THAW_EFFORT = 1000, PUSHED_MAX = 16 };
+enum { SENDER_MAX = 1 << 20, BEYOND_MAX = 4, THAW_EFFORT = 1000, PUSHED_MAX = 16, PUT_AWAY_MAX = 4096 };
 
 static bool load(const struct unwind_state *s, uint64_t address, uint64_t *value)
 {
@@ -189,6 +189,16 @@ static enum unwind_end step_compiled(struct unwind_state *s, const struct java_c
 	return step_by_size(s, c, p, f);
 }
 
+static enum unwind_end step_put_away(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+{
+	uint32_t away = s->interrupted ? javaframe_put_away(c, p, s->ip) : 0;
+	uint64_t at;
+
+	if (!away || !load(s, s->sp + away, &at) || at % 8 || at <= s->sp || at - s->sp > PUT_AWAY_MAX)
+		return UNWIND_NO_CODE;
+	return step_saved(s, c, at);
+}
+
 /* A word in front of rbp, put away with it. */
 static enum unwind_end step_stub_frame(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
 {
@@ -196,7 +206,7 @@ static enum unwind_end step_stub_frame(struct unwind_state *s, const struct java
 	enum unwind_end end;
 
 	if (p->entry == 0)
-		return step_by_rbp(s, c);
+		return is_frame(s) ? step_by_rbp(s, c) : step_put_away(s, c, p);
 	if (!is_frame(s))
 		return UNWIND_NO_CODE;
 	if (!load(s, s->bp, &bp))
@@ -375,17 +385,38 @@ static void name_by_rbx(const struct unwind_state *s, struct java_frame *f)
 		*f = (struct java_frame){ .address = s->reg[RBX], .exact = true, .method = true };
 }
 
+/* sin() and the like: no frame, but arguments, or all registers, on the stack meanwhile. Its caller's sp waits in r13: where that is
+ * interpreted, just behind the return address. */
+static enum unwind_end step_math(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+{
+	uint32_t spilled = s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
+	uint64_t at = s->sp + spilled, ip;
+	bool popped;
+
+	if (sender_sp(s, 0) && may_return_at(s, c, s->reg[R13] - 8))
+		return step_bare(s, c, s->reg[R13] - 8);
+	if (s->interrupted && !spilled && javaframe_math_end(c, p, s->ip, &spilled, &popped)) {
+		at = s->sp + spilled;
+		if (popped)
+			return has(s, RAX) ? step_to(s, c, s->reg[RAX], sender_sp(s, at)) : UNWIND_NO_CODE;
+	}
+	if (!load(s, at, &ip))
+		return UNWIND_STACK_CUT;
+	if (!may_return_to(c, ip) && !s->interrupted && !spilled) {
+		at += 8; /* aligned for a call */
+		if (!load(s, at, &ip))
+			return UNWIND_STACK_CUT;
+	}
+	return step_to(s, c, ip, sender_sp(s, at + 8));
+}
+
 /* Where a method begins: locals are pushed between the arguments and the return address, which waits in rax meanwhile. */
 static enum unwind_end step_entry(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
 {
 	uint64_t at = s->ip - p->start, ip;
 
-	if (p->complete == JAVA_NEVER) { /* sin() and the like: no frame */
-		uint32_t spilled = s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
-		enum unwind_end end = step_bare(s, c, s->sp + spilled);
-
-		return end == UNWIND_NO_CODE && !s->interrupted && !spilled ? step_bare(s, c, s->sp + 8) : end; /* aligned for a call */
-	}
+	if (p->complete == JAVA_NEVER)
+		return step_math(s, c, p);
 	if (!s->interrupted || at > p->complete + 2) {
 		struct javaframe_exit e;
 

@@ -71,10 +71,18 @@ static bool in_return_poll(const struct window *w)
 	       (AT(w, -14, 0x4c, 0x8d, 0x15) && AT(w, -7, 0x4d, 0x89, 0x97) && AT(w, 0, 0xe9));
 }
 
-/* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. */
+/* What follows leave: ret, vzeroupper; of wrappers what in_return_poll knows, too. */
+static bool may_follow_leave(const struct window *w)
+{
+	return AT(w, 0, 0xc3) || AT(w, 0, 0xc5, 0xf8, 0x77) || AT(w, 0, 0x49, 0x83, 0x7f) || AT(w, 0, 0x49, 0x83, 0xbf) || poll_bytes(w, 0) ||
+	       AT(w, 0, 0x85, 0x05) || AT(w, 0, 0x4d, 0x8b, 0x57) || AT(w, 0, 0x4d, 0x8b, 0x97);
+}
+
+/* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. Many other instructions end with its
+ * byte. */
 static bool behind_leave(const struct window *w)
 {
-	if (AT(w, -1, 0xc9))
+	if (AT(w, -1, 0xc9) && may_follow_leave(w))
 		return true;
 	if (AT(w, 0, 0x0f, 0x85))
 		return (AT(w, -5, 0x49, 0x83, 0x7f) && AT(w, -6, 0xc9)) || (AT(w, -8, 0x49, 0x83, 0xbf) && AT(w, -9, 0xc9));
@@ -171,6 +179,29 @@ enum javaframe javaframe_stub(const struct java_code *c, const struct java_piece
 	if (open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || behind_leave(&w)))
 		return JAVAFRAME_NONE;
 	return JAVAFRAME_WHOLE;
+}
+
+uint32_t javaframe_put_away(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	enum { BEGIN = 64, AND = 4, MOV = 5 };
+	uint64_t begin = p->start + p->entry, n = p->end - begin;
+	uint8_t byte[BEGIN];
+
+	n = n < BEGIN ? n : BEGIN;
+	if (address < begin || address >= p->end || !c->read(c->arg, begin, byte, n))
+		return 0;
+	for (uint64_t i = 0; i + AND + MOV <= n; i++) {
+		uint64_t at = i + AND;
+
+		if (memcmp(byte + i, "\x48\x83\xe4", 3) != 0) /* and rsp */
+			continue;
+		if (memcmp(byte + at, "\x48\x89\x44\x24", 4) == 0) /* mov [rsp + A], rax */
+			at += MOV;
+		if (at + MOV > n || memcmp(byte + at, "\x48\x89\x6c\x24", 4) != 0)
+			return 0;
+		return address - begin >= at + MOV ? byte[at + 4] : 0;
+	}
+	return 0;
 }
 
 /* ---- stubs without a frame --------------------------------------------------------------------------------------- */
@@ -402,6 +433,24 @@ uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p
 		return 0;
 	follow(&f);
 	return f.done && f.sp - f.first <= SPILLED_MAX ? (uint32_t)(f.sp - f.first) : 0;
+}
+
+bool javaframe_math_end(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *freed, bool *popped)
+{
+	uint8_t byte[AHEAD + 8];
+	uint64_t ahead = p->end - address;
+	struct follow f = { .byte = byte, .n = ahead < sizeof(byte) ? (uint32_t)ahead : (uint32_t)sizeof(byte) };
+
+	*freed = 0;
+	*popped = false;
+	if (address < p->start || address >= p->end || !c->read(c->arg, address, byte, f.n))
+		return false;
+	*popped = FOLLOW_IS(&f, "\x49\x8b\xe5\xff\xe0") || FOLLOW_IS(&f, "\xff\xe0"); /* mov rsp, r13; jmp rax */
+	if (*popped)
+		return true;
+	follow(&f);
+	*freed = (uint32_t)f.sp;
+	return FOLLOW_IS(&f, "\x58\x49\x8b\xe5") && f.sp <= ROOM_MAX; /* pop rax */
 }
 
 /* ------------------------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,10 @@ enum javaframe javaframe_compiled(const struct java_code *c, const struct java_p
 /* Of a stub that begins with push rbp; mov rbp, rsp. */
 enum javaframe javaframe_stub(const struct java_code *c, const struct java_piece *p, uint64_t address);
 
+/* Such a stub that needs rbp for something else puts it on a stack that it aligned: offset from sp of where it is, 0: it does not, or not
+ * yet (sha512_implCompress: sub rsp, N; and rsp, -32; mov [rsp + A], rax; mov [rsp + B], rbp). */
+uint32_t javaframe_put_away(const struct java_code *c, const struct java_piece *p, uint64_t address);
+
 /* Of a stub that keeps no frame: bytes that it pushed, and *more: room that it made behind them. */
 uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *more);
 
@@ -45,6 +49,10 @@ uint32_t javaframe_arguments(const struct java_code *c, uint64_t address);
  * (MacroAssembler::fp_runtime_fallback, pusha, popa). Bytes of the stack from sp to where it is when all are back, of code that was
  * interrupted, or returned to, at address; 0: it is no such code. */
 uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p, uint64_t address, uint64_t sp);
+
+/* The interpreter's entry of such a function was interrupted near its end: *freed, bytes of the stack that it frees until it pops its
+ * return address; *popped: it has, into rax. False: it was not there. */
+bool javaframe_math_end(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *freed, bool *popped);
 
 /* Of an adapter, from compiled code to the interpreter or the other way. */
 enum javaframe_adapter {

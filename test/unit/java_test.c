@@ -216,6 +216,17 @@ static void stubs(void)
 	leads("stub, behind push", at(CODE + 0x4001, 0, BP, true), CALLER, 2, BP);
 	leads("stub, in it", at(CODE + 0x4030, 0, STACK + 8 * 30, true), NATIVE + 8, 32, BP);
 	leads("stub, at ret", at(CODE + 0x4051, 1, BP, true), CALLER, 2, BP);
+	PUT(CODE + 0x4060, "\x01\xc9\x90"); /* add ecx, ecx: no leave */
+	leads("stub, behind the byte of leave", at(CODE + 0x4062, 0, STACK + 8 * 30, true), NATIVE + 8, 32, BP);
+	/* push rdx; push rcx; mov rax, rsp; sub rsp, 0x70; and rsp, -32; mov [rsp + 0x38], rax; mov [rsp + 0x40], rbp */
+	PUT(CODE + 0x4004, "\x52\x51\x48\x8b\xc4\x48\x83\xec\x70\x48\x83\xe4\xe0\x48\x89\x44\x24\x38\x48\x89\x6c\x24\x40");
+	stack[8] = STACK + 8 * 30;
+	leads("stub, rbp is on an aligned stack", at(CODE + 0x4030, 0, 0x600000, true), NATIVE + 8, 32, BP);
+	leads("  just put there", at(CODE + 0x401b, 0, STACK + 8 * 30, true), NATIVE + 8, 32, BP);
+	ok(ends(at(CODE + 0x401a, 0, 0x600000, true), &f) == UNWIND_NO_CODE, "  not yet: no guess");
+	stack[8] = 3;
+	ok(ends(at(CODE + 0x4030, 0, 0x600000, true), &f) == UNWIND_NO_CODE, "  something else is there: no guess");
+	stack[8] = 0;
 	PUT(CODE + 0x6000, "\x57\x56\x90\x90\x5e\x5f\xc3");
 	stack[3] = CALLER;
 	stack[2] = CALLER + 1;
@@ -283,7 +294,7 @@ static void spilled(void)
 	PUT(CODE + 0x7c00, POPA "\x48\x81\xc4\x88\x00\x00\x00");
 	PUT(CODE + 0x7dd0, "\x48\x8b\x44\x24\x78\x48\x81\xc4\x80\x00\x00\x00");
 	PUT(CODE + 0x7e00, SPILLED "\x90" POPA "\x48\x81\xc4\x80\x00\x00\x00");
-	PUT(CODE + 0x7fb0, POPA);
+	PUT(CODE + 0x7e80, POPA);
 	memset(stack, 0, sizeof(stack));
 	stack[1 + 1 + 4 + 16 + 2] = BP;
 	stack[1 + 1 + 4 + 16 + 3] = CALLER;
@@ -314,7 +325,21 @@ static void spilled(void)
 	PUT(CODE + 0x7f10, SPILLED POPA "\x48\x81\xc4\x80\x00\x00\x00");
 	stack[1 + 4 + 16] = CALLER;
 	leads("  called by the interpreter", at(CODE + 0x7f10, 0, BP, false), CALLER, 1 + 4 + 16 + 1, BP);
-	for (unsigned place = 0x7c00; place <= 0x7fb0; place += place == 0x7c00 ? 0x1d0 : place == 0x7dd0 ? 0x30 : 0x1b0) {
+	/* ..., fstp [rsp]; vmovsd xmm0, [rsp]; add rsp, 0x10; pop rax; mov rsp, r13; jmp rax */
+	PUT(CODE + 0x7fa0, "\xdd\x1c\x24\xc5\xfb\x10\x04\x24\x48\x83\xc4\x10\x58\x49\x8b\xe5\xff\xe0");
+	memset(stack, 0, sizeof(stack));
+	stack[2] = CALLER;
+	for (unsigned i = 0; i < 5; i++) {
+		static const struct {
+			unsigned at, word;
+		} place[] = { { 0, 0 }, { 3, 0 }, { 8, 0 }, { 12, 2 }, { 13, 3 } };
+		struct unwind_state s = at(CODE + 0x7fa0 + place[i].at, place[i].word, BP, true);
+
+		s.reg[13] = STACK + 8 * 9;
+		s.reg[0] = place[i].at == 13 ? CALLER : 0;
+		leads("  the interpreter's, near its end: to the caller's own sp", s, CALLER, 9, BP);
+	}
+	for (unsigned place = 0x7c00; place <= 0x7e80; place += place == 0x7c00 ? 0x1d0 : place == 0x7dd0 ? 0x30 : 0x80) {
 		struct java_frame f;
 
 		for (unsigned word = 0; word < WORDS; word++)
