@@ -315,8 +315,8 @@ static enum resolve_why ask_live_maps(struct worker *w, const struct dso *d, siz
 	}
 	if (!live && kill((pid_t)d->pid, 0) == 0)
 		return WHY_ELSEWHERE; /* another process has the number now, and may have the file */
-	if (!t->o->as_perf && recorder_elsewhere(t->origin->recorder, d->pid))
-		return WHY_NO_MAP;    /* what has its number in our /tmp is somebody else's */
+	if (!live && !t->o->as_perf && recorder_elsewhere(t->origin->recorder, d->pid))
+		return WHY_NO_MAP; /* what has its number in our /tmp was somebody else's, or pjmap's of another one */
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
 	return ask_map(w, dso, open_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
 }
