@@ -34,6 +34,7 @@ take()
 	jvm=$!
 	started="$started $jvm"
 	mkdir dir
+	until_true grep -q libjvm.so "/proc/$jvm/maps" # what has none yet is no JVM
 	pjmap -q -i 1 -d dir --no-perf-map $jvm 2>map.err &
 	map=$!
 	started="$started $map"
@@ -53,8 +54,10 @@ take()
 reaches()
 {
 	seen=$(awk '$NF == "(all)" { printf "%d", $1 * (100 - $3) / 100 }' stacks) # compilers' stacks are longer than the copy
-	if [ "${seen:-0}" -lt 60 ]; then
-		skip "$1" "only ${seen:-0} samples in 4 s: $(head -n 1 java.out)"
+	if [ -z "$seen" ]; then
+		fail "$1: the recording is read" why map.err perf.out java.out
+	elif [ "$seen" -lt 60 ]; then
+		skip "$1" "only $seen samples in 4 s: $(head -n 1 java.out)"
 	elif awk -v least="$2" '$NF == "(all)" { whole = $2 + 0; cut = $3 + 0 } END { exit !(whole >= least * (100 - cut) / 100) }' stacks; then
 		pass "$1: $(tail -n 1 stacks)"
 	else
