@@ -111,6 +111,14 @@ for jdk in $jdks; do
 done
 jdk=${jdks##* }
 
+if have pjrecord && have pjfold && pjrecord -q -o try -- true >/dev/null 2>&1 && contain "$jdk/bin/java" -Xmx64m -cp /mnt Work churn 900; then
+	pjrecord -q --once -w 3 -d rec -p "$pid" >/dev/null 2>err
+	pjmap -q --once "$pid" 2>>err
+	pjfold -q rec/out/*.data >folded 2>>err
+	ok "recorded, then named by the map of our /tmp while it lives" grep -q ';com/sun/tools/javac/[^;]*_\[j\]' folded
+	rm -f "/tmp/perf-$pid.map"
+	end
+fi
 if contain "$jdk/bin/java" -Xmx64m -cp /mnt Work idle 900; then
 	nsenter -t "$pid" -m mount -o remount,ro /tmp
 	pjmap --once --stdout --method=agent "$pid" 2>err
