@@ -131,9 +131,15 @@ static enum unwind_end step_by_rbp(struct unwind_state *s, const struct java_cod
 
 /* ---- compiled code, stubs ---------------------------------------------------------------------------------------- */
 
+/* Compiled callees leave a frame as it is. */
+static uint32_t spilled_bytes(const struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+{
+	return s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
+}
+
 static enum unwind_end step_by_size(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
 {
-	uint32_t spilled = s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
+	uint32_t spilled = spilled_bytes(s, c, p);
 	enum unwind_end end = step_saved(s, c, s->sp + spilled + p->frame - 16);
 
 	if (spilled)
@@ -385,21 +391,32 @@ static void name_by_rbx(const struct unwind_state *s, struct java_frame *f)
 		*f = (struct java_frame){ .address = s->reg[RBX], .exact = true, .method = true };
 }
 
+/* The frame is gone. */
+static enum unwind_end step_exit(struct unwind_state *s, const struct java_code *c, const struct javaframe_exit *e)
+{
+	uint64_t ip = s->reg[e->ra], sp = s->reg[e->sender];
+
+	if (!e->popped && !load(s, s->sp, &ip))
+		return UNWIND_STACK_CUT;
+	if (sp % 8 || sp <= s->sp || sp - s->sp > SENDER_MAX)
+		sp = s->sp + 8;
+	return step_to(s, c, ip, sp);
+}
+
 /* sin() and the like: no frame, but arguments, or all registers, on the stack meanwhile. Its caller's sp waits in r13: where that is
  * interpreted, just behind the return address. */
 static enum unwind_end step_math(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
 {
-	uint32_t spilled = s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
-	uint64_t at = s->sp + spilled, ip;
-	bool popped;
+	uint32_t spilled;
+	struct javaframe_exit e;
+	uint64_t at, ip;
 
 	if (sender_sp(s, 0) && may_return_at(s, c, s->reg[R13] - 8))
 		return step_bare(s, c, s->reg[R13] - 8);
-	if (s->interrupted && !spilled && javaframe_math_end(c, p, s->ip, &spilled, &popped)) {
-		at = s->sp + spilled;
-		if (popped)
-			return has(s, RAX) ? step_to(s, c, s->reg[RAX], sender_sp(s, at)) : UNWIND_NO_CODE;
-	}
+	if (s->interrupted && javaframe_exit(c, p, s->ip, &e))
+		return step_exit(s, c, &e);
+	spilled = spilled_bytes(s, c, p);
+	at = s->sp + spilled;
 	if (!load(s, at, &ip))
 		return UNWIND_STACK_CUT;
 	if (!may_return_to(c, ip) && !s->interrupted && !spilled) {
@@ -438,17 +455,8 @@ static enum unwind_end step_entry(struct unwind_state *s, const struct java_code
 static enum unwind_end step_bytecode(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
 {
 	struct javaframe_exit e;
-	uint64_t ip, sp;
 
-	if (!s->interrupted || !javaframe_exit(c, p, s->ip, &e))
-		return step_interpreted(s, c, f);
-	sp = s->reg[e.sender];
-	ip = s->reg[e.ra];
-	if (!e.popped && !load(s, s->sp, &ip))
-		return UNWIND_STACK_CUT;
-	if (sp % 8 || sp <= s->sp || sp - s->sp > SENDER_MAX)
-		sp = s->sp + 8;
-	return may_return_to(c, ip) ? arrive(s, ip, sp, rbp_if_known(s)) : UNWIND_NO_CODE;
+	return s->interrupted && javaframe_exit(c, p, s->ip, &e) ? step_exit(s, c, &e) : step_interpreted(s, c, f);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

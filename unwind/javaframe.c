@@ -301,9 +301,9 @@ static const uint8_t refills[] = {
 struct follow {
 	const uint8_t *byte;
 	uint32_t n, at;
-	uint64_t sp, first; /* sp: at the instruction at `at` */
-	bool aligned;       /* as the last test said */
-	bool done;          /* all registers are back */
+	uint64_t sp;  /* at the instruction at `at` */
+	bool aligned; /* as the last test said */
+	bool done;    /* all registers are back, or the return address is next */
 };
 
 static uint8_t follow_byte(const struct follow *f, uint32_t ahead)
@@ -401,10 +401,17 @@ static bool follow_call(struct follow *f)
 	return true;
 }
 
+/* pop rax; mov rsp, r13: how the interpreter's entries of such functions end */
+static bool is_at_return(const struct follow *f)
+{
+	return FOLLOW_IS(f, "\x58\x49\x8b\xe5");
+}
+
 static void follow(struct follow *f)
 {
 	while (!f->done && f->at < f->n && (follow_room(f) || follow_move(f) || follow_call(f)))
 		;
+	f->done = f->done || is_at_return(f);
 }
 
 /* Most code is known to be other by its next bytes, which were read for its frame. */
@@ -416,14 +423,14 @@ static bool may_spill(const struct java_code *c, uint64_t address, uint64_t sp, 
 	if (!c->read(c->arg, address, byte, f.n))
 		return false;
 	follow(&f);
-	return f.at + LONGEST > f.n;
+	return f.done || f.at + LONGEST > f.n;
 }
 
 uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p, uint64_t address, uint64_t sp)
 {
 	uint8_t byte[sizeof(refills) + SPILL_CODE_MAX];
 	uint64_t behind = address - p->start, ahead = p->end - address;
-	struct follow f = { .byte = byte, .sp = sp, .first = sp };
+	struct follow f = { .byte = byte, .sp = sp };
 
 	if (address < p->start || address >= p->end)
 		return 0;
@@ -432,25 +439,7 @@ uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p
 	if (!may_spill(c, address, sp, f.n - f.at) || !c->read(c->arg, address - f.at, byte, f.n))
 		return 0;
 	follow(&f);
-	return f.done && f.sp - f.first <= SPILLED_MAX ? (uint32_t)(f.sp - f.first) : 0;
-}
-
-bool javaframe_math_end(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *freed, bool *popped)
-{
-	uint8_t byte[AHEAD + 8];
-	uint64_t ahead = p->end - address;
-	struct follow f = { .byte = byte, .n = ahead < sizeof(byte) ? (uint32_t)ahead : (uint32_t)sizeof(byte) };
-
-	*freed = 0;
-	*popped = false;
-	if (address < p->start || address >= p->end || !c->read(c->arg, address, byte, f.n))
-		return false;
-	*popped = FOLLOW_IS(&f, "\x49\x8b\xe5\xff\xe0") || FOLLOW_IS(&f, "\xff\xe0"); /* mov rsp, r13; jmp rax */
-	if (*popped)
-		return true;
-	follow(&f);
-	*freed = (uint32_t)f.sp;
-	return FOLLOW_IS(&f, "\x58\x49\x8b\xe5") && f.sp <= ROOM_MAX; /* pop rax */
+	return f.done && f.sp - sp <= SPILLED_MAX ? (uint32_t)(f.sp - sp) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------- */
@@ -558,6 +547,7 @@ bool javaframe_exit(const struct java_code *c, const struct java_piece *p, uint6
 {
 	/* from pop A to where it was interrupted: mov byte; pop; mov rsp; in JDK 25 cmp rsp, [r15 + N] and jb; jmp */
 	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
+	bool math = p->kind == JAVA_ENTRY && p->complete == JAVA_NEVER; /* it made no frame that it could leave */
 	struct window w;
 
 	if (!open_window(&w, c, p, address))
@@ -565,7 +555,7 @@ bool javaframe_exit(const struct java_code *c, const struct java_piece *p, uint6
 	for (size_t i = 0; i < countof(before); i++) {
 		int at = -before[i], n = pop_bytes(&w, at, &e->ra), behind = before[i] - n;
 
-		if (n == 0 || !behind_interpreted(&w, at) || !is_return_sp(&w, at + n, &e->sender))
+		if (n == 0 || (!math && !behind_interpreted(&w, at)) || !is_return_sp(&w, at + n, &e->sender))
 			continue;
 		e->popped = before[i] > 0;
 		return before[i] == 0 || behind == 0 || behind == 3 ||

@@ -46,13 +46,10 @@ uint32_t javaframe_aligned(const struct java_code *c, uint64_t address);
 uint32_t javaframe_arguments(const struct java_code *c, uint64_t address);
 
 /* JDK 8's sin() and the like call libjvm from the middle of a method, and put all registers on the stack meanwhile
- * (MacroAssembler::fp_runtime_fallback, pusha, popa). Bytes of the stack from sp to where it is when all are back, of code that was
- * interrupted, or returned to, at address; 0: it is no such code. */
+ * (MacroAssembler::fp_runtime_fallback, pusha, popa). Bytes of the stack from sp to where it is when all are back, or when the
+ * interpreter's entry of such a function pops its return address, of code that was interrupted, or returned to, at address; 0: none, or
+ * it is no such code. */
 uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p, uint64_t address, uint64_t sp);
-
-/* The interpreter's entry of such a function was interrupted near its end: *freed, bytes of the stack that it frees until it pops its
- * return address; *popped: it has, into rax. False: it was not there. */
-bool javaframe_math_end(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *freed, bool *popped);
 
 /* Of an adapter, from compiled code to the interpreter or the other way. */
 enum javaframe_adapter {
