@@ -142,7 +142,7 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
 endif
 
 # What tests of symbols ask, and what makes and shows perf.data.
-HELPERS := $(B)/test/elf/names $(B)/test/elf/reduce $(B)/test/record/jvm $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c test/jmap/*.c test/send/*.c))
+HELPERS := $(B)/test/elf/names $(B)/test/elf/reduce $(B)/test/record/jvm $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c test/jmap/*.c test/send/*.c test/hostile/*.c))
 
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)

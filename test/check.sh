@@ -24,7 +24,7 @@ all_tests()
 	for t in test/laws.t test/conformance.t test/cases.sh test/svg/run.sh test/*.t test/*/*.t \
 		"$PJ_BUILD"/test/unit/*_test "$PJ_BUILD"/test/fuzz/*_fuzz; do
 		case $t in
-		test/live.t | test/native.t | test/record*.t | test/jmap*.t | test/flame*.t | test/send-stores.t | test/send-kill-stores.t | test/browser/*) continue ;; # ./check runs them
+		test/live.t | test/native.t | test/record*.t | test/jmap*.t | test/flame*.t | test/send-stores.t | test/send-kill-stores.t | test/browser/* | test/hostile/*) continue ;; # ./check runs them
 		esac
 		if [ -x "$t" ]; then echo "${t#"$PJ_TOP"/}"; fi
 	done
