@@ -66,6 +66,20 @@ void *mem_grow(void *p, size_t size, size_t count)
 	return p;
 }
 
+void *mem_try_alloc(size_t size, size_t count)
+{
+	return calloc(count ? count : 1, size ? size : 1);
+}
+
+void *mem_try_grow(void *p, size_t size, size_t count)
+{
+	size_t n;
+
+	if (__builtin_mul_overflow(size, count, &n))
+		return NULL;
+	return realloc(p, n ? n : 1);
+}
+
 void *mem_huge(size_t size)
 {
 	void *p = aligned_alloc(MEM_HUGE, size);

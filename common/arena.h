@@ -3,7 +3,7 @@
  * arena.h - memory that lives until the arena ends.
  *
  * Objects never move and are never freed one by one. There is no failure to check: memory that cannot be had ends the
- * tool with a message. Under AddressSanitizer there are poisoned gaps between objects.
+ * tool with a message, except in the functions called mem_try_*. Under AddressSanitizer there are poisoned gaps between objects.
  */
 #ifndef PJ_ARENA_H
 #define PJ_ARENA_H
@@ -35,6 +35,18 @@ void *mem_grow(void *p, size_t size, size_t count);       /* realloc to size * c
 static inline void *mem_more(void *p, size_t size, size_t n)
 {
 	return n & (n - 1) ? p : mem_grow(p, size, n ? 2 * n : 1);
+}
+
+/* For amounts that the data of another process determines, in programs that serve more than that process (pjrecord, pjmap, pjsend): NULL if
+ * the memory is not available or the size overflows. The caller then gives up that process alone, and counts it. After a failed
+ * mem_try_grow or mem_try_more, p is valid and unchanged: it still has to be freed. */
+void *mem_try_alloc(size_t size, size_t count); /* zeroed */
+void *mem_try_grow(void *p, size_t size, size_t count);
+
+/* mem_more that may fail. The caller keeps n as it was if this returns NULL. */
+static inline void *mem_try_more(void *p, size_t size, size_t n)
+{
+	return n & (n - 1) ? p : mem_try_grow(p, size, n ? 2 * n : 1);
 }
 
 /* For large buffers that are written as a whole: asks for huge pages, as a fault costs more than a page's bytes. To be freed with free. */

@@ -40,6 +40,25 @@ static bool zeroed(const char *p, size_t n)
 	return true;
 }
 
+/* What fails is NULL, and what there was stays as it was. */
+static void check_try(void)
+{
+	uint64_t *p = mem_try_alloc(sizeof(*p), 8);
+
+	ok(p && zeroed((char *)p, 64), "mem_try_alloc: zeroed");
+	memset(p, 7, 64);
+	ok(!mem_try_grow(p, SIZE_MAX / 2, 3) && p[7] == 0x0707070707070707, "mem_try_grow: a size that overflows is NULL, and p is unchanged");
+#ifndef PJ_ASAN
+	ok(!mem_try_alloc(1, SIZE_MAX / 2), "mem_try_alloc: no memory is NULL");
+	ok(!mem_try_grow(p, 1, SIZE_MAX / 2) && p[7] == 0x0707070707070707, "mem_try_grow: no memory is NULL, and p is unchanged");
+	ok(!mem_try_more(p, SIZE_MAX / 32, 8), "mem_try_more: no memory is NULL");
+#endif
+	ok(mem_try_more(p, 8, 7) == p, "mem_try_more: within a power of two nothing moves");
+	p = mem_try_more(p, 8, 8);
+	ok(p && p[7] == 0x0707070707070707, "mem_try_more: a larger array has what the smaller one had");
+	free(p);
+}
+
 int main(void)
 {
 	static struct child c;
@@ -105,5 +124,6 @@ int main(void)
 	ok(c.status == 1 && str_find_str(c.err, STR("out of memory")) > 0, "a size that overflows is out of memory");
 	child_run(&c, grow_overflow, NULL);
 	ok(c.status == 1 && str_find_str(c.err, STR("out of memory")) > 0, "in mem_grow, too");
+	check_try();
 	return done();
 }
