@@ -62,14 +62,14 @@ static void put_colours(struct text *t, const struct faces *n)
 }
 
 /* What is said about functions that are in the picture. */
-static void put_attrs(struct text *t, const struct attrs *a, const struct faces *n)
+static void put_attrs(struct text *t, const struct link_attrs *a, const struct faces *n)
 {
 	bool first = true;
 
 	put_key(t, "attrs");
 	text_char(t, '[');
 	for (uint32_t i = 0; a && i < n->n; i++) {
-		const struct attr *attr = attrs_find(a, n->text[i], n->kinds[n->colours[n->colour[i]].kind].suffix);
+		const struct link_attr *attr = link_attrs_find(a, n->text[i], n->kinds[n->colours[n->colour[i]].kind].suffix);
 		if (!attr || attr->title.n + attr->href.n == 0)
 			continue;
 		text_printf(t, "%s[%u,", first ? "" : ",", i);

@@ -9,10 +9,10 @@
 #ifndef PJ_PICTURE_H
 #define PJ_PICTURE_H
 
-#include "attrs.h"
 #include "change.h"
 #include "faces.h"
 #include "labels.h"
+#include "linkattrs.h"
 
 #define PICTURE_BYTES 60000
 #define PICTURE_ROWS 400
@@ -42,7 +42,7 @@ struct look {
 	struct str header;         /* the input's `# pj` line, or empty */
 	bool reverse;              /* frames of stacks were turned round */
 	bool chart;                /* siblings stand in order of time */
-	const struct attrs *attrs; /* NULL: none */
+	const struct link_attrs *attrs; /* NULL: none */
 };
 
 struct picture {

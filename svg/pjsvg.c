@@ -268,12 +268,12 @@ static int draw(const struct request *r, char **files)
 	struct stacks turned = { .in_time = r->chart };
 	struct folded_header header = { 0 };
 	struct folded_tally tally = { 0 };
-	struct attrs attrs = { 0 };
+	struct link_attrs attrs = { 0 };
 	struct palmap map = { 0 };
 	struct arena arena = { 0 };
 
 	if (r->nameattr)
-		attrs_read(&attrs, r->nameattr);
+		link_attrs_read(&attrs, r->nameattr);
 	if (r->palette_map)
 		palmap_read(&map, r->palette_map);
 	bool whole = read_all(files, &stacks, &header, &tally);
@@ -297,7 +297,7 @@ static int draw(const struct request *r, char **files)
 	palmap_write(&map);
 	stacks_free(&stacks);
 	stacks_free(&turned);
-	attrs_free(&attrs);
+	link_attrs_free(&attrs);
 	palmap_free(&map);
 	arena_free(&arena);
 	return sum && whole ? PJ_OK : PJ_FAILED;

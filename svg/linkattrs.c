@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "attrs.h"
+#include "linkattrs.h"
 
 #include "in.h"
 #include "visible.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct reader {
-	struct attrs *attrs;
+	struct link_attrs *attrs;
 	struct in in;
 	uint64_t bad; /* lines and addresses */
 	bool told;    /* of keys without effect */
@@ -30,7 +30,7 @@ static bool starts_in_any_case(struct str s, const char *lower)
 
 /* Browsers drop blanks and control characters and read a backslash as a slash: neither may be in an address. A relative
  * one has no colon before its first / ? #, and does not name a server (//). */
-bool attrs_is_safe_href(struct str href)
+bool link_attrs_is_safe_href(struct str href)
 {
 	uint32_t code;
 
@@ -72,17 +72,17 @@ static struct str without_quotes(struct str s)
 	return s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"' ? str_head(str_from(s, 1), s.n - 2) : s;
 }
 
-static void set_href(struct reader *r, struct attr *attr, struct str value)
+static void set_href(struct reader *r, struct link_attr *attr, struct str value)
 {
 	struct str seen = visible(&r->attrs->memory, value);
 
-	if (attrs_is_safe_href(value) && str_eq(seen, value))
+	if (link_attrs_is_safe_href(value) && str_eq(seen, value))
 		attr->href = seen;
 	else
 		refuse(r, "not an address of http, https or a relative one: ", value);
 }
 
-static void set_key(struct reader *r, struct attr *attr, struct str key, struct str value)
+static void set_key(struct reader *r, struct link_attr *attr, struct str key, struct str value)
 {
 	if (str_eq(key, STR("title"))) {
 		attr->title = visible(&r->attrs->memory, value);
@@ -96,7 +96,7 @@ static void set_key(struct reader *r, struct attr *attr, struct str key, struct 
 }
 
 /* Of several lines about a name the last counts. */
-static void keep(struct attrs *a, struct str name, struct attr attr)
+static void keep(struct link_attrs *a, struct str name, struct link_attr attr)
 {
 	uint32_t id = intern(&a->names, visible(&a->memory, name));
 
@@ -110,7 +110,7 @@ static void keep(struct attrs *a, struct str name, struct attr attr)
 static void read_line(struct reader *r, struct str line)
 {
 	struct str rest = line, name = str_cut(&rest, '\t');
-	struct attr attr = { 0 };
+	struct link_attr attr = { 0 };
 
 	if (name.n == line.n) {
 		refuse(r, "not attributes of a name: no tab behind it", (struct str){ 0 });
@@ -126,12 +126,12 @@ static void read_line(struct reader *r, struct str line)
 	keep(r->attrs, name, attr);
 }
 
-void attrs_read(struct attrs *a, const char *path)
+void link_attrs_read(struct link_attrs *a, const char *path)
 {
 	struct reader r = { .attrs = a };
 	struct str line;
 
-	*a = (struct attrs){ 0 };
+	*a = (struct link_attrs){ 0 };
 	in_open(&r.in, path);
 	in_expect_text(&r.in);
 	while (in_line(&r.in, &line)) {
@@ -148,7 +148,7 @@ void attrs_read(struct attrs *a, const char *path)
 
 /* ---- use ---------------------------------------------------------------------------------------------------- */
 
-const struct attr *attrs_find(const struct attrs *a, struct str text, struct str suffix)
+const struct link_attr *link_attrs_find(const struct link_attrs *a, struct str text, struct str suffix)
 {
 	struct text whole = { 0 };
 
@@ -161,10 +161,10 @@ const struct attr *attrs_find(const struct attrs *a, struct str text, struct str
 	return id ? &a->of[id] : NULL;
 }
 
-void attrs_free(struct attrs *a)
+void link_attrs_free(struct link_attrs *a)
 {
 	intern_free(&a->names);
 	free(a->of);
 	arena_free(&a->memory);
-	*a = (struct attrs){ 0 };
+	*a = (struct link_attrs){ 0 };
 }
