@@ -1,5 +1,6 @@
 # pj: one Makefile for everything. `make help` lists the targets.
-# Variants never share objects: SAN=1 (address and undefined-behaviour sanitizers) and CC live in folders of their own.
+# Variants never share objects: SAN=1 (address and undefined-behaviour sanitizers), SAN=thread (ThreadSanitizer), CC and each library that is
+# left out (ZSTD=0, LZMA=0, ...) have folders of their own.
 
 CC      ?= cc
 PREFIX  ?= /usr/local
@@ -31,21 +32,6 @@ ifndef JANSSON
 JANSSON := $(shell printf '\043include <jansson.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
 
-CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter fuzz cover,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)$(if $(filter 0,$(LIBDW)),-nodw)$(if $(filter 0,$(CURL)),-nocurl)$(if $(filter 0,$(JANSSON)),-nojson)
-B       := build/$(VARIANT)
-
-WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
-STD  := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
-OPTIM_0    := -O2
-OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-OPTIM_cover := -O0 --coverage -Wno-clobbered
-OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -iquote hotspot -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
-# as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
-LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-ldl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(LZMA),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
-
 # Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without.
 ifeq ($(origin LZMA),undefined)
 LZMA    := $(shell $(firstword $(CC)) -E -include lzma.h -x c /dev/null >/dev/null 2>&1 && echo 1)
@@ -53,7 +39,24 @@ ifeq ($(LZMA)$(MAKELEVEL),0)
 $(warning lzma.h is missing (liblzma-dev): pjfold will not read the symbols in .gnu_debugdata)
 endif
 endif
-ALL_CFLAGS += -DPJ_LZMA=$(if $(LZMA),1,0)
+
+CCNAME  := $(notdir $(firstword $(CC)))
+VARIANT := $(if $(filter fuzz cover thread,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)$(if $(filter 0,$(LIBDW)),-nodw)$(if $(filter 0,$(CURL)),-nocurl)$(if $(filter 0,$(JANSSON)),-nojson)$(if $(filter 1,$(LZMA)),,-nolzma)
+B       := build/$(VARIANT)
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
+STD  := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
+OPTIM_0    := -O2
+OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+OPTIM_cover := -O0 --coverage -Wno-clobbered
+OPTIM_thread := -O1 -fsanitize=thread
+OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+CFLAGS  ?= -g
+ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -iquote hotspot -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
+# as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
+LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-ldl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(filter 1,$(LZMA)),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
+
+ALL_CFLAGS += -DPJ_LZMA=$(if $(filter 1,$(LZMA)),1,0)
 
 Q := $(if $(filter 1,$(V)),,@)
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
