@@ -48,7 +48,7 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-protot
 STD  := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-OPTIM_cover := -O0 --coverage -Wno-clobbered
+OPTIM_cover := -O0 --coverage -Wno-clobbered -DPJ_COVERAGE
 OPTIM_thread := -O1 -fsanitize=thread
 OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 CFLAGS  ?= -g

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INSTRUMENTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define INSTRUMENTED 1
+#endif
+#endif
+#ifdef PJ_COVERAGE /* gcov writes its counts into files at the end */
+#define INSTRUMENTED 1
+#endif
+#ifndef INSTRUMENTED
+#define INSTRUMENTED 0
+#endif
+
+#if defined(__x86_64__)
+#define NATIVE_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* ---- system calls ------------------------------------------------------------------------------------------------ */
+
+/* Calls whose third argument is a protection: refused with PROT_EXEC. */
+static const int protecting[] = { SYS_mmap, SYS_mprotect };
+
+static const int base[] = {
+	SYS_read, SYS_write, SYS_pread64, SYS_close, SYS_lseek,
+#ifdef __GLIBC__
+	SYS_newfstatat, /* fstat */
+#else
+	SYS_fstat,
+#endif
+	SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk,
+	SYS_futex, SYS_clock_gettime, SYS_getrandom, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
+#ifdef SYS_poll
+	SYS_poll,
+#else
+	SYS_ppoll,
+#endif
+};
+
+static const struct {
+	unsigned group;
+	int call[3];
+} grouped[] = {
+	{ SANDBOX_MESSAGES, { SYS_recvmsg, SYS_sendmsg, -1 } },
+	{ SANDBOX_MEMFD, { SYS_memfd_create, SYS_ftruncate, SYS_fcntl } },
+	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
+};
+
+/* The only place that widens the list: the run time of sanitizers and of gcov. Never in a release build. */
+static const int instrumented[] = {
+	SYS_openat, SYS_readlinkat, SYS_sigaltstack, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid, SYS_getpid, SYS_getppid, SYS_tgkill,
+	SYS_sched_yield, SYS_prctl, SYS_fcntl, SYS_unlinkat, SYS_clone, SYS_clone3, SYS_wait4, SYS_exit, SYS_set_robust_list, SYS_rseq,
+	SYS_ptrace, SYS_process_vm_readv, SYS_getuid, SYS_geteuid, SYS_mkdirat, SYS_ftruncate, SYS_prlimit64, SYS_sched_getaffinity,
+	SYS_getdents64, SYS_writev,
+#ifdef SYS_open
+	SYS_open, SYS_readlink, SYS_stat, SYS_lstat, SYS_access, SYS_unlink, SYS_mkdir, SYS_getrlimit,
+#endif
+};
+
+enum { PROGRAM_MAX = 192 };
+
+struct program {
+	struct sock_filter code[PROGRAM_MAX];
+	unsigned short n;
+};
+
+static void emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+{
+	if (p->n < PROGRAM_MAX)
+		p->code[p->n++] = (struct sock_filter){ code, jt, jf, k };
+}
+
+static void allow(struct program *p, const int *call, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (call[i] < 0)
+			continue;
+		emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call[i], 0, 1);
+		emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	}
+}
+
+/* mmap and mprotect without PROT_EXEC; any of instrumented code. The accumulator holds the call's number before and after. */
+static void allow_protecting(struct program *p)
+{
+	for (size_t i = 0; i < countof(protecting); i++) {
+		emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)protecting[i], 0, 4);
+		emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2]), 0, 0);
+		emit(p, BPF_JMP | BPF_JSET | BPF_K, INSTRUMENTED ? 0 : PROT_EXEC, 0, 1);
+		emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
+		emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	}
+}
+
+static bool filter_calls(unsigned groups)
+{
+#ifdef NATIVE_ARCH
+	struct program p = { .n = 0 };
+	struct sock_fprog program;
+
+	emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	emit(&p, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
+	emit(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+	allow(&p, base, countof(base));
+	for (size_t i = 0; i < countof(grouped); i++)
+		if (groups & grouped[i].group)
+			allow(&p, grouped[i].call, countof(grouped[i].call));
+	if (INSTRUMENTED)
+		allow(&p, instrumented, countof(instrumented));
+	allow_protecting(&p);
+	emit(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	program = (struct sock_fprog){ p.n, p.code };
+	return p.n < PROGRAM_MAX && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+#else
+	(void)groups;
+	return false;
+#endif
+}
+
+/* ---- Landlock ---------------------------------------------------------------------------------------------------- */
+
+/* <linux/landlock.h> of a distribution is older than the kernels it runs on: the layout, and the rights of each ABI, are constants. */
+struct ruleset {
+	uint64_t files, network, scoped;
+};
+
+enum { CREATE_RULESET = 444, RESTRICT_SELF = 446, VERSION_FLAG = 1 };
+
+/* A ruleset that handles every right and grants none. */
+static bool forbid_files(void)
+{
+	static const unsigned rights[] = { 13, 14, 15, 15, 16 }; /* of the file system, in ABI 1, 2, 3, 4, 5 and later */
+	long abi = syscall(CREATE_RULESET, NULL, 0, VERSION_FLAG);
+	struct ruleset r = { 0 };
+	size_t size = sizeof(r.files);
+	int fd;
+	bool done;
+
+	if (abi < 1)
+		return false;
+	r.files = (UINT64_C(1) << rights[abi < (long)countof(rights) ? abi - 1 : (long)countof(rights) - 1]) - 1;
+	if (abi >= 4) {
+		r.network = 3; /* bind, connect */
+		size += sizeof(r.network);
+	}
+	if (abi >= 6) {
+		r.scoped = 3; /* abstract sockets, signals */
+		size += sizeof(r.scoped);
+	}
+	fd = (int)syscall(CREATE_RULESET, &r, size, 0);
+	if (fd < 0)
+		return false;
+	done = syscall(RESTRICT_SELF, fd, 0) == 0;
+	close(fd);
+	return done;
+}
+
+/* ---- capabilities, user, limits ---------------------------------------------------------------------------------- */
+
+static bool capabilities_are_empty(void)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct d[2] = { 0 };
+
+	return syscall(SYS_capget, &h, d) == 0 && !(d[0].effective | d[1].effective | d[0].permitted | d[1].permitted | d[0].inheritable | d[1].inheritable);
+}
+
+static bool has_capability(unsigned cap)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct d[2] = { 0 };
+
+	return syscall(SYS_capget, &h, d) == 0 && d[cap / 32].effective >> cap % 32 & 1;
+}
+
+bool sandbox_drop_capabilities(void)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	for (unsigned long cap = 0; has_capability(CAP_SETPCAP) && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (syscall(SYS_capset, &h, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return false;
+	return capabilities_are_empty();
+}
+
+static bool change_user(uid_t uid)
+{
+	if (!uid || !has_capability(CAP_SETUID) || !has_capability(CAP_SETGID))
+		return true;
+	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0;
+}
+
+static bool limit(__rlimit_resource_t resource, uint64_t most)
+{
+	struct rlimit now;
+
+	if (getrlimit(resource, &now) < 0)
+		return false;
+	if (now.rlim_max < most)
+		most = now.rlim_max;
+	return setrlimit(resource, &(struct rlimit){ most, most }) == 0;
+}
+
+static bool set_limits(const struct sandbox *s)
+{
+	bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, s->file_bytes);
+
+	if (s->files)
+		done = limit(RLIMIT_NOFILE, s->files) && done;
+	if (s->address_space && !INSTRUMENTED) /* sanitizers reserve terabytes */
+		done = limit(RLIMIT_AS, s->address_space) && done;
+	return done;
+}
+
+/* ---- all ----------------------------------------------------------------------------------------------------------- */
+
+unsigned sandbox_enter(const struct sandbox *s)
+{
+	unsigned missing = 0;
+
+	if (!set_limits(s))
+		missing |= SANDBOX_LIMITS;
+	if (!change_user(s->uid))
+		missing |= SANDBOX_USER;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (!INSTRUMENTED && !forbid_files()))
+		missing |= SANDBOX_LANDLOCK;
+	if (!sandbox_drop_capabilities())
+		missing |= SANDBOX_CAPABILITIES;
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (!filter_calls(s->groups))
+		missing |= SANDBOX_SECCOMP;
+	return missing;
+}
+
+const char *sandbox_missing(unsigned missing)
+{
+	static const char *const name[] = { "resource limits", "another user", "Landlock", "dropped capabilities", "seccomp" };
+
+	for (size_t i = 0; i < countof(name); i++)
+		if (missing >> i & 1)
+			return name[i];
+	return NULL;
+}
+
+void sandbox_deadline(unsigned cpu_ms)
+{
+	struct itimerval t = { .it_value = { .tv_sec = cpu_ms / 1000, .tv_usec = cpu_ms % 1000 * 1000 } };
+
+	setitimer(ITIMER_PROF, &t, NULL);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandbox.h - a helper process that parses bytes of strangers gives up every right that it does not need.
+ *
+ * After sandbox_enter the process has no capability, no way to get one, no file system, no network, and only the system calls of
+ * its groups: it works on the descriptors that an opener handed to it. A call outside of its groups ends the process (SIGSYS). Each
+ * layer stands alone: a kernel without one of them keeps the others, and the caller reports the missing layer once.
+ *
+ * Layers, in this order: resource limits, another user (where CAP_SETUID is held), Landlock, capabilities, no_new_privs, seccomp.
+ * To be called by a process with one thread; threads that it starts later inherit everything.
+ */
+#ifndef PJ_SANDBOX_H
+#define PJ_SANDBOX_H
+
+#include "base.h"
+
+#include <sys/types.h>
+
+/* Groups of system calls: 25 in all. The base (always allowed, 19 calls) reads, writes and polls open descriptors and manages memory,
+ * none of it executable. recv() and send() are recvfrom and sendto: such a process uses recvmsg and sendmsg, or read and write. */
+enum sandbox_group {
+	SANDBOX_MESSAGES = 1, /* recvmsg, sendmsg: descriptors over a socket */
+	SANDBOX_MEMFD = 2,    /* memfd_create, ftruncate, fcntl: results in sealed memory */
+	SANDBOX_DEADLINE = 4  /* setitimer: sandbox_deadline */
+};
+
+struct sandbox {
+	unsigned groups;
+	uint64_t address_space; /* bytes, RLIMIT_AS; 0: no limit */
+	uint64_t file_bytes;    /* largest file that it may write, RLIMIT_FSIZE; 0: may not write files (memfd included) */
+	unsigned files;         /* open descriptors, RLIMIT_NOFILE; 0: as they are */
+	uid_t uid;              /* user and group to become where CAP_SETUID is held; 0: stay */
+};
+
+enum sandbox_layer { SANDBOX_LIMITS = 1, SANDBOX_USER = 2, SANDBOX_LANDLOCK = 4, SANDBOX_CAPABILITIES = 8, SANDBOX_SECCOMP = 16 };
+
+/* Returns the layers that could not be put in place, as bits of enum sandbox_layer: 0 if all are. SANDBOX_USER is missing only if
+ * CAP_SETUID was held and the change failed. */
+unsigned sandbox_enter(const struct sandbox *s);
+
+/* The first missing layer for a message: "Landlock", "seccomp"; NULL if missing is 0. */
+const char *sandbox_missing(unsigned missing);
+
+/* The process ends (SIGPROF) once it has used so many ms of CPU time from now on; 0 takes the limit away. Needs SANDBOX_DEADLINE. */
+void sandbox_deadline(unsigned cpu_ms);
+
+/* Drops all capabilities of this thread for good, and forbids new ones. False: some are left. Used alone for children that run as the
+ * user of another process. */
+bool sandbox_drop_capabilities(void);
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tenants.h"
+
+#include "arena.h"
+#include "clocks.h"
+#include "hash.h"
+#include "text.h"
+#include "whole.h"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ID_DIGITS 64        /* of a container */
+#define KEY_DIGITS 16       /* of them that make the key */
+#define CGROUP_MAX (64u << 10)
+#define NESTED_MAX 40       /* user namespaces; the kernel allows 32 */
+#define IDLE_NS (600 * SECOND_NS)
+#define SWEEP_NS (10 * SECOND_NS)
+#define TABLE 1024u         /* tenants with an account of their own; a power of two */
+
+/* ---- the tenant of a process --------------------------------------------------------------------------------------- */
+
+static size_t hex_run(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.n && byte_is_hex(s.p[n]))
+		n++;
+	return n;
+}
+
+/* The first id in a path, from the root on: of containers in containers the outermost. */
+static bool outermost_container(struct str path, uint64_t *key)
+{
+	while (path.n >= ID_DIGITS) {
+		size_t n = hex_run(path);
+
+		if (n == ID_DIGITS)
+			return str_hex(str_head(path, KEY_DIGITS), key);
+		path = str_from(path, n + 1 < path.n ? n + 1 : path.n);
+	}
+	return false;
+}
+
+/* "/user.slice/user-1000.slice/...": what systemd gives to a user, who may make any cgroup below. */
+static bool user_slice(struct str path, uint64_t *uid)
+{
+	struct str rest = path, part;
+
+	if (!str_starts(path, STR("/user.slice/user-")))
+		return false;
+	rest = str_from(path, STR("/user.slice/user-").n);
+	part = str_cut(&rest, '.');
+	return str_u64(part, uid) && *uid > 0 && str_starts(rest, STR("slice"));
+}
+
+struct tenant tenant_from(struct str cgroup, uid_t uid, uint64_t mount_ns)
+{
+	uint64_t key;
+
+	while (cgroup.n) { /* hierarchy:controllers:path */
+		struct str path = str_cut(&cgroup, '\n');
+
+		str_cut(&path, ':');
+		str_cut(&path, ':');
+		if (user_slice(path, &key))
+			return (struct tenant){ TENANT_USER, key };
+		if (outermost_container(path, &key))
+			return (struct tenant){ TENANT_CONTAINER, key };
+	}
+	if (uid)
+		return (struct tenant){ TENANT_USER, uid };
+	return (struct tenant){ mount_ns ? TENANT_MOUNT_NS : TENANT_UNKNOWN, mount_ns };
+}
+
+static uint64_t namespace_inode(int folder, const char *name)
+{
+	struct stat st;
+
+	return fstatat(folder, name, &st, 0) == 0 ? st.st_ino : 0;
+}
+
+static uint64_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+/* The owner of the outermost user namespace below ours; uid where the process is in ours, or it cannot be found out. */
+static uid_t owner_of(int process, uid_t uid)
+{
+	uint64_t own = namespace_inode(AT_FDCWD, "/proc/self/ns/user");
+	int fd = openat(process, "ns/user", O_RDONLY | O_CLOEXEC);
+
+	for (unsigned i = 0; fd >= 0 && i < NESTED_MAX && inode_of(fd) != own; i++) {
+		uid_t owner;
+		int parent = ioctl(fd, NS_GET_PARENT);
+
+		if (ioctl(fd, NS_GET_OWNER_UID, &owner) == 0)
+			uid = owner;
+		close(fd);
+		fd = parent;
+	}
+	if (fd >= 0)
+		close(fd);
+	return uid;
+}
+
+/* The real user, from /proc/PID/status: the folder's owner is root while the process is not dumpable. */
+static bool real_user(int process, uid_t *uid)
+{
+	struct text t = { 0 };
+	struct str rest;
+	uint64_t value = 0;
+	bool found = false;
+
+	if (whole_read_at(process, "status", &t, CGROUP_MAX))
+		for (rest = text_view(&t); rest.n && !found;) {
+			struct str line = str_cut(&rest, '\n');
+
+			if (!str_starts(line, STR("Uid:\t")))
+				continue;
+			line = str_from(line, STR("Uid:\t").n);
+			found = str_u64(str_cut(&line, '\t'), &value);
+		}
+	text_free(&t);
+	*uid = (uid_t)value;
+	return found;
+}
+
+struct tenant tenant_of(int process)
+{
+	struct text t = { 0 };
+	struct tenant found = { .kind = TENANT_UNKNOWN };
+	uid_t uid;
+
+	if (real_user(process, &uid)) {
+		whole_read_at(process, "cgroup", &t, CGROUP_MAX);
+		found = tenant_from(text_view(&t), owner_of(process, uid), namespace_inode(process, "ns/mnt"));
+	}
+	text_free(&t);
+	return found;
+}
+
+const char *tenant_name(const struct tenant *t, char name[TENANT_NAME])
+{
+	switch (t->kind) {
+	case TENANT_CONTAINER:
+		snprintf(name, TENANT_NAME, "container %012llx", (unsigned long long)(t->key >> 16));
+		break;
+	case TENANT_USER:
+		snprintf(name, TENANT_NAME, "user %llu", (unsigned long long)t->key);
+		break;
+	case TENANT_MOUNT_NS:
+		snprintf(name, TENANT_NAME, "mount namespace %llu", (unsigned long long)t->key);
+		break;
+	default:
+		snprintf(name, TENANT_NAME, "unknown");
+	}
+	return name;
+}
+
+/* ---- accounts -------------------------------------------------------------------------------------------------------- */
+
+struct account {
+	struct tenant_account sums;
+	bool used;
+	uint64_t touched;              /* ns */
+	int64_t level[TENANT_FLOWS];   /* left; below 0: debt */
+	uint64_t filled[TENANT_FLOWS]; /* ns */
+};
+
+struct tenants {
+	struct tenant_limits limits;
+	uint64_t total[TENANT_STOCKS];
+	size_t n;
+	uint64_t next_sweep; /* ns */
+	struct account shared; /* of tenants beyond the table */
+	struct account account[TABLE];
+};
+
+struct tenants *tenants_new(const struct tenant_limits *limits)
+{
+	struct tenants *t = mem_alloc(sizeof(*t), 1);
+
+	t->limits = *limits;
+	t->shared.used = true;
+	for (size_t i = 0; i < TENANT_FLOWS; i++)
+		t->shared.level[i] = (int64_t)limits->flow[i].burst;
+	return t;
+}
+
+void tenants_free(struct tenants *t)
+{
+	free(t);
+}
+
+static bool is_tenant(const struct account *a, struct tenant of)
+{
+	return a->used && a->sums.tenant.kind == of.kind && a->sums.tenant.key == of.key;
+}
+
+static size_t first_slot(struct tenant of)
+{
+	return hash_pair(of.key, of.kind) & (TABLE - 1);
+}
+
+/* Accounts in the table move back towards their first slot, as open addressing needs when one is taken out. */
+static void remove_account(struct tenants *t, size_t gap)
+{
+	t->account[gap].used = false;
+	t->n--;
+	for (size_t i = (gap + 1) & (TABLE - 1); t->account[i].used; i = (i + 1) & (TABLE - 1)) {
+		size_t wanted = first_slot(t->account[i].sums.tenant);
+
+		if (((i - wanted) & (TABLE - 1)) < ((i - gap) & (TABLE - 1)))
+			continue;
+		t->account[gap] = t->account[i];
+		t->account[i].used = false;
+		gap = i;
+	}
+}
+
+/* Holds nothing, is not in debt, and was not used for long. */
+static bool is_idle(const struct account *a, uint64_t now)
+{
+	for (size_t i = 0; i < TENANT_STOCKS; i++)
+		if (a->sums.held[i])
+			return false;
+	for (size_t i = 0; i < TENANT_FLOWS; i++)
+		if (a->level[i] < 0)
+			return false;
+	return a->touched + IDLE_NS < now;
+}
+
+static void forget_idle(struct tenants *t)
+{
+	uint64_t now = clock_now();
+
+	if (now < t->next_sweep)
+		return;
+	t->next_sweep = now + SWEEP_NS;
+	for (size_t i = 0; i < TABLE; i++)
+		while (t->account[i].used && is_idle(&t->account[i], now))
+			remove_account(t, i);
+}
+
+/* Half of the table at most is in use, so that a search ends soon. */
+static struct account *account_of(struct tenants *t, struct tenant of)
+{
+	size_t i = first_slot(of);
+
+	while (t->account[i].used && !is_tenant(&t->account[i], of))
+		i = (i + 1) & (TABLE - 1);
+	if (t->account[i].used)
+		return &t->account[i];
+	if (t->n >= TABLE / 2)
+		forget_idle(t);
+	if (t->n >= TABLE / 2)
+		return &t->shared;
+	for (i = first_slot(of); t->account[i].used;) /* accounts may have moved */
+		i = (i + 1) & (TABLE - 1);
+	t->n++;
+	t->account[i] = (struct account){ .sums.tenant = of, .used = true };
+	for (size_t k = 0; k < TENANT_FLOWS; k++)
+		t->account[i].level[k] = (int64_t)t->limits.flow[k].burst;
+	return &t->account[i];
+}
+
+/* amount * ns / 1 s without overflow: both are bounded by what fills a burst. */
+static void refill(struct tenants *t, struct account *a, enum tenant_flow flow, uint64_t now)
+{
+	uint64_t rate = t->limits.flow[flow].per_second, burst = t->limits.flow[flow].burst;
+	uint64_t passed = now > a->filled[flow] ? now - a->filled[flow] : 0;
+	double more = (double)rate * (double)passed / (double)SECOND_NS;
+	double level = (double)a->level[flow] + more;
+
+	if (more < 1 && a->filled[flow])
+		return; /* too little to count yet: the time is kept */
+	a->level[flow] = level < (double)burst ? (int64_t)level : (int64_t)burst;
+	a->filled[flow] = now;
+	a->touched = now;
+}
+
+bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t now)
+{
+	struct account *a = account_of(t, of);
+
+	if (t->limits.flow[flow].burst == 0)
+		return true;
+	refill(t, a, flow, now);
+	a->sums.refused_flow[flow] += a->level[flow] <= 0;
+	return a->level[flow] > 0;
+}
+
+bool tenants_take(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+{
+	struct account *a = account_of(t, of);
+
+	if (t->limits.flow[flow].burst) {
+		refill(t, a, flow, now);
+		if (a->level[flow] < 0 || (uint64_t)a->level[flow] < amount) {
+			a->sums.refused_flow[flow]++;
+			return false;
+		}
+		a->level[flow] -= (int64_t)amount;
+	}
+	a->sums.used[flow] += amount;
+	return true;
+}
+
+void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+{
+	struct account *a = account_of(t, of);
+
+	if (t->limits.flow[flow].burst) {
+		refill(t, a, flow, now);
+		a->level[flow] -= amount < INT64_MAX / 4 ? (int64_t)amount : INT64_MAX / 4;
+		if (a->level[flow] < INT64_MIN / 4)
+			a->level[flow] = INT64_MIN / 4;
+	}
+	a->sums.used[flow] += amount;
+}
+
+bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount)
+{
+	struct account *a = account_of(t, of);
+	uint64_t most = t->limits.stock[stock], all = t->limits.total[stock];
+
+	if ((most && (amount > most || a->sums.held[stock] > most - amount)) || (all && (amount > all || t->total[stock] > all - amount))) {
+		a->sums.refused_stock[stock]++;
+		return false;
+	}
+	a->sums.held[stock] += amount;
+	t->total[stock] += amount;
+	return true;
+}
+
+void tenants_release(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount)
+{
+	struct account *a = account_of(t, of);
+	uint64_t held = a->sums.held[stock];
+
+	amount = amount < held ? amount : held;
+	a->sums.held[stock] -= amount;
+	t->total[stock] -= amount;
+}
+
+/* ---- reports --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t refusals(const struct account *a)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < TENANT_FLOWS; i++)
+		sum += a->sums.refused_flow[i];
+	for (size_t i = 0; i < TENANT_STOCKS; i++)
+		sum += a->sums.refused_stock[i];
+	return sum;
+}
+
+size_t tenants_over(const struct tenants *t)
+{
+	size_t n = refusals(&t->shared) > 0;
+
+	for (size_t i = 0; i < TABLE; i++)
+		n += t->account[i].used && refusals(&t->account[i]) > 0;
+	return n;
+}
+
+static int by_refusals(const void *x, const void *y)
+{
+	const struct account *a = *(const struct account *const *)x, *b = *(const struct account *const *)y;
+	uint64_t m = refusals(a), n = refusals(b);
+
+	if (m != n)
+		return m < n ? 1 : -1;
+	if (a->sums.tenant.kind != b->sums.tenant.kind)
+		return a->sums.tenant.kind < b->sums.tenant.kind ? -1 : 1;
+	return a->sums.tenant.key < b->sums.tenant.key ? -1 : a->sums.tenant.key > b->sums.tenant.key;
+}
+
+void tenants_each_refused(const struct tenants *t, size_t most, void (*f)(void *arg, const struct tenant_account *account), void *arg)
+{
+	const struct account *list[TABLE + 1];
+	size_t n = 0;
+
+	for (size_t i = 0; i < TABLE; i++)
+		if (t->account[i].used && refusals(&t->account[i]))
+			list[n++] = &t->account[i];
+	if (refusals(&t->shared))
+		list[n++] = &t->shared;
+	qsort(list, n, sizeof(*list), by_refusals);
+	for (size_t i = 0; i < n && i < most; i++)
+		f(arg, &list[i]->sums);
+}

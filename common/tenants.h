@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tenants.h - which processes share a budget, and how much of each budget is left.
+ *
+ * A tenant is a container; else a user; else, for processes of root, a mount namespace. A tenant cannot choose to be several: of nested
+ * containers the outermost counts, processes below user-N.slice are those of user N (rootless containers, delegated cgroups), and the
+ * user of a user namespace is its owner.
+ *
+ * Two kinds of budget: a flow (CPU time, bytes written) is refilled with time up to a burst; a stock (memory, bytes kept) is what a tenant
+ * holds now. Both are refused over their limit, the refusals are counted, and other tenants do not notice. The table is bounded:
+ * tenants beyond it share one entry.
+ */
+#ifndef PJ_TENANTS_H
+#define PJ_TENANTS_H
+
+#include "str.h"
+
+#include <sys/types.h>
+
+enum tenant_kind { TENANT_UNKNOWN, TENANT_CONTAINER, TENANT_USER, TENANT_MOUNT_NS };
+
+struct tenant {
+	enum tenant_kind kind;
+	uint64_t key; /* first 16 hexadecimal digits of a container's id; uid; inode of a mount namespace */
+};
+
+/* The tenant of a process; `process` is a descriptor of its /proc/PID. TENANT_UNKNOWN if it ended or may not be read. */
+struct tenant tenant_of(int process);
+
+/* The same from texts: of /proc/PID/cgroup, the user (of its user namespace's owner), and the mount namespace (0: unknown). Pure. */
+struct tenant tenant_from(struct str cgroup, uid_t uid, uint64_t mount_ns);
+
+/* "container 0123456789ab", "user 1000", "mount namespace 4026531841", "unknown". */
+enum { TENANT_NAME = 40 };
+const char *tenant_name(const struct tenant *t, char name[TENANT_NAME]);
+
+enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_FLOWS };
+enum tenant_stock { TENANT_MEMORY, TENANT_KEPT_BYTES, TENANT_STOCKS };
+
+struct tenant_limits {
+	struct {
+		uint64_t per_second, burst; /* burst 0: no limit */
+	} flow[TENANT_FLOWS];
+	uint64_t stock[TENANT_STOCKS]; /* of each tenant; 0: no limit */
+	uint64_t total[TENANT_STOCKS]; /* of all; 0: no limit */
+};
+
+struct tenants;
+
+struct tenants *tenants_new(const struct tenant_limits *limits);
+void tenants_free(struct tenants *t);
+
+/* Takes an amount of a flow at a time (clock_now). Returns false, and counts that, if less is left: nothing is taken. */
+bool tenants_take(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now);
+
+/* Takes an amount that was used already, also beyond the limit: the tenant then waits until its debt is refilled. */
+void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now);
+
+/* Returns false, and counts that, if the tenant is in debt or has nothing left. */
+bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t now);
+
+/* Adds to a stock. Returns false, and counts that, if the tenant or all together would hold too much: nothing is added. */
+bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount);
+void tenants_release(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount);
+
+struct tenant_account {
+	struct tenant tenant;
+	uint64_t used[TENANT_FLOWS], refused_flow[TENANT_FLOWS]; /* since the start; refusals, not amounts */
+	uint64_t held[TENANT_STOCKS], refused_stock[TENANT_STOCKS];
+};
+
+/* Calls f for each tenant that was refused something, those refused most often first, at most `most` of them. */
+void tenants_each_refused(const struct tenants *t, size_t most, void (*f)(void *arg, const struct tenant_account *account), void *arg);
+
+/* How many tenants were refused something since the start. */
+size_t tenants_over(const struct tenants *t);
+
+#endif

@@ -1,0 +1,167 @@
+/* sandbox_test - the rights of a process after sandbox_enter, read from /proc/self/status and tried one by one. */
+#include "sandbox.h"
+
+#include "child.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+static struct child c;
+
+static const struct sandbox all = { .groups = SANDBOX_MESSAGES | SANDBOX_MEMFD | SANDBOX_DEADLINE, .address_space = UINT64_C(256) << 20,
+				    .file_bytes = 1 << 20, .files = 32, .uid = 65534 };
+
+/* ---- one attempt each, in a child ---------------------------------------------------------------------------------- */
+
+static void show_status(void *arg)
+{
+	static char buf[8192];
+	int fd = open("/proc/self/status", O_RDONLY); /* the kernel makes the text when it is read */
+	ssize_t n;
+
+	(void)arg;
+	printf("missing %s\n", sandbox_missing(sandbox_enter(&all) & ~(unsigned)SANDBOX_LANDLOCK) ? "some" : "none");
+	n = pread(fd, buf, sizeof(buf), 0);
+	printf("%.*s", n > 0 ? (int)n : 0, buf);
+}
+
+static void open_file(void *arg)
+{
+	(void)arg;
+	sandbox_enter(&all);
+	syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+}
+
+static void make_socket(void *arg)
+{
+	(void)arg;
+	sandbox_enter(&all);
+	socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static void run_program(void *arg)
+{
+	static char *const argv[] = { (char *)(uintptr_t)"true", NULL };
+
+	(void)arg;
+	sandbox_enter(&all);
+	syscall(SYS_execve, "/bin/true", argv, argv + 1);
+}
+
+static void make_memfd(void *arg)
+{
+	sandbox_enter(arg);
+	syscall(SYS_memfd_create, "x", 0);
+}
+
+static void map_code(void *arg)
+{
+	void *p;
+
+	(void)arg;
+	sandbox_enter(&all);
+	p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	printf("%s", p == MAP_FAILED && errno == EACCES ? "refused" : "mapped");
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	printf(" %s", p == MAP_FAILED ? "refused" : "mapped");
+}
+
+static void take_memory(void *arg)
+{
+	(void)arg;
+	sandbox_enter(&all);
+	printf("%s", mmap(NULL, (size_t)512 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? "refused" : "given");
+}
+
+static void write_much(void *arg)
+{
+	int fd;
+
+	(void)arg;
+	signal(SIGXFSZ, SIG_IGN);
+	sandbox_enter(&all);
+	fd = (int)syscall(SYS_memfd_create, "x", 0);
+	printf("%d %d", ftruncate(fd, 1 << 20), ftruncate(fd, (1 << 20) + 1));
+}
+
+static void spin(void *arg)
+{
+	(void)arg;
+	sandbox_enter(&all);
+	sandbox_deadline(20);
+	for (volatile int i = 1; i;)
+		;
+}
+
+static void spin_without(void *arg)
+{
+	(void)arg;
+	sandbox_enter(&all);
+	sandbox_deadline(20);
+	sandbox_deadline(0);
+	for (volatile int i = 0; i < 100000000; i++)
+		;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------------------------------- */
+
+static bool has_line(const char *line)
+{
+	struct str s = c.out;
+
+	while (s.n)
+		if (str_eq(str_cut(&s, '\n'), str_of(line)))
+			return true;
+	return false;
+}
+
+#ifdef PJ_ASAN
+#define NARROW 0 /* the list is wider under sanitizers */
+#else
+#define NARROW 1
+#endif
+
+static void killed(void (*f)(void *), void *arg, const char *name)
+{
+	if (!NARROW) {
+		printf("ok %d - %s # SKIP sanitizers need more system calls\n", ++tap_n, name);
+		return;
+	}
+	child_run(&c, f, arg);
+	is_u64((uint64_t)c.status, 128 + SIGSYS, name);
+}
+
+int main(void)
+{
+	struct sandbox least = { .groups = 0 };
+
+	child_run(&c, show_status, NULL);
+	ok(has_line("missing none"), "each layer is put in place (a kernel without Landlock excepted)");
+	ok(has_line("CapEff:\t0000000000000000") && has_line("CapPrm:\t0000000000000000") && has_line("CapInh:\t0000000000000000"), "no capability is left");
+	ok(has_line("NoNewPrivs:\t1"), "new privileges are forbidden");
+	ok(has_line("Seccomp:\t2"), "a seccomp filter is in force");
+	if (geteuid() == 0)
+		ok(has_line("Uid:\t65534\t65534\t65534\t65534") && has_line("Groups:\t "), "root becomes another user, without groups");
+	killed(open_file, NULL, "opening a file ends the process");
+	killed(make_socket, NULL, "so does a socket");
+	killed(run_program, NULL, "so does another program");
+	killed(make_memfd, &least, "so does a call of a group that was not requested");
+	if (NARROW) {
+		child_run(&c, map_code, NULL);
+		is_str(c.out, str_of("refused mapped"), "memory is never executable");
+		child_run(&c, take_memory, NULL);
+		is_str(c.out, str_of("refused"), "the address space is limited");
+	}
+	child_run(&c, write_much, NULL);
+	is_str(c.out, str_of("0 -1"), "files are limited");
+	child_run(&c, spin, NULL);
+	is_u64((uint64_t)c.status, 128 + SIGPROF, "a deadline of CPU time ends the process");
+	child_run(&c, spin_without, NULL);
+	is_u64((uint64_t)c.status, 0, "a deadline that is taken away does not");
+	return done();
+}

@@ -1,0 +1,139 @@
+/* tenants_test - which tenant a process belongs to, whatever it names its cgroups, and how budgets empty and refill. */
+#include "tenants.h"
+
+#include "arena.h"
+#include "clocks.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "ffffffffffffffff0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void is_named(const char *cgroup, uid_t uid, uint64_t mount_ns, const char *want)
+{
+	struct tenant t = tenant_from(str_of(cgroup), uid, mount_ns);
+	char name[TENANT_NAME];
+
+	is_str(str_of(tenant_name(&t, name)), str_of(want), want);
+}
+
+static void names(void)
+{
+	is_named("0::/system.slice/docker-" ID ".scope\n", 0, 7, "container 0123456789ab");
+	is_named("0::/kubepods/besteffort/pod1-2/" ID "/inner/" OTHER "\n", 1000, 7, "container 0123456789ab");
+	is_named("12:cpu:/\n3:name=systemd:/docker/" ID "\n0::/\n", 0, 7, "container 0123456789ab");
+	is_named("0::/user.slice/user-1000.slice/user@1000.service/docker-" ID ".scope\n", 1000, 7, "user 1000");
+	is_named("0::/user.slice/user-1000.slice/user@1000.service/x\n", 0, 7, "user 1000");
+	is_named("0::/user.slice/user-0.slice/session-1.scope\n", 0, 7, "mount namespace 7");
+	is_named("0::/system.slice/" ID "0\n", 33, 7, "user 33"); /* 65 digits */
+	is_named("0::/system.slice/x.service\n", 33, 7, "user 33");
+	is_named("", 0, 0, "unknown");
+}
+
+static void own_process(void)
+{
+	int self = open("/proc/self", O_RDONLY | O_DIRECTORY);
+	struct tenant t = tenant_of(self), gone = tenant_of(-2);
+
+	ok(t.kind != TENANT_UNKNOWN, "this process has a tenant");
+	ok(gone.kind == TENANT_UNKNOWN, "a process that is gone has none");
+	close(self);
+}
+
+static const struct tenant a = { TENANT_USER, 1 }, b = { TENANT_USER, 2 };
+
+static void flows(void)
+{
+	struct tenants *t = tenants_new(&(struct tenant_limits){ .flow = { [TENANT_DISK_BYTES] = { 100, 1000 } } });
+	uint64_t now = 5 * SECOND_NS;
+
+	ok(tenants_take(t, a, TENANT_DISK_BYTES, 1000, now), "a burst");
+	ok(!tenants_take(t, a, TENANT_DISK_BYTES, 1, now), "nothing is left");
+	ok(tenants_take(t, b, TENANT_DISK_BYTES, 1000, now), "another tenant does not notice");
+	ok(!tenants_take(t, a, TENANT_DISK_BYTES, 101, now + SECOND_NS), "one second refills 100");
+	ok(tenants_take(t, a, TENANT_DISK_BYTES, 100, now + SECOND_NS), "which can be taken");
+	for (uint64_t ns = 0; ns < SECOND_NS; ns += 1000000) /* calls that come often do not lose time */
+		tenants_may(t, a, TENANT_DISK_BYTES, now + SECOND_NS + ns);
+	ok(tenants_take(t, a, TENANT_DISK_BYTES, 99, now + 2 * SECOND_NS), "refilled in small steps");
+	tenants_charge(t, a, TENANT_DISK_BYTES, 500, now + 2 * SECOND_NS);
+	ok(!tenants_may(t, a, TENANT_DISK_BYTES, now + 6 * SECOND_NS) && tenants_may(t, a, TENANT_DISK_BYTES, now + 8 * SECOND_NS), "a debt of 500 takes 5 s");
+	tenants_charge(t, a, TENANT_DISK_BYTES, UINT64_MAX, now);
+	tenants_charge(t, a, TENANT_DISK_BYTES, UINT64_MAX, now);
+	tenants_charge(t, a, TENANT_DISK_BYTES, UINT64_MAX, now);
+	ok(!tenants_may(t, a, TENANT_DISK_BYTES, UINT64_MAX / 2), "debts do not wrap");
+	ok(tenants_take(t, a, TENANT_CPU_NS, UINT64_MAX, now), "a flow without a burst has no limit");
+	is_u64(tenants_over(t), 1, "one tenant was refused something");
+	tenants_free(t);
+}
+
+static void stocks(void)
+{
+	struct tenants *t = tenants_new(&(struct tenant_limits){ .stock = { [TENANT_MEMORY] = 100 }, .total = { [TENANT_MEMORY] = 150 } });
+
+	ok(tenants_hold(t, a, TENANT_MEMORY, 100) && !tenants_hold(t, a, TENANT_MEMORY, 1), "a tenant has a limit");
+	ok(tenants_hold(t, b, TENANT_MEMORY, 50) && !tenants_hold(t, b, TENANT_MEMORY, 1), "all together have one");
+	tenants_release(t, a, TENANT_MEMORY, UINT64_MAX);
+	ok(tenants_hold(t, b, TENANT_MEMORY, 50) && !tenants_hold(t, b, TENANT_MEMORY, UINT64_MAX), "what is released can be held by others");
+	tenants_free(t);
+}
+
+struct seen {
+	size_t n;
+	uint64_t key[4];
+};
+
+static void see(void *arg, const struct tenant_account *account)
+{
+	struct seen *s = arg;
+
+	if (s->n < countof(s->key))
+		s->key[s->n++] = account->tenant.key;
+}
+
+static void table(void)
+{
+	struct tenants *t = tenants_new(&(struct tenant_limits){ .flow = { [TENANT_CPU_NS] = { 1, 10 } } });
+	uint64_t now = clock_now();
+	struct seen s = { 0 };
+	size_t refused = 0;
+
+	for (uint64_t i = 0; i < 100000; i++)
+		refused += !tenants_take(t, (struct tenant){ TENANT_CONTAINER, i }, TENANT_CPU_NS, 10, now);
+	is_u64(refused, 100000 - 512 - 1, "tenants beyond the table share one budget");
+	for (int i = 0; i < 3; i++)
+		tenants_take(t, (struct tenant){ TENANT_CONTAINER, 7 }, TENANT_CPU_NS, 11, now);
+	tenants_take(t, (struct tenant){ TENANT_CONTAINER, 8 }, TENANT_CPU_NS, 11, now);
+	tenants_each_refused(t, 3, see, &s);
+	ok(s.n == 3 && s.key[1] == 7 && s.key[2] == 8, "those refused most often come first");
+	tenants_free(t);
+}
+
+/* Accounts that were not used for long make place. */
+static void eviction(void)
+{
+	struct tenants *t = tenants_new(&(struct tenant_limits){ .flow = { [TENANT_CPU_NS] = { 1, 10 } }, .stock = { [TENANT_MEMORY] = 5 } });
+	uint64_t now = clock_now(), old = now > 700 * SECOND_NS ? now - 700 * SECOND_NS : 1;
+
+	for (uint64_t i = 0; i < 512; i++)
+		tenants_take(t, (struct tenant){ TENANT_CONTAINER, i }, TENANT_CPU_NS, 1, i < 500 ? old : now);
+	tenants_hold(t, (struct tenant){ TENANT_CONTAINER, 3 }, TENANT_MEMORY, 5);
+	ok(tenants_take(t, (struct tenant){ TENANT_USER, 1 }, TENANT_CPU_NS, 10, now) && tenants_take(t, (struct tenant){ TENANT_USER, 2 }, TENANT_CPU_NS, 10, now),
+	   "new tenants get accounts of their own");
+	ok(!tenants_hold(t, (struct tenant){ TENANT_CONTAINER, 3 }, TENANT_MEMORY, 1), "an account that holds something stays");
+	ok(!tenants_take(t, (struct tenant){ TENANT_CONTAINER, 511 }, TENANT_CPU_NS, 10, now), "an account in use stays");
+	tenants_free(t);
+}
+
+int main(void)
+{
+	names();
+	own_process();
+	flows();
+	stocks();
+	table();
+	if (clock_now() > 700 * SECOND_NS)
+		eviction();
+	return done();
+}
