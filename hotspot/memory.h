@@ -6,11 +6,13 @@
  * gets the number next. Small reads come from a cache of pages, which is one moment's view only between two
  * memory_forget; large ones, and many pieces that are wanted at once, go past it. What costs is neither a call nor a
  * byte but a page that is looked up, so pieces are read in the order of their addresses, neighbours together.
- * Everything read is a stranger's, and changes while it is read: a caller checks each number before it is used.
+ * Everything read is a stranger's, and changes while it is read: a caller checks each number before it is used. Reads take steps
+ * from a budget (budget.h); when it is exceeded, nothing can be read any more, and budget->over gives the reason.
  */
 #ifndef PJ_MEMORY_H
 #define PJ_MEMORY_H
 
+#include "budget.h"
 #include "str.h"
 
 #include <sys/types.h>
@@ -35,6 +37,7 @@ struct memory {
 	pid_t pid;
 	const struct memory_piece *piece; /* of an image, by address */
 	size_t npieces;
+	struct budget *budget; /* each read takes steps from it; once it is exceeded all reads fail. NULL: no limit */
 	uint64_t probe; /* an address that is always there: tells whether it is still the same process */
 	bool by_file;   /* process_vm_readv may not be called here: pieces are read one by one */
 	uint64_t *number;         /* of page, + 1; 0: none */
