@@ -10,6 +10,9 @@
 #define MOST_BLOCKS (8u << 20)
 #define BATCH 1024u /* blocks whose first bytes are read at once */
 #define MOST_FIRST 8192u /* and how many these are */
+#define SEGMAP_BYTES_MAX (64u << 10)
+#define HOPS_MAX 4096
+#define SEGMENT_UNUSED 255
 
 const char codecache_gone[] = "it ended", codecache_early[] = "its code cache is not made yet";
 
@@ -231,23 +234,35 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 	return NULL;
 }
 
-/* Where the block begins that a segment is of: the last 0 in the map up to it. */
-static bool find_begin(struct memory *m, const struct heap *h, uint64_t segment, uint64_t *begin)
+/* The start of the block that contains a segment, by the segment map as HotSpot's CodeHeap::find_block_for reads it: the byte of a segment is
+ * the distance to an earlier segment of the same block, 0 at the start of a block, 255 where no block is. Distances are up to 254, so
+ * SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments; chains that free blocks joined (at most 10,000 before HotSpot
+ * repairs the map) are of free blocks, which have no code. */
+static bool find_block_start(struct memory *m, const struct heap *h, uint64_t segment, uint64_t *start)
 {
 	unsigned char map[512];
+	uint64_t first = 1, end = 0, read = 0; /* segments whose bytes are in map: none yet */
 
-	for (uint64_t end = segment + 1; end > 0;) {
-		uint64_t n = end < sizeof(map) ? end : sizeof(map);
-		const unsigned char *zero;
+	for (unsigned hops = 0; hops < HOPS_MAX; hops++) {
+		unsigned char distance;
 
-		if (!memory_bulk(m, h->map + end - n, map, n))
-			return false;
-		zero = memrchr(map, 0, n);
-		end -= n;
-		if (zero) {
-			*begin = h->low + ((end + (uint64_t)(zero - map)) << h->shift);
+		if (segment < first || segment >= end) {
+			uint64_t n = segment + 1 < sizeof(map) ? segment + 1 : sizeof(map);
+
+			read += n;
+			first = segment + 1 - n;
+			end = segment + 1;
+			if (read > SEGMAP_BYTES_MAX || !memory_bulk(m, h->map + first, map, n))
+				return false;
+		}
+		distance = map[segment - first];
+		if (distance == 0) {
+			*start = h->low + (segment << h->shift);
 			return true;
 		}
+		if (distance == SEGMENT_UNUSED || distance > segment)
+			return false;
+		segment -= distance;
 	}
 	return false;
 }
@@ -271,7 +286,7 @@ const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t ad
 		return NULL;
 	*where = CODECACHE_FREE;
 	segment = (address - h->low) >> h->shift;
-	if (segment >= h->map_n || size > sizeof(bytes) || !find_begin(m, h, segment, &begin) || size > h->high - begin ||
+	if (segment >= h->map_n || size > sizeof(bytes) || !find_block_start(m, h, segment, &begin) || size > h->high - begin ||
 	    !memory_bulk(m, begin, bytes, size) || !take_blob(&counts, m, l, h, h->high - begin, begin, bytes, names, b))
 		return NULL;
 	if (address >= b->begin && address < b->end)

@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-enum { MOST_BYTES = 4096, MOST_STUB = 4 << 20, ALIGNMENT = 16, RET = 0xc3 };
+enum { MOST_BYTES = 4096, ALIGNMENT = 16, RET = 0xc3 };
+
+/* HotSpot's blocks of stubs have some hundred entries in at most 300 kB (JDK 25); a JVM has up to 16 of them. */
+enum { STUB_BYTES_MAX = 2 << 20, STUB_ENTRIES_MAX = 4096, SPLIT_MAX = 65536, OBJECTS = 1024 };
 
 /* ---- where things are -------------------------------------------------------------------------------------------- */
 
@@ -169,14 +172,16 @@ static bool is_thaw(const struct frames_layout *l, const unsigned char *code, si
 #define COOKIE "\x68\xff\xff\xff\xff\x55\x48\x8b\xec"
 
 /* A block of stubs: each begins at an aligned address, or behind the end of another; those that look like nothing known belong to
- * the one before them, or push nothing if they are the first. */
+ * the one before them, or push nothing if they are the first. A block with more entries than any HotSpot makes gets none at all. */
 static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b, bool continuations)
 {
-	size_t n = (size_t)(b->end - b->begin);
+	size_t n = (size_t)(b->end - b->begin), before = f->npieces, entries_max = SPLIT_MAX - f->nsplit;
 	unsigned char *code;
 	struct java_piece *p;
 
-	if (n == 0 || n > MOST_STUB)
+	if (entries_max > STUB_ENTRIES_MAX)
+		entries_max = STUB_ENTRIES_MAX;
+	if (n == 0 || n > STUB_BYTES_MAX || entries_max == 0 || !budget_steps(h->memory.budget, n / 64))
 		return;
 	code = mem_grow(NULL, 1, n);
 	p = add(f, b->begin, b->end, continuations ? JAVA_THAW : JAVA_LEAF);
@@ -189,6 +194,10 @@ static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b,
 			if (!thaw && !cookie && !keeps_rbp(code + at, n - at))
 				continue;
 			if (p->start != b->begin + at) {
+				if (f->npieces - before == entries_max) {
+					f->npieces = before;
+					break;
+				}
 				p->end = b->begin + at;
 				p = add(f, b->begin + at, b->end, JAVA_STUB);
 			}
@@ -196,6 +205,7 @@ static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b,
 			p->entry = cookie ? sizeof(COOKIE) - 1 - 4 : 0;
 		}
 	}
+	f->nsplit += f->npieces - before;
 	free(code);
 }
 
@@ -257,7 +267,7 @@ static bool add_interpreter(struct frames *f, struct hotspot *h, const struct bl
 
 	if (f->early || !codelets_take(&c, &h->memory, &f->layout.codelets, b))
 		return false;
-	for (size_t i = 0; i < c.n; i++)
+	for (size_t i = 0; i < c.n && f->nsplit < SPLIT_MAX; i++, f->nsplit++)
 		add_codelet(f, h, &c.one[i], codelets_name(&c, &c.one[i]));
 	codelets_free(&c);
 	return true;
@@ -316,34 +326,40 @@ static size_t swap(struct frames *f)
 	f->old_blob = f->blob, f->cap_old_blobs = f->cap_blobs;
 	f->piece = piece, f->cap = cap;
 	f->blob = blob, f->cap_blobs = cap_blobs;
-	f->npieces = f->nblobs = 0;
+	f->npieces = f->nblobs = f->nsplit = 0;
 	return n;
 }
 
-/* Which blobs of h are new: their numbers, and the objects. False: the process ended. */
-static bool read_new(struct frames *f, struct hotspot *h, size_t nold, uint32_t *new, size_t *n, char **objects)
+/* The numbers of the blobs of h that the last time did not have. */
+static size_t list_new(const struct frames *f, const struct hotspot *h, size_t nold, uint32_t *new)
 {
-	struct memory_want *want = mem_grow(NULL, sizeof(*want), h->code.n + 1);
-	bool read;
+	size_t n = 0;
 
-	*n = 0;
 	for (size_t i = 0, j = 0; i < h->code.n; i++) {
 		const struct blob *b = &h->code.blob[i];
 
 		while (j < nold && f->old_blob[j].blob.address < b->address)
 			j++;
-		if (j < nold && same_blob(&f->old_blob[j].blob, b))
-			continue;
-		want[*n] = (struct memory_want){ b->address, f->layout.bytes, (uint32_t)*n * f->layout.bytes };
-		new[(*n)++] = (uint32_t)i;
+		if (j == nold || !same_blob(&f->old_blob[j].blob, b))
+			new[n++] = (uint32_t)i;
 	}
-	*objects = mem_grow(NULL, f->layout.bytes, *n + 1);
-	read = *n == 0 || memory_gather(&h->memory, want, *n, *objects);
-	free(want);
-	return read;
+	return n;
 }
 
-static void take_all(struct frames *f, struct hotspot *h, const uint32_t *new, size_t n, const char *objects)
+/* The first bytes of up to OBJECTS blobs, so that the memory for them is bounded whatever the JVM holds. False: the process ended. */
+static bool read_objects(const struct frames *f, struct hotspot *h, const uint32_t *new, size_t n, char *objects)
+{
+	struct memory_want want[OBJECTS];
+
+	if (n > OBJECTS)
+		n = OBJECTS;
+	for (uint32_t i = 0; i < n; i++)
+		want[i] = (struct memory_want){ h->code.blob[new[i]].address, f->layout.bytes, i * f->layout.bytes };
+	return memory_gather(&h->memory, want, n, objects);
+}
+
+/* False: the process ended. */
+static bool take_all(struct frames *f, struct hotspot *h, const uint32_t *new, size_t n, char *objects)
 {
 	size_t next = 0;
 
@@ -352,18 +368,22 @@ static void take_all(struct frames *f, struct hotspot *h, const uint32_t *new, s
 		uint32_t first = (uint32_t)f->npieces;
 
 		if (next < n && new[next] == i) {
-			if (!add_blob(f, h, b, objects + next++ * f->layout.bytes))
+			if (next % OBJECTS == 0 && !read_objects(f, h, new + next, n - next, objects))
+				return false;
+			if (!add_blob(f, h, b, objects + next++ % OBJECTS * f->layout.bytes))
 				continue;
 		} else {
 			while (f->old_blob[j].blob.address < b->address)
 				j++;
 			for (uint32_t k = 0; k < f->old_blob[j].n; k++)
 				*add(f, 0, 0, JAVA_LEAF) = f->old[f->old_blob[j].first + k];
+			f->nsplit += f->old_blob[j].n > 1 ? f->old_blob[j].n : 0;
 		}
 		if (f->npieces > first && first > 0 && f->piece[first].start < f->piece[first - 1].end)
 			f->npieces = first; /* read while it changed */
 		remember(f, b, first);
 	}
+	return true;
 }
 
 static void tell(struct frames *f, struct hotspot *h)
@@ -381,19 +401,19 @@ const char *frames_take(struct frames *f, struct hotspot *h)
 {
 	size_t nold = swap(f), n;
 	uint32_t *new = mem_grow(NULL, sizeof(*new), h->code.n + 1);
-	char *objects = NULL;
-	const char *why = NULL;
+	char *objects = mem_grow(NULL, f->layout.bytes, OBJECTS);
+	bool read;
 
 	f->code.n = 0;
 	f->early = !codelets_made(&h->memory, &h->code);
-	if (!read_new(f, h, nold, new, &n, &objects))
-		why = codecache_gone;
-	else
-		take_all(f, h, new, n, objects);
+	n = list_new(f, h, nold, new);
+	read = take_all(f, h, new, n, objects);
 	free(new);
 	free(objects);
-	if (why)
-		return why;
+	if (!read) {
+		f->npieces = f->nblobs = 0;
+		return codecache_gone;
+	}
 	tell(f, h);
 	return NULL;
 }
@@ -403,7 +423,7 @@ const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enu
 	const char *why = codecache_at(&h->memory, &h->layout, address, where, b);
 	char *object;
 
-	f->npieces = 0;
+	f->npieces = f->nsplit = 0;
 	f->early = false; /* who is in the interpreter does not make it */
 	if (!why && *where == CODECACHE_BLOB) {
 		object = mem_grow(NULL, f->layout.bytes, 1);

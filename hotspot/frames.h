@@ -21,6 +21,7 @@ struct frames {
 		uint32_t first, n; /* of pieces */
 	} *blob, *old_blob;
 	bool early; /* the interpreter may not be complete */
+	size_t nsplit; /* pieces of blocks that have more than one: bounded, whatever the JVM holds */
 	size_t npieces, cap, nblobs, cap_blobs, cap_old, cap_old_blobs;
 	struct frames_layout {
 		struct vmlayout_field frame_size, complete, entry, deopt[2], orig_pc, method, compile_id;

@@ -1,0 +1,155 @@
+/* What reading a hostile JVM costs: segment maps without an end, blocks of stubs with entries everywhere. All of it is in an image of memory
+ * (synth.h), and the costs are counted in steps (budget.h) and pieces. */
+#include "hotspot/frames.h"
+#include "test/jmap/synth.h"
+#include "tap.h"
+
+enum { MB = 1 << 20, SHIFT = 7, HEAP = 64 * MB, SEGMENTS = HEAP >> SHIFT, BLOCK = 4 * MB, NAME_AT = 2048, CODE_AT = 4096 };
+
+#define HEAP_AT (SYNTH_BASE + (uint64_t)1024 * MB)
+#define MAP_AT (HEAP_AT + (uint64_t)1024 * MB)
+
+struct fake {
+	struct synth s;
+	unsigned char *heap, *map;
+	struct memory_piece piece[3];
+	struct hotspot h;
+	struct frames f;
+	struct budget budget;
+};
+
+static uint64_t number_at(const struct synth *s, uint64_t address)
+{
+	uint64_t value;
+
+	memcpy(&value, s->byte + (address - SYNTH_BASE), 8);
+	return value;
+}
+
+static void set_heap(struct fake *x, uint64_t block, const char *type, const char *name, uint64_t value)
+{
+	int i = synth_field(&x->s, type, name);
+
+	if (i >= 0)
+		memcpy(x->heap + block + x->s.at[i], &value, synth_fields[i].width);
+}
+
+/* A block of BLOCK bytes called so, at the start of the heap. */
+static void put_block(struct fake *x, const char *name)
+{
+	uint64_t blob = synth_size(&x->s, "block");
+
+	set_heap(x, 0, "HeapBlock::Header", "_length", BLOCK >> SHIFT);
+	set_heap(x, 0, "HeapBlock::Header", "_used", 1);
+	set_heap(x, blob, "CodeBlob", "_name", HEAP_AT + NAME_AT);
+	set_heap(x, blob, "CodeBlob", "_size", BLOCK - blob);
+	set_heap(x, blob, "CodeBlob", "_code_begin", HEAP_AT + CODE_AT);
+	set_heap(x, blob, "CodeBlob", "_code_end", HEAP_AT + BLOCK);
+	memcpy(x->heap + NAME_AT, name, strlen(name) + 1);
+}
+
+static void set_up(struct fake *x)
+{
+	uint64_t list, heap, memory, map;
+
+	synth_make(&x->s, SYNTH_17, 1, -1);
+	x->heap = mem_alloc(1, HEAP);
+	x->map = mem_alloc(1, SEGMENTS);
+	list = number_at(&x->s, x->s.at[synth_field(&x->s, "CodeCache", "_heaps")]);
+	heap = number_at(&x->s, number_at(&x->s, list + x->s.at[synth_field(&x->s, "GrowableArray<int>", "_data")]));
+	memory = heap + x->s.at[synth_field(&x->s, "CodeHeap", "_memory")];
+	map = heap + x->s.at[synth_field(&x->s, "CodeHeap", "_segmap")];
+	synth_set(&x->s, memory, "VirtualSpace", "_low", HEAP_AT);
+	synth_set(&x->s, memory, "VirtualSpace", "_high", HEAP_AT + HEAP);
+	synth_set(&x->s, map, "VirtualSpace", "_low", MAP_AT);
+	synth_set(&x->s, map, "VirtualSpace", "_high", MAP_AT + SEGMENTS);
+	synth_set(&x->s, heap, "CodeHeap", "_log2_segment_size", SHIFT);
+	put_block(x, "Interpreter");
+	x->piece[0] = synth_piece(&x->s);
+	x->piece[1] = (struct memory_piece){ HEAP_AT, HEAP, (const char *)x->heap };
+	x->piece[2] = (struct memory_piece){ MAP_AT, SEGMENTS, (const char *)x->map };
+	hotspot_open_image(&x->h, x->piece, 3, SYNTH_BASE);
+	frames_open(&x->f, &x->h);
+	x->h.memory.budget = &x->budget;
+}
+
+static void tear_down(struct fake *x)
+{
+	frames_free(&x->f);
+	hotspot_close(&x->h);
+	synth_free(&x->s);
+	free(x->heap);
+	free(x->map);
+}
+
+/* Where the block of an address is, and how many steps that took. */
+static enum codecache_where look_up(struct fake *x, uint64_t address, uint64_t *steps)
+{
+	const uint64_t all = UINT64_C(1) << 40;
+	enum codecache_where where;
+	struct blob b;
+
+	x->budget = (struct budget){ .steps = all, .bytes = all };
+	memory_forget(&x->h.memory);
+	frames_at(&x->f, &x->h, address, &where, &b);
+	*steps = all - x->budget.steps;
+	return where;
+}
+
+/* As HotSpot marks a block. */
+static void mark(struct fake *x, size_t segments)
+{
+	for (size_t i = 0; i < segments; i++)
+		x->map[i] = (unsigned char)(i ? (i - 1) % 254 + 1 : 0);
+}
+
+static void segment_maps(struct fake *x)
+{
+	enum codecache_where where;
+	uint64_t steps;
+
+	put_block(x, "MethodHandles adapters");
+	mark(x, BLOCK >> SHIFT);
+	ok(look_up(x, HEAP_AT + BLOCK - 1, &steps) == CODECACHE_BLOB && x->f.code.n == 1, "the last byte of a block of 4 MB leads to its start");
+	ok(steps < 4000, "  in some thousand steps");
+	memset(x->map, 1, SEGMENTS);
+	where = look_up(x, HEAP_AT + HEAP - 1, &steps);
+	ok(where == CODECACHE_FREE && steps < 4000, "a segment map without an end is left after a bounded number of hops");
+	memset(x->map, 254, SEGMENTS);
+	where = look_up(x, HEAP_AT + HEAP - 1, &steps);
+	ok(where == CODECACHE_FREE && steps < 4000, "  also if each hop is far");
+	mark(x, BLOCK >> SHIFT);
+	x->map[100] = 255;
+	ok(look_up(x, HEAP_AT + (100 << SHIFT), &steps) == CODECACHE_FREE, "a segment that is not used has no block");
+	x->map[1] = 2;
+	ok(look_up(x, HEAP_AT + (1 << SHIFT), &steps) == CODECACHE_FREE, "nor has one whose distance leads out of the map");
+}
+
+static void stubs(struct fake *x)
+{
+	uint64_t steps;
+
+	put_block(x, "StubRoutines (2)");
+	mark(x, BLOCK >> SHIFT);
+	for (size_t at = CODE_AT; at + 5 <= BLOCK; at += 5)
+		memcpy(x->heap + at, "\xc3\x55\x48\x8b\xec", 5);
+	ok(look_up(x, HEAP_AT + MB, &steps) == CODECACHE_FREE && x->f.code.n == 0, "a block with an entry every five bytes has no pieces");
+	ok(x->f.cap <= 8192, "  and takes no memory");
+	x->budget = (struct budget){ .steps = UINT64_C(1) << 40 };
+	ok(!hotspot_scan(&x->h).code && !frames_take(&x->f, &x->h) && x->f.code.n <= 1 && x->f.cap <= 8192, "  nor when all code is read at once");
+	memset(x->heap + CODE_AT, 0x90, BLOCK - CODE_AT);
+	memcpy(x->heap + CODE_AT + 64, "\xc3\x55\x48\x8b\xec", 5);
+	set_heap(x, synth_size(&x->s, "block"), "CodeBlob", "_code_end", HEAP_AT + CODE_AT + 300000);
+	ok(look_up(x, HEAP_AT + CODE_AT + 100, &steps) == CODECACHE_BLOB && x->f.code.n == 2, "one of a usual size has those that it has");
+}
+
+int main(void)
+{
+	struct fake x = { 0 };
+
+	set_up(&x);
+	segment_maps(&x);
+	stubs(&x);
+	tear_down(&x);
+	return done();
+}
