@@ -50,7 +50,9 @@ OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_cover := -O0 --coverage -Wno-clobbered -DPJ_COVERAGE
 OPTIM_thread := -O1 -fsanitize=thread
-OPTIM_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+OPTIM_fuzz = -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(STEPS)
+# Basic blocks are steps of a fuzz target's budget (test/fuzz/cost.h). libFuzzer has the function that counts them, too: hence --wrap.
+STEPS := -fsanitize-coverage=trace-pc
 CFLAGS  ?= -g
 ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -iquote hotspot -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
@@ -106,6 +108,8 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+$(B)/test/fuzz/%.o: STEPS =
+
 $(B)/%.o: %.S
 	@mkdir -p $(@D)
 	$(call say,AS,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -137,10 +141,10 @@ $(UNITS) $(WALK): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 ifeq ($(SAN),fuzz)
-$(REPLAYS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
-	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/cost.o $(PARTS) $(LIB)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -Wl,--wrap=__sanitizer_cov_trace_pc $(LDFLAGS) -o $@ $^ $(LDLIBS)
 else
-$(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(PARTS) $(LIB)
+$(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(B)/test/fuzz/cost.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 endif
 

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "text.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	char *copy = fuzz_copy(data, n);
 	struct text out = { 0 };

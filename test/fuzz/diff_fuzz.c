@@ -58,7 +58,7 @@ static void judge(struct sig_rule *r)
 	free(c);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct str rest = { (const char *)data, n }, text[3];
 	uint64_t sum[2];

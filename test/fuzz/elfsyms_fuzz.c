@@ -67,7 +67,7 @@ static void image(const uint8_t *data, size_t n)
 	free(copy);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct symbols_query q[PLACES], one[PLACES];
 	struct elfsyms_options o = { .as_perf = n > 15 && data[15] & 1, .mangled = n > 15 && data[15] & 2 };

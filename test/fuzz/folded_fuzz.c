@@ -102,7 +102,7 @@ static bool has_comment(struct str text)
 	return false;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	uint64_t sum[2], again[2], weight;
 	unsigned columns, columns_again;

@@ -1,5 +1,5 @@
 /*
- * fuzz.h - what fuzz targets share. A target is a main for libFuzzer (make fuzz) and for replay.c (make check).
+ * fuzz.h - what fuzz targets share. A target is fuzz_one (cost.h), called by libFuzzer (make fuzz) and by replay.c (make check).
  *
  * Targets check more than "no crash": MUST ends the run when a law does not hold. Code that dies on bad input (die*) comes back
  * here: FUZZ_GUARD() is false the first time, true after a death; what leaks then is no finding.
@@ -7,6 +7,7 @@
 #ifndef PJ_FUZZ_H
 #define PJ_FUZZ_H
 
+#include "cost.h"
 #include "diag.h"
 #include "str.h"
 
@@ -16,8 +17,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 #define MUST(cond) ((cond) ? (void)0 : fuzz_broken(#cond, __FILE__, __LINE__))
 

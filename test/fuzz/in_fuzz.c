@@ -23,7 +23,7 @@ static void check_after(const char *path, const char *lines, size_t n)
 	in_close(&in);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	static char lines[KEPT + 1], blocks[KEPT + 1];
 	size_t nlines = 0, nblocks = 0, got, step = n ? data[n - 1] + 1u : 1;

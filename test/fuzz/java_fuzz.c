@@ -194,7 +194,7 @@ static void take_hostile(const struct image *image, struct java_piece *piece, st
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct java_piece piece[PIECES] = { { 0 } };
 	struct kept kept = { .piece = piece };

@@ -19,7 +19,7 @@ static void check(const struct jitdump *j, uint64_t address, uint64_t time, size
 	MUST(c->name.p[c->name.n] == 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	const char *why = NULL;
 	char path[32];

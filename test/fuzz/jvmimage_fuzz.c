@@ -1,45 +1,103 @@
 /* jvmimage: what is read of the memory of a JVM is a map or a reason, whatever the memory holds; maps ascend, inlined calls are a tree,
  * pieces of code do not overlap. Input: where libjvm.so begins, then pages, each with its number, how many bytes, and these; zeros
- * behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). */
+ * behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). A page with the highest bit of its size set has a count of 4
+ * bytes behind the size: it is repeated that often, so that a small input can have tables of gigabytes, as a hostile JVM can. */
 /* covers: hotspot/hotspot.c hotspot/memory.c hotspot/libjvm.c hotspot/vmstructs.c hotspot/vmlayout.c hotspot/codecache.c hotspot/methods.c hotspot/scopes.c hotspot/codelets.c hotspot/stubs.c hotspot/frames.c */
-/* largest: 32768 */
+/* largest: 65536 */
 #include "jmap/codemap.h"
 #include "hotspot/frames.h"
 #include "hotspot/stubs.h"
 
 #include "fuzz.h"
 
-enum { PAGE = 4096, MOST_PAGES = 256 };
+enum { PAGE = 4096, MOST_PAGES = 256, REPEATED = 0x8000, CHUNK = 512 /* pages */, REPEATED_MAX = 768 << 20 /* bytes of one input */ };
+
+/* About twice what reading a large real JVM takes, and less than what the attacks of test/jmap/seeds took before they were bounded. */
+const struct fuzz_budget fuzz_budget = { .steps = 50000000, .steps_per_byte = 2000, .heap = 64 << 20, .heap_per_byte = 1024 };
 
 struct image {
 	struct memory_piece piece[MOST_PAGES];
 	size_t n;
 	uint64_t base;
+	size_t repeated; /* bytes */
 };
+
+/* The page again and again, in memory that needs little: one chunk of such pages, mapped as often as needed. NULL: too much of it. */
+static char *repeat(struct image *i, const char *page, size_t pages)
+{
+	size_t bytes = pages * PAGE, chunk = (pages < CHUNK ? pages : (size_t)CHUNK) * PAGE;
+	char *at, *one;
+	int fd;
+
+	if (pages > REPEATED_MAX / PAGE || bytes > REPEATED_MAX - i->repeated)
+		return NULL;
+	fd = memfd_create("pages", MFD_CLOEXEC);
+	at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	MUST(fd >= 0 && ftruncate(fd, (off_t)chunk) == 0 && at != MAP_FAILED);
+	for (size_t from = 0; from < bytes; from += chunk)
+		MUST(mmap(at + from, bytes - from < chunk ? bytes - from : chunk, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == at + from);
+	one = mmap(NULL, chunk, PROT_WRITE, MAP_SHARED, fd, 0);
+	MUST(one != MAP_FAILED);
+	for (size_t from = 0; from < chunk; from += PAGE)
+		memcpy(one + from, page, PAGE);
+	munmap(one, chunk);
+	close(fd);
+	i->repeated += bytes;
+	return at;
+}
+
+static void add_page(struct image *i, uint64_t number, const uint8_t *data, size_t n, size_t count)
+{
+	char *page = mem_alloc(1, PAGE);
+
+	memcpy(page, data, n);
+	if (count > 1) {
+		char *pages = repeat(i, page, count);
+
+		free(page);
+		page = pages;
+	}
+	if (page)
+		i->piece[i->n++] = (struct memory_piece){ number * PAGE, count * PAGE, page };
+}
+
+static void release(struct image *i)
+{
+	while (i->n) {
+		struct memory_piece *p = &i->piece[--i->n];
+
+		if (p->n == PAGE)
+			free((void *)(uintptr_t)p->bytes);
+		else
+			munmap((void *)(uintptr_t)p->bytes, p->n);
+	}
+}
 
 /* Pages that do not ascend are left out. */
 static void unpack(struct image *i, const uint8_t *data, size_t n)
 {
-	uint64_t last = 0;
+	uint64_t next = 1;
 
 	memcpy(&i->base, data, 8);
-	for (size_t at = 8; n - at >= 10 && i->n < MOST_PAGES;) {
+	for (size_t at = 8; n - at >= 14 && i->n < MOST_PAGES;) {
 		uint64_t number;
-		uint16_t have;
-		char *page;
+		uint32_t count = 1;
+		uint16_t size;
+		size_t have;
 
 		memcpy(&number, data + at, 8);
-		memcpy(&have, data + at + 8, 2);
+		memcpy(&size, data + at + 8, 2);
 		at += 10;
-		if (have > PAGE)
-			have = PAGE;
-		if (have > n - at)
-			have = (uint16_t)(n - at);
-		if (number > last && number < INT64_MAX / PAGE) {
-			page = mem_alloc(1, PAGE);
-			memcpy(page, data + at, have);
-			i->piece[i->n++] = (struct memory_piece){ number * PAGE, PAGE, page };
-			last = number;
+		if (size & REPEATED) {
+			memcpy(&count, data + at, 4);
+			at += 4;
+		}
+		have = size & (REPEATED - 1);
+		have = have < PAGE ? have : PAGE;
+		have = have < n - at ? have : n - at;
+		if (number >= next && count > 0 && number < INT64_MAX / PAGE - UINT32_MAX) {
+			add_page(i, number, data + at, have, count);
+			next = number + count;
 		}
 		at += have;
 	}
@@ -193,7 +251,22 @@ static void find_each(struct hotspot *h)
 	frames_free(&f);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+/* As pjrecord asks of a JVM that it did not scan: at both ends of each page. */
+static void find_pages(struct hotspot *h, const struct image *image)
+{
+	struct frames f;
+	const char *why = frames_open(&f, h);
+
+	for (size_t i = 0; i < image->n && !why; i++) {
+		const struct memory_piece *p = &image->piece[i];
+
+		find_one(&f, h, p->address);
+		find_one(&f, h, p->address + p->n - 1);
+	}
+	frames_free(&f);
+}
+
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct image i = { .n = 0 };
 	struct hotspot h;
@@ -207,6 +280,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	for (const char *c = h.command; *c; c++)
 		MUST((unsigned char)*c >= 0x20);
 	if (!r.code) {
+		find_pages(&h, &i);
 		map_code(&h, METHOD_HOTSPOT);
 		map_code(&h, METHOD_JAVA);
 		map_code(&h, METHOD_FLAMEGRAPH);
@@ -223,8 +297,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		MUST(codecache_keep_same(&h.memory, &h.layout, h.code.blob, h.code.n) == all); /* an image stays as it is */
 	}
 	hotspot_close(&h);
-	while (i.n)
-		free((void *)(uintptr_t)i.piece[--i.n].bytes);
+	release(&i);
 	return 0;
 }
 

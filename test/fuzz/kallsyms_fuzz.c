@@ -262,7 +262,7 @@ static void ask_file(const char *text, int fd, bool same, const uint8_t *behind,
 	kallsyms_close(plain);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	static bool ready;
 	const uint8_t *end = memchr(n ? data : (const uint8_t *)"", 0xff, n);

@@ -19,7 +19,7 @@ static void inside(struct str part, const char *p, size_t n)
 }
 
 /* First byte: options. Then a frame line's tail, "sym+0x1 (dso)", which is also tried as a header and a comm. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct names names = { 0 };
 	struct names_frame f;

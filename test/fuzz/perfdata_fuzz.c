@@ -133,7 +133,7 @@ static struct outcome read_all(const char *path)
 	return o;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	volatile int fd = -1;
 	struct outcome o;

@@ -6,7 +6,7 @@
 
 #define QUERIES 64
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct symbols_query q[QUERIES];
 	static struct intern names;

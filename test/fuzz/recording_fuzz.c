@@ -49,7 +49,7 @@ static bool tells_clock(const char *path)
 	return tells;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	static struct str skip[] = { { "[unknown]", 9 }, { "with_frame", 10 } };
 	const struct samples_options plain = { .weight = WEIGHT_SAMPLES, .names = { .kinds = NAMES_ALL_KINDS } };

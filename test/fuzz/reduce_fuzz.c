@@ -43,7 +43,7 @@ static void same_names(int whole, int small, size_t n, struct elfsyms_options o)
 	intern_free(&names);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct elfsyms_options o = { .as_perf = n > 15 && data[15] & 1, .mangled = n > 15 && data[15] & 2 };
 	char path[32];

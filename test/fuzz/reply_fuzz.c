@@ -155,7 +155,7 @@ static void one_store(const char *spec, struct str input)
 	text_free(&why);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	char *copy = fuzz_copy(data, n);
 

@@ -17,7 +17,7 @@ static struct str bytes_of(int fd)
 	return (struct str){ p, (size_t)st.st_size };
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct rescued r, again;
 	const char *why = NULL;

@@ -33,7 +33,7 @@ static bool same_trees(const struct stacks *a, const struct stacks *b)
 	return same;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	/* the first byte chooses options, the second where to cut */
 	unsigned how = n > 0 ? data[0] : 0, where = n > 1 ? data[1] : 0;

@@ -44,7 +44,7 @@ static void ask(struct timeline *t, struct str bytes, const char *why)
 	timeline_close(t);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct str rest = { (const char *)data, n };
 	struct text file = { 0 };

@@ -13,7 +13,7 @@ static void write_it(const struct unpacked *u)
 	out_close(&o);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	char *copy = fuzz_copy(data, n);
 	static struct unpacked u;

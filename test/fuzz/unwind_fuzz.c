@@ -110,7 +110,7 @@ static struct unwind_table *image_of(const struct unwind_table *t)
 	return image;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct unwind_table *t = NULL;
 	const char *why = NULL;

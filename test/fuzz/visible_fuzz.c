@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+int fuzz_one(const uint8_t *data, size_t n)
 {
 	char *copy = fuzz_copy(data, n);
 	struct str in = { copy, n };

@@ -88,7 +88,7 @@ static void there_and_back(struct str s)
 	text_free(&back);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_one(const uint8_t *data, size_t size)
 {
 	struct str s = { (const char *)data, size };
 	struct dir_name n;
