@@ -56,7 +56,7 @@ STEPS := -fsanitize-coverage=trace-pc
 CFLAGS  ?= -g
 ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -iquote hotspot -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
-LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-ldl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw) -lelf -liberty $(if $(filter 1,$(LZMA)),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
+LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-ldl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw -lelf) -liberty $(if $(filter 1,$(LZMA)),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
 ALL_CFLAGS += -DPJ_LZMA=$(if $(filter 1,$(LZMA)),1,0)
 

@@ -6,7 +6,6 @@
 
 #include <elf.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #define MOST_BYTES   ((uint64_t)2 << 30) /* of all sections; those of a browser have 1 GB */
 #define MOST_ABBREVS ((uint64_t)256 << 20) /* bytes of abbreviation tables, each as often as a unit uses it */
@@ -106,39 +105,10 @@ static const char *find_part(const struct elffile *f, const char *name, bool spl
 		p->size = s->size;
 	else if (!read_head(f, p, old))
 		return "damaged";
-	return NULL;
+	return elfhead_is_dense(&f->head, p->from, p->packed) ? NULL : "damaged";
 }
 
 /* ---- unpacking ---------------------------------------------------------------------------------------------- */
-
-static bool unpack_zlib(const struct elffile *f, const struct part *p, char *to)
-{
-	z_stream z = { .next_out = (Bytef *)to };
-	uint64_t from = p->from, left = p->packed, room = p->size;
-	unsigned char *block = mem_alloc(1, 1u << 16);
-	int status = inflateInit(&z) == Z_OK ? Z_OK : Z_MEM_ERROR;
-
-	while (status == Z_OK && (left || z.avail_in)) {
-		uInt most = room < 1u << 30 ? (uInt)room : 1u << 30;
-
-		if (z.avail_in == 0) {
-			z.next_in = block;
-			z.avail_in = (uInt)elffile_read(f, from, block, left < 1u << 16 ? (size_t)left : 1u << 16);
-			if (z.avail_in == 0)
-				break; /* the file has become shorter */
-			from += z.avail_in;
-			left -= z.avail_in;
-		}
-		z.avail_out = most;
-		status = inflate(&z, Z_NO_FLUSH);
-		room -= most - z.avail_out;
-		if (room == 0)
-			break;
-	}
-	inflateEnd(&z);
-	free(block);
-	return room == 0;
-}
 
 static bool unpack_zstd(const struct elffile *f, const struct part *p, char *to)
 {
@@ -172,7 +142,7 @@ static const char *unpack(const struct elffile *f, const struct part *p, char *t
 	case 0:
 		return elffile_read(f, p->from, to, p->size) == p->size ? NULL : "truncated";
 	case ELFCOMPRESS_ZLIB:
-		return unpack_zlib(f, p, to) ? NULL : "damaged";
+		return elfhead_inflate(&f->head, p->from, p->packed, to, p->size) ? NULL : "damaged";
 	case ELFCOMPRESS_ZSTD:
 		if (!perfzstd_here)
 			return "packed with zstd, which this pjfold was built without";

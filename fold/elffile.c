@@ -1,200 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elffile.h"
 
-#include "whole.h"
-
-#include <gelf.h>
-#include <libelf.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define MOST_SECTIONS 100000 /* libelf takes 300 bytes for each; linked files have less than 100 */
-#define MOST_SEGMENTS 4096
-#define NAMES_MAX     (16u << 20)
+#define BYTES_MAX ((uint64_t)512 << 20) /* of all sections that are asked for: tables of symbols are read in parts, and do not count */
 
 size_t elffile_read(const struct elffile *f, uint64_t offset, void *p, size_t n)
 {
-	if (offset >= f->size)
-		return 0;
-	if (n > f->size - offset)
-		n = (size_t)(f->size - offset);
-	if (f->fd < 0) {
-		memcpy(p, f->image.p + offset, n);
-		return n;
-	}
-	return whole_pread(f->fd, p, n, offset);
+	return elfhead_bytes(&f->head, offset, p, n);
 }
 
 /* ---- opening -------------------------------------------------------------------------------------------------- */
 
-/* How many sections and segments the header tells; they may be kept in section 0 when there are many. */
-struct counts {
-	uint64_t sections, segments, table, table_bytes;
-};
-
-static const char *count(const struct elffile *f, const Elf64_Ehdr *h64, const Elf32_Ehdr *h32, struct counts *c)
+static void note_segments(struct elffile *f)
 {
-	Elf64_Shdr s64 = { 0 };
-	Elf32_Shdr s32 = { 0 };
-	uint64_t first_size = 0, first_info = 0;
+	f->segment = arena_new(&f->arena, struct elf_segment, f->head.segments);
+	for (size_t i = 0; i < f->head.segments; i++) {
+		const Elf64_Phdr *p = &f->head.segment[i];
 
-	c->table = f->wide ? h64->e_shoff : h32->e_shoff;
-	c->sections = f->wide ? h64->e_shnum : h32->e_shnum;
-	c->segments = f->wide ? h64->e_phnum : h32->e_phnum;
-	if (c->table) {
-		if (f->wide ? elffile_read(f, c->table, &s64, sizeof(s64)) < sizeof(s64) :
-			      elffile_read(f, c->table, &s32, sizeof(s32)) < sizeof(s32))
-			return "truncated";
-		first_size = f->wide ? s64.sh_size : s32.sh_size;
-		first_info = f->wide ? s64.sh_info : s32.sh_info;
+		if (p->p_type == PT_LOAD && (p->p_memsz || p->p_filesz))
+			f->segment[f->segments++] = (struct elf_segment){ p->p_vaddr, p->p_offset, p->p_filesz, p->p_memsz, p->p_flags };
 	}
-	if (c->sections == 0)
-		c->sections = first_size;
-	if (c->segments == PN_XNUM)
-		c->segments = first_info;
-	c->table_bytes = f->wide ? sizeof(s64) : sizeof(s32);
-	return NULL;
 }
 
-/* What libelf must not see. */
-static const char *refuse(struct elffile *f)
+static void note_sections(struct elffile *f)
 {
-	union {
-		unsigned char ident[EI_NIDENT];
-		Elf64_Ehdr h64;
-		Elf32_Ehdr h32;
-	} h = { 0 };
-	size_t n = elffile_read(f, 0, &h, sizeof(h));
-	struct counts c;
-	const char *why;
+	f->sections = f->head.sections;
+	f->section = arena_new(&f->arena, struct elf_section, f->sections);
+	for (size_t i = 0; i < f->sections; i++) {
+		const Elf64_Shdr *s = &f->head.section[i];
 
-	if (n < SELFMAG || memcmp(h.ident, ELFMAG, SELFMAG) != 0)
-		return "not an ELF file";
-	if (n < sizeof(h.h32))
-		return "truncated";
-	if (h.ident[EI_CLASS] != ELFCLASS64 && h.ident[EI_CLASS] != ELFCLASS32)
-		return "an ELF file of an unknown class";
-	if (h.ident[EI_DATA] != ELFDATA2LSB)
-		return "an ELF file of another byte order";
-	if (h.ident[EI_VERSION] != EV_CURRENT)
-		return "an ELF file of an unknown version";
-	f->wide = h.ident[EI_CLASS] == ELFCLASS64;
-	if (f->wide && n < sizeof(h.h64))
-		return "truncated";
-	if ((f->wide ? h.h64.e_shnum && h.h64.e_shentsize != sizeof(Elf64_Shdr) : h.h32.e_shnum && h.h32.e_shentsize != sizeof(Elf32_Shdr)) ||
-	    (f->wide ? h.h64.e_phnum && h.h64.e_phentsize != sizeof(Elf64_Phdr) : h.h32.e_phnum && h.h32.e_phentsize != sizeof(Elf32_Phdr)))
-		return "an ELF file with headers of an unknown size";
-	why = count(f, &h.h64, &h.h32, &c);
+		f->section[i] = (struct elf_section){ .name = f->head.name[i], .type = s->sh_type, .link = s->sh_link, .flags = s->sh_flags,
+			.addr = s->sh_addr, .offset = s->sh_offset, .size = s->sh_size, .entsize = s->sh_entsize, .align = s->sh_addralign };
+	}
+}
+
+static const char *open_source(struct elffile *f, const struct elfhead_source *source)
+{
+	const char *why = elfhead_read(&f->head, source, true);
+
+	f->left = BYTES_MAX;
 	if (why)
 		return why;
-	if (c.sections > MOST_SECTIONS)
-		return "an ELF file with too many sections";
-	if (c.segments > MOST_SEGMENTS)
-		return "an ELF file with too many segments";
-	if (c.sections * c.table_bytes > f->size - c.table)
-		return "truncated";
-	return NULL;
-}
-
-static void read_segments(struct elffile *f)
-{
-	size_t n = 0;
-	GElf_Phdr p;
-
-	if (elf_getphdrnum(f->elf, &n) < 0 || n > MOST_SEGMENTS)
-		return;
-	f->segment = arena_new(&f->arena, struct elf_segment, n);
-	for (size_t i = 0; i < n; i++)
-		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_LOAD && (p.p_memsz || p.p_filesz))
-			f->segment[f->segments++] = (struct elf_segment){ p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz, p.p_flags };
-}
-
-static struct str name_at(struct str names, uint64_t at)
-{
-	const char *end;
-
-	if (at >= names.n)
-		return (struct str){ 0 };
-	end = memchr(names.p + at, 0, names.n - at);
-	return end ? (struct str){ names.p + at, (size_t)(end - names.p) - at } : (struct str){ 0 };
-}
-
-static void read_sections(struct elffile *f)
-{
-	size_t n = 0, names_at = 0;
-	uint32_t *name;
-	struct str names = { 0 };
-
-	if (elf_getshdrnum(f->elf, &n) < 0 || n > MOST_SECTIONS)
-		return;
-	f->section = arena_new(&f->arena, struct elf_section, n);
-	name = mem_alloc(sizeof(*name), n + 1);
-	for (f->sections = 0; f->sections < n; f->sections++) {
-		Elf_Scn *scn = elf_getscn(f->elf, f->sections);
-		GElf_Shdr s;
-
-		if (!scn || !gelf_getshdr(scn, &s))
-			break;
-		name[f->sections] = s.sh_name;
-		f->section[f->sections] = (struct elf_section){ .type = s.sh_type, .link = s.sh_link, .flags = s.sh_flags,
-			.addr = s.sh_addr, .offset = s.sh_offset, .size = s.sh_size, .entsize = s.sh_entsize, .align = s.sh_addralign };
-	}
-	if (elf_getshdrstrndx(f->elf, &names_at) == 0 && names_at > 0 && names_at < f->sections)
-		names = elffile_bytes(f, &f->section[names_at], NAMES_MAX);
-	for (size_t i = 1; i < f->sections; i++)
-		f->section[i].name = name_at(names, name[i]);
-	free(name);
-}
-
-static const char *read_headers(struct elffile *f)
-{
-	GElf_Ehdr h;
-
-	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &h))
-		return "not an ELF file";
-	f->type = h.e_type;
-	f->machine = h.e_machine;
-	read_segments(f);
-	read_sections(f);
+	f->size = source->size;
+	f->wide = f->head.wide;
+	f->type = f->head.header.e_type;
+	f->machine = f->head.header.e_machine;
+	note_segments(f);
+	note_sections(f);
 	return NULL;
 }
 
 const char *elffile_open(struct elffile *f, int fd)
 {
-	struct stat st;
-	const char *why;
+	struct elfhead_source source;
 
 	*f = (struct elffile){ .fd = fd };
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return "not a regular file";
-	f->size = (uint64_t)st.st_size;
-	why = refuse(f);
-	if (why)
-		return why;
-	elf_version(EV_CURRENT);
-	f->elf = elf_begin(fd, ELF_C_READ, NULL);
-	return read_headers(f);
+	return elfhead_file(&source, fd) ? open_source(f, &source) : "not a regular file";
 }
 
 const char *elffile_open_image(struct elffile *f, struct str image)
 {
-	const char *why;
+	struct elfhead_source source = elfhead_image(image);
 
-	*f = (struct elffile){ .fd = -1, .image = image, .size = image.n };
-	why = refuse(f);
-	if (why)
-		return why;
-	elf_version(EV_CURRENT);
-	/* libelf wants a pointer to what it may change, but changes nothing in what is only read */
-	f->elf = elf_memory((char *)(uintptr_t)image.p, image.n);
-	return read_headers(f);
+	*f = (struct elffile){ .fd = -1 };
+	return open_source(f, &source);
 }
 
 void elffile_close(struct elffile *f)
 {
-	if (f->elf)
-		elf_end(f->elf);
+	elfhead_free(&f->head);
 	arena_free(&f->arena);
 	*f = (struct elffile){ .fd = -1 };
 }
@@ -209,31 +82,15 @@ const struct elf_section *elffile_section(const struct elffile *f, struct str na
 	return NULL;
 }
 
-static struct str packed_bytes(struct elffile *f, const struct elf_section *s, size_t max)
-{
-	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->section));
-	GElf_Chdr c;
-	Elf_Data *data;
-
-	/* the second time it is unpacked already, and has no such header any more */
-	if (!scn || (gelf_getchdr(scn, &c) && (c.ch_type != ELFCOMPRESS_ZLIB || c.ch_size > max || elf_compress(scn, 0, 0) < 0)))
-		return (struct str){ 0 };
-	data = elf_rawdata(scn, NULL);
-	return data && data->d_buf ? (struct str){ data->d_buf, data->d_size } : (struct str){ 0 };
-}
-
 struct str elffile_bytes(struct elffile *f, const struct elf_section *s, size_t max)
 {
-	char *p;
+	struct str bytes;
 
-	if (!s || s->type == SHT_NOBITS || s->size == 0 || s->size > max || s->offset > f->size || s->size > f->size - s->offset)
+	if (!s)
 		return (struct str){ 0 };
-	if (s->flags & SHF_COMPRESSED)
-		return packed_bytes(f, s, max);
-	if (f->fd < 0)
-		return str_head(str_from(f->image, s->offset), s->size);
-	p = arena_alloc(&f->arena, 1, s->size);
-	return (struct str){ p, elffile_read(f, s->offset, p, s->size) };
+	bytes = elfhead_section(&f->head, &f->head.section[s - f->section], &f->arena, max < f->left ? max : f->left);
+	f->left -= bytes.n;
+	return bytes;
 }
 
 bool elffile_offset(const struct elffile *f, uint64_t vaddr, uint64_t *offset)

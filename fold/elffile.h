@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elffile.h - the parts of an ELF file: segments, sections, bytes. The one user of libelf.
+ * elffile.h - the parts of an ELF file: segments, sections, bytes.
  *
- * libelf tells headers and unpacks sections, from files that it reads (pread) and never maps: who shrinks a mapped file ends us
- * with SIGBUS. Large tables are streamed past it through elffile_read. What would make it take memory without bound is refused
- * before it sees the file. Little-endian files of 32 and 64 bits.
+ * The headers are read once and checked (elfhead.h); files are read (pread), never mapped: a mapped file that shrinks ends its reader
+ * with SIGBUS. Large tables are read in parts, through elffile_read; other sections share a budget of bytes. Little-endian files of 32
+ * and 64 bits.
  */
 #ifndef PJ_ELFFILE_H
 #define PJ_ELFFILE_H
 
 #include "arena.h"
+#include "elfhead.h"
 
 struct elf_segment { /* PT_LOAD */
 	uint64_t vaddr, offset, filesz, memsz;
@@ -24,9 +25,9 @@ struct elf_section {
 
 struct elffile {
 	int fd;            /* or -1: an image in memory */
-	struct str image;
-	struct Elf *elf;
+	struct elfhead head;
 	uint64_t size;     /* of the file, when it was opened */
+	uint64_t left;     /* bytes of sections that may still be asked for */
 	uint16_t type, machine;
 	bool wide;         /* 64 bits */
 	size_t segments, sections;
@@ -45,7 +46,7 @@ const struct elf_section *elffile_section(const struct elffile *f, struct str na
 /* Bytes of the file; fewer than n where it ends. */
 size_t elffile_read(const struct elffile *f, uint64_t offset, void *p, size_t n);
 
-/* A whole section, unpacked, of at most max bytes; empty when it cannot be had. Lives as long as f. Not thread-safe for one f. */
+/* A complete section, decompressed, of at most max bytes; empty if it cannot be had. Lives as long as f. Not thread-safe for one f. */
 struct str elffile_bytes(struct elffile *f, const struct elf_section *s, size_t max);
 
 /* The place in the file of an address; false when no segment holds it. */

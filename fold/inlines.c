@@ -9,6 +9,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -553,7 +554,7 @@ static void read_units(struct inlines *w)
 /* A file in memory, as libdw sees it. */
 struct opened {
 	struct dwarfimage image;
-	struct elffile file;
+	Elf *elf;
 	Dwarf *dwarf;
 };
 
@@ -561,21 +562,19 @@ static const char *open_dwarf(struct opened *d, const struct elffile *f)
 {
 	const char *why = dwarfimage_make(&d->image, f, false);
 
-	d->file.fd = -1;
-	if (!why)
-		why = elffile_open_image(&d->file, (struct str){ d->image.p, d->image.n });
-	if (!why) {
-		d->dwarf = dwarf_begin_elf(d->file.elf, DWARF_C_READ, NULL);
-		why = d->dwarf ? NULL : "damaged";
-	}
-	return why;
+	if (why)
+		return why;
+	elf_version(EV_CURRENT);
+	d->elf = elf_memory(d->image.p, d->image.n);
+	d->dwarf = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
+	return d->dwarf ? NULL : "damaged";
 }
 
 static void close_dwarf(struct opened *d)
 {
 	if (d->dwarf)
 		dwarf_end(d->dwarf);
-	elffile_close(&d->file);
+	elf_end(d->elf);
 	dwarfimage_free(&d->image);
 }
 

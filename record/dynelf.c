@@ -11,6 +11,7 @@
 #define SYMBOLS_MAX (512u << 10)
 #define BUCKETS_MAX (512u << 10)
 #define DYNAMIC_MAX 512 /* entries */
+#define LOADS_MAX 64 /* segments that become sections: each symbol is looked for in all of them */
 
 struct program {
 	struct elfhead head;
@@ -205,7 +206,7 @@ static void add_segments(struct maker *m)
 {
 	const struct elfhead *h = &m->p->head;
 
-	for (size_t i = 0; i < h->segments; i++) {
+	for (size_t i = 0; i < h->segments && m->n < LOADS_MAX; i++) {
 		const Elf64_Phdr *s = &h->segment[i];
 
 		if (s->p_type == PT_LOAD)

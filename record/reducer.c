@@ -15,6 +15,7 @@ const char reducer_cannot_write[] = "cannot write";
 struct reducer {
 	struct elfhead head;
 	int out;
+	bool has_got_stubs; /* .plt.got */
 	bool *keep;    /* by section */
 	uint64_t *from; /* by section: where its bytes are in the original */
 	uint64_t end;  /* of what is laid out so far */
@@ -28,14 +29,6 @@ static bool is_one_of(struct str name, const struct str *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (str_eq(name, list[i]))
-			return true;
-	return false;
-}
-
-static bool named(const struct reducer *r, struct str name)
-{
-	for (size_t i = 1; i < r->head.sections; i++)
-		if (str_eq(r->head.name[i], name))
 			return true;
 	return false;
 }
@@ -60,7 +53,7 @@ static bool is_wanted(const struct reducer *r, size_t i)
 	default:
 		/* stubs without a relocation of their own have one here; else it is long, and of no use */
 		if (str_eq(r->head.name[i], STR(".rela.dyn")))
-			return named(r, STR(".plt.got"));
+			return r->has_got_stubs;
 		return is_one_of(r->head.name[i], names, countof(names));
 	}
 }
@@ -69,6 +62,8 @@ static void choose(struct reducer *r)
 {
 	const struct elfhead *h = &r->head;
 
+	for (size_t i = 1; i < h->sections && !r->has_got_stubs; i++)
+		r->has_got_stubs = str_eq(h->name[i], STR(".plt.got"));
 	for (size_t i = 1; i < h->sections; i++)
 		r->keep[i] = r->keep[i] || is_wanted(r, i);
 	for (size_t i = 1; i < h->sections; i++) {
@@ -121,6 +116,8 @@ static const char *check_sizes(struct reducer *r)
 			continue;
 		if (s->sh_offset > h->source.size || s->sh_size > h->source.size - s->sh_offset)
 			return "truncated";
+		if (!elfhead_is_dense(h, s->sh_offset, s->sh_size))
+			return "a section that is a hole";
 		if (s->sh_size > r->max - r->bytes)
 			return reducer_too_large;
 		r->bytes += s->sh_size;

@@ -78,15 +78,13 @@ static enum tablemaker_answer make(struct foreign_roots *roots, const char *proc
 	int fd = open_mapped(roots, proc, r);
 	struct unwind_table *t;
 	const char *why;
-	bool large;
 
 	if (fd < 0)
 		return TABLEMAKER_GONE;
 	t = unwind_table_open(fd, &why);
 	if (!t)
-		return TABLEMAKER_NONE;
-	large = unwind_table_bytes(t) > TABLEMAKER_MOST;
-	*image = large ? -1 : image_of(t);
+		return why == unwind_table_too_large ? TABLEMAKER_LARGE : TABLEMAKER_NONE;
+	*image = image_of(t);
 	unwind_table_close(t);
 	return *image >= 0 ? TABLEMAKER_MADE : TABLEMAKER_LARGE;
 }

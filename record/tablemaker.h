@@ -12,7 +12,6 @@
 #include "base.h"
 
 #define TABLEMAKER_PATH 4096
-#define TABLEMAKER_MOST ((uint64_t)24 << 20) /* bytes of one image: more than browsers need */
 
 /* A file that process `pid` mapped, as the kernel told it. */
 struct tablemaker_request {

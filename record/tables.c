@@ -437,6 +437,8 @@ void tables_tick(struct tables *t, uint64_t now)
 
 		if ((e->state == READY || e->state == NONE || e->state == GONE) && e->used + IDLE_NS < now)
 			forget(t, i);
+		else if (e->state == READY && unwind_table_is_full(e->table))
+			forget(t, i);
 		else if (e->table)
 			t->bytes += unwind_table_bytes(e->table);
 	}

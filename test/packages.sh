@@ -86,7 +86,6 @@ need_to_build()
 	need make make
 	need /usr/include/stdio.h libc6-dev
 	need /usr/include/zlib.h zlib1g-dev
-	need /usr/include/libelf.h libelf-dev
 	need /usr/include/libiberty/demangle.h libiberty-dev
 	wish /usr/include/lzma.h liblzma-dev
 	wish /usr/include/zstd.h libzstd-dev

@@ -7,8 +7,9 @@
 
 const uint8_t cfi_kept[CFI_NKEPT] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
 
-/* What no compiler comes near, so that few bytes cannot ask for much memory. */
-enum { STATES_MAX = 16, ROWS_MAX = 1 << 16 };
+/* Limits that no compiler comes near, so that few bytes cannot ask for much memory or time: states that are remembered, rows of an FDE,
+ * bytes of its instructions, bytes of an augmentation string. */
+enum { STATES_MAX = 16, ROWS_MAX = 1 << 14, PROGRAM_MAX = 1 << 18, AUGMENTATION_MAX = 32 };
 
 /* ---- pointers ---- */
 
@@ -162,7 +163,7 @@ static bool read_cie(const struct cfi *c, const struct head *h, struct cfi_entry
 	struct dwarf_bytes b = inside(c, h);
 	uint64_t version = dwarf_uint(&b, 1), ra;
 	const char *augmentation = (const char *)b.p;
-	const uint8_t *nul = memchr(b.p, 0, dwarf_left(&b));
+	const uint8_t *nul = memchr(b.p, 0, dwarf_left(&b) < AUGMENTATION_MAX ? dwarf_left(&b) : AUGMENTATION_MAX);
 
 	*e = (struct cfi_entry){ 0 };
 	if (b.bad || !nul || (version != 1 && version != 3 && version != 4))
@@ -545,6 +546,8 @@ static bool run(struct machine *m, struct str program)
 {
 	struct dwarf_bytes b = dwarf_bytes_of(program);
 
+	if (program.n > PROGRAM_MAX)
+		return false;
 	while (dwarf_left(&b))
 		if (!instruction(m, &b) || b.bad)
 			return false;

@@ -57,13 +57,17 @@ static inline uint64_t dwarf_sint(struct dwarf_bytes *b, unsigned size)
 	return (uint64_t)((int64_t)(dwarf_uint(b, size) << unused) >> unused);
 }
 
-/* Bits that do not fit are dropped: padding may make a LEB128 as long as it likes. */
+/* Assemblers pad a LEB128 to the length of the largest one that they might need; a longer one is damaged, and would cost its reader time
+ * for each of its bytes each time that it is read. */
+enum { DWARF_LEB_MAX = 64 };
+
+/* Bits that do not fit are dropped. */
 static inline uint64_t dwarf_leb(struct dwarf_bytes *b, bool is_signed)
 {
 	uint64_t v = 0;
 	unsigned shift = 0;
 
-	while (!b->bad && b->p < b->end) {
+	for (unsigned n = 0; n < DWARF_LEB_MAX && !b->bad && b->p < b->end; n++) {
 		uint8_t byte = *b->p++;
 
 		if (shift < 64)

@@ -15,8 +15,13 @@
 
 struct unwind_table; /* of one ELF file; shared by all its mappings, and by threads */
 
+/* Bytes of call frame information that are read of one file, and of its image: more than browsers have. */
+#define UNWIND_TABLE_MAX ((uint64_t)24 << 20)
+
 /* Takes fd over: a binary, a library, or its separate debug file. What is needed is read now; the file may change afterwards.
- * NULL and *why (a static text) when it has no usable tables. */
+ * Returns NULL and *why (a static text) if it has no usable tables; *why is unwind_table_too_large if it has more than
+ * UNWIND_TABLE_MAX bytes of them. */
+extern const char unwind_table_too_large[];
 struct unwind_table *unwind_table_open(int fd, const char **why);
 /* The same from memory that the caller keeps: a .eh_frame section at address. */
 struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, const char **why);
@@ -30,6 +35,8 @@ bool unwind_table_save(const struct unwind_table *t, int fd);
 /* Takes fd over, an image in memory that cannot shrink any more: it is mapped. NULL and *why when it is none. */
 struct unwind_table *unwind_table_load(int fd, const char **why);
 size_t unwind_table_bytes(const struct unwind_table *t); /* of memory, now: rows come as they are met */
+/* True if rows were refused since the table has too many: to be dropped and made anew, which is cheap. */
+bool unwind_table_is_full(const struct unwind_table *t);
 
 struct unwind_state {
 	uint64_t ip, sp, bp;

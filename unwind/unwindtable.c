@@ -2,10 +2,9 @@
 #include "unwindtable.h"
 
 #include "arena.h"
+#include "unwindelf.h"
 
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -23,42 +22,35 @@ struct frames {
 	_Atomic(struct cfi_rows *) *rows; /* by ref; NULL: not met yet */
 };
 
-/* A section of code that has no FDE: jumps, as of lld's linker; .init and .fini, which are put together from pieces of libc. */
-struct plt {
-	uint64_t start, size;
-	uint8_t lazy;   /* entries push their number; a byte, since images are not trusted to hold a bool */
-	uint8_t pushed; /* .init, .fini: offset behind `sub rsp, 8`; 0: jumps */
-};
+enum { SLOT_BITS = 12 };
 
-struct load {
-	uint64_t offset, size, address;
-	uint8_t code;
-};
+/* A byte of instructions can ask for a row of 300 bytes. Those of compilers take 8 bytes of rows for each of theirs, where all are met. A
+ * table with more rows than ROWS_MAX gets no further ones; that of an image, whose owner runs for months, drops it then and has it made
+ * anew (unwind_table_is_full). */
+enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16, ROWS_MAX = 64 << 20, IMAGE_ROWS_MAX = 8 << 20 };
 
-enum { PLTS_MAX = 6, SLOT_BITS = 12 };
-
-/* Ten times of what browsers have. A sparse file costs nothing to make, and reading it all would cost the memory. */
-enum { SECTION_MAX = 256 << 20, INIT_MAX = 4096 };
-
-/* A byte of instructions can ask for a row of 300 bytes. Those of compilers take 8 bytes of rows for each of theirs, where all are met. */
-enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16 };
+/* Bytes of instructions that may be executed for a table, beyond EFFORT_TIMES those of its section: FDEs can share a long program. */
+enum { EFFORT_SOME = 4 << 20, EFFORT_TIMES = 4 };
 
 /* Rows that were found, by address. A slot is one pointer, and a row says itself for which addresses it is. */
 struct recent {
 	_Atomic(const struct cfi_row *) slot[1 << SLOT_BITS];
 	atomic_size_t memory; /* of all rows */
+	atomic_size_t effort; /* bytes of instructions that were executed */
+	atomic_bool full;     /* rows were refused */
+	size_t memory_max;
 };
 
 struct unwind_table {
-	Elf *elf; /* has the bytes of the sections; NULL: they are the caller's, or */
-	struct image *image; /* mapped, with all that does not change */
+	struct unwind_elf elf; /* has the bytes of the sections; empty: they are the caller's, or in */
+	struct image *image;   /* mapped, with all that does not change */
 	size_t size;         /* of what is mapped or read */
 	const struct processor *processor;
 	uint64_t base, end; /* of code */
 	struct frames frames[2]; /* .eh_frame, .debug_frame */
-	struct plt plt[PLTS_MAX];
+	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
-	struct load *load; /* segments of the file */
+	struct unwind_load *load; /* segments of the file */
 	size_t nloads;
 	struct recent *recent;
 };
@@ -70,11 +62,13 @@ struct found {
 	struct fde {
 		uint64_t start, at;
 	} *fde;
-	size_t n, cap;
+	size_t n, cap, max;
 };
 
 static void found_add(struct found *f, uint64_t start, uint64_t at)
 {
+	if (f->n == f->max)
+		return;
 	if (f->n == f->cap) {
 		f->cap = f->cap ? 2 * f->cap : 256;
 		f->fde = mem_grow(f->fde, sizeof(*f->fde), f->cap);
@@ -87,7 +81,7 @@ static void find_all(struct found *f, const struct cfi *c)
 	struct cfi_entry e;
 	size_t next;
 
-	for (size_t at = 0; at < c->bytes.n; at = next)
+	for (size_t at = 0; at < c->bytes.n && f->n < f->max; at = next)
 		if (cfi_entry_at(c, at, &e, &next) == CFI_FDE && e.length)
 			found_add(f, e.start, at);
 }
@@ -102,7 +96,7 @@ static void find_by_header(struct found *f, const struct cfi *c, const struct cf
 
 	cfi_pointer(&b, frame, 0, 0);
 	count = cfi_pointer(&b, number, 0, 0);
-	if (b.bad || version != 1 || table != TABLE || count > dwarf_left(&b) / 8)
+	if (b.bad || version != 1 || table != TABLE || count > dwarf_left(&b) / 8 || count > f->max)
 		return;
 	f->fde = mem_grow(NULL, sizeof(*f->fde), count);
 	f->cap = count;
@@ -145,25 +139,23 @@ static void frames_set(struct frames *s, const struct cfi *c, const struct found
 	s->rows = mem_alloc(sizeof(*s->rows), s->n);
 }
 
-static struct cfi limited(struct cfi c)
+/* How many FDEs a table of n bytes may have: references to them are part of its image. */
+static size_t refs_max(size_t n)
 {
-	if (c.bytes.n > UINT32_MAX)
-		c.bytes.n = UINT32_MAX;
-	return c;
+	return n < UNWIND_TABLE_MAX ? (UNWIND_TABLE_MAX - n) / sizeof(struct ref) : 0;
 }
 
 /* header: empty where there is none. */
 static void table_add(struct unwind_table *t, struct frames *s, struct cfi c, struct cfi header)
 {
-	struct found f = { 0 };
+	struct found f = { .max = refs_max(t->size + c.bytes.n) };
 
-	c = limited(c);
 	c.processor = t->processor;
 	find_by_header(&f, &c, &header);
 	if (f.n == 0)
 		find_all(&f, &c);
 	found_sort(&f);
-	if (!t->elf && f.n) {
+	if (!t->elf.processor && f.n) {
 		t->base = f.fde[0].start;
 		t->end = t->base > UINT64_MAX - UINT32_MAX ? UINT64_MAX : t->base + UINT32_MAX;
 	}
@@ -177,10 +169,11 @@ static struct unwind_table *table_ready(struct unwind_table *t, const char **why
 {
 	if (t->frames[0].n + t->frames[1].n) {
 		t->recent = mem_alloc(sizeof(*t->recent), 1);
+		t->recent->memory_max = t->image ? IMAGE_ROWS_MAX : ROWS_MAX;
 		*why = NULL;
 		return t;
 	}
-	*why = "no call frame information";
+	*why = t->elf.large ? unwind_table_too_large : "no call frame information";
 	unwind_table_close(t);
 	return NULL;
 }
@@ -196,210 +189,31 @@ struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, 
 
 /* ---- ELF ---- */
 
-static struct str data_of(const Elf_Data *d)
-{
-	return d && d->d_buf ? (struct str){ d->d_buf, d->d_size } : (struct str){ 0 };
-}
+const char unwind_table_too_large[] = "more call frame information than is read of one file";
 
-struct sections {
-	struct cfi eh_frame, debug_frame, header;
-};
-
-/* Has a PLT of aarch64 the entry that calls the linker? It begins with stp x16, x30, [sp, #-16]!, or behind bti c. A static program's has
- * none. */
-static bool is_lazy_link(Elf_Scn *scn, const GElf_Shdr *h)
-{
-	static const struct str push = STR("\xf0\x7b\xbf\xa9");
-	struct str code = h->sh_size <= SECTION_MAX ? data_of(elf_rawdata(scn, NULL)) : (struct str){ 0 };
-
-	return str_starts(code, push) || (code.n > 4 && str_starts(str_from(code, 4), push));
-}
-
-static void note_plt(struct unwind_table *t, Elf_Scn *scn, const GElf_Shdr *h, bool lazy)
-{
-	lazy = lazy && (!t->processor->link || is_lazy_link(scn, h));
-	if (t->nplts < PLTS_MAX)
-		t->plt[t->nplts++] = (struct plt){ .start = h->sh_addr, .size = h->sh_size, .lazy = lazy };
-}
-
-/* What crti.o and crtn.o begin and end it with: endbr64, since CET; sub rsp, 8; and add rsp, 8; ret. */
-static void note_init(struct unwind_table *t, Elf_Scn *scn, const GElf_Shdr *h)
-{
-	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"), leave = STR("\x48\x83\xc4\x08\xc3");
-	struct str code = h->sh_size <= INIT_MAX && !t->processor->link ? data_of(elf_rawdata(scn, NULL)) : (struct str){ 0 };
-	size_t at = str_starts(code, endbr) ? endbr.n : 0;
-
-	if (t->nplts < PLTS_MAX && str_starts(str_from(code, at), enter) && str_ends(code, leave))
-		t->plt[t->nplts++] = (struct plt){ .start = h->sh_addr, .size = h->sh_size, .pushed = (uint8_t)(at + enter.n) };
-}
-
-/* Bytes of a section that has not been found before, decompressed. */
-static void read_section(Elf_Scn *scn, const GElf_Shdr *h, struct cfi *c)
-{
-	GElf_Chdr compressed;
-
-	if (c->bytes.n || h->sh_size > SECTION_MAX)
-		return;
-	if (h->sh_flags & SHF_COMPRESSED) {
-		if (!gelf_getchdr(scn, &compressed) || compressed.ch_size > SECTION_MAX || elf_compress(scn, 0, 0) < 0)
-			return;
-	}
-	c->bytes = data_of(elf_rawdata(scn, NULL));
-	c->address = h->sh_addr;
-}
-
-/* The section that has the names of sections, when it is one to be read. */
-static bool find_names(Elf *elf, size_t *names)
-{
-	GElf_Shdr h;
-
-	return elf_getshdrstrndx(elf, names) == 0 && gelf_getshdr(elf_getscn(elf, *names), &h) && h.sh_size <= SECTION_MAX;
-}
-
-static void read_sections(struct unwind_table *t, struct sections *s)
-{
-	size_t names;
-
-	s->debug_frame.debug = true;
-	if (!find_names(t->elf, &names))
-		return;
-	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(t->elf, scn)) != NULL;) {
-		GElf_Shdr h;
-		const char *p = gelf_getshdr(scn, &h) ? elf_strptr(t->elf, names, h.sh_name) : NULL;
-		struct str name = str_of(p);
-
-		/* separate debug files have headers of the others' sections, without bytes */
-		if (!p || h.sh_type == SHT_NOBITS)
-			continue;
-		if (str_eq(name, STR(".eh_frame")))
-			read_section(scn, &h, &s->eh_frame);
-		else if (str_eq(name, STR(".eh_frame_hdr")))
-			read_section(scn, &h, &s->header);
-		else if (str_eq(name, STR(".debug_frame")))
-			read_section(scn, &h, &s->debug_frame);
-		else if (str_starts(name, STR(".plt")))
-			note_plt(t, scn, &h, str_eq(name, STR(".plt")));
-		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
-			note_init(t, scn, &h);
-	}
-}
-
-static struct str chunk(Elf *elf, uint64_t offset, uint64_t n)
-{
-	return n <= SECTION_MAX ? data_of(elf_getdata_rawchunk(elf, (int64_t)offset, n, ELF_T_BYTE)) : (struct str){ 0 };
-}
-
-/* From an address to the end of its segment in the file. */
-static struct str bytes_at(Elf *elf, uint64_t address)
-{
-	size_t n = 0;
-	GElf_Phdr h;
-
-	elf_getphdrnum(elf, &n);
-	for (size_t i = 0; i < n; i++)
-		if (gelf_getphdr(elf, (int)i, &h) && h.p_type == PT_LOAD && address - h.p_vaddr < h.p_filesz)
-			return chunk(elf, h.p_offset + (address - h.p_vaddr), h.p_filesz - (address - h.p_vaddr));
-	return (struct str){ 0 };
-}
-
-/* Where the sections' headers were stripped, the program's lead there. */
-static void read_segments(struct unwind_table *t, struct sections *s, const GElf_Phdr *h)
-{
-	struct dwarf_bytes b;
-	uint64_t at;
-
-	s->header.address = h->p_vaddr;
-	s->header.bytes = chunk(t->elf, h->p_offset, h->p_filesz);
-	b = dwarf_bytes_of(s->header.bytes);
-	dwarf_take(&b, 1);
-	at = dwarf_uint(&b, 1);
-	dwarf_take(&b, 2);
-	at = cfi_pointer(&b, (uint8_t)at, h->p_vaddr + 4, h->p_vaddr);
-	if (!b.bad)
-		s->eh_frame = (struct cfi){ .bytes = bytes_at(t->elf, at), .address = at };
-}
-
-/* Where code is; and the tables, when no section told of them. */
-static void read_program(struct unwind_table *t, struct sections *s)
-{
-	size_t n = 0;
-	GElf_Phdr h;
-
-	t->base = UINT64_MAX;
-	if (elf_getphdrnum(t->elf, &n) != 0)
-		return;
-	t->load = mem_alloc(sizeof(*t->load), n);
-	for (size_t i = 0; i < n; i++) {
-		if (!gelf_getphdr(t->elf, (int)i, &h))
-			continue;
-		if (h.p_type == PT_LOAD)
-			t->load[t->nloads++] = (struct load){ h.p_offset, h.p_filesz, h.p_vaddr, h.p_flags & PF_X ? 1 : 0 };
-		if (h.p_type == PT_LOAD && h.p_flags & PF_X && h.p_vaddr + h.p_memsz >= h.p_vaddr) {
-			t->base = h.p_vaddr < t->base ? h.p_vaddr : t->base;
-			t->end = h.p_vaddr + h.p_memsz > t->end ? h.p_vaddr + h.p_memsz : t->end;
-		}
-		if (h.p_type == PT_GNU_EH_FRAME && !s->eh_frame.bytes.n && !s->debug_frame.bytes.n)
-			read_segments(t, s, &h);
-	}
-	if (t->end > t->base && t->end - t->base > UINT32_MAX)
-		t->end = t->base + UINT32_MAX;
-}
-
-/* By its first bytes. Counts that do not fit into them are refused: libelf would make a table for as many as the file claims. */
-static bool is_ours(int fd, const struct processor **processor, const char **why)
-{
-	Elf64_Ehdr h;
-	struct stat st;
-
-	*why = "not a regular file";
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return false;
-	*why = "not an ELF file";
-	if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
-		return false;
-	*why = "not for x86-64 or aarch64, 64 bits";
-	*processor = processor_of_elf(h.e_machine);
-	if (!*processor || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)
-		return false;
-	*why = "too many sections";
-	return (h.e_shnum || !h.e_shoff) && h.e_phnum != PN_XNUM;
-}
-
-static struct unwind_table *table_of_elf(Elf *elf, const struct processor *processor, const char **why)
-{
-	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
-	struct sections s = { 0 };
-
-	t->elf = elf;
-	t->processor = processor;
-	read_sections(t, &s);
-	read_program(t, &s);
-	table_add(t, &t->frames[0], s.eh_frame, s.header);
-	table_add(t, &t->frames[1], s.debug_frame, (struct cfi){ 0 });
-	/* all that is needed is in memory: the file may be changed now */
-	elf_cntl(elf, ELF_C_FDDONE);
-	return table_ready(t, why);
-}
-
-/* Read, not mapped: a mapping of a file that shrinks kills who looks. */
+/* Read, not mapped: a mapping of a file that shrinks kills its reader. */
 struct unwind_table *unwind_table_open(int fd, const char **why)
 {
-	const struct processor *processor = NULL;
-	struct unwind_table *t = NULL;
-	Elf *elf = NULL;
+	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
+	const struct unwind_elf *e = &t->elf;
 
-	elf_version(EV_CURRENT);
-	if (is_ours(fd, &processor, why)) {
-		*why = "not an ELF file";
-		elf = elf_begin(fd, ELF_C_READ, NULL);
-	}
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		t = table_of_elf(elf, processor, why);
-	else
-		elf_end(elf);
+	*why = unwind_elf_read(&t->elf, fd);
 	if (fd >= 0)
 		close(fd);
-	return t;
+	if (*why) {
+		unwind_table_close(t);
+		return NULL;
+	}
+	t->processor = e->processor;
+	t->base = e->base;
+	t->end = e->end;
+	t->load = e->load;
+	t->nloads = e->nloads;
+	memcpy(t->plt, e->plt, sizeof(t->plt));
+	t->nplts = e->nplts;
+	table_add(t, &t->frames[0], e->eh_frame, e->header);
+	table_add(t, &t->frames[1], e->debug_frame, (struct cfi){ 0 });
+	return table_ready(t, why);
 }
 
 /* ---- images ---- */
@@ -479,9 +293,9 @@ static bool within(const struct image *i, uint64_t at, uint64_t n, uint64_t each
 static bool is_image(const struct image *i, uint64_t size)
 {
 	bool ok = size >= sizeof(*i) && memcmp(i->magic, image_magic, 7) == 0 && (i->magic[7] == image_magic[7] || i->magic[7] == 'a') &&
-		  i->size == size && i->nplts <= PLTS_MAX &&
-		  i->end - i->base <= UINT32_MAX && within(i, i->loads, i->nloads, sizeof(struct load)) &&
-		  within(i, i->plts, i->nplts, sizeof(struct plt));
+		  i->size == size && i->nplts <= UNWIND_PLTS_MAX &&
+		  i->end - i->base <= UINT32_MAX && within(i, i->loads, i->nloads, sizeof(struct unwind_load)) &&
+		  within(i, i->plts, i->nplts, sizeof(struct unwind_plt));
 
 	for (unsigned k = 0; k < countof(i->part) && ok; k++)
 		ok = i->part[k].nbytes <= UINT32_MAX && i->part[k].nrefs <= UINT32_MAX && within(i, i->part[k].bytes, i->part[k].nbytes, 1) &&
@@ -538,12 +352,12 @@ size_t unwind_table_bytes(const struct unwind_table *t)
 /* ---- the life of a table ---- */
 
 /* The segment whose pages are mapped at `offset`. lld's segments share a page of the file: then it is that of code. */
-static const struct load *load_of(const struct unwind_table *t, uint64_t offset, bool code)
+static const struct unwind_load *load_of(const struct unwind_table *t, uint64_t offset, bool code)
 {
 	enum { PAGE = 4096 };
 
 	for (size_t i = 0; i < t->nloads; i++) {
-		const struct load *l = &t->load[i];
+		const struct unwind_load *l = &t->load[i];
 		uint64_t before = l->offset % PAGE;
 
 		if (!l->code == !code && offset - (l->offset - before) < l->size + before)
@@ -554,7 +368,7 @@ static const struct load *load_of(const struct unwind_table *t, uint64_t offset,
 
 bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t offset, uint64_t *bias)
 {
-	const struct load *l = load_of(t, offset, true);
+	const struct unwind_load *l = load_of(t, offset, true);
 
 	if (!l)
 		l = load_of(t, offset, false);
@@ -576,19 +390,40 @@ void unwind_table_close(struct unwind_table *t)
 		return;
 	rows_free(&t->frames[0]);
 	rows_free(&t->frames[1]);
-	elf_end(t->elf);
+	unwind_elf_free(&t->elf);
 	if (t->image) {
 		munmap(t->image, t->size);
 	} else {
 		free(t->frames[0].ref);
 		free(t->frames[1].ref);
-		free(t->load);
 	}
 	free(t->recent);
 	free(t);
 }
 
 /* ---- look-up ---- */
+
+/* The rows of an entry, within the limits of the table; NULL beyond them, or if it has none. */
+static struct cfi_rows *make_rows(const struct frames *s, struct recent *r, uint64_t base, const struct cfi_entry *e)
+{
+	size_t n = e->initial.n + e->program.n + sizeof(*e), max = ROWS_SOME + ROWS_TIMES * s->cfi.bytes.n;
+	struct cfi_rows *rows;
+
+	if (atomic_fetch_add(&r->effort, n) > EFFORT_SOME + EFFORT_TIMES * s->cfi.bytes.n)
+		return NULL;
+	rows = cfi_rows_of(&s->cfi, e, base);
+	if (!rows || atomic_fetch_add(&r->memory, cfi_rows_memory(rows)) <= (max < r->memory_max ? max : r->memory_max))
+		return rows;
+	atomic_fetch_sub(&r->memory, cfi_rows_memory(rows));
+	cfi_rows_free(rows);
+	atomic_store(&r->full, max >= r->memory_max);
+	return NULL;
+}
+
+bool unwind_table_is_full(const struct unwind_table *t)
+{
+	return atomic_load_explicit(&t->recent->full, memory_order_relaxed);
+}
 
 /* The rows of FDE i, made now if nobody did. What has none gets an empty entry. */
 static const struct cfi_rows *rows_of(const struct frames *s, struct recent *r, uint64_t base, size_t i)
@@ -600,11 +435,7 @@ static const struct cfi_rows *rows_of(const struct frames *s, struct recent *r, 
 	if (likely(rows))
 		return rows;
 	if (cfi_entry_at(&s->cfi, s->ref[i].at, &e, &next) == CFI_FDE)
-		rows = cfi_rows_of(&s->cfi, &e, base);
-	if (rows && atomic_fetch_add(&r->memory, cfi_rows_memory(rows)) > ROWS_SOME + ROWS_TIMES * s->cfi.bytes.n) {
-		cfi_rows_free(rows);
-		rows = NULL;
-	}
+		rows = make_rows(s, r, base, &e);
 	if (!rows)
 		rows = mem_alloc(1, sizeof(*rows));
 	if (atomic_compare_exchange_strong(&s->rows[i], &first, rows))

@@ -470,7 +470,11 @@ static void test_limits(void)
 	program[0] = 0x0e;
 	program[299] = 0;
 	t = table_of(&b, "zR", (struct str){ program, sizeof(program) });
-	ok(unwind_table_row(t, CODE) && unwind_table_row(t, CODE)->cfa == 0, "a LEB128 of 299 bytes");
+	ok(!unwind_table_row(t, CODE), "a LEB128 of 299 bytes");
+	unwind_table_close(t);
+	program[60] = 0;
+	t = table_of(&b, "zR", (struct str){ program, 61 });
+	ok(unwind_table_row(t, CODE) && unwind_table_row(t, CODE)->cfa == 0, "a LEB128 that an assembler padded");
 	unwind_table_close(t);
 	t = table_of(&b, "zR", STR("\x0c\x99\x01\x08"));
 	is_u64(step(&k, t, CODE), UNWIND_MORE, "CFA of a register that there is not: frame pointer");
