@@ -7,14 +7,15 @@
 
 #define MOST_HEAPS 16
 #define MOST_CODE ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
-#define MOST_BLOCKS (8u << 20)
+#define MAP_BYTES (64u << 10) /* of a segment map that are read at once */
 #define BATCH 1024u /* blocks whose first bytes are read at once */
 #define MOST_FIRST 8192u /* and how many these are */
 #define SEGMAP_BYTES_MAX (64u << 10)
 #define HOPS_MAX 4096
 #define SEGMENT_UNUSED 255
 
-const char codecache_gone[] = "it ended", codecache_early[] = "its code cache is not made yet";
+const char codecache_gone[] = "it ended", codecache_early[] = "its code cache is not made yet",
+	   codecache_over[] = "its code cache costs more than one JVM may";
 
 struct heap {
 	uint64_t low, high;       /* of its memory */
@@ -85,31 +86,55 @@ static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct
 	return *n ? NULL : codecache_early;
 }
 
-/* Addresses of where blocks begin, appended to c->begin. */
-static bool find_blocks(struct codecache *c, struct memory *m, const struct heap *h, size_t *n)
+/* Room for one block more. False: there are too many. */
+static bool grow_blocks(struct codecache *c, struct memory *m, size_t n)
 {
-	const unsigned char *map, *at, *end;
+	size_t cap = c->begin_cap ? 2 * c->begin_cap : 4096;
+	uint64_t *begin;
 
-	if (c->map_cap < h->map_n) {
-		free(c->map);
-		c->map_cap = h->map_n + h->map_n / 4;
-		c->map = mem_grow(NULL, 1, c->map_cap);
-	}
-	map = c->map;
-	end = map + h->map_n;
-	if (!memory_bulk(m, h->map, c->map, h->map_n))
+	if (n >= CODECACHE_BLOCKS_MAX || !budget_bytes(m->budget, (cap - c->begin_cap) * sizeof(*begin)))
 		return false;
-	for (at = memchr(map, 0, h->map_n); at; at = memchr(at, 0, (size_t)(end - at))) {
-		if (*n == c->begin_cap) {
-			if (*n >= MOST_BLOCKS)
-				return false;
-			c->begin_cap = c->begin_cap ? 2 * c->begin_cap : 4096;
-			c->begin = mem_grow(c->begin, sizeof(*c->begin), c->begin_cap);
+	begin = mem_try_grow(c->begin, sizeof(*begin), cap);
+	if (!begin)
+		return false;
+	c->begin = begin;
+	c->begin_cap = cap;
+	return true;
+}
+
+/* Addresses of where blocks begin, appended to c->begin. NULL, or why not. */
+static const char *find_blocks(struct codecache *c, struct memory *m, const struct heap *h, size_t *n)
+{
+	if (!c->map)
+		c->map = mem_grow(NULL, 1, MAP_BYTES);
+	for (uint64_t from = 0; from < h->map_n; from += MAP_BYTES) {
+		uint64_t count = h->map_n - from < MAP_BYTES ? h->map_n - from : MAP_BYTES;
+		const unsigned char *at = c->map, *end = c->map + count;
+
+		if (!memory_bulk(m, h->map + from, c->map, count))
+			return "the map of its code heap cannot be read";
+		for (; at < end && (at = memchr(at, 0, (size_t)(end - at))) != NULL; at++) {
+			if (*n == c->begin_cap && !grow_blocks(c, m, *n))
+				return codecache_over;
+			c->begin[(*n)++] = h->low + ((from + (uint64_t)(at - c->map)) << h->shift);
 		}
-		c->begin[(*n)++] = h->low + ((uint64_t)(at - map) << h->shift);
-		if (++at == end)
-			break;
 	}
+	return NULL;
+}
+
+/* Room for the blobs of n blocks. */
+static bool grow_blobs(struct codecache *c, struct memory *m, size_t n)
+{
+	struct blob *blob;
+
+	if (n <= c->cap)
+		return true;
+	n += n / 4;
+	blob = budget_bytes(m->budget, (n - c->cap) * sizeof(*blob)) ? mem_try_grow(c->blob, sizeof(*blob), n) : NULL;
+	if (!blob)
+		return false;
+	c->blob = blob;
+	c->cap = n;
 	return true;
 }
 
@@ -191,7 +216,23 @@ static bool read_blocks(struct codecache *c, struct memory *m, const struct heap
 	return memory_gather(m, want, n, c->bytes);
 }
 
-const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l)
+/* Takes the blobs out of so many blocks whose first bytes are in c->bytes. */
+static void take_blocks(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *heap, size_t nheaps, size_t from,
+			size_t count, size_t n, uint64_t names[4])
+{
+	uint32_t size = l->block_header + l->blob_bytes;
+
+	for (size_t i = from; i < from + count; i++) {
+		uint64_t at = c->begin[i];
+		const struct heap *h = heap_of(heap, nheaps, at);
+		uint64_t behind = i + 1 < n && c->begin[i + 1] < h->high ? c->begin[i + 1] : h->high;
+
+		if (take_blob(c, m, l, h, behind - at, at, c->bytes + (i - from) * size, names, &c->blob[c->n]))
+			c->n++;
+	}
+}
+
+static const char *scan(struct codecache *c, struct memory *m, const struct vmlayout *l)
 {
 	struct heap heap[MOST_HEAPS];
 	size_t nheaps = 0, n = 0;
@@ -199,11 +240,8 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 	uint64_t names[4] = { 0 };
 	const char *why = find_heaps(m, l, heap, &nheaps);
 
-	c->n = 0;
-	c->torn = 0;
 	for (size_t i = 0; i < nheaps && !why; i++)
-		if (!find_blocks(c, m, &heap[i], &n))
-			why = "the map of its code heap cannot be read";
+		why = find_blocks(c, m, &heap[i], &n);
 	if (why)
 		return why;
 	if (!c->bytes || c->bytes_each < size) {
@@ -211,27 +249,30 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 		c->bytes = mem_grow(NULL, size, BATCH);
 		c->bytes_each = size;
 	}
-	if (n > c->cap) {
-		c->cap = n + n / 4;
-		c->blob = mem_grow(c->blob, sizeof(*c->blob), c->cap);
-	}
+	if (!grow_blobs(c, m, n))
+		return codecache_over;
 	for (size_t from = 0; from < n; from += BATCH) {
 		size_t count = n - from < BATCH ? n - from : BATCH;
 
-		if (!read_blocks(c, m, heap, nheaps, from, count, size)) {
-			c->n = 0;
+		if (!read_blocks(c, m, heap, nheaps, from, count, size))
 			return codecache_gone;
-		}
-		for (size_t i = 0; i < count; i++) {
-			uint64_t at = c->begin[from + i];
-			const struct heap *h = heap_of(heap, nheaps, at);
-			uint64_t behind = from + i + 1 < n && c->begin[from + i + 1] < h->high ? c->begin[from + i + 1] : h->high;
-
-			if (take_blob(c, m, l, h, behind - at, at, c->bytes + i * size, names, &c->blob[c->n]))
-				c->n++;
-		}
+		take_blocks(c, m, l, heap, nheaps, from, count, n, names);
 	}
 	return NULL;
+}
+
+const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l)
+{
+	const char *why;
+
+	c->n = 0;
+	c->torn = 0;
+	why = scan(c, m, l);
+	if (m->budget && m->budget->over)
+		why = codecache_over;
+	if (why)
+		c->n = 0;
+	return why;
 }
 
 /* The start of the block that contains a segment, by the segment map as HotSpot's CodeHeap::find_block_for reads it: the byte of a segment is

@@ -27,16 +27,18 @@ struct codecache {
 	size_t n, cap;
 	uint64_t torn;     /* blocks that made no sense; most are read while they change */
 	/* memory of the scan, kept for the next one */
-	unsigned char *map; /* of a heap */
-	size_t map_cap;
+	unsigned char *map; /* a part of that of a heap */
 	uint64_t *begin;    /* of blocks */
 	size_t begin_cap;
 	char *bytes;        /* the first ones of some blocks */
 	uint32_t bytes_each;
 };
 
-/* Two of the reasons why not. */
-extern const char codecache_gone[], codecache_early[];
+/* Three of the reasons why not; over: it holds more blocks than any HotSpot, or the budget of the memory is exceeded. */
+extern const char codecache_gone[], codecache_early[], codecache_over[];
+
+/* HotSpot reserves at most 2 GB for code, of which each compiled method takes some kB. */
+#define CODECACHE_BLOCKS_MAX (256u << 10)
 
 /* All that is there now, in place of what c held. NULL, or why not: then c holds nothing. */
 const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l);

@@ -99,12 +99,16 @@ static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base, uint6
 	if (why)
 		return reason("no-vmstructs", "%s", why);
 	why = vmstructs_read(&h->tables, &h->libjvm);
+	if (h->memory.budget && h->memory.budget->over)
+		return reason("over-budget", "its tables cost more than those of one JVM may");
 	if (why) /* the loader may still be at work on these tables */
 		return age_ns < YOUNG_NS ? reason("starting", "%s yet", why) : reason("no-vmstructs", "%s", why);
 	read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
 	read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
 	each_flag(h, take_flag);
 	why = vmlayout_make(&h->layout, &h->tables);
+	if (h->memory.budget && h->memory.budget->over)
+		return reason("over-budget", "what it tells of itself costs more than one JVM may");
 	if (why)
 		return reason("unsupported", "its libjvm.so does not tell %s", why);
 	return fine();
@@ -157,6 +161,14 @@ void hotspot_close(struct hotspot *h)
 	memory_close(&h->memory);
 }
 
+void hotspot_rest(struct hotspot *h)
+{
+	codecache_free(&h->code);
+	methods_free(&h->methods);
+	text_free(&h->raw);
+	memory_rest(&h->memory);
+}
+
 /* ---- looking --------------------------------------------------------------------------------------------------- */
 
 struct hotspot_reason hotspot_scan(struct hotspot *h)
@@ -168,6 +180,8 @@ struct hotspot_reason hotspot_scan(struct hotspot *h)
 	why = codecache_scan(&h->code, &h->memory, &h->layout);
 	if (!why)
 		return fine();
+	if (why == codecache_over)
+		return reason("over-budget", "%s", why);
 	if (strcmp(why, codecache_gone) == 0)
 		return reason("gone", "%s", why);
 	return reason(strcmp(why, codecache_early) == 0 ? "starting" : "unreadable", "%s", why);

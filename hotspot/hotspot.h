@@ -44,7 +44,10 @@ struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_pr
 struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base);
 void hotspot_close(struct hotspot *h);
 
-/* h->code is what it holds now. */
+/* Gives back the memory that the next scan needs again: h->code holds nothing. */
+void hotspot_rest(struct hotspot *h);
+
+/* h->code is what it holds now. The reason "over-budget": it costs more than one JVM may (h->memory.budget). */
 struct hotspot_reason hotspot_scan(struct hotspot *h);
 
 /* The names of these Method* will be asked for: thousands are read at once, as they are now. To be called after the

@@ -2,10 +2,11 @@
 #include "scopes.h"
 
 #include "arena.h"
+#include "hash.h"
 
 #include <stdlib.h>
 
-#define MOST_BYTES (8u << 20) /* of one method */
+#define MOST_BYTES (8u << 20) /* of one table of one method */
 #define MOST_DEPTH 256        /* MaxInlineLevel is 15 */
 
 /* The three tables of a method, copied. */
@@ -14,12 +15,16 @@ struct tables {
 	uint32_t npcs, nscopes, nmetadata;
 };
 
-static char *room(struct scopes *s, size_t n)
+/* Returns NULL if there is no memory for it. */
+static char *room(struct scopes *s, struct budget *budget, size_t n)
 {
 	if (s->room_n < n) {
-		s->room_n = n + n / 2;
+		budget_return(budget, s->room_n);
 		free(s->room);
-		s->room = mem_grow(NULL, 1, s->room_n);
+		s->room_n = 0;
+		s->room = budget_bytes(budget, n + n / 2) ? mem_try_grow(NULL, 1, n + n / 2) : NULL;
+		if (s->room)
+			s->room_n = n + n / 2;
 	}
 	return s->room;
 }
@@ -107,9 +112,12 @@ static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayou
 {
 	struct span span[3];
 	const char *at[3];
+	char *to;
 
-	if (!find_spans(m, l, b, span) || span[0].n == 0 || span[1].n == 0 || span[2].n == 0 ||
-	    !read_spans(m, span, room(s, (size_t)(span[0].n + span[1].n + span[2].n)), at))
+	if (!find_spans(m, l, b, span) || span[0].n == 0 || span[1].n == 0 || span[2].n == 0)
+		return false;
+	to = room(s, m->budget, (size_t)(span[0].n + span[1].n + span[2].n));
+	if (!to || !read_spans(m, span, to, at))
 		return false;
 	*t = (struct tables){ .pcs = at[0], .scopes = at[1], .metadata = at[2], .npcs = (uint32_t)(span[0].n / l->scopes.pc_bytes),
 			      .nscopes = (uint32_t)span[1].n, .nmetadata = (uint32_t)(span[2].n / 8) };
@@ -172,17 +180,48 @@ static uint32_t chain_of(const struct tables *t, uint32_t at, enum scopes_packin
 	return 0;
 }
 
+static uint32_t *find_slot(const struct scopes *s, uint32_t parent, uint32_t method)
+{
+	uint32_t i = (uint32_t)hash_pair(parent, method) & (s->nslots - 1);
+
+	while (s->slot[i] && (s->node[s->slot[i]].parent != parent || s->node[s->slot[i]].method != method))
+		i = (i + 1) & (s->nslots - 1);
+	return &s->slot[i];
+}
+
+static void grow_nodes(struct scopes *s)
+{
+	s->cap = s->cap ? s->cap * 2 : 64;
+	s->node = mem_grow(s->node, sizeof(*s->node), s->cap);
+	free(s->slot);
+	s->nslots = 2 * s->cap;
+	s->slot = mem_alloc(sizeof(*s->slot), s->nslots);
+	for (uint32_t i = 1; i < s->n; i++)
+		*find_slot(s, s->node[i].parent, s->node[i].method) = i;
+}
+
+static void begin_tree(struct scopes *s)
+{
+	s->nruns = 0;
+	if (s->cap == 0)
+		grow_nodes(s);
+	memset(s->slot, 0, s->nslots * sizeof(*s->slot));
+	s->node[0] = (struct scope_node){ 0, 0 };
+	s->n = 1;
+}
+
 static uint32_t child(struct scopes *s, uint32_t parent, uint32_t method)
 {
-	for (uint32_t i = s->n; i-- > 1;) /* the newest are the likeliest; a method has some dozens */
-		if (s->node[i].parent == parent && s->node[i].method == method)
-			return i;
+	uint32_t *slot = find_slot(s, parent, method);
+
+	if (*slot)
+		return *slot;
 	if (s->n == s->cap) {
-		s->cap = s->cap ? s->cap * 2 : 64;
-		s->node = mem_grow(s->node, sizeof(*s->node), s->cap);
+		grow_nodes(s);
+		slot = find_slot(s, parent, method);
 	}
 	s->node[s->n] = (struct scope_node){ parent, method };
-	return s->n++;
+	return *slot = s->n++;
 }
 
 static void add_run(struct scopes *s, uint32_t end, uint32_t node)
@@ -200,35 +239,50 @@ static void add_run(struct scopes *s, uint32_t end, uint32_t node)
 
 #define MOST_NODES 4096
 
+/* The node of the scope at `at`, and in *calls how deep it is. */
+static uint32_t node_of(struct scopes *s, const struct tables *t, uint32_t at, enum scopes_packing *packing, uint64_t root,
+			uint32_t (*number)(void *arg, uint64_t method), void *arg, uint32_t *calls)
+{
+	uint64_t method[MOST_DEPTH];
+	uint32_t node = 0;
+
+	*calls = chain_of(t, at, packing, root, method);
+	for (uint32_t k = *calls; k-- > 1 && s->n < MOST_NODES;) {
+		uint32_t called = number(arg, method[k - 1]);
+
+		if (called == 0)
+			break;
+		node = child(s, node, called);
+	}
+	return node;
+}
+
 bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, enum scopes_packing *packing, const struct blob *b,
 		 uint32_t (*number)(void *arg, uint64_t method), void *arg)
 {
 	struct tables t = { 0 };
-	uint64_t method[MOST_DEPTH], size = b->end - b->begin;
+	uint64_t size = b->end - b->begin, last = 0;
+	uint32_t node = 0, steps = 0;
 
-	s->nruns = 0;
-	s->n = 0;
 	if (!l->scopes.known || !read_tables(s, m, l, b, &t))
 		return false;
-	child(s, 0, 0);
+	begin_tree(s);
 	for (uint32_t i = 0; i < t.npcs; i++) {
 		const char *pc = t.pcs + (size_t)i * l->scopes.pc_bytes;
 		int64_t offset = vmlayout_get_signed(l->scopes.pc_offset, pc);
 		uint64_t at = vmlayout_get(l->scopes.pc_scope, pc);
-		uint32_t n, node = 0;
+		uint32_t calls = 0;
 
 		if (offset < 0 || (uint64_t)offset > size || at == 0 || at >= t.nscopes)
 			continue; /* the ends of the table, or nothing is told */
 		if (s->nruns && (uint64_t)offset < s->run[s->nruns - 1].end)
 			return false; /* not sorted */
-		n = chain_of(&t, (uint32_t)at, packing, b->method, method);
-		for (uint32_t k = n; k-- > 1 && s->n < MOST_NODES;) {
-			uint32_t called = number(arg, method[k - 1]);
-
-			if (called == 0)
-				break;
-			node = child(s, node, called);
-		}
+		if (at != last)
+			node = node_of(s, &t, (uint32_t)at, packing, b->method, number, arg, &calls);
+		last = at;
+		steps += 1 + calls;
+		if (steps > SCOPES_STEPS_MAX || !budget_steps(m->budget, 1 + calls / 2))
+			return false;
 		add_run(s, (uint32_t)offset, node);
 	}
 	return s->n > 1;
@@ -237,6 +291,7 @@ bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, e
 void scopes_free(struct scopes *s)
 {
 	free(s->node);
+	free(s->slot);
 	free(s->run);
 	free(s->room);
 	*s = (struct scopes){ 0 };

@@ -8,6 +8,7 @@
 enum { WORDS = 6, NEXT = 0, GROUP, NAME, BEGIN, BEGIN_8 };
 enum { MOST_STUBS = 4096, LEAST_STUBS = 8, MOST_BLOCKS = 16, MOST_NAME = 128, MOST_EFFORT = 8 * MOST_STUBS };
 #define MOST_DATA ((uint64_t)8 << 20)
+#define MOST_POINTERS (64u << 10)
 #define MOST_CODE ((uint64_t)1 << 20) /* of one stub */
 #define LOWEST UINT64_C(0x400000) /* where a program is that was not made to be moved, and so its heap above */
 #define NEITHER_FROM (UINT64_C(1) << 32)
@@ -143,24 +144,39 @@ static bool is_outward(const struct libjvm *l, uint64_t v)
 	return is_pointer(v) && v % 8 == 0 && (v < l->base || v >= l->data + l->data_n) && (v < NEITHER_FROM || v >= NEITHER_TO);
 }
 
+/* The words of the library's data that point outward: to each what they point to, and where the word stood, in data. Returns how many. */
+static size_t find_outward(struct finder *f, uint64_t *data, size_t nwords, struct memory_want **want)
+{
+	const struct libjvm *l = &f->h->libjvm;
+	size_t n = 0, count = 0;
+
+	for (size_t i = 0; i < nwords; i++)
+		count += is_outward(l, data[i]);
+	if (count > MOST_POINTERS || !budget_bytes(f->h->memory.budget, count * (sizeof(**want) + WORDS * 8)))
+		return 0; /* no libjvm.so has so many */
+	*want = mem_try_alloc(sizeof(**want), count + 1);
+	for (size_t i = 0; *want && i < nwords; i++)
+		if (is_outward(l, data[i])) {
+			(*want)[n] = (struct memory_want){ data[i], WORDS * 8, (uint32_t)(n * WORDS * 8) };
+			data[n++] = l->data + i * 8; /* no further than i: where it stood */
+		}
+	return n;
+}
+
 /* Looks at what all pointers in libjvm.so's data point to, at once; few of it looks like a StubCodeDesc. */
 static bool search(struct stubs *s, struct finder *f)
 {
 	const struct libjvm *l = &f->h->libjvm;
 	size_t n = 0, nwords = (size_t)(l->data_n < MOST_DATA ? l->data_n / 8 : 0);
-	uint64_t *data = mem_grow(NULL, 8, nwords + 1), *words;
-	struct memory_want *want = mem_grow(NULL, sizeof(*want), nwords + 1);
+	uint64_t *data = budget_bytes(f->h->memory.budget, nwords * 8) ? mem_try_alloc(8, nwords + 1) : NULL, *words = NULL;
+	struct memory_want *want = NULL;
 	bool found = false;
 
-	if (nwords && !memory_bulk(&f->h->memory, l->data, data, nwords * 8))
-		nwords = 0;
-	for (size_t i = 0; i < nwords; i++)
-		if (is_outward(l, data[i])) {
-			want[n] = (struct memory_want){ data[i], WORDS * 8, (uint32_t)(n * WORDS * 8) };
-			data[n++] = l->data + i * 8; /* no further than i: where it stood */
-		}
-	words = mem_grow(NULL, WORDS * 8, n + 1);
-	if (!memory_gather(&f->h->memory, want, n, words))
+	if (data && nwords && memory_bulk(&f->h->memory, l->data, data, nwords * 8))
+		n = find_outward(f, data, nwords, &want);
+	if (n)
+		words = mem_try_alloc(WORDS * 8, n);
+	if (!words || !memory_gather(&f->h->memory, want, n, words))
 		n = 0;
 	for (size_t i = 0; i < n && !found; i++) { /* want is sorted; its place tells which one it was */
 		size_t was = want[i].at / (WORDS * 8);
@@ -172,6 +188,7 @@ static bool search(struct stubs *s, struct finder *f)
 		s->head = found ? data[was] : 0;
 		s->first = found ? want[i].address : 0;
 	}
+	budget_return(f->h->memory.budget, nwords * 8 + n * (sizeof(*want) + WORDS * 8));
 	free(data);
 	free(want);
 	free(words);

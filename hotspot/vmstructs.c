@@ -32,9 +32,14 @@ static bool open_table(struct libjvm *l, struct table *t, const char *name, cons
 	return true;
 }
 
-static struct vm_value *value_of(struct vmstructs *v, struct str name)
+/* NULL: the budget is exceeded. */
+static struct vm_value *value_of(struct vmstructs *v, const struct libjvm *l, struct str name)
 {
-	uint32_t id = intern(&v->name, name);
+	uint32_t id;
+
+	if (!budget_bytes(l->m->budget, name.n + 2 * sizeof(*v->value)))
+		return NULL;
+	id = intern(&v->name, name);
 
 	if (id >= v->cap) {
 		uint32_t cap = id + id / 2 + 512;
@@ -102,11 +107,15 @@ static const char *read_types(struct vmstructs *v, struct libjvm *l)
 	for (; v->types < MOST_ENTRIES; v->types++) {
 		uint64_t entry = t.at + v->types * t.stride, size;
 		char name[NAME_MAX_BYTES];
+		struct vm_value *value;
 
 		if (!string_at(l, entry + t.offset[0], name))
 			break;
+		value = value_of(v, l, str_of(name));
+		if (!value)
+			break;
 		if (memory_u64(l->m, entry + t.offset[1], 8, &size) && size < 1u << 20)
-			value_of(v, str_of(name))->value = (int64_t)size;
+			value->value = (int64_t)size;
 	}
 	return v->types ? NULL : "its gHotSpotVMTypes cannot be read";
 }
@@ -125,6 +134,7 @@ static const char *read_fields(struct vmstructs *v, struct libjvm *l)
 		uint64_t entry = t.at + v->fields * t.stride, is_static;
 		char type[NAME_MAX_BYTES], field[NAME_MAX_BYTES], of[NAME_MAX_BYTES];
 		struct vm_field f = { .known = true };
+		struct vm_value *value;
 
 		if (!string_at(l, entry + t.offset[0], type) || !string_at(l, entry + t.offset[1], field))
 			break;
@@ -137,7 +147,10 @@ static const char *read_fields(struct vmstructs *v, struct libjvm *l)
 		f.width = string_at(l, entry + t.offset[2], of) ? width_of(v, str_of(of)) : 8; /* no type string: a pointer to a static */
 		name.n = 0;
 		text_printf(&name, "%s::%s", type, field);
-		value_of(v, text_view(&name))->field = f;
+		value = value_of(v, l, text_view(&name));
+		if (!value)
+			break;
+		value->field = f;
 	}
 	text_free(&name);
 	return v->fields ? NULL : "its gHotSpotVMStructs cannot be read";
@@ -156,13 +169,17 @@ static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at
 	for (uint32_t i = 0; i < MOST_ENTRIES; i++) {
 		uint64_t entry = t.at + i * t.stride;
 		char constant[NAME_MAX_BYTES];
+		struct vm_value *to;
 		int64_t value;
 
 		if (!string_at(l, entry + t.offset[0], constant) || !memory_i64(l->m, entry + t.offset[1], width, &value))
 			break;
 		name.n = 0;
 		text_printf(&name, "#%s", constant);
-		value_of(v, text_view(&name))->value = value;
+		to = value_of(v, l, text_view(&name));
+		if (!to)
+			break;
+		to->value = value;
 	}
 	text_free(&name);
 }
