@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -19,12 +19,14 @@ struct out_gzip {
 	unsigned char buf[64 * 1024];
 };
 
-static const char *volatile unfinished; /* for remove_unfinished only */
+/* For remove_unfinished only. */
+static const char *volatile unfinished;
+static volatile int unfinished_in;
 
 static void remove_unfinished(void)
 {
 	if (unfinished)
-		unlink(unfinished);
+		unlinkat(unfinished_in, unfinished, 0);
 }
 
 static void on_signal(int sig)
@@ -50,68 +52,35 @@ static const char *shown(const struct out *o)
 	return o->path ? o->path : "standard output";
 }
 
-/* DIR/.NAME.PID.tmp: in the same folder, so that rename is atomic; with a dot, so that nobody takes it for a result. */
-static char *temp_name(const char *path)
+/* Reports the path that the user gave, with the folder only if that is at fault. */
+static NORETURN void cannot_create(const struct out *o)
 {
-	const char *slash = strrchr(path, '/');
-	int dir = slash ? (int)(slash - path) + 1 : 0;
-	size_t n = strlen(path) + 40;
-	char *temp = mem_alloc(1, n);
+	const struct outpath *p = &o->place;
+	int error = errno;
 
-	snprintf(temp, n, "%.*s.%.200s.%ld.tmp", dir, path, path + dir, (long)getpid());
-	return temp;
-}
-
-/* A symbolic link is followed, so that the file it names is replaced, not the link. NULL: not a link. */
-static char *link_target(const char *path)
-{
-	struct stat st;
-	char *target, *joined;
-	const char *slash = strrchr(path, '/');
-	int dir = slash ? (int)(slash - path) + 1 : 0;
-	size_t cap;
-	ssize_t n;
-
-	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
-		return NULL;
-	target = realpath(path, NULL);
-	if (target)
-		return target;
-	/* it points to what is not there yet */
-	cap = st.st_size > 0 ? (size_t)st.st_size + 1 : 4096;
-	target = mem_alloc(1, cap + 1);
-	n = readlink(path, target, cap);
-	if (n < 0)
-		die_errno("cannot read the link '%s'", path);
-	target[n] = 0;
-	if (target[0] == '/')
-		return target;
-	joined = mem_alloc(1, (size_t)dir + (size_t)n + 1);
-	memcpy(joined, path, (size_t)dir);
-	memcpy(joined + dir, target, (size_t)n);
-	free(target);
-	return joined;
-}
-
-/* Says what the user named. The temporary file and a link's target only where they are what is wrong. */
-static NORETURN void cannot_create(const struct out *o, bool exists)
-{
-	if (errno == EEXIST)
-		die_errno("cannot write '%s': '%s' is in the way", o->path, o->temp);
-	if (o->target)
-		die_errno("cannot write '%s', a link to '%s'", o->path, o->target);
-	if (exists && (errno == EACCES || errno == EPERM || errno == EROFS))
+	if (p->refused[0])
+		die("cannot write '%s': %s: name another file, or remove it", o->path, p->refused);
+	if (p->fd >= 0 && (error == EACCES || error == EPERM || error == EROFS))
 		die_errno("cannot replace '%s': its folder takes no new files", o->path);
+	if (p->linked[0])
+		die_errno("cannot write '%s', a link to '%s'", o->path, p->linked);
 	die_errno("cannot write '%s'", o->path);
+}
+
+static void open_existing(struct out *o)
+{
+	o->fd = outpath_open(&o->place, O_WRONLY);
+	if (o->fd < 0)
+		cannot_create(o);
+	outpath_close(&o->place);
 }
 
 void out_open(struct out *o, const char *path)
 {
-	struct stat st;
-	bool exists;
+	struct outpath *p = &o->place;
 
 	o->path = path && strcmp(path, "-") != 0 && strcmp(path, "/dev/stdout") != 0 ? path : NULL;
-	o->temp = o->target = NULL;
+	o->temp[0] = 0;
 	o->gzip = NULL;
 	o->n = 0;
 	o->fd = STDOUT_FILENO;
@@ -119,19 +88,19 @@ void out_open(struct out *o, const char *path)
 		return;
 	if (!*o->path)
 		die_usage("the name of the output file is empty");
-	exists = stat(path, &st) == 0;
-	/* what is in /dev belongs to the system, even when it leads to a regular file (/dev/fd/3) */
-	if ((exists && !S_ISREG(st.st_mode)) || strncmp(path, "/dev/", 5) == 0) {
-		o->fd = open(path, O_WRONLY | O_CLOEXEC);
-		if (o->fd < 0)
-			die_errno("cannot write '%s'", path);
+	if (!outpath_resolve(p, path))
+		cannot_create(o);
+	errno = EISDIR;
+	if (p->fd >= 0 && S_ISDIR(p->st.st_mode))
+		die_errno("cannot write '%s'", path);
+	if (p->magic || (p->fd >= 0 && !S_ISREG(p->st.st_mode))) {
+		open_existing(o);
 		return;
 	}
-	o->target = link_target(path);
-	o->temp = temp_name(o->target ? o->target : path);
-	o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
+	o->fd = tempfile_create(p->folder, p->fd >= 0 ? p->st.st_mode & 0777 : 0666, o->temp);
 	if (o->fd < 0)
-		cannot_create(o, exists);
+		cannot_create(o);
+	unfinished_in = p->folder;
 	unfinished = o->temp;
 	diag_at_death(remove_unfinished);
 	remove_when_killed();
@@ -258,18 +227,17 @@ void out_close(struct out *o)
 	flush(o);
 	if (o->gzip)
 		end_gzip(o);
-	if (o->temp && fsync(o->fd) < 0)
+	if (o->temp[0] && fsync(o->fd) < 0)
 		die_errno("cannot write '%s'", shown(o));
 	/* also standard output: some file systems report a full disk only now */
 	if (close(o->fd) < 0)
 		die_errno("cannot write '%s'", shown(o));
-	if (o->temp) {
-		if (rename(o->temp, o->target ? o->target : o->path) < 0)
-			die_errno("cannot replace '%s'", o->target ? o->target : o->path);
+	if (o->temp[0]) {
+		if (renameat(o->place.folder, o->temp, o->place.folder, o->place.name) < 0)
+			die_errno("cannot replace '%s'", o->path);
 		unfinished = NULL;
-		free(o->temp);
-		free(o->target);
-		o->temp = o->target = NULL;
+		o->temp[0] = 0;
+		outpath_close(&o->place);
 	}
 	o->fd = -1;
 }

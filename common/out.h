@@ -3,19 +3,21 @@
  * out.h - output that is complete or absent, and never lost silently.
  *
  * With a path, bytes go to a temporary file beside it that takes the name only in out_close, after fsync; a tool that
- * dies or is interrupted leaves nothing behind. Symbolic links are followed. Pipes, devices and terminals named as
- * path are written directly. Every write error, also a late one such as a full disk at close, ends the tool with
- * status 1; a reader that leaves a pipe ends it quietly by SIGPIPE.
+ * dies or is interrupted leaves nothing behind. Symbolic links are followed, unless another user may have planted them
+ * (outpath.h). Pipes, devices and terminals named as path are written directly. Every write error, also a late one such
+ * as a full disk at close, ends the tool with status 1; a reader that leaves a pipe ends it quietly by SIGPIPE.
  */
 #ifndef PJ_OUT_H
 #define PJ_OUT_H
 
+#include "outpath.h"
 #include "str.h"
+#include "tempfile.h"
 
 struct out {
 	const char *path;  /* NULL: standard output */
-	char *temp;        /* NULL: written directly */
-	char *target;      /* where path leads to when it is a symbolic link, else NULL */
+	char temp[TEMPFILE_NAME]; /* in place.folder; empty: written directly */
+	struct outpath place;     /* what path leads to, while there is a temporary file */
 	int fd;
 	struct out_gzip *gzip; /* NULL: plain */
 	size_t n;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whole.h"
 
+#include "tempfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -71,11 +72,9 @@ bool whole_write(int fd, struct str s)
 
 bool whole_replace(int folder, const char *name, struct str bytes)
 {
-	char temp[NAME_MAX + 8];
-	int fd, error = 0;
+	char temp[TEMPFILE_NAME];
+	int fd = tempfile_create(folder, 0640, temp), error = 0;
 
-	snprintf(temp, sizeof(temp), ".%s.tmp", name);
-	fd = openat(folder, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (fd < 0)
 		return false;
 	if (!whole_write(fd, bytes) || fsync(fd) < 0)

@@ -23,8 +23,9 @@ size_t whole_pread(int fd, void *to, size_t n, uint64_t at);
 /* False: not all of it was written. */
 bool whole_write(int fd, struct str s);
 
-/* A file in a folder, 0640: all of it is there and durable, or what was there before is. What a killed attempt left (.NAME.tmp) is used
- * again. False: errno. */
+/* Writes a file of a folder, mode 0640, by a temporary file (tempfile.h), fsync and rename: after a crash it has all of these bytes, or
+ * those that it had before. An entry of that name is replaced, never opened. Returns false with errno. A killed attempt leaves a
+ * temporary file: call tempfile_sweep on the folder now and then. */
 bool whole_replace(int folder, const char *name, struct str bytes);
 
 #endif

@@ -1,5 +1,26 @@
 # draw.sh - one recording, one picture.
 
+# not_planted FILE FOLDER: false if FILE is a link, FIFO or device that another user may have put there, $planter. The tool that writes FILE
+# checks this again, for each component of its path (common/outpath.h); this is the early warning.
+not_planted()
+{
+	# mode links uid: a folder that group or others can write to has a w there
+	# shellcheck disable=SC2046 # words
+	set -- "$1" $(LC_ALL=C ls -ldn -- "${2%/}/." 2>/dev/null)
+	case $2 in
+	?????w* | ????????w*) ;;
+	*) return 0 ;;
+	esac
+	folder_owner=$4
+	# shellcheck disable=SC2046 # words
+	set -- $(LC_ALL=C ls -ldn -- "$1" 2>/dev/null)
+	planter=$3
+	case $1 in
+	'' | -*) return 0 ;;
+	esac
+	[ "$planter" = "$(id -u)" ] || [ "$planter" = "$folder_owner" ]
+}
+
 # can_be_made NAME FILE: what cannot be written in the end is said now, not when a COMMAND has run for an hour
 can_be_made()
 {
@@ -9,6 +30,7 @@ can_be_made()
 	*) folder=. ;;
 	esac
 	[ ! -d "$2" ] || die "$1: '$2' is a directory"
+	not_planted "$2" "$folder" || die "$1: the entry '$2' of user $planter lies in a folder that others can write to: name another file, or remove it"
 	if [ -L "$2" ] || { [ -e "$2" ] && [ ! -f "$2" ]; }; then return; fi # followed, elsewhere; a pipe, a device
 	[ -d "$folder" ] || die "$1: there is no directory '$folder'"
 	[ -w "$folder" ] || die "$1: no file can be made in '$folder': read-only, or of somebody else"

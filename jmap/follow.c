@@ -5,6 +5,7 @@
 #include "clocks.h"
 #include "codemap.h"
 #include "diag.h"
+#include "outpath.h"
 #include "execs.h"
 #include "journal.h"
 #include "parent.h"
@@ -390,8 +391,15 @@ static void say_sum(const struct follower *f)
 /* As pjrecord, which may come later. */
 static void make_directory(const char *dir)
 {
-	if (mkdir(dir, 0750) < 0 && errno != EEXIST)
+	struct outpath place;
+	int fd = outpath_directory(&place, dir, 0750);
+
+	if (place.refused[0])
+		die("cannot use the directory '%s': %s: choose another --dir", dir, place.refused);
+	if (fd < 0)
 		die_errno("cannot make the directory '%s'", dir);
+	close(fd);
+	outpath_close(&place);
 	if (access(dir, W_OK | X_OK) < 0)
 		die_errno("cannot write into '%s'", dir);
 }

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "clocks.h"
 #include "discover.h"
+#include "outpath.h"
 #include "whole.h"
 
 #include <dirent.h>
@@ -43,7 +44,10 @@ static int enter(int dir, const char *name)
 
 int mapsdir_enter(const char *dir, const char *boot)
 {
-	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), maps, folder, saved;
+	struct outpath place;
+	int at = outpath_directory(&place, dir, 0), maps, folder, saved;
+
+	outpath_close(&place);
 
 	if (at < 0)
 		return -1;

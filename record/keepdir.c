@@ -2,6 +2,7 @@
 #include "keepdir.h"
 
 #include "clocks.h"
+#include "outpath.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -41,12 +42,15 @@ static int own_folder(int at, const char *name, bool make)
 
 const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free)
 {
+	struct outpath place;
+
 	*k = (struct keepdir){ .dir = -1, .symbols = -1, .jit = -1, .boot_jit = -1, .min_free = min_free };
 	if (!boot_id(proc, k->boot))
 		return "the id of this boot cannot be read";
-	k->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	k->dir = outpath_directory(&place, dir, 0);
+	outpath_close(&place);
 	if (k->dir < 0)
-		return strerror(errno);
+		return place.refused[0] ? "another user may have planted a link in its path" : strerror(errno);
 	k->symbols = own_folder(k->dir, "symbols", false);
 	if (k->symbols < 0 && errno != ENOENT)
 		return "symbols/ in it is a link, no folder, or not ours";

@@ -3,6 +3,8 @@
 
 #include "diag.h"
 #include "rescue.h"
+#include "tempfile.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -54,25 +56,18 @@ void leftovers_sweep(const struct rooms *r)
 	sweep_room(r->recording);
 	sweep_room(r->out);
 	sweep_room(r->bad);
+	tempfile_sweep(r->dir); /* of pjrecord.prom */
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
 static void write_why(int bad, const char *name, const char *why)
 {
-	char temp[60], beside[60], text[300];
-	int fd, n = snprintf(text, sizeof(text), "left by a run that was killed: %s\n", why);
-	bool good;
+	char beside[60], text[300];
 
-	snprintf(temp, sizeof(temp), ".%.40s.why.tmp", name);
+	snprintf(text, sizeof(text), "left by a run that was killed: %s\n", why);
 	snprintf(beside, sizeof(beside), "%.40s.why", name);
-	unlinkat(bad, temp, 0);
-	fd = openat(bad, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (fd < 0)
-		return;
-	good = write(fd, text, (size_t)n) == n;
-	if (close(fd) < 0 || !good || renameat(bad, temp, bad, beside) < 0)
-		unlinkat(bad, temp, 0);
+	whole_replace(bad, beside, str_of(text));
 }
 
 static void put_away(const struct leftovers *l, const char *name, const char *why)

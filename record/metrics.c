@@ -4,6 +4,7 @@
 #include "diag.h"
 #include "offcpu.h"
 #include "unwound.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #define FILE_NAME "pjrecord.prom"
-#define TEMP_NAME ".pjrecord.prom.tmp" /* one for all: it is made under the lock */
 #define FILE_MAX 65536
 #define ATTEMPTS 100 /* to get the lock, a hundredth of a second each */
 
@@ -207,32 +207,6 @@ static void read_before(int dir, struct text *t)
 	close(fd);
 }
 
-static bool replace(int dir, struct str content)
-{
-	int fd, error;
-	bool good;
-
-	unlinkat(dir, TEMP_NAME, 0);
-	fd = openat(dir, TEMP_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (fd < 0)
-		return false;
-	errno = ENOSPC; /* where only a part is written */
-	good = write(fd, content.p, content.n) == (ssize_t)content.n;
-	error = errno;
-	if (close(fd) < 0 && good) {
-		good = false;
-		error = errno;
-	}
-	if (good && renameat(dir, TEMP_NAME, dir, FILE_NAME) < 0) {
-		good = false;
-		error = errno;
-	}
-	if (!good)
-		unlinkat(dir, TEMP_NAME, 0);
-	errno = error;
-	return good;
-}
-
 /* Other runs hold it for moments only; whoever else does must not stop us. */
 static bool lock(int dir)
 {
@@ -259,7 +233,7 @@ bool metrics_write(struct metrics *m, int dir)
 		return false;
 	read_before(dir, &before);
 	metrics_text(&now, m, text_view(&before));
-	good = replace(dir, text_view(&now));
+	good = whole_replace(dir, FILE_NAME, text_view(&now));
 	error = errno;
 	flock(dir, LOCK_UN);
 	text_free(&before);

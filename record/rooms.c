@@ -2,6 +2,7 @@
 #include "rooms.h"
 
 #include "diag.h"
+#include "outpath.h"
 #include "str.h"
 
 #include <dirent.h>
@@ -80,10 +81,14 @@ static NORETURN void die_making(const char *dir, const char *room)
 
 static int open_dir(const char *dir)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct outpath place;
+	int fd = outpath_directory(&place, dir, 0);
 
+	if (place.refused[0])
+		die("cannot use the directory '%s': %s: choose another --dir", dir, place.refused);
 	if (fd < 0)
 		die_errno("cannot use the directory '%s'", dir);
+	outpath_close(&place);
 	return fd;
 }
 

@@ -11,30 +11,46 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static NORETURN void cannot_create(const struct single *s, const char *name)
+{
+	if (s->place.refused[0])
+		die("cannot write '%s': %s: name another file, or remove it", s->path, s->place.refused);
+	die_errno("%s", name);
+}
+
+/* A FIFO whose reader is pjfold, say. */
+static void open_fifo(struct single *s)
+{
+	if (!s->place.magic && !S_ISFIFO(s->place.st.st_mode))
+		die("%s: not a file; '-o -' writes into a pipe", s->path);
+	s->fd = outpath_open(&s->place, O_WRONLY);
+	if (s->fd < 0)
+		cannot_create(s, s->path);
+	outpath_close(&s->place);
+}
+
 static void open_file(struct single *s)
 {
+	struct outpath *p = &s->place;
 	struct text t = { 0 };
-	struct stat st;
 
-	if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		s->fd = open(s->path, O_WRONLY | O_CLOEXEC);
-		if (s->fd < 0)
-			die_errno("%s", s->path);
-		if (!S_ISFIFO(st.st_mode))
-			die("%s: not a file; '-o -' writes into a pipe", s->path);
+	if (!outpath_resolve(p, s->path))
+		cannot_create(s, s->path);
+	if (p->magic || (p->fd >= 0 && !S_ISREG(p->st.st_mode))) {
+		open_fifo(s);
 		return;
 	}
-	text_printf(&t, "%s.part", s->path);
-	text_char(&t, 0);
+	text_printf(&t, "%s.part%c", p->name, 0);
 	s->part = t.p;
-	s->fd = open(s->part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
+	unlinkat(p->folder, s->part, 0); /* left by a killed run, or planted: never opened */
+	s->fd = openat(p->folder, s->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (s->fd < 0)
-		die_errno("%s", s->part);
+		cannot_create(s, s->part);
 }
 
 void single_open(struct single *s, const char *path)
 {
-	*s = (struct single){ .fd = STDOUT_FILENO, .path = path };
+	*s = (struct single){ .fd = STDOUT_FILENO, .path = path, .place = { .folder = -1, .fd = -1 } };
 	if (path)
 		open_file(s);
 	else if (isatty(s->fd))
@@ -48,18 +64,20 @@ void single_close(struct single *s, int error)
 	errno = error;
 	if (error)
 		die_errno("%s", name);
-	if (s->part && (fsync(s->fd) || rename(s->part, s->path)))
+	if (s->part && (fsync(s->fd) || renameat(s->place.folder, s->part, s->place.folder, s->place.name)))
 		die_errno("%s", name);
 	if (close(s->fd))
 		die_errno("%s", name);
 	free(s->part);
+	outpath_close(&s->place);
 }
 
 void single_abandon(struct single *s)
 {
 	if (s->part)
-		unlink(s->part);
+		unlinkat(s->place.folder, s->part, 0);
 	free(s->part);
+	outpath_close(&s->place);
 	if (s->path)
 		close(s->fd);
 }

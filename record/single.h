@@ -2,17 +2,19 @@
 /*
  * single.h - one recording in one file that appears when it is complete, or on standard output.
  *
- * While it is written it is called NAME.part, which pjfold and perf can read should the recorder be killed.
+ * While it is written it is called NAME.part, which pjfold and perf can read should the recorder be killed. Links, FIFOs and files that
+ * another user may have planted are refused (outpath.h).
  */
 #ifndef PJ_SINGLE_H
 #define PJ_SINGLE_H
 
-#include "base.h"
+#include "outpath.h"
 
 struct single {
 	int fd;
 	const char *path; /* NULL: standard output */
-	char *part;       /* NULL: written directly (a device, a FIFO) */
+	char *part;       /* name in place.folder; NULL: written directly (a FIFO) */
+	struct outpath place;
 };
 
 void single_open(struct single *s, const char *path); /* dies when it cannot; refuses a terminal */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define FILE_NAME "pjsend.prom"
-#define TEMP_NAME ".pjsend.prom.tmp" /* one for all: only who holds the lock of the spool writes it */
 #define FILE_MAX 65536
 
 static const struct {
@@ -130,21 +129,15 @@ static void put_all(struct text *t)
 bool counters_write(void)
 {
 	struct text t = { 0 };
-	int fd, error = 0;
+	bool good;
+	int error;
 
 	pthread_mutex_lock(&lock);
 	put_all(&t);
 	pthread_mutex_unlock(&lock);
-	fd = openat(folder, TEMP_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (fd < 0 || !whole_write(fd, text_view(&t)))
-		error = errno;
-	if (fd >= 0 && close(fd) < 0 && !error)
-		error = errno;
-	if (!error && renameat(folder, TEMP_NAME, folder, FILE_NAME) < 0)
-		error = errno;
-	if (error && fd >= 0)
-		unlinkat(folder, TEMP_NAME, 0);
+	good = whole_replace(folder, FILE_NAME, text_view(&t));
+	error = errno;
 	text_free(&t);
 	errno = error;
-	return error == 0;
+	return good;
 }

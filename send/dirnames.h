@@ -6,7 +6,7 @@
  *	PATH/HOST/2026-11-21/1795291200+3600.0123456789abcdef.hour.gz    the sum of those that began in that hour
  *
  * The name says all that listing needs. .zst instead of .gz: packed by zstd. Whatever is called otherwise is not ours, and is never
- * touched, but for temporary files (.NAME.tmp).
+ * touched, but for temporary files (tempfile.h).
  */
 #ifndef PJ_DIRNAMES_H
 #define PJ_DIRNAMES_H

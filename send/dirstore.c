@@ -2,6 +2,7 @@
 #include "dirstore.h"
 
 #include "arena.h"
+#include "outpath.h"
 #include "pack.h"
 #include "stores.h"
 #include "whole.h"
@@ -16,6 +17,7 @@
 static void *dir_open(struct str where, const struct store_options *o, struct text *why)
 {
 	struct dir_store *d = mem_alloc(sizeof(*d), 1);
+	struct outpath place;
 
 	d->path = mem_alloc(1, where.n + 1);
 	memcpy(d->path, where.p, where.n);
@@ -23,11 +25,10 @@ static void *dir_open(struct str where, const struct store_options *o, struct te
 	d->keep_days = o->keep_days;
 	d->max_bytes = o->max_bytes;
 	d->roll_up_days = o->roll_up_days;
-	if (!o->reading && mkdir(d->path, 0750) < 0 && errno != EEXIST)
-		text_printf(why, "cannot make the directory: %s", strerror(errno));
-	d->root = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (d->root < 0 && why->n == 0)
-		text_printf(why, "cannot use the directory: %s", strerror(errno));
+	d->root = outpath_directory(&place, d->path, o->reading ? 0 : 0750);
+	if (d->root < 0)
+		text_printf(why, "cannot use the directory: %s", place.refused[0] ? place.refused : strerror(errno));
+	outpath_close(&place);
 	if (d->root >= 0)
 		return d;
 	free(d->path);

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "folded.h"
 #include "pack.h"
+#include "tempfile.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -251,6 +252,7 @@ static bool tidy_day(const struct dir_store *d, int day, uint64_t now)
 	size_t n, end;
 	bool done = false;
 
+	tempfile_sweep(day);
 	if (!dir_files(day, 0, UINT64_MAX, &files, &n))
 		return false;
 	if (n)
@@ -289,6 +291,7 @@ static bool drop_day(int host, const char *name)
 			}
 		free(files);
 	}
+	tempfile_sweep(day);
 	close(day);
 	return unlinkat(host, name, AT_REMOVEDIR) == 0;
 }

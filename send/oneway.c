@@ -10,6 +10,7 @@
 
 #include "arena.h"
 #include "json.h"
+#include "outpath.h"
 #include "stores.h"
 #include "whole.h"
 
@@ -79,6 +80,24 @@ static void ndjson_send(void *store, const struct window *w, uint64_t *resume, b
 	text_free(&facts);
 }
 
+/* Opens a file to append to; one that another user may have planted is refused. */
+static int open_file(const char *path, struct text *why)
+{
+	struct outpath place;
+	int fd = -1;
+
+	if (outpath_resolve(&place, path)) {
+		if (place.fd < 0 && !place.magic)
+			fd = openat(place.folder, place.name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0640);
+		else
+			fd = outpath_open(&place, O_WRONLY | O_APPEND);
+	}
+	if (fd < 0)
+		text_add(why, place.refused[0] ? place.refused : strerror(errno));
+	outpath_close(&place);
+	return fd;
+}
+
 static void *ndjson_open(struct str where, const struct store_options *o, struct text *why)
 {
 	struct ndjson *n = mem_alloc(sizeof(*n), 1);
@@ -88,10 +107,11 @@ static void *ndjson_open(struct str where, const struct store_options *o, struct
 	(void)o;
 	text_printf(&path, "%.*s%c", (int)where.n, where.p, 0);
 	n->ours = !str_eq(where, STR("-"));
-	n->fd = n->ours ? open(path.p, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640) : STDOUT_FILENO;
+	n->fd = n->ours ? open_file(path.p, why) : STDOUT_FILENO;
 	text_free(&path);
 	if (n->fd < 0 || fstat(n->fd, &st) != 0) {
-		text_add(why, strerror(errno));
+		if (why->n == 0)
+			text_add(why, strerror(errno));
 		free(n);
 		return NULL;
 	}

@@ -5,7 +5,9 @@
 #include "diag.h"
 #include "hash.h"
 #include "intern.h"
+#include "outpath.h"
 #include "pack.h"
+#include "tempfile.h"
 #include "whole.h"
 
 #include <dirent.h>
@@ -145,7 +147,7 @@ static bool read_recorder(struct spool *s)
 /* Two that start at once must agree: the one that comes second fails to link. */
 static void make_recorder(struct spool *s, const char *dir)
 {
-	char temp[NAME], line[32];
+	char temp[TEMPFILE_NAME] = "", line[32];
 	uint64_t random;
 	int fd;
 
@@ -153,9 +155,8 @@ static void make_recorder(struct spool *s, const char *dir)
 		return;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		die_errno("no random numbers");
-	snprintf(temp, sizeof(temp), ".recorder.%ld.tmp", (long)getpid());
 	snprintf(line, sizeof(line), "%016" PRIx64 "\n", random);
-	fd = openat(s->room, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
+	fd = tempfile_create(s->room, 0640, temp);
 	if (fd < 0 || !whole_write(fd, str_of(line)) || fsync(fd) < 0) {
 		int error = errno;
 
@@ -172,10 +173,15 @@ static void make_recorder(struct spool *s, const char *dir)
 
 void spool_open(struct spool *s, const char *dir)
 {
+	struct outpath place;
+
 	s->name = dir;
-	s->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->dir = outpath_directory(&place, dir, 0);
+	if (place.refused[0])
+		die("cannot use the directory '%s': %s", dir, place.refused);
 	if (s->dir < 0)
 		die_errno("cannot use the directory '%s'", dir);
+	outpath_close(&place);
 	s->room = enter(s->dir, dir, "spool", true);
 	s->bad = enter(s->dir, dir, "bad", true);
 	s->out = enter(s->dir, dir, "out", false);
@@ -206,6 +212,8 @@ void spool_sweep(struct spool *s)
 	}
 	if (d)
 		closedir(d);
+	tempfile_sweep(s->bad);
+	tempfile_sweep(s->dir); /* of pjsend.prom */
 }
 
 void spool_close(struct spool *s)

@@ -5,7 +5,7 @@
 #include "out.h"
 
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #define BEFORE_COLOUR STR("->rgb(")
 
@@ -62,10 +62,13 @@ void palmap_read(struct palmap *m, const char *path)
 {
 	struct in in;
 	struct str line;
+	struct stat st;
 
 	*m = (struct palmap){ .path = path };
-	if (access(path, F_OK) < 0)
+	if (stat(path, &st) < 0)
 		return;
+	if (!S_ISREG(st.st_mode)) /* it is replaced at the end; a FIFO would also block */
+		die("%s: not a regular file", path);
 	in_open(&in, path);
 	in_expect_text(&in);
 	while (in_line(&in, &line)) {

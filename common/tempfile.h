@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tempfile.h - creates temporary files with names that no other user can foresee, and removes those that killed runs left.
+ *
+ * The name is `.` + 16 random hexadecimal digits + `.tmp`. O_EXCL makes sure that the file is new: a symbolic link, hard link, FIFO or
+ * device that another user planted is never opened. The file takes its final name by renameat().
+ */
+#ifndef PJ_TEMPFILE_H
+#define PJ_TEMPFILE_H
+
+#include "base.h"
+
+#include <sys/types.h>
+
+#define TEMPFILE_NAME 24
+
+/* Creates a new file in `folder`, open for writing. Returns -1 on failure, with errno. */
+int tempfile_create(int folder, mode_t mode, char name[TEMPFILE_NAME]);
+
+/* Removes temporary files in `folder` that have not been written for an hour. */
+void tempfile_sweep(int folder);
+
+#endif
