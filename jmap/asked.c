@@ -5,6 +5,7 @@
 #include "attach.h"
 #include "clocks.h"
 #include "inside.h"
+#include "replies.h"
 #include "strangemap.h"
 #include "whole.h"
 
@@ -22,33 +23,6 @@
 #define JOB_SECONDS 60       /* two questions and their files: each has its own limits */
 
 /* ---- jcmd, in the child ---------------------------------------------------------------------------------------- */
-
-/* The first line that says something, for people. */
-static void first_line(struct str text, char line[100])
-{
-	struct str one = { 0 };
-
-	while (text.n && one.n == 0)
-		one = str_trim(str_cut(&text, '\n'));
-	snprintf(line, 100, "%.*s", (int)(one.n < 99 ? one.n : 99), one.n ? one.p : "");
-}
-
-/* VM.version: "... JDK 17.0.15\n" */
-static bool parse_major(struct str reply, uint64_t *major)
-{
-	while (reply.n) {
-		struct str line = str_cut(&reply, '\n');
-		size_t n = 0;
-
-		if (!str_starts(line, STR("JDK ")))
-			continue;
-		line = str_from(line, strlen("JDK "));
-		while (n < line.n && byte_is_digit(line.p[n]))
-			n++;
-		return str_u64(str_head(line, n), major);
-	}
-	return false;
-}
 
 static struct hotspot_reason cannot_make(void)
 {
@@ -111,7 +85,7 @@ static struct hotspot_reason ask_perfmap(const struct guest *g, void *arg, struc
 	(void)arg;
 	if (r.code)
 		return r;
-	if (!parse_major(text_view(&reply), &major))
+	if (!replies_major(text_view(&reply), &major))
 		return guest_reason("bad-reply", "it does not say which version it is");
 	if (major < PERFMAP_SINCE)
 		return guest_reason("too-old", "JDK %llu cannot write a map of itself (17 and later can): --method=agent", (unsigned long long)major);
@@ -122,7 +96,7 @@ static struct hotspot_reason ask_perfmap(const struct guest *g, void *arg, struc
 	reply.n = 0;
 	r = attach_ask(g, (const char *const[4]){ "jcmd", command }, &reply, &status);
 	if (!r.code && status != 0) {
-		first_line(text_view(&reply), line);
+		replies_first_line(text_view(&reply), line);
 		r = guest_reason("refused", "it says: %s", line);
 	}
 	if (!r.code)
@@ -146,8 +120,8 @@ static struct hotspot_reason judge_load(struct str reply, int status)
 {
 	char line[100];
 
-	first_line(reply, line);
-	if (status == 0 && (strcmp(line, "0") == 0 || strcmp(line, "return code: 0") == 0))
+	replies_first_line(reply, line);
+	if (replies_loaded(reply, status))
 		return guest_fine();
 	return guest_reason("refused", "the agent was not loaded, or failed: %s", line);
 }

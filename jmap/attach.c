@@ -2,6 +2,7 @@
 #include "attach.h"
 
 #include "clocks.h"
+#include "replies.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -25,35 +26,11 @@
 
 /* ---- what its status tells ------------------------------------------------------------------------------------- */
 
-struct signals {
-	uint64_t caught, pending;
-	char state;
-};
-
-static bool status_line(struct str status, struct str key, struct str *value)
-{
-	while (status.n) {
-		struct str line = str_cut(&status, '\n');
-
-		if (str_starts(line, key)) {
-			*value = str_trim(str_from(line, key.n));
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool read_signals(const struct guest *g, struct signals *s)
+static bool read_signals(const struct guest *g, struct replies_signals *s)
 {
 	struct text t = { 0 };
-	struct str value;
-	bool good = whole_read_at(g->process, "status", &t, 65536);
+	bool good = whole_read_at(g->process, "status", &t, 65536) && replies_signals(text_view(&t), s);
 
-	*s = (struct signals){ 0 };
-	good = good && status_line(text_view(&t), STR("SigCgt:"), &value) && str_hex(value, &s->caught);
-	good = good && status_line(text_view(&t), STR("ShdPnd:"), &value) && str_hex(value, &s->pending);
-	if (good && status_line(text_view(&t), STR("State:"), &value) && value.n)
-		s->state = value.p[0];
 	text_free(&t);
 	return good;
 }
@@ -184,7 +161,7 @@ static struct hotspot_reason why_not_connected(int error)
 	return guest_reason("timeout", "its socket cannot be connected to: %s", strerror(error));
 }
 
-static struct hotspot_reason may_be_woken(const struct guest *g, struct signals *s)
+static struct hotspot_reason may_be_woken(const struct guest *g, struct replies_signals *s)
 {
 	if (!read_signals(g, s))
 		return guest_reason("gone", "it ended");
@@ -198,7 +175,7 @@ static struct hotspot_reason may_be_woken(const struct guest *g, struct signals 
 static struct hotspot_reason wake(const struct guest *g, int *fd)
 {
 	struct trigger t;
-	struct signals s;
+	struct replies_signals s;
 	struct hotspot_reason r = may_be_woken(g, &s);
 	int error;
 
@@ -291,21 +268,6 @@ static struct hotspot_reason talk(int fd, struct str request, struct text *t)
 	return t->n == before ? guest_reason("cred-rejected", "it hangs up without an answer") : guest_fine();
 }
 
-/* The number in the first line, which is cut off. */
-static bool take_status(struct text *t, size_t from, int *status)
-{
-	struct str all = str_from(text_view(t), from), line = str_cut(&all, '\n');
-	bool negative = line.n && line.p[0] == '-';
-	uint64_t value;
-
-	if (!str_u64(negative ? str_from(line, 1) : line, &value) || value > INT32_MAX)
-		return false;
-	*status = negative ? -(int)value : (int)value;
-	memmove(t->p + from, all.p, all.n);
-	t->n = from + all.n;
-	return true;
-}
-
 struct hotspot_reason attach_ask(const struct guest *g, const char *const word[4], struct text *reply, int *status)
 {
 	struct text request = { 0 };
@@ -319,7 +281,7 @@ struct hotspot_reason attach_ask(const struct guest *g, const char *const word[4
 	r = connect_or_wake(g, &fd);
 	if (!r.code)
 		r = talk(fd, text_view(&request), reply);
-	if (!r.code && !take_status(reply, before, status))
+	if (!r.code && !replies_status(reply, before, status))
 		r = guest_reason("bad-reply", "its answer does not begin with a number");
 	if (fd >= 0)
 		close(fd);
@@ -355,7 +317,7 @@ static bool refuses(struct hotspot *h)
 struct hotspot_reason attach_check(const struct guest *g, struct hotspot *h)
 {
 	struct statvfs fs;
-	struct signals s;
+	struct replies_signals s;
 	int at;
 
 	if (h && h->memory.fd >= 0 && refuses(h))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elfid.h"
 
-#include "kernel.h"
+#include "kerneltext.h"
 
 #include <elf.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static unsigned note_at(int fd, uint64_t offset, uint64_t size, uint8_t id[20])
 	if (offset > INT64_MAX)
 		return 0;
 	n = pread(fd, note, size < sizeof(note) ? (size_t)size : sizeof(note), (off_t)offset);
-	return n > 0 ? kernel_note_build_id((struct str){ note, (size_t)n }, id) : 0;
+	return n > 0 ? kerneltext_build_id((struct str){ note, (size_t)n }, id) : 0;
 }
 
 static unsigned read_64(int fd, const Elf64_Ehdr *h, uint8_t id[20])

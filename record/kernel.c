@@ -2,6 +2,7 @@
 #include "kernel.h"
 
 #include "arena.h"
+#include "kerneltext.h"
 #include "rings.h"
 #include "whole.h"
 
@@ -12,12 +13,10 @@
 #include <unistd.h>
 
 #define KERNEL_NAME "[kernel.kallsyms]_text"
-#define SMALLEST ((uint64_t)1 << 63) /* kernel addresses have the highest bit */
-
 struct module {
 	uint64_t start, size;
 	bool hit; /* this window has it */
-	char name[64];
+	char name[KERNELTEXT_MODULE];
 	char *path; /* as in modules.dep, or "[name]"; NULL: not looked for yet */
 };
 
@@ -51,30 +50,6 @@ static struct text read_file(const char *path)
 	return t;
 }
 
-static uint32_t word(struct str s, size_t at)
-{
-	return load32(s.p + at);
-}
-
-unsigned kernel_note_build_id(struct str notes, uint8_t id[20])
-{
-	while (notes.n >= 12) {
-		uint64_t name = ((uint64_t)word(notes, 0) + 3) & ~(uint64_t)3, desc = word(notes, 4),
-			 whole = 12 + name + ((desc + 3) & ~(uint64_t)3);
-
-		if (12 + name + desc > notes.n)
-			return 0;
-		if (word(notes, 8) == 3 && word(notes, 0) == 4 && memcmp(notes.p + 12, "GNU", 4) == 0 && desc > 0 &&
-		    desc <= 20) {
-			memset(id, 0, 20);
-			memcpy(id, notes.p + 12 + name, desc);
-			return (unsigned)desc;
-		}
-		notes = str_from(notes, whole < notes.n ? (size_t)whole : notes.n);
-	}
-	return 0;
-}
-
 static void add_symbol(struct kernel *k, uint64_t start, uint32_t size, uint16_t type, uint16_t flags, struct str name)
 {
 	struct ksymbol *s;
@@ -90,14 +65,13 @@ static void add_symbol(struct kernel *k, uint64_t start, uint32_t size, uint16_t
 	memcpy(s->name, name.p, name.n);
 }
 
-/* "ADDRESS TYPE NAME\t[MODULE]": the two ends of the text, and BPF programs. These have no sizes: as far as the next, or a page. */
+/* The two ends of the text, and BPF programs. These have no sizes: as far as the next, or a page. */
 static void take_symbol_line(struct kernel *k, struct str line)
 {
-	struct str address = str_cut(&line, ' '), type = str_cut(&line, ' '), name = str_cut(&line, '\t');
+	struct str name, module;
 	uint64_t a;
 
-	(void)type;
-	if (!str_hex(address, &a) || a == 0)
+	if (!kerneltext_symbol(line, &a, &name, &module))
 		return;
 	if (k->nsymbols && k->symbol[k->nsymbols - 1].size == 0 && a > k->symbol[k->nsymbols - 1].start) {
 		uint64_t size = a - k->symbol[k->nsymbols - 1].start;
@@ -107,7 +81,7 @@ static void take_symbol_line(struct kernel *k, struct str line)
 		k->start = a;
 	else if (!k->end && str_eq(name, STR("_etext")))
 		k->end = a;
-	else if (str_eq(str_trim(line), STR("[bpf]")))
+	else if (str_eq(module, STR("[bpf]")))
 		add_symbol(k, a, 0, 1, 0, name);
 }
 
@@ -142,20 +116,12 @@ static int by_address(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* "NAME SIZE USES USERS STATE 0xADDRESS" */
 static void take_module_line(struct kernel *k, struct str line)
 {
-	struct str name = str_cut(&line, ' '), size = str_cut(&line, ' '), address;
-	ptrdiff_t at = str_find_str(line, STR(" 0x"));
 	struct module m = { 0 };
 
-	if (at < 0 || name.n == 0 || name.n >= sizeof(m.name) || !str_u64(size, &m.size))
+	if (!kerneltext_module(line, m.name, &m.start, &m.size))
 		return;
-	line = str_from(line, (size_t)at + 3);
-	address = str_cut(&line, ' ');
-	if (!str_hex(address, &m.start) || m.start < SMALLEST)
-		return;
-	memcpy(m.name, name.p, name.n);
 	k->module = mem_grow(k->module, sizeof(*k->module), k->nmodules + 1);
 	k->module[k->nmodules++] = m;
 }
@@ -186,7 +152,7 @@ struct kernel *kernel_new(void)
 	struct text notes = read_file("/sys/kernel/notes");
 	struct utsname u;
 
-	k->id_size = kernel_note_build_id(text_view(&notes), k->id);
+	k->id_size = kerneltext_build_id(text_view(&notes), k->id);
 	text_free(&notes);
 	if (uname(&u) == 0)
 		snprintf(k->release, sizeof(k->release), "%s", u.release);
@@ -266,39 +232,6 @@ static void put_map(struct text *t, uint64_t from, uint64_t size, uint64_t offse
 	end(t, start, name, event, ns);
 }
 
-/* Is "kernel/fs/nfs/nfs-v4.ko.xz" the file of nfs_v4? */
-static bool is_file_of(struct str path, const char *name)
-{
-	struct str file = str_from(path, (size_t)(str_rfind(path, '/') + 1));
-	size_t n = strlen(name);
-
-	if (file.n < n + 3 || memcmp(file.p + n, ".ko", 3) != 0)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if ((file.p[i] == '-' ? '_' : file.p[i]) != name[i])
-			return false;
-	return true;
-}
-
-char *kernel_module_path(struct str modules_dep, const char *release, const char *name)
-{
-	struct text t = { 0 };
-
-	while (modules_dep.n) {
-		struct str line = str_cut(&modules_dep, '\n'), path = str_cut(&line, ':');
-
-		if (!is_file_of(path, name))
-			continue;
-		text_printf(&t, "/lib/modules/%s/", release);
-		text_str(&t, path);
-		break;
-	}
-	if (!t.n)
-		text_printf(&t, "[%s]", name);
-	text_char(&t, 0);
-	return t.p;
-}
-
 static struct str module_path(const struct kernel *k, struct module *m)
 {
 	if (!m->path) {
@@ -306,7 +239,7 @@ static struct str module_path(const struct kernel *k, struct module *m)
 
 		snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", k->release);
 		struct text t = read_file(path);
-		m->path = kernel_module_path(text_view(&t), k->release, m->name);
+		m->path = kerneltext_module_path(text_view(&t), k->release, m->name);
 		text_free(&t);
 	}
 	return str_of(m->path);
@@ -389,7 +322,7 @@ void kernel_build_ids(const struct kernel *k, struct text *section)
 			continue;
 		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", k->module[i].name);
 		struct text t = read_file(path);
-		n = kernel_note_build_id(text_view(&t), id);
+		n = kerneltext_build_id(text_view(&t), id);
 		text_free(&t);
 		if (n)
 			kernel_put_build_id(section, 1, -1, id, n, module_path(k, k->module + i));

@@ -35,12 +35,6 @@ void kernel_modules_hit(struct kernel *k, struct text *records, const uint64_t *
 /* Appends the BUILD_ID entries of what this window has of the kernel. */
 void kernel_build_ids(const struct kernel *k, struct text *section);
 
-/* The build-id in the notes of a file (text of /sys/kernel/notes); 0: none, else its size, at most 20. Pure. */
-unsigned kernel_note_build_id(struct str notes, uint8_t id[20]);
-
-/* Path of a module's file according to the text of modules.dep, in memory of malloc; "[name]" when it is not there. Pure. */
-char *kernel_module_path(struct str modules_dep, const char *release, const char *name);
-
 /* One BUILD_ID entry: pid -1 is the kernel. */
 void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const uint8_t *id, unsigned n,
 			 struct str path);

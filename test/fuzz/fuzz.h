@@ -46,6 +46,42 @@ static inline int fuzz_file(const void *data, size_t n, char path[32])
 	return fd;
 }
 
+/* A folder of this run alone, of O_RDONLY, removed when it ends well; its path is in fuzz_folder_path. */
+static char fuzz_folder_path[64];
+
+static inline void fuzz_folder_remove(void)
+{
+	rmdir(fuzz_folder_path);
+}
+
+static inline int fuzz_folder(void)
+{
+	static int fd = -1;
+
+	if (fd >= 0)
+		return fd;
+	snprintf(fuzz_folder_path, sizeof(fuzz_folder_path), "/tmp/pj-fuzz.XXXXXX");
+	if (!mkdtemp(fuzz_folder_path) || (fd = open(fuzz_folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		abort();
+	atexit(fuzz_folder_remove);
+	return fd;
+}
+
+/* A file in that folder with these bytes, in place of the one that was there. */
+static inline void fuzz_put(const char *name, struct str bytes)
+{
+	int fd = openat(fuzz_folder(), name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || (bytes.n && write(fd, bytes.p, bytes.n) != (ssize_t)bytes.n) || close(fd) != 0)
+		abort();
+}
+
+/* The next part of the input: up to a byte 0xff, which no text of the kernel has. */
+static inline struct str fuzz_part(struct str *rest)
+{
+	return str_cut(rest, (char)0xff);
+}
+
 /* A copy of exactly this size, so that reading past it is seen. */
 static inline char *fuzz_copy(const void *data, size_t n)
 {

@@ -2,7 +2,7 @@
 #include "record/cgroups.h"
 #include "common/clocks.h"
 #include "record/elfid.h"
-#include "record/kernel.h"
+#include "record/kerneltext.h"
 #include "record/procfs.h"
 #include "record/sources.h"
 #include "tap.h"
@@ -119,17 +119,17 @@ static void check_notes(void)
 				   "\4\0\0\0\10\0\0\0\3\0\0\0GNU\0\1\2\3\4\5\6\7\10";
 	struct str all = { note, sizeof(note) - 1 };
 
-	is_u64(kernel_note_build_id(all, id), 8, "a build-id behind another note");
+	is_u64(kerneltext_build_id(all, id), 8, "a build-id behind another note");
 	ok(memcmp(id, "\1\2\3\4\5\6\7\10\0", 9) == 0, "  its bytes");
 	for (size_t n = 0; n < all.n; n++) {
 		char *exact = malloc(n ? n : 1);
 
 		memcpy(exact, all.p, n);
-		if (kernel_note_build_id((struct str){ exact, n }, id))
+		if (kerneltext_build_id((struct str){ exact, n }, id))
 			ok(false, "cut notes have none");
 		free(exact);
 	}
-	ok(kernel_note_build_id(STR("\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU\0"), id) == 0,
+	ok(kerneltext_build_id(STR("\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU\0"), id) == 0,
 	   "sizes that are too large");
 }
 
@@ -137,11 +137,11 @@ static void check_modules(void)
 {
 	struct str dep =
 		STR("kernel/fs/nfs/nfs-common.ko.xz:\nkernel/fs/nfs/nfs-v4.ko.xz: kernel/fs/nfs/nfs-common.ko.xz\n");
-	char *p = kernel_module_path(dep, "6.1", "nfs_v4");
+	char *p = kerneltext_module_path(dep, "6.1", "nfs_v4");
 
 	is_str(str_of(p), STR("/lib/modules/6.1/kernel/fs/nfs/nfs-v4.ko.xz"), "path of a module");
 	free(p);
-	p = kernel_module_path(dep, "6.1", "nfs");
+	p = kerneltext_module_path(dep, "6.1", "nfs");
 	is_str(str_of(p), STR("[nfs]"), "one that is not there");
 	free(p);
 }

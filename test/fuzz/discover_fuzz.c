@@ -1,0 +1,52 @@
+/* discover: files of /proc/PID of any bytes: a process is a JVM of one kind or none, its texts are bounded. Input: stat, maps, status, comm
+ * and cgroup, apart by 0xff. */
+/* covers: hotspot/discover.c */
+#include "hotspot/discover.h"
+
+#include "fuzz.h"
+
+#include <sys/stat.h>
+
+static const char *const files[] = { "stat", "maps", "status", "comm", "cgroup" };
+
+static bool take(void *arg, struct jvm_process *p)
+{
+	MUST(p->alive && p->kind != JVM_NONE && p->pid == 123 && strnlen(p->comm, sizeof(p->comm)) < sizeof(p->comm));
+	MUST(p->kind != JVM_HOTSPOT || discover_is_libjvm(STR("/x/libjvm.so")));
+	(void)jvm_process_age_ns(p);
+	++*(unsigned *)arg;
+	return false;
+}
+
+int fuzz_one(const uint8_t *data, size_t n)
+{
+	struct str rest = { (const char *)data, n };
+	int proc = fuzz_folder();
+	unsigned found = 0;
+	struct discovery d;
+	struct jvm_process p;
+	char name[32];
+
+	mkdirat(proc, "123", 0700);
+	for (size_t i = 0; i < countof(files); i++) {
+		snprintf(name, sizeof(name), "123/%s", files[i]);
+		unlinkat(proc, name, 0);
+		if (rest.n)
+			fuzz_put(name, fuzz_part(&rest));
+	}
+	mkdirat(proc, "0", 0700);
+	d = discover(fuzz_folder_path, take, &found);
+	MUST(d.processes <= 1 && d.forbidden <= d.processes && found <= 1);
+	if (discover_one(fuzz_folder_path, 123, &p)) {
+		MUST((found == 1) == (p.alive && p.kind != JVM_NONE && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0)));
+		jvm_process_close(&p);
+	}
+	MUST(!discover_one(fuzz_folder_path, 124, &p));
+	for (size_t i = 0; i < countof(files); i++) {
+		snprintf(name, sizeof(name), "123/%s", files[i]);
+		unlinkat(proc, name, 0);
+	}
+	unlinkat(proc, "123", AT_REMOVEDIR);
+	unlinkat(proc, "0", AT_REMOVEDIR);
+	return 0;
+}

@@ -1,0 +1,89 @@
+/* inlines: debug information of any bytes gives, for places in ascending order, lists of names or nothing; a place alone is answered as
+ * among others when nothing is given up. */
+/* covers: fold/inlines.c fold/dwarfimage.c */
+/* largest: 32768 */
+#include "fold/dwarfimage.h"
+#include "fold/inlines.h"
+
+#include "fuzz.h"
+
+enum { PLACES = 256 };
+
+static const char *file_path;
+
+static int same_file(void *with, const char *dir, const char *name)
+{
+	(void)with;
+	(void)dir;
+	MUST(name);
+	return open(file_path, O_RDONLY | O_CLOEXEC);
+}
+
+static int same_shared(void *with, const char *name, struct str build_id)
+{
+	(void)build_id;
+	return same_file(with, NULL, name);
+}
+
+static const char *resolve(const struct elffile *f, struct symbols_query *q, size_t n, struct intern *names, bool as_perf)
+{
+	struct inlines_options o = { .as_perf = as_perf, .files = { .split = same_file, .shared = same_shared } };
+	const char *why = inlines_resolve(&o, f, f, q, n, names);
+
+	for (size_t i = 0; i < n; i++) {
+		struct str list = q[i].inlined ? intern_str(names, q[i].inlined) : STR("x");
+
+		MUST(q[i].inlined <= names->n && list.n);
+	}
+	return why;
+}
+
+/* Half of the places are in code, one after the other; the others are behind that, all over the file and beyond. */
+static void find_places(const struct elffile *f, size_t n, struct symbols_query q[PLACES])
+{
+	uint64_t code = 0, step = n / (PLACES / 2) + 1;
+
+	for (size_t i = f->segments; i-- > 0;)
+		if (f->segment[i].flags & 1 && f->segment[i].offset < UINT32_MAX)
+			code = f->segment[i].offset;
+	for (size_t i = 0; i < PLACES; i++)
+		q[i] = (struct symbols_query){ .address = i < PLACES / 2 ? code + i : code + PLACES / 2 + (i - PLACES / 2) * step };
+}
+
+static void ask(const struct elffile *f, size_t n)
+{
+	struct symbols_query q[PLACES], one;
+	struct intern names = { 0 };
+	const char *why;
+
+	find_places(f, n, q);
+	why = resolve(f, q, PLACES, &names, n & 1);
+	for (size_t i = 0; i < PLACES && !why; i += PLACES / 4) {
+		one = (struct symbols_query){ .address = q[i].address };
+		MUST(!resolve(f, &one, 1, &names, n & 1));
+		MUST(one.inlined == q[i].inlined);
+	}
+	intern_free(&names);
+}
+
+int fuzz_one(const uint8_t *data, size_t n)
+{
+	struct dwarfimage image = { 0 };
+	struct elffile f;
+	char path[32];
+	int fd = fuzz_file(data, n, path);
+
+	file_path = path;
+	if (!elffile_open(&f, fd)) {
+		for (unsigned split = 0; split < 2; split++) {
+			const char *why = dwarfimage_make(&image, &f, split);
+
+			MUST(why || (image.p && image.n > 64 && memcmp(image.p, "\x7f" "ELF", 4) == 0));
+			dwarfimage_free(&image);
+		}
+		ask(&f, n);
+	}
+	elffile_close(&f);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,107 @@
+/* jitcopy: a copy of what a JIT writes ends at a line or record and never is longer than its limits, whatever the file holds and however
+ * it grows, shrinks or is replaced. Input: kind and steps, then parts; each is what the file has at one time. */
+/* covers: record/jitcopy.c */
+#include "record/jitcopy.h"
+#include "perfrecord.h"
+
+#include "fuzz.h"
+
+#include <sys/stat.h>
+
+static const struct jitcopy_limits limits = { .map = 600, .dump = 2000, .total = 6000, .step = 1500 };
+
+static uint64_t bytes_of(int folder, const char *name)
+{
+	struct stat st;
+
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Records of a dump, from its head to its end. */
+static bool is_dump(struct str s)
+{
+	if (s.n < 40 || load32(s.p) != 0x4A695444 || load32(s.p + 8) > s.n)
+		return false;
+	s = str_from(s, load32(s.p + 8));
+	while (s.n >= 16 && load32(s.p + 4) >= 16 && load32(s.p + 4) <= s.n)
+		s = str_from(s, load32(s.p + 4));
+	return s.n == 0;
+}
+
+static void check_copy(int folder, enum jitcopy_kind kind)
+{
+	static char copy[8192];
+	int fd = openat(folder, "copy", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, copy, sizeof(copy)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	MUST(n <= (ssize_t)(kind == JITCOPY_MAP ? limits.total : limits.dump)); /* maps: the block that is read may be larger than limits.map */
+	if (n > 0 && kind == JITCOPY_MAP)
+		MUST(copy[n - 1] == '\n');
+	if (n > 0 && kind == JITCOPY_DUMP)
+		MUST(is_dump((struct str){ copy, (size_t)n }));
+}
+
+static int next_file(struct str part)
+{
+	char path[32];
+	int fd = fuzz_file(part.p, part.n, path), reader = open(path, O_RDONLY | O_CLOEXEC);
+
+	MUST(reader >= 0);
+	close(fd);
+	return reader;
+}
+
+/* The file that is copied is written anew through another descriptor. */
+static void rewrite_file(const struct jitcopy *c, struct str part, bool empty_first)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
+	fd = open(path, O_WRONLY | O_CLOEXEC | (empty_first ? O_TRUNC : O_APPEND));
+	MUST(fd >= 0 && (part.n == 0 || write(fd, part.p, part.n) == (ssize_t)part.n));
+	close(fd);
+}
+
+int fuzz_one(const uint8_t *data, size_t n)
+{
+	struct str rest = { (const char *)data, n };
+	enum jitcopy_kind kind = n && data[0] & 1 ? JITCOPY_DUMP : JITCOPY_MAP;
+	int folder = fuzz_folder();
+	struct jitcopy c;
+	uint64_t bytes, written = 0;
+	unsigned how = n > 1 ? data[1] : 0;
+
+	if (n < 2)
+		return 0;
+	rest = str_from(rest, 2);
+	jitcopy_open(&c, kind, how & 1 ? -1 : next_file(fuzz_part(&rest)), folder, "copy");
+	for (how >>= 1; rest.n; how = how * 5 + 1) {
+		struct str part = fuzz_part(&rest);
+		enum jitcopy_why why;
+
+		if (c.fd < 0 || how % 4 == 0) {
+			jitcopy_follow(&c, next_file(part), folder, &limits);
+		} else if (how % 4 == 1) { /* another run goes on with the copy */
+			int fd = dup(c.fd);
+
+			jitcopy_close(&c);
+			jitcopy_open(&c, kind, fd, folder, "copy");
+			written = 0;
+		} else {
+			rewrite_file(&c, part, how % 4 == 2);
+		}
+		why = jitcopy_go_on(&c, folder, &limits, &bytes);
+		written += bytes;
+		MUST(why == JITCOPY_OK || why == JITCOPY_LARGE || why == JITCOPY_NO_TEXT);
+		MUST(c.written <= limits.total && (why == JITCOPY_OK || c.ended) && c.length == bytes_of(folder, "copy"));
+		check_copy(folder, kind);
+	}
+	MUST(written <= c.written || how);
+	jitcopy_close(&c);
+	unlinkat(folder, "copy", 0);
+	unlinkat(folder, "copy.1", 0);
+	return 0;
+}
