@@ -318,13 +318,19 @@ static void spool_write(int fd, const char *p, size_t n)
 	}
 }
 
+const char *in_spool_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
+}
+
 void in_spool(struct in *in)
 {
-	const char *dir = getenv("TMPDIR");
 	char *buf = mem_alloc(1, RAW_SIZE);
 	uint64_t total = 0;
 	size_t n;
-	int fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(in_spool_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		die_errno("cannot make a temporary file for '%s'", in->name);

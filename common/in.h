@@ -63,6 +63,9 @@ bool in_seekable(const struct in *in, uint64_t *size);
  * a few hundred times as large as what was packed. */
 void in_spool(struct in *in);
 
+/* The folder of that file: TMPDIR, else /tmp. */
+const char *in_spool_folder(void);
+
 /* Up to n bytes from there on, whatever in_read does; fewer at the end of the file, as it is now. */
 size_t in_pread(struct in *in, char *buf, size_t n, uint64_t offset);
 

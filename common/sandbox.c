@@ -2,11 +2,13 @@
 #include "sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -34,6 +36,9 @@
 #elif defined(__aarch64__)
 #define NATIVE_ARCH AUDIT_ARCH_AARCH64
 #endif
+
+/* Calls of Landlock, the same on every processor. */
+enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, VERSION_FLAG = 1, PATH_BENEATH = 1 };
 
 /* ---- system calls ------------------------------------------------------------------------------------------------ */
 
@@ -65,6 +70,23 @@ static const struct {
 	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
 };
 
+/* What a filter needs beyond the base. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and libc takes
+ * clone. */
+static const int filtering[] = {
+	SYS_openat, SYS_openat2, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_getdents64, SYS_statx, SYS_fstatfs, SYS_statfs, SYS_getcwd,
+	SYS_fadvise64, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_fchmod,
+	SYS_fchown, SYS_umask, SYS_writev, SYS_pwrite64, SYS_readv, SYS_preadv, SYS_fcntl, SYS_ioctl, SYS_dup, SYS_dup3, SYS_pipe2, SYS_ppoll,
+	SYS_flock, SYS_memfd_create, SYS_socketpair, SYS_recvmsg, SYS_sendmsg, SYS_recvfrom, SYS_sendto, SYS_shutdown,
+	SYS_uname, SYS_sysinfo, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getrusage, SYS_times,
+	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_sigaltstack, SYS_tgkill, SYS_setitimer, SYS_clock_nanosleep, SYS_nanosleep, SYS_sched_yield,
+	SYS_sched_getaffinity, SYS_prlimit64, SYS_set_robust_list, SYS_rseq, SYS_set_tid_address, SYS_exit, SYS_wait4, SYS_waitid, SYS_prctl,
+	SYS_seccomp, SYS_capget, SYS_capset, SYS_close_range, CREATE_RULESET, RESTRICT_SELF,
+#ifdef SYS_open
+	SYS_open, SYS_stat, SYS_lstat, SYS_fstat, SYS_access, SYS_readlink, SYS_rename, SYS_unlink, SYS_mkdir, SYS_getdents, SYS_dup2, SYS_pipe,
+	SYS_time, SYS_getrlimit, SYS_poll, SYS_alarm, SYS_set_thread_area, SYS_arch_prctl, SYS_fork, SYS_vfork,
+#endif
+};
+
 /* The only place that widens the list: the run time of sanitizers and of gcov. Never in a release build. */
 static const int instrumented[] = {
 	SYS_openat, SYS_readlinkat, SYS_sigaltstack, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid, SYS_getpid, SYS_getppid, SYS_tgkill,
@@ -76,7 +98,7 @@ static const int instrumented[] = {
 #endif
 };
 
-enum { PROGRAM_MAX = 192 };
+enum { PROGRAM_MAX = 384 };
 
 struct program {
 	struct sock_filter code[PROGRAM_MAX];
@@ -97,6 +119,18 @@ static void allow(struct program *p, const int *call, size_t n)
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call[i], 0, 1);
 		emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 	}
+}
+
+/* clone without a new namespace. */
+static void allow_clone(struct program *p)
+{
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP, 0, 1);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* mmap and mprotect without PROT_EXEC; any of instrumented code. The accumulator holds the call's number before and after. */
@@ -127,8 +161,12 @@ static bool filter_calls(unsigned groups)
 			allow(&p, grouped[i].call, countof(grouped[i].call));
 	if (INSTRUMENTED)
 		allow(&p, instrumented, countof(instrumented));
+	if (groups & SANDBOX_FILTER) {
+		allow(&p, filtering, countof(filtering));
+		allow_clone(&p);
+	}
 	allow_protecting(&p);
-	emit(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	emit(&p, BPF_RET | BPF_K, groups & SANDBOX_FILTER ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS, 0, 0);
 	program = (struct sock_fprog){ p.n, p.code };
 	return p.n < PROGRAM_MAX && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 #else
@@ -144,21 +182,48 @@ struct ruleset {
 	uint64_t files, network, scoped;
 };
 
-enum { CREATE_RULESET = 444, RESTRICT_SELF = 446, VERSION_FLAG = 1 };
+struct beneath {
+	uint64_t rights;
+	int32_t folder;
+} __attribute__((packed));
 
-/* A ruleset that handles every right and grants none. */
-static bool forbid_files(void)
+/* Rights to read files and list folders, which filters keep. */
+#define READING (UINT64_C(1) << 2 | UINT64_C(1) << 3)
+#define FOR_FILES (UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 14 | UINT64_C(1) << 15)
+
+/* Grants `rights` below a folder, or for a file. One that does not exist needs none. */
+static bool grant(int ruleset, const char *path, uint64_t rights)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct beneath rule = { rights, fd };
+	bool done;
+
+	if (fd < 0)
+		return true;
+	done = syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) == 0;
+	if (!done && errno == EINVAL) { /* no folder */
+		rule.rights &= FOR_FILES;
+		done = syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) == 0;
+	}
+	close(fd);
+	return done;
+}
+
+/* A ruleset that handles every right (of a filter: but reading), and grants those below `writable` only. */
+static bool forbid_files(const struct sandbox *s)
 {
 	static const unsigned rights[] = { 13, 14, 15, 15, 16 }; /* of the file system, in ABI 1, 2, 3, 4, 5 and later */
 	long abi = syscall(CREATE_RULESET, NULL, 0, VERSION_FLAG);
 	struct ruleset r = { 0 };
 	size_t size = sizeof(r.files);
+	bool done = true;
 	int fd;
-	bool done;
 
 	if (abi < 1)
 		return false;
 	r.files = (UINT64_C(1) << rights[abi < (long)countof(rights) ? abi - 1 : (long)countof(rights) - 1]) - 1;
+	if (s->groups & SANDBOX_FILTER)
+		r.files &= ~READING;
 	if (abi >= 4) {
 		r.network = 3; /* bind, connect */
 		size += sizeof(r.network);
@@ -170,7 +235,9 @@ static bool forbid_files(void)
 	fd = (int)syscall(CREATE_RULESET, &r, size, 0);
 	if (fd < 0)
 		return false;
-	done = syscall(RESTRICT_SELF, fd, 0) == 0;
+	for (size_t i = 0; s->writable && s->writable[i]; i++)
+		done = grant(fd, s->writable[i], r.files & ~(UINT64_C(1) << 0)) && done; /* nothing is executed */
+	done = syscall(RESTRICT_SELF, fd, 0) == 0 && done;
 	close(fd);
 	return done;
 }
@@ -226,7 +293,7 @@ static bool limit(__rlimit_resource_t resource, uint64_t most)
 
 static bool set_limits(const struct sandbox *s)
 {
-	bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, s->file_bytes);
+	bool done = limit(RLIMIT_CORE, 0) && (s->groups & SANDBOX_FILTER || limit(RLIMIT_FSIZE, s->file_bytes));
 
 	if (s->files)
 		done = limit(RLIMIT_NOFILE, s->files) && done;
@@ -245,11 +312,12 @@ unsigned sandbox_enter(const struct sandbox *s)
 		missing |= SANDBOX_LIMITS;
 	if (!change_user(s->uid))
 		missing |= SANDBOX_USER;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (!INSTRUMENTED && !forbid_files()))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (!INSTRUMENTED && !forbid_files(s)))
 		missing |= SANDBOX_LANDLOCK;
-	if (!sandbox_drop_capabilities())
+	if (!s->keep_capabilities && !sandbox_drop_capabilities())
 		missing |= SANDBOX_CAPABILITIES;
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (!(s->groups & SANDBOX_FILTER)) /* /proc/self of a process that is not dumpable belongs to root */
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!filter_calls(s->groups))
 		missing |= SANDBOX_SECCOMP;
 	return missing;

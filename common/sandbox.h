@@ -21,15 +21,19 @@
 enum sandbox_group {
 	SANDBOX_MESSAGES = 1, /* recvmsg, sendmsg: descriptors over a socket */
 	SANDBOX_MEMFD = 2,    /* memfd_create, ftruncate, fcntl: results in sealed memory */
-	SANDBOX_DEADLINE = 4  /* setitimer: sandbox_deadline */
+	SANDBOX_DEADLINE = 4, /* setitimer: sandbox_deadline */
+	SANDBOX_FILTER = 8    /* for a filter such as pjfold, not for a helper process: reads any file, writes below `writable`, starts
+			       * threads. A call outside of the list fails with EPERM; programs, sockets, other processes are out of reach. */
 };
 
 struct sandbox {
 	unsigned groups;
 	uint64_t address_space; /* bytes, RLIMIT_AS; 0: no limit */
-	uint64_t file_bytes;    /* largest file that it may write, RLIMIT_FSIZE; 0: may not write files (memfd included) */
+	uint64_t file_bytes;    /* largest file that it may write, RLIMIT_FSIZE; 0: may not write files (memfd included). Filters: no limit */
 	unsigned files;         /* open descriptors, RLIMIT_NOFILE; 0: as they are */
 	uid_t uid;              /* user and group to become where CAP_SETUID is held; 0: stay */
+	const char *const *writable; /* of a filter: folders to write in, up to NULL; those that do not exist are passed over */
+	bool keep_capabilities; /* of a filter that root started to read files of everybody */
 };
 
 enum sandbox_layer { SANDBOX_LIMITS = 1, SANDBOX_USER = 2, SANDBOX_LANDLOCK = 4, SANDBOX_CAPABILITIES = 8, SANDBOX_SECCOMP = 16 };

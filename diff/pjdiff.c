@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjdiff - compare two profiles, and say what changed. */
+#include "confine.h"
 #include "diffopts.h"
 #include "noise.h"
 #include "normalize.h"
@@ -255,6 +256,7 @@ int main(int argc, char **argv)
 
 	diag_tool("pjdiff");
 	diffopts_parse(&r, argc, argv);
+	confine(&(struct confine){ .output = { r.out } });
 	read_all(&r, &c);
 	check_units(&r, &c);
 	choose_rule(&r, &c);

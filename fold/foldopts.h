@@ -21,7 +21,7 @@ struct request {
 	double max_lost;
 	bool has_max_lost, top_given;
 	struct recording_options recording;
-	bool info, unresolved, stacks;
+	bool info, unresolved, stacks, unprivileged;
 	char recording_option[32]; /* the first option that needs perf.data, or empty */
 	char sample_option[32]; /* the first option that needs samples, for the message; or empty */
 	const char *out;

@@ -343,6 +343,21 @@ static int cache_folder(bool make)
 	return fd;
 }
 
+char *kallcache_prepare(void)
+{
+	const char *xdg = secure_getenv("XDG_CACHE_HOME");
+	int fd = cache_folder(true);
+	struct text t = { 0 };
+
+	if (fd < 0)
+		return NULL;
+	close(fd);
+	text_add(&t, xdg && xdg[0] == '/' ? xdg : secure_getenv("HOME"));
+	text_add(&t, xdg && xdg[0] == '/' ? "/pj" : "/.cache/pj");
+	text_char(&t, 0);
+	return t.p;
+}
+
 static void cache_name(const char *key, char name[64])
 {
 	snprintf(name, 64, "kallsyms-%.*s", BOOT_ID_LEN, key);

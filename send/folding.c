@@ -227,6 +227,7 @@ static void run_pjfold(const struct folding *f, const char *path, const char *ev
 	argv[n++] = (char *)(uintptr_t)f->pjfold;
 	argv[n++] = (char *)(uintptr_t) "-q";
 	argv[n++] = (char *)(uintptr_t) "--header";
+	argv[n++] = (char *)(uintptr_t) "--unprivileged";
 	if (f->pids)
 		argv[n++] = (char *)(uintptr_t) "--pid";
 	if (f->bare)
@@ -270,7 +271,7 @@ static enum fold_result fold_event(const struct folding *f, const char *path, co
 /* Names of events that have samples, as patterns for --only: third column of --list-events. */
 static size_t list_events(const struct folding *f, const char *path, char name[EVENTS_MAX][256])
 {
-	char *argv[] = { (char *)(uintptr_t)f->pjfold, (char *)(uintptr_t) "--list-events", (char *)(uintptr_t)path, NULL };
+	char *argv[] = { (char *)(uintptr_t)f->pjfold, (char *)(uintptr_t) "--list-events", (char *)(uintptr_t) "--unprivileged", (char *)(uintptr_t)path, NULL };
 	struct child c;
 	struct str rest;
 	size_t n = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjsvg - draw folded stacks as an interactive flame graph. */
 #include "assets.h"
+#include "confine.h"
 #include "document.h"
 #include "folded.h"
 #include "request.h"
@@ -380,6 +381,7 @@ int main(int argc, char **argv)
 
 	diag_tool("pjsvg");
 	char **files = request_parse(&request, argc, argv);
+	confine(&(struct confine){ .output = { request.output, request.palette_map } });
 	int status = request.csp_hash ? print_csp_hash() :
 		     request.unpack   ? unpack(files, request.output) :
 					draw(&request, files);

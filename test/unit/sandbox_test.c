@@ -6,10 +6,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+
+#ifdef PJ_ASAN
+#define NARROW 0 /* the list is wider under sanitizers */
+#else
+#define NARROW 1
+#endif
 
 static struct child c;
 
@@ -108,6 +116,61 @@ static void spin_without(void *arg)
 		;
 }
 
+/* ---- a filter ------------------------------------------------------------------------------------------------------ */
+
+static char folder[] = "/tmp/pj-sandbox-test.XXXXXX";
+
+static void remove_folder(void *arg)
+{
+	(void)arg;
+	execlp("rm", "rm", "-rf", folder, (char *)NULL);
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void filter(void *arg)
+{
+	static char *const argv[] = { (char *)(uintptr_t)"true", NULL };
+	const char *writable[] = { folder, "/nonexistent/folder", NULL };
+	unsigned missing = sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER, .writable = writable });
+	char path[64];
+	pthread_t thread;
+
+	(void)arg;
+	printf("%s", sandbox_missing(missing) ? sandbox_missing(missing) : "");
+	printf(" read %d", open("/etc/passwd", O_RDONLY) >= 0);
+	snprintf(path, sizeof(path), "%s/file", folder);
+	printf(" write %d", open(path, O_WRONLY | O_CREAT, 0600) >= 0);
+	printf(" elsewhere %d", open("/tmp/pj-sandbox-test-elsewhere", O_WRONLY | O_CREAT, 0600) >= 0 || errno != EACCES);
+	printf(" socket %d", socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM);
+	printf(" program %d", execv("/bin/true", argv) == 0 || errno != EPERM);
+	printf(" signal %d", kill(getppid(), 0) == 0 || errno != EPERM);
+	printf(" namespace %d", syscall(SYS_unshare, CLONE_NEWUSER) == 0 || errno != EPERM);
+	printf(" clone %d", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) >= 0 || errno != EPERM);
+	printf(" thread %d", pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0);
+}
+
+static void filters(void)
+{
+	const char *want = " read 1 write 1 elsewhere 0 socket 0 program 0 signal 0 namespace 0 clone 0 thread 1";
+	struct str got;
+
+	if (!NARROW || !mkdtemp(folder))
+		return;
+	child_run(&c, filter, NULL);
+	got = c.out;
+	if (str_starts(got, STR("Landlock"))) {
+		printf("ok %d - a filter # SKIP this kernel has no Landlock\n", ++tap_n);
+	} else {
+		is_str(got, str_of(want), "a filter reads, writes where it may, starts threads, and reaches nothing else");
+	}
+	unlink("/tmp/pj-sandbox-test-elsewhere");
+	child_run(&c, remove_folder, NULL);
+}
+
 /* ---- checks ---------------------------------------------------------------------------------------------------------- */
 
 static bool has_line(const char *line)
@@ -119,12 +182,6 @@ static bool has_line(const char *line)
 			return true;
 	return false;
 }
-
-#ifdef PJ_ASAN
-#define NARROW 0 /* the list is wider under sanitizers */
-#else
-#define NARROW 1
-#endif
 
 static void killed(void (*f)(void *), void *arg, const char *name)
 {
@@ -163,5 +220,6 @@ int main(void)
 	is_u64((uint64_t)c.status, 128 + SIGPROF, "a deadline of CPU time ends the process");
 	child_run(&c, spin_without, NULL);
 	is_u64((uint64_t)c.status, 0, "a deadline that is taken away does not");
+	filters();
 	return done();
 }

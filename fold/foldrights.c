@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "foldrights.h"
+
+#include "confine.h"
+#include "diag.h"
+#include "in.h"
+#include "kallcache.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What pjfold writes beside its output, by the kind of input. */
+enum needs { NEEDS_CACHE = 1, NEEDS_SPOOL = 2 };
+
+/* perf.data needs the cache of kernel symbols; what may be perf.data but cannot be read at any place needs a temporary file, too. */
+static unsigned needs_of(const char *path)
+{
+	unsigned char magic[8] = { 0 };
+	struct stat st;
+	int fd;
+
+	if (!path || strcmp(path, "-") == 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return NEEDS_CACHE | NEEDS_SPOOL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return 0;
+	if (read(fd, magic, sizeof(magic)) < 2)
+		magic[0] = 0;
+	close(fd);
+	if (magic[0] == 0x1f && magic[1] == 0x8b) /* gzip */
+		return NEEDS_CACHE | NEEDS_SPOOL;
+	return memcmp(magic, "PERFILE2", sizeof(magic)) == 0 ? NEEDS_CACHE : 0;
+}
+
+static unsigned needs_of_all(char *const *paths)
+{
+	unsigned needs = paths[0] ? 0 : NEEDS_CACHE | NEEDS_SPOOL;
+
+	for (; paths[0]; paths++)
+		needs |= needs_of(paths[0]);
+	return needs;
+}
+
+void foldrights_give_up(const struct request *r, char *const *paths)
+{
+	unsigned needs = needs_of_all(paths);
+	char *cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
+	const char *missing = confine(&(struct confine){ .output = { r->out }, .unprivileged = r->unprivileged,
+							 .folder = { cache, needs & NEEDS_SPOOL ? in_spool_folder() : NULL } });
+
+	if (missing && r->unprivileged && !r->quiet)
+		warn("--unprivileged: this kernel lacks %s; the other layers hold", missing);
+	free(cache);
+}
