@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jmapfile.h"
 
+#include "whole.h"
+
 #include <zlib.h>
 
 void jmap_number(struct text *t, uint64_t value)
@@ -84,4 +86,37 @@ int jmap_next(struct str *s, struct str *body)
 		return -1;
 	*s = str_from(*s, JMAP_HEAD_BYTES + n);
 	return 1;
+}
+
+static bool body_is_sound(int fd, uint64_t at, uint32_t n, uint32_t sum)
+{
+	unsigned char part[16384];
+	unsigned long seen = 0;
+
+	for (uint32_t done = 0; done < n;) {
+		size_t want = n - done < sizeof(part) ? n - done : sizeof(part);
+
+		if (whole_pread(fd, part, want, at + done) != want)
+			return false;
+		seen = crc32_z(seen, part, want);
+		done += (uint32_t)want;
+	}
+	return seen == sum;
+}
+
+uint64_t jmap_complete(int fd)
+{
+	char head[JMAP_HEAD_BYTES];
+	uint64_t at = JMAP_MAGIC_BYTES;
+
+	if (whole_pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, JMAP_MAGIC, JMAP_MAGIC_BYTES) != 0)
+		return 0;
+	while (whole_pread(fd, head, sizeof(head), at) == sizeof(head)) {
+		uint32_t n = get_u32(head);
+
+		if (n == 0 || n > JMAP_MOST_BODY || !body_is_sound(fd, at + JMAP_HEAD_BYTES, n, get_u32(head + 4)))
+			break;
+		at += JMAP_HEAD_BYTES + n;
+	}
+	return at;
 }

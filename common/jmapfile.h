@@ -41,4 +41,7 @@ bool jmap_get_signed(struct str *s, int64_t *value);
 /* The next record of a file whose rest is *s: 1, and the body; 0: the end; -1: torn, or damaged. */
 int jmap_next(struct str *s, struct str *body);
 
+/* How many bytes of a timeline are complete records; 0: it is none. Needs little memory, whatever the file's size is. */
+uint64_t jmap_complete(int fd);
+
 #endif

@@ -300,88 +300,30 @@ static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, 
 	return true;
 }
 
-static bool same_blob(const struct blob *a, const struct blob *b)
-{
-	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id &&
-	       a->name == b->name;
-}
-
-static void remember(struct frames *f, const struct blob *b, uint32_t first)
-{
-	if (f->nblobs == f->cap_blobs) {
-		f->cap_blobs = f->cap_blobs ? f->cap_blobs * 2 : 4096;
-		f->blob = mem_grow(f->blob, sizeof(*f->blob), f->cap_blobs);
-	}
-	f->blob[f->nblobs++] = (struct frames_blob){ *b, first, (uint32_t)f->npieces - first };
-}
-
-/* What the last time had becomes old; its memory the next time's. */
-static size_t swap(struct frames *f)
-{
-	struct java_piece *piece = f->old;
-	struct frames_blob *blob = f->old_blob;
-	size_t cap = f->cap_old, cap_blobs = f->cap_old_blobs, n = f->nblobs;
-
-	f->old = f->piece, f->cap_old = f->cap;
-	f->old_blob = f->blob, f->cap_old_blobs = f->cap_blobs;
-	f->piece = piece, f->cap = cap;
-	f->blob = blob, f->cap_blobs = cap_blobs;
-	f->npieces = f->nblobs = f->nsplit = 0;
-	return n;
-}
-
-/* The numbers of the blobs of h that the last time did not have. */
-static size_t list_new(const struct frames *f, const struct hotspot *h, size_t nold, uint32_t *new)
-{
-	size_t n = 0;
-
-	for (size_t i = 0, j = 0; i < h->code.n; i++) {
-		const struct blob *b = &h->code.blob[i];
-
-		while (j < nold && f->old_blob[j].blob.address < b->address)
-			j++;
-		if (j == nold || !same_blob(&f->old_blob[j].blob, b))
-			new[n++] = (uint32_t)i;
-	}
-	return n;
-}
-
 /* The first bytes of up to OBJECTS blobs, so that the memory for them is bounded whatever the JVM holds. False: the process ended. */
-static bool read_objects(const struct frames *f, struct hotspot *h, const uint32_t *new, size_t n, char *objects)
+static bool read_objects(const struct frames *f, struct hotspot *h, const struct blob *blob, size_t n, char *objects)
 {
 	struct memory_want want[OBJECTS];
 
 	if (n > OBJECTS)
 		n = OBJECTS;
 	for (uint32_t i = 0; i < n; i++)
-		want[i] = (struct memory_want){ h->code.blob[new[i]].address, f->layout.bytes, i * f->layout.bytes };
+		want[i] = (struct memory_want){ blob[i].address, f->layout.bytes, i * f->layout.bytes };
 	return memory_gather(&h->memory, want, n, objects);
 }
 
 /* False: the process ended. */
-static bool take_all(struct frames *f, struct hotspot *h, const uint32_t *new, size_t n, char *objects)
+static bool take_all(struct frames *f, struct hotspot *h, const struct blob *blob, size_t n, char *objects)
 {
-	size_t next = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t first = f->npieces;
 
-	for (size_t i = 0, j = 0; i < h->code.n; i++) {
-		const struct blob *b = &h->code.blob[i];
-		uint32_t first = (uint32_t)f->npieces;
-
-		if (next < n && new[next] == i) {
-			if (next % OBJECTS == 0 && !read_objects(f, h, new + next, n - next, objects))
-				return false;
-			if (!add_blob(f, h, b, objects + next++ % OBJECTS * f->layout.bytes))
-				continue;
-		} else {
-			while (f->old_blob[j].blob.address < b->address)
-				j++;
-			for (uint32_t k = 0; k < f->old_blob[j].n; k++)
-				*add(f, 0, 0, JAVA_LEAF) = f->old[f->old_blob[j].first + k];
-			f->nsplit += f->old_blob[j].n > 1 ? f->old_blob[j].n : 0;
-		}
+		if (i % OBJECTS == 0 && !read_objects(f, h, blob + i, n - i, objects))
+			return false;
+		if (!add_blob(f, h, &blob[i], objects + i % OBJECTS * f->layout.bytes))
+			continue;
 		if (f->npieces > first && first > 0 && f->piece[first].start < f->piece[first - 1].end)
 			f->npieces = first; /* read while it changed */
-		remember(f, b, first);
 	}
 	return true;
 }
@@ -397,25 +339,36 @@ static void tell(struct frames *f, struct hotspot *h)
 		memory_pointer(&h->memory, l->continuation_return, &f->code.continuation_return);
 }
 
-const char *frames_take(struct frames *f, struct hotspot *h)
+const char *frames_take_some(struct frames *f, struct hotspot *h, const struct blob *blob, size_t n)
 {
-	size_t nold = swap(f), n;
-	uint32_t *new = mem_grow(NULL, sizeof(*new), h->code.n + 1);
-	char *objects = mem_grow(NULL, f->layout.bytes, OBJECTS);
+	char *objects = mem_grow(NULL, f->layout.bytes, n < OBJECTS ? n + 1 : OBJECTS);
 	bool read;
 
-	f->code.n = 0;
-	f->early = !codelets_made(&h->memory, &h->code);
-	n = list_new(f, h, nold, new);
-	read = take_all(f, h, new, n, objects);
-	free(new);
+	f->code.n = f->npieces = f->nsplit = 0;
+	f->made = f->made || codelets_made(&h->memory, &h->code);
+	f->early = !f->made;
+	read = take_all(f, h, blob, n, objects);
 	free(objects);
 	if (!read) {
-		f->npieces = f->nblobs = 0;
+		f->npieces = 0;
 		return codecache_gone;
 	}
 	tell(f, h);
 	return NULL;
+}
+
+const char *frames_take(struct frames *f, struct hotspot *h)
+{
+	return frames_take_some(f, h, h->code.blob, h->code.n);
+}
+
+void frames_rest(struct frames *f)
+{
+	free(f->piece);
+	f->piece = NULL;
+	f->npieces = f->cap = 0;
+	f->code.piece = NULL;
+	f->code.n = 0;
 }
 
 const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where, struct blob *b)
@@ -438,8 +391,5 @@ const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enu
 void frames_free(struct frames *f)
 {
 	free(f->piece);
-	free(f->old);
-	free(f->blob);
-	free(f->old_blob);
 	*f = (struct frames){ 0 };
 }

@@ -15,14 +15,11 @@
 
 struct frames {
 	struct java_code code; /* facts of the last frames_take; who unwinds sets its functions */
-	struct java_piece *piece, *old;
-	struct frames_blob {
-		struct blob blob;
-		uint32_t first, n; /* of pieces */
-	} *blob, *old_blob;
-	bool early; /* the interpreter may not be complete */
+	struct java_piece *piece;
+	bool made;  /* the interpreter is complete */
+	bool early; /* it may not be */
 	size_t nsplit; /* pieces of blocks that have more than one: bounded, whatever the JVM holds */
-	size_t npieces, cap, nblobs, cap_blobs, cap_old, cap_old_blobs;
+	size_t npieces, cap;
 	struct frames_layout {
 		struct vmlayout_field frame_size, complete, entry, deopt[2], orig_pc, method, compile_id;
 		bool entry_offset, deopt_offset;
@@ -41,6 +38,12 @@ void frames_move(struct frames_layout *l, uint64_t by);
 
 /* f->code is of what the last hotspot_scan of h saw. NULL, or why not (then it has no pieces). */
 const char *frames_take(struct frames *f, struct hotspot *h);
+
+/* The same of some of these blobs, in the order of their addresses. */
+const char *frames_take_some(struct frames *f, struct hotspot *h, const struct blob *blob, size_t n);
+
+/* Frees the pieces; the layout stays. */
+void frames_rest(struct frames *f);
 
 /* In place of what f holds, the pieces of the one block around an address: f->code has them and the addresses that never change.
  * *b is the block, where there is one. NULL, or why the JVM cannot be read. */

@@ -221,7 +221,8 @@ static uint32_t child(struct scopes *s, uint32_t parent, uint32_t method)
 		slot = find_slot(s, parent, method);
 	}
 	s->node[s->n] = (struct scope_node){ parent, method };
-	return *slot = s->n++;
+	*slot = s->n;
+	return s->n++;
 }
 
 static void add_run(struct scopes *s, uint32_t end, uint32_t node)

@@ -103,16 +103,53 @@ static void keep_same(struct codemap *c, const struct blob *before, const struct
 	c->n = kept;
 }
 
-static void expect_names(struct hotspot *h, const struct codecache *code, enum method_style style)
-{
-	uint64_t *method = mem_grow(NULL, sizeof(*method), code->n + 1);
-	size_t n = 0;
+#define EXPECTED 4096u           /* names that are read at once */
+#define NAME_MAX_BYTES (16u << 10) /* longer ones are no names */
 
-	for (size_t i = 0; i < code->n; i++)
+/* Of some blobs from number i on. */
+static void expect_names(struct hotspot *h, const struct codecache *code, size_t i, enum method_style style)
+{
+	uint64_t method[EXPECTED];
+	size_t n = 0, end = code->n - i < EXPECTED ? code->n : i + EXPECTED;
+
+	for (; i < end; i++)
 		if (code->blob[i].compiled)
 			method[n++] = code->blob[i].method;
 	hotspot_expect(h, method, n, style == METHOD_HOTSPOT);
-	free(method);
+}
+
+/* Blob number i of the first scan. */
+static void add_blob(struct codemap *c, struct hotspot *h, const struct codecache *code, const struct stubs *stubs, uint32_t i, enum method_style style)
+{
+	const struct blob *b = &code->blob[i];
+	size_t name = c->names.n;
+
+	if (!hotspot_name(h, b, style, &c->names) || c->names.n - name > NAME_MAX_BYTES) {
+		c->names.n = name;
+		c->left_out++;
+		return;
+	}
+	if (style == METHOD_JAVA && !b->compiled && str_eq(str_from(text_view(&c->names), name), STR("Interpreter")))
+		add_interpreter(c, h, code, i, name);
+	else if (stubs->n && !b->compiled && stubs_is_block(str_from(text_view(&c->names), name)))
+		add_stubs(c, stubs, b, i, name);
+	else
+		add_entry(c, b->begin, b->end, name, i);
+}
+
+/* False: the budget is exceeded. A line takes its name twice: here, and where it is printed. */
+static bool add_all(struct codemap *c, struct hotspot *h, const struct codecache *code, const struct stubs *stubs, enum method_style style)
+{
+	for (size_t i = 0; i < code->n; i++) {
+		size_t before = c->names.n + c->n * sizeof(*c->entry);
+
+		if (i % EXPECTED == 0)
+			expect_names(h, code, i, style);
+		add_blob(c, h, code, stubs, (uint32_t)i, style);
+		if (!budget_bytes(h->memory.budget, 2 * (c->names.n + c->n * sizeof(*c->entry) - before)))
+			return false;
+	}
+	return budget_steps(h->memory.budget, 0);
 }
 
 struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum method_style style)
@@ -125,24 +162,12 @@ struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum me
 	if (r.code)
 		return r;
 	before = codecache_take(&h->code);
-	expect_names(h, &before, style);
 	if (style == METHOD_JAVA)
 		stubs_read(&stubs, h, &before);
-	for (size_t i = 0; i < before.n; i++) {
-		size_t name = c->names.n;
-
-		if (!hotspot_name(h, &before.blob[i], style, &c->names)) {
-			c->left_out++;
-			continue;
-		}
-		if (style == METHOD_JAVA && !before.blob[i].compiled && str_eq(str_from(text_view(&c->names), name), STR("Interpreter")))
-			add_interpreter(c, h, &before, (uint32_t)i, name);
-		else if (stubs.n && !before.blob[i].compiled && stubs_is_block(str_from(text_view(&c->names), name)))
-			add_stubs(c, &stubs, &before.blob[i], (uint32_t)i, name);
-		else
-			add_entry(c, before.blob[i].begin, before.blob[i].end, name, (uint32_t)i);
-	}
-	r = hotspot_scan(h);
+	if (add_all(c, h, &before, &stubs, style))
+		r = hotspot_scan(h);
+	else
+		r = (struct hotspot_reason){ "over-budget", "its code costs more than that of one JVM may" };
 	if (!r.code)
 		keep_same(c, before.blob, &h->code);
 	codecache_free(&before);

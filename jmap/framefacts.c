@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define MOST_CODE (16u << 20) /* bytes of one piece */
+#define MOST_CODE (4u << 20) /* bytes of one piece */
 #define AT_ONCE (256u << 10)  /* bytes of many that are read by few calls: they stay in the processor's cache */
 #define BATCH 256u
 
@@ -46,6 +46,8 @@ static void put_facts(struct framefacts *f, struct hotspot *h, const struct java
 	size_t n = code_bytes(p);
 
 	f->code.n = 0;
+	if (!budget_steps(h->memory.budget, n / 16))
+		n = 0;
 	text_room(&f->code, n + 1);
 	if (n && !memory_bulk(&h->memory, p->start, f->code.p, n))
 		n = 0;
@@ -69,7 +71,7 @@ static void put_batch(struct framefacts *f, struct hotspot *h, struct batch *b)
 			want[nwant++] = (struct memory_want){ b->piece[i]->start, (uint32_t)code_bytes(b->piece[i]), (uint32_t)at };
 	f->code.n = 0;
 	text_room(&f->code, at + 1);
-	read = memory_gather(&h->memory, want, nwant, f->code.p);
+	read = budget_steps(h->memory.budget, at / 16) && memory_gather(&h->memory, want, nwant, f->code.p);
 	at = 0;
 	for (size_t i = 0; i < b->n; at += code_bytes(b->piece[i++])) {
 		size_t before = f->read.n;
@@ -86,11 +88,11 @@ void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob 
 	const struct java_code *c = &f->frames.code;
 	struct batch b = { .n = 0 };
 
-	forget(f);
+	f->none = f->read.n = 0;
 	if (!f->opened)
 		f->why = frames_open(&f->frames, h);
 	f->opened = true;
-	if (f->why || n == 0 || frames_take(&f->frames, h) != NULL)
+	if (f->why || n == 0 || frames_take_some(&f->frames, h, fresh, n) != NULL)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		size_t at = from_address(c, fresh[i].begin);
@@ -149,9 +151,9 @@ void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob
 
 void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b)
 {
-	/* it may have been complete only behind the look at what is new */
-	if (!f->why && from_address(&f->frames.code, b->end) == from_address(&f->frames.code, b->begin))
-		frames_take(&f->frames, h);
+	/* it may have been complete only behind the look at what is new, which may have been other code */
+	if (!f->why)
+		frames_take_some(&f->frames, h, b, 1);
 	framefacts_other(f, h, b);
 }
 
@@ -171,6 +173,16 @@ void framefacts_end(struct framefacts *f, struct text *file)
 	}
 	text_free(&body);
 	forget(f);
+	frames_rest(&f->frames);
+	text_free(&f->code);
+	text_free(&f->read);
+	text_free(&f->compiled);
+	text_free(&f->others);
+}
+
+size_t framefacts_bytes(const struct framefacts *f)
+{
+	return f->compiled.n + f->others.n;
 }
 
 void framefacts_free(struct framefacts *f)

@@ -24,7 +24,7 @@ struct framefacts {
 	uint64_t ncompiled, nothers, last_number, last_end;
 };
 
-/* Behind a scan of h: what is new in it is looked at now. */
+/* Behind a scan of h: some of what is new in it is looked at now. What is told of compiled code is told before the next call. */
 void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob *fresh, size_t n);
 
 /* Compiled code came, and has this number; other code, with all its pieces. In the order of numbers. */
@@ -32,6 +32,9 @@ void framefacts_compiled(struct framefacts *f, const struct blob *b, uint64_t nu
 void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob *b);
 /* The interpreter, once it is complete. */
 void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b);
+
+/* Bytes of the record so far. */
+size_t framefacts_bytes(const struct framefacts *f);
 
 /* Appends the record, if there is something to be told, and begins anew. */
 void framefacts_end(struct framefacts *f, struct text *file);

@@ -19,25 +19,6 @@
 
 /* ---- the file -------------------------------------------------------------------------------------------------- */
 
-/* How much of the file is whole; 0: nothing. */
-static off_t whole_part(int fd)
-{
-	struct text t = { 0 };
-	struct str rest, body;
-	off_t whole = 0;
-
-	whole_read(fd, &t, SIZE_MAX); /* what cannot be read is not whole */
-	rest = text_view(&t);
-	if (str_starts(rest, STR(JMAP_MAGIC))) {
-		rest = str_from(rest, JMAP_MAGIC_BYTES);
-		while (jmap_next(&rest, &body) > 0)
-			;
-		whole = (off_t)(t.n - rest.n);
-	}
-	text_free(&t);
-	return whole;
-}
-
 /* A run begins behind so many bytes that are whole. */
 static bool begin(struct journal *t, off_t whole)
 {
@@ -93,7 +74,7 @@ const char *journal_open(struct journal *t, const char *dir, const struct jvm_pr
 		 (unsigned long long)p->start, version);
 	t->folder = mapsdir_enter(dir, boot);
 	t->fd = t->folder < 0 ? -1 : open_locked(t->folder, t->file);
-	if (t->fd >= 0 && begin(t, whole_part(t->fd)))
+	if (t->fd >= 0 && begin(t, (off_t)jmap_complete(t->fd)))
 		return NULL;
 	saved = errno;
 	journal_close(t, false);
@@ -127,7 +108,7 @@ bool journal_begin_anew(struct journal *t)
 		return false;
 	}
 	close(old);
-	intern_free(&t->names);
+	nametable_free(&t->names);
 	t->nlive = 0;
 	t->next_serial = 0;
 	t->interpreter = false;
@@ -149,6 +130,12 @@ static bool take_name(struct journal *t)
 
 /* ---- a scan ---------------------------------------------------------------------------------------------------- */
 
+#define BATCH 1024u                /* of new code that are read at once */
+#define OUTPUT_MAX (16u << 20)     /* bytes of a scan: a record has at most 64 MB */
+#define NAME_MAX_BYTES (16u << 10) /* longer ones are no names */
+#define LIVE_BYTES (sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t)) /* of memory that code takes beside its name */
+#define NAME_BYTES 32u             /* that a name takes beside its bytes */
+
 /* What changed, while it is put together. */
 struct change {
 	struct text names, gone, come, text, inlined;
@@ -158,7 +145,11 @@ struct change {
 	struct scopes scopes;
 	struct hotspot *h;
 	struct journal *j;
-	uint64_t nnames, ngone, ncome, last_gone, last_begin, unnamed;
+	uint64_t nnames, ngone, ncome, last_gone, last_begin, unnamed, beyond, later;
+	uint64_t bytes;                  /* of memory that the timeline has, with what is new */
+	struct blob batch[BATCH];        /* new code that is read now, by address */
+	size_t nbatch, next;
+	uint64_t batch_end;              /* all new code up to this address was read */
 };
 
 static bool is_same(const struct blob *a, const struct blob *b)
@@ -169,14 +160,23 @@ static bool is_same(const struct blob *a, const struct blob *b)
 
 static uint32_t name_id(struct journal *t, struct change *c, struct str name)
 {
-	uint32_t known = t->names.n, id = intern(&t->names, name);
+	bool is_new;
+	uint32_t id = nametable_id(&t->names, name, &is_new);
 
-	if (id > known) {
+	if (is_new) {
 		jmap_number(&c->names, name.n);
 		text_str(&c->names, name);
 		c->nnames++;
+		c->bytes += name.n + NAME_BYTES;
 	}
 	return id;
+}
+
+/* Appends the name. */
+static bool spell(struct change *c, const struct blob *b)
+{
+	c->text.n = 0;
+	return hotspot_name(c->h, b, METHOD_HOTSPOT, &c->text) && c->text.n <= NAME_MAX_BYTES;
 }
 
 static void put_gone(struct change *c, uint64_t serial)
@@ -195,7 +195,7 @@ static void put_come(struct change *c, const struct blob *b, uint32_t name)
 		jmap_number(&c->come, b->compile_id);
 		jmap_number(&c->come, (uint64_t)(b->level < 0 ? 0 : b->level));
 	}
-	jmap_number(&c->come, name - 1);
+	jmap_number(&c->come, c->j->names.number[name]);
 	c->last_begin = b->begin;
 	c->ncome++;
 }
@@ -213,8 +213,7 @@ static uint32_t method_number(void *arg, uint64_t method)
 		c->names_cap = c->names_cap ? c->names_cap * 2 : 1024;
 		c->name = mem_grow(c->name, sizeof(*c->name), c->names_cap);
 	}
-	c->text.n = 0;
-	c->name[id] = hotspot_name(c->h, &b, METHOD_HOTSPOT, &c->text) ? name_id(c->j, c, text_view(&c->text)) : 0;
+	c->name[id] = spell(c, &b) ? name_id(c->j, c, text_view(&c->text)) : 0;
 	return c->name[id];
 }
 
@@ -231,7 +230,7 @@ static void put_inlined(struct change *c, const struct blob *b, uint64_t serial)
 	jmap_number(&body, s->n - 1);
 	for (uint32_t i = 1; i < s->n; i++) {
 		jmap_number(&body, s->node[i].parent);
-		jmap_number(&body, s->node[i].method - 1);
+		jmap_number(&body, c->j->names.number[s->node[i].method]);
 	}
 	jmap_number(&body, s->nruns);
 	for (uint32_t i = 0; i < s->nruns; last = s->run[i++].end) {
@@ -242,30 +241,42 @@ static void put_inlined(struct change *c, const struct blob *b, uint64_t serial)
 	text_free(&body);
 }
 
-/* What is new in this scan, by address, in *fresh: names are read of all, and what is another by then waits for the
- * next scan. */
-static size_t find_new(struct journal *t, struct hotspot *h, struct blob **fresh)
+/* May more code be taken in this scan? */
+static bool may_go_on(const struct journal *t, struct change *c)
 {
-	const struct codecache *now = &h->code;
-	uint64_t *method;
-	size_t i = 0, n = 0, nmethods = 0;
+	const struct budget *budget = c->h->memory.budget;
 
-	for (size_t j = 0; j < now->n; j++) {
+	return !(budget && budget->over) && c->beyond == 0 &&
+	       c->names.n + c->come.n + c->inlined.n + framefacts_bytes(&t->frames) < OUTPUT_MAX;
+}
+
+/* Reads the next new code, from number j of the list on, beside what is live from number i on: names and frames. What is another by then
+ * waits for the next scan. */
+static void read_batch(struct journal *t, struct change *c, size_t i, size_t j)
+{
+	const struct codecache *now = &c->h->code;
+	uint64_t method[BATCH];
+	size_t nmethods = 0;
+
+	c->nbatch = c->next = 0;
+	for (; j < now->n && c->nbatch < BATCH; j++) {
 		while (i < t->nlive && t->live[i].address < now->blob[j].address)
 			i++;
 		if (i < t->nlive && is_same(&t->live[i], &now->blob[j]))
 			continue;
-		*fresh = mem_more(*fresh, sizeof(**fresh), n);
-		(*fresh)[n++] = now->blob[j];
+		if (now->blob[j].compiled)
+			method[nmethods++] = now->blob[j].method;
+		c->batch[c->nbatch++] = now->blob[j];
+		c->batch_end = now->blob[j].address;
 	}
-	method = mem_grow(NULL, sizeof(*method), n + 1);
-	for (size_t k = 0; k < n; k++)
-		if ((*fresh)[k].compiled)
-			method[nmethods++] = (*fresh)[k].method;
-	hotspot_expect(h, method, nmethods, true);
-	framefacts_read(&t->frames, h, *fresh, n);
-	free(method);
-	return codecache_keep_same(&h->memory, &h->layout, *fresh, n);
+	if (!may_go_on(t, c)) {
+		c->nbatch = 0;
+		c->batch_end = UINT64_MAX;
+		return;
+	}
+	hotspot_expect(c->h, method, nmethods, true);
+	framefacts_read(&t->frames, c->h, c->batch, c->nbatch);
+	c->nbatch = codecache_keep_same(&c->h->memory, &c->h->layout, c->batch, c->nbatch);
 }
 
 #define INTERPRETER STR("Interpreter")
@@ -274,7 +285,7 @@ static size_t find_new(struct journal *t, struct hotspot *h, struct blob **fresh
  * begins nearest. */
 static void put_interpreter(struct journal *t, struct hotspot *h, struct change *c)
 {
-	uint32_t name = intern_find(&t->names, INTERPRETER);
+	uint32_t name = intern_find(&t->names.names, INTERPRETER);
 	struct codelets parts;
 
 	for (size_t i = 0; i < t->nlive && name && !t->interpreter; i++) {
@@ -299,7 +310,7 @@ static size_t count_stub_blocks(const struct journal *t)
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->nlive; i++)
-		n += !t->live[i].compiled && stubs_is_block(intern_str(&t->names, t->name[i]));
+		n += !t->live[i].compiled && stubs_is_block(intern_str(&t->names.names, t->name[i]));
 	return n;
 }
 
@@ -311,7 +322,8 @@ static bool was_written(const struct journal *t, uint64_t begin)
 	return false;
 }
 
-#define STUB_TRIES 20 /* each costs some milliseconds */
+#define STUB_TRIES 20    /* each costs some milliseconds */
+#define STUBS_MAX 8192u  /* of all lists; no HotSpot has a thousand */
 
 /* Stubs come as the interpreter's parts do, each once: some blocks are filled while it runs. The list is searched for when there is
  * a block more, which may still be filled. */
@@ -331,7 +343,7 @@ static void put_stubs(struct journal *t, struct hotspot *h, struct change *c)
 		const struct stub *s = &t->stubs.one[i];
 		struct blob b = { .begin = s->begin, .end = s->end };
 
-		if (was_written(t, s->begin))
+		if (t->nstubs == STUBS_MAX || !budget_steps(h->memory.budget, t->nstubs / 64) || was_written(t, s->begin))
 			continue;
 		put_come(c, &b, name_id(t, c, stubs_name(&t->stubs, s)));
 		t->next_serial++;
@@ -340,58 +352,97 @@ static void put_stubs(struct journal *t, struct hotspot *h, struct change *c)
 	}
 }
 
-/* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. */
-static void compare(struct journal *t, struct hotspot *h, struct change *c)
+/* Code that is new gets its name. False: it waits for the next scan, or there is no memory for it. */
+static bool take_new(struct journal *t, struct change *c, size_t i, size_t j, uint32_t *name)
 {
-	struct codecache *now = &h->code;
-	struct blob *live = mem_grow(NULL, sizeof(*live), now->n + 1), *fresh = NULL;
-	uint64_t *serial = mem_grow(NULL, sizeof(*serial), now->n + 1);
-	uint32_t *name = mem_grow(NULL, sizeof(*name), now->n + 1);
-	size_t i = 0, n = 0, f = 0, nfresh = find_new(t, h, &fresh);
+	const struct blob *b = &c->h->code.blob[j];
 
+	if (b->address > c->batch_end)
+		read_batch(t, c, i, j);
+	while (c->next < c->nbatch && c->batch[c->next].address < b->address)
+		c->next++;
+	if (c->nbatch == 0 && c->batch_end == UINT64_MAX) {
+		*(c->beyond ? &c->beyond : &c->later) += 1;
+		return false;
+	}
+	if (c->next == c->nbatch || c->batch[c->next].address != b->address || !spell(c, b))
+		return false;
+	if (t->bytes_max && c->bytes + LIVE_BYTES + c->text.n + NAME_BYTES > t->bytes_max) {
+		c->beyond++;
+		return false;
+	}
+	*name = name_id(t, c, text_view(&c->text));
+	c->bytes += LIVE_BYTES;
+	put_come(c, b, *name);
+	if (b->compiled) {
+		put_inlined(c, b, t->next_serial);
+		framefacts_compiled(&t->frames, b, t->next_serial);
+	} else if (!str_eq(text_view(&c->text), INTERPRETER)) { /* its pieces come when all of them are known */
+		framefacts_other(&t->frames, c->h, b);
+	}
+	return true;
+}
+
+/* What is live, while it is put together. */
+struct listed {
+	struct blob *live;
+	uint64_t *serial;
+	uint32_t *name;
+	size_t n;
+};
+
+static void take_list(struct journal *t, struct listed *list)
+{
+	free(t->live);
+	free(t->serial);
+	free(t->name);
+	t->live = list->live;
+	t->serial = list->serial;
+	t->name = list->name;
+	t->nlive = list->n;
+}
+
+/* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. False: no memory. */
+static bool compare(struct journal *t, struct hotspot *h, struct change *c)
+{
+	const struct codecache *now = &h->code;
+	struct listed list = { mem_try_alloc(sizeof(*list.live), now->n + 1), mem_try_alloc(sizeof(*list.serial), now->n + 1),
+			       mem_try_alloc(sizeof(*list.name), now->n + 1), 0 };
+	size_t i = 0;
+
+	if (!list.live || !list.serial || !list.name) {
+		free(list.live);
+		free(list.serial);
+		free(list.name);
+		return false;
+	}
 	for (size_t j = 0; j < now->n; j++) {
 		const struct blob *b = &now->blob[j];
 
 		while (i < t->nlive && t->live[i].address < b->address)
 			put_gone(c, t->serial[i++]);
+		list.live[list.n] = *b;
 		if (i < t->nlive && is_same(&t->live[i], b)) {
-			live[n] = *b;
-			name[n] = t->name[i];
-			serial[n++] = t->serial[i++];
+			list.name[list.n] = t->name[i];
+			list.serial[list.n++] = t->serial[i++];
+			continue;
+		}
+		if (!take_new(t, c, i, j, &list.name[list.n])) {
+			c->unnamed++;
+			if (i < t->nlive && t->live[i].address == b->address)
+				put_gone(c, t->serial[i++]);
 			continue;
 		}
 		if (i < t->nlive && t->live[i].address == b->address)
 			put_gone(c, t->serial[i++]);
-		c->text.n = 0;
-		while (f < nfresh && fresh[f].address < b->address)
-			f++;
-		if (f == nfresh || fresh[f].address != b->address || !hotspot_name(h, b, METHOD_HOTSPOT, &c->text)) {
-			c->unnamed++;
-			continue;
-		}
-		name[n] = name_id(t, c, text_view(&c->text));
-		put_come(c, b, name[n]);
-		if (b->compiled) {
-			put_inlined(c, b, t->next_serial);
-			framefacts_compiled(&t->frames, b, t->next_serial);
-		} else if (!str_eq(text_view(&c->text), INTERPRETER)) { /* its pieces come when all of them are known */
-			framefacts_other(&t->frames, h, b);
-		}
-		live[n] = *b;
-		serial[n++] = t->next_serial++;
+		list.serial[list.n++] = t->next_serial++;
 	}
 	while (i < t->nlive)
 		put_gone(c, t->serial[i++]);
-	free(fresh);
-	free(t->live);
-	free(t->serial);
-	free(t->name);
-	t->name = name;
-	t->live = live;
-	t->serial = serial;
-	t->nlive = n;
+	take_list(t, &list);
 	put_interpreter(t, h, c);
 	put_stubs(t, h, c);
+	return true;
 }
 
 /* What a scan could not read; only what is other than in the one before. */
@@ -465,36 +516,65 @@ static void mark(const struct journal *t, uint64_t took)
 	futimens(t->fd, times);
 }
 
+uint64_t journal_bytes(const struct journal *t)
+{
+	return sizeof(*t) + t->nlive * LIVE_BYTES + nametable_bytes(&t->names) + t->nstubs * sizeof(*t->stub) + t->stubs.names.cap +
+	       t->stubs.n * sizeof(*t->stubs.one);
+}
+
+static void end_change(struct change *c)
+{
+	text_free(&c->names);
+	text_free(&c->gone);
+	text_free(&c->come);
+	text_free(&c->text);
+	text_free(&c->inlined);
+	intern_free(&c->methods);
+	scopes_free(&c->scopes);
+	free(c->name);
+	free(c);
+}
+
+/* A scan that was compared. False: its changes could not be written. */
+static bool take_scan(struct journal *t, struct change *c, uint64_t began)
+{
+	uint64_t took = clock_now() - began;
+	bool written;
+
+	if (!t->anew) { /* else it is what was there already */
+		t->added += c->ncome;
+		t->removed += c->ngone;
+	}
+	t->torn = c->h->code.torn;
+	t->unnamed = c->unnamed;
+	t->beyond = c->beyond;
+	t->later = c->later;
+	written = append(t, c, began, took);
+	mark(t, took);
+	t->before = began;
+	t->before_ns = took;
+	nametable_renew(&t->names, t->name, t->nlive);
+	return written;
+}
+
 struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed)
 {
-	struct change c = { .h = h, .j = t };
-	uint64_t began = clock_now(), took;
+	struct change *c;
+	uint64_t began = clock_now();
 	struct hotspot_reason r = hotspot_scan(h);
 
 	*failed = NULL;
 	if (r.code)
 		return r;
-	compare(t, h, &c);
-	took = clock_now() - began;
-	if (!t->anew) { /* else it is what was there already */
-		t->added += c.ncome;
-		t->removed += c.ngone;
-	}
-	t->torn = h->code.torn;
-	t->unnamed = c.unnamed;
-	if (!append(t, &c, began, took))
+	c = mem_alloc(sizeof(*c), 1);
+	c->h = h;
+	c->j = t;
+	c->bytes = journal_bytes(t);
+	if (!compare(t, h, c))
+		r = (struct hotspot_reason){ "over-budget", "there is no memory for its code" };
+	else if (!take_scan(t, c, began))
 		*failed = "cannot write into";
-	mark(t, took);
-	t->before = began;
-	t->before_ns = took;
-	text_free(&c.names);
-	text_free(&c.gone);
-	text_free(&c.come);
-	text_free(&c.text);
-	text_free(&c.inlined);
-	intern_free(&c.methods);
-	scopes_free(&c.scopes);
-	free(c.name);
+	end_change(c);
 	return r;
 }
 
@@ -503,7 +583,7 @@ void journal_map(const struct journal *t, enum method_style style, struct text *
 	struct text name = { 0 };
 
 	for (size_t i = 0; i < t->nlive; i++) {
-		struct str known = intern_str(&t->names, t->name[i]);
+		struct str known = intern_str(&t->names.names, t->name[i]);
 
 		name.n = 0;
 		if (t->live[i].compiled)
@@ -537,7 +617,7 @@ void journal_close(struct journal *t, bool ended)
 		close(t->folder);
 	text_free(&file);
 	text_free(&body);
-	intern_free(&t->names);
+	nametable_free(&t->names);
 	framefacts_free(&t->frames);
 	stubs_free(&t->stubs);
 	free(t->stub);

@@ -11,6 +11,7 @@
 
 #include "framefacts.h"
 #include "mapsdir.h"
+#include "nametable.h"
 #include "stubs.h"
 
 struct journal {
@@ -19,11 +20,12 @@ struct journal {
 	int fd;                  /* locked */
 	char file[MAPSDIR_NAME], start[160]; /* its name; what a run says first */
 	bool anew;               /* the file that is being written takes the name after the next scan */
-	struct intern names;     /* those that were written; ids are numbers + 1 */
+	struct nametable names;  /* those that were written */
 	struct blob *live;       /* by address */
 	uint64_t *serial;        /* of live */
 	uint32_t *name;          /* of live: in names */
-	size_t nlive, cap;
+	size_t nlive;
+	uint64_t bytes_max;      /* of memory that it may have: code beyond that is left out. 0: no limit */
 	uint64_t next_serial;
 	bool interpreter;        /* its parts were written */
 	struct stubs stubs;      /* those that are known */
@@ -34,6 +36,8 @@ struct journal {
 	uint64_t added, removed, written; /* since the start; written: bytes */
 	uint64_t size, whole_size;  /* bytes of the file; what of it is one list of all code, 0: not known */
 	uint64_t torn, unnamed;     /* in the scan before: could not be read, had no name */
+	uint64_t beyond;            /* of these: no memory for them */
+	uint64_t later;             /* of these: they wait for the next scan, as the budget of this one was used up */
 	uint64_t torn_said, unnamed_said;
 	struct framefacts frames;
 };
@@ -42,7 +46,10 @@ struct journal {
  * another pjmap writes it). */
 const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const char *version);
 
-/* Scans, and appends what changed. r.code: it could not be read (nothing is written); *failed: writing failed
+/* Memory that it has between scans. */
+uint64_t journal_bytes(const struct journal *t);
+
+/* Scans, and appends what changed. Code that is new is read as long as h->memory.budget lasts, and the rest of it in the next scan. r.code: it could not be read (nothing is written); *failed: writing failed
  * (errno). */
 struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed);
 
