@@ -7,10 +7,17 @@
 
 #include "base.h"
 
-enum { APART_FD = 3 };
+enum { APART_FD = 3, APART_FDS_MAX = 4 };
 
 /* To be called by the child, behind fork. It has nothing of the recorder but fd, which becomes APART_FD, and stderr: descriptors of
  * events, rings and locked windows would live on with it. Signals of the terminal are for the recorder, which then asks it to end. */
 void apart_become(const char *name, int fd);
+
+/* The same with several descriptors, which become APART_FD and those after it. When memory runs out, the kernel ends such a process first
+ * (oom_score_adj). */
+void apart_become_with(const char *name, const int *fd, size_t n);
+
+/* Bytes of address space of this process: what a limit of memory has to allow for in a process that was forked. */
+uint64_t apart_memory(void);
 
 #endif

@@ -110,9 +110,7 @@ void callers_put(struct callers *c, const struct pj_unwinding *counts, struct te
 	javanames_end(c->names, t);
 }
 
-uint64_t callers_makers(const struct callers *c)
+struct helper_counts callers_helpers(const struct callers *c)
 {
-	struct tables_counts n = c ? tables_count(c->tables) : (struct tables_counts){ 0 };
-
-	return n.hung + n.crashed;
+	return c ? tables_count(c->tables).helpers : (struct helper_counts){ 0 };
 }

@@ -42,7 +42,7 @@ struct pj_unwinding callers_end(struct callers *c);
 /* Items of PJ_END. */
 void callers_put(struct callers *c, const struct pj_unwinding *counts, struct text *t);
 
-/* Processes of ours that hung or crashed. */
-uint64_t callers_makers(const struct callers *c);
+/* Helper processes that make tables: since the start. */
+struct helper_counts callers_helpers(const struct callers *c);
 
 #endif

@@ -72,12 +72,19 @@ int foreign_process(const char *proc, uint32_t pid, uint64_t start)
 	return -1;
 }
 
-bool foreign_lives(int process)
+char foreign_state(int process)
 {
 	uint64_t start;
 	char state;
 
-	return read_stat(process, &state, &start) && state != 'Z' && state != 'X';
+	return read_stat(process, &state, &start) ? state : 0;
+}
+
+bool foreign_lives(int process)
+{
+	char state = foreign_state(process);
+
+	return state && state != 'Z' && state != 'X';
 }
 
 bool foreign_identity(int process, uint32_t *uid, uint32_t *inner_pid)

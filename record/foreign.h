@@ -26,6 +26,9 @@ int foreign_process(const char *proc, uint32_t pid, uint64_t start);
 /* Does it live? */
 bool foreign_lives(int process);
 
+/* Its state as in /proc/PID/stat: 'R', 'S', 'D', 'Z', ...; 0 if it is gone. */
+char foreign_state(int process);
+
 /* Its effective user, and its number in its own PID namespace; false, and both as they were, when it is gone. */
 bool foreign_identity(int process, uint32_t *uid, uint32_t *inner_pid);
 

@@ -102,8 +102,15 @@ static const struct row {
 	{ "kept_removed_total", "needed=\"yes\"", NULL, COUNTER, 0, AT(kept.forced) },
 	{ "keepers_lost_total", "reason=\"hung\"", "Keepers that were replaced.", COUNTER, 0, AT(kept.hung) },
 	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(kept.crashed) },
+	{ "helpers_lost_total", "helper=\"tables\",reason=\"hung\"", "Helper processes that were replaced.", COUNTER, 0, AT(helpers.hung) },
+	{ "helpers_lost_total", "helper=\"tables\",reason=\"crashed\"", NULL, COUNTER, 0, AT(helpers.crashed) },
+	{ "helpers_avoided_total", "helper=\"tables\"", 
+	  "Lookups in files that are left alone for a while, as helper processes failed at files of that tenant.", COUNTER, 0, AT(helpers.avoided) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
 	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
+	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0, AT(helpers.off) },
+	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.", GAUGE, 0,
+	  AT(helpers.lingering) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
 	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_KEPT, 0,
 	  AT(last_success) },
@@ -288,8 +295,18 @@ void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more)
 		sum->ring_high = more->ring_high;
 }
 
+static void add_helpers(struct helper_counts *sum, const struct helper_counts *more)
+{
+	sum->hung = add(sum->hung, more->hung);
+	sum->crashed = add(sum->crashed, more->crashed);
+	sum->avoided = add(sum->avoided, more->avoided);
+	sum->lingering = more->lingering;
+	sum->off = more->off;
+}
+
 void metrics_add_dropped(struct metrics *m, const struct window_report *r)
 {
+	add_helpers(&m->helpers, &r->helpers);
 	add_kept(m, &r->kept);
 	metrics_add_loss(&m->loss, &r->loss);
 	m->loss.ring_high = r->loss.ring_high;
@@ -352,6 +369,18 @@ static void put_losses(struct text *t, const struct window_report *r)
 	}
 }
 
+static void put_helpers(struct text *t, const struct helper_counts *c)
+{
+	if (c->hung)
+		put_count(t, "; ", c->hung, "helper process hung", "helper processes hung");
+	if (c->crashed)
+		put_count(t, "; ", c->crashed, "helper process crashed", "helper processes crashed");
+	if (c->avoided)
+		put_count(t, "; ", c->avoided, "lookup in files that are left alone after that", "lookups in files that are left alone after that");
+	if (c->off)
+		text_add(t, "; no helper process makes tables");
+}
+
 void metrics_summary(struct text *t, const struct window_report *r)
 {
 	put_count(t, "", r->samples, "sample", "samples");
@@ -364,6 +393,7 @@ void metrics_summary(struct text *t, const struct window_report *r)
 		text_add(t, "; ");
 		unwound_text(t, &r->unwinding);
 	}
+	put_helpers(t, &r->helpers);
 	if (r->has_offcpu) {
 		text_add(t, "; off the CPU: ");
 		offcpu_text(t, &r->offcpu);

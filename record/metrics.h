@@ -9,6 +9,7 @@
 #ifndef PJ_METRICS_H
 #define PJ_METRICS_H
 
+#include "helper_failures.h"
 #include "keep.h"
 #include "pjsection.h"
 #include "text.h"
@@ -27,6 +28,7 @@ struct window_report {
 	bool has_unwinding;
 	struct pj_unwinding unwinding; /* with --unwind */
 	struct keep_counts kept; /* what is new since the window before; bytes: as they are now */
+	struct helper_counts helpers; /* that make tables; the same */
 };
 
 /* Windows that were recorded and are not kept. */
@@ -52,6 +54,7 @@ struct metrics {
 	struct pj_unwinding unwinding;
 	uint64_t cpu_us;                /* of this process */
 	struct keep_counts kept;        /* bytes is a gauge */
+	struct helper_counts helpers;   /* lingering and off are gauges */
 	/* gauges: as they are now */
 	uint64_t last_success;          /* seconds since 1970 of the last complete window; 0: as before */
 	uint64_t rss, kept_windows, kept_bytes, free_bytes;

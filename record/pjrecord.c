@@ -261,10 +261,10 @@ static void tell_makers(const struct session *s)
 {
 	struct session_totals t = session_totals(s);
 
-	if (t.makers)
+	if (t.helpers.hung + t.helpers.crashed)
 		warn("the process that reads tables for --unwind hung or crashed, and was replaced (%llu): "
 		     "stacks through the files that it was at may be broken",
-		     (unsigned long long)t.makers);
+		     (unsigned long long)(t.helpers.hung + t.helpers.crashed));
 }
 
 /* Windows in a directory. */

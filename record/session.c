@@ -56,6 +56,7 @@ struct session {
 	/* the recording */
 	struct session_totals totals;
 	struct keep_counts kept; /* when the last window ended */
+	struct helper_counts helpers; /* the same */
 	uint64_t done; /* windows ended, dropped ones included */
 	uint64_t looked, late, lost_seen, drained;
 	bool lost_state;
@@ -134,6 +135,14 @@ static void count_kept(struct session *s)
 	s->kept = now;
 }
 
+static void count_helpers(struct session *s)
+{
+	struct helper_counts now = callers_helpers(s->callers);
+
+	s->report.helpers = helper_counts_since(&now, &s->helpers);
+	s->helpers = now;
+}
+
 static void end_window(struct session *s, uint64_t end)
 {
 	struct text pj = { 0 }, build_ids = { 0 };
@@ -144,6 +153,7 @@ static void end_window(struct session *s, uint64_t end)
 	s->report.processes = state_processes(s->state);
 	state_end(s->state);
 	count_kept(s);
+	count_helpers(s);
 	put_end(s, &pj);
 	kernel_build_ids(s->kernel, &build_ids);
 	text_str(&build_ids, state_build_ids(s->state));
@@ -671,7 +681,7 @@ struct session_totals session_totals(const struct session *s)
 {
 	struct session_totals t = s->totals;
 
-	t.makers = callers_makers(s->callers);
+	t.helpers = callers_helpers(s->callers);
 	return t;
 }
 

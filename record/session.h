@@ -48,7 +48,7 @@ struct session_totals {
 	struct pj_loss loss;
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
-	uint64_t makers; /* of tables: processes that hung or crashed */
+	struct helper_counts helpers; /* that make tables: since the start */
 	uint64_t idle_samples; /* not kept */
 	struct fallback fallback;
 	size_t cpus, ring_bytes;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tablemaker.h - the process that opens the files which others mapped, and makes tables for unwinding of them.
+ * tablemaker.h - the two processes that make tables for unwinding of the files that others mapped.
  *
- * Files belong to whoever is profiled: their file system may never answer, and what is in them is hostile. So all of that
- * happens here, one file after the other, and what the recorder gets is an image in sealed memory. Whoever asks is not waited
- * for, and nobody waits for an answer longer than it likes.
+ *	recorder ──request──► opener ──descriptor──► parser
+ *	         ◄──reply, image──   ◄──reply, image──
+ *
+ * The opener has the recorder's capabilities: it finds the file, checks that it is the one that was mapped, and parses nothing of it. The
+ * parser gets the descriptor; it has no capability and no file system (sandbox.h), and limits of memory and of CPU time for each file.
+ * The recorder gets an image in sealed memory. Each file is done before the next one is begun. A file system that does not answer holds up
+ * the opener or the parser: the recorder waits for neither, kills both, and avoids that tenant's files for a while (helper_failures.h).
+ * If one of the two ends, the other one follows.
  */
 #ifndef PJ_TABLEMAKER_H
 #define PJ_TABLEMAKER_H
@@ -13,7 +18,12 @@
 
 #define TABLEMAKER_PATH 4096
 
-/* A file that process `pid` mapped, as the kernel told it. */
+/* Limits of the parser: memory beyond that of the process that it was forked from, and CPU time for one file. The tables of the largest
+ * browser take 60 MB and 0.2 s. */
+#define TABLEPARSER_MEMORY ((uint64_t)112 << 20)
+#define TABLEPARSER_CPU_MS 2000
+
+/* A file that process `pid` mapped, as the kernel reported it. */
 struct tablemaker_request {
 	uint32_t number, pid;
 	uint64_t start_ticks, mount_ns; /* 0: not known */
@@ -33,9 +43,14 @@ enum tablemaker_answer {
 
 struct tablemaker_reply {
 	uint32_t number, answer;
+	uint32_t cpu_us; /* CPU time of the parser */
 };
 
-/* Answers requests from the socket (SOCK_SEQPACKET) until its other end is closed. proc: /proc. */
-void tablemaker_run(int socket, const char *proc);
+/* Answers requests of the recorder until its end of the socket, or the parser's, is closed. proc: /proc. */
+void tableopener_run(int recorder, int parser, const char *proc);
+
+/* Enters the sandbox, and makes images of the files whose descriptors come with a request (its number, uint32_t) until the other end is
+ * closed. */
+void tableparser_run(int opener);
 
 #endif

@@ -4,16 +4,20 @@
 #include "apart.h"
 #include "arena.h"
 #include "clocks.h"
+#include "fdmessage.h"
+#include "foreign.h"
 #include "hash.h"
 #include "tablemaker.h"
 #include "urgency.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,14 +25,16 @@
 #define ENTRIES_MOST 4096u
 #define BUCKETS 1024u         /* a power of two */
 #define QUEUE 32u             /* files that are asked for at a time */
+#define QUEUE_SHARE 16u       /* of these, for one tenant */
+#define KNOWN_TENANTS 256u    /* processes whose tenant is known */
 #define WAIT_NS SECOND_NS     /* for a table, and for a sign of life of who makes them */
 #define RETRY_NS (10 * SECOND_NS)
 #define IDLE_NS (60 * SECOND_NS)
-#define HANG_S 20
-#define MAKERS_MOST 8         /* that failed, before tables are done without */
+#define HANG_MS 2000          /* without an answer, the helpers not running: what they read is warm then for the next try */
+#define HANG_TIMES 6          /* so many times as long, whatever they do */
 #define VDSO_MOST (64u << 10)
 
-enum state { FREE, WANTED, ASKED, READY, NONE, GONE };
+enum state { FREE, WANTED, ASKED, READY, NONE };
 
 /* A file, as mappings name it. Number 0 is nobody's. */
 struct entry {
@@ -37,20 +43,33 @@ struct entry {
 	uint32_t next; /* in its bucket, or of the free ones */
 	uint8_t state;
 	bool again; /* it could not be had before: nobody waits */
+	uint64_t refused; /* the place (helper_place) at which it could not be had, when it was `wanted`; 0: none */
+	bool crashed; /* a helper crashed at it: once may be chance, as the kernel ends processes when it needs memory */
 	uint64_t wanted, used;
 	struct unwind_table *table;
 };
 
 struct tables {
 	struct tables_options o;
-	pid_t maker; /* 0: none */
-	int socket;
+	pid_t opener, parser; /* 0: none */
+	int socket;           /* -1: none, or the helpers ended */
+	struct helper_failures failures;
+	struct known_tenant {
+		uint32_t pid;
+		uint64_t start_ticks;
+		struct tenant of;
+	} known[KNOWN_TENANTS];
+	uint64_t own_ns; /* mount namespace */
 	struct entry *entry;
 	uint32_t n, cap, free, bucket[BUCKETS];
-	uint32_t asked[QUEUE], first, nasked; /* answers come in the order of questions */
-	uint64_t progress;                    /* ns of the last answer, or of the question behind which there was none */
-	uint64_t avoid[16];                   /* devices of files that a maker hung at */
-	unsigned navoid;
+	struct asked {
+		uint32_t number;
+		uint64_t place;
+		bool host;
+	} asked[QUEUE]; /* answers come in the order of questions */
+	uint32_t first, nasked;
+	uint64_t progress; /* ns of the last answer, or of the question before which there was none */
+	uint64_t running;  /* ns of the last time that a helper was seen running */
 	size_t bytes;
 	struct unwind_table *vdso;
 	struct tables_counts counts;
@@ -58,27 +77,53 @@ struct tables {
 
 /* ---- the process --------------------------------------------------------------------------------------------- */
 
-static void start_maker(struct tables *t)
+static pid_t fork_opener(const struct tables *t, int recorder, int parser)
 {
-	int pair[2];
+	pid_t pid = fork();
 
-	t->socket = -1;
-	if (t->counts.hung + t->counts.crashed >= MAKERS_MOST || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return;
-	t->maker = fork();
-	if (t->maker == 0) {
-		apart_become("pjrecord-table", pair[1]);
+	if (pid == 0) {
+		apart_become_with("pjrecord-open", (int[]){ recorder, parser }, 2);
 		urgency_lower(URGENCY_SOON);
-		tablemaker_run(APART_FD, t->o.proc);
+		tableopener_run(APART_FD, APART_FD + 1, t->o.proc);
 		_exit(0);
 	}
-	close(pair[1]);
-	if (t->maker > 0) {
-		t->socket = pair[0];
-	} else {
-		t->maker = 0;
-		close(pair[0]);
+	return pid > 0 ? pid : 0;
+}
+
+static pid_t fork_parser(int opener)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		apart_become("pjrecord-table", opener);
+		urgency_lower(URGENCY_USUAL);
+		tableparser_run(APART_FD);
+		_exit(0);
 	}
+	return pid > 0 ? pid : 0;
+}
+
+static void start_helpers(struct tables *t)
+{
+	int recorder[2], parser[2];
+
+	t->socket = -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, recorder) < 0)
+		return;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, parser) < 0) {
+		close(recorder[0]);
+		close(recorder[1]);
+		return;
+	}
+	t->parser = fork_parser(parser[1]);
+	t->opener = t->parser ? fork_opener(t, recorder[1], parser[0]) : 0;
+	close(recorder[1]);
+	close(parser[0]);
+	close(parser[1]);
+	if (t->opener)
+		t->socket = recorder[0];
+	else
+		close(recorder[0]);
 }
 
 /* The image that the kernel maps into every process, also into this one. */
@@ -96,38 +141,52 @@ static struct unwind_table *table_of_vdso(void)
 	return unwind_table_open(fd, &why);
 }
 
+static uint64_t own_mount_ns(const char *proc)
+{
+	char path[256];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/self/ns/mnt", proc);
+	return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
 struct tables *tables_start(const struct tables_options *o)
 {
 	struct tables *t = mem_alloc(sizeof(*t), 1);
 
 	t->o = *o;
 	t->o.most_bytes = o->most_bytes ? o->most_bytes : TABLES_MOST;
-	t->o.hang_s = o->hang_s ? o->hang_s : HANG_S;
+	t->o.hang_ms = o->hang_ms ? o->hang_ms : HANG_MS;
 	t->n = 1;
 	t->vdso = table_of_vdso();
-	start_maker(t);
+	t->own_ns = own_mount_ns(o->proc);
+	start_helpers(t);
 	return t;
 }
 
-static void end_maker(struct tables *t)
+static void close_socket(struct tables *t)
 {
 	if (t->socket >= 0)
 		close(t->socket);
 	t->socket = -1;
-	t->maker = 0;
 }
 
 void tables_stop(struct tables *t)
 {
 	static const struct timespec moment = { .tv_nsec = 1000000 };
+	pid_t helper[2];
 
 	if (!t)
 		return;
-	if (t->maker)
-		kill(t->maker, SIGKILL); /* it holds nothing that matters */
-	for (unsigned tries = 0; t->maker && tries < 100 && waitpid(t->maker, NULL, WNOHANG) == 0; tries++)
-		nanosleep(&moment, NULL); /* where it hangs, it is left to init */
-	end_maker(t);
+	helper[0] = t->opener;
+	helper[1] = t->parser;
+	close_socket(t);
+	for (size_t i = 0; i < countof(helper); i++) {
+		if (helper[i])
+			kill(helper[i], SIGKILL); /* it holds nothing that matters */
+		for (unsigned tries = 0; helper[i] && tries < 100 && waitpid(helper[i], NULL, WNOHANG) == 0; tries++)
+			nanosleep(&moment, NULL); /* where it hangs, it is left to init */
+	}
 	for (uint32_t i = 1; i < t->n; i++)
 		unwind_table_close(t->entry[i].table);
 	unwind_table_close(t->vdso);
@@ -172,7 +231,7 @@ static uint32_t oldest(const struct tables *t, bool with_table, uint64_t before)
 
 	for (uint32_t i = 1; i < t->n; i++) {
 		const struct entry *e = &t->entry[i];
-		bool candidate = with_table ? e->state == READY : e->state == READY || e->state == NONE || e->state == GONE;
+		bool candidate = with_table ? e->state == READY : e->state == READY || e->state == NONE || e->refused;
 
 		if (candidate && e->used < before && (!found || e->used < t->entry[found].used))
 			found = i;
@@ -224,37 +283,57 @@ static uint32_t entry_of(struct tables *t, const struct mapped_file *f, uint64_t
 
 /* ---- questions ----------------------------------------------------------------------------------------------- */
 
-static bool is_avoided(const struct tables *t, const struct entry *e)
+/* Which tenant a process is, read once; of one that ended the mount namespace is known. */
+static struct tenant tenant_of_process(struct tables *t, const struct process *p)
 {
-	for (unsigned i = 0; i < t->navoid; i++)
-		if (t->avoid[i] == device_of(e))
-			return true;
-	return false;
+	struct known_tenant *known = &t->known[p->pid % KNOWN_TENANTS];
+	int process;
+
+	if (known->pid == p->pid && known->start_ticks == p->start_ticks && p->start_ticks)
+		return known->of;
+	process = foreign_process(t->o.proc, p->pid, p->start_ticks);
+	*known = (struct known_tenant){ p->pid, p->start_ticks, process >= 0 ? tenant_of(process) : (struct tenant){ 0 } };
+	if (process >= 0)
+		close(process);
+	if (known->of.kind == TENANT_UNKNOWN && p->mount_ns)
+		known->of = (struct tenant){ TENANT_MOUNT_NS, p->mount_ns };
+	return known->of;
 }
 
-static void ask(struct tables *t, uint32_t number, const struct process *p, const struct mapping *m, uint64_t now)
+static unsigned asked_for(const struct tables *t, uint64_t place)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < t->nasked; i++)
+		n += t->asked[(t->first + i) % QUEUE].place == place;
+	return n;
+}
+
+/* False: not by this process. The file may be one that other tenants have, too, and theirs to be had. */
+static bool ask(struct tables *t, uint32_t number, const struct process *p, const struct mapping *m, uint64_t now)
 {
 	struct entry *e = &t->entry[number];
 	struct tablemaker_request r = { .number = number, .pid = p->pid, .start_ticks = p->start_ticks, .mount_ns = p->mount_ns,
 					.address = m->start, .major = e->major, .minor = e->minor, .inode = e->inode,
 					.generation = e->generation };
+	struct tenant of = tenant_of_process(t, p);
+	uint64_t place = helper_place(&of, t->own_ns, device_of(e));
 	size_t n = m->file->path.n;
 
-	if (n > sizeof(r.path) || is_avoided(t, e)) {
-		e->state = GONE;
-		return;
-	}
-	if (t->socket < 0 || t->nasked == QUEUE)
-		return;
+	if (t->socket < 0 || t->nasked == QUEUE || asked_for(t, place) == QUEUE_SHARE)
+		return true;
+	if (n > sizeof(r.path) || (e->refused == place && now < e->wanted + RETRY_NS) || helper_avoids(&t->failures, place, now))
+		return false;
 	r.npath = (uint32_t)n;
 	memcpy(r.path, m->file->path.p, n);
 	n += offsetof(struct tablemaker_request, path);
 	if (send(t->socket, &r, n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)n)
-		return;
+		return true;
 	if (t->nasked == 0)
 		t->progress = now;
-	t->asked[(t->first + t->nasked++) % QUEUE] = number;
+	t->asked[(t->first + t->nasked++) % QUEUE] = (struct asked){ number, place, helper_is_host(&of, t->own_ns) };
 	e->state = ASKED;
+	return true;
 }
 
 /* Who makes tables answers. */
@@ -291,13 +370,8 @@ enum tables_answer tables_find(struct tables *t, const struct process *p, const 
 		return TABLES_NONE;
 	e = &t->entry[f->table];
 	e->used = now;
-	if (e->state == GONE && now > e->wanted + RETRY_NS && t->socket >= 0) {
-		e->state = WANTED;
-		e->wanted = now;
-		e->again = true;
-	}
-	if (e->state == WANTED)
-		ask(t, f->table, p, m, now);
+	if (e->state == WANTED && !ask(t, f->table, p, m, now))
+		return TABLES_NONE;
 	if (e->state == READY)
 		return found(e->table, address, address - m->start + m->offset, code);
 	if (e->state != WANTED && e->state != ASKED)
@@ -334,12 +408,22 @@ static struct unwind_table *table_of(int image)
 	return NULL;
 }
 
+/* The file cannot be had by that tenant; nobody waits for it any more. */
+static void refuse(struct entry *e, uint64_t place, uint64_t now)
+{
+	e->state = WANTED;
+	e->refused = place;
+	e->wanted = now;
+	e->again = true;
+}
+
 static void take_reply(struct tables *t, const struct tablemaker_reply *r, int image, uint64_t now)
 {
 	struct unwind_table *table = table_of(image);
 	struct entry *e = NULL;
+	struct asked asked = t->asked[t->first];
 
-	if (t->nasked && t->asked[t->first] == r->number && t->entry[r->number].state == ASKED)
+	if (t->nasked && t->asked[t->first].number == r->number && t->entry[r->number].state == ASKED)
 		e = &t->entry[r->number];
 	if (!e) {
 		unwind_table_close(table);
@@ -349,35 +433,90 @@ static void take_reply(struct tables *t, const struct tablemaker_reply *r, int i
 	t->nasked--;
 	t->progress = now;
 	e->table = table;
-	e->state = table ? READY : r->answer == TABLEMAKER_GONE ? GONE : NONE;
+	e->state = table ? READY : r->answer == TABLEMAKER_GONE ? WANTED : NONE;
+	if (e->state == WANTED)
+		refuse(e, asked.place, now);
+	if (!asked.host)
+		helper_used(&t->failures, asked.place, r->cpu_us * UINT64_C(1000), now);
 	t->counts.made += table != NULL;
-	t->counts.gone += e->state == GONE;
+	t->counts.gone += e->state == WANTED;
 	t->counts.large += r->answer == TABLEMAKER_LARGE;
 	t->counts.none += e->state == NONE && r->answer != TABLEMAKER_LARGE;
 	if (table)
 		t->bytes += unwind_table_bytes(table);
 }
 
-/* False: there is none, or who makes them is gone. */
+/* False: there is no reply, or the helpers ended. */
 static bool receive(struct tables *t, struct tablemaker_reply *r, int *image)
 {
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec io = { r, sizeof(*r) };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room) };
-	ssize_t n = recvmsg(t->socket, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	int got = fdmessage_receive(t->socket, r, sizeof(*r), image, MSG_DONTWAIT);
 
-	*image = -1;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(image, CMSG_DATA(c), sizeof(*image));
-	if (n == 0) { /* it ended: its socket would be readable for ever. tables_tick finds out */
-		close(t->socket);
-		t->socket = -1;
+	if (got == 0) /* its socket would be readable for ever */
+		close_socket(t);
+	return got > 0;
+}
+
+/* ---- the helpers' health --------------------------------------------------------------------------------------- */
+
+/* The file at which they hung is tried again later, that at which two crashed is not; the others are asked for again. Returns its place;
+ * 0: there is none. */
+static uint64_t blame(struct tables *t, bool hung, uint64_t now)
+{
+	uint64_t place = t->nasked ? t->asked[t->first].place : 0;
+
+	for (bool first = true; t->nasked; t->nasked--, first = false) {
+		struct entry *e = &t->entry[t->asked[t->first].number];
+
+		e->state = first && !hung && e->crashed ? NONE : WANTED;
+		e->crashed = e->crashed || (first && !hung);
+		e->wanted = now;
+		if (first && hung)
+			refuse(e, place, now);
+		t->first = (t->first + 1) % QUEUE;
 	}
-	return n == (ssize_t)sizeof(*r);
+	return place;
+}
+
+/* Does it run, or wait for a CPU? Its limit of CPU time ends it then. */
+static bool is_running(const char *proc, pid_t pid)
+{
+	int process = foreign_process(proc, (uint32_t)pid, 0);
+	bool running = process >= 0 && foreign_state(process) == 'R';
+
+	if (process >= 0)
+		close(process);
+	return running;
+}
+
+static bool hang(struct tables *t, uint64_t now)
+{
+	uint64_t limit = t->o.hang_ms * (SECOND_NS / 1000), since = t->running > t->progress ? t->running : t->progress;
+
+	if (!t->nasked || now < since + limit)
+		return false;
+	if (now < t->progress + HANG_TIMES * limit && (is_running(t->o.proc, t->opener) || is_running(t->o.proc, t->parser))) {
+		t->running = now - limit / 2; /* looked at again soon */
+		return false;
+	}
+	return true;
+}
+
+static void look_after_helpers(struct tables *t, uint64_t now)
+{
+	bool hung = t->socket >= 0 && hang(t, now);
+
+	if (t->opener && (hung || t->socket < 0)) {
+		uint64_t place = blame(t, hung, now);
+
+		close_socket(t);
+		helper_failed(&t->failures, t->opener, place, hung, now);
+		helper_abandon(&t->failures, t->parser, place);
+		t->opener = t->parser = 0;
+	}
+	if (!t->opener && helper_may_start(&t->failures, now)) {
+		t->failures.restarts++;
+		start_helpers(t);
+	}
 }
 
 void tables_take(struct tables *t, uint64_t now)
@@ -387,6 +526,7 @@ void tables_take(struct tables *t, uint64_t now)
 
 	while (t->socket >= 0 && receive(t, &r, &image))
 		take_reply(t, &r, image, now);
+	look_after_helpers(t, now);
 	if (t->bytes > t->o.most_bytes)
 		make_room(t, now - SECOND_NS);
 }
@@ -398,44 +538,14 @@ int tables_fd(const struct tables *t)
 
 /* ---- now and then -------------------------------------------------------------------------------------------- */
 
-/* At the first it hangs or crashed; the others are asked for again. */
-static void blame(struct tables *t, bool hung)
-{
-	for (bool first = true; t->nasked; t->nasked--, first = false) {
-		struct entry *e = &t->entry[t->asked[t->first]];
-
-		e->state = first ? NONE : WANTED;
-		if (first && hung && t->navoid < countof(t->avoid))
-			t->avoid[t->navoid++] = device_of(e);
-		t->first = (t->first + 1) % QUEUE;
-	}
-}
-
-static void look_after_maker(struct tables *t, uint64_t now)
-{
-	if (t->maker && waitpid(t->maker, NULL, WNOHANG) == t->maker) {
-		t->counts.crashed++;
-		blame(t, false);
-	} else if (t->maker && t->nasked && now > t->progress + t->o.hang_s * SECOND_NS) {
-		t->counts.hung++;
-		blame(t, true);
-		kill(t->maker, SIGKILL);
-		waitpid(t->maker, NULL, WNOHANG);
-	} else {
-		return;
-	}
-	end_maker(t);
-	start_maker(t);
-}
-
 void tables_tick(struct tables *t, uint64_t now)
 {
-	look_after_maker(t, now);
+	look_after_helpers(t, now);
 	t->bytes = 0;
 	for (uint32_t i = 1; i < t->n; i++) {
 		const struct entry *e = &t->entry[i];
 
-		if ((e->state == READY || e->state == NONE || e->state == GONE) && e->used + IDLE_NS < now)
+		if ((e->state == READY || e->state == NONE || (e->state == WANTED && e->refused)) && e->used + IDLE_NS < now)
 			forget(t, i);
 		else if (e->state == READY && unwind_table_is_full(e->table))
 			forget(t, i);
@@ -453,5 +563,6 @@ struct tables_counts tables_count(const struct tables *t)
 	for (uint32_t i = 1; i < t->n; i++)
 		c.tables += t->entry[i].table != NULL;
 	c.bytes = t->bytes;
+	c.helpers = helper_counts(&t->failures, !t->opener);
 	return c;
 }

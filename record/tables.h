@@ -2,13 +2,15 @@
 /*
  * tables.h - the tables for unwinding of all files whose code was met on a stack, once for each file.
  *
- * They are made by a process of its own (tablemaker.h), when code of the file is met first; until then the answer is to wait, but
- * never for longer than a second, and not at all while that process hangs. Tables that nobody used for a while, and beyond
+ * Helper processes make them (tablemaker.h) when the first sample in code of the file comes; until then the answer is to wait, but never
+ * for longer than a second, and not at all while the helpers hang. Helpers that hang or crash are replaced, and files of that tenant
+ * avoided for a while (helper_failures.h). Tables that nobody used for a while, and beyond
  * TABLES_MOST those that nobody used for longest, are let go: they come back when they are needed.
  */
 #ifndef PJ_TABLES_H
 #define PJ_TABLES_H
 
+#include "helper_failures.h"
 #include "processes.h"
 #include "unwind.h"
 
@@ -17,7 +19,7 @@
 struct tables_options {
 	const char *proc;  /* /proc */
 	size_t most_bytes; /* 0: TABLES_MOST */
-	unsigned hang_s;   /* so long at one file is hanging; 0: 20 */
+	unsigned hang_ms;  /* helpers that do not run and do not answer for so long hang; 0: 2,000 */
 };
 
 enum tables_answer {
@@ -47,7 +49,8 @@ void tables_tick(struct tables *t, uint64_t now);
 struct tables_counts {
 	size_t tables, bytes;                   /* now */
 	uint64_t made, none, gone, large;       /* answers */
-	uint64_t evicted, hung, crashed;
+	uint64_t evicted;
+	struct helper_counts helpers;
 };
 struct tables_counts tables_count(const struct tables *t);
 

@@ -53,7 +53,8 @@ static struct metrics one(void)
 	struct window_report r = { .begin = 1500000000, .end = 31500000001, .samples = 1000, .bytes = 123456, .processes = 3,
 				   .loss = { .samples = 10, .records = 2, .throttled = 3, .unknown = 4, .late = 5, .ring_high = 70, .depth = 6 },
 				   .unwinding = { .stacks = 9, .whole = 5, .cut = 1, .broken = 3, .no_stack = 1, .no_rule = 2, .late = 4 },
-				   .kept = { .binaries = 3, .maps = 2, .failed[KEEP_GONE] = 7, .dropped = 8, .crashed = 1 } };
+				   .kept = { .binaries = 3, .maps = 2, .failed[KEEP_GONE] = 7, .dropped = 8, .crashed = 1 },
+				   .helpers = { .hung = 3, .avoided = 5, .lingering = 2 } };
 	struct metrics m = { 0 };
 
 	metrics_add(&m, &r);
@@ -95,6 +96,9 @@ static void adds_up(void)
 	is_str(value(content(), "pj_record_not_kept_total{reason=\"gone\"}"), STR("14"), "what was not");
 	is_str(value(content(), "pj_record_not_kept_total{reason=\"busy\"}"), STR("16"), "what was not even told");
 	is_str(value(content(), "pj_record_keepers_lost_total{reason=\"crashed\"}"), STR("2"), "who did not keep it");
+	is_str(value(content(), "pj_record_helpers_lost_total{helper=\"tables\",reason=\"hung\"}"), STR("6"), "helper processes that hung");
+	is_str(value(content(), "pj_record_helpers_avoided_total{helper=\"tables\"}"), STR("10"), "  and what they were not asked for");
+	is_str(value(content(), "pj_record_helpers_lingering{helper=\"tables\"}"), STR("2"), "  and those that have not ended");
 	is_str(value(content(), "pj_record_resident_bytes"), STR("8192"), "gauges do not");
 	is_str(value(content(), "pj_record_last_success_timestamp_seconds"), STR("1700000000"), "but the last success stays");
 	ok(fstatat(dir_fd, "pjrecord.prom", &st, 0) == 0 && (st.st_mode & 07777) == 0640, "its mode");
@@ -213,6 +217,9 @@ static void summaries(void)
 	ok(str_find_str(summary(&r), STR("LOST 1 sample (under 0.1 %)")) > 0, "little is not nothing");
 	r = (struct window_report){ .end = 1, .samples = 0, .loss.samples = 5, .bytes = UINT64_MAX };
 	ok(str_find_str(summary(&r), STR("LOST 5 samples (100.0 %)")) > 0 && str_find_str(summary(&r), STR("18.4 EB")) > 0, "everything");
+	r.helpers = (struct helper_counts){ .hung = 1, .crashed = 2, .avoided = 3, .off = 1 };
+	ok(str_ends(summary(&r), STR("; 1 helper process hung; 2 helper processes crashed; 3 lookups in files that are left alone after that; no helper process makes tables")),
+	   "helper processes that failed");
 }
 
 int main(void)
