@@ -476,6 +476,10 @@ static void check_processes(const struct check *c)
 	line(s.nbad ? LIMITED : OK, "code made at run time",
 	     "%u JVMs and %u other processes; %zu of them will have whole stacks with names", s.jvms, s.jits,
 	     s.jvms + s.jits - s.nbad);
+	if (n.stalled)
+		line(LIMITED, "slow processes",
+		     "%u process%s left out, since files there did not answer: look for a network or FUSE file system that is down", n.stalled,
+		     n.stalled == 1 ? " was" : "es were");
 	show_forbidden(c, n);
 	free(s.bad);
 }

@@ -31,10 +31,15 @@ struct jit {
 
 /* ---- opening ---------------------------------------------------------------------------------------------------------- */
 
-static void enter(struct jits *j, uint64_t mount_ns)
+static bool enter(struct jits *j, const struct jit *p)
+{
+	return !j->enter || j->enter(j->to, p->mount_ns, p->process);
+}
+
+static void leave(struct jits *j)
 {
 	if (j->enter)
-		j->enter(j->to, mount_ns);
+		j->enter(j->to, 0, -1);
 }
 
 static int root_of(struct jits *j, const struct jit *p, uint64_t now)
@@ -166,14 +171,17 @@ static void finish(struct jits *j, size_t i, uint64_t now)
 {
 	struct jit *p = j->jit[i];
 
-	enter(j, p->mount_ns);
-	p->look = 0;
-	look_for_map(j, p, now);
-	for (unsigned n = 0; n < LAST_STEPS && copy(j, p, &p->map, &p->map_counted); n++)
-		;
-	for (unsigned n = 0; n < LAST_STEPS && copy(j, p, &p->dump, &p->dump_counted); n++)
-		;
-	enter(j, 0);
+	if (enter(j, p)) {
+		p->look = 0;
+		look_for_map(j, p, now);
+		for (unsigned n = 0; n < LAST_STEPS && copy(j, p, &p->map, &p->map_counted); n++)
+			;
+		for (unsigned n = 0; n < LAST_STEPS && copy(j, p, &p->dump, &p->dump_counted); n++)
+			;
+		leave(j);
+	} else {
+		refuse(j, p, JITS_SLOW);
+	}
 	free_jit(p);
 	j->jit[i] = j->jit[--j->n];
 }
@@ -254,10 +262,13 @@ void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, u
 		return;
 	p->refused = p->no_room = false;
 	touch(j, p);
-	enter(j, mount_ns);
+	if (!enter(j, p)) {
+		refuse(j, p, JITS_SLOW);
+		return;
+	}
 	look_for_map(j, p, now);
 	copy(j, p, &p->map, &p->map_counted);
-	enter(j, 0);
+	leave(j);
 }
 
 void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct foreign_mapping *m, uint64_t now)
@@ -271,7 +282,10 @@ void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, 
 	touch(j, p);
 	if (p->dump.name[0])
 		return;
-	enter(j, mount_ns);
+	if (!enter(j, p)) {
+		refuse(j, p, JITS_SLOW);
+		return;
+	}
 	root = root_of(j, p, now);
 	fd = foreign_open(root, p->process, m);
 	if (root >= 0)
@@ -287,7 +301,7 @@ void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, 
 	} else if (fd >= 0) {
 		close(fd);
 	}
-	enter(j, 0);
+	leave(j);
 }
 
 void jits_exit(struct jits *j, uint32_t pid, uint64_t now)
@@ -303,11 +317,12 @@ void jits_tick(struct jits *j, uint64_t now)
 	for (size_t i = 0; i < j->n;) {
 		struct jit *p = j->jit[i];
 
-		enter(j, p->mount_ns);
-		look_for_map(j, p, now);
-		copy(j, p, &p->map, &p->map_counted);
-		copy(j, p, &p->dump, &p->dump_counted);
-		enter(j, 0);
+		if (enter(j, p)) {
+			look_for_map(j, p, now);
+			copy(j, p, &p->map, &p->map_counted);
+			copy(j, p, &p->dump, &p->dump_counted);
+			leave(j);
+		}
 		if (now >= p->alive && !foreign_lives(p->process)) {
 			finish(j, i, now);
 			continue;

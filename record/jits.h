@@ -17,7 +17,7 @@
 
 struct jit;
 
-enum jits_event { JITS_KEPT, JITS_LARGE, JITS_UNTRUSTED, JITS_FORBIDDEN, JITS_DISK, JITS_GONE, JITS_OTHER, JITS_EVENTS };
+enum jits_event { JITS_KEPT, JITS_LARGE, JITS_UNTRUSTED, JITS_FORBIDDEN, JITS_DISK, JITS_GONE, JITS_OTHER, JITS_SLOW, JITS_EVENTS };
 
 struct jits {
 	struct keepdir *dir;
@@ -27,7 +27,8 @@ struct jits {
 	struct jit *jit[JITS_MOST];
 	size_t n;
 	uint64_t count[JITS_EVENTS]; /* KEPT: files that were begun; else things that were given up */
-	void (*enter)(void *to, uint64_t mount_ns); /* before files of that mount namespace are touched; 0: done. May be NULL */
+	/* Called before files of a process are touched; false: they must not be, for now. process -1: done. May be NULL. */
+	bool (*enter)(void *to, uint64_t mount_ns, int process);
 	void *to;
 };
 

@@ -31,6 +31,9 @@
 #define TOLD 4096        /* things that were told in this window; powers of two */
 #define VERDICTS 1024
 #define MOST_KEEPERS 8   /* that failed, before keeping ends */
+#define STOP_LOOK_NS 2000000
+#define BLOCKED_NS (2 * SECOND_NS)  /* in files of a process, without any progress */
+#define AVOID_NS (600 * SECOND_NS)  /* a place in which a keeper hung */
 
 struct verdict {
 	uint32_t pid;
@@ -46,7 +49,10 @@ struct keep {
 	uint64_t own_ns;
 	pid_t keeper;         /* 0: none */
 	int wake;
-	uint64_t hang_ns, started, border;
+	uint64_t hang_ns, next, border; /* next: when a keeper may be started */
+	struct keep_look {
+		uint64_t at, used, since; /* when; ns of CPU time of the keeper; its busy_since */
+	} look;
 	uint64_t dropped, hung, crashed, gone; /* gone: processes with code of a JIT that ended before we knew them */
 	bool off, said;       /* keepers failed too often */
 	uint64_t told[TOLD];
@@ -67,7 +73,6 @@ static bool start_keeper(struct keep *k)
 	atomic_store(&s->busy_since, 0);
 	atomic_store(&s->tail, atomic_load(&s->head));
 	atomic_store(&s->sleeping, 0);
-	k->started = clock_now();
 	k->keeper = fork();
 	if (k->keeper == 0) {
 		apart_become("pjrecord-keeper", wake[0]);
@@ -85,22 +90,52 @@ static bool start_keeper(struct keep *k)
 	return false;
 }
 
-/* It must not be in that mount namespace again. */
-static void avoid(struct keep *k, uint64_t mount_ns)
+/* No keeper touches files of that place for a while. Of too many places the one that was avoided for longest is tried again. */
+static void avoid(struct keep *k, uint64_t place, uint64_t now)
 {
-	for (size_t i = 0; i < KEEP_AVOID; i++) {
-		if (k->shared->avoid[i] == mount_ns)
-			return;
-		if (k->shared->avoid[i])
-			continue;
-		k->shared->avoid[i] = mount_ns;
-		return;
-	}
-	k->off = true;
+	struct keep_avoided *slot = &k->shared->avoid[0];
+
+	for (size_t i = 0; i < KEEP_AVOID && slot->place != place; i++)
+		if (k->shared->avoid[i].place == place || k->shared->avoid[i].until < slot->until)
+			slot = &k->shared->avoid[i];
+	*slot = (struct keep_avoided){ place, now + AVOID_NS };
 }
 
-static void end_keeper(struct keep *k)
+/* The start of a file of the keeper in /proc; empty if it cannot be read. */
+static struct str read_keeper(const struct keep *k, const char *name, char *buf, size_t cap)
 {
+	char path[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%d/%s", k->o.proc, (int)k->keeper, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, buf, cap) : -1;
+	if (fd >= 0)
+		close(fd);
+	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
+}
+
+/* Is it blocked: no CPU time used for BLOCKED_NS, in one file, and not waiting for a CPU either? False if /proc does not show that. */
+static bool is_blocked(struct keep *k, uint64_t since, uint64_t now)
+{
+	char buf[1024];
+	struct str stat = read_keeper(k, "stat", buf, sizeof(buf)), schedstat;
+	bool runnable = stat.n == 0 || str_starts(str_from(stat, (size_t)str_rfind(stat, ')') + 1), STR(" R"));
+	uint64_t used;
+
+	schedstat = read_keeper(k, "schedstat", buf, sizeof(buf)); /* ns on a CPU, ... */
+	if (!str_u64(str_cut(&schedstat, ' '), &used))
+		return false;
+	if (runnable || used != k->look.used || since != k->look.since)
+		k->look = (struct keep_look){ now, used, since };
+	return now - k->look.at > BLOCKED_NS;
+}
+
+/* The next keeper starts in rest_ns. */
+static void end_keeper(struct keep *k, uint64_t rest_ns)
+{
+	k->next = clock_now() + rest_ns;
 	close(k->wake);
 	k->wake = -1;
 	k->keeper = 0;
@@ -110,21 +145,21 @@ void keep_tick(struct keep *k)
 {
 	struct keep_shared *s = k->shared;
 	uint64_t now = clock_now(), since = atomic_load_explicit(&s->busy_since, memory_order_acquire);
-	uint64_t ns = atomic_load_explicit(&s->busy_ns, memory_order_relaxed);
+	uint64_t place = atomic_load_explicit(&s->busy_place, memory_order_relaxed);
 
 	if (k->keeper && waitpid(k->keeper, NULL, WNOHANG) == k->keeper) {
 		k->crashed++;
-		if (since && ns)
-			avoid(k, ns);
-		end_keeper(k);
-	} else if (k->keeper && since && now > since && now - since > k->hang_ns) {
+		if (since && place)
+			avoid(k, place, now);
+		end_keeper(k, k->hang_ns / 2);
+	} else if (k->keeper && since && now > since && (now - since > k->hang_ns || is_blocked(k, since, now))) {
 		k->hung++;
-		if (ns)
-			avoid(k, ns);
+		if (place)
+			avoid(k, place, now);
 		/* where it hangs it may not even be killable; it is left to init */
 		kill(k->keeper, SIGKILL);
 		waitpid(k->keeper, NULL, WNOHANG);
-		end_keeper(k);
+		end_keeper(k, 0);
 	}
 	if (k->keeper)
 		return;
@@ -135,7 +170,7 @@ void keep_tick(struct keep *k)
 		warn("symbols and maps of JITs are not kept any more: %llu keepers hung, %llu crashed", (unsigned long long)k->hung,
 		     (unsigned long long)k->crashed);
 	}
-	if (!k->off && now - k->started > k->hang_ns / 2) {
+	if (!k->off && now >= k->next) {
 		memset(k->told, 0, sizeof(k->told));
 		start_keeper(k);
 	}
@@ -170,9 +205,12 @@ struct keep *keep_start(const struct keep_options *o, const char **why)
 
 	set_defaults(k, o);
 	k->wake = -1;
-	*why = keepdir_open(&d, o->dir, k->o.proc, 0);
-	memcpy(k->boot, d.boot, sizeof(k->boot));
-	keepdir_close(&d);
+	*why = NULL;
+	if (o->dir) {
+		*why = keepdir_open(&d, o->dir, k->o.proc, 0);
+		memcpy(k->boot, d.boot, sizeof(k->boot));
+		keepdir_close(&d);
+	}
 	k->shared = *why ? NULL : mmap(NULL, sizeof(*k->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!*why && k->shared == MAP_FAILED) {
 		k->shared = NULL;
@@ -239,12 +277,12 @@ static uint64_t key_of(const struct keep_mapping *m)
 }
 
 /* Each process tells of a file until it is kept: one alone may end too soon. */
-static void tell(struct keep *k, enum keep_kind kind, const struct keep_process *p, const struct keep_mapping *m)
+static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, const struct keep_process *p, const struct keep_mapping *m)
 {
-	struct keep_message message = { .kind = kind, .key = key_of(m), .process = *p };
+	struct keep_message message = { .kind = kind, .elsewhere = v->elsewhere, .key = key_of(m), .process = *p };
 	uint64_t what[5] = { kind, p->pid, p->start, p->mount_ns, message.key };
 
-	if ((kind == KEEP_BINARY || kind == KEEP_CHECK) &&
+	if ((kind == KEEP_BINARY || kind == KEEP_CHECK || kind == KEEP_ID) &&
 	    atomic_load_explicit(&k->shared->done[message.key & (KEEP_DONE - 1)], memory_order_relaxed) == message.key)
 		return;
 	if (is_told(k, hash_bytes(what, sizeof(what)) | 1))
@@ -285,8 +323,8 @@ bool keep_process(struct keep *k, const struct keep_process *p)
 {
 	struct verdict *v = verdict_of(k, p);
 
-	if (v->elsewhere)
-		tell(k, KEEP_ROOT, p, NULL);
+	if (v->elsewhere && k->o.dir)
+		tell(k, KEEP_ROOT, v, p, NULL);
 	return v->elsewhere;
 }
 
@@ -313,19 +351,24 @@ void keep_mapping(struct keep *k, const struct keep_process *p, const struct kee
 	bool jit = is_jit(m->path), memory = str_starts(m->path, STR("/memfd:"));
 	bool file = (!jit || memory) && m->path.p[0] == '/' && (m->inode || m->build_id_n);
 
+	if (!k->o.dir) {
+		if (file && !m->build_id_n)
+			tell(k, KEEP_ID, v, p, m);
+		return;
+	}
 	if (jit && p->start) {
 		v->jit = true;
-		tell(k, KEEP_JIT, p, NULL);
+		tell(k, KEEP_JIT, v, p, NULL);
 	} else if (jit) {
 		k->gone += !is_told(k, hash_bytes(&p->pid, sizeof(p->pid)) | 1);
 	}
 	if (is_dump(m->path)) {
 		if ((v->elsewhere || k->o.all) && p->start) {
 			v->jit = true;
-			tell(k, KEEP_DUMP, p, m);
+			tell(k, KEEP_DUMP, v, p, m);
 		}
 	} else if (file) {
-		tell(k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK, p, m);
+		tell(k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK, v, p, m);
 	}
 }
 
@@ -338,6 +381,27 @@ unsigned keep_build_id(struct keep *k, const struct keep_mapping *m, uint8_t id[
 	if (found)
 		memcpy(id, found->id, sizeof(found->id));
 	return found ? found->size : 0;
+}
+
+static bool is_busy(const struct keep *k)
+{
+	return atomic_load_explicit(&k->shared->busy_since, memory_order_acquire) != 0;
+}
+
+void keep_settle(struct keep *k, unsigned deadline_ms)
+{
+	struct timespec pause = { 0, 1000000 };
+	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000);
+
+	while (k->keeper && clock_now() < until) {
+		uint64_t since = atomic_load_explicit(&k->shared->busy_since, memory_order_acquire);
+
+		if (atomic_load(&k->shared->sleeping) && atomic_load(&k->shared->head) == atomic_load(&k->shared->tail))
+			break;
+		if (since && clock_now() > since + k->hang_ns)
+			break;
+		nanosleep(&pause, NULL);
+	}
 }
 
 void keep_exit(struct keep *k, uint32_t pid)
@@ -425,7 +489,7 @@ void keep_text(struct text *t, const struct keep_counts *c)
 		[KEEP_FORBIDDEN] = "without permission (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)",
 		[KEEP_OTHER] = "whose file was replaced", [KEEP_NOT_ELF] = "that name nothing", [KEEP_LARGE] = "too large",
 		[KEEP_UNTRUSTED] = "that are links, not the process' own, or no text", [KEEP_DISK] = "for want of space or permission to write",
-		[KEEP_HUNG] = "where a keeper hung",
+		[KEEP_HUNG] = "where a keeper hung", [KEEP_SLOW] = "on file systems that answer too slowly",
 	};
 	const char *sep = "; not kept: ";
 
@@ -452,18 +516,23 @@ void keep_text(struct text *t, const struct keep_counts *c)
 
 struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
 {
-	struct timespec pause = { 0, 2000000 };
-	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000);
+	struct timespec pause = { 0, STOP_LOOK_NS };
+	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000), busy_ns = 0, last = clock_now();
 	struct keep_counts c;
 	bool ended = !k->keeper;
 
 	atomic_store(&k->shared->stop, 1);
 	wake_keeper(k);
-	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && clock_now() < until)
+	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && last < until &&
+	       busy_ns < KEEP_STOP_BUSY_MS * UINT64_C(1000000)) {
 		nanosleep(&pause, NULL);
+		busy_ns += is_busy(k) ? clock_now() - last : 0;
+		last = clock_now();
+	}
 	if (!ended) {
 		k->hung++;
-		kill(k->keeper, SIGKILL);
+		if (last >= until)
+			kill(k->keeper, SIGKILL);
 		waitpid(k->keeper, NULL, WNOHANG);
 	}
 	c = keep_counts(k);

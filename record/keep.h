@@ -8,9 +8,9 @@
  *	jit/<boot>/<pid>-<start>.map, .map.1, .dump  what the process wrote; .map.1: the map before
  *
  * The work is done by a process of its own, the keeper: what it opens belongs to whoever is profiled, may be on a file system
- * that never answers, and is parsed there. The recorder only sends it short messages, and never waits: what does not fit into
- * the socket is dropped and counted. A keeper that hangs or crashes is counted, said and replaced; the mount namespace in which it
- * was then is left alone. When the recorder ends, however it ends, the keeper finishes what it has in hand and ends, too.
+ * that never answers, and is parsed there. The recorder itself opens no mapped file. It only sends short messages, and never waits: what
+ * does not fit into the ring is dropped and counted. A keeper that hangs or crashes is counted, said and replaced; the place (backoff.h) in
+ * which it was then is left alone. When the recorder ends, however it ends, the keeper finishes what it has in hand and ends, too.
  *
  * It is told everything again in each window, which is cheap (what was told in this window costs one look-up here), so a new keeper
  * needs no other state, and whatever a window needs is touched: the time of modification of a kept file is that of the
@@ -23,12 +23,12 @@
 #include "str.h"
 
 struct keep_options {
-	const char *dir;     /* DIR, which is there and ours; the keeper runs as we do when it is started */
+	const char *dir;     /* DIR, which is there and ours; the keeper runs as we do when it is started. NULL: only build-ids are found */
 	bool all;            /* also binaries of the host that will stay: to fold elsewhere */
 	uint64_t max_bytes;  /* on disk, of symbols/ and jit/ together; 0: 1 GiB */
 	uint64_t min_age_s;  /* 0: a day */
 	double min_free;     /* share of the file system, 0..1, that is left free; 0: no limit */
-	unsigned hang_s;     /* so long at one thing is hanging; 0: 20 */
+	unsigned hang_s;     /* so long at one file is hanging, 2 s without any progress are, too; 0: 20 */
 	const char *proc;    /* /proc, or NULL */
 };
 
@@ -56,7 +56,8 @@ enum keep_why { /* why something was not kept */
 	KEEP_LARGE,     /* beyond the limits for one file or process */
 	KEEP_UNTRUSTED, /* a map or dump that is a link, belongs to somebody else, or is no text */
 	KEEP_DISK,      /* cannot be written */
-	KEEP_HUNG,      /* in a mount namespace in which a keeper hung */
+	KEEP_HUNG,      /* in a place in which a keeper hung (backoff.h) */
+	KEEP_SLOW,      /* in a place that keeps the keeper waiting: too many messages wait for it */
 	KEEP_WHYS
 };
 
@@ -85,9 +86,13 @@ struct keep *keep_start(const struct keep_options *o, const char **why);
 bool keep_process(struct keep *k, const struct keep_process *p);
 void keep_mapping(struct keep *k, const struct keep_process *p, const struct keep_mapping *m);
 
-/* The build-id that the keeper found in a file that was told without one, in this window or the one before; its size, 0: not known
- * (yet). */
+/* Finds the build-id that the keeper read from a file whose mapping had none, in this window or the one before. Returns its size, 0
+ * if it is not known (yet). No other process of pj opens mapped files to read build-ids: their file systems may never answer. */
 unsigned keep_build_id(struct keep *k, const struct keep_mapping *m, uint8_t id[20]);
+
+/* Waits until the keeper has handled every message, at most deadline_ms, and not at all while it hangs. For the end of a recording: the
+ * build-ids of its last processes are then known. */
+void keep_settle(struct keep *k, unsigned deadline_ms);
 
 void keep_exit(struct keep *k, uint32_t pid); /* the process, not a thread of it */
 
@@ -107,7 +112,9 @@ struct keep_counts keep_counts(struct keep *k);
 struct text;
 void keep_text(struct text *t, const struct keep_counts *c);
 
-/* What is in hand is finished, for at most deadline_ms, then the keeper is killed. Its last counts; frees k. */
+/* Ends the keeper and frees k; returns the last counts. The keeper finishes the files of DIR for at most deadline_ms, then it is killed.
+ * Files of processes get KEEP_STOP_BUSY_MS of that: afterwards the recorder leaves, and the keeper ends by itself soon after. */
+#define KEEP_STOP_BUSY_MS 1000
 struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms);
 
 #endif

@@ -7,6 +7,7 @@
 #include "inside.h"
 #include "jits.h"
 #include "kernelkeep.h"
+#include "backoff.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MS ((uint64_t)1000000)
@@ -22,6 +24,8 @@
 #define SLOW_EVERY (5000 * MS)      /* modules, roots */
 #define SWEEP_EVERY (600 * 1000 * MS)
 #define FILE_MAX ((uint64_t)512 << 20)
+#define QUEUE_MS 50                 /* between looks at what waits for its place */
+#define FINISH_S 10                 /* at the end, whatever is still to be done */
 #define FAILED 1024                 /* remembered until the next window; a power of two */
 
 struct keeper {
@@ -32,6 +36,13 @@ struct keeper {
 	struct jits jits;
 	struct kernelkeep kernel;
 	uint64_t next_jits, next_slow, next_sweep;
+	struct backoff backoff;
+	uint64_t own_ns;            /* mount namespace */
+	uint64_t place;             /* that is entered; 0: none */
+	struct cpu_time {
+		uint64_t wall, cpu; /* ns; cpu: used, or waited for a CPU */
+	} entered;
+	int schedstat;              /* -1: this kernel has none */
 	uint64_t told[JITS_EVENTS]; /* of jits.count */
 	uint64_t failed[FAILED];    /* keys of files that were not kept in this window */
 	bool hidden_told, kernel_told;
@@ -54,21 +65,80 @@ static void show_bytes(struct keeper *k)
 	atomic_store_explicit(&k->shared->count[COUNT_BYTES], k->dir.bytes, memory_order_relaxed);
 }
 
-/* From here to leave, files of that mount namespace are touched; the recorder watches how long that takes. */
-static void enter(void *to, uint64_t mount_ns)
-{
-	struct keeper *k = to;
+/* ---- places ---------------------------------------------------------------------------------------------------------------- */
 
-	atomic_store_explicit(&k->shared->busy_ns, mount_ns, memory_order_relaxed);
-	atomic_store_explicit(&k->shared->busy_since, mount_ns ? clock_now() : 0, memory_order_release);
+static bool is_avoided(const struct keeper *k, uint64_t place)
+{
+	uint64_t now = clock_now();
+
+	for (size_t i = 0; i < KEEP_AVOID; i++)
+		if (k->shared->avoid[i].place == place)
+			return now < k->shared->avoid[i].until;
+	return false;
 }
 
-static bool is_avoided(const struct keeper *k, uint64_t mount_ns)
+/* /proc/self/schedstat: ns on a CPU, ns in a run queue. */
+static struct cpu_time cpu_time(const struct keeper *k)
 {
-	for (size_t i = 0; i < KEEP_AVOID; i++)
-		if (mount_ns && k->shared->avoid[i] == mount_ns)
-			return true;
-	return false;
+	struct cpu_time t = { .wall = clock_now() };
+	char buf[128];
+	ssize_t n = k->schedstat >= 0 ? pread(k->schedstat, buf, sizeof(buf), 0) : -1;
+	struct str s = { buf, n > 0 ? (size_t)n : 0 };
+	uint64_t run, wait;
+
+	if (str_u64(str_cut(&s, ' '), &run) && str_u64(str_cut(&s, ' '), &wait))
+		t.cpu = run + wait;
+	return t;
+}
+
+/* From here to leave_place, files of that place are touched; the recorder watches how long that takes. */
+static void enter_place(struct keeper *k, uint64_t place)
+{
+	k->place = place;
+	k->entered = cpu_time(k);
+	atomic_store_explicit(&k->shared->busy_place, place, memory_order_relaxed);
+	atomic_store_explicit(&k->shared->busy_since, k->entered.wall, memory_order_release);
+}
+
+static void leave_place(struct keeper *k)
+{
+	struct cpu_time now;
+	uint64_t wall, cpu;
+
+	if (!k->place)
+		return;
+	now = cpu_time(k);
+	wall = now.wall - k->entered.wall;
+	cpu = now.cpu - k->entered.cpu;
+	atomic_store_explicit(&k->shared->busy_since, 0, memory_order_release);
+	backoff_charge(&k->backoff, k->place, wall > cpu ? wall - cpu : 0, now.wall);
+	k->place = 0;
+}
+
+/* Where files of a process are; of one that ended only the mount namespace is known. */
+static uint64_t place_of(const struct keeper *k, int process, uint64_t mount_ns, uint64_t device)
+{
+	struct tenant of = process >= 0 ? tenant_of(process) : (struct tenant){ 0 };
+
+	if (of.kind == TENANT_UNKNOWN)
+		of = (struct tenant){ TENANT_UNKNOWN, mount_ns };
+	return backoff_place(&of, mount_ns == k->own_ns ? device : 0);
+}
+
+/* For jits.h; process -1: leaves. */
+static bool enter(void *to, uint64_t mount_ns, int process)
+{
+	struct keeper *k = to;
+	uint64_t place = 0;
+
+	leave_place(k);
+	if (process < 0)
+		return true;
+	place = place_of(k, process, mount_ns, 0);
+	if (is_avoided(k, place) || !backoff_may(&k->backoff, place, clock_now()))
+		return false;
+	enter_place(k, place);
+	return true;
 }
 
 /* ---- binaries ---------------------------------------------------------------------------------------------------------------- */
@@ -242,12 +312,15 @@ static bool will_stay(struct str path)
 	return false;
 }
 
-/* Has this host the file at its path, still? */
-static bool is_here(const struct foreign_mapping *m)
+/* Does this host still have the file at its path? Then the recorder gets its build-id. */
+static bool is_here(struct keeper *k, const struct foreign_mapping *m)
 {
 	int root = inside_root(getpid()), fd = root >= 0 ? inside_open(root, m->path, true) : -1;
 	bool same = fd >= 0 && foreign_is_mapped(fd, m);
+	uint8_t id[20] = { 0 };
 
+	if (same && !m->build_id_n)
+		tell_build_id(k, m, id, read_build_id(fd, false, id));
 	if (fd >= 0)
 		close(fd);
 	if (root >= 0)
@@ -260,7 +333,7 @@ static int root_of(struct keeper *k, const struct keep_message *m, int process, 
 {
 	int held;
 
-	if (m->kind == KEEP_CHECK)
+	if (!m->elsewhere && m->kind != KEEP_BINARY)
 		return inside_root(getpid());
 	if (process >= 0)
 		return foreign_root(process);
@@ -269,14 +342,30 @@ static int root_of(struct keeper *k, const struct keep_message *m, int process, 
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-/* -1: it is kept, or need not be; else why not. */
-static int look_after(struct keeper *k, const struct keep_message *m, const char *asked, uint64_t now)
+/* Finds its build-id. -1: done, else enum keep_why. */
+static int find_id(struct keeper *k, const struct keep_message *m, int process, uint64_t now)
 {
-	int process, root, why;
+	int root = root_of(k, m, process, now), fd = foreign_open(root, process, &m->mapping), error = errno;
+	uint8_t id[20] = { 0 };
 
-	if (m->kind == KEEP_CHECK && will_stay(m->mapping.path) && is_here(&m->mapping))
+	if (fd >= 0) {
+		tell_build_id(k, &m->mapping, id, read_build_id(fd, false, id));
+		close(fd);
+	}
+	if (root >= 0)
+		close(root);
+	return fd >= 0 ? -1 : (int)why_errno(error);
+}
+
+/* -1: it is kept, or need not be; else why not. */
+static int look_after(struct keeper *k, const struct keep_message *m, int process, const char *asked, uint64_t now)
+{
+	int root, why;
+
+	if (m->kind == KEEP_ID)
+		return find_id(k, m, process, now);
+	if (m->kind == KEEP_CHECK && will_stay(m->mapping.path) && is_here(k, &m->mapping))
 		return -1;
-	process = foreign_process(k->o->proc, m->process.pid, m->process.start);
 	root = root_of(k, m, process, now);
 	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM))
 		why = KEEP_FORBIDDEN;
@@ -284,20 +373,40 @@ static int look_after(struct keeper *k, const struct keep_message *m, const char
 		why = keep_binary(k, m, process, root, asked);
 	if (root >= 0)
 		close(root);
-	if (process >= 0)
-		close(process);
-	if (why == KEEP_GONE && is_here(&m->mapping))
+	if (why == KEEP_GONE && is_here(k, &m->mapping))
 		return -1;
 	if (why == KEEP_NOT_ELF && str_starts(m->mapping.path, STR("/memfd:")))
 		return -1; /* code of a JIT: there is nothing to keep */
 	return why;
 }
 
+enum { DEFERRED = KEEP_WHYS }; /* the place of the file rests */
+
+/* -1: done, else enum keep_why, or DEFERRED. */
+static int visit(struct keeper *k, const struct keep_message *m, const char *asked, uint64_t now)
+{
+	int process = foreign_process(k->o->proc, m->process.pid, m->process.start), why;
+	uint64_t place = place_of(k, process, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
+
+	if (is_avoided(k, place)) {
+		why = KEEP_HUNG;
+	} else if (!backoff_may(&k->backoff, place, now)) {
+		why = backoff_defer(&k->backoff, place, m) ? DEFERRED : KEEP_SLOW;
+	} else {
+		enter_place(k, place);
+		why = look_after(k, m, process, asked, now);
+		leave_place(k);
+	}
+	if (process >= 0)
+		close(process);
+	return why;
+}
+
 static void on_binary(struct keeper *k, const struct keep_message *m, uint64_t now)
 {
 	const struct foreign_mapping *f = &m->mapping;
-	char asked[KEEPDIR_PATH];
-	int why;
+	char asked[KEEPDIR_PATH] = "";
+	int why = -1;
 
 	if (atomic_load_explicit(&k->shared->done[m->key & (KEEP_DONE - 1)], memory_order_relaxed) == m->key)
 		return;
@@ -305,18 +414,11 @@ static void on_binary(struct keeper *k, const struct keep_message *m, uint64_t n
 		keepdir_build_id(asked, f->build_id, f->build_id_n);
 	else
 		keepdir_numbers(&k->dir, asked, f->major, f->minor, f->inode, f->generation);
-	if (is_kept(k, f, asked)) {
-		why = -1;
-	} else if (is_avoided(k, m->process.mount_ns)) {
-		why = KEEP_HUNG;
-	} else {
-		enter(k, m->process.mount_ns ? m->process.mount_ns : 1);
-		why = look_after(k, m, asked, now);
-		enter(k, 0);
-	}
+	if (m->kind == KEEP_ID || !is_kept(k, f, asked))
+		why = visit(k, m, asked, now);
 	if (why < 0)
 		done(k, m->key);
-	else
+	else if (why != DEFERRED)
 		give_up(k, m->key, (enum keep_why)why);
 }
 
@@ -346,8 +448,6 @@ static void on_root(struct keeper *k, const struct keep_message *m, uint64_t now
 {
 	int process, root;
 
-	if (is_avoided(k, m->process.mount_ns))
-		return;
 	process = foreign_process(k->o->proc, m->process.pid, m->process.start);
 	root = process >= 0 ? foreign_root(process) : -1;
 	if (root >= 0)
@@ -363,7 +463,7 @@ static void tell_jits(struct keeper *k)
 {
 	static const uint8_t why[JITS_EVENTS] = { [JITS_LARGE] = KEEP_LARGE, [JITS_UNTRUSTED] = KEEP_UNTRUSTED,
 						  [JITS_FORBIDDEN] = KEEP_FORBIDDEN, [JITS_DISK] = KEEP_DISK,
-						  [JITS_GONE] = KEEP_GONE, [JITS_OTHER] = KEEP_OTHER };
+						  [JITS_GONE] = KEEP_GONE, [JITS_OTHER] = KEEP_OTHER, [JITS_SLOW] = KEEP_SLOW };
 
 	count(k, COUNT_MAPS, k->jits.count[JITS_KEPT] - k->told[JITS_KEPT]);
 	for (size_t i = JITS_KEPT + 1; i < JITS_EVENTS; i++)
@@ -404,30 +504,28 @@ static void on_window(struct keeper *k)
 static void on_message(struct keeper *k, const struct keep_message *m)
 {
 	uint64_t now = clock_now();
-	bool avoided = is_avoided(k, m->process.mount_ns);
 
 	switch (m->kind) {
 	case KEEP_ROOT:
 		on_root(k, m, now);
 		break;
-	case KEEP_BINARY: case KEEP_CHECK:
+	case KEEP_BINARY: case KEEP_CHECK: case KEEP_ID:
 		on_binary(k, m, now);
 		break;
 	case KEEP_JIT:
-		if (!avoided)
-			jits_see(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, now);
-		else
-			fail(k, KEEP_HUNG, 1);
+		jits_see(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, now);
 		break;
 	case KEEP_DUMP:
-		if (!avoided)
-			jits_dump(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, &m->mapping, now);
+		jits_dump(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, &m->mapping, now);
 		break;
 	case KEEP_EXIT:
 		jits_exit(&k->jits, m->process.pid, now);
 		break;
 	case KEEP_WINDOW:
-		on_window(k);
+		if (k->o->dir)
+			on_window(k);
+		else
+			memset(k->failed, 0, sizeof(k->failed));
 		break;
 	default:
 		break;
@@ -447,6 +545,8 @@ static int do_what_is_due(struct keeper *k)
 {
 	uint64_t now = clock_now(), next;
 
+	if (!k->o->dir)
+		return k->backoff.queued ? QUEUE_MS : -1;
 	if (k->jits.n && now >= k->next_jits) {
 		jits_tick(&k->jits, now);
 		k->next_jits = now + JITS_EVERY;
@@ -464,6 +564,8 @@ static int do_what_is_due(struct keeper *k)
 	tell_jits(k);
 	show_bytes(k);
 	next = k->jits.n && k->next_jits < k->next_slow ? k->next_jits : k->next_slow;
+	if (k->backoff.queued && next > now + QUEUE_MS * MS)
+		next = now + QUEUE_MS * MS;
 	return next > now ? (int)((next - now) / MS) + 1 : 0;
 }
 
@@ -488,6 +590,40 @@ static void drain(struct keeper *k, struct keep_message *m, char *path)
 	/* a flood of messages must not keep what is due from being done */
 	for (unsigned n = 0; n < 256 && keepring_get(k->shared, m, path); n++)
 		on_message(k, m);
+	for (unsigned n = 0; n < 16 && backoff_next(&k->backoff, clock_now(), m, path); n++)
+		on_message(k, m);
+}
+
+/* Opens what the loop needs; NULL, or why it cannot run. */
+static const char *begin(struct keeper *k)
+{
+	const char *why = k->o->dir ? keepdir_open(&k->dir, k->o->dir, k->o->proc, k->o->min_free) : NULL;
+	struct stat st;
+
+	k->schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+	k->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
+	if (why || !k->o->dir)
+		return why;
+	k->jits = (struct jits){ .dir = &k->dir, .roots = &k->roots, .proc = k->o->proc, .limits = jitcopy_limits, .enter = enter, .to = k };
+	kernelkeep_start(&k->kernel, &k->dir, k->o->proc);
+	tell_kernel(k);
+	keep_vdso(k);
+	return NULL;
+}
+
+/* The recorder ended or wants to: what it sent, and what JITs wrote until now. It waits for a short time only (keep_stop). */
+static void finish(struct keeper *k, struct keep_message *m, char *path)
+{
+	alarm(FINISH_S);
+	while (keepring_get(k->shared, m, path))
+		on_message(k, m);
+	if (k->o->dir) {
+		jits_free(&k->jits, clock_now());
+		tell_jits(k);
+		show_bytes(k);
+	}
+	foreign_roots_free(&k->roots);
+	backoff_free(&k->backoff);
 }
 
 void keeper_run(struct keep_shared *s, const struct keeper_options *o, int wake)
@@ -499,23 +635,17 @@ void keeper_run(struct keep_shared *s, const struct keeper_options *o, int wake)
 
 	k->shared = s;
 	k->o = o;
-	if (!keepdir_open(&k->dir, o->dir, o->proc, o->min_free)) {
-		k->jits = (struct jits){ .dir = &k->dir, .roots = &k->roots, .proc = o->proc, .limits = jitcopy_limits, .enter = enter, .to = k };
-		kernelkeep_start(&k->kernel, &k->dir, o->proc);
-		tell_kernel(k);
-		keep_vdso(k);
+	if (!begin(k)) {
 		while (more && !atomic_load(&s->stop)) {
 			drain(k, &m, path);
 			more = sleep_until_woken(k, wake, do_what_is_due(k));
 		}
-		while (keepring_get(s, &m, path))
-			on_message(k, &m);
-		jits_free(&k->jits, clock_now());
-		tell_jits(k);
-		show_bytes(k);
-		foreign_roots_free(&k->roots);
+		finish(k, &m, path);
 	}
-	keepdir_close(&k->dir);
+	if (k->schedstat >= 0)
+		close(k->schedstat);
+	if (o->dir)
+		keepdir_close(&k->dir);
 	free(path);
 	free(k);
 }

@@ -21,6 +21,7 @@ enum keep_kind {
 	KEEP_ROOT,   /* a process in another mount namespace */
 	KEEP_BINARY, /* a file that has to be kept */
 	KEEP_CHECK,  /* a file of this host, which has to be kept when it will not stay */
+	KEEP_ID,     /* a file whose build-id is wanted, and nothing else */
 	KEEP_JIT,    /* code of no file */
 	KEEP_DUMP,   /* a mapping that marks a jitdump */
 	KEEP_EXIT, KEEP_WINDOW
@@ -29,6 +30,7 @@ enum keep_kind {
 struct keep_message {
 	uint32_t size;            /* of all, with the path behind it; a multiple of 8 */
 	uint32_t kind;
+	uint32_t elsewhere;       /* the path is below the root of the process, not below ours */
 	uint64_t key;             /* of what is to be kept, whoever tells of it */
 	struct keep_process process;
 	struct foreign_mapping mapping; /* its path is behind this; path.n is set */
@@ -39,7 +41,7 @@ struct keep_message {
 
 struct keep_shared {
 	/* by the keeper */
-	_Atomic uint64_t busy_since, busy_ns;  /* when it entered (CLOCK_MONOTONIC; 0: it did not), and which mount namespace */
+	_Atomic uint64_t busy_since, busy_place; /* when it began to touch files of a process (CLOCK_MONOTONIC; 0: it does not); backoff.h */
 	_Atomic uint64_t kernel_now, kernel_before, kernel_changed; /* numbers of snapshots, ns */
 	_Atomic uint64_t done[KEEP_DONE];      /* keys of files that are kept, or need not be: not to be told of again in this window */
 	_Atomic uint64_t count[12], failed[KEEP_WHYS];
@@ -47,7 +49,9 @@ struct keep_shared {
 	struct keepids_ring found;             /* build-ids of files whose mappings do not tell them */
 	/* by the recorder */
 	_Atomic uint32_t stop;
-	uint64_t avoid[KEEP_AVOID];            /* mount namespaces; set before a keeper starts */
+	struct keep_avoided {
+		uint64_t place, until;         /* CLOCK_MONOTONIC, ns */
+	} avoid[KEEP_AVOID];                   /* set before a keeper starts */
 	_Atomic uint64_t head, tail;           /* bytes that were written, that were read */
 	char ring[KEEPRING_BYTES];
 };

@@ -96,6 +96,7 @@ static const struct row {
 	{ "not_kept_total", "reason=\"untrusted\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_UNTRUSTED]) },
 	{ "not_kept_total", "reason=\"disk\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_DISK]) },
 	{ "not_kept_total", "reason=\"hung\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_HUNG]) },
+	{ "not_kept_total", "reason=\"slow\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_SLOW]) },
 	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(kept.dropped) },
 	{ "kept_removed_total", "needed=\"no\"", "Kept files that were removed: no window needs them, or the limit was exceeded.",
 	  COUNTER, 0, AT(kept.removed) },

@@ -246,15 +246,25 @@ static void tell_kept(const struct request *r, const struct keep_counts *c)
 	text_free(&t);
 }
 
-static struct keep *start_keeper(const struct request *r)
+/* The process that opens files of those who are profiled. dir: where it keeps symbols; NULL: it finds build-ids only. */
+static struct keep *start_keeper(const struct request *r, const char *dir)
 {
-	struct keep_options o = { .dir = r->dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free };
+	struct keep_options o = { .dir = dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free };
 	const char *why = NULL;
-	struct keep *k = r->keep ? keep_start(&o, &why) : NULL;
+	struct keep *k = keep_start(&o, &why);
 
-	if (r->keep && !k)
-		warn("%s: symbols will not be kept: %s", r->dir, why);
+	if (!k && dir) {
+		warn("%s: symbols will not be kept: %s", dir, why);
+		return start_keeper(r, NULL);
+	}
+	if (!k)
+		warn("mappings will have no build-ids: %s", why);
 	return k;
+}
+
+static struct keep_counts stop_keeper(struct keep *k)
+{
+	return k ? keep_stop(k, KEEPER_MS) : (struct keep_counts){ 0 };
 }
 
 static void tell_makers(const struct session *s)
@@ -280,6 +290,7 @@ static int record_windows(const struct request *r, struct session_options *o, st
 	gid_t gid = (gid_t)-1;
 	struct session *s;
 	struct windows *w;
+	struct keep_counts counts;
 	struct keep *k;
 	int status = 0;
 
@@ -290,16 +301,14 @@ static int record_windows(const struct request *r, struct session_options *o, st
 	tell_start(r, s, e);
 	become(r, uid, gid);
 	w = windows_open(&wo);
-	k = start_keeper(r);
+	k = start_keeper(r, r->keep ? r->dir : NULL);
 	session_output(s, w, k, -1);
 	run(r, s, c, &status);
 	session_finish(s);
 	bool written = windows_close(w);
-	if (k) {
-		struct keep_counts counts = keep_stop(k, KEEPER_MS);
-
+	counts = stop_keeper(k);
+	if (r->keep)
 		tell_kept(r, &counts);
-	}
 	tell_makers(s);
 	status = end_status(r, s, written, status);
 	session_free(s);
@@ -314,6 +323,7 @@ static int record_single(const struct request *r, struct session_options *o, str
 	gid_t gid = (gid_t)-1;
 	struct single single;
 	struct session *s;
+	struct keep *k;
 	int status = 0, error;
 	bool ran;
 
@@ -325,9 +335,11 @@ static int record_single(const struct request *r, struct session_options *o, str
 	single_open(&single, pipe ? NULL : r->output); /* not before: what fails leaves no file */
 	tell_start(r, s, e);
 	become(r, uid, gid);
-	session_output(s, NULL, NULL, single.fd);
+	k = start_keeper(r, NULL);
+	session_output(s, NULL, k, single.fd);
 	ran = run(r, s, c, &status);
 	error = session_finish(s);
+	stop_keeper(k);
 	if (!ran) {
 		single_abandon(&single);
 		session_free(s);

@@ -30,8 +30,7 @@ struct mapped_file {
 	uint32_t protection, flags;
 	uint32_t references;
 	uint32_t table;        /* of tables.h: its number there, as it was last; 0: not known */
-	bool looked;           /* for its build-id; these four do not make it another file */
-	uint8_t build_id_size; /* 0: not known */
+	uint8_t build_id_size; /* 0: not known; these three do not make it another file */
 	uint8_t build_id[20];
 	uint64_t window; /* serial + 1 of the window that has its build-id already */
 	struct str path; /* as in MMAP2 */

@@ -2,7 +2,6 @@
 #include "procfs.h"
 
 #include "arena.h"
-#include "elfid.h"
 #include "text.h"
 #include "whole.h"
 
@@ -63,26 +62,6 @@ bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f)
 	if (f->path.n == 0)
 		f->path = STR("//anon"); /* as the kernel calls it in MMAP2 */
 	return true;
-}
-
-void procfs_build_id(struct mapped_file *f)
-{
-	struct text path = { 0 };
-	struct stat st;
-	int fd = -1;
-
-	f->looked = true;
-	if (f->inode == 0 || f->path.p[0] != '/')
-		return;
-	text_str(&path, f->path);
-	text_char(&path, 0);
-	if (lstat(path.p, &st) == 0 && S_ISREG(st.st_mode))
-		fd = open(path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == f->inode)
-		f->build_id_size = (uint8_t)elfid_read(fd, f->build_id);
-	if (fd >= 0)
-		close(fd);
-	text_free(&path);
 }
 
 /* ---- one process --------------------------------------------------------------------------------------------- */

@@ -22,9 +22,6 @@ void procfs_identify(struct process *process);
 
 uint64_t procfs_own_mount_ns(void);
 
-/* Reads the build-id of a file of our own mount namespace, once: only if what is at its path is a regular file with its inode. */
-void procfs_build_id(struct mapped_file *f);
-
 /* One line of /proc/PID/maps; path stays in line. False: not executable, or not a line. Pure. */
 bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes.h"
 
+#include "apart.h"
 #include "discover.h"
+#include "inside.h"
 #include "jvms.h"
 #include "processes.h"
 #include "procfs.h"
@@ -10,10 +12,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define TEXT_MAX ((size_t)16 << 20) /* of maps; of options far less is enough */
@@ -80,22 +82,13 @@ static bool read_proc(int process, const char *name, struct text *t, size_t most
 	return t->n < most && (whole_read_at(process, name, t, most - t->n) || errno == EFBIG);
 }
 
-/* A path of that process, whatever links are on the way. */
+/* A regular file of that process. */
 static int open_inside(int process, const char *path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int root = openat(process, "root", O_PATH | O_CLOEXEC), fd;
-	struct stat st;
+	int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC), fd = root >= 0 ? inside_open(root, str_of(path), true) : -1;
 
-	if (root < 0)
-		return -1;
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	close(root);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
+	if (root >= 0)
+		close(root);
 	return fd;
 }
 
@@ -189,57 +182,127 @@ static bool has_map(const struct runtime *r, int process)
 	return fd >= 0;
 }
 
-struct all {
-	void (*f)(void *arg, const struct runtime *r);
-	void *arg;
+/* ---- the child ------------------------------------------------------------------------------------------------ */
+
+/* What the child writes: before each process at which it looks (kind AT), of each runtime, and at the end. */
+struct report {
+	enum { REPORT_AT, REPORT_RUNTIME, REPORT_END } kind;
+	struct runtime runtime; /* AT: pid only */
+	struct runtimes_count count; /* so far, of this child */
+};
+
+struct survey {
+	int out;
 	struct runtimes_count count;
 	struct text maps, names;
 };
 
-static void look_at(struct all *a, int process, pid_t pid)
+static void put_report(struct survey *s, struct report *r)
 {
-	struct runtime r = { .pid = pid };
-
-	a->maps.n = 0;
-	if (!read_proc(process, "maps", &a->maps, TEXT_MAX)) {
-		a->count.processes += errno == EACCES || errno == EPERM;
-		a->count.forbidden += errno == EACCES || errno == EPERM;
-		return;
-	}
-	if (!a->maps.n)
-		return; /* a thread of the kernel */
-	a->count.processes++;
-	runtime_maps(&r, text_view(&a->maps));
-	if (!r.jvm && r.code < RUNTIME_CODE)
-		return;
-	read_names(&r, process, &a->names);
-	r.map = r.map || has_map(&r, process);
-	if (r.jvm)
-		look_at_jvm(&r, process);
-	a->f(a->arg, &r);
+	r->count = s->count;
+	if (write(s->out, r, sizeof(*r)) != (ssize_t)sizeof(*r))
+		_exit(1); /* the parent is gone */
 }
 
-struct runtimes_count runtimes_each(void (*f)(void *arg, const struct runtime *r), void *arg)
+static void look_at(struct survey *s, int process, pid_t pid)
 {
-	struct all a = { .f = f, .arg = arg };
+	struct report report = { .kind = REPORT_AT, .runtime.pid = pid };
+	struct runtime *r = &report.runtime;
+
+	put_report(s, &report);
+	report.kind = REPORT_RUNTIME;
+	s->maps.n = 0;
+	if (!read_proc(process, "maps", &s->maps, TEXT_MAX)) {
+		s->count.processes += errno == EACCES || errno == EPERM;
+		s->count.forbidden += errno == EACCES || errno == EPERM;
+		return;
+	}
+	if (!s->maps.n)
+		return; /* a thread of the kernel */
+	s->count.processes++;
+	runtime_maps(r, text_view(&s->maps));
+	if (!r->jvm && r->code < RUNTIME_CODE)
+		return;
+	read_names(r, process, &s->names);
+	r->map = r->map || has_map(r, process);
+	if (r->jvm)
+		look_at_jvm(r, process);
+	put_report(s, &report);
+}
+
+/* Looks at all processes with numbers above `last`, but ours. */
+static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
+{
+	struct survey s = { .out = out };
+	struct report end = { .kind = REPORT_END };
 	DIR *d = opendir("/proc");
 	const struct dirent *e;
 
-	while (d && (e = readdir(d))) {
+	while (d && (e = readdir(d))) { /* in the order of their numbers */
 		uint64_t pid;
 		int process;
 
-		if (!str_u64(str_of(e->d_name), &pid) || pid > INT32_MAX || (pid_t)pid == getpid())
+		if (!str_u64(str_of(e->d_name), &pid) || pid > INT32_MAX || (pid_t)pid <= last || (pid_t)pid == parent || (pid_t)pid == getpid())
 			continue;
 		process = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (process < 0)
 			continue;
-		look_at(&a, process, (pid_t)pid);
+		look_at(&s, process, (pid_t)pid);
 		close(process);
 	}
-	if (d)
-		closedir(d);
-	text_free(&a.maps);
-	text_free(&a.names);
-	return a.count;
+	put_report(&s, &end);
+	_exit(0);
+}
+
+/* ---- the parent ----------------------------------------------------------------------------------------------- */
+
+/* The next report; false: the child did not write one in time, or ended. */
+static bool get_report(int in, struct report *r)
+{
+	struct pollfd p = { .fd = in, .events = POLLIN };
+
+	return poll(&p, 1, RUNTIMES_STALL_MS) == 1 && read(in, r, sizeof(*r)) == (ssize_t)sizeof(*r);
+}
+
+/* One child; *last is the number of the process that it looked at last. True: it looked at all. */
+static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *arg, const struct runtime *r), void *arg)
+{
+	struct report r = { .kind = REPORT_AT };
+	struct runtimes_count count = { 0 };
+	pid_t parent = getpid(), child;
+	int reports[2];
+
+	if (pipe2(reports, O_CLOEXEC) < 0)
+		return false;
+	child = fork();
+	if (child == 0) {
+		apart_become("pjrecord-check", reports[1]);
+		survey_processes(APART_FD, parent, *last);
+	}
+	close(reports[1]);
+	while (child > 0 && r.kind != REPORT_END && get_report(reports[0], &r)) {
+		count = r.count;
+		if (r.kind == REPORT_AT)
+			*last = r.runtime.pid;
+		else if (r.kind == REPORT_RUNTIME)
+			f(arg, &r.runtime);
+	}
+	close(reports[0]);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, r.kind == REPORT_END ? 0 : WNOHANG); /* one that hangs may not even be killable */
+	}
+	n->processes += count.processes;
+	n->forbidden += count.forbidden;
+	return r.kind == REPORT_END;
+}
+
+struct runtimes_count runtimes_each(void (*f)(void *arg, const struct runtime *r), void *arg)
+{
+	struct runtimes_count n = { 0 };
+	pid_t last = 0;
+
+	while (n.stalled < RUNTIMES_STALLS_MAX && !run_survey(&n, &last, f, arg))
+		n.stalled++;
+	return n;
 }

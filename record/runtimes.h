@@ -2,8 +2,9 @@
 /*
  * runtimes.h - the processes of this host that make code at run time, and what they lack for their frames to have names.
  *
- * A JVM is known by libjvm.so among its mappings, other JITs by executable memory that is no file's. Files of theirs are opened
- * in their root, never beyond it.
+ * A JVM is known by libjvm.so among its mappings, other JITs by executable memory that is no file's. Their files (options, maps) are opened
+ * by a child process, inside their root: a file system that does not answer stops the child only. After RUNTIMES_STALL_MS the child is left
+ * behind with that process, and another one goes on with the next.
  */
 #ifndef PJ_RUNTIMES_H
 #define PJ_RUNTIMES_H
@@ -27,7 +28,11 @@ struct runtime {
 struct runtimes_count {
 	unsigned processes; /* with memory of their own, so without kernel threads */
 	unsigned forbidden; /* of these, whose mappings may not be read */
+	unsigned stalled;   /* whose files or memory did not answer in time */
 };
+
+#define RUNTIMES_STALL_MS 2000
+#define RUNTIMES_STALLS_MAX 5 /* then the rest is left out */
 
 #define RUNTIME_CODE (64 * 1024) /* less is a trampoline, no compiler */
 

@@ -25,6 +25,7 @@
 #define SLACK_FULL (SECOND_NS / 500) /* and where rings fill faster */
 #define DRAIN_MS 500
 #define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
+#define SETTLE_MS 300 /* for build-ids, at the end */
 #define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs and the keeper */
 #define HELD_MS 20              /* between tries, when a sample waits for tables */
 
@@ -673,6 +674,8 @@ int session_finish(struct session *s)
 	add_hidden_loss(s);
 	if (unwanted && output_discard(&s->out, &s->report))
 		return 0;
+	if (s->keep)
+		keep_settle(s->keep, SETTLE_MS);
 	end_window(s, now < s->end ? now : s->end);
 	return s->out.windows ? 0 : s->out.error;
 }

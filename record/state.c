@@ -143,14 +143,12 @@ static void put_map(const struct state *s, struct text *t, uint32_t pid, const s
 	end(s, t, start, f->path, pid, pid, ns);
 }
 
-/* Files of other mount namespaces are the keeper's (keep.h): one that never answers must not stop us. */
+/* The file itself is opened by the keeper only (keep_build_id): its file system may never answer. */
 static void note_build_id(struct state *s, const struct process *p, struct mapped_file *f)
 {
 	if (f->window == s->window)
 		return;
 	f->window = s->window;
-	if (!f->looked && p->mount_ns && p->mount_ns == s->own_mount_ns)
-		procfs_build_id(f);
 	idlist_add(&s->ids, s->keep, p->pid, f);
 }
 

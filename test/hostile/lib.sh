@@ -12,6 +12,7 @@ echo "# PJ_SEED=$seed"
 have setpriv || skip_all "setpriv (util-linux) is not installed"
 build=${PJ_BUILD:-$top/build/std-cc}
 case $build in /*) ;; *) build=$top/$build ;; esac
+PATH=$build/bin:$PATH
 
 # The attack programs, and what they write, lie where an unprivileged user reaches them.
 arena=$(mktemp -d /tmp/pj-hostile.XXXXXX)
