@@ -32,15 +32,32 @@ bool discover_is_libjvm(struct str path)
 	return str_ends(path, STR("/libjvm.so"));
 }
 
-enum jvm_kind discover_maps(struct str maps, uint64_t *base)
+/* Of a line behind its addresses: "r-xp 00000000 08:01 1234 /path". False: it is not of the file's first byte. */
+static bool parse_library(struct str line, struct jvm_library *lib)
+{
+	struct str offset, major, minor;
+	uint64_t zero, numbers[2];
+
+	str_cut(&line, ' ');
+	offset = str_cut(&line, ' ');
+	major = str_cut(&line, ':');
+	minor = str_cut(&line, ' ');
+	if (!str_hex(offset, &zero) || zero || !str_hex(major, &numbers[0]) || !str_hex(minor, &numbers[1]) ||
+	    !str_u64(str_cut(&line, ' '), &lib->inode))
+		return false;
+	lib->major = (uint32_t)numbers[0];
+	lib->minor = (uint32_t)numbers[1];
+	return true;
+}
+
+enum jvm_kind discover_maps(struct str maps, struct jvm_library *lib)
 {
 	enum jvm_kind kind = JVM_NONE;
 	bool hotspot = false;
 
 	while (maps.n) {
-		struct str line = str_cut(&maps, '\n'), path, start, offset;
+		struct str line = str_cut(&maps, '\n'), path, start;
 		ptrdiff_t slash = str_find(line, '/');
-		uint64_t zero;
 
 		if (slash < 0)
 			continue;
@@ -53,26 +70,9 @@ enum jvm_kind discover_maps(struct str maps, uint64_t *base)
 			continue;
 		start = str_cut(&line, '-');
 		str_cut(&line, ' ');
-		str_cut(&line, ' ');
-		offset = str_cut(&line, ' ');
-		if (!str_hex(start, base) || !str_hex(offset, &zero) || zero)
-			continue;
-		hotspot = true;
+		hotspot = str_hex(start, &lib->base) && parse_library(line, lib);
 	}
 	return kind == JVM_NONE && hotspot ? JVM_HOTSPOT : kind; /* OpenJ9 and Zing have a libjvm.so, too */
-}
-
-bool discover_stat(struct str stat, uint64_t *start, bool *zombie)
-{
-	ptrdiff_t end = str_rfind(stat, ')'); /* a comm may hold anything */
-
-	if (end < 0 || (size_t)end + 3 >= stat.n)
-		return false;
-	stat = str_from(stat, (size_t)end + 2);
-	*zombie = stat.p[0] == 'Z' || stat.p[0] == 'X';
-	for (int field = 3; field < 22; field++)
-		str_cut(&stat, ' ');
-	return str_u64(str_cut(&stat, ' '), start);
 }
 
 #define LAST UINT32_MAX
@@ -150,10 +150,11 @@ static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct t
 				   .gid = (gid_t)-1 };
 	if (p->folder < 0)
 		return false;
-	if (!read_file(p->folder, "stat", t) || !discover_stat(text_view(t), &p->start, &zombie)) {
+	if (!read_file(p->folder, "stat", t) || !taskid_parse(text_view(t), &p->id, &zombie)) {
 		jvm_process_close(p);
 		return false;
 	}
+	p->start = p->id.start;
 	p->alive = !zombie;
 	if (!read_file(p->folder, "maps", t)) {
 		p->kind = JVM_UNKNOWN;
@@ -163,7 +164,7 @@ static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct t
 	}
 	if (t->n == 0)
 		p->alive = false; /* a thread of the kernel, or a process at its end */
-	p->kind = discover_maps(text_view(t), &p->base);
+	p->kind = discover_maps(text_view(t), &p->library);
 	return true;
 }
 

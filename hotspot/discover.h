@@ -9,11 +9,19 @@
 #ifndef PJ_DISCOVER_H
 #define PJ_DISCOVER_H
 
+#include "taskid.h"
 #include "text.h"
 
 #include <sys/types.h>
 
 enum jvm_kind { JVM_NONE, JVM_HOTSPOT, JVM_OPENJ9, JVM_ZING, JVM_UNKNOWN /* its mappings cannot be read */ };
+
+/* The libjvm.so of a process: where its first byte is mapped, and which file it is, as /proc/PID/maps numbers it. */
+struct jvm_library {
+	uint64_t base;
+	uint32_t major, minor;
+	uint64_t inode;
+};
 
 struct jvm_process {
 	int folder;       /* /proc/PID, of O_PATH */
@@ -21,8 +29,9 @@ struct jvm_process {
 	uid_t uid;        /* effective */
 	gid_t gid;
 	uint64_t start;   /* clock ticks since boot */
+	struct taskid id; /* the program that its mappings were read of, or an older one: checked by hotspot_open_memory */
 	enum jvm_kind kind;
-	uint64_t base;    /* where the first byte of libjvm.so is */
+	struct jvm_library library;
 	bool alive;       /* no zombie */
 	char comm[64];
 	struct text cgroup; /* its path; of hierarchies that have one, the innermost container's */
@@ -48,10 +57,7 @@ uint64_t jvm_process_age_ns(const struct jvm_process *p);
 /* The path of a mapped file; " (deleted)" may be behind it. Pure. */
 bool discover_is_libjvm(struct str path);
 
-/* Which kind of JVM the text of /proc/PID/maps shows, and where its libjvm.so begins. Pure. */
-enum jvm_kind discover_maps(struct str maps, uint64_t *base);
-
-/* The start time in the text of /proc/PID/stat; sets *zombie. Pure. False: no such text. */
-bool discover_stat(struct str stat, uint64_t *start, bool *zombie);
+/* Returns the kind of JVM that the text of /proc/PID/maps shows; *lib is set for HotSpot. Pure. */
+enum jvm_kind discover_maps(struct str maps, struct jvm_library *lib);
 
 #endif

@@ -114,9 +114,29 @@ static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base, uint6
 	return fine();
 }
 
+static struct hotspot_reason reason_of(enum taskid_answer answer)
+{
+	switch (answer) {
+	case TASKID_SAME: return fine();
+	case TASKID_PRIVATE:
+		return reason("not-dumpable", "its own user may not read its memory, as with file capabilities or after a change of user");
+	case TASKID_DENIED:
+		if (errno == EACCES || errno == EPERM)
+			return reason("no-permission", "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
+		return reason("gone", "%s", strerror(errno));
+	case TASKID_GONE: break;
+	}
+	return reason("gone", "it ended, or runs another program");
+}
+
+struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, struct taskid_user *user)
+{
+	return reason_of(taskid_check(process, id, user));
+}
+
 struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p)
 {
-	*h = (struct hotspot){ .memory = { .fd = -1 }, .frame_pointers = -1 };
+	*h = (struct hotspot){ .memory = { .fd = -1, .process = -1 }, .frame_pointers = -1 };
 	if (p->kind == JVM_OPENJ9)
 		return reason("openj9", "OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself", (int)p->inner);
 	if (p->kind == JVM_ZING)
@@ -125,17 +145,12 @@ struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_pr
 		return reason("no-permission", "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
 	if (p->kind != JVM_HOTSPOT)
 		return reason("no-jvm", "it has no libjvm.so mapped");
-	if (!memory_open(&h->memory, p->folder, p->pid)) {
-		if (errno == EACCES || errno == EPERM)
-			return reason("no-permission", "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
-		return reason("gone", "%s", errno == ENOENT || errno == ESRCH ? "it ended" : strerror(errno));
-	}
-	return fine();
+	return reason_of(memory_open(&h->memory, p->folder, &p->id));
 }
 
 struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p)
 {
-	return read_layout(h, p->base, jvm_process_age_ns(p));
+	return read_layout(h, p->library.base, jvm_process_age_ns(p));
 }
 
 struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)

@@ -47,6 +47,10 @@ void hotspot_close(struct hotspot *h);
 /* Gives back the memory that the next scan needs again: h->code holds nothing. */
 void hotspot_rest(struct hotspot *h);
 
+/* May what was read of the process be attributed to it, and shown to its user? To be asked between reading and writing: "gone" if it runs
+ * another program by now, "not-dumpable" if its own user may not read its memory. */
+struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, struct taskid_user *user);
+
 /* h->code is what it holds now. The reason "over-budget": it costs more than one JVM may (h->memory.budget). */
 struct hotspot_reason hotspot_scan(struct hotspot *h);
 

@@ -8,15 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define PAGE 4096u
 #define PAGES 512u
-#define BATCH 512u /* runs in a call; the kernel takes up to 1024 */
 #define BOUNCE (128u << 10) /* so much stays in the processor's cache */
-/* A piece costs 0.7 us, as do 2 kB more of one. Less than a page, so that no page is read that nothing is wanted of. */
-#define NEAR 2048u
+/* A read costs as much as one more page of the same read: requests that are at most a page apart share one. */
+#define NEAR PAGE
 #define HIGHEST ((uint64_t)INT64_MAX)
 
 /* Steps that a read of so many bytes takes (budget.h): 0.7 us for a page that is looked up, as much for 2 kB. */
@@ -34,22 +32,36 @@ static void make_rooms(struct memory *m)
 	m->bounce = mem_grow(NULL, 1, BOUNCE);
 }
 
-bool memory_open(struct memory *m, int process, pid_t pid)
+enum taskid_answer memory_open(struct memory *m, int process, const struct taskid *id)
 {
-	*m = (struct memory){ .fd = openat(process, "mem", O_RDONLY | O_CLOEXEC), .pid = pid };
-	return m->fd >= 0;
+	struct taskid_user user;
+	enum taskid_answer answer;
+
+	*m = (struct memory){ .id = *id, .process = fcntl(process, F_DUPFD_CLOEXEC, 0) };
+	answer = taskid_open_memory(process, id, &user, &m->fd);
+	if (answer != TASKID_SAME)
+		memory_close(m);
+	return answer;
+}
+
+bool memory_is_current(const struct memory *m)
+{
+	return m->fd < 0 || taskid_is(m->process, &m->id);
 }
 
 void memory_image(struct memory *m, const struct memory_piece *piece, size_t n)
 {
-	*m = (struct memory){ .fd = -1, .piece = piece, .npieces = n };
+	*m = (struct memory){ .fd = -1, .process = -1, .piece = piece, .npieces = n };
 }
 
 void memory_close(struct memory *m)
 {
 	if (m->fd >= 0)
 		close(m->fd);
+	if (m->process >= 0)
+		close(m->process);
 	m->fd = -1;
+	m->process = -1;
 	memory_rest(m);
 }
 
@@ -191,87 +203,52 @@ void memory_sort(struct memory *m, struct memory_want *want, size_t count)
 		memcpy(want, from, count * sizeof(*want));
 }
 
-/* How much of the runs could be read, from the first on. */
-static size_t read_runs(struct memory *m, const struct iovec *run, size_t n, size_t total)
-{
-	struct iovec whole = { m->bounce, total };
-	size_t have = 0;
-
-	if (!budget_steps(m->budget, n * READ_STEPS(0) + total / 256))
-		return 0;
-	if (m->fd >= 0 && !m->by_file) {
-		ssize_t got = process_vm_readv(m->pid, &whole, 1, run, n, 0);
-
-		if (got >= 0)
-			return (size_t)got;
-		m->by_file = errno == EPERM || errno == ENOSYS; /* a filter of system calls, as containers have */
-		if (!m->by_file)
-			return 0;
-	}
-	for (size_t i = 0; i < n; i++) {
-		size_t got = read_at(m, (uint64_t)(uintptr_t)run[i].iov_base, m->bounce + have, run[i].iov_len);
-
-		have += got;
-		if (got < run[i].iov_len)
-			break;
-	}
-	return have;
-}
-
-/* Alone, straight to its place. */
+/* One request, straight to its place. */
 static void read_one(const struct memory *m, const struct memory_want *w, char *to)
 {
 	if (read_at(m, w->address, to + w->at, w->n) != w->n)
 		memset(to + w->at, 0, w->n);
 }
 
-/* The first of the pieces, as many as fit into one call; how many that were. */
-static size_t gather_some(struct memory *m, const struct memory_want *want, size_t count, char *to)
+/* How many requests, from the first on, one read serves: neighbours, as far as they fit into the bounce buffer. *end: of the last byte. */
+static size_t run_of(const struct memory_want *want, size_t count, uint64_t *end)
 {
-	struct iovec run[BATCH];
-	size_t first[BATCH + 1], n = 0, total = 0, next = 0, got, done = 0;
+	uint64_t start = want->address;
+	size_t n = 0;
 
-	if (want->n > BOUNCE || want->address > HIGHEST - want->n) {
+	*end = start;
+	for (; n < count && want[n].n <= BOUNCE && want[n].address <= HIGHEST - want[n].n; n++) {
+		uint64_t want_end = want[n].address + want[n].n;
+
+		if ((n && want[n].address > *end + NEAR) || want_end - start > BOUNCE)
+			break;
+		*end = want_end > *end ? want_end : *end;
+	}
+	return n;
+}
+
+/* Reads the first run of requests; returns how many that were. */
+static size_t gather_run(struct memory *m, const struct memory_want *want, size_t count, char *to)
+{
+	uint64_t start = want->address, end;
+	size_t n = run_of(want, count, &end), got;
+
+	if (n <= 1) {
 		read_one(m, want, to);
 		return 1;
 	}
-	while (next < count && n < BATCH) {
-		uint64_t begin = want[next].address, end = begin;
-
-		first[n] = next;
-		for (; next < count && want[next].n <= BOUNCE && want[next].address <= HIGHEST - want[next].n; next++) {
-			uint64_t behind = want[next].address + want[next].n;
-
-			if ((next > first[n] && want[next].address > end + NEAR) || behind - begin > BOUNCE - total)
-				break;
-			end = behind > end ? behind : end;
-		}
-		if (next == first[n])
-			break;
-		run[n++] = (struct iovec){ (void *)(uintptr_t)begin, (size_t)(end - begin) };
-		total += (size_t)(end - begin);
-	}
-	first[n] = next;
-	got = read_runs(m, run, n, total);
+	got = read_at(m, start, m->bounce, (size_t)(end - start));
 	for (size_t i = 0; i < n; i++) {
-		bool whole = done + run[i].iov_len <= got;
+		uint64_t from = want[i].address - start;
 
-		for (size_t k = first[i]; k < first[i + 1]; k++) {
-			if (whole)
-				memcpy(to + want[k].at, m->bounce + done + (want[k].address - (uint64_t)(uintptr_t)run[i].iov_base), want[k].n);
-			else
-				read_one(m, &want[k], to);
-		}
-		if (!whole)
-			return first[i + 1]; /* something in it is not there; those behind it were not tried */
-		done += run[i].iov_len;
+		if (from + want[i].n <= got)
+			memcpy(to + want[i].at, m->bounce + from, want[i].n);
+		else
+			read_one(m, &want[i], to);
 	}
-	return next;
+	return n;
 }
 
-/* process_vm_readv goes by the number of a process, which may be somebody else's by now, or by another program. What
- * was read counts only if the memory that was opened at first can still be read afterwards: it was the same process
- * then. */
 bool memory_gather(struct memory *m, struct memory_want *want, size_t count, void *to)
 {
 	char byte;
@@ -280,7 +257,7 @@ bool memory_gather(struct memory *m, struct memory_want *want, size_t count, voi
 		make_rooms(m);
 	memory_sort(m, want, count);
 	for (size_t i = 0; i < count;)
-		i += gather_some(m, want + i, count - i, to);
+		i += gather_run(m, want + i, count - i, to);
 	if (!budget_steps(m->budget, count))
 		return false;
 	return read_at(m, m->probe, &byte, 1) == 1;

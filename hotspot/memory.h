@@ -2,18 +2,24 @@
 /*
  * memory.h - the memory of another process, read without touching it.
  *
- * /proc/PID/mem stays bound to the address space that it was opened for: after exec or exit it reads nothing, whoever
- * gets the number next. Small reads come from a cache of pages, which is one moment's view only between two
- * memory_forget; large ones, and many pieces that are wanted at once, go past it. What costs is neither a call nor a
- * byte but a page that is looked up, so pieces are read in the order of their addresses, neighbours together.
- * Everything read is a stranger's, and changes while it is read: a caller checks each number before it is used. Reads take steps
- * from a budget (budget.h); when it is exceeded, nothing can be read any more, and budget->over gives the reason.
+ * Memory is read through /proc/PID/mem alone. The kernel binds that descriptor to the address space and checks permission when it is
+ * opened, so after an exec or an exit it reads the old memory or nothing, never that of the new program or of a process that got the PID
+ * later. No read goes by PID (process_vm_readv): a set-uid program would be read with the rights of the program before it.
+ *
+ * A descriptor alone does not show an exec: a task that shares the memory (CLONE_VM) keeps the old address space readable. The caller
+ * asks memory_is_current before it attributes to the process what it read.
+ *
+ * Small reads come from a cache of pages, which is one moment's view only between two memory_forget; large ones, and requests that are
+ * read together, go past it. Requests are read in the order of their addresses, and neighbours with one read: a read of one page costs
+ * about 1 us, each further page 0.5 us. Everything read is a stranger's, and changes while it is read: a caller checks each number before
+ * it is used.
  */
 #ifndef PJ_MEMORY_H
 #define PJ_MEMORY_H
 
 #include "budget.h"
 #include "str.h"
+#include "taskid.h"
 
 #include <sys/types.h>
 
@@ -33,13 +39,13 @@ struct memory_piece {
 };
 
 struct memory {
-	int fd;    /* /proc/PID/mem; -1: an image */
-	pid_t pid;
+	int fd;           /* /proc/PID/mem; -1: an image */
+	int process;      /* /proc/PID, of O_PATH */
+	struct taskid id; /* the program that the memory is of */
 	const struct memory_piece *piece; /* of an image, by address */
 	size_t npieces;
 	struct budget *budget; /* each read takes steps from it; once it is exceeded all reads fail. NULL: no limit */
 	uint64_t probe; /* an address that is always there: tells whether it is still the same process */
-	bool by_file;   /* process_vm_readv may not be called here: pieces are read one by one */
 	uint64_t *number;         /* of page, + 1; 0: none */
 	struct memory_page *page;
 	struct memory_want *order; /* room to sort in */
@@ -47,8 +53,11 @@ struct memory {
 	char *bounce;              /* where neighbours come to, before each goes to its place */
 };
 
-/* process: a descriptor of its folder /proc/PID. False: errno (EACCES, EPERM: not allowed; ENOENT, ESRCH: gone). */
-bool memory_open(struct memory *m, int process, pid_t pid);
+/* Opens the memory of the program that the process ran when id was read; process: a descriptor of /proc/PID. TASKID_SAME, or the reason
+ * why it is not opened. */
+enum taskid_answer memory_open(struct memory *m, int process, const struct taskid *id);
+/* Does the process live, and run the program whose memory this is? True for an image. */
+bool memory_is_current(const struct memory *m);
 /* An image in its stead; pieces do not overlap, and stay the caller's. */
 void memory_image(struct memory *m, const struct memory_piece *piece, size_t n);
 void memory_close(struct memory *m);
@@ -65,8 +74,8 @@ bool memory_read(struct memory *m, uint64_t address, void *to, size_t n);
 /* The same past the cache, for what is large. */
 bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n);
 
-/* Many pieces at once, in any order; `want` gets sorted. Those that cannot be read are zero. False: the process ended,
- * or is another program now, and nothing that was read counts. */
+/* Many pieces at once, in any order; `want` gets sorted. Those that cannot be read are zero. False: the memory is gone, and nothing that
+ * was read counts. */
 bool memory_gather(struct memory *m, struct memory_want *want, size_t count, void *to);
 
 /* The order in which memory_gather reads: by address, equal ones as they came. */

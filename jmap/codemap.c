@@ -243,14 +243,24 @@ static int create_temporary(int dir, char *name, size_t size)
 		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return -1;
 		snprintf(name, size, ".pjmap-%016llx.tmp", (unsigned long long)random);
-		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST)
 			return fd;
 	}
 	return -1;
 }
 
-const char *codemap_put(const char *dir, const char *name, struct str bytes, bool durable)
+/* The owner is changed last: until then only we can open the file. */
+static bool fill(int fd, struct str bytes, const struct taskid_user *owner, bool durable)
+{
+	if (fchmod(fd, 0600) < 0 || !whole_write(fd, bytes))
+		return false;
+	if (fchown(fd, owner->uid, owner->gid) < 0 && errno != EPERM && errno != EINVAL)
+		return false; /* EPERM: we have no CAP_CHOWN. EINVAL: our user namespace does not know that user */
+	return !durable || fsync(fd) == 0;
+}
+
+const char *codemap_put(const char *dir, const char *name, struct str bytes, const struct taskid_user *owner, bool durable)
 {
 	char temporary[64];
 	const char *what = NULL;
@@ -262,7 +272,7 @@ const char *codemap_put(const char *dir, const char *name, struct str bytes, boo
 	if (fd < 0) {
 		what = "cannot write into";
 	} else {
-		if (fchmod(fd, 0644) < 0 || !whole_write(fd, bytes) || (durable && fsync(fd) < 0))
+		if (!fill(fd, bytes, owner, durable))
 			what = "cannot write into";
 		saved = errno;
 		if (close(fd) < 0 && !what) {

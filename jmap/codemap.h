@@ -31,7 +31,8 @@ void codemap_print(const struct codemap *c, bool hotspot, struct text *t);
 
 void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *t);
 
-/* Puts bytes into dir/name, mode 0644; durable: they survive a crash of the machine. NULL, or what failed (errno). */
-const char *codemap_put(const char *dir, const char *name, struct str bytes, bool durable);
+/* Puts bytes into dir/name, mode 0600, owned by the user whose process it describes: no other user may read the memory of that process.
+ * If we may not give files away, it stays ours. durable: the bytes survive a crash of the machine. NULL, or what failed (errno). */
+const char *codemap_put(const char *dir, const char *name, struct str bytes, const struct taskid_user *owner, bool durable);
 
 #endif

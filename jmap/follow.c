@@ -123,7 +123,7 @@ static void write_map(struct follower *f, struct followed *j)
 
 	journal_map(&j->t, f->r->style, &t);
 	snprintf(name, sizeof(name), "perf-%d.map", (int)j->p.pid);
-	what = codemap_put(f->r->to ? f->r->to : "/tmp", name, text_view(&t), false);
+	what = codemap_put(f->r->to ? f->r->to : "/tmp", name, text_view(&t), &j->t.owner, false);
 	if (what && !f->failed) {
 		warn("%d: %s '%s': %s", (int)j->p.pid, what, f->r->to ? f->r->to : "/tmp", strerror(errno));
 		f->failed = true;
@@ -132,18 +132,10 @@ static void write_map(struct follower *f, struct followed *j)
 	text_free(&t);
 }
 
-/* Is it still that process? */
+/* Is it still that process, and does it run the same program? */
 static bool lives(const struct jvm_process *p)
 {
-	char text[1024];
-	uint64_t start;
-	bool zombie = true;
-	int fd = openat(p->folder, "stat", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
-
-	if (fd >= 0)
-		close(fd);
-	return n > 0 && discover_stat((struct str){ text, (size_t)n }, &start, &zombie) && !zombie;
+	return taskid_is(p->folder, &p->id);
 }
 
 /* What was there before is dropped: there is no room for it. */
@@ -182,7 +174,7 @@ static bool look_at_one(struct follower *f, struct followed *j, uint64_t now)
 			warn("%s: %s: %s", j->t.path, failed, strerror(errno));
 		j->stuck = f->failed = true;
 		journal_close(&j->t, false); /* the next one begins anew, and is whole */
-	} else if (f->r->perf_map && !j->t.anew && j->t.written != j->written) { /* anew: nothing is listed before the next scan */
+	} else if (!why.code && f->r->perf_map && !j->t.anew && j->t.written != j->written) { /* anew: nothing is listed before the next scan */
 		write_map(f, j);
 	}
 	j->stuck = j->stuck && failed;
@@ -207,11 +199,19 @@ static void let_go(struct follower *f, size_t i, bool ended)
 
 /* ---- all ------------------------------------------------------------------------------------------------------- */
 
-static bool is_followed(const struct follower *f, const struct jvm_process *p)
+/* A process that runs another program by now is let go: what it runs is a JVM of its own. */
+static bool is_followed(struct follower *f, const struct jvm_process *p)
 {
-	for (size_t i = 0; i < f->n; i++)
-		if (f->one[i].p.pid == p->pid && f->one[i].p.start == p->start)
+	for (size_t i = 0; i < f->n; i++) {
+		const struct jvm_process *known = &f->one[i].p;
+
+		if (known->pid != p->pid || known->start != p->start)
+			continue;
+		if (lives(known))
 			return true;
+		let_go(f, i, true);
+		return false;
+	}
 	return false;
 }
 

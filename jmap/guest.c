@@ -39,33 +39,30 @@ struct hotspot_reason guest_reason(const char *code, const char *fmt, ...)
 /* ---- entering -------------------------------------------------------------------------------------------------- */
 
 /* The folder of /proc is that of one process for ever: when it can still be read behind pidfd_open, the number was its own. */
-static bool open_pidfd(struct guest *g, uint64_t start)
+static bool open_pidfd(struct guest *g, const struct taskid *id)
 {
-	struct text t = { 0 };
-	bool zombie = true;
-	uint64_t began;
-
 	g->pidfd = (int)syscall(SYS_pidfd_open, g->pid, 0);
 	if (g->pidfd < 0)
 		return false;
 	errno = ESRCH;
-	if (!whole_read_at(g->process, "stat", &t, 4096) || !discover_stat(text_view(&t), &began, &zombie) || began != start || zombie) {
-		text_free(&t);
-		return false;
-	}
-	text_free(&t);
-	return true;
+	return taskid_is(g->process, id);
 }
 
 struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p)
 {
+	struct taskid_user user;
+	struct hotspot_reason r;
+
 	*g = (struct guest){ .pid = p->pid, .inner = p->inner, .uid = p->uid, .gid = p->gid, .process = p->folder,
 			     .root = -1, .tmp = -1, .cwd = -1, .pidfd = -1 };
 	if (p->uid == (uid_t)-1 || p->gid == (gid_t)-1)
 		return guest_reason("gone", "its user cannot be told");
 	if (geteuid() != 0 && geteuid() != p->uid)
 		return guest_reason("no-permission", "it belongs to another user: run as root");
-	if (!open_pidfd(g, p->start))
+	r = hotspot_may_show(p->folder, &p->id, &user);
+	if (r.code)
+		return r;
+	if (!open_pidfd(g, &p->id))
 		return guest_reason(errno == ENOSYS ? "old-kernel" : "gone", "%s", errno == ENOSYS ? "Linux 5.6 is needed" : "it ended");
 	g->root = openat(g->process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (g->root < 0)

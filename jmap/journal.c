@@ -572,7 +572,9 @@ struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const c
 	c->bytes = journal_bytes(t);
 	if (!compare(t, h, c))
 		r = (struct hotspot_reason){ "over-budget", "there is no memory for its code" };
-	else if (!take_scan(t, c, began))
+	else
+		r = hotspot_may_show(h->memory.process, &h->memory.id, &t->owner);
+	if (!r.code && !take_scan(t, c, began))
 		*failed = "cannot write into";
 	end_change(c);
 	return r;

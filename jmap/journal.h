@@ -40,6 +40,7 @@ struct journal {
 	uint64_t later;             /* of these: they wait for the next scan, as the budget of this one was used up */
 	uint64_t torn_said, unnamed_said;
 	struct framefacts frames;
+	struct taskid_user owner;   /* who may read what the last scan found */
 };
 
 /* dir/maps/BOOT/PID-START.jmap; created, or continued where a run before ended. NULL, or what failed (errno; EWOULDBLOCK:
@@ -49,7 +50,8 @@ const char *journal_open(struct journal *t, const char *dir, const struct jvm_pr
 /* Memory that it has between scans. */
 uint64_t journal_bytes(const struct journal *t);
 
-/* Scans, and appends what changed. Code that is new is read as long as h->memory.budget lasts, and the rest of it in the next scan. r.code: it could not be read (nothing is written); *failed: writing failed
+/* Scans, and appends what changed. Code that is new is read as long as h->memory.budget lasts, and the rest of it in the next scan.
+ * r.code: it could not be read, or may not be shown (nothing is written); *failed: writing failed
  * (errno). */
 struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed);
 

@@ -127,11 +127,11 @@ static bool process_lives(const struct sweep *s, pid_t pid, uint64_t start)
 {
 	struct text t = { 0 };
 	char path[4200];
-	uint64_t began;
+	struct taskid id;
 	bool zombie, lives;
 
 	snprintf(path, sizeof(path), "%s/%d/stat", s->proc, (int)pid);
-	lives = whole_read_at(AT_FDCWD, path, &t, 4096) && discover_stat(text_view(&t), &began, &zombie) && began == start && !zombie;
+	lives = whole_read_at(AT_FDCWD, path, &t, 4096) && taskid_parse(text_view(&t), &id, &zombie) && id.start == start && !zombie;
 	text_free(&t);
 	return lives;
 }

@@ -75,13 +75,13 @@ static bool print_map(const struct text *t)
 	return true;
 }
 
-static bool write_map(const struct request *r, const struct jvm_process *p, const struct text *t)
+static bool write_map(const struct request *r, const struct jvm_process *p, const struct text *t, const struct taskid_user *owner)
 {
 	const char *dir = r->to ? r->to : "/tmp", *what;
 	char name[64];
 
 	snprintf(name, sizeof(name), "perf-%d.map", (int)p->pid);
-	what = codemap_put(dir, name, text_view(t), r->to != NULL);
+	what = codemap_put(dir, name, text_view(t), owner, r->to != NULL);
 	if (what)
 		warn("%d: %s '%s': %s", (int)p->pid, what, dir, strerror(errno));
 	return what == NULL;
@@ -149,14 +149,18 @@ static bool map_one(const struct request *r, const struct jvm_process *p)
 	struct text t = { 0 };
 	uint64_t torn;
 	struct hotspot_reason why = make_map(r, p, &c, &torn);
+	struct taskid_user owner;
 	bool in_place = false, done;
 
 	if (why.code)
 		warn("%d: %s: %s", (int)p->pid, why.code, why.why);
 	done = !why.code || (r->method == ASKED_NOT && tells_nothing(why.code) && take_own(r, p, &c, &in_place));
 	if (done && !in_place) {
+		why = hotspot_may_show(p->folder, &p->id, &owner);
+		if (why.code)
+			warn("%d: %s: %s", (int)p->pid, why.code, why.why);
 		codemap_print(&c, r->style == METHOD_HOTSPOT, &t);
-		done = r->to_stdout ? print_map(&t) : write_map(r, p, &t);
+		done = !why.code && (r->to_stdout ? print_map(&t) : write_map(r, p, &t, &owner));
 	}
 	if (done)
 		say_done(r, p, &c, torn, in_place);

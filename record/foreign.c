@@ -3,6 +3,7 @@
 
 #include "elfhead.h"
 #include "inside.h"
+#include "taskid.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -318,13 +319,22 @@ static bool find_base(int process, struct base_search *b)
 int foreign_memory(int process, const struct foreign_mapping *m, uint64_t *base)
 {
 	struct base_search b = { .m = m };
+	struct taskid_user user;
+	struct taskid id;
+	int fd = -1;
 
-	if (!find_base(process, &b)) {
+	if (!taskid_read(process, &id) || !find_base(process, &b)) {
 		errno = ESRCH;
 		return -1;
 	}
 	*base = b.base;
-	return openat(process, "mem", O_RDONLY | O_CLOEXEC);
+	switch (taskid_open_memory(process, &id, &user, &fd)) {
+	case TASKID_SAME:
+	case TASKID_DENIED: break;
+	case TASKID_PRIVATE: errno = EACCES; break;
+	case TASKID_GONE: errno = ESRCH; break;
+	}
+	return fd;
 }
 
 /* ---- roots ------------------------------------------------------------------------------------------------------------------ */

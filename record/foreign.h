@@ -42,7 +42,8 @@ bool foreign_is_mapped(int fd, const struct foreign_mapping *m);
  * its mapped files. -1 and errno: ESTALE when there is another file at the path, which is known only when nothing better is. */
 int foreign_open(int root, int process, const struct foreign_mapping *m);
 
-/* /proc/PID/mem, and the address where the mapped file's first byte is; -1 and errno. */
+/* /proc/PID/mem, and the address where the mapped file's first byte is, of one program: an exec between the two is noticed. -1 and errno:
+ * ESRCH if it ended or runs another program, EACCES if its own user may not read its memory (taskid.h). */
 int foreign_memory(int process, const struct foreign_mapping *m, uint64_t *base);
 
 #define FOREIGN_ROOTS 64

@@ -92,10 +92,10 @@ static struct hotspot_reason open_as(struct image *i, const struct jvm_process *
 	struct hotspot_reason r = hotspot_open_memory(&i->h, p);
 
 	i->opened = true;
-	if (!r.code && !jvmbuilds_take(known, p->uid, p->base, &i->h, &i->f)) {
+	if (!r.code && !jvmbuilds_take(known, p->uid, p->library.base, &i->h, &i->f)) {
 		r = read_layout(i, p);
 		if (!r.code)
-			jvmbuilds_keep(known, p->uid, p->base, &i->h, &i->f);
+			jvmbuilds_keep(known, p->uid, p->library.base, &i->h, &i->f);
 	}
 	memory_rest(&i->h.memory);
 	return r;
@@ -170,6 +170,10 @@ static void read_names(struct question *q)
 	}
 	methods_free(&h->methods);
 	text_free(&t);
+	if (!memory_is_current(&h->memory)) { /* these are names of the program that it ran before */
+		q->names.n = 0;
+		q->image->why = ended();
+	}
 }
 
 static void answer(struct question *q, struct jvmbuilds *known)

@@ -268,7 +268,7 @@ if contain "$jdk/bin/java" -Xmx64m -cp /mnt Work idle 900; then
 	truncate -s 1G "$host"
 	chown 12345 "$host"
 	ok "a huge file of somebody else: replaced" pjmap --once -q "$pid"
-	is "  root's" "$(stat -c %u:%a "$host")" 0:644
+	is "  for the user of the JVM alone" "$(stat -c %u:%a "$host")" "$(stat -c %u "/proc/$pid"):600"
 	rm -f "$host"
 	mkdir "$host"
 	pjmap --once -q "$pid" 2>err
