@@ -83,10 +83,14 @@ static struct recording_quality sum(const struct recording_tally *t)
 
 static void put_row(struct out *o, const struct recording_quality *q)
 {
+	struct text raw = { 0 };
+
 	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples), percent(q->rooted, q->samples),
 		   percent(q->cut, q->samples), percent(q->samples - q->rooted - q->cut, q->samples), percent(q->single, q->samples),
 		   percent(q->unresolved, q->frames));
-	visible_out(o, q->name);
+	visible_bytes(&raw, q->name); /* names of frames are escaped once already */
+	visible_out(o, text_view(&raw));
+	text_free(&raw);
 	out_char(o, '\n');
 }
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define ALL_WRITE 02
+#define SHARED_WRITE 022
 #define TEMP ".keep-"
 #define TEMP_AGE 3600 /* s: whoever wrote it is gone */
 #define LOOK_NS 1000000000u
@@ -22,7 +22,7 @@
 
 /* ---- folders ------------------------------------------------------------------------------------------------------ */
 
-/* A folder that nobody else can write to; -1 and errno, EPERM when it is somebody else's. */
+/* A folder that only this user (or root) can write to. Returns -1 with errno, EPERM if others can. */
 static int own_folder(int at, const char *name, bool make)
 {
 	struct stat st;
@@ -33,7 +33,7 @@ static int own_folder(int at, const char *name, bool make)
 	fd = openat(at, name, FOLDER);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & ALL_WRITE))
+	if (fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & SHARED_WRITE))
 		return fd;
 	close(fd);
 	errno = EPERM;
@@ -53,10 +53,10 @@ const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, d
 		return place.refused[0] ? "another user may have planted a link in its path" : strerror(errno);
 	k->symbols = own_folder(k->dir, "symbols", false);
 	if (k->symbols < 0 && errno != ENOENT)
-		return "symbols/ in it is a link, no folder, or not ours";
+		return "symbols/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
 	k->jit = own_folder(k->dir, "jit", false);
 	if (k->jit < 0 && errno != ENOENT)
-		return "jit/ in it is a link, no folder, or not ours";
+		return "jit/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
 	return NULL;
 }
 
@@ -177,6 +177,25 @@ bool keepdir_link(struct keepdir *k, const char *path, const char *also)
 	return linkat(k->symbols, path, k->symbols, also, 0) == 0;
 }
 
+/* Makes the entry of a file durable, and those of the folders above it. */
+static bool sync_folders(const struct keepdir *k, const char *path)
+{
+	char folder[KEEPDIR_PATH];
+	const char *slash = strrchr(path, '/');
+	bool good = true;
+
+	for (; good && slash; slash = memrchr(path, '/', (size_t)(slash - path))) {
+		int fd;
+
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+		fd = openat(k->symbols, folder, FOLDER);
+		good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+		if (fd >= 0)
+			close(fd);
+	}
+	return good && (fsync(k->symbols) == 0 || errno == EINVAL);
+}
+
 bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path, const char *also)
 {
 	struct stat st;
@@ -188,7 +207,7 @@ bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path,
 	close(f->fd);
 	f->fd = -1;
 	k->bytes += (uint64_t)st.st_blocks * 512;
-	return !also || keepdir_link(k, path, also);
+	return sync_folders(k, path) && (!also || keepdir_link(k, path, also));
 }
 
 /* ---- what may go ------------------------------------------------------------------------------------------------------ */

@@ -10,9 +10,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SHARED_WRITE 022
 
 /* symbols and jit are record/keep.h's; after privileges were dropped nobody could make them in a DIR of another. */
 static const char *const room_name[] = { "recording", "out", "bad", "symbols", "jit" };
@@ -101,6 +104,8 @@ static int open_room(int dir, const char *dir_name, const char *name, uid_t owne
 		die("'%s/%s' is a link, or no directory: refused", dir_name, name);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		die_errno("cannot use the directory '%s/%s'", dir_name, name);
+	if (st.st_mode & SHARED_WRITE)
+		die("others can write to '%s/%s': chmod go-w, or remove it", dir_name, name);
 	if (st.st_uid != owner)
 		die("'%s/%s' belongs to user %lu, not to %lu: remove it, or chown -R", dir_name, name,
 		    (unsigned long)st.st_uid, (unsigned long)owner);
@@ -169,6 +174,25 @@ static bool make_for(int at, const char *name, const struct heir *h)
 	return made;
 }
 
+/* The user who called sudo; -1: not started by sudo. */
+static uid_t sudo_user(void)
+{
+	const char *text = getenv("SUDO_UID");
+	uint64_t uid;
+
+	return text && str_u64(str_of(text), &uid) && uid < (uid_t)-1 ? (uid_t)uid : (uid_t)-1;
+}
+
+/* Windows, kallsyms and command lines of the host go to the owner of DIR: to root, or to the user who called sudo, but to another user only
+ * if --user names that user. DIR is "." by default, and any user may have made a directory of that name. */
+static struct heir owner_of(const char *dir, const struct stat *st, gid_t gid)
+{
+	if (st->st_uid != 0 && st->st_uid != sudo_user())
+		die("the directory '%s' belongs to user %lu, who could read what root records: choose another --dir, or --user=%lu", dir,
+		    (unsigned long)st->st_uid, (unsigned long)st->st_uid);
+	return (struct heir){ st->st_uid, gid == (gid_t)-1 ? st->st_gid : gid };
+}
+
 void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 {
 	struct heir heir = { *uid == (uid_t)-1 ? geteuid() : *uid, *gid == (gid_t)-1 ? getegid() : *gid };
@@ -181,7 +205,7 @@ void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 	if (fstat(fd, &st) < 0)
 		die_errno("cannot use the directory '%s'", dir);
 	if (*uid == (uid_t)-1 && geteuid() == 0)
-		heir = (struct heir){ st.st_uid, *gid == (gid_t)-1 ? st.st_gid : *gid };
+		heir = owner_of(dir, &st, *gid);
 	for (size_t i = 0; i < countof(room_name); i++) {
 		if (!make_for(fd, room_name[i], &heir) && errno != EEXIST)
 			die_making(dir, room_name[i]);

@@ -76,7 +76,12 @@ small()
 
 mkdir -m 755 few
 chown nobody:"$group" few
-pjrecord -a -w 1 -d few >few.out 2>few.err &
+pjrecord -q -a -w 1 -n 1 -d few >out 2>err
+is "root records for another user only if --user names that user" "$? $(ls few | wc -l) $(grep -c "belongs to user $nobody.*choose another --dir" err)" "1 0 1"
+SUDO_UID=$nobody pjrecord -q -a -w 1 -n 1 -d few >out 2>err
+is "  or if that user called sudo" "$? $(find few ! -user nobody | wc -l)" "0 0"
+rm -rf few/*
+pjrecord -a -w 1 -u nobody -d few >few.out 2>few.err &
 pid=$!
 until_ 20 sh -c 'ls few/out/*.data'
 small $pid
@@ -109,6 +114,11 @@ chown nobody theirs/out
 pjrecord -q -a -w 1 -n 1 -d theirs >out 2>err
 is "somebody else's folder in root's directory: status" $? 1
 ok "  refused" grep -q 'belongs to user' err
+
+mkdir -m 700 writable
+mkdir -m 770 writable/symbols
+pjrecord -q -a -w 1 -n 1 -d writable >out 2>err
+is "a folder that others can write to" "$? $(grep -c "others can write to 'writable/symbols': chmod go-w" err)" "1 1"
 
 # ---- --user: a container that is gone, and loss
 

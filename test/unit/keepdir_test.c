@@ -113,6 +113,8 @@ static void refusals(void)
 	unlink(sub);
 	ok(mkdir(sub, 0777) == 0 && chmod(sub, 0777) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is everybody's");
 	keepdir_close(&other);
+	ok(chmod(sub, 0770) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "a group can write to symbols/");
+	keepdir_close(&other);
 	if (geteuid() == 0)
 		ok(chmod(sub, 0755) == 0 && chown(sub, 12345, 0) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is somebody's");
 	else
