@@ -3,6 +3,7 @@
 #include "folded.h"
 
 #include "fuzz.h"
+#include "mutate.h"
 #include "../unit/node.h"
 
 static void check_dispersion(const struct folded_header *h, const struct stacks *s)
@@ -134,4 +135,50 @@ int fuzz_one(const uint8_t *data, size_t n)
 	close(fd2);
 	close(fd3);
 	return 0;
+}
+
+/* ---- libFuzzer only: lines are records --------------------------------------------------------------------------------------- */
+
+static bool lines_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
+{
+	(void)data;
+	*start = 0;
+	*end = n;
+	return true;
+}
+
+static size_t line_size(const uint8_t *line, size_t left)
+{
+	const uint8_t *newline = memchr(line, '\n', left);
+
+	return newline ? (size_t)(newline - line) + 1 : left;
+}
+
+/* Weights at the ends of what numbers can be, and names that another line has. */
+static size_t change_word(uint8_t *data, size_t n, size_t most, uint64_t *state)
+{
+	static const char *const words[] = { "0", "1", "9223372036854775807", "9223372036854775808", "18446744073709551615", "-1", "1.5", " ", ";", ";;",
+					     "# pj ", "unit=", "\xff", "a;a;a;a" };
+	const char *word = words[mutate_lot(state, countof(words))];
+	size_t at = mutate_lot(state, n), length = strlen(word), old = 0;
+
+	while (at > 0 && data[at - 1] != ' ' && data[at - 1] != ';' && data[at - 1] != '\n')
+		at--;
+	while (at + old < n && data[at + old] != ' ' && data[at + old] != ';' && data[at + old] != '\n')
+		old++;
+	if (n - old + length > most)
+		return n;
+	n = mutate_resize(data, n, at, old, length);
+	memcpy(data + at, word, length);
+	return n;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+{
+	static const struct mutate_format f = { lines_range, line_size, NULL, NULL, 0 };
+	uint64_t state = seed;
+
+	if (n > 16 && mutate_lot(&state, 3) == 0)
+		return change_word(data, n, most, &state);
+	return mutate(&f, data, n, most, seed);
 }

@@ -9,6 +9,7 @@
 #include "hotspot/stubs.h"
 
 #include "fuzz.h"
+#include "mutate.h"
 
 enum { PAGE = 4096, MOST_PAGES = 256, REPEATED = 0x8000, CHUNK = 512 /* pages */, REPEATED_MAX = 768 << 20 /* bytes of one input */ };
 
@@ -301,37 +302,85 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only ---------------------------------------------------------------------------------------------------------- */
+/* ---- libFuzzer only: pages are records; what a JVM has in them are numbers and pointers ------------------------------------------ */
 
-/* What it offers shifts all that is behind; most changes are of a number in its place: another one of the image, near or far, or odd. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t most) __attribute__((weak));
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed);
+static size_t page_head(const uint8_t *page)
+{
+	return page[9] & REPEATED >> 8 ? 14 : 10;
+}
+
+static bool pages_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
+{
+	(void)data;
+	*start = 8;
+	*end = n;
+	return true;
+}
+
+static size_t page_size(const uint8_t *page, size_t left)
+{
+	uint16_t size;
+
+	if (left < 14)
+		return 0;
+	memcpy(&size, page + 8, 2);
+	size &= REPEATED - 1;
+	return page_head(page) + (size < PAGE ? size : (size_t)PAGE);
+}
+
+/* An aligned word of one page becomes the address of something in another, or is what an aligned word elsewhere is. */
+static void put_pointer(uint8_t *data, const size_t *at, size_t count, uint64_t *state)
+{
+	size_t i = mutate_lot(state, count), k = mutate_lot(state, count), head = page_head(data + at[i]), size = at[i + 1] - at[i] - head;
+	size_t other_head = page_head(data + at[k]), other = at[k + 1] - at[k] - other_head;
+	uint64_t value;
+
+	if (size < 16 || other < 16)
+		return;
+	memcpy(&value, data + at[k], 8);
+	value = value * PAGE + mutate_lot(state, other / 8) * 8;
+	if (mutate_lot(state, 2))
+		memcpy(&value, data + at[k] + other_head + mutate_lot(state, other / 8) * 8, 8);
+	memcpy(data + at[i] + head + mutate_lot(state, size / 8) * 8, &value, 8);
+}
+
+/* A page is there often, or often no more. */
+static size_t repeat_page(uint8_t *data, size_t n, size_t most, size_t at, uint64_t *state)
+{
+	uint32_t count = (uint32_t)1 << mutate_lot(state, 19);
+
+	if (!(data[at + 9] & REPEATED >> 8)) {
+		if (n + 4 > most)
+			return n;
+		n = mutate_resize(data, n, at + 10, 0, 4);
+		data[at + 9] |= REPEATED >> 8;
+	}
+	memcpy(data + at + 10, &count, 4);
+	return n;
+}
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
 {
-	uint64_t lot = seed * 6364136223846793005u + 1442695040888963407u, value;
+	static const struct mutate_format f = { pages_range, page_size, NULL, NULL, 10 };
+	size_t at[MUTATE_RECORDS + 1], count;
+	uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
 
-	if (n < 64 || (seed % 8 == 0 && LLVMFuzzerMutate))
+	if (n < 64 || (mutate_lot(&state, 10) == 0 && LLVMFuzzerMutate))
 		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, n, most) : n;
-	for (unsigned times = 1 + seed % 3; times; times--) {
-		size_t width = (size_t)1 << (lot >> 61) / 2, to, from;
+	for (uint64_t times = 1 + mutate_lot(&state, 4); times; times--) {
+		count = mutate_list(&f, data, 8, n, at);
+		if (count == 0)
+			return n;
+		switch (mutate_lot(&state, 16)) {
+		case 0: n = repeat_page(data, n, most, at[mutate_lot(&state, count)], &state); break;
+		case 1: case 2: case 3: case 4: put_pointer(data, at, count, &state); break;
+		default: {
+			size_t i = mutate_lot(&state, count);
 
-		lot = lot * 6364136223846793005u + 1442695040888963407u;
-		to = (lot >> 20) % (n - 8);
-		lot = lot * 6364136223846793005u + 1442695040888963407u;
-		from = (lot >> 20) % (n - 8);
-		memcpy(&value, data + (lot >> 60 & 1 ? from : to), 8);
-		switch (lot >> 61) {
-		case 0: break;
-		case 1: value += 1 + (lot & 31); break;
-		case 2: value -= 1 + (lot & 31); break;
-		case 3: value = (uint64_t)1 << (lot & 63); break;
-		case 4: value = ~(uint64_t)0 >> (lot & 63); break;
-		case 5: value += (lot & 0xffff) * 8; break;
-		case 6: value = 0; break;
-		default: value ^= (uint64_t)1 << (lot & 63); break;
+			mutate_number(data, n, at[i] + (mutate_lot(&state, 50) ? page_head(data + at[i]) : 0), at[i + 1], &state);
+			break;
 		}
-		memcpy(data + to, &value, width);
+		}
 	}
 	return n;
 }

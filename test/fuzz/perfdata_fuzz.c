@@ -3,6 +3,7 @@
 #include "fold/perfdata.h"
 
 #include "fuzz.h"
+#include "mutate.h"
 
 static uint64_t sum;
 
@@ -148,4 +149,69 @@ int fuzz_one(const uint8_t *data, size_t n)
 	(void)o;
 	close(fd);
 	return 0;
+}
+
+/* ---- libFuzzer only: records of the data section, or of a pipe ----------------------------------------------------------------- */
+
+static bool data_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
+{
+	uint64_t head, section[2];
+
+	if (n < 104)
+		return false;
+	memcpy(&head, data + 8, 8);
+	memcpy(section, data + 40, 16);
+	if (head == 16) { /* a pipe */
+		*start = 16;
+		*end = n;
+		return true;
+	}
+	*start = section[0];
+	*end = section[0] + section[1];
+	return section[0] >= 104 && section[0] < n && section[1] <= n - section[0];
+}
+
+static size_t data_record_size(const uint8_t *record, size_t left)
+{
+	uint16_t size;
+
+	if (left < 8)
+		return 0;
+	memcpy(&size, record + 6, 2);
+	return size < 8 ? 0 : size;
+}
+
+static void data_record_set_size(uint8_t *record, size_t size)
+{
+	uint16_t n = (uint16_t)size;
+
+	memcpy(record + 6, &n, 2);
+}
+
+/* What stands behind the data (features) moves, too. */
+static void data_set_end(uint8_t *data, size_t n, size_t end)
+{
+	uint64_t head, section[2], moved, feature;
+	size_t at;
+
+	memcpy(&head, data + 8, 8);
+	if (head == 16)
+		return;
+	memcpy(section, data + 40, 16);
+	moved = end - section[0] - section[1];
+	section[1] = end - section[0];
+	memcpy(data + 40, section, 16);
+	for (at = end; at + 16 <= n && at < end + 32 * 16; at += 16) { /* the table of features: those that point behind it */
+		memcpy(&feature, data + at, 8);
+		feature += moved;
+		if (feature >= end && feature <= n)
+			memcpy(data + at, &feature, 8);
+	}
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+{
+	static const struct mutate_format f = { data_range, data_record_size, data_record_set_size, data_set_end, 8 };
+
+	return mutate(&f, data, n, most, seed);
 }

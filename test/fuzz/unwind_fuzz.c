@@ -7,6 +7,7 @@
 #include "unwind/unwindtable.h"
 
 #include "fuzz.h"
+#include "mutate.h"
 
 #include <sys/mman.h>
 
@@ -151,4 +152,58 @@ int fuzz_one(const uint8_t *data, size_t n)
 	}
 	unwind_table_close(t);
 	return 0;
+}
+
+/* ---- libFuzzer only: entries of call frame information ------------------------------------------------------------------------- */
+
+static bool entries_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
+{
+	(void)data;
+	*start = HEAD + STACK;
+	*end = n;
+	return n > HEAD + STACK + 8;
+}
+
+static size_t entry_size(const uint8_t *entry, size_t left)
+{
+	uint32_t length;
+
+	if (left < 8)
+		return 0;
+	memcpy(&length, entry, 4);
+	return length < 4 || length > left - 4 ? 0 : 4 + (size_t)length;
+}
+
+static void entry_set_size(uint8_t *entry, size_t size)
+{
+	uint32_t length = (uint32_t)(size - 4);
+
+	memcpy(entry, &length, 4);
+}
+
+/* An instruction that CFI has, in place of a byte in the later half of an entry, where its program is. */
+static void put_instruction(uint8_t *data, size_t n, uint64_t *state)
+{
+	static const uint8_t more[] = { 0x40, 0x41, 0x80, 0x86, 0x87, 0x90, 0xc6, 0xd0 }; /* advance, offset, restore */
+	size_t at[MUTATE_RECORDS + 1], start, end, count, i, half;
+	static const struct mutate_format f = { entries_range, entry_size, entry_set_size, NULL, 8 };
+
+	if (!entries_range(data, n, &start, &end) || (count = mutate_list(&f, data, start, end, at)) == 0)
+		return;
+	i = mutate_lot(state, count);
+	half = (at[i + 1] - at[i]) / 2;
+	data[at[i] + half + mutate_lot(state, at[i + 1] - at[i] - half)] =
+		(uint8_t)(mutate_lot(state, 2) ? mutate_lot(state, 0x30) : more[mutate_lot(state, countof(more))]);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+{
+	static const struct mutate_format f = { entries_range, entry_size, entry_set_size, NULL, 8 };
+	uint64_t state = seed;
+
+	if (n > HEAD + STACK + 16 && mutate_lot(&state, 3) == 0) {
+		put_instruction(data, n, &state);
+		return n;
+	}
+	return mutate(&f, data, n, most, seed);
 }
