@@ -149,13 +149,13 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(B)/test/fuzz/cost.o $(PAR
 endif
 
 # What tests of symbols ask, and what makes and shows perf.data.
-HELPERS := $(B)/test/elf/names $(B)/test/elf/reduce $(B)/test/record/jvm $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c test/jmap/*.c test/send/*.c test/hostile/*.c))
+HELPERS := $(B)/test/elf/names $(B)/test/elf/reduce $(B)/test/record/jvm $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c test/jmap/*.c test/send/*.c test/faults/*.c test/hostile/*.c))
 
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# What is loaded into pjsend by LD_PRELOAD. Not beside sanitizers, which want to be first.
-PRELOAD := $(if $(filter 0,$(SAN)),$(patsubst %.c,$(B)/%.so,$(wildcard test/send/preload/*.c)))
+# What is loaded into tools by LD_PRELOAD. Not beside sanitizers, which want to be first.
+PRELOAD := $(if $(filter 0,$(SAN)),$(patsubst %.c,$(B)/%.so,$(wildcard test/send/preload/*.c test/faults/preload/*.c)))
 
 $(PRELOAD): $(B)/%.so: %.c
 	@mkdir -p $(@D)

@@ -243,12 +243,20 @@ static void run_pjfold(const struct folding *f, const char *path, const char *ev
 	child_run(c, argv, FOLD_SECONDS);
 }
 
+/* Memory may be short because of this window or because of something else: it is tried again, but not for ever. */
+static bool lacked_memory(const struct child *c)
+{
+	return str_find_str(text_view(&c->err), STR(": out of memory (")) >= 0;
+}
+
 /* Status 1 is a window that cannot be read, or only in part; all else is not its fault. */
 static enum fold_result judge(const struct child *c, bool some, struct text *why)
 {
 	if (c->status == 0)
 		return some ? FOLD_GOOD : FOLD_EMPTY;
 	why_of(c, why);
+	if (c->status == 1 && lacked_memory(c))
+		return FOLD_CRASHED;
 	if (c->status == 1)
 		return some ? FOLD_PART : FOLD_BAD;
 	return c->large ? FOLD_BAD : c->signal || c->late ? FOLD_CRASHED : FOLD_FAILED;

@@ -3,6 +3,7 @@
 
 #include "str.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -111,6 +112,17 @@ void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 void __libc_free(void *p);
 
+/* PJ_FUZZ_SHORT=N: no memory for allocations of N bytes or more. */
+static size_t too_large = SIZE_MAX;
+
+static bool refused(size_t n)
+{
+	if (!counting || n < too_large)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
 static void *counted(void *p)
 {
 	if (counting && p)
@@ -120,18 +132,18 @@ static void *counted(void *p)
 
 void *malloc(size_t n)
 {
-	return counted(__libc_malloc(n));
+	return refused(n) ? NULL : counted(__libc_malloc(n));
 }
 
 void *calloc(size_t n, size_t size)
 {
-	return counted(__libc_calloc(n, size));
+	return refused(size && n > SIZE_MAX / size ? SIZE_MAX : n * size) ? NULL : counted(__libc_calloc(n, size));
 }
 
 void *realloc(void *p, size_t n)
 {
 	size_t before = counting && p ? malloc_usable_size(p) : 0;
-	void *to = __libc_realloc(p, n);
+	void *to = refused(n) ? NULL : __libc_realloc(p, n);
 
 	if (to || n == 0)
 		count_freed(before);
@@ -163,6 +175,10 @@ void free(void *p)
 
 static void count_heap(void)
 {
+	const char *size = getenv("PJ_FUZZ_SHORT");
+
+	if (size)
+		too_large = strtoul(size, NULL, 10);
 }
 
 #else
