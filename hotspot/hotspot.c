@@ -29,7 +29,7 @@ static PRINTF(2, 3) struct hotspot_reason reason(const char *code, const char *f
 
 /* ---- what it says of itself ------------------------------------------------------------------------------------ */
 
-/* The string that a static pointer points to, for people to read. */
+/* The string that a static pointer points to, as one line. It stays untrusted: whatever prints it makes it visible (visible.h). */
 static void read_text(struct hotspot *h, const char *type, const char *field, char *to, size_t cap)
 {
 	struct vm_field f = vmstructs_field(&h->tables, type, field);

@@ -5,6 +5,7 @@
 #include "clocks.h"
 #include "containers.h"
 #include "out.h"
+#include "visible.h"
 
 #include <pwd.h>
 #include <stdlib.h>
@@ -70,17 +71,23 @@ struct table {
 	size_t width[COLUMNS];
 };
 
+/* Versions and commands are read from the memory of the JVM, and a comm is chosen by its process: any of them may hold what a terminal
+ * obeys. A blank would begin the next column of the table, where there is one. */
 static void end_cell(struct table *t, unsigned column, size_t *from)
 {
-	size_t n = t->cells.n - *from;
+	struct text shown = { 0 };
 
-	for (size_t i = *from; i < t->cells.n; i++)
-		if (t->cells.p[i] == '\n' || t->cells.p[i] == 0)
-			t->cells.p[i] = '?';
-	if (n > t->width[column])
-		t->width[column] = n;
+	visible_str(&shown, str_from(text_view(&t->cells), *from));
+	for (size_t i = 0; i < shown.n && column + 1 < COLUMNS - 1; i++)
+		if (shown.p[i] == ' ')
+			shown.p[i] = '?';
+	t->cells.n = *from;
+	text_str(&t->cells, text_view(&shown));
+	if (shown.n > t->width[column])
+		t->width[column] = shown.n;
 	text_char(&t->cells, 0);
 	*from = t->cells.n;
+	text_free(&shown);
 }
 
 static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum asked_method method)
