@@ -89,13 +89,14 @@ static struct hotspot_reason read_layout(struct image *i, const struct jvm_proce
 
 static struct hotspot_reason open_as(struct image *i, const struct jvm_process *p, struct jvmbuilds *known)
 {
+	struct jvmbuilds_key key = jvmbuilds_key(p);
 	struct hotspot_reason r = hotspot_open_memory(&i->h, p);
 
 	i->opened = true;
-	if (!r.code && !jvmbuilds_take(known, p->uid, p->library.base, &i->h, &i->f)) {
+	if (!r.code && !jvmbuilds_take(known, &key, p->folder, p->library.base, &i->h, &i->f)) {
 		r = read_layout(i, p);
 		if (!r.code)
-			jvmbuilds_keep(known, p->uid, p->library.base, &i->h, &i->f);
+			jvmbuilds_keep(known, &key, p->folder, p->library.base, &i->h, &i->f);
 	}
 	memory_rest(&i->h.memory);
 	return r;

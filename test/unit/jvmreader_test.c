@@ -6,6 +6,9 @@
 #include "clocks.h"
 #include "tap.h"
 
+#include <sched.h>
+#include <sys/stat.h>
+
 enum { PATIENCE_S = 60, MANY = 300000 /* a tenth of a second to look at */ };
 
 /* What the image holds, read from the image. */
@@ -161,70 +164,150 @@ static void damage(struct synth *s)
 			s->byte[i] = 'x';
 }
 
+/* A second process that maps the same file. */
+static struct standin again(const struct standin *j)
+{
+	struct standin k = *j;
+
+	k.pid = 0;
+	standin_start(&k);
+	return k;
+}
+
 static void known_builds(struct jvmreader *r)
 {
-	struct standin first, same, other;
+	struct standin first, same, copy;
 	struct jvmreader_jvm *jvm;
 	struct jvmreader_found f;
 	struct truth t;
 
 	standin_make(&first, SYNTH_25);
-	standin_make(&same, SYNTH_25);
-	standin_make(&other, SYNTH_8);
-	t = truth_of(&same.s);
-	damage(&same.s);
-	damage(&other.s);
+	standin_make(&copy, SYNTH_25);
+	t = truth_of(&first.s);
+	damage(&copy.s);
 	standin_start(&first);
-	standin_start(&same);
-	standin_start(&other);
+	standin_start(&copy);
 	be_patient(r);
-	jvm = jvmreader_open((uint32_t)same.pid, 0);
+	jvm = jvmreader_open((uint32_t)copy.pid, 0);
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "a JVM that tells nothing is not read");
 	jvmreader_close(r, jvm);
 	jvm = jvmreader_open((uint32_t)first.pid, 0);
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "one of the same build tells all");
 	jvmreader_close(r, jvm);
+	damage(&first.s);
+	same = again(&first);
 	jvm = jvmreader_open((uint32_t)same.pid, 0);
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "  then the first is read as that one is");
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "  then another one that maps its file is read as that one is");
 	jvmreader_close(r, jvm);
-	jvm = jvmreader_open((uint32_t)other.pid, 0);
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "  but one of another build is not");
+	jvm = jvmreader_open((uint32_t)copy.pid, 0);
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "  but one of equal bytes in another file is not");
 	jvmreader_close(r, jvm);
+	standin_kill(&same);
 	standin_end(&first);
-	standin_end(&same);
-	standin_end(&other);
+	standin_end(&copy);
+}
+
+static uint64_t mount_ns(int process)
+{
+	struct stat st;
+
+	return fstatat(process, "ns/mnt", &st, 0) == 0 ? st.st_ino : 0;
+}
+
+/* A child in a mount namespace of its own; 0: that is not allowed here. */
+static pid_t contained(int *process)
+{
+	pid_t pid = fork();
+	char path[32];
+	struct stat own;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	*process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (stat("/proc/self/ns/mnt", &own) < 0)
+		exit(1);
+	for (unsigned i = 0; i < 2000 && waitpid(pid, NULL, WNOHANG) == 0; i++, usleep(1000))
+		if (mount_ns(*process) && mount_ns(*process) != own.st_ino)
+			return pid;
+	close(*process);
+	return 0;
+}
+
+/* Of a container, an entry counts while its owner lives there: afterwards another container may have the number. */
+static void owners(struct jvmbuilds *b, struct hotspot *h, struct frames *f, struct hotspot *like, uint64_t base)
+{
+	struct jvmbuilds_key key = { .uid = 7, .inode = 1 };
+	struct frames g = { 0 };
+	int process;
+	pid_t pid = contained(&process);
+
+	jvmbuilds_keep(b, &key, -1, SYNTH_BASE, h, f);
+	ok(!jvmbuilds_take(b, &key, -1, base, like, &g), "nothing where the mount namespace is not known");
+	if (!pid) {
+		printf("ok %d # SKIP no user namespaces here\n", ++tap_n);
+		return;
+	}
+	key.mount_ns = mount_ns(process);
+	jvmbuilds_keep(b, &key, process, SYNTH_BASE, h, f);
+	ok(jvmbuilds_take(b, &key, process, base, like, &g), "a build that is known in a container");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(process);
+	ok(!jvmbuilds_take(b, &key, -1, base, like, &g), "  but not after its owner ended");
 }
 
 static void builds(void)
 {
 	struct synth s;
-	struct hotspot h, like = { .memory = { .fd = -1 } };
+	struct hotspot h, like = { .memory = { .fd = -1, .process = -1 } };
 	struct frames f, g = { 0 };
 	struct memory_piece piece;
 	struct jvmbuilds *b = jvmbuilds_new();
+	struct jvm_process self = { .folder = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC), .uid = 1000, .library = { 0, 8, 1, 4711 } };
+	struct jvmbuilds_key key = jvmbuilds_key(&self), other;
 	uint64_t further = 0x100000;
 
 	synth_make(&s, SYNTH_25, 1, -1);
 	piece = synth_piece(&s);
 	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
 	frames_open(&f, &h);
-	jvmbuilds_keep(b, 1000, SYNTH_BASE, &h, &f);
+	jvmbuilds_keep(b, &key, self.folder, SYNTH_BASE, &h, &f);
 	piece.address += further;
 	memory_image(&like.memory, &piece, 1);
-	ok(jvmbuilds_take(b, 1000, SYNTH_BASE + further, &like, &g), "a build that is known, elsewhere");
+	ok(jvmbuilds_take(b, &key, self.folder, SYNTH_BASE + further, &like, &g), "a build that is known, elsewhere");
 	is_u64(like.layout.heaps, h.layout.heaps + further, "  what has an address of its own lies elsewhere, too");
 	is_u64(g.layout.call_stub_return, f.layout.call_stub_return + further, "  also of frames");
 	is_u64(g.layout.continuation_return, f.layout.continuation_return + further, "  and of virtual threads");
 	ok(like.layout.compile_id.at == h.layout.compile_id.at && g.layout.bytes == f.layout.bytes, "  fields are where they are");
-	ok(!jvmbuilds_take(b, 0, SYNTH_BASE + further, &like, &g), "nothing of a user's for another one");
-	ok(!jvmbuilds_take(b, 1000, SYNTH_BASE, &like, &g), "nothing where nothing can be read");
+	other = key;
+	other.uid = 0;
+	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nothing of a user's for another one");
+	other = key;
+	other.mount_ns++;
+	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nor of a container's, which may have the same users");
+	other = key;
+	other.inode++;
+	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nor of another file");
+	other = key;
+	other.minor++;
+	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nor of another file system");
+	ok(!jvmbuilds_take(b, &key, self.folder, SYNTH_BASE, &like, &g), "nothing where nothing can be read");
+	memory_image(&like.memory, &piece, 1);
+	owners(b, &h, &f, &like, SYNTH_BASE + further);
 	s.byte[SYNTH_PAGE - 1] ^= 1;
 	memory_forget(&like.memory);
-	ok(!jvmbuilds_take(b, 1000, SYNTH_BASE + further, &like, &g), "nothing for a library that begins otherwise");
+	ok(!jvmbuilds_take(b, &key, self.folder, SYNTH_BASE + further, &like, &g), "nothing for a library that begins otherwise");
 	frames_free(&f);
 	hotspot_close(&h);
 	memory_close(&like.memory);
 	jvmbuilds_free(b);
+	close(self.folder);
 	synth_free(&s);
 }
 
