@@ -281,7 +281,7 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
  * repairs the map) are of free blocks, which have no code. */
 static bool find_block_start(struct memory *m, const struct heap *h, uint64_t segment, uint64_t *start)
 {
-	unsigned char map[512];
+	unsigned char map[512] = { 0 };
 	uint64_t first = 1, end = 0, read = 0; /* segments whose bytes are in map: none yet */
 
 	for (unsigned hops = 0; hops < HOPS_MAX; hops++) {

@@ -212,10 +212,10 @@ static void begin_tree(struct scopes *s)
 
 static uint32_t child(struct scopes *s, uint32_t parent, uint32_t method)
 {
-	uint32_t *slot = find_slot(s, parent, method);
+	uint32_t *slot = find_slot(s, parent, method), found = *slot;
 
-	if (*slot)
-		return *slot;
+	if (found)
+		return found;
 	if (s->n == s->cap) {
 		grow_nodes(s);
 		slot = find_slot(s, parent, method);

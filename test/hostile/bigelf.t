@@ -13,6 +13,7 @@ pjfold_kb=1048576   # debug information of browsers needs as much
 peak=$(program bigelf)
 
 # watch PID: until it ends, "NAME kB" of it and of all processes below it
+# shellcheck disable=SC2046 # lists of PIDs and paths
 watch()
 {
 	while kill -0 "$1" 2>/dev/null; do
@@ -49,7 +50,7 @@ ok "stacks of the program beside it are complete" awk -F';' '/steady_inner/ { w 
 : >costs
 for window in $(cat windows); do
 	for inline in '' --inline; do
-		# shellcheck disable=SC2086 # an option or none
+		# shellcheck disable=SC2086,SC3045 # an option or none; dash and bash have -v
 		(ulimit -v 3000000; "$peak" --peak pjfold -q $inline "$window") 2>>why | tail -n 1 >>costs
 	done
 done

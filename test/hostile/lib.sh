@@ -25,6 +25,7 @@ end_attacks()
 	[ -z "$attacks" ] || kill -KILL $attacks 2>/dev/null
 	attacks=
 }
+# shellcheck disable=SC2154 # tap.sh makes it
 trap 'end_attacks; chmod -R u+rwx "$scratch" "$arena" 2>/dev/null; rm -rf "$scratch" "$arena"' EXIT
 
 # program NAME: copies the attack program to where the attacker may run it; prints its path
