@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,11 +20,43 @@
 
 extern char **environ;
 
+/* Programs that we start parse bytes of strangers: they inherit what they need, and no secret (PJ_STORE_AUTH, a proxy's password). */
+static bool is_inherited(const char *variable)
+{
+	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
+					     /* of builds for tests */
+					     "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX" };
+	size_t n = strcspn(variable, "=");
+
+	for (size_t i = 0; i < countof(names); i++)
+		if (strlen(names[i]) == n && memcmp(variable, names[i], n) == 0)
+			return true;
+	return false;
+}
+
+/* The pointers are environ's. Freed by the caller. */
+static char **environment(void)
+{
+	char **list;
+	size_t n = 0;
+
+	while (environ[n])
+		n++;
+	list = mem_alloc(sizeof(*list), n + 1);
+	n = 0;
+	for (size_t i = 0; environ[i]; i++)
+		if (is_inherited(environ[i]))
+			list[n++] = environ[i];
+	list[n] = NULL;
+	return list;
+}
+
 /* stdin is empty, signals are as they were before us. */
 static int start(pid_t *pid, char *const argv[], const int out[2], const int err[2])
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
+	char **env = environment();
 	sigset_t set;
 	int error;
 
@@ -39,7 +72,8 @@ static int start(pid_t *pid, char *const argv[], const int out[2], const int err
 	sigaddset(&set, SIGINT);
 	posix_spawnattr_setsigdefault(&attr, &set);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	error = posix_spawn(pid, argv[0], &files, &attr, argv, environ);
+	error = posix_spawn(pid, argv[0], &files, &attr, argv, env);
+	free(env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return error;

@@ -49,6 +49,7 @@ void http_escape(struct text *t, struct str s)
 #include "diag.h"
 #include "libcurl.h"
 #include "pack.h"
+#include "secret.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -61,7 +62,6 @@ void http_escape(struct text *t, struct str s)
 #define WAIT_CONNECT 5 /* seconds */
 #define WAIT_ALL 90
 #define AFTER_MOST 300
-#define SECRET_MOST 65536
 
 struct http {
 	CURL *curl;
@@ -69,6 +69,7 @@ struct http {
 	struct arena arena;
 	struct text path;    /* of the URL, NUL-terminated */
 	const char *server;  /* scheme://host:port */
+	const char *scheme, *host;
 	struct http_options options;
 	struct str user, password;
 	bool basic;
@@ -133,7 +134,9 @@ static const char *split_url(struct http *h, const char *url)
 			struct text t = { 0 };
 
 			port = part(h, u, CURLUPART_PORT);
-			text_printf(&t, "%s://%s%s%s", part(h, u, CURLUPART_SCHEME), part(h, u, CURLUPART_HOST), port ? ":" : "", port ? port : "");
+			h->scheme = part(h, u, CURLUPART_SCHEME);
+			h->host = part(h, u, CURLUPART_HOST);
+			text_printf(&t, "%s://%s%s%s", h->scheme, h->host, port ? ":" : "", port ? port : "");
 			h->server = arena_copy(&h->arena, text_view(&t)).p;
 			text_free(&t);
 			http_set_path(h, str_of(part(h, u, CURLUPART_PATH)));
@@ -172,21 +175,20 @@ static const char *take_secret(struct http *h, struct str s)
 
 static bool read_secret(struct http *h, struct text *why)
 {
-	const char *from = h->options.auth, *given = getenv("PJ_STORE_AUTH"), *wrong;
+	const char *file = h->options.auth, *wrong = NULL;
 	struct text t = { 0 };
+	bool good = secret_read(file, &t, why);
 
-	if (!from) {
-		wrong = given && *given ? take_secret(h, str_of(given)) : NULL;
-		from = "PJ_STORE_AUTH";
-	} else {
-		wrong = whole_read_at(AT_FDCWD, from, &t, SECRET_MOST) ? take_secret(h, text_view(&t)) : strerror(errno);
-	}
+	if (good && (file || t.n))
+		wrong = take_secret(h, text_view(&t));
 	if (wrong)
-		text_printf(why, "%s: %s", from, wrong);
+		text_printf(why, "%s: %s", file ? file : "PJ_STORE_AUTH", wrong);
+	else if (good && h->password.n && (wrong = secret_forbidden(h->scheme, h->host, h->options.insecure_auth)))
+		text_printf(why, "%s: %s", h->server, wrong);
 	if (t.p)
 		explicit_bzero(t.p, t.cap);
 	text_free(&t);
-	return !wrong;
+	return good && !wrong;
 }
 
 static bool readable(const char *path, struct text *why)
@@ -330,6 +332,9 @@ static void set_trust(struct http *h)
 		lib->easy_setopt(c, CURLOPT_SSLCERT, h->options.cert);
 	if (h->options.key)
 		lib->easy_setopt(c, CURLOPT_SSLKEY, h->options.key);
+	/* a proxy of the environment would read the secret; by https it sees only where to */
+	if (h->password.n && strcmp(h->scheme, "https") != 0)
+		lib->easy_setopt(c, CURLOPT_PROXY, "");
 	if (h->basic) {
 		lib->easy_setopt(c, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
 		lib->easy_setopt(c, CURLOPT_USERNAME, h->user.p);

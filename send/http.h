@@ -36,7 +36,8 @@ enum http_class http_class(enum http_transfer transfer, unsigned status);
 struct http_options {
 	const char *cacert;    /* a file of certificates to trust instead of the system's */
 	const char *cert, *key; /* the client's own */
-	const char *auth;      /* a file with the secret; NULL: the environment's PJ_STORE_AUTH, if any */
+	const char *auth;      /* a file with the secret; NULL: the environment's PJ_STORE_AUTH, if any (secret.h) */
+	bool insecure_auth;    /* the secret may be sent over plain http */
 	unsigned timeout;      /* seconds for a request; 0: 90 */
 };
 

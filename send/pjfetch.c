@@ -5,6 +5,7 @@
 #include "gather.h"
 #include "moment.h"
 #include "opt.h"
+#include "secret.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -244,6 +245,7 @@ int main(int argc, char **argv)
 	int status;
 
 	diag_tool("pjfetch");
+	secret_take_environment();
 	r.now = (uint64_t)time(NULL);
 	parse(&r, argc, argv);
 	if (!r.store) {

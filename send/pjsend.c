@@ -5,6 +5,7 @@
 #include "counters.h"
 #include "diag.h"
 #include "folded.h"
+#include "secret.h"
 #include "sender.h"
 #include "sendopts.h"
 #include "spooler.h"
@@ -369,6 +370,7 @@ int main(int argc, char **argv)
 	bool good = true;
 
 	diag_tool("pjsend");
+	secret_take_environment();
 	sendopts_parse(&r, argc, argv);
 	if (r.schema) {
 		print_schema(&r);

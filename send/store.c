@@ -88,7 +88,7 @@ bool store_wants(const struct store_query *q, const struct window *w)
 struct http *store_http(struct str url, const struct store_options *o, struct text *why)
 {
 	struct http_options h = {
-		.cacert = o->cacert, .cert = o->cert, .key = o->key, .auth = o->auth, .timeout = (unsigned)o->timeout_s
+		.cacert = o->cacert, .cert = o->cert, .key = o->key, .auth = o->auth, .insecure_auth = o->insecure_auth, .timeout = (unsigned)o->timeout_s
 	};
 	struct text t = { 0 };
 	struct http *http;

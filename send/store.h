@@ -45,6 +45,7 @@ struct store_report {
 struct store_options {
 	const char *cacert, *cert, *key; /* files for TLS */
 	const char *auth;                /* a file with the secret: USER:PASSWORD, or a token; else PJ_STORE_AUTH */
+	bool insecure_auth;              /* the secret may travel over plain http */
 	const char *stacks_url;          /* eve: the service of the original pipeline that sums, for pjfetch */
 	bool reading;                    /* for pjfetch: nothing is made */
 	bool verify;                     /* ask the store what it holds before a window is let go */
@@ -61,6 +62,7 @@ struct store_options {
 	{ 0, "cert", "FILE", OPT_STR, &(o)->cert, NULL, "our certificate, where the store asks for one" }, \
 	{ 0, "key", "FILE", OPT_STR, &(o)->key, NULL, "its key" }, \
 	{ 0, "auth", "FILE", OPT_STR, &(o)->auth, NULL, "its first line is USER:PASSWORD or a token (PJ_STORE_AUTH)" }, \
+	{ 0, "insecure-auth", NULL, OPT_FLAG, &(o)->insecure_auth, NULL, "send it over plain http, which everybody on the way can read" }, \
 	{ 0, "timeout", "SECONDS", OPT_U64, &(o)->timeout_s, NULL, "longest wait for an answer of the store (90)" }
 
 /* Which windows are wanted: those that begin in [from, to). */

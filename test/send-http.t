@@ -189,9 +189,33 @@ eve --file kept --token s3cret
 ship "eve:http://127.0.0.1:$eve_port" small/*
 is "without a token: held" "$(cut -d' ' -f2 ship.out)" hold
 echo s3cret >token
+ship --auth token "eve:http://127.0.0.1:$eve_port" small/*
+ok "a file that others can read is refused, with what to do" grep -q 'token: other users can read or change it: chmod 600' ship.out
+chmod 600 token
 ok "a token from a file" ship --auth token "eve:http://127.0.0.1:$eve_port" small/*
 ok "a token from the environment" env PJ_STORE_AUTH=s3cret "$here/ship" "eve:http://127.0.0.1:$eve_port" small/*
-echo wr0ng >token
+# a pjfold that keeps its environment
+mkdir -p env/bin env/dir/out
+for tool in pjsend pjfetch; do ln -s "$(command -v "$tool")" "env/bin/$tool"; done
+cp "$(command -v pjsend)" env/bin/pjsend.real
+rm env/bin/pjsend
+mv env/bin/pjsend.real env/bin/pjsend
+{
+	echo '#!/bin/sh'
+	echo "env >>'$PWD/env/seen'"
+	echo "exec '$(command -v pjfold)' \"\$@\""
+} >env/bin/pjfold
+chmod +x env/bin/pjfold
+cp small/* env/dir/out/1700000000.data
+PJ_STORE_AUTH=s3cret https_proxy=http://joe:hidden@127.0.0.1:1 env/bin/pjsend -q --once --store="eve:http://127.0.0.1:$eve_port" env/dir >env/log 2>&1
+is "pjfold below pjsend inherits no secret and no proxy" "$(grep -c '^PATH=' env/seen) $(grep -cE 's3cret|hidden' env/seen)" "1 0"
+# nothing listens at port 1
+ok "a secret over http is not shown to a proxy of the environment" env http_proxy=http://127.0.0.1:1 PJ_STORE_AUTH=s3cret "$here/ship" "eve:http://127.0.0.1:$eve_port" small/*
+env PJ_STORE_AUTH=s3cret "$here/ship" "eve:http://192.0.2.1:$eve_port" small/* >ship.out 2>&1
+ok "no secret by http to other hosts, with what to do" grep -q 'use https, or allow it by --insecure-auth' ship.out
+not_said=$(grep -c s3cret ship.out)
+is "  nor is it said" "$not_said" 0
+(umask 077 && echo wr0ng >token)
 ship --auth token "eve:http://127.0.0.1:$eve_port" small/*
 ok "a secret is not said" not grep -q wr0ng ship.out
 ship "eve:http://joe:s3cret@127.0.0.1:$eve_port" small/*

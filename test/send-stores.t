@@ -193,6 +193,7 @@ if nginx_tls "$eve_port"; then
 	export SSL_CERT_DIR=/nonexistent SSL_CERT_FILE=/nonexistent
 	echo joe:s3cret >auth
 	echo joe:wr0ng >wrong
+	chmod 600 auth wrong
 	# tls NAME VERDICT ARGUMENTS
 	tls()
 	{

@@ -1,10 +1,14 @@
 /* What an answer means, what of a host's bytes gets into JSON, and which URLs are refused. */
 #include "send/http.h"
 #include "send/json.h"
+#include "send/secret.h"
 
 #include "tap.h"
 
 #include <stdlib.h>
+#include <unistd.h>
+#include <sys/stat.h>
+#include <fcntl.h>
 
 static void classes(void)
 {
@@ -91,6 +95,44 @@ static void parsing(void)
 }
 #endif
 
+static void secrets(void)
+{
+	static const char *const safe[] = { "localhost", "LocalHost", "127.0.0.1", "127.1.2.3", "[::1]" };
+	static const char *const far[] = { "localhost.evil.org", "128.0.0.1", "127.0.0.1.evil.org", "[::2]", "[::ffff:1.2.3.4]", "[]", "", "0.0.0.0" };
+	bool good = true;
+
+	for (size_t i = 0; i < countof(safe); i++)
+		good = good && !secret_forbidden("http", safe[i], false);
+	ok(good, "the loopback interface");
+	for (size_t i = 0; i < countof(far); i++)
+		good = good && secret_forbidden("http", far[i], false) && !secret_forbidden("https", far[i], false) &&
+		       !secret_forbidden("http", far[i], true);
+	ok(good, "other hosts need https, or permission");
+}
+
+static void files(void)
+{
+	static const mode_t refused[] = { 0644, 0640, 0604, 0620, 0602, 0601, 0666 };
+	char name[] = "/tmp/pj-secret.XXXXXX";
+	struct text secret = { 0 }, why = { 0 };
+	int fd = mkstemp(name);
+	bool good = fd >= 0 && write(fd, "abc\n", 4) == 4 && secret_read(name, &secret, &why) && str_eq(text_view(&secret), STR("abc\n"));
+
+	ok(good, "a file that only its owner can read");
+	for (size_t i = 0; i < countof(refused); i++) {
+		why.n = 0;
+		good = good && fchmod(fd, refused[i]) == 0 && !secret_read(name, &secret, &why) && str_find_str(text_view(&why), STR("chmod 600")) > 0;
+	}
+	ok(good, "others are refused, with the remedy");
+	if (geteuid() == 0)
+		ok(fchown(fd, 65534, 65534) == 0 && fchmod(fd, 0440) == 0 && secret_read(name, &secret, &why) && fchmod(fd, 0444) == 0 &&
+			   !secret_read(name, &secret, &why), "a group reads a file of another user: credentials of systemd");
+	close(fd);
+	unlink(name);
+	text_free(&secret);
+	text_free(&why);
+}
+
 #ifdef PJ_CURL
 static void refused(const char *url, const char *part, const char *what)
 {
@@ -130,6 +172,12 @@ static void urls(void)
 	unsetenv("PJ_STORE_AUTH");
 	h = http_open("https://localhost", &(struct http_options){ .auth = "/nonexistent" }, &why);
 	ok(!h && str_find_str(text_view(&why), STR("/nonexistent: ")) == 0, "a file that is not there");
+	setenv("PJ_STORE_AUTH", "joe:secret", 1);
+	refused("http://example.com/", "--insecure-auth", "a secret over plain http, with the remedy");
+	h = http_open("http://example.com/", &(struct http_options){ .insecure_auth = true }, &why);
+	ok(h != NULL, "which the user may allow");
+	http_close(h);
+	ok(!getenv("PJ_STORE_AUTH"), "the environment has no secret any more");
 	text_free(&why);
 }
 #endif
@@ -141,6 +189,8 @@ int main(void)
 #ifdef PJ_JANSSON
 	parsing();
 #endif
+	secrets();
+	files();
 #ifdef PJ_CURL
 	urls();
 #endif
