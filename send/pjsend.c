@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,7 +24,7 @@
 #define PIPE_MAX ((size_t)1 << 30)
 #define END_S 5 /* for the spooler, at the end; whatever it is at, nothing is lost */
 
-static volatile bool stop;
+static atomic_bool stop; /* set by a signal handler, read by both threads */
 static struct sender sender; /* too much for a stack that others share */
 
 static void on_signal(int sig)

@@ -11,6 +11,8 @@
 #include "folding.h"
 #include "spool.h"
 
+#include <stdatomic.h>
+
 struct spooler {
 	struct spool *spool;
 	const struct folding *folding;
@@ -21,7 +23,7 @@ struct spooler {
 	uint64_t map_wait_ms;
 	void (*spooled)(void *to, struct spool_name n); /* may be NULL */
 	void *to;
-	const volatile bool *stop; /* between two windows */
+	const atomic_bool *stop; /* between two windows */
 
 	struct spooler_done {
 		uint64_t epoch, due; /* due: of a failed one, ms */
