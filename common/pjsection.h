@@ -36,7 +36,8 @@ enum pj_item_type {
 			    * a callchain then says that the stack goes on, two that its caller could not be found, and none that it is
 			    * whole. */
 	PJ_ITEM_METHODS,   /* struct pj_methods and what follows it, one or more of a JVM; in END */
-	PJ_ITEM_UNWOUND    /* u64, one each event whose stacks that holds for: number in the file, from 1; in START. Without it: all */
+	PJ_ITEM_UNWOUND,   /* u64, one each event whose stacks that holds for: number in the file, from 1; in START. Without it: all */
+	PJ_ITEM_TENANT     /* struct pj_tenant, one each tenant that was over a budget; in END */
 };
 
 struct pj_window {
@@ -61,6 +62,30 @@ struct pj_build_id {
 	uint64_t inode, generation;
 	uint8_t size, id[20], zero[3];
 };
+
+/* What the recorder left out for a tenant (tenants.h) that was over a budget. */
+struct pj_tenant {
+	uint32_t kind, zero; /* enum tenant_kind; 0: several, or unknown */
+	uint64_t key;
+	uint64_t samples;  /* whose callchain is one frame, an address in PJ_OVER_BUDGET_PATH: */
+	uint64_t mappings; /* executable mappings that are not recorded: addresses in them have no name */
+	uint64_t reads;    /* times that a process of which records were lost was not read from /proc */
+	uint64_t bytes;    /* that complete samples would have taken; not in the file */
+};
+
+enum { PJ_TENANTS = 16 };
+
+struct pj_tenants {
+	struct pj_tenant row[PJ_TENANTS], others; /* rows: those that lost most; others: all that are in no row */
+	uint32_t n;
+};
+
+/* A sample over budget has a callchain of one address in a mapping with this path, in the last page below 2^56, where no process can map
+ * anything. Readers that know nothing of it show the path as the module. */
+#define PJ_OVER_BUDGET_PATH "[over budget]"
+#define PJ_OVER_BUDGET_START UINT64_C(0x00fffffffffff000)
+#define PJ_OVER_BUDGET_BYTES UINT64_C(4096)
+#define PJ_OVER_BUDGET_IP (PJ_OVER_BUDGET_START + 16)
 
 struct pj_idle {
 	uint32_t cpu, zero;

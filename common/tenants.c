@@ -352,6 +352,11 @@ void tenants_release(struct tenants *t, struct tenant of, enum tenant_stock stoc
 	t->total[stock] -= amount;
 }
 
+void tenants_refused(struct tenants *t, struct tenant of, enum tenant_stock stock)
+{
+	account_of(t, of)->sums.refused_stock[stock]++;
+}
+
 /* ---- reports --------------------------------------------------------------------------------------------------------- */
 
 static uint64_t refusals(const struct account *a)

@@ -63,6 +63,9 @@ bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uin
 bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount);
 void tenants_release(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount);
 
+/* Counts a refusal that another limit caused. */
+void tenants_refused(struct tenants *t, struct tenant of, enum tenant_stock stock);
+
 struct tenant_account {
 	struct tenant tenant;
 	uint64_t used[TENANT_FLOWS], refused_flow[TENANT_FLOWS]; /* since the start; refusals, not amounts */

@@ -325,9 +325,7 @@ static bool read_code(void *arg, uint64_t address, void *to, size_t n);
 
 static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 {
-	const struct mappings *maps = jvm->process->maps;
-
-	return maps && processes_at(maps, address) < maps->n;
+	return processes_at(jvm->process, address);
 }
 
 /* Does a call end at this return address? call rel32, to what is code, or by register or memory. Calls lead to new code as soon as there
@@ -476,15 +474,9 @@ bool javacode_was_late(struct javacode_jvm *jvm)
 
 /* ---- JVMs ---------------------------------------------------------------------------------------------------- */
 
-static bool has_libjvm(struct mappings *m)
+static bool has_libjvm(const struct process *p)
 {
-	if (m && m->looked != m->version) {
-		m->looked = m->version;
-		m->jvm = false;
-		for (uint32_t i = 0; i < m->n && !m->jvm; i++)
-			m->jvm = discover_is_libjvm(m->m[i].file->path);
-	}
-	return m && m->jvm;
+	return p->maps && p->maps->libjvms;
 }
 
 static void let_go(struct javacode *j, size_t i)
@@ -531,7 +523,7 @@ struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
 	struct javacode_jvm *jvm;
 	size_t i = 0;
 
-	if (!has_libjvm(p->maps))
+	if (!has_libjvm(p))
 		return NULL;
 	while (i < j->n && !is_of(j->jvm[i], p))
 		i++;
@@ -598,7 +590,7 @@ void javacode_tick(struct javacode *j, uint64_t now)
 		const struct process *p = processes_find(j->processes, jvm->pid);
 
 		jvm->process = NULL;
-		if (!p || p->exited || !is_of(jvm, p) || !has_libjvm(p->maps) || jvm->met + IDLE_NS < now)
+		if (!p || p->exited || !is_of(jvm, p) || !has_libjvm(p) || jvm->met + IDLE_NS < now)
 			let_go(j, i);
 		else if (now > IDLE_NS)
 			forget_before(jvm, now - IDLE_NS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics.h"
 
+#include "budgets.h"
 #include "diag.h"
 #include "offcpu.h"
 #include "unwound.h"
@@ -17,6 +18,7 @@
 
 #define FILE_NAME "pjrecord.prom"
 #define FILE_MAX 65536
+#define SHOWN_TENANTS 3 /* in a summary line */
 #define ATTEMPTS 100 /* to get the lock, a hundredth of a second each */
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
@@ -390,6 +392,10 @@ void metrics_summary(struct text *t, const struct window_report *r)
 	metrics_bytes(t, r->bytes);
 	text_printf(t, ", rings up to %" PRIu64 " %% full", (r->loss.ring_high + 9) / 10);
 	put_losses(t, r);
+	if (r->tenants.n || budgets_lost(&r->tenants.others)) {
+		text_add(t, "; ");
+		budgets_text(t, &r->tenants, SHOWN_TENANTS);
+	}
 	if (r->has_unwinding && r->unwinding.stacks) {
 		text_add(t, "; ");
 		unwound_text(t, &r->unwinding);

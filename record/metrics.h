@@ -27,6 +27,7 @@ struct window_report {
 	struct pj_offcpu offcpu; /* with --off-cpu */
 	bool has_unwinding;
 	struct pj_unwinding unwinding; /* with --unwind */
+	struct pj_tenants tenants; /* that were over a budget */
 	struct keep_counts kept; /* what is new since the window before; bytes: as they are now */
 	struct helper_counts helpers; /* that make tables; the same */
 };

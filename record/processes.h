@@ -10,47 +10,14 @@
 #ifndef PJ_PROCESSES_H
 #define PJ_PROCESSES_H
 
-#include "str.h"
+#include "mappings.h"
 
 #include <sys/types.h>
 
 #define COMM_MAX 16 /* TASK_COMM_LEN */
 
-/* An entry of the tables behind this; its first member, nobody else's business. */
-struct processes_link {
-	struct processes_link *next;
-	uint64_t hash;
-};
-
-/* What a mapping maps: the same for all processes that have it. */
-struct mapped_file {
-	struct processes_link link;
-	uint32_t major, minor;
-	uint64_t inode, generation;
-	uint32_t protection, flags;
-	uint32_t references;
-	uint32_t table;        /* of tables.h: its number there, as it was last; 0: not known */
-	uint8_t build_id_size; /* 0: not known; these three do not make it another file */
-	uint8_t build_id[20];
-	uint64_t window; /* serial + 1 of the window that has its build-id already */
-	struct str path; /* as in MMAP2 */
-};
-
-struct mapping {
-	uint64_t start, length, offset;
-	struct mapped_file *file;
-};
-
-struct mappings {
-	uint32_t references, n, cap;
-	uint64_t version;  /* another one whenever the contents are */
-	struct mapping *m; /* by address, without overlaps */
-	uint64_t looked;   /* the version that javacode.h looked at: */
-	bool jvm;          /* is a libjvm.so among them? */
-};
-
 struct process {
-	struct processes_link link;
+	struct link link;
 	uint32_t pid, inner_pid; /* inner_pid: in its own PID namespace, 0: not known yet */
 	uint64_t start_ticks;    /* field 22 of /proc/PID/stat; 0: not known */
 	uint64_t mount_ns;       /* 0: not known */
@@ -59,26 +26,36 @@ struct process {
 	uint64_t exited;         /* ns; 0: lives */
 	uint32_t live;           /* threads that did not end */
 	bool target;             /* -p: it, or a child of it */
-	uint64_t asked;          /* ns of the last time that /proc was asked for it in need */
-	struct process_given {   /* which of its mappings a window has */
-		uint64_t window, version; /* of the mappings: with another one none is known to be there */
-		uint64_t *bit;
-		uint32_t words;
+	bool requested;          /* from /proc (procreader.h), and not answered yet */
+	uint64_t since;          /* ns: of its fork or last exec; 0: not recorded */
+	uint64_t sure;           /* ns: a loss of records before then left nothing out */
+	uint64_t retry, pause;   /* ns: not to be read again before; least time between readings */
+	uint32_t records;        /* of mappings, since its last exec */
+	bool stale;              /* records of mappings were passed over, */
+	uint64_t muted;          /* ns: and are until then */
+	struct tenant tenant;    /* valid if tenant_window, the serial + 1 of the window in which it was looked up, is not 0 */
+	uint64_t tenant_window;
+	struct process_given { /* which of its mappings a window has: a hash set of their ids */
+		uint64_t window;
+		uint64_t *id; /* 0: free */
+		uint32_t n, cap;
 	} given;
 };
 
 struct thread {
-	struct processes_link link;
+	struct link link;
 	uint32_t pid, tid;
 	char comm[COMM_MAX];
 	uint64_t window, exited;
-	uint32_t scan; /* last reading of /proc that met it */
+	uint64_t made; /* ns: of its fork; 0: not recorded */
+	uint32_t scan; /* last reading of /proc that had it */
 	bool named;    /* comm is known */
 };
 
 struct processes;
 
-struct processes *processes_new(void);
+/* Memory for mappings is charged to tenants, which may be NULL. */
+struct processes *processes_new(struct tenants *tenants);
 void processes_free(struct processes *p);
 
 struct process *processes_find(const struct processes *p, uint32_t pid); /* NULL: nothing is known of it */
@@ -86,23 +63,30 @@ struct thread *processes_thread(const struct processes *p, uint32_t tid);
 struct process *processes_make(struct processes *p, uint32_t pid); /* found or made */
 struct thread *processes_make_thread(struct processes *p, uint32_t pid, uint32_t tid);
 
+/* The time of the record that comes next. */
+void processes_time(struct processes *p, uint64_t ns);
+
 /* What the records of the kernel say. Unknown parents and threads are made. */
 void processes_fork(struct processes *p, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
 void processes_comm(struct processes *p, uint32_t pid, uint32_t tid, struct str comm, bool exec);
 void processes_exit(struct processes *p, uint32_t tid, uint64_t ns);
 
-/* Both are copied; m->file is not looked at. The mapping in the table, valid until the next change; NULL: it is empty, or there are
- * too many. */
-struct mapping *processes_map(struct processes *p, uint32_t pid, const struct mapping *m,
-			      const struct mapped_file *file);
+/* See mappings.h. */
+enum mappings_answer processes_map(struct processes *p, uint32_t pid, const struct mapping *m, const struct mapped_file *file);
 
-/* The mapping that address lies in: its number in m; m->n: none. */
-uint32_t processes_at(const struct mappings *m, uint64_t address);
+/* /proc shows that a pid belongs to another process than the table has: all that is known of its mappings is forgotten. */
+void processes_replaced(struct processes *p, struct process *process);
+
+/* The mapping that an address lies in; NULL: none. Valid until the next change. */
+static inline const struct mapping *processes_at(const struct process *process, uint64_t address)
+{
+	return process && process->maps ? mappings_at(process->maps, address) : NULL;
+}
 
 /* Forgets what ended before ns. To be called now and then. */
 void processes_forget(struct processes *p, uint64_t ns);
 
-/* Before /proc is read again since records were lost: whatever it does not name by processes_scanned has ended. */
+/* A survey of /proc, since records were lost: threads that were made before ns, and are not among those of processes_scanned, have ended. */
 void processes_doubt(struct processes *p);
 void processes_scanned(struct processes *p, uint32_t pid, uint32_t tid);
 void processes_doubted(struct processes *p, uint64_t ns);

@@ -5,7 +5,6 @@
 #include "text.h"
 #include "whole.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,92 +63,10 @@ bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f)
 	return true;
 }
 
-/* ---- one process --------------------------------------------------------------------------------------------- */
-
-static void read_maps(struct processes *p, uint32_t pid, struct text *t)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	if (!read_into(t, path))
-		return;
-	for (struct str lines = text_view(t); lines.n;) {
-		struct mapping m = { 0 };
-		struct mapped_file f = { 0 };
-
-		if (!procfs_parse_map(str_cut(&lines, '\n'), &m, &f))
-			continue;
-		processes_map(p, pid, &m, &f);
-	}
-}
-
-static bool read_threads(struct processes *p, uint32_t pid, struct text *t)
-{
-	char path[96];
-	DIR *d;
-
-	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	d = opendir(path);
-	if (!d)
-		return false;
-	for (struct dirent *e; (e = readdir(d));) {
-		uint64_t tid;
-		struct str comm;
-
-		if (!str_u64(str_of(e->d_name), &tid))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%u/task/%ju/comm", pid, (uintmax_t)tid);
-		if (!read_into(t, path))
-			continue;
-		comm = text_view(t);
-		if (comm.n && comm.p[comm.n - 1] == '\n')
-			comm.n--;
-		processes_scanned(p, pid, (uint32_t)tid);
-		processes_comm(p, pid, (uint32_t)tid, comm, false);
-	}
-	closedir(d);
-	return true;
-}
-
-static bool read_process(struct processes *p, uint32_t pid, struct text *t)
-{
-	if (!read_threads(p, pid, t))
-		return false;
-	read_maps(p, pid, t);
-	return true;
-}
-
-bool procfs_read_one(struct processes *p, uint32_t pid)
-{
-	struct text t = { 0 };
-	bool there = read_process(p, pid, &t);
-
-	text_free(&t);
-	return there;
-}
-
-void procfs_read(struct processes *p, const uint32_t *pid, size_t npids)
-{
-	struct text t = { 0 };
-	DIR *d = pid ? NULL : opendir("/proc");
-
-	for (size_t i = 0; i < npids; i++)
-		read_process(p, pid[i], &t);
-	for (struct dirent *e; d && (e = readdir(d));) {
-		uint64_t n;
-
-		if (str_u64(str_of(e->d_name), &n))
-			read_process(p, (uint32_t)n, &t);
-	}
-	if (d)
-		closedir(d);
-	text_free(&t);
-}
-
 /* ---- who a process is ---------------------------------------------------------------------------------------- */
 
-/* Field 22 of /proc/PID/stat; a comm may hold anything, so fields are counted behind its last parenthesis. */
-static uint64_t start_of(struct str stat)
+/* A comm may hold anything, so fields are counted behind its last parenthesis. */
+uint64_t procfs_parse_start(struct str stat)
 {
 	ptrdiff_t at = str_rfind(stat, ')');
 	struct str rest = str_from(stat, (size_t)(at + 1));
@@ -185,7 +102,7 @@ void procfs_identify(struct process *process)
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
 	if (!process->start_ticks && read_into(&t, path))
-		process->start_ticks = start_of(text_view(&t));
+		process->start_ticks = procfs_parse_start(text_view(&t));
 	snprintf(path, sizeof(path), "/proc/%u/status", process->pid);
 	if (!process->inner_pid && read_into(&t, path))
 		process->inner_pid = inner_pid(text_view(&t));

@@ -10,10 +10,10 @@
 #include "host.h"
 #include "idle.h"
 #include "kernel.h"
+#include "mending.h"
 #include "output.h"
 #include "privileges.h"
 #include "processes.h"
-#include "procfs.h"
 #include "state.h"
 #include "switches.h"
 #include "unwound.h"
@@ -40,6 +40,8 @@ struct session {
 	struct processes *processes;
 	struct kernel *kernel;
 	struct cgroups *cgroups;
+	struct budgets *budgets;
+	struct mending *mending;
 	struct state *state;
 	struct switches *switches; /* NULL: nobody wants to know */
 	struct callers *callers; /* NULL: the kernel walks stacks, by frame pointers */
@@ -60,7 +62,6 @@ struct session {
 	struct helper_counts helpers; /* the same */
 	uint64_t done; /* windows ended, dropped ones included */
 	uint64_t looked, late, lost_seen, drained;
-	bool lost_state;
 	struct waiting waiting;
 };
 
@@ -111,6 +112,10 @@ static void put_end(struct session *s, struct text *t)
 	chunk_put_item(t, PJ_ITEM_LOSS, &s->report.loss, sizeof(s->report.loss));
 	if (s->switches)
 		chunk_put_item(t, PJ_ITEM_OFFCPU, &s->report.offcpu, sizeof(s->report.offcpu));
+	for (uint32_t i = 0; i < s->report.tenants.n; i++)
+		chunk_put_item(t, PJ_ITEM_TENANT, &s->report.tenants.row[i], sizeof(struct pj_tenant));
+	if (budgets_lost(&s->report.tenants.others))
+		chunk_put_item(t, PJ_ITEM_TENANT, &s->report.tenants.others, sizeof(struct pj_tenant));
 	callers_put(s->callers, &s->report.unwinding, t);
 }
 
@@ -151,6 +156,7 @@ static void end_window(struct session *s, uint64_t end)
 	s->report.offcpu = switches_end(s->switches, end);
 	s->report.unwinding = callers_end(s->callers);
 	s->report.end = end;
+	budgets_end(s->budgets, &s->report.tenants);
 	s->report.processes = state_processes(s->state);
 	state_end(s->state);
 	count_kept(s);
@@ -236,7 +242,7 @@ static uint32_t thread_of(const struct ring_sample *r)
 /* The sample with the callchain that is in its copy of the stack, to s->sample. False: it waits for tables, or makes no sense. */
 static bool unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
 {
-	state_meet(s->state, r->pid, thread_of(r), r->time);
+	state_meet(s->state, r->pid, thread_of(r), r->ip);
 	if (!callers_sample(s->callers, a, r, &s->sample)) {
 		s->held = r->time;
 		rings_hold(s->rings);
@@ -301,7 +307,7 @@ static void take_lost(struct session *s, const struct ring_record *record, uint6
 {
 	if (record->kind == RING_OF_STATE) {
 		s->report.loss.records += n;
-		s->lost_state = true;
+		mending_lost(s->mending, record->time);
 	} else if (record->kind == RING_OF_SWITCHES) {
 		switches_lost(s->switches, n);
 	} else {
@@ -411,14 +417,6 @@ static void drain_all(void *to)
 	s->hurry = true;
 	drain(s, clock_now());
 	s->hurry = false;
-}
-
-/* What was lost of the state is read from /proc. */
-static void mend_state(struct session *s)
-{
-	s->lost_state = false;
-	state_mend(s->state, clock_now());
-	switches_mend(s->switches);
 }
 
 /* ---- the recording ------------------------------------------------------------------------------------------- */
@@ -564,12 +562,12 @@ static struct switches *start_switches(struct session *s)
 
 void session_start(struct session *s)
 {
-	s->processes = processes_new();
+	s->budgets = budgets_new(s->o.sample_bytes, s->o.window_ns ? s->o.window_ns / SECOND_NS : 30);
+	s->processes = processes_new(budgets_tenants(s->budgets));
+	s->mending = mending_new(s->processes, s->budgets, s->o.target != TARGET_COMMAND);
 	s->cgroups = cgroups_new();
 	s->kernel = kernel_new();
-	s->state = state_new(s->processes, s->cgroups, s->kernel, s->keep, state_event(s),
-			     s->o.target == TARGET_HOST || s->o.target == TARGET_PROCESSES ||
-				     s->o.target == TARGET_CGROUPS);
+	s->state = state_new(s->processes, s->cgroups, s->kernel, s->keep, s->mending, state_event(s));
 	mark_targets(s);
 	callers_start(s->callers, s->processes);
 	if (s->o.verify)
@@ -579,9 +577,9 @@ void session_start(struct session *s)
 	s->drained = clock_now();
 	sources_enable(s->sources);
 	if (s->o.target == TARGET_THREADS)
-		procfs_read(s->processes, s->o.pid, s->o.npids);
-	else if (s->o.target != TARGET_COMMAND)
-		procfs_read(s->processes, NULL, 0);
+		mending_start(s->mending, s->o.pid, s->o.npids);
+	else
+		mending_start(s->mending, NULL, 0);
 	first_window(s);
 }
 
@@ -634,8 +632,8 @@ bool session_step(struct session *s, int ms)
 	now = clock_now();
 	callers_take(s->callers, now);
 	drain(s, now - SLACK);
-	if (s->lost_state)
-		mend_state(s);
+	if (mending_tick(s->mending, now))
+		switches_mend(s->switches);
 	/* not of who ended before the sample that waits for tables, however long it waits */
 	processes_forget(s->processes, (s->held && s->held < now - SLACK ? s->held : now - SLACK) - KEPT_NS);
 	if (now - s->looked > LOOK_NS)
@@ -695,9 +693,11 @@ void session_free(struct session *s)
 	sources_close(s->sources);
 	rings_free(s->rings);
 	state_free(s->state);
+	mending_free(s->mending);
 	switches_free(s->switches);
 	callers_free(s->callers);
 	processes_free(s->processes);
+	budgets_free(s->budgets);
 	cgroups_free(s->cgroups);
 	kernel_free(s->kernel);
 	host_free(s->host);

@@ -21,8 +21,8 @@ static void learn(struct starts *s, const struct start *like)
 /* The file that code at a return address is of, without its directory. */
 static struct str file_of(const struct process *p, uint64_t address)
 {
-	uint32_t i = processes_at(p->maps, address - 1);
-	struct str path = i < p->maps->n ? p->maps->m[i].file->path : (struct str){ 0 };
+	const struct mapping *m = processes_at(p, address - 1);
+	struct str path = m ? m->file->path : (struct str){ 0 };
 	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 
 	return slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;

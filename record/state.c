@@ -3,13 +3,14 @@
 
 #include "arena.h"
 #include "chunk.h"
+#include "hash.h"
 #include "idlist.h"
 #include "procfs.h"
 #include "rings.h"
 
 #include <stdlib.h>
 
-#define RETRY_NS UINT64_C(1000000000)
+#define KEPT_MAX 1024 /* mappings of a process that the keeper is told of before they are hit */
 
 struct state {
 	struct processes *processes;
@@ -17,7 +18,7 @@ struct state {
 	struct kernel *kernel;
 	struct keep *keep;
 	uint64_t event, window, own_mount_ns;
-	bool proc;
+	struct mending *mending;
 	struct idlist ids;
 	struct text items;
 	uint64_t nprocesses;
@@ -25,8 +26,7 @@ struct state {
 	uint64_t last_cgroup;
 };
 
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, uint64_t event,
-			bool proc)
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct mending *m, uint64_t event)
 {
 	struct state *s = mem_alloc(sizeof(*s), 1);
 
@@ -35,7 +35,7 @@ struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k
 			     .kernel = k,
 			     .keep = keep,
 			     .event = event,
-			     .proc = proc,
+			     .mending = m,
 			     .own_mount_ns = procfs_own_mount_ns() };
 	return s;
 }
@@ -199,43 +199,55 @@ static void note_process(struct state *s, struct process *p)
 
 /* ---- which mappings -------------------------------------------------------------------------------------------- */
 
-/* jit-PID.dump, mapped by a JIT that writes it: readers know by it that there is one. */
-static bool is_mark(struct str path)
+static uint64_t *given_slot(const struct process_given *g, uint64_t id)
 {
-	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+	uint32_t i = (uint32_t)hash_number(id) & (g->cap - 1);
 
-	return str_starts(base, STR("jit-")) && (str_ends(base, STR(".dump")) || str_ends(base, STR(".dump (deleted)")));
+	while (g->id[i] && g->id[i] != id)
+		i = (i + 1) & (g->cap - 1);
+	return &g->id[i];
 }
 
-/* Is it news that the window gets mapping i? From now on it has it. */
-static bool is_news(const struct state *s, struct process *p, uint32_t i)
+static void widen_given(struct process_given *g)
+{
+	struct process_given wide = { .window = g->window, .n = g->n, .cap = g->cap ? 2 * g->cap : 16 };
+
+	wide.id = mem_alloc(sizeof(*wide.id), wide.cap);
+	for (uint32_t i = 0; i < g->cap; i++)
+		if (g->id[i])
+			*given_slot(&wide, g->id[i]) = g->id[i];
+	free(g->id);
+	*g = wide;
+}
+
+/* Is it news that the window gets this mapping of p? From now on it has it. */
+static bool is_news(const struct state *s, struct process *p, const struct mapping *m)
 {
 	struct process_given *g = &p->given;
-	uint64_t bit = UINT64_C(1) << i % 64;
+	uint64_t *slot;
 
-	if (g->window != s->window || g->version != p->maps->version) {
-		uint32_t words = (p->maps->n + 63) / 64;
-
-		if (words > g->words) {
-			g->bit = mem_grow(g->bit, sizeof(*g->bit), words);
-			g->words = words;
-		}
-		memset(g->bit, 0, g->words * sizeof(*g->bit));
-		g->window = s->window;
-		g->version = p->maps->version;
+	if (g->window != s->window) {
+		free(g->id);
+		*g = (struct process_given){ .window = s->window };
 	}
-	if (g->bit[i / 64] & bit)
+	if (2 * g->n >= g->cap)
+		widen_given(g);
+	slot = given_slot(g, m->id);
+	if (*slot)
 		return false;
-	g->bit[i / 64] |= bit;
+	*slot = m->id;
+	g->n++;
 	return true;
 }
 
-static void give_map(struct state *s, struct text *t, struct process *p, uint32_t i, uint64_t ns)
+static void give_map(struct state *s, struct text *t, struct process *p, const struct mapping *m, uint64_t ns)
 {
-	if (i == p->maps->n || !is_news(s, p, i))
+	if (!m || !is_news(s, p, m))
 		return;
-	note_build_id(s, p, p->maps->m[i].file);
-	put_map(s, t, p->pid, p->maps->m + i, ns);
+	note_build_id(s, p, m->file);
+	put_map(s, t, p->pid, m, ns);
+	if (p->maps->n > KEPT_MAX)
+		keep_map(s, p, m);
 }
 
 /* The mappings that a callchain goes through. A return address may be just behind the call's. */
@@ -244,15 +256,12 @@ static void give_hits(struct state *s, struct text *t, struct process *p, const 
 	const struct mapping *last = NULL;
 
 	for (uint64_t k = 0; k < n && p->maps; k++) {
-		uint32_t i;
-
 		if (ips[k] > INT64_MAX || (last && ips[k] - last->start - 1 < last->length - 1))
 			continue; /* the kernel's, or as the one before */
-		i = processes_at(p->maps, ips[k]);
-		give_map(s, t, p, i, ns);
-		last = i < p->maps->n ? p->maps->m + i : NULL;
+		last = processes_at(p, ips[k]);
+		give_map(s, t, p, last, ns);
 		if ((!last || last->start == ips[k]) && ips[k])
-			give_map(s, t, p, processes_at(p->maps, ips[k] - 1), ns);
+			give_map(s, t, p, processes_at(p, ips[k] - 1), ns);
 	}
 }
 
@@ -261,39 +270,37 @@ static void give_hits(struct state *s, struct text *t, struct process *p, const 
 static void give_process(struct state *s, struct text *t, struct process *p, uint64_t ns)
 {
 	struct thread *leader = processes_thread(s->processes, p->pid);
+	uint32_t n = 0;
 
 	p->window = s->window;
+	mending_tenant(p, s->window);
 	note_process(s, p);
 	if (leader && leader->named && leader->window != s->window) {
 		leader->window = s->window;
 		put_comm(s, t, leader, ns);
 	}
-	for (uint32_t i = 0; p->maps && i < p->maps->n; i++) {
-		if (is_mark(p->maps->m[i].file->path))
-			give_map(s, t, p, i, ns);
-		keep_map(s, p, p->maps->m + i);
+	if (!p->maps)
+		return;
+	MAPPINGS_EACH(m, p->maps)
+	{
+		if (m->file->jitdump)
+			give_map(s, t, p, m, ns);
+		if (n++ < KEPT_MAX)
+			keep_map(s, p, m);
 	}
 }
 
 /* The idle tasks, one a CPU, which no record tells of. */
-static struct thread *idle_thread(struct state *s)
+static void name_idle(struct state *s)
 {
 	processes_comm(s->processes, 0, 0, STR("swapper"), false);
-	return processes_thread(s->processes, 0);
 }
 
-void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ns)
+void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip)
 {
-	struct thread *t = processes_thread(s->processes, tid);
-	struct process *p = processes_find(s->processes, pid);
-
-	if (!t && tid == 0)
-		t = idle_thread(s);
-	if ((!t || !t->named || !p) && s->proc && (!p || ns > p->asked + RETRY_NS)) {
-		procfs_read_one(s->processes, pid);
-		p = processes_make(s->processes, pid);
-		p->asked = ns;
-	}
+	if (tid == 0 && !processes_thread(s->processes, 0))
+		name_idle(s);
+	mending_sampled(s->mending, pid, tid, ip);
 }
 
 bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, const uint64_t *ips, uint64_t n)
@@ -301,17 +308,17 @@ bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t
 	struct thread *t = processes_thread(s->processes, tid);
 	struct process *p;
 
+	state_meet(s, pid, tid, n && *ips < CONTEXT_MAX ? *ips : n > 1 ? ips[1] : 0);
 	if (tid && tid == s->last_tid && t && t->pid == pid && t->window == s->window) {
 		p = processes_find(s->processes, pid);
 		if (p)
 			give_hits(s, records, p, ips, n, ns);
 		return true;
 	}
-	state_meet(s, pid, tid, ns);
 	t = processes_thread(s->processes, tid);
 	if (!t || t->pid != pid)
 		t = processes_make_thread(s->processes, pid, tid);
-	p = processes_find(s->processes, pid);
+	p = processes_make(s->processes, pid);
 	if (p->window != s->window)
 		give_process(s, records, p, ns);
 	if (t->named && t->window != s->window)
@@ -374,7 +381,7 @@ static void put_build_id(struct perf_record *r, const struct mapped_file *f)
 	memcpy(p + 4, f->build_id, sizeof(f->build_id));
 }
 
-static bool take_map(struct state *s, struct perf_record *r)
+static bool take_map(struct state *s, struct perf_record *r, uint64_t ns)
 {
 	const char *p = (const char *)(r + 1);
 	uint32_t pid = load32(p);
@@ -389,13 +396,23 @@ static bool take_map(struct state *s, struct perf_record *r)
 
 	if ((r->misc & MISC_CPUMODE) != 2 || r->misc & (MISC_MMAP_DATA | MISC_MMAP_BUILD_ID))
 		return false;
-	struct mapping *kept = processes_map(s->processes, pid, &m, &f);
-	if (!kept || !in_window(s, pid))
+	struct process *process = processes_make(s->processes, pid);
+	if (!mending_mapping(s->mending, process, s->window, ns))
 		return false;
-	keep_map(s, processes_find(s->processes, pid), kept);
-	if (!is_mark(kept->file->path))
+	enum mappings_answer answer = processes_map(s->processes, pid, &m, &f);
+	if (answer == MAPPINGS_OVER)
+		mending_over(s->mending, process);
+	const struct mapping *kept = processes_at(process, m.start);
+	if (!kept || answer != MAPPINGS_CHANGED)
+		return false;
+	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2) /* it will have to pay */
+		mending_tenant(process, s->window);
+	if (!in_window(s, pid))
+		return false;
+	keep_map(s, process, kept);
+	if (!kept->file->jitdump)
 		return false; /* it comes when it is hit */
-	note_build_id(s, processes_find(s->processes, pid), kept->file);
+	note_build_id(s, process, kept->file);
 	put_build_id(r, kept->file);
 	return true;
 }
@@ -438,6 +455,7 @@ bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
 	const char *p = (const char *)(r + 1);
 	size_t n = r->size - sizeof(*r) - sizeof(struct ring_tail);
 
+	processes_time(s->processes, ns);
 	switch (r->type) {
 	case RECORD_FORK:
 		if (has_bytes(r, 24))
@@ -448,7 +466,7 @@ bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
 	case RECORD_COMM:
 		return has_bytes(r, 8) && take_comm(s, r);
 	case RECORD_MMAP2:
-		return has_bytes(r, 64) && take_map(s, r);
+		return has_bytes(r, 64) && take_map(s, r, ns);
 	case RECORD_NAMESPACES:
 		if (has_bytes(r, 16))
 			take_namespaces(s, p, n);
@@ -465,23 +483,4 @@ bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
 	default:
 		return false;
 	}
-}
-
-/* ---- mending ------------------------------------------------------------------------------------------------- */
-
-static void forget_window(void *to, struct process *p)
-{
-	(void)to;
-	p->window = 0; /* so that it is given again what was missed */
-}
-
-void state_mend(struct state *s, uint64_t now)
-{
-	if (!s->proc)
-		return;
-	processes_doubt(s->processes);
-	procfs_read(s->processes, NULL, 0);
-	processes_doubted(s->processes, now);
-	processes_each(s->processes, forget_window, NULL);
-	s->last_tid = 0;
 }

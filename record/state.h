@@ -13,13 +13,13 @@
 #include "cgroups.h"
 #include "keep.h"
 #include "kernel.h"
+#include "mending.h"
 #include "processes.h"
 
 struct state;
 
-/* event: number of the event that carries these records. proc: a process that is not known may be read from /proc. keep may be NULL. */
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, uint64_t event,
-			bool proc);
+/* event: number of the event that carries these records. keep may be NULL. */
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct mending *m, uint64_t event);
 void state_free(struct state *s);
 
 void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */
@@ -27,16 +27,13 @@ void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */
 /* A record that is no sample: changes the table. True: it belongs into the window, as it is then (mappings are given a build-id). */
 bool state_record(struct state *s, struct perf_record *r, uint64_t ns);
 
-/* What can be known of the process of a sample is: where no record told of it, /proc was asked. */
-void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ns);
+/* What can be known of the process of a sample is: where no record told of it, /proc is read. */
+void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip);
 
 /* Appends what the window must have before a sample of tid with these addresses in its callchain. False: nothing is known of its
  * process. */
 bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, const uint64_t *ips, uint64_t n);
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns);
-
-/* Side-band records were lost: /proc is read again. Windows that have a process get its mappings again. */
-void state_mend(struct state *s, uint64_t now);
 
 /* The window ends: what was learned of it too late to stand in front of its samples. */
 void state_end(struct state *s);

@@ -205,15 +205,14 @@ static void find_java(struct walk *w, const struct unwind_state *s, struct code 
 static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c)
 {
 	const struct process *p = w->process;
-	const struct mappings *maps = p ? p->maps : NULL;
 	uint64_t address = s->interrupted || s->ip == 0 ? s->ip : s->ip - 1;
-	uint32_t i = maps ? processes_at(maps, address) : 0;
+	const struct mapping *m = processes_at(p, address);
 
 	*c = (struct code){ 0 };
-	if (!maps || i == maps->n)
+	if (!m)
 		return true;
 	c->mapped = true;
-	switch (tables_find(w->u->tables, p, maps->m + i, address, w->now, &c->tables)) {
+	switch (tables_find(w->u->tables, p, m, address, w->now, &c->tables)) {
 	case TABLES_READY:
 		c->kind = CODE_OF_FILE;
 		return true;
@@ -387,10 +386,8 @@ static size_t find_start(const struct walk *w, size_t from, const struct text *o
 /* Has all that was put code at it? Registers that were taken for a frame pointer, and were none, lead anywhere. */
 static bool all_mapped(const struct walk *w, size_t from, const struct text *out)
 {
-	const struct mappings *maps = w->process ? w->process->maps : NULL;
-
 	for (size_t at = from; at < out->n; at += 8)
-		if (!maps || processes_at(maps, load64(out->p + at) - 1) == maps->n)
+		if (!processes_at(w->process, load64(out->p + at) - 1))
 			return false;
 	return true;
 }
@@ -465,23 +462,20 @@ enum { SHOWN_FRAMES = 12 };
 /* Registers that were taken for a frame pointer lead to what is no code: frame pointers end before. */
 static uint64_t in_code(const struct walk *w, const uint64_t *fp, uint64_t n)
 {
-	const struct mappings *maps = w->process ? w->process->maps : NULL;
 	uint64_t i = 0;
 
-	while (i < n && maps && processes_at(maps, i ? fp[i] - 1 : fp[i]) < maps->n)
+	while (i < n && processes_at(w->process, i ? fp[i] - 1 : fp[i]))
 		i++;
 	return i;
 }
 
 static void show_frame(const struct walk *w, const char *who, uint64_t ip)
 {
-	const struct mappings *maps = w->process->maps;
 	struct unwind_state s = { .ip = ip };
-	uint32_t i = processes_at(maps, ip - 1);
-	const struct mapping *m = maps->m + i;
+	const struct mapping *m = processes_at(w->process, ip - 1);
 	struct java_piece piece;
 
-	if (i == maps->n)
+	if (!m)
 		warn("  %s %llx", who, (unsigned long long)ip);
 	else if (w->jvm && javacode_find(w->jvm, &s, w->time, &piece) == JAVACODE_PIECE)
 		warn("  %s %llx code of the JVM at %llx+%llx, kind %u, frame of %u bytes", who, (unsigned long long)ip,

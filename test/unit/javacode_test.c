@@ -1,5 +1,6 @@
 /* Which piece of a JVM's code an address is in, while the JVM changes: at a process that has the memory of one (standin.h). */
 #include "record/javacode.h"
+#include "record/mending.h"
 #include "record/procfs.h"
 #include "hotspot/hotspot.h"
 #include "test/jmap/standin.h"
@@ -38,8 +39,8 @@ static bool set_up(struct setting *x)
 	if (!standin_make(&x->j, SYNTH_17) || !standin_start(&x->j))
 		return false;
 	find_blobs(x);
-	x->p = processes_new();
-	procfs_read_one(x->p, (uint32_t)x->j.pid);
+	x->p = processes_new(NULL);
+	mending_read(x->p, (uint32_t)x->j.pid);
 	x->process = processes_find(x->p, (uint32_t)x->j.pid);
 	procfs_identify(x->process);
 	x->code = javacode_new(x->p);

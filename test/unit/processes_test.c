@@ -9,13 +9,14 @@ static struct mapped_file file(const char *path, uint64_t inode)
 	return (struct mapped_file){ .inode = inode, .protection = 5, .flags = 2, .path = str_of(path) };
 }
 
-static struct mapping *map(struct processes *p, uint32_t pid, uint64_t start, uint64_t length, uint64_t offset,
+static const struct mapping *map(struct processes *p, uint32_t pid, uint64_t start, uint64_t length, uint64_t offset,
 			   const char *path)
 {
 	struct mapping m = { .start = start, .length = length, .offset = offset };
 	struct mapped_file f = file(path, 7);
 
-	return processes_map(p, pid, &m, &f);
+	processes_map(p, pid, &m, &f);
+	return length ? processes_at(processes_find(p, pid), start) : NULL;
 }
 
 /* "START+LENGTH@OFFSET path" of all, in hex. */
@@ -26,10 +27,11 @@ static struct str shown(const struct processes *p, uint32_t pid)
 	size_t n = 0;
 
 	text[0] = 0;
-	for (uint32_t i = 0; process && process->maps && i < process->maps->n; i++) {
-		const struct mapping *m = process->maps->m + i;
-
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%jx+%jx@%jx %.*s", i ? " " : "",
+	if (!process || !process->maps)
+		return str_of(text);
+	MAPPINGS_EACH(m, process->maps)
+	{
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%jx+%jx@%jx %.*s", n ? " " : "",
 				      (uintmax_t)m->start, (uintmax_t)m->length, (uintmax_t)m->offset,
 				      (int)m->file->path.n, m->file->path.p);
 	}
@@ -38,7 +40,7 @@ static struct str shown(const struct processes *p, uint32_t pid)
 
 static void check_maps(void)
 {
-	struct processes *p = processes_new();
+	struct processes *p = processes_new(NULL);
 
 	map(p, 1, 0x1000, 0x1000, 0, "a");
 	map(p, 1, 0x3000, 0x1000, 0x10, "b");
@@ -51,8 +53,9 @@ static void check_maps(void)
 	map(p, 1, 0, 0x10000, 0, "e");
 	is_str(shown(p, 1), STR("0+10000@0 e"), "one over all");
 	is_u64(processes_count(p).files, 1, "files nobody maps are forgotten");
-	struct mapping *again = map(p, 1, 0, 0x10000, 0, "e");
-	ok(again && again == processes_find(p, 1)->maps->m, "the same again is found");
+	uint64_t id = processes_at(processes_find(p, 1), 0)->id;
+	const struct mapping *again = map(p, 1, 0, 0x10000, 0, "e");
+	ok(again && again->id == id, "the same again changes nothing");
 	ok(!map(p, 1, 0x5000, 0, 0, "f") && !map(p, 1, UINT64_MAX - 5, 10, 0, "f"),
 	   "empty, and one around the end of memory: no");
 	is_str(shown(p, 1), STR("0+10000@0 e"), "  nothing changed");
@@ -61,7 +64,7 @@ static void check_maps(void)
 
 static void check_forks(void)
 {
-	struct processes *p = processes_new();
+	struct processes *p = processes_new(NULL);
 
 	processes_comm(p, 1, 1, STR("parent"), true);
 	map(p, 1, 0x1000, 0x1000, 0, "a");
@@ -89,7 +92,7 @@ static void check_forks(void)
 
 static void check_ends(void)
 {
-	struct processes *p = processes_new();
+	struct processes *p = processes_new(NULL);
 
 	processes_comm(p, 1, 1, STR("a"), true);
 	map(p, 1, 0x1000, 0x1000, 0, "a");
@@ -122,7 +125,7 @@ static void check_ends(void)
 
 static void check_doubt(void)
 {
-	struct processes *p = processes_new();
+	struct processes *p = processes_new(NULL);
 
 	processes_comm(p, 1, 1, STR("a"), true);
 	processes_comm(p, 2, 2, STR("b"), true);
@@ -138,7 +141,7 @@ static void check_doubt(void)
 /* Months of forks: nothing may stay. */
 static void check_growth(void)
 {
-	struct processes *p = processes_new();
+	struct processes *p = processes_new(NULL);
 	struct processes_counts c;
 
 	processes_comm(p, 1, 1, STR("init"), true);
@@ -163,7 +166,7 @@ static void check_growth(void)
 static void check_random(void)
 {
 	enum { SPACE = 256 };
-	struct processes *p = processes_new();
+	struct processes *p = processes_new(NULL);
 	unsigned char want[SPACE] = { 0 };
 	uint32_t seed = 12345;
 	bool good = true;
@@ -177,15 +180,14 @@ static void check_random(void)
 			continue;
 		map(p, 1, start, length, start, path);
 		memset(want + start, path[0], length);
-		const struct mappings *m = processes_find(p, 1)->maps;
 		size_t at = 0, covered = 0;
-		for (uint32_t k = 0; k < m->n; k++) {
-			good &= k == 0 || m->m[k].start >= at;
-			at = m->m[k].start + m->m[k].length;
-			covered += m->m[k].length;
-			for (uint64_t a = m->m[k].start; a < at; a++)
-				good &= want[a] == (unsigned char)m->m[k].file->path.p[0] &&
-					m->m[k].offset == m->m[k].start;
+		MAPPINGS_EACH(m, processes_find(p, 1)->maps)
+		{
+			good &= m->start >= at;
+			at = m->start + m->length;
+			covered += m->length;
+			for (uint64_t a = m->start; a < at; a++)
+				good &= want[a] == (unsigned char)m->file->path.p[0] && m->offset == m->start;
 		}
 		for (size_t a = 0; a < SPACE; a++)
 			covered -= want[a] != 0;

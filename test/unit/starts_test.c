@@ -7,9 +7,8 @@
 
 /* All of libc's, and a program from 20000 on. */
 static struct mapped_file libc = { .path = STR("/usr/lib/x86_64-linux-gnu/libc.so.6") }, program = { .path = STR("/libc/program") };
-static struct mapping mapping[] = { { .length = 20000, .file = &libc }, { .start = 20000, .length = 1000, .file = &program } };
-static struct mappings maps = { .n = 2, .m = mapping };
-static const struct process seven = { .pid = 7, .maps = &maps }, nine = { .pid = 9, .maps = &maps }, bare = { .pid = 7 };
+static struct process seven = { .pid = 7 }, nine = { .pid = 9 };
+static const struct process bare = { .pid = 7 };
 
 static struct starts s;
 
@@ -26,6 +25,11 @@ int main(void)
 	static const uint64_t thread[] = { 20001, 20002, 41, 42 }, elsewhere[] = { 20003, 43, 44, 20004 }, own[] = { 45, 20005, 46 };
 	size_t kept = 0;
 
+	struct mapping_pool pool = { .tenants = NULL };
+
+	mappings_put(&pool, &seven.maps, &seven.tenant, &(struct mapping){ .length = 20000 }, &libc);
+	mappings_put(&pool, &seven.maps, &seven.tenant, &(struct mapping){ .start = 20000, .length = 1000 }, &program);
+	nine.maps = seven.maps;
 	ok(!starts_find(&s, 7, 4) && !starts_find(&s, 0, 0), "nothing is known");
 	starts_learn(&s, &seven, stack, countof(stack));
 	ok(is(7, 4, 5, 0) && is(7, 3, 4, 5), "what is outside of the two last callers");
@@ -56,5 +60,7 @@ int main(void)
 	for (uint64_t i = 0; i < 10000; i++)
 		kept += is(9, 100 + i, 5, 0);
 	ok(kept > STARTS_SLOTS / 4 && kept <= STARTS_SLOTS, "memory is bounded");
+	mappings_drop(&pool, &seven.maps);
+	mappings_pool_free(&pool);
 	return done();
 }

@@ -1,6 +1,6 @@
 /* The recorder's way from a record to a callchain: this process is the one that is recorded. Its tables come from the process that
  * makes them; libgcc's backtrace says what is right. */
-#include "record/procfs.h"
+#include "record/mending.h"
 #include "record/unwinding.h"
 #include "common/unwound.h"
 #include "common/clocks.h"
@@ -228,10 +228,10 @@ static void test_nothing(struct tables *tables)
 
 static void test_all(void)
 {
-	struct processes *p = processes_new();
+	struct processes *p = processes_new(NULL);
 	struct tables *tables = tables_start(&(struct tables_options){ .proc = "/proc" });
 
-	procfs_read_one(p, (uint32_t)getpid());
+	mending_read(p, (uint32_t)getpid());
 	deep(5);
 	if (kept.nstack > 1000 && processes_find(p, (uint32_t)getpid())) {
 		test_records(p, tables);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "budgets.h"
+
+#include "arena.h"
+
+#include <stdlib.h>
+
+struct budgets {
+	struct tenants *tenants;
+	struct pj_tenants window;
+};
+
+struct budgets *budgets_new(uint64_t sample_bytes, uint64_t window_s)
+{
+	struct budgets *b = mem_alloc(sizeof(*b), 1);
+	struct tenant_limits limits = {
+		.flow[TENANT_CPU_NS] = { BUDGET_CPU_NS, 3 * BUDGET_CPU_NS },
+		.flow[TENANT_SAMPLE_BYTES] = { sample_bytes, sample_bytes * window_s },
+		.stock[TENANT_MEMORY] = BUDGET_MEMORY,
+		.total[TENANT_MEMORY] = BUDGET_MEMORY_TOTAL,
+	};
+
+	b->tenants = tenants_new(&limits);
+	return b;
+}
+
+void budgets_free(struct budgets *b)
+{
+	if (b)
+		tenants_free(b->tenants);
+	free(b);
+}
+
+struct tenants *budgets_tenants(struct budgets *b)
+{
+	return b->tenants;
+}
+
+static uint64_t sum_u64(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* The row of a tenant; the one of all others if there are too many. */
+static struct pj_tenant *row_of(struct pj_tenants *report, uint32_t kind, uint64_t key)
+{
+	for (uint32_t i = 0; i < report->n; i++)
+		if (report->row[i].kind == kind && report->row[i].key == key)
+			return &report->row[i];
+	if (report->n == PJ_TENANTS || kind == TENANT_UNKNOWN)
+		return &report->others;
+	report->row[report->n] = (struct pj_tenant){ .kind = kind, .key = key };
+	return &report->row[report->n++];
+}
+
+void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n)
+{
+	struct pj_tenant *row = row_of(&b->window, of.kind, of.key);
+	uint64_t *const count[OVERS] = {
+		[OVER_SAMPLES] = &row->samples, [OVER_MAPPINGS] = &row->mappings, [OVER_READS] = &row->reads
+	};
+
+	*count[what] = sum_u64(*count[what], n);
+}
+
+bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+{
+	if (tenants_take(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now))
+		return true;
+	budgets_over(b, of, OVER_SAMPLES, 1);
+	row_of(&b->window, of.kind, of.key)->bytes += bytes;
+	return false;
+}
+
+static void add_row(struct pj_tenant *sum, const struct pj_tenant *more)
+{
+	sum->samples = sum_u64(sum->samples, more->samples);
+	sum->mappings = sum_u64(sum->mappings, more->mappings);
+	sum->reads = sum_u64(sum->reads, more->reads);
+	sum->bytes = sum_u64(sum->bytes, more->bytes);
+}
+
+uint64_t budgets_lost(const struct pj_tenant *row)
+{
+	return sum_u64(row->samples, sum_u64(row->mappings, row->reads));
+}
+
+static int by_losses(const void *x, const void *y)
+{
+	uint64_t m = budgets_lost(x), n = budgets_lost(y);
+
+	return (m < n) - (m > n);
+}
+
+void budgets_end(struct budgets *b, struct pj_tenants *report)
+{
+	qsort(b->window.row, b->window.n, sizeof(b->window.row[0]), by_losses);
+	*report = b->window;
+	b->window = (struct pj_tenants){ 0 };
+}
+
+void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more)
+{
+	for (uint32_t i = 0; i < more->n; i++)
+		add_row(row_of(sum, more->row[i].kind, more->row[i].key), &more->row[i]);
+	add_row(&sum->others, &more->others);
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static void put_number(struct text *t, const char *separator, uint64_t n, const char *one, const char *many)
+{
+	text_add(t, separator);
+	text_grouped(t, n);
+	text_char(t, ' ');
+	text_add(t, n == 1 ? one : many);
+}
+
+static void put_row(struct text *t, const struct pj_tenant *row, const char *name)
+{
+	const char *separator = " ";
+
+	text_add(t, name);
+	if (row->samples)
+		put_number(t, separator, row->samples, "sample without its stack", "samples without their stacks");
+	separator = row->samples ? ", " : separator;
+	if (row->mappings)
+		put_number(t, separator, row->mappings, "mapping left out", "mappings left out");
+	separator = row->mappings ? ", " : separator;
+	if (row->reads)
+		put_number(t, separator, row->reads, "process not read again", "processes not read again");
+}
+
+void budgets_text(struct text *t, const struct pj_tenants *report, size_t most)
+{
+	struct pj_tenant others = report->others;
+	const char *separator = "over budget: ";
+	char name[TENANT_NAME];
+
+	for (size_t i = 0; i < report->n; i++) {
+		struct tenant of = { (enum tenant_kind)report->row[i].kind, report->row[i].key };
+
+		if (i >= most) {
+			add_row(&others, &report->row[i]);
+			continue;
+		}
+		text_add(t, separator);
+		put_row(t, &report->row[i], tenant_name(&of, name));
+		separator = "; ";
+	}
+	if (budgets_lost(&others)) {
+		text_add(t, separator);
+		put_row(t, &others, "others");
+	}
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budgets.h - what the recorder spends on each tenant (tenants.h), and what it left out of a window for whom.
+ *
+ * Over a budget a tenant loses detail, never weight: a sample stays, with its time, thread and period, but its callchain is one frame that
+ * readers show as "[over budget]"; a mapping that is left out makes its addresses nameless; a process that is not read from /proc keeps the
+ * names it had. Other tenants do not notice. What was left out is counted by tenant in each window (PJ_ITEM_TENANT), in the summary line,
+ * and in DIR/pjrecord.prom.
+ */
+#ifndef PJ_BUDGETS_H
+#define PJ_BUDGETS_H
+
+#include "pjsection.h"
+#include "tenants.h"
+#include "text.h"
+
+/* Of each tenant. Real programs stay far below: see ARCHITECTURE.md, "Budgets". */
+#define BUDGET_MEMORY (UINT64_C(8) << 20)        /* mappings beyond the first MAPPINGS_FREE bytes of each process */
+#define BUDGET_MEMORY_TOTAL (UINT64_C(16) << 20) /* the same, of all tenants */
+#define BUDGET_CPU_NS UINT64_C(20000000)         /* of each second: /proc is read for its processes, their storms are followed */
+
+enum over { OVER_SAMPLES, OVER_MAPPINGS, OVER_READS, OVERS };
+
+struct budgets;
+
+/* sample_bytes: of the records that are written for one tenant each second, up to window_s seconds' worth at once; 0: no limit. */
+struct budgets *budgets_new(uint64_t sample_bytes, uint64_t window_s);
+void budgets_free(struct budgets *b);
+struct tenants *budgets_tenants(struct budgets *b);
+
+/* Counts what was left out for a tenant in this window. */
+void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n);
+
+/* Takes bytes of a sample and what stands before it in the window. False: over budget. */
+bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
+
+/* The window ends: its rows, those that lost most first, into a report; nothing is left out of the next one yet. */
+void budgets_end(struct budgets *b, struct pj_tenants *report);
+
+/* How much was left out for one; 0: nothing. */
+uint64_t budgets_lost(const struct pj_tenant *row);
+
+/* Adds rows of `more` to those of sum. */
+void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more);
+
+/* "over budget: user 1000 1,234 samples, 3 mappings; ..." with the first `most` of them; nothing if nothing was left out. */
+void budgets_text(struct text *t, const struct pj_tenants *report, size_t most);
+
+#endif

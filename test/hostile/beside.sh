@@ -1,0 +1,92 @@
+# beside.sh - a recording of a known program beside an attack; source it after lib.sh.
+# shellcheck shell=sh disable=SC2034,SC2154
+#
+# record_victim NAME [ATTACK ARGUMENTS...]: records this host for some seconds, beside an attack if one is given, while a program that burns CPU
+# in one function runs within the recording. Afterwards:
+#	$samples, $named   samples of the victim, and those that lead through victim_caller to victim_leaf
+#	$victim_ms         CPU time of the victim, as it measured itself
+#	$used_permille     CPU of pjrecord and its helper processes, of 1000 for one CPU
+#	$peak_kb           resident memory of the recorder, without its rings
+#	$stopped           0 if SIGTERM ended it within 2 seconds
+#	NAME/err           its summary lines; NAME/out the windows
+
+# rings_kb PID: memory that the rings of a recorder take
+rings_kb()
+{
+	awk '/^[0-9a-f]+-[0-9a-f]+ / { ring = /anon_inode:\[perf_event\]/ } ring && /^Rss:/ { kb += $2 } END { print kb + 0 }' "/proc/$1/smaps"
+}
+
+# wait_idle PID...: until these processes used no CPU for half a second: kernel symbols are saved at the start
+wait_idle()
+{
+	idle_before=-1
+	for _ in $(seq 40); do
+		idle_now=$(cpu_ms "$@")
+		[ "$idle_now" != "$idle_before" ] || return 0
+		idle_before=$idle_now
+		sleep 0.5
+	done
+}
+
+# show_threads PID: where each thread of a process and its descendants is
+show_threads()
+{
+	for pid in $(descendants "$1"); do
+		for task in /proc/"$pid"/task/*; do
+			echo "# $(cat "$task/comm") $(sed 's/.*) //; s/ .*//' "$task/stat") $(cat "$task/wchan" "$task/syscall" | tr '\n' ' ')"
+			sed 's/^/#    /' "$task/stack" 2>/dev/null | head -n 6
+		done
+	done
+}
+
+record_victim()
+{
+	rec=$1
+	shift
+	mkdir "$rec"
+	"$build/bin/pjrecord" -d "$rec" -w 300 2>"$rec/err" >/dev/null &
+	recorder=$!
+	attacks="$attacks $recorder"
+	for _ in $(seq 100); do
+		[ -z "$(ls "$rec/recording" 2>/dev/null)" ] || break
+		sleep 0.1
+	done
+	sleep 1
+	# shellcheck disable=SC2046 # a list
+	wait_idle $(descendants "$recorder" | tail -n +2)
+	if [ $# -gt 0 ]; then
+		attack "$@"
+		sleep 1
+	fi
+	nice -n -5 "$build/test/hostile/victim" "$rec/cpu" &
+	victim=$!
+	attacks="$attacks $victim"
+	# shellcheck disable=SC2046 # a list
+	before_ms=$(cpu_ms $(descendants "$recorder"))
+	before_ns=$(date +%s%N)
+	sleep "$beside_secs"
+	# shellcheck disable=SC2046 # a list
+	used_ms=$(($(cpu_ms $(descendants "$recorder")) - before_ms))
+	passed_ms=$((($(date +%s%N) - before_ns) / 1000000))
+	used_permille=$((used_ms * 1000 / passed_ms))
+	kill -TERM "$victim"
+	wait "$victim"
+	sleep 0.2
+	peak_kb=$(($(peak_kb "$recorder") - $(rings_kb "$recorder")))
+	ends_within 2 "$recorder"
+	stopped=$?
+	[ "$stopped" = 0 ] || show_threads "$recorder"
+	end_attacks
+	victim_ms=$(($(tr -d ' \n' <"$rec/cpu") / 1000000))
+	cat "$rec"/out/*.data >/dev/null 2>&1 || fail "$rec: a window was written" "$rec/err"
+	"$build/bin/pjfold" "$rec"/out/*.data >"$rec/folded" 2>"$rec/fold.err"
+	samples=$(awk '/^victim;/ { n += $NF } END { print n + 0 }' "$rec/folded")
+	named=$(awk '/^victim;.*;victim_caller;victim_leaf / { n += $NF } END { print n + 0 }' "$rec/folded")
+	echo "# $rec: $samples samples, $named named, victim $victim_ms ms, recorder $used_permille/1000 of a CPU, peak $peak_kb kB"
+}
+
+# Has the victim 99 % of a sample for each 1/303 s of its CPU time, but for what chance does to so few?
+has_samples()
+{
+	awk -v n="$samples" -v ms="$victim_ms" 'BEGIN { want = ms * 0.303; exit !(n >= 0.99 * want - 1.5 * sqrt(want)) }'
+}
