@@ -5,6 +5,9 @@
 
 #include "fuzz.h"
 
+/* As in perfdata_fuzz.c, in three passes; the second has two threads. */
+const struct fuzz_budget fuzz_budget = { .steps = 10000000, .steps_per_byte = 2000, .heap = 144 << 20, .heap_per_byte = 1024 };
+
 static struct in in;      /* closed by the next run when this one died */
 static struct samples sum;
 
