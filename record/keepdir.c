@@ -249,6 +249,7 @@ static void sweep_file(struct sweep *s, int folder, const char *name, const stru
 	if (s->counting) {
 		if (mtime < s->needed && unlinkat(folder, name, 0) == 0) {
 			s->swept.removed++;
+			s->swept.bytes += bytes;
 			return;
 		}
 		s->age[age_of(s, mtime)] += bytes;
@@ -339,4 +340,11 @@ struct keepdir_swept keepdir_sweep(struct keepdir *k, uint64_t max_bytes, uint64
 	}
 	k->bytes = s.total;
 	return s.swept;
+}
+
+uint64_t keepdir_drop_unneeded(int dir)
+{
+	struct keepdir k = { .dir = dir };
+
+	return boot_id("/proc", k.boot) ? keepdir_sweep(&k, 0, 0).bytes : 0;
 }

@@ -58,11 +58,15 @@ int keepdir_jit(struct keepdir *k);
 bool keepdir_room(struct keepdir *k, uint64_t n);
 
 struct keepdir_swept {
+	uint64_t bytes;           /* freed */
 	uint64_t removed, forced; /* files that no window needs any more; that one needs, but max_bytes was exceeded */
 };
 
 /* Removes what is older than the oldest window in DIR/out and DIR/recording and older than min_age_s, and then, beyond max_bytes,
  * what was needed longest ago until a tenth is free. */
 struct keepdir_swept keepdir_sweep(struct keepdir *k, uint64_t max_bytes, uint64_t min_age_s);
+
+/* Removes what is older than the oldest window of DIR, however young. Returns the bytes on disk that this freed. `dir`: its descriptor. */
+uint64_t keepdir_drop_unneeded(int dir);
 
 #endif

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define LOOK_SHARE 1000 /* of the time at most one part in so many goes into reading folders that others change */
+#define CLOCK_SET_S UINT64_C(1577836800) /* 2020: a clock that is behind was never set */
 #define BAD_MAX 100     /* windows in bad/; a recorder that is killed again and again must not fill the disk */
 
 uint64_t kept_free(const struct rooms *r, uint64_t *all)
@@ -43,26 +44,34 @@ static void remember(struct kept *k, const struct rooms *r)
 	}
 }
 
-static void append(struct kept *k, uint64_t epoch, uint64_t bytes, bool bad)
+uint64_t kept_size(const struct stat *st)
 {
+	return st->st_blocks ? (uint64_t)st->st_blocks * 512 : (uint64_t)st->st_size;
+}
+
+static uint64_t stamp_of(const struct stat *st)
+{
+	return st->st_mtim.tv_sec > 0 ? (uint64_t)st->st_mtim.tv_sec * SECOND_NS + (uint64_t)st->st_mtim.tv_nsec : 0;
+}
+
+static void append(struct kept *k, uint64_t epoch, const struct stat *st, bool bad)
+{
+	uint64_t bytes = kept_size(st), stamp = stamp_of(st);
+
 	if (k->n == k->cap) {
 		k->cap = k->cap ? 2 * k->cap : 64;
 		k->window = mem_grow(k->window, sizeof(*k->window), k->cap);
 	}
-	k->sorted = k->sorted && (k->n == 0 || (!bad && k->window[k->n - 1].epoch < epoch));
-	k->window[k->n++] = (struct kept_window){ epoch, bytes, bad };
+	k->sorted = k->sorted && (k->n == 0 || (!bad && k->window[k->n - 1].stamp < stamp));
+	k->window[k->n++] = (struct kept_window){ .epoch = epoch, .bytes = bytes, .stamp = stamp, .bad = bad };
 	if (bad) {
 		k->bad_bytes += bytes;
 		k->bad_windows++;
 	} else {
 		k->windows++;
 		k->bytes += bytes;
+		k->newest = stamp > k->newest ? stamp : k->newest;
 	}
-}
-
-uint64_t kept_size(const struct stat *st)
-{
-	return st->st_blocks ? (uint64_t)st->st_blocks * 512 : (uint64_t)st->st_size;
 }
 
 struct looking {
@@ -76,7 +85,7 @@ static bool look_at(void *arg, int room, const char *name, uint64_t epoch)
 	struct stat st;
 
 	if (fstatat(room, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-		append(l->k, epoch, kept_size(&st), l->bad);
+		append(l->k, epoch, &st, l->bad);
 	return true;
 }
 
@@ -86,7 +95,7 @@ static void look(struct kept *k, const struct rooms *r)
 	uint64_t start = clock_now();
 
 	k->n = 0;
-	k->windows = k->bytes = k->bad_windows = k->bad_bytes = 0;
+	k->windows = k->bytes = k->bad_windows = k->bad_bytes = k->newest = 0;
 	remember(k, r);
 	rooms_each(r->bad, look_at, &bad);
 	rooms_each(r->out, look_at, &good);
@@ -105,10 +114,23 @@ void kept_look(struct kept *k, const struct rooms *r)
 		look(k, r);
 }
 
-void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, uint64_t bytes)
+void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, const struct stat *st)
 {
 	remember(k, r);
-	append(k, epoch, bytes, false);
+	append(k, epoch, st, false);
+}
+
+/* A second, as some file systems keep no parts of it. Windows take at least one each, so stamps do not run ahead of the clock for long. */
+void kept_stamp(struct kept *k, const struct rooms *r, int fd)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
+	struct stat st;
+
+	kept_look(k, r);
+	if (fstat(fd, &st) < 0 || stamp_of(&st) > k->newest)
+		return;
+	times[1].tv_sec = (time_t)(k->newest / SECOND_NS) + 1;
+	futimens(fd, times); /* where this fails, the window is deleted too early, which is all */
 }
 
 void kept_free_list(struct kept *k)
@@ -125,6 +147,8 @@ static int by_age(const void *a, const void *b)
 
 	if (x->bad != y->bad)
 		return x->bad ? -1 : 1;
+	if (x->stamp != y->stamp)
+		return x->stamp < y->stamp ? -1 : 1;
 	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
 }
 
@@ -133,6 +157,31 @@ static void sort(struct kept *k)
 	if (!k->sorted && k->n)
 		qsort(k->window, k->n, sizeof(*k->window), by_age);
 	k->sorted = true;
+}
+
+/* When the window was recorded, in seconds since 1970: by its name, or, if the clock was not set yet, by its stamp. Returns 0 if both lie in
+ * the future, as the clock was ahead when it was written. */
+static uint64_t recorded_at(const struct kept_window *w, uint64_t now)
+{
+	uint64_t stamp = w->stamp / SECOND_NS;
+
+	if (w->epoch >= CLOCK_SET_S && w->epoch <= now)
+		return w->epoch;
+	return stamp <= now ? stamp : 0;
+}
+
+/* What was written by a clock that was ahead is expired if something that was completed later is. */
+static void find_expired(struct kept *k, uint64_t age_s, uint64_t now)
+{
+	bool later = false;
+
+	for (size_t i = k->n; i-- > 0;) {
+		struct kept_window *w = &k->window[i];
+		uint64_t at = recorded_at(w, now);
+
+		w->expired = age_s && (at ? now - at > age_s : later);
+		later = later || w->expired;
+	}
 }
 
 enum gone { GONE, NOT_THERE, IN_USE, REFUSED };
@@ -174,6 +223,7 @@ struct limiting {
 	struct metrics *m;
 	uint64_t now, free_wanted, free;
 	uint64_t deleted, freed;
+	uint64_t next_drop; /* value of deleted at which drop_symbols is called next */
 	const char *why; /* the last that was deleted */
 };
 
@@ -183,7 +233,7 @@ static const char *reason(const struct limiting *l, const struct kept_window *w,
 	const struct kept_limits *limits = l->limits;
 
 	*which = DELETED_AGE;
-	if (limits->age_s && w->epoch < l->now && l->now - w->epoch > limits->age_s)
+	if (w->expired)
 		return "--keep-age";
 	*which = DELETED_BYTES;
 	if (limits->bytes && l->k->bytes + l->k->bad_bytes > limits->bytes)
@@ -224,6 +274,15 @@ static void forget(struct kept *k, const struct kept_window *w)
 	}
 }
 
+/* Deletes files that no window needs any more, before the first window and, as this reads all of symbols/, after 1, 2, 4, 8, ... more. */
+static void drop_symbols(struct limiting *l)
+{
+	if (!l->limits->drop_symbols || l->deleted < l->next_drop)
+		return;
+	l->next_drop = l->deleted ? 2 * l->deleted : 1;
+	l->free += l->limits->drop_symbols(l->limits->arg);
+}
+
 /* True: it is gone, or was already. */
 static bool let_go(struct limiting *l, const struct kept_window *w, const char *why, enum metrics_deleted which)
 {
@@ -251,6 +310,10 @@ static void delete_oldest(struct limiting *l)
 		enum metrics_deleted which;
 		const char *why = reason(l, &w, &which);
 
+		if (why && which == DELETED_FREE) {
+			drop_symbols(l);
+			why = reason(l, &w, &which);
+		}
 		if (!why && !w.bad)
 			break;
 		if (why && let_go(l, &w, why, which))
@@ -285,10 +348,12 @@ bool kept_limit(struct kept *k, const struct rooms *r, const struct kept_limits 
 	if (room && l.free_wanted < l.free + room)
 		l.free_wanted = l.free + room; /* also where a quota is what is full */
 	sort(k);
+	find_expired(k, limits->age_s, now);
 	if (!too_much(&l))
 		return l.free >= l.free_wanted;
 	look(k, r);
 	sort(k);
+	find_expired(k, limits->age_s, now);
 	delete_oldest(&l);
 	if (l.deleted)
 		say(&l);

@@ -6,6 +6,13 @@
  * it, but for no more than a thousandth of the time, and before anything is deleted. A window is deleted under its exclusive
  * lock, so one that somebody reads under a shared lock stays; so does the newest, whatever the limits. What is in bad/ goes
  * before what is in out/.
+ *
+ * The oldest window is the one that was completed first, not the one with the lowest name: names are wall-clock seconds, and after a clock
+ * was set back the newest windows have the lowest names. The order is kept in the files' times of modification: kept_stamp() moves that
+ * of a new window past those of all others if the clock is behind them.
+ *
+ * Where the file system is too full, files in symbols/ and jit/ that no window needs go first, then windows; after some of these, the
+ * files that only they needed.
  */
 #ifndef PJ_KEPT_H
 #define PJ_KEPT_H
@@ -19,23 +26,30 @@ struct kept_limits {
 	uint64_t bytes, age_s; /* 0: none */
 	double min_free;       /* share of the file system; 0: none */
 	uint64_t reserve;      /* bytes that are to be free at least */
+	uint64_t (*drop_symbols)(void *arg); /* deletes files that no window needs, returns their bytes; or NULL */
+	void *arg;
 };
 
 struct kept {
 	struct kept_window {
 		uint64_t epoch, bytes;
-		bool bad;
-	} *window;                       /* bad ones first, then by epoch, once sorted */
+		uint64_t stamp;          /* ns since 1970, greater than that of windows completed before */
+		bool bad, expired;       /* expired: older than age_s, as of the last kept_limit */
+	} *window;                       /* bad ones first, then in the order of completion, once sorted */
 	size_t n, cap;
 	uint64_t windows, bytes;         /* of out/ */
 	uint64_t bad_windows, bad_bytes;
 	bool sorted;
+	uint64_t newest;                 /* highest stamp in out/ */
 	int64_t changed_s, changed_ns;   /* out/ as we left it */
 	uint64_t looked, look_ns;        /* when, and how long it took */
 };
 
 void kept_look(struct kept *k, const struct rooms *r);  /* reads the folders, unless that would be too often */
-void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, uint64_t bytes); /* just moved to out/ */
+void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, const struct stat *st); /* just moved to out/ */
+
+/* Sets the time of modification of a window that is about to be moved to out/, if the clock was set back since others were completed. */
+void kept_stamp(struct kept *k, const struct rooms *r, int fd);
 
 /* Deletes until the limits are kept, and until `room` more bytes are free; what was deleted is counted in m. now: seconds since
  * 1970. False: there is less room than the limits ask for, and nothing that may be deleted. */

@@ -6,6 +6,7 @@
 #include "boot.h"
 #include "diag.h"
 #include "epochs.h"
+#include "keepdir.h"
 #include "kept.h"
 #include "leftovers.h"
 #include "rescue.h"
@@ -169,9 +170,18 @@ static void write_metrics(struct windows *ws)
 	}
 }
 
+/* Symbols are the keeper's, but it looks once a minute, and a full file system cannot wait. Names and times alone say what may go. */
+static uint64_t drop_symbols(void *arg)
+{
+	const struct windows *ws = arg;
+
+	return keepdir_drop_unneeded(ws->rooms.dir);
+}
+
 static void keep_limits(struct windows *ws, uint64_t room)
 {
-	struct kept_limits limits = { ws->o.keep_bytes, ws->o.keep_age_s, ws->o.min_free, ws->reserve };
+	struct kept_limits limits = { .bytes = ws->o.keep_bytes, .age_s = ws->o.keep_age_s, .min_free = ws->o.min_free, .reserve = ws->reserve,
+				      .drop_symbols = drop_symbols, .arg = ws };
 
 	kept_look(&ws->kept, &ws->rooms);
 	if (kept_limit(&ws->kept, &ws->rooms, &limits, room, (uint64_t)time(NULL), &ws->metrics)) {
@@ -218,7 +228,7 @@ static void announce(struct windows *ws, int fd, uint64_t epoch, struct window_r
 	sync_rooms(ws);
 	if (fstat(fd, &st) == 0) {
 		r->bytes = r->bytes ? r->bytes : (uint64_t)st.st_size;
-		kept_add(&ws->kept, &ws->rooms, epoch, kept_size(&st));
+		kept_add(&ws->kept, &ws->rooms, epoch, &st);
 	}
 	metrics_add(&ws->metrics, r);
 	ws->ring_high = r->loss.ring_high;
@@ -271,6 +281,7 @@ static void finish(struct windows *ws, struct job *j)
 {
 	uint64_t epoch;
 
+	kept_stamp(&ws->kept, &ws->rooms, j->w.fd);
 	if (fsync(j->w.fd) < 0 || !publish(ws, j->w.epoch, &epoch)) {
 		j->error = errno;
 		drop(ws, j);
@@ -292,6 +303,7 @@ static bool rescued(void *arg, int fd, uint64_t from, const struct rescued *foun
 	struct pj_window w;
 	uint64_t epoch;
 
+	kept_stamp(&ws->kept, &ws->rooms, fd);
 	if (!publish(ws, from, &epoch))
 		return false;
 	chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &r.loss, sizeof(r.loss));
