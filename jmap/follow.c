@@ -119,11 +119,9 @@ static void write_map(struct follower *f, struct followed *j)
 {
 	struct text t = { 0 };
 	const char *what;
-	char name[64];
 
 	journal_map(&j->t, f->r->style, &t);
-	snprintf(name, sizeof(name), "perf-%d.map", (int)j->p.pid);
-	what = codemap_put(f->r->to ? f->r->to : "/tmp", name, text_view(&t), &j->t.owner, false);
+	what = publisher_put(f->r->publisher, j->p.pid, text_view(&t), &j->t.owner, false);
 	if (what && !f->failed) {
 		warn("%d: %s '%s': %s", (int)j->p.pid, what, f->r->to ? f->r->to : "/tmp", strerror(errno));
 		f->failed = true;
@@ -404,6 +402,15 @@ static void make_directory(const char *dir)
 		die_errno("cannot write into '%s'", dir);
 }
 
+/* Where timelines come, while we still may write into a DIR of another user. What fails here is said when a timeline is opened. */
+static void make_folder(const char *dir, const char *boot)
+{
+	int folder = mapsdir_enter(dir, boot);
+
+	if (folder >= 0)
+		close(folder);
+}
+
 bool follow(const struct request *r)
 {
 	struct follower *f = mem_alloc(sizeof(*f), 1);
@@ -414,7 +421,8 @@ bool follow(const struct request *r)
 
 	make_directory(r->dir);
 	f->r = r;
-	boot_id(r->proc, f->boot); /* without it no timeline can be written, which is said then */
+	if (boot_id(r->proc, f->boot)) /* without it no timeline can be written, which is said then */
+		make_folder(r->dir, f->boot);
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
@@ -424,6 +432,7 @@ bool follow(const struct request *r)
 	if (r->with_parent)
 		parent_bind(parent);
 	f->execs = r->npids ? -1 : execs_open();
+	mapopts_limit(r);
 	for (size_t i = 0; i < r->npids; i++) {
 		size_t before = f->n;
 

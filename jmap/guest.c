@@ -3,6 +3,7 @@
 
 #include "clocks.h"
 #include "inside.h"
+#include "sandbox.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -87,12 +88,12 @@ void guest_leave(struct guest *g)
 
 /* ---- the child ------------------------------------------------------------------------------------------------- */
 
-/* There is no way back, and nobody else of that user can trace it. */
+/* There is no way back, also to capabilities of root for a JVM of root, and no process of that user can trace it. */
 static bool take_credentials(const struct guest *g)
 {
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(g->gid, g->gid, g->gid) < 0 || setresuid(g->uid, g->uid, g->uid) < 0))
 		return false;
-	return prctl(PR_SET_DUMPABLE, 0) == 0;
+	return sandbox_drop_capabilities() && prctl(PR_SET_DUMPABLE, 0) == 0;
 }
 
 /* A reason and bytes as they go through the pipe. */

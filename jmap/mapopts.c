@@ -2,8 +2,11 @@
 #include "mapopts.h"
 
 #include "arena.h"
+#include "capabilities.h"
+#include "diag.h"
 #include "opt.h"
 
+#include <linux/capability.h>
 #include <stdlib.h>
 
 static void opt_names(void *to, const char *value, const char *name)
@@ -131,6 +134,16 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 		die_usage("--stdout prints the map of one JVM: give its PID");
 	if (r->to && !*r->to)
 		die_usage("the name of the folder is empty");
+}
+
+void mapopts_limit(const struct request *r)
+{
+	uint64_t needed = CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH);
+
+	if (r->method != ASKED_NOT)
+		needed |= CAPABILITY_BIT(CAP_SETUID) | CAPABILITY_BIT(CAP_SETGID);
+	if (!capabilities_limit(needed))
+		die_errno("cannot drop capabilities");
 }
 
 void mapopts_free(struct request *r)

@@ -4,6 +4,7 @@
 #define PJ_MAPOPTS_H
 
 #include "asked.h"
+#include "publisher.h"
 
 #include <sys/types.h>
 
@@ -21,9 +22,14 @@ struct request {
 	enum asked_method method;
 	pid_t *pid;
 	size_t npids;     /* 0: all JVMs */
+	struct publisher *publisher; /* writes the maps; NULL: none are written */
 };
 
 void mapopts_parse(struct request *r, int argc, char **argv);
 void mapopts_free(struct request *r);
+
+/* Gives up all capabilities but those to look into processes, and with --method=jcmd and agent those to become their users. To be called
+ * when all is open that needs more. */
+void mapopts_limit(const struct request *r);
 
 #endif

@@ -77,13 +77,10 @@ static bool print_map(const struct text *t)
 
 static bool write_map(const struct request *r, const struct jvm_process *p, const struct text *t, const struct taskid_user *owner)
 {
-	const char *dir = r->to ? r->to : "/tmp", *what;
-	char name[64];
+	const char *what = publisher_put(r->publisher, p->pid, text_view(t), owner, r->to != NULL);
 
-	snprintf(name, sizeof(name), "perf-%d.map", (int)p->pid);
-	what = codemap_put(dir, name, text_view(t), owner, r->to != NULL);
 	if (what)
-		warn("%d: %s '%s': %s", (int)p->pid, what, dir, strerror(errno));
+		warn("%d: %s '%s': %s", (int)p->pid, what, r->to ? r->to : "/tmp", strerror(errno));
 	return what == NULL;
 }
 
@@ -189,12 +186,16 @@ int main(int argc, char **argv)
 
 	diag_tool("pjmap");
 	mapopts_parse(&r, argc, argv);
+	if (r.interval ? r.perf_map : !r.list && !r.to_stdout)
+		r.publisher = publisher_start(r.to ? r.to : "/tmp");
 	if (r.interval) {
 		ask_bare(&r);
 		all = follow(&r);
+		publisher_end(r.publisher);
 		mapopts_free(&r);
 		return all ? PJ_OK : PJ_FAILED;
 	}
+	mapopts_limit(&r);
 	all = find_jvms(&r, &j);
 	if (j.n == 0 && !r.npids)
 		warn("no JVM runs here that may be looked into");
@@ -205,6 +206,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < j.n; i++)
 		jvm_process_close(&j.one[i]);
 	free(j.one);
+	publisher_end(r.publisher);
 	mapopts_free(&r);
 	return all ? PJ_OK : PJ_FAILED;
 }

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "privileges.h"
 
+#include "capabilities.h"
 #include "diag.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <linux/securebits.h>
 #include <pwd.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define CAP_END 64 /* two words, and no kernel has more */
-#define BIT(cap) (UINT64_C(1) << (cap))
+#define BIT CAPABILITY_BIT
 
 static const struct {
 	unsigned cap;
@@ -23,36 +21,6 @@ static const struct {
 	{ PRIV_PERFMON, "perfmon" },       { PRIV_IPC_LOCK, "ipc_lock" },   { PRIV_SYSLOG, "syslog" },
 	{ PRIV_SYS_PTRACE, "sys_ptrace" }, { PRIV_SYS_ADMIN, "sys_admin" }, { PRIV_DAC_READ_SEARCH, "dac_read_search" },
 };
-
-struct caps {
-	uint64_t effective, permitted, inheritable;
-};
-
-static bool caps_get(struct caps *c)
-{
-	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct d[2] = { 0 };
-
-	*c = (struct caps){ 0 };
-	if (syscall(SYS_capget, &h, d) < 0)
-		return false;
-	c->effective = d[0].effective | (uint64_t)d[1].effective << 32;
-	c->permitted = d[0].permitted | (uint64_t)d[1].permitted << 32;
-	c->inheritable = d[0].inheritable | (uint64_t)d[1].inheritable << 32;
-	return true;
-}
-
-static bool caps_set(const struct caps *c)
-{
-	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct d[2];
-
-	for (int i = 0; i < 2; i++)
-		d[i] = (struct __user_cap_data_struct){ .effective = (uint32_t)(c->effective >> 32 * i),
-							.permitted = (uint32_t)(c->permitted >> 32 * i),
-							.inheritable = (uint32_t)(c->inheritable >> 32 * i) };
-	return syscall(SYS_capset, &h, d) == 0;
-}
 
 /* SYS_ADMIN stands in for PERFMON where the kernel does not know that, or it was not given. */
 static uint64_t to_keep(uint64_t permitted)
@@ -67,9 +35,9 @@ static uint64_t to_keep(uint64_t permitted)
 
 bool privileges_has(unsigned cap)
 {
-	struct caps c;
+	struct capabilities c;
 
-	return cap < CAP_END && caps_get(&c) && c.effective >> cap & 1;
+	return cap < 64 && capabilities_get(&c) && c.effective >> cap & 1;
 }
 
 bool privileges_perfmon(void)
@@ -129,16 +97,6 @@ static unsigned threads(void)
 	return n;
 }
 
-/* What is not in the bounding set nobody gets by executing a file, whoever owns it. Needs SETPCAP: without it nothing is to be
- * gained, as no_new_privs then says the same. */
-static void limit_bounding(uint64_t keep)
-{
-	for (unsigned cap = 0; cap < CAP_END; cap++)
-		if (!(keep >> cap & 1) && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
-			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
-}
-
 static void become(uid_t uid, gid_t gid)
 {
 	const struct passwd *user = getpwuid(uid);
@@ -152,14 +110,14 @@ static void become(uid_t uid, gid_t gid)
 
 void privileges_drop(uid_t uid, gid_t gid)
 {
-	struct caps c;
+	struct capabilities c;
 	uint64_t keep;
 
 	if (threads() > 1)
 		die("privileges can only be dropped before there are threads");
 	if (getuid() != geteuid())
 		die("not made to be set-uid: use setcap (see pjrecord --check)");
-	if (!caps_get(&c))
+	if (!capabilities_get(&c))
 		die_errno("cannot read capabilities");
 	keep = to_keep(c.permitted);
 	uid = uid == (uid_t)-1 ? geteuid() : uid;
@@ -167,15 +125,11 @@ void privileges_drop(uid_t uid, gid_t gid)
 	if ((uid != geteuid() || gid != getegid()) && geteuid() != 0)
 		die("only root can become another user");
 	if (c.effective & BIT(CAP_SETPCAP))
-		limit_bounding(keep);
+		capabilities_bound(keep); /* before the user changes, and SETPCAP is gone */
 	if (uid != geteuid() || gid != getegid())
 		become(uid, gid);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* unknown before 4.3, where there are none */
-	if (!caps_set(&(struct caps){ .effective = keep, .permitted = keep }))
+	if (!capabilities_limit(keep))
 		die_errno("cannot drop capabilities");
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		die_errno("cannot forbid new privileges");
-	if (!caps_get(&c) || c.effective != keep || c.permitted != keep || c.inheritable || geteuid() != uid ||
-	    getegid() != gid)
-		die("privileges are still there after they were dropped");
+	if (geteuid() != uid || getegid() != gid)
+		die("the user is another than it should be after privileges were dropped");
 }

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "publisher.h"
+
+#include "arena.h"
+#include "capabilities.h"
+#include "codemap.h"
+#include "diag.h"
+#include "whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SOCKET_FD = 3 };
+
+struct publisher {
+	int socket;
+	pid_t process;
+};
+
+struct request_to_publish {
+	pid_t pid;
+	struct taskid_user owner;
+	bool durable;
+};
+
+/* Texts of codemap_put by their number: a pointer means nothing in another process. */
+static const char *const failures[] = { NULL, "cannot open", "cannot write into", "cannot replace it in" };
+
+struct answer {
+	int error;
+	unsigned failure; /* of failures */
+};
+
+union control {
+	struct cmsghdr head; /* aligns */
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* ---- the process ----------------------------------------------------------------------------------------------- */
+
+/* -1: pjmap ended. */
+static int receive(struct request_to_publish *r)
+{
+	union control control;
+	struct iovec part = { r, sizeof(*r) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	const struct cmsghdr *c;
+	ssize_t n;
+	int fd;
+
+	while ((n = recvmsg(SOCKET_FD, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		;
+	c = n == (ssize_t)sizeof(*r) ? CMSG_FIRSTHDR(&m) : NULL;
+	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+static struct answer publish(const char *dir, const struct request_to_publish *r, int fd)
+{
+	struct answer a = { 0 };
+	struct text bytes = { 0 };
+	const char *what = "cannot write into";
+	char name[64];
+
+	snprintf(name, sizeof(name), "perf-%d.map", (int)r->pid);
+	if (whole_read(fd, &bytes, SIZE_MAX))
+		what = codemap_put(dir, name, text_view(&bytes), &r->owner, r->durable);
+	a.error = errno;
+	for (unsigned i = 1; what && i < countof(failures); i++)
+		if (strcmp(what, failures[i]) == 0)
+			a.failure = i;
+	text_free(&bytes);
+	return a;
+}
+
+/* Signals of the terminal are for pjmap, which then ends this process by closing the socket. */
+static void leave_all(int socket)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	sigset_t none;
+
+	for (size_t i = 0; i < countof(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_NAME, "pjmap-publish");
+	if (socket != SOCKET_FD)
+		dup2(socket, SOCKET_FD);
+	syscall(SYS_close_range, (unsigned)SOCKET_FD + 1, ~0u, 0u);
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	open("/dev/null", O_RDONLY);
+	open("/dev/null", O_WRONLY);
+}
+
+static NORETURN void run(const char *dir, int socket)
+{
+	const uint64_t needed = CAPABILITY_BIT(CAP_CHOWN) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_FOWNER);
+	struct request_to_publish r;
+	int fd;
+
+	leave_all(socket);
+	if (!capabilities_limit(needed))
+		_exit(1);
+	while ((fd = receive(&r)) >= 0) {
+		struct answer a = publish(dir, &r, fd);
+
+		close(fd);
+		if (send(SOCKET_FD, &a, sizeof(a), MSG_NOSIGNAL) != (ssize_t)sizeof(a))
+			break;
+	}
+	_exit(0);
+}
+
+/* ---- pjmap ----------------------------------------------------------------------------------------------------- */
+
+struct publisher *publisher_start(const char *dir)
+{
+	struct publisher *p = mem_alloc(sizeof(*p), 1);
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		die_errno("cannot make a socket");
+	p->process = fork();
+	if (p->process < 0)
+		die_errno("cannot make a process");
+	if (p->process == 0)
+		run(dir, pair[1]);
+	close(pair[1]);
+	p->socket = pair[0];
+	return p;
+}
+
+void publisher_end(struct publisher *p)
+{
+	if (!p)
+		return;
+	close(p->socket);
+	while (waitpid(p->process, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(p);
+}
+
+static bool ask(const struct publisher *p, struct request_to_publish *r, int fd)
+{
+	union control control = { .bytes = { 0 } };
+	struct iovec part = { r, sizeof(*r) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(p->socket, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(*r);
+}
+
+const char *publisher_put(struct publisher *p, pid_t pid, struct str bytes, const struct taskid_user *owner, bool durable)
+{
+	struct request_to_publish r = { .pid = pid, .owner = *owner, .durable = durable };
+	struct answer a = { 0 };
+	int fd = (int)syscall(SYS_memfd_create, "map", 1u /* MFD_CLOEXEC */), saved;
+	bool sent = fd >= 0 && whole_write(fd, bytes) && lseek(fd, 0, SEEK_SET) == 0 && ask(p, &r, fd);
+	ssize_t n = -1;
+
+	while (sent && (n = recv(p->socket, &a, sizeof(a), 0)) < 0 && errno == EINTR)
+		;
+	if (n == 0)
+		errno = EPIPE;
+	saved = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	if (n != (ssize_t)sizeof(a) || a.failure >= countof(failures))
+		return "cannot write into";
+	errno = a.error;
+	return failures[a.failure];
+}
