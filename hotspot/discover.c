@@ -194,6 +194,17 @@ bool discover_one(const char *proc, pid_t pid, struct jvm_process *p)
 	return found;
 }
 
+bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *p)
+{
+	struct text t = { 0 };
+	bool found = look_at(proc, pid, p, &t);
+
+	if (found && p->alive && p->kind != JVM_NONE && p->kind != JVM_UNKNOWN)
+		look_closer(p, &t);
+	text_free(&t);
+	return found;
+}
+
 static int by_number(const void *a, const void *b)
 {
 	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;

@@ -49,6 +49,9 @@ struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_proc
 /* One process, whatever it is; false: it is gone. */
 bool discover_one(const char *proc, pid_t pid, struct jvm_process *p);
 
+/* The same for a process that may have become a JVM: comm, user and cgroup are read only if it is one. */
+bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *p);
+
 void jvm_process_close(struct jvm_process *p);
 
 /* How long it has been there. */

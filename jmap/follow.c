@@ -28,6 +28,9 @@
 #define SWEEP_EVERY (60 * SECOND)
 #define SWEEP_SHARE 1000 /* of the time at most one part in so many goes into sweeping */
 #define TIMELINE_MAX ((uint64_t)512 << 20) /* pjfold reads no more than twice of that */
+#define EXECS_EVERY (10 * MS) /* messages about execs are read at most so often: a storm of them costs no wake-up each */
+#define LOOK_SHARE 40         /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
+#define LOOK_BURST SECOND     /* of rest that may be owed */
 #define LOOK_EVERYWHERE (10 * SECOND) /* at processes that were no JVM: they may have loaded one since */
 
 static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms after an exec: has it become a JVM? */
@@ -58,6 +61,9 @@ struct follower {
 	int execs;
 	bool failed;
 	uint64_t everywhere; /* when all processes are looked at again */
+	uint64_t regular;    /* at the latest */
+	uint64_t rested;     /* when what looking for JVMs cost so far will be one part in LOOK_SHARE of the time */
+	uint64_t execs_read;
 	uint64_t seen, ended;
 	char boot[BOOT_ID + 1];
 	struct mapsdir_swept swept;  /* sums; bytes: of DIR/maps as of the last sweep */
@@ -231,23 +237,74 @@ static bool add(void *arg, struct jvm_process *p)
 	return true;
 }
 
-static void add_one(struct follower *f, pid_t pid)
+/* False: there is no such process. */
+static bool add_one(struct follower *f, pid_t pid)
 {
 	struct jvm_process p;
 
-	if (!discover_one(f->r->proc, pid, &p))
-		return;
+	if (!discover_candidate(f->r->proc, pid, &p))
+		return false;
 	if (!p.alive || (p.kind != JVM_HOTSPOT && p.kind != JVM_OPENJ9) || !add(f, &p))
 		jvm_process_close(&p);
+	return true;
+}
+
+static uint64_t cpu_now(void)
+{
+	struct timespec t;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec : 0;
+}
+
+/* Looking for JVMs cost CPU time since `before`. */
+static void account(struct follower *f, uint64_t now, uint64_t before)
+{
+	f->rested = (f->rested > now ? f->rested : now) + (cpu_now() - before) * LOOK_SHARE;
+}
+
+/* From when on JVMs may be looked for again. */
+static uint64_t may_look_at(const struct follower *f)
+{
+	return f->rested > LOOK_BURST ? f->rested - LOOK_BURST : 0;
 }
 
 static void look_everywhere(struct follower *f, uint64_t now)
 {
+	uint64_t before = cpu_now();
 	struct discovery d = discover(f->r->proc, add, f);
+
+	if (now < f->regular) /* else it comes too seldom to matter, and what is new shall not wait for it */
+		account(f, now, before);
 
 	if (f->everywhere == 0 && d.forbidden && !f->r->quiet)
 		warn("%u of %u processes may not be looked into", d.forbidden, d.processes);
-	f->everywhere = now + (f->execs >= 0 ? LOOK_EVERYWHERE : f->r->interval);
+	f->everywhere = f->regular = now + (f->execs >= 0 ? LOOK_EVERYWHERE : f->r->interval);
+}
+
+/* There are more than can be watched one by one: all processes are looked at, as soon as that does not cost too much. */
+static void look_soon(struct follower *f, uint64_t now)
+{
+	uint64_t soon = may_look_at(f) > now ? may_look_at(f) : now;
+
+	if (soon < f->everywhere)
+		f->everywhere = soon;
+}
+
+/* A process that execs again and again is one candidate, whose program began anew. */
+static void add_candidate(struct follower *f, pid_t pid, uint64_t now)
+{
+	struct candidate new = { pid, now + young_after[0] * MS, 0 };
+
+	for (size_t i = f->ncandidates; i-- > 0;) {
+		if (f->candidate[i].pid == pid) {
+			f->candidate[i] = new;
+			return;
+		}
+	}
+	if (f->ncandidates == countof(f->candidate))
+		look_soon(f, now);
+	else
+		f->candidate[f->ncandidates++] = new;
 }
 
 static void take_execs(struct follower *f, uint64_t now)
@@ -255,19 +312,17 @@ static void take_execs(struct follower *f, uint64_t now)
 	pid_t pid[256];
 	int n;
 
+	if (now < f->execs_read + EXECS_EVERY)
+		return;
 	while ((n = execs_read(f->execs, pid, countof(pid))) > 0) {
-		for (int i = 0; i < n; i++) {
-			if (f->ncandidates == countof(f->candidate)) {
-				f->everywhere = now; /* more than can be watched one by one */
-				break;
-			}
-			f->candidate[f->ncandidates++] = (struct candidate){ pid[i], now + young_after[0] * MS, 0 };
-		}
+		f->execs_read = now;
+		for (int i = 0; i < n; i++)
+			add_candidate(f, pid[i], now);
 		if (n < (int)countof(pid))
 			break;
 	}
 	if (n < 0)
-		f->everywhere = now;
+		look_soon(f, now);
 }
 
 static void try_candidates(struct follower *f, uint64_t now)
@@ -276,14 +331,18 @@ static void try_candidates(struct follower *f, uint64_t now)
 
 	for (size_t i = 0; i < f->ncandidates; i++) {
 		struct candidate c = f->candidate[i];
-		size_t before = f->n;
+		uint64_t before;
+		size_t n = f->n;
+		bool lasts;
 
-		if (c.at > now) {
+		if (c.at > now || may_look_at(f) > now) {
 			f->candidate[kept++] = c;
 			continue;
 		}
-		add_one(f, c.pid);
-		if (f->n == before && ++c.tries < countof(young_after)) {
+		before = cpu_now();
+		lasts = add_one(f, c.pid);
+		account(f, now, before);
+		if (lasts && f->n == n && ++c.tries < countof(young_after)) {
 			c.at = now + (young_after[c.tries] - young_after[c.tries - 1]) * MS;
 			f->candidate[kept++] = c;
 		}
@@ -353,9 +412,12 @@ static uint64_t next_of(const struct follower *f)
 	for (size_t i = 0; i < f->n; i++)
 		if (f->one[i].next < next)
 			next = f->one[i].next;
-	for (size_t i = 0; i < f->ncandidates; i++)
-		if (f->candidate[i].at < next)
-			next = f->candidate[i].at;
+	for (size_t i = 0; i < f->ncandidates; i++) {
+		uint64_t at = f->candidate[i].at > may_look_at(f) ? f->candidate[i].at : may_look_at(f);
+
+		if (at < next)
+			next = at;
+	}
 	return next;
 }
 
@@ -363,10 +425,15 @@ static uint64_t next_of(const struct follower *f)
 static void wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
 {
 	struct pollfd p = { .fd = f->execs, .events = POLLIN };
-	uint64_t now = clock_now(), ns = next <= now ? 0 : next - now;
-	struct timespec t = { (time_t)(ns / SECOND), (long)(ns % SECOND) };
+	uint64_t now = clock_now(), execs = f->execs_read + EXECS_EVERY, ns;
+	bool listens = f->execs >= 0 && now >= execs;
+	struct timespec t;
 
-	ppoll(&p, f->execs >= 0, &t, mask);
+	if (f->execs >= 0 && !listens && execs < next)
+		next = execs;
+	ns = next <= now ? 0 : next - now;
+	t = (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) };
+	ppoll(&p, listens, &t, mask);
 }
 
 static void say_sum(const struct follower *f)
