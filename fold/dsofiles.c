@@ -2,8 +2,8 @@
 #include "dsofiles.h"
 
 #include "arena.h"
+#include "fileopener.h"
 #include "inlines.h"
-#include "inside.h"
 #include "text.h"
 
 #include <elf.h>
@@ -36,24 +36,6 @@ struct search {
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-int dsofiles_open_inside(pid_t pid, struct str path)
-{
-	int root = inside_root(pid), fd, error;
-
-	if (root < 0)
-		return -1;
-	fd = inside_open(root, path, true);
-	error = errno;
-	close(root);
-	errno = error;
-	return fd;
-}
-
-int dsofiles_open_path(const char *path)
-{
-	return inside_reopen(open(path, O_PATH | O_CLOEXEC));
-}
-
 /* Reasons in the order in which they matter: what was met first is kept, but for a reason that tells more. */
 static void note(struct search *s, enum dso_why why)
 {
@@ -77,7 +59,7 @@ static struct elfsyms *open_elf(struct search *s, int fd)
 
 	if (fd < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
-			note(s, DSO_FORBIDDEN);
+			note(s, errno == ETIMEDOUT ? DSO_SILENT : DSO_FORBIDDEN);
 		return NULL;
 	}
 	e = elfsyms_open(fd, &s->options->elf, &why);
@@ -133,14 +115,14 @@ static int open_as_mapped(struct search *s, const char *path)
 	int fd = -1;
 
 	if (s->query->live)
-		fd = dsofiles_open_inside(s->query->live, str_of(path));
+		fd = fileopener_inside(s->query->live, str_of(path));
 	/* another file of the same name is refused by its build-id; where none is known, nobody would notice */
 	if (fd < 0 && (!s->query->live || s->id.n)) {
 		if (symfs)
 			text_add(&name, symfs);
 		text_add(&name, path);
 		text_char(&name, '\0');
-		fd = dsofiles_open_path(name.p);
+		fd = fileopener_path(name.p);
 		text_free(&name);
 	}
 	return fd;
@@ -226,7 +208,7 @@ static void try_cache(struct search *s, const char *what)
 		return;
 	text_add(&s->name, what);
 	text_char(&s->name, '\0');
-	consider(s, open_elf(s, dsofiles_open_path(s->name.p)));
+	consider(s, open_elf(s, fileopener_path(s->name.p)));
 }
 
 /* May the file at that path be the one that was mapped? Without build-id only where it was mapped. */

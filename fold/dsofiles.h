@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-enum dso_why { DSO_FOUND, DSO_NO_FILE, DSO_OTHER_BUILD, DSO_STRIPPED, DSO_NOT_ELF, DSO_FORBIDDEN };
+enum dso_why { DSO_FOUND, DSO_NO_FILE, DSO_OTHER_BUILD, DSO_STRIPPED, DSO_NOT_ELF, DSO_FORBIDDEN, DSO_SILENT /* its file system does not answer */ };
 
 /* What came of the question for inlined calls. */
 struct dsofiles_inlined {
@@ -44,12 +44,5 @@ struct dsofiles_query {
 /* Asks the files in perf's order for q[0..n) (file offsets, ascending). Returns why what is left unanswered is so. */
 enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d, struct symbols_query *q, size_t n,
 			      struct intern *names);
-
-/* A regular file inside of the root of process pid, opened read-only so that no link leads out of it; -1 and errno. */
-int dsofiles_open_inside(pid_t pid, struct str path);
-
-/* A regular file, opened read-only; -1 and errno. A path from a recording may name anything: of devices, already opening one may do
- * something. */
-int dsofiles_open_path(const char *path);
 
 #endif

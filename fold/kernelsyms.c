@@ -3,7 +3,7 @@
 
 #include "arena.h"
 #include "diag.h"
-#include "dsofiles.h"
+#include "fileopener.h"
 #include "kallsyms.h"
 #include "text.h"
 
@@ -174,7 +174,7 @@ static const char *ask_vmlinux(const struct kernelsyms_options *o, struct symbol
 	if (o->id.n < 2 || str_find(o->release, '/') >= 0)
 		return why;
 	if (kept_path(o, ".build-id", true, "vmlinux", &path))
-		fd = dsofiles_open_path(path.p);
+		fd = fileopener_path(path.p);
 	for (size_t i = 0; i <= countof(place); i++) {
 		if (fd >= 0)
 			why = ask_elf(o, fd, q, n, names);
@@ -187,7 +187,7 @@ static const char *ask_vmlinux(const struct kernelsyms_options *o, struct symbol
 			text_str(&path, o->release);
 		text_add(&path, place[i].behind ? place[i].behind : "");
 		text_char(&path, 0);
-		fd = dsofiles_open_path(path.p);
+		fd = fileopener_path(path.p);
 	}
 	text_free(&path);
 	return why;
@@ -204,7 +204,7 @@ static bool is_elf(int fd)
 
 static void ask_named(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names, uint32_t *modules)
 {
-	int fd = dsofiles_open_path(o->file);
+	int fd = fileopener_path(o->file);
 	const char *why;
 
 	if (is_elf(fd)) {

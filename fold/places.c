@@ -2,7 +2,7 @@
 #include "places.h"
 
 #include "arena.h"
-#include "dsofiles.h"
+#include "fileopener.h"
 #include "hash.h"
 #include "jitdump.h"
 
@@ -119,9 +119,9 @@ static int open_jitdump(const struct places *p, const struct perfdata_record *r,
 	if (n < 0 || (size_t)n >= room)
 		return -1;
 	if (live && !p->symfs)
-		fd = dsofiles_open_inside(live, r->mmap.path);
+		fd = fileopener_map_inside(live, r->mmap.path);
 	if (fd < 0 && (p->symfs || (origin->boot && !recorder_elsewhere(origin->recorder, r->pid))))
-		return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		return fileopener_plain(path);
 	snprintf(path, room, "/proc/%d/root%.*s", (int)live, (int)r->mmap.path.n, r->mmap.path.p);
 	return fd;
 }

@@ -3,6 +3,7 @@
 
 #include "diag.h"
 #include "dsofiles.h"
+#include "fileopener.h"
 #include "identity.h"
 #include "jitdump.h"
 #include "kernelsyms.h"
@@ -156,7 +157,7 @@ static enum resolve_why why_of(enum dso_why why)
 {
 	static const uint8_t whys[] = {
 		[DSO_FOUND] = WHY_NOT_IN_TABLE, [DSO_NO_FILE] = WHY_NO_FILE, [DSO_OTHER_BUILD] = WHY_OTHER_BUILD,
-		[DSO_STRIPPED] = WHY_STRIPPED, [DSO_NOT_ELF] = WHY_NOT_ELF, [DSO_FORBIDDEN] = WHY_FORBIDDEN,
+		[DSO_STRIPPED] = WHY_STRIPPED, [DSO_NOT_ELF] = WHY_NOT_ELF, [DSO_FORBIDDEN] = WHY_FORBIDDEN, [DSO_SILENT] = WHY_SILENT,
 	};
 
 	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
@@ -213,12 +214,6 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 	if (!t->o->as_perf && has_trampoline(d->path))
 		ask_trampoline(w, &o, &q, n);
 	return why;
-}
-
-/* A regular file that nobody lured us to by a link. */
-static int open_plain(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
 /* perf believes only its own user and root. Names are no danger to us; but who runs the process is known while it lives. */
@@ -289,6 +284,15 @@ static bool ask_attic_maps(struct worker *w, const struct dso *d, size_t n)
 	return found;
 }
 
+/* Is there a process of that number? A filter may not send signals, not even none. */
+static bool is_process(uint32_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", (unsigned)pid);
+	return access(path, F_OK) == 0;
+}
+
 /* The map that the process wrote in its own /tmp under its own number, then the one in ours. */
 static enum resolve_why ask_live_maps(struct worker *w, const struct dso *d, size_t n)
 {
@@ -300,7 +304,7 @@ static enum resolve_why ask_live_maps(struct worker *w, const struct dso *d, siz
 
 	if (t->o->symfs) {
 		len = snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", t->o->symfs, (unsigned)d->pid);
-		if (len > 0 && (size_t)len < sizeof(path) && ask_map(w, dso, open_plain(path), path, 0, n))
+		if (len > 0 && (size_t)len < sizeof(path) && ask_map(w, dso, fileopener_plain(path), path, 0, n))
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!t->origin->boot)
@@ -308,17 +312,17 @@ static enum resolve_why ask_live_maps(struct worker *w, const struct dso *d, siz
 	inner = live ? identity_inner_pid(live) : 0;
 	if (inner) {
 		len = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
-		fd = dsofiles_open_inside(live, (struct str){ path, (size_t)len });
+		fd = fileopener_map_inside(live, (struct str){ path, (size_t)len });
 		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)live, (int)inner);
 		if (ask_map(w, dso, fd, path, live, n))
 			return WHY_NOT_IN_TABLE;
 	}
-	if (!live && kill((pid_t)d->pid, 0) == 0)
+	if (!live && is_process(d->pid))
 		return WHY_ELSEWHERE; /* another process has the number now, and may have the file */
 	if (!live && !t->o->as_perf && recorder_elsewhere(t->origin->recorder, d->pid))
 		return WHY_NO_MAP; /* what has its number in our /tmp was somebody else's, or pjmap's of another one */
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
-	return ask_map(w, dso, open_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
+	return ask_map(w, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
 }
 
 static bool all_named(const struct worker *w, size_t n)
@@ -607,6 +611,7 @@ const char *resolve_why(const struct resolved *r, enum resolve_why why)
 		[WHY_STRIPPED] = "stripped",
 		[WHY_NOT_ELF] = "not an ELF file",
 		[WHY_FORBIDDEN] = "no permission",
+		[WHY_SILENT] = "its file system does not answer",
 		[WHY_METHOD] = "the method's name could not be read",
 		[WHY_NO_MAP] = "no perf map",
 		[WHY_ELSEWHERE] = "not a process of this machine and boot",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary.h"
 
+#include "fileopener.h"
 #include "quality.h"
 
 #include <stdio.h>
@@ -117,6 +118,9 @@ static void say_recording(const struct request *r, const struct result *res)
 		warn("%llu slice%s of time written", ull(res->slices), plural(res->slices));
 	if (res->slices && r->header && lost_without_slice(res))
 		warn("%llu lost samples have no time, and are in no slice", ull(lost_without_slice(res)));
+	if (fileopener_skipped())
+		warn("%u file%s left alone, of file systems that do not answer: --unresolved names them", fileopener_skipped(),
+		     fileopener_skipped() == 1 ? " was" : "s were");
 	if (t->throttled)
 		warn("the kernel throttled the event %llu time%s, for want of time: samples are missing there", ull(t->throttled),
 		     plural(t->throttled));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "walk.h"
 
-#include "dsofiles.h"
+#include "fileopener.h"
 #include "java.h"
 #include "unwind.h"
 
@@ -71,7 +71,7 @@ static int open_cached(const struct build_id *id)
 	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
 	n = home && id->n > 1 ? snprintf(path, sizeof(path), "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2) : -1;
-	return n > 0 && (size_t)n < sizeof(path) ? dsofiles_open_path(path) : -1;
+	return n > 0 && (size_t)n < sizeof(path) ? fileopener_path(path) : -1;
 }
 
 /* The file that was mapped: what pjrecord kept of it, of the process while it lives, below --symfs, of this machine, of perf's cache. */
@@ -92,9 +92,9 @@ static int open_mapped(struct walk *w, const struct dso *d, const struct origin 
 	if (fd >= 0)
 		return fd;
 	if (live && !w->symfs)
-		fd = checked(dsofiles_open_inside(live, d->path), &id);
+		fd = checked(fileopener_inside(live, d->path), &id);
 	if (fd < 0 && (w->symfs || origin->host || id.n))
-		fd = checked(dsofiles_open_path(path), &id);
+		fd = checked(fileopener_path(path), &id);
 	return fd >= 0 ? fd : checked(open_cached(&id), &id);
 }
 
