@@ -83,6 +83,15 @@ if command -v cppcheck >/dev/null; then
 else
 	echo "lint: cppcheck is not installed"
 fi
+# what a fuzz target covers is there, and what it covers stands in docs/FUZZING.md
+for target in test/fuzz/*_fuzz.c; do
+	name=${target##*/}
+	name=${name%_fuzz.c}
+	for file in $(sed -n 's:^/\* covers\: \(.*\) \*/$:\1:p' "$target"); do
+		[ -e "$file" ] || complain "$target covers $file, which does not exist"
+	done
+	grep -q "^| $name |" docs/FUZZING.md || complain "docs/FUZZING.md has no line for $name"
+done
 # layout is a habit, not a gate: tables aligned by hand stay
 if command -v clang-format >/dev/null; then
 	n=0

@@ -23,7 +23,10 @@ int fuzz_one(const uint8_t *data, size_t n)
 	struct str rest = { (const char *)data, n };
 	int proc = fuzz_folder();
 	unsigned found = 0;
+	struct taskid_user user;
 	struct discovery d;
+	struct taskid id;
+	bool zombie;
 	struct jvm_process p;
 	char name[32];
 
@@ -35,12 +38,16 @@ int fuzz_one(const uint8_t *data, size_t n)
 			fuzz_put(name, fuzz_part(&rest));
 	}
 	mkdirat(proc, "0", 0700);
+	(void)taskid_parse((struct str){ (const char *)data, n }, &id, &zombie);
+	(void)taskid_parse_user((struct str){ (const char *)data, n }, &user);
 	d = discover(fuzz_folder_path, take, &found);
 	MUST(d.processes <= 1 && d.forbidden <= d.processes && found <= 1);
 	if (discover_one(fuzz_folder_path, 123, &p)) {
 		MUST((found == 1) == (p.alive && p.kind != JVM_NONE && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0)));
 		jvm_process_close(&p);
 	}
+	if (discover_candidate(fuzz_folder_path, 123, &p))
+		jvm_process_close(&p);
 	MUST(!discover_one(fuzz_folder_path, 124, &p));
 	for (size_t i = 0; i < countof(files); i++) {
 		snprintf(name, sizeof(name), "123/%s", files[i]);

@@ -1,6 +1,6 @@
 /* journal: a timeline that is there already may hold any bytes, and the JVM any code: what is written is a timeline that pjfold reads.
  * Input: which JVM, changes to its memory before each scan but the first (a place, 8 bytes; four for each), a byte 0xff, then the file. */
-/* covers: jmap/journal.c jmap/framefacts.c */
+/* covers: jmap/journal.c jmap/framefacts.c jmap/nametable.c */
 #include "fold/timeline.h"
 #include "hotspot/hotspot.h"
 #include "jmap/journal.h"

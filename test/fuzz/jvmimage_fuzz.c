@@ -2,7 +2,7 @@
  * pieces of code do not overlap. Input: where libjvm.so begins, then pages, each with its number, how many bytes, and these; zeros
  * behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). A page with the highest bit of its size set has a count of 4
  * bytes behind the size: it is repeated that often, so that a small input can have tables of gigabytes, as a hostile JVM can. */
-/* covers: hotspot/hotspot.c hotspot/memory.c hotspot/libjvm.c hotspot/vmstructs.c hotspot/vmlayout.c hotspot/codecache.c hotspot/methods.c hotspot/scopes.c hotspot/codelets.c hotspot/stubs.c hotspot/frames.c */
+/* covers: hotspot/hotspot.c hotspot/budget.c hotspot/memory.c hotspot/libjvm.c hotspot/vmstructs.c hotspot/vmlayout.c hotspot/codecache.c hotspot/methods.c hotspot/scopes.c hotspot/codelets.c hotspot/stubs.c hotspot/frames.c */
 /* largest: 65536 */
 #include "jmap/codemap.h"
 #include "hotspot/frames.h"

@@ -1,6 +1,6 @@
 /* What is kept of an ELF file: whatever the file says, places have the names that the file itself gives them, and it takes no more
  * than it may. From its segments: whatever they say, an ELF file or a reason. */
-/* covers: record/elfhead.c record/reducer.c record/dynelf.c */
+/* covers: common/elfhead.c record/reducer.c record/dynelf.c */
 #include "fold/elfsyms.h"
 #include "record/dynelf.h"
 
