@@ -85,7 +85,7 @@ struct pj_tenants {
 #define PJ_OVER_BUDGET_PATH "[over budget]"
 #define PJ_OVER_BUDGET_START UINT64_C(0x00fffffffffff000)
 #define PJ_OVER_BUDGET_BYTES UINT64_C(4096)
-#define PJ_OVER_BUDGET_IP (PJ_OVER_BUDGET_START + 16)
+#define PJ_OVER_BUDGET_IP (PJ_OVER_BUDGET_START + 17) /* odd: no Method*, which is aligned */
 
 struct pj_idle {
 	uint32_t cpu, zero;

@@ -328,6 +328,14 @@ void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, 
 	a->sums.used[flow] += amount;
 }
 
+void tenants_credit(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount)
+{
+	struct account *a = account_of(t, of);
+	int64_t burst = (int64_t)t->limits.flow[flow].burst;
+
+	a->level[flow] = a->level[flow] < burst - (int64_t)amount ? a->level[flow] + (int64_t)amount : burst;
+}
+
 bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount)
 {
 	struct account *a = account_of(t, of);

@@ -34,7 +34,7 @@ struct tenant tenant_from(struct str cgroup, uid_t uid, uint64_t mount_ns);
 enum { TENANT_NAME = 40 };
 const char *tenant_name(const struct tenant *t, char name[TENANT_NAME]);
 
-enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_FLOWS };
+enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES, TENANT_FLOWS };
 enum tenant_stock { TENANT_MEMORY, TENANT_KEPT_BYTES, TENANT_STOCKS };
 
 struct tenant_limits {
@@ -55,6 +55,9 @@ bool tenants_take(struct tenants *t, struct tenant of, enum tenant_flow flow, ui
 
 /* Takes an amount that was used already, also beyond the limit: the tenant then waits until its debt is refilled. */
 void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now);
+
+/* Gives a tenant an amount of a flow, up to its burst: of flows that are refilled by what it does, not by time. */
+void tenants_credit(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount);
 
 /* Returns false, and counts that, if the tenant is in debt or has nothing left. */
 bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t now);

@@ -148,6 +148,8 @@ static uint32_t user_dso(struct addrspace *a, const struct perfdata_record *r)
 
 	if (str_starts(path, STR("[vdso")))
 		id = addrspace_special(a, DSO_VDSO, path);
+	else if (str_eq(path, STR(PJ_OVER_BUDGET_PATH)))
+		id = addrspace_special(a, DSO_DATA, path);
 	else if (is_anonymous(path, r->mmap.flags) || is_no_file(path))
 		id = exec && r->pid ? addrspace_jit(a, r->pid) : addrspace_special(a, DSO_DATA, path.n ? path : STR("//anon"));
 	else if (exec && is_jit_memory(a, r))

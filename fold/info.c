@@ -4,6 +4,7 @@
 #include "addrspace.h"
 #include "diag.h"
 #include "out.h"
+#include "tenants.h"
 #include "unwound.h"
 #include "visible.h"
 
@@ -242,6 +243,25 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 	out_printf(o, "%s; rings were up to %llu.%llu %% full\n", any ? "" : "none", ull(l->ring_high / 10), ull(l->ring_high % 10));
 }
 
+static void put_tenant(struct out *o, const struct pj_tenant *row, const char *name)
+{
+	out_printf(o, "%-10s %s: %llu samples without their stacks, %llu mappings left out, %llu processes not read again\n", "over budget", name,
+		   ull(row->samples), ull(row->mappings), ull(row->reads));
+}
+
+static void put_tenants(struct out *o, const struct pj_tenants *tenants)
+{
+	char name[TENANT_NAME];
+
+	for (size_t i = 0; i < tenants->n; i++) {
+		struct tenant of = { (enum tenant_kind)tenants->row[i].kind, tenants->row[i].key };
+
+		put_tenant(o, &tenants->row[i], tenant_name(&of, name));
+	}
+	if (tenants->others.samples || tenants->others.mappings || tenants->others.reads)
+		put_tenant(o, &tenants->others, "others");
+}
+
 /* Of stacks that pjrecord walked. */
 static void put_unwinding(struct out *o, const struct recorder *r)
 {
@@ -278,6 +298,7 @@ static void put_recorder(struct out *o, const struct perfdata_info *info)
 	}
 	if (r->has_loss)
 		put_loss(o, &r->loss);
+	put_tenants(o, &r->tenants);
 	put_unwinding(o, r);
 	for (size_t i = 0; i < r->nprocesses; i++)
 		elsewhere += r->process[i].flags & PJ_PROCESS_ELSEWHERE;

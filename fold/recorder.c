@@ -54,6 +54,17 @@ static void take_idle(struct recorder *r, struct str body)
 	load(&r->idle[r->nidle++], sizeof(*r->idle), body);
 }
 
+static void take_tenant(struct recorder *r, struct str body)
+{
+	struct pj_tenant row;
+
+	load(&row, sizeof(row), body);
+	if (row.kind && r->tenants.n < PJ_TENANTS)
+		r->tenants.row[r->tenants.n++] = row;
+	else
+		r->tenants.others = row;
+}
+
 static void take_file(struct recorder *r, struct str body)
 {
 	struct pj_build_id id;
@@ -125,6 +136,9 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 		break;
 	case PJ_ITEM_METHODS:
 		return interpreted_take(&r->interpreted, a, body);
+	case PJ_ITEM_TENANT:
+		take_tenant(r, body);
+		break;
 	case PJ_ITEM_VERSION:
 		r->version = text_of(a, body);
 		break;

@@ -28,6 +28,7 @@ struct recorder {
 	struct pj_unwinding unwinding; /* known at the end */
 	struct pj_process *process; /* by pid, then start */
 	size_t nprocesses;
+	struct pj_tenants tenants; /* over budget */
 	struct pj_idle *idle;
 	size_t nidle;
 	struct pj_build_id *file; /* by numbers */

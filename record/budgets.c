@@ -7,19 +7,22 @@
 
 struct budgets {
 	struct tenants *tenants;
+	struct budgets_limits limits;
 	struct pj_tenants window;
 };
 
-struct budgets *budgets_new(uint64_t sample_bytes, uint64_t window_s)
+struct budgets *budgets_new(struct budgets_limits l)
 {
 	struct budgets *b = mem_alloc(sizeof(*b), 1);
 	struct tenant_limits limits = {
 		.flow[TENANT_CPU_NS] = { BUDGET_CPU_NS, 3 * BUDGET_CPU_NS },
-		.flow[TENANT_SAMPLE_BYTES] = { sample_bytes, sample_bytes * window_s },
+		.flow[TENANT_SAMPLE_BYTES] = { 0, l.each ? BUDGET_AHEAD : 0 },
+		.flow[TENANT_WINDOW_BYTES] = { l.per_second, 10 * l.per_second },
 		.stock[TENANT_MEMORY] = BUDGET_MEMORY,
 		.total[TENANT_MEMORY] = BUDGET_MEMORY_TOTAL,
 	};
 
+	b->limits = l;
 	b->tenants = tenants_new(&limits);
 	return b;
 }
@@ -65,11 +68,21 @@ void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t 
 
 bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
 {
-	if (tenants_take(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now))
+	if (b->limits.each)
+		tenants_credit(b->tenants, of, TENANT_SAMPLE_BYTES, b->limits.each);
+	if (tenants_take(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now) && tenants_take(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now))
 		return true;
 	budgets_over(b, of, OVER_SAMPLES, 1);
 	row_of(&b->window, of.kind, of.key)->bytes += bytes;
 	return false;
+}
+
+void budgets_charge(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+{
+	if (!bytes)
+		return;
+	tenants_charge(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now);
+	tenants_charge(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
 }
 
 static void add_row(struct pj_tenant *sum, const struct pj_tenant *more)

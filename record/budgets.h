@@ -18,21 +18,30 @@
 #define BUDGET_MEMORY (UINT64_C(8) << 20)        /* mappings beyond the first MAPPINGS_FREE bytes of each process */
 #define BUDGET_MEMORY_TOTAL (UINT64_C(16) << 20) /* the same, of all tenants */
 #define BUDGET_CPU_NS UINT64_C(20000000)         /* of each second: /proc is read for its processes, their storms are followed */
+#define BUDGET_AHEAD (UINT64_C(512) << 10)       /* bytes of samples */
 
 enum over { OVER_SAMPLES, OVER_MAPPINGS, OVER_READS, OVERS };
 
 struct budgets;
 
-/* sample_bytes: of the records that are written for one tenant each second, up to window_s seconds' worth at once; 0: no limit. */
-struct budgets *budgets_new(uint64_t sample_bytes, uint64_t window_s);
+/* Bytes of samples, 0: no limit. each: of one sample, on average; what a tenant does not use it may use later, up to BUDGET_AHEAD. per_second:
+ * of all samples of a tenant, up to ten seconds' worth at once. */
+struct budgets_limits {
+	uint64_t each, per_second;
+};
+
+struct budgets *budgets_new(struct budgets_limits limits);
 void budgets_free(struct budgets *b);
 struct tenants *budgets_tenants(struct budgets *b);
 
 /* Counts what was left out for a tenant in this window. */
 void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n);
 
-/* Takes bytes of a sample and what stands before it in the window. False: over budget. */
+/* Takes bytes of a sample. False: over budget. */
 bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
+
+/* Takes bytes that were written for a sample that was not over budget. */
+void budgets_charge(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
 
 /* The window ends: its rows, those that lost most first, into a report; nothing is left out of the next one yet. */
 void budgets_end(struct budgets *b, struct pj_tenants *report);

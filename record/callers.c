@@ -25,13 +25,14 @@ struct callers *callers_fork(void)
 	return c;
 }
 
-void callers_start(struct callers *c, const struct processes *p)
+void callers_start(struct callers *c, const struct processes *p, uint32_t max_frames)
 {
 	if (!c)
 		return;
 	c->javacode = javacode_new(p);
 	c->names = javanames_new();
 	c->unwinding = unwinding_new(p, c->tables, c->javacode, c->names);
+	unwinding_limit(c->unwinding, max_frames);
 }
 
 void callers_verify(struct callers *c, unsigned show)

@@ -17,7 +17,7 @@ struct callers;
 
 /* Forks who makes tables: once privileges are dropped, before there are threads. */
 struct callers *callers_fork(void);
-void callers_start(struct callers *c, const struct processes *p);
+void callers_start(struct callers *c, const struct processes *p, uint32_t max_frames);
 void callers_free(struct callers *c);
 
 /* As unwinding_verify. */

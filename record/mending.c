@@ -342,7 +342,7 @@ void mending_start(struct mending *m, const uint32_t *pid, size_t npids)
 
 void mending_read(struct processes *p, uint32_t pid)
 {
-	struct budgets *b = budgets_new(0, 1);
+	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct mending *m = mending_new(p, b, true);
 
 	mending_start(m, &pid, 1);

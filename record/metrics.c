@@ -186,6 +186,99 @@ static uint64_t value_of(const struct row *r, const struct metrics *m, struct st
 	return r->kind == GAUGE_KEPT && !value ? value_before(r, before) : value;
 }
 
+/* ---- tenants over budget ------------------------------------------------------------------------------------- */
+
+#define OVER_METRIC "pj_record_over_budget_total"
+#define CONTAINER_DIGITS 16 /* bits of a container's key that its name leaves out */
+
+/* A tenant as its name shows it. */
+static bool parse_tenant(struct str name, struct pj_tenant *row)
+{
+	static const struct {
+		struct str before;
+		enum tenant_kind kind;
+	} kinds[] = { { STR("container "), TENANT_CONTAINER }, { STR("user "), TENANT_USER }, { STR("mount namespace "), TENANT_MOUNT_NS } };
+
+	for (size_t i = 0; i < countof(kinds); i++) {
+		struct str key = str_from(name, kinds[i].before.n);
+
+		if (!str_starts(name, kinds[i].before))
+			continue;
+		row->kind = kinds[i].kind;
+		if (row->kind != TENANT_CONTAINER)
+			return str_u64(key, &row->key);
+		if (!str_hex(key, &row->key) || row->key >> (64 - CONTAINER_DIGITS))
+			return false;
+		row->key <<= CONTAINER_DIGITS;
+		return true;
+	}
+	return str_eq(name, STR("others"));
+}
+
+static const char *const over_what[] = { "samples", "mappings", "reads" };
+
+static uint64_t *over_count(struct pj_tenant *row, size_t what)
+{
+	return what == 0 ? &row->samples : what == 1 ? &row->mappings : &row->reads;
+}
+
+/* What the file has so far. */
+static void read_tenants(struct pj_tenants *sum, struct str before)
+{
+	while (before.n) {
+		struct str line = str_cut(&before, '\n'), name, what;
+		struct pj_tenants one = { 0 };
+
+		if (!str_starts(line, STR(OVER_METRIC "{tenant=\"")))
+			continue;
+		line = str_from(line, STR(OVER_METRIC "{tenant=\"").n);
+		name = str_cut(&line, '"');
+		if (!parse_tenant(name, &one.row[0]) || !str_starts(line, STR(",what=\"")))
+			continue;
+		line = str_from(line, STR(",what=\"").n);
+		what = str_cut(&line, '"');
+		for (size_t i = 0; i < countof(over_what); i++)
+			if (str_eq(what, str_of(over_what[i])) && str_starts(line, STR("} ")))
+				*over_count(&one.row[0], i) = parse_value(str_from(line, 2), 0);
+		one.n = 1;
+		budgets_add(sum, &one);
+	}
+}
+
+static void put_tenant(struct text *t, struct pj_tenant *row, const char *name)
+{
+	for (size_t i = 0; i < countof(over_what); i++)
+		text_printf(t, OVER_METRIC "{tenant=\"%s\",what=\"%s\"} %" PRIu64 "\n", name, over_what[i], *over_count(row, i));
+}
+
+static void add_tenants(struct pj_tenants *sum, const struct pj_tenants *more)
+{
+	struct pj_tenants named = *more;
+
+	for (size_t i = 0; i < named.n; i++)
+		if (named.row[i].kind == TENANT_CONTAINER)
+			named.row[i].key = named.row[i].key >> CONTAINER_DIGITS << CONTAINER_DIGITS;
+	budgets_add(sum, &named);
+}
+
+static void put_tenants(struct text *t, const struct metrics *m, struct str before)
+{
+	struct pj_tenants sum = { 0 };
+	char name[TENANT_NAME];
+
+	read_tenants(&sum, before);
+	budgets_add(&sum, &m->tenants);
+	text_printf(t, "# HELP " OVER_METRIC " What was left out for tenants that were over a budget.\n# TYPE " OVER_METRIC " counter\n");
+	for (size_t i = 0; i < sum.n; i++) {
+		struct tenant of = { (enum tenant_kind)sum.row[i].kind, sum.row[i].key };
+
+		put_tenant(t, &sum.row[i], tenant_name(&of, name));
+	}
+	put_tenant(t, &sum.others, "others");
+}
+
+/* ---- the text -------------------------------------------------------------------------------------------------- */
+
 void metrics_text(struct text *t, const struct metrics *m, struct str before)
 {
 	for (size_t i = 0; i < countof(rows); i++) {
@@ -201,6 +294,7 @@ void metrics_text(struct text *t, const struct metrics *m, struct str before)
 			text_printf(t, ".%0*" PRIu64, (int)r->digits, value % scale);
 		text_char(t, '\n');
 	}
+	put_tenants(t, m, before);
 }
 
 static void read_before(int dir, struct text *t)
@@ -268,6 +362,7 @@ void metrics_add(struct metrics *m, const struct window_report *r)
 	m->offcpu.unknown_ns = add(m->offcpu.unknown_ns, r->offcpu.unknown_ns);
 	m->offcpu.lost = add(m->offcpu.lost, r->offcpu.lost);
 	unwound_add(&m->unwinding, &r->unwinding);
+	add_tenants(&m->tenants, &r->tenants);
 }
 
 static void add_kept(struct metrics *m, const struct keep_counts *c)

@@ -53,6 +53,7 @@ struct metrics {
 	struct pj_loss loss;            /* ring_high is a gauge */
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
+	struct pj_tenants tenants;      /* by name, as in the file: of a container the first 12 digits */
 	uint64_t cpu_us;                /* of this process */
 	struct keep_counts kept;        /* bytes is a gauge */
 	struct helper_counts helpers;   /* lingering and off are gauges */

@@ -394,6 +394,8 @@ int main(int argc, char **argv)
 		.shown = r.quiet ? 0 : SHOWN_DIFFERENT,
 		.stack_bytes = stack_bytes(&r),
 		.exactly = r.stack_given,
+		.max_frames = (uint32_t)r.max_frames,
+		.sample_bytes = r.tenant_bytes,
 		.argv = r.cmdline ? r.argv : NULL,
 		.window_ns = r.seconds * UINT64_C(1000000000),
 		.align = r.align,

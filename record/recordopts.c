@@ -189,6 +189,8 @@ static void check(struct request *r, bool in_windows)
 	r->stack_bytes = r->stack_given ? r->stack_bytes : UNWINDING_STACK;
 	if (r->stack_bytes % 8 || r->stack_bytes < 1024 || r->stack_bytes > UNWINDING_STACK_MOST)
 		die_usage("--stack-size: a multiple of 8, from 1K to 56K");
+	if (r->max_frames < 16 || r->max_frames > MAX_FRAMES_MOST)
+		die_usage("--max-frames: from 16 to %u", MAX_FRAMES_MOST);
 	if (r->command && !r->output && !in_windows)
 		r->output = "perf.data"; /* as of perf record */
 	if (r->output && in_windows)
@@ -213,6 +215,9 @@ void record_parse(struct request *r, int argc, char **argv)
 		  "how to find callers: auto (both), tables, fp (frame pointers), verify" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &r->stack_bytes, opt_bytes,
 		  "of a stack that is copied for tables (24K)" },
+		{ 0, "max-frames", "N", OPT_U64, &r->max_frames, NULL, "of a stack that is walked by tables (2048)" },
+		{ 0, "tenant-bytes", "SIZE", OPT_CALL, &r->tenant_bytes, opt_bytes,
+		  "of samples of one container or user, each second (what all CPUs need)" },
 		{ 0, "off-cpu", "[=US]", OPT_CALL, r, opt_offcpu, "also times off the CPU, from US microseconds on" },
 		{ 0, "idle", NULL, OPT_FLAG, &r->idle, NULL, "also samples of idle CPUs" },
 		{ 'w', "window", "SECONDS", OPT_U64, &r->seconds, NULL, "length of a window (30)" },
@@ -257,6 +262,7 @@ void record_parse(struct request *r, int argc, char **argv)
 		.frequency = 303,
 		.unwind = UNWIND_BY_BOTH,
 		.stack_bytes = UINT64_MAX,
+		.max_frames = MAX_FRAMES,
 		.seconds = UINT64_MAX,
 		.min_free = 0.05,
 		.max_lost = -1,

@@ -27,6 +27,7 @@
 #define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
 #define SETTLE_MS 300 /* for build-ids, at the end */
 #define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs and the keeper */
+#define COUNTED_BYTES (UINT64_C(16) << 20) /* of samples, each second and CPU, of an event that is counted */
 #define HELD_MS 20              /* between tries, when a sample waits for tables */
 
 struct session {
@@ -54,7 +55,7 @@ struct session {
 	uint64_t begin, end, serial;
 	uint64_t first, last; /* times of samples */
 	struct idle idle;
-	struct text text, sample; /* records that are being made */
+	struct text text, sample, brief; /* records that are being made */
 
 	/* the recording */
 	struct session_totals totals;
@@ -212,19 +213,44 @@ static bool wanted(struct session *s, const struct ring_sample *r, uint64_t even
 	return is_target(s, r->pid);
 }
 
-/* With all that it needs before it. */
+/* The same sample with a callchain of one frame, to s->brief: its tenant is over budget. */
+static const struct ring_sample *without_stack(struct session *s, const struct ring_sample *r, uint64_t sample_type)
+{
+	const uint64_t *chain = ring_chain(r, sample_type), brief[] = { 2, CONTEXT_USER, PJ_OVER_BUDGET_IP };
+	const char *behind = (const char *)(chain + 1 + *chain);
+	uint16_t size;
+
+	s->brief.n = 0;
+	text_bytes(&s->brief, r, (size_t)((const char *)chain - (const char *)r));
+	text_bytes(&s->brief, brief, sizeof(brief));
+	text_bytes(&s->brief, behind, (size_t)((const char *)r + r->head.size - behind));
+	size = (uint16_t)s->brief.n;
+	memcpy(s->brief.p + offsetof(struct perf_record, size), &size, sizeof(size));
+	return (const void *)s->brief.p;
+}
+
+/* With what it needs before it: names and mappings of its process, modules, its cgroup. */
 static void write_sample(struct session *s, const struct ring_sample *r)
 {
 	const struct perf_event_attr *a = &s->attrs.event[r->event - 1].attr;
 	const uint64_t *chain = ring_chain(r, a->sample_type), *ips = chain + 1, nips = *chain;
+	struct tenant tenant;
 
 	if (!(a->sample_type & PERF_SAMPLE_STACK_USER) && nips >= s->totals.depth_limit &&
 	    nips - state_markers(ips, nips) >= s->totals.depth_limit)
 		s->report.loss.depth++;
 	s->text.n = 0;
-	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time, nips ? ips : &r->ip, nips ? nips : 1))
+	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time, r->ip))
 		s->report.loss.unknown++;
-	kernel_modules_hit(s->kernel, &s->text, ips, nips, state_event(s), r->time);
+	tenant = state_tenant(s->state, r->pid);
+	if (nips > 2 && !budgets_sample(s->budgets, tenant, r->head.size, r->time)) {
+		r = without_stack(s, r, a->sample_type);
+		state_over_budget(s->state, &s->text, r->pid, r->time);
+	} else {
+		state_hits(s->state, &s->text, r->pid, r->time, nips ? ips : &r->ip, nips ? nips : 1);
+		kernel_modules_hit(s->kernel, &s->text, ips, nips, state_event(s), r->time);
+		budgets_charge(s->budgets, tenant, s->text.n, r->time);
+	}
 	if (a->sample_type & PERF_SAMPLE_CGROUP)
 		state_cgroup(s->state, &s->text, load64((const char *)r + r->head.size - 8), r->time);
 	write_text(s);
@@ -560,16 +586,31 @@ static struct switches *start_switches(struct session *s)
 	return switches_new(&o);
 }
 
+/* What stacks as deep as those of real programs need. A copy of a stack holds a frame of 48 bytes, which is an address of 8 bytes in the
+ * window, for each 6 of its bytes; a kernel's callchain has up to 127 addresses. Events that are counted, and times off the CPU, come as
+ * often as they happen. */
+static struct budgets_limits sample_limits(const struct session *s)
+{
+	struct budgets_limits l = { .each = s->o.stack_bytes / 6 + 1024, .per_second = s->o.sample_bytes };
+
+	for (uint64_t i = 0; i < s->o.nevents && !s->o.sample_bytes; i++) {
+		const struct perf_event_attr *a = &s->attrs.event[i].attr;
+
+		l.per_second += s->totals.cpus * (a->freq ? a->sample_freq * l.each : COUNTED_BYTES);
+	}
+	return l;
+}
+
 void session_start(struct session *s)
 {
-	s->budgets = budgets_new(s->o.sample_bytes, s->o.window_ns ? s->o.window_ns / SECOND_NS : 30);
+	s->budgets = budgets_new(sample_limits(s));
 	s->processes = processes_new(budgets_tenants(s->budgets));
 	s->mending = mending_new(s->processes, s->budgets, s->o.target != TARGET_COMMAND);
 	s->cgroups = cgroups_new();
 	s->kernel = kernel_new();
 	s->state = state_new(s->processes, s->cgroups, s->kernel, s->keep, s->mending, state_event(s));
 	mark_targets(s);
-	callers_start(s->callers, s->processes);
+	callers_start(s->callers, s->processes, s->o.max_frames);
 	if (s->o.verify)
 		callers_verify(s->callers, s->o.shown);
 	if (s->o.offcpu)
@@ -706,5 +747,6 @@ void session_free(struct session *s)
 	waiting_free(&s->waiting);
 	text_free(&s->text);
 	text_free(&s->sample);
+	text_free(&s->brief);
 	free(s);
 }

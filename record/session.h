@@ -27,7 +27,8 @@ struct session_options {
 		offcpu; /* number of the event that blocked times are samples of, from 1; the next one is of preempted; 0: none */
 	uint64_t offcpu_least_ns; /* shorter times are only counted */
 	size_t ring_bytes;        /* 0: as large as allowed */
-	uint64_t sample_bytes;    /* of records that a tenant may fill each second; 0: no limit */
+	uint64_t sample_bytes;    /* of records that a tenant may fill each second; 0: what all CPUs can */
+	uint32_t max_frames;      /* of a user's stack that is walked here */
 	bool idle;                /* samples of the idle task are wanted */
 	uint32_t stack_bytes; /* of stacks of users that are copied and walked here, by tables; 0: none, by frame pointers */
 	bool both;            /* and by frame pointers, where these do not reach; less than all that will do (fallback.h), */

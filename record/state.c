@@ -9,6 +9,7 @@
 #include "rings.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define KEPT_MAX 1024 /* mappings of a process that the keeper is told of before they are hit */
 
@@ -303,18 +304,14 @@ void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip)
 	mending_sampled(s->mending, pid, tid, ip);
 }
 
-bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, const uint64_t *ips, uint64_t n)
+bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t ip)
 {
 	struct thread *t = processes_thread(s->processes, tid);
 	struct process *p;
 
-	state_meet(s, pid, tid, n && *ips < CONTEXT_MAX ? *ips : n > 1 ? ips[1] : 0);
-	if (tid && tid == s->last_tid && t && t->pid == pid && t->window == s->window) {
-		p = processes_find(s->processes, pid);
-		if (p)
-			give_hits(s, records, p, ips, n, ns);
+	state_meet(s, pid, tid, ip);
+	if (tid && tid == s->last_tid && t && t->pid == pid && t->window == s->window)
 		return true;
-	}
 	t = processes_thread(s->processes, tid);
 	if (!t || t->pid != pid)
 		t = processes_make_thread(s->processes, pid, tid);
@@ -325,8 +322,29 @@ bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t
 		put_comm(s, records, t, ns);
 	t->window = s->window;
 	s->last_tid = tid;
-	give_hits(s, records, p, ips, n, ns);
 	return t->named;
+}
+
+void state_hits(struct state *s, struct text *records, uint32_t pid, uint64_t ns, const uint64_t *ips, uint64_t n)
+{
+	give_hits(s, records, processes_make(s->processes, pid), ips, n, ns);
+}
+
+void state_over_budget(struct state *s, struct text *records, uint32_t pid, uint64_t ns)
+{
+	static struct mapped_file file = { .protection = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE, .path = STR(PJ_OVER_BUDGET_PATH) };
+	static const struct mapping page = { .start = PJ_OVER_BUDGET_START, .length = PJ_OVER_BUDGET_BYTES, .id = UINT64_MAX, .file = &file };
+	struct process *p = processes_make(s->processes, pid);
+
+	if (is_news(s, p, &page))
+		put_map(s, records, pid, &page, ns);
+}
+
+struct tenant state_tenant(const struct state *s, uint32_t pid)
+{
+	const struct process *p = processes_find(s->processes, pid);
+
+	return p ? p->tenant : (struct tenant){ .kind = TENANT_UNKNOWN };
 }
 
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns)

@@ -30,9 +30,15 @@ bool state_record(struct state *s, struct perf_record *r, uint64_t ns);
 /* What can be known of the process of a sample is: where no record told of it, /proc is read. */
 void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip);
 
-/* Appends what the window must have before a sample of tid with these addresses in its callchain. False: nothing is known of its
- * process. */
-bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, const uint64_t *ips, uint64_t n);
+/* Appends what the window must have of the process and thread of a sample: their names. False: nothing is known of the process. */
+bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t ip);
+
+/* Appends the mappings that the addresses of its callchain are in; or, of a sample over budget, the one of PJ_OVER_BUDGET_PATH. */
+void state_hits(struct state *s, struct text *records, uint32_t pid, uint64_t ns, const uint64_t *ips, uint64_t n);
+void state_over_budget(struct state *s, struct text *records, uint32_t pid, uint64_t ns);
+
+/* The tenant of a process that was sampled. */
+struct tenant state_tenant(const struct state *s, uint32_t pid);
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns);
 
 /* The window ends: what was learned of it too late to stand in front of its samples. */

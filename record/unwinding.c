@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define RECORD_MOST (PERF_RECORD_MAX & ~7u)
+#define FRAME_ROOM 40u /* bytes that stay free for what a frame, or the end of a walk, adds at most */
 
 struct unwinding {
 	const struct processes *processes;
@@ -16,6 +17,7 @@ struct unwinding {
 	struct javacode *javacode;
 	struct javanames *names;
 	uint64_t unread; /* JVMs, before this window */
+	uint32_t max_frames;
 	struct starts starts;
 	struct pj_unwinding counts;
 	struct agreement_walk *verify; /* NULL: walks are not compared; else the last one */
@@ -282,7 +284,7 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct te
 	*w = (struct walked){ .end = UNWIND_MORE };
 	if (of->u->verify)
 		of->u->verify->n = 0;
-	for (; w->end == UNWIND_MORE && out->n + 40 <= most; leaf = false) {
+	for (; w->end == UNWIND_MORE && out->n + FRAME_ROOM <= most; leaf = false) {
 		struct frame f = { .address = s->ip };
 		bool marked = s->interrupted;
 		struct code c;
@@ -443,7 +445,7 @@ static enum unwind_end join(struct walk *w, bool framed, size_t first, const uin
 	if (last == n)
 		return end;
 	w->u->counts.joined++;
-	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + 40 <= most; i++)
+	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + FRAME_ROOM <= most; i++)
 		put(out, fp[i]);
 	if (!full)
 		end = join_start(w, from, out);
@@ -603,6 +605,7 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	if (p.abi && unwind_start_on(processor_here(), &s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
 		put(out, CONTEXT_USER);
 		first = out->n;
+		most = most < first + FRAME_ROOM + 8 * u->max_frames ? most : first + FRAME_ROOM + 8 * u->max_frames;
 		if (!walk_whole(&of, &s, most, out, &w))
 			return false;
 		if (u->verify && p.stack.n && kernel < p.nips)
@@ -636,7 +639,14 @@ struct unwinding *unwinding_new(const struct processes *p, struct tables *t, str
 	u->tables = t;
 	u->javacode = j;
 	u->names = names;
+	u->max_frames = MAX_FRAMES;
 	return u;
+}
+
+void unwinding_limit(struct unwinding *u, uint32_t max_frames)
+{
+	if (max_frames)
+		u->max_frames = max_frames;
 }
 
 void unwinding_verify(struct unwinding *u, unsigned show)

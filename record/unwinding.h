@@ -19,6 +19,8 @@
 #include "text.h"
 
 #define UNWINDING_STACK 24576u      /* bytes that are copied: of 303 Hz, a second fits into the ring that 16 kB need, too */
+#define MAX_FRAMES 2048u /* ABIs align frames to 16 bytes: of a copy of 24 kB that is 1,536 */
+#define MAX_FRAMES_MOST 8192u
 #define UNWINDING_STACK_MOST 57344u /* a record is at most 64 kB */
 
 /* What an event must be asked for, and what a file is told of it. both: also for the callchain by frame pointers, which goes on where
@@ -31,6 +33,9 @@ struct unwinding;
 /* j: NULL: code of JVMs is walked as any other that has no tables. Methods of interpreted frames are reported to names. */
 struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j, struct javanames *names);
 void unwinding_free(struct unwinding *u);
+
+/* At most so many frames of a stack are walked, leaf first: MAX_FRAMES without this. What is deeper is cut. */
+void unwinding_limit(struct unwinding *u, uint32_t max_frames);
 
 /* From now on what is walked is compared with frame pointers (agreement.h), which the event must have been asked for, too. The first
  * `show` that differ are shown. */

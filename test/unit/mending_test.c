@@ -43,7 +43,7 @@ static void *sleep_long(void *arg)
 
 static void check_sampled(void)
 {
-	struct budgets *b = budgets_new(0, 30);
+	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
 	struct mending *m = mending_new(p, b, true);
 	void *code;
@@ -74,7 +74,7 @@ static void check_sampled(void)
 
 static void check_budget(void)
 {
-	struct budgets *b = budgets_new(0, 30);
+	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
 	struct mending *m = mending_new(p, b, true);
 	struct pj_tenants over;
@@ -98,7 +98,7 @@ static void check_budget(void)
 /* A program that makes more mappings than its tenant's CPU time allows, and one that makes some hundreds. */
 static void check_storm(void)
 {
-	struct budgets *b = budgets_new(0, 30);
+	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
 	struct mending *m = mending_new(p, b, true);
 	struct process *process = processes_make(p, own);
@@ -121,7 +121,7 @@ static void check_storm(void)
 
 static void check_survey(void)
 {
-	struct budgets *b = budgets_new(0, 30);
+	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
 	struct mending *m = mending_new(p, b, true);
 	bool surveyed = false;

@@ -1,4 +1,5 @@
 /* metrics_test - counters go on from what the file says, whoever wrote it; the summary names all that was lost. */
+#include "record/budgets.h"
 #include "record/metrics.h"
 
 #include "diag.h"
@@ -112,6 +113,26 @@ static void put(const char *text)
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		abort();
 	close(fd);
+}
+
+static void tenants(void)
+{
+	struct window_report r = { .samples = 1, .tenants = { .n = 2 } };
+	struct metrics m = { 0 };
+
+	r.tenants.row[0] = (struct pj_tenant){ .kind = TENANT_USER, .key = 1000, .samples = 5, .reads = 2 };
+	r.tenants.row[1] = (struct pj_tenant){ .kind = TENANT_CONTAINER, .key = 0x0123456789abcdef, .mappings = 7 };
+	r.tenants.others.samples = 1;
+	put("pj_record_over_budget_total{tenant=\"user 1000\",what=\"samples\"} 10\n"
+	    "pj_record_over_budget_total{tenant=\"container 0123456789ab\",what=\"mappings\"} 100\n"
+	    "pj_record_over_budget_total{tenant=\"nonsense\",what=\"mappings\"} 100\n");
+	metrics_add(&m, &r);
+	ok(metrics_write(&m, dir_fd), "tenants over budget are written");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"samples\"}"), STR("15"), "  a user's count goes on");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"container 0123456789ab\",what=\"mappings\"}"), STR("107"),
+	       "  a container's, too");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"others\",what=\"samples\"}"), STR("1"), "  and that of all others");
+	ok(str_find_str(content(), STR("nonsense")) < 0, "  what is no tenant is dropped");
 }
 
 static void damaged(void)
@@ -230,6 +251,7 @@ int main(void)
 		abort();
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
 	adds_up();
+	tenants();
 	damaged();
 	elsewhere();
 	together();
