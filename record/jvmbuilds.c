@@ -40,7 +40,8 @@ struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *p)
 
 static bool is_key(const struct jvmbuilds_key *a, const struct jvmbuilds_key *b)
 {
-	return a->mount_ns && a->mount_ns == b->mount_ns && a->uid == b->uid && a->major == b->major && a->minor == b->minor && a->inode == b->inode;
+	return a->mount_ns && a->mount_ns == b->mount_ns && a->uid == b->uid && a->major == b->major && a->minor == b->minor &&
+	       a->inode == b->inode;
 }
 
 /* Is the mount namespace of the entry still the one that it was filled in? */
@@ -82,7 +83,8 @@ bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int pr
 	return false;
 }
 
-void jvmbuilds_keep(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h, const struct frames *f)
+void jvmbuilds_keep(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
+		    const struct frames *f)
 {
 	struct build *to = &b->build[b->next];
 	char page[PAGE];

@@ -35,6 +35,7 @@ struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *p);
 bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h, struct frames *f);
 
 /* They were filled in, by reading. */
-void jvmbuilds_keep(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h, const struct frames *f);
+void jvmbuilds_keep(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
+		    const struct frames *f);
 
 #endif
