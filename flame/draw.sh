@@ -7,15 +7,15 @@ not_planted()
 	# mode links uid: a folder that group or others can write to has a w there
 	# shellcheck disable=SC2046 # words
 	set -- "$1" $(LC_ALL=C ls -ldn -- "${2%/}/." 2>/dev/null)
-	case $2 in
+	case ${2-} in # nothing: there is no such folder
 	?????w* | ????????w*) ;;
 	*) return 0 ;;
 	esac
-	folder_owner=$4
+	folder_owner=${4-}
 	# shellcheck disable=SC2046 # words
 	set -- $(LC_ALL=C ls -ldn -- "$1" 2>/dev/null)
-	planter=$3
-	case $1 in
+	planter=${3-}
+	case ${1-} in
 	'' | -*) return 0 ;;
 	esac
 	[ "$planter" = "$(id -u)" ] || [ "$planter" = "$folder_owner" ]
