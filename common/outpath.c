@@ -213,6 +213,20 @@ int outpath_open(struct outpath *p, int flags)
 	return open(self, flags | O_CLOEXEC);
 }
 
+static bool make_folder(const struct outpath *p, mode_t mode)
+{
+	int parent;
+
+	if (mkdirat(p->folder, p->name, mode) < 0)
+		return errno == EEXIST;
+	parent = openat(p->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent >= 0) { /* else it may be entered, but not read: then it cannot be synced */
+		fsync(parent);
+		close(parent);
+	}
+	return true;
+}
+
 int outpath_directory(struct outpath *p, const char *path, mode_t mode)
 {
 	size_t n = strlen(path);
@@ -228,7 +242,7 @@ int outpath_directory(struct outpath *p, const char *path, mode_t mode)
 		return -1;
 	if (p->magic)
 		return openat(p->folder, p->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (p->fd < 0 && mode && mkdirat(p->folder, p->name, mode) < 0 && errno != EEXIST)
+	if (p->fd < 0 && mode && !make_folder(p, mode))
 		return -1;
 	return openat(p->folder, p->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }

@@ -37,8 +37,8 @@ void outpath_close(struct outpath *p);
  * of the folder; a regular file there must be this user's and have one name. Returns -1 with errno (and p->refused). */
 int outpath_open(struct outpath *p, int flags);
 
-/* Opens a directory to list it and to create files in it; creates it with `mode` if it does not exist and mode is not 0. Returns -1 with
- * errno (and p->refused). Call outpath_close. */
+/* Opens a directory to list it and to create files in it; creates it with `mode` if it does not exist and mode is not 0, so that it is
+ * still there after a power cut. Returns -1 with errno (and p->refused). Call outpath_close. */
 int outpath_directory(struct outpath *p, const char *path, mode_t mode);
 
 #endif

@@ -193,15 +193,30 @@ static struct heir owner_of(const char *dir, const struct stat *st, gid_t gid)
 	return (struct heir){ st->st_uid, gid == (gid_t)-1 ? st->st_gid : gid };
 }
 
+/* A new DIR outlives a power cut, like what is reported to be in it. */
+static void sync_parent(int dir)
+{
+	int parent = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (parent >= 0) {
+		fsync(parent);
+		close(parent);
+	}
+}
+
 void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 {
 	struct heir heir = { *uid == (uid_t)-1 ? geteuid() : *uid, *gid == (gid_t)-1 ? getegid() : *gid };
 	struct stat st;
+	bool made;
 	int fd;
 
-	if (!make_for(AT_FDCWD, dir, &heir) && errno != EEXIST)
+	made = make_for(AT_FDCWD, dir, &heir);
+	if (!made && errno != EEXIST)
 		die_making(dir, "");
 	fd = open_dir(dir);
+	if (made)
+		sync_parent(fd);
 	if (fstat(fd, &st) < 0)
 		die_errno("cannot use the directory '%s'", dir);
 	if (*uid == (uid_t)-1 && geteuid() == 0)
@@ -211,6 +226,7 @@ void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 			die_making(dir, room_name[i]);
 		close(open_room(fd, dir, room_name[i], heir.uid));
 	}
+	fsync(fd);
 	close(fd);
 	*uid = heir.uid;
 	*gid = heir.gid;
@@ -220,7 +236,9 @@ void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 
 static int own_room(int dir, const char *dir_name, const char *name)
 {
-	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
+	if (mkdirat(dir, name, 0750) == 0)
+		fsync(dir); /* before a window in it is reported */
+	else if (errno != EEXIST)
 		die_making(dir_name, name);
 	return open_room(dir, dir_name, name, geteuid());
 }

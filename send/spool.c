@@ -103,7 +103,7 @@ static int enter(int dir, const char *dir_name, const char *room, bool make)
 	struct stat st, own;
 	int fd;
 
-	if (make && mkdirat(dir, room, 0750) < 0 && errno != EEXIST)
+	if (make && mkdirat(dir, room, 0750) < 0 ? errno != EEXIST : make && !synced(dir))
 		die_errno("cannot make the directory '%s/%s'", dir_name, room);
 	fd = openat(dir, room, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
