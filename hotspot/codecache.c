@@ -275,10 +275,10 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 	return why;
 }
 
-/* The start of the block that contains a segment, by the segment map as HotSpot's CodeHeap::find_block_for reads it: the byte of a segment is
- * the distance to an earlier segment of the same block, 0 at the start of a block, 255 where no block is. Distances are up to 254, so
- * SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments; chains that free blocks joined (at most 10,000 before HotSpot
- * repairs the map) are of free blocks, which have no code. */
+/* The start of the block that contains a segment, by the segment map as HotSpot's CodeHeap::find_block_for reads it: the byte of a segment
+ * is the distance to an earlier segment of the same block, 0 at the start of a block, 255 where no block is. Distances are up to 254,
+ * so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments; chains that free blocks joined (at most 10,000 before
+ * HotSpot repairs the map) are of free blocks, which have no code. */
 static bool find_block_start(struct memory *m, const struct heap *h, uint64_t segment, uint64_t *start)
 {
 	unsigned char map[512] = { 0 };

@@ -114,7 +114,7 @@ static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base, uint6
 	return fine();
 }
 
-static struct hotspot_reason reason_of(enum taskid_answer answer)
+struct hotspot_reason hotspot_refusal(enum taskid_answer answer)
 {
 	switch (answer) {
 	case TASKID_SAME: return fine();
@@ -131,12 +131,11 @@ static struct hotspot_reason reason_of(enum taskid_answer answer)
 
 struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, struct taskid_user *user)
 {
-	return reason_of(taskid_check(process, id, user));
+	return hotspot_refusal(taskid_check(process, id, user));
 }
 
-struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p)
+static struct hotspot_reason check_kind(const struct jvm_process *p)
 {
-	*h = (struct hotspot){ .memory = { .fd = -1, .process = -1 }, .frame_pointers = -1 };
 	if (p->kind == JVM_OPENJ9)
 		return reason("openj9", "OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself", (int)p->inner);
 	if (p->kind == JVM_ZING)
@@ -145,7 +144,23 @@ struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_pr
 		return reason("no-permission", "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
 	if (p->kind != JVM_HOTSPOT)
 		return reason("no-jvm", "it has no libjvm.so mapped");
-	return reason_of(memory_open(&h->memory, p->folder, &p->id));
+	return fine();
+}
+
+struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p)
+{
+	struct hotspot_reason r = check_kind(p);
+
+	*h = (struct hotspot){ .memory = { .fd = -1, .process = -1 }, .frame_pointers = -1 };
+	return r.code ? r : hotspot_refusal(memory_open(&h->memory, p->folder, &p->id));
+}
+
+struct hotspot_reason hotspot_open_descriptor(struct hotspot *h, const struct jvm_process *p, int mem)
+{
+	struct hotspot_reason r = check_kind(p);
+
+	*h = (struct hotspot){ .memory = { .fd = r.code ? -1 : mem, .process = -1 }, .frame_pointers = -1 };
+	return r;
 }
 
 struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p)

@@ -40,6 +40,11 @@ struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *
 /* The two steps of it, for who may know the layout already: its memory, and what it says of itself. */
 struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p);
 struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p);
+/* Why a process is not opened; no reason for TASKID_SAME. */
+struct hotspot_reason hotspot_refusal(enum taskid_answer answer);
+/* As hotspot_open_memory, by a descriptor of /proc/PID/mem, which h owns unless a reason is returned. Of p are needed: pid, start, kind and
+ * library. */
+struct hotspot_reason hotspot_open_descriptor(struct hotspot *h, const struct jvm_process *p, int mem);
 /* The same of an image of its memory, in which libjvm.so begins at base. */
 struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base);
 void hotspot_close(struct hotspot *h);

@@ -22,6 +22,7 @@ struct callers *callers_fork(void)
 	struct callers *c = mem_alloc(sizeof(*c), 1);
 
 	c->tables = tables_start(&(struct tables_options){ .proc = "/proc" });
+	c->javacode = javacode_new();
 	return c;
 }
 
@@ -29,7 +30,7 @@ void callers_start(struct callers *c, const struct processes *p, uint32_t max_fr
 {
 	if (!c)
 		return;
-	c->javacode = javacode_new(p);
+	javacode_start(c->javacode, p);
 	c->names = javanames_new();
 	c->unwinding = unwinding_new(p, c->tables, c->javacode, c->names);
 	unwinding_limit(c->unwinding, max_frames);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "javacode.h"
+#include "javabudget.h"
 
 #include "arena.h"
 #include "clocks.h"
 #include "diag.h"
-#include "jvmreader.h"
 
 #include <stdlib.h>
 
@@ -16,54 +15,6 @@
 #define RETRY_NS SECOND_NS         /* to open a JVM that could not be read, at first */
 #define SOON_NS (SECOND_NS / 10)   /* and one that is about to begin */
 #define RETRY_MOST (60 * SECOND_NS)
-
-enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES, LINES = 1024, WAYS = 4, HEAPS_USUAL = 240 << 20 };
-
-/* What is known of a piece beyond itself. */
-struct fact {
-	struct blob blob;
-	uint64_t met, since, seen; /* ns; the first and the last time that it was seen to be there */
-};
-
-/* Bytes of code. Which of a table of LINES it may be in follows from its number: one of WAYS. */
-struct line {
-	uint64_t number; /* address / LINE, + 1; 0: none */
-	char *byte;      /* LINE of them; NULL: never used */
-};
-
-struct javacode_jvm {
-	struct javacode *owner;
-	const struct process *process; /* while it is walked */
-	uint32_t pid;
-	uint64_t start_ticks;
-	struct jvmreader_jvm *reader; /* NULL: it cannot be read */
-	uint64_t version;             /* of the mappings, when it could not */
-	uint64_t retry, pause;
-	bool late;
-	uint64_t met;
-	struct java_code code;
-	struct java_piece *piece; /* by address, disjoint */
-	struct fact *fact;        /* one each */
-	size_t n, cap;
-	struct missed {
-		uint64_t address, until;
-		enum codecache_where where;
-	} missed[MISSED];
-	struct line *line; /* NULL: none yet */
-	unsigned turn;     /* which of the ways is next to go */
-};
-
-struct javacode {
-	const struct processes *processes;
-	struct jvmreader *reader;
-	struct javacode_jvm **jvm;
-	size_t n;
-	uint64_t now, seen;
-	struct blob *room; /* to see pieces in */
-	size_t room_n;
-	const char *said[8]; /* codes of reasons */
-	struct javacode_counts counts;
-};
 
 /* ---- pieces -------------------------------------------------------------------------------------------------- */
 
@@ -150,15 +101,11 @@ static bool insert(struct javacode_jvm *jvm, const struct java_code *code, const
 		forget_before(jvm, now);
 	if (jvm->n + code->n > PIECES_MOST)
 		return false;
+	if (!javabudget_make_room(jvm, jvm->n + code->n))
+		return false;
 	at = first_behind(jvm, begin);
 	for (behind = at; behind < jvm->n && jvm->piece[behind].start < end; behind++)
 		;
-	if (jvm->n + code->n > jvm->cap) {
-		jvm->cap = jvm->cap ? 2 * jvm->cap : 512;
-		jvm->cap = jvm->cap < jvm->n + code->n ? jvm->n + code->n : jvm->cap;
-		jvm->piece = mem_grow(jvm->piece, sizeof(*jvm->piece), jvm->cap);
-		jvm->fact = mem_grow(jvm->fact, sizeof(*jvm->fact), jvm->cap);
-	}
 	move(jvm, at + code->n, behind);
 	for (size_t i = 0; i < code->n; i++) {
 		jvm->piece[at + i] = code->piece[i];
@@ -194,13 +141,33 @@ static void say(struct javacode *j, const struct javacode_jvm *jvm, const struct
 	}
 }
 
+static void release(struct javacode_jvm *jvm)
+{
+	tenants_release(jvm->owner->tenants, jvm->tenant, TENANT_MEMORY, jvm->bytes);
+	jvm->bytes = 0;
+}
+
+static void free_code(struct javacode_jvm *jvm)
+{
+	release(jvm);
+	free(jvm->piece);
+	free(jvm->fact);
+	for (size_t k = 0; jvm->line && k < LINES; k++)
+		free(jvm->line[k].byte);
+	free(jvm->line);
+	jvm->piece = NULL;
+	jvm->fact = NULL;
+	jvm->line = NULL;
+	jvm->n = jvm->cap = 0;
+	show(jvm);
+}
+
 /* What is known of it is nothing any more. A pointer to it may still be in use, so it is kept until it is looked for again. */
-static void lose(struct javacode_jvm *jvm)
+static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *j = jvm->owner;
-	struct hotspot_reason why = jvmreader_why(jvm->reader);
 
-	say(j, jvm, &why);
+	say(j, jvm, why);
 	jvmreader_close(j->reader, jvm->reader);
 	jvm->reader = NULL;
 	jvm->n = 0;
@@ -208,12 +175,40 @@ static void lose(struct javacode_jvm *jvm)
 	forget_lines(jvm, 0, UINT64_MAX);
 	memset(jvm->missed, 0, sizeof(jvm->missed));
 	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
-	if (is_code_of(&why, "starting") || is_code_of(&why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
+	if (is_code_of(why, "starting") || is_code_of(why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
 		jvm->pause = SOON_NS;
 	else
 		jvm->pause = jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
 	jvm->retry = j->now + jvm->pause;
 	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
+}
+
+static void lose(struct javacode_jvm *jvm)
+{
+	struct hotspot_reason why = jvmreader_why(jvm->reader);
+
+	lose_for(jvm, &why);
+}
+
+void javabudget_drop(struct javacode_jvm *jvm)
+{
+	static const struct hotspot_reason why = { "over-budget", "the JVMs of its container or user hold more code than is kept of one" };
+
+	jvm->owner->counts.over_memory++;
+	jvm->pause = RETRY_MOST;
+	lose_for(jvm, &why);
+	release(jvm);
+	jvm->dropped = true;
+}
+
+static void say_over_time(struct javacode *j, const struct javacode_jvm *jvm)
+{
+	char name[TENANT_NAME];
+
+	j->counts.over_time++;
+	if (j->counts.over_time == 1)
+		warn("process %u: reading the JVMs of %s takes more time than one tenant may use, so some of their stacks are cut", jvm->pid,
+		     tenant_name(&jvm->tenant, name));
 }
 
 /* Was it answered? */
@@ -226,6 +221,8 @@ static bool took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
 	} else {
 		jvm->late = true;
 		jvm->owner->counts.late++;
+		if (jvmreader_over_budget(jvm->reader))
+			say_over_time(jvm->owner, jvm);
 	}
 	return false;
 }
@@ -240,12 +237,16 @@ static void keep_line(struct javacode_jvm *jvm, uint64_t number, const char *byt
 	struct line *l;
 	unsigned way = jvm->turn++ % WAYS;
 
+	if (!jvm->line && !javabudget_hold(jvm, LINES * sizeof(*jvm->line)))
+		return;
 	if (!jvm->line)
 		jvm->line = mem_alloc(sizeof(*jvm->line), LINES);
 	l = ways_of(jvm, number);
 	for (unsigned i = 0; i < WAYS; i++)
 		if (l[i].number == 0 || l[i].number == number + 1)
 			way = i;
+	if (!l[way].byte && !javabudget_hold(jvm, LINE))
+		return;
 	if (!l[way].byte)
 		l[way].byte = mem_grow(NULL, 1, LINE);
 	l[way].number = number + 1;
@@ -272,8 +273,10 @@ static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, 
 		if (f.where == CODECACHE_BLOB && insert(jvm, &f.code, &f.blob, clock_now())) {
 			if (f.bytes)
 				keep_line(jvm, address / LINE, f.bytes);
-			return JAVACODE_PIECE;
+			return jvm->reader ? JAVACODE_PIECE : JAVACODE_NONE;
 		}
+		if (!jvm->reader)
+			return JAVACODE_NONE;
 		*m = (struct missed){ address, j->now + MISSED_NS, f.where == CODECACHE_BLOB ? CODECACHE_FREE : f.where };
 	}
 	*in = m->where == CODECACHE_FREE;
@@ -484,11 +487,7 @@ static void let_go(struct javacode *j, size_t i)
 	struct javacode_jvm *jvm = j->jvm[i];
 
 	jvmreader_close(j->reader, jvm->reader);
-	free(jvm->piece);
-	free(jvm->fact);
-	for (size_t k = 0; jvm->line && k < LINES; k++)
-		free(jvm->line[k].byte);
-	free(jvm->line);
+	free_code(jvm);
 	free(jvm);
 	j->jvm[i] = j->jvm[--j->n];
 }
@@ -496,16 +495,13 @@ static void let_go(struct javacode *j, size_t i)
 static struct javacode_jvm *add(struct javacode *j, const struct process *p)
 {
 	struct javacode_jvm *jvm = mem_alloc(sizeof(*jvm), 1);
-	size_t oldest = 0;
 
-	for (size_t i = 1; i < j->n; i++)
-		if (j->jvm[i]->met < j->jvm[oldest]->met)
-			oldest = i;
 	if (j->n == JVMS_MOST)
-		let_go(j, oldest);
+		let_go(j, javabudget_find_dispensable(j));
 	jvm->owner = j;
 	jvm->pid = p->pid;
 	jvm->start_ticks = p->start_ticks;
+	jvm->tenant = javabudget_find_tenant(p->pid);
 	jvm->code.read = read_code;
 	jvm->code.is_code = is_code;
 	jvm->code.arg = jvm;
@@ -530,8 +526,8 @@ struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
 	jvm = i < j->n ? j->jvm[i] : add(j, p);
 	jvm->process = p;
 	jvm->met = j->now;
-	if (!jvm->reader && !p->exited && (j->now >= jvm->retry || jvm->version != p->maps->version)) {
-		jvm->reader = jvmreader_open(p->pid, p->start_ticks);
+	if (!jvm->reader && !jvm->dropped && !p->exited && (j->now >= jvm->retry || jvm->version != p->maps->version)) {
+		jvm->reader = jvmreader_open(j->reader, p->pid, p->start_ticks, jvm->tenant);
 		j->counts.opened++;
 	}
 	return jvm->reader ? jvm : NULL;
@@ -575,12 +571,21 @@ void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hur
 {
 	jvmreader_patience(j->reader, hurry ? HURRY_NS : PATIENCE_NS);
 	j->now = now;
+	for (size_t i = 0; i < j->n; i++) {
+		if (j->jvm[i]->dropped)
+			free_code(j->jvm[i]);
+		j->jvm[i]->dropped = false;
+	}
 	if (j->seen >= horizon)
 		return;
 	j->seen = now;
-	for (size_t i = 0; i < j->n; i++)
-		if (j->jvm[i]->reader && j->jvm[i]->met + LATELY_NS >= now)
-			see(j, j->jvm[i]);
+	j->turn++; /* another one is first each time: patience may not last for all */
+	for (size_t i = 0; i < j->n; i++) {
+		struct javacode_jvm *jvm = j->jvm[(j->turn + i) % j->n];
+
+		if (jvm->reader && jvm->met + LATELY_NS >= now)
+			see(j, jvm);
+	}
 }
 
 void javacode_tick(struct javacode *j, uint64_t now)
@@ -599,14 +604,22 @@ void javacode_tick(struct javacode *j, uint64_t now)
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */
 
-struct javacode *javacode_new(const struct processes *p)
+struct javacode *javacode_new(void)
 {
+	static const struct tenant_limits limits = { .flow[TENANT_CPU_NS] = { READER_NS_PER_S, READER_NS_BURST },
+						     .stock[TENANT_MEMORY] = TENANT_BYTES_MAX,
+						     .total[TENANT_MEMORY] = BYTES_MAX };
 	struct javacode *j = mem_alloc(sizeof(*j), 1);
 
-	j->processes = p;
-	j->reader = jvmreader_new();
+	j->tenants = tenants_new(&limits);
+	j->reader = jvmreader_new(j->tenants);
 	j->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVMS_MOST);
 	return j;
+}
+
+void javacode_start(struct javacode *j, const struct processes *p)
+{
+	j->processes = p;
 }
 
 void javacode_free(struct javacode *j)
@@ -616,6 +629,7 @@ void javacode_free(struct javacode *j)
 	while (j->n)
 		let_go(j, j->n - 1);
 	jvmreader_free(j->reader);
+	tenants_free(j->tenants);
 	free(j->jvm);
 	free(j->room);
 	free(j);
@@ -626,6 +640,7 @@ struct javacode_counts javacode_count(const struct javacode *j)
 	struct javacode_counts c = j->counts;
 
 	c.jvms = j->n;
+	c.helpers = jvmreader_count(j->reader).hung + jvmreader_count(j->reader).crashed;
 	for (size_t i = 0; i < j->n; i++)
 		c.pieces += j->jvm[i]->n;
 	return c;

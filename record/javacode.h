@@ -6,6 +6,9 @@
  * when its compile id, which HotSpot gives only once, was seen after the sample was taken. Pieces that were met lately are seen
  * together, before the samples since then are walked. Of a piece that was not known before the sample, the code must call something
  * where the sample returns to: memory of code is used again. Memory follows what was met; what ended, or was not met for long, is let go.
+ *
+ * Time and memory are bounded for each tenant (tenants.h) and for all: where a tenant would use more, its JVMs are not read for a while, or
+ * the largest of them is dropped. Its samples stay, walked by frame pointers; JVMs of others do not notice.
  */
 #ifndef PJ_JAVACODE_H
 #define PJ_JAVACODE_H
@@ -17,7 +20,9 @@
 struct javacode;
 struct javacode_jvm;
 
-struct javacode *javacode_new(const struct processes *p);
+/* Forks the helper that reads JVMs. */
+struct javacode *javacode_new(void);
+void javacode_start(struct javacode *j, const struct processes *p); /* before all that follows */
 void javacode_free(struct javacode *j);
 
 /* Samples up to horizon are to be walked; hurry: the recorder cannot wait for long. */
@@ -52,6 +57,8 @@ struct javacode_counts {
 	uint64_t opened, unread;        /* JVMs; unread: that cannot be read */
 	uint64_t asked, checks, bytes;  /* questions */
 	uint64_t late;                  /* that were not answered in time */
+	uint64_t over_time, over_memory; /* questions not asked, and JVMs dropped, over the budget of a tenant */
+	uint64_t helpers;               /* that hung or crashed */
 };
 struct javacode_counts javacode_count(const struct javacode *j);
 

@@ -1,426 +1,589 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvmreader.h"
 
+#include "apart.h"
 #include "arena.h"
 #include "clocks.h"
-#include "jvmbuilds.h"
+#include "urgency.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#define HANG_NS (5 * SECOND_NS) /* so long at one question */
-#define REST 256                /* questions, after which memory is given back */
-enum { THREADS_MOST = 8 };      /* that were left behind, before JVMs are done without */
-
-/* A JVM as the thread has it. */
-struct image {
-	uint32_t pid;
-	uint64_t start;
-	struct hotspot h;
-	struct frames f;
-	unsigned asked;
-	bool opened, tried;
-	struct hotspot_reason why; /* code: it cannot be read any more */
-};
+#define MS_NS (SECOND_NS / 1000)
+#define HANG_NS (250 * MS_NS)       /* after that, at one question, a helper that is blocked is killed */
+#define RUNS_NS (200 * MS_NS)       /* and one that uses so much CPU time: ten times what a question can take */
+#define ANSWER_NS (5 * SECOND_NS)   /* for any reason: a machine that is busy beyond measure */
+#define RESTART_NS (100 * MS_NS)    /* between two helpers */
+#define NOTICED_NS (5 * MS_NS)      /* time at a question from which on is looked at where it went */
+#define QUESTION_NS 10000           /* what a question costs the recorder */
+enum { LEFT_MAX = 8, BLOCKED_WEIGHT = 10, SOCKET_BYTES = 256 << 10 };
 
 struct jvmreader_jvm {
-	struct image *image; /* NULL: left with a thread that hangs */
+	uint32_t slot, pid;
+	uint64_t start;
+	struct tenant tenant;
+	int process;       /* /proc/PID, of O_PATH; -1: not opened yet */
+	struct taskid id;  /* the program that is read */
+	uint64_t helper; /* serial of the helper that has it open; 0: none */
+	bool over_budget;
 	struct hotspot_reason why;
 };
 
-enum what { OPEN, FIND, CHECK, BYTES, NAMES };
-
-struct question {
-	enum what what;
-	struct image *image;
-	uint64_t address;
-	enum codecache_where where; /* FIND */
-	struct blob found;
-	struct blob *blob; /* CHECK */
-	uint64_t *method;  /* NAMES */
-	size_t n, cap, cap_methods;
-	struct text names; /* of each that has one: its number, its length, and itself */
-	bool read; /* FIND, BYTES */
-	char bytes[JVMREADER_BYTES];
-};
-
-/* q is the thread's between a post of `asked` and one of `answered`, else the recorder's. */
-struct reading_thread {
-	sem_t asked, answered;
-	bool left; /* behind: it ends, and frees what it is at */
-	struct question q;
-	struct jvmbuilds *known;
-};
-
 struct jvmreader {
-	struct reading_thread *thread; /* NULL: none */
-	bool busy;                     /* it was not waited for */
-	struct jvmreader_jvm *at;      /* for which it was asked; NULL: closed meanwhile */
-	uint64_t since;                /* when */
+	struct tenants *tenants; /* NULL: no budgets */
+	uint64_t own_ns;         /* our mount namespace */
+	pid_t pid;               /* of the helper; 0: none */
+	uint64_t helper;         /* its serial number, from 1 */
+	int socket, schedstat;
+	clockid_t clock;
+	uint64_t started;
+	struct jvmreader_jvm *jvm[JVM_SLOTS]; /* that are open */
+	bool busy;                /* a question was not answered */
+	struct jvmreader_jvm *at; /* for which it was asked; NULL: closed meanwhile */
+	struct tenant payer;      /* of that JVM */
+	uint64_t serial, since;   /* of the question */
+	uint64_t cpu, waiting;    /* ns of the helper: CPU time, and time without a CPU, when they were looked at */
+	uint64_t used;            /* CPU time, for the question */
 	uint64_t patience;
-	unsigned left; /* threads */
+	struct {
+		pid_t pid;
+		struct tenant tenant;
+	} left[LEFT_MAX];
+	struct jvmreader_counts counts;
+	struct jvm_request request;
+	struct jvm_reply reply;
+	size_t reply_n; /* bytes */
+	uint8_t *same;  /* of the blobs of a jvmreader_check */
+	size_t same_cap;
 };
 
-/* ---- the thread ---------------------------------------------------------------------------------------------- */
+/* ---- the process ---------------------------------------------------------------------------------------------- */
 
-static struct hotspot_reason ended(void)
+static int open_schedstat(pid_t pid)
 {
-	return (struct hotspot_reason){ .code = "gone", .why = "it ended" };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static struct hotspot_reason read_layout(struct image *i, const struct jvm_process *p)
+static void start_helper(struct jvmreader *r)
 {
-	struct hotspot_reason r = hotspot_read_layout(&i->h, p);
-	const char *why = r.code ? NULL : frames_open(&i->f, &i->h);
+	int pair[2], bytes = SOCKET_BYTES;
 
-	if (why) {
-		r.code = "unsupported";
-		snprintf(r.why, sizeof(r.why), "its libjvm.so does not tell %s", why);
+	r->started = clock_now();
+	if (r->counts.left == LEFT_MAX || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	r->pid = fork();
+	if (r->pid == 0) {
+		apart_become("pjrecord-jvm", pair[1]);
+		urgency_lower(URGENCY_SOON); /* a question has a fixed bound of steps, and a tenant one of CPU time */
+		urgency_short_slices();
+		jvmhelper_run(APART_FD);
+		_exit(0);
 	}
-	/* a layout is all that is needed from here on */
-	vmstructs_free(&i->h.tables);
+	close(pair[1]);
+	if (r->pid < 0 || clock_getcpuclockid(r->pid, &r->clock) != 0) {
+		close(pair[0]);
+		r->pid = 0;
+		return;
+	}
+	r->socket = pair[0];
+	r->schedstat = open_schedstat(r->pid);
+	r->helper++;
+	r->cpu = r->waiting = 0;
+}
+
+/* Helpers that were killed end when what they are blocked at answers. */
+static void reap(struct jvmreader *r)
+{
+	for (unsigned i = 0; i < LEFT_MAX; i++) {
+		if (r->left[i].pid && waitpid(r->left[i].pid, NULL, WNOHANG) != 0) {
+			r->left[i].pid = 0;
+			r->counts.left--;
+		}
+	}
+}
+
+static void end_helper(struct jvmreader *r)
+{
+	static const struct timespec moment = { .tv_nsec = 200000 };
+	unsigned free = 0;
+	pid_t ended = 0;
+
+	close(r->socket);
+	if (r->schedstat >= 0)
+		close(r->schedstat);
+	kill(r->pid, SIGKILL); /* it holds nothing that matters */
+	for (unsigned tries = 0; tries < 25 && (ended = waitpid(r->pid, NULL, WNOHANG)) == 0; tries++)
+		nanosleep(&moment, NULL);
+	while (r->left[free].pid)
+		free++;
+	if (ended == 0) {
+		r->left[free].pid = r->pid;
+		r->left[free].tenant = r->payer;
+		r->counts.left++;
+	}
+	r->pid = 0;
+	r->busy = false;
+	r->at = NULL;
+}
+
+static void replace_helper(struct jvmreader *r, const char *code, const char *why)
+{
+	if (r->at)
+		r->at->why = (struct hotspot_reason){ .code = code };
+	if (r->at)
+		snprintf(r->at->why.why, sizeof(r->at->why.why), "%s", why);
+	end_helper(r);
+	if (clock_now() > r->started + RESTART_NS)
+		start_helper(r);
+}
+
+static bool is_stuck(const struct jvmreader *r, const struct tenant *t)
+{
+	for (unsigned i = 0; r->counts.left && i < LEFT_MAX; i++)
+		if (r->left[i].pid && r->left[i].tenant.kind == t->kind && r->left[i].tenant.key == t->key)
+			return true;
+	return false;
+}
+
+/* ---- costs ---------------------------------------------------------------------------------------------------- */
+
+/* ns that the helper could run and had no CPU. */
+static uint64_t time_waiting(const struct jvmreader *r)
+{
+	unsigned long long ran, waited;
+	char text[96];
+	ssize_t n = r->schedstat < 0 ? -1 : pread(r->schedstat, text, sizeof(text) - 1, 0);
+
+	text[n < 0 ? 0 : n] = 0;
+	return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? waited : r->waiting;
+}
+
+static uint64_t cpu_time(const struct jvmreader *r)
+{
+	struct timespec t;
+
+	return clock_gettime(r->clock, &t) == 0 ? (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec : r->cpu;
+}
+
+/* Charges the CPU time that was used since the last time to the tenant whose JVM is read. */
+static void charge_cpu(struct jvmreader *r, uint64_t now)
+{
+	uint64_t cpu = cpu_time(r);
+
+	r->used += cpu - r->cpu;
+	if (r->tenants)
+		tenants_charge(r->tenants, r->payer, TENANT_CPU_NS, cpu - r->cpu + QUESTION_NS, now);
+	r->cpu = cpu;
+}
+
+/* How long the helper was neither running nor waiting for a CPU since the question was asked. Must not be called while it waits for one:
+ * the kernel counts that time when it ends. */
+static uint64_t time_blocked(struct jvmreader *r, uint64_t now)
+{
+	uint64_t past = now - r->since, waiting, known;
+
+	if (past < NOTICED_NS)
+		return 0;
+	waiting = time_waiting(r);
+	known = r->used + waiting - r->waiting;
+	r->waiting = waiting;
+	return past > known ? past - known : 0;
+}
+
+/* The question is over. */
+static void charge(struct jvmreader *r, uint64_t ended, uint64_t now)
+{
+	uint64_t blocked;
+
+	charge_cpu(r, now);
+	blocked = time_blocked(r, ended);
+	if (r->tenants && blocked)
+		tenants_charge(r->tenants, r->payer, TENANT_CPU_NS, BLOCKED_WEIGHT * blocked, now);
+}
+
+/* Does it wait for something that is not a CPU? */
+static bool is_blocked(const struct jvmreader *r)
+{
+	char path[64], text[128];
+	const char *state;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)r->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = 0;
+	state = strrchr(text, ')');
+	return state && state[1] && state[2] != 'R';
+}
+
+/* ---- answers -------------------------------------------------------------------------------------------------- */
+
+static const char *const codes[] = { "openj9",  "zing",       "no-permission", "no-jvm",     "gone",
+				     "starting", "no-vmstructs", "unsupported",   "unreadable", "over-budget",
+				     "not-dumpable" };
+
+/* A reason that the helper gives: its text is shown to people. */
+static struct hotspot_reason reason_of(const struct jvm_reply *a)
+{
+	struct hotspot_reason r = { .code = "unreadable" };
+
+	for (size_t i = 0; i < countof(codes); i++)
+		if (strncmp(codes[i], a->code, sizeof(a->code)) == 0)
+			r.code = codes[i];
+	for (size_t i = 0; i + 1 < sizeof(r.why) && a->why[i]; i++)
+		r.why[i] = a->why[i] >= 0x20 && a->why[i] < 0x7f ? a->why[i] : '?';
 	return r;
 }
 
-static struct hotspot_reason open_as(struct image *i, const struct jvm_process *p, struct jvmbuilds *known)
-{
-	struct jvmbuilds_key key = jvmbuilds_key(p);
-	struct hotspot_reason r = hotspot_open_memory(&i->h, p);
-
-	i->opened = true;
-	if (!r.code && !jvmbuilds_take(known, &key, p->folder, p->library.base, &i->h, &i->f)) {
-		r = read_layout(i, p);
-		if (!r.code)
-			jvmbuilds_keep(known, &key, p->folder, p->library.base, &i->h, &i->f);
-	}
-	memory_rest(&i->h.memory);
-	return r;
-}
-
-static void open_image(struct image *i, struct jvmbuilds *known)
-{
-	struct jvm_process p;
-
-	i->tried = true;
-	i->why = ended();
-	if (!discover_one("/proc", (pid_t)i->pid, &p))
-		return;
-	if (p.alive && (i->start == 0 || p.start == i->start))
-		i->why = open_as(i, &p, known);
-	jvm_process_close(&p);
-}
-
-static void free_image(struct image *i)
-{
-	if (i && i->opened) {
-		frames_free(&i->f);
-		hotspot_close(&i->h);
-	}
-	free(i);
-}
-
-static void read_bytes(struct question *q)
-{
-	q->read = memory_bulk(&q->image->h.memory, q->address / sizeof(q->bytes) * sizeof(q->bytes), q->bytes, sizeof(q->bytes));
-}
-
-static void find(struct question *q)
-{
-	struct image *i = q->image;
-	const char *why = frames_at(&i->f, &i->h, q->address, &q->where, &q->found);
-
-	if (why == codecache_gone)
-		i->why = ended();
-	else if (why) /* it is about to begin */
-		q->where = CODECACHE_FREE;
-	read_bytes(q);
-}
-
-static void check(struct question *q)
-{
-	struct image *i = q->image;
-	char byte;
-
-	q->n = codecache_keep_same(&i->h.memory, &i->h.layout, q->blob, q->n);
-	if (q->n == 0 && !memory_bulk(&i->h.memory, i->h.memory.probe, &byte, 1))
-		i->why = ended();
-}
-
-static void read_names(struct question *q)
-{
-	struct hotspot *h = &q->image->h;
-	struct text t = { 0 };
-
-	q->names.n = 0;
-	hotspot_expect(h, q->method, q->n, true);
-	for (size_t i = 0; i < q->n; i++) {
-		struct blob b = { .compiled = true, .method = q->method[i] };
-		uint64_t head[2] = { i };
-
-		t.n = 0;
-		if (!hotspot_name(h, &b, METHOD_HOTSPOT, &t))
-			continue;
-		head[1] = t.n;
-		text_bytes(&q->names, head, sizeof(head));
-		text_str(&q->names, text_view(&t));
-	}
-	methods_free(&h->methods);
-	text_free(&t);
-	if (!memory_is_current(&h->memory)) { /* these are names of the program that it ran before */
-		q->names.n = 0;
-		q->image->why = ended();
-	}
-}
-
-static void answer(struct question *q, struct jvmbuilds *known)
-{
-	struct image *i = q->image;
-
-	if (q->what == OPEN) {
-		open_image(i, known);
-		return;
-	}
-	memory_forget(&i->h.memory);
-	if (q->what == FIND)
-		find(q);
-	else if (q->what == CHECK)
-		check(q);
-	else if (q->what == NAMES)
-		read_names(q);
-	else
-		read_bytes(q);
-	if (++i->asked % REST == 0)
-		memory_rest(&i->h.memory);
-}
-
-static void free_thread(struct reading_thread *t)
-{
-	sem_destroy(&t->asked);
-	sem_destroy(&t->answered);
-	free_image(t->q.image);
-	free(t->q.blob);
-	free(t->q.method);
-	text_free(&t->q.names);
-	jvmbuilds_free(t->known);
-	free(t);
-}
-
-static void *run(void *arg)
-{
-	struct reading_thread *t = arg;
-
-	for (;;) {
-		while (sem_wait(&t->asked) < 0)
-			;
-		if (t->left)
-			break;
-		answer(&t->q, t->known);
-		sem_post(&t->answered);
-	}
-	free_thread(t);
-	return NULL;
-}
-
-/* Signals are the recorder's own thread's. */
-static struct reading_thread *start_thread(void)
-{
-	struct reading_thread *t = mem_alloc(sizeof(*t), 1);
-	pthread_attr_t detached;
-	pthread_t thread;
-	sigset_t all, before;
-	bool started;
-
-	t->known = jvmbuilds_new();
-	sem_init(&t->asked, 0, 0);
-	sem_init(&t->answered, 0, 0);
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	started = pthread_create(&thread, &detached, run, t) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&detached);
-	if (started)
-		return t;
-	free_thread(t);
-	return NULL;
-}
-
-/* ---- asking -------------------------------------------------------------------------------------------------- */
-
-/* What the thread found out comes to who asked, also when it did not wait. */
+/* An answer arrived. */
 static void collect(struct jvmreader *r)
 {
-	struct question *q = &r->thread->q;
+	uint64_t now = clock_now(), ended = r->reply.ns < now - r->since ? r->since + r->reply.ns : now;
 
-	if (r->at)
-		r->at->why = q->image->why;
-	else
-		free_image(q->image);
-	q->image = NULL;
+	charge(r, ended, now);
+	if (r->at && r->reply.lost)
+		r->at->why = reason_of(&r->reply);
 	r->at = NULL;
 	r->busy = false;
 }
 
+/* Waits for the answer until a time. False: it did not come. */
+static bool receive(struct jvmreader *r, uint64_t until)
+{
+	while (r->busy) {
+		ssize_t n = recv(r->socket, &r->reply, sizeof(r->reply), MSG_DONTWAIT);
+		struct pollfd p = { .fd = r->socket, .events = POLLIN };
+		uint64_t now;
+
+		if (n >= (ssize_t)JVM_REPLY_HEAD && r->reply.serial == r->serial) {
+			r->reply_n = (size_t)n - JVM_REPLY_HEAD;
+			collect(r);
+			return true;
+		}
+		if (n >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it ended, or sends what was not asked for */
+			charge_cpu(r, clock_now());
+			if (r->tenants)
+				tenants_charge(r->tenants, r->payer, TENANT_CPU_NS, BLOCKED_WEIGHT * HANG_NS, clock_now());
+			r->counts.crashed++;
+			replace_helper(r, "crashed", "the process that reads it was ended by an error");
+			return false;
+		}
+		now = clock_now();
+		if (now >= until || ppoll(&p, 1, &(struct timespec){ (time_t)((until - now) / SECOND_NS), (long)((until - now) % SECOND_NS) }, NULL) == 0)
+			return false;
+	}
+	return false;
+}
+
+/* Is there a helper that waits for a question? */
 static bool is_idle(struct jvmreader *r)
 {
-	if (r->busy && sem_trywait(&r->thread->answered) == 0)
-		collect(r);
-	return r->thread && !r->busy;
+	if (r->busy)
+		receive(r, 0);
+	return r->pid && !r->busy;
 }
 
-static void leave_thread(struct jvmreader *r)
+/* ---- questions ------------------------------------------------------------------------------------------------ */
+
+static bool send_request(struct jvmreader *r, size_t array, const int *fd)
 {
-	if (!is_idle(r) && r->at)
-		*r->at = (struct jvmreader_jvm){ .why = { .code = "hangs", .why = "reading its memory takes too long" } };
-	r->thread->left = true;
-	sem_post(&r->thread->asked);
-	r->thread = NULL;
-	r->at = NULL;
-	r->busy = false;
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(JVM_FDS * sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct iovec part = { &r->request, JVM_REQUEST_HEAD + array };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (fd) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		*CMSG_FIRSTHDR(&message) = (struct cmsghdr){ CMSG_LEN(JVM_FDS * sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), fd, JVM_FDS * sizeof(int));
+	}
+	return sendmsg(r->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-/* Of the question that is in the thread's hands: waits as long as there is patience. */
-static enum jvmreader_answer ask(struct jvmreader *r, struct jvmreader_jvm *jvm, enum what what)
+/* Sends r->request, whose array has so many bytes, and waits as long as there is patience. */
+static enum jvmreader_answer ask(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question, size_t array, const int *fd)
 {
-	struct reading_thread *t = r->thread;
-	uint64_t now = clock_now(), until = now + r->patience, after;
-	struct timespec deadline = { (time_t)(until / SECOND_NS), (long)(until % SECOND_NS) };
-	int got;
+	uint64_t now = clock_now(), after;
+	bool answered;
 
-	t->q.what = what;
-	t->q.image = jvm->image;
+	r->request.serial = ++r->serial;
+	r->request.question = question;
+	r->request.slot = jvm->slot;
 	r->at = jvm;
+	r->payer = jvm->tenant;
 	r->since = now;
+	r->cpu = cpu_time(r); /* what it used while it waited for a question is not charged */
+	r->used = 0;
 	r->busy = true;
-	sem_post(&t->asked);
-	while ((got = sem_clockwait(&t->answered, CLOCK_MONOTONIC, &deadline)) < 0 && errno == EINTR)
-		;
-	if (got == 0)
-		collect(r);
+	answered = send_request(r, array, fd) && receive(r, now + r->patience);
 	after = clock_now();
 	r->patience -= after - now < r->patience ? after - now : r->patience;
-	if (got < 0)
-		return JVMREADER_LATE;
-	return jvm->why.code ? JVMREADER_LOST : JVMREADER_DONE;
+	if (r->busy)
+		charge_cpu(r, after);
+	if (jvm->why.code)
+		return JVMREADER_LOST;
+	return answered ? JVMREADER_DONE : JVMREADER_LATE;
 }
 
-/* DONE: the JVM is open, and the thread waits for a question. */
+/* 0: it ended, or we may not ask. */
+static uint64_t mount_ns_of(int process)
+{
+	struct stat st;
+
+	return fstatat(process, "ns/mnt", &st, 0) == 0 ? st.st_ino : 0;
+}
+
+/* The descriptors that the helper needs: all of one program, which its user may look into. */
+static struct hotspot_reason open_files(struct jvmreader_jvm *jvm, int fd[JVM_FDS], struct taskid_user *user)
+{
+	enum taskid_answer answer;
+	char path[64];
+
+	fd[JVM_FD_MEM] = fd[JVM_FD_MAPS] = -1;
+	if (jvm->process < 0) {
+		snprintf(path, sizeof(path), "/proc/%u", jvm->pid);
+		jvm->process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (jvm->process < 0 || !taskid_read(jvm->process, &jvm->id) || (jvm->start && jvm->id.start != jvm->start))
+		return hotspot_refusal(TASKID_GONE);
+	answer = taskid_open_memory(jvm->process, &jvm->id, user, &fd[JVM_FD_MEM]);
+	if (answer != TASKID_SAME)
+		return hotspot_refusal(answer);
+	fd[JVM_FD_MAPS] = openat(jvm->process, "maps", O_RDONLY | O_CLOEXEC);
+	if (fd[JVM_FD_MAPS] < 0)
+		return hotspot_refusal(TASKID_DENIED);
+	return hotspot_refusal(taskid_is(jvm->process, &jvm->id) ? TASKID_SAME : TASKID_GONE);
+}
+
+static enum jvmreader_answer open_jvm(struct jvmreader *r, struct jvmreader_jvm *jvm)
+{
+	enum jvmreader_answer answer = JVMREADER_LOST;
+	struct taskid_user user;
+	uint64_t mount_ns;
+	int fd[JVM_FDS];
+
+	jvm->why = open_files(jvm, fd, &user);
+	if (!jvm->why.code) {
+		mount_ns = mount_ns_of(jvm->process);
+		jvm->helper = r->helper;
+		r->request.pid = jvm->pid;
+		r->request.user = user.uid;
+		r->request.start = jvm->id.start;
+		r->request.mount_ns = mount_ns == r->own_ns ? mount_ns : 0; /* the number of another one may be given again */
+		answer = ask(r, jvm, JVM_OPEN, 0, fd);
+	}
+	for (size_t i = 0; i < JVM_FDS; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	return answer;
+}
+
+static void mend(struct jvmreader *r)
+{
+	uint64_t now = clock_now();
+
+	if (r->counts.left)
+		reap(r);
+	if (!is_idle(r) && r->pid && now > r->since + HANG_NS) {
+		charge_cpu(r, now);
+		if (is_blocked(r) || r->used > RUNS_NS || now > r->since + ANSWER_NS) {
+			r->counts.hung++;
+			charge(r, now, now);
+			replace_helper(r, "hangs", "reading its memory takes too long");
+		}
+	}
+	if (!r->pid && now > r->started + RESTART_NS)
+		start_helper(r);
+}
+
+/* DONE: the JVM is open, and the helper waits for a question. */
 static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jvm)
 {
-	if (!is_idle(r) && r->thread && clock_now() > r->since + HANG_NS) {
-		leave_thread(r);
-		if (++r->left < THREADS_MOST)
-			r->thread = start_thread();
-	}
+	mend(r);
+	jvm->over_budget = false;
 	if (jvm->why.code)
 		return JVMREADER_LOST;
 	if (!is_idle(r) || r->patience == 0)
 		return JVMREADER_LATE;
-	return jvm->image->tried ? JVMREADER_DONE : ask(r, jvm, OPEN);
+	jvm->over_budget = is_stuck(r, &jvm->tenant) || (r->tenants && !tenants_may(r->tenants, jvm->tenant, TENANT_CPU_NS, clock_now()));
+	if (jvm->over_budget)
+		return JVMREADER_LATE;
+	return jvm->helper == r->helper ? JVMREADER_DONE : open_jvm(r, jvm);
 }
 
-static enum jvmreader_answer ask_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum what what, uint64_t address)
+static enum jvmreader_answer ask_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question, uint64_t address)
 {
 	enum jvmreader_answer answer = begin(r, jvm);
 
 	if (answer != JVMREADER_DONE)
 		return answer;
-	r->thread->q.address = address;
-	return ask(r, jvm, what);
+	r->request.address = address;
+	return ask(r, jvm, question, 0, NULL);
+}
+
+/* Are these what pieces of code can be? */
+static bool check_pieces(const struct jvm_reply *a, size_t bytes)
+{
+	if (a->n == 0 || a->n > JVM_PIECES_MAX || bytes != a->n * sizeof(*a->piece))
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->piece[i].start > a->piece[i].end || a->piece[i].kind > JAVA_THAW || (i && a->piece[i].start < a->piece[i - 1].end))
+			return false;
+	return true;
 }
 
 enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, struct jvmreader_found *found)
 {
-	enum jvmreader_answer answer = ask_at(r, jvm, FIND, address);
+	enum jvmreader_answer answer = ask_at(r, jvm, JVM_FIND, address);
+	const struct jvm_reply *a = &r->reply;
+	unsigned char compiled;
 
-	if (answer == JVMREADER_DONE) {
-		const struct question *q = &r->thread->q;
-
-		*found = (struct jvmreader_found){ q->where, q->found, jvm->image->f.code, q->read ? q->bytes : NULL };
+	if (answer != JVMREADER_DONE)
+		return answer;
+	*found = (struct jvmreader_found){ .where = a->where <= CODECACHE_BLOB ? a->where : CODECACHE_FREE, .bytes = a->read ? a->text : NULL };
+	if (found->where == CODECACHE_BLOB && !check_pieces(a, r->reply_n))
+		found->where = CODECACHE_FREE;
+	memcpy(&compiled, (const char *)&a->blob + offsetof(struct blob, compiled), 1);
+	memcpy(&found->blob, &a->blob, offsetof(struct blob, compiled));
+	found->blob.compiled = compiled & 1;
+	found->code.call_stub_return = a->call_stub_return;
+	found->code.continuation_return = a->continuation_return;
+	if (found->where == CODECACHE_BLOB) {
+		found->code.piece = a->piece;
+		found->code.n = a->n;
 	}
+	return answer;
+}
+
+/* Sets r->same for up to JVM_BLOBS_MAX of the blobs, from number `from` on. */
+static enum jvmreader_answer check_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const struct blob *b, size_t from, size_t n)
+{
+	enum jvmreader_answer answer = begin(r, jvm);
+	const struct jvm_reply *a = &r->reply;
+
+	if (answer != JVMREADER_DONE)
+		return answer;
+	r->request.n = (uint32_t)n;
+	memcpy(r->request.blob, b + from, n * sizeof(*b));
+	answer = ask(r, jvm, JVM_CHECK, n * sizeof(*b), NULL);
+	for (uint32_t i = 0; answer == JVMREADER_DONE && i < a->n && i < n && r->reply_n == a->n * sizeof(*a->same); i++)
+		if (a->same[i] < n)
+			r->same[from + a->same[i]] = 1;
 	return answer;
 }
 
 enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm *jvm, struct blob *b, size_t *n)
 {
-	enum jvmreader_answer answer = begin(r, jvm);
-	struct question *q;
+	enum jvmreader_answer answer = JVMREADER_DONE;
+	size_t kept = 0;
 
+	if (r->same_cap < *n) {
+		r->same_cap = *n + *n / 2;
+		r->same = mem_grow(r->same, 1, r->same_cap);
+	}
+	if (*n)
+		memset(r->same, 0, *n);
+	for (size_t from = 0; from < *n && answer == JVMREADER_DONE; from += JVM_BLOBS_MAX)
+		answer = check_some(r, jvm, b, from, *n - from < JVM_BLOBS_MAX ? *n - from : JVM_BLOBS_MAX);
 	if (answer != JVMREADER_DONE)
 		return answer;
-	q = &r->thread->q;
-	if (q->cap < *n) {
-		q->cap = *n + *n / 2;
-		q->blob = mem_grow(q->blob, sizeof(*q->blob), q->cap);
-	}
-	memcpy(q->blob, b, *n * sizeof(*b));
-	q->n = *n;
-	answer = ask(r, jvm, CHECK);
-	if (answer == JVMREADER_DONE) {
-		*n = q->n;
-		memcpy(b, q->blob, q->n * sizeof(*b));
-	}
+	for (size_t i = 0; i < *n; i++)
+		if (r->same[i])
+			b[kept++] = b[i];
+	*n = kept;
 	return answer;
 }
 
 enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, const char **bytes)
 {
-	enum jvmreader_answer answer = ask_at(r, jvm, BYTES, address);
+	enum jvmreader_answer answer = ask_at(r, jvm, JVM_BYTES, address);
 
 	if (answer == JVMREADER_DONE)
-		*bytes = r->thread->q.read ? r->thread->q.bytes : NULL;
+		*bytes = r->reply.read ? r->reply.text : NULL;
 	return answer;
 }
 
 bool jvmreader_ready(struct jvmreader *r)
 {
+	mend(r);
 	return r->patience && is_idle(r);
+}
+
+/* Names of up to JVM_METHODS_MAX methods; *done: how many were handled. */
+static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n, size_t *done,
+				       void (*fn)(void *to, uint64_t method, struct str name), void *to)
+{
+	enum jvmreader_answer answer = begin(r, jvm);
+	struct str names;
+
+	if (answer != JVMREADER_DONE)
+		return answer;
+	r->request.n = (uint32_t)n;
+	memcpy(r->request.method, method, n * sizeof(*method));
+	answer = ask(r, jvm, JVM_NAMES, n * sizeof(*method), NULL);
+	if (answer != JVMREADER_DONE)
+		return answer;
+	if (!taskid_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
+		jvm->why = hotspot_refusal(TASKID_GONE);
+		return JVMREADER_LOST;
+	}
+	names = (struct str){ r->reply.names, r->reply_n };
+	while (names.n >= 8) {
+		uint32_t head[2];
+
+		memcpy(head, names.p, sizeof(head));
+		if (head[0] >= n || head[1] > names.n - sizeof(head))
+			break;
+		fn(to, method[head[0]], str_head(str_from(names, sizeof(head)), head[1]));
+		names = str_from(names, sizeof(head) + head[1]);
+	}
+	*done = r->reply.n > 0 && r->reply.n < n ? r->reply.n : n;
+	return answer;
 }
 
 enum jvmreader_answer jvmreader_names(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
 				      void (*fn)(void *to, uint64_t method, struct str name), void *to)
 {
-	enum jvmreader_answer answer = begin(r, jvm);
-	struct question *q;
-	struct str names;
+	enum jvmreader_answer answer = JVMREADER_DONE;
 
-	if (answer != JVMREADER_DONE)
-		return answer;
-	q = &r->thread->q;
-	if (q->cap_methods < n) {
-		q->cap_methods = n + n / 2;
-		q->method = mem_grow(q->method, sizeof(*q->method), q->cap_methods);
-	}
-	memcpy(q->method, method, n * sizeof(*method));
-	q->n = n;
-	answer = ask(r, jvm, NAMES);
-	names = text_view(&q->names);
-	while (answer == JVMREADER_DONE && names.n) {
-		uint64_t head[2];
-
-		memcpy(head, names.p, sizeof(head));
-		fn(to, q->method[head[0]], str_head(str_from(names, sizeof(head)), head[1]));
-		names = str_from(names, sizeof(head) + head[1]);
-	}
+	for (size_t from = 0, done = 0; from < n && answer == JVMREADER_DONE; from += done)
+		answer = name_some(r, jvm, method + from, n - from < JVM_METHODS_MAX ? n - from : JVM_METHODS_MAX, &done, fn, to);
 	return answer;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------------------------------------------------- */
 
-struct jvmreader_jvm *jvmreader_open(uint32_t pid, uint64_t start)
+struct jvmreader_jvm *jvmreader_open(struct jvmreader *r, uint32_t pid, uint64_t start, struct tenant tenant)
 {
-	struct jvmreader_jvm *jvm = mem_alloc(sizeof(*jvm), 1);
+	uint32_t slot = 0;
 
-	jvm->image = mem_alloc(sizeof(*jvm->image), 1);
-	jvm->image->pid = pid;
-	jvm->image->start = start;
-	return jvm;
+	while (slot < JVM_SLOTS && r->jvm[slot])
+		slot++;
+	if (slot == JVM_SLOTS)
+		return NULL;
+	r->jvm[slot] = mem_alloc(sizeof(*r->jvm[slot]), 1);
+	*r->jvm[slot] = (struct jvmreader_jvm){ .process = -1, .slot = slot, .pid = pid, .start = start, .tenant = tenant };
+	return r->jvm[slot];
 }
 
 void jvmreader_close(struct jvmreader *r, struct jvmreader_jvm *jvm)
@@ -429,9 +592,15 @@ void jvmreader_close(struct jvmreader *r, struct jvmreader_jvm *jvm)
 		return;
 	is_idle(r);
 	if (r->at == jvm)
-		r->at = NULL; /* freed when the thread has done with it */
-	else
-		free_image(jvm->image);
+		r->at = NULL;
+	if (r->pid && jvm->helper == r->helper) { /* if this cannot be sent, the next JVM in the slot takes its place */
+		r->request.question = JVM_CLOSE;
+		r->request.slot = jvm->slot;
+		send_request(r, 0, NULL);
+	}
+	if (jvm->process >= 0)
+		close(jvm->process);
+	r->jvm[jvm->slot] = NULL;
 	free(jvm);
 }
 
@@ -440,22 +609,37 @@ struct hotspot_reason jvmreader_why(const struct jvmreader_jvm *jvm)
 	return jvm->why;
 }
 
+bool jvmreader_over_budget(const struct jvmreader_jvm *jvm)
+{
+	return jvm->over_budget;
+}
+
 void jvmreader_patience(struct jvmreader *r, uint64_t ns)
 {
 	r->patience = ns;
 }
 
-struct jvmreader *jvmreader_new(void)
+struct jvmreader_counts jvmreader_count(const struct jvmreader *r)
+{
+	return r->counts;
+}
+
+struct jvmreader *jvmreader_new(struct tenants *t)
 {
 	struct jvmreader *r = mem_alloc(sizeof(*r), 1);
+	struct stat own;
 
-	r->thread = start_thread();
+	r->tenants = t;
+	r->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
+	start_helper(r);
 	return r;
 }
 
 void jvmreader_free(struct jvmreader *r)
 {
-	if (r && r->thread)
-		leave_thread(r);
+	if (r && r->pid)
+		end_helper(r);
+	if (r)
+		free(r->same);
 	free(r);
 }

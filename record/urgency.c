@@ -49,6 +49,12 @@ void urgency_raise(void)
 	is_short = cut_slices(SLICE_NS);
 }
 
+void urgency_short_slices(void)
+{
+	if (sched_getscheduler(0) == SCHED_OTHER)
+		is_short = cut_slices(SLICE_NS);
+}
+
 void urgency_lower(int most)
 {
 	if (urgency() < most)

@@ -135,7 +135,7 @@ static void stubs(struct fake *x)
 		memcpy(x->heap + at, "\xc3\x55\x48\x8b\xec", 5);
 	ok(look_up(x, HEAP_AT + MB, &steps) == CODECACHE_FREE && x->f.code.n == 0, "a block with an entry every five bytes has no pieces");
 	ok(x->f.cap <= 8192, "  and takes no memory");
-	x->budget = (struct budget){ .steps = UINT64_C(1) << 40 };
+	x->budget = (struct budget){ .steps = UINT64_C(1) << 40, .bytes = UINT64_C(1) << 40 };
 	ok(!hotspot_scan(&x->h).code && !frames_take(&x->f, &x->h) && x->f.code.n <= 1 && x->f.cap <= 8192, "  nor when all code is read at once");
 	memset(x->heap + CODE_AT, 0x90, BLOCK - CODE_AT);
 	memcpy(x->heap + CODE_AT + 64, "\xc3\x55\x48\x8b\xec", 5);

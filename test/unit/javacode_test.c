@@ -43,7 +43,8 @@ static bool set_up(struct setting *x)
 	mending_read(x->p, (uint32_t)x->j.pid);
 	x->process = processes_find(x->p, (uint32_t)x->j.pid);
 	procfs_identify(x->process);
-	x->code = javacode_new(x->p);
+	x->code = javacode_new();
+	javacode_start(x->code, x->p);
 	return true;
 }
 

@@ -47,7 +47,7 @@ static void be_patient(struct jvmreader *r)
 static void questions(struct jvmreader *r, struct standin *j)
 {
 	struct truth t = truth_of(&j->s);
-	struct jvmreader_jvm *jvm = jvmreader_open((uint32_t)j->pid, 0);
+	struct jvmreader_jvm *jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
 	struct jvmreader_found f = { 0 };
 	struct blob b[3] = { t.some, t.native, t.some };
 	const char *bytes = NULL;
@@ -86,7 +86,7 @@ static void take_name(void *to, uint64_t method, struct str name)
 static void names(struct jvmreader *r, struct standin *j)
 {
 	struct truth t = truth_of(&j->s);
-	struct jvmreader_jvm *jvm = jvmreader_open((uint32_t)j->pid, 0);
+	struct jvmreader_jvm *jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
 	struct names got = { 0 };
 	const uint64_t method[3] = { t.some.method, 4096, t.native.method };
 
@@ -101,7 +101,7 @@ static void names(struct jvmreader *r, struct standin *j)
 static void late(struct jvmreader *r, struct standin *j)
 {
 	struct truth t = truth_of(&j->s);
-	struct jvmreader_jvm *jvm = jvmreader_open((uint32_t)j->pid, 0);
+	struct jvmreader_jvm *jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
 	struct jvmreader_found f = { 0 };
 	size_t n = MANY;
 	struct blob *many = mem_alloc(sizeof(*many), n);
@@ -121,7 +121,7 @@ static void late(struct jvmreader *r, struct standin *j)
 	jvmreader_patience(r, 1);
 	jvmreader_check(r, jvm, many, &n);
 	jvmreader_close(r, jvm); /* while it is read */
-	jvm = jvmreader_open((uint32_t)j->pid, 0);
+	jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
 	be_patient(r);
 	while (!jvmreader_ready(r))
 		usleep(1000);
@@ -141,8 +141,8 @@ static void ended(struct jvmreader *r)
 	t = truth_of(&j.s);
 	standin_start(&j);
 	be_patient(r);
-	jvm = jvmreader_open((uint32_t)j.pid, 0);
-	other = jvmreader_open((uint32_t)j.pid, 1); /* the number was another's */
+	jvm = jvmreader_open(r, (uint32_t)j.pid, 0, (struct tenant){ 0 });
+	other = jvmreader_open(r, (uint32_t)j.pid, 1, (struct tenant){ 0 }); /* the number was another's */
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "it lives");
 	ok(jvmreader_find(r, other, t.some.begin, &f) == JVMREADER_LOST && strcmp(jvmreader_why(other).code, "gone") == 0, "one that began at another time ended");
 	standin_kill(&j);
@@ -188,18 +188,18 @@ static void known_builds(struct jvmreader *r)
 	standin_start(&first);
 	standin_start(&copy);
 	be_patient(r);
-	jvm = jvmreader_open((uint32_t)copy.pid, 0);
+	jvm = jvmreader_open(r, (uint32_t)copy.pid, 0, (struct tenant){ 0 });
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "a JVM that tells nothing is not read");
 	jvmreader_close(r, jvm);
-	jvm = jvmreader_open((uint32_t)first.pid, 0);
+	jvm = jvmreader_open(r, (uint32_t)first.pid, 0, (struct tenant){ 0 });
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "one of the same build tells all");
 	jvmreader_close(r, jvm);
 	damage(&first.s);
 	same = again(&first);
-	jvm = jvmreader_open((uint32_t)same.pid, 0);
+	jvm = jvmreader_open(r, (uint32_t)same.pid, 0, (struct tenant){ 0 });
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "  then another one that maps its file is read as that one is");
 	jvmreader_close(r, jvm);
-	jvm = jvmreader_open((uint32_t)copy.pid, 0);
+	jvm = jvmreader_open(r, (uint32_t)copy.pid, 0, (struct tenant){ 0 });
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "  but one of equal bytes in another file is not");
 	jvmreader_close(r, jvm);
 	standin_kill(&same);
@@ -313,7 +313,7 @@ static void builds(void)
 
 int main(void)
 {
-	struct jvmreader *r = jvmreader_new();
+	struct jvmreader *r = jvmreader_new(NULL);
 	struct standin j;
 
 	builds();
