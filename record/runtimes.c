@@ -7,6 +7,7 @@
 #include "jvms.h"
 #include "processes.h"
 #include "procfs.h"
+#include "taskid.h"
 #include "whole.h"
 
 #include <dirent.h>
@@ -126,11 +127,14 @@ static void copy(char *to, size_t room, struct str s)
 
 static bool can_read_memory(int process)
 {
-	int fd = openat(process, "mem", O_RDONLY | O_CLOEXEC);
+	struct taskid_user user;
+	struct taskid id;
+	int fd = -1;
 
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	if (!taskid_read(process, &id) || taskid_open_memory(process, &id, &user, &fd) != TASKID_SAME)
+		return false;
+	close(fd);
+	return true;
 }
 
 static void look_at_jvm(struct runtime *r, int process)

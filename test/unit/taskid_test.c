@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,6 +178,55 @@ static void exec_is_noticed(const char *what, uint64_t then)
 	memory_close(&m);
 }
 
+/* In a PID namespace of its own, where PIDs are given as the test says: another process gets the PID of one that was opened. */
+static void reuse_in_namespace(void)
+{
+	struct child c, next;
+	struct taskid id;
+	struct memory m;
+	FILE *last;
+
+	if (mount("proc", "/proc", "proc", 0, NULL) < 0)
+		_exit(2);
+	c = start("alone");
+	if (c.process < 0 || !taskid_read(c.process, &id) || memory_open(&m, c.process, &id) != TASKID_SAME)
+		_exit(2);
+	m.probe = AT;
+	if (gathered(&m) != OLD)
+		_exit(2);
+	kill(c.pid, SIGKILL);
+	waitpid(c.pid, NULL, 0);
+	last = fopen("/proc/sys/kernel/ns_last_pid", "w"); /* of this namespace */
+	if (!last || fprintf(last, "%d", (int)c.pid - 1) < 0 || fclose(last) != 0)
+		_exit(2);
+	next = start("other");
+	if (next.pid != c.pid)
+		_exit(2);
+	_exit(gathered(&m) == 0 && !memory_is_current(&m) && !taskid_is(c.process, &id) && !taskid_is(next.process, &id) ? 0 : 1);
+}
+
+static void pid_is_reused(void)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		if (unshare(CLONE_NEWPID | CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+			_exit(2);
+		pid_t init = fork();
+		if (init == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			reuse_in_namespace();
+		}
+		_exit(init > 0 && waitpid(init, &status, 0) == init && WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+	}
+	waitpid(child, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+		printf("ok %d # SKIP no PID namespace here\n", ++tap_n);
+	else
+		ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "nothing is read of a process that got the PID");
+}
+
 static enum taskid_answer opened(const char *what)
 {
 	struct child c = start(what);
@@ -206,6 +256,7 @@ int main(int argc, char **argv)
 	exec_is_noticed("alone", 0);
 	exec_is_noticed("shared", OLD); /* another task keeps the old memory */
 	if (geteuid() == 0) {
+		pid_is_reused();
 		ok(opened("nobody") == TASKID_PRIVATE, "who changed the user since exec is not dumpable");
 		ok(opened("open") == TASKID_SAME, "  but may say that it is");
 	} else {
