@@ -10,7 +10,8 @@
 #define FIRST_NS (10 * SECOND_NS)    /* avoided after the first failure */
 #define LONGEST_NS (3600 * SECOND_NS)
 #define FORGET_NS (3600 * SECOND_NS) /* without a failure */
-#define REST_NS (SECOND_NS / 5)      /* between a failure and the next start */
+#define REST_NS (SECOND_NS / 5)      /* between a crash and the next start */
+#define LINGER_NS (60 * SECOND_NS)
 #define FREE_CPU_NS (SECOND_NS / 10)
 #define CPU_REST 20
 #define CRASHES_FREE 2               /* of a place: one file did that, or the kernel's need for memory */
@@ -87,7 +88,8 @@ void helper_failed(struct helper_failures *f, pid_t pid, uint64_t place, bool hu
 {
 	f->hung += hung;
 	f->crashed += !hung;
-	f->rest = now + REST_NS;
+	if (!hung)
+		f->rest = now + REST_NS;
 	helper_abandon(f, pid, place);
 	if (place) {
 		struct helper_place_failures *slot = slot_of(f, place);
@@ -139,6 +141,16 @@ bool helper_may_start(struct helper_failures *f, uint64_t now)
 	reap(f);
 	/* a helper may be two processes */
 	return now >= f->rest && helpers_lingering(f) + 2 <= HELPERS_LINGERING_MAX;
+}
+
+uint64_t helper_avoided_until(const struct helper_failures *f, uint64_t place, uint64_t now)
+{
+	const struct helper_place_failures *slot = place ? find_place(f, place) : NULL;
+	uint64_t until = slot ? slot->until : 0;
+
+	if (place && lingers_at(f, place) && until < now + LINGER_NS)
+		until = now + LINGER_NS;
+	return until > now ? until : 0;
 }
 
 unsigned helpers_lingering(const struct helper_failures *f)

@@ -48,6 +48,9 @@ void helper_used(struct helper_failures *f, uint64_t place, uint64_t cpu_ns, uin
 /* True, and counted, if files of the place are not to be given to a helper now. */
 bool helper_avoids(struct helper_failures *f, uint64_t place, uint64_t now);
 
+/* Until when, 0: it is not. A place at which a helper lingers is avoided for a minute more. */
+uint64_t helper_avoided_until(const struct helper_failures *f, uint64_t place, uint64_t now);
+
 /* True if a helper may be started now. Reaps those that have ended. */
 bool helper_may_start(struct helper_failures *f, uint64_t now);
 

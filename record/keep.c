@@ -6,6 +6,7 @@
 #include "clocks.h"
 #include "diag.h"
 #include "hash.h"
+#include "helper_failures.h"
 #include "keepdir.h"
 #include "keeper.h"
 #include "keepids.h"
@@ -30,10 +31,8 @@
 
 #define TOLD 4096        /* things that were told in this window; powers of two */
 #define VERDICTS 1024
-#define MOST_KEEPERS 8   /* that failed, before keeping ends */
 #define STOP_LOOK_NS 2000000
 #define BLOCKED_NS (2 * SECOND_NS)  /* in files of a process, without any progress */
-#define AVOID_NS (600 * SECOND_NS)  /* a place in which a keeper hung */
 
 struct verdict {
 	uint32_t pid;
@@ -53,14 +52,29 @@ struct keep {
 	struct keep_look {
 		uint64_t at, used, since; /* when; ns of CPU time of the keeper; its busy_since */
 	} look;
-	uint64_t dropped, hung, crashed, gone; /* gone: processes with code of a JIT that ended before we knew them */
-	bool off, said;       /* keepers failed too often */
+	struct helper_failures failures;
+	uint64_t dropped, gone; /* gone: processes with code of a JIT that ended before we knew them */
 	uint64_t told[TOLD];
 	struct verdict verdict[VERDICTS];
 	char boot[BOOT_ID + 1];
 };
 
 /* ---- the keeper ------------------------------------------------------------------------------------------------------------ */
+
+/* The places that the next keeper leaves alone, and until when. */
+static void publish_avoided(struct keep *k)
+{
+	uint64_t now = clock_now();
+	size_t n = 0;
+
+	memset(k->shared->avoid, 0, sizeof(k->shared->avoid));
+	for (size_t i = 0; i < HELPER_PLACES_MAX; i++) {
+		uint64_t until = helper_avoided_until(&k->failures, k->failures.place[i].place, now);
+
+		if (k->failures.place[i].place && until > now)
+			k->shared->avoid[n++] = (struct keep_avoided){ k->failures.place[i].place, until };
+	}
+}
 
 static bool start_keeper(struct keep *k)
 {
@@ -71,6 +85,7 @@ static bool start_keeper(struct keep *k)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) < 0)
 		return false;
 	atomic_store(&s->busy_since, 0);
+	publish_avoided(k);
 	atomic_store(&s->tail, atomic_load(&s->head));
 	atomic_store(&s->sleeping, 0);
 	k->keeper = fork();
@@ -88,17 +103,6 @@ static bool start_keeper(struct keep *k)
 	close(wake[1]);
 	k->wake = -1;
 	return false;
-}
-
-/* No keeper touches files of that place for a while. Of too many places the one that was avoided for longest is tried again. */
-static void avoid(struct keep *k, uint64_t place, uint64_t now)
-{
-	struct keep_avoided *slot = &k->shared->avoid[0];
-
-	for (size_t i = 0; i < KEEP_AVOID && slot->place != place; i++)
-		if (k->shared->avoid[i].place == place || k->shared->avoid[i].until < slot->until)
-			slot = &k->shared->avoid[i];
-	*slot = (struct keep_avoided){ place, now + AVOID_NS };
 }
 
 /* The start of a file of the keeper in /proc; empty if it cannot be read. */
@@ -141,36 +145,28 @@ static void end_keeper(struct keep *k, uint64_t rest_ns)
 	k->keeper = 0;
 }
 
+/* Looked at only: helper_failures reaps it. */
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
 void keep_tick(struct keep *k)
 {
 	struct keep_shared *s = k->shared;
 	uint64_t now = clock_now(), since = atomic_load_explicit(&s->busy_since, memory_order_acquire);
 	uint64_t place = atomic_load_explicit(&s->busy_place, memory_order_relaxed);
 
-	if (k->keeper && waitpid(k->keeper, NULL, WNOHANG) == k->keeper) {
-		k->crashed++;
-		if (since && place)
-			avoid(k, place, now);
+	if (k->keeper && has_ended(k->keeper)) {
+		helper_failed(&k->failures, k->keeper, since ? place : 0, false, now);
 		end_keeper(k, k->hang_ns / 2);
 	} else if (k->keeper && since && now > since && (now - since > k->hang_ns || is_blocked(k, since, now))) {
-		k->hung++;
-		if (place)
-			avoid(k, place, now);
-		/* where it hangs it may not even be killable; it is left to init */
-		kill(k->keeper, SIGKILL);
-		waitpid(k->keeper, NULL, WNOHANG);
+		helper_failed(&k->failures, k->keeper, place, true, now);
 		end_keeper(k, 0);
 	}
-	if (k->keeper)
-		return;
-	if (k->hung + k->crashed >= MOST_KEEPERS)
-		k->off = true;
-	if (k->off && !k->said) {
-		k->said = true;
-		warn("symbols and maps of JITs are not kept any more: %llu keepers hung, %llu crashed", (unsigned long long)k->hung,
-		     (unsigned long long)k->crashed);
-	}
-	if (!k->off && now >= k->next) {
+	if (!k->keeper && now >= k->next && helper_may_start(&k->failures, now)) {
 		memset(k->told, 0, sizeof(k->told));
 		start_keeper(k);
 	}
@@ -455,7 +451,8 @@ struct keep_counts keep_counts(struct keep *k)
 	struct keep_counts c = {
 		.binaries = s->count[COUNT_BINARIES], .maps = s->count[COUNT_MAPS], .kernels = s->count[COUNT_KERNELS],
 		.bytes = s->count[COUNT_BYTES], .removed = s->count[COUNT_REMOVED], .forced = s->count[COUNT_FORCED],
-		.kernel_hidden = s->count[COUNT_HIDDEN], .dropped = k->dropped, .hung = k->hung, .crashed = k->crashed,
+		.kernel_hidden = s->count[COUNT_HIDDEN], .dropped = k->dropped, .hung = k->failures.hung, .crashed = k->failures.crashed,
+		.lingering = helpers_lingering(&k->failures), .off = !k->keeper,
 	};
 
 	for (size_t i = 0; i < KEEP_WHYS; i++)
@@ -530,7 +527,7 @@ struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
 		last = clock_now();
 	}
 	if (!ended) {
-		k->hung++;
+		k->failures.hung++;
 		if (last >= until)
 			kill(k->keeper, SIGKILL);
 		waitpid(k->keeper, NULL, WNOHANG);

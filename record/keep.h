@@ -68,6 +68,7 @@ struct keep_counts {
 	uint64_t dropped;                 /* messages */
 	uint64_t removed, forced;         /* files that no window needs; that were needed, but max_bytes */
 	uint64_t hung, crashed;           /* keepers */
+	uint64_t lingering, off;          /* now: keepers that were killed and have not ended; 1: there is none */
 	uint64_t kernel_hidden;           /* kallsyms says 0 for all addresses: kernel.kptr_restrict, CAP_SYSLOG */
 };
 

@@ -19,7 +19,7 @@
 #define FILE_NAME "pjrecord.prom"
 #define FILE_MAX 65536
 #define SHOWN_TENANTS 3 /* in a summary line */
-#define ATTEMPTS 100 /* to get the lock, a hundredth of a second each */
+#define ATTEMPTS 1000 /* to get the lock, a thousandth of a second each */
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
@@ -107,13 +107,15 @@ static const struct row {
 	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(kept.crashed) },
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"hung\"", "Helper processes that were replaced.", COUNTER, 0, AT(helpers.hung) },
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"crashed\"", NULL, COUNTER, 0, AT(helpers.crashed) },
-	{ "helpers_avoided_total", "helper=\"tables\"", 
+	{ "helpers_avoided_total", "helper=\"tables\"",
 	  "Lookups in files that are left alone for a while, as helper processes failed at files of that tenant.", COUNTER, 0, AT(helpers.avoided) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
 	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
 	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0, AT(helpers.off) },
+	{ "helpers_off", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.off) },
 	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.", GAUGE, 0,
 	  AT(helpers.lingering) },
+	{ "helpers_lingering", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.lingering) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
 	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_KEPT, 0,
 	  AT(last_success) },
@@ -314,7 +316,7 @@ static void read_before(int dir, struct text *t)
 /* Other runs hold it for moments only; whoever else does must not stop us. */
 static bool lock(int dir)
 {
-	const struct timespec moment = { .tv_nsec = 10000000 };
+	const struct timespec moment = { .tv_nsec = 1000000 };
 
 	for (int i = 0; i < ATTEMPTS; i++) {
 		if (flock(dir, LOCK_EX | LOCK_NB) == 0)
@@ -379,6 +381,8 @@ static void add_kept(struct metrics *m, const struct keep_counts *c)
 	k->forced = add(k->forced, c->forced);
 	k->hung = add(k->hung, c->hung);
 	k->crashed = add(k->crashed, c->crashed);
+	k->lingering = c->lingering;
+	k->off = c->off;
 }
 
 void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more)

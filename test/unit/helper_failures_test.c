@@ -46,7 +46,8 @@ static void times(void)
 
 	ok(helper_may_start(&f, now) && !helper_avoids(&f, user(1), now), "nothing is avoided at first");
 	helper_failed(&f, ended(), user(1), true, now);
-	ok(!helper_may_start(&f, now) && helper_may_start(&f, now + S), "the next helper starts after a moment");
+	ok(helper_may_start(&f, now), "the next helper starts at once");
+	ok(helper_avoided_until(&f, user(1), now) == now + 10 * S && helper_avoided_until(&f, user(2), now) == 0, "  until then");
 	ok(helper_avoids(&f, user(1), now + 9 * S) && !helper_avoids(&f, user(1), now + 11 * S), "a place is avoided for 10 s");
 	ok(!helper_avoids(&f, user(2), now + S), "  another one is not");
 	ok(helper_places_avoided(&f, now + S) == 1 && helper_places_avoided(&f, now + 11 * S) == 0, "  counted");
@@ -69,6 +70,7 @@ static void crashes(void)
 	uint64_t now = 100000 * S;
 
 	helper_failed(&f, ended(), user(1), false, now);
+	ok(!helper_may_start(&f, now) && helper_may_start(&f, now + S), "after a crash the next one starts after a moment");
 	helper_failed(&f, ended(), user(1), false, now);
 	ok(!helper_avoids(&f, user(1), now + S), "two crashes are forgiven");
 	helper_failed(&f, ended(), user(1), false, now);
