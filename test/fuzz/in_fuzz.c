@@ -23,6 +23,27 @@ static void check_after(const char *path, const char *lines, size_t n)
 	in_close(&in);
 }
 
+/* What is spooled is what is read, also in another order; what is in memory is what is in the file. */
+static void check_spooled(const char *path, const uint8_t *data, size_t n, const char *bytes, size_t nbytes, bool damaged)
+{
+	char part[512];
+	uint64_t size;
+	struct str line;
+	struct in in;
+
+	in_open(&in, path);
+	if (in_seekable(&in, &size))
+		MUST(size == n && in_pread(&in, part, sizeof(part), n / 2) == (n - n / 2 < sizeof(part) ? n - n / 2 : sizeof(part)));
+	in_spool(&in);
+	MUST(in_seekable(&in, &size) && (damaged || nbytes >= KEPT || size + 1 >= nbytes));
+	for (size_t at = 0; at + sizeof(part) <= nbytes && at + sizeof(part) <= size && nbytes < KEPT; at += nbytes / 3 + 1)
+		MUST(in_pread(&in, part, sizeof(part), at) == sizeof(part) && memcmp(part, bytes + at, sizeof(part)) == 0);
+	in_close(&in);
+	in_memory(&in, (struct str){ (const char *)data, n }, "memory");
+	while (in_line(&in, &line))
+		MUST(!memchr(line.p, '\n', line.n) && in_place(&in).line > 0);
+}
+
 int fuzz_one(const uint8_t *data, size_t n)
 {
 	static char lines[KEPT + 1], blocks[KEPT + 1];
@@ -61,6 +82,10 @@ int fuzz_one(const uint8_t *data, size_t n)
 			blocks[nblocks++] = '\n';
 		MUST(nlines == nblocks && memcmp(lines, blocks, nlines) == 0);
 	}
+	in_close(&in);
+	check_spooled(path, data, n, blocks, nblocks, damage != NULL);
+	in_open(&in, path);
+	in_expect_text(&in); /* dies of what is none: last, as that is not given back */
 	in_close(&in);
 	close(fd);
 	return 0;

@@ -1,8 +1,24 @@
 /* Names: what is visible is valid UTF-8, nothing of it is a control, and the bytes come back. */
 /* covers: common/visible.c */
+#include "out.h"
 #include "visible.h"
 
 #include "fuzz.h"
+
+/* What is written is what is shown. */
+static void check_out(struct str in, struct str seen)
+{
+	static struct out o;
+	char path[32], *bytes = fuzz_copy(seen.p, seen.n);
+	int fd = fuzz_file("", 0, path);
+
+	o = (struct out){ .path = "memory", .fd = dup(fd) };
+	visible_out(&o, in);
+	out_close(&o);
+	MUST(pread(fd, bytes, seen.n, 0) == (ssize_t)seen.n && (seen.n == 0 || memcmp(bytes, seen.p, seen.n) == 0));
+	close(fd);
+	free(bytes);
+}
 
 int fuzz_one(const uint8_t *data, size_t n)
 {
@@ -23,6 +39,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	back.n = 0;
 	visible_bytes(&back, in);
 	MUST(back.n <= n);
+	check_out(in, text_view(&seen));
 	text_free(&seen);
 	text_free(&back);
 	free(copy);
