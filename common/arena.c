@@ -45,6 +45,14 @@ void mem_keep(void)
 #endif
 }
 
+void mem_give_back(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
+}
+
 void *mem_alloc(size_t size, size_t count)
 {
 	void *p = calloc(count ? count : 1, size ? size : 1);

@@ -27,6 +27,9 @@ void arena_free(struct arena *a);                              /* everything; th
  * makes it interrupt every processor that runs a thread of ours. */
 void mem_keep(void);
 
+/* The opposite, for a tool that needs much memory for a moment: large blocks go back to the system when they are freed. */
+void mem_give_back(void);
+
 /* For the few tables that grow: as malloc and realloc, but they never return NULL. */
 void *mem_alloc(size_t size, size_t count);               /* zeroed */
 void *mem_grow(void *p, size_t size, size_t count);       /* realloc to size * count */

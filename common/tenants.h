@@ -30,6 +30,11 @@ struct tenant tenant_of(int process);
 /* The same from texts: of /proc/PID/cgroup, the user (of its user namespace's owner), and the mount namespace (0: unknown). Pure. */
 struct tenant tenant_from(struct str cgroup, uid_t uid, uint64_t mount_ns);
 
+static inline bool tenant_same(struct tenant a, struct tenant b)
+{
+	return a.kind == b.kind && a.key == b.key;
+}
+
 /* "container 0123456789ab", "user 1000", "mount namespace 4026531841", "unknown". */
 enum { TENANT_NAME = 40 };
 const char *tenant_name(const struct tenant *t, char name[TENANT_NAME]);

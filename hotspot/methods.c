@@ -8,7 +8,7 @@
 
 #define MOST_SYMBOL 65535
 #define FIRST_BYTES 64u                /* of a symbol: nearly all are shorter */
-#define MOST_LONGER (64u << 20)        /* bytes of those that are not */
+#define MOST_LONGER (8u << 20)         /* bytes of those that are not, of methods that are read together */
 #define MOST_ROW 512u                  /* of an object whose first bytes are read */
 
 /* Where a piece of the text will be: it may move as it grows. */

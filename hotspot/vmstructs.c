@@ -210,6 +210,12 @@ void vmstructs_free(struct vmstructs *v)
 	*v = (struct vmstructs){ 0 };
 }
 
+uint64_t vmstructs_bytes(const struct vmstructs *v)
+{
+	return v->name.bytes.total + (uint64_t)v->name.cap * sizeof(*v->name.str) + (v->name.mask + 1ull) * sizeof(*v->name.slot) +
+	       (uint64_t)v->cap * sizeof(*v->value);
+}
+
 static const struct vm_value *look_up(const struct vmstructs *v, const char *a, const char *between, const char *b)
 {
 	struct text name = { 0 };

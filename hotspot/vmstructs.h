@@ -33,6 +33,9 @@ struct vmstructs {
 const char *vmstructs_read(struct vmstructs *v, struct libjvm *l);
 void vmstructs_free(struct vmstructs *v);
 
+/* Memory of the tables. */
+uint64_t vmstructs_bytes(const struct vmstructs *v);
+
 /* .known says whether there is such a field. */
 struct vm_field vmstructs_field(const struct vmstructs *v, const char *type, const char *field);
 

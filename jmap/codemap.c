@@ -104,7 +104,7 @@ static void keep_same(struct codemap *c, const struct blob *before, const struct
 }
 
 #define EXPECTED 4096u           /* names that are read at once */
-#define NAME_MAX_BYTES (16u << 10) /* longer ones are no names */
+#define NAME_MAX_BYTES (8u << 10) /* longer ones are no names */
 
 /* Of some blobs from number i on. */
 static void expect_names(struct hotspot *h, const struct codecache *code, size_t i, enum method_style style)
@@ -191,10 +191,13 @@ static void put_name(struct text *t, struct str name)
 	for (size_t i = 0; i < name.n; i++) {
 		unsigned char b = (unsigned char)name.p[i];
 
-		if (b < 0x20 || b == 0x7f)
-			text_printf(t, "\\x%02X", b);
-		else
+		if (b < 0x20 || b == 0x7f) {
+			text_add(t, "\\x");
+			text_char(t, "0123456789ABCDEF"[b >> 4]);
+			text_char(t, "0123456789ABCDEF"[b & 15]);
+		} else {
 			text_char(t, (char)b);
+		}
 	}
 }
 

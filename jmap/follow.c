@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow.h"
 
+#include "allowance.h"
 #include "arena.h"
 #include "clocks.h"
 #include "codemap.h"
@@ -9,6 +10,7 @@
 #include "execs.h"
 #include "journal.h"
 #include "parent.h"
+#include "perfmaps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +33,12 @@
 #define EXECS_EVERY (10 * MS) /* messages about execs are read at most so often: a storm of them costs no wake-up each */
 #define LOOK_SHARE 40         /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
 #define LOOK_BURST SECOND     /* of rest that may be owed */
+#define COST_SHARE 20 /* of the time at most one part in so many goes into one JVM of a tenant in debt */
+#define LAST_LOOKS (SECOND / 2) /* for all of them, once a signal asks to end */
+#define IN_DEBT (SECOND / 2) /* after which a JVM is tried again whose tenant has used up its CPU time */
+#define SOON (20 * MS) /* when the rest of its new code is read */
+#define CHEAP (20 * MS) /* a look that keeps no other JVM waiting */
+#define REST (60 * SECOND) /* a JVM whose memory was given to another tenant */
 #define LOOK_EVERYWHERE (10 * SECOND) /* at processes that were no JVM: they may have loaded one since */
 
 static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms after an exec: has it become a JVM? */
@@ -39,6 +47,10 @@ struct followed {
 	struct jvm_process p;
 	struct hotspot h;
 	struct journal t;
+	struct tenant tenant;
+	uint64_t memory;  /* bytes, between looks */
+	uint64_t cost;    /* ns of CPU time, of the last look; UINT64_MAX: there was none */
+	uint64_t steps;   /* of the next look */
 	bool open, told;  /* its memory; that it cannot be read */
 	bool stuck;       /* its timeline could not be written the last time */
 	uint64_t since, next;
@@ -56,6 +68,11 @@ struct follower {
 	const struct request *r;
 	struct followed *one;
 	size_t n, cap;
+	size_t jvms_max;      /* of a tenant */
+	uint64_t memory;      /* bytes, of all */
+	uint64_t not_followed; /* beyond jvms_max */
+	struct allowance allowance;
+	struct perfmaps maps;
 	struct candidate candidate[1024];
 	size_t ncandidates;
 	int execs;
@@ -96,8 +113,11 @@ static void tell(struct follower *f, struct followed *j, const struct hotspot_re
 /* True: its memory can be read. */
 static bool open_one(struct follower *f, struct followed *j)
 {
-	struct hotspot_reason why = hotspot_open(&j->h, &j->p);
+	struct hotspot_reason why = hotspot_open_memory(&j->h, &j->p);
 
+	j->h.memory.budget = &f->allowance.budget;
+	if (!why.code)
+		why = hotspot_read_layout(&j->h, &j->p);
 	if (!why.code) {
 		j->open = true;
 		return true;
@@ -126,12 +146,17 @@ static void write_map(struct follower *f, struct followed *j)
 	struct text t = { 0 };
 	const char *what;
 
-	journal_map(&j->t, f->r->style, &t);
+	if (!journal_map(&j->t, f->r->style, PERFMAPS_ONE_MAX, &t) || !perfmaps_reserve(&f->maps, j->p.pid, j->tenant, t.n)) {
+		allowance_tell(&f->allowance, j->tenant, "bytes in perf-PID.map");
+		text_free(&t);
+		return;
+	}
 	what = publisher_put(f->r->publisher, j->p.pid, text_view(&t), &j->t.owner, false);
 	if (what && !f->failed) {
 		warn("%d: %s '%s': %s", (int)j->p.pid, what, f->r->to ? f->r->to : "/tmp", strerror(errno));
 		f->failed = true;
 	}
+	perfmaps_written(&f->maps, j->p.pid, &j->t.owner);
 	j->written = j->t.written;
 	text_free(&t);
 }
@@ -151,38 +176,114 @@ static void begin_anew(struct follower *f, struct followed *j, const char *limit
 	}
 }
 
-/* False: it is gone, or will never be readable. */
-static bool look_at_one(struct follower *f, struct followed *j, uint64_t now)
+/* Memory that the tenant of a JVM has, without this JVM. */
+static uint64_t memory_of_others(const struct follower *f, const struct followed *j)
 {
-	uint64_t removed = j->t.removed, written = j->t.written;
-	const char *failed = NULL;
-	struct hotspot_reason why;
+	uint64_t sum = 0;
 
-	j->next = now + (now - j->since < YOUNG_FOR ? YOUNG_EVERY : f->r->interval);
-	if (!j->open && !open_one(f, j))
-		return lives(&j->p);
-	if (j->t.fd < 0 && !open_journal(f, j))
-		return lives(&j->p);
-	why = journal_scan(&j->t, &j->h, &failed);
-	if (why.code && !lives(&j->p))
-		return false;
-	if (why.code)
-		tell(f, j, &why);
-	f->grown += j->t.written - written;
+	for (size_t i = 0; i < f->n; i++)
+		if (&f->one[i] != j && tenant_same(f->one[i].tenant, j->tenant))
+			sum += f->one[i].memory;
+	return sum;
+}
+
+/* Where all memory is in use, a tenant with little gets what one with much has: the largest JVM of the latter begins anew. */
+static void make_room(struct follower *f, const struct followed *j, uint64_t mine)
+{
+	struct followed *largest = NULL;
+
+	if (f->allowance.memory_all - f->allowance.memory_all / 16 > f->memory)
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		if (!tenant_same(f->one[i].tenant, j->tenant) && (!largest || f->one[i].memory > largest->memory))
+			largest = &f->one[i];
+	if (!largest || memory_of_others(f, largest) + largest->memory < 2 * (mine + j->memory))
+		return;
+	allowance_tell(&f->allowance, largest->tenant, "memory");
+	journal_close(&largest->t, false);
+	f->memory -= largest->memory;
+	largest->memory = 0;
+	largest->next = clock_now() + REST;
+}
+
+/* Behind a look: what the JVM has now, and whether it was refused something. */
+static void settle(struct follower *f, struct followed *j, uint64_t written, uint64_t now)
+{
+	uint64_t memory = sizeof(*j) + journal_bytes(&j->t) + vmstructs_bytes(&j->h.tables);
+
+	hotspot_rest(&j->h);
+	f->memory += memory - j->memory;
+	j->memory = memory;
+	j->cost = allowance_end(&f->allowance, j->tenant, written);
+	if (j->t.beyond)
+		allowance_tell(&f->allowance, j->tenant, "memory");
+	if ((f->allowance.budget.over == BUDGET_TIME || f->allowance.budget.over == BUDGET_BYTES) && j->next < now + COST_SHARE * j->cost)
+		j->next = now + COST_SHARE * j->cost;
+}
+
+/* What was read of it is written; where nothing could be written, that is said once. */
+static void end_scan(struct follower *f, struct followed *j, bool scanned, const char *failed)
+{
 	if (j->t.size > TIMELINE_MAX)
 		begin_anew(f, j, "512 MB, as long as one may be");
-	if (j->t.removed > removed && j->next > now + f->r->interval / OFTENER)
-		j->next = now + f->r->interval / OFTENER;
 	if (failed) {
 		if (!j->stuck) /* a disk that is full stays so for a while */
 			warn("%s: %s: %s", j->t.path, failed, strerror(errno));
 		j->stuck = f->failed = true;
 		journal_close(&j->t, false); /* the next one begins anew, and is whole */
-	} else if (!why.code && f->r->perf_map && !j->t.anew && j->t.written != j->written) { /* anew: nothing is listed before the next scan */
+	} else if (scanned && f->r->perf_map && !j->t.anew && j->t.written != j->written) { /* anew: nothing is listed before the next scan */
 		write_map(f, j);
 	}
 	j->stuck = j->stuck && failed;
+}
+
+/* False: it is gone, or will never be readable. */
+static bool scan_one(struct follower *f, struct followed *j, uint64_t now)
+{
+	uint64_t removed = j->t.removed, mine = memory_of_others(f, j);
+	const char *failed = NULL;
+	struct hotspot_reason why;
+
+	if (!j->open && !open_one(f, j))
+		return lives(&j->p);
+	if (j->t.fd < 0 && !open_journal(f, j))
+		return lives(&j->p);
+	make_room(f, j, mine);
+	j->t.bytes_max = j->memory + allowance_memory(&f->allowance, mine + j->memory, f->memory) + 1;
+	why = journal_scan(&j->t, &j->h, &failed);
+	if (why.code && !lives(&j->p))
+		return false;
+	if (why.code && f->allowance.budget.over == BUDGET_STEPS && j->steps < ALLOWANCE_STEPS_MAX) {
+		j->steps *= 2; /* it did not suffice for the list of its code */
+		j->next = now + SOON;
+	} else if (why.code) {
+		tell(f, j, &why);
+	}
+	if (j->t.removed > removed && j->next > now + f->r->interval / OFTENER)
+		j->next = now + f->r->interval / OFTENER;
+	if (j->t.later && j->next > now + SOON)
+		j->next = now + SOON;
+	end_scan(f, j, !why.code, failed);
 	return true;
+}
+
+/* False: it is gone, or will never be readable. */
+static bool look_at_one(struct follower *f, struct followed *j, uint64_t now, bool last)
+{
+	uint64_t written = j->t.written;
+	bool stays;
+
+	j->next = now + (now - j->since < YOUNG_FOR ? YOUNG_EVERY : f->r->interval);
+	if (!allowance_may(&f->allowance, j->tenant, now)) {
+		j->next = now + (f->r->interval > IN_DEBT ? f->r->interval : IN_DEBT);
+		return lives(&j->p);
+	}
+	allowance_begin(&f->allowance, j->steps, last);
+	stays = scan_one(f, j, now);
+	written = j->t.written > written ? j->t.written - written : 0;
+	f->grown += written;
+	settle(f, j, written, now);
+	return stays;
 }
 
 static void let_go(struct follower *f, size_t i, bool ended)
@@ -192,7 +293,9 @@ static void let_go(struct follower *f, size_t i, bool ended)
 	if (!f->r->quiet && ended)
 		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)j->p.pid, (unsigned long long)j->t.added,
 		     (unsigned long long)j->t.removed, (unsigned long long)j->t.written, j->t.path);
+	perfmaps_ended(&f->maps, j->p.pid);
 	f->left_out += j->t.torn + j->t.unnamed;
+	f->memory -= j->memory;
 	journal_close(&j->t, ended);
 	if (j->open)
 		hotspot_close(&j->h);
@@ -219,19 +322,34 @@ static bool is_followed(struct follower *f, const struct jvm_process *p)
 	return false;
 }
 
+/* True: its tenant has as many as it may. */
+static bool are_enough(struct follower *f, struct tenant of)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		n += tenant_same(f->one[i].tenant, of);
+	if (n < f->jvms_max && f->n < 4 * f->jvms_max)
+		return false;
+	f->not_followed++;
+	allowance_tell(&f->allowance, of, "open files");
+	return true;
+}
+
 /* One that was found. Takes p. */
 static bool add(void *arg, struct jvm_process *p)
 {
 	struct follower *f = arg;
 	uint64_t now = clock_now(), age = jvm_process_age_ns(p);
+	struct tenant of = tenant_of(p->folder);
 
-	if (is_followed(f, p))
+	if (is_followed(f, p) || are_enough(f, of))
 		return false;
 	if (f->n == f->cap) {
 		f->cap = f->cap ? f->cap * 2 : 16;
 		f->one = mem_grow(f->one, sizeof(*f->one), f->cap);
 	}
-	f->one[f->n] = (struct followed){ .p = *p, .t = { .fd = -1 }, .since = now > age ? now - age : 0, .next = now };
+	f->one[f->n] = (struct followed){ .p = *p, .t = { .fd = -1 }, .h = { .memory = { .fd = -1 } }, .tenant = of, .cost = UINT64_MAX, .steps = ALLOWANCE_FIRST_STEPS, .since = now > age ? now - age : 0, .next = now };
 	f->n++;
 	f->seen++;
 	return true;
@@ -421,7 +539,7 @@ static uint64_t next_of(const struct follower *f)
 	return next;
 }
 
-/* Signals come only while it waits, so none is missed. */
+/* A signal that came before it waits ends the wait. */
 static void wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
 {
 	struct pollfd p = { .fd = f->execs, .events = POLLIN };
@@ -447,49 +565,102 @@ static void say_sum(const struct follower *f)
 			    (unsigned long long)f->swept.needed);
 	if (f->begun_anew)
 		text_printf(&t, "; %llu began anew", (unsigned long long)f->begun_anew);
+	if (f->allowance.ntold)
+		text_printf(&t, "; %zu tenants over budget", f->allowance.ntold);
+	if (f->not_followed)
+		text_printf(&t, "; %llu JVMs not followed: too many", (unsigned long long)f->not_followed);
 	if (!f->r->quiet)
 		warn("%llu JVM%s followed, %llu ended%.*s", (unsigned long long)f->seen, f->seen == 1 ? "" : "s",
 		     (unsigned long long)f->ended, (int)t.n, t.p ? t.p : "");
 	text_free(&t);
 }
 
-/* As pjrecord, which may come later. */
-static void make_directory(const char *dir)
+static void add_named(struct follower *f)
 {
-	struct outpath place;
-	int fd = outpath_directory(&place, dir, 0750);
+	for (size_t i = 0; i < f->r->npids; i++) {
+		size_t before = f->n;
 
-	if (place.refused[0])
-		die("cannot use the directory '%s': %s: choose another --dir", dir, place.refused);
-	if (fd < 0)
-		die_errno("cannot make the directory '%s'", dir);
-	close(fd);
-	outpath_close(&place);
-	if (access(dir, W_OK | X_OK) < 0)
-		die_errno("cannot write into '%s'", dir);
+		add_one(f, f->r->pid[i]);
+		if (f->n == before) {
+			warn("%d: no such process, or no JVM", (int)f->r->pid[i]);
+			f->failed = true;
+		}
+	}
 }
 
-/* Where timelines come, while we still may write into a DIR of another user. What fails here is said when a timeline is opened. */
-static void make_folder(const char *dir, const char *boot)
+/* Of those that are due and may cost much the one that waits longest; NULL: none is. */
+static struct followed *costly_one(struct follower *f, uint64_t now)
 {
-	int folder = mapsdir_enter(dir, boot);
+	struct followed *found = NULL;
 
-	if (folder >= 0)
-		close(folder);
+	for (size_t i = 0; i < f->n; i++)
+		if (f->one[i].next <= now && f->one[i].cost > CHEAP && (!found || f->one[i].next < found->next))
+			found = &f->one[i];
+	return found;
+}
+
+/* Those that are due: all that cost little, and one of the others, so that the former are due again before the next one. */
+static void look_at_all(struct follower *f, uint64_t now)
+{
+	struct followed *costly;
+
+	for (size_t i = f->n; i-- > 0 && !asked_to_end;)
+		if (f->one[i].next <= now && f->one[i].cost <= CHEAP && !look_at_one(f, &f->one[i], now, false))
+			let_go(f, i, true);
+	costly = costly_one(f, now);
+	if (costly && !asked_to_end && !look_at_one(f, costly, now, false))
+		let_go(f, (size_t)(costly - f->one), true);
+}
+
+/* Signals come while it works, too, and end what it does; between the last look at the flag and its sleep they wait. */
+static void work(struct follower *f, const sigset_t *block, const sigset_t *mask)
+{
+	while (!asked_to_end && (!f->r->npids || f->n)) {
+		uint64_t now = clock_now();
+
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		if (f->execs >= 0)
+			take_execs(f, now);
+		try_candidates(f, now);
+		if (!f->r->npids && now >= f->everywhere)
+			look_everywhere(f, now);
+		look_at_all(f, now);
+		if (is_time_to_sweep(f, now) && !asked_to_end)
+			sweep(f, now);
+		sigprocmask(SIG_BLOCK, block, NULL);
+		if (!asked_to_end)
+			wait_until(f, next_of(f), mask);
+	}
+}
+
+/* Once more, so that the last moments have their code, too; as long as there is time. */
+static void end_all(struct follower *f)
+{
+	uint64_t until = clock_now() + LAST_LOOKS;
+
+	for (size_t i = f->n; i-- > 0 && clock_now() < until;)
+		if (!look_at_one(f, &f->one[i], clock_now(), true))
+			let_go(f, i, true);
+	while (f->n)
+		let_go(f, f->n - 1, false);
 }
 
 bool follow(const struct request *r)
 {
 	struct follower *f = mem_alloc(sizeof(*f), 1);
 	pid_t parent = getppid();
-	struct sigaction end = { .sa_handler = on_signal };
+	struct sigaction end = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	sigset_t block, mask;
 	bool good;
 
-	make_directory(r->dir);
+	mem_give_back();
+	mapsdir_make(r->dir);
 	f->r = r;
+	f->jvms_max = allowance_files();
+	allowance_open(&f->allowance, &asked_to_end);
+	f->maps = (struct perfmaps){ .dir = r->to ? r->to : "/tmp", .publisher = r->publisher, .tenants = f->allowance.tenants };
 	if (boot_id(r->proc, f->boot)) /* without it no timeline can be written, which is said then */
-		make_folder(r->dir, f->boot);
+		mapsdir_prepare(r->dir, f->boot);
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
@@ -500,39 +671,15 @@ bool follow(const struct request *r)
 		parent_bind(parent);
 	f->execs = r->npids ? -1 : execs_open();
 	mapopts_limit(r);
-	for (size_t i = 0; i < r->npids; i++) {
-		size_t before = f->n;
-
-		add_one(f, r->pid[i]);
-		if (f->n == before) {
-			warn("%d: no such process, or no JVM", (int)r->pid[i]);
-			f->failed = true;
-		}
-	}
-	while (!asked_to_end && (!r->npids || f->n)) {
-		uint64_t now = clock_now();
-
-		if (f->execs >= 0)
-			take_execs(f, now);
-		try_candidates(f, now);
-		if (!r->npids && now >= f->everywhere)
-			look_everywhere(f, now);
-		for (size_t i = f->n; i-- > 0;)
-			if (f->one[i].next <= now && !look_at_one(f, &f->one[i], now))
-				let_go(f, i, true);
-		if (is_time_to_sweep(f, now))
-			sweep(f, now);
-		wait_until(f, next_of(f), &mask);
-	}
-	for (size_t i = f->n; i-- > 0;) /* once more, so that the last moments have their code, too */
-		if (!look_at_one(f, &f->one[i], clock_now()))
-			let_go(f, i, true);
-	while (f->n)
-		let_go(f, f->n - 1, false);
+	add_named(f);
+	work(f, &block, &mask);
+	end_all(f);
 	if (f->execs >= 0)
 		close(f->execs);
 	say_sum(f);
 	good = !f->failed;
+	perfmaps_free(&f->maps);
+	allowance_close(&f->allowance);
 	free(f->one);
 	free(f);
 	return good;

@@ -132,7 +132,7 @@ static bool take_name(struct journal *t)
 
 #define BATCH 1024u                /* of new code that are read at once */
 #define OUTPUT_MAX (16u << 20)     /* bytes of a scan: a record has at most 64 MB */
-#define NAME_MAX_BYTES (16u << 10) /* longer ones are no names */
+#define NAME_MAX_BYTES (8u << 10)  /* longer ones are no names */
 #define LIVE_BYTES (sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t)) /* of memory that code takes beside its name */
 #define NAME_BYTES 32u             /* that a name takes beside its bytes */
 
@@ -176,7 +176,8 @@ static uint32_t name_id(struct journal *t, struct change *c, struct str name)
 static bool spell(struct change *c, const struct blob *b)
 {
 	c->text.n = 0;
-	return hotspot_name(c->h, b, METHOD_HOTSPOT, &c->text) && c->text.n <= NAME_MAX_BYTES;
+	return hotspot_name(c->h, b, METHOD_HOTSPOT, &c->text) && c->text.n <= NAME_MAX_BYTES &&
+	       budget_steps(c->h->memory.budget, c->text.n / 16);
 }
 
 static void put_gone(struct change *c, uint64_t serial)
@@ -580,11 +581,11 @@ struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const c
 	return r;
 }
 
-void journal_map(const struct journal *t, enum method_style style, struct text *text)
+bool journal_map(const struct journal *t, enum method_style style, size_t most, struct text *text)
 {
 	struct text name = { 0 };
 
-	for (size_t i = 0; i < t->nlive; i++) {
+	for (size_t i = 0; i < t->nlive && text->n <= most; i++) {
 		struct str known = intern_str(&t->names.names, t->name[i]);
 
 		name.n = 0;
@@ -595,6 +596,7 @@ void journal_map(const struct journal *t, enum method_style style, struct text *
 		codemap_line(t->live[i].begin, t->live[i].end, text_view(&name), style == METHOD_HOTSPOT, text);
 	}
 	text_free(&name);
+	return text->n <= most;
 }
 
 void journal_close(struct journal *t, bool ended)

@@ -59,8 +59,8 @@ struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const c
  * False and errno: it stays as it is. */
 bool journal_begin_anew(struct journal *t);
 
-/* Appends what lives now as perf reads it. */
-void journal_map(const struct journal *t, enum method_style style, struct text *text);
+/* Appends what lives now as perf reads it. False: that is more than `most` bytes. */
+bool journal_map(const struct journal *t, enum method_style style, size_t most, struct text *text);
 
 /* The process ended, if ended: says so. */
 void journal_close(struct journal *t, bool ended);

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "clocks.h"
+#include "diag.h"
 #include "discover.h"
 #include "outpath.h"
 #include "whole.h"
@@ -59,6 +60,29 @@ int mapsdir_enter(const char *dir, const char *boot)
 		close(maps);
 	errno = saved;
 	return folder;
+}
+
+void mapsdir_make(const char *dir)
+{
+	struct outpath place;
+	int fd = outpath_directory(&place, dir, 0750);
+
+	if (place.refused[0])
+		die("cannot use the directory '%s': %s: choose another --dir", dir, place.refused);
+	if (fd < 0)
+		die_errno("cannot make the directory '%s'", dir);
+	close(fd);
+	outpath_close(&place);
+	if (access(dir, W_OK | X_OK) < 0)
+		die_errno("cannot write into '%s'", dir);
+}
+
+void mapsdir_prepare(const char *dir, const char *boot)
+{
+	int folder = mapsdir_enter(dir, boot);
+
+	if (folder >= 0)
+		close(folder);
 }
 
 void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start)

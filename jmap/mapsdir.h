@@ -17,6 +17,13 @@
 #define MAPSDIR_NAME 48
 #define MAPSDIR_AGE 86400u /* s: for that long a timeline stays that nothing needs */
 
+/* Makes DIR, as pjrecord does, which may come later; dies if that fails. */
+void mapsdir_make(const char *dir);
+
+/* Makes the folder of this boot's timelines while we still may write into a DIR of another user. What fails here is said when a timeline is
+ * opened. */
+void mapsdir_prepare(const char *dir, const char *boot);
+
 /* The folder of this boot's timelines, made when need be: a descriptor; -1 and errno (EPERM: a folder on the way is somebody
  * else's). */
 int mapsdir_enter(const char *dir, const char *boot);

@@ -91,7 +91,7 @@ static void follow(struct synth *s, const struct jvm_process *p, struct str chan
 		change(s, &changes);
 	}
 	for (unsigned style = METHOD_HOTSPOT; style <= METHOD_FLAMEGRAPH; style++)
-		journal_map(&t, (enum method_style)style, &map);
+		journal_map(&t, (enum method_style)style, SIZE_MAX, &map);
 	journal_close(&t, changes.n == 0);
 	text_free(&map);
 }

@@ -2,8 +2,8 @@
  * codeflood - processes that have the memory of a HotSpot (test/jmap/synth.h), and code that costs a reader of all of it much:
  *
  *	codeflood scopes COUNT	compiled methods whose tables of inlined calls are 8 MB, 255 calls deep and 4,096 nodes wide
- *	codeflood blobs COUNT	a code cache of 4 GB with a blob in every 1 or 2 kB, in memory of 4 MB
- *	codeflood names COUNT	methods whose names are 25 to 31 kB long
+ *	codeflood blobs COUNT	a code cache of up to 4 GB with a blob in every 1 or 2 kB, in memory of 4 MB
+ *	codeflood names COUNT	methods whose names are up to 60 kB long, and new ones all the time
  *	codeflood young COUNT	the code cache of "blobs", in processes that live for half a second, one after the other
  *
  * COUNT processes share the memory. Some times a second all compile ids and names change, so that to a reader all code is new. They end
@@ -22,7 +22,7 @@ struct heap {
 	unsigned shift;
 	unsigned char *unit;          /* memory that is mapped again and again */
 	uint64_t unit_bytes, stride;  /* a blob in every so many bytes of it */
-	char *letters;                /* that names are of */
+	char *letters, first;         /* that names are of; the least of 26 */
 	uint64_t letters_bytes;
 };
 
@@ -225,12 +225,12 @@ static struct heap scopes(struct synth *s)
 
 static struct heap blobs(struct synth *s)
 {
-	struct heap h = { .low = UINT64_C(0x7c0000000000), .bytes = (uint64_t)4096 * MB, .unit_bytes = 4 * MB, .stride = 1024u << synth_lot(s, 2) };
+	struct heap h = { .low = UINT64_C(0x7c0000000000), .bytes = (uint64_t)4096 * MB >> synth_lot(s, 6), .unit_bytes = 4 * MB, .stride = 1024u << synth_lot(s, 2) };
 	int fd = shared_memory(h.unit_bytes);
 
 	for (h.shift = 6; 1u << h.shift < h.stride && synth_lot(s, 4); h.shift++)
 		;
-	h.map = h.low + 2 * h.bytes;
+	h.map = h.low + (uint64_t)8192 * MB;
 	h.unit = map_at(h.low, h.unit_bytes, fd);
 	for (uint64_t k = 0; k < h.unit_bytes; k += h.stride) {
 		unsigned number = (unsigned)synth_lot(s, 3);
@@ -243,7 +243,7 @@ static struct heap blobs(struct synth *s)
 	return h;
 }
 
-/* Each two letters are a length of 24,929 to 31,354, so a Symbol is at each address among letters. */
+/* Each two letters are a length, of 257 to 6,682, 8,481 to 14,906 or 24,929 to 31,354, so a Symbol is at each address among letters. */
 static struct heap names(struct synth *s)
 {
 	uint64_t count = METHODS_MAX / 2 + synth_lot(s, METHODS_MAX / 2), objects = 16 * MB, header = synth_size(s, "pool");
@@ -251,6 +251,7 @@ static struct heap names(struct synth *s)
 	unsigned char *at;
 	uint64_t base, pool, klass;
 
+	h.first = "\1!a"[synth_lot(s, 3)];
 	h.unit_bytes = h.bytes = count * h.stride;
 	h.map = h.low + (uint64_t)4096 * MB;
 	h.unit = map_at(h.low, h.bytes, shared_memory(h.bytes));
@@ -258,7 +259,7 @@ static struct heap names(struct synth *s)
 	at = map_at(base, objects, shared_memory(objects));
 	h.letters = map_at(base + objects, h.letters_bytes, shared_memory(h.letters_bytes));
 	for (uint64_t i = 0; i < h.letters_bytes; i++)
-		h.letters[i] = (char)('a' + synth_lot(s, 26));
+		h.letters[i] = (char)(h.first + (char)synth_lot(s, 26));
 	pool = base + 8 * MB;
 	klass = base + 12 * MB;
 	set_at(s, at + 12 * MB, "Klass", "_name", base + objects + synth_lot(s, 1000));
@@ -286,7 +287,7 @@ static void change(struct synth *s, const struct heap *h, uint64_t turn)
 	for (uint64_t k = 0; k < h->unit_bytes; k += h->stride)
 		set_at(s, h->unit + k + synth_size(s, "block"), "nmethod", "_compile_id", k / h->stride + 1 + turn * 1000003);
 	for (uint64_t i = 0; i < h->letters_bytes; i += 1 + synth_lot(s, 8192))
-		h->letters[i] = (char)('a' + synth_lot(s, 26));
+		h->letters[i] = (char)(h->first + (char)synth_lot(s, 26));
 }
 
 static pid_t start(const struct standin *j)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * allowance.h - what JVMs may cost pjmap -i: per look, per tenant, and all together.
+ *
+ * A look at a JVM has a budget of steps, memory and time (hotspot/budget.h). The CPU time that looks took and the bytes that they wrote are
+ * charged to the tenant of the JVM (common/tenants.h): while it is in debt, its JVMs are not looked at, so timelines of that tenant
+ * alone come later. Memory between looks has a limit per tenant and for all, by the size of the machine: a JVM that would exceed it keeps
+ * what it has, and new code of it is left out. A genuine JVM stays far below each of these: the largest code cache (240 MB, 40,000
+ * methods) costs 8 MB and, once it is known, 1 % of a CPU.
+ */
+#ifndef PJ_ALLOWANCE_H
+#define PJ_ALLOWANCE_H
+
+#include "budget.h"
+#include "tenants.h"
+
+#include <signal.h>
+
+#define ALLOWANCE_TOLD 64 /* tenants that are named in a message */
+
+struct allowance {
+	struct tenants *tenants;
+	struct budget budget;    /* of the look that goes on */
+	const volatile sig_atomic_t *stop;
+	uint64_t memory_each, memory_all; /* bytes: of a tenant, of all */
+	uint64_t cpu, wall;      /* when the look began */
+	struct tenant told[ALLOWANCE_TOLD];
+	size_t ntold;
+};
+
+/* stop: not 0 ends a look. */
+void allowance_open(struct allowance *a, const volatile sig_atomic_t *stop);
+void allowance_close(struct allowance *a);
+
+/* False: the tenant has used up its CPU time or its bytes for now. The first time, it is named. */
+bool allowance_may(struct allowance *a, struct tenant of, uint64_t now);
+
+/* Steps of the first look at a JVM, and at most. A first look at 6,000 methods takes 1 M, a later one 80,000; what does not fit is read by
+ * the next one. */
+#define ALLOWANCE_FIRST_STEPS (512u << 10)
+#define ALLOWANCE_STEPS_MAX (4u << 20)
+
+/* A look begins: a->budget is full, and has so many steps. With hurry, it is the last one, while the tool ends: short, and not to be stopped. */
+void allowance_begin(struct allowance *a, uint64_t steps, bool hurry);
+
+/* It ends, and wrote so many bytes. Returns what it cost in ns of CPU time. */
+uint64_t allowance_end(struct allowance *a, struct tenant of, uint64_t written);
+
+/* Memory that one more JVM of a tenant may take: its tenant holds `mine` bytes, all hold `all`. */
+uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all);
+
+/* A tenant was refused `what`: it is named once. */
+void allowance_tell(struct allowance *a, struct tenant of, const char *what);
+
+/* How many JVMs of a tenant are followed, of all four times as many: each has four open files, of which as many are allowed from now on as
+ * may be. */
+size_t allowance_files(void);
+
+#endif
