@@ -159,8 +159,8 @@ static void sort(struct kept *k)
 	k->sorted = true;
 }
 
-/* When the window was recorded, in seconds since 1970: by its name, or, if the clock was not set yet, by its stamp. Returns 0 if both lie in
- * the future, as the clock was ahead when it was written. */
+/* When the window was recorded, in seconds since 1970: by its name, or, if the clock was not set yet, by its stamp. Returns 0 if
+ * both lie in the future, as the clock was ahead when it was written. */
 static uint64_t recorded_at(const struct kept_window *w, uint64_t now)
 {
 	uint64_t stamp = w->stamp / SECOND_NS;

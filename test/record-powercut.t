@@ -14,8 +14,8 @@ pjrecord -q -a -d probe -w 1 -n 1 --keep-symbols none >/dev/null 2>why || skip_a
 seed=${PJ_SEED:-$(($(date +%s) % 1000000))}
 echo "# PJ_SEED=$seed"
 
-# complete FILE: pjfold finds nothing wrong with it
-complete()
+# is_complete FILE: pjfold finds nothing wrong with it
+is_complete()
 {
 	[ -s "$1" ] && pjfold -q --strict "$1" >/dev/null 2>>problems && [ "$(head -c 8 "$1")" = PERFILE2 ]
 }
@@ -24,7 +24,7 @@ complete()
 good()
 {
 	for window in "$@"; do
-		[ ! -e "$window" ] || complete "$window" || { echo "$window" >>problems; return 1; }
+		[ ! -e "$window" ] || is_complete "$window" || { echo "$window" >>problems; return 1; }
 	done
 }
 
@@ -38,7 +38,7 @@ cut()
 	[ "$2" != 0 ] || return 0
 	powercut_restore machine disk
 	while read -r window; do
-		complete "$window" || { echo "reported: $window" >>problems; return 1; }
+		is_complete "$window" || { echo "reported: $window" >>problems; return 1; }
 	done <reported
 	good machine/dir/out/*.data || return 1
 	[ ! -d machine/dir/out ] || cp -r machine/dir/out before
