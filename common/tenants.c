@@ -299,6 +299,16 @@ bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uin
 	return a->level[flow] > 0;
 }
 
+bool tenants_has(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+{
+	struct account *a = account_of(t, of);
+
+	if (t->limits.flow[flow].burst == 0)
+		return true;
+	refill(t, a, flow, now);
+	return a->level[flow] >= 0 && (uint64_t)a->level[flow] >= amount;
+}
+
 bool tenants_take(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
 {
 	struct account *a = account_of(t, of);

@@ -64,6 +64,9 @@ void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, 
 /* Gives a tenant an amount of a flow, up to its burst: of flows that are refilled by what it does, not by time. */
 void tenants_credit(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount);
 
+/* Is that much left of a flow? Takes and counts nothing. */
+bool tenants_has(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now);
+
 /* Returns false, and counts that, if the tenant is in debt or has nothing left. */
 bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t now);
 

@@ -5,11 +5,22 @@
 
 #include <stdlib.h>
 
+#define COUNTED_BYTES (UINT64_C(16) << 20) /* of samples, each second and CPU, of an event that is counted */
+
 struct budgets {
 	struct tenants *tenants;
 	struct budgets_limits limits;
 	struct pj_tenants window;
 };
+
+struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus, uint64_t per_second)
+{
+	struct budgets_limits l = { .each = stack_bytes / 6 + 1024, .per_second = per_second };
+
+	for (size_t i = 0; i < n && !per_second; i++)
+		l.per_second += cpus * (event[i].attr.freq ? event[i].attr.sample_freq * l.each : COUNTED_BYTES);
+	return l;
+}
 
 struct budgets *budgets_new(struct budgets_limits l)
 {
@@ -75,6 +86,17 @@ bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_
 	budgets_over(b, of, OVER_SAMPLES, 1);
 	row_of(&b->window, of.kind, of.key)->bytes += bytes;
 	return false;
+}
+
+bool budgets_has(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+{
+	return tenants_has(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now) && tenants_has(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
+}
+
+void budgets_skip(struct budgets *b, struct tenant of)
+{
+	tenants_credit(b->tenants, of, TENANT_SAMPLE_BYTES, b->limits.each);
+	budgets_over(b, of, OVER_SAMPLES, 1);
 }
 
 void budgets_charge(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
@@ -165,4 +187,27 @@ void budgets_text(struct text *t, const struct pj_tenants *report, size_t most)
 		text_add(t, separator);
 		put_row(t, &others, "others");
 	}
+}
+
+void budgets_put(struct text *t, const struct pj_tenants *report)
+{
+	for (uint32_t i = 0; i < report->n; i++)
+		chunk_put_item(t, PJ_ITEM_TENANT, &report->row[i], sizeof(report->row[i]));
+	if (budgets_lost(&report->others))
+		chunk_put_item(t, PJ_ITEM_TENANT, &report->others, sizeof(report->others));
+}
+
+const struct ring_sample *budgets_brief(const struct ring_sample *r, uint64_t sample_type, struct text *out)
+{
+	const uint64_t *chain = ring_chain(r, sample_type), brief[] = { 2, CONTEXT_USER, PJ_OVER_BUDGET_IP };
+	const char *behind = (const char *)(chain + 1 + *chain);
+	uint16_t size;
+
+	out->n = 0;
+	text_bytes(out, r, (size_t)((const char *)chain - (const char *)r));
+	text_bytes(out, brief, sizeof(brief));
+	text_bytes(out, behind, (size_t)((const char *)r + r->head.size - behind));
+	size = (uint16_t)out->n;
+	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	return (const void *)out->p;
 }

@@ -10,9 +10,9 @@
 #ifndef PJ_BUDGETS_H
 #define PJ_BUDGETS_H
 
-#include "pjsection.h"
+#include "chunk.h"
+#include "rings.h"
 #include "tenants.h"
-#include "text.h"
 
 /* Of each tenant. Real programs stay far below: see ARCHITECTURE.md, "Budgets". */
 #define BUDGET_MEMORY (UINT64_C(8) << 20)        /* mappings beyond the first MAPPINGS_FREE bytes of each process */
@@ -30,6 +30,11 @@ struct budgets_limits {
 	uint64_t each, per_second;
 };
 
+/* What stacks as deep as those of real programs need. A copy of a stack holds a frame of 48 bytes, which is an address of 8 bytes in the
+ * window, for each 6 of its bytes; a kernel's callchain has up to 127 addresses. Events that are counted, and times off the CPU, come as
+ * often as they happen. per_second 0: what all CPUs need. */
+struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus, uint64_t per_second);
+
 struct budgets *budgets_new(struct budgets_limits limits);
 void budgets_free(struct budgets *b);
 struct tenants *budgets_tenants(struct budgets *b);
@@ -40,6 +45,10 @@ void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t 
 /* Takes bytes of a sample. False: over budget. */
 bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
 
+/* Is there room for a sample of so many bytes? If not, its stack need not be walked: budgets_skip counts it as over budget. */
+bool budgets_has(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
+void budgets_skip(struct budgets *b, struct tenant of);
+
 /* Takes bytes that were written for a sample that was not over budget. */
 void budgets_charge(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
 
@@ -48,6 +57,12 @@ void budgets_end(struct budgets *b, struct pj_tenants *report);
 
 /* How much was left out for one; 0: nothing. */
 uint64_t budgets_lost(const struct pj_tenant *row);
+
+/* Appends the items of a window's end. */
+void budgets_put(struct text *t, const struct pj_tenants *report);
+
+/* The same sample with the callchain of one frame that it has over budget, in *out. */
+const struct ring_sample *budgets_brief(const struct ring_sample *r, uint64_t sample_type, struct text *out);
 
 /* Adds rows of `more` to those of sum. */
 void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more);

@@ -16,6 +16,7 @@
 #include "processes.h"
 #include "state.h"
 #include "switches.h"
+#include "unwinding.h"
 #include "unwound.h"
 #include "waiting.h"
 
@@ -27,7 +28,6 @@
 #define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
 #define SETTLE_MS 300 /* for build-ids, at the end */
 #define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs and the keeper */
-#define COUNTED_BYTES (UINT64_C(16) << 20) /* of samples, each second and CPU, of an event that is counted */
 #define HELD_MS 20              /* between tries, when a sample waits for tables */
 
 struct session {
@@ -113,10 +113,7 @@ static void put_end(struct session *s, struct text *t)
 	chunk_put_item(t, PJ_ITEM_LOSS, &s->report.loss, sizeof(s->report.loss));
 	if (s->switches)
 		chunk_put_item(t, PJ_ITEM_OFFCPU, &s->report.offcpu, sizeof(s->report.offcpu));
-	for (uint32_t i = 0; i < s->report.tenants.n; i++)
-		chunk_put_item(t, PJ_ITEM_TENANT, &s->report.tenants.row[i], sizeof(struct pj_tenant));
-	if (budgets_lost(&s->report.tenants.others))
-		chunk_put_item(t, PJ_ITEM_TENANT, &s->report.tenants.others, sizeof(struct pj_tenant));
+	budgets_put(t, &s->report.tenants);
 	callers_put(s->callers, &s->report.unwinding, t);
 }
 
@@ -213,22 +210,6 @@ static bool wanted(struct session *s, const struct ring_sample *r, uint64_t even
 	return is_target(s, r->pid);
 }
 
-/* The same sample with a callchain of one frame, to s->brief: its tenant is over budget. */
-static const struct ring_sample *without_stack(struct session *s, const struct ring_sample *r, uint64_t sample_type)
-{
-	const uint64_t *chain = ring_chain(r, sample_type), brief[] = { 2, CONTEXT_USER, PJ_OVER_BUDGET_IP };
-	const char *behind = (const char *)(chain + 1 + *chain);
-	uint16_t size;
-
-	s->brief.n = 0;
-	text_bytes(&s->brief, r, (size_t)((const char *)chain - (const char *)r));
-	text_bytes(&s->brief, brief, sizeof(brief));
-	text_bytes(&s->brief, behind, (size_t)((const char *)r + r->head.size - behind));
-	size = (uint16_t)s->brief.n;
-	memcpy(s->brief.p + offsetof(struct perf_record, size), &size, sizeof(size));
-	return (const void *)s->brief.p;
-}
-
 /* With what it needs before it: names and mappings of its process, modules, its cgroup. */
 static void write_sample(struct session *s, const struct ring_sample *r)
 {
@@ -243,8 +224,10 @@ static void write_sample(struct session *s, const struct ring_sample *r)
 	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time, r->ip))
 		s->report.loss.unknown++;
 	tenant = state_tenant(s->state, r->pid);
-	if (nips > 2 && !budgets_sample(s->budgets, tenant, r->head.size, r->time)) {
-		r = without_stack(s, r, a->sample_type);
+	if (nips == 2 && ips[1] == PJ_OVER_BUDGET_IP) { /* it was not walked */
+		state_over_budget(s->state, &s->text, r->pid, r->time);
+	} else if (nips > 2 && !budgets_sample(s->budgets, tenant, r->head.size, r->time)) {
+		r = budgets_brief(r, a->sample_type, &s->brief);
 		state_over_budget(s->state, &s->text, r->pid, r->time);
 	} else {
 		state_hits(s->state, &s->text, r->pid, r->time, nips ? ips : &r->ip, nips ? nips : 1);
@@ -268,7 +251,13 @@ static uint32_t thread_of(const struct ring_sample *r)
 /* The sample with the callchain that is in its copy of the stack, to s->sample. False: it waits for tables, or makes no sense. */
 static bool unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
 {
+	struct tenant tenant = state_tenant(s->state, r->pid);
+
 	state_meet(s->state, r->pid, thread_of(r), r->ip);
+	if (!budgets_has(s->budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
+		budgets_skip(s->budgets, tenant);
+		return unwinding_skip(a, r, &s->sample);
+	}
 	if (!callers_sample(s->callers, a, r, &s->sample)) {
 		s->held = r->time;
 		rings_hold(s->rings);
@@ -586,24 +575,9 @@ static struct switches *start_switches(struct session *s)
 	return switches_new(&o);
 }
 
-/* What stacks as deep as those of real programs need. A copy of a stack holds a frame of 48 bytes, which is an address of 8 bytes in the
- * window, for each 6 of its bytes; a kernel's callchain has up to 127 addresses. Events that are counted, and times off the CPU, come as
- * often as they happen. */
-static struct budgets_limits sample_limits(const struct session *s)
-{
-	struct budgets_limits l = { .each = s->o.stack_bytes / 6 + 1024, .per_second = s->o.sample_bytes };
-
-	for (uint64_t i = 0; i < s->o.nevents && !s->o.sample_bytes; i++) {
-		const struct perf_event_attr *a = &s->attrs.event[i].attr;
-
-		l.per_second += s->totals.cpus * (a->freq ? a->sample_freq * l.each : COUNTED_BYTES);
-	}
-	return l;
-}
-
 void session_start(struct session *s)
 {
-	s->budgets = budgets_new(sample_limits(s));
+	s->budgets = budgets_new(budgets_limits(s->attrs.event, s->o.nevents, s->o.stack_bytes, s->totals.cpus, s->o.sample_bytes));
 	s->processes = processes_new(budgets_tenants(s->budgets));
 	s->mending = mending_new(s->processes, s->budgets, s->o.target != TARGET_COMMAND);
 	s->cgroups = cgroups_new();

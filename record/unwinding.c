@@ -629,6 +629,23 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	return true;
 }
 
+bool unwinding_skip(const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
+{
+	struct parts p;
+	size_t chain;
+
+	out->n = 0;
+	if (!take_apart(a, r, &p))
+		return false;
+	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
+	chain = out->n;
+	put(out, 0);
+	put(out, CONTEXT_USER);
+	put(out, PJ_OVER_BUDGET_IP);
+	finish(out, chain, &p);
+	return true;
+}
+
 /* ---- life ---------------------------------------------------------------------------------------------------- */
 
 struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j, struct javanames *names)

@@ -46,6 +46,9 @@ void unwinding_verify(struct unwinding *u, unsigned show);
 bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait, uint64_t now,
 		      struct text *out);
 
+/* The same, but nothing is walked: the callchain is the one of a sample over budget (PJ_OVER_BUDGET_IP). False: not what the attr says. */
+bool unwinding_skip(const struct perf_event_attr *a, const struct ring_sample *r, struct text *out);
+
 /* Since the last unwinding_count_from_here. */
 struct pj_unwinding unwinding_counts(const struct unwinding *u);
 void unwinding_count_from_here(struct unwinding *u);

@@ -11,6 +11,7 @@
 #include "leftovers.h"
 #include "rescue.h"
 #include "rooms.h"
+#include "urgency.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -384,6 +385,7 @@ static void *finisher(void *arg)
 {
 	struct windows *ws = arg;
 
+	urgency_lower(URGENCY_USUAL); /* no sample waits for it */
 	leftovers_sweep(&ws->rooms);
 	clean_up(ws);
 	write_metrics(ws);
