@@ -3,9 +3,12 @@
  * jvmhelper.h - the process that parses the memory of JVMs, and the messages between it and the recorder (jvmreader.h).
  *
  * The recorder opens /proc/PID/mem and /proc/PID/maps, and sends the descriptors: access is checked when they are opened, and they stay
- * those of that program. The helper has no capability, opens nothing, and has a limit of memory. Samples wait for it, so its priority is
- * raised (URGENCY_SOON): a question takes a bounded number of steps (budget.h), all of a tenant at most 5 % of a CPU, and a helper that
- * uses more CPU time than any question can is killed. At nice 0 and a load of 25, 70 of 4,000 stacks waited in vain. The recorder trusts nothing that it receives: a JVM may have taken the helper over.
+ * those of that program. The helper has no capability, opens nothing, and has a limit of memory. The recorder trusts nothing that it
+ * receives: a JVM may have taken the helper over.
+ *
+ * Samples wait for it, so its priority is raised (URGENCY_SOON): a question takes a bounded number of steps (budget.h), all JVMs of a
+ * tenant take at most 5 % of a CPU, and a helper that uses more CPU time than any question can is killed. At nice 0 and a load of 25,
+ * 70 of 4,000 stacks waited in vain.
  *
  * Messages are SOCK_SEQPACKET, one question and one answer each, with a head and an array. Both ends are of one build.
  */

@@ -70,7 +70,8 @@ observe()
 	rates=$(awk -v part="${part:-0}" -v jvm=$jvm_us -v truth=$truth_us '
 		$NF != "(all)" && $NF ~ /^load-/ { n += $1; complete += $1 * $2 / 100 }
 		$NF == "burn" { known += $1 * $2 / 100 }
-		END { printf "%d %.2f %.1f %.1f", n, 100 * complete / (n + !n), complete * 1e6 / (jvm * part + 1), known * 1e6 / (truth * part + 1) }' stacks)
+		function per_second(n, us) { n = n * 1e6 / (us * part + 1); return n < 499 ? n : 499 }
+		END { printf "%d %.2f %.1f %.1f", n, 100 * complete / (n + !n), per_second(complete, jvm), per_second(known, truth) }' stacks)
 	# shellcheck disable=SC2086 # four numbers
 	set -- $rates
 	seen=$1 share=$2 rate=$3 known=$4
@@ -85,6 +86,7 @@ observe_undisturbed()
 	done
 }
 
+# Rates are at most the frequency: start and end of a recording are known to a tenth of a second only.
 # The share of complete stacks is at least 99 % of what it was, but for three standard deviations. Rates vary by some percent from run to run
 # on a busy machine: they show samples that are lost.
 share_stays()
