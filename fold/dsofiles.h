@@ -15,7 +15,8 @@
 
 #include <sys/types.h>
 
-enum dso_why { DSO_FOUND, DSO_NO_FILE, DSO_OTHER_BUILD, DSO_STRIPPED, DSO_NOT_ELF, DSO_FORBIDDEN, DSO_SILENT /* its file system does not answer */ };
+enum dso_why { DSO_FOUND, DSO_NO_FILE, DSO_OTHER_BUILD, DSO_STRIPPED, DSO_NOT_ELF, DSO_FORBIDDEN,
+	       DSO_SILENT /* its file system does not answer */ };
 
 /* What came of the question for inlined calls. */
 struct dsofiles_inlined {

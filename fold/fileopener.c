@@ -286,7 +286,7 @@ static bool receive(int socket, struct reply *reply, int *fd)
 
 static bool start_helper(void)
 {
-	struct reply reply;
+	struct reply reply = { 0 };
 
 	if (opener.socket >= 0)
 		return true;
@@ -435,7 +435,7 @@ static uint64_t where(int32_t pid)
 
 static int ask(const struct request *r)
 {
-	struct reply reply;
+	struct reply reply = { 0 };
 	struct places p;
 	int fd, error;
 

@@ -2,9 +2,10 @@
 /*
  * helper_failures.h - after a helper process hung or crashed: whose files the next one avoids and for how long, and when it may start.
  *
- * A place is a set of files that one tenant can make unreadable (helper_place). A place at which a helper hung, or more than two crashed, is
- * avoided for 10 s, after each further failure for four times as long, an hour at most; an hour without a failure forgets them all. So a tenant whose file system
- * does not answer loses its own symbols and tables, delays those of others by one time limit, and nothing is off for good.
+ * A place is a set of files that one tenant can make unreadable (helper_place). A place at which a helper hung, or more than two
+ * crashed, is avoided for 10 s, after each further failure for four times as long, an hour at most; an hour without a failure forgets
+ * them all. So a tenant whose file system does not answer loses its own symbols and tables, delays those of others by one time limit,
+ * and nothing is off for good.
  *
  * A helper that was killed in a file system that does not answer ends only when that file system does (FUSE waits uninterruptibly once its
  * server has read the request). It lingers: its place is avoided until it has ended, and while HELPERS_LINGERING_MAX linger, no
