@@ -50,7 +50,9 @@ struct pj_process {
 	uint32_t pid, inner_pid; /* as recorded; in its own PID namespace, 0: not known */
 	uint64_t start;          /* clock ticks since boot, field 22 of /proc/PID/stat; 0: not known */
 	uint64_t mount_ns;       /* inode of /proc/PID/ns/mnt; 0: not known */
-	uint32_t flags, zero;
+	uint32_t flags;
+	uint32_t tenant_kind;    /* enum tenant_kind (tenants.h), 0: not known: whose symbols in DIR/symbols name its code */
+	uint64_t tenant;         /* its key; windows of earlier versions end before it */
 };
 
 enum { PJ_PROCESS_ELSEWHERE = 1 }; /* in another mount namespace than pjrecord: its paths are not those of the host */

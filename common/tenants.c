@@ -166,6 +166,24 @@ const char *tenant_name(const struct tenant *t, char name[TENANT_NAME])
 	return name;
 }
 
+void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_NAME])
+{
+	switch (t->kind) {
+	case TENANT_CONTAINER:
+		snprintf(name, TENANT_NAME, "container-%016llx", (unsigned long long)t->key);
+		break;
+	case TENANT_USER:
+		snprintf(name, TENANT_NAME, "user-%llu", (unsigned long long)t->key);
+		break;
+	case TENANT_MOUNT_NS:
+		snprintf(name, TENANT_NAME, "mount-%llu", (unsigned long long)t->key);
+		break;
+	case TENANT_UNKNOWN:
+	default:
+		snprintf(name, TENANT_NAME, "unknown-%llu", (unsigned long long)mount_ns);
+	}
+}
+
 /* ---- accounts -------------------------------------------------------------------------------------------------------- */
 
 struct account {

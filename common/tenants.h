@@ -39,6 +39,10 @@ static inline bool tenant_same(struct tenant a, struct tenant b)
 enum { TENANT_NAME = 40 };
 const char *tenant_name(const struct tenant *t, char name[TENANT_NAME]);
 
+/* Name of a folder for files of that tenant: "container-0123456789abcdef", "user-1000", "mount-4026531841"; "unknown-N" with the mount
+ * namespace N, which of an unknown tenant is all that is known. */
+void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_NAME]);
+
 enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES, TENANT_FLOWS };
 enum tenant_stock { TENANT_MEMORY, TENANT_KEPT_BYTES, TENANT_STOCKS };
 

@@ -37,11 +37,13 @@ static uint32_t dso_by_key(struct addrspace *a, struct str key, enum dso_kind ki
 	return id;
 }
 
+#define KEY_ROOM 128 /* of what is not the path */
+
 /* Equal bytes are the same DSO: the kind, what tells files of one path apart, the path. */
 static uint32_t dso_of(struct addrspace *a, enum dso_kind kind, struct str path, const void *identity, size_t n)
 {
-	if (path.n > sizeof(a->key) - 64)
-		path.n = sizeof(a->key) - 64; /* longer than any path of the kernel */
+	if (path.n > sizeof(a->key) - KEY_ROOM)
+		path.n = sizeof(a->key) - KEY_ROOM; /* longer than any path of the kernel */
 	a->key[0] = (char)kind;
 	a->key[1] = (char)n;
 	memcpy(a->key + 2, identity, n);
@@ -120,7 +122,7 @@ static bool is_jit_memory(const struct addrspace *a, const struct perfdata_recor
 {
 	struct attic_numbers n = numbers_of(r);
 
-	return is_memfd(r->mmap.path) && !a->as_perf && !build_of(a, r).n && !(a->attic && attic_is_program(a->attic, &n));
+	return is_memfd(r->mmap.path) && !a->as_perf && !build_of(a, r).n && !(a->attic && attic_is_program(a->attic, r->pid, &n));
 }
 
 static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
@@ -128,8 +130,23 @@ static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
 	struct attic_numbers inode = numbers_of(r);
 	struct build_id told = build_of(a, r);
 	const struct build_id *b = &told;
-	uint32_t id = b->n ? dso_of(a, DSO_FILE, r->mmap.path, b->byte, b->n < BUILD_ID_MAX ? b->n : BUILD_ID_MAX) :
-			     dso_of(a, DSO_FILE, r->mmap.path, &inode, sizeof(inode));
+	struct {
+		struct attic_origin origin;
+		union {
+			struct attic_numbers numbers;
+			uint8_t id[BUILD_ID_MAX];
+		} is;
+		uint64_t n;
+	} key = { .n = b->n };
+	uint32_t id;
+
+	if (a->attic)
+		key.origin = attic_origin(a->attic, r->pid, b, &inode);
+	if (b->n)
+		memcpy(key.is.id, b->byte, b->n < BUILD_ID_MAX ? b->n : BUILD_ID_MAX);
+	else
+		key.is.numbers = inode;
+	id = dso_of(a, DSO_FILE, r->mmap.path, &key, sizeof(key));
 
 	if (b->n)
 		a->dso[id].build_id = *b;

@@ -2,13 +2,16 @@
 #include "attic.h"
 
 #include "arena.h"
+#include "hash.h"
 #include "inside.h"
+#include "tenants.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The folder that an open file lies in, from its name as the kernel knows it, and that one's; so links and relative names do
@@ -124,10 +127,25 @@ static int open_plain(const struct attic *k, const char *path)
 	return inside_reopen(openat(k->dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
 }
 
-static int open_by_id(const struct attic *k, const struct build_id *id)
+/* "tenants/NAME/" of a process; of several, as it changed in the window, number i. False: no more. */
+static bool tenant_of_pid(const struct attic *k, uint32_t pid, size_t i, char folder[TENANT_NAME + 16])
 {
-	char path[96];
-	int n = snprintf(path, sizeof(path), "symbols/.build-id/");
+	const struct pj_process *p = recorder_process_at(k->who, pid, i);
+	struct tenant of = { p ? (enum tenant_kind)p->tenant_kind : TENANT_UNKNOWN, p ? p->tenant : 0 };
+	char name[TENANT_NAME];
+
+	folder[0] = 0;
+	if (!p)
+		return false;
+	tenant_folder(&of, p->mount_ns, name);
+	snprintf(folder, TENANT_NAME + 16, "tenants/%s/", name);
+	return true;
+}
+
+static int open_by_id(const struct attic *k, const char *folder, const struct build_id *id)
+{
+	char path[192];
+	int n = snprintf(path, sizeof(path), "symbols/%s.build-id/", folder);
 
 	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
 		n += snprintf(path + n, sizeof(path) - (size_t)n, i ? "%02x" : "%02x/", id->byte[i]);
@@ -135,20 +153,112 @@ static int open_by_id(const struct attic *k, const struct build_id *id)
 	return open_plain(k, path);
 }
 
-int attic_binary(const struct attic *k, const struct build_id *id, const struct attic_numbers *n)
+static int open_by_numbers(const struct attic *k, const char *folder, const struct attic_numbers *n)
 {
-	char path[192];
+	char path[256];
 
-	errno = ENOENT;
-	if (k->dir < 0)
-		return -1;
-	if (id->n > 1)
-		return open_by_id(k, id);
-	if (n->inode == 0 || k->who->boot.n == 0)
-		return -1;
-	snprintf(path, sizeof(path), "symbols/%.*s/%x-%x-%llx-%llx", (int)k->who->boot.n, k->who->boot.p, n->major, n->minor,
+	snprintf(path, sizeof(path), "symbols/%s%.*s/%x-%x-%llx-%llx", folder, (int)k->who->boot.n, k->who->boot.p, n->major, n->minor,
 		 (unsigned long long)n->inode, (unsigned long long)n->generation);
 	return open_plain(k, path);
+}
+
+static int open_in(const struct attic *k, const char *folder, const struct build_id *id, const struct attic_numbers *n)
+{
+	return id->n > 1 ? open_by_id(k, folder, id) : open_by_numbers(k, folder, n);
+}
+
+static bool is_askable(const struct attic *k, const struct build_id *id, const struct attic_numbers *n)
+{
+	errno = ENOENT;
+	return k->dir >= 0 && (id->n > 1 || (n->inode && k->who->boot.n));
+}
+
+int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+{
+	int tenants = is_askable(k, id, n) && !recorder_process_at(k->who, pid, 0) ?
+			      openat(k->dir, "symbols/tenants", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	DIR *dir = tenants >= 0 ? fdopendir(tenants) : NULL;
+	struct stat found = { 0 }, st;
+	struct dirent *e;
+	int fd = -1, one;
+
+	while (dir && (e = readdir(dir))) {
+		char folder[sizeof("tenants/") + TENANT_NAME];
+
+		if (e->d_name[0] == '.' || strlen(e->d_name) >= TENANT_NAME)
+			continue;
+		snprintf(folder, sizeof(folder), "tenants/%.*s/", TENANT_NAME - 1, e->d_name);
+		one = open_in(k, folder, id, n);
+		if (one < 0 || fstat(one, &st) < 0)
+			continue;
+		if (fd < 0) {
+			fd = one;
+			found = st;
+			continue;
+		}
+		close(one);
+		if (st.st_ino != found.st_ino) { /* nothing tells which is the right one */
+			close(fd);
+			fd = -1;
+			break;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	errno = fd < 0 ? ENOENT : 0;
+	return fd;
+}
+
+int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+{
+	char folder[TENANT_NAME + 16] = "";
+	size_t i = 0;
+	int fd;
+
+	if (!is_askable(k, id, n))
+		return -1;
+	do
+		fd = open_in(k, folder, id, n);
+	while (fd < 0 && tenant_of_pid(k, pid, i++, folder));
+	/* numbers are the kernel's, so another tenant's file with these is this one */
+	return fd < 0 && id->n < 2 ? attic_unclaimed(k, pid, id, n) : fd;
+}
+
+/* Which file that is; takes fd, which may be -1: 0. */
+static uint64_t inode_of(int fd)
+{
+	struct stat st = { 0 };
+
+	if (fd < 0)
+		return 0;
+	fstat(fd, &st);
+	close(fd);
+	return st.st_ino;
+}
+
+struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+{
+	struct attic_origin origin = { .file = inode_of(attic_binary(k, pid, id, n)) };
+	char own[TENANT_NAME + 16];
+
+	if (!recorder_elsewhere(k->who, pid))
+		return origin;
+	tenant_of_pid(k, pid, 0, own);
+	origin.tenant = hash_bytes(own, strlen(own)) | 1;
+	return origin;
+}
+
+bool attic_conflicts(const struct attic *k, uint32_t pid, const struct build_id *id)
+{
+	char own[TENANT_NAME + 16];
+	uint64_t mine, all, shared;
+
+	if (k->dir < 0 || id->n < 2)
+		return false;
+	mine = tenant_of_pid(k, pid, 0, own) ? inode_of(open_by_id(k, own, id)) : 0;
+	all = inode_of(open_by_id(k, "", id));
+	shared = inode_of(open_by_id(k, "shared/", id));
+	return mine && ((all && all != mine) || (shared && shared != mine));
 }
 
 struct build_id attic_build(const struct attic *k, const struct attic_numbers *n)
@@ -161,9 +271,9 @@ struct build_id attic_build(const struct attic *k, const struct attic_numbers *n
 	return id;
 }
 
-bool attic_is_program(const struct attic *k, const struct attic_numbers *n)
+bool attic_is_program(const struct attic *k, uint32_t pid, const struct attic_numbers *n)
 {
-	int fd = attic_binary(k, &(struct build_id){ 0 }, n);
+	int fd = attic_binary(k, pid, &(struct build_id){ 0 }, n);
 
 	if (fd >= 0)
 		close(fd);

@@ -28,18 +28,33 @@ void attic_close(struct attic *k);
 
 /* All give a plain file, or -1 and errno. */
 
-/* A reduced ELF file: by build-id, else by the numbers in the mapping (of the recorded boot). */
+/* A reduced ELF file for a mapping of that process: by build-id, else by the numbers in the mapping (of the recorded boot). First
+ * that of all, then that of its tenant: a build-id is believed of files of root on the host and within a tenant (record/keepnames.h). */
 struct attic_numbers {
 	uint32_t major, minor;
 	uint64_t inode, generation;
 };
-int attic_binary(const struct attic *k, const struct build_id *id, const struct attic_numbers *n);
+int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
+
+/* The same for a process of which the window names no tenant, as its recorder was killed: what was kept for any tenant, if that is one file.
+ * To be asked last: a build-id is what a file claims. */
+int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
+
+/* Two mappings of one path and build-id have the same names if their origins are equal: the file that is kept of each (0: none), and, as files
+ * below the roots of processes may be asked, too, the tenant of processes elsewhere. */
+struct attic_origin {
+	uint64_t file, tenant;
+};
+struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
+
+/* True if the file of that process was kept for its tenant only, and has the build-id of another one with other symbols. */
+bool attic_conflicts(const struct attic *k, uint32_t pid, const struct build_id *id);
 
 /* Which build that file is, as the window says; n is 0 when it does not. */
 struct build_id attic_build(const struct attic *k, const struct attic_numbers *n);
 
 /* Is a file with these numbers kept, so that it is a program, whatever it is called? */
-bool attic_is_program(const struct attic *k, const struct attic_numbers *n);
+bool attic_is_program(const struct attic *k, uint32_t pid, const struct attic_numbers *n);
 
 int attic_vdso(const struct attic *k);
 

@@ -260,7 +260,7 @@ static void try_rest(struct search *s, struct str path)
 static void open_path(struct search *s, struct str path)
 {
 	struct str link;
-	int fd = s->options->attic ? attic_binary(s->options->attic, &s->id, &s->query->numbers) : -1;
+	int fd = s->options->attic ? attic_binary(s->options->attic, s->query->pid, &s->id, &s->query->numbers) : -1;
 
 	if (fd < 0 && !is_told_by_path(s)) {
 		note(s, DSO_NO_FILE);
@@ -272,6 +272,13 @@ static void open_path(struct search *s, struct str path)
 	if (fd < 0)
 		fd = open_as_mapped(s, s->name.p);
 	s->path = open_elf(s, fd);
+	if (s->options->attic && s->id.n && (!s->path || !same_build(s->id, elfsyms_build_id(s->path)))) {
+		fd = attic_unclaimed(s->options->attic, s->query->pid, &s->id, &s->query->numbers);
+		if (fd >= 0 && s->path)
+			elfsyms_close(s->path);
+		if (fd >= 0)
+			s->path = open_elf(s, fd);
+	}
 	if (!s->path)
 		return;
 	if (!s->id.n)

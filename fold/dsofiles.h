@@ -38,6 +38,7 @@ struct dsofiles_query {
 	struct str path;          /* as the mapping says */
 	struct build_id build_id; /* n == 0: not known */
 	struct attic_numbers numbers; /* of the file that was mapped; 0: not known */
+	uint32_t pid;             /* one that has it mapped, as recorded: whose kept file it is */
 	bool elsewhere;           /* path is not one of the recorded machine, but of a container */
 	pid_t live;               /* a process, alive and proven to be the sampled one, in whose root path is; or 0 */
 };

@@ -229,6 +229,17 @@ const struct pj_process *recorder_process(const struct recorder *r, uint32_t pid
 	return &r->process[i];
 }
 
+const struct pj_process *recorder_process_at(const struct recorder *r, uint32_t pid, size_t i)
+{
+	size_t n = 0, first = first_of(r, pid);
+
+	if (!recorder_process(r, pid))
+		return NULL;
+	while (first + n < r->nprocesses && r->process[first + n].pid == pid)
+		n++;
+	return i < n ? &r->process[first + n - 1 - i] : NULL;
+}
+
 bool recorder_elsewhere(const struct recorder *r, uint32_t pid)
 {
 	for (size_t i = first_of(r, pid); i < r->nprocesses && r->process[i].pid == pid; i++)

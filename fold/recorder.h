@@ -42,6 +42,9 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body);
 /* The process that had this number; NULL: it is not told, or several had it one after the other, so nobody can say which. */
 const struct pj_process *recorder_process(const struct recorder *r, uint32_t pid);
 
+/* Item number i of that process, in any order: it has several if it became another tenant's meanwhile. NULL: no more. */
+const struct pj_process *recorder_process_at(const struct recorder *r, uint32_t pid, size_t i);
+
 /* Is it told that the paths of this process are not those of the recorded machine? Of several: of one of them. */
 bool recorder_elsewhere(const struct recorder *r, uint32_t pid);
 

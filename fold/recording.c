@@ -554,6 +554,7 @@ static void name_and_add(struct recording *f, struct samples *p)
 	judge_stacks(&j, f->tally, p);
 	free(front);
 	damage_add(&f->tally->maps, &names.maps);
+	f->tally->conflicts += names.conflicts;
 	damage_add(&f->tally->jitdumps, &f->places.damage);
 	add_timelines(&f->tally->timelines, &f->places);
 	if (names.kernel)

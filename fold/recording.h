@@ -77,6 +77,7 @@ struct recording_tally {
 	uint64_t methods_left_out; /* interpreted frames whose method pjrecord had no room for */
 	uint64_t event_cut;  /* callchains that are as deep as the event was to have them */
 	struct damage maps;  /* lines of perf maps */
+	uint64_t conflicts;  /* files with a build-id that another kept file has, too */
 	struct damage jitdumps; /* records, or whole files */
 	struct recording_inlined inlined;
 	struct recording_timelines timelines;

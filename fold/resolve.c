@@ -201,7 +201,7 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 		.inlined = t->o->inlined ? &t->out->inlined[d - t->a->dso] : NULL,
 	};
 	struct dsofiles_query q = {
-		.path = d->path, .build_id = d->build_id, .live = origin_process(t->origin, d->pid, d->mapped_ns),
+		.path = d->path, .build_id = d->build_id, .pid = d->pid, .live = origin_process(t->origin, d->pid, d->mapped_ns),
 		.numbers = { d->major, d->minor, d->inode, d->generation },
 		.elsewhere = t->o->attic && recorder_elsewhere(t->origin->recorder, d->pid),
 	};
@@ -211,6 +211,8 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 	if (why == WHY_NO_FILE && !t->origin->host && !d->build_id.n && !t->o->symfs)
 		why = t->origin->told ? WHY_OTHER_MACHINE : WHY_NOT_TOLD; /* a file of that name says nothing */
 	o.inlined = NULL;
+	if (t->o->attic && attic_conflicts(t->o->attic, d->pid, &d->build_id))
+		t->out->conflicts++;
 	if (!t->o->as_perf && has_trampoline(d->path))
 		ask_trampoline(w, &o, &q, n);
 	return why;

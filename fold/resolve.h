@@ -40,6 +40,7 @@ struct resolved {
 	uint32_t *frame; /* ids in the stacks given */
 	bool *named;     /* by site: a name was found */
 	uint8_t *why;    /* by DSO: enum resolve_why */
+	_Atomic uint32_t conflicts; /* DSOs whose build-id another kept file has, too, with other symbols */
 	const char *kernel;          /* WHY_KERNEL: why there are no names of it */
 	struct dsofiles_inlined *inlined; /* by DSO, where inlined calls were asked for; else NULL */
 	struct damage maps;          /* lines of perf maps */

@@ -146,6 +146,9 @@ static void say_recording(const struct request *r, const struct result *res)
 	if (t->jitdumps.n)
 		warn("%s; %llu record%s of jitdumps %s not used", t->jitdumps.first, ull(t->jitdumps.n), plural(t->jitdumps.n),
 		     are(t->jitdumps.n));
+	if (t->conflicts)
+		warn("%llu file%s the build-id of another file with other symbols: each named the code of its own user or container only",
+		     ull(t->conflicts), t->conflicts == 1 ? " has" : "s have");
 	if (t->timelines.damage.n)
 		warn("%s; %llu timeline%s of JVMs %s not used, or not to the end", t->timelines.damage.first, ull(t->timelines.damage.n),
 		     plural(t->timelines.damage.n), are(t->timelines.damage.n));

@@ -88,14 +88,17 @@ static int open_mapped(struct walk *w, const struct dso *d, const struct origin 
 	if (n < 0 || (size_t)n >= sizeof(path) || d->path.n == 0 || d->path.p[0] != '/')
 		return -1;
 	if (w->attic)
-		fd = checked(attic_binary(w->attic, &id, &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }), &id);
+		fd = checked(attic_binary(w->attic, d->pid, &id, &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }), &id);
 	if (fd >= 0)
 		return fd;
 	if (live && !w->symfs)
 		fd = checked(fileopener_inside(live, d->path), &id);
 	if (fd < 0 && (w->symfs || origin->host || id.n))
 		fd = checked(fileopener_path(path), &id);
-	return fd >= 0 ? fd : checked(open_cached(&id), &id);
+	fd = fd >= 0 ? fd : checked(open_cached(&id), &id);
+	if (fd < 0 && w->attic)
+		fd = checked(attic_unclaimed(w->attic, d->pid, &id, &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }), &id);
+	return fd;
 }
 
 static struct walk_table *table_of(struct walk *w, const struct addrspace *a, uint32_t dso, const struct origin *origin,

@@ -363,9 +363,18 @@ int foreign_roots_find(struct foreign_roots *r, uint64_t mount_ns, uint64_t now)
 	return h ? h->root : -1;
 }
 
+struct tenant foreign_roots_tenant(const struct foreign_roots *r, uint64_t mount_ns)
+{
+	for (size_t i = 0; mount_ns && i < FOREIGN_ROOTS; i++)
+		if (r->held[i].mount_ns == mount_ns)
+			return r->held[i].of;
+	return (struct tenant){ 0 };
+}
+
 void foreign_roots_hold(struct foreign_roots *r, uint64_t mount_ns, int root, int process, uint64_t now)
 {
-	struct foreign_held *h = find(r, mount_ns), new = { mount_ns, -1, -1, now, 0 };
+	struct foreign_held *h = find(r, mount_ns);
+	struct foreign_held new = { .mount_ns = mount_ns, .root = -1, .process = -1, .of = tenant_of(process), .used = now };
 
 	if (mount_ns == 0 || (h && h->died == 0))
 		return;

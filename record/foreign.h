@@ -10,6 +10,7 @@
 #define PJ_FOREIGN_H
 
 #include "str.h"
+#include "tenants.h"
 
 /* What was mapped, as the window says. */
 struct foreign_mapping {
@@ -52,12 +53,15 @@ struct foreign_roots {
 	struct foreign_held {
 		uint64_t mount_ns; /* 0: free */
 		int root, process;
+		struct tenant of;
 		uint64_t used, died; /* ns; died 0: lives */
 	} held[FOREIGN_ROOTS];
 };
 
 /* The root that is held for a mount namespace, or -1. Not the caller's. */
 int foreign_roots_find(struct foreign_roots *r, uint64_t mount_ns, uint64_t now);
+/* The tenant of the process whose root is held; TENANT_UNKNOWN if none is. */
+struct tenant foreign_roots_tenant(const struct foreign_roots *r, uint64_t mount_ns);
 /* Holds the root of a process (both are copied); of too many the one that was not used for longest is let go. */
 void foreign_roots_hold(struct foreign_roots *r, uint64_t mount_ns, int root, int process, uint64_t now);
 /* Lets go what belongs to nobody any more. To be called every few seconds. */

@@ -254,28 +254,27 @@ static bool is_told(struct keep *k, uint64_t key)
 	return false;
 }
 
-/* A file, whoever has it; 0: no file. */
-static uint64_t key_of(const struct keep_mapping *m)
+/* A file of a tenant; 0: no file. */
+static uint64_t key_of(const struct keep_process *p, const struct keep_mapping *m)
 {
-	uint64_t id[4] = { 0, 0, 0, 0 };
+	uint64_t id[8] = { 0 };
 
 	if (!m)
 		return 0;
-	if (m->build_id_n) {
-		memcpy(id, m->build_id, 20);
-	} else {
-		id[0] = (uint64_t)m->major << 32 | m->minor;
-		id[1] = m->inode;
-		id[2] = m->generation;
-		id[3] = 1;
-	}
+	id[0] = (uint64_t)m->major << 32 | m->minor;
+	id[1] = m->inode;
+	id[2] = m->generation;
+	id[3] = p->of.kind;
+	id[4] = p->of.kind == TENANT_UNKNOWN ? p->mount_ns : p->of.key;
+	if (m->build_id_n)
+		memcpy(id + 5, m->build_id, 20);
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
 /* Each process tells of a file until it is kept: one alone may end too soon. */
 static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, const struct keep_process *p, const struct keep_mapping *m)
 {
-	struct keep_message message = { .kind = kind, .elsewhere = v->elsewhere, .key = key_of(m), .process = *p };
+	struct keep_message message = { .kind = kind, .elsewhere = v->elsewhere, .key = key_of(p, m), .process = *p };
 	uint64_t what[5] = { kind, p->pid, p->start, p->mount_ns, message.key };
 
 	if ((kind == KEEP_BINARY || kind == KEEP_CHECK || kind == KEEP_ID) &&
@@ -451,8 +450,8 @@ struct keep_counts keep_counts(struct keep *k)
 	struct keep_counts c = {
 		.binaries = s->count[COUNT_BINARIES], .maps = s->count[COUNT_MAPS], .kernels = s->count[COUNT_KERNELS],
 		.bytes = s->count[COUNT_BYTES], .removed = s->count[COUNT_REMOVED], .forced = s->count[COUNT_FORCED],
-		.kernel_hidden = s->count[COUNT_HIDDEN], .dropped = k->dropped, .hung = k->failures.hung, .crashed = k->failures.crashed,
-		.lingering = helpers_lingering(&k->failures), .off = !k->keeper,
+		.kernel_hidden = s->count[COUNT_HIDDEN], .conflicts = s->count[COUNT_CONFLICTS], .dropped = k->dropped,
+		.hung = k->failures.hung, .crashed = k->failures.crashed, .lingering = helpers_lingering(&k->failures), .off = !k->keeper,
 	};
 
 	for (size_t i = 0; i < KEEP_WHYS; i++)
@@ -471,6 +470,7 @@ struct keep_counts keep_since(const struct keep_counts *now, const struct keep_c
 	for (size_t i = 0; i < KEEP_WHYS; i++)
 		c.failed[i] -= before->failed[i];
 	c.dropped -= before->dropped;
+	c.conflicts -= before->conflicts;
 	c.removed -= before->removed;
 	c.forced -= before->forced;
 	c.hung -= before->hung;
@@ -501,6 +501,9 @@ void keep_text(struct text *t, const struct keep_counts *c)
 	}
 	if (c->dropped)
 		text_printf(t, "%s%llu messages to the keeper did not fit", t->n ? "; " : "", (unsigned long long)c->dropped);
+	if (c->conflicts)
+		text_printf(t, "%s%llu with the build-id of another file, which name code of their own tenant only", t->n ? "; " : "",
+			    (unsigned long long)c->conflicts);
 	if (c->kernel_hidden)
 		text_printf(t, "%skernel addresses are hidden: sysctl kernel.kptr_restrict=0, or CAP_SYSLOG", t->n ? "; " : "");
 	if (c->forced)

@@ -2,10 +2,16 @@
 /*
  * keep.h - what folding will need and will not find any more: symbols of binaries, maps of JITs, symbols of the kernel.
  *
- *	symbols/.build-id/xx/yyyy.debug           reduced ELF files: symbols, no code (reducer.h)
+ *	symbols/.build-id/xx/yyyy.debug           reduced ELF files: symbols, no code (reducer.h); of files that only root can write
  *	symbols/<boot>/<maj>-<min>-<ino>-<gen>    the same by the file's numbers, in hex, as in the mapping; a link where it has a build-id
+ *	symbols/tenants/<tenant>/...              both, of all other files: they name code of processes of that tenant, and of no other
+ *	symbols/shared/xx/yyyy.debug              a further link of the first such file with a build-id, to find equal ones
  *	symbols/kallsyms-<boot>.<n>.gz            /proc/kallsyms, whenever the modules are others; modules-<boot>.<n> beside it
  *	jit/<boot>/<pid>-<start>.map, .map.1, .dump  what the process wrote; .map.1: the map before
+ *
+ * A build-id is what the file claims, so it is believed only within an origin: files of root on this host, which every process shares, or
+ * files that a tenant (tenants.h) brought along. A kept file is never replaced; equal files of several tenants are one file with several
+ * links.
  *
  * The work is done by a process of its own, the keeper: what it opens belongs to whoever is profiled, may be on a file system
  * that never answers, and is parsed there. The recorder itself opens no mapped file. It only sends short messages, and never waits: what
@@ -21,6 +27,7 @@
 #define PJ_KEEP_H
 
 #include "str.h"
+#include "tenants.h"
 
 struct keep_options {
 	const char *dir;     /* DIR, which is there and ours; the keeper runs as we do when it is started. NULL: only build-ids are found */
@@ -37,6 +44,7 @@ struct keep_process {
 	uint32_t pid;
 	uint64_t start;    /* 0: not known, nothing of its JIT is kept */
 	uint64_t mount_ns; /* 0: not known. Of a process that is gone already: its parent's */
+	struct tenant of;  /* whose symbols its files become */
 };
 
 /* As in the MMAP2 record of the window. */
@@ -66,6 +74,7 @@ struct keep_counts {
 	uint64_t bytes;                   /* on disk now, of all runs */
 	uint64_t failed[KEEP_WHYS];       /* things, each counted once a window */
 	uint64_t dropped;                 /* messages */
+	uint64_t conflicts;               /* files with the build-id of another file, and other symbols: each is its tenant's only */
 	uint64_t removed, forced;         /* files that no window needs; that were needed, but max_bytes */
 	uint64_t hung, crashed;           /* keepers */
 	uint64_t lingering, off;          /* now: keepers that were killed and have not ended; 1: there is none */

@@ -2,6 +2,7 @@
 #include "keepdir.h"
 
 #include "clocks.h"
+#include "whole.h"
 #include "outpath.h"
 
 #include <dirent.h>
@@ -18,6 +19,7 @@
 #define TEMP ".keep-"
 #define TEMP_AGE 3600 /* s: whoever wrote it is gone */
 #define LOOK_NS 1000000000u
+#define FOLDERS_MAX 4 /* symbols/tenants/NAME/.build-id/xx */
 #define SLACK 60 /* s */
 
 /* ---- folders ------------------------------------------------------------------------------------------------------ */
@@ -89,18 +91,27 @@ int keepdir_jit(struct keepdir *k)
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-void keepdir_build_id(char path[KEEPDIR_PATH], const uint8_t *id, unsigned n)
+void keepdir_tenant(char folder[KEEPDIR_FOLDER], const struct tenant *of, uint64_t mount_ns)
 {
-	int at = snprintf(path, KEEPDIR_PATH, ".build-id/");
+	char name[TENANT_NAME];
+
+	tenant_folder(of, mount_ns, name);
+	snprintf(folder, KEEPDIR_FOLDER, "tenants/%s/", name);
+}
+
+void keepdir_build_id(char path[KEEPDIR_PATH], const char *folder, const uint8_t *id, unsigned n)
+{
+	int at = snprintf(path, KEEPDIR_PATH, "%s.build-id/", folder);
 
 	for (unsigned i = 0; i < n && i < 20; i++)
 		at += snprintf(path + at, KEEPDIR_PATH - (size_t)at, i ? "%02x" : "%02x/", id[i]);
 	snprintf(path + at, KEEPDIR_PATH - (size_t)at, ".debug");
 }
 
-void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation)
+void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major, uint32_t minor, uint64_t inode,
+		     uint64_t generation)
 {
-	snprintf(path, KEEPDIR_PATH, "%s/%x-%x-%llx-%llx", k->boot, major, minor, (unsigned long long)inode,
+	snprintf(path, KEEPDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, k->boot, major, minor, (unsigned long long)inode,
 		 (unsigned long long)generation);
 }
 
@@ -171,10 +182,27 @@ void keepdir_discard(struct keepdir *k, struct keepdir_file *f)
 
 bool keepdir_link(struct keepdir *k, const char *path, const char *also)
 {
-	if (!make_folders(k, also))
-		return false;
-	unlinkat(k->symbols, also, 0);
-	return linkat(k->symbols, path, k->symbols, also, 0) == 0;
+	return make_folders(k, also) && (linkat(k->symbols, path, k->symbols, also, 0) == 0 || errno == EEXIST);
+}
+
+enum keepdir_likeness keepdir_compare(struct keepdir *k, const struct keepdir_file *f, const char *path)
+{
+	static char block[2][65536];
+	int fd = keepdir_read(k, path);
+	struct stat a, b;
+	bool same = fd >= 0 && fstat(f->fd, &a) == 0 && fstat(fd, &b) == 0 && a.st_size == b.st_size;
+
+	for (off_t at = 0; same && at < a.st_size;) {
+		size_t n = (size_t)(a.st_size - at) < sizeof(block[0]) ? (size_t)(a.st_size - at) : sizeof(block[0]);
+
+		same = whole_pread(f->fd, block[0], n, (uint64_t)at) == n && whole_pread(fd, block[1], n, (uint64_t)at) == n &&
+		       memcmp(block[0], block[1], n) == 0;
+		at += (off_t)n;
+	}
+	if (fd < 0)
+		return KEEPDIR_NONE;
+	close(fd);
+	return same ? KEEPDIR_SAME : KEEPDIR_OTHER;
 }
 
 /* Makes the entry of a file durable, and those of the folders above it. */
@@ -200,12 +228,11 @@ bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path,
 {
 	struct stat st;
 
-	if (fsync(f->fd) < 0 || fstat(f->fd, &st) < 0 || !make_folders(k, path) || renameat(k->symbols, f->temp, k->symbols, path) < 0) {
+	if (fsync(f->fd) < 0 || fstat(f->fd, &st) < 0 || !keepdir_link(k, f->temp, path)) {
 		keepdir_discard(k, f);
 		return false;
 	}
-	close(f->fd);
-	f->fd = -1;
+	keepdir_discard(k, f);
 	k->bytes += (uint64_t)st.st_blocks * 512;
 	return sync_folders(k, path) && (!also || keepdir_link(k, path, also));
 }
@@ -276,7 +303,7 @@ static void sweep_folder(struct sweep *s, int fd, unsigned depth)
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (S_ISDIR(st.st_mode) && depth < 2) {
+		if (S_ISDIR(st.st_mode) && depth < FOLDERS_MAX) {
 			sweep_folder(s, openat(dirfd(dir), e->d_name, FOLDER), depth + 1);
 			if (strcmp(e->d_name, s->k->boot) != 0)
 				unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* succeeds when it is empty */

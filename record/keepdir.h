@@ -11,8 +11,10 @@
 
 #include "boot.h"
 #include "str.h"
+#include "tenants.h"
 
-#define KEEPDIR_PATH 128
+#define KEEPDIR_PATH 160
+#define KEEPDIR_FOLDER (TENANT_NAME + 12)
 
 struct keepdir {
 	int dir, symbols, jit;      /* descriptors; -1: not made yet */
@@ -29,9 +31,12 @@ struct keepdir {
 const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free);
 void keepdir_close(struct keepdir *k);
 
-/* Names below symbols/. */
-void keepdir_build_id(char path[KEEPDIR_PATH], const uint8_t *id, unsigned n);
-void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation);
+/* Names below symbols/. folder: "" for files of root on this host, which all processes share; KEEPDIR_SHARED; or keepdir_tenant's. */
+#define KEEPDIR_SHARED "shared/"
+void keepdir_tenant(char folder[KEEPDIR_FOLDER], const struct tenant *of, uint64_t mount_ns);
+void keepdir_build_id(char path[KEEPDIR_PATH], const char *folder, const uint8_t *id, unsigned n);
+void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major, uint32_t minor, uint64_t inode,
+		     uint64_t generation);
 
 /* Is it there? Then it is needed now. */
 bool keepdir_touch(struct keepdir *k, const char *path);
@@ -45,10 +50,14 @@ struct keepdir_file {
 	char temp[48];
 };
 bool keepdir_begin(struct keepdir *k, struct keepdir_file *f);
-/* It takes its name, and also another one (or NULL); false and errno: it is gone. */
+/* Has the file with that name the same bytes? */
+enum keepdir_likeness { KEEPDIR_NONE, KEEPDIR_SAME, KEEPDIR_OTHER };
+enum keepdir_likeness keepdir_compare(struct keepdir *k, const struct keepdir_file *f, const char *path);
+/* It takes its name, and also another one (or NULL), unless there is a file with that name already, which stays. False and errno: it is
+ * gone. */
 bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path, const char *also);
 void keepdir_discard(struct keepdir *k, struct keepdir_file *f);
-/* Another name for what is there. */
+/* Another name for what is there; a file that has it already stays. */
 bool keepdir_link(struct keepdir *k, const char *path, const char *also);
 
 /* jit/BOOT, made when need be; -1 and errno. Not the caller's. */

@@ -6,6 +6,7 @@
 #include "dynelf.h"
 #include "inside.h"
 #include "jits.h"
+#include "keepnames.h"
 #include "kernelkeep.h"
 #include "backoff.h"
 
@@ -115,13 +116,18 @@ static void leave_place(struct keeper *k)
 	k->place = 0;
 }
 
-/* Where files of a process are; of one that ended only the mount namespace is known. */
-static uint64_t place_of(const struct keeper *k, int process, uint64_t mount_ns, uint64_t device)
+/* Whose files those of a process are now. What the message names may be the tenant that its parent was; of one that ended it is that of
+ * its mount namespace, as far as that is known. */
+static struct tenant tenant_now(const struct keeper *k, int process, uint64_t mount_ns)
 {
-	struct tenant of = process >= 0 ? tenant_of(process) : (struct tenant){ 0 };
+	return process >= 0 ? tenant_of(process) : foreign_roots_tenant(&k->roots, mount_ns);
+}
 
+/* Where files of a process are. */
+static uint64_t place_of(const struct keeper *k, struct tenant of, uint64_t mount_ns, uint64_t device)
+{
 	if (of.kind == TENANT_UNKNOWN)
-		of = (struct tenant){ TENANT_UNKNOWN, mount_ns };
+		of.key = mount_ns;
 	return backoff_place(&of, mount_ns == k->own_ns ? device : 0);
 }
 
@@ -134,7 +140,7 @@ static bool enter(void *to, uint64_t mount_ns, int process)
 	leave_place(k);
 	if (process < 0)
 		return true;
-	place = place_of(k, process, mount_ns, 0);
+	place = place_of(k, tenant_now(k, process, mount_ns), mount_ns, 0);
 	if (is_avoided(k, place) || !backoff_may(&k->backoff, place, clock_now()))
 		return false;
 	enter_place(k, place);
@@ -185,17 +191,6 @@ static uint64_t largest(const struct keeper *k)
 	return part < FILE_MAX ? part : FILE_MAX;
 }
 
-/* Gives the file its names: by build-id, and as the mapping calls it. */
-static bool commit(struct keeper *k, struct keepdir_file *f, const struct reduced *r, const char *asked)
-{
-	char by_id[KEEPDIR_PATH];
-
-	if (r->build_id_n < 2)
-		return keepdir_commit(&k->dir, f, asked, NULL);
-	keepdir_build_id(by_id, r->build_id, r->build_id_n);
-	return keepdir_commit(&k->dir, f, by_id, strcmp(by_id, asked) == 0 ? NULL : asked);
-}
-
 /* An open file. Returns NULL or why not. */
 static const char *reduce(struct keeper *k, int fd, struct keepdir_file *f, struct reduced *r)
 {
@@ -233,67 +228,75 @@ static unsigned read_build_id(int fd, bool sections, uint8_t id[20])
 }
 
 /* It is kept already, maybe since before the recorder began: what we wrote says which build it is. */
-static bool is_kept(struct keeper *k, const struct foreign_mapping *m, const char *asked)
+static bool is_kept(struct keeper *k, const struct keep_message *m)
 {
-	uint8_t id[20];
+	char path[KEEPDIR_PATH];
+	uint8_t id[20] = { 0 };
 	int fd;
 
-	if (!keepdir_touch(&k->dir, asked))
+	if (!keepnames_find(&k->dir, m, path))
 		return false;
-	fd = m->build_id_n ? -1 : keepdir_read(&k->dir, asked);
+	fd = m->mapping.build_id_n ? -1 : keepdir_read(&k->dir, path);
 	if (fd < 0)
 		return true;
-	tell_build_id(k, m, id, read_build_id(fd, true, id));
+	tell_build_id(k, &m->mapping, id, read_build_id(fd, false, id));
 	close(fd);
 	return true;
 }
 
-/* What was mapped has other numbers than the name that is asked for, but the same bytes are kept already. */
-static bool known_by_id(struct keeper *k, const struct foreign_mapping *m, int fd, const char *asked)
+/* Reduces what fd or mem is into a file, and gives that its names. NULL, or why not. */
+static const char *reduce_and_keep(struct keeper *k, const struct keep_message *m, int fd, int mem, uint64_t base, struct reduced *r)
 {
-	char by_id[KEEPDIR_PATH];
-	uint8_t id[20];
-	unsigned n = read_build_id(fd, false, id);
+	struct keepdir_file f = { .fd = -1 };
+	bool conflict = false;
+	const char *why = keepdir_begin(&k->dir, &f) ? NULL : reducer_cannot_write;
 
-	tell_build_id(k, m, id, n);
-	if (n < 2)
-		return false;
-	keepdir_build_id(by_id, id, n);
-	return strcmp(by_id, asked) != 0 && keepdir_touch(&k->dir, by_id) && keepdir_link(&k->dir, by_id, asked);
+	if (!why && fd >= 0)
+		why = reduce(k, fd, &f, r);
+	else if (!why)
+		why = dynelf_from_memory(mem, base, f.fd, largest(k), r);
+	if (!why && fd >= 0) /* a section may hold any note: the kernel's way is that of segments */
+		r->build_id_n = (uint8_t)read_build_id(fd, false, r->build_id);
+	if (!why && m->mapping.build_id_n > 1) {
+		r->build_id_n = m->mapping.build_id_n;
+		memcpy(r->build_id, m->mapping.build_id, sizeof(r->build_id));
+	}
+	if (!why)
+		tell_build_id(k, &m->mapping, r->build_id, r->build_id_n);
+	if (!why && !r->names)
+		why = "nothing in it has a name";
+	if (!why && !keepnames_commit(&k->dir, m, &f, r->build_id, r->build_id_n, fd >= 0 && keepnames_trusted(m, fd), &conflict))
+		why = reducer_cannot_write;
+	keepdir_discard(&k->dir, &f);
+	count(k, COUNT_CONFLICTS, conflict);
+	return why;
 }
 
 /* Opens and reduces; -1: kept, else enum keep_why. */
-static int keep_binary(struct keeper *k, const struct keep_message *m, int process, int root, const char *asked)
+static int keep_binary(struct keeper *k, const struct keep_message *m, int process, int root)
 {
-	struct keepdir_file f = { .fd = -1 };
 	struct reduced r = { 0 };
 	const char *why = NULL;
+	uint8_t id[20] = { 0 };
 	uint64_t base = 0;
+	unsigned n;
 	int error, mem = -1, fd = foreign_open(root, process, &m->mapping);
 
 	error = errno;
-	if (fd >= 0 && known_by_id(k, &m->mapping, fd, asked)) {
-		close(fd);
-		return -1;
+	if (fd >= 0) { /* it may be kept under another name */
+		n = read_build_id(fd, false, id);
+		tell_build_id(k, &m->mapping, id, n);
+		if (keepnames_find_id(&k->dir, m, id, n)) {
+			close(fd);
+			return -1;
+		}
 	}
 	if (fd < 0 && process >= 0 && error != EINVAL)
 		mem = foreign_memory(process, &m->mapping, &base);
 	if (fd < 0 && mem < 0)
 		return (int)why_errno(error);
-	if (!keepdir_begin(&k->dir, &f))
-		why = reducer_cannot_write;
-	if (!why && fd >= 0)
-		why = reduce(k, fd, &f, &r);
-	else if (!why)
-		why = dynelf_from_memory(mem, base, f.fd, largest(k), &r);
+	why = reduce_and_keep(k, m, fd, mem, base, &r);
 	close(fd >= 0 ? fd : mem);
-	if (!why)
-		tell_build_id(k, &m->mapping, r.build_id, r.build_id_n);
-	if (!why && !r.names)
-		why = "nothing in it has a name";
-	if (!why && !commit(k, &f, &r, asked))
-		why = reducer_cannot_write;
-	keepdir_discard(&k->dir, &f);
 	if (why)
 		return (int)why_reduced(why);
 	count(k, COUNT_BINARIES, 1);
@@ -358,7 +361,7 @@ static int find_id(struct keeper *k, const struct keep_message *m, int process, 
 }
 
 /* -1: it is kept, or need not be; else why not. */
-static int look_after(struct keeper *k, const struct keep_message *m, int process, const char *asked, uint64_t now)
+static int look_after(struct keeper *k, const struct keep_message *m, int process, uint64_t now)
 {
 	int root, why;
 
@@ -370,7 +373,7 @@ static int look_after(struct keeper *k, const struct keep_message *m, int proces
 	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM))
 		why = KEEP_FORBIDDEN;
 	else
-		why = keep_binary(k, m, process, root, asked);
+		why = keep_binary(k, m, process, root);
 	if (root >= 0)
 		close(root);
 	if (why == KEEP_GONE && is_here(k, &m->mapping))
@@ -383,10 +386,13 @@ static int look_after(struct keeper *k, const struct keep_message *m, int proces
 enum { DEFERRED = KEEP_WHYS }; /* the place of the file rests */
 
 /* -1: done, else enum keep_why, or DEFERRED. */
-static int visit(struct keeper *k, const struct keep_message *m, const char *asked, uint64_t now)
+static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
 {
 	int process = foreign_process(k->o->proc, m->process.pid, m->process.start), why;
-	uint64_t place = place_of(k, process, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
+	uint64_t place;
+
+	m->process.of = tenant_now(k, process, m->process.mount_ns);
+	place = place_of(k, m->process.of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
 
 	if (is_avoided(k, place)) {
 		why = KEEP_HUNG;
@@ -394,7 +400,7 @@ static int visit(struct keeper *k, const struct keep_message *m, const char *ask
 		why = backoff_defer(&k->backoff, place, m) ? DEFERRED : KEEP_SLOW;
 	} else {
 		enter_place(k, place);
-		why = look_after(k, m, process, asked, now);
+		why = look_after(k, m, process, now);
 		leave_place(k);
 	}
 	if (process >= 0)
@@ -402,20 +408,14 @@ static int visit(struct keeper *k, const struct keep_message *m, const char *ask
 	return why;
 }
 
-static void on_binary(struct keeper *k, const struct keep_message *m, uint64_t now)
+static void on_binary(struct keeper *k, struct keep_message *m, uint64_t now)
 {
-	const struct foreign_mapping *f = &m->mapping;
-	char asked[KEEPDIR_PATH] = "";
 	int why = -1;
 
 	if (atomic_load_explicit(&k->shared->done[m->key & (KEEP_DONE - 1)], memory_order_relaxed) == m->key)
 		return;
-	if (f->build_id_n > 1)
-		keepdir_build_id(asked, f->build_id, f->build_id_n);
-	else
-		keepdir_numbers(&k->dir, asked, f->major, f->minor, f->inode, f->generation);
-	if (m->kind == KEEP_ID || !is_kept(k, f, asked))
-		why = visit(k, m, asked, now);
+	if (m->kind == KEEP_ID || !is_kept(k, m))
+		why = visit(k, m, now);
 	if (why < 0)
 		done(k, m->key);
 	else if (why != DEFERRED)
@@ -501,7 +501,7 @@ static void on_window(struct keeper *k)
 	tell_kernel(k);
 }
 
-static void on_message(struct keeper *k, const struct keep_message *m)
+static void on_message(struct keeper *k, struct keep_message *m)
 {
 	uint64_t now = clock_now();
 

@@ -58,7 +58,7 @@ struct keep_shared {
 };
 
 enum keep_count { /* of count[] */
-	COUNT_BINARIES, COUNT_MAPS, COUNT_KERNELS, COUNT_BYTES, COUNT_REMOVED, COUNT_FORCED, COUNT_HIDDEN
+	COUNT_BINARIES, COUNT_MAPS, COUNT_KERNELS, COUNT_BYTES, COUNT_REMOVED, COUNT_FORCED, COUNT_HIDDEN, COUNT_CONFLICTS
 };
 
 /* False: there is no room. path: as in m->mapping.path, cut at KEEPRING_PATH. */

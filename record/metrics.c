@@ -100,6 +100,8 @@ static const struct row {
 	{ "not_kept_total", "reason=\"hung\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_HUNG]) },
 	{ "not_kept_total", "reason=\"slow\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_SLOW]) },
 	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(kept.dropped) },
+	{ "kept_conflicts_total", "", "Kept files with the build-id of another file and other symbols; used for their own tenant only.",
+	  COUNTER, 0, AT(kept.conflicts) },
 	{ "kept_removed_total", "needed=\"no\"", "Kept files that were removed: no window needs them, or the limit was exceeded.",
 	  COUNTER, 0, AT(kept.removed) },
 	{ "kept_removed_total", "needed=\"yes\"", NULL, COUNTER, 0, AT(kept.forced) },
@@ -378,6 +380,7 @@ static void add_kept(struct metrics *m, const struct keep_counts *c)
 	for (size_t i = 0; i < KEEP_WHYS; i++)
 		k->failed[i] = add(k->failed[i], c->failed[i]);
 	k->dropped = add(k->dropped, c->dropped);
+	k->conflicts = add(k->conflicts, c->conflicts);
 	k->removed = add(k->removed, c->removed);
 	k->forced = add(k->forced, c->forced);
 	k->hung = add(k->hung, c->hung);

@@ -21,6 +21,9 @@ struct process {
 	uint32_t pid, inner_pid; /* inner_pid: in its own PID namespace, 0: not known yet */
 	uint64_t start_ticks;    /* field 22 of /proc/PID/stat; 0: not known */
 	uint64_t mount_ns;       /* 0: not known */
+	struct tenant tenant;    /* valid if tenant_window, the serial + 1 of the window in which it was looked up, is not 0 */
+	uint64_t tenant_window;
+	bool changed;            /* it ran another program, or entered namespaces, since its tenant was looked up */
 	struct mappings *maps;   /* NULL: none */
 	uint64_t window;         /* serial + 1 of the window that holds its state */
 	uint64_t exited;         /* ns; 0: lives */
@@ -33,8 +36,6 @@ struct process {
 	uint32_t records;        /* of mappings, since its last exec */
 	bool stale;              /* records of mappings were passed over, */
 	uint64_t muted;          /* ns: and are until then */
-	struct tenant tenant;    /* valid if tenant_window, the serial + 1 of the window in which it was looked up, is not 0 */
-	uint64_t tenant_window;
 	struct process_given { /* which of its mappings a window has: a hash set of their ids */
 		uint64_t window;
 		uint64_t *id; /* 0: free */

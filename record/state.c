@@ -157,7 +157,7 @@ static void note_build_id(struct state *s, const struct process *p, struct mappe
 
 static struct keep_process keeps(const struct process *p)
 {
-	return (struct keep_process){ p->pid, p->start_ticks, p->mount_ns };
+	return (struct keep_process){ p->pid, p->start_ticks, p->mount_ns, p->tenant };
 }
 
 static void keep_map(struct state *s, const struct process *p, const struct mapping *m)
@@ -186,6 +186,9 @@ static void note_process(struct state *s, struct process *p)
 	bool elsewhere;
 
 	procfs_identify(p);
+	p->changed = false;
+	p->tenant_window = 0; /* it may have become another user, or moved into a container, since its parent was looked up */
+	mending_tenant(p, s->window);
 	who = keeps(p);
 	elsewhere = s->keep ? keep_process(s->keep, &who) :
 			      p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
@@ -193,9 +196,10 @@ static void note_process(struct state *s, struct process *p)
 				    .inner_pid = p->inner_pid,
 				    .start = p->start_ticks,
 				    .mount_ns = p->mount_ns,
+				    .tenant_kind = p->tenant.kind,
+				    .tenant = p->tenant.key,
 				    .flags = elsewhere ? PJ_PROCESS_ELSEWHERE : 0 };
 	chunk_put_item(&s->items, PJ_ITEM_PROCESS, &item, sizeof(item));
-	s->nprocesses++;
 }
 
 /* ---- which mappings -------------------------------------------------------------------------------------------- */
@@ -276,6 +280,7 @@ static void give_process(struct state *s, struct text *t, struct process *p, uin
 	p->window = s->window;
 	mending_tenant(p, s->window);
 	note_process(s, p);
+	s->nprocesses++;
 	if (leader && leader->named && leader->window != s->window) {
 		leader->window = s->window;
 		put_comm(s, t, leader, ns);
@@ -318,6 +323,8 @@ bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t
 	p = processes_make(s->processes, pid);
 	if (p->window != s->window)
 		give_process(s, records, p, ns);
+	else if (p->changed)
+		note_process(s, p);
 	if (t->named && t->window != s->window)
 		put_comm(s, records, t, ns);
 	t->window = s->window;
@@ -435,12 +442,23 @@ static bool take_map(struct state *s, struct perf_record *r, uint64_t ns)
 	return true;
 }
 
+/* A container's first program, su(1): from now on it may be another tenant's. */
+static void note_change(struct state *s, struct process *p)
+{
+	if (!p)
+		return;
+	p->changed = true;
+	s->last_tid = 0;
+}
+
 static bool take_comm(struct state *s, const struct perf_record *r)
 {
 	const char *p = (const char *)(r + 1);
 	uint32_t pid = load32(p), tid = load32(p + 4);
 
 	processes_comm(s->processes, pid, tid, name_at(r, sizeof(*r) + 8), r->misc & MISC_COMM_EXEC);
+	if (r->misc & MISC_COMM_EXEC)
+		note_change(s, processes_find(s->processes, pid));
 	if (!in_window(s, pid))
 		return false;
 	processes_thread(s->processes, tid)->window = s->window;
@@ -454,6 +472,7 @@ static void take_namespaces(struct state *s, const char *p, size_t n)
 
 	if (process && load64(p + 8) > MNT && n >= 16 + (MNT + 1) * 16)
 		process->mount_ns = load64(p + 16 + MNT * 16 + 8);
+	note_change(s, process);
 }
 
 static bool take_exit(struct state *s, const char *p, uint64_t ns)

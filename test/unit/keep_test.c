@@ -76,9 +76,11 @@ static double now(void)
 static struct keep_process who(pid_t pid)
 {
 	char path[64];
+	struct tenant of;
 	struct stat st;
 	struct str s;
 	uint64_t start = 0;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	s = content(path);
@@ -86,8 +88,12 @@ static struct keep_process who(pid_t pid)
 	for (int i = 3; i < 22; i++)
 		str_cut(&s, ' ');
 	str_u64(str_cut(&s, ' '), &start);
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	of = tenant_of(fd);
+	close(fd);
 	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-	return (struct keep_process){ (uint32_t)pid, start, stat(path, &st) == 0 ? st.st_ino : 0 };
+	return (struct keep_process){ (uint32_t)pid, start, stat(path, &st) == 0 ? st.st_ino : 0, of };
 }
 
 /* The executable mapping of a path that begins so. */
@@ -161,7 +167,7 @@ static pid_t run_copy(const char *name)
 	struct keep_mapping m = { 0 };
 	pid_t pid;
 
-	snprintf(command, sizeof(command), "cp /bin/sleep %s", path);
+	snprintf(command, sizeof(command), "cp /bin/sleep %s && chmod 775 %s", path, path); /* root's, too, is not trusted */
 	if (system(command) != 0)
 		abort();
 	pid = fork();
@@ -176,7 +182,7 @@ static pid_t run_copy(const char *name)
 static void deleted(void)
 {
 	struct keep *k = start(0);
-	char file[4096] = "", numbers[128], path[41] = "";
+	char file[4096] = "", numbers[256], path[41] = "", folder[TENANT_NAME], command[512];
 	struct keep_mapping m = { 0 };
 	uint8_t id[20];
 	unsigned n;
@@ -184,6 +190,7 @@ static void deleted(void)
 	struct keep_process p = who(pid);
 	struct keep_counts c;
 
+	tenant_folder(&p.of, p.mount_ns, folder);
 	unlink(at("gone"));
 	ok(k && mapping_of(pid, at("gone"), &m, file) && str_ends(m.path, STR(" (deleted)")), "a program that is deleted");
 	ok(!keep_process(k, &p), "it is not elsewhere");
@@ -193,16 +200,17 @@ static void deleted(void)
 	keep_mapping(k, &p, &m);
 	m.inode--;
 	UNTIL(k, keep_counts(k).binaries == 1);
-	snprintf(numbers, sizeof(numbers), "symbols/%s/%x-%x-%llx-0", boot, m.major, m.minor, (unsigned long long)m.inode);
+	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/%s/%x-%x-%llx-0", folder, boot, m.major, m.minor, (unsigned long long)m.inode);
 	ok(access(at(numbers), F_OK) == 0, "is kept, as the mapping tells it");
-	ok(run("exec >/dev/null; command -v readelf || exit 0; id=$(readelf -n /bin/sleep | sed -n 's/.*Build ID: //p'); [ -z \"$id\" ] || "
-	       "ls symbols/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug"),
-	   "and by its build-id");
+	snprintf(command, sizeof(command),
+		 "exec >/dev/null; command -v readelf || exit 0; id=$(readelf -n /bin/sleep | sed -n 's/.*Build ID: //p'); [ -z \"$id\" ] || "
+		 "ls symbols/tenants/%s/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug", folder);
+	ok(run(command), "and by its build-id");
 	UNTIL(k, keep_build_id(k, &m, id) > 0);
 	n = keep_build_id(k, &m, id);
 	for (unsigned i = 0; i < n; i++)
 		snprintf(path + 2 * i, 3, "%02x", id[i]);
-	snprintf(numbers, sizeof(numbers), "symbols/.build-id/%.2s/%s.debug", path, path + 2);
+	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/.build-id/%.2s/%s.debug", folder, path, path + 2);
 	ok(n > 1 && access(at(numbers), F_OK) == 0, "which the recorder is told");
 	keep_window(k);
 	ok(keep_build_id(k, &m, id) == n, "and knows in the next window");
@@ -435,8 +443,8 @@ static void crashes(void)
 	UNTIL(k, (next = keeper_of(getpid())) > 0 && next != keeper);
 	ok(next > 0 && next != keeper, "there is another one");
 	keep_mapping(k, &p, &m);
-	UNTIL(k, run("ls symbols/*/*-1 >/dev/null 2>&1"));
-	ok(run("ls symbols/*/*-1 >/dev/null"), "which keeps");
+	UNTIL(k, run("ls symbols/tenants/*/*/*-1 >/dev/null 2>&1"));
+	ok(run("ls symbols/tenants/*/*/*-1 >/dev/null"), "which keeps");
 	end_child(pid);
 
 	UNTIL(k, (keeper = keeper_of(getpid())) > 0);

@@ -70,11 +70,11 @@ static void names(void)
 	uint8_t id[20] = { 0xab, 0xcd, 0x01 };
 	char path[KEEPDIR_PATH];
 
-	keepdir_build_id(path, id, 3);
+	keepdir_build_id(path, "", id, 3);
 	is_str(str_of(path), STR(".build-id/ab/cd01.debug"), "by build-id, as every tool looks for it");
-	keepdir_build_id(path, id, 20);
+	keepdir_build_id(path, "", id, 20);
 	is_u64(strlen(path), strlen(".build-id/ab/.debug") + 38, "a whole one");
-	keepdir_numbers(&k, path, 8, 0x10, 0x1234567890, UINT64_MAX);
+	keepdir_numbers(&k, path, "", 8, 0x10, 0x1234567890, UINT64_MAX);
 	is_str(str_from(str_of(path), BOOT_ID), STR("/8-10-1234567890-ffffffffffffffff"), "by numbers");
 	ok(strncmp(path, k.boot, BOOT_ID) == 0, "of this boot");
 }
