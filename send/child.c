@@ -79,11 +79,14 @@ static int start(pid_t *pid, char *const argv[], const int out[2], const int err
 	return error;
 }
 
-/* Takes what is there; false: the other end is closed. */
-static bool take(int fd, struct text *t, size_t most)
+/* Takes what is there; false: the other end is closed, or *error says why no more can be read. */
+static bool take(int fd, struct text *t, size_t most, int *error)
 {
 	char buf[65536];
 	ssize_t n = read(fd, buf, sizeof(buf));
+
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		*error = errno;
 
 	if (n > 0 && t->n < most)
 		text_bytes(t, buf, (size_t)n);
@@ -104,11 +107,14 @@ static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned sec
 			kill(pid, SIGKILL);
 			return;
 		}
-		if (poll(p, 2, (int)(end - now)) < 0 && errno != EINTR)
+		if (poll(p, 2, (int)(end - now)) < 0 && errno != EINTR) {
+			c->error = errno;
+			kill(pid, SIGKILL);
 			return;
-		if (p[0].fd >= 0 && p[0].revents && !take(out, &c->out, OUT_MAX))
+		}
+		if (p[0].fd >= 0 && p[0].revents && !take(out, &c->out, OUT_MAX, &c->error))
 			p[0].fd = -1;
-		if (p[1].fd >= 0 && p[1].revents && !take(err, &c->err, ERR_MAX))
+		if (p[1].fd >= 0 && p[1].revents && !take(err, &c->err, ERR_MAX, &c->error))
 			p[1].fd = -1;
 	}
 }
@@ -137,7 +143,7 @@ void child_run(struct child *c, char *const argv[], unsigned seconds)
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-		c->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+		c->status = WIFEXITED(status) && !c->error ? WEXITSTATUS(status) : -1; /* without its output its status means nothing */
 	}
 	close(out[0]);
 	close(err[0]);

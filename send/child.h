@@ -9,7 +9,7 @@ struct child {
 	struct text out, err; /* what it printed; err: the first 64 kB */
 	int status;           /* of exit, or -1 */
 	int signal;           /* that ended it, or 0 */
-	int error;            /* errno: it could not be started; 0 */
+	int error;            /* errno: it could not be started, or what it printed could not be read; else 0 */
 	bool late;            /* it was ended, as it took too long */
 	bool large;           /* it was ended, as it printed more than a gigabyte */
 };

@@ -205,7 +205,7 @@ static void why_of(const struct child *c, struct text *why)
 
 	why->n = 0;
 	if (c->error)
-		text_printf(why, "pjfold cannot be started: %s", strerror(c->error));
+		text_printf(why, "pjfold cannot be run: %s", strerror(c->error));
 	else if (c->late)
 		text_printf(why, "pjfold took more than %u s", FOLD_SECONDS);
 	else if (c->large)
@@ -255,6 +255,8 @@ static enum fold_result judge(const struct child *c, bool some, struct text *why
 	if (c->status == 0)
 		return some ? FOLD_GOOD : FOLD_EMPTY;
 	why_of(c, why);
+	if (c->error)
+		return FOLD_FAILED;
 	if (c->status == 1 && lacked_memory(c))
 		return FOLD_CRASHED;
 	if (c->status == 1)
@@ -276,13 +278,14 @@ static enum fold_result fold_event(const struct folding *f, const char *path, co
 	return result;
 }
 
-/* Names of events that have samples, as patterns for --only: third column of --list-events. */
-static size_t list_events(const struct folding *f, const char *path, char name[EVENTS_MAX][256])
+/* Names of events that have samples, as patterns for --only: third column of --list-events. False: pjfold could not be run. */
+static bool list_events(const struct folding *f, const char *path, char name[EVENTS_MAX][256], size_t *count, struct text *why)
 {
 	char *argv[] = { (char *)(uintptr_t)f->pjfold, (char *)(uintptr_t) "--list-events", (char *)(uintptr_t) "--unprivileged", (char *)(uintptr_t)path, NULL };
 	struct child c;
 	struct str rest;
 	size_t n = 0;
+	bool run;
 
 	child_run(&c, argv, FOLD_SECONDS);
 	rest = text_view(&c.out);
@@ -300,17 +303,23 @@ static size_t list_events(const struct folding *f, const char *path, char name[E
 			name[n][i] = strchr(",*?[]\\", event.p[i]) ? '?' : event.p[i];
 		name[n++][event.n] = 0;
 	}
+	if (c.error)
+		why_of(&c, why);
+	*count = n;
+	run = c.error == 0;
 	child_free(&c);
-	return n;
+	return run;
 }
 
 static enum fold_result fold_events(const struct folding *f, const char *path, uint64_t epoch, uint64_t seconds, struct text *text,
 				    struct text *why)
 {
 	static __thread char name[EVENTS_MAX][256];
-	size_t n = list_events(f, path, name);
 	enum fold_result all = FOLD_EMPTY, one;
+	size_t n;
 
+	if (!list_events(f, path, name, &n, why))
+		return FOLD_FAILED;
 	if (n < 2)
 		return fold_event(f, path, NULL, epoch, seconds, text, why);
 	for (size_t i = 0; i < n; i++) {
