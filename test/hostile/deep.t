@@ -29,12 +29,12 @@ ok "a sample has 5 kB on average, beyond the first 512 kB" [ "$bytes" -le $((520
 if [ "$sum" -gt 150 ]; then
 	ok "some are over budget" [ "$over" -gt 0 ]
 	ok "the tenant is named in the line" grep -q "over budget: user $attacker [0-9,]* sample" "$rec/err"
-	"$build/bin/pjfold" --info "$rec"/out/*.data >info
-	ok "in pjfold --info" grep -q "^over budget *user $attacker: [1-9]" info
+	"$build/bin/pjfold" --info "$rec"/out/*.data >told
+	ok "in pjfold --info" grep -q "^over budget *user $attacker: [1-9]" told
 	ok "and in pjrecord.prom" grep -q "^pj_record_over_budget_total{tenant=\"user $attacker\",what=\"samples\"} [1-9]" "$rec/pjrecord.prom"
 	if have perf; then
-		perf script -F comm,pid,time,ip,sym,dso -i "$(ls "$rec"/out/*.data)" 2>/dev/null >script
-		is "perf script has each, too, with comm and time" "$(grep -B 1 '(\[over budget\])' script | grep -c '^deep  *[0-9][0-9]*  *[0-9.]*:')" "$over"
+		perf script -F comm,pid,time,ip,sym,dso -i "$(ls "$rec"/out/*.data)" 2>/dev/null >listing
+		is "perf script has each, too, with comm and time" "$(grep -B 1 '(\[over budget\])' listing | grep -c '^deep  *[0-9][0-9]*  *[0-9.]*:')" "$over"
 	fi
 else
 	skip "over budget" "this machine is too busy for the attack: $sum samples"

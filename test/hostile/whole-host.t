@@ -34,7 +34,7 @@ check_load()
 
 found=
 for home in /usr/lib/jvm/*; do
-	[ -x "$home/bin/javac" ] && [ ! -L "$home" ] || continue
+	if [ ! -x "$home/bin/javac" ] || [ -L "$home" ]; then continue; fi
 	found=yes
 	jvm=jvm-$(basename "$home" | grep -o '[0-9][0-9]*' | head -n 1)
 	"$home/bin/javac" -d "$arena/$jvm" "$top/test/hostile/Whole.java"
