@@ -98,6 +98,27 @@ static const int instrumented[] = {
 #endif
 };
 
+static unsigned listed(const int *call, size_t n)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += call[i] >= 0;
+	return count;
+}
+
+unsigned sandbox_calls(unsigned groups)
+{
+	unsigned n = listed(base, countof(base)) + countof(protecting);
+
+	for (size_t i = 0; i < countof(grouped); i++)
+		if (groups & grouped[i].group)
+			n += listed(grouped[i].call, countof(grouped[i].call));
+	if (groups & SANDBOX_FILTER)
+		n += listed(filtering, countof(filtering)) + 1; /* clone */
+	return n;
+}
+
 enum { PROGRAM_MAX = 384 };
 
 struct program {

@@ -42,6 +42,9 @@ enum sandbox_layer { SANDBOX_LIMITS = 1, SANDBOX_USER = 2, SANDBOX_LANDLOCK = 4,
  * CAP_SETUID was held and the change failed. */
 unsigned sandbox_enter(const struct sandbox *s);
 
+/* How many system calls a process of these groups may make, without those that the run time of sanitizers needs. */
+unsigned sandbox_calls(unsigned groups);
+
 /* The first missing layer for a message: "Landlock", "seccomp"; NULL if missing is 0. */
 const char *sandbox_missing(unsigned missing);
 
