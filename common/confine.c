@@ -22,7 +22,8 @@ static char *folder_of(const char *path)
 	return t.p;
 }
 
-/* The folders in which an output is written, as C strings: that to which links lead (outpath.h). Returns how many. Close `place` once they are open. */
+/* The folders in which an output is written, as C strings: that to which links lead (outpath.h). Returns how many. Close `place`
+ * once they are open. */
 static size_t folders_of(const char *output, struct outpath *place, char *folder[2])
 {
 	struct text t = { 0 };

@@ -2,8 +2,9 @@
 /*
  * confine.h - a filter gives up its rights before it reads an input.
  *
- * Recordings, stacks, symbol tables and pictures are hostile data. Afterwards the filter can read files, and write only below the folders of
- * its outputs and those that it names; it can start no program, open no network socket, and reach no other process (sandbox.h).
+ * Recordings, stacks, symbol tables and pictures are hostile data. Afterwards the filter can read files, and write only below the
+ * folders of its outputs and those that it names; it can start no program, open no network socket, and reach no other process
+ * (sandbox.h).
  */
 #ifndef PJ_CONFINE_H
 #define PJ_CONFINE_H

@@ -70,8 +70,8 @@ static const struct {
 	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
 };
 
-/* What a filter needs beyond the base. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and libc takes
- * clone. */
+/* What a filter needs beyond the base. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and
+ * libc takes clone. */
 static const int filtering[] = {
 	SYS_openat, SYS_openat2, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_getdents64, SYS_statx, SYS_fstatfs, SYS_statfs, SYS_getcwd,
 	SYS_fadvise64, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_fchmod,
@@ -149,7 +149,9 @@ static void allow_clone(struct program *p)
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
 	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
-	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP, 0, 1);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K,
+	     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP,
+	     0, 1);
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
@@ -270,7 +272,8 @@ static bool capabilities_are_empty(void)
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct d[2] = { 0 };
 
-	return syscall(SYS_capget, &h, d) == 0 && !(d[0].effective | d[1].effective | d[0].permitted | d[1].permitted | d[0].inheritable | d[1].inheritable);
+	return syscall(SYS_capget, &h, d) == 0 && !(d[0].effective | d[1].effective | d[0].permitted | d[1].permitted |
+						    d[0].inheritable | d[1].inheritable);
 }
 
 static bool has_capability(unsigned cap)

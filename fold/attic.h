@@ -36,12 +36,12 @@ struct attic_numbers {
 };
 int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
 
-/* The same for a process of which the window names no tenant, as its recorder was killed: what was kept for any tenant, if that is one file.
- * To be asked last: a build-id is what a file claims. */
+/* The same for a process of which the window names no tenant, as its recorder was killed: what was kept for any tenant, if that is
+ * one file. To be asked last: a build-id is what a file claims. */
 int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
 
-/* Two mappings of one path and build-id have the same names if their origins are equal: the file that is kept of each (0: none), and, as files
- * below the roots of processes may be asked, too, the tenant of processes elsewhere. */
+/* Two mappings of one path and build-id have the same names if their origins are equal: the file that is kept of each (0: none),
+ * and, as files below the roots of processes may be asked, too, the tenant of processes elsewhere. */
 struct attic_origin {
 	uint64_t file, tenant;
 };

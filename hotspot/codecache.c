@@ -217,8 +217,8 @@ static bool read_blocks(struct codecache *c, struct memory *m, const struct heap
 }
 
 /* Takes the blobs out of so many blocks whose first bytes are in c->bytes. */
-static void take_blocks(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *heap, size_t nheaps, size_t from,
-			size_t count, size_t n, uint64_t names[4])
+static void take_blocks(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *heap,
+			size_t nheaps, size_t from, size_t count, size_t n, uint64_t names[4])
 {
 	uint32_t size = l->block_header + l->blob_bytes;
 

@@ -65,8 +65,8 @@ void allowance_tell(struct allowance *a, struct tenant of, const char *what)
 	if (a->ntold == ALLOWANCE_TOLD)
 		return;
 	a->told[a->ntold++] = of;
-	warn("%s is over budget: its JVMs need more %s than those of one tenant may, so their timelines are late or incomplete", tenant_name(&of, name),
-	     what);
+	warn("%s is over budget: its JVMs need more %s than those of one tenant may, so their timelines are late or incomplete",
+	     tenant_name(&of, name), what);
 }
 
 bool allowance_may(struct allowance *a, struct tenant of, uint64_t now)

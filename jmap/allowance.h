@@ -40,7 +40,8 @@ bool allowance_may(struct allowance *a, struct tenant of, uint64_t now);
 #define ALLOWANCE_FIRST_STEPS (512u << 10)
 #define ALLOWANCE_STEPS_MAX (4u << 20)
 
-/* A look begins: a->budget is full, and has so many steps. With hurry, it is the last one, while the tool ends: short, and not to be stopped. */
+/* A look begins: a->budget is full, and has so many steps. With hurry, it is the last one, while the tool ends: short, and not to
+ * be stopped. */
 void allowance_begin(struct allowance *a, uint64_t steps, bool hurry);
 
 /* It ends, and wrote so many bytes. Returns what it cost in ns of CPU time. */

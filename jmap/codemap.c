@@ -119,7 +119,8 @@ static void expect_names(struct hotspot *h, const struct codecache *code, size_t
 }
 
 /* Blob number i of the first scan. */
-static void add_blob(struct codemap *c, struct hotspot *h, const struct codecache *code, const struct stubs *stubs, uint32_t i, enum method_style style)
+static void add_blob(struct codemap *c, struct hotspot *h, const struct codecache *code, const struct stubs *stubs,
+		     uint32_t i, enum method_style style)
 {
 	const struct blob *b = &code->blob[i];
 	size_t name = c->names.n;

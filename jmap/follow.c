@@ -349,7 +349,14 @@ static bool add(void *arg, struct jvm_process *p)
 		f->cap = f->cap ? f->cap * 2 : 16;
 		f->one = mem_grow(f->one, sizeof(*f->one), f->cap);
 	}
-	f->one[f->n] = (struct followed){ .p = *p, .t = { .fd = -1 }, .h = { .memory = { .fd = -1 } }, .tenant = of, .cost = UINT64_MAX, .steps = ALLOWANCE_FIRST_STEPS, .since = now > age ? now - age : 0, .next = now };
+	f->one[f->n] = (struct followed){ .p = *p,
+					  .t = { .fd = -1 },
+					  .h = { .memory = { .fd = -1 } },
+					  .tenant = of,
+					  .cost = UINT64_MAX,
+					  .steps = ALLOWANCE_FIRST_STEPS,
+					  .since = now > age ? now - age : 0,
+					  .next = now };
 	f->n++;
 	f->seen++;
 	return true;

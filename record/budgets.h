@@ -24,8 +24,8 @@ enum over { OVER_SAMPLES, OVER_MAPPINGS, OVER_READS, OVERS };
 
 struct budgets;
 
-/* Bytes of samples, 0: no limit. each: of one sample, on average; what a tenant does not use it may use later, up to BUDGET_AHEAD. per_second:
- * of all samples of a tenant, up to ten seconds' worth at once. */
+/* Bytes of samples, 0: no limit. each: of one sample, on average; what a tenant does not use it may use later, up to BUDGET_AHEAD.
+ * per_second: of all samples of a tenant, up to ten seconds' worth at once. */
 struct budgets_limits {
 	uint64_t each, per_second;
 };

@@ -141,7 +141,8 @@ static void drop_block(struct mapping_pool *pool, struct mapping_block *b)
 }
 
 /* Block i as one of this set alone, with room for `room` more mappings, of which it has MAPPINGS_BLOCK at most. NULL: over the budget. */
-static struct mapping_block *own_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i, uint32_t room)
+static struct mapping_block *own_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
+				       uint32_t i, uint32_t room)
 {
 	struct mapping_block *old = set->block[i], *b;
 	uint32_t cap = old->cap;

@@ -74,8 +74,8 @@ enum mappings_answer {
 	MAPPINGS_BAD   /* empty, or around the end of memory */
 };
 
-/* Puts a mapping of a file into *set, which is made if it is NULL, and copied if it is shared; mapping->file and ->id are not looked at, and
- * the file is copied. */
+/* Puts a mapping of a file into *set, which is made if it is NULL, and copied if it is shared; mapping->file and ->id are not
+ * looked at, and the file is copied. */
 enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **set, const struct tenant *payer,
 				  const struct mapping *mapping, const struct mapped_file *file);
 

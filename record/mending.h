@@ -2,10 +2,11 @@
 /*
  * mending.h - decides which processes are read from /proc, and when: all at the start, later those of which records were lost.
  *
- * After a loss every process is in doubt, but only those that are sampled are read again, each when its next sample comes, first those
- * whose samples have no mapping: the cost follows the samples, not the number of processes of the host. A process waits 20 times the CPU time of its last reading, and twice as long
- * after each reading that showed nothing new; a tenant has at most BUDGET_CPU_NS each second. So a process that makes the kernel lose
- * records (60,000 mappings: 60 ms for each reading) takes at most 5 % of a CPU. Reading is done by a thread of its own (procreader.h).
+ * After a loss every process is in doubt, but only those that are sampled are read again, each when its next sample comes, first
+ * those whose samples have no mapping: the cost follows the samples, not the number of processes of the host. A process waits 20
+ * times the CPU time of its last reading, and twice as long after each reading that showed nothing new; a tenant has at most
+ * BUDGET_CPU_NS each second. So a process that makes the kernel lose records (60,000 mappings: 60 ms for each reading) takes at
+ * most 5 % of a CPU. Reading is done by a thread of its own (procreader.h).
  */
 #ifndef PJ_MENDING_H
 #define PJ_MENDING_H
@@ -32,9 +33,9 @@ void mending_lost(struct mending *m, uint64_t ns);
  * thread, or of the mapping that a user's ip is in; others are read when there is time. */
 void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip);
 
-/* Before a record of a mapping of a process, of time ns. False: its tenant makes more of them than its budget allows, so this one is to be passed over,
- * and the process will be read from /proc when it is sampled. The first 64 records of a program are free: builds and servers that start
- * processes never pay. */
+/* Before a record of a mapping of a process, of time ns. False: its tenant makes more of them than its budget allows, so this one
+ * is to be passed over, and the process will be read from /proc when it is sampled. The first 64 records of a program are free:
+ * builds and servers that start processes never pay. */
 bool mending_mapping(struct mending *m, struct process *process, uint64_t window, uint64_t ns);
 
 /* A mapping of a process was recorded, and not stored: over budget. */

@@ -281,7 +281,8 @@ static enum fold_result fold_event(const struct folding *f, const char *path, co
 /* Names of events that have samples, as patterns for --only: third column of --list-events. False: pjfold could not be run. */
 static bool list_events(const struct folding *f, const char *path, char name[EVENTS_MAX][256], size_t *count, struct text *why)
 {
-	char *argv[] = { (char *)(uintptr_t)f->pjfold, (char *)(uintptr_t) "--list-events", (char *)(uintptr_t) "--unprivileged", (char *)(uintptr_t)path, NULL };
+	char *argv[] = { (char *)(uintptr_t)f->pjfold, (char *)(uintptr_t) "--list-events",
+			 (char *)(uintptr_t) "--unprivileged", (char *)(uintptr_t)path, NULL };
 	struct child c;
 	struct str rest;
 	size_t n = 0;

@@ -5,6 +5,7 @@
 n=0
 failed=0
 top=${PJ_TOP:-$(cd "$(dirname "$0")/.." && pwd)}
+[ -e "$top/Makefile" ] || top=$(cd "$top/.." && pwd) # a test in a folder of its own
 case ${PJ_BUILD:-} in
 '') PATH=$top/build/std-cc/bin:$PATH ;; # a test started by hand, after `make tests`
 esac
