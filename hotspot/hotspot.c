@@ -175,6 +175,14 @@ struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *
 	return r.code ? r : hotspot_read_layout(h, p);
 }
 
+struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_process *p, struct budget *budget)
+{
+	struct hotspot_reason r = hotspot_open_memory(h, p);
+
+	h->memory.budget = budget;
+	return r.code ? r : hotspot_read_layout(h, p);
+}
+
 struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base)
 {
 	*h = (struct hotspot){ .frame_pointers = -1 };

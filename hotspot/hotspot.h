@@ -37,6 +37,8 @@ struct hotspot_reason {
 
 /* Fills h; afterwards hotspot_close in any case. */
 struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p);
+/* The same within a budget, which has to stay as long as h is open. */
+struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_process *p, struct budget *budget);
 /* The two steps of it, for who may know the layout already: its memory, and what it says of itself. */
 struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p);
 struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p);

@@ -16,6 +16,10 @@
 #define LOOK_NS (4 * SECOND_NS)
 #define LAST_NS (SECOND_NS / 10)
 
+#define ONCE_STEPS (32u << 20)
+#define ONCE_BYTES (128 * MB)
+#define ONCE_NS (10 * SECOND_NS)
+
 /* Of a tenant: 5 % of a CPU, and what its JVMs take when they start. */
 #define CPU_PER_SECOND (SECOND_NS / 20)
 #define CPU_BURST (SECOND_NS * 3 / 2)
@@ -117,4 +121,9 @@ size_t allowance_files(void)
 	l.rlim_cur = l.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &l);
 	return l.rlim_cur / 16 < JVMS_MAX ? l.rlim_cur / 16 : JVMS_MAX;
+}
+
+struct budget allowance_once(void)
+{
+	return (struct budget){ .steps = ONCE_STEPS, .bytes = ONCE_BYTES, .deadline = clock_now() + ONCE_NS };
 }

@@ -53,6 +53,9 @@ uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all
 /* A tenant was refused `what`: it is named once. */
 void allowance_tell(struct allowance *a, struct tenant of, const char *what);
 
+/* What --once and --list spend on one JVM: some seconds, and 128 MB. */
+struct budget allowance_once(void);
+
 /* How many JVMs of a tenant are followed, of all four times as many: each has four open files, of which as many are allowed from now on as
  * may be. */
 size_t allowance_files(void);

@@ -113,11 +113,8 @@ static void tell(struct follower *f, struct followed *j, const struct hotspot_re
 /* True: its memory can be read. */
 static bool open_one(struct follower *f, struct followed *j)
 {
-	struct hotspot_reason why = hotspot_open_memory(&j->h, &j->p);
+	struct hotspot_reason why = hotspot_open_within(&j->h, &j->p, &f->allowance.budget);
 
-	j->h.memory.budget = &f->allowance.budget;
-	if (!why.code)
-		why = hotspot_read_layout(&j->h, &j->p);
 	if (!why.code) {
 		j->open = true;
 		return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "listing.h"
 
+#include "allowance.h"
 #include "arena.h"
 #include "clocks.h"
 #include "containers.h"
@@ -93,7 +94,8 @@ static void end_cell(struct table *t, unsigned column, size_t *from)
 static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum asked_method method)
 {
 	struct hotspot h;
-	struct hotspot_reason why = hotspot_open(&h, p);
+	struct budget budget = allowance_once();
+	struct hotspot_reason why = hotspot_open_within(&h, p, &budget);
 	struct text *c = &t->cells;
 	size_t from = c->n;
 	unsigned column = 0;

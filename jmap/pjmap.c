@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjmap - see what code lives where in every running JVM, without touching it. */
+#include "allowance.h"
 #include "arena.h"
 #include "asked.h"
 #include "diag.h"
@@ -103,13 +104,14 @@ static bool take_own(const struct request *r, const struct jvm_process *p, struc
 /* Its map by the method that was asked for; *torn: pieces that made no sense. */
 static struct hotspot_reason make_map(const struct request *r, const struct jvm_process *p, struct codemap *c, uint64_t *torn)
 {
+	struct budget budget = allowance_once();
 	struct hotspot h;
 	struct hotspot_reason why;
 
 	*torn = 0;
 	if (r->method != ASKED_NOT)
 		return asked_map(c, p, r->method, r->style);
-	why = hotspot_open(&h, p);
+	why = hotspot_open_within(&h, p, &budget);
 	if (!why.code)
 		why = codemap_make(c, &h, r->style);
 	*torn = h.code.torn;
