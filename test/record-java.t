@@ -99,7 +99,9 @@ start mixed
 jvm=$pid
 memories()
 {
-	find "/proc/$recorder/fd" -lname "/proc/$jvm/mem*" 2>/dev/null | wc -l
+	for task in "/proc/$recorder/task"/*/children; do cat "$task" 2>/dev/null; done | tr ' ' '\n' | while read -r child; do
+		[ "$(cat "/proc/$child/comm" 2>/dev/null)" != pjrecord-jvm ] || find "/proc/$child/fd" -lname "/proc/$jvm/mem*" 2>/dev/null
+	done | wc -l
 }
 pjrecord -o data -F 499 --unwind=tables >/dev/null 2>said &
 recorder=$!

@@ -84,7 +84,9 @@ else
 	fi
 fi
 
-# ---- a JVM whose memory hangs ------------------------------------------------------------------------------------------
+# ---- a JVM with memory that is never filled in ---------------------------------------------------------------------------
+#
+# /proc/PID/mem fails there; memory of a file system that does not answer blocks the reader: test/hostile/jvm-reader.t
 
 helper=${PJ_BUILD:-$top/build/std-cc}/test/record/jvm
 [ -x "$helper" ] || skip_all "test/record/jvm is not built (make tests)"
@@ -108,10 +110,11 @@ uses()
 	until_true used "$1" "$2" "$(ticks "$1")"
 }
 
-# is_read RECORDER PID: its memory is open there
+# is_read RECORDER PID: its memory is open in the process that reads JVMs
 is_read()
 {
-	[ -n "$(find "/proc/$1/fd" -lname "/proc/$2/mem" 2>/dev/null)" ]
+	reader=$(child_of "$1" pjrecord-jvm)
+	[ -n "$reader" ] && [ -n "$(find "/proc/$reader/fd" -lname "/proc/$2/mem" 2>/dev/null)" ]
 }
 
 ended()
@@ -137,7 +140,7 @@ hang=$!
 started="$started $hang"
 until_true grep -qE 'runs|SKIP' hang.out
 if grep -q SKIP hang.out; then
-	skip "a JVM whose memory hangs" "$(sed -n 's/^SKIP //p' hang.out)"
+	skip "a JVM with memory that is never filled in" "$(sed -n 's/^SKIP //p' hang.out)"
 else
 	./spin &
 	spin=$!
@@ -145,16 +148,15 @@ else
 	pjrecord -o data -F 499 --unwind=tables -p $hang,$spin >/dev/null 2>said &
 	recorder=$!
 	started="$started $recorder"
-	ok "a JVM whose memory hangs: it is read at first" until_true is_read $recorder $hang
+	ok "a JVM with memory that is never filled in: it is read at first" until_true is_read $recorder $hang
 	uses $hang 100
 	begin=$(ticks $spin)
 	kill -USR1 $hang
-	ok "  then it hangs, which is said" until_true grep -q "process $hang: a JVM that cannot be read.*(hangs: " said
-	uses $spin 100 # and on, past the next tries
+	ok "  then a page of it is never filled in" until_true grep -q hangs hang.out
+	uses $spin 200
 	end=$(ticks $spin)
 	finish $recorder
 	is "  the recording ends" $status 0
-	is "  it was said once" "$(grep -c 'hangs' said)" 1
 	ok "  nothing is lost" not grep -q 'lost' said
 	pjfold -q data >folded
 	# of a second's 499 samples nearly all; the clock of ticks is coarse
