@@ -128,15 +128,12 @@ static void serve(int fd, int program)
 
 static void burn(int ready)
 {
-	volatile uint64_t sum = 0;
-
 	/* as a JIT has it: then pjrecord --check looks for a map in /tmp */
 	if (mmap(NULL, 1 << 17, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
 		return;
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
-	for (uint64_t i = 0;; i++) {
-		sum += i * i;
+	for (volatile uint64_t i = 0;; i++) {
 		if (i == 50000000 && write(ready, "x", 1) < 0) /* all pages that are needed are there */
 			return;
 	}
