@@ -30,6 +30,7 @@
 #define ROOM UINT64_C(16 << 20) /* to make when there was none even for an empty file */
 #define ATTEMPTS 100    /* to find a name while others take theirs */
 #define NAME 40
+#define TEMP (NAME + 16)
 #define PATIENCE_MS 5000 /* at the end, for who reads paths from standard output */
 
 struct job {
@@ -476,39 +477,41 @@ static bool is_written(int fd)
 	return fcntl(fd, F_OFD_GETLK, &f) == 0 && f.l_type == F_WRLCK;
 }
 
-/* Locked before it has the name under which others look at it. */
-static int new_file(struct windows *ws, const char *temp)
+/* Makes a file that is locked before it has the name under which others look at it; `temp` gets its name until then. A run that sweeps
+ * may hold the lock of a file that is not locked yet: it then unlinks that name, so each attempt has a name of its own. */
+static int new_file(struct windows *ws, const char *name, char temp[TEMP])
 {
 	struct stat st;
-	int fd, error;
 
 	for (int i = 0; i < ATTEMPTS; i++) {
+		int fd;
+
+		snprintf(temp, TEMP, ".%s.%d.tmp", name, i);
 		fd = openat(ws->rooms.recording, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-		if (fd < 0)
+		if (fd < 0 && errno != EEXIST)
 			return -1;
+		if (fd < 0)
+			continue;
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink) {
 			mark_written(fd);
 			return fd;
 		}
-		error = errno;
-		close(fd); /* somebody sweeps it just now */
-		unlinkat(ws->rooms.recording, temp, 0);
-		errno = error;
+		close(fd);
+		errno = EWOULDBLOCK;
 	}
 	return -1;
 }
 
 static bool create(struct windows *ws, uint64_t epoch, struct window *w)
 {
-	char name[NAME], temp[NAME + 8];
+	char name[NAME], temp[TEMP];
 	int error;
 
 	for (int i = 0; i < ATTEMPTS; i++) {
 		if (!epochs_take_from(ws->used, epoch, &w->epoch))
 			return false;
 		name_of(name, w->epoch);
-		snprintf(temp, sizeof(temp), ".%s.tmp", name);
-		w->fd = new_file(ws, temp);
+		w->fd = new_file(ws, name, temp);
 		if (w->fd < 0)
 			return false;
 		if (move(ws->rooms.recording, temp, ws->rooms.recording, name))

@@ -298,6 +298,7 @@ static void builds(void)
 	other.minor++;
 	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nor of another file system");
 	ok(!jvmbuilds_take(b, &key, self.folder, SYNTH_BASE, &like, &g), "nothing where nothing can be read");
+	memory_close(&like.memory);
 	memory_image(&like.memory, &piece, 1);
 	owners(b, &h, &f, &like, SYNTH_BASE + further);
 	s.byte[SYNTH_PAGE - 1] ^= 1;
