@@ -21,7 +21,7 @@ struct attr {
 	uint64_t deadline, period;
 };
 
-static bool is_short; /* slices, by us */
+static bool is_short; /* slices of some thread, by us */
 
 /* A value of -1 is no error. */
 static int urgency(void)
@@ -59,6 +59,6 @@ void urgency_lower(int most)
 {
 	if (urgency() < most)
 		setpriority(PRIO_PROCESS, 0, most);
-	if (is_short)
-		is_short = !cut_slices(0);
+	if (is_short) /* and stays so: slices are a thread's, and others have short ones */
+		cut_slices(0);
 }
