@@ -31,7 +31,7 @@
 #define SWEEP_SHARE 1000 /* of the time at most one part in so many goes into sweeping */
 #define TIMELINE_MAX ((uint64_t)512 << 20) /* pjfold reads no more than twice of that */
 #define EXECS_EVERY (10 * MS) /* messages about execs are read at most so often: a storm of them costs no wake-up each */
-#define LOOK_SHARE 40         /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
+#define LOOK_SHARE 100         /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
 #define LOOK_BURST SECOND     /* of rest that may be owed */
 #define COST_SHARE 20 /* of the time at most one part in so many goes into one JVM of a tenant in debt */
 #define LAST_LOOKS (SECOND / 2) /* for all of them, once a signal asks to end */
