@@ -300,8 +300,9 @@ static int record_windows(const struct request *r, struct session_options *o, st
 	s = open_session(r, o, e);
 	tell_start(r, s, e);
 	become(r, uid, gid);
-	w = windows_open(&wo);
+	/* before windows_open, which starts a thread: a fork beside threads may inherit their locks */
 	k = start_keeper(r, r->keep ? r->dir : NULL);
+	w = windows_open(&wo);
 	session_output(s, w, k, -1);
 	run(r, s, c, &status);
 	session_finish(s);

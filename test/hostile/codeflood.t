@@ -71,6 +71,7 @@ for mode in scopes blobs names young; do
 	timeout 20 pjmap --list >"$mode/list" 2>"$mode/list.err"
 	is "  --list ends: status" $? 0
 	[ -z "$genuine" ] || ok "  and lists the genuine JVM" grep -qE "^$genuine .* ok " "$mode/list"
+	# shellcheck disable=SC3045 # dash and bash have -v
 	(ulimit -v 600000; timeout 60 pjmap --once --to "$mode/to" 2>"$mode/once.err")
 	ok "  --once ends" [ $? -ne 124 ]
 	[ -z "$genuine" ] || ok "  with a map of the genuine JVM" [ -s "$mode/to/perf-$genuine.map" ]
