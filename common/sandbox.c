@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox.h"
 
+#include "capabilities.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -267,34 +269,11 @@ static bool forbid_files(const struct sandbox *s)
 
 /* ---- capabilities, user, limits ---------------------------------------------------------------------------------- */
 
-static bool capabilities_are_empty(void)
-{
-	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct d[2] = { 0 };
-
-	return syscall(SYS_capget, &h, d) == 0 && !(d[0].effective | d[1].effective | d[0].permitted | d[1].permitted |
-						    d[0].inheritable | d[1].inheritable);
-}
-
 static bool has_capability(unsigned cap)
 {
-	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct d[2] = { 0 };
+	struct capabilities c;
 
-	return syscall(SYS_capget, &h, d) == 0 && d[cap / 32].effective >> cap % 32 & 1;
-}
-
-bool sandbox_drop_capabilities(void)
-{
-	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
-
-	for (unsigned long cap = 0; has_capability(CAP_SETPCAP) && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capset, &h, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return false;
-	return capabilities_are_empty();
+	return capabilities_get(&c) && c.effective & CAPABILITY_BIT(cap);
 }
 
 static bool change_user(uid_t uid)
@@ -338,7 +317,7 @@ unsigned sandbox_enter(const struct sandbox *s)
 		missing |= SANDBOX_USER;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (!INSTRUMENTED && !forbid_files(s)))
 		missing |= SANDBOX_LANDLOCK;
-	if (!s->keep_capabilities && !sandbox_drop_capabilities())
+	if (!s->keep_capabilities && !capabilities_limit(0))
 		missing |= SANDBOX_CAPABILITIES;
 	if (!(s->groups & SANDBOX_FILTER)) /* /proc/self of a process that is not dumpable belongs to root */
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -51,8 +51,4 @@ const char *sandbox_missing(unsigned missing);
 /* The process ends (SIGPROF) once it has used so many ms of CPU time from now on; 0 takes the limit away. Needs SANDBOX_DEADLINE. */
 void sandbox_deadline(unsigned cpu_ms);
 
-/* Drops all capabilities of this thread for good, and forbids new ones. False: some are left. Used alone for children that run as the
- * user of another process. */
-bool sandbox_drop_capabilities(void);
-
 #endif

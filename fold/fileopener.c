@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fileopener.h"
 
+#include "capabilities.h"
 #include "clocks.h"
 #include "hash.h"
 #include "inside.h"
-#include "sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -255,7 +255,7 @@ void fileopener_start(bool unprivileged)
 		prctl(PR_SET_NAME, "pjfold-start");
 		keep_only(pair[1]);
 		if (unprivileged)
-			sandbox_drop_capabilities();
+			capabilities_limit(0);
 		run_starter(3);
 		_exit(0);
 	}

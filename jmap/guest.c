@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guest.h"
 
+#include "capabilities.h"
 #include "clocks.h"
 #include "inside.h"
-#include "sandbox.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ static bool take_credentials(const struct guest *g)
 {
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(g->gid, g->gid, g->gid) < 0 || setresuid(g->uid, g->uid, g->uid) < 0))
 		return false;
-	return sandbox_drop_capabilities() && prctl(PR_SET_DUMPABLE, 0) == 0;
+	return capabilities_limit(0) && prctl(PR_SET_DUMPABLE, 0) == 0;
 }
 
 /* A reason and bytes as they go through the pipe. */
