@@ -181,6 +181,12 @@ fuzz: ## clang's libFuzzer on every parser, or on one: T=folded SECS=60
 fuzz-run: $(REPLAYS)
 	$(Q)PJ_BUILD=$(B) SECS=$(SECS) T='$(T)' sh test/fuzz/run.sh
 
+fuzz-campaign: ## each target for SECS=600 seconds of idle CPU time, logged in docs/fuzz-log.txt; goes on where it was ended
+	$(Q)$(MAKE) --no-print-directory CC=clang SAN=fuzz SECS=$(if $(filter file,$(origin SECS)),600,$(SECS)) T='$(T)' fuzz-campaign-run
+
+fuzz-campaign-run: $(REPLAYS)
+	$(Q)PJ_BUILD=$(B) SECS=$(SECS) T='$(T)' sh test/fuzz/campaign.sh
+
 cover: ## lines of each parser that its corpus reaches, or of one: T=folded; SHOW=1 prints those that it does not
 	$(Q)$(MAKE) --no-print-directory CC=gcc SAN=cover T='$(T)' SHOW='$(SHOW)' cover-run
 
@@ -221,10 +227,10 @@ clean: ## all that was built
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench null fuzz fuzz-run cover cover-run fresh headers lint format install uninstall clean help
+.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers lint format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

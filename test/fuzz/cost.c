@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_THREAD__)
@@ -216,6 +217,30 @@ static void print_costs(void)
 		(uintmax_t)(highest.heap >> 10), (uintmax_t)(highest.cpu_us / 1000));
 }
 
+/* PJ_FUZZ_CPU: libFuzzer ends once the process has used so many seconds of CPU time, or got SIGHUP. Its exit runs no atexit. */
+static uint64_t run_us;
+static volatile sig_atomic_t run_ended;
+
+static void on_hangup(int signal)
+{
+	(void)signal;
+	run_ended = 1;
+}
+
+static void end_run_in_time(void)
+{
+	struct timespec t = { 0 };
+
+	if (!run_us || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0)
+		return;
+	if (run_ended || (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000 >= run_us) {
+		run_us = 0;
+		print_costs();
+		fflush(stdout);
+		raise(SIGUSR1);
+	}
+}
+
 static void begin(void)
 {
 	static bool begun;
@@ -225,8 +250,12 @@ static void begin(void)
 	begun = true;
 	count_heap();
 	signal(SIGPROF, on_prof);
-	if (getenv("PJ_FUZZ_COST"))
+	if (getenv("PJ_FUZZ_CPU")) {
+		run_us = strtoul(getenv("PJ_FUZZ_CPU"), NULL, 10) * 1000000;
+		signal(SIGHUP, on_hangup);
+	} else if (getenv("PJ_FUZZ_COST")) {
 		atexit(print_costs);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -251,5 +280,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		highest.steps = steps;
 	if (left < limit && limit - left > highest.cpu_us) /* what is left is rounded up: it may be more than the limit */
 		highest.cpu_us = limit - left;
+	end_run_in_time();
 	return 0;
 }

@@ -6,6 +6,7 @@
  * process's (ITIMER_PROF), with a bound so wide that only code that does not end reaches it: it also covers libelf, libdw and the like.
  * Allowed is a fixed part and one for each byte of the input, so that a small input cannot cost much.
  *
+ * PJ_FUZZ_CPU=N ends libFuzzer after N seconds of CPU time, and prints the highest costs.
  * PJ_FUZZ_COST=1 prints the highest costs at exit. PJ_FUZZ_SHORT=N lets allocations of N bytes or more fail (builds without sanitizers).
  */
 #ifndef PJ_FUZZ_COST_H
