@@ -1,89 +1,225 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backoff.h"
 
-#include "arena.h"
+#include "clocks.h"
 #include "hash.h"
 
-#include <stdlib.h>
+#include <signal.h>
+#include <sys/wait.h>
 
-uint64_t backoff_place(const struct tenant *of, uint64_t device)
+#define FIRST_NS (10 * SECOND_NS)    /* avoided after the first failure */
+#define LONGEST_NS (3600 * SECOND_NS)
+#define FORGET_NS (3600 * SECOND_NS) /* without a failure */
+#define REST_NS (SECOND_NS / 5)      /* between a crash and the next start */
+#define LINGER_NS (60 * SECOND_NS)
+#define FREE_CPU_NS (SECOND_NS / 10)
+#define CPU_REST 20
+#define CRASHES_FREE 2               /* of a place: one file did that, or the kernel's need for memory */
+
+bool backoff_is_host(const struct tenant *of, uint64_t own_ns)
 {
-	uint64_t place[3] = { of->kind, of->key, device };
-
-	return hash_bytes(place, sizeof(place)) | 1;
+	return of->kind == TENANT_UNKNOWN || (of->kind == TENANT_MOUNT_NS && of->key == own_ns);
 }
 
-static uint64_t debt_now(const struct place_debt *d, uint64_t now)
+uint64_t backoff_place(const struct tenant *of, uint64_t own_ns, uint64_t device)
 {
-	uint64_t paid = now > d->at ? (now - d->at) / BACKOFF_SHARE : 0;
+	uint64_t id[3] = { of->kind, of->key, backoff_is_host(of, own_ns) ? device : 0 };
 
-	return d->ns > paid ? d->ns - paid : 0;
+	return hash_bytes(id, sizeof(id)) | 1;
 }
 
-bool backoff_may(const struct backoff *p, uint64_t key, uint64_t now)
+/* ---- places ------------------------------------------------------------------------------------------------------ */
+
+static size_t index_of(const struct backoff *b, uint64_t place)
 {
-	for (size_t i = 0; i < BACKOFF_MAX; i++)
-		if (p->debt[i].key == key)
-			return debt_now(&p->debt[i], now) <= BACKOFF_BURST_NS;
-	return true;
+	size_t i = 0;
+
+	while (i < BACKOFF_PLACES_MAX && b->place[i].place != place)
+		i++;
+	return i;
 }
 
-void backoff_charge(struct backoff *p, uint64_t key, uint64_t blocked_ns, uint64_t now)
+static const struct backoff_place *find_place(const struct backoff *b, uint64_t place)
 {
-	struct place_debt *slot = &p->debt[0];
-	uint64_t before;
+	size_t i = index_of(b, place);
 
-	for (size_t i = 0; i < BACKOFF_MAX && slot->key != key; i++) /* of too many the one with the least debt is forgotten */
-		if (p->debt[i].key == key || debt_now(&p->debt[i], now) < debt_now(slot, now))
-			slot = &p->debt[i];
-	before = debt_now(slot, now);
-	if (slot->key != key && blocked_ns < before)
+	return i < BACKOFF_PLACES_MAX ? &b->place[i] : NULL;
+}
+
+/* When the place is like any other again. */
+static uint64_t free_again(const struct backoff_place *p)
+{
+	return p->until > p->paid ? p->until : p->paid;
+}
+
+/* The slot of a place; of too many places the one that is free again first gives way, unless that is later than `until`: NULL. */
+static struct backoff_place *slot_of(struct backoff *b, uint64_t place, uint64_t until)
+{
+	size_t i = index_of(b, place);
+
+	if (i < BACKOFF_PLACES_MAX)
+		return &b->place[i];
+	i = 0;
+	for (size_t k = 1; k < BACKOFF_PLACES_MAX; k++)
+		if (free_again(&b->place[k]) < free_again(&b->place[i]))
+			i = k;
+	if (free_again(&b->place[i]) > until)
+		return NULL;
+	b->place[i] = (struct backoff_place){ .place = place };
+	return &b->place[i];
+}
+
+static uint64_t avoided_ns(unsigned failures)
+{
+	uint64_t ns = FIRST_NS;
+
+	while (--failures && ns < LONGEST_NS)
+		ns *= 4;
+	return ns < LONGEST_NS ? ns : LONGEST_NS;
+}
+
+/* ---- processes --------------------------------------------------------------------------------------------------- */
+
+static void reap(struct backoff *b)
+{
+	for (size_t i = 0; i < BACKOFF_LINGERING_MAX; i++)
+		if (b->lingering[i].pid && waitpid(b->lingering[i].pid, NULL, WNOHANG) != 0)
+			b->lingering[i] = (struct backoff_lingering){ 0 };
+}
+
+void backoff_abandon(struct backoff *b, pid_t pid, uint64_t place)
+{
+	kill(pid, SIGKILL);
+	if (waitpid(pid, NULL, WNOHANG) != 0)
 		return;
-	before = slot->key == key ? before : 0;
-	if (blocked_ns > BACKOFF_DEBT_NS - before)
-		blocked_ns = BACKOFF_DEBT_NS - before;
-	*slot = (struct place_debt){ key, before + blocked_ns, now };
-}
-
-bool backoff_defer(struct backoff *p, uint64_t key, const struct keep_message *m)
-{
-	struct place_waiting *w;
-	size_t share = 0;
-
-	for (size_t i = 0; i < p->queued; i++)
-		share += p->queue[i]->key == key;
-	if (p->queued == BACKOFF_QUEUE || share >= BACKOFF_QUEUE_SHARE)
-		return false;
-	w = mem_alloc(1, sizeof(*w) + m->mapping.path.n + 1);
-	*w = (struct place_waiting){ .key = key, .message = *m };
-	w->path = (char *)(w + 1);
-	if (m->mapping.path.n)
-		memcpy(w->path, m->mapping.path.p, m->mapping.path.n);
-	p->queue[p->queued++] = w;
-	return true;
-}
-
-bool backoff_next(struct backoff *p, uint64_t now, struct keep_message *m, char path[KEEPRING_PATH + 1])
-{
-	for (size_t i = 0; i < p->queued; i++) {
-		struct place_waiting *w = p->queue[i];
-
-		if (!backoff_may(p, w->key, now))
+	for (size_t i = 0; i < BACKOFF_LINGERING_MAX; i++) {
+		if (b->lingering[i].pid)
 			continue;
-		*m = w->message;
-		memcpy(path, w->path, m->mapping.path.n);
-		path[m->mapping.path.n] = 0;
-		m->mapping.path.p = path;
-		memmove(p->queue + i, p->queue + i + 1, (p->queued - i - 1) * sizeof(struct place_waiting *));
-		p->queued--;
-		free(w);
-		return true;
+		b->lingering[i] = (struct backoff_lingering){ pid, place };
+		return;
 	}
+}
+
+void backoff_failed(struct backoff *b, pid_t pid, uint64_t place, bool hung, uint64_t now)
+{
+	b->hung += hung;
+	b->crashed += !hung;
+	if (!hung)
+		b->rest = now + REST_NS;
+	backoff_abandon(b, pid, place);
+	if (place) {
+		struct backoff_place *slot = slot_of(b, place, UINT64_MAX);
+
+		if (now > slot->last + FORGET_NS)
+			slot->n = slot->crashes = 0;
+		slot->last = now;
+		if (hung || ++slot->crashes > CRASHES_FREE)
+			slot->until = now + avoided_ns(++slot->n);
+	}
+}
+
+/* ---- time that places cost --------------------------------------------------------------------------------------- */
+
+void backoff_used(struct backoff *b, uint64_t place, uint64_t cpu_ns, uint64_t now)
+{
+	struct backoff_place *slot;
+
+	if (cpu_ns <= FREE_CPU_NS)
+		return;
+	slot = slot_of(b, place, UINT64_MAX);
+	if (slot->until < now + CPU_REST * cpu_ns)
+		slot->until = now + CPU_REST * cpu_ns;
+}
+
+void backoff_blocked(struct backoff *b, uint64_t place, uint64_t blocked_ns, uint64_t now)
+{
+	uint64_t counted = blocked_ns < BACKOFF_BLOCKED_MAX_NS ? blocked_ns : BACKOFF_BLOCKED_MAX_NS;
+	struct backoff_place *slot = slot_of(b, place, now + BACKOFF_SHARE * counted);
+
+	if (!slot)
+		return;
+	slot->paid = (slot->paid > now ? slot->paid : now) + BACKOFF_SHARE * counted;
+	if (slot->paid > now + BACKOFF_SHARE * BACKOFF_BLOCKED_MAX_NS)
+		slot->paid = now + BACKOFF_SHARE * BACKOFF_BLOCKED_MAX_NS;
+}
+
+/* ---- questions --------------------------------------------------------------------------------------------------- */
+
+static bool lingers_at(const struct backoff *b, uint64_t place)
+{
+	for (size_t i = 0; i < BACKOFF_LINGERING_MAX; i++)
+		if (b->lingering[i].pid && b->lingering[i].place == place)
+			return true;
 	return false;
 }
 
-void backoff_free(struct backoff *p)
+bool backoff_avoids(struct backoff *b, uint64_t place, uint64_t now)
 {
-	while (p->queued)
-		free(p->queue[--p->queued]);
+	const struct backoff_place *slot = find_place(b, place);
+	bool avoided = slot && now < slot->until;
+
+	if (!avoided && lingers_at(b, place)) {
+		reap(b);
+		avoided = lingers_at(b, place);
+	}
+	b->avoided += avoided;
+	return avoided;
+}
+
+bool backoff_rests(const struct backoff *b, uint64_t place, uint64_t now)
+{
+	const struct backoff_place *slot = find_place(b, place);
+
+	return slot && slot->paid > now + BACKOFF_SHARE * BACKOFF_BURST_NS;
+}
+
+bool backoff_may_start(struct backoff *b, uint64_t now)
+{
+	reap(b);
+	/* a helper may be two processes */
+	return now >= b->rest && backoff_lingering(b) + 2 <= BACKOFF_LINGERING_MAX;
+}
+
+uint64_t backoff_avoided_until(const struct backoff *b, uint64_t place, uint64_t now)
+{
+	const struct backoff_place *slot = place ? find_place(b, place) : NULL;
+	uint64_t until = slot ? slot->until : 0;
+
+	if (place && lingers_at(b, place) && until < now + LINGER_NS)
+		until = now + LINGER_NS;
+	return until > now ? until : 0;
+}
+
+unsigned backoff_lingering(const struct backoff *b)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < BACKOFF_LINGERING_MAX; i++)
+		n += b->lingering[i].pid != 0;
+	return n;
+}
+
+unsigned backoff_places_avoided(const struct backoff *b, uint64_t now)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < BACKOFF_PLACES_MAX; i++)
+		n += b->place[i].place && (now < b->place[i].until || lingers_at(b, b->place[i].place));
+	return n;
+}
+
+struct helper_counts backoff_counts(const struct backoff *b, bool off)
+{
+	return (struct helper_counts){ .hung = b->hung, .crashed = b->crashed, .avoided = b->avoided,
+				       .lingering = backoff_lingering(b), .off = off };
+}
+
+struct helper_counts helper_counts_since(const struct helper_counts *now, const struct helper_counts *before)
+{
+	struct helper_counts c = *now;
+
+	c.hung -= before->hung;
+	c.crashed -= before->crashed;
+	c.avoided -= before->avoided;
+	return c;
 }

@@ -6,7 +6,7 @@
 #include "clocks.h"
 #include "diag.h"
 #include "hash.h"
-#include "helper_failures.h"
+#include "backoff.h"
 #include "keepdir.h"
 #include "keeper.h"
 #include "keepids.h"
@@ -52,7 +52,7 @@ struct keep {
 	struct keep_look {
 		uint64_t at, used, since; /* when; ns of CPU time of the keeper; its busy_since */
 	} look;
-	struct helper_failures failures;
+	struct backoff backoff;
 	uint64_t dropped, gone; /* gone: processes with code of a JIT that ended before we knew them */
 	uint64_t told[TOLD];
 	struct verdict verdict[VERDICTS];
@@ -68,11 +68,11 @@ static void publish_avoided(struct keep *k)
 	size_t n = 0;
 
 	memset(k->shared->avoid, 0, sizeof(k->shared->avoid));
-	for (size_t i = 0; i < HELPER_PLACES_MAX; i++) {
-		uint64_t until = helper_avoided_until(&k->failures, k->failures.place[i].place, now);
+	for (size_t i = 0; i < BACKOFF_PLACES_MAX; i++) {
+		uint64_t until = backoff_avoided_until(&k->backoff, k->backoff.place[i].place, now);
 
-		if (k->failures.place[i].place && until > now)
-			k->shared->avoid[n++] = (struct keep_avoided){ k->failures.place[i].place, until };
+		if (k->backoff.place[i].place && until > now)
+			k->shared->avoid[n++] = (struct keep_avoided){ k->backoff.place[i].place, until };
 	}
 }
 
@@ -145,7 +145,7 @@ static void end_keeper(struct keep *k, uint64_t rest_ns)
 	k->keeper = 0;
 }
 
-/* Looked at only: helper_failures reaps it. */
+/* Looked at only: backoff.c reaps it. */
 static bool has_ended(pid_t pid)
 {
 	siginfo_t info = { 0 };
@@ -160,13 +160,13 @@ void keep_tick(struct keep *k)
 	uint64_t place = atomic_load_explicit(&s->busy_place, memory_order_relaxed);
 
 	if (k->keeper && has_ended(k->keeper)) {
-		helper_failed(&k->failures, k->keeper, since ? place : 0, false, now);
+		backoff_failed(&k->backoff, k->keeper, since ? place : 0, false, now);
 		end_keeper(k, k->hang_ns / 2);
 	} else if (k->keeper && since && now > since && (now - since > k->hang_ns || is_blocked(k, since, now))) {
-		helper_failed(&k->failures, k->keeper, place, true, now);
+		backoff_failed(&k->backoff, k->keeper, place, true, now);
 		end_keeper(k, 0);
 	}
-	if (!k->keeper && now >= k->next && helper_may_start(&k->failures, now)) {
+	if (!k->keeper && now >= k->next && backoff_may_start(&k->backoff, now)) {
 		memset(k->told, 0, sizeof(k->told));
 		start_keeper(k);
 	}
@@ -451,7 +451,7 @@ struct keep_counts keep_counts(struct keep *k)
 		.binaries = s->count[COUNT_BINARIES], .maps = s->count[COUNT_MAPS], .kernels = s->count[COUNT_KERNELS],
 		.bytes = s->count[COUNT_BYTES], .removed = s->count[COUNT_REMOVED], .forced = s->count[COUNT_FORCED],
 		.kernel_hidden = s->count[COUNT_HIDDEN], .conflicts = s->count[COUNT_CONFLICTS], .dropped = k->dropped,
-		.hung = k->failures.hung, .crashed = k->failures.crashed, .lingering = helpers_lingering(&k->failures), .off = !k->keeper,
+		.hung = k->backoff.hung, .crashed = k->backoff.crashed, .lingering = backoff_lingering(&k->backoff), .off = !k->keeper,
 	};
 
 	for (size_t i = 0; i < KEEP_WHYS; i++)
@@ -530,7 +530,7 @@ struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
 		last = clock_now();
 	}
 	if (!ended) {
-		k->failures.hung++;
+		k->backoff.hung++;
 		if (last >= until)
 			kill(k->keeper, SIGKILL);
 		waitpid(k->keeper, NULL, WNOHANG);

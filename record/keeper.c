@@ -2,13 +2,14 @@
 #include "keeper.h"
 
 #include "arena.h"
+#include "backoff.h"
 #include "clocks.h"
 #include "dynelf.h"
 #include "inside.h"
 #include "jits.h"
 #include "keepnames.h"
+#include "keepqueue.h"
 #include "kernelkeep.h"
-#include "backoff.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -37,7 +38,8 @@ struct keeper {
 	struct jits jits;
 	struct kernelkeep kernel;
 	uint64_t next_jits, next_slow, next_sweep;
-	struct backoff backoff;
+	struct backoff backoff;     /* of this process: time that places blocked it */
+	struct keepqueue queue;
 	uint64_t own_ns;            /* mount namespace */
 	uint64_t place;             /* that is entered; 0: none */
 	struct cpu_time {
@@ -112,7 +114,7 @@ static void leave_place(struct keeper *k)
 	wall = now.wall - k->entered.wall;
 	cpu = now.cpu - k->entered.cpu;
 	atomic_store_explicit(&k->shared->busy_since, 0, memory_order_release);
-	backoff_charge(&k->backoff, k->place, wall > cpu ? wall - cpu : 0, now.wall);
+	backoff_blocked(&k->backoff, k->place, wall > cpu ? wall - cpu : 0, now.wall);
 	k->place = 0;
 }
 
@@ -126,9 +128,9 @@ static struct tenant tenant_now(const struct keeper *k, int process, uint64_t mo
 /* Where files of a process are. */
 static uint64_t place_of(const struct keeper *k, struct tenant of, uint64_t mount_ns, uint64_t device)
 {
-	if (of.kind == TENANT_UNKNOWN)
-		of.key = mount_ns;
-	return backoff_place(&of, mount_ns == k->own_ns ? device : 0);
+	if (of.kind == TENANT_UNKNOWN && mount_ns)
+		of = (struct tenant){ TENANT_MOUNT_NS, mount_ns };
+	return backoff_place(&of, k->own_ns, device);
 }
 
 /* For jits.h; process -1: leaves. */
@@ -141,7 +143,7 @@ static bool enter(void *to, uint64_t mount_ns, int process)
 	if (process < 0)
 		return true;
 	place = place_of(k, tenant_now(k, process, mount_ns), mount_ns, 0);
-	if (is_avoided(k, place) || !backoff_may(&k->backoff, place, clock_now()))
+	if (is_avoided(k, place) || backoff_rests(&k->backoff, place, clock_now()))
 		return false;
 	enter_place(k, place);
 	return true;
@@ -396,8 +398,8 @@ static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
 
 	if (is_avoided(k, place)) {
 		why = KEEP_HUNG;
-	} else if (!backoff_may(&k->backoff, place, now)) {
-		why = backoff_defer(&k->backoff, place, m) ? DEFERRED : KEEP_SLOW;
+	} else if (backoff_rests(&k->backoff, place, now)) {
+		why = keepqueue_add(&k->queue, place, m) ? DEFERRED : KEEP_SLOW;
 	} else {
 		enter_place(k, place);
 		why = look_after(k, m, process, now);
@@ -546,7 +548,7 @@ static int do_what_is_due(struct keeper *k)
 	uint64_t now = clock_now(), next;
 
 	if (!k->o->dir)
-		return k->backoff.queued ? QUEUE_MS : -1;
+		return k->queue.n ? QUEUE_MS : -1;
 	if (k->jits.n && now >= k->next_jits) {
 		jits_tick(&k->jits, now);
 		k->next_jits = now + JITS_EVERY;
@@ -564,7 +566,7 @@ static int do_what_is_due(struct keeper *k)
 	tell_jits(k);
 	show_bytes(k);
 	next = k->jits.n && k->next_jits < k->next_slow ? k->next_jits : k->next_slow;
-	if (k->backoff.queued && next > now + QUEUE_MS * MS)
+	if (k->queue.n && next > now + QUEUE_MS * MS)
 		next = now + QUEUE_MS * MS;
 	return next > now ? (int)((next - now) / MS) + 1 : 0;
 }
@@ -590,7 +592,7 @@ static void drain(struct keeper *k, struct keep_message *m, char *path)
 	/* a flood of messages must not keep what is due from being done */
 	for (unsigned n = 0; n < 256 && keepring_get(k->shared, m, path); n++)
 		on_message(k, m);
-	for (unsigned n = 0; n < 16 && backoff_next(&k->backoff, clock_now(), m, path); n++)
+	for (unsigned n = 0; n < 16 && keepqueue_next(&k->queue, &k->backoff, clock_now(), m, path); n++)
 		on_message(k, m);
 }
 
@@ -623,7 +625,7 @@ static void finish(struct keeper *k, struct keep_message *m, char *path)
 		show_bytes(k);
 	}
 	foreign_roots_free(&k->roots);
-	backoff_free(&k->backoff);
+	keepqueue_free(&k->queue);
 }
 
 void keeper_run(struct keep_shared *s, const struct keeper_options *o, int wake)

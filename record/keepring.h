@@ -9,7 +9,7 @@
 #define PJ_KEEPRING_H
 
 #include "foreign.h"
-#include "helper_failures.h"
+#include "backoff.h"
 #include "keep.h"
 #include "keepids.h"
 
@@ -37,7 +37,7 @@ struct keep_message {
 	struct foreign_mapping mapping; /* its path is behind this; path.n is set */
 };
 
-#define KEEP_AVOID HELPER_PLACES_MAX
+#define KEEP_AVOID BACKOFF_PLACES_MAX
 #define KEEP_DONE 4096 /* a power of two */
 
 struct keep_shared {

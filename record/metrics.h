@@ -9,7 +9,7 @@
 #ifndef PJ_METRICS_H
 #define PJ_METRICS_H
 
-#include "helper_failures.h"
+#include "backoff.h"
 #include "keep.h"
 #include "pjsection.h"
 #include "text.h"

@@ -8,7 +8,7 @@
  * The opener has the recorder's capabilities: it finds the file, checks that it is the one that was mapped, and parses nothing of it. The
  * parser gets the descriptor; it has no capability and no file system (sandbox.h), and limits of memory and of CPU time for each file.
  * The recorder gets an image in sealed memory. Each file is done before the next one is begun. A file system that does not answer holds up
- * the opener or the parser: the recorder waits for neither, kills both, and avoids that tenant's files for a while (helper_failures.h).
+ * the opener or the parser: the recorder waits for neither, kills both, and avoids that tenant's files for a while (backoff.h).
  * If one of the two ends, the other one follows.
  */
 #ifndef PJ_TABLEMAKER_H

@@ -43,7 +43,7 @@ struct entry {
 	uint32_t next; /* in its bucket, or of the free ones */
 	uint8_t state;
 	bool again; /* it could not be had before: nobody waits */
-	uint64_t refused; /* the place (helper_place) at which it could not be had, when it was `wanted`; 0: none */
+	uint64_t refused; /* the place (backoff_place) at which it could not be had, when it was `wanted`; 0: none */
 	bool crashed; /* a helper crashed at it: once may be chance, as the kernel ends processes when it needs memory */
 	uint64_t wanted, used;
 	struct unwind_table *table;
@@ -53,7 +53,7 @@ struct tables {
 	struct tables_options o;
 	pid_t opener, parser; /* 0: none */
 	int socket;           /* -1: none, or the helpers ended */
-	struct helper_failures failures;
+	struct backoff backoff;
 	struct known_tenant {
 		uint32_t pid;
 		uint64_t start_ticks;
@@ -317,12 +317,12 @@ static bool ask(struct tables *t, uint32_t number, const struct process *p, cons
 					.address = m->start, .major = e->major, .minor = e->minor, .inode = e->inode,
 					.generation = e->generation };
 	struct tenant of = tenant_of_process(t, p);
-	uint64_t place = helper_place(&of, t->own_ns, device_of(e));
+	uint64_t place = backoff_place(&of, t->own_ns, device_of(e));
 	size_t n = m->file->path.n;
 
 	if (t->socket < 0 || t->nasked == QUEUE || asked_for(t, place) == QUEUE_SHARE)
 		return true;
-	if (n > sizeof(r.path) || (e->refused == place && now < e->wanted + RETRY_NS) || helper_avoids(&t->failures, place, now))
+	if (n > sizeof(r.path) || (e->refused == place && now < e->wanted + RETRY_NS) || backoff_avoids(&t->backoff, place, now))
 		return false;
 	r.npath = (uint32_t)n;
 	memcpy(r.path, m->file->path.p, n);
@@ -331,7 +331,7 @@ static bool ask(struct tables *t, uint32_t number, const struct process *p, cons
 		return true;
 	if (t->nasked == 0)
 		t->progress = now;
-	t->asked[(t->first + t->nasked++) % QUEUE] = (struct asked){ number, place, helper_is_host(&of, t->own_ns) };
+	t->asked[(t->first + t->nasked++) % QUEUE] = (struct asked){ number, place, backoff_is_host(&of, t->own_ns) };
 	e->state = ASKED;
 	return true;
 }
@@ -437,7 +437,7 @@ static void take_reply(struct tables *t, const struct tablemaker_reply *r, int i
 	if (e->state == WANTED)
 		refuse(e, asked.place, now);
 	if (!asked.host)
-		helper_used(&t->failures, asked.place, r->cpu_us * UINT64_C(1000), now);
+		backoff_used(&t->backoff, asked.place, r->cpu_us * UINT64_C(1000), now);
 	t->counts.made += table != NULL;
 	t->counts.gone += e->state == WANTED;
 	t->counts.large += r->answer == TABLEMAKER_LARGE;
@@ -509,12 +509,12 @@ static void look_after_helpers(struct tables *t, uint64_t now)
 		uint64_t place = blame(t, hung, now);
 
 		close_socket(t);
-		helper_failed(&t->failures, t->opener, place, hung, now);
-		helper_abandon(&t->failures, t->parser, place);
+		backoff_failed(&t->backoff, t->opener, place, hung, now);
+		backoff_abandon(&t->backoff, t->parser, place);
 		t->opener = t->parser = 0;
 	}
-	if (!t->opener && helper_may_start(&t->failures, now)) {
-		t->failures.restarts++;
+	if (!t->opener && backoff_may_start(&t->backoff, now)) {
+		t->backoff.restarts++;
 		start_helpers(t);
 	}
 }
@@ -563,6 +563,6 @@ struct tables_counts tables_count(const struct tables *t)
 	for (uint32_t i = 1; i < t->n; i++)
 		c.tables += t->entry[i].table != NULL;
 	c.bytes = t->bytes;
-	c.helpers = helper_counts(&t->failures, !t->opener);
+	c.helpers = backoff_counts(&t->backoff, !t->opener);
 	return c;
 }

@@ -4,13 +4,13 @@
  *
  * Helper processes make them (tablemaker.h) when the first sample in code of the file comes; until then the answer is to wait, but never
  * for longer than a second, and not at all while the helpers hang. Helpers that hang or crash are replaced, and files of that tenant
- * avoided for a while (helper_failures.h). Tables that nobody used for a while, and beyond
+ * avoided for a while (backoff.h). Tables that nobody used for a while, and beyond
  * TABLES_MOST those that nobody used for longest, are let go: they come back when they are needed.
  */
 #ifndef PJ_TABLES_H
 #define PJ_TABLES_H
 
-#include "helper_failures.h"
+#include "backoff.h"
 #include "processes.h"
 #include "unwind.h"
 
