@@ -34,14 +34,20 @@ static size_t hex_run(struct str s)
 	return n;
 }
 
-/* The first id in a path, from the root on: of containers in containers the outermost. */
-static bool outermost_container(struct str path, uint64_t *key)
+/* The first id in a path, from the root on: of containers in containers the outermost. *parent: the path of its folder. */
+static bool outermost_container(struct str path, struct str *parent, uint64_t *key)
 {
+	const char *start = path.p;
+
 	while (path.n >= ID_DIGITS) {
 		size_t n = hex_run(path);
 
-		if (n == ID_DIGITS)
+		if (n == ID_DIGITS) {
+			*parent = (struct str){ start, (size_t)(path.p - start) };
+			while (parent->n && parent->p[parent->n - 1] != '/')
+				parent->n--;
 			return str_hex(str_head(path, KEY_DIGITS), key);
+		}
 		path = str_from(path, n + 1 < path.n ? n + 1 : path.n);
 	}
 	return false;
@@ -59,23 +65,32 @@ static bool user_slice(struct str path, uint64_t *uid)
 	return str_u64(part, uid) && *uid > 0 && str_starts(rest, STR("slice"));
 }
 
-struct tenant tenant_from(struct str cgroup, uid_t uid, uint64_t mount_ns)
+struct tenant tenant_from(const struct tenant_facts *facts)
 {
+	struct str cgroup = facts->cgroup, parent;
 	uint64_t key;
 
 	while (cgroup.n) { /* hierarchy:controllers:path */
-		struct str path = str_cut(&cgroup, '\n');
+		struct str path = str_cut(&cgroup, '\n'), controllers;
+		uid_t owner;
 
 		str_cut(&path, ':');
-		str_cut(&path, ':');
+		controllers = str_cut(&path, ':');
 		if (user_slice(path, &key))
 			return (struct tenant){ TENANT_USER, key };
-		if (outermost_container(path, &key))
+		if (!outermost_container(path, &parent, &key))
+			continue;
+		owner = facts->cgroup_owner ? facts->cgroup_owner(controllers, parent) : 0;
+		if (!owner)
 			return (struct tenant){ TENANT_CONTAINER, key };
+		if (!facts->container_ns)
+			return (struct tenant){ TENANT_USER, owner };
 	}
-	if (uid)
-		return (struct tenant){ TENANT_USER, uid };
-	return (struct tenant){ mount_ns ? TENANT_MOUNT_NS : TENANT_UNKNOWN, mount_ns };
+	if (facts->container_ns)
+		return (struct tenant){ TENANT_NAMESPACE, facts->container_ns };
+	if (facts->uid)
+		return (struct tenant){ TENANT_USER, facts->uid };
+	return (struct tenant){ facts->mount_ns ? TENANT_MOUNT_NS : TENANT_UNKNOWN, facts->mount_ns };
 }
 
 static uint64_t namespace_inode(int folder, const char *name)
@@ -92,24 +107,58 @@ static uint64_t inode_of(int fd)
 	return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* The owner of the outermost user namespace below ours; uid where the process is in ours, or it cannot be found out. */
-static uid_t owner_of(int process, uid_t uid)
+/* The outermost namespace of that kind below ours, its inode and, of user namespaces, its owner. 0: the process is in ours. */
+static uint64_t outermost_namespace(int process, const char *name, uid_t *owner)
 {
-	uint64_t own = namespace_inode(AT_FDCWD, "/proc/self/ns/user");
-	int fd = openat(process, "ns/user", O_RDONLY | O_CLOEXEC);
+	uint64_t own, inode, outermost = 0;
+	char self[32];
+	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
 
-	for (unsigned i = 0; fd >= 0 && i < NESTED_MAX && inode_of(fd) != own; i++) {
-		uid_t owner;
+	snprintf(self, sizeof(self), "/proc/self/%s", name);
+	own = namespace_inode(AT_FDCWD, self);
+	for (unsigned i = 0; fd >= 0 && i < NESTED_MAX && (inode = inode_of(fd)) != own; i++) {
 		int parent = ioctl(fd, NS_GET_PARENT);
 
-		if (ioctl(fd, NS_GET_OWNER_UID, &owner) == 0)
-			uid = owner;
+		outermost = inode;
+		if (owner)
+			ioctl(fd, NS_GET_OWNER_UID, owner);
 		close(fd);
 		fd = parent;
 	}
 	if (fd >= 0)
 		close(fd);
-	return uid;
+	return outermost;
+}
+
+static void find_namespaces(int process, struct tenant_facts *facts)
+{
+	uint64_t user_ns = outermost_namespace(process, "ns/user", &facts->uid);
+
+	if (!user_ns)
+		facts->container_ns = outermost_namespace(process, "ns/pid", NULL);
+	else if (facts->uid == 0)
+		facts->container_ns = user_ns;
+	facts->mount_ns = namespace_inode(process, "ns/mnt");
+}
+
+/* Where the hierarchies of cgroups are by convention: version 2 alone, version 1, or both. */
+static uid_t owner_of_cgroup(struct str controllers, struct str path)
+{
+	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	struct text t = { 0 };
+	struct stat st;
+	uid_t owner = 0;
+
+	if (str_starts(controllers, STR("name=")))
+		controllers = str_from(controllers, STR("name=").n);
+	if (controllers.n)
+		text_printf(&t, "/sys/fs/cgroup/%.*s%.*s%c", (int)controllers.n, controllers.p, (int)path.n, path.p, 0);
+	else
+		text_printf(&t, "%s%.*s%c", unified[access(unified[0], F_OK) == 0 ? 1 : 2], (int)path.n, path.p, 0);
+	if (stat(t.p, &st) == 0)
+		owner = st.st_uid;
+	text_free(&t);
+	return owner;
 }
 
 /* The real user, from /proc/PID/status: the folder's owner is root while the process is not dumpable. */
@@ -136,13 +185,15 @@ static bool real_user(int process, uid_t *uid)
 
 struct tenant tenant_of(int process)
 {
-	struct text t = { 0 };
+	struct tenant_facts facts = { .cgroup_owner = owner_of_cgroup };
 	struct tenant found = { .kind = TENANT_UNKNOWN };
-	uid_t uid;
+	struct text t = { 0 };
 
-	if (real_user(process, &uid)) {
+	if (real_user(process, &facts.uid)) {
 		whole_read_at(process, "cgroup", &t, CGROUP_MAX);
-		found = tenant_from(text_view(&t), owner_of(process, uid), namespace_inode(process, "ns/mnt"));
+		facts.cgroup = text_view(&t);
+		find_namespaces(process, &facts);
+		found = tenant_from(&facts);
 	}
 	text_free(&t);
 	return found;
@@ -160,6 +211,10 @@ const char *tenant_name(const struct tenant *t, char name[TENANT_NAME])
 	case TENANT_MOUNT_NS:
 		snprintf(name, TENANT_NAME, "mount namespace %llu", (unsigned long long)t->key);
 		break;
+	case TENANT_NAMESPACE:
+		snprintf(name, TENANT_NAME, "namespace %llu", (unsigned long long)t->key);
+		break;
+	case TENANT_UNKNOWN:
 	default:
 		snprintf(name, TENANT_NAME, "unknown");
 	}
@@ -177,6 +232,9 @@ void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_N
 		break;
 	case TENANT_MOUNT_NS:
 		snprintf(name, TENANT_NAME, "mount-%llu", (unsigned long long)t->key);
+		break;
+	case TENANT_NAMESPACE:
+		snprintf(name, TENANT_NAME, "namespace-%llu", (unsigned long long)t->key);
 		break;
 	case TENANT_UNKNOWN:
 	default:

@@ -3,8 +3,10 @@
  * tenants.h - which processes share a budget, and how much of each budget is left.
  *
  * A tenant is a container; else a user; else, for processes of root, a mount namespace. A tenant cannot choose to be several: of nested
- * containers the outermost counts, processes below user-N.slice are those of user N (rootless containers, delegated cgroups), and the
- * user of a user namespace is its owner.
+ * containers the outermost counts, processes below user-N.slice are those of user N (rootless containers, delegated cgroups), a cgroup
+ * with the name of a container counts only where root alone can make one, and the user of a user namespace is its owner. Containers
+ * without an id in their cgroup (LXC, systemd-nspawn) are distinguished by the outermost user namespace that root made, else by the
+ * outermost PID namespace below ours: inside of it they can take any user and make any mount namespace, but not leave it.
  *
  * Two kinds of budget: a flow (CPU time, bytes written) is refilled with time up to a burst; a stock (memory, bytes kept) is what a tenant
  * holds now. Both are refused over their limit, the refusals are counted, and other tenants do not notice. The table is bounded:
@@ -17,30 +19,40 @@
 
 #include <sys/types.h>
 
-enum tenant_kind { TENANT_UNKNOWN, TENANT_CONTAINER, TENANT_USER, TENANT_MOUNT_NS };
+enum tenant_kind { TENANT_UNKNOWN, TENANT_CONTAINER, TENANT_USER, TENANT_MOUNT_NS, TENANT_NAMESPACE }; /* numbers in windows */
 
 struct tenant {
 	enum tenant_kind kind;
-	uint64_t key; /* first 16 hexadecimal digits of a container's id; uid; inode of a mount namespace */
+	uint64_t key; /* first 16 hexadecimal digits of a container's id; uid; inode of a namespace */
 };
 
 /* The tenant of a process; `process` is a descriptor of its /proc/PID. TENANT_UNKNOWN if it ended or may not be read. */
 struct tenant tenant_of(int process);
 
-/* The same from texts: of /proc/PID/cgroup, the user (of its user namespace's owner), and the mount namespace (0: unknown). Pure. */
-struct tenant tenant_from(struct str cgroup, uid_t uid, uint64_t mount_ns);
+/* Facts about a process that its tenant follows from. */
+struct tenant_facts {
+	struct str cgroup;     /* /proc/PID/cgroup */
+	uid_t uid;             /* real user; in a user namespace below ours the owner of the outermost one */
+	uint64_t container_ns; /* inode of the outermost user namespace below ours that root owns, else of such a PID namespace; 0: none */
+	uint64_t mount_ns;     /* inode; 0: unknown */
+	/* Owner of a cgroup's folder, `controllers` and path as in that file; 0 if it cannot be read. NULL: all belong to root. */
+	uid_t (*cgroup_owner)(struct str controllers, struct str path);
+};
+
+/* Reads nothing but through cgroup_owner. */
+struct tenant tenant_from(const struct tenant_facts *facts);
 
 static inline bool tenant_same(struct tenant a, struct tenant b)
 {
 	return a.kind == b.kind && a.key == b.key;
 }
 
-/* "container 0123456789ab", "user 1000", "mount namespace 4026531841", "unknown". */
+/* "container 0123456789ab", "user 1000", "mount namespace 4026531841", "namespace 4026532201", "unknown". */
 enum { TENANT_NAME = 40 };
 const char *tenant_name(const struct tenant *t, char name[TENANT_NAME]);
 
-/* Name of a folder for files of that tenant: "container-0123456789abcdef", "user-1000", "mount-4026531841"; "unknown-N" with the mount
- * namespace N, which of an unknown tenant is all that is known. */
+/* Name of a folder for files of that tenant: "container-0123456789abcdef", "user-1000", "mount-4026531841", "namespace-4026532201";
+ * "unknown-N" with the mount namespace N, which of an unknown tenant is all that is known. */
 void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_NAME]);
 
 enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES, TENANT_FLOWS };

@@ -202,7 +202,10 @@ static bool parse_tenant(struct str name, struct pj_tenant *row)
 	static const struct {
 		struct str before;
 		enum tenant_kind kind;
-	} kinds[] = { { STR("container "), TENANT_CONTAINER }, { STR("user "), TENANT_USER }, { STR("mount namespace "), TENANT_MOUNT_NS } };
+	} kinds[] = { { STR("container "), TENANT_CONTAINER },
+		      { STR("user "), TENANT_USER },
+		      { STR("mount namespace "), TENANT_MOUNT_NS },
+		      { STR("namespace "), TENANT_NAMESPACE } };
 
 	for (size_t i = 0; i < countof(kinds); i++) {
 		struct str key = str_from(name, kinds[i].before.n);

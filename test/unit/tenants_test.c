@@ -6,17 +6,63 @@
 #include "tap.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "ffffffffffffffff0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void is_named(const char *cgroup, uid_t uid, uint64_t mount_ns, const char *want)
+static void is_fact(const struct tenant_facts *facts, const char *want)
 {
-	struct tenant t = tenant_from(str_of(cgroup), uid, mount_ns);
+	struct tenant t = tenant_from(facts);
 	char name[TENANT_NAME];
 
 	is_str(str_of(tenant_name(&t, name)), str_of(want), want);
+}
+
+static void is_named(const char *cgroup, uid_t uid, uint64_t mount_ns, const char *want)
+{
+	is_fact(&(struct tenant_facts){ .cgroup = str_of(cgroup), .uid = uid, .mount_ns = mount_ns }, want);
+}
+
+static uid_t owner_of_delegated(struct str controllers, struct str path)
+{
+	if (controllers.n)
+		return str_eq(controllers, STR("name=systemd")) && str_eq(path, STR("/old/")) ? 1001 : 0;
+	return str_eq(path, STR("/system.slice/ci.service/")) ? 1000 : str_eq(path, STR("/lxc.payload.a/")) ? 100000 : 0;
+}
+
+/* A name of a container that another user than root gave does not make a tenant. */
+static void delegated(void)
+{
+	struct tenant_facts f = { .cgroup = STR("0::/system.slice/ci.service/" ID "\n"), .uid = 1000, .mount_ns = 7, .cgroup_owner = owner_of_delegated };
+
+	is_fact(&f, "user 1000");
+	f.cgroup = STR("0::/system.slice/docker-" ID ".scope/" OTHER "\n");
+	is_fact(&f, "container 0123456789ab");
+	f.cgroup = STR("1:name=systemd:/old/" ID "\n");
+	is_fact(&f, "user 1001");
+	f = (struct tenant_facts){ .cgroup = STR("0::/lxc.payload.a/" ID "\n"), .container_ns = 99, .mount_ns = 7, .cgroup_owner = owner_of_delegated };
+	is_fact(&f, "namespace 99");
+}
+
+/* Containers without an id: one tenant, whatever user its processes take and whatever mount namespaces they make. */
+static void without_id(void)
+{
+	struct tenant_facts f = { .cgroup = STR("0::/machine.slice/machine-a.scope/payload\n"), .container_ns = 99, .mount_ns = 7 };
+
+	is_fact(&f, "namespace 99");
+	f.mount_ns = 8;
+	is_fact(&f, "namespace 99");
+	f.uid = 1000;
+	is_fact(&f, "namespace 99");
+	f.cgroup = STR("0::/docker/" ID "\n");
+	is_fact(&f, "container 0123456789ab");
 }
 
 static void names(void)
@@ -40,6 +86,55 @@ static void own_process(void)
 	ok(t.kind != TENANT_UNKNOWN, "this process has a tenant");
 	ok(gone.kind == TENANT_UNKNOWN, "a process that is gone has none");
 	close(self);
+}
+
+/* The tenant of a child in new namespaces that becomes a user, then makes more of them; TENANT_UNKNOWN if it may not. */
+static struct tenant tenant_of_child(unsigned long namespaces, uid_t uid, int then)
+{
+	struct tenant found = { .kind = TENANT_UNKNOWN };
+	char path[32], byte;
+	int ready[2], folder;
+	pid_t pid;
+
+	if (pipe(ready) < 0)
+		return found;
+	pid = (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, NULL, NULL, NULL, 0UL);
+	if (pid == 0) {
+		if ((!uid || setresuid(uid, uid, uid) == 0) && unshare(then) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0 && write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	folder = open(path, O_RDONLY | O_DIRECTORY);
+	if (read(ready[0], &byte, 1) == 1)
+		found = tenant_of(folder);
+	close(ready[0]);
+	close(folder);
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	return found;
+}
+
+/* Real namespaces: those that a process makes do not change its tenant, but for root's. */
+static void namespaces(void)
+{
+	struct tenant plain = tenant_of_child(0, 1234, 0), user = tenant_of_child(0, 1234, CLONE_NEWUSER | CLONE_NEWNS);
+	struct tenant nested = tenant_of_child(0, 1234, CLONE_NEWUSER | CLONE_NEWPID), roots = tenant_of_child(CLONE_NEWUSER, 0, CLONE_NEWNS);
+	struct tenant pid = tenant_of_child(CLONE_NEWPID, 0, CLONE_NEWNS), other = tenant_of_child(CLONE_NEWPID, 1234, 0);
+
+	if (roots.kind == TENANT_UNKNOWN || user.kind == TENANT_UNKNOWN) {
+		printf("ok %d - namespaces # SKIP not allowed here\n", ++tap_n);
+		return;
+	}
+	ok(plain.kind == TENANT_USER && plain.key == 1234, "user 1234");
+	ok(tenant_same(plain, user), "in a user namespace of its own it is the same tenant");
+	ok(tenant_same(plain, nested), "also in further ones");
+	is_u64(roots.kind, TENANT_NAMESPACE, "a user namespace of root's is a tenant");
+	is_u64(pid.kind, TENANT_NAMESPACE, "so is a PID namespace");
+	ok(other.kind == TENANT_NAMESPACE && !tenant_same(pid, other), "another PID namespace is another tenant, whichever user its process takes");
 }
 
 static const struct tenant a = { TENANT_USER, 1 }, b = { TENANT_USER, 2 };
@@ -129,7 +224,11 @@ static void eviction(void)
 int main(void)
 {
 	names();
+	delegated();
+	without_id();
 	own_process();
+	if (geteuid() == 0)
+		namespaces();
 	flows();
 	stocks();
 	table();
