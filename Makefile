@@ -108,7 +108,10 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# Not those of the targets themselves, but for targets that have the code in them.
+STEPS_OF := $(STEPS)
 $(B)/test/fuzz/%.o: STEPS =
+$(patsubst %.c,$(B)/%.o,$(shell grep -l '^.include ".*[.]c"' test/fuzz/*_fuzz.c)): STEPS = $(STEPS_OF)
 
 $(B)/%.o: %.S
 	@mkdir -p $(@D)

@@ -25,17 +25,31 @@ bool fdmessage_send(int socket, const void *p, size_t n, int fd)
 	return sendmsg(socket, &m, MSG_NOSIGNAL) == (ssize_t)n;
 }
 
+/* The descriptor of a message: of none and of several -1. All of them are ours now, and the sender may have sent as many as there is space
+ * for: those that are not returned are closed. */
+static int only_descriptor(struct msghdr *m)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	size_t n = c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+	int fd[sizeof(union control) / sizeof(int)];
+
+	if (n)
+		memcpy(fd, CMSG_DATA(c), n * sizeof(*fd));
+	if (n == 1)
+		return fd[0];
+	for (size_t i = 0; i < n; i++)
+		close(fd[i]);
+	return -1;
+}
+
 int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags)
 {
 	union control control;
 	struct iovec io = { p, n };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
 	ssize_t got = recvmsg(socket, &m, flags | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 
-	*fd = -1;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	*fd = got > 0 ? only_descriptor(&m) : -1;
 	if (got <= 0)
 		return (int)got;
 	if ((size_t)got == n && !(m.msg_flags & MSG_TRUNC))

@@ -78,6 +78,11 @@ keep_new()
 	fi
 }
 
+if [ "${1:-}" = --keep ]; then # of what build/corpus holds for target $2
+	keep_new "$2"
+	exit
+fi
+
 # run NAME DIGEST SECONDS
 run()
 {

@@ -76,6 +76,16 @@ static inline void fuzz_put(const char *name, struct str bytes)
 		abort();
 }
 
+/* How many descriptors are open, of the first 64. */
+static inline unsigned fuzz_descriptors(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 64; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
 /* The next part of the input: up to a byte 0xff, which no text of the kernel has. */
 static inline struct str fuzz_part(struct str *rest)
 {

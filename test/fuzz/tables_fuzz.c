@@ -1,0 +1,194 @@
+/* tables: replies of the processes that make tables for unwinding, which a file may have taken over, and the images that come with them: files
+ * of any kind, sealed or not, or several. A table is for the file that was asked for, or there is none; no descriptor is left open; the recorder
+ * goes on. Input: what is done (DO_*), and what the helpers answer (HELPER_*). They are a socket, and time is what the input makes of it. */
+/* covers: record/tables.c record/fdmessage.c */
+#include "record/fdmessage.h"
+#include "record/backoff.h"
+#include "record/tablemaker.h"
+#include "record/tables.h"
+
+#include "clocks.h"
+#include "fuzz.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { DO_FIND, DO_ANSWER, DO_WAIT, DO_TICK, DO_END, DO_COUNT };
+enum { IMAGE_NONE, IMAGE_SEALED, IMAGE_OPEN, IMAGE_TWO, IMAGE_PIPE, IMAGE_SHORT, IMAGE_KINDS };
+enum { FILES = 40, PROCESSES = 3, IMAGE_MAX = 4096 };
+
+static struct {
+	struct str rest;
+	int helper; /* its end of the first socket */
+	uint64_t now;
+	bool stays; /* killed helpers do not end */
+} world;
+
+static uint8_t next_byte(void)
+{
+	uint8_t byte = world.rest.n ? (uint8_t)*world.rest.p : 0;
+
+	world.rest = str_from(world.rest, world.rest.n > 0);
+	return byte;
+}
+
+static uint32_t next_u16(void)
+{
+	uint32_t low = next_byte();
+
+	return low | (uint32_t)next_byte() << 8;
+}
+
+/* The first of the two sockets of start_helpers is the recorder's. */
+static int fake_socketpair(int domain, int type, int protocol, int pair[2])
+{
+	static bool second;
+	int made = socketpair(domain, type, protocol, pair);
+
+	if (!second && world.helper >= 0)
+		close(world.helper);
+	if (!second)
+		world.helper = made == 0 ? dup(pair[1]) : -1;
+	second = !second;
+	return made;
+}
+
+static pid_t fake_wait(pid_t pid)
+{
+	return world.stays ? 0 : pid;
+}
+
+#define fork getpid
+#define kill(pid, signal) ((void)(pid))
+#define nanosleep(t, left) ((void)(t))
+#define socketpair fake_socketpair
+#define waitpid(pid, status, flags) fake_wait(pid)
+#include "record/backoff.c"
+#include "record/tables.c"
+
+static int image_of(unsigned kind, struct str bytes)
+{
+	int fd = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING), pair[2];
+
+	if (kind == IMAGE_PIPE) {
+		close(fd);
+		MUST(pipe2(pair, O_CLOEXEC) == 0);
+		close(pair[1]);
+		return pair[0];
+	}
+	MUST(fd >= 0 && (!bytes.n || write(fd, bytes.p, bytes.n) == (ssize_t)bytes.n));
+	if (kind != IMAGE_OPEN)
+		MUST(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0);
+	return fd;
+}
+
+/* Two descriptors, where one is expected. */
+static void send_two(const void *p, size_t n, int fd)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = { .head = { .cmsg_len = CMSG_LEN(2 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+	struct iovec part = { (void *)(uintptr_t)p, n };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.head), (int[]){ fd, fd }, 2 * sizeof(int));
+	(void)sendmsg(world.helper, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A request is read, and answered: by its number or another one. */
+static void helper_answers(void)
+{
+	struct tablemaker_request request = { 0 };
+	struct tablemaker_reply reply;
+	unsigned kind = next_byte() % IMAGE_KINDS;
+	struct str bytes;
+	size_t n;
+	int fd;
+
+	if (recv(world.helper, &request, sizeof(request), MSG_DONTWAIT) <= 0)
+		request.number = 0;
+	reply = (struct tablemaker_reply){ .number = request.number + (next_byte() & 1 ? next_u16() : 0), .answer = next_byte() % 5 };
+	reply.cpu_us = next_u16() << 8;
+	n = next_u16() % IMAGE_MAX;
+	bytes = str_head(world.rest, n < world.rest.n ? n : world.rest.n);
+	world.rest = str_from(world.rest, bytes.n);
+	fd = image_of(kind, bytes);
+	if (kind == IMAGE_TWO)
+		send_two(&reply, sizeof(reply), fd);
+	else
+		(void)fdmessage_send(world.helper, &reply, sizeof(reply) - (kind == IMAGE_SHORT), kind == IMAGE_NONE ? -1 : fd);
+	close(fd);
+}
+
+static void find(struct tables *t)
+{
+	unsigned which = next_byte() % FILES;
+	struct mapped_file file = { .major = 8, .inode = which + 1, .path = STR("/usr/lib/libx.so") };
+	struct mapping m = { .start = 0x400000, .length = 0x100000, .file = &file };
+	struct process p = { .pid = UINT32_MAX - which % PROCESSES, .mount_ns = which % PROCESSES, .start_ticks = 7 };
+	struct unwind_code code = { 0 };
+	struct unwind_state s;
+	uint64_t regs[3] = { 0x1000, 0x1000, m.start + next_u16() };
+	char stack[64] = { 1 };
+
+	if (tables_find(t, &p, &m, regs[2], world.now, &code) != TABLES_READY)
+		return;
+	MUST(code.table);
+	if (unwind_start(&s, 0x1c0, regs, 2, (struct str){ stack, sizeof(stack) }))
+		for (unsigned steps = 0; steps < 100 && unwind_step(&s, code, steps == 0) == UNWIND_MORE; steps++)
+			;
+}
+
+static void do_one(struct tables *t)
+{
+	switch (next_byte() % DO_COUNT) {
+	case DO_FIND: find(t); break;
+	case DO_ANSWER:
+		helper_answers();
+		tables_take(t, world.now);
+		break;
+	case DO_WAIT:
+		world.now += (uint64_t)next_byte() << 26;
+		tables_take(t, world.now);
+		break;
+	case DO_TICK:
+		world.now += (uint64_t)next_byte() << 30;
+		tables_tick(t, world.now);
+		break;
+	default:
+		shutdown(world.helper, SHUT_RDWR);
+		tables_take(t, world.now);
+		break;
+	}
+}
+
+int fuzz_one(const uint8_t *data, size_t n)
+{
+	struct tables_options o = { .proc = "/proc" };
+	struct tables_counts c;
+	struct tables *t;
+	unsigned descriptors = fuzz_descriptors();
+	uint8_t options;
+
+	world.rest = (struct str){ (const char *)data, n };
+	world.helper = -1;
+	world.now = SECOND_NS;
+	options = next_byte();
+	world.stays = options & 1;
+	o.most_bytes = options & 2 ? 8192 : 0;
+	t = tables_start(&o);
+	while (world.rest.n) {
+		do_one(t);
+		c = tables_count(t);
+		MUST(c.tables <= FILES && c.helpers.lingering <= BACKOFF_LINGERING_MAX);
+	}
+	tables_stop(t);
+	if (world.helper >= 0)
+		close(world.helper);
+	MUST(fuzz_descriptors() == descriptors);
+	return 0;
+}
