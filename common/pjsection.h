@@ -106,7 +106,7 @@ struct pj_loss {
 
 /* Times off the CPU, within the window: how often, and ns. Together with the time on the CPU they are that of the threads. */
 struct pj_offcpu {
-	uint64_t blocked, blocked_ns;     /* samples of the event offcpu-time, one more for each border within */
+	uint64_t blocked, blocked_ns;     /* samples of the event offcpu-time, one more for each border within; over budget several are one */
 	uint64_t preempted, preempted_ns; /* and of offcpu-time-preempted */
 	uint64_t brief, brief_ns;         /* shorter than was asked for: not in the file */
 	uint64_t unknown, unknown_ns;     /* records were lost: not in the file, an upper limit */

@@ -8,16 +8,14 @@
 #include "clocks.h"
 #include "diag.h"
 #include "host.h"
-#include "idle.h"
 #include "kernel.h"
 #include "mending.h"
-#include "output.h"
+#include "openwindow.h"
 #include "privileges.h"
 #include "processes.h"
 #include "state.h"
 #include "switches.h"
 #include "unwinding.h"
-#include "unwound.h"
 #include "waiting.h"
 
 #include <stdlib.h>
@@ -33,159 +31,34 @@
 struct session {
 	struct session_options o;
 	struct attrs attrs;
-	struct chunk_facts facts;
-	struct keep *keep; /* NULL: nothing is kept */
+	struct openwindow w;
 	struct host *host;
 	struct rings *rings;
 	struct sources *sources;
 	struct processes *processes;
-	struct kernel *kernel;
-	struct cgroups *cgroups;
-	struct budgets *budgets;
 	struct mending *mending;
-	struct state *state;
-	struct switches *switches; /* NULL: nobody wants to know */
-	struct callers *callers; /* NULL: the kernel walks stacks, by frame pointers */
 	uint64_t held; /* time of the sample that waits for tables, 0: none */
 	bool hurry;    /* nothing waits */
-
-	/* the window */
-	struct output out;
-	struct window_report report;
-	uint64_t begin, end, serial;
-	uint64_t first, last; /* times of samples */
-	struct idle idle;
-	struct text text, sample, brief; /* records that are being made */
-
-	/* the recording */
+	struct text sample; /* that is being made */
 	struct session_totals totals;
-	struct keep_counts kept; /* when the last window ended */
-	struct helper_counts helpers; /* the same */
-	uint64_t done; /* windows ended, dropped ones included */
 	uint64_t looked, late, lost_seen, drained;
 	struct waiting waiting;
 };
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
-static uint64_t state_event(const struct session *s)
-{
-	return s->o.nevents + 1;
-}
-
-static void write_text(struct session *s)
-{
-	output_records(&s->out, s->text.p, s->text.n);
-	s->text.n = 0;
-}
-
-static void begin_window(struct session *s, uint64_t begin, uint64_t end)
-{
-	struct pj_window w = { begin, end, s->serial };
-
-	s->begin = begin;
-	s->end = end;
-	s->first = s->last = 0;
-	s->report = (struct window_report){
-		.begin = begin, .end = end, .depth_limit = s->totals.depth_limit, .has_offcpu = s->switches, .has_unwinding = s->callers
-	};
-	bool open = output_begin(&s->out, &s->facts, &w, clock_wall_of(begin));
-
-	idle_begin(&s->idle);
-	kernel_refresh(s->kernel);
-	state_begin(s->state, s->serial + 1);
-	if (!open)
-		return;
-	s->text.n = 0;
-	kernel_begin(s->kernel, &s->text, state_event(s), begin);
-	write_text(s);
-}
-
-static void put_end(struct session *s, struct text *t)
-{
-	char name[2][64];
-	size_t n = s->keep ? keep_kernels(s->keep, name) : 0;
-
-	for (size_t i = 0; i < n; i++)
-		chunk_put_item(t, PJ_ITEM_KALLSYMS, name[i], strlen(name[i]));
-	text_str(t, state_items(s->state));
-	idle_put(&s->idle, t);
-	chunk_put_item(t, PJ_ITEM_LOSS, &s->report.loss, sizeof(s->report.loss));
-	if (s->switches)
-		chunk_put_item(t, PJ_ITEM_OFFCPU, &s->report.offcpu, sizeof(s->report.offcpu));
-	budgets_put(t, &s->report.tenants);
-	callers_put(s->callers, &s->report.unwinding, t);
-}
-
-static void add_up(struct session *s)
-{
-	metrics_add_loss(&s->totals.loss, &s->report.loss);
-	offcpu_add(&s->totals.offcpu, &s->report.offcpu);
-	unwound_add(&s->totals.unwinding, &s->report.unwinding);
-	s->totals.samples += s->report.samples;
-	s->totals.windows++;
-	s->totals.last = s->report;
-}
-
-/* The keeper counts all that it did since it was started. */
-static void count_kept(struct session *s)
-{
-	struct keep_counts now;
-
-	if (!s->keep)
-		return;
-	now = keep_counts(s->keep);
-	s->report.kept = keep_since(&now, &s->kept);
-	s->kept = now;
-}
-
-static void count_helpers(struct session *s)
-{
-	struct helper_counts now = callers_helpers(s->callers);
-
-	s->report.helpers = helper_counts_since(&now, &s->helpers);
-	s->helpers = now;
-}
-
-static void end_window(struct session *s, uint64_t end)
-{
-	struct text pj = { 0 }, build_ids = { 0 };
-
-	s->report.offcpu = switches_end(s->switches, end);
-	s->report.unwinding = callers_end(s->callers);
-	s->report.end = end;
-	budgets_end(s->budgets, &s->report.tenants);
-	s->report.processes = state_processes(s->state);
-	state_end(s->state);
-	count_kept(s);
-	count_helpers(s);
-	put_end(s, &pj);
-	kernel_build_ids(s->kernel, &build_ids);
-	text_str(&build_ids, state_build_ids(s->state));
-	struct chunk_end e = { text_view(&build_ids), text_view(&pj), s->first, s->last };
-	output_end(&s->out, &e, &s->report);
-	text_free(&pj);
-	text_free(&build_ids);
-	add_up(s);
-	if (s->keep)
-		keep_window(s->keep);
-	cgroups_forget(s->cgroups, s->serial > 10 ? s->serial - 10 : 0);
-	s->done++;
-	s->serial++;
-}
-
 /* Ends windows until ns is in the one that is open. */
 static void turn_to(struct session *s, uint64_t ns)
 {
-	while (ns >= s->end && s->end != UINT64_MAX) {
-		uint64_t border = s->end;
+	while (ns >= s->w.end && s->w.end != UINT64_MAX) {
+		uint64_t border = s->w.end;
 
-		end_window(s, border);
-		if (s->o.count && s->done >= s->o.count) {
-			s->begin = s->end = UINT64_MAX;
+		openwindow_end(&s->w, border);
+		if (s->o.count && s->w.done >= s->o.count) {
+			s->w.begin = s->w.end = UINT64_MAX;
 			return;
 		}
-		begin_window(s, border, clock_border(border, clock_wall_of(border), s->o.window_ns, s->o.align));
+		openwindow_begin(&s->w, border, clock_border(border, clock_wall_of(border), s->o.window_ns, s->o.align));
 	}
 }
 
@@ -210,38 +83,6 @@ static bool wanted(struct session *s, const struct ring_sample *r, uint64_t even
 	return is_target(s, r->pid);
 }
 
-/* With what it needs before it: names and mappings of its process, modules, its cgroup. */
-static void write_sample(struct session *s, const struct ring_sample *r)
-{
-	const struct perf_event_attr *a = &s->attrs.event[r->event - 1].attr;
-	const uint64_t *chain = ring_chain(r, a->sample_type), *ips = chain + 1, nips = *chain;
-	struct tenant tenant;
-
-	if (!(a->sample_type & PERF_SAMPLE_STACK_USER) && nips >= s->totals.depth_limit &&
-	    nips - state_markers(ips, nips) >= s->totals.depth_limit)
-		s->report.loss.depth++;
-	s->text.n = 0;
-	if (!state_sampled(s->state, &s->text, r->pid, r->tid, r->time, r->ip))
-		s->report.loss.unknown++;
-	tenant = state_tenant(s->state, r->pid);
-	if (nips == 2 && ips[1] == PJ_OVER_BUDGET_IP) { /* it was not walked */
-		state_over_budget(s->state, &s->text, r->pid, r->time);
-	} else if (nips > 2 && !budgets_sample(s->budgets, tenant, r->head.size, r->time)) {
-		r = budgets_brief(r, a->sample_type, &s->brief);
-		state_over_budget(s->state, &s->text, r->pid, r->time);
-	} else {
-		state_hits(s->state, &s->text, r->pid, r->time, nips ? ips : &r->ip, nips ? nips : 1);
-		kernel_modules_hit(s->kernel, &s->text, ips, nips, state_event(s), r->time);
-		budgets_charge(s->budgets, tenant, s->text.n, r->time);
-	}
-	if (a->sample_type & PERF_SAMPLE_CGROUP)
-		state_cgroup(s->state, &s->text, load64((const char *)r + r->head.size - 8), r->time);
-	write_text(s);
-	output_records(&s->out, &r->head, r->head.size);
-	s->first = s->first ? s->first : r->time;
-	s->last = r->time;
-}
-
 /* A thread that ended so far that it has no number: its process still has one. */
 static uint32_t thread_of(const struct ring_sample *r)
 {
@@ -251,14 +92,14 @@ static uint32_t thread_of(const struct ring_sample *r)
 /* The sample with the callchain that is in its copy of the stack, to s->sample. False: it waits for tables, or makes no sense. */
 static bool unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
 {
-	struct tenant tenant = state_tenant(s->state, r->pid);
+	struct tenant tenant = state_tenant(s->w.state, r->pid);
 
-	state_meet(s->state, r->pid, thread_of(r), r->ip);
-	if (!budgets_has(s->budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
-		budgets_skip(s->budgets, tenant);
+	state_meet(s->w.state, r->pid, thread_of(r), r->ip);
+	if (!budgets_has(s->w.budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
+		budgets_skip(s->w.budgets, tenant);
 		return unwinding_skip(a, r, &s->sample);
 	}
-	if (!callers_sample(s->callers, a, r, &s->sample)) {
+	if (!callers_sample(s->w.callers, a, r, &s->sample)) {
 		s->held = r->time;
 		rings_hold(s->rings);
 		return false;
@@ -272,7 +113,7 @@ static struct ring_sample *whole(struct session *s, const struct ring_record *re
 	const struct perf_event_attr *a = &s->attrs.event[event - 1].attr;
 	struct ring_sample *r = (struct ring_sample *)record->head;
 
-	if (s->callers && a->sample_type & PERF_SAMPLE_STACK_USER) {
+	if (s->w.callers && a->sample_type & PERF_SAMPLE_STACK_USER) {
 		if (!unwind(s, r, a))
 			return NULL;
 	} else if (record->fixed) {
@@ -292,7 +133,7 @@ static void take_sample(struct session *s, const struct ring_record *record)
 	const uint64_t *chain;
 	size_t before;
 
-	if (!event || event > s->o.nevents || record->time < s->begin || !wanted(s, r, event))
+	if (!event || event > s->o.nevents || record->time < s->w.begin || !wanted(s, r, event))
 		return;
 	chain = ring_chain(r, s->attrs.event[event - 1].attr.sample_type);
 	before = (size_t)((const char *)(chain + 1) - (const char *)r);
@@ -303,32 +144,21 @@ static void take_sample(struct session *s, const struct ring_record *record)
 		return;
 	to->event = event;
 	to->tid = thread_of(to);
-	write_sample(s, to);
-	s->report.samples++;
-}
-
-static void write_lost_samples(struct session *s, uint64_t n, uint64_t ns, uint32_t cpu)
-{
-	struct {
-		struct perf_record head;
-		uint64_t lost;
-		struct ring_tail tail;
-	} r = { { .type = RECORD_LOST_SAMPLES, .size = sizeof(r) }, n, { .time = ns, .cpu = cpu, .event = 1 } };
-
-	output_records(&s->out, &r.head, r.head.size);
+	openwindow_sample(&s->w, to);
+	s->w.report.samples++;
 }
 
 static void take_lost(struct session *s, const struct ring_record *record, uint64_t n)
 {
 	if (record->kind == RING_OF_STATE) {
-		s->report.loss.records += n;
+		s->w.report.loss.records += n;
 		mending_lost(s->mending, record->time);
 	} else if (record->kind == RING_OF_SWITCHES) {
-		switches_lost(s->switches, n);
+		switches_lost(s->w.switches, n);
 	} else {
 		s->lost_seen += n;
-		if (record->time >= s->begin) /* before the first window nothing is recorded, so nothing is lost */
-			s->report.loss.samples += n;
+		if (record->time >= s->w.begin) /* before the first window nothing is recorded, so nothing is lost */
+			s->w.report.loss.samples += n;
 	}
 }
 
@@ -336,8 +166,8 @@ static void take_offcpu(void *to, const struct ring_sample *r)
 {
 	struct session *s = to;
 
-	if (r->time >= s->begin)
-		write_sample(s, r);
+	if (r->time >= s->w.begin)
+		openwindow_sample(&s->w, r);
 }
 
 static void take(void *to, const struct ring_record *record)
@@ -348,7 +178,7 @@ static void take(void *to, const struct ring_record *record)
 
 	turn_to(s, record->time);
 	if (record->kind == RING_OF_SWITCHES && r->type != RECORD_LOST) {
-		switches_record(s->switches, record);
+		switches_record(s->w.switches, record);
 		return;
 	}
 	if (r->type == RECORD_SAMPLE) {
@@ -359,31 +189,31 @@ static void take(void *to, const struct ring_record *record)
 	tail->event = sources_event(s->sources, tail->event);
 	if (r->type == RECORD_MMAP2) /* not asked for, see attrs.c */
 		r->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
-	bool pass = state_record(s->state, r, record->time);
+	bool pass = state_record(s->w.state, r, record->time);
 	if (record->kind == RING_OF_STATE)
-		switches_record(s->switches, record);
+		switches_record(s->w.switches, record);
 	switch (r->type) {
 	case RECORD_LOST:
 		if (record->kind == RING_OF_SWITCHES) /* in the file there is no such event */
 			tail->event = s->o.offcpu;
 		take_lost(s, record, load64(body + 8));
 		pass = record->kind != RING_OF_SAMPLES;
-		if (!pass && record->time >= s->begin) /* all that this ring has is samples: then the file can say so */
-			write_lost_samples(s, load64(body + 8), record->time, tail->cpu);
+		if (!pass && record->time >= s->w.begin) /* all that this ring has is samples: then the file can say so */
+			openwindow_lost_samples(&s->w, load64(body + 8), record->time, tail->cpu);
 		break;
 	case RECORD_LOST_SAMPLES:
 		take_lost(s, record, load64(body));
 		pass = true;
 		break;
 	case RECORD_THROTTLE:
-		s->report.loss.throttled++;
+		s->w.report.loss.throttled++;
 		pass = true;
 		break;
 	default:
 		break;
 	}
-	if (pass && record->time >= s->begin)
-		output_records(&s->out, r, r->size);
+	if (pass && record->time >= s->w.begin)
+		output_records(&s->w.out, r, r->size);
 }
 
 /* What was lost of switches was lost since the last time; during this one nobody can tell which times it spoils. */
@@ -392,13 +222,13 @@ static void drain_rings(struct session *s, uint64_t horizon)
 	uint64_t broken = rings_broken(s->rings);
 
 	s->held = 0;
-	callers_begin(s->callers, horizon, clock_now(), s->hurry);
-	if (s->switches && rings_lossy(s->rings, RING_OF_SWITCHES))
-		switches_doubt(s->switches, s->drained);
+	callers_begin(s->w.callers, horizon, clock_now(), s->hurry);
+	if (s->w.switches && rings_lossy(s->rings, RING_OF_SWITCHES))
+		switches_doubt(s->w.switches, s->drained);
 	rings_drain(s->rings, horizon, take, s);
 	if (rings_broken(s->rings) != broken)
-		switches_doubt(s->switches, s->drained);
-	switches_sure(s->switches);
+		switches_doubt(s->w.switches, s->drained);
+	switches_sure(s->w.switches);
 	s->drained = s->held ? s->held : horizon;
 }
 
@@ -414,15 +244,15 @@ static void drain(struct session *s, uint64_t horizon)
 		drain_rings(s, clock_now() - SLACK_FULL);
 		s->hurry = false;
 	}
-	if (high > s->report.loss.ring_high)
-		s->report.loss.ring_high = high;
+	if (high > s->w.report.loss.ring_high)
+		s->w.report.loss.ring_high = high;
 	late = rings_late(s->rings);
-	s->report.loss.late += late - s->late;
+	s->w.report.loss.late += late - s->late;
 	s->late = late;
 	if (horizon != UINT64_MAX)
 		turn_to(s, s->held && s->held < horizon ? s->held : horizon);
-	callers_name(s->callers);
-	output_flush(&s->out);
+	callers_name(s->w.callers);
+	openwindow_flush(&s->w);
 }
 
 static void drain_all(void *to)
@@ -499,11 +329,11 @@ static bool open_events(struct session *s, struct sources_failure *why)
 static void gather_facts(struct session *s)
 {
 	s->host = host_new();
-	s->facts = host_facts(s->host);
-	s->facts.argv = s->o.argv;
-	s->facts.tracing = s->o.tracing;
-	s->facts.event = s->attrs.told;
-	s->facts.nevents = s->o.nevents + 1;
+	s->w.facts = host_facts(s->host);
+	s->w.facts.argv = s->o.argv;
+	s->w.facts.tracing = s->o.tracing;
+	s->w.facts.event = s->attrs.told;
+	s->w.facts.nevents = s->o.nevents + 1;
 }
 
 struct session *session_new(const struct session_options *o, struct sources_failure *why)
@@ -511,7 +341,7 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 	struct session *s = mem_alloc(sizeof(*s), 1);
 
 	s->o = *o;
-	s->out = (struct output){ .fd = -1, .pipe = o->pipe };
+	s->w = (struct openwindow){ .o = &s->o, .attrs = &s->attrs, .totals = &s->totals, .out = { .fd = -1, .pipe = o->pipe } };
 	s->rings = rings_new();
 	if (!open_events(s, why)) {
 		session_free(s);
@@ -529,11 +359,11 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 
 void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd)
 {
-	s->out.windows = windows;
-	s->out.fd = fd;
-	s->keep = keep;
+	s->w.out.windows = windows;
+	s->w.out.fd = fd;
+	s->w.keep = keep;
 	if (s->totals.fallback.bytes)
-		s->callers = callers_fork();
+		s->w.callers = callers_fork();
 }
 
 static void mark_targets(struct session *s)
@@ -550,13 +380,13 @@ static void first_window(struct session *s)
 
 	if (s->o.align && s->o.window_ns) {
 		begin = clock_next(now, clock_wall(), s->o.window_ns);
-		if (s->out.windows && windows_predecessor(s->out.windows, &theirs) && theirs > now &&
+		if (s->w.out.windows && windows_predecessor(s->w.out.windows, &theirs) && theirs > now &&
 		    theirs != UINT64_MAX && theirs < begin + s->o.window_ns / 2 && begin < theirs + s->o.window_ns / 2)
 			begin = theirs;
-		s->report.loss = (struct pj_loss){ 0 };
+		s->w.report.loss = (struct pj_loss){ 0 };
 	}
-	switches_begin(s->switches, begin);
-	begin_window(s, begin, clock_border(begin, clock_wall_of(begin), s->o.window_ns, begin != now));
+	switches_begin(s->w.switches, begin);
+	openwindow_begin(&s->w, begin, clock_border(begin, clock_wall_of(begin), s->o.window_ns, begin != now));
 }
 
 static struct switches *start_switches(struct session *s)
@@ -577,18 +407,18 @@ static struct switches *start_switches(struct session *s)
 
 void session_start(struct session *s)
 {
-	s->budgets = budgets_new(budgets_limits(s->attrs.event, s->o.nevents, s->o.stack_bytes, s->totals.cpus, s->o.sample_bytes));
-	s->processes = processes_new(budgets_tenants(s->budgets));
-	s->mending = mending_new(s->processes, s->budgets, s->o.target != TARGET_COMMAND);
-	s->cgroups = cgroups_new();
-	s->kernel = kernel_new();
-	s->state = state_new(s->processes, s->cgroups, s->kernel, s->keep, s->mending, state_event(s));
+	s->w.budgets = budgets_new(budgets_limits(s->attrs.event, s->o.nevents, s->o.stack_bytes, s->totals.cpus, s->o.sample_bytes));
+	s->processes = processes_new(budgets_tenants(s->w.budgets));
+	s->mending = mending_new(s->processes, s->w.budgets, s->o.target != TARGET_COMMAND);
+	s->w.cgroups = cgroups_new();
+	s->w.kernel = kernel_new();
+	s->w.state = state_new(s->processes, s->w.cgroups, s->w.kernel, s->w.keep, s->mending, openwindow_state_event(&s->w));
 	mark_targets(s);
-	callers_start(s->callers, s->processes, s->o.max_frames);
+	callers_start(s->w.callers, s->processes, s->o.max_frames);
 	if (s->o.verify)
-		callers_verify(s->callers, s->o.shown);
+		callers_verify(s->w.callers, s->o.shown);
 	if (s->o.offcpu)
-		s->switches = start_switches(s);
+		s->w.switches = start_switches(s);
 	s->drained = clock_now();
 	sources_enable(s->sources);
 	if (s->o.target == TARGET_THREADS)
@@ -600,13 +430,13 @@ void session_start(struct session *s)
 
 static void wait_for_records(struct session *s, int ms)
 {
-	waiting_for(&s->waiting, s->rings, callers_fd(s->callers), ms);
+	waiting_for(&s->waiting, s->rings, callers_fd(s->w.callers), ms);
 }
 
 /* Until the next look, or shortly after the border. */
 static int time_to_wait(const struct session *s, int ms)
 {
-	uint64_t now = clock_now(), border = s->end == UINT64_MAX ? UINT64_MAX : s->end + SLACK;
+	uint64_t now = clock_now(), border = s->w.end == UINT64_MAX ? UINT64_MAX : s->w.end + SLACK;
 
 	if (ms > DRAIN_MS)
 		ms = DRAIN_MS;
@@ -620,7 +450,7 @@ static int time_to_wait(const struct session *s, int ms)
 /* All windows that were asked for are complete. */
 static bool complete(const struct session *s)
 {
-	return s->o.count && s->done >= s->o.count;
+	return s->o.count && s->w.done >= s->o.count;
 }
 
 /* At what changes now and then: CPUs, and whether the keeper is well. */
@@ -629,12 +459,12 @@ static void look(struct session *s, uint64_t now)
 	bool on_cpus = s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS;
 
 	if (on_cpus && sources_follow_cpus(s->sources, drain_all, s)) { /* who ran there was not seen */
-		switches_doubt(s->switches, s->looked);
-		switches_sure(s->switches);
+		switches_doubt(s->w.switches, s->looked);
+		switches_sure(s->w.switches);
 	}
-	if (s->keep)
-		keep_tick(s->keep);
-	callers_tick(s->callers, now);
+	if (s->w.keep)
+		keep_tick(s->w.keep);
+	callers_tick(s->w.callers, now);
 	s->looked = now;
 	s->waiting.known = false;
 }
@@ -645,17 +475,17 @@ bool session_step(struct session *s, int ms)
 
 	wait_for_records(s, time_to_wait(s, ms));
 	now = clock_now();
-	callers_take(s->callers, now);
+	callers_take(s->w.callers, now);
 	drain(s, now - SLACK);
 	if (mending_tick(s->mending, now))
-		switches_mend(s->switches);
+		switches_mend(s->w.switches);
 	/* not of who ended before the sample that waits for tables, however long it waits */
 	processes_forget(s->processes, (s->held && s->held < now - SLACK ? s->held : now - SLACK) - KEPT_NS);
 	if (now - s->looked > LOOK_NS)
 		look(s, now);
 	if (complete(s))
 		return false;
-	return !output_failed(&s->out);
+	return !output_failed(&s->w.out);
 }
 
 /* What the kernel's own counters say beyond the LOST records: what was lost when nothing came after it. */
@@ -665,39 +495,39 @@ static void add_hidden_loss(struct session *s)
 
 	if (lost <= s->lost_seen)
 		return;
-	s->report.loss.samples += lost - s->lost_seen;
-	write_lost_samples(s, lost - s->lost_seen, s->last, 0);
+	s->w.report.loss.samples += lost - s->lost_seen;
+	openwindow_lost_samples(&s->w, lost - s->lost_seen, s->w.last, 0);
 }
 
 int session_finish(struct session *s)
 {
 	uint64_t now = clock_now();
-	bool unwanted = s->o.align && now < s->begin; /* stopped before the first border */
+	bool unwanted = s->o.align && now < s->w.begin; /* stopped before the first border */
 
 	if (complete(s))
 		return 0;
 	drain(s, now);
 	while (s->held && clock_now() < now + SECOND_NS) {
 		wait_for_records(s, HELD_MS);
-		callers_take(s->callers, clock_now());
+		callers_take(s->w.callers, clock_now());
 		drain(s, now);
 	}
 	s->hurry = true;
 	drain(s, now);
 	add_hidden_loss(s);
-	if (unwanted && output_discard(&s->out, &s->report))
+	if (unwanted && output_discard(&s->w.out, &s->w.report))
 		return 0;
-	if (s->keep)
-		keep_settle(s->keep, SETTLE_MS);
-	end_window(s, now < s->end ? now : s->end);
-	return s->out.windows ? 0 : s->out.error;
+	if (s->w.keep)
+		keep_settle(s->w.keep, SETTLE_MS);
+	openwindow_end(&s->w, now < s->w.end ? now : s->w.end);
+	return s->w.out.windows ? 0 : s->w.out.error;
 }
 
 struct session_totals session_totals(const struct session *s)
 {
 	struct session_totals t = s->totals;
 
-	t.helpers = callers_helpers(s->callers);
+	t.helpers = callers_helpers(s->w.callers);
 	return t;
 }
 
@@ -707,20 +537,18 @@ void session_free(struct session *s)
 		return;
 	sources_close(s->sources);
 	rings_free(s->rings);
-	state_free(s->state);
+	state_free(s->w.state);
 	mending_free(s->mending);
-	switches_free(s->switches);
-	callers_free(s->callers);
+	switches_free(s->w.switches);
+	callers_free(s->w.callers);
 	processes_free(s->processes);
-	budgets_free(s->budgets);
-	cgroups_free(s->cgroups);
-	kernel_free(s->kernel);
+	budgets_free(s->w.budgets);
+	cgroups_free(s->w.cgroups);
+	kernel_free(s->w.kernel);
 	host_free(s->host);
 	attrs_free(&s->attrs);
-	idle_free(&s->idle);
+	openwindow_free(&s->w);
 	waiting_free(&s->waiting);
-	text_free(&s->text);
 	text_free(&s->sample);
-	text_free(&s->brief);
 	free(s);
 }

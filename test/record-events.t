@@ -259,6 +259,23 @@ else
 	skip "with rings that are too small" "nothing was lost"
 fi
 
+# over budget, times off the CPU lose their callchains, never their sum: as many ns as recorded, in few samples
+pjrecord -F 99 --off-cpu --tenant-bytes=20k -o over.data -- ./waits 3 switches >truth 2>err
+times=$(sed -n 's/.*off the CPU: \([0-9,]*\) times* blocked (\([0-9.]*\) s), \([0-9,]*\) preempted (\([0-9.]*\) s).*/\1 \2 \3 \4/p' err | tr -d ,)
+pjfold -q --only event=offcpu-time over.data >folded
+pjfold -q --only event=offcpu-time-preempted over.data >>folded
+pjfold --info over.data >info
+sums=$(awk '{ ns += $NF } /;\[over budget\] [0-9]*$/ { over += $NF } END { printf "%.0f %.0f", ns, over }' folded)
+samples=$(awk '$1 == "event" && $2 ~ /^offcpu-time/ { for (i = 3; i < NF; i++) if ($(i + 1) ~ /^samples?$/) n += $i } END { print n + 0 }' info)
+echo "# $times: times blocked, s, preempted, s; $sums: ns in the file, of these over budget; $samples samples"
+if [ "$(echo "$times" | awk '{ print ($1 + $3 > 20000) }')" = 1 ]; then
+	ok "over budget, the sum of times off the CPU is the same" sh -c "echo '$times $sums' | awk '{ t = \$2 + \$4; exit !(\$6 > 0 && \$5 / 1e9 > .995 * t && \$5 / 1e9 < 1.005 * t) }'"
+	ok "  in few samples: a sum for each thread" [ "$samples" -gt 0 -a $((samples * 4)) -lt "$(echo "$times" | awk '{ print $1 + $3 }')" ]
+	ok "  which are counted" grep -q 'over budget: .* samples without their stacks' err
+else
+	skip "times off the CPU over budget" "this machine is too busy: $times"
+fi
+
 # The pipeline.
 pjrecord -q --off-cpu -o - -- sh -c './waits 0.5 >truth' 2>err | tee off.data | pjfold 2>fold.err | pjsvg --countname=ns --colors=io >off.svg 2>svg.err
 ok "pjrecord | pjfold | pjsvg: an off-CPU flame graph" grep -q 'wait_lock' off.svg
