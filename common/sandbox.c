@@ -12,6 +12,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -307,10 +308,24 @@ static bool set_limits(const struct sandbox *s)
 
 /* ---- all ----------------------------------------------------------------------------------------------------------- */
 
+static int compare_bytes(const void *a, const void *b)
+{
+	return *(const char *)a - *(const char *)b;
+}
+
+/* qsort of glibc before 2.37 asks for the size of the memory (sysinfo, which no group has) once: when it first sorts over 1 kB. */
+static void sort_once(void)
+{
+	char bytes[2048] = { 0 };
+
+	qsort(bytes, sizeof(bytes), 1, compare_bytes);
+}
+
 unsigned sandbox_enter(const struct sandbox *s)
 {
 	unsigned missing = 0;
 
+	sort_once();
 	if (!set_limits(s))
 		missing |= SANDBOX_LIMITS;
 	if (!change_user(s->uid))
