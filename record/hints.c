@@ -140,6 +140,13 @@ static void by_module(struct text *t, const struct hint *h)
 		    perfmon(&h->facts) ? "the capability is there" : "kernel.perf_event_paranoid allows it");
 }
 
+/* The level 3 is a patch of distributions; Debian's accepts CAP_SYS_ADMIN only. */
+static void by_distribution(struct text *t, const struct hint_facts *f)
+{
+	text_printf(t, "kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON", f->paranoid);
+	put_sysctl(t, f, "kernel.perf_event_paranoid=2");
+}
+
 static void no_permission(struct text *t, const struct hint *h)
 {
 	const struct hint_facts *f = &h->facts;
@@ -147,7 +154,10 @@ static void no_permission(struct text *t, const struct hint *h)
 	bool other = h->pid && h->owner >= 0 && (uid_t)h->owner != f->uid;
 
 	if (perfmon(f) && f->user_ns != 1 && (!other || has(f->cap_effective, PRIV_SYS_PTRACE))) {
-		by_module(t, h);
+		if (level != HINT_UNKNOWN && level >= 3 && !has(f->cap_effective, PRIV_SYS_ADMIN))
+			by_distribution(t, f);
+		else
+			by_module(t, h);
 	} else if (level != HINT_UNKNOWN && level >= 3) {
 		text_printf(t, "kernel.perf_event_paranoid is %d, with which nobody records without %s", level, perfmon_name(f));
 		put_perfmon(t, f, h->cpu_wide ? 0 : 1);

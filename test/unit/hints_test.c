@@ -103,6 +103,16 @@ static void permission(void)
 		"a security module (SELinux, AppArmor) refuses perf_event_open, though the capability is there: look for 'denied' in: sudo "
 		"journalctl -k -g denied",
 		"with the capability: a security module");
+	for (int level = 3; level <= 4; level++) {
+		char want[200];
+
+		snprintf(want, sizeof(want),
+			 "kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON, or: sudo sysctl "
+			 "kernel.perf_event_paranoid=2",
+			 level);
+		ROW_WITH((f->paranoid = level, f->cap_effective = PERFMON), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles), want,
+			 "with CAP_PERFMON alone, on a kernel of Debian");
+	}
 	ROW_WITH(
 		(f->paranoid = -1), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
 		"a security module (SELinux, AppArmor) refuses perf_event_open, though kernel.perf_event_paranoid allows it: look for 'denied' "
