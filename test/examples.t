@@ -47,22 +47,47 @@ is "  and those it may have" "$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | 
 # one would hide what the host sees; ProtectHostname and ProtectClock need none (docs/units.md)
 is "  nothing gives it a mount namespace" \
 	"$(grep -vE '^Protect(Hostname|Clock)=' "$unit" | grep -cE '^(Protect|Private|ReadOnly|ReadWrite|Inaccessible|TemporaryFileSystem|Bind|Root|DynamicUser|MountFlags)')" 0
+
+# verified TOOL: systemd accepts its unit, with the program as it is built and a user that exists
+verified()
+{
+	sed "s|/usr/local/bin/$1|$(command -v "$1")|; s/^User=.*/User=daemon/" "$top/examples/$1.service" >"units/$1.service"
+	timeout 60 systemd-analyze verify --man=no "$PWD/units/$1.service" >verify 2>&1 </dev/null
+	status=$?
+	grep "$1" verify >ours
+	if [ "$status" -eq 0 ] && [ ! -s ours ]; then
+		pass "$1.service: systemd-analyze verify"
+	elif [ ! -s ours ]; then
+		skip "$1.service: systemd-analyze verify" "it does not work here (status $status): $(head -n 1 verify)"
+	else
+		fail "$1.service: systemd-analyze verify" ours
+	fi
+}
+
+# closed TOOL TENTHS: the exposure of its unit is that at most, and that of docs/units.md
+closed()
+{
+	if ! timeout 60 systemd-analyze security --offline=true --no-pager "$top/examples/$1.service" >exposure 2>why || ! grep -q 'Overall' exposure; then
+		skip "$1.service: systemd-analyze security" "it does not work here: $(head -n 1 why)"
+		return
+	fi
+	figure=$(sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p' exposure)
+	ok "$1.service: systemd-analyze security: $figure of at most $2 tenths" [ "$(echo "$figure" | tr -d .)" -le "$2" ]
+	is "  as docs/units.md has it" "$(sed -n "s/^| $1\.service | \([0-9.]*\) .*/\1/p" "$top/docs/units.md")" "$figure"
+}
+
+for tool in pjrecord pjmap pjsend; do
+	is "$tool.service: limits of memory, tasks and CPU" \
+		"$(grep -cE '^(MemoryMax|TasksMax|CPUQuota|OOMPolicy|LimitNOFILE|LimitCORE)=' "$top/examples/$tool.service")" 6
+done
 if have systemd-analyze; then
 	mkdir units
-	# the program as it is built, and a user that exists
-	sed "s|/usr/local/bin/pjrecord|$(command -v pjrecord)|; s/^User=.*/User=daemon/" "$unit" >units/pjrecord.service
-	timeout 60 systemd-analyze verify --man=no "$PWD/units/pjrecord.service" >verify 2>&1 </dev/null
-	status=$?
-	grep 'pjrecord' verify >ours
-	if [ "$status" -eq 0 ] && [ ! -s ours ]; then
-		pass "  systemd-analyze verify"
-	elif [ ! -s ours ]; then
-		skip "  systemd-analyze verify" "it does not work here (status $status): $(head -n 1 verify)"
-	else
-		fail "  systemd-analyze verify" ours
-	fi
+	for tool in pjrecord pjmap pjsend; do have $tool && verified $tool; done
+	closed pjrecord 36
+	closed pjmap 20
+	closed pjsend 20
 else
-	skip "  systemd-analyze verify" "systemd is not installed"
+	skip "systemd-analyze verify" "systemd is not installed"
 fi
 
 # ---- cron

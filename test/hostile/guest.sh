@@ -43,7 +43,13 @@ guest_add()
 	mkdir -p "${guest_path%/*}"
 	rm -f "$guest_path" # it may be an applet's link
 	cp -L "$1" "$guest_path"
+	guest_add_libraries "$1"
+}
+
+guest_add_libraries()
+{
 	for library in $(ldd "$1" 2>/dev/null | grep -o '/[^ ]*'); do
+		case $library in "$guest_tree"/*) continue ;; esac
 		[ -e "$guest_tree$library" ] || { mkdir -p "$guest_tree${library%/*}" && cp -L "$library" "$guest_tree$library"; }
 	done
 }
@@ -71,10 +77,14 @@ guest_boot()
 	chmod 755 "$guest_tree/init"
 	(cd "$guest_tree" && find . | if have cpio; then cpio -o -H newc --quiet; else busybox cpio -o -H newc 2>/dev/null; fi | gzip -1) >"$scratch/guest.img"
 	: >"$scratch/guest.out"
+	# the guest dies with this shell; a signal to the shell is not kept waiting for the guest
+	dies=
+	! have setpriv || dies="setpriv --pdeathsig KILL"
 	# shellcheck disable=SC2086 # words
-	timeout -s KILL "$1" qemu-system-x86_64 -machine q35 -cpu max -smp 1 -m "$guest_memory" -nodefaults -no-user-config -no-reboot -display none \
+	$dies timeout --foreground -s KILL "$1" $dies qemu-system-x86_64 -machine q35 -cpu max -smp 1 -m "$guest_memory" -nodefaults -no-user-config -no-reboot -display none \
 		-kernel "$guest_kernel" -initrd "$scratch/guest.img" -append "console=ttyS0 quiet panic=-1 rdinit=$guest_init $guest_append" \
-		-serial file:"$scratch/guest.console" -serial file:"$scratch/guest.out" </dev/null >"$scratch/guest.err" 2>&1
+		-serial file:"$scratch/guest.console" -serial file:"$scratch/guest.out" </dev/null >"$scratch/guest.err" 2>&1 &
+	wait $!
 	guest_qemu=$?
 	tr -d '\r' <"$scratch/guest.out" | grep -v '^guest-status '
 	guest_status=$(tr -d '\r' <"$scratch/guest.out" | sed -n 's/^guest-status //p')
