@@ -210,8 +210,11 @@ headers: ## every header compiles alone, and twice
 		$(CC) $(STD) $(WARN) -Wno-unused-function -Icommon -iquote unwind -iquote hotspot -I. -Itest/fuzz -fsyntax-only -x c - || { echo "$$h does not stand alone"; exit 1; }; \
 	done
 
-lint: headers ## headers, layering, forbidden functions, cppcheck, shellcheck, mandoc, clang-format
+lint: headers openers ## headers, openers, layering, forbidden functions, cppcheck, shellcheck, mandoc, clang-format
 	$(Q)sh test/lint.sh
+
+openers: $(PARTS) $(LIB) ## processes that open files of strangers refer to no parser of them
+	$(Q)sh test/openers.sh $(B) 2>/dev/null
 
 format: ## lay out all C as .clang-format says
 	clang-format -i $(SOURCES)
@@ -234,6 +237,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers lint format install uninstall clean help
+.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers openers lint format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

@@ -71,6 +71,7 @@ static const struct {
 	{ SANDBOX_MESSAGES, { SYS_recvmsg, SYS_sendmsg, -1 } },
 	{ SANDBOX_MEMFD, { SYS_memfd_create, SYS_ftruncate, SYS_fcntl } },
 	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
+	{ SANDBOX_OUTPUT, { SYS_pwrite64, SYS_ftruncate, -1 } },
 };
 
 /* What a filter needs beyond the base. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and

@@ -16,12 +16,14 @@
 
 #include <sys/types.h>
 
-/* Groups of system calls: 25 in all. The base (always allowed, 19 calls) reads, writes and polls open descriptors and manages memory,
- * none of it executable. recv() and send() are recvfrom and sendto: such a process uses recvmsg and sendmsg, or read and write. */
+/* Groups of system calls: at most 25 for a helper process. The base (always allowed, 19) reads, writes and polls open descriptors and
+ * manages memory, none of it executable. recv() and send() are recvfrom and sendto: such a process uses recvmsg and sendmsg, or read
+ * and write. */
 enum sandbox_group {
 	SANDBOX_MESSAGES = 1, /* recvmsg, sendmsg: descriptors over a socket */
 	SANDBOX_MEMFD = 2,    /* memfd_create, ftruncate, fcntl: results in sealed memory */
 	SANDBOX_DEADLINE = 4, /* setitimer: sandbox_deadline */
+	SANDBOX_OUTPUT = 16,  /* pwrite64, ftruncate: results in a file that the opener made */
 	SANDBOX_FILTER = 8    /* for a filter such as pjfold, not for a helper process: reads any file, writes below `writable`, starts
 			       * threads. A call outside of the list fails with EPERM; programs, sockets, other processes are out of reach. */
 };

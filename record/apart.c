@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apart.h"
 
+#include "urgency.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -56,6 +58,19 @@ void apart_become_with(const char *name, const int *fd, size_t n)
 	close(STDOUT_FILENO);
 	open("/dev/null", O_RDONLY);
 	open("/dev/null", O_WRONLY);
+}
+
+pid_t apart_start(const struct apart *a)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		apart_become_with(a->name, a->fd, a->fds);
+		urgency_lower(a->urgency);
+		a->run(a->to);
+		_exit(0);
+	}
+	return pid > 0 ? pid : 0;
 }
 
 uint64_t apart_memory(void)

@@ -8,55 +8,79 @@
 
 union control {
 	struct cmsghdr head;
-	char bytes[CMSG_SPACE(sizeof(int))];
+	char bytes[CMSG_SPACE(FDMESSAGE_MAX * sizeof(int))];
 };
 
-bool fdmessage_send(int socket, const void *p, size_t n, int fd)
+bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size_t fds)
 {
-	union control control = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+	union control control = { .head = { .cmsg_len = CMSG_LEN(fds * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
 	struct iovec io = { (void *)(uintptr_t)p, n };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
 
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	if (fds) {
+		memcpy(CMSG_DATA(&control.head), fd, fds * sizeof(int));
 		m.msg_control = control.bytes;
-		m.msg_controllen = sizeof(control.bytes);
+		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
 	}
 	return sendmsg(socket, &m, MSG_NOSIGNAL) == (ssize_t)n;
 }
 
-/* The descriptor of a message: of none and of several -1. All of them are ours now, and the sender may have sent as many as there is space
- * for: those that are not returned are closed. */
-static int only_descriptor(struct msghdr *m)
+bool fdmessage_send(int socket, const void *p, size_t n, int fd)
 {
-	struct cmsghdr *c = CMSG_FIRSTHDR(m);
-	size_t n = c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
-	int fd[sizeof(union control) / sizeof(int)];
-
-	if (n)
-		memcpy(fd, CMSG_DATA(c), n * sizeof(*fd));
-	if (n == 1)
-		return fd[0];
-	for (size_t i = 0; i < n; i++)
-		close(fd[i]);
-	return -1;
+	return fdmessage_send_all(socket, p, n, &fd, fd >= 0);
 }
 
-int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags)
+static void close_all(int *fd, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (fd[i] >= 0)
+			close(fd[i]);
+		fd[i] = -1;
+	}
+}
+
+/* All descriptors of a message are ours now, and the sender may have sent as many as there is space for: those beyond the array are
+ * closed. */
+static void take_descriptors(struct msghdr *m, int fd[FDMESSAGE_MAX])
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	bool some = c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len > CMSG_LEN(0);
+	size_t n = some ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+	int came[sizeof(union control) / sizeof(int)];
+
+	if (!n)
+		return;
+	memcpy(came, CMSG_DATA(c), n * sizeof(int));
+	memcpy(fd, came, (n < FDMESSAGE_MAX ? n : FDMESSAGE_MAX) * sizeof(int));
+	if (n > FDMESSAGE_MAX)
+		close_all(came + FDMESSAGE_MAX, n - FDMESSAGE_MAX);
+}
+
+int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], int flags)
 {
 	union control control;
 	struct iovec io = { p, n };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
 	ssize_t got = recvmsg(socket, &m, flags | MSG_CMSG_CLOEXEC);
 
-	*fd = got > 0 ? only_descriptor(&m) : -1;
+	for (size_t i = 0; i < FDMESSAGE_MAX; i++)
+		fd[i] = -1;
 	if (got <= 0)
 		return (int)got;
+	take_descriptors(&m, fd);
 	if ((size_t)got == n && !(m.msg_flags & MSG_TRUNC))
 		return 1;
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	close_all(fd, FDMESSAGE_MAX);
 	errno = EBADMSG;
 	return -1;
+}
+
+int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags)
+{
+	int all[FDMESSAGE_MAX], got = fdmessage_receive_all(socket, p, n, all, flags);
+
+	if (all[1] >= 0)
+		close_all(all, FDMESSAGE_MAX);
+	*fd = all[0];
+	return got;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "foreign.h"
 
-#include "elfhead.h"
 #include "inside.h"
 #include "taskid.h"
 
@@ -88,6 +87,16 @@ bool foreign_lives(int process)
 	return state && state != 'Z' && state != 'X';
 }
 
+bool foreign_runs(const char *proc, pid_t pid)
+{
+	int process = foreign_process(proc, (uint32_t)pid, 0);
+	bool running = process >= 0 && foreign_state(process) == 'R';
+
+	if (process >= 0)
+		close(process);
+	return running;
+}
+
 bool foreign_identity(int process, uint32_t *uid, uint32_t *inner_pid)
 {
 	char buf[8192];
@@ -119,22 +128,6 @@ int foreign_root(int process)
 
 /* ---- is it the one? --------------------------------------------------------------------------------------------------- */
 
-static bool is_build(int fd, const struct foreign_mapping *m)
-{
-	struct elfhead h;
-	struct elfhead_source s;
-	uint8_t id[20];
-	unsigned n = 0;
-
-	if (!elfhead_file(&s, fd))
-		return false;
-	/* the kernel looks at segments, and so do we: sections are worth a look only when it found nothing */
-	if (!elfhead_read(&h, &s, false))
-		n = elfhead_build_id(&h, false, id);
-	elfhead_free(&h);
-	return n == m->build_id_n && memcmp(id, m->build_id, n) == 0;
-}
-
 /* A file in an overlay is mapped as that of its layer, but stat tells a device of the overlay, and maybe the layer in the
  * upper bits of the inode. Subvolumes of btrfs have devices of their own, which mappings do not tell. */
 static bool is_numbered(int fd, const struct foreign_mapping *m)
@@ -153,15 +146,17 @@ static bool is_numbered(int fd, const struct foreign_mapping *m)
 	return (uint64_t)fs.f_type == BTRFS_MAGIC && st.st_ino == m->inode;
 }
 
-bool foreign_is_mapped(int fd, const struct foreign_mapping *m)
+bool foreign_is_mapped(int fd, const struct foreign_mapping *m, const struct foreign_judge *judge)
 {
-	return m->build_id_n ? is_build(fd, m) : is_numbered(fd, m);
+	if (!m->build_id_n)
+		return is_numbered(fd, m);
+	return judge && judge->is_build(judge->to, fd, m->build_id, m->build_id_n);
 }
 
 /* Keeps fd when it is the file, else closes it; *other: there was one. */
-static int checked(int fd, const struct foreign_mapping *m, bool *other)
+static int checked(int fd, const struct foreign_mapping *m, const struct foreign_judge *judge, bool *other)
 {
-	if (fd < 0 || foreign_is_mapped(fd, m))
+	if (fd < 0 || foreign_is_mapped(fd, m, judge))
 		return fd;
 	close(fd);
 	*other = true;
@@ -184,7 +179,7 @@ static int open_magic(int dir, const char *name)
 }
 
 /* A file without a name in any file system, which the process has open. */
-static int among_open_files(int process, const struct foreign_mapping *m)
+static int among_open_files(int process, const struct foreign_mapping *m, const struct foreign_judge *judge)
 {
 	int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -1;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -200,14 +195,14 @@ static int among_open_files(int process, const struct foreign_mapping *m)
 	for (unsigned n = 0; found < 0 && n < MOST_OPEN_FILES && (e = readdir(dir)); n++) {
 		if (!byte_is_digit(e->d_name[0]) || fstatat(dirfd(dir), e->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		found = checked(open_magic(dirfd(dir), e->d_name), m, &other);
+		found = checked(open_magic(dirfd(dir), e->d_name), m, judge, &other);
 	}
 	closedir(dir);
 	return found;
 }
 
 /* Needs CAP_CHECKPOINT_RESTORE, so mostly it is not allowed. */
-static int among_mapped_files(int process, const struct foreign_mapping *m)
+static int among_mapped_files(int process, const struct foreign_mapping *m, const struct foreign_judge *judge)
 {
 	int dir = openat(process, "map_files", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
 	DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
@@ -223,26 +218,26 @@ static int among_mapped_files(int process, const struct foreign_mapping *m)
 	snprintf(prefix, sizeof(prefix), "%llx-", (unsigned long long)m->start);
 	while (fd < 0 && (e = readdir(d)))
 		if (strncmp(e->d_name, prefix, strlen(prefix)) == 0)
-			fd = checked(open_magic(dirfd(d), e->d_name), m, &other);
+			fd = checked(open_magic(dirfd(d), e->d_name), m, judge, &other);
 	closedir(d);
 	return fd;
 }
 
-int foreign_open(int root, int process, const struct foreign_mapping *m)
+int foreign_open(int root, int process, const struct foreign_mapping *m, const struct foreign_judge *judge)
 {
 	bool other = false;
 	int fd = -1, error = ESRCH;
 
 	if (root >= 0 && m->path.n && m->path.p[0] == '/') {
-		fd = checked(inside_open(root, without_deleted(m->path), true), m, &other);
+		fd = checked(inside_open(root, without_deleted(m->path), true), m, judge, &other);
 		error = errno;
 	}
 	if (fd < 0 && process >= 0)
-		fd = checked(open_magic(process, "exe"), m, &other);
+		fd = checked(open_magic(process, "exe"), m, judge, &other);
 	if (fd < 0 && process >= 0 && (!m->build_id_n || str_starts(m->path, STR("/memfd:"))))
-		fd = among_open_files(process, m);
+		fd = among_open_files(process, m, judge);
 	if (fd < 0 && process >= 0)
-		fd = among_mapped_files(process, m);
+		fd = among_mapped_files(process, m, judge);
 	errno = other ? ESTALE : error;
 	return fd;
 }

@@ -30,18 +30,29 @@ bool foreign_lives(int process);
 /* Its state as in /proc/PID/stat: 'R', 'S', 'D', 'Z', ...; 0 if it is gone. */
 char foreign_state(int process);
 
+/* True if a process runs, or waits for a CPU: it waits for no file system. */
+bool foreign_runs(const char *proc, pid_t pid);
+
 /* Its effective user, and its number in its own PID namespace; false, and both as they were, when it is gone. */
 bool foreign_identity(int process, uint32_t *uid, uint32_t *inner_pid);
 
 /* Its root, of O_PATH; -1 and errno. */
 int foreign_root(int process);
 
-/* Is fd the file that was mapped? By build-id, else by numbers; those of a file in an overlay are those of the layer below. */
-bool foreign_is_mapped(int fd, const struct foreign_mapping *m);
+/* Compares the build-id of an open file. It is in bytes of strangers, so a process without rights reads it (symhelper.h): this module
+ * parses none. */
+struct foreign_judge {
+	bool (*is_build)(void *to, int fd, const uint8_t *id, unsigned n);
+	void *to;
+};
+
+/* True if fd is the file that was mapped: by its numbers; those of a file in an overlay are those of the layer below. Where only a
+ * build-id is known the judge decides; NULL: false. */
+bool foreign_is_mapped(int fd, const struct foreign_mapping *m, const struct foreign_judge *judge);
 
 /* The file that was mapped: by its path below root (-1: not known), else as its program, else among its open files, else among
  * its mapped files. -1 and errno: ESTALE when there is another file at the path, which is known only when nothing better is. */
-int foreign_open(int root, int process, const struct foreign_mapping *m);
+int foreign_open(int root, int process, const struct foreign_mapping *m, const struct foreign_judge *judge);
 
 /* /proc/PID/mem, and the address where the mapped file's first byte is, of one program: an exec between the two is noticed. -1 and errno:
  * ESRCH if it ended or runs another program, EACCES if its own user may not read its memory (taskid.h). */

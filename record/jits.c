@@ -287,7 +287,7 @@ void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, 
 		return;
 	}
 	root = root_of(j, p, now);
-	fd = foreign_open(root, p->process, m);
+	fd = foreign_open(root, p->process, m, NULL);
 	if (root >= 0)
 		close(root);
 	if (fd < 0)

@@ -4,6 +4,7 @@
 #include "apart.h"
 #include "arena.h"
 #include "clocks.h"
+#include "schedstat.h"
 #include "urgency.h"
 
 #include <errno.h>
@@ -68,12 +69,11 @@ struct jvmreader {
 
 /* ---- the process ---------------------------------------------------------------------------------------------- */
 
-static int open_schedstat(pid_t pid)
+static void run_helper(void *to)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	(void)to;
+	urgency_short_slices();
+	jvmhelper_run(APART_FD);
 }
 
 static void start_helper(struct jvmreader *r)
@@ -85,22 +85,16 @@ static void start_helper(struct jvmreader *r)
 		return;
 	for (unsigned i = 0; i < 2; i++)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	r->pid = fork();
-	if (r->pid == 0) {
-		apart_become("pjrecord-jvm", pair[1]);
-		urgency_lower(URGENCY_SOON); /* a question has a fixed bound of steps, and a tenant one of CPU time */
-		urgency_short_slices();
-		jvmhelper_run(APART_FD);
-		_exit(0);
-	}
+	/* URGENCY_SOON: a question has a fixed bound of steps, and a tenant one of CPU time */
+	r->pid = apart_start(&(struct apart){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, run_helper, NULL });
 	close(pair[1]);
-	if (r->pid < 0 || clock_getcpuclockid(r->pid, &r->clock) != 0) {
+	if (!r->pid || clock_getcpuclockid(r->pid, &r->clock) != 0) {
 		close(pair[0]);
 		r->pid = 0;
 		return;
 	}
 	r->socket = pair[0];
-	r->schedstat = open_schedstat(r->pid);
+	r->schedstat = schedstat_open(r->pid);
 	r->helper++;
 	r->cpu = r->waiting = 0;
 }
@@ -164,12 +158,10 @@ static bool is_stuck(const struct jvmreader *r, const struct tenant *t)
 /* ns that the helper could run and had no CPU. */
 static uint64_t time_waiting(const struct jvmreader *r)
 {
-	unsigned long long ran, waited;
-	char text[96];
-	ssize_t n = r->schedstat < 0 ? -1 : pread(r->schedstat, text, sizeof(text) - 1, 0);
+	struct schedstat s = { .waited = r->waiting };
 
-	text[n < 0 ? 0 : n] = 0;
-	return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? waited : r->waiting;
+	schedstat_read(r->schedstat, &s);
+	return s.waited;
 }
 
 static uint64_t cpu_time(const struct jvmreader *r)

@@ -11,6 +11,7 @@
 #include "keeper.h"
 #include "keepids.h"
 #include "kernelkeep.h"
+#include "symparser.h"
 #include "text.h"
 #include "urgency.h"
 
@@ -76,6 +77,15 @@ static void publish_avoided(struct keep *k)
 	}
 }
 
+/* No process that is forked from here on has the messages: those that parse could write some, and the keeper obeys them. */
+static void run_keeper(void *to)
+{
+	struct keep *k = to;
+
+	madvise(k->shared, sizeof(*k->shared), MADV_DONTFORK);
+	keeper_run(k->shared, &k->keeper_options, APART_FD);
+}
+
 static bool start_keeper(struct keep *k)
 {
 	struct keep_shared *s = k->shared;
@@ -88,18 +98,13 @@ static bool start_keeper(struct keep *k)
 	publish_avoided(k);
 	atomic_store(&s->tail, atomic_load(&s->head));
 	atomic_store(&s->sleeping, 0);
-	k->keeper = fork();
-	if (k->keeper == 0) {
-		apart_become("pjrecord-keeper", wake[0]);
-		urgency_lower(URGENCY_USUAL);
-		keeper_run(k->shared, &k->keeper_options, APART_FD);
-		_exit(0);
-	}
+	madvise(s, sizeof(*s), MADV_DOFORK);
+	k->keeper = apart_start(&(struct apart){ "pjrecord-keeper", &wake[0], 1, URGENCY_USUAL, run_keeper, k });
+	madvise(s, sizeof(*s), MADV_DONTFORK);
 	close(wake[0]);
 	k->wake = wake[1];
-	if (k->keeper > 0)
+	if (k->keeper)
 		return true;
-	k->keeper = 0;
 	close(wake[1]);
 	k->wake = -1;
 	return false;
@@ -190,7 +195,8 @@ static void set_defaults(struct keep *k, const struct keep_options *o)
 	k->hang_ns = (o->hang_s ? o->hang_s : 20) * SECOND_NS;
 	k->keeper_options = (struct keeper_options){
 		.dir = o->dir, .proc = k->o.proc, .max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)1 << 30,
-		.min_age_s = o->min_age_s ? o->min_age_s : 86400, .min_free = o->min_free,
+		.min_age_s = o->min_age_s ? o->min_age_s : 86400, .min_free = o->min_free, .hang_ns = k->hang_ns,
+		.parse = symparser_run,
 	};
 }
 
@@ -451,7 +457,8 @@ struct keep_counts keep_counts(struct keep *k)
 		.binaries = s->count[COUNT_BINARIES], .maps = s->count[COUNT_MAPS], .kernels = s->count[COUNT_KERNELS],
 		.bytes = s->count[COUNT_BYTES], .removed = s->count[COUNT_REMOVED], .forced = s->count[COUNT_FORCED],
 		.kernel_hidden = s->count[COUNT_HIDDEN], .conflicts = s->count[COUNT_CONFLICTS], .dropped = k->dropped,
-		.hung = k->backoff.hung, .crashed = k->backoff.crashed, .lingering = backoff_lingering(&k->backoff), .off = !k->keeper,
+		.hung = k->backoff.hung + s->parser[PARSER_HUNG], .crashed = k->backoff.crashed + s->parser[PARSER_CRASHED],
+		.lingering = backoff_lingering(&k->backoff) + s->parser[PARSER_LINGERING], .off = !k->keeper,
 	};
 
 	for (size_t i = 0; i < KEEP_WHYS; i++)

@@ -13,8 +13,9 @@
  * files that a tenant (tenants.h) brought along. A kept file is never replaced; equal files of several tenants are one file with several
  * links.
  *
- * The work is done by a process of its own, the keeper: what it opens belongs to whoever is profiled, may be on a file system
- * that never answers, and is parsed there. The recorder itself opens no mapped file. It only sends short messages, and never waits: what
+ * The work is done by a process of its own, the keeper: what it opens belongs to whoever is profiled, and may be on a file system
+ * that never answers. ELF files are parsed by a further process, without rights (symhelper.h).
+ * The recorder itself opens no mapped file. It only sends short messages, and never waits: what
  * does not fit into the ring is dropped and counted. A keeper that hangs or crashes is counted, said and replaced; the place (backoff.h) in
  * which it was then is left alone. When the recorder ends, however it ends, the keeper finishes what it has in hand and ends, too.
  *

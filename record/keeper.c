@@ -4,12 +4,14 @@
 #include "arena.h"
 #include "backoff.h"
 #include "clocks.h"
-#include "dynelf.h"
 #include "inside.h"
 #include "jits.h"
 #include "keepnames.h"
 #include "keepqueue.h"
 #include "kernelkeep.h"
+#include "schedstat.h"
+#include "symhelper.h"
+#include "whole.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -37,6 +39,7 @@ struct keeper {
 	struct foreign_roots roots;
 	struct jits jits;
 	struct kernelkeep kernel;
+	struct symhelper parser;
 	uint64_t next_jits, next_slow, next_sweep;
 	struct backoff backoff;     /* of this process: time that places blocked it */
 	struct keepqueue queue;
@@ -45,10 +48,11 @@ struct keeper {
 	struct cpu_time {
 		uint64_t wall, cpu; /* ns; cpu: used, or waited for a CPU */
 	} entered;
-	int schedstat;              /* -1: this kernel has none */
+	int schedstat;
 	uint64_t told[JITS_EVENTS]; /* of jits.count */
 	uint64_t failed[FAILED];    /* keys of files that were not kept in this window */
 	bool hidden_told, kernel_told;
+	uint64_t parsers_before[PARSER_LINGERING]; /* failures below keepers before this one */
 };
 
 /* ---- counts -------------------------------------------------------------------------------------------------------------- */
@@ -80,17 +84,14 @@ static bool is_avoided(const struct keeper *k, uint64_t place)
 	return false;
 }
 
-/* /proc/self/schedstat: ns on a CPU, ns in a run queue. */
+/* Of this process and its parsers. */
 static struct cpu_time cpu_time(const struct keeper *k)
 {
 	struct cpu_time t = { .wall = clock_now() };
-	char buf[128];
-	ssize_t n = k->schedstat >= 0 ? pread(k->schedstat, buf, sizeof(buf), 0) : -1;
-	struct str s = { buf, n > 0 ? (size_t)n : 0 };
-	uint64_t run, wait;
+	struct schedstat s;
 
-	if (str_u64(str_cut(&s, ' '), &run) && str_u64(str_cut(&s, ' '), &wait))
-		t.cpu = run + wait;
+	if (schedstat_read(k->schedstat, &s))
+		t.cpu = s.ran + s.waited + k->parser.cpu_ns;
 	return t;
 }
 
@@ -137,12 +138,14 @@ static uint64_t place_of(const struct keeper *k, struct tenant of, uint64_t moun
 static bool enter(void *to, uint64_t mount_ns, int process)
 {
 	struct keeper *k = to;
-	uint64_t place = 0;
+	struct tenant of;
+	uint64_t place;
 
 	leave_place(k);
 	if (process < 0)
 		return true;
-	place = place_of(k, tenant_now(k, process, mount_ns), mount_ns, 0);
+	of = tenant_now(k, process, mount_ns);
+	place = place_of(k, of, mount_ns, 0);
 	if (is_avoided(k, place) || backoff_rests(&k->backoff, place, clock_now()))
 		return false;
 	enter_place(k, place);
@@ -181,9 +184,26 @@ static enum keep_why why_errno(int error)
 	}
 }
 
-static enum keep_why why_reduced(const char *why)
+static enum keep_why why_answered(enum symparser_answer answer)
 {
-	return why == reducer_too_large ? KEEP_LARGE : why == reducer_cannot_write ? KEEP_DISK : KEEP_NOT_ELF;
+	static const uint8_t why[] = { [SYMPARSER_NOT_ELF] = KEEP_NOT_ELF, [SYMPARSER_LARGE] = KEEP_LARGE, [SYMPARSER_CANNOT_WRITE] = KEEP_DISK,
+				       [SYMPARSER_HUNG] = KEEP_HUNG, [SYMPARSER_CRASHED] = KEEP_NOT_ELF, [SYMPARSER_OFF] = KEEP_SLOW };
+
+	return (enum keep_why)why[answer];
+}
+
+/* For foreign.h. */
+static bool is_build(void *to, int fd, const uint8_t *id, unsigned n)
+{
+	struct keeper *k = to;
+	uint8_t found[20];
+
+	return symhelper_build_id(&k->parser, fd, found) == n && memcmp(found, id, n) == 0;
+}
+
+static struct foreign_judge judge_of(struct keeper *k)
+{
+	return (struct foreign_judge){ is_build, k };
 }
 
 static uint64_t largest(const struct keeper *k)
@@ -191,16 +211,6 @@ static uint64_t largest(const struct keeper *k)
 	uint64_t part = k->o->max_bytes / 4;
 
 	return part < FILE_MAX ? part : FILE_MAX;
-}
-
-/* An open file. Returns NULL or why not. */
-static const char *reduce(struct keeper *k, int fd, struct keepdir_file *f, struct reduced *r)
-{
-	const char *why = reducer_write(fd, f->fd, largest(k), r);
-
-	if (!why && !r->names && r->bytes == 0) /* no sections: the segments may tell */
-		why = ftruncate(f->fd, 0) < 0 ? reducer_cannot_write : dynelf_from_file(fd, f->fd, largest(k), r);
-	return why;
 }
 
 /* The recorder wants to know what the mapping did not tell it. */
@@ -214,24 +224,20 @@ static void tell_build_id(struct keeper *k, const struct foreign_mapping *m, con
 	keepids_put(&k->shared->found, &found);
 }
 
-/* sections: also where no segment has it. */
-static unsigned read_build_id(int fd, bool sections, uint8_t id[20])
+/* Which tenant's parser reads a file of this message. */
+static struct tenant parsed_for(const struct keep_message *m)
 {
-	struct elfhead h;
-	struct elfhead_source s;
-	unsigned n = 0;
+	struct tenant of = m->process.of;
 
-	if (!elfhead_file(&s, fd))
-		return 0;
-	if (!elfhead_read(&h, &s, sections))
-		n = elfhead_build_id(&h, false, id);
-	elfhead_free(&h);
-	return n;
+	if (of.kind == TENANT_UNKNOWN && m->process.mount_ns)
+		of = (struct tenant){ TENANT_MOUNT_NS, m->process.mount_ns };
+	return of;
 }
 
 /* It is kept already, maybe since before the recorder began: what we wrote says which build it is. */
 static bool is_kept(struct keeper *k, const struct keep_message *m)
 {
+	struct tenant of = parsed_for(m);
 	char path[KEEPDIR_PATH];
 	uint8_t id[20] = { 0 };
 	int fd;
@@ -241,68 +247,76 @@ static bool is_kept(struct keeper *k, const struct keep_message *m)
 	fd = m->mapping.build_id_n ? -1 : keepdir_read(&k->dir, path);
 	if (fd < 0)
 		return true;
-	tell_build_id(k, &m->mapping, id, read_build_id(fd, false, id));
+	symhelper_enter(&k->parser, &of, 0);
+	tell_build_id(k, &m->mapping, id, symhelper_build_id(&k->parser, fd, id));
 	close(fd);
 	return true;
 }
 
-/* Reduces what fd or mem is into a file, and gives that its names. NULL, or why not. */
-static const char *reduce_and_keep(struct keeper *k, const struct keep_message *m, int fd, int mem, uint64_t base, struct reduced *r)
+/* Has the parser reduce what fd or mem is into a file, and gives that its names. -1: kept, else enum keep_why. */
+static int reduce_and_keep(struct keeper *k, const struct keep_message *m, int fd, int mem, uint64_t base)
 {
 	struct keepdir_file f = { .fd = -1 };
+	enum symparser_answer answer;
+	struct symparser_reply r;
 	bool conflict = false;
-	const char *why = keepdir_begin(&k->dir, &f) ? NULL : reducer_cannot_write;
+	int why = -1;
 
-	if (!why && fd >= 0)
-		why = reduce(k, fd, &f, r);
-	else if (!why)
-		why = dynelf_from_memory(mem, base, f.fd, largest(k), r);
-	if (!why && fd >= 0) /* a section may hold any note: the kernel's way is that of segments */
-		r->build_id_n = (uint8_t)read_build_id(fd, false, r->build_id);
-	if (!why && m->mapping.build_id_n > 1) {
-		r->build_id_n = m->mapping.build_id_n;
-		memcpy(r->build_id, m->mapping.build_id, sizeof(r->build_id));
+	if (!keepdir_begin(&k->dir, &f))
+		return KEEP_DISK;
+	answer = fd >= 0 ? symhelper_reduce(&k->parser, fd, f.fd, largest(k), &r) :
+			   symhelper_reduce_memory(&k->parser, mem, base, f.fd, largest(k), &r);
+	if (answer != SYMPARSER_DONE)
+		why = (int)why_answered(answer);
+	if (why < 0 && m->mapping.build_id_n > 1) {
+		r.build_id_n = m->mapping.build_id_n;
+		memcpy(r.build_id, m->mapping.build_id, sizeof(r.build_id));
 	}
-	if (!why)
-		tell_build_id(k, &m->mapping, r->build_id, r->build_id_n);
-	if (!why && !r->names)
-		why = "nothing in it has a name";
-	if (!why && !keepnames_commit(&k->dir, m, &f, r->build_id, r->build_id_n, fd >= 0 && keepnames_trusted(m, fd), &conflict))
-		why = reducer_cannot_write;
+	if (why < 0)
+		tell_build_id(k, &m->mapping, r.build_id, r.build_id_n);
+	if (why < 0 && !r.names)
+		why = KEEP_NOT_ELF;
+	if (why < 0 && !keepnames_commit(&k->dir, m, &f, r.build_id, r.build_id_n, fd >= 0 && keepnames_trusted(m, fd), &conflict))
+		why = KEEP_DISK;
 	keepdir_discard(&k->dir, &f);
 	count(k, COUNT_CONFLICTS, conflict);
 	return why;
 }
 
-/* Opens and reduces; -1: kept, else enum keep_why. */
+/* It may be kept under another name. */
+static bool is_kept_elsewhere(struct keeper *k, const struct keep_message *m, int fd)
+{
+	uint8_t id[20] = { 0 };
+	unsigned n;
+
+	if (m->mapping.build_id_n > 1)
+		return false;
+	n = symhelper_build_id(&k->parser, fd, id);
+	tell_build_id(k, &m->mapping, id, n);
+	return keepnames_find_id(&k->dir, m, id, n);
+}
+
+/* Opens, and has it reduced; -1: kept, else enum keep_why. */
 static int keep_binary(struct keeper *k, const struct keep_message *m, int process, int root)
 {
-	struct reduced r = { 0 };
-	const char *why = NULL;
-	uint8_t id[20] = { 0 };
+	struct foreign_judge judge = judge_of(k);
 	uint64_t base = 0;
-	unsigned n;
-	int error, mem = -1, fd = foreign_open(root, process, &m->mapping);
+	int error, why, mem = -1, fd = foreign_open(root, process, &m->mapping, &judge);
 
 	error = errno;
-	if (fd >= 0) { /* it may be kept under another name */
-		n = read_build_id(fd, false, id);
-		tell_build_id(k, &m->mapping, id, n);
-		if (keepnames_find_id(&k->dir, m, id, n)) {
-			close(fd);
-			return -1;
-		}
+	if (fd >= 0 && is_kept_elsewhere(k, m, fd)) {
+		close(fd);
+		return -1;
 	}
 	if (fd < 0 && process >= 0 && error != EINVAL)
 		mem = foreign_memory(process, &m->mapping, &base);
 	if (fd < 0 && mem < 0)
 		return (int)why_errno(error);
-	why = reduce_and_keep(k, m, fd, mem, base, &r);
+	why = reduce_and_keep(k, m, fd, mem, base);
 	close(fd >= 0 ? fd : mem);
-	if (why)
-		return (int)why_reduced(why);
-	count(k, COUNT_BINARIES, 1);
-	return -1;
+	if (why < 0)
+		count(k, COUNT_BINARIES, 1);
+	return why;
 }
 
 /* Where packages put what runs: it stays until it is replaced by another version, and is stripped, so the memory of a process that still
@@ -321,11 +335,12 @@ static bool will_stay(struct str path)
 static bool is_here(struct keeper *k, const struct foreign_mapping *m)
 {
 	int root = inside_root(getpid()), fd = root >= 0 ? inside_open(root, m->path, true) : -1;
-	bool same = fd >= 0 && foreign_is_mapped(fd, m);
+	struct foreign_judge judge = judge_of(k);
+	bool same = fd >= 0 && foreign_is_mapped(fd, m, &judge);
 	uint8_t id[20] = { 0 };
 
 	if (same && !m->build_id_n)
-		tell_build_id(k, m, id, read_build_id(fd, false, id));
+		tell_build_id(k, m, id, symhelper_build_id(&k->parser, fd, id));
 	if (fd >= 0)
 		close(fd);
 	if (root >= 0)
@@ -350,11 +365,12 @@ static int root_of(struct keeper *k, const struct keep_message *m, int process, 
 /* Finds its build-id. -1: done, else enum keep_why. */
 static int find_id(struct keeper *k, const struct keep_message *m, int process, uint64_t now)
 {
-	int root = root_of(k, m, process, now), fd = foreign_open(root, process, &m->mapping), error = errno;
+	struct foreign_judge judge = judge_of(k);
+	int root = root_of(k, m, process, now), fd = foreign_open(root, process, &m->mapping, &judge), error = errno;
 	uint8_t id[20] = { 0 };
 
 	if (fd >= 0) {
-		tell_build_id(k, &m->mapping, id, read_build_id(fd, false, id));
+		tell_build_id(k, &m->mapping, id, symhelper_build_id(&k->parser, fd, id));
 		close(fd);
 	}
 	if (root >= 0)
@@ -387,14 +403,24 @@ static int look_after(struct keeper *k, const struct keep_message *m, int proces
 
 enum { DEFERRED = KEEP_WHYS }; /* the place of the file rests */
 
+/* The parser failed, or there is none for a moment: then the message waits. */
+static int why_failed(struct keeper *k, uint64_t place, struct keep_message *m)
+{
+	if (k->parser.failed == SYMPARSER_OFF && keepqueue_add(&k->queue, place, m))
+		return DEFERRED;
+	return (int)why_answered(k->parser.failed);
+}
+
 /* -1: done, else enum keep_why, or DEFERRED. */
 static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
 {
 	int process = foreign_process(k->o->proc, m->process.pid, m->process.start), why;
+	struct tenant of;
 	uint64_t place;
 
 	m->process.of = tenant_now(k, process, m->process.mount_ns);
-	place = place_of(k, m->process.of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
+	of = parsed_for(m);
+	place = place_of(k, of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
 
 	if (is_avoided(k, place)) {
 		why = KEEP_HUNG;
@@ -402,7 +428,10 @@ static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
 		why = keepqueue_add(&k->queue, place, m) ? DEFERRED : KEEP_SLOW;
 	} else {
 		enter_place(k, place);
+		symhelper_enter(&k->parser, &of, place);
 		why = look_after(k, m, process, now);
+		if (k->parser.failed != SYMPARSER_DONE)
+			why = why_failed(k, place, m);
 		leave_place(k);
 	}
 	if (process >= 0)
@@ -440,7 +469,7 @@ static void keep_vdso(struct keeper *k)
 	size = (size_t)h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
 	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !keepdir_begin(&k->dir, &f))
 		return;
-	if (!reducer_put(f.fd, image, size, 0) || !keepdir_commit(&k->dir, &f, path, NULL))
+	if (!whole_write(f.fd, (struct str){ image, size }) || !keepdir_commit(&k->dir, &f, path, NULL))
 		keepdir_discard(&k->dir, &f);
 }
 
@@ -542,11 +571,22 @@ static void sweep(struct keeper *k)
 	count(k, COUNT_FORCED, s.forced);
 }
 
+/* What became of the parsers. */
+static void tell_parser(struct keeper *k)
+{
+	const struct backoff *f = &k->parser.backoff;
+
+	atomic_store_explicit(&k->shared->parser[PARSER_HUNG], k->parsers_before[PARSER_HUNG] + f->hung, memory_order_relaxed);
+	atomic_store_explicit(&k->shared->parser[PARSER_CRASHED], k->parsers_before[PARSER_CRASHED] + f->crashed, memory_order_relaxed);
+	atomic_store_explicit(&k->shared->parser[PARSER_LINGERING], backoff_lingering(f), memory_order_relaxed);
+}
+
 /* What is due. Returns how many ms there are until something else is. */
 static int do_what_is_due(struct keeper *k)
 {
 	uint64_t now = clock_now(), next;
 
+	tell_parser(k);
 	if (!k->o->dir)
 		return k->queue.n ? QUEUE_MS : -1;
 	if (k->jits.n && now >= k->next_jits) {
@@ -602,7 +642,10 @@ static const char *begin(struct keeper *k)
 	const char *why = k->o->dir ? keepdir_open(&k->dir, k->o->dir, k->o->proc, k->o->min_free) : NULL;
 	struct stat st;
 
-	k->schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+	k->schedstat = schedstat_open(0);
+	symhelper_init(&k->parser, k->o->proc, k->o->parse, k->o->hang_ns - k->o->hang_ns / 4);
+	for (size_t i = 0; i < countof(k->parsers_before); i++)
+		k->parsers_before[i] = atomic_load(&k->shared->parser[i]);
 	k->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
 	if (why || !k->o->dir)
 		return why;
@@ -624,6 +667,8 @@ static void finish(struct keeper *k, struct keep_message *m, char *path)
 		tell_jits(k);
 		show_bytes(k);
 	}
+	tell_parser(k);
+	symhelper_free(&k->parser);
 	foreign_roots_free(&k->roots);
 	keepqueue_free(&k->queue);
 }

@@ -46,6 +46,7 @@ struct keep_shared {
 	_Atomic uint64_t kernel_now, kernel_before, kernel_changed; /* numbers of snapshots, ns */
 	_Atomic uint64_t done[KEEP_DONE];      /* keys of files that are kept, or need not be: not to be told of again in this window */
 	_Atomic uint64_t count[12], failed[KEEP_WHYS];
+	_Atomic uint64_t parser[3];            /* enum keep_parser */
 	_Atomic uint32_t sleeping;
 	struct keepids_ring found;             /* build-ids of files whose mappings do not tell them */
 	/* by the recorder */
@@ -59,6 +60,10 @@ struct keep_shared {
 
 enum keep_count { /* of count[] */
 	COUNT_BINARIES, COUNT_MAPS, COUNT_KERNELS, COUNT_BYTES, COUNT_REMOVED, COUNT_FORCED, COUNT_HIDDEN, COUNT_CONFLICTS
+};
+
+enum keep_parser { /* processes that parse for the keepers, in all; that were killed and have not ended */
+	PARSER_HUNG, PARSER_CRASHED, PARSER_LINGERING
 };
 
 /* False: there is no room. path: as in m->mapping.path, cut at KEEPRING_PATH. */

@@ -26,11 +26,11 @@ static int open_without(struct foreign_roots *roots, const struct tablemaker_req
 	int held = foreign_roots_find(roots, r->mount_ns, clock_now()), own, fd = -1;
 
 	if (held >= 0)
-		fd = foreign_open(held, -1, m);
+		fd = foreign_open(held, -1, m, NULL);
 	if (fd >= 0)
 		return fd;
 	own = inside_root(getpid());
-	fd = own >= 0 ? foreign_open(own, -1, m) : -1;
+	fd = own >= 0 ? foreign_open(own, -1, m, NULL) : -1;
 	if (own >= 0)
 		close(own);
 	return fd;
@@ -45,7 +45,7 @@ static int open_mapped(struct foreign_roots *roots, const char *proc, const stru
 		root = foreign_root(process);
 		if (root >= 0)
 			foreign_roots_hold(roots, r->mount_ns, root, process, clock_now());
-		fd = foreign_open(root, process, &m);
+		fd = foreign_open(root, process, &m, NULL);
 	}
 	if (fd < 0)
 		fd = open_without(roots, r, &m);

@@ -77,30 +77,17 @@ struct tables {
 
 /* ---- the process --------------------------------------------------------------------------------------------- */
 
-static pid_t fork_opener(const struct tables *t, int recorder, int parser)
+static void run_opener(void *to)
 {
-	pid_t pid = fork();
+	const struct tables *t = to;
 
-	if (pid == 0) {
-		apart_become_with("pjrecord-open", (int[]){ recorder, parser }, 2);
-		urgency_lower(URGENCY_SOON);
-		tableopener_run(APART_FD, APART_FD + 1, t->o.proc);
-		_exit(0);
-	}
-	return pid > 0 ? pid : 0;
+	tableopener_run(APART_FD, APART_FD + 1, t->o.proc);
 }
 
-static pid_t fork_parser(int opener)
+static void run_parser(void *to)
 {
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		apart_become("pjrecord-table", opener);
-		urgency_lower(URGENCY_USUAL);
-		tableparser_run(APART_FD);
-		_exit(0);
-	}
-	return pid > 0 ? pid : 0;
+	(void)to;
+	tableparser_run(APART_FD);
 }
 
 static void start_helpers(struct tables *t)
@@ -115,8 +102,9 @@ static void start_helpers(struct tables *t)
 		close(recorder[1]);
 		return;
 	}
-	t->parser = fork_parser(parser[1]);
-	t->opener = t->parser ? fork_opener(t, recorder[1], parser[0]) : 0;
+	t->parser = apart_start(&(struct apart){ "pjrecord-table", &parser[1], 1, URGENCY_USUAL, run_parser, NULL });
+	if (t->parser)
+		t->opener = apart_start(&(struct apart){ "pjrecord-open", (int[]){ recorder[1], parser[0] }, 2, URGENCY_SOON, run_opener, t });
 	close(recorder[1]);
 	close(parser[0]);
 	close(parser[1]);
@@ -477,24 +465,13 @@ static uint64_t blame(struct tables *t, bool hung, uint64_t now)
 	return place;
 }
 
-/* Does it run, or wait for a CPU? Its limit of CPU time ends it then. */
-static bool is_running(const char *proc, pid_t pid)
-{
-	int process = foreign_process(proc, (uint32_t)pid, 0);
-	bool running = process >= 0 && foreign_state(process) == 'R';
-
-	if (process >= 0)
-		close(process);
-	return running;
-}
-
 static bool hang(struct tables *t, uint64_t now)
 {
 	uint64_t limit = t->o.hang_ms * (SECOND_NS / 1000), since = t->running > t->progress ? t->running : t->progress;
 
 	if (!t->nasked || now < since + limit)
 		return false;
-	if (now < t->progress + HANG_TIMES * limit && (is_running(t->o.proc, t->opener) || is_running(t->o.proc, t->parser))) {
+	if (now < t->progress + HANG_TIMES * limit && (foreign_runs(t->o.proc, t->opener) || foreign_runs(t->o.proc, t->parser))) {
 		t->running = now - limit / 2; /* looked at again soon */
 		return false;
 	}

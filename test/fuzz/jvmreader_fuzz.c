@@ -4,6 +4,7 @@
  * come after the serial. The helper is a socket, and time is what the input makes of it. */
 /* covers: record/jvmreader.c */
 /* largest: 65536 */
+#include "record/apart.h"
 #include "record/jvmreader.h"
 
 #include "clocks.h"
@@ -105,6 +106,12 @@ static int fake_cpuclock(pid_t pid, clockid_t *clock)
 	return 0;
 }
 
+static pid_t fake_start(const struct apart *a)
+{
+	(void)a;
+	return getpid();
+}
+
 static pid_t fake_wait(pid_t pid)
 {
 	return world.stays ? 0 : pid;
@@ -120,7 +127,7 @@ static int fake_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, co
 #define clock_now fake_now
 #define clock_gettime fake_gettime
 #define clock_getcpuclockid fake_cpuclock
-#define fork getpid
+#define apart_start fake_start
 #define kill(pid, signal) ((void)(pid))
 #define nanosleep(t, left) ((void)(t))
 #define ppoll fake_ppoll

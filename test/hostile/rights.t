@@ -42,7 +42,7 @@ sleep 3
 for pid in $(descendants $recorder); do rights "$pid"; done | sort -u >seen
 sed 's/^/# /' seen
 
-for name in pjrecord-table pjrecord-jvm; do
+for name in pjrecord-table pjrecord-symbol pjrecord-jvm; do
 	case $name in
 	pjrecord-jvm) [ -n "$jdk" ] || { skip "$name" "no JDK"; continue; } ;;
 	esac
