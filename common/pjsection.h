@@ -72,7 +72,9 @@ struct pj_tenant {
 	uint64_t samples;  /* whose callchain is one frame, an address in PJ_OVER_BUDGET_PATH: */
 	uint64_t mappings; /* executable mappings that are not recorded: addresses in them have no name */
 	uint64_t reads;    /* times that a process of which records were lost was not read from /proc */
-	uint64_t bytes;    /* that complete samples would have taken; not in the file */
+	uint64_t bytes;    /* that complete samples would have taken */
+	uint64_t files;    /* for the fold, which were not kept, or were removed as the tenant was over its share of the disk; windows of
+			    * earlier versions end before it */
 };
 
 enum { PJ_TENANTS = 16 };

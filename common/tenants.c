@@ -242,6 +242,24 @@ void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_N
 	}
 }
 
+bool tenant_from_folder(struct str name, struct tenant *of)
+{
+	struct str kind = str_cut(&name, '-');
+
+	*of = (struct tenant){ TENANT_UNKNOWN, 0 };
+	if (str_eq(kind, STR("container")) && str_hex(name, &of->key))
+		of->kind = TENANT_CONTAINER;
+	else if (str_eq(kind, STR("user")) && str_u64(name, &of->key))
+		of->kind = TENANT_USER;
+	else if (str_eq(kind, STR("mount")) && str_u64(name, &of->key))
+		of->kind = TENANT_MOUNT_NS;
+	else if (str_eq(kind, STR("namespace")) && str_u64(name, &of->key))
+		of->kind = TENANT_NAMESPACE;
+	else
+		of->key = 0;
+	return of->kind != TENANT_UNKNOWN;
+}
+
 /* ---- accounts -------------------------------------------------------------------------------------------------------- */
 
 struct account {

@@ -55,6 +55,9 @@ const char *tenant_name(const struct tenant *t, char name[TENANT_NAME]);
  * "unknown-N" with the mount namespace N, which of an unknown tenant is all that is known. */
 void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_NAME]);
 
+/* Which tenant a folder with such a name is of. False: of an unknown one, or it is none. */
+bool tenant_from_folder(struct str name, struct tenant *of);
+
 enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES, TENANT_FLOWS };
 enum tenant_stock { TENANT_MEMORY, TENANT_KEPT_BYTES, TENANT_STOCKS };
 

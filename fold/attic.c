@@ -291,22 +291,66 @@ int attic_vdso(const struct attic *k)
 	return open_plain(k, path);
 }
 
-void attic_name(const struct attic *k, uint32_t pid, const char *kind, char *name, size_t room)
+/* jit/BOOT/FOLDER/PID-START.KIND; without a folder that of earlier versions. */
+static void jit_name(const struct attic *k, const char *folder, uint32_t pid, const char *kind, char *name, size_t room)
 {
 	const struct pj_process *p = recorder_process(k->who, pid);
 
-	snprintf(name, room, "jit/%.*s/%u-%llu.%s", (int)k->who->boot.n, k->who->boot.p, (unsigned)pid,
+	snprintf(name, room, "jit/%.*s/%s%s%u-%llu.%s", (int)k->who->boot.n, k->who->boot.p, folder, folder[0] ? "/" : "", (unsigned)pid,
 		 (unsigned long long)(p ? p->start : 0), kind);
+}
+
+/* The folder in which a copy is: a process may have had another tenant when it started to write than in the window. False: in none. */
+static bool find_jit(const struct attic *k, uint32_t pid, const char *kind, char folder[TENANT_NAME])
+{
+	char path[128];
+	struct dirent *e;
+	bool found = false;
+	DIR *dir;
+	int fd;
+
+	snprintf(path, sizeof(path), "jit/%.*s", (int)k->who->boot.n, k->who->boot.p);
+	fd = openat(k->dir, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && !found && (e = readdir(dir))) {
+		char name[256];
+
+		if (e->d_name[0] == '.' || strlen(e->d_name) >= TENANT_NAME)
+			continue;
+		snprintf(folder, TENANT_NAME, "%.*s", TENANT_NAME - 1, e->d_name);
+		jit_name(k, folder, pid, kind, name, sizeof(name));
+		found = faccessat(k->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+void attic_name(const struct attic *k, uint32_t pid, const char *kind, char *name, size_t room)
+{
+	char folder[TENANT_NAME];
+
+	jit_name(k, find_jit(k, pid, kind, folder) ? folder : "", pid, kind, name, room);
 }
 
 int attic_jit(const struct attic *k, uint32_t pid, const char *kind)
 {
 	const struct pj_process *p = k->dir >= 0 ? recorder_process(k->who, pid) : NULL;
-	char path[192];
+	char path[256], folder[TENANT_NAME];
+	struct tenant of;
+	int fd;
 
 	errno = ENOENT;
 	if (!p || p->start == 0 || k->who->boot.n == 0)
 		return -1;
+	of = (struct tenant){ (enum tenant_kind)p->tenant_kind, p->tenant };
+	tenant_folder(&of, p->mount_ns, folder);
+	jit_name(k, folder, pid, kind, path, sizeof(path));
+	fd = open_plain(k, path);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
 	attic_name(k, pid, kind, path, sizeof(path));
 	return open_plain(k, path);
 }

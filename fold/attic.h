@@ -58,7 +58,8 @@ bool attic_is_program(const struct attic *k, uint32_t pid, const struct attic_nu
 
 int attic_vdso(const struct attic *k);
 
-/* kind: "map", "map.1" (what was before it), "dump". Only of a process of which it is told when it began. */
+/* kind: "map", "map.1" (what was before it), "dump". Only of a process whose start the window tells. Copies lie in a folder
+ * of the process's tenant; earlier versions had none. */
 int attic_jit(const struct attic *k, uint32_t pid, const char *kind);
 
 /* Its name below DIR, for people. */

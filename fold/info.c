@@ -245,8 +245,8 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 
 static void put_tenant(struct out *o, const struct pj_tenant *row, const char *name)
 {
-	out_printf(o, "%-10s %s: %llu samples without their stacks, %llu mappings left out, %llu processes not read again\n", "over budget", name,
-		   ull(row->samples), ull(row->mappings), ull(row->reads));
+	out_printf(o, "%-10s %s: %llu samples without their stacks, %llu mappings left out, %llu processes not read again, %llu files not kept\n",
+		   "over budget", name, ull(row->samples), ull(row->mappings), ull(row->reads), ull(row->files));
 }
 
 static void put_tenants(struct out *o, const struct pj_tenants *tenants)
@@ -258,7 +258,7 @@ static void put_tenants(struct out *o, const struct pj_tenants *tenants)
 
 		put_tenant(o, &tenants->row[i], tenant_name(&of, name));
 	}
-	if (tenants->others.samples || tenants->others.mappings || tenants->others.reads)
+	if (tenants->others.samples || tenants->others.mappings || tenants->others.reads || tenants->others.files)
 		put_tenant(o, &tenants->others, "others");
 }
 

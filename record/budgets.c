@@ -71,7 +71,8 @@ void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t 
 {
 	struct pj_tenant *row = row_of(&b->window, of.kind, of.key);
 	uint64_t *const count[OVERS] = {
-		[OVER_SAMPLES] = &row->samples, [OVER_MAPPINGS] = &row->mappings, [OVER_READS] = &row->reads
+		[OVER_SAMPLES] = &row->samples, [OVER_MAPPINGS] = &row->mappings, [OVER_READS] = &row->reads,
+		[OVER_FILES] = &row->files
 	};
 
 	*count[what] = sum_u64(*count[what], n);
@@ -113,11 +114,12 @@ static void add_row(struct pj_tenant *sum, const struct pj_tenant *more)
 	sum->mappings = sum_u64(sum->mappings, more->mappings);
 	sum->reads = sum_u64(sum->reads, more->reads);
 	sum->bytes = sum_u64(sum->bytes, more->bytes);
+	sum->files = sum_u64(sum->files, more->files);
 }
 
 uint64_t budgets_lost(const struct pj_tenant *row)
 {
-	return sum_u64(row->samples, sum_u64(row->mappings, row->reads));
+	return sum_u64(sum_u64(row->samples, row->files), sum_u64(row->mappings, row->reads));
 }
 
 static int by_losses(const void *x, const void *y)
@@ -164,6 +166,9 @@ static void put_row(struct text *t, const struct pj_tenant *row, const char *nam
 	separator = row->mappings ? ", " : separator;
 	if (row->reads)
 		put_number(t, separator, row->reads, "process not read again", "processes not read again");
+	separator = row->samples || row->mappings || row->reads ? ", " : " ";
+	if (row->files)
+		put_number(t, separator, row->files, "file not kept", "files not kept");
 }
 
 void budgets_text(struct text *t, const struct pj_tenants *report, size_t most)

@@ -20,7 +20,7 @@
 #define BUDGET_CPU_NS UINT64_C(20000000)         /* of each second: /proc is read for its processes, their storms are followed */
 #define BUDGET_AHEAD (UINT64_C(512) << 10)       /* bytes of samples */
 
-enum over { OVER_SAMPLES, OVER_MAPPINGS, OVER_READS, OVERS };
+enum over { OVER_SAMPLES, OVER_MAPPINGS, OVER_READS, OVER_FILES, OVERS };
 
 struct budgets;
 

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jitcopy.h"
 
+#include "clocks.h"
 #include "perfrecord.h"
 #include "whole.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK ((size_t)64 << 10) /* and the longest line */
+#define CHUNK ((uint64_t)256 << 10) /* complete records are copied in such parts */
+#define PAGE 4096u
 #define DUMP_MAGIC 0x4A695444u
 #define DUMP_HEADER 40
 #define DUMP_HEADER_MAX 4096
 #define DUMP_RECORD 16
+#define LATE_MAX 20
+#define MB ((uint64_t)1 << 20)
 
 const struct jitcopy_limits jitcopy_limits = {
-	.map = (uint64_t)32 << 20, .dump = (uint64_t)256 << 20, .total = (uint64_t)1 << 30, .step = (uint64_t)8 << 20
+	.map = 32 * MB, .dump = 256 * MB, .total = 1024 * MB, .step = 8 * MB, .record = 16 * MB, .ns = SECOND_NS / 5
 };
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------ */
@@ -40,64 +46,150 @@ static int open_copy(const struct jitcopy *c, int folder, int flags)
 	return fd;
 }
 
-/* n bytes from where c is go behind the copy; all of them or none. */
-static bool append(struct jitcopy *c, int folder, uint64_t n)
+static bool is_late(const struct jitcopy *c)
 {
-	int to = open_copy(c, folder, O_CREAT);
-	uint64_t before = to >= 0 ? size_of(to) : 0, done = 0;
-	char block[BLOCK];
-	bool good = to >= 0;
+	return clock_now() > c->deadline;
+}
 
-	while (good && done < n) {
-		size_t part = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
+/* Bytes of a hole at `at`, at most n. File systems that do not show holes have none. */
+static uint64_t hole_at(int fd, uint64_t at, uint64_t n)
+{
+	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
 
-		good = whole_pread(c->fd, block, part, c->at + done) == part && pwrite(to, block, part, (off_t)(before + done)) == (ssize_t)part;
-		if (good) {
-			done += part;
-			c->ntail = part < sizeof(c->tail) ? (unsigned)part : sizeof(c->tail);
-			memcpy(c->tail, block + part - c->ntail, c->ntail);
-		}
+	if (data < 0)
+		return errno == ENXIO ? n : 0;
+	return (uint64_t)data <= at ? 0 : (uint64_t)data - at < n ? (uint64_t)data - at : n;
+}
+
+static bool is_zero(const char *p, size_t n)
+{
+	return n && p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+/* Writes the pages of a block that are not all zeros. False: no room. */
+static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64_t *written)
+{
+	size_t start = 0, page;
+
+	for (size_t i = 0;; i += page) {
+		page = PAGE - (at + i) % PAGE < n - i ? PAGE - (at + i) % PAGE : n - i;
+		if (page && !is_zero(block + i, page))
+			continue;
+		if (i > start && pwrite(to, block + start, i - start, (off_t)(at + start)) != (ssize_t)(i - start))
+			return false;
+		*written += i - start;
+		start = i + page;
+		if (i == n)
+			return true;
 	}
-	if (!good && to >= 0 && ftruncate(to, (off_t)before) < 0)
-		good = false; /* the reader skips what is cut */
+}
+
+/* The next part of n bytes at c->at + done, from the file to the copy. Returns its size; 0 if the file ends or answers too slowly, or with
+ * *full set if the copy cannot be written. */
+static uint64_t copy_part(struct jitcopy *c, int to, uint64_t n, uint64_t done, uint64_t before, struct jitcopy_cost *cost, bool *full)
+{
+	char block[BLOCK];
+	size_t part = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
+	uint64_t hole = hole_at(c->fd, c->at + done, n - done);
+
+	if (hole) {
+		c->ntail = 0;
+		return hole;
+	}
+	if (is_late(c))
+		return 0;
+	if (whole_pread(c->fd, block, part, c->at + done) < part)
+		return 0;
+	cost->read += part;
+	*full = !write_pages(to, block, part, before + done, &cost->written);
+	if (*full)
+		return 0;
+	c->ntail = part < sizeof(c->tail) ? (unsigned)part : sizeof(c->tail);
+	memcpy(c->tail, block + part - c->ntail, c->ntail);
+	return part;
+}
+
+/* The next n bytes of the file to the end of the copy, all of them or none. */
+static enum jitcopy_why append(struct jitcopy *c, int folder, uint64_t n, struct jitcopy_cost *cost)
+{
+	int to = open_copy(c, folder, c->length ? 0 : O_CREAT);
+	uint64_t before = to >= 0 ? size_of(to) : 0, done = 0, part = 1;
+	bool full = to < 0;
+
+	if (c->length && ((to < 0 && errno == ENOENT) || (to >= 0 && before != c->length))) {
+		if (to >= 0)
+			close(to);
+		return JITCOPY_EVICTED;
+	}
+	while (!full && part && done < n) {
+		part = copy_part(c, to, n, done, before, cost, &full);
+		done += part;
+	}
+	if (to >= 0 && ftruncate(to, (off_t)(done < n ? before : before + n)) < 0) /* the reader skips what is cut */
+		full = true;
 	if (to >= 0)
 		close(to);
-	if (!good)
-		return false;
-	c->at += n;
-	c->written += n;
-	c->length = before + n;
-	return true;
+	if (done == n && !full) {
+		c->at += n;
+		c->length = before + n;
+		c->written += n;
+		c->late = 0;
+	}
+	return full ? JITCOPY_DISK : JITCOPY_OK;
 }
 
 /* ---- what is whole ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes of a dump from at (0 or where a record begins) to the end of its last whole record, at most max; false: it is none. */
-static bool whole_records(int fd, uint64_t at, uint64_t size, uint64_t max, uint64_t *end)
+/* A file, read in blocks. */
+struct blocks {
+	int fd;
+	uint64_t at; /* of buf */
+	size_t n;
+	char buf[BLOCK];
+};
+
+/* n bytes at an offset, valid until the next call; NULL if the file ends before. */
+static const char *bytes_at(struct blocks *b, uint64_t at, size_t n)
 {
-	char p[DUMP_RECORD];
+	if (at < b->at || at + n > b->at + b->n) {
+		b->n = whole_pread(b->fd, b->buf, BLOCK, at);
+		b->at = at;
+	}
+	return at + n <= b->at + b->n ? b->buf + (at - b->at) : NULL;
+}
+
+enum records { RECORDS_OK, RECORDS_BAD, RECORDS_LARGE };
+
+/* The end of the complete records of a dump from `at` (0, or the start of a record), about max bytes of them: *end. */
+static enum records find_records(const struct jitcopy *c, int fd, uint64_t at, uint64_t size, uint64_t max, uint64_t record_max,
+				 uint64_t *end)
+{
+	struct blocks b = { .fd = fd };
+	const char *p;
 	uint32_t n;
 
 	*end = at;
 	if (at == 0) {
-		if (whole_pread(fd, p, sizeof(p), 0) < sizeof(p))
-			return true;
+		if (!(p = bytes_at(&b, 0, DUMP_RECORD)))
+			return RECORDS_OK;
 		n = load32(p + 8);
 		if (load32(p) != DUMP_MAGIC || n < DUMP_HEADER || n > DUMP_HEADER_MAX)
-			return false;
+			return RECORDS_BAD;
 		if (n > size)
-			return true;
+			return RECORDS_OK;
 		*end = n;
 	}
-	while (*end - at < max && size - *end >= DUMP_RECORD && whole_pread(fd, p, sizeof(p), *end) == sizeof(p)) {
+	while (*end - at < max && size - *end >= DUMP_RECORD && (p = bytes_at(&b, *end, DUMP_RECORD))) {
 		n = load32(p + 4);
 		if (n < DUMP_RECORD)
-			return false;
-		if (n > size - *end)
+			return RECORDS_BAD;
+		if (n > record_max)
+			return RECORDS_LARGE;
+		if (n > size - *end || is_late(c))
 			break;
 		*end += n;
 	}
-	return true;
+	return RECORDS_OK;
 }
 
 static bool is_map_line(struct str s)
@@ -125,13 +217,20 @@ static bool whole_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
 
 /* ---- beginning ------------------------------------------------------------------------------------------------------------ */
 
-static bool same_bytes(int a, int b, uint64_t n)
+/* Have both files the same bytes from `at` to `end`? */
+static bool same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_cost *cost)
 {
 	char block[2][BLOCK / 2];
 
-	for (uint64_t at = 0; at < n;) {
-		size_t part = n - at < sizeof(block[0]) ? (size_t)(n - at) : sizeof(block[0]);
+	while (at < end) {
+		size_t part = end - at < sizeof(block[0]) ? (size_t)(end - at) : sizeof(block[0]);
+		uint64_t hole = hole_at(a, at, end - at), other = hole ? hole_at(b, at, hole) : 0;
 
+		if (other) {
+			at += other;
+			continue;
+		}
+		cost->read += part;
 		if (whole_pread(a, block[0], part, at) < part || whole_pread(b, block[1], part, at) < part || memcmp(block[0], block[1], part) != 0)
 			return false;
 		at += part;
@@ -142,34 +241,50 @@ static bool same_bytes(int a, int b, uint64_t n)
 /* The copy becomes what was before. */
 static void put_aside(struct jitcopy *c, int folder)
 {
-	char old[80];
+	char old[JITCOPY_NAME + 4];
 
 	snprintf(old, sizeof(old), "%s.1", c->name);
 	if (c->kind == JITCOPY_DUMP || renameat(folder, c->name, folder, old) < 0)
 		unlinkat(folder, c->name, 0);
-	c->length = 0;
+	c->length = c->earlier = 0;
 }
 
-/* Where the copy of an earlier run ends: there, or at the beginning. */
+/* There is a copy of an earlier run: it is compared with the file, a part in each call. */
 static void resume(struct jitcopy *c, int folder)
 {
 	int copy = open_copy(c, folder, 0);
 	uint64_t end = copy >= 0 ? size_of(copy) : 0;
-	bool good = end > 0;
+	char last = '\n';
+
+	c->earlier = c->length = end;
+	if (end && c->kind == JITCOPY_MAP && whole_pread(copy, &last, 1, end - 1) == 1 && last != '\n')
+		put_aside(c, folder);
+	else if (copy >= 0 && !end)
+		put_aside(c, folder);
+	if (copy >= 0)
+		close(copy);
+}
+
+/* Compares a further part. What is not the same becomes what was before, and the file is copied from its start. */
+static void compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size, struct jitcopy_cost *cost)
+{
+	int copy = open_copy(c, folder, 0);
+	uint64_t end = c->earlier - c->at < CHUNK ? c->earlier : c->at + CHUNK;
+	bool good = copy >= 0 && size_of(copy) == c->earlier;
 
 	if (good && c->kind == JITCOPY_DUMP)
-		good = whole_records(copy, 0, end, UINT64_MAX, &end);
-	if (good && c->kind == JITCOPY_MAP) {
-		char last = 0;
-
-		good = whole_pread(copy, &last, 1, end - 1) == 1 && last == '\n';
-	}
-	if (good && end <= size_of(c->fd) && same_bytes(copy, c->fd, end) && ftruncate(copy, (off_t)end) == 0) {
+		good = find_records(c, copy, c->at, c->earlier, CHUNK, l->record, &end) == RECORDS_OK;
+	good = good && end <= size && same_bytes(copy, c->fd, c->at, end, cost);
+	if (good && end > c->at && end < c->earlier) {
+		c->at = end;
+	} else if (good && end > 0 && ftruncate(copy, (off_t)end) == 0) { /* the recorder may have been killed while it wrote a record */
 		c->at = c->length = end;
+		c->earlier = 0;
 		c->ntail = end < sizeof(c->tail) ? (unsigned)end : sizeof(c->tail);
 		whole_pread(copy, c->tail, c->ntail, end - c->ntail);
-	} else if (copy >= 0) {
+	} else if (!is_late(c)) {
 		put_aside(c, folder);
+		c->at = 0;
 	}
 	if (copy >= 0)
 		close(copy);
@@ -206,8 +321,8 @@ void jitcopy_close(struct jitcopy *c)
 
 void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_limits *l)
 {
+	struct jitcopy_cost cost;
 	struct stat st;
-	uint64_t bytes;
 
 	if (fd < 0)
 		return;
@@ -220,7 +335,7 @@ void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_
 		close(fd);
 		return;
 	}
-	jitcopy_go_on(c, folder, l, &bytes);
+	jitcopy_go_on(c, folder, l, &cost);
 	close(c->fd);
 	put_aside(c, folder);
 	take(c, fd);
@@ -252,8 +367,10 @@ static void pass_over(struct jitcopy *c, uint64_t size, uint64_t max)
 	c->ntail = 0;
 }
 
-static enum jitcopy_why copy_lines(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size)
+static enum jitcopy_why copy_lines(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size,
+				   struct jitcopy_cost *cost)
 {
+	enum jitcopy_why why = JITCOPY_OK;
 	uint64_t until, end;
 
 	if (c->length > 0 && is_replaced(c, size)) {
@@ -264,7 +381,9 @@ static enum jitcopy_why copy_lines(struct jitcopy *c, int folder, const struct j
 	if (c->length == 0)
 		pass_over(c, size, l->map);
 	until = c->at + l->step;
-	while (c->at < size && c->at < until) {
+	while (why == JITCOPY_OK && c->at < size && c->at < until && !is_late(c)) {
+		uint64_t before = c->at;
+
 		if (!whole_lines(c, c->at, &end))
 			return JITCOPY_NO_TEXT;
 		if (end == c->at)
@@ -273,39 +392,67 @@ static enum jitcopy_why copy_lines(struct jitcopy *c, int folder, const struct j
 			return JITCOPY_LARGE;
 		if (c->length + (end - c->at) > l->map)
 			put_aside(c, folder);
-		if (!append(c, folder, end - c->at))
-			return JITCOPY_DISK;
+		why = append(c, folder, end - c->at, cost);
+		if (why == JITCOPY_EVICTED) { /* newer lines follow in a new copy */
+			c->length = 0;
+			why = JITCOPY_OK;
+			continue;
+		}
+		if (c->at == before)
+			break;
 	}
-	return JITCOPY_OK;
+	return why;
 }
 
-static enum jitcopy_why copy_records(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size)
+static enum jitcopy_why copy_records(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size,
+				     struct jitcopy_cost *cost)
 {
-	uint64_t end;
+	enum jitcopy_why why = JITCOPY_OK;
+	uint64_t until = c->at + l->step, end;
 
-	if (size < c->at || !whole_records(c->fd, c->at, size, l->step, &end))
+	if (size < c->at)
 		return JITCOPY_NO_TEXT;
-	if (end == c->at)
-		return JITCOPY_OK;
-	if (c->length + (end - c->at) > l->dump || c->written + (end - c->at) > l->total)
-		return JITCOPY_LARGE;
-	return append(c, folder, end - c->at) ? JITCOPY_OK : JITCOPY_DISK;
+	while (why == JITCOPY_OK && c->at < until && !is_late(c)) {
+		uint64_t before = c->at;
+		enum records records = find_records(c, c->fd, c->at, size, CHUNK, l->record, &end);
+
+		if (records == RECORDS_BAD)
+			return JITCOPY_NO_TEXT;
+		if (end == c->at)
+			return records == RECORDS_LARGE ? JITCOPY_LARGE : JITCOPY_OK;
+		if (end > l->dump || c->written + (end - c->at) > l->total)
+			return JITCOPY_LARGE;
+		why = append(c, folder, end - c->at, cost);
+		if (c->at == before)
+			break;
+	}
+	return why;
 }
 
-enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t *bytes)
+enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitcopy_limits *l, struct jitcopy_cost *cost)
 {
-	uint64_t before = c->written, size;
 	enum jitcopy_why why = JITCOPY_OK;
 	struct stat st;
+	uint64_t size, before = c->at;
 
-	*bytes = 0;
+	*cost = (struct jitcopy_cost){ 0 };
 	if (c->fd < 0 || c->ended || fstat(c->fd, &st) < 0)
 		return JITCOPY_OK;
+	c->deadline = clock_now() + l->ns;
 	size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
-	if (size != c->at || memcmp(&st.st_mtim, &c->mtime, sizeof(c->mtime)) != 0)
-		why = c->kind == JITCOPY_MAP ? copy_lines(c, folder, l, size) : copy_records(c, folder, l, size);
+	while (c->earlier && cost->read < l->step && !is_late(c))
+		compare_earlier(c, folder, l, size, cost);
+	if (!c->earlier && (size != c->at || memcmp(&st.st_mtim, &c->mtime, sizeof(c->mtime)) != 0))
+		why = c->kind == JITCOPY_MAP ? copy_lines(c, folder, l, size, cost) :
+					       copy_records(c, folder, l, size, cost);
+	if (why == JITCOPY_OK && is_late(c) && c->at == before && ++c->late == LATE_MAX)
+		why = JITCOPY_LARGE;
 	c->mtime = st.st_mtim;
-	*bytes = c->written - before;
 	c->ended = why != JITCOPY_OK && why != JITCOPY_DISK;
 	return why;
+}
+
+bool jitcopy_is_behind(const struct jitcopy *c)
+{
+	return c->fd >= 0 && !c->ended && size_of(c->fd) > c->at;
 }

@@ -6,6 +6,11 @@
  * line or record, also while it is read by others. A map that was replaced or emptied, and one that is too long, begins anew: the copy
  * so far becomes NAME.1, which fold asks second. A recorder that was started again goes on where the copy ends, if
  * the copy is how the file begins.
+ *
+ * The file is hostile: its records claim any size, it may be a hole of the file system, and it may be truncated, renamed or written
+ * while it is read. One call reads at most `step` bytes and one record, and ends after `ns`; records are read in blocks, not one by one:
+ * a million records of 16 bytes took a million system calls before. Holes and pages of zeros are holes in the copy, too, and take no
+ * space of the disk.
  */
 #ifndef PJ_JITCOPY_H
 #define PJ_JITCOPY_H
@@ -17,7 +22,10 @@
 
 enum jitcopy_kind { JITCOPY_MAP, JITCOPY_DUMP };
 
-enum jitcopy_why { JITCOPY_OK, JITCOPY_LARGE, JITCOPY_NO_TEXT, JITCOPY_DISK };
+/* EVICTED: the copy was removed or cut by a sweep while the file was followed. */
+enum jitcopy_why { JITCOPY_OK, JITCOPY_LARGE, JITCOPY_NO_TEXT, JITCOPY_DISK, JITCOPY_EVICTED };
+
+#define JITCOPY_NAME 112
 
 struct jitcopy {
 	enum jitcopy_kind kind;
@@ -26,18 +34,28 @@ struct jitcopy {
 	ino_t ino;
 	struct timespec mtime;
 	uint64_t at;      /* bytes of it that were copied, or passed over */
-	uint64_t written; /* in all, whatever was replaced */
+	uint64_t written; /* copied in all, whatever was replaced */
 	uint64_t length;  /* of the copy */
+	uint64_t earlier; /* bytes of the copy of an earlier run, while they are compared with the file: as far as at; else 0 */
+	uint64_t deadline; /* of the call that goes on, CLOCK_MONOTONIC ns */
+	unsigned late;    /* calls that ended by the deadline and copied nothing */
 	unsigned ntail;
 	char tail[64];    /* the bytes before at: are they still there? */
 	bool ended;       /* nothing more of it will be copied */
-	char name[72];    /* of the copy, in its folder */
+	char name[JITCOPY_NAME]; /* of the copy, below its folder */
 };
 
 struct jitcopy_limits {
 	uint64_t map, dump; /* bytes of a copy; of a map with what was before: twice as much */
-	uint64_t total;     /* written for one process, ever */
-	uint64_t step;      /* in one go */
+	uint64_t total;     /* copied for one process, ever */
+	uint64_t step;      /* read in one call */
+	uint64_t record;    /* of one record of a dump: those of real JITs are functions */
+	uint64_t ns;        /* of one call */
+};
+
+/* What one call cost. */
+struct jitcopy_cost {
+	uint64_t read, written; /* bytes that were copied or compared; that took space */
 };
 
 extern const struct jitcopy_limits jitcopy_limits;
@@ -48,8 +66,11 @@ void jitcopy_open(struct jitcopy *c, enum jitcopy_kind kind, int fd, int folder,
 /* fd is what the path leads to now (taken over): another file than the one at hand, or none was at hand, is copied from now on. */
 void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_limits *l);
 
-/* What is new; *bytes is how much. Anything but OK ends it. */
-enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t *bytes);
+/* Copies the next bytes that are new. Anything but OK and DISK ends it. */
+enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitcopy_limits *l, struct jitcopy_cost *cost);
+
+/* True if the file has bytes that were not copied, and would be by further calls. */
+bool jitcopy_is_behind(const struct jitcopy *c);
 
 void jitcopy_close(struct jitcopy *c);
 

@@ -2,6 +2,7 @@
 #include "jits.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "inside.h"
 
 #include <errno.h>
@@ -17,15 +18,19 @@
 #define AGAIN (5000 * MS)       /* one that is there may be replaced */
 #define ALIVE (2000 * MS)
 #define LAST_STEPS 1000         /* of what an ended process left */
+#define LAST_NS (2000 * MS)     /* for it */
+#define END_NS (500 * MS)       /* for all processes, when the tool ends */
 
 struct jit {
 	uint32_t pid, uid, inner;
 	uint64_t start, mount_ns;
 	int process;
+	struct tenant tenant;
 	uint64_t since, look, alive, seen; /* ns: first seen, next looks, last told of */
 	struct jitcopy map, dump;
 	bool refused;                      /* was counted as untrusted since it was seen last */
 	bool no_room;                      /* and as not written */
+	bool over;                         /* the budget of its tenant left bytes out since it was asked last */
 	bool map_counted, dump_counted;
 };
 
@@ -95,9 +100,22 @@ static int open_map(struct jits *j, struct jit *p, uint64_t now)
 	return trusted(j, p, fd);
 }
 
-static void copy_name(const struct jit *p, const char *kind, char name[64])
+static void copy_name(const struct jit *p, const char *kind, char name[JITCOPY_NAME])
 {
-	snprintf(name, 64, "%u-%llu.%s", p->pid, (unsigned long long)p->start, kind);
+	char tenant[TENANT_NAME];
+
+	tenant_folder(&p->tenant, p->mount_ns, tenant);
+	snprintf(name, JITCOPY_NAME, "%s/%u-%llu.%s", tenant, p->pid, (unsigned long long)p->start, kind);
+}
+
+/* Opens the folder of this boot, in which that of the tenant is. Not the caller's. */
+static int folder_of(struct jits *j, const struct jit *p)
+{
+	int folder = keepdir_jit(j->dir);
+	char name[TENANT_NAME];
+
+	tenant_folder(&p->tenant, p->mount_ns, name);
+	return folder >= 0 && (mkdirat(folder, name, 0750) == 0 || errno == EEXIST) ? folder : -1;
 }
 
 /* ---- one process ---------------------------------------------------------------------------------------------------------- */
@@ -105,7 +123,8 @@ static void copy_name(const struct jit *p, const char *kind, char name[64])
 /* A disk may have room again: it is tried on, and counted once for each time that the process is seen. */
 static void count(struct jits *j, struct jit *p, enum jitcopy_why why)
 {
-	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE, [JITCOPY_NO_TEXT] = JITS_UNTRUSTED, [JITCOPY_DISK] = JITS_DISK };
+	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE, [JITCOPY_NO_TEXT] = JITS_UNTRUSTED, [JITCOPY_DISK] = JITS_DISK,
+					 [JITCOPY_EVICTED] = JITS_BUDGET };
 
 	if (why == JITCOPY_OK || (why == JITCOPY_DISK && p->no_room))
 		return;
@@ -113,37 +132,52 @@ static void count(struct jits *j, struct jit *p, enum jitcopy_why why)
 	j->count[event[why]]++;
 }
 
-/* False: there was nothing new. */
+static uint64_t cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+/* False: there was nothing new, or it is not the time for it. */
 static bool copy(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted)
 {
-	uint64_t bytes = 0;
+	struct jitcopy_cost cost;
+	uint64_t cpu, now = clock_now();
 	int folder;
 
 	if (c->fd < 0 || c->ended)
 		return false;
-	folder = keepdir_jit(j->dir);
+	if (!keepbudget_may(&j->dir->budget, p->tenant, now)) {
+		p->over = true;
+		return false;
+	}
+	folder = folder_of(j, p);
 	if (folder < 0 || !keepdir_room(j->dir, 0)) {
 		count(j, p, JITCOPY_DISK);
 		return false;
 	}
-	count(j, p, jitcopy_go_on(c, folder, &j->limits, &bytes));
-	j->dir->bytes += bytes;
-	if (bytes && !*counted) {
+	cpu = cpu_now();
+	count(j, p, jitcopy_go_on(c, folder, &j->limits, &cost));
+	keepbudget_charge(&j->dir->budget, p->tenant, cost.read, cpu_now() - cpu, now);
+	j->dir->bytes += cost.written;
+	if (cost.read && !*counted) {
 		*counted = true;
 		j->count[JITS_KEPT]++;
 	}
-	return bytes > 0;
+	return cost.read > 0;
 }
 
 static void look_for_map(struct jits *j, struct jit *p, uint64_t now)
 {
+	char name[JITCOPY_NAME];
 	int fd, folder;
-	char name[64];
 
 	if (now < p->look || p->map.ended)
 		return;
 	fd = open_map(j, p, now);
-	if (fd >= 0 && (folder = keepdir_jit(j->dir)) >= 0) {
+	if (fd >= 0 && (folder = folder_of(j, p)) >= 0) {
 		if (!p->map.name[0]) {
 			copy_name(p, "map", name);
 			jitcopy_open(&p->map, JITCOPY_MAP, fd, folder, name);
@@ -166,7 +200,21 @@ static void free_jit(struct jit *p)
 	free(p);
 }
 
-/* It ended, or is as good as: all that is there. */
+/* All that is there, as far as the budget of the tenant and the time go. */
+static void copy_rest(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted)
+{
+	uint64_t until = j->deadline ? j->deadline : clock_now() + LAST_NS;
+
+	p->over = false;
+	for (unsigned n = 0; n < LAST_STEPS && clock_now() < until && copy(j, p, c, counted); n++)
+		;
+	if (p->over && jitcopy_is_behind(c)) {
+		j->count[JITS_BUDGET]++;
+		keepbudget_count(&j->dir->budget, p->tenant, 1);
+	}
+}
+
+/* It ended, or is as good as. */
 static void finish(struct jits *j, size_t i, uint64_t now)
 {
 	struct jit *p = j->jit[i];
@@ -174,10 +222,8 @@ static void finish(struct jits *j, size_t i, uint64_t now)
 	if (enter(j, p)) {
 		p->look = 0;
 		look_for_map(j, p, now);
-		for (unsigned n = 0; n < LAST_STEPS && copy(j, p, &p->map, &p->map_counted); n++)
-			;
-		for (unsigned n = 0; n < LAST_STEPS && copy(j, p, &p->dump, &p->dump_counted); n++)
-			;
+		copy_rest(j, p, &p->map, &p->map_counted);
+		copy_rest(j, p, &p->dump, &p->dump_counted);
 		leave(j);
 	} else {
 		refuse(j, p, JITS_SLOW);
@@ -197,15 +243,31 @@ static size_t find(const struct jits *j, uint32_t pid)
 	return i;
 }
 
+/* How many processes of its tenant are followed. */
+static size_t count_tenant(const struct jits *j, struct tenant of)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n; i++)
+		n += tenant_same(j->jit[i]->tenant, of);
+	return n;
+}
+
+/* Of the tenant that has most processes, the one that was seen longest ago is not followed any more. */
 static void make_room(struct jits *j, uint64_t now)
 {
-	size_t oldest = 0;
+	size_t oldest = 0, most = 0;
 
 	if (j->n < JITS_MOST)
 		return;
-	for (size_t i = 1; i < j->n; i++)
-		if (j->jit[i]->seen < j->jit[oldest]->seen)
+	for (size_t i = 0; i < j->n; i++) {
+		size_t n = count_tenant(j, j->jit[i]->tenant);
+
+		if (n > most || (n == most && j->jit[i]->seen < j->jit[oldest]->seen)) {
+			most = n;
 			oldest = i;
+		}
+	}
 	finish(j, oldest, now);
 }
 
@@ -229,6 +291,7 @@ static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t m
 		make_room(j, now);
 		p = mem_alloc(sizeof(*p), 1);
 		*p = (struct jit){ .pid = pid, .start = start, .mount_ns = mount_ns, .process = process, .since = now, .alive = now + ALIVE };
+		p->tenant = tenant_of(process);
 		p->map.fd = p->dump.fd = -1;
 		if (!foreign_identity(process, &p->uid, &p->inner)) {
 			free_jit(p);
@@ -246,7 +309,7 @@ static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t m
 static void touch(struct jits *j, const struct jit *p)
 {
 	static const char *const kinds[] = { "map", "map.1", "dump" };
-	char name[64];
+	char name[JITCOPY_NAME];
 
 	for (size_t i = 0; i < countof(kinds) && j->dir->boot_jit >= 0; i++) {
 		copy_name(p, kinds[i], name);
@@ -275,7 +338,7 @@ void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, 
 {
 	struct jit *p = need(j, pid, start, mount_ns, now);
 	int root, fd, folder;
-	char name[64];
+	char name[JITCOPY_NAME];
 
 	if (!p)
 		return;
@@ -293,7 +356,7 @@ void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, 
 	if (fd < 0)
 		j->count[JITS_OTHER]++;
 	fd = trusted(j, p, fd);
-	folder = fd >= 0 ? keepdir_jit(j->dir) : -1;
+	folder = fd >= 0 ? folder_of(j, p) : -1;
 	if (folder >= 0) {
 		copy_name(p, "dump", name);
 		jitcopy_open(&p->dump, JITCOPY_DUMP, fd, folder, name);
@@ -334,6 +397,7 @@ void jits_tick(struct jits *j, uint64_t now)
 
 void jits_free(struct jits *j, uint64_t now)
 {
+	j->deadline = clock_now() + END_NS;
 	while (j->n)
 		finish(j, j->n - 1, now);
 }

@@ -4,7 +4,9 @@
  *
  * A map is looked for as /tmp/perf-INNERPID.map in the root of the process, often at first, ever more rarely when there is
  * none; a jitdump is known from its mapping. Both must be plain files of that user or root: a link in /tmp could lead to what
- * only root may read. The table is bounded, and so are descriptors: of too many, who was seen longest ago is dropped.
+ * only root may read. The table is bounded, and so are descriptors: of too many, the process of the tenant that has most of them which was
+ * seen longest ago is dropped. Copies of one tenant lie in a folder of their own, which counts for its share of the disk (keepsweep.h), and
+ * cost it CPU time and bytes (keepbudget.h).
  */
 #ifndef PJ_JITS_H
 #define PJ_JITS_H
@@ -17,7 +19,8 @@
 
 struct jit;
 
-enum jits_event { JITS_KEPT, JITS_LARGE, JITS_UNTRUSTED, JITS_FORBIDDEN, JITS_DISK, JITS_GONE, JITS_OTHER, JITS_SLOW, JITS_EVENTS };
+enum jits_event { JITS_KEPT, JITS_LARGE, JITS_UNTRUSTED, JITS_FORBIDDEN, JITS_DISK, JITS_GONE, JITS_OTHER, JITS_SLOW, JITS_BUDGET,
+		  JITS_EVENTS };
 
 struct jits {
 	struct keepdir *dir;
@@ -30,6 +33,7 @@ struct jits {
 	/* Called before files of a process are touched; false: they must not be, for now. process -1: done. May be NULL. */
 	bool (*enter)(void *to, uint64_t mount_ns, int process);
 	void *to;
+	uint64_t deadline; /* of the end of the tool; 0: it goes on */
 };
 
 /* It makes code; in each window again. mount_ns: as in keep.h. */
@@ -44,7 +48,7 @@ void jits_exit(struct jits *j, uint32_t pid, uint64_t now);
 /* Copies what is new. To be called every half second while n is not 0. */
 void jits_tick(struct jits *j, uint64_t now);
 
-/* As if all had ended. */
+/* As if all had ended; in short time, as the tool ends. */
 void jits_free(struct jits *j, uint64_t now);
 
 #endif

@@ -54,6 +54,7 @@ struct keep {
 		uint64_t at, used, since; /* when; ns of CPU time of the keeper; its busy_since */
 	} look;
 	struct backoff backoff;
+	struct keepbudget_counts over; /* as of the last keep_each_over */
 	uint64_t dropped, gone; /* gone: processes with code of a JIT that ended before we knew them */
 	uint64_t told[TOLD];
 	struct verdict verdict[VERDICTS];
@@ -83,6 +84,7 @@ static void run_keeper(void *to)
 	struct keep *k = to;
 
 	madvise(k->shared, sizeof(*k->shared), MADV_DONTFORK);
+	urgency_idle_disk();
 	keeper_run(k->shared, &k->keeper_options, APART_FD);
 }
 
@@ -467,6 +469,11 @@ struct keep_counts keep_counts(struct keep *k)
 	return c;
 }
 
+void keep_each_over(struct keep *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
+{
+	keepbudget_each(&k->shared->over, &k->over, f, arg);
+}
+
 struct keep_counts keep_since(const struct keep_counts *now, const struct keep_counts *before)
 {
 	struct keep_counts c = *now;
@@ -494,6 +501,7 @@ void keep_text(struct text *t, const struct keep_counts *c)
 		[KEEP_OTHER] = "whose file was replaced", [KEEP_NOT_ELF] = "that name nothing", [KEEP_LARGE] = "too large",
 		[KEEP_UNTRUSTED] = "that are links, not the process' own, or no text", [KEEP_DISK] = "for want of space or permission to write",
 		[KEEP_HUNG] = "where a keeper hung", [KEEP_SLOW] = "on file systems that answer too slowly",
+		[KEEP_BUDGET] = "of tenants over budget",
 	};
 	const char *sep = "; not kept: ";
 

@@ -7,7 +7,7 @@
  *	symbols/tenants/<tenant>/...              both, of all other files: they name code of processes of that tenant, and of no other
  *	symbols/shared/xx/yyyy.debug              a further link of the first such file with a build-id, to find equal ones
  *	symbols/kallsyms-<boot>.<n>.gz            /proc/kallsyms, whenever the modules are others; modules-<boot>.<n> beside it
- *	jit/<boot>/<pid>-<start>.map, .map.1, .dump  what the process wrote; .map.1: the map before
+ *	jit/<boot>/<tenant>/<pid>-<start>.map, .map.1, .dump  what the process wrote; .map.1: the map before
  *
  * A build-id is what the file claims, so it is believed only within an origin: files of root on this host, which every process shares, or
  * files that a tenant (tenants.h) brought along. A kept file is never replaced; equal files of several tenants are one file with several
@@ -22,7 +22,7 @@
  * It is told everything again in each window, which is cheap (what was told in this window costs one look-up here), so a new keeper
  * needs no other state, and whatever a window needs is touched: the time of modification of a kept file is that of the
  * last window that needs it. What is older than the oldest window in DIR, and than min_age_s, is removed; beyond max_bytes
- * what was needed longest ago is removed even if a window needs it, and counted as forced.
+ * what was needed longest ago of tenants over their share is removed even if a window needs it, and counted as forced (keepsweep.h).
  */
 #ifndef PJ_KEEP_H
 #define PJ_KEEP_H
@@ -67,6 +67,7 @@ enum keep_why { /* why something was not kept */
 	KEEP_DISK,      /* cannot be written */
 	KEEP_HUNG,      /* in a place in which a keeper hung (backoff.h) */
 	KEEP_SLOW,      /* in a place that keeps the keeper waiting: too many messages wait for it */
+	KEEP_BUDGET,    /* its tenant is over its budget (keepbudget.h) */
 	KEEP_WHYS
 };
 
@@ -118,6 +119,9 @@ void keep_tick(struct keep *k);
 size_t keep_kernels(struct keep *k, char names[2][64]);
 
 struct keep_counts keep_counts(struct keep *k);
+
+/* Calls f for each tenant of which files were left out or removed since the last call, as it was over its budget or its share. */
+void keep_each_over(struct keep *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg);
 
 /* For people: "12 binaries, 3 maps; 2 not kept: no permission (CAP_SYS_PTRACE)"; empty when there is nothing to say. */
 struct text;

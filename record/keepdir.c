@@ -5,22 +5,16 @@
 #include "whole.h"
 #include "outpath.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define SHARED_WRITE 022
-#define TEMP ".keep-"
-#define TEMP_AGE 3600 /* s: whoever wrote it is gone */
 #define LOOK_NS 1000000000u
-#define FOLDERS_MAX 4 /* symbols/tenants/NAME/.build-id/xx */
-#define SLACK 60 /* s */
 
 /* ---- folders ------------------------------------------------------------------------------------------------------ */
 
@@ -71,6 +65,7 @@ void keepdir_close(struct keepdir *k)
 			close(*fd[i]);
 		*fd[i] = -1;
 	}
+	keepbudget_close(&k->budget);
 }
 
 static bool need_symbols(struct keepdir *k)
@@ -163,7 +158,7 @@ bool keepdir_begin(struct keepdir *k, struct keepdir_file *f)
 	f->fd = -1;
 	if (!need_symbols(k) || !keepdir_room(k, 0))
 		return false;
-	snprintf(f->temp, sizeof(f->temp), TEMP "%ld-%u", (long)getpid(), ++k->serial);
+	snprintf(f->temp, sizeof(f->temp), KEEPDIR_TEMP "%ld-%u", (long)getpid(), ++k->serial);
 	f->fd = openat(k->symbols, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 	return f->fd >= 0;
 }
@@ -235,143 +230,4 @@ bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path,
 	keepdir_discard(k, f);
 	k->bytes += (uint64_t)st.st_blocks * 512;
 	return sync_folders(k, path) && (!also || keepdir_link(k, path, also));
-}
-
-/* ---- what may go ------------------------------------------------------------------------------------------------------ */
-
-#define AGES 512
-
-struct sweep {
-	struct keepdir *k;
-	uint64_t needed;      /* s since 1970: what is older is needed by no window */
-	uint64_t now, oldest, total, target;
-	bool counting;        /* first pass */
-	uint64_t age[AGES];   /* bytes by time of modification */
-	size_t cut;           /* in the second pass: what is before goes */
-	struct keepdir_swept swept;
-};
-
-static size_t age_of(const struct sweep *s, uint64_t mtime)
-{
-	uint64_t width = (s->now - s->oldest) / AGES + 1;
-
-	return mtime <= s->oldest ? 0 : mtime >= s->now ? AGES - 1 : (size_t)((mtime - s->oldest) / width);
-}
-
-/* A link of a file that has several counts for its part. */
-static uint64_t disk_bytes(const struct stat *st)
-{
-	return (uint64_t)st->st_blocks * 512 / (st->st_nlink ? st->st_nlink : 1);
-}
-
-static void sweep_file(struct sweep *s, int folder, const char *name, const struct stat *st)
-{
-	uint64_t mtime = st->st_mtime > 0 ? (uint64_t)st->st_mtime : 0, bytes = disk_bytes(st);
-
-	if (strncmp(name, TEMP, strlen(TEMP)) == 0) {
-		if (mtime + TEMP_AGE < s->now)
-			unlinkat(folder, name, 0);
-		return;
-	}
-	if (s->counting) {
-		if (mtime < s->needed && unlinkat(folder, name, 0) == 0) {
-			s->swept.removed++;
-			s->swept.bytes += bytes;
-			return;
-		}
-		s->age[age_of(s, mtime)] += bytes;
-		s->total += bytes;
-	} else if (s->total > s->target && age_of(s, mtime) <= s->cut && unlinkat(folder, name, 0) == 0) {
-		s->total -= bytes < s->total ? bytes : s->total;
-		s->swept.forced++;
-	}
-}
-
-/* The files of a folder (taken over), of its folders, and of theirs; then what is empty. */
-static void sweep_folder(struct sweep *s, int fd, unsigned depth)
-{
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
-	struct stat st;
-
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((e = readdir(dir))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		if (S_ISDIR(st.st_mode) && depth < FOLDERS_MAX) {
-			sweep_folder(s, openat(dirfd(dir), e->d_name, FOLDER), depth + 1);
-			if (strcmp(e->d_name, s->k->boot) != 0)
-				unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* succeeds when it is empty */
-		} else if (S_ISREG(st.st_mode)) {
-			sweep_file(s, dirfd(dir), e->d_name, &st);
-		}
-	}
-	closedir(dir);
-}
-
-static void sweep_all(struct sweep *s)
-{
-	sweep_folder(s, openat(s->k->dir, "symbols", FOLDER), 0);
-	sweep_folder(s, openat(s->k->dir, "jit", FOLDER), 0);
-}
-
-/* E of the oldest E.data in a folder of DIR, if it is older than that. */
-static uint64_t oldest_window(const struct keepdir *k, const char *folder, uint64_t oldest)
-{
-	int fd = openat(k->dir, folder, FOLDER);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
-
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return oldest;
-	}
-	while ((e = readdir(dir))) {
-		struct str name = str_of(e->d_name);
-		uint64_t epoch;
-
-		if (str_ends(name, STR(".data")) && str_u64(str_head(name, name.n - 5), &epoch) && epoch < oldest)
-			oldest = epoch;
-	}
-	closedir(dir);
-	return oldest;
-}
-
-struct keepdir_swept keepdir_sweep(struct keepdir *k, uint64_t max_bytes, uint64_t min_age_s)
-{
-	struct sweep s = { .k = k, .now = (uint64_t)time(NULL), .target = max_bytes - max_bytes / 10, .counting = true };
-	uint64_t old = 0;
-
-	s.needed = oldest_window(k, "recording", oldest_window(k, "out", s.now));
-	s.needed -= s.needed > SLACK ? SLACK : s.needed; /* E may be a little later than the window began */
-	if (s.needed + min_age_s > s.now)
-		s.needed = s.now > min_age_s ? s.now - min_age_s : 0;
-	/* as far as times tell: what is older still is in the first of the ages */
-	s.oldest = s.now > 90 * 86400u ? s.now - 90 * 86400u : 0;
-	s.oldest = s.oldest > s.needed ? s.oldest : s.needed;
-	sweep_all(&s);
-	if (max_bytes && s.total > max_bytes) {
-		s.counting = false;
-		for (s.cut = 0; s.cut < AGES - 1; s.cut++) {
-			old += s.age[s.cut];
-			if (s.total - old <= s.target)
-				break;
-		}
-		sweep_all(&s);
-	}
-	k->bytes = s.total;
-	return s.swept;
-}
-
-uint64_t keepdir_drop_unneeded(int dir)
-{
-	struct keepdir k = { .dir = dir };
-
-	return boot_id("/proc", k.boot) ? keepdir_sweep(&k, 0, 0).bytes : 0;
 }

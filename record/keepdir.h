@@ -3,17 +3,19 @@
  * keepdir.h - DIR/symbols and DIR/jit as files: names, folders, files that appear whole, and which may go.
  *
  * A kept file's time of modification is that of the last window that needed it (keepdir_touch), so what may be removed
- * follows from names and times alone, whoever wrote them, and needs no table: see keepdir_sweep. A file that has two
+ * follows from names and times alone, whoever wrote them, and needs no table: see keepsweep.h. A file that has two
  * names (build-id, and numbers of the file) is one file with two links, so it has one time.
  */
 #ifndef PJ_KEEPDIR_H
 #define PJ_KEEPDIR_H
 
 #include "boot.h"
+#include "keepbudget.h"
 #include "str.h"
 #include "tenants.h"
 
 #define KEEPDIR_PATH 160
+#define KEEPDIR_TEMP ".keep-" /* how names of temporary files start */
 #define KEEPDIR_FOLDER (TENANT_NAME + 12)
 
 struct keepdir {
@@ -25,6 +27,7 @@ struct keepdir {
 	double min_free;            /* share of the file system that stays free */
 	bool full;                  /* it is not, for now */
 	uint64_t looked_ns;         /* when that was found out */
+	struct keepbudget budget;   /* by the keeper; none: nothing is refused */
 };
 
 /* NULL, or why DIR cannot be used, a static text: a folder in it is a link or somebody else's. Nothing is made. */
@@ -65,17 +68,5 @@ int keepdir_jit(struct keepdir *k);
 
 /* May n bytes more be written? Counts them. */
 bool keepdir_room(struct keepdir *k, uint64_t n);
-
-struct keepdir_swept {
-	uint64_t bytes;           /* freed */
-	uint64_t removed, forced; /* files that no window needs any more; that one needs, but max_bytes was exceeded */
-};
-
-/* Removes what is older than the oldest window in DIR/out and DIR/recording and older than min_age_s, and then, beyond max_bytes,
- * what was needed longest ago until a tenth is free. */
-struct keepdir_swept keepdir_sweep(struct keepdir *k, uint64_t max_bytes, uint64_t min_age_s);
-
-/* Removes what is older than the oldest window of DIR, however young. Returns the bytes on disk that this freed. `dir`: its descriptor. */
-uint64_t keepdir_drop_unneeded(int dir);
 
 #endif

@@ -8,6 +8,7 @@
 #include "jits.h"
 #include "keepnames.h"
 #include "keepqueue.h"
+#include "keepsweep.h"
 #include "kernelkeep.h"
 #include "schedstat.h"
 #include "symhelper.h"
@@ -387,6 +388,10 @@ static int look_after(struct keeper *k, const struct keep_message *m, int proces
 		return find_id(k, m, process, now);
 	if (m->kind == KEEP_CHECK && will_stay(m->mapping.path) && is_here(k, &m->mapping))
 		return -1;
+	if (!keepbudget_may(&k->dir.budget, m->process.of, now)) {
+		keepbudget_count(&k->dir.budget, m->process.of, 1);
+		return KEEP_BUDGET;
+	}
 	root = root_of(k, m, process, now);
 	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM))
 		why = KEEP_FORBIDDEN;
@@ -494,7 +499,7 @@ static void tell_jits(struct keeper *k)
 {
 	static const uint8_t why[JITS_EVENTS] = { [JITS_LARGE] = KEEP_LARGE, [JITS_UNTRUSTED] = KEEP_UNTRUSTED,
 						  [JITS_FORBIDDEN] = KEEP_FORBIDDEN, [JITS_DISK] = KEEP_DISK,
-						  [JITS_GONE] = KEEP_GONE, [JITS_OTHER] = KEEP_OTHER, [JITS_SLOW] = KEEP_SLOW };
+						  [JITS_GONE] = KEEP_GONE, [JITS_OTHER] = KEEP_OTHER, [JITS_SLOW] = KEEP_SLOW, [JITS_BUDGET] = KEEP_BUDGET };
 
 	count(k, COUNT_MAPS, k->jits.count[JITS_KEPT] - k->told[JITS_KEPT]);
 	for (size_t i = JITS_KEPT + 1; i < JITS_EVENTS; i++)
@@ -565,7 +570,7 @@ static void on_message(struct keeper *k, struct keep_message *m)
 
 static void sweep(struct keeper *k)
 {
-	struct keepdir_swept s = keepdir_sweep(&k->dir, k->o->max_bytes, k->o->min_age_s);
+	struct keepsweep s = keepsweep_run(&k->dir, k->o->max_bytes, k->o->min_age_s);
 
 	count(k, COUNT_REMOVED, s.removed);
 	count(k, COUNT_FORCED, s.forced);
@@ -650,6 +655,7 @@ static const char *begin(struct keeper *k)
 	if (why || !k->o->dir)
 		return why;
 	k->jits = (struct jits){ .dir = &k->dir, .roots = &k->roots, .proc = k->o->proc, .limits = jitcopy_limits, .enter = enter, .to = k };
+	keepbudget_open(&k->dir.budget, k->o->max_bytes, &k->shared->over);
 	kernelkeep_start(&k->kernel, &k->dir, k->o->proc);
 	tell_kernel(k);
 	keep_vdso(k);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keepnames.h"
 
+#include "clocks.h"
+
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -50,6 +52,18 @@ bool keepnames_trusted(const struct keep_message *m, int fd)
 	       !(fs.f_flag & ST_NOSUID);
 }
 
+/* Its tenant pays for a file that is no link of another one; the host's files are no tenant's. */
+static bool commit(struct keepdir *k, const struct keep_message *m, struct keepdir_file *f, const char *path, const char *also,
+		   bool trusted)
+{
+	uint64_t before = k->bytes;
+	bool good = keepdir_commit(k, f, path, also);
+
+	if (!trusted)
+		keepbudget_charge(&k->budget, m->process.of, k->bytes - before, 0, clock_now());
+	return good;
+}
+
 bool keepnames_commit(struct keepdir *k, const struct keep_message *m, struct keepdir_file *f, const uint8_t *id, unsigned n, bool trusted,
 		      bool *conflict)
 {
@@ -61,7 +75,7 @@ bool keepnames_commit(struct keepdir *k, const struct keep_message *m, struct ke
 		keepdir_tenant(own, &m->process.of, m->process.mount_ns);
 	keepdir_numbers(k, numbers, own, m->mapping.major, m->mapping.minor, m->mapping.inode, m->mapping.generation);
 	if (n < 2)
-		return keepdir_commit(k, f, numbers, NULL);
+		return commit(k, m, f, numbers, NULL, trusted);
 	keepdir_build_id(name, own, id, n);
 	keepdir_build_id(equal[0], "", id, n);
 	keepdir_build_id(equal[1], KEEPDIR_SHARED, id, n);
@@ -72,5 +86,5 @@ bool keepnames_commit(struct keepdir *k, const struct keep_message *m, struct ke
 		if (likeness == KEEPDIR_SAME)
 			return keepdir_touch(k, equal[i]) && keepdir_link(k, equal[i], name) && (!numbered || keepdir_link(k, equal[i], numbers));
 	}
-	return keepdir_commit(k, f, name, numbered ? numbers : NULL) && (trusted || keepdir_link(k, name, equal[1]));
+	return commit(k, m, f, name, numbered ? numbers : NULL, trusted) && (trusted || keepdir_link(k, name, equal[1]));
 }

@@ -11,6 +11,7 @@
 #include "foreign.h"
 #include "backoff.h"
 #include "keep.h"
+#include "keepbudget.h"
 #include "keepids.h"
 
 #include <stdatomic.h>
@@ -47,6 +48,7 @@ struct keep_shared {
 	_Atomic uint64_t done[KEEP_DONE];      /* keys of files that are kept, or need not be: not to be told of again in this window */
 	_Atomic uint64_t count[12], failed[KEEP_WHYS];
 	_Atomic uint64_t parser[3];            /* enum keep_parser */
+	struct keepbudget_over over;           /* files that were left out or removed, by tenant */
 	_Atomic uint32_t sleeping;
 	struct keepids_ring found;             /* build-ids of files whose mappings do not tell them */
 	/* by the recorder */

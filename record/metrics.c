@@ -99,6 +99,7 @@ static const struct row {
 	{ "not_kept_total", "reason=\"disk\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_DISK]) },
 	{ "not_kept_total", "reason=\"hung\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_HUNG]) },
 	{ "not_kept_total", "reason=\"slow\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_SLOW]) },
+	{ "not_kept_total", "reason=\"budget\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_BUDGET]) },
 	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(kept.dropped) },
 	{ "kept_conflicts_total", "", "Kept files with the build-id of another file and other symbols; used for their own tenant only.",
 	  COUNTER, 0, AT(kept.conflicts) },
@@ -223,11 +224,13 @@ static bool parse_tenant(struct str name, struct pj_tenant *row)
 	return str_eq(name, STR("others"));
 }
 
-static const char *const over_what[] = { "samples", "mappings", "reads" };
+static const char *const over_what[] = { "samples", "mappings", "reads", "files" };
 
 static uint64_t *over_count(struct pj_tenant *row, size_t what)
 {
-	return what == 0 ? &row->samples : what == 1 ? &row->mappings : &row->reads;
+	uint64_t *const count[] = { &row->samples, &row->mappings, &row->reads, &row->files };
+
+	return count[what];
 }
 
 /* What the file has so far. */

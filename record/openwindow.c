@@ -156,6 +156,11 @@ static void add_up(struct openwindow *w)
 	w->totals->last = w->report;
 }
 
+static void add_over(void *budgets, struct tenant of, uint64_t files)
+{
+	budgets_over(budgets, of, OVER_FILES, files);
+}
+
 /* The keeper counts all that it did since it was started. */
 static void count_kept(struct openwindow *w)
 {
@@ -184,6 +189,8 @@ void openwindow_end(struct openwindow *w, uint64_t end)
 	overtimes_take(w->overtimes, write_sum, w);
 	w->report.unwinding = callers_end(w->callers);
 	w->report.end = end;
+	if (w->keep)
+		keep_each_over(w->keep, add_over, w->budgets);
 	budgets_end(w->budgets, &w->report.tenants);
 	w->report.processes = state_processes(w->state);
 	state_end(w->state);

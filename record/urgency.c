@@ -2,6 +2,7 @@
 #include "urgency.h"
 
 #include <errno.h>
+#include <linux/ioprio.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,4 +62,9 @@ void urgency_lower(int most)
 		setpriority(PRIO_PROCESS, 0, most);
 	if (is_short) /* and stays so: slices are a thread's, and others have short ones */
 		cut_slices(0);
+}
+
+void urgency_idle_disk(void)
+{
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 }

@@ -27,4 +27,8 @@ void urgency_lower(int most);
 /* Short slices, at the nice value that the process has: for a helper that others wait for. */
 void urgency_short_slices(void);
 
+/* The disk serves this process when no other process waits for it: what it copies is hostile in size. Kernels and schedulers without
+ * priorities of I/O ignore that. */
+void urgency_idle_disk(void);
+
 #endif

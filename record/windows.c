@@ -6,7 +6,7 @@
 #include "boot.h"
 #include "diag.h"
 #include "epochs.h"
-#include "keepdir.h"
+#include "keepsweep.h"
 #include "kept.h"
 #include "leftovers.h"
 #include "rescue.h"
@@ -177,7 +177,7 @@ static uint64_t drop_symbols(void *arg)
 {
 	const struct windows *ws = arg;
 
-	return keepdir_drop_unneeded(ws->rooms.dir);
+	return keepsweep_unneeded(ws->rooms.dir);
 }
 
 static void keep_limits(struct windows *ws, uint64_t room)

@@ -184,16 +184,16 @@ if "${PJ_PERF:-perf}" --version >/dev/null 2>&1; then
 else
 	skip "perf lists the build-ids" "perf is not installed"
 fi
-for map in elsewhere/jit/*/*.map; do mv "$map" "${map%.map}0.map"; done
+for map in elsewhere/jit/*/*/*.map; do mv "$map" "${map%.map}0.map"; done
 pjfold -q --only comm=app "elsewhere/${window#dir/}" >otherstart 2>err
 ok "another process of the same number borrows no map" not grep -q jitted otherstart
 ok "a folder that is not there is said" sh -c 'pjfold --kept nowhere bare.data 2>&1 | grep -q "nowhere.: No such file"'
 
 # ---- what is in there is hostile, too
 
-rm -f elsewhere/symbols/kallsyms* elsewhere/jit/*/*
+rm -f elsewhere/symbols/kallsyms* elsewhere/jit/*/*/*
 head -c 3000 "$(ls dir/symbols/kallsyms*)" >"elsewhere/symbols/$(basename "$(ls dir/symbols/kallsyms*)")"
-for f in dir/jit/*/*.map; do mkfifo "elsewhere/jit/$(basename "$(dirname "$f")")/$(basename "$f")"; done
+for f in dir/jit/*/*/*.map; do mkfifo "elsewhere/${f#dir/}"; done
 find elsewhere/symbols -name '*.debug' -exec sh -c 'head -c 700 "$1" >cut && mv cut "$1"' - {} \;
 pjfold -q --only comm=app "elsewhere/${window#dir/}" >hostile 2>err
 is "damaged files, and FIFOs" "$?" 0

@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-static const struct jitcopy_limits limits = { .map = 600, .dump = 2000, .total = 6000, .step = 1500 };
+static const struct jitcopy_limits limits = { .map = 600, .dump = 2000, .total = 6000, .step = 1500, .record = 1000, .ns = 1000000000 };
 
 static uint64_t bytes_of(int folder, const char *name)
 {
@@ -71,7 +71,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	enum jitcopy_kind kind = n && data[0] & 1 ? JITCOPY_DUMP : JITCOPY_MAP;
 	int folder = fuzz_folder();
 	struct jitcopy c;
-	uint64_t bytes, written = 0;
+	struct jitcopy_cost cost;
+	uint64_t read = 0;
 	unsigned how = n > 1 ? data[1] : 0;
 
 	if (n < 2)
@@ -89,17 +90,16 @@ int fuzz_one(const uint8_t *data, size_t n)
 
 			jitcopy_close(&c);
 			jitcopy_open(&c, kind, fd, folder, "copy");
-			written = 0;
 		} else {
 			rewrite_file(&c, part, how % 4 == 2);
 		}
-		why = jitcopy_go_on(&c, folder, &limits, &bytes);
-		written += bytes;
+		why = jitcopy_go_on(&c, folder, &limits, &cost);
+		read = cost.read;
 		MUST(why == JITCOPY_OK || why == JITCOPY_LARGE || why == JITCOPY_NO_TEXT);
 		MUST(c.written <= limits.total && (why == JITCOPY_OK || c.ended) && c.length == bytes_of(folder, "copy"));
+		MUST(read <= limits.step + limits.record + ((uint64_t)64 << 10) && cost.written <= read);
 		check_copy(folder, kind);
 	}
-	MUST(written <= c.written || how);
 	jitcopy_close(&c);
 	unlinkat(folder, "copy", 0);
 	unlinkat(folder, "copy.1", 0);

@@ -61,6 +61,7 @@ run 4711 "$arena/guest"
 dd if=/dev/zero bs=1 2>/dev/null | tr '\0' x >/dev/null &
 attacks="$attacks $!"
 until_ 20 sh -c "find win/symbols -path '*/$(echo "$guest_id" | cut -c1-2)/*' | grep -q user-4711"
+until_ 20 sh -c "find win/symbols/.build-id -path '*/$(echo "$host_id" | cut -c1-2)/*' | grep -q ."
 kept "$host_id" >before
 kept "$guest_id" >>before
 is "the host's program is kept for all, the user's for that user" "$(sed 's|/\.build-id.*||' before)" "win/symbols

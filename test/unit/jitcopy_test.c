@@ -12,7 +12,7 @@
 
 static char dir[] = "/tmp/pj-jitcopy-test.XXXXXX";
 static int to; /* dir/copies */
-static const struct jitcopy_limits small = { .map = 1000, .dump = 4000, .total = 100000, .step = 1 << 20 };
+static const struct jitcopy_limits small = { .map = 1000, .dump = 4000, .total = 100000, .step = 1 << 20, .record = 3000, .ns = 10000000000 };
 
 static const char *at(const char *name)
 {
@@ -56,21 +56,21 @@ static int opened(const char *name)
 
 static enum jitcopy_why go_on(struct jitcopy *c, const struct jitcopy_limits *l)
 {
-	uint64_t bytes;
+	struct jitcopy_cost cost;
 
-	return jitcopy_go_on(c, to, l, &bytes);
+	return jitcopy_go_on(c, to, l, &cost);
 }
 
 /* ---- maps ------------------------------------------------------------------------------------------------------------ */
 
 static void growth(void)
 {
+	struct jitcopy_cost cost;
 	struct jitcopy c;
-	uint64_t bytes;
 
 	put_text("map", O_TRUNC, "1000 10 a\n2000 10 b\n30");
 	jitcopy_open(&c, JITCOPY_MAP, opened("map"), to, "1.map");
-	ok(jitcopy_go_on(&c, to, &small, &bytes) == JITCOPY_OK && bytes == 20, "two lines");
+	ok(jitcopy_go_on(&c, to, &small, &cost) == JITCOPY_OK && cost.read == 20, "two lines");
 	is_str(copy_of("1.map"), STR("1000 10 a\n2000 10 b\n"), "and not the beginning of the third");
 	go_on(&c, &small);
 	is_u64(copy_of("1.map").n, 20, "nothing new, nothing copied");
@@ -126,8 +126,8 @@ static void resumption(void)
 	jitcopy_close(&c);
 	put_text("map", O_APPEND, "3000 10 c\n");
 	jitcopy_open(&c, JITCOPY_MAP, opened("map"), to, "3.map");
-	is_u64(c.at, 20, "a recorder that was started again goes on");
 	go_on(&c, &small);
+	is_u64(c.written, 10, "a recorder that was started again goes on");
 	is_str(copy_of("3.map"), STR("1000 10 a\n2000 10 b\n3000 10 c\n"), "where the copy ends");
 	jitcopy_close(&c);
 	put_text("map", O_TRUNC, "1000 10 A\n2000 10 b\n3000 10 c\n");
@@ -177,7 +177,7 @@ static void refusals(void)
 {
 	struct jitcopy c;
 	char *big = malloc(1 << 20);
-	const struct jitcopy_limits little = { .map = 1000, .dump = 4000, .total = 50, .step = 1 << 20 };
+	const struct jitcopy_limits little = { .map = 1000, .dump = 4000, .total = 50, .step = 1 << 20, .record = 3000, .ns = 10000000000 };
 	int fd;
 
 	memset(big, 'a', 1 << 20);
@@ -248,8 +248,8 @@ static void dumps(void)
 	put("dump", O_APPEND, t.p + two, t.n - two);
 	put("copies/1.dump", O_APPEND, t.p + two, 5); /* it was killed while it wrote */
 	jitcopy_open(&c, JITCOPY_DUMP, opened("dump"), to, "1.dump");
-	is_u64(c.at, two, "a recorder that was started again goes on behind what is whole");
 	go_on(&c, &small);
+	is_u64(c.written, 16, "a recorder that was started again goes on behind what is whole");
 	is_str(copy_of("1.dump"), text_view(&t), "byte for byte");
 	for (int i = 0; i < 3; i++)
 		put("dump", O_APPEND, t.p + one, two - one);
@@ -277,6 +277,88 @@ static void dumps(void)
 	text_free(&t);
 }
 
+/* Bytes of a copy on the disk. */
+static uint64_t disk_bytes(const char *name)
+{
+	struct stat st;
+
+	return fstatat(to, name, &st, 0) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+}
+
+/* A dump of n records of the same size, each a header and a hole. */
+static int open_sparse(const char *name, unsigned n, uint32_t size)
+{
+	uint32_t header[10] = { 0x4A695444, 1, sizeof(header) };
+	int fd = open(at(name), O_RDWR | O_CREAT | O_TRUNC, 0644);
+
+	if (fd < 0 || write(fd, header, sizeof(header)) < 0)
+		abort();
+	for (uint64_t i = 0, place = sizeof(header); i < n; i++, place += size) {
+		uint32_t head[4] = { 3, size, 1, 0 };
+
+		if (pwrite(fd, head, sizeof(head), (off_t)place) < 0 || ftruncate(fd, (off_t)(place + size)) < 0)
+			abort();
+	}
+	return fd;
+}
+
+static void floods(void)
+{
+	const uint32_t mb = 1 << 20;
+	struct jitcopy_limits l = jitcopy_limits;
+	static char tiny[64 << 10];
+	struct jitcopy_cost cost;
+	struct jitcopy c;
+	uint64_t read = 0;
+	unsigned calls = 0;
+	int fd;
+
+	l.ns = 10000000000;
+	jitcopy_open(&c, JITCOPY_DUMP, open_sparse("holes", 10, 12 * mb), to, "f1.dump");
+	while (jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_OK && calls++ < 100 && jitcopy_is_behind(&c))
+		read += cost.read;
+	is_u64(c.at, 40 + 120 * (uint64_t)mb, "a dump of 120 MB, nearly all of it holes");
+	ok(disk_bytes("f1.dump") <= mb && read <= 2 * mb, "takes less than 1 MB of the disk");
+	jitcopy_close(&c);
+	jitcopy_open(&c, JITCOPY_DUMP, open_sparse("holes", 1, 250 * mb), to, "f2.dump");
+	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_LARGE && c.ended,
+	   "a record of 250 MB ends its copy");
+	ok(disk_bytes("f2.dump") < mb, "which has nothing of it");
+	jitcopy_close(&c);
+
+	for (size_t i = 0; i + 16 <= sizeof(tiny); i += 16) {
+		tiny[i] = 3;
+		tiny[i + 4] = 16;
+	}
+	fd = open_sparse("tiny", 0, 0);
+	for (unsigned i = 0; i < 512; i++)
+		if (pwrite(fd, tiny, sizeof(tiny), (off_t)(40 + i * sizeof(tiny))) < 0)
+			abort();
+	jitcopy_open(&c, JITCOPY_DUMP, fd, to, "f3.dump");
+	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_OK && c.at >= l.step && c.at <= l.step + 2 * mb, "2 million records: one step of 8 MB");
+	ok(jitcopy_is_behind(&c), "the rest comes later");
+	ok(ftruncate(fd, 40 + 16) == 0 && jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_NO_TEXT && c.ended, "truncated meanwhile: it ends");
+	jitcopy_close(&c);
+
+	jitcopy_open(&c, JITCOPY_DUMP, open_sparse("holes", 1, 100), to, "f4.dump");
+	go_on(&c, &l);
+	fd = open(at("holes"), O_RDWR | O_APPEND);
+	ok(unlinkat(to, "f4.dump", 0) == 0 && write(fd, tiny, 160) == 160, "the copy is evicted");
+	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_EVICTED && c.ended && disk_bytes("f4.dump") == 0, "and is not begun in the middle");
+	close(fd);
+	jitcopy_close(&c);
+
+	fd = open_sparse("holes", 100, 2 * mb);
+	jitcopy_open(&c, JITCOPY_DUMP, fd, to, "f5.dump");
+	l.ns = 0;
+	for (calls = 0; calls < 19; calls++)
+		if (jitcopy_go_on(&c, to, &l, &cost) != JITCOPY_OK)
+			break;
+	is_u64(calls, 19, "a file that answers too slowly is tried again");
+	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_LARGE && c.ended && c.at == 0, "but not for ever");
+	jitcopy_close(&c);
+}
+
 int main(void)
 {
 	char command[128];
@@ -289,6 +371,7 @@ int main(void)
 	length();
 	refusals();
 	dumps();
+	floods();
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	ok(system(command) == 0, "clean");
 	return done();

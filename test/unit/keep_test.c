@@ -277,6 +277,18 @@ static void append(const char *path, const char *text)
 		abort();
 }
 
+/* The folder of what our processes write. */
+static const char *own_folder(void)
+{
+	static char name[TENANT_NAME];
+	int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct tenant of = tenant_of(self);
+
+	close(self);
+	tenant_folder(&of, 0, name);
+	return name;
+}
+
 static void maps(void)
 {
 	struct keep *k = start(0);
@@ -288,7 +300,7 @@ static void maps(void)
 	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)pid);
 	snprintf(planted, sizeof(planted), "/tmp/perf-%d.map", (int)second);
 	snprintf(linked, sizeof(linked), "/tmp/perf-%d.map", (int)third);
-	snprintf(name, sizeof(name), "jit/%s/%d-%llu.map", boot, (int)pid, (unsigned long long)p.start);
+	snprintf(name, sizeof(name), "jit/%s/%s/%d-%llu.map", boot, own_folder(), (int)pid, (unsigned long long)p.start);
 	snprintf(copy, sizeof(copy), "%s", at(name));
 	unlink(source);
 	unlink(planted);
@@ -313,7 +325,7 @@ static void maps(void)
 	is_str(content(copy), STR("1000 10 first\n2000 10 second\n3000 10 last\n"), "what it wrote at its end, though it removed the file");
 	c = keep_stop(k, 20000);
 	is_u64(c.maps, 1, "one map");
-	ok(run("test $(ls jit/*/ | wc -l) = 1"), "and no other file");
+	ok(run("test $(find jit -type f | wc -l) = 1"), "and no other file");
 	unlink(planted);
 	unlink(linked);
 	end_child(second);
@@ -369,7 +381,7 @@ static void replaced(void)
 		v[i].pid = idle_child();
 		v[i].p = who(v[i].pid);
 		snprintf(v[i].source, sizeof(v[i].source), "/tmp/perf-%d.map", (int)v[i].pid);
-		snprintf(v[i].copy, sizeof(v[i].copy), "%s/jit/%s/%d-%llu.map", dir, boot, (int)v[i].pid, (unsigned long long)v[i].p.start);
+		snprintf(v[i].copy, sizeof(v[i].copy), "%s/jit/%s/%s/%d-%llu.map", dir, boot, own_folder(), (int)v[i].pid, (unsigned long long)v[i].p.start);
 		snprintf(v[i].old, sizeof(v[i].old), "%s.1", v[i].copy);
 		unlink(v[i].source);
 		append(v[i].source, "1000 10 good\n");
@@ -471,7 +483,7 @@ static void killed(void)
 	char source[64], name[128];
 
 	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)jit);
-	snprintf(name, sizeof(name), "jit/%s/%d-%llu.map", boot, (int)jit, (unsigned long long)p.start);
+	snprintf(name, sizeof(name), "jit/%s/%s/%d-%llu.map", boot, own_folder(), (int)jit, (unsigned long long)p.start);
 	unlink(source);
 	append(source, "1000 10 a\n");
 	if (pipe(ready) < 0)

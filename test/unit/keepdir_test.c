@@ -1,5 +1,5 @@
 /* keepdir_test - names of what is kept, files that appear whole, and which go when. */
-#include "record/keepdir.h"
+#include "record/keepsweep.h"
 
 #include "tap.h"
 
@@ -131,7 +131,7 @@ static void refusals(void)
 static void sweeps(void)
 {
 	const time_t hour = 3600, day = 24 * hour;
-	struct keepdir_swept s;
+	struct keepsweep s;
 
 	ok(run("rm -rf symbols/* symbols/.build-id"), "clean");
 	ok(keep(".build-id/aa/old.debug", "boot-a/1-1-1-1", 5000, 40 * day) && keep(".build-id/bb/new.debug", NULL, 5000, hour) &&
@@ -141,17 +141,17 @@ static void sweeps(void)
 	window("out", 10 * day);
 	window("recording", 5 * day);
 	close(open(at("out/1.notdata"), O_CREAT | O_WRONLY, 0644));
-	s = keepdir_sweep(&k, 1 << 30, day);
+	s = keepsweep_run(&k, 1 << 30, day);
 	is_u64(s.removed, 3, "what is older than the oldest window is removed");
 	is_u64(s.forced, 0, "nothing is removed that is needed");
 	ok(!exists("symbols/.build-id/aa") && !exists("symbols/boot-a"), "with folders that are empty then");
 	ok(exists("symbols/boot-b/2-2-2-2") && exists("symbols/.build-id/bb/new.debug") && faccessat(k.boot_jit, "1-2.map", F_OK, 0) == 0,
 	   "what is younger stays");
-	is_u64(k.bytes, 16384, "bytes on disk");
+	is_u64(k.bytes, 20480, "bytes on disk, 4 kB of an empty file among them");
 	ok(run("rm out/* recording/*"), "no windows any more");
-	s = keepdir_sweep(&k, 1 << 30, 4 * day);
+	s = keepsweep_run(&k, 1 << 30, 4 * day);
 	is_u64(s.removed, 0, "without windows, what is younger than the least age stays");
-	s = keepdir_sweep(&k, 1 << 30, 2 * day);
+	s = keepsweep_run(&k, 1 << 30, 2 * day);
 	is_u64(s.removed, 1, "and no more");
 }
 
@@ -159,7 +159,7 @@ static void limits(void)
 {
 	const time_t hour = 3600;
 	char name[64];
-	struct keepdir_swept s;
+	struct keepsweep s;
 	bool good = true;
 
 	window("out", 1000 * hour);
@@ -168,20 +168,98 @@ static void limits(void)
 		good = keep(name, NULL, 8192, i * hour) && good;
 	}
 	ok(good, "100 files, one for each hour");
-	s = keepdir_sweep(&k, 8192 * 50, hour);
+	s = keepsweep_run(&k, 8192 * 50, hour);
 	is_u64(s.removed, 0, "a window needs them all");
 	ok(s.forced >= 54 && s.forced <= 64, "but there is a limit: what was needed longest ago goes, until a tenth is free");
 	ok(exists("symbols/boot-c/0") && exists("symbols/boot-c/30") && !exists("symbols/boot-c/60") && !exists("symbols/boot-c/99"),
 	   "the youngest stay");
 	ok(k.bytes <= 8192 * 45 && k.bytes > 8192 * 30, "bytes on disk");
-	s = keepdir_sweep(&k, 8192 * 50, hour);
+	s = keepsweep_run(&k, 8192 * 50, hour);
 	is_u64(s.forced, 0, "once");
 	for (int i = 0; i < 30; i++) {
 		snprintf(name, sizeof(name), "boot-d/%d", i);
 		keep(name, NULL, 8192, 0);
 	}
-	s = keepdir_sweep(&k, 8192 * 10, hour);
+	s = keepsweep_run(&k, 8192 * 10, hour);
 	ok(k.bytes <= 8192 * 10 && k.bytes >= 8192 * 8, "also when all are of the same age");
+}
+
+/* n files of a tenant, of 8 kB each, needed age seconds ago. */
+static bool keep_for(const char *folder, unsigned n, time_t age)
+{
+	bool good = true;
+	char name[64];
+
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s/%u", folder, i);
+		good = keep(name, NULL, 8192, age) && good;
+	}
+	return good;
+}
+
+static unsigned count(const char *folder)
+{
+	char command[200], line[64] = "";
+	FILE *f;
+
+	snprintf(command, sizeof(command), "find %s/symbols/%s -type f 2>/dev/null | wc -l", dir, folder);
+	f = popen(command, "r");
+	if (!f || !fgets(line, sizeof(line), f) || pclose(f) < 0)
+		abort();
+	return (unsigned)strtoul(line, NULL, 10);
+}
+
+static void add_files(void *arg, struct tenant of, uint64_t files)
+{
+	uint64_t *sum = arg;
+
+	sum[of.kind == TENANT_USER && of.key == 1000] += files;
+}
+
+static void shares(void)
+{
+	static struct keepbudget_over over;
+	struct keepbudget_counts before = { 0 };
+	uint64_t files[2] = { 0, 0 };
+	struct keepsweep s;
+
+	ok(run("rm -rf symbols/* symbols/.build-id out/* jit/*"), "clean");
+	window("out", 1000 * 3600);
+	keepbudget_open(&k.budget, 1 << 20, &over);
+	ok(keep_for("tenants/user-1000/.build-id/aa", 100, 0), "a tenant with 100 files");
+	s = keepsweep_run(&k, 8192 * 100, 3600);
+	is_u64(s.forced, 0, "one that is alone has all of the limit");
+	ok(keep_for("tenants/user-1001/.build-id/aa", 20, 7200) && keep_for(".build-id/aa", 30, 7200), "a neighbour, and the host, longer ago");
+	s = keepsweep_run(&k, 8192 * 100, 3600);
+	is_u64(count("tenants/user-1001"), 20, "over the limit, the neighbour keeps its files");
+	is_u64(count(".build-id"), 30, "so does the host");
+	is_u64(count("tenants/user-1000"), 40, "the tenant that is over its share loses those that are too many");
+	is_u64(s.forced, 60, "which are counted");
+	keepbudget_each(&over, &before, add_files, files);
+	ok(files[0] == 0 && files[1] == 60, "for that tenant");
+	files[1] = 0;
+	keepbudget_each(&over, &before, add_files, files);
+	is_u64(files[1], 0, "once");
+	ok(keep_for("tenants/user-1002/.build-id/aa", 90, 0), "one more");
+	keepsweep_run(&k, 8192 * 100, 3600);
+	is_u64(count("tenants/user-1001") + count(".build-id"), 50, "smaller shares stay again");
+	is_u64(count("tenants/user-1000"), 20, "of two that are too large,");
+	is_u64(count("tenants/user-1002"), 20, "  each keeps as much");
+	ok(keep("tenants/user-1002/b", "shared/b", 8192, 0) && run("rm symbols/tenants/user-1002/b"), "the last file of a shared one goes");
+	keepsweep_run(&k, 8192 * 100, 3600);
+	ok(!exists("symbols/shared/b"), "and its further link with it");
+	keepbudget_close(&k.budget);
+}
+
+static void levels(void)
+{
+	const uint64_t held[] = { 10, 50, 100, 0 }, none[4] = { 0 }, floor[] = { 0, 0, 80, 0 };
+
+	is_u64(keepsweep_level(held, none, 4, 160), 160, "all fit");
+	is_u64(keepsweep_level(held, none, 4, 110), 50, "the largest is cut");
+	is_u64(keepsweep_level(held, none, 4, 60), 25, "two are cut to one level");
+	is_u64(keepsweep_level(held, floor, 4, 110), 20, "but none below its floor");
+	is_u64(keepsweep_level(held, none, 4, 0), 0, "nothing fits");
 }
 
 int main(void)
@@ -193,6 +271,8 @@ int main(void)
 	refusals();
 	sweeps();
 	limits();
+	levels();
+	shares();
 	keepdir_close(&k);
 	ok(run("cd / && rm -rf \"$OLDPWD\""), "clean");
 	return done();
