@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -307,6 +308,33 @@ static bool set_limits(const struct sandbox *s)
 	return done;
 }
 
+/* ---- what helper processes report ------------------------------------------------------------------------------------ */
+
+static _Atomic unsigned *reported; /* shared with processes that are forked; NULL: no process watches */
+
+void sandbox_watch(void)
+{
+	void *page = reported ? NULL : mmap(NULL, sizeof(*reported), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page && page != MAP_FAILED)
+		reported = page;
+}
+
+unsigned sandbox_reported(void)
+{
+	return reported ? atomic_load(reported) : 0;
+}
+
+/* Once: the process cannot reach the page afterwards. */
+static void report(unsigned missing)
+{
+	if (!reported)
+		return;
+	atomic_fetch_or(reported, missing);
+	munmap((void *)reported, sizeof(*reported));
+	reported = NULL;
+}
+
 /* ---- all ----------------------------------------------------------------------------------------------------------- */
 
 static int compare_bytes(const void *a, const void *b)
@@ -339,6 +367,7 @@ unsigned sandbox_enter(const struct sandbox *s)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!filter_calls(s->groups))
 		missing |= SANDBOX_SECCOMP;
+	report(missing);
 	return missing;
 }
 

@@ -44,6 +44,12 @@ enum sandbox_layer { SANDBOX_LIMITS = 1, SANDBOX_USER = 2, SANDBOX_LANDLOCK = 4,
  * CAP_SETUID was held and the change failed. */
 unsigned sandbox_enter(const struct sandbox *s);
 
+/* A process that forks helpers reports their missing layers once: sandbox_watch before the first fork, sandbox_reported later returns the
+ * layers that any process that was forked since could not put in place. A helper reports in sandbox_enter, through a page that it
+ * cannot reach afterwards. */
+void sandbox_watch(void);
+unsigned sandbox_reported(void);
+
 /* How many system calls a process of these groups may make, without those that the run time of sanitizers needs. */
 unsigned sandbox_calls(unsigned groups);
 

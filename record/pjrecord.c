@@ -10,6 +10,7 @@
 #include "parent.h"
 #include "privileges.h"
 #include "recordopts.h"
+#include "sandbox.h"
 #include "session.h"
 #include "single.h"
 #include "text.h"
@@ -251,8 +252,10 @@ static struct keep *start_keeper(const struct request *r, const char *dir)
 {
 	struct keep_options o = { .dir = dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free };
 	const char *why = NULL;
-	struct keep *k = keep_start(&o, &why);
+	struct keep *k;
 
+	sandbox_watch();
+	k = keep_start(&o, &why);
 	if (!k && dir) {
 		warn("%s: symbols will not be kept: %s", dir, why);
 		return start_keeper(r, NULL);

@@ -99,6 +99,11 @@ for error in EPERM ENOSYS; do
 	./deny $error ./record -q -o x.data -- true 2>err
 	is "  so does a command: status" $? 125
 done
+# 444: landlock_create_ruleset
+if [ "$(uname -m)" = x86_64 ] && ./record -q --unwind=tables -o x.data -- sleep 0.1 2>err; then
+	./deny ENOSYS:444 ./record -q --unwind=tables -o x.data -- sleep 3 2>err
+	is "a kernel without Landlock: helper processes go on without it, which is reported once" "$? $(grep -c 'this kernel lacks Landlock' err)" "0 1"
+fi
 container=1 ./deny EPERM ./record --check -d open >denied
 ok "  in a container: what to start it with" grep -qE 'start the container with --(cap-add=PERFMON|security-opt)' denied
 

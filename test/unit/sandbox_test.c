@@ -6,10 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -188,6 +191,50 @@ static void filters(void)
 	child_run(&c, remove_folder, NULL);
 }
 
+/* ---- missing layers ------------------------------------------------------------------------------------------------ */
+
+struct denied {
+	uint32_t call, argument; /* argument: its first one */
+	bool any;                /* whatever its argument */
+};
+
+/* Enters the sandbox where a system call does not exist. */
+static void enter_without(void *arg)
+{
+	const struct denied *d = arg;
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, d->call, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, d->argument, 0, d->any ? 0 : 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { countof(filter), filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return;
+	sandbox_enter(&all);
+	printf("%u", sandbox_reported());
+}
+
+static void missing_layers(void)
+{
+	struct denied landlock = { .call = 444, .any = true }, seccomp = { .call = SYS_prctl, .argument = PR_SET_SECCOMP };
+	unsigned here;
+
+	sandbox_watch();
+	child_run(&c, enter_without, &seccomp);
+	here = sandbox_reported();
+	ok(here & SANDBOX_SECCOMP && !(here & ~(unsigned)(SANDBOX_SECCOMP | SANDBOX_LANDLOCK)), "without seccomp: the parent learns of it");
+	is_str(c.out, str_of("0"), "  and the helper cannot reach the report afterwards");
+	if (!NARROW)
+		return;
+	child_run(&c, enter_without, &landlock);
+	is_u64(sandbox_reported(), SANDBOX_SECCOMP | SANDBOX_LANDLOCK, "without Landlock: the parent learns of it, too");
+	is_str(str_of(sandbox_missing(SANDBOX_LANDLOCK)), str_of("Landlock"), "  by name");
+}
+
 /* ---- checks ---------------------------------------------------------------------------------------------------------- */
 
 static bool has_line(const char *line)
@@ -242,5 +289,6 @@ int main(void)
 	child_run(&c, spin_without, NULL);
 	is_u64((uint64_t)c.status, 0, "a deadline that is taken away does not");
 	filters();
+	missing_layers();
 	return done();
 }
