@@ -9,7 +9,8 @@
  *	eintr	the same, if it is one that transfers bytes (others are not interrupted where no signal is handled)
  *	short	the call number N transfers one byte
  * PJ_FAIL_COUNT=FILE: how many allocations and calls there were is written there at the end ("ALLOCATIONS CALLS\n").
- * PJ_FAIL_ONLY=NAME: only in programs of this name. Children of a fork count on from where their parent was.
+ * PJ_FAIL_ONLY=NAME: only in programs of this name. Children of a fork count on from where their parent was;
+ * PJ_FAIL_PROCESS=N: only in process N, the first being 0 and each fork the next one. Each counts from 1, and FILE has a line for each.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -29,7 +32,15 @@ void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 
-static atomic_ulong allocs, calls;
+enum { PROCESSES = 32 };
+static struct counts {
+	atomic_ulong allocs, calls;
+} own, *counts = &own;
+static struct shared {
+	atomic_uint forks;
+	struct counts of[PROCESSES];
+} *shared; /* with PJ_FAIL_PROCESS */
+static unsigned chosen;
 static unsigned long at, length = 1, above;
 static enum { NOTHING, ALLOC, ABOVE, CALL, SHORT } kind;
 static int error;
@@ -58,16 +69,48 @@ __attribute__((constructor)) static void begin(void)
 	}
 	if (getenv("PJ_FAIL_COUNT")) /* later the tool may have given up the right to open it */
 		report = open(getenv("PJ_FAIL_COUNT"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (getenv("PJ_FAIL_PROCESS")) {
+		chosen = (unsigned)strtoul(getenv("PJ_FAIL_PROCESS"), NULL, 10);
+		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		counts = &shared->of[0];
+	}
 	counting = true;
+}
+
+/* Is this the process in which something fails? */
+static bool is_chosen(void)
+{
+	return !shared || counts == &shared->of[chosen % PROCESSES];
+}
+
+pid_t fork(void)
+{
+	static pid_t (*real)(void);
+	unsigned number = shared && counting ? atomic_fetch_add(&shared->forks, 1) + 1 : 0;
+	pid_t pid;
+
+	if (!real)
+		real = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+	pid = real();
+	if (pid == 0 && number)
+		counts = &shared->of[number % PROCESSES];
+	return pid;
 }
 
 __attribute__((destructor)) static void end(void)
 {
 	char line[64];
+	unsigned n = shared ? atomic_load(&shared->forks) + 1 : 1;
 
 	counting = false;
-	if (report >= 0 && write(report, line, (size_t)snprintf(line, sizeof(line), "%lu %lu\n", allocs, calls)) < 0)
-		_exit(3);
+	if (shared && counts != &shared->of[0]) /* the first process has them all */
+		return;
+	for (unsigned i = 0; report >= 0 && i < n && i < PROCESSES; i++) {
+		const struct counts *c = shared ? &shared->of[i] : &own;
+
+		if (write(report, line, (size_t)snprintf(line, sizeof(line), "%lu %lu\n", c->allocs, c->calls)) < 0)
+			_exit(3);
+	}
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
@@ -78,8 +121,8 @@ static bool no_memory(size_t n)
 
 	if (!counting)
 		return false;
-	number = atomic_fetch_add(&allocs, 1) + 1;
-	if (!(kind == ALLOC && number >= at && number - at < length) && !(kind == ABOVE && n >= above))
+	number = atomic_fetch_add(&counts->allocs, 1) + 1;
+	if (!is_chosen() || (!(kind == ALLOC && number >= at && number - at < length) && !(kind == ABOVE && n >= above)))
 		return false;
 	errno = ENOMEM;
 	return true;
@@ -121,7 +164,7 @@ int posix_memalign(void **p, size_t align, size_t n)
 /* 0: goes on; 1: fails with errno; 2: transfers one byte. */
 static int next_call(bool transfers)
 {
-	if (!counting || atomic_fetch_add(&calls, 1) + 1 != at)
+	if (!counting || atomic_fetch_add(&counts->calls, 1) + 1 != at || !is_chosen())
 		return 0;
 	if (kind == CALL && (transfers || error != EINTR)) {
 		errno = error;
@@ -153,6 +196,18 @@ TRANSFER(pread, (int fd, void *p, size_t n, off_t o), fd, p, (fd, p, n, o))
 TRANSFER(pwrite, (int fd, const void *p, size_t n, off_t o), fd, p, (fd, p, n, o))
 TRANSFER(pread64, (int fd, void *p, size_t n, off64_t o), fd, p, (fd, p, n, o))
 TRANSFER(pwrite64, (int fd, const void *p, size_t n, off64_t o), fd, p, (fd, p, n, o))
+
+#define MESSAGE(name, params, args) \
+	ssize_t name params \
+	{ \
+		REAL(name); \
+		return next_call(true) == 1 ? -1 : real args; \
+	}
+
+MESSAGE(send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags))
+MESSAGE(recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags))
+MESSAGE(sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
+MESSAGE(recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
 
 #define FAILS(type, name, params, args) \
 	type name params \
