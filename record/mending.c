@@ -20,10 +20,12 @@
 #define PAUSE_MAX_NS (32 * SECOND_NS)
 #define SURVEY_NS (SECOND_NS / 2)  /* between surveys, at least */
 #define BACK_OFF 20                /* times its cost: at most 5 % of a CPU */
+#define MAPPING_READ_NS 2000       /* CPU time that a mapping takes in /proc/PID/maps, by measurement */
 #define RECORDS_FREE 64u           /* of mappings of a program; a multiple of them is charged at a time */
 #define RECORD_NS 1000             /* CPU time that the record of a mapping takes here, by measurement */
-#define MUTED_RECORD_NS 400        /* and one that is passed over */
-#define MUTED_NS SECOND_NS
+#define SKIPPED_RECORD_NS 150      /* and one that is skipped */
+#define STORM_NS SECOND_NS         /* mappings of a process are skipped at least so long, */
+#define STORM_RECORDS 1000u        /* and on while it makes so many in that time */
 #define CHECKS_MAX 20              /* processes in doubt that are read each second although their samples have mappings */
 #define APPLY_MAX 8                /* answers that are applied at a time */
 
@@ -36,6 +38,7 @@ struct mending {
 	uint64_t survey_retry;
 	uint64_t wait_second, waited; /* ns */
 	uint64_t check_second, checks;
+	uint32_t after_storm; /* pid of the process after a storm that is read; 0: none */
 };
 
 struct mending *mending_new(struct processes *p, struct budgets *b, bool proc)
@@ -71,26 +74,47 @@ void mending_tenant(struct process *process, uint64_t window)
 	close(fd);
 }
 
+/* From now on its mappings are skipped; those that are known are forgotten, since any of them may be another already. */
+static void begin_storm(struct mending *m, struct process *process, uint64_t ns)
+{
+	process->storm = ns + STORM_NS;
+	process->skipped = 0;
+	process->stale = true;
+	processes_unmap(m->processes, process);
+}
+
+bool mending_skips(struct mending *m, struct process *process, uint64_t ns)
+{
+	struct tenants *tenants = budgets_tenants(m->budgets);
+
+	if (!process->storm)
+		return false;
+	if (process->storm <= ns) {
+		if (process->skipped < STORM_RECORDS) {
+			process->storm = 0;
+			return false;
+		}
+		begin_storm(m, process, ns);
+	}
+	mending_over(m, process);
+	if (++process->skipped % RECORDS_FREE == 0)
+		tenants_charge(tenants, process->tenant, TENANT_CPU_NS, RECORDS_FREE * SKIPPED_RECORD_NS, ns);
+	return true;
+}
+
 bool mending_mapping(struct mending *m, struct process *process, uint64_t window, uint64_t ns)
 {
 	struct tenants *tenants = budgets_tenants(m->budgets);
-	bool due = ++process->records % RECORDS_FREE == 0;
 
-	if (process->muted > ns) {
-		mending_over(m, process);
-		if (due && tenants_may(tenants, process->tenant, TENANT_CPU_NS, ns))
-			tenants_charge(tenants, process->tenant, TENANT_CPU_NS, RECORDS_FREE * MUTED_RECORD_NS, ns);
+	if (mending_skips(m, process, ns))
 		return false;
-	}
-	process->muted = 0;
-	if (!due)
+	if (++process->records % RECORDS_FREE)
 		return true;
 	mending_tenant(process, process->tenant_window ? process->tenant_window : window);
 	tenants_charge(tenants, process->tenant, TENANT_CPU_NS, RECORDS_FREE * RECORD_NS, ns);
 	if (tenants_may(tenants, process->tenant, TENANT_CPU_NS, ns))
 		return true;
-	process->muted = ns + MUTED_NS;
-	process->stale = true;
+	begin_storm(m, process, ns);
 	mending_over(m, process);
 	return false;
 }
@@ -102,12 +126,17 @@ void mending_over(struct mending *m, struct process *process)
 
 /* ---- answers ------------------------------------------------------------------------------------------------------- */
 
-/* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. */
+/* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the mappings that are known:
+ * else all processes of a tenant were read at once, 100 ms each, before the first one's cost is known. */
 static void request(struct mending *m, struct process *process, uint32_t tid, uint64_t now)
 {
+	struct tenants *tenants = budgets_tenants(m->budgets);
+
 	mending_tenant(process, process->tenant_window ? process->tenant_window : UINT64_MAX);
-	if (tenants_may(budgets_tenants(m->budgets), process->tenant, TENANT_CPU_NS, now)) {
+	if (tenants_may(tenants, process->tenant, TENANT_CPU_NS, now)) {
 		process->requested = procreader_request(m->reader, process->pid, tid);
+		process->reserved = process->requested && process->maps ? process->maps->n * MAPPING_READ_NS : 0;
+		tenants_charge(tenants, process->tenant, TENANT_CPU_NS, process->reserved, now);
 		return;
 	}
 	budgets_over(m->budgets, process->tenant, OVER_READS, 1);
@@ -184,6 +213,19 @@ static bool apply_maps(struct mending *m, struct process *process, const struct 
 	return changed;
 }
 
+/* Charges what the reading cost beyond what was paid in advance, or gives the rest back. */
+static void settle_cost(struct mending *m, struct process *process, uint64_t cost, uint64_t now)
+{
+	struct tenants *tenants = budgets_tenants(m->budgets);
+	uint64_t reserved = process->reserved;
+
+	process->reserved = 0;
+	if (cost > reserved)
+		tenants_charge(tenants, process->tenant, TENANT_CPU_NS, cost - reserved, now);
+	else
+		tenants_credit(tenants, process->tenant, TENANT_CPU_NS, reserved - cost);
+}
+
 static void apply(struct mending *m, const struct procreader_answer *a)
 {
 	uint64_t now = clock_now(), cost;
@@ -201,8 +243,8 @@ static void apply(struct mending *m, const struct procreader_answer *a)
 	if (a->started < process->since) /* the pid's process before, or its program before an exec */
 		return;
 	process->sure = a->started;
-	process->stale = process->muted > a->started;
-	if (a->there) {
+	if (a->there && process->storm <= a->started) { /* else more was skipped since it was read */
+		process->stale = false;
 		if (process->start_ticks && process->start_ticks != a->start_ticks)
 			processes_replaced(m->processes, process);
 		process->start_ticks = a->start_ticks;
@@ -212,7 +254,7 @@ static void apply(struct mending *m, const struct procreader_answer *a)
 	cost = a->cost_ns + (clock_now() - now);
 	process->pause = changed || !process->pause ? PAUSE_NS : process->pause < PAUSE_MAX_NS ? 2 * process->pause : PAUSE_MAX_NS;
 	process->retry = now + (cost * BACK_OFF > process->pause ? cost * BACK_OFF : process->pause);
-	tenants_charge(budgets_tenants(m->budgets), process->tenant, TENANT_CPU_NS, cost, now);
+	settle_cost(m, process, cost, now);
 }
 
 static bool take_one(struct mending *m, uint64_t wait_ns)
@@ -284,6 +326,17 @@ static bool may_check(struct mending *m, uint64_t now)
 	return m->checks++ < CHECKS_MAX;
 }
 
+/* One at a time: the next one pays for what the one before has cost, and their texts, 8 MB each, are not there together. */
+static bool may_read_stale(struct mending *m, const struct process *process, uint64_t now)
+{
+	const struct process *other = m->after_storm ? processes_find(m->processes, m->after_storm) : NULL;
+
+	if (now < process->storm || (other && other->requested))
+		return false;
+	m->after_storm = process->pid;
+	return true;
+}
+
 void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip)
 {
 	const struct thread *t = processes_thread(m->processes, tid);
@@ -295,13 +348,13 @@ void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip)
 		return;
 	process = processes_make(m->processes, pid);
 	now = clock_now();
-	if (process->requested || now < process->retry)
+	if (process->requested || now < process->retry || (process->stale && !may_read_stale(m, process, now)))
 		return;
 	unknown |= ip <= INT64_MAX && !processes_at(process, ip);
 	if (!unknown && !may_check(m, now))
 		return;
 	request(m, process, tid, now);
-	if (process->requested && unknown)
+	if (process->requested && unknown && !process->stale)
 		wait_for(m, process, now);
 }
 

@@ -66,6 +66,10 @@ static bool is_summed(struct openwindow *w, const struct ring_sample *r, struct 
 
 static bool has_budget(struct openwindow *w, const struct ring_sample *r, struct tenant tenant, uint64_t nips)
 {
+	if (nips > 2 && state_is_stale(w->state, r->pid)) {
+		budgets_skip(w->budgets, tenant);
+		return false;
+	}
 	return (nips <= 2 && !is_offcpu(w, r)) || budgets_sample(w->budgets, tenant, r->head.size, r->time);
 }
 

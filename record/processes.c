@@ -52,6 +52,11 @@ enum mappings_answer processes_map(struct processes *p, uint32_t pid, const stru
 	return mappings_put(&p->pool, &process->maps, &process->tenant, m, file);
 }
 
+void processes_unmap(struct processes *p, struct process *process)
+{
+	mappings_drop(&p->pool, &process->maps);
+}
+
 void processes_replaced(struct processes *p, struct process *process)
 {
 	mappings_drop(&p->pool, &process->maps);
@@ -173,7 +178,7 @@ void processes_fork(struct processes *p, uint32_t pid, uint32_t ppid, uint32_t t
 	struct thread *parent = processes_thread(p, ptid), *t = processes_thread(p, tid);
 	struct process *from, *to = pid != ppid ? processes_find(p, pid) : NULL;
 	char comm[COMM_MAX] = "";
-	bool named = parent && parent->named;
+	bool named = parent && parent->named, skipped = to && to->storm;
 
 	if (named)
 		memcpy(comm, parent->comm, sizeof(comm));
@@ -187,9 +192,12 @@ void processes_fork(struct processes *p, uint32_t pid, uint32_t ppid, uint32_t t
 	memcpy(t->comm, comm, sizeof(comm));
 	t->named = named;
 	from = processes_find(p, ppid);
-	if (pid == ppid || !from)
+	if (pid == ppid)
 		return;
 	to = processes_find(p, pid);
+	to->stale = skipped || (from && from->stale);
+	if (!from)
+		return;
 	to->since = p->now;
 	to->sure = from->sure;
 	to->maps = from->maps;
@@ -198,6 +206,7 @@ void processes_fork(struct processes *p, uint32_t pid, uint32_t ppid, uint32_t t
 	to->mount_ns = from->mount_ns;
 	to->tenant = from->tenant;
 	to->tenant_window = from->tenant_window;
+	to->records = from->records; /* a storm of processes that do not call exec is one of its program */
 	to->target = from->target;
 }
 
@@ -213,7 +222,8 @@ void processes_comm(struct processes *p, uint32_t pid, uint32_t tid, struct str 
 	process->tenant_window = 0;
 	process->since = process->sure = p->now;
 	process->records = 0;
-	process->stale = false;
+	process->stale = process->storm; /* records of the new program's mappings may have been skipped before this one was read */
+	process->storm = 0;
 	if (process->live > 1)
 		end_others(p, pid);
 }

@@ -32,10 +32,12 @@ struct process {
 	bool requested;          /* from /proc (procreader.h), and not answered yet */
 	uint64_t since;          /* ns: of its fork or last exec; 0: not recorded */
 	uint64_t sure;           /* ns: a loss of records before then left nothing out */
+	uint64_t reserved;       /* ns of CPU time that its tenant paid for that in advance */
 	uint64_t retry, pause;   /* ns: not to be read again before; least time between readings */
 	uint32_t records;        /* of mappings, since its last exec */
-	bool stale;              /* records of mappings were passed over, */
-	uint64_t muted;          /* ns: and are until then */
+	bool stale;              /* its mappings are not known, since records of them were skipped */
+	uint64_t storm;          /* ns: they are skipped until then; 0: they are not */
+	uint32_t skipped;        /* in this second of the storm */
 	struct process_given { /* which of its mappings a window has: a hash set of their ids */
 		uint64_t window;
 		uint64_t *id; /* 0: free */
@@ -74,6 +76,9 @@ void processes_exit(struct processes *p, uint32_t tid, uint64_t ns);
 
 /* See mappings.h. */
 enum mappings_answer processes_map(struct processes *p, uint32_t pid, const struct mapping *m, const struct mapped_file *file);
+
+/* Nothing is known of its mappings any more. Processes that were forked with them keep them. */
+void processes_unmap(struct processes *p, struct process *process);
 
 /* /proc shows that a pid belongs to another process than the table has: all that is known of its mappings is forgotten. */
 void processes_replaced(struct processes *p, struct process *process);

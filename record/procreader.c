@@ -21,6 +21,7 @@ enum {
 	THREADS_MAX = 4096,      /* of one process that are named at a time */
 	SURVEY_MAX = 1 << 20,    /* threads of the host */
 	MAPS_BYTES = 8 << 20,    /* of /proc/PID/maps: 65,530 lines of usual length */
+	KEPT_BYTES = 4 << 20,    /* of its executable lines: MAPPINGS_MAX of usual length */
 	CHUNK = 64 << 10,
 	STOP_MS = 200            /* to wait for the thread at the end */
 };
@@ -109,8 +110,8 @@ static void add_threads(struct procreader_answer *a, uint32_t pid, bool named, s
 		closedir(d);
 }
 
-/* Keeps the executable ones of the complete lines at the end of t, from `from` on; what is behind the last newline stays. */
-static size_t keep_executable(struct text *t, size_t from)
+/* Keeps the executable ones of the complete lines at the end of t, from `from` on, and counts them; the bytes behind the last newline stay. */
+static size_t keep_executable(struct text *t, size_t from, uint32_t *lines)
 {
 	struct str rest = { t->p + from, t->n - from };
 	size_t to = from;
@@ -124,6 +125,7 @@ static size_t keep_executable(struct text *t, size_t from)
 			continue;
 		memmove(t->p + to, rest.p, n);
 		to += n;
+		++*lines;
 	}
 	memmove(t->p + to, rest.p, rest.n);
 	t->n = to + rest.n;
@@ -134,16 +136,17 @@ static void read_maps(struct procreader_answer *a)
 {
 	int fd = open_of(a->pid, "maps");
 	size_t from = 0, total = 0;
+	uint32_t lines = 0;
 	ssize_t n = -1;
 
-	while (fd >= 0 && total < MAPS_BYTES) {
+	while (fd >= 0 && total < MAPS_BYTES && from < KEPT_BYTES && lines < MAPPINGS_MAX) {
 		text_room(&a->maps, CHUNK);
 		n = read(fd, a->maps.p + a->maps.n, CHUNK);
 		if (n <= 0)
 			break;
 		a->maps.n += (size_t)n;
 		total += (size_t)n;
-		from = keep_executable(&a->maps, from);
+		from = keep_executable(&a->maps, from, &lines);
 	}
 	a->maps.n = from;
 	a->cut |= n > 0;

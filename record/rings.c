@@ -29,6 +29,9 @@ struct rings {
 	unsigned high, left;
 	bool hold;
 	size_t bytes;
+	bool (*skip)(void *to, uint32_t pid); /* NULL: all records are wanted */
+	void *skip_to;
+	uint64_t skipped;
 	union {
 		struct perf_record record;
 		char bytes[PERF_RECORD_MAX + 1];
@@ -97,15 +100,63 @@ static void copy(const struct ring *ring, uint64_t from, char *to, size_t n)
 	memcpy(to + head, ring->data, n - head);
 }
 
+/* The 8 bytes at a place; all that we look at in a record before it is copied are aligned, so none is in two parts. */
+static uint64_t word_at(const struct ring *ring, uint64_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, ring->data + ((size_t)at & (ring->size - 1) & ~(size_t)7), sizeof(word));
+	return word;
+}
+
+static struct perf_record header_at(const struct ring *ring, uint64_t at)
+{
+	uint64_t word = word_at(ring, at);
+	struct perf_record h;
+
+	_Static_assert(sizeof(h) == sizeof(word), "a header is a word");
+	memcpy(&h, &word, sizeof(h));
+	return h;
+}
+
+static void release(const struct ring *ring)
+{
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}
+
+/* Moves tail behind mappings that nobody wants (rings_skip). */
+static void skip_unwanted(struct rings *r, struct ring *ring)
+{
+	for (;;) {
+		uint64_t left = ring->head - ring->tail;
+		struct perf_record h;
+
+		if (left < sizeof(h) + sizeof(struct ring_tail))
+			return;
+		h = header_at(ring, ring->tail);
+		if (h.type != RECORD_MMAP2 || h.size > left || h.size % 8 || h.size < sizeof(h) + sizeof(struct ring_tail))
+			return;
+		if (!r->skip(r->skip_to, (uint32_t)word_at(ring, ring->tail + sizeof(h))))
+			return;
+		r->skipped++;
+		ring->tail += h.size;
+		if (ring->tail - ring->page->data_tail > ring->size / 8)
+			release(ring);
+	}
+}
+
 /* The time of the record at tail, or false: nothing is left, or what is there is no record (then the ring is emptied). */
 static bool look(struct rings *r, struct ring *ring)
 {
 	struct perf_record h;
-	uint64_t left = ring->head - ring->tail, at;
+	uint64_t left, at;
 
+	if (r->skip && ring->kind == RING_OF_STATE)
+		skip_unwanted(r, ring);
+	left = ring->head - ring->tail;
 	if (left == 0)
 		return false;
-	copy(ring, ring->tail, (char *)&h, sizeof(h));
+	h = header_at(ring, ring->tail);
 	at = h.type == RECORD_SAMPLE ? offsetof(struct ring_sample, time) :
 				       (uint64_t)h.size - sizeof(struct ring_tail) + offsetof(struct ring_tail, time);
 	if (h.size > left || h.size % 8 || h.size < sizeof(h) + sizeof(struct ring_tail)) {
@@ -113,7 +164,7 @@ static bool look(struct rings *r, struct ring *ring)
 		ring->tail = ring->head;
 		return false;
 	}
-	copy(ring, ring->tail + at, (char *)&ring->time, sizeof(ring->time));
+	ring->time = word_at(ring, ring->tail + at);
 	return true;
 }
 
@@ -188,10 +239,16 @@ static void give_back(struct rings *r)
 		struct ring *ring = r->ring + i;
 
 		if (ring->tail != ring->page->data_tail)
-			__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+			release(ring);
 		if (share(ring) > r->left)
 			r->left = share(ring);
 	}
+}
+
+void rings_skip(struct rings *r, bool (*skip)(void *to, uint32_t pid), void *to)
+{
+	r->skip = skip;
+	r->skip_to = to;
 }
 
 void rings_hold(struct rings *r)
@@ -220,7 +277,7 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 			break;
 		}
 		if (ring->tail - ring->page->data_tail > ring->size / 8) /* room for the kernel, while we go on */
-			__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+			release(ring);
 		if (!look(r, ring) || ring->time >= horizon)
 			r->heap[0] = r->heap[--r->nheap];
 		if (r->nheap)
@@ -264,6 +321,11 @@ unsigned rings_high(const struct rings *r)
 unsigned rings_left(const struct rings *r)
 {
 	return r->left;
+}
+
+uint64_t rings_skipped(const struct rings *r)
+{
+	return r->skipped;
 }
 
 uint64_t rings_late(const struct rings *r)

@@ -44,6 +44,7 @@ struct session {
 	struct session_totals totals;
 	uint64_t looked, late, lost_seen, drained;
 	unsigned layers; /* of helper processes that are missing, and were reported */
+	uint64_t now; /* when the rings were last drained */
 	struct waiting waiting;
 };
 
@@ -97,7 +98,7 @@ static bool unwind(struct session *s, const struct ring_sample *r, const struct 
 	struct tenant tenant = state_tenant(s->w.state, r->pid);
 
 	state_meet(s->w.state, r->pid, thread_of(r), r->ip);
-	if (!budgets_has(s->w.budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
+	if (state_is_stale(s->w.state, r->pid) || !budgets_has(s->w.budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
 		budgets_skip(s->w.budgets, tenant);
 		return unwinding_skip(a, r, &s->sample);
 	}
@@ -218,13 +219,22 @@ static void take(void *to, const struct ring_record *record)
 		output_records(&s->w.out, r, r->size);
 }
 
+/* Is a mapping of a process to be skipped in the rings? */
+static bool skip_mapping(void *to, uint32_t pid)
+{
+	const struct session *s = to;
+
+	return state_skips(s->w.state, pid, s->now);
+}
+
 /* What was lost of switches was lost since the last time; during this one nobody can tell which times it spoils. */
 static void drain_rings(struct session *s, uint64_t horizon)
 {
 	uint64_t broken = rings_broken(s->rings);
 
 	s->held = 0;
-	callers_begin(s->w.callers, horizon, clock_now(), s->hurry);
+	s->now = clock_now();
+	callers_begin(s->w.callers, horizon, s->now, s->hurry);
 	if (s->w.switches && rings_lossy(s->rings, RING_OF_SWITCHES))
 		switches_doubt(s->w.switches, s->drained);
 	rings_drain(s->rings, horizon, take, s);
@@ -415,6 +425,7 @@ void session_start(struct session *s)
 	s->w.cgroups = cgroups_new();
 	s->w.kernel = kernel_new();
 	s->w.state = state_new(s->processes, s->w.cgroups, s->w.kernel, s->w.keep, s->mending, openwindow_state_event(&s->w));
+	rings_skip(s->rings, skip_mapping, s);
 	mark_targets(s);
 	callers_start(s->w.callers, s->processes, s->o.max_frames);
 	if (s->o.verify)

@@ -354,6 +354,20 @@ struct tenant state_tenant(const struct state *s, uint32_t pid)
 	return p ? p->tenant : (struct tenant){ .kind = TENANT_UNKNOWN };
 }
 
+bool state_is_stale(const struct state *s, uint32_t pid)
+{
+	const struct process *p = processes_find(s->processes, pid);
+
+	return p && p->stale;
+}
+
+bool state_skips(struct state *s, uint32_t pid, uint64_t ns)
+{
+	struct process *p = processes_find(s->processes, pid);
+
+	return p && mending_skips(s->mending, p, ns);
+}
+
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns)
 {
 	struct cgroup *c;

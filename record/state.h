@@ -39,6 +39,12 @@ void state_over_budget(struct state *s, struct text *records, uint32_t pid, uint
 
 /* The tenant of a process that was sampled. */
 struct tenant state_tenant(const struct state *s, uint32_t pid);
+
+/* Are records of its mappings skipped, or were, and it was not read since? Then its addresses are in unknown code. */
+bool state_is_stale(const struct state *s, uint32_t pid);
+
+/* Is a record of a mapping of this process to be skipped at a time? Counts it, if so (mending_skips). */
+bool state_skips(struct state *s, uint32_t pid, uint64_t ns);
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns);
 
 /* The window ends: what was learned of it too late to stand in front of its samples. */

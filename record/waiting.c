@@ -22,16 +22,39 @@ static void learn(struct waiting *w, const struct rings *r)
 	free(fd);
 }
 
+#define STORM 64u /* records that were skipped since the last call */
+#define PAUSE_MIN_NS UINT64_C(250000)
+#define PAUSE_MAX_NS UINT64_C(2000000)
+
+/* Sets w->pause: 0 if there is no storm, or if rings fill faster than a pause ends. */
+static void set_pause(struct waiting *w, const struct rings *r)
+{
+	uint64_t skipped = rings_skipped(r), last = w->pause ? w->pause : PAUSE_MIN_NS;
+
+	w->pause = rings_high(r) > 500 ? last / 2 : rings_high(r) < 250 ? 2 * last : last;
+	if (skipped - w->skipped < STORM || w->pause < PAUSE_MIN_NS)
+		w->pause = 0;
+	if (w->pause > PAUSE_MAX_NS)
+		w->pause = PAUSE_MAX_NS;
+	w->skipped = skipped;
+}
+
 void waiting_for(struct waiting *w, const struct rings *r, int fd, int ms)
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 	sigset_t mask;
 
+	set_pause(w, r);
 	if (!w->known || rings_fds(r, NULL, 0) != w->n)
 		learn(w, r);
 	w->poll[w->n] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	sigdelset(&mask, SIGCHLD); /* the command's end, see command_fork */
+	if (w->pause && ms > 0) {
+		t = (struct timespec){ .tv_nsec = (long)w->pause };
+		ppoll(w->poll + w->n, 1, &t, &mask);
+		return;
+	}
 	if (ppoll(w->poll, w->n + 1, &t, &mask) <= 0)
 		return;
 	for (size_t i = 0; i < w->n; i++)

@@ -5,10 +5,16 @@
 # in one function runs within the recording. Afterwards:
 #	$samples, $named   samples of the victim, and those that lead through victim_caller to victim_leaf
 #	$victim_ms         CPU time of the victim, as it measured itself
-#	$used_permille     CPU of pjrecord and its helper processes, of 1000 for one CPU
+#	$used_permille     CPU of pjrecord and its helper processes, of 1000 for one CPU: the median second
 #	$peak_kb           resident memory of the recorder, without its rings
 #	$stopped           0 if SIGTERM ended it within 2 seconds
 #	NAME/err           its summary lines; NAME/out the windows
+#
+# record_control NAME: the same without an attack: what this host costs, and how well the victim does. More than one may be recorded, before and
+# after the attacks: what else runs on this host changes. Afterwards:
+#	$control_samples, $control_named   of the victim, sums of all controls
+#	$control_permille, $control_kb     of the recorder, the highest of them
+control_samples=0 control_named=0 control_permille=0 control_kb=0
 
 # rings_kb PID: memory that the rings of a recorder take
 rings_kb()
@@ -39,6 +45,21 @@ show_threads()
 	done
 }
 
+# measure_seconds: sets $used_permille. A median, since a build or another test beside ours costs the recorder some seconds, too.
+measure_seconds()
+{
+	: >"$rec/seconds"
+	for _ in $(seq "$beside_secs"); do
+		# shellcheck disable=SC2046 # a list
+		before_ms=$(cpu_ms $(descendants "$recorder")) before_ns=$(date +%s%N)
+		sleep 1
+		# shellcheck disable=SC2046 # a list
+		used_ms=$(($(cpu_ms $(descendants "$recorder")) - before_ms))
+		echo $((used_ms * 1000000000 / ($(date +%s%N) - before_ns))) >>"$rec/seconds"
+	done
+	used_permille=$(sort -n "$rec/seconds" | sed -n "$(((beside_secs + 1) / 2))p")
+}
+
 record_victim()
 {
 	rec=$1
@@ -61,14 +82,7 @@ record_victim()
 	nice -n -5 "$build/test/hostile/victim" "$rec/cpu" &
 	victim=$!
 	attacks="$attacks $victim"
-	# shellcheck disable=SC2046 # a list
-	before_ms=$(cpu_ms $(descendants "$recorder"))
-	before_ns=$(date +%s%N)
-	sleep "$beside_secs"
-	# shellcheck disable=SC2046 # a list
-	used_ms=$(($(cpu_ms $(descendants "$recorder")) - before_ms))
-	passed_ms=$((($(date +%s%N) - before_ns) / 1000000))
-	used_permille=$((used_ms * 1000 / passed_ms))
+	measure_seconds
 	kill -TERM "$victim"
 	wait "$victim"
 	sleep 0.2
@@ -78,6 +92,7 @@ record_victim()
 	[ "$stopped" = 0 ] || show_threads "$recorder"
 	end_attacks
 	victim_ms=$(($(tr -d ' \n' <"$rec/cpu") / 1000000))
+	sed 's/^/# /' "$rec/err"
 	cat "$rec"/out/*.data >/dev/null 2>&1 || fail "$rec: a window was written" "$rec/err"
 	"$build/bin/pjfold" "$rec"/out/*.data >"$rec/folded" 2>"$rec/fold.err"
 	samples=$(awk '/^victim;/ { n += $NF } END { print n + 0 }' "$rec/folded")
@@ -89,4 +104,23 @@ record_victim()
 has_samples()
 {
 	awk -v n="$samples" -v ms="$victim_ms" 'BEGIN { want = ms * 0.303; exit !(n >= 0.99 * want - 1.5 * sqrt(want)) }'
+}
+
+record_control()
+{
+	record_victim "$1"
+	control_samples=$((control_samples + samples))
+	control_named=$((control_named + named))
+	[ "$control_permille" -ge "$used_permille" ] || control_permille=$used_permille
+	[ "$control_kb" -ge "$peak_kb" ] || control_kb=$peak_kb
+}
+
+# Have 99 % as many of its samples their callers as without an attack, but for what chance does (3 sigma of both)? Some are of the time before main.
+has_callers()
+{
+	awk -v n="$samples" -v named="$named" -v cn="$control_samples" -v cnamed="$control_named" 'BEGIN {
+		share = (cnamed + 1) / (cn + 2)
+		sigma = sqrt(share * (1 - share) * (1 / n + 1 / (cn + 1)))
+		exit !(n > 0 && named >= n * (0.99 * share - 3 * sigma))
+	}'
 }

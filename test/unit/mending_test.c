@@ -95,6 +95,24 @@ static void check_budget(void)
 	budgets_free(b);
 }
 
+static void check_storm_end(struct mending *m, struct budgets *b, struct processes *p, struct process *process)
+{
+	uint64_t end = process->storm;
+
+	tenants_credit(budgets_tenants(b), process->tenant, TENANT_CPU_NS, SECOND_NS);
+	mending_sampled(m, own, own, UINT64_MAX);
+	ok(!process->requested, "  it is not read in the storm");
+	ok(mending_skips(m, process, end + 1), "a storm that goes on is one after its second");
+	ok(process->storm > end, "  for one more");
+	ok(!mending_skips(m, process, process->storm + 1), "after a second with few mappings it is over");
+	ok(process->stale, "  its mappings are still unknown");
+	processes_fork(p, own + 1, own, own + 1, own);
+	ok(processes_find(p, own + 1)->stale, "  those of a process that it forks as well");
+	mending_sampled(m, own, own, UINT64_MAX);
+	settle(m, p, own);
+	ok(!process->stale && at(p, own, (const void *)(uintptr_t)&settle), "  until it is sampled, and read");
+}
+
 /* A program that makes more mappings than its tenant's CPU time allows, and one that makes some hundreds. */
 static void check_storm(void)
 {
@@ -114,6 +132,8 @@ static void check_storm(void)
 	ok(process->stale, "  and the process is read when it is sampled");
 	budgets_end(b, &over);
 	ok(over.n == 1 && over.row[0].mappings == 1001000 - taken, "  and all others are counted");
+	ok(!process->maps, "  what was known of its mappings is forgotten");
+	check_storm_end(m, b, p, process);
 	mending_free(m);
 	processes_free(p);
 	budgets_free(b);

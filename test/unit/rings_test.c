@@ -165,6 +165,59 @@ static void check_wrapping(void)
 	rings_free(r);
 }
 
+static void put_mapping(struct fake *f, uint64_t time, uint32_t pid, size_t extra)
+{
+	struct ring_tail t = { .time = time };
+	char bytes[1024] = { 0 };
+	struct perf_record h = { .type = RECORD_MMAP2, .size = (uint16_t)(sizeof(h) + 8 + extra + sizeof(t)) };
+
+	memcpy(bytes, &h, sizeof(h));
+	memcpy(bytes + sizeof(h), &pid, sizeof(pid));
+	memcpy(bytes + h.size - sizeof(t), &t, sizeof(t));
+	put(f, bytes, h.size);
+}
+
+static bool is_odd(void *to, uint32_t pid)
+{
+	++*(unsigned *)to;
+	return pid & 1;
+}
+
+static void check_skip(void)
+{
+	struct rings *r = rings_new();
+	struct fake a = make(r, RING_OF_STATE, 0), b = make(r, RING_OF_STATE, 1);
+	struct seen s = { 0 };
+	unsigned asked = 0;
+
+	put_mapping(&a, 1, 7, 0);
+	is_u64(rings_drain(r, UINT64_MAX, see, &s), 1, "before rings_skip all mappings are delivered");
+	rings_skip(r, is_odd, &asked);
+	put_mapping(&a, 10, 7, 8);
+	put_mapping(&a, 20, 6, 16);
+	put_mapping(&a, 90, 7, 24);
+	put_comm(&a, 95, 16);
+	put_mapping(&a, 96, 7, 24);
+	put_mapping(&b, 91, 5, 0);
+	is_u64(rings_drain(r, 50, see, &s), 1, "then those that nobody wants are skipped");
+	is_u64(s.time[1], 41, "  the others are not,");
+	is_u64(rings_skipped(r), 3, "  and are counted, also behind the horizon");
+	ok(b.page->data_tail == b.page->data_head, "  where their place is the kernel's again");
+	ok(a.page->data_head - a.page->data_tail > 100, "  but not behind a record that has to wait");
+	is_u64(rings_drain(r, UINT64_MAX, see, &s), 1, "which is delivered in its turn");
+	is_u64(rings_skipped(r), 4, "  and then the next is skipped");
+	for (uint64_t i = 0; i < 500; i++) { /* around the end of the ring */
+		put_mapping(&a, 100 + i, (uint32_t)i, 8 * (i % 60));
+		if (i % 4 == 0)
+			rings_drain(r, UINT64_MAX, see, &s);
+	}
+	rings_drain(r, UINT64_MAX, see, &s);
+	is_u64(s.n, 3 + 250, "half of many");
+	is_u64(asked, 5 + 500, "  each asked about once");
+	is_u64(rings_broken(r), 0, "  and none is broken");
+	rings_free(r);
+}
+
 static void check_broken(void)
 {
 	struct rings *r = rings_new();
@@ -255,6 +308,7 @@ int main(void)
 	check_order();
 	check_hold();
 	check_wrapping();
+	check_skip();
 	check_broken();
 	check_share();
 	return done();
