@@ -87,6 +87,7 @@ static bool send_reply(int socket, struct reply reply, int fd)
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
 	struct iovec io = { &reply, sizeof(reply) };
+	ssize_t n;
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
 
 	if (fd >= 0) {
@@ -94,7 +95,9 @@ static bool send_reply(int socket, struct reply reply, int fd)
 		m.msg_control = control.bytes;
 		m.msg_controllen = sizeof(control.bytes);
 	}
-	return sendmsg(socket, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(reply);
+	while ((n = sendmsg(socket, &m, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+		;
+	return n == (ssize_t)sizeof(reply);
 }
 
 static bool is_zero(const char *p, size_t n)
@@ -209,11 +212,15 @@ static pid_t fork_helper(int socket)
 static void run_starter(int control)
 {
 	pid_t helper = 0;
+	ssize_t n;
 	char byte;
 
-	while (recv(control, &byte, 1, 0) > 0) {
+	while ((n = recv(control, &byte, 1, 0)) > 0 || (n < 0 && errno == EINTR)) {
 		int pair[2];
+		bool sent;
 
+		if (n < 0)
+			continue;
 		if (helper > 0)
 			kill(helper, SIGKILL);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -221,9 +228,11 @@ static void run_starter(int control)
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 			break;
 		helper = fork_helper(pair[1]);
-		send_reply(control, (struct reply){ .mount_ns = (uint64_t)helper }, helper > 0 ? pair[0] : -1);
+		sent = send_reply(control, (struct reply){ .mount_ns = (uint64_t)helper }, helper > 0 ? pair[0] : -1);
 		close(pair[0]);
 		close(pair[1]);
+		if (!sent) /* it would be waited for: the end of this process is an answer, too */
+			break;
 	}
 	if (helper > 0)
 		kill(helper, SIGKILL);
@@ -275,13 +284,25 @@ static bool receive(int socket, struct reply *reply, int *fd)
 	} control;
 	struct iovec io = { reply, sizeof(*reply) };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
-	ssize_t n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	struct cmsghdr *c;
+	ssize_t n;
 
+	while ((n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		;
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	*fd = -1;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
 	return n == (ssize_t)sizeof(*reply);
+}
+
+static bool send_all(int socket, const void *p, size_t n)
+{
+	ssize_t sent;
+
+	while ((sent = send(socket, p, n, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+		;
+	return sent == (ssize_t)n;
 }
 
 static bool start_helper(void)
@@ -291,7 +312,7 @@ static bool start_helper(void)
 	if (opener.socket >= 0)
 		return true;
 	fileopener_start(false);
-	if (opener.control < 0 || send(opener.control, "", 1, MSG_NOSIGNAL) != 1 || !receive(opener.control, &reply, &opener.socket))
+	if (opener.control < 0 || !send_all(opener.control, "", 1) || !receive(opener.control, &reply, &opener.socket))
 		return false;
 	opener.helper = (pid_t)reply.mount_ns;
 	return opener.socket >= 0;
@@ -413,7 +434,7 @@ static int exchange(const struct request *r, struct reply *reply)
 {
 	size_t n = offsetof(struct request, path) + r->n + 1;
 
-	if (send(opener.socket, r, n, MSG_NOSIGNAL) == (ssize_t)n)
+	if (send_all(opener.socket, r, n))
 		return await(reply);
 	errno = EPIPE;
 	return -1;
