@@ -2,7 +2,6 @@
 #include "jitcopy.h"
 
 #include "clocks.h"
-#include "perfrecord.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -14,10 +13,6 @@
 #define BLOCK ((size_t)64 << 10) /* and the longest line */
 #define CHUNK ((uint64_t)256 << 10) /* complete records are copied in such parts */
 #define PAGE 4096u
-#define DUMP_MAGIC 0x4A695444u
-#define DUMP_HEADER 40
-#define DUMP_HEADER_MAX 4096
-#define DUMP_RECORD 16
 #define LATE_MAX 20
 #define MB ((uint64_t)1 << 20)
 
@@ -140,69 +135,18 @@ static enum jitcopy_why append(struct jitcopy *c, int folder, uint64_t n, struct
 
 /* ---- what is whole ------------------------------------------------------------------------------------------------------ */
 
-/* A file, read in blocks. */
-struct blocks {
-	int fd;
-	uint64_t at; /* of buf */
-	size_t n;
-	char buf[BLOCK];
-};
-
-/* n bytes at an offset, valid until the next call; NULL if the file ends before. */
-static const char *bytes_at(struct blocks *b, uint64_t at, size_t n)
+/* Asks for the end of complete records; RECORDS_LATER and `at` if there is no answer for now. */
+static enum jitcopy_records find_records(const struct jitcopy_limits *l, int fd, const struct jitcopy_span *span, uint64_t *end)
 {
-	if (at < b->at || at + n > b->at + b->n) {
-		b->n = whole_pread(b->fd, b->buf, BLOCK, at);
-		b->at = at;
-	}
-	return at + n <= b->at + b->n ? b->buf + (at - b->at) : NULL;
+	enum jitcopy_records records = l->records ? l->records(l->to, fd, span, end) : RECORDS_LATER;
+
+	if (records == RECORDS_LATER || *end < span->at || *end > span->size)
+		*end = span->at;
+	return records;
 }
 
-enum records { RECORDS_OK, RECORDS_BAD, RECORDS_LARGE };
-
-/* The end of the complete records of a dump from `at` (0, or the start of a record), about max bytes of them: *end. */
-static enum records find_records(const struct jitcopy *c, int fd, uint64_t at, uint64_t size, uint64_t max, uint64_t record_max,
-				 uint64_t *end)
-{
-	struct blocks b = { .fd = fd };
-	const char *p;
-	uint32_t n;
-
-	*end = at;
-	if (at == 0) {
-		if (!(p = bytes_at(&b, 0, DUMP_RECORD)))
-			return RECORDS_OK;
-		n = load32(p + 8);
-		if (load32(p) != DUMP_MAGIC || n < DUMP_HEADER || n > DUMP_HEADER_MAX)
-			return RECORDS_BAD;
-		if (n > size)
-			return RECORDS_OK;
-		*end = n;
-	}
-	while (*end - at < max && size - *end >= DUMP_RECORD && (p = bytes_at(&b, *end, DUMP_RECORD))) {
-		n = load32(p + 4);
-		if (n < DUMP_RECORD)
-			return RECORDS_BAD;
-		if (n > record_max)
-			return RECORDS_LARGE;
-		if (n > size - *end || is_late(c))
-			break;
-		*end += n;
-	}
-	return RECORDS_OK;
-}
-
-static bool is_map_line(struct str s)
-{
-	struct str address = str_cut(&s, ' ');
-	uint64_t value;
-
-	if (str_starts(address, STR("0x")))
-		address = str_from(address, 2);
-	return str_hex(address, &value) && s.n;
-}
-
-/* Bytes from at to behind the last newline of a block; 0: no whole line. */
+/* Bytes from at to behind the last newline of a block; 0: no complete line. No number in it is read: that it begins as an address does is
+ * enough to tell a map from another file. */
 static bool whole_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
 {
 	char block[BLOCK];
@@ -212,7 +156,7 @@ static bool whole_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
 	*end = at + (uint64_t)(last + 1);
 	if (last < 0)
 		return s.n < BLOCK;
-	return is_map_line(str_cut(&s, '\n'));
+	return byte_is_hex(block[0]);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------------------------------------ */
@@ -265,15 +209,23 @@ static void resume(struct jitcopy *c, int folder)
 		close(copy);
 }
 
-/* Compares a further part. What is not the same becomes what was before, and the file is copied from its start. */
-static void compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size, struct jitcopy_cost *cost)
+/* Compares a further part. What is not the same becomes what was before, and the file is copied from its start. False: later. */
+static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size, struct jitcopy_cost *cost)
 {
 	int copy = open_copy(c, folder, 0);
 	uint64_t end = c->earlier - c->at < CHUNK ? c->earlier : c->at + CHUNK;
-	bool good = copy >= 0 && size_of(copy) == c->earlier;
+	bool good = copy >= 0 && size_of(copy) == c->earlier, later = false;
 
-	if (good && c->kind == JITCOPY_DUMP)
-		good = find_records(c, copy, c->at, c->earlier, CHUNK, l->record, &end) == RECORDS_OK;
+	if (good && c->kind == JITCOPY_DUMP) {
+		struct jitcopy_span span = { c->at, c->earlier, CHUNK, l->record };
+		int reader = openat(folder, c->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		enum jitcopy_records records = reader >= 0 ? find_records(l, reader, &span, &end) : RECORDS_LATER;
+
+		if (reader >= 0)
+			close(reader);
+		later = records == RECORDS_LATER;
+		good = records == RECORDS_OK;
+	}
 	good = good && end <= size && same_bytes(copy, c->fd, c->at, end, cost);
 	if (good && end > c->at && end < c->earlier) {
 		c->at = end;
@@ -282,12 +234,13 @@ static void compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_
 		c->earlier = 0;
 		c->ntail = end < sizeof(c->tail) ? (unsigned)end : sizeof(c->tail);
 		whole_pread(copy, c->tail, c->ntail, end - c->ntail);
-	} else if (!is_late(c)) {
+	} else if (!is_late(c) && !later) {
 		put_aside(c, folder);
 		c->at = 0;
 	}
 	if (copy >= 0)
 		close(copy);
+	return !later;
 }
 
 static void take(struct jitcopy *c, int fd)
@@ -414,7 +367,7 @@ static enum jitcopy_why copy_records(struct jitcopy *c, int folder, const struct
 		return JITCOPY_NO_TEXT;
 	while (why == JITCOPY_OK && c->at < until && !is_late(c)) {
 		uint64_t before = c->at;
-		enum records records = find_records(c, c->fd, c->at, size, CHUNK, l->record, &end);
+		enum jitcopy_records records = find_records(l, c->fd, &(struct jitcopy_span){ c->at, size, CHUNK, l->record }, &end);
 
 		if (records == RECORDS_BAD)
 			return JITCOPY_NO_TEXT;
@@ -440,8 +393,8 @@ enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitco
 		return JITCOPY_OK;
 	c->deadline = clock_now() + l->ns;
 	size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
-	while (c->earlier && cost->read < l->step && !is_late(c))
-		compare_earlier(c, folder, l, size, cost);
+	while (c->earlier && cost->read < l->step && !is_late(c) && compare_earlier(c, folder, l, size, cost))
+		;
 	if (!c->earlier && (size != c->at || memcmp(&st.st_mtim, &c->mtime, sizeof(c->mtime)) != 0))
 		why = c->kind == JITCOPY_MAP ? copy_lines(c, folder, l, size, cost) :
 					       copy_records(c, folder, l, size, cost);

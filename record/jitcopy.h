@@ -45,12 +45,26 @@ struct jitcopy {
 	char name[JITCOPY_NAME]; /* of the copy, below its folder */
 };
 
+/* Where complete records of a dump are looked for. */
+struct jitcopy_span {
+	uint64_t at, size;   /* 0 or the start of a record; of the file */
+	uint64_t max;        /* bytes of records, but that of the last one */
+	uint64_t record_max; /* of one record */
+};
+
+/* BAD: it is no dump. LARGE: the record at *end is larger than record_max. LATER: not found out for now. */
+enum jitcopy_records { RECORDS_OK, RECORDS_BAD, RECORDS_LARGE, RECORDS_LATER };
+
 struct jitcopy_limits {
 	uint64_t map, dump; /* bytes of a copy; of a map with what was before: twice as much */
 	uint64_t total;     /* copied for one process, ever */
 	uint64_t step;      /* read in one call */
 	uint64_t record;    /* of one record of a dump: those of real JITs are functions */
 	uint64_t ns;        /* of one call */
+	/* Finds the end of complete records of a dump. Sizes in it are its author's, so a process without rights does it (symhelper.h):
+	 * this module reads no number of a file. NULL: dumps wait. */
+	enum jitcopy_records (*records)(void *to, int fd, const struct jitcopy_span *span, uint64_t *end);
+	void *to;
 };
 
 /* What one call cost. */

@@ -6,12 +6,11 @@
 #include "clocks.h"
 #include "inside.h"
 #include "jits.h"
-#include "keepnames.h"
+#include "keepfiles.h"
 #include "keepqueue.h"
 #include "keepsweep.h"
 #include "kernelkeep.h"
 #include "schedstat.h"
-#include "symhelper.h"
 #include "whole.h"
 
 #include <elf.h>
@@ -40,7 +39,7 @@ struct keeper {
 	struct foreign_roots roots;
 	struct jits jits;
 	struct kernelkeep kernel;
-	struct symhelper parser;
+	struct keepfiles files;
 	uint64_t next_jits, next_slow, next_sweep;
 	struct backoff backoff;     /* of this process: time that places blocked it */
 	struct keepqueue queue;
@@ -92,7 +91,7 @@ static struct cpu_time cpu_time(const struct keeper *k)
 	struct schedstat s;
 
 	if (schedstat_read(k->schedstat, &s))
-		t.cpu = s.ran + s.waited + k->parser.cpu_ns;
+		t.cpu = s.ran + s.waited + k->files.parser.cpu_ns;
 	return t;
 }
 
@@ -150,7 +149,16 @@ static bool enter(void *to, uint64_t mount_ns, int process)
 	if (is_avoided(k, place) || backoff_rests(&k->backoff, place, clock_now()))
 		return false;
 	enter_place(k, place);
+	symhelper_enter(&k->files.parser, &of, place);
 	return true;
+}
+
+/* For jitcopy.h. */
+static enum jitcopy_records find_records(void *to, int fd, const struct jitcopy_span *span, uint64_t *end)
+{
+	struct keeper *k = to;
+
+	return symhelper_records(&k->files.parser, fd, span, end);
 }
 
 /* ---- binaries ---------------------------------------------------------------------------------------------------------------- */
@@ -171,249 +179,14 @@ static void give_up(struct keeper *k, uint64_t key, enum keep_why why)
 	fail(k, why, 1);
 }
 
-static enum keep_why why_errno(int error)
-{
-	switch (error) {
-	case ESTALE:
-		return KEEP_OTHER;
-	case EACCES: case EPERM: case EMFILE: case ENFILE:
-		return KEEP_FORBIDDEN;
-	case EINVAL: case ELOOP:
-		return KEEP_NOT_ELF;
-	default:
-		return KEEP_GONE;
-	}
-}
-
-static enum keep_why why_answered(enum symparser_answer answer)
-{
-	static const uint8_t why[] = { [SYMPARSER_NOT_ELF] = KEEP_NOT_ELF, [SYMPARSER_LARGE] = KEEP_LARGE, [SYMPARSER_CANNOT_WRITE] = KEEP_DISK,
-				       [SYMPARSER_HUNG] = KEEP_HUNG, [SYMPARSER_CRASHED] = KEEP_NOT_ELF, [SYMPARSER_OFF] = KEEP_SLOW };
-
-	return (enum keep_why)why[answer];
-}
-
-/* For foreign.h. */
-static bool is_build(void *to, int fd, const uint8_t *id, unsigned n)
-{
-	struct keeper *k = to;
-	uint8_t found[20];
-
-	return symhelper_build_id(&k->parser, fd, found) == n && memcmp(found, id, n) == 0;
-}
-
-static struct foreign_judge judge_of(struct keeper *k)
-{
-	return (struct foreign_judge){ is_build, k };
-}
-
-static uint64_t largest(const struct keeper *k)
-{
-	uint64_t part = k->o->max_bytes / 4;
-
-	return part < FILE_MAX ? part : FILE_MAX;
-}
-
-/* The recorder wants to know what the mapping did not tell it. */
-static void tell_build_id(struct keeper *k, const struct foreign_mapping *m, const uint8_t *id, unsigned n)
-{
-	struct pj_build_id found = { .major = m->major, .minor = m->minor, .inode = m->inode, .generation = m->generation, .size = (uint8_t)n };
-
-	if (m->build_id_n || n < 2)
-		return;
-	memcpy(found.id, id, sizeof(found.id));
-	keepids_put(&k->shared->found, &found);
-}
-
-/* Which tenant's parser reads a file of this message. */
-static struct tenant parsed_for(const struct keep_message *m)
-{
-	struct tenant of = m->process.of;
-
-	if (of.kind == TENANT_UNKNOWN && m->process.mount_ns)
-		of = (struct tenant){ TENANT_MOUNT_NS, m->process.mount_ns };
-	return of;
-}
-
-/* It is kept already, maybe since before the recorder began: what we wrote says which build it is. */
-static bool is_kept(struct keeper *k, const struct keep_message *m)
-{
-	struct tenant of = parsed_for(m);
-	char path[KEEPDIR_PATH];
-	uint8_t id[20] = { 0 };
-	int fd;
-
-	if (!keepnames_find(&k->dir, m, path))
-		return false;
-	fd = m->mapping.build_id_n ? -1 : keepdir_read(&k->dir, path);
-	if (fd < 0)
-		return true;
-	symhelper_enter(&k->parser, &of, 0);
-	tell_build_id(k, &m->mapping, id, symhelper_build_id(&k->parser, fd, id));
-	close(fd);
-	return true;
-}
-
-/* Has the parser reduce what fd or mem is into a file, and gives that its names. -1: kept, else enum keep_why. */
-static int reduce_and_keep(struct keeper *k, const struct keep_message *m, int fd, int mem, uint64_t base)
-{
-	struct keepdir_file f = { .fd = -1 };
-	enum symparser_answer answer;
-	struct symparser_reply r;
-	bool conflict = false;
-	int why = -1;
-
-	if (!keepdir_begin(&k->dir, &f))
-		return KEEP_DISK;
-	answer = fd >= 0 ? symhelper_reduce(&k->parser, fd, f.fd, largest(k), &r) :
-			   symhelper_reduce_memory(&k->parser, mem, base, f.fd, largest(k), &r);
-	if (answer != SYMPARSER_DONE)
-		why = (int)why_answered(answer);
-	if (why < 0 && m->mapping.build_id_n > 1) {
-		r.build_id_n = m->mapping.build_id_n;
-		memcpy(r.build_id, m->mapping.build_id, sizeof(r.build_id));
-	}
-	if (why < 0)
-		tell_build_id(k, &m->mapping, r.build_id, r.build_id_n);
-	if (why < 0 && !r.names)
-		why = KEEP_NOT_ELF;
-	if (why < 0 && !keepnames_commit(&k->dir, m, &f, r.build_id, r.build_id_n, fd >= 0 && keepnames_trusted(m, fd), &conflict))
-		why = KEEP_DISK;
-	keepdir_discard(&k->dir, &f);
-	count(k, COUNT_CONFLICTS, conflict);
-	return why;
-}
-
-/* It may be kept under another name. */
-static bool is_kept_elsewhere(struct keeper *k, const struct keep_message *m, int fd)
-{
-	uint8_t id[20] = { 0 };
-	unsigned n;
-
-	if (m->mapping.build_id_n > 1)
-		return false;
-	n = symhelper_build_id(&k->parser, fd, id);
-	tell_build_id(k, &m->mapping, id, n);
-	return keepnames_find_id(&k->dir, m, id, n);
-}
-
-/* Opens, and has it reduced; -1: kept, else enum keep_why. */
-static int keep_binary(struct keeper *k, const struct keep_message *m, int process, int root)
-{
-	struct foreign_judge judge = judge_of(k);
-	uint64_t base = 0;
-	int error, why, mem = -1, fd = foreign_open(root, process, &m->mapping, &judge);
-
-	error = errno;
-	if (fd >= 0 && is_kept_elsewhere(k, m, fd)) {
-		close(fd);
-		return -1;
-	}
-	if (fd < 0 && process >= 0 && error != EINVAL)
-		mem = foreign_memory(process, &m->mapping, &base);
-	if (fd < 0 && mem < 0)
-		return (int)why_errno(error);
-	why = reduce_and_keep(k, m, fd, mem, base);
-	close(fd >= 0 ? fd : mem);
-	if (why < 0)
-		count(k, COUNT_BINARIES, 1);
-	return why;
-}
-
-/* Where packages put what runs: it stays until it is replaced by another version, and is stripped, so the memory of a process that still
- * runs the one before tells as much as the file did. What lies elsewhere was built here, and will be built again. */
-static bool will_stay(struct str path)
-{
-	static const struct str roots[] = { STR("/usr/"), STR("/lib"), STR("/bin/"), STR("/sbin/"), STR("/opt/"), STR("/nix/"), STR("/snap/") };
-
-	for (size_t i = 0; i < countof(roots); i++)
-		if (str_starts(path, roots[i]) && !str_starts(path, STR("/usr/local/")))
-			return true;
-	return false;
-}
-
-/* Does this host still have the file at its path? Then the recorder gets its build-id. */
-static bool is_here(struct keeper *k, const struct foreign_mapping *m)
-{
-	int root = inside_root(getpid()), fd = root >= 0 ? inside_open(root, m->path, true) : -1;
-	struct foreign_judge judge = judge_of(k);
-	bool same = fd >= 0 && foreign_is_mapped(fd, m, &judge);
-	uint8_t id[20] = { 0 };
-
-	if (same && !m->build_id_n)
-		tell_build_id(k, m, id, symhelper_build_id(&k->parser, fd, id));
-	if (fd >= 0)
-		close(fd);
-	if (root >= 0)
-		close(root);
-	return same;
-}
-
-/* The root that its path is below; -1 and errno. */
-static int root_of(struct keeper *k, const struct keep_message *m, int process, uint64_t now)
-{
-	int held;
-
-	if (!m->elsewhere && m->kind != KEEP_BINARY)
-		return inside_root(getpid());
-	if (process >= 0)
-		return foreign_root(process);
-	held = foreign_roots_find(&k->roots, m->process.mount_ns, now);
-	errno = ESRCH;
-	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
-}
-
-/* Finds its build-id. -1: done, else enum keep_why. */
-static int find_id(struct keeper *k, const struct keep_message *m, int process, uint64_t now)
-{
-	struct foreign_judge judge = judge_of(k);
-	int root = root_of(k, m, process, now), fd = foreign_open(root, process, &m->mapping, &judge), error = errno;
-	uint8_t id[20] = { 0 };
-
-	if (fd >= 0) {
-		tell_build_id(k, &m->mapping, id, symhelper_build_id(&k->parser, fd, id));
-		close(fd);
-	}
-	if (root >= 0)
-		close(root);
-	return fd >= 0 ? -1 : (int)why_errno(error);
-}
-
-/* -1: it is kept, or need not be; else why not. */
-static int look_after(struct keeper *k, const struct keep_message *m, int process, uint64_t now)
-{
-	int root, why;
-
-	if (m->kind == KEEP_ID)
-		return find_id(k, m, process, now);
-	if (m->kind == KEEP_CHECK && will_stay(m->mapping.path) && is_here(k, &m->mapping))
-		return -1;
-	if (!keepbudget_may(&k->dir.budget, m->process.of, now)) {
-		keepbudget_count(&k->dir.budget, m->process.of, 1);
-		return KEEP_BUDGET;
-	}
-	root = root_of(k, m, process, now);
-	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM))
-		why = KEEP_FORBIDDEN;
-	else
-		why = keep_binary(k, m, process, root);
-	if (root >= 0)
-		close(root);
-	if (why == KEEP_GONE && is_here(k, &m->mapping))
-		return -1;
-	if (why == KEEP_NOT_ELF && str_starts(m->mapping.path, STR("/memfd:")))
-		return -1; /* code of a JIT: there is nothing to keep */
-	return why;
-}
-
 enum { DEFERRED = KEEP_WHYS }; /* the place of the file rests */
 
 /* The parser failed, or there is none for a moment: then the message waits. */
 static int why_failed(struct keeper *k, uint64_t place, struct keep_message *m)
 {
-	if (k->parser.failed == SYMPARSER_OFF && keepqueue_add(&k->queue, place, m))
+	if (k->files.parser.failed == SYMPARSER_OFF && keepqueue_add(&k->queue, place, m))
 		return DEFERRED;
-	return (int)why_answered(k->parser.failed);
+	return (int)keepfiles_why(k->files.parser.failed);
 }
 
 /* -1: done, else enum keep_why, or DEFERRED. */
@@ -424,7 +197,7 @@ static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
 	uint64_t place;
 
 	m->process.of = tenant_now(k, process, m->process.mount_ns);
-	of = parsed_for(m);
+	of = keepfiles_owner(m);
 	place = place_of(k, of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
 
 	if (is_avoided(k, place)) {
@@ -433,9 +206,9 @@ static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
 		why = keepqueue_add(&k->queue, place, m) ? DEFERRED : KEEP_SLOW;
 	} else {
 		enter_place(k, place);
-		symhelper_enter(&k->parser, &of, place);
-		why = look_after(k, m, process, now);
-		if (k->parser.failed != SYMPARSER_DONE)
+		symhelper_enter(&k->files.parser, &of, place);
+		why = keepfiles_keep(&k->files, m, process, now);
+		if (k->files.parser.failed != SYMPARSER_DONE)
 			why = why_failed(k, place, m);
 		leave_place(k);
 	}
@@ -450,7 +223,7 @@ static void on_binary(struct keeper *k, struct keep_message *m, uint64_t now)
 
 	if (atomic_load_explicit(&k->shared->done[m->key & (KEEP_DONE - 1)], memory_order_relaxed) == m->key)
 		return;
-	if (m->kind == KEEP_ID || !is_kept(k, m))
+	if (m->kind == KEEP_ID || !keepfiles_are_kept(&k->files, m))
 		why = visit(k, m, now);
 	if (why < 0)
 		done(k, m->key);
@@ -579,7 +352,7 @@ static void sweep(struct keeper *k)
 /* What became of the parsers. */
 static void tell_parser(struct keeper *k)
 {
-	const struct backoff *f = &k->parser.backoff;
+	const struct backoff *f = &k->files.parser.backoff;
 
 	atomic_store_explicit(&k->shared->parser[PARSER_HUNG], k->parsers_before[PARSER_HUNG] + f->hung, memory_order_relaxed);
 	atomic_store_explicit(&k->shared->parser[PARSER_CRASHED], k->parsers_before[PARSER_CRASHED] + f->crashed, memory_order_relaxed);
@@ -648,7 +421,9 @@ static const char *begin(struct keeper *k)
 	struct stat st;
 
 	k->schedstat = schedstat_open(0);
-	symhelper_init(&k->parser, k->o->proc, k->o->parse, k->o->hang_ns - k->o->hang_ns / 4);
+	k->files = (struct keepfiles){ .shared = k->shared, .dir = &k->dir, .roots = &k->roots, .proc = k->o->proc,
+				       .largest = k->o->max_bytes / 4 < FILE_MAX ? k->o->max_bytes / 4 : FILE_MAX };
+	symhelper_init(&k->files.parser, k->o->proc, k->o->parse, k->o->hang_ns - k->o->hang_ns / 4);
 	for (size_t i = 0; i < countof(k->parsers_before); i++)
 		k->parsers_before[i] = atomic_load(&k->shared->parser[i]);
 	k->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
@@ -656,6 +431,8 @@ static const char *begin(struct keeper *k)
 		return why;
 	k->jits = (struct jits){ .dir = &k->dir, .roots = &k->roots, .proc = k->o->proc, .limits = jitcopy_limits, .enter = enter, .to = k };
 	keepbudget_open(&k->dir.budget, k->o->max_bytes, &k->shared->over);
+	k->jits.limits.records = find_records;
+	k->jits.limits.to = k;
 	kernelkeep_start(&k->kernel, &k->dir, k->o->proc);
 	tell_kernel(k);
 	keep_vdso(k);
@@ -674,7 +451,7 @@ static void finish(struct keeper *k, struct keep_message *m, char *path)
 		show_bytes(k);
 	}
 	tell_parser(k);
-	symhelper_free(&k->parser);
+	symhelper_free(&k->files.parser);
 	foreign_roots_free(&k->roots);
 	keepqueue_free(&k->queue);
 }

@@ -164,9 +164,14 @@ static enum symparser_answer ask(struct symhelper *h, struct symparser_request *
 	return reply->answer <= SYMPARSER_CANNOT_WRITE ? (enum symparser_answer)reply->answer : SYMPARSER_NOT_ELF;
 }
 
-void symhelper_enter(struct symhelper *h, const struct tenant *of, uint64_t place)
+void symhelper_for(struct symhelper *h, const struct tenant *of)
 {
 	h->tenant = backoff_place(of, 0, 0);
+}
+
+void symhelper_enter(struct symhelper *h, const struct tenant *of, uint64_t place)
+{
+	symhelper_for(h, of);
 	h->place = place;
 	h->failed = SYMPARSER_DONE;
 }
@@ -194,4 +199,15 @@ enum symparser_answer symhelper_reduce_memory(struct symhelper *h, int mem, uint
 	struct symparser_request q = { .question = SYMPARSER_MEMORY_IMAGE, .base = base, .max = max };
 
 	return ask(h, &q, (int[]){ [SYMPARSER_IN] = mem, [SYMPARSER_OUT] = out }, 2, reply);
+}
+
+enum jitcopy_records symhelper_records(struct symhelper *h, int fd, const struct jitcopy_span *span, uint64_t *end)
+{
+	struct symparser_request q = { .question = SYMPARSER_RECORDS, .span = *span };
+	struct symparser_reply reply;
+
+	if (ask(h, &q, &fd, 1, &reply) != SYMPARSER_DONE || reply.records > RECORDS_LARGE)
+		return RECORDS_LATER;
+	*end = reply.end;
+	return (enum jitcopy_records)reply.records;
 }

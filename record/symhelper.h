@@ -36,8 +36,9 @@ struct symhelper {
 void symhelper_init(struct symhelper *h, const char *proc, void (*run)(int socket), uint64_t limit_ns);
 void symhelper_free(struct symhelper *h);
 
-/* What follows is asked about files of a place, for a tenant. */
+/* What follows is asked about files of a place; for a tenant. */
 void symhelper_enter(struct symhelper *h, const struct tenant *of, uint64_t place);
+void symhelper_for(struct symhelper *h, const struct tenant *of);
 
 /* The size of a file's build-id, 0 if there is none or the parser failed. */
 unsigned symhelper_build_id(struct symhelper *h, int fd, uint8_t id[20]);
@@ -46,5 +47,8 @@ unsigned symhelper_build_id(struct symhelper *h, int fd, uint8_t id[20]);
 enum symparser_answer symhelper_reduce(struct symhelper *h, int fd, int out, uint64_t max, struct symparser_reply *reply);
 enum symparser_answer symhelper_reduce_memory(struct symhelper *h, int mem, uint64_t base, int out, uint64_t max,
 					      struct symparser_reply *reply);
+
+/* Where complete records of a jitdump end. RECORDS_LATER if the parser failed. */
+enum jitcopy_records symhelper_records(struct symhelper *h, int fd, const struct jitcopy_span *span, uint64_t *end);
 
 #endif

@@ -4,6 +4,7 @@
 #include "apart.h"
 #include "dynelf.h"
 #include "fdmessage.h"
+#include "jitrecords.h"
 #include "sandbox.h"
 
 #include <malloc.h>
@@ -46,6 +47,10 @@ static void answer(const struct symparser_request *q, const int *fd, struct symp
 {
 	struct reduced r = { 0 };
 
+	if (q->question == SYMPARSER_RECORDS) {
+		a->records = jitrecords_end(fd[SYMPARSER_IN], &q->span, &a->end);
+		return;
+	}
 	if (q->question != SYMPARSER_MEMORY_IMAGE)
 		a->build_id_n = (uint8_t)read_build_id(fd[SYMPARSER_IN], a->build_id);
 	if (q->question == SYMPARSER_ID)

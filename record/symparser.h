@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symparser.h - the process that parses ELF files of strangers for the keeper, and the messages between the two.
+ * symparser.h - the process that parses ELF files and jitdumps of strangers for the keeper, and the messages between the two.
  *
  *	keeper ──question, descriptors──► parser
  *	       ◄──answer──
@@ -15,7 +15,7 @@
 #ifndef PJ_SYMPARSER_H
 #define PJ_SYMPARSER_H
 
-#include "base.h"
+#include "jitcopy.h"
 
 /* Limits: memory beyond that of the process that it was forked from, and CPU time for one question. The largest file that is kept
  * (512 MB of symbols) takes 0.5 s, the tables of a program in memory 32 MB. */
@@ -25,7 +25,8 @@
 enum symparser_question {
 	SYMPARSER_ID,     /* build-id of a file, as the kernel reads it: in segments */
 	SYMPARSER_REDUCE, /* writes what is kept of a file */
-	SYMPARSER_MEMORY_IMAGE /* the same of a program in the memory of a process */
+	SYMPARSER_MEMORY_IMAGE, /* the same of a program in the memory of a process */
+	SYMPARSER_RECORDS /* where complete records of a jitdump end (jitrecords.h) */
 };
 
 /* Descriptors of a question: of the stranger's file, or of /proc/PID/mem; of the empty file to write. */
@@ -36,6 +37,7 @@ struct symparser_request {
 	uint32_t question;
 	uint64_t base;   /* MEMORY_IMAGE: address of the file's first byte */
 	uint64_t max;    /* bytes to keep */
+	struct jitcopy_span span; /* RECORDS */
 };
 
 enum symparser_answer {
@@ -54,6 +56,8 @@ struct symparser_reply {
 	uint32_t answer;
 	uint32_t names;                   /* not 0: something in it names code */
 	uint8_t build_id_n, build_id[20]; /* 0: there is none */
+	uint32_t records;                 /* RECORDS: enum jitcopy_records, */
+	uint64_t end;                     /* and where they end */
 };
 
 /* Enters the sandbox, and answers until the other end is closed. */

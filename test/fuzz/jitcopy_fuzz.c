@@ -1,14 +1,20 @@
 /* jitcopy: a copy of what a JIT writes ends at a line or record and never is longer than its limits, whatever the file holds and however
  * it grows, shrinks or is replaced. Input: kind and steps, then parts; each is what the file has at one time. */
-/* covers: record/jitcopy.c */
-#include "record/jitcopy.h"
+/* covers: record/jitcopy.c record/jitrecords.c */
+#include "record/jitrecords.h"
 #include "perfrecord.h"
 
 #include "fuzz.h"
 
 #include <sys/stat.h>
 
-static const struct jitcopy_limits limits = { .map = 600, .dump = 2000, .total = 6000, .step = 1500, .record = 1000, .ns = 1000000000 };
+static enum jitcopy_records find_records(void *unused, int fd, const struct jitcopy_span *span, uint64_t *end)
+{
+	(void)unused;
+	return jitrecords_end(fd, span, end);
+}
+
+static const struct jitcopy_limits limits = { .map = 600, .dump = 2000, .total = 6000, .step = 1500, .record = 1000, .ns = 1000000000, .records = find_records };
 
 static uint64_t bytes_of(int folder, const char *name)
 {

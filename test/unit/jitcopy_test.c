@@ -1,5 +1,5 @@
 /* jitcopy_test - copies of files that grow, are replaced, emptied, planted. */
-#include "record/jitcopy.h"
+#include "record/jitrecords.h"
 
 #include "tap.h"
 #include "text.h"
@@ -12,7 +12,13 @@
 
 static char dir[] = "/tmp/pj-jitcopy-test.XXXXXX";
 static int to; /* dir/copies */
-static const struct jitcopy_limits small = { .map = 1000, .dump = 4000, .total = 100000, .step = 1 << 20, .record = 3000, .ns = 10000000000 };
+static enum jitcopy_records find_records(void *unused, int fd, const struct jitcopy_span *span, uint64_t *end)
+{
+	(void)unused;
+	return jitrecords_end(fd, span, end);
+}
+
+static const struct jitcopy_limits small = { .map = 1000, .dump = 4000, .total = 100000, .step = 1 << 20, .record = 3000, .ns = 10000000000, .records = find_records };
 
 static const char *at(const char *name)
 {
@@ -177,7 +183,7 @@ static void refusals(void)
 {
 	struct jitcopy c;
 	char *big = malloc(1 << 20);
-	const struct jitcopy_limits little = { .map = 1000, .dump = 4000, .total = 50, .step = 1 << 20, .record = 3000, .ns = 10000000000 };
+	const struct jitcopy_limits little = { .map = 1000, .dump = 4000, .total = 50, .step = 1 << 20, .record = 3000, .ns = 10000000000, .records = find_records };
 	int fd;
 
 	memset(big, 'a', 1 << 20);
@@ -314,6 +320,7 @@ static void floods(void)
 	int fd;
 
 	l.ns = 10000000000;
+	l.records = find_records;
 	jitcopy_open(&c, JITCOPY_DUMP, open_sparse("holes", 10, 12 * mb), to, "f1.dump");
 	while (jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_OK && calls++ < 100 && jitcopy_is_behind(&c))
 		read += cost.read;
