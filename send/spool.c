@@ -2,6 +2,7 @@
 #include "spool.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "diag.h"
 #include "hash.h"
 #include "intern.h"
@@ -255,6 +256,52 @@ bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n)
 	return true;
 }
 
+/* ns since 1970 of the last change of a file; 0 if it is absent. */
+static uint64_t changed_at(int folder, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_mtim.tv_sec < 0)
+		return 0;
+	return (uint64_t)st.st_mtim.tv_sec * SECOND_NS + (uint64_t)st.st_mtim.tv_nsec;
+}
+
+struct completed {
+	uint64_t at;
+	struct spool_name name;
+};
+
+static int completed_cmp(const void *a, const void *b)
+{
+	const struct completed *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return name_cmp(&x->name, &y->name);
+}
+
+void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t n)
+{
+	struct completed *list = mem_alloc(sizeof(*list), n + 1);
+	char name[NAME];
+
+	for (size_t i = 0; i < n; i++) {
+		list[i].name = names[i];
+		for (unsigned zstd = 0; zstd < 2; zstd++) {
+			uint64_t at;
+
+			put_name(name, names[i], zstd);
+			at = changed_at(s->room, name);
+			if (at > list[i].at)
+				list[i].at = at;
+		}
+	}
+	qsort(list, n, sizeof(*list), completed_cmp);
+	for (size_t i = 0; i < n; i++)
+		names[i] = list[i].name;
+	free(list);
+}
+
 bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n)
 {
 	DIR *d;
@@ -305,6 +352,20 @@ bool spool_has(const struct spool *s, struct spool_name n)
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
+/* When the recording was completed, for spool_oldest_first. Where it is gone, or this fails, the window is as new as it seems. */
+static void copy_stamp(const struct spool *s, struct spool_name n, const char *name)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
+	char chunk[NAME];
+	uint64_t at;
+
+	chunk_name(chunk, n.epoch);
+	if (s->out < 0 || n.tag != s->recorder || !(at = changed_at(s->out, chunk)))
+		return;
+	times[1] = (struct timespec){ .tv_sec = (time_t)(at / SECOND_NS), .tv_nsec = (long)(at % SECOND_NS) };
+	utimensat(s->room, name, times, AT_SYMLINK_NOFOLLOW);
+}
+
 bool spool_put(struct spool *s, struct spool_name n, struct str text)
 {
 	struct text packed = { 0 };
@@ -317,6 +378,8 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 	good = (pack_has_zstd ? pack_zstd(&packed, text, s->kept ? PACK_ZSTD : PACK_ZSTD_SHORT) : pack_gzip(&packed, text, PACK_GZIP)) &&
 	       whole_replace(s->room, name, text_view(&packed));
 	error = errno;
+	if (good)
+		copy_stamp(s, n, name);
 	s->put_bytes = (packed.n + 4095) & ~(uint64_t)4095;
 	text_free(&packed);
 	errno = error;

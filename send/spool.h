@@ -37,10 +37,14 @@ bool spool_lock(struct spool *s);   /* false: another pjsend sends from here */
 void spool_sweep(struct spool *s);  /* what killed runs left half made; only when alone */
 void spool_close(struct spool *s);
 
-/* Sorted, oldest first; freed with free. */
+/* Sorted by name; freed with free. */
 bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n);
 bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n);
 bool spool_has(const struct spool *s, struct spool_name n);
+
+/* Sorts windows in the order in which their recordings were completed. Names are wall-clock seconds: after a clock was set back the newest
+ * have the lowest. pjrecord keeps the order in the recordings' times of modification, which spool_put copies. */
+void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t n);
 
 bool spool_put(struct spool *s, struct spool_name n, struct str text);
 /* The text, and the file's own bytes (packed), which may be NULL. EBADMSG: it is damaged. */

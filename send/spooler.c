@@ -274,6 +274,7 @@ static void drop_spool(struct spooler *s)
 		warn("%" PRIu64 " of the windows in bad/, the oldest, are deleted to make room", refused);
 	if (!over(s) || !spool_windows(s->spool, &names, &n))
 		return;
+	spool_oldest_first(s->spool, names, n);
 	for (size_t i = 0; i + 1 < n && over(s); i++) {
 		bytes = spool_window_bytes(s->spool, names[i]);
 		if (spool_done(s->spool, names[i])) {

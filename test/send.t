@@ -327,6 +327,13 @@ pjsend -q --once --store=dir:nstore --keep=spool n1 2>err
 is "--keep=spool: recordings go once they are folded" "$(files n1/out) $(files n1/spool | wc -l) $(prom n1 chunks_dropped_total)" " 7 6"
 pjsend -q --once --store=dir:nstore --spool=12K n1 2>err
 is "a spool that is full: the oldest go, counted" "$(prom n1 windows_dropped_total) $(prom n1 waiting_windows) $(files n1/spool | head -n 1 | cut -c1-12)" "3 3 ./1700000090"
+for e in 2 3 4 0 1; do
+	chunk n4 $((1700000000 + 30 * e)) "a;$e 1"
+	touch -d "@$((1700000200 + 60 * (e < 2) + e))" "n4/out/$((1700000000 + 30 * e)).data" # 0 and 1: after the clock was set back
+done
+pjsend -q --once --store=dir:nstore --keep=spool --spool=12K n4 2>err
+is "after the clock was set back the oldest go, not the lowest names" \
+	"$(files n4/spool | cut -c1-12 | grep -v recorder | tr '\n' ' ')" "./1700000000 ./1700000030 ./1700000120 "
 for e in 6 7 8; do echo junk >n1/out/$((1700000000 + 30 * e)).data; done
 pjsend -q --once --store=dir:nstore n1 2>err
 is "what cannot be folded takes room, too" "$(find n1/bad -name '*.data' | wc -l)" 3
