@@ -111,7 +111,16 @@ for f in README.md NEWS; do
 	fi
 done
 # files that a document names in this project exist
-for f in README.md HACKING.md docs/ARCHITECTURE.md docs/INPUTS.md docs/SVG.md; do
+# SECURITY.md: the table of promises and the tests are one
+grep -oE '(hostile/)?[a-z-]+\.t\b' "$top/SECURITY.md" | sort -u >named
+missing=
+while read -r t; do
+	[ -x "$top/test/$t" ] || missing="$missing$t "
+done <named
+is "SECURITY.md: tests that do not exist" "$missing" ""
+for t in "$top"/test/hostile/*.t; do echo "hostile/${t##*/}"; done | sort >there
+is "SECURITY.md: tests of hostile programs that it does not name" "$(comm -13 named there | tr '\n' ' ')" ""
+for f in SECURITY.md README.md HACKING.md docs/ARCHITECTURE.md docs/INPUTS.md docs/SVG.md; do
 	[ -e "$top/$f" ] || continue
 	missing=
 	# shellcheck disable=SC2013 # links hold no blanks
