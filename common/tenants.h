@@ -58,12 +58,7 @@ void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_N
 /* Which tenant a folder with such a name is of. False: of an unknown one, or it is none. */
 bool tenant_from_folder(struct str name, struct tenant *of);
 
-enum tenant_flow {
-	TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES,
-	TENANT_JVM_NS, TENANT_PROC_NS, /* shares of TENANT_CPU_NS with less ahead: for JVMs; for /proc and records of mappings */
-	TENANT_BLOCKED_NS,             /* that the reader of JVMs is blocked */
-	TENANT_FLOWS
-};
+enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES, TENANT_FLOWS };
 enum tenant_stock { TENANT_MEMORY, TENANT_KEPT_BYTES, TENANT_STOCKS };
 
 struct tenant_limits {

@@ -44,6 +44,9 @@ if [ -z "$tests" ]; then
 	exit 1
 fi
 
+# What killed tests left: no test takes two hours. Attack programs are user 65534.
+find "${TMPDIR:-/tmp}" -maxdepth 1 -type d -name 'pj-*.??????' \( -user "$(id -u)" -o -user 65534 \) -mmin +120 -exec rm -rf --one-file-system {} + 2>/dev/null
+
 # shellcheck disable=SC2086 # names of tests hold no blanks
 if [ -z "${PJ_NO_PROVE:-}" ] && command -v prove >/dev/null 2>&1; then
 	prove -Q -j2 --exec 'sh test/keep.sh' $tests </dev/null

@@ -42,7 +42,7 @@ attack()
 	attack_program=$(program "$1")
 	shift
 	(cd "$arena" && exec timeout -s KILL $((attack_secs + 30)) setpriv --reuid=$attacker --regid=$attacker --clear-groups --pdeathsig KILL \
-		env PJ_SEED="$seed" "$attack_program" "$@") >"$arena/log" 2>&1 &
+		env PJ_SEED="$seed" TMPDIR="$arena" "$attack_program" "$@") >"$arena/log" 2>&1 &
 	attack=$!
 	attacks="$attacks $attack"
 }
