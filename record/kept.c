@@ -17,6 +17,8 @@
 
 #define LOOK_SHARE 1000 /* of the time at most one part in so many goes into reading folders that others change */
 #define CLOCK_SET_S UINT64_C(1577836800) /* 2020: a clock that is behind was never set */
+#define CLOCK_STEP_S 60 /* a clock that is ahead by more than this has jumped */
+#define CLOCK_AHEAD_S 86400
 #define BAD_MAX 100     /* windows in bad/; a recorder that is killed again and again must not fill the disk */
 
 uint64_t kept_free(const struct rooms *r, uint64_t *all)
@@ -140,6 +142,27 @@ void kept_free_list(struct kept *k)
 }
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */
+
+uint64_t kept_now(struct kept_clock *c, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s)
+{
+	uint64_t wait = age_s < CLOCK_AHEAD_S ? age_s : CLOCK_AHEAD_S, expected;
+
+	if (!c->trusted)
+		*c = (struct kept_clock){ newest && newest < wall ? newest : wall, boot, 0 };
+	expected = c->trusted + (boot - c->boot);
+	c->boot = boot;
+	if (wall <= expected + CLOCK_STEP_S) {
+		c->ahead_since = 0;
+		expected = wall;
+	} else if (!c->ahead_since) {
+		c->ahead_since = boot ? boot : 1;
+	} else if (boot - c->ahead_since >= wait) {
+		c->ahead_since = 0;
+		expected = wall;
+	}
+	c->trusted = expected ? expected : 1;
+	return expected;
+}
 
 static int by_age(const void *a, const void *b)
 {

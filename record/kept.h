@@ -56,6 +56,17 @@ void kept_stamp(struct kept *k, const struct rooms *r, int fd);
 bool kept_limit(struct kept *k, const struct rooms *r, const struct kept_limits *limits, uint64_t room, uint64_t now,
 		struct metrics *m);
 
+/* The time by which windows get old, in seconds since 1970: wall-clock time, but a clock that jumps ahead counts only once it has stayed
+ * ahead for a day, or for the age limit if that is less: windows that nobody has sent yet must not go because of a wrong clock that is put
+ * right soon. Until then time goes on from before the jump. Between two runs it stands at the newest window. */
+struct kept_clock {
+	uint64_t trusted, boot; /* of the last call; trusted 0: none yet */
+	uint64_t ahead_since;   /* of the clock since boot; 0: the wall clock is not ahead */
+};
+
+/* Seconds; newest: stamp of the newest window, 0 if there is none. Pure. */
+uint64_t kept_now(struct kept_clock *c, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s);
+
 uint64_t kept_size(const struct stat *st); /* on disk */
 uint64_t kept_free(const struct rooms *r, uint64_t *all); /* bytes of the file system for who is not root */
 void kept_free_list(struct kept *k);

@@ -4,6 +4,7 @@
 #include "announce.h"
 #include "arena.h"
 #include "boot.h"
+#include "clocks.h"
 #include "diag.h"
 #include "epochs.h"
 #include "keepsweep.h"
@@ -66,6 +67,7 @@ struct windows {
 	uint64_t reported[DROPPED_REASONS]; /* of dropped, what is in metrics already */
 	uint64_t cpu_us, unprinted;
 	struct kept kept;
+	struct kept_clock clock;
 	struct announce announce;
 	uint64_t ring_high; /* of the last window */
 	uint64_t symbols_bytes;
@@ -184,9 +186,11 @@ static void keep_limits(struct windows *ws, uint64_t room)
 {
 	struct kept_limits limits = { .bytes = ws->o.keep_bytes, .age_s = ws->o.keep_age_s, .min_free = ws->o.min_free, .reserve = ws->reserve,
 				      .drop_symbols = drop_symbols, .arg = ws };
+	uint64_t now;
 
 	kept_look(&ws->kept, &ws->rooms);
-	if (kept_limit(&ws->kept, &ws->rooms, &limits, room, (uint64_t)time(NULL), &ws->metrics)) {
+	now = kept_now(&ws->clock, (uint64_t)time(NULL), clock_since_boot() / SECOND_NS, ws->kept.newest / SECOND_NS, limits.age_s);
+	if (kept_limit(&ws->kept, &ws->rooms, &limits, room, now, &ws->metrics)) {
 		ws->short_of_room = false;
 	} else if (!ws->short_of_room) {
 		warn("the file system of '%s' is too full%s, and there is no window to delete but the newest", ws->dir,

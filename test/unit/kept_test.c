@@ -107,6 +107,36 @@ static void ages(void)
 	clear(&k);
 }
 
+static void clock_ahead(void)
+{
+	struct kept_clock c = { 0 };
+	struct kept k = { 0 };
+	struct kept_limits limits = { .age_s = 10 * DAY };
+	uint64_t boot = 100, now;
+
+	is_u64(kept_now(&c, NOW, boot, 0, limits.age_s), NOW, "without windows the wall clock counts");
+	is_u64(kept_now(&c, NOW + 600, boot += 600, NOW + 590, limits.age_s), NOW + 600, "it goes on");
+	is_u64(kept_now(&c, NOW + 500, boot += 10, NOW + 590, limits.age_s), NOW + 500, "a clock that is set back counts at once");
+	window(&k, NOW);
+	window(&k, NOW + 60);
+	now = kept_now(&c, NOW + 500 * DAY, boot += 30, NOW, limits.age_s);
+	is_u64(now, NOW + 530, "one that jumps ahead does not");
+	kept_limit(&k, &rooms, &limits, 0, now, &metrics);
+	ok(exists(NOW), "so it deletes no window");
+	now = kept_now(&c, NOW + 501 * DAY - 60, boot += DAY - 60, NOW, limits.age_s);
+	is_u64(now, NOW + 470 + DAY, "also within a day");
+	is_u64(kept_now(&c, NOW + DAY + 560, boot += 60, NOW, limits.age_s), NOW + DAY + 560, "put right within the day, all is as before");
+	kept_now(&c, NOW + 500 * DAY, boot += 30, NOW, limits.age_s);
+	now = kept_now(&c, NOW + 501 * DAY, boot += DAY, NOW, limits.age_s);
+	is_u64(now, NOW + 501 * DAY, "after a day it counts");
+	kept_limit(&k, &rooms, &limits, 0, now, &metrics);
+	ok(!exists(NOW) && exists(NOW + 60), "and windows are old");
+	c = (struct kept_clock){ 0 };
+	is_u64(kept_now(&c, NOW + 500 * DAY, boot, NOW, limits.age_s), NOW, "a run that begins with such a clock goes on from the newest window");
+	is_u64(kept_now(&c, NOW + 500 * DAY + 600, boot + 600, NOW + 500 * DAY, 600), NOW + 500 * DAY + 600, "a shorter age limit waits that long only");
+	clear(&k);
+}
+
 struct symbols {
 	uint64_t bytes; /* that one call frees */
 	unsigned calls;
@@ -154,6 +184,7 @@ int main(void)
 	rooms = (struct rooms){ .dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .recording = -1, .out = folder("out"), .bad = folder("bad") };
 	clock_set_back();
 	ages();
+	clock_ahead();
 	symbols_first();
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return chdir("/") < 0 || system(command) != 0 ? 1 : done();
