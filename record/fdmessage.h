@@ -13,7 +13,8 @@ enum { FDMESSAGE_MAX = 4 }; /* descriptors */
 bool fdmessage_send(int socket, const void *p, size_t n, int fd);
 
 /* Receives a message of exactly n bytes, and its descriptor (close-on-exec); of none and of several -1. flags:
- * MSG_DONTWAIT or 0. Returns 1, 0 if the other end is closed, -1 and errno if there is no message, or another one (EBADMSG; its descriptor is closed). */
+ * MSG_DONTWAIT or 0. Returns 1, 0 if the other end is closed, -1 and errno if there is no message, or another one (EBADMSG; its descriptor
+ * is closed). */
 int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags);
 
 /* The same with up to FDMESSAGE_MAX descriptors. Those that did not come are -1. */
