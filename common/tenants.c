@@ -260,6 +260,28 @@ bool tenant_from_folder(struct str name, struct tenant *of)
 	return of->kind != TENANT_UNKNOWN;
 }
 
+/* ---- shares --------------------------------------------------------------------------------------------------------- */
+
+uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target)
+{
+	uint64_t low = 0, high = target;
+
+	while (low < high) {
+		uint64_t level = high - (high - low) / 2, sum = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			uint64_t most = floor && floor[i] > level ? floor[i] : level;
+
+			sum += held[i] < most ? held[i] : most;
+		}
+		if (sum <= target)
+			low = level;
+		else
+			high = level - 1;
+	}
+	return low;
+}
+
 /* ---- accounts -------------------------------------------------------------------------------------------------------- */
 
 struct account {

@@ -58,6 +58,10 @@ void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_N
 /* Which tenant a folder with such a name is of. False: of an unknown one, or it is none. */
 bool tenant_from_folder(struct str name, struct tenant *of);
 
+/* The level of n shares of what all tenants hold together: the largest one with which they fit into `target`, if each above it is cut to
+ * it, but none below its floor (floor NULL: 0). Who holds less than the level loses nothing. Pure. */
+uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target);
+
 enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES, TENANT_FLOWS };
 enum tenant_stock { TENANT_MEMORY, TENANT_KEPT_BYTES, TENANT_STOCKS };
 

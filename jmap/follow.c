@@ -126,7 +126,7 @@ static bool open_one(struct follower *f, struct followed *j)
 
 static bool open_journal(struct follower *f, struct followed *j)
 {
-	const char *what = journal_open(&j->t, f->r->dir, &j->p, j->h.version);
+	const char *what = journal_open(&j->t, f->r->dir, &j->p, &j->tenant, j->h.version);
 
 	if (!what)
 		return true;
@@ -474,19 +474,36 @@ static void try_candidates(struct follower *f, uint64_t now)
 
 /* ---- DIR/maps -------------------------------------------------------------------------------------------------- */
 
-/* Those whose JVMs live are all that is left, and still too much: the largest that mostly tells of former code. */
+/* Bytes of the timelines of a tenant's JVMs that live. */
+static uint64_t timelines_of(const struct follower *f, struct tenant of)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (f->one[i].t.fd >= 0 && !f->one[i].t.anew && tenant_same(f->one[i].tenant, of))
+			sum += f->one[i].t.size;
+	return sum;
+}
+
+/* Those whose JVMs live are all that is left, and still too much: of the tenant that holds most, the largest one with mostly former
+ * code begins anew. */
 static void shorten(struct follower *f)
 {
 	uint64_t most = f->r->keep_bytes, bytes = f->swept.bytes;
 
 	while (bytes > most) {
 		struct followed *largest = NULL;
+		uint64_t held = 0;
 
 		for (size_t i = 0; i < f->n; i++) {
 			struct followed *j = &f->one[i];
+			uint64_t n = timelines_of(f, j->tenant);
 
-			if (j->t.fd >= 0 && !j->t.anew && j->t.size > j->t.whole_size + j->t.whole_size / 2 && (!largest || j->t.size > largest->t.size))
+			if (j->t.fd >= 0 && !j->t.anew && j->t.size > j->t.whole_size + j->t.whole_size / 2 &&
+			    (!largest || n > held || (n == held && j->t.size > largest->t.size))) {
 				largest = j;
+				held = n;
+			}
 		}
 		if (!largest)
 			break;
@@ -510,6 +527,8 @@ static void sweep(struct follower *f, uint64_t now)
 	if (s.needed)
 		warn("--keep-bytes: %llu timelines removed that windows in '%s' still need: Java code of these JVMs has no names any more; fold "
 		     "sooner, or allow more", (unsigned long long)s.needed, f->r->dir);
+	if (s.largest_bytes && (s.needed || s.bytes > f->r->keep_bytes))
+		allowance_tell(&f->allowance, s.largest, "bytes in DIR/maps");
 	f->swept.unneeded += s.unneeded;
 	f->swept.needed += s.needed;
 	f->swept.bytes = s.bytes;

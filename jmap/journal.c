@@ -60,18 +60,19 @@ static int open_locked(int folder, const char *name)
 	return -1;
 }
 
-const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const char *version)
+const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const struct tenant *of, const char *version)
 {
-	char boot[BOOT_ID + 1];
+	char boot[BOOT_ID + 1], tenant[TENANT_NAME];
 	int saved;
 
 	*t = (struct journal){ .fd = -1, .folder = -1 };
 	if (!boot_id("/proc", boot))
 		return "the id of this boot cannot be read, for";
 	mapsdir_name(t->file, p->pid, p->start);
+	tenant_folder(of, 0, tenant);
 	snprintf(t->path, sizeof(t->path), "%.350s/maps/%s/%s", dir, boot, t->file);
-	snprintf(t->start, sizeof(t->start), "boot=%s pid=%d inner=%d start=%llu version=%s", boot, (int)p->pid, (int)p->inner,
-		 (unsigned long long)p->start, version);
+	snprintf(t->start, sizeof(t->start), "boot=%s pid=%d inner=%d start=%llu tenant=%s version=%s", boot, (int)p->pid, (int)p->inner,
+		 (unsigned long long)p->start, tenant, version);
 	t->folder = mapsdir_enter(dir, boot);
 	t->fd = t->folder < 0 ? -1 : open_locked(t->folder, t->file);
 	if (t->fd >= 0 && begin(t, (off_t)jmap_complete(t->fd)))

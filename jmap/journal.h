@@ -11,6 +11,7 @@
 
 #include "framefacts.h"
 #include "mapsdir.h"
+#include "tenants.h"
 #include "nametable.h"
 #include "stubs.h"
 
@@ -18,7 +19,7 @@ struct journal {
 	char path[512];
 	int folder;              /* that it lies in */
 	int fd;                  /* locked */
-	char file[MAPSDIR_NAME], start[160]; /* its name; what a run says first */
+	char file[MAPSDIR_NAME], start[224]; /* its name; what a run says first */
 	bool anew;               /* the file that is being written takes the name after the next scan */
 	struct nametable names;  /* those that were written */
 	struct blob *live;       /* by address */
@@ -45,7 +46,7 @@ struct journal {
 
 /* dir/maps/BOOT/PID-START.jmap; created, or continued where a run before ended. NULL, or what failed (errno; EWOULDBLOCK:
  * another pjmap writes it). */
-const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const char *version);
+const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const struct tenant *of, const char *version);
 
 /* Memory that it has between scans. */
 uint64_t journal_bytes(const struct journal *t);

@@ -5,6 +5,7 @@
 #include "clocks.h"
 #include "diag.h"
 #include "discover.h"
+#include "jmapfile.h"
 #include "outpath.h"
 #include "whole.h"
 
@@ -19,6 +20,8 @@
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define SLACK 60      /* s: E may be a little later than its window began, and clocks are set */
+#define TENANTS_MAX 256 /* with a share of their own; the first one: unknown, and all others */
+#define START_MAX 512   /* bytes of a timeline in which its first record ends */
 #define TEMP_AGE 3600 /* s: whoever wrote it is gone */
 
 /* ---- folders --------------------------------------------------------------------------------------------------- */
@@ -115,6 +118,7 @@ struct found {
 	uint64_t from, until; /* s since 1970: the JVM lived not before, not behind */
 	uint64_t bytes;       /* on disk */
 	bool lives, needed, gone;
+	size_t tenant;        /* in sweep.tenant */
 };
 
 /* s since 1970, both included. */
@@ -130,6 +134,9 @@ struct sweep {
 	size_t n, cap;
 	struct window *window; /* by time, apart from each other */
 	size_t nwindows, windows_cap;
+	struct tenant tenant[TENANTS_MAX];
+	uint64_t held[TENANTS_MAX]; /* bytes */
+	size_t ntenants;
 	struct mapsdir_swept swept;
 };
 
@@ -301,6 +308,7 @@ static void let_go(struct sweep *s, struct found *f)
 	if (!f->gone)
 		return;
 	s->swept.bytes -= f->bytes;
+	s->held[f->tenant] -= f->bytes < s->held[f->tenant] ? f->bytes : s->held[f->tenant];
 	*(f->needed ? &s->swept.needed : &s->swept.unneeded) += 1;
 }
 
@@ -323,24 +331,95 @@ static bool may_matter(const struct sweep *s, uint64_t most)
 	return false;
 }
 
+/* The tenant that the first record of a timeline names; unknown in those of earlier versions. */
+static struct tenant read_tenant(const struct sweep *s, const struct found *f)
+{
+	struct tenant of = { TENANT_UNKNOWN, 0 };
+	int folder = openat(s->maps, f->boot, FOLDER), fd = -1;
+	char head[START_MAX];
+	struct str rest, body;
+
+	if (folder < 0)
+		return of;
+	fd = openat(folder, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	close(folder);
+	rest = (struct str){ head, fd >= 0 ? whole_pread(fd, head, sizeof(head), 0) : 0 };
+	if (fd >= 0)
+		close(fd);
+	if (!str_starts(rest, STR(JMAP_MAGIC)))
+		return of;
+	rest = str_from(rest, JMAP_MAGIC_BYTES);
+	if (jmap_next(&rest, &body) != 1 || body.n == 0 || body.p[0] != JMAP_START)
+		return of;
+	body = str_from(body, 1);
+	while (body.n) {
+		struct str pair = str_cut(&body, ' ');
+
+		if (str_eq(str_cut(&pair, '='), STR("tenant"))) {
+			tenant_from_folder(pair, &of);
+			break; /* what follows is the version, which the JVM chose */
+		}
+	}
+	return of;
+}
+
+/* Adds the bytes of each timeline to those of its tenant. */
+static void sum_tenants(struct sweep *s)
+{
+	s->ntenants = 1;
+	for (size_t i = 0; i < s->n; i++) {
+		struct tenant of = read_tenant(s, &s->one[i]);
+		size_t t = of.kind == TENANT_UNKNOWN ? 0 : 1;
+
+		while (t && t < s->ntenants && !tenant_same(s->tenant[t], of))
+			t++;
+		if (t == TENANTS_MAX)
+			t = 0;
+		if (t == s->ntenants)
+			s->tenant[s->ntenants++] = of;
+		s->one[i].tenant = t;
+		s->held[t] += s->one[i].bytes;
+		if (s->held[t] > s->swept.largest_bytes) {
+			s->swept.largest_bytes = s->held[t];
+			s->swept.largest = s->tenant[t];
+		}
+	}
+}
+
+/* Removes the oldest timelines, needed ones or not, of tenants that hold more than the level at which all fit into `target`, and those whose
+ * tenant is unknown. */
+static void cut_tenants(struct sweep *s, bool needed, uint64_t target)
+{
+	uint64_t level = tenants_level(s->held, NULL, s->ntenants, target);
+
+	for (size_t i = 0; i < s->n && s->swept.bytes > target; i++) {
+		struct found *f = &s->one[i];
+
+		if (!f->lives && !f->gone && f->needed == needed && (f->tenant == 0 || s->held[f->tenant] > level))
+			let_go(s, f);
+	}
+}
+
 static void choose(struct sweep *s, uint64_t most)
 {
-	uint64_t target = most - most / 10;
 	bool too_much = most && s->swept.bytes > most;
 
 	find_windows(s);
 	if (s->n)
 		qsort(s->one, s->n, sizeof(*s->one), by_age);
+	if (too_much)
+		sum_tenants(s);
 	for (size_t i = 0; i < s->n; i++) {
 		struct found *f = &s->one[i];
 
 		f->needed = is_needed(s, f);
-		if (!f->lives && !f->needed && (f->until + MAPSDIR_AGE < s->now || (too_much && s->swept.bytes > target)))
+		if (!f->lives && !f->needed && f->until + MAPSDIR_AGE < s->now)
 			let_go(s, f);
 	}
-	for (size_t i = 0; i < s->n && too_much && s->swept.bytes > most; i++)
-		if (!s->one[i].lives && s->one[i].needed)
-			let_go(s, &s->one[i]);
+	if (!too_much || s->swept.bytes <= most)
+		return;
+	cut_tenants(s, false, most - most / 10);
+	cut_tenants(s, true, most);
 }
 
 struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t most)

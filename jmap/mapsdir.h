@@ -6,11 +6,15 @@
  * while its JVM lived. What tells is in names and times of modification alone, whoever wrote them: a timeline whose JVM lives
  * gets the time of each sweep, so that of a dead one tells when it died. Who writes a timeline holds its exclusive lock
  * (flock); one that is locked stays.
+ *
+ * All tenants (tenants.h) share the limit of bytes: beyond it only timelines of tenants that hold more than a common level go, so JVMs of one
+ * tenant evict no timelines of another. A timeline's first record names its tenant.
  */
 #ifndef PJ_MAPSDIR_H
 #define PJ_MAPSDIR_H
 
 #include "boot.h"
+#include "tenants.h"
 
 #include <sys/types.h>
 
@@ -34,10 +38,12 @@ struct mapsdir_swept {
 	uint64_t unneeded, needed; /* timelines that were removed; of the latter windows still have samples */
 	uint64_t bytes;            /* on disk, of all that are left */
 	uint64_t took;             /* ns */
+	struct tenant largest;     /* that holds most bytes, */
+	uint64_t largest_bytes;    /*   before any were removed; 0: there are no timelines */
 };
 
 /* Removes what is no longer needed, and then, beyond `most` bytes (0: no limit), the oldest until a tenth is free: those that
- * no window needs, then those that one needs. proc: "/proc". */
+ * no window needs, then those that one needs, of tenants over their share. proc: "/proc". */
 struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t most);
 
 #endif

@@ -63,26 +63,6 @@ static struct share *share_of(struct sweep *s, const char *folder)
 	return add_share(s, folder);
 }
 
-uint64_t keepsweep_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target)
-{
-	uint64_t low = 0, high = target;
-
-	while (low < high) {
-		uint64_t level = high - (high - low) / 2, sum = 0;
-
-		for (size_t i = 0; i < n; i++) {
-			uint64_t most = level > floor[i] ? level : floor[i];
-
-			sum += held[i] < most ? held[i] : most;
-		}
-		if (sum <= target)
-			low = level;
-		else
-			high = level - 1;
-	}
-	return low;
-}
-
 /* How much each share may hold, and which of its files go: the oldest. */
 static void cut_shares(struct sweep *s, uint64_t target)
 {
@@ -90,7 +70,7 @@ static void cut_shares(struct sweep *s, uint64_t target)
 
 	for (size_t i = 0; i < s->nshares; i++)
 		held[i] = s->share[i]->held;
-	level = keepsweep_level(held, floor, s->nshares, target);
+	level = tenants_level(held, floor, s->nshares, target);
 	for (size_t i = 0; i < s->nshares; i++) {
 		struct share *share = s->share[i];
 		uint64_t old = 0;

@@ -25,8 +25,4 @@ struct keepsweep keepsweep_run(struct keepdir *k, uint64_t max_bytes, uint64_t m
 /* Removes what is older than the oldest window of DIR, however young. Returns the bytes on disk that this freed. `dir`: its descriptor. */
 uint64_t keepsweep_unneeded(int dir);
 
-/* The level of n shares: the largest one with which they fit into `target` together, if each above it is cut to it, but none below its
- * floor. Pure. */
-uint64_t keepsweep_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target);
-
 #endif

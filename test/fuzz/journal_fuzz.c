@@ -81,7 +81,7 @@ static void follow(struct synth *s, const struct jvm_process *p, struct str chan
 	struct journal t;
 	struct text map = { 0 };
 	bool failed = false;
-	const char *why = journal_open(&t, fuzz_folder_path, p, s->jdk == SYNTH_8 ? "8" : "17+1 \n");
+	const char *why = journal_open(&t, fuzz_folder_path, p, &(struct tenant){ TENANT_USER, 1000 }, s->jdk == SYNTH_8 ? "8" : "17+1 \n");
 
 	MUST(!why);
 	for (unsigned i = 0; i < 5; i++) {

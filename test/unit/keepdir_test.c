@@ -251,17 +251,6 @@ static void shares(void)
 	keepbudget_close(&k.budget);
 }
 
-static void levels(void)
-{
-	const uint64_t held[] = { 10, 50, 100, 0 }, none[4] = { 0 }, floor[] = { 0, 0, 80, 0 };
-
-	is_u64(keepsweep_level(held, none, 4, 160), 160, "all fit");
-	is_u64(keepsweep_level(held, none, 4, 110), 50, "the largest is cut");
-	is_u64(keepsweep_level(held, none, 4, 60), 25, "two are cut to one level");
-	is_u64(keepsweep_level(held, floor, 4, 110), 20, "but none below its floor");
-	is_u64(keepsweep_level(held, none, 4, 0), 0, "nothing fits");
-}
-
 int main(void)
 {
 	if (!mkdtemp(dir) || keepdir_open(&k, dir, "/proc", 0))
@@ -271,7 +260,6 @@ int main(void)
 	refusals();
 	sweeps();
 	limits();
-	levels();
 	shares();
 	keepdir_close(&k);
 	ok(run("cd / && rm -rf \"$OLDPWD\""), "clean");

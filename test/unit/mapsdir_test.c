@@ -1,6 +1,7 @@
 /* DIR/maps: a timeline stays while its JVM lives, a day longer, and while a window of its time is there; the limit takes the oldest, and what is needed last. */
 #include "jmap/mapsdir.h"
 
+#include "common/jmapfile.h"
 #include "hotspot/discover.h"
 #include "tap.h"
 #include "whole.h"
@@ -166,6 +167,47 @@ static void by_size(void)
 	ok(!is_there(former, "2-1.jmap") && is_there(former, "3-1.jmap") && s.needed == 1, "all are needed: the oldest goes, and is counted");
 }
 
+/* A timeline of a tenant, with nothing but its start and zeros. */
+static void timeline_of(const char *file, const char *tenant, unsigned kb, time_t ago)
+{
+	struct text t = { 0 }, body = { 0 };
+	int fd;
+
+	timeline(former, file, kb, ago);
+	text_str(&t, STR(JMAP_MAGIC));
+	text_char(&body, JMAP_START);
+	text_printf(&body, "boot=x pid=1 inner=1 start=1 tenant=%s version=17 tenant=user-7", tenant);
+	jmap_frame(&t, text_view(&body));
+	fd = open(path_of("maps", former, file), O_WRONLY);
+	if (fd < 0 || pwrite(fd, t.p, t.n, 0) != (ssize_t)t.n)
+		perror(file);
+	futimens(fd, (struct timespec[2]){ { 0, UTIME_OMIT }, { time(NULL) - ago, 0 } });
+	close(fd);
+	text_free(&t);
+	text_free(&body);
+}
+
+static void by_tenant(void)
+{
+	struct mapsdir_swept s;
+
+	fresh();
+	window("out", 5000, 0);
+	timeline_of("1-1.jmap", "user-1001", 100, 4000);
+	timeline_of("2-1.jmap", "user-1002", 100, 3900);
+	timeline_of("3-1.jmap", "user-1000", 100, 3000);
+	timeline_of("4-1.jmap", "user-1000", 100, 2000);
+	timeline_of("5-1.jmap", "user-1000", 100, 1000);
+	s = sweep(1000 * KB);
+	is_u64(s.needed, 0, "a tenant may use what others leave");
+	s = sweep(420 * KB);
+	ok(is_there(former, "1-1.jmap") && is_there(former, "2-1.jmap"), "beyond the limit: the oldest ones are those of others, and stay");
+	ok(!is_there(former, "3-1.jmap") && is_there(former, "4-1.jmap") && s.needed == 1, "the oldest of the tenant that holds most goes");
+	ok(s.largest.kind == TENANT_USER && s.largest.key == 1000 && s.largest_bytes >= 300 * KB, "which is named");
+	s = sweep(120 * KB);
+	ok(s.bytes <= 120 * KB && s.needed >= 2, "a limit for less than that holds, too");
+}
+
 static void by_lock(void)
 {
 	struct mapsdir_swept s;
@@ -217,6 +259,7 @@ int main(void)
 	by_need();
 	by_windows();
 	by_size();
+	by_tenant();
 	by_lock();
 	elsewhere();
 	remove_all();

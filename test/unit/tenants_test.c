@@ -221,6 +221,32 @@ static void eviction(void)
 	tenants_free(t);
 }
 
+static void levels(void)
+{
+	const uint64_t held[] = { 10, 50, 100, 0 }, floor[] = { 0, 0, 80, 0 };
+
+	is_u64(tenants_level(held, NULL, 4, 160), 160, "all fit");
+	is_u64(tenants_level(held, NULL, 4, 110), 50, "the largest is cut");
+	is_u64(tenants_level(held, NULL, 4, 60), 25, "two are cut to one level");
+	is_u64(tenants_level(held, floor, 4, 110), 20, "but none below its floor");
+	is_u64(tenants_level(held, NULL, 4, 0), 0, "nothing fits");
+}
+
+static void folders(void)
+{
+	const struct tenant all[] = { { TENANT_CONTAINER, 0x123456789abcdef0 }, { TENANT_USER, 1000 }, { TENANT_MOUNT_NS, 4026531841 },
+				      { TENANT_NAMESPACE, 4026532201 } };
+	char name[TENANT_NAME];
+	struct tenant back;
+
+	for (size_t i = 0; i < countof(all); i++) {
+		tenant_folder(&all[i], 0, name);
+		ok(tenant_from_folder(str_of(name), &back) && tenant_same(back, all[i]), name);
+	}
+	ok(!tenant_from_folder(STR("unknown-5"), &back) && back.kind == TENANT_UNKNOWN, "unknown");
+	ok(!tenant_from_folder(STR("user-x"), &back) && back.key == 0, "no number");
+}
+
 int main(void)
 {
 	names();
@@ -234,5 +260,7 @@ int main(void)
 	table();
 	if (clock_now() > 700 * SECOND_NS)
 		eviction();
+	levels();
+	folders();
 	return done();
 }
