@@ -2,6 +2,7 @@
 #include "info.h"
 
 #include "addrspace.h"
+#include "conflicts.h"
 #include "diag.h"
 #include "out.h"
 #include "tenants.h"
@@ -341,11 +342,21 @@ static void put_info(struct out *o, const char *name, struct counts *c, struct p
 	put_processes(o, c);
 }
 
-static bool info_of(struct out *o, const char *path)
+static void put_conflicts(void *out, const struct conflicts *of)
+{
+	char name[TENANT_NAME];
+
+	out_printf(out, "%-10s %s: %llu kept file%s the build-id of another file with other symbols, and name%s code of this tenant only; first %s\n",
+		   "conflicts", tenant_name(&of->tenant, name), ull(of->files), of->files == 1 ? " has" : "s have", of->files == 1 ? "s" : "",
+		   of->first);
+}
+
+static bool info_of(struct out *o, const char *kept, const char *path)
 {
 	struct counts c = { 0 };
 	const struct perfdata_tally *t;
 	struct perfdata *data;
+	struct attic attic;
 	struct in in;
 	bool good;
 
@@ -357,6 +368,9 @@ static bool info_of(struct out *o, const char *path)
 	addrspace_init(&c.as, false);
 	count_records(&c, data);
 	put_info(o, in.name, &c, data);
+	attic_open(&attic, kept, &in, &perfdata_info(data)->recorder);
+	conflicts_each(&attic, put_conflicts, o);
+	attic_close(&attic);
 	t = perfdata_tally(data);
 	if (t->bad)
 		warn("%s@%llu: %s; %llu record%s not used", in.name, ull(t->first_bad), t->why, ull(t->bad),
@@ -380,11 +394,11 @@ int info(const struct request *r, char **paths)
 
 	out_open(o, r->out);
 	if (!paths[0])
-		good = info_of(o, NULL);
+		good = info_of(o, r->recording.kept, NULL);
 	for (size_t i = 0; paths[i]; i++) {
 		if (i)
 			out_char(o, '\n');
-		good = info_of(o, paths[i]) && good;
+		good = info_of(o, r->recording.kept, paths[i]) && good;
 	}
 	out_close(o);
 	free(o);
