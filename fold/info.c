@@ -346,7 +346,9 @@ static void put_conflicts(void *out, const struct conflicts *of)
 {
 	char name[TENANT_NAME];
 
-	out_printf(out, "%-10s %s: %llu kept file%s the build-id of another file with other symbols, and name%s code of this tenant only; first %s\n",
+	out_printf(out,
+		   "%-10s %s: %llu kept file%s the build-id of another file with other symbols, and name%s code of this tenant only; "
+		   "first %s\n",
 		   "conflicts", tenant_name(&of->tenant, name), ull(of->files), of->files == 1 ? " has" : "s have", of->files == 1 ? "s" : "",
 		   of->first);
 }

@@ -386,8 +386,8 @@ static void sum_tenants(struct sweep *s)
 	}
 }
 
-/* Removes the oldest timelines, needed ones or not, of tenants that hold more than the level at which all fit into `target`, and those whose
- * tenant is unknown. */
+/* Removes the oldest timelines, needed ones or not, of tenants that hold more than the level at which all fit into `target`, and those
+ * whose tenant is unknown. */
 static void cut_tenants(struct sweep *s, bool needed, uint64_t target)
 {
 	uint64_t level = tenants_level(s->held, NULL, s->ntenants, target);

@@ -7,8 +7,8 @@
  * gets the time of each sweep, so that of a dead one tells when it died. Who writes a timeline holds its exclusive lock
  * (flock); one that is locked stays.
  *
- * All tenants (tenants.h) share the limit of bytes: beyond it only timelines of tenants that hold more than a common level go, so JVMs of one
- * tenant evict no timelines of another. A timeline's first record names its tenant.
+ * All tenants (tenants.h) share the limit of bytes: beyond it only timelines of tenants that hold more than a common level go, so JVMs
+ * of one tenant evict no timelines of another. A timeline's first record names its tenant.
  */
 #ifndef PJ_MAPSDIR_H
 #define PJ_MAPSDIR_H

@@ -95,8 +95,8 @@ end_attacks
 find win/symbols -path '*user-4711*' -type f | sort >after
 same "the symbols of the neighbour stay" before after
 ok "the tenant is named" grep -q "over budget: .*user $attacker .*not kept" err
-awk -v tenant="tenant=\"user $attacker\",what=\"files\"" '/^pj_record_over_budget_total/ && index($0, tenant) { n += $NF } END { print n + 0 }' \
-	win/pjrecord.prom >files
+awk -v tenant="tenant=\"user $attacker\",what=\"files\"" \
+	'/^pj_record_over_budget_total/ && index($0, tenant) { n += $NF } END { print n + 0 }' win/pjrecord.prom >files
 ok "  and in the metrics" [ "$(cat files)" -gt 0 ]
 for window in win/out/*.data; do pjfold --info "$window"; done >info 2>&1
 ok "  and by pjfold --info" grep -q "over budget.*user $attacker: .*[1-9][0-9]* files not kept" info
