@@ -37,7 +37,8 @@ enum pj_item_type {
 			    * whole. */
 	PJ_ITEM_METHODS,   /* struct pj_methods and what follows it, one or more of a JVM; in END */
 	PJ_ITEM_UNWOUND,   /* u64, one each event whose stacks that holds for: number in the file, from 1; in START. Without it: all */
-	PJ_ITEM_TENANT     /* struct pj_tenant, one each tenant that was over a budget; in END */
+	PJ_ITEM_TENANT,    /* struct pj_tenant, one each tenant that was over a budget; in END */
+	PJ_ITEM_HELPER     /* struct pj_helper, one each kind of helper process to which something happened; in END */
 };
 
 struct pj_window {
@@ -75,6 +76,18 @@ struct pj_tenant {
 	uint64_t bytes;    /* that complete samples would have taken */
 	uint64_t files;    /* for the fold, which were not kept, or were removed as the tenant was over its share of the disk; windows of
 			    * earlier versions end before it */
+	uint64_t jvms;     /* lookups in its JVMs that were left out: their frames are walked by frame pointers */
+	uint64_t tables;   /* lookups of unwind tables that were left out; the same */
+};
+
+/* What happened to helper processes of one kind in the window. */
+enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_KEEPER, PJ_HELPERS };
+
+struct pj_helper {
+	uint32_t kind, off;      /* off: 1 if none is running at the end */
+	uint64_t hung, crashed;  /* that were replaced */
+	uint64_t avoided;        /* lookups that were not put to a helper after a failure */
+	uint64_t lingering;      /* now: killed ones that have not ended */
 };
 
 enum { PJ_TENANTS = 16 };

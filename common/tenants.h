@@ -62,7 +62,12 @@ bool tenant_from_folder(struct str name, struct tenant *of);
  * it, but none below its floor (floor NULL: 0). Who holds less than the level loses nothing. Pure. */
 uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target);
 
-enum tenant_flow { TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES, TENANT_FLOWS };
+enum tenant_flow {
+	TENANT_CPU_NS, TENANT_DISK_BYTES, TENANT_SAMPLE_BYTES, TENANT_WINDOW_BYTES,
+	TENANT_JVM_NS, TENANT_PROC_NS, /* shares of TENANT_CPU_NS with less ahead: for JVMs; for /proc and records of mappings */
+	TENANT_BLOCKED_NS,             /* that the reader of JVMs is blocked */
+	TENANT_FLOWS
+};
 enum tenant_stock { TENANT_MEMORY, TENANT_KEPT_BYTES, TENANT_STOCKS };
 
 struct tenant_limits {

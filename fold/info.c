@@ -246,12 +246,14 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 
 static void put_tenant(struct out *o, const struct pj_tenant *row, const char *name)
 {
-	out_printf(o, "%-10s %s: %llu samples without their stacks, %llu mappings left out, %llu processes not read again, %llu files not kept\n",
+	out_printf(o, "%-10s %s: %llu samples without their stacks, %llu mappings left out, %llu processes not read again, %llu files not kept, ",
 		   "over budget", name, ull(row->samples), ull(row->mappings), ull(row->reads), ull(row->files));
+	out_printf(o, "%llu lookups in JVMs and %llu of unwind tables left out\n", ull(row->jvms), ull(row->tables));
 }
 
 static void put_tenants(struct out *o, const struct pj_tenants *tenants)
 {
+	const struct pj_tenant *others = &tenants->others;
 	char name[TENANT_NAME];
 
 	for (size_t i = 0; i < tenants->n; i++) {
@@ -259,8 +261,22 @@ static void put_tenants(struct out *o, const struct pj_tenants *tenants)
 
 		put_tenant(o, &tenants->row[i], tenant_name(&of, name));
 	}
-	if (tenants->others.samples || tenants->others.mappings || tenants->others.reads || tenants->others.files)
-		put_tenant(o, &tenants->others, "others");
+	if (others->samples || others->mappings || others->reads || others->files || others->jvms || others->tables)
+		put_tenant(o, others, "others");
+}
+
+/* What happened to helper processes of pjrecord. */
+static void put_helpers(struct out *o, const struct recorder *r)
+{
+	static const char *const name[PJ_HELPERS] = { [PJ_HELPER_TABLES] = "unwind tables", [PJ_HELPER_JVM] = "JVMs", [PJ_HELPER_KEEPER] = "symbols" };
+
+	for (uint32_t i = 0; i < PJ_HELPERS; i++) {
+		const struct pj_helper *h = &r->helper[i];
+
+		if (h->hung || h->crashed || h->avoided || h->lingering || h->off)
+			out_printf(o, "%-10s for %s: %llu hung, %llu crashed, %llu lookups left out after that, %llu not ended%s\n", "helpers", name[i],
+				   ull(h->hung), ull(h->crashed), ull(h->avoided), ull(h->lingering), h->off ? ", none runs" : "");
+	}
 }
 
 /* Of stacks that pjrecord walked. */
@@ -300,6 +316,7 @@ static void put_recorder(struct out *o, const struct perfdata_info *info)
 	if (r->has_loss)
 		put_loss(o, &r->loss);
 	put_tenants(o, &r->tenants);
+	put_helpers(o, r);
 	put_unwinding(o, r);
 	for (size_t i = 0; i < r->nprocesses; i++)
 		elsewhere += r->process[i].flags & PJ_PROCESS_ELSEWHERE;

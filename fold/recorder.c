@@ -65,6 +65,15 @@ static void take_tenant(struct recorder *r, struct str body)
 		r->tenants.others = row;
 }
 
+static void take_helper(struct recorder *r, struct str body)
+{
+	struct pj_helper helper;
+
+	load(&helper, sizeof(helper), body);
+	if (helper.kind < PJ_HELPERS)
+		r->helper[helper.kind] = helper;
+}
+
 static void take_file(struct recorder *r, struct str body)
 {
 	struct pj_build_id id;
@@ -138,6 +147,9 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 		return interpreted_take(&r->interpreted, a, body);
 	case PJ_ITEM_TENANT:
 		take_tenant(r, body);
+		break;
+	case PJ_ITEM_HELPER:
+		take_helper(r, body);
 		break;
 	case PJ_ITEM_VERSION:
 		r->version = text_of(a, body);

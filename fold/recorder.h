@@ -29,6 +29,7 @@ struct recorder {
 	struct pj_process *process; /* by pid, then start */
 	size_t nprocesses;
 	struct pj_tenants tenants; /* over budget */
+	struct pj_helper helper[PJ_HELPERS]; /* processes of pjrecord: by kind */
 	struct pj_idle *idle;
 	size_t nidle;
 	struct pj_build_id *file; /* by numbers */

@@ -12,8 +12,6 @@
 #define FORGET_NS (3600 * SECOND_NS) /* without a failure */
 #define REST_NS (SECOND_NS / 5)      /* between a crash and the next start */
 #define LINGER_NS (60 * SECOND_NS)
-#define FREE_CPU_NS (SECOND_NS / 10)
-#define CPU_REST 20
 #define CRASHES_FREE 2               /* of a place: one file did that, or the kernel's need for memory */
 
 bool backoff_is_host(const struct tenant *of, uint64_t own_ns)
@@ -119,17 +117,6 @@ void backoff_failed(struct backoff *b, pid_t pid, uint64_t place, bool hung, uin
 }
 
 /* ---- time that places cost --------------------------------------------------------------------------------------- */
-
-void backoff_used(struct backoff *b, uint64_t place, uint64_t cpu_ns, uint64_t now)
-{
-	struct backoff_place *slot;
-
-	if (cpu_ns <= FREE_CPU_NS)
-		return;
-	slot = slot_of(b, place, UINT64_MAX);
-	if (slot->until < now + CPU_REST * cpu_ns)
-		slot->until = now + CPU_REST * cpu_ns;
-}
 
 void backoff_blocked(struct backoff *b, uint64_t place, uint64_t blocked_ns, uint64_t now)
 {

@@ -55,10 +55,6 @@ void backoff_failed(struct backoff *b, pid_t pid, uint64_t place, bool hung, uin
 /* A further process of a helper that failed, killed here: reaped now or later. */
 void backoff_abandon(struct backoff *b, pid_t pid, uint64_t place);
 
-/* A helper used so much CPU time for files of a place. Beyond 0.1 s at a time the place is avoided for 20 times as long: a tenant takes 5 %
- * of a CPU. Not to be called for places of the host. */
-void backoff_used(struct backoff *b, uint64_t place, uint64_t cpu_ns, uint64_t now);
-
 /* Files of a place blocked a helper for so long. */
 void backoff_blocked(struct backoff *b, uint64_t place, uint64_t blocked_ns, uint64_t now);
 

@@ -26,7 +26,10 @@ struct budgets *budgets_new(struct budgets_limits l)
 {
 	struct budgets *b = mem_alloc(sizeof(*b), 1);
 	struct tenant_limits limits = {
-		.flow[TENANT_CPU_NS] = { BUDGET_CPU_NS, 3 * BUDGET_CPU_NS },
+		.flow[TENANT_CPU_NS] = { BUDGET_CPU_NS, BUDGET_CPU_AHEAD },
+		.flow[TENANT_JVM_NS] = { BUDGET_CPU_NS, BUDGET_JVM_AHEAD },
+		.flow[TENANT_PROC_NS] = { BUDGET_PROC_NS, 3 * BUDGET_PROC_NS },
+		.flow[TENANT_BLOCKED_NS] = { BUDGET_BLOCKED_NS, BUDGET_BLOCKED_AHEAD },
 		.flow[TENANT_SAMPLE_BYTES] = { 0, l.each ? BUDGET_AHEAD : 0 },
 		.flow[TENANT_WINDOW_BYTES] = { l.per_second, 10 * l.per_second },
 		.stock[TENANT_MEMORY] = BUDGET_MEMORY,
@@ -69,13 +72,26 @@ static struct pj_tenant *row_of(struct pj_tenants *report, uint32_t kind, uint64
 
 void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n)
 {
-	struct pj_tenant *row = row_of(&b->window, of.kind, of.key);
-	uint64_t *const count[OVERS] = {
-		[OVER_SAMPLES] = &row->samples, [OVER_MAPPINGS] = &row->mappings, [OVER_READS] = &row->reads,
-		[OVER_FILES] = &row->files
-	};
+	struct pj_tenant *row = b ? row_of(&b->window, of.kind, of.key) : NULL;
+	size_t at[OVERS] = { [OVER_SAMPLES] = offsetof(struct pj_tenant, samples), [OVER_MAPPINGS] = offsetof(struct pj_tenant, mappings),
+			     [OVER_READS] = offsetof(struct pj_tenant, reads), [OVER_FILES] = offsetof(struct pj_tenant, files),
+			     [OVER_JVMS] = offsetof(struct pj_tenant, jvms), [OVER_TABLES] = offsetof(struct pj_tenant, tables) };
+	uint64_t *count = row ? (uint64_t *)(void *)((char *)row + at[what]) : NULL;
 
-	*count[what] = sum_u64(*count[what], n);
+	if (count)
+		*count = sum_u64(*count, n);
+}
+
+void budgets_charge_proc(struct budgets *b, struct tenant of, uint64_t ns, uint64_t now)
+{
+	tenants_charge(b->tenants, of, TENANT_PROC_NS, ns, now);
+	tenants_charge(b->tenants, of, TENANT_CPU_NS, ns, now);
+}
+
+void budgets_credit_proc(struct budgets *b, struct tenant of, uint64_t ns)
+{
+	tenants_credit(b->tenants, of, TENANT_PROC_NS, ns);
+	tenants_credit(b->tenants, of, TENANT_CPU_NS, ns);
 }
 
 bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
@@ -114,12 +130,14 @@ static void add_row(struct pj_tenant *sum, const struct pj_tenant *more)
 	sum->mappings = sum_u64(sum->mappings, more->mappings);
 	sum->reads = sum_u64(sum->reads, more->reads);
 	sum->bytes = sum_u64(sum->bytes, more->bytes);
+	sum->jvms = sum_u64(sum->jvms, more->jvms);
+	sum->tables = sum_u64(sum->tables, more->tables);
 	sum->files = sum_u64(sum->files, more->files);
 }
 
 uint64_t budgets_lost(const struct pj_tenant *row)
 {
-	return sum_u64(sum_u64(row->samples, row->files), sum_u64(row->mappings, row->reads));
+	return sum_u64(sum_u64(sum_u64(row->samples, row->files), sum_u64(row->mappings, row->reads)), sum_u64(row->jvms, row->tables));
 }
 
 static int by_losses(const void *x, const void *y)
@@ -145,30 +163,29 @@ void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more)
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-static void put_number(struct text *t, const char *separator, uint64_t n, const char *one, const char *many)
-{
-	text_add(t, separator);
-	text_grouped(t, n);
-	text_char(t, ' ');
-	text_add(t, n == 1 ? one : many);
-}
-
 static void put_row(struct text *t, const struct pj_tenant *row, const char *name)
 {
+	const struct {
+		uint64_t n;
+		const char *one, *many;
+	} counts[] = { { row->samples, "sample without its stack", "samples without their stacks" },
+		       { row->mappings, "mapping left out", "mappings left out" },
+		       { row->reads, "process not read again", "processes not read again" },
+		       { row->files, "file not kept", "files not kept" },
+		       { row->jvms, "lookup in a JVM left out", "lookups in JVMs left out" },
+		       { row->tables, "lookup of an unwind table left out", "lookups of unwind tables left out" } };
 	const char *separator = " ";
 
 	text_add(t, name);
-	if (row->samples)
-		put_number(t, separator, row->samples, "sample without its stack", "samples without their stacks");
-	separator = row->samples ? ", " : separator;
-	if (row->mappings)
-		put_number(t, separator, row->mappings, "mapping left out", "mappings left out");
-	separator = row->mappings ? ", " : separator;
-	if (row->reads)
-		put_number(t, separator, row->reads, "process not read again", "processes not read again");
-	separator = row->samples || row->mappings || row->reads ? ", " : " ";
-	if (row->files)
-		put_number(t, separator, row->files, "file not kept", "files not kept");
+	for (size_t i = 0; i < countof(counts); i++) {
+		if (!counts[i].n)
+			continue;
+		text_add(t, separator);
+		text_grouped(t, counts[i].n);
+		text_char(t, ' ');
+		text_add(t, counts[i].n == 1 ? counts[i].one : counts[i].many);
+		separator = ", ";
+	}
 }
 
 void budgets_text(struct text *t, const struct pj_tenants *report, size_t most)

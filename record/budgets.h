@@ -4,7 +4,7 @@
  *
  * Over a budget a tenant loses detail, never weight: a sample stays, with its time, thread and period, but its callchain is one frame that
  * readers show as "[over budget]"; a mapping that is left out makes its addresses nameless; a process that is not read from /proc keeps the
- * names it had. Other tenants do not notice. What was left out is counted by tenant in each window (PJ_ITEM_TENANT), in the summary line,
+ * names it had; code of a JVM that is not read, or of a file whose tables are not made, is walked by frame pointers. Other tenants do not notice. What was left out is counted by tenant in each window (PJ_ITEM_TENANT), in the summary line,
  * and in DIR/pjrecord.prom.
  */
 #ifndef PJ_BUDGETS_H
@@ -17,10 +17,15 @@
 /* Of each tenant. Real programs stay far below: see ARCHITECTURE.md, "Budgets". */
 #define BUDGET_MEMORY (UINT64_C(8) << 20)        /* mappings beyond the first MAPPINGS_FREE bytes of each process */
 #define BUDGET_MEMORY_TOTAL (UINT64_C(16) << 20) /* the same, of all tenants */
-#define BUDGET_CPU_NS UINT64_C(20000000)         /* of each second: /proc is read for its processes, their storms are followed */
+#define BUDGET_CPU_NS UINT64_C(50000000)         /* of each second, for all that is done for a tenant: JVMs, tables, /proc, mappings */
+#define BUDGET_CPU_AHEAD UINT64_C(2000000000)    /* at once: the tables of a browser take 0.2 s */
+#define BUDGET_JVM_AHEAD UINT64_C(250000000)     /* of these, to read JVMs: the start of one takes 30 ms, one that uses 128 CPUs 15 ms/s */
+#define BUDGET_PROC_NS UINT64_C(20000000)        /* of each second: /proc is read for its processes, their storms are followed */
+#define BUDGET_BLOCKED_NS UINT64_C(10000000)     /* of each second, its JVMs may block the reader (their pages are read from a disk) */
+#define BUDGET_BLOCKED_AHEAD UINT64_C(200000000) /* at once; less than a hang */
 #define BUDGET_AHEAD (UINT64_C(512) << 10)       /* bytes of samples */
 
-enum over { OVER_SAMPLES, OVER_MAPPINGS, OVER_READS, OVER_FILES, OVERS };
+enum over { OVER_SAMPLES, OVER_MAPPINGS, OVER_READS, OVER_FILES, OVER_JVMS, OVER_TABLES, OVERS };
 
 struct budgets;
 
@@ -39,8 +44,12 @@ struct budgets *budgets_new(struct budgets_limits limits);
 void budgets_free(struct budgets *b);
 struct tenants *budgets_tenants(struct budgets *b);
 
-/* Counts what was left out for a tenant in this window. */
+/* Counts what was left out for a tenant in this window. b: NULL does nothing. */
 void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n);
+
+/* Charges CPU time for /proc or records of mappings. */
+void budgets_charge_proc(struct budgets *b, struct tenant of, uint64_t ns, uint64_t now);
+void budgets_credit_proc(struct budgets *b, struct tenant of, uint64_t ns); /* that was charged in advance */
 
 /* Takes bytes of a sample. False: over budget. */
 bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);

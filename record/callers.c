@@ -26,11 +26,12 @@ struct callers *callers_fork(void)
 	return c;
 }
 
-void callers_start(struct callers *c, const struct processes *p, uint32_t max_frames)
+void callers_start(struct callers *c, const struct processes *p, struct budgets *budgets, uint32_t max_frames)
 {
 	if (!c)
 		return;
-	javacode_start(c->javacode, p);
+	tables_budgets(c->tables, budgets);
+	javacode_start(c->javacode, p, budgets);
 	c->names = javanames_new();
 	c->unwinding = unwinding_new(p, c->tables, c->javacode, c->names);
 	unwinding_limit(c->unwinding, max_frames);
@@ -115,4 +116,9 @@ void callers_put(struct callers *c, const struct pj_unwinding *counts, struct te
 struct helper_counts callers_helpers(const struct callers *c)
 {
 	return c ? tables_count(c->tables).helpers : (struct helper_counts){ 0 };
+}
+
+struct helper_counts callers_jvm_helpers(const struct callers *c)
+{
+	return c ? javacode_count(c->javacode).helpers : (struct helper_counts){ 0 };
 }

@@ -8,6 +8,7 @@
 #ifndef PJ_CALLERS_H
 #define PJ_CALLERS_H
 
+#include "budgets.h"
 #include "pjsection.h"
 #include "processes.h"
 #include "rings.h"
@@ -17,7 +18,7 @@ struct callers;
 
 /* Forks who makes tables: once privileges are dropped, before there are threads. */
 struct callers *callers_fork(void);
-void callers_start(struct callers *c, const struct processes *p, uint32_t max_frames);
+void callers_start(struct callers *c, const struct processes *p, struct budgets *budgets, uint32_t max_frames);
 void callers_free(struct callers *c);
 
 /* As unwinding_verify. */
@@ -42,7 +43,8 @@ struct pj_unwinding callers_end(struct callers *c);
 /* Items of PJ_END. */
 void callers_put(struct callers *c, const struct pj_unwinding *counts, struct text *t);
 
-/* Helper processes that make tables: since the start. */
+/* Helper processes that make tables, and that read JVMs: since the start. */
 struct helper_counts callers_helpers(const struct callers *c);
+struct helper_counts callers_jvm_helpers(const struct callers *c);
 
 #endif

@@ -8,13 +8,12 @@
 #ifndef PJ_JAVABUDGET_H
 #define PJ_JAVABUDGET_H
 
+#include "budgets.h"
 #include "clocks.h"
 #include "javacode.h"
 #include "jvmreader.h"
 
-/* Budgets. A JVM that uses 128 CPUs takes 15 ms/s; 10,000 pieces with their code take 2 MB. */
-#define READER_NS_PER_S (50 * (SECOND_NS / 1000))
-#define READER_NS_BURST (250 * (SECOND_NS / 1000))
+/* Budgets of memory: 10,000 code blobs with their code take 2 MB. Those of CPU time are in budgets.h. */
 #define TENANT_BYTES_MAX (12 << 20)
 #define BYTES_MAX (20 << 20) /* of all tenants */
 
@@ -59,7 +58,8 @@ struct javacode_jvm {
 
 struct javacode {
 	const struct processes *processes;
-	struct tenants *tenants;
+	struct tenants *tenants; /* memory */
+	struct budgets *budgets; /* CPU time; NULL: no limit */
 	struct jvmreader *reader;
 	struct javacode_jvm **jvm;
 	size_t n;

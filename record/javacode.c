@@ -168,6 +168,8 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 	struct javacode *j = jvm->owner;
 
 	say(j, jvm, why);
+	if (is_code_of(why, "over-budget"))
+		budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
 	jvmreader_close(j->reader, jvm->reader);
 	jvm->reader = NULL;
 	jvm->n = 0;
@@ -206,6 +208,7 @@ static void say_over_time(struct javacode *j, const struct javacode_jvm *jvm)
 	char name[TENANT_NAME];
 
 	j->counts.over_time++;
+	budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
 	if (j->counts.over_time == 1)
 		warn("process %u: reading the JVMs of %s takes more time than one tenant may use, so some of their stacks are cut", jvm->pid,
 		     tenant_name(&jvm->tenant, name));
@@ -606,20 +609,20 @@ void javacode_tick(struct javacode *j, uint64_t now)
 
 struct javacode *javacode_new(void)
 {
-	static const struct tenant_limits limits = { .flow[TENANT_CPU_NS] = { READER_NS_PER_S, READER_NS_BURST },
-						     .stock[TENANT_MEMORY] = TENANT_BYTES_MAX,
-						     .total[TENANT_MEMORY] = BYTES_MAX };
+	static const struct tenant_limits limits = { .stock[TENANT_MEMORY] = TENANT_BYTES_MAX, .total[TENANT_MEMORY] = BYTES_MAX };
 	struct javacode *j = mem_alloc(sizeof(*j), 1);
 
 	j->tenants = tenants_new(&limits);
-	j->reader = jvmreader_new(j->tenants);
+	j->reader = jvmreader_new(NULL);
 	j->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVMS_MOST);
 	return j;
 }
 
-void javacode_start(struct javacode *j, const struct processes *p)
+void javacode_start(struct javacode *j, const struct processes *p, struct budgets *budgets)
 {
 	j->processes = p;
+	j->budgets = budgets;
+	jvmreader_budgets(j->reader, budgets ? budgets_tenants(budgets) : NULL);
 }
 
 void javacode_free(struct javacode *j)
@@ -640,7 +643,7 @@ struct javacode_counts javacode_count(const struct javacode *j)
 	struct javacode_counts c = j->counts;
 
 	c.jvms = j->n;
-	c.helpers = jvmreader_count(j->reader).hung + jvmreader_count(j->reader).crashed;
+	c.helpers = jvmreader_count(j->reader);
 	for (size_t i = 0; i < j->n; i++)
 		c.pieces += j->jvm[i]->n;
 	return c;

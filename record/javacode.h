@@ -13,6 +13,8 @@
 #ifndef PJ_JAVACODE_H
 #define PJ_JAVACODE_H
 
+#include "backoff.h"
+#include "budgets.h"
 #include "java.h"
 #include "javanames.h"
 #include "processes.h"
@@ -22,7 +24,8 @@ struct javacode_jvm;
 
 /* Forks the helper that reads JVMs. */
 struct javacode *javacode_new(void);
-void javacode_start(struct javacode *j, const struct processes *p); /* before all that follows */
+/* Before all that follows. CPU time is limited by TENANT_CPU_NS of budgets; NULL: not at all. */
+void javacode_start(struct javacode *j, const struct processes *p, struct budgets *budgets);
 void javacode_free(struct javacode *j);
 
 /* Samples up to horizon are to be walked; hurry: the recorder cannot wait for long. */
@@ -58,7 +61,7 @@ struct javacode_counts {
 	uint64_t asked, checks, bytes;  /* questions */
 	uint64_t late;                  /* that were not answered in time */
 	uint64_t over_time, over_memory; /* questions not asked, and JVMs dropped, over the budget of a tenant */
-	uint64_t helpers;               /* that hung or crashed */
+	struct helper_counts helpers;
 };
 struct javacode_counts javacode_count(const struct javacode *j);
 

@@ -59,7 +59,10 @@ struct jvmreader {
 		pid_t pid;
 		struct tenant tenant;
 	} left[LEFT_MAX];
-	struct jvmreader_counts counts;
+	struct {
+		uint64_t hung, crashed, avoided; /* since the start */
+		unsigned left;                   /* now: killed, and not ended */
+	} counts;
 	struct jvm_request request;
 	struct jvm_reply reply;
 	size_t reply_n; /* bytes */
@@ -177,8 +180,10 @@ static void charge_cpu(struct jvmreader *r, uint64_t now)
 	uint64_t cpu = cpu_time(r);
 
 	r->used += cpu - r->cpu;
-	if (r->tenants)
+	if (r->tenants) {
 		tenants_charge(r->tenants, r->payer, TENANT_CPU_NS, cpu - r->cpu + QUESTION_NS, now);
+		tenants_charge(r->tenants, r->payer, TENANT_JVM_NS, cpu - r->cpu + QUESTION_NS, now);
+	}
 	r->cpu = cpu;
 }
 
@@ -196,6 +201,13 @@ static uint64_t time_blocked(struct jvmreader *r, uint64_t now)
 	return past > known ? past - known : 0;
 }
 
+/* Pages that a disk has, at the start of a JVM, are within TENANT_BLOCKED_NS. */
+static void charge_blocked(struct jvmreader *r, uint64_t blocked, uint64_t now)
+{
+	if (r->tenants && !tenants_take(r->tenants, r->payer, TENANT_BLOCKED_NS, blocked, now))
+		tenants_charge(r->tenants, r->payer, TENANT_JVM_NS, BLOCKED_WEIGHT * blocked, now);
+}
+
 /* The question is over. */
 static void charge(struct jvmreader *r, uint64_t ended, uint64_t now)
 {
@@ -203,8 +215,8 @@ static void charge(struct jvmreader *r, uint64_t ended, uint64_t now)
 
 	charge_cpu(r, now);
 	blocked = time_blocked(r, ended);
-	if (r->tenants && blocked)
-		tenants_charge(r->tenants, r->payer, TENANT_CPU_NS, BLOCKED_WEIGHT * blocked, now);
+	if (blocked)
+		charge_blocked(r, blocked, now);
 }
 
 /* Does it wait for something that is not a CPU? */
@@ -271,8 +283,7 @@ static bool receive(struct jvmreader *r, uint64_t until)
 		}
 		if (n >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it ended, or sends what was not asked for */
 			charge_cpu(r, clock_now());
-			if (r->tenants)
-				tenants_charge(r->tenants, r->payer, TENANT_CPU_NS, BLOCKED_WEIGHT * HANG_NS, clock_now());
+			charge_blocked(r, HANG_NS, clock_now());
 			r->counts.crashed++;
 			replace_helper(r, "crashed", "the process that reads it was ended by an error");
 			return false;
@@ -408,6 +419,13 @@ static void mend(struct jvmreader *r)
 		start_helper(r);
 }
 
+static bool has_time(const struct jvmreader *r, struct tenant of)
+{
+	uint64_t now = clock_now();
+
+	return !r->tenants || (tenants_may(r->tenants, of, TENANT_JVM_NS, now) && tenants_may(r->tenants, of, TENANT_CPU_NS, now));
+}
+
 /* DONE: the JVM is open, and the helper waits for a question. */
 static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jvm)
 {
@@ -417,7 +435,8 @@ static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jv
 		return JVMREADER_LOST;
 	if (!is_idle(r) || r->patience == 0)
 		return JVMREADER_LATE;
-	jvm->over_budget = is_stuck(r, &jvm->tenant) || (r->tenants && !tenants_may(r->tenants, jvm->tenant, TENANT_CPU_NS, clock_now()));
+	r->counts.avoided += is_stuck(r, &jvm->tenant);
+	jvm->over_budget = is_stuck(r, &jvm->tenant) || !has_time(r, jvm->tenant);
 	if (jvm->over_budget)
 		return JVMREADER_LATE;
 	return jvm->helper == r->helper ? JVMREADER_DONE : open_jvm(r, jvm);
@@ -611,9 +630,15 @@ void jvmreader_patience(struct jvmreader *r, uint64_t ns)
 	r->patience = ns;
 }
 
-struct jvmreader_counts jvmreader_count(const struct jvmreader *r)
+struct helper_counts jvmreader_count(const struct jvmreader *r)
 {
-	return r->counts;
+	return (struct helper_counts){ .hung = r->counts.hung, .crashed = r->counts.crashed, .avoided = r->counts.avoided,
+				       .lingering = r->counts.left, .off = !r->pid };
+}
+
+void jvmreader_budgets(struct jvmreader *r, struct tenants *t)
+{
+	r->tenants = t;
 }
 
 struct jvmreader *jvmreader_new(struct tenants *t)

@@ -4,20 +4,22 @@
  *
  * A read of such memory may block as long as another process likes (userfaultfd, swap, a file system that does not answer), so the
  * recorder waits for an answer only as long as the patience of the moment lasts; an answer that comes later is dropped. A helper that
- * is blocked for HANG_NS is killed and replaced, and its JVM is lost. What the helper uses for a JVM, CPU time and ten times the time
- * that it was blocked, is charged to the JVM's tenant: over its budget no JVM of that tenant is read, and the others do not notice.
+ * is blocked for HANG_NS is killed and replaced, and its JVM is lost. What the helper uses for a JVM, CPU time and, beyond an allowance
+ * for pages that a disk has, ten times the time that it was blocked, is charged to the JVM's tenant: over its budget no JVM of that tenant is read, and the others do not notice.
  * A helper that cannot be killed (a page of a FUSE file system) is left behind, and no JVM of its tenant is read until it has ended.
  */
 #ifndef PJ_JVMREADER_H
 #define PJ_JVMREADER_H
 
+#include "backoff.h"
 #include "jvmhelper.h"
 #include "tenants.h"
 
 struct jvmreader;
 
-/* Forks the helper. Budgets are TENANT_CPU_NS of t, which may be NULL: no budgets. */
+/* Forks the helper. Budgets are TENANT_JVM_NS, TENANT_CPU_NS and TENANT_BLOCKED_NS of t; NULL: no budgets, or none yet. */
 struct jvmreader *jvmreader_new(struct tenants *t);
+void jvmreader_budgets(struct jvmreader *r, struct tenants *t);
 void jvmreader_free(struct jvmreader *r); /* all JVMs were closed before */
 
 /* From now on, so many ns may be waited, in all. */
@@ -66,10 +68,7 @@ bool jvmreader_ready(struct jvmreader *r);
 enum jvmreader_answer jvmreader_names(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
 				      void (*fn)(void *to, uint64_t method, struct str name), void *to);
 
-struct jvmreader_counts {
-	uint64_t hung, crashed; /* helpers, since the start */
-	unsigned left;          /* now: killed, and not ended */
-};
-struct jvmreader_counts jvmreader_count(const struct jvmreader *r);
+/* Helpers since the start. */
+struct helper_counts jvmreader_count(const struct jvmreader *r);
 
 #endif

@@ -85,8 +85,6 @@ static void begin_storm(struct mending *m, struct process *process, uint64_t ns)
 
 bool mending_skips(struct mending *m, struct process *process, uint64_t ns)
 {
-	struct tenants *tenants = budgets_tenants(m->budgets);
-
 	if (!process->storm)
 		return false;
 	if (process->storm <= ns) {
@@ -98,7 +96,7 @@ bool mending_skips(struct mending *m, struct process *process, uint64_t ns)
 	}
 	mending_over(m, process);
 	if (++process->skipped % RECORDS_FREE == 0)
-		tenants_charge(tenants, process->tenant, TENANT_CPU_NS, RECORDS_FREE * SKIPPED_RECORD_NS, ns);
+		budgets_charge_proc(m->budgets, process->tenant, RECORDS_FREE * SKIPPED_RECORD_NS, ns);
 	return true;
 }
 
@@ -111,8 +109,8 @@ bool mending_mapping(struct mending *m, struct process *process, uint64_t window
 	if (++process->records % RECORDS_FREE)
 		return true;
 	mending_tenant(process, process->tenant_window ? process->tenant_window : window);
-	tenants_charge(tenants, process->tenant, TENANT_CPU_NS, RECORDS_FREE * RECORD_NS, ns);
-	if (tenants_may(tenants, process->tenant, TENANT_CPU_NS, ns))
+	budgets_charge_proc(m->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);
+	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, ns))
 		return true;
 	begin_storm(m, process, ns);
 	mending_over(m, process);
@@ -133,10 +131,10 @@ static void request(struct mending *m, struct process *process, uint32_t tid, ui
 	struct tenants *tenants = budgets_tenants(m->budgets);
 
 	mending_tenant(process, process->tenant_window ? process->tenant_window : UINT64_MAX);
-	if (tenants_may(tenants, process->tenant, TENANT_CPU_NS, now)) {
+	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, now)) {
 		process->requested = procreader_request(m->reader, process->pid, tid);
 		process->reserved = process->requested && process->maps ? process->maps->n * MAPPING_READ_NS : 0;
-		tenants_charge(tenants, process->tenant, TENANT_CPU_NS, process->reserved, now);
+		budgets_charge_proc(m->budgets, process->tenant, process->reserved, now);
 		return;
 	}
 	budgets_over(m->budgets, process->tenant, OVER_READS, 1);
@@ -216,14 +214,13 @@ static bool apply_maps(struct mending *m, struct process *process, const struct 
 /* Charges what the reading cost beyond what was paid in advance, or gives the rest back. */
 static void settle_cost(struct mending *m, struct process *process, uint64_t cost, uint64_t now)
 {
-	struct tenants *tenants = budgets_tenants(m->budgets);
 	uint64_t reserved = process->reserved;
 
 	process->reserved = 0;
 	if (cost > reserved)
-		tenants_charge(tenants, process->tenant, TENANT_CPU_NS, cost - reserved, now);
+		budgets_charge_proc(m->budgets, process->tenant, cost - reserved, now);
 	else
-		tenants_credit(tenants, process->tenant, TENANT_CPU_NS, reserved - cost);
+		budgets_credit_proc(m->budgets, process->tenant, reserved - cost);
 }
 
 static void apply(struct mending *m, const struct procreader_answer *a)

@@ -110,15 +110,20 @@ static const struct row {
 	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(kept.crashed) },
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"hung\"", "Helper processes that were replaced.", COUNTER, 0, AT(helpers.hung) },
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"crashed\"", NULL, COUNTER, 0, AT(helpers.crashed) },
+	{ "helpers_lost_total", "helper=\"jvm\",reason=\"hung\"", NULL, COUNTER, 0, AT(jvm_helpers.hung) },
+	{ "helpers_lost_total", "helper=\"jvm\",reason=\"crashed\"", NULL, COUNTER, 0, AT(jvm_helpers.crashed) },
 	{ "helpers_avoided_total", "helper=\"tables\"",
 	  "Lookups in files that are left alone for a while, as helper processes failed at files of that tenant.", COUNTER, 0,
 	  AT(helpers.avoided) },
+	{ "helpers_avoided_total", "helper=\"jvm\"", NULL, COUNTER, 0, AT(jvm_helpers.avoided) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
 	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
 	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0, AT(helpers.off) },
+	{ "helpers_off", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.off) },
 	{ "helpers_off", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.off) },
 	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.", GAUGE, 0,
 	  AT(helpers.lingering) },
+	{ "helpers_lingering", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.lingering) },
 	{ "helpers_lingering", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.lingering) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
 	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_KEPT, 0,
@@ -224,11 +229,11 @@ static bool parse_tenant(struct str name, struct pj_tenant *row)
 	return str_eq(name, STR("others"));
 }
 
-static const char *const over_what[] = { "samples", "mappings", "reads", "files" };
+static const char *const over_what[] = { "samples", "mappings", "reads", "files", "jvms", "tables" };
 
 static uint64_t *over_count(struct pj_tenant *row, size_t what)
 {
-	uint64_t *const count[] = { &row->samples, &row->mappings, &row->reads, &row->files };
+	uint64_t *const count[] = { &row->samples, &row->mappings, &row->reads, &row->files, &row->jvms, &row->tables };
 
 	return count[what];
 }
@@ -419,6 +424,7 @@ static void add_helpers(struct helper_counts *sum, const struct helper_counts *m
 void metrics_add_dropped(struct metrics *m, const struct window_report *r)
 {
 	add_helpers(&m->helpers, &r->helpers);
+	add_helpers(&m->jvm_helpers, &r->jvm_helpers);
 	add_kept(m, &r->kept);
 	metrics_add_loss(&m->loss, &r->loss);
 	m->loss.ring_high = r->loss.ring_high;
@@ -481,16 +487,21 @@ static void put_losses(struct text *t, const struct window_report *r)
 	}
 }
 
-static void put_helpers(struct text *t, const struct helper_counts *c)
+static void put_helpers(struct text *t, const struct window_report *r)
 {
-	if (c->hung)
-		put_count(t, "; ", c->hung, "helper process hung", "helper processes hung");
-	if (c->crashed)
-		put_count(t, "; ", c->crashed, "helper process crashed", "helper processes crashed");
-	if (c->avoided)
-		put_count(t, "; ", c->avoided, "lookup in files that are left alone after that", "lookups in files that are left alone after that");
-	if (c->off)
+	struct helper_counts sum = r->helpers;
+
+	add_helpers(&sum, &r->jvm_helpers);
+	if (sum.hung)
+		put_count(t, "; ", sum.hung, "helper process hung", "helper processes hung");
+	if (sum.crashed)
+		put_count(t, "; ", sum.crashed, "helper process crashed", "helper processes crashed");
+	if (sum.avoided)
+		put_count(t, "; ", sum.avoided, "lookup that is left out after that", "lookups that are left out after that");
+	if (r->helpers.off)
 		text_add(t, "; no helper process makes tables");
+	if (r->jvm_helpers.off)
+		text_add(t, "; no helper process reads JVMs");
 }
 
 void metrics_summary(struct text *t, const struct window_report *r)
@@ -509,7 +520,7 @@ void metrics_summary(struct text *t, const struct window_report *r)
 		text_add(t, "; ");
 		unwound_text(t, &r->unwinding);
 	}
-	put_helpers(t, &r->helpers);
+	put_helpers(t, r);
 	if (r->has_offcpu) {
 		text_add(t, "; off the CPU: ");
 		offcpu_text(t, &r->offcpu);

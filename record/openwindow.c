@@ -134,6 +134,23 @@ void openwindow_begin(struct openwindow *w, uint64_t begin, uint64_t end)
 	write_text(w);
 }
 
+/* An item for each kind of helper process to which something happened. */
+static void put_helpers(const struct window_report *r, struct text *t)
+{
+	const struct helper_counts keeper = { r->kept.hung, r->kept.crashed, 0, r->kept.lingering, r->kept.off };
+	const struct helper_counts *counts[PJ_HELPERS] = {
+		[PJ_HELPER_TABLES] = &r->helpers, [PJ_HELPER_JVM] = &r->jvm_helpers, [PJ_HELPER_KEEPER] = &keeper
+	};
+
+	for (uint32_t kind = 0; kind < PJ_HELPERS; kind++) {
+		const struct helper_counts *c = counts[kind];
+		struct pj_helper item = { kind, (uint32_t)c->off, c->hung, c->crashed, c->avoided, c->lingering };
+
+		if (c->off || c->hung || c->crashed || c->avoided || c->lingering)
+			chunk_put_item(t, PJ_ITEM_HELPER, &item, sizeof(item));
+	}
+}
+
 static void put_end(struct openwindow *w, struct text *t)
 {
 	char name[2][64];
@@ -147,6 +164,7 @@ static void put_end(struct openwindow *w, struct text *t)
 	if (w->switches)
 		chunk_put_item(t, PJ_ITEM_OFFCPU, &w->report.offcpu, sizeof(w->report.offcpu));
 	budgets_put(t, &w->report.tenants);
+	put_helpers(&w->report, t);
 	callers_put(w->callers, &w->report.unwinding, t);
 }
 
@@ -183,6 +201,9 @@ static void count_helpers(struct openwindow *w)
 
 	w->report.helpers = helper_counts_since(&now, &w->helpers);
 	w->helpers = now;
+	now = callers_jvm_helpers(w->callers);
+	w->report.jvm_helpers = helper_counts_since(&now, &w->jvm_helpers);
+	w->jvm_helpers = now;
 }
 
 void openwindow_end(struct openwindow *w, uint64_t end)

@@ -44,7 +44,7 @@ struct openwindow {
 
 	/* when the last window ended */
 	struct keep_counts kept;
-	struct helper_counts helpers;
+	struct helper_counts helpers, jvm_helpers;
 	uint64_t done; /* windows ended, dropped ones included */
 };
 

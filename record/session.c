@@ -427,7 +427,7 @@ void session_start(struct session *s)
 	s->w.state = state_new(s->processes, s->w.cgroups, s->w.kernel, s->w.keep, s->mending, openwindow_state_event(&s->w));
 	rings_skip(s->rings, skip_mapping, s);
 	mark_targets(s);
-	callers_start(s->w.callers, s->processes, s->o.max_frames);
+	callers_start(s->w.callers, s->processes, s->w.budgets, s->o.max_frames);
 	if (s->o.verify)
 		callers_verify(s->w.callers, s->o.shown);
 	if (s->o.offcpu)

@@ -54,6 +54,7 @@ struct tables {
 	pid_t opener, parser; /* 0: none */
 	int socket;           /* -1: none, or the helpers ended */
 	struct backoff backoff;
+	struct budgets *budgets; /* NULL: no limit */
 	struct known_tenant {
 		uint32_t pid;
 		uint64_t start_ticks;
@@ -65,7 +66,7 @@ struct tables {
 	struct asked {
 		uint32_t number;
 		uint64_t place;
-		bool host;
+		struct tenant of;
 	} asked[QUEUE]; /* answers come in the order of questions */
 	uint32_t first, nasked;
 	uint64_t progress; /* ns of the last answer, or of the question before which there was none */
@@ -297,6 +298,18 @@ static unsigned asked_for(const struct tables *t, uint64_t place)
 	return n;
 }
 
+/* Its tenant is over its budget of CPU time, or helpers failed at its files: counted. */
+static bool is_left_out(struct tables *t, struct tenant of, uint64_t place, uint64_t now)
+{
+	bool host = backoff_is_host(&of, t->own_ns);
+	bool out = backoff_avoids(&t->backoff, place, now) ||
+		   (!host && t->budgets && !tenants_may(budgets_tenants(t->budgets), of, TENANT_CPU_NS, now));
+
+	if (out)
+		budgets_over(t->budgets, of, OVER_TABLES, 1);
+	return out;
+}
+
 /* False: not by this process. The file may be one that other tenants have, too, and theirs to be had. */
 static bool ask(struct tables *t, uint32_t number, const struct process *p, const struct mapping *m, uint64_t now)
 {
@@ -310,7 +323,7 @@ static bool ask(struct tables *t, uint32_t number, const struct process *p, cons
 
 	if (t->socket < 0 || t->nasked == QUEUE || asked_for(t, place) == QUEUE_SHARE)
 		return true;
-	if (n > sizeof(r.path) || (e->refused == place && now < e->wanted + RETRY_NS) || backoff_avoids(&t->backoff, place, now))
+	if (n > sizeof(r.path) || (e->refused == place && now < e->wanted + RETRY_NS) || is_left_out(t, of, place, now))
 		return false;
 	r.npath = (uint32_t)n;
 	memcpy(r.path, m->file->path.p, n);
@@ -319,7 +332,7 @@ static bool ask(struct tables *t, uint32_t number, const struct process *p, cons
 		return true;
 	if (t->nasked == 0)
 		t->progress = now;
-	t->asked[(t->first + t->nasked++) % QUEUE] = (struct asked){ number, place, backoff_is_host(&of, t->own_ns) };
+	t->asked[(t->first + t->nasked++) % QUEUE] = (struct asked){ number, place, of };
 	e->state = ASKED;
 	return true;
 }
@@ -424,8 +437,8 @@ static void take_reply(struct tables *t, const struct tablemaker_reply *r, int i
 	e->state = table ? READY : r->answer == TABLEMAKER_GONE ? WANTED : NONE;
 	if (e->state == WANTED)
 		refuse(e, asked.place, now);
-	if (!asked.host)
-		backoff_used(&t->backoff, asked.place, r->cpu_us * UINT64_C(1000), now);
+	if (t->budgets && !backoff_is_host(&asked.of, t->own_ns))
+		tenants_charge(budgets_tenants(t->budgets), asked.of, TENANT_CPU_NS, r->cpu_us * UINT64_C(1000), now);
 	t->counts.made += table != NULL;
 	t->counts.gone += e->state == WANTED;
 	t->counts.large += r->answer == TABLEMAKER_LARGE;
@@ -531,6 +544,11 @@ void tables_tick(struct tables *t, uint64_t now)
 	}
 	if (t->bytes > t->o.most_bytes)
 		make_room(t, now - SECOND_NS);
+}
+
+void tables_budgets(struct tables *t, struct budgets *budgets)
+{
+	t->budgets = budgets;
 }
 
 struct tables_counts tables_count(const struct tables *t)

@@ -11,6 +11,7 @@
 #define PJ_TABLES_H
 
 #include "backoff.h"
+#include "budgets.h"
 #include "processes.h"
 #include "unwind.h"
 
@@ -34,6 +35,9 @@ struct tables;
 /* Forks. To be called after privileges are dropped. */
 struct tables *tables_start(const struct tables_options *o);
 void tables_stop(struct tables *t);
+
+/* From here on CPU time is limited by TENANT_CPU_NS, but for files of root on this host. */
+void tables_budgets(struct tables *t, struct budgets *budgets);
 
 /* What is known of the code of p at m. code is filled in when READY, for `address`. Valid until tables_take or tables_tick. */
 enum tables_answer tables_find(struct tables *t, const struct process *p, const struct mapping *m, uint64_t address,

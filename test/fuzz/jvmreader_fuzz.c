@@ -263,7 +263,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 			jvmreader_close(r, jvm);
 			jvm = jvmreader_open(r, (uint32_t)getpid(), 0, of);
 		}
-		MUST(jvmreader_count(r).left <= LEFT_MAX);
+		MUST(jvmreader_count(r).lingering <= LEFT_MAX);
 	}
 	jvmreader_close(r, jvm);
 	jvmreader_free(r);

@@ -124,17 +124,6 @@ static void lingering(void)
 	close(release[0]);
 }
 
-static void used(void)
-{
-	struct backoff f = { 0 };
-	uint64_t now = 100000 * S;
-
-	backoff_used(&f, user(1), S / 20, now);
-	ok(!backoff_avoids(&f, user(1), now), "0.05 s of CPU time are free");
-	backoff_used(&f, user(1), S, now);
-	ok(backoff_avoids(&f, user(1), now + 19 * S) && !backoff_avoids(&f, user(1), now + 21 * S), "a second costs 20 s");
-}
-
 static void rests(void)
 {
 	struct backoff b = { 0 };
@@ -164,7 +153,6 @@ static void rests(void)
 
 int main(void)
 {
-	used();
 	rests();
 	places();
 	times();

@@ -68,8 +68,57 @@ static void check_report(void)
 	budgets_free(b);
 }
 
+/* JVMs, unwind tables and /proc of a tenant, each of which takes all that it may: 10 ms at a time, ten times a second. */
+static void check_cpu(void)
+{
+	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
+	struct tenants *t = budgets_tenants(b);
+	uint64_t step = SECOND_NS / 100, sum = 0, jvm = 0;
+
+	for (uint64_t now = SECOND_NS; now < 121 * SECOND_NS; now += SECOND_NS / 10) {
+		if (tenants_may(t, one, TENANT_JVM_NS, now) && tenants_may(t, one, TENANT_CPU_NS, now)) {
+			tenants_charge(t, one, TENANT_JVM_NS, step, now);
+			tenants_charge(t, one, TENANT_CPU_NS, step, now);
+			sum += step;
+			jvm += step;
+		}
+		if (tenants_may(t, one, TENANT_CPU_NS, now)) {
+			tenants_charge(t, one, TENANT_CPU_NS, step, now);
+			sum += step;
+		}
+		if (tenants_may(t, one, TENANT_PROC_NS, now)) {
+			budgets_charge_proc(b, one, step, now);
+			sum += step;
+		}
+	}
+	ok(sum <= 120 * BUDGET_CPU_NS + BUDGET_CPU_AHEAD + 3 * step, "JVMs, tables and /proc of a tenant take 5 % of a CPU together");
+	ok(jvm >= 10 * step, "  each has a part of it");
+	ok(tenants_may(t, other, TENANT_CPU_NS, 121 * SECOND_NS), "  others do not notice");
+	ok(tenants_take(t, other, TENANT_BLOCKED_NS, SECOND_NS / 10, 122 * SECOND_NS) && tenants_may(t, other, TENANT_JVM_NS, 122 * SECOND_NS),
+	   "a JVM that starts from a slow disk stays below its budget");
+	budgets_free(b);
+}
+
+static void check_names(void)
+{
+	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
+	struct pj_tenants report;
+	struct text t = { 0 };
+
+	budgets_over(b, one, OVER_JVMS, 2);
+	budgets_over(b, one, OVER_TABLES, 1);
+	budgets_over(NULL, one, OVER_TABLES, 1);
+	budgets_end(b, &report);
+	budgets_text(&t, &report, 2);
+	is_str(text_view(&t), STR("over budget: user 1000 2 lookups in JVMs left out, 1 lookup of an unwind table left out"), "helpers' budgets are named");
+	text_free(&t);
+	budgets_free(b);
+}
+
 int main(void)
 {
+	check_cpu();
+	check_names();
 	check_average();
 	check_rate();
 	check_report();

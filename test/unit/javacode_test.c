@@ -44,7 +44,7 @@ static bool set_up(struct setting *x)
 	x->process = processes_find(x->p, (uint32_t)x->j.pid);
 	procfs_identify(x->process);
 	x->code = javacode_new();
-	javacode_start(x->code, x->p);
+	javacode_start(x->code, x->p, NULL);
 	return true;
 }
 

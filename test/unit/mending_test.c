@@ -83,7 +83,7 @@ static void check_budget(void)
 	mending_sampled(m, own, own, UINT64_MAX);
 	settle(m, p, own);
 	process = processes_find(p, own);
-	tenants_charge(budgets_tenants(b), process->tenant, TENANT_CPU_NS, 100 * SECOND_NS, clock_now());
+	tenants_charge(budgets_tenants(b), process->tenant, TENANT_PROC_NS, 100 * SECOND_NS, clock_now());
 	process->retry = 0;
 	mending_lost(m, clock_now());
 	mending_sampled(m, own, own, UINT64_MAX);
@@ -99,7 +99,7 @@ static void check_storm_end(struct mending *m, struct budgets *b, struct process
 {
 	uint64_t end = process->storm;
 
-	tenants_credit(budgets_tenants(b), process->tenant, TENANT_CPU_NS, SECOND_NS);
+	tenants_credit(budgets_tenants(b), process->tenant, TENANT_PROC_NS, SECOND_NS);
 	mending_sampled(m, own, own, UINT64_MAX);
 	ok(!process->requested, "  it is not read in the storm");
 	ok(mending_skips(m, process, end + 1), "a storm that goes on is one after its second");

@@ -123,6 +123,9 @@ static void tenants(void)
 	r.tenants.row[0] = (struct pj_tenant){ .kind = TENANT_USER, .key = 1000, .samples = 5, .reads = 2 };
 	r.tenants.row[1] = (struct pj_tenant){ .kind = TENANT_CONTAINER, .key = 0x0123456789abcdef, .mappings = 7 };
 	r.tenants.others.samples = 1;
+	r.tenants.row[0].jvms = 3;
+	r.tenants.row[0].tables = 4;
+	r.jvm_helpers = (struct helper_counts){ .hung = 6, .lingering = 1 };
 	put("pj_record_over_budget_total{tenant=\"user 1000\",what=\"samples\"} 10\n"
 	    "pj_record_over_budget_total{tenant=\"container 0123456789ab\",what=\"mappings\"} 100\n"
 	    "pj_record_over_budget_total{tenant=\"nonsense\",what=\"mappings\"} 100\n");
@@ -131,6 +134,10 @@ static void tenants(void)
 	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"samples\"}"), STR("15"), "  a user's count goes on");
 	is_str(value(content(), "pj_record_over_budget_total{tenant=\"container 0123456789ab\",what=\"mappings\"}"), STR("107"),
 	       "  a container's, too");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"jvms\"}"), STR("3"), "  lookups in JVMs");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"tables\"}"), STR("4"), "  and of unwind tables");
+	is_str(value(content(), "pj_record_helpers_lost_total{helper=\"jvm\",reason=\"hung\"}"), STR("6"), "  and helpers that read JVMs");
+	is_str(value(content(), "pj_record_helpers_lingering{helper=\"jvm\"}"), STR("1"), "  that have not ended");
 	is_str(value(content(), "pj_record_over_budget_total{tenant=\"others\",what=\"samples\"}"), STR("1"), "  and that of all others");
 	ok(str_find_str(content(), STR("nonsense")) < 0, "  what is no tenant is dropped");
 }
@@ -239,8 +246,12 @@ static void summaries(void)
 	r = (struct window_report){ .end = 1, .samples = 0, .loss.samples = 5, .bytes = UINT64_MAX };
 	ok(str_find_str(summary(&r), STR("LOST 5 samples (100.0 %)")) > 0 && str_find_str(summary(&r), STR("18.4 EB")) > 0, "everything");
 	r.helpers = (struct helper_counts){ .hung = 1, .crashed = 2, .avoided = 3, .off = 1 };
-	ok(str_ends(summary(&r), STR("; 1 helper process hung; 2 helper processes crashed; 3 lookups in files that are left alone after that; no helper process makes tables")),
+	ok(str_ends(summary(&r), STR("; 1 helper process hung; 2 helper processes crashed; 3 lookups that are left out after that; no helper process makes tables")),
 	   "helper processes that failed");
+	r.jvm_helpers = (struct helper_counts){ .hung = 1, .avoided = 4, .off = 1 };
+	ok(str_ends(summary(&r), STR("; 2 helper processes hung; 2 helper processes crashed; 7 lookups that are left out after that; no helper process makes tables"
+				     "; no helper process reads JVMs")),
+	   "  those that read JVMs among them");
 }
 
 int main(void)

@@ -32,6 +32,7 @@ static void items(void)
 	struct text t = { 0 };
 	struct pj_window w = { 5, 7, 9 };
 	struct pj_idle idle = { .cpu = 3, .ns = 11 };
+	struct pj_helper helper = { .kind = PJ_HELPER_JVM, .hung = 2 }, unknown = { .kind = PJ_HELPERS, .hung = 3 };
 	struct {
 		struct pj_loss known;
 		uint64_t newer;
@@ -42,6 +43,8 @@ static void items(void)
 	item(&t, PJ_ITEM_WINDOW, &w, 16); /* as an older one would have it */
 	item(&t, PJ_ITEM_LOSS, &loss, sizeof(loss));
 	item(&t, PJ_ITEM_IDLE, &idle, sizeof(idle));
+	item(&t, PJ_ITEM_HELPER, &helper, sizeof(helper));
+	item(&t, PJ_ITEM_HELPER, &unknown, sizeof(unknown));
 	item(&t, PJ_ITEM_VERSION, "0.9", 3);
 	item(&t, PJ_ITEM_KALLSYMS, "kallsyms-1.gz", 13);
 	process(&t, 7, 100, 0);
@@ -57,6 +60,7 @@ static void items(void)
 	ok(r.has_loss && r.loss.samples == 1 && r.loss.depth == 2, "a longer loss");
 	ok(r.nidle == 1 && r.idle[0].cpu == 3 && r.idle[0].ns == 11, "idle");
 	ok(r.nkallsyms == 1, "kernel symbols");
+	ok(r.helper[PJ_HELPER_JVM].hung == 2 && r.helper[PJ_HELPER_KEEPER].hung == 0, "helper processes; of an unknown kind none");
 	is_str(r.kallsyms[0], STR("kallsyms-1.gz"), "their name");
 	is_u64(r.nprocesses, 6, "processes");
 	ok(recorder_process(&r, 7) && recorder_process(&r, 7)->start == 100, "one of them");
