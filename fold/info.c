@@ -268,7 +268,9 @@ static void put_tenants(struct out *o, const struct pj_tenants *tenants)
 /* What happened to helper processes of pjrecord. */
 static void put_helpers(struct out *o, const struct recorder *r)
 {
-	static const char *const name[PJ_HELPERS] = { [PJ_HELPER_TABLES] = "unwind tables", [PJ_HELPER_JVM] = "JVMs", [PJ_HELPER_KEEPER] = "symbols" };
+	static const char *const name[PJ_HELPERS] = {
+		[PJ_HELPER_TABLES] = "unwind tables", [PJ_HELPER_JVM] = "JVMs", [PJ_HELPER_KEEPER] = "symbols"
+	};
 
 	for (uint32_t i = 0; i < PJ_HELPERS; i++) {
 		const struct pj_helper *h = &r->helper[i];

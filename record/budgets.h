@@ -4,7 +4,8 @@
  *
  * Over a budget a tenant loses detail, never weight: a sample stays, with its time, thread and period, but its callchain is one frame that
  * readers show as "[over budget]"; a mapping that is left out makes its addresses nameless; a process that is not read from /proc keeps the
- * names it had; code of a JVM that is not read, or of a file whose tables are not made, is walked by frame pointers. Other tenants do not notice. What was left out is counted by tenant in each window (PJ_ITEM_TENANT), in the summary line,
+ * names it had; code of a JVM that is not read, or of a file whose tables are not made, is walked by frame pointers. Other tenants do not
+ * notice. What was left out is counted by tenant in each window (PJ_ITEM_TENANT), in the summary line,
  * and in DIR/pjrecord.prom.
  */
 #ifndef PJ_BUDGETS_H

@@ -5,7 +5,8 @@
  * A read of such memory may block as long as another process likes (userfaultfd, swap, a file system that does not answer), so the
  * recorder waits for an answer only as long as the patience of the moment lasts; an answer that comes later is dropped. A helper that
  * is blocked for HANG_NS is killed and replaced, and its JVM is lost. What the helper uses for a JVM, CPU time and, beyond an allowance
- * for pages that a disk has, ten times the time that it was blocked, is charged to the JVM's tenant: over its budget no JVM of that tenant is read, and the others do not notice.
+ * for pages that a disk has, ten times the time that it was blocked, is charged to the JVM's tenant: over its
+ * budget no JVM of that tenant is read, and the others do not notice.
  * A helper that cannot be killed (a page of a FUSE file system) is left behind, and no JVM of its tenant is read until it has ended.
  */
 #ifndef PJ_JVMREADER_H

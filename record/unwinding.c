@@ -605,7 +605,8 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	if (p.abi && unwind_start_on(processor_here(), &s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
 		put(out, CONTEXT_USER);
 		first = out->n;
-		most = most < first + FRAME_ROOM + 8 * u->max_frames ? most : first + FRAME_ROOM + 8 * u->max_frames;
+		if (most > first + FRAME_ROOM + 8 * (u->max_frames - 1)) /* a walk goes on while there is room for one more */
+			most = first + FRAME_ROOM + 8 * (u->max_frames - 1);
 		if (!walk_whole(&of, &s, most, out, &w))
 			return false;
 		if (u->verify && p.stack.n && kernel < p.nips)

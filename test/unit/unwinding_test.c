@@ -15,7 +15,7 @@
 
 #define KEEP __attribute__((noinline))
 
-enum { FRAMES = 60, COPY = 16384 };
+enum { FRAMES = 60, COPY = 56000 };
 
 static struct {
 	ucontext_t context;
@@ -195,6 +195,53 @@ static void test_records(struct processes *p, struct tables *tables)
 	unwinding_free(u);
 }
 
+/* The frames of the user that a walk found. */
+static uint64_t frames_of(const struct text *out)
+{
+	uint64_t n, end;
+	const uint64_t *ips = chain_of(out, &n);
+
+	for (end = n; end > 3 && ips[end - 1] == CONTEXT_USER; end--)
+		;
+	return end - 3;
+}
+
+/* Beyond --max-frames the outer frames are left out: those next to the leaf stay, and the stack is counted as longer than its copy. */
+static void test_limit(struct processes *p, struct tables *tables)
+{
+	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP);
+	struct unwinding *u = unwinding_new(p, tables, NULL, NULL);
+	struct text in = { 0 }, out = { 0 };
+	const struct ring_sample *r = record(&in, &a, kept.nstack);
+	const uint64_t *ips;
+	struct pj_unwinding c;
+	uint64_t n;
+
+	unwinding_limit(u, 4);
+	ok(unwound(u, tables, &a, r, &out), "with --max-frames=4");
+	ips = chain_of(&out, &n);
+	is_u64(frames_of(&out), 4, "  a stack has 4 frames");
+	ok(ips[4] == kept.want[1] && ips[5] == kept.want[2] && ips[6] == kept.want[3], "  those next to the leaf");
+	c = unwinding_counts(u);
+	ok(ips[n - 1] == CONTEXT_USER && c.stacks == 1 && c.cut == 1 && c.whole == 0, "  and is counted as truncated");
+	unwinding_free(u);
+
+	u = unwinding_new(p, tables, NULL, NULL);
+	unwinding_limit(u, 0);
+	deep(3400);
+	r = record(&in, &a, kept.nstack);
+	ok(unwound(u, tables, &a, r, &out), "a stack of 3,400 frames");
+	c = unwinding_counts(u);
+	ips = chain_of(&out, &n);
+	printf("# %zu bytes of stack, %llu frames\n", kept.nstack, (unsigned long long)frames_of(&out));
+	ok(frames_of(&out) <= 2048 && frames_of(&out) > 500 && c.cut == 1, "  has 2,048 frames at most by default, and is counted as truncated");
+	ok(ips[4] == kept.want[1] && ips[3 + FRAMES / 2] == kept.want[FRAMES / 2], "  with those next to the leaf");
+	deep(5);
+	text_free(&in);
+	text_free(&out);
+	unwinding_free(u);
+}
+
 /* What cannot be had is asked for once, and nobody waits for ever. */
 static void test_nothing(struct tables *tables)
 {
@@ -235,6 +282,7 @@ static void test_all(void)
 	deep(5);
 	if (kept.nstack > 1000 && processes_find(p, (uint32_t)getpid())) {
 		test_records(p, tables);
+		test_limit(p, tables);
 		test_nothing(tables);
 	} else {
 		printf("ok %d - unwinding itself # SKIP process_vm_readv or /proc is not allowed here\n", ++tap_n);
