@@ -143,7 +143,8 @@ static void by_module(struct text *t, const struct hint *h)
 /* The level 3 is a patch of distributions; Debian's accepts CAP_SYS_ADMIN only. */
 static void by_distribution(struct text *t, const struct hint_facts *f)
 {
-	text_printf(t, "kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON", f->paranoid);
+	text_printf(t, "kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON",
+		    f->paranoid);
 	put_sysctl(t, f, "kernel.perf_event_paranoid=2");
 }
 

@@ -49,7 +49,7 @@ at_most()
 	while read -r name uid caps no_new seccomp mounts; do
 		[ "$uid" = 990 ] && [ "$no_new" = 1 ] && [ "$seccomp" = 2 ] && [ "$mounts" = "$2" ] || return 1
 		[ $((0x$caps & ~0x$1)) = 0 ] || return 1
-		case $name in pjrecord-table | pjrecord-jvm | pjfold) [ $((0x$caps)) = 0 ] || return 1 ;; esac
+		case $name in pjrecord-table | pjrecord-jvm | pjrecord-symbol | pjfold) [ $((0x$caps)) = 0 ] || return 1 ;; esac
 	done </tmp/rights
 }
 
@@ -92,7 +92,7 @@ echo 2 >/proc/sys/kernel/perf_event_paranoid
 check "the units are enabled and started" systemctl enable --now $units
 check "a window is recorded, folded and sent" wait_for 150 stored 0
 if [ -x /opt/java/bin/java ]; then
-	check "  with methods of a JVM" sh -c 'pjfetch --store=dir:/var/lib/pj/store --from=-1h >/tmp/folded && grep "Work\.add" /tmp/folded'
+	check "  with methods of a JVM" wait_for 100 sh -c 'pjfetch -q --store=dir:/var/lib/pj/store --from=-1h | grep "Work\.add"'
 	check "  which a helper process reads" wait_for 30 helper pjrecord-jvm
 fi
 check "pjrecord's lines are in the journal" sh -c 'journalctl --no-pager -b -u pjrecord | grep -q "samples of"'
