@@ -6,6 +6,9 @@
 
 #define KEPT (1 << 20)
 
+/* A kB of gzip may hold a MB, which is read byte by byte here. */
+const struct fuzz_budget fuzz_budget = { .steps = 40000000, .steps_per_byte = 2000, .heap = 16 << 20, .heap_per_byte = 1024 };
+
 /* Lines read with what they share with the line before are the same lines. */
 static void check_after(const char *path, const char *lines, size_t n)
 {

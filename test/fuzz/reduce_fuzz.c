@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-enum { PLACES = 300 };
+enum { PLACES = 300, BASE = 0x10000 };
 
 static size_t ask(int fd, struct elfsyms_options o, struct symbols_query *q, struct intern *names)
 {
@@ -43,6 +43,51 @@ static void same_names(int whole, int small, size_t n, struct elfsyms_options o)
 	intern_free(&names);
 }
 
+/* The file as it lies in memory when its first page is at BASE. */
+static void from_memory(const uint8_t *data, size_t n, struct elfsyms_options o)
+{
+	int mem = memfd_create("mem", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
+	struct reduced r;
+	struct stat st;
+
+	MUST(mem >= 0 && out >= 0 && (!n || pwrite(mem, data, n, BASE) == (ssize_t)n));
+	if (!dynelf_from_memory(mem, BASE, out, 1u << 16, &r)) {
+		struct symbols_query q[PLACES];
+		struct intern names = { 0 };
+
+		MUST(fstat(out, &st) == 0 && st.st_size > 0 && r.build_id_n <= 20);
+		for (size_t i = 0; i < PLACES; i++)
+			q[i] = (struct symbols_query){ .address = i };
+		MUST(ask(out, o, q, &names) != SIZE_MAX);
+		intern_free(&names);
+	}
+	close(mem);
+	close(out);
+}
+
+/* Bytes of sections are the same each time, and no more than were allowed. */
+static void sections(int fd)
+{
+	enum { MOST = 1 << 20, SECTIONS = 64 };
+	struct elfhead_source source;
+	struct elfhead h = { 0 };
+
+	MUST(elfhead_file(&source, fd));
+	if (!elfhead_read(&h, &source, true)) {
+		struct arena a = { 0 };
+
+		for (size_t i = 1, left = 4 * MOST; i < h.sections && i < SECTIONS; i++) {
+			size_t most = left < MOST ? left : MOST;
+			struct str s = elfhead_section(&h, &h.section[i], &a, most);
+
+			MUST(s.n <= most);
+			left -= s.n;
+		}
+		arena_free(&a);
+	}
+	elfhead_free(&h);
+}
+
 int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct elfsyms_options o = { .as_perf = n > 15 && data[15] & 1, .mangled = n > 15 && data[15] & 2 };
@@ -67,6 +112,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 		MUST(ask(segments, o, q, &names) != SIZE_MAX);
 		intern_free(&names);
 	}
+	sections(whole);
+	from_memory(data, n, o);
 	close(whole);
 	close(small);
 	close(segments);

@@ -120,39 +120,96 @@ static void damaged(void *to, struct str place, const char *why)
 	MUST(why && *why);
 }
 
-static void one_store(const char *spec, struct str input)
-{
-	static const char text[] = "# pj unit=samples event=c from=1700000000 to=1700000030 host=h samples=6 machine=0000000000000001 stream=0000000000000002\n"
-				   "a;b 1\na;c 2\nd 3\n";
-	uint64_t seen = 0, resume = 0;
-	struct store_query q = { .from = 1600000000, .to = 1800000000 };
-	struct store_sink sink = { told, lines, damaged, &seen };
-	struct store_options o = { .verify = true };
-	struct store_report r = { 0 };
-	struct text room = { 0 }, why = { 0 };
-	struct str rest = { text, sizeof(text) - 1 };
-	struct store s = { 0 };
-	struct window w;
+static const char window_text[] =
+	"# pj unit=samples event=c from=1700000000 to=1700000030 host=h samples=6 lost=1 machine=0000000000000001 stream=0000000000000002 "
+	"label.k=v label.n=3\na;b 1\na;c 2\nd 3\n";
+static const char strange_text[] =
+	"# pj unit=samples event=c from=1700000060 to=1700000090 host=h'\\\tx samples=3 machine=0000000000000001 stream=0000000000000002\n"
+	"a\\';\xc3\xbc 1\na\\';\xff 2\n";
 
-	MUST(!window_parse(&rest, &room, &w));
-	store_open(&s, spec, &o);
+static void answer_from(struct str input)
+{
+	asked = 0;
+	answers = input;
+}
+
+static void send_alone(struct store *s, const struct window *w, struct str input)
+{
+	struct store_report r = { 0 };
+	uint64_t resume = 0;
+
 	for (int i = 0; i < 3; i++) {
-		asked = 0;
-		answers = input;
-		s.ops->send(s.it, &w, &resume, i == 2, &r);
+		answer_from(input);
+		s->ops->send(s->it, w, &resume, i == 2, &r);
 		MUST(r.verdict == STORE_SENT || r.why.n || r.refused_why.n);
 		store_report_free(&r);
 	}
-	asked = 0;
-	answers = input;
-	MUST(s.ops->fetch(s.it, &q, &sink, &why) || why.n);
+}
+
+/* Several windows in one request: joined until they are enough or nothing goes together. */
+static void send_joined(struct store *s, const struct window *w, struct str input)
+{
+	struct store_report r = { 0 };
+	enum store_joined joined = STORE_JOINED;
+
+	answer_from(input);
+	for (int i = 0; i < 40 && joined == STORE_JOINED; i++) {
+		struct window one = *w;
+
+		one.epoch += 60u * (unsigned)i;
+		one.until += 60u * (unsigned)i;
+		joined = s->ops->join(s->it, &one, &r);
+		MUST(joined != STORE_PARTED || r.why.n || r.verdict != STORE_SENT);
+	}
+	if (joined == STORE_JOINED || joined == STORE_FULL) {
+		s->ops->send_joined(s->it, &r);
+		MUST(r.verdict == STORE_SENT || r.why.n || r.refused_why.n);
+	}
+	store_report_free(&r);
+}
+
+static void read_back(struct store *s, const struct store_query *q, struct str input)
+{
+	uint64_t seen = 0;
+	struct store_sink sink = { told, lines, damaged, &seen };
+	struct text why = { 0 };
+
+	answer_from(input);
+	MUST(s->ops->fetch(s->it, q, &sink, &why) || why.n);
 	why.n = 0;
-	asked = 0;
-	answers = input;
-	MUST(s.ops->list(s.it, &q, &sink, &why) || why.n);
+	answer_from(input);
+	MUST(s->ops->list(s->it, q, &sink, &why) || why.n);
+	text_free(&why);
+}
+
+static void one_store(const char *spec, struct str input, const struct store_options *o)
+{
+	static struct str label[] = { { "k=v", 3 } }, event[] = { { "c*", 2 } };
+	const struct store_query queries[] = {
+		{ .from = 1600000000, .to = 1800000000 },
+		{ .from = 1600000000, .to = 1800000000, .host = STR("h"), .by = BY_HOST },
+		{ .from = 1600000000, .to = 1800000000, .label = label, .nlabel = 1, .event = event, .nevent = 1, .by = BY_LABEL, .by_label = STR("k") },
+		{ .from = 1600000000, .to = 1700000000, .by = BY_TIME },
+	};
+	const struct str texts[] = { { window_text, sizeof(window_text) - 1 }, { strange_text, sizeof(strange_text) - 1 } };
+	struct text room = { 0 };
+	struct store s = { 0 };
+
+	store_open(&s, spec, o);
+	for (size_t i = 0; i < countof(texts); i++) {
+		struct str rest = texts[i];
+		struct window w;
+
+		room.n = 0;
+		MUST(!window_parse(&rest, &room, &w));
+		send_alone(&s, &w, input);
+		if (s.ops->join)
+			send_joined(&s, &w, input);
+	}
+	for (size_t i = 0; i < countof(queries); i++)
+		read_back(&s, &queries[i], input);
 	store_close(&s);
 	text_free(&room);
-	text_free(&why);
 }
 
 int fuzz_one(const uint8_t *data, size_t n)
@@ -160,9 +217,13 @@ int fuzz_one(const uint8_t *data, size_t n)
 	char *copy = fuzz_copy(data, n);
 
 	if (!FUZZ_GUARD()) {
-		one_store("eve:http://x", (struct str){ copy, n });
-		one_store("clickhouse:http://x", (struct str){ copy, n });
-		one_store("couch:http://x", (struct str){ copy, n });
+		const struct store_options plain = { 0 }, verify = { .verify = true, .stacks_url = "http://y" };
+		static const char *const spec[] = { "eve:http://x", "clickhouse:http://x", "couch:http://x" };
+
+		for (size_t i = 0; i < countof(spec); i++) {
+			one_store(spec[i], (struct str){ copy, n }, &plain);
+			one_store(spec[i], (struct str){ copy, n }, i == 0 && n % 2 ? &plain : &verify);
+		}
 	}
 	free(copy);
 	return 0;

@@ -33,8 +33,34 @@ static bool same_trees(const struct stacks *a, const struct stacks *b)
 	return same;
 }
 
+/* Threads: what a worker folds behind the first block is added to it. */
+static void check_workers(const struct samples_options *o, struct str text, size_t cut, const struct script *together)
+{
+	static struct script first, worker;
+	const struct samples_tally *t = &first.samples.tally;
+
+	script_init(&first, o);
+	script_block(&first, str_head(text, cut), 0);
+	script_fork(&worker, &first);
+	script_block(&worker, str_from(text, cut), 1);
+	samples_merge(&first.samples, &worker.samples);
+	if (!t->overflow && !together->samples.tally.overflow && cut) {
+		MUST(t->samples <= together->samples.tally.samples + worker.samples.tally.samples);
+		MUST(stacks_sum(&first.samples.stacks, 0) <= stacks_sum(&together->samples.stacks, 0) + stacks_sum(&worker.samples.stacks, 0));
+	}
+	if (first.samples.nevents)
+		qsort(first.samples.event, first.samples.nevents, sizeof(*first.samples.event), samples_event_cmp);
+	for (uint32_t i = 1; i < first.samples.nevents; i++)
+		MUST(first.samples.event[i - 1].samples >= first.samples.event[i].samples);
+	MUST(samples_unit(&first.samples, o->weight).n > 0);
+	MUST(samples_event_name(&first.samples).n < text.n + 1);
+	script_free(&first);
+	script_free(&worker);
+}
+
 int fuzz_one(const uint8_t *data, size_t n)
 {
+	static struct str skip[] = { { "main", 4 }, { "[unknown]", 9 } };
 	/* the first byte chooses options, the second where to cut */
 	unsigned how = n > 0 ? data[0] : 0, where = n > 1 ? data[1] : 0;
 	struct samples_options o = { 0 };
@@ -54,6 +80,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	o.srcline = how & 32;
 	o.collapse_recursion = how & 64;
 	o.weight = how & 128 ? WEIGHT_PERIOD : WEIGHT_DEFAULT;
+	o.skip_after = skip;
+	o.nskip_after = where % 4 == 1 ? 2 : 0;
 	if (FUZZ_GUARD()) {
 		free(copy);
 		return 0;
@@ -74,6 +102,9 @@ int fuzz_one(const uint8_t *data, size_t n)
 		MUST(stacks_sum(&one.samples.stacks, 0) == stacks_sum(&two.samples.stacks, 0));
 		MUST(same_trees(&one.samples.stacks, &two.samples.stacks));
 	}
+	check_workers(&o, (struct str){ copy, n }, cut, &one);
+	for (struct str rest = { copy, n }, line; rest.n && (line = str_cut(&rest, '\n')).p;)
+		(void)script_looks_like(line);
 	script_free(&one);
 	script_free(&two);
 	free(copy);

@@ -6,6 +6,17 @@
 #include "javaframe.h"
 #include "jmapfile.h"
 
+/* How much of it is complete records: all of what was written as such. */
+static void count_complete(struct str bytes, uint64_t least)
+{
+	char path[32];
+	int fd = fuzz_file(bytes.p, bytes.n, path);
+	uint64_t complete = jmap_complete(fd);
+
+	MUST(complete <= bytes.n && complete >= least);
+	close(fd);
+}
+
 /* Whatever is told of frames: pieces are in order, and none lies in another. */
 static void ask_frames(struct timeline *t)
 {
@@ -54,6 +65,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	uint64_t value;
 	int64_t with_sign;
 
+	count_complete(rest, 0);
 	t = timeline_open(fuzz_file(data, n, path), &why);
 	ask(t, rest, why);
 	while (jmap_get(&rest, &value)) { /* what a number is read as is written as, and read again */
@@ -75,6 +87,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 		jmap_frame(&file, str_head(rest, size));
 		rest = str_from(rest, size);
 	}
+	count_complete(text_view(&file), file.n);
 	t = timeline_parse(text_view(&file), &why);
 	ask(t, text_view(&file), why);
 	text_free(&file);

@@ -88,6 +88,46 @@ static void there_and_back(struct str s)
 	text_free(&back);
 }
 
+/* Packed piece by piece, twice, it is the same. */
+static void in_pieces(struct str s)
+{
+	struct gzip *g = gzip_open(1);
+	struct text t = { 0 }, back = { 0 };
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct unpack u;
+	size_t n, half = s.n / 2;
+
+	MUST(g && fd >= 0);
+	gzip_add(g, &t, str_head(s, half), false);
+	gzip_add(g, &t, str_from(s, half), true);
+	gzip_add(g, &t, s, true);
+	MUST(write(fd, t.p, t.n) == (ssize_t)t.n && lseek(fd, 0, SEEK_SET) == 0);
+	unpack_open(&u, fd);
+	do {
+		text_room(&back, 4096);
+		n = unpack_read(&u, back.p + back.n, 4096);
+		back.n += n;
+	} while (n);
+	MUST(!u.damage && back.n == 2 * s.n && str_eq(str_head(text_view(&back), s.n), s) && str_eq(str_from(text_view(&back), s.n), s));
+	unpack_close(&u);
+	close(fd);
+	gzip_close(g);
+	text_free(&t);
+	text_free(&back);
+}
+
+/* A time that is read is written so that it is read as the same. */
+static void moments(const char *text)
+{
+	uint64_t number, again;
+	char written[32];
+
+	if (!moment_parse(text, 1795294000, &number) || number > 4102444800)
+		return;
+	moment_text(written, number);
+	MUST(moment_parse(written, 0, &again) && again == number);
+}
+
 int fuzz_one(const uint8_t *data, size_t size)
 {
 	struct str s = { (const char *)data, size };
@@ -107,10 +147,11 @@ int fuzz_one(const uint8_t *data, size_t size)
 		MUST(strcmp(day, name) == 0);
 	}
 	dir_host_good(s);
-	moment_parse(name, 1795294000, &number);
+	moments(name);
 	windows(s);
 	packed(s);
 	there_and_back(s);
+	in_pieces(s);
 	free(name);
 	return 0;
 }
