@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boot.h"
 
+#include "broker.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +15,7 @@ bool boot_id(const char *proc, char id[BOOT_ID + 1])
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", proc);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = broker_open(AT_FDCWD, path, 0);
 	n = fd >= 0 ? read(fd, id, BOOT_ID) : -1;
 	if (fd >= 0)
 		close(fd);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "confine.h"
 
+#include "arena.h"
+#include "broker.h"
+#include "diag.h"
+#include "out.h"
 #include "outpath.h"
 #include "sandbox.h"
 #include "text.h"
@@ -46,13 +50,38 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 	return n;
 }
 
-const char *confine(const struct confine *c)
+/* Paths up to NULL; the array lives as long as the process. */
+static const char **paths_of(char *const *more, const char *const few[CONFINE_FILES])
+{
+	size_t n = 0;
+	const char **all;
+
+	for (char *const *p = more; p && *p; p++)
+		n++;
+	all = mem_alloc(sizeof(*all), n + CONFINE_FILES + 1);
+	n = 0;
+	for (char *const *p = more; p && *p; p++)
+		all[n++] = *p;
+	for (size_t i = 0; i < CONFINE_FILES; i++)
+		if (few[i])
+			all[n++] = few[i];
+	return all;
+}
+
+static bool are_pipes(const struct confine *c, const char *const *input, const char *const *output)
+{
+	for (; *input; input++)
+		if (strcmp(*input, "-") != 0)
+			return false;
+	return !c->reads_others && !*output;
+}
+
+static void start_broker(const struct confine *c, const char *const *input, const char *const *output)
 {
 	const char *writable[3 * CONFINE_FILES + 1] = { 0 };
 	struct outpath place[CONFINE_FILES];
 	char *made[2 * CONFINE_FILES];
 	size_t n = 0, nmade = 0;
-	unsigned missing;
 
 	for (size_t i = 0; i < CONFINE_FILES; i++) {
 		size_t folders = c->output[i] ? folders_of(c->output[i], &place[i], made + nmade) : 0;
@@ -62,11 +91,27 @@ const char *confine(const struct confine *c)
 		if (c->folder[i])
 			writable[n++] = c->folder[i];
 	}
-	missing = sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER, .writable = writable, .keep_capabilities = !c->unprivileged });
+	if (!broker_start(&(struct broker){ .input = input, .output = output, .writable = writable, .unprivileged = c->unprivileged }))
+		die_errno("cannot start the process that opens files");
 	while (nmade)
 		free(made[--nmade]);
 	for (size_t i = 0; i < CONFINE_FILES; i++)
 		if (c->output[i])
 			outpath_close(&place[i]);
-	return sandbox_missing(missing);
+}
+
+const char *confine(const struct confine *c)
+{
+	const char **input = paths_of(c->input, c->file), **output = paths_of(NULL, c->output);
+
+	if (*output)
+		out_prepare();
+	if (are_pipes(c, input, output)) {
+		free(input);
+		free(output);
+	} else {
+		start_broker(c, input, output);
+	}
+	return sandbox_missing(sandbox_enter(&(struct sandbox){
+		.groups = SANDBOX_FILTER | SANDBOX_MESSAGES | (c->threads ? SANDBOX_THREADS : 0) }));
 }

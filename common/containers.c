@@ -2,8 +2,8 @@
 #include "containers.h"
 
 #include "arena.h"
+#include "broker.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -158,22 +158,21 @@ static void add_link(struct containers *c, struct str file, struct str target)
 
 void containers_read(struct containers *c, const char *folder)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	const struct dirent *entry;
-	char target[4096];
+	int fd = broker_open(AT_FDCWD, folder, O_DIRECTORY);
+	struct text links = { 0 };
+	struct str left;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
 		return;
-	}
-	for (int n = 0; n < MOST && (entry = readdir(dir)) != NULL; n++) {
-		ssize_t size = readlinkat(fd, entry->d_name, target, sizeof(target));
+	broker_links(fd, &links);
+	close(fd);
+	left = text_view(&links);
+	for (int n = 0; n < MOST && left.n; n++) {
+		struct str name = str_cut(&left, 0);
 
-		add_link(c, str_of(entry->d_name), (struct str){ target, size > 0 ? (size_t)size : 0 });
+		add_link(c, name, str_cut(&left, 0));
 	}
-	closedir(dir);
+	text_free(&links);
 }
 
 static struct str pod_name(const struct containers *c, struct str key)

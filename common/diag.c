@@ -14,6 +14,7 @@
 static const char *tool_name = "pj";
 static void (*at_death)(void);
 static int death = PJ_FAILED;
+static bool terminal[STDERR_FILENO + 1];
 
 /* A closed descriptor 0, 1 or 2 would be given to the next file that is opened, and messages would end up in it. What
  * is put in its place fails when it is used, as a closed one does. */
@@ -28,6 +29,13 @@ void diag_tool(const char *name)
 {
 	tool_name = name;
 	keep_standard_descriptors();
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		terminal[fd] = isatty(fd);
+}
+
+bool diag_is_terminal(int fd)
+{
+	return terminal[fd];
 }
 
 const char *diag_tool_name(void)

@@ -26,6 +26,9 @@ struct place {
 void diag_tool(const char *name); /* to be called first in main; the one global of the suite */
 const char *diag_tool_name(void);
 
+/* Was standard descriptor fd a terminal when the tool began? A process that gave up its rights cannot see that any more. */
+bool diag_is_terminal(int fd);
+
 void warn(const char *fmt, ...) PRINTF(1, 2);
 void warn_at(struct place at, const char *fmt, ...) PRINTF(2, 3);
 NORETURN void die(const char *fmt, ...) PRINTF(1, 2);                     /* exit PJ_FAILED */

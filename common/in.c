@@ -2,9 +2,9 @@
 #include "in.h"
 
 #include "arena.h"
+#include "broker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -62,15 +62,15 @@ void in_open(struct in *in, const char *path)
 		in->name = "standard input";
 		in->fd = STDIN_FILENO;
 	} else {
-		in->fd = open(path, O_RDONLY | O_CLOEXEC);
+		in->fd = broker_input(path);
 	}
 	if (in->fd < 0 || fstat(in->fd, &st) < 0)
 		die_errno("cannot open '%s'", in->name);
 	if (S_ISDIR(st.st_mode))
-		die(faccessat(in->fd, "data.0", F_OK, 0) == 0 ?
+		die(broker_open(in->fd, "data.0", 0) >= 0 ?
 			    "cannot read '%s': it is a directory of perf record --threads: perf script -i DIRECTORY |" :
 			    "cannot read '%s': it is a directory", in->name);
-	if (in->fd == STDIN_FILENO && isatty(in->fd))
+	if (in->fd == STDIN_FILENO && diag_is_terminal(STDIN_FILENO))
 		warn("reading from the terminal; %s --help shows how to use it", diag_tool_name());
 	in->regular = S_ISREG(st.st_mode);
 	in->start = in->regular ? (uint64_t)lseek(in->fd, 0, SEEK_CUR) : 0;
@@ -330,7 +330,7 @@ void in_spool(struct in *in)
 	char *buf = mem_alloc(1, RAW_SIZE);
 	uint64_t total = 0;
 	size_t n;
-	int fd = open(in_spool_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = broker_spool(in_spool_folder());
 
 	if (fd < 0)
 		die_errno("cannot make a temporary file for '%s'", in->name);

@@ -2,15 +2,16 @@
 #include "out.h"
 
 #include "arena.h"
+#include "broker.h"
 #include "diag.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -19,32 +20,30 @@ struct out_gzip {
 	unsigned char buf[64 * 1024];
 };
 
-/* For remove_unfinished only. */
-static const char *volatile unfinished;
-static volatile int unfinished_in;
+static pid_t process;
 
-static void remove_unfinished(void)
-{
-	if (unfinished)
-		unlinkat(unfinished_in, unfinished, 0);
-}
-
+/* Whatever thread runs this: the signal, whose action is the default one again, goes to the process. */
 static void on_signal(int sig)
 {
-	remove_unfinished();
-	signal(sig, SIG_DFL);
-	raise(sig);
+	pid_t own = getpid(); /* that of a forked process; not allowed to one that gave up its rights */
+
+	broker_output_abandon();
+	if (own <= 0)
+		own = process;
+	syscall(SYS_tgkill, own, own, sig);
 }
 
-/* Interrupted, terminated, hung up: as quiet as ever, but without leaving half a file. Who ignores a signal (nohup)
- * still does. */
-static void remove_when_killed(void)
+void out_prepare(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction remove = { .sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) }, before;
 
+	if (process)
+		return;
+	process = getpid();
 	for (size_t i = 0; i < countof(signals); i++)
-		if (signal(signals[i], on_signal) == SIG_IGN)
-			signal(signals[i], SIG_IGN);
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &remove, NULL);
 }
 
 static const char *shown(const struct out *o)
@@ -52,35 +51,20 @@ static const char *shown(const struct out *o)
 	return o->path ? o->path : "standard output";
 }
 
-/* Reports the path that the user gave, with the folder only if that is at fault. */
-static NORETURN void cannot_create(const struct out *o)
+static NORETURN void give_up(const struct outfile_failure *why)
 {
-	const struct outpath *p = &o->place;
-	int error = errno;
-
-	if (p->refused[0])
-		die("cannot write '%s': %s: name another file, or remove it", o->path, p->refused);
-	if (p->fd >= 0 && (error == EACCES || error == EPERM || error == EROFS))
-		die_errno("cannot replace '%s': its folder takes no new files", o->path);
-	if (p->linked[0])
-		die_errno("cannot write '%s', a link to '%s'", o->path, p->linked);
-	die_errno("cannot write '%s'", o->path);
-}
-
-static void open_existing(struct out *o)
-{
-	o->fd = outpath_open(&o->place, O_WRONLY);
-	if (o->fd < 0)
-		cannot_create(o);
-	outpath_close(&o->place);
+	if (!why->error)
+		die("%s", why->text);
+	errno = why->error;
+	die_errno("%s", why->text);
 }
 
 void out_open(struct out *o, const char *path)
 {
-	struct outpath *p = &o->place;
+	struct outfile_failure why;
 
 	o->path = path && strcmp(path, "-") != 0 && strcmp(path, "/dev/stdout") != 0 ? path : NULL;
-	o->temp[0] = 0;
+	o->temporary = false;
 	o->gzip = NULL;
 	o->n = 0;
 	o->fd = STDOUT_FILENO;
@@ -88,22 +72,13 @@ void out_open(struct out *o, const char *path)
 		return;
 	if (!*o->path)
 		die_usage("the name of the output file is empty");
-	if (!outpath_resolve(p, path))
-		cannot_create(o);
-	errno = EISDIR;
-	if (p->fd >= 0 && S_ISDIR(p->st.st_mode))
-		die_errno("cannot write '%s'", path);
-	if (p->magic || (p->fd >= 0 && !S_ISREG(p->st.st_mode))) {
-		open_existing(o);
-		return;
-	}
-	o->fd = tempfile_create(p->folder, p->fd >= 0 ? p->st.st_mode & 0777 : 0666, o->temp);
+	o->fd = broker_output(path, &o->temporary, &why);
 	if (o->fd < 0)
-		cannot_create(o);
-	unfinished_in = p->folder;
-	unfinished = o->temp;
-	diag_at_death(remove_unfinished);
-	remove_when_killed();
+		give_up(&why);
+	if (!o->temporary)
+		return;
+	diag_at_death(broker_output_discard);
+	out_prepare();
 }
 
 static void write_all(struct out *o, const char *p, size_t n)
@@ -224,20 +199,16 @@ void out_printf(struct out *o, const char *fmt, ...)
 
 void out_close(struct out *o)
 {
+	struct outfile_failure why;
+
 	flush(o);
 	if (o->gzip)
 		end_gzip(o);
-	if (o->temp[0] && fsync(o->fd) < 0)
-		die_errno("cannot write '%s'", shown(o));
 	/* also standard output: some file systems report a full disk only now */
 	if (close(o->fd) < 0)
 		die_errno("cannot write '%s'", shown(o));
-	if (o->temp[0]) {
-		if (renameat(o->place.folder, o->temp, o->place.folder, o->place.name) < 0)
-			die_errno("cannot replace '%s'", o->path);
-		unfinished = NULL;
-		o->temp[0] = 0;
-		outpath_close(&o->place);
-	}
+	if (o->temporary && !broker_output_commit(o->path, &why))
+		give_up(&why);
+	o->temporary = false;
 	o->fd = -1;
 }

@@ -10,19 +10,19 @@
 #ifndef PJ_OUT_H
 #define PJ_OUT_H
 
-#include "outpath.h"
 #include "str.h"
-#include "tempfile.h"
 
 struct out {
 	const char *path;  /* NULL: standard output */
-	char temp[TEMPFILE_NAME]; /* in place.folder; empty: written directly */
-	struct outpath place;     /* what path leads to, while there is a temporary file */
+	bool temporary;    /* fd is of a temporary file, which gets its name in the end (outfile.h) */
 	int fd;
 	struct out_gzip *gzip; /* NULL: plain */
 	size_t n;
 	char buf[256 * 1024];
 };
+
+/* Signals that end the process remove the temporary file first. out_open does this, too: to be called before, where rights are given up. */
+void out_prepare(void);
 
 void out_open(struct out *o, const char *path); /* NULL or "-": standard output. One temporary file at a time. */
 void out_gzip(struct out *o); /* before anything is written: compress; no name, no time, so equal bytes stay equal */

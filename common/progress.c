@@ -10,7 +10,7 @@
 
 void progress_begin(struct progress *p, uint64_t total)
 {
-	*p = (struct progress){ .total = total, .on = isatty(STDERR_FILENO) == 1 };
+	*p = (struct progress){ .total = total, .on = diag_is_terminal(STDERR_FILENO) };
 	if (p->on)
 		p->shown_ns = p->start_ns = clock_now();
 }

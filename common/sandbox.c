@@ -57,7 +57,7 @@ static const int base[] = {
 	SYS_fstat,
 #endif
 	SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk,
-	SYS_futex, SYS_clock_gettime, SYS_getrandom, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
+	SYS_futex, SYS_clock_gettime, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
 #ifdef SYS_poll
 	SYS_poll,
 #else
@@ -73,22 +73,22 @@ static const struct {
 	{ SANDBOX_MEMFD, { SYS_memfd_create, SYS_ftruncate, SYS_fcntl } },
 	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
 	{ SANDBOX_OUTPUT, { SYS_pwrite64, SYS_ftruncate, -1 } },
+#ifdef __GLIBC__
+	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_rseq } }, /* beside clone */
+#else
+	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_writev } },
+#endif
 };
 
-/* What a filter needs beyond the base. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and
- * libc takes clone. */
-static const int filtering[] = {
-	SYS_openat, SYS_openat2, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_getdents64, SYS_statx, SYS_fstatfs, SYS_statfs, SYS_getcwd,
-	SYS_fadvise64, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_fchmod,
-	SYS_fchown, SYS_umask, SYS_writev, SYS_pwrite64, SYS_readv, SYS_preadv, SYS_fcntl, SYS_ioctl, SYS_dup, SYS_dup3, SYS_pipe2, SYS_ppoll,
-	SYS_flock, SYS_memfd_create, SYS_socketpair, SYS_recvmsg, SYS_sendmsg, SYS_recvfrom, SYS_sendto, SYS_shutdown,
-	SYS_uname, SYS_sysinfo, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getrusage, SYS_times,
-	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_sigaltstack, SYS_tgkill, SYS_setitimer, SYS_clock_nanosleep, SYS_nanosleep, SYS_sched_yield,
-	SYS_sched_getaffinity, SYS_prlimit64, SYS_set_robust_list, SYS_rseq, SYS_set_tid_address, SYS_exit, SYS_wait4, SYS_waitid, SYS_prctl,
-	SYS_seccomp, SYS_capget, SYS_capset, SYS_close_range, CREATE_RULESET, RESTRICT_SELF,
+/* What an opener needs beyond the base. */
+static const int opening[] = {
+	SYS_openat, SYS_readlinkat, SYS_getdents64, SYS_fstatfs, SYS_renameat, SYS_unlinkat, SYS_fsync, SYS_memfd_create,
+	SYS_recvmsg, SYS_sendmsg, SYS_fcntl, SYS_dup3, SYS_close_range, SYS_geteuid, SYS_rt_sigaction, SYS_rt_sigprocmask,
+#ifndef __GLIBC__
+	SYS_writev,
+#endif
 #ifdef SYS_open
-	SYS_open, SYS_stat, SYS_lstat, SYS_fstat, SYS_access, SYS_readlink, SYS_rename, SYS_unlink, SYS_mkdir, SYS_getdents, SYS_dup2, SYS_pipe,
-	SYS_time, SYS_getrlimit, SYS_poll, SYS_alarm, SYS_set_thread_area, SYS_arch_prctl, SYS_fork, SYS_vfork,
+	SYS_open, SYS_readlink, SYS_dup2,
 #endif
 };
 
@@ -97,9 +97,9 @@ static const int instrumented[] = {
 	SYS_openat, SYS_readlinkat, SYS_sigaltstack, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid, SYS_getpid, SYS_getppid, SYS_tgkill,
 	SYS_sched_yield, SYS_prctl, SYS_fcntl, SYS_unlinkat, SYS_clone, SYS_clone3, SYS_wait4, SYS_exit, SYS_set_robust_list, SYS_rseq,
 	SYS_ptrace, SYS_process_vm_readv, SYS_getuid, SYS_geteuid, SYS_mkdirat, SYS_ftruncate, SYS_prlimit64, SYS_sched_getaffinity,
-	SYS_getdents64, SYS_writev,
+	SYS_getdents64, SYS_writev, SYS_waitid, SYS_fstatfs,
 #ifdef SYS_open
-	SYS_open, SYS_readlink, SYS_stat, SYS_lstat, SYS_access, SYS_unlink, SYS_mkdir, SYS_getrlimit,
+	SYS_open, SYS_readlink, SYS_stat, SYS_lstat, SYS_access, SYS_unlink, SYS_mkdir, SYS_getrlimit, SYS_getdents, SYS_arch_prctl,
 #endif
 };
 
@@ -112,15 +112,20 @@ static unsigned listed(const int *call, size_t n)
 	return count;
 }
 
+/* Groups whose other calls fail; those of helper processes end them. */
+#define LENIENT (SANDBOX_FILTER | SANDBOX_OPENER)
+
 unsigned sandbox_calls(unsigned groups)
 {
-	unsigned n = listed(base, countof(base)) + countof(protecting);
+	unsigned n = listed(base, countof(base)) + countof(protecting) + 1; /* getrandom, or tgkill */
 
 	for (size_t i = 0; i < countof(grouped); i++)
 		if (groups & grouped[i].group)
 			n += listed(grouped[i].call, countof(grouped[i].call));
-	if (groups & SANDBOX_FILTER)
-		n += listed(filtering, countof(filtering)) + 1; /* clone */
+	if (groups & SANDBOX_OPENER)
+		n += listed(opening, countof(opening));
+	if (groups & SANDBOX_THREADS)
+		n++; /* clone */
 	return n;
 }
 
@@ -147,16 +152,24 @@ static void allow(struct program *p, const int *call, size_t n)
 	}
 }
 
-/* clone without a new namespace. */
-static void allow_clone(struct program *p)
+/* clone of threads only. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and libc takes clone. */
+static void allow_threads(struct program *p)
 {
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
 	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
-	emit(p, BPF_JMP | BPF_JSET | BPF_K,
-	     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP,
-	     0, 1);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* Signals to this process only. */
+static void allow_own_signals(struct program *p)
+{
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4);
+	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 1, 0);
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
@@ -189,12 +202,16 @@ static bool filter_calls(unsigned groups)
 			allow(&p, grouped[i].call, countof(grouped[i].call));
 	if (INSTRUMENTED)
 		allow(&p, instrumented, countof(instrumented));
-	if (groups & SANDBOX_FILTER) {
-		allow(&p, filtering, countof(filtering));
-		allow_clone(&p);
-	}
+	if (groups & SANDBOX_OPENER)
+		allow(&p, opening, countof(opening));
+	if (groups & SANDBOX_FILTER)
+		allow_own_signals(&p);
+	else
+		allow(&p, (const int[]){ SYS_getrandom }, 1);
+	if (groups & SANDBOX_THREADS)
+		allow_threads(&p);
 	allow_protecting(&p);
-	emit(&p, BPF_RET | BPF_K, groups & SANDBOX_FILTER ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS, 0, 0);
+	emit(&p, BPF_RET | BPF_K, groups & LENIENT ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS, 0, 0);
 	program = (struct sock_fprog){ p.n, p.code };
 	return p.n < PROGRAM_MAX && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 #else
@@ -215,7 +232,7 @@ struct beneath {
 	int32_t folder;
 } __attribute__((packed));
 
-/* Rights to read files and list folders, which filters keep. */
+/* Rights to read files and list folders, which openers keep. */
 #define READING (UINT64_C(1) << 2 | UINT64_C(1) << 3)
 #define FOR_FILES (UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 14 | UINT64_C(1) << 15)
 
@@ -237,7 +254,7 @@ static bool grant(int ruleset, const char *path, uint64_t rights)
 	return done;
 }
 
-/* A ruleset that handles every right (of a filter: but reading), and grants those below `writable` only. */
+/* A ruleset that handles every right (of an opener: but reading), and grants those below `writable` only. */
 static bool forbid_files(const struct sandbox *s)
 {
 	static const unsigned rights[] = { 13, 14, 15, 15, 16 }; /* of the file system, in ABI 1, 2, 3, 4, 5 and later */
@@ -250,7 +267,7 @@ static bool forbid_files(const struct sandbox *s)
 	if (abi < 1)
 		return false;
 	r.files = (UINT64_C(1) << rights[abi < (long)countof(rights) ? abi - 1 : (long)countof(rights) - 1]) - 1;
-	if (s->groups & SANDBOX_FILTER)
+	if (s->groups & SANDBOX_OPENER)
 		r.files &= ~READING;
 	if (abi >= 4) {
 		r.network = 3; /* bind, connect */
@@ -299,7 +316,7 @@ static bool limit(__rlimit_resource_t resource, uint64_t most)
 
 static bool set_limits(const struct sandbox *s)
 {
-	bool done = limit(RLIMIT_CORE, 0) && (s->groups & SANDBOX_FILTER || limit(RLIMIT_FSIZE, s->file_bytes));
+	bool done = limit(RLIMIT_CORE, 0) && (s->groups & LENIENT || limit(RLIMIT_FSIZE, s->file_bytes));
 
 	if (s->files)
 		done = limit(RLIMIT_NOFILE, s->files) && done;
@@ -363,7 +380,7 @@ unsigned sandbox_enter(const struct sandbox *s)
 		missing |= SANDBOX_LANDLOCK;
 	if (!s->keep_capabilities && !capabilities_limit(0))
 		missing |= SANDBOX_CAPABILITIES;
-	if (!(s->groups & SANDBOX_FILTER)) /* /proc/self of a process that is not dumpable belongs to root */
+	if (!(s->groups & LENIENT)) /* /proc/self of a process that is not dumpable belongs to root */
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!filter_calls(s->groups))
 		missing |= SANDBOX_SECCOMP;

@@ -24,18 +24,23 @@ enum sandbox_group {
 	SANDBOX_MEMFD = 2,    /* memfd_create, ftruncate, fcntl: results in sealed memory */
 	SANDBOX_DEADLINE = 4, /* setitimer: sandbox_deadline */
 	SANDBOX_OUTPUT = 16,  /* pwrite64, ftruncate: results in a file that the opener made */
-	SANDBOX_FILTER = 8    /* for a filter such as pjfold, not for a helper process: reads any file, writes below `writable`, starts
-			       * threads. A call outside of the list fails with EPERM; programs, sockets, other processes are out of reach. */
+	/* A filter such as pjfold, not a helper process: without getrandom, with tgkill of itself. A call outside of its groups fails
+	 * with EPERM: a C library that tries one goes on without. */
+	SANDBOX_FILTER = 8,
+	SANDBOX_THREADS = 32, /* clone of threads, rseq, rt_sigprocmask, exit */
+	/* An opener, which parses nothing: instead of the base a longer list. Reads any file, writes below `writable`; programs, sockets of a
+	 * network, other processes are out of reach. Other calls fail with EPERM. */
+	SANDBOX_OPENER = 64
 };
 
 struct sandbox {
 	unsigned groups;
 	uint64_t address_space; /* bytes, RLIMIT_AS; 0: no limit */
-	uint64_t file_bytes;    /* largest file that it may write, RLIMIT_FSIZE; 0: may not write files (memfd included). Filters: no limit */
+	uint64_t file_bytes;    /* largest file that it may write, RLIMIT_FSIZE; 0: may not write files (memfd included). Filters and openers: no limit */
 	unsigned files;         /* open descriptors, RLIMIT_NOFILE; 0: as they are */
 	uid_t uid;              /* user and group to become where CAP_SETUID is held; 0: stay */
-	const char *const *writable; /* of a filter: folders to write in, up to NULL; those that do not exist are passed over */
-	bool keep_capabilities; /* of a filter that root started to read files of everybody */
+	const char *const *writable; /* of an opener: folders to write in, up to NULL; those that do not exist are passed over */
+	bool keep_capabilities; /* of an opener */
 };
 
 enum sandbox_layer { SANDBOX_LIMITS = 1, SANDBOX_USER = 2, SANDBOX_LANDLOCK = 4, SANDBOX_CAPABILITIES = 8, SANDBOX_SECCOMP = 16 };

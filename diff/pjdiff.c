@@ -188,7 +188,7 @@ static void write_table(const struct request *r, struct comparison *c, struct ou
 	if (!r->tsv)
 		verdict_describe(c, &t, put_comment, o);
 	table_write(o, &t, &style, &c->rule, &c->profile.s);
-	if (!r->quiet && (r->tsv || !isatty(STDOUT_FILENO)))
+	if (!r->quiet && (r->tsv || !diag_is_terminal(STDOUT_FILENO)))
 		verdict_describe(c, &t, put_warning, NULL);
 	table_free(&t);
 }
@@ -202,7 +202,7 @@ static void write_folded(const struct request *r, struct comparison *c, struct o
 	folded_write(o, &c->profile.s, 2, r->header ? &h : NULL);
 	if (r->quiet || !(c->rule.sum[0] + c->rule.sum[1]))
 		return;
-	if (isatty(STDERR_FILENO))
+	if (diag_is_terminal(STDERR_FILENO))
 		verdict_describe(c, NULL, put_warning, NULL);
 	else if (!verdict_can_judge(&c->rule, c->rule.points))
 		warn("too few samples to judge: %llu before, %llu after, %.0f a side are needed",
@@ -247,6 +247,18 @@ static void comparison_free(struct comparison *c)
 	arena_free(&c->arena);
 }
 
+static void give_up_rights(const struct request *r)
+{
+	char **input = mem_alloc(sizeof(*input), r->nside[0] + r->nside[1] + 1);
+	size_t n = 0;
+
+	for (unsigned side = 0; side < 2; side++)
+		for (size_t i = 0; i < r->nside[side]; i++)
+			input[n++] = (char *)(uintptr_t)r->side[side][i];
+	confine(&(struct confine){ .input = input, .output = { r->out } });
+	free(input);
+}
+
 int main(int argc, char **argv)
 {
 	struct request r;
@@ -256,7 +268,7 @@ int main(int argc, char **argv)
 
 	diag_tool("pjdiff");
 	diffopts_parse(&r, argc, argv);
-	confine(&(struct confine){ .output = { r.out } });
+	give_up_rights(&r);
 	read_all(&r, &c);
 	check_units(&r, &c);
 	choose_rule(&r, &c);

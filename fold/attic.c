@@ -2,32 +2,17 @@
 #include "attic.h"
 
 #include "arena.h"
+#include "atticindex.h"
+#include "broker.h"
 #include "hash.h"
-#include "inside.h"
 #include "tenants.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The folder that an open file lies in, from its name as the kernel knows it, and that one's; so links and relative names do
- * not matter. Empty: it has none (a pipe, a file that was removed). */
-static bool place_of(int fd, char *path, size_t cap)
-{
-	char link[48];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, cap - 1);
-	if (n <= 0 || (size_t)n == cap - 1 || path[0] != '/')
-		return false;
-	path[n] = 0;
-	return true;
-}
 
 /* Cuts the last part off, and returns it. */
 static struct str cut_last(char *path)
@@ -40,19 +25,20 @@ static struct str cut_last(char *path)
 	return str_of(slash + 1);
 }
 
+/* By the path of the open file as the kernel has it, so that links and relative paths do not matter. Pipes have none. */
 static int find_dir(const struct in *in)
 {
-	char *path = mem_alloc(1, 4097);
+	struct text path = { 0 };
 	struct str folder;
 	int fd = -1;
 
-	if (place_of(in->fd, path, 4097)) {
-		cut_last(path);
-		folder = cut_last(path);
+	if (broker_path(in->fd, &path) && path.p[0] == '/') {
+		cut_last(path.p);
+		folder = cut_last(path.p);
 		if (str_eq(folder, STR("out")) || str_eq(folder, STR("recording")))
-			fd = open(path[0] ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			fd = broker_open(AT_FDCWD, path.p[0] ? path.p : "/", O_DIRECTORY);
 	}
-	free(path);
+	text_free(&path);
 	return fd;
 }
 
@@ -87,29 +73,51 @@ static void take_snapshot(struct attic *k, uint64_t n)
 /* A recorder that was killed could not say which it needed: those of its boot, the newest first. */
 static void find_snapshots(struct attic *k)
 {
-	int fd = openat(k->dir, "symbols", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
-	uint64_t n;
+	int fd = broker_open(k->dir, "symbols", O_DIRECTORY | O_NOFOLLOW);
+	struct text names = { 0 };
+	struct str left;
 
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (e = readdir(dir)))
-		if ((n = snapshot_number(str_of(e->d_name), k->who->boot)))
+	if (fd < 0)
+		return;
+	broker_names(fd, &names);
+	close(fd);
+	for (left = text_view(&names); left.n;) {
+		uint64_t n = snapshot_number(str_cut(&left, 0), k->who->boot);
+
+		if (n)
 			take_snapshot(k, n);
-	if (dir)
-		closedir(dir);
+	}
+	text_free(&names);
+}
+
+static void list_jit_folders(struct attic *k)
+{
+	char path[128];
+	int fd;
+
+	if (!k->who->boot.n)
+		return;
+	snprintf(path, sizeof(path), "jit/%.*s", (int)k->who->boot.n, k->who->boot.p);
+	fd = broker_open(k->dir, path, O_DIRECTORY | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	broker_names(fd, &k->jit_folders);
+	close(fd);
 }
 
 void attic_open(struct attic *k, const char *dir, const struct in *in, const struct recorder *who)
 {
 	*k = (struct attic){ .dir = -1, .who = who };
 	if (dir) {
-		k->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		k->dir = broker_open(AT_FDCWD, dir, O_DIRECTORY);
 		if (k->dir < 0)
 			die_errno("cannot look into '%s'", dir);
 	} else if (who->is) {
 		k->dir = find_dir(in);
+	}
+	if (k->dir >= 0) {
+		k->index = attic_index_new(k->dir);
+		list_jit_folders(k);
 	}
 	if (k->dir >= 0 && who->boot.n && who->nkallsyms == 0)
 		find_snapshots(k);
@@ -117,14 +125,16 @@ void attic_open(struct attic *k, const char *dir, const struct in *in, const str
 
 void attic_close(struct attic *k)
 {
+	attic_index_free(k->index);
+	text_free(&k->jit_folders);
 	if (k->dir >= 0)
 		close(k->dir);
-	k->dir = -1;
+	*k = (struct attic){ .dir = -1 };
 }
 
 static int open_plain(const struct attic *k, const char *path)
 {
-	return inside_reopen(openat(k->dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	return broker_open(k->dir, path, O_NOFOLLOW);
 }
 
 /* "tenants/NAME/" of a process; of several, as it changed in the window, number i. False: no more. */
@@ -142,29 +152,26 @@ static bool tenant_of_pid(const struct attic *k, uint32_t pid, size_t i, char fo
 	return true;
 }
 
-static int open_by_id(const struct attic *k, const char *folder, const struct build_id *id)
+enum { BINARY_PATH = 256 };
+
+static const char *path_of_id(char path[BINARY_PATH], const char *folder, const struct build_id *id)
 {
-	char path[192];
-	int n = snprintf(path, sizeof(path), "symbols/%s.build-id/", folder);
+	int n = snprintf(path, BINARY_PATH, "symbols/%s.build-id/", folder);
 
 	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
-		n += snprintf(path + n, sizeof(path) - (size_t)n, i ? "%02x" : "%02x/", id->byte[i]);
-	snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
-	return open_plain(k, path);
+		n += snprintf(path + n, BINARY_PATH - (size_t)n, i ? "%02x" : "%02x/", id->byte[i]);
+	snprintf(path + n, BINARY_PATH - (size_t)n, ".debug");
+	return path;
 }
 
-static int open_by_numbers(const struct attic *k, const char *folder, const struct attic_numbers *n)
+static const char *path_in(const struct attic *k, char path[BINARY_PATH], const char *folder, const struct build_id *id,
+			   const struct attic_numbers *n)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "symbols/%s%.*s/%x-%x-%llx-%llx", folder, (int)k->who->boot.n, k->who->boot.p, n->major, n->minor,
+	if (id->n > 1)
+		return path_of_id(path, folder, id);
+	snprintf(path, BINARY_PATH, "symbols/%s%.*s/%x-%x-%llx-%llx", folder, (int)k->who->boot.n, k->who->boot.p, n->major, n->minor,
 		 (unsigned long long)n->inode, (unsigned long long)n->generation);
-	return open_plain(k, path);
-}
-
-static int open_in(const struct attic *k, const char *folder, const struct build_id *id, const struct attic_numbers *n)
-{
-	return id->n > 1 ? open_by_id(k, folder, id) : open_by_numbers(k, folder, n);
+	return path;
 }
 
 static bool is_askable(const struct attic *k, const struct build_id *id, const struct attic_numbers *n)
@@ -176,19 +183,26 @@ static bool is_askable(const struct attic *k, const struct build_id *id, const s
 int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
 {
 	int tenants = is_askable(k, id, n) && !recorder_process_at(k->who, pid, 0) ?
-			      openat(k->dir, "symbols/tenants", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-	DIR *dir = tenants >= 0 ? fdopendir(tenants) : NULL;
+			      broker_open(k->dir, "symbols/tenants", O_DIRECTORY | O_NOFOLLOW) : -1;
 	struct stat found = { 0 }, st;
-	struct dirent *e;
+	struct text names = { 0 };
+	struct str left = { 0 };
+	char path[BINARY_PATH];
 	int fd = -1, one;
 
-	while (dir && (e = readdir(dir))) {
+	if (tenants >= 0) {
+		broker_names(tenants, &names);
+		close(tenants);
+		left = text_view(&names);
+	}
+	while (left.n) {
 		char folder[sizeof("tenants/") + TENANT_NAME];
+		struct str name = str_cut(&left, 0);
 
-		if (e->d_name[0] == '.' || strlen(e->d_name) >= TENANT_NAME)
+		if (name.n == 0 || name.p[0] == '.' || name.n >= TENANT_NAME)
 			continue;
-		snprintf(folder, sizeof(folder), "tenants/%.*s/", TENANT_NAME - 1, e->d_name);
-		one = open_in(k, folder, id, n);
+		snprintf(folder, sizeof(folder), "tenants/%.*s/", (int)name.n, name.p);
+		one = attic_index_open(k->index, path_in(k, path, folder, id, n));
 		if (one < 0 || fstat(one, &st) < 0)
 			continue;
 		if (fd < 0) {
@@ -203,25 +217,35 @@ int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *
 			break;
 		}
 	}
-	if (dir)
-		closedir(dir);
+	text_free(&names);
 	errno = fd < 0 ? ENOENT : 0;
 	return fd;
 }
 
-int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+/* The inode of the file that is kept for that process, and its path; 0: there is none. */
+static uint64_t find_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n, char path[BINARY_PATH])
 {
 	char folder[TENANT_NAME + 16] = "";
+	uint64_t inode;
 	size_t i = 0;
-	int fd;
+
+	do
+		inode = attic_index_inode(k->index, path_in(k, path, folder, id, n));
+	while (!inode && tenant_of_pid(k, pid, i++, folder));
+	return inode;
+}
+
+int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+{
+	char path[BINARY_PATH];
 
 	if (!is_askable(k, id, n))
 		return -1;
-	do
-		fd = open_in(k, folder, id, n);
-	while (fd < 0 && tenant_of_pid(k, pid, i++, folder));
+	if (find_binary(k, pid, id, n, path))
+		return open_plain(k, path);
+	errno = ENOENT;
 	/* numbers are the kernel's, so another tenant's file with these is this one */
-	return fd < 0 && id->n < 2 ? attic_unclaimed(k, pid, id, n) : fd;
+	return id->n < 2 ? attic_unclaimed(k, pid, id, n) : -1;
 }
 
 /* Which file that is; takes fd, which may be -1: 0. */
@@ -236,9 +260,17 @@ static uint64_t inode_of(int fd)
 	return st.st_ino;
 }
 
+static uint64_t inode_of_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+{
+	char path[BINARY_PATH];
+	uint64_t inode = is_askable(k, id, n) ? find_binary(k, pid, id, n, path) : 0;
+
+	return inode || id->n > 1 ? inode : inode_of(attic_unclaimed(k, pid, id, n));
+}
+
 struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
 {
-	struct attic_origin origin = { .file = inode_of(attic_binary(k, pid, id, n)) };
+	struct attic_origin origin = { .file = inode_of_binary(k, pid, id, n) };
 	char own[TENANT_NAME + 16];
 
 	if (!recorder_elsewhere(k->who, pid))
@@ -250,14 +282,14 @@ struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const stru
 
 bool attic_conflicts(const struct attic *k, uint32_t pid, const struct build_id *id)
 {
-	char own[TENANT_NAME + 16];
+	char own[TENANT_NAME + 16], path[BINARY_PATH];
 	uint64_t mine, all, shared;
 
 	if (k->dir < 0 || id->n < 2)
 		return false;
-	mine = tenant_of_pid(k, pid, 0, own) ? inode_of(open_by_id(k, own, id)) : 0;
-	all = inode_of(open_by_id(k, "", id));
-	shared = inode_of(open_by_id(k, "shared/", id));
+	mine = tenant_of_pid(k, pid, 0, own) ? attic_index_inode(k->index, path_of_id(path, own, id)) : 0;
+	all = attic_index_inode(k->index, path_of_id(path, "", id));
+	shared = attic_index_inode(k->index, path_of_id(path, "shared/", id));
 	return mine && ((all && all != mine) || (shared && shared != mine));
 }
 
@@ -273,11 +305,7 @@ struct build_id attic_build(const struct attic *k, const struct attic_numbers *n
 
 bool attic_is_program(const struct attic *k, uint32_t pid, const struct attic_numbers *n)
 {
-	int fd = attic_binary(k, pid, &(struct build_id){ 0 }, n);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return inode_of_binary(k, pid, &(struct build_id){ 0 }, n);
 }
 
 int attic_vdso(const struct attic *k)
@@ -303,28 +331,18 @@ static void jit_name(const struct attic *k, const char *folder, uint32_t pid, co
 /* The folder in which a copy is: a process may have had another tenant when it started to write than in the window. False: in none. */
 static bool find_jit(const struct attic *k, uint32_t pid, const char *kind, char folder[TENANT_NAME])
 {
-	char path[128];
-	struct dirent *e;
 	bool found = false;
-	DIR *dir;
-	int fd;
 
-	snprintf(path, sizeof(path), "jit/%.*s", (int)k->who->boot.n, k->who->boot.p);
-	fd = openat(k->dir, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && !found && (e = readdir(dir))) {
+	for (struct str left = text_view(&k->jit_folders); left.n && !found;) {
+		struct str one = str_cut(&left, 0);
 		char name[256];
 
-		if (e->d_name[0] == '.' || strlen(e->d_name) >= TENANT_NAME)
+		if (one.n == 0 || one.p[0] == '.' || one.n >= TENANT_NAME)
 			continue;
-		snprintf(folder, TENANT_NAME, "%.*s", TENANT_NAME - 1, e->d_name);
+		snprintf(folder, TENANT_NAME, "%.*s", (int)one.n, one.p);
 		jit_name(k, folder, pid, kind, name, sizeof(name));
-		found = faccessat(k->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		found = attic_index_inode(k->index, name);
 	}
-	if (dir)
-		closedir(dir);
 	return found;
 }
 
@@ -348,11 +366,11 @@ int attic_jit(const struct attic *k, uint32_t pid, const char *kind)
 	of = (struct tenant){ (enum tenant_kind)p->tenant_kind, p->tenant };
 	tenant_folder(&of, p->mount_ns, folder);
 	jit_name(k, folder, pid, kind, path, sizeof(path));
-	fd = open_plain(k, path);
+	fd = attic_index_open(k->index, path);
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	attic_name(k, pid, kind, path, sizeof(path));
-	return open_plain(k, path);
+	return attic_index_open(k->index, path);
 }
 
 size_t attic_kernels(const struct attic *k)

@@ -13,12 +13,15 @@
 #include "elfsyms.h"
 #include "in.h"
 #include "recorder.h"
+#include "text.h"
 
 struct attic {
 	int dir;                    /* DIR; -1: there is none */
 	const struct recorder *who; /* boot, processes */
 	uint64_t kernel[RECORDER_KERNELS]; /* numbers of snapshots, where the window, which was not finished, names none; newest first */
 	size_t nkernels;
+	struct attic_index *index;  /* of dir */
+	struct text jit_folders;    /* names below jit/BOOT, each with a 0 after it */
 };
 
 /* dir: as the user says, or NULL: found from the place of in, a window of pjrecord. who stays the caller's. Dies when dir was named

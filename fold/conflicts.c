@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conflicts.h"
 
-#include <dirent.h>
+#include "atticindex.h"
+#include "broker.h"
+
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define FILES_MAX 65536u /* that are looked at, of a tenant */
 #define TENANTS_MAX 256
 #define SUFFIX ".debug"
@@ -18,38 +18,40 @@ struct search {
 	unsigned looked_at;
 };
 
-static DIR *open_folder(int at, const char *path)
+/* Names in a folder below DIR, each with a 0 after it. */
+static void list(const struct search *s, const char *folder, struct text *names)
 {
-	int fd = openat(at, path, FOLDER);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	int fd = broker_open(s->attic->dir, folder, O_DIRECTORY | O_NOFOLLOW);
 
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
+	names->n = 0;
+	if (fd < 0)
+		return;
+	broker_names(fd, names);
+	close(fd);
 }
 
-/* Is there another file with this name below a folder of symbols/? */
-static bool differs(const struct search *s, const char *folder, const char *start, const char *rest, ino_t own)
+/* The inode of the file with this name below a folder of symbols/; 0: there is none. */
+static uint64_t inode_in(const struct search *s, const char *folder, const char *start, struct str rest)
 {
 	char path[192];
-	struct stat st;
 
-	snprintf(path, sizeof(path), "symbols/%s.build-id/%.2s/%.64s", folder, start, rest);
-	return fstatat(s->attic->dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_ino != own;
+	snprintf(path, sizeof(path), "symbols/%s.build-id/%.2s/%.*s", folder, start, (int)rest.n, rest.p);
+	return attic_index_inode(s->attic->index, path);
 }
 
-static void look_at(struct search *s, int folder, const char *start, const char *name)
+static void look_at(struct search *s, const char *folder, const char *start, struct str rest)
 {
-	struct str rest = str_of(name);
+	uint64_t own, all, shared;
 	char id[sizeof(s->found.first)];
-	struct stat st;
 
-	if (!str_ends(rest, STR(SUFFIX)) || rest.n > 2 * BUILD_ID_MAX - 2 + strlen(SUFFIX) ||
-	    fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+	if (!str_ends(rest, STR(SUFFIX)) || rest.n > 2 * BUILD_ID_MAX - 2 + strlen(SUFFIX))
 		return;
-	if (!differs(s, "", start, name, st.st_ino) && !differs(s, "shared/", start, name, st.st_ino))
+	all = inode_in(s, "", start, rest);
+	shared = inode_in(s, "shared/", start, rest);
+	own = all || shared ? inode_in(s, folder, start, rest) : 0;
+	if (!own || ((!all || all == own) && (!shared || shared == own)))
 		return;
-	snprintf(id, sizeof(id), "%.2s%.*s", start, (int)(rest.n - strlen(SUFFIX)), name);
+	snprintf(id, sizeof(id), "%.2s%.*s", start, (int)(rest.n - strlen(SUFFIX)), rest.p);
 	for (const char *p = id; *p; p++)
 		if (!byte_is_hex(*p))
 			return;
@@ -59,23 +61,24 @@ static void look_at(struct search *s, int folder, const char *start, const char 
 
 static void search_tenant(struct search *s, const char *tenant)
 {
-	char path[TENANT_NAME + 40];
-	struct dirent *e, *file;
-	DIR *ids, *dir;
+	char folder[TENANT_NAME + 16], path[TENANT_NAME + 64];
+	struct text ids = { 0 }, names = { 0 };
 
-	snprintf(path, sizeof(path), "symbols/tenants/%s/.build-id", tenant);
-	ids = open_folder(s->attic->dir, path);
-	while (ids && (e = readdir(ids)) && s->looked_at < FILES_MAX) {
-		if (strlen(e->d_name) != 2 || e->d_name[0] == '.')
+	snprintf(folder, sizeof(folder), "tenants/%s/", tenant);
+	snprintf(path, sizeof(path), "symbols/%s.build-id", folder);
+	list(s, path, &ids);
+	for (struct str left = text_view(&ids); left.n && s->looked_at < FILES_MAX;) {
+		struct str id = str_cut(&left, 0);
+
+		if (id.n != 2 || id.p[0] == '.')
 			continue;
-		dir = open_folder(dirfd(ids), e->d_name);
-		while (dir && (file = readdir(dir)) && s->looked_at++ < FILES_MAX)
-			look_at(s, dirfd(dir), e->d_name, file->d_name);
-		if (dir)
-			closedir(dir);
+		snprintf(path, sizeof(path), "symbols/%s.build-id/%.2s", folder, id.p);
+		list(s, path, &names);
+		for (struct str files = text_view(&names); files.n && s->looked_at++ < FILES_MAX;)
+			look_at(s, folder, id.p, str_cut(&files, 0));
 	}
-	if (ids)
-		closedir(ids);
+	text_free(&ids);
+	text_free(&names);
 }
 
 void conflicts_each(const struct attic *k, void (*f)(void *arg, const struct conflicts *of), void *arg)

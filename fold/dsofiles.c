@@ -2,6 +2,7 @@
 #include "dsofiles.h"
 
 #include "arena.h"
+#include "broker.h"
 #include "fileopener.h"
 #include "inlines.h"
 #include "text.h"
@@ -356,7 +357,7 @@ static int open_own_vdso(void)
 	size = (size_t)h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
 	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20)
 		return -1;
-	fd = memfd_create("vdso", MFD_CLOEXEC);
+	fd = broker_memory();
 	if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
 		close(fd);
 		return -1;
@@ -417,18 +418,12 @@ static int open_split(void *with, const char *dir, const char *name)
 	return fd >= 0 ? fd : open_named(s, text_view(&s->debug_dir), name);
 }
 
-static bool is_build(const struct search *s, int fd, struct str id)
+static bool is_build(int fd, struct str id)
 {
-	struct build_id want = { .n = id.n < BUILD_ID_MAX ? (uint8_t)id.n : BUILD_ID_MAX };
-	const char *why;
-	struct elfsyms *e = elfsyms_open(fcntl(fd, F_DUPFD_CLOEXEC, 0), &s->options->elf, &why);
-	bool same;
+	struct build_id want = { .n = id.n < BUILD_ID_MAX ? (uint8_t)id.n : BUILD_ID_MAX }, own = elfsyms_file_build_id(fd);
 
 	memcpy(want.byte, id.p, want.n);
-	same = e && elfsyms_build_id(e).n && want.n && same_build(want, elfsyms_build_id(e));
-	if (e)
-		elfsyms_close(e);
-	return same;
+	return own.n && want.n && same_build(want, own);
 }
 
 /* What dwz moved out: below its build-id, or by its name. */
@@ -449,7 +444,7 @@ static int open_shared(void *with, const char *name, struct str build_id)
 	}
 	if (fd < 0)
 		fd = open_named(s, text_view(&s->debug_dir), name);
-	if (fd >= 0 && !is_build(s, fd, build_id)) {
+	if (fd >= 0 && !is_build(fd, build_id)) {
 		close(fd);
 		fd = -1;
 	}

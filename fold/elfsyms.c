@@ -120,6 +120,17 @@ void elfsyms_close(struct elfsyms *e)
 	free(e);
 }
 
+struct build_id elfsyms_file_build_id(int fd)
+{
+	struct elffile f;
+	struct build_id id = { 0 };
+
+	if (!elffile_open(&f, fd))
+		id = find_build_id(&f);
+	elffile_close(&f);
+	return id;
+}
+
 struct build_id elfsyms_build_id(const struct elfsyms *e)
 {
 	return e->build_id;

@@ -30,6 +30,9 @@ struct inlines_options;
 /* Takes fd over. NULL and *why (a static text: "not an ELF file", "truncated", ...) when it cannot be used. */
 struct elfsyms *elfsyms_open(int fd, const struct elfsyms_options *o, const char **why);
 
+/* Of an ELF file; fd stays the caller's. n is 0 if it has none, or is no ELF file. */
+struct build_id elfsyms_file_build_id(int fd);
+
 struct build_id elfsyms_build_id(const struct elfsyms *e);
 bool elfsyms_has_symtab(const struct elfsyms *e);
 bool elfsyms_has_dynsym(const struct elfsyms *e);

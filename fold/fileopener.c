@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fileopener.h"
 
+#include "broker.h"
 #include "capabilities.h"
 #include "clocks.h"
+#include "fdmessage.h"
 #include "hash.h"
 #include "inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +27,9 @@
 enum { PATH_MAX_BYTES = 4096, PLACES = 256, WAITS_FULL = 3, SHORT_MS = 100, RUNNING_MS = 5000, DIRECTORY_MAX = 3 };
 #define COPY_MAX ((off_t)2 << 30)
 #define BLOCK ((size_t)1 << 20)
+
+/* To read files of any user, below the root folders of other processes, too; to give copies to the owners of the files. */
+#define CAPABILITIES (CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_CHOWN))
 
 enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, WHERE /* the mount namespace of a process */ };
 
@@ -82,22 +88,7 @@ static bool is_local(int fd, bool elsewhere)
 
 static bool send_reply(int socket, struct reply reply, int fd)
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
-	struct iovec io = { &reply, sizeof(reply) };
-	ssize_t n;
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-		m.msg_control = control.bytes;
-		m.msg_controllen = sizeof(control.bytes);
-	}
-	while ((n = sendmsg(socket, &m, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-		;
-	return n == (ssize_t)sizeof(reply);
+	return fdmessage_put(socket, &reply, sizeof(reply), fd);
 }
 
 static bool is_zero(const char *p, size_t n)
@@ -263,8 +254,7 @@ void fileopener_start(bool unprivileged)
 			signal(ignored[i], SIG_IGN);
 		prctl(PR_SET_NAME, "pjfold-start");
 		keep_only(pair[1]);
-		if (unprivileged)
-			capabilities_limit(0);
+		capabilities_limit(unprivileged ? 0 : CAPABILITIES);
 		run_starter(3);
 		_exit(0);
 	}
@@ -275,36 +265,6 @@ void fileopener_start(bool unprivileged)
 		close(pair[0]);
 }
 
-/* False: there is no reply. *fd: -1, or its descriptor. */
-static bool receive(int socket, struct reply *reply, int *fd)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec io = { reply, sizeof(*reply) };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
-	struct cmsghdr *c;
-	ssize_t n;
-
-	while ((n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
-		;
-	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-	*fd = -1;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	return n == (ssize_t)sizeof(*reply);
-}
-
-static bool send_all(int socket, const void *p, size_t n)
-{
-	ssize_t sent;
-
-	while ((sent = send(socket, p, n, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-		;
-	return sent == (ssize_t)n;
-}
-
 static bool start_helper(void)
 {
 	struct reply reply = { 0 };
@@ -312,7 +272,8 @@ static bool start_helper(void)
 	if (opener.socket >= 0)
 		return true;
 	fileopener_start(false);
-	if (opener.control < 0 || !send_all(opener.control, "", 1) || !receive(opener.control, &reply, &opener.socket))
+	if (opener.control < 0 || !fdmessage_put(opener.control, "", 1, -1) ||
+	    fdmessage_take(opener.control, &reply, sizeof(reply), &opener.socket) != (ssize_t)sizeof(reply))
 		return false;
 	opener.helper = (pid_t)reply.mount_ns;
 	return opener.socket >= 0;
@@ -390,7 +351,7 @@ static bool helper_runs(void)
 	struct str s;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)opener.helper);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
+	fd = broker_open(AT_FDCWD, name, 0);
 	n = fd >= 0 ? read(fd, stat, sizeof(stat)) : -1;
 	if (fd >= 0)
 		close(fd);
@@ -420,7 +381,7 @@ static int await(struct reply *reply)
 			errno = ETIMEDOUT;
 			return -1;
 		}
-		if (!receive(opener.socket, reply, &fd)) {
+		if (fdmessage_take(opener.socket, reply, sizeof(*reply), &fd) != (ssize_t)sizeof(*reply)) {
 			errno = EPIPE;
 			return -1;
 		}
@@ -434,7 +395,7 @@ static int exchange(const struct request *r, struct reply *reply)
 {
 	size_t n = offsetof(struct request, path) + r->n + 1;
 
-	if (send_all(opener.socket, r, n))
+	if (fdmessage_put(opener.socket, r, n, -1))
 		return await(reply);
 	errno = EPIPE;
 	return -1;

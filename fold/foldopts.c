@@ -336,7 +336,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "symfs", "DIR", OPT_CALL, r, opt_place, "look for files of the recorded machine below DIR" },
 		{ 0, "maps", "DIR", OPT_CALL, r, opt_place, "what pjmap -i saw of JVMs (maps/ where the window lies)" },
 		{ 0, "kept", "DIR", OPT_CALL, r, opt_place, "names that pjrecord kept in DIR (where its window lies)" },
-		{ 0, "unprivileged", NULL, OPT_FLAG, &r->unprivileged, NULL, "give up all capabilities before reading: for recordings of strangers" },
+		{ 0, "unprivileged", NULL, OPT_FLAG, &r->unprivileged, NULL, "open files without capabilities, too: for recordings of strangers" },
 		{ 0, "as-perf", NULL, OPT_CALL_FLAG, r, opt_report, "names and stacks of perf.data exactly as perf script has them" },
 		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag, "names and weights of stackcollapse-perf.pl, exactly" },
 		{ 0, "event-filter", "EVENT", OPT_CALL, r, opt_event_filter, NULL },

@@ -2,6 +2,7 @@
 #include "identity.h"
 
 #include "boot.h"
+#include "broker.h"
 #include "clocks.h"
 
 #include <fcntl.h>
@@ -14,12 +15,29 @@
 #define WALL_SLACK (10ull * SECOND_NS)
 #define DRIFT_MAX (60ull * SECOND_NS)
 
+static struct utsname host;
+static uid_t user;
+static bool prepared;
+
+void identity_prepare(void)
+{
+	if (prepared)
+		return;
+	uname(&host);
+	user = geteuid();
+	prepared = true;
+}
+
+uid_t identity_user(void)
+{
+	identity_prepare();
+	return user;
+}
+
 bool identity_is_this_host(struct str hostname, struct str kernel_release)
 {
-	struct utsname u;
-
-	return hostname.n && kernel_release.n && uname(&u) == 0 && str_eq(hostname, str_of(u.nodename)) &&
-	       str_eq(kernel_release, str_of(u.release));
+	identity_prepare();
+	return hostname.n && kernel_release.n && str_eq(hostname, str_of(host.nodename)) && str_eq(kernel_release, str_of(host.release));
 }
 
 /* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, a minute at most, and some
@@ -87,7 +105,7 @@ static struct str read_proc(pid_t pid, const char *name, char *buf, size_t room)
 	if (pid <= 0)
 		return (struct str){ 0 };
 	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = broker_open(AT_FDCWD, path, 0);
 	if (fd < 0)
 		return (struct str){ 0 };
 	n = read(fd, buf, room);

@@ -14,6 +14,12 @@
 
 #include <sys/types.h>
 
+/* Reads what identity_is_this_host and identity_user return: to be called before threads start and before rights are given up. */
+void identity_prepare(void);
+
+/* The effective user of this process. */
+uid_t identity_user(void);
+
 /* Both as the recording says; empty ones are those of no machine. */
 bool identity_is_this_host(struct str hostname, struct str kernel_release);
 

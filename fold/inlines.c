@@ -3,6 +3,7 @@
 
 #ifdef PJ_LIBDW
 
+#include "broker.h"
 #include "dwarfimage.h"
 #include "elfsyms.h"
 #include "text.h"
@@ -500,7 +501,7 @@ static bool open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_D
 	close(fd);
 	if (why)
 		return give_up(w, "a .dwo file of it is damaged");
-	copy = memfd_create("dwo", MFD_CLOEXEC);
+	copy = broker_memory();
 	snprintf(name, sizeof(name), "%d", copy);
 	memset(split, 0, sizeof(*split));
 	if (copy >= 0 && dir && strlen(dir) >= strlen(folder) && strlen(file) >= strlen(name) &&

@@ -2,10 +2,11 @@
 #include "kallcache.h"
 
 #include "arena.h"
+#include "broker.h"
 #include "hash.h"
+#include "identity.h"
 #include "whole.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,7 +282,7 @@ enum kallcache_answer kallcache_address(struct kallcache *c, struct str name, ui
 
 static size_t read_small(const char *path, char *to, size_t room)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = broker_open(AT_FDCWD, path, 0);
 	ssize_t n = fd >= 0 ? read(fd, to, room) : -1;
 
 	if (fd >= 0)
@@ -304,6 +305,8 @@ static bool this_kernel(char key[KEY_MAX + 1])
 	snprintf(key, KEY_MAX + 1, "%.*s %016llx", BOOT_ID_LEN, boot, (unsigned long long)hash_sum(notes, n));
 	return true;
 }
+
+#define CACHE_PREFIX "kallsyms-" /* files of other boots begin with it, too: they are removed */
 
 /* A folder that is ours, below at (AT_FDCWD: path is absolute); made when make is set. -1: there is none. */
 static int own_folder(int at, const char *path, int flags, bool make)
@@ -351,16 +354,26 @@ char *kallcache_prepare(void)
 
 	if (fd < 0)
 		return NULL;
-	close(fd);
+	broker_cache(fd);
 	text_add(&t, xdg && xdg[0] == '/' ? xdg : secure_getenv("HOME"));
 	text_add(&t, xdg && xdg[0] == '/' ? "/pj" : "/.cache/pj");
 	text_char(&t, 0);
 	return t.p;
 }
 
+/* A broker has the folder from kallcache_prepare. */
+static bool is_there(bool make)
+{
+	int fd = broker_runs() ? -1 : cache_folder(make);
+
+	if (fd >= 0)
+		broker_cache(fd);
+	return fd >= 0 || broker_runs();
+}
+
 static void cache_name(const char *key, char name[64])
 {
-	snprintf(name, 64, "kallsyms-%.*s", BOOT_ID_LEN, key);
+	snprintf(name, 64, CACHE_PREFIX "%.*s", BOOT_ID_LEN, key);
 }
 
 /* A file that nobody else can write or read. */
@@ -368,20 +381,19 @@ static bool is_own(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077) && st.st_nlink == 1;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == identity_user() && !(st.st_mode & 077) && st.st_nlink == 1;
 }
 
 struct kallcache *kallcache_open(void)
 {
 	char key[KEY_MAX + 1], name[64];
 	struct kallcache *c = NULL;
-	int folder = this_kernel(key) ? cache_folder(false) : -1, fd;
+	int fd;
 
-	if (folder < 0)
+	if (!this_kernel(key) || !is_there(false))
 		return NULL;
 	cache_name(key, name);
-	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	close(folder);
+	fd = broker_cache_open(name);
 	if (fd >= 0 && is_own(fd))
 		c = kallcache_of(fd, str_of(key));
 	else if (fd >= 0)
@@ -389,55 +401,19 @@ struct kallcache *kallcache_open(void)
 	return c;
 }
 
-/* What other boots left, and what was never finished. */
-static void sweep(int folder, const char *keep)
-{
-	int fd = dup(folder);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((entry = readdir(dir)))
-		if (strncmp(entry->d_name, "kallsyms-", 9) == 0 && strcmp(entry->d_name, keep) != 0)
-			unlinkat(folder, entry->d_name, 0);
-	closedir(dir);
-}
-
-static bool write_new(int folder, const char *name, struct str file)
-{
-	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	bool good = fd >= 0;
-
-	while (good && file.n) {
-		ssize_t n = write(fd, file.p, file.n);
-
-		good = n > 0;
-		if (good)
-			file = str_from(file, (size_t)n);
-	}
-	if (fd >= 0)
-		good = close(fd) == 0 && good;
-	return good;
-}
-
 void kallcache_store(const struct ksyms *all)
 {
-	char key[KEY_MAX + 1], name[64], temp[96];
+	char key[KEY_MAX + 1], name[64];
 	struct text file = { 0 };
-	int folder = this_kernel(key) ? cache_folder(true) : -1;
+	int fd = this_kernel(key) && is_there(true) ? broker_cache_create() : -1;
+	bool good;
 
-	if (folder < 0)
+	if (fd < 0)
 		return;
 	cache_name(key, name);
-	snprintf(temp, sizeof(temp), "%s.%ld", name, (long)getpid());
-	sweep(folder, name);
 	kallcache_pack(all, str_of(key), &file);
-	if (!write_new(folder, temp, text_view(&file)) || renameat(folder, temp, folder, name) < 0)
-		unlinkat(folder, temp, 0);
+	good = whole_write(fd, text_view(&file));
+	if (close(fd) == 0 && good)
+		broker_cache_commit(name, strlen(CACHE_PREFIX));
 	text_free(&file);
-	close(folder);
 }

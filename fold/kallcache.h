@@ -35,7 +35,7 @@ struct kallcache;
 
 enum kallcache_answer { KALLCACHE_NONE, KALLCACHE_FOUND, KALLCACHE_OUTSIDE, KALLCACHE_BROKEN };
 
-/* Makes the folder of the cache, for a process that may make none later. Returns its path, to be freed; NULL if there is none. */
+/* Makes the folder of the cache, and hands it to the broker that will be started. Returns its path, to be freed; NULL if there is none. */
 char *kallcache_prepare(void);
 
 /* The cache of this boot; NULL: there is none. */

@@ -2,6 +2,7 @@
 #include "kallsyms.h"
 
 #include "arena.h"
+#include "broker.h"
 #include "kallcache.h"
 
 #include <errno.h>
@@ -182,9 +183,9 @@ static const char *read_table(int fd, struct ksyms *table)
 
 static const char *read_path(const char *path, struct ksyms *table)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = broker_open(AT_FDCWD, path, 0);
 
-	return fd < 0 ? strerror(errno) : read_table(fd, table);
+	return fd < 0 ? (errno == EINVAL ? "not a regular file" : strerror(errno)) : read_table(fd, table);
 }
 
 struct kallsyms *kallsyms_open_file(int fd, const char **why)

@@ -2,6 +2,7 @@
 #include "kernelsyms.h"
 
 #include "arena.h"
+#include "broker.h"
 #include "diag.h"
 #include "fileopener.h"
 #include "kallsyms.h"
@@ -23,7 +24,7 @@ static bool is_running(const struct kernelsyms_options *o)
 
 	if (o->id.n == 0)
 		return o->here;
-	fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	fd = broker_open(AT_FDCWD, "/sys/kernel/notes", 0);
 	if (fd < 0)
 		return o->here;
 	n = read(fd, notes, sizeof(notes));
@@ -121,7 +122,7 @@ static const char *ask_kept(const struct kernelsyms_options *o, struct symbols_q
 	struct text path = { 0 };
 	const char *why = "no copy";
 
-	if (kept_path(o, "[kernel.kallsyms]", false, "kallsyms", &path) && access(path.p, R_OK) == 0)
+	if (kept_path(o, "[kernel.kallsyms]", false, "kallsyms", &path))
 		why = ask_kallsyms(o, path.p, q, n, names, modules);
 	text_free(&path);
 	return why;

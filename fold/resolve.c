@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "resolve.h"
 
+#include "broker.h"
 #include "diag.h"
 #include "dsofiles.h"
 #include "fileopener.h"
@@ -218,6 +219,17 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 	return why;
 }
 
+/* Of a folder of /proc: hidepid hides it from users without capabilities. */
+static bool process_stat(const char *path, struct stat *st)
+{
+	int fd = broker_open(AT_FDCWD, path, O_DIRECTORY);
+	bool good = fd >= 0 && fstat(fd, st) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
 /* perf believes only its own user and root. Names are no danger to us; but who runs the process is known while it lives. */
 static bool is_trusted(int fd, pid_t live, bool as_perf)
 {
@@ -226,12 +238,12 @@ static bool is_trusted(int fd, pid_t live, bool as_perf)
 
 	if (fstat(fd, &map) != 0)
 		return false;
-	if (map.st_uid == 0 || map.st_uid == geteuid())
+	if (map.st_uid == 0 || map.st_uid == identity_user())
 		return true;
 	if (!live)
 		return !as_perf;
 	snprintf(path, sizeof(path), "/proc/%d", (int)live);
-	return stat(path, &process) == 0 && process.st_uid == map.st_uid;
+	return process_stat(path, &process) && process.st_uid == map.st_uid;
 }
 
 /* More damage, of DSO dso; the first that is told is that of the first DSO. */
@@ -290,9 +302,10 @@ static bool ask_attic_maps(struct worker *w, const struct dso *d, size_t n)
 static bool is_process(uint32_t pid)
 {
 	char path[32];
+	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%u", (unsigned)pid);
-	return access(path, F_OK) == 0;
+	return process_stat(path, &st);
 }
 
 /* The map that the process wrote in its own /tmp under its own number, then the one in ours. */

@@ -3,9 +3,8 @@
 
 #include "arena.h"
 #include "boot.h"
-#include "inside.h"
+#include "broker.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +14,11 @@ void timelines_open(struct timelines *s, const char *maps, const struct attic *a
 {
 	*s = (struct timelines){ .dir = -1, .attic = attic };
 	if (maps) {
-		s->dir = open(maps, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		s->dir = broker_open(AT_FDCWD, maps, O_DIRECTORY);
 		if (s->dir < 0)
 			die_errno("cannot look into '%s'", maps);
 	} else if (attic && attic->dir >= 0) {
-		s->dir = openat(attic->dir, "maps", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		s->dir = broker_open(attic->dir, "maps", O_DIRECTORY | O_NOFOLLOW);
 	}
 	if (attic && attic->who->boot.n == 36)
 		snprintf(s->boot, sizeof(s->boot), "%.*s", 36, attic->who->boot.p);
@@ -31,16 +30,18 @@ void timelines_open(struct timelines *s, const char *maps, const struct attic *a
 static uint64_t only_start(const struct timelines *s, uint32_t pid)
 {
 	char prefix[24];
-	int fd = openat(s->dir, s->boot, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	int fd = broker_open(s->dir, s->boot, O_DIRECTORY | O_NOFOLLOW);
+	struct text names = { 0 };
 	uint64_t start = 0, one;
 	unsigned n = 0;
 
-	if (!dir && fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return 0;
+	broker_names(fd, &names);
+	close(fd);
 	snprintf(prefix, sizeof(prefix), "%u-", (unsigned)pid);
-	for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
-		struct str name = str_of(e->d_name);
+	for (struct str left = text_view(&names); left.n;) {
+		struct str name = str_cut(&left, 0);
 
 		if (!str_starts(name, str_of(prefix)) || !str_ends(name, STR(".jmap")))
 			continue;
@@ -50,8 +51,7 @@ static uint64_t only_start(const struct timelines *s, uint32_t pid)
 			n++;
 		}
 	}
-	if (dir)
-		closedir(dir);
+	text_free(&names);
 	return n == 1 ? start : 0;
 }
 
@@ -67,7 +67,7 @@ static struct timeline *open_one(struct timelines *s, uint32_t pid)
 	if (start == 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/%u-%llu.jmap", s->boot, (unsigned)pid, (unsigned long long)start);
-	fd = inside_reopen(openat(s->dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	fd = broker_open(s->dir, path, O_NOFOLLOW);
 	if (fd < 0)
 		return NULL;
 	t = timeline_open(fd, &why);

@@ -35,20 +35,11 @@ static struct build_id build_id_of(struct walk *w, const struct dso *d, const st
 /* Is fd the recorded build? What has no id to compare is taken for it. Keeps fd. */
 static bool is_build(int fd, const struct build_id *id)
 {
-	struct elfsyms_options o = { 0 };
-	struct elfsyms *e;
 	struct build_id found;
-	const char *why;
-	int copy;
 
 	if (id->n == 0)
 		return true;
-	copy = dup(fd);
-	e = copy >= 0 ? elfsyms_open(copy, &o, &why) : NULL;
-	if (!e)
-		return false;
-	found = elfsyms_build_id(e);
-	elfsyms_close(e);
+	found = elfsyms_file_build_id(fd);
 	return found.n == id->n && memcmp(found.byte, id->byte, id->n) == 0;
 }
 

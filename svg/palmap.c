@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "palmap.h"
 
+#include "broker.h"
 #include "in.h"
 #include "out.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #define BEFORE_COLOUR STR("->rgb(")
 
@@ -62,13 +65,16 @@ void palmap_read(struct palmap *m, const char *path)
 {
 	struct in in;
 	struct str line;
-	struct stat st;
+	int fd;
 
 	*m = (struct palmap){ .path = path };
-	if (stat(path, &st) < 0)
+	fd = broker_open(AT_FDCWD, path, 0);
+	if (fd < 0 && errno == ENOENT)
 		return;
-	if (!S_ISREG(st.st_mode)) /* it is replaced at the end; a FIFO would also block */
+	if (fd < 0 && errno == EINVAL) /* it is replaced at the end; a FIFO would also block */
 		die("%s: not a regular file", path);
+	if (fd >= 0)
+		close(fd);
 	in_open(&in, path);
 	in_expect_text(&in);
 	while (in_line(&in, &line)) {

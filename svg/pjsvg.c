@@ -381,7 +381,8 @@ int main(int argc, char **argv)
 
 	diag_tool("pjsvg");
 	char **files = request_parse(&request, argc, argv);
-	confine(&(struct confine){ .output = { request.output, request.palette_map } });
+	confine(&(struct confine){ .input = files, .file = { request.nameattr },
+				   .output = { request.output, request.palette_map } });
 	int status = request.csp_hash ? print_csp_hash() :
 		     request.unpack   ? unpack(files, request.output) :
 					draw(&request, files);

@@ -3,7 +3,7 @@
  * goes on. Input: what is done (DO_*), and what the helpers answer (HELPER_*). They are a socket, and time is what the input makes of it. */
 /* covers: record/tables.c record/fdmessage.c */
 #include "record/apart.h"
-#include "record/fdmessage.h"
+#include "fdmessage.h"
 #include "record/backoff.h"
 #include "record/tablemaker.h"
 #include "record/tables.h"

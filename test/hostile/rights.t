@@ -80,4 +80,55 @@ for helper in pjrecord-table pjrecord-symbol pjrecord-jvm; do
 done
 ok "no process holds more than five capabilities" awk -v five=$five '$2 !~ /^0+$/ && $2 != five { bad = 1 } END { exit bad || !NR }' seen
 ok "SIGTERM is answered" ends_within 2 $recorder
+
+# Filters that root starts: each waits for an input; a second process opens files for it.
+# filter NAME COMMAND...: rights of the process NAME in `filter`, those of its children in `children`
+filter()
+{
+	name=$1
+	shift
+	rm -f in
+	mkfifo in
+	"$@" >/dev/null 2>why &
+	pid=$!
+	attacks="$attacks $pid"
+	exec 9<>in
+	for _ in $(seq 100); do # it, or the process that opens for it, has the input
+		! grep -q '^Seccomp:[[:space:]]*2' "/proc/$pid/status" 2>/dev/null || break
+		sleep 0.05
+	done
+	sleep 0.2
+	rights $pid >filter
+	for child in $(descendants $pid | tail -n +2); do rights "$child"; done >children
+	sed 's/^/# /' filter children
+	printf 'a;b 1\n' >&9
+	exec 9>&-
+	wait $pid
+	is "$name does its work" $? 0
+	ok "  without a capability, below seccomp" awk -v name="$name" '$1 == name { n++; bad += $2 !~ /^0+$/ || $3 !~ /^0+$/ || $4 != 2 || $5 != 1 } END { exit !(n == 1 && !bad) }' filter
+}
+for tool in pjfold pjsvg; do
+	filter $tool $tool in
+	ok "  whose files are opened by another process, below seccomp, too" grep -q "^$tool-files .* 2 1$" children
+	filter $tool sh -c "exec $tool <in"
+done
+is "a filter between two pipes needs no other process" "$(cat children)" ""
+filter pjdiff pjdiff /dev/null in
+filter pjfold pjfold --unprivileged in
+ok "  and no process with one" awk '$2 !~ /^0+$/ || $3 !~ /^0+$/ { bad = 1 } END { exit bad || !NR }' children
+
+# What pjfold calls once it gave up its rights, with threads, symbols and an output
+window=$(find out/out -name '*.data' 2>/dev/null | head -n 1)
+if [ -n "$window" ] && have strace; then
+	strace -f -o calls pjfold -q -j 3 -o folded "$window"
+	is "pjfold folds a window under strace" $? 0
+	main=$(awk 'NR == 1 { print $1 }' calls)
+	awk -v main="$main" '$1 == main && /PR_SET_SECCOMP/ { narrow = 1; next }
+		$1 == main && narrow && !/ = -1 (EPERM|ENOSYS)/ && match($2, /^[a-z_0-9]+\(/) { call[substr($2, 1, RLENGTH - 1)] = 1 }
+		END { for (c in call) { n++; list = list " " c } print n + 0 list }' calls >made
+	sed 's/^/# calls: /' made
+	ok "  with 25 different system calls at most, none of which opens a file" awk '$1 < 5 || $1 > 25 || / (open|openat|openat2|execve|socket|fork|connect)( |$)/ { exit 1 }' made
+else
+	skip "system calls of pjfold" "no window, or strace is not installed"
+fi
 done_testing

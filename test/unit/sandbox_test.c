@@ -136,7 +136,7 @@ static void sort_many(void *arg)
 	printf("%d %d", value[0], value[countof(value) - 1]);
 }
 
-/* ---- a filter ------------------------------------------------------------------------------------------------------ */
+/* ---- openers and filters ------------------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/pj-sandbox-test.XXXXXX";
 
@@ -151,42 +151,66 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-static void filter(void *arg)
+/* What neither of them may do. */
+static void reach_out(void)
 {
 	static char *const argv[] = { (char *)(uintptr_t)"true", NULL };
+
+	printf(" elsewhere %d", open("/tmp/pj-sandbox-test-elsewhere", O_WRONLY | O_CREAT, 0600) >= 0);
+	printf(" socket %d", socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM);
+	printf(" program %d", execv("/bin/true", argv) == 0 || errno != EPERM);
+	printf(" signal %d", kill(getppid(), 0) == 0 || errno != EPERM);
+	printf(" namespace %d", syscall(SYS_unshare, CLONE_NEWUSER) == 0 || errno != EPERM);
+	printf(" clone %d", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) >= 0 || errno != EPERM);
+	printf(" fork %d", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) >= 0 || errno != EPERM);
+}
+
+static void opener(void *arg)
+{
 	const char *writable[] = { folder, "/nonexistent/folder", NULL };
-	unsigned missing = sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER, .writable = writable });
+	unsigned missing = sandbox_enter(&(struct sandbox){ .groups = SANDBOX_OPENER, .writable = writable });
 	char path[64];
-	pthread_t thread;
 
 	(void)arg;
 	printf("%s", sandbox_missing(missing) ? sandbox_missing(missing) : "");
 	printf(" read %d", open("/etc/passwd", O_RDONLY) >= 0);
 	snprintf(path, sizeof(path), "%s/file", folder);
 	printf(" write %d", open(path, O_WRONLY | O_CREAT, 0600) >= 0);
-	printf(" elsewhere %d", open("/tmp/pj-sandbox-test-elsewhere", O_WRONLY | O_CREAT, 0600) >= 0 || errno != EACCES);
-	printf(" socket %d", socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM);
-	printf(" program %d", execv("/bin/true", argv) == 0 || errno != EPERM);
-	printf(" signal %d", kill(getppid(), 0) == 0 || errno != EPERM);
-	printf(" namespace %d", syscall(SYS_unshare, CLONE_NEWUSER) == 0 || errno != EPERM);
-	printf(" clone %d", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) >= 0 || errno != EPERM);
-	printf(" thread %d", pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	reach_out();
 }
+
+static void filter(void *arg)
+{
+	pid_t parent = getppid(), own = getpid();
+	unsigned missing = sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES | SANDBOX_THREADS });
+	pthread_t thread;
+
+	(void)arg;
+	printf("%s", sandbox_missing(missing) ? sandbox_missing(missing) : "");
+	printf(" read %d", open("/etc/passwd", O_RDONLY) >= 0);
+	printf(" thread %d", pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	printf(" own signal %d", syscall(SYS_tgkill, own, own, 0) == 0);
+	printf(" another's %d", syscall(SYS_tgkill, parent, parent, 0) == 0);
+	reach_out();
+}
+
+static void runs(void (*f)(void *), const char *want, const char *name)
+{
+	child_run(&c, f, NULL);
+	if (str_starts(c.out, STR("Landlock")))
+		printf("ok %d - %s # SKIP this kernel has no Landlock\n", ++tap_n, name);
+	else
+		is_str(c.out, str_of(want), name);
+}
+
+#define NOTHING_ELSE " elsewhere 0 socket 0 program 0 signal 0 namespace 0 clone 0 fork 0"
 
 static void filters(void)
 {
-	const char *want = " read 1 write 1 elsewhere 0 socket 0 program 0 signal 0 namespace 0 clone 0 thread 1";
-	struct str got;
-
 	if (!NARROW || !mkdtemp(folder))
 		return;
-	child_run(&c, filter, NULL);
-	got = c.out;
-	if (str_starts(got, STR("Landlock"))) {
-		printf("ok %d - a filter # SKIP this kernel has no Landlock\n", ++tap_n);
-	} else {
-		is_str(got, str_of(want), "a filter reads, writes where it may, starts threads, and reaches nothing else");
-	}
+	runs(opener, " read 1 write 1" NOTHING_ELSE, "an opener reads, writes where it may, and reaches nothing else");
+	runs(filter, " read 0 thread 1 own signal 1 another's 0" NOTHING_ELSE, "a filter starts threads, and opens and reaches nothing");
 	unlink("/tmp/pj-sandbox-test-elsewhere");
 	child_run(&c, remove_folder, NULL);
 }
@@ -263,6 +287,7 @@ int main(void)
 
 	ok(sandbox_calls(0) <= 19 && sandbox_calls(all.groups) <= 25 &&
 	   sandbox_calls(SANDBOX_MESSAGES | SANDBOX_OUTPUT | SANDBOX_DEADLINE) <= 25, "a helper process may make 25 system calls at most");
+	ok(sandbox_calls(SANDBOX_FILTER | SANDBOX_MESSAGES | SANDBOX_THREADS) <= 25, "so may a filter");
 	child_run(&c, show_status, NULL);
 	ok(has_line("missing none"), "each layer is put in place (a kernel without Landlock excepted)");
 	ok(has_line("CapEff:\t0000000000000000") && has_line("CapPrm:\t0000000000000000") && has_line("CapInh:\t0000000000000000"), "no capability is left");

@@ -1,7 +1,7 @@
 /* symhelper_test - the process that parses files of strangers: its answers, its replacement for another tenant, parsers that end, hang, spin, lie. */
 #include "record/symhelper.h"
 
-#include "record/fdmessage.h"
+#include "fdmessage.h"
 #include "record/reducer.h"
 #include "tap.h"
 

@@ -9,7 +9,7 @@
  *	eintr	the same, if it is one that transfers bytes (others are not interrupted where no signal is handled)
  *	short	the call number N transfers one byte
  * PJ_FAIL_COUNT=FILE: how many allocations and calls there were is written there at the end ("ALLOCATIONS CALLS\n").
- * PJ_FAIL_ONLY=NAME: only in programs of this name. Children of a fork count on from where their parent was;
+ * PJ_FAIL_ONLY=NAME: only in programs of this name. A process and its children of a fork count together: one call of all of them fails;
  * PJ_FAIL_PROCESS=N: only in process N, the first being 0 and each fork the next one. Each counts from 1, and FILE has a line for each.
  */
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ void *__libc_memalign(size_t align, size_t n);
 enum { PROCESSES = 32 };
 static struct counts {
 	atomic_ulong allocs, calls;
-} own, *counts = &own;
+} own, *counts = &own; /* memory that is shared with children */
 static struct shared {
 	atomic_uint forks;
 	struct counts of[PROCESSES];
@@ -73,6 +73,10 @@ __attribute__((constructor)) static void begin(void)
 		chosen = (unsigned)strtoul(getenv("PJ_FAIL_PROCESS"), NULL, 10);
 		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		counts = &shared->of[0];
+	} else {
+		struct counts *all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+		counts = all != MAP_FAILED ? all : &own;
 	}
 	counting = true;
 }
@@ -106,7 +110,7 @@ __attribute__((destructor)) static void end(void)
 	if (shared && counts != &shared->of[0]) /* the first process has them all */
 		return;
 	for (unsigned i = 0; report >= 0 && i < n && i < PROCESSES; i++) {
-		const struct counts *c = shared ? &shared->of[i] : &own;
+		const struct counts *c = shared ? &shared->of[i] : counts;
 
 		if (write(report, line, (size_t)snprintf(line, sizeof(line), "%lu %lu\n", c->allocs, c->calls)) < 0)
 			_exit(3);

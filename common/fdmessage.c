@@ -56,23 +56,45 @@ static void take_descriptors(struct msghdr *m, int fd[FDMESSAGE_MAX])
 		close_all(came + FDMESSAGE_MAX, n - FDMESSAGE_MAX);
 }
 
-int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], int flags)
+static ssize_t receive(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], int flags)
 {
 	union control control;
-	struct iovec io = { p, n };
+	struct iovec io = { p, size };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
 	ssize_t got = recvmsg(socket, &m, flags | MSG_CMSG_CLOEXEC);
 
 	for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 		fd[i] = -1;
 	if (got <= 0)
-		return (int)got;
+		return got;
 	take_descriptors(&m, fd);
-	if ((size_t)got == n && !(m.msg_flags & MSG_TRUNC))
-		return 1;
+	if (!(m.msg_flags & MSG_TRUNC))
+		return got;
 	close_all(fd, FDMESSAGE_MAX);
 	errno = EBADMSG;
 	return -1;
+}
+
+int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], int flags)
+{
+	ssize_t got = receive(socket, p, n, fd, flags);
+
+	if (got <= 0 || (size_t)got == n)
+		return got <= 0 ? (int)got : 1;
+	close_all(fd, FDMESSAGE_MAX);
+	errno = EBADMSG;
+	return -1;
+}
+
+ssize_t fdmessage_receive_some(int socket, void *p, size_t size, int *fd, int flags)
+{
+	int all[FDMESSAGE_MAX];
+	ssize_t got = receive(socket, p, size, all, flags);
+
+	if (all[1] >= 0)
+		close_all(all, FDMESSAGE_MAX);
+	*fd = all[0];
+	return got;
 }
 
 int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags)
@@ -82,5 +104,25 @@ int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags)
 	if (all[1] >= 0)
 		close_all(all, FDMESSAGE_MAX);
 	*fd = all[0];
+	return got;
+}
+
+bool fdmessage_put(int socket, const void *p, size_t n, int fd)
+{
+	bool sent;
+
+	do
+		sent = fdmessage_send(socket, p, n, fd);
+	while (!sent && errno == EINTR);
+	return sent;
+}
+
+ssize_t fdmessage_take(int socket, void *p, size_t size, int *fd)
+{
+	ssize_t got;
+
+	do
+		got = fdmessage_receive_some(socket, p, size, fd, 0);
+	while (got < 0 && errno == EINTR);
 	return got;
 }
