@@ -98,7 +98,8 @@ filter()
 		sleep 0.05
 	done
 	sleep 0.2
-	rights $pid >filter
+	rights "$pid" >filter
+	called=$(calls "$pid")
 	for child in $(descendants $pid | tail -n +2); do rights "$child"; done >children
 	sed 's/^/# /' filter children
 	printf 'a;b 1\n' >&9
@@ -106,6 +107,7 @@ filter()
 	wait $pid
 	is "$name does its work" $? 0
 	ok "  without a capability, below seccomp" awk -v name="$name" '$1 == name { n++; bad += $2 !~ /^0+$/ || $3 !~ /^0+$/ || $4 != 2 || $5 != 1 } END { exit !(n == 1 && !bad) }' filter
+	ok "  25 system calls at most, in the kernel's copy of its filter: $called" awk -v n="$called" 'BEGIN { exit !(n > 10 && n <= 25) }'
 }
 for tool in pjfold pjsvg; do
 	filter $tool $tool in
