@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "clocks.h"
+#include "identities.h"
 #include "procfs.h"
 #include "procreader.h"
 
@@ -33,6 +34,7 @@ struct mending {
 	struct processes *processes;
 	struct budgets *budgets;
 	struct procreader *reader; /* NULL: /proc is not read */
+	struct identities *identities;
 	uint64_t lost;             /* ns; what was known of a process before is in doubt */
 	bool survey_wanted, surveying, surveyed;
 	uint64_t survey_retry;
@@ -48,30 +50,36 @@ struct mending *mending_new(struct processes *p, struct budgets *b, bool proc)
 	m->processes = p;
 	m->budgets = b;
 	m->reader = proc ? procreader_start() : NULL;
+	m->identities = identities_new();
 	return m;
 }
 
 void mending_free(struct mending *m)
 {
-	if (m)
+	if (m) {
 		procreader_stop(m->reader);
+		identities_free(m->identities);
+	}
 	free(m);
 }
 
-void mending_tenant(struct process *process, uint64_t window)
+void mending_identify(struct mending *m, struct process *process, uint64_t window)
 {
-	char path[32];
-	int fd;
+	struct identity found;
 
-	if (process->tenant_window == window)
-		return;
 	process->tenant_window = window;
-	snprintf(path, sizeof(path), "/proc/%u", process->pid);
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return; /* it ended: it stays the tenant that it was */
-	process->tenant = tenant_of(fd);
-	close(fd);
+	if (!identities_find(m->identities, process->pid, &found))
+		return; /* it ended, or hangs: it stays the tenant that it was */
+	process->tenant = found.tenant;
+	process->start_ticks = process->start_ticks ? process->start_ticks : found.start_ticks;
+	process->inner_pid = process->inner_pid ? process->inner_pid : found.inner_pid;
+	process->mount_ns = process->mount_ns ? process->mount_ns : found.mount_ns;
+}
+
+void mending_tenant(struct mending *m, struct process *process, uint64_t window)
+{
+	if (process->tenant_window != window)
+		mending_identify(m, process, window);
 }
 
 /* From now on its mappings are skipped; those that are known are forgotten, since any of them may be another already. */
@@ -108,7 +116,7 @@ bool mending_mapping(struct mending *m, struct process *process, uint64_t window
 		return false;
 	if (++process->records % RECORDS_FREE)
 		return true;
-	mending_tenant(process, process->tenant_window ? process->tenant_window : window);
+	mending_tenant(m, process, process->tenant_window ? process->tenant_window : window);
 	budgets_charge_proc(m->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);
 	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, ns))
 		return true;
@@ -130,7 +138,7 @@ static void request(struct mending *m, struct process *process, uint32_t tid, ui
 {
 	struct tenants *tenants = budgets_tenants(m->budgets);
 
-	mending_tenant(process, process->tenant_window ? process->tenant_window : UINT64_MAX);
+	mending_tenant(m, process, process->tenant_window ? process->tenant_window : UINT64_MAX);
 	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, now)) {
 		process->requested = procreader_request(m->reader, process->pid, tid);
 		process->reserved = process->requested && process->maps ? process->maps->n * MAPPING_READ_NS : 0;

@@ -44,8 +44,11 @@ bool mending_skips(struct mending *m, struct process *process, uint64_t ns);
 /* A mapping of a process was recorded, and not stored: over budget. */
 void mending_over(struct mending *m, struct process *process);
 
-/* Makes process->tenant valid for the window (serial + 1). */
-void mending_tenant(struct process *process, uint64_t window);
+/* Looks up the tenant of a process, and its start_ticks, inner_pid and mount_ns where they are not known. Waits 20 ms at most (identities.h). */
+void mending_identify(struct mending *m, struct process *process, uint64_t window);
+
+/* The same, if it was not done in this window (serial + 1) yet. */
+void mending_tenant(struct mending *m, struct process *process, uint64_t window);
 
 /* Takes what was read. True: threads that ended unnoticed are known to have ended now. */
 bool mending_tick(struct mending *m, uint64_t now);

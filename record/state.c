@@ -185,10 +185,8 @@ static void note_process(struct state *s, struct process *p)
 	struct keep_process who;
 	bool elsewhere;
 
-	procfs_identify(p);
 	p->changed = false;
-	p->tenant_window = 0; /* it may have become another user, or moved into a container, since its parent was looked up */
-	mending_tenant(p, s->window);
+	mending_identify(s->mending, p, s->window); /* again: it may be another user, or in a container, since its parent was looked up */
 	who = keeps(p);
 	elsewhere = s->keep ? keep_process(s->keep, &who) :
 			      p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
@@ -278,7 +276,6 @@ static void give_process(struct state *s, struct text *t, struct process *p, uin
 	uint32_t n = 0;
 
 	p->window = s->window;
-	mending_tenant(p, s->window);
 	note_process(s, p);
 	s->nprocesses++;
 	if (leader && leader->named && leader->window != s->window) {
@@ -445,7 +442,7 @@ static bool take_map(struct state *s, struct perf_record *r, uint64_t ns)
 	if (!kept || answer != MAPPINGS_CHANGED)
 		return false;
 	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2) /* it will have to pay */
-		mending_tenant(process, s->window);
+		mending_tenant(s->mending, process, s->window);
 	if (!in_window(s, pid))
 		return false;
 	keep_map(s, process, kept);
