@@ -1,7 +1,7 @@
 /* tables: replies of the processes that make tables for unwinding, which a file may have taken over, and the images that come with them: files
  * of any kind, sealed or not, or several. A table is for the file that was asked for, or there is none; no descriptor is left open; the recorder
  * goes on. Input: what is done (DO_*), and what the helpers answer (HELPER_*). They are a socket, and time is what the input makes of it. */
-/* covers: record/tables.c record/fdmessage.c */
+/* covers: record/tables.c common/fdmessage.c */
 #include "record/apart.h"
 #include "fdmessage.h"
 #include "record/backoff.h"
