@@ -194,7 +194,7 @@ static bool apply_names(struct mending *m, const struct procreader_answer *a)
 
 static bool apply_maps(struct mending *m, struct process *process, const struct procreader_answer *a)
 {
-	uint64_t over = 0;
+	uint64_t over = a->maps_cut; /* one at least */
 	bool changed = false;
 
 	for (struct str lines = text_view(&a->maps); lines.n;) {

@@ -149,7 +149,8 @@ static void read_maps(struct procreader_answer *a)
 		from = keep_executable(&a->maps, from, &lines);
 	}
 	a->maps.n = from;
-	a->cut |= n > 0;
+	a->maps_cut = n > 0;
+	a->cut |= a->maps_cut;
 	if (fd >= 0)
 		close(fd);
 }

@@ -23,6 +23,7 @@ struct procreader_answer {
 	uint32_t pid;
 	bool there;            /* else it has ended, or may not be read */
 	bool cut;              /* the process has more mappings or threads than are read */
+	bool maps_cut;         /* it has more mappings */
 	uint64_t started;      /* ns: when reading began */
 	uint64_t cost_ns;      /* CPU time of the thread */
 	uint64_t start_ticks;  /* field 22 of /proc/PID/stat; 0: unknown */
