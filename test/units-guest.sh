@@ -85,6 +85,7 @@ stop_unit()
 }
 
 if [ -x /opt/java/bin/java ]; then
+	check "a JVM starts" /opt/java/bin/java -version
 	(exec nice -n 15 /opt/java/bin/java -Xmx32m -XX:+UseSerialGC -cp /opt/work Work) >/dev/null 2>&1 &
 fi
 echo "# $(systemctl --version | head -n 1), Linux $(uname -r), kernel.perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid)"

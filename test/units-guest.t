@@ -72,6 +72,7 @@ for home in /usr/lib/jvm/*; do
 	java=yes
 done
 
+guest_add "$(command -v nice)" /usr/bin/nice # busybox may lack it
 guest_boot "${PJ_GUEST_SECS:-560}" <"$PJ_TOP/test/units-guest.sh" >results
 status=$?
 is "the guest ran to its end" $status 0
