@@ -1,7 +1,7 @@
 /* tables: replies of the processes that make tables for unwinding, which a file may have taken over, and the images that come with them: files
  * of any kind, sealed or not, or several. A table is for the file that was asked for, or there is none; no descriptor is left open; the recorder
  * goes on. Input: what is done (DO_*), and what the helpers answer (HELPER_*). They are a socket, and time is what the input makes of it. */
-/* covers: record/tables.c common/fdmessage.c */
+/* covers: record/tables.c */
 #include "record/apart.h"
 #include "fdmessage.h"
 #include "record/backoff.h"
@@ -135,6 +135,11 @@ static void find(struct tables *t)
 {
 	unsigned which = next_byte() % FILES;
 	struct mapped_file file = { .major = 8, .inode = which + 1, .path = STR("/usr/lib/libx.so") };
+	if (which == FILES - 1)
+		file = (struct mapped_file){ .path = STR("[vdso]") };
+	if (which == FILES - 2)
+		file = (struct mapped_file){ .path = STR("//anon") };
+	MUST(tables_fd(t) >= -1);
 	struct mapping m = { .start = 0x400000, .length = 0x100000, .file = &file };
 	struct process p = { .pid = UINT32_MAX - which % PROCESSES, .mount_ns = which % PROCESSES, .start_ticks = 7 };
 	struct unwind_code code = { 0 };
