@@ -56,6 +56,7 @@ static struct {
 static struct {
 	pthread_mutex_t lock;
 	int socket; /* -1: no broker */
+	bool broken;
 	struct prior {
 		const char *path;
 		int fd; /* -1: used */
@@ -229,16 +230,18 @@ static int serve(const struct request *q, int given, struct reply *reply)
 
 /* ---- the broker -------------------------------------------------------------------------------------------------------- */
 
-static void answer(int socket, const struct request *q, int given)
+static bool answer(int socket, const struct request *q, int given)
 {
 	static struct reply reply;
+	bool sent;
 	int fd;
 
 	reply = (struct reply){ 0 };
 	fd = serve(q, given >= 0 ? given : AT_FDCWD, &reply);
-	fdmessage_put(socket, &reply, offsetof(struct reply, why.text) + strlen(reply.why.text) + 1, fd);
+	sent = fdmessage_put(socket, &reply, offsetof(struct reply, why.text) + strlen(reply.why.text) + 1, fd);
 	if (fd >= 0)
 		close(fd);
+	return sent;
 }
 
 static NORETURN void run(int socket)
@@ -246,14 +249,17 @@ static NORETURN void run(int socket)
 	static struct request q;
 
 	for (;;) {
+		bool answered;
 		int given;
 		ssize_t n = fdmessage_take(socket, &q, sizeof(q), &given);
 
 		if (n <= (ssize_t)offsetof(struct request, path) || q.path[n - (ssize_t)offsetof(struct request, path) - 1])
 			break;
-		answer(socket, &q, given);
+		answered = answer(socket, &q, given);
 		if (given >= 0)
 			close(given);
+		if (!answered)
+			break; /* the filter would wait for ever */
 	}
 	outfile_discard(&server.output);
 	if (server.cached[0])
@@ -390,12 +396,11 @@ static int exchange(const struct request *q, size_t size, int given, struct repl
 	int fd = -1;
 	ssize_t n;
 
-	if (!fdmessage_put(client.socket, q, size, given))
+	if (client.broken || !fdmessage_put(client.socket, q, size, given))
 		return -1;
 	n = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
 	if (n <= (ssize_t)offsetof(struct reply, why.text)) {
-		if (n >= 0)
-			errno = EPIPE;
+		client.broken = true; /* a reply may still come: it is of no other request */
 		return -1;
 	}
 	errno = reply->error;
