@@ -70,6 +70,24 @@ bool whole_write(int fd, struct str s)
 	return true;
 }
 
+bool whole_copy(int to, int from, uint64_t n)
+{
+	char part[32 << 10];
+
+	for (uint64_t at = 0; at < n;) {
+		size_t got = whole_pread(from, part, n - at < sizeof(part) ? (size_t)(n - at) : sizeof(part), at);
+
+		if (got == 0) {
+			errno = EIO;
+			return false;
+		}
+		if (!whole_write(to, (struct str){ part, got }))
+			return false;
+		at += got;
+	}
+	return true;
+}
+
 bool whole_replace(int folder, const char *name, struct str bytes)
 {
 	char temp[TEMPFILE_NAME];

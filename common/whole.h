@@ -23,6 +23,10 @@ size_t whole_pread(int fd, void *to, size_t n, uint64_t at);
 /* False: not all of it was written. */
 bool whole_write(int fd, struct str s);
 
+/* Writes the first n bytes of the file `from` to another one; its offset stays as it is. False and errno: not all of it was written, or
+ * `from` is shorter (EIO). */
+bool whole_copy(int to, int from, uint64_t n);
+
 /* Writes a file of a folder, mode 0640, by a temporary file (tempfile.h), fsync and rename: after a crash it has all of these bytes, or
  * those that it had before. An entry of that name is replaced, never opened. Returns false with errno. A killed attempt leaves a
  * temporary file: call tempfile_sweep on the folder now and then. */

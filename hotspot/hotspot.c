@@ -63,7 +63,7 @@ static void each_flag(struct hotspot *h, void (*f)(struct hotspot *h, struct str
 		if (!memory_pointer(&h->memory, at + name.at, &p) || p == 0)
 			return; /* the last one has no name */
 		if (!memory_string(&h->memory, p, text, sizeof(text)) ||
-		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0))
+		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0 && strncmp(text, "DisableAttach", 13) != 0))
 			continue;
 		if (memory_pointer(&h->memory, at + address.at, &where) && memory_u64(&h->memory, where, 1, &value))
 			f(h, str_of(text), value & 1);
@@ -82,6 +82,8 @@ static void take_flag(struct hotspot *h, struct str name, bool value)
 
 	if (str_eq(name, STR("PreserveFramePointer")))
 		h->frame_pointers = value;
+	if (str_eq(name, STR("DisableAttachMechanism")))
+		h->refuses_attach = value;
 	for (size_t i = 0; i < countof(known) && value; i++)
 		if (str_eq(name, known[i].flag))
 			h->collector = known[i].collector;
@@ -134,7 +136,7 @@ struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, str
 	return hotspot_refusal(taskid_check(process, id, user));
 }
 
-static struct hotspot_reason check_kind(const struct jvm_process *p)
+struct hotspot_reason hotspot_check_kind(const struct jvm_process *p)
 {
 	if (p->kind == JVM_OPENJ9)
 		return reason("openj9", "OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself", (int)p->inner);
@@ -149,7 +151,7 @@ static struct hotspot_reason check_kind(const struct jvm_process *p)
 
 struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p)
 {
-	struct hotspot_reason r = check_kind(p);
+	struct hotspot_reason r = hotspot_check_kind(p);
 
 	*h = (struct hotspot){ .memory = { .fd = -1, .process = -1 }, .frame_pointers = -1 };
 	return r.code ? r : hotspot_refusal(memory_open(&h->memory, p->folder, &p->id));
@@ -157,7 +159,7 @@ struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_pr
 
 struct hotspot_reason hotspot_open_descriptor(struct hotspot *h, const struct jvm_process *p, int mem)
 {
-	struct hotspot_reason r = check_kind(p);
+	struct hotspot_reason r = hotspot_check_kind(p);
 
 	*h = (struct hotspot){ .memory = { .fd = r.code ? -1 : mem, .process = -1 }, .frame_pointers = -1 };
 	return r;

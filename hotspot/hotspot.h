@@ -23,6 +23,7 @@ struct hotspot {
 	char version[64];        /* "17.0.15+6-Debian-1deb12u1"; empty: not told */
 	const char *collector;   /* G1, Z, ... ; NULL: not known */
 	int frame_pointers;      /* -XX:+PreserveFramePointer: 1, 0; -1: not known */
+	bool refuses_attach;     /* -XX:+DisableAttachMechanism */
 	char command[256];       /* main class or jar and its arguments, control bytes as '?' */
 	enum scopes_packing packing;
 	struct methods methods;  /* names that were expected */
@@ -42,6 +43,8 @@ struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_pr
 /* The two steps of it, for who may know the layout already: its memory, and what it says of itself. */
 struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p);
 struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p);
+/* Why a process of that kind is not opened; no reason for HotSpot. */
+struct hotspot_reason hotspot_check_kind(const struct jvm_process *p);
 /* Why a process is not opened; no reason for TASKID_SAME. */
 struct hotspot_reason hotspot_refusal(enum taskid_answer answer);
 /* As hotspot_open_memory, by a descriptor of /proc/PID/mem, which h owns unless a reason is returned. Of p are needed: pid, start, kind and

@@ -6,7 +6,6 @@
 #include "perfmaps.h"
 
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MB ((uint64_t)1 << 20)
@@ -32,15 +31,7 @@
 #define MEMORY_LEAST (56 * MB)
 #define MEMORY_SHARE 320
 
-static uint64_t cpu_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
-
-void allowance_open(struct allowance *a, const volatile sig_atomic_t *stop)
+void allowance_open(struct allowance *a)
 {
 	struct tenant_limits limits = { .flow = { [TENANT_CPU_NS] = { CPU_PER_SECOND, CPU_BURST },
 						  [TENANT_DISK_BYTES] = { DISK_PER_SECOND, DISK_BURST } },
@@ -48,7 +39,7 @@ void allowance_open(struct allowance *a, const volatile sig_atomic_t *stop)
 					.total = { [TENANT_KEPT_BYTES] = PERFMAPS_TOTAL_MAX } };
 	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
-	*a = (struct allowance){ .tenants = tenants_new(&limits), .stop = stop };
+	*a = (struct allowance){ .tenants = tenants_new(&limits) };
 	a->memory_all = machine / MEMORY_SHARE > MEMORY_LEAST ? machine / MEMORY_SHARE : MEMORY_LEAST;
 	a->memory_each = a->memory_all / 4 * 3;
 }
@@ -85,24 +76,15 @@ bool allowance_may(struct allowance *a, struct tenant of, uint64_t now)
 	return true;
 }
 
-void allowance_begin(struct allowance *a, uint64_t steps, bool hurry)
+struct budget allowance_look(uint64_t steps, bool last, uint64_t now)
 {
-	a->wall = clock_now();
-	a->cpu = cpu_now();
-	a->budget = (struct budget){ .steps = steps, .bytes = LOOK_BYTES, .deadline = a->wall + (hurry ? LAST_NS : LOOK_NS),
-				     .stop = hurry ? NULL : a->stop };
+	return (struct budget){ .steps = steps, .bytes = LOOK_BYTES, .deadline = now + (last ? LAST_NS : LOOK_NS) };
 }
 
-/* A look that waits for memory of the JVM (swapped out, or a file system that is slow) uses no CPU time, but keeps all others waiting. */
-uint64_t allowance_end(struct allowance *a, struct tenant of, uint64_t written)
+void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64_t written, uint64_t now)
 {
-	uint64_t cost = cpu_now() - a->cpu, now = clock_now(), wall = now - a->wall;
-
-	if (wall > SECOND_NS && (wall - SECOND_NS) / 4 > cost)
-		cost = (wall - SECOND_NS) / 4;
-	tenants_charge(a->tenants, of, TENANT_CPU_NS, cost, now);
+	tenants_charge(a->tenants, of, TENANT_CPU_NS, ns, now);
 	tenants_charge(a->tenants, of, TENANT_DISK_BYTES, written, now);
-	return cost;
 }
 
 uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all)

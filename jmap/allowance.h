@@ -14,38 +14,35 @@
 #include "budget.h"
 #include "tenants.h"
 
-#include <signal.h>
-
 #define ALLOWANCE_TOLD 64 /* tenants that are named in a message */
 
 struct allowance {
 	struct tenants *tenants;
-	struct budget budget;    /* of the look that goes on */
-	const volatile sig_atomic_t *stop;
 	uint64_t memory_each, memory_all; /* bytes: of a tenant, of all */
-	uint64_t cpu, wall;      /* when the look began */
 	struct tenant told[ALLOWANCE_TOLD];
 	size_t ntold;
 };
 
-/* stop: not 0 ends a look. */
-void allowance_open(struct allowance *a, const volatile sig_atomic_t *stop);
+void allowance_open(struct allowance *a);
 void allowance_close(struct allowance *a);
 
 /* False: the tenant has used up its CPU time or its bytes for now. The first time, it is named. */
 bool allowance_may(struct allowance *a, struct tenant of, uint64_t now);
+
+/* Bytes that one JVM may take, on any machine: eight times what the largest code cache of a genuine one does, and less than the
+ * limit of its helper process. */
+#define ALLOWANCE_MEMORY_MAX ((uint64_t)64 << 20)
 
 /* Steps of the first look at a JVM, and at most. A first look at 6,000 methods takes 1 M, a later one 80,000; what does not fit is read by
  * the next one. */
 #define ALLOWANCE_FIRST_STEPS (512u << 10)
 #define ALLOWANCE_STEPS_MAX (4u << 20)
 
-/* A look begins: a->budget is full, and has so many steps. With hurry, it is the last one, while the tool ends: short, and not to
- * be stopped. */
-void allowance_begin(struct allowance *a, uint64_t steps, bool hurry);
+/* The budget of a look of so many steps. last: the tool ends, so it is short. */
+struct budget allowance_look(uint64_t steps, bool last, uint64_t now);
 
-/* It ends, and wrote so many bytes. Returns what it cost in ns of CPU time. */
-uint64_t allowance_end(struct allowance *a, struct tenant of, uint64_t written);
+/* A look took so many ns of CPU time, and bytes were written. */
+void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64_t written, uint64_t now);
 
 /* Memory that one more JVM of a tenant may take: its tenant holds `mine` bytes, all hold `all`. */
 uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all);

@@ -5,6 +5,7 @@
 #include "attach.h"
 #include "clocks.h"
 #include "inside.h"
+#include "jvmlook.h"
 #include "replies.h"
 #include "strangemap.h"
 #include "whole.h"
@@ -181,25 +182,24 @@ static struct hotspot_reason ask_agent(const struct guest *g, void *arg, struct 
 
 static struct hotspot_reason check(const struct guest *g, const struct jvm_process *p, enum asked_method method)
 {
-	struct hotspot h;
-	struct hotspot_reason r = hotspot_open(&h, p), none = guest_fine();
+	struct read_answer a;
+	struct hotspot_reason r = jvmlook_once(p, READ_LAYOUT, METHOD_JAVA, &a, NULL), none = guest_fine();
 	uint64_t major = 0;
 	size_t n = 0;
 
 	/* that it cannot be read is why it is asked: what was read counts */
 	if (p->kind != JVM_HOTSPOT)
 		none = r;
-	while (byte_is_digit(h.version[n]))
+	while (byte_is_digit(a.version[n]))
 		n++;
-	if (strstr(h.version, "-b")) /* 25.504-b01: HotSpot had numbers of its own until JDK 8 */
+	if (strstr(a.version, "-b")) /* 25.504-b01: HotSpot had numbers of its own until JDK 8 */
 		major = 8;
-	else if (!str_u64((struct str){ h.version, n }, &major))
+	else if (!str_u64((struct str){ a.version, n }, &major))
 		major = PERFMAP_SINCE; /* it will tell */
 	if (!none.code && method == ASKED_JCMD && major < PERFMAP_SINCE)
 		none = guest_reason("too-old", "JDK %llu cannot write a map of itself (17 and later can): --method=agent", (unsigned long long)major);
 	if (!none.code)
-		none = attach_check(g, &h);
-	hotspot_close(&h);
+		none = attach_check(g, a.refuses_attach);
 	return none;
 }
 

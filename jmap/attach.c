@@ -22,7 +22,6 @@
 
 #define STALE_S 60 /* a trigger file that is older was left by somebody who is gone */
 #define QUIT_BIT (UINT64_C(1) << (SIGQUIT - 1))
-#define MOST_FLAGS 8192
 
 /* ---- what its status tells ------------------------------------------------------------------------------------- */
 
@@ -291,36 +290,13 @@ struct hotspot_reason attach_ask(const struct guest *g, const char *const word[4
 
 /* ---- what can be told without touching it ---------------------------------------------------------------------- */
 
-/* Is -XX:+DisableAttachMechanism in force? */
-static bool refuses(struct hotspot *h)
-{
-	const char *type = vmstructs_size(&h->tables, "JVMFlag") ? "JVMFlag" : "Flag";
-	uint64_t size = vmstructs_size(&h->tables, type), at, n;
-	struct vm_field flags = vmstructs_field(&h->tables, type, "flags"), count = vmstructs_field(&h->tables, type, "numFlags");
-	struct vm_field field = vmstructs_field(&h->tables, type, "_name"), address = vmstructs_field(&h->tables, type, "_addr");
-
-	if (size == 0 || size > 256 || !flags.known || !count.known || !field.known || !address.known ||
-	    !memory_pointer(&h->memory, flags.at, &at) || !memory_u64(&h->memory, count.at, 8, &n))
-		return false;
-	for (uint64_t i = 0; i < n && i < MOST_FLAGS; i++, at += size) {
-		char text[64];
-		uint64_t p, where, value;
-
-		if (!memory_pointer(&h->memory, at + field.at, &p) || p == 0)
-			return false;
-		if (memory_string(&h->memory, p, text, sizeof(text)) && strcmp(text, "DisableAttachMechanism") == 0)
-			return memory_pointer(&h->memory, at + address.at, &where) && memory_u64(&h->memory, where, 1, &value) && (value & 1);
-	}
-	return false;
-}
-
-struct hotspot_reason attach_check(const struct guest *g, struct hotspot *h)
+struct hotspot_reason attach_check(const struct guest *g, bool refuses)
 {
 	struct statvfs fs;
 	struct replies_signals s;
 	int at;
 
-	if (h && h->memory.fd >= 0 && refuses(h))
+	if (refuses)
 		return guest_reason("attach-disabled", "it runs with -XX:+DisableAttachMechanism, and would print its stacks instead");
 	at = find_socket(g);
 	if (at >= 0) {

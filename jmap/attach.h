@@ -16,8 +16,8 @@
 #define ATTACH_REPLY_MS 15000
 #define ATTACH_MOST 65536 /* bytes of an answer */
 
-/* What can be told without touching it: can it be attached to? h: as far as it was opened, or NULL. */
-struct hotspot_reason attach_check(const struct guest *g, struct hotspot *h);
+/* What can be told without touching it: can it be attached to? refuses: it runs with -XX:+DisableAttachMechanism. */
+struct hotspot_reason attach_check(const struct guest *g, bool refuses);
 
 /* Asks; word: command and up to three arguments. What it says is appended to reply, as it is. code NULL: an answer came, whatever it
  * says; *status is its first line. */

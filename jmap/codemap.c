@@ -255,16 +255,16 @@ static int create_temporary(int dir, char *name, size_t size)
 }
 
 /* The owner is changed last: until then only we can open the file. */
-static bool fill(int fd, struct str bytes, const struct taskid_user *owner, bool durable)
+static bool fill(int fd, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
-	if (fchmod(fd, 0600) < 0 || !whole_write(fd, bytes))
+	if (fchmod(fd, 0600) < 0 || !whole_copy(fd, from, n))
 		return false;
 	if (fchown(fd, owner->uid, owner->gid) < 0 && errno != EPERM && errno != EINVAL)
 		return false; /* EPERM: we have no CAP_CHOWN. EINVAL: our user namespace does not know that user */
 	return !durable || fsync(fd) == 0;
 }
 
-const char *codemap_put(const char *dir, const char *name, struct str bytes, const struct taskid_user *owner, bool durable)
+const char *codemap_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
 	char temporary[64];
 	const char *what = NULL;
@@ -276,7 +276,7 @@ const char *codemap_put(const char *dir, const char *name, struct str bytes, con
 	if (fd < 0) {
 		what = "cannot write into";
 	} else {
-		if (!fill(fd, bytes, owner, durable))
+		if (!fill(fd, from, n, owner, durable))
 			what = "cannot write into";
 		saved = errno;
 		if (close(fd) < 0 && !what) {

@@ -31,8 +31,9 @@ void codemap_print(const struct codemap *c, bool hotspot, struct text *t);
 
 void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *t);
 
-/* Puts bytes into dir/name, mode 0600, owned by the user whose process it describes: no other user may read the memory of that process.
- * If we may not give files away, it stays ours. durable: the bytes survive a crash of the machine. NULL, or what failed (errno). */
-const char *codemap_put(const char *dir, const char *name, struct str bytes, const struct taskid_user *owner, bool durable);
+/* Puts the first n bytes of the file `from` into dir/name, mode 0600, owned by the user whose process it describes: no other user
+ * may read the memory of that process. If we may not give files away, it stays ours. durable: the bytes survive a crash of the
+ * machine. NULL, or what failed (errno). */
+const char *codemap_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner, bool durable);
 
 #endif

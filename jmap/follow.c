@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow.h"
 
-#include "allowance.h"
 #include "arena.h"
 #include "clocks.h"
-#include "codemap.h"
 #include "diag.h"
-#include "outpath.h"
 #include "execs.h"
-#include "journal.h"
+#include "followed.h"
 #include "parent.h"
-#include "perfmaps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,73 +18,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS UINT64_C(1000000)
-#define SECOND (1000 * MS)
-#define YOUNG_FOR (2 * SECOND)
-#define YOUNG_EVERY (50 * MS)
-#define OFTENER 4 /* times, while code goes: an address that is used again is what names can be wrong by */
+#define MS FOLLOW_MS
+#define SECOND FOLLOW_SECOND
 #define SWEEP_EVERY (60 * SECOND)
 #define SWEEP_SHARE 1000 /* of the time at most one part in so many goes into sweeping */
-#define TIMELINE_MAX ((uint64_t)512 << 20) /* pjfold reads no more than twice of that */
 #define EXECS_EVERY (10 * MS) /* messages about execs are read at most so often: a storm of them costs no wake-up each */
 #define LOOK_SHARE 100         /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
 #define LOOK_BURST SECOND     /* of rest that may be owed */
-#define COST_SHARE 20 /* of the time at most one part in so many goes into one JVM of a tenant in debt */
 #define LAST_LOOKS (SECOND / 2) /* for all of them, once a signal asks to end */
-#define IN_DEBT (SECOND / 2) /* after which a JVM is tried again whose tenant has used up its CPU time */
-#define SOON (20 * MS) /* when the rest of its new code is read */
-#define CHEAP (20 * MS) /* a look that keeps no other JVM waiting */
-#define REST (60 * SECOND) /* a JVM whose memory was given to another tenant */
+#define LATER 4 /* times what a look costs, it waits for others that are due */
+#define LOOKS_MAX 4    /* of a tenant that are not answered, at a time */
+#define PENDING_MAX 64 /* of all */
+#define BLOCKED_TRY (50 * MS) /* when a JVM is tried again whose tenant has so many */
+#define HANG_TRY SECOND       /* when a look that is not answered is checked again */
+#define LAST_MAX (150 * MS)   /* for the answer to a last look, */
+#define LASTS_MAX 4           /* and how many there are at a time */
 #define LOOK_EVERYWHERE (10 * SECOND) /* at processes that were no JVM: they may have loaded one since */
 
 static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms after an exec: has it become a JVM? */
-
-struct followed {
-	struct jvm_process p;
-	struct hotspot h;
-	struct journal t;
-	struct tenant tenant;
-	uint64_t memory;  /* bytes, between looks */
-	uint64_t cost;    /* ns of CPU time, of the last look; UINT64_MAX: there was none */
-	uint64_t steps;   /* of the next look */
-	bool open, told;  /* its memory; that it cannot be read */
-	bool stuck;       /* its timeline could not be written the last time */
-	uint64_t since, next;
-	uint64_t written; /* of t, when the map was last written */
-};
-
-/* A process that began a program. */
-struct candidate {
-	pid_t pid;
-	uint64_t at;
-	unsigned tries;
-};
-
-struct follower {
-	const struct request *r;
-	struct followed *one;
-	size_t n, cap;
-	size_t jvms_max;      /* of a tenant */
-	uint64_t memory;      /* bytes, of all */
-	uint64_t not_followed; /* beyond jvms_max */
-	struct allowance allowance;
-	struct perfmaps maps;
-	struct candidate candidate[1024];
-	size_t ncandidates;
-	int execs;
-	bool failed;
-	uint64_t everywhere; /* when all processes are looked at again */
-	uint64_t regular;    /* at the latest */
-	uint64_t rested;     /* when what looking for JVMs cost so far will be one part in LOOK_SHARE of the time */
-	uint64_t execs_read;
-	uint64_t seen, ended;
-	char boot[BOOT_ID + 1];
-	struct mapsdir_swept swept;  /* sums; bytes: of DIR/maps as of the last sweep */
-	uint64_t next_sweep, soonest; /* or, when much was written */
-	uint64_t grown;              /* bytes that were written since */
-	bool told_full;
-	uint64_t left_out, begun_anew; /* pieces of code, of JVMs that were let go; timelines */
-};
 
 static volatile sig_atomic_t asked_to_end;
 
@@ -100,189 +47,6 @@ static void on_signal(int signal)
 
 /* ---- one JVM --------------------------------------------------------------------------------------------------- */
 
-/* What a JVM in its first second lacks may still come. */
-static void tell(struct follower *f, struct followed *j, const struct hotspot_reason *why)
-{
-	if (!j->told && clock_now() - j->since > SECOND && strcmp(why->code, "starting") != 0 && strcmp(why->code, "gone") != 0) {
-		warn("%d: %s: %s", (int)j->p.pid, why->code, why->why);
-		f->failed = f->failed || f->r->npids;
-		j->told = true;
-	}
-}
-
-/* True: its memory can be read. */
-static bool open_one(struct follower *f, struct followed *j)
-{
-	struct hotspot_reason why = hotspot_open_within(&j->h, &j->p, &f->allowance.budget);
-
-	if (!why.code) {
-		j->open = true;
-		return true;
-	}
-	hotspot_close(&j->h);
-	tell(f, j, &why);
-	return false;
-}
-
-static bool open_journal(struct follower *f, struct followed *j)
-{
-	const char *what = journal_open(&j->t, f->r->dir, &j->p, &j->tenant, j->h.version);
-
-	if (!what)
-		return true;
-	if (!j->told)
-		warn("%d: %s '%s': %s", (int)j->p.pid, what, f->r->dir,
-		     errno == EWOULDBLOCK ? "another pjmap writes its timeline" : strerror(errno));
-	j->told = f->failed = true;
-	return false;
-}
-
-/* perf-PID.map for users of perf: what lives now. */
-static void write_map(struct follower *f, struct followed *j)
-{
-	struct text t = { 0 };
-	const char *what;
-
-	if (!journal_map(&j->t, f->r->style, PERFMAPS_ONE_MAX, &t) || !perfmaps_reserve(&f->maps, j->p.pid, j->tenant, t.n)) {
-		allowance_tell(&f->allowance, j->tenant, "bytes in perf-PID.map");
-		text_free(&t);
-		return;
-	}
-	what = publisher_put(f->r->publisher, j->p.pid, text_view(&t), &j->t.owner, false);
-	if (what && !f->failed) {
-		warn("%d: %s '%s': %s", (int)j->p.pid, what, f->r->to ? f->r->to : "/tmp", strerror(errno));
-		f->failed = true;
-	}
-	perfmaps_written(&f->maps, j->p.pid, &j->t.owner);
-	j->written = j->t.written;
-	text_free(&t);
-}
-
-/* Is it still that process, and does it run the same program? */
-static bool lives(const struct jvm_process *p)
-{
-	return taskid_is(p->folder, &p->id);
-}
-
-/* What was there before is dropped: there is no room for it. */
-static void begin_anew(struct follower *f, struct followed *j, const char *limit)
-{
-	if (journal_begin_anew(&j->t)) {
-		warn("%d: %s begins anew (%s): of the time before, code of this JVM has no names any more", (int)j->p.pid, j->t.path, limit);
-		f->begun_anew++;
-	}
-}
-
-/* Memory that the tenant of a JVM has, without this JVM. */
-static uint64_t memory_of_others(const struct follower *f, const struct followed *j)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < f->n; i++)
-		if (&f->one[i] != j && tenant_same(f->one[i].tenant, j->tenant))
-			sum += f->one[i].memory;
-	return sum;
-}
-
-/* Where all memory is in use, a tenant with little gets what one with much has: the largest JVM of the latter begins anew. */
-static void make_room(struct follower *f, const struct followed *j, uint64_t mine)
-{
-	struct followed *largest = NULL;
-
-	if (f->allowance.memory_all - f->allowance.memory_all / 16 > f->memory)
-		return;
-	for (size_t i = 0; i < f->n; i++)
-		if (!tenant_same(f->one[i].tenant, j->tenant) && (!largest || f->one[i].memory > largest->memory))
-			largest = &f->one[i];
-	if (!largest || memory_of_others(f, largest) + largest->memory < 2 * (mine + j->memory))
-		return;
-	allowance_tell(&f->allowance, largest->tenant, "memory");
-	journal_close(&largest->t, false);
-	f->memory -= largest->memory;
-	largest->memory = 0;
-	largest->next = clock_now() + REST;
-}
-
-/* Behind a look: what the JVM has now, and whether it was refused something. */
-static void settle(struct follower *f, struct followed *j, uint64_t written, uint64_t now)
-{
-	uint64_t memory = sizeof(*j) + journal_bytes(&j->t) + vmstructs_bytes(&j->h.tables);
-
-	hotspot_rest(&j->h);
-	f->memory += memory - j->memory;
-	j->memory = memory;
-	j->cost = allowance_end(&f->allowance, j->tenant, written);
-	if (j->t.beyond)
-		allowance_tell(&f->allowance, j->tenant, "memory");
-	if ((f->allowance.budget.over == BUDGET_TIME || f->allowance.budget.over == BUDGET_BYTES) && j->next < now + COST_SHARE * j->cost)
-		j->next = now + COST_SHARE * j->cost;
-}
-
-/* What was read of it is written; where nothing could be written, that is said once. */
-static void end_scan(struct follower *f, struct followed *j, bool scanned, const char *failed)
-{
-	if (j->t.size > TIMELINE_MAX)
-		begin_anew(f, j, "512 MB, as long as one may be");
-	if (failed) {
-		if (!j->stuck) /* a disk that is full stays so for a while */
-			warn("%s: %s: %s", j->t.path, failed, strerror(errno));
-		j->stuck = f->failed = true;
-		journal_close(&j->t, false); /* the next one begins anew, and is whole */
-	} else if (scanned && f->r->perf_map && !j->t.anew && j->t.written != j->written) { /* anew: nothing is listed before the next scan */
-		write_map(f, j);
-	}
-	j->stuck = j->stuck && failed;
-}
-
-/* False: it is gone, or will never be readable. */
-static bool scan_one(struct follower *f, struct followed *j, uint64_t now)
-{
-	uint64_t removed = j->t.removed, mine = memory_of_others(f, j);
-	const char *failed = NULL;
-	struct hotspot_reason why;
-
-	if (!j->open && !open_one(f, j))
-		return lives(&j->p);
-	if (j->t.fd < 0 && !open_journal(f, j))
-		return lives(&j->p);
-	make_room(f, j, mine);
-	j->t.bytes_max = j->memory + allowance_memory(&f->allowance, mine + j->memory, f->memory) + 1;
-	why = journal_scan(&j->t, &j->h, &failed);
-	if (why.code && !lives(&j->p))
-		return false;
-	if (why.code && f->allowance.budget.over == BUDGET_STEPS && j->steps < ALLOWANCE_STEPS_MAX) {
-		j->steps *= 2; /* it did not suffice for the list of its code */
-		j->next = now + SOON;
-	} else if (why.code) {
-		tell(f, j, &why);
-	}
-	if (j->t.removed > removed && j->next > now + f->r->interval / OFTENER)
-		j->next = now + f->r->interval / OFTENER;
-	if (j->t.later && j->next > now + SOON)
-		j->next = now + SOON;
-	end_scan(f, j, !why.code, failed);
-	return true;
-}
-
-/* False: it is gone, or will never be readable. */
-static bool look_at_one(struct follower *f, struct followed *j, uint64_t now, bool last)
-{
-	uint64_t written = j->t.written;
-	bool stays;
-
-	j->next = now + (now - j->since < YOUNG_FOR ? YOUNG_EVERY : f->r->interval);
-	if (!allowance_may(&f->allowance, j->tenant, now)) {
-		j->next = now + (f->r->interval > IN_DEBT ? f->r->interval : IN_DEBT);
-		return lives(&j->p);
-	}
-	allowance_begin(&f->allowance, j->steps, last);
-	stays = scan_one(f, j, now);
-	written = j->t.written > written ? j->t.written - written : 0;
-	f->grown += written;
-	settle(f, j, written, now);
-	return stays;
-}
-
 static void let_go(struct follower *f, size_t i, bool ended)
 {
 	struct followed *j = &f->one[i];
@@ -291,11 +55,9 @@ static void let_go(struct follower *f, size_t i, bool ended)
 		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)j->p.pid, (unsigned long long)j->t.added,
 		     (unsigned long long)j->t.removed, (unsigned long long)j->t.written, j->t.path);
 	perfmaps_ended(&f->maps, j->p.pid);
-	f->left_out += j->t.torn + j->t.unnamed;
-	f->memory -= j->memory;
-	journal_close(&j->t, ended);
-	if (j->open)
-		hotspot_close(&j->h);
+	f->left_out += j->left_out;
+	journalfile_close(&j->t, ended);
+	followed_stop(f, j);
 	jvm_process_close(&j->p);
 	f->one[i] = f->one[--f->n];
 	f->ended += ended;
@@ -307,11 +69,11 @@ static void let_go(struct follower *f, size_t i, bool ended)
 static bool is_followed(struct follower *f, const struct jvm_process *p)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		const struct jvm_process *known = &f->one[i].p;
+		const struct followed *known = &f->one[i];
 
-		if (known->pid != p->pid || known->start != p->start)
+		if (known->p.pid != p->pid || known->p.start != p->start)
 			continue;
-		if (lives(known))
+		if (followed_lives(known))
 			return true;
 		let_go(f, i, true);
 		return false;
@@ -347,8 +109,8 @@ static bool add(void *arg, struct jvm_process *p)
 		f->one = mem_grow(f->one, sizeof(*f->one), f->cap);
 	}
 	f->one[f->n] = (struct followed){ .p = *p,
-					  .t = { .fd = -1 },
-					  .h = { .memory = { .fd = -1 } },
+					  .t = { .fd = -1, .folder = -1 },
+					  .look = { .socket = -1, .records = -1, .map = -1 },
 					  .tenant = of,
 					  .cost = UINT64_MAX,
 					  .steps = ALLOWANCE_FIRST_STEPS,
@@ -415,7 +177,7 @@ static void look_soon(struct follower *f, uint64_t now)
 /* A process that execs again and again is one candidate, whose program began anew. */
 static void add_candidate(struct follower *f, pid_t pid, uint64_t now)
 {
-	struct candidate new = { pid, now + young_after[0] * MS, 0 };
+	struct follow_candidate new = { pid, now + young_after[0] * MS, 0 };
 
 	for (size_t i = f->ncandidates; i-- > 0;) {
 		if (f->candidate[i].pid == pid) {
@@ -452,7 +214,7 @@ static void try_candidates(struct follower *f, uint64_t now)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < f->ncandidates; i++) {
-		struct candidate c = f->candidate[i];
+		struct follow_candidate c = f->candidate[i];
 		uint64_t before;
 		size_t n = f->n;
 		bool lasts;
@@ -486,7 +248,7 @@ static uint64_t timelines_of(const struct follower *f, struct tenant of)
 }
 
 /* Those whose JVMs live are all that is left, and still too much: of the tenant that holds most, the largest one with mostly former
- * code begins anew. */
+ * code begins anew. One whose helper is at work stays as it is. */
 static void shorten(struct follower *f)
 {
 	uint64_t most = f->r->keep_bytes, bytes = f->swept.bytes;
@@ -499,7 +261,7 @@ static void shorten(struct follower *f)
 			struct followed *j = &f->one[i];
 			uint64_t n = timelines_of(f, j->tenant);
 
-			if (j->t.fd >= 0 && !j->t.anew && j->t.size > j->t.whole_size + j->t.whole_size / 2 &&
+			if (j->t.fd >= 0 && !j->look.since && !j->t.anew && j->t.size > j->t.first_size + j->t.first_size / 2 &&
 			    (!largest || n > held || (n == held && j->t.size > largest->t.size))) {
 				largest = j;
 				held = n;
@@ -508,7 +270,7 @@ static void shorten(struct follower *f)
 		if (!largest)
 			break;
 		bytes -= largest->t.size < bytes ? largest->t.size : bytes;
-		begin_anew(f, largest, "--keep-bytes");
+		followed_begin_anew(f, largest, "--keep-bytes");
 		if (!largest->t.anew)
 			break;
 	}
@@ -546,13 +308,35 @@ static bool is_time_to_sweep(const struct follower *f, uint64_t now)
 	return now >= f->next_sweep || (most && f->grown > most / 10 && now >= f->soonest);
 }
 
-static uint64_t next_of(const struct follower *f)
+/* Until when a look keeps the others waiting; 0: none does. */
+static uint64_t busy_until(const struct follower *f, uint64_t now)
 {
-	uint64_t next = f->r->npids || f->everywhere > f->next_sweep ? f->next_sweep : f->everywhere;
-
 	for (size_t i = 0; i < f->n; i++)
-		if (f->one[i].next < next)
-			next = f->one[i].next;
+		if (f->one[i].look.since && now < f->one[i].look.since + FOLLOWED_ALONE)
+			return f->one[i].look.since + FOLLOWED_ALONE;
+	return 0;
+}
+
+/* When a JVM has to be seen to. busy: until then no look begins; 0: now. */
+static uint64_t next_of_one(const struct followed *j, uint64_t busy, uint64_t now)
+{
+	if (j->look.since)
+		return now + HANG_TRY;
+	if (j->next > now)
+		return j->next;
+	return busy ? busy : now + BLOCKED_TRY;
+}
+
+static uint64_t next_of(const struct follower *f, uint64_t now)
+{
+	uint64_t next = f->r->npids || f->everywhere > f->next_sweep ? f->next_sweep : f->everywhere, busy = busy_until(f, now);
+
+	for (size_t i = 0; i < f->n; i++) {
+		uint64_t at = next_of_one(&f->one[i], busy, now);
+
+		if (at < next)
+			next = at;
+	}
 	for (size_t i = 0; i < f->ncandidates; i++) {
 		uint64_t at = f->candidate[i].at > may_look_at(f) ? f->candidate[i].at : may_look_at(f);
 
@@ -562,19 +346,32 @@ static uint64_t next_of(const struct follower *f)
 	return next;
 }
 
+/* Sockets of helpers that have to answer. */
+static nfds_t put_sockets(const struct follower *f, struct pollfd *p)
+{
+	nfds_t n = 0;
+
+	for (size_t i = 0; i < f->n && n < PENDING_MAX; i++)
+		if (f->one[i].look.since)
+			p[n++] = (struct pollfd){ .fd = f->one[i].look.socket, .events = POLLIN };
+	return n;
+}
+
 /* A signal that came before it waits ends the wait. */
 static void wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
 {
-	struct pollfd p = { .fd = f->execs, .events = POLLIN };
+	struct pollfd p[PENDING_MAX + 1];
+	nfds_t n = put_sockets(f, p);
 	uint64_t now = clock_now(), execs = f->execs_read + EXECS_EVERY, ns;
-	bool listens = f->execs >= 0 && now >= execs;
 	struct timespec t;
 
-	if (f->execs >= 0 && !listens && execs < next)
+	if (f->execs >= 0 && now >= execs)
+		p[n++] = (struct pollfd){ .fd = f->execs, .events = POLLIN };
+	else if (f->execs >= 0 && execs < next)
 		next = execs;
 	ns = next <= now ? 0 : next - now;
 	t = (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) };
-	ppoll(&p, listens, &t, mask);
+	ppoll(p, n, &t, mask);
 }
 
 static void say_sum(const struct follower *f)
@@ -590,6 +387,8 @@ static void say_sum(const struct follower *f)
 		text_printf(&t, "; %llu began anew", (unsigned long long)f->begun_anew);
 	if (f->allowance.ntold)
 		text_printf(&t, "; %zu tenants over budget", f->allowance.ntold);
+	if (f->hung + f->crashed)
+		text_printf(&t, "; %llu looks hung, %llu crashed", (unsigned long long)f->hung, (unsigned long long)f->crashed);
 	if (f->not_followed)
 		text_printf(&t, "; %llu JVMs not followed: too many", (unsigned long long)f->not_followed);
 	if (!f->r->quiet)
@@ -611,28 +410,65 @@ static void add_named(struct follower *f)
 	}
 }
 
-/* Of those that are due and may cost much the one that waits longest; NULL: none is. */
-static struct followed *costly_one(struct follower *f, uint64_t now)
+static void take_answers(struct follower *f, uint64_t now)
 {
+	for (size_t i = f->n; i-- > 0;)
+		if (f->one[i].look.since && !followed_take(f, &f->one[i], now))
+			let_go(f, i, true);
+	if (f->left.n)
+		jvmlook_reap(&f->left);
+}
+
+/* When its turn is: one that costs much lets others go first, for a while. */
+static uint64_t turn_of(const struct followed *j)
+{
+	return j->next + (j->cost == UINT64_MAX ? 0 : LATER * j->cost);
+}
+
+/* Tenants of the looks that are not answered. Returns how many there are, at most PENDING_MAX. */
+static size_t pending_tenants(const struct follower *f, struct tenant pending[PENDING_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n && n < PENDING_MAX; i++)
+		if (f->one[i].look.since)
+			pending[n++] = f->one[i].tenant;
+	return n;
+}
+
+static size_t count_tenant(const struct tenant *of, size_t n, struct tenant tenant)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += tenant_same(of[i], tenant);
+	return count;
+}
+
+/* Of those that are due the one whose turn is next; NULL: none may be looked at. */
+static struct followed *next_due(struct follower *f, uint64_t now)
+{
+	struct tenant pending[PENDING_MAX];
+	size_t n = pending_tenants(f, pending);
 	struct followed *found = NULL;
 
-	for (size_t i = 0; i < f->n; i++)
-		if (f->one[i].next <= now && f->one[i].cost > CHEAP && (!found || f->one[i].next < found->next))
-			found = &f->one[i];
+	for (size_t i = 0; i < f->n && n < PENDING_MAX; i++) {
+		struct followed *j = &f->one[i];
+
+		if (j->next <= now && !j->look.since && (!found || turn_of(j) < turn_of(found)) && count_tenant(pending, n, j->tenant) < LOOKS_MAX)
+			found = j;
+	}
 	return found;
 }
 
-/* Those that are due: all that cost little, and one of the others, so that the former are due again before the next one. */
-static void look_at_all(struct follower *f, uint64_t now)
+/* One look after the other; beside those whose JVMs do not answer for long. */
+static void begin_looks(struct follower *f, uint64_t now)
 {
-	struct followed *costly;
+	struct followed *j;
 
-	for (size_t i = f->n; i-- > 0 && !asked_to_end;)
-		if (f->one[i].next <= now && f->one[i].cost <= CHEAP && !look_at_one(f, &f->one[i], now, false))
-			let_go(f, i, true);
-	costly = costly_one(f, now);
-	if (costly && !asked_to_end && !look_at_one(f, costly, now, false))
-		let_go(f, (size_t)(costly - f->one), true);
+	while (!busy_until(f, now) && (j = next_due(f, now)) != NULL)
+		if (!followed_look(f, j, now, false))
+			let_go(f, (size_t)(j - f->one), true);
 }
 
 /* Signals come while it works, too, and end what it does; between the last look at the flag and its sleep they wait. */
@@ -647,25 +483,47 @@ static void work(struct follower *f, const sigset_t *block, const sigset_t *mask
 		try_candidates(f, now);
 		if (!f->r->npids && now >= f->everywhere)
 			look_everywhere(f, now);
-		look_at_all(f, now);
+		take_answers(f, now);
+		begin_looks(f, now);
 		if (is_time_to_sweep(f, now) && !asked_to_end)
 			sweep(f, now);
 		sigprocmask(SIG_BLOCK, block, NULL);
 		if (!asked_to_end)
-			wait_until(f, next_of(f), mask);
+			wait_until(f, next_of(f, clock_now()), mask);
 	}
+}
+
+/* Last looks that go on; those that take too long end. */
+static size_t last_looks(struct follower *f, uint64_t now)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->one[i].look.since && now > f->one[i].look.since + LAST_MAX)
+			followed_stop(f, &f->one[i]);
+		n += f->one[i].look.since && f->one[i].last;
+	}
+	return n;
 }
 
 /* Once more, so that the last moments have their code, too; as long as there is time. */
 static void end_all(struct follower *f)
 {
-	uint64_t until = clock_now() + LAST_LOOKS;
+	uint64_t now = clock_now(), until = now + LAST_LOOKS;
+	struct pollfd p[PENDING_MAX];
+	size_t left = f->n, going;
 
-	for (size_t i = f->n; i-- > 0 && clock_now() < until;)
-		if (!look_at_one(f, &f->one[i], clock_now(), true))
-			let_go(f, i, true);
+	while ((going = last_looks(f, now)) + left > 0 && now < until) {
+		for (; left > 0 && going < LASTS_MAX; left--)
+			if (left <= f->n && !f->one[left - 1].look.since && followed_look(f, &f->one[left - 1], now, true))
+				going += f->one[left - 1].look.since != 0;
+		poll(p, put_sockets(f, p), 10);
+		now = clock_now();
+		take_answers(f, now);
+	}
 	while (f->n)
 		let_go(f, f->n - 1, false);
+	jvmlook_leave(&f->left);
 }
 
 bool follow(const struct request *r)
@@ -680,7 +538,7 @@ bool follow(const struct request *r)
 	mapsdir_make(r->dir);
 	f->r = r;
 	f->jvms_max = allowance_files();
-	allowance_open(&f->allowance, &asked_to_end);
+	allowance_open(&f->allowance);
 	f->maps = (struct perfmaps){ .dir = r->to ? r->to : "/tmp", .publisher = r->publisher, .tenants = f->allowance.tenants };
 	if (boot_id(r->proc, f->boot)) /* without it no timeline can be written, which is said then */
 		mapsdir_prepare(r->dir, f->boot);

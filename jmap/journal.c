@@ -6,128 +6,8 @@
 #include "codelets.h"
 #include "codemap.h"
 #include "jmapfile.h"
-#include "whole.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-/* ---- the file -------------------------------------------------------------------------------------------------- */
-
-/* A run begins behind so many bytes that are whole. */
-static bool begin(struct journal *t, off_t whole)
-{
-	struct text file = { 0 }, body = { 0 };
-	bool good;
-
-	if (ftruncate(t->fd, whole) < 0 || lseek(t->fd, whole, SEEK_SET) < 0)
-		return false;
-	if (whole == 0)
-		text_str(&file, STR(JMAP_MAGIC));
-	text_char(&body, JMAP_START);
-	text_add(&body, t->start);
-	jmap_frame(&file, text_view(&body));
-	good = whole_write(t->fd, text_view(&file));
-	t->written += file.n;
-	t->size = (uint64_t)whole + file.n;
-	text_free(&file);
-	text_free(&body);
-	return good;
-}
-
-/* Locked, and still what the name means: who removes timelines may have been faster. */
-static int open_locked(int folder, const char *name)
-{
-	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640), saved;
-	struct stat st, named;
-
-	if (fd < 0)
-		return -1;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    st.st_ino == named.st_ino)
-			return fd;
-		errno = EINVAL;
-	}
-	saved = errno;
-	close(fd);
-	errno = saved;
-	return -1;
-}
-
-const char *journal_open(struct journal *t, const char *dir, const struct jvm_process *p, const struct tenant *of, const char *version)
-{
-	char boot[BOOT_ID + 1], tenant[TENANT_NAME];
-	int saved;
-
-	*t = (struct journal){ .fd = -1, .folder = -1 };
-	if (!boot_id("/proc", boot))
-		return "the id of this boot cannot be read, for";
-	mapsdir_name(t->file, p->pid, p->start);
-	tenant_folder(of, 0, tenant);
-	snprintf(t->path, sizeof(t->path), "%.350s/maps/%s/%s", dir, boot, t->file);
-	snprintf(t->start, sizeof(t->start), "boot=%s pid=%d inner=%d start=%llu tenant=%s version=%s", boot, (int)p->pid, (int)p->inner,
-		 (unsigned long long)p->start, tenant, version);
-	t->folder = mapsdir_enter(dir, boot);
-	t->fd = t->folder < 0 ? -1 : open_locked(t->folder, t->file);
-	if (t->fd >= 0 && begin(t, (off_t)jmap_complete(t->fd)))
-		return NULL;
-	saved = errno;
-	journal_close(t, false);
-	errno = saved;
-	return "cannot write into";
-}
-
-#define ANEW ".anew-"
-
-static void anew_name(const struct journal *t, char name[MAPSDIR_NAME + 8])
-{
-	snprintf(name, MAPSDIR_NAME + 8, ANEW "%s", t->file);
-}
-
-bool journal_begin_anew(struct journal *t)
-{
-	char name[MAPSDIR_NAME + 8];
-	int old = t->fd, saved;
-
-	anew_name(t, name);
-	if (t->anew)
-		return true;
-	unlinkat(t->folder, name, 0); /* of a run that was killed: its lock is gone */
-	t->fd = open_locked(t->folder, name);
-	if (t->fd < 0 || !begin(t, 0)) {
-		saved = errno;
-		if (t->fd >= 0)
-			close(t->fd);
-		t->fd = old;
-		errno = saved;
-		return false;
-	}
-	close(old);
-	nametable_free(&t->names);
-	t->nlive = 0;
-	t->next_serial = 0;
-	t->interpreter = false;
-	t->nstubs = 0;
-	t->stubs_first = 0;
-	t->torn_said = t->unnamed_said = t->whole_size = 0;
-	return t->anew = true;
-}
-
-/* What began anew is all there now. */
-static bool take_name(struct journal *t)
-{
-	char name[MAPSDIR_NAME + 8];
-
-	anew_name(t, name);
-	t->anew = false;
-	return renameat(t->folder, name, t->folder, t->file) == 0;
-}
 
 /* ---- a scan ---------------------------------------------------------------------------------------------------- */
 
@@ -487,35 +367,12 @@ static void put_scan(const struct journal *t, const struct change *c, uint64_t b
 	text_free(&body);
 }
 
-static bool append(struct journal *t, const struct change *c, uint64_t began, uint64_t took)
+static void append(struct journal *t, const struct change *c, uint64_t began, uint64_t took, struct text *file)
 {
-	struct text file = { 0 };
-	bool good = true;
-
 	if (c->ncome + c->ngone)
-		put_scan(t, c, began, took, &file);
-	framefacts_end(&t->frames, &file);
-	put_left_out(t, c, began, &file);
-	if (file.n)
-		good = whole_write(t->fd, text_view(&file));
-	t->written += file.n;
-	t->size += file.n;
-	if (good && t->whole_size == 0)
-		t->whole_size = file.n;
-	if (good && t->anew)
-		good = take_name(t);
-	text_free(&file);
-	return good;
-}
-
-/* The file's time is that of the last scan, also of one that changed nothing: pjsend waits for it (send/scans.h). */
-static void mark(const struct journal *t, uint64_t took)
-{
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
-	uint64_t ns = clock_wall() - took;
-
-	times[1] = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-	futimens(t->fd, times);
+		put_scan(t, c, began, took, file);
+	framefacts_end(&t->frames, file);
+	put_left_out(t, c, began, file);
 }
 
 uint64_t journal_bytes(const struct journal *t)
@@ -537,49 +394,52 @@ static void end_change(struct change *c)
 	free(c);
 }
 
-/* A scan that was compared. False: its changes could not be written. */
-static bool take_scan(struct journal *t, struct change *c, uint64_t began)
+/* A scan that was compared. */
+static void take_scan(struct journal *t, struct change *c, uint64_t began, struct text *file)
 {
 	uint64_t took = clock_now() - began;
-	bool written;
 
-	if (!t->anew) { /* else it is what was there already */
-		t->added += c->ncome;
-		t->removed += c->ngone;
-	}
+	t->came = c->ncome;
+	t->went = c->ngone;
 	t->torn = c->h->code.torn;
 	t->unnamed = c->unnamed;
 	t->beyond = c->beyond;
 	t->later = c->later;
-	written = append(t, c, began, took);
-	mark(t, took);
+	append(t, c, began, took, file);
 	t->before = began;
 	t->before_ns = took;
 	nametable_renew(&t->names, t->name, t->nlive);
-	return written;
 }
 
-struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, const char **failed)
+struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, struct text *file)
 {
 	struct change *c;
 	uint64_t began = clock_now();
 	struct hotspot_reason r = hotspot_scan(h);
 
-	*failed = NULL;
 	if (r.code)
 		return r;
 	c = mem_alloc(sizeof(*c), 1);
 	c->h = h;
 	c->j = t;
 	c->bytes = journal_bytes(t);
-	if (!compare(t, h, c))
-		r = (struct hotspot_reason){ "over-budget", "there is no memory for its code" };
+	if (compare(t, h, c))
+		take_scan(t, c, began, file);
 	else
-		r = hotspot_may_show(h->memory.process, &h->memory.id, &t->owner);
-	if (!r.code && !take_scan(t, c, began))
-		*failed = "cannot write into";
+		r = (struct hotspot_reason){ "over-budget", "there is no memory for its code" };
 	end_change(c);
 	return r;
+}
+
+void journal_begin_anew(struct journal *t)
+{
+	nametable_free(&t->names);
+	t->nlive = 0;
+	t->next_serial = 0;
+	t->interpreter = false;
+	t->nstubs = 0;
+	t->stubs_first = 0;
+	t->torn_said = t->unnamed_said = 0;
 }
 
 bool journal_map(const struct journal *t, enum method_style style, size_t most, struct text *text)
@@ -600,28 +460,8 @@ bool journal_map(const struct journal *t, enum method_style style, size_t most, 
 	return text->n <= most;
 }
 
-void journal_close(struct journal *t, bool ended)
+void journal_free(struct journal *t)
 {
-	struct text file = { 0 }, body = { 0 };
-
-	if (t->fd >= 0 && ended) {
-		text_char(&body, JMAP_END);
-		jmap_number(&body, t->before + t->before_ns);
-		jmap_frame(&file, text_view(&body));
-		whole_write(t->fd, text_view(&file)); /* without it all is known but that it ended */
-	}
-	if (t->fd >= 0)
-		close(t->fd);
-	if (t->anew) {
-		char name[MAPSDIR_NAME + 8];
-
-		anew_name(t, name);
-		unlinkat(t->folder, name, 0);
-	}
-	if (t->folder >= 0)
-		close(t->folder);
-	text_free(&file);
-	text_free(&body);
 	nametable_free(&t->names);
 	framefacts_free(&t->frames);
 	stubs_free(&t->stubs);
@@ -629,5 +469,5 @@ void journal_close(struct journal *t, bool ended)
 	free(t->live);
 	free(t->serial);
 	free(t->name);
-	*t = (struct journal){ .fd = -1, .folder = -1 };
+	*t = (struct journal){ 0 };
 }

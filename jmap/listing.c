@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "listing.h"
 
-#include "allowance.h"
 #include "arena.h"
 #include "clocks.h"
 #include "containers.h"
+#include "jvmlook.h"
 #include "out.h"
 #include "visible.h"
 
@@ -93,17 +93,14 @@ static void end_cell(struct table *t, unsigned column, size_t *from)
 
 static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum asked_method method)
 {
-	struct hotspot h;
-	struct budget budget = allowance_once();
-	struct hotspot_reason why = hotspot_open_within(&h, p, &budget);
+	struct read_answer a;
+	struct hotspot_reason why = jvmlook_once(p, method == ASKED_NOT ? READ_SUMMARY : READ_LAYOUT, METHOD_JAVA, &a, NULL);
 	struct text *c = &t->cells;
 	size_t from = c->n;
 	unsigned column = 0;
 
 	if (method != ASKED_NOT)
 		why = asked_check(p, method);
-	else if (!why.code)
-		why = hotspot_scan(&h);
 	text_u64(c, (uint64_t)p->pid);
 	end_cell(t, column++, &from);
 	text_u64(c, (uint64_t)p->inner);
@@ -114,22 +111,21 @@ static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptim
 	end_cell(t, column++, &from);
 	put_uptime(c, uptime);
 	end_cell(t, column++, &from);
-	put_version(c, h.version);
+	put_version(c, a.version);
 	end_cell(t, column++, &from);
-	text_add(c, h.collector ? h.collector : "-");
+	text_add(c, a.collector[0] ? a.collector : "-");
 	end_cell(t, column++, &from);
-	text_add(c, h.frame_pointers < 0 ? "-" : h.frame_pointers ? "yes" : "no");
+	text_add(c, a.frame_pointers < 0 ? "-" : a.frame_pointers ? "yes" : "no");
 	end_cell(t, column++, &from);
 	if (why.code)
 		text_add(c, why.code);
 	else if (method != ASKED_NOT)
 		text_add(c, "ok -");
 	else
-		text_printf(c, "ok %zu", h.code.n);
+		text_printf(c, "ok %llu", (unsigned long long)a.code_n);
 	end_cell(t, column++, &from);
-	text_add(c, why.code ? why.why : h.command[0] ? h.command : p->comm);
+	text_add(c, why.code ? why.why : a.command[0] ? a.command : p->comm);
 	end_cell(t, column++, &from);
-	hotspot_close(&h);
 }
 
 static void print_table(const struct table *t, struct out *o)

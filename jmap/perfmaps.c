@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct perfmap *find(const struct perfmaps *m, pid_t pid)
 {
@@ -31,7 +32,7 @@ static void drop(struct perfmaps *m, size_t i)
 	const struct perfmap *one = &m->one[i];
 
 	if (one->inode && inode_of(m, one->pid) == one->inode)
-		publisher_put(m->publisher, one->pid, (struct str){ "", 0 }, &one->owner, false);
+		publisher_put(m->publisher, one->pid, STDIN_FILENO, 0, &one->owner, false);
 	tenants_release(m->tenants, m->one[i].tenant, TENANT_KEPT_BYTES, m->one[i].bytes);
 	m->n--;
 	for (; i < m->n; i++)

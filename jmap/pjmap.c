@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjmap - see what code lives where in every running JVM, without touching it. */
-#include "allowance.h"
 #include "arena.h"
 #include "asked.h"
 #include "diag.h"
 #include "follow.h"
+#include "jvmlook.h"
 #include "listing.h"
 #include "mapopts.h"
 #include "out.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct jvms {
@@ -65,20 +67,31 @@ static bool find_jvms(const struct request *r, struct jvms *j)
 
 /* ---- --once ---------------------------------------------------------------------------------------------------- */
 
-static bool print_map(const struct text *t)
+/* A map that was made. */
+struct made {
+	int fd;         /* a file in memory; -1: none */
+	uint64_t bytes; /* of it */
+	uint64_t lines, left_out;
+};
+
+static bool print_map(const struct made *m)
 {
 	struct out *o = mem_alloc(sizeof(*o), 1);
+	char part[4096];
+	uint64_t at = 0;
+	size_t n;
 
 	out_open(o, NULL);
-	out_str(o, text_view(t));
+	for (; at < m->bytes && (n = whole_pread(m->fd, part, sizeof(part), at)) > 0; at += n)
+		out_str(o, (struct str){ part, n });
 	out_close(o);
 	free(o);
-	return true;
+	return at >= m->bytes;
 }
 
-static bool write_map(const struct request *r, const struct jvm_process *p, const struct text *t, const struct taskid_user *owner)
+static bool write_map(const struct request *r, const struct jvm_process *p, const struct made *m, const struct taskid_user *owner)
 {
-	const char *what = publisher_put(r->publisher, p->pid, text_view(t), owner, r->to != NULL);
+	const char *what = publisher_put(r->publisher, p->pid, m->fd, m->bytes, owner, r->to != NULL);
 
 	if (what)
 		warn("%d: %s '%s': %s", (int)p->pid, what, r->to ? r->to : "/tmp", strerror(errno));
@@ -101,21 +114,37 @@ static bool take_own(const struct request *r, const struct jvm_process *p, struc
 	return good;
 }
 
-/* Its map by the method that was asked for; *torn: pieces that made no sense. */
-static struct hotspot_reason make_map(const struct request *r, const struct jvm_process *p, struct codemap *c, uint64_t *torn)
+/* A map that the JVM made of itself. */
+static void take_codemap(const struct request *r, struct codemap *c, struct made *m)
 {
-	struct budget budget = allowance_once();
-	struct hotspot h;
+	struct text t = { 0 };
+
+	codemap_print(c, r->style == METHOD_HOTSPOT, &t);
+	*m = (struct made){ .fd = memfd_create("map", MFD_CLOEXEC), .bytes = t.n, .lines = c->n, .left_out = c->left_out };
+	if (m->fd < 0 || !whole_write(m->fd, text_view(&t)))
+		die_errno("cannot keep a map");
+	text_free(&t);
+	codemap_free(c);
+}
+
+/* Its map by the method that was asked for. */
+static struct hotspot_reason make_map(const struct request *r, const struct jvm_process *p, struct made *m)
+{
+	struct codemap c = { 0 };
+	struct read_answer a;
 	struct hotspot_reason why;
 
-	*torn = 0;
-	if (r->method != ASKED_NOT)
-		return asked_map(c, p, r->method, r->style);
-	why = hotspot_open_within(&h, p, &budget);
+	*m = (struct made){ .fd = -1 };
+	if (r->method == ASKED_NOT) {
+		why = jvmlook_once(p, READ_MAP, r->style, &a, &m->fd);
+		m->bytes = a.map_bytes;
+		m->lines = a.code_n;
+		m->left_out = a.torn + a.unnamed;
+		return why;
+	}
+	why = asked_map(&c, p, r->method, r->style);
 	if (!why.code)
-		why = codemap_make(c, &h, r->style);
-	*torn = h.code.torn;
-	hotspot_close(&h);
+		take_codemap(r, &c, m);
 	return why;
 }
 
@@ -130,41 +159,42 @@ static bool tells_nothing(const char *code)
 	return false;
 }
 
-static void say_done(const struct request *r, const struct jvm_process *p, const struct codemap *c, uint64_t torn, bool in_place)
+static void say_done(const struct request *r, const struct jvm_process *p, const struct made *m, bool in_place)
 {
 	if (r->quiet)
 		return;
-	if (c->left_out || torn)
-		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)p->pid,
-		     (unsigned long long)(c->left_out + torn));
+	if (m->left_out)
+		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)p->pid, (unsigned long long)m->left_out);
 	if (!r->to_stdout)
-		warn("%d: %zu pieces of code in %s/perf-%d.map%s", (int)p->pid, c->n, r->to ? r->to : "/tmp", (int)p->pid,
+		warn("%d: %llu pieces of code in %s/perf-%d.map%s", (int)p->pid, (unsigned long long)m->lines, r->to ? r->to : "/tmp", (int)p->pid,
 		     in_place ? ", its own" : "");
 }
 
 static bool map_one(const struct request *r, const struct jvm_process *p)
 {
-	struct codemap c = { 0 };
-	struct text t = { 0 };
-	uint64_t torn;
-	struct hotspot_reason why = make_map(r, p, &c, &torn);
+	struct codemap own = { 0 };
+	struct made m;
+	struct hotspot_reason why = make_map(r, p, &m);
 	struct taskid_user owner;
 	bool in_place = false, done;
 
 	if (why.code)
 		warn("%d: %s: %s", (int)p->pid, why.code, why.why);
-	done = !why.code || (r->method == ASKED_NOT && tells_nothing(why.code) && take_own(r, p, &c, &in_place));
+	done = !why.code;
+	if (why.code && r->method == ASKED_NOT && tells_nothing(why.code) && take_own(r, p, &own, &in_place)) {
+		take_codemap(r, &own, &m);
+		done = true;
+	}
 	if (done && !in_place) {
 		why = hotspot_may_show(p->folder, &p->id, &owner);
 		if (why.code)
 			warn("%d: %s: %s", (int)p->pid, why.code, why.why);
-		codemap_print(&c, r->style == METHOD_HOTSPOT, &t);
-		done = !why.code && (r->to_stdout ? print_map(&t) : write_map(r, p, &t, &owner));
+		done = !why.code && (r->to_stdout ? print_map(&m) : write_map(r, p, &m, &owner));
 	}
 	if (done)
-		say_done(r, p, &c, torn, in_place);
-	text_free(&t);
-	codemap_free(&c);
+		say_done(r, p, &m, in_place);
+	if (m.fd >= 0)
+		close(m.fd);
 	return done;
 }
 

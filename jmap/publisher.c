@@ -5,7 +5,6 @@
 #include "capabilities.h"
 #include "codemap.h"
 #include "diag.h"
-#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -30,6 +28,7 @@ struct publisher {
 struct request_to_publish {
 	pid_t pid;
 	struct taskid_user owner;
+	uint64_t n; /* bytes */
 	bool durable;
 };
 
@@ -70,18 +69,15 @@ static int receive(struct request_to_publish *r)
 static struct answer publish(const char *dir, const struct request_to_publish *r, int fd)
 {
 	struct answer a = { 0 };
-	struct text bytes = { 0 };
-	const char *what = "cannot write into";
+	const char *what;
 	char name[64];
 
 	snprintf(name, sizeof(name), "perf-%d.map", (int)r->pid);
-	if (whole_read(fd, &bytes, SIZE_MAX))
-		what = codemap_put(dir, name, text_view(&bytes), &r->owner, r->durable);
+	what = codemap_put(dir, name, fd, r->n, &r->owner, r->durable);
 	a.error = errno;
 	for (unsigned i = 1; what && i < countof(failures); i++)
 		if (strcmp(what, failures[i]) == 0)
 			a.failure = i;
-	text_free(&bytes);
 	return a;
 }
 
@@ -167,23 +163,18 @@ static bool ask(const struct publisher *p, struct request_to_publish *r, int fd)
 	return sendmsg(p->socket, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(*r);
 }
 
-const char *publisher_put(struct publisher *p, pid_t pid, struct str bytes, const struct taskid_user *owner, bool durable)
+const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
-	struct request_to_publish r = { .pid = pid, .owner = *owner, .durable = durable };
+	struct request_to_publish r = { .pid = pid, .owner = *owner, .n = n, .durable = durable };
 	struct answer a = { 0 };
-	int fd = (int)syscall(SYS_memfd_create, "map", 1u /* MFD_CLOEXEC */), saved;
-	bool sent = fd >= 0 && whole_write(fd, bytes) && lseek(fd, 0, SEEK_SET) == 0 && ask(p, &r, fd);
-	ssize_t n = -1;
+	bool sent = ask(p, &r, from);
+	ssize_t got = -1;
 
-	while (sent && (n = recv(p->socket, &a, sizeof(a), 0)) < 0 && errno == EINTR)
+	while (sent && (got = recv(p->socket, &a, sizeof(a), 0)) < 0 && errno == EINTR)
 		;
-	if (n == 0)
+	if (got == 0)
 		errno = EPIPE;
-	saved = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = saved;
-	if (n != (ssize_t)sizeof(a) || a.failure >= countof(failures))
+	if (got != (ssize_t)sizeof(a) || a.failure >= countof(failures))
 		return "cannot write into";
 	errno = a.error;
 	return failures[a.failure];

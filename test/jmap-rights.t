@@ -35,7 +35,7 @@ started="$started $pjmap"
 until_true sh -c 'ls to/perf-*.map' >/dev/null 2>&1
 zero=0000000000000000
 is "pjmap -i: two capabilities, for good" "$(rights $pjmap)" "$zero $two $two $zero 1 bound"
-publisher=$(pgrep -P $pjmap)
+publisher=$(pgrep -P $pjmap -x pjmap-publish)
 started="$started $publisher"
 is "what gives maps away: three others" "$(rights "$publisher")" "$zero $three $three $zero 1 bound"
 is "  with no descriptor but a socket and stderr" "$(find "/proc/$publisher/fd" -mindepth 1 -printf '%f %l\n' | grep -c 'socket\|/dev/null\|/err$')" "$(find "/proc/$publisher/fd" -mindepth 1 | wc -l)"
@@ -49,7 +49,10 @@ pjmap -i 0.2 -d dir --to to --no-perf-map 2>err "$pid" &
 pjmap=$!
 started="$started $pjmap"
 until_true sh -c 'grep -q "^CapEff:.*0000080004" "/proc/$1/status"' - $pjmap
-is "without maps there is no other process" "$(pgrep -P $pjmap | wc -l)" 0
+is "without maps no process gives any away" "$(pgrep -P $pjmap -x pjmap-publish | wc -l)" 0
+until_true sh -c 'pgrep -P "$1" -x pjmap-jvm' - $pjmap >/dev/null
+is "what reads the JVM: no capability" "$(rights "$(pgrep -P $pjmap -x pjmap-jvm)" | cut -d " " -f 1-5)" "$zero $zero $zero $zero 1"
+is "  system calls are filtered" "$(awk '/^Seccomp:/ { print $2 }' "/proc/$(pgrep -P $pjmap -x pjmap-jvm)/status")" 2
 kill -INT $pjmap
 wait $pjmap
 is "SIGINT: status" $? 0

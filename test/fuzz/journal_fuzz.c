@@ -1,15 +1,18 @@
 /* journal: a timeline that is there already may hold any bytes, and the JVM any code: what is written is a timeline that pjfold reads.
  * Input: which JVM, changes to its memory before each scan but the first (a place, 8 bytes; four for each), a byte 0xff, then the file. */
-/* covers: jmap/journal.c jmap/framefacts.c jmap/nametable.c */
+/* covers: jmap/journal.c jmap/journalfile.c jmap/framefacts.c jmap/nametable.c */
 #include "fold/timeline.h"
 #include "hotspot/hotspot.h"
 #include "jmap/journal.h"
+#include "jmap/journalfile.h"
+#include "common/whole.h"
 
 #include "fuzz.h"
 #include "../jmap/synth.h"
 
 #include <dirent.h>
 #include <ftw.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
@@ -57,42 +60,48 @@ static void change(struct synth *s, struct str *changes)
 	}
 }
 
-static void scan(struct journal *t, struct synth *s, bool *failed)
+static void scan(struct journal *t, struct journalfile *file, struct synth *s, bool *failed)
 {
 	const struct memory_piece piece = synth_piece(s);
+	struct journalfile_scan change;
+	struct text records = { 0 };
 	struct hotspot h;
 	struct hotspot_reason r = hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
-	const char *why = NULL;
+	int fd = memfd_create("records", MFD_CLOEXEC);
 
-	/* what belongs to nobody is not written: it is as if it were of this process */
-	h.memory.process = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	MUST(taskid_read(h.memory.process, &h.memory.id));
 	if (!r.code)
-		r = journal_scan(t, &h, &why);
-	MUST(!why && (!r.code || strcmp(r.code, "gone") != 0));
-	close(h.memory.process);
-	h.memory.process = -1;
+		r = journal_scan(t, &h, &records);
+	MUST(!r.code || (strcmp(r.code, "gone") != 0 && records.n == 0));
+	MUST(fd >= 0 && whole_write(fd, text_view(&records)));
+	change = (struct journalfile_scan){ t->came, t->went, t->before, t->before_ns };
+	MUST(r.code || journalfile_append(file, &change, fd, records.n));
+	close(fd);
+	text_free(&records);
 	*failed = *failed || r.code;
 	hotspot_close(&h);
 }
 
 static void follow(struct synth *s, const struct jvm_process *p, struct str changes)
 {
-	struct journal t;
+	struct journal t = { 0 };
+	struct journalfile file;
 	struct text map = { 0 };
 	bool failed = false;
-	const char *why = journal_open(&t, fuzz_folder_path, p, &(struct tenant){ TENANT_USER, 1000 }, s->jdk == SYNTH_8 ? "8" : "17+1 \n");
+	const char *why = journalfile_open(&file, fuzz_folder_path, p, &(struct tenant){ TENANT_USER, 1000 }, s->jdk == SYNTH_8 ? "8" : "17+1 \n");
 
 	MUST(!why);
 	for (unsigned i = 0; i < 5; i++) {
-		scan(&t, s, &failed);
-		if (i == 1 && changes.n & 1)
-			MUST(journal_begin_anew(&t) && journal_begin_anew(&t));
+		scan(&t, &file, s, &failed);
+		if (i == 1 && changes.n & 1) {
+			MUST(journalfile_begin_anew(&file) && journalfile_begin_anew(&file));
+			journal_begin_anew(&t);
+		}
 		change(s, &changes);
 	}
 	for (unsigned style = METHOD_HOTSPOT; style <= METHOD_FLAMEGRAPH; style++)
 		journal_map(&t, (enum method_style)style, SIZE_MAX, &map);
-	journal_close(&t, changes.n == 0);
+	journalfile_close(&file, changes.n == 0);
+	journal_free(&t);
 	text_free(&map);
 }
 

@@ -4,7 +4,7 @@
  * come after the serial. The helper is a socket, and time is what the input makes of it. */
 /* covers: record/jvmreader.c */
 /* largest: 65536 */
-#include "record/apart.h"
+#include "common/apart.h"
 #include "record/jvmreader.h"
 
 #include "clocks.h"

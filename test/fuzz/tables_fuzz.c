@@ -2,7 +2,7 @@
  * of any kind, sealed or not, or several. A table is for the file that was asked for, or there is none; no descriptor is left open; the recorder
  * goes on. Input: what is done (DO_*), and what the helpers answer (HELPER_*). They are a socket, and time is what the input makes of it. */
 /* covers: record/tables.c */
-#include "record/apart.h"
+#include "common/apart.h"
 #include "fdmessage.h"
 #include "record/backoff.h"
 #include "record/tablemaker.h"

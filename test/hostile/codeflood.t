@@ -52,9 +52,11 @@ for mode in scopes blobs names young; do
 		[ "$now" = "$last" ] || scans=$((scans + 1))
 		last=$now
 	done
-	cpu=$(cpu_ms "$map")
+	all=$(descendants "$map")
+	# shellcheck disable=SC2086 # a list
+	cpu=$(cpu_ms $all)
 	took=$((($(date +%s%N) - began) / 1000000))
-	peak=$(peak_kb "$map")
+	peak=$(for pid in $all; do peak_kb "$pid"; done | sort -n | tail -n 1)
 	disk=$(du -sk "$mode" | awk '{ print $1 }')
 	echo "# $mode: CPU $cpu ms of $took, at most $peak kB of memory, $disk kB on disk, $scans scans of the genuine JVM; $(grep -c 'over budget' "$mode/err") messages"
 	if [ -n "$genuine" ]; then

@@ -7,6 +7,9 @@
  *	fakejvm deep COUNT	blocks everywhere, each met once: as many questions as there are samples
  *	fakejvm slow COUNT MS	the same segment map, in a file system (FUSE) that answers each read after MS milliseconds; needs a node of
  *				/dev/fuse that may be opened, called fuse, in the current folder
+ *	fakejvm hang COUNT	a segment map of 512 kB, as small as that of a genuine JVM, in such a file system, which does not answer for 100 s;
+ *				to be started as root, in whose stead fusermount mounts for users: of a file system that belongs to another
+ *				user namespace, the kernel lets others read nothing. It becomes uid 65534
  *
  * COUNT processes share the memory; together they use a third of a CPU, at addresses drawn by lot. They end with their
  * parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, where its fields lie, sizes and addresses.
@@ -16,6 +19,7 @@
 #include "str.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <linux/fuse.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -273,18 +277,26 @@ static void serve(int fd, uint64_t bytes, unsigned ms)
 	}
 }
 
-static struct heap slow(struct synth *s, const char *dir, unsigned ms)
+static struct heap slow(struct heap h, const char *dir, unsigned ms)
 {
-	struct heap h = large(s);
 	char options[128], mount_at[96], path[128];
 	int fd;
 
-	enter_namespaces();
+	if (geteuid() == 0) {
+		if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+			fail("unshare");
+	} else {
+		enter_namespaces();
+	}
 	fd = open("fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u", fd, getuid(), getgid());
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u%s", fd, getuid(), getgid(), geteuid() ? "" : ",allow_other");
 	snprintf(mount_at, sizeof(mount_at), "%s/slow", dir);
+	snprintf(path, sizeof(path), "%s/libjvm.so", dir);
 	if (fd < 0 || mkdir(mount_at, 0700) < 0 || mount("pj", mount_at, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
 		fail("fuse");
+	if (geteuid() == 0 && (lchown(dir, 65534, 65534) < 0 || lchown(path, 65534, 65534) < 0 || setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
+		fail("setresuid");
+	prctl(PR_SET_DUMPABLE, 1);
 	if (fork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		serve(fd, h.map_bytes, ms);
@@ -296,6 +308,18 @@ static struct heap slow(struct synth *s, const char *dir, unsigned ms)
 	if (fd < 0)
 		fail(path);
 	map_at(h.map, h.map_bytes, PROT_READ, fd);
+	return h;
+}
+
+/* The last 64 MB of the large heap. */
+static struct heap small(struct synth *s)
+{
+	struct heap h = large(s);
+
+	h.low += h.bytes - 64 * MB;
+	h.bytes = 64 * MB;
+	h.shift = 7;
+	h.map_bytes = h.bytes >> h.shift;
 	return h;
 }
 
@@ -335,7 +359,9 @@ static struct heap make(struct synth *s, const char *mode, const char *dir, unsi
 		return segmap(s, mode[0] == 'm');
 	if (strcmp(mode, "deep") == 0)
 		return deep(s);
-	return slow(s, dir, ms);
+	if (strcmp(mode, "hang") == 0)
+		return slow(small(s), dir, 100000);
+	return slow(large(s), dir, ms);
 }
 
 int main(int argc, char **argv)
