@@ -36,7 +36,7 @@ enum sandbox_group {
 struct sandbox {
 	unsigned groups;
 	uint64_t address_space; /* bytes, RLIMIT_AS; 0: no limit */
-	uint64_t file_bytes;    /* largest file that it may write, RLIMIT_FSIZE; 0: may not write files (memfd included). Filters and openers: no limit */
+	uint64_t file_bytes;    /* largest file that it may write, RLIMIT_FSIZE; 0: may not write files or memfds; filters, openers: no limit */
 	unsigned files;         /* open descriptors, RLIMIT_NOFILE; 0: as they are */
 	uid_t uid;              /* user and group to become where CAP_SETUID is held; 0: stay */
 	const char *const *writable; /* of an opener: folders to write in, up to NULL; those that do not exist are passed over */

@@ -223,7 +223,8 @@ int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *
 }
 
 /* The inode of the file that is kept for that process, and its path; 0: there is none. */
-static uint64_t find_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n, char path[BINARY_PATH])
+static uint64_t find_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n,
+			    char path[BINARY_PATH])
 {
 	char folder[TENANT_NAME + 16] = "";
 	uint64_t inode;

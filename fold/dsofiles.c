@@ -146,8 +146,8 @@ static void begin(struct search *s, const char *start)
 	text_add(&s->name, start);
 }
 
-/* A file whose CRC is computed is read completely: at most CRC_MAX bytes, a second of CPU time, and not one that is mostly a hole of its file
- * system, which costs its author nothing. */
+/* A file whose CRC is computed is read completely: at most CRC_MAX bytes, a second of CPU time, and not one that is mostly a hole of its
+ * file system, which costs its author nothing. */
 static bool may_be_read(int fd)
 {
 	struct stat st;

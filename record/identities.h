@@ -5,7 +5,8 @@
  * The kernel gives the links /proc/PID/ns/... out only while the process is not in an exec (exec_update_lock), and an exec waits for the
  * memory map of the program before it. Another task that shares that memory can hold the map for ever: mmap of a file on a file system that
  * does not answer does. The recorder then hung in stat, also when it was asked to end. So a thread looks them up. One that does not
- * answer within IDENTITY_WAIT_NS is left behind, and ends when the kernel lets it; the recorder waits at most IDENTITY_WAITS_NS in a second.
+ * answer within IDENTITY_WAIT_NS is left behind, and ends when the kernel lets it; the recorder waits at most IDENTITY_WAITS_NS in a
+ * second.
  */
 #ifndef PJ_IDENTITIES_H
 #define PJ_IDENTITIES_H
