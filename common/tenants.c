@@ -5,6 +5,7 @@
 #include "clocks.h"
 #include "hash.h"
 #include "text.h"
+#include "timelimit.h"
 #include "whole.h"
 
 #include <fcntl.h>
@@ -183,19 +184,83 @@ static bool real_user(int process, uid_t *uid)
 	return found;
 }
 
+/* From status and cgroup only: exec() of a process that waits for its own lock makes readers of its namespaces wait for ever, on kernels
+ * since 6.18 (test/hostile/holdlock.c). Returns false if it ended or may not be read. */
+static bool read_texts(int process, struct tenant_facts *facts, struct text *cgroup)
+{
+	*facts = (struct tenant_facts){ .cgroup_owner = owner_of_cgroup };
+	if (!real_user(process, &facts->uid))
+		return false;
+	whole_read_at(process, "cgroup", cgroup, CGROUP_MAX);
+	facts->cgroup = text_view(cgroup);
+	return true;
+}
+
+static uint64_t place_of(struct tenant of)
+{
+	return hash_pair(of.key, of.kind) | 1;
+}
+
+uint64_t tenant_place(int process)
+{
+	struct tenant_facts facts;
+	struct text cgroup = { 0 };
+	uint64_t place = 1;
+
+	if (process >= 0 && read_texts(process, &facts, &cgroup))
+		place = place_of(tenant_from(&facts));
+	text_free(&cgroup);
+	return place;
+}
+
+struct namespaces {
+	int process;
+	struct tenant_facts facts;
+};
+
+static void read_namespaces(void *arg)
+{
+	struct namespaces *n = arg;
+
+	find_namespaces(n->process, &n->facts);
+}
+
+static void drop_namespaces(void *arg)
+{
+	struct namespaces *n = arg;
+
+	close(n->process);
+	free(n);
+}
+
+static void add_namespaces(int process, uint64_t place, struct tenant_facts *facts)
+{
+	struct namespaces *n = mem_alloc(sizeof(*n), 1);
+
+	n->process = fcntl(process, F_DUPFD_CLOEXEC, 0);
+	n->facts.uid = facts->uid;
+	if (!timelimit_call(&(struct timelimit_call){ place, read_namespaces, drop_namespaces, n, TENANT_NAMESPACES_MS }))
+		return;
+	facts->uid = n->facts.uid;
+	facts->container_ns = n->facts.container_ns;
+	facts->mount_ns = n->facts.mount_ns;
+	drop_namespaces(n);
+}
+
 struct tenant tenant_of(int process)
 {
-	struct tenant_facts facts = { .cgroup_owner = owner_of_cgroup };
 	struct tenant found = { .kind = TENANT_UNKNOWN };
-	struct text t = { 0 };
+	struct tenant_facts facts;
+	struct text cgroup = { 0 };
 
-	if (real_user(process, &facts.uid)) {
-		whole_read_at(process, "cgroup", &t, CGROUP_MAX);
-		facts.cgroup = text_view(&t);
-		find_namespaces(process, &facts);
+	if (read_texts(process, &facts, &cgroup)) {
 		found = tenant_from(&facts);
+		if (found.kind != TENANT_CONTAINER) {
+			add_namespaces(process, place_of(found), &facts);
+			found = tenant_from(&facts);
+		}
 	}
-	text_free(&t);
+	text_free(&cgroup);
 	return found;
 }
 

@@ -26,8 +26,14 @@ struct tenant {
 	uint64_t key; /* first 16 hexadecimal digits of a container's id; uid; inode of a namespace */
 };
 
-/* The tenant of a process; `process` is a descriptor of its /proc/PID. TENANT_UNKNOWN if it ended or may not be read. */
+/* The tenant of a process; `process` is a descriptor of its /proc/PID. TENANT_UNKNOWN if it ended or may not be read. A process whose
+ * namespaces cannot be read within TENANT_NAMESPACES_MS is of its container or user. */
 struct tenant tenant_of(int process);
+
+/* For timelimit_call: of the tenant as far as texts of /proc/PID show it that no process can make wait. */
+uint64_t tenant_place(int process);
+
+enum { TENANT_NAMESPACES_MS = 50 };
 
 /* Facts about a process that its tenant follows from. */
 struct tenant_facts {

@@ -4,6 +4,7 @@
 #include "apart.h"
 #include "arena.h"
 #include "clocks.h"
+#include "jvmopen.h"
 #include "schedstat.h"
 #include "urgency.h"
 
@@ -348,56 +349,27 @@ static enum jvmreader_answer ask(struct jvmreader *r, struct jvmreader_jvm *jvm,
 	return answered ? JVMREADER_DONE : JVMREADER_LATE;
 }
 
-/* 0: it ended, or we may not ask. */
-static uint64_t mount_ns_of(int process)
+static enum jvmreader_answer open_jvm(struct jvmreader *r, struct jvmreader_jvm *jvm)
 {
-	struct stat st;
-
-	return fstatat(process, "ns/mnt", &st, 0) == 0 ? st.st_ino : 0;
-}
-
-/* The descriptors that the helper needs: all of one program, which its user may look into. */
-static struct hotspot_reason open_files(struct jvmreader_jvm *jvm, int fd[JVM_FDS], struct taskid_user *user)
-{
-	enum taskid_answer answer;
+	enum jvmreader_answer answer;
+	struct jvmopen *o;
 	char path[64];
 
-	fd[JVM_FD_MEM] = fd[JVM_FD_MAPS] = -1;
 	if (jvm->process < 0) {
 		snprintf(path, sizeof(path), "/proc/%u", jvm->pid);
 		jvm->process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
-	if (jvm->process < 0 || !taskid_read(jvm->process, &jvm->id) || (jvm->start && jvm->id.start != jvm->start))
-		return hotspot_refusal(TASKID_GONE);
-	answer = taskid_open_memory(jvm->process, &jvm->id, user, &fd[JVM_FD_MEM]);
-	if (answer != TASKID_SAME)
-		return hotspot_refusal(answer);
-	fd[JVM_FD_MAPS] = openat(jvm->process, "maps", O_RDONLY | O_CLOEXEC);
-	if (fd[JVM_FD_MAPS] < 0)
-		return hotspot_refusal(TASKID_DENIED);
-	return hotspot_refusal(taskid_is(jvm->process, &jvm->id) ? TASKID_SAME : TASKID_GONE);
-}
-
-static enum jvmreader_answer open_jvm(struct jvmreader *r, struct jvmreader_jvm *jvm)
-{
-	enum jvmreader_answer answer = JVMREADER_LOST;
-	struct taskid_user user;
-	uint64_t mount_ns;
-	int fd[JVM_FDS];
-
-	jvm->why = open_files(jvm, fd, &user);
-	if (!jvm->why.code) {
-		mount_ns = mount_ns_of(jvm->process);
-		jvm->helper = r->helper;
-		r->request.pid = jvm->pid;
-		r->request.user = user.uid;
-		r->request.start = jvm->id.start;
-		r->request.mount_ns = mount_ns == r->own_ns ? mount_ns : 0; /* the number of another one may be given again */
-		answer = ask(r, jvm, JVM_OPEN, 0, fd);
-	}
-	for (size_t i = 0; i < JVM_FDS; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
+	o = jvmopen_files(jvm->process, jvm->start, &jvm->why);
+	if (!o)
+		return JVMREADER_LOST;
+	jvm->id = o->id;
+	jvm->helper = r->helper;
+	r->request.pid = jvm->pid;
+	r->request.user = o->user.uid;
+	r->request.start = o->id.start;
+	r->request.mount_ns = o->mount_ns == r->own_ns ? o->mount_ns : 0; /* the number of another one may be given again */
+	answer = ask(r, jvm, JVM_OPEN, 0, o->fd);
+	jvmopen_free(o);
 	return answer;
 }
 
@@ -554,7 +526,7 @@ static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm
 	answer = ask(r, jvm, JVM_NAMES, n * sizeof(*method), NULL);
 	if (answer != JVMREADER_DONE)
 		return answer;
-	if (!taskid_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
+	if (!jvmopen_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
 		jvm->why = hotspot_refusal(TASKID_GONE);
 		return JVMREADER_LOST;
 	}

@@ -179,6 +179,29 @@ static void give_up(struct keeper *k, uint64_t key, enum keep_why why)
 	fail(k, why, 1);
 }
 
+/* Reading in /proc may wait for the process (timelimit.h), so it happens at the place that the message names. False: that is avoided. */
+static bool enter_process(struct keeper *k, const struct keep_process *p)
+{
+	uint64_t place = place_of(k, p->of, p->mount_ns, 0);
+
+	if (is_avoided(k, place))
+		return false;
+	enter_place(k, place);
+	return true;
+}
+
+/* The folder in /proc of a process, and its root if that is wanted; -1: it ended. False: it is avoided. */
+static bool open_process(struct keeper *k, const struct keep_process *p, int *process, int *root)
+{
+	if (!enter_process(k, p))
+		return false;
+	*process = foreign_process(k->o->proc, p->pid, p->start);
+	if (root)
+		*root = *process >= 0 ? foreign_root(*process) : -1;
+	leave_place(k);
+	return true;
+}
+
 enum { DEFERRED = KEEP_WHYS }; /* the place of the file rests */
 
 /* The parser failed, or there is none for a moment: then the message waits. */
@@ -192,10 +215,12 @@ static int why_failed(struct keeper *k, uint64_t place, struct keep_message *m)
 /* -1: done, else enum keep_why, or DEFERRED. */
 static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
 {
-	int process = foreign_process(k->o->proc, m->process.pid, m->process.start), why;
 	struct tenant of;
 	uint64_t place;
+	int process, why;
 
+	if (!open_process(k, &m->process, &process, NULL))
+		return KEEP_HUNG;
 	m->process.of = tenant_now(k, process, m->process.mount_ns);
 	of = keepfiles_owner(m);
 	place = place_of(k, of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
@@ -257,8 +282,8 @@ static void on_root(struct keeper *k, const struct keep_message *m, uint64_t now
 {
 	int process, root;
 
-	process = foreign_process(k->o->proc, m->process.pid, m->process.start);
-	root = process >= 0 ? foreign_root(process) : -1;
+	if (!open_process(k, &m->process, &process, &root))
+		return;
 	if (root >= 0)
 		foreign_roots_hold(&k->roots, m->process.mount_ns, root, process, now);
 	if (root >= 0)
@@ -322,10 +347,14 @@ static void on_message(struct keeper *k, struct keep_message *m)
 		on_binary(k, m, now);
 		break;
 	case KEEP_JIT:
-		jits_see(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, now);
+		if (enter_process(k, &m->process))
+			jits_see(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, now);
+		leave_place(k);
 		break;
 	case KEEP_DUMP:
-		jits_dump(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, &m->mapping, now);
+		if (enter_process(k, &m->process))
+			jits_dump(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, &m->mapping, now);
+		leave_place(k);
 		break;
 	case KEEP_EXIT:
 		jits_exit(&k->jits, m->process.pid, now);

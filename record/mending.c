@@ -132,15 +132,29 @@ void mending_over(struct mending *m, struct process *process)
 
 /* ---- answers ------------------------------------------------------------------------------------------------------- */
 
-/* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the mappings that are known:
- * else all processes of a tenant were read at once, 100 ms each, before the first one's cost is known. */
+/* A process that does not answer delays its tenant alone; one of root's on this host itself. */
+static bool put_request(struct mending *m, struct process *process, uint32_t tid)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u", process->pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	process->requested = procreader_request(m->reader, process->pid, tid, tenant_place(fd));
+	if (fd >= 0)
+		close(fd);
+	return process->requested;
+}
+
+/* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the mappings that are
+ * known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost is known. */
 static void request(struct mending *m, struct process *process, uint32_t tid, uint64_t now)
 {
 	struct tenants *tenants = budgets_tenants(m->budgets);
 
 	mending_tenant(m, process, process->tenant_window ? process->tenant_window : UINT64_MAX);
 	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, now)) {
-		process->requested = procreader_request(m->reader, process->pid, tid);
+		put_request(m, process, tid);
 		process->reserved = process->requested && process->maps ? process->maps->n * MAPPING_READ_NS : 0;
 		budgets_charge_proc(m->budgets, process->tenant, process->reserved, now);
 		return;
@@ -245,6 +259,11 @@ static void apply(struct mending *m, const struct procreader_answer *a)
 	if (!process)
 		return;
 	process->requested = false;
+	if (a->stalled) {
+		process->retry = now + PAUSE_NS;
+		budgets_over(m->budgets, process->tenant, OVER_READS, 1);
+		return;
+	}
 	if (a->started < process->since) /* the pid's process before, or its program before an exec */
 		return;
 	process->sure = a->started;
@@ -367,14 +386,16 @@ void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip)
 
 static bool request_at_start(struct mending *m, uint32_t pid, uint64_t end)
 {
-	while (!procreader_request(m->reader, pid, 0)) {
+	struct process *process = processes_make(m->processes, pid);
+
+	while (!put_request(m, process, 0)) {
 		uint64_t now = clock_now();
 
 		if (now >= end)
 			return false;
 		take_one(m, end - now);
+		process = processes_make(m->processes, pid); /* it may have ended */
 	}
-	processes_make(m->processes, pid)->requested = true;
 	return true;
 }
 

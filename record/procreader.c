@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "clocks.h"
 #include "procfs.h"
+#include "timelimit.h"
 #include "urgency.h"
 
 #include <dirent.h>
@@ -23,11 +24,12 @@ enum {
 	MAPS_BYTES = 8 << 20,    /* of /proc/PID/maps: 65,530 lines of usual length */
 	KEPT_BYTES = 4 << 20,    /* of its executable lines: MAPPINGS_MAX of usual length */
 	CHUNK = 64 << 10,
-	STOP_MS = 200            /* to wait for the thread at the end */
+	STOP_MS = 2 * PROCREADER_STALL_MS /* to wait for the thread at the end */
 };
 
 struct request {
 	uint32_t pid, tid;
+	uint64_t place;
 };
 
 struct procreader {
@@ -110,7 +112,7 @@ static void add_threads(struct procreader_answer *a, uint32_t pid, bool named, s
 		closedir(d);
 }
 
-/* Keeps the executable ones of the complete lines at the end of t, from `from` on, and counts them; the bytes behind the last newline stay. */
+/* Keeps the executable ones of the complete lines at the end of t, from `from` on, and counts them; bytes behind the last newline stay. */
 static size_t keep_executable(struct text *t, size_t from, uint32_t *lines)
 {
 	struct str rest = { t->p + from, t->n - from };
@@ -178,28 +180,68 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-static struct procreader_answer *answer(struct request q)
+struct reading {
+	struct request q;
+	struct procreader_answer *a;
+};
+
+static void read_request(void *arg)
 {
-	struct procreader_answer *a = mem_alloc(sizeof(*a), 1);
+	struct reading *r = arg;
+	struct procreader_answer *a = r->a;
+	uint32_t tid = r->q.tid;
 	uint64_t before = cpu_ns();
 
-	a->pid = q.pid;
-	a->started = clock_now();
-	if (!q.pid) {
-		survey(a);
+	a->start_ticks = start_ticks(a->pid);
+	a->there = a->start_ticks;
+	if (!tid) {
+		add_threads(a, a->pid, true, THREADS_MAX);
 	} else {
-		a->start_ticks = start_ticks(q.pid);
-		a->there = a->start_ticks;
-		if (!q.tid) {
-			add_threads(a, q.pid, true, THREADS_MAX);
-		} else {
-			add_thread(a, q.pid, q.pid, true);
-			if (q.tid != q.pid)
-				add_thread(a, q.pid, q.tid, true);
-		}
-		read_maps(a);
+		add_thread(a, a->pid, a->pid, true);
+		if (tid != a->pid)
+			add_thread(a, a->pid, tid, true);
 	}
+	read_maps(a);
 	a->cost_ns = cpu_ns() - before;
+}
+
+static void drop_reading(void *arg)
+{
+	struct reading *r = arg;
+
+	procreader_answer_free(r->a);
+	free(r);
+}
+
+static struct procreader_answer *new_answer(uint32_t pid)
+{
+	struct procreader_answer *a = mem_alloc(sizeof(*a), 1);
+
+	a->pid = pid;
+	a->started = clock_now();
+	return a;
+}
+
+static struct procreader_answer *answer(struct request q)
+{
+	struct procreader_answer *a = new_answer(q.pid);
+	struct reading *r;
+
+	if (!q.pid) { /* lists of processes and threads wait for none of them */
+		uint64_t before = cpu_ns();
+
+		survey(a);
+		a->cost_ns = cpu_ns() - before;
+		return a;
+	}
+	r = mem_alloc(sizeof(*r), 1);
+	*r = (struct reading){ q, a };
+	if (timelimit_call(&(struct timelimit_call){ q.place, read_request, drop_reading, r, PROCREADER_STALL_MS })) {
+		free(r);
+		return a;
+	}
+	a = new_answer(q.pid);
+	a->stalled = true;
 	return a;
 }
 
@@ -314,14 +356,14 @@ void procreader_stop(struct procreader *r)
 		free_all(r);
 }
 
-bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid)
+bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid, uint64_t place)
 {
 	bool room;
 
 	pthread_mutex_lock(&r->lock);
 	room = r->n < QUEUE;
 	if (room)
-		r->queue[(r->first + r->n++) % QUEUE] = (struct request){ pid, tid };
+		r->queue[(r->first + r->n++) % QUEUE] = (struct request){ pid, tid, place };
 	pthread_cond_signal(&r->work);
 	pthread_mutex_unlock(&r->lock);
 	return room;
@@ -329,7 +371,7 @@ bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid)
 
 bool procreader_survey(struct procreader *r)
 {
-	return procreader_request(r, 0, 0);
+	return procreader_request(r, 0, 0, 0);
 }
 
 struct procreader_answer *procreader_take(struct procreader *r, uint64_t wait_ns)

@@ -4,7 +4,8 @@
  *
  * The recorder's own thread runs at raised priority and may not stop, but /proc/PID/maps of a hostile process is up to 8 MB of text, and
  * reading it waits for that process's mmap_lock. So the recorder only queues requests and takes answers; this thread runs at normal
- * priority, reads a bounded number of bytes for each request, and reports the CPU time that it used, for budgets.
+ * priority, reads a bounded number of bytes for each request, and reports the CPU time that it used, for budgets. A process that holds its
+ * mmap_lock for ever (test/hostile/holdlock.c) delays others by PROCREADER_STALL_MS: see timelimit.h.
  */
 #ifndef PJ_PROCREADER_H
 #define PJ_PROCREADER_H
@@ -22,6 +23,7 @@ struct procreader_answer {
 	struct procreader_answer *next;
 	uint32_t pid;
 	bool there;            /* else it has ended, or may not be read */
+	bool stalled;          /* it does not answer, or its place rests: nothing else is known */
 	bool cut;              /* the process has more mappings or threads than are read */
 	bool maps_cut;         /* it has more mappings */
 	uint64_t started;      /* ns: when reading began */
@@ -34,14 +36,17 @@ struct procreader_answer {
 
 struct procreader;
 
+enum { PROCREADER_STALL_MS = 250 };
+
 /* Starts the thread. To be called when privileges are as they stay. Returns NULL if no thread can be started. */
 struct procreader *procreader_start(void);
 
 /* Ends the thread; one that hangs is left behind. */
 void procreader_stop(struct procreader *r);
 
-/* Queues a request for a process: names of thread tid and of the first one, or, with tid 0, of all threads. False: too many wait. */
-bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid);
+/* Queues a request for a process: names of thread tid and of the first one, or, with tid 0, of all threads. place: of those
+ * who can make reading wait (timelimit.h). False: too many requests wait. */
+bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid, uint64_t place);
 bool procreader_survey(struct procreader *r);
 
 /* Returns the oldest answer, to be freed; NULL if there is none. Waits for one for up to wait_ns, if requests are under way. */
