@@ -239,7 +239,7 @@ static void add_namespaces(int process, uint64_t place, struct tenant_facts *fac
 
 	n->process = fcntl(process, F_DUPFD_CLOEXEC, 0);
 	n->facts.uid = facts->uid;
-	if (!timelimit_call(&(struct timelimit_call){ place, read_namespaces, drop_namespaces, n, TENANT_NAMESPACES_MS }))
+	if (!timelimit_call(&(struct timelimit_call){ place, read_namespaces, drop_namespaces, n, TENANT_NAMESPACES_MS, NULL }))
 		return;
 	facts->uid = n->facts.uid;
 	facts->container_ns = n->facts.container_ns;

@@ -42,11 +42,23 @@ static struct {
 
 /* ---- places -------------------------------------------------------------------------------------------------------- */
 
-static bool rests(uint64_t place, uint64_t now)
+static bool is_resting(const struct rest *r, uint64_t now)
 {
-	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
-		if (pool.rest[i].place == place && (pool.rest[i].left || now < pool.rest[i].until))
+	return r->left || now < r->until;
+}
+
+static bool rests(const struct timelimit_call *call, uint64_t now)
+{
+	uint64_t place = call->place;
+
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++) {
+		if (!is_resting(&pool.rest[i], now))
+			continue;
+		if (!place)
+			place = call->find_place(call->arg);
+		if (pool.rest[i].place == place)
 			return true;
+	}
 	return false;
 }
 
@@ -200,8 +212,10 @@ static bool wait_for(struct worker *w)
 		wait_until(w, end);
 	}
 	if (w->call.f) {
+		uint64_t place = w->call.place ? w->call.place : w->call.find_place(w->call.arg);
+
 		w->left = true;
-		*slot_of(w->call.place) = (struct rest){ .place = w->call.place, .until = end + REST * (end - start), .left = w };
+		*slot_of(place) = (struct rest){ .place = place, .until = end + REST * (end - start), .left = w };
 		return false;
 	}
 	w->next = pool.idle;
@@ -217,7 +231,7 @@ bool timelimit_call(const struct timelimit_call *call)
 
 	pthread_mutex_lock(&pool.lock);
 	forget_threads();
-	if (!rests(call->place, clock_now()) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
+	if (!rests(call, clock_now()) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
 		w = take_worker();
 		error = w ? error : EAGAIN;
 	}

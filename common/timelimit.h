@@ -18,11 +18,12 @@
 enum { TIMELIMIT_LEFT_MAX = 64, TIMELIMIT_LOADED = 20 };
 
 struct timelimit_call {
-	uint64_t place;        /* not 0 */
+	uint64_t place;        /* 0: find_place finds it, which is called only while any place rests, or after a wait in vain */
 	void (*f)(void *arg);
 	void (*drop)(void *arg); /* frees arg if this returns false */
 	void *arg;             /* on the heap */
 	unsigned ms;
+	uint64_t (*find_place)(void *arg); /* may be called while f(arg) runs; never waits itself. Not 0 */
 };
 
 /* Returns true once f(arg) has returned. Returns false, errno ETIMEDOUT, if f did not return in time, or was not called because its place

@@ -5,6 +5,7 @@
 #include "clocks.h"
 #include "containers.h"
 #include "diag.h"
+#include "taskwait.h"
 #include "whole.h"
 
 #include <dirent.h>
@@ -150,14 +151,21 @@ static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct t
 				   .gid = (gid_t)-1 };
 	if (p->folder < 0)
 		return false;
-	if (!read_file(p->folder, "stat", t) || !taskid_parse(text_view(t), &p->id, &zombie)) {
+	t->n = 0;
+	if (!taskwait_read(p->folder, "stat", t, MOST_TEXT) && errno == ETIMEDOUT) {
+		p->kind = JVM_STALLED;
+		p->alive = true;
+		return true;
+	}
+	if (!taskid_parse(text_view(t), &p->id, &zombie)) {
 		jvm_process_close(p);
 		return false;
 	}
 	p->start = p->id.start;
 	p->alive = !zombie;
-	if (!read_file(p->folder, "maps", t)) {
-		p->kind = JVM_UNKNOWN;
+	t->n = 0;
+	if (!taskwait_read(p->folder, "maps", t, MOST_TEXT)) {
+		p->kind = errno == ETIMEDOUT ? JVM_STALLED : JVM_UNKNOWN;
 		if (errno == ENOENT || errno == ESRCH)
 			p->alive = false;
 		return true;
@@ -199,7 +207,7 @@ bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *p)
 	struct text t = { 0 };
 	bool found = look_at(proc, pid, p, &t);
 
-	if (found && p->alive && p->kind != JVM_NONE && p->kind != JVM_UNKNOWN)
+	if (found && p->alive && p->kind != JVM_NONE && p->kind != JVM_UNKNOWN && p->kind != JVM_STALLED)
 		look_closer(p, &t);
 	text_free(&t);
 	return found;
@@ -255,7 +263,8 @@ struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_proc
 		d.processes += p.alive;
 		if (p.alive && p.kind == JVM_UNKNOWN)
 			d.forbidden++;
-		is_java = p.alive && p.kind != JVM_NONE;
+		d.stalled += p.kind == JVM_STALLED;
+		is_java = p.alive && p.kind != JVM_NONE && p.kind != JVM_STALLED;
 		if (is_java)
 			look_closer(&p, &t);
 		if (p.kind == JVM_UNKNOWN && strcmp(p.comm, "java") != 0)

@@ -14,7 +14,14 @@
 
 #include <sys/types.h>
 
-enum jvm_kind { JVM_NONE, JVM_HOTSPOT, JVM_OPENJ9, JVM_ZING, JVM_UNKNOWN /* its mappings cannot be read */ };
+enum jvm_kind {
+	JVM_NONE,
+	JVM_HOTSPOT,
+	JVM_OPENJ9,
+	JVM_ZING,
+	JVM_UNKNOWN, /* its mappings cannot be read */
+	JVM_STALLED  /* its files in /proc do not answer in time (taskwait.h) */
+};
 
 /* The libjvm.so of a process: where its first byte is mapped, and which file it is, as /proc/PID/maps numbers it. */
 struct jvm_library {
@@ -40,6 +47,7 @@ struct jvm_process {
 struct discovery {
 	unsigned processes; /* with memory of their own */
 	unsigned forbidden; /* of these, whose mappings may not be read */
+	unsigned stalled;   /* of these, which do not answer (taskwait.h) */
 };
 
 /* Calls f for each JVM, by pid. f owns what is passed on true. java: also processes called java whose mappings may

@@ -2,6 +2,7 @@
 #include "hotspot.h"
 
 #include "diag.h"
+#include "taskwait.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -133,7 +134,7 @@ struct hotspot_reason hotspot_refusal(enum taskid_answer answer)
 
 struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, struct taskid_user *user)
 {
-	return hotspot_refusal(taskid_check(process, id, user));
+	return hotspot_refusal(taskwait_check(process, id, user));
 }
 
 struct hotspot_reason hotspot_check_kind(const struct jvm_process *p)
@@ -144,6 +145,8 @@ struct hotspot_reason hotspot_check_kind(const struct jvm_process *p)
 		return reason("zing", "Zing does not tell its layout");
 	if (p->kind == JVM_UNKNOWN)
 		return reason("no-permission", "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
+	if (p->kind == JVM_STALLED)
+		return reason("stalled", "its files in /proc do not answer: it keeps the lock of its own memory");
 	if (p->kind != JVM_HOTSPOT)
 		return reason("no-jvm", "it has no libjvm.so mapped");
 	return fine();

@@ -137,7 +137,7 @@ static uint64_t cpu_now(void)
 {
 	struct timespec t;
 
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec : 0;
+	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec : 0;
 }
 
 /* Looking for JVMs cost CPU time since `before`. */
@@ -162,6 +162,8 @@ static void look_everywhere(struct follower *f, uint64_t now)
 
 	if (f->everywhere == 0 && d.forbidden && !f->r->quiet)
 		warn("%u of %u processes may not be looked into", d.forbidden, d.processes);
+	if (f->everywhere == 0 && d.stalled && !f->r->quiet)
+		warn("%u of %u processes do not answer, and are left out", d.stalled, d.processes);
 	f->everywhere = f->regular = now + (f->execs >= 0 ? LOOK_EVERYWHERE : f->r->interval);
 }
 

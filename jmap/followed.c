@@ -3,6 +3,7 @@
 
 #include "clocks.h"
 #include "diag.h"
+#include "taskwait.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 
 bool followed_lives(const struct followed *j)
 {
-	return taskid_is(j->p.folder, &j->p.id);
+	return taskwait_is(j->p.folder, &j->p.id);
 }
 
 /* What a JVM in its first second lacks may still come. */

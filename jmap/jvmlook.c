@@ -4,6 +4,7 @@
 #include "allowance.h"
 #include "arena.h"
 #include "clocks.h"
+#include "taskwait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +71,7 @@ struct hotspot_reason jvmlook_start(struct jvmlook *l, const struct jvm_process 
 
 	*l = (struct jvmlook){ .socket = -1, .records = -1, .map = -1 };
 	if (!r.code)
-		r = hotspot_refusal(taskid_open_memory(p->folder, &p->id, &user, &fd[READ_FD_MEM]));
+		r = hotspot_refusal(taskwait_open_memory(p->folder, &p->id, &user, &fd[READ_FD_MEM]));
 	if (r.code)
 		return r;
 	if (!fork_helper(l, p, fd)) {

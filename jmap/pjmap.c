@@ -62,6 +62,8 @@ static bool find_jvms(const struct request *r, struct jvms *j)
 		warn("%u of %u processes may not be looked into%s", d.forbidden, d.processes,
 		     geteuid() ? ": run as root, or with CAP_SYS_PTRACE"
 			       : ", not even as root: CAP_SYS_PTRACE is missing, or a security module forbids it");
+	if (d.stalled)
+		warn("%u of %u processes do not answer, and were left out", d.stalled, d.processes);
 	return true;
 }
 
@@ -205,7 +207,7 @@ static void ask_bare(const struct request *r)
 
 	if (!r->bare || !discover_one(r->proc, r->bare, &p))
 		return;
-	if (p.alive && p.kind != JVM_NONE && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0))
+	if (p.alive && p.kind != JVM_NONE && p.kind != JVM_STALLED && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0))
 		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?", (int)r->bare, (int)r->bare);
 	jvm_process_close(&p);
 }

@@ -44,6 +44,13 @@ void jvmopen_free(struct jvmopen *o)
 	free(o);
 }
 
+static uint64_t find_place(void *arg)
+{
+	const struct jvmopen *o = arg;
+
+	return tenant_place(o->process);
+}
+
 static void drop_open(void *arg)
 {
 	jvmopen_free(arg);
@@ -60,46 +67,11 @@ struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason
 	*o = (struct jvmopen){ .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .start = start };
 	for (size_t i = 0; i < JVM_FDS; i++)
 		o->fd[i] = -1;
-	if (!timelimit_call(&(struct timelimit_call){ tenant_place(process), run_open, drop_open, o, JVMOPEN_MS }))
+	if (!timelimit_call(&(struct timelimit_call){ .f = run_open, .drop = drop_open, .arg = o, .ms = JVMOPEN_MS, .find_place = find_place }))
 		return NULL;
 	*why = o->why;
 	if (!o->why.code)
 		return o;
 	jvmopen_free(o);
 	return NULL;
-}
-
-struct comparison {
-	int process;
-	struct taskid id;
-	bool same;
-};
-
-static void run_comparison(void *arg)
-{
-	struct comparison *c = arg;
-
-	c->same = taskid_is(c->process, &c->id);
-}
-
-static void drop_comparison(void *arg)
-{
-	struct comparison *c = arg;
-
-	if (c->process >= 0)
-		close(c->process);
-	free(c);
-}
-
-bool jvmopen_is(int process, const struct taskid *id)
-{
-	struct comparison *c = mem_alloc(sizeof(*c), 1);
-	bool same;
-
-	*c = (struct comparison){ fcntl(process, F_DUPFD_CLOEXEC, 0), *id, false };
-	if (!timelimit_call(&(struct timelimit_call){ tenant_place(process), run_comparison, drop_comparison, c, JVMOPEN_MS }))
-		return false;
-	same = c->same;
-	drop_comparison(c);
-	return same;
 }

@@ -29,7 +29,4 @@ struct jvmopen {
 struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason *why);
 void jvmopen_free(struct jvmopen *o);
 
-/* taskid_is, false also if there is no answer in time. */
-bool jvmopen_is(int process, const struct taskid *id);
-
 #endif

@@ -6,6 +6,7 @@
 #include "clocks.h"
 #include "jvmopen.h"
 #include "schedstat.h"
+#include "taskwait.h"
 #include "urgency.h"
 
 #include <errno.h>
@@ -526,7 +527,7 @@ static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm
 	answer = ask(r, jvm, JVM_NAMES, n * sizeof(*method), NULL);
 	if (answer != JVMREADER_DONE)
 		return answer;
-	if (!jvmopen_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
+	if (!taskwait_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
 		jvm->why = hotspot_refusal(TASKID_GONE);
 		return JVMREADER_LOST;
 	}

@@ -236,7 +236,7 @@ static struct procreader_answer *answer(struct request q)
 	}
 	r = mem_alloc(sizeof(*r), 1);
 	*r = (struct reading){ q, a };
-	if (timelimit_call(&(struct timelimit_call){ q.place, read_request, drop_reading, r, PROCREADER_STALL_MS })) {
+	if (timelimit_call(&(struct timelimit_call){ q.place, read_request, drop_reading, r, PROCREADER_STALL_MS, NULL })) {
 		free(r);
 		return a;
 	}

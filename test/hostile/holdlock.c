@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 	put("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof(map), "0 %d 1", (int)gid);
 	put("/proc/self/gid_map", map);
-	fd = open(argv[1], O_RDWR | O_CLOEXEC);
+	fd = open(argv[1], O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=0,group_id=0", fd);
 	if (fd < 0 || mount("holdlock", argv[2], "fuse.holdlock", MS_NODEV | MS_NOSUID, options) < 0) {
 		perror("holdlock: mount");
