@@ -1,5 +1,6 @@
 /* inlines: debug information of any bytes gives, for places in ascending order, lists of names or nothing; a place alone is answered as
- * among others when nothing is given up. */
+ * among others when neither is given up. A function without a place is passed over by libdw, which then reads entries that are damaged and
+ * that a walk into the function does not reach: so the one may be given up and the other not. */
 /* covers: fold/inlines.c fold/dwarfimage.c */
 /* largest: 32768 */
 #include "fold/dwarfimage.h"
@@ -60,8 +61,7 @@ static void ask(const struct elffile *f, size_t n)
 	why = resolve(f, q, PLACES, &names, n & 1);
 	for (size_t i = 0; i < PLACES && !why; i += PLACES / 4) {
 		one = (struct symbols_query){ .address = q[i].address };
-		MUST(!resolve(f, &one, 1, &names, n & 1));
-		MUST(one.inlined == q[i].inlined);
+		MUST(resolve(f, &one, 1, &names, n & 1) || one.inlined == q[i].inlined);
 	}
 	intern_free(&names);
 }
