@@ -67,11 +67,39 @@ static struct {
 
 /* ---- the work ---------------------------------------------------------------------------------------------------------- */
 
+/* Of /proc a filter needs the kernel's symbols, and to know which process a PID is; a filter that was taken over would read memory. */
+static bool may_be_read(int fd)
+{
+	static const char *const names[] = { "kallsyms", "boot_id", "stat", "status" };
+	char link[48], path[PATH_BYTES];
+	const char *name;
+	ssize_t n;
+
+	if (fd < 0 || !inside_is_proc(fd))
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = 0;
+	name = strrchr(path, '/');
+	for (size_t i = 0; name && i < countof(names); i++)
+		if (strcmp(name + 1, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static int open_to_read(int folder, const char *path, int flags)
 {
+	int fd;
+
 	if (flags & O_DIRECTORY)
 		return openat(folder, path, O_RDONLY | O_CLOEXEC | (flags & (O_DIRECTORY | O_NOFOLLOW)));
-	return inside_reopen(openat(folder, path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)));
+	fd = openat(folder, path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+	if (server.is_broker && !may_be_read(fd)) {
+		close(fd);
+		errno = EACCES;
+		return -1;
+	}
+	return inside_reopen(fd);
 }
 
 static bool is_input(const char *path)

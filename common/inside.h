@@ -25,4 +25,7 @@ int inside_folder(int root, struct str path);
 /* The regular file that fd, of O_PATH, stands for, for reading; takes fd, also when it fails. fd may be -1. */
 int inside_reopen(int fd);
 
+/* Does fd stand for a file of /proc, where memory and environment of processes are? */
+bool inside_is_proc(int fd);
+
 #endif

@@ -49,19 +49,29 @@ struct reply {
 
 /* ---- the helper ------------------------------------------------------------------------------------------------------ */
 
+/* Code is never mapped from /proc; a filter that was taken over would read memory of processes there. Takes fd. */
+static int refuse_proc(int fd)
+{
+	if (fd < 0 || !inside_is_proc(fd))
+		return fd;
+	close(fd);
+	errno = EACCES;
+	return -1;
+}
+
 static int open_request(const struct request *r)
 {
 	struct str path = { r->path, r->n };
 	int root, fd, error;
 
 	if (r->kind == BY_PATH)
-		return inside_reopen(open(r->path, O_PATH | O_CLOEXEC));
+		return inside_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC)));
 	if (r->kind == PLAIN)
 		return open(r->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	root = inside_root(r->pid);
 	if (root < 0)
 		return -1;
-	fd = inside_open(root, path, true);
+	fd = refuse_proc(inside_open(root, path, true));
 	error = errno;
 	close(root);
 	errno = error;
