@@ -31,7 +31,7 @@
 #define ROOM UINT64_C(16 << 20) /* to make when there was none even for an empty file */
 #define ATTEMPTS 100    /* to find a name while others take theirs */
 #define NAME 40
-#define TEMP (NAME + 16)
+#define TEMP (NAME + 20)
 #define PATIENCE_MS 5000 /* at the end, for who reads paths from standard output */
 
 struct job {

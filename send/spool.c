@@ -657,7 +657,7 @@ bool spool_drop_bad(const struct spool *s, uint64_t *bytes)
 	while (d && (e = readdir(d)))
 		if (is_ours(e->d_name, &epoch) && epoch < least && strlen(e->d_name) < sizeof(oldest)) {
 			least = epoch;
-			snprintf(oldest, sizeof(oldest), "%s", e->d_name);
+			memcpy(oldest, e->d_name, strlen(e->d_name) + 1);
 		}
 	if (d)
 		closedir(d);
