@@ -100,8 +100,8 @@ check "pjrecord's lines are in the journal" sh -c 'journalctl --no-pager -b -u p
 check "pjrecord: user pj, five capabilities at most, seccomp, the host's mounts" at_most $five host pjrecord
 check "pjmap: two capabilities at most, mounts of its own" at_most $two own pjmap
 check "pjsend: no capability, mounts of its own" at_most 0 own pjsend
-check "pjrecord: its limits are the kernel's" limits pjrecord 536870912 64 100000
-check "pjmap: its limits" limits pjmap 1073741824 16 50000
+check "pjrecord: its limits are the kernel's" limits pjrecord 536870912 256 100000
+check "pjmap: its limits" limits pjmap 1073741824 2100 50000
 check "pjsend: its limits" limits pjsend 536870912 64 100000
 check "no unit was disturbed" undisturbed
 for unit in $units; do check "$unit stops in time" stop_unit $unit; done
