@@ -77,7 +77,7 @@ static struct job *ask(enum question question, int process, const struct taskid 
 	if (id)
 		j->id = *id;
 	snprintf(j->name, sizeof(j->name), "%s", name);
-	if (timelimit_call(&(struct timelimit_call){ .f = work, .drop = drop, .arg = j, .ms = TASKWAIT_MS, .find_place = find_place }))
+	if (timelimit_call(&(struct timelimit_call){ work, drop, find_place, j, TASKWAIT_MS, 20 * TASKWAIT_MS }))
 		return j;
 	return NULL;
 }

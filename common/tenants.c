@@ -162,59 +162,74 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 	return owner;
 }
 
-/* The real user, from /proc/PID/status: the folder's owner is root while the process is not dumpable. */
-static bool real_user(int process, uid_t *uid)
+struct status {
+	uint64_t uid;     /* the real one: the folder's owner is root while the process is not dumpable */
+	uint64_t pid;
+	bool is_nested;   /* in a PID namespace below ours */
+};
+
+static bool parse_status(struct str rest, struct status *s)
 {
-	struct text t = { 0 };
-	struct str rest;
-	uint64_t value = 0;
 	bool found = false;
 
-	if (whole_read_at(process, "status", &t, CGROUP_MAX))
-		for (rest = text_view(&t); rest.n && !found;) {
-			struct str line = str_cut(&rest, '\n');
+	*s = (struct status){ 0 };
+	while (rest.n) {
+		struct str line = str_cut(&rest, '\n'), name = str_cut(&line, '\t'), first = str_cut(&line, '\t');
 
-			if (!str_starts(line, STR("Uid:\t")))
-				continue;
-			line = str_from(line, STR("Uid:\t").n);
-			found = str_u64(str_cut(&line, '\t'), &value);
-		}
-	text_free(&t);
-	*uid = (uid_t)value;
+		if (str_eq(name, STR("Uid:")))
+			found = str_u64(first, &s->uid);
+		else if (str_eq(name, STR("Pid:")))
+			str_u64(first, &s->pid);
+		else if (str_eq(name, STR("NSpid:")))
+			s->is_nested = line.n > 0;
+	}
 	return found;
 }
 
 /* From status and cgroup only: exec() of a process that waits for its own lock makes readers of its namespaces wait for ever, on kernels
- * since 6.18 (test/hostile/holdlock.c). Returns false if it ended or may not be read. */
-static bool read_texts(int process, struct tenant_facts *facts, struct text *cgroup)
+ * since 6.18 (test/hostile/holdlock.c). */
+struct texts {
+	struct status status;
+	struct text cgroup;
+	struct tenant_facts facts;
+};
+
+/* Returns false if the process ended or may not be read. */
+static bool read_texts(int process, struct texts *t)
 {
-	*facts = (struct tenant_facts){ .cgroup_owner = owner_of_cgroup };
-	if (!real_user(process, &facts->uid))
-		return false;
-	whole_read_at(process, "cgroup", cgroup, CGROUP_MAX);
-	facts->cgroup = text_view(cgroup);
-	return true;
+	struct text status = { 0 };
+	bool found = process >= 0 && whole_read_at(process, "status", &status, CGROUP_MAX) && parse_status(text_view(&status), &t->status);
+
+	text_free(&status);
+	t->cgroup = (struct text){ 0 };
+	if (found)
+		whole_read_at(process, "cgroup", &t->cgroup, CGROUP_MAX);
+	t->facts = (struct tenant_facts){ .cgroup = text_view(&t->cgroup), .uid = (uid_t)t->status.uid, .cgroup_owner = owner_of_cgroup };
+	return found;
 }
 
-static uint64_t place_of(struct tenant of)
+/* Where root of the host is not distinguished from root of a container without an id, those in PID namespaces are one place. */
+static uint64_t place_of(struct tenant of, const struct status *s)
 {
-	return hash_pair(of.key, of.kind) | 1;
+	uint64_t key = of.kind != TENANT_UNKNOWN ? of.key : s->is_nested ? 0 : s->pid;
+
+	return hash_pair(key, of.kind);
 }
 
 uint64_t tenant_place(int process)
 {
-	struct tenant_facts facts;
-	struct text cgroup = { 0 };
-	uint64_t place = 1;
+	struct texts t = { 0 };
+	uint64_t place;
 
-	if (process >= 0 && read_texts(process, &facts, &cgroup))
-		place = place_of(tenant_from(&facts));
-	text_free(&cgroup);
+	read_texts(process, &t);
+	place = place_of(tenant_from(&t.facts), &t.status);
+	text_free(&t.cgroup);
 	return place;
 }
 
 struct namespaces {
 	int process;
+	uint64_t place;
 	struct tenant_facts facts;
 };
 
@@ -233,13 +248,21 @@ static void drop_namespaces(void *arg)
 	free(n);
 }
 
-static void add_namespaces(int process, uint64_t place, struct tenant_facts *facts)
+static uint64_t place_of_namespaces(void *arg)
+{
+	const struct namespaces *n = arg;
+
+	return n->place;
+}
+
+/* The same in limited time. Without an answer the facts stay. */
+static void find_namespaces_soon(int process, uint64_t place, struct tenant_facts *facts)
 {
 	struct namespaces *n = mem_alloc(sizeof(*n), 1);
 
-	n->process = fcntl(process, F_DUPFD_CLOEXEC, 0);
-	n->facts.uid = facts->uid;
-	if (!timelimit_call(&(struct timelimit_call){ place, read_namespaces, drop_namespaces, n, TENANT_NAMESPACES_MS, NULL }))
+	*n = (struct namespaces){ fcntl(process, F_DUPFD_CLOEXEC, 0), place, { .uid = facts->uid } };
+	if (!timelimit_call(&(struct timelimit_call){ read_namespaces, drop_namespaces, place_of_namespaces, n, TENANT_NAMESPACES_MS,
+						      20 * TENANT_NAMESPACES_MS }))
 		return;
 	facts->uid = n->facts.uid;
 	facts->container_ns = n->facts.container_ns;
@@ -247,21 +270,33 @@ static void add_namespaces(int process, uint64_t place, struct tenant_facts *fac
 	drop_namespaces(n);
 }
 
-struct tenant tenant_of(int process)
+static struct tenant find_tenant(int process, bool soon)
 {
 	struct tenant found = { .kind = TENANT_UNKNOWN };
-	struct tenant_facts facts;
-	struct text cgroup = { 0 };
+	struct texts t;
 
-	if (read_texts(process, &facts, &cgroup)) {
-		found = tenant_from(&facts);
+	if (read_texts(process, &t)) {
+		found = tenant_from(&t.facts);
 		if (found.kind != TENANT_CONTAINER) {
-			add_namespaces(process, place_of(found), &facts);
-			found = tenant_from(&facts);
+			if (soon)
+				find_namespaces_soon(process, place_of(found, &t.status), &t.facts);
+			else
+				find_namespaces(process, &t.facts);
+			found = tenant_from(&t.facts);
 		}
 	}
-	text_free(&cgroup);
+	text_free(&t.cgroup);
 	return found;
+}
+
+struct tenant tenant_of(int process)
+{
+	return find_tenant(process, true);
+}
+
+struct tenant tenant_of_blocking(int process)
+{
+	return find_tenant(process, false);
 }
 
 const char *tenant_name(const struct tenant *t, char name[TENANT_NAME])

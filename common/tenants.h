@@ -30,7 +30,11 @@ struct tenant {
  * namespaces cannot be read within TENANT_NAMESPACES_MS is of its container or user. */
 struct tenant tenant_of(int process);
 
-/* For timelimit_call: of the tenant as far as texts of /proc/PID show it that no process can make wait. */
+/* The same, but waits for its namespaces for as long as it takes: for a thread that may hang. */
+struct tenant tenant_of_blocking(int process);
+
+/* A place for timelimit_call, from texts of /proc/PID that no process can make wait: that of its container or user; a process of root on
+ * this host is a place of its own. */
 uint64_t tenant_place(int process);
 
 enum { TENANT_NAMESPACES_MS = 50 };

@@ -21,14 +21,14 @@
 struct worker {
 	struct worker *next; /* idle ones */
 	pthread_cond_t change;
+	pthread_t caller;
 	struct timelimit_call call; /* f: NULL once it returned */
 	pid_t tid;
 	bool left;
 };
 
 struct rest {
-	uint64_t place; /* 0: free */
-	uint64_t until;
+	uint64_t place, until; /* until 0: free */
 	const struct worker *left; /* waits there */
 };
 
@@ -49,16 +49,17 @@ static bool is_resting(const struct rest *r, uint64_t now)
 
 static bool rests(const struct timelimit_call *call, uint64_t now)
 {
-	uint64_t place = call->place;
+	bool any = false;
+	uint64_t place;
 
-	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++) {
-		if (!is_resting(&pool.rest[i], now))
-			continue;
-		if (!place)
-			place = call->find_place(call->arg);
-		if (pool.rest[i].place == place)
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		any |= is_resting(&pool.rest[i], now);
+	if (!any)
+		return false;
+	place = call->find_place(call->arg);
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		if (pool.rest[i].place == place && is_resting(&pool.rest[i], now))
 			return true;
-	}
 	return false;
 }
 
@@ -130,6 +131,7 @@ static struct worker *start_worker(void)
 	pthread_t thread;
 	bool started;
 
+	w->caller = pthread_self();
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->change, &monotonic);
@@ -163,11 +165,13 @@ static void forget_threads(void)
 
 static struct worker *take_worker(void)
 {
-	struct worker *w = pool.idle;
-
-	if (w)
-		pool.idle = w->next;
-	return w ? w : start_worker();
+	for (struct worker **at = &pool.idle, *w; (w = *at); at = &w->next) {
+		if (!pthread_equal(w->caller, pthread_self()))
+			continue;
+		*at = w->next;
+		return w;
+	}
+	return start_worker();
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------------------- */
@@ -205,14 +209,15 @@ static void wait_until(struct worker *w, uint64_t end)
 
 static bool wait_for(struct worker *w)
 {
-	uint64_t start = clock_now(), end = start;
+	uint64_t start = clock_now(), end = start + w->call.ms * MS;
 
-	for (unsigned i = 0; w->call.f && (i == 0 || (i < TIMELIMIT_LOADED && is_runnable(w->tid))); i++) {
+	wait_until(w, end);
+	while (w->call.f && end < start + w->call.loaded_ms * MS && is_runnable(w->tid)) {
 		end += w->call.ms * MS;
 		wait_until(w, end);
 	}
 	if (w->call.f) {
-		uint64_t place = w->call.place ? w->call.place : w->call.find_place(w->call.arg);
+		uint64_t place = w->call.find_place(w->call.arg);
 
 		w->left = true;
 		*slot_of(place) = (struct rest){ .place = place, .until = end + REST * (end - start), .left = w };

@@ -8,22 +8,22 @@
  *
  * Threads that are left behind are bounded. A place stands for those who can cause such a wait together, a tenant as a rule: at most one
  * thread is left for each, and after a wait in vain the place rests for twenty times as long, so it takes 5 % of the caller's time at most.
- * A thread that waits for a CPU on a loaded machine is given up to TIMELIMIT_LOADED times as long.
+ * A thread works for the thread that it was started by, and at its priority.
  */
 #ifndef PJ_TIMELIMIT_H
 #define PJ_TIMELIMIT_H
 
 #include "base.h"
 
-enum { TIMELIMIT_LEFT_MAX = 64, TIMELIMIT_LOADED = 20 };
+enum { TIMELIMIT_LEFT_MAX = 64 };
 
 struct timelimit_call {
-	uint64_t place;        /* 0: find_place finds it, which is called only while any place rests, or after a wait in vain */
 	void (*f)(void *arg);
-	void (*drop)(void *arg); /* frees arg if this returns false */
-	void *arg;             /* on the heap */
+	void (*drop)(void *arg); /* frees arg if timelimit_call returns false */
+	uint64_t (*find_place)(void *arg); /* called while any place rests, and after a wait in vain, also while f(arg) runs. Must not wait */
+	void *arg;               /* on the heap */
 	unsigned ms;
-	uint64_t (*find_place)(void *arg); /* may be called while f(arg) runs; never waits itself. Not 0 */
+	unsigned loaded_ms;      /* in place of ms while the thread uses or waits for a CPU; 0: ms */
 };
 
 /* Returns true once f(arg) has returned. Returns false, errno ETIMEDOUT, if f did not return in time, or was not called because its place

@@ -8,7 +8,6 @@
 #include "procreader.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -132,20 +131,6 @@ void mending_over(struct mending *m, struct process *process)
 
 /* ---- answers ------------------------------------------------------------------------------------------------------- */
 
-/* A process that does not answer delays its tenant alone; one of root's on this host itself. */
-static bool put_request(struct mending *m, struct process *process, uint32_t tid)
-{
-	char path[32];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u", process->pid);
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	process->requested = procreader_request(m->reader, process->pid, tid, tenant_place(fd));
-	if (fd >= 0)
-		close(fd);
-	return process->requested;
-}
-
 /* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the mappings that are
  * known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost is known. */
 static void request(struct mending *m, struct process *process, uint32_t tid, uint64_t now)
@@ -154,7 +139,7 @@ static void request(struct mending *m, struct process *process, uint32_t tid, ui
 
 	mending_tenant(m, process, process->tenant_window ? process->tenant_window : UINT64_MAX);
 	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, now)) {
-		put_request(m, process, tid);
+		process->requested = procreader_request(m->reader, process->pid, tid);
 		process->reserved = process->requested && process->maps ? process->maps->n * MAPPING_READ_NS : 0;
 		budgets_charge_proc(m->budgets, process->tenant, process->reserved, now);
 		return;
@@ -388,7 +373,7 @@ static bool request_at_start(struct mending *m, uint32_t pid, uint64_t end)
 {
 	struct process *process = processes_make(m->processes, pid);
 
-	while (!put_request(m, process, 0)) {
+	while (!(process->requested = procreader_request(m->reader, pid, 0))) {
 		uint64_t now = clock_now();
 
 		if (now >= end)

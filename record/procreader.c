@@ -29,7 +29,6 @@ enum {
 
 struct request {
 	uint32_t pid, tid;
-	uint64_t place;
 };
 
 struct procreader {
@@ -213,6 +212,21 @@ static void drop_reading(void *arg)
 	free(r);
 }
 
+static uint64_t find_place(void *arg)
+{
+	const struct reading *r = arg;
+	char path[32];
+	uint64_t place;
+	int folder;
+
+	snprintf(path, sizeof(path), "/proc/%u", r->q.pid);
+	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	place = tenant_place(folder);
+	if (folder >= 0)
+		close(folder);
+	return place;
+}
+
 static struct procreader_answer *new_answer(uint32_t pid)
 {
 	struct procreader_answer *a = mem_alloc(sizeof(*a), 1);
@@ -236,7 +250,7 @@ static struct procreader_answer *answer(struct request q)
 	}
 	r = mem_alloc(sizeof(*r), 1);
 	*r = (struct reading){ q, a };
-	if (timelimit_call(&(struct timelimit_call){ q.place, read_request, drop_reading, r, PROCREADER_STALL_MS, NULL })) {
+	if (timelimit_call(&(struct timelimit_call){ read_request, drop_reading, find_place, r, PROCREADER_STALL_MS, 20 * PROCREADER_STALL_MS })) {
 		free(r);
 		return a;
 	}
@@ -356,14 +370,14 @@ void procreader_stop(struct procreader *r)
 		free_all(r);
 }
 
-bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid, uint64_t place)
+bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid)
 {
 	bool room;
 
 	pthread_mutex_lock(&r->lock);
 	room = r->n < QUEUE;
 	if (room)
-		r->queue[(r->first + r->n++) % QUEUE] = (struct request){ pid, tid, place };
+		r->queue[(r->first + r->n++) % QUEUE] = (struct request){ pid, tid };
 	pthread_cond_signal(&r->work);
 	pthread_mutex_unlock(&r->lock);
 	return room;
@@ -371,7 +385,7 @@ bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid, uint64
 
 bool procreader_survey(struct procreader *r)
 {
-	return procreader_request(r, 0, 0, 0);
+	return procreader_request(r, 0, 0);
 }
 
 struct procreader_answer *procreader_take(struct procreader *r, uint64_t wait_ns)

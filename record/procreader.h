@@ -44,9 +44,9 @@ struct procreader *procreader_start(void);
 /* Ends the thread; one that hangs is left behind. */
 void procreader_stop(struct procreader *r);
 
-/* Queues a request for a process: names of thread tid and of the first one, or, with tid 0, of all threads. place: of those
- * who can make reading wait (timelimit.h). False: too many requests wait. */
-bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid, uint64_t place);
+/* Queues a request for a process: names of thread tid and of the first one, or, with tid 0, of all threads. False: too
+ * many wait. */
+bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid);
 bool procreader_survey(struct procreader *r);
 
 /* Returns the oldest answer, to be freed; NULL if there is none. Waits for one for up to wait_ns, if requests are under way. */
