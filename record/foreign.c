@@ -2,7 +2,7 @@
 #include "foreign.h"
 
 #include "inside.h"
-#include "taskid.h"
+#include "taskwait.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,11 +48,17 @@ static bool parse_stat(struct str stat, char *state, uint64_t *start)
 	return str_u64(one, start);
 }
 
+/* In limited time: the recorder itself calls this, and a process can make readers of its stat wait for ever (timelimit.h). */
 static bool read_stat(int process, char *state, uint64_t *start)
 {
-	char buf[2048];
+	struct text t = { 0 };
+	bool found;
 
-	return parse_stat(read_file(process, "stat", buf, sizeof(buf)), state, start);
+	errno = 0;
+	found = taskwait_read(process, "stat", &t, 2048) && parse_stat(text_view(&t), state, start);
+
+	text_free(&t);
+	return found;
 }
 
 int foreign_process(const char *proc, uint32_t pid, uint64_t start)
@@ -77,7 +83,9 @@ char foreign_state(int process)
 	uint64_t start;
 	char state;
 
-	return read_stat(process, &state, &start) ? state : 0;
+	if (read_stat(process, &state, &start))
+		return state;
+	return errno == ETIMEDOUT ? '?' : 0;
 }
 
 bool foreign_lives(int process)

@@ -21,13 +21,13 @@ struct foreign_mapping {
 	struct str path;
 };
 
-/* The folder of the process that has had this number since start; -1: it is gone (errno ESRCH), or not allowed. */
+/* The folder of the process that has had this number since start; -1: it is gone or does not answer in time (errno ESRCH), or not allowed. */
 int foreign_process(const char *proc, uint32_t pid, uint64_t start);
 
-/* Does it live? */
+/* True also if the process does not answer in time. */
 bool foreign_lives(int process);
 
-/* Its state as in /proc/PID/stat: 'R', 'S', 'D', 'Z', ...; 0 if it is gone. */
+/* Its state as in /proc/PID/stat: 'R', 'S', 'D', 'Z', ...; 0 if it is gone, '?' if it does not answer in time (taskwait.h). */
 char foreign_state(int process);
 
 /* True if a process runs, or waits for a CPU: it waits for no file system. */
