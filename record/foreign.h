@@ -21,7 +21,8 @@ struct foreign_mapping {
 	struct str path;
 };
 
-/* The folder of the process that has had this number since start; -1: it is gone or does not answer in time (errno ESRCH), or not allowed. */
+/* The folder of the process that has had this number since start; -1: it is gone, or does not answer in time (errno ESRCH), or may not be
+ * read. */
 int foreign_process(const char *proc, uint32_t pid, uint64_t start);
 
 /* True also if the process does not answer in time. */
