@@ -43,7 +43,9 @@ int fuzz_one(const uint8_t *data, size_t n)
 	d = discover(fuzz_folder_path, take, &found);
 	MUST(d.processes <= 1 && d.forbidden <= d.processes && found <= 1);
 	if (discover_one(fuzz_folder_path, 123, &p)) {
-		MUST((found == 1) == (p.alive && p.kind != JVM_NONE && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0)));
+		bool stalled = d.stalled || p.kind == JVM_STALLED; /* on a machine under load one of the two lookups */
+
+		MUST(stalled || (found == 1) == (p.alive && p.kind != JVM_NONE && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0)));
 		jvm_process_close(&p);
 	}
 	if (discover_candidate(fuzz_folder_path, 123, &p))

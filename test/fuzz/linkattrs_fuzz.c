@@ -3,6 +3,7 @@
 /* covers: svg/linkattrs.c svg/palmap.c */
 #include "svg/linkattrs.h"
 #include "svg/palmap.h"
+#include "in.h"
 #include "visible.h"
 
 #include "fuzz.h"
@@ -56,6 +57,21 @@ static void colours(const char *path)
 	palmap_free(&again);
 }
 
+/* What is no text ends the tool, and what it had is not given back. */
+static bool is_text(const char *path)
+{
+	static struct in in;
+	volatile bool text = false;
+
+	if (!FUZZ_GUARD()) {
+		in_open(&in, path);
+		in_expect_text(&in);
+		text = true;
+	}
+	in_close(&in);
+	return text;
+}
+
 int fuzz_one(const uint8_t *data, size_t n)
 {
 	char path[128];
@@ -64,7 +80,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 		return 0;
 	fuzz_put("file", (struct str){ (const char *)data + 1, n - 1 });
 	snprintf(path, sizeof(path), "%s/file", fuzz_folder_path);
-	if (!FUZZ_GUARD()) {
+	if (is_text(path) && !FUZZ_GUARD()) {
 		if (data[0] & 1)
 			links(path);
 		else

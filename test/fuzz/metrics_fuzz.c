@@ -36,7 +36,7 @@ static bool same_counters(struct str now, struct str again)
 		if (str_starts(a, STR("# TYPE")))
 			counter = str_ends(a, STR(" counter"));
 		if ((counter || a.p[0] == '#') && !str_eq(a, b))
-			return str_find_str(a, STR(" 184467440737")) >= 0; /* saturated: begins again */
+			return str_find_str(a, STR(" 18446744073")) >= 0; /* saturated: begins again; with a point in it where the unit is seconds */
 	}
 	return again.n == 0;
 }
