@@ -24,7 +24,7 @@ struct confine {
 	bool unprivileged;                 /* the broker gives up its capabilities, too */
 };
 
-/* To be called before threads start. Returns the first layer that this kernel lacks, for a message, or NULL: the other layers hold. */
-const char *confine(const struct confine *c);
+/* To be called before threads start. Warns of layers that this kernel lacks (sandbox_warn): the others hold. */
+void confine(const struct confine *c);
 
 #endif

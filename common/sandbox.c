@@ -2,6 +2,7 @@
 #include "sandbox.h"
 
 #include "capabilities.h"
+#include "diag.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +14,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -388,14 +391,56 @@ unsigned sandbox_enter(const struct sandbox *s)
 	return missing;
 }
 
+/* In the order of the bits of enum sandbox_layer. */
+static const struct {
+	const char *name, *advice;
+} layers[] = {
+	{ "resource limits", "allow setrlimit where the tool runs" },
+	{ "another user", "allow setresuid where the tool runs" },
+	{ "Landlock", "it needs Linux 5.13, landlock in the boot parameter lsm=, and a container that allows its system calls" },
+	{ "dropped capabilities", "allow capset where the tool runs" },
+	{ "seccomp", "it needs a kernel with CONFIG_SECCOMP_FILTER on x86-64 or aarch64" },
+};
+
 const char *sandbox_missing(unsigned missing)
 {
-	static const char *const name[] = { "resource limits", "another user", "Landlock", "dropped capabilities", "seccomp" };
-
-	for (size_t i = 0; i < countof(name); i++)
+	for (size_t i = 0; i < countof(layers); i++)
 		if (missing >> i & 1)
-			return name[i];
+			return layers[i].name;
 	return NULL;
+}
+
+static unsigned warned; /* layers of which this process warned */
+
+void sandbox_warn(unsigned missing)
+{
+	char names[96] = "";
+	size_t n = 0, last = 0;
+
+	missing &= ~warned;
+	warned |= missing;
+	if (!missing || getenv(SANDBOX_REPORTED))
+		return;
+	for (size_t i = 0; i < countof(layers); i++) {
+		if (!(missing >> i & 1))
+			continue;
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? " and " : "", layers[i].name);
+		last = i;
+	}
+	warn("this kernel lacks %s for the processes that parse files and memory of others, and the other layers of their sandbox hold: %s", names,
+	     layers[last].advice);
+}
+
+unsigned sandbox_probe(void)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit((int)sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES }));
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) : 0;
 }
 
 void sandbox_deadline(unsigned cpu_ms)

@@ -61,6 +61,14 @@ unsigned sandbox_calls(unsigned groups);
 /* The first missing layer for a message: "Landlock", "seccomp"; NULL if missing is 0. */
 const char *sandbox_missing(unsigned missing);
 
+/* Warns of missing layers in one line with advice, of each layer once. Does nothing if the environment variable SANDBOX_REPORTED is set: a
+ * tool that starts others often warns itself, and sets it for them. */
+#define SANDBOX_REPORTED "PJ_SANDBOX_REPORTED"
+void sandbox_warn(unsigned missing);
+
+/* Returns the layers that a child of the caller cannot put in place; the caller keeps its rights. */
+unsigned sandbox_probe(void);
+
 /* The process ends (SIGPROF) once it has used so many ms of CPU time from now on; 0 takes the limit away. Needs SANDBOX_DEADLINE. */
 void sandbox_deadline(unsigned cpu_ms);
 

@@ -5,8 +5,15 @@ start_mapper()
 	mkdir -p "$dir"
 	every=1
 	if [ "$(id -u)" != 0 ]; then every=0.25; fi # new JVMs are told by the kernel to root only
-	$apart pjmap -i "$every" -q --with-parent --no-perf-map -d "$dir" >/dev/null 2>"$tmp/map.err" </dev/null &
+	PJ_SANDBOX_REPORTED=1 $apart pjmap -i "$every" -q --with-parent --no-perf-map -d "$dir" >/dev/null 2>"$tmp/map.err" </dev/null &
 	mapper=$!
+}
+
+# pjrecord has warned of layers of the sandbox that the kernel lacks: the tools that follow are silent.
+quiet_layers()
+{
+	PJ_SANDBOX_REPORTED=1
+	export PJ_SANDBOX_REPORTED
 }
 
 # It looks at all JVMs once more, and ends.
@@ -56,6 +63,7 @@ record_window()
 	tell "recording $what for $seconds s; Ctrl-C ends it, and draws what there is"
 	recorder "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
 	recorder=$!
+	quiet_layers
 	await "$recorder"
 	result=$?
 	recorder=
@@ -74,6 +82,7 @@ record_command()
 	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
 	pjrecord -q ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
 	command_status=$?
+	quiet_layers
 	exec 5>&-
 	in_command=
 	[ -s "$window" ] || exit "$command_status"

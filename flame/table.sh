@@ -179,6 +179,7 @@ top()
 	[ -n "$screen" ] || tell "$what, a table each $seconds s"
 	recorder "$recorded_as" -w "$seconds" ${tables:+-n "$tables"} --keep-symbols=256M --keep-bytes=256M -d "$dir" >"$tmp/ready" 2>"$tmp/rec.err" </dev/null &
 	recorder=$!
+	quiet_layers
 	show_tables <"$tmp/ready" &
 	job=$!
 	if [ -n "$screen" ]; then

@@ -2,7 +2,6 @@
 #include "foldrights.h"
 
 #include "confine.h"
-#include "diag.h"
 #include "identity.h"
 #include "in.h"
 #include "kallcache.h"
@@ -48,14 +47,10 @@ void foldrights_give_up(const struct request *r, char *const *paths)
 {
 	unsigned needs = needs_of_all(paths);
 	char *cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
-	const char *missing;
 
 	identity_prepare();
-	missing = confine(&(struct confine){ .input = paths, .file = { r->recording.kallsyms }, .output = { r->out },
-					     .folder = { cache, needs & NEEDS_SPOOL ? in_spool_folder() : NULL }, .reads_others = needs,
-					     .threads = r->threads > 1, .unprivileged = r->unprivileged });
-
-	if (missing && r->unprivileged && !r->quiet)
-		warn("--unprivileged: this kernel lacks %s; the other layers hold", missing);
+	confine(&(struct confine){ .input = paths, .file = { r->recording.kallsyms }, .output = { r->out },
+				   .folder = { cache, needs & NEEDS_SPOOL ? in_spool_folder() : NULL }, .reads_others = needs,
+				   .threads = r->threads > 1, .unprivileged = r->unprivileged });
 	free(cache);
 }

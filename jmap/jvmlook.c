@@ -4,6 +4,7 @@
 #include "allowance.h"
 #include "arena.h"
 #include "clocks.h"
+#include "sandbox.h"
 #include "taskwait.h"
 
 #include <errno.h>
@@ -226,6 +227,7 @@ enum jvmlook_state jvmlook_poll(struct jvmlook *l, struct read_answer *a)
 		return JVMLOOK_BUSY;
 	if (n != (ssize_t)sizeof(*a) || a->serial != l->serial)
 		return JVMLOOK_CRASHED;
+	sandbox_warn(sandbox_reported());
 	make_printable(a->code, sizeof(a->code));
 	make_printable(a->why, sizeof(a->why));
 	make_printable(a->version, sizeof(a->version));

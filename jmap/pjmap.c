@@ -8,6 +8,7 @@
 #include "listing.h"
 #include "mapopts.h"
 #include "out.h"
+#include "sandbox.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -220,6 +221,7 @@ int main(int argc, char **argv)
 
 	diag_tool("pjmap");
 	mapopts_parse(&r, argc, argv);
+	sandbox_watch();
 	if (r.interval ? r.perf_map : !r.list && !r.to_stdout)
 		r.publisher = publisher_start(r.to ? r.to : "/tmp");
 	if (r.interval) {

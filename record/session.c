@@ -43,7 +43,6 @@ struct session {
 	struct text sample; /* that is being made */
 	struct session_totals totals;
 	uint64_t looked, late, lost_seen, drained;
-	unsigned layers; /* of helper processes that are missing, and were reported */
 	uint64_t now; /* when the rings were last drained */
 	struct waiting waiting;
 };
@@ -466,17 +465,6 @@ static bool complete(const struct session *s)
 	return s->o.count && s->w.done >= s->o.count;
 }
 
-/* Each missing layer of the sandbox of helper processes, once. */
-static void report_layers(struct session *s)
-{
-	unsigned missing = sandbox_reported() & ~s->layers;
-
-	for (; missing; missing &= missing - 1)
-		warn("this kernel lacks %s for processes that parse files and memory of others: the other layers of their sandbox hold",
-		     sandbox_missing(missing));
-	s->layers |= sandbox_reported();
-}
-
 /* At what changes now and then: CPUs, and whether the keeper is well. */
 static void look(struct session *s, uint64_t now)
 {
@@ -489,7 +477,7 @@ static void look(struct session *s, uint64_t now)
 	if (s->w.keep)
 		keep_tick(s->w.keep);
 	callers_tick(s->w.callers, now);
-	report_layers(s);
+	sandbox_warn(sandbox_reported());
 	s->looked = now;
 	s->waiting.known = false;
 }
@@ -529,7 +517,7 @@ int session_finish(struct session *s)
 	uint64_t now = clock_now();
 	bool unwanted = s->o.align && now < s->w.begin; /* stopped before the first border */
 
-	report_layers(s);
+	sandbox_warn(sandbox_reported());
 	if (complete(s))
 		return 0;
 	drain(s, now);

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "clocks.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@ extern char **environ;
 static bool is_inherited(const char *variable)
 {
 	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
+					     SANDBOX_REPORTED,
 					     /* of builds for tests */
 					     "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX" };
 	size_t n = strcspn(variable, "=");

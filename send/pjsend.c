@@ -5,6 +5,7 @@
 #include "counters.h"
 #include "diag.h"
 #include "folded.h"
+#include "sandbox.h"
 #include "secret.h"
 #include "sender.h"
 #include "sendopts.h"
@@ -184,6 +185,13 @@ static void say_untidy(const struct request *r)
 		warn("--once deletes nothing in the store: pjsend --tidy does, with the same options");
 }
 
+/* Here, and not by pjfold for each window. */
+static void report_layers(void)
+{
+	sandbox_warn(sandbox_probe());
+	setenv(SANDBOX_REPORTED, "1", 1);
+}
+
 static bool send_dir(const struct request *r, struct spool *spool, struct store *store)
 {
 	struct folding folding = folding_of(r, spool, store);
@@ -197,6 +205,7 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 		die("another pjsend sends from '%s'", r->dir);
 	spool_sweep(spool);
 	say_missing(r, spool);
+	report_layers();
 	say_untidy(r);
 	counters_open(spool->dir);
 	sender_begin(&sender);

@@ -47,4 +47,28 @@ printf 'a;b 1\n' | pjfold -q -o /dev/stdout >std
 is "output goes to /dev/stdout" "$(cat std)" 'a;b 1'
 printf 'a;b 1\n' | pjfold -q -o /dev/full >/dev/null 2>&1
 is "a full device is an error" $? 1
+
+# a kernel without a layer; 444: landlock_create_ruleset
+printf 'a;b 2\n' >before
+# reported COMMAND: how often it names Landlock, and its status
+reported()
+{
+	printf 'a;b 1\n' | "$@" >out 2>err
+	status=$?
+	echo "$(grep -c ': this kernel lacks Landlock .*: it needs' err) $status"
+}
+# shellcheck disable=SC2154 # tap.sh makes it
+if [ "$(uname -m)" != x86_64 ] || ! "${CC:-cc}" -o deny "$top/test/record/deny.c" 2>err || ! ./deny ENOSYS:444 true; then
+	skip "a kernel without Landlock" "needs x86-64, a compiler and seccomp"
+elif [ "$(reported ./deny ENOSYS:444 pjfold -q)" = "0 0" ]; then
+	skip "a kernel without Landlock" "this build does without it"
+else
+	for tool in "pjfold -q" "pjfold -q --unprivileged" pjsvg "pjdiff --table -q before -"; do
+		# shellcheck disable=SC2086 # with its options
+		is "a kernel without Landlock: $tool reports it once and goes on" "$(reported ./deny ENOSYS:444 $tool)" "1 0"
+	done
+	is "  but not to a tool that starts it often" "$(PJ_SANDBOX_REPORTED=1 reported ./deny ENOSYS:444 pjfold -q)" "0 0"
+	mkdir -p d/out
+	is "  pjsend, too" "$(reported ./deny ENOSYS:444 pjsend -q --once -d d)" "1 0"
+fi
 done_testing
