@@ -216,15 +216,51 @@ static uint64_t place_of(struct tenant of, const struct status *s)
 	return hash_pair(key, of.kind);
 }
 
-uint64_t tenant_place(int process)
+static uint64_t place_from_texts(int process, uint64_t pid, struct tenant *of)
 {
 	struct texts t = { 0 };
-	uint64_t place;
 
-	read_texts(process, &t);
-	place = place_of(tenant_from(&t.facts), &t.status);
+	if (!read_texts(process, &t))
+		t.status = (struct status){ .pid = pid };
+	*of = tenant_from(&t.facts);
 	text_free(&t.cgroup);
+	return place_of(*of, &t.status);
+}
+
+static uint64_t place_of_pid(uint32_t pid, struct tenant *of)
+{
+	char path[32];
+	uint64_t place;
+	int process;
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	place = place_from_texts(process, pid, of);
+	if (process >= 0)
+		close(process);
 	return place;
+}
+
+struct tenant tenant_without_namespaces(uint32_t pid)
+{
+	struct tenant of;
+
+	place_of_pid(pid, &of);
+	return of;
+}
+
+uint64_t tenant_place(int process)
+{
+	struct tenant of;
+
+	return place_from_texts(process, 0, &of);
+}
+
+uint64_t tenant_place_of_pid(uint32_t pid)
+{
+	struct tenant of;
+
+	return place_of_pid(pid, &of);
 }
 
 struct namespaces {

@@ -33,9 +33,15 @@ struct tenant tenant_of(int process);
 /* The same, but waits for its namespaces for as long as it takes: for a thread that may hang. */
 struct tenant tenant_of_blocking(int process);
 
+/* Its container or user, from texts of /proc/PID that no process can make wait. TENANT_UNKNOWN also for root on this host. */
+struct tenant tenant_without_namespaces(uint32_t pid);
+
 /* A place for timelimit_call, from texts of /proc/PID that no process can make wait: that of its container or user; a process of root on
  * this host is a place of its own. */
 uint64_t tenant_place(int process);
+
+/* The same by number. A process whose /proc/PID cannot be opened is a place of its own. */
+uint64_t tenant_place_of_pid(uint32_t pid);
 
 enum { TENANT_NAMESPACES_MS = 50 };
 

@@ -4,34 +4,26 @@
 #include "arena.h"
 #include "clocks.h"
 #include "procfs.h"
+#include "timelimit.h"
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define STACK_BYTES (256u << 10)
-
-struct worker {
-	struct identities *owner;
-	uint32_t pid; /* 0: nothing is asked */
-	bool answered, good, left;
-	struct identity found;
-};
+#define SLOW_NS (IDENTITY_WAIT_MS * SECOND_NS / 2000) /* ordinary ones take 0.1 ms: those of all processes of a large host are free */
 
 struct identities {
-	pthread_mutex_t lock;
-	pthread_cond_t work, done;
-	struct worker *worker; /* NULL: none waits for a request */
-	unsigned threads, left;
-	bool stop;
 	uint64_t second, waited; /* ns */
 	bool (*read)(uint32_t pid, struct identity *found);
 };
 
-/* ---- the thread ---------------------------------------------------------------------------------------------------- */
+struct lookup {
+	bool (*read)(uint32_t pid, struct identity *found);
+	uint32_t pid;
+	bool good;
+	struct identity found;
+};
 
 static bool read_identity(uint32_t pid, struct identity *found)
 {
@@ -44,7 +36,7 @@ static bool read_identity(uint32_t pid, struct identity *found)
 	if (fd < 0)
 		return false;
 	procfs_identify(&process);
-	*found = (struct identity){ .tenant = tenant_of(fd),
+	*found = (struct identity){ .tenant = tenant_of_blocking(fd),
 				    .start_ticks = process.start_ticks,
 				    .mount_ns = process.mount_ns,
 				    .inner_pid = process.inner_pid };
@@ -52,101 +44,31 @@ static bool read_identity(uint32_t pid, struct identity *found)
 	return true;
 }
 
-static void free_all(struct identities *i)
+static void run_lookup(void *arg)
 {
-	pthread_mutex_destroy(&i->lock);
-	pthread_cond_destroy(&i->work);
-	pthread_cond_destroy(&i->done);
-	free(i);
+	struct lookup *l = arg;
+
+	l->good = l->read(l->pid, &l->found);
 }
 
-static void *run(void *arg)
+static uint64_t place_of_lookup(void *arg)
 {
-	struct worker *w = arg;
-	struct identities *i = w->owner;
-	bool last;
+	const struct lookup *l = arg;
 
-	pthread_mutex_lock(&i->lock);
-	while (!w->left && !i->stop) {
-		struct identity found = { 0 };
-		uint32_t pid = w->pid;
-		bool good;
-
-		if (!pid || w->answered) {
-			pthread_cond_wait(&i->work, &i->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&i->lock);
-		good = i->read(pid, &found);
-		pthread_mutex_lock(&i->lock);
-		w->found = found;
-		w->good = good;
-		w->answered = true;
-		pthread_cond_signal(&i->done);
-	}
-	i->left -= w->left;
-	last = --i->threads == 0 && i->stop;
-	pthread_mutex_unlock(&i->lock);
-	free(w);
-	if (last)
-		free_all(i);
-	return NULL;
+	return tenant_place_of_pid(l->pid);
 }
-
-/* Leaves i->worker NULL if no thread can be started. */
-static void start_worker(struct identities *i)
-{
-	struct worker *w = mem_alloc(sizeof(*w), 1);
-	pthread_attr_t detached;
-	sigset_t all, before;
-	pthread_t thread;
-
-	w->owner = i;
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&detached, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	if (pthread_create(&thread, &detached, run, w) == 0) {
-		i->worker = w;
-		i->threads++;
-	} else {
-		free(w);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&detached);
-}
-
-/* ---- requests ------------------------------------------------------------------------------------------------------ */
 
 struct identities *identities_new(void)
 {
 	struct identities *i = mem_alloc(sizeof(*i), 1);
-	pthread_condattr_t monotonic;
 
 	i->read = read_identity;
-	pthread_mutex_init(&i->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&i->work, &monotonic);
-	pthread_cond_init(&i->done, &monotonic);
-	pthread_condattr_destroy(&monotonic);
 	return i;
 }
 
 void identities_free(struct identities *i)
 {
-	bool none;
-
-	if (!i)
-		return;
-	pthread_mutex_lock(&i->lock);
-	i->stop = true;
-	none = i->threads == 0; /* else the last thread frees it */
-	pthread_cond_broadcast(&i->work);
-	pthread_mutex_unlock(&i->lock);
-	if (none)
-		free_all(i);
+	free(i);
 }
 
 void identities_reader(struct identities *i, bool (*read)(uint32_t pid, struct identity *found))
@@ -154,54 +76,22 @@ void identities_reader(struct identities *i, bool (*read)(uint32_t pid, struct i
 	i->read = read;
 }
 
-unsigned identities_left(struct identities *i)
+static bool look_up(const struct identities *i, uint32_t pid, struct identity *found)
 {
-	unsigned left;
+	struct lookup *l = mem_alloc(sizeof(*l), 1);
+	bool good;
 
-	pthread_mutex_lock(&i->lock);
-	left = i->left;
-	pthread_mutex_unlock(&i->lock);
-	return left;
-}
-
-/* With the lock: waits for the worker until a time. */
-static void wait_for(struct identities *i, uint64_t until)
-{
-	struct timespec deadline = { .tv_sec = (time_t)(until / SECOND_NS), .tv_nsec = (long)(until % SECOND_NS) };
-
-	while (!i->worker->answered)
-		if (pthread_cond_timedwait(&i->done, &i->lock, &deadline))
-			break;
-}
-
-/* With the lock. */
-static bool find(struct identities *i, uint32_t pid, uint64_t now, struct identity *found)
-{
-	struct worker *w;
-	bool good = false;
-
-	if (!i->worker && i->left < IDENTITY_LEFT_MAX)
-		start_worker(i);
-	w = i->worker;
-	if (!w)
+	l->read = i->read;
+	l->pid = pid;
+	if (!timelimit_call(&(struct timelimit_call){ run_lookup, free, place_of_lookup, l, IDENTITY_WAIT_MS, 0 }))
 		return false;
-	w->pid = pid;
-	w->answered = false;
-	pthread_cond_signal(&i->work);
-	wait_for(i, now + IDENTITY_WAIT_NS);
-	if (w->answered) {
-		w->pid = 0;
-		good = w->good;
-		*found = w->found;
-	} else {
-		w->left = true;
-		i->left++;
-		i->worker = NULL;
-	}
+	good = l->good;
+	*found = l->found;
+	free(l);
 	return good;
 }
 
-bool identities_find(struct identities *i, uint32_t pid, struct identity *found)
+static bool find_in_time(struct identities *i, uint32_t pid, struct identity *found)
 {
 	uint64_t now = clock_now();
 	bool good;
@@ -212,11 +102,18 @@ bool identities_find(struct identities *i, uint32_t pid, struct identity *found)
 	}
 	if (i->waited >= IDENTITY_WAITS_NS)
 		return false;
-	pthread_mutex_lock(&i->lock);
-	good = find(i, pid, now, found);
-	pthread_mutex_unlock(&i->lock);
+	good = look_up(i, pid, found);
 	now = clock_now() - now;
-	if (now > IDENTITY_WAIT_NS / 2) /* ordinary ones take 0.1 ms: all processes of a large host may be looked up in a second */
+	if (now > SLOW_NS)
 		i->waited += now;
+	return good;
+}
+
+bool identities_find(struct identities *i, uint32_t pid, struct identity *found)
+{
+	bool good = find_in_time(i, pid, found);
+
+	if (!good)
+		*found = (struct identity){ .tenant = tenant_without_namespaces(pid) };
 	return good;
 }

@@ -4,18 +4,17 @@
  *
  * The kernel gives the links /proc/PID/ns/... out only while the process is not in an exec (exec_update_lock), and an exec waits for the
  * memory map of the program before it. Another task that shares that memory can hold the map for ever: mmap of a file on a file system that
- * does not answer does. The recorder then hung in stat, also when it was asked to end. So a thread looks them up. One that does not
- * answer within IDENTITY_WAIT_NS is left behind, and ends when the kernel lets it; the recorder waits at most IDENTITY_WAITS_NS in a
- * second.
+ * does not answer does. The recorder then hung in stat, also when it was asked to end. So they are looked up in limited time (timelimit.h):
+ * IDENTITY_WAIT_MS for a process, and IDENTITY_WAITS_NS in a second for all that are slow.
  */
 #ifndef PJ_IDENTITIES_H
 #define PJ_IDENTITIES_H
 
 #include "processes.h"
 
-#define IDENTITY_WAIT_NS UINT64_C(20000000)
 #define IDENTITY_WAITS_NS UINT64_C(100000000)
-#define IDENTITY_LEFT_MAX 32u /* threads that are left behind at a time; beyond, nothing is looked up */
+
+enum { IDENTITY_WAIT_MS = 20 };
 
 struct identity {
 	struct tenant tenant;
@@ -26,15 +25,13 @@ struct identity {
 struct identities;
 
 struct identities *identities_new(void);
-void identities_free(struct identities *i); /* threads that hang are left behind */
+void identities_free(struct identities *i);
 
-/* Returns false if it is not known within the time, or the process has ended. */
+/* Returns false if it is not known within the time, or the process has ended; found->tenant is then its container or user, if there is
+ * one, and nothing else is known. */
 bool identities_find(struct identities *i, uint32_t pid, struct identity *found);
 
-/* Threads that are left behind now. */
-unsigned identities_left(struct identities *i);
-
-/* For tests: what the thread calls for a process, instead of reading /proc. */
+/* For tests: the function that reads the facts of a process, in place of one that reads /proc. */
 void identities_reader(struct identities *i, bool (*read)(uint32_t pid, struct identity *found));
 
 #endif

@@ -67,8 +67,10 @@ void mending_identify(struct mending *m, struct process *process, uint64_t windo
 	struct identity found;
 
 	process->tenant_window = window;
-	if (!identities_find(m->identities, process->pid, &found))
-		return; /* it ended, or hangs: it stays the tenant that it was */
+	if (!identities_find(m->identities, process->pid, &found)) { /* it ended, or hangs: it stays the tenant that it was, if any */
+		process->tenant = process->tenant.kind == TENANT_UNKNOWN ? found.tenant : process->tenant;
+		return;
+	}
 	process->tenant = found.tenant;
 	process->start_ticks = process->start_ticks ? process->start_ticks : found.start_ticks;
 	process->inner_pid = process->inner_pid ? process->inner_pid : found.inner_pid;

@@ -215,16 +215,8 @@ static void drop_reading(void *arg)
 static uint64_t find_place(void *arg)
 {
 	const struct reading *r = arg;
-	char path[32];
-	uint64_t place;
-	int folder;
 
-	snprintf(path, sizeof(path), "/proc/%u", r->q.pid);
-	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	place = tenant_place(folder);
-	if (folder >= 0)
-		close(folder);
-	return place;
+	return tenant_place_of_pid(r->q.pid);
 }
 
 static struct procreader_answer *new_answer(uint32_t pid)
