@@ -12,21 +12,31 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum question { IS, CHECK, OPEN_MEMORY, READ };
+enum question { IS, CHECK, OPEN_MEMORY, READ, OPEN_FOLDER, LINK };
 
 struct job {
 	enum question question;
 	int process;
 	struct taskid id;
-	char name[32]; /* READ */
+	char name[32]; /* READ, OPEN_FOLDER, LINK */
 	size_t most;
 	/* the answer */
-	enum taskid_answer answer; /* IS, READ: TASKID_SAME is true */
+	enum taskid_answer answer; /* IS, READ, LINK: TASKID_SAME is true */
 	int error;
 	struct taskid_user user;
 	int fd;
 	struct text bytes;
 };
+
+static bool read_link(struct job *j)
+{
+	ssize_t n;
+
+	text_room(&j->bytes, j->most);
+	n = readlinkat(j->process, j->name, j->bytes.p, j->most);
+	j->bytes.n = n < 0 ? 0 : (size_t)n;
+	return n >= 0;
+}
 
 static void work(void *arg)
 {
@@ -44,6 +54,12 @@ static void work(void *arg)
 		break;
 	case READ:
 		j->answer = whole_read_at(j->process, j->name, &j->bytes, j->most) ? TASKID_SAME : TASKID_DENIED;
+		break;
+	case OPEN_FOLDER:
+		j->fd = openat(j->process, j->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		break;
+	case LINK:
+		j->answer = read_link(j) ? TASKID_SAME : TASKID_DENIED;
 		break;
 	}
 	j->error = errno;
@@ -121,9 +137,9 @@ enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, st
 	return answer;
 }
 
-bool taskwait_read(int process, const char *name, struct text *t, size_t most)
+static bool ask_bytes(enum question question, int process, const char *name, struct text *t, size_t most)
 {
-	struct job *j = ask(READ, process, NULL, name, most);
+	struct job *j = ask(question, process, NULL, name, most);
 	bool good = j && j->answer == TASKID_SAME;
 	int error = j ? j->error : errno;
 
@@ -136,4 +152,27 @@ bool taskwait_read(int process, const char *name, struct text *t, size_t most)
 	}
 	errno = error;
 	return good;
+}
+
+bool taskwait_read(int process, const char *name, struct text *t, size_t most)
+{
+	return ask_bytes(READ, process, name, t, most);
+}
+
+bool taskwait_link(int process, const char *name, struct text *t, size_t most)
+{
+	return ask_bytes(LINK, process, name, t, most);
+}
+
+int taskwait_folder(int process, const char *name)
+{
+	struct job *j = ask(OPEN_FOLDER, process, NULL, name, 0);
+	int fd = j ? j->fd : -1, error = j ? j->error : errno;
+
+	if (j) {
+		j->fd = -1;
+		drop(j);
+	}
+	errno = error;
+	return fd;
 }

@@ -31,7 +31,7 @@ enum { PATH_MAX_BYTES = 4096, PLACES = 256, WAITS_FULL = 3, SHORT_MS = 100, RUNN
 /* To read files of any user, below the root folders of other processes, too; to give copies to the owners of the files. */
 #define CAPABILITIES (CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_CHOWN))
 
-enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, WHERE /* the mount namespace of a process */ };
+enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, STAT /* of a process: a copy */, WHERE /* its mount namespace */ };
 
 struct request {
 	uint32_t kind;
@@ -59,11 +59,38 @@ static int refuse_proc(int fd)
 	return -1;
 }
 
+/* The text of /proc/PID/stat, in memory: a process can make readers wait for ever (timelimit.h). */
+static int copy_stat(int32_t pid)
+{
+	char path[48], text[4096];
+	int from, copy = -1, error;
+	ssize_t n = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return -1;
+	n = read(from, text, sizeof(text));
+	if (n > 0)
+		copy = memfd_create("pjfold-stat", MFD_CLOEXEC);
+	error = n == 0 ? ESRCH : errno;
+	if (copy >= 0 && pwrite(copy, text, (size_t)n, 0) != n) {
+		error = errno;
+		close(copy);
+		copy = -1;
+	}
+	close(from);
+	errno = error;
+	return copy;
+}
+
 static int open_request(const struct request *r)
 {
 	struct str path = { r->path, r->n };
 	int root, fd, error;
 
+	if (r->kind == STAT)
+		return copy_stat(r->pid);
 	if (r->kind == BY_PATH)
 		return inside_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC)));
 	if (r->kind == PLAIN)
@@ -171,7 +198,7 @@ static void run_helper(int socket)
 			continue;
 		}
 		fd = open_request(&r);
-		if (fd >= 0 && !is_local(fd, r.kind == INSIDE || r.kind == MAP_INSIDE))
+		if (fd >= 0 && r.kind != STAT && !is_local(fd, r.kind == INSIDE || r.kind == MAP_INSIDE))
 			fd = copied(fd, r.kind == PLAIN || r.kind == MAP_INSIDE, socket);
 		error = fd < 0 ? errno : 0;
 		sent = send_reply(socket, (struct reply){ .error = error }, fd);
@@ -411,38 +438,62 @@ static int exchange(const struct request *r, struct reply *reply)
 	return -1;
 }
 
-/* The mount namespace of a process, if it is another one than ours. It cannot hang. */
-static uint64_t where(int32_t pid)
+/* No answer, so far: what comes later would be taken for that of another request. */
+static bool is_silence(int fd, int error)
+{
+	if (fd >= 0 || (error != ETIMEDOUT && error != EPIPE))
+		return false;
+	leave_helper();
+	return true;
+}
+
+/* The mount namespace of a process; 0: ours, or not known. False: no answer. */
+static bool find_where(int32_t pid, uint64_t *mount_ns)
 {
 	struct request r = { .kind = WHERE, .pid = pid };
 	struct reply reply = { 0 };
+	int fd;
 
-	if (pid && pid != opener.where_pid) {
-		exchange(&r, &reply);
-		opener.where_pid = pid;
-		opener.where = reply.mount_ns;
-	}
-	return pid ? opener.where : 0;
+	*mount_ns = pid && pid == opener.where_pid ? opener.where : 0;
+	if (!pid || pid == opener.where_pid)
+		return true;
+	errno = 0;
+	fd = exchange(&r, &reply);
+	if (is_silence(fd, errno))
+		return false;
+	opener.where_pid = pid;
+	*mount_ns = opener.where = reply.mount_ns;
+	return true;
+}
+
+static int skip(void)
+{
+	opener.skipped++;
+	errno = ETIMEDOUT;
+	return -1;
 }
 
 static int ask(const struct request *r)
 {
 	struct reply reply = { 0 };
+	uint64_t mount_ns = 0;
 	struct places p;
 	int fd, error;
 
 	if (!start_helper())
 		return open_request(r);
-	p = places_of(r, where(r->pid));
-	if (is_skipped(&p)) {
-		opener.skipped++;
-		errno = ETIMEDOUT;
-		return -1;
+	if (r->kind != STAT && !find_where(r->pid, &mount_ns)) {
+		p = places_of(r, 0);
+		note_silence(&p);
+		return skip();
 	}
+	p = places_of(r, mount_ns);
+	if (is_skipped(&p))
+		return skip();
+	errno = 0;
 	fd = exchange(r, &reply);
 	error = errno;
-	if (fd < 0 && (error == ETIMEDOUT || error == EPIPE)) {
-		leave_helper();
+	if (is_silence(fd, error)) {
 		note_silence(&p);
 		opener.skipped++;
 	}
@@ -486,6 +537,14 @@ int fileopener_inside(pid_t pid, struct str path)
 int fileopener_map_inside(pid_t pid, struct str path)
 {
 	return open_as(MAP_INSIDE, pid, path);
+}
+
+int fileopener_stat(pid_t pid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return open_as(STAT, pid, str_of(path));
 }
 
 unsigned fileopener_skipped(void)

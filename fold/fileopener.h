@@ -29,6 +29,7 @@ int fileopener_path(const char *path);                 /* links are followed */
 int fileopener_plain(const char *path);                /* the last component is no link */
 int fileopener_inside(pid_t pid, struct str path);     /* below the root of a process; links are followed within it */
 int fileopener_map_inside(pid_t pid, struct str path); /* the same; the descriptor's owner is the file's */
+int fileopener_stat(pid_t pid);                        /* a copy of /proc/PID/stat, whose readers a process can make wait for ever */
 
 /* Files that were skipped, as their file systems do not answer. */
 unsigned fileopener_skipped(void);

@@ -4,6 +4,7 @@
 #include "boot.h"
 #include "broker.h"
 #include "clocks.h"
+#include "fileopener.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -95,22 +96,19 @@ pid_t identity_parse_status(struct str status)
 	return 0;
 }
 
-/* The beginning of /proc/PID/name; empty when there is none. */
-static struct str read_proc(pid_t pid, const char *name, char *buf, size_t room)
+/* The beginning of a file of /proc/PID; empty when there is none. Takes fd. */
+static struct str read_proc(int fd, char *buf, size_t room)
 {
-	char path[64];
-	ssize_t n;
-	int fd;
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, room);
 
-	if (pid <= 0)
-		return (struct str){ 0 };
-	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
-	fd = broker_open(AT_FDCWD, path, 0);
-	if (fd < 0)
-		return (struct str){ 0 };
-	n = read(fd, buf, room);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
+}
+
+static struct str read_stat(pid_t pid, char *buf, size_t room)
+{
+	return read_proc(pid > 0 ? fileopener_stat(pid) : -1, buf, room);
 }
 
 bool identity_boot_is(struct str id)
@@ -130,7 +128,7 @@ bool identity_process_is(pid_t pid, uint64_t start_ticks)
 	char buf[4096], state;
 	uint64_t ticks;
 
-	return identity_parse_stat(read_proc(pid, "stat", buf, sizeof(buf)), &state, &ticks) && !is_dead(state) && ticks == start_ticks;
+	return identity_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks) && !is_dead(state) && ticks == start_ticks;
 }
 
 bool identity_process_lived(pid_t pid, uint64_t sample_ns)
@@ -139,7 +137,7 @@ bool identity_process_lived(pid_t pid, uint64_t sample_ns)
 	long hz = sysconf(_SC_CLK_TCK);
 	char buf[4096], state;
 
-	if (hz <= 0 || sample_ns == 0 || !identity_parse_stat(read_proc(pid, "stat", buf, sizeof(buf)), &state, &ticks))
+	if (hz <= 0 || sample_ns == 0 || !identity_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks))
 		return false;
 	if (is_dead(state) || ticks > UINT64_MAX / SECOND_NS)
 		return false;
@@ -151,7 +149,10 @@ bool identity_process_lived(pid_t pid, uint64_t sample_ns)
 
 pid_t identity_inner_pid(pid_t pid)
 {
-	char buf[8192];
+	char path[64], buf[8192];
 
-	return identity_parse_status(read_proc(pid, "status", buf, sizeof(buf)));
+	if (pid <= 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
+	return identity_parse_status(read_proc(broker_open(AT_FDCWD, path, 0), buf, sizeof(buf)));
 }

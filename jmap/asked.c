@@ -8,6 +8,7 @@
 #include "jvmlook.h"
 #include "replies.h"
 #include "strangemap.h"
+#include "taskwait.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -248,7 +249,7 @@ static bool is_younger(const struct stat *st, uint64_t start)
 static const char *open_own(const struct jvm_process *p, int *fd, struct stat *st)
 {
 	char name[40];
-	int root = openat(p->folder, "root", O_PATH | O_DIRECTORY | O_CLOEXEC), tmp = root < 0 ? -1 : inside_folder(root, STR("tmp"));
+	int root = taskwait_folder(p->folder, "root"), tmp = root < 0 ? -1 : inside_folder(root, STR("tmp"));
 
 	snprintf(name, sizeof(name), "perf-%d.map", (int)p->inner);
 	*fd = tmp < 0 ? -1 : inside_open(tmp, str_of(name), false);

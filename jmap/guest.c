@@ -4,6 +4,7 @@
 #include "capabilities.h"
 #include "clocks.h"
 #include "inside.h"
+#include "taskwait.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static bool open_pidfd(struct guest *g, const struct taskid *id)
 	if (g->pidfd < 0)
 		return false;
 	errno = ESRCH;
-	return taskid_is(g->process, id);
+	return taskwait_is(g->process, id);
 }
 
 struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p)
@@ -65,10 +66,10 @@ struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p)
 		return r;
 	if (!open_pidfd(g, &p->id))
 		return guest_reason(errno == ENOSYS ? "old-kernel" : "gone", "%s", errno == ENOSYS ? "Linux 5.6 is needed" : "it ended");
-	g->root = openat(g->process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	g->root = taskwait_folder(g->process, "root");
 	if (g->root < 0)
 		return guest_reason("no-permission", "its root may not be opened: run as root, or with CAP_SYS_PTRACE");
-	g->cwd = openat(g->process, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	g->cwd = taskwait_folder(g->process, "cwd");
 	g->tmp = inside_folder(g->root, STR("tmp"));
 	if (g->tmp < 0)
 		return guest_reason(errno == ENOSYS ? "old-kernel" : "no-tmp", "%s", errno == ENOSYS ? "Linux 5.6 is needed" : "it has no folder /tmp");

@@ -7,6 +7,7 @@
 #include "discover.h"
 #include "jmapfile.h"
 #include "outpath.h"
+#include "taskwait.h"
 #include "whole.h"
 
 #include <dirent.h>
@@ -154,16 +155,25 @@ static void each(int fd, void (*f)(struct sweep *s, int dir, const char *name, c
 		closedir(dir);
 }
 
+/* True also if the process does not answer: its timeline stays. */
 static bool process_lives(const struct sweep *s, pid_t pid, uint64_t start)
 {
 	struct text t = { 0 };
 	char path[4200];
 	struct taskid id;
 	bool zombie, lives;
+	int process;
 
-	snprintf(path, sizeof(path), "%s/%d/stat", s->proc, (int)pid);
-	lives = whole_read_at(AT_FDCWD, path, &t, 4096) && taskid_parse(text_view(&t), &id, &zombie) && id.start == start && !zombie;
+	snprintf(path, sizeof(path), "%s/%d", s->proc, (int)pid);
+	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (process < 0)
+		return false;
+	if (taskwait_read(process, "stat", &t, 4096))
+		lives = taskid_parse(text_view(&t), &id, &zombie) && id.start == start && !zombie;
+	else
+		lives = errno == ETIMEDOUT;
 	text_free(&t);
+	close(process);
 	return lives;
 }
 

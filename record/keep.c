@@ -12,6 +12,7 @@
 #include "keepids.h"
 #include "kernelkeep.h"
 #include "symparser.h"
+#include "taskwait.h"
 #include "text.h"
 #include "urgency.h"
 
@@ -298,10 +299,13 @@ static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, c
 	put(k, &message, m ? m->path : (struct str){ 0 });
 }
 
-/* In another mount namespace, or with another root in ours. */
+/* In another mount namespace, or with another root in ours. A process that does not answer counts as one of ours (taskwait.h). */
 static bool is_elsewhere(const struct keep *k, const struct keep_process *p)
 {
-	char path[256], root[2];
+	struct text root = { 0 };
+	char path[256];
+	bool longer;
+	int process;
 
 	if (p->mount_ns == 0)
 		return false;
@@ -309,8 +313,13 @@ static bool is_elsewhere(const struct keep *k, const struct keep_process *p)
 		return true;
 	if (p->start == 0) /* it is gone, so its root is */
 		return false;
-	snprintf(path, sizeof(path), "%s/%u/root", k->o.proc, p->pid);
-	return readlink(path, root, sizeof(root)) == sizeof(root); /* longer than "/" */
+	snprintf(path, sizeof(path), "%s/%u", k->o.proc, p->pid);
+	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	longer = process >= 0 && taskwait_link(process, "root", &root, 2) && root.n == 2; /* than "/" */
+	text_free(&root);
+	if (process >= 0)
+		close(process);
+	return longer;
 }
 
 static struct verdict *verdict_of(struct keep *k, const struct keep_process *p)
