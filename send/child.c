@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define OUT_MAX ((size_t)1 << 30)
 #define ERR_MAX ((size_t)64 << 10)
+#define STOP_MS 100 /* between two looks at *stop */
 
 extern char **environ;
 
@@ -95,7 +97,7 @@ static bool take(int fd, struct text *t, size_t most, int *error)
 	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned seconds)
+static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned seconds, const atomic_bool *stop)
 {
 	struct pollfd p[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
 	uint64_t end = clock_now_ms() + 1000 * (uint64_t)seconds;
@@ -105,11 +107,11 @@ static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned sec
 
 		c->late = now >= end;
 		c->large = c->out.n >= OUT_MAX;
-		if (c->late || c->large) {
+		if (c->late || c->large || *stop) {
 			kill(pid, SIGKILL);
 			return;
 		}
-		if (poll(p, 2, (int)(end - now)) < 0 && errno != EINTR) {
+		if (poll(p, 2, end - now < STOP_MS ? (int)(end - now) : STOP_MS) < 0 && errno != EINTR) {
 			c->error = errno;
 			kill(pid, SIGKILL);
 			return;
@@ -121,7 +123,15 @@ static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned sec
 	}
 }
 
-void child_run(struct child *c, char *const argv[], unsigned seconds)
+/* Is *stop set, now or within STOP_MS? */
+static bool is_stopped(const atomic_bool *stop)
+{
+	for (unsigned ms = 0; ms < STOP_MS && !*stop; ms += 5)
+		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	return *stop;
+}
+
+void child_run(struct child *c, char *const argv[], unsigned seconds, const atomic_bool *stop)
 {
 	int out[2], err[2], status = 0;
 	pid_t pid;
@@ -141,11 +151,12 @@ void child_run(struct child *c, char *const argv[], unsigned seconds)
 	close(out[1]);
 	close(err[1]);
 	if (!c->error) {
-		listen_to(c, pid, out[0], err[0], seconds);
+		listen_to(c, pid, out[0], err[0], seconds, stop);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 		c->status = WIFEXITED(status) && !c->error ? WEXITSTATUS(status) : -1; /* without its output its status means nothing */
+		c->stopped = c->status != 0 && !c->error && is_stopped(stop);
 	}
 	close(out[0]);
 	close(err[0]);

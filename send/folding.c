@@ -240,7 +240,7 @@ static void run_pjfold(const struct folding *f, const char *path, const char *ev
 		argv[n++] = (char *)(uintptr_t)f->option[i];
 	argv[n++] = (char *)(uintptr_t)path;
 	argv[n] = NULL;
-	child_run(c, argv, FOLD_SECONDS);
+	child_run(c, argv, FOLD_SECONDS, f->stop);
 }
 
 /* Memory may be short because of this window or because of something else: it is tried again, but not for ever. */
@@ -254,6 +254,8 @@ static enum fold_result judge(const struct child *c, bool some, struct text *why
 {
 	if (c->status == 0)
 		return some ? FOLD_GOOD : FOLD_EMPTY;
+	if (c->stopped)
+		return FOLD_STOPPED;
 	why_of(c, why);
 	if (c->error)
 		return FOLD_FAILED;
@@ -278,17 +280,18 @@ static enum fold_result fold_event(const struct folding *f, const char *path, co
 	return result;
 }
 
-/* Names of events that have samples, as patterns for --only: third column of --list-events. False: pjfold could not be run. */
-static bool list_events(const struct folding *f, const char *path, char name[EVENTS_MAX][256], size_t *count, struct text *why)
+/* Names of events that have samples, as patterns for --only: third column of --list-events. Returns FOLD_FAILED if pjfold could not be run,
+ * FOLD_STOPPED, or FOLD_GOOD. */
+static enum fold_result list_events(const struct folding *f, const char *path, char name[EVENTS_MAX][256], size_t *count, struct text *why)
 {
 	char *argv[] = { (char *)(uintptr_t)f->pjfold, (char *)(uintptr_t) "--list-events",
 			 (char *)(uintptr_t) "--unprivileged", (char *)(uintptr_t)path, NULL };
 	struct child c;
 	struct str rest;
 	size_t n = 0;
-	bool run;
+	enum fold_result result;
 
-	child_run(&c, argv, FOLD_SECONDS);
+	child_run(&c, argv, FOLD_SECONDS, f->stop);
 	rest = text_view(&c.out);
 	str_cut(&rest, '\n');
 	while (rest.n && n < EVENTS_MAX) {
@@ -307,9 +310,9 @@ static bool list_events(const struct folding *f, const char *path, char name[EVE
 	if (c.error)
 		why_of(&c, why);
 	*count = n;
-	run = c.error == 0;
+	result = c.error ? FOLD_FAILED : c.stopped ? FOLD_STOPPED : FOLD_GOOD;
 	child_free(&c);
-	return run;
+	return result;
 }
 
 static enum fold_result fold_events(const struct folding *f, const char *path, uint64_t epoch, uint64_t seconds, struct text *text,
@@ -319,13 +322,14 @@ static enum fold_result fold_events(const struct folding *f, const char *path, u
 	enum fold_result all = FOLD_EMPTY, one;
 	size_t n;
 
-	if (!list_events(f, path, name, &n, why))
-		return FOLD_FAILED;
+	one = list_events(f, path, name, &n, why);
+	if (one != FOLD_GOOD)
+		return one;
 	if (n < 2)
 		return fold_event(f, path, NULL, epoch, seconds, text, why);
 	for (size_t i = 0; i < n; i++) {
 		one = fold_event(f, path, name[i], epoch, seconds, text, why);
-		if (one == FOLD_FAILED || one == FOLD_CRASHED)
+		if (one == FOLD_FAILED || one == FOLD_CRASHED || one == FOLD_STOPPED)
 			return one;
 		if (one != FOLD_EMPTY && all != FOLD_PART)
 			all = one == FOLD_BAD && all == FOLD_GOOD ? FOLD_PART : one;

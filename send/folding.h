@@ -10,6 +10,8 @@
 
 #include "window.h"
 
+#include <stdatomic.h>
+
 /* What all windows have in common. */
 struct folding {
 	const char *pjfold;   /* with its path */
@@ -18,6 +20,7 @@ struct folding {
 	struct str labels;
 	uint64_t machine, recorder;
 	uint64_t since;       /* what is earlier no store takes; 0: nothing */
+	const atomic_bool *stop; /* ends pjfold, and the fold with FOLD_STOPPED */
 	const char *const *option; /* more options for pjfold, NULL at the end; may be NULL */
 };
 
@@ -28,6 +31,7 @@ enum fold_result {
 	FOLD_BAD,    /* it will never be readable: why */
 	FOLD_CRASHED, /* pjfold crashed, or never ended: again, but not for ever; why */
 	FOLD_FAILED, /* not the window's fault: again, later; why */
+	FOLD_STOPPED, /* not folded, as *stop was set: no failure; the next pjsend folds it */
 };
 
 /* path: of the window; dir: the folder that it is described with in messages. fd: it, open. Appends to text. */

@@ -154,6 +154,7 @@ static struct folding folding_of(const struct request *r, const struct spool *s,
 		.machine = s->machine,
 		.recorder = s->recorder,
 		.since = store->ops->since,
+		.stop = &stop,
 		.option = r->option,
 	};
 }

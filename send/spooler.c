@@ -181,6 +181,8 @@ static void fold(struct spooler *s, struct spooler_done *d, int fd)
 	case FOLD_FAILED:
 		again(s, d, text_view(&why));
 		break;
+	case FOLD_STOPPED:
+		break;
 	}
 	text_free(&text);
 	text_free(&why);

@@ -455,6 +455,49 @@ else
 	skip "daily-regression" "date knows no yesterday"
 fi
 
+# ---- a stop while pjfold runs
+mkdir -p stopped stopping
+cp "$(command -v pjsend)" stopped/
+# fake_fold LINE: pjsend prefers the pjfold beside it
+fake_fold()
+{
+	printf '#!/bin/sh\necho run >>"%s/stopping/log"\n%s\n' "$scratch" "$1" >stopped/pjfold
+	chmod 755 stopped/pjfold
+	: >stopping/log
+}
+
+# state: nothing was sent, nothing put into bad/, the failures that were counted, and what was printed
+state()
+{
+	echo "out: $(ls stopping/out) bad: $(files stopping/bad) failures: $(prom stopping fold_failures_total) $(cat err)"
+}
+chunk stopping 1700000000 'a;b 1'
+for once in '' --once; do
+	fake_fold 'exec sleep 30'
+	# shellcheck disable=SC2086 # an option, or none
+	stopped/pjsend -q $once stopping 2>err &
+	pid=$!
+	soon [ -s stopping/log ]
+	before=$(date +%s)
+	kill -TERM $pid
+	wait $pid
+	ok "pjsend $once stops in time while pjfold runs" [ $(($(date +%s) - before)) -le 3 ]
+	is "  which is no failure of the fold" "$(state)" "out: 1700000000.data bad:  failures: 0 "
+	# as Ctrl-C and systemctl stop: the signal is for pjfold, too, which can end first
+	for line in 'kill -TERM $PPID $$' '(sleep 0.03; kill -TERM $PPID) & kill -TERM $$' '(sleep 0.03; kill -TERM $PPID) & exit 1'; do
+		fake_fold "$line"
+		# shellcheck disable=SC2086
+		stopped/pjsend -q $once stopping 2>err
+		is "pjsend $once, and pjfold by '$line'" "$(state)" "out: 1700000000.data bad:  failures: 0 "
+	done
+done
+fake_fold 'kill -TERM $$'
+stopped/pjsend -q --once --splay=0 stopping 2>err
+is "a signal for pjfold alone is a failure" "$(state)" \
+	"out: 1700000000.data bad:  failures: 1 pjsend: window 1700000000 cannot be folded yet: pjfold ended by signal 15"
+pjsend -q --once stopping 2>err
+is "and the next pjsend folds the window" "$? $(state) $(pjfetch -q -d stopping -f 1700000000 -t 1700000001 | tail -n 1)" "0 out:  bad:  failures: 1  a;b 1"
+
 # ---- the rest
 pjsend --schema --store=dir:x >out 2>err
 is "a directory needs no schema" "$?" 1
