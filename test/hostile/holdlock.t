@@ -67,7 +67,7 @@ pjrecord -F 499 -w 1 -d second >/dev/null 2>second.err &
 recorder=$!
 until_ 10 test -e second/out
 delay=$((seed * 7919 % 2000)) # ms
-sleep $((delay / 1000)).$(printf %03d $((delay % 1000)))
+sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))"
 start_holding
 sleep $((attack_secs / 4))
 ok "attack second: windows go on" until_ 10 has_windows second $(($(windows second) + 1))
