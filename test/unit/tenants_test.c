@@ -88,33 +88,51 @@ static void own_process(void)
 	close(self);
 }
 
-/* The tenant of a child in new namespaces that becomes a user, then makes more of them; TENANT_UNKNOWN if it may not. */
-static struct tenant tenant_of_child(unsigned long namespaces, uid_t uid, int then)
-{
-	struct tenant found = { .kind = TENANT_UNKNOWN };
-	char path[32], byte;
-	int ready[2], folder;
+struct child {
 	pid_t pid;
+	int folder; /* /proc/PID; -1: it may not have these namespaces */
+};
+
+/* A child in new namespaces that becomes a user, then makes more of them. */
+static struct child start_child(unsigned long namespaces, uid_t uid, int then)
+{
+	struct child c = { -1, -1 };
+	char path[32], byte;
+	int ready[2];
 
 	if (pipe(ready) < 0)
-		return found;
-	pid = (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, NULL, NULL, NULL, 0UL);
-	if (pid == 0) {
+		return c;
+	c.pid = (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, NULL, NULL, NULL, 0UL);
+	if (c.pid == 0) {
 		if ((!uid || setresuid(uid, uid, uid) == 0) && unshare(then) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0 && write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
 	}
 	close(ready[1]);
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	folder = open(path, O_RDONLY | O_DIRECTORY);
+	snprintf(path, sizeof(path), "/proc/%d", (int)c.pid);
 	if (read(ready[0], &byte, 1) == 1)
-		found = tenant_of(folder);
+		c.folder = open(path, O_RDONLY | O_DIRECTORY);
 	close(ready[0]);
-	close(folder);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+	return c;
+}
+
+static void end_child(struct child c)
+{
+	if (c.folder >= 0)
+		close(c.folder);
+	if (c.pid > 0) {
+		kill(c.pid, SIGKILL);
+		waitpid(c.pid, NULL, 0);
 	}
+}
+
+/* TENANT_UNKNOWN if it may not have these namespaces. */
+static struct tenant tenant_of_child(unsigned long namespaces, uid_t uid, int then)
+{
+	struct child c = start_child(namespaces, uid, then);
+	struct tenant found = tenant_of(c.folder);
+
+	end_child(c);
 	return found;
 }
 
@@ -135,6 +153,40 @@ static void namespaces(void)
 	is_u64(roots.kind, TENANT_NAMESPACE, "a user namespace of root's is a tenant");
 	is_u64(pid.kind, TENANT_NAMESPACE, "so is a PID namespace");
 	ok(other.kind == TENANT_NAMESPACE && !tenant_same(pid, other), "another PID namespace is another tenant, whichever user its process takes");
+}
+
+static bool share_place(struct child x, struct child y)
+{
+	bool same = tenant_place(x.folder) == tenant_place(y.folder);
+
+	return same && tenant_place_of_pid((uint32_t)x.pid) == tenant_place(x.folder);
+}
+
+static void places(void)
+{
+	struct child root = start_child(0, 0, 0), root2 = start_child(0, 0, 0);
+	struct child nested = start_child(CLONE_NEWPID, 0, 0), nested2 = start_child(CLONE_NEWPID, 0, 0);
+	struct child user = start_child(0, 1234, 0), user2 = start_child(0, 1234, CLONE_NEWUSER | CLONE_NEWNS), other = start_child(0, 1235, 0);
+	struct tenant own = tenant_without_namespaces((uint32_t)getpid());
+
+	if (nested2.folder < 0 || user2.folder < 0 || own.kind != TENANT_UNKNOWN) {
+		printf("ok %d - places # SKIP needs root outside of containers\n", ++tap_n);
+	} else {
+		ok(!share_place(root, root2), "two processes of root are two places");
+		ok(share_place(root, root), "each the same by its number");
+		ok(share_place(nested, nested2), "in new PID namespaces they are one place");
+		ok(!share_place(root, nested), "another one than those outside");
+		ok(share_place(user, user2), "two processes of one user are one place, whatever namespaces they make");
+		ok(!share_place(user, other), "those of another user another one");
+	}
+	end_child(root);
+	end_child(root2);
+	end_child(nested);
+	end_child(nested2);
+	end_child(user);
+	end_child(user2);
+	end_child(other);
+	ok(tenant_place_of_pid(4194305) != tenant_place_of_pid(4194306), "processes that are gone are places of their own");
 }
 
 static const struct tenant a = { TENANT_USER, 1 }, b = { TENANT_USER, 2 };
@@ -255,6 +307,7 @@ int main(void)
 	own_process();
 	if (geteuid() == 0)
 		namespaces();
+	places();
 	flows();
 	stocks();
 	table();
