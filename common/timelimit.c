@@ -18,13 +18,13 @@
 #define STACK_BYTES (256u << 10)
 #define REST 20 /* times the wait */
 
+enum worker_state { IDLE, RUNS, LEFT, ENDS };
+
 struct worker {
-	struct worker *next; /* idle ones */
 	pthread_cond_t change;
-	pthread_t caller;
-	struct timelimit_call call; /* f: NULL once it returned */
-	pid_t tid;
-	bool left;
+	struct timelimit_call call;
+	enum worker_state state;
+	pid_t tid; /* 0: not started yet */
 };
 
 struct rest {
@@ -34,11 +34,11 @@ struct rest {
 
 static struct {
 	pthread_mutex_t lock;
-	pid_t owner; /* threads end with a fork */
-	struct worker *idle;
-	unsigned running; /* calls that someone waits for */
+	unsigned running; /* calls that a thread waits for */
 	struct rest rest[TIMELIMIT_LEFT_MAX];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_key_t own_worker; /* of the thread that calls; IDLE between its calls */
 
 /* ---- places -------------------------------------------------------------------------------------------------------- */
 
@@ -47,16 +47,32 @@ static bool is_resting(const struct rest *r, uint64_t now)
 	return r->left || now < r->until;
 }
 
-static bool rests(const struct timelimit_call *call, uint64_t now)
+/* With the lock, which find_place is called without: it reads files, and threads of other priorities call, too. */
+static uint64_t find_place(const struct timelimit_call *call)
 {
-	bool any = false;
 	uint64_t place;
 
-	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
-		any |= is_resting(&pool.rest[i], now);
-	if (!any)
-		return false;
+	pthread_mutex_unlock(&pool.lock);
 	place = call->find_place(call->arg);
+	pthread_mutex_lock(&pool.lock);
+	return place;
+}
+
+static bool any_rests(uint64_t now)
+{
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		if (is_resting(&pool.rest[i], now))
+			return true;
+	return false;
+}
+
+static bool rests(const struct timelimit_call *call)
+{
+	uint64_t now = clock_now(), place;
+
+	if (!any_rests(now))
+		return false;
+	place = find_place(call);
 	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
 		if (pool.rest[i].place == place && is_resting(&pool.rest[i], now))
 			return true;
@@ -90,35 +106,39 @@ static struct rest *slot_of(uint64_t place)
 
 /* ---- threads ------------------------------------------------------------------------------------------------------- */
 
-static void end_left(struct worker *w)
+/* A slot that it waits in is free for the next. */
+static void leave_slot(const struct worker *w)
 {
 	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
 		if (pool.rest[i].left == w)
 			pool.rest[i].left = NULL;
-	pthread_mutex_unlock(&pool.lock);
-	w->call.drop(w->call.arg);
-	pthread_cond_destroy(&w->change);
-	free(w);
 }
 
 static void *work(void *arg)
 {
 	struct worker *w = arg;
+	bool left;
 
 	pthread_mutex_lock(&pool.lock);
 	w->tid = (pid_t)syscall(SYS_gettid);
-	while (!w->left) {
-		if (!w->call.f) {
+	while (w->state == IDLE || w->state == RUNS) {
+		if (w->state == IDLE) {
 			pthread_cond_wait(&w->change, &pool.lock);
 			continue;
 		}
 		pthread_mutex_unlock(&pool.lock);
 		w->call.f(w->call.arg);
 		pthread_mutex_lock(&pool.lock);
-		w->call.f = NULL;
+		w->state = w->state == RUNS ? IDLE : w->state;
 		pthread_cond_signal(&w->change);
 	}
-	end_left(w);
+	left = w->state == LEFT;
+	leave_slot(w);
+	pthread_mutex_unlock(&pool.lock);
+	if (left)
+		w->call.drop(w->call.arg);
+	pthread_cond_destroy(&w->change);
+	free(w);
 	return NULL;
 }
 
@@ -131,7 +151,6 @@ static struct worker *start_worker(void)
 	pthread_t thread;
 	bool started;
 
-	w->caller = pthread_self();
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->change, &monotonic);
@@ -151,27 +170,56 @@ static struct worker *start_worker(void)
 	return NULL;
 }
 
-/* In a child process there are no threads yet. What the parent's idle ones hold stays allocated. */
-static void forget_threads(void)
+/* The thread that calls ends, and its worker with it. */
+static void end_worker(void *arg)
 {
-	if (pool.owner == getpid())
-		return;
-	pool.owner = getpid();
-	pool.idle = NULL;
-	pool.running = 0;
-	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
-		pool.rest[i].left = NULL;
+	struct worker *w = arg;
+
+	pthread_mutex_lock(&pool.lock);
+	w->state = ENDS;
+	pthread_cond_signal(&w->change);
+	pthread_mutex_unlock(&pool.lock);
 }
 
 static struct worker *take_worker(void)
 {
-	for (struct worker **at = &pool.idle, *w; (w = *at); at = &w->next) {
-		if (!pthread_equal(w->caller, pthread_self()))
-			continue;
-		*at = w->next;
+	struct worker *w = pthread_getspecific(own_worker);
+
+	if (w)
 		return w;
-	}
-	return start_worker();
+	w = start_worker();
+	pthread_setspecific(own_worker, w);
+	return w;
+}
+
+/* ---- fork ---------------------------------------------------------------------------------------------------------- */
+
+/* A thread that is left behind takes the lock when it returns, at any moment: no child process may begin with a lock that is held. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&pool.lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&pool.lock);
+}
+
+/* None of these threads is there in a child process. What those of other callers held stays allocated. */
+static void start_child(void)
+{
+	free(pthread_getspecific(own_worker));
+	pthread_setspecific(own_worker, NULL);
+	pool.running = 0;
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		pool.rest[i].left = NULL;
+	pthread_mutex_unlock(&pool.lock);
+}
+
+static void prepare(void)
+{
+	pthread_key_create(&own_worker, end_worker);
+	pthread_atfork(before_fork, after_fork, start_child);
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------------------- */
@@ -199,50 +247,62 @@ static bool is_runnable(pid_t tid)
 	return state && state[1] == ' ' && state[2] == 'R';
 }
 
+static bool still_runs(const struct worker *w)
+{
+	pid_t tid = w->tid;
+	bool runs;
+
+	pthread_mutex_unlock(&pool.lock);
+	runs = is_runnable(tid);
+	pthread_mutex_lock(&pool.lock);
+	return runs;
+}
+
 static void wait_until(struct worker *w, uint64_t end)
 {
 	struct timespec deadline = { .tv_sec = (time_t)(end / SECOND_NS), .tv_nsec = (long)(end % SECOND_NS) };
 
-	while (w->call.f && pthread_cond_timedwait(&w->change, &pool.lock, &deadline) == 0)
+	while (w->state == RUNS && pthread_cond_timedwait(&w->change, &pool.lock, &deadline) == 0)
 		continue;
 }
 
 static bool wait_for(struct worker *w)
 {
-	uint64_t start = clock_now(), end = start + w->call.ms * MS;
+	uint64_t start = clock_now(), end = start + w->call.ms * MS, place;
 
 	wait_until(w, end);
-	while (w->call.f && end < start + w->call.loaded_ms * MS && is_runnable(w->tid)) {
+	while (w->state == RUNS && end < start + w->call.loaded_ms * MS && still_runs(w)) {
 		end += w->call.ms * MS;
 		wait_until(w, end);
 	}
-	if (w->call.f) {
-		uint64_t place = w->call.find_place(w->call.arg);
-
-		w->left = true;
-		*slot_of(place) = (struct rest){ .place = place, .until = end + REST * (end - start), .left = w };
-		return false;
-	}
-	w->next = pool.idle;
-	pool.idle = w;
-	return true;
+	if (w->state != RUNS)
+		return true;
+	place = find_place(&w->call);
+	if (w->state != RUNS)
+		return true;
+	w->state = LEFT;
+	pthread_setspecific(own_worker, NULL);
+	*slot_of(place) = (struct rest){ .place = place, .until = end + REST * (end - start), .left = w };
+	return false;
 }
 
 bool timelimit_call(const struct timelimit_call *call)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct worker *w = NULL;
 	bool done = false;
 	int error = ETIMEDOUT;
 
+	pthread_once(&once, prepare);
 	pthread_mutex_lock(&pool.lock);
-	forget_threads();
-	if (!rests(call, clock_now()) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
+	if (!rests(call) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
 		w = take_worker();
 		error = w ? error : EAGAIN;
 	}
 	if (w) {
 		pool.running++;
 		w->call = *call;
+		w->state = RUNS;
 		pthread_cond_signal(&w->change);
 		done = wait_for(w);
 		pool.running--;
@@ -259,7 +319,6 @@ unsigned timelimit_left(void)
 	unsigned n;
 
 	pthread_mutex_lock(&pool.lock);
-	forget_threads();
 	n = count_left();
 	pthread_mutex_unlock(&pool.lock);
 	return n;

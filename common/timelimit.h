@@ -7,8 +7,8 @@
  * that has to go on leaves a thread behind with it.
  *
  * Threads that are left behind are bounded. A place stands for those who can cause such a wait together, a tenant as a rule: at most one
- * thread is left for each, and after a wait in vain the place rests for twenty times as long, so it takes 5 % of the caller's time at most.
- * A thread works for the thread that it was started by, and at its priority.
+ * thread of each caller is left for it, and after a wait in vain the place rests for twenty times as long, so it takes 5 % of the caller's
+ * time at most. A thread works for the thread that it was started by, at its priority, and ends with it.
  */
 #ifndef PJ_TIMELIMIT_H
 #define PJ_TIMELIMIT_H
@@ -28,7 +28,7 @@ struct timelimit_call {
 
 /* Returns true once f(arg) has returned. Returns false, errno ETIMEDOUT, if f did not return in time, or was not called because its place
  * rests or too many threads are left; arg is then dropped, by the thread once f returns. EAGAIN: no thread can be started. Threads may
- * call this at the same time; so may a child process that was forked while no other thread called it. */
+ * call this at the same time. A child process after fork() has none of these threads, and starts its own. */
 bool timelimit_call(const struct timelimit_call *call);
 
 /* Threads that wait for such a function now. */
