@@ -3,11 +3,10 @@
 
 #include "arena.h"
 #include "clocks.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,25 +144,9 @@ static void *work(void *arg)
 static struct worker *start_worker(void)
 {
 	struct worker *w = mem_alloc(sizeof(*w), 1);
-	pthread_condattr_t monotonic;
-	pthread_attr_t detached;
-	sigset_t all, before;
-	pthread_t thread;
-	bool started;
 
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&w->change, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&detached, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	started = pthread_create(&thread, &detached, work, w) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&detached);
-	if (started)
+	threads_condition(&w->change);
+	if (threads_start(NULL, STACK_BYTES, work, w) == 0)
 		return w;
 	pthread_cond_destroy(&w->change);
 	free(w);
@@ -260,9 +243,7 @@ static bool still_runs(const struct worker *w)
 
 static void wait_until(struct worker *w, uint64_t end)
 {
-	struct timespec deadline = { .tv_sec = (time_t)(end / SECOND_NS), .tv_nsec = (long)(end % SECOND_NS) };
-
-	while (w->state == RUNS && pthread_cond_timedwait(&w->change, &pool.lock, &deadline) == 0)
+	while (w->state == RUNS && threads_wait(&w->change, &pool.lock, end))
 		continue;
 }
 

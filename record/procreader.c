@@ -4,13 +4,12 @@
 #include "arena.h"
 #include "clocks.h"
 #include "procfs.h"
+#include "threads.h"
 #include "timelimit.h"
 #include "urgency.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -310,42 +309,20 @@ static void *run(void *arg)
 struct procreader *procreader_start(void)
 {
 	struct procreader *r = mem_alloc(sizeof(*r), 1);
-	pthread_condattr_t monotonic;
-	pthread_attr_t detached;
-	pthread_t thread;
-	sigset_t all, before;
-	bool started;
 
 	r->tail = &r->head;
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->work, &monotonic);
-	pthread_cond_init(&r->done, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	started = pthread_create(&thread, &detached, run, r) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&detached);
-	if (started)
+	threads_condition(&r->work);
+	threads_condition(&r->done);
+	if (threads_start(NULL, 0, run, r) == 0)
 		return r;
 	free_all(r);
 	return NULL;
 }
 
-static struct timespec in_ns(uint64_t ns)
-{
-	uint64_t at = clock_now() + ns;
-
-	return (struct timespec){ .tv_sec = (time_t)(at / SECOND_NS), .tv_nsec = (long)(at % SECOND_NS) };
-}
-
 void procreader_stop(struct procreader *r)
 {
-	struct timespec deadline = in_ns(STOP_MS * (SECOND_NS / 1000));
+	uint64_t until = clock_now() + STOP_MS * (SECOND_NS / 1000);
 	bool ended;
 
 	if (!r)
@@ -353,7 +330,7 @@ void procreader_stop(struct procreader *r)
 	pthread_mutex_lock(&r->lock);
 	r->stop = true;
 	pthread_cond_signal(&r->work);
-	while (!r->ended && pthread_cond_timedwait(&r->done, &r->lock, &deadline) == 0)
+	while (!r->ended && threads_wait(&r->done, &r->lock, until))
 		continue;
 	ended = r->ended;
 	r->left = !ended;
@@ -382,13 +359,12 @@ bool procreader_survey(struct procreader *r)
 
 struct procreader_answer *procreader_take(struct procreader *r, uint64_t wait_ns)
 {
-	struct timespec deadline = in_ns(wait_ns);
+	uint64_t until = clock_now() + wait_ns;
 	struct procreader_answer *a;
 
 	pthread_mutex_lock(&r->lock);
-	while (!r->head && wait_ns && (r->n || r->busy))
-		if (pthread_cond_timedwait(&r->done, &r->lock, &deadline))
-			break;
+	while (!r->head && wait_ns && (r->n || r->busy) && threads_wait(&r->done, &r->lock, until))
+		continue;
 	a = r->head;
 	if (a) {
 		r->head = a->next;

@@ -12,6 +12,7 @@
 #include "leftovers.h"
 #include "rescue.h"
 #include "rooms.h"
+#include "threads.h"
 #include "urgency.h"
 
 #include <errno.h>
@@ -332,15 +333,10 @@ static void clean_up(struct windows *ws)
 /* Up to a second when a reader of paths has to catch up. */
 static void wait_for_more(struct windows *ws)
 {
-	struct timespec t;
-
-	if (!ws->announce.waiting.n) {
+	if (ws->announce.waiting.n)
+		threads_wait(&ws->more, &ws->lock, clock_now() + SECOND_NS);
+	else
 		pthread_cond_wait(&ws->more, &ws->lock);
-		return;
-	}
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_sec++;
-	pthread_cond_timedwait(&ws->more, &ws->lock, &t);
 }
 
 static void work(struct windows *ws)
@@ -440,7 +436,6 @@ struct windows *windows_open(const struct windows_options *options)
 {
 	struct windows *ws = mem_alloc(sizeof(*ws), 1);
 	size_t n = strlen(options->dir) + 1;
-	sigset_t all, before;
 	int error;
 
 	ws->o = *options;
@@ -452,12 +447,8 @@ struct windows *windows_open(const struct windows_options *options)
 	ws->used = open_used(&ws->rooms, ws->dir);
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error of its window */
 	pthread_mutex_init(&ws->lock, NULL);
-	pthread_cond_init(&ws->more, NULL);
-	/* signals are for the recorder; and a reader of paths who left is not the end */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&ws->finisher, NULL, finisher, ws);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	threads_condition(&ws->more);
+	error = threads_start(&ws->finisher, 0, finisher, ws); /* without signals: writing to a reader of paths that left is EPIPE */
 	if (error) {
 		errno = error;
 		die_errno("cannot start a thread");
