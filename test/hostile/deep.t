@@ -15,7 +15,7 @@ record_victim deep deep $((2 + seed % 6))
 ok "the recording is stopped within 2 s" [ "$stopped" = 0 ]
 ok "no sample was lost" not grep -q 'LOST [0-9,]* samples\{0,1\}\b' "$rec/err"
 ok "the victim has its samples" has_samples
-ok "with their callers" [ "$named" -ge $((samples * 98 / 100 - 8)) ]
+ok "99 % of them with complete stacks" [ $((100 * complete)) -ge $((99 * samples)) ]
 
 # samples, those without their stacks, and the most frames of one
 awk '/^deep;/ { sum += $NF; k = split($0, frame, ";") - 1; most = k > most ? k : most; bytes += $NF * 8 * k }
@@ -23,9 +23,12 @@ awk '/^deep;/ { sum += $NF; k = split($0, frame, ";") - 1; most = k > most ? k :
 	END { print sum + 0, over + 0, most + 0, bytes + 0 }' "$rec/folded" >counts
 read -r sum over most bytes <counts
 echo "# deep: $sum samples, $over over budget, at most $most frames, $bytes bytes of addresses"
-bytes=$(cat "$rec"/out/*.data | wc -c)
 ok "a sample has at most 2,048 frames, and what the kernel adds" [ "$most" -le 2120 ]
-ok "a sample has 5 kB on average, beyond the first 512 kB" [ "$bytes" -le $((5200 * sum + 524288 + 2500000)) ]
+ok "a sample has 5 kB on average, beyond the first 512 kB" [ "$bytes" -le $((5200 * sum + 524288)) ]
+# 500 bytes for each sample of the others: this host may run more than this test
+others=$(awk -v sum="$sum" '!/^#/ { n += $NF } END { print n - sum }' "$rec/folded")
+bytes=$(cat "$rec"/out/*.data | wc -c)
+ok "so has it in the window" [ "$bytes" -le $((5200 * sum + 524288 + 2500000 + 500 * others)) ]
 if [ "$sum" -gt 150 ]; then
 	ok "some are over budget" [ "$over" -gt 0 ]
 	ok "the tenant is named in the line" grep -q "over budget: user $attacker [0-9,]* sample" "$rec/err"
