@@ -95,6 +95,29 @@ static const int opening[] = {
 #endif
 };
 
+/* In place of the base: an opener below roots of other processes. openat() beside it, to read. */
+static const int in_roots[] = {
+	SYS_openat2, SYS_newfstatat, SYS_fstatfs, SYS_read, SYS_pread64, SYS_write, SYS_pwrite64, SYS_lseek, SYS_close, SYS_memfd_create,
+	SYS_ftruncate, SYS_fchown, SYS_geteuid, SYS_recvmsg, SYS_sendmsg, SYS_munmap, SYS_mremap, SYS_brk, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
+#ifndef __GLIBC__
+	SYS_fstat, SYS_futex, SYS_rt_sigprocmask,
+#ifdef SYS_stat
+	SYS_stat,
+#endif
+#endif
+};
+
+/* The process that forks such openers; clone() beside it. */
+static const int forking[] = {
+	SYS_wait4, SYS_kill, SYS_socketpair, SYS_dup3, SYS_close_range, SYS_prctl, SYS_set_robust_list,
+#ifndef __GLIBC__
+	SYS_gettid, SYS_set_tid_address,
+#ifdef SYS_fork
+	SYS_fork,
+#endif
+#endif
+};
+
 /* The only place that widens the list: the run time of sanitizers and of gcov. Never in a release build. */
 static const int instrumented[] = {
 	SYS_openat, SYS_readlinkat, SYS_sigaltstack, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid, SYS_getpid, SYS_getppid, SYS_tgkill,
@@ -116,11 +139,15 @@ static unsigned listed(const int *call, size_t n)
 }
 
 /* Groups whose other calls fail; those of helper processes end them. */
-#define LENIENT (SANDBOX_FILTER | SANDBOX_OPENER)
+#define LENIENT (SANDBOX_FILTER | SANDBOX_OPENER | SANDBOX_ROOTS)
 
 unsigned sandbox_calls(unsigned groups)
 {
-	unsigned n = listed(base, countof(base)) + countof(protecting) + 1; /* getrandom, or tgkill */
+	unsigned n = countof(protecting) + 1; /* getrandom, tgkill, or openat */
+
+	if (groups & SANDBOX_ROOTS)
+		return n + listed(in_roots, countof(in_roots)) + (groups & SANDBOX_FORK ? listed(forking, countof(forking)) + 1 /* clone */ : 0);
+	n += listed(base, countof(base));
 
 	for (size_t i = 0; i < countof(grouped); i++)
 		if (groups & grouped[i].group)
@@ -133,6 +160,7 @@ unsigned sandbox_calls(unsigned groups)
 }
 
 enum { PROGRAM_MAX = 384 };
+#define NEW_NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
 struct program {
 	struct sock_filter code[PROGRAM_MAX];
@@ -177,16 +205,46 @@ static void allow_own_signals(struct program *p)
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* mmap and mprotect without PROT_EXEC; any of instrumented code. The accumulator holds the call's number before and after. */
-static void allow_protecting(struct program *p)
+/* A call unless an argument has one of these bits; any of instrumented code. The accumulator holds the call's number before and after. */
+static void allow_unless(struct program *p, int call, unsigned argument, uint32_t bits, uint32_t error)
 {
-	for (size_t i = 0; i < countof(protecting); i++) {
-		emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)protecting[i], 0, 4);
-		emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2]), 0, 0);
-		emit(p, BPF_JMP | BPF_JSET | BPF_K, INSTRUMENTED ? 0 : PROT_EXEC, 0, 1);
-		emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
-		emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-	}
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
+	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)argument), 0, 0);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, INSTRUMENTED ? 0 : bits, 0, 1);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error, 0, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* openat2 keeps its flags in memory, where no filter sees them. */
+static void allow_roots(struct program *p, unsigned groups)
+{
+	const uint32_t writing = O_ACCMODE | O_CREAT | O_TRUNC;
+
+	allow(p, in_roots, countof(in_roots));
+	allow_unless(p, SYS_openat, 2, writing, EPERM);
+#if !defined(__GLIBC__) && defined(SYS_open)
+	allow_unless(p, SYS_open, 1, writing, EPERM);
+#endif
+	if (!(groups & SANDBOX_FORK))
+		return;
+	allow(p, forking, countof(forking));
+	allow_unless(p, SYS_clone, 0, NEW_NAMESPACES, EPERM);
+}
+
+static void allow_base(struct program *p, unsigned groups)
+{
+	allow(p, base, countof(base));
+	for (size_t i = 0; i < countof(grouped); i++)
+		if (groups & grouped[i].group)
+			allow(p, grouped[i].call, countof(grouped[i].call));
+	if (groups & SANDBOX_OPENER)
+		allow(p, opening, countof(opening));
+	if (groups & SANDBOX_FILTER)
+		allow_own_signals(p);
+	else
+		allow(p, (const int[]){ SYS_getrandom }, 1);
+	if (groups & SANDBOX_THREADS)
+		allow_threads(p);
 }
 
 static bool filter_calls(unsigned groups)
@@ -199,21 +257,16 @@ static bool filter_calls(unsigned groups)
 	emit(&p, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
 	emit(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
 	emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
-	allow(&p, base, countof(base));
-	for (size_t i = 0; i < countof(grouped); i++)
-		if (groups & grouped[i].group)
-			allow(&p, grouped[i].call, countof(grouped[i].call));
-	if (INSTRUMENTED)
+	if (INSTRUMENTED) {
 		allow(&p, instrumented, countof(instrumented));
-	if (groups & SANDBOX_OPENER)
-		allow(&p, opening, countof(opening));
-	if (groups & SANDBOX_FILTER)
-		allow_own_signals(&p);
+		allow(&p, base, countof(base));
+	}
+	if (groups & SANDBOX_ROOTS)
+		allow_roots(&p, groups);
 	else
-		allow(&p, (const int[]){ SYS_getrandom }, 1);
-	if (groups & SANDBOX_THREADS)
-		allow_threads(&p);
-	allow_protecting(&p);
+		allow_base(&p, groups);
+	for (size_t i = 0; i < countof(protecting); i++)
+		allow_unless(&p, protecting[i], 2, PROT_EXEC, EACCES);
 	emit(&p, BPF_RET | BPF_K, groups & LENIENT ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS, 0, 0);
 	program = (struct sock_fprog){ p.n, p.code };
 	return p.n < PROGRAM_MAX && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
@@ -379,7 +432,7 @@ unsigned sandbox_enter(const struct sandbox *s)
 		missing |= SANDBOX_LIMITS;
 	if (!change_user(s->uid))
 		missing |= SANDBOX_USER;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (!INSTRUMENTED && !forbid_files(s)))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (!INSTRUMENTED && !(s->groups & SANDBOX_ROOTS) && !forbid_files(s)))
 		missing |= SANDBOX_LANDLOCK;
 	if (!s->keep_capabilities && !capabilities_limit(0))
 		missing |= SANDBOX_CAPABILITIES;
@@ -389,6 +442,11 @@ unsigned sandbox_enter(const struct sandbox *s)
 		missing |= SANDBOX_SECCOMP;
 	report(missing);
 	return missing;
+}
+
+bool sandbox_narrow(unsigned groups)
+{
+	return filter_calls(groups);
 }
 
 /* In the order of the bits of enum sandbox_layer. */

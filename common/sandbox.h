@@ -30,7 +30,11 @@ enum sandbox_group {
 	SANDBOX_THREADS = 32, /* clone of threads, rseq, rt_sigprocmask, exit */
 	/* An opener, which parses nothing: instead of the base a longer list. Reads any file, writes below `writable`; programs, sockets of a
 	 * network, other processes are out of reach. Other calls fail with EPERM. */
-	SANDBOX_OPENER = 64
+	SANDBOX_OPENER = 64,
+	/* An opener that reads below the root folders of other processes, in place of the base: opens files to read, copies them into memory.
+	 * Without Landlock, which denies /proc/PID/root of every process outside of the caller's domain. Other calls fail with EPERM. */
+	SANDBOX_ROOTS = 128,
+	SANDBOX_FORK = 256 /* beside SANDBOX_ROOTS: forks processes, ends them, and hands them sockets */
 };
 
 struct sandbox {
@@ -54,6 +58,10 @@ unsigned sandbox_enter(const struct sandbox *s);
  * cannot reach afterwards. */
 void sandbox_watch(void);
 unsigned sandbox_reported(void);
+
+/* Takes away the system calls outside of these groups from a process that entered a sandbox and kept prctl (SANDBOX_FORK): for a child of it
+ * that needs fewer. Returns false if they stay. */
+bool sandbox_narrow(unsigned groups);
 
 /* How many system calls a process of these groups may make, without those that the run time of sanitizers needs. */
 unsigned sandbox_calls(unsigned groups);

@@ -7,6 +7,7 @@
 #include "fdmessage.h"
 #include "hash.h"
 #include "inside.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH_MAX_BYTES = 4096, PLACES = 256, WAITS_FULL = 3, SHORT_MS = 100, RUNNING_MS = 5000, DIRECTORY_MAX = 3 };
+enum { PATH_MAX_BYTES = 4096, PLACES = 256, WAITS_FULL = 3, SOCKET_FD = 3, SHORT_MS = 100, RUNNING_MS = 5000, DIRECTORY_MAX = 3 };
 #define COPY_MAX ((off_t)2 << 30)
 #define BLOCK ((size_t)1 << 20)
 
@@ -185,14 +186,16 @@ static uint64_t foreign_mount_ns(int32_t pid)
 static void run_helper(int socket)
 {
 	static struct request r;
-	ssize_t n;
+	int fd;
 
-	while ((n = recv(socket, &r, sizeof(r), 0)) > 0 || (n < 0 && errno == EINTR)) {
-		int fd, error;
+	while (fdmessage_take(socket, &r, sizeof(r), &fd) > 0) {
+		int error;
 		bool sent;
 
-		if (n < 0)
-			continue;
+		if (fd >= 0) /* none is sent */
+			close(fd);
+		r.path[PATH_MAX_BYTES] = 0; /* pjfold may have been taken over */
+		r.n = (uint32_t)strlen(r.path);
 		if (r.kind == WHERE) {
 			send_reply(socket, (struct reply){ .mount_ns = foreign_mount_ns(r.pid) }, -1);
 			continue;
@@ -211,15 +214,12 @@ static void run_helper(int socket)
 
 /* ---- the process that forks helpers ------------------------------------------------------------------------------------- */
 
-/* Of all descriptors only the socket stays, as 3: a reader of our output would wait for its end as long as a helper lives. */
+/* Of all descriptors only the socket stays, as SOCKET_FD: a reader of our output would wait for its end as long as a helper lives. */
 static void keep_only(int socket)
 {
-	dup2(socket, 3);
-	for (int fd = 0; fd < 3; fd++)
-		close(fd);
-	syscall(SYS_close_range, 4u, ~0u, 0u);
-	for (int fd = 0; fd < 3; fd++)
-		open("/dev/null", O_RDWR);
+	if (socket != SOCKET_FD)
+		dup3(socket, SOCKET_FD, 0);
+	syscall(SYS_close_range, SOCKET_FD + 1u, ~0u, 0u);
 }
 
 static pid_t fork_helper(int socket)
@@ -230,7 +230,8 @@ static pid_t fork_helper(int socket)
 		prctl(PR_SET_NAME, "pjfold-open");
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		keep_only(socket);
-		run_helper(3);
+		sandbox_narrow(SANDBOX_ROOTS);
+		run_helper(SOCKET_FD);
 		_exit(0);
 	}
 	return pid;
@@ -240,15 +241,15 @@ static pid_t fork_helper(int socket)
 static void run_starter(int control)
 {
 	pid_t helper = 0;
-	ssize_t n;
 	char byte;
+	int fd;
 
-	while ((n = recv(control, &byte, 1, 0)) > 0 || (n < 0 && errno == EINTR)) {
+	while (fdmessage_take(control, &byte, 1, &fd) > 0) {
 		int pair[2];
 		bool sent;
 
-		if (n < 0)
-			continue;
+		if (fd >= 0) /* none is sent */
+			close(fd);
 		if (helper > 0)
 			kill(helper, SIGKILL);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -266,6 +267,25 @@ static void run_starter(int control)
 		kill(helper, SIGKILL);
 }
 
+/* In the child: nothing of the caller stays but a socket, and of its rights those that opening needs. */
+static NORETURN void become_starter(int socket, bool unprivileged)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+
+	for (size_t i = 0; i < countof(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	prctl(PR_SET_NAME, "pjfold-start");
+	keep_only(socket);
+	for (int fd = 0; fd < SOCKET_FD; fd++)
+		close(fd);
+	for (int fd = 0; fd < SOCKET_FD; fd++)
+		open("/dev/null", O_RDWR);
+	capabilities_limit(unprivileged ? 0 : CAPABILITIES);
+	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_ROOTS | SANDBOX_FORK, .keep_capabilities = true });
+	run_starter(SOCKET_FD);
+	_exit(0);
+}
+
 static struct {
 	pthread_mutex_t lock;
 	int control, socket; /* of the process that forks helpers, of the helper; -1: none */
@@ -279,22 +299,14 @@ static struct {
 
 void fileopener_start(bool unprivileged)
 {
-	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
 	int pair[2];
 	pid_t pid;
 
 	if (opener.control >= 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
 	pid = fork();
-	if (pid == 0) {
-		for (size_t i = 0; i < countof(ignored); i++)
-			signal(ignored[i], SIG_IGN);
-		prctl(PR_SET_NAME, "pjfold-start");
-		keep_only(pair[1]);
-		capabilities_limit(unprivileged ? 0 : CAPABILITIES);
-		run_starter(3);
-		_exit(0);
-	}
+	if (pid == 0)
+		become_starter(pair[1], unprivileged);
 	close(pair[1]);
 	if (pid > 0)
 		opener.control = pair[0];

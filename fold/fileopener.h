@@ -9,7 +9,7 @@
  * mount namespace) are copied into memory by the helper, and waited for as long as the copy makes progress.
  *
  * One helper for the process; threads may call at the same time. Helpers parse nothing: what they open is parsed by pjfold, which gave its
- * rights up. (Landlock forbids it /proc/PID/root of any other process.)
+ * rights up. They keep the system calls of SANDBOX_ROOTS (sandbox.h). (Landlock forbids pjfold /proc/PID/root of any other process.)
  */
 #ifndef PJ_FILEOPENER_H
 #define PJ_FILEOPENER_H

@@ -117,6 +117,7 @@ done
 is "a filter between two pipes needs no other process" "$(cat children)" ""
 filter pjdiff pjdiff /dev/null in
 filter pjfold pjfold --unprivileged in
+ok "  the process that forks openers of files is below seccomp, too" grep -q '^pjfold-start .* 2 1$' children
 ok "  and no process with one" awk '$2 !~ /^0+$/ || $3 !~ /^0+$/ { bad = 1 } END { exit bad || !NR }' children
 
 # What pjfold calls once it gave up its rights, with threads, symbols and an output

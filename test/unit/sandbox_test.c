@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #ifdef PJ_ASAN
 #define NARROW 0 /* the list is wider under sanitizers */
@@ -179,6 +181,34 @@ static void opener(void *arg)
 	reach_out();
 }
 
+/* Opens below the root folder of another process, which Landlock denies. */
+static void opener_in_roots(void *arg)
+{
+	char path[64];
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	int root;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)getppid());
+	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_ROOTS | SANDBOX_FORK, .keep_capabilities = true });
+	if (!arg)
+		sandbox_narrow(SANDBOX_ROOTS);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	printf(" read %d", open("/etc/passwd", O_RDONLY) >= 0);
+	printf(" root %d", root >= 0 && syscall(SYS_openat2, root, "/etc/passwd", &how, sizeof(how)) >= 0);
+	printf(" write %d", open("/etc/passwd", O_WRONLY) >= 0 || open("/etc/passwd", O_RDWR) >= 0);
+	printf(" memory %d", memfd_create("m", MFD_CLOEXEC) >= 0);
+	if (arg) {
+		pid_t child = fork();
+
+		if (child == 0)
+			_exit(0);
+		printf(" child %d namespace %d", child > 0 && waitpid(child, NULL, 0) == child,
+		       syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) >= 0);
+		return;
+	}
+	reach_out();
+}
+
 static void filter(void *arg)
 {
 	pid_t parent = getppid(), own = getpid();
@@ -210,6 +240,9 @@ static void filters(void)
 	if (!NARROW || !mkdtemp(folder))
 		return;
 	runs(opener, " read 1 write 1" NOTHING_ELSE, "an opener reads, writes where it may, and reaches nothing else");
+	runs(opener_in_roots, " read 1 root 1 write 0 memory 1" NOTHING_ELSE, "an opener below roots of other processes reads alone");
+	child_run(&c, opener_in_roots, folder);
+	is_str(c.out, str_of(" read 1 root 1 write 0 memory 1 child 1 namespace 0"), "  and the process that forks it forks, too");
 	runs(filter, " read 0 thread 1 own signal 1 another's 0" NOTHING_ELSE, "a filter starts threads, and opens and reaches nothing");
 	unlink("/tmp/pj-sandbox-test-elsewhere");
 	child_run(&c, remove_folder, NULL);
@@ -287,6 +320,8 @@ int main(void)
 
 	ok(sandbox_calls(0) <= 19 && sandbox_calls(all.groups) <= 25 &&
 	   sandbox_calls(SANDBOX_MESSAGES | SANDBOX_OUTPUT | SANDBOX_DEADLINE) <= 25, "a helper process may make 25 system calls at most");
+	ok(sandbox_calls(SANDBOX_ROOTS) <= 25 && sandbox_calls(SANDBOX_ROOTS | SANDBOX_FORK) <= 35,
+	   "an opener below roots 25, the process that forks it 35");
 	ok(sandbox_calls(SANDBOX_FILTER | SANDBOX_MESSAGES | SANDBOX_THREADS) <= 25, "so may a filter");
 	child_run(&c, show_status, NULL);
 	ok(has_line("missing none"), "each layer is put in place (a kernel without Landlock excepted)");
