@@ -95,7 +95,7 @@ static int open_request(const struct request *r)
 	if (r->kind == BY_PATH)
 		return inside_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC)));
 	if (r->kind == PLAIN)
-		return open(r->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		return inside_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC | O_NOFOLLOW)));
 	root = inside_root(r->pid);
 	if (root < 0)
 		return -1;
