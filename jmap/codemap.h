@@ -3,8 +3,7 @@
  * codemap.h - the code of a JVM at one moment, with names: what a perf-PID.map says.
  *
  * Scanned twice: names are read between, and only what was the same both times counts, so no name belongs to code that
- * came later. Lines ascend by address. Written whole or not at all, also where everybody may write: links that stand
- * in the way are replaced, never followed.
+ * came later. Lines ascend by address.
  */
 #ifndef PJ_CODEMAP_H
 #define PJ_CODEMAP_H
@@ -30,10 +29,5 @@ void codemap_free(struct codemap *c);
 void codemap_print(const struct codemap *c, bool hotspot, struct text *t);
 
 void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *t);
-
-/* Puts the first n bytes of the file `from` into dir/name, mode 0600, owned by the user whose process it describes: no other user
- * may read the memory of that process. If we may not give files away, it stays ours. durable: the bytes survive a crash of the
- * machine. NULL, or what failed (errno). */
-const char *codemap_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner, bool durable);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "arena.h"
 #include "capabilities.h"
-#include "codemap.h"
 #include "diag.h"
+#include "mapfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct request_to_publish {
 	bool durable;
 };
 
-/* Texts of codemap_put by their number: a pointer means nothing in another process. */
+/* Texts of mapfile_put by their number: a pointer means nothing in another process. */
 static const char *const failures[] = { NULL, "cannot open", "cannot write into", "cannot replace it in" };
 
 struct answer {
@@ -73,7 +73,7 @@ static struct answer publish(const char *dir, const struct request_to_publish *r
 	char name[64];
 
 	snprintf(name, sizeof(name), "perf-%d.map", (int)r->pid);
-	what = codemap_put(dir, name, fd, r->n, &r->owner, r->durable);
+	what = mapfile_put(dir, name, fd, r->n, &r->owner, r->durable);
 	a.error = errno;
 	for (unsigned i = 1; what && i < countof(failures); i++)
 		if (strcmp(what, failures[i]) == 0)

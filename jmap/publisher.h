@@ -18,7 +18,7 @@ struct publisher;
 struct publisher *publisher_start(const char *dir);
 void publisher_end(struct publisher *p);
 
-/* Writes the first n bytes of `from` as the map of a process, as codemap_put does. Returns NULL, or what failed (errno). */
+/* Writes the first n bytes of `from` as the map of a process, as mapfile_put does. Returns NULL, or what failed (errno). */
 const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner, bool durable);
 
 #endif
