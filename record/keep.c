@@ -128,8 +128,8 @@ static struct str read_keeper(const struct keep *k, const char *name, char *buf,
 	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
 }
 
-/* Is it blocked: no CPU time used for BLOCKED_NS, in one file, and not waiting for a CPU either? False if /proc does not show that. */
-static bool is_blocked(struct keep *k, uint64_t since, uint64_t now)
+/* Is it blocked: no CPU time used for so long, in one file, and not waiting for a CPU either? False if /proc does not show that. */
+static bool is_blocked(struct keep *k, uint64_t since, uint64_t now, uint64_t ns)
 {
 	char buf[1024];
 	struct str stat = read_keeper(k, "stat", buf, sizeof(buf)), schedstat;
@@ -141,7 +141,7 @@ static bool is_blocked(struct keep *k, uint64_t since, uint64_t now)
 		return false;
 	if (runnable || used != k->look.used || since != k->look.since)
 		k->look = (struct keep_look){ now, used, since };
-	return now - k->look.at > BLOCKED_NS;
+	return now - k->look.at > ns;
 }
 
 /* The next keeper starts in rest_ns. */
@@ -170,7 +170,7 @@ void keep_tick(struct keep *k)
 	if (k->keeper && has_ended(k->keeper)) {
 		backoff_failed(&k->backoff, k->keeper, since ? place : 0, false, now);
 		end_keeper(k, k->hang_ns / 2);
-	} else if (k->keeper && since && now > since && (now - since > k->hang_ns || is_blocked(k, since, now))) {
+	} else if (k->keeper && since && now > since && (now - since > k->hang_ns || is_blocked(k, since, now, BLOCKED_NS))) {
 		backoff_failed(&k->backoff, k->keeper, place, true, now);
 		end_keeper(k, 0);
 	}
@@ -395,9 +395,9 @@ unsigned keep_build_id(struct keep *k, const struct keep_mapping *m, uint8_t id[
 	return found ? found->size : 0;
 }
 
-static bool is_busy(const struct keep *k)
+static uint64_t busy_since(const struct keep *k)
 {
-	return atomic_load_explicit(&k->shared->busy_since, memory_order_acquire) != 0;
+	return atomic_load_explicit(&k->shared->busy_since, memory_order_acquire);
 }
 
 void keep_settle(struct keep *k, unsigned deadline_ms)
@@ -542,16 +542,19 @@ struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
 {
 	struct timespec pause = { 0, STOP_LOOK_NS };
 	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000), busy_ns = 0, last = clock_now();
+	uint64_t since;
 	struct keep_counts c;
-	bool ended = !k->keeper;
+	bool ended = !k->keeper, blocked = false;
 
 	atomic_store(&k->shared->stop, 1);
 	wake_keeper(k);
-	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && last < until &&
+	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && last < until && !blocked &&
 	       busy_ns < KEEP_STOP_BUSY_MS * UINT64_C(1000000)) {
 		nanosleep(&pause, NULL);
-		busy_ns += is_busy(k) ? clock_now() - last : 0;
+		since = busy_since(k);
+		busy_ns += since ? clock_now() - last : 0;
 		last = clock_now();
+		blocked = since && is_blocked(k, since, last, KEEP_STOP_BLOCKED_MS * UINT64_C(1000000));
 	}
 	if (!ended) {
 		k->backoff.hung++;

@@ -128,8 +128,10 @@ struct text;
 void keep_text(struct text *t, const struct keep_counts *c);
 
 /* Ends the keeper and frees k; returns the last counts. The keeper finishes the files of DIR for at most deadline_ms, then it is killed.
- * Files of processes get KEEP_STOP_BUSY_MS of that: afterwards the recorder leaves, and the keeper ends by itself soon after. */
+ * Files of processes get KEEP_STOP_BUSY_MS of that, and one at which the keeper is blocked KEEP_STOP_BLOCKED_MS: afterwards the recorder
+ * leaves, and the keeper ends by itself soon after. */
 #define KEEP_STOP_BUSY_MS 1000
+#define KEEP_STOP_BLOCKED_MS 300
 struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms);
 
 #endif
