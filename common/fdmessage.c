@@ -11,7 +11,7 @@ union control {
 	char bytes[CMSG_SPACE(FDMESSAGE_MAX * sizeof(int))];
 };
 
-bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size_t fds)
+static bool send_with(int socket, const void *p, size_t n, const int *fd, size_t fds, int flags)
 {
 	union control control = { .head = { .cmsg_len = CMSG_LEN(fds * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
 	struct iovec io = { (void *)(uintptr_t)p, n };
@@ -22,7 +22,17 @@ bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size
 		m.msg_control = control.bytes;
 		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
 	}
-	return sendmsg(socket, &m, MSG_NOSIGNAL) == (ssize_t)n;
+	return sendmsg(socket, &m, flags | MSG_NOSIGNAL) == (ssize_t)n;
+}
+
+bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size_t fds)
+{
+	return send_with(socket, p, n, fd, fds, 0);
+}
+
+bool fdmessage_send_soon(int socket, const void *p, size_t n, const int *fd, size_t fds)
+{
+	return send_with(socket, p, n, fd, fds, MSG_DONTWAIT);
 }
 
 bool fdmessage_send(int socket, const void *p, size_t n, int fd)
@@ -56,7 +66,7 @@ static void take_descriptors(struct msghdr *m, int fd[FDMESSAGE_MAX])
 		close_all(came + FDMESSAGE_MAX, n - FDMESSAGE_MAX);
 }
 
-static ssize_t receive(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], int flags)
+ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], int flags)
 {
 	union control control;
 	struct iovec io = { p, size };
@@ -77,7 +87,7 @@ static ssize_t receive(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], 
 
 int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], int flags)
 {
-	ssize_t got = receive(socket, p, n, fd, flags);
+	ssize_t got = fdmessage_receive_some_all(socket, p, n, fd, flags);
 
 	if (got <= 0 || (size_t)got == n)
 		return got <= 0 ? (int)got : 1;
@@ -89,7 +99,7 @@ int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], 
 ssize_t fdmessage_receive_some(int socket, void *p, size_t size, int *fd, int flags)
 {
 	int all[FDMESSAGE_MAX];
-	ssize_t got = receive(socket, p, size, all, flags);
+	ssize_t got = fdmessage_receive_some_all(socket, p, size, all, flags);
 
 	if (all[1] >= 0)
 		close_all(all, FDMESSAGE_MAX);

@@ -21,10 +21,12 @@ int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags);
 
 /* The same with up to FDMESSAGE_MAX descriptors. Those that did not come are -1. */
 bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size_t fds);
+bool fdmessage_send_soon(int socket, const void *p, size_t n, const int *fd, size_t fds); /* EAGAIN instead of waiting */
 int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], int flags);
 
-/* A message of at most `size` bytes with one descriptor at most. Returns its size, 0 or -1 as above. */
+/* A message of at most `size` bytes, with one descriptor at most or with several. Returns its size, 0 or -1 as above. */
 ssize_t fdmessage_receive_some(int socket, void *p, size_t size, int *fd, int flags);
+ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], int flags);
 
 /* As fdmessage_send and fdmessage_receive_some (flags 0), but they go on after a signal. */
 bool fdmessage_put(int socket, const void *p, size_t n, int fd);

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "capabilities.h"
 #include "diag.h"
+#include "fdmessage.h"
 #include "mapfile.h"
 
 #include <errno.h>
@@ -40,30 +41,19 @@ struct answer {
 	unsigned failure; /* of failures */
 };
 
-union control {
-	struct cmsghdr head; /* aligns */
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
 /* ---- the process ----------------------------------------------------------------------------------------------- */
 
 /* -1: pjmap ended. */
 static int receive(struct request_to_publish *r)
 {
-	union control control;
-	struct iovec part = { r, sizeof(*r) };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
-	const struct cmsghdr *c;
-	ssize_t n;
 	int fd;
+	ssize_t n = fdmessage_take(SOCKET_FD, r, sizeof(*r), &fd);
 
-	while ((n = recvmsg(SOCKET_FD, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
-		;
-	c = n == (ssize_t)sizeof(*r) ? CMSG_FIRSTHDR(&m) : NULL;
-	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
+	if (n == (ssize_t)sizeof(*r))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 static struct answer publish(const char *dir, const struct request_to_publish *r, int fd)
@@ -114,7 +104,7 @@ static NORETURN void run(const char *dir, int socket)
 		struct answer a = publish(dir, &r, fd);
 
 		close(fd);
-		if (send(SOCKET_FD, &a, sizeof(a), MSG_NOSIGNAL) != (ssize_t)sizeof(a))
+		if (!fdmessage_send(SOCKET_FD, &a, sizeof(a), -1))
 			break;
 	}
 	_exit(0);
@@ -149,25 +139,11 @@ void publisher_end(struct publisher *p)
 	free(p);
 }
 
-static bool ask(const struct publisher *p, struct request_to_publish *r, int fd)
-{
-	union control control = { .bytes = { 0 } };
-	struct iovec part = { r, sizeof(*r) };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(p->socket, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(*r);
-}
-
 const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
 	struct request_to_publish r = { .pid = pid, .owner = *owner, .n = n, .durable = durable };
 	struct answer a = { 0 };
-	bool sent = ask(p, &r, from);
+	bool sent = fdmessage_send(p->socket, &r, sizeof(r), from);
 	ssize_t got = -1;
 
 	while (sent && (got = recv(p->socket, &a, sizeof(a), 0)) < 0 && errno == EINTR)

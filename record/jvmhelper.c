@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "clocks.h"
+#include "fdmessage.h"
 #include "jvmbuilds.h"
 #include "sandbox.h"
 #include "whole.h"
@@ -226,8 +227,7 @@ static bool answer(struct jvmhelper *helper, int fd[JVM_FDS])
 	struct jvm_reply *a = &helper->reply;
 	struct image *i;
 	uint64_t start = clock_now();
-	struct iovec part = { a, JVM_REPLY_HEAD };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	size_t array = 0;
 
 	memset(a, 0, JVM_REPLY_HEAD);
 	a->serial = q->serial;
@@ -239,7 +239,7 @@ static bool answer(struct jvmhelper *helper, int fd[JVM_FDS])
 		open_slot(helper, q, fd);
 	i = helper->image[q->slot];
 	if (q->question != JVM_OPEN && i && !i->why.code)
-		part.iov_len += ask_image(helper, i, q, a);
+		array = ask_image(helper, i, q, a);
 	if (i && !i->why.code && i->budget.over)
 		i->why = (struct hotspot_reason){ .code = "over-budget", .why = "reading its memory takes more steps than any HotSpot needs" };
 	if (!i || i->why.code) {
@@ -248,41 +248,24 @@ static bool answer(struct jvmhelper *helper, int fd[JVM_FDS])
 		snprintf(a->why, sizeof(a->why), "%s", i ? i->why.why : "it was never opened");
 	}
 	a->ns = clock_now() - start;
-	return sendmsg(helper->socket, &message, MSG_NOSIGNAL) >= 0;
+	return fdmessage_send(helper->socket, a, JVM_REPLY_HEAD + array, -1);
 }
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
-static void take_descriptors(struct msghdr *m, int fd[JVM_FDS])
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(m);
-	size_t n = c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
-
-	for (size_t i = 0; i < JVM_FDS; i++)
-		fd[i] = -1;
-	memcpy(fd, n ? CMSG_DATA(c) : (void *)fd, (n < JVM_FDS ? n : JVM_FDS) * sizeof(int));
-}
-
 /* False: the recorder went away. */
-static bool receive(struct jvmhelper *helper, int fd[JVM_FDS])
+static bool receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(JVM_FDS * sizeof(int))];
-	} control;
 	struct jvm_request *q = &helper->request;
-	struct iovec part = { q, sizeof(*q) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 	uint64_t awake = clock_now() + AWAKE_NS;
 	ssize_t n;
 	size_t array;
 
-	do { /* questions come in bursts: who sleeps between two of them waits for a CPU each time, 4 ms at a load of 20 */
-		n = recvmsg(helper->socket, &message, MSG_CMSG_CLOEXEC | (clock_now() < awake ? MSG_DONTWAIT : 0));
+	do { /* questions come in bursts: a thread that sleeps between two of them waits for a CPU each time, 4 ms at a load of 20 */
+		n = fdmessage_receive_some_all(helper->socket, q, sizeof(*q), fd, clock_now() < awake ? MSG_DONTWAIT : 0);
 	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
 	if (n < (ssize_t)JVM_REQUEST_HEAD)
 		return false;
-	take_descriptors(&message, fd);
 	array = (size_t)n - JVM_REQUEST_HEAD;
 	return q->slot < JVM_SLOTS && (q->question != JVM_CHECK || (q->n <= JVM_BLOBS_MAX && array >= q->n * sizeof(*q->blob))) &&
 	       (q->question != JVM_NAMES || (q->n <= JVM_METHODS_MAX && array >= q->n * sizeof(*q->method)));
@@ -292,7 +275,7 @@ void jvmhelper_run(int socket)
 {
 	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES, .address_space = ADDRESS_SPACE, .files = JVM_SLOTS + 32 };
 	struct jvmhelper *helper = mem_alloc(sizeof(*helper), 1);
-	int fd[JVM_FDS];
+	int fd[FDMESSAGE_MAX];
 	bool go_on = true;
 
 	helper->socket = socket;
@@ -300,7 +283,7 @@ void jvmhelper_run(int socket)
 	sandbox_enter(&rights);
 	while (go_on && receive(helper, fd)) {
 		go_on = answer(helper, fd);
-		for (size_t i = 0; i < JVM_FDS; i++)
+		for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 			if (fd[i] >= 0)
 				close(fd[i]);
 	}

@@ -4,6 +4,7 @@
 #include "apart.h"
 #include "arena.h"
 #include "clocks.h"
+#include "fdmessage.h"
 #include "jvmopen.h"
 #include "schedstat.h"
 #include "taskwait.h"
@@ -309,20 +310,7 @@ static bool is_idle(struct jvmreader *r)
 
 static bool send_request(struct jvmreader *r, size_t array, const int *fd)
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(JVM_FDS * sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec part = { &r->request, JVM_REQUEST_HEAD + array };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	if (fd) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		*CMSG_FIRSTHDR(&message) = (struct cmsghdr){ CMSG_LEN(JVM_FDS * sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
-		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), fd, JVM_FDS * sizeof(int));
-	}
-	return sendmsg(r->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+	return fdmessage_send_soon(r->socket, &r->request, JVM_REQUEST_HEAD + array, fd, fd ? JVM_FDS : 0);
 }
 
 /* Sends r->request, whose array has so many bytes, and waits as long as there is patience. */

@@ -8,6 +8,7 @@
 #include "record/jvmreader.h"
 
 #include "clocks.h"
+#include "fdmessage.h"
 #include "fuzz.h"
 
 #include <poll.h>
@@ -58,24 +59,26 @@ static int fake_socketpair(int domain, int type, int protocol, int pair[2])
 }
 
 /* The helper gets a request: it does what the input says. */
-static ssize_t fake_sendmsg(int socket, const struct msghdr *m, int flags)
+static bool fake_send(int socket, const void *p, size_t n, const int *fd, size_t fds)
 {
 	static struct jvm_reply reply;
-	const struct jvm_request *q = m->msg_iov->iov_base;
+	const struct jvm_request *q = p;
 	unsigned how = next_byte() % REPLY_KINDS;
 	struct str bytes;
 
 	(void)socket;
-	(void)flags;
+	(void)n;
+	(void)fd;
+	(void)fds;
 	if (q->question == JVM_CLOSE)
-		return (ssize_t)m->msg_iov->iov_len;
+		return true;
 	if (how == REPLY_REFUSE)
-		return -1;
+		return false;
 	bytes = how == REPLY_END || how == REPLY_NONE ? (struct str){ 0 } : next_bytes();
 	if (how == REPLY_END)
 		shutdown(world.helper, SHUT_RDWR);
 	if (how == REPLY_END || how == REPLY_NONE)
-		return (ssize_t)m->msg_iov->iov_len;
+		return true;
 	bytes.n = bytes.n < sizeof(reply) - sizeof(reply.serial) ? bytes.n : sizeof(reply) - sizeof(reply.serial);
 	memset(&reply, 0, sizeof(reply));
 	reply.serial = q->serial + (how == REPLY_WRONG_SERIAL);
@@ -84,7 +87,7 @@ static ssize_t fake_sendmsg(int socket, const struct msghdr *m, int flags)
 	if (bytes.n + sizeof(reply.serial) < JVM_REPLY_HEAD && how == REPLY_RIGHT)
 		bytes.n = JVM_REPLY_HEAD - sizeof(reply.serial); /* a short one is sent with a wrong serial only */
 	MUST(send(world.helper, &reply, sizeof(reply.serial) + bytes.n, MSG_DONTWAIT) > 0);
-	return (ssize_t)m->msg_iov->iov_len;
+	return true;
 }
 
 static uint64_t fake_now(void)
@@ -131,7 +134,7 @@ static int fake_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, co
 #define kill(pid, signal) ((void)(pid))
 #define nanosleep(t, left) ((void)(t))
 #define ppoll fake_ppoll
-#define sendmsg fake_sendmsg
+#define fdmessage_send_soon fake_send
 #define socketpair fake_socketpair
 #define waitpid(pid, status, flags) fake_wait(pid)
 #include "record/jvmreader.c"
