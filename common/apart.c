@@ -4,6 +4,7 @@
 #include "urgency.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -60,10 +61,8 @@ void apart_become_with(const char *name, const int *fd, size_t n)
 	open("/dev/null", O_WRONLY);
 }
 
-pid_t apart_start(const struct apart *a)
+static pid_t run(const struct apart *a, pid_t pid)
 {
-	pid_t pid = fork();
-
 	if (pid == 0) {
 		apart_become_with(a->name, a->fd, a->fds);
 		urgency_lower(a->urgency);
@@ -71,6 +70,20 @@ pid_t apart_start(const struct apart *a)
 		_exit(0);
 	}
 	return pid > 0 ? pid : 0;
+}
+
+pid_t apart_start(const struct apart *a)
+{
+	return run(a, fork());
+}
+
+pid_t apart_start_sibling(const struct apart *a)
+{
+#ifdef __s390__
+	return run(a, (pid_t)syscall(SYS_clone, 0, CLONE_PARENT | SIGCHLD, NULL, NULL, 0));
+#else
+	return run(a, (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, NULL, NULL, 0));
+#endif
 }
 
 uint64_t apart_memory(void)

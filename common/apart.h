@@ -31,6 +31,9 @@ struct apart {
 /* Forks such a process, which ends when `run` returns. Returns its PID, 0 if there is none. */
 pid_t apart_start(const struct apart *a);
 
+/* The same, but it becomes a child of this process's parent, which reaps it. This process may have no threads. */
+pid_t apart_start_sibling(const struct apart *a);
+
 /* Bytes of address space of this process: what a limit of memory has to allow for in a process that was forked. */
 uint64_t apart_memory(void);
 

@@ -80,7 +80,7 @@ static uint64_t avoided_ns(unsigned failures)
 
 static void reap(struct backoff *b)
 {
-	for (size_t i = 0; i < BACKOFF_LINGERING_MAX; i++)
+	for (size_t i = 0; i < countof(b->lingering); i++)
 		if (b->lingering[i].pid && waitpid(b->lingering[i].pid, NULL, WNOHANG) != 0)
 			b->lingering[i] = (struct backoff_lingering){ 0 };
 }
@@ -90,7 +90,7 @@ void backoff_abandon(struct backoff *b, pid_t pid, uint64_t place)
 	kill(pid, SIGKILL);
 	if (waitpid(pid, NULL, WNOHANG) != 0)
 		return;
-	for (size_t i = 0; i < BACKOFF_LINGERING_MAX; i++) {
+	for (size_t i = 0; i < countof(b->lingering); i++) {
 		if (b->lingering[i].pid)
 			continue;
 		b->lingering[i] = (struct backoff_lingering){ pid, place };
@@ -134,7 +134,7 @@ void backoff_blocked(struct backoff *b, uint64_t place, uint64_t blocked_ns, uin
 
 static bool lingers_at(const struct backoff *b, uint64_t place)
 {
-	for (size_t i = 0; i < BACKOFF_LINGERING_MAX; i++)
+	for (size_t i = 0; i < countof(b->lingering); i++)
 		if (b->lingering[i].pid && b->lingering[i].place == place)
 			return true;
 	return false;
@@ -160,11 +160,16 @@ bool backoff_rests(const struct backoff *b, uint64_t place, uint64_t now)
 	return slot && slot->paid > now + BACKOFF_SHARE * BACKOFF_BURST_NS;
 }
 
-bool backoff_may_start(struct backoff *b, uint64_t now)
+bool backoff_has_room(struct backoff *b)
 {
 	reap(b);
 	/* a helper may be two processes */
-	return now >= b->rest && backoff_lingering(b) + 2 <= BACKOFF_LINGERING_MAX;
+	return backoff_lingering(b) + 2 <= (b->lingering_max ? b->lingering_max : BACKOFF_LINGERING_MAX);
+}
+
+bool backoff_may_start(struct backoff *b, uint64_t now)
+{
+	return backoff_has_room(b) && now >= b->rest;
 }
 
 uint64_t backoff_avoided_until(const struct backoff *b, uint64_t place, uint64_t now)
@@ -181,7 +186,7 @@ unsigned backoff_lingering(const struct backoff *b)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < BACKOFF_LINGERING_MAX; i++)
+	for (size_t i = 0; i < countof(b->lingering); i++)
 		n += b->lingering[i].pid != 0;
 	return n;
 }

@@ -10,7 +10,8 @@
  *
  * Helpers that do not end. One that was killed in a file system that does not answer ends only when that file system does (FUSE waits
  * uninterruptibly once its server has read the request). It lingers: its place is avoided until it has ended, and while
- * BACKOFF_LINGERING_MAX linger, no other helper of this kind is started, so that they cannot pile up.
+ * BACKOFF_LINGERING_MAX linger, no other helper of this kind is started, so that they cannot pile up (BACKOFF_LINGERING_TENANTS, where each
+ * tenant has a helper of its own).
  *
  * Slowness. Each place may block a helper for a quarter of the time, and for BACKOFF_BURST_NS at once. One that blocked it for longer rests
  * until that is true again, so a FUSE server that delays each answer does not delay the symbols of all others. Only blocked time counts:
@@ -23,7 +24,7 @@
 
 #include "tenants.h"
 
-enum { BACKOFF_PLACES_MAX = 64, BACKOFF_LINGERING_MAX = 8 };
+enum { BACKOFF_PLACES_MAX = 64, BACKOFF_LINGERING_MAX = 8, BACKOFF_LINGERING_TENANTS = 32 };
 
 #define BACKOFF_BURST_NS UINT64_C(1000000000)
 #define BACKOFF_SHARE 4 /* 1/4 of the time */
@@ -39,7 +40,8 @@ struct backoff {
 	struct backoff_lingering {
 		pid_t pid; /* 0: free */
 		uint64_t place;
-	} lingering[BACKOFF_LINGERING_MAX];
+	} lingering[BACKOFF_LINGERING_TENANTS];
+	unsigned lingering_max; /* 0: BACKOFF_LINGERING_MAX */
 	uint64_t rest; /* no helper is started until then */
 	uint64_t hung, crashed, restarts, avoided;
 };
@@ -69,6 +71,9 @@ bool backoff_rests(const struct backoff *b, uint64_t place, uint64_t now);
 
 /* True if a helper may be started now. Reaps those that have ended. */
 bool backoff_may_start(struct backoff *b, uint64_t now);
+
+/* The same whatever crashed just now: true if no more helpers linger than may. Reaps those that have ended. */
+bool backoff_has_room(struct backoff *b);
 
 /* Helpers that were killed and have not ended; places that are avoided. */
 unsigned backoff_lingering(const struct backoff *b);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.h - the tables for unwinding of all files whose code was met on a stack, once for each file.
+ * tables.h - the tables for unwinding of all files whose code was met on a stack, once for each file and tenant.
  *
- * Helper processes make them (tablemaker.h) when the first sample in code of the file comes; until then the answer is to wait, but never
- * for longer than a second, and not at all while the helpers hang. Helpers that hang or crash are replaced, and files of that tenant
- * avoided for a while (backoff.h). Tables that nobody used for a while, and beyond
- * TABLES_MOST those that nobody used for longest, are let go: they come back when they are needed.
+ * Helper processes of the tenant make them (tablehelpers.h) when its first sample in code of the file comes; until then the answer is to
+ * wait, but never for longer than a second, and not at all while these helpers hang. A table is used for the tenant whose helpers made
+ * it: a file of another tenant may have taken over the others. Tables of one file with the same bytes take memory once. Tables that nobody
+ * used for a while, and beyond TABLES_MOST those that nobody used for longest, are let go: they come back when they are needed.
  */
 #ifndef PJ_TABLES_H
 #define PJ_TABLES_H

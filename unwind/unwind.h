@@ -34,6 +34,8 @@ void unwind_table_close(struct unwind_table *t);
 bool unwind_table_save(const struct unwind_table *t, int fd);
 /* Takes fd over, an image in memory that cannot shrink any more: it is mapped. NULL and *why when it is none. */
 struct unwind_table *unwind_table_load(int fd, const char **why);
+/* True if both were loaded from images of the same bytes: the answers of one are those of the other. */
+bool unwind_table_is_same(const struct unwind_table *a, const struct unwind_table *b);
 size_t unwind_table_bytes(const struct unwind_table *t); /* of memory, now: rows come as they are met */
 /* True if rows were refused since the table has too many: to be dropped and made anew, which is cheap. */
 bool unwind_table_is_full(const struct unwind_table *t);

@@ -344,6 +344,11 @@ struct unwind_table *unwind_table_load(int fd, const char **why)
 	return NULL;
 }
 
+bool unwind_table_is_same(const struct unwind_table *a, const struct unwind_table *b)
+{
+	return a->image && b->image && a->size == b->size && memcmp(a->image, b->image, a->size) == 0;
+}
+
 size_t unwind_table_bytes(const struct unwind_table *t)
 {
 	return sizeof(*t) + sizeof(*t->recent) + t->size + (t->frames[0].n + t->frames[1].n) * sizeof(void *) +

@@ -1,11 +1,11 @@
 /* tables: replies of the processes that make tables for unwinding, which a file may have taken over, and the images that come with them: files
  * of any kind, sealed or not, or several. A table is for the file that was asked for, or there is none; no descriptor is left open; the recorder
  * goes on. Input: what is done (DO_*), and what the helpers answer (HELPER_*). They are a socket, and time is what the input makes of it. */
-/* covers: record/tables.c */
-#include "common/apart.h"
+/* covers: record/tables.c record/tablehelpers.c */
 #include "fdmessage.h"
 #include "record/backoff.h"
 #include "record/tablemaker.h"
+#include "record/tablestarter.h"
 #include "record/tables.h"
 
 #include "clocks.h"
@@ -19,11 +19,13 @@
 
 enum { DO_FIND, DO_ANSWER, DO_WAIT, DO_TICK, DO_END, DO_COUNT };
 enum { IMAGE_NONE, IMAGE_SEALED, IMAGE_OPEN, IMAGE_TWO, IMAGE_PIPE, IMAGE_SHORT, IMAGE_KINDS };
-enum { FILES = 40, PROCESSES = 3, IMAGE_MAX = 4096 };
+enum { FILES = 40, PROCESSES = 3, PAIRS = 4, IMAGE_MAX = 4096 };
 
 static struct {
 	struct str rest;
-	int helper; /* its end of the first socket */
+	int pair[PAIRS]; /* the helpers' ends of their sockets, of several tenants; -1: none */
+	unsigned pairs;  /* that were started */
+	int helper;      /* that one which acts */
 	uint64_t now;
 	bool stays; /* killed helpers do not end */
 } world;
@@ -43,24 +45,24 @@ static uint32_t next_u16(void)
 	return low | (uint32_t)next_byte() << 8;
 }
 
-/* The first of the two sockets of start_helpers is the recorder's. */
-static int fake_socketpair(int domain, int type, int protocol, int pair[2])
+static void fake_open(struct tablestarter *s, const char *proc)
 {
-	static bool second;
-	int made = socketpair(domain, type, protocol, pair);
-
-	if (!second && world.helper >= 0)
-		close(world.helper);
-	if (!second)
-		world.helper = made == 0 ? dup(pair[1]) : -1;
-	second = !second;
-	return made;
+	*s = (struct tablestarter){ .proc = proc, .socket = -1 };
 }
 
-static pid_t fake_start(const struct apart *a)
+/* The helpers of the tenant that was served first give way: their end is closed. */
+static bool fake_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_t *parser)
 {
-	(void)a;
-	return getpid();
+	int pair[2];
+
+	(void)s;
+	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+	if (world.pair[world.pairs % PAIRS] >= 0)
+		close(world.pair[world.pairs % PAIRS]);
+	world.pair[world.pairs++ % PAIRS] = pair[1];
+	*socket = pair[0];
+	*opener = *parser = getpid();
+	return true;
 }
 
 static pid_t fake_wait(pid_t pid)
@@ -68,12 +70,14 @@ static pid_t fake_wait(pid_t pid)
 	return world.stays ? 0 : pid;
 }
 
-#define apart_start fake_start
+#define tablestarter_begin fake_begin
+#define tablestarter_close(s) ((void)(s))
+#define tablestarter_open fake_open
 #define kill(pid, signal) ((void)(pid))
 #define nanosleep(t, left) ((void)(t))
-#define socketpair fake_socketpair
 #define waitpid(pid, status, flags) fake_wait(pid)
 #include "record/backoff.c"
+#include "record/tablehelpers.c"
 #include "record/tables.c"
 
 static int image_of(unsigned kind, struct str bytes)
@@ -157,7 +161,10 @@ static void find(struct tables *t)
 
 static void do_one(struct tables *t)
 {
-	switch (next_byte() % DO_COUNT) {
+	unsigned byte = next_byte();
+
+	world.helper = world.pair[byte / DO_COUNT % PAIRS];
+	switch (byte % DO_COUNT) {
 	case DO_FIND: find(t); break;
 	case DO_ANSWER:
 		helper_answers();
@@ -187,7 +194,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	uint8_t options;
 
 	world.rest = (struct str){ (const char *)data, n };
-	world.helper = -1;
+	memset(world.pair, -1, sizeof(world.pair));
+	world.pairs = 0;
 	world.now = SECOND_NS;
 	options = next_byte();
 	world.stays = options & 1;
@@ -196,11 +204,12 @@ int fuzz_one(const uint8_t *data, size_t n)
 	while (world.rest.n) {
 		do_one(t);
 		c = tables_count(t);
-		MUST(c.tables <= FILES && c.helpers.lingering <= BACKOFF_LINGERING_MAX);
+		MUST(c.tables <= FILES * PROCESSES && c.helpers.lingering <= BACKOFF_LINGERING_TENANTS);
 	}
 	tables_stop(t);
-	if (world.helper >= 0)
-		close(world.helper);
+	for (unsigned i = 0; i < PAIRS; i++)
+		if (world.pair[i] >= 0)
+			close(world.pair[i]);
 	MUST(fuzz_descriptors() == descriptors);
 	return 0;
 }

@@ -46,6 +46,8 @@ for window in $(cat windows); do pjfold -q --stacks "$window"; done >stacks 2>wh
 ok "a helper process hung" grep -q '; [1-9][0-9]* helper process[es]* hung' log
 ok "  then the files of its user were left alone: few others did" awk '/^pj_record_helpers_lost_total.*hung/ { print; good = $2 + 0 <= 4 } END { exit !good }' \
 	out/pjrecord.prom
-ok "stacks of programs that started meanwhile are complete" awk '$NF ~ /^other/ { n += $1; whole += $1 * $2 / 100 } END { print n, whole; exit !(n > 500 && whole >= n * .9) }' stacks
+awk '$NF ~ /^other/ && $2 + 0 < 99' stacks | sed 's/^/# incomplete: /'
+awk '$NF ~ /^other/ { n += $1; whole += $1 * $2 / 100 } END { print "# stacks of others, complete ones: " n, whole }' stacks
+ok "stacks of programs that started meanwhile are complete" awk '$NF ~ /^other/ { n += $1; whole += $1 * $2 / 100 } END { print n, whole; exit !(n > 500 && whole >= n * .99) }' stacks
 ok "no helper process is left over, or missing" awk '/^pj_record_helpers_(off|lingering)/ { print; n++; bad += $2 } END { exit !(n == 6 && !bad) }' out/pjrecord.prom
 done_testing
