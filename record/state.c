@@ -389,7 +389,7 @@ static struct str name_at(const struct perf_record *r, size_t at)
 	const char *p = (const char *)r;
 	size_t limit = r->size - sizeof(struct ring_tail);
 
-	return at < limit ? (struct str){ p + at, strnlen(p + at, limit - at) } : (struct str){ 0 };
+	return at < limit ? (struct str){ p + at, strnlen(p + at, limit - at) } : STR("");
 }
 
 static bool has_bytes(const struct perf_record *r, size_t n)
