@@ -98,7 +98,8 @@ static const int opening[] = {
 /* In place of the base: an opener below roots of other processes. openat() beside it, to read. */
 static const int in_roots[] = {
 	SYS_openat2, SYS_newfstatat, SYS_fstatfs, SYS_read, SYS_pread64, SYS_write, SYS_pwrite64, SYS_lseek, SYS_close, SYS_memfd_create,
-	SYS_ftruncate, SYS_fchown, SYS_geteuid, SYS_recvmsg, SYS_sendmsg, SYS_munmap, SYS_mremap, SYS_brk, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
+	SYS_ftruncate, SYS_fchown, SYS_geteuid, SYS_recvmsg, SYS_sendmsg, SYS_munmap, SYS_mremap, SYS_brk, SYS_rt_sigreturn, SYS_restart_syscall,
+	SYS_exit_group,
 #ifndef __GLIBC__
 	SYS_fstat, SYS_futex, SYS_rt_sigprocmask,
 #ifdef SYS_stat

@@ -59,8 +59,8 @@ unsigned sandbox_enter(const struct sandbox *s);
 void sandbox_watch(void);
 unsigned sandbox_reported(void);
 
-/* Takes away the system calls outside of these groups from a process that entered a sandbox and kept prctl (SANDBOX_FORK): for a child of it
- * that needs fewer. Returns false if they stay. */
+/* Takes away the system calls outside of these groups from a process that entered a sandbox and kept prctl (SANDBOX_FORK): for a child
+ * of it that needs fewer. Returns false if they stay. */
 bool sandbox_narrow(unsigned groups);
 
 /* How many system calls a process of these groups may make, without those that the run time of sanitizers needs. */

@@ -7,7 +7,6 @@
 #include "inside.h"
 #include "jvmlook.h"
 #include "replies.h"
-#include "strangemap.h"
 #include "taskwait.h"
 #include "whole.h"
 
@@ -215,20 +214,18 @@ struct hotspot_reason asked_check(const struct jvm_process *p, enum asked_method
 	return r;
 }
 
-struct hotspot_reason asked_map(struct codemap *c, const struct jvm_process *p, enum asked_method method, enum method_style style)
+struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method, enum method_style style)
 {
 	struct guest g;
 	struct text bytes = { 0 };
 	struct hotspot_reason r = guest_enter(&g, p);
 
-	*c = (struct codemap){ 0 };
+	*m = (struct mapparser_map){ .fd = -1 };
 	if (!r.code)
 		r = check(&g, p, method);
 	if (!r.code)
 		r = guest_do(&g, method == ASKED_JCMD ? ask_perfmap : ask_agent, NULL, JOB_SECONDS, STRANGEMAP_MOST_BYTES, &bytes);
-	if (!r.code)
-		strangemap_read(c, text_view(&bytes), method == ASKED_JCMD ? STRANGEMAP_PERFMAP : STRANGEMAP_AGENT, style);
-	if (!r.code && c->n == 0)
+	if (!r.code && !mapparser_run(m, text_view(&bytes), method == ASKED_JCMD ? STRANGEMAP_PERFMAP : STRANGEMAP_AGENT, style, style))
 		r = guest_reason("bad-reply", "no line of its map makes sense");
 	text_free(&bytes);
 	guest_leave(&g);
@@ -269,13 +266,14 @@ static const char *open_own(const struct jvm_process *p, int *fd, struct stat *s
 	return NULL;
 }
 
-bool asked_own(struct codemap *c, const struct jvm_process *p, const char *same_as, bool *same, const char **why)
+bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same, enum method_style style,
+	       const char **why)
 {
 	struct text bytes = { 0 };
 	struct stat st, other;
 	int fd;
 
-	*c = (struct codemap){ 0 };
+	*m = (struct mapparser_map){ .fd = -1 };
 	*same = false;
 	*why = open_own(p, &fd, &st);
 	if (!*why && !whole_read(fd, &bytes, STRANGEMAP_MOST_BYTES))
@@ -284,8 +282,7 @@ bool asked_own(struct codemap *c, const struct jvm_process *p, const char *same_
 		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == st.st_dev && other.st_ino == st.st_ino;
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
 			bytes.n--; /* it is being written */
-		strangemap_read(c, text_view(&bytes), STRANGEMAP_AS_IS, METHOD_JAVA);
-		if (c->n == 0)
+		if (!mapparser_run(m, text_view(&bytes), STRANGEMAP_AS_IS, METHOD_JAVA, style))
 			*why = "no line of its map makes sense";
 	}
 	if (fd >= 0)

@@ -9,19 +9,20 @@
 #ifndef PJ_ASKED_H
 #define PJ_ASKED_H
 
-#include "codemap.h"
 #include "discover.h"
+#include "mapparser.h"
 
 enum asked_method { ASKED_NOT, ASKED_JCMD, ASKED_AGENT };
 
 /* Could it be asked that way, as far as can be told without doing it? */
 struct hotspot_reason asked_check(const struct jvm_process *p, enum asked_method method);
 
-/* Asks. c is its map; codemap_free in any case. */
-struct hotspot_reason asked_map(struct codemap *c, const struct jvm_process *p, enum asked_method method, enum method_style style);
+/* Asks. m is its map (mapparser.h); m->fd is -1 if there is none. */
+struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method, enum method_style style);
 
 /* The map that it keeps of its own accord: /tmp/perf-PID.map in its root, with its own number. False, and why: there is none that may be
  * its own. same_as: is it this file? Then it must not be replaced. */
-bool asked_own(struct codemap *c, const struct jvm_process *p, const char *same_as, bool *same, const char **why);
+bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same, enum method_style style,
+	       const char **why);
 
 #endif

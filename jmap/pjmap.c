@@ -70,14 +70,7 @@ static bool find_jvms(const struct request *r, struct jvms *j)
 
 /* ---- --once ---------------------------------------------------------------------------------------------------- */
 
-/* A map that was made. */
-struct made {
-	int fd;         /* a file in memory; -1: none */
-	uint64_t bytes; /* of it */
-	uint64_t lines, left_out;
-};
-
-static bool print_map(const struct made *m)
+static bool print_map(const struct mapparser_map *m)
 {
 	struct out *o = mem_alloc(sizeof(*o), 1);
 	char part[4096];
@@ -92,7 +85,7 @@ static bool print_map(const struct made *m)
 	return at >= m->bytes;
 }
 
-static bool write_map(const struct request *r, const struct jvm_process *p, const struct made *m, const struct taskid_user *owner)
+static bool write_map(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m, const struct taskid_user *owner)
 {
 	const char *what = publisher_put(r->publisher, p->pid, m->fd, m->bytes, owner, r->to != NULL);
 
@@ -102,7 +95,7 @@ static bool write_map(const struct request *r, const struct jvm_process *p, cons
 }
 
 /* The map of a JVM that does not tell its layout, if it writes one itself. */
-static bool take_own(const struct request *r, const struct jvm_process *p, struct codemap *c, bool *in_place)
+static bool take_own(const struct request *r, const struct jvm_process *p, struct mapparser_map *m, bool *in_place)
 {
 	struct text path = { 0 };
 	const char *why;
@@ -110,34 +103,20 @@ static bool take_own(const struct request *r, const struct jvm_process *p, struc
 
 	text_printf(&path, "%s/perf-%d.map", r->to ? r->to : "/tmp", (int)p->pid);
 	text_char(&path, 0);
-	good = asked_own(c, p, r->to_stdout ? NULL : path.p, in_place, &why);
+	good = asked_own(m, p, r->to_stdout ? NULL : path.p, in_place, r->style, &why);
 	if (!good)
 		warn("%d: %s", (int)p->pid, why);
 	text_free(&path);
 	return good;
 }
 
-/* A map that the JVM made of itself. */
-static void take_codemap(const struct request *r, struct codemap *c, struct made *m)
-{
-	struct text t = { 0 };
-
-	codemap_print(c, r->style == METHOD_HOTSPOT, &t);
-	*m = (struct made){ .fd = memfd_create("map", MFD_CLOEXEC), .bytes = t.n, .lines = c->n, .left_out = c->left_out };
-	if (m->fd < 0 || !whole_write(m->fd, text_view(&t)))
-		die_errno("cannot keep a map");
-	text_free(&t);
-	codemap_free(c);
-}
-
 /* Its map by the method that was asked for. */
-static struct hotspot_reason make_map(const struct request *r, const struct jvm_process *p, struct made *m)
+static struct hotspot_reason make_map(const struct request *r, const struct jvm_process *p, struct mapparser_map *m)
 {
-	struct codemap c = { 0 };
 	struct read_answer a;
 	struct hotspot_reason why;
 
-	*m = (struct made){ .fd = -1 };
+	*m = (struct mapparser_map){ .fd = -1 };
 	if (r->method == ASKED_NOT) {
 		why = jvmlook_once(p, READ_MAP, r->style, &a, &m->fd);
 		m->bytes = a.map_bytes;
@@ -145,10 +124,7 @@ static struct hotspot_reason make_map(const struct request *r, const struct jvm_
 		m->left_out = a.torn + a.unnamed;
 		return why;
 	}
-	why = asked_map(&c, p, r->method, r->style);
-	if (!why.code)
-		take_codemap(r, &c, m);
-	return why;
+	return asked_map(m, p, r->method, r->style);
 }
 
 /* Some reasons are not the moment's: there is only what it says of itself. */
@@ -162,7 +138,7 @@ static bool tells_nothing(const char *code)
 	return false;
 }
 
-static void say_done(const struct request *r, const struct jvm_process *p, const struct made *m, bool in_place)
+static void say_done(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m, bool in_place)
 {
 	if (r->quiet)
 		return;
@@ -175,8 +151,7 @@ static void say_done(const struct request *r, const struct jvm_process *p, const
 
 static bool map_one(const struct request *r, const struct jvm_process *p)
 {
-	struct codemap own = { 0 };
-	struct made m;
+	struct mapparser_map m;
 	struct hotspot_reason why = make_map(r, p, &m);
 	struct taskid_user owner;
 	bool in_place = false, done;
@@ -184,10 +159,8 @@ static bool map_one(const struct request *r, const struct jvm_process *p)
 	if (why.code)
 		warn("%d: %s: %s", (int)p->pid, why.code, why.why);
 	done = !why.code;
-	if (why.code && r->method == ASKED_NOT && tells_nothing(why.code) && take_own(r, p, &own, &in_place)) {
-		take_codemap(r, &own, &m);
-		done = true;
-	}
+	if (why.code && r->method == ASKED_NOT && tells_nothing(why.code))
+		done = take_own(r, p, &m, &in_place);
 	if (done && !in_place) {
 		why = hotspot_may_show(p->folder, &p->id, &owner);
 		if (why.code)

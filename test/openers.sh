@@ -10,7 +10,7 @@ build=$1
 cd "$(dirname "$0")/.." || exit 1
 # what an opener's code begins in: pjrecord-open, pjrecord-keeper, pjfold-start and pjfold-open, pjfold-files, pjmap-publish
 openers=${2:-record/tableopener record/keeper fold/fileopener common/broker jmap/publisher}
-parsers='^(common/(elfhead|jmapfile)|unwind/.*|hotspot/.*|fold/.*|svg/.*|diff/.*|jmap/(codemap|journal|framefacts|readhelper|asked|attach|replies|strangemap)|record/(reducer|dynelf|symparser|jitrecords|tableparser|jvmhelper|jvmbuilds))$'
+parsers='^(common/(elfhead|jmapfile)|unwind/.*|hotspot/.*|fold/.*|svg/.*|diff/.*|jmap/(codemap|journal|framefacts|readhelper|asked|attach|replies|mapparser|strangemap)|record/(reducer|dynelf|symparser|jitrecords|tableparser|jvmhelper|jvmbuilds))$'
 functions='^(elf|gelf|dwarf|dwfl|lzma|ZSTD|BZ2)_|^(inflate|uncompress|gzread|gzopen)'
 
 [ -d "$build/record" ] || { echo "openers: $build has no objects"; exit 2; }

@@ -18,6 +18,6 @@ finds()
 ok "the rule finds the parser of a process that parses" finds record/symparser 'common/elfhead (elfhead_'
 ok "  through other objects, and names the way" finds record/keep 'record/keep -> record/symparser -> record/reducer'
 ok "  and a library's" finds common/elfhead 'calls inflate'
-ok "  and those of pjmap" finds jmap/asked 'jmap/strangemap (strangemap_'
+ok "  and those of pjmap" finds jmap/asked 'jmap/mapparser (mapparser_run)'
 ok "a build without that object is none" finds record/nothing 'there is no record/nothing.o'
 done_testing
