@@ -24,7 +24,8 @@ enum { FILEOPENER_MS = 2000 };
  * they have those of the caller at its first call. unprivileged: they give up all capabilities. */
 void fileopener_start(bool unprivileged);
 
-/* Each returns a descriptor of a regular file, read-only not in /proc, or -1 and errno: ETIMEDOUT if its file system does not answer. */
+/* Each returns a descriptor of a regular file, read-only not in /proc, or -1 and errno: ETIMEDOUT if its file
+ * system does not answer. */
 int fileopener_path(const char *path);                 /* links are followed */
 int fileopener_plain(const char *path);                /* the last component is no link */
 int fileopener_inside(pid_t pid, struct str path);     /* below the root of a process; links are followed within it */
