@@ -60,8 +60,9 @@ for _ in $(seq 10); do
 	missing=
 	for pid in $(descendants $recorder | grep -Fx -f old); do
 		rights "$pid" >>all
-		echo "$(cat "/proc/$pid/comm" 2>/dev/null) $(calls "$pid")" >>calls
-		limits "$pid" >>limits
+		number=$(calls "$pid") # none if it has just ended
+		[ -z "$number" ] || echo "$(cat "/proc/$pid/comm" 2>/dev/null) $number" >>calls
+		limits "$pid" | grep ' [1-9][0-9]*$' >>limits
 	done
 	sort -u all >seen
 	for name in $names; do grep -q "^$name " seen || missing=1; done
