@@ -16,6 +16,7 @@
  */
 #include "test/jmap/standin.h"
 
+#include "attack.h"
 #include "str.h"
 
 #include <errno.h>
@@ -212,29 +213,6 @@ static struct heap deep(struct synth *s)
 
 /* ---- a file system that takes its time ---- */
 
-static void write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		fail(path);
-	close(fd);
-}
-
-static void enter_namespaces(void)
-{
-	char map[32];
-	unsigned uid = getuid(), gid = getgid();
-
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-		fail("unshare");
-	write_text("/proc/self/setgroups", "deny");
-	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-	write_text("/proc/self/uid_map", map);
-	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
-	write_text("/proc/self/gid_map", map);
-}
-
 static void reply(int fd, uint64_t unique, int error, const void *p, size_t n)
 {
 	struct fuse_out_header head = { .len = (uint32_t)(sizeof(head) + n), .error = error, .unique = unique };
@@ -286,7 +264,7 @@ static struct heap slow(struct heap h, const char *dir, unsigned ms)
 		if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 			fail("unshare");
 	} else {
-		enter_namespaces();
+		enter_user_namespace(getuid(), getgid());
 	}
 	fd = open("fuse", O_RDWR | O_CLOEXEC);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u%s", fd, getuid(), getgid(), geteuid() ? "" : ",allow_other");

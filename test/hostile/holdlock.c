@@ -13,6 +13,7 @@
  * usage: holdlock FUSE FOLDER LIBRARY [N]: N such pairs, 1 as a rule. FUSE: the device, /dev/fuse or a copy of it. FOLDER is empty,
  * LIBRARY is a file named libjvm.so. Ends when its standard input ends.
  */
+#include "attack.h"
 #include "base.h"
 
 #include <errno.h>
@@ -180,20 +181,10 @@ static void hold(const char *path, const char *library, unsigned number)
 		continue;
 }
 
-static void put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		perror(path);
-	close(fd);
-}
-
 int main(int argc, char **argv)
 {
 	unsigned n = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 1;
-	char options[128], path[4096], map[64];
-	gid_t gid = getgid();
+	char options[128], path[4096];
 	int fd;
 
 	if (argc < 4)
@@ -201,15 +192,7 @@ int main(int argc, char **argv)
 	seed = (unsigned)strtoul(getenv("PJ_SEED") ? getenv("PJ_SEED") : "1", NULL, 10);
 	reads = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	file_bytes = (1 + seed % 64) * PAGE;
-	snprintf(map, sizeof(map), "0 %d 1", (int)getuid());
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) {
-		perror("holdlock: unshare");
-		return 3;
-	}
-	put("/proc/self/uid_map", map);
-	put("/proc/self/setgroups", "deny");
-	snprintf(map, sizeof(map), "0 %d 1", (int)gid);
-	put("/proc/self/gid_map", map);
+	enter_user_namespace(0, 0);
 	fd = open(argv[1], O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=0,group_id=0", fd);
 	if (fd < 0 || mount("holdlock", argv[2], "fuse.holdlock", MS_NODEV | MS_NOSUID, options) < 0) {

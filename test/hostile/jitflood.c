@@ -10,6 +10,8 @@
  * The dumps are those of processes in a mount namespace of their own: pjrecord copies no others by default. All files are deleted
  * as soon as their process ended. PJ_SEED varies sizes, order and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its parent.
  */
+#include "attack.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -29,41 +31,6 @@
 #define MB ((uint64_t)1 << 20)
 #define SYMBOLS 20000u
 #define NAME 28u /* bytes of one, with its end */
-
-static uint64_t state;
-
-static uint64_t random_u64(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static void write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		perror(path);
-	if (fd >= 0)
-		close(fd);
-}
-
-/* A mount namespace of our own, as a container has. */
-static void enter_namespace(void)
-{
-	char map[64];
-
-	snprintf(map, sizeof(map), "%u %u 1", (unsigned)geteuid(), (unsigned)geteuid());
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) {
-		perror("unshare");
-		exit(3);
-	}
-	write_text("/proc/self/setgroups", "deny");
-	write_text("/proc/self/uid_map", map);
-	write_text("/proc/self/gid_map", map);
-}
 
 static void pause_ms(uint64_t ms)
 {
@@ -262,7 +229,7 @@ static void run_program(void)
 static void flood(const char *kind, unsigned number)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	state += number * 0x9e3779b97f4a7c15;
+	random_state += number * 0x9e3779b97f4a7c15;
 	for (unsigned i = 0; i < 3; i++)
 		random_u64();
 	for (;;) {
@@ -276,7 +243,7 @@ static void flood(const char *kind, unsigned number)
 		child = fork();
 		if (child == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			state = seed;
+			random_state = seed;
 			dump(kind);
 			_exit(0);
 		}
@@ -291,10 +258,10 @@ int main(int argc, char **argv)
 
 	if (processes == 0 || processes > 16)
 		return 2;
-	state = 0x2545f4914f6cdd1d ^ (seed ? strtoull(seed, NULL, 10) * 0x9e3779b97f4a7c15 : 1);
+	random_state = 0x2545f4914f6cdd1d ^ (seed ? strtoull(seed, NULL, 10) * 0x9e3779b97f4a7c15 : 1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (strcmp(argv[1], "ids") != 0)
-		enter_namespace();
+		enter_user_namespace(geteuid(), getegid());
 	for (unsigned i = 0; i < processes; i++)
 		if (fork() == 0)
 			flood(argv[1], i);

@@ -9,6 +9,8 @@
  *
  * PJ_SEED varies addresses, order, the length of paths and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its parent.
  */
+#include "attack.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -24,16 +26,6 @@
 #define FILES 16
 #define PAGE 4096ul
 #define BASE 0x200000000000ul
-
-static uint64_t state;
-
-static uint64_t random_u64(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
 
 /* A file of one page of code (ret), removed at once: its path, up to 3 kB, stays in the mappings. */
 static int make_file(unsigned n)
@@ -119,7 +111,7 @@ int main(int argc, char **argv)
 	uint64_t mappings = argc > 2 ? strtoull(argv[2], NULL, 10) : 60000, storm = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	char place[] = "maps-XXXXXX";
 
-	state = (seed ? strtoull(seed, NULL, 10) : 1) * 0x9E3779B97F4A7C15u + 1;
+	random_state = (seed ? strtoull(seed, NULL, 10) : 1) * 0x9E3779B97F4A7C15u + 1;
 	alarm((secs ? (unsigned)atoi(secs) : 20) + 10);
 	if (!mkdtemp(place) || chdir(place))
 		return 1;
