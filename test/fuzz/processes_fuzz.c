@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-enum { PROCESSES = 6, PUTS = 600, PAGE = 4096 };
+enum { PROCESSES = 6, PUTS = 1000, PAGE = 4096 };
 enum { FORK, COMM, EXEC, EXIT, MAP, MAP_SAME, FORGET, SURVEY, REPLACED, KINDS };
 
 /* Mappings as they came, of each process; the last one over an address is the one. */
@@ -16,7 +16,7 @@ struct model {
 	uint64_t start, length, file;
 };
 
-static struct model puts_made[PUTS];
+static struct model puts_made[PUTS]; /* a fork at most doubles them */
 static unsigned nputs;
 
 static void model_forget(uint32_t pid)
@@ -151,7 +151,7 @@ static void records(const uint8_t *data, size_t n)
 	bool forgotten = false;
 
 	nputs = 0;
-	for (size_t at = 0; at + 12 <= n && nputs < PUTS - 100; at += 12) {
+	for (size_t at = 0; at + 12 <= n && nputs < PUTS / 2; at += 12) {
 		one(p, data + at, at + 1);
 		forgotten |= data[at] % KINDS == FORGET || data[at] % KINDS == SURVEY || data[at] % KINDS == EXIT;
 		if (at % (12 * 16) == 0)
