@@ -33,9 +33,9 @@ child_of()
 
 there()
 {
-	maker=$(child_of $recorder pjrecord-table)
+	maker=$(child_of $recorder pjrecord-table | head -n 1) # one for each tenant
 	keeper=$(child_of $recorder pjrecord-keeper)
-	command=$(child_of $recorder sleep)
+	command=$(child_of $recorder sh)
 	[ -n "$maker" ] && [ -n "$keeper" ] && [ -n "$command" ]
 }
 
@@ -54,7 +54,7 @@ each()
 # priorities HOW: their nice values; slices: into a file, as soon as they may be
 priorities()
 {
-	"$@" pjrecord --unwind=tables -d windows -- sleep 600 >/dev/null 2>said &
+	"$@" pjrecord --unwind=tables -d windows -- sh -c 'while :; do :; done' >/dev/null 2>said &
 	recorder=$!
 	started="$started $recorder"
 	until_true there
