@@ -18,8 +18,8 @@
 #define QUEUE 32u             /* requests of a pair at a time */
 #define QUEUE_SHARE 16u       /* of these, for one place */
 #define SOON_NS SECOND_NS     /* without a sign of life a pair is not waited for, */
-#define BLOCKED_NS (SECOND_NS / 4) /* nor after this if it is blocked, unless it is the host's */
-#define LOOK_NS (SECOND_NS / 20)   /* between looks at that */
+#define BLOCKED_NS (SECOND_NS / 10) /* nor after this if it is blocked, unless it is the host's */
+#define LOOK_NS (SECOND_NS / 50)    /* between looks at that */
 #define HANG_TIMES 6          /* so many times as long, whatever they do */
 #define RESTART_NS (SECOND_NS / 5) /* between a crash and the next start */
 enum { END_TRIES = 25 };

@@ -63,7 +63,7 @@ enum tablehelpers_asked tablehelpers_ask(struct tablehelpers *h, const struct ta
 bool tablehelpers_avoid(struct tablehelpers *h, uint64_t place, uint64_t now);
 
 /* True if the pair answers, so that it makes sense to wait for it: samples of all tenants wait meanwhile. A
- * pair of a tenant that was blocked for 250 ms, the host's after a second, is not waited for. */
+ * pair of a tenant that was blocked for 100 ms, the host's after a second, is not waited for. */
 bool tablehelpers_answer_soon(struct tablehelpers *h, uint64_t key, uint64_t now);
 
 /* Becomes readable when there is an answer. */

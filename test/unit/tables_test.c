@@ -148,7 +148,7 @@ static void test_hang(void)
 	for (unsigned i = 0; i < 40; i++)
 		find_by(t, 1, 1000 + i, now);
 	ok(find_by(t, 3, 6, now) == TABLES_WAIT && answered(t, 2, now), "however many requests of user 1 there are");
-	ok(find_by(t, 1, HANGS, now + SECOND_NS / 5) == TABLES_WAIT, "samples of user 1 wait for 0.2 s");
+	ok(find_by(t, 1, HANGS, now + SECOND_NS / 20) == TABLES_WAIT, "samples of user 1 wait for 0.05 s");
 	ok(find_by(t, 1, HANGS, now + SECOND_NS / 2) == TABLES_LATE, "  but not for 0.5 s, as its helpers are blocked");
 	now += 3 * SECOND_NS / 2;
 	ok(find_by(t, 1, 4000, now) == TABLES_LATE && find_by(t, 2, 4001, now) == TABLES_WAIT && answered(t, 3, now),
