@@ -9,6 +9,7 @@
 #include <zlib.h>
 #ifdef PJ_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 const bool pack_has_zstd = true;
 #else
 const bool pack_has_zstd = false;
@@ -118,6 +119,12 @@ struct unpack_state {
 	bool end;
 };
 
+static void end_early(struct unpack *u, const char *why, int error)
+{
+	u->damage = why;
+	u->error = error;
+}
+
 static bool fill(struct unpack *u)
 {
 	struct unpack_state *s = u->state;
@@ -131,7 +138,7 @@ static bool fill(struct unpack *u)
 		n = read(u->fd, s->in, sizeof(s->in));
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		u->damage = "it cannot be read";
+		end_early(u, "it cannot be read", errno);
 	s->eof = n <= 0;
 	s->at = 0;
 	s->n = n > 0 ? (size_t)n : 0;
@@ -147,15 +154,17 @@ static bool begin_gzip(struct unpack_state *s)
 	return s->gzip;
 }
 
-static const char *begin_zstd(struct unpack_state *s)
+static void begin_zstd(struct unpack *u)
 {
 #ifdef PJ_ZSTD
+	struct unpack_state *s = u->state;
+
 	if (!s->zstd)
 		s->zstd = ZSTD_createDStream();
-	return s->zstd && !ZSTD_isError(ZSTD_initDStream(s->zstd)) ? NULL : "zstd has no memory";
+	if (!s->zstd || ZSTD_isError(ZSTD_initDStream(s->zstd)))
+		end_early(u, "zstd has no memory", ENOMEM);
 #else
-	(void)s;
-	return "it is packed by zstd, which was not built in (libzstd-dev)";
+	end_early(u, "it is packed by zstd, which was not built in (libzstd-dev)", 0);
 #endif
 }
 
@@ -180,10 +189,10 @@ void unpack_next(struct unpack *u, int fd)
 	if (str_starts(head, STR("\x1F\x8B"))) {
 		s->packing = GZIP;
 		if (!begin_gzip(s))
-			u->damage = "zlib has no memory";
+			end_early(u, "zlib has no memory", ENOMEM);
 	} else if (str_starts(head, STR("\x28\xB5\x2F\xFD"))) {
 		s->packing = ZSTD;
-		u->damage = begin_zstd(s);
+		begin_zstd(u);
 	}
 }
 
@@ -219,6 +228,8 @@ static size_t read_gzip(struct unpack *u, char *buf, size_t n)
 		s->open = status != Z_STREAM_END;
 		if (status == Z_STREAM_END)
 			inflateReset(&s->z);
+		else if (status == Z_MEM_ERROR)
+			end_early(u, "zlib has no memory", ENOMEM);
 		else if (status != Z_OK && status != Z_BUF_ERROR)
 			u->damage = "gzip data is damaged";
 		else if (!more && s->z.avail_out == n)
@@ -243,7 +254,9 @@ static size_t read_zstd(struct unpack *u, char *buf, size_t n)
 		status = ZSTD_decompressStream(s->zstd, &out, &in);
 		s->at += in.pos;
 		s->open = status != 0;
-		if (ZSTD_isError(status))
+		if (ZSTD_isError(status) && ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation)
+			end_early(u, "zstd has no memory", ENOMEM);
+		else if (ZSTD_isError(status))
 			u->damage = "zstd data is damaged";
 		else if (!more && out.pos == 0 && s->open)
 			u->damage = "zstd data ends in the middle";

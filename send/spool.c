@@ -386,7 +386,7 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 	return good;
 }
 
-/* A packed text into memory. */
+/* A packed text into memory. False and errno: EBADMSG if it is damaged. */
 static bool unpack_all(int fd, struct text *text)
 {
 	struct unpack u;
@@ -401,7 +401,7 @@ static bool unpack_all(int fd, struct text *text)
 	}
 	good = !u.damage && n == 0;
 	unpack_close(&u);
-	errno = EBADMSG;
+	errno = u.error ? u.error : EBADMSG;
 	return good;
 }
 
