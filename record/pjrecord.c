@@ -303,9 +303,9 @@ static int record_windows(const struct request *r, struct session_options *o, st
 	s = open_session(r, o, e);
 	tell_start(r, s, e);
 	become(r, uid, gid);
-	/* before windows_open, which starts a thread: a fork beside threads may inherit their locks */
 	k = start_keeper(r, r->keep ? r->dir : NULL);
-	w = windows_open(&wo);
+	session_fork(s);
+	w = windows_open(&wo); /* starts a thread, so all helper processes are forked before it */
 	session_output(s, w, k, -1);
 	run(r, s, c, &status);
 	session_finish(s);
@@ -340,6 +340,7 @@ static int record_single(const struct request *r, struct session_options *o, str
 	tell_start(r, s, e);
 	become(r, uid, gid);
 	k = start_keeper(r, NULL);
+	session_fork(s);
 	session_output(s, NULL, k, single.fd);
 	ran = run(r, s, c, &status);
 	error = session_finish(s);

@@ -368,13 +368,17 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 	return s;
 }
 
+void session_fork(struct session *s)
+{
+	if (s->totals.fallback.bytes)
+		s->w.callers = callers_fork();
+}
+
 void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd)
 {
 	s->w.out.windows = windows;
 	s->w.out.fd = fd;
 	s->w.keep = keep;
-	if (s->totals.fallback.bytes)
-		s->w.callers = callers_fork();
 }
 
 static void mark_targets(struct session *s)

@@ -62,8 +62,11 @@ struct session_totals {
 /* Opens events and rings. NULL and *why when it cannot be. To be called while privileges are there. */
 struct session *session_new(const struct session_options *o, struct sources_failure *why);
 
-/* Where the output is, which cannot be known before privileges are dropped: windows, or, when that is NULL, fd; and who keeps what
- * folding will need, or NULL. Forks what is to be done by others. */
+/* Forks the helper processes that unwind needs. To be called after privileges are dropped and before any thread starts: a process that
+ * is forked beside threads may inherit their locks, and would then wait for ever. */
+void session_fork(struct session *s);
+
+/* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the keeper of symbols, or NULL. */
 void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd);
 
 /* Events run from here on, then /proc is read. */

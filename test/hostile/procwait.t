@@ -69,6 +69,9 @@ started="$started $burning"
 sleep $((attack_secs / 3))
 end record
 ok "pjrecord: its main thread reads no file of others that may wait" waits_not record 10
+awk '/CLONE_THREAD/ { threads++; next } /^(clone3?|v?fork)\(/ { forks++; if (threads) print } END { if (!threads || forks < 3) print "no calls" }' \
+	record.calls >beside
+is "  it forks helper processes before it starts threads" "$(cat beside)" ""
 pjfold -q rec/out/*.data >folded 2>/dev/null
 ok "  it recorded short processes" grep -q '^true;' folded
 ok "  and JVMs" grep -q '^java.*;' folded
