@@ -1,5 +1,5 @@
-# tally.awk - counts kept TAP files: what failed, what failed at first (keep.sh), what was skipped and why, and
-# `N passed, N failed, N skipped`.
+# tally.awk - counts kept TAP files: what failed, what failed at first (keep.sh), each with its first lines of diagnosis, what was
+# skipped and why, and `N passed, N failed, N skipped`.
 # Ends with 1 when anything failed: a test, a plan that was not kept, a test program that died.
 
 function end_of_file() {
@@ -24,6 +24,7 @@ FNR == 1 {
 	if (name != "")
 		end_of_file()
 	name = basename_of(FILENAME)
+	follows = ""
 	planned = -1
 	seen = failed_here = 0
 	status = 0
@@ -39,6 +40,8 @@ FNR == 1 {
 
 /^(not )?ok( |$)/ {
 	seen++
+	follows = ""
+	lines = 0
 	what = $0
 	sub(/^(not )?ok *[0-9]* *(- )?/, "", what)
 	if (match(what, / *# *[Ss][Kk][Ii][Pp][^ ]* */)) {
@@ -48,14 +51,32 @@ FNR == 1 {
 		failed++
 		failed_here++
 		failures = failures "  " name ": " what "\n"
+		follows = "failure"
 	} else {
 		passed++
 	}
 }
 
-/^# exit [0-9]+$/ { status = $3 }
+/^# exit [0-9]+$/ {
+	status = $3
+	next
+}
 
-/^# unsteady / { unsteady = unsteady "  " name ": " substr($0, 12) "\n" }
+/^# unsteady / {
+	unsteady = unsteady "  " name ": " substr($0, 12) "\n"
+	follows = "unsteady"
+	lines = 0
+	next
+}
+
+# At most 8 lines of diagnosis, each of at most 200 characters.
+/^#/ && follows != "" && lines++ < 8 {
+	line = "    " substr($0, 1, 200) "\n"
+	if (follows == "failure")
+		failures = failures line
+	else
+		unsteady = unsteady line
+}
 
 END {
 	if (name != "")
