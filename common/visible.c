@@ -141,6 +141,17 @@ void visible_bytes(struct text *t, struct str s)
 	}
 }
 
+struct str visible_copy(struct arena *a, struct str bytes)
+{
+	struct text t = { 0 };
+	struct str copy;
+
+	visible_str(&t, bytes);
+	copy = arena_copy(a, text_view(&t));
+	text_free(&t);
+	return copy;
+}
+
 void visible_out(struct out *o, struct str s)
 {
 	struct text t = { 0 };

@@ -10,11 +10,13 @@
 #ifndef PJ_VISIBLE_H
 #define PJ_VISIBLE_H
 
+#include "arena.h"
 #include "out.h"
 #include "text.h"
 
 void visible_str(struct text *t, struct str bytes);
 void visible_out(struct out *o, struct str bytes);
+struct str visible_copy(struct arena *a, struct str bytes);
 
 /* The inverse: appends the bytes that visible_str made `visible` of. What is no escape stays as it is, also in text that
  * visible_str never makes. */

@@ -57,16 +57,6 @@ static void refuse(struct reader *r, const char *why, struct str what)
 		warn_at(in_place(&r->in), "%s%.*s", why, (int)(what.n < 200 ? what.n : 200), what.p ? what.p : "");
 }
 
-static struct str visible(struct arena *a, struct str s)
-{
-	struct text t = { 0 };
-
-	visible_str(&t, s);
-	struct str copy = arena_copy(a, text_view(&t));
-	text_free(&t);
-	return copy;
-}
-
 static struct str without_quotes(struct str s)
 {
 	return s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"' ? str_head(str_from(s, 1), s.n - 2) : s;
@@ -74,7 +64,7 @@ static struct str without_quotes(struct str s)
 
 static void set_href(struct reader *r, struct link_attr *attr, struct str value)
 {
-	struct str seen = visible(&r->attrs->memory, value);
+	struct str seen = visible_copy(&r->attrs->memory, value);
 
 	if (link_attrs_is_safe_href(value) && str_eq(seen, value))
 		attr->href = seen;
@@ -85,7 +75,7 @@ static void set_href(struct reader *r, struct link_attr *attr, struct str value)
 static void set_key(struct reader *r, struct link_attr *attr, struct str key, struct str value)
 {
 	if (str_eq(key, STR("title"))) {
-		attr->title = visible(&r->attrs->memory, value);
+		attr->title = visible_copy(&r->attrs->memory, value);
 	} else if (str_eq(key, STR("href"))) {
 		set_href(r, attr, value);
 	} else if (!str_eq(key, STR("target")) && !r->told) { /* links open where the reader wants */
@@ -98,7 +88,7 @@ static void set_key(struct reader *r, struct link_attr *attr, struct str key, st
 /* Of several lines about a name the last counts. */
 static void keep(struct link_attrs *a, struct str name, struct link_attr attr)
 {
-	uint32_t id = intern(&a->names, visible(&a->memory, name));
+	uint32_t id = intern(&a->names, visible_copy(&a->memory, name));
 
 	if (id >= a->cap) {
 		a->cap = id * 2 + 64;

@@ -86,16 +86,6 @@ static const struct stacks *turn(struct stacks *turned, const struct request *r,
 
 /* ---- looks -------------------------------------------------------------------------------------------------- */
 
-static struct str visible(struct arena *a, struct str s)
-{
-	struct text t = { 0 };
-
-	visible_str(&t, s);
-	struct str copy = arena_copy(a, text_view(&t));
-	text_free(&t);
-	return copy;
-}
-
 static void add_fact(struct text *t, struct str fact, const char *after)
 {
 	if (fact.n == 0)
@@ -145,14 +135,14 @@ static struct str make_subtitle(struct arena *a, const struct request *r, const 
 	add_fact(&t, h->labels, "");
 	if (h->lost)
 		text_printf(&t, "%s%ju lost", t.n ? MIDDOT : "", (uintmax_t)h->lost);
-	struct str subtitle = visible(a, text_view(&t));
+	struct str subtitle = visible_copy(a, text_view(&t));
 	text_free(&t);
 	return subtitle;
 }
 
 static struct str given(struct arena *a, const char *value, struct str otherwise)
 {
-	return value ? visible(a, str_of(value)) : otherwise;
+	return value ? visible_copy(a, str_of(value)) : otherwise;
 }
 
 /* The lines in front of the stacks, for --unpack. Stacks that are cut are not those that noise was told of. */
@@ -163,7 +153,7 @@ static struct str make_header(struct arena *a, const struct request *r, const st
 	h.nnoise = r->nbase ? 0 : h.nnoise;
 	if (h.present)
 		folded_head(&t, &h, s, 2);
-	struct str header = visible(a, text_view(&t));
+	struct str header = visible_copy(a, text_view(&t));
 	text_free(&t);
 	return header;
 }
@@ -179,7 +169,7 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 			     bool differs)
 {
 	uint32_t width = r->width ? (uint32_t)r->width : PICTURE_WIDTH;
-	struct str unit = h->unit.n ? visible(a, h->unit) : STR("samples");
+	struct str unit = h->unit.n ? visible_copy(a, h->unit) : STR("samples");
 
 	return (struct look){
 		.title = given(a, r->title, default_title(r, differs)),
