@@ -17,15 +17,14 @@
 #include "test/jmap/standin.h"
 
 #include "attack.h"
+#include "fuse.h"
 #include "str.h"
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/fuse.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 
 enum { MB = 1 << 20, SLOT = 64, SPIN_NS = 300000, NAME_AT = 2048, BLOCK_AT = 4096 };
@@ -213,12 +212,9 @@ static struct heap deep(struct synth *s)
 
 /* ---- a file system that takes its time ---- */
 
-static void reply(int fd, uint64_t unique, int error, const void *p, size_t n)
+static void reply(int fd, const struct fuse_in_header *in, int error, const void *p, size_t n)
 {
-	struct fuse_out_header head = { .len = (uint32_t)(sizeof(head) + n), .error = error, .unique = unique };
-	struct iovec part[2] = { { &head, sizeof(head) }, { (void *)(uintptr_t)p, n } };
-
-	if (writev(fd, part, 2) < 0 && errno != ENOENT)
+	if (!fuse_answer(fd, in, error, p, n))
 		fail("fuse");
 }
 
@@ -237,20 +233,20 @@ static void serve(int fd, uint64_t bytes, unsigned ms)
 		if (n < (ssize_t)sizeof(*in))
 			continue;
 		if (in->opcode == FUSE_INIT) {
-			reply(fd, in->unique, 0, &(struct fuse_init_out){ .major = 7, .minor = 31, .max_write = 4096 }, sizeof(struct fuse_init_out));
+			reply(fd, in, 0, &(struct fuse_init_out){ .major = 7, .minor = 31, .max_write = 4096 }, sizeof(struct fuse_init_out));
 		} else if (in->opcode == FUSE_LOOKUP) {
-			reply(fd, in->unique, 0, &(struct fuse_entry_out){ .nodeid = 2, .attr = file }, sizeof(struct fuse_entry_out));
+			reply(fd, in, 0, &(struct fuse_entry_out){ .nodeid = 2, .attr = file }, sizeof(struct fuse_entry_out));
 		} else if (in->opcode == FUSE_GETATTR) {
-			reply(fd, in->unique, 0, &(struct fuse_attr_out){ .attr = *attr }, sizeof(struct fuse_attr_out));
+			reply(fd, in, 0, &(struct fuse_attr_out){ .attr = *attr }, sizeof(struct fuse_attr_out));
 		} else if (in->opcode == FUSE_OPEN) {
-			reply(fd, in->unique, 0, &(struct fuse_open_out){ .fh = 1 }, sizeof(struct fuse_open_out));
+			reply(fd, in, 0, &(struct fuse_open_out){ .fh = 1 }, sizeof(struct fuse_open_out));
 		} else if (in->opcode == FUSE_READ) {
 			const struct fuse_read_in *r = (const void *)(in + 1);
 
 			nanosleep(&wait, NULL);
-			reply(fd, in->unique, 0, ones, r->size < sizeof(ones) ? r->size : sizeof(ones));
+			reply(fd, in, 0, ones, r->size < sizeof(ones) ? r->size : sizeof(ones));
 		} else if (in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET && in->opcode != FUSE_INTERRUPT) {
-			reply(fd, in->unique, in->opcode == FUSE_FLUSH || in->opcode == FUSE_RELEASE ? 0 : -ENOSYS, NULL, 0);
+			reply(fd, in, in->opcode == FUSE_FLUSH || in->opcode == FUSE_RELEASE ? 0 : -ENOSYS, NULL, 0);
 		}
 	}
 }

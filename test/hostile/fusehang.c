@@ -7,11 +7,11 @@
  * PJ_SEED varies names and the size of the file. Ends when its standard input ends.
  */
 #include "base.h"
+#include "fuse.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/fuse.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,18 +31,6 @@ static char folder_name[32];
 static bool stopped; /* the program runs: `stage` is not answered any more */
 static unsigned stage;
 
-static void answer(int fd, const struct fuse_in_header *in, int error, const void *body, size_t n)
-{
-	static char reply[(1 << 17) + 64];
-	struct fuse_out_header out = { (uint32_t)(sizeof(out) + n), error, in->unique };
-
-	memcpy(reply, &out, sizeof(out));
-	if (n)
-		memcpy(reply + sizeof(out), body, n);
-	if (write(fd, reply, sizeof(out) + n) < 0)
-		return;
-}
-
 static struct fuse_attr attr_of(uint64_t inode)
 {
 	bool program = inode == PROGRAM_INODE;
@@ -59,14 +47,14 @@ static void on_lookup(int fd, const struct fuse_in_header *in, const char *name)
 										      0;
 	struct fuse_entry_out entry = { .nodeid = inode, .attr = attr_of(inode) };
 
-	answer(fd, in, inode ? 0 : -2, &entry, inode ? sizeof(entry) : 0);
+	fuse_answer(fd, in, inode ? 0 : -2, &entry, inode ? sizeof(entry) : 0);
 }
 
 static void on_read(int fd, const struct fuse_in_header *in, const struct fuse_read_in *r)
 {
 	size_t from = r->offset < image_bytes ? (size_t)r->offset : image_bytes, n = image_bytes - from;
 
-	answer(fd, in, 0, image + from, n < r->size ? n : r->size);
+	fuse_answer(fd, in, 0, image + from, n < r->size ? n : r->size);
 }
 
 static void on_request(int fd, const struct fuse_in_header *in, const void *body)
@@ -79,16 +67,16 @@ static void on_request(int fd, const struct fuse_in_header *in, const void *body
 		return;
 	switch (in->opcode) {
 	case FUSE_INIT:
-		answer(fd, in, 0, &init, sizeof(init));
+		fuse_answer(fd, in, 0, &init, sizeof(init));
 		break;
 	case FUSE_LOOKUP:
 		on_lookup(fd, in, body);
 		break;
 	case FUSE_GETATTR:
-		answer(fd, in, 0, &attr, sizeof(attr));
+		fuse_answer(fd, in, 0, &attr, sizeof(attr));
 		break;
 	case FUSE_OPEN: case FUSE_OPENDIR:
-		answer(fd, in, 0, &opened, sizeof(opened));
+		fuse_answer(fd, in, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ:
 		on_read(fd, in, body);
@@ -96,10 +84,10 @@ static void on_request(int fd, const struct fuse_in_header *in, const void *body
 	case FUSE_FORGET: case FUSE_BATCH_FORGET: case FUSE_INTERRUPT:
 		break;
 	case FUSE_RELEASE: case FUSE_RELEASEDIR: case FUSE_FLUSH: case FUSE_ACCESS: case FUSE_DESTROY:
-		answer(fd, in, 0, NULL, 0);
+		fuse_answer(fd, in, 0, NULL, 0);
 		break;
 	default:
-		answer(fd, in, -38, NULL, 0);
+		fuse_answer(fd, in, -38, NULL, 0);
 	}
 }
 

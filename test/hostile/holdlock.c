@@ -15,10 +15,10 @@
  */
 #include "attack.h"
 #include "base.h"
+#include "fuse.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fuse.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -41,18 +41,6 @@ static unsigned *reads; /* shared by all processes: reads that are not answered 
 
 /* ---- the server ---------------------------------------------------------------------------------------------------- */
 
-static void answer(int fd, const struct fuse_in_header *in, int error, const void *body, size_t n)
-{
-	static char reply[4096];
-	struct fuse_out_header out = { (uint32_t)(sizeof(out) + n), error, in->unique };
-
-	memcpy(reply, &out, sizeof(out));
-	if (n)
-		memcpy(reply + sizeof(out), body, n);
-	if (write(fd, reply, sizeof(out) + n) < 0)
-		return;
-}
-
 static struct fuse_attr attr_of(uint64_t inode)
 {
 	return (struct fuse_attr){ .ino = inode, .size = inode == FUSE_ROOT_ID ? 0 : file_bytes, .nlink = 1,
@@ -69,18 +57,18 @@ static void on_request(int fd, const struct fuse_in_header *in)
 
 	switch (in->opcode) {
 	case FUSE_INIT:
-		answer(fd, in, 0, &init, sizeof(init));
+		fuse_answer(fd, in, 0, &init, sizeof(init));
 		break;
 	case FUSE_LOOKUP:
 		entry.attr = attr_of(entry.nodeid);
-		answer(fd, in, 0, &entry, sizeof(entry));
+		fuse_answer(fd, in, 0, &entry, sizeof(entry));
 		break;
 	case FUSE_GETATTR:
-		answer(fd, in, 0, &attr, sizeof(attr));
+		fuse_answer(fd, in, 0, &attr, sizeof(attr));
 		break;
 	case FUSE_OPEN:
 		opens++;
-		answer(fd, in, 0, &opened, sizeof(opened));
+		fuse_answer(fd, in, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ: /* never answered */
 		__atomic_add_fetch(reads, 1, __ATOMIC_RELEASE);
@@ -88,10 +76,10 @@ static void on_request(int fd, const struct fuse_in_header *in)
 	case FUSE_FORGET: case FUSE_BATCH_FORGET: case FUSE_INTERRUPT:
 		break;
 	case FUSE_OPENDIR: case FUSE_RELEASE: case FUSE_RELEASEDIR: case FUSE_FLUSH: case FUSE_ACCESS:
-		answer(fd, in, 0, &opened, in->opcode == FUSE_OPENDIR ? sizeof(opened) : 0);
+		fuse_answer(fd, in, 0, &opened, in->opcode == FUSE_OPENDIR ? sizeof(opened) : 0);
 		break;
 	default:
-		answer(fd, in, -ENOSYS, NULL, 0);
+		fuse_answer(fd, in, -ENOSYS, NULL, 0);
 	}
 }
 

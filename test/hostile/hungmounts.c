@@ -9,11 +9,11 @@
  * for each mount) waits until the servers end, after SECONDS. FUSE: the device, /dev/fuse or a copy of it.
  */
 #include "base.h"
+#include "fuse.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/fuse.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -57,18 +57,6 @@ static void make_image(void)
 
 /* ---- the server ---- */
 
-static void reply(int fd, const struct fuse_in_header *in, int error, const void *body, size_t n)
-{
-	static char bytes[(1 << 17) + 64];
-	struct fuse_out_header out = { (uint32_t)(sizeof(out) + n), error, in->unique };
-
-	memcpy(bytes, &out, sizeof(out));
-	if (n)
-		memcpy(bytes + sizeof(out), body, n);
-	if (write(fd, bytes, sizeof(out) + n) < 0)
-		return;
-}
-
 static struct fuse_attr attributes(uint64_t inode)
 {
 	bool file = inode == FILE_INODE;
@@ -90,19 +78,19 @@ static void serve_request(int fd, const struct fuse_in_header *in, const void *b
 	if (hung && in->opcode == hung)
 		return;
 	if (in->opcode == FUSE_INIT)
-		reply(fd, in, 0, &init, sizeof(init));
+		fuse_answer(fd, in, 0, &init, sizeof(init));
 	else if (in->opcode == FUSE_LOOKUP)
-		reply(fd, in, strcmp(body, "prog") == 0 ? 0 : -2, &entry, strcmp(body, "prog") == 0 ? sizeof(entry) : 0);
+		fuse_answer(fd, in, strcmp(body, "prog") == 0 ? 0 : -2, &entry, strcmp(body, "prog") == 0 ? sizeof(entry) : 0);
 	else if (in->opcode == FUSE_GETATTR)
-		reply(fd, in, 0, &attr, sizeof(attr));
+		fuse_answer(fd, in, 0, &attr, sizeof(attr));
 	else if (in->opcode == FUSE_OPEN || in->opcode == FUSE_OPENDIR)
-		reply(fd, in, 0, &opened, sizeof(opened));
+		fuse_answer(fd, in, 0, &opened, sizeof(opened));
 	else if (in->opcode == FUSE_READ)
-		reply(fd, in, 0, image + at, r->size < FILE_SIZE - at ? r->size : FILE_SIZE - at);
+		fuse_answer(fd, in, 0, image + at, r->size < FILE_SIZE - at ? r->size : FILE_SIZE - at);
 	else if (in->opcode == FUSE_RELEASE || in->opcode == FUSE_FLUSH || in->opcode == FUSE_ACCESS)
-		reply(fd, in, 0, NULL, 0);
+		fuse_answer(fd, in, 0, NULL, 0);
 	else if (in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET && in->opcode != FUSE_INTERRUPT)
-		reply(fd, in, -38, NULL, 0);
+		fuse_answer(fd, in, -38, NULL, 0);
 }
 
 static void serve(int fd, int mapped, unsigned request)
