@@ -27,14 +27,6 @@ static struct {
 	bool remote;    /* the file system is none of this host */
 } world;
 
-static uint8_t next_byte(void)
-{
-	uint8_t byte = world.rest.n ? (uint8_t)*world.rest.p : 0;
-
-	world.rest = str_from(world.rest, world.rest.n > 0);
-	return byte;
-}
-
 static int fake_statfs(int fd, struct statfs *s)
 {
 	int done = fstatfs(fd, s);
@@ -102,13 +94,12 @@ static const char *const paths[] = { "file", "hole", "link", "fifo", ".", "none"
 /* A path of the table, or of the input, without a way out of the folder. */
 static struct str next_path(void)
 {
-	unsigned which = next_byte();
+	unsigned which = fuzz_byte(&world.rest);
 	struct str path;
 
 	if (which < 2 * countof(paths))
 		return str_of(paths[which / 2]);
-	path = str_head(world.rest, which < world.rest.n ? which : world.rest.n);
-	world.rest = str_from(world.rest, path.n);
+	path = fuzz_bytes(&world.rest, which);
 	return path.n && (path.p[0] == '/' || str_find_str(path, STR("..")) >= 0) ? STR("file") : path;
 }
 
@@ -131,17 +122,17 @@ static void raw_request(void)
 	size_t n;
 
 	memset(&r, 0, sizeof(r));
-	r.kind = next_byte() % (WHERE + 2);
-	how = next_byte();
+	r.kind = fuzz_byte(&world.rest) % (WHERE + 2);
+	how = fuzz_byte(&world.rest);
 	world.remote = how & 1;
 	r.pid = r.kind >= INSIDE ? how & 2 ? -1 : getpid() : 0;
 	path = next_path();
 	r.n = (uint32_t)path.n;
 	memcpy(r.path, path.p, path.n);
 	n = offsetof(struct request, path) + path.n + 1;
-	damage = next_byte();
+	damage = fuzz_byte(&world.rest);
 	if (damage % 8 == 1)
-		r.n += (uint32_t)next_byte() << (damage >> 4);
+		r.n += (uint32_t)fuzz_byte(&world.rest) << (damage >> 4);
 	else if (damage % 8 == 2)
 		n = damage >> 3;
 	else if (damage % 8 == 3)
@@ -161,18 +152,18 @@ static void replies_of(void)
 /* What pjfold itself does with it: its own functions, and replies of a helper. */
 static void ask_as_pjfold(void)
 {
-	unsigned kind = next_byte() % 4;
+	unsigned kind = fuzz_byte(&world.rest) % 4;
 	struct str path;
 	int fd;
 
 	opener.helper = getpid();
 	opener.control = dup(world.sockets[1]);
 	opener.socket = dup(world.sockets[0]);
-	world.remote = next_byte() & 1;
-	if (world.remote && next_byte() & 1) { /* a reply that the input has */
-		struct reply reply = { .error = (int8_t)next_byte(), .mount_ns = next_byte() };
+	world.remote = fuzz_byte(&world.rest) & 1;
+	if (world.remote && fuzz_byte(&world.rest) & 1) { /* a reply that the input has */
+		struct reply reply = { .error = (int8_t)fuzz_byte(&world.rest), .mount_ns = fuzz_byte(&world.rest) };
 
-		(void)fdmessage_send(world.sockets[1], &reply, sizeof(reply) - (next_byte() & 1), -1);
+		(void)fdmessage_send(world.sockets[1], &reply, sizeof(reply) - (fuzz_byte(&world.rest) & 1), -1);
 	}
 	path = next_path();
 	fd = open_as((enum kind)kind, kind < INSIDE ? 0 : getpid(), path);
@@ -193,7 +184,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	memset(opener.place, 0, sizeof(opener.place));
 	opener.where_pid = 0;
 	opener.waits = 0;
-	how = next_byte();
+	how = fuzz_byte(&world.rest);
 	for (unsigned i = 0; i < 6 && world.rest.n; i++) {
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, world.sockets) < 0)
 			abort();

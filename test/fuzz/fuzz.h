@@ -92,6 +92,23 @@ static inline struct str fuzz_part(struct str *rest)
 	return str_cut(rest, (char)0xff);
 }
 
+/* The next byte, 0 at the end; the next n bytes, fewer at the end. */
+static inline uint8_t fuzz_byte(struct str *rest)
+{
+	uint8_t byte = rest->n ? (uint8_t)*rest->p : 0;
+
+	*rest = str_from(*rest, rest->n > 0);
+	return byte;
+}
+
+static inline struct str fuzz_bytes(struct str *rest, size_t n)
+{
+	struct str bytes = str_head(*rest, n < rest->n ? n : rest->n);
+
+	*rest = str_from(*rest, bytes.n);
+	return bytes;
+}
+
 /* A copy of exactly this size, so that reading past it is seen. */
 static inline char *fuzz_copy(const void *data, size_t n)
 {

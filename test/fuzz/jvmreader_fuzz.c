@@ -29,23 +29,12 @@ static struct {
 	bool stays; /* killed helpers do not end */
 } world;
 
-static uint8_t next_byte(void)
-{
-	uint8_t byte = world.rest.n ? (uint8_t)*world.rest.p : 0;
-
-	world.rest = str_from(world.rest, world.rest.n > 0);
-	return byte;
-}
-
 static struct str next_bytes(void)
 {
-	size_t n = next_byte();
-	struct str bytes;
+	size_t n = fuzz_byte(&world.rest);
 
-	n |= (size_t)next_byte() << 8;
-	bytes = str_head(world.rest, n < world.rest.n ? n : world.rest.n);
-	world.rest = str_from(world.rest, bytes.n);
-	return bytes;
+	n |= (size_t)fuzz_byte(&world.rest) << 8;
+	return fuzz_bytes(&world.rest, n);
 }
 
 static int fake_socketpair(int domain, int type, int protocol, int pair[2])
@@ -63,7 +52,7 @@ static bool fake_send(int socket, const void *p, size_t n, const int *fd, size_t
 {
 	static struct jvm_reply reply;
 	const struct jvm_request *q = p;
-	unsigned how = next_byte() % REPLY_KINDS;
+	unsigned how = fuzz_byte(&world.rest) % REPLY_KINDS;
 	struct str bytes;
 
 	(void)socket;
@@ -175,7 +164,7 @@ static void do_find(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmread
 static void do_check(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmreader_answer *answer)
 {
 	static struct blob b[BLOBS];
-	size_t n = next_byte() * 3u;
+	size_t n = fuzz_byte(&world.rest) * 3u;
 
 	n = n < BLOBS ? n : BLOBS;
 	for (size_t i = 0; i < n; i++)
@@ -192,7 +181,7 @@ static void do_names(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmrea
 
 	for (size_t i = 0; i < ASKED; i++)
 		method[i] = 1000 + i;
-	*answer = jvmreader_names(r, jvm, method, next_byte() % ASKED + 1u, take_name, &names);
+	*answer = jvmreader_names(r, jvm, method, fuzz_byte(&world.rest) % ASKED + 1u, take_name, &names);
 }
 
 /* false: the JVM is lost, with a reason that people can read. */
@@ -213,7 +202,7 @@ static bool do_one(struct jvmreader *r, struct jvmreader_jvm **jvm, struct tenan
 	const char *bytes = NULL;
 
 	jvmreader_patience(r, 1 << 20);
-	switch (next_byte() % DO_COUNT) {
+	switch (fuzz_byte(&world.rest) % DO_COUNT) {
 	case DO_FIND: do_find(r, *jvm, &answer); break;
 	case DO_CHECK: do_check(r, *jvm, &answer); break;
 	case DO_NAMES: do_names(r, *jvm, &answer); break;
@@ -227,15 +216,15 @@ static bool do_one(struct jvmreader *r, struct jvmreader_jvm **jvm, struct tenan
 		*jvm = jvmreader_open(r, (uint32_t)getpid(), 0, of);
 		break;
 	case DO_WAIT:
-		world.now += (uint64_t)next_byte() << 25;
-		world.cpu += (uint64_t)next_byte() << 20;
+		world.now += (uint64_t)fuzz_byte(&world.rest) << 25;
+		world.cpu += (uint64_t)fuzz_byte(&world.rest) << 20;
 		break;
 	case DO_READY:
 		(void)jvmreader_ready(r);
 		break;
 	default: /* a program that is not there, or another one by now */
 		jvmreader_close(r, *jvm);
-		*jvm = jvmreader_open(r, next_byte() & 1 ? (uint32_t)getpid() : UINT32_MAX, 12345, of);
+		*jvm = jvmreader_open(r, fuzz_byte(&world.rest) & 1 ? (uint32_t)getpid() : UINT32_MAX, 12345, of);
 		break;
 	}
 	return check_answer(*jvm, answer);
@@ -255,7 +244,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	world.now = SECOND_NS;
 	world.cpu = 0;
 	world.helper = -1;
-	options = next_byte();
+	options = fuzz_byte(&world.rest);
 	world.stays = options & 2;
 	if (options & 1)
 		tenants = tenants_new(&limits);

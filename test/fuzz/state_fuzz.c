@@ -24,22 +24,6 @@ static struct {
 	bool reader; /* there is a thread that reads /proc */
 } world;
 
-static uint8_t next_byte(void)
-{
-	uint8_t byte = world.rest.n ? (uint8_t)*world.rest.p : 0;
-
-	world.rest = str_from(world.rest, world.rest.n > 0);
-	return byte;
-}
-
-static struct str next_bytes(size_t n)
-{
-	struct str bytes = str_head(world.rest, n < world.rest.n ? n : world.rest.n);
-
-	world.rest = str_from(world.rest, bytes.n);
-	return bytes;
-}
-
 static uint64_t fake_now(void)
 {
 	return world.now;
@@ -74,14 +58,14 @@ static bool fake_survey(struct procreader *r)
 
 static void give_threads(struct procreader_answer *a, uint32_t pid, uint32_t tid)
 {
-	a->nthreads = next_byte() % 4;
+	a->nthreads = fuzz_byte(&world.rest) % 4;
 	a->thread = calloc(4, sizeof(*a->thread));
 	if (!a->thread)
 		abort();
 	for (size_t i = 0; i < a->nthreads; i++) {
-		struct str name = next_bytes(next_byte() % (COMM_MAX - 1));
+		struct str name = fuzz_bytes(&world.rest, fuzz_byte(&world.rest) % (COMM_MAX - 1));
 
-		a->thread[i] = (struct procreader_thread){ pid ? pid : 1u + next_byte() % PIDS, i ? 100u + next_byte() % 4 : tid ? tid : pid, "" };
+		a->thread[i] = (struct procreader_thread){ pid ? pid : 1u + fuzz_byte(&world.rest) % PIDS, i ? 100u + fuzz_byte(&world.rest) % 4 : tid ? tid : pid, "" };
 		memcpy(a->thread[i].comm, name.p ? name.p : "", name.n);
 	}
 }
@@ -90,7 +74,7 @@ static void give_threads(struct procreader_answer *a, uint32_t pid, uint32_t tid
 static struct procreader_answer *fake_take(struct procreader *r, uint64_t wait_ns)
 {
 	struct procreader_answer *a;
-	uint8_t how = next_byte();
+	uint8_t how = fuzz_byte(&world.rest);
 
 	(void)r;
 	world.now += how & 1 ? wait_ns : 0;
@@ -105,10 +89,10 @@ static struct procreader_answer *fake_take(struct procreader *r, uint64_t wait_n
 	a->cut = how & 8;
 	a->maps_cut = how & 16;
 	a->started = how & 32 ? 1 : world.now;
-	a->cost_ns = (uint64_t)next_byte() << 18;
-	a->start_ticks = how & 64 ? next_byte() : 0;
+	a->cost_ns = (uint64_t)fuzz_byte(&world.rest) << 18;
+	a->start_ticks = how & 64 ? fuzz_byte(&world.rest) : 0;
 	give_threads(a, a->pid, world.request[0][1]);
-	text_str(&a->maps, next_bytes(next_byte()));
+	text_str(&a->maps, fuzz_bytes(&world.rest, fuzz_byte(&world.rest)));
 	world.requests--;
 	memmove(world.request, world.request + 1, world.requests * sizeof(*world.request));
 	return a;
@@ -193,9 +177,9 @@ static void record(struct state *s)
 					 RECORD_BPF_EVENT, RECORD_SWITCH };
 	static _Alignas(8) char buffer[RECORD_ROOM];
 	struct perf_record *r = (void *)buffer;
-	unsigned type = types[next_byte() % countof(types)], flags = next_byte();
-	size_t n = next_byte() | (flags & 3) << 8;
-	struct str bytes = next_bytes(n);
+	unsigned type = types[fuzz_byte(&world.rest) % countof(types)], flags = fuzz_byte(&world.rest);
+	size_t n = fuzz_byte(&world.rest) | (flags & 3) << 8;
+	struct str bytes = fuzz_bytes(&world.rest, n);
 	uint32_t pid = 1 + flags % PIDS;
 
 	memset(buffer, 0, sizeof(buffer));
@@ -219,10 +203,10 @@ static void record(struct state *s)
 static void hits(struct state *s, struct text *records)
 {
 	uint64_t ips[6];
-	uint32_t pid = 1 + next_byte() % PIDS;
+	uint32_t pid = 1 + fuzz_byte(&world.rest) % PIDS;
 
 	for (size_t i = 0; i < countof(ips); i++) {
-		uint8_t byte = next_byte();
+		uint8_t byte = fuzz_byte(&world.rest);
 
 		ips[i] = byte == 0xff ? CONTEXT_USER : byte == 0xfe ? 0 : 0x10000 + (uint64_t)byte * 512;
 	}
@@ -244,28 +228,28 @@ static void do_one(struct state *s, struct mending *m, struct processes *p, stru
 	uint32_t pid = 1 + (uint32_t)(world.rest.n % PIDS), tid = world.rest.n & 8 ? pid : 100;
 
 	world.now += 1000;
-	switch (next_byte() % DO_COUNT) {
+	switch (fuzz_byte(&world.rest) % DO_COUNT) {
 	case DO_RECORD: record(s); break;
 	case DO_SAMPLE:
-		pid = next_byte() % (PIDS + 1);
-		tid = next_byte() & 1 ? pid : 100 + pid;
-		(void)state_sampled(s, records, pid, pid ? tid : 0, world.now, 0x10000 + next_byte() * 256u);
+		pid = fuzz_byte(&world.rest) % (PIDS + 1);
+		tid = fuzz_byte(&world.rest) & 1 ? pid : 100 + pid;
+		(void)state_sampled(s, records, pid, pid ? tid : 0, world.now, 0x10000 + fuzz_byte(&world.rest) * 256u);
 		break;
 	case DO_HITS: hits(s, records); break;
 	case DO_WINDOW: new_window(s, p); break;
 	case DO_LOST: mending_lost(m, world.now); break;
 	case DO_OVER: state_over_budget(s, records, pid, world.now); break;
-	case DO_CGROUP: state_cgroup(s, records, next_byte(), world.now); break;
+	case DO_CGROUP: state_cgroup(s, records, fuzz_byte(&world.rest), world.now); break;
 	case DO_STORM:
-		pid = 1 + next_byte() % PIDS;
-		if (next_byte() & 1) /* it has used up its time */
+		pid = 1 + fuzz_byte(&world.rest) % PIDS;
+		if (fuzz_byte(&world.rest) & 1) /* it has used up its time */
 			budgets_charge_proc(world.budgets, state_tenant(s, pid), 200000000, world.now);
-		for (unsigned n = next_byte() * 16; n && processes_find(p, pid); n--)
+		for (unsigned n = fuzz_byte(&world.rest) * 16; n && processes_find(p, pid); n--)
 			if (!state_skips(s, pid, world.now) && !mending_mapping(m, processes_find(p, pid), world.window, world.now))
 				MUST(state_is_stale(s, pid));
 		break;
 	default:
-		world.now += (uint64_t)next_byte() << 23;
+		world.now += (uint64_t)fuzz_byte(&world.rest) << 23;
 		(void)mending_tick(m, world.now);
 		break;
 	}
@@ -285,10 +269,10 @@ int fuzz_one(const uint8_t *data, size_t n)
 	world.budgets = b;
 	world.window = 1;
 	world.requests = 0;
-	world.reader = next_byte() & 1;
+	world.reader = fuzz_byte(&world.rest) & 1;
 	m = mending_new(p, b, true);
 	s = state_new(p, NULL, NULL, NULL, m, EVENT);
-	if (next_byte() & 1)
+	if (fuzz_byte(&world.rest) & 1)
 		mending_start(m, (const uint32_t[]){ 1, 2, 3 }, 3);
 	state_begin(s, world.window);
 	while (world.rest.n) {

@@ -30,19 +30,11 @@ static struct {
 	bool stays; /* killed helpers do not end */
 } world;
 
-static uint8_t next_byte(void)
-{
-	uint8_t byte = world.rest.n ? (uint8_t)*world.rest.p : 0;
-
-	world.rest = str_from(world.rest, world.rest.n > 0);
-	return byte;
-}
-
 static uint32_t next_u16(void)
 {
-	uint32_t low = next_byte();
+	uint32_t low = fuzz_byte(&world.rest);
 
-	return low | (uint32_t)next_byte() << 8;
+	return low | (uint32_t)fuzz_byte(&world.rest) << 8;
 }
 
 static void fake_open(struct tablestarter *s, const char *proc)
@@ -115,14 +107,14 @@ static void helper_answers(void)
 {
 	struct tablemaker_request request = { 0 };
 	struct tablemaker_reply reply;
-	unsigned kind = next_byte() % IMAGE_KINDS;
+	unsigned kind = fuzz_byte(&world.rest) % IMAGE_KINDS;
 	struct str bytes;
 	size_t n;
 	int fd;
 
 	if (recv(world.helper, &request, sizeof(request), MSG_DONTWAIT) <= 0)
 		request.number = 0;
-	reply = (struct tablemaker_reply){ .number = request.number + (next_byte() & 1 ? next_u16() : 0), .answer = next_byte() % 5 };
+	reply = (struct tablemaker_reply){ .number = request.number + (fuzz_byte(&world.rest) & 1 ? next_u16() : 0), .answer = fuzz_byte(&world.rest) % 5 };
 	reply.cpu_us = next_u16() << 8;
 	n = next_u16() % IMAGE_MAX;
 	bytes = str_head(world.rest, n < world.rest.n ? n : world.rest.n);
@@ -137,7 +129,7 @@ static void helper_answers(void)
 
 static void find(struct tables *t)
 {
-	unsigned which = next_byte() % FILES;
+	unsigned which = fuzz_byte(&world.rest) % FILES;
 	struct mapped_file file = { .major = 8, .inode = which + 1, .path = STR("/usr/lib/libx.so") };
 	if (which == FILES - 1)
 		file = (struct mapped_file){ .path = STR("[vdso]") };
@@ -161,7 +153,7 @@ static void find(struct tables *t)
 
 static void do_one(struct tables *t)
 {
-	unsigned byte = next_byte();
+	unsigned byte = fuzz_byte(&world.rest);
 
 	world.helper = world.pair[byte / DO_COUNT % PAIRS];
 	switch (byte % DO_COUNT) {
@@ -171,11 +163,11 @@ static void do_one(struct tables *t)
 		tables_take(t, world.now);
 		break;
 	case DO_WAIT:
-		world.now += (uint64_t)next_byte() << 26;
+		world.now += (uint64_t)fuzz_byte(&world.rest) << 26;
 		tables_take(t, world.now);
 		break;
 	case DO_TICK:
-		world.now += (uint64_t)next_byte() << 30;
+		world.now += (uint64_t)fuzz_byte(&world.rest) << 30;
 		tables_tick(t, world.now);
 		break;
 	default:
@@ -197,7 +189,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	memset(world.pair, -1, sizeof(world.pair));
 	world.pairs = 0;
 	world.now = SECOND_NS;
-	options = next_byte();
+	options = fuzz_byte(&world.rest);
 	world.stays = options & 1;
 	o.most_bytes = options & 2 ? 8192 : 0;
 	t = tables_start(&o);

@@ -60,6 +60,22 @@ static void packed(struct str s)
 	close(fd);
 }
 
+/* All of a packed file that is not damaged. */
+static void unpack_file(int fd, struct text *t)
+{
+	struct unpack u;
+	size_t n;
+
+	unpack_open(&u, fd);
+	do {
+		text_room(t, 4096);
+		n = unpack_read(&u, t->p + t->n, 4096);
+		t->n += n;
+	} while (n);
+	MUST(!u.damage);
+	unpack_close(&u);
+}
+
 /* Packed and unpacked it is the same. */
 static void there_and_back(struct str s)
 {
@@ -67,20 +83,12 @@ static void there_and_back(struct str s)
 
 	for (unsigned zstd = 0; zstd < 2; zstd++) {
 		int fd = memfd_create("fuzz", MFD_CLOEXEC);
-		struct unpack u;
-		size_t n;
 
 		t.n = back.n = 0;
 		if (zstd ? pack_zstd(&t, s, 3) : pack_gzip(&t, s, 6)) {
 			MUST(write(fd, t.p, t.n) == (ssize_t)t.n && lseek(fd, 0, SEEK_SET) == 0);
-			unpack_open(&u, fd);
-			do {
-				text_room(&back, 4096);
-				n = unpack_read(&u, back.p + back.n, 4096);
-				back.n += n;
-			} while (n);
-			MUST(!u.damage && str_eq(text_view(&back), s));
-			unpack_close(&u);
+			unpack_file(fd, &back);
+			MUST(str_eq(text_view(&back), s));
 		}
 		close(fd);
 	}
@@ -94,22 +102,15 @@ static void in_pieces(struct str s)
 	struct gzip *g = gzip_open(1);
 	struct text t = { 0 }, back = { 0 };
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	struct unpack u;
-	size_t n, half = s.n / 2;
+	size_t half = s.n / 2;
 
 	MUST(g && fd >= 0);
 	gzip_add(g, &t, str_head(s, half), false);
 	gzip_add(g, &t, str_from(s, half), true);
 	gzip_add(g, &t, s, true);
 	MUST(write(fd, t.p, t.n) == (ssize_t)t.n && lseek(fd, 0, SEEK_SET) == 0);
-	unpack_open(&u, fd);
-	do {
-		text_room(&back, 4096);
-		n = unpack_read(&u, back.p + back.n, 4096);
-		back.n += n;
-	} while (n);
-	MUST(!u.damage && back.n == 2 * s.n && str_eq(str_head(text_view(&back), s.n), s) && str_eq(str_from(text_view(&back), s.n), s));
-	unpack_close(&u);
+	unpack_file(fd, &back);
+	MUST(back.n == 2 * s.n && str_eq(str_head(text_view(&back), s.n), s) && str_eq(str_from(text_view(&back), s.n), s));
 	close(fd);
 	gzip_close(g);
 	text_free(&t);
