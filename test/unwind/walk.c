@@ -3,7 +3,8 @@
  * sample, "TID TIME ADDRESS...", leaf first, addresses as perf script prints them. For test/unwind/run.t.
  *
  * The recording is our own: it is trusted, and read with just enough knowledge of perf.data: file mode, not compressed, one layout of samples. -t N: unwinds everything N times and
- * prints ns a frame. -e: how stacks ended. -x: leaves out processes that called exec meanwhile, whose maps perf 6.1 mixes up.
+ * prints ns a frame. -e: how stacks ended; "without a copy": perf copied no byte, as the sampled instruction waits for the first page of
+ * its stack. -x: leaves out processes that called exec meanwhile, whose maps perf 6.1 mixes up.
  * -p PID,PID...: only of these. -o FILE...: how long opening takes.
  */
 #include "diag.h"
@@ -178,7 +179,7 @@ static uint64_t shown(const struct map *m, uint64_t ip)
 	return m && !m->anon ? ip - m->start + m->offset : ip;
 }
 
-static uint64_t ends[8], ends_unmapped, left_out;
+static uint64_t ends[8], ends_unmapped, left_out, uncopied;
 static uint8_t process[1 << 22]; /* by pid: what of it matters, below */
 
 enum { CALLED_EXEC = 1, CHOSEN = 2 };
@@ -262,6 +263,7 @@ static void walk(const struct sample *s)
 			n++;
 		}
 		ends[end]++;
+		uncopied += end == UNWIND_STACK_CUT && s->stack.n == 0;
 	}
 	printf("\n");
 	keep(s, code, n);
@@ -404,9 +406,10 @@ int main(int argc, char **argv)
 	if (repeat)
 		time_steps(repeat);
 	if (show_ends)
-		fprintf(stderr, "root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64 " long %" PRIu64 " exec %" PRIu64 "\n",
-			ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT], ends[UNWIND_NO_CODE], ends[UNWIND_LOOP], ends_unmapped,
-			ends[UNWIND_MORE] - ends_unmapped, left_out);
+		fprintf(stderr, "root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64 " long %" PRIu64
+				" exec %" PRIu64 " without a copy %" PRIu64 "\n",
+			ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT] - uncopied, ends[UNWIND_NO_CODE], ends[UNWIND_LOOP], ends_unmapped,
+			ends[UNWIND_MORE] - ends_unmapped, left_out, uncopied);
 	free(records);
 	return 0;
 }
