@@ -41,6 +41,7 @@ struct javacode_jvm {
 	struct jvmreader_jvm *reader; /* NULL: it cannot be read */
 	uint64_t version;             /* of the mappings, when it could not */
 	uint64_t retry, pause;
+	bool gone; /* its memory is: pieces that were read before it ended stay in use */
 	bool late;
 	bool dropped; /* its memory is freed by the next javacode_begin */
 	uint64_t met;

@@ -15,6 +15,7 @@
 #define RETRY_NS SECOND_NS         /* to open a JVM that could not be read, at first */
 #define SOON_NS (SECOND_NS / 10)   /* and one that is about to begin */
 #define RETRY_MOST (60 * SECOND_NS)
+#define GONE_NS SECOND_NS          /* code of a JVM that ended is right for samples up to so long after it was read */
 
 /* ---- pieces -------------------------------------------------------------------------------------------------- */
 
@@ -162,7 +163,19 @@ static void free_code(struct javacode_jvm *jvm)
 	show(jvm);
 }
 
-/* What is known of it is nothing any more. A pointer to it may still be in use, so it is kept until it is looked for again. */
+/* Forgets all code of this JVM. */
+static void forget(struct javacode_jvm *jvm)
+{
+	jvm->gone = false;
+	jvm->n = 0;
+	show(jvm);
+	forget_lines(jvm, 0, UINT64_MAX);
+	memset(jvm->missed, 0, sizeof(jvm->missed));
+	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
+}
+
+/* Ends reading this JVM. A pointer to it may still be in use, so it is kept until it is looked for again. Of a JVM that ended the code
+ * stays: the rings still hold samples of its last half second, and its stacks are walked by what was read until then. */
 static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *j = jvm->owner;
@@ -172,13 +185,12 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 		budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
 	jvmreader_close(j->reader, jvm->reader);
 	jvm->reader = NULL;
-	jvm->n = 0;
-	show(jvm);
-	forget_lines(jvm, 0, UINT64_MAX);
-	memset(jvm->missed, 0, sizeof(jvm->missed));
-	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
+	if (is_code_of(why, "gone") && jvm->n)
+		jvm->gone = true;
+	else
+		forget(jvm);
 	if (is_code_of(why, "starting") || is_code_of(why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
-		jvm->pause = SOON_NS;
+		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
 	else
 		jvm->pause = jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
 	jvm->retry = j->now + jvm->pause;
@@ -303,7 +315,7 @@ static bool is_still(struct javacode_jvm *jvm, size_t i)
 
 	j->counts.checks++;
 	if (!took(jvm, jvmreader_check(j->reader, jvm->reader, &b, &n)))
-		return jvm->reader;
+		return jvm->reader || jvm->gone;
 	if (n == 0) {
 		forget_lines(jvm, b.begin, b.end);
 		move(jvm, i, i + 1);
@@ -366,8 +378,14 @@ static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_sta
 /* Of a piece that was met. */
 static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
 {
-	if (jvm->fact[i].blob.compiled && jvm->fact[i].seen < time && !is_still(jvm, i))
-		return JAVACODE_NONE;
+	const struct fact *f = &jvm->fact[i];
+
+	if (f->blob.compiled && f->seen < time) {
+		if (jvm->reader && !is_still(jvm, i))
+			return JAVACODE_NONE;
+		if (jvm->gone && f->seen + GONE_NS < time)
+			return JAVACODE_GONE;
+	}
 	return is_right(jvm, i, s, time) ? JAVACODE_PIECE : JAVACODE_GONE;
 }
 
@@ -530,10 +548,11 @@ struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
 	jvm->process = p;
 	jvm->met = j->now;
 	if (!jvm->reader && !jvm->dropped && !p->exited && (j->now >= jvm->retry || jvm->version != p->maps->version)) {
+		forget(jvm);
 		jvm->reader = jvmreader_open(j->reader, p->pid, p->start_ticks, jvm->tenant);
 		j->counts.opened++;
 	}
-	return jvm->reader ? jvm : NULL;
+	return jvm->reader || jvm->gone ? jvm : NULL;
 }
 
 /* All at once: pieces that were met lately. */

@@ -200,7 +200,7 @@ else
 	for jdk in $jdks; do
 		# shellcheck disable=SC2016 # the inner shell's
 		pjrecord -o data -F 499 --unwind=tables -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exec "$@"' - "$jdk/bin/java" -cp . Load mixed 4 >/dev/null 2>said
-		ok "a shell that becomes a JVM: stacks of ${jdk##*/} are whole from its first moment on" whole '^load-' 90
+		ok "a shell that becomes a JVM: stacks of ${jdk##*/} are whole from its first moment to its last" whole '^load-' 90
 	done
 fi
 

@@ -249,11 +249,17 @@ static void ends(struct setting *x)
 	ok(!javacode_of(x->code, &other), "a process without libjvm.so is no JVM");
 	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE, "a JVM");
 	standin_kill(&x->j);
-	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->native.begin + 20, &piece) == JAVACODE_NONE, "  that ended has no code");
-	is_u64(javacode_count(x->code).pieces, 0, "  and nothing is known of it");
-	x->process->exited = clock_now();
-	ok(!javacode_of(x->code, x->process), "  nor is it opened again");
+	uint64_t now = clock_now(), opened = javacode_count(x->code).opened;
+	ok(find_at(x, now, now + SECOND_NS / 2, x->native.begin + 20, &piece) == JAVACODE_PIECE && piece.start == x->native.begin,
+	   "  that ended: its code stays for samples of its last half second");
+	ok(find_at(x, now, now + SECOND_NS, x->native.begin + 20, &piece) == JAVACODE_GONE, "  not for later ones");
+	ok(find_at(x, now, now, x->some.end + 4096, &piece) == JAVACODE_NONE, "  an address at which no code was read has no place");
+	x->process->exited = now;
+	ok(javacode_of(x->code, x->process), "  also after its exit was recorded");
+	is_u64(javacode_count(x->code).opened, opened, "  and it is not opened again");
 	is_u64(javacode_count(x->code).unread, 0, "  which is no JVM that cannot be read");
+	javacode_tick(x->code, now);
+	is_u64(javacode_count(x->code).pieces, 0, "  then its code is let go");
 }
 
 /* For its first second it may be about to begin; then it is said, once. */
