@@ -105,7 +105,11 @@ run()
 	read_cpu
 	used=$((cpu - before))
 	findings=0
-	if [ $code != 0 ] && [ $code != 129 ]; then # 129: SIGHUP before the first input
+	if [ $code = 137 ]; then # SIGKILL: of a test beside it, or for want of memory; libFuzzer's own limit would have left the input
+		echo "$name: killed after $used s, counts as not run"
+		used=0
+		status=1
+	elif [ $code != 0 ] && [ $code != 129 ]; then # 129: SIGHUP before the first input
 		findings=1
 		status=1
 		grep -avE '^#[0-9]' "$out" | tail -n 40
