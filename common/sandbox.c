@@ -124,7 +124,7 @@ static const int instrumented[] = {
 	SYS_openat, SYS_readlinkat, SYS_sigaltstack, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid, SYS_getpid, SYS_getppid, SYS_tgkill,
 	SYS_sched_yield, SYS_prctl, SYS_fcntl, SYS_unlinkat, SYS_clone, SYS_clone3, SYS_wait4, SYS_exit, SYS_set_robust_list, SYS_rseq,
 	SYS_ptrace, SYS_process_vm_readv, SYS_getuid, SYS_geteuid, SYS_mkdirat, SYS_ftruncate, SYS_prlimit64, SYS_sched_getaffinity,
-	SYS_getdents64, SYS_writev, SYS_waitid, SYS_fstatfs,
+	SYS_getdents64, SYS_writev, SYS_waitid, SYS_fstatfs, SYS_fstat, SYS_futex, SYS_madvise, SYS_nanosleep, SYS_clock_nanosleep,
 #ifdef SYS_open
 	SYS_open, SYS_readlink, SYS_stat, SYS_lstat, SYS_access, SYS_unlink, SYS_mkdir, SYS_getrlimit, SYS_getdents, SYS_arch_prctl,
 #endif
