@@ -246,7 +246,8 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 
 static void put_tenant(struct out *o, const struct pj_tenant *row, const char *name)
 {
-	out_printf(o, "%-10s %s: %llu samples without their stacks, %llu mappings left out, %llu processes not read again, %llu files not kept, ",
+	out_printf(o, "%-10s %s: %llu samples without their stacks, %llu changes of mappings or names left out, "
+		      "%llu processes not read again, %llu files not kept, ",
 		   "over budget", name, ull(row->samples), ull(row->mappings), ull(row->reads), ull(row->files));
 	out_printf(o, "%llu lookups in JVMs and %llu of unwind tables left out\n", ull(row->jvms), ull(row->tables));
 }

@@ -169,7 +169,7 @@ static void put_row(struct text *t, const struct pj_tenant *row, const char *nam
 		uint64_t n;
 		const char *one, *many;
 	} counts[] = { { row->samples, "sample without its stack", "samples without their stacks" },
-		       { row->mappings, "mapping left out", "mappings left out" },
+		       { row->mappings, "change of mappings or names left out", "changes of mappings or names left out" },
 		       { row->reads, "process not read again", "processes not read again" },
 		       { row->files, "file not kept", "files not kept" },
 		       { row->jvms, "lookup in a JVM left out", "lookups in JVMs left out" },

@@ -21,10 +21,10 @@
 #define SURVEY_NS (SECOND_NS / 2)  /* between surveys, at least */
 #define BACK_OFF 20                /* times its cost: at most 5 % of a CPU */
 #define MAPPING_READ_NS 2000       /* CPU time that a mapping takes in /proc/PID/maps, by measurement */
-#define RECORDS_FREE 64u           /* of mappings of a program; a multiple of them is charged at a time */
-#define RECORD_NS 1000             /* CPU time that the record of a mapping takes here, by measurement */
+#define RECORDS_FREE 64u           /* of a program, see mending_record; a multiple of them is charged at a time */
+#define RECORD_NS 1000             /* CPU time that such a record takes here, by measurement */
 #define SKIPPED_RECORD_NS 150      /* and one that is skipped */
-#define STORM_NS SECOND_NS         /* mappings of a process are skipped at least so long, */
+#define STORM_NS SECOND_NS         /* such records of a process are skipped at least so long, */
 #define STORM_RECORDS 1000u        /* and on while it makes so many in that time */
 #define CHECKS_MAX 20              /* processes in doubt that are read each second although their samples have mappings */
 #define APPLY_MAX 8                /* answers that are applied at a time */
@@ -83,9 +83,11 @@ void mending_tenant(struct mending *m, struct process *process, uint64_t window)
 		mending_identify(m, process, window);
 }
 
-/* From now on its mappings are skipped; those that are known are forgotten, since any of them may be another already. */
+/* From now on its records are skipped; what is known of its mappings and namespaces is forgotten, since it may be wrong already. */
 static void begin_storm(struct mending *m, struct process *process, uint64_t ns)
 {
+	process->changed = true;
+	process->mount_ns = 0;
 	process->storm = ns + STORM_NS;
 	process->skipped = 0;
 	process->stale = true;
@@ -109,13 +111,13 @@ bool mending_skips(struct mending *m, struct process *process, uint64_t ns)
 	return true;
 }
 
-bool mending_mapping(struct mending *m, struct process *process, uint64_t window, uint64_t ns)
+bool mending_record(struct mending *m, struct process *process, uint64_t window, uint64_t ns)
 {
 	struct tenants *tenants = budgets_tenants(m->budgets);
 
 	if (mending_skips(m, process, ns))
 		return false;
-	if (++process->records % RECORDS_FREE)
+	if (++process->records % RECORDS_FREE || !m->reader) /* without /proc nothing could be read after a storm */
 		return true;
 	mending_tenant(m, process, process->tenant_window ? process->tenant_window : window);
 	budgets_charge_proc(m->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);
@@ -364,7 +366,7 @@ void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip)
 	unknown |= ip <= INT64_MAX && !processes_at(process, ip);
 	if (!unknown && !may_check(m, now))
 		return;
-	request(m, process, tid, now);
+	request(m, process, process->stale ? 0 : tid, now);
 	if (process->requested && unknown && !process->stale)
 		wait_for(m, process, now);
 }

@@ -33,16 +33,16 @@ void mending_lost(struct mending *m, uint64_t ns);
  * thread, or of the mapping that a user's ip is in; others are read when there is time. */
 void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip);
 
-/* Before a record of a mapping of a process, of time ns. False: its tenant makes more of them than its budget allows. Then nothing is known
- * of the mappings of this process until the storm is over: they are skipped for a second, and on while there are 1,000 in a second, and
- * then read from /proc when it is sampled. The first 64 records of a program are free: builds and servers that start processes never
- * pay. */
-bool mending_mapping(struct mending *m, struct process *process, uint64_t window, uint64_t ns);
+/* Before a record of a mapping, of a name or of the namespaces of a process, of time ns. False: its tenant makes more of them than its
+ * budget allows. Then its mappings are not known until the storm is over: such records are skipped for a second, and on while there are
+ * 1,000 in a second, and then /proc is read when it is sampled. The first 64 records of a program are free: builds and servers that start
+ * processes never pay. The name that comes with an exec is no such record. */
+bool mending_record(struct mending *m, struct process *process, uint64_t window, uint64_t ns);
 
-/* Is a record of a mapping of this process to be skipped at a time? Counts it, if so. To be called before the record is parsed, too. */
+/* Is such a record of this process to be skipped at a time? Counts it, if so. To be called before the record is parsed, too. */
 bool mending_skips(struct mending *m, struct process *process, uint64_t ns);
 
-/* A mapping of a process was recorded, and not stored: over budget. */
+/* Such a record was not followed: over budget. */
 void mending_over(struct mending *m, struct process *process);
 
 /* Looks up the tenant of a process, and its start_ticks, inner_pid and mount_ns where they are not known. Waits 20 ms at most

@@ -34,8 +34,8 @@ struct process {
 	uint64_t sure;           /* ns: a loss of records before then left nothing out */
 	uint64_t reserved;       /* ns of CPU time that its tenant paid for that in advance */
 	uint64_t retry, pause;   /* ns: not to be read again before; least time between readings */
-	uint32_t records;        /* of mappings, since its last exec */
-	bool stale;              /* its mappings are not known, since records of them were skipped */
+	uint32_t records;        /* of mappings, names and namespaces, since its last exec */
+	bool stale;              /* its mappings are not known, since records were skipped */
 	uint64_t storm;          /* ns: they are skipped until then; 0: they are not */
 	uint32_t skipped;        /* in this second of the storm */
 	struct process_given { /* which of its mappings a window has: a hash set of their ids */

@@ -124,7 +124,13 @@ static void release(const struct ring *ring)
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
-/* Moves tail behind mappings that nobody wants (rings_skip). */
+/* Records of which a process can make a million in a second. They begin with its pid. */
+static bool may_skip(const struct perf_record *h)
+{
+	return h->type == RECORD_MMAP2 || h->type == RECORD_NAMESPACES || (h->type == RECORD_COMM && !(h->misc & MISC_COMM_EXEC));
+}
+
+/* Moves tail behind records that are not wanted (rings_skip). */
 static void skip_unwanted(struct rings *r, struct ring *ring)
 {
 	for (;;) {
@@ -134,7 +140,7 @@ static void skip_unwanted(struct rings *r, struct ring *ring)
 		if (left < sizeof(h) + sizeof(struct ring_tail))
 			return;
 		h = header_at(ring, ring->tail);
-		if (h.type != RECORD_MMAP2 || h.size > left || h.size % 8 || h.size < sizeof(h) + sizeof(struct ring_tail))
+		if (!may_skip(&h) || h.size > left || h.size % 8 || h.size < sizeof(h) + sizeof(struct ring_tail))
 			return;
 		if (!r->skip(r->skip_to, (uint32_t)word_at(ring, ring->tail + sizeof(h))))
 			return;

@@ -71,9 +71,9 @@ void rings_remove(struct rings *r, uint32_t tag); /* what is in it is lost: drai
 /* Hands over all records before horizon (ns), in order. Says how many. */
 size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record), void *to);
 
-/* From now on skip(to, pid) is asked about each mapping of a process (MMAP2) before it is copied, in whatever order, and before the horizon
- * is looked at; of those for which it returns true nothing else is read, and their place is the kernel's again. A storm of 100,000 mappings
- * a second fills a ring each 10 ms: what others recorded there would be lost. */
+/* From now on skip(to, pid) is called for each mapping (MMAP2), new name (COMM without exec) and change of namespaces of a process,
+ * before it is copied, in any order, and before the horizon is looked at; of those for which it returns true nothing else is read, and
+ * their place is the kernel's again. A storm of 100,000 mappings a second fills a ring each 10 ms: what others recorded there would be lost. */
 void rings_skip(struct rings *r, bool (*skip)(void *to, uint32_t pid), void *to);
 
 /* To be called by fn: the record at hand is not taken, and rings_drain ends; the next one begins with it. */
@@ -85,7 +85,7 @@ bool rings_lossy(const struct rings *r, enum ring_kind kind);
 /* Share of the fullest ring at the last rings_drain, before it took anything and after it, 0 to 1000. */
 unsigned rings_high(const struct rings *r);
 unsigned rings_left(const struct rings *r);
-uint64_t rings_skipped(const struct rings *r); /* mappings that rings_skip left out */
+uint64_t rings_skipped(const struct rings *r); /* records that rings_skip left out */
 uint64_t rings_late(const struct rings *r);   /* records that were older than one delivered before */
 uint64_t rings_broken(const struct rings *r); /* times that a ring had to be skipped since its content made no sense */
 size_t rings_bytes(const struct rings *r);

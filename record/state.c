@@ -270,18 +270,23 @@ static void give_hits(struct state *s, struct text *t, struct process *p, const 
 
 /* ---- before a sample ----------------------------------------------------------------------------------------- */
 
-static void give_process(struct state *s, struct text *t, struct process *p, uint64_t ns)
+static void give_leader(struct state *s, struct text *t, const struct process *p, uint64_t ns)
 {
 	struct thread *leader = processes_thread(s->processes, p->pid);
+
+	if (!leader || !leader->named || leader->window == s->window)
+		return;
+	leader->window = s->window;
+	put_comm(s, t, leader, ns);
+}
+
+static void give_process(struct state *s, struct text *t, struct process *p, uint64_t ns)
+{
 	uint32_t n = 0;
 
 	p->window = s->window;
 	note_process(s, p);
 	s->nprocesses++;
-	if (leader && leader->named && leader->window != s->window) {
-		leader->window = s->window;
-		put_comm(s, t, leader, ns);
-	}
 	if (!p->maps)
 		return;
 	MAPPINGS_EACH(m, p->maps)
@@ -322,6 +327,7 @@ bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t
 		give_process(s, records, p, ns);
 	else if (p->changed)
 		note_process(s, p);
+	give_leader(s, records, p, ns);
 	if (t->named && t->window != s->window)
 		put_comm(s, records, t, ns);
 	t->window = s->window;
@@ -433,7 +439,7 @@ static bool take_map(struct state *s, struct perf_record *r, uint64_t ns)
 	if ((r->misc & MISC_CPUMODE) != 2 || r->misc & (MISC_MMAP_DATA | MISC_MMAP_BUILD_ID))
 		return false;
 	struct process *process = processes_make(s->processes, pid);
-	if (!mending_mapping(s->mending, process, s->window, ns))
+	if (!mending_record(s->mending, process, s->window, ns))
 		return false;
 	enum mappings_answer answer = processes_map(s->processes, pid, &m, &f);
 	if (answer == MAPPINGS_OVER)
@@ -462,25 +468,31 @@ static void note_change(struct state *s, struct process *p)
 	s->last_tid = 0;
 }
 
-static bool take_comm(struct state *s, const struct perf_record *r)
+/* Only an exec is written at once: a thread can take a million names in a second, and the window needs the one of its next sample. */
+static bool take_comm(struct state *s, const struct perf_record *r, uint64_t ns)
 {
 	const char *p = (const char *)(r + 1);
 	uint32_t pid = load32(p), tid = load32(p + 4);
+	bool exec = r->misc & MISC_COMM_EXEC, written;
 
-	processes_comm(s->processes, pid, tid, name_at(r, sizeof(*r) + 8), r->misc & MISC_COMM_EXEC);
-	if (r->misc & MISC_COMM_EXEC)
-		note_change(s, processes_find(s->processes, pid));
-	if (!in_window(s, pid))
+	if (!exec && !mending_record(s->mending, processes_make(s->processes, pid), s->window, ns))
 		return false;
-	processes_thread(s->processes, tid)->window = s->window;
-	return true;
+	processes_comm(s->processes, pid, tid, name_at(r, sizeof(*r) + 8), exec);
+	if (exec)
+		note_change(s, processes_find(s->processes, pid));
+	written = exec && in_window(s, pid);
+	processes_thread(s->processes, tid)->window = written ? s->window : 0;
+	s->last_tid = 0;
+	return written;
 }
 
-static void take_namespaces(struct state *s, const char *p, size_t n)
+static void take_namespaces(struct state *s, const char *p, size_t n, uint64_t ns)
 {
 	enum { MNT = 5 }; /* enum perf_ns: net uts ipc pid user mnt cgroup; device and inode each */
 	struct process *process = processes_find(s->processes, load32(p));
 
+	if (process && !mending_record(s->mending, process, s->window, ns))
+		return;
 	if (process && load64(p + 8) > MNT && n >= 16 + (MNT + 1) * 16)
 		process->mount_ns = load64(p + 16 + MNT * 16 + 8);
 	note_change(s, process);
@@ -489,13 +501,14 @@ static void take_namespaces(struct state *s, const char *p, size_t n)
 static bool take_exit(struct state *s, const char *p, uint64_t ns)
 {
 	uint32_t pid = load32(p), tid = load32(p + 8);
+	const struct thread *t = processes_thread(s->processes, tid);
 	const struct process *process;
 
 	processes_exit(s->processes, tid, ns);
 	process = processes_find(s->processes, pid);
 	if (process && process->exited && s->keep)
 		keep_exit(s->keep, pid);
-	return process && process->window == s->window;
+	return t && t->pid == pid && t->window == s->window; /* of others the window has nothing */
 }
 
 bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
@@ -512,12 +525,12 @@ bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
 	case RECORD_EXIT:
 		return has_bytes(r, 24) && take_exit(s, p, ns);
 	case RECORD_COMM:
-		return has_bytes(r, 8) && take_comm(s, r);
+		return has_bytes(r, 8) && take_comm(s, r, ns);
 	case RECORD_MMAP2:
 		return has_bytes(r, 64) && take_map(s, r, ns);
 	case RECORD_NAMESPACES:
 		if (has_bytes(r, 16))
-			take_namespaces(s, p, n);
+			take_namespaces(s, p, n, ns);
 		return false;
 	case RECORD_CGROUP:
 		if (has_bytes(r, 8))

@@ -43,7 +43,7 @@ struct tenant state_tenant(const struct state *s, uint32_t pid);
 /* Are records of its mappings skipped, or were, and it was not read since? Then its addresses are in unknown code. */
 bool state_is_stale(const struct state *s, uint32_t pid);
 
-/* Is a record of a mapping of this process to be skipped at a time? Counts it, if so (mending_skips). */
+/* Is a record of a mapping, name or namespaces of this process to be skipped at a time? Counts it, if so (mending_skips). */
 bool state_skips(struct state *s, uint32_t pid, uint64_t ns);
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns);
 

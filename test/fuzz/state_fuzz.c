@@ -245,7 +245,7 @@ static void do_one(struct state *s, struct mending *m, struct processes *p, stru
 		if (fuzz_byte(&world.rest) & 1) /* it has used up its time */
 			budgets_charge_proc(world.budgets, state_tenant(s, pid), 200000000, world.now);
 		for (unsigned n = fuzz_byte(&world.rest) * 16; n && processes_find(p, pid); n--)
-			if (!state_skips(s, pid, world.now) && !mending_mapping(m, processes_find(p, pid), world.window, world.now))
+			if (!state_skips(s, pid, world.now) && !mending_record(m, processes_find(p, pid), world.window, world.now))
 				MUST(state_is_stale(s, pid));
 		break;
 	default:

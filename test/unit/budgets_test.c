@@ -55,7 +55,7 @@ static void check_report(void)
 	is_u64(report.n, PJ_TENANTS, "tenants with rows are few");
 	is_u64(report.row[0].mappings, 100, "  those that lost most are first");
 	budgets_text(&t, &report, 2);
-	is_str(text_view(&t), STR("over budget: user 1000 100 mappings left out; user 1001 99 mappings left out; others 1 sample without its stack, 1,611 mappings left out"),
+	is_str(text_view(&t), STR("over budget: user 1000 100 changes of mappings or names left out; user 1001 99 changes of mappings or names left out; others 1 sample without its stack, 1,611 changes of mappings or names left out"),
 	       "  the others are summed up");
 	budgets_add(&sum, &report);
 	budgets_add(&sum, &report);

@@ -124,10 +124,10 @@ static void check_storm(void)
 	struct pj_tenants over;
 
 	for (unsigned i = 0; i < 1000; i++)
-		taken += mending_mapping(m, process, 1, clock_now());
+		taken += mending_record(m, process, 1, clock_now());
 	is_u64(taken, 1000, "1,000 mappings of a program are taken");
 	for (unsigned i = 0; i < 1000000; i++)
-		taken += mending_mapping(m, process, 1, clock_now());
+		taken += mending_record(m, process, 1, clock_now());
 	ok(taken < 400000, "of a million in a moment, the budget's share");
 	ok(process->stale, "  and the process is read when it is sampled");
 	budgets_end(b, &over);

@@ -37,10 +37,11 @@ static void put(struct fake *f, const void *p, size_t n)
 	f->page->data_head += n;
 }
 
-static void put_comm(struct fake *f, uint64_t time, size_t extra)
+static void put_name(struct fake *f, uint64_t time, size_t extra, uint16_t misc)
 {
 	char bytes[4096] = { 0 };
 	struct perf_record h = { .type = RECORD_COMM,
+				 .misc = misc,
 				 .size = (uint16_t)(sizeof(h) + extra + sizeof(struct ring_tail)) };
 	struct ring_tail t = { .time = time };
 
@@ -48,6 +49,11 @@ static void put_comm(struct fake *f, uint64_t time, size_t extra)
 	memcpy(bytes, &h, sizeof(h));
 	memcpy(bytes + h.size - sizeof(t), &t, sizeof(t));
 	put(f, bytes, h.size);
+}
+
+static void put_comm(struct fake *f, uint64_t time, size_t extra)
+{
+	put_name(f, time, extra, 0);
 }
 
 static void put_sample(struct fake *f, uint64_t time)
@@ -196,7 +202,7 @@ static void check_skip(void)
 	put_mapping(&a, 10, 7, 8);
 	put_mapping(&a, 20, 6, 16);
 	put_mapping(&a, 90, 7, 24);
-	put_comm(&a, 95, 16);
+	put_name(&a, 95, 16, MISC_COMM_EXEC);
 	put_mapping(&a, 96, 7, 24);
 	put_mapping(&b, 91, 5, 0);
 	is_u64(rings_drain(r, 50, see, &s), 1, "then those that nobody wants are skipped");
@@ -214,6 +220,11 @@ static void check_skip(void)
 	rings_drain(r, UINT64_MAX, see, &s);
 	is_u64(s.n, 3 + 250, "half of many");
 	is_u64(asked, 5 + 500, "  each asked about once");
+	put_comm(&a, 1000, 16);
+	put_name(&a, 1010, 16, MISC_COMM_EXEC);
+	asked = 0;
+	rings_drain(r, UINT64_MAX, see, &s);
+	is_u64(asked, 1, "  a new name is asked about, an exec is not");
 	is_u64(rings_broken(r), 0, "  and none is broken");
 	rings_free(r);
 }
