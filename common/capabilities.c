@@ -37,9 +37,14 @@ bool capabilities_set(const struct capabilities *c)
 
 void capabilities_bound(uint64_t keep)
 {
-	for (unsigned cap = 0; cap < CAPABILITIES; cap++)
-		if (!(keep >> cap & 1) && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
+	for (unsigned cap = 0; cap < CAPABILITIES; cap++) {
+		int bounded = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+
+		if (bounded < 0) /* beyond the last one of this kernel */
+			break;
+		if (bounded && !(keep >> cap & 1))
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	}
 	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
 }
 

@@ -2,6 +2,7 @@
 #include "foldrights.h"
 
 #include "confine.h"
+#include "fileopener.h"
 #include "identity.h"
 #include "in.h"
 #include "kallcache.h"
@@ -46,8 +47,11 @@ static unsigned needs_of_all(char *const *paths)
 void foldrights_give_up(const struct request *r, char *const *paths)
 {
 	unsigned needs = needs_of_all(paths);
-	char *cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
+	char *cache;
 
+	if (needs) /* only perf.data names files of others */
+		fileopener_start(r->unprivileged);
+	cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
 	identity_prepare();
 	confine(&(struct confine){ .input = paths, .file = { r->recording.kallsyms }, .output = { r->out },
 				   .folder = { cache, needs & NEEDS_SPOOL ? in_spool_folder() : NULL }, .reads_others = needs,

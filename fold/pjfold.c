@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjfold - fold stack samples of perf into one line per distinct stack. */
 #include "foldopts.h"
-#include "fileopener.h"
 #include "foldrights.h"
 #include "info.h"
 #include "perfdata.h"
@@ -200,7 +199,6 @@ int main(int argc, char **argv)
 
 	diag_tool("pjfold");
 	foldopts_parse(&r, argc, &argv);
-	fileopener_start(r.unprivileged);
 	foldrights_give_up(&r, argv);
 	if (r.info)
 		return info(&r, argv);
