@@ -108,15 +108,33 @@ static uint64_t inode_of(int fd)
 	return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* The outermost namespace of that kind below ours, its inode and, of user namespaces, its owner. 0: the process is in ours. */
-static uint64_t outermost_namespace(int process, const char *name, uid_t *owner)
-{
-	uint64_t own, inode, outermost = 0;
-	char self[32];
-	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
+enum kind { USER_NAMESPACE, PID_NAMESPACE };
 
-	snprintf(self, sizeof(self), "/proc/self/%s", name);
-	own = namespace_inode(AT_FDCWD, self);
+static const char *const kind_names[] = { "ns/user", "ns/pid" };
+
+/* Ours, which stays the same. 0: unknown. */
+static uint64_t own_namespace(enum kind kind)
+{
+	static _Atomic uint64_t own[countof(kind_names)];
+	char self[32];
+
+	if (!own[kind]) {
+		snprintf(self, sizeof(self), "/proc/self/%s", kind_names[kind]);
+		own[kind] = namespace_inode(AT_FDCWD, self);
+	}
+	return own[kind];
+}
+
+/* The outermost namespace of that kind below ours, its inode and, of user namespaces, its owner. 0: the process is in ours. Of most
+ * processes one stat is enough. */
+static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
+{
+	uint64_t own = own_namespace(kind), inode, outermost = 0;
+	int fd;
+
+	if (own && namespace_inode(process, kind_names[kind]) == own)
+		return 0;
+	fd = openat(process, kind_names[kind], O_RDONLY | O_CLOEXEC);
 	for (unsigned i = 0; fd >= 0 && i < NESTED_MAX && (inode = inode_of(fd)) != own; i++) {
 		int parent = ioctl(fd, NS_GET_PARENT);
 
@@ -133,10 +151,10 @@ static uint64_t outermost_namespace(int process, const char *name, uid_t *owner)
 
 static void find_namespaces(int process, struct tenant_facts *facts)
 {
-	uint64_t user_ns = outermost_namespace(process, "ns/user", &facts->uid);
+	uint64_t user_ns = outermost_namespace(process, USER_NAMESPACE, &facts->uid);
 
 	if (!user_ns)
-		facts->container_ns = outermost_namespace(process, "ns/pid", NULL);
+		facts->container_ns = outermost_namespace(process, PID_NAMESPACE, NULL);
 	else if (facts->uid == 0)
 		facts->container_ns = user_ns;
 	facts->mount_ns = namespace_inode(process, "ns/mnt");
