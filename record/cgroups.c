@@ -2,6 +2,7 @@
 #include "cgroups.h"
 
 #include "arena.h"
+#include "clocks.h"
 #include "hash.h"
 #include "text.h"
 #include "whole.h"
@@ -14,13 +15,20 @@
 
 #define MANY 4096 /* cgroups that are kept whatever they are used for */
 #define AGAIN_NS UINT64_C(2000000000)
+#define BACK_OFF 20                /* times the cost of reading the hierarchy: at most 5 % of a CPU */
+#define BYTES_MAX (16u << 20)      /* of all that are known, */
+#define UNSEEN_MAX (4u << 20)      /* and of those that records announced and no window has */
+#define TODO_MAX (4u << 20)        /* of paths that wait to be read */
+#define ROOT_CGROUPS_MAX 20000     /* that are read from the hierarchy, of root */
+#define DELEGATED_CGROUPS_MAX 4000 /* and of users */
 
 struct cgroups {
 	struct cgroup **slot; /* open addressing, by id */
 	size_t n, mask;
+	size_t bytes, unseen; /* of entries; of those that were added from records since unseen ones were last forgotten */
 	char *point; /* NULL: not mounted */
 	struct text root;
-	uint64_t read_ns;
+	uint64_t again_ns; /* the hierarchy is not read again before */
 };
 
 /* ---- table --------------------------------------------------------------------------------------------------- */
@@ -34,16 +42,23 @@ static struct cgroup **place(const struct cgroups *g, uint64_t id)
 	return g->slot + i;
 }
 
-static void rebuild(struct cgroups *g, size_t wide, uint64_t keep_from)
+static size_t cgroup_bytes(const struct cgroup *c)
+{
+	return sizeof(*c) + c->path.n + 1;
+}
+
+/* Keeps those that a window since keep_from has; with `read` those that were read from the hierarchy, too. */
+static void rebuild(struct cgroups *g, size_t wide, uint64_t keep_from, bool read)
 {
 	struct cgroups new = { .slot = mem_alloc(sizeof(*new.slot), wide), .mask = wide - 1 };
 
 	for (size_t i = 0; g->slot && i <= g->mask; i++) {
 		struct cgroup *c = g->slot[i];
 
-		if (c && c->window >= keep_from) {
+		if (c && (c->window >= keep_from || (read && !c->announced))) {
 			*place(&new, c->id) = c;
 			new.n++;
+			new.bytes += cgroup_bytes(c);
 		} else {
 			free(c);
 		}
@@ -52,29 +67,73 @@ static void rebuild(struct cgroups *g, size_t wide, uint64_t keep_from)
 	g->slot = new.slot;
 	g->mask = new.mask;
 	g->n = new.n;
+	g->bytes = new.bytes;
 }
 
-void cgroups_add(struct cgroups *g, uint64_t id, struct str path)
+static void put_cgroup(struct cgroups *g, uint64_t id, struct str path, bool announced)
 {
 	struct cgroup **at, *c;
 
 	if (!g->slot || 2 * g->n > g->mask)
-		rebuild(g, g->slot ? 2 * (g->mask + 1) : 64, 0);
+		rebuild(g, g->slot ? 2 * (g->mask + 1) : 64, 0, true);
 	at = place(g, id);
 	if (*at && str_eq((*at)->path, path))
 		return;
 	c = mem_alloc(1, sizeof(*c) + path.n + 1);
 	memcpy(c + 1, path.p, path.n);
-	*c = (struct cgroup){ .id = id, .path = { (char *)(c + 1), path.n } };
+	*c = (struct cgroup){ .id = id, .path = { (char *)(c + 1), path.n }, .announced = announced };
 	g->n += !*at;
+	g->bytes += cgroup_bytes(c);
+	if (*at)
+		g->bytes -= cgroup_bytes(*at);
 	free(*at);
 	*at = c;
+}
+
+/* The latest window that has one of them; 0: none has. */
+static uint64_t latest_window(const struct cgroups *g)
+{
+	uint64_t latest = 0;
+
+	for (size_t i = 0; i <= g->mask; i++)
+		if (g->slot[i] && g->slot[i]->window > latest)
+			latest = g->slot[i]->window;
+	return latest;
+}
+
+/* Those that are forgotten and still there are found again when they are sampled. */
+static void limit_cgroups(struct cgroups *g)
+{
+	uint64_t latest;
+
+	if (g->unseen > UNSEEN_MAX) {
+		g->unseen = 0;
+		rebuild(g, g->mask + 1, 1, true);
+	}
+	if (g->bytes <= BYTES_MAX)
+		return;
+	latest = latest_window(g);
+	rebuild(g, g->mask + 1, latest ? latest : UINT64_MAX, false);
+	if (g->bytes > BYTES_MAX / 2)
+		rebuild(g, g->mask + 1, UINT64_MAX, false);
+}
+
+void cgroups_add(struct cgroups *g, uint64_t id, struct str path)
+{
+	put_cgroup(g, id, path, true);
+	g->unseen += sizeof(struct cgroup) + path.n;
+	limit_cgroups(g);
+}
+
+size_t cgroups_bytes(const struct cgroups *g)
+{
+	return g->bytes;
 }
 
 void cgroups_forget(struct cgroups *g, uint64_t serial)
 {
 	if (g->n > MANY)
-		rebuild(g, g->mask + 1, serial + 1);
+		rebuild(g, g->mask + 1, serial + 1, false);
 }
 
 /* ---- reading the hierarchy ----------------------------------------------------------------------------------- */
@@ -124,50 +183,75 @@ static void find_hierarchy(struct cgroups *g)
 	text_free(&t);
 }
 
-/* All directories, each told by its path below the root of the hierarchy; what waits is in `todo`, NUL behind each. */
+struct hierarchy {
+	struct cgroups *g;
+	struct text todo; /* paths of folders below the top, NUL behind each; "" is the top */
+	size_t root, delegated; /* cgroups that may still be read */
+};
+
+/* The folders in one, at the end of those to be read. */
+static void read_subfolders(struct hierarchy *h, DIR *d, const char *path)
+{
+	for (struct dirent *e; (e = readdir(d));) {
+		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (h->todo.n > TODO_MAX)
+			break;
+		text_add(&h->todo, path);
+		text_char(&h->todo, '/');
+		text_bytes(&h->todo, e->d_name, strlen(e->d_name) + 1);
+	}
+}
+
+/* False: the user, or root, has too many. */
+static bool may_read_cgroup(struct hierarchy *h, uid_t owner)
+{
+	size_t *left = owner == 0 ? &h->root : &h->delegated;
+
+	if (*left == 0)
+		return false;
+	--*left;
+	return true;
+}
+
+static void read_cgroup(struct hierarchy *h, int top, const char *path)
+{
+	int fd = openat(top, *path ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct text whole = { 0 };
+	struct stat st;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (fstat(fd, &st) == 0 && may_read_cgroup(h, st.st_uid)) {
+		text_str(&whole, text_view(&h->g->root));
+		text_add(&whole, path);
+		put_cgroup(h->g, st.st_ino, whole.n ? text_view(&whole) : STR("/"), false);
+		text_free(&whole);
+		read_subfolders(h, d, path);
+	}
+	closedir(d);
+}
+
+/* All cgroups, those near the root first: users to whom a cgroup was delegated can make any number below it, with paths of 4 kB. */
 static void read_hierarchy(struct cgroups *g)
 {
+	struct hierarchy h = { .g = g, .root = ROOT_CGROUPS_MAX, .delegated = DELEGATED_CGROUPS_MAX };
 	int top = open(g->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct text todo = { 0 }, path = { 0 };
+	struct text path = { 0 };
 
-	text_bytes(&todo, "", 1);
-	while (top >= 0 && todo.n) {
-		struct stat st;
-		size_t start = todo.n - 1;
-
-		while (start && todo.p[start - 1])
-			start--;
+	text_bytes(&h.todo, "", 1);
+	for (size_t at = 0; top >= 0 && at < h.todo.n && g->bytes <= BYTES_MAX; at += path.n) {
 		path.n = 0;
-		text_bytes(&path, todo.p + start, todo.n - start);
-		todo.n = start;
-		int fd = openat(top, path.n > 1 ? path.p + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-		if (!d) {
-			if (fd >= 0)
-				close(fd);
-			continue;
-		}
-		if (fstat(fd, &st) == 0) {
-			struct text whole = { 0 };
-
-			text_str(&whole, text_view(&g->root));
-			text_bytes(&whole, path.p, path.n - 1);
-			cgroups_add(g, st.st_ino, whole.n ? text_view(&whole) : STR("/"));
-			text_free(&whole);
-		}
-		for (struct dirent *e; (e = readdir(d));) {
-			if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-				continue;
-			text_bytes(&todo, path.p, path.n - 1);
-			text_char(&todo, '/');
-			text_bytes(&todo, e->d_name, strlen(e->d_name) + 1);
-		}
-		closedir(d);
+		text_bytes(&path, h.todo.p + at, strlen(h.todo.p + at) + 1);
+		read_cgroup(&h, top, path.p);
 	}
 	if (top >= 0)
 		close(top);
-	text_free(&todo);
+	text_free(&h.todo);
 	text_free(&path);
 }
 
@@ -196,10 +280,14 @@ void cgroups_free(struct cgroups *g)
 struct cgroup *cgroups_find(struct cgroups *g, uint64_t id, uint64_t now_ns)
 {
 	struct cgroup *c = g->slot ? *place(g, id) : NULL;
+	uint64_t began, cost;
 
-	if (c || !g->point || now_ns < g->read_ns + AGAIN_NS)
+	if (c || !g->point || now_ns < g->again_ns)
 		return c;
-	g->read_ns = now_ns;
+	began = clock_now();
 	read_hierarchy(g);
+	cost = clock_now() - began;
+	limit_cgroups(g);
+	g->again_ns = now_ns + (cost * BACK_OFF > AGAIN_NS ? cost * BACK_OFF : AGAIN_NS);
 	return g->slot ? *place(g, id) : NULL;
 }

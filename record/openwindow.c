@@ -20,8 +20,11 @@ static void write_text(struct openwindow *w)
 
 static void write_sample(struct openwindow *w, const struct ring_sample *r, uint64_t sample_type)
 {
+	size_t before = w->text.n;
+
 	if (sample_type & PERF_SAMPLE_CGROUP)
 		state_cgroup(w->state, &w->text, load64((const char *)r + r->head.size - 8), r->time);
+	budgets_charge(w->budgets, state_tenant(w->state, r->pid), w->text.n - before, r->time);
 	write_text(w);
 	output_records(&w->out, &r->head, r->head.size);
 	w->first = w->first && w->first < r->time ? w->first : r->time;

@@ -119,7 +119,7 @@ static struct cgroup *fake_cgroup(struct cgroups *g, uint64_t id, uint64_t ns)
 	(void)ns;
 	memset(path, 'c', sizeof(path));
 	if (c.id != id)
-		c = (struct cgroup){ id, { path, id % 7 * 800 }, 0 };
+		c = (struct cgroup){ .id = id, .path = { path, id % 7 * 800 } };
 	return id % 3 ? &c : NULL;
 }
 
