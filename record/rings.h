@@ -73,7 +73,8 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 
 /* From now on skip(to, pid) is called for each mapping (MMAP2), new name (COMM without exec) and change of namespaces of a process,
  * before it is copied, in any order, and before the horizon is looked at; of those for which it returns true nothing else is read, and
- * their place is the kernel's again. A storm of 100,000 mappings a second fills a ring each 10 ms: what others recorded there would be lost. */
+ * their place is the kernel's again. A storm of 100,000 mappings a second fills a ring each 10 ms, and what others recorded there would
+ * be lost. */
 void rings_skip(struct rings *r, bool (*skip)(void *to, uint32_t pid), void *to);
 
 /* To be called by fn: the record at hand is not taken, and rings_drain ends; the next one begins with it. */
