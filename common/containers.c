@@ -207,7 +207,7 @@ static void put_pod(const struct containers *c, struct str path, struct text *ou
 	text_str(out, name.n ? name : STR("[host]"));
 }
 
-void containers_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
+static void put_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
 {
 	if (path.n == 0)
 		text_str(out, STR("[unknown]"));
@@ -217,6 +217,36 @@ void containers_name(const struct containers *c, enum containers_by by, struct s
 		put_pod(c, path, out);
 	else
 		text_str(out, path);
+}
+
+/* systemd gives user N the cgroups below user@N.service: they have any name that N likes, also that of a container, pod or service of
+ * root. Empty: it is not one of these. */
+static struct str delegated_user(struct str path)
+{
+	const struct str before = STR("/user.slice/user-"), behind = STR("slice/user@");
+	struct str rest, user;
+
+	if (!str_starts(path, before))
+		return (struct str){ 0 };
+	rest = str_from(path, before.n);
+	user = str_cut(&rest, '.');
+	if (!str_starts(rest, behind))
+		return (struct str){ 0 };
+	rest = str_from(rest, behind.n);
+	return str_eq(str_cut(&rest, '.'), user) && str_starts(rest, STR("service/")) ? user : (struct str){ 0 };
+}
+
+void containers_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
+{
+	struct str user = delegated_user(path);
+	size_t start = out->n;
+
+	put_name(c, by, path, out);
+	if (by == BY_CGROUP || !user.n || str_eq(str_from(text_view(out), start), STR("[host]")))
+		return;
+	text_add(out, " (user ");
+	text_str(out, user);
+	text_char(out, ')');
 }
 
 void containers_free(struct containers *c)
