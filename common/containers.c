@@ -244,9 +244,8 @@ void containers_name(const struct containers *c, enum containers_by by, struct s
 	put_name(c, by, path, out);
 	if (by == BY_CGROUP || !user.n || str_eq(str_from(text_view(out), start), STR("[host]")))
 		return;
-	text_add(out, " (user ");
+	text_add(out, "@user-"); /* frames of this kind hold no blanks */
 	text_str(out, user);
-	text_char(out, ')');
 }
 
 void containers_free(struct containers *c)
