@@ -60,6 +60,7 @@ static struct {
 	struct prior {
 		const char *path;
 		int fd; /* -1: used */
+		bool output;
 	} prior[PRIOR_MAX]; /* opened before: only this process has them */
 	size_t npriors;
 	volatile sig_atomic_t unfinished; /* there is a temporary file */
@@ -102,17 +103,18 @@ static int open_to_read(int folder, const char *path, int flags)
 	return inside_reopen(fd);
 }
 
-static bool is_input(const char *path)
+/* The user named the path: without a broker every path that is asked for. */
+static bool is_named(const char *const *named, const char *path)
 {
-	for (const char *const *p = server.setup.input; p && *p; p++)
+	for (const char *const *p = named; server.is_broker && p && *p; p++)
 		if (strcmp(*p, path) == 0)
 			return true;
-	return false;
+	return !server.is_broker;
 }
 
 static int open_input(const char *path)
 {
-	return !server.is_broker || is_input(path) ? open(path, O_RDONLY | O_CLOEXEC) : open_to_read(AT_FDCWD, path, 0);
+	return is_named(server.setup.input, path) ? open(path, O_RDONLY | O_CLOEXEC) : open_to_read(AT_FDCWD, path, 0);
 }
 
 /* Calls f with each name of a folder. */
@@ -180,12 +182,13 @@ static void path_of(int fd, struct reply *reply)
 	reply->why.text[n > 0 && n < PATH_BYTES ? n : 0] = 0;
 }
 
+/* A filter that was taken over would write to a pipe or a disk otherwise: with -o /dev/null, /dev is a folder that the broker writes in. */
 static int output(const char *path, struct reply *reply)
 {
 	int fd;
 
 	outfile_discard(&server.output);
-	fd = outfile_open(&server.output, path, &reply->why);
+	fd = outfile_open(&server.output, path, is_named(server.setup.output, path), &reply->why);
 	reply->temporary = fd >= 0 && server.output.temp[0];
 	return fd;
 }
@@ -226,7 +229,7 @@ static int commit_cached(const char *name, size_t prefix)
 static int open_cached(const char *name)
 {
 	if (!strchr(name, '/'))
-		return openat(server.cache, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		return inside_reopen(openat(server.cache, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
 	errno = EINVAL;
 	return -1;
 }
@@ -272,27 +275,28 @@ static bool answer(int socket, const struct request *q, int given)
 	return sent;
 }
 
-static NORETURN void run(int socket)
+/* Returns false if the filter ended, sent no request, or got no reply: it would wait for ever. */
+static bool answer_next(int socket)
 {
 	static struct request q;
+	int given;
+	ssize_t n = fdmessage_take(socket, &q, sizeof(q), &given);
+	bool answered = n > (ssize_t)offsetof(struct request, path) && !q.path[n - (ssize_t)offsetof(struct request, path) - 1] &&
+			answer(socket, &q, given);
 
-	for (;;) {
-		bool answered;
-		int given;
-		ssize_t n = fdmessage_take(socket, &q, sizeof(q), &given);
+	if (given >= 0)
+		close(given);
+	return answered;
+}
 
-		if (n <= (ssize_t)offsetof(struct request, path) || q.path[n - (ssize_t)offsetof(struct request, path) - 1])
-			break;
-		answered = answer(socket, &q, given);
-		if (given >= 0)
-			close(given);
-		if (!answered)
-			break; /* the filter would wait for ever */
-	}
+static void run(int socket)
+{
+	while (answer_next(socket))
+		;
 	outfile_discard(&server.output);
 	if (server.cached[0])
 		unlinkat(server.cache, server.cached, 0);
-	_exit(0);
+	server.cached[0] = 0;
 }
 
 static void on_parent_death(int sig)
@@ -342,14 +346,15 @@ static NORETURN void be_broker(int socket)
 	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_OPENER, .writable = b->writable, .keep_capabilities = !b->unprivileged });
 	keep_only(socket, null);
 	run(3);
+	_exit(0);
 }
 
 /* ---- before the fork --------------------------------------------------------------------------------------------------- */
 
-static void note_prior(const char *path, int fd)
+static void note_prior(const char *path, int fd, bool output)
 {
 	if (fd >= 0)
-		client.prior[client.npriors++] = (struct prior){ path, fd };
+		client.prior[client.npriors++] = (struct prior){ path, fd, output };
 }
 
 /* Names of open descriptors mean others in the broker. */
@@ -357,20 +362,20 @@ static void open_prior(const struct broker *b)
 {
 	for (const char *const *p = b->input; p && *p && client.npriors < PRIOR_MAX; p++)
 		if (strncmp(*p, "/dev/", 5) == 0 || strncmp(*p, "/proc/", 6) == 0)
-			note_prior(*p, open(*p, O_RDONLY | O_CLOEXEC));
+			note_prior(*p, open(*p, O_RDONLY | O_CLOEXEC), false);
 	for (const char *const *p = b->output; p && *p && client.npriors < PRIOR_MAX; p++) {
 		struct outpath place;
 
 		if (outpath_resolve(&place, *p) && place.magic)
-			note_prior(*p, outpath_open(&place, O_WRONLY));
+			note_prior(*p, outpath_open(&place, O_WRONLY), true);
 		outpath_close(&place);
 	}
 }
 
-static int take_prior(const char *path)
+static int take_prior(const char *path, bool output)
 {
 	for (size_t i = 0; i < client.npriors; i++)
-		if (client.prior[i].fd >= 0 && strcmp(client.prior[i].path, path) == 0) {
+		if (client.prior[i].fd >= 0 && client.prior[i].output == output && strcmp(client.prior[i].path, path) == 0) {
 			int fd = client.prior[i].fd;
 
 			client.prior[i].fd = -1;
@@ -462,14 +467,14 @@ static int call_simply(enum operation operation, int given, const char *path, un
 
 int broker_open(int folder, const char *path, int flags)
 {
-	int fd = folder == AT_FDCWD ? take_prior(path) : -1;
+	int fd = folder == AT_FDCWD ? take_prior(path, false) : -1;
 
 	return fd >= 0 ? fd : call_simply(OPEN, folder, path, (unsigned)flags);
 }
 
 int broker_input(const char *path)
 {
-	int fd = take_prior(path);
+	int fd = take_prior(path, false);
 
 	return fd >= 0 ? fd : call_simply(INPUT, AT_FDCWD, path, 0);
 }
@@ -529,7 +534,7 @@ static void explain(struct outfile_failure *why, const char *path, const struct 
 int broker_output(const char *path, bool *temporary, struct outfile_failure *why)
 {
 	struct reply reply;
-	int fd = take_prior(path);
+	int fd = take_prior(path, true);
 
 	*temporary = false;
 	if (fd >= 0)

@@ -75,14 +75,14 @@ ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDME
 
 	for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 		fd[i] = -1;
-	if (got <= 0)
+	if (got < 0)
 		return got;
 	take_descriptors(&m, fd);
-	if (!(m.msg_flags & MSG_TRUNC))
+	if (got > 0 && !(m.msg_flags & MSG_TRUNC))
 		return got;
-	close_all(fd, FDMESSAGE_MAX);
+	close_all(fd, FDMESSAGE_MAX); /* an empty message can have some, too */
 	errno = EBADMSG;
-	return -1;
+	return got ? -1 : 0;
 }
 
 int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], int flags)

@@ -24,7 +24,7 @@ static int cannot_create(const struct outpath *p, const char *path, int error, s
 	return -1;
 }
 
-static int create(struct outfile *f, const char *path, struct outfile_failure *why)
+static int create(struct outfile *f, const char *path, bool any, struct outfile_failure *why)
 {
 	struct outpath *p = &f->place;
 	int fd;
@@ -34,7 +34,8 @@ static int create(struct outfile *f, const char *path, struct outfile_failure *w
 	if (p->fd >= 0 && S_ISDIR(p->st.st_mode))
 		return cannot_create(&(struct outpath){ .fd = -1 }, path, EISDIR, why);
 	if (p->magic || (p->fd >= 0 && !S_ISREG(p->st.st_mode))) {
-		fd = outpath_open(p, O_WRONLY);
+		fd = any ? outpath_open(p, O_WRONLY) : -1;
+		errno = any ? errno : EINVAL;
 		return fd < 0 ? cannot_create(p, path, errno, why) : fd;
 	}
 	f->fd = tempfile_create(p->folder, p->fd >= 0 ? p->st.st_mode & 0777 : 0666, f->temp);
@@ -44,12 +45,12 @@ static int create(struct outfile *f, const char *path, struct outfile_failure *w
 	return fd < 0 ? cannot_create(p, path, errno, why) : fd;
 }
 
-int outfile_open(struct outfile *f, const char *path, struct outfile_failure *why)
+int outfile_open(struct outfile *f, const char *path, bool any, struct outfile_failure *why)
 {
 	int fd;
 
 	*f = OUTFILE_NONE;
-	fd = create(f, path, why);
+	fd = create(f, path, any, why);
 	if (fd < 0)
 		outfile_discard(f);
 	else if (!f->temp[0])

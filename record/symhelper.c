@@ -127,7 +127,7 @@ static enum symparser_answer await(struct symhelper *h, struct symparser_reply *
 	uint64_t since = clock_now(), moved = since;
 
 	for (;;) {
-		ssize_t n = recv(h->socket, reply, sizeof(*reply), 0);
+		ssize_t n = recv(h->socket, reply, sizeof(*reply), MSG_TRUNC);
 		uint64_t now;
 
 		if (n == (ssize_t)sizeof(*reply) && reply->serial == h->serial) {

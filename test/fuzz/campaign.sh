@@ -93,7 +93,7 @@ run()
 	read_cpu
 	before=$cpu
 	PJ_FUZZ_CPU=$3 $idle nice -n 19 "$PJ_BUILD/test/fuzz/${name}_fuzz" -max_len="${largest:-8192}" -timeout=600 -rss_limit_mb=2000 \
-		-detect_leaks=0 -close_fd_mask=2 -print_final_stats=1 -artifact_prefix="build/corpus/$name-" "build/corpus/$name" "test/corpus/$name" >"$out" 2>&1 &
+		-detect_leaks=0 -close_fd_mask=2 -print_final_stats=1 -artifact_prefix="$PWD/build/corpus/$name-" "build/corpus/$name" "test/corpus/$name" >"$out" 2>&1 &
 	child=$!
 	wait $child
 	code=$?

@@ -17,7 +17,7 @@ for target in "$PJ_BUILD"/test/fuzz/*_fuzz; do
 	limit=-max_total_time=${SECS:-60}
 	if [ "${SECS:-60}" = 0 ]; then limit=-runs=0; fi
 	if ! PJ_FUZZ_COST=1 "$target" "$limit" -max_len="${largest:-8192}" -timeout=60 -rss_limit_mb=2000 -detect_leaks=0 -close_fd_mask=2 \
-		-print_final_stats=0 -artifact_prefix="build/corpus/$name-" "build/corpus/$name" "test/corpus/$name" >"build/corpus/$name.log" 2>&1; then
+		-print_final_stats=0 -artifact_prefix="$PWD/build/corpus/$name-" "build/corpus/$name" "test/corpus/$name" >"build/corpus/$name.log" 2>&1; then
 		status=1
 		grep -avE '^#[0-9]' "build/corpus/$name.log" | tail -n 40
 	fi

@@ -20,13 +20,13 @@ static unsigned open_fds(void)
 	return n;
 }
 
-static void send_many(size_t n)
+static void send_many(size_t n, size_t bytes)
 {
 	union {
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(8 * sizeof(int))];
 	} control = { .head = { CMSG_LEN(n * sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	struct iovec io = { "abcd", 4 };
+	struct iovec io = { "abcd", bytes };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
 
 	for (size_t i = 0; i < n; i++)
@@ -53,13 +53,15 @@ static void check_some(void)
 	ok(fdmessage_take(pair[0], bytes, sizeof(bytes), &fd) == 4 && fd == -1, "  and none is none");
 	fdmessage_send(pair[1], "abcd", 4, one);
 	ok(fdmessage_take(pair[0], bytes, 3, &fd) == -1 && errno == EBADMSG && fd == -1, "a message that is too long");
-	send_many(8);
+	send_many(8, 4);
 	fdmessage_receive_some_all(pair[0], bytes, sizeof(bytes), all, 0);
 	for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 		if (all[i] >= 0)
 			close(all[i]);
-	send_many(8);
+	send_many(8, 4);
 	ok(fdmessage_take(pair[0], bytes, sizeof(bytes), &fd) == 4 && fd == -1, "more descriptors than are ever received are none");
+	send_many(8, 0);
+	ok(fdmessage_take(pair[0], bytes, sizeof(bytes), &fd) == 0 && fd == -1, "an empty message is an end, whatever comes with it");
 	is_u64(open_fds(), before, "no descriptor is left open");
 }
 
