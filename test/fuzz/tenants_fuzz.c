@@ -2,13 +2,25 @@
  * hold. Input: a byte that chooses, then cgroup and status (fuzz_part), or the name of a folder, amounts of 8 bytes, or uses
  * of budgets of 8 bytes. */
 /* covers: common/tenants.c */
-/* least: 78, as namespaces need processes, and accounts are forgotten after 10 minutes (test/unit/tenants_test.c) */
 #include "perfrecord.h"
 #include "tenants.h"
 
+#include "clocks.h"
 #include "fuzz.h"
 
 #include <unistd.h>
+
+/* Accounts are forgotten by this clock. */
+static uint64_t fake_clock;
+
+static uint64_t fake_now(void)
+{
+	return fake_clock;
+}
+
+#define clock_now fake_now
+#include "common/tenants.c"
+#undef clock_now
 
 static uid_t owner;
 
@@ -62,10 +74,10 @@ static void facts(struct str cgroup, uint8_t choice)
 	}
 }
 
-/* Files of a process: without namespaces there, so a container, a user or unknown. */
+/* Files of a process: without namespaces there, so a container, a user or unknown. And this process, whose namespaces can be read. */
 static void files(struct str cgroup, struct str status)
 {
-	int folder = fuzz_folder();
+	int folder = fuzz_folder(), self;
 	struct tenant of;
 	uint64_t place;
 
@@ -80,6 +92,12 @@ static void files(struct str cgroup, struct str status)
 	MUST(tenant_without_namespaces((uint32_t)getpid()).kind == tenant_without_namespaces((uint32_t)getpid()).kind);
 	unlinkat(folder, "cgroup", 0);
 	unlinkat(folder, "status", 0);
+	self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	of = tenant_of(self);
+	/* without an answer in time its namespaces do not count */
+	MUST(tenant_same(of, tenant_of_blocking(self)) || tenant_same(of, tenant_without_namespaces((uint32_t)getpid())));
+	MUST(tenant_place(self) == tenant_place_of_pid((uint32_t)getpid()));
+	close(self);
 }
 
 static void folder_name(struct str name)
@@ -127,6 +145,20 @@ static void count_refused(void *arg, const struct tenant_account *a)
 	++*(size_t *)arg;
 }
 
+/* More tenants than the table has room for share an account; after ten minutes without use, those that hold nothing give way. */
+static void crowd(struct tenants *t, uint64_t now, unsigned n, unsigned holds)
+{
+	fake_clock = now;
+	for (unsigned i = 0; i < 8 * n; i++) {
+		struct tenant of = { TENANT_MOUNT_NS, 100 + i };
+
+		tenants_charge(t, of, TENANT_CPU_NS, i % 7 * 1000, now);
+		if (i % 16 < holds && tenants_hold(t, of, TENANT_KEPT_BYTES, 1))
+			tenants_release(t, of, TENANT_KEPT_BYTES, i % 3);
+	}
+	tenants_refused(t, (struct tenant){ TENANT_MOUNT_NS, 100 }, TENANT_KEPT_BYTES);
+}
+
 /* Budgets: what a tenant has it may take, and no tenant holds more than its limit. Each use is 8 bytes. */
 static void budgets(struct str uses)
 {
@@ -135,6 +167,7 @@ static void budgets(struct str uses)
 	struct tenants *t = tenants_new(&limits);
 	uint64_t now = 1, held[8] = { 0 }, sum = 0;
 	size_t refused = 0;
+	unsigned crowds = 0;
 
 	for (; uses.n >= 8; uses = str_from(uses, 8)) {
 		const uint8_t *u = (const uint8_t *)uses.p;
@@ -144,7 +177,8 @@ static void budgets(struct str uses)
 		bool had;
 
 		now += u[4] * UINT64_C(3000000) + (u[5] == 0xff ? 700 * UINT64_C(1000000000) : 0);
-		switch (u[0] % 6) {
+		fake_clock = now;
+		switch (u[0] % 7) {
 		case 0:
 			had = tenants_has(t, of, flow, amount, now);
 			MUST(tenants_take(t, of, flow, amount, now) == had);
@@ -152,9 +186,13 @@ static void budgets(struct str uses)
 		case 1: tenants_charge(t, of, flow, amount, now); break;
 		case 2: tenants_credit(t, of, flow, amount); break;
 		case 3: (void)tenants_may(t, of, flow, now); break;
+		case 6:
+			if (crowds++ < 8)
+				crowd(t, now, u[6], u[7] % 17);
+			break;
 		case 4:
 			had = tenants_hold(t, of, TENANT_MEMORY, amount);
-			MUST(had == (*mine + amount <= 3000 && sum + amount <= 9000));
+			MUST(crowds || had == (*mine + amount <= 3000 && sum + amount <= 9000));
 			*mine += had ? amount : 0;
 			sum += had ? amount : 0;
 			break;
@@ -166,7 +204,7 @@ static void budgets(struct str uses)
 			break;
 		}
 	}
-	tenants_each_refused(t, 100, count_refused, &refused);
+	tenants_each_refused(t, 2000, count_refused, &refused);
 	MUST(refused == tenants_over(t));
 	tenants_free(t);
 }
