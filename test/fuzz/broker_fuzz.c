@@ -4,7 +4,7 @@
  * Input: options, then for each request a byte that chooses (an operation, or a function of the filter, which sends the request itself), one that
  * chooses a path (or how many bytes of the input are one), flags, damage. Files lie in a folder of the run. */
 /* covers: common/broker.c */
-/* least: 85, as the rest is the start of the process (test/unit/broker_test.c, test/hostile/openers.t) */
+/* least: 85, as the rest is the start of the process (test/unit/broker_test.c) */
 #include "broker.h"
 
 #include "capabilities.h"
