@@ -116,6 +116,20 @@ static int next_entry(struct inlines *w, Dwarf_Die *die)
 	return levels;
 }
 
+/* The entries of a unit end where the unit does, but for padding: an end of a level too many before that is damage. */
+static void check_end(struct inlines *w, Dwarf_Die *unit, const char *at)
+{
+	Dwarf_Off offset = dwarf_dieoffset(unit), next;
+
+	if (dwarf_next_unit(dwarf_cu_getdwarf(unit->cu), offset - dwarf_cuoffset(unit), &next, NULL, NULL, NULL, NULL, NULL, NULL, NULL) != 0)
+		return;
+	for (const char *end = (const char *)unit->addr + (next - offset); at < end; at++)
+		if (*at || !spend(w, 1)) {
+			give_up(w, "damaged");
+			break;
+		}
+}
+
 /* All entries of a unit, in their order, each once: what is not looked into is passed over. */
 static void walk(struct inlines *w, Dwarf_Die *unit, struct within top, const struct visitor *v)
 {
@@ -142,6 +156,8 @@ static void walk(struct inlines *w, Dwarf_Die *unit, struct within top, const st
 		for (; up > 0 && depth > 0; up--, depth--)
 			if (v->left)
 				v->left(w, level[depth], die.addr);
+		if (up > 0)
+			check_end(w, unit, die.addr);
 		if (up != 0)
 			break;
 	}
@@ -388,7 +404,7 @@ static size_t count_open(struct inlines *w, Dwarf_Die *die)
 	return open;
 }
 
-/* Places that are in no function yet are in this one. */
+/* Places that are in no function yet are in this one. A function without such places has no number: a later one may get it. */
 static bool enter_function(struct inlines *w, Dwarf_Die *die, struct within *inner)
 {
 	struct ranges r = { .die = die };
@@ -401,7 +417,10 @@ static bool enter_function(struct inlines *w, Dwarf_Die *die, struct within *inn
 				w->place[i].in = *inner;
 				any = true;
 			}
-	w->functions += any;
+	if (any)
+		w->functions++;
+	else
+		inner->function = 0;
 	return any;
 }
 
@@ -458,8 +477,8 @@ static bool enter_block(struct inlines *w, Dwarf_Die *die, struct within outer)
 static bool visit_code(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
 {
 	switch (tag) {
-	case DW_TAG_subprogram:
-		return enter_function(w, die, inner) || w->deep;
+	case DW_TAG_subprogram: /* one in another is looked at with those in classes: which places are in it does not depend on the others */
+		return (outer.function == 0 || w->deep) && (enter_function(w, die, inner) || w->deep);
 	case DW_TAG_inlined_subroutine:
 		return outer.function && enter_call(w, die, outer, inner);
 	case DW_TAG_lexical_block: case DW_TAG_try_block: case DW_TAG_catch_block: case DW_TAG_with_stmt:
