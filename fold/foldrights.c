@@ -6,6 +6,7 @@
 #include "identity.h"
 #include "in.h"
 #include "kallcache.h"
+#include "whole.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,8 +28,7 @@ static unsigned needs_of(const char *path)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return 0;
-	if (read(fd, magic, sizeof(magic)) < 2)
-		magic[0] = 0;
+	whole_pread(fd, magic, sizeof(magic), 0);
 	close(fd);
 	if (magic[0] == 0x1f && magic[1] == 0x8b) /* gzip */
 		return NEEDS_CACHE | NEEDS_SPOOL;
