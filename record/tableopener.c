@@ -7,6 +7,7 @@
 #include "inside.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -85,15 +86,34 @@ static bool is_complete(const struct tablemaker_request *r, size_t n)
 	return n >= head && r->npath <= sizeof(r->path) && n >= head + r->npath;
 }
 
+/* Waits for a request. Returns its size; 0 if the recorder ended, or the parser: between requests it sends nothing, so what can be
+ * read from its socket is its end, and the recorder counts a parser that died without work, too. */
+static size_t await_request(int recorder, int parser, struct tablemaker_request *r)
+{
+	struct pollfd ready[] = { { .fd = recorder, .events = POLLIN }, { .fd = parser, .events = POLLIN } };
+
+	for (;;) {
+		ssize_t n;
+
+		if (poll(ready, countof(ready), -1) < 0 && errno != EINTR)
+			return 0;
+		if (ready[1].revents)
+			return 0;
+		n = recv(recorder, r, sizeof(*r), MSG_DONTWAIT);
+		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+			return n > 0 ? (size_t)n : 0;
+	}
+}
+
 void tableopener_run(int recorder, int parser, const char *proc)
 {
 	static struct tablemaker_request r;
 	struct foreign_roots roots = { 0 };
 	uint64_t looked = clock_now();
-	ssize_t n;
+	size_t n;
 
-	while ((n = recv(recorder, &r, sizeof(r), 0)) > 0 || (n < 0 && errno == EINTR)) {
-		if (n < 0 || !is_complete(&r, (size_t)n))
+	while ((n = await_request(recorder, parser, &r)) > 0) {
+		if (!is_complete(&r, n))
 			continue;
 		if (!answer(recorder, parser, &roots, proc, &r))
 			break;

@@ -299,9 +299,9 @@ fi
 kill $load 2>/dev/null
 wait $load 2>/dev/null
 
-# whoever reads tables may crash: it is replaced, and told
+# A parser of tables that is killed between requests is counted, and the next file finds another one.
 if have pgrep; then
-	pjrecord -o data -F 999 --unwind=tables -- sh -c './plain 300; until [ -e again ]; do sleep 0.1; done; ./cpp 600' >/dev/null 2>said &
+	pjrecord -o data -F 999 --unwind=tables -- sh -c './plain 300; until [ -e again ]; do sleep 0.1; done; ./cpp 2000' >/dev/null 2>said &
 	recorder=$!
 	cp plain cpp # another file
 	tries=0
@@ -309,14 +309,15 @@ if have pgrep; then
 	while [ -z "$next" ] && [ $((tries += 1)) -lt 600 ]; do
 		found=$(pgrep -P $recorder -x pjrecord-table)
 		if [ -z "$maker" ] && [ -n "$found" ]; then
+			sleep 1 # its requests are answered
 			maker=$found
 			kill -9 "$maker"
+			touch again
 		elif [ -n "$found" ] && [ "$found" != "$maker" ]; then
 			next=$found
 		fi
 		sleep 0.1
 	done
-	touch again
 	wait $recorder
 	ok "the process that reads tables, killed, is replaced" test -n "$next"
 	ok "  that is said" grep -q 'hung or crashed, and was replaced' said
