@@ -4,7 +4,7 @@
 # record_victim NAME [ATTACK ARGUMENTS...]: records this host for some seconds, beside an attack if one is given, while a program that burns CPU
 # in one function runs within the recording. Afterwards:
 #	$samples, $named   samples of the victim, and those that lead through victim_caller to victim_leaf: 98 % of all. The others are in its
-#	                   clock, interrupts of victim_leaf, and before main
+#	                   clock, or before main: an attack causes more interrupts, which are frames above victim_leaf
 #	$complete          samples of the victim with a complete stack: from _start, each frame with its name
 #	$victim_ms         CPU time of the victim, as it measured itself
 #	$used_permille     CPU of pjrecord and its helper processes, of 1000 for one CPU: the median second
@@ -98,7 +98,7 @@ record_victim()
 	cat "$rec"/out/*.data >/dev/null 2>&1 || fail "$rec: a window was written" "$rec/err"
 	"$build/bin/pjfold" "$rec"/out/*.data >"$rec/folded" 2>"$rec/fold.err"
 	samples=$(awk '/^victim;/ { n += $NF } END { print n + 0 }' "$rec/folded")
-	named=$(awk '/^victim;.*;victim_caller;victim_leaf / { n += $NF } END { print n + 0 }' "$rec/folded")
+	named=$(awk '/^victim;.*;victim_caller;victim_leaf[; ]/ { n += $NF } END { print n + 0 }' "$rec/folded")
 	awk '/^victim;/ && (!/^victim;_start;/ || /;\[/ || /;victim_leaf[; ]/ && !/;main;victim_caller;victim_leaf[; ]/)' "$rec/folded" >"$rec/incomplete"
 	complete=$((samples - $(awk '{ n += $NF } END { print n + 0 }' "$rec/incomplete")))
 	head -n 5 "$rec/incomplete" | cut -c1-300 | sed 's/^/# incomplete: /'
