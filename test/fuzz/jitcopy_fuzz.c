@@ -1,5 +1,6 @@
 /* jitcopy: a copy of what a JIT writes ends at a line or record and never is longer than its limits, whatever the file holds and however
- * it grows, shrinks or is replaced. Input: kind and steps, then parts; each is what the file has at one time. */
+ * it grows, shrinks or is replaced, and whatever becomes of the copy. Input: kind and steps, then parts; each is what the file has at one
+ * time. */
 /* covers: record/jitcopy.c record/jitrecords.c */
 #include "record/jitrecords.h"
 #include "perfrecord.h"
@@ -14,7 +15,7 @@ static enum jitcopy_records find_records(void *unused, int fd, const struct jitc
 	return jitrecords_end(fd, span, end);
 }
 
-static const struct jitcopy_limits limits = { .map = 600, .dump = 2000, .total = 6000, .step = 1500, .record = 1000, .ns = 1000000000, .records = find_records };
+static struct jitcopy_limits limits = { .map = 600, .dump = 2000, .total = 6000, .step = 1500, .record = 1000, .ns = 1000000000, .records = find_records };
 
 static uint64_t bytes_of(int folder, const char *name)
 {
@@ -71,6 +72,42 @@ static void rewrite_file(const struct jitcopy *c, struct str part, bool empty_fi
 	close(fd);
 }
 
+enum { COPY_REMOVED, COPY_LONGER, COPY_BLOCKED, FILE_WITH_HOLE, FILE_SLOW, DISTURBANCES = 16 };
+
+/* What else happens before a step: a sweep removes the copy, another process writes to it, it cannot be opened, the file gets a hole, or
+ * its file system is slow. */
+static void disturb(const struct jitcopy *c, int folder, unsigned how)
+{
+	char path[32];
+	int fd;
+
+	limits.ns = how == FILE_SLOW ? 0 : 1000000000;
+	if (how == COPY_REMOVED || how == COPY_BLOCKED)
+		unlinkat(folder, "copy", 0);
+	if (how == COPY_BLOCKED)
+		mkdirat(folder, "copy", 0700);
+	if (how == COPY_LONGER && (fd = openat(folder, "copy", O_WRONLY | O_APPEND | O_CLOEXEC)) >= 0) {
+		MUST(write(fd, "x", 1) == 1);
+		close(fd);
+	}
+	if (how != FILE_WITH_HOLE || c->fd < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	MUST(fd >= 0 && ftruncate(fd, 8192) == 0);
+	close(fd);
+}
+
+/* changed: another process has changed the copy, in this step or before */
+static void check_step(const struct jitcopy *c, int folder, enum jitcopy_why why, const struct jitcopy_cost *cost, bool changed)
+{
+	unlinkat(folder, "copy", AT_REMOVEDIR);
+	MUST(why == JITCOPY_OK || why == JITCOPY_LARGE || why == JITCOPY_NO_TEXT || (changed && (why == JITCOPY_EVICTED || why == JITCOPY_DISK)));
+	MUST(c->written <= limits.total && (why == JITCOPY_OK || why == JITCOPY_DISK || c->ended));
+	MUST(changed || c->length == bytes_of(folder, "copy"));
+	MUST(cost->read <= limits.step + limits.record + ((uint64_t)64 << 10) && cost->written <= cost->read);
+}
+
 int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct str rest = { (const char *)data, n };
@@ -78,7 +115,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	int folder = fuzz_folder();
 	struct jitcopy c;
 	struct jitcopy_cost cost;
-	uint64_t read = 0;
+	unsigned disturbance;
+	bool changed = false, longer = false;
 	unsigned how = n > 1 ? data[1] : 0;
 
 	if (n < 2)
@@ -99,12 +137,14 @@ int fuzz_one(const uint8_t *data, size_t n)
 		} else {
 			rewrite_file(&c, part, how % 4 == 2);
 		}
+		disturbance = how >> 4 & (DISTURBANCES - 1);
+		disturb(&c, folder, disturbance);
+		changed |= disturbance <= COPY_BLOCKED;
+		longer |= disturbance == COPY_LONGER;
 		why = jitcopy_go_on(&c, folder, &limits, &cost);
-		read = cost.read;
-		MUST(why == JITCOPY_OK || why == JITCOPY_LARGE || why == JITCOPY_NO_TEXT);
-		MUST(c.written <= limits.total && (why == JITCOPY_OK || c.ended) && c.length == bytes_of(folder, "copy"));
-		MUST(read <= limits.step + limits.record + ((uint64_t)64 << 10) && cost.written <= read);
-		check_copy(folder, kind);
+		check_step(&c, folder, why, &cost, changed);
+		if (!longer)
+			check_copy(folder, kind);
 	}
 	jitcopy_close(&c);
 	unlinkat(folder, "copy", 0);
