@@ -25,7 +25,7 @@ for jdk in $(jdks); do
 	"$bin/pjmap" -i 600 -d "$tmp/jmap" --no-perf-map -q $jvm 2>/dev/null &
 	follower=$!
 	sleep 4
-	first=$(cpu_ms $follower)
+	first=$(tree_cpu_ms $follower)
 	row "  first scan of its timeline, with inlined calls, frames" "CPU $first ms" "<= 150 ms for 8000" "$first <= 150 * ($n > 8000 ? $n / 8000 : 1)"
 	kill -INT $follower
 	wait $follower 2>/dev/null
@@ -33,9 +33,9 @@ for jdk in $(jdks); do
 	"$bin/pjmap" -i 0.02 -d "$tmp/jmap" --no-perf-map -q $jvm 2>/dev/null &
 	follower=$!
 	sleep 2
-	before=$(cpu_ms $follower)
+	before=$(tree_cpu_ms $follower)
 	sleep 10
-	after=$(cpu_ms $follower)
+	after=$(tree_cpu_ms $follower)
 	kill -INT $follower
 	wait $follower 2>/dev/null
 	again=$(calc %.2f "($after - $before) / 500")

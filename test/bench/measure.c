@@ -1,8 +1,9 @@
 /*
  * measure - what a command costs: measure [-n RUNS] [-i INPUT] [-o OUTPUT] -- COMMAND...
  *
- * Prints "CPU WALL ANON RSS": seconds of user + system time and of wall time (the least of all runs each, from fork to exit),
- * and kB at the peak (the most of all runs): RssAnon, sampled every half millisecond, and the kernel's maximum RSS.
+ * Prints "CPU WALL ANON RSS": seconds of user + system time of the command and of the processes that it started, also of those that end
+ * after it (1 s at most), and of wall time from fork to exit (the least of all runs each); kB of the command at the peak (the most of all
+ * runs): RssAnon, sampled every half millisecond, and the kernel's maximum RSS.
  * Ends with the command's status.
  */
 #define _GNU_SOURCE
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,6 +24,27 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+/* CPU time of all processes below this one that were reaped. */
+static double reaped_cpu(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_CHILDREN, &r);
+	return seconds(r.ru_utime) + seconds(r.ru_stime);
+}
+
+/* Helper processes end after the command: they are children of this process then. */
+static void reap_helpers(void)
+{
+	for (int i = 0; i < 2000 && waitpid(-1, NULL, WNOHANG) >= 0; i++)
+		usleep(500);
 }
 
 static long anon_kb(int fd)
@@ -65,10 +88,11 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		return 2;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (int run = 0; run < runs; run++) {
 		struct rusage r;
 		char path[64];
-		double start = now(), t;
+		double before = reaped_cpu(), start = now(), t;
 		pid_t pid = fork();
 		int fd;
 
@@ -91,7 +115,8 @@ int main(int argc, char **argv)
 		}
 		wall = now() - start < wall ? now() - start : wall;
 		close(fd);
-		t = (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+		reap_helpers();
+		t = reaped_cpu() - before;
 		cpu = t < cpu ? t : cpu;
 		rss = r.ru_maxrss > rss ? r.ru_maxrss : rss;
 	}

@@ -84,6 +84,19 @@ cpu_ms()
 	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print 1000 * ($12 + $13) / hz }' "/proc/$1/stat"
 }
 
+# tree_cpu_ms PID: of a process and its descendants, and of those that they reaped
+tree_cpu_ms()
+{
+	local pids=$1 level=$1
+
+	while level=$(pgrep -d, -P "$level"); do
+		pids=$pids,$level
+	done
+	# shellcheck disable=SC2046 # numbers
+	cat $(echo "$pids" | sed 's|[0-9]*|/proc/&/stat|g; s/,/ /g') 2>/dev/null |
+		awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); n += $12 + $13 + $14 + $15 } END { print 1000 * n / hz }'
+}
+
 # jdks: folders
 jdks()
 {
