@@ -49,8 +49,9 @@ static struct {
 	struct outfile output;
 	int cache; /* folder */
 	char cached[TEMPFILE_NAME];
+	int cached_hold; /* keeps its lock */
 	bool is_broker;
-} server = { .cache = -1, .output = { .fd = -1, .place = { .folder = -1, .fd = -1 } } };
+} server = { .cache = -1, .cached_hold = -1, .output = { .fd = -1, .place = { .folder = -1, .fd = -1 } } };
 
 /* In the filter. */
 static struct {
@@ -206,11 +207,24 @@ static void remove_other(void *with, const char *name)
 		unlinkat(server.cache, name, 0);
 }
 
+static void end_cached(void)
+{
+	server.cached[0] = 0;
+	if (server.cached_hold >= 0)
+		close(server.cached_hold);
+	server.cached_hold = -1;
+}
+
 static int create_cached(void)
 {
+	int fd;
+
 	if (server.cached[0])
 		unlinkat(server.cache, server.cached, 0);
-	return tempfile_create(server.cache, 0600, server.cached);
+	end_cached();
+	fd = tempfile_create(server.cache, 0600, server.cached);
+	server.cached_hold = fd >= 0 ? tempfile_hold(fd) : -1;
+	return fd;
 }
 
 static int commit_cached(const char *name, size_t prefix)
@@ -219,7 +233,7 @@ static int commit_cached(const char *name, size_t prefix)
 
 	if (!server.cached[0] || strchr(name, '/') || renameat(server.cache, server.cached, server.cache, name) < 0)
 		return EINVAL;
-	server.cached[0] = 0;
+	end_cached();
 	if (prefix)
 		each_name(server.cache, remove_other, &sweep);
 	tempfile_sweep(server.cache);
@@ -296,7 +310,7 @@ static void run(int socket)
 	outfile_discard(&server.output);
 	if (server.cached[0])
 		unlinkat(server.cache, server.cached, 0);
-	server.cached[0] = 0;
+	end_cached();
 }
 
 static void on_parent_death(int sig)

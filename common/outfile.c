@@ -61,7 +61,7 @@ int outfile_open(struct outfile *f, const char *path, bool any, struct outfile_f
 bool outfile_commit(struct outfile *f, const char *path, struct outfile_failure *why)
 {
 	const char *what = "write";
-	int error = fsync(f->fd) < 0 ? errno : 0;
+	int held = tempfile_hold(f->fd), error = fsync(f->fd) < 0 ? errno : 0;
 
 	if (close(f->fd) < 0 && !error) /* some file systems report a full disk only now */
 		error = errno;
@@ -73,6 +73,8 @@ bool outfile_commit(struct outfile *f, const char *path, struct outfile_failure 
 	if (!error)
 		f->temp[0] = 0;
 	outfile_discard(f);
+	if (held >= 0)
+		close(held);
 	why->error = error;
 	snprintf(why->text, sizeof(why->text), "cannot %s '%s'", what, path);
 	return error == 0;

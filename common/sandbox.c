@@ -85,7 +85,7 @@ static const struct {
 
 /* What an opener needs beyond the base. */
 static const int opening[] = {
-	SYS_openat, SYS_readlinkat, SYS_getdents64, SYS_fstatfs, SYS_renameat, SYS_unlinkat, SYS_fsync, SYS_memfd_create,
+	SYS_openat, SYS_readlinkat, SYS_getdents64, SYS_fstatfs, SYS_renameat, SYS_unlinkat, SYS_fsync, SYS_flock, SYS_memfd_create,
 	SYS_recvmsg, SYS_sendmsg, SYS_fcntl, SYS_dup3, SYS_close_range, SYS_geteuid, SYS_rt_sigaction, SYS_rt_sigprocmask,
 #ifndef __GLIBC__
 	SYS_writev,

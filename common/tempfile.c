@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -15,6 +16,16 @@
 #define ATTEMPTS_MAX 16
 #define DIGITS 16
 #define STALE_AGE 3600 /* s */
+
+/* Returns false if a sweep came between creation and lock: the file has no name any more, or will have none. */
+static bool lock_new(int fd)
+{
+	struct stat st;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return false;
+	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
 
 int tempfile_create(int folder, mode_t mode, char name[TEMPFILE_NAME])
 {
@@ -26,10 +37,19 @@ int tempfile_create(int folder, mode_t mode, char name[TEMPFILE_NAME])
 			return -1;
 		snprintf(name, TEMPFILE_NAME, ".%0*llx.tmp", DIGITS, (unsigned long long)random);
 		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-		if (fd >= 0 || errno != EEXIST)
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+		if (fd >= 0 && lock_new(fd))
 			return fd;
+		if (fd >= 0)
+			close(fd);
 	}
 	return -1;
+}
+
+int tempfile_hold(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
 static bool is_tempfile(const char *name)
@@ -44,13 +64,37 @@ static bool is_tempfile(const char *name)
 	return true;
 }
 
+static bool is_stale(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return true;
+	return errno != EWOULDBLOCK && st.st_mtime < time(NULL) - STALE_AGE;
+}
+
+static void sweep_file(int folder, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return;
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (is_stale(fd))
+		unlinkat(folder, name, 0);
+	close(fd);
+}
+
 void tempfile_sweep(int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	time_t now = time(NULL);
 	const struct dirent *e;
-	struct stat st;
 
 	if (!dir) {
 		if (fd >= 0)
@@ -58,8 +102,7 @@ void tempfile_sweep(int folder)
 		return;
 	}
 	while ((e = readdir(dir)))
-		if (is_tempfile(e->d_name) && fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-		    st.st_mtime < now - STALE_AGE)
-			unlinkat(folder, e->d_name, 0);
+		if (is_tempfile(e->d_name))
+			sweep_file(folder, e->d_name);
 	closedir(dir);
 }

@@ -91,10 +91,11 @@ bool whole_copy(int to, int from, uint64_t n)
 bool whole_replace(int folder, const char *name, struct str bytes)
 {
 	char temp[TEMPFILE_NAME];
-	int fd = tempfile_create(folder, 0640, temp), error = 0;
+	int fd = tempfile_create(folder, 0640, temp), held, error = 0;
 
 	if (fd < 0)
 		return false;
+	held = tempfile_hold(fd);
 	if (!whole_write(fd, bytes) || fsync(fd) < 0)
 		error = errno;
 	if (close(fd) < 0 && !error)
@@ -103,7 +104,9 @@ bool whole_replace(int folder, const char *name, struct str bytes)
 		error = errno;
 	if (error)
 		unlinkat(folder, temp, 0);
-	else if (fsync(folder) < 0 && errno != EINVAL)
+	if (held >= 0)
+		close(held);
+	if (!error && fsync(folder) < 0 && errno != EINVAL)
 		error = errno;
 	errno = error;
 	return error == 0;

@@ -165,9 +165,9 @@ static void make_recorder(struct spool *s, const char *dir)
 		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
 	}
-	close(fd);
 	if (renameat2(s->room, temp, s->room, "recorder", RENAME_NOREPLACE) < 0)
 		unlinkat(s->room, temp, 0);
+	close(fd);
 	if (!synced(s->room) || !read_recorder(s))
 		die("cannot read '%s/spool/recorder': remove it, if it is damaged and nothing waits to be sent", dir);
 }

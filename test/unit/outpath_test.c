@@ -162,7 +162,7 @@ static void temporary(void)
 {
 	struct timeval old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
 	char a[TEMPFILE_NAME], b[TEMPFILE_NAME];
-	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), one, two;
+	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), one, two, held;
 
 	one = tempfile_create(here, 0600, a);
 	two = tempfile_create(here, 0600, b);
@@ -170,10 +170,18 @@ static void temporary(void)
 	put(".other.tmp");
 	must(utimes(".other.tmp", old));
 	must(utimes(a, old));
+	must(mkfifo(".0123456789abcdef.tmp", 0600));
 	tempfile_sweep(here);
-	ok(access(a, F_OK) < 0 && access(b, F_OK) == 0 && access(".other.tmp", F_OK) == 0, "an old one is removed; a new one and other files are not");
+	ok(access(a, F_OK) == 0 && access(b, F_OK) == 0, "those that are open stay, however old");
+	held = tempfile_hold(two);
 	close(one);
 	close(two);
+	tempfile_sweep(here);
+	ok(access(a, F_OK) < 0 && access(b, F_OK) == 0, "one that no process holds is removed, one that is held stays");
+	close(held);
+	tempfile_sweep(here);
+	ok(access(b, F_OK) < 0 && access(".other.tmp", F_OK) == 0 && access(".0123456789abcdef.tmp", F_OK) == 0, "then it is removed; other files are not");
+	must(unlink(".0123456789abcdef.tmp"));
 	close(here);
 }
 
