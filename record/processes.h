@@ -21,6 +21,7 @@ struct process {
 	uint32_t pid, inner_pid; /* inner_pid: in its own PID namespace, 0: not known yet */
 	uint64_t start_ticks;    /* field 22 of /proc/PID/stat; 0: not known */
 	uint64_t mount_ns;       /* 0: not known */
+	uint64_t namespaces;     /* hash of all in the last record of them; 0: none came */
 	struct tenant tenant;    /* valid if tenant_window, the serial + 1 of the window in which it was looked up, is not 0 */
 	uint64_t tenant_window;
 	bool changed;            /* it ran another program, or entered namespaces, since its tenant was looked up */
