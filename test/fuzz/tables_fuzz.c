@@ -181,6 +181,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct tables_options o = { .proc = "/proc" };
 	struct tables_counts c;
+	struct budgets *b;
 	struct tables *t;
 	unsigned descriptors = fuzz_descriptors();
 	uint8_t options;
@@ -191,14 +192,17 @@ int fuzz_one(const uint8_t *data, size_t n)
 	world.now = SECOND_NS;
 	options = fuzz_byte(&world.rest);
 	world.stays = options & 1;
-	o.most_bytes = options & 2 ? 8192 : 0;
+	o.most_bytes = options & 2 ? (options & 4 ? 64 : 8192) : 0; /* one table, some, the default */
 	t = tables_start(&o);
+	b = options & 8 ? budgets_new((struct budgets_limits){ 0 }) : NULL;
+	tables_budgets(t, b);
 	while (world.rest.n) {
 		do_one(t);
 		c = tables_count(t);
 		MUST(c.tables <= FILES * PROCESSES && c.helpers.lingering <= BACKOFF_LINGERING_TENANTS);
 	}
 	tables_stop(t);
+	budgets_free(b);
 	for (unsigned i = 0; i < PAIRS; i++)
 		if (world.pair[i] >= 0)
 			close(world.pair[i]);
