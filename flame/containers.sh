@@ -1,8 +1,8 @@
 # containers.sh - which containers there are, and how pjrecord is told one. By the shapes of cgroups' paths, as common/containers.h has
 # them, and by what engines wrote down of names: no engine is asked.
 
-# Lines "KEY<tab>1 or 0<tab>FOLDER<tab>PID": each container, or cgroup called $1, that a process is in; 1: in the hierarchy that perf
-# events know. KEY is id:DIGITS or name:NAME. A container within another one is in both.
+# Lines "KEY<tab>1 or 0<tab>FOLDER<tab>PID<tab>WITHIN": each container, or cgroup called $1, that a process is in; 1: in the hierarchy that
+# perf events know. KEY is id:DIGITS or name:NAME. A container within another one is in both; WITHIN is the id of that one, or -.
 memberships()
 {
 	hierarchy=second
@@ -17,7 +17,7 @@ memberships()
 		}
 		return ""
 	}
-	function found(key, folder) { print key "\t" perf "\t" folder "\t" pid }
+	function found(key, folder) { print key "\t" perf "\t" folder "\t" pid "\t" (within == "" || key == "id:" within ? "-" : within) }
 	BEGIN { wanted = ENVIRON["wanted"]; first = ENVIRON["hierarchy"] == "first" }
 	{
 		pid = substr($0, 7); sub(/\/.*/, "", pid)
@@ -26,9 +26,10 @@ memberships()
 		sub(/^[0-9]*:/, "", line)
 		controllers = line; sub(/:.*/, "", controllers)
 		sub(/^[^:]*:/, "", line)
+		if (line ~ /\t/ || line ~ / \(deleted\)$/) next # of a zombie
 		perf = first ? ("," controllers ",") ~ /,perf_event,/ : second
 		n = split(line, part, "/")
-		folder = ""
+		folder = within = ""
 		for (i = 2; i <= n; i++) {
 			folder = folder "/" part[i]
 			if (part[i] == "") continue
@@ -37,6 +38,7 @@ memberships()
 			else if (part[i - 1] == "lxc") found("name:" part[i], folder)
 			else if (part[i] ~ /^machine-.*\.scope$/) found("name:" substr(part[i], 9, length(part[i]) - 14), folder)
 			if (wanted != "" && part[i] == wanted) found("name:" wanted, folder)
+			if (id != "" && within == "") within = id
 		}
 	}' | sort -u
 }
@@ -91,12 +93,14 @@ choose_container()
 	BEGIN { w = ENVIRON["wanted"]; hex = w ~ /^[0-9a-f]+$/ }
 	FILENAME == ARGV[1] { if ($2 == w) named[$1]; next }
 	{ id = $1; sub(/^[a-z]*:/, "", id) }
-	$1 == "name:" w || ($1 ~ /^id:/ && (id in named)) { exact[$1] }
-	$1 ~ /^id:/ && hex && length(w) <= 64 && substr(id, 1, length(w)) == w { prefix[$1] }
-	END {
+	$1 == "name:" w || ($1 ~ /^id:/ && (id in named)) { print $0 "\texact"; next }
+	$1 ~ /^id:/ && hex && length(w) <= 64 && substr(id, 1, length(w)) == w { print $0 "\tprefix" }' "$tmp/names" "$tmp/members" >"$tmp/candidates"
+	what="container $container"
+	leave_out_forged
+	c_awk -F '\t' '$6 == "exact" { exact[$1] } $6 == "prefix" { prefix[$1] } END {
 		for (k in exact) { print k; n++ }
 		if (!n) for (k in prefix) print k
-	}' "$tmp/names" "$tmp/members" | sort >"$tmp/keys"
+	}' "$tmp/candidates" | sort >"$tmp/keys"
 	case $(wc -l <"$tmp/keys" | tr -d ' ') in
 	0)
 		say "no process is in a container or cgroup called '$container'"
@@ -112,7 +116,6 @@ choose_container()
 		;;
 	esac
 	key=$(cat "$tmp/keys")
-	what="container $container"
 	case $key in
 	id:*)
 		id=${key#id:}
@@ -124,13 +127,50 @@ choose_container()
 	choose_cgroups
 }
 
+# Leaves cgroups out of "$tmp/candidates" that a user made, or that are within another container, beside one that root made on the host:
+# who may make cgroups can name one as any container, and his processes would be in its profile, or take its place. Containers of which
+# there are no others (rootless engines, containers in containers) stay.
+leave_out_forged()
+{
+	c_awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); break }
+		if (type ~ /^cgroup2?$/) print $5 }' /proc/self/mountinfo >"$tmp/hierarchies"
+	cut -f 3,5 "$tmp/candidates" | sort -u >"$tmp/places"
+	: >"$tmp/forged"
+	genuine=
+	while IFS='	' read -r folder within; do
+		maker=$(maker_of "$folder")
+		if [ "$within" != - ]; then
+			printf '%s\tcontainer %.12s\n' "$folder" "$within" >>"$tmp/forged"
+		elif [ "${maker:-0}" != 0 ]; then
+			printf '%s\tuser %s\n' "$folder" "$maker" >>"$tmp/forged"
+		else
+			genuine=1
+		fi
+	done <"$tmp/places"
+	if [ -z "$genuine" ] || [ ! -s "$tmp/forged" ]; then return; fi
+	say "cgroups that $(cut -f 2 "$tmp/forged" | sort -u | tr '\n' ',' | sed 's/,$//; s/,/, /g') named as $what are left out"
+	c_awk -F '\t' 'FILENAME == ARGV[1] { forged[$1]; next } !($3 in forged)' "$tmp/forged" "$tmp/candidates" >"$tmp/genuine"
+	mv "$tmp/genuine" "$tmp/candidates"
+}
+
+# The user who owns the parent of a cgroup, in the first hierarchy that has it.
+maker_of()
+{
+	while IFS= read -r mounted; do
+		if [ -d "$mounted$1" ]; then
+			stat -c %u "$mounted${1%/*}"
+			return
+		fi
+	done <"$tmp/hierarchies" 2>/dev/null
+}
+
 # The cgroup itself, so that what joins it later is recorded; where perf events do not know it, the processes that are in it.
 choose_cgroups()
 {
 	point=$(c_awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
 		if (type == "cgroup" && ("," options ",") ~ /,perf_event,/) own = $5
 		if (type == "cgroup2" && !second) second = $5 } END { print own ? own : second }' /proc/self/mountinfo)
-	key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && $2 == 1 && !($3 in seen) { seen[$3]; print $3 }' "$tmp/members" >"$tmp/folders"
+	key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && $2 == 1 && !($3 in seen) { seen[$3]; print $3 }' "$tmp/candidates" >"$tmp/folders"
 	all=
 	while IFS= read -r folder; do
 		case $folder in
@@ -142,7 +182,7 @@ choose_cgroups()
 	if [ -n "$all" ]; then
 		recorded_as="-G$all"
 	else
-		recorded_as="-p$(key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && !($4 in seen) { seen[$4]; print $4 }' "$tmp/members" | sort -n | tr '\n' ',' | sed 's/,$//')"
+		recorded_as="-p$(key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && !($4 in seen) { seen[$4]; print $4 }' "$tmp/candidates" | sort -n | tr '\n' ',' | sed 's/,$//')"
 		tell "perf events do not know the cgroup of $what: its processes of now are recorded, and what they start"
 	fi
 }
