@@ -48,6 +48,6 @@ if have "${CC:-cc}" && [ -e "$top/Makefile" ]; then
 	(cd "$top" && cp -r Makefile [a-z]* "$arena/source" 2>/dev/null; rm -rf "$arena/source/build")
 	chown -R "$attacker:$attacker" "$arena/source"
 	check_load build '^(cc1|as|ld|cc|gcc|make|sh|collect2)$' timeout $((attack_secs + 20)) \
-		make -C "$arena/source" -s -j"$(($(nproc) * 4))" CFLAGS=-g HOME="$arena"
+		env HOME="$arena" CCACHE_DISABLE=1 make -C "$arena/source" -s -j"$(($(nproc) * 4))" CFLAGS=-g
 fi
 done_testing
