@@ -299,7 +299,8 @@ fi
 kill $load 2>/dev/null
 wait $load 2>/dev/null
 
-# A parser of tables that is killed between requests is counted, and the next file finds another one.
+# Parsers of tables that are killed between requests are counted, and the next file finds another one. There may be two: one of the host's
+# files, one of programs that ended before their tenant was looked up.
 if have pgrep; then
 	pjrecord -o data -F 999 --unwind=tables -- sh -c './plain 300; until [ -e again ]; do sleep 0.1; done; ./cpp 2000' >/dev/null 2>said &
 	recorder=$!
@@ -310,11 +311,12 @@ if have pgrep; then
 		found=$(pgrep -P $recorder -x pjrecord-table)
 		if [ -z "$maker" ] && [ -n "$found" ]; then
 			sleep 1 # its requests are answered
-			maker=$found
-			kill -9 "$maker"
+			maker=$(pgrep -P $recorder -x pjrecord-table)
+			# shellcheck disable=SC2086 # a list
+			kill -9 $maker
 			touch again
-		elif [ -n "$found" ] && [ "$found" != "$maker" ]; then
-			next=$found
+		elif [ -n "$maker" ]; then
+			next=$(echo "$found" | grep -vxF "$maker")
 		fi
 		sleep 0.1
 	done
