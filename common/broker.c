@@ -215,13 +215,18 @@ static void end_cached(void)
 	server.cached_hold = -1;
 }
 
+static void discard_cached(void)
+{
+	if (server.cached[0])
+		unlinkat(server.cache, server.cached, 0);
+	end_cached();
+}
+
 static int create_cached(void)
 {
 	int fd;
 
-	if (server.cached[0])
-		unlinkat(server.cache, server.cached, 0);
-	end_cached();
+	discard_cached();
 	fd = tempfile_create(server.cache, 0600, server.cached);
 	server.cached_hold = fd >= 0 ? tempfile_hold(fd) : -1;
 	return fd;
@@ -308,9 +313,7 @@ static void run(int socket)
 	while (answer_next(socket))
 		;
 	outfile_discard(&server.output);
-	if (server.cached[0])
-		unlinkat(server.cache, server.cached, 0);
-	end_cached();
+	discard_cached();
 }
 
 static void on_parent_death(int sig)

@@ -486,17 +486,18 @@ static bool take_comm(struct state *s, const struct perf_record *r, uint64_t ns)
 	return written;
 }
 
-/* Each new thread has such a record, too: a lookup of the tenant for each of these would cost 0.2 ms a sample. */
+/* Each new thread has such a record, too: a lookup of the tenant after each of these would cost 0.07 ms a sample. */
 static void take_namespaces(struct state *s, const char *p, size_t n, uint64_t ns)
 {
 	enum { MNT = 5 }; /* enum perf_ns: net uts ipc pid user mnt cgroup; device and inode each */
 	struct process *process = processes_find(s->processes, load32(p));
-	uint64_t namespaces = hash_bytes(p + 8, n - 8);
+	uint64_t namespaces;
 
 	if (!process || !mending_record(s->mending, process, s->window, ns))
 		return;
 	if (load64(p + 8) > MNT && n >= 16 + (MNT + 1) * 16)
 		process->mount_ns = load64(p + 16 + MNT * 16 + 8);
+	namespaces = hash_bytes(p + 8, n - 8);
 	if (process->namespaces != namespaces)
 		note_change(s, process);
 	process->namespaces = namespaces;
