@@ -299,8 +299,8 @@ fi
 kill $load 2>/dev/null
 wait $load 2>/dev/null
 
-# Parsers of tables that are killed between requests are counted, and the next file finds another one. There may be two: one of the host's
-# files, one of programs that ended before their tenant was looked up.
+# Parsers of tables that are killed between requests are counted, and the next file finds another one. There may be two, as
+# each tenant has its own.
 if have pgrep; then
 	pjrecord -o data -F 999 --unwind=tables -- sh -c './plain 300; until [ -e again ]; do sleep 0.1; done; ./cpp 2000' >/dev/null 2>said &
 	recorder=$!
