@@ -56,10 +56,13 @@ static inline uint64_t hash_bytes(const void *data, size_t n)
 	return hash_with(hash_secret, data, n);
 }
 
-/* Of two numbers; either may be any. */
+/*
+ * Hash of two numbers. Mixes twice: y ^ b is the same for all keys of one y, and where it ends in zeros, the low bits of one product
+ * hardly vary with x.
+ */
 static inline uint64_t hash_pair(uint64_t x, uint64_t y)
 {
-	return hash_mix(x ^ hash_secret.a, y ^ hash_secret.b);
+	return hash_mix(hash_mix(x ^ hash_secret.a, y ^ hash_secret.b) ^ hash_secret.c, UINT64_C(0x9E3779B97F4A7C15));
 }
 
 static inline uint64_t hash_number(uint64_t x)

@@ -3,19 +3,33 @@
 
 #include "hash.h"
 
-static size_t slot_of(uint32_t pid, uint64_t inner)
+/* Index of the first slot of the set that holds this return address, if any slot does. */
+static size_t set_of(uint32_t pid, uint64_t inner)
 {
-	return hash_pair(inner, pid) % STARTS_SLOTS;
+	return hash_pair(inner, pid) % (STARTS_SLOTS / STARTS_WAYS) * STARTS_WAYS;
 }
 
+static const struct start *find_in_set(const struct start *set, uint32_t pid, uint64_t inner)
+{
+	for (size_t way = 0; way < STARTS_WAYS; way++)
+		if (set[way].pid == pid && set[way].inner == inner)
+			return &set[way];
+	return NULL;
+}
+
+/* A full set loses its oldest entry. */
 static void learn(struct starts *s, const struct start *like)
 {
-	struct start *at = &s->slot[slot_of(like->pid, like->inner)];
+	struct start *set = &s->slot[set_of(like->pid, like->inner)];
+	const struct start *found = find_in_set(set, like->pid, like->inner);
 
-	if (at->pid != like->pid || at->inner != like->inner)
-		*at = *like;
-	else if (memcmp(at->outer, like->outer, sizeof(at->outer)) != 0)
-		at->unsure = true;
+	if (found) {
+		if (memcmp(found->outer, like->outer, sizeof(found->outer)) != 0)
+			set[found - set].unsure = true;
+		return;
+	}
+	memmove(set + 1, set, (STARTS_WAYS - 1) * sizeof(*set));
+	set[0] = *like;
 }
 
 /* The file that code at a return address is of, without its directory. */
@@ -56,7 +70,7 @@ void starts_learn(struct starts *s, const struct process *p, const uint64_t *ips
 
 const struct start *starts_find(const struct starts *s, uint32_t pid, uint64_t inner)
 {
-	const struct start *at = &s->slot[slot_of(pid, inner)];
+	const struct start *found = inner ? find_in_set(&s->slot[set_of(pid, inner)], pid, inner) : NULL;
 
-	return inner && at->pid == pid && at->inner == inner && !at->unsure ? at : NULL;
+	return found && !found->unsure ? found : NULL;
 }

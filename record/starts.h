@@ -12,9 +12,9 @@
 
 #include "processes.h"
 
-enum { STARTS_FRAMES = 2, STARTS_SLOTS = 1024 };
+enum { STARTS_FRAMES = 2, STARTS_SLOTS = 1024, STARTS_WAYS = 8 };
 
-/* Zero is empty. The last that came to a place stays there. */
+/* A cache of sets of STARTS_WAYS entries, newest first; all zero is empty. */
 struct starts {
 	struct start {
 		uint64_t inner;               /* a return address; 0: none */
