@@ -336,8 +336,18 @@ for signal in TERM=143 HUP=129; do
 	is "${signal%=*}: status, and the picture of before" "$? $(cat begun.svg)" "${signal#*=} old"
 	nothing_left "  nothing is left"
 done
+# ticks PID: hundredths of a second that its threads ran
+ticks()
+{
+	awk '{ print $14 + $15 }' "/proc/$1/stat"
+}
+ran_since()
+{
+	[ "$(ticks "$1")" -ge "$2" ]
+}
 if [ -n "$undo" ]; then
 	begin -p "$outside" -s 600
+	until_true ran_since "$outside" $(($(ticks "$outside") + 50)) # some 50 samples; without any there is no picture
 	kill -INT $flame
 	wait $flame
 	is "INT draws what there is: status" "$? $(grep -c '</svg>' begun.svg)" "0 1"
