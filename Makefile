@@ -54,7 +54,7 @@ OPTIM_fuzz = -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recov
 # Basic blocks are steps of a fuzz target's budget (test/fuzz/cost.h). libFuzzer has the function that counts them, too: hence --wrap.
 STEPS := -fsanitize-coverage=trace-pc
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -Icommon -iquote unwind -iquote hotspot -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
+ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
 LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-ldl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw -lelf) -liberty $(if $(filter 1,$(LZMA)),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
@@ -64,17 +64,20 @@ Q := $(if $(filter 1,$(V)),,@)
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
 say = $(if $(filter 1,$(V)),,@$(if $(quiet),,printf '  %-5s %s\n' $(1) $(2);))
 
-# A tool is its main (DIR/pjNAME.c), what else its folder holds, and the library: common/, unwind/ and hotspot/.
+# A tool is its main (FOLDER/pjNAME.c), the other modules below its folder, and the library: common/, unwind/ and runtimes/.
 MAINS := $(wildcard */pj*.c)
+LIBRARY := common unwind runtimes
+ROOMS := $(sort $(patsubst %/,%,$(dir $(MAINS))))
+# modules FOLDERS: all .c and .S files below them but the mains and the agent, which is no part of a tool
+modules = $(sort $(filter-out %/agent/agent.c $(MAINS),$(shell find $(1) -name '*.[cS]')))
 SCRIPTS := $(B)/bin/pjflame
 TOOLS := $(patsubst %.c,$(B)/bin/%,$(notdir $(MAINS)))
 LIB   := $(B)/libpj.a
-LIBOBJS := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c unwind/*.c hotspot/*.c))
-parts = $(patsubst %,$(B)/%.o,$(basename $(filter-out $(1)/pj%.c,$(wildcard $(1)/*.c $(1)/*.S))))
+LIBOBJS := $(patsubst %.c,$(B)/%.o,$(call modules,$(LIBRARY)))
+parts = $(patsubst %,$(B)/%.o,$(basename $(call modules,$(1))))
 MANS := $(wildcard man/*.[1-9])
 
 # Tests and fuzz targets are other mains: they link what they need of any tool but its main.
-ROOMS   := $(filter-out common unwind hotspot test examples,$(sort $(patsubst %/,%,$(dir $(wildcard */*.c)))))
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
 WALK    := $(B)/test/unwind/walk $(B)/test/unwind/javawalk $(B)/test/unwind/unwound
@@ -100,7 +103,7 @@ $(B)/bin/pjflame: $(wildcard flame/*) common/base.h
 $(LIB): $(LIBOBJS)
 	$(call say,AR,$@)rm -f $@ && $(AR) qc $@ $^
 
-$(PARTS): $(foreach r,$(ROOMS),$(call parts,$(r)))
+$(PARTS): $(call parts,$(ROOMS))
 	@mkdir -p $(@D)
 	$(call say,AR,$@)rm -f $@ && $(AR) qc $@ $^
 
@@ -126,12 +129,12 @@ $(B)/svg/viewer.%: svg/viewer.% svg/strip.awk
 	$(call say,STRIP,$<)awk -f svg/strip.awk $< >$@.new && mv $@.new $@
 
 # The agent of pjmap --method=agent: without a C library, so that it loads into any JVM; empty where its system calls are not known.
-$(B)/jmap/agentimage.o: $(B)/jmap/agent.so
-$(B)/jmap/agentimage.o: ALL_CFLAGS += -Wa,-I$(B)/jmap
+$(B)/jmap/attach/agentimage.o: $(B)/jmap/agent.so
+$(B)/jmap/attach/agentimage.o: ALL_CFLAGS += -Wa,-I$(B)/jmap
 
 AGENT_CPU := $(filter x86_64% aarch64%,$(shell $(CC) -dumpmachine))
 
-AGENT_FLAGS := -std=gnu17 $(WARN) -O2 -ffreestanding -fPIC -fvisibility=hidden -fno-stack-protector -fno-builtin -fno-asynchronous-unwind-tables \
+AGENT_FLAGS := -std=gnu17 $(WARN) -O2 -ffreestanding -I. -fPIC -fvisibility=hidden -fno-stack-protector -fno-builtin -fno-asynchronous-unwind-tables \
 	-shared -nostdlib -Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now -Wl,-s
 
 $(B)/jmap/agent.so: jmap/agent/agent.c jmap/agent/jvmti.h
@@ -201,17 +204,20 @@ fresh: ## both scripts on a fresh Debian in a folder (root, debootstrap; 20 minu
 
 # ---- habits ----------------------------------------------------------------------------------------------------
 
-HEADERS := $(wildcard */*.h test/*/*.h)
-SOURCES := $(wildcard */*.c */*.h test/*/*.c test/*/*.h)
+SOURCES := $(shell find $(LIBRARY) $(ROOMS) examples test -name '*.[ch]' -not -path 'test/corpus/*' -not -path 'test/cases/*' -not -path 'test/older/*')
+HEADERS := $(filter %.h,$(SOURCES))
 
 headers: ## every header compiles alone, and twice
 	$(Q)for h in $(HEADERS); do \
 		printf '#include "%s"\n#include "%s"\n' $$h $$h | \
-		$(CC) $(STD) $(WARN) -Wno-unused-function -Icommon -iquote unwind -iquote hotspot -I. -Itest/fuzz -fsyntax-only -x c - || { echo "$$h does not stand alone"; exit 1; }; \
+		$(CC) $(STD) $(WARN) -Wno-unused-function -I. -Itest/fuzz -fsyntax-only -x c - || { echo "$$h does not stand alone"; exit 1; }; \
 	done
 
 lint: headers openers ## headers, openers, layering, forbidden functions, cppcheck, shellcheck, mandoc, clang-format
 	$(Q)sh test/lint.sh
+
+modules: ## one line for each module: the purpose in its header
+	$(Q)find $(LIBRARY) $(ROOMS) -name '*.h' | LC_ALL=C sort | xargs awk 'FNR < 4 && /[.]h - / { sub(/^[ \/*]*[a-z0-9]*[.]h - /, ""); sub(/ *[*]\/$$/, ""); printf "%-40s %s\n", FILENAME, $$0 }'
 
 openers: $(PARTS) $(LIB) ## processes that open files of strangers refer to no parser of them
 	$(Q)sh test/openers.sh $(B) 2>/dev/null
@@ -237,6 +243,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers openers lint format install uninstall clean help
+.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules openers lint format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arena.h"
+#include "common/arena.h"
 
-#include "diag.h"
+#include "common/diag.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -8,7 +8,7 @@
 #ifndef PJ_ARENA_H
 #define PJ_ARENA_H
 
-#include "str.h"
+#include "common/str.h"
 
 struct arena {
 	struct arena_block *block;

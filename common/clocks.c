@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "clocks.h"
+#include "common/clocks.h"
 
 #include <time.h>
 

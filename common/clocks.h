@@ -8,7 +8,7 @@
 #ifndef PJ_CLOCKS_H
 #define PJ_CLOCKS_H
 
-#include "base.h"
+#include "common/base.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "diag.h"
+#include "common/diag.h"
 
-#include "visible.h"
+#include "common/visible.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #ifndef PJ_DIAG_H
 #define PJ_DIAG_H
 
-#include "base.h"
+#include "common/base.h"
 
 enum pj_status {
 	PJ_OK = 0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hash.h"
+#include "common/hash.h"
 
 #include <sys/auxv.h>
 

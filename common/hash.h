@@ -9,7 +9,7 @@
 #ifndef PJ_HASH_H
 #define PJ_HASH_H
 
-#include "base.h"
+#include "common/base.h"
 
 #include <string.h>
 

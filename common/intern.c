@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "intern.h"
+#include "common/intern.h"
 
-#include "diag.h"
+#include "common/diag.h"
 
 #include <stdlib.h>
 

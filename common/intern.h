@@ -8,8 +8,8 @@
 #ifndef PJ_INTERN_H
 #define PJ_INTERN_H
 
-#include "arena.h"
-#include "hash.h"
+#include "common/arena.h"
+#include "common/hash.h"
 
 struct intern {
 	uint32_t n;          /* ids 1..n exist */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "javaclass.h"
+#include "common/javaclass.h"
 
 void java_class(struct text *out, struct str class)
 {

@@ -3,7 +3,7 @@
 #ifndef PJ_JAVACLASS_H
 #define PJ_JAVACLASS_H
 
-#include "text.h"
+#include "common/text.h"
 
 /* Appends class, with '.' or '/' between packages. pkg.Outer$$Lambda/0x00007f04bc002aa0 and pkg/Outer$$Lambda+0x00007f04bc002aa0 become
  * pkg/Outer$$Lambda: the address is another one in every run. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "progress.h"
+#include "common/progress.h"
 
-#include "clocks.h"
-#include "diag.h"
+#include "common/clocks.h"
+#include "common/diag.h"
 
 #include <stdio.h>
 #include <unistd.h>

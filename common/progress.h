@@ -8,7 +8,7 @@
 #ifndef PJ_PROGRESS_H
 #define PJ_PROGRESS_H
 
-#include "base.h"
+#include "common/base.h"
 
 struct progress {
 	uint64_t total; /* bytes, or 0 when not known */

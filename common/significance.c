@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "significance.h"
+#include "common/significance.h"
 
-#include "arena.h"
+#include "common/arena.h"
 
 #include <math.h>
 #include <stdlib.h>

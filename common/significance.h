@@ -20,7 +20,7 @@
 #ifndef PJ_SIGNIFICANCE_H
 #define PJ_SIGNIFICANCE_H
 
-#include "stacks.h"
+#include "common/stacks.h"
 
 /* What is least unless the user says otherwise. */
 #define SIG_Z 2

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stacks.h"
+#include "common/stacks.h"
 
-#include "diag.h"
-#include "hash.h"
+#include "common/diag.h"
+#include "common/hash.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #ifndef PJ_STACKS_H
 #define PJ_STACKS_H
 
-#include "intern.h"
+#include "common/intern.h"
 
 #define STACKS_COLUMNS 2
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "str.h"
+#include "common/str.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

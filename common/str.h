@@ -9,7 +9,7 @@
 #ifndef PJ_STR_H
 #define PJ_STR_H
 
-#include "base.h"
+#include "common/base.h"
 
 #include <string.h>
 

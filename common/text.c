@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text.h"
+#include "common/text.h"
 
-#include "arena.h"
+#include "common/arena.h"
 
 #include <stdarg.h>
 #include <stdio.h>

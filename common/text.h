@@ -3,12 +3,12 @@
  * text.h - bytes that are being put together.
  *
  * The zero value is empty. There is no failure to check. What is appended is never interpreted here: escaping is who
- * writes it (svg/xml.h, fold/names.h).
+ * writes it (svg/format/xml.h, fold/names/names.h).
  */
 #ifndef PJ_TEXT_H
 #define PJ_TEXT_H
 
-#include "str.h"
+#include "common/str.h"
 
 struct text {
 	char *p;

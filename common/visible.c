@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "visible.h"
+#include "common/visible.h"
 
 size_t visible_point(struct str s, uint32_t *code)
 {
@@ -152,18 +152,11 @@ struct str visible_copy(struct arena *a, struct str bytes)
 	return copy;
 }
 
-void visible_out(struct out *o, struct str s)
+size_t visible_plain_length(struct str s)
 {
-	struct text t = { 0 };
 	size_t plain = 0;
 
 	while (plain < s.n && is_plain(str_from(s, plain)))
 		plain++;
-	if (plain == s.n) {
-		out_str(o, s);
-		return;
-	}
-	visible_str(&t, s);
-	out_str(o, text_view(&t));
-	text_free(&t);
+	return plain;
 }

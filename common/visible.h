@@ -10,13 +10,14 @@
 #ifndef PJ_VISIBLE_H
 #define PJ_VISIBLE_H
 
-#include "arena.h"
-#include "out.h"
-#include "text.h"
+#include "common/arena.h"
+#include "common/text.h"
 
 void visible_str(struct text *t, struct str bytes);
-void visible_out(struct out *o, struct str bytes);
 struct str visible_copy(struct arena *a, struct str bytes);
+
+/* Returns the length of the longest prefix of s that visible_str would leave as it is. */
+size_t visible_plain_length(struct str s);
 
 /* The inverse: appends the bytes that visible_str made `visible` of. What is no escape stays as it is, also in text that
  * visible_str never makes. */

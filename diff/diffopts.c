@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "diffopts.h"
+#include "diff/diffopts.h"
 
-#include "arena.h"
-#include "opt.h"
-#include "significance.h"
+#include "common/arena.h"
+#include "common/filter/opt.h"
+#include "common/significance.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef PJ_DIFFOPTS_H
 #define PJ_DIFFOPTS_H
 
-#include "str.h"
+#include "common/str.h"
 
 enum request_compare { COMPARE_DEFAULT, COMPARE_SHARES, COMPARE_COUNTS };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "noise.h"
+#include "diff/noise.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #ifndef PJ_NOISE_H
 #define PJ_NOISE_H
 
-#include "profile.h"
-#include "significance.h"
+#include "diff/profile.h"
+#include "common/significance.h"
 
 #define NOISE_DRIFT_MAX 0.10
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjdiff - compare two profiles, and say what changed. */
-#include "confine.h"
-#include "diffopts.h"
-#include "noise.h"
-#include "normalize.h"
-#include "table.h"
-#include "verdict.h"
+#include "common/filter/confine.h"
+#include "diff/diffopts.h"
+#include "diff/noise.h"
+#include "diff/scale.h"
+#include "diff/table.h"
+#include "diff/verdict.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile.h"
+#include "diff/profile.h"
 
 #include <stdlib.h>
 

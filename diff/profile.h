@@ -8,8 +8,8 @@
 #ifndef PJ_PROFILE_H
 #define PJ_PROFILE_H
 
-#include "canon.h"
-#include "stacks.h"
+#include "diff/normalname.h"
+#include "common/stacks.h"
 
 struct profile {
 	struct canon canon;

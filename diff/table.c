@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "table.h"
+#include "diff/table.h"
 
-#include "arena.h"
-#include "visible.h"
+#include "common/arena.h"
+#include "common/visible.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ static void put_row(struct out *o, const struct table_row *row, const struct sig
 	else
 		out_text(o, "      - ");
 	out_printf(o, "%8.2f %8.2f %+8.2f  %-5s  ", self[0], self[1], self[1] - self[0], mark(f));
-	visible_out(o, intern_str(&s->frames, row->frame));
+	out_visible(o, intern_str(&s->frames, row->frame));
 	out_char(o, '\n');
 }
 
@@ -187,7 +187,7 @@ static void put_tsv(struct out *o, const struct table_row *row, const struct sig
 	out_printf(o, "%.4f\t%.2f\t%llu\t%llu\t%.4f\t%s\t%s\t", ratio(r, f->total), f->change.less ? -(double)f->change.z : (double)f->change.z,
 		   (unsigned long long)f->self[0], (unsigned long long)f->self[1], self[1] - self[0], mark(f),
 		   f->change.why == SIG_CHANGED ? "yes" : "no");
-	visible_out(o, intern_str(&s->frames, row->frame));
+	out_visible(o, intern_str(&s->frames, row->frame));
 	out_char(o, '\n');
 }
 

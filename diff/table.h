@@ -8,8 +8,8 @@
 #ifndef PJ_TABLE_H
 #define PJ_TABLE_H
 
-#include "out.h"
-#include "significance.h"
+#include "common/filter/out.h"
+#include "common/significance.h"
 
 struct table_row {
 	uint32_t frame;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verdict.h"
+#include "diff/verdict.h"
 
-#include "arena.h"
+#include "common/arena.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 #ifndef PJ_VERDICT_H
 #define PJ_VERDICT_H
 
-#include "diffopts.h"
-#include "folded.h"
-#include "noise.h"
-#include "table.h"
+#include "diff/diffopts.h"
+#include "common/formats/folded.h"
+#include "diff/noise.h"
+#include "diff/table.h"
 
 struct side {
 	struct folded_header header;

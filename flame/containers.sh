@@ -1,4 +1,4 @@
-# containers.sh - which containers there are, and how pjrecord is told one. By the shapes of cgroups' paths, as common/containers.h has
+# containers.sh - which containers there are, and how pjrecord is told one. By the shapes of cgroups' paths, as common/formats/containers.h has
 # them, and by what engines wrote down of names: no engine is asked.
 
 # Lines "KEY<tab>1 or 0<tab>FOLDER<tab>PID<tab>WITHIN": each container, or cgroup called $1, that a process is in; 1: in the hierarchy that

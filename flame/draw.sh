@@ -1,7 +1,7 @@
 # draw.sh - one recording, one picture.
 
 # not_planted FILE FOLDER: false if FILE is a link, FIFO or device that another user may have put there, $planter. The tool that writes FILE
-# checks this again, for each component of its path (common/outpath.h); this is the early warning.
+# checks this again, for each component of its path (common/files/outpath.h); this is the early warning.
 not_planted()
 {
 	# mode links uid: a folder that group or others can write to has a w there

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "foldopts.h"
+#include "fold/foldopts.h"
 
-#include "arena.h"
-#include "inlines.h"
-#include "opt.h"
-#include "slices.h"
+#include "common/arena.h"
+#include "fold/symbols/inlines.h"
+#include "common/filter/opt.h"
+#include "fold/slices.h"
 
 #include <stdio.h>
 #include <stdlib.h>

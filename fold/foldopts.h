@@ -5,8 +5,8 @@
 #ifndef PJ_FOLDOPTS_H
 #define PJ_FOLDOPTS_H
 
-#include "asflamegraph.h"
-#include "recording.h"
+#include "fold/script/asflamegraph.h"
+#include "fold/recording.h"
 
 /* What the command line asks for. */
 struct request {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "foldrights.h"
+#include "fold/foldrights.h"
 
-#include "confine.h"
-#include "fileopener.h"
-#include "identity.h"
-#include "in.h"
-#include "kallcache.h"
-#include "whole.h"
+#include "common/filter/confine.h"
+#include "fold/symbols/fileopener.h"
+#include "fold/symbols/samehost.h"
+#include "common/filter/in.h"
+#include "fold/kernel/kallcache.h"
+#include "common/files/fullio.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef PJ_FOLDRIGHTS_H
 #define PJ_FOLDRIGHTS_H
 
-#include "foldopts.h"
+#include "fold/foldopts.h"
 
 /* To be called once, before threads start; paths: the inputs, up to NULL. */
 void foldrights_give_up(const struct request *r, char *const *paths);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "info.h"
+#include "fold/info.h"
 
-#include "addrspace.h"
-#include "conflicts.h"
-#include "diag.h"
-#include "out.h"
-#include "tenants.h"
-#include "unwound.h"
-#include "visible.h"
+#include "fold/process/addrspace.h"
+#include "fold/symbols/symconflicts.h"
+#include "common/diag.h"
+#include "common/filter/out.h"
+#include "common/process/tenants.h"
+#include "common/formats/unwindstats.h"
+#include "common/visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void put_line(struct out *o, const char *key, struct str value)
 	if (value.n == 0)
 		return;
 	out_printf(o, "%-10s ", key);
-	visible_out(o, value);
+	out_visible(o, value);
 	out_char(o, '\n');
 }
 
@@ -113,7 +113,7 @@ static void put_command(struct out *o, const struct perfdata_info *info)
 	out_printf(o, "%-10s", "command");
 	for (size_t i = 0; i < info->narguments; i++) {
 		out_char(o, ' ');
-		visible_out(o, info->argument[i]);
+		out_visible(o, info->argument[i]);
 	}
 	out_char(o, '\n');
 }
@@ -170,7 +170,7 @@ static void put_events(struct out *o, const struct counts *c, const struct perfd
 		uint64_t samples = c->of_event ? c->of_event[i] : 0;
 
 		out_printf(o, "%-10s ", "event");
-		visible_out(o, e[i].name);
+		out_visible(o, e[i].name);
 		if (e[i].frequency)
 			out_printf(o, ", %llu Hz", ull(e[i].frequency));
 		else if (e[i].period)
@@ -198,7 +198,7 @@ static void put_processes(struct out *o, struct counts *c)
 	for (uint32_t i = 0; i < n && i < TOP; i++) {
 		out_printf(o, "%-10s %llu sample%s, %.1f %%, pid %u, ", "process", ull(c->process[i].samples),
 			   c->process[i].samples == 1 ? "" : "s", 100.0 * (double)c->process[i].samples / (double)c->samples, (unsigned)c->process[i].pid);
-		visible_out(o, intern_str(&c->as.comms, c->process[i].comm));
+		out_visible(o, intern_str(&c->as.comms, c->process[i].comm));
 		out_char(o, '\n');
 	}
 	if (n > TOP)

@@ -5,7 +5,7 @@
 #ifndef PJ_INFO_H
 #define PJ_INFO_H
 
-#include "foldopts.h"
+#include "fold/foldopts.h"
 
 /* Writes what the files say of themselves; returns the exit status. No path: standard input. */
 int info(const struct request *r, char **paths);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjfold - fold stack samples of perf into one line per distinct stack. */
-#include "foldopts.h"
-#include "foldrights.h"
-#include "info.h"
-#include "perfdata.h"
-#include "quality.h"
-#include "report.h"
-#include "run.h"
-#include "slices.h"
-#include "summary.h"
+#include "fold/foldopts.h"
+#include "fold/foldrights.h"
+#include "fold/info.h"
+#include "fold/perfdata/perfdata.h"
+#include "fold/quality.h"
+#include "fold/report.h"
+#include "fold/run.h"
+#include "fold/slices.h"
+#include "fold/summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "quality.h"
+#include "fold/quality.h"
 
-#include "diag.h"
-#include "visible.h"
+#include "common/diag.h"
+#include "common/visible.h"
 
 #include <stdlib.h>
 
@@ -89,7 +89,7 @@ static void put_row(struct out *o, const struct recording_quality *q)
 		   percent(q->cut, q->samples), percent(q->samples - q->rooted - q->cut, q->samples), percent(q->single, q->samples),
 		   percent(q->unresolved, q->frames));
 	visible_bytes(&raw, q->name); /* names of frames are escaped once already */
-	visible_out(o, text_view(&raw));
+	out_visible(o, text_view(&raw));
 	text_free(&raw);
 	out_char(o, '\n');
 }

@@ -5,8 +5,8 @@
 #ifndef PJ_QUALITY_H
 #define PJ_QUALITY_H
 
-#include "out.h"
-#include "recording.h"
+#include "common/filter/out.h"
+#include "fold/recording.h"
 
 /* --unresolved: DSOs by frames without name, with share of all frames and reason. */
 void quality_missing(struct out *o, const struct recording_tally *t, const struct samples *p);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recording.h"
+#include "fold/recording.h"
 
-#include "callchain.h"
-#include "deferred.h"
-#include "folded.h"
-#include "groups.h"
-#include "judge.h"
-#include "perfrecord.h"
-#include "resolve.h"
-#include "walk.h"
+#include "fold/process/callchain.h"
+#include "fold/process/deferred.h"
+#include "common/formats/folded.h"
+#include "fold/perfdata/cgroupnames.h"
+#include "fold/stackquality.h"
+#include "common/formats/perfrecord.h"
+#include "fold/resolve.h"
+#include "fold/process/copiedstack.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,18 +2,18 @@
 /*
  * recording.h - a perf.data file becomes stacks.
  *
- * Three passes over less and less: records become stacks of places in code (sites.h), places become names (resolve.h),
+ * Three passes over less and less: records become stacks of places in code (locations.h), places become names (resolve.h),
  * and the tree of places becomes the tree of names. Memory grows with distinct stacks. What the recorder lost and what
  * could not be named is counted on the way.
  */
 #ifndef PJ_RECORDING_H
 #define PJ_RECORDING_H
 
-#include "containers.h"
-#include "damage.h"
-#include "in.h"
-#include "samples.h"
-#include "slices.h"
+#include "common/formats/containers.h"
+#include "fold/samples/inputerrors.h"
+#include "common/filter/in.h"
+#include "fold/samples/samples.h"
+#include "fold/slices.h"
 
 #define RECORDING_LIMIT 127 /* addresses of a callchain, unless sysctl kernel.perf_event_max_stack says more */
 

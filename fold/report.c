@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report.h"
+#include "fold/report.h"
 
-#include "folded.h"
-#include "visible.h"
+#include "common/formats/folded.h"
+#include "common/visible.h"
 
 #include <stdlib.h>
 
@@ -96,7 +96,7 @@ void report_top(struct out *o, const struct stacks *s, uint64_t n)
 	for (uint32_t i = 0; i < nrows && i < n; i++) {
 		out_printf(o, "%12llu %6.2f%% %12llu %6.2f%%  ", (unsigned long long)row[i].self,
 			   percent(row[i].self, sum), (unsigned long long)row[i].total, percent(row[i].total, sum));
-		visible_out(o, row[i].shown);
+		out_visible(o, row[i].shown);
 		out_char(o, '\n');
 	}
 	free(row);
@@ -115,7 +115,7 @@ void report_events(struct out *o, const struct samples_event *event, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		out_printf(o, "%12llu %20llu  ", (unsigned long long)sorted[i].samples,
 			   (unsigned long long)sorted[i].period);
-		visible_out(o, sorted[i].name.n ? sorted[i].name : STR("(not named)"));
+		out_visible(o, sorted[i].name.n ? sorted[i].name : STR("(not named)"));
 		out_char(o, '\n');
 	}
 	free(sorted);

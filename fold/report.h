@@ -5,9 +5,9 @@
 #ifndef PJ_REPORT_H
 #define PJ_REPORT_H
 
-#include "out.h"
-#include "samples.h"
-#include "stacks.h"
+#include "common/filter/out.h"
+#include "fold/samples/samples.h"
+#include "common/stacks.h"
 
 /* The n frames with the largest self weight: self and total, as numbers and shares. A frame counts once per stack in
  * total, however often it calls itself; kinds of one frame (_[j], _[i]) are one. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "resolve.h"
+#include "fold/resolve.h"
 
-#include "broker.h"
-#include "diag.h"
-#include "dsofiles.h"
-#include "fileopener.h"
-#include "identity.h"
-#include "jitdump.h"
-#include "kernelsyms.h"
-#include "perfmap.h"
+#include "common/filter/broker.h"
+#include "common/diag.h"
+#include "fold/symbols/dsofiles.h"
+#include "fold/symbols/fileopener.h"
+#include "fold/symbols/samehost.h"
+#include "fold/jit/jitdump.h"
+#include "fold/kernel/kernelsyms.h"
+#include "fold/jit/perfmap.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,13 +9,13 @@
 #ifndef PJ_RESOLVE_H
 #define PJ_RESOLVE_H
 
-#include "damage.h"
-#include "dsofiles.h"
-#include "attic.h"
-#include "names.h"
-#include "origin.h"
-#include "sites.h"
-#include "stacks.h"
+#include "fold/samples/inputerrors.h"
+#include "fold/symbols/dsofiles.h"
+#include "fold/symbols/symstore.h"
+#include "fold/names/names.h"
+#include "fold/symbols/provenance.h"
+#include "fold/process/locations.h"
+#include "common/stacks.h"
 
 struct resolve_options {
 	bool as_perf;

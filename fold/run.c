@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run.h"
+#include "fold/run.h"
 
-#include "perfdata.h"
+#include "fold/perfdata/perfdata.h"
 
 #include <pthread.h>
 #include <stdlib.h>

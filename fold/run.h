@@ -9,8 +9,8 @@
 #ifndef PJ_RUN_H
 #define PJ_RUN_H
 
-#include "folded.h"
-#include "perfscript.h"
+#include "common/formats/folded.h"
+#include "fold/script/perfscript.h"
 
 enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_EMPTY };
 

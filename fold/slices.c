@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "slices.h"
+#include "fold/slices.h"
 
-#include "diag.h"
-#include "report.h"
-#include "text.h"
+#include "common/diag.h"
+#include "fold/report.h"
+#include "common/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

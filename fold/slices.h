@@ -8,7 +8,7 @@
 #ifndef PJ_SLICES_H
 #define PJ_SLICES_H
 
-#include "folded.h"
+#include "common/formats/folded.h"
 
 /* What was lost, by slice. */
 struct slices_lost {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "summary.h"
+#include "fold/summary.h"
 
-#include "fileopener.h"
-#include "quality.h"
+#include "fold/symbols/fileopener.h"
+#include "fold/quality.h"
 
 #include <stdio.h>
 #include <stdlib.h>

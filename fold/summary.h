@@ -6,8 +6,8 @@
 #ifndef PJ_SUMMARY_H
 #define PJ_SUMMARY_H
 
-#include "foldopts.h"
-#include "run.h"
+#include "fold/foldopts.h"
+#include "fold/run.h"
 
 /* What was read. */
 struct result {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "execs.h"
+#include "jmap/execs.h"
 
 #include <errno.h>
 #include <linux/cn_proc.h>

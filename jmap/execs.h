@@ -9,7 +9,7 @@
 #ifndef PJ_EXECS_H
 #define PJ_EXECS_H
 
-#include "base.h"
+#include "common/base.h"
 
 #include <sys/types.h>
 

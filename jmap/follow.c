@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow.h"
+#include "jmap/follow.h"
 
-#include "arena.h"
-#include "clocks.h"
-#include "diag.h"
-#include "execs.h"
-#include "followed.h"
-#include "parent.h"
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/diag.h"
+#include "jmap/execs.h"
+#include "jmap/followed.h"
+#include "common/process/parent.h"
 
 #include <errno.h>
 #include <fcntl.h>

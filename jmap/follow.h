@@ -8,7 +8,7 @@
 #ifndef PJ_FOLLOW_H
 #define PJ_FOLLOW_H
 
-#include "mapopts.h"
+#include "jmap/mapopts.h"
 
 /* Until a signal asks to end (or, with pids, until all of them have ended). False: something could not be written,
  * or a JVM that was named could not be read. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "followed.h"
+#include "jmap/followed.h"
 
-#include "clocks.h"
-#include "diag.h"
-#include "taskwait.h"
+#include "common/clocks.h"
+#include "common/diag.h"
+#include "common/process/taskwait.h"
 
 #include <errno.h>
 #include <string.h>

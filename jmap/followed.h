@@ -9,12 +9,12 @@
 #ifndef PJ_FOLLOWED_H
 #define PJ_FOLLOWED_H
 
-#include "allowance.h"
-#include "boot.h"
-#include "journalfile.h"
-#include "jvmlook.h"
-#include "mapopts.h"
-#include "perfmaps.h"
+#include "jmap/reader/allowance.h"
+#include "common/filter/boot.h"
+#include "jmap/timeline/journalfile.h"
+#include "jmap/reader/jvmhandle.h"
+#include "jmap/mapopts.h"
+#include "jmap/perfmap/perfmaps.h"
 
 #define FOLLOW_MS UINT64_C(1000000)
 #define FOLLOW_SECOND (1000 * FOLLOW_MS)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "listing.h"
+#include "jmap/listing.h"
 
-#include "arena.h"
-#include "clocks.h"
-#include "containers.h"
-#include "jvmlook.h"
-#include "out.h"
-#include "visible.h"
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/formats/containers.h"
+#include "jmap/reader/jvmhandle.h"
+#include "common/filter/out.h"
+#include "common/visible.h"
 
 #include <pwd.h>
 #include <stdlib.h>

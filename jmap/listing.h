@@ -3,7 +3,7 @@
 #ifndef PJ_LISTING_H
 #define PJ_LISTING_H
 
-#include "asked.h"
+#include "jmap/attach/jcmdmap.h"
 
 /* Writes it to stdout. method: how many pieces of code there are is not said, but whether it could be asked that way. */
 void listing(const struct jvm_process *one, size_t n, enum asked_method method);

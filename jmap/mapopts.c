@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mapopts.h"
+#include "jmap/mapopts.h"
 
-#include "arena.h"
-#include "capabilities.h"
-#include "diag.h"
-#include "opt.h"
+#include "common/arena.h"
+#include "common/process/capabilities.h"
+#include "common/diag.h"
+#include "common/filter/opt.h"
 
 #include <linux/capability.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef PJ_MAPOPTS_H
 #define PJ_MAPOPTS_H
 
-#include "asked.h"
-#include "publisher.h"
+#include "jmap/attach/jcmdmap.h"
+#include "jmap/perfmap/publisher.h"
 
 #include <sys/types.h>
 

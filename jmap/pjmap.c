@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjmap - see what code lives where in every running JVM, without touching it. */
-#include "arena.h"
-#include "asked.h"
-#include "diag.h"
-#include "follow.h"
-#include "jvmlook.h"
-#include "listing.h"
-#include "mapopts.h"
-#include "out.h"
-#include "sandbox.h"
-#include "whole.h"
+#include "common/arena.h"
+#include "jmap/attach/jcmdmap.h"
+#include "common/diag.h"
+#include "jmap/follow.h"
+#include "jmap/reader/jvmhandle.h"
+#include "jmap/listing.h"
+#include "jmap/mapopts.h"
+#include "common/filter/out.h"
+#include "common/process/sandbox.h"
+#include "common/files/fullio.h"
 
 #include <errno.h>
 #include <stdio.h>

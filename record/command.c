@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command.h"
+#include "record/command.h"
 
-#include "diag.h"
+#include "common/diag.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #ifndef PJ_COMMAND_H
 #define PJ_COMMAND_H
 
-#include "base.h"
+#include "common/base.h"
 
 #include <sys/types.h>
 

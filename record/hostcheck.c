@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hostcheck.h"
+#include "record/hostcheck.h"
 
-#include "arena.h"
-#include "diag.h"
-#include "events.h"
-#include "hints.h"
-#include "host.h"
-#include "kept.h"
-#include "privileges.h"
-#include "runtimes.h"
-#include "session.h"
+#include "common/arena.h"
+#include "common/diag.h"
+#include "record/perf/events.h"
+#include "record/perf/hints.h"
+#include "record/processes/host.h"
+#include "record/windows/retention.h"
+#include "record/perf/privileges.h"
+#include "record/runtimes.h"
+#include "record/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #ifndef PJ_HOSTCHECK_H
 #define PJ_HOSTCHECK_H
 
-#include "base.h"
+#include "common/base.h"
 
 struct hostcheck_options {
 	const char *dir; /* of windows */

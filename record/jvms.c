@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "jvms.h"
+#include "record/jvms.h"
 
 #define FRAME_POINTERS STR("PreserveFramePointer")
 

@@ -9,7 +9,7 @@
 #ifndef PJ_JVMS_H
 #define PJ_JVMS_H
 
-#include "text.h"
+#include "common/text.h"
 
 struct jvm {
 	bool frame_pointers;  /* -XX:+PreserveFramePointer holds */

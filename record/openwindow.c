@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "openwindow.h"
+#include "record/openwindow.h"
 
-#include "clocks.h"
-#include "kernel.h"
-#include "unwound.h"
+#include "common/clocks.h"
+#include "record/processes/kernel.h"
+#include "common/formats/unwindstats.h"
 
 uint64_t openwindow_state_event(const struct openwindow *w)
 {

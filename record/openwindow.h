@@ -9,15 +9,15 @@
 #ifndef PJ_OPENWINDOW_H
 #define PJ_OPENWINDOW_H
 
-#include "attrs.h"
-#include "budgets.h"
-#include "callers.h"
-#include "idle.h"
-#include "output.h"
-#include "overtimes.h"
-#include "session.h"
-#include "state.h"
-#include "switches.h"
+#include "record/perf/eventattrs.h"
+#include "record/processes/budgets.h"
+#include "record/unwind/unwinder.h"
+#include "record/processes/idle.h"
+#include "record/output.h"
+#include "record/offcpu/overtimes.h"
+#include "record/session.h"
+#include "record/processes/state.h"
+#include "record/offcpu/switches.h"
 
 struct openwindow {
 	/* of the recording; the session's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output.h"
+#include "record/output.h"
 
-#include "clocks.h"
+#include "common/clocks.h"
 
 bool output_begin(struct output *o, const struct chunk_facts *f, const struct pj_window *w, uint64_t wall_ns)
 {

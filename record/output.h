@@ -8,8 +8,8 @@
 #ifndef PJ_OUTPUT_H
 #define PJ_OUTPUT_H
 
-#include "chunk.h"
-#include "windows.h"
+#include "record/perf/chunk.h"
+#include "record/windows/windows.h"
 
 struct output {
 	struct windows *windows; /* NULL: one recording, */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recordopts.h"
+#include "record/recordopts.h"
 
-#include "arena.h"
-#include "cgroups.h"
-#include "text.h"
-#include "unwinding.h"
-#include "whole.h"
+#include "common/arena.h"
+#include "record/processes/cgroups.h"
+#include "common/text.h"
+#include "record/unwind/samplestack.h"
+#include "common/files/fullio.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef PJ_RECORDOPTS_H
 #define PJ_RECORDOPTS_H
 
-#include "base.h"
-#include "opt.h"
+#include "common/base.h"
+#include "common/filter/opt.h"
 
 #include <sys/types.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtimes.h"
+#include "record/runtimes.h"
 
-#include "apart.h"
-#include "discover.h"
-#include "inside.h"
-#include "jvms.h"
-#include "processes.h"
-#include "procfs.h"
-#include "taskid.h"
-#include "whole.h"
+#include "common/process/helperprocess.h"
+#include "runtimes/hotspot/discover.h"
+#include "common/files/targetfile.h"
+#include "record/jvms.h"
+#include "record/processes/processes.h"
+#include "record/processes/procfs.h"
+#include "common/process/taskid.h"
+#include "common/files/fullio.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #ifndef PJ_RUNTIMES_H
 #define PJ_RUNTIMES_H
 
-#include "str.h"
+#include "common/str.h"
 
 #include <sys/types.h>
 

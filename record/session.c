@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session.h"
+#include "record/session.h"
 
-#include "arena.h"
-#include "attrs.h"
-#include "callers.h"
-#include "cgroups.h"
-#include "clocks.h"
-#include "diag.h"
-#include "host.h"
-#include "kernel.h"
-#include "mending.h"
-#include "openwindow.h"
-#include "privileges.h"
-#include "processes.h"
-#include "sandbox.h"
-#include "state.h"
-#include "switches.h"
-#include "unwinding.h"
-#include "waiting.h"
+#include "common/arena.h"
+#include "record/perf/eventattrs.h"
+#include "record/unwind/unwinder.h"
+#include "record/processes/cgroups.h"
+#include "common/clocks.h"
+#include "common/diag.h"
+#include "record/processes/host.h"
+#include "record/processes/kernel.h"
+#include "record/processes/rescan.h"
+#include "record/openwindow.h"
+#include "record/perf/privileges.h"
+#include "record/processes/processes.h"
+#include "common/process/sandbox.h"
+#include "record/processes/state.h"
+#include "record/offcpu/switches.h"
+#include "record/unwind/samplestack.h"
+#include "record/perf/ringpoll.h"
 
 #include <stdlib.h>
 
@@ -189,7 +189,7 @@ static void take(void *to, const struct ring_record *record)
 	}
 	struct ring_tail *tail = (struct ring_tail *)(void *)((char *)r + r->size - sizeof(*tail));
 	tail->event = sources_event(s->sources, tail->event);
-	if (r->type == RECORD_MMAP2) /* not asked for, see attrs.c */
+	if (r->type == RECORD_MMAP2) /* not asked for, see eventattrs.c */
 		r->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	bool pass = state_record(s->w.state, r, record->time);
 	if (record->kind == RING_OF_STATE)

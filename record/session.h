@@ -9,11 +9,11 @@
 #ifndef PJ_SESSION_H
 #define PJ_SESSION_H
 
-#include "chunk.h"
-#include "fallback.h"
-#include "keep.h"
-#include "sources.h"
-#include "windows.h"
+#include "record/perf/chunk.h"
+#include "record/unwind/fallback.h"
+#include "record/symsaver/symsaver.h"
+#include "record/perf/sources.h"
+#include "record/windows/windows.h"
 
 struct session_options {
 	enum target target;

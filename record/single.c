@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "single.h"
+#include "record/single.h"
 
-#include "diag.h"
-#include "text.h"
+#include "common/diag.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

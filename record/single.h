@@ -8,7 +8,7 @@
 #ifndef PJ_SINGLE_H
 #define PJ_SINGLE_H
 
-#include "outpath.h"
+#include "common/files/outpath.h"
 
 struct single {
 	int fd;

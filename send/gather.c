@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gather.h"
+#include "send/gather.h"
 
-#include "arena.h"
-#include "moment.h"
+#include "common/arena.h"
+#include "send/timearg.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #ifndef PJ_GATHER_H
 #define PJ_GATHER_H
 
-#include "folded.h"
-#include "store.h"
+#include "common/formats/folded.h"
+#include "send/store.h"
 
 struct gather_only { /* one KEY=GLOB */
 	enum { ONLY_COMM, ONLY_PID } key;

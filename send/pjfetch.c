@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjfetch - get the profile of any stretch of time out of a store. */
-#include "arena.h"
-#include "folding.h"
-#include "gather.h"
-#include "moment.h"
-#include "opt.h"
-#include "secret.h"
+#include "common/arena.h"
+#include "send/spool/folding.h"
+#include "send/gather.h"
+#include "send/timearg.h"
+#include "common/filter/opt.h"
+#include "send/http/secret.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

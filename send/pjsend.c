@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjsend - bring windows into a store, each exactly once. */
-#include "arena.h"
-#include "child.h"
-#include "counters.h"
-#include "diag.h"
-#include "folded.h"
-#include "sandbox.h"
-#include "secret.h"
-#include "sender.h"
-#include "sendopts.h"
-#include "spooler.h"
-#include "whole.h"
+#include "common/arena.h"
+#include "send/spool/child.h"
+#include "send/spool/counters.h"
+#include "common/diag.h"
+#include "common/formats/folded.h"
+#include "common/process/sandbox.h"
+#include "send/http/secret.h"
+#include "send/sender.h"
+#include "send/sendopts.h"
+#include "send/spool/spooler.h"
+#include "common/files/fullio.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sender.h"
+#include "send/sender.h"
 
-#include "arena.h"
-#include "clocks.h"
-#include "counters.h"
-#include "diag.h"
-#include "doubts.h"
-#include "hash.h"
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "send/spool/counters.h"
+#include "common/diag.h"
+#include "send/retries.h"
+#include "common/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>

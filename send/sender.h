@@ -10,8 +10,8 @@
 #ifndef PJ_SENDER_H
 #define PJ_SENDER_H
 
-#include "spool.h"
-#include "store.h"
+#include "send/spool/spool.h"
+#include "send/store.h"
 
 #include <pthread.h>
 
@@ -36,7 +36,7 @@ struct sender {
 		} *text;              /* each of it */
 		size_t ntexts;
 		unsigned attempts;
-		uint64_t doubts;      /* answers that decide nothing, of runs before, too (doubts.h) */
+		uint64_t doubts;      /* answers that decide nothing, of runs before, too (retries.h) */
 		uint64_t aged;        /* ms from the first attempt to this run */
 		bool others;          /* the store took other windows in between, in runs before */
 		uint64_t sent_before; /* windows that the store had taken when this was tried first */

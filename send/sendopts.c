@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sendopts.h"
+#include "send/sendopts.h"
 
-#include "arena.h"
-#include "moment.h"
-#include "opt.h"
+#include "common/arena.h"
+#include "send/timearg.h"
+#include "common/filter/opt.h"
 
 #include <stdlib.h>
 #include <time.h>

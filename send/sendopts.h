@@ -3,7 +3,7 @@
 #ifndef PJ_SENDOPTS_H
 #define PJ_SENDOPTS_H
 
-#include "store.h"
+#include "send/store.h"
 
 struct request {
 	const char *dir;      /* NULL: none was given */

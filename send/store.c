@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store.h"
+#include "send/store.h"
 
-#include "diag.h"
-#include "http.h"
-#include "stores.h"
+#include "common/diag.h"
+#include "send/http/http.h"
+#include "send/stores.h"
 
 const struct store_ops *const store_list[] = {
 	&store_dir,

@@ -10,8 +10,8 @@
 #ifndef PJ_STORE_H
 #define PJ_STORE_H
 
-#include "out.h"
-#include "window.h"
+#include "common/filter/out.h"
+#include "send/format/window.h"
 
 enum store_verdict {
 	STORE_SENT,    /* every document of the window is confirmed, or in `refused` */

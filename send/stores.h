@@ -3,7 +3,7 @@
 #ifndef PJ_STORES_H
 #define PJ_STORES_H
 
-#include "store.h"
+#include "send/store.h"
 
 extern const struct store_ops store_dir, store_eve, store_couch, store_clickhouse, store_ndjson, store_pyroscope;
 

@@ -5,7 +5,7 @@
 #ifndef PJ_ASSETS_H
 #define PJ_ASSETS_H
 
-#include "str.h"
+#include "common/str.h"
 
 extern const char assets_viewer_begin[], assets_viewer_end[];
 extern const char assets_css_begin[], assets_css_end[];

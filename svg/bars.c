@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bars.h"
+#include "svg/bars.h"
 
-#include "xml.h"
+#include "svg/format/xml.h"
 
 #include <math.h>
 #include <stdio.h>

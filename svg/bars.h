@@ -5,7 +5,7 @@
 #ifndef PJ_BARS_H
 #define PJ_BARS_H
 
-#include "picture.h"
+#include "svg/picture.h"
 
 struct bars {
 	uint32_t rows;    /* drawn, the root's not counted */

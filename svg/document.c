@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "document.h"
+#include "svg/document.h"
 
-#include "assets.h"
-#include "encode.h"
-#include "xml.h"
+#include "svg/assets.h"
+#include "svg/format/encode.h"
+#include "svg/format/xml.h"
 
 /* ---- config ------------------------------------------------------------------------------------------------- */
 

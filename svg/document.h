@@ -5,8 +5,8 @@
 #ifndef PJ_DOCUMENT_H
 #define PJ_DOCUMENT_H
 
-#include "out.h"
-#include "picture.h"
+#include "common/filter/out.h"
+#include "svg/picture.h"
 
 /* The static picture, the data and the viewer. c: NULL where it is no difference. */
 void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "picture.h"
+#include "svg/picture.h"
 
-#include "bars.h"
-#include "xml.h"
+#include "svg/bars.h"
+#include "svg/format/xml.h"
 
 #include <stdlib.h>
 

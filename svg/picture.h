@@ -9,10 +9,10 @@
 #ifndef PJ_PICTURE_H
 #define PJ_PICTURE_H
 
-#include "change.h"
-#include "faces.h"
-#include "labels.h"
-#include "linkattrs.h"
+#include "svg/layout/change.h"
+#include "svg/layout/styles.h"
+#include "svg/layout/labels.h"
+#include "svg/layout/linkattrs.h"
 
 #define PICTURE_BYTES 60000
 #define PICTURE_ROWS 400

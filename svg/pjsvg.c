@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjsvg - draw folded stacks as an interactive flame graph. */
-#include "assets.h"
-#include "confine.h"
-#include "document.h"
-#include "folded.h"
-#include "request.h"
-#include "rule.h"
-#include "sha256.h"
-#include "turn.h"
-#include "unpack.h"
-#include "visible.h"
+#include "svg/assets.h"
+#include "common/filter/confine.h"
+#include "svg/document.h"
+#include "common/formats/folded.h"
+#include "svg/request.h"
+#include "svg/rule.h"
+#include "svg/format/sha256.h"
+#include "svg/layout/reroot.h"
+#include "svg/format/unpack.h"
+#include "common/visible.h"
 
 #include <stdlib.h>
 

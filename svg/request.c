@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "request.h"
+#include "svg/request.h"
 
-#include "arena.h"
-#include "text.h"
+#include "common/arena.h"
+#include "common/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #ifndef PJ_REQUEST_H
 #define PJ_REQUEST_H
 
-#include "opt.h"
-#include "palette.h"
+#include "common/filter/opt.h"
+#include "svg/layout/palette.h"
 
 struct request {
 	const char *title, *subtitle, *notes; /* NULL: not given */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rule.h"
+#include "svg/rule.h"
 
 /* Of time, memory and events that come in bulk one sample is many: their noise is not that of counts. What the input
  * says of itself is known; else the name that the user gave tells. */

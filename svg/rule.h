@@ -5,10 +5,10 @@
 #ifndef PJ_RULE_H
 #define PJ_RULE_H
 
-#include "folded.h"
-#include "request.h"
-#include "significance.h"
-#include "text.h"
+#include "common/formats/folded.h"
+#include "svg/request.h"
+#include "common/significance.h"
+#include "common/text.h"
 
 /* s has two columns. unit: what a weight is. */
 struct sig_rule rule_make(const struct request *r, const struct folded_header *h, const struct stacks *s,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # jmap-rights.t - which capabilities each process of pjmap has, and that what it writes is still written: as root, for folders of others.
-# covers: common/capabilities.c jmap/publisher.c
+# covers: common/process/capabilities.c jmap/perfmap/publisher.c
 # shellcheck source=test/tap.sh
 . "$(dirname "$0")/tap.sh"
 have pjmap || skip_all "pjmap is not built"

@@ -12,37 +12,9 @@ complain()
 	status=1
 }
 
-rooms='common unwind hotspot fold svg diff record jmap send'
-sources=$(ls common/*.[ch] unwind/*.[ch] hotspot/*.[ch] fold/*.[ch] svg/*.[ch] diff/*.[ch] record/*.[ch] jmap/*.[ch] send/*.[ch])
-# what is below a room: common is used by all, unwind by hotspot, these three by tools; no tool uses another
-below()
-{
-	case $1 in
-	common) ;;
-	unwind) echo common ;;
-	hotspot) echo common unwind ;;
-	*) echo common unwind hotspot ;;
-	esac
-}
-is_there()
-{
-	for place in "$2" $(below "$2"); do
-		if [ -e "$place/$1" ]; then return 0; fi
-	done
-	return 1
-}
-
-for file in */*.c */*.h; do
-	room=${file%%/*}
-	[ "$room" = test ] || [ "$room" = examples ] && continue
-	# shellcheck disable=SC2013 # names without blanks
-	for header in $(sed -n 's/^#include "\(.*\)"/\1/p' "$file"); do
-		case $header in
-		*/*) complain "$file includes $header: modules of another room" ;;
-		*) is_there "$header" "$room" || complain "$file includes $header, which is neither in $room/ nor below it" ;;
-		esac
-	done
-done
+rooms='common unwind runtimes fold svg diff record jmap send'
+sources=$(find $rooms -name '*.[ch]' | sort)
+awk -f test/layers.awk docs/ARCHITECTURE.md $(echo "$sources" | grep -v '^jmap/agent/') || complain "layers"
 
 # functions that are never right here
 if grep -nE '\b(gets|strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|atof|system|popen|alloca|rand|tmpnam|mktemp)\(' $sources; then
@@ -79,7 +51,7 @@ else
 fi
 if command -v cppcheck >/dev/null; then
 	cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \
-		--suppress=missingIncludeSystem --suppress=internalAstError --suppress=legacyUninitvar -D_GNU_SOURCE -Icommon -Iunwind -Ihotspot -I. $rooms || complain "cppcheck"
+		--suppress=missingIncludeSystem --suppress=internalAstError --suppress=legacyUninitvar -D_GNU_SOURCE -I. $rooms || complain "cppcheck"
 else
 	echo "lint: cppcheck is not installed"
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
 # openers.sh BUILD - shows that no process that opens files of strangers is linked with a parser of them.
-# openers.sh BUILD OBJECT - the same for one object, such as record/keeper.
+# openers.sh BUILD OBJECT - the same for one object, such as record/symsaver/saverprocess.
 #
 # From the objects that an opener's code begins in, nm leads to all objects that they refer to, and to those that these refer to. None of
 # them may parse bytes of strangers: ELF, DWARF, tables for unwinding, jitdumps, memory of JVMs, packed data. Where a process forks its
@@ -9,16 +9,12 @@ set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
 # what an opener's code begins in: pjrecord-open, pjrecord-keeper, pjfold-start and pjfold-open, pjfold-files, pjmap-publish
-openers=${2:-record/tableopener record/keeper fold/fileopener common/broker jmap/publisher}
-parsers='^(common/(elfhead|jmapfile)|unwind/.*|hotspot/.*|fold/.*|svg/.*|diff/.*|jmap/(codemap|journal|framefacts|readhelper|asked|attach|replies|mapparser|strangemap)|record/(reducer|dynelf|symparser|jitrecords|tableparser|jvmhelper|jvmbuilds))$'
+openers=${2:-record/unwind/cfiopener record/symsaver/saverprocess fold/symbols/fileopener common/filter/broker jmap/perfmap/publisher}
+parsers='^(common/formats/(elfhead|jmapfile)|unwind/.*|runtimes/.*|fold/.*|svg/.*|diff/.*|jmap/(codemap|timeline/(journal|frameinfo)|reader/readhelper|attach/(jcmdmap|attach|replies|mapparser|untrustedmap))|record/(symsaver/(elfreducer|dynelf|symparser)|jit/jitrecords|unwind/cfiparser|java/(jvmhelper|jvmbuilds)))$'
 functions='^(elf|gelf|dwarf|dwfl|lzma|ZSTD|BZ2)_|^(inflate|uncompress|gzread|gzopen)'
 
 [ -d "$build/record" ] || { echo "openers: $build has no objects"; exit 2; }
-for room in common unwind hotspot fold record jmap svg diff send; do
-	for object in "$build/$room"/*.o; do
-		case ${object##*/} in pj*) ;; *) echo "$object" ;; esac
-	done
-done | xargs nm -A -p --no-sort 2>/dev/null |
+(cd "$build" && find common unwind runtimes fold record jmap svg diff send -name '*.o' ! -name 'pj[fmrsd]*.o') | sed "s:^:$build/:" | xargs nm -A -p --no-sort 2>/dev/null |
 	awk -v build="$build/" -v openers="$openers" -v parsers="$parsers" -v functions="$functions" '
 	{
 		# FILE:ADDRESS TYPE NAME, FILE: U NAME

@@ -15,9 +15,10 @@ finds()
 	sh "$PJ_TOP/test/openers.sh" "$build" "$1" >found 2>&1 && return 1
 	grep -q "$2" found
 }
-ok "the rule finds the parser of a process that parses" finds record/symparser 'common/elfhead (elfhead_'
-ok "  through other objects, and names the way" finds record/keep 'record/keep -> record/symparser -> record/reducer'
-ok "  and a library's" finds common/elfhead 'calls inflate'
-ok "  and those of pjmap" finds jmap/asked 'jmap/mapparser (mapparser_run)'
+ok "the rule finds the parser of a process that parses" finds record/symsaver/symparser 'common/formats/elfhead (elfhead_'
+ok "  through other objects, and names the way" finds record/symsaver/symsaver \
+	'record/symsaver/symsaver -> record/symsaver/symparser -> record/symsaver/elfreducer'
+ok "  and a library's" finds common/formats/elfhead 'calls inflate'
+ok "  and those of pjmap" finds jmap/attach/jcmdmap 'jmap/attach/mapparser (mapparser_run)'
 ok "a build without that object is none" finds record/nothing 'there is no record/nothing.o'
 done_testing

@@ -5,10 +5,10 @@
  *   symbols jitdump FILE    lines "TIME ADDRESS", time in ns
  * Prints "address name [module]" and, on stderr, what CPU time it took.
  */
-#include "fold/jitdump.h"
-#include "fold/kallsyms.h"
-#include "fold/perfmap.h"
-#include "arena.h"
+#include "fold/jit/jitdump.h"
+#include "fold/kernel/kallsyms.h"
+#include "fold/jit/perfmap.h"
+#include "common/arena.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "processor.h"
+#include "unwind/processor.h"
 
 enum { NO = CFI_NREGS };
 

@@ -9,7 +9,7 @@
 #ifndef PJ_PROCESSOR_H
 #define PJ_PROCESSOR_H
 
-#include "str.h"
+#include "common/str.h"
 
 /* Slots. RA: x86-64: the address of the code; where calls leave the return address in a register: that one. */
 enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RA = 16, CFI_NREGS = 17 };

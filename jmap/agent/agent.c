@@ -7,7 +7,7 @@
  * the last line is "# end", so that one can tell a map that is whole. Events come on the thread that asked for them,
  * and on others while code is made: hence the lock.
  */
-#include "jvmti.h"
+#include "jmap/agent/jvmti.h"
 
 #if defined(__x86_64__)
 enum { SYS_WRITE = 1, SYS_CLOSE = 3, SYS_YIELD = 24, SYS_OPENAT = 257 };

@@ -4,8 +4,8 @@
  *
  * Numbers are those of the JVM TI specification, which counts slots from 1, and of the JNI specification (invocation interface).
  */
-#ifndef PJ_AGENT_JVMTI_H
-#define PJ_AGENT_JVMTI_H
+#ifndef PJ_JVMTI_H
+#define PJ_JVMTI_H
 
 #include <stdint.h>
 

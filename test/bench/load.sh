@@ -28,7 +28,7 @@ while [ "$(date +%s)" -lt "$end" ]; do
 		running="$running $!"
 	done
 	command -v python3 >/dev/null && python3 -c 'print(sum(i * i for i in range(1500000)))' >/dev/null
-	cc -O2 -D_GNU_SOURCE -I"$top/common" -c -o /dev/null "$top/fold/names.c"
+	cc -O2 -D_GNU_SOURCE -I"$top" -c -o /dev/null "$top/fold/names/names.c"
 	i=0
 	while [ $((i += 1)) -lt 10 ]; do sh -c 'ls -lR /usr/share/doc/a* >/dev/null; sort /etc/services | md5sum >/dev/null'; done
 	if command -v node >/dev/null; then

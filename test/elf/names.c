@@ -6,9 +6,9 @@
  * -d: FILE is what was mapped, of this build-id (or -): search debug files as for a recording. -l PID: that process lives.
  * -i: with -d, inlined calls too, as "OFFSET NAME+0xOFF|OUTER|INNER".
  */
-#include "fold/dsofiles.h"
+#include "fold/symbols/dsofiles.h"
 
-#include "diag.h"
+#include "common/diag.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -5,10 +5,10 @@
  * reduce -d IN OUT               from its segments alone
  * reduce -m PID PATH OUT         from the memory of a process, as of a file that is gone: the executable mapping of that path
  */
-#include "record/dynelf.h"
-#include "record/foreign.h"
+#include "record/symsaver/dynelf.h"
+#include "record/symsaver/targetfiles.h"
 
-#include "diag.h"
+#include "common/diag.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
  * - EINTR and short counts change nothing.
  * With OUT=FILE in the environment the output is that file (the tool has -o FILE) and is complete or absent. Prints what was seen.
  */
-#include "text.h"
-#include "whole.h"
+#include "common/text.h"
+#include "common/files/fullio.h"
 
 #include <fcntl.h>
 #include <signal.h>

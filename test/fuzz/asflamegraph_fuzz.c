@@ -1,7 +1,7 @@
 /* asflamegraph: any lines give a profile whose weights are those of the samples that count, and lines "stack weight". Input: a byte of
  * options, then the text of perf script. */
-/* covers: fold/asflamegraph.c */
-#include "fold/asflamegraph.h"
+/* covers: fold/script/asflamegraph.c */
+#include "fold/script/asflamegraph.h"
 
 #include "fuzz.h"
 

@@ -3,16 +3,16 @@
  * lies in the folders of outputs only finished outputs change, in that of the cache only its own files; no temporary file stays, no descriptor.
  * Input: options, then for each request a byte that chooses (an operation, or a function of the filter, which sends the request itself), one that
  * chooses a path (or how many bytes of the input are one), flags, damage. Files lie in a folder of the run. */
-/* covers: common/broker.c */
+/* covers: common/filter/broker.c */
 /* least: 85, as the rest is the start of the process (test/unit/broker_test.c) */
-#include "broker.h"
+#include "common/filter/broker.h"
 
-#include "capabilities.h"
-#include "diag.h"
-#include "fdmessage.h"
-#include "inside.h"
-#include "sandbox.h"
-#include "whole.h"
+#include "common/process/capabilities.h"
+#include "common/diag.h"
+#include "common/process/fdmessage.h"
+#include "common/files/targetfile.h"
+#include "common/process/sandbox.h"
+#include "common/files/fullio.h"
 
 #include "fuzz.h"
 
@@ -50,7 +50,7 @@ static int fake_poll(struct pollfd *p, nfds_t n, int ms);
 #define poll fake_poll
 #define socketpair fake_socketpair
 #define fork() 1
-#include "common/broker.c"
+#include "common/filter/broker.c"
 #undef fork
 #undef socketpair
 #undef poll

@@ -1,7 +1,7 @@
 /* cost - counts what an input costs, and ends the run with a message when that is more than the target's budget. */
 #include "cost.h"
 
-#include "str.h"
+#include "common/str.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -1,9 +1,9 @@
 /* Mangled names: the demanglers end, and what they make is of a bearable size. */
-/* covers: fold/demangle.c */
-#include "fold/elfsyms.h"
+/* covers: fold/symbols/demangle.c */
+#include "fold/symbols/elfsyms.h"
 
 #include "fuzz.h"
-#include "text.h"
+#include "common/text.h"
 
 int fuzz_one(const uint8_t *data, size_t n)
 {

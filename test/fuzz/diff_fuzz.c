@@ -1,10 +1,10 @@
 /* two folded texts, parted by a byte 1, and a third as second window of after: nothing is lost, and every judgement is a number. */
-/* covers: diff/profile.c diff/canon.c */
+/* covers: diff/profile.c diff/normalname.c */
 #include "diff/noise.h"
-#include "diff/normalize.h"
+#include "diff/scale.h"
 #include "diff/profile.h"
 #include "diff/table.h"
-#include "folded.h"
+#include "common/formats/folded.h"
 
 #include "fuzz.h"
 

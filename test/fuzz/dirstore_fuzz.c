@@ -1,8 +1,8 @@
 /* dirstore: a store in a directory whose files hold any bytes is listed, read, rolled up and kept within limits, or the damage is named.
  * Input: a byte of options, then the files, each text of a window that is packed here, or bytes as they are. */
-/* covers: send/dirread.c send/dirtidy.c send/dirnames.c */
-#include "send/dirstore.h"
-#include "send/pack.h"
+/* covers: send/stores/dirread.c send/stores/dirtidy.c send/stores/dirnames.c */
+#include "send/stores/dirstore.h"
+#include "send/format/pack.h"
 
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* discover: files of /proc/PID of any bytes: a process is a JVM of one kind or none, its texts are bounded. Input: stat, maps, status, comm
  * and cgroup, apart by 0xff. */
-/* covers: hotspot/discover.c */
-#include "hotspot/discover.h"
+/* covers: runtimes/hotspot/discover.c */
+#include "runtimes/hotspot/discover.h"
 
 #include "fuzz.h"
 

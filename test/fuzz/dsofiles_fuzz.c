@@ -1,14 +1,14 @@
 /* dsofiles: files of any bytes at all paths where names of a DSO are looked for: asking twice gives the same, no descriptor is left open, and a
  * file that is a hole of its file system costs no more than another one. Input: a byte of options, one that chooses the build-id and one the path,
  * then files: where (below), two bytes of size, the bytes; of a size with the highest bit the file is a hole of 4 TB behind its bytes. */
-/* covers: fold/dsofiles.c */
+/* covers: fold/symbols/dsofiles.c */
 /* largest: 65536 */
-#include "fold/attic.h"
-#include "fold/dsofiles.h"
-#include "fold/fileopener.h"
-#include "fold/inlines.h"
+#include "fold/symbols/symstore.h"
+#include "fold/symbols/dsofiles.h"
+#include "fold/symbols/fileopener.h"
+#include "fold/symbols/inlines.h"
 
-#include "arena.h"
+#include "common/arena.h"
 #include "fuzz.h"
 #include "mutate.h"
 
@@ -52,7 +52,7 @@ static int fake_inside(pid_t pid, struct str path)
 
 #define fileopener_path fake_path
 #define fileopener_inside fake_inside
-#include "fold/dsofiles.c"
+#include "fold/symbols/dsofiles.c"
 
 static struct build_id build_id_of(struct str bytes)
 {

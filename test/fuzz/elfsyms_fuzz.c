@@ -1,9 +1,9 @@
 /* ELF files: whatever a file says, answers are names that it holds, at or before the place; asking twice gives the same. */
-/* covers: fold/elfsyms.c fold/elffile.c fold/symtab.c fold/plt.c fold/minidebug.c */
-#include "fold/elffile.h"
-#include "fold/elfsyms.h"
+/* covers: fold/symbols/elfsyms.c fold/symbols/elffile.c fold/symbols/symtab.c fold/symbols/plt.c fold/symbols/minidebug.c */
+#include "fold/symbols/elffile.h"
+#include "fold/symbols/elfsyms.h"
 
-#include "arena.h"
+#include "common/arena.h"
 #include "fuzz.h"
 
 #include <elf.h>

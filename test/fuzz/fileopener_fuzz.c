@@ -1,16 +1,16 @@
 /* fileopener: requests of a pjfold that was taken over, to the process that opens files with capabilities. Any bytes are answered, or end it;
  * a descriptor that comes back is of a regular file, and none of /proc; none stays open. Input: for each request a byte that chooses its kind,
  * one that chooses a path (or how many bytes of the input are one), one that damages the message. Files lie in a folder of the run. */
-/* covers: fold/fileopener.c */
+/* covers: fold/symbols/fileopener.c */
 /* least: 60, as the rest forks processes (test/unit/fileopener_test.c) */
-#include "broker.h"
-#include "capabilities.h"
-#include "fdmessage.h"
-#include "fold/fileopener.h"
-#include "hash.h"
-#include "inside.h"
+#include "common/filter/broker.h"
+#include "common/process/capabilities.h"
+#include "common/process/fdmessage.h"
+#include "fold/symbols/fileopener.h"
+#include "common/hash.h"
+#include "common/files/targetfile.h"
 
-#include "clocks.h"
+#include "common/clocks.h"
 #include "fuzz.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static int fake_poll(struct pollfd *p, nfds_t n, int ms)
 
 #define fstatfs fake_statfs
 #define poll fake_poll
-#include "fold/fileopener.c"
+#include "fold/symbols/fileopener.c"
 #undef poll
 #undef fstatfs
 

@@ -8,8 +8,8 @@
 #define PJ_FUZZ_H
 
 #include "cost.h"
-#include "diag.h"
-#include "str.h"
+#include "common/diag.h"
+#include "common/str.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* files, plain and gzip, whole, cut and damaged: lines and blocks give the same bytes. */
-/* covers: common/in.c */
-#include "in.h"
+/* covers: common/filter/in.c */
+#include "common/filter/in.h"
 
 #include "fuzz.h"
 

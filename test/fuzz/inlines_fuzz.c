@@ -1,10 +1,10 @@
 /* inlines: debug information of any bytes gives, for places in ascending order, lists of names or nothing; a place alone is answered as
  * among others when neither is given up. A function without a place is passed over by libdw, which then reads entries that are damaged and
  * that a walk into the function does not reach: so the one may be given up and the other not. */
-/* covers: fold/inlines.c fold/dwarfimage.c */
+/* covers: fold/symbols/inlines.c fold/symbols/dwarfimage.c */
 /* largest: 32768 */
-#include "fold/dwarfimage.h"
-#include "fold/inlines.h"
+#include "fold/symbols/dwarfimage.h"
+#include "fold/symbols/inlines.h"
 
 #include "fuzz.h"
 

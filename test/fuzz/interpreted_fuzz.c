@@ -1,7 +1,7 @@
 /* interpreted: what a recording tells of interpreted methods, any bytes: names are found by process and Method*, and one that is told twice with
  * different names has none. Input: bodies of items, each behind two bytes of size. */
-/* covers: fold/interpreted.c */
-#include "fold/interpreted.h"
+/* covers: fold/perfdata/interpreted.c */
+#include "fold/perfdata/interpreted.h"
 
 #include "fuzz.h"
 #include "mutate.h"

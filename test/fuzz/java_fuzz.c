@@ -1,8 +1,8 @@
 /* java: a stack through the code of a JVM ends, whatever facts, code, registers and stack say; nothing is read beyond the stack, and
  * the state stays sane. The same by facts that were kept of the code, and by facts that are the code's bytes. Input: registers, 8 pieces
  * of code, 256 bytes of stack, then code. */
-/* covers: unwind/java.c unwind/javaframe.c unwind/javafacts.c */
-#include "unwind/javafacts.h"
+/* covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c runtimes/hotspot/blobcodec.c */
+#include "runtimes/hotspot/blobcodec.h"
 
 #include "fuzz.h"
 

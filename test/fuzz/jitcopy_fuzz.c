@@ -1,9 +1,9 @@
 /* jitcopy: a copy of what a JIT writes ends at a line or record and never is longer than its limits, whatever the file holds and however
  * it grows, shrinks or is replaced, and whatever becomes of the copy. Input: kind and steps, then parts; each is what the file has at one
  * time. */
-/* covers: record/jitcopy.c record/jitrecords.c */
-#include "record/jitrecords.h"
-#include "perfrecord.h"
+/* covers: record/jit/jitcopy.c record/jit/jitrecords.c */
+#include "record/jit/jitrecords.h"
+#include "common/formats/perfrecord.h"
 
 #include "fuzz.h"
 

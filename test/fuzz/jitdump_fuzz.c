@@ -1,6 +1,6 @@
 /* jitdumps: what is found holds the address and the time. */
-/* covers: fold/jitdump.c */
-#include "fold/jitdump.h"
+/* covers: fold/jit/jitdump.c */
+#include "fold/jit/jitdump.h"
 
 #include "fuzz.h"
 #include "mutate.h"

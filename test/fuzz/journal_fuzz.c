@@ -1,11 +1,11 @@
 /* journal: a timeline that is there already may hold any bytes, and the JVM any code: what is written is a timeline that pjfold reads.
  * Input: which JVM, changes to its memory before each scan but the first (a place, 8 bytes; four for each), a byte 0xff, then the file. */
-/* covers: jmap/journal.c jmap/journalfile.c jmap/framefacts.c jmap/nametable.c */
-#include "fold/timeline.h"
-#include "hotspot/hotspot.h"
-#include "jmap/journal.h"
-#include "jmap/journalfile.h"
-#include "common/whole.h"
+/* covers: jmap/timeline/journal.c jmap/timeline/journalfile.c jmap/timeline/frameinfo.c jmap/timeline/nametable.c */
+#include "fold/jit/timeline.h"
+#include "runtimes/hotspot/hotspot.h"
+#include "jmap/timeline/journal.h"
+#include "jmap/timeline/journalfile.h"
+#include "common/files/fullio.h"
 
 #include "fuzz.h"
 #include "../jmap/synth.h"

@@ -2,11 +2,11 @@
  * pieces of code do not overlap. Input: where libjvm.so begins, then pages, each with its number, how many bytes, and these; zeros
  * behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). A page with the highest bit of its size set has a count of 4
  * bytes behind the size: it is repeated that often, so that a small input can have tables of gigabytes, as a hostile JVM can. */
-/* covers: hotspot/hotspot.c hotspot/budget.c hotspot/memory.c hotspot/libjvm.c hotspot/vmstructs.c hotspot/vmlayout.c hotspot/codecache.c hotspot/methods.c hotspot/scopes.c hotspot/codelets.c hotspot/stubs.c hotspot/frames.c */
+/* covers: runtimes/hotspot/hotspot.c runtimes/hotspot/readbudget.c runtimes/hotspot/memory.c runtimes/hotspot/libjvm.c runtimes/hotspot/vmstructs.c runtimes/hotspot/vmlayout.c runtimes/hotspot/codecache.c runtimes/hotspot/methods.c runtimes/hotspot/scopes.c runtimes/hotspot/codelets.c runtimes/hotspot/stubs.c runtimes/hotspot/blobframes.c */
 /* largest: 65536 */
-#include "jmap/codemap.h"
-#include "hotspot/frames.h"
-#include "hotspot/stubs.h"
+#include "jmap/perfmap/codemap.h"
+#include "runtimes/hotspot/blobframes.h"
+#include "runtimes/hotspot/stubs.h"
 
 #include "fuzz.h"
 #include "mutate.h"

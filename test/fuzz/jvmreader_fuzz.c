@@ -2,13 +2,13 @@
  * were asked for, what is shown to people is text; whatever the helper sends or leaves out, the recorder goes on. Input: a byte of options,
  * then what is done (DO_*) and what the helper does with the request (REPLY_*), each with two bytes of size where a reply follows; its bytes
  * come after the serial. The helper is a socket, and time is what the input makes of it. */
-/* covers: record/jvmreader.c */
+/* covers: record/java/jvmreader.c */
 /* largest: 65536 */
-#include "common/apart.h"
-#include "record/jvmreader.h"
+#include "common/process/helperprocess.h"
+#include "record/java/jvmreader.h"
 
-#include "clocks.h"
-#include "fdmessage.h"
+#include "common/clocks.h"
+#include "common/process/fdmessage.h"
 #include "fuzz.h"
 
 #include <poll.h>
@@ -126,7 +126,7 @@ static int fake_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, co
 #define fdmessage_send_soon fake_send
 #define socketpair fake_socketpair
 #define waitpid(pid, status, flags) fake_wait(pid)
-#include "record/jvmreader.c"
+#include "record/java/jvmreader.c"
 
 static volatile unsigned char touched;
 

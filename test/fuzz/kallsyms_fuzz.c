@@ -1,12 +1,12 @@
 /* kallsyms, and the cache made of it: whatever the text, both say the same; whatever the cache file, it does no harm.
  * Input: text; behind a byte 0xff, which ends it, what happens to the cache file: a byte of enum damage, then again and again two
  * bytes of place and one that is written there. */
-/* covers: fold/kallsyms.c fold/kallcache.c */
-#include "fold/kallcache.h"
-#include "fold/kallsyms.h"
+/* covers: fold/kernel/kallsyms.c fold/kernel/kallcache.c */
+#include "fold/kernel/kallcache.h"
+#include "fold/kernel/kallsyms.h"
 
 #include "fuzz.h"
-#include "hash.h"
+#include "common/hash.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
 /* kerneltext, cgroups, epochs: texts of the kernel and of DIR. Input: which one, then its text. */
-/* covers: record/kerneltext.c record/epochs.c common/containers.c */
-#include "record/cgroups.h"
-#include "record/epochs.h"
-#include "record/kerneltext.h"
-#include "containers.h"
+/* covers: record/processes/kerneltext.c record/windows/epochs.c common/formats/containers.c */
+#include "record/processes/cgroups.h"
+#include "record/windows/epochs.h"
+#include "record/processes/kerneltext.h"
+#include "common/formats/containers.h"
 
 #include "fuzz.h"
 

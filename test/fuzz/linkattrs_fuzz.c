@@ -1,10 +1,10 @@
 /* linkattrs, palmap: files of links and colours. No address that could run a script is taken; a file of colours that was written is read
  * again as the same. Input: a byte that chooses, then the file. */
-/* covers: svg/linkattrs.c svg/palmap.c */
-#include "svg/linkattrs.h"
-#include "svg/palmap.h"
-#include "in.h"
-#include "visible.h"
+/* covers: svg/layout/linkattrs.c svg/layout/palmap.c */
+#include "svg/layout/linkattrs.h"
+#include "svg/layout/palmap.h"
+#include "common/filter/in.h"
+#include "common/visible.h"
 
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* metrics: DIR/pjrecord.prom of any bytes is counted on from, or begun again; what is written is read back as the same numbers. */
-/* covers: record/metrics.c */
-#include "record/metrics.h"
+/* covers: record/windows/metrics.c */
+#include "record/windows/metrics.h"
 
 #include "fuzz.h"
 

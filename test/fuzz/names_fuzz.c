@@ -1,8 +1,8 @@
 /* naming rules and headers: whatever goes in, what comes out can stand in folded text. */
-/* covers: fold/names.c fold/namescxx.c fold/namesdotnet.c fold/namesjava.c fold/namesjs.c fold/namesrust.c */
-#include "fold/header.h"
-#include "fold/lines.h"
-#include "fold/names.h"
+/* covers: fold/names/names.c fold/names/namescxx.c fold/names/namesdotnet.c fold/names/namesjava.c fold/names/namesjs.c fold/names/namesrust.c */
+#include "fold/samples/samplekey.h"
+#include "fold/samples/linecache.h"
+#include "fold/names/names.h"
 
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* perf.data: whatever the bytes are, what comes out lies inside of it, in order, and is not more than went in. */
-/* covers: fold/perfdata.c fold/perfopen.c fold/perfread.c fold/perfbytes.c fold/perforder.c fold/perfevents.c fold/perfrecords.c fold/perffeatures.c fold/recorder.c fold/perfzstd.c */
-#include "fold/perfdata.h"
+/* covers: fold/perfdata/perfdata.c fold/perfdata/perfopen.c fold/perfdata/perfread.c fold/perfdata/perfbytes.c fold/perfdata/perforder.c fold/perfdata/perfevents.c fold/perfdata/perfrecords.c fold/perfdata/perffeatures.c fold/perfdata/recorder.c fold/perfdata/zstdstream.c */
+#include "fold/perfdata/perfdata.h"
 
 #include "fuzz.h"
 #include "mutate.h"

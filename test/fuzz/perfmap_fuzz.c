@@ -1,6 +1,6 @@
 /* perf maps: of any bytes, an answer is the name of the last line that holds the address. */
-/* covers: fold/perfmap.c */
-#include "fold/perfmap.h"
+/* covers: fold/jit/perfmap.c */
+#include "fold/jit/perfmap.h"
 
 #include "fuzz.h"
 

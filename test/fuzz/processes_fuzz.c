@@ -1,9 +1,9 @@
 /* processes, mappings, procfs: the table of processes follows any records. Mappings ascend and do not overlap, and an address lies in the
  * mapping that was put over it last, as a plain list of all of them tells. Input: a byte that chooses, then a text of /proc or records of
  * 12 bytes: kind and process, thread, place, length. */
-/* covers: record/processes.c record/mappings.c record/linktable.c record/procfs.c */
-#include "record/procfs.h"
-#include "record/processes.h"
+/* covers: record/processes/processes.c record/processes/mappings.c record/processes/linktable.c record/processes/procfs.c */
+#include "record/processes/procfs.h"
+#include "record/processes/processes.h"
 
 #include "fuzz.h"
 

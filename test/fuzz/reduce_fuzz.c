@@ -1,10 +1,10 @@
 /* What is kept of an ELF file: whatever the file says, places have the names that the file itself gives them, and it takes no more
  * than it may. From its segments: whatever they say, an ELF file or a reason. */
-/* covers: common/elfhead.c record/reducer.c record/dynelf.c */
-#include "fold/elfsyms.h"
-#include "record/dynelf.h"
+/* covers: common/formats/elfhead.c record/symsaver/elfreducer.c record/symsaver/dynelf.c */
+#include "fold/symbols/elfsyms.h"
+#include "record/symsaver/dynelf.h"
 
-#include "arena.h"
+#include "common/arena.h"
 #include "fuzz.h"
 
 #include <sys/stat.h>

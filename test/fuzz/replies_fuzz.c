@@ -1,6 +1,6 @@
 /* replies: what a process that plays a JVM answers over the attach protocol, and its status. */
-/* covers: jmap/replies.c */
-#include "jmap/replies.h"
+/* covers: jmap/attach/replies.c */
+#include "jmap/attach/replies.h"
 
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 /* what servers answer: any bytes under any status end in a verdict, in lines that are stacks, or in a reason. */
-/* covers: send/eve.c send/clickhouse.c send/couch.c send/batches.c */
+/* covers: send/stores/eve.c send/stores/clickhouse.c send/stores/couch.c send/stores/batches.c */
 #undef PJ_CURL
 #define http_open none_open
 #define http_send none_send
@@ -8,7 +8,7 @@
 #define http_header none_header
 #define http_secret none_secret
 #define http_close none_close
-#include "send/http.c"
+#include "send/http/http.c"
 #undef http_open
 #undef http_send
 #undef http_path

@@ -1,6 +1,6 @@
 /* Windows of killed runs: what was rescued is complete, holds the samples that were counted, and a second time changes nothing. */
-/* covers: record/rescue.c */
-#include "record/rescue.h"
+/* covers: record/windows/rescue.c */
+#include "record/windows/rescue.h"
 
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* chunkinfo, json: the front of a window, and JSON of servers. Input: a byte that chooses, then the file or text. */
-/* covers: send/chunkinfo.c send/json.c */
-#include "send/chunkinfo.h"
-#include "send/json.h"
+/* covers: send/spool/chunkinfo.c send/http/json.c */
+#include "send/spool/chunkinfo.h"
+#include "send/http/json.h"
 
 #include "fuzz.h"
 

@@ -1,16 +1,16 @@
 /* state: the kernel's side-band records, in which programs choose names, paths and numbers. Whatever comes, what a window gets is a row of
  * complete records: sizes are multiples of 8, names end within them, and mappings lie in memory. Input: operations (DO_*), each with
  * its bytes. Time, and what is known of a process in /proc, are those of the input; the kernel and cgroups are empty. */
-/* covers: record/state.c record/mending.c */
-#include "record/cgroups.h"
-#include "record/identities.h"
-#include "record/kernel.h"
-#include "record/procreader.h"
-#include "record/state.h"
+/* covers: record/processes/state.c record/processes/rescan.c */
+#include "record/processes/cgroups.h"
+#include "record/processes/identities.h"
+#include "record/processes/kernel.h"
+#include "record/processes/procreader.h"
+#include "record/processes/state.h"
 
-#include "clocks.h"
+#include "common/clocks.h"
 #include "fuzz.h"
-#include "record/rings.h"
+#include "record/perf/rings.h"
 
 enum { DO_RECORD, DO_SAMPLE, DO_HITS, DO_WINDOW, DO_LOST, DO_OVER, DO_CGROUP, DO_STORM, DO_TICK, DO_COUNT };
 enum { PIDS = 6, RECORD_ROOM = 9000, REQUESTS = 8, EVENT = 7 };
@@ -136,9 +136,9 @@ static struct cgroup *fake_cgroup(struct cgroups *g, uint64_t id, uint64_t ns)
 #define procreader_stop fake_stop
 #define procreader_survey fake_survey
 #define procreader_take fake_take
-#include "record/mending.c"
+#include "record/processes/rescan.c"
 #define begin state_record_begin
-#include "record/state.c"
+#include "record/processes/state.c"
 #undef begin
 
 static void check_record(const struct perf_record *r)

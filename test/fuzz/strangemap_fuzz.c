@@ -1,6 +1,6 @@
 /* Maps that a JVM, or who plays one, wrote: of any bytes, what comes is in order, apart, one line each, of UTF-8 without control bytes. */
-/* covers: jmap/strangemap.c */
-#include "jmap/strangemap.h"
+/* covers: jmap/attach/untrustedmap.c */
+#include "jmap/attach/untrustedmap.h"
 
 #include "fuzz.h"
 

@@ -2,15 +2,15 @@
  * counts if it is of the question that waits; its numbers lie in their ranges; the keeper waits for a limited time; a parser is asked
  * for one tenant only; no descriptor stays open. Input: options, then what the keeper does (DO_*), and what the parser answers (REPLY_*) at
  * each look. The parser is a socket, and time is what the input makes of it. */
-/* covers: record/symhelper.c record/backoff.c */
-#include "record/symhelper.h"
+/* covers: record/symsaver/symhelper.c common/process/backoff.c */
+#include "record/symsaver/symhelper.h"
 
-#include "apart.h"
-#include "clocks.h"
-#include "fdmessage.h"
-#include "record/foreign.h"
-#include "hash.h"
-#include "urgency.h"
+#include "common/process/helperprocess.h"
+#include "common/clocks.h"
+#include "common/process/fdmessage.h"
+#include "record/symsaver/targetfiles.h"
+#include "common/hash.h"
+#include "common/process/urgency.h"
 
 #include "fuzz.h"
 
@@ -83,8 +83,8 @@ static ssize_t fake_recv(int socket, void *p, size_t size, int flags);
 #define schedstat_open fake_schedstat_open
 #define schedstat_read fake_schedstat_read
 #define waitpid(pid, status, flags) fake_wait(pid)
-#include "record/backoff.c"
-#include "record/symhelper.c"
+#include "common/process/backoff.c"
+#include "record/symsaver/symhelper.c"
 #undef recv
 
 /* The parser takes the question: it is of its tenant, with the descriptors that belong to it. */

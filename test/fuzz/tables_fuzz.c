@@ -1,14 +1,14 @@
 /* tables: replies of the processes that make tables for unwinding, which a file may have taken over, and the images that come with them: files
  * of any kind, sealed or not, or several. A table is for the file that was asked for, or there is none; no descriptor is left open; the recorder
  * goes on. Input: what is done (DO_*), and what the helpers answer (HELPER_*). They are a socket, and time is what the input makes of it. */
-/* covers: record/tables.c record/tablehelpers.c */
-#include "fdmessage.h"
-#include "record/backoff.h"
-#include "record/tablemaker.h"
-#include "record/tablestarter.h"
-#include "record/tables.h"
+/* covers: record/unwind/cfitables.c record/unwind/cfihelpers.c */
+#include "common/process/fdmessage.h"
+#include "common/process/backoff.h"
+#include "record/unwind/cfimaker.h"
+#include "record/unwind/cfistarter.h"
+#include "record/unwind/cfitables.h"
 
-#include "clocks.h"
+#include "common/clocks.h"
 #include "fuzz.h"
 
 #include <signal.h>
@@ -68,9 +68,9 @@ static pid_t fake_wait(pid_t pid)
 #define kill(pid, signal) ((void)(pid))
 #define nanosleep(t, left) ((void)(t))
 #define waitpid(pid, status, flags) fake_wait(pid)
-#include "record/backoff.c"
-#include "record/tablehelpers.c"
-#include "record/tables.c"
+#include "common/process/backoff.c"
+#include "record/unwind/cfihelpers.c"
+#include "record/unwind/cfitables.c"
 
 static int image_of(unsigned kind, struct str bytes)
 {

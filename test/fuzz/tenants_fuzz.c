@@ -1,11 +1,11 @@
 /* tenants: the tenant of a process from texts of /proc that may hold anything, names of tenants and of their folders, shares of what all
  * hold. Input: a byte that chooses, then cgroup and status (fuzz_part), or the name of a folder, amounts of 8 bytes, or uses
  * of budgets of 8 bytes. */
-/* covers: common/tenants.c */
-#include "perfrecord.h"
-#include "tenants.h"
+/* covers: common/process/tenants.c */
+#include "common/formats/perfrecord.h"
+#include "common/process/tenants.h"
 
-#include "clocks.h"
+#include "common/clocks.h"
 #include "fuzz.h"
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ static uint64_t fake_now(void)
 }
 
 #define clock_now fake_now
-#include "common/tenants.c"
+#include "common/process/tenants.c"
 #undef clock_now
 
 static uid_t owner;

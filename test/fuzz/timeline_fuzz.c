@@ -1,10 +1,10 @@
 /* Timelines of JVMs: of any bytes, once as they are, and once as bodies of records, so that sums do not stand in the way. */
-/* covers: fold/timeline.c fold/frametimes.c common/jmapfile.c */
-#include "fold/timeline.h"
+/* covers: fold/jit/timeline.c fold/jit/frametimes.c common/formats/jmapfile.c */
+#include "fold/jit/timeline.h"
 
 #include "fuzz.h"
-#include "javaframe.h"
-#include "jmapfile.h"
+#include "runtimes/hotspot/javaframe.h"
+#include "common/formats/jmapfile.h"
 
 /* How much of it is complete records: all of what was written as such. */
 static void count_complete(struct str bytes, uint64_t least)

@@ -1,8 +1,8 @@
 /* tracefs: a tracefs of any names and texts gives tracepoints with numbers, or none, and a description that begins as perf's. Input: a
  * pattern, then id, format, header and further names, apart by 0xff. */
-/* covers: record/tracefs.c */
-#include "record/tracefs.h"
-#include "arena.h"
+/* covers: record/perf/tracefs.c */
+#include "record/perf/tracefs.h"
+#include "common/arena.h"
 
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* Pictures of strangers: no reading outside, a reason with its place, and what was unpacked can be written. */
-/* covers: svg/unpack.c */
-#include "svg/unpack.h"
+/* covers: svg/format/unpack.c */
+#include "svg/format/unpack.h"
 
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* Names: what is visible is valid UTF-8, nothing of it is a control, and the bytes come back. */
 /* covers: common/visible.c */
-#include "out.h"
-#include "visible.h"
+#include "common/filter/out.h"
+#include "common/visible.h"
 
 #include "fuzz.h"
 
@@ -13,7 +13,7 @@ static void check_out(struct str in, struct str seen)
 	int fd = fuzz_file("", 0, path);
 
 	o = (struct out){ .path = "memory", .fd = dup(fd) };
-	visible_out(&o, in);
+	out_visible(&o, in);
 	out_close(&o);
 	MUST(pread(fd, bytes, seen.n, 0) == (ssize_t)seen.n && (seen.n == 0 || memcmp(bytes, seen.p, seen.n) == 0));
 	close(fd);

@@ -2,11 +2,11 @@
 /*
  * What stores and spools of others hold: names of files, headers, packed texts. Whatever they say is a value or a reason.
  */
-/* covers: send/window.c send/pack.c send/moment.c */
-#include "send/dirnames.h"
-#include "send/moment.h"
-#include "send/pack.h"
-#include "send/window.h"
+/* covers: send/format/window.c send/format/pack.c send/timearg.c */
+#include "send/stores/dirnames.h"
+#include "send/timearg.h"
+#include "send/format/pack.h"
+#include "send/format/window.h"
 
 #include "fuzz.h"
 

@@ -8,7 +8,7 @@
  *
  * PJ_SEED chooses order and sizes, PJ_HOSTILE_SECS how long all of it takes. Large sections are holes: the files take little disk.
  */
-#include "base.h"
+#include "common/base.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * usage: fakeid OUT HEX [section] writes a copy of this program to OUT whose build-id is HEX; with "section" only a section note has it,
  * not the segments that the kernel reads. fakeid spin runs innocent_looking_name() for ever. PJ_SEED varies how much is appended.
  */
-#include "base.h"
+#include "common/base.h"
 
 #include <elf.h>
 #include <fcntl.h>

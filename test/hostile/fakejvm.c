@@ -18,7 +18,7 @@
 
 #include "attack.h"
 #include "fuse.h"
-#include "str.h"
+#include "common/str.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -6,7 +6,7 @@
  * below FOLDER blocks), "getattr", "open" or "read"; what comes before that in an open is answered. The mounted program uses CPU.
  * PJ_SEED varies names and the size of the file. Ends when its standard input ends.
  */
-#include "base.h"
+#include "common/base.h"
 #include "fuse.h"
 
 #include <dirent.h>

@@ -14,7 +14,7 @@
  * LIBRARY is a file named libjvm.so. Ends when its standard input ends.
  */
 #include "attack.h"
-#include "base.h"
+#include "common/base.h"
 #include "fuse.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
  * code of a file of each, and runs it as uid 65534. Whoever looks a file up, asks for its attributes, opens or reads it (PJ_SEED chooses,
  * for each mount) waits until the servers end, after SECONDS. FUSE: the device, /dev/fuse or a copy of it.
  */
-#include "base.h"
+#include "common/base.h"
 #include "fuse.h"
 
 #include <elf.h>

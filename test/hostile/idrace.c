@@ -6,7 +6,7 @@
  * the time, another maps d/N for N = 0, 1, ... and runs code there for about 2 ms each. Prints "opened COUNT": how often somebody opened the FIFO
  * (inotify, which O_PATH does not trigger). PJ_SEED varies how many links there are and how long code runs.
  */
-#include "base.h"
+#include "common/base.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>

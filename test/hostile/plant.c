@@ -2,7 +2,7 @@
  *
  * plant KIND PATH TARGET: one entry. plant swap PATH TARGET SECONDS: replaces PATH by entries of all kinds as fast as it can, in an order
  * that depends on PJ_SEED. As root it becomes user 65534 first; the fs.protected_* sysctls decide what it may plant. */
-#include "base.h"
+#include "common/base.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  * image PID [ROUNDS]: a copy of the memory of a JVM that is stopped is read instead of it: the same map comes; with its tables in another order, too;
  * without an entry it is refused; damaged at random in what was looked at it gives a map or a reason, and never ends badly.
  */
-#include "arena.h"
-#include "jmap/codemap.h"
-#include "hotspot/frames.h"
-#include "diag.h"
+#include "common/arena.h"
+#include "jmap/perfmap/codemap.h"
+#include "runtimes/hotspot/blobframes.h"
+#include "common/diag.h"
 
 #include <fcntl.h>
 #include <signal.h>

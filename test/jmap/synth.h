@@ -8,9 +8,9 @@
 #ifndef PJ_SYNTH_H
 #define PJ_SYNTH_H
 
-#include "arena.h"
-#include "memory.h"
-#include "text.h"
+#include "common/arena.h"
+#include "runtimes/hotspot/memory.h"
+#include "common/text.h"
 
 #include <elf.h>
 #include <stdio.h>

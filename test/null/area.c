@@ -4,8 +4,8 @@
  * For every differential folded text: percent of the area of all frames, each as wide as after, that sig_judge calls changed, and that it
  * calls moved. Shares or counts by the same rule as pjdiff.
  */
-#include "folded.h"
-#include "significance.h"
+#include "common/formats/folded.h"
+#include "common/significance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

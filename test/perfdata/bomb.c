@@ -15,9 +15,9 @@
  *	           operations
  *	rows       N samples in /evil, and rows-elf: each byte of N MB of call frame instructions is a row of 300
  */
-#include "common/perfrecord.h"
-#include "diag.h"
-#include "text.h"
+#include "common/formats/perfrecord.h"
+#include "common/diag.h"
+#include "common/text.h"
 
 #include <elf.h>
 #include <stdio.h>

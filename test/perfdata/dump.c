@@ -7,7 +7,7 @@
  *	dump --info FILE   what the file says about itself, its events and build-ids
  *	dump --count FILE  number of records by kind, and what was damaged
  */
-#include "fold/perfdata.h"
+#include "fold/perfdata/perfdata.h"
 
 #include <inttypes.h>
 #include <stdio.h>

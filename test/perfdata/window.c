@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* window - what a window of pjrecord says of itself, complete or not: "begin end first last" in ns. window FILE... */
-#include "record/rescue.h"
+#include "record/windows/rescue.h"
 
-#include "diag.h"
+#include "common/diag.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -15,10 +15,10 @@
  *	odd=0 (1: what is rare: marks that are none, guests, modules, JITs, many threads and maps, stacks that can be walked through
  *	test/fuzz/symfs/usr/bin/worker)
  */
-#include "common/perfrecord.h"
-#include "common/pjsection.h"
-#include "text.h"
-#include "diag.h"
+#include "common/formats/perfrecord.h"
+#include "common/formats/pjsection.h"
+#include "common/text.h"
+#include "common/diag.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * jvm DIR exec COMMAND...: the same, until SIGUSR1; then it is the command.
  * Prints "runs" when it does, "hangs" when it does, or "SKIP" and why it cannot.
  */
-#include "hotspot/hotspot.h"
+#include "runtimes/hotspot/hotspot.h"
 #include "test/jmap/standin.h"
 
 #include <errno.h>

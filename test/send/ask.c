@@ -1,8 +1,8 @@
 /* ask - one request for a test: ask METHOD http://HOST:PORT /PATH?QUERY [FILE]. The answer is printed; status 0 if it is a 2xx. */
-#include "send/http.h"
+#include "send/http/http.h"
 
-#include "diag.h"
-#include "whole.h"
+#include "common/diag.h"
+#include "common/files/fullio.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
  */
 #include "serve.h"
 
-#include "arena.h"
-#include "hash.h"
-#include "send/json.h"
+#include "common/arena.h"
+#include "common/hash.h"
+#include "send/http/json.h"
 
 #include <fcntl.h>
 

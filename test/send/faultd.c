@@ -6,7 +6,7 @@
  */
 #include "serve.h"
 
-#include "arena.h"
+#include "common/arena.h"
 
 #include <time.h>
 #include <zlib.h>

@@ -5,8 +5,8 @@
 #ifndef PJ_SERVE_H
 #define PJ_SERVE_H
 
-#include "diag.h"
-#include "text.h"
+#include "common/diag.h"
+#include "common/text.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -9,9 +9,9 @@
  */
 #include "send/store.h"
 
-#include "arena.h"
-#include "diag.h"
-#include "whole.h"
+#include "common/arena.h"
+#include "common/diag.h"
+#include "common/files/fullio.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/addrspace.h"
+#include "fold/process/addrspace.h"
 
 #include "tap.h"
 

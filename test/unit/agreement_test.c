@@ -1,5 +1,5 @@
 /* agreement_test - what frame pointers lose is told from what differs. */
-#include "record/agreement.h"
+#include "record/unwind/fpcompare.h"
 
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* arena_test - alignment, zeroes, big objects, addresses that stay. */
-#include "arena.h"
+#include "common/arena.h"
 
 #include "child.h"
 #include "tap.h"

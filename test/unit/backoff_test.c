@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backoff_test.c - helpers that fail or are slow: whose files are left alone, for how long, and that nothing is off for good. */
-#include "record/backoff.h"
+#include "common/process/backoff.h"
 
-#include "clocks.h"
+#include "common/clocks.h"
 #include "tap.h"
 
 #include <signal.h>

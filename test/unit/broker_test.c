@@ -1,5 +1,5 @@
 /* broker_test - a filter that was taken over gets no memory and no environment of a process from its broker, nor a device. */
-#include "broker.h"
+#include "common/filter/broker.h"
 
 #include "tap.h"
 

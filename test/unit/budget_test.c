@@ -1,8 +1,8 @@
 /* budget_test.c - what one JVM may cost: steps, bytes, time, and a flag that ends everything. */
 #include "tap.h"
 
-#include "clocks.h"
-#include "memory.h"
+#include "common/clocks.h"
+#include "runtimes/hotspot/memory.h"
 
 static void test_limits(void)
 {

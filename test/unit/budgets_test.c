@@ -1,6 +1,6 @@
 /* What a tenant may fill of a window, and how what was left out is reported. */
-#include "record/budgets.h"
-#include "clocks.h"
+#include "record/processes/budgets.h"
+#include "common/clocks.h"
 #include "tap.h"
 
 static const struct tenant one = { TENANT_USER, 1000 }, other = { TENANT_CONTAINER, 0x0123456789abcdef };

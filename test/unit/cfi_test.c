@@ -1,7 +1,7 @@
 /* Call frame information made by hand: rows, rules, expressions, and what is damaged. */
-#include "unwind/cfiexpr.h"
-#include "unwind/unwind.h"
-#include "unwind/unwindtable.h"
+#include "unwind/dwarf/cfiexpr.h"
+#include "unwind/dwarf/cfiunwind.h"
+#include "unwind/dwarf/unwindtable.h"
 #include "tap.h"
 
 #include <stdlib.h>

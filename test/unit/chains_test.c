@@ -1,6 +1,6 @@
 /* Callchains that wait: once each, counted, bounded. */
-#include "record/chains.h"
-#include "arena.h"
+#include "record/offcpu/chains.h"
+#include "common/arena.h"
 #include "tap.h"
 
 #include <stdlib.h>

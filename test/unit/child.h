@@ -2,7 +2,7 @@
 #ifndef PJ_CHILD_H
 #define PJ_CHILD_H
 
-#include "str.h"
+#include "common/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* clocks_test - where aligned windows end, whatever the jitter between two clocks. */
 #include "common/clocks.h"
 
-#include "diag.h"
+#include "common/diag.h"
 #include "tap.h"
 
 #define S SECOND_NS

@@ -1,6 +1,6 @@
 /* Cgroups: numbers become paths, paths become containers and pods; names of pods from a folder that may hold anything. */
-#include "containers.h"
-#include "fold/groups.h"
+#include "common/formats/containers.h"
+#include "fold/perfdata/cgroupnames.h"
 
 #include "tap.h"
 

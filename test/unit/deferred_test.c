@@ -1,5 +1,5 @@
 /* Samples that wait for their user half: each goes on once, with its own frames and weight. */
-#include "fold/deferred.h"
+#include "fold/process/deferred.h"
 
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* diag_test - messages: one line, nothing that a terminal would obey, the right status. */
-#include "diag.h"
+#include "common/diag.h"
 
 #include "child.h"
 #include "tap.h"

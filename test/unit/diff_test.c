@@ -1,10 +1,10 @@
 /* diff_test - names that are one, windows that scatter, columns that are scaled, many tests at once. */
-#include "diff/canon.h"
+#include "diff/normalname.h"
 #include "diff/noise.h"
-#include "diff/normalize.h"
+#include "diff/scale.h"
 #include "diff/profile.h"
 #include "diff/table.h"
-#include "folded.h"
+#include "common/formats/folded.h"
 
 #include "node.h"
 #include "tap.h"

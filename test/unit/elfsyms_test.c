@@ -1,9 +1,9 @@
 /* Names in ELF files: rules one by one, on files that are built here; and files of which any part is wrong. */
-#include "fold/elfsyms.h"
+#include "fold/symbols/elfsyms.h"
 
-#include "arena.h"
+#include "common/arena.h"
 #include "tap.h"
-#include "text.h"
+#include "common/text.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* epochs_test - no name twice, whatever the clock does. */
-#include "record/epochs.h"
+#include "record/windows/epochs.h"
 
-#include "diag.h"
+#include "common/diag.h"
 #include "tap.h"
 
 #include <fcntl.h>

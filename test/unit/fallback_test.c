@@ -1,6 +1,6 @@
 /* How callers are found where not all can be had: which copies, which rings, and what is said. */
-#include "record/fallback.h"
-#include "record/unwinding.h"
+#include "record/unwind/fallback.h"
+#include "record/unwind/samplestack.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Messages with descriptors: each is received, is close-on-exec, or is closed; none leaks, whatever the other end sends. */
-#include "fdmessage.h"
+#include "common/process/fdmessage.h"
 
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* Files that a helper process opens: an answer that comes too late is not taken for that of another request. */
-#include "fold/fileopener.h"
+#include "fold/symbols/fileopener.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* filerights_test - the process that opens files for pjfold: regular files only, and none of /proc, whatever is requested. */
-#include "fold/fileopener.h"
+#include "fold/symbols/fileopener.h"
 
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* folded_test - the text that all tools exchange. */
-#include "folded.h"
+#include "common/formats/folded.h"
 
 #include "child.h"
 #include "node.h"

@@ -1,5 +1,5 @@
 /* Headers of perf script, as perf 3.x to 6.x print them with all kinds of -F. */
-#include "fold/header.h"
+#include "fold/samples/samplekey.h"
 #include "tap.h"
 
 struct row {

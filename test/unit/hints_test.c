@@ -1,7 +1,7 @@
 /* hints_test - a row for each thing that can be wrong: the line says what, and which command helps. */
-#include "record/hints.h"
+#include "record/perf/hints.h"
 
-#include "diag.h"
+#include "common/diag.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* What reading a hostile JVM costs: segment maps without an end, blocks of stubs with entries everywhere. All of it is in an image of memory
- * (synth.h), and the costs are counted in steps (budget.h) and pieces. */
-#include "hotspot/frames.h"
+ * (synth.h), and the costs are counted in steps (readbudget.h) and pieces. */
+#include "runtimes/hotspot/blobframes.h"
 #include "test/jmap/synth.h"
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /* What is read of the memory of a JVM that was made for it (synth.h): JDK 8, 17, 21 and 25, fields and tables in any order; a field that is
  * not told takes away what needs it, and makes nothing wrong. */
-#include "hotspot/frames.h"
-#include "hotspot/stubs.h"
-#include "jmap/codemap.h"
+#include "runtimes/hotspot/blobframes.h"
+#include "runtimes/hotspot/stubs.h"
+#include "jmap/perfmap/codemap.h"
 #include "test/jmap/synth.h"
 #include "tap.h"
 
@@ -368,7 +368,7 @@ static void by_address(unsigned jdk, const char *what)
 
 int main(void)
 {
-	/* kind of java.h + bytes of the frame; d: deoptimization is told. From JDK 21 on a stub lets virtual threads come back */
+	/* kind of javaunwind.h + bytes of the frame; d: deoptimization is told. From JDK 21 on a stub lets virtual threads come back */
 	static const char old[] = "6+0 7+0 7+0 4+0 2+0 2+0 8+0 2+0 2+0 5+0 0+32 3+32 2+16 0+32d 1+32 0+32d call";
 	static const char new[] = "6+0 7+0 7+0 4+0 2+0 2+0 8+0 8+0 2+0 2+0 8+0 5+0 0+32 3+32 2+16 0+32d 1+32 0+32d call";
 

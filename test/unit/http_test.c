@@ -1,7 +1,7 @@
 /* What an answer means, what of a host's bytes gets into JSON, and which URLs are refused. */
-#include "send/http.h"
-#include "send/json.h"
-#include "send/secret.h"
+#include "send/http/http.h"
+#include "send/http/json.h"
+#include "send/http/secret.h"
 
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /* Facts of processes from /proc, and processes whose /proc does not answer. */
-#include "record/identities.h"
-#include "clocks.h"
+#include "record/processes/identities.h"
+#include "common/clocks.h"
 #include "tap.h"
-#include "timelimit.h"
+#include "common/process/timelimit.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* A recording may only be told about by the machine, the boot and the process that it is of. */
-#include "fold/identity.h"
+#include "fold/symbols/samehost.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* in_test - files, pipes, gzip by content; what is cut or damaged. */
-#include "in.h"
+#include "common/filter/in.h"
 
 #include "child.h"
 #include "tap.h"

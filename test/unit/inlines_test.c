@@ -1,9 +1,9 @@
 /* Inlined calls: of this program itself, which has debug information; and of copies of which any byte may be wrong. */
-#include "fold/elfsyms.h"
-#include "fold/inlines.h"
+#include "fold/symbols/elfsyms.h"
+#include "fold/symbols/inlines.h"
 
 #include "tap.h"
-#include "text.h"
+#include "common/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

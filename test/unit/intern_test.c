@@ -1,5 +1,5 @@
 /* intern_test - equal bytes, equal numbers; ranks as by str_cmp. */
-#include "intern.h"
+#include "common/intern.h"
 
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of a JVM laid out by hand: each state of a prologue and an epilogue, adapters, the interpreter, stubs, virtual threads. */
-#include "unwind/java.h"
+#include "runtimes/hotspot/javaunwind.h"
 #include "tap.h"
 
 enum { CODE = 0x10000, NATIVE = 0x900000, STACK = 0x700000, CALL_STUB_RETURN = CODE + 0x4010, METHOD = 0x555550, WORDS = 64 };

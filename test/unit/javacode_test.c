@@ -1,11 +1,11 @@
 /* Which piece of a JVM's code an address is in, while the JVM changes: at a process that has the memory of one (standin.h). */
-#include "record/javacode.h"
-#include "record/mending.h"
-#include "record/procfs.h"
-#include "hotspot/hotspot.h"
+#include "record/java/javacode.h"
+#include "record/processes/rescan.h"
+#include "record/processes/procfs.h"
+#include "runtimes/hotspot/hotspot.h"
 #include "test/jmap/standin.h"
 #include "child.h"
-#include "clocks.h"
+#include "common/clocks.h"
 #include "tap.h"
 
 /* How it is used: a look at the rings, then samples. Patience of one look is short, and a machine may be busy: so each is tried until

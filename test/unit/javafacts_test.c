@@ -1,5 +1,5 @@
 /* Facts of frames: what is kept of a piece of code answers as its bytes do, and comes back as it was. */
-#include "javafacts.h"
+#include "runtimes/hotspot/blobcodec.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Interpreted methods of a window: asked for once, told once each, in order, as pjfold reads them; no more than there is room for. */
-#include "record/javanames.h"
-#include "fold/recorder.h"
+#include "record/java/javanames.h"
+#include "fold/perfdata/recorder.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* jitcopy_test - copies of files that grow, are replaced, emptied, planted. */
-#include "record/jitrecords.h"
+#include "record/jit/jitrecords.h"
 
 #include "tap.h"
-#include "text.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

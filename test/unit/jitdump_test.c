@@ -1,5 +1,5 @@
 /* Code that moved or was replaced must have the name that was valid at the time. */
-#include "fold/jitdump.h"
+#include "fold/jit/jitdump.h"
 #include "jitdump_write.h"
 #include "tap.h"
 

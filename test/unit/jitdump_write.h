@@ -2,7 +2,7 @@
 #ifndef PJ_JITDUMP_WRITE_H
 #define PJ_JITDUMP_WRITE_H
 
-#include "text.h"
+#include "common/text.h"
 
 static inline void jit_u32(struct text *t, uint32_t v)
 {

@@ -1,9 +1,9 @@
 /* The thread that reads JVMs, at a process that has the memory of one (standin.h): questions and answers, answers that nobody waited for,
  * JVMs that end, and those of a build that is known. */
-#include "record/jvmbuilds.h"
-#include "record/jvmreader.h"
+#include "record/java/jvmbuilds.h"
+#include "record/java/jvmreader.h"
 #include "test/jmap/standin.h"
-#include "clocks.h"
+#include "common/clocks.h"
 #include "tap.h"
 
 #include <sched.h>

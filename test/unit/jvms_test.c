@@ -1,7 +1,7 @@
 /* jvms_test - which of all options holds. */
 #include "record/jvms.h"
 
-#include "diag.h"
+#include "common/diag.h"
 #include "tap.h"
 
 static bool files(void *arg, struct str name, struct text *t)

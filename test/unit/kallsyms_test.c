@@ -1,7 +1,7 @@
 /* Kernel names: perf's rules, and a cache that is never believed when it is not exactly what was written. */
-#include "fold/kallcache.h"
-#include "fold/kallsyms.h"
-#include "arena.h"
+#include "fold/kernel/kallcache.h"
+#include "fold/kernel/kallsyms.h"
+#include "common/arena.h"
 #include "tap.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* keep_test - the keeper at work: deleted programs, maps of JITs, what is planted, keepers that crash or hang, a recorder that is killed. */
-#include "record/keep.h"
+#include "record/symsaver/symsaver.h"
 
 #include "tap.h"
-#include "text.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* keepdir_test - names of what is kept, files that appear whole, and which go when. */
-#include "record/keepsweep.h"
+#include "record/symsaver/saversweep.h"
 
 #include "tap.h"
 

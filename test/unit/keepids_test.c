@@ -1,7 +1,7 @@
 /* keepids_test - build-ids from the keeper: a ring that fills, a keeper that lies, and for how long they are known. */
-#include "record/keepids.h"
+#include "record/symsaver/saverids.h"
 
-#include "arena.h"
+#include "common/arena.h"
 #include "tap.h"
 
 #include <stdlib.h>

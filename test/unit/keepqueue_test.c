@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keepqueue_test.c - messages wait while their place rests, within limits, and come out in order. */
-#include "record/keepqueue.h"
+#include "record/symsaver/saverqueue.h"
 
 #include "tap.h"
 

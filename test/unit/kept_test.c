@@ -1,8 +1,8 @@
 /* kept_test - which windows limits delete: those that were completed first, also after the clock was set back; symbols without a window go first. */
-#include "record/kept.h"
+#include "record/windows/retention.h"
 
-#include "clocks.h"
-#include "diag.h"
+#include "common/clocks.h"
+#include "common/diag.h"
 #include "tap.h"
 
 #include <fcntl.h>

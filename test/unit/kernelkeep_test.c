@@ -1,5 +1,5 @@
 /* kernelkeep_test - snapshots of kernel symbols: when there is a new one, and what is in it. */
-#include "record/kernelkeep.h"
+#include "record/symsaver/kernelsaver.h"
 
 #include "tap.h"
 

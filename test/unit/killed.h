@@ -1,10 +1,10 @@
-/* killed.h - a window as pjrecord leaves it when it is killed, byte by byte: common/pjsection.h without record/chunk.c. */
+/* killed.h - a window as pjrecord leaves it when it is killed, byte by byte: common/formats/pjsection.h without record/perf/chunk.c. */
 #ifndef PJ_KILLED_H
 #define PJ_KILLED_H
 
-#include "common/perfrecord.h"
-#include "pjsection.h"
-#include "text.h"
+#include "common/formats/perfrecord.h"
+#include "common/formats/pjsection.h"
+#include "common/text.h"
 
 #define KILLED_TYPE                                                                                       \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \

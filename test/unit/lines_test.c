@@ -1,5 +1,5 @@
 /* The cache must never take one line for another, whatever collides. */
-#include "fold/lines.h"
+#include "fold/samples/linecache.h"
 #include "tap.h"
 
 #include <stdlib.h>

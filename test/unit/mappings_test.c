@@ -1,5 +1,5 @@
 /* Sets of mappings: limits, budgets, and that all memory is given back. */
-#include "record/mappings.h"
+#include "record/processes/mappings.h"
 #include "tap.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Mappings: against an array of bytes that says of each address what is there, with copies that go their own ways. */
-#include "fold/maps.h"
+#include "fold/process/maps.h"
 
 #include "tap.h"
 

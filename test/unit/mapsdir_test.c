@@ -1,10 +1,10 @@
 /* DIR/maps: a timeline stays while its JVM lives, a day longer, and while a window of its time is there; the limit takes the oldest, and what is needed last. */
-#include "jmap/mapsdir.h"
+#include "jmap/timeline/mapsdir.h"
 
-#include "common/jmapfile.h"
-#include "hotspot/discover.h"
+#include "common/formats/jmapfile.h"
+#include "runtimes/hotspot/discover.h"
 #include "tap.h"
-#include "whole.h"
+#include "common/files/fullio.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Which processes are read from /proc after a loss, at real ones: when they are sampled, at a bounded cost, by tenant. */
-#include "record/mending.h"
-#include "clocks.h"
+#include "record/processes/rescan.h"
+#include "common/clocks.h"
 #include "tap.h"
 
 #include <pthread.h>

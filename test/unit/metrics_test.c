@@ -1,8 +1,8 @@
 /* metrics_test - counters go on from what the file says, whoever wrote it; the summary names all that was lost. */
-#include "record/budgets.h"
-#include "record/metrics.h"
+#include "record/processes/budgets.h"
+#include "record/windows/metrics.h"
 
-#include "diag.h"
+#include "common/diag.h"
 #include "tap.h"
 
 #include <errno.h>

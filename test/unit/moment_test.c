@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times as people write them. */
-#include "send/moment.h"
+#include "send/timearg.h"
 
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* Every naming rule of docs/INPUTS.md, one row each. */
-#include "fold/names.h"
+#include "fold/names/names.h"
 #include "tap.h"
 
 struct row {

@@ -1,10 +1,10 @@
 /* nametable_test.c - names of a timeline: numbers in the file go on while names that nothing uses are forgotten; complete records. */
 #include "tap.h"
 
-#include "arena.h"
-#include "jmap/nametable.h"
-#include "jmapfile.h"
-#include "whole.h"
+#include "common/arena.h"
+#include "jmap/timeline/nametable.h"
+#include "common/formats/jmapfile.h"
+#include "common/files/fullio.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

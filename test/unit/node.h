@@ -2,7 +2,7 @@
 #ifndef PJ_TEST_NODE_H
 #define PJ_TEST_NODE_H
 
-#include "stacks.h"
+#include "common/stacks.h"
 
 static inline uint32_t node_of(struct stacks *s, struct str stack)
 {

@@ -3,8 +3,8 @@
  * differ as is known. The distribution is the example's. Figures are printed; the limits are those of the issue.
  */
 #include "fold/run.h"
-#include "folded.h"
-#include "significance.h"
+#include "common/formats/folded.h"
+#include "common/significance.h"
 
 #include "tap.h"
 

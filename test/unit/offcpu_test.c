@@ -1,6 +1,6 @@
 /* Switches in, times off the CPU out: pairs, borders, losses, threads that come and go. */
-#include "record/chains.h"
-#include "record/offcpu.h"
+#include "record/offcpu/chains.h"
+#include "record/offcpu/offcpu.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* opt_test - the command line. */
-#include "opt.h"
+#include "common/filter/opt.h"
 
 #include "child.h"
 #include "tap.h"

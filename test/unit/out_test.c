@@ -1,8 +1,8 @@
 /* out_test - complete or absent, never lost silently. */
-#include "out.h"
+#include "common/filter/out.h"
 
 #include "child.h"
-#include "diag.h"
+#include "common/diag.h"
 #include "tap.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* outpath_test - paths are resolved as the kernel does it, but for what another user may have planted. */
-#include "outpath.h"
+#include "common/files/outpath.h"
 
 #include "tap.h"
-#include "tempfile.h"
+#include "common/files/tempfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perfbytes - records across borders of blocks, holding, skipping, memory. */
-#include "fold/perfbytes.h"
+#include "fold/perfdata/perfbytes.h"
 
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* Perf maps are written by strangers: the last line wins, and whatever else stands there, the rest is used. */
-#include "fold/perfmap.h"
+#include "fold/jit/perfmap.h"
 #include "tap.h"
-#include "text.h"
+#include "common/text.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perforder - what perf does, and a stable sort. */
-#include "fold/perforder.h"
+#include "fold/perfdata/perforder.h"
 
-#include "arena.h"
+#include "common/arena.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* privileges_test - what is left after privileges_drop, seen from /proc/self/status and by trying. */
-#include "record/privileges.h"
+#include "record/perf/privileges.h"
 
 #include "child.h"
-#include "diag.h"
+#include "common/diag.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The table of processes: what records change, what is shared, what is forgotten. */
-#include "record/processes.h"
+#include "record/processes/processes.h"
 #include "tap.h"
 
 #include <stdlib.h>

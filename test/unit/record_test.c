@@ -1,9 +1,9 @@
 /* What pjrecord reads from /proc and /sys, borders of windows, lists of CPUs. */
-#include "record/cgroups.h"
+#include "record/processes/cgroups.h"
 #include "common/clocks.h"
-#include "record/kerneltext.h"
-#include "record/procfs.h"
-#include "record/sources.h"
+#include "record/processes/kerneltext.h"
+#include "record/processes/procfs.h"
+#include "record/perf/sources.h"
 #include "tap.h"
 
 #include <elf.h>

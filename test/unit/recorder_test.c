@@ -1,8 +1,8 @@
 /* recorder_test - what pjrecord says of a window: items, damage, and which process had a number. */
-#include "fold/recorder.h"
+#include "fold/perfdata/recorder.h"
 
 #include "tap.h"
-#include "text.h"
+#include "common/text.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* rescue_test - a window cut at any byte keeps its whole records, becomes complete, and stays so. */
-#include "record/rescue.h"
+#include "record/windows/rescue.h"
 
-#include "diag.h"
-#include "fold/perfdata.h"
+#include "common/diag.h"
+#include "fold/perfdata/perfdata.h"
 #include "killed.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* Rings in a file instead of the kernel's: order, wrapping, horizons, what is broken. */
-#include "record/rings.h"
+#include "record/perf/rings.h"
 #include "tap.h"
 
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 /* runtimes_test - who makes code, from texts and from processes of our own. */
 #include "record/runtimes.h"
 
-#include "diag.h"
+#include "common/diag.h"
 #include "tap.h"
 
 #include <fcntl.h>

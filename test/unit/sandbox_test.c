@@ -1,5 +1,5 @@
 /* sandbox_test - the rights of a process after sandbox_enter, read from /proc/self/status and tried one by one. */
-#include "sandbox.h"
+#include "common/process/sandbox.h"
 
 #include "child.h"
 #include "tap.h"

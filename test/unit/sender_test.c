@@ -2,7 +2,7 @@
 /* The sending loop against a store that answers as it is told: what goes first, what is tried again, what becomes of a window. */
 #include "send/sender.h"
 
-#include "send/counters.h"
+#include "send/spool/counters.h"
 #include "tap.h"
 
 #include <dirent.h>

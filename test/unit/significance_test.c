@@ -1,7 +1,7 @@
 /* significance_test - what changed between two profiles, by hand-computed values. */
-#include "significance.h"
+#include "common/significance.h"
 
-#include "folded.h"
+#include "common/formats/folded.h"
 #include "node.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* stacks_test - the weighted call tree. */
-#include "stacks.h"
+#include "common/stacks.h"
 
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* starts_test - the outermost frames are those that whole stacks had, or none. */
-#include "record/starts.h"
+#include "record/unwind/rootframes.h"
 
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* How often the tenant of a process is looked up: at its first sample in a window, and after changes, however many threads it starts. */
-#include "record/mending.h"
+#include "record/processes/rescan.h"
 #include "tap.h"
 
 static unsigned lookups;
@@ -12,7 +12,7 @@ static void count_lookup(struct mending *m, struct process *process, uint64_t wi
 }
 
 #define mending_identify count_lookup
-#include "record/state.c"
+#include "record/processes/state.c"
 
 enum { PID = 4000000, THREAD = 4000001, EVENT = 7 };
 

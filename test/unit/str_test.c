@@ -1,5 +1,5 @@
 /* str_test - borrowed bytes. */
-#include "str.h"
+#include "common/str.h"
 
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* Maps that somebody else wrote: how names of each kind come out, and what is left out. */
-#include "jmap/strangemap.h"
+#include "jmap/attach/untrustedmap.h"
 
 #include "tap.h"
 

@@ -2,8 +2,8 @@
 #include "node.h"
 #include "tap.h"
 
-#include "folded.h"
-#include "svg/encode.h"
+#include "common/formats/folded.h"
+#include "svg/format/encode.h"
 
 struct pair {
 	struct stacks stacks;

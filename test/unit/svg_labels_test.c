@@ -1,7 +1,7 @@
 /* Labels: the most telling part that fits. */
 #include "tap.h"
 
-#include "svg/labels.h"
+#include "svg/layout/labels.h"
 
 #define DOTS "\xe2\x80\xa6"
 

@@ -1,8 +1,8 @@
 /* Kinds of code by name, and the colours that flamegraph.pl gives (seen in its output, option by option). */
 #include "tap.h"
 
-#include "folded.h"
-#include "svg/palette.h"
+#include "common/formats/folded.h"
+#include "svg/layout/palette.h"
 
 static void code_is(const char *frame, enum code_place place, enum code want)
 {

@@ -1,7 +1,7 @@
 /* The vectors of FIPS 180-4 and its borders. */
 #include "tap.h"
 
-#include "svg/sha256.h"
+#include "svg/format/sha256.h"
 
 #include <stdlib.h>
 

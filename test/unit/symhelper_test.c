@@ -1,8 +1,8 @@
 /* symhelper_test - the process that parses files of strangers: its answers, its replacement for another tenant, parsers that end, hang, spin, lie. */
-#include "record/symhelper.h"
+#include "record/symsaver/symhelper.h"
 
-#include "fdmessage.h"
-#include "record/reducer.h"
+#include "common/process/fdmessage.h"
+#include "record/symsaver/elfreducer.h"
 #include "tap.h"
 
 #include <errno.h>

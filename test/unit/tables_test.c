@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tables_test.c - helpers that make tables, a pair for each tenant: one that hangs or lies, its neighbours, how many there are. */
-#include "record/tables.h"
+#include "record/unwind/cfitables.h"
 
-#include "clocks.h"
-#include "fdmessage.h"
-#include "record/tablemaker.h"
-#include "record/tablestarter.h"
+#include "common/clocks.h"
+#include "common/process/fdmessage.h"
+#include "record/unwind/cfimaker.h"
+#include "record/unwind/cfistarter.h"
 #include "tap.h"
-#include "unwind.h"
+#include "unwind/dwarf/cfiunwind.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -94,8 +94,8 @@ static void fake_open(struct tablestarter *s, const char *proc)
 #define tablestarter_begin fake_begin
 #define tablestarter_close(s) ((void)(s))
 #define tablestarter_open fake_open
-#include "record/tablehelpers.c"
-#include "record/tables.c"
+#include "record/unwind/cfihelpers.c"
+#include "record/unwind/cfitables.c"
 
 /* ---- questions ------------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef PJ_TAP_H
 #define PJ_TAP_H
 
-#include "str.h"
+#include "common/str.h"
 
 #include <inttypes.h>
 #include <stdio.h>

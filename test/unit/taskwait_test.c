@@ -1,5 +1,5 @@
 /* Files, links and folders of /proc/PID in limited time; processes that do not answer are those of test/hostile/holdlock.t. */
-#include "common/taskwait.h"
+#include "common/process/taskwait.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* tenants_test - which tenant a process belongs to, whatever it names its cgroups, and how budgets empty and refill. */
-#include "tenants.h"
+#include "common/process/tenants.h"
 
-#include "arena.h"
-#include "clocks.h"
+#include "common/arena.h"
+#include "common/clocks.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* Calls that return in time, late, or never: what the caller gets, what is dropped, how long places rest, how many threads there are. */
-#include "timelimit.h"
+#include "common/process/timelimit.h"
 
-#include "arena.h"
-#include "clocks.h"
+#include "common/arena.h"
+#include "common/clocks.h"
 #include "tap.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* Timelines of JVMs: what was certainly there wins over what may have been; what is torn or makes no sense is left out, with its place. */
-#include "fold/timeline.h"
+#include "fold/jit/timeline.h"
 
-#include "javafacts.h"
-#include "jmapfile.h"
+#include "runtimes/hotspot/blobcodec.h"
+#include "common/formats/jmapfile.h"
 #include "tap.h"
 
 #include <stdlib.h>

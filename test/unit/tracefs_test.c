@@ -1,5 +1,5 @@
 /* Tracepoints by name, from a tracefs of our own making, and the section that perf reads. */
-#include "record/tracefs.h"
+#include "record/perf/tracefs.h"
 #include "tap.h"
 
 #include <errno.h>

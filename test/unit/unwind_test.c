@@ -1,6 +1,6 @@
 /* Unwinds itself: registers by getcontext, a copy of the stack, tables of the files in memory; libgcc's _Unwind_Backtrace says
  * what is right. */
-#include "unwind/unwind.h"
+#include "unwind/dwarf/cfiunwind.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -1,8 +1,9 @@
 /* The recorder's way from a record to a callchain: this process is the one that is recorded. Its tables come from the process that
  * makes them; libgcc's backtrace says what is right. */
-#include "record/mending.h"
-#include "record/unwinding.h"
-#include "common/unwound.h"
+#include "record/processes/rescan.h"
+#include "record/perf/eventattrs.h"
+#include "record/unwind/samplestack.h"
+#include "common/formats/unwindstats.h"
 #include "common/clocks.h"
 #include "tap.h"
 
@@ -70,7 +71,7 @@ static struct perf_event_attr attr_of(uint64_t more)
 {
 	struct perf_event_attr a = { .sample_type = RING_SAMPLE_TYPE | more };
 
-	unwinding_ask(&a, COPY, false);
+	attrs_request_stack(&a, COPY, false);
 	return a;
 }
 

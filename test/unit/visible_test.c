@@ -1,8 +1,8 @@
 /* What strangers call their functions must be visible, valid and inert. */
 #include "tap.h"
 
-#include "svg/xml.h"
-#include "visible.h"
+#include "svg/format/xml.h"
+#include "common/visible.h"
 
 #define BYTES(s) ((struct str){ s, sizeof(s) - 1 })
 

@@ -1,10 +1,10 @@
 /* windows_test - the life of windows in a real directory: names, locks, limits, leftovers, readers who are slow or gone. */
-#include "record/windows.h"
+#include "record/windows/windows.h"
 
 #include "child.h"
-#include "diag.h"
+#include "common/diag.h"
 #include "killed.h"
-#include "record/rescue.h"
+#include "record/windows/rescue.h"
 #include "tap.h"
 
 #include <dirent.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * javawalk [-F HZ] [-w SECONDS] [-s BYTES] [-v] -- COMMAND...: starts a JVM, samples it with registers, a copy of the stack and the frame pointer
- * chain of the kernel, and unwinds every sample while the process lives: native code by unwind.h, Java by java.h, with the facts of
+ * chain of the kernel, and unwinds every sample while the process lives: native code by cfiunwind.h, Java by javaunwind.h, with the facts of
  * jmap/frames.h, read anew five times a second. For test/unwind-java.t.
  *
  * Prints how stacks ended, and how they compare with the frame pointers' on the same samples, which means something where the JVM has
  * -XX:+PreserveFramePointer. -w: begins so long after the start. -s: of the stack (16384). -v: prints the stacks that end badly or differ.
  */
-#include "diag.h"
-#include "hotspot/frames.h"
-#include "unwind/java.h"
+#include "common/diag.h"
+#include "runtimes/hotspot/blobframes.h"
+#include "runtimes/hotspot/javaunwind.h"
 
 #include <errno.h>
 #include <fcntl.h>

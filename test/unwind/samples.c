@@ -1,5 +1,5 @@
 /* samples - runs until SIGPROF came N times, and writes what it met to FILE: the registers that were interrupted, the stack, and the callers
- * that libgcc finds from there. Of x86-64 and aarch64, also under qemu; another host unwinds the samples (unwound.c).
+ * that libgcc finds from there. Of x86-64 and aarch64, also under qemu; another host unwinds the samples (unwindstats.c).
  *
  * Text for files: "object BIAS START END OFFSET PATH" each segment of code; "sample", "reg HEX..." in perf's order, "stack START BYTES" and hex
  * digits, "want HEX..." from the interrupted instruction outwards. */

@@ -3,11 +3,11 @@
  *
  * unwound -c | -s FILE PROGRAM: the same as perf would have recorded it, on stdout: with the callchains that libgcc found, or with
  * registers and stacks; only whole ones. */
-#include "unwind.h"
+#include "unwind/dwarf/cfiunwind.h"
 
-#include "arena.h"
-#include "common/perfrecord.h"
-#include "text.h"
+#include "common/arena.h"
+#include "common/formats/perfrecord.h"
+#include "common/text.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

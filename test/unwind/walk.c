@@ -1,5 +1,5 @@
 /*
- * walk - prints the user stacks of a perf.data with registers and copies of the stack, unwound by unwind/unwind.h: one line a
+ * walk - prints the user stacks of a perf.data with registers and copies of the stack, unwound by unwind/dwarf/cfiunwind.h: one line a
  * sample, "TID TIME ADDRESS...", leaf first, addresses as perf script prints them. For test/unwind/run.t.
  *
  * The recording is our own: it is trusted, and read with just enough knowledge of perf.data: file mode, not compressed, one layout of samples. -t N: unwinds everything N times and
@@ -7,8 +7,8 @@
  * its stack. -x: leaves out processes that called exec meanwhile, whose maps perf 6.1 mixes up.
  * -p PID,PID...: only of these. -o FILE...: how long opening takes.
  */
-#include "diag.h"
-#include "unwind/unwind.h"
+#include "common/diag.h"
+#include "unwind/dwarf/cfiunwind.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/files/fullio.h"
+
+#include "common/files/tempfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+bool whole_read(int fd, struct text *t, size_t most)
+{
+	size_t start = t->n;
+	ssize_t n = fd < 0 ? -1 : 1;
+
+	while (fd >= 0 && t->n - start < most) {
+		text_room(t, 4096);
+		n = read(fd, t->p + t->n, t->cap - t->n);
+		if (n > 0)
+			t->n += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			break;
+	}
+	if (n > 0)
+		errno = EFBIG;
+	return n == 0;
+}
+
+bool whole_read_at(int dir, const char *path, struct text *t, size_t most)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC), error;
+	bool good = whole_read(fd, t, most);
+
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return good;
+}
+
+size_t whole_pread(int fd, void *to, size_t n, uint64_t at)
+{
+	size_t got = 0;
+
+	if (at > INT64_MAX || n > INT64_MAX - at)
+		return 0;
+	while (got < n) {
+		ssize_t r = pread(fd, (char *)to + got, n - got, (off_t)(at + got));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			break;
+		got += (size_t)r;
+	}
+	return got;
+}
+
+bool whole_write(int fd, struct str s)
+{
+	while (s.n) {
+		ssize_t n = write(fd, s.p, s.n);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		s = str_from(s, (size_t)n);
+	}
+	return true;
+}
+
+bool whole_copy(int to, int from, uint64_t n)
+{
+	char part[32 << 10];
+
+	for (uint64_t at = 0; at < n;) {
+		size_t got = whole_pread(from, part, n - at < sizeof(part) ? (size_t)(n - at) : sizeof(part), at);
+
+		if (got == 0) {
+			errno = EIO;
+			return false;
+		}
+		if (!whole_write(to, (struct str){ part, got }))
+			return false;
+		at += got;
+	}
+	return true;
+}
+
+bool whole_replace(int folder, const char *name, struct str bytes)
+{
+	char temp[TEMPFILE_NAME];
+	int fd = tempfile_create(folder, 0640, temp), held, error = 0;
+
+	if (fd < 0)
+		return false;
+	held = tempfile_hold(fd);
+	if (!whole_write(fd, bytes) || fsync(fd) < 0)
+		error = errno;
+	if (close(fd) < 0 && !error)
+		error = errno;
+	if (!error && renameat(folder, temp, folder, name) < 0)
+		error = errno;
+	if (error)
+		unlinkat(folder, temp, 0);
+	if (held >= 0)
+		close(held);
+	if (!error && fsync(folder) < 0 && errno != EINVAL)
+		error = errno;
+	errno = error;
+	return error == 0;
+}

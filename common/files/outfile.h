@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outfile.h - a file that appears complete under its name, or not at all.
+ *
+ * Bytes go to a temporary file beside the target (tempfile.h), which takes the name in outfile_commit. Symbolic links are followed, unless
+ * another user may have planted them (outpath.h). Pipes, devices and magic links of procfs are opened as they are.
+ */
+#ifndef PJ_OUTFILE_H
+#define PJ_OUTFILE_H
+
+#include "common/files/outpath.h"
+#include "common/files/tempfile.h"
+
+struct outfile {
+	char temp[TEMPFILE_NAME]; /* in place.folder; empty: there is none */
+	struct outpath place;     /* while there is a temporary file */
+	int fd;                   /* own descriptor of the temporary file */
+};
+
+#define OUTFILE_NONE ((struct outfile){ .fd = -1, .place = { .folder = -1, .fd = -1 } })
+
+/* Why a file cannot be written: a sentence; error: errno that explains it, 0 if the sentence does. */
+struct outfile_failure {
+	int error;
+	char text[4800];
+};
+
+/* Returns a descriptor for writing, the caller's; f->temp is empty if it is not of a temporary file. Returns -1 and *why. any: pipes,
+ * devices and magic links are opened, too; without it they are refused. */
+int outfile_open(struct outfile *f, const char *path, bool any, struct outfile_failure *why);
+
+/* To be called after the caller closed its descriptor. Syncs the file and gives it its name. Returns false and *why. */
+bool outfile_commit(struct outfile *f, const char *path, struct outfile_failure *why);
+
+/* Removes the temporary file, if there is one. outfile_unlink is safe in signal handlers, and leaves the rest as it is. */
+void outfile_discard(struct outfile *f);
+void outfile_unlink(const struct outfile *f);
+
+#endif

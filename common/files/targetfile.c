@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/files/targetfile.h"
+
+#include "common/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* To open a device can have effects, so it is known to be a regular file before it is opened. */
+int inside_reopen(int fd)
+{
+	struct stat st;
+	char link[48];
+	int opened = -1, error = EINVAL;
+
+	if (fd < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		opened = open(link, READ_ONLY);
+		error = errno;
+	}
+	close(fd);
+	errno = error;
+	return opened;
+}
+
+bool inside_is_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+int inside_root(pid_t pid)
+{
+	char root[48];
+
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	return open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Of O_PATH. */
+static int find(int root, struct str path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve };
+	struct text name = { 0 };
+	int fd, error;
+
+	if (path.n == 0 || memchr(path.p, 0, path.n)) {
+		errno = ENOENT;
+		return -1;
+	}
+	text_str(&name, path);
+	text_char(&name, '\0');
+	fd = (int)syscall(SYS_openat2, root, name.p, &how, sizeof(how));
+	error = errno;
+	text_free(&name);
+	errno = error;
+	return fd;
+}
+
+int inside_open(int root, struct str path, bool links)
+{
+	return inside_reopen(find(root, path, 0, links ? 0 : RESOLVE_NO_SYMLINKS));
+}
+
+int inside_folder(int root, struct str path)
+{
+	return find(root, path, O_DIRECTORY, 0);
+}

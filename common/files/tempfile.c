@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/files/tempfile.h"
+
+#include "common/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ATTEMPTS_MAX 16
+#define DIGITS 16
+#define STALE_AGE 3600 /* s */
+
+/* Returns false if a sweep came between creation and lock: the file has no name any more, or will have none. */
+static bool lock_new(int fd)
+{
+	struct stat st;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return false;
+	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
+int tempfile_create(int folder, mode_t mode, char name[TEMPFILE_NAME])
+{
+	for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+		uint64_t random;
+		int fd;
+
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return -1;
+		snprintf(name, TEMPFILE_NAME, ".%0*llx.tmp", DIGITS, (unsigned long long)random);
+		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+		if (fd >= 0 && lock_new(fd))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+int tempfile_hold(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+static bool is_tempfile(const char *name)
+{
+	struct str s = str_of(name);
+
+	if (s.n != 1 + DIGITS + 4 || s.p[0] != '.' || !str_ends(s, STR(".tmp")))
+		return false;
+	for (size_t i = 1; i <= DIGITS; i++)
+		if (!byte_is_hex(s.p[i]))
+			return false;
+	return true;
+}
+
+static bool is_stale(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return true;
+	return errno != EWOULDBLOCK && st.st_mtime < time(NULL) - STALE_AGE;
+}
+
+static void sweep_file(int folder, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return;
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (is_stale(fd))
+		unlinkat(folder, name, 0);
+	close(fd);
+}
+
+void tempfile_sweep(int folder)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (is_tempfile(e->d_name))
+			sweep_file(folder, e->d_name);
+	closedir(dir);
+}

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/filter/broker.h"
+
+#include "common/process/capabilities.h"
+#include "common/diag.h"
+#include "common/process/fdmessage.h"
+#include "common/files/targetfile.h"
+#include "common/process/sandbox.h"
+#include "common/files/fullio.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096, PRIOR_MAX = 64, ABANDON_MS = 1000 };
+
+/* To read any file, /proc/kallsyms and files of other processes in /proc; to write where the starter may. */
+#define CAPABILITIES (CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_SYS_PTRACE) | \
+		      CAPABILITY_BIT(CAP_SYSLOG))
+
+enum operation { OPEN, INPUT, NAMES, PATH, SPOOL, MEMORY, OUTPUT, COMMIT, DISCARD, CACHE_OPEN, CACHE_CREATE, CACHE_COMMIT };
+
+struct request {
+	uint32_t operation, flags;
+	char path[PATH_BYTES + 1]; /* sent up to its end */
+};
+
+struct reply {
+	int32_t error; /* errno; 0: done */
+	bool temporary;
+	struct outfile_failure why; /* or a path, in why.text; sent up to its end */
+};
+
+/* In the broker, or, without one, in the process itself. */
+static struct {
+	struct broker setup;
+	struct outfile output;
+	int cache; /* folder */
+	char cached[TEMPFILE_NAME];
+	int cached_hold; /* keeps its lock */
+	bool is_broker;
+} server = { .cache = -1, .cached_hold = -1, .output = { .fd = -1, .place = { .folder = -1, .fd = -1 } } };
+
+/* In the filter. */
+static struct {
+	pthread_mutex_t lock;
+	int socket; /* -1: no broker */
+	bool broken;
+	struct prior {
+		const char *path;
+		int fd; /* -1: used */
+		bool output;
+	} prior[PRIOR_MAX]; /* opened before: only this process has them */
+	size_t npriors;
+	volatile sig_atomic_t unfinished; /* there is a temporary file */
+} client = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
+
+/* ---- the work ---------------------------------------------------------------------------------------------------------- */
+
+/* Of /proc a filter needs the kernel's symbols, and to know which process a PID is; a filter that was taken over would read memory. */
+static bool may_be_read(int fd)
+{
+	static const char *const names[] = { "kallsyms", "boot_id", "stat", "status" };
+	char link[48], path[PATH_BYTES];
+	const char *name;
+	ssize_t n;
+
+	if (fd < 0 || !inside_is_proc(fd))
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = 0;
+	name = strrchr(path, '/');
+	for (size_t i = 0; name && i < countof(names); i++)
+		if (strcmp(name + 1, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static int open_to_read(int folder, const char *path, int flags)
+{
+	int fd;
+
+	if (flags & O_DIRECTORY)
+		return openat(folder, path, O_RDONLY | O_CLOEXEC | (flags & (O_DIRECTORY | O_NOFOLLOW)));
+	fd = openat(folder, path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+	if (server.is_broker && !may_be_read(fd)) {
+		close(fd);
+		errno = EACCES;
+		return -1;
+	}
+	return inside_reopen(fd);
+}
+
+/* The user named the path: without a broker every path that is asked for. */
+static bool is_named(const char *const *named, const char *path)
+{
+	for (const char *const *p = named; server.is_broker && p && *p; p++)
+		if (strcmp(*p, path) == 0)
+			return true;
+	return !server.is_broker;
+}
+
+static int open_input(const char *path)
+{
+	return is_named(server.setup.input, path) ? open(path, O_RDONLY | O_CLOEXEC) : open_to_read(AT_FDCWD, path, 0);
+}
+
+/* Calls f with each name of a folder. */
+static bool each_name(int folder, void (*f)(void *with, const char *name), void *with)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while ((e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			f(with, e->d_name);
+	closedir(dir);
+	return true;
+}
+
+struct listing {
+	int folder;
+	bool targets;
+	struct text text;
+};
+
+static void add_entry(void *with, const char *name)
+{
+	struct listing *l = with;
+	char target[PATH_BYTES];
+	ssize_t n = l->targets ? readlinkat(l->folder, name, target, sizeof(target)) : 0;
+
+	text_add(&l->text, name);
+	text_char(&l->text, 0);
+	if (!l->targets)
+		return;
+	text_str(&l->text, (struct str){ target, n > 0 ? (size_t)n : 0 });
+	text_char(&l->text, 0);
+}
+
+/* In a file in memory. */
+static int names_of(int folder, bool targets)
+{
+	struct listing l = { .folder = folder, .targets = targets };
+	int fd = memfd_create("pj-names", MFD_CLOEXEC);
+	bool good = fd >= 0 && each_name(folder, add_entry, &l) && whole_write(fd, text_view(&l.text)) && lseek(fd, 0, SEEK_SET) == 0;
+	int error = errno;
+
+	text_free(&l.text);
+	if (!good && fd >= 0)
+		close(fd);
+	errno = error;
+	return good ? fd : -1;
+}
+
+static void path_of(int fd, struct reply *reply)
+{
+	char link[48];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, reply->why.text, PATH_BYTES);
+	reply->error = n < 0 ? errno : n == PATH_BYTES ? ENAMETOOLONG : 0;
+	reply->why.text[n > 0 && n < PATH_BYTES ? n : 0] = 0;
+}
+
+/* A filter that was taken over would write to a pipe or a disk otherwise: with -o /dev/null, /dev is a folder that the broker writes in. */
+static int output(const char *path, struct reply *reply)
+{
+	int fd;
+
+	outfile_discard(&server.output);
+	fd = outfile_open(&server.output, path, is_named(server.setup.output, path), &reply->why);
+	reply->temporary = fd >= 0 && server.output.temp[0];
+	return fd;
+}
+
+struct sweep {
+	const char *name;
+	size_t prefix;
+};
+
+static void remove_other(void *with, const char *name)
+{
+	const struct sweep *s = with;
+
+	if (strncmp(name, s->name, s->prefix) == 0 && strcmp(name, s->name) != 0)
+		unlinkat(server.cache, name, 0);
+}
+
+static void end_cached(void)
+{
+	server.cached[0] = 0;
+	if (server.cached_hold >= 0)
+		close(server.cached_hold);
+	server.cached_hold = -1;
+}
+
+static void discard_cached(void)
+{
+	if (server.cached[0])
+		unlinkat(server.cache, server.cached, 0);
+	end_cached();
+}
+
+static int create_cached(void)
+{
+	int fd;
+
+	discard_cached();
+	fd = tempfile_create(server.cache, 0600, server.cached);
+	server.cached_hold = fd >= 0 ? tempfile_hold(fd) : -1;
+	return fd;
+}
+
+static int commit_cached(const char *name, size_t prefix)
+{
+	struct sweep sweep = { name, prefix };
+
+	if (!server.cached[0] || strchr(name, '/') || renameat(server.cache, server.cached, server.cache, name) < 0)
+		return EINVAL;
+	end_cached();
+	if (prefix)
+		each_name(server.cache, remove_other, &sweep);
+	tempfile_sweep(server.cache);
+	return 0;
+}
+
+static int open_cached(const char *name)
+{
+	if (!strchr(name, '/'))
+		return inside_reopen(openat(server.cache, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	errno = EINVAL;
+	return -1;
+}
+
+/* Returns a descriptor, or -1; given: that of the request, or AT_FDCWD. */
+static int serve(const struct request *q, int given, struct reply *reply)
+{
+	int fd = -1;
+
+	errno = 0;
+	reply->why.text[0] = 0;
+	switch ((enum operation)q->operation) {
+	case OPEN: fd = open_to_read(given, q->path, (int)q->flags); break;
+	case INPUT: fd = open_input(q->path); break;
+	case NAMES: fd = names_of(given, q->flags); break;
+	case PATH: path_of(given, reply); return -1;
+	case SPOOL: fd = open(q->path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); break;
+	case MEMORY: fd = memfd_create("pj-memory", MFD_CLOEXEC); break;
+	case OUTPUT: fd = output(q->path, reply); break;
+	case COMMIT: reply->error = outfile_commit(&server.output, q->path, &reply->why) ? 0 : EIO; return -1;
+	case DISCARD: outfile_discard(&server.output); break;
+	case CACHE_OPEN: fd = open_cached(q->path); break;
+	case CACHE_CREATE: fd = create_cached(); break;
+	case CACHE_COMMIT: reply->error = commit_cached(q->path, q->flags); return -1;
+	}
+	reply->error = fd >= 0 ? 0 : errno ? errno : EINVAL;
+	return fd;
+}
+
+/* ---- the broker -------------------------------------------------------------------------------------------------------- */
+
+static bool answer(int socket, const struct request *q, int given)
+{
+	static struct reply reply;
+	bool sent;
+	int fd;
+
+	reply = (struct reply){ 0 };
+	fd = serve(q, given >= 0 ? given : AT_FDCWD, &reply);
+	sent = fdmessage_put(socket, &reply, offsetof(struct reply, why.text) + strlen(reply.why.text) + 1, fd);
+	if (fd >= 0)
+		close(fd);
+	return sent;
+}
+
+/* Returns false if the filter ended, sent no request, or got no reply: it would wait for ever. */
+static bool answer_next(int socket)
+{
+	static struct request q;
+	int given;
+	ssize_t n = fdmessage_take(socket, &q, sizeof(q), &given);
+	bool answered = n > (ssize_t)offsetof(struct request, path) && !q.path[n - (ssize_t)offsetof(struct request, path) - 1] &&
+			answer(socket, &q, given);
+
+	if (given >= 0)
+		close(given);
+	return answered;
+}
+
+static void run(int socket)
+{
+	while (answer_next(socket))
+		;
+	outfile_discard(&server.output);
+	discard_cached();
+}
+
+static void on_parent_death(int sig)
+{
+	(void)sig;
+}
+
+/* Terminals send signals to all: the broker ends after the filter, and removes what that left. One that waits in open() is woken. */
+static void set_signals(void)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	struct sigaction wake = { .sa_handler = on_parent_death };
+
+	for (size_t i = 0; i < countof(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigaction(SIGUSR1, &wake, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGUSR1);
+}
+
+/* Of all descriptors these stay, as 3 and 4: a reader of our output would wait for its end as long as the broker lives. */
+static void keep_only(int socket, int null)
+{
+	int high = fcntl(socket, F_DUPFD_CLOEXEC, 10), second = server.cache >= 0 ? fcntl(server.cache, F_DUPFD_CLOEXEC, 10) : -1;
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	dup2(high, 3);
+	if (second >= 0)
+		server.cache = dup2(second, 4);
+	else
+		close(4);
+	syscall(SYS_close_range, 5u, ~0u, 0u);
+}
+
+static NORETURN void be_broker(int socket)
+{
+	struct broker *b = &server.setup;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	char name[16];
+
+	server.is_broker = true;
+	snprintf(name, sizeof(name), "%.9s-files", diag_tool_name());
+	prctl(PR_SET_NAME, name);
+	set_signals();
+	if (!b->unprivileged)
+		capabilities_limit(CAPABILITIES);
+	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_OPENER, .writable = b->writable, .keep_capabilities = !b->unprivileged });
+	keep_only(socket, null);
+	run(3);
+	_exit(0);
+}
+
+/* ---- before the fork --------------------------------------------------------------------------------------------------- */
+
+static void note_prior(const char *path, int fd, bool output)
+{
+	if (fd >= 0)
+		client.prior[client.npriors++] = (struct prior){ path, fd, output };
+}
+
+/* Names of open descriptors mean others in the broker. */
+static void open_prior(const struct broker *b)
+{
+	for (const char *const *p = b->input; p && *p && client.npriors < PRIOR_MAX; p++)
+		if (strncmp(*p, "/dev/", 5) == 0 || strncmp(*p, "/proc/", 6) == 0)
+			note_prior(*p, open(*p, O_RDONLY | O_CLOEXEC), false);
+	for (const char *const *p = b->output; p && *p && client.npriors < PRIOR_MAX; p++) {
+		struct outpath place;
+
+		if (outpath_resolve(&place, *p) && place.magic)
+			note_prior(*p, outpath_open(&place, O_WRONLY), true);
+		outpath_close(&place);
+	}
+}
+
+static int take_prior(const char *path, bool output)
+{
+	for (size_t i = 0; i < client.npriors; i++)
+		if (client.prior[i].fd >= 0 && client.prior[i].output == output && strcmp(client.prior[i].path, path) == 0) {
+			int fd = client.prior[i].fd;
+
+			client.prior[i].fd = -1;
+			return fd;
+		}
+	return -1;
+}
+
+bool broker_start(const struct broker *b)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return false;
+	server.setup = *b;
+	pid = fork();
+	if (pid == 0) {
+		close(pair[0]);
+		be_broker(pair[1]);
+	}
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return false;
+	}
+	client.socket = pair[0];
+	broker_cache(-1);
+	open_prior(b);
+	return true;
+}
+
+/* ---- requests ---------------------------------------------------------------------------------------------------------- */
+
+/* Returns the size of the request; 0 and errno if the path is too long. */
+static size_t make(struct request *q, enum operation operation, const char *path, unsigned flags)
+{
+	size_t n = strlen(path);
+
+	errno = ENAMETOOLONG;
+	if (n > PATH_BYTES)
+		return 0;
+	q->operation = operation;
+	q->flags = flags;
+	memcpy(q->path, path, n + 1);
+	return offsetof(struct request, path) + n + 1;
+}
+
+static int exchange(const struct request *q, size_t size, int given, struct reply *reply)
+{
+	int fd = -1;
+	ssize_t n;
+
+	if (client.broken || !fdmessage_put(client.socket, q, size, given))
+		return -1;
+	n = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
+	if (n <= (ssize_t)offsetof(struct reply, why.text)) {
+		client.broken = true; /* a reply may still come: it is of no other request */
+		return -1;
+	}
+	errno = reply->error;
+	return fd;
+}
+
+/* reply->error is set, as is errno. */
+static int call(enum operation operation, int given, const char *path, unsigned flags, struct reply *reply)
+{
+	struct request q;
+	size_t size = make(&q, operation, path, flags);
+	int fd = -1;
+
+	reply->error = ENAMETOOLONG;
+	if (size) {
+		reply->error = EPIPE;
+		pthread_mutex_lock(&client.lock);
+		fd = client.socket >= 0 ? exchange(&q, size, given, reply) : serve(&q, given, reply);
+		pthread_mutex_unlock(&client.lock);
+	}
+	errno = reply->error;
+	return fd;
+}
+
+static int call_simply(enum operation operation, int given, const char *path, unsigned flags)
+{
+	struct reply reply;
+
+	return call(operation, given, path, flags, &reply);
+}
+
+int broker_open(int folder, const char *path, int flags)
+{
+	int fd = folder == AT_FDCWD ? take_prior(path, false) : -1;
+
+	return fd >= 0 ? fd : call_simply(OPEN, folder, path, (unsigned)flags);
+}
+
+int broker_input(const char *path)
+{
+	int fd = take_prior(path, false);
+
+	return fd >= 0 ? fd : call_simply(INPUT, AT_FDCWD, path, 0);
+}
+
+static bool list(int folder, bool targets, struct text *t)
+{
+	int fd = call_simply(NAMES, folder, "", targets);
+	bool good = fd >= 0 && whole_read(fd, t, SIZE_MAX / 2);
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+bool broker_names(int folder, struct text *names)
+{
+	return list(folder, false, names);
+}
+
+bool broker_links(int folder, struct text *links)
+{
+	return list(folder, true, links);
+}
+
+bool broker_path(int fd, struct text *path)
+{
+	struct reply reply;
+
+	call(PATH, fd, "", 0, &reply);
+	if (reply.error)
+		return false;
+	text_add(path, reply.why.text);
+	text_char(path, 0);
+	return true;
+}
+
+int broker_spool(const char *folder)
+{
+	return call_simply(SPOOL, AT_FDCWD, folder, 0);
+}
+
+int broker_memory(void)
+{
+	return call_simply(MEMORY, AT_FDCWD, "", 0);
+}
+
+/* The broker explains a failure, unless it is itself what failed. */
+static void explain(struct outfile_failure *why, const char *path, const struct reply *reply)
+{
+	*why = reply->why;
+	if (why->text[0])
+		return;
+	why->error = reply->error;
+	snprintf(why->text, sizeof(why->text), "cannot write '%.4000s'", path);
+}
+
+int broker_output(const char *path, bool *temporary, struct outfile_failure *why)
+{
+	struct reply reply;
+	int fd = take_prior(path, true);
+
+	*temporary = false;
+	if (fd >= 0)
+		return fd;
+	reply.why.text[0] = 0;
+	fd = call(OUTPUT, AT_FDCWD, path, 0, &reply);
+	if (fd < 0)
+		explain(why, path, &reply);
+	*temporary = fd >= 0 && reply.temporary;
+	client.unfinished = *temporary;
+	return fd;
+}
+
+bool broker_output_commit(const char *path, struct outfile_failure *why)
+{
+	struct reply reply;
+
+	reply.why = (struct outfile_failure){ 0 };
+	call(COMMIT, AT_FDCWD, path, 0, &reply);
+	client.unfinished = 0;
+	if (!reply.error)
+		return true;
+	explain(why, path, &reply);
+	return false;
+}
+
+void broker_output_discard(void)
+{
+	if (client.unfinished)
+		call_simply(DISCARD, AT_FDCWD, "", 0);
+	client.unfinished = 0;
+}
+
+void broker_output_abandon(void)
+{
+	struct request q;
+	struct pollfd p = { .fd = client.socket, .events = POLLIN };
+
+	if (!client.unfinished)
+		return;
+	if (client.socket < 0) {
+		outfile_unlink(&server.output);
+		return;
+	}
+	if (fdmessage_put(client.socket, &q, make(&q, DISCARD, "", 0), -1))
+		poll(&p, 1, ABANDON_MS); /* its reply: the file is gone */
+}
+
+void broker_cache(int folder)
+{
+	if (server.cache >= 0)
+		close(server.cache);
+	server.cache = folder;
+}
+
+bool broker_runs(void)
+{
+	return client.socket >= 0;
+}
+
+int broker_cache_open(const char *name)
+{
+	return call_simply(CACHE_OPEN, AT_FDCWD, name, 0);
+}
+
+int broker_cache_create(void)
+{
+	return call_simply(CACHE_CREATE, AT_FDCWD, "", 0);
+}
+
+bool broker_cache_commit(const char *name, size_t prefix)
+{
+	struct reply reply;
+
+	call(CACHE_COMMIT, AT_FDCWD, name, (unsigned)prefix, &reply);
+	return !reply.error;
+}

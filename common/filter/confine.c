@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/filter/confine.h"
+
+#include "common/arena.h"
+#include "common/filter/broker.h"
+#include "common/diag.h"
+#include "common/filter/out.h"
+#include "common/files/outpath.h"
+#include "common/process/sandbox.h"
+#include "common/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The folder that holds a file, as a C string. */
+static char *folder_of(const char *path)
+{
+	struct text t = { 0 };
+	ptrdiff_t slash = str_rfind(str_of(path), '/');
+
+	if (slash < 0)
+		text_add(&t, ".");
+	else
+		text_str(&t, (struct str){ path, slash ? (size_t)slash : 1 });
+	text_char(&t, 0);
+	return t.p;
+}
+
+/* The folders in which an output is written, as C strings: that to which links lead (outpath.h). Returns how many. Close `place`
+ * once they are open. */
+static size_t folders_of(const char *output, struct outpath *place, char *folder[2])
+{
+	struct text t = { 0 };
+	size_t n = 0;
+	char *real;
+
+	*place = (struct outpath){ .folder = -1, .fd = -1 };
+	if (strcmp(output, "-") == 0 || !outpath_resolve(place, output))
+		return 0; /* it will be refused, too, when it is to be written */
+	if (!place->magic) {
+		text_printf(&t, "/proc/self/fd/%d%c", place->folder, 0);
+		folder[n++] = t.p;
+		return n;
+	}
+	real = realpath(output, NULL);
+	folder[n++] = folder_of(output);
+	if (real)
+		folder[n++] = folder_of(real);
+	free(real);
+	return n;
+}
+
+/* Paths up to NULL; the array lives as long as the process. */
+static const char **paths_of(char *const *more, const char *const few[CONFINE_FILES])
+{
+	size_t n = 0;
+	const char **all;
+
+	for (char *const *p = more; p && *p; p++)
+		n++;
+	all = mem_alloc(sizeof(*all), n + CONFINE_FILES + 1);
+	n = 0;
+	for (char *const *p = more; p && *p; p++)
+		all[n++] = *p;
+	for (size_t i = 0; i < CONFINE_FILES; i++)
+		if (few[i])
+			all[n++] = few[i];
+	return all;
+}
+
+static bool are_pipes(const struct confine *c, const char *const *input, const char *const *output)
+{
+	for (; *input; input++)
+		if (strcmp(*input, "-") != 0)
+			return false;
+	return !c->reads_others && !*output;
+}
+
+static void start_broker(const struct confine *c, const char *const *input, const char *const *output)
+{
+	const char *writable[3 * CONFINE_FILES + 1] = { 0 };
+	struct outpath place[CONFINE_FILES];
+	char *made[2 * CONFINE_FILES];
+	size_t n = 0, nmade = 0;
+
+	for (size_t i = 0; i < CONFINE_FILES; i++) {
+		size_t folders = c->output[i] ? folders_of(c->output[i], &place[i], made + nmade) : 0;
+
+		while (folders--)
+			writable[n++] = made[nmade++];
+		if (c->folder[i])
+			writable[n++] = c->folder[i];
+	}
+	if (!broker_start(&(struct broker){ .input = input, .output = output, .writable = writable, .unprivileged = c->unprivileged }))
+		die_errno("cannot start the process that opens files");
+	while (nmade)
+		free(made[--nmade]);
+	for (size_t i = 0; i < CONFINE_FILES; i++)
+		if (c->output[i])
+			outpath_close(&place[i]);
+}
+
+void confine(const struct confine *c)
+{
+	const char **input = paths_of(c->input, c->file), **output = paths_of(NULL, c->output);
+
+	if (*output)
+		out_prepare();
+	if (are_pipes(c, input, output)) {
+		free(input);
+		free(output);
+	} else {
+		start_broker(c, input, output);
+	}
+	sandbox_warn(sandbox_enter(&(struct sandbox){
+		.groups = SANDBOX_FILTER | SANDBOX_MESSAGES | (c->threads ? SANDBOX_THREADS : 0) }));
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/filter/opt.h"
+
+#include "common/filter/out.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "[=N]": the value may be missing, and is never the next word. */
+static bool is_optional(const struct opt *opt)
+{
+	return opt->arg[0] == '[';
+}
+
+static void help(const struct tool *tool)
+{
+	static struct out o;
+	char left[80];
+
+	out_open(&o, NULL);
+	out_printf(&o, "%s - %s\nusage: %s %s\n\n", tool->name, tool->does, tool->name, tool->synopsis);
+	for (size_t i = 0; i < tool->nopts; i++) {
+		const struct opt *opt = &tool->opts[i];
+		int n = 0;
+
+		if (!opt->help)
+			continue;
+		n += snprintf(left, sizeof(left), opt->letter ? "  -%c" : "    ", opt->letter);
+		if (opt->name)
+			n += snprintf(left + n, sizeof(left) - (size_t)n, "%s--%s", opt->letter ? ", " : "  ",
+				      opt->name);
+		if (opt->arg)
+			snprintf(left + n, sizeof(left) - (size_t)n, "%s%s", is_optional(opt) ? "" : opt->name ? "=" : " ", opt->arg);
+		out_printf(&o, strlen(left) < 28 ? "%-28s %s\n" : "%s\n%29s%s\n", left,
+			   strlen(left) < 28 ? opt->help : "", opt->help);
+	}
+	out_printf(&o, "%-28s %s\n%-28s %s\n", "      --help", "show this", "      --version", "show the version");
+	if (tool->example)
+		out_printf(&o, "\n%s\n", tool->example);
+	out_printf(&o, "\nMore: man %s, man pj\n", tool->name);
+	out_close(&o);
+	exit(PJ_OK);
+}
+
+static void version(const struct tool *tool)
+{
+	static struct out o;
+
+	out_open(&o, NULL);
+	out_printf(&o, "%s (pj) %s\n", tool->name, PJ_VERSION);
+	out_close(&o);
+	exit(PJ_OK);
+}
+
+static double number(const char *value, const char *shown)
+{
+	char *end;
+	double d;
+
+	errno = 0;
+	d = strtod(value, &end);
+	if (end == value || *end || errno || !isfinite(d) || strpbrk(value, "xXnNpP"))
+		die_usage("%s: '%s' is not a number", shown, value);
+	if (d < 0)
+		die_usage("%s: '%s' is negative: it must be 0 or more", shown, value);
+	return d;
+}
+
+bool opt_number(const char **s, double most, double *value)
+{
+	char *end;
+	double d;
+
+	if (!byte_is_digit(**s) && **s != '.')
+		return false;
+	d = strtod(*s, &end);
+	if (end == *s || !(d >= 0 && d <= most) || memchr(*s, 'x', (size_t)(end - *s)) || memchr(*s, 'X', (size_t)(end - *s)))
+		return false;
+	*value = d;
+	*s = *end == '%' ? end + 1 : end;
+	return true;
+}
+
+uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor, const char *example)
+{
+	struct str s = str_of(value);
+	uint64_t n, times = 1;
+	const char *at = s.n ? strchr(letters, s.p[s.n - 1]) : NULL;
+
+	if (at && *at) {
+		times = factor[at - letters];
+		s.n--;
+	}
+	if (!str_u64(s, &n) || __builtin_mul_overflow(n, times, &n))
+		die_usage("%s: '%s' is not a number such as %s", name, value, example);
+	return n;
+}
+
+void opt_bytes(void *to, const char *value, const char *name)
+{
+	static const uint64_t factor[] = { 1u << 10, 1u << 10, 1u << 20, 1u << 30, UINT64_C(1) << 40 };
+
+	*(uint64_t *)to = opt_scaled(value, name, "kKMGT", factor, "500M or 2G");
+}
+
+void opt_min_delta(const char *value, const char *name, double *points, double *relative)
+{
+	const char *at = value;
+	double percent = 100 * *relative, least;
+
+	if (!opt_number(&at, 100, &least) || (*at == ',' && (at++, !opt_number(&at, 100, &percent))) || *at)
+		die_usage("%s: '%s' is not POINTS or POINTS,REL%%: 0.5,1%% is the default", name, value);
+	*points = least;
+	*relative = percent / 100;
+}
+
+/* Carries out one option; shown is how the user would write it. */
+static void apply(const struct opt *opt, const char *value, const char *shown)
+{
+	switch (opt->kind) {
+	case OPT_FLAG:
+		*(bool *)opt->to = true;
+		break;
+	case OPT_NOFLAG:
+		*(bool *)opt->to = false;
+		break;
+	case OPT_STR:
+		*(const char **)opt->to = value;
+		break;
+	case OPT_U64:
+		if (!str_u64(str_of(value), opt->to))
+			die_usage("%s: '%s' is not a whole number", shown, value);
+		break;
+	case OPT_DOUBLE:
+		*(double *)opt->to = number(value, shown);
+		break;
+	case OPT_CALL:
+	case OPT_CALL_FLAG:
+		opt->call(opt->to, value, shown);
+		break;
+	}
+}
+
+static const struct opt *find_long(const struct tool *tool, struct str name)
+{
+	for (size_t i = 0; i < tool->nopts; i++)
+		if (tool->opts[i].name && str_eq(str_of(tool->opts[i].name), name))
+			return &tool->opts[i];
+	return NULL;
+}
+
+static const struct opt *find_letter(const struct tool *tool, char letter)
+{
+	for (size_t i = 0; i < tool->nopts; i++)
+		if (tool->opts[i].letter == letter)
+			return &tool->opts[i];
+	return NULL;
+}
+
+/* argv[*i] is --name, --name=value or --name with the value in the next word. */
+static void parse_long(const struct tool *tool, char **argv, int *i, struct str word)
+{
+	const char *eq = memchr(word.p, '=', word.n);
+	struct str name = eq ? str_head(word, (size_t)(eq - word.p)) : word;
+	const struct opt *opt = find_long(tool, name);
+	const char *value = NULL;
+	char shown[80];
+
+	snprintf(shown, sizeof(shown), "--%.*s", (int)(name.n < 70 ? name.n : 70), name.p);
+	if (!opt && (str_eq(name, STR("help")) || str_eq(name, STR("version")))) {
+		if (eq)
+			die_usage("option '%s' takes no value", shown);
+		if (str_eq(name, STR("help")))
+			help(tool);
+		version(tool);
+	}
+	if (!opt)
+		die_usage("unknown option '%s'", shown);
+	if (opt->arg && is_optional(opt)) {
+		value = eq ? eq + 1 : NULL;
+	} else if (opt->arg) {
+		value = eq ? eq + 1 : argv[*i + 1];
+		if (!value)
+			die_usage("option '%s' needs a value: %s=%s", shown, shown, opt->arg);
+		*i += !eq;
+	} else if (eq) {
+		die_usage("option '%s' takes no value", shown);
+	}
+	apply(opt, value, shown);
+}
+
+/* argv[*i] is -x, -xyz (flags together), -oVALUE or -o VALUE. */
+static void parse_letters(const struct tool *tool, char **argv, int *i)
+{
+	for (const char *p = argv[*i] + 1; *p; p++) {
+		const struct opt *opt = find_letter(tool, *p);
+		char shown[] = { '-', *p, 0 };
+
+		if (*p == 'h' && !opt)
+			help(tool);
+		if (!opt)
+			die_usage("unknown option '%s' in '%s'", shown, argv[*i]);
+		if (opt->arg && !is_optional(opt)) {
+			const char *value = p[1] ? p + 1 : argv[++*i];
+
+			if (!value)
+				die_usage("option '%s' needs a value: %s %s", shown, shown, opt->arg);
+			apply(opt, value, shown);
+			return;
+		}
+		apply(opt, NULL, shown);
+	}
+}
+
+char **opt_parse(const struct tool *tool, int argc, char **argv)
+{
+	int operands = 0;
+
+	for (int i = 1; i < argc; i++) {
+		struct str word = str_of(argv[i]);
+
+		if (str_eq(word, STR("--"))) {
+			while (++i < argc)
+				argv[operands++] = argv[i];
+			break;
+		}
+		if (str_starts(word, STR("--"))) {
+			parse_long(tool, argv, &i, str_from(word, 2));
+		} else if (word.n > 1 && word.p[0] == '-') {
+			struct str rest = str_from(word, 1), name = rest;
+
+			name = str_cut(&rest, '=');
+			if (tool->single_dash_long && name.n > 1 &&
+			    (find_long(tool, name) || str_eq(name, STR("help"))))
+				parse_long(tool, argv, &i, str_from(word, 1));
+			else
+				parse_letters(tool, argv, &i);
+		} else {
+			argv[operands++] = argv[i];
+		}
+	}
+	argv[operands] = NULL;
+	return argv;
+}

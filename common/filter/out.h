@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * out.h - output that is complete or absent, and never lost silently.
+ *
+ * With a path, bytes go to a temporary file beside it that takes the name only in out_close, after fsync; a tool that
+ * dies or is interrupted leaves nothing behind. Symbolic links are followed, unless another user may have planted them
+ * (outpath.h). Pipes, devices and terminals named as path are written directly. Every write error, also a late one such
+ * as a full disk at close, ends the tool with status 1; a reader that leaves a pipe ends it quietly by SIGPIPE.
+ */
+#ifndef PJ_OUT_H
+#define PJ_OUT_H
+
+#include "common/str.h"
+
+struct out {
+	const char *path;  /* NULL: standard output */
+	bool temporary;    /* fd is of a temporary file, which gets its name in the end (outfile.h) */
+	int fd;
+	struct out_gzip *gzip; /* NULL: plain */
+	size_t n;
+	char buf[256 * 1024];
+};
+
+/* Signals that end the process remove the temporary file first. out_open does this, too: to be called before, where rights are given up. */
+void out_prepare(void);
+
+void out_open(struct out *o, const char *path); /* NULL or "-": standard output. One temporary file at a time. */
+void out_gzip(struct out *o); /* before anything is written: compress; no name, no time, so equal bytes stay equal */
+void out_bytes(struct out *o, const void *p, size_t n);
+void out_str(struct out *o, struct str s);
+void out_visible(struct out *o, struct str s); /* escaped by visible.h */
+void out_text(struct out *o, const char *s);
+void out_u64(struct out *o, uint64_t value);
+void out_printf(struct out *o, const char *fmt, ...) PRINTF(2, 3);
+void out_close(struct out *o); /* flush, fsync, rename, close, all checked */
+
+static inline void out_char(struct out *o, char c)
+{
+	if (o->n < sizeof(o->buf))
+		o->buf[o->n++] = c;
+	else
+		out_bytes(o, &c, 1);
+}
+
+#endif

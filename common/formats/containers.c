@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/formats/containers.h"
+
+#include "common/arena.h"
+#include "common/filter/broker.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ID 64       /* hexadecimal digits of a container */
+#define SHORT 12    /* of them that people see */
+#define UID 36      /* bytes of a UID */
+#define MOST 100000 /* links that are read */
+
+/* ---- paths -------------------------------------------------------------------------------------------------- */
+
+/* Exactly n hexadecimal digits at i. */
+static bool digits_at(struct str s, size_t i, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		if (i + k >= s.n || !byte_is_hex(s.p[i + k]))
+			return false;
+	return i + n == s.n || !byte_is_hex(s.p[i + n]);
+}
+
+struct str containers_id(struct str path)
+{
+	struct str id = { 0 };
+
+	for (size_t i = 0; i + ID <= path.n;) {
+		size_t n = 0;
+
+		while (i + n < path.n && byte_is_hex(path.p[i + n]))
+			n++;
+		if (n == ID)
+			id = str_head(str_from(path, i), ID);
+		i += n + 1;
+	}
+	return id;
+}
+
+/* 8-4-4-4-12 digits; systemd has '_' for '-'. Static pods have 32 digits only. */
+static size_t uid_at(struct str s, size_t i)
+{
+	static const size_t part[] = { 8, 4, 4, 4, 12 };
+	size_t at = i;
+
+	if (digits_at(s, i, 32))
+		return 32;
+	for (size_t k = 0; k < countof(part); k++) {
+		if (!digits_at(s, at, part[k]))
+			return 0;
+		at += part[k];
+		if (k + 1 < countof(part) && (at >= s.n || (s.p[at] != '-' && s.p[at] != '_')))
+			return 0;
+		at += k + 1 < countof(part);
+	}
+	return UID;
+}
+
+struct str containers_pod(struct str path)
+{
+	struct str pod = { 0 };
+
+	for (size_t i = 0; i + 3 < path.n; i++) {
+		size_t n = str_starts(str_from(path, i), STR("pod")) ? uid_at(path, i + 3) : 0;
+
+		if (n)
+			pod = str_head(str_from(path, i + 3), n);
+	}
+	return pod;
+}
+
+/* podman's pods: "machine-libpod_pod_DIGITS.slice". */
+static struct str podman_pod(struct str path)
+{
+	ptrdiff_t at = str_find_str(path, STR("libpod_pod_"));
+
+	return at >= 0 && digits_at(path, (size_t)at + 11, ID) ? str_head(str_from(path, (size_t)at + 11), ID) : (struct str){ 0 };
+}
+
+static struct str last_component(struct str path)
+{
+	while (path.n && path.p[path.n - 1] == '/')
+		path.n--;
+	return str_from(path, (size_t)(str_rfind(path, '/') + 1));
+}
+
+/* "/lxc/NAME/...", "/lxc.payload.NAME/...", "/machine.slice/machine-NAME.scope/...": empty when it is none. */
+static struct str named_container(struct str path)
+{
+	struct str rest = path, lxc = STR("lxc.payload."), machine = STR("machine-");
+
+	while (rest.n) {
+		struct str part = str_cut(&rest, '/');
+
+		if (str_starts(part, lxc))
+			return str_from(part, lxc.n);
+		if (str_eq(part, STR("lxc")) && rest.n)
+			return str_cut(&rest, '/');
+		if (str_starts(part, machine) && str_ends(part, STR(".scope")))
+			return str_head(str_from(part, machine.n), part.n - machine.n - 6);
+	}
+	return (struct str){ 0 };
+}
+
+/* ---- names of pods ------------------------------------------------------------------------------------------ */
+
+/* UIDs are compared as Kubernetes writes them. */
+static struct str uid_key(struct str uid, char key[UID])
+{
+	for (size_t i = 0; i < uid.n; i++)
+		key[i] = uid.p[i] == '_' ? '-' : uid.p[i];
+	return (struct str){ key, uid.n };
+}
+
+static void add_name(struct containers *c, struct str key, struct str pod, struct str namespace)
+{
+	uint32_t id = intern(&c->keys, key);
+	struct text t = { 0 };
+
+	if (id >= c->cap) {
+		size_t cap = 2 * (size_t)id + 64;
+
+		c->name = mem_grow(c->name, sizeof(*c->name), cap);
+		memset(c->name + c->cap, 0, (cap - c->cap) * sizeof(*c->name));
+		c->cap = cap;
+	}
+	text_str(&t, namespace);
+	text_char(&t, '/');
+	text_str(&t, pod);
+	c->name[id] = arena_copy(&c->text, text_view(&t));
+	text_free(&t);
+}
+
+/* "POD_NAMESPACE_CONTAINER-ID.log", which leads to "/var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log". */
+static void add_link(struct containers *c, struct str file, struct str target)
+{
+	struct str pod, namespace, uid = { 0 };
+	char key[UID];
+
+	if (!str_ends(file, STR(".log")) || file.n < ID + 5 || !digits_at(file, file.n - 4 - ID, ID) || file.p[file.n - 5 - ID] != '-')
+		return;
+	pod = file;
+	namespace = pod;
+	pod = str_cut(&namespace, '_');
+	namespace = str_cut(&namespace, '_');
+	if (pod.n == 0 || namespace.n == 0)
+		return;
+	add_name(c, str_head(str_from(file, file.n - 4 - ID), ID), pod, namespace);
+	for (size_t i = 0; i < target.n && !uid.n; i++)
+		if (target.p[i] == '_')
+			uid = str_head(str_from(target, i + 1), uid_at(target, i + 1));
+	if (uid.n)
+		add_name(c, uid_key(uid, key), pod, namespace);
+}
+
+void containers_read(struct containers *c, const char *folder)
+{
+	int fd = broker_open(AT_FDCWD, folder, O_DIRECTORY);
+	struct text links = { 0 };
+	struct str left;
+
+	if (fd < 0)
+		return;
+	broker_links(fd, &links);
+	close(fd);
+	left = text_view(&links);
+	for (int n = 0; n < MOST && left.n; n++) {
+		struct str name = str_cut(&left, 0);
+
+		add_link(c, name, str_cut(&left, 0));
+	}
+	text_free(&links);
+}
+
+static struct str pod_name(const struct containers *c, struct str key)
+{
+	uint32_t id = key.n ? intern_find(&c->keys, key) : 0;
+
+	return id ? c->name[id] : (struct str){ 0 };
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------- */
+
+static void put_container(struct str path, struct text *out)
+{
+	struct str id = containers_id(path), name = id.n ? str_head(id, SHORT) : named_container(path);
+
+	if (!name.n)
+		name = last_component(path);
+	text_str(out, name.n ? name : STR("[host]"));
+}
+
+static void put_pod(const struct containers *c, struct str path, struct text *out)
+{
+	struct str uid = containers_pod(path), podman = podman_pod(path), name = pod_name(c, containers_id(path));
+	char key[UID];
+
+	if (uid.n)
+		uid = uid_key(uid, key);
+	if (!name.n)
+		name = pod_name(c, uid);
+	if (!name.n)
+		name = uid.n ? uid : str_head(podman, podman.n ? SHORT : 0);
+	text_str(out, name.n ? name : STR("[host]"));
+}
+
+static void put_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
+{
+	if (path.n == 0)
+		text_str(out, STR("[unknown]"));
+	else if (by == BY_CONTAINER)
+		put_container(path, out);
+	else if (by == BY_POD)
+		put_pod(c, path, out);
+	else
+		text_str(out, path);
+}
+
+/* systemd gives user N the cgroups below user@N.service: they have any name that N likes, also that of a container, pod or service of
+ * root. Empty: it is not one of these. */
+static struct str delegated_user(struct str path)
+{
+	const struct str before = STR("/user.slice/user-"), behind = STR("slice/user@");
+	struct str rest, user;
+
+	if (!str_starts(path, before))
+		return (struct str){ 0 };
+	rest = str_from(path, before.n);
+	user = str_cut(&rest, '.');
+	if (!str_starts(rest, behind))
+		return (struct str){ 0 };
+	rest = str_from(rest, behind.n);
+	return str_eq(str_cut(&rest, '.'), user) && str_starts(rest, STR("service/")) ? user : (struct str){ 0 };
+}
+
+void containers_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
+{
+	struct str user = delegated_user(path);
+	size_t start = out->n;
+
+	put_name(c, by, path, out);
+	if (by == BY_CGROUP || !user.n || str_eq(str_from(text_view(out), start), STR("[host]")))
+		return;
+	text_add(out, "@user-"); /* frames of this kind hold no blanks */
+	text_str(out, user);
+}
+
+void containers_free(struct containers *c)
+{
+	intern_free(&c->keys);
+	free(c->name);
+	arena_free(&c->text);
+	*c = (struct containers){ 0 };
+}

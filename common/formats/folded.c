@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/formats/folded.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Decimals and exponents of other tools: rounded to the nearest whole number. */
+static const char *parse_decimal(struct str s, uint64_t *weight)
+{
+	char text[64], *end;
+	double d;
+
+	if (s.n == 0 || s.n >= sizeof(text))
+		return "no weight at the end of the line";
+	for (size_t i = 0; i < s.n; i++)
+		if (!strchr("0123456789.eE+-", s.p[i]))
+			return "no weight at the end of the line";
+	memcpy(text, s.p, s.n);
+	text[s.n] = 0;
+	d = strtod(text, &end);
+	if (*end || end == text)
+		return "no weight at the end of the line";
+	if (d < 0)
+		return "the weight is negative";
+	if (!(d < 9.2e18))
+		return "the weight does not fit into 63 bits";
+	*weight = (uint64_t)llround(d);
+	return NULL;
+}
+
+/* Splits the last word off. */
+static struct str last_word(struct str *s)
+{
+	size_t i = s->n;
+	struct str word;
+
+	while (i && s->p[i - 1] != ' ' && s->p[i - 1] != '\t')
+		i--;
+	word = str_from(*s, i);
+	*s = str_trim_right(str_head(*s, i));
+	return word;
+}
+
+/* As most lines end: one blank, few digits. */
+static bool parse_plain(struct str line, struct str *stack, uint64_t *weight)
+{
+	size_t i = line.n;
+	uint64_t value = 0, unit = 1;
+
+	for (; i && byte_is_digit(line.p[i - 1]) && line.n - i < 18; unit *= 10)
+		value += unit * (uint64_t)(line.p[--i] - '0');
+	if (i == line.n || i < 2 || line.p[i - 1] != ' ' || byte_is_blank(line.p[i - 2]))
+		return false;
+	*stack = str_head(line, i - 1);
+	*weight = value;
+	return true;
+}
+
+const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, bool *rounded)
+{
+	struct str number;
+	const char *why = NULL;
+
+	*rounded = false;
+	if (parse_plain(line, stack, weight))
+		return NULL;
+	line = str_trim_right(line);
+	number = last_word(&line);
+	if (!str_u64(number, weight) || *weight > INT64_MAX) {
+		bool digits = number.n > 0;
+
+		for (size_t i = 0; i < number.n; i++)
+			digits = digits && byte_is_digit(number.p[i]);
+		why = digits ? "the weight does not fit into 63 bits" : parse_decimal(number, weight);
+		*rounded = why == NULL;
+	}
+	if (!why && line.n == 0)
+		why = "no stack before the weight";
+	*stack = line;
+	return why;
+}
+
+bool folded_cut_number(struct str *stack, uint64_t *number)
+{
+	struct str rest = *stack, word;
+
+	if (rest.n == 0 || !byte_is_digit(rest.p[rest.n - 1])) /* as nearly all end; what is behind the last blank may be all of it */
+		return false;
+	word = last_word(&rest);
+	if (rest.n == 0 || !str_u64(word, number) || *number > INT64_MAX)
+		return false;
+	*stack = rest;
+	return true;
+}
+
+struct str folded_bare(struct str f)
+{
+	if (f.n > 4 && f.p[f.n - 1] == ']' && f.p[f.n - 3] == '[' && f.p[f.n - 4] == '_' &&
+	    memchr("kji01w", f.p[f.n - 2], 6))
+		f.n -= 4;
+	return f;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * foldedhead.h - what folded text says of itself in comments: `# pj key=value ...`, and `# dispersion` of a difference.
+ *
+ * Hides how that is spelled, and what becomes of several headers that are read one after the other: numbers add up, the
+ * stretch of time grows, what differs is joined by '+'. What is not known is passed over, for later versions of ours.
+ */
+#ifndef PJ_FOLDEDHEAD_H
+#define PJ_FOLDEDHEAD_H
+
+#include "common/diag.h"
+#include "common/stacks.h"
+#include "common/text.h"
+
+/* How much more than counting noise the counts of a node, and of those below it, vary from window to window. */
+struct folded_noise {
+	uint32_t node;
+	float dispersion; /* variance over mean, at least 1 */
+};
+
+/* Empty fields are not written. What was read lives as long as the stacks that were read with it. */
+struct folded_header {
+	struct str unit;  /* samples, ns, ... */
+	struct str event;
+	struct str host;
+	struct str labels;
+	struct str from, to;  /* as text: record clock in seconds, or wall time */
+	struct str frequency;
+	uint64_t samples;
+	bool samples_unknown; /* a header did not tell them: then they are not written */
+	uint64_t lost;
+	bool lost_known; /* lost is written only then */
+	bool present;
+	/* of a differential profile; 0 where it is not known */
+	unsigned windows[2];         /* how many, before and after */
+	double dispersion, drift;    /* of the root, and relative: common/significance.h */
+	bool has_rule;               /* the next three were chosen, 0 included */
+	double z, points, relative;
+	struct folded_noise *noise;  /* `# dispersion 4.20 a;b;c` lines, where it is another one than the caller's */
+	size_t nnoise;
+};
+
+/* Comments while a text is read: which nodes dispersions mean is known when all stacks are there. */
+struct folded_comments {
+	bool header; /* there was one */
+	struct text stacks;
+	struct folded_about {
+		double dispersion;
+		size_t at, n; /* of the stack in stacks */
+	} *about;
+	size_t n, cap;
+};
+
+bool folded_is_header(struct str line); /* `# pj` and what it says; trimmed */
+
+/* Takes a line that begins with '#'. Dies where a unit is not that of the header before. */
+void folded_comment(struct folded_comments *c, struct folded_header *h, struct str line, struct stacks *s, struct place at);
+
+/* All stacks are there. Frees c. */
+void folded_comments_end(struct folded_comments *c, struct folded_header *h, struct stacks *s);
+
+/* Appends the lines in front of the stacks: the header, and with two columns the dispersions. No newline at the end. */
+void folded_head(struct text *t, const struct folded_header *h, const struct stacks *s, unsigned columns);
+
+/* Every node's dispersion, callers' where it has none of its own; s->n values, caller frees. NULL: nothing is known. */
+float *folded_dispersion(const struct folded_header *h, const struct stacks *s);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/formats/foldedread.h"
+
+#include "common/arena.h"
+#include "common/formats/folded.h"
+#include "common/formats/foldedpath.h"
+
+#include <stdlib.h>
+
+static void bad_line(struct folded_tally *t, struct place at, const char *why)
+{
+	for (size_t i = 0; i < countof(t->first_bad); i++) {
+		if (!t->first_bad[i].name) {
+			t->first_bad[i] = at;
+			t->why[i] = why;
+			break;
+		}
+	}
+	t->bad++;
+}
+
+NORETURN static void too_heavy(struct place at)
+{
+	die_at(at, "the sum of all weights does not fit into 63 bits");
+}
+
+/* Column 1 of `from` counts lines, whose last frames end in the first number: see folded_read. With callees the same
+ * frame is whole. */
+static void split_columns(struct stacks *s, const struct stacks *from, struct place at)
+{
+	uint32_t *node = mem_alloc(sizeof(*node), from->n);
+	bool *is_caller = mem_alloc(sizeof(*is_caller), from->n);
+
+	for (uint32_t id = 1; id < from->n; id++)
+		is_caller[from->node[id].parent] = true;
+	for (uint32_t id = 1; id < from->n; id++) {
+		struct str name = intern_str(&from->frames, from->node[id].frame);
+		uint32_t parent = node[from->node[id].parent], end;
+		uint64_t lines = from->self[1] ? from->self[1][id] : 0, before = 0;
+
+		if (is_caller[id])
+			node[id] = stacks_child(s, parent, stacks_frame(s, name));
+		if (lines == 0)
+			continue;
+		folded_cut_number(&name, &before);
+		end = stacks_child(s, parent, stacks_frame(s, name));
+		if (__builtin_mul_overflow(before, lines, &before) || !stacks_add(s, end, 0, before) ||
+		    !stacks_add(s, end, 1, from->self[0][id]))
+			too_heavy(at);
+	}
+	free(is_caller);
+	free(node);
+}
+
+/*
+ * Whether "a;b 1 2" is one column ("b 1" has weight 2) or two is known only at the end. Such a file is read into a
+ * tree of its own as one column, with the number of lines as second: that loses nothing for either reading.
+ */
+struct reader {
+	struct in *in;
+	struct stacks *s;
+	struct folded_tally *t;
+	struct stacks maybe_two;
+	struct path path; /* in s or maybe_two, from the first stack on */
+	bool any;         /* stack */
+	bool two;         /* numbers in every line */
+	uint64_t sum;     /* no overflow: the tree takes 63 bits in all */
+};
+
+static bool is_comment(struct str line)
+{
+	return line.n && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r');
+}
+
+/* same: bytes that the line and the stack before begin with alike. */
+static void add_stack(struct reader *r, struct str stack, size_t same, uint64_t weight, bool rounded)
+{
+	struct str rest = stack;
+	uint64_t before;
+	uint32_t node;
+	bool two = (!r->any || r->two) && !rounded && folded_cut_number(&rest, &before);
+
+	if (r->any && r->two && !two)
+		warn_at(in_place(r->in), "one number, where all lines before end in two: all are read as one column");
+	r->two = two;
+	if (!r->any)
+		path_begin(&r->path, two && !r->s->in_time ? &r->maybe_two : r->s);
+	r->any = true;
+	r->t->lines++;
+	r->t->rounded += rounded;
+	node = path_to(&r->path, stack, same);
+	if (!stacks_add(r->path.s, node, 0, weight))
+		too_heavy(in_place(r->in));
+	r->sum += weight;
+	if (r->path.s == &r->maybe_two)
+		stacks_add(&r->maybe_two, node, 1, 1);
+}
+
+static void take_columns(struct reader *r)
+{
+	struct stacks *from = &r->maybe_two;
+
+	if (r->two) {
+		split_columns(r->s, from, in_place(r->in));
+	} else {
+		free(from->self[1]);
+		from->self[1] = NULL;
+		if (!stacks_merge(r->s, from))
+			too_heavy(in_place(r->in));
+	}
+	stacks_free(from);
+}
+
+unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, struct folded_tally *t)
+{
+	struct reader r = { .in = in, .s = s, .t = t };
+	struct folded_comments comments = { 0 };
+	struct str line;
+	size_t same;
+	bool header, after_stack = false;
+
+	while (in_line_after(in, &line, &same)) {
+		struct str stack;
+		uint64_t weight;
+		const char *why;
+		bool rounded;
+
+		if (is_comment(line)) {
+			folded_comment(&comments, h, line, s, in_place(in));
+			t->comments++;
+			after_stack = false;
+			continue;
+		}
+		why = folded_parse(line, &stack, &weight, &rounded);
+		if (likely(!why))
+			add_stack(&r, stack, after_stack ? same : PATH_UNKNOWN, weight, rounded);
+		else if (!str_is_blank(line))
+			bad_line(t, in_place(in), why);
+		after_stack = !why;
+	}
+	if (r.any)
+		path_end(&r.path);
+	if (r.path.s == &r.maybe_two)
+		take_columns(&r);
+	header = comments.header;
+	folded_comments_end(&comments, h, s);
+	if (!header && !r.two)
+		t->headerless += r.sum;
+	return !r.any ? 0 : r.two ? 2 : 1;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* foldedwrite.h - a tree becomes folded text, in one form: depth first, siblings by bytes, so equal profiles are equal bytes. */
+#ifndef PJ_FOLDEDWRITE_H
+#define PJ_FOLDEDWRITE_H
+
+#include "common/formats/foldedhead.h"
+#include "common/filter/out.h"
+
+/* Writes all stacks with a weight. columns 1 or 2. h may be NULL: no header. */
+void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perfrecord.h - layouts and numbers of perf.data, for who reads it and who writes it. No functions but loads.
+ *
+ * Sources: include/uapi/linux/perf_event.h for what the kernel writes (types below 64, sample_type, struct perf_event_attr;
+ * the header that is installed may be older than the numbers here), tools/perf/Documentation/perf.data-file-format.txt
+ * and tools/lib/perf/include/perf/event.h for what perf writes. Everything is little endian and 8 bytes aligned, but
+ * the tail of records that tools wrote wrongly: load with the functions here.
+ */
+#ifndef PJ_PERFRECORD_H
+#define PJ_PERFRECORD_H
+
+#include "common/base.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#define PERF_MAGIC "PERFILE2"
+#define PERF_MAGIC_SWAPPED "2ELIFREP"  /* of a machine of the other byte order */
+#define PERF_MAGIC_1 "PERFFILE"        /* version 1, before 2010 */
+#define PERF_MAGIC_1_SWAPPED "ELIFFREP"
+
+struct perf_section {
+	uint64_t offset, size;
+};
+
+/* At the start of a file. In pipe mode it ends behind size, which then is PERF_PIPE_HEADER. */
+struct perf_file_header {
+	char magic[8];
+	uint64_t size;
+	uint64_t attr_size; /* of a struct perf_event_attr and the section of its ids */
+	struct perf_section attrs, data, event_types;
+	uint64_t features[4]; /* bits; a section each lies behind the data */
+};
+
+#define PERF_PIPE_HEADER 16
+#define PERF_OLD_FILE_HEADER 72 /* without features */
+#define PERF_ATTR_MIN 64        /* PERF_ATTR_SIZE_VER0 */
+
+struct perf_record {
+	uint32_t type;
+	uint16_t misc, size; /* size with this header */
+};
+
+#define PERF_RECORD_MAX 65535u
+
+enum perf_record_type {
+	/* the kernel's */
+	RECORD_MMAP = 1, RECORD_LOST, RECORD_COMM, RECORD_EXIT, RECORD_THROTTLE, RECORD_UNTHROTTLE, RECORD_FORK, RECORD_READ,
+	RECORD_SAMPLE, RECORD_MMAP2, RECORD_AUX, RECORD_ITRACE_START, RECORD_LOST_SAMPLES, RECORD_SWITCH,
+	RECORD_SWITCH_CPU_WIDE, RECORD_NAMESPACES, RECORD_KSYMBOL, RECORD_BPF_EVENT, RECORD_CGROUP, RECORD_TEXT_POKE,
+	RECORD_AUX_OUTPUT_HW_ID, RECORD_CALLCHAIN_DEFERRED,
+	/* perf's own */
+	RECORD_USER = 64,
+	RECORD_ATTR = 64, RECORD_EVENT_TYPE, RECORD_TRACING_DATA, RECORD_BUILD_ID, RECORD_FINISHED_ROUND, RECORD_ID_INDEX,
+	RECORD_AUXTRACE_INFO, RECORD_AUXTRACE, RECORD_AUXTRACE_ERROR, RECORD_THREAD_MAP, RECORD_CPU_MAP, RECORD_STAT_CONFIG,
+	RECORD_STAT, RECORD_STAT_ROUND, RECORD_EVENT_UPDATE, RECORD_TIME_CONV, RECORD_FEATURE, RECORD_COMPRESSED,
+	RECORD_FINISHED_INIT, RECORD_COMPRESSED2, RECORD_BPF_METADATA, RECORD_SCHEDSTAT_CPU, RECORD_SCHEDSTAT_DOMAIN
+};
+
+/* misc; one bit means different things in different records */
+enum {
+	MISC_CPUMODE = 7,                  /* kernel 1, user 2, hypervisor 3, guest kernel 4, guest user 5 */
+	MISC_MMAP_DATA = 1 << 13,          /* MMAP*: not executable */
+	MISC_COMM_EXEC = 1 << 13,          /* COMM */
+	MISC_FORK_EXEC = 1 << 13,          /* FORK: made by perf of what ran already */
+	MISC_MMAP_BUILD_ID = 1 << 14,      /* MMAP2: a build-id instead of device and inode */
+	MISC_BUILD_ID_SIZE = 1 << 15,      /* BUILD_ID: its size is known; else it is 20 */
+	MISC_LOST_SAMPLES_BPF = 1 << 15    /* LOST_SAMPLES: dropped by a filter, not lost */
+};
+
+enum perf_event_update_type { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
+
+enum perf_feature {
+	FEATURE_TRACING_DATA = 1, FEATURE_BUILD_ID, FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_VERSION, FEATURE_ARCH,
+	FEATURE_NRCPUS, FEATURE_CPUDESC, FEATURE_CPUID, FEATURE_TOTAL_MEM, FEATURE_CMDLINE, FEATURE_EVENT_DESC,
+	FEATURE_CPU_TOPOLOGY, FEATURE_NUMA_TOPOLOGY, FEATURE_BRANCH_STACK, FEATURE_PMU_MAPPINGS, FEATURE_GROUP_DESC,
+	FEATURE_AUXTRACE, FEATURE_STAT, FEATURE_CACHE, FEATURE_SAMPLE_TIME, FEATURE_MEM_TOPOLOGY, FEATURE_CLOCKID,
+	FEATURE_DIR_FORMAT, FEATURE_BPF_PROG_INFO, FEATURE_BPF_BTF, FEATURE_COMPRESSED, FEATURE_CPU_PMU_CAPS,
+	FEATURE_CLOCK_DATA, FEATURE_HYBRID_TOPOLOGY, FEATURE_PMU_CAPS,
+	FEATURES = 256
+};
+
+/* COMPRESSED2: header, u64 data_size, zstd bytes, padding. perf 6.16 and later let header.size overflow: the record is
+ * then 16 + data_size bytes long, without padding, and where data_size is more than this, several records were joined,
+ * of which all but the first have a right header. */
+#define COMPRESSED2_HEADER 16
+#define COMPRESSED2_MAX (65536 - COMPRESSED2_HEADER - 1)
+
+/* Bits that an installed <linux/perf_event.h> may not know. */
+#define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1) /* sample_type: what has a place in the layout */
+#define FORMAT_LOST (UINT64_C(1) << 4)         /* read_format */
+#define BRANCH_HW_INDEX (UINT64_C(1) << 17)    /* branch_sample_type */
+#define BRANCH_COUNTERS (UINT64_C(1) << 19)
+
+/* In callchains; whatever is at least the first of these is a marker. */
+#define CONTEXT_MAX ((uint64_t)-4095)
+#define CONTEXT_HYPERVISOR ((uint64_t)-32)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640) /* a cookie follows */
+#define CONTEXT_GUEST ((uint64_t)-2048)
+#define CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+#define CONTEXT_GUEST_USER ((uint64_t)-2560)
+
+static inline uint16_t load16(const char *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint32_t load32(const char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint64_t load64(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/process/helperprocess.h"
+
+#include "common/process/urgency.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Best effort: where /proc/self belongs to another user, the process stays as likely a victim as its parent. */
+static void be_first_victim(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "1000", 4) < 0) {
+		/* it stays as it is */
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Descriptors move out of each other's way first. */
+static void place(const int *fd, size_t n)
+{
+	int moved[APART_FDS_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		moved[i] = fcntl(fd[i], F_DUPFD, APART_FD + APART_FDS_MAX);
+	for (size_t i = 0; i < n; i++)
+		dup2(moved[i], APART_FD + (int)i);
+	syscall(SYS_close_range, (unsigned)(APART_FD + n), ~0u, 0u);
+}
+
+void apart_become(const char *name, int fd)
+{
+	apart_become_with(name, &fd, 1);
+}
+
+void apart_become_with(const char *name, const int *fd, size_t n)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2 };
+	struct rlimit none = { 0, 0 };
+	sigset_t no_signals;
+
+	for (size_t i = 0; i < countof(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&no_signals);
+	sigprocmask(SIG_SETMASK, &no_signals, NULL);
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_NAME, name);
+	be_first_victim();
+	place(fd, n);
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	open("/dev/null", O_RDONLY);
+	open("/dev/null", O_WRONLY);
+}
+
+static pid_t run(const struct apart *a, pid_t pid)
+{
+	if (pid == 0) {
+		apart_become_with(a->name, a->fd, a->fds);
+		urgency_lower(a->urgency);
+		a->run(a->to);
+		_exit(0);
+	}
+	return pid > 0 ? pid : 0;
+}
+
+pid_t apart_start(const struct apart *a)
+{
+	return run(a, fork());
+}
+
+pid_t apart_start_sibling(const struct apart *a)
+{
+#ifdef __s390__
+	return run(a, (pid_t)syscall(SYS_clone, 0, CLONE_PARENT | SIGCHLD, NULL, NULL, 0));
+#else
+	return run(a, (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, NULL, NULL, 0));
+#endif
+}
+
+uint64_t apart_memory(void)
+{
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char buf[128] = "";
+	ssize_t n = fd >= 0 ? read(fd, buf, sizeof(buf) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? strtoull(buf, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/process/sandbox.h"
+
+#include "common/process/capabilities.h"
+#include "common/diag.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INSTRUMENTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define INSTRUMENTED 1
+#endif
+#endif
+#ifdef PJ_COVERAGE /* gcov writes its counts into files at the end */
+#define INSTRUMENTED 1
+#endif
+#ifndef INSTRUMENTED
+#define INSTRUMENTED 0
+#endif
+
+#if defined(__x86_64__)
+#define NATIVE_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* Calls of Landlock, the same on every processor. */
+enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, VERSION_FLAG = 1, PATH_BENEATH = 1 };
+
+/* ---- system calls ------------------------------------------------------------------------------------------------ */
+
+/* Calls whose third argument is a protection: refused with PROT_EXEC. */
+static const int protecting[] = { SYS_mmap, SYS_mprotect };
+
+static const int base[] = {
+	SYS_read, SYS_write, SYS_pread64, SYS_close, SYS_lseek,
+#ifdef __GLIBC__
+	SYS_newfstatat, /* fstat */
+#else
+	SYS_fstat,
+#endif
+	SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk,
+	SYS_futex, SYS_clock_gettime, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
+#ifdef SYS_poll
+	SYS_poll,
+#else
+	SYS_ppoll,
+#endif
+};
+
+static const struct {
+	unsigned group;
+	int call[3];
+} grouped[] = {
+	{ SANDBOX_MESSAGES, { SYS_recvmsg, SYS_sendmsg, -1 } },
+	{ SANDBOX_MEMFD, { SYS_memfd_create, SYS_ftruncate, SYS_fcntl } },
+	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
+	{ SANDBOX_OUTPUT, { SYS_pwrite64, SYS_ftruncate, -1 } },
+#ifdef __GLIBC__
+	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_rseq } }, /* beside clone */
+#else
+	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_writev } },
+#endif
+};
+
+/* What an opener needs beyond the base. */
+static const int opening[] = {
+	SYS_openat, SYS_readlinkat, SYS_getdents64, SYS_fstatfs, SYS_renameat, SYS_unlinkat, SYS_fsync, SYS_flock, SYS_memfd_create,
+	SYS_recvmsg, SYS_sendmsg, SYS_fcntl, SYS_dup3, SYS_close_range, SYS_geteuid, SYS_rt_sigaction, SYS_rt_sigprocmask,
+#ifndef __GLIBC__
+	SYS_writev,
+#endif
+#ifdef SYS_open
+	SYS_open, SYS_readlink, SYS_dup2,
+#endif
+};
+
+/* In place of the base: an opener below roots of other processes. openat() beside it, to read. */
+static const int in_roots[] = {
+	SYS_openat2, SYS_newfstatat, SYS_fstatfs, SYS_read, SYS_pread64, SYS_write, SYS_pwrite64, SYS_lseek, SYS_close, SYS_memfd_create,
+	SYS_ftruncate, SYS_fchown, SYS_geteuid, SYS_recvmsg, SYS_sendmsg, SYS_munmap, SYS_mremap, SYS_brk, SYS_rt_sigreturn, SYS_restart_syscall,
+	SYS_exit_group,
+#ifndef __GLIBC__
+	SYS_fstat, SYS_futex, SYS_rt_sigprocmask,
+#ifdef SYS_stat
+	SYS_stat,
+#endif
+#endif
+};
+
+/* The process that forks such openers; clone() beside it. */
+static const int forking[] = {
+	SYS_wait4, SYS_kill, SYS_socketpair, SYS_dup3, SYS_close_range, SYS_prctl, SYS_set_robust_list,
+#ifndef __GLIBC__
+	SYS_gettid, SYS_set_tid_address,
+#ifdef SYS_fork
+	SYS_fork,
+#endif
+#endif
+};
+
+/* The only place that widens the list: the run time of sanitizers and of gcov. Never in a release build. */
+static const int instrumented[] = {
+	SYS_openat, SYS_readlinkat, SYS_sigaltstack, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid, SYS_getpid, SYS_getppid, SYS_tgkill,
+	SYS_sched_yield, SYS_prctl, SYS_fcntl, SYS_unlinkat, SYS_clone, SYS_clone3, SYS_wait4, SYS_exit, SYS_set_robust_list, SYS_rseq,
+	SYS_ptrace, SYS_process_vm_readv, SYS_getuid, SYS_geteuid, SYS_mkdirat, SYS_ftruncate, SYS_prlimit64, SYS_sched_getaffinity,
+	SYS_getdents64, SYS_writev, SYS_waitid, SYS_fstatfs, SYS_fstat, SYS_futex, SYS_madvise, SYS_nanosleep, SYS_clock_nanosleep,
+#ifdef SYS_open
+	SYS_open, SYS_readlink, SYS_stat, SYS_lstat, SYS_access, SYS_unlink, SYS_mkdir, SYS_getrlimit, SYS_getdents, SYS_arch_prctl,
+#endif
+};
+
+static unsigned listed(const int *call, size_t n)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += call[i] >= 0;
+	return count;
+}
+
+/* Groups whose other calls fail; those of helper processes end them. */
+#define LENIENT (SANDBOX_FILTER | SANDBOX_OPENER | SANDBOX_ROOTS)
+
+unsigned sandbox_calls(unsigned groups)
+{
+	unsigned n = countof(protecting) + 1; /* getrandom, tgkill, or openat */
+
+	if (groups & SANDBOX_ROOTS)
+		return n + listed(in_roots, countof(in_roots)) + (groups & SANDBOX_FORK ? listed(forking, countof(forking)) + 1 /* clone */ : 0);
+	n += listed(base, countof(base));
+
+	for (size_t i = 0; i < countof(grouped); i++)
+		if (groups & grouped[i].group)
+			n += listed(grouped[i].call, countof(grouped[i].call));
+	if (groups & SANDBOX_OPENER)
+		n += listed(opening, countof(opening));
+	if (groups & SANDBOX_THREADS)
+		n++; /* clone */
+	return n;
+}
+
+enum { PROGRAM_MAX = 384 };
+#define NEW_NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+
+struct program {
+	struct sock_filter code[PROGRAM_MAX];
+	unsigned short n;
+};
+
+static void emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+{
+	if (p->n < PROGRAM_MAX)
+		p->code[p->n++] = (struct sock_filter){ code, jt, jf, k };
+}
+
+/* One return for all calls of a list: the kernel compiles the program in each process that it is for. */
+static void allow(struct program *p, const int *call, size_t n)
+{
+	unsigned left = listed(call, n);
+
+	for (size_t i = 0; i < n; i++)
+		if (call[i] >= 0)
+			emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call[i], (uint8_t)left--, 0);
+	emit(p, BPF_JMP | BPF_JA, 1, 0, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* clone of threads only. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and libc takes clone. */
+static void allow_threads(struct program *p)
+{
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* Signals to this process only. */
+static void allow_own_signals(struct program *p)
+{
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4);
+	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 1, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* A call unless an argument has one of these bits; any of instrumented code. The accumulator holds the call's number before and after. */
+static void allow_unless(struct program *p, int call, unsigned argument, uint32_t bits, uint32_t error)
+{
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
+	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)argument), 0, 0);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, INSTRUMENTED ? 0 : bits, 0, 1);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error, 0, 0);
+	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* openat2 keeps its flags in memory, where no filter sees them. */
+static void allow_roots(struct program *p, unsigned groups)
+{
+	const uint32_t writing = O_ACCMODE | O_CREAT | O_TRUNC;
+
+	allow(p, in_roots, countof(in_roots));
+	allow_unless(p, SYS_openat, 2, writing, EPERM);
+#if !defined(__GLIBC__) && defined(SYS_open)
+	allow_unless(p, SYS_open, 1, writing, EPERM);
+#endif
+	if (!(groups & SANDBOX_FORK))
+		return;
+	allow(p, forking, countof(forking));
+	allow_unless(p, SYS_clone, 0, NEW_NAMESPACES, EPERM);
+}
+
+static void allow_base(struct program *p, unsigned groups)
+{
+	allow(p, base, countof(base));
+	for (size_t i = 0; i < countof(grouped); i++)
+		if (groups & grouped[i].group)
+			allow(p, grouped[i].call, countof(grouped[i].call));
+	if (groups & SANDBOX_OPENER)
+		allow(p, opening, countof(opening));
+	if (groups & SANDBOX_FILTER)
+		allow_own_signals(p);
+	else
+		allow(p, (const int[]){ SYS_getrandom }, 1);
+	if (groups & SANDBOX_THREADS)
+		allow_threads(p);
+}
+
+static bool filter_calls(unsigned groups)
+{
+#ifdef NATIVE_ARCH
+	struct program p = { .n = 0 };
+	struct sock_fprog program;
+
+	emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	emit(&p, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
+	emit(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+	if (INSTRUMENTED) {
+		allow(&p, instrumented, countof(instrumented));
+		allow(&p, base, countof(base));
+	}
+	if (groups & SANDBOX_ROOTS)
+		allow_roots(&p, groups);
+	else
+		allow_base(&p, groups);
+	for (size_t i = 0; i < countof(protecting); i++)
+		allow_unless(&p, protecting[i], 2, PROT_EXEC, EACCES);
+	emit(&p, BPF_RET | BPF_K, groups & LENIENT ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS, 0, 0);
+	program = (struct sock_fprog){ p.n, p.code };
+	return p.n < PROGRAM_MAX && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+#else
+	(void)groups;
+	return false;
+#endif
+}
+
+/* ---- Landlock ---------------------------------------------------------------------------------------------------- */
+
+/* <linux/landlock.h> of a distribution is older than the kernels it runs on: the layout, and the rights of each ABI, are constants. */
+struct ruleset {
+	uint64_t files, network, scoped;
+};
+
+struct beneath {
+	uint64_t rights;
+	int32_t folder;
+} __attribute__((packed));
+
+/* Rights to read files and list folders, which openers keep. */
+#define READING (UINT64_C(1) << 2 | UINT64_C(1) << 3)
+#define FOR_FILES (UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 14 | UINT64_C(1) << 15)
+
+/* Grants `rights` below a folder, or for a file. One that does not exist needs none. */
+static bool grant(int ruleset, const char *path, uint64_t rights)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct beneath rule = { rights, fd };
+	bool done;
+
+	if (fd < 0)
+		return true;
+	done = syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) == 0;
+	if (!done && errno == EINVAL) { /* no folder */
+		rule.rights &= FOR_FILES;
+		done = syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) == 0;
+	}
+	close(fd);
+	return done;
+}
+
+/* A ruleset that handles every right (of an opener: but reading), and grants those below `writable` only. */
+static bool forbid_files(const struct sandbox *s)
+{
+	static const unsigned rights[] = { 13, 14, 15, 15, 16 }; /* of the file system, in ABI 1, 2, 3, 4, 5 and later */
+	long abi = syscall(CREATE_RULESET, NULL, 0, VERSION_FLAG);
+	struct ruleset r = { 0 };
+	size_t size = sizeof(r.files);
+	bool done = true;
+	int fd;
+
+	if (abi < 1)
+		return false;
+	r.files = (UINT64_C(1) << rights[abi < (long)countof(rights) ? abi - 1 : (long)countof(rights) - 1]) - 1;
+	if (s->groups & SANDBOX_OPENER)
+		r.files &= ~READING;
+	if (abi >= 4) {
+		r.network = 3; /* bind, connect */
+		size += sizeof(r.network);
+	}
+	if (abi >= 6) {
+		r.scoped = 3; /* abstract sockets, signals */
+		size += sizeof(r.scoped);
+	}
+	fd = (int)syscall(CREATE_RULESET, &r, size, 0);
+	if (fd < 0)
+		return false;
+	for (size_t i = 0; s->writable && s->writable[i]; i++)
+		done = grant(fd, s->writable[i], r.files & ~(UINT64_C(1) << 0)) && done; /* nothing is executed */
+	done = syscall(RESTRICT_SELF, fd, 0) == 0 && done;
+	close(fd);
+	return done;
+}
+
+/* ---- capabilities, user, limits ---------------------------------------------------------------------------------- */
+
+static bool has_capability(unsigned cap)
+{
+	struct capabilities c;
+
+	return capabilities_get(&c) && c.effective & CAPABILITY_BIT(cap);
+}
+
+static bool change_user(uid_t uid)
+{
+	if (!uid || !has_capability(CAP_SETUID) || !has_capability(CAP_SETGID))
+		return true;
+	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0;
+}
+
+static bool limit(__rlimit_resource_t resource, uint64_t most)
+{
+	struct rlimit now;
+
+	if (getrlimit(resource, &now) < 0)
+		return false;
+	if (now.rlim_max < most)
+		most = now.rlim_max;
+	return setrlimit(resource, &(struct rlimit){ most, most }) == 0;
+}
+
+static bool set_limits(const struct sandbox *s)
+{
+	bool done = limit(RLIMIT_CORE, 0) && (s->groups & LENIENT || limit(RLIMIT_FSIZE, s->file_bytes));
+
+	if (s->files)
+		done = limit(RLIMIT_NOFILE, s->files) && done;
+	if (s->address_space && !INSTRUMENTED) /* sanitizers reserve terabytes */
+		done = limit(RLIMIT_AS, s->address_space) && done;
+	return done;
+}
+
+/* ---- what helper processes report ------------------------------------------------------------------------------------ */
+
+static _Atomic unsigned *reported; /* shared with processes that are forked; NULL: no process watches */
+
+void sandbox_watch(void)
+{
+	void *page = reported ? NULL : mmap(NULL, sizeof(*reported), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page && page != MAP_FAILED)
+		reported = page;
+}
+
+unsigned sandbox_reported(void)
+{
+	return reported ? atomic_load(reported) : 0;
+}
+
+/* Once: the process cannot reach the page afterwards. */
+static void report(unsigned missing)
+{
+	if (!reported)
+		return;
+	atomic_fetch_or(reported, missing);
+	munmap((void *)reported, sizeof(*reported));
+	reported = NULL;
+}
+
+/* ---- all ----------------------------------------------------------------------------------------------------------- */
+
+static int compare_bytes(const void *a, const void *b)
+{
+	return *(const char *)a - *(const char *)b;
+}
+
+/* qsort of glibc before 2.37 asks for the size of the memory (sysinfo, which no group has) once: when it first sorts over 1 kB. Two
+ * elements take 2 us, where 2,048 of a byte take 70. */
+static void sort_once(void)
+{
+	char bytes[2][2048] = { { 0 } };
+
+	qsort(bytes, countof(bytes), sizeof(bytes[0]), compare_bytes);
+}
+
+unsigned sandbox_enter(const struct sandbox *s)
+{
+	unsigned missing = 0;
+
+	sort_once();
+	if (!set_limits(s))
+		missing |= SANDBOX_LIMITS;
+	if (!change_user(s->uid))
+		missing |= SANDBOX_USER;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (!INSTRUMENTED && !(s->groups & SANDBOX_ROOTS) && !forbid_files(s)))
+		missing |= SANDBOX_LANDLOCK;
+	if (!s->keep_capabilities && !capabilities_limit(0))
+		missing |= SANDBOX_CAPABILITIES;
+	if (!(s->groups & LENIENT)) /* /proc/self of a process that is not dumpable belongs to root */
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (!filter_calls(s->groups))
+		missing |= SANDBOX_SECCOMP;
+	report(missing);
+	return missing;
+}
+
+bool sandbox_narrow(unsigned groups)
+{
+	return filter_calls(groups);
+}
+
+/* In the order of the bits of enum sandbox_layer. */
+static const struct {
+	const char *name, *advice;
+} layers[] = {
+	{ "resource limits", "allow setrlimit where the tool runs" },
+	{ "another user", "allow setresuid where the tool runs" },
+	{ "Landlock", "it needs Linux 5.13, landlock in the boot parameter lsm=, and a container that allows its system calls" },
+	{ "dropped capabilities", "allow capset where the tool runs" },
+	{ "seccomp", "it needs a kernel with CONFIG_SECCOMP_FILTER on x86-64 or aarch64" },
+};
+
+const char *sandbox_missing(unsigned missing)
+{
+	for (size_t i = 0; i < countof(layers); i++)
+		if (missing >> i & 1)
+			return layers[i].name;
+	return NULL;
+}
+
+static unsigned warned; /* layers of which this process warned */
+
+void sandbox_warn(unsigned missing)
+{
+	char names[96] = "";
+	size_t n = 0, last = 0;
+
+	missing &= ~warned;
+	warned |= missing;
+	if (!missing || getenv(SANDBOX_REPORTED))
+		return;
+	for (size_t i = 0; i < countof(layers); i++) {
+		if (!(missing >> i & 1))
+			continue;
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? " and " : "", layers[i].name);
+		last = i;
+	}
+	warn("this kernel lacks %s for the processes that parse files and memory of others, and the other layers of their sandbox hold: %s", names,
+	     layers[last].advice);
+}
+
+unsigned sandbox_probe(void)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit((int)sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES }));
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) : 0;
+}
+
+void sandbox_deadline(unsigned cpu_ms)
+{
+	struct itimerval t = { .it_value = { .tv_sec = cpu_ms / 1000, .tv_usec = cpu_ms % 1000 * 1000 } };
+
+	setitimer(ITIMER_PROF, &t, NULL);
+}

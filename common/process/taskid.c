@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/process/taskid.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Fields of /proc/PID/stat, from 1 (proc_pid_stat(5)). */
+enum { FIELD_STATE = 3, FIELD_START = 22, FIELD_START_CODE = 26, FIELD_START_STACK = 28 };
+
+bool taskid_parse(struct str stat, struct taskid *id, bool *zombie)
+{
+	ptrdiff_t close = str_rfind(stat, ')'); /* a comm may hold anything */
+	bool good = true;
+
+	*id = (struct taskid){ 0 };
+	if (close < 0 || (size_t)close + 3 >= stat.n)
+		return false;
+	stat = str_from(stat, (size_t)close + 2);
+	*zombie = stat.p[0] == 'Z' || stat.p[0] == 'X' || stat.p[0] == 'x';
+	for (unsigned field = FIELD_STATE; field <= FIELD_START_STACK; field++) {
+		struct str word = str_cut(&stat, ' ');
+
+		if (field == FIELD_START)
+			good = good && str_u64(word, &id->start);
+		if (field == FIELD_START_CODE)
+			good = good && str_u64(word, &id->start_code);
+		if (field == FIELD_START_STACK)
+			good = good && str_u64(str_trim(word), &id->start_stack);
+	}
+	return good;
+}
+
+/* The start of a file of the process: what matters here are some hundred bytes. */
+static struct str read_start(int process, const char *name, char *buffer, size_t n)
+{
+	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, buffer, n);
+
+	if (fd >= 0)
+		close(fd);
+	return (struct str){ buffer, got > 0 ? (size_t)got : 0 };
+}
+
+bool taskid_read(int process, struct taskid *id)
+{
+	char buffer[2048];
+	bool zombie;
+
+	return taskid_parse(read_start(process, "stat", buffer, sizeof(buffer)), id, &zombie) && !zombie;
+}
+
+bool taskid_is(int process, const struct taskid *id)
+{
+	struct taskid now;
+
+	return taskid_read(process, &now) && now.start == id->start && now.start_code == id->start_code && now.start_stack == id->start_stack;
+}
+
+/* ---- credentials ----------------------------------------------------------------------------------------------- */
+
+/* "Uid:\treal\teffective\tsaved\tfs": false unless the first three are one. */
+static bool same_three(struct str line, uint64_t *value)
+{
+	uint64_t other[2];
+
+	str_cut(&line, '\t');
+	if (!str_u64(str_cut(&line, '\t'), value) || !str_u64(str_cut(&line, '\t'), &other[0]) || !str_u64(str_cut(&line, '\t'), &other[1]))
+		return false;
+	return other[0] == *value && other[1] == *value && *value < UINT32_MAX;
+}
+
+bool taskid_parse_user(struct str status, struct taskid_user *user)
+{
+	uint64_t uid = 0, gid = 0;
+	bool has_uid = false, has_gid = false;
+
+	while (status.n) {
+		struct str line = str_cut(&status, '\n');
+
+		if (str_starts(line, STR("Uid:")))
+			has_uid = same_three(line, &uid);
+		else if (str_starts(line, STR("Gid:")))
+			has_gid = same_three(line, &gid);
+	}
+	*user = (struct taskid_user){ (uid_t)uid, (gid_t)gid };
+	return has_uid && has_gid;
+}
+
+/* The kernel gives the files of a process that is not dumpable to root, so the owner shows it; the folder /proc/PID itself is always
+ * owned by the effective user. Before the user itself is compared, as credentials change with an exec: the taskid is checked last. */
+enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user)
+{
+	char buffer[4096];
+	struct stat st;
+	bool is_users = taskid_parse_user(read_start(process, "status", buffer, sizeof(buffer)), user) &&
+			fstatat(process, "mem", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == user->uid && st.st_gid == user->gid;
+
+	if (!taskid_is(process, id))
+		return TASKID_GONE;
+	return is_users ? TASKID_SAME : TASKID_PRIVATE;
+}
+
+enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd)
+{
+	enum taskid_answer answer;
+
+	*fd = openat(process, "mem", O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return errno == ENOENT || errno == ESRCH ? TASKID_GONE : TASKID_DENIED;
+	answer = taskid_check(process, id, user);
+	if (answer != TASKID_SAME) {
+		close(*fd);
+		*fd = -1;
+	}
+	return answer;
+}

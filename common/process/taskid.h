@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * taskid.h - which program a process runs, and for which user: the check that stands before each look into another process.
+ *
+ * A descriptor of /proc/PID (O_PATH) stays bound to its process when the PID is given to another one. But a process changes its program
+ * and its credentials with execve: what was read of /proc/PID before and after may belong to two programs, one of which is set-uid. So a
+ * taskid is read first, and compared after each step: the kernel draws start_code and start_stack at random for each exec. A program
+ * can set these two for itself (prctl PR_SET_MM_MAP), but not to those of a program that it does not know yet.
+ *
+ * The kernel lets only root look into a process that is not dumpable: one that runs a set-uid, set-gid or unreadable file, or one with
+ * file capabilities, or that changed its user since exec, or forbade it (PR_SET_DUMPABLE). We hold capabilities that override this, and
+ * show what we read to others, so we refuse such processes ourselves.
+ */
+#ifndef PJ_TASKID_H
+#define PJ_TASKID_H
+
+#include "common/str.h"
+
+#include <sys/types.h>
+
+struct taskid {
+	uint64_t start;                   /* clock ticks since boot */
+	uint64_t start_code, start_stack; /* addresses; 1 and 0 where we may not read them */
+};
+
+/* Whom the process belongs to, as this user namespace numbers them. */
+struct taskid_user {
+	uid_t uid;
+	gid_t gid;
+};
+
+enum taskid_answer {
+	TASKID_SAME,    /* the process lives, runs the program of the taskid, and its user may look into it */
+	TASKID_GONE,    /* it ended, or runs another program */
+	TASKID_PRIVATE, /* its user may not look into it: not dumpable, or it acts for another user */
+	TASKID_DENIED   /* we may not look into it, or descriptors ran out: errno */
+};
+
+/* Parses the text of /proc/PID/stat. Pure. False: no such text. */
+bool taskid_parse(struct str stat, struct taskid *id, bool *zombie);
+
+/* Reads the taskid of a process. False: it ended. */
+bool taskid_read(int process, struct taskid *id);
+
+/* Does the process live, and run the program of the taskid? */
+bool taskid_is(int process, const struct taskid *id);
+
+/* The same, and may its user look into it? *user is set for TASKID_SAME. */
+enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user);
+
+/* Opens /proc/PID/mem of the program of the taskid. *fd is set for TASKID_SAME, else -1. */
+enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
+
+/* User and group in the text of /proc/PID/status. False: real, effective and saved ones differ, or there is no such text. Pure. */
+bool taskid_parse_user(struct str status, struct taskid_user *user);
+
+#endif

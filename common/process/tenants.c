@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/process/tenants.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/hash.h"
+#include "common/text.h"
+#include "common/process/timelimit.h"
+#include "common/files/fullio.h"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ID_DIGITS 64        /* of a container */
+#define KEY_DIGITS 16       /* of them that make the key */
+#define CGROUP_MAX (64u << 10)
+#define NESTED_MAX 40       /* user namespaces; the kernel allows 32 */
+#define IDLE_NS (600 * SECOND_NS)
+#define SWEEP_NS (10 * SECOND_NS)
+#define TABLE 1024u         /* tenants with an account of their own; a power of two */
+
+/* ---- the tenant of a process --------------------------------------------------------------------------------------- */
+
+static size_t hex_run(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.n && byte_is_hex(s.p[n]))
+		n++;
+	return n;
+}
+
+/* The first id in a path, from the root on: of containers in containers the outermost. *parent: the path of its folder. */
+static bool outermost_container(struct str path, struct str *parent, uint64_t *key)
+{
+	const char *start = path.p;
+
+	while (path.n >= ID_DIGITS) {
+		size_t n = hex_run(path);
+
+		if (n == ID_DIGITS) {
+			*parent = (struct str){ start, (size_t)(path.p - start) };
+			while (parent->n && parent->p[parent->n - 1] != '/')
+				parent->n--;
+			return str_hex(str_head(path, KEY_DIGITS), key);
+		}
+		path = str_from(path, n + 1 < path.n ? n + 1 : path.n);
+	}
+	return false;
+}
+
+/* "/user.slice/user-1000.slice/...": what systemd gives to a user, who may make any cgroup below. */
+static bool user_slice(struct str path, uint64_t *uid)
+{
+	struct str rest = path, part;
+
+	if (!str_starts(path, STR("/user.slice/user-")))
+		return false;
+	rest = str_from(path, STR("/user.slice/user-").n);
+	part = str_cut(&rest, '.');
+	return str_u64(part, uid) && *uid > 0 && str_starts(rest, STR("slice"));
+}
+
+struct tenant tenant_from(const struct tenant_facts *facts)
+{
+	struct str cgroup = facts->cgroup, parent;
+	uint64_t key;
+
+	while (cgroup.n) { /* hierarchy:controllers:path */
+		struct str path = str_cut(&cgroup, '\n'), controllers;
+		uid_t owner;
+
+		str_cut(&path, ':');
+		controllers = str_cut(&path, ':');
+		if (user_slice(path, &key))
+			return (struct tenant){ TENANT_USER, key };
+		if (!outermost_container(path, &parent, &key))
+			continue;
+		owner = facts->cgroup_owner ? facts->cgroup_owner(controllers, parent) : 0;
+		if (!owner)
+			return (struct tenant){ TENANT_CONTAINER, key };
+		if (!facts->container_ns)
+			return (struct tenant){ TENANT_USER, owner };
+	}
+	if (facts->container_ns)
+		return (struct tenant){ TENANT_NAMESPACE, facts->container_ns };
+	if (facts->uid)
+		return (struct tenant){ TENANT_USER, facts->uid };
+	return (struct tenant){ facts->mount_ns ? TENANT_MOUNT_NS : TENANT_UNKNOWN, facts->mount_ns };
+}
+
+static uint64_t namespace_inode(int folder, const char *name)
+{
+	struct stat st;
+
+	return fstatat(folder, name, &st, 0) == 0 ? st.st_ino : 0;
+}
+
+static uint64_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+enum kind { USER_NAMESPACE, PID_NAMESPACE };
+
+static const char *const kind_names[] = { "ns/user", "ns/pid" };
+
+/* Ours, which stays the same. 0: unknown. */
+static uint64_t own_namespace(enum kind kind)
+{
+	static _Atomic uint64_t own[countof(kind_names)];
+	char self[32];
+
+	if (!own[kind]) {
+		snprintf(self, sizeof(self), "/proc/self/%s", kind_names[kind]);
+		own[kind] = namespace_inode(AT_FDCWD, self);
+	}
+	return own[kind];
+}
+
+/* The outermost namespace of that kind below ours, its inode and, of user namespaces, its owner. 0: the process is in ours. Of most
+ * processes one stat is enough. */
+static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
+{
+	uint64_t own = own_namespace(kind), inode, outermost = 0;
+	int fd;
+
+	if (own && namespace_inode(process, kind_names[kind]) == own)
+		return 0;
+	fd = openat(process, kind_names[kind], O_RDONLY | O_CLOEXEC);
+	for (unsigned i = 0; fd >= 0 && i < NESTED_MAX && (inode = inode_of(fd)) != own; i++) {
+		int parent = ioctl(fd, NS_GET_PARENT);
+
+		outermost = inode;
+		if (owner)
+			ioctl(fd, NS_GET_OWNER_UID, owner);
+		close(fd);
+		fd = parent;
+	}
+	if (fd >= 0)
+		close(fd);
+	return outermost;
+}
+
+static void find_namespaces(int process, struct tenant_facts *facts)
+{
+	uint64_t user_ns = outermost_namespace(process, USER_NAMESPACE, &facts->uid);
+
+	if (!user_ns)
+		facts->container_ns = outermost_namespace(process, PID_NAMESPACE, NULL);
+	else if (facts->uid == 0)
+		facts->container_ns = user_ns;
+	facts->mount_ns = namespace_inode(process, "ns/mnt");
+}
+
+/* Where the hierarchies of cgroups are by convention: version 2 alone, version 1, or both. */
+static uid_t owner_of_cgroup(struct str controllers, struct str path)
+{
+	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	struct text t = { 0 };
+	struct stat st;
+	uid_t owner = 0;
+
+	if (str_starts(controllers, STR("name=")))
+		controllers = str_from(controllers, STR("name=").n);
+	if (controllers.n)
+		text_printf(&t, "/sys/fs/cgroup/%.*s%.*s%c", (int)controllers.n, controllers.p, (int)path.n, path.p, 0);
+	else
+		text_printf(&t, "%s%.*s%c", unified[access(unified[0], F_OK) == 0 ? 1 : 2], (int)path.n, path.p, 0);
+	if (stat(t.p, &st) == 0)
+		owner = st.st_uid;
+	text_free(&t);
+	return owner;
+}
+
+struct status {
+	uint64_t uid;     /* the real one: the folder's owner is root while the process is not dumpable */
+	uint64_t pid;
+	bool is_nested;   /* in a PID namespace below ours */
+};
+
+static bool parse_status(struct str rest, struct status *s)
+{
+	bool found = false;
+
+	*s = (struct status){ 0 };
+	while (rest.n) {
+		struct str line = str_cut(&rest, '\n'), name = str_cut(&line, '\t'), first = str_cut(&line, '\t');
+
+		if (str_eq(name, STR("Uid:")))
+			found = str_u64(first, &s->uid);
+		else if (str_eq(name, STR("Pid:")))
+			str_u64(first, &s->pid);
+		else if (str_eq(name, STR("NSpid:")))
+			s->is_nested = line.n > 0;
+	}
+	return found;
+}
+
+/* From status and cgroup only: exec() of a process that waits for its own lock makes readers of its namespaces wait for ever, on kernels
+ * since 6.18 (test/hostile/holdlock.c). */
+struct texts {
+	struct status status;
+	struct text cgroup;
+	struct tenant_facts facts;
+};
+
+/* Returns false if the process ended or may not be read. */
+static bool read_texts(int process, struct texts *t)
+{
+	struct text status = { 0 };
+	bool found = process >= 0 && whole_read_at(process, "status", &status, CGROUP_MAX) && parse_status(text_view(&status), &t->status);
+
+	text_free(&status);
+	t->cgroup = (struct text){ 0 };
+	if (found)
+		whole_read_at(process, "cgroup", &t->cgroup, CGROUP_MAX);
+	t->facts = (struct tenant_facts){ .cgroup = text_view(&t->cgroup), .uid = (uid_t)t->status.uid, .cgroup_owner = owner_of_cgroup };
+	return found;
+}
+
+/* Where root of the host is not distinguished from root of a container without an id, those in PID namespaces are one place. */
+static uint64_t place_of(struct tenant of, const struct status *s)
+{
+	uint64_t key = of.kind != TENANT_UNKNOWN ? of.key : s->is_nested ? 0 : s->pid;
+
+	return hash_pair(key, of.kind);
+}
+
+static uint64_t place_from_texts(int process, uint64_t pid, struct tenant *of)
+{
+	struct texts t = { 0 };
+
+	if (!read_texts(process, &t))
+		t.status = (struct status){ .pid = pid };
+	*of = tenant_from(&t.facts);
+	text_free(&t.cgroup);
+	return place_of(*of, &t.status);
+}
+
+static uint64_t place_of_pid(uint32_t pid, struct tenant *of)
+{
+	char path[32];
+	uint64_t place;
+	int process;
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	place = place_from_texts(process, pid, of);
+	if (process >= 0)
+		close(process);
+	return place;
+}
+
+struct tenant tenant_without_namespaces(uint32_t pid)
+{
+	struct tenant of;
+
+	place_of_pid(pid, &of);
+	return of;
+}
+
+uint64_t tenant_place(int process)
+{
+	struct tenant of;
+
+	return place_from_texts(process, 0, &of);
+}
+
+uint64_t tenant_place_of_pid(uint32_t pid)
+{
+	struct tenant of;
+
+	return place_of_pid(pid, &of);
+}
+
+struct namespaces {
+	int process;
+	uint64_t place;
+	struct tenant_facts facts;
+};
+
+static void read_namespaces(void *arg)
+{
+	struct namespaces *n = arg;
+
+	find_namespaces(n->process, &n->facts);
+}
+
+static void drop_namespaces(void *arg)
+{
+	struct namespaces *n = arg;
+
+	close(n->process);
+	free(n);
+}
+
+static uint64_t place_of_namespaces(void *arg)
+{
+	const struct namespaces *n = arg;
+
+	return n->place;
+}
+
+/* The same in limited time. Without an answer the facts stay. */
+static void find_namespaces_soon(int process, uint64_t place, struct tenant_facts *facts)
+{
+	struct namespaces *n = mem_alloc(sizeof(*n), 1);
+
+	*n = (struct namespaces){ fcntl(process, F_DUPFD_CLOEXEC, 0), place, { .uid = facts->uid } };
+	if (!timelimit_call(&(struct timelimit_call){ read_namespaces, drop_namespaces, place_of_namespaces, n, TENANT_NAMESPACES_MS,
+						      20 * TENANT_NAMESPACES_MS }))
+		return;
+	facts->uid = n->facts.uid;
+	facts->container_ns = n->facts.container_ns;
+	facts->mount_ns = n->facts.mount_ns;
+	drop_namespaces(n);
+}
+
+static struct tenant find_tenant(int process, bool soon)
+{
+	struct tenant found = { .kind = TENANT_UNKNOWN };
+	struct texts t;
+
+	if (read_texts(process, &t)) {
+		found = tenant_from(&t.facts);
+		if (found.kind != TENANT_CONTAINER) {
+			if (soon)
+				find_namespaces_soon(process, place_of(found, &t.status), &t.facts);
+			else
+				find_namespaces(process, &t.facts);
+			found = tenant_from(&t.facts);
+		}
+	}
+	text_free(&t.cgroup);
+	return found;
+}
+
+struct tenant tenant_of(int process)
+{
+	return find_tenant(process, true);
+}
+
+struct tenant tenant_of_blocking(int process)
+{
+	return find_tenant(process, false);
+}
+
+const char *tenant_name(const struct tenant *t, char name[TENANT_NAME])
+{
+	switch (t->kind) {
+	case TENANT_CONTAINER:
+		snprintf(name, TENANT_NAME, "container %012llx", (unsigned long long)(t->key >> 16));
+		break;
+	case TENANT_USER:
+		snprintf(name, TENANT_NAME, "user %llu", (unsigned long long)t->key);
+		break;
+	case TENANT_MOUNT_NS:
+		snprintf(name, TENANT_NAME, "mount namespace %llu", (unsigned long long)t->key);
+		break;
+	case TENANT_NAMESPACE:
+		snprintf(name, TENANT_NAME, "namespace %llu", (unsigned long long)t->key);
+		break;
+	case TENANT_UNKNOWN:
+	default:
+		snprintf(name, TENANT_NAME, "unknown");
+	}
+	return name;
+}
+
+void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_NAME])
+{
+	switch (t->kind) {
+	case TENANT_CONTAINER:
+		snprintf(name, TENANT_NAME, "container-%016llx", (unsigned long long)t->key);
+		break;
+	case TENANT_USER:
+		snprintf(name, TENANT_NAME, "user-%llu", (unsigned long long)t->key);
+		break;
+	case TENANT_MOUNT_NS:
+		snprintf(name, TENANT_NAME, "mount-%llu", (unsigned long long)t->key);
+		break;
+	case TENANT_NAMESPACE:
+		snprintf(name, TENANT_NAME, "namespace-%llu", (unsigned long long)t->key);
+		break;
+	case TENANT_UNKNOWN:
+	default:
+		snprintf(name, TENANT_NAME, "unknown-%llu", (unsigned long long)mount_ns);
+	}
+}
+
+bool tenant_from_folder(struct str name, struct tenant *of)
+{
+	struct str kind = str_cut(&name, '-');
+
+	*of = (struct tenant){ TENANT_UNKNOWN, 0 };
+	if (str_eq(kind, STR("container")) && str_hex(name, &of->key))
+		of->kind = TENANT_CONTAINER;
+	else if (str_eq(kind, STR("user")) && str_u64(name, &of->key))
+		of->kind = TENANT_USER;
+	else if (str_eq(kind, STR("mount")) && str_u64(name, &of->key))
+		of->kind = TENANT_MOUNT_NS;
+	else if (str_eq(kind, STR("namespace")) && str_u64(name, &of->key))
+		of->kind = TENANT_NAMESPACE;
+	else
+		of->key = 0;
+	return of->kind != TENANT_UNKNOWN;
+}
+
+/* ---- shares --------------------------------------------------------------------------------------------------------- */
+
+uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target)
+{
+	uint64_t low = 0, high = target;
+
+	while (low < high) {
+		uint64_t level = high - (high - low) / 2, sum = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			uint64_t most = floor && floor[i] > level ? floor[i] : level;
+
+			sum += held[i] < most ? held[i] : most;
+		}
+		if (sum <= target)
+			low = level;
+		else
+			high = level - 1;
+	}
+	return low;
+}
+
+/* ---- accounts -------------------------------------------------------------------------------------------------------- */
+
+struct account {
+	struct tenant_account sums;
+	bool used;
+	uint64_t touched;              /* ns */
+	int64_t level[TENANT_FLOWS];   /* left; below 0: debt */
+	uint64_t filled[TENANT_FLOWS]; /* ns */
+};
+
+struct tenants {
+	struct tenant_limits limits;
+	uint64_t total[TENANT_STOCKS];
+	size_t n;
+	uint64_t next_sweep; /* ns */
+	struct account shared; /* of tenants beyond the table */
+	struct account account[TABLE];
+};
+
+struct tenants *tenants_new(const struct tenant_limits *limits)
+{
+	struct tenants *t = mem_alloc(sizeof(*t), 1);
+
+	t->limits = *limits;
+	t->shared.used = true;
+	for (size_t i = 0; i < TENANT_FLOWS; i++)
+		t->shared.level[i] = (int64_t)limits->flow[i].burst;
+	return t;
+}
+
+void tenants_free(struct tenants *t)
+{
+	free(t);
+}
+
+static bool is_tenant(const struct account *a, struct tenant of)
+{
+	return a->used && a->sums.tenant.kind == of.kind && a->sums.tenant.key == of.key;
+}
+
+static size_t first_slot(struct tenant of)
+{
+	return hash_pair(of.key, of.kind) & (TABLE - 1);
+}
+
+/* Accounts in the table move back towards their first slot, as open addressing needs when one is taken out. */
+static void remove_account(struct tenants *t, size_t gap)
+{
+	t->account[gap].used = false;
+	t->n--;
+	for (size_t i = (gap + 1) & (TABLE - 1); t->account[i].used; i = (i + 1) & (TABLE - 1)) {
+		size_t wanted = first_slot(t->account[i].sums.tenant);
+
+		if (((i - wanted) & (TABLE - 1)) < ((i - gap) & (TABLE - 1)))
+			continue;
+		t->account[gap] = t->account[i];
+		t->account[i].used = false;
+		gap = i;
+	}
+}
+
+/* Holds nothing, is not in debt, and was not used for long. */
+static bool is_idle(const struct account *a, uint64_t now)
+{
+	for (size_t i = 0; i < TENANT_STOCKS; i++)
+		if (a->sums.held[i])
+			return false;
+	for (size_t i = 0; i < TENANT_FLOWS; i++)
+		if (a->level[i] < 0)
+			return false;
+	return a->touched + IDLE_NS < now;
+}
+
+static void forget_idle(struct tenants *t)
+{
+	uint64_t now = clock_now();
+
+	if (now < t->next_sweep)
+		return;
+	t->next_sweep = now + SWEEP_NS;
+	for (size_t i = 0; i < TABLE; i++)
+		while (t->account[i].used && is_idle(&t->account[i], now))
+			remove_account(t, i);
+}
+
+/* Half of the table at most is in use, so that a search ends soon. */
+static struct account *account_of(struct tenants *t, struct tenant of)
+{
+	size_t i = first_slot(of);
+
+	while (t->account[i].used && !is_tenant(&t->account[i], of))
+		i = (i + 1) & (TABLE - 1);
+	if (t->account[i].used)
+		return &t->account[i];
+	if (t->n >= TABLE / 2)
+		forget_idle(t);
+	if (t->n >= TABLE / 2)
+		return &t->shared;
+	for (i = first_slot(of); t->account[i].used;) /* accounts may have moved */
+		i = (i + 1) & (TABLE - 1);
+	t->n++;
+	t->account[i] = (struct account){ .sums.tenant = of, .used = true };
+	for (size_t k = 0; k < TENANT_FLOWS; k++)
+		t->account[i].level[k] = (int64_t)t->limits.flow[k].burst;
+	return &t->account[i];
+}
+
+/* amount * ns / 1 s without overflow: both are bounded by what fills a burst. */
+static void refill(struct tenants *t, struct account *a, enum tenant_flow flow, uint64_t now)
+{
+	uint64_t rate = t->limits.flow[flow].per_second, burst = t->limits.flow[flow].burst;
+	uint64_t passed = now > a->filled[flow] ? now - a->filled[flow] : 0;
+	double more = (double)rate * (double)passed / (double)SECOND_NS;
+	double level = (double)a->level[flow] + more;
+
+	if (more < 1 && a->filled[flow])
+		return; /* too little to count yet: the time is kept */
+	a->level[flow] = level < (double)burst ? (int64_t)level : (int64_t)burst;
+	a->filled[flow] = now;
+	a->touched = now;
+}
+
+bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t now)
+{
+	struct account *a = account_of(t, of);
+
+	if (t->limits.flow[flow].burst == 0)
+		return true;
+	refill(t, a, flow, now);
+	a->sums.refused_flow[flow] += a->level[flow] <= 0;
+	return a->level[flow] > 0;
+}
+
+bool tenants_has(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+{
+	struct account *a = account_of(t, of);
+
+	if (t->limits.flow[flow].burst == 0)
+		return true;
+	refill(t, a, flow, now);
+	return a->level[flow] >= 0 && (uint64_t)a->level[flow] >= amount;
+}
+
+bool tenants_take(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+{
+	struct account *a = account_of(t, of);
+
+	if (t->limits.flow[flow].burst) {
+		refill(t, a, flow, now);
+		if (a->level[flow] < 0 || (uint64_t)a->level[flow] < amount) {
+			a->sums.refused_flow[flow]++;
+			return false;
+		}
+		a->level[flow] -= (int64_t)amount;
+	}
+	a->sums.used[flow] += amount;
+	return true;
+}
+
+void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+{
+	struct account *a = account_of(t, of);
+
+	if (t->limits.flow[flow].burst) {
+		refill(t, a, flow, now);
+		a->level[flow] -= amount < INT64_MAX / 4 ? (int64_t)amount : INT64_MAX / 4;
+		if (a->level[flow] < INT64_MIN / 4)
+			a->level[flow] = INT64_MIN / 4;
+	}
+	a->sums.used[flow] += amount;
+}
+
+void tenants_credit(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount)
+{
+	struct account *a = account_of(t, of);
+	int64_t burst = (int64_t)t->limits.flow[flow].burst;
+
+	a->level[flow] = a->level[flow] < burst - (int64_t)amount ? a->level[flow] + (int64_t)amount : burst;
+}
+
+bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount)
+{
+	struct account *a = account_of(t, of);
+	uint64_t most = t->limits.stock[stock], all = t->limits.total[stock];
+
+	if ((most && (amount > most || a->sums.held[stock] > most - amount)) || (all && (amount > all || t->total[stock] > all - amount))) {
+		a->sums.refused_stock[stock]++;
+		return false;
+	}
+	a->sums.held[stock] += amount;
+	t->total[stock] += amount;
+	return true;
+}
+
+void tenants_release(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount)
+{
+	struct account *a = account_of(t, of);
+	uint64_t held = a->sums.held[stock];
+
+	amount = amount < held ? amount : held;
+	a->sums.held[stock] -= amount;
+	t->total[stock] -= amount;
+}
+
+void tenants_refused(struct tenants *t, struct tenant of, enum tenant_stock stock)
+{
+	account_of(t, of)->sums.refused_stock[stock]++;
+}
+
+/* ---- reports --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t refusals(const struct account *a)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < TENANT_FLOWS; i++)
+		sum += a->sums.refused_flow[i];
+	for (size_t i = 0; i < TENANT_STOCKS; i++)
+		sum += a->sums.refused_stock[i];
+	return sum;
+}
+
+size_t tenants_over(const struct tenants *t)
+{
+	size_t n = refusals(&t->shared) > 0;
+
+	for (size_t i = 0; i < TABLE; i++)
+		n += t->account[i].used && refusals(&t->account[i]) > 0;
+	return n;
+}
+
+static int by_refusals(const void *x, const void *y)
+{
+	const struct account *a = *(const struct account *const *)x, *b = *(const struct account *const *)y;
+	uint64_t m = refusals(a), n = refusals(b);
+
+	if (m != n)
+		return m < n ? 1 : -1;
+	if (a->sums.tenant.kind != b->sums.tenant.kind)
+		return a->sums.tenant.kind < b->sums.tenant.kind ? -1 : 1;
+	return a->sums.tenant.key < b->sums.tenant.key ? -1 : a->sums.tenant.key > b->sums.tenant.key;
+}
+
+void tenants_each_refused(const struct tenants *t, size_t most, void (*f)(void *arg, const struct tenant_account *account), void *arg)
+{
+	const struct account *list[TABLE + 1];
+	size_t n = 0;
+
+	for (size_t i = 0; i < TABLE; i++)
+		if (t->account[i].used && refusals(&t->account[i]))
+			list[n++] = &t->account[i];
+	if (refusals(&t->shared))
+		list[n++] = &t->shared;
+	qsort(list, n, sizeof(*list), by_refusals);
+	for (size_t i = 0; i < n && i < most; i++)
+		f(arg, &list[i]->sums);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/process/timelimit.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/process/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MS (SECOND_NS / 1000)
+#define STACK_BYTES (256u << 10)
+#define REST 20 /* times the wait */
+
+enum worker_state { IDLE, RUNS, LEFT, ENDS };
+
+struct worker {
+	pthread_cond_t change;
+	struct timelimit_call call;
+	enum worker_state state;
+	pid_t tid; /* 0: not started yet */
+};
+
+struct rest {
+	uint64_t place, until; /* until 0: free */
+	const struct worker *left; /* waits there */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	unsigned running; /* calls that a thread waits for */
+	struct rest rest[TIMELIMIT_LEFT_MAX];
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_key_t own_worker; /* of the thread that calls; IDLE between its calls */
+
+/* ---- places -------------------------------------------------------------------------------------------------------- */
+
+static bool is_resting(const struct rest *r, uint64_t now)
+{
+	return r->left || now < r->until;
+}
+
+/* With the lock, which find_place is called without: it reads files, and threads of other priorities call, too. */
+static uint64_t find_place(const struct timelimit_call *call)
+{
+	uint64_t place;
+
+	pthread_mutex_unlock(&pool.lock);
+	place = call->find_place(call->arg);
+	pthread_mutex_lock(&pool.lock);
+	return place;
+}
+
+static bool any_rests(uint64_t now)
+{
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		if (is_resting(&pool.rest[i], now))
+			return true;
+	return false;
+}
+
+static bool rests(const struct timelimit_call *call)
+{
+	uint64_t now = clock_now(), place;
+
+	if (!any_rests(now))
+		return false;
+	place = find_place(call);
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		if (pool.rest[i].place == place && is_resting(&pool.rest[i], now))
+			return true;
+	return false;
+}
+
+static unsigned count_left(void)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		n += pool.rest[i].left != NULL;
+	return n;
+}
+
+/* A slot that no thread waits in: of that place, else the one whose rest ends first. There is one for each running call. */
+static struct rest *slot_of(uint64_t place)
+{
+	struct rest *best = NULL;
+
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++) {
+		struct rest *r = &pool.rest[i];
+
+		if (r->place == place && !r->left)
+			return r;
+		if (!r->left && (!best || r->until < best->until))
+			best = r;
+	}
+	return best;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------------------- */
+
+/* A slot that it waits in is free for the next. */
+static void leave_slot(const struct worker *w)
+{
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		if (pool.rest[i].left == w)
+			pool.rest[i].left = NULL;
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	bool left;
+
+	pthread_mutex_lock(&pool.lock);
+	w->tid = (pid_t)syscall(SYS_gettid);
+	while (w->state == IDLE || w->state == RUNS) {
+		if (w->state == IDLE) {
+			pthread_cond_wait(&w->change, &pool.lock);
+			continue;
+		}
+		pthread_mutex_unlock(&pool.lock);
+		w->call.f(w->call.arg);
+		pthread_mutex_lock(&pool.lock);
+		w->state = w->state == RUNS ? IDLE : w->state;
+		pthread_cond_signal(&w->change);
+	}
+	left = w->state == LEFT;
+	leave_slot(w);
+	pthread_mutex_unlock(&pool.lock);
+	if (left)
+		w->call.drop(w->call.arg);
+	pthread_cond_destroy(&w->change);
+	free(w);
+	return NULL;
+}
+
+static struct worker *start_worker(void)
+{
+	struct worker *w = mem_alloc(sizeof(*w), 1);
+
+	threads_condition(&w->change);
+	if (threads_start(NULL, STACK_BYTES, work, w) == 0)
+		return w;
+	pthread_cond_destroy(&w->change);
+	free(w);
+	return NULL;
+}
+
+/* The thread that calls ends, and its worker with it. */
+static void end_worker(void *arg)
+{
+	struct worker *w = arg;
+
+	pthread_mutex_lock(&pool.lock);
+	w->state = ENDS;
+	pthread_cond_signal(&w->change);
+	pthread_mutex_unlock(&pool.lock);
+}
+
+static struct worker *take_worker(void)
+{
+	struct worker *w = pthread_getspecific(own_worker);
+
+	if (w)
+		return w;
+	w = start_worker();
+	pthread_setspecific(own_worker, w);
+	return w;
+}
+
+/* ---- fork ---------------------------------------------------------------------------------------------------------- */
+
+/* A thread that is left behind takes the lock when it returns, at any moment: no child process may begin with a lock that is held. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&pool.lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&pool.lock);
+}
+
+/* None of these threads is there in a child process. What those of other callers held stays allocated. */
+static void start_child(void)
+{
+	free(pthread_getspecific(own_worker));
+	pthread_setspecific(own_worker, NULL);
+	pool.running = 0;
+	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
+		pool.rest[i].left = NULL;
+	pthread_mutex_unlock(&pool.lock);
+}
+
+static void prepare(void)
+{
+	pthread_key_create(&own_worker, end_worker);
+	pthread_atfork(before_fork, after_fork, start_child);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------------------- */
+
+/* True if a thread of ours uses or waits for a CPU, or has not started yet. */
+static bool is_runnable(pid_t tid)
+{
+	char path[48], text[256];
+	const char *state = NULL;
+	ssize_t n = -1;
+	int fd;
+
+	if (!tid)
+		return true;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (n > 0) {
+		text[n] = 0;
+		state = strrchr(text, ')');
+	}
+	return state && state[1] == ' ' && state[2] == 'R';
+}
+
+static bool still_runs(const struct worker *w)
+{
+	pid_t tid = w->tid;
+	bool runs;
+
+	pthread_mutex_unlock(&pool.lock);
+	runs = is_runnable(tid);
+	pthread_mutex_lock(&pool.lock);
+	return runs;
+}
+
+static void wait_until(struct worker *w, uint64_t end)
+{
+	while (w->state == RUNS && threads_wait(&w->change, &pool.lock, end))
+		continue;
+}
+
+static bool wait_for(struct worker *w)
+{
+	uint64_t start = clock_now(), end = start + w->call.ms * MS, place;
+
+	wait_until(w, end);
+	while (w->state == RUNS && end < start + w->call.loaded_ms * MS && still_runs(w)) {
+		end += w->call.ms * MS;
+		wait_until(w, end);
+	}
+	if (w->state != RUNS)
+		return true;
+	place = find_place(&w->call);
+	if (w->state != RUNS)
+		return true;
+	w->state = LEFT;
+	pthread_setspecific(own_worker, NULL);
+	*slot_of(place) = (struct rest){ .place = place, .until = end + REST * (end - start), .left = w };
+	return false;
+}
+
+bool timelimit_call(const struct timelimit_call *call)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct worker *w = NULL;
+	bool done = false;
+	int error = ETIMEDOUT;
+
+	pthread_once(&once, prepare);
+	pthread_mutex_lock(&pool.lock);
+	if (!rests(call) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
+		w = take_worker();
+		error = w ? error : EAGAIN;
+	}
+	if (w) {
+		pool.running++;
+		w->call = *call;
+		w->state = RUNS;
+		pthread_cond_signal(&w->change);
+		done = wait_for(w);
+		pool.running--;
+	}
+	pthread_mutex_unlock(&pool.lock);
+	if (!w)
+		call->drop(call->arg);
+	errno = done ? errno : error;
+	return done;
+}
+
+unsigned timelimit_left(void)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&pool.lock);
+	n = count_left();
+	pthread_mutex_unlock(&pool.lock);
+	return n;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scale.h - one column scaled to a total, in whole numbers that add up to exactly that.
+ *
+ * Largest remainder: every weight is rounded down, and those that lost most get one more until the total is right (equal
+ * losses: in the order of the text). So each is less than one off. Scaled up, no weight becomes 0; scaled down, one that
+ * is worth less than a whole may.
+ */
+#ifndef PJ_SCALE_H
+#define PJ_SCALE_H
+
+#include "common/stacks.h"
+
+/* Scales column 0 of s to the total of column 1. False, and nothing is changed, when either is 0. */
+bool normalize(struct stacks *s);
+
+#endif

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/kernel/kallcache.h"
+
+#include "common/arena.h"
+#include "common/filter/broker.h"
+#include "common/hash.h"
+#include "fold/symbols/samehost.h"
+#include "common/files/fullio.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_MAX 63
+#define BOOT_ID_LEN 36
+#define SHARED_WRITE 022
+#define PAGE 4096
+#define BLOCK_SYMBOLS 256
+#define BLOCK_MAX ((size_t)64 * 1024)
+#define BLOCKS_MAX (1u << 16)
+
+/* In front of the table of blocks. The sum is over what is behind it and the table. */
+struct head {
+	char magic[8];
+	uint64_t sum;
+	uint64_t end; /* of the last symbol */
+	uint32_t nblocks, unused;
+	char key[KEY_MAX + 1];
+};
+
+/* A block: n distances from its first symbol, n + 1 places in its names, and the names. */
+struct block {
+	uint64_t first; /* start of its first symbol */
+	uint64_t sum;
+	uint64_t at;    /* in the file */
+	uint32_t size;
+	uint32_t n;
+};
+
+struct kallcache {
+	int fd;
+	struct head head;
+	struct block *block;
+	uint32_t loaded; /* the block in buf, from 1; 0: none */
+	uint32_t distance[BLOCK_SYMBOLS];
+	uint16_t name[BLOCK_SYMBOLS + 1];
+	char names[BLOCK_MAX];
+};
+
+static const char magic[8] = "pjksym2\n";
+
+void ksyms_free(struct ksyms *k)
+{
+	free(k->sym);
+	text_free(&k->names);
+	*k = (struct ksyms){ 0 };
+}
+
+uint64_t ksym_last_end(uint64_t start)
+{
+	return start > UINT64_MAX - 2 * PAGE ? UINT64_MAX : (start + PAGE - 1) / PAGE * PAGE + PAGE;
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------------- */
+
+/* Core symbols, as far as they are kernel addresses: a machine of 64 bits also lists offsets of per-CPU variables. */
+static bool is_core(const struct ksym *s)
+{
+	return s->module == 0 && s->start >> 63;
+}
+
+/* Up to BLOCK_SYMBOLS core symbols from all->sym[i] on, into b and behind bytes. Returns where it went on to. */
+static size_t pack_block(const struct ksyms *all, size_t i, struct block *b, struct text *bytes)
+{
+	uint32_t distance[BLOCK_SYMBOLS];
+	uint16_t name[BLOCK_SYMBOLS + 1];
+	struct text names = { 0 };
+	size_t from = bytes->n;
+
+	*b = (struct block){ .first = all->sym[i].start, .at = from };
+	for (; i < all->n && b->n < BLOCK_SYMBOLS; i++) {
+		const struct ksym *s = &all->sym[i];
+		struct str one = str_of(all->names.p + s->name);
+
+		if (!is_core(s))
+			continue;
+		if (s->start - b->first > UINT32_MAX || names.n + one.n > UINT16_MAX)
+			break;
+		distance[b->n] = (uint32_t)(s->start - b->first);
+		name[b->n++] = (uint16_t)names.n;
+		text_str(&names, one);
+	}
+	name[b->n] = (uint16_t)names.n;
+	text_bytes(bytes, distance, b->n * sizeof(*distance));
+	text_bytes(bytes, name, (b->n + 1) * sizeof(*name));
+	text_str(bytes, text_view(&names));
+	text_free(&names);
+	b->size = (uint32_t)(bytes->n - from);
+	b->sum = hash_sum(bytes->p + from, b->size);
+	return i;
+}
+
+static uint64_t sum_of(const struct head *head, const struct block *block)
+{
+	size_t skip = offsetof(struct head, end);
+
+	return hash_sum((const char *)head + skip, sizeof(*head) - skip) ^ hash_sum(block, head->nblocks * sizeof(*block));
+}
+
+void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
+{
+	struct head head = { 0 };
+	struct block *block = mem_alloc(sizeof(*block), all->n + 1);
+	struct text bytes = { 0 };
+	size_t i = 0;
+
+	for (size_t k = 0; k < all->n; k++)
+		if (is_core(&all->sym[k]))
+			head.end = ksym_last_end(all->sym[k].start);
+	while (i < all->n) {
+		if (is_core(&all->sym[i]))
+			i = pack_block(all, i, &block[head.nblocks++], &bytes);
+		else
+			i++;
+	}
+	for (uint32_t k = 0; k < head.nblocks; k++)
+		block[k].at += sizeof(head) + head.nblocks * sizeof(*block);
+	memcpy(head.magic, magic, sizeof(magic));
+	memcpy(head.key, key.p, key.n < KEY_MAX ? key.n : KEY_MAX);
+	head.sum = sum_of(&head, block);
+	text_bytes(file, &head, sizeof(head));
+	text_bytes(file, block, head.nblocks * sizeof(*block));
+	text_str(file, text_view(&bytes));
+	text_free(&bytes);
+	free(block);
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+static bool read_at(int fd, void *to, size_t n, uint64_t at)
+{
+	return whole_pread(fd, to, n, at) == n;
+}
+
+/* Whatever the sums say: no number may lead outside. */
+static bool is_sound(const struct block *b)
+{
+	size_t fixed = b->n * sizeof(uint32_t) + (b->n + 1) * sizeof(uint16_t);
+
+	return b->n > 0 && b->n <= BLOCK_SYMBOLS && b->size >= fixed && b->size - fixed < BLOCK_MAX && b->at <= INT64_MAX;
+}
+
+static bool read_head(struct kallcache *c, struct str key)
+{
+	struct head *h = &c->head;
+
+	if (key.n > KEY_MAX || !read_at(c->fd, h, sizeof(*h), 0) || memcmp(h->magic, magic, sizeof(magic)) != 0 ||
+	    h->key[KEY_MAX] || !str_eq(str_of(h->key), key) || h->nblocks == 0 || h->nblocks > BLOCKS_MAX)
+		return false;
+	c->block = mem_alloc(sizeof(*c->block), h->nblocks);
+	if (!read_at(c->fd, c->block, h->nblocks * sizeof(*c->block), sizeof(*h)) || sum_of(h, c->block) != h->sum)
+		return false;
+	for (uint32_t i = 0; i < h->nblocks; i++)
+		if (!is_sound(&c->block[i]))
+			return false;
+	return true;
+}
+
+struct kallcache *kallcache_of(int fd, struct str key)
+{
+	struct kallcache *c = mem_alloc(sizeof(*c), 1);
+
+	c->fd = fd;
+	if (read_head(c, key))
+		return c;
+	kallcache_close(c);
+	return NULL;
+}
+
+void kallcache_close(struct kallcache *c)
+{
+	if (!c)
+		return;
+	close(c->fd);
+	free(c->block);
+	free(c);
+}
+
+/* Block i, counted from 0, into memory; false when it is not as it was written. */
+static bool load(struct kallcache *c, uint32_t i)
+{
+	const struct block *b = &c->block[i];
+	char buf[sizeof(c->distance) + sizeof(c->name) + sizeof(c->names)];
+	size_t distances = b->n * sizeof(*c->distance), places = (b->n + 1) * sizeof(*c->name);
+	size_t names = b->size - distances - places;
+
+	if (c->loaded == i + 1)
+		return true;
+	c->loaded = 0;
+	if (!read_at(c->fd, buf, b->size, b->at) || hash_sum(buf, b->size) != b->sum)
+		return false;
+	memcpy(c->distance, buf, distances);
+	memcpy(c->name, buf + distances, places);
+	memcpy(c->names, buf + distances + places, names);
+	for (uint32_t k = 0; k < b->n; k++)
+		if (c->name[k] > c->name[k + 1])
+			return false;
+	if (c->name[b->n] > names)
+		return false;
+	c->loaded = i + 1;
+	return true;
+}
+
+static struct str name_in_block(const struct kallcache *c, uint32_t k)
+{
+	return (struct str){ c->names + c->name[k], (size_t)(c->name[k + 1] - c->name[k]) };
+}
+
+/* The last block that begins at or before address, from 1; 0: none. */
+static uint32_t block_of(const struct kallcache *c, uint64_t address)
+{
+	uint32_t lo = 0, hi = c->head.nblocks;
+
+	if (c->loaded && c->block[c->loaded - 1].first <= address &&
+	    (c->loaded == c->head.nblocks || c->block[c->loaded].first > address))
+		return c->loaded; /* questions come in order */
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->block[mid].first <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+enum kallcache_answer kallcache_find(struct kallcache *c, uint64_t address, struct str *name, uint64_t *start)
+{
+	uint32_t block = block_of(c, address), lo = 0, hi;
+	uint64_t first;
+
+	if (block == 0 || address >= c->head.end)
+		return KALLCACHE_OUTSIDE;
+	if (!load(c, block - 1))
+		return KALLCACHE_BROKEN;
+	first = c->block[block - 1].first;
+	hi = c->block[block - 1].n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->distance[mid] <= address - first)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0)
+		return KALLCACHE_BROKEN; /* the first distance is 0 */
+	*name = name_in_block(c, lo - 1);
+	*start = first + c->distance[lo - 1];
+	return KALLCACHE_FOUND;
+}
+
+enum kallcache_answer kallcache_address(struct kallcache *c, struct str name, uint64_t *start)
+{
+	for (uint32_t i = 0; i < c->head.nblocks; i++) {
+		if (!load(c, i))
+			return KALLCACHE_BROKEN;
+		for (uint32_t k = 0; k < c->block[i].n; k++) {
+			if (!str_eq(name_in_block(c, k), name))
+				continue;
+			*start = c->block[i].first + c->distance[k];
+			return KALLCACHE_FOUND;
+		}
+	}
+	return KALLCACHE_NONE;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------- */
+
+static size_t read_small(const char *path, char *to, size_t room)
+{
+	int fd = broker_open(AT_FDCWD, path, 0);
+	ssize_t n = fd >= 0 ? read(fd, to, room) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* "BOOTID NOTES": the notes hold the kernel's build-id. False when the boot cannot be told. */
+static bool this_kernel(char key[KEY_MAX + 1])
+{
+	char boot[BOOT_ID_LEN + 2], notes[8192];
+	size_t n = read_small("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+
+	if (n < BOOT_ID_LEN)
+		return false;
+	for (size_t i = 0; i < BOOT_ID_LEN; i++)
+		if (!byte_is_hex(boot[i]) && boot[i] != '-')
+			return false;
+	n = read_small("/sys/kernel/notes", notes, sizeof(notes));
+	snprintf(key, KEY_MAX + 1, "%.*s %016llx", BOOT_ID_LEN, boot, (unsigned long long)hash_sum(notes, n));
+	return true;
+}
+
+#define CACHE_PREFIX "kallsyms-" /* files of other boots begin with it, too: they are removed */
+
+/* A folder that is ours, below at (AT_FDCWD: path is absolute); made when make is set. -1: there is none. */
+static int own_folder(int at, const char *path, int flags, bool make)
+{
+	struct stat st;
+	int fd;
+
+	if (make)
+		mkdirat(at, path, 0700);
+	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & SHARED_WRITE)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* The folder pj, below XDG_CACHE_HOME or HOME/.cache; -1: no cache. Both may be links, pj may not. */
+static int cache_folder(bool make)
+{
+	const char *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+	int base = -1, fd;
+
+	if (xdg && xdg[0] == '/') {
+		base = own_folder(AT_FDCWD, xdg, 0, make);
+	} else if (home && home[0] == '/') {
+		int top = own_folder(AT_FDCWD, home, 0, false);
+
+		base = top >= 0 ? own_folder(top, ".cache", 0, make) : -1;
+		if (top >= 0)
+			close(top);
+	}
+	if (base < 0)
+		return -1;
+	fd = own_folder(base, "pj", O_NOFOLLOW, make);
+	close(base);
+	return fd;
+}
+
+char *kallcache_prepare(void)
+{
+	const char *xdg = secure_getenv("XDG_CACHE_HOME");
+	int fd = cache_folder(true);
+	struct text t = { 0 };
+
+	if (fd < 0)
+		return NULL;
+	broker_cache(fd);
+	text_add(&t, xdg && xdg[0] == '/' ? xdg : secure_getenv("HOME"));
+	text_add(&t, xdg && xdg[0] == '/' ? "/pj" : "/.cache/pj");
+	text_char(&t, 0);
+	return t.p;
+}
+
+/* A broker has the folder from kallcache_prepare. */
+static bool is_there(bool make)
+{
+	int fd = broker_runs() ? -1 : cache_folder(make);
+
+	if (fd >= 0)
+		broker_cache(fd);
+	return fd >= 0 || broker_runs();
+}
+
+static void cache_name(const char *key, char name[64])
+{
+	snprintf(name, 64, CACHE_PREFIX "%.*s", BOOT_ID_LEN, key);
+}
+
+/* A file that nobody else can write or read. */
+static bool is_own(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == identity_user() && !(st.st_mode & 077) && st.st_nlink == 1;
+}
+
+struct kallcache *kallcache_open(void)
+{
+	char key[KEY_MAX + 1], name[64];
+	struct kallcache *c = NULL;
+	int fd;
+
+	if (!this_kernel(key) || !is_there(false))
+		return NULL;
+	cache_name(key, name);
+	fd = broker_cache_open(name);
+	if (fd >= 0 && is_own(fd))
+		c = kallcache_of(fd, str_of(key));
+	else if (fd >= 0)
+		close(fd);
+	return c;
+}
+
+void kallcache_store(const struct ksyms *all)
+{
+	char key[KEY_MAX + 1], name[64];
+	struct text file = { 0 };
+	int fd = this_kernel(key) && is_there(true) ? broker_cache_create() : -1;
+	bool good;
+
+	if (fd < 0)
+		return;
+	cache_name(key, name);
+	kallcache_pack(all, str_of(key), &file);
+	good = whole_write(fd, text_view(&file));
+	if (close(fd) == 0 && good)
+		broker_cache_commit(name, strlen(CACHE_PREFIX));
+	text_free(&file);
+}

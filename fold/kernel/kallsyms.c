@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/kernel/kallsyms.h"
+
+#include "common/arena.h"
+#include "common/filter/broker.h"
+#include "fold/kernel/kallcache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define LINE_MAX_BYTES 4096
+#define TEXT_LIMIT ((size_t)1 << 30) /* a kernel with everything has 15 MB */
+
+static const char live_file[] = "/proc/kallsyms";
+
+struct kallsyms {
+	const char *file;
+	struct ksyms table;      /* empty as long as the cache answers */
+	struct kallcache *cache; /* the core kernel; NULL: not used, or not any more */
+};
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+struct builder {
+	struct ksyms t;
+	size_t cap;
+	uint32_t module; /* of the line before, most often that of the next */
+	bool hidden, unsorted; /* hidden: an address is 0, as all are without the right to see them */
+};
+
+/* Types that perf takes: code, and data because it ends code. Capital: global. */
+static bool type_is_taken(char type)
+{
+	return type && strchr("TtWwDdBb", type);
+}
+
+static uint32_t keep_name(struct text *names, struct str s)
+{
+	uint32_t at = (uint32_t)names->n;
+
+	text_str(names, s);
+	text_char(names, 0);
+	return at;
+}
+
+static uint32_t keep_module(struct builder *b, struct str module)
+{
+	if (module.n == 0)
+		return 0;
+	if (!b->module || !str_eq(str_of(b->t.names.p + b->module), module))
+		b->module = keep_name(&b->t.names, module);
+	return b->module;
+}
+
+static void add_symbol(struct builder *b, struct ksym s)
+{
+	if (b->t.n == b->cap) {
+		b->cap = b->cap ? b->cap * 2 : 4096;
+		b->t.sym = mem_grow(b->t.sym, sizeof(*b->t.sym), b->cap);
+	}
+	b->unsorted = b->unsorted || (b->t.n && s.start < b->t.sym[b->t.n - 1].start);
+	b->t.sym[b->t.n++] = s;
+}
+
+/* "ffffffff81000000 T name", behind a module's "\t[module]". What looks different is passed over. */
+static void add_line(struct builder *b, struct str line)
+{
+	struct str hex = str_cut(&line, ' '), name;
+	uint64_t start;
+	char type;
+
+	if (line.n < 3 || line.p[1] != ' ' || !str_hex(hex, &start))
+		return;
+	type = line.p[0];
+	line = str_trim_right(str_from(line, 2));
+	name = str_trim_right(str_cut(&line, '\t'));
+	line = str_trim_left(line);
+	b->hidden = b->hidden || start == 0;
+	if (start == 0 || (hex.n == 16 && !(start >> 63)))
+		return; /* offset of a per-CPU variable: no address */
+	/* '$': marks of ARM and RISC-V, no functions. A NUL would cut the name. */
+	if (!type_is_taken(type) || name.n == 0 || name.p[0] == '$' || str_find(name, 0) >= 0 || str_find(line, 0) >= 0)
+		return;
+	add_symbol(b, (struct ksym){ start, keep_name(&b->t.names, name), keep_module(b, line) });
+}
+
+/* All whole lines in text; returns how many bytes they are. */
+static size_t add_lines(struct builder *b, struct str text)
+{
+	size_t n = text.n;
+	ptrdiff_t end;
+
+	while ((end = str_find(text, '\n')) >= 0) {
+		if (end < LINE_MAX_BYTES)
+			add_line(b, str_head(text, (size_t)end));
+		text = str_from(text, (size_t)end + 1);
+	}
+	return n - text.n;
+}
+
+/* NULL, or why fd's text is of no use. */
+static const char *read_lines(struct builder *b, gzFile in)
+{
+	static const char too_much[] = "too large for a copy of /proc/kallsyms";
+	char *buf = mem_alloc(1, 64 * 1024);
+	size_t kept = 0, total = 0;
+	const char *why = NULL;
+
+	text_char(&b->t.names, 0);
+	for (;;) {
+		int got = gzread(in, buf + kept, (unsigned)(64 * 1024 - kept)), damage = Z_OK;
+		size_t used;
+
+		if (got <= 0)
+			gzerror(in, &damage);
+		if (damage != Z_OK)
+			why = damage == Z_ERRNO ? strerror(errno) : "damaged";
+		if (got <= 0)
+			break;
+		total += (size_t)got;
+		if (total > TEXT_LIMIT) {
+			why = too_much;
+			break;
+		}
+		kept += (size_t)got;
+		used = add_lines(b, (struct str){ buf, kept });
+		/* a line of half the buffer is none of a kernel: its rest will not parse either */
+		kept = kept - used < 32 * 1024 ? kept - used : 0;
+		memmove(buf, buf + used, kept);
+	}
+	free(buf); /* what has no newline behind it was cut */
+	return why;
+}
+
+/* By start; equal ones as they came: names were put down in that order. */
+static int symbol_cmp(const void *va, const void *vb)
+{
+	const struct ksym *a = va, *b = vb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+static const char *judge(const struct builder *b)
+{
+	static const char hidden[] =
+		"addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1)";
+
+	return b->t.n ? NULL : b->hidden ? hidden : "no symbols in it";
+}
+
+/* Takes fd over. Bytes that are not packed pass through zlib as they are. */
+static const char *read_table(int fd, struct ksyms *table)
+{
+	struct builder b = { 0 };
+	struct stat st;
+	const char *why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? NULL : "not a regular file";
+	gzFile in = why ? NULL : gzdopen(fd, "rb");
+
+	if (!in) {
+		close(fd);
+		return why ? why : "out of memory";
+	}
+	gzbuffer(in, 64 * 1024);
+	why = read_lines(&b, in);
+	gzclose_r(in);
+	if (!why)
+		why = judge(&b);
+	if (why) {
+		ksyms_free(&b.t);
+		return why;
+	}
+	if (b.unsorted)
+		qsort(b.t.sym, b.t.n, sizeof(*b.t.sym), symbol_cmp);
+	*table = b.t;
+	return NULL;
+}
+
+static const char *read_path(const char *path, struct ksyms *table)
+{
+	int fd = broker_open(AT_FDCWD, path, 0);
+
+	return fd < 0 ? (errno == EINVAL ? "not a regular file" : strerror(errno)) : read_table(fd, table);
+}
+
+struct kallsyms *kallsyms_open_file(int fd, const char **why)
+{
+	struct kallsyms *k = mem_alloc(sizeof(*k), 1);
+
+	*why = read_table(fd, &k->table);
+	if (!*why)
+		return k;
+	kallsyms_close(k);
+	return NULL;
+}
+
+struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **why)
+{
+	struct kallsyms *k = mem_alloc(sizeof(*k), 1);
+	bool cache = o->cache && !o->file;
+
+	k->file = o->file ? o->file : o->live ? o->live : live_file;
+	k->cache = cache ? kallcache_open() : NULL;
+	if (k->cache)
+		return k;
+	*why = read_path(k->file, &k->table);
+	if (*why) {
+		kallsyms_close(k);
+		return NULL;
+	}
+	if (cache)
+		kallcache_store(&k->table);
+	return k;
+}
+
+void kallsyms_close(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	kallcache_close(k->cache);
+	ksyms_free(&k->table);
+	free(k);
+}
+
+/* ---- looking up ------------------------------------------------------------------------------------------------ */
+
+/* Kernels do not say where a symbol ends: where the next one begins, or for the last of a module, one page on. */
+static uint64_t end_of(const struct ksyms *t, size_t i)
+{
+	const struct ksym *s = &t->sym[i];
+
+	if (i + 1 < t->n && strcmp(t->names.p + s->module, t->names.p + s[1].module) == 0)
+		return s[1].start;
+	return ksym_last_end(s->start);
+}
+
+/* The first symbol behind address, seeking from *from on, where the search before ended. */
+static size_t behind(const struct ksyms *t, uint64_t address, size_t from)
+{
+	size_t lo = from, step = 1, hi;
+
+	if (lo > 0 && t->sym[lo - 1].start > address)
+		lo = 0; /* wrapped by relocation */
+	while (lo + step <= t->n && t->sym[lo + step - 1].start <= address) {
+		lo += step;
+		step *= 2;
+	}
+	hi = lo + step - 1 < t->n ? lo + step - 1 : t->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->sym[mid].start <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The symbol at address, or -1. Of several that start at one address perf takes the last that is listed: it gives ends
+ * first, so that all others are empty, and an empty one loses whatever else there is to say for it. */
+static ptrdiff_t find(const struct ksyms *t, uint64_t address, size_t *from)
+{
+	size_t i = *from = behind(t, address, *from);
+
+	return i > 0 && address < end_of(t, i - 1) ? (ptrdiff_t)i - 1 : -1;
+}
+
+/* Relocation is that of the core kernel: modules of another boot lie where this one says nothing about. */
+static ptrdiff_t find_relocated(const struct ksyms *t, uint64_t address, int64_t relocate, size_t from[2])
+{
+	ptrdiff_t at = find(t, address - (uint64_t)relocate, &from[0]);
+
+	if (relocate == 0 || (at >= 0 && t->sym[at].module == 0))
+		return at;
+	at = find(t, address, &from[1]);
+	return at >= 0 && t->sym[at].module ? at : -1;
+}
+
+static void answer(struct symbols_query *q, uint32_t name, uint64_t start)
+{
+	uint64_t offset = q->address - start;
+
+	q->name = name;
+	q->offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
+}
+
+static void forget_answers(struct symbols_query *q, size_t n, uint32_t *modules)
+{
+	for (size_t i = 0; i < n; i++) {
+		q[i].name = 0;
+		if (modules)
+			modules[i] = 0;
+	}
+}
+
+static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
+			       uint32_t *modules)
+{
+	size_t from[2] = { 0, 0 }, answered = 0;
+	uint32_t name = 0, module = 0;
+	ptrdiff_t before = -1;
+
+	forget_answers(q, n, modules);
+	for (size_t i = 0; i < n; i++) {
+		ptrdiff_t at = find_relocated(t, q[i].address, relocate, from);
+
+		if (at < 0)
+			continue;
+		if (at != before) {
+			name = intern(names, str_of(t->names.p + t->sym[at].name));
+			module = t->sym[at].module ? intern(names, str_of(t->names.p + t->sym[at].module)) : 0;
+			before = at;
+		}
+		answer(&q[i], name, t->sym[at].start + (module ? 0 : (uint64_t)relocate));
+		if (modules)
+			modules[i] = module;
+		answered++;
+	}
+	return answered;
+}
+
+/* What the cache answered; anything else makes the answers worthless. */
+static enum kallcache_answer resolve_in_cache(struct kallcache *c, int64_t relocate, struct symbols_query *q, size_t n,
+					      struct intern *names, uint32_t *modules, bool all, size_t *answered)
+{
+	enum kallcache_answer said;
+	uint64_t before = 0;
+	uint32_t id = 0;
+
+	forget_answers(q, n, modules);
+	*answered = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct str name;
+		uint64_t start;
+
+		if (!(q[i].address >> 63))
+			continue; /* a process' address: nothing in the kernel knows it */
+		said = kallcache_find(c, q[i].address - (uint64_t)relocate, &name, &start);
+		if (said == KALLCACHE_OUTSIDE && !all)
+			continue;
+		if (said != KALLCACHE_FOUND)
+			return said;
+		if (!id || start != before)
+			id = intern(names, name);
+		before = start;
+		answer(&q[i], id, start + (uint64_t)relocate);
+		(*answered)++;
+	}
+	return KALLCACHE_FOUND;
+}
+
+/* From the cache to the live kernel; false when that hides its addresses by now. */
+static bool leave_cache(struct kallsyms *k)
+{
+	struct ksyms live;
+
+	if (read_path(k->file, &live))
+		return false;
+	kallcache_close(k->cache);
+	k->cache = NULL;
+	k->table = live;
+	return true;
+}
+
+size_t kallsyms_resolve(struct kallsyms *k, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
+			uint32_t *modules)
+{
+	size_t answered;
+
+	if (k->cache && resolve_in_cache(k->cache, relocate, q, n, names, modules, true, &answered) == KALLCACHE_FOUND)
+		return answered;
+	if (!k->cache || leave_cache(k))
+		return resolve_in_table(&k->table, relocate, q, n, names, modules);
+	/* modules are out of reach, the core kernel is not */
+	resolve_in_cache(k->cache, relocate, q, n, names, modules, false, &answered);
+	return answered;
+}
+
+uint64_t kallsyms_address(struct kallsyms *k, struct str name)
+{
+	const struct ksyms *t = &k->table;
+	uint64_t start = 0;
+
+	if (k->cache && (kallcache_address(k->cache, name, &start) != KALLCACHE_BROKEN || !leave_cache(k)))
+		return start;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->sym[i].module == 0 && str_eq(str_of(t->names.p + t->sym[i].name), name))
+			return t->sym[i].start;
+	return 0;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/kernel/kernelsyms.h"
+
+#include "common/arena.h"
+#include "common/filter/broker.h"
+#include "common/diag.h"
+#include "fold/symbols/fileopener.h"
+#include "fold/kernel/kallsyms.h"
+#include "common/text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- kallsyms ----------------------------------------------------------------------------------------------- */
+
+/* Is the running kernel the recorded one? By its build-id; where that is not told, by the name of host and release. */
+static bool is_running(const struct kernelsyms_options *o)
+{
+	char notes[4096];
+	struct build_id id;
+	ssize_t n;
+	int fd;
+
+	if (o->id.n == 0)
+		return o->here;
+	fd = broker_open(AT_FDCWD, "/sys/kernel/notes", 0);
+	if (fd < 0)
+		return o->here;
+	n = read(fd, notes, sizeof(notes));
+	close(fd);
+	id = elfsyms_note_build_id((struct str){ notes, n > 0 ? (size_t)n : 0 });
+	return id.n == o->id.n && memcmp(id.byte, o->id.byte, id.n) == 0;
+}
+
+/* HOME/.debug/DIR/BUILD-ID/FILE; false where there can be none. dir has a %s for the first byte where the id is parted. */
+static bool kept_path(const struct kernelsyms_options *o, const char *dir, bool parted, const char *file, struct text *path)
+{
+	const char *home = getenv("HOME");
+
+	path->n = 0;
+	if (!home || o->id.n < 2)
+		return false;
+	text_printf(path, "%s/.debug/%s/", home, dir);
+	for (unsigned i = 0; i < o->id.n; i++)
+		text_printf(path, i == 0 && parted ? "%02x/" : "%02x", o->id.byte[i]);
+	text_printf(path, "/%s", file);
+	text_char(path, 0);
+	return true;
+}
+
+static void ask_table(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
+		      struct intern *names, uint32_t *modules)
+{
+	uint64_t here = o->address ? kallsyms_address(k, o->symbol) : 0;
+
+	kallsyms_resolve(k, here ? (int64_t)(o->address - here) : 0, q, n, names, modules);
+	kallsyms_close(k);
+}
+
+static const char *ask_kallsyms(const struct kernelsyms_options *o, const char *file, struct symbols_query *q, size_t n,
+				struct intern *names, uint32_t *modules)
+{
+	struct kallsyms_options ko = { .cache = true, .file = file };
+	const char *why;
+	struct kallsyms *k = kallsyms_open(&ko, &why);
+
+	if (!k)
+		return why;
+	ask_table(o, k, q, n, names, modules);
+	return NULL;
+}
+
+/* What has no answer yet is asked apart. Returns how much that is. */
+static size_t ask_rest(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n, struct intern *names,
+		       uint32_t *modules)
+{
+	struct symbols_query *rest = mem_alloc(sizeof(*rest), n + 1);
+	uint32_t *module = mem_alloc(sizeof(*module), n + 1);
+	size_t *of = mem_alloc(sizeof(*of), n + 1), open = 0, left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!q[i].name) {
+			of[open] = i;
+			rest[open++].address = q[i].address;
+		}
+	ask_table(o, k, rest, open, names, module);
+	for (size_t i = 0; i < open; i++) {
+		q[of[i]] = rest[i];
+		modules[of[i]] = module[i];
+		left += !rest[i].name;
+	}
+	free(of);
+	free(module);
+	free(rest);
+	return left;
+}
+
+/* The snapshots of pjrecord, newest first: of a module that was unloaded, an older one tells. */
+static const char *ask_snapshots(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
+				 uint32_t *modules)
+{
+	const char *why = "none is kept";
+	bool found = false;
+	size_t left = n;
+
+	for (size_t i = 0; o->attic && i < attic_kernels(o->attic) && left; i++) {
+		int fd = attic_kernel(o->attic, i);
+		struct kallsyms *k = fd >= 0 ? kallsyms_open_file(fd, &why) : NULL;
+
+		if (k)
+			left = ask_rest(o, k, q, n, names, modules);
+		found = found || k;
+	}
+	return found ? NULL : why;
+}
+
+/* perf record keeps a copy of it. */
+static const char *ask_kept(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
+			    uint32_t *modules)
+{
+	struct text path = { 0 };
+	const char *why = "no copy";
+
+	if (kept_path(o, "[kernel.kallsyms]", false, "kallsyms", &path))
+		why = ask_kallsyms(o, path.p, q, n, names, modules);
+	text_free(&path);
+	return why;
+}
+
+/* ---- vmlinux ------------------------------------------------------------------------------------------------ */
+
+/* Zeros may fill an id up: records hold 20 bytes. */
+static bool same_build(struct build_id a, struct build_id b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+
+	return n > 0 && memcmp(a.byte, b.byte, n) == 0;
+}
+
+static const char *ask_elf(const struct kernelsyms_options *o, int fd, struct symbols_query *q, size_t n, struct intern *names)
+{
+	struct elfsyms_options eo = { .as_perf = o->as_perf, .mangled = true };
+	const char *why;
+	struct elfsyms *e = elfsyms_open(fd, &eo, &why);
+	uint64_t linked;
+
+	if (!e)
+		return why;
+	if (o->id.n == 0)
+		why = "the recording does not tell the build-id of its kernel";
+	else if (!same_build(o->id, elfsyms_build_id(e)))
+		why = "it has another build-id than the recorded kernel";
+	else if (!elfsyms_has_symtab(e))
+		why = "stripped";
+	else if (!o->address || !elfsyms_address(e, o->symbol, &linked))
+		why = "nothing tells where the recorded kernel was loaded";
+	else
+		elfsyms_resolve_addresses(e, o->address - linked, q, n, names);
+	elfsyms_close(e);
+	return why;
+}
+
+static const char *ask_vmlinux(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names)
+{
+	static const struct {
+		const char *before, *behind;
+	} place[] = { { "/boot/vmlinux-", "" }, { "/usr/lib/debug/boot/vmlinux-", "" }, { "/lib/modules/", "/build/vmlinux" },
+		      { "/usr/lib/debug/lib/modules/", "/vmlinux" }, { "/usr/lib/debug/boot/vmlinux-", ".debug" },
+		      { "/boot/vmlinux", NULL }, { "/vmlinux", NULL } };
+	struct text path = { 0 };
+	const char *why = "no file";
+	int fd = -1;
+
+	if (o->id.n < 2 || str_find(o->release, '/') >= 0)
+		return why;
+	if (kept_path(o, ".build-id", true, "vmlinux", &path))
+		fd = fileopener_path(path.p);
+	for (size_t i = 0; i <= countof(place); i++) {
+		if (fd >= 0)
+			why = ask_elf(o, fd, q, n, names);
+		if (!why || i == countof(place))
+			break;
+		path.n = 0;
+		text_add(&path, o->symfs ? o->symfs : "");
+		text_add(&path, place[i].before);
+		if (place[i].behind)
+			text_str(&path, o->release);
+		text_add(&path, place[i].behind ? place[i].behind : "");
+		text_char(&path, 0);
+		fd = fileopener_path(path.p);
+	}
+	text_free(&path);
+	return why;
+}
+
+/* ---- the choice --------------------------------------------------------------------------------------------- */
+
+static bool is_elf(int fd)
+{
+	char magic[4];
+
+	return fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, "\x7f" "ELF", 4) == 0;
+}
+
+static void ask_named(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names, uint32_t *modules)
+{
+	int fd = fileopener_path(o->file);
+	const char *why;
+
+	if (is_elf(fd)) {
+		why = ask_elf(o, fd, q, n, names);
+	} else {
+		if (fd >= 0)
+			close(fd);
+		why = ask_kallsyms(o, o->file, q, n, names, modules);
+	}
+	if (why)
+		die("cannot use '%s': %s", o->file, why);
+}
+
+const char *kernelsyms_resolve(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
+			       uint32_t *modules)
+{
+	const char *why = o->id.n || o->release.n ? "recorded with another kernel; --kallsyms names its table, or its vmlinux" :
+						    "the recording does not tell its kernel; if it is this one: --kallsyms /proc/kallsyms";
+
+	if (o->file) {
+		ask_named(o, q, n, names, modules);
+		return NULL;
+	}
+	if (!ask_snapshots(o, q, n, names, modules))
+		return NULL;
+	if (o->as_perf && !ask_vmlinux(o, q, n, names))
+		return NULL;
+	if (is_running(o))
+		why = ask_kallsyms(o, NULL, q, n, names, modules);
+	if (!why || !ask_kept(o, q, n, names, modules) || !ask_vmlinux(o, q, n, names))
+		return NULL;
+	return why;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/names/languages.h"
+
+#include "common/javaclass.h"
+
+static bool is_java_name(struct str s)
+{
+	if (s.n == 0 || byte_is_digit(s.p[0]))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_word(s.p[i]) && !memchr("./<>-+", s.p[i], 6))
+			return false;
+	return true;
+}
+
+bool java_name(struct text *out, struct str s)
+{
+	struct str class = s, method;
+	ptrdiff_t semicolon = s.n && s.p[0] == 'L' ? str_find(s, ';') : -1, i;
+
+	if (semicolon > 1) {
+		class = str_head(str_from(s, 1), (size_t)semicolon - 1);
+		method = str_from(s, (size_t)semicolon + 1);
+		if (str_starts(method, STR("::")))
+			method = str_from(method, 2);
+		else if (str_starts(method, STR(".")))
+			method = str_from(method, 1);
+		method = str_cut(&method, '(');
+	} else {
+		struct str head = str_cut(&class, '(');
+
+		i = str_rfind(head, ' ');
+		if (i >= 0 && head.n == s.n)
+			return false; /* a return type without parameters: not Java */
+		head = str_from(head, (size_t)(i + 1));
+		i = str_find_str(head, STR("::"));
+		if (i > 0 && str_find_str(str_from(head, (size_t)i + 2), STR("::")) < 0) {
+			class = str_head(head, (size_t)i);
+			method = str_from(head, (size_t)i + 2);
+			if (str_find(class, '.') < 0 && str_find(class, '/') < 0)
+				return false; /* could as well be C++ */
+		} else {
+			i = str_rfind(head, '.');
+			if (i <= 0 ||
+			    (head.n == s.n && str_find(head, '/') < 0 && str_find(str_head(head, (size_t)i), '.') < 0))
+				return false;
+			class = str_head(head, (size_t)i);
+			method = str_from(head, (size_t)i + 1);
+		}
+	}
+	if (!is_java_name(class) || method.n == 0 || str_find(method, '/') >= 0 || !is_java_name(method))
+		return false;
+	java_class(out, class);
+	text_char(out, '.');
+	text_str(out, method);
+	return true;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroupnames.h - what the number of a cgroup in a sample is called: its path, as records told it until then.
+ *
+ * Fed with the records of a recording in order of time. A number that no record told has no path.
+ */
+#ifndef PJ_CGROUPNAMES_H
+#define PJ_CGROUPNAMES_H
+
+#include "common/intern.h"
+
+struct groups {
+	struct intern ids;   /* the 8 bytes of a number */
+	struct str *path;    /* by id */
+	size_t cap;
+	struct intern paths;
+};
+
+/* From now on. */
+void groups_add(struct groups *g, uint64_t number, struct str path);
+
+/* Empty: not known. Lives as long as g. */
+struct str groups_path(const struct groups *g, uint64_t number);
+
+void groups_free(struct groups *g);
+
+#endif

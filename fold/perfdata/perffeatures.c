@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/perfdata/perffeatures.h"
+
+#include "common/formats/perfrecord.h"
+
+#include <stdlib.h>
+
+static bool take32(struct str *s, uint32_t *v)
+{
+	if (s->n < sizeof(*v))
+		return false;
+	*v = load32(s->p);
+	*s = str_from(*s, sizeof(*v));
+	return true;
+}
+
+static bool take64(struct str *s, uint64_t *v)
+{
+	if (s->n < sizeof(*v))
+		return false;
+	*v = load64(s->p);
+	*s = str_from(*s, sizeof(*v));
+	return true;
+}
+
+static bool take_bytes(struct str *s, uint64_t n, struct str *bytes)
+{
+	if (s->n < n)
+		return false;
+	*bytes = str_head(*s, (size_t)n);
+	*s = str_from(*s, (size_t)n);
+	return true;
+}
+
+static struct str until_nul(struct str s)
+{
+	ptrdiff_t end = str_find(s, 0);
+
+	return end >= 0 ? str_head(s, (size_t)end) : s;
+}
+
+/* u32 length, so many bytes, of which those behind a NUL are padding. */
+static bool take_text(struct str *s, struct str *text)
+{
+	uint32_t n;
+
+	if (!take32(s, &n) || !take_bytes(s, n, text))
+		return false;
+	*text = until_nul(*text);
+	return true;
+}
+
+static const char *read_text(struct perffeatures *f, struct str body, struct str *to)
+{
+	struct str text;
+
+	if (!take_text(&body, &text))
+		return "a feature's text is cut";
+	*to = arena_copy(&f->text, text);
+	return NULL;
+}
+
+static const char *read_arguments(struct perffeatures *f, struct str body)
+{
+	struct perfdata_info *info = &f->info;
+	struct str text;
+	uint32_t n;
+
+	if (!take32(&body, &n) || n > body.n / 4) /* each has a length */
+		return "the command line is cut";
+	info->narguments = 0;
+	info->argument = arena_new(&f->text, struct str, n);
+	while (info->narguments < n && take_text(&body, &text))
+		info->argument[info->narguments++] = arena_copy(&f->text, text);
+	return info->narguments == n ? NULL : "the command line is cut";
+}
+
+static const char *read_events(struct perfevents *e, struct str body)
+{
+	uint32_t n, attr_size, nids;
+	struct str attr, name;
+	uint64_t id;
+
+	if (!take32(&body, &n) || !take32(&body, &attr_size))
+		return "the list of events is cut";
+	for (uint32_t i = 0; i < n && i < e->n; i++) {
+		if (!take_bytes(&body, attr_size, &attr) || !take32(&body, &nids) || !take_text(&body, &name))
+			return "the list of events is cut";
+		perfevents_set_name(e, i, name);
+		for (; nids; nids--) {
+			if (!take64(&body, &id))
+				return "the list of events is cut";
+			perfevents_add_id(e, i, id);
+		}
+	}
+	return NULL;
+}
+
+static const char *read_clock(struct perffeatures *f, struct str body)
+{
+	uint32_t version, clock;
+
+	if (!take32(&body, &version) || !take32(&body, &clock) || !take64(&body, &f->info.clock_wall) ||
+	    !take64(&body, &f->info.clock_record))
+		return "the clock's feature is cut";
+	f->info.clock = (int32_t)clock;
+	f->info.has_clock_data = true;
+	return NULL;
+}
+
+static const char *read_processors(struct perffeatures *f, struct str body)
+{
+	/* the documentation names them the other way round; this is what perf writes and reads */
+	return take32(&body, &f->info.cpus) && take32(&body, &f->info.cpus_online) ? NULL : "the number of processors is cut";
+}
+
+static const char *read_memory(struct perffeatures *f, struct str body)
+{
+	uint64_t kb;
+
+	if (!take64(&body, &kb))
+		return "the size of memory is cut";
+	f->info.memory = kb <= UINT64_MAX / 1024 ? kb * 1024 : UINT64_MAX;
+	return NULL;
+}
+
+static const char *read_build_ids(struct perffeatures *f, struct str body)
+{
+	const char *why = NULL;
+
+	while (body.n >= sizeof(struct perf_record) && !why) {
+		uint16_t size = load16(body.p + 6);
+
+		if (size < sizeof(struct perf_record) || size > body.n)
+			return "the list of build-ids is cut";
+		why = perffeatures_build_id(f, str_head(body, size));
+		body = str_from(body, size);
+	}
+	return why;
+}
+
+const char *perffeatures_build_id(struct perffeatures *f, struct str record)
+{
+	enum { PID = 8, ID = 12, SIZE = 32, PATH = 36 };
+	struct perfdata_build_id *b;
+	uint16_t misc;
+
+	if (record.n < PATH)
+		return "a build-id that is too short";
+	misc = load16(record.p + 4);
+	if (f->nbuild_ids == f->cap) {
+		f->cap = f->cap ? f->cap * 2 : 64;
+		f->build_id = mem_grow(f->build_id, sizeof(*f->build_id), f->cap);
+	}
+	b = &f->build_id[f->nbuild_ids++];
+	*b = (struct perfdata_build_id){ .pid = load32(record.p + PID),
+					 .kernel = (misc & MISC_CPUMODE) == PERF_RECORD_MISC_KERNEL,
+					 .id.n = BUILD_ID_MAX };
+	if (misc & MISC_BUILD_ID_SIZE && (uint8_t)record.p[SIZE] < BUILD_ID_MAX)
+		b->id.n = (uint8_t)record.p[SIZE];
+	memcpy(b->id.byte, record.p + ID, b->id.n);
+	b->path = arena_copy(&f->text, until_nul(str_from(record, PATH)));
+	return NULL;
+}
+
+bool perffeatures_wants(unsigned feature)
+{
+	static const uint64_t wanted = 1ull << FEATURE_BUILD_ID | 1ull << FEATURE_HOSTNAME | 1ull << FEATURE_OSRELEASE |
+				       1ull << FEATURE_VERSION | 1ull << FEATURE_ARCH | 1ull << FEATURE_NRCPUS |
+				       1ull << FEATURE_CPUDESC | 1ull << FEATURE_TOTAL_MEM | 1ull << FEATURE_CMDLINE |
+				       1ull << FEATURE_EVENT_DESC | 1ull << FEATURE_SAMPLE_TIME | 1ull << FEATURE_COMPRESSED |
+				       1ull << FEATURE_CLOCK_DATA;
+
+	return feature == FEATURE_PJ_START || feature == FEATURE_PJ_END || (feature < 64 && wanted >> feature & 1);
+}
+
+const char *perffeatures_read(struct perffeatures *f, struct perfevents *e, unsigned feature, struct str body)
+{
+	switch (feature) {
+	case FEATURE_BUILD_ID:
+		return read_build_ids(f, body);
+	case FEATURE_HOSTNAME:
+		return read_text(f, body, &f->info.host);
+	case FEATURE_OSRELEASE:
+		return read_text(f, body, &f->info.kernel);
+	case FEATURE_VERSION:
+		return read_text(f, body, &f->info.version);
+	case FEATURE_ARCH:
+		return read_text(f, body, &f->info.arch);
+	case FEATURE_CPUDESC:
+		return read_text(f, body, &f->info.cpu);
+	case FEATURE_NRCPUS:
+		return read_processors(f, body);
+	case FEATURE_TOTAL_MEM:
+		return read_memory(f, body);
+	case FEATURE_CMDLINE:
+		return read_arguments(f, body);
+	case FEATURE_EVENT_DESC:
+		return read_events(e, body);
+	case FEATURE_SAMPLE_TIME:
+		return take64(&body, &f->info.first) && take64(&body, &f->info.last) ? NULL : "the times of the samples are cut";
+	case FEATURE_CLOCK_DATA:
+		return read_clock(f, body);
+	case FEATURE_COMPRESSED:
+		f->info.compressed = true;
+		return NULL;
+	case FEATURE_PJ_START: case FEATURE_PJ_END:
+		return recorder_read(&f->info.recorder, &f->text, body);
+	default:
+		return NULL;
+	}
+}
+
+void perffeatures_free(struct perffeatures *f)
+{
+	free(f->build_id);
+	recorder_free(&f->info.recorder);
+	arena_free(&f->text);
+	*f = (struct perffeatures){ 0 };
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/perfdata/zstdstream.h"
+
+#ifdef PJ_ZSTD
+
+#include "common/diag.h"
+
+#include <zstd.h>
+
+const bool perfzstd_here = true;
+
+static bool starts_stream(struct str packed)
+{
+	return str_starts(packed, STR("\x28\xB5\x2F\xFD"));
+}
+
+static bool start(struct perfzstd *z, struct str packed)
+{
+	if (!z->stream && !(z->stream = ZSTD_createDCtx()))
+		die("cannot start zstd: out of memory");
+	if (z->broken && starts_stream(packed)) {
+		ZSTD_DCtx_reset(z->stream, ZSTD_reset_session_only);
+		z->broken = false;
+	}
+	return !z->broken;
+}
+
+bool perfzstd_inflate(struct perfzstd *z, struct str *packed, char *to, size_t room, size_t *made, bool *more)
+{
+	ZSTD_inBuffer in = { packed->p, packed->n, 0 };
+	ZSTD_outBuffer out = { to, room, 0 };
+	size_t status = 0;
+
+	*made = 0;
+	*more = false;
+	if (start(z, *packed)) {
+		status = ZSTD_decompressStream(z->stream, &out, &in);
+		z->broken = ZSTD_isError(status);
+	}
+	if (z->broken) {
+		*packed = (struct str){ 0 };
+		return false;
+	}
+	*packed = str_from(*packed, in.pos);
+	*made = out.pos;
+	*more = packed->n > 0 || out.pos == room;
+	return true;
+}
+
+void perfzstd_free(struct perfzstd *z)
+{
+	ZSTD_freeDCtx(z->stream);
+	*z = (struct perfzstd){ 0 };
+}
+
+#else
+
+const bool perfzstd_here = false;
+
+bool perfzstd_inflate(struct perfzstd *z, struct str *packed, char *to, size_t room, size_t *made, bool *more)
+{
+	(void)to;
+	(void)room;
+	z->broken = true;
+	*packed = (struct str){ 0 };
+	*made = 0;
+	*more = false;
+	return false;
+}
+
+void perfzstd_free(struct perfzstd *z)
+{
+	*z = (struct perfzstd){ 0 };
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/process/callchain.h"
+
+#include "fold/process/branches.h"
+#include "common/formats/perfrecord.h"
+
+static bool is_context(uint64_t ip)
+{
+	return ip >= CONTEXT_MAX;
+}
+
+/* The mode of the addresses behind a mark; false for what is no mark, but an address that looks like one. */
+static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
+{
+	switch (ip) {
+	case CONTEXT_HYPERVISOR:
+		*mode = MODE_HYPERVISOR;
+		return true;
+	case CONTEXT_KERNEL:
+		*mode = MODE_KERNEL;
+		return true;
+	case CONTEXT_USER: case CONTEXT_USER_DEFERRED:
+		*mode = MODE_USER;
+		return true;
+	case CONTEXT_GUEST: case CONTEXT_GUEST_KERNEL: case CONTEXT_GUEST_USER:
+		*mode = MODE_UNKNOWN;
+		return !as_perf;
+	default:
+		return false;
+	}
+}
+
+/* Is there a mark that perf drops the stack for? */
+static bool has_garbage(const struct perfdata_record *r)
+{
+	enum perfdata_mode mode;
+
+	for (uint64_t i = 0; i < r->sample.nips; i++)
+		if (is_context(r->sample.ips[i]) && !context_mode(r->sample.ips[i], true, &mode))
+			return true;
+	return false;
+}
+
+uint64_t callchain_addresses(const uint64_t *ips, uint64_t n)
+{
+	uint64_t addresses = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		addresses += !is_context(ips[i]);
+	return addresses;
+}
+
+void callchain_push_part(struct callchain *c, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n,
+			 uint64_t time)
+{
+	enum perfdata_mode mode = MODE_USER;
+	bool caller = false; /* ip is a return address */
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t ip = ips[i];
+
+		if (likely(!is_context(ip))) {
+			callchain_push_ip(c, t, mode, ip - (caller && ip), time);
+			caller = !c->as_perf;
+		} else if (context_mode(ip, c->as_perf, &mode)) {
+			caller = false;
+		} else {
+			c->garbage++;
+			return;
+		}
+	}
+}
+
+void callchain_push(struct callchain *c, const struct addrspace_thread *t, const struct perfdata_record *r)
+{
+	if (c->as_perf && has_garbage(r))
+		c->garbage++;
+	else if (branches_are_calls(r))
+		branches_push(c, t, r);
+	else
+		callchain_push_part(c, t, r->sample.ips, r->sample.nips, r->time);
+}

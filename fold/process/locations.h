@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * locations.h - places in code, (DSO, address), as small numbers.
+ *
+ * Stacks of a recording are first folded by these numbers: which names they have is asked later, once for each. As
+ * frames of a call tree they stand beside names (first frames) and are told apart by the highest bit.
+ */
+#ifndef PJ_LOCATIONS_H
+#define PJ_LOCATIONS_H
+
+#include "fold/process/addrspace.h"
+
+#define SITE_BIT 0x80000000u /* of a frame id: the rest of it is a site */
+
+struct site {
+	uint64_t address;
+	uint32_t dso;
+};
+
+struct sites {
+	uint32_t n, cap;    /* ids are 1..n */
+	struct site *site;
+	uint32_t *slot, mask;
+};
+
+/* The id of a place, new if need be. */
+uint32_t sites_id(struct sites *s, uint32_t dso, uint64_t address);
+
+void sites_free(struct sites *s);
+
+#endif

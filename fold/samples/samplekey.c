@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/samples/samplekey.h"
+
+bool header_time(struct str s, uint64_t *ns)
+{
+	struct str decimals = s, seconds = str_cut(&decimals, '.');
+	uint64_t sec, frac = 0;
+
+	if (!str_u64(seconds, &sec) || sec > UINT64_MAX / 1000000000u - 1 || decimals.n > 9)
+		return false;
+	for (size_t i = 0; i < 9; i++) {
+		if (i < decimals.n && !byte_is_digit(decimals.p[i]))
+			return false;
+		frac = frac * 10 + (i < decimals.n ? (uint64_t)(decimals.p[i] - '0') : 0);
+	}
+	*ns = sec * 1000000000u + frac;
+	return true;
+}
+
+/* The time "D.D:" as a word of its own: *from and *end (behind the colon). */
+static bool find_time(struct str line, size_t *from, size_t *end)
+{
+	for (size_t dot = 0; dot < line.n; dot++) {
+		const char *p = memchr(line.p + dot, '.', line.n - dot);
+		size_t i, j;
+
+		if (!p)
+			return false;
+		dot = (size_t)(p - line.p);
+		for (j = dot + 1; j < line.n && byte_is_digit(line.p[j]); j++)
+			;
+		if ((j - dot != 7 && j - dot != 10) || j == line.n || line.p[j] != ':' ||
+		    (j + 1 < line.n && !byte_is_blank(line.p[j + 1])))
+			continue;
+		for (i = dot; i > 0 && (byte_is_digit(line.p[i - 1]) || line.p[i - 1] == ':'); i--)
+			;
+		if (i == dot || (i > 0 && line.p[i - 1] != ' '))
+			continue;
+		*from = i;
+		*end = j + 1;
+		return true;
+	}
+	return false;
+}
+
+/* The last word of *s, cut off with the blanks around it; *width gets its length with the blanks before it. */
+static struct str cut_last_word(struct str *s, size_t *width)
+{
+	size_t end = s->n, from, blanks;
+
+	while (end && byte_is_blank(s->p[end - 1]))
+		end--;
+	for (from = end; from && !byte_is_blank(s->p[from - 1]); from--)
+		;
+	for (blanks = from; blanks && byte_is_blank(s->p[blanks - 1]); blanks--)
+		;
+	s->n = blanks;
+	*width = end - blanks;
+	return (struct str){ s->p + from, end - from };
+}
+
+static bool id_number(struct str s, int64_t *value)
+{
+	uint64_t v;
+
+	if (s.n > 1 && s.p[0] == '-' && str_u64(str_from(s, 1), &v)) {
+		*value = -1;
+		return true;
+	}
+	if (!str_u64(s, &v) || v > INT32_MAX)
+		return false;
+	*value = (int64_t)v;
+	return true;
+}
+
+/* The letters of -F+misc: K, U, H, ... */
+static bool is_misc(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < 'A' || s.p[i] > 'Z')
+			return false;
+	return s.n > 0 && s.n <= 4;
+}
+
+static bool cpu_word(struct str word, int64_t *cpu)
+{
+	return word.n > 2 && word.p[0] == '[' && word.p[word.n - 1] == ']' &&
+	       id_number(str_head(str_from(word, 1), word.n - 2), cpu);
+}
+
+/*
+ * [comm] [pid[/tid]]. perf prints a lone tid at least 5 wide ("%5d"), which tells it from a comm that ends in a number:
+ * "thread 1" has one blank and few digits. False: there is no tid.
+ */
+static bool parse_thread(struct str s, struct header *h)
+{
+	struct str rest = s, word, tid, pid;
+	bool known;
+	size_t width;
+
+	word = cut_last_word(&rest, &width);
+	tid = word;
+	pid = str_cut(&tid, '/');
+	if (pid.n < word.n)
+		known = id_number(pid, &h->pid) && id_number(tid, &h->tid);
+	else
+		known = (width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &h->tid);
+	if (known) {
+		h->before = str_trim_right(str_trim_left(s));
+		s = rest;
+	} else {
+		h->pid = h->tid = -1;
+	}
+	h->comm = str_trim_right(str_trim_left(s));
+	return known;
+}
+
+/* What stands before the time (or event): [comm] [pid[/tid]] [cpu] [misc]. False: neither tid nor cpu. */
+static bool parse_before(struct str s, struct header *h)
+{
+	struct str rest = s, word;
+	size_t width;
+	bool any = false;
+
+	word = cut_last_word(&rest, &width);
+	if (is_misc(word)) { /* -F+misc: only behind a cpu or tid */
+		struct str more = rest, next = cut_last_word(&more, &width);
+		int64_t ignored;
+
+		if (cpu_word(next, &ignored) || id_number(next, &ignored)) {
+			s = rest;
+			word = next;
+			rest = more;
+		}
+	}
+	if (cpu_word(word, &h->cpu)) {
+		s = rest;
+		any = true;
+	}
+	return parse_thread(s, h) || any;
+}
+
+/* "event: rest" or "period event: rest" or "period event:" or nothing. */
+static bool parse_behind(struct str s, struct header *h)
+{
+	struct str rest = str_trim_left(s);
+	size_t digits = 0, i, end;
+
+	while (digits < rest.n && byte_is_digit(rest.p[digits]))
+		digits++;
+	h->period = 0;
+	if (digits && (digits == rest.n || byte_is_blank(rest.p[digits])) && str_u64(str_head(rest, digits), &h->period))
+		rest = str_trim_left(str_from(rest, digits));
+	for (i = 0; i < rest.n && !byte_is_blank(rest.p[i]); i++)
+		;
+	if (i > 1 && rest.p[i - 1] == ':') {
+		h->event = str_head(rest, i - 1);
+		rest = str_from(rest, i);
+	}
+	h->rest = str_trim_left(rest);
+	for (end = h->rest.n; end && byte_is_blank(h->rest.p[end - 1]); end--)
+		;
+	h->rest.n = end;
+	for (i = 0; i < end && !byte_is_blank(h->rest.p[i]); i++)
+		;
+	h->rest_width = end ? (size_t)(h->rest.p - rest.p) + i : 0;
+	return h->event.n > 0;
+}
+
+/* PERF_RECORD_LOST lost 12 / PERF_RECORD_LOST_SAMPLES: lost 12 */
+static enum header_kind parse_record(struct str s, struct header *h)
+{
+	ptrdiff_t at = str_starts(s, STR("PERF_RECORD_LOST")) ? str_find_str(s, STR("lost ")) : -1;
+
+	if (at >= 0) {
+		s = str_trim_right(str_from(s, (size_t)at + 5));
+		str_u64(str_cut(&s, ' '), &h->lost);
+	}
+	return HEADER_RECORD;
+}
+
+/* The event is the word at `from`; what number stands before it? A period, if a tid or cpu stands before that; else a
+ * tid. */
+static enum header_kind parse_around_event(struct str line, size_t from, struct header *h)
+{
+	struct str before = str_head(line, from), fewer = before;
+	size_t width;
+	uint64_t number;
+	struct str last = cut_last_word(&fewer, &width);
+	bool is_number = str_u64(last, &number), padded = width > last.n + 1;
+
+	if (is_number && parse_before(fewer, h)) {
+		parse_behind(str_from(line, (size_t)(last.p - line.p)), h);
+		return HEADER_SAMPLE;
+	}
+	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (parse_before(before, h)) {
+		parse_behind(str_from(line, from), h);
+		return HEADER_SAMPLE;
+	}
+	if (is_number && padded) { /* "%10u"; a lone blank and a number end a comm */
+		parse_before(fewer, h);
+		from = (size_t)(last.p - line.p);
+	}
+	parse_behind(str_from(line, from), h);
+	return HEADER_WEAK;
+}
+
+/* No time: find the event, the first word that ends in ':' but a comm. */
+static enum header_kind parse_without_time(struct str line, struct header *h)
+{
+	struct str all = str_trim_right(line);
+
+	for (size_t i = 0; i < all.n; i++) {
+		size_t from = i;
+
+		if (all.p[i] != ':' || (i + 1 < all.n && !byte_is_blank(all.p[i + 1])))
+			continue;
+		while (from > 0 && !byte_is_blank(all.p[from - 1]))
+			from--;
+		if (from < i && from > 0)
+			return parse_around_event(all, from, h);
+	}
+	return HEADER_NONE;
+}
+
+/* comm [tid] [cpu], alone or with a frame behind that is 16 wide. */
+static void parse_weak(struct str line, struct header *h)
+{
+	struct str all = str_trim_right(line);
+	size_t i = 0;
+
+	while (i < all.n && byte_is_blank(all.p[i]))
+		i++;
+	while (i < all.n) {
+		size_t from = i, word, end;
+		uint64_t ip;
+
+		while (i < all.n && !byte_is_blank(all.p[i]))
+			i++; /* a word of comm, or a number */
+		from = i;
+		while (i < all.n && byte_is_blank(all.p[i]))
+			i++;
+		word = i;
+		for (end = word; end < all.n && !byte_is_blank(all.p[end]); end++)
+			;
+		if (end > word && end < all.n && end - from >= 17 &&
+		    str_hex(str_head(str_from(all, word), end - word), &ip)) {
+			h->rest = str_from(all, word);
+			h->rest_width = end - from;
+			all = str_head(all, from);
+			break;
+		}
+	}
+	parse_before(all, h);
+}
+
+/*
+ * The form that perf prints by default, without a payload, read backwards in one go:
+ *   comm  tid|pid/tid [cpu]  12.345678:  period event:
+ * Nine of ten headers have it, and it takes a fifth of the time. False: it is another form; h is then undefined.
+ */
+static bool parse_default(struct str line, struct header *h)
+{
+	const char *p = line.p;
+	size_t i = line.n, end;
+
+	while (i && p[i - 1] == ' ')
+		i--;
+	if (i < 2 || p[i - 1] != ':')
+		return false;
+	for (end = --i; i && p[i - 1] != ' '; i--)
+		;
+	h->event = (struct str){ p + i, end - i };
+	h->rest = (struct str){ p + line.n, 0 };
+	while (i && p[i - 1] == ' ')
+		i--;
+	for (end = i; i && byte_is_digit(p[i - 1]); i--)
+		;
+	if (end == i || end - i > 18 || !str_u64((struct str){ p + i, end - i }, &h->period))
+		return false;
+	while (i && p[i - 1] == ' ')
+		i--;
+	if (i < 8 || p[i - 1] != ':')
+		return false;
+	for (end = --i; i && byte_is_digit(p[i - 1]); i--)
+		;
+	if ((end - i != 6 && end - i != 9) || i < 2 || p[i - 1] != '.' || !byte_is_digit(p[i - 2]))
+		return false;
+	for (i--; i && byte_is_digit(p[i - 1]); i--)
+		;
+	h->time = (struct str){ p + i, end - i };
+	while (i && p[i - 1] == ' ')
+		i--;
+	if (i < 4 || p[i - 1] != ']')
+		return false;
+	for (end = --i; i && byte_is_digit(p[i - 1]); i--)
+		;
+	if (i < 2 || p[i - 1] != '[' || p[i - 2] != ' ' || !id_number((struct str){ p + i, end - i }, &h->cpu))
+		return false;
+	return parse_thread((struct str){ p, i - 1 }, h);
+}
+
+enum header_kind header_parse(struct str line, struct header *h)
+{
+	size_t from, end;
+
+	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (line.n == 0 || line.p[0] == '\t')
+		return HEADER_NONE;
+	if (likely(parse_default(line, h)))
+		return HEADER_SAMPLE;
+	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (find_time(line, &from, &end)) {
+		struct str before = str_head(line, from), rest = str_trim_left(str_from(line, end));
+		size_t width;
+
+		h->time = str_head(str_from(line, from), end - from - 1);
+		if (str_find(h->time, ':') >= 0) { /* -F+tod: a date stands before */
+			cut_last_word(&before, &width);
+			h->time.n = 0;
+		}
+		parse_before(before, h);
+		if (str_starts(rest, STR("PERF_RECORD_")))
+			return parse_record(rest, h);
+		if (str_starts(rest, STR("DEFERRED CALLCHAIN")))
+			return HEADER_DEFERRED;
+		parse_behind(str_from(line, end), h);
+		return HEADER_SAMPLE;
+	}
+	switch (parse_without_time(line, h)) {
+	case HEADER_SAMPLE:
+		return HEADER_SAMPLE;
+	case HEADER_WEAK:
+		return HEADER_WEAK;
+	default:
+		*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+		parse_weak(line, h);
+		return HEADER_WEAK;
+	}
+}
+
+bool header_ns(const struct header *h, uint64_t *ns)
+{
+	if (!h->timed)
+		return header_time(h->time, ns);
+	*ns = h->ns;
+	return true;
+}
+
+struct str header_event_key(struct str event)
+{
+	if (str_starts(event, STR("cpu_core/")) || str_starts(event, STR("cpu_atom/")))
+		return str_from(event, 9);
+	return event;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * samplekey.h - the first line of a sample in `perf script` text.
+ *
+ * Every field is optional (-F), comm may hold blanks, digits and colons, and nothing is quoted. So the line is read
+ * from what cannot be mistaken, the time ("12.345678:") or else the event ("cycles:u:"), outwards to both sides.
+ * Pure.
+ */
+#ifndef PJ_SAMPLEKEY_H
+#define PJ_SAMPLEKEY_H
+
+#include "common/str.h"
+
+enum header_kind {
+	HEADER_NONE,     /* not a header */
+	HEADER_WEAK,     /* a comm and little else: a header only if frames follow */
+	HEADER_SAMPLE,   /* certainly a sample, wherever it stands */
+	HEADER_RECORD,   /* PERF_RECORD_*: shown with --show-*-events; no sample */
+	HEADER_DEFERRED, /* DEFERRED CALLCHAIN: user half of a stack that perf could not join */
+};
+
+struct header {
+	struct str comm;   /* without padding; empty: not printed */
+	struct str first;  /* what the first frame says; empty: comm */
+	struct str before; /* all up to the tid: equal bytes here mean equal comm, pid and tid; empty: not known */
+	struct str event;  /* without the last colon; empty: not printed */
+	struct str rest;   /* behind the event: payload or a frame, without blanks at the ends */
+	size_t rest_width; /* blanks before rest and its first word: perf prints addresses 16 wide */
+	int64_t pid, tid;  /* -1: not known */
+	int64_t cpu;       /* -1: not printed */
+	struct str cgroup; /* path; text does not tell it */
+	uint64_t period;   /* 0: not printed */
+	struct str time;   /* text, see header_time; empty: not printed */
+	bool timed;        /* no text: ns is the time */
+	uint64_t ns;
+	uint64_t lost;     /* HEADER_RECORD: number in PERF_RECORD_LOST*, else 0 */
+};
+
+/* Parses line (no newline). Lines that begin with a TAB are frames, never headers. */
+enum header_kind header_parse(struct str line, struct header *h);
+
+/* "12.345678" (any number of decimals up to 9) in ns; false when it is not such a number. */
+bool header_time(struct str s, uint64_t *ns);
+
+/* The time of a sample in ns; false when it has none. */
+bool header_ns(const struct header *h, uint64_t *ns);
+
+/* What tells events apart: hybrid cpu_core/x/ and cpu_atom/x/ are one event, "x/". Points into event. */
+struct str header_event_key(struct str event);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/samples/suffixcache.h"
+
+#include "common/arena.h"
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+const char *tails_end(const char *at, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i newline = _mm_set1_epi8('\n');
+
+	/* two loads, one byte apart: both newlines */
+	for (; end - at > 16; at += 16) {
+		__m128i a = _mm_loadu_si128((const __m128i *)(const void *)at);
+		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)(at + 1));
+		int hit = _mm_movemask_epi8(_mm_and_si128(_mm_cmpeq_epi8(a, newline), _mm_cmpeq_epi8(b, newline)));
+
+		if (hit)
+			return at + __builtin_ctz((unsigned)hit) + 1;
+	}
+#endif
+	for (; end - at > 1; at++)
+		if (at[0] == '\n' && at[1] == '\n')
+			return at + 1;
+	return NULL;
+}
+
+/* Length of the common end of [.., a) and [.., b), at most max. */
+static size_t common_end(const char *a, const char *b, size_t max)
+{
+	size_t n = 0;
+
+	while (n + 8 <= max) {
+		uint64_t x, y;
+
+		memcpy(&x, a - n - 8, 8);
+		memcpy(&y, b - n - 8, 8);
+		if (x != y)
+			return n + (size_t)__builtin_clzll(x ^ y) / 8;
+		n += 8;
+	}
+	while (n < max && a[-1 - (ptrdiff_t)n] == b[-1 - (ptrdiff_t)n])
+		n++;
+	return n;
+}
+
+uint32_t tails_match(const struct tails *t, const struct tail_sample *before, const char *at, const char *end)
+{
+	const struct tail_line *line;
+	size_t max = (size_t)(end - at), theirs, same;
+	uint32_t lo = 0, hi = before->n;
+
+	if (before->n == 0)
+		return 0;
+	line = t->line + before->first;
+	theirs = (size_t)(before->end - line[0].start);
+	same = common_end(end, before->end, max < theirs ? max : theirs);
+	while (lo < hi) { /* the first line that lies in the common end */
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if ((size_t)(before->end - line[mid].start) <= same)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	/* the line before must end there in this text, too, or be its first */
+	if (lo < before->n) {
+		const char *start = end - (before->end - line[lo].start);
+
+		if (start > at && start[-1] != '\n')
+			lo++;
+	}
+	return before->n - lo;
+}
+
+void tails_reserve(struct tails *t, uint32_t n)
+{
+	if (t->cap - t->n >= n)
+		return;
+	t->cap = t->cap * 2 + n;
+	t->line = mem_grow(t->line, sizeof(*t->line), t->cap);
+}

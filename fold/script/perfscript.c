@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/script/perfscript.h"
+
+#include <stdlib.h>
+
+#define SHARE_MAX (256 * 1024) /* samples of more text than that are read line by line */
+
+void script_init(struct script *p, const struct samples_options *o)
+{
+	*p = (struct script){ 0 };
+	samples_init(&p->samples, o);
+}
+
+void script_fork(struct script *worker, const struct script *of)
+{
+	*worker = (struct script){ 0 };
+	samples_fork(&worker->samples, &of->samples);
+}
+
+void script_free(struct script *p)
+{
+	samples_free(&p->samples);
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------ */
+
+static void skip_line(struct script *p, struct str line)
+{
+	samples_skip(&p->samples, line, p->line);
+}
+
+/* end: where the empty line begins that closes the sample; NULL when something else does. */
+static void close_sample(struct script *p, const char *end)
+{
+	if (p->weak) {
+		samples_skip(&p->samples, p->weak_line, p->weak_number);
+		p->weak = false;
+	}
+	p->single = false;
+	samples_close(&p->samples, end);
+}
+
+static enum samples_state state(const struct script *p)
+{
+	return p->samples.sample.state;
+}
+
+/* Splits "   7f00 sym (dso)" into address and tail; false when it does not begin with an address. */
+static bool split_address(struct str line, struct str *address, struct str *tail)
+{
+	size_t i = 0, from;
+
+	while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t'))
+		i++;
+	for (from = i; i < line.n && byte_is_hex(line.p[i]); i++)
+		;
+	if (i == from || i - from > 16 || (i < line.n && line.p[i] != ' '))
+		return false;
+	*address = str_head(str_from(line, from), i - from);
+	*tail = str_from(line, i + (i < line.n));
+	return true;
+}
+
+static void headerless(struct script *p)
+{
+	samples_open(&p->samples, &(struct header){ .pid = -1, .tid = -1, .cpu = -1 });
+}
+
+/* A frame came: is there a sample that it belongs to? */
+static bool in_sample(struct script *p)
+{
+	if (p->weak)
+		samples_open(&p->samples, &p->weak_header);
+	else if (state(p) == SAMPLE_NONE)
+		headerless(p);
+	p->weak = false;
+	return state(p) == SAMPLE_OPEN;
+}
+
+/* A line that begins with a TAB. perf prints the address 16 wide, so that it mostly ends at a known place. */
+static void frame_line(struct script *p, struct str line)
+{
+	struct str address, tail;
+
+	if (unlikely(p->single))
+		close_sample(p, NULL);
+	if (state(p) == SAMPLE_IGNORED)
+		return;
+	if (likely(line.n > 18 && line.p[17] == ' ' && byte_is_hex(line.p[16]) && (line.p[1] == ' ' || byte_is_hex(line.p[1])))) {
+		address = str_head(str_from(line, 1), 16);
+		tail = str_from(line, 18);
+		if (unlikely(p->samples.names.addresses))
+			split_address(line, &address, &tail);
+	} else if (!split_address(line, &address, &tail)) {
+		skip_line(p, line);
+		return;
+	}
+	if (likely(state(p) == SAMPLE_OPEN) || in_sample(p))
+		samples_frame(&p->samples, tail, address, line.p);
+}
+
+/* -F+srcline: "  file:line" belongs to the frame before it, and there " (inlined)" stands behind the line. */
+static bool srcline(struct script *p, struct str line)
+{
+	struct str text = str_trim(line);
+	struct names_frame f;
+	bool inlined;
+
+	if (line.n < 3 || line.p[0] != ' ' || line.p[1] != ' ' || text.n == 0)
+		return false;
+	if (state(p) == SAMPLE_IGNORED)
+		return true;
+	samples_look_up(&p->samples);
+	p->samples.regular = false;
+	if (p->samples.nframes == 0)
+		return false;
+	inlined = str_ends(text, STR(" (inlined)"));
+	if (inlined)
+		text.n -= 10;
+	if (!inlined && !p->samples.options->srcline)
+		return true;
+	f = lines_split(p->samples.sample.last);
+	f.inlined = f.inlined || inlined;
+	f.line = p->samples.options->srcline ? text : (struct str){ 0 };
+	samples_rename_last(&p->samples, f);
+	return true;
+}
+
+/* ---- lines -------------------------------------------------------------------------------------------------- */
+
+/* -F+insn and the like print more behind the dso: "sym+0x1 (/x) insn: 48 83". */
+static struct str without_payload(struct str tail)
+{
+	ptrdiff_t open = str_find_str(tail, STR(" (/")), depth = 0;
+
+	if (open < 0)
+		open = str_find_str(tail, STR(" (["));
+	for (size_t i = (size_t)(open + 1); open >= 0 && i < tail.n; i++) {
+		depth += (tail.p[i] == '(') - (tail.p[i] == ')');
+		if (depth == 0)
+			return str_head(tail, i + 1);
+	}
+	return tail;
+}
+
+/*
+ * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
+ * with -F+addr, behind the data address. The payload of a tracepoint stands there, too: it is no frame.
+ */
+static bool single_frame(const struct header *h, struct str *address, struct str *tail)
+{
+	struct str second, third;
+
+	if (h->rest.n == 0 || !split_address(h->rest, address, tail) || tail->n == 0)
+		return false;
+	if (h->rest_width < 17 && (address->n < 6 || h->rest.p[h->rest.n - 1] != ')'))
+		return false;
+	if (split_address(*tail, &second, &third) && third.n && second.n >= 4 &&
+	    (size_t)(second.p + second.n - tail->p) >= 16) {
+		*address = second;
+		*tail = third;
+	}
+	*tail = without_payload(*tail);
+	return true;
+}
+
+static void sample_line(struct script *p, struct str line, const struct header *h)
+{
+	struct str address, tail;
+
+	/* all headers of a file have the same fields: one without an event, where others have it, is cut */
+	if (h->event.n == 0 && h->time.n && p->samples.event_name.n) {
+		skip_line(p, line);
+		p->samples.sample.state = SAMPLE_IGNORED;
+		return;
+	}
+	samples_open(&p->samples, h);
+	p->single = single_frame(h, &address, &tail);
+	if (p->single && state(p) == SAMPLE_OPEN)
+		samples_frame(&p->samples, tail, address, NULL);
+}
+
+static bool is_comment(struct str line)
+{
+	return line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ');
+}
+
+/* "# hostname : vm" and "# event : name = cycles, ... { sample_period, sample_freq } = 99, ..." of perf script
+ * --header. */
+static void comment(struct script *p, struct str line)
+{
+	ptrdiff_t i = str_find_str(line, STR("sample_freq } = "));
+	struct str rest;
+
+	if (str_starts(line, STR("# hostname : ")) && p->samples.host.n == 0)
+		p->samples.host = arena_copy(&p->samples.text, str_trim(str_from(line, 13)));
+	if (i > 0 && p->samples.frequency.n == 0 && str_find_str(line, STR("freq = 1")) > 0) {
+		rest = str_from(line, (size_t)i + 16);
+		p->samples.frequency = arena_copy(&p->samples.text, str_cut(&rest, ','));
+	}
+}
+
+/* Does it look like "file:12"? Other lines that begin with blanks may follow a sample without callchain. */
+static bool is_source_place(struct str line)
+{
+	struct str text = str_trim(line);
+	ptrdiff_t colon = str_rfind(text, ':');
+	uint64_t number;
+
+	return str_ends(text, STR(" (inlined)")) || (colon > 0 && str_u64(str_from(text, (size_t)colon + 1), &number));
+}
+
+/* A line that is neither a frame behind a TAB nor empty. */
+static void other_line(struct script *p, struct str line)
+{
+	struct str address, tail;
+	struct header h;
+
+	switch (header_parse(line, &h)) {
+	case HEADER_SAMPLE:
+		close_sample(p, NULL);
+		sample_line(p, line, &h);
+		return;
+	case HEADER_RECORD:
+		close_sample(p, NULL);
+		p->samples.tally.lost += h.lost;
+		return;
+	case HEADER_DEFERRED:
+		close_sample(p, NULL);
+		p->samples.tally.deferred++;
+		p->samples.sample.state = SAMPLE_IGNORED;
+		return;
+	case HEADER_WEAK:
+	case HEADER_NONE:
+		break;
+	}
+	if (is_comment(line)) {
+		comment(p, line);
+		return;
+	}
+	if (p->single && is_source_place(line) && srcline(p, line))
+		return;
+	if (!p->single && state(p) != SAMPLE_NONE) {
+		if (p->samples.nframes + p->samples.nrefs && srcline(p, line))
+			return;
+		/* perf 3.x: frames without a TAB */
+		if (split_address(line, &address, &tail) && tail.n) {
+			if (state(p) == SAMPLE_OPEN)
+				samples_frame(&p->samples, tail, address, NULL);
+			return;
+		}
+		if (srcline(p, line))
+			return;
+		skip_line(p, line);
+		return;
+	}
+	close_sample(p, NULL);
+	if (single_frame(&h, &address, &tail)) {
+		sample_line(p, line, &h);
+		return;
+	}
+	if (split_address(line, &address, &tail) && tail.n && line.p[0] == ' ') { /* -F ip,sym without callchain */
+		headerless(p);
+		if (state(p) == SAMPLE_OPEN)
+			samples_frame(&p->samples, tail, address, NULL);
+		close_sample(p, NULL);
+		return;
+	}
+	p->weak = true;
+	p->weak_header = h;
+	p->weak_line = line;
+	p->weak_number = p->line;
+}
+
+/* The end of a sample that is that of the thread's sample before. */
+struct shared {
+	const char *from; /* first line of it */
+	const char *end;  /* the empty line behind it */
+	uint32_t lines;
+};
+
+static void script_lines(struct script *p, const char *at, const char *end, bool share);
+
+/* A header was read, its frames begin at `at`. */
+static bool find_shared(struct script *p, const char *at, const char *end, struct shared *s)
+{
+	const struct tail_sample *last = samples_before(&p->samples);
+
+	s->end = tails_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
+	if (!s->end) {
+		p->share_here = false; /* separated by something else: do not search again and again */
+		return false;
+	}
+	if (last->n == 0 || last->block != p->samples.block + 1)
+		return false;
+	s->lines = tails_match(&p->samples.tails, last, at, s->end);
+	if (s->lines == 0)
+		return false;
+	s->from = s->end - (last->end - p->samples.tails.line[last->first + last->n - s->lines].start);
+	return true;
+}
+
+/* Looks at the lines before the shared ones. If they were nothing but frames of this sample, the rest is known, and
+ * the sample done. Returns where to go on. */
+static const char *take_shared(struct script *p, const char *at, const struct shared *s)
+{
+	uint64_t serial = p->samples.serial;
+
+	script_lines(p, at, s->from, false);
+	if (p->samples.serial != serial || state(p) != SAMPLE_OPEN || !p->samples.regular || p->samples.nframes)
+		return s->from;
+	p->samples.shared = s->lines;
+	p->line += s->lines + 1;
+	close_sample(p, s->end);
+	return s->end + 1;
+}
+
+static void script_lines(struct script *p, const char *at, const char *end, bool share)
+{
+	struct shared shared;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at)), *from = at;
+		struct str line = { at, (size_t)((newline ? newline : end) - at) };
+
+		p->line++;
+		at += line.n + 1;
+		if (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (likely(line.n && line.p[0] == '\t') && (line.n > 18 || !str_is_blank(line))) {
+			frame_line(p, line);
+		} else if (str_is_blank(line)) {
+			close_sample(p, from);
+		} else {
+			other_line(p, line);
+			if (share && p->share_here && p->samples.root && state(p) == SAMPLE_OPEN &&
+			    p->samples.nrefs + p->samples.nframes == 0 && newline && find_shared(p, at, end, &shared))
+				at = take_shared(p, at, &shared);
+		}
+	}
+}
+
+void script_block(struct script *p, struct str text, uint64_t block)
+{
+	p->samples.block = block;
+	p->line = 0;
+	p->samples.tails.n = 0;
+	p->share_here = p->samples.share;
+	script_lines(p, text.p, text.p + text.n, true);
+	close_sample(p, NULL);
+}
+
+/* ---- borders ------------------------------------------------------------------------------------------------ */
+
+/* A sample begins behind an empty line, and at every line that is certainly a header. */
+size_t script_last_border(struct str text)
+{
+	ptrdiff_t newline = str_rfind(text, '\n');
+	struct header h;
+
+	while (newline >= 0) {
+		struct str before = str_head(text, (size_t)newline), line;
+		ptrdiff_t i = str_rfind(before, '\n');
+
+		line = str_from(before, (size_t)(i + 1));
+		if (str_is_blank(line))
+			return (size_t)newline + 1;
+		if (line.p[0] != '\t') {
+			enum header_kind kind = header_parse(line, &h);
+
+			if (kind == HEADER_SAMPLE || kind == HEADER_RECORD || kind == HEADER_DEFERRED)
+				return (size_t)(i + 1);
+		}
+		newline = i;
+	}
+	return 0;
+}
+
+bool script_looks_like(struct str line)
+{
+	struct str address, tail;
+	struct header h;
+
+	if (line.n && line.p[0] == '\t')
+		return split_address(line, &address, &tail);
+	switch (header_parse(line, &h)) {
+	case HEADER_SAMPLE:
+	case HEADER_RECORD:
+	case HEADER_DEFERRED:
+		return true;
+	case HEADER_WEAK:
+	case HEADER_NONE:
+		break;
+	}
+	return single_frame(&h, &address, &tail) ||
+	       (line.p[0] == ' ' && split_address(line, &address, &tail) && address.n >= 6 && tail.n);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stackquality.h - how complete the stacks of a recording are, and what of them has no names, by first frame and by DSO.
+ *
+ * One walk through the tree of sites, when they have their names. quality.h shows what comes of it.
+ */
+#ifndef PJ_STACKQUALITY_H
+#define PJ_STACKQUALITY_H
+
+#include "fold/recording.h"
+#include "fold/resolve.h"
+
+struct judge {
+	const struct addrspace *as;
+	const struct sites *sites;
+	const struct stacks *from; /* of sites; column 1 counts samples */
+	const bool *front;         /* by its nodes: frames in front of all others, which are no first frames */
+	const struct resolved *names;
+	const struct stacks *to;   /* whose frames these names are */
+};
+
+/* Adds to t and to the counts of frames in p. */
+void judge_stacks(const struct judge *j, struct recording_tally *t, struct samples *p);
+
+#endif

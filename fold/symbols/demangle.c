@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names for people, by libiberty with the flags of perf (no parameters, no return type).
+ *
+ * A name comes from a foreign file, and a short one can stand for an endless one (substitutions of substitutions). So the
+ * variants are used that hand their output over piece by piece, and what grows too long is left as it is: the callback
+ * leaves by longjmp, which loses nothing, as these variants keep all on the stack.
+ */
+#include "common/arena.h"
+#include "fold/symbols/elfsyms.h"
+#include "common/text.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdlib.h>
+
+#define LONGEST_SYMBOL 16384 /* of C++, libiberty itself gives up at 1024 (2048 parts) */
+#define LONGEST_NAME   16384
+#define LONGEST_D      512   /* its demangler has no callback, and no limit but that of the recursion ... */
+#define MOST_D_REFS    16    /* ... where each reference to what stands before may double the name */
+
+struct output {
+	struct text *text;
+	size_t limit;
+	jmp_buf full;
+};
+
+static void put(const char *p, size_t n, void *opaque)
+{
+	struct output *o = opaque;
+
+	if (n > o->limit - o->text->n)
+		longjmp(o->full, 1);
+	text_bytes(o->text, p, n);
+}
+
+static bool by_callback(struct text *out, const char *symbol, int (*demangle)(const char *, int, demangle_callbackref, void *))
+{
+	struct output o = { .text = out, .limit = out->n + LONGEST_NAME };
+	size_t before = out->n;
+
+	if (setjmp(o.full) == 0 && demangle(symbol, DMGL_NO_OPTS, put, &o) && o.text->n > before)
+		return true;
+	out->n = before;
+	return false;
+}
+
+/* camlStdlib__List__map_12 → Stdlib.List.map_12, as perf does it; libiberty does not know OCaml. */
+static bool ocaml(struct text *out, struct str s)
+{
+	uint64_t byte;
+
+	if (!str_starts(s, STR("caml")) || s.n < 5 || s.p[4] < 'A' || s.p[4] > 'Z')
+		return false;
+	for (s = str_from(s, 4); s.n;) {
+		if (str_starts(s, STR("__"))) {
+			text_char(out, '.');
+			s = str_from(s, 2);
+		} else if (s.p[0] == '$' && s.n >= 3 && str_hex(str_head(str_from(s, 1), 2), &byte)) {
+			text_char(out, (char)byte);
+			s = str_from(s, 3);
+		} else {
+			text_char(out, s.p[0]);
+			s = str_from(s, 1);
+		}
+	}
+	return true;
+}
+
+static bool dlang(struct text *out, struct str symbol, const char *s)
+{
+	size_t refs = 0;
+	char *name;
+
+	for (size_t i = 0; i < symbol.n; i++)
+		refs += symbol.p[i] == 'Q';
+	if (symbol.n > LONGEST_D || refs > MOST_D_REFS)
+		return false;
+	name = dlang_demangle(s, DMGL_NO_OPTS);
+	if (!name)
+		return false;
+	text_str(out, str_head(str_of(name), strlen(name) < LONGEST_NAME ? strlen(name) : LONGEST_NAME));
+	free(name);
+	return true;
+}
+
+static bool demangle_c(struct text *out, struct str symbol, const char *s)
+{
+	if (str_starts(symbol, STR("_D")))
+		return dlang(out, symbol, s);
+	/* Rust's old names look like C++: it is asked first */
+	return by_callback(out, s, rust_demangle_callback) || by_callback(out, s, cplus_demangle_v3_callback);
+}
+
+bool elfsyms_demangle(struct text *out, struct str symbol)
+{
+	char room[256], *s = room;
+	bool done;
+
+	if (symbol.n < 2 || symbol.n > LONGEST_SYMBOL || memchr(symbol.p, 0, symbol.n))
+		return false;
+	if (symbol.p[0] != '_')
+		return ocaml(out, symbol);
+	if (symbol.n >= sizeof(room))
+		s = mem_alloc(1, symbol.n + 1);
+	memcpy(s, symbol.p, symbol.n);
+	s[symbol.n] = '\0';
+	done = demangle_c(out, symbol, s);
+	if (s != room)
+		free(s);
+	return done;
+}

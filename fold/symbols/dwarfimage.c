@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/symbols/dwarfimage.h"
+
+#include "unwind/dwarf/dwarfbytes.h"
+#include "fold/perfdata/zstdstream.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#define MOST_BYTES   ((uint64_t)2 << 30) /* of all sections; those of a browser have 1 GB */
+#define MOST_ABBREVS ((uint64_t)256 << 20) /* bytes of abbreviation tables, each as often as a unit uses it */
+#define MOST_RATIO   1032                /* of deflate; zstd does better only on what is nothing but repetition */
+#define GAP          32                  /* zeros behind a section, and the alignment of the next */
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+enum { INFO, ABBREV, SECTIONS = 8 };
+
+static const char *const names[SECTIONS] = {
+	[INFO] = ".debug_info", [ABBREV] = ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_ranges", ".debug_rnglists",
+	".debug_addr", ".debug_str_offsets",
+};
+
+/* A section as it is in the file, and where it goes. */
+struct part {
+	uint64_t from, packed; /* bytes in the file */
+	uint64_t size;         /* unpacked */
+	uint64_t to;           /* in the image */
+	uint32_t method;       /* 0: not packed */
+};
+
+/* ---- finding ------------------------------------------------------------------------------------------------ */
+
+/* A name with what stands around it: "z" for the old way to pack, ".dwo" for split units. */
+static const struct elf_section *find(const struct elffile *f, const char *name, bool old, bool split)
+{
+	char text[40] = "";
+	struct str s = str_of(name);
+	size_t n = 0;
+
+	text[n++] = '.';
+	if (old)
+		text[n++] = 'z';
+	memcpy(text + n, s.p + 1, s.n - 1);
+	n += s.n - 1;
+	if (split) {
+		memcpy(text + n, ".dwo", 4);
+		n += 4;
+	}
+	return elffile_section(f, (struct str){ text, n });
+}
+
+static bool holds(const struct elffile *f, const struct elf_section *s)
+{
+	return s && s->type != SHT_NOBITS && s->size && s->offset <= f->size && s->size <= f->size - s->offset;
+}
+
+bool dwarfimage_has(const struct elffile *f, bool split)
+{
+	return holds(f, find(f, names[INFO], false, split)) || holds(f, find(f, names[INFO], true, split));
+}
+
+/* The head of a packed section: how, and how large it is unpacked. */
+static bool read_head(const struct elffile *f, struct part *p, bool old)
+{
+	union {
+		Elf64_Chdr wide;
+		Elf32_Chdr narrow;
+		unsigned char old[12]; /* "ZLIB", size in big-endian order */
+	} h = { 0 };
+	uint64_t head = old ? sizeof(h.old) : f->wide ? sizeof(h.wide) : sizeof(h.narrow);
+
+	if (p->packed < head || elffile_read(f, p->from, &h, head) < head)
+		return false;
+	p->from += head;
+	p->packed -= head;
+	if (old) {
+		if (memcmp(h.old, "ZLIB", 4) != 0)
+			return false;
+		p->method = ELFCOMPRESS_ZLIB;
+		for (size_t i = 4; i < 12; i++)
+			p->size = p->size << 8 | h.old[i];
+	} else {
+		p->method = f->wide ? h.wide.ch_type : h.narrow.ch_type;
+		p->size = f->wide ? h.wide.ch_size : h.narrow.ch_size;
+	}
+	return p->size / MOST_RATIO <= p->packed;
+}
+
+static const char *find_part(const struct elffile *f, const char *name, bool split, struct part *p)
+{
+	const struct elf_section *s = find(f, name, false, split);
+	bool old = !s;
+
+	*p = (struct part){ 0 };
+	if (old)
+		s = find(f, name, true, split);
+	if (!holds(f, s))
+		return NULL;
+	p->from = s->offset;
+	p->packed = s->size;
+	if (!old && !(s->flags & SHF_COMPRESSED))
+		p->size = s->size;
+	else if (!read_head(f, p, old))
+		return "damaged";
+	return elfhead_is_dense(&f->head, p->from, p->packed) ? NULL : "damaged";
+}
+
+/* ---- unpacking ---------------------------------------------------------------------------------------------- */
+
+static bool unpack_zstd(const struct elffile *f, const struct part *p, char *to)
+{
+	struct perfzstd z = { 0 };
+	uint64_t from = p->from, left = p->packed, made = 0;
+	char *block = mem_alloc(1, 1u << 16);
+	bool good = true;
+
+	while (good && left && made < p->size) {
+		size_t n = elffile_read(f, from, block, left < 1u << 16 ? (size_t)left : 1u << 16), got;
+		struct str packed = { block, n };
+		bool more = true;
+
+		if (n == 0)
+			break;
+		from += n;
+		left -= n;
+		while (good && more && made < p->size) {
+			good = perfzstd_inflate(&z, &packed, to + made, p->size - made, &got, &more);
+			made += got;
+		}
+	}
+	perfzstd_free(&z);
+	free(block);
+	return made == p->size;
+}
+
+static const char *unpack(const struct elffile *f, const struct part *p, char *to)
+{
+	switch (p->method) {
+	case 0:
+		return elffile_read(f, p->from, to, p->size) == p->size ? NULL : "truncated";
+	case ELFCOMPRESS_ZLIB:
+		return elfhead_inflate(&f->head, p->from, p->packed, to, p->size) ? NULL : "damaged";
+	case ELFCOMPRESS_ZSTD:
+		if (!perfzstd_here)
+			return "packed with zstd, which this pjfold was built without";
+		return unpack_zstd(f, p, to) ? NULL : "damaged";
+	default:
+		return "packed in an unknown way";
+	}
+}
+
+/* ---- what the library would choke on ------------------------------------------------------------------------ */
+
+/* Bytes of the abbreviation table at offset, up to the 0 that ends it, or to the end of all. */
+static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t most)
+{
+	struct dwarf_bytes b;
+	const uint8_t *from;
+
+	if (offset >= abbrevs.n)
+		return 0;
+	b = dwarf_bytes_of(str_from(abbrevs, offset));
+	from = b.p;
+	while (dwarf_uleb(&b) && !b.bad && (uint64_t)(b.p - from) <= most) {
+		uint64_t name, form;
+
+		dwarf_uleb(&b);
+		dwarf_take(&b, 1);
+		do {
+			name = dwarf_uleb(&b);
+			form = dwarf_uleb(&b);
+			if (form == 0x21) /* DW_FORM_implicit_const: its value is here */
+				dwarf_sleb(&b);
+		} while ((name || form) && !b.bad);
+	}
+	return (uint64_t)(b.p - from);
+}
+
+/* Every unit has the library read its table: of one large table and many units, without end. */
+static const char *check_units(struct str info, struct str abbrevs)
+{
+	struct dwarf_bytes b = dwarf_bytes_of(info);
+	uint64_t read = 0, last = UINT64_MAX, size = 0;
+
+	while (dwarf_left(&b) > 4) {
+		uint64_t length = dwarf_uint(&b, 4), table;
+		unsigned width = length == 0xffffffff ? 8 : 4;
+		struct dwarf_bytes unit;
+		const uint8_t *p;
+
+		if (width == 8)
+			length = dwarf_uint(&b, 8);
+		length = length < dwarf_left(&b) ? length : dwarf_left(&b);
+		p = dwarf_take(&b, length);
+		if (!p)
+			break;
+		unit = (struct dwarf_bytes){ .p = p, .end = p + length };
+		if (dwarf_uint(&unit, 2) >= 5)
+			dwarf_uint(&unit, 2); /* kind, size of addresses */
+		table = dwarf_uint(&unit, width);
+		if (table != last)
+			size = table_size(abbrevs, table, MOST_ABBREVS);
+		last = table;
+		read += size;
+		if (read > MOST_ABBREVS)
+			return "more abbreviations than are read";
+	}
+	return NULL;
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------- */
+
+static uint64_t aligned(uint64_t n)
+{
+	return (n + GAP - 1) & ~(uint64_t)(GAP - 1);
+}
+
+/* Headers: file, sections by their plain names. The name of section i begins at text[name[i]]. */
+static void put_headers(struct dwarfimage *image, const struct part *part, bool split, uint64_t text, uint64_t table)
+{
+	Elf64_Shdr s[SECTIONS + 2] = { 0 };
+	Elf64_Ehdr h = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_ehsize = sizeof(h), .e_shoff = table,
+		.e_shentsize = sizeof(*s), .e_shnum = SECTIONS + 2, .e_shstrndx = SECTIONS + 1,
+	};
+	uint64_t at = text + 1;
+
+	for (size_t i = 0; i < SECTIONS; i++) {
+		struct str name = str_of(names[i]);
+
+		s[i + 1] = (Elf64_Shdr){ .sh_name = (uint32_t)(at - text), .sh_type = part[i].size ? SHT_PROGBITS : SHT_NOBITS,
+					 .sh_offset = part[i].to, .sh_size = part[i].size, .sh_addralign = 1 };
+		memcpy(image->p + at, name.p, name.n);
+		at += name.n;
+		if (split) {
+			memcpy(image->p + at, ".dwo", 4);
+			at += 4;
+		}
+		at++;
+	}
+	s[SECTIONS + 1] = (Elf64_Shdr){ .sh_name = 0, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = at - text,
+					.sh_addralign = 1 };
+	memcpy(image->p, &h, sizeof(h));
+	memcpy(image->p + table, s, sizeof(s));
+}
+
+static struct str part_bytes(const struct dwarfimage *image, const struct part *p)
+{
+	return (struct str){ image->p + p->to, p->size };
+}
+
+const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, bool split)
+{
+	struct part part[SECTIONS];
+	uint64_t at = aligned(sizeof(Elf64_Ehdr)), text;
+	const char *why = NULL;
+
+	*image = (struct dwarfimage){ 0 };
+	for (size_t i = 0; i < SECTIONS && !why; i++) {
+		if (at > MOST_BYTES)
+			return "more than is read of one file";
+		why = find_part(f, names[i], split, &part[i]);
+		if (!why && part[i].size > MOST_BYTES - at)
+			why = "more than is read of one file";
+		part[i].to = at;
+		at += why ? 0 : aligned(part[i].size) + GAP;
+	}
+	if (why)
+		return why;
+	if (part[INFO].size == 0)
+		return "there is none";
+	text = at;
+	at += 32 * (SECTIONS + 1);
+	image->n = at + (SECTIONS + 2) * sizeof(Elf64_Shdr) + GAP;
+	image->p = mem_alloc(1, image->n);
+	for (size_t i = 0; i < SECTIONS && !why; i++)
+		why = unpack(f, &part[i], image->p + part[i].to);
+	if (!why)
+		why = check_units(part_bytes(image, &part[INFO]), part_bytes(image, &part[ABBREV]));
+	if (why) {
+		dwarfimage_free(image);
+		return why;
+	}
+	put_headers(image, part, split, text, at);
+	return NULL;
+}
+
+void dwarfimage_free(struct dwarfimage *image)
+{
+	free(image->p);
+	*image = (struct dwarfimage){ 0 };
+}

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/symbols/fileopener.h"
+
+#include "common/filter/broker.h"
+#include "common/process/capabilities.h"
+#include "common/clocks.h"
+#include "common/process/fdmessage.h"
+#include "common/hash.h"
+#include "common/files/targetfile.h"
+#include "common/process/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATH_MAX_BYTES = 4096, PLACES = 256, WAITS_FULL = 3, SOCKET_FD = 3, SHORT_MS = 100, RUNNING_MS = 5000, DIRECTORY_MAX = 3 };
+#define COPY_MAX ((off_t)2 << 30)
+#define BLOCK ((size_t)1 << 20)
+
+/* To read files of any user, below the root folders of other processes, too; to give copies to the owners of the files. */
+#define CAPABILITIES (CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_CHOWN))
+
+enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, STAT /* of a process: a copy */, WHERE /* its mount namespace */ };
+
+struct request {
+	uint32_t kind;
+	int32_t pid;
+	uint32_t n;
+	char path[PATH_MAX_BYTES + 1];
+};
+
+enum { PROGRESS = -1 };
+
+struct reply {
+	int32_t error;     /* errno; 0: with a descriptor; PROGRESS: the copy goes on */
+	uint64_t mount_ns; /* WHERE: 0 if it is that of the helper, or not known */
+};
+
+/* ---- the helper ------------------------------------------------------------------------------------------------------ */
+
+/* Code is never mapped from /proc; a filter that was taken over would read memory of processes there. Takes fd. */
+static int refuse_proc(int fd)
+{
+	if (fd < 0 || !inside_is_proc(fd))
+		return fd;
+	close(fd);
+	errno = EACCES;
+	return -1;
+}
+
+/* The text of /proc/PID/stat, in memory: a process can make readers wait for ever (timelimit.h). */
+static int copy_stat(int32_t pid)
+{
+	char path[48], text[4096];
+	int from, copy = -1, error;
+	ssize_t n = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return -1;
+	n = read(from, text, sizeof(text));
+	if (n > 0)
+		copy = memfd_create("pjfold-stat", MFD_CLOEXEC);
+	error = n == 0 ? ESRCH : errno;
+	if (copy >= 0 && pwrite(copy, text, (size_t)n, 0) != n) {
+		error = errno;
+		close(copy);
+		copy = -1;
+	}
+	close(from);
+	errno = error;
+	return copy;
+}
+
+static int open_request(const struct request *r)
+{
+	struct str path = { r->path, r->n };
+	int root, fd, error;
+
+	if (r->kind == STAT)
+		return copy_stat(r->pid);
+	if (r->kind == BY_PATH)
+		return inside_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC)));
+	if (r->kind == PLAIN)
+		return inside_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC | O_NOFOLLOW)));
+	root = inside_root(r->pid);
+	if (root < 0)
+		return -1;
+	fd = refuse_proc(inside_open(root, path, true));
+	error = errno;
+	close(root);
+	errno = error;
+	return fd;
+}
+
+/* File systems whose servers are disks of this host. An overlay of another mount namespace may lie over any other. */
+static bool is_local(int fd, bool elsewhere)
+{
+	static const uint32_t types[] = {
+		0xef53 /* ext2-4 */, 0x58465342 /* xfs */, 0x9123683e /* btrfs */, 0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */,
+		0x73717368 /* squashfs */, 0xe0f5e1e2 /* erofs */, 0xf2f52010 /* f2fs */, 0x2fc12fc1 /* zfs */, 0xca451a4e /* bcachefs */,
+		0x9660 /* iso9660 */, 0x4d44 /* vfat */, 0x2011bab0 /* exfat */, 0x958458f6 /* hugetlbfs */, 0x9fa0 /* proc */, 0x62656572 /* sysfs */,
+	};
+	struct statfs s;
+
+	if (fstatfs(fd, &s) < 0)
+		return false;
+	for (size_t i = 0; i < countof(types); i++)
+		if ((uint32_t)s.f_type == types[i])
+			return true;
+	return (uint32_t)s.f_type == 0x794c7630 && !elsewhere;
+}
+
+static bool send_reply(int socket, struct reply reply, int fd)
+{
+	return fdmessage_put(socket, &reply, sizeof(reply), fd);
+}
+
+static bool is_zero(const char *p, size_t n)
+{
+	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
+}
+
+/* Holes stay holes. Returns 0, or errno. */
+static int copy_bytes(int from, int to, int socket)
+{
+	static char block[BLOCK];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(from, block, sizeof(block), at)) > 0) {
+		if (at > COPY_MAX)
+			return EFBIG;
+		if (!is_zero(block, (size_t)n) && (lseek(to, at, SEEK_SET) < 0 || write(to, block, (size_t)n) != n))
+			return ENOSPC;
+		at += n;
+		if (!send_reply(socket, (struct reply){ .error = PROGRESS }, -1))
+			return EPIPE;
+	}
+	if (n < 0)
+		return errno;
+	return ftruncate(to, at) < 0 ? errno : 0;
+}
+
+/* Takes fd; returns a copy of the file in memory, or -1 and errno. */
+static int copied(int fd, bool owner, int socket)
+{
+	int copy = memfd_create("pjfold-file", MFD_CLOEXEC), error = copy < 0 ? errno : 0;
+	struct stat st;
+
+	if (!error && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+		error = EINVAL;
+	if (!error)
+		error = copy_bytes(fd, copy, socket);
+	if (!error && owner && st.st_uid != geteuid() && fchown(copy, st.st_uid, (gid_t)-1) < 0)
+		error = EACCES;
+	close(fd);
+	if (error && copy >= 0)
+		close(copy);
+	errno = error;
+	return error ? -1 : copy;
+}
+
+static uint64_t foreign_mount_ns(int32_t pid)
+{
+	struct stat own, its;
+	char name[48];
+
+	snprintf(name, sizeof(name), "/proc/%d/ns/mnt", (int)pid);
+	return stat("/proc/self/ns/mnt", &own) == 0 && stat(name, &its) == 0 && own.st_ino != its.st_ino ? its.st_ino : 0;
+}
+
+static void run_helper(int socket)
+{
+	static struct request r;
+	int fd;
+
+	while (fdmessage_take(socket, &r, sizeof(r), &fd) > 0) {
+		int error;
+		bool sent;
+
+		if (fd >= 0) /* none is sent */
+			close(fd);
+		r.path[PATH_MAX_BYTES] = 0; /* pjfold may have been taken over */
+		r.n = (uint32_t)strlen(r.path);
+		if (r.kind == WHERE) {
+			send_reply(socket, (struct reply){ .mount_ns = foreign_mount_ns(r.pid) }, -1);
+			continue;
+		}
+		fd = open_request(&r);
+		if (fd >= 0 && r.kind != STAT && !is_local(fd, r.kind == INSIDE || r.kind == MAP_INSIDE))
+			fd = copied(fd, r.kind == PLAIN || r.kind == MAP_INSIDE, socket);
+		error = fd < 0 ? errno : 0;
+		sent = send_reply(socket, (struct reply){ .error = error }, fd);
+		if (fd >= 0)
+			close(fd);
+		if (!sent)
+			break;
+	}
+}
+
+/* ---- the process that forks helpers ------------------------------------------------------------------------------------- */
+
+/* Of all descriptors only the socket stays, as SOCKET_FD: a reader of our output would wait for its end as long as a helper lives. */
+static void keep_only(int socket)
+{
+	if (socket != SOCKET_FD)
+		dup3(socket, SOCKET_FD, 0);
+	syscall(SYS_close_range, SOCKET_FD + 1u, ~0u, 0u);
+}
+
+static pid_t fork_helper(int socket)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_NAME, "pjfold-open");
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		keep_only(socket);
+		sandbox_narrow(SANDBOX_ROOTS);
+		run_helper(SOCKET_FD);
+		_exit(0);
+	}
+	return pid;
+}
+
+/* For each byte a new helper, whose socket is sent; the one before is killed: it may hang. Ends with the other end. */
+static void run_starter(int control)
+{
+	pid_t helper = 0;
+	char byte;
+	int fd;
+
+	while (fdmessage_take(control, &byte, 1, &fd) > 0) {
+		int pair[2];
+		bool sent;
+
+		if (fd >= 0) /* none is sent */
+			close(fd);
+		if (helper > 0)
+			kill(helper, SIGKILL);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+			break;
+		helper = fork_helper(pair[1]);
+		sent = send_reply(control, (struct reply){ .mount_ns = (uint64_t)helper }, helper > 0 ? pair[0] : -1);
+		close(pair[0]);
+		close(pair[1]);
+		if (!sent) /* it would be waited for: the end of this process is an answer, too */
+			break;
+	}
+	if (helper > 0)
+		kill(helper, SIGKILL);
+}
+
+/* In the child: nothing of the caller stays but a socket, and of its rights those that opening needs. */
+static NORETURN void become_starter(int socket, bool unprivileged)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+
+	for (size_t i = 0; i < countof(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	prctl(PR_SET_NAME, "pjfold-start");
+	keep_only(socket);
+	for (int fd = 0; fd < SOCKET_FD; fd++)
+		close(fd);
+	for (int fd = 0; fd < SOCKET_FD; fd++)
+		open("/dev/null", O_RDWR);
+	capabilities_limit(unprivileged ? 0 : CAPABILITIES);
+	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_ROOTS | SANDBOX_FORK, .keep_capabilities = true });
+	run_starter(SOCKET_FD);
+	_exit(0);
+}
+
+static struct {
+	pthread_mutex_t lock;
+	int control, socket; /* of the process that forks helpers, of the helper; -1: none */
+	pid_t helper;
+	unsigned waits, skipped; /* that were in vain; files */
+	uint64_t place[PLACES];  /* of files, directories and mount namespaces that do not answer */
+	uint8_t count[PLACES];
+	int32_t where_pid; /* the last process whose mount namespace was asked for, and that */
+	uint64_t where;
+} opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1, .socket = -1 };
+
+void fileopener_start(bool unprivileged)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (opener.control >= 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return;
+	pid = fork();
+	if (pid == 0)
+		become_starter(pair[1], unprivileged);
+	close(pair[1]);
+	if (pid > 0)
+		opener.control = pair[0];
+	else
+		close(pair[0]);
+}
+
+static bool start_helper(void)
+{
+	struct reply reply = { 0 };
+
+	if (opener.socket >= 0)
+		return true;
+	fileopener_start(false);
+	if (opener.control < 0 || !fdmessage_put(opener.control, "", 1, -1) ||
+	    fdmessage_take(opener.control, &reply, sizeof(reply), &opener.socket) != (ssize_t)sizeof(reply))
+		return false;
+	opener.helper = (pid_t)reply.mount_ns;
+	return opener.socket >= 0;
+}
+
+/* The next start kills it. */
+static void leave_helper(void)
+{
+	close(opener.socket);
+	opener.socket = -1;
+}
+
+/* ---- places that do not answer ------------------------------------------------------------------------------------------ */
+
+struct places {
+	uint64_t file, directory; /* directory: or mount namespace */
+	bool elsewhere;
+};
+
+static uint64_t key(uint64_t what, struct str bytes)
+{
+	return (hash_bytes(bytes.p, bytes.n) ^ what) | 1;
+}
+
+static struct places places_of(const struct request *r, uint64_t mount_ns)
+{
+	struct str path = { r->path, r->n };
+	struct places p = { .file = key((uint64_t)(uint32_t)r->pid << 32, path),
+			    .directory = key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))), .elsewhere = mount_ns };
+
+	if (mount_ns)
+		p.directory = (mount_ns << 2) | 3;
+	return p;
+}
+
+static uint8_t *count_of(uint64_t place)
+{
+	size_t i = place / 2 % PLACES;
+
+	if (opener.place[i] != place) {
+		opener.place[i] = place;
+		opener.count[i] = 0;
+	}
+	return &opener.count[i];
+}
+
+static bool is_silent(uint64_t place, unsigned least)
+{
+	size_t i = place / 2 % PLACES;
+
+	return opener.place[i] == place && opener.count[i] >= least;
+}
+
+static bool is_skipped(const struct places *p)
+{
+	return is_silent(p->file, 1) || is_silent(p->directory, p->elsewhere ? 1 : DIRECTORY_MAX);
+}
+
+static void note_silence(const struct places *p)
+{
+	opener.waits++;
+	*count_of(p->file) = 1;
+	if (*count_of(p->directory) < UINT8_MAX)
+		++*count_of(p->directory);
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------------------------- */
+
+/* A helper that runs, or waits for a CPU, waits for no file system. */
+static bool helper_runs(void)
+{
+	char name[48], stat[512];
+	int fd;
+	ssize_t n;
+	struct str s;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)opener.helper);
+	fd = broker_open(AT_FDCWD, name, 0);
+	n = fd >= 0 ? read(fd, stat, sizeof(stat)) : -1;
+	if (fd >= 0)
+		close(fd);
+	s = (struct str){ stat, n > 0 ? (size_t)n : 0 };
+	return str_starts(str_from(s, (size_t)(str_rfind(s, ')') + 1)), STR(" R"));
+}
+
+static bool wait_for_reply(void)
+{
+	struct pollfd p = { .fd = opener.socket, .events = POLLIN };
+	int ms = opener.waits < WAITS_FULL ? FILEOPENER_MS : SHORT_MS, got;
+	uint64_t until = clock_now() + RUNNING_MS * (SECOND_NS / 1000);
+
+	do {
+		got = poll(&p, 1, ms);
+	} while ((got < 0 && errno == EINTR) || (got == 0 && clock_now() < until && helper_runs()));
+	return got > 0;
+}
+
+/* Returns the descriptor, or -1 and errno. */
+static int await(struct reply *reply)
+{
+	int fd;
+
+	do {
+		if (!wait_for_reply()) {
+			errno = ETIMEDOUT;
+			return -1;
+		}
+		if (fdmessage_take(opener.socket, reply, sizeof(*reply), &fd) != (ssize_t)sizeof(*reply)) {
+			errno = EPIPE;
+			return -1;
+		}
+	} while (reply->error == PROGRESS);
+	if (fd < 0)
+		errno = reply->error;
+	return fd;
+}
+
+static int exchange(const struct request *r, struct reply *reply)
+{
+	size_t n = offsetof(struct request, path) + r->n + 1;
+
+	if (fdmessage_put(opener.socket, r, n, -1))
+		return await(reply);
+	errno = EPIPE;
+	return -1;
+}
+
+/* No answer, so far: what comes later would be taken for that of another request. */
+static bool is_silence(int fd, int error)
+{
+	if (fd >= 0 || (error != ETIMEDOUT && error != EPIPE))
+		return false;
+	leave_helper();
+	return true;
+}
+
+/* The mount namespace of a process; 0: ours, or not known. False: no answer. */
+static bool find_where(int32_t pid, uint64_t *mount_ns)
+{
+	struct request r = { .kind = WHERE, .pid = pid };
+	struct reply reply = { 0 };
+	int fd;
+
+	*mount_ns = pid && pid == opener.where_pid ? opener.where : 0;
+	if (!pid || pid == opener.where_pid)
+		return true;
+	errno = 0;
+	fd = exchange(&r, &reply);
+	if (is_silence(fd, errno))
+		return false;
+	opener.where_pid = pid;
+	*mount_ns = opener.where = reply.mount_ns;
+	return true;
+}
+
+static int skip(void)
+{
+	opener.skipped++;
+	errno = ETIMEDOUT;
+	return -1;
+}
+
+static int ask(const struct request *r)
+{
+	struct reply reply = { 0 };
+	uint64_t mount_ns = 0;
+	struct places p;
+	int fd, error;
+
+	if (!start_helper())
+		return open_request(r);
+	if (r->kind != STAT && !find_where(r->pid, &mount_ns)) {
+		p = places_of(r, 0);
+		note_silence(&p);
+		return skip();
+	}
+	p = places_of(r, mount_ns);
+	if (is_skipped(&p))
+		return skip();
+	errno = 0;
+	fd = exchange(r, &reply);
+	error = errno;
+	if (is_silence(fd, error)) {
+		note_silence(&p);
+		opener.skipped++;
+	}
+	errno = error;
+	return fd;
+}
+
+static int open_as(enum kind kind, pid_t pid, struct str path)
+{
+	struct request r = { .kind = kind, .pid = pid, .n = (uint32_t)path.n };
+	int fd, error;
+
+	if (path.n == 0 || path.n > PATH_MAX_BYTES || memchr(path.p, 0, path.n)) {
+		errno = ENOENT;
+		return -1;
+	}
+	memcpy(r.path, path.p, path.n);
+	pthread_mutex_lock(&opener.lock);
+	fd = ask(&r);
+	error = errno;
+	pthread_mutex_unlock(&opener.lock);
+	errno = error;
+	return fd;
+}
+
+int fileopener_path(const char *path)
+{
+	return open_as(BY_PATH, 0, str_of(path));
+}
+
+int fileopener_plain(const char *path)
+{
+	return open_as(PLAIN, 0, str_of(path));
+}
+
+int fileopener_inside(pid_t pid, struct str path)
+{
+	return open_as(INSIDE, pid, path);
+}
+
+int fileopener_map_inside(pid_t pid, struct str path)
+{
+	return open_as(MAP_INSIDE, pid, path);
+}
+
+int fileopener_stat(pid_t pid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return open_as(STAT, pid, str_of(path));
+}
+
+unsigned fileopener_skipped(void)
+{
+	return opener.skipped;
+}

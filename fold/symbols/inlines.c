@@ -1,0 +1,713 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/symbols/inlines.h"
+
+#ifdef PJ_LIBDW
+
+#include "common/filter/broker.h"
+#include "fold/symbols/dwarfimage.h"
+#include "fold/symbols/elfsyms.h"
+#include "common/text.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DEPTH      512  /* levels of DIEs; compilers stay far below 100 */
+#define MOST_CALLS 255  /* one in the other */
+#define MOST_NAME  16384
+
+const bool inlines_here = true;
+
+/* What the entries of a level are in: which function, which inlined call of it (0: none). For scopes: the scope. */
+struct within {
+	uint32_t function, call;
+};
+
+struct place {
+	uint64_t address;
+	uint32_t query;
+	struct within in; /* the innermost that was found so far */
+};
+
+/* A call that was inlined within another one. */
+struct call {
+	uint32_t name, outer, depth;
+};
+
+/* A namespace, class or function: its entry, and where what is in it ends. */
+struct scope {
+	Dwarf_Die die;
+	const char *end;
+	uint32_t outer;
+};
+
+/* Those of one unit, in the order in which they begin; the first is the unit itself. */
+struct scopes {
+	uint32_t first, n;
+};
+
+struct inlines {
+	const struct inlines_options *o;
+	struct intern *names;
+	Dwarf *dwarf;
+	struct place *place;
+	size_t n;
+	struct call *call;
+	uint32_t ncalls, calls_cap, functions;
+	bool deep;              /* look also where compilers rarely put code */
+	uint64_t work, most;    /* steps done, and allowed */
+	const char *why;
+	struct intern known;    /* addresses of the entries of functions and units that were met ... */
+	struct known {
+		uint32_t name;          /* ... and what a function is called */
+		struct scopes scopes;   /* ... and what is in a unit */
+	} *known_as;            /* by id */
+	size_t known_cap;
+	struct scope *scope;
+	uint32_t nscopes, scopes_cap;
+	struct text text;
+};
+
+static bool give_up(struct inlines *w, const char *why)
+{
+	if (!w->why)
+		w->why = why;
+	return false;
+}
+
+/* False when there was enough of it. */
+static bool spend(struct inlines *w, uint64_t steps)
+{
+	w->work += steps;
+	return w->work <= w->most || give_up(w, "it would take too long");
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------------ */
+
+/* What to do with an entry: true: look into it, its entries are within *inner. left: they were all seen, the next one begins at end
+ * (NULL: there is no next one). */
+struct visitor {
+	bool (*visit)(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner);
+	void (*left)(struct inlines *w, struct within inner, const char *end);
+};
+
+/* The entry behind die, or behind those that die is in: how many levels are left on the way; -1: there is none. */
+static int next_entry(struct inlines *w, Dwarf_Die *die)
+{
+	Dwarf_Die next = { 0 };
+	int levels = 0, found = dwarf_siblingof(die, &next);
+
+	if (found == 0) {
+		*die = next;
+		return 0;
+	}
+	if (found < 0 || !next.addr) {
+		if (found < 0)
+			give_up(w, "damaged");
+		return -1;
+	}
+	/* the end of a level is a 0; behind it is what follows in the level above, maybe also an end */
+	for (char *at = next.addr; *at == 0 && levels < DEPTH; at++, levels++)
+		*die = (Dwarf_Die){ .addr = at + 1, .cu = die->cu };
+	return levels;
+}
+
+/* The entries of a unit end where the unit does, but for padding: an end of a level too many before that is damage. */
+static void check_end(struct inlines *w, Dwarf_Die *unit, const char *at)
+{
+	Dwarf_Off offset = dwarf_dieoffset(unit), next;
+
+	if (dwarf_next_unit(dwarf_cu_getdwarf(unit->cu), offset - dwarf_cuoffset(unit), &next, NULL, NULL, NULL, NULL, NULL, NULL, NULL) != 0)
+		return;
+	for (const char *end = (const char *)unit->addr + (next - offset); at < end; at++)
+		if (*at || !spend(w, 1)) {
+			give_up(w, "damaged");
+			break;
+		}
+}
+
+/* All entries of a unit, in their order, each once: what is not looked into is passed over. */
+static void walk(struct inlines *w, Dwarf_Die *unit, struct within top, const struct visitor *v)
+{
+	struct within level[DEPTH] = { top }, inner;
+	Dwarf_Die die = *unit, child;
+	int depth = 0, up;
+
+	if (dwarf_child(unit, &die) != 0)
+		return;
+	while (spend(w, 1)) {
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_invalid && !give_up(w, "damaged"))
+			break;
+		inner = level[depth];
+		if (v->visit(w, &die, tag, level[depth], &inner) && dwarf_child(&die, &child) == 0) {
+			if (depth + 1 == DEPTH && !give_up(w, "nested too deep"))
+				break;
+			level[++depth] = inner;
+			die = child;
+			continue;
+		}
+		up = next_entry(w, &die);
+		for (; up > 0 && depth > 0; up--, depth--)
+			if (v->left)
+				v->left(w, level[depth], die.addr);
+		if (up > 0)
+			check_end(w, unit, die.addr);
+		if (up != 0)
+			break;
+	}
+	for (; v->left && depth > 0; depth--)
+		v->left(w, level[depth], NULL);
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------- */
+
+static const char *string_of(Dwarf_Die *die, unsigned attribute)
+{
+	Dwarf_Attribute a;
+	const char *s = dwarf_attr_integrate(die, attribute, &a) ? dwarf_formstring(&a) : NULL;
+
+	return s && s[0] && strnlen(s, MOST_NAME + 1) <= MOST_NAME ? s : NULL;
+}
+
+static struct known *known(struct inlines *w, const Dwarf_Die *die)
+{
+	uint32_t id = intern(&w->known, (struct str){ (const char *)&die->addr, sizeof(die->addr) });
+
+	if (id >= w->known_cap) {
+		size_t cap = 2 * (size_t)id + 64;
+
+		w->known_as = mem_grow(w->known_as, sizeof(*w->known_as), cap);
+		memset(w->known_as + w->known_cap, 0, (cap - w->known_cap) * sizeof(*w->known_as));
+		w->known_cap = cap;
+	}
+	return &w->known_as[id];
+}
+
+static uint32_t add_scope(struct inlines *w, const Dwarf_Die *die, uint32_t outer)
+{
+	if (w->nscopes == w->scopes_cap) {
+		w->scopes_cap = w->scopes_cap ? 2 * w->scopes_cap : 256;
+		w->scope = mem_grow(w->scope, sizeof(*w->scope), w->scopes_cap);
+	}
+	w->scope[w->nscopes] = (struct scope){ .die = *die, .end = die->addr, .outer = outer };
+	return w->nscopes++;
+}
+
+static bool visit_scope(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
+{
+	switch (tag) {
+	case DW_TAG_namespace: case DW_TAG_module: case DW_TAG_class_type: case DW_TAG_structure_type: case DW_TAG_union_type:
+	case DW_TAG_interface_type: case DW_TAG_subprogram:
+		inner->function = add_scope(w, die, outer.function);
+		return true;
+	default:
+		return tag == DW_TAG_lexical_block;
+	}
+}
+
+/* A block is left within the scope that it is in, which ends behind it: the last word is that of the scope. */
+static void leave_scope(struct inlines *w, struct within inner, const char *end)
+{
+	w->scope[inner.function].end = end ? end : (const char *)UINTPTR_MAX;
+}
+
+static struct scopes scopes_of(struct inlines *w, Dwarf_Die *unit)
+{
+	static const struct visitor v = { visit_scope, leave_scope };
+	struct scopes s = known(w, unit)->scopes;
+
+	if (s.n == 0) {
+		s.first = w->nscopes;
+		add_scope(w, unit, s.first);
+		walk(w, unit, (struct within){ .function = s.first }, &v);
+		w->scope[s.first].end = (const char *)UINTPTR_MAX;
+		s.n = w->nscopes - s.first;
+		known(w, unit)->scopes = s;
+	}
+	return s;
+}
+
+/* The innermost scope of the unit that holds the entry at address, and is not itself that; s.first: only the unit does. */
+static uint32_t innermost(const struct inlines *w, struct scopes s, const char *address)
+{
+	uint32_t lo = s.first + 1, hi = s.first + s.n, at;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if ((const char *)w->scope[mid].die.addr < address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (at = lo - 1; at != s.first && w->scope[at].end <= address; at = w->scope[at].outer)
+		;
+	return at;
+}
+
+/* "<lambda(int)>", as gcc calls the class, is "{lambda(int)}": as in demangled names, but for the number that is not told. */
+static void put_scope_name(struct text *t, Dwarf_Die *die)
+{
+	const char *name = string_of(die, DW_AT_name);
+	struct str s = str_of(name);
+
+	if (!name)
+		text_add(t, dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}");
+	else if (str_starts(s, STR("<lambda")) && str_ends(s, STR(">")))
+		text_printf(t, "{%.*s}", (int)s.n - 2, s.p + 1);
+	else
+		text_str(t, s);
+}
+
+/* Namespaces and classes in front of a name for which no linkage name is told, as for what gcc keeps to one file. */
+static void put_scopes(struct inlines *w, struct text *t, Dwarf_Die *die)
+{
+	uint32_t chain[32];
+	struct scopes scopes;
+	size_t n = 0;
+	Dwarf_Die unit;
+	int language;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return;
+	language = dwarf_srclang(&unit);
+	if (language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 || language == DW_LANG_C11 ||
+	    language == DW_LANG_Mips_Assembler)
+		return;
+	scopes = scopes_of(w, &unit);
+	for (uint32_t at = innermost(w, scopes, die->addr); at != scopes.first && n < countof(chain); at = w->scope[at].outer)
+		chain[n++] = at;
+	while (n-- > 0) {
+		put_scope_name(t, &w->scope[chain[n]].die);
+		text_add(t, "::");
+	}
+}
+
+/* Where the function was declared that die is. */
+static Dwarf_Die declaration_of(const Dwarf_Die *die)
+{
+	Dwarf_Die d = *die, next;
+	Dwarf_Attribute a;
+
+	for (int i = 0; i < 16; i++) {
+		if (!dwarf_attr(&d, DW_AT_abstract_origin, &a) && !dwarf_attr(&d, DW_AT_specification, &a))
+			break;
+		if (!dwarf_formref_die(&a, &next))
+			break;
+		d = next;
+	}
+	return d;
+}
+
+static uint32_t make_name(struct inlines *w, Dwarf_Die *die)
+{
+	const char *linkage = string_of(die, DW_AT_linkage_name), *name;
+	Dwarf_Die declared;
+
+	w->text.n = 0;
+	if (!linkage)
+		linkage = string_of(die, DW_AT_MIPS_linkage_name);
+	if (linkage) {
+		if (!elfsyms_demangle(&w->text, str_of(linkage)))
+			text_add(&w->text, linkage);
+		return intern(w->names, text_view(&w->text));
+	}
+	name = string_of(die, DW_AT_name);
+	if (!name)
+		return intern(w->names, STR("[unknown]"));
+	if (!w->o->as_perf) {
+		declared = declaration_of(die);
+		put_scopes(w, &w->text, &declared);
+	}
+	text_add(&w->text, name);
+	return intern(w->names, text_view(&w->text));
+}
+
+/* The name of the function that was inlined; made once for each. */
+static uint32_t name_of(struct inlines *w, Dwarf_Die *call)
+{
+	Dwarf_Die die = *call, origin;
+	Dwarf_Attribute a;
+	uint32_t name;
+
+	if (dwarf_attr(call, DW_AT_abstract_origin, &a) && dwarf_formref_die(&a, &origin))
+		die = origin;
+	name = known(w, &die)->name;
+	if (!name) {
+		name = make_name(w, &die);
+		known(w, &die)->name = name;
+		spend(w, w->text.n);
+	}
+	return name;
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------- */
+
+static size_t first_at(const struct inlines *w, uint64_t address)
+{
+	size_t lo = 0, hi = w->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (w->place[mid].address < address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct ranges {
+	Dwarf_Die *die;
+	ptrdiff_t next;
+	Dwarf_Addr base;
+	size_t at, end; /* places of this range */
+};
+
+/* The next range of an entry that holds places. What begins at 0 was dropped by the linker. */
+static bool next_range(struct inlines *w, struct ranges *r)
+{
+	Dwarf_Addr start, end;
+
+	for (;;) {
+		r->next = dwarf_ranges(r->die, r->next, &r->base, &start, &end);
+		if (r->next < 0)
+			return give_up(w, "damaged");
+		if (r->next == 0 || !spend(w, 1))
+			return false;
+		if (start == 0 || start >= end)
+			continue;
+		r->at = r->end = first_at(w, start);
+		while (r->end < w->n && w->place[r->end].address < end)
+			r->end++;
+		if (r->at < r->end)
+			return spend(w, r->end - r->at);
+	}
+}
+
+/* How many places of an entry are in no function yet. */
+static size_t count_open(struct inlines *w, Dwarf_Die *die)
+{
+	struct ranges r = { .die = die };
+	size_t open = 0;
+
+	while (next_range(w, &r))
+		for (size_t i = r.at; i < r.end; i++)
+			open += w->place[i].in.function == 0;
+	return open;
+}
+
+/* Places that are in no function yet are in this one. A function without such places has no number: a later one may get it. */
+static bool enter_function(struct inlines *w, Dwarf_Die *die, struct within *inner)
+{
+	struct ranges r = { .die = die };
+	bool any = false;
+
+	*inner = (struct within){ .function = w->functions + 1 };
+	while (next_range(w, &r))
+		for (size_t i = r.at; i < r.end; i++)
+			if (w->place[i].in.function == 0) {
+				w->place[i].in = *inner;
+				any = true;
+			}
+	if (any)
+		w->functions++;
+	else
+		inner->function = 0;
+	return any;
+}
+
+static uint32_t add_call(struct inlines *w, Dwarf_Die *die, uint32_t outer)
+{
+	uint32_t depth = w->call[outer].depth + 1;
+
+	if (w->ncalls == w->calls_cap) {
+		w->calls_cap *= 2;
+		w->call = mem_grow(w->call, sizeof(*w->call), w->calls_cap);
+	}
+	w->call[w->ncalls] = (struct call){ name_of(w, die), outer, depth };
+	return w->ncalls++;
+}
+
+/* Places that are where the entry is, are in this call. */
+static bool enter_call(struct inlines *w, Dwarf_Die *die, struct within outer, struct within *inner)
+{
+	struct ranges r = { .die = die };
+	bool any = false;
+
+	*inner = outer;
+	while (next_range(w, &r))
+		for (size_t i = r.at; i < r.end; i++) {
+			struct within *in = &w->place[i].in;
+
+			if (in->function != outer.function || in->call != outer.call)
+				continue;
+			if (!any) {
+				if (w->call[outer.call].depth == MOST_CALLS)
+					return give_up(w, "nested too deep");
+				inner->call = add_call(w, die, outer.call);
+				any = true;
+			}
+			*in = *inner;
+		}
+	return any;
+}
+
+/* Blocks without ranges, as of what was optimised away, may hold calls nevertheless. */
+static bool enter_block(struct inlines *w, Dwarf_Die *die, struct within outer)
+{
+	struct ranges r = { .die = die };
+
+	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
+		return true;
+	while (next_range(w, &r))
+		for (size_t i = r.at; i < r.end; i++)
+			if (w->place[i].in.function == outer.function && w->place[i].in.call == outer.call)
+				return true;
+	return false;
+}
+
+static bool visit_code(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
+{
+	switch (tag) {
+	case DW_TAG_subprogram: /* one in another is looked at with those in classes: which places are in it does not depend on the others */
+		return (outer.function == 0 || w->deep) && (enter_function(w, die, inner) || w->deep);
+	case DW_TAG_inlined_subroutine:
+		return outer.function && enter_call(w, die, outer, inner);
+	case DW_TAG_lexical_block: case DW_TAG_try_block: case DW_TAG_catch_block: case DW_TAG_with_stmt:
+		return outer.function ? enter_block(w, die, outer) : w->deep;
+	case DW_TAG_namespace: case DW_TAG_module:
+		return true;
+	case DW_TAG_class_type: case DW_TAG_structure_type: case DW_TAG_union_type: case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type: case DW_TAG_variant_part: case DW_TAG_variant: case DW_TAG_common_block:
+		return w->deep;
+	default:
+		return false;
+	}
+}
+
+/* ---- units -------------------------------------------------------------------------------------------------- */
+
+/* Debug information of a unit in a file of its own. libdw opens it by the names in the unit, which may name anything: it is made to
+ * find our copy instead, whose name is put over theirs for that moment. Strings of the image are ours, and end in it. */
+static bool open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
+{
+	static const char folder[] = "/dev/fd";
+	char kept_dir[sizeof(folder)], kept_name[12], name[12];
+	char *dir = (char *)(uintptr_t)string_of(unit, DW_AT_comp_dir);
+	char *file = (char *)(uintptr_t)string_of(unit, DW_AT_dwo_name);
+	struct dwarfimage image;
+	struct elffile f = { .fd = -1 };
+	const char *why;
+	int fd, copy;
+
+	if (!file)
+		file = (char *)(uintptr_t)string_of(unit, DW_AT_GNU_dwo_name);
+	fd = file && w->o->files.split ? w->o->files.split(w->o->files.with, dir, file) : -1;
+	if (fd < 0)
+		return give_up(w, "a .dwo file of it is missing");
+	why = elffile_open(&f, fd);
+	if (!why)
+		why = dwarfimage_make(&image, &f, true);
+	elffile_close(&f);
+	close(fd);
+	if (why)
+		return give_up(w, "a .dwo file of it is damaged");
+	copy = broker_memory();
+	snprintf(name, sizeof(name), "%d", copy);
+	memset(split, 0, sizeof(*split));
+	if (copy >= 0 && dir && strlen(dir) >= strlen(folder) && strlen(file) >= strlen(name) &&
+	    write(copy, image.p, image.n) == (ssize_t)image.n) {
+		memcpy(kept_dir, dir, sizeof(folder));
+		memcpy(kept_name, file, strlen(name) + 1);
+		memcpy(dir, folder, sizeof(folder));
+		memcpy(file, name, strlen(name) + 1);
+		dwarf_cu_info(cu, NULL, NULL, NULL, split, NULL, NULL, NULL);
+		memcpy(file, kept_name, strlen(name) + 1);
+		memcpy(dir, kept_dir, sizeof(folder));
+	}
+	if (copy >= 0)
+		close(copy);
+	dwarfimage_free(&image);
+	return split->addr || give_up(w, "a .dwo file of it cannot be used");
+}
+
+static void look_into(struct inlines *w, Dwarf_Die *unit, Dwarf_Die *entries)
+{
+	static const struct visitor v = { visit_code, NULL };
+
+	w->deep = false;
+	walk(w, entries, (struct within){ 0 }, &v);
+	w->deep = count_open(w, unit) > 0;
+	if (w->deep)
+		walk(w, entries, (struct within){ 0 }, &v);
+}
+
+static void read_units(struct inlines *w)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit, split;
+	uint8_t kind;
+	int found;
+
+	while ((found = dwarf_get_units(w->dwarf, cu, &cu, NULL, &kind, &unit, NULL)) == 0 && spend(w, 1)) {
+		if (!unit.addr || (kind != DW_UT_compile && kind != DW_UT_skeleton) || count_open(w, &unit) == 0)
+			continue;
+		if (kind == DW_UT_skeleton && open_split(w, cu, &unit, &split))
+			look_into(w, &unit, &split);
+		else
+			look_into(w, &unit, &unit);
+	}
+	if (found < 0)
+		give_up(w, "damaged");
+}
+
+/* ---- the file ----------------------------------------------------------------------------------------------- */
+
+/* A file in memory, as libdw sees it. */
+struct opened {
+	struct dwarfimage image;
+	Elf *elf;
+	Dwarf *dwarf;
+};
+
+static const char *open_dwarf(struct opened *d, const struct elffile *f)
+{
+	const char *why = dwarfimage_make(&d->image, f, false);
+
+	if (why)
+		return why;
+	elf_version(EV_CURRENT);
+	d->elf = elf_memory(d->image.p, d->image.n);
+	d->dwarf = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
+	return d->dwarf ? NULL : "damaged";
+}
+
+static void close_dwarf(struct opened *d)
+{
+	if (d->dwarf)
+		dwarf_end(d->dwarf);
+	elf_end(d->elf);
+	dwarfimage_free(&d->image);
+}
+
+/* What several files have in common, and dwz moved out of them. */
+static void open_shared(struct inlines *w, const struct elffile *f, struct opened *shared)
+{
+	struct str link = elffile_bytes((struct elffile *)(uintptr_t)f, elffile_section(f, STR(".gnu_debugaltlink")), 4096), name = link;
+	struct elffile file = { .fd = -1 };
+	int fd = -1;
+
+	if (link.n == 0)
+		return;
+	str_cut(&link, 0);
+	if (link.n && w->o->files.shared) /* else nothing ends the name */
+		fd = w->o->files.shared(w->o->files.with, name.p, link);
+	if (fd >= 0 && !elffile_open(&file, fd) && !open_dwarf(shared, &file))
+		dwarf_setalt(w->dwarf, shared->dwarf);
+	else
+		give_up(w, "what it shares with other files (.gnu_debugaltlink) is missing");
+	elffile_close(&file);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int place_cmp(const void *va, const void *vb)
+{
+	const struct place *a = va, *b = vb;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+static void find_places(struct inlines *w, const struct elffile *runtime, const struct symbols_query *q, size_t n)
+{
+	w->place = mem_alloc(sizeof(*w->place), n);
+	for (size_t i = 0; i < n; i++)
+		if (elffile_address(runtime, q[i].address, &w->place[w->n].address))
+			w->place[w->n++].query = (uint32_t)i;
+	qsort(w->place, w->n, sizeof(*w->place), place_cmp);
+}
+
+/* The names of a call and of those around it, the outermost first. */
+static uint32_t chain_name(struct inlines *w, uint32_t call)
+{
+	uint32_t chain[MOST_CALLS], n = 0;
+
+	for (; call; call = w->call[call].outer)
+		chain[n++] = w->call[call].name;
+	w->text.n = 0;
+	while (n-- > 0) {
+		text_str(&w->text, intern_str(w->names, chain[n]));
+		if (n)
+			text_char(&w->text, 0);
+	}
+	return spend(w, w->text.n) ? intern(w->names, text_view(&w->text)) : 0;
+}
+
+/* Neighbours mostly are in the same call. */
+static void answer(struct inlines *w, struct symbols_query *q)
+{
+	uint32_t last = 0, id = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		uint32_t call = w->place[i].in.call;
+
+		if (call && call != last)
+			id = chain_name(w, last = call);
+		if (call)
+			q[w->place[i].query].inlined = id;
+	}
+}
+
+const char *inlines_resolve(const struct inlines_options *o, const struct elffile *dwarf, const struct elffile *runtime,
+			    struct symbols_query *q, size_t n, struct intern *names)
+{
+	struct inlines w = { .o = o, .names = names, .ncalls = 1, .calls_cap = 64 };
+	struct opened main = { 0 }, shared = { 0 };
+
+	w.why = open_dwarf(&main, dwarf);
+	if (!w.why) {
+		w.dwarf = main.dwarf;
+		/* every byte a few times, every place in every level */
+		w.most = 64 * (uint64_t)n + 8 * (uint64_t)main.image.n + (1u << 24);
+		w.call = mem_alloc(sizeof(*w.call), w.calls_cap);
+		find_places(&w, runtime, q, n);
+		open_shared(&w, dwarf, &shared);
+		read_units(&w);
+		answer(&w, q);
+	}
+	free(w.place);
+	free(w.call);
+	free(w.known_as);
+	free(w.scope);
+	intern_free(&w.known);
+	text_free(&w.text);
+	close_dwarf(&main);
+	close_dwarf(&shared);
+	return w.why;
+}
+
+#else
+
+const bool inlines_here = false;
+
+const char *inlines_resolve(const struct inlines_options *o, const struct elffile *dwarf, const struct elffile *runtime,
+			    struct symbols_query *q, size_t n, struct intern *names)
+{
+	(void)o;
+	(void)dwarf;
+	(void)runtime;
+	(void)q;
+	(void)n;
+	(void)names;
+	return "this pjfold was built without libdw";
+}
+
+#endif

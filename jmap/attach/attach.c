@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jmap/attach/attach.h"
+
+#include "common/clocks.h"
+#include "jmap/attach/replies.h"
+#include "common/files/fullio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STALE_S 60 /* a trigger file that is older was left by somebody who is gone */
+#define QUIT_BIT (UINT64_C(1) << (SIGQUIT - 1))
+
+/* ---- what its status tells ------------------------------------------------------------------------------------- */
+
+static bool read_signals(const struct guest *g, struct replies_signals *s)
+{
+	struct text t = { 0 };
+	bool good = whole_read_at(g->process, "status", &t, 65536) && replies_signals(text_view(&t), s);
+
+	text_free(&t);
+	return good;
+}
+
+/* ---- the socket ------------------------------------------------------------------------------------------------ */
+
+static void name_of(const struct guest *g, const char *what, char name[GUEST_NAME])
+{
+	snprintf(name, GUEST_NAME, ".%s_pid%d", what, (int)g->inner);
+}
+
+/* Of O_PATH; -1: there is none that may be its own. */
+static int find_socket(const struct guest *g)
+{
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	char name[GUEST_NAME];
+	struct stat st;
+	int fd;
+
+	name_of(g, "java", name);
+	fd = (int)syscall(SYS_openat2, g->tmp, name, &how, sizeof(how));
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == g->uid)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* A connection with that very process; -1 and errno. EPERM: somebody else listens there. */
+static int connect_to(const struct guest *g, int socket_path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval wait = { ATTACH_START_MS / 1000, 0 };
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), saved;
+
+	if (fd < 0)
+		return -1;
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", socket_path);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)); /* a backlog that is full waits */
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
+		errno = EPERM;
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == g->pid)
+			return fd;
+	}
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+/* ---- waking it ------------------------------------------------------------------------------------------------- */
+
+struct trigger {
+	int folder; /* -1: none */
+	char name[GUEST_NAME];
+};
+
+static bool create_in(struct trigger *t, int folder)
+{
+	struct stat st;
+	int fd = -1;
+
+	for (int attempt = 0; attempt < 2 && fd < 0; attempt++) {
+		fd = openat(folder, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+		if (fstatat(folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+		    time(NULL) - st.st_mtime < STALE_S || unlinkat(folder, t->name, 0) < 0) {
+			errno = EEXIST;
+			break;
+		}
+	}
+	if (fd < 0)
+		return false;
+	close(fd);
+	t->folder = folder;
+	return true;
+}
+
+static struct hotspot_reason create_trigger(const struct guest *g, struct trigger *t)
+{
+	int error;
+
+	*t = (struct trigger){ .folder = -1 };
+	name_of(g, "attach", t->name);
+	if (create_in(t, g->tmp) || (g->cwd >= 0 && errno != EEXIST && create_in(t, g->cwd)))
+		return guest_fine();
+	error = errno;
+	if (error == EROFS)
+		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");
+	if (error == EEXIST)
+		return guest_reason("in-the-way", "there is a %s in its /tmp already: somebody else attaches, or put it there", t->name);
+	return guest_reason(error == ENOSPC || error == EDQUOT ? "full" : "refused", "cannot make %s in its /tmp: %s", t->name, strerror(error));
+}
+
+/* Waits for the socket; -1: it did not come in time. */
+static int await_socket(const struct guest *g)
+{
+	uint64_t until = clock_now_ms() + ATTACH_START_MS;
+	long ms = 2;
+
+	do {
+		struct timespec t = { 0, ms * 1000000 };
+		int at, fd;
+
+		nanosleep(&t, NULL);
+		ms = ms < 50 ? ms * 2 : 50;
+		at = find_socket(g);
+		fd = at < 0 ? -1 : connect_to(g, at);
+		if (at >= 0)
+			close(at);
+		if (fd >= 0 || (at >= 0 && errno != ECONNREFUSED))
+			return fd;
+	} while (clock_now_ms() < until);
+	errno = ETIMEDOUT;
+	return -1;
+}
+
+static struct hotspot_reason why_not_connected(int error)
+{
+	if (error == EPERM)
+		return guest_reason("in-the-way", "somebody else listens on its socket");
+	if (error == EACCES)
+		return guest_reason("cred-rejected", "its socket may not be connected to");
+	return guest_reason("timeout", "its socket cannot be connected to: %s", strerror(error));
+}
+
+static struct hotspot_reason may_be_woken(const struct guest *g, struct replies_signals *s)
+{
+	if (!read_signals(g, s))
+		return guest_reason("gone", "it ended");
+	if (s->state == 'T' || s->state == 't')
+		return guest_reason("stopped", "it is stopped, and would answer when it goes on");
+	if (!(s->caught & QUIT_BIT))
+		return guest_reason("no-handler", "it does not listen, and SIGQUIT would end it: it begins, or runs with -Xrs");
+	return guest_fine();
+}
+
+static struct hotspot_reason wake(const struct guest *g, int *fd)
+{
+	struct trigger t;
+	struct replies_signals s;
+	struct hotspot_reason r = may_be_woken(g, &s);
+	int error;
+
+	*fd = -1;
+	if (!r.code)
+		r = create_trigger(g, &t);
+	if (r.code)
+		return r;
+	if (syscall(SYS_pidfd_send_signal, g->pidfd, SIGQUIT, NULL, 0) < 0) {
+		r = guest_reason(errno == ESRCH ? "gone" : "no-permission", "cannot signal it: %s", strerror(errno));
+		unlinkat(t.folder, t.name, 0);
+		return r;
+	}
+	*fd = await_socket(g);
+	error = errno;
+	if (*fd < 0 && read_signals(g, &s) && (s.pending & QUIT_BIT))
+		return guest_reason("timeout", "it does not run; %s stays in its /tmp, else it would print its stacks when it goes on", t.name);
+	unlinkat(t.folder, t.name, 0);
+	if (*fd >= 0)
+		return guest_fine();
+	return error == ETIMEDOUT ? guest_reason("attach-disabled", "it did not open its socket within %d s", ATTACH_START_MS / 1000) :
+				    why_not_connected(error);
+}
+
+static struct hotspot_reason connect_or_wake(const struct guest *g, int *fd)
+{
+	int at = find_socket(g);
+
+	*fd = at < 0 ? -1 : connect_to(g, at);
+	if (at >= 0) {
+		int error = errno;
+
+		close(at);
+		if (*fd >= 0)
+			return guest_fine();
+		if (error != ECONNREFUSED) /* else it is of a JVM that is gone, and had its number */
+			return why_not_connected(error);
+	}
+	return wake(g, fd);
+}
+
+/* ---- a question ------------------------------------------------------------------------------------------------ */
+
+/* Waits until it can be read or written; false: too late. */
+static bool ready(int fd, short events, uint64_t until)
+{
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = events };
+		uint64_t now = clock_now_ms();
+
+		if (now >= until)
+			return false;
+		if (poll(&p, 1, (int)(until - now)) > 0)
+			return true;
+	}
+}
+
+static struct hotspot_reason talk(int fd, struct str request, struct text *t)
+{
+	uint64_t until = clock_now_ms() + ATTACH_REPLY_MS;
+	size_t before = t->n;
+
+	while (request.n) {
+		ssize_t n = ready(fd, POLLOUT, until) ? send(fd, request.p, request.n, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+
+		if (n <= 0 && clock_now_ms() >= until)
+			return guest_reason("timeout", "it does not take the question");
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return guest_reason("cred-rejected", "it hangs up: %s", strerror(errno));
+		if (n > 0)
+			request = str_from(request, (size_t)n);
+	}
+	for (;;) {
+		char buffer[4096];
+		ssize_t n;
+
+		if (!ready(fd, POLLIN, until))
+			return guest_reason("timeout", "no answer within %d s: it is stopped, or busy with somebody else", ATTACH_REPLY_MS / 1000);
+		n = recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n < 0)
+			return guest_reason("cred-rejected", "it hangs up: %s", strerror(errno));
+		if (n == 0)
+			break;
+		if (t->n - before + (size_t)n > ATTACH_MOST)
+			return guest_reason("bad-reply", "its answer does not end");
+		text_bytes(t, buffer, (size_t)n);
+	}
+	return t->n == before ? guest_reason("cred-rejected", "it hangs up without an answer") : guest_fine();
+}
+
+struct hotspot_reason attach_ask(const struct guest *g, const char *const word[4], struct text *reply, int *status)
+{
+	struct text request = { 0 };
+	size_t before = reply->n;
+	struct hotspot_reason r;
+	int fd;
+
+	text_bytes(&request, "1", 2);
+	for (unsigned i = 0; i < 4; i++)
+		text_bytes(&request, word[i] ? word[i] : "", word[i] ? strlen(word[i]) + 1 : 1);
+	r = connect_or_wake(g, &fd);
+	if (!r.code)
+		r = talk(fd, text_view(&request), reply);
+	if (!r.code && !replies_status(reply, before, status))
+		r = guest_reason("bad-reply", "its answer does not begin with a number");
+	if (fd >= 0)
+		close(fd);
+	text_free(&request);
+	return r;
+}
+
+/* ---- what can be told without touching it ---------------------------------------------------------------------- */
+
+struct hotspot_reason attach_check(const struct guest *g, bool refuses)
+{
+	struct statvfs fs;
+	struct replies_signals s;
+	int at;
+
+	if (refuses)
+		return guest_reason("attach-disabled", "it runs with -XX:+DisableAttachMechanism, and would print its stacks instead");
+	at = find_socket(g);
+	if (at >= 0) {
+		close(at);
+		return read_signals(g, &s) && (s.state == 'T' || s.state == 't') ? guest_reason("stopped", "it is stopped, and would not answer") :
+										   guest_fine();
+	}
+	if (fstatvfs(g->tmp, &fs) == 0 && (fs.f_flag & ST_RDONLY))
+		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");
+	return may_be_woken(g, &s);
+}

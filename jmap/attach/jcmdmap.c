@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jmap/attach/jcmdmap.h"
+
+#include "jmap/attach/agentimage.h"
+#include "jmap/attach/attach.h"
+#include "common/clocks.h"
+#include "common/files/targetfile.h"
+#include "jmap/reader/jvmhandle.h"
+#include "jmap/attach/replies.h"
+#include "common/process/taskwait.h"
+#include "common/files/fullio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERFMAP_SINCE 17     /* JDK-8254723 */
+#define PERFMAP_NAME_SINCE 22 /* JDK-8314029: it takes the name of the file */
+#define JOB_SECONDS 60       /* two questions and their files: each has its own limits */
+
+/* ---- jcmd, in the child ---------------------------------------------------------------------------------------- */
+
+static struct hotspot_reason cannot_make(void)
+{
+	int error = errno;
+
+	return guest_reason(error == EROFS ? "ro-tmp" : error == ENOSPC || error == EDQUOT ? "full" : "refused",
+			    "cannot make a file in its /tmp: %s", strerror(error));
+}
+
+/* Where the JVM writes: a file of ours, or its own perf-PID.map, which must be no way to another file. -1: r says why. */
+static int prepare_file(const struct guest *g, uint64_t major, char name[GUEST_NAME], bool *made, struct hotspot_reason *r)
+{
+	bool there = false;
+	int fd;
+
+	*made = true;
+	if (major >= PERFMAP_NAME_SINCE) {
+		fd = guest_create(g, name, ".map", 0600);
+	} else {
+		snprintf(name, GUEST_NAME, "perf-%d.map", (int)g->inner);
+		if (!guest_is_own(g, name, &there)) {
+			*r = guest_reason("in-the-way", "%s in its /tmp is no plain file of its own: it would write there", name);
+			return -1;
+		}
+		*made = !there;
+		fd = openat(g->tmp, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (there ? 0 : O_CREAT | O_EXCL), 0600);
+	}
+	if (fd < 0)
+		*r = cannot_make();
+	return fd;
+}
+
+/* What it wrote there. */
+static struct hotspot_reason read_back(int fd, struct text *out)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1)
+		return guest_reason("in-the-way", "its map is no plain file any more");
+	if ((uint64_t)st.st_size > STRANGEMAP_MOST_BYTES)
+		return guest_reason("bad-reply", "its map has %lld bytes", (long long)st.st_size);
+	if (lseek(fd, 0, SEEK_SET) < 0 || !whole_read(fd, out, STRANGEMAP_MOST_BYTES))
+		return guest_reason("bad-reply", "its map cannot be read: %s", strerror(errno));
+	if (out->n == 0)
+		return guest_reason("no-map", "it wrote nothing: a full disk, or no permission, which it does not say");
+	if (out->p[out->n - 1] != '\n')
+		return guest_reason("full", "its map is cut: the disk is full");
+	return guest_fine();
+}
+
+static struct hotspot_reason ask_perfmap(const struct guest *g, void *arg, struct text *out)
+{
+	struct text reply = { 0 };
+	char name[GUEST_NAME], command[128], line[100];
+	uint64_t major;
+	int status, fd;
+	bool made;
+	struct hotspot_reason r = attach_ask(g, (const char *const[4]){ "jcmd", "VM.version" }, &reply, &status);
+
+	(void)arg;
+	if (r.code)
+		return r;
+	if (!replies_major(text_view(&reply), &major))
+		return guest_reason("bad-reply", "it does not say which version it is");
+	if (major < PERFMAP_SINCE)
+		return guest_reason("too-old", "JDK %llu cannot write a map of itself (17 and later can): --method=agent", (unsigned long long)major);
+	fd = prepare_file(g, major, name, &made, &r);
+	if (fd < 0)
+		return r;
+	snprintf(command, sizeof(command), major >= PERFMAP_NAME_SINCE ? "Compiler.perfmap /tmp/%s" : "Compiler.perfmap", name);
+	reply.n = 0;
+	r = attach_ask(g, (const char *const[4]){ "jcmd", command }, &reply, &status);
+	if (!r.code && status != 0) {
+		replies_first_line(text_view(&reply), line);
+		r = guest_reason("refused", "it says: %s", line);
+	}
+	if (!r.code)
+		r = read_back(fd, out);
+	if (made)
+		unlinkat(g->tmp, name, 0);
+	close(fd);
+	text_free(&reply);
+	return r;
+}
+
+/* ---- the agent, in the child ----------------------------------------------------------------------------------- */
+
+static bool write_agent(int fd)
+{
+	return whole_write(fd, (struct str){ agentimage_begin, (size_t)agentimage_bytes });
+}
+
+/* It says "0", or "return code: 0", or what is wrong. */
+static struct hotspot_reason judge_load(struct str reply, int status)
+{
+	char line[100];
+
+	replies_first_line(reply, line);
+	if (replies_loaded(reply, status))
+		return guest_fine();
+	return guest_reason("refused", "the agent was not loaded, or failed: %s", line);
+}
+
+#define AGENT_END "# end\n"
+
+static struct hotspot_reason load_agent(const struct guest *g, const char *library, const char *map, int fd, struct text *out)
+{
+	char path[80], options[80];
+	struct text reply = { 0 };
+	struct hotspot_reason r;
+	int status;
+
+	snprintf(path, sizeof(path), "/tmp/%s", library);
+	snprintf(options, sizeof(options), "/tmp/%s", map);
+	r = attach_ask(g, (const char *const[4]){ "load", path, "true", options }, &reply, &status);
+	if (!r.code)
+		r = judge_load(text_view(&reply), status);
+	if (!r.code)
+		r = read_back(fd, out);
+	if (!r.code && !str_ends(text_view(out), STR(AGENT_END)))
+		r = guest_reason("full", "its map is cut: the disk is full");
+	text_free(&reply);
+	return r;
+}
+
+static struct hotspot_reason ask_agent(const struct guest *g, void *arg, struct text *out)
+{
+	char library[GUEST_NAME], map[GUEST_NAME];
+	struct hotspot_reason r;
+	struct statvfs fs;
+	int so, fd;
+
+	(void)arg;
+	if (agentimage_bytes == 0)
+		return guest_reason("refused", "there is no agent for this machine's processor");
+	if (fstatvfs(g->tmp, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
+		return guest_reason("noexec-tmp", "its /tmp is mounted noexec, so no library can be loaded from there");
+	so = guest_create(g, library, ".so", 0700);
+	if (so < 0)
+		return cannot_make();
+	fd = guest_create(g, map, ".map", 0600);
+	if (fd >= 0 && write_agent(so))
+		r = load_agent(g, library, map, fd, out);
+	else
+		r = cannot_make();
+	unlinkat(g->tmp, library, 0);
+	close(so);
+	if (fd >= 0) {
+		unlinkat(g->tmp, map, 0);
+		close(fd);
+	}
+	return r;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------------------------- */
+
+static struct hotspot_reason check(const struct guest *g, const struct jvm_process *p, enum asked_method method)
+{
+	struct read_answer a;
+	struct hotspot_reason r = jvmlook_once(p, READ_LAYOUT, METHOD_JAVA, &a, NULL), none = guest_fine();
+	uint64_t major = 0;
+	size_t n = 0;
+
+	/* that it cannot be read is why it is asked: what was read counts */
+	if (p->kind != JVM_HOTSPOT)
+		none = r;
+	while (byte_is_digit(a.version[n]))
+		n++;
+	if (strstr(a.version, "-b")) /* 25.504-b01: HotSpot had numbers of its own until JDK 8 */
+		major = 8;
+	else if (!str_u64((struct str){ a.version, n }, &major))
+		major = PERFMAP_SINCE; /* it will tell */
+	if (!none.code && method == ASKED_JCMD && major < PERFMAP_SINCE)
+		none = guest_reason("too-old", "JDK %llu cannot write a map of itself (17 and later can): --method=agent", (unsigned long long)major);
+	if (!none.code)
+		none = attach_check(g, a.refuses_attach);
+	return none;
+}
+
+struct hotspot_reason asked_check(const struct jvm_process *p, enum asked_method method)
+{
+	struct guest g;
+	struct hotspot_reason r = guest_enter(&g, p);
+
+	if (!r.code)
+		r = check(&g, p, method);
+	guest_leave(&g);
+	return r;
+}
+
+struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method, enum method_style style)
+{
+	struct guest g;
+	struct text bytes = { 0 };
+	struct hotspot_reason r = guest_enter(&g, p);
+
+	*m = (struct mapparser_map){ .fd = -1 };
+	if (!r.code)
+		r = check(&g, p, method);
+	if (!r.code)
+		r = guest_do(&g, method == ASKED_JCMD ? ask_perfmap : ask_agent, NULL, JOB_SECONDS, STRANGEMAP_MOST_BYTES, &bytes);
+	if (!r.code && !mapparser_run(m, text_view(&bytes), method == ASKED_JCMD ? STRANGEMAP_PERFMAP : STRANGEMAP_AGENT, style, style))
+		r = guest_reason("bad-reply", "no line of its map makes sense");
+	text_free(&bytes);
+	guest_leave(&g);
+	return r;
+}
+
+/* ---- what it writes anyway ------------------------------------------------------------------------------------- */
+
+/* A file of a former process of that number is older than this one. */
+static bool is_younger(const struct stat *st, uint64_t start)
+{
+	uint64_t boot = clock_wall() / SECOND_NS - clock_since_boot() / SECOND_NS;
+	time_t began = (time_t)(boot + start / (uint64_t)sysconf(_SC_CLK_TCK));
+
+	return st->st_mtime + 2 >= began;
+}
+
+static const char *open_own(const struct jvm_process *p, int *fd, struct stat *st)
+{
+	char name[40];
+	int root = taskwait_folder(p->folder, "root"), tmp = root < 0 ? -1 : inside_folder(root, STR("tmp"));
+
+	snprintf(name, sizeof(name), "perf-%d.map", (int)p->inner);
+	*fd = tmp < 0 ? -1 : inside_open(tmp, str_of(name), false);
+	if (tmp >= 0)
+		close(tmp);
+	if (root >= 0)
+		close(root);
+	if (*fd < 0)
+		return "it writes no map";
+	/* a map that only root may read is that of another process: with a PID namespace of its own, a process chooses its PID */
+	if (fstat(*fd, st) < 0 || st->st_nlink != 1 || (st->st_uid != p->uid && (st->st_uid != 0 || !(st->st_mode & S_IROTH))))
+		return "the map in its /tmp is not its own";
+	if (!is_younger(st, p->start))
+		return "the map in its /tmp is older than the process";
+	if ((uint64_t)st->st_size > STRANGEMAP_MOST_BYTES)
+		return "its map is too large";
+	return NULL;
+}
+
+bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same, enum method_style style,
+	       const char **why)
+{
+	struct text bytes = { 0 };
+	struct stat st, other;
+	int fd;
+
+	*m = (struct mapparser_map){ .fd = -1 };
+	*same = false;
+	*why = open_own(p, &fd, &st);
+	if (!*why && !whole_read(fd, &bytes, STRANGEMAP_MOST_BYTES))
+		*why = "its map cannot be read";
+	if (!*why) {
+		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == st.st_dev && other.st_ino == st.st_ino;
+		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
+			bytes.n--; /* it is being written */
+		if (!mapparser_run(m, text_view(&bytes), STRANGEMAP_AS_IS, METHOD_JAVA, style))
+			*why = "no line of its map makes sense";
+	}
+	if (fd >= 0)
+		close(fd);
+	text_free(&bytes);
+	return *why == NULL;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jmap/attach/targetuser.h"
+
+#include "common/process/capabilities.h"
+#include "common/clocks.h"
+#include "common/files/targetfile.h"
+#include "common/process/taskwait.h"
+#include "common/files/fullio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct hotspot_reason guest_fine(void)
+{
+	return (struct hotspot_reason){ 0 };
+}
+
+struct hotspot_reason guest_reason(const char *code, const char *fmt, ...)
+{
+	struct hotspot_reason r = { .code = code };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r.why, sizeof(r.why), fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+/* ---- entering -------------------------------------------------------------------------------------------------- */
+
+/* The folder of /proc is that of one process for ever: when it can still be read behind pidfd_open, the number was its own. */
+static bool open_pidfd(struct guest *g, const struct taskid *id)
+{
+	g->pidfd = (int)syscall(SYS_pidfd_open, g->pid, 0);
+	if (g->pidfd < 0)
+		return false;
+	errno = ESRCH;
+	return taskwait_is(g->process, id);
+}
+
+struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p)
+{
+	struct taskid_user user;
+	struct hotspot_reason r;
+
+	*g = (struct guest){ .pid = p->pid, .inner = p->inner, .uid = p->uid, .gid = p->gid, .process = p->folder,
+			     .root = -1, .tmp = -1, .cwd = -1, .pidfd = -1 };
+	if (p->uid == (uid_t)-1 || p->gid == (gid_t)-1)
+		return guest_reason("gone", "its user cannot be told");
+	if (geteuid() != 0 && geteuid() != p->uid)
+		return guest_reason("no-permission", "it belongs to another user: run as root");
+	r = hotspot_may_show(p->folder, &p->id, &user);
+	if (r.code)
+		return r;
+	if (!open_pidfd(g, &p->id))
+		return guest_reason(errno == ENOSYS ? "old-kernel" : "gone", "%s", errno == ENOSYS ? "Linux 5.6 is needed" : "it ended");
+	g->root = taskwait_folder(g->process, "root");
+	if (g->root < 0)
+		return guest_reason("no-permission", "its root may not be opened: run as root, or with CAP_SYS_PTRACE");
+	g->cwd = taskwait_folder(g->process, "cwd");
+	g->tmp = inside_folder(g->root, STR("tmp"));
+	if (g->tmp < 0)
+		return guest_reason(errno == ENOSYS ? "old-kernel" : "no-tmp", "%s", errno == ENOSYS ? "Linux 5.6 is needed" : "it has no folder /tmp");
+	return guest_fine();
+}
+
+void guest_leave(struct guest *g)
+{
+	int *fd[] = { &g->root, &g->tmp, &g->cwd, &g->pidfd };
+
+	for (size_t i = 0; i < countof(fd); i++) {
+		if (*fd[i] >= 0)
+			close(*fd[i]);
+		*fd[i] = -1;
+	}
+}
+
+/* ---- the child ------------------------------------------------------------------------------------------------- */
+
+/* There is no way back, also to capabilities of root for a JVM of root, and no process of that user can trace it. */
+static bool take_credentials(const struct guest *g)
+{
+	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(g->gid, g->gid, g->gid) < 0 || setresuid(g->uid, g->uid, g->uid) < 0))
+		return false;
+	return capabilities_limit(0) && prctl(PR_SET_DUMPABLE, 0) == 0;
+}
+
+/* A reason and bytes as they go through the pipe. */
+struct answer {
+	char code[24], why[160];
+};
+
+static NORETURN void work(const struct guest *g, int to, guest_job *job, void *arg)
+{
+	struct text out = { 0 };
+	struct answer a = { 0 };
+	struct hotspot_reason r;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (take_credentials(g))
+		r = job(g, arg, &out);
+	else
+		r = guest_reason("no-permission", "its user cannot be taken: CAP_SETUID and CAP_SETGID are needed");
+	if (r.code) {
+		snprintf(a.code, sizeof(a.code), "%s", r.code);
+		snprintf(a.why, sizeof(a.why), "%s", r.why);
+	}
+	whole_write(to, (struct str){ (const char *)&a, sizeof(a) });
+	whole_write(to, text_view(&out));
+	_exit(0); /* what stdio holds is the parent's */
+}
+
+/* Codes are words of the program. */
+static const char *known_code(const char *code)
+{
+	static const char *const known[] = { "no-permission", "attach-disabled", "no-handler", "stopped", "ro-tmp", "cred-rejected", "timeout",
+					     "too-old", "in-the-way", "refused", "starting", "gone", "bad-reply", "no-map", "noexec-tmp", "full" };
+
+	for (size_t i = 0; i < countof(known); i++)
+		if (strcmp(known[i], code) == 0)
+			return known[i];
+	return "failed";
+}
+
+/* All that comes until the end, in time. */
+static bool collect(int from, uint64_t until, size_t most, struct text *t)
+{
+	for (;;) {
+		struct pollfd p = { .fd = from, .events = POLLIN };
+		uint64_t now = clock_now_ms();
+		char buffer[4096];
+		ssize_t n;
+
+		if (now >= until)
+			return false;
+		if (poll(&p, 1, (int)(until - now)) <= 0)
+			continue;
+		n = read(from, buffer, sizeof(buffer));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n == 0;
+		if (t->n + (size_t)n > most)
+			n = (ssize_t)(most - t->n);
+		text_bytes(t, buffer, (size_t)n);
+	}
+}
+
+struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg, unsigned seconds, size_t most, struct text *out)
+{
+	struct answer a;
+	struct text all = { 0 };
+	bool in_time;
+	int end[2];
+	pid_t child;
+
+	if (pipe2(end, O_CLOEXEC) < 0)
+		return guest_reason("failed", "%s", strerror(errno));
+	child = fork();
+	if (child < 0) {
+		close(end[0]);
+		close(end[1]);
+		return guest_reason("failed", "no child can be made: %s", strerror(errno));
+	}
+	if (child == 0) {
+		close(end[0]);
+		work(g, end[1], job, arg);
+	}
+	close(end[1]);
+	in_time = collect(end[0], clock_now_ms() + seconds * 1000u, sizeof(a) + most, &all);
+	close(end[0]);
+	kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (all.n < sizeof(a)) {
+		text_free(&all);
+		return in_time ? guest_reason("failed", "the child that asks it ended early") : guest_reason("timeout", "it does not answer");
+	}
+	memcpy(&a, all.p, sizeof(a));
+	text_str(out, str_from(text_view(&all), sizeof(a)));
+	text_free(&all);
+	a.code[sizeof(a.code) - 1] = a.why[sizeof(a.why) - 1] = 0;
+	return a.code[0] ? guest_reason(known_code(a.code), "%s", a.why) : guest_fine();
+}
+
+/* ---- in the child ---------------------------------------------------------------------------------------------- */
+
+int guest_create(const struct guest *g, char name[GUEST_NAME], const char *suffix, mode_t mode)
+{
+	uint64_t random;
+	int fd;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -1;
+	snprintf(name, GUEST_NAME, ".pjmap-%016llx%s", (unsigned long long)random, suffix);
+	fd = openat(g->tmp, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd >= 0 && fchmod(fd, mode) < 0) { /* whatever the umask is */
+		close(fd);
+		unlinkat(g->tmp, name, 0);
+		fd = -1;
+	}
+	return fd;
+}
+
+bool guest_is_own(const struct guest *g, const char *name, bool *is_there)
+{
+	struct stat st;
+
+	*is_there = fstatat(g->tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return *is_there ? S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid == g->uid : errno == ENOENT;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jmap/attach/untrustedmap.h"
+
+#include "common/arena.h"
+
+#include <stdlib.h>
+
+#define MOST_SIZE ((uint64_t)1 << 32) /* of one piece: no code cache is larger */
+
+/* How many bytes the character has that s begins with; 0: it is none. */
+static size_t character(struct str s)
+{
+	unsigned char c = (unsigned char)s.p[0];
+	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+
+	if (c < 0x20 || c == 0x7f || n > s.n)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if (((unsigned char)s.p[i] & 0xc0) != 0x80)
+			return 0;
+	if (n == 2 && c == 0xc2 && (unsigned char)s.p[1] < 0xa0)
+		return 0; /* control characters */
+	if ((c == 0xe0 && (unsigned char)s.p[1] < 0xa0) || (c == 0xed && (unsigned char)s.p[1] > 0x9f) ||
+	    (c == 0xf0 && (unsigned char)s.p[1] < 0x90) || (c == 0xf4 && (unsigned char)s.p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static void put_clean(struct text *t, struct str s)
+{
+	while (s.n) {
+		size_t n = character(s);
+
+		if (n)
+			text_str(t, str_head(s, n));
+		else
+			text_char(t, '?');
+		s = str_from(s, n ? n : 1);
+	}
+}
+
+/* "ret pkg.Class.method(args)", but not "StubRoutines (1)". */
+static bool is_method(struct str name)
+{
+	ptrdiff_t open = str_find(name, '('), blank = str_find(name, ' ');
+
+	return open > 0 && blank > 0 && blank < open && name.p[open - 1] != ' ' && str_rfind(name, ')') > open;
+}
+
+/* Where what tells a hidden class from others begins: ".0x00007f..", "/0x00007f..", before JDK 15 "/12345"; -1: it is none. */
+static ptrdiff_t hidden_at(struct str class_name)
+{
+	ptrdiff_t at = str_rfind(class_name, '/');
+	size_t digits = (size_t)(at + 1);
+
+	while (at > 0 && digits < class_name.n && byte_is_digit(class_name.p[digits]))
+		digits++;
+	if (at > 0 && (size_t)at + 1 < class_name.n && digits == class_name.n)
+		return at;
+	at = str_find_str(class_name, STR(".0x"));
+	return at >= 0 ? at : str_find_str(class_name, STR("/0x"));
+}
+
+/* Class and method as in a class file; false: it is no method. */
+static bool parse_agent(struct str name, enum method_style style, struct text *class_name, struct method_name *m)
+{
+	ptrdiff_t end = str_find_str(name, STR(";::")), open = str_rfind(name, '('), mark;
+	struct str tail;
+
+	if (name.n == 0 || name.p[0] != 'L' || end < 1 || open < end + 3)
+		return false;
+	class_name->n = 0;
+	text_str(class_name, (struct str){ name.p + 1, (size_t)end - 1 });
+	mark = hidden_at(text_view(class_name));
+	if (mark > 0)
+		class_name->p[mark] = '+';
+	if (mark > 0 && style != METHOD_HOTSPOT)
+		class_name->n = (size_t)mark; /* it is another one in every run */
+	tail = str_from(name, (size_t)open);
+	*m = (struct method_name){ text_view(class_name), { name.p + end + 3, (size_t)(open - end - 3) }, tail };
+	return true;
+}
+
+static void put_name(struct codemap *c, struct str name, enum strangemap_names names, enum method_style style)
+{
+	struct text clean = { 0 }, class_name = { 0 };
+	struct method_name m;
+
+	put_clean(&clean, name);
+	if (names == STRANGEMAP_AGENT && parse_agent(text_view(&clean), style, &class_name, &m))
+		methods_spell(&c->names, &m, style);
+	else if (names == STRANGEMAP_PERFMAP && is_method(text_view(&clean)))
+		methods_respell(&c->names, text_view(&clean), style);
+	else
+		text_str(&c->names, text_view(&clean));
+	text_free(&clean);
+	text_free(&class_name);
+}
+
+static bool hex(struct str s, uint64_t *value)
+{
+	if (str_starts(s, STR("0x")) || str_starts(s, STR("0X")))
+		s = str_from(s, 2);
+	return str_hex(s, value);
+}
+
+static bool take_line(struct codemap *c, struct str line, enum strangemap_names names, enum method_style style)
+{
+	uint64_t begin, size;
+	size_t at = c->names.n;
+
+	if (line.n > STRANGEMAP_MOST_LINE || !hex(str_cut(&line, ' '), &begin) || !hex(str_cut(&line, ' '), &size) || line.n == 0 ||
+	    size == 0 || size > MOST_SIZE || size > UINT64_MAX - begin || c->n == STRANGEMAP_MOST_LINES)
+		return false;
+	put_name(c, line, names, style);
+	if (c->n == c->cap) {
+		c->cap = c->cap ? c->cap * 2 : 1024;
+		c->entry = mem_grow(c->entry, sizeof(*c->entry), c->cap);
+	}
+	c->entry[c->n++] = (struct codemap_entry){ begin, begin + size, at, c->names.n - at, 0 };
+	return true;
+}
+
+/* Of equal addresses the later line first: a map that is appended to says the newest last. */
+static int by_begin(const void *a, const void *b)
+{
+	const struct codemap_entry *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (y->name > x->name) - (y->name < x->name);
+}
+
+static void drop_overlaps(struct codemap *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (kept && c->entry[i].begin < c->entry[kept - 1].end)
+			c->left_out++;
+		else
+			c->entry[kept++] = c->entry[i];
+	}
+	c->n = kept;
+}
+
+void strangemap_read(struct codemap *c, struct str bytes, enum strangemap_names names, enum method_style style)
+{
+	*c = (struct codemap){ 0 };
+	while (bytes.n) {
+		struct str line = str_cut(&bytes, '\n');
+
+		if (line.n && line.p[0] != '#')
+			c->left_out += !take_line(c, line, names, style);
+	}
+	if (c->n)
+		qsort(c->entry, c->n, sizeof(*c->entry), by_begin);
+	drop_overlaps(c);
+}

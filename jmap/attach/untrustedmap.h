@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * untrustedmap.h - a perf-PID.map that somebody else wrote, of which nothing is believed.
+ *
+ * "start size name" a line, hexadecimal, with 0x or not. What is no such line, too long, empty, or overlaps what stands before it is
+ * left out and counted; names become one line of UTF-8 without control bytes. What comes out is a codemap like our own.
+ * Pure.
+ */
+#ifndef PJ_UNTRUSTEDMAP_H
+#define PJ_UNTRUSTEDMAP_H
+
+#include "jmap/perfmap/codemap.h"
+
+#define STRANGEMAP_MOST_LINES 1000000u
+#define STRANGEMAP_MOST_LINE 4096u
+#define STRANGEMAP_MOST_BYTES ((size_t)256 << 20)
+
+enum strangemap_names {
+	STRANGEMAP_AS_IS,
+	STRANGEMAP_PERFMAP, /* methods as Compiler.perfmap spells them: respelled */
+	STRANGEMAP_AGENT,   /* "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;", of jmap/agent: spelled */
+};
+
+/* Fills c, which is empty; c->left_out counts lines. */
+void strangemap_read(struct codemap *c, struct str bytes, enum strangemap_names names, enum method_style style);
+
+#endif

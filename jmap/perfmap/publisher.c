@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jmap/perfmap/publisher.h"
+
+#include "common/arena.h"
+#include "common/process/capabilities.h"
+#include "common/diag.h"
+#include "common/process/fdmessage.h"
+#include "jmap/perfmap/mapfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SOCKET_FD = 3 };
+
+struct publisher {
+	int socket;
+	pid_t process;
+};
+
+struct request_to_publish {
+	pid_t pid;
+	struct taskid_user owner;
+	uint64_t n; /* bytes */
+	bool durable;
+};
+
+/* Texts of mapfile_put by their number: a pointer means nothing in another process. */
+static const char *const failures[] = { NULL, "cannot open", "cannot write into", "cannot replace it in" };
+
+struct answer {
+	int error;
+	unsigned failure; /* of failures */
+};
+
+/* ---- the process ----------------------------------------------------------------------------------------------- */
+
+/* -1: pjmap ended. */
+static int receive(struct request_to_publish *r)
+{
+	int fd;
+	ssize_t n = fdmessage_take(SOCKET_FD, r, sizeof(*r), &fd);
+
+	if (n == (ssize_t)sizeof(*r))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static struct answer publish(const char *dir, const struct request_to_publish *r, int fd)
+{
+	struct answer a = { 0 };
+	const char *what;
+	char name[64];
+
+	snprintf(name, sizeof(name), "perf-%d.map", (int)r->pid);
+	what = mapfile_put(dir, name, fd, r->n, &r->owner, r->durable);
+	a.error = errno;
+	for (unsigned i = 1; what && i < countof(failures); i++)
+		if (strcmp(what, failures[i]) == 0)
+			a.failure = i;
+	return a;
+}
+
+/* Signals of the terminal are for pjmap, which then ends this process by closing the socket. */
+static void leave_all(int socket)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	sigset_t none;
+
+	for (size_t i = 0; i < countof(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_NAME, "pjmap-publish");
+	if (socket != SOCKET_FD)
+		dup2(socket, SOCKET_FD);
+	syscall(SYS_close_range, (unsigned)SOCKET_FD + 1, ~0u, 0u);
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	open("/dev/null", O_RDONLY);
+	open("/dev/null", O_WRONLY);
+}
+
+static NORETURN void run(const char *dir, int socket)
+{
+	const uint64_t needed = CAPABILITY_BIT(CAP_CHOWN) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_FOWNER);
+	struct request_to_publish r;
+	int fd;
+
+	leave_all(socket);
+	if (!capabilities_limit(needed))
+		_exit(1);
+	while ((fd = receive(&r)) >= 0) {
+		struct answer a = publish(dir, &r, fd);
+
+		close(fd);
+		if (!fdmessage_send(SOCKET_FD, &a, sizeof(a), -1))
+			break;
+	}
+	_exit(0);
+}
+
+/* ---- pjmap ----------------------------------------------------------------------------------------------------- */
+
+struct publisher *publisher_start(const char *dir)
+{
+	struct publisher *p = mem_alloc(sizeof(*p), 1);
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		die_errno("cannot make a socket");
+	p->process = fork();
+	if (p->process < 0)
+		die_errno("cannot make a process");
+	if (p->process == 0)
+		run(dir, pair[1]);
+	close(pair[1]);
+	p->socket = pair[0];
+	return p;
+}
+
+void publisher_end(struct publisher *p)
+{
+	if (!p)
+		return;
+	close(p->socket);
+	while (waitpid(p->process, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(p);
+}
+
+const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner, bool durable)
+{
+	struct request_to_publish r = { .pid = pid, .owner = *owner, .n = n, .durable = durable };
+	struct answer a = { 0 };
+	bool sent = fdmessage_send(p->socket, &r, sizeof(r), from);
+	ssize_t got = -1;
+
+	while (sent && (got = recv(p->socket, &a, sizeof(a), 0)) < 0 && errno == EINTR)
+		;
+	if (got == 0)
+		errno = EPIPE;
+	if (got != (ssize_t)sizeof(a) || a.failure >= countof(failures))
+		return "cannot write into";
+	errno = a.error;
+	return failures[a.failure];
+}

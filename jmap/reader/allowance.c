@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jmap/reader/allowance.h"
+
+#include "common/clocks.h"
+#include "common/diag.h"
+#include "jmap/perfmap/perfmaps.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MB ((uint64_t)1 << 20)
+
+/* Of one look. */
+#define LOOK_BYTES (40 * MB)
+#define LOOK_NS (4 * SECOND_NS)
+#define LAST_NS (SECOND_NS / 10)
+
+#define ONCE_STEPS (32u << 20)
+#define ONCE_BYTES (128 * MB)
+#define ONCE_NS (10 * SECOND_NS)
+
+/* Of a tenant: 5 % of a CPU, and what its JVMs take when they start. */
+#define CPU_PER_SECOND (SECOND_NS / 20)
+#define CPU_BURST (SECOND_NS * 3 / 2)
+#define DISK_PER_SECOND (256u << 10)
+#define DISK_BURST (48 * MB)
+
+#define JVMS_MAX 512
+
+/* Of all: a JVM with 10,000 methods takes 2 MB, and its machine 640 MB for it. */
+#define MEMORY_LEAST (56 * MB)
+#define MEMORY_SHARE 320
+
+void allowance_open(struct allowance *a)
+{
+	struct tenant_limits limits = { .flow = { [TENANT_CPU_NS] = { CPU_PER_SECOND, CPU_BURST },
+						  [TENANT_DISK_BYTES] = { DISK_PER_SECOND, DISK_BURST } },
+					.stock = { [TENANT_KEPT_BYTES] = PERFMAPS_EACH_MAX },
+					.total = { [TENANT_KEPT_BYTES] = PERFMAPS_TOTAL_MAX } };
+	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	*a = (struct allowance){ .tenants = tenants_new(&limits) };
+	a->memory_all = machine / MEMORY_SHARE > MEMORY_LEAST ? machine / MEMORY_SHARE : MEMORY_LEAST;
+	a->memory_each = a->memory_all / 4 * 3;
+}
+
+void allowance_close(struct allowance *a)
+{
+	tenants_free(a->tenants);
+	a->tenants = NULL;
+}
+
+void allowance_tell(struct allowance *a, struct tenant of, const char *what)
+{
+	char name[TENANT_NAME];
+
+	for (size_t i = 0; i < a->ntold; i++)
+		if (tenant_same(a->told[i], of))
+			return;
+	if (a->ntold == ALLOWANCE_TOLD)
+		return;
+	a->told[a->ntold++] = of;
+	warn("%s is over budget: its JVMs need more %s than those of one tenant may, so their timelines are late or incomplete",
+	     tenant_name(&of, name), what);
+}
+
+bool allowance_may(struct allowance *a, struct tenant of, uint64_t now)
+{
+	static const char *const what[TENANT_FLOWS] = { [TENANT_CPU_NS] = "CPU time", [TENANT_DISK_BYTES] = "bytes on disk" };
+
+	for (enum tenant_flow flow = TENANT_CPU_NS; flow <= TENANT_DISK_BYTES; flow++)
+		if (!tenants_may(a->tenants, of, flow, now)) {
+			allowance_tell(a, of, what[flow]);
+			return false;
+		}
+	return true;
+}
+
+struct budget allowance_look(uint64_t steps, bool last, uint64_t now)
+{
+	return (struct budget){ .steps = steps, .bytes = LOOK_BYTES, .deadline = now + (last ? LAST_NS : LOOK_NS) };
+}
+
+void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64_t written, uint64_t now)
+{
+	tenants_charge(a->tenants, of, TENANT_CPU_NS, ns, now);
+	tenants_charge(a->tenants, of, TENANT_DISK_BYTES, written, now);
+}
+
+uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all)
+{
+	uint64_t each = mine < a->memory_each ? a->memory_each - mine : 0, left = all < a->memory_all ? a->memory_all - all : 0;
+
+	return each < left ? each : left;
+}
+
+size_t allowance_files(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return 16;
+	l.rlim_cur = l.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &l);
+	return l.rlim_cur / 16 < JVMS_MAX ? l.rlim_cur / 16 : JVMS_MAX;
+}
+
+struct budget allowance_once(void)
+{
+	return (struct budget){ .steps = ONCE_STEPS, .bytes = ONCE_BYTES, .deadline = clock_now() + ONCE_NS };
+}

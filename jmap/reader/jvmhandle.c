@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jmap/reader/jvmhandle.h"
+
+#include "jmap/reader/allowance.h"
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/process/sandbox.h"
+#include "common/process/taskwait.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HANG_NS (5 * SECOND_NS)     /* a helper that is blocked then is killed: the budget of a look ends before */
+#define RUNS_NS (8 * SECOND_NS)     /* and one that used so much CPU time, */
+#define ANSWER_NS (60 * SECOND_NS)  /* or did not answer for so long, for any reason: a machine that is busy beyond measure */
+#define ONCE_NS (12 * SECOND_NS)    /* for a map of --once: as long as its budget, and 2 s */
+#define LIST_NS (5 * SECOND_NS)     /* for a row of --list */
+#define STUCK_NS SECOND_NS
+#define LEAVE_NS (SECOND_NS / 5)
+
+/* ---- the process ----------------------------------------------------------------------------------------------- */
+
+static struct hotspot_reason cannot_start(void)
+{
+	struct hotspot_reason r = { .code = "no-helper" };
+
+	snprintf(r.why, sizeof(r.why), "there can be no process to read it: %s", strerror(errno));
+	return r;
+}
+
+static void close_all(const int *fd, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+}
+
+/* fd: of the helper; READ_FD_MEM is there. False and errno. */
+static bool fork_helper(struct jvmlook *l, const struct jvm_process *p, int fd[READ_FDS])
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return false;
+	l->socket = pair[0];
+	fd[READ_FD_SOCKET] = pair[1];
+	fd[READ_FD_RECORDS] = memfd_create("records", MFD_CLOEXEC);
+	fd[READ_FD_MAP] = memfd_create("map", MFD_CLOEXEC);
+	l->helper = fd[READ_FD_RECORDS] < 0 || fd[READ_FD_MAP] < 0 ? -1 : fork();
+	if (l->helper == 0)
+		readhelper_run(p, fd);
+	if (l->helper > 0)
+		clock_getcpuclockid(l->helper, &l->clock);
+	l->records = fd[READ_FD_RECORDS];
+	l->map = fd[READ_FD_MAP];
+	return l->helper > 0;
+}
+
+struct hotspot_reason jvmlook_start(struct jvmlook *l, const struct jvm_process *p)
+{
+	int fd[READ_FDS] = { -1, -1, -1, -1 };
+	struct taskid_user user;
+	struct hotspot_reason r = hotspot_check_kind(p);
+
+	*l = (struct jvmlook){ .socket = -1, .records = -1, .map = -1 };
+	if (!r.code)
+		r = hotspot_refusal(taskwait_open_memory(p->folder, &p->id, &user, &fd[READ_FD_MEM]));
+	if (r.code)
+		return r;
+	if (!fork_helper(l, p, fd)) {
+		r = cannot_start();
+		close_all((const int[]){ l->socket, l->records, l->map }, 3);
+		*l = (struct jvmlook){ .socket = -1, .records = -1, .map = -1 };
+	}
+	close_all((const int[]){ fd[READ_FD_SOCKET], fd[READ_FD_MEM] }, 2);
+	return r;
+}
+
+void jvmlook_end(struct jvmlook *l, struct jvmlook_left *left, struct tenant of)
+{
+	if (l->helper == 0)
+		return;
+	if (l->since) /* it may hang; one that is idle ends when its socket is closed */
+		kill(l->helper, SIGKILL);
+	close_all((const int[]){ l->socket, l->records, l->map }, 3);
+	left->one = mem_more(left->one, sizeof(*left->one), left->n);
+	left->one[left->n++] = (struct jvmlook_ended){ l->helper, of, clock_now() };
+	*l = (struct jvmlook){ .socket = -1, .records = -1, .map = -1 };
+}
+
+void jvmlook_reap(struct jvmlook_left *left)
+{
+	uint64_t now = clock_now();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < left->n; i++) {
+		if (waitpid(left->one[i].helper, NULL, WNOHANG) != 0)
+			continue;
+		if (now > left->one[i].since + STUCK_NS)
+			kill(left->one[i].helper, SIGKILL);
+		left->one[kept++] = left->one[i];
+	}
+	left->n = kept;
+}
+
+size_t jvmlook_stuck(const struct jvmlook_left *left, struct tenant of, uint64_t now)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < left->n; i++)
+		n += tenant_same(left->one[i].tenant, of) && now > left->one[i].since + STUCK_NS;
+	return n;
+}
+
+void jvmlook_leave(struct jvmlook_left *left)
+{
+	static const struct timespec moment = { .tv_nsec = 1000000 };
+	uint64_t until = clock_now() + LEAVE_NS;
+
+	for (jvmlook_reap(left); left->n && clock_now() < until; jvmlook_reap(left))
+		nanosleep(&moment, NULL);
+	for (size_t i = 0; i < left->n; i++)
+		kill(left->one[i].helper, SIGKILL);
+	free(left->one);
+	*left = (struct jvmlook_left){ 0 };
+}
+
+/* ---- what it costs --------------------------------------------------------------------------------------------- */
+
+uint64_t jvmlook_cpu(struct jvmlook *l)
+{
+	struct timespec t;
+	uint64_t now, since;
+
+	if (l->helper == 0 || clock_gettime(l->clock, &t) < 0)
+		return 0;
+	now = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+	since = now > l->cpu ? now - l->cpu : 0;
+	l->cpu = now;
+	return since;
+}
+
+/* The start of a file of the helper. */
+static void read_proc(const struct jvmlook *l, const char *name, char *text, size_t n)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)l->helper, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, n - 1);
+	if (fd >= 0)
+		close(fd);
+	text[got < 0 ? 0 : got] = 0;
+}
+
+static uint64_t scheduled(const struct jvmlook *l)
+{
+	unsigned long long ran, waited;
+	char text[96];
+
+	read_proc(l, "schedstat", text, sizeof(text));
+	return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? ran + waited : 0;
+}
+
+uint64_t jvmlook_blocked(struct jvmlook *l, uint64_t since, uint64_t now)
+{
+	uint64_t before = l->scheduled, busy;
+
+	l->scheduled = scheduled(l);
+	busy = l->scheduled > before ? l->scheduled - before : 0; /* or more: of requests that were short, too */
+	return now - since > busy ? now - since - busy : 0;
+}
+
+bool jvmlook_hangs(const struct jvmlook *l, uint64_t now)
+{
+	char text[256];
+	const char *state;
+	struct timespec t;
+
+	if (l->since == 0 || now < l->since + HANG_NS)
+		return false;
+	if (now > l->since + ANSWER_NS || clock_gettime(l->clock, &t) < 0 || (uint64_t)t.tv_sec * SECOND_NS > l->cpu + RUNS_NS)
+		return true;
+	read_proc(l, "stat", text, sizeof(text));
+	state = strrchr(text, ')');
+	return !state || !state[1] || state[2] != 'R';
+}
+
+/* ---- requests -------------------------------------------------------------------------------------------------- */
+
+void jvmlook_ask(struct jvmlook *l, struct read_request *q, uint64_t now)
+{
+	struct iovec part = { q, sizeof(*q) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	q->serial = ++l->serial;
+	l->since = now;
+	(void)sendmsg(l->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* a helper that ended is found by jvmlook_poll */
+}
+
+static void make_printable(char *text, size_t n)
+{
+	text[n - 1] = 0;
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+enum jvmlook_state jvmlook_poll(struct jvmlook *l, struct read_answer *a)
+{
+	ssize_t n;
+
+	if (l->since == 0)
+		return JVMLOOK_IDLE;
+	n = recv(l->socket, a, sizeof(*a), MSG_DONTWAIT | MSG_TRUNC);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return JVMLOOK_BUSY;
+	if (n != (ssize_t)sizeof(*a) || a->serial != l->serial)
+		return JVMLOOK_CRASHED;
+	sandbox_warn(sandbox_reported());
+	make_printable(a->code, sizeof(a->code));
+	make_printable(a->why, sizeof(a->why));
+	make_printable(a->version, sizeof(a->version));
+	make_printable(a->command, sizeof(a->command));
+	make_printable(a->collector, sizeof(a->collector));
+	l->since = 0;
+	return JVMLOOK_ANSWERED;
+}
+
+struct hotspot_reason jvmlook_reason(const struct read_answer *a)
+{
+	static const char *const codes[] = { "openj9", "zing", "no-permission", "no-jvm", "gone", "starting", "no-vmstructs", "unsupported",
+					     "unreadable", "over-budget" };
+	struct hotspot_reason r = { 0 };
+
+	if (!a->code[0])
+		return r;
+	r.code = "unreadable";
+	for (size_t i = 0; i < countof(codes); i++)
+		if (strcmp(codes[i], a->code) == 0)
+			r.code = codes[i];
+	memcpy(r.why, a->why, sizeof(r.why));
+	return r;
+}
+
+/* ---- one look -------------------------------------------------------------------------------------------------- */
+
+static struct hotspot_reason wait_for(struct jvmlook *l, struct read_answer *a, uint64_t until)
+{
+	struct pollfd p = { .fd = l->socket, .events = POLLIN };
+	enum jvmlook_state state;
+
+	while ((state = jvmlook_poll(l, a)) == JVMLOOK_BUSY && clock_now() < until)
+		poll(&p, 1, 100);
+	if (state == JVMLOOK_ANSWERED)
+		return jvmlook_reason(a);
+	*a = (struct read_answer){ .frame_pointers = -1 };
+	return state == JVMLOOK_BUSY ? (struct hotspot_reason){ "hangs", "its memory does not answer" } :
+				       (struct hotspot_reason){ "crashed", "the process that reads it was ended by an error" };
+}
+
+struct hotspot_reason jvmlook_once(const struct jvm_process *p, enum read_task task, enum method_style style, struct read_answer *a,
+				   int *map)
+{
+	struct budget budget = allowance_once();
+	struct read_request q = { .task = task, .style = style, .steps = budget.steps, .bytes = budget.bytes, .deadline = budget.deadline };
+	struct jvmlook_left left = { 0 };
+	struct jvmlook l;
+	struct hotspot_reason r = jvmlook_start(&l, p);
+
+	*a = (struct read_answer){ .frame_pointers = -1 };
+	if (map)
+		*map = -1;
+	if (r.code)
+		return r;
+	jvmlook_ask(&l, &q, clock_now());
+	r = wait_for(&l, a, clock_now() + (task == READ_MAP ? ONCE_NS : LIST_NS));
+	if (map && !r.code) {
+		*map = l.map;
+		l.map = -1;
+	}
+	jvmlook_end(&l, &left, (struct tenant){ .kind = TENANT_UNKNOWN });
+	jvmlook_leave(&left);
+	return r;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/java/javabudget.h"
+
+#include "common/arena.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool is_same_tenant(const struct tenant *a, const struct tenant *b)
+{
+	return a->kind == b->kind && a->key == b->key;
+}
+
+static size_t bytes_of_tenant(const struct javacode *j, const struct tenant *t)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < j->n; i++)
+		if (is_same_tenant(&j->jvm[i]->tenant, t))
+			sum += j->jvm[i]->bytes;
+	return sum;
+}
+
+/* The largest JVM of the tenant that holds most; only: of this tenant; NULL: of any. */
+static struct javacode_jvm *largest(const struct javacode *j, const struct tenant *only)
+{
+	struct javacode_jvm *found = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < j->n; i++) {
+		struct javacode_jvm *jvm = j->jvm[i];
+		size_t sum = only ? 1 : bytes_of_tenant(j, &jvm->tenant);
+
+		if ((only && !is_same_tenant(&jvm->tenant, only)) || jvm->bytes == 0 || sum < most)
+			continue;
+		if (!found || sum > most || jvm->bytes > found->bytes)
+			found = jvm;
+		most = sum;
+	}
+	return found;
+}
+
+bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes)
+{
+	struct javacode *j = jvm->owner;
+
+	while (!tenants_hold(j->tenants, jvm->tenant, TENANT_MEMORY, bytes)) {
+		bool own = bytes_of_tenant(j, &jvm->tenant) + bytes > TENANT_BYTES_MAX;
+		struct javacode_jvm *victim = largest(j, own ? &jvm->tenant : NULL);
+
+		javabudget_drop(victim ? victim : jvm);
+		if (!victim || victim == jvm)
+			return false;
+	}
+	jvm->bytes += bytes;
+	return true;
+}
+
+bool javabudget_make_room(struct javacode_jvm *jvm, size_t n)
+{
+	size_t cap = jvm->cap ? jvm->cap : 64;
+	void *piece, *fact;
+
+	while (cap < n)
+		cap *= 2;
+	if (cap == jvm->cap)
+		return true;
+	if (!javabudget_hold(jvm, (cap - jvm->cap) * (sizeof(*jvm->piece) + sizeof(*jvm->fact))))
+		return false;
+	piece = mem_try_grow(jvm->piece, sizeof(*jvm->piece), cap);
+	jvm->piece = piece ? piece : jvm->piece;
+	fact = piece ? mem_try_grow(jvm->fact, sizeof(*jvm->fact), cap) : NULL;
+	jvm->fact = fact ? fact : jvm->fact;
+	if (!fact) {
+		javabudget_drop(jvm);
+		return false;
+	}
+	jvm->cap = cap;
+	return true;
+}
+
+size_t javabudget_find_dispensable(const struct javacode *j)
+{
+	size_t found = 0, most = 0;
+
+	for (size_t i = 0; i < j->n; i++) {
+		size_t n = 0;
+
+		for (size_t k = 0; k < j->n; k++)
+			n += is_same_tenant(&j->jvm[k]->tenant, &j->jvm[i]->tenant);
+		if (n > most || (n == most && j->jvm[i]->met < j->jvm[found]->met))
+			found = i;
+		most = n > most ? n : most;
+	}
+	return found;
+}
+
+struct tenant javabudget_find_tenant(uint32_t pid)
+{
+	struct tenant t = { .kind = TENANT_UNKNOWN };
+	char path[64];
+	int folder;
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0) {
+		t = tenant_of(folder);
+		close(folder);
+	}
+	return t;
+}

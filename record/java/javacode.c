@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/java/javabudget.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/diag.h"
+
+#include <stdlib.h>
+
+#define PATIENCE_NS (150 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
+#define HURRY_NS (20 * (SECOND_NS / 1000))
+#define LATELY_NS (2 * SECOND_NS)  /* a piece that was met then is looked at before it is met again */
+#define IDLE_NS (60 * SECOND_NS)   /* pieces and JVMs that were not met for so long are let go */
+#define MISSED_NS (SECOND_NS / 4)  /* between questions for an address where nothing was */
+#define RETRY_NS SECOND_NS         /* to open a JVM that could not be read, at first */
+#define SOON_NS (SECOND_NS / 10)   /* and one that is about to begin */
+#define RETRY_MOST (60 * SECOND_NS)
+#define GONE_NS SECOND_NS          /* code of a JVM that ended is right for samples up to so long after it was read */
+
+/* ---- pieces -------------------------------------------------------------------------------------------------- */
+
+/* The first of the ways. */
+static struct line *ways_of(const struct javacode_jvm *jvm, uint64_t number)
+{
+	return &jvm->line[(number ^ number >> 8) % (LINES / WAYS) * WAYS];
+}
+
+static const struct line *line_at(const struct javacode_jvm *jvm, uint64_t number)
+{
+	const struct line *l = jvm->line ? ways_of(jvm, number) : NULL;
+
+	for (unsigned i = 0; l && i < WAYS; i++)
+		if (l[i].number == number + 1)
+			return &l[i];
+	return NULL;
+}
+
+static void forget_lines(struct javacode_jvm *jvm, uint64_t begin, uint64_t end)
+{
+	for (size_t i = 0; jvm->line && i < LINES; i++) {
+		uint64_t from = (jvm->line[i].number - 1) * LINE;
+
+		if (jvm->line[i].number && from < end && from + LINE > begin)
+			jvm->line[i].number = 0;
+	}
+}
+
+static void show(struct javacode_jvm *jvm)
+{
+	jvm->code.piece = jvm->piece;
+	jvm->code.n = jvm->n;
+}
+
+static void move(struct javacode_jvm *jvm, size_t to, size_t from)
+{
+	memmove(jvm->piece + to, jvm->piece + from, (jvm->n - from) * sizeof(*jvm->piece));
+	memmove(jvm->fact + to, jvm->fact + from, (jvm->n - from) * sizeof(*jvm->fact));
+	jvm->n = jvm->n + to - from;
+}
+
+/* Which pieces are not met any more: those since before `since`. */
+static void forget_before(struct javacode_jvm *jvm, uint64_t since)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < jvm->n; i++) {
+		if (jvm->fact[i].met < since)
+			continue;
+		jvm->piece[kept] = jvm->piece[i];
+		jvm->fact[kept++] = jvm->fact[i];
+	}
+	jvm->n = kept;
+	show(jvm);
+}
+
+/* The number of the first piece that ends behind an address. */
+static size_t first_behind(const struct javacode_jvm *jvm, uint64_t address)
+{
+	size_t low = 0, high = jvm->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (jvm->piece[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* In the place of what was there. */
+static bool insert(struct javacode_jvm *jvm, const struct java_code *code, const struct blob *b, uint64_t now)
+{
+	uint64_t begin = code->piece[0].start, end = code->piece[code->n - 1].end;
+	size_t at, behind;
+
+	for (size_t i = 1; i < code->n; i++)
+		if (code->piece[i].start < code->piece[i - 1].end) /* read while it changed */
+			return false;
+	if (jvm->n + code->n > PIECES_MOST)
+		forget_before(jvm, now);
+	if (jvm->n + code->n > PIECES_MOST)
+		return false;
+	if (!javabudget_make_room(jvm, jvm->n + code->n))
+		return false;
+	at = first_behind(jvm, begin);
+	for (behind = at; behind < jvm->n && jvm->piece[behind].start < end; behind++)
+		;
+	move(jvm, at + code->n, behind);
+	for (size_t i = 0; i < code->n; i++) {
+		jvm->piece[at + i] = code->piece[i];
+		jvm->fact[at + i] = (struct fact){ *b, now, now, now };
+	}
+	forget_lines(jvm, begin, end);
+	show(jvm);
+	return true;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------------- */
+
+static bool is_code_of(const struct hotspot_reason *why, const char *code)
+{
+	return strcmp(why->code, code) == 0;
+}
+
+/* Once for each reason; of those that end, or may be about to begin, nothing needs to be said. */
+static void say(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
+{
+	if (is_code_of(why, "gone") || is_code_of(why, "starting") || (is_code_of(why, "no-vmstructs") && jvm->pause == 0))
+		return;
+	j->counts.unread++;
+	for (size_t i = 0; i < countof(j->said); i++) {
+		if (j->said[i] && is_code_of(why, j->said[i]))
+			return;
+		if (!j->said[i]) {
+			j->said[i] = why->code;
+			warn("process %u: a JVM that cannot be read, so its stacks are walked by frame pointers (%s: %s)", jvm->pid, why->code,
+				  why->why);
+			return;
+		}
+	}
+}
+
+static void release(struct javacode_jvm *jvm)
+{
+	tenants_release(jvm->owner->tenants, jvm->tenant, TENANT_MEMORY, jvm->bytes);
+	jvm->bytes = 0;
+}
+
+static void free_code(struct javacode_jvm *jvm)
+{
+	release(jvm);
+	free(jvm->piece);
+	free(jvm->fact);
+	for (size_t k = 0; jvm->line && k < LINES; k++)
+		free(jvm->line[k].byte);
+	free(jvm->line);
+	jvm->piece = NULL;
+	jvm->fact = NULL;
+	jvm->line = NULL;
+	jvm->n = jvm->cap = 0;
+	show(jvm);
+}
+
+/* Forgets all code of this JVM. */
+static void forget(struct javacode_jvm *jvm)
+{
+	jvm->gone = false;
+	jvm->n = 0;
+	show(jvm);
+	forget_lines(jvm, 0, UINT64_MAX);
+	memset(jvm->missed, 0, sizeof(jvm->missed));
+	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
+}
+
+/* Ends reading this JVM. A pointer to it may still be in use, so it is kept until it is looked for again. Of a JVM that ended the code
+ * stays: the rings still hold samples of its last half second, and its stacks are walked by what was read until then. */
+static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
+{
+	struct javacode *j = jvm->owner;
+
+	say(j, jvm, why);
+	if (is_code_of(why, "over-budget"))
+		budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
+	jvmreader_close(j->reader, jvm->reader);
+	jvm->reader = NULL;
+	if (is_code_of(why, "gone") && jvm->n)
+		jvm->gone = true;
+	else
+		forget(jvm);
+	if (is_code_of(why, "starting") || is_code_of(why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
+		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
+	else
+		jvm->pause = jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
+	jvm->retry = j->now + jvm->pause;
+	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
+}
+
+static void lose(struct javacode_jvm *jvm)
+{
+	struct hotspot_reason why = jvmreader_why(jvm->reader);
+
+	lose_for(jvm, &why);
+}
+
+void javabudget_drop(struct javacode_jvm *jvm)
+{
+	static const struct hotspot_reason why = { "over-budget", "the JVMs of its container or user hold more code than is kept of one" };
+
+	jvm->owner->counts.over_memory++;
+	jvm->pause = RETRY_MOST;
+	lose_for(jvm, &why);
+	release(jvm);
+	jvm->dropped = true;
+}
+
+static void say_over_time(struct javacode *j, const struct javacode_jvm *jvm)
+{
+	char name[TENANT_NAME];
+
+	j->counts.over_time++;
+	budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
+	if (j->counts.over_time == 1)
+		warn("process %u: reading the JVMs of %s takes more time than one tenant may use, so some of their stacks are cut", jvm->pid,
+		     tenant_name(&jvm->tenant, name));
+}
+
+/* Was it answered? */
+static bool took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
+{
+	if (answer == JVMREADER_DONE)
+		return true;
+	if (answer == JVMREADER_LOST) {
+		lose(jvm);
+	} else {
+		jvm->late = true;
+		jvm->owner->counts.late++;
+		if (jvmreader_over_budget(jvm->reader))
+			say_over_time(jvm->owner, jvm);
+	}
+	return false;
+}
+
+static struct missed *missed_at(struct javacode_jvm *jvm, uint64_t address)
+{
+	return &jvm->missed[(address ^ address >> 6 ^ address >> 12) % MISSED];
+}
+
+static void keep_line(struct javacode_jvm *jvm, uint64_t number, const char *bytes)
+{
+	struct line *l;
+	unsigned way = jvm->turn++ % WAYS;
+
+	if (!jvm->line && !javabudget_hold(jvm, LINES * sizeof(*jvm->line)))
+		return;
+	if (!jvm->line)
+		jvm->line = mem_alloc(sizeof(*jvm->line), LINES);
+	l = ways_of(jvm, number);
+	for (unsigned i = 0; i < WAYS; i++)
+		if (l[i].number == 0 || l[i].number == number + 1)
+			way = i;
+	if (!l[way].byte && !javabudget_hold(jvm, LINE))
+		return;
+	if (!l[way].byte)
+		l[way].byte = mem_grow(NULL, 1, LINE);
+	l[way].number = number + 1;
+	memcpy(l[way].byte, bytes, LINE);
+}
+
+/* Asks for the code around an address, which is in no piece. NONE: nothing is there; *in: but it is in a code heap. */
+static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
+{
+	struct javacode *j = jvm->owner;
+	struct missed *m = missed_at(jvm, address);
+	struct jvmreader_found f;
+
+	*in = false;
+	if (!jvm->reader)
+		return JAVACODE_NONE;
+	if (m->address != address || m->until < j->now) {
+		j->counts.asked++;
+		if (!took(jvm, jvmreader_find(j->reader, jvm->reader, address, &f)))
+			return jvm->reader ? JAVACODE_LATE : JAVACODE_NONE;
+		jvm->pause = 0;
+		jvm->code.call_stub_return = f.code.call_stub_return;
+		jvm->code.continuation_return = f.code.continuation_return;
+		if (f.where == CODECACHE_BLOB && insert(jvm, &f.code, &f.blob, clock_now())) {
+			if (f.bytes)
+				keep_line(jvm, address / LINE, f.bytes);
+			return jvm->reader ? JAVACODE_PIECE : JAVACODE_NONE;
+		}
+		if (!jvm->reader)
+			return JAVACODE_NONE;
+		*m = (struct missed){ address, j->now + MISSED_NS, f.where == CODECACHE_BLOB ? CODECACHE_FREE : f.where };
+	}
+	*in = m->where == CODECACHE_FREE;
+	return JAVACODE_NONE;
+}
+
+/* The same of a return address: it is behind the code that it is of, or at the start of what frames of virtual threads return to. */
+static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
+{
+	enum javacode_answer answer = look_up(jvm, ip - 1, in);
+
+	return answer == JAVACODE_NONE && *in ? look_up(jvm, ip, in) : answer;
+}
+
+/* Is a piece, which was not seen since the sample was taken, still there? Where nobody can say, it is taken for granted. */
+static bool is_still(struct javacode_jvm *jvm, size_t i)
+{
+	struct javacode *j = jvm->owner;
+	struct blob b = jvm->fact[i].blob;
+	size_t n = 1;
+
+	j->counts.checks++;
+	if (!took(jvm, jvmreader_check(j->reader, jvm->reader, &b, &n)))
+		return jvm->reader || jvm->gone;
+	if (n == 0) {
+		forget_lines(jvm, b.begin, b.end);
+		move(jvm, i, i + 1);
+		show(jvm);
+		return false;
+	}
+	jvm->fact[i].seen = clock_now();
+	return true;
+}
+
+/* A step from where frames of virtual threads return to leads into enterSpecial: its piece must be there, too. */
+static void meet_special(struct javacode_jvm *jvm)
+{
+	uint64_t address = jvm->code.continuation_return;
+	size_t i = first_behind(jvm, address - 1);
+	bool in;
+
+	if (address && (i == jvm->n || jvm->piece[i].start >= address))
+		look_up(jvm, address - 1, &in);
+	else if (address)
+		jvm->fact[i].met = jvm->owner->now;
+}
+
+static bool read_code(void *arg, uint64_t address, void *to, size_t n);
+
+static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
+{
+	return processes_at(jvm->process, address);
+}
+
+/* Does a call end at this return address? call rel32, to what is code, or by register or memory. Calls lead to new code as soon as there
+ * is some, when the heaps for it may have grown beyond what was mapped at the time of the sample: 240 MB, by default. */
+static bool is_behind_call(struct javacode_jvm *jvm, const struct java_piece *p, uint64_t ip)
+{
+	uint8_t byte[7];
+	int32_t to;
+
+	if (ip - p->start < sizeof(byte) || !read_code(jvm, ip - sizeof(byte), byte, sizeof(byte)))
+		return true;
+	memcpy(&to, byte + 3, sizeof(to));
+	if (byte[2] == 0xe8 && ((to > -HEAPS_USUAL && to < HEAPS_USUAL) || is_mapped(jvm, ip + (uint64_t)(int64_t)to)))
+		return true;
+	if ((byte[5] == 0xff && (byte[6] & 0xf8) == 0xd0) || (byte[4] == 0xff && (byte[5] & 0xf8) == 0x50))
+		return true;
+	return (byte[1] == 0xff && (byte[2] & 0xf8) == 0x90) || (byte[0] == 0xff && byte[1] == 0x94) || (byte[3] == 0xff && byte[4] == 0x54);
+}
+
+/* Memory of code is used again. A piece that was there before the sample was taken, and after it, is the right one; of one that was met
+ * first afterwards, the code must call something where the sample returns to. */
+static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
+{
+	const struct fact *f = &jvm->fact[i];
+	const struct java_piece *p = &jvm->piece[i];
+
+	if (!f->blob.compiled || s->interrupted || f->since <= time || s->ip == p->deopt[0] || s->ip == p->deopt[1])
+		return true;
+	return is_behind_call(jvm, p, s->ip);
+}
+
+/* Of a piece that was met. */
+static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
+{
+	const struct fact *f = &jvm->fact[i];
+
+	if (f->blob.compiled && f->seen < time) {
+		if (jvm->reader && !is_still(jvm, i))
+			return JAVACODE_NONE;
+		if (jvm->gone && f->seen + GONE_NS < time)
+			return JAVACODE_GONE;
+	}
+	return is_right(jvm, i, s, time) ? JAVACODE_PIECE : JAVACODE_GONE;
+}
+
+enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time, struct java_piece *piece)
+{
+	for (unsigned tries = 0; tries < 2; tries++) {
+		const struct java_piece *p = java_find(&jvm->code, s);
+		enum javacode_answer answer;
+		bool in;
+
+		if (p) {
+			size_t i = (size_t)(p - jvm->piece);
+
+			jvm->fact[i].met = jvm->owner->now;
+			*piece = *p;
+			answer = is_it(jvm, i, s, time);
+			if (answer == JAVACODE_PIECE && piece->kind == JAVA_THAW)
+				meet_special(jvm);
+			if (answer != JAVACODE_NONE)
+				return answer;
+		}
+		answer = s->interrupted || s->ip == 0 ? look_up(jvm, s->ip, &in) : look_up_return(jvm, s->ip, &in);
+		if (answer != JAVACODE_PIECE)
+			return answer == JAVACODE_NONE && in ? JAVACODE_GONE : answer;
+	}
+	return JAVACODE_NONE;
+}
+
+struct naming {
+	struct javanames *names;
+	uint32_t pid;
+};
+
+static void take_name(void *to, uint64_t method, struct str name)
+{
+	struct naming *n = to;
+
+	javanames_named(n->names, n->pid, method, name);
+}
+
+/* What is asked for is asked for once, so not while nobody would answer. */
+void javacode_name(struct javacode *j, struct javanames *names)
+{
+	for (size_t i = 0; i < j->n && jvmreader_ready(j->reader); i++) {
+		struct naming to = { names, j->jvm[i]->pid };
+		const uint64_t *method;
+		size_t n;
+
+		if (!j->jvm[i]->reader)
+			continue;
+		method = javanames_wanted(names, to.pid, &n);
+		if (n)
+			took(j->jvm[i], jvmreader_names(j->reader, j->jvm[i]->reader, method, n, take_name, &to));
+	}
+}
+
+/* ---- what java_step asks ------------------------------------------------------------------------------------- */
+
+static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
+{
+	struct javacode *j = jvm->owner;
+	const struct line *l = line_at(jvm, number);
+	const char *bytes;
+
+	if (l || !jvm->reader)
+		return l;
+	j->counts.bytes++;
+	if (!took(jvm, jvmreader_bytes(j->reader, jvm->reader, number * LINE, &bytes)) || !bytes)
+		return NULL;
+	keep_line(jvm, number, bytes);
+	return line_at(jvm, number);
+}
+
+static bool read_code(void *arg, uint64_t address, void *to, size_t n)
+{
+	char *out = to;
+
+	while (n) {
+		const struct line *l = line_of(arg, address / LINE);
+		size_t from = address % LINE, part = n < LINE - from ? n : LINE - from;
+
+		if (!l)
+			return false;
+		memcpy(out, l->byte + from, part);
+		out += part;
+		address += part;
+		n -= part;
+	}
+	return true;
+}
+
+/* Code that was freed since is, too: who asks wants to know where a frame ends, and not to look for another place. */
+static bool is_code(void *arg, uint64_t address)
+{
+	return is_mapped(arg, address);
+}
+
+const struct java_code *javacode_code(const struct javacode_jvm *jvm)
+{
+	return &jvm->code;
+}
+
+bool javacode_was_late(struct javacode_jvm *jvm)
+{
+	bool late = jvm->late;
+
+	jvm->late = false;
+	return late;
+}
+
+/* ---- JVMs ---------------------------------------------------------------------------------------------------- */
+
+static bool has_libjvm(const struct process *p)
+{
+	return p->maps && p->maps->libjvms;
+}
+
+static void let_go(struct javacode *j, size_t i)
+{
+	struct javacode_jvm *jvm = j->jvm[i];
+
+	jvmreader_close(j->reader, jvm->reader);
+	free_code(jvm);
+	free(jvm);
+	j->jvm[i] = j->jvm[--j->n];
+}
+
+static struct javacode_jvm *add(struct javacode *j, const struct process *p)
+{
+	struct javacode_jvm *jvm = mem_alloc(sizeof(*jvm), 1);
+
+	if (j->n == JVMS_MOST)
+		let_go(j, javabudget_find_dispensable(j));
+	jvm->owner = j;
+	jvm->pid = p->pid;
+	jvm->start_ticks = p->start_ticks;
+	jvm->tenant = javabudget_find_tenant(p->pid);
+	jvm->code.read = read_code;
+	jvm->code.is_code = is_code;
+	jvm->code.arg = jvm;
+	j->jvm[j->n++] = jvm;
+	return jvm;
+}
+
+static bool is_of(const struct javacode_jvm *jvm, const struct process *p)
+{
+	return jvm->pid == p->pid && (jvm->start_ticks == p->start_ticks || jvm->start_ticks == 0 || p->start_ticks == 0);
+}
+
+struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
+{
+	struct javacode_jvm *jvm;
+	size_t i = 0;
+
+	if (!has_libjvm(p))
+		return NULL;
+	while (i < j->n && !is_of(j->jvm[i], p))
+		i++;
+	jvm = i < j->n ? j->jvm[i] : add(j, p);
+	jvm->process = p;
+	jvm->met = j->now;
+	if (!jvm->reader && !jvm->dropped && !p->exited && (j->now >= jvm->retry || jvm->version != p->maps->version)) {
+		forget(jvm);
+		jvm->reader = jvmreader_open(j->reader, p->pid, p->start_ticks, jvm->tenant);
+		j->counts.opened++;
+	}
+	return jvm->reader || jvm->gone ? jvm : NULL;
+}
+
+/* All at once: pieces that were met lately. */
+static void see(struct javacode *j, struct javacode_jvm *jvm)
+{
+	uint64_t now = clock_now();
+	size_t n = 0, kept, next = 0, to = 0;
+
+	if (j->room_n < jvm->n) {
+		j->room_n = jvm->n + jvm->n / 2;
+		j->room = mem_grow(j->room, sizeof(*j->room), j->room_n);
+	}
+	for (size_t i = 0; i < jvm->n; i++)
+		if (jvm->fact[i].blob.compiled && jvm->fact[i].met + LATELY_NS >= j->now)
+			j->room[n++] = jvm->fact[i].blob;
+	kept = n;
+	if (n == 0 || !took(jvm, jvmreader_check(j->reader, jvm->reader, j->room, &kept)))
+		return;
+	for (size_t i = 0; i < jvm->n; i++) {
+		struct fact f = jvm->fact[i];
+
+		if (f.blob.compiled && f.met + LATELY_NS >= j->now) {
+			if (next == kept || j->room[next].address != f.blob.address) {
+				forget_lines(jvm, f.blob.begin, f.blob.end);
+				continue;
+			}
+			f.seen = now;
+			next++;
+		}
+		jvm->piece[to] = jvm->piece[i];
+		jvm->fact[to++] = f;
+	}
+	jvm->n = to;
+	show(jvm);
+}
+
+void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hurry)
+{
+	jvmreader_patience(j->reader, hurry ? HURRY_NS : PATIENCE_NS);
+	j->now = now;
+	for (size_t i = 0; i < j->n; i++) {
+		if (j->jvm[i]->dropped)
+			free_code(j->jvm[i]);
+		j->jvm[i]->dropped = false;
+	}
+	if (j->seen >= horizon)
+		return;
+	j->seen = now;
+	j->turn++; /* another one is first each time: patience may not last for all */
+	for (size_t i = 0; i < j->n; i++) {
+		struct javacode_jvm *jvm = j->jvm[(j->turn + i) % j->n];
+
+		if (jvm->reader && jvm->met + LATELY_NS >= now)
+			see(j, jvm);
+	}
+}
+
+void javacode_tick(struct javacode *j, uint64_t now)
+{
+	for (size_t i = j->n; i-- > 0;) {
+		struct javacode_jvm *jvm = j->jvm[i];
+		const struct process *p = processes_find(j->processes, jvm->pid);
+
+		jvm->process = NULL;
+		if (!p || p->exited || !is_of(jvm, p) || !has_libjvm(p) || jvm->met + IDLE_NS < now)
+			let_go(j, i);
+		else if (now > IDLE_NS)
+			forget_before(jvm, now - IDLE_NS);
+	}
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------- */
+
+struct javacode *javacode_new(void)
+{
+	static const struct tenant_limits limits = { .stock[TENANT_MEMORY] = TENANT_BYTES_MAX, .total[TENANT_MEMORY] = BYTES_MAX };
+	struct javacode *j = mem_alloc(sizeof(*j), 1);
+
+	j->tenants = tenants_new(&limits);
+	j->reader = jvmreader_new(NULL);
+	j->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVMS_MOST);
+	return j;
+}
+
+void javacode_start(struct javacode *j, const struct processes *p, struct budgets *budgets)
+{
+	j->processes = p;
+	j->budgets = budgets;
+	jvmreader_budgets(j->reader, budgets ? budgets_tenants(budgets) : NULL);
+}
+
+void javacode_free(struct javacode *j)
+{
+	if (!j)
+		return;
+	while (j->n)
+		let_go(j, j->n - 1);
+	jvmreader_free(j->reader);
+	tenants_free(j->tenants);
+	free(j->jvm);
+	free(j->room);
+	free(j);
+}
+
+struct javacode_counts javacode_count(const struct javacode *j)
+{
+	struct javacode_counts c = j->counts;
+
+	c.jvms = j->n;
+	c.helpers = jvmreader_count(j->reader);
+	for (size_t i = 0; i < j->n; i++)
+		c.pieces += j->jvm[i]->n;
+	return c;
+}

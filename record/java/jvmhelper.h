@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jvmhelper.h - the process that parses the memory of JVMs, and the messages between it and the recorder (jvmreader.h).
+ *
+ * The recorder opens /proc/PID/mem and /proc/PID/maps, and sends the descriptors: access is checked when they are opened, and they stay
+ * those of that program. The helper has no capability, opens nothing, and has a limit of memory. The recorder trusts nothing that it
+ * receives: a JVM may have taken the helper over.
+ *
+ * Samples wait for it, so its priority is raised (URGENCY_SOON): a question takes a bounded number of steps (readbudget.h), all JVMs of a
+ * tenant take at most 5 % of a CPU, and a helper that uses more CPU time than any question can is killed. At nice 0 and a load of 25,
+ * 70 of 4,000 stacks waited in vain.
+ *
+ * Messages are SOCK_SEQPACKET, one question and one answer each, with a head and an array. Both ends are of one build.
+ */
+#ifndef PJ_JVMHELPER_H
+#define PJ_JVMHELPER_H
+
+#include "runtimes/hotspot/blobframes.h"
+
+enum jvm_question { JVM_OPEN, JVM_CLOSE /* no answer */, JVM_FIND, JVM_CHECK, JVM_BYTES, JVM_NAMES };
+
+enum {
+	JVM_SLOTS = 512,       /* JVMs that can be open at a time */
+	JVM_BYTES_N = 512,     /* code around an address */
+	JVM_PIECES_MAX = 2048, /* in an answer: HotSpot's largest block has 400 */
+	JVM_BLOBS_MAX = 512,   /* in a question */
+	JVM_METHODS_MAX = 128,
+	JVM_NAME_MAX = 4096, /* bytes; a longer name is left out */
+	JVM_NAMES_BYTES = 96 << 10
+};
+
+/* Descriptors that come with JVM_OPEN, in this order: of files in /proc/PID. */
+enum { JVM_FD_MEM, JVM_FD_MAPS, JVM_FDS };
+
+struct jvm_request {
+	uint64_t serial; /* returned in the answer */
+	uint32_t question, slot;
+	uint32_t n;         /* elements of the array */
+	uint32_t pid, user; /* OPEN */
+	uint64_t start;     /* OPEN: clock ticks since boot */
+	uint64_t mount_ns;  /* OPEN: of jvmbuilds_key; 0: its layout is not shared */
+	uint64_t address; /* FIND, BYTES */
+	union {
+		struct blob blob[JVM_BLOBS_MAX];     /* CHECK */
+		uint64_t method[JVM_METHODS_MAX]; /* NAMES */
+	};
+};
+
+/* Bytes of a request without its array. */
+#define JVM_REQUEST_HEAD offsetof(struct jvm_request, blob)
+
+struct jvm_reply {
+	uint64_t serial;
+	uint64_t ns;    /* that it took */
+	uint32_t n;     /* elements of the array: pieces (FIND), blobs that are the same (CHECK), methods that were handled (NAMES) */
+	uint32_t bytes; /* NAMES: of the array, whose elements are two uint32_t (which method, bytes of the name) and the name */
+	uint8_t lost;   /* the JVM cannot be read: code and why */
+	uint8_t read;   /* FIND, BYTES: text is there */
+	uint32_t where; /* FIND: enum codecache_where */
+	char code[16], why[160];
+	struct blob blob;
+	uint64_t call_stub_return, continuation_return;
+	char text[JVM_BYTES_N];
+	union {
+		struct java_piece piece[JVM_PIECES_MAX];
+		uint16_t same[JVM_BLOBS_MAX]; /* their numbers, ascending */
+		char names[JVM_NAMES_BYTES];
+	};
+};
+
+#define JVM_REPLY_HEAD offsetof(struct jvm_reply, piece)
+
+/* Enters the sandbox and answers until the other end of the socket is closed. */
+void jvmhelper_run(int socket);
+
+#endif

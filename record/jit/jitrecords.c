@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/jit/jitrecords.h"
+
+#include "common/formats/perfrecord.h"
+#include "common/files/fullio.h"
+
+#define BLOCK ((size_t)64 << 10)
+#define DUMP_MAGIC 0x4A695444u
+#define DUMP_HEADER 40
+#define DUMP_HEADER_MAX 4096
+#define DUMP_RECORD 16
+
+/* A file, read in blocks. */
+struct blocks {
+	int fd;
+	uint64_t at; /* of buf */
+	size_t n;
+	char buf[BLOCK];
+};
+
+/* n bytes at an offset, valid until the next call; NULL if the file ends before. */
+static const char *bytes_at(struct blocks *b, uint64_t at, size_t n)
+{
+	if (at < b->at || at + n > b->at + b->n) {
+		b->n = whole_pread(b->fd, b->buf, BLOCK, at);
+		b->at = at;
+	}
+	return at + n <= b->at + b->n ? b->buf + (at - b->at) : NULL;
+}
+
+enum jitcopy_records jitrecords_end(int fd, const struct jitcopy_span *span, uint64_t *end)
+{
+	struct blocks b = { .fd = fd };
+	const char *p;
+	uint32_t n;
+
+	*end = span->at;
+	if (span->at == 0) {
+		if (!(p = bytes_at(&b, 0, DUMP_RECORD)))
+			return RECORDS_OK;
+		n = load32(p + 8);
+		if (load32(p) != DUMP_MAGIC || n < DUMP_HEADER || n > DUMP_HEADER_MAX)
+			return RECORDS_BAD;
+		if (n > span->size)
+			return RECORDS_OK;
+		*end = n;
+	}
+	while (*end - span->at < span->max && span->size - *end >= DUMP_RECORD && (p = bytes_at(&b, *end, DUMP_RECORD))) {
+		n = load32(p + 4);
+		if (n < DUMP_RECORD)
+			return RECORDS_BAD;
+		if (n > span->record_max)
+			return RECORDS_LARGE;
+		if (n > span->size - *end)
+			break;
+		*end += n;
+	}
+	return RECORDS_OK;
+}

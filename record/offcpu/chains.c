@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/offcpu/chains.h"
+
+#include "common/arena.h"
+#include "common/hash.h"
+
+#include <stdlib.h>
+
+static size_t size_of(uint32_t n)
+{
+	return sizeof(struct chain) + n * sizeof(uint64_t);
+}
+
+static struct chain **find(struct chains *c, uint64_t hash, const uint64_t *ips, uint32_t n)
+{
+	struct chain **at = c->bucket + (hash & (c->nbuckets - 1));
+
+	while (*at && ((*at)->hash != hash || (*at)->n != n || (n && memcmp((*at)->ips, ips, n * sizeof(*ips)) != 0)))
+		at = &(*at)->next;
+	return at;
+}
+
+static void widen(struct chains *c)
+{
+	struct chains wide = *c;
+
+	wide.nbuckets = c->nbuckets ? 2 * c->nbuckets : 64;
+	wide.bucket = mem_alloc(sizeof(*wide.bucket), wide.nbuckets);
+	for (size_t i = 0; i < c->nbuckets; i++)
+		for (struct chain *one = c->bucket[i], *next; one; one = next) {
+			struct chain **to = wide.bucket + (one->hash & (wide.nbuckets - 1));
+
+			next = one->next;
+			one->next = *to;
+			*to = one;
+		}
+	free(c->bucket);
+	*c = wide;
+}
+
+/* Forgets what nobody refers to. */
+static void sweep(struct chains *c)
+{
+	for (size_t i = 0; i < c->nbuckets; i++)
+		for (struct chain **at = c->bucket + i; *at;) {
+			struct chain *one = *at;
+
+			if (one->references) {
+				at = &one->next;
+				continue;
+			}
+			*at = one->next;
+			c->bytes -= size_of(one->n);
+			c->n--;
+			free(one);
+		}
+	c->unused = 0;
+}
+
+struct chain *chains_get(struct chains *c, const uint64_t *ips, uint32_t n)
+{
+	uint64_t hash = hash_bytes(ips, n * sizeof(*ips));
+	size_t size = size_of(n);
+	struct chain **at, *one;
+
+	if (c->n >= c->nbuckets)
+		widen(c);
+	at = find(c, hash, ips, n);
+	if (*at) {
+		if ((*at)->references++ == 0)
+			c->unused -= size;
+		return *at;
+	}
+	if (c->unused > CHAINS_UNUSED) { /* enough that a walk over all is worth it */
+		sweep(c);
+		at = find(c, hash, ips, n);
+	}
+	if (c->bytes + size > CHAINS_MOST)
+		return NULL;
+	one = mem_alloc(size, 1);
+	one->hash = hash;
+	one->references = 1;
+	one->n = n;
+	if (n)
+		memcpy(one->ips, ips, n * sizeof(*ips));
+	*at = one;
+	c->bytes += size;
+	c->n++;
+	return one;
+}
+
+void chains_put(struct chains *c, struct chain *chain)
+{
+	if (chain && --chain->references == 0)
+		c->unused += size_of(chain->n);
+}
+
+void chains_free(struct chains *c)
+{
+	for (size_t i = 0; i < c->nbuckets; i++)
+		for (struct chain *one = c->bucket[i], *next; one; one = next) {
+			next = one->next;
+			free(one);
+		}
+	free(c->bucket);
+	*c = (struct chains){ 0 };
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * offcpu.h - how long threads were off the CPU and where they left it: records of the scheduler in, samples out.
+ *
+ * When a thread leaves a CPU the kernel writes a sample of the event context-switches, with the callchain, then a SWITCH record
+ * that says "out", and whether the thread could have gone on (preempted) or not (blocked); when it is back, one that says "in". From
+ * out to in is one sample, with that callchain, at the time of the return, and with the ns between as its period. At a
+ * border, of a window or the end, all who are off get the part up to there.
+ *
+ * Nothing is invented. Who was off already when the recording began has no callchain, and is only counted. Where records were lost,
+ * nobody knows what a thread did since: its time counts up to the last moment that is certain, and the rest is counted as
+ * unknown until its next record. Pure: bytes in, samples out; memory is that of the threads that ever ran (64 bytes each) and of
+ * chains.h.
+ */
+#ifndef PJ_OFFCPU_H
+#define PJ_OFFCPU_H
+
+#include "common/formats/pjsection.h"
+#include "record/perf/rings.h"
+#include "common/text.h"
+
+struct offcpu_sample {
+	uint32_t pid, tid, cpu; /* cpu: the one that was left */
+	bool preempted;
+	uint64_t time, ns, cgroup;
+	const uint64_t *ips; /* as the kernel gave them, valid during the call */
+	uint32_t n;
+};
+
+struct offcpu;
+
+/* Times shorter than least_ns are counted, not handed over; parts at borders always are. */
+struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to);
+void offcpu_free(struct offcpu *o);
+
+/* From here on times count; what was before is left out. */
+void offcpu_begin(struct offcpu *o, uint64_t ns);
+
+/* In order of time: samples of context-switches (cgroup: they end with one), SWITCH*, FORK, EXIT, COMM, with their trailers. Others are
+ * passed over. */
+void offcpu_record(struct offcpu *o, const struct ring_record *r, bool cgroup);
+
+/* Records later than ns were lost, and those that come now may be about times near the loss, until offcpu_sure. */
+void offcpu_doubt(struct offcpu *o, uint64_t ns);
+void offcpu_sure(struct offcpu *o);
+
+/* A border: samples up to there, at the ns before it. */
+void offcpu_border(struct offcpu *o, uint64_t ns);
+
+/* Threads whose end was lost: those that alive does not know. */
+void offcpu_check(struct offcpu *o, bool (*alive)(void *to, uint32_t tid), void *to);
+
+/* Since the last offcpu_count_from_here. */
+struct pj_offcpu offcpu_counts(const struct offcpu *o);
+void offcpu_count_from_here(struct offcpu *o);
+
+void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more); /* of windows that follow each other */
+
+size_t offcpu_threads(const struct offcpu *o); /* that ran, and did not end */
+size_t offcpu_bytes(const struct offcpu *o);
+
+/* "12 waits of 3.2 s in all", and what is missing, in words. */
+void offcpu_text(struct text *t, const struct pj_offcpu *c);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/perf/events.h"
+
+#include "common/arena.h"
+#include "common/diag.h"
+#include "record/perf/hints.h"
+#include "record/perf/rings.h"
+#include "record/perf/tracefs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HW PERF_TYPE_HARDWARE
+#define SW PERF_TYPE_SOFTWARE
+
+static const struct known {
+	const char *name, *alias;
+	uint32_t type;
+	uint64_t config;
+	bool ticks; /* sampled by frequency */
+} known[] = {
+	{ "cycles", "cpu-cycles", HW, PERF_COUNT_HW_CPU_CYCLES, true },
+	{ "instructions", NULL, HW, PERF_COUNT_HW_INSTRUCTIONS, true },
+	{ "cache-references", NULL, HW, PERF_COUNT_HW_CACHE_REFERENCES, true },
+	{ "cache-misses", NULL, HW, PERF_COUNT_HW_CACHE_MISSES, true },
+	{ "branches", "branch-instructions", HW, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, true },
+	{ "branch-misses", NULL, HW, PERF_COUNT_HW_BRANCH_MISSES, true },
+	{ "bus-cycles", NULL, HW, PERF_COUNT_HW_BUS_CYCLES, true },
+	{ "ref-cycles", NULL, HW, PERF_COUNT_HW_REF_CPU_CYCLES, true },
+	{ "stalled-cycles-frontend", NULL, HW, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, true },
+	{ "stalled-cycles-backend", NULL, HW, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, true },
+	{ "cpu-clock", NULL, SW, PERF_COUNT_SW_CPU_CLOCK, true },
+	{ "task-clock", NULL, SW, PERF_COUNT_SW_TASK_CLOCK, true },
+	{ "page-faults", "faults", SW, PERF_COUNT_SW_PAGE_FAULTS, false },
+	{ "minor-faults", NULL, SW, PERF_COUNT_SW_PAGE_FAULTS_MIN, false },
+	{ "major-faults", NULL, SW, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false },
+	{ "context-switches", "cs", SW, PERF_COUNT_SW_CONTEXT_SWITCHES, false },
+	{ "cpu-migrations", "migrations", SW, PERF_COUNT_SW_CPU_MIGRATIONS, false },
+	{ "alignment-faults", NULL, SW, PERF_COUNT_SW_ALIGNMENT_FAULTS, false },
+	{ "emulation-faults", NULL, SW, PERF_COUNT_SW_EMULATION_FAULTS, false },
+};
+
+bool events_try(const struct perf_event_attr *a)
+{
+	struct perf_event_attr plain = { .type = a->type,
+					 .size = sizeof(plain),
+					 .config = a->config,
+					 .disabled = 1,
+					 .exclude_kernel = 1,
+					 .exclude_hv = 1 };
+	int fd = (int)syscall(SYS_perf_event_open, &plain, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+static struct perf_event_attr common_attr(const struct known *k, const struct events_options *o)
+{
+	struct perf_event_attr a = {
+		.type = k->type,
+		.size = sizeof(a),
+		.config = k->config,
+		.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_CGROUP,
+		.read_format = FORMAT_LOST,
+		.disabled = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.inherit = o->inherit,
+		.enable_on_exec = o->on_exec,
+		.exclude_guest = 1,
+		.watermark = 1,
+		.wakeup_watermark = (uint32_t)(o->ring_bytes / 2),
+	};
+
+	if (k->ticks) {
+		a.freq = 1;
+		a.sample_freq = o->frequency;
+	} else {
+		a.sample_period = o->period ? o->period : 1;
+		if (a.sample_period > 1)
+			a.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD; /* rings.h */
+	}
+	if (k->type == SW && k->config == PERF_COUNT_SW_CPU_CLOCK)
+		a.exclude_idle = !o->idle; /* others stop with the CPU, or cannot tell */
+	if (k->type == HW)
+		a.precise_ip = 2;
+	return a;
+}
+
+/* "cycles:u": :u :k, as perf writes them; what else perf knows there is refused. */
+static void take_modifiers(struct perf_event_attr *a, struct str m, struct str spec)
+{
+	bool user = false, kernel = false;
+
+	for (size_t i = 0; i < m.n; i++) {
+		if (m.p[i] == 'u')
+			user = true;
+		else if (m.p[i] == 'k')
+			kernel = true;
+		else if (m.p[i] == 'p' && a->type == HW)
+			a->precise_ip = 2;
+		else
+			die_usage("-e: '%.*s': behind the colon may stand u (user space) or k (kernel)", (int)spec.n,
+				  spec.p);
+	}
+	if (user && !kernel && a->type == SW &&
+	    (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS))
+		die_usage("-e: '%.*s': threads are switched in the kernel only, so nothing would be left", (int)spec.n,
+			  spec.p);
+	if (user && !kernel)
+		a->exclude_kernel = a->exclude_hv = 1;
+	if (kernel && !user)
+		a->exclude_user = 1;
+}
+
+static void add_event(struct events *e, const struct perf_event_attr *a, struct str name)
+{
+	struct chunk_event *event;
+	char *copy = mem_alloc(1, name.n + 1);
+
+	memcpy(copy, name.p, name.n);
+	e->event = mem_grow(e->event, sizeof(*e->event), e->n + 1);
+	event = e->event + e->n++;
+	*event = (struct chunk_event){ .attr = *a, .name = copy };
+}
+
+static const struct known *find(struct str name)
+{
+	for (size_t i = 0; i < countof(known); i++)
+		if (str_eq(name, str_of(known[i].name)) || (known[i].alias && str_eq(name, str_of(known[i].alias))))
+			return known + i;
+	return NULL;
+}
+
+/* ---- tracepoints --------------------------------------------------------------------------------------------- */
+
+static NORETURN void die_of_tracefs(struct str name)
+{
+	struct hint h = { .step = HINT_TRACEFS, .error = errno };
+	struct text t = { 0 }, of = { 0 };
+
+	text_str(&of, name);
+	text_char(&of, 0);
+	h.name = of.p;
+	hint_gather(&h.facts);
+	hint_text(&t, &h);
+	die("%.*s", (int)t.n, t.p);
+}
+
+static NORETURN void die_of_name(const char *dir, struct str name)
+{
+	struct text near = { 0 };
+
+	tracefs_nearest(dir, name, &near);
+	die_usage("-e: there is no tracepoint '%.*s' here%s%.*s", (int)name.n, name.p, near.n ? "; there is " : "",
+		  (int)near.n, near.n ? near.p : "");
+}
+
+/* "sched:sched_switch:u": both parts of the name may be patterns, which stand for an event each. */
+static void parse_tracepoint(struct events *e, struct str spec, const struct events_options *o)
+{
+	struct str modifiers = spec, system = str_cut(&modifiers, ':'), part = str_cut(&modifiers, ':');
+	struct str name = str_head(spec, system.n + 1 + part.n);
+	const char *dir = tracefs_dir();
+	size_t before = e->ntracepoints;
+
+	if (!dir)
+		die_of_tracefs(name);
+	if (!tracefs_find(dir, name, &e->tracepoint, &e->ntracepoints)) {
+		if (errno == ENOENT)
+			die_of_name(dir, name);
+		if (errno == E2BIG)
+			die_usage("-e: '%.*s' stands for more than %d tracepoints", (int)name.n, name.p, TRACEFS_MOST);
+		die_of_tracefs(name);
+	}
+	for (size_t i = before; i < e->ntracepoints; i++) {
+		const struct known k = { .type = PERF_TYPE_TRACEPOINT, .config = e->tracepoint[i].id };
+		struct perf_event_attr a = common_attr(&k, o);
+		struct text full = { 0 };
+
+		a.sample_type |= PERF_SAMPLE_RAW;
+		take_modifiers(&a, modifiers, spec);
+		text_add(&full, e->tracepoint[i].name);
+		if (modifiers.n)
+			text_printf(&full, ":%.*s", (int)modifiers.n, modifiers.p);
+		add_event(e, &a, text_view(&full));
+		text_free(&full);
+	}
+}
+
+static void describe_tracepoints(struct events *e)
+{
+	const char *dir = tracefs_dir();
+
+	if (!dir || !tracefs_describe(dir, e->tracepoint, e->ntracepoints, &e->tracing))
+		die_of_tracefs(str_of(e->tracepoint[0].name));
+}
+
+/* ---- times off the CPU ---------------------------------------------------------------------------------------- */
+
+/* Samples that we make: the kernel is never asked for these events. The first has the name and numbers of perf record --off-cpu. */
+static void add_offcpu(struct events *e, const struct events_options *o)
+{
+	const struct known k = { .type = SW, .config = PERF_COUNT_SW_BPF_OUTPUT };
+	struct perf_event_attr a = common_attr(&k, o);
+
+	a.sample_period = 1;
+	e->offcpu = e->n + 1;
+	add_event(e, &a, STR("offcpu-time"));
+	add_event(e, &a, STR("offcpu-time-preempted"));
+}
+
+/* ---- a list -------------------------------------------------------------------------------------------------- */
+
+static void parse_one(struct events *e, struct str spec, const struct events_options *o)
+{
+	struct str modifiers = spec, name = str_cut(&modifiers, ':');
+	struct known raw = { .type = PERF_TYPE_RAW, .ticks = true };
+	const struct known *k = find(name);
+	struct perf_event_attr a;
+
+	if (str_eq(name, STR("auto"))) {
+		struct perf_event_attr cycles = { .type = HW, .config = PERF_COUNT_HW_CPU_CYCLES };
+
+		e->by_clock = !events_try(&cycles) && hint_no_pmu(errno);
+		k = find(e->by_clock ? STR("cpu-clock") : STR("cycles"));
+		name = str_of(k->name);
+	}
+	if (!k && name.n > 1 && name.p[0] == 'r' && str_hex(str_from(name, 1), &raw.config))
+		k = &raw;
+	if (!k && modifiers.n) {
+		parse_tracepoint(e, spec, o);
+		return;
+	}
+	if (!k)
+		die_usage(
+			"-e: '%.*s' is no event that pjrecord knows: cpu-clock, cycles, page-faults, context-switches, ..., sched:sched_switch, r1a8",
+			(int)spec.n, spec.p);
+	a = common_attr(k, o);
+	take_modifiers(&a, modifiers, spec);
+	add_event(e, &a, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);
+}
+
+void events_parse(struct events *e, const char *list, const struct events_options *o)
+{
+	struct str all = str_of(list);
+
+	*e = (struct events){ 0 };
+	while (all.n) {
+		struct str one = str_cut(&all, ',');
+
+		if (one.n)
+			parse_one(e, one, o);
+	}
+	if (!e->n)
+		die_usage("-e: no event");
+	if (e->ntracepoints)
+		describe_tracepoints(e);
+	if (o->offcpu)
+		add_offcpu(e, o);
+}
+
+void events_free(struct events *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		free((void *)(uintptr_t)e->event[i].name);
+	free(e->event);
+	tracefs_free(e->tracepoint, e->ntracepoints);
+	text_free(&e->tracing);
+	*e = (struct events){ 0 };
+}

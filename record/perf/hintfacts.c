@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hintfacts.c - what hints.h is told about the machine, from /proc, /sys and the environment. */
+#include "record/perf/hints.h"
+#include "record/perf/privileges.h"
+#include "record/perf/sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+/* Inodes of the first namespaces are fixed (include/linux/proc_ns.h). */
+#define FIRST_PID_NS "pid:[4026531836]"
+#define FIRST_USER_NS "user:[4026531837]"
+
+static struct str read_file(const char *path, char *buf, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, buf, n);
+
+	if (fd >= 0)
+		close(fd);
+	return str_trim((struct str){ buf, got > 0 ? (size_t)got : 0 });
+}
+
+static int64_t number(struct str s)
+{
+	bool negative = s.n && s.p[0] == '-';
+	uint64_t value;
+
+	s = str_trim(str_cut(&s, '\n'));
+	if (!str_u64(negative ? str_from(s, 1) : s, &value) || value > INT64_MAX)
+		return HINT_UNKNOWN;
+	return negative ? -(int64_t)value : (int64_t)value;
+}
+
+static int64_t sysctl_of(const char *path)
+{
+	char buf[64];
+
+	return number(read_file(path, buf, sizeof(buf)));
+}
+
+/* The value of a line "key:\tvalue" of /proc/PID/status. */
+static struct str field(struct str status, const char *key)
+{
+	while (status.n) {
+		struct str line = str_cut(&status, '\n');
+
+		if (str_eq(str_cut(&line, ':'), str_of(key)))
+			return str_trim(line);
+	}
+	return (struct str){ 0 };
+}
+
+static int is_ns_other(const char *link, const char *first)
+{
+	char buf[64];
+	ssize_t n = readlink(link, buf, sizeof(buf));
+
+	return n <= 0 ? HINT_UNKNOWN : !str_eq((struct str){ buf, (size_t)n }, str_of(first));
+}
+
+/* Files that runtimes leave are also in virtual machines that were made of images. */
+static int in_container(const struct hint_facts *f)
+{
+	static const char *const sign[] = { "/.dockerenv", "/run/.containerenv", "/run/secrets/kubernetes.io" };
+	struct statfs fs;
+
+	if (f->pid_ns == 1 || f->user_ns == 1 || getenv("container") || getenv("KUBERNETES_SERVICE_HOST"))
+		return 1;
+	if (statfs("/", &fs) < 0 || fs.f_type != OVERLAYFS_SUPER_MAGIC)
+		return 0;
+	for (size_t i = 0; i < countof(sign); i++)
+		if (access(sign[i], F_OK) == 0)
+			return 1;
+	return 0;
+}
+
+/* "[none] integrity confidentiality" */
+static int lockdown(void)
+{
+	static const char *const level[] = { "[none]", "[integrity]", "[confidentiality]" };
+	char buf[200];
+	struct str s = read_file("/sys/kernel/security/lockdown", buf, sizeof(buf));
+
+	for (size_t i = 0; i < countof(level); i++)
+		if (str_find_str(s, str_of(level[i])) >= 0)
+			return (int)i;
+	return HINT_UNKNOWN;
+}
+
+static int64_t limit(rlim_t value)
+{
+	return value == RLIM_INFINITY ? -1 : (int64_t)value;
+}
+
+void hint_gather(struct hint_facts *f)
+{
+	char buf[8192];
+	struct str status = read_file("/proc/self/status", buf, sizeof(buf));
+	struct rlimit l;
+	ssize_t n;
+
+	*f = (struct hint_facts){ .memlock = HINT_UNKNOWN, .files_soft = HINT_UNKNOWN, .files_hard = HINT_UNKNOWN };
+	f->paranoid = (int)sysctl_of("/proc/sys/kernel/perf_event_paranoid");
+	f->kptr_restrict = (int)sysctl_of("/proc/sys/kernel/kptr_restrict");
+	f->max_sample_rate = sysctl_of("/proc/sys/kernel/perf_event_max_sample_rate");
+	f->mlock_kb = sysctl_of("/proc/sys/kernel/perf_event_mlock_kb");
+	f->seccomp = (int)number(field(status, "Seccomp"));
+	f->no_new_privs = (int)number(field(status, "NoNewPrivs"));
+	str_hex(field(status, "CapEff"), &f->cap_effective);
+	str_hex(field(status, "CapBnd"), &f->cap_bounding);
+	f->lockdown = lockdown();
+	f->user_ns = is_ns_other("/proc/self/ns/user", FIRST_USER_NS);
+	f->pid_ns = is_ns_other("/proc/self/ns/pid", FIRST_PID_NS);
+	f->container = in_container(f);
+	f->tracefs = access("/sys/kernel/tracing/events", F_OK) == 0 || access("/sys/kernel/tracing/README", F_OK) == 0 ||
+		     access("/sys/kernel/debug/tracing/events", F_OK) == 0;
+	f->cgroup2 = access("/sys/fs/cgroup/perf_event", F_OK) == 0 ? 0 :
+		     access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0 ? 2 : access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+	f->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	f->uid = geteuid();
+	f->old_kernel = prctl(PR_CAPBSET_READ, PRIV_PERFMON, 0, 0, 0) < 0;
+	if (getrlimit(RLIMIT_MEMLOCK, &l) == 0)
+		f->memlock = limit(l.rlim_cur);
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
+		f->files_soft = limit(l.rlim_cur);
+		f->files_hard = limit(l.rlim_max);
+	}
+	n = readlink("/proc/self/exe", f->program, sizeof(f->program) - 1);
+	f->program[n > 0 ? n : 0] = 0;
+}
+
+int64_t hint_owner(pid_t pid)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%ld", (long)pid);
+	return stat(path, &st) == 0 ? (int64_t)st.st_uid : -1;
+}
+
+/* Any address that is not 0: they are all hidden, or none is. */
+bool hint_kallsyms(struct hint *h)
+{
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	char buf[16384];
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
+	struct str s = { buf, n > 0 ? (size_t)n : 0 };
+	uint64_t address = 0;
+
+	h->step = HINT_KALLSYMS;
+	h->error = n < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	while (s.n && !address) {
+		struct str row = str_cut(&s, '\n');
+
+		if (!str_hex(str_cut(&row, ' '), &address))
+			address = 0;
+	}
+	return !address;
+}
+
+void hint_failure(struct hint *h, const struct sources_failure *why)
+{
+	static const enum hint_step step[] = { [SOURCES_OPEN] = HINT_OPEN,
+					       [SOURCES_MAP] = HINT_RING,
+					       [SOURCES_CGROUP] = HINT_CGROUP,
+					       [SOURCES_PROCESS] = HINT_PROC };
+	bool process = why->target == TARGET_THREADS || why->target == TARGET_COMMAND || why->step == SOURCES_PROCESS;
+
+	*h = (struct hint){ .step = why->error == EMFILE || why->error == ENFILE ? HINT_FILES : step[why->step],
+			    .error = why->error,
+			    .attr = why->step == SOURCES_OPEN || why->step == SOURCES_MAP ? &why->attr : NULL,
+			    .name = why->what,
+			    .cpu_wide = !process,
+			    .pid = process ? (pid_t)why->pid : 0,
+			    .ring_bytes = why->step == SOURCES_MAP ? why->needed : 0,
+			    .needed = why->step == SOURCES_OPEN ? why->needed : 0 };
+	h->owner = hint_owner(h->pid ? h->pid : getpid());
+	hint_gather(&h->facts);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/perf/privileges.h"
+
+#include "common/process/capabilities.h"
+#include "common/diag.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define BIT CAPABILITY_BIT
+
+static const struct {
+	unsigned cap;
+	const char *name;
+} wanted[] = {
+	{ PRIV_PERFMON, "perfmon" },       { PRIV_IPC_LOCK, "ipc_lock" },   { PRIV_SYSLOG, "syslog" },
+	{ PRIV_SYS_PTRACE, "sys_ptrace" }, { PRIV_SYS_ADMIN, "sys_admin" }, { PRIV_DAC_READ_SEARCH, "dac_read_search" },
+};
+
+/* SYS_ADMIN stands in for PERFMON where the kernel does not know that, or it was not given. */
+static uint64_t to_keep(uint64_t permitted)
+{
+	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |
+			BIT(PRIV_DAC_READ_SEARCH);
+
+	if (!(permitted & BIT(PRIV_PERFMON)))
+		keep |= BIT(PRIV_SYS_ADMIN);
+	return keep & permitted;
+}
+
+bool privileges_has(unsigned cap)
+{
+	struct capabilities c;
+
+	return cap < 64 && capabilities_get(&c) && c.effective >> cap & 1;
+}
+
+bool privileges_perfmon(void)
+{
+	return privileges_has(PRIV_PERFMON) || privileges_has(PRIV_SYS_ADMIN);
+}
+
+void privileges_text(struct text *t)
+{
+	size_t start = t->n;
+
+	for (size_t i = 0; i < countof(wanted); i++) {
+		if (!privileges_has(wanted[i].cap))
+			continue;
+		text_add(t, t->n > start ? ", " : "");
+		text_add(t, wanted[i].name);
+	}
+	if (t->n == start)
+		text_add(t, "none");
+}
+
+void privileges_user(const char *name, uid_t *uid, gid_t *gid)
+{
+	const struct passwd *user;
+	uint64_t number;
+	bool is_number = str_u64(str_of(name), &number) && number < (uid_t)-1;
+
+	errno = 0;
+	user = getpwnam(name);
+	if (!user && is_number) {
+		errno = 0;
+		user = getpwuid((uid_t)number);
+	}
+	if (user) {
+		*uid = user->pw_uid;
+		*gid = user->pw_gid;
+	} else if (is_number) {
+		*uid = (uid_t)number;
+		*gid = (gid_t)number;
+	} else {
+		die_usage("there is no user '%s'%s", name,
+			  errno && errno != ENOENT && errno != ESRCH ? " (or who knows of users does not answer)" : "");
+	}
+}
+
+static unsigned threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	const struct dirent *e;
+	unsigned n = 0;
+
+	if (!d)
+		return 1;
+	while ((e = readdir(d)))
+		n += e->d_name[0] != '.';
+	closedir(d);
+	return n;
+}
+
+static void become(uid_t uid, gid_t gid)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
+		die_errno("cannot keep capabilities");
+	if ((user && user->pw_gid == gid ? initgroups(user->pw_name, gid) : setgroups(0, NULL)) < 0 ||
+	    setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		die_errno("cannot become user %lu, group %lu", (unsigned long)uid, (unsigned long)gid);
+}
+
+void privileges_drop(uid_t uid, gid_t gid)
+{
+	struct capabilities c;
+	uint64_t keep;
+
+	if (threads() > 1)
+		die("privileges can only be dropped before there are threads");
+	if (getuid() != geteuid())
+		die("not made to be set-uid: use setcap (see pjrecord --check)");
+	if (!capabilities_get(&c))
+		die_errno("cannot read capabilities");
+	keep = to_keep(c.permitted);
+	uid = uid == (uid_t)-1 ? geteuid() : uid;
+	gid = gid == (gid_t)-1 ? getegid() : gid;
+	if ((uid != geteuid() || gid != getegid()) && geteuid() != 0)
+		die("only root can become another user");
+	if (c.effective & BIT(CAP_SETPCAP))
+		capabilities_bound(keep); /* before the user changes, and SETPCAP is gone */
+	if (uid != geteuid() || gid != getegid())
+		become(uid, gid);
+	if (!capabilities_limit(keep))
+		die_errno("cannot drop capabilities");
+	if (geteuid() != uid || getegid() != gid)
+		die("the user is another than it should be after privileges were dropped");
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/perf/tracefs.h"
+
+#include "common/arena.h"
+#include "common/files/fullio.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NAME_MOST 256 /* of a tracepoint; the kernel's are below 100 */
+#define FILE_MOST (16u << 20)
+
+/* ---- files --------------------------------------------------------------------------------------------------- */
+
+/* The path as a C string, in t. */
+static const char *path_of(struct text *t, const char *dir, const char *folder, struct str system, struct str name,
+			   const char *file)
+{
+	t->n = 0;
+	text_printf(t, "%s/%s", dir, folder);
+	if (system.n)
+		text_printf(t, "/%.*s", (int)system.n, system.p);
+	if (name.n)
+		text_printf(t, "/%.*s", (int)name.n, name.p);
+	if (file)
+		text_printf(t, "/%s", file);
+	text_char(t, 0);
+	return t->p;
+}
+
+const char *tracefs_dir(void)
+{
+	static const char *const dir[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	int error = ENOENT;
+
+	for (size_t i = 0; i < countof(dir); i++) {
+		struct text path = { 0 };
+		bool there = access(path_of(&path, dir[i], "events", (struct str){ 0 }, (struct str){ 0 }, NULL),
+				    R_OK | X_OK) == 0;
+
+		text_free(&path);
+		if (there)
+			return dir[i];
+		if (errno != ENOENT)
+			error = errno; /* the one that is there says more than the one that is not */
+	}
+	errno = error;
+	return NULL;
+}
+
+/* ---- finding ------------------------------------------------------------------------------------------------- */
+
+static bool read_id(const char *dir, struct str system, struct str name, uint64_t *id)
+{
+	struct text path = { 0 }, text = { 0 };
+	bool ok = whole_read_at(AT_FDCWD, path_of(&path, dir, "events", system, name, "id"), &text, FILE_MOST);
+
+	if (ok && !str_u64(str_trim((struct str){ text.p, text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n }),
+			   id)) {
+		errno = EINVAL;
+		ok = false;
+	}
+	text_free(&path);
+	text_free(&text);
+	return ok;
+}
+
+static bool add(struct tracepoint **found, size_t *n, struct str system, struct str name, uint64_t id)
+{
+	struct text t = { 0 };
+
+	if (*n == TRACEFS_MOST) {
+		errno = E2BIG;
+		return false;
+	}
+	text_printf(&t, "%.*s:%.*s", (int)system.n, system.p, (int)name.n, name.p);
+	text_char(&t, 0);
+	*found = mem_grow(*found, sizeof(**found), *n + 1);
+	(*found)[(*n)++] = (struct tracepoint){ t.p, id };
+	return true;
+}
+
+/* Calls fn for each entry of a folder until it says no; false and errno: the folder cannot be read, or what fn left there. */
+static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), void *to)
+{
+	DIR *d = opendir(path);
+	bool ok = d != NULL;
+	int error;
+
+	for (struct dirent *e; ok && (e = readdir(d));)
+		if (e->d_name[0] != '.')
+			ok = fn(to, str_of(e->d_name));
+	error = errno;
+	if (d)
+		closedir(d);
+	errno = error;
+	return ok;
+}
+
+/* A walk over all tracepoints whose system and name fit. */
+struct walk {
+	const char *dir;
+	struct str systems, names; /* patterns */
+	struct str system;         /* the one we are in */
+	bool (*fn)(void *to, struct str system, struct str name);
+	void *to;
+	bool denied;
+};
+
+static bool visit_name(void *to, struct str name)
+{
+	struct walk *w = to;
+
+	return !str_glob(w->names, name) || name.n > NAME_MOST || w->fn(w->to, w->system, name);
+}
+
+static bool visit_system(void *to, struct str system)
+{
+	struct walk *w = to;
+	struct text path = { 0 };
+	bool ok = true;
+
+	if (!str_glob(w->systems, system) || system.n > NAME_MOST)
+		return true;
+	w->system = system;
+	if (!each_entry(path_of(&path, w->dir, "events", system, (struct str){ 0 }, NULL), visit_name, w)) {
+		w->denied |= errno == EACCES || errno == EPERM;
+		ok = errno == ENOTDIR || errno == ENOENT || errno == EACCES ||
+		     errno == EPERM; /* events/enable and the like are files */
+	}
+	text_free(&path);
+	return ok;
+}
+
+static bool walk(struct walk *w)
+{
+	struct text path = { 0 };
+	bool ok = each_entry(path_of(&path, w->dir, "events", (struct str){ 0 }, (struct str){ 0 }, NULL), visit_system,
+			     w);
+	int error = errno;
+
+	text_free(&path);
+	errno = error;
+	return ok;
+}
+
+struct finding {
+	const char *dir;
+	struct tracepoint **found;
+	size_t *n;
+};
+
+/* What has no number is none: files such as "filter", and entries of ftrace that perf cannot have. */
+static bool take_found(void *to, struct str system, struct str name)
+{
+	struct finding *f = to;
+	uint64_t id;
+
+	return !read_id(f->dir, system, name, &id) || add(f->found, f->n, system, name, id);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct tracepoint *)a)->name, ((const struct tracepoint *)b)->name);
+}
+
+static bool is_pattern(struct str s)
+{
+	return str_find(s, '*') >= 0 || str_find(s, '?') >= 0 || str_find(s, '[') >= 0;
+}
+
+bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found, size_t *n)
+{
+	struct str name = pattern, system = str_cut(&name, ':');
+	size_t before = *n;
+	uint64_t id;
+
+	if (!system.n || !name.n || str_find(pattern, '/') >= 0 || system.p[0] == '.' || name.p[0] == '.') {
+		errno = ENOENT;
+		return false;
+	}
+	if (!is_pattern(pattern))
+		return read_id(dir, system, name, &id) && add(found, n, system, name, id);
+	struct finding f = { dir, found, n };
+	struct walk w = { .dir = dir, .systems = system, .names = name, .fn = take_found, .to = &f };
+	if (!walk(&w))
+		return false;
+	if (*n > before)
+		qsort(*found + before, *n - before, sizeof(**found), by_name);
+	errno = w.denied ? EACCES : ENOENT;
+	return *n > before;
+}
+
+void tracefs_free(struct tracepoint *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(t[i].name);
+	free(t);
+}
+
+/* ---- names that were meant ----------------------------------------------------------------------------------- */
+
+#define NEAREST 3
+
+struct near {
+	struct str name; /* what was asked for */
+	struct {
+		struct text text;
+		unsigned far;
+	} best[NEAREST];
+	size_t n;
+};
+
+/* Bytes to insert, delete or change to come from one to the other. */
+static unsigned distance(struct str a, struct str b)
+{
+	unsigned row[NAME_MOST * 2 + 2], diagonal, above;
+
+	for (size_t j = 0; j <= b.n; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= a.n; i++) {
+		diagonal = row[0];
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= b.n; j++) {
+			unsigned best = diagonal + (a.p[i - 1] != b.p[j - 1]);
+
+			above = row[j];
+			best = above + 1 < best ? above + 1 : best;
+			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+			row[j] = best;
+			diagonal = above;
+		}
+	}
+	return row[b.n];
+}
+
+static bool take_near(void *to, struct str system, struct str name)
+{
+	struct near *near = to;
+	struct text t = { 0 };
+	unsigned far;
+	size_t i;
+
+	text_printf(&t, "%.*s:%.*s", (int)system.n, system.p, (int)name.n, name.p);
+	far = distance(near->name, text_view(&t));
+	if (far > near->name.n / 3 + 1) {
+		text_free(&t);
+		return true;
+	}
+	for (i = near->n;
+	     i && (near->best[i - 1].far > far ||
+		   (near->best[i - 1].far == far && str_cmp(text_view(&t), text_view(&near->best[i - 1].text)) < 0));
+	     i--)
+		;
+	if (i == NEAREST) {
+		text_free(&t);
+		return true;
+	}
+	if (near->n == NEAREST)
+		text_free(&near->best[--near->n].text);
+	memmove(near->best + i + 1, near->best + i, (near->n - i) * sizeof(near->best[0]));
+	near->best[i].text = t;
+	near->best[i].far = far;
+	near->n++;
+	return true;
+}
+
+void tracefs_nearest(const char *dir, struct str name, struct text *t)
+{
+	struct near near = { .name = str_head(name, name.n < NAME_MOST ? name.n : NAME_MOST) };
+	struct walk w = { .dir = dir, .systems = STR("*"), .names = STR("*"), .fn = take_near, .to = &near };
+
+	walk(&w);
+	for (size_t i = 0; i < near.n; i++) {
+		text_add(t, i ? ", " : "");
+		text_str(t, text_view(&near.best[i].text));
+		text_free(&near.best[i].text);
+	}
+}
+
+/* ---- the section --------------------------------------------------------------------------------------------- */
+
+/* Layout: what tools/perf/util/trace-event-read.c reads of version 0.6. */
+
+/* A file behind its size, of 4 or 8 bytes. */
+static bool put_file(struct text *t, const char *path, size_t width)
+{
+	uint64_t size = 0;
+	size_t at = t->n;
+
+	text_bytes(t, &size, width);
+	if (!whole_read_at(AT_FDCWD, path, t, FILE_MOST)) {
+		t->n = at + width;
+		return false;
+	}
+	size = t->n - at - width;
+	memcpy(t->p + at, &size, width);
+	return true;
+}
+
+static bool put_header_file(struct text *t, const char *dir, const char *name)
+{
+	struct text path = { 0 };
+	bool ok;
+
+	text_bytes(t, name, strlen(name) + 1);
+	ok = put_file(t, path_of(&path, dir, "events", (struct str){ 0 }, (struct str){ 0 }, name), 8);
+	text_free(&path);
+	return ok;
+}
+
+static bool put_formats(struct text *t, const char *dir, const struct tracepoint *tp, size_t n)
+{
+	uint32_t count = (uint32_t)n;
+	struct text path = { 0 };
+	bool ok = true;
+
+	text_bytes(t, &count, sizeof(count));
+	for (size_t i = 0; ok && i < n; i++) {
+		struct str name = str_of(tp[i].name), system = str_cut(&name, ':');
+
+		ok = put_file(t, path_of(&path, dir, "events", system, name, "format"), 8);
+	}
+	text_free(&path);
+	return ok;
+}
+
+static struct str system_of(const struct tracepoint *tp)
+{
+	struct str name = str_of(tp->name);
+
+	return str_cut(&name, ':');
+}
+
+/* Those of one system from tp on; they are sorted. */
+static size_t run_of(const struct tracepoint *tp, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && str_eq(system_of(tp), system_of(tp + i)))
+		i++;
+	return i;
+}
+
+/* First those of the system "ftrace", then the other systems, each with its name. */
+static bool put_systems(struct text *t, const char *dir, const struct tracepoint *tp, size_t n)
+{
+	uint32_t systems = 0;
+	size_t ftrace = 0, nftrace = 0;
+
+	for (size_t i = 0, run; i < n; i += run) {
+		run = run_of(tp + i, n - i);
+		if (str_eq(system_of(tp + i), STR("ftrace"))) {
+			ftrace = i;
+			nftrace = run;
+		} else {
+			systems++;
+		}
+	}
+	if (!put_formats(t, dir, tp + ftrace, nftrace))
+		return false;
+	text_bytes(t, &systems, sizeof(systems));
+	for (size_t i = 0, run; i < n; i += run) {
+		run = run_of(tp + i, n - i);
+		if (nftrace && i == ftrace)
+			continue;
+		text_str(t, system_of(tp + i));
+		text_char(t, 0);
+		if (!put_formats(t, dir, tp + i, run))
+			return false;
+	}
+	return true;
+}
+
+bool tracefs_describe(const char *dir, const struct tracepoint *tp, size_t n, struct text *t)
+{
+	static const char magic[] = "\x17\x08\x44tracing"
+				    "0.6";
+	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE), kallsyms = 0;
+	struct tracepoint *sorted = mem_alloc(sizeof(*sorted), n);
+	struct text path = { 0 };
+	uint64_t cmdlines = 0;
+	size_t unique = 0;
+	bool ok;
+
+	memcpy(sorted, tp, n * sizeof(*tp));
+	qsort(sorted, n, sizeof(*sorted), by_name);
+	for (size_t i = 0; i < n; i++) /* the same one may be asked for twice */
+		if (!unique || strcmp(sorted[unique - 1].name, sorted[i].name) != 0)
+			sorted[unique++] = sorted[i];
+	text_bytes(t, magic, sizeof(magic));
+	text_char(t, 0); /* little endian */
+	text_char(t, sizeof(long));
+	text_bytes(t, &page, sizeof(page));
+	ok = put_header_file(t, dir, "header_page") && put_header_file(t, dir, "header_event") &&
+	     put_systems(t, dir, sorted, unique);
+	text_bytes(t, &kallsyms, sizeof(kallsyms)); /* as perf: readers have it from elsewhere */
+	if (ok)
+		put_file(t, path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
+			 4);                        /* may be missing */
+	text_bytes(t, &cmdlines, sizeof(cmdlines)); /* samples have their own */
+	text_free(&path);
+	free(sorted);
+	return ok;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/processes/budgets.h"
+
+#include "common/arena.h"
+
+#include <stdlib.h>
+
+#define COUNTED_BYTES (UINT64_C(16) << 20) /* of samples, each second and CPU, of an event that is counted */
+
+struct budgets {
+	struct tenants *tenants;
+	struct budgets_limits limits;
+	struct pj_tenants window;
+};
+
+struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus, uint64_t per_second)
+{
+	struct budgets_limits l = { .each = stack_bytes / 6 + 1024, .per_second = per_second };
+
+	for (size_t i = 0; i < n && !per_second; i++)
+		l.per_second += cpus * (event[i].attr.freq ? event[i].attr.sample_freq * l.each : COUNTED_BYTES);
+	return l;
+}
+
+struct budgets *budgets_new(struct budgets_limits l)
+{
+	struct budgets *b = mem_alloc(sizeof(*b), 1);
+	struct tenant_limits limits = {
+		.flow[TENANT_CPU_NS] = { BUDGET_CPU_NS, BUDGET_CPU_AHEAD },
+		.flow[TENANT_JVM_NS] = { BUDGET_CPU_NS, BUDGET_JVM_AHEAD },
+		.flow[TENANT_PROC_NS] = { BUDGET_PROC_NS, 3 * BUDGET_PROC_NS },
+		.flow[TENANT_BLOCKED_NS] = { BUDGET_BLOCKED_NS, BUDGET_BLOCKED_AHEAD },
+		.flow[TENANT_SAMPLE_BYTES] = { 0, l.each ? BUDGET_AHEAD : 0 },
+		.flow[TENANT_WINDOW_BYTES] = { l.per_second, 10 * l.per_second },
+		.stock[TENANT_MEMORY] = BUDGET_MEMORY,
+		.total[TENANT_MEMORY] = BUDGET_MEMORY_TOTAL,
+	};
+
+	b->limits = l;
+	b->tenants = tenants_new(&limits);
+	return b;
+}
+
+void budgets_free(struct budgets *b)
+{
+	if (b)
+		tenants_free(b->tenants);
+	free(b);
+}
+
+struct tenants *budgets_tenants(struct budgets *b)
+{
+	return b->tenants;
+}
+
+static uint64_t sum_u64(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* The row of a tenant; the one of all others if there are too many. */
+static struct pj_tenant *row_of(struct pj_tenants *report, uint32_t kind, uint64_t key)
+{
+	for (uint32_t i = 0; i < report->n; i++)
+		if (report->row[i].kind == kind && report->row[i].key == key)
+			return &report->row[i];
+	if (report->n == PJ_TENANTS || kind == TENANT_UNKNOWN)
+		return &report->others;
+	report->row[report->n] = (struct pj_tenant){ .kind = kind, .key = key };
+	return &report->row[report->n++];
+}
+
+void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n)
+{
+	struct pj_tenant *row = b ? row_of(&b->window, of.kind, of.key) : NULL;
+	size_t at[OVERS] = { [OVER_SAMPLES] = offsetof(struct pj_tenant, samples), [OVER_MAPPINGS] = offsetof(struct pj_tenant, mappings),
+			     [OVER_READS] = offsetof(struct pj_tenant, reads), [OVER_FILES] = offsetof(struct pj_tenant, files),
+			     [OVER_JVMS] = offsetof(struct pj_tenant, jvms), [OVER_TABLES] = offsetof(struct pj_tenant, tables) };
+	uint64_t *count = row ? (uint64_t *)(void *)((char *)row + at[what]) : NULL;
+
+	if (count)
+		*count = sum_u64(*count, n);
+}
+
+void budgets_charge_proc(struct budgets *b, struct tenant of, uint64_t ns, uint64_t now)
+{
+	tenants_charge(b->tenants, of, TENANT_PROC_NS, ns, now);
+	tenants_charge(b->tenants, of, TENANT_CPU_NS, ns, now);
+}
+
+void budgets_credit_proc(struct budgets *b, struct tenant of, uint64_t ns)
+{
+	tenants_credit(b->tenants, of, TENANT_PROC_NS, ns);
+	tenants_credit(b->tenants, of, TENANT_CPU_NS, ns);
+}
+
+bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+{
+	if (b->limits.each)
+		tenants_credit(b->tenants, of, TENANT_SAMPLE_BYTES, b->limits.each);
+	if (tenants_take(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now) && tenants_take(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now))
+		return true;
+	budgets_over(b, of, OVER_SAMPLES, 1);
+	row_of(&b->window, of.kind, of.key)->bytes += bytes;
+	return false;
+}
+
+bool budgets_has(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+{
+	return tenants_has(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now) && tenants_has(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
+}
+
+void budgets_skip(struct budgets *b, struct tenant of)
+{
+	tenants_credit(b->tenants, of, TENANT_SAMPLE_BYTES, b->limits.each);
+	budgets_over(b, of, OVER_SAMPLES, 1);
+}
+
+void budgets_charge(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+{
+	if (!bytes)
+		return;
+	tenants_charge(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now);
+	tenants_charge(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
+}
+
+static void add_row(struct pj_tenant *sum, const struct pj_tenant *more)
+{
+	sum->samples = sum_u64(sum->samples, more->samples);
+	sum->mappings = sum_u64(sum->mappings, more->mappings);
+	sum->reads = sum_u64(sum->reads, more->reads);
+	sum->bytes = sum_u64(sum->bytes, more->bytes);
+	sum->jvms = sum_u64(sum->jvms, more->jvms);
+	sum->tables = sum_u64(sum->tables, more->tables);
+	sum->files = sum_u64(sum->files, more->files);
+}
+
+uint64_t budgets_lost(const struct pj_tenant *row)
+{
+	return sum_u64(sum_u64(sum_u64(row->samples, row->files), sum_u64(row->mappings, row->reads)), sum_u64(row->jvms, row->tables));
+}
+
+static int by_losses(const void *x, const void *y)
+{
+	uint64_t m = budgets_lost(x), n = budgets_lost(y);
+
+	return (m < n) - (m > n);
+}
+
+void budgets_end(struct budgets *b, struct pj_tenants *report)
+{
+	qsort(b->window.row, b->window.n, sizeof(b->window.row[0]), by_losses);
+	*report = b->window;
+	b->window = (struct pj_tenants){ 0 };
+}
+
+void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more)
+{
+	for (uint32_t i = 0; i < more->n; i++)
+		add_row(row_of(sum, more->row[i].kind, more->row[i].key), &more->row[i]);
+	add_row(&sum->others, &more->others);
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static void put_row(struct text *t, const struct pj_tenant *row, const char *name)
+{
+	const struct {
+		uint64_t n;
+		const char *one, *many;
+	} counts[] = { { row->samples, "sample without its stack", "samples without their stacks" },
+		       { row->mappings, "change of mappings or names left out", "changes of mappings or names left out" },
+		       { row->reads, "process not read again", "processes not read again" },
+		       { row->files, "file not kept", "files not kept" },
+		       { row->jvms, "lookup in a JVM left out", "lookups in JVMs left out" },
+		       { row->tables, "lookup of an unwind table left out", "lookups of unwind tables left out" } };
+	const char *separator = " ";
+
+	text_add(t, name);
+	for (size_t i = 0; i < countof(counts); i++) {
+		if (!counts[i].n)
+			continue;
+		text_add(t, separator);
+		text_grouped(t, counts[i].n);
+		text_char(t, ' ');
+		text_add(t, counts[i].n == 1 ? counts[i].one : counts[i].many);
+		separator = ", ";
+	}
+}
+
+void budgets_text(struct text *t, const struct pj_tenants *report, size_t most)
+{
+	struct pj_tenant others = report->others;
+	const char *separator = "over budget: ";
+	char name[TENANT_NAME];
+
+	for (size_t i = 0; i < report->n; i++) {
+		struct tenant of = { (enum tenant_kind)report->row[i].kind, report->row[i].key };
+
+		if (i >= most) {
+			add_row(&others, &report->row[i]);
+			continue;
+		}
+		text_add(t, separator);
+		put_row(t, &report->row[i], tenant_name(&of, name));
+		separator = "; ";
+	}
+	if (budgets_lost(&others)) {
+		text_add(t, separator);
+		put_row(t, &others, "others");
+	}
+}
+
+void budgets_put(struct text *t, const struct pj_tenants *report)
+{
+	for (uint32_t i = 0; i < report->n; i++)
+		chunk_put_item(t, PJ_ITEM_TENANT, &report->row[i], sizeof(report->row[i]));
+	if (budgets_lost(&report->others))
+		chunk_put_item(t, PJ_ITEM_TENANT, &report->others, sizeof(report->others));
+}
+
+const struct ring_sample *budgets_brief(const struct ring_sample *r, uint64_t sample_type, struct text *out)
+{
+	const uint64_t *chain = ring_chain(r, sample_type), brief[] = { 2, CONTEXT_USER, PJ_OVER_BUDGET_IP };
+	const char *behind = (const char *)(chain + 1 + *chain);
+	uint16_t size;
+
+	out->n = 0;
+	text_bytes(out, r, (size_t)((const char *)chain - (const char *)r));
+	text_bytes(out, brief, sizeof(brief));
+	text_bytes(out, behind, (size_t)((const char *)r + r->head.size - behind));
+	size = (uint16_t)out->n;
+	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	return (const void *)out->p;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/processes/identities.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "record/processes/procfs.h"
+#include "common/process/timelimit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SLOW_NS (IDENTITY_WAIT_MS * SECOND_NS / 2000) /* ordinary ones take 0.1 ms: those of all processes of a large host are free */
+
+struct identities {
+	uint64_t second, waited; /* ns */
+	bool (*read)(uint32_t pid, struct identity *found);
+};
+
+struct lookup {
+	bool (*read)(uint32_t pid, struct identity *found);
+	uint32_t pid;
+	bool good;
+	struct identity found;
+};
+
+static bool read_identity(uint32_t pid, struct identity *found)
+{
+	struct process process = { .pid = pid };
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	procfs_identify(&process);
+	*found = (struct identity){ .tenant = tenant_of_blocking(fd),
+				    .start_ticks = process.start_ticks,
+				    .mount_ns = process.mount_ns,
+				    .inner_pid = process.inner_pid };
+	close(fd);
+	return true;
+}
+
+static void run_lookup(void *arg)
+{
+	struct lookup *l = arg;
+
+	l->good = l->read(l->pid, &l->found);
+}
+
+static uint64_t place_of_lookup(void *arg)
+{
+	const struct lookup *l = arg;
+
+	return tenant_place_of_pid(l->pid);
+}
+
+struct identities *identities_new(void)
+{
+	struct identities *i = mem_alloc(sizeof(*i), 1);
+
+	i->read = read_identity;
+	return i;
+}
+
+void identities_free(struct identities *i)
+{
+	free(i);
+}
+
+void identities_reader(struct identities *i, bool (*read)(uint32_t pid, struct identity *found))
+{
+	i->read = read;
+}
+
+static bool look_up(const struct identities *i, uint32_t pid, struct identity *found)
+{
+	struct lookup *l = mem_alloc(sizeof(*l), 1);
+	bool good;
+
+	l->read = i->read;
+	l->pid = pid;
+	if (!timelimit_call(&(struct timelimit_call){ run_lookup, free, place_of_lookup, l, IDENTITY_WAIT_MS, 0 }))
+		return false;
+	good = l->good;
+	*found = l->found;
+	free(l);
+	return good;
+}
+
+static bool find_in_time(struct identities *i, uint32_t pid, struct identity *found)
+{
+	uint64_t now = clock_now();
+	bool good;
+
+	if (now / SECOND_NS != i->second) {
+		i->second = now / SECOND_NS;
+		i->waited = 0;
+	}
+	if (i->waited >= IDENTITY_WAITS_NS)
+		return false;
+	good = look_up(i, pid, found);
+	now = clock_now() - now;
+	if (now > SLOW_NS)
+		i->waited += now;
+	return good;
+}
+
+bool identities_find(struct identities *i, uint32_t pid, struct identity *found)
+{
+	bool good = find_in_time(i, pid, found);
+
+	if (!good)
+		*found = (struct identity){ .tenant = tenant_without_namespaces(pid) };
+	return good;
+}

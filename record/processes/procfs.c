@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/processes/procfs.h"
+
+#include "common/arena.h"
+#include "common/text.h"
+#include "common/files/fullio.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+static bool read_into(struct text *t, const char *path)
+{
+	t->n = 0;
+	return whole_read_at(AT_FDCWD, path, t, SIZE_MAX);
+}
+
+static uint64_t mount_ns(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+uint64_t procfs_own_mount_ns(void)
+{
+	return mount_ns("/proc/self/ns/mnt");
+}
+
+static struct str word(struct str *s)
+{
+	*s = str_trim_left(*s);
+	return str_cut(s, ' ');
+}
+
+bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f)
+{
+	struct str range = word(&line), perms = word(&line), offset = word(&line), device = word(&line),
+		   inode = word(&line), start;
+	uint64_t end, major, minor;
+
+	if (perms.n != 4 || perms.p[2] != 'x')
+		return false;
+	start = str_cut(&range, '-');
+	struct str major_text = str_cut(&device, ':');
+	if (!str_hex(start, &m->start) || !str_hex(range, &end) || end <= m->start || !str_hex(offset, &m->offset) ||
+	    !str_hex(major_text, &major) || !str_hex(device, &minor) || !str_u64(inode, &f->inode))
+		return false;
+	m->length = end - m->start;
+	f->major = (uint32_t)major;
+	f->minor = (uint32_t)minor;
+	f->protection = (perms.p[0] == 'r' ? PROT_READ : 0) | (perms.p[1] == 'w' ? PROT_WRITE : 0) | PROT_EXEC;
+	f->flags = perms.p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	f->path = str_trim_left(line);
+	if (f->path.n == 0)
+		f->path = STR("//anon"); /* as the kernel calls it in MMAP2 */
+	return true;
+}
+
+/* ---- who a process is ---------------------------------------------------------------------------------------- */
+
+/* A comm may hold anything, so fields are counted behind its last parenthesis. */
+uint64_t procfs_parse_start(struct str stat)
+{
+	ptrdiff_t at = str_rfind(stat, ')');
+	struct str rest = str_from(stat, (size_t)(at + 1));
+	uint64_t ticks = 0;
+
+	for (int field = 3; at >= 0 && field <= 22; field++) {
+		struct str w = word(&rest);
+
+		if (field == 22 && !str_u64(w, &ticks))
+			return 0;
+	}
+	return ticks;
+}
+
+/* The last number of the NSpid line of /proc/PID/status. */
+static uint32_t inner_pid(struct str status)
+{
+	ptrdiff_t at = str_find_str(status, STR("\nNSpid:"));
+	uint64_t n = 0;
+
+	if (at < 0)
+		return 0;
+	struct str line = str_from(status, (size_t)at + 7);
+	line = str_trim(str_cut(&line, '\n'));
+	ptrdiff_t tab = str_rfind(line, '\t');
+	return str_u64(str_from(line, (size_t)(tab + 1)), &n) ? (uint32_t)n : 0;
+}
+
+void procfs_identify(struct process *process)
+{
+	struct text t = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
+	if (!process->start_ticks && read_into(&t, path))
+		process->start_ticks = procfs_parse_start(text_view(&t));
+	snprintf(path, sizeof(path), "/proc/%u/status", process->pid);
+	if (!process->inner_pid && read_into(&t, path))
+		process->inner_pid = inner_pid(text_view(&t));
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", process->pid);
+	if (!process->mount_ns)
+		process->mount_ns = mount_ns(path);
+	text_free(&t);
+}
+
+/* ---- idle ---------------------------------------------------------------------------------------------------- */
+
+uint64_t *procfs_parse_idle(struct str stat, size_t *n)
+{
+	uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK), *idle = NULL;
+
+	*n = 0;
+	while (stat.n) {
+		struct str line = str_cut(&stat, '\n'), name = word(&line);
+		uint64_t cpu, value = 0, wait = 0;
+
+		if (name.n < 4 || !str_starts(name, STR("cpu")) || !str_u64(str_from(name, 3), &cpu) || cpu >= 65536)
+			continue;
+		for (int i = 0; i < 3; i++) /* user nice system */
+			word(&line);
+		if (!str_u64(word(&line), &value) || !str_u64(word(&line), &wait))
+			continue;
+		if (cpu >= *n) {
+			idle = mem_grow(idle, sizeof(*idle), cpu + 1);
+			memset(idle + *n, 0, (cpu + 1 - *n) * sizeof(*idle));
+			*n = cpu + 1;
+		}
+		idle[cpu] = (value + wait) * tick;
+	}
+	return idle;
+}
+
+uint64_t *procfs_idle(size_t *n)
+{
+	struct text t = { 0 };
+	uint64_t *idle;
+
+	read_into(&t, "/proc/stat");
+	idle = procfs_parse_idle(text_view(&t), n);
+	text_free(&t);
+	return idle;
+}

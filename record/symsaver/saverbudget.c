@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/symsaver/saverbudget.h"
+
+#define CPU_BURST (20 * KEEPBUDGET_CPU_NS)
+
+void keepbudget_open(struct keepbudget *b, uint64_t max_bytes, struct keepbudget_over *over)
+{
+	struct tenant_limits limits = {
+		.flow[TENANT_CPU_NS] = { KEEPBUDGET_CPU_NS, CPU_BURST },
+		.flow[TENANT_DISK_BYTES] = { KEEPBUDGET_BYTES, max_bytes / 2 > KEEPBUDGET_BYTES ? max_bytes / 2 : KEEPBUDGET_BYTES },
+	};
+
+	*b = (struct keepbudget){ .tenants = tenants_new(&limits), .over = over };
+}
+
+void keepbudget_close(struct keepbudget *b)
+{
+	if (b->tenants)
+		tenants_free(b->tenants);
+	b->tenants = NULL;
+}
+
+bool keepbudget_may(struct keepbudget *b, struct tenant of, uint64_t now)
+{
+	return !b->tenants || (tenants_may(b->tenants, of, TENANT_CPU_NS, now) && tenants_may(b->tenants, of, TENANT_DISK_BYTES, now));
+}
+
+void keepbudget_charge(struct keepbudget *b, struct tenant of, uint64_t bytes, uint64_t cpu_ns, uint64_t now)
+{
+	if (!b->tenants)
+		return;
+	tenants_charge(b->tenants, of, TENANT_CPU_NS, cpu_ns, now);
+	tenants_charge(b->tenants, of, TENANT_DISK_BYTES, bytes, now);
+}
+
+void keepbudget_count(struct keepbudget *b, struct tenant of, uint64_t files)
+{
+	struct keepbudget_over *over = b->over;
+	uint32_t i = 0, n = over ? atomic_load(&over->n) : 0;
+
+	if (!over || !files)
+		return;
+	n = n < KEEPBUDGET_ROWS ? n : KEEPBUDGET_ROWS;
+	while (i < n && (over->row[i].kind != of.kind || over->row[i].key != of.key))
+		i++;
+	if (i == KEEPBUDGET_ROWS || of.kind == TENANT_UNKNOWN) {
+		atomic_fetch_add(&over->others, files);
+		return;
+	}
+	if (i == n) {
+		atomic_store(&over->row[i].kind, (uint32_t)of.kind);
+		atomic_store(&over->row[i].key, of.key);
+		atomic_store(&over->n, n + 1);
+	}
+	atomic_fetch_add(&over->row[i].files, files);
+}
+
+void keepbudget_each(const struct keepbudget_over *over, struct keepbudget_counts *before,
+		     void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
+{
+	uint32_t n = atomic_load(&over->n);
+	uint64_t others = atomic_load(&over->others);
+
+	for (uint32_t i = 0; i < n && i < KEEPBUDGET_ROWS; i++) {
+		uint32_t kind = atomic_load(&over->row[i].kind);
+		uint64_t files = atomic_load(&over->row[i].files);
+
+		if (files > before->row[i] && kind <= TENANT_NAMESPACE)
+			f(arg, (struct tenant){ (enum tenant_kind)kind, atomic_load(&over->row[i].key) }, files - before->row[i]);
+		before->row[i] = files;
+	}
+	if (others > before->others)
+		f(arg, (struct tenant){ TENANT_UNKNOWN, 0 }, others - before->others);
+	before->others = others;
+}

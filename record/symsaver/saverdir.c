@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/symsaver/saverdir.h"
+
+#include "common/clocks.h"
+#include "common/files/fullio.h"
+#include "common/files/outpath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define SHARED_WRITE 022
+#define LOOK_NS 1000000000u
+
+/* ---- folders ------------------------------------------------------------------------------------------------------ */
+
+/* A folder that only this user (or root) can write to. Returns -1 with errno, EPERM if others can. */
+static int own_folder(int at, const char *name, bool make)
+{
+	struct stat st;
+	int fd;
+
+	if (make && mkdirat(at, name, 0750) < 0 && errno != EEXIST)
+		return -1;
+	fd = openat(at, name, FOLDER);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & SHARED_WRITE))
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free)
+{
+	struct outpath place;
+
+	*k = (struct keepdir){ .dir = -1, .symbols = -1, .jit = -1, .boot_jit = -1, .min_free = min_free };
+	if (!boot_id(proc, k->boot))
+		return "the id of this boot cannot be read";
+	k->dir = outpath_directory(&place, dir, 0);
+	outpath_close(&place);
+	if (k->dir < 0)
+		return place.refused[0] ? "another user may have planted a link in its path" : strerror(errno);
+	k->symbols = own_folder(k->dir, "symbols", false);
+	if (k->symbols < 0 && errno != ENOENT)
+		return "symbols/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
+	k->jit = own_folder(k->dir, "jit", false);
+	if (k->jit < 0 && errno != ENOENT)
+		return "jit/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
+	return NULL;
+}
+
+void keepdir_close(struct keepdir *k)
+{
+	int *fd[] = { &k->dir, &k->symbols, &k->jit, &k->boot_jit };
+
+	for (size_t i = 0; i < countof(fd); i++) {
+		if (*fd[i] >= 0)
+			close(*fd[i]);
+		*fd[i] = -1;
+	}
+	keepbudget_close(&k->budget);
+}
+
+static bool need_symbols(struct keepdir *k)
+{
+	if (k->symbols < 0)
+		k->symbols = own_folder(k->dir, "symbols", true);
+	return k->symbols >= 0;
+}
+
+int keepdir_jit(struct keepdir *k)
+{
+	if (k->jit < 0)
+		k->jit = own_folder(k->dir, "jit", true);
+	if (k->boot_jit < 0 && k->jit >= 0)
+		k->boot_jit = own_folder(k->jit, k->boot, true);
+	return k->boot_jit;
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------------- */
+
+void keepdir_tenant(char folder[KEEPDIR_FOLDER], const struct tenant *of, uint64_t mount_ns)
+{
+	char name[TENANT_NAME];
+
+	tenant_folder(of, mount_ns, name);
+	snprintf(folder, KEEPDIR_FOLDER, "tenants/%s/", name);
+}
+
+void keepdir_build_id(char path[KEEPDIR_PATH], const char *folder, const uint8_t *id, unsigned n)
+{
+	int at = snprintf(path, KEEPDIR_PATH, "%s.build-id/", folder);
+
+	for (unsigned i = 0; i < n && i < 20; i++)
+		at += snprintf(path + at, KEEPDIR_PATH - (size_t)at, i ? "%02x" : "%02x/", id[i]);
+	snprintf(path + at, KEEPDIR_PATH - (size_t)at, ".debug");
+}
+
+void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major, uint32_t minor, uint64_t inode,
+		     uint64_t generation)
+{
+	snprintf(path, KEEPDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, k->boot, major, minor, (unsigned long long)inode,
+		 (unsigned long long)generation);
+}
+
+/* The folders that path needs. */
+static bool make_folders(struct keepdir *k, const char *path)
+{
+	char part[KEEPDIR_PATH];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int n = (int)(slash - path);
+
+		snprintf(part, sizeof(part), "%.*s", n, path);
+		if (mkdirat(k->symbols, part, 0750) < 0 && errno != EEXIST)
+			return false;
+	}
+	return true;
+}
+
+bool keepdir_touch(struct keepdir *k, const char *path)
+{
+	return k->symbols >= 0 && utimensat(k->symbols, path, NULL, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int keepdir_read(struct keepdir *k, const char *path)
+{
+	return openat(k->symbols, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------------- */
+
+bool keepdir_room(struct keepdir *k, uint64_t n)
+{
+	uint64_t now = clock_now();
+	struct statvfs v;
+
+	if (k->min_free > 0 && now - k->looked_ns > LOOK_NS) {
+		k->looked_ns = now;
+		k->full = fstatvfs(k->dir, &v) == 0 && (double)v.f_bavail < k->min_free * (double)v.f_blocks;
+	}
+	if (!k->full)
+		k->bytes += n;
+	else
+		errno = ENOSPC;
+	return !k->full;
+}
+
+bool keepdir_begin(struct keepdir *k, struct keepdir_file *f)
+{
+	f->fd = -1;
+	if (!need_symbols(k) || !keepdir_room(k, 0))
+		return false;
+	snprintf(f->temp, sizeof(f->temp), KEEPDIR_TEMP "%ld-%u", (long)getpid(), ++k->serial);
+	f->fd = openat(k->symbols, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	return f->fd >= 0;
+}
+
+void keepdir_discard(struct keepdir *k, struct keepdir_file *f)
+{
+	int error = errno;
+
+	if (f->fd >= 0) {
+		close(f->fd);
+		unlinkat(k->symbols, f->temp, 0);
+	}
+	f->fd = -1;
+	errno = error;
+}
+
+bool keepdir_link(struct keepdir *k, const char *path, const char *also)
+{
+	return make_folders(k, also) && (linkat(k->symbols, path, k->symbols, also, 0) == 0 || errno == EEXIST);
+}
+
+enum keepdir_likeness keepdir_compare(struct keepdir *k, const struct keepdir_file *f, const char *path)
+{
+	static char block[2][65536];
+	int fd = keepdir_read(k, path);
+	struct stat a, b;
+	bool same = fd >= 0 && fstat(f->fd, &a) == 0 && fstat(fd, &b) == 0 && a.st_size == b.st_size;
+
+	for (off_t at = 0; same && at < a.st_size;) {
+		size_t n = (size_t)(a.st_size - at) < sizeof(block[0]) ? (size_t)(a.st_size - at) : sizeof(block[0]);
+
+		same = whole_pread(f->fd, block[0], n, (uint64_t)at) == n && whole_pread(fd, block[1], n, (uint64_t)at) == n &&
+		       memcmp(block[0], block[1], n) == 0;
+		at += (off_t)n;
+	}
+	if (fd < 0)
+		return KEEPDIR_NONE;
+	close(fd);
+	return same ? KEEPDIR_SAME : KEEPDIR_OTHER;
+}
+
+/* Makes the entry of a file durable, and those of the folders above it. */
+static bool sync_folders(const struct keepdir *k, const char *path)
+{
+	char folder[KEEPDIR_PATH];
+	const char *slash = strrchr(path, '/');
+	bool good = true;
+
+	for (; good && slash; slash = memrchr(path, '/', (size_t)(slash - path))) {
+		int fd;
+
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+		fd = openat(k->symbols, folder, FOLDER);
+		good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+		if (fd >= 0)
+			close(fd);
+	}
+	return good && (fsync(k->symbols) == 0 || errno == EINVAL);
+}
+
+bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path, const char *also)
+{
+	struct stat st;
+
+	if (fsync(f->fd) < 0 || fstat(f->fd, &st) < 0 || !keepdir_link(k, f->temp, path)) {
+		keepdir_discard(k, f);
+		return false;
+	}
+	keepdir_discard(k, f);
+	k->bytes += (uint64_t)st.st_blocks * 512;
+	return sync_folders(k, path) && (!also || keepdir_link(k, path, also));
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/symsaver/saverids.h"
+
+#include "common/arena.h"
+#include "common/hash.h"
+
+#include <stdlib.h>
+
+#define MASK (KEEPIDS_RING - 1)
+#define FIRST_CAP 64u
+
+bool keepids_put(struct keepids_ring *r, const struct pj_build_id *id)
+{
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+
+	if (head - atomic_load_explicit(&r->tail, memory_order_acquire) >= KEEPIDS_RING)
+		return false;
+	r->entry[head & MASK] = *id;
+	atomic_store_explicit(&r->head, head + 1, memory_order_release);
+	return true;
+}
+
+static uint32_t place_of(const struct keepids_table *t, const struct pj_build_id *id)
+{
+	uint64_t numbers[3] = { (uint64_t)id->major << 32 | id->minor, id->inode, id->generation };
+
+	return (uint32_t)hash_bytes(numbers, sizeof(numbers)) & (t->cap - 1);
+}
+
+static bool same_file(const struct pj_build_id *a, const struct pj_build_id *b)
+{
+	return a->inode == b->inode && a->generation == b->generation && a->major == b->major && a->minor == b->minor;
+}
+
+/* The slot of that file, or the free one where it would be. */
+static struct pj_build_id *slot_of(const struct keepids_table *t, const struct pj_build_id *id)
+{
+	uint32_t i = place_of(t, id);
+
+	while (t->slot[i].size && !same_file(&t->slot[i], id))
+		i = (i + 1) & (t->cap - 1);
+	return &t->slot[i];
+}
+
+static void grow(struct keepids_table *t)
+{
+	struct keepids_table larger = { .cap = t->cap ? 2 * t->cap : FIRST_CAP, .n = t->n };
+
+	larger.slot = mem_alloc(larger.cap, sizeof(*larger.slot));
+	for (uint32_t i = 0; i < t->cap; i++)
+		if (t->slot[i].size)
+			*slot_of(&larger, &t->slot[i]) = t->slot[i];
+	free(t->slot);
+	*t = larger;
+}
+
+static void add(struct keepids_table *t, const struct pj_build_id *id)
+{
+	struct pj_build_id *slot;
+
+	if (t->n >= KEEPIDS_MOST || id->size < 2 || id->size > sizeof(id->id) || id->inode == 0)
+		return;
+	if (2 * t->n >= t->cap)
+		grow(t);
+	slot = slot_of(t, id);
+	t->n += slot->size == 0;
+	*slot = *id;
+}
+
+void keepids_take(struct keepids *k, struct keepids_ring *r)
+{
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), head = atomic_load_explicit(&r->head, memory_order_acquire);
+
+	/* a head that is not possible is not that of a keeper that works */
+	if (head - tail > KEEPIDS_RING)
+		tail = head;
+	for (; tail != head; tail++) {
+		struct pj_build_id id = r->entry[tail & MASK];
+
+		add(&k->now, &id);
+	}
+	atomic_store_explicit(&r->tail, tail, memory_order_release);
+}
+
+const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation)
+{
+	const struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
+	const struct keepids_table *table[] = { &k->now, &k->before };
+
+	for (size_t i = 0; i < countof(table); i++) {
+		const struct pj_build_id *slot = table[i]->n ? slot_of(table[i], &wanted) : NULL;
+
+		if (slot && slot->size)
+			return slot;
+	}
+	return NULL;
+}
+
+void keepids_window(struct keepids *k)
+{
+	free(k->before.slot);
+	k->before = k->now;
+	k->now = (struct keepids_table){ 0 };
+}
+
+void keepids_free(struct keepids *k)
+{
+	free(k->now.slot);
+	free(k->before.slot);
+	*k = (struct keepids){ 0 };
+}

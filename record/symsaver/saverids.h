@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * saverids.h - build-ids that the keeper found: from it to the recorder, who may not open files of other mount namespaces.
+ *
+ * A ring in shared memory, one writer, one reader, no lock, as saverring.h in the other direction; what does not fit is not
+ * told, and will be found again in the next window. The recorder believes nothing of it but what it can check: whoever
+ * parses hostile files may be theirs. It keeps them for the window in which they came and the one after: until then whoever needs
+ * one has asked. A file is named by the numbers in its mapping, all four compared.
+ */
+#ifndef PJ_SAVERIDS_H
+#define PJ_SAVERIDS_H
+
+#include "common/formats/pjsection.h"
+
+#include <stdatomic.h>
+
+#define KEEPIDS_RING 1024 /* a power of two */
+#define KEEPIDS_MOST 4096 /* that are kept of one window */
+
+struct keepids_ring {
+	_Atomic uint64_t head, tail;
+	struct pj_build_id entry[KEEPIDS_RING];
+};
+
+/* By the keeper. False: there is no room. */
+bool keepids_put(struct keepids_ring *r, const struct pj_build_id *id);
+
+struct keepids {
+	struct keepids_table {
+		struct pj_build_id *slot; /* open addressing; size 0: free */
+		uint32_t n, cap;
+	} now, before;
+};
+
+/* By the recorder: takes what is in the ring. Costs one comparison when there is nothing. */
+void keepids_take(struct keepids *k, struct keepids_ring *r);
+
+/* That of the file with these numbers; NULL: it is not known. Valid until the next call of another function. */
+const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation);
+
+void keepids_window(struct keepids *k); /* a border */
+void keepids_free(struct keepids *k);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * saverqueue.h - messages of the recorder that wait until the place of their files has rested (backoff.h), within limits.
+ */
+#ifndef PJ_SAVERQUEUE_H
+#define PJ_SAVERQUEUE_H
+
+#include "common/process/backoff.h"
+#include "record/symsaver/saverring.h"
+
+#define KEEPQUEUE_MAX 1024      /* messages, of all places */
+#define KEEPQUEUE_PLACE_MAX 256 /* of one place */
+
+struct keepqueue {
+	struct waiting_message {
+		uint64_t place;
+		struct keep_message message;
+		char *path;
+	} *message[KEEPQUEUE_MAX];
+	size_t n;
+};
+
+/* Adds a copy of a message. Returns false if the queue, or the share of its place, is full. */
+bool keepqueue_add(struct keepqueue *q, uint64_t place, const struct keep_message *m);
+
+/* Takes out the first message whose place does not rest; its path in path. Returns false if there is none. */
+bool keepqueue_next(struct keepqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m, char path[KEEPRING_PATH + 1]);
+
+void keepqueue_free(struct keepqueue *q);
+
+#endif

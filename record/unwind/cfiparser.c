@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/unwind/cfimaker.h"
+
+#include "common/process/helperprocess.h"
+#include "common/process/fdmessage.h"
+#include "common/process/sandbox.h"
+#include "unwind/dwarf/cfiunwind.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* In memory that nobody can change or shrink any more, this process included. */
+static int image_of(const struct unwind_table *t)
+{
+	int fd = memfd_create("pjrecord-table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0 && unwind_table_save(t, fd) && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Takes fd over. */
+static enum tablemaker_answer make(int fd, int *image)
+{
+	const char *why;
+	struct unwind_table *t = unwind_table_open(fd, &why);
+
+	if (!t)
+		return why == unwind_table_too_large ? TABLEMAKER_LARGE : TABLEMAKER_NONE;
+	*image = image_of(t);
+	unwind_table_close(t);
+	return *image >= 0 ? TABLEMAKER_MADE : TABLEMAKER_LARGE;
+}
+
+static uint32_t cpu_us(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint32_t)((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000);
+}
+
+void tableparser_run(int opener)
+{
+	struct sandbox limits = { .groups = SANDBOX_MESSAGES | SANDBOX_MEMFD | SANDBOX_DEADLINE, .files = 16,
+				  .file_bytes = UNWIND_TABLE_MAX + (1 << 20), .address_space = apart_memory() + TABLEPARSER_MEMORY };
+	uint32_t number, before;
+	int fd;
+
+	/* sections are given back at once */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	sandbox_enter(&limits);
+	while (fdmessage_receive(opener, &number, sizeof(number), &fd, 0) > 0 && fd >= 0) {
+		struct tablemaker_reply reply = { .number = number };
+		int image = -1;
+		bool sent;
+
+		sandbox_deadline(TABLEPARSER_CPU_MS);
+		before = cpu_us();
+		reply.answer = make(fd, &image);
+		reply.cpu_us = cpu_us() - before;
+		sandbox_deadline(0);
+		sent = fdmessage_send(opener, &reply, sizeof(reply), image);
+		if (image >= 0)
+			close(image);
+		if (!sent)
+			break;
+	}
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cfitables.h - the tables for unwinding of all files whose code was met on a stack, once for each file and tenant.
+ *
+ * Helper processes of the tenant make them (cfihelpers.h) when its first sample in code of the file comes; until then the answer is to
+ * wait, but never for longer than a second, and not at all while these helpers hang. A table is used for the tenant whose helpers made
+ * it: a file of another tenant may have taken over the others. Tables of one file with the same bytes take memory once. Tables that nobody
+ * used for a while, and beyond TABLES_MOST those that nobody used for longest, are let go: they come back when they are needed.
+ */
+#ifndef PJ_CFITABLES_H
+#define PJ_CFITABLES_H
+
+#include "common/process/backoff.h"
+#include "record/processes/budgets.h"
+#include "record/processes/processes.h"
+#include "unwind/dwarf/cfiunwind.h"
+
+#define TABLES_MOST ((size_t)40 << 20) /* bytes */
+
+struct tables_options {
+	const char *proc;  /* /proc */
+	size_t most_bytes; /* 0: TABLES_MOST */
+	unsigned hang_ms;  /* helpers that do not run and do not answer for so long hang; 0: 2,000 */
+};
+
+enum tables_answer {
+	TABLES_READY,
+	TABLES_NONE, /* this code has no tables, or they cannot be had */
+	TABLES_WAIT, /* they are being made */
+	TABLES_LATE  /* they are being made, and it is too late to wait */
+};
+
+struct tables;
+
+/* Forks. To be called after privileges are dropped. */
+struct tables *tables_start(const struct tables_options *o);
+void tables_stop(struct tables *t);
+
+/* From here on CPU time is limited by TENANT_CPU_NS, but for files of root on this host. */
+void tables_budgets(struct tables *t, struct budgets *budgets);
+
+/* What is known of the code of p at m. code is filled in when READY, for `address`. Valid until tables_take or tables_tick. */
+enum tables_answer tables_find(struct tables *t, const struct process *p, const struct mapping *m, uint64_t address,
+			       uint64_t now, struct unwind_code *code);
+
+/* Takes what was made. Waits for nothing; tables_fd becomes readable when there is something. -1: never. */
+void tables_take(struct tables *t, uint64_t now);
+int tables_fd(const struct tables *t);
+
+/* Looks after memory and the process; every few seconds. */
+void tables_tick(struct tables *t, uint64_t now);
+
+struct tables_counts {
+	size_t tables, bytes;                   /* now */
+	uint64_t made, none, gone, large;       /* answers */
+	uint64_t evicted;
+	struct helper_counts helpers;
+};
+struct tables_counts tables_count(const struct tables *t);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/unwind/fpcompare.h"
+
+enum { PLACES = 6 }; /* where a caller may be lost; more are not tried */
+enum { OUTER = 3 };  /* libc's frames around main, and around the function of a thread */
+
+void agreement_put(struct agreement_walk *w, uint64_t ip, enum agreement_code code)
+{
+	if (w->n < AGREEMENT_FRAMES)
+		w->frame[w->n++] = (struct agreement_frame){ ip, code };
+}
+
+static bool keeps(const struct agreement_walk *w, size_t i)
+{
+	return w->frame[i].code == AGREEMENT_KEEPS;
+}
+
+/* Callers that frame pointers may have lost: the leaf's, and those of bare code. */
+static unsigned find_places(const struct agreement_walk *w, size_t place[PLACES])
+{
+	unsigned n = 0;
+
+	for (size_t i = 1; i < w->n && n < PLACES; i++)
+		if (i == 1 || w->frame[i - 1].code == AGREEMENT_BARE)
+			place[n++] = i;
+	return n;
+}
+
+/* A comparison from the leaf on: frames of the walk, and addresses of fp, that were passed. */
+struct pass {
+	size_t at, fp;
+	bool lost;
+};
+
+/* Where they part, when the walk's frames at places whose bits are set are left out. */
+static struct pass compare(const struct agreement_walk *w, const uint64_t *fp, size_t n, const size_t *place, unsigned bits)
+{
+	struct pass p = { 0 };
+	unsigned next = 0;
+
+	for (; p.fp < n && p.at < w->n; p.at++) {
+		for (; bits >> next && (!(bits >> next & 1) || place[next] < p.at); next++)
+			;
+		if (bits >> next && place[next] == p.at) {
+			p.lost = true;
+			continue;
+		}
+		if (w->frame[p.at].ip != fp[p.fp])
+			break;
+		p.fp++;
+	}
+	return p;
+}
+
+/* Frame pointers end before w's frame number at. */
+static enum agreement at_end(const struct agreement_walk *w, size_t at, enum agreement so_far)
+{
+	bool java = false;
+
+	if (at >= w->n)
+		return so_far;
+	for (size_t i = at; i < w->n; i++)
+		java |= w->frame[i].code != AGREEMENT_NATIVE;
+	if (keeps(w, at - 1))
+		return AGREEMENT_LOST;
+	return !java && at > 1 && w->n - at <= OUTER ? so_far : AGREEMENT_FEWER;
+}
+
+/* One of the two is through. */
+static enum agreement one_ends(const struct agreement_walk *w, const struct pass *p, size_t n, bool full)
+{
+	enum agreement same = p->lost ? AGREEMENT_ONE_LOST : AGREEMENT_SAME;
+
+	if (p->fp == n)
+		return full ? same : at_end(w, p->at, same);
+	if (w->whole)
+		return AGREEMENT_OTHER;
+	return w->cut ? same : AGREEMENT_SHORT;
+}
+
+static bool has(const struct agreement_walk *w, uint64_t ip)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->frame[i].ip == ip)
+			return true;
+	return false;
+}
+
+/* They part, and neither is through: frame pointers leave callers out, or have others. */
+static enum agreement they_part(const struct agreement_walk *w, const uint64_t *fp, size_t n, bool full)
+{
+	enum agreement worst = AGREEMENT_FEWER, end;
+	size_t i = 0, at = 0, last = 0;
+
+	for (; i < n && at < w->n; at++) {
+		if (w->frame[at].ip == fp[i]) {
+			last = at;
+			i++;
+		} else if (at > 1 && keeps(w, at - 1)) {
+			worst = AGREEMENT_LOST;
+		}
+	}
+	if (i == n) {
+		end = full ? worst : at_end(w, at, worst);
+		return end > worst ? end : worst;
+	}
+	/* a register that was no frame pointer leads nowhere; where the leaf just makes one, it may lead back */
+	if (w->whole && !keeps(w, last) && (!has(w, fp[n - 1]) || (last == 0 && w->frame[0].code == AGREEMENT_BARE)))
+		return AGREEMENT_FEWER;
+	return AGREEMENT_OTHER;
+}
+
+enum agreement agreement_of(const struct agreement_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at)
+{
+	size_t place[PLACES];
+	unsigned places = find_places(w, place);
+
+	*at = 0;
+	for (unsigned bits = 0; bits < 1U << places; bits++) {
+		struct pass p = compare(w, fp, n, place, bits);
+
+		if (p.fp == n || p.at == w->n)
+			return one_ends(w, &p, n, full);
+		if (p.at > *at)
+			*at = p.at;
+	}
+	return they_part(w, fp, n, full);
+}

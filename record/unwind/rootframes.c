@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/unwind/rootframes.h"
+
+#include "common/hash.h"
+
+/* Index of the first slot of the set that holds this return address, if any slot does. */
+static size_t set_of(uint32_t pid, uint64_t inner)
+{
+	return hash_pair(inner, pid) % (STARTS_SLOTS / STARTS_WAYS) * STARTS_WAYS;
+}
+
+static const struct start *find_in_set(const struct start *set, uint32_t pid, uint64_t inner)
+{
+	for (size_t way = 0; way < STARTS_WAYS; way++)
+		if (set[way].pid == pid && set[way].inner == inner)
+			return &set[way];
+	return NULL;
+}
+
+/* A full set loses its oldest entry. */
+static void learn(struct starts *s, const struct start *like)
+{
+	struct start *set = &s->slot[set_of(like->pid, like->inner)];
+	const struct start *found = find_in_set(set, like->pid, like->inner);
+
+	if (found) {
+		if (memcmp(found->outer, like->outer, sizeof(found->outer)) != 0)
+			set[found - set].unsure = true;
+		return;
+	}
+	memmove(set + 1, set, (STARTS_WAYS - 1) * sizeof(*set));
+	set[0] = *like;
+}
+
+/* The file that code at a return address is of, without its directory. */
+static struct str file_of(const struct process *p, uint64_t address)
+{
+	const struct mapping *m = processes_at(p, address - 1);
+	struct str path = m ? m->file->path : (struct str){ 0 };
+	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+
+	return slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;
+}
+
+static bool is_libc(struct str name)
+{
+	static const char *const begins[] = { "libc.so", "libc-", "libpthread", "ld-musl-", "libc.musl-" };
+
+	for (size_t i = 0; i < countof(begins); i++)
+		if (str_starts(name, (struct str){ begins[i], strlen(begins[i]) }))
+			return true;
+	return false;
+}
+
+void starts_learn(struct starts *s, const struct process *p, const uint64_t *ips, size_t n)
+{
+	struct start like = { .pid = p ? p->pid : 0 };
+
+	for (size_t k = 1; k <= STARTS_FRAMES && k < n && p && p->maps; k++) {
+		if (ips[n - k] > INT64_MAX || ips[n - k - 1] > INT64_MAX)
+			return;
+		like.inner = ips[n - k - 1];
+		memmove(like.outer + 1, like.outer, (STARTS_FRAMES - 1) * sizeof(like.outer[0]));
+		like.outer[0] = ips[n - k];
+		if (!like.inner || !is_libc(file_of(p, like.inner)))
+			return;
+		learn(s, &like);
+	}
+}
+
+const struct start *starts_find(const struct starts *s, uint32_t pid, uint64_t inner)
+{
+	const struct start *found = inner ? find_in_set(&s->slot[set_of(pid, inner)], pid, inner) : NULL;
+
+	return found && !found->unsure ? found : NULL;
+}

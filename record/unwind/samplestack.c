@@ -1,0 +1,679 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/unwind/samplestack.h"
+
+#include "record/unwind/fpcompare.h"
+#include "common/arena.h"
+#include "common/diag.h"
+#include "record/unwind/rootframes.h"
+
+#include <stdlib.h>
+
+#define RECORD_MOST (PERF_RECORD_MAX & ~7u)
+#define FRAME_ROOM 40u /* bytes that stay free for what a frame, or the end of a walk, adds at most */
+
+struct unwinding {
+	const struct processes *processes;
+	struct tables *tables;
+	struct javacode *javacode;
+	struct javanames *names;
+	uint64_t unread; /* JVMs, before this window */
+	uint32_t max_frames;
+	struct starts starts;
+	struct pj_unwinding counts;
+	struct agreement_walk *verify; /* NULL: walks are not compared; else the last one */
+	unsigned show;                 /* so many more that differ are to be shown */
+};
+
+/* One sample. */
+struct walk {
+	struct unwinding *u;
+	const struct process *process; /* NULL: not known */
+	struct javacode_jvm *jvm;      /* NULL: none, or not met yet */
+	uint64_t time, now;
+	bool wait; /* for tables */
+};
+
+/* ---- a record ------------------------------------------------------------------------------------------------ */
+
+/* Where things are in a SAMPLE. */
+struct parts {
+	const char *chain; /* nips; before it is what stays */
+	const uint64_t *ips;
+	uint64_t nips;
+	struct str raw, behind; /* what stays */
+	uint64_t abi;
+	const uint64_t *regs;
+	struct str stack;
+};
+
+static bool take(struct str *s, uint64_t n, struct str *part)
+{
+	if (n > s->n)
+		return false;
+	*part = str_head(*s, (size_t)n);
+	*s = str_from(*s, (size_t)n);
+	return true;
+}
+
+static bool take_u64(struct str *s, uint64_t *v)
+{
+	struct str part;
+
+	if (!take(s, 8, &part))
+		return false;
+	*v = load64(part.p);
+	return true;
+}
+
+static bool take_regs(struct str *s, uint64_t mask, struct parts *p)
+{
+	struct str part = { 0 };
+
+	if (!take_u64(s, &p->abi) || (p->abi && !take(s, 8 * (uint64_t)__builtin_popcountll(mask), &part)))
+		return false;
+	p->regs = (const void *)part.p;
+	return true;
+}
+
+/* So many bytes were reserved, and so many of them were copied. */
+static bool take_stack(struct str *s, struct parts *p)
+{
+	uint64_t size, copied;
+
+	if (!take_u64(s, &size) || (size && (size % 8 || !take(s, size, &p->stack) || !take_u64(s, &copied))))
+		return false;
+	if (size)
+		p->stack = str_head(p->stack, copied < size ? (size_t)copied : (size_t)size);
+	return true;
+}
+
+static bool take_apart(const struct perf_event_attr *a, const struct ring_sample *r, struct parts *p)
+{
+	struct str s = { (const char *)r, r->head.size }, part;
+
+	*p = (struct parts){ 0 };
+	if (!take(&s, a->sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period), &part))
+		return false;
+	p->chain = s.p;
+	if (!take_u64(&s, &p->nips) || p->nips > s.n / 8 || !take(&s, 8 * p->nips, &part))
+		return false;
+	p->ips = (const void *)part.p;
+	p->raw.p = s.p;
+	if (a->sample_type & PERF_SAMPLE_RAW && (s.n < 4 || !take(&s, ((uint64_t)load32(s.p) + 4 + 7) & ~UINT64_C(7), &p->raw)))
+		return false;
+	if (!take_regs(&s, a->sample_regs_user, p) || !take_stack(&s, p))
+		return false;
+	p->behind = s;
+	return true;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------- */
+
+/* What kind of code an address is in says how to get to its caller: one function each. What knows more of a kind of code than its
+ * frame pointer belongs here. */
+enum kind {
+	CODE_BARE, /* made at run time, or of a file without tables: frame pointers */
+	CODE_OF_FILE,
+	CODE_JAVA, /* of a JVM that can be read */
+	KINDS
+};
+
+struct code {
+	enum kind kind;
+	struct unwind_code tables;
+	struct javacode_jvm *jvm;
+	struct java_piece piece;
+	bool mapped;
+	bool late; /* there may be tables, but not now */
+	bool gone; /* it was replaced */
+};
+
+/* What is written of a frame. */
+struct frame {
+	uint64_t address;
+	bool marked;  /* it is no return address */
+	bool method;  /* but a Method* */
+	bool nothing; /* no frame */
+};
+
+static enum unwind_end step_bare(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+{
+	(void)c;
+	(void)f;
+	return unwind_step(s, (struct unwind_code){ 0 }, leaf);
+}
+
+static enum unwind_end step_of_file(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+{
+	enum unwind_end end = unwind_step(s, c->tables, leaf);
+
+	f->marked = !leaf && end == UNWIND_MORE && s->interrupted; /* a signal frame */
+	return end;
+}
+
+static enum unwind_end step_java(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+{
+	struct java_frame j;
+	enum unwind_end end;
+
+	(void)leaf;
+	if (c->gone)
+		return UNWIND_NO_CODE;
+	end = java_step(s, javacode_code(c->jvm), &c->piece, &j);
+	*f = (struct frame){ j.address, j.method, j.method, j.thawed };
+	return end;
+}
+
+static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f) = {
+	[CODE_BARE] = step_bare,
+	[CODE_OF_FILE] = step_of_file,
+	[CODE_JAVA] = step_java,
+};
+
+static void find_java(struct walk *w, const struct unwind_state *s, struct code *c)
+{
+	enum javacode_answer answer;
+
+	if (!w->jvm && w->u->javacode)
+		w->jvm = javacode_of(w->u->javacode, w->process);
+	if (!w->jvm)
+		return;
+	c->jvm = w->jvm;
+	answer = javacode_find(w->jvm, s, w->time, &c->piece);
+	c->gone = answer == JAVACODE_GONE;
+	if (answer == JAVACODE_PIECE || c->gone)
+		c->kind = CODE_JAVA;
+}
+
+/* Where s is. False: it is not known yet. */
+static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c)
+{
+	const struct process *p = w->process;
+	uint64_t address = s->interrupted || s->ip == 0 ? s->ip : s->ip - 1;
+	const struct mapping *m = processes_at(p, address);
+
+	*c = (struct code){ 0 };
+	if (!m)
+		return true;
+	c->mapped = true;
+	switch (tables_find(w->u->tables, p, m, address, w->now, &c->tables)) {
+	case TABLES_READY:
+		c->kind = CODE_OF_FILE;
+		return true;
+	case TABLES_WAIT:
+		return false;
+	case TABLES_LATE:
+		c->late = true;
+		return true;
+	default:
+		find_java(w, s, c);
+		return true;
+	}
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------------- */
+
+struct walked {
+	enum unwind_end end; /* MORE: deeper than a record can be */
+	bool bare, late;     /* code without tables was met, or code whose tables are late */
+	bool java;
+	struct code last; /* where it ended */
+};
+
+static void put(struct text *out, uint64_t v)
+{
+	text_bytes(out, &v, sizeof(v));
+}
+
+/* A mark is before what is no return address, once; the leaf is behind one anyway. */
+static void put_frame(struct text *out, const struct frame *f, bool marked)
+{
+	if (f->nothing)
+		return;
+	if (f->marked && !marked)
+		put(out, CONTEXT_USER);
+	put(out, f->address);
+}
+
+/* Whether frame pointers can be expected behind it: stubs of C2, of which no prologue is known, have none. */
+static enum agreement_code keeps_pointer(const struct unwind_state *s, const struct code *c)
+{
+	const struct java_piece *p = &c->piece;
+	bool made = p->complete != JAVA_NEVER && s->ip - p->start > p->complete;
+
+	if (c->kind != CODE_JAVA)
+		return AGREEMENT_NATIVE;
+	switch ((enum java_kind)p->kind) {
+	case JAVA_COMPILED:
+	case JAVA_NATIVE:
+		return p->frame >= 16 && (made || s->ip - p->start == p->complete) ? AGREEMENT_KEEPS : AGREEMENT_BARE;
+	case JAVA_STUB:
+		return p->entry ? AGREEMENT_BARE : AGREEMENT_KEEPS;
+	case JAVA_ENTRY:
+		return made && !s->interrupted ? AGREEMENT_KEEPS : AGREEMENT_BARE;
+	case JAVA_BYTECODE:
+		return AGREEMENT_KEEPS;
+	default:
+		return AGREEMENT_BARE;
+	}
+}
+
+/* Appends addresses to out, up to `most` bytes of it. False: something is not known yet. */
+static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
+{
+	bool leaf = true, thawed = false;
+
+	*w = (struct walked){ .end = UNWIND_MORE };
+	if (of->u->verify)
+		of->u->verify->n = 0;
+	for (; w->end == UNWIND_MORE && out->n + FRAME_ROOM <= most; leaf = false) {
+		struct frame f = { .address = s->ip };
+		bool marked = s->interrupted;
+		struct code c;
+
+		if (!leaf && marked)
+			put(out, CONTEXT_USER);
+		if (!code_at(of, s, &c)) {
+			if (of->wait)
+				return false;
+			c.late = true;
+		}
+		if (of->u->verify && !thawed)
+			agreement_put(of->u->verify, s->ip, keeps_pointer(s, &c));
+		w->bare |= c.kind == CODE_BARE;
+		w->java |= c.kind == CODE_JAVA;
+		w->late |= c.late;
+		w->end = step[c.kind](s, &c, leaf, &f);
+		put_frame(out, &f, marked);
+		thawed = f.nothing; /* the next one is not where frame pointers lead */
+		if (f.method)
+			javanames_meet(of->u->names, of->process->pid, f.address);
+		if (w->end == UNWIND_MORE && s->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
+			w->end = UNWIND_NO_CODE;
+		w->last = c;
+	}
+	return true;
+}
+
+/* As walk; code of files that their tables leave out is taken for a leaf, if so the stack is whole, and else it is not. */
+static bool walk_whole(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
+{
+	struct unwind_state start = *s;
+	size_t first = out->n;
+
+	if (!walk(of, s, most, out, w))
+		return false;
+	if (w->end == UNWIND_ROOT || !s->unruled)
+		return true;
+	out->n = first;
+	*s = start;
+	s->leafless = true;
+	if (!walk(of, s, most, out, w))
+		return false;
+	if (w->end == UNWIND_ROOT && !w->bare)
+		return true;
+	out->n = first;
+	*s = start;
+	return walk(of, s, most, out, w);
+}
+
+/* See PJ_ITEM_UNWINDING. */
+static void put_end(struct text *out, enum unwind_end end)
+{
+	if (end != UNWIND_ROOT)
+		put(out, CONTEXT_USER);
+	if (end == UNWIND_NO_CODE || end == UNWIND_LOOP)
+		put(out, CONTEXT_USER);
+}
+
+/* ---- frame pointers, too ----------------------------------------------------------------------------------------- */
+
+enum { LIMIT = 127 }; /* kernel.perf_event_max_stack, unless it was raised */
+enum { EQUAL = 3 };   /* addresses, one behind the other, that make sure that two callchains met */
+
+static uint64_t word(const struct text *out, size_t at)
+{
+	return load64(out->p + at);
+}
+
+/* How many addresses of the walk, from its last one inwards, are those of fp from fp[i] on. Marks are in no callchain of both. */
+static uint64_t equal(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
+{
+	uint64_t n = 0;
+
+	while (n <= i && first + 8 * (n + 1) <= out->n && fp[i - n] == word(out, out->n - 8 * (n + 1)))
+		n++;
+	return n;
+}
+
+/* Does nobody call the code at this return address, by its table? */
+static bool is_root(struct walk *w, uint64_t ip)
+{
+	struct unwind_state s = { .ip = ip };
+	struct frame f;
+	struct code c;
+
+	return ip && code_at(w, &s, &c) && step[c.kind](&s, &c, false, &f) == UNWIND_ROOT;
+}
+
+/* Those that frame pointers left out at the outer end; bytes of out that stay, or 0: they are not known. */
+static size_t find_start(const struct walk *w, size_t from, const struct text *out, const struct start **start)
+{
+	for (size_t at = out->n; at > from && w->process; at -= 8) {
+		*start = starts_find(&w->u->starts, w->process->pid, load64(out->p + at - 8));
+		if (*start)
+			return at;
+	}
+	return 0;
+}
+
+/* Has all that was put code at it? Registers that were taken for a frame pointer, and were none, lead anywhere. */
+static bool all_mapped(const struct walk *w, size_t from, const struct text *out)
+{
+	for (size_t at = from; at < out->n; at += 8)
+		if (!processes_at(w->process, load64(out->p + at) - 1))
+			return false;
+	return true;
+}
+
+/* libc's code around main and thread functions has no frame pointer: mostly the callchain ends there, or in something that is none. */
+static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
+{
+	const struct start *start;
+	size_t at;
+
+	if (is_root(w, word(out, out->n - 8)))
+		return UNWIND_ROOT;
+	at = find_start(w, from, out, &start);
+	if (!at)
+		return UNWIND_STACK_CUT;
+	out->n = at;
+	for (size_t i = 0; i < STARTS_FRAMES && start->outer[i]; i++)
+		put(out, start->outer[i]);
+	if (is_root(w, word(out, out->n - 8)))
+		return UNWIND_ROOT;
+	out->n = at; /* of the program before an exec, perhaps */
+	return UNWIND_STACK_CUT;
+}
+
+/* Where the last address of the walk is in fp[0..n): where most callers are the same, as in a recursion only the right one has the
+ * innermost, too; n: nowhere. Few are enough from the leaf on, where the table says, too, that the frame pointer has the next. */
+static uint64_t find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n, bool framed)
+{
+	uint64_t best = n, most = EQUAL - 1, walked = (out->n - first) / 8;
+
+	if (framed && walked && walked <= n && equal(out, first, fp, walked - 1) == walked)
+		return walked - 1;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t same = equal(out, first, fp, i);
+
+		if (same > most) {
+			best = i;
+			most = same;
+		}
+	}
+	return best;
+}
+
+/* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how. fp[0..n): the user's part of the kernel's
+ * callchain; full: the kernel had no room for more. */
+static enum unwind_end join(struct walk *w, bool framed, size_t first, const uint64_t *fp, uint64_t n, bool full, size_t most,
+			    struct text *out)
+{
+	uint64_t last = find_last(out, first, fp, n, framed);
+	enum unwind_end end = UNWIND_STACK_CUT;
+	size_t from = out->n;
+
+	if (last == n)
+		return end;
+	w->u->counts.joined++;
+	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + FRAME_ROOM <= most; i++)
+		put(out, fp[i]);
+	if (!full)
+		end = join_start(w, from, out);
+	if (!all_mapped(w, from, out)) {
+		out->n = from;
+		end = UNWIND_STACK_CUT;
+	}
+	w->u->counts.lost += end != UNWIND_ROOT;
+	return end;
+}
+
+/* ---- compared with frame pointers ------------------------------------------------------------------------------------ */
+
+enum { SHOWN_FRAMES = 12 };
+
+/* Registers that were taken for a frame pointer lead to what is no code: frame pointers end before. */
+static uint64_t in_code(const struct walk *w, const uint64_t *fp, uint64_t n)
+{
+	uint64_t i = 0;
+
+	while (i < n && processes_at(w->process, i ? fp[i] - 1 : fp[i]))
+		i++;
+	return i;
+}
+
+static void show_frame(const struct walk *w, const char *who, uint64_t ip)
+{
+	struct unwind_state s = { .ip = ip };
+	const struct mapping *m = processes_at(w->process, ip - 1);
+	struct java_piece piece;
+
+	if (!m)
+		warn("  %s %llx", who, (unsigned long long)ip);
+	else if (w->jvm && javacode_find(w->jvm, &s, w->time, &piece) == JAVACODE_PIECE)
+		warn("  %s %llx code of the JVM at %llx+%llx, kind %u, frame of %u bytes", who, (unsigned long long)ip,
+		     (unsigned long long)piece.start, (unsigned long long)(ip - piece.start), piece.kind, piece.frame);
+	else
+		warn("  %s %llx %.*s+%llx", who, (unsigned long long)ip, (int)m->file->path.n, m->file->path.p,
+		     (unsigned long long)(ip - m->start + m->offset));
+}
+
+/* Both, from two frames before they part. */
+static void show(const struct walk *w, const struct agreement_walk *ours, const uint64_t *fp, uint64_t n, size_t at)
+{
+	size_t from = at > 2 ? at - 2 : 0;
+
+	warn("callers of process %u differ; by tables from frame %zu of %zu, by frame pointers of %llu:", w->process->pid, from, ours->n,
+	     (unsigned long long)n);
+	for (size_t i = from; i < ours->n && i < from + SHOWN_FRAMES; i++)
+		show_frame(w, "tables  ", ours->frame[i].ip);
+	for (size_t i = from; i < n && i < from + SHOWN_FRAMES; i++)
+		show_frame(w, "pointers", fp[i]);
+}
+
+/* fp[0..n): the user's part of the kernel's callchain. */
+static void verify(struct walk *w, const uint64_t *fp, uint64_t n, bool full, enum unwind_end end)
+{
+	struct pj_unwinding *c = &w->u->counts;
+	uint64_t *const count[AGREEMENTS] = {
+		[AGREEMENT_SAME] = &c->same,   [AGREEMENT_ONE_LOST] = &c->one_lost, [AGREEMENT_FEWER] = &c->fewer,
+		[AGREEMENT_LOST] = &c->lost_java, [AGREEMENT_SHORT] = &c->short_of, [AGREEMENT_OTHER] = &c->other,
+	};
+	struct agreement_walk *ours = w->u->verify;
+	enum agreement a;
+	size_t at;
+
+	n = in_code(w, fp, n);
+	if (n == 0)
+		return;
+	ours->whole = end == UNWIND_ROOT;
+	ours->cut = end == UNWIND_STACK_CUT || end == UNWIND_MORE;
+	a = agreement_of(ours, fp, n, full, &at);
+	++*count[a];
+	if (a >= AGREEMENT_LOST && w->u->show) {
+		w->u->show--;
+		show(w, ours, fp, n, at);
+	}
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------- */
+
+static uint64_t *reason(struct pj_unwinding *c, const struct walked *w)
+{
+	if (w->end == UNWIND_LOOP)
+		return &c->astray;
+	if (w->last.kind == CODE_OF_FILE)
+		return &c->no_rule;
+	if (w->last.kind == CODE_JAVA)
+		return &c->no_caller;
+	return w->last.mapped ? &c->no_table : &c->unmapped;
+}
+
+/* stack: what was copied. */
+static void count(struct unwinding *u, const struct walked *w, struct str stack)
+{
+	struct pj_unwinding *c = &u->counts;
+
+	c->stacks++;
+	c->bare += w->bare;
+	c->late += w->late;
+	c->java += w->java;
+	if (w->end == UNWIND_ROOT) {
+		c->whole++;
+		c->bare_whole += w->bare;
+		c->java_whole += w->java;
+	} else if (stack.n && (w->end == UNWIND_STACK_CUT || w->end == UNWIND_MORE)) {
+		c->cut++;
+	} else {
+		c->broken++;
+		++*(stack.n ? reason(c, w) : &c->no_stack);
+	}
+}
+
+/* The kernel's part: all up to the user's mark. */
+static uint64_t kernel_part(const struct parts *p)
+{
+	uint64_t n = 0;
+
+	while (n < p->nips && p->ips[n] != CONTEXT_USER)
+		n++;
+	return n;
+}
+
+static void finish(struct text *out, size_t chain, const struct parts *p)
+{
+	uint64_t n = (out->n - chain) / 8 - 1;
+	uint16_t size;
+
+	memcpy(out->p + chain, &n, sizeof(n));
+	text_str(out, p->raw);
+	text_str(out, p->behind);
+	size = (uint16_t)out->n;
+	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
+}
+
+bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait, uint64_t now,
+		      struct text *out)
+{
+	struct walk of = { .u = u, .process = processes_find(u->processes, r->pid), .time = r->time, .now = now, .wait = wait };
+	struct unwind_state s;
+	struct walked w;
+	struct parts p;
+	size_t chain, most, first;
+	uint64_t kernel;
+
+	out->n = 0;
+	if (!take_apart(a, r, &p)) {
+		u->counts.damaged++;
+		return true;
+	}
+	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
+	chain = out->n;
+	put(out, 0);
+	kernel = kernel_part(&p);
+	text_bytes(out, p.ips, 8 * kernel);
+	most = RECORD_MOST - p.raw.n - p.behind.n;
+	if (p.abi && unwind_start_on(processor_here(), &s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
+		put(out, CONTEXT_USER);
+		first = out->n;
+		if (most > first + FRAME_ROOM + 8 * (u->max_frames - 1)) /* a walk goes on while there is room for one more */
+			most = first + FRAME_ROOM + 8 * (u->max_frames - 1);
+		if (!walk_whole(&of, &s, most, out, &w))
+			return false;
+		if (u->verify && p.stack.n && kernel < p.nips)
+			verify(&of, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, w.end);
+		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
+			w.end = join(&of, s.framed, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, most, out);
+		else if (w.end == UNWIND_ROOT)
+			starts_learn(&u->starts, of.process, (const void *)(out->p + first), (out->n - first) / 8);
+		put_end(out, p.stack.n || w.end == UNWIND_ROOT ? w.end : UNWIND_NO_CODE);
+		count(u, &w, p.stack);
+		u->counts.java_late += of.jvm && javacode_was_late(of.jvm);
+	} else if (kernel < p.nips) { /* 32-bit code: nobody knows how it ends */
+		text_bytes(out, p.ips + kernel, 8 * (p.nips - kernel));
+		put_end(out, UNWIND_NO_CODE);
+		u->counts.stacks++;
+		u->counts.bare++;
+		u->counts.broken++;
+		u->counts.narrow++;
+	}
+	finish(out, chain, &p);
+	return true;
+}
+
+bool unwinding_skip(const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
+{
+	struct parts p;
+	size_t chain;
+
+	out->n = 0;
+	if (!take_apart(a, r, &p))
+		return false;
+	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
+	chain = out->n;
+	put(out, 0);
+	put(out, CONTEXT_USER);
+	put(out, PJ_OVER_BUDGET_IP);
+	finish(out, chain, &p);
+	return true;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------- */
+
+struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j, struct javanames *names)
+{
+	struct unwinding *u = mem_alloc(sizeof(*u), 1);
+
+	u->processes = p;
+	u->tables = t;
+	u->javacode = j;
+	u->names = names;
+	u->max_frames = MAX_FRAMES;
+	return u;
+}
+
+void unwinding_limit(struct unwinding *u, uint32_t max_frames)
+{
+	if (max_frames)
+		u->max_frames = max_frames;
+}
+
+void unwinding_verify(struct unwinding *u, unsigned show)
+{
+	u->verify = mem_alloc(sizeof(*u->verify), 1);
+	u->show = show;
+}
+
+void unwinding_free(struct unwinding *u)
+{
+	if (u)
+		free(u->verify);
+	free(u);
+}
+
+struct pj_unwinding unwinding_counts(const struct unwinding *u)
+{
+	struct pj_unwinding c = u->counts;
+
+	if (u->javacode)
+		c.jvms_unread = javacode_count(u->javacode).unread - u->unread;
+	return c;
+}
+
+void unwinding_count_from_here(struct unwinding *u)
+{
+	u->counts = (struct pj_unwinding){ 0 };
+	if (u->javacode)
+		u->unread = javacode_count(u->javacode).unread;
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/windows/metrics.h"
+
+#include "record/processes/budgets.h"
+#include "common/diag.h"
+#include "record/offcpu/offcpu.h"
+#include "common/formats/unwindstats.h"
+#include "common/files/fullio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FILE_NAME "pjrecord.prom"
+#define FILE_MAX 65536
+#define SHOWN_TENANTS 3 /* in a summary line */
+#define ATTEMPTS 1000 /* to get the lock, a thousandth of a second each */
+
+/* ---- the file ------------------------------------------------------------------------------------------------ */
+
+enum kind {
+	COUNTER,
+	GAUGE,
+	GAUGE_KEPT /* 0 leaves what the file says */
+};
+
+/* One line of values; rows of the same name lie together and share HELP and TYPE. `digits` of the value are behind the point. */
+static const struct row {
+	const char *name, *label, *help;
+	enum kind kind;
+	unsigned digits;
+	size_t at;
+} rows[] = {
+#define AT(field) offsetof(struct metrics, field)
+	{ "windows_total", "", "Complete windows.", COUNTER, 0, AT(windows) },
+	{ "windows_rescued_total", "", "Of these, left by killed runs.", COUNTER, 0, AT(rescued) },
+	{ "windows_bad_total", "", "Windows of killed runs without a sample or beyond rescue, in bad/.", COUNTER, 0,
+	  AT(bad) },
+	{ "windows_dropped_total", "reason=\"disk\"", "Windows that were recorded and not kept.", COUNTER, 0,
+	  AT(dropped[DROPPED_DISK]) },
+	{ "windows_dropped_total", "reason=\"io\"", NULL, COUNTER, 0, AT(dropped[DROPPED_IO]) },
+	{ "windows_deleted_total", "reason=\"bytes\"", "Complete windows that made room.", COUNTER, 0,
+	  AT(deleted[DELETED_BYTES]) },
+	{ "windows_deleted_total", "reason=\"age\"", NULL, COUNTER, 0, AT(deleted[DELETED_AGE]) },
+	{ "windows_deleted_total", "reason=\"free\"", NULL, COUNTER, 0, AT(deleted[DELETED_FREE]) },
+	{ "windows_delayed_total", "", "Windows that waited for a slow disk, to be rescued.", COUNTER, 0, AT(delayed) },
+	{ "paths_unprinted_total", "", "Paths of complete windows that nobody read from standard output.", COUNTER, 0,
+	  AT(unprinted) },
+	{ "samples_total", "", "Samples in complete windows.", COUNTER, 0, AT(samples) },
+	{ "bytes_total", "", "Bytes of complete windows.", COUNTER, 0, AT(bytes) },
+	{ "seconds_total", "", "Time that complete windows cover.", COUNTER, 9, AT(recorded_ns) },
+	{ "unrecorded_seconds_total", "", "Time between windows in which nothing was recorded.", COUNTER, 9,
+	  AT(unrecorded_ns) },
+	{ "lost_samples_total", "", "Samples that the kernel could not store.", COUNTER, 0, AT(loss.samples) },
+	{ "lost_records_total", "", "Records of the state of processes that the kernel could not store.", COUNTER, 0,
+	  AT(loss.records) },
+	{ "throttled_total", "", "Times that the kernel stopped an event for the rest of a tick.", COUNTER, 0,
+	  AT(loss.throttled) },
+	{ "unknown_samples_total", "", "Samples of processes of which nothing was known.", COUNTER, 0, AT(loss.unknown) },
+	{ "late_records_total", "", "Records that came after later ones had been written.", COUNTER, 0, AT(loss.late) },
+	{ "cut_stacks_total", "", "Samples whose callchain reached kernel.perf_event_max_stack.", COUNTER, 0,
+	  AT(loss.depth) },
+	{ "offcpu_seconds_total", "state=\"blocked\"", "With --off-cpu: times of threads off the CPU.", COUNTER, 9,
+	  AT(offcpu.blocked_ns) },
+	{ "offcpu_seconds_total", "state=\"preempted\"", NULL, COUNTER, 9, AT(offcpu.preempted_ns) },
+	{ "offcpu_seconds_total", "state=\"brief\"", NULL, COUNTER, 9, AT(offcpu.brief_ns) },
+	{ "offcpu_seconds_total", "state=\"unknown\"", NULL, COUNTER, 9, AT(offcpu.unknown_ns) },
+	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
+	  AT(offcpu.lost) },
+	{ "stacks_total", "end=\"root\"", "With --unwind: stacks of users, by how they end.", COUNTER, 0, AT(unwinding.whole) },
+	{ "stacks_total", "end=\"copy\"", NULL, COUNTER, 0, AT(unwinding.cut) },
+	{ "stacks_total", "end=\"broken\"", NULL, COUNTER, 0, AT(unwinding.broken) },
+	{ "broken_stacks_total", "reason=\"stack\"", "Of the broken ones, why no caller could be found.", COUNTER, 0,
+	  AT(unwinding.no_stack) },
+	{ "broken_stacks_total", "reason=\"mapping\"", NULL, COUNTER, 0, AT(unwinding.unmapped) },
+	{ "broken_stacks_total", "reason=\"table\"", NULL, COUNTER, 0, AT(unwinding.no_table) },
+	{ "broken_stacks_total", "reason=\"rule\"", NULL, COUNTER, 0, AT(unwinding.no_rule) },
+	{ "broken_stacks_total", "reason=\"astray\"", NULL, COUNTER, 0, AT(unwinding.astray) },
+	{ "broken_stacks_total", "reason=\"jvm\"", NULL, COUNTER, 0, AT(unwinding.no_caller) },
+	{ "broken_stacks_total", "reason=\"narrow\"", NULL, COUNTER, 0, AT(unwinding.narrow) },
+	{ "joined_stacks_total", "", "Stacks that went on above the copy, by frame pointers.", COUNTER, 0, AT(unwinding.joined) },
+	{ "stacks_without_tables_total", "", "Stacks that met code whose tables were not made in time.", COUNTER, 0, AT(unwinding.late) },
+	{ "damaged_samples_total", "", "Samples with a copy of a stack that make no sense.", COUNTER, 0, AT(unwinding.damaged) },
+	{ "kept_for_fold_total", "kind=\"binary\"", "What was kept for the fold: files of symbols, files of JITs, kernel symbols.",
+	  COUNTER, 0, AT(kept.binaries) },
+	{ "kept_for_fold_total", "kind=\"jit\"", NULL, COUNTER, 0, AT(kept.maps) },
+	{ "kept_for_fold_total", "kind=\"kernel\"", NULL, COUNTER, 0, AT(kept.kernels) },
+	{ "not_kept_total", "reason=\"gone\"", "What was not kept, each once a window.", COUNTER, 0, AT(kept.failed[KEEP_GONE]) },
+	{ "not_kept_total", "reason=\"forbidden\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_FORBIDDEN]) },
+	{ "not_kept_total", "reason=\"replaced\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_OTHER]) },
+	{ "not_kept_total", "reason=\"nameless\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_NOT_ELF]) },
+	{ "not_kept_total", "reason=\"large\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_LARGE]) },
+	{ "not_kept_total", "reason=\"untrusted\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_UNTRUSTED]) },
+	{ "not_kept_total", "reason=\"disk\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_DISK]) },
+	{ "not_kept_total", "reason=\"hung\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_HUNG]) },
+	{ "not_kept_total", "reason=\"slow\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_SLOW]) },
+	{ "not_kept_total", "reason=\"budget\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_BUDGET]) },
+	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(kept.dropped) },
+	{ "kept_conflicts_total", "", "Kept files with the build-id of another file and other symbols; used for their own tenant only.",
+	  COUNTER, 0, AT(kept.conflicts) },
+	{ "kept_removed_total", "needed=\"no\"", "Kept files that were removed: no window needs them, or the limit was exceeded.",
+	  COUNTER, 0, AT(kept.removed) },
+	{ "kept_removed_total", "needed=\"yes\"", NULL, COUNTER, 0, AT(kept.forced) },
+	{ "keepers_lost_total", "reason=\"hung\"", "Keepers that were replaced.", COUNTER, 0, AT(kept.hung) },
+	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(kept.crashed) },
+	{ "helpers_lost_total", "helper=\"tables\",reason=\"hung\"", "Helper processes that were replaced.", COUNTER, 0, AT(helpers.hung) },
+	{ "helpers_lost_total", "helper=\"tables\",reason=\"crashed\"", NULL, COUNTER, 0, AT(helpers.crashed) },
+	{ "helpers_lost_total", "helper=\"jvm\",reason=\"hung\"", NULL, COUNTER, 0, AT(jvm_helpers.hung) },
+	{ "helpers_lost_total", "helper=\"jvm\",reason=\"crashed\"", NULL, COUNTER, 0, AT(jvm_helpers.crashed) },
+	{ "helpers_avoided_total", "helper=\"tables\"",
+	  "Lookups in files that are left alone for a while, as helper processes failed at files of that tenant.", COUNTER, 0,
+	  AT(helpers.avoided) },
+	{ "helpers_avoided_total", "helper=\"jvm\"", NULL, COUNTER, 0, AT(jvm_helpers.avoided) },
+	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
+	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
+	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0, AT(helpers.off) },
+	{ "helpers_off", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.off) },
+	{ "helpers_off", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.off) },
+	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.", GAUGE, 0,
+	  AT(helpers.lingering) },
+	{ "helpers_lingering", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.lingering) },
+	{ "helpers_lingering", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.lingering) },
+	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
+	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_KEPT, 0,
+	  AT(last_success) },
+	{ "kept_for_fold_bytes", "", "Symbols and maps in the directory.", GAUGE, 0, AT(kept.bytes) },
+	{ "kept_windows", "", "Complete windows in the directory.", GAUGE, 0, AT(kept_windows) },
+	{ "kept_bytes", "", "Their bytes.", GAUGE, 0, AT(kept_bytes) },
+	{ "free_bytes", "", "Free space of the file system.", GAUGE, 0, AT(free_bytes) },
+#undef AT
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static uint64_t power_of_ten(unsigned n)
+{
+	uint64_t v = 1;
+
+	while (n--)
+		v *= 10;
+	return v;
+}
+
+/* "12.5" with 3 digits is 12500. What is no such number is 0: then the counter starts again. */
+static uint64_t parse_value(struct str s, unsigned digits)
+{
+	struct str whole = str_cut(&s, '.');
+	uint64_t value, fraction = 0, scale = power_of_ten(digits);
+
+	if (!str_u64(whole, &value) || value > UINT64_MAX / scale - 1)
+		return 0;
+	if (s.n && (s.n > digits || !str_u64(s, &fraction)))
+		return 0;
+	return value * scale + fraction * power_of_ten(digits - (unsigned)s.n);
+}
+
+static void put_name(struct text *t, const struct row *r)
+{
+	text_printf(t, "pj_record_%s", r->name);
+	if (*r->label)
+		text_printf(t, "{%s}", r->label);
+}
+
+/* What the file says so far. */
+static uint64_t value_before(const struct row *r, struct str before)
+{
+	struct text name = { 0 };
+	uint64_t value = 0;
+
+	put_name(&name, r);
+	text_char(&name, ' ');
+	while (before.n) {
+		struct str line = str_cut(&before, '\n');
+
+		if (str_starts(line, text_view(&name)))
+			value = parse_value(str_from(line, name.n), r->digits);
+	}
+	text_free(&name);
+	return value;
+}
+
+static uint64_t value_of(const struct row *r, const struct metrics *m, struct str before)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)m + r->at, sizeof(value));
+	if (r->kind == COUNTER)
+		return add(value, value_before(r, before));
+	return r->kind == GAUGE_KEPT && !value ? value_before(r, before) : value;
+}
+
+/* ---- tenants over budget ------------------------------------------------------------------------------------- */
+
+#define OVER_METRIC "pj_record_over_budget_total"
+#define CONTAINER_DIGITS 16 /* bits of a container's key that its name leaves out */
+
+/* A tenant as its name shows it. */
+static bool parse_tenant(struct str name, struct pj_tenant *row)
+{
+	static const struct {
+		struct str before;
+		enum tenant_kind kind;
+	} kinds[] = { { STR("container "), TENANT_CONTAINER },
+		      { STR("user "), TENANT_USER },
+		      { STR("mount namespace "), TENANT_MOUNT_NS },
+		      { STR("namespace "), TENANT_NAMESPACE } };
+
+	for (size_t i = 0; i < countof(kinds); i++) {
+		struct str key = str_from(name, kinds[i].before.n);
+
+		if (!str_starts(name, kinds[i].before))
+			continue;
+		row->kind = kinds[i].kind;
+		if (row->kind != TENANT_CONTAINER)
+			return str_u64(key, &row->key);
+		if (!str_hex(key, &row->key) || row->key >> (64 - CONTAINER_DIGITS))
+			return false;
+		row->key <<= CONTAINER_DIGITS;
+		return true;
+	}
+	return str_eq(name, STR("others"));
+}
+
+static const char *const over_what[] = { "samples", "mappings", "reads", "files", "jvms", "tables" };
+
+static uint64_t *over_count(struct pj_tenant *row, size_t what)
+{
+	uint64_t *const count[] = { &row->samples, &row->mappings, &row->reads, &row->files, &row->jvms, &row->tables };
+
+	return count[what];
+}
+
+/* What the file has so far. */
+static void read_tenants(struct pj_tenants *sum, struct str before)
+{
+	while (before.n) {
+		struct str line = str_cut(&before, '\n'), name, what;
+		struct pj_tenants one = { 0 };
+
+		if (!str_starts(line, STR(OVER_METRIC "{tenant=\"")))
+			continue;
+		line = str_from(line, STR(OVER_METRIC "{tenant=\"").n);
+		name = str_cut(&line, '"');
+		if (!parse_tenant(name, &one.row[0]) || !str_starts(line, STR(",what=\"")))
+			continue;
+		line = str_from(line, STR(",what=\"").n);
+		what = str_cut(&line, '"');
+		for (size_t i = 0; i < countof(over_what); i++)
+			if (str_eq(what, str_of(over_what[i])) && str_starts(line, STR("} ")))
+				*over_count(&one.row[0], i) = parse_value(str_from(line, 2), 0);
+		one.n = 1;
+		budgets_add(sum, &one);
+	}
+}
+
+static void put_tenant(struct text *t, struct pj_tenant *row, const char *name)
+{
+	for (size_t i = 0; i < countof(over_what); i++)
+		text_printf(t, OVER_METRIC "{tenant=\"%s\",what=\"%s\"} %" PRIu64 "\n", name, over_what[i], *over_count(row, i));
+}
+
+static void add_tenants(struct pj_tenants *sum, const struct pj_tenants *more)
+{
+	struct pj_tenants named = *more;
+
+	for (size_t i = 0; i < named.n; i++)
+		if (named.row[i].kind == TENANT_CONTAINER)
+			named.row[i].key = named.row[i].key >> CONTAINER_DIGITS << CONTAINER_DIGITS;
+	budgets_add(sum, &named);
+}
+
+static void put_tenants(struct text *t, const struct metrics *m, struct str before)
+{
+	struct pj_tenants sum = { 0 };
+	char name[TENANT_NAME];
+
+	read_tenants(&sum, before);
+	budgets_add(&sum, &m->tenants);
+	text_printf(t, "# HELP " OVER_METRIC " What was left out for tenants that were over a budget.\n# TYPE " OVER_METRIC " counter\n");
+	for (size_t i = 0; i < sum.n; i++) {
+		struct tenant of = { (enum tenant_kind)sum.row[i].kind, sum.row[i].key };
+
+		put_tenant(t, &sum.row[i], tenant_name(&of, name));
+	}
+	put_tenant(t, &sum.others, "others");
+}
+
+/* ---- the text -------------------------------------------------------------------------------------------------- */
+
+void metrics_text(struct text *t, const struct metrics *m, struct str before)
+{
+	for (size_t i = 0; i < countof(rows); i++) {
+		const struct row *r = rows + i;
+		uint64_t value = value_of(r, m, before), scale = power_of_ten(r->digits);
+
+		if (r->help)
+			text_printf(t, "# HELP pj_record_%s %s\n# TYPE pj_record_%s %s\n", r->name, r->help, r->name,
+				    r->kind == COUNTER ? "counter" : "gauge");
+		put_name(t, r);
+		text_printf(t, " %" PRIu64, value / scale);
+		if (r->digits)
+			text_printf(t, ".%0*" PRIu64, (int)r->digits, value % scale);
+		text_char(t, '\n');
+	}
+	put_tenants(t, m, before);
+}
+
+static void read_before(int dir, struct text *t)
+{
+	int fd = openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	text_room(t, FILE_MAX);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (n = pread(fd, t->p, FILE_MAX, 0)) > 0)
+		t->n = (size_t)n;
+	close(fd);
+}
+
+/* Other runs hold it for moments only; whoever else does must not stop us. */
+static bool lock(int dir)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < ATTEMPTS; i++) {
+		if (flock(dir, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	errno = EWOULDBLOCK;
+	return false;
+}
+
+bool metrics_write(struct metrics *m, int dir)
+{
+	struct text before = { 0 }, now = { 0 };
+	bool good;
+	int error;
+
+	if (!lock(dir))
+		return false;
+	read_before(dir, &before);
+	metrics_text(&now, m, text_view(&before));
+	good = whole_replace(dir, FILE_NAME, text_view(&now));
+	error = errno;
+	flock(dir, LOCK_UN);
+	text_free(&before);
+	text_free(&now);
+	if (good)
+		*m = (struct metrics){ 0 };
+	errno = error;
+	return good;
+}
+
+void metrics_add(struct metrics *m, const struct window_report *r)
+{
+	m->windows++;
+	m->samples = add(m->samples, r->samples);
+	m->bytes = add(m->bytes, r->bytes);
+	m->recorded_ns = add(m->recorded_ns, r->end > r->begin ? r->end - r->begin : 0);
+	m->unrecorded_ns = add(m->unrecorded_ns, r->unrecorded_ns);
+	metrics_add_dropped(m, r);
+	m->offcpu.blocked_ns = add(m->offcpu.blocked_ns, r->offcpu.blocked_ns);
+	m->offcpu.preempted_ns = add(m->offcpu.preempted_ns, r->offcpu.preempted_ns);
+	m->offcpu.brief_ns = add(m->offcpu.brief_ns, r->offcpu.brief_ns);
+	m->offcpu.unknown_ns = add(m->offcpu.unknown_ns, r->offcpu.unknown_ns);
+	m->offcpu.lost = add(m->offcpu.lost, r->offcpu.lost);
+	unwound_add(&m->unwinding, &r->unwinding);
+	add_tenants(&m->tenants, &r->tenants);
+}
+
+static void add_kept(struct metrics *m, const struct keep_counts *c)
+{
+	struct keep_counts *k = &m->kept;
+
+	k->binaries = add(k->binaries, c->binaries);
+	k->maps = add(k->maps, c->maps);
+	k->kernels = add(k->kernels, c->kernels);
+	for (size_t i = 0; i < KEEP_WHYS; i++)
+		k->failed[i] = add(k->failed[i], c->failed[i]);
+	k->dropped = add(k->dropped, c->dropped);
+	k->conflicts = add(k->conflicts, c->conflicts);
+	k->removed = add(k->removed, c->removed);
+	k->forced = add(k->forced, c->forced);
+	k->hung = add(k->hung, c->hung);
+	k->crashed = add(k->crashed, c->crashed);
+	k->lingering = c->lingering;
+	k->off = c->off;
+}
+
+void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more)
+{
+	sum->samples = add(sum->samples, more->samples);
+	sum->records = add(sum->records, more->records);
+	sum->throttled = add(sum->throttled, more->throttled);
+	sum->unknown = add(sum->unknown, more->unknown);
+	sum->late = add(sum->late, more->late);
+	sum->depth = add(sum->depth, more->depth);
+	if (more->ring_high > sum->ring_high)
+		sum->ring_high = more->ring_high;
+}
+
+static void add_helpers(struct helper_counts *sum, const struct helper_counts *more)
+{
+	sum->hung = add(sum->hung, more->hung);
+	sum->crashed = add(sum->crashed, more->crashed);
+	sum->avoided = add(sum->avoided, more->avoided);
+	sum->lingering = more->lingering;
+	sum->off = more->off;
+}
+
+void metrics_add_dropped(struct metrics *m, const struct window_report *r)
+{
+	add_helpers(&m->helpers, &r->helpers);
+	add_helpers(&m->jvm_helpers, &r->jvm_helpers);
+	add_kept(m, &r->kept);
+	metrics_add_loss(&m->loss, &r->loss);
+	m->loss.ring_high = r->loss.ring_high;
+}
+
+/* ---- the summary --------------------------------------------------------------------------------------------- */
+
+void metrics_bytes(struct text *t, uint64_t bytes)
+{
+	static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB", "PB", "EB" };
+	double value = (double)bytes;
+	size_t i = 0;
+
+	while (value >= 999.95 && i + 1 < countof(unit)) {
+		value /= 1000;
+		i++;
+	}
+	text_printf(t, i ? "%.1f %s" : "%.0f %s", value, unit[i]);
+}
+
+static void put_count(struct text *t, const char *before, uint64_t n, const char *one, const char *many)
+{
+	text_add(t, before);
+	text_grouped(t, n);
+	text_char(t, ' ');
+	text_add(t, n == 1 ? one : many);
+}
+
+static void put_share(struct text *t, uint64_t part, uint64_t all)
+{
+	double share = all ? 100 * (double)part / (double)all : 0;
+
+	text_printf(t, share < 0.1 ? " (under 0.1 %%)" : share > 99.9 && part < all ? " (over 99.9 %%)" : " (%.1f %%)", share);
+}
+
+static void put_losses(struct text *t, const struct window_report *r)
+{
+	const struct pj_loss *l = &r->loss;
+
+	if (l->samples) {
+		put_count(t, "; LOST ", l->samples, "sample", "samples");
+		put_share(t, l->samples, add(l->samples, r->samples));
+	}
+	if (l->records)
+		put_count(t, "; LOST ", l->records, "record of processes", "records of processes");
+	if (r->unrecorded_ns)
+		text_printf(t, "; nothing was recorded for %.1f s before", (double)r->unrecorded_ns / 1e9);
+	if (l->throttled)
+		put_count(t, "; throttled ", l->throttled, "time", "times");
+	if (l->unknown)
+		put_count(t, "; ", l->unknown, "sample of a process nothing is known of", "samples of processes nothing is known of");
+	if (l->late)
+		put_count(t, "; ", l->late, "record came late", "records came late");
+	if (l->depth) {
+		put_count(t, "; ", l->depth, "stack", "stacks");
+		put_share(t, l->depth, r->samples);
+		text_add(t, " cut");
+		if (r->depth_limit)
+			text_printf(t, " at %u frames", r->depth_limit);
+	}
+}
+
+static void put_helpers(struct text *t, const struct window_report *r)
+{
+	struct helper_counts sum = r->helpers;
+
+	add_helpers(&sum, &r->jvm_helpers);
+	if (sum.hung)
+		put_count(t, "; ", sum.hung, "helper process hung", "helper processes hung");
+	if (sum.crashed)
+		put_count(t, "; ", sum.crashed, "helper process crashed", "helper processes crashed");
+	if (sum.avoided)
+		put_count(t, "; ", sum.avoided, "lookup that is left out after that", "lookups that are left out after that");
+	if (r->helpers.off)
+		text_add(t, "; no helper process makes tables");
+	if (r->jvm_helpers.off)
+		text_add(t, "; no helper process reads JVMs");
+}
+
+void metrics_summary(struct text *t, const struct window_report *r)
+{
+	put_count(t, "", r->samples, "sample", "samples");
+	put_count(t, " of ", r->processes, "process", "processes");
+	text_printf(t, " in %.1f s, ", r->end > r->begin ? (double)(r->end - r->begin) / 1e9 : 0);
+	metrics_bytes(t, r->bytes);
+	text_printf(t, ", rings up to %" PRIu64 " %% full", (r->loss.ring_high + 9) / 10);
+	put_losses(t, r);
+	if (r->tenants.n || budgets_lost(&r->tenants.others)) {
+		text_add(t, "; ");
+		budgets_text(t, &r->tenants, SHOWN_TENANTS);
+	}
+	if (r->has_unwinding && r->unwinding.stacks) {
+		text_add(t, "; ");
+		unwound_text(t, &r->unwinding);
+	}
+	put_helpers(t, r);
+	if (r->has_offcpu) {
+		text_add(t, "; off the CPU: ");
+		offcpu_text(t, &r->offcpu);
+	}
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/windows/windir.h"
+
+#include "common/diag.h"
+#include "common/files/outpath.h"
+#include "common/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHARED_WRITE 022
+
+/* symbols and jit are record/symsaver/symsaver.h's; after privileges were dropped nobody could make them in a DIR of another. */
+static const char *const room_name[] = { "recording", "out", "bad", "symbols", "jit" };
+
+int rooms_file(int room, const char *name, int flags)
+{
+	/* O_NONBLOCK: somebody may have put a FIFO there */
+	int fd = openat(room, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	return fd;
+}
+
+bool rooms_epoch(const char *name, uint64_t *epoch)
+{
+	struct str s = str_of(name);
+	char back[32];
+
+	if (!str_ends(s, STR(".data")) || !str_u64(str_head(s, s.n - 5), epoch))
+		return false;
+	snprintf(back, sizeof(back), "%" PRIu64 ".data", *epoch);
+	return str_eq(s, str_of(back)); /* 007.data is not ours */
+}
+
+bool rooms_each(int room, bool (*f)(void *arg, int room, const char *name, uint64_t epoch), void *arg)
+{
+	int fd = openat(room, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	uint64_t epoch;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while ((e = readdir(d)))
+		if (rooms_epoch(e->d_name, &epoch) && !f(arg, room, e->d_name, epoch))
+			break;
+	closedir(d);
+	return true;
+}
+
+/* DIR, or a room in it, cannot be made; errno says why. */
+static NORETURN void die_making(const char *dir, const char *room)
+{
+	int error = errno;
+	struct stat st;
+
+	if ((error == EACCES || error == EPERM) && stat(dir, &st) == 0)
+		die("cannot make the directory '%s/%s': '%s' belongs to user %lu: become that user, or choose another --dir", dir, room,
+		    dir, (unsigned long)st.st_uid);
+	errno = error;
+	if (error == EACCES || error == EPERM)
+		die("cannot make the directory '%s': %s: another --dir, or: sudo install -d -o %lu %s", dir, strerror(error),
+		    (unsigned long)geteuid(), dir);
+	die_errno("cannot make the directory '%s%s%s'", dir, *room ? "/" : "", room);
+}
+
+static int open_dir(const char *dir)
+{
+	struct outpath place;
+	int fd = outpath_directory(&place, dir, 0);
+
+	if (place.refused[0])
+		die("cannot use the directory '%s': %s: choose another --dir", dir, place.refused);
+	if (fd < 0)
+		die_errno("cannot use the directory '%s'", dir);
+	outpath_close(&place);
+	return fd;
+}
+
+static int open_room(int dir, const char *dir_name, const char *name, uid_t owner)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+		die("'%s/%s' is a link, or no directory: refused", dir_name, name);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		die_errno("cannot use the directory '%s/%s'", dir_name, name);
+	if (st.st_mode & SHARED_WRITE)
+		die("others can write to '%s/%s': chmod go-w, or remove it", dir_name, name);
+	if (st.st_uid != owner)
+		die("'%s/%s' belongs to user %lu, not to %lu: remove it, or chown -R", dir_name, name,
+		    (unsigned long)st.st_uid, (unsigned long)owner);
+	return fd;
+}
+
+/* ---- as root, for somebody else ------------------------------------------------------------------------------ */
+
+struct heir {
+	uid_t uid;
+	gid_t gid;
+};
+
+static void act_as(const struct heir *h)
+{
+	if (setegid(h->gid) < 0 || seteuid(h->uid) < 0)
+		die_errno("cannot act as user %lu, group %lu", (unsigned long)h->uid, (unsigned long)h->gid);
+}
+
+static void act_as_root(gid_t gid)
+{
+	if (seteuid(0) < 0 || setegid(gid) < 0)
+		die_errno("cannot act as root again");
+}
+
+static bool is_empty(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	unsigned n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return d && n == 2;
+}
+
+/* Where the heir may write, the heir makes it: root must not change what lies in the reach of another, who could put
+ * anything in its place meanwhile. Where the heir may not, root makes it and gives it away. at: AT_FDCWD or a folder. */
+static bool make_for(int at, const char *name, const struct heir *h)
+{
+	gid_t gid = getegid();
+	struct stat st;
+	int fd, error;
+	bool made;
+
+	if (geteuid() != 0 || h->uid == 0)
+		return mkdirat(at, name, 0750) == 0;
+	act_as(h);
+	made = mkdirat(at, name, 0750) == 0;
+	error = errno;
+	act_as_root(gid);
+	errno = error;
+	if (made || (errno != EACCES && errno != EPERM))
+		return made;
+	if (mkdirat(at, name, 0750) < 0)
+		return false;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	errno = EPERM;
+	made = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && is_empty(fd) && fchown(fd, h->uid, h->gid) == 0;
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return made;
+}
+
+/* The user who called sudo; -1: not started by sudo. */
+static uid_t sudo_user(void)
+{
+	const char *text = getenv("SUDO_UID");
+	uint64_t uid;
+
+	return text && str_u64(str_of(text), &uid) && uid < (uid_t)-1 ? (uid_t)uid : (uid_t)-1;
+}
+
+/* Windows, kallsyms and command lines of the host go to the owner of DIR: to root, or to the user who called sudo, but to another user only
+ * if --user names that user. DIR is "." by default, and any user may have made a directory of that name. */
+static struct heir owner_of(const char *dir, const struct stat *st, gid_t gid)
+{
+	if (st->st_uid != 0 && st->st_uid != sudo_user())
+		die("the directory '%s' belongs to user %lu, who could read what root records: choose another --dir, or --user=%lu", dir,
+		    (unsigned long)st->st_uid, (unsigned long)st->st_uid);
+	return (struct heir){ st->st_uid, gid == (gid_t)-1 ? st->st_gid : gid };
+}
+
+/* A new DIR outlives a power cut, like what is reported to be in it. */
+static void sync_parent(int dir)
+{
+	int parent = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (parent >= 0) {
+		fsync(parent);
+		close(parent);
+	}
+}
+
+void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
+{
+	struct heir heir = { *uid == (uid_t)-1 ? geteuid() : *uid, *gid == (gid_t)-1 ? getegid() : *gid };
+	struct stat st;
+	bool made;
+	int fd;
+
+	made = make_for(AT_FDCWD, dir, &heir);
+	if (!made && errno != EEXIST)
+		die_making(dir, "");
+	fd = open_dir(dir);
+	if (made)
+		sync_parent(fd);
+	if (fstat(fd, &st) < 0)
+		die_errno("cannot use the directory '%s'", dir);
+	if (*uid == (uid_t)-1 && geteuid() == 0)
+		heir = owner_of(dir, &st, *gid);
+	for (size_t i = 0; i < countof(room_name); i++) {
+		if (!make_for(fd, room_name[i], &heir) && errno != EEXIST)
+			die_making(dir, room_name[i]);
+		close(open_room(fd, dir, room_name[i], heir.uid));
+	}
+	fsync(fd);
+	close(fd);
+	*uid = heir.uid;
+	*gid = heir.gid;
+}
+
+/* ---- as who we are ------------------------------------------------------------------------------------------- */
+
+static int own_room(int dir, const char *dir_name, const char *name)
+{
+	if (mkdirat(dir, name, 0750) == 0)
+		fsync(dir); /* before a window in it is reported */
+	else if (errno != EEXIST)
+		die_making(dir_name, name);
+	return open_room(dir, dir_name, name, geteuid());
+}
+
+void rooms_open(struct rooms *r, const char *dir)
+{
+	if (mkdir(dir, 0750) < 0 && errno != EEXIST)
+		die_making(dir, "");
+	r->dir = open_dir(dir);
+	r->recording = own_room(r->dir, dir, "recording");
+	r->out = own_room(r->dir, dir, "out");
+	r->bad = own_room(r->dir, dir, "bad");
+}
+
+void rooms_close(struct rooms *r)
+{
+	close(r->dir);
+	close(r->recording);
+	close(r->out);
+	close(r->bad);
+	*r = (struct rooms){ -1, -1, -1, -1 };
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/hotspot/hotspot.h"
+
+#include "common/diag.h"
+#include "common/process/taskwait.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define MOST_FLAGS 8192
+#define YOUNG_NS UINT64_C(1000000000)
+#define MOST_EXPECTED (256u << 10)
+
+static struct hotspot_reason fine(void)
+{
+	return (struct hotspot_reason){ 0 };
+}
+
+static PRINTF(2, 3) struct hotspot_reason reason(const char *code, const char *fmt, ...)
+{
+	struct hotspot_reason r = { .code = code };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r.why, sizeof(r.why), fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+/* ---- what it says of itself ------------------------------------------------------------------------------------ */
+
+/* The string that a static pointer points to, as one line. It stays untrusted: whatever prints it makes it visible (visible.h). */
+static void read_text(struct hotspot *h, const char *type, const char *field, char *to, size_t cap)
+{
+	struct vm_field f = vmstructs_field(&h->tables, type, field);
+	uint64_t p;
+
+	to[0] = 0;
+	if (!f.known || !f.is_static || !memory_pointer(&h->memory, f.at, &p) || p == 0)
+		return;
+	if (!memory_string(&h->memory, p, to, cap))
+		to[cap - 1] = 0; /* longer, or torn: what is there */
+	for (char *c = to; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+/* Calls f with the name and the value of each flag of one byte. */
+static void each_flag(struct hotspot *h, void (*f)(struct hotspot *h, struct str name, bool value))
+{
+	const char *type = vmstructs_size(&h->tables, "JVMFlag") ? "JVMFlag" : "Flag"; /* "Flag" before JDK 10 */
+	uint64_t size = vmstructs_size(&h->tables, type), at, n;
+	struct vm_field flags = vmstructs_field(&h->tables, type, "flags"), count = vmstructs_field(&h->tables, type, "numFlags");
+	struct vm_field name = vmstructs_field(&h->tables, type, "_name"), address = vmstructs_field(&h->tables, type, "_addr");
+
+	if (size == 0 || size > 256 || !flags.known || !count.known || !name.known || !address.known ||
+	    !memory_pointer(&h->memory, flags.at, &at) || !memory_u64(&h->memory, count.at, 8, &n))
+		return;
+	for (uint64_t i = 0; i < n && i < MOST_FLAGS; i++, at += size) {
+		char text[64];
+		uint64_t p, where, value;
+
+		if (!memory_pointer(&h->memory, at + name.at, &p) || p == 0)
+			return; /* the last one has no name */
+		if (!memory_string(&h->memory, p, text, sizeof(text)) ||
+		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0 && strncmp(text, "DisableAttach", 13) != 0))
+			continue;
+		if (memory_pointer(&h->memory, at + address.at, &where) && memory_u64(&h->memory, where, 1, &value))
+			f(h, str_of(text), value & 1);
+	}
+}
+
+static void take_flag(struct hotspot *h, struct str name, bool value)
+{
+	static const struct {
+		struct str flag;
+		const char *collector;
+	} known[] = {
+		{ STR("UseG1GC"), "G1" }, { STR("UseZGC"), "Z" }, { STR("UseParallelGC"), "Parallel" }, { STR("UseSerialGC"), "Serial" },
+		{ STR("UseShenandoahGC"), "Shenandoah" }, { STR("UseEpsilonGC"), "Epsilon" }, { STR("UseConcMarkSweepGC"), "CMS" },
+	};
+
+	if (str_eq(name, STR("PreserveFramePointer")))
+		h->frame_pointers = value;
+	if (str_eq(name, STR("DisableAttachMechanism")))
+		h->refuses_attach = value;
+	for (size_t i = 0; i < countof(known) && value; i++)
+		if (str_eq(name, known[i].flag))
+			h->collector = known[i].collector;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------------- */
+
+/* Of memory that is open; age: of the process. */
+static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base, uint64_t age_ns)
+{
+	const char *why;
+
+	h->memory.probe = base;
+	why = libjvm_open(&h->libjvm, &h->memory, base);
+	if (why)
+		return reason("no-vmstructs", "%s", why);
+	why = vmstructs_read(&h->tables, &h->libjvm);
+	if (h->memory.budget && h->memory.budget->over)
+		return reason("over-budget", "its tables cost more than those of one JVM may");
+	if (why) /* the loader may still be at work on these tables */
+		return age_ns < YOUNG_NS ? reason("starting", "%s yet", why) : reason("no-vmstructs", "%s", why);
+	read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
+	read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
+	each_flag(h, take_flag);
+	why = vmlayout_make(&h->layout, &h->tables);
+	if (h->memory.budget && h->memory.budget->over)
+		return reason("over-budget", "what it tells of itself costs more than one JVM may");
+	if (why)
+		return reason("unsupported", "its libjvm.so does not tell %s", why);
+	return fine();
+}
+
+struct hotspot_reason hotspot_refusal(enum taskid_answer answer)
+{
+	switch (answer) {
+	case TASKID_SAME: return fine();
+	case TASKID_PRIVATE:
+		return reason("not-dumpable", "its own user may not read its memory, as with file capabilities or after a change of user");
+	case TASKID_DENIED:
+		if (errno == EACCES || errno == EPERM)
+			return reason("no-permission", "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
+		return reason("gone", "%s", strerror(errno));
+	case TASKID_GONE: break;
+	}
+	return reason("gone", "it ended, or runs another program");
+}
+
+struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, struct taskid_user *user)
+{
+	return hotspot_refusal(taskwait_check(process, id, user));
+}
+
+struct hotspot_reason hotspot_check_kind(const struct jvm_process *p)
+{
+	if (p->kind == JVM_OPENJ9)
+		return reason("openj9", "OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself", (int)p->inner);
+	if (p->kind == JVM_ZING)
+		return reason("zing", "Zing does not tell its layout");
+	if (p->kind == JVM_UNKNOWN)
+		return reason("no-permission", "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
+	if (p->kind == JVM_STALLED)
+		return reason("stalled", "its files in /proc do not answer: it keeps the lock of its own memory");
+	if (p->kind != JVM_HOTSPOT)
+		return reason("no-jvm", "it has no libjvm.so mapped");
+	return fine();
+}
+
+struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p)
+{
+	struct hotspot_reason r = hotspot_check_kind(p);
+
+	*h = (struct hotspot){ .memory = { .fd = -1, .process = -1 }, .frame_pointers = -1 };
+	return r.code ? r : hotspot_refusal(memory_open(&h->memory, p->folder, &p->id));
+}
+
+struct hotspot_reason hotspot_open_descriptor(struct hotspot *h, const struct jvm_process *p, int mem)
+{
+	struct hotspot_reason r = hotspot_check_kind(p);
+
+	*h = (struct hotspot){ .memory = { .fd = r.code ? -1 : mem, .process = -1 }, .frame_pointers = -1 };
+	return r;
+}
+
+struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p)
+{
+	return read_layout(h, p->library.base, jvm_process_age_ns(p));
+}
+
+struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
+{
+	struct hotspot_reason r = hotspot_open_memory(h, p);
+
+	return r.code ? r : hotspot_read_layout(h, p);
+}
+
+struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_process *p, struct budget *budget)
+{
+	struct hotspot_reason r = hotspot_open_memory(h, p);
+
+	h->memory.budget = budget;
+	return r.code ? r : hotspot_read_layout(h, p);
+}
+
+struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base)
+{
+	*h = (struct hotspot){ .frame_pointers = -1 };
+	memory_image(&h->memory, piece, n);
+	return read_layout(h, base, UINT64_MAX);
+}
+
+void hotspot_close(struct hotspot *h)
+{
+	codecache_free(&h->code);
+	methods_free(&h->methods);
+	text_free(&h->raw);
+	vmstructs_free(&h->tables);
+	memory_close(&h->memory);
+}
+
+void hotspot_rest(struct hotspot *h)
+{
+	codecache_free(&h->code);
+	methods_free(&h->methods);
+	text_free(&h->raw);
+	memory_rest(&h->memory);
+}
+
+/* ---- looking --------------------------------------------------------------------------------------------------- */
+
+struct hotspot_reason hotspot_scan(struct hotspot *h)
+{
+	const char *why;
+
+	memory_forget(&h->memory);
+	methods_free(&h->methods);
+	why = codecache_scan(&h->code, &h->memory, &h->layout);
+	if (!why)
+		return fine();
+	if (why == codecache_over)
+		return reason("over-budget", "%s", why);
+	if (strcmp(why, codecache_gone) == 0)
+		return reason("gone", "%s", why);
+	return reason(strcmp(why, codecache_early) == 0 ? "starting" : "unreadable", "%s", why);
+}
+
+void hotspot_expect(struct hotspot *h, const uint64_t *method, size_t n, bool signatures)
+{
+	if (n > MOST_EXPECTED)
+		n = MOST_EXPECTED; /* the others are read one by one */
+	methods_gather(&h->methods, &h->memory, &h->layout, method, n, signatures);
+}
+
+static bool name_compiled(struct hotspot *h, uint64_t method, enum method_style style, struct text *t)
+{
+	const struct method_name *expected = methods_find(&h->methods, method);
+	struct method_name name;
+	bool known;
+
+	if (expected) {
+		if (expected->class_name.n)
+			methods_spell(t, expected, style);
+		return expected->class_name.n > 0;
+	}
+	h->raw.n = 0;
+	known = methods_read(&h->memory, &h->layout, method, &h->raw, &name);
+	if (known)
+		methods_spell(t, &name, style);
+	return known;
+}
+
+bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t)
+{
+	size_t before = t->n;
+	char text[256];
+
+	if (b->compiled ? name_compiled(h, b->method, style, t) : memory_string(&h->memory, b->name, text, sizeof(text)) && text[0]) {
+		if (!b->compiled)
+			text_add(t, text);
+		return true;
+	}
+	t->n = before;
+	return false;
+}

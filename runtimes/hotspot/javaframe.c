@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/hotspot/javaframe.h"
+
+enum { BEHIND = 32, AHEAD = 24, PROLOGUE_MAX = 256, RET = 0xc3 };
+
+/* The bytes around an address, as far as they are of the piece; what lies outside matches nothing. */
+struct window {
+	uint8_t byte[BEHIND + AHEAD];
+	int from, to; /* known ones, relative to the address */
+};
+
+static bool open_window(struct window *w, const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	uint64_t behind = address - p->start, ahead = p->end - address;
+
+	w->from = behind < BEHIND ? -(int)behind : -BEHIND;
+	w->to = ahead < AHEAD ? (int)ahead : AHEAD;
+	return c->read(c->arg, address + (uint64_t)(int64_t)w->from, w->byte, (size_t)(w->to - w->from));
+}
+
+static bool bytes_at(const struct window *w, int at, const uint8_t *byte, int n)
+{
+	return at >= w->from && at + n <= w->to && memcmp(w->byte + (at - w->from), byte, (size_t)n) == 0;
+}
+
+#define AT(w, at, ...) bytes_at(w, at, (const uint8_t[]){ __VA_ARGS__ }, (int)sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+/* mov rbp, rsp */
+static bool is_mov(const struct window *w, int at)
+{
+	return AT(w, at, 0x48, 0x8b, 0xec);
+}
+
+/* sub rsp, N */
+static bool is_sub(const struct window *w, int at)
+{
+	return AT(w, at, 0x48, 0x83, 0xec) || AT(w, at, 0x48, 0x81, 0xec);
+}
+
+/* Just behind add rsp, N? */
+static bool behind_add(const struct window *w, int at)
+{
+	return AT(w, at - 4, 0x48, 0x83, 0xc4) || AT(w, at - 7, 0x48, 0x81, 0xc4);
+}
+
+/* cmp rsp, [r15 + N]: is there a safepoint? Its length, 0: it is not. */
+static int poll_bytes(const struct window *w, int at)
+{
+	if (AT(w, at, 0x49, 0x3b, 0x67))
+		return 4;
+	return AT(w, at, 0x49, 0x3b, 0xa7) ? 7 : 0;
+}
+
+/* Just behind pop rbp that ends a frame? */
+static bool behind_pop(const struct window *w, int at)
+{
+	return AT(w, at - 1, 0x5d) && behind_add(w, at - 1);
+}
+
+/* Behind pop rbp, before ret: the polls of the JDKs, 17 and later first. */
+static bool in_return_poll(const struct window *w)
+{
+	if (behind_pop(w, 0))
+		return true; /* whatever comes: a poll, ret, or a jump to who handles an exception */
+	if (AT(w, 0, 0x0f, 0x87)) /* ja, behind cmp rsp, [r15 + N] */
+		return (poll_bytes(w, -7) == 7 && AT(w, -8, 0x5d)) || (poll_bytes(w, -4) == 4 && AT(w, -5, 0x5d));
+	if (AT(w, 0, 0x41, 0x85, 0x02)) /* test [r10], eax behind mov r10, [r15 + N] */
+		return (AT(w, -7, 0x4d, 0x8b, 0x97) && AT(w, -8, 0x5d)) || (AT(w, -4, 0x4d, 0x8b, 0x57) && AT(w, -5, 0x5d));
+	/* out of line: lea r10, [poll]; mov [r15 + N], r10; jmp handler */
+	return (AT(w, 0, 0x4c, 0x8d, 0x15) && AT(w, 7, 0x4d, 0x89, 0x97)) || (AT(w, -7, 0x4c, 0x8d, 0x15) && AT(w, 0, 0x4d, 0x89, 0x97)) ||
+	       (AT(w, -14, 0x4c, 0x8d, 0x15) && AT(w, -7, 0x4d, 0x89, 0x97) && AT(w, 0, 0xe9));
+}
+
+/* What follows leave: ret, vzeroupper; of wrappers what in_return_poll knows, too. */
+static bool may_follow_leave(const struct window *w)
+{
+	return AT(w, 0, 0xc3) || AT(w, 0, 0xc5, 0xf8, 0x77) || AT(w, 0, 0x49, 0x83, 0x7f) || AT(w, 0, 0x49, 0x83, 0xbf) || poll_bytes(w, 0) ||
+	       AT(w, 0, 0x85, 0x05) || AT(w, 0, 0x4d, 0x8b, 0x57) || AT(w, 0, 0x4d, 0x8b, 0x97);
+}
+
+/* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. Many other instructions end with its
+ * byte. */
+static bool behind_leave(const struct window *w)
+{
+	if (AT(w, -1, 0xc9) && may_follow_leave(w))
+		return true;
+	if (AT(w, 0, 0x0f, 0x85))
+		return (AT(w, -5, 0x49, 0x83, 0x7f) && AT(w, -6, 0xc9)) || (AT(w, -8, 0x49, 0x83, 0xbf) && AT(w, -9, 0xc9));
+	return false;
+}
+
+/* ---- prologues --------------------------------------------------------------------------------------------------- */
+
+/* Where push rbp is, from `at` on; -1: nowhere. */
+static int find_push(const struct window *w, int at)
+{
+	return AT(w, at, 0x55) && (is_mov(w, at + 1) || is_sub(w, at + 1) || AT(w, at - 7, 0x89, 0x84, 0x24)) ? at : -1;
+}
+
+/* mov [rsp + N], rbp: C2 saves it so where the frame needs no look at the end of the stack */
+static bool is_save(const struct window *w, int at)
+{
+	return AT(w, at, 0x48, 0x89, 0x6c, 0x24) || AT(w, at, 0x48, 0x89, 0xac, 0x24) || AT(w, at, 0x48, 0x89, 0x2c, 0x24);
+}
+
+/* Around the address, wherever in the code: methods that are entered in the middle of a loop have a second prologue. */
+static enum javaframe around(const struct window *w)
+{
+	if (find_push(w, 0) == 0)
+		return JAVAFRAME_NONE;
+	if (AT(w, -1, 0x55) && (is_mov(w, 0) || is_sub(w, 0)))
+		return JAVAFRAME_RBP;
+	if (AT(w, -4, 0x55, 0x48, 0x8b, 0xec) && is_sub(w, 0))
+		return JAVAFRAME_RBP;
+	if (is_sub(w, 0) && (is_save(w, 4) || is_save(w, 7)))
+		return JAVAFRAME_NONE;
+	if (is_save(w, 0) && (AT(w, -4, 0x48, 0x83, 0xec) || AT(w, -7, 0x48, 0x81, 0xec)))
+		return JAVAFRAME_UNSAVED;
+	return JAVAFRAME_WHOLE;
+}
+
+/* Between the entry and the end of the prologue: has the push come? */
+static bool before_push(const struct java_code *c, const struct java_piece *p, uint32_t at)
+{
+	uint8_t byte[PROLOGUE_MAX];
+	uint32_t n = p->complete - p->entry, push;
+
+	if (n > PROLOGUE_MAX || n < 4 || !c->read(c->arg, p->start + p->entry, byte, n))
+		return false;
+	at -= p->entry;
+	for (push = 0; push + 4 <= n; push++) {
+		const uint8_t *b = byte + push;
+		bool sub = b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec;
+
+		if (sub || (b[0] == 0x55 && b[1] == 0x48 && (b[2] == 0x8b || b[2] == 0x83 || b[2] == 0x81) && b[3] == 0xec))
+			return at <= push;
+		if (b[0] == 0x55 && push >= 7 && b[-7] == 0x89 && b[-6] == 0x84 && b[-5] == 0x24)
+			return at <= push;
+	}
+	return false;
+}
+
+enum javaframe javaframe_compiled(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	uint64_t at = address - p->start;
+	enum javaframe f;
+	struct window w;
+
+	if (at < p->entry)
+		return JAVAFRAME_NONE; /* whether the receiver is of the expected class */
+	if (c->how)
+		return (enum javaframe)c->how(c->arg, p, address);
+	if (!open_window(&w, c, p, address))
+		return JAVAFRAME_WHOLE;
+	f = around(&w);
+	if (f != JAVAFRAME_WHOLE)
+		return f;
+	if (p->complete != JAVA_NEVER && p->complete > p->entry && at < p->complete && before_push(c, p, (uint32_t)at))
+		return JAVAFRAME_NONE;
+	if (AT(&w, 0, 0xc3))
+		return JAVAFRAME_NONE;
+	if (AT(&w, 0, 0x5d) && behind_add(&w, 0))
+		return JAVAFRAME_RBP;
+	if (in_return_poll(&w) || (p->kind == JAVA_NATIVE && behind_leave(&w)))
+		return JAVAFRAME_NONE;
+	return JAVAFRAME_WHOLE;
+}
+
+enum javaframe javaframe_stub(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	struct window w;
+
+	if (address <= p->start + p->entry)
+		return JAVAFRAME_NONE;
+	if (address == p->start + p->entry + 1)
+		return JAVAFRAME_RBP;
+	if (c->how)
+		return (enum javaframe)c->how(c->arg, p, address);
+	if (open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || behind_leave(&w)))
+		return JAVAFRAME_NONE;
+	return JAVAFRAME_WHOLE;
+}
+
+uint32_t javaframe_put_away(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	enum { BEGIN = 64, AND = 4, MOV = 5 };
+	uint64_t begin = p->start + p->entry, n = p->end - begin;
+	uint8_t byte[BEGIN];
+
+	n = n < BEGIN ? n : BEGIN;
+	if (address < begin || address >= p->end || !c->read(c->arg, begin, byte, n))
+		return 0;
+	for (uint64_t i = 0; i + AND + MOV <= n; i++) {
+		uint64_t at = i + AND;
+
+		if (memcmp(byte + i, "\x48\x83\xe4", 3) != 0) /* and rsp */
+			continue;
+		if (memcmp(byte + at, "\x48\x89\x44\x24", 4) == 0) /* mov [rsp + A], rax */
+			at += MOV;
+		if (at + MOV > n || memcmp(byte + at, "\x48\x89\x6c\x24", 4) != 0)
+			return 0;
+		return address - begin >= at + MOV ? byte[at + 4] : 0;
+	}
+	return 0;
+}
+
+/* ---- stubs without a frame --------------------------------------------------------------------------------------- */
+
+/* A push or a pop of a register (first byte: base of its eight) at byte[*at]. */
+static bool moves_word(const uint8_t *byte, uint32_t n, uint32_t *at, uint8_t base)
+{
+	uint32_t i = *at + (*at < n && byte[*at] == 0x41);
+
+	if (i >= n || (byte[i] & 0xf8) != base)
+		return false;
+	*at = i + 1;
+	return true;
+}
+
+/* sub rsp, N */
+static bool makes_room(const uint8_t *b)
+{
+	return memcmp(b, "\x48\x83\xec", 3) == 0 && b[3] < 0x80;
+}
+
+/* add rsp, N; or, so that flags stay, lea rsp, [rsp + N] */
+static bool frees_room(const uint8_t *b)
+{
+	return (memcmp(b, "\x48\x83\xc4", 3) == 0 && b[3] < 0x80) || memcmp(b, "\x48\x8d\x64\x24", 4) == 0;
+}
+
+/* Before the next ret? */
+static bool is_freed(const uint8_t *byte, uint32_t n, uint32_t at)
+{
+	while (at + 5 <= n && byte[at] != RET && !frees_room(byte + at))
+		at++;
+	return at + 5 <= n && byte[at] != RET;
+}
+
+uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *more)
+{
+	uint8_t byte[PROLOGUE_MAX];
+	uint32_t n = p->end - p->start < PROLOGUE_MAX ? (uint32_t)(p->end - p->start) : PROLOGUE_MAX, at, words;
+	uint64_t where = address - p->start;
+	uint32_t room = 0;
+
+	*more = 0;
+	if (!c->read(c->arg, p->start, byte, n))
+		return 0;
+	if (where < n) { /* at its end? */
+		for (at = (uint32_t)where, words = 0; moves_word(byte, n, &at, 0x58); words++)
+			;
+		if (at < n && byte[at] == RET)
+			return 8 * words;
+	}
+	for (at = 0, words = 0; at < where && moves_word(byte, n, &at, 0x50); words++)
+		;
+	for (; words && at + 5 <= n && at < where; at++) {
+		if (makes_room(byte + at))
+			room = *more = byte[at + 3];
+		else if (frees_room(byte + at))
+			*more = 0;
+		else if (byte[at] == RET || byte[at] == 0xe9 || byte[at] == 0xeb) /* what follows is reached from before */
+			*more = is_freed(byte, n, at + 1) ? room : 0;
+	}
+	return 8 * words;
+}
+
+uint32_t javaframe_aligned(const struct java_code *c, uint64_t address)
+{
+	uint8_t byte[4];
+
+	/* add rsp, 8 */
+	return c->read(c->arg, address, byte, 4) && memcmp(byte, "\x48\x83\xc4\x08", 4) == 0 ? 8 : 0;
+}
+
+uint32_t javaframe_arguments(const struct java_code *c, uint64_t address)
+{
+	enum { POP_RAX = 0x58, POP_RBP = 0x5d };
+	uint8_t byte[5];
+
+	/* add rsp, 16, as C1's barriers of ZGC do; but with pop rbp behind it, it ends the frame */
+	if (!c->read(c->arg, address, byte, sizeof(byte)) || memcmp(byte, "\x48\x83\xc4\x10", 4) != 0 || byte[4] == POP_RBP)
+		return 0;
+	return byte[4] == POP_RAX ? 24 : 16;
+}
+
+/* ---- registers put away for a call -------------------------------------------------------------------------------- */
+
+enum { SPILL_CODE_MAX = 640, ROOM_MAX = 1024, SPILLED_MAX = 4096, LONGEST = 11, SIB_OF_RSP = 0x24 };
+
+/* mov R, [rsp + N] of all but rsp: MacroAssembler::popa, which then frees their room */
+static const uint8_t refills[] = {
+	0x4c, 0x8b, 0x3c, 0x24,	      0x4c, 0x8b, 0x74, 0x24, 0x08, 0x4c, 0x8b, 0x6c, 0x24, 0x10, 0x4c, 0x8b, 0x64, 0x24, 0x18,
+	0x4c, 0x8b, 0x5c, 0x24, 0x20, 0x4c, 0x8b, 0x54, 0x24, 0x28, 0x4c, 0x8b, 0x4c, 0x24, 0x30, 0x4c, 0x8b, 0x44, 0x24, 0x38,
+	0x48, 0x8b, 0x7c, 0x24, 0x40, 0x48, 0x8b, 0x74, 0x24, 0x48, 0x48, 0x8b, 0x6c, 0x24, 0x50, 0x48, 0x8b, 0x5c, 0x24, 0x60,
+	0x48, 0x8b, 0x54, 0x24, 0x68, 0x48, 0x8b, 0x4c, 0x24, 0x70, 0x48, 0x8b, 0x44, 0x24, 0x78,
+};
+
+/* Code that is followed from where it was interrupted, or returned to. */
+struct follow {
+	const uint8_t *byte;
+	uint32_t n, at;
+	uint64_t sp;  /* at the instruction at `at` */
+	bool aligned; /* as the last test said */
+	bool done;    /* all registers are back, or the return address is next */
+};
+
+static uint8_t follow_byte(const struct follow *f, uint32_t ahead)
+{
+	return f->at + ahead < f->n ? f->byte[f->at + ahead] : 0;
+}
+
+static bool follow_is(const struct follow *f, const char *what, uint32_t length)
+{
+	return f->at + length <= f->n && memcmp(f->byte + f->at, what, length) == 0;
+}
+
+#define FOLLOW_IS(f, what) follow_is(f, what, sizeof(what) - 1)
+
+/* Bytes of the operand [rsp + N] at `ahead`: 0, it is none. */
+static uint32_t operand_bytes(const struct follow *f, uint32_t ahead)
+{
+	static const uint8_t bytes[4] = { 2, 3, 6, 0 };
+	uint8_t modrm = follow_byte(f, ahead);
+
+	return (modrm & 7) == 4 && follow_byte(f, ahead + 1) == SIB_OF_RSP ? bytes[modrm >> 6] : 0;
+}
+
+/* Bytes in front of the operand of a move between it and a register: 0, it is none. *behind: and behind it. */
+static uint32_t move_bytes(const struct follow *f, uint32_t *behind)
+{
+	uint8_t b = follow_byte(f, 0), second = follow_byte(f, 1);
+	uint32_t rex = (second & 0xf0) == 0x40;
+
+	*behind = 0;
+	switch (b) {
+	case 0x48: /* general registers: to the stack, or from it, but not into rsp */
+	case 0x4c:
+		return second == 0x89 || (second == 0x8b && (b == 0x4c || (follow_byte(f, 2) & 0x38) != 0x20)) ? 2 : 0;
+	case 0xdd: /* x87 */
+		return 1;
+	case 0xc5: /* xmm, ymm */
+		return 3;
+	case 0xc4:
+		*behind = (second & 0x1f) == 3; /* vinsertf128, vextractf128 */
+		return 4;
+	case 0xf2:
+	case 0xf3:
+	case 0x66:
+		return follow_byte(f, 1 + rex) == 0x0f ? 3 + rex : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool follow_move(struct follow *f)
+{
+	uint32_t behind, front = move_bytes(f, &behind), operand = front ? operand_bytes(f, front) : 0;
+
+	f->at += operand ? front + operand + behind : 0;
+	return operand != 0;
+}
+
+/* add rsp, N; sub rsp, N */
+static bool follow_room(struct follow *f)
+{
+	bool wide = follow_byte(f, 1) == 0x81, frees = follow_byte(f, 2) == 0xc4;
+	uint32_t n = 0;
+
+	if (follow_byte(f, 0) != 0x48 || (!wide && follow_byte(f, 1) != 0x83) || (!frees && follow_byte(f, 2) != 0xec))
+		return false;
+	for (uint32_t i = 0; i < (wide ? 4 : 1); i++)
+		n |= (uint32_t)follow_byte(f, 3 + i) << 8 * i;
+	if (n == 0 || n > ROOM_MAX || n % 8)
+		return false;
+	f->done = frees && n == 128 && f->at >= sizeof(refills) && memcmp(f->byte + f->at - sizeof(refills), refills, sizeof(refills)) == 0;
+	f->sp += frees ? n : -(uint64_t)n;
+	f->at += wide ? 7 : 4;
+	return true;
+}
+
+/* The call, twice: with a stack that has to be aligned, and without. What comes from it is taken as if it had returned. */
+static bool follow_call(struct follow *f)
+{
+	uint32_t away;
+
+	if (FOLLOW_IS(f, "\xf7\xc4\x0f\x00\x00\x00")) { /* test esp, 15 */
+		f->aligned = f->sp % 16 == 0;
+		f->at += 6;
+	} else if (FOLLOW_IS(f, "\x0f\x84") && follow_byte(f, 3) == 0) { /* je: over the first */
+		away = follow_byte(f, 2);
+		f->at += 6 + (f->aligned ? away : 0);
+	} else if (FOLLOW_IS(f, "\xe9\x05\x00\x00\x00\xe8")) { /* jmp: over the second */
+		f->at += 10;
+	} else if (FOLLOW_IS(f, "\xe8")) {
+		f->at += 5;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* pop rax; mov rsp, r13: how the interpreter's entries of such functions end */
+static bool is_at_return(const struct follow *f)
+{
+	return FOLLOW_IS(f, "\x58\x49\x8b\xe5");
+}
+
+static void follow(struct follow *f)
+{
+	while (!f->done && f->at < f->n && (follow_room(f) || follow_move(f) || follow_call(f)))
+		;
+	f->done = f->done || is_at_return(f);
+}
+
+/* Most code is known to be other by its next bytes, which were read for its frame. */
+static bool may_spill(const struct java_code *c, uint64_t address, uint64_t sp, uint32_t ahead)
+{
+	uint8_t byte[AHEAD];
+	struct follow f = { .byte = byte, .n = ahead < AHEAD ? ahead : AHEAD, .sp = sp };
+
+	if (!c->read(c->arg, address, byte, f.n))
+		return false;
+	follow(&f);
+	return f.done || f.at + LONGEST > f.n;
+}
+
+uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p, uint64_t address, uint64_t sp)
+{
+	uint8_t byte[sizeof(refills) + SPILL_CODE_MAX];
+	uint64_t behind = address - p->start, ahead = p->end - address;
+	struct follow f = { .byte = byte, .sp = sp };
+
+	if (address < p->start || address >= p->end)
+		return 0;
+	f.at = behind < sizeof(refills) ? (uint32_t)behind : (uint32_t)sizeof(refills);
+	f.n = f.at + (ahead < SPILL_CODE_MAX ? (uint32_t)ahead : SPILL_CODE_MAX);
+	if (!may_spill(c, address, sp, f.n - f.at) || !c->read(c->arg, address - f.at, byte, f.n))
+		return 0;
+	follow(&f);
+	return f.done && f.sp - sp <= SPILLED_MAX ? (uint32_t)(f.sp - sp) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------- */
+
+static bool has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what, size_t length)
+{
+	return at + length <= n && memcmp(byte + at, what, length) == 0;
+}
+
+#define HAS(at, what) has_bytes(byte, n, at, what, sizeof(what) - 1)
+
+enum javaframe_thrown javaframe_thrown(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	static const char begin[] = "\x52\x48\x83\xec\x08\x48\x89\x2c\x24"; /* push rdx; sub rsp, 8; mov [rsp], rbp */
+	static const char end[] = "\x48\x8b\x2c\x24\x48\x83\xc4\x08\x5a";   /* mov rbp, [rsp]; add rsp, 8; pop rdx */
+	uint8_t byte[PROLOGUE_MAX];
+	size_t n = p->end - p->start < PROLOGUE_MAX ? (size_t)(p->end - p->start) : PROLOGUE_MAX, at = (size_t)(address - p->start);
+
+	if (!c->read(c->arg, p->start, byte, n) || !HAS(0, begin))
+		return JAVAFRAME_THROWN_NOT;
+	if (at == 0)
+		return JAVAFRAME_THROWN_IN_RDX;
+	if (at == 1)
+		return JAVAFRAME_THROWN_AT_SP;
+	if (at < sizeof(begin) - 1)
+		return JAVAFRAME_THROWN_BEHIND;
+	for (size_t i = sizeof(begin) - 1; i < at; i++) {
+		if (!HAS(i, end))
+			continue;
+		if (at >= i + 9)
+			return JAVAFRAME_THROWN_IN_RDX;
+		return at == i + 8 ? JAVAFRAME_THROWN_AT_SP : JAVAFRAME_THROWN_BEHIND;
+	}
+	return JAVAFRAME_THROWN_WHOLE;
+}
+
+/* Behind pop rax: was the return address put where it belongs? */
+static bool is_stored(const uint8_t *byte, size_t n, size_t from)
+{
+	for (size_t i = from; i < n; i++)
+		if (HAS(i, "\x48\x89\x04\x24") || (byte[i] == 0x50 && (HAS(i - 4, "\x48\x83\xec") || (i >= 7 && HAS(i - 7, "\x48\x81\xec")))))
+			return true;
+	return false;
+}
+
+enum javaframe_adapter javaframe_adapter(const struct java_code *c, const struct java_piece *p, uint64_t address)
+{
+	enum { ADAPTER_MAX = 1024 };
+	uint8_t byte[ADAPTER_MAX];
+	size_t n = (size_t)(address - p->start);
+
+	if (n == 0 || n > sizeof(byte) || !c->read(c->arg, p->start, byte, n))
+		return JAVAFRAME_AT_SP;
+	for (size_t i = n; i-- > 0;) {
+		if (HAS(i, "\x49\x8b\xe5")) /* mov rsp, r13 */
+			return byte[n - 1] == 0x58 ? JAVAFRAME_IN_RAX : JAVAFRAME_AT_SP;
+		if (HAS(i, "\x4c\x8b\xec\x48\x8b\x04\x24")) /* mov r13, rsp; mov rax, [rsp] */
+			return JAVAFRAME_AT_R13;
+		if (HAS(i, "\x58\x4c\x8b\xec")) /* pop rax; mov r13, rsp */
+			return is_stored(byte, n, i + 4) ? JAVAFRAME_AT_SP_SENDER : JAVAFRAME_IN_RAX_SENDER;
+		if (HAS(i, "\x4c\x8d\x6c\x24\x08\x58")) /* lea r13, [rsp + 8]; pop rax */
+			return is_stored(byte, n, i + 6) ? JAVAFRAME_AT_SP_SENDER : JAVAFRAME_IN_RAX_SENDER;
+		if (HAS(i, "\x4c\x8b\xdc\x58")) /* mov r11, rsp; pop rax; and rsp, -16; push rax */
+			return is_stored(byte, n, i + 4) || n - i > 13 ? JAVAFRAME_AT_SP : JAVAFRAME_IN_RAX;
+	}
+	return JAVAFRAME_AT_SP;
+}
+
+/* ---- the interpreter --------------------------------------------------------------------------------------------- */
+
+/* Numbers of registers in instructions to DWARF's. */
+static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+static uint8_t byte_of(const struct window *w, int at)
+{
+	return at >= w->from && at < w->to ? w->byte[at - w->from] : 0;
+}
+
+/* pop A at `at`: its length, 0: it is not. */
+static int pop_bytes(const struct window *w, int at, uint8_t *reg)
+{
+	bool high = byte_of(w, at) == 0x41;
+	uint8_t b = byte_of(w, at + high);
+
+	*reg = dwarf[(b & 7) | high << 3];
+	return (b & 0xf8) == 0x58 ? 1 + high : 0;
+}
+
+/* mov rsp, B */
+static bool is_return_sp(const struct window *w, int at, uint8_t *reg)
+{
+	uint8_t prefix = byte_of(w, at), b = byte_of(w, at + 2);
+
+	*reg = dwarf[(b & 7) | (prefix & 1) << 3];
+	return (prefix == 0x48 || prefix == 0x49) && byte_of(w, at + 1) == 0x8b && (b & 0xf8) == 0xe0;
+}
+
+/* leave; in JDK 25 mov byte [r15 + N], 0 follows. Is `at` behind it? */
+static bool behind_interpreted(const struct window *w, int at)
+{
+	return AT(w, at - 1, 0xc9) || (AT(w, at - 9, 0xc9, 0x41, 0xc6, 0x87) && AT(w, at - 1, 0));
+}
+
+bool javaframe_exit(const struct java_code *c, const struct java_piece *p, uint64_t address, struct javaframe_exit *e)
+{
+	/* from pop A to where it was interrupted: mov byte; pop; mov rsp; in JDK 25 cmp rsp, [r15 + N] and jb; jmp */
+	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
+	bool math = p->kind == JAVA_ENTRY && p->complete == JAVA_NEVER; /* it made no frame that it could leave */
+	struct window w;
+
+	if (!open_window(&w, c, p, address))
+		return false;
+	for (size_t i = 0; i < countof(before); i++) {
+		int at = -before[i], n = pop_bytes(&w, at, &e->ra), behind = before[i] - n;
+
+		if (n == 0 || (!math && !behind_interpreted(&w, at)) || !is_return_sp(&w, at + n, &e->sender))
+			continue;
+		e->popped = before[i] > 0;
+		return before[i] == 0 || behind == 0 || behind == 3 ||
+		       (before[i] < 0 ? AT(&w, -1, 0xc9) : (behind == 10 || behind == 12) && poll_bytes(&w, at + n + 3) == 7);
+	}
+	return false;
+}

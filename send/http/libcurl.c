@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "send/http/libcurl.h"
+
+#ifdef PJ_CURL
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	size_t at;
+} functions[] = {
+#define LIBCURL_ROW(name) { "curl_" #name, offsetof(struct libcurl, name) },
+	LIBCURL_FUNCTIONS(LIBCURL_ROW)
+#undef LIBCURL_ROW
+};
+
+/* The interface is the same since 2006, under either name. */
+static void *load(void)
+{
+	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so" };
+	void *library = NULL;
+
+	for (size_t i = 0; i < countof(names) && !library; i++)
+		library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+	return library;
+}
+
+const struct libcurl *libcurl_load(const char **why)
+{
+	static struct libcurl it;
+	static bool loaded;
+	void *library = loaded ? NULL : load();
+
+	if (loaded)
+		return &it;
+	*why = "libcurl.so.4 cannot be loaded: install libcurl";
+	if (!library)
+		return NULL;
+	for (size_t i = 0; i < countof(functions); i++) {
+		void *function = dlsym(library, functions[i].name);
+
+		if (!function) {
+			*why = "this libcurl is too old: 7.62 or later is needed";
+			return NULL;
+		}
+		memcpy((char *)&it + functions[i].at, &function, sizeof(function));
+	}
+	loaded = true;
+	return &it;
+}
+
+#endif

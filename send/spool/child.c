@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "send/spool/child.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/process/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OUT_MAX ((size_t)1 << 30)
+#define ERR_MAX ((size_t)64 << 10)
+#define STOP_MS 100 /* between two looks at *stop */
+
+extern char **environ;
+
+/* Programs that we start parse bytes of strangers: they inherit what they need, and no secret (PJ_STORE_AUTH, a proxy's password). */
+static bool is_inherited(const char *variable)
+{
+	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
+					     SANDBOX_REPORTED,
+					     /* of builds for tests */
+					     "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX" };
+	size_t n = strcspn(variable, "=");
+
+	for (size_t i = 0; i < countof(names); i++)
+		if (strlen(names[i]) == n && memcmp(variable, names[i], n) == 0)
+			return true;
+	return false;
+}
+
+/* The pointers are environ's. Freed by the caller. */
+static char **environment(void)
+{
+	char **list;
+	size_t n = 0;
+
+	while (environ[n])
+		n++;
+	list = mem_alloc(sizeof(*list), n + 1);
+	n = 0;
+	for (size_t i = 0; environ[i]; i++)
+		if (is_inherited(environ[i]))
+			list[n++] = environ[i];
+	list[n] = NULL;
+	return list;
+}
+
+/* stdin is empty, signals are as they were before us. */
+static int start(pid_t *pid, char *const argv[], const int out[2], const int err[2])
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	char **env = environment();
+	sigset_t set;
+	int error;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, out[1], 1);
+	posix_spawn_file_actions_adddup2(&files, err[1], 2);
+	posix_spawnattr_init(&attr);
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(&attr, &set);
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	posix_spawnattr_setsigdefault(&attr, &set);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	error = posix_spawn(pid, argv[0], &files, &attr, argv, env);
+	free(env);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return error;
+}
+
+/* Takes what is there; false: the other end is closed, or *error says why no more can be read. */
+static bool take(int fd, struct text *t, size_t most, int *error)
+{
+	char buf[65536];
+	ssize_t n = read(fd, buf, sizeof(buf));
+
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		*error = errno;
+
+	if (n > 0 && t->n < most)
+		text_bytes(t, buf, (size_t)n);
+	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned seconds, const atomic_bool *stop)
+{
+	struct pollfd p[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
+	uint64_t end = clock_now_ms() + 1000 * (uint64_t)seconds;
+
+	while (p[0].fd >= 0 || p[1].fd >= 0) {
+		uint64_t now = clock_now_ms();
+
+		c->late = now >= end;
+		c->large = c->out.n >= OUT_MAX;
+		if (c->late || c->large || *stop) {
+			kill(pid, SIGKILL);
+			return;
+		}
+		if (poll(p, 2, end - now < STOP_MS ? (int)(end - now) : STOP_MS) < 0 && errno != EINTR) {
+			c->error = errno;
+			kill(pid, SIGKILL);
+			return;
+		}
+		if (p[0].fd >= 0 && p[0].revents && !take(out, &c->out, OUT_MAX, &c->error))
+			p[0].fd = -1;
+		if (p[1].fd >= 0 && p[1].revents && !take(err, &c->err, ERR_MAX, &c->error))
+			p[1].fd = -1;
+	}
+}
+
+/* Is *stop set, now or within STOP_MS? */
+static bool is_stopped(const atomic_bool *stop)
+{
+	for (unsigned ms = 0; ms < STOP_MS && !*stop; ms += 5)
+		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	return *stop;
+}
+
+void child_run(struct child *c, char *const argv[], unsigned seconds, const atomic_bool *stop)
+{
+	int out[2], err[2], status = 0;
+	pid_t pid;
+
+	*c = (struct child){ .status = -1 };
+	if (pipe2(out, O_CLOEXEC) < 0) {
+		c->error = errno;
+		return;
+	}
+	if (pipe2(err, O_CLOEXEC) < 0) {
+		c->error = errno;
+		close(out[0]);
+		close(out[1]);
+		return;
+	}
+	c->error = start(&pid, argv, out, err);
+	close(out[1]);
+	close(err[1]);
+	if (!c->error) {
+		listen_to(c, pid, out[0], err[0], seconds, stop);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		c->status = WIFEXITED(status) && !c->error ? WEXITSTATUS(status) : -1; /* without its output its status means nothing */
+		c->stopped = c->status != 0 && !c->error && is_stopped(stop);
+	}
+	close(out[0]);
+	close(err[0]);
+}
+
+void child_free(struct child *c)
+{
+	text_free(&c->out);
+	text_free(&c->err);
+}
+
+static char *joined(struct str folder, const char *name)
+{
+	struct text t = { 0 };
+
+	text_str(&t, folder);
+	text_char(&t, '/');
+	text_add(&t, name);
+	text_char(&t, 0);
+	if (access(t.p, X_OK) == 0)
+		return t.p;
+	text_free(&t);
+	return NULL;
+}
+
+char *child_find(const char *name)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
+	struct str own = { self, n > 0 ? (size_t)n : 0 }, path = str_of(getenv("PATH"));
+	ptrdiff_t slash = str_rfind(own, '/');
+	char *found = slash > 0 ? joined(str_head(own, (size_t)slash), name) : NULL;
+
+	while (!found && path.n) {
+		struct str folder = str_cut(&path, ':');
+
+		found = folder.n ? joined(folder, name) : NULL;
+	}
+	return found;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "send/spool/jmapscans.h"
+
+#include "common/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOBODY_NS (UINT64_C(60) * 1000000000)
+
+/* PID of "PID-START.jmap". */
+static bool pid_of(const char *name, uint64_t *pid)
+{
+	struct str s = str_of(name);
+
+	return str_ends(s, STR(".jmap")) && str_u64(str_cut(&s, '-'), pid) && *pid > 0 && *pid < INT32_MAX;
+}
+
+static bool missing(int folder, const char *name, uint64_t end)
+{
+	struct stat st;
+	uint64_t pid, seen;
+
+	if (!pid_of(name, &pid) || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) || st.st_mtim.tv_sec < 0)
+		return false;
+	seen = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	if (seen >= end || (end > NOBODY_NS && seen < end - NOBODY_NS))
+		return false;
+	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+unsigned scans_missing(int dir, const char *boot, uint64_t end)
+{
+	char path[64];
+	int fd;
+	DIR *d;
+	const struct dirent *e;
+	unsigned n = 0;
+
+	snprintf(path, sizeof(path), "maps/%.40s", boot);
+	fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((e = readdir(d)))
+		n += missing(fd, e->d_name, end);
+	closedir(d);
+	return n;
+}

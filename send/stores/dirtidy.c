@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "send/stores/dirstore.h"
+
+#include "common/arena.h"
+#include "common/formats/folded.h"
+#include "send/format/pack.h"
+#include "common/files/tempfile.h"
+#include "common/files/fullio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Who lists a folder before the roll-up appears has this long to read what it is made of. */
+#define GRACE_S 600
+
+/* ---- roll-ups ------------------------------------------------------------------------------------------------ */
+
+/* The sum of an hour of one stream while it is made. */
+struct sum {
+	struct stacks s;
+	struct window facts;   /* of the first window */
+	struct text head, decoded; /* that facts point into */
+	struct text offsets;   /* "0,30,60" */
+	uint64_t samples, lost, parts;
+	bool lost_known, any, damaged;
+};
+
+static void take_facts(struct sum *sum, const struct window *w)
+{
+	if (!sum->any) { /* a copy, by writing and reading it */
+		struct str rest;
+
+		window_header(&sum->head, w);
+		rest = text_view(&sum->head);
+		sum->any = window_parse(&rest, &sum->decoded, &sum->facts) == NULL;
+	}
+	sum->samples += w->samples;
+	sum->lost += w->lost;
+	sum->lost_known |= w->lost_known;
+	sum->parts += w->parts;
+}
+
+static void add_lines(struct sum *sum, struct str lines)
+{
+	struct folded_header none = { 0 };
+	struct folded_tally tally = { 0 };
+	struct in in;
+
+	in_memory(&in, lines, "a window");
+	folded_read(&in, &sum->s, &none, &tally);
+	sum->damaged |= tally.bad > 0;
+	in_close(&in);
+}
+
+/* A window, or the roll-up before, which brings its own list of windows. */
+static bool add_file(struct sum *sum, int day, const struct dir_name *n)
+{
+	struct text decoded = { 0 };
+	struct unpack u;
+	struct str lines, rest;
+	struct window w;
+	char name[DIR_NAME];
+	bool good = false;
+	int fd;
+
+	dir_name_put(name, n);
+	fd = openat(day, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	unpack_open(&u, fd);
+	if (unpack_lines(&u, &lines)) {
+		rest = lines;
+		good = !window_parse(&rest, &decoded, &w) && w.stream == n->stream && rest.n == 0;
+		if (good) {
+			take_facts(sum, &w);
+			lines = w.stacks;
+			do
+				add_lines(sum, lines);
+			while (unpack_lines(&u, &lines));
+		}
+	}
+	good = good && !u.damage && !sum->damaged;
+	unpack_close(&u);
+	if (good && n->hour) {
+		struct text offsets = { 0 };
+
+		good = lseek(fd, 0, SEEK_SET) == 0 && dir_hour_list(fd, &offsets);
+		text_printf(&sum->offsets, "%s%.*s", sum->offsets.n ? "," : "", (int)offsets.n, offsets.p);
+		text_free(&offsets);
+	} else if (good) {
+		text_printf(&sum->offsets, "%s%" PRIu64, sum->offsets.n ? "," : "", n->epoch % DIR_HOUR);
+	}
+	close(fd);
+	text_free(&decoded);
+	return good;
+}
+
+static void put_frames(struct text *t, const struct stacks *s, uint32_t node)
+{
+	uint32_t *frame, depth = 0, n = 0;
+
+	for (uint32_t id = node; id; id = s->node[id].parent)
+		depth++;
+	frame = mem_alloc(sizeof(*frame), (size_t)depth + 1);
+	for (uint32_t id = node; id; id = s->node[id].parent)
+		frame[n++] = s->node[id].frame;
+	while (n-- > 0) {
+		text_str(t, intern_str(&s->frames, frame[n]));
+		if (n)
+			text_char(t, ';');
+	}
+	free(frame);
+}
+
+/* Header, list of windows, stacks. */
+static void write_sum(struct text *t, const struct sum *sum, uint64_t hour)
+{
+	struct window w = sum->facts;
+	struct stacks_walk walk;
+
+	w.epoch = hour;
+	w.until = hour + DIR_HOUR;
+	w.samples = sum->samples;
+	w.lost = sum->lost;
+	w.lost_known = sum->lost_known;
+	w.parts = sum->parts;
+	window_header(t, &w);
+	text_printf(t, "# hour %.*s\n", (int)sum->offsets.n, sum->offsets.p);
+	stacks_walk_begin(&walk, &sum->s);
+	for (uint32_t id; (id = stacks_walk_next(&walk)) != 0;)
+		if (sum->s.self[0][id]) {
+			put_frames(t, &sum->s, id);
+			text_printf(t, " %" PRIu64 "\n", sum->s.self[0][id]);
+		}
+	stacks_walk_end(&walk);
+}
+
+static void free_sum(struct sum *sum)
+{
+	stacks_free(&sum->s);
+	text_free(&sum->head);
+	text_free(&sum->decoded);
+	text_free(&sum->offsets);
+}
+
+/* files: of one hour and stream, the roll-up first if there is one. False: nothing was changed. */
+static bool roll_up(const struct dir_store *d, int day, const struct dir_name *files, size_t n)
+{
+	struct sum sum = { 0 };
+	struct text text = { 0 }, packed = { 0 };
+	struct dir_name name = { .epoch = files[0].epoch - files[0].epoch % DIR_HOUR, .stream = files[0].stream, .hour = true,
+				 .zstd = files[0].hour ? files[0].zstd : d->zstd };
+	char file[DIR_NAME];
+	bool good = true;
+
+	name.until = name.epoch + DIR_HOUR;
+	for (size_t i = 0; i < n && good; i++) {
+		uint64_t offset = files[i].epoch % DIR_HOUR;
+
+		if (!files[i].hour && dir_hour_holds(text_view(&sum.offsets), offset))
+			continue; /* it waits for its grace to end */
+		good = add_file(&sum, day, files + i); /* a damaged one stays as it is, and so do the others */
+	}
+	if (good) {
+		write_sum(&text, &sum, name.epoch);
+		dir_name_put(file, &name);
+		good = name.zstd == d->zstd ? dir_pack(d, &packed, text_view(&text)) :
+					      name.zstd ? pack_zstd(&packed, text_view(&text), PACK_ZSTD) :
+						    pack_gzip(&packed, text_view(&text), PACK_GZIP);
+		good = good && whole_replace(day, file, text_view(&packed));
+	}
+	text_free(&text);
+	text_free(&packed);
+	free_sum(&sum);
+	return good;
+}
+
+/* The parts of a roll-up that nobody can be reading any more. */
+static bool drop_parts(int day, const struct dir_name *files, size_t n, uint64_t now)
+{
+	struct text offsets = { 0 };
+	struct dir_name hour;
+	struct stat st;
+	bool dropped = false;
+	int fd = dir_hour_open(day, files[0].epoch, files[0].stream, &hour);
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) == 0 && (uint64_t)st.st_mtim.tv_sec + GRACE_S <= now && dir_hour_list(fd, &offsets))
+		for (size_t i = 1; i < n; i++) {
+			char name[DIR_NAME];
+
+			if (files[i].hour || !dir_hour_holds(text_view(&offsets), files[i].epoch % DIR_HOUR))
+				continue;
+			for (unsigned zstd = 0; zstd < 2; zstd++) {
+				struct dir_name part = files[i];
+
+				part.zstd = zstd;
+				dir_name_put(name, &part);
+				dropped |= unlinkat(day, name, 0) == 0;
+			}
+		}
+	close(fd);
+	text_free(&offsets);
+	return dropped;
+}
+
+/* Are there windows that the roll-up does not hold? */
+static bool has_more(int day, const struct dir_name *files, size_t n)
+{
+	struct text offsets = { 0 };
+	struct dir_name hour;
+	bool more = false;
+	int fd;
+
+	if (!files[0].hour)
+		return n > 1;
+	fd = dir_hour_open(day, files[0].epoch, files[0].stream, &hour);
+	if (fd < 0 || !dir_hour_list(fd, &offsets))
+		n = 0;
+	for (size_t i = 1; i < n; i++)
+		more |= !files[i].hour && !dir_hour_holds(text_view(&offsets), files[i].epoch % DIR_HOUR);
+	if (fd >= 0)
+		close(fd);
+	text_free(&offsets);
+	return more;
+}
+
+static int by_hour(const void *va, const void *vb)
+{
+	const struct dir_name *a = va, *b = vb;
+	uint64_t ha = a->epoch / DIR_HOUR, hb = b->epoch / DIR_HOUR;
+
+	if (ha != hb)
+		return ha < hb ? -1 : 1;
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return dir_name_cmp(a, b);
+}
+
+/* One hour of one stream at a time. True: something was done, there may be more. */
+static bool tidy_day(const struct dir_store *d, int day, uint64_t now)
+{
+	struct dir_name *files;
+	size_t n, end;
+	bool done = false;
+
+	tempfile_sweep(day);
+	if (!dir_files(day, 0, UINT64_MAX, &files, &n))
+		return false;
+	if (n)
+		qsort(files, n, sizeof(*files), by_hour);
+	for (size_t i = 0; i < n && !done; i = end) {
+		for (end = i + 1; end < n && files[end].epoch / DIR_HOUR == files[i].epoch / DIR_HOUR && files[end].stream == files[i].stream; end++)
+			;
+		if (has_more(day, files + i, end - i))
+			done = roll_up(d, day, files + i, end - i);
+		else if (files[i].hour && end - i > 1)
+			done = drop_parts(day, files + i, end - i, now);
+	}
+	free(files);
+	return done;
+}
+
+/* ---- retention ----------------------------------------------------------------------------------------------- */
+
+/* All files that are ours; what else lies there keeps the folder. */
+static bool drop_day(int host, const char *name)
+{
+	int day = dir_enter(host, name);
+	struct dir_name *files;
+	size_t n = 0;
+
+	if (day < 0)
+		return false;
+	if (dir_files(day, 0, UINT64_MAX, &files, &n)) {
+		for (size_t i = 0; i < n; i++)
+			for (unsigned zstd = 0; zstd < 2; zstd++) {
+				char file[DIR_NAME];
+
+				files[i].zstd = zstd;
+				dir_name_put(file, files + i);
+				unlinkat(day, file, 0);
+			}
+		free(files);
+	}
+	tempfile_sweep(day);
+	close(day);
+	return unlinkat(host, name, AT_REMOVEDIR) == 0;
+}
+
+static uint64_t day_bytes(int host, const char *name)
+{
+	int day = dir_enter(host, name);
+	struct dir_name *files;
+	uint64_t bytes = 0;
+	size_t n = 0;
+
+	if (day < 0)
+		return 0;
+	if (dir_files(day, 0, UINT64_MAX, &files, &n)) {
+		for (size_t i = 0; i < n; i++) {
+			char file[DIR_NAME];
+			struct stat st;
+
+			dir_name_put(file, files + i);
+			if (fstatat(day, file, &st, AT_SYMLINK_NOFOLLOW) == 0)
+				bytes += (uint64_t)st.st_size;
+		}
+		free(files);
+	}
+	close(day);
+	return bytes;
+}
+
+/* The newest day stays. */
+static bool keep_limits(const struct dir_store *d, int host, char **days, size_t n, uint64_t now)
+{
+	uint64_t day, sum = 0;
+
+	for (size_t i = 0; d->keep_days && i + 1 < n; i++)
+		if (dir_day_parse(days[i], &day) && day + d->keep_days < now / DIR_DAY && drop_day(host, days[i]))
+			return true;
+	if (!d->max_bytes)
+		return false;
+	for (size_t i = n; i-- > 0;) {
+		sum += day_bytes(host, days[i]);
+		if (sum > d->max_bytes && i + 1 < n) {
+			for (size_t k = 0; k <= i; k++)
+				if (drop_day(host, days[k]))
+					return true;
+			return false;
+		}
+	}
+	return false;
+}
+
+/* ---- all ----------------------------------------------------------------------------------------------------- */
+
+static bool tidy_host(const struct dir_store *d, const char *name, uint64_t now)
+{
+	int host = dir_enter(d->root, name);
+	char **days = NULL;
+	size_t n = 0;
+	bool more;
+
+	if (host < 0)
+		return false;
+	if (flock(host, LOCK_EX | LOCK_NB) < 0 || !dir_folders(host, true, &days, &n)) { /* somebody tidies it */
+		close(host);
+		return false;
+	}
+	more = keep_limits(d, host, days, n, now);
+	for (size_t i = 0; i < n && !more && d->roll_up_days; i++) {
+		uint64_t day;
+		int folder;
+
+		if (!dir_day_parse(days[i], &day) || day + d->roll_up_days >= now / DIR_DAY)
+			continue;
+		folder = dir_enter(host, days[i]);
+		if (folder < 0)
+			continue;
+		more = tidy_day(d, folder, now);
+		close(folder);
+	}
+	dir_folders_free(days, n);
+	close(host);
+	return more;
+}
+
+bool dir_tidy(void *store, struct str host, uint64_t now)
+{
+	const struct dir_store *d = store;
+	char **hosts;
+	size_t n;
+	bool more = false;
+
+	if (!dir_folders(d->root, false, &hosts, &n))
+		return false;
+	for (size_t i = 0; i < n && !more; i++)
+		if (host.n == 0 || str_eq(host, str_of(hosts[i])))
+			more = tidy_host(d, hosts[i], now);
+	dir_folders_free(hosts, n);
+	return more;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * callees.h - what a caller's name has called: the move-to-front list of docs/SVG.md, for who writes TREE and who reads
+ * it. The front is the end of the array, so that moving there is a short shift.
+ */
+#ifndef PJ_CALLEES_H
+#define PJ_CALLEES_H
+
+#include "common/arena.h"
+
+#include <string.h>
+
+struct callees {
+	uint32_t *id;
+	uint32_t n, cap;
+};
+
+static inline void callees_push(struct callees *c, uint32_t id, struct arena *memory)
+{
+	if (c->n == c->cap) {
+		uint32_t cap = c->cap ? c->cap * 2 : 4;
+		uint32_t *grown = arena_new(memory, uint32_t, cap);
+		if (c->n)
+			memcpy(grown, c->id, c->n * sizeof(*grown));
+		c->id = grown;
+		c->cap = cap;
+	}
+	c->id[c->n++] = id;
+}
+
+/* Position of id, which is there, counted from the front, from 1. */
+static inline uint32_t callees_find(const struct callees *c, uint32_t id)
+{
+	uint32_t k = 1;
+
+	while (c->id[c->n - k] != id)
+		k++;
+	return k;
+}
+
+/* The k-th from the front, which is then in front; 1 <= k <= n. */
+static inline uint32_t callees_to_front(struct callees *c, uint32_t k)
+{
+	uint32_t at = c->n - k, id = c->id[at];
+
+	memmove(c->id + at, c->id + at + 1, (k - 1) * sizeof(*c->id));
+	c->id[c->n - 1] = id;
+	return id;
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xml.h - visible text (visible.h) put into its place in XML.
+ */
+#ifndef PJ_XML_H
+#define PJ_XML_H
+
+#include "common/text.h"
+
+void xml_text(struct text *t, struct str s);      /* & < > as entities; element content and data blocks */
+void xml_attribute(struct text *t, struct str s); /* also " and ' */
+void xml_json(struct text *t, struct str s);      /* a JSON string with its quotes, in element content */
+
+#endif

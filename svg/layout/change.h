@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * change.h - a differential picture: what of it changed, in which colours, and where what is gone is drawn.
+ *
+ * Every frame is judged twice, as shares of the totals and as counts (significance.h); the rule says which is shown at
+ * first. What is gone has no width after. It is drawn in an area of its own behind the root, at the same scale, below
+ * its callers; only subtrees that are gone beyond doubt are, the rest is one number.
+ */
+#ifndef PJ_CHANGE_H
+#define PJ_CHANGE_H
+
+#include "svg/layout/layout.h"
+#include "common/significance.h"
+
+#define CHANGE_STEPS 9 /* of the ramp: less 4..1, no change, more 1..4 */
+
+enum { CHANGE_COUNTS, CHANGE_SHARES, CHANGE_WAYS };
+
+struct change {
+	struct sig_rule rule;                      /* shares: what is shown at first */
+	struct str note;                           /* visible text: what the reader has to know */
+	bool negate;                               /* colours are turned round */
+	struct sig_change *judged[CHANGE_WAYS];    /* by frame of the layout */
+	uint64_t *gone_start, *gone_width;         /* by frame, in weights of before; width 0: not in that area */
+	uint64_t gone_sum;                         /* weights drawn there */
+	uint64_t unsure_sum;                       /* weights of stacks that are gone, but were moved or are too light to say so */
+	uint32_t gone_depth;
+};
+
+/* rule->shares decides what is shown at first. dispersion: by node of s, or NULL. */
+void change_make(struct change *c, const struct layout *l, const struct stacks *s, const struct sig_rule *rule,
+		 const float *dispersion);
+void change_free(struct change *c);
+
+const struct sig_change *change_of(const struct change *c, uint32_t frame); /* as shown at first */
+
+/* Step of the ramp, 0..CHANGE_STEPS-1, that a frame is painted with. */
+unsigned change_step(const struct change *c, uint32_t frame);
+bool change_is_new(const struct change *c, const struct layout *l, uint32_t frame); /* beyond doubt */
+uint32_t change_colour(const struct change *c, unsigned step, bool dark);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * codekind.h - what kind of code a frame is, judged by its name.
+ *
+ * The suffix that pjfold writes (`_[k]`) is believed first, the spelling tells the language. Kernel
+ * functions cannot be told by their names, but what the kernel's entry points call is kernel code: that is the place
+ * of a frame, which the caller carries from parent to child.
+ */
+#ifndef PJ_CODEKIND_H
+#define PJ_CODEKIND_H
+
+#include "common/str.h"
+
+enum code {
+	CODE_KERNEL,
+	CODE_NATIVE,
+	CODE_CPP,
+	CODE_JAVA,
+	CODE_JAVA_INLINED,
+	CODE_JAVA_INTERPRETED,
+	CODE_JIT,         /* compiled while it ran, the language unknown */
+	CODE_INTERPRETED, /* the same, not compiled */
+	CODE_JS,
+	CODE_PYTHON,
+	CODE_UNKNOWN,
+	CODE_PROCESS,
+	CODE_COUNT
+};
+
+enum code_place {
+	CODE_PLAIN,
+	CODE_OUTERMOST, /* first frame of its stacks: process, thread */
+	CODE_IN_KERNEL, /* below an entry point of the kernel, or one itself */
+	CODE_WOKEN,     /* behind a separator in a chain of wake-ups */
+	CODE_PLACES
+};
+
+#define CODE_LABEL_PROCESS "process"
+
+const char *code_label(enum code code); /* for the legend */
+
+bool code_enters_kernel(struct str name);
+bool code_is_separator(struct str name); /* `-` and `--` of flamegraph.pl */
+
+/* The frame's name is split into bare and suffix (`_[k]` or empty) by the caller. */
+enum code code_of(struct str bare, struct str suffix, enum code_place place);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "svg/layout/labels.h"
+
+#include "common/visible.h"
+
+#define ELLIPSIS "\xe2\x80\xa6"
+
+/* ---- columns ------------------------------------------------------------------------------------------------ */
+
+static size_t columns_of(uint32_t u)
+{
+	static const struct {
+		uint32_t first, last, columns;
+	} range[] = {
+		{ 0x300, 0x36f, 0 },     /* combining marks */
+		{ 0x1100, 0x115f, 2 },   /* Hangul Jamo */
+		{ 0x200d, 0x200d, 0 },   /* joiner */
+		{ 0x2e80, 0xa4cf, 2 },   /* CJK */
+		{ 0xac00, 0xd7a3, 2 },   /* Hangul */
+		{ 0xf900, 0xfaff, 2 },   /* CJK compatibility */
+		{ 0xfe00, 0xfe0f, 0 },   /* variation selectors */
+		{ 0xfe30, 0xfe6f, 2 },   /* CJK forms */
+		{ 0xff00, 0xff60, 2 },   /* full width */
+		{ 0x1f300, 0x1faff, 2 }, /* pictures */
+		{ 0x20000, 0x3fffd, 2 }, /* CJK */
+	};
+
+	for (size_t i = 0; i < countof(range) && u >= range[i].first; i++) {
+		if (u <= range[i].last)
+			return range[i].columns;
+	}
+	return 1;
+}
+
+/* Bytes of the longest beginning of s that takes at most max columns. */
+static size_t head_bytes(struct str s, size_t max)
+{
+	size_t at = 0, columns = 0;
+
+	while (at < s.n) {
+		uint32_t u = 0;
+		size_t n = visible_point(str_from(s, at), &u);
+		columns += columns_of(u);
+		if (columns > max)
+			break;
+		at += n ? n : 1;
+	}
+	return at;
+}
+
+size_t label_columns(struct str s)
+{
+	size_t columns = 0;
+
+	while (s.n) {
+		uint32_t u = 0;
+		size_t n = visible_point(s, &u);
+		columns += columns_of(u);
+		s = str_from(s, n ? n : 1);
+	}
+	return columns;
+}
+
+static bool fits(struct str s, size_t max)
+{
+	/* A character has at most four bytes; most names need not be counted. */
+	return s.n <= max || (s.n <= max * 4 && label_columns(s) <= max);
+}
+
+static void put_head(struct text *t, struct str s, size_t max)
+{
+	text_str(t, str_head(s, head_bytes(s, max - 1)));
+	text_add(t, ELLIPSIS);
+}
+
+static void put_tail(struct text *t, struct str s, size_t max)
+{
+	size_t skip = 0, columns = label_columns(s);
+
+	while (columns > max - 1) {
+		uint32_t u = 0;
+		size_t n = visible_point(str_from(s, skip), &u);
+		columns -= columns_of(u);
+		skip += n ? n : 1;
+	}
+	text_add(t, ELLIPSIS);
+	text_str(t, str_from(s, skip));
+}
+
+/* ---- parts of a name ---------------------------------------------------------------------------------------- */
+
+/* What precedes the method: package path, class or namespaces; where each begins. */
+struct parts {
+	struct str all; /* without parameters */
+	size_t owner;   /* class, or whatever stands before the method; == method when there is none */
+	size_t method;
+};
+
+/* Is this < or > part of an operator's name or of an arrow, not a bracket? */
+static bool is_operator_sign(struct str s, size_t i)
+{
+	static const struct str word = STR("operator");
+	size_t from = i;
+
+	if (s.p[i] == '>' && i > 0 && s.p[i - 1] == '-')
+		return true;
+	while (from > 0 && strchr("<>=-", s.p[from - 1]))
+		from--;
+	return from >= word.n && str_eq((struct str){ s.p + from - word.n, word.n }, word);
+}
+
+static bool keeps_parenthesis(struct str s, size_t i)
+{
+	return str_starts(str_from(s, i), STR("(anonymous")) || str_starts(str_from(s, i), STR("()")) ||
+	       str_starts(str_from(s, i), STR("(*"));
+}
+
+/* Appends name without template arguments and parameters: "a::f<int>(char*) const" gives "a::f". */
+static void put_plain_cpp(struct text *t, struct str s)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		bool bracket = (c == '<' || c == '>') && !is_operator_sign(s, i);
+		if (bracket && c == '<' && (i > 0 || depth))
+			depth++;
+		else if (bracket && c == '>' && depth)
+			depth--;
+		else if (depth == 0 && c == '(' && i > 0 && !keeps_parenthesis(s, i))
+			break;
+		else if (depth == 0)
+			text_char(t, c);
+	}
+}
+
+/* Where the last part behind "::" begins; parts in brackets count as one. */
+static size_t last_scope(struct str s, size_t end)
+{
+	size_t depth = 0;
+
+	for (size_t i = end; i-- > 0;) {
+		char c = s.p[i];
+		if (c == '>' || c == ')' || c == '}')
+			depth++;
+		else if ((c == '<' || c == '(' || c == '{') && depth)
+			depth--;
+		else if (c == ':' && depth == 0 && i > 0 && s.p[i - 1] == ':')
+			return i + 1;
+	}
+	return 0;
+}
+
+/* java/util/HashMap.get, Lorg/vertx/Foo;::bar, org/netty/Foo:.bar, github.com/a/b.(*T).Run, java.lang.Thread.run;
+ * not foo.cold, libc.so.6 or [libc.so.6]. */
+static bool split_path(struct str s, struct parts *parts)
+{
+	size_t end = s.n;
+	ptrdiff_t open = str_find(s, '(');
+
+	if (s.p[0] == '[' || str_find(s, ' ') >= 0)
+		return false;
+	if (open > 0 && s.p[open - 1] != '.')
+		end = (size_t)open;
+	size_t owner = (size_t)(str_rfind(str_head(s, end), '/') + 1), method = end;
+	while (method > owner && s.p[method - 1] != '.' && s.p[method - 1] != ':')
+		method--;
+	if (method > owner && method < s.n && s.p[method] >= '0' && s.p[method] <= '9')
+		method = owner;
+	if (owner == 0 && method > 0) {
+		owner = method - 1;
+		while (owner > 0 && s.p[owner - 1] != '.')
+			owner--;
+		if (s.p[owner] < 'A' || s.p[owner] > 'Z')
+			return false;
+	}
+	*parts = (struct parts){ str_head(s, end), owner, method };
+	return method > 0 && owner < end;
+}
+
+/* ---- forms, longest first ----------------------------------------------------------------------------------- */
+
+/* o.s.w.Class.method */
+static bool put_initials(struct text *t, const struct parts *p, size_t max)
+{
+	size_t start = t->n;
+	bool first = true;
+
+	for (size_t i = 0; i < p->owner; i++) {
+		char c = p->all.p[i];
+		if (c == '/' || c == '.') {
+			first = true;
+		} else if (first && !(i == 0 && c == 'L' && p->all.n > 1 && p->all.p[1] != '/')) {
+			if ((unsigned char)c >= 0x80)
+				break;
+			text_char(t, c);
+			text_char(t, '.');
+			first = false;
+		}
+	}
+	text_str(t, str_from(p->all, p->owner));
+	if (p->owner && fits((struct str){ t->p + start, t->n - start }, max))
+		return true;
+	t->n = start;
+	return false;
+}
+
+/* Would an ellipsis and the end of Class.method leave at least half of the class? Less of it tells nothing. */
+static bool shows_half_class(const struct parts *p, size_t max)
+{
+	size_t end = p->method;
+
+	while (end > p->owner && strchr(".:;#", p->all.p[end - 1]))
+		end--;
+	size_t class = label_columns(str_from(str_head(p->all, end), p->owner));
+	size_t behind = label_columns(str_from(p->all, end)) + 1;
+	return class && behind < max && 2 * (max - behind) >= class;
+}
+
+static void fit_path(struct text *t, const struct parts *p, size_t max)
+{
+	struct str from_owner = str_from(p->all, p->owner);
+	struct str method = str_from(p->all, p->method);
+
+	if (put_initials(t, p, max))
+		return;
+	if (fits(from_owner, max))
+		text_str(t, from_owner);
+	else if (shows_half_class(p, max))
+		put_tail(t, from_owner, max);
+	else if (fits(method, max))
+		text_str(t, method);
+	else
+		put_head(t, method, max);
+}
+
+static void fit_scopes(struct text *t, struct str plain, size_t max)
+{
+	size_t from = last_scope(plain, plain.n);
+	struct str shortest = str_from(plain, from);
+
+	if (!fits(shortest, max)) {
+		put_head(t, shortest, max);
+		return;
+	}
+	/* Outer namespaces come back as long as there is room. */
+	while (from >= 2) {
+		size_t outer = last_scope(plain, from - 2);
+		if (!fits(str_from(plain, outer), max))
+			break;
+		from = outer;
+	}
+	text_str(t, str_from(plain, from));
+}
+
+/* "LazyCompile:*parse /srv/a.js:12" is parse, "Builtins_Call" is Call. */
+static struct str without_tag(struct str s)
+{
+	static const struct str tag[] = {
+		STR("LazyCompile:"), STR("Function:"), STR("Script:"),   STR("Eval:"),
+		STR("JS:"),          STR("Builtin:"),  STR("Builtins_"), STR("py::"),
+	};
+	size_t i = 0;
+
+	while (i < countof(tag) && !str_starts(s, tag[i]))
+		i++;
+	if (i == countof(tag))
+		return s;
+	struct str rest = str_from(s, tag[i].n);
+	while (rest.n && strchr("*~^+", rest.p[0]))
+		rest = str_from(rest, 1);
+	struct str file = rest, function = str_cut(&file, ' ');
+	return function.n ? function : rest.n ? rest : s;
+}
+
+static void fit_smart(struct text *t, struct str name, size_t max)
+{
+	struct parts parts;
+	struct text plain = { 0 };
+
+	name = without_tag(name);
+	if (fits(name, max)) {
+		text_str(t, name);
+		return;
+	}
+	if (str_find_str(name, STR("::")) >= 0 && str_find_str(name, STR(";::")) < 0) {
+		put_plain_cpp(&plain, name);
+		fit_scopes(t, text_view(&plain), max);
+	} else if (split_path(name, &parts)) {
+		fit_path(t, &parts, max);
+	} else {
+		put_plain_cpp(&plain, name);
+		if (plain.n && fits(text_view(&plain), max))
+			text_str(t, text_view(&plain));
+		else
+			put_head(t, name, max);
+	}
+	text_free(&plain);
+}
+
+void label_fit(struct text *t, struct str name, size_t max, enum label_cut cut)
+{
+	if (max < LABEL_LEAST)
+		return;
+	if (fits(name, max))
+		text_str(t, name);
+	else if (cut == LABEL_SMART)
+		fit_smart(t, name, max);
+	else if (cut == LABEL_LEFT)
+		put_tail(t, name, max);
+	else
+		put_head(t, name, max);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * linkattrs.h - what users say about functions: flamegraph.pl's --nameattr, lines of `name TAB key=value TAB key=value`.
+ *
+ * Of the keys `title` and `href` are used. An address must be http, https or relative, without anything that browsers
+ * read in more than one way; all others are refused by name. Texts are visible (visible_str).
+ */
+#ifndef PJ_LINKATTRS_H
+#define PJ_LINKATTRS_H
+
+#include "common/intern.h"
+
+struct link_attr {
+	struct str title, href; /* may be empty */
+};
+
+struct link_attrs {
+	struct intern names; /* visible, with suffix or without */
+	struct link_attr *of;     /* by id of names */
+	uint32_t cap;
+	struct arena memory;
+};
+
+void link_attrs_read(struct link_attrs *a, const char *path);
+
+/* Of a function as styles.h has it; the name with its suffix goes first. NULL: nothing is said. */
+const struct link_attr *link_attrs_find(const struct link_attrs *a, struct str text, struct str suffix);
+void link_attrs_free(struct link_attrs *a);
+
+bool link_attrs_is_safe_href(struct str href);
+
+#endif

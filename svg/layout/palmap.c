@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "svg/layout/palmap.h"
+
+#include "common/filter/broker.h"
+#include "common/filter/in.h"
+#include "common/filter/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BEFORE_COLOUR STR("->rgb(")
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+static ptrdiff_t find_last(struct str s, struct str needle)
+{
+	for (size_t i = s.n < needle.n ? 0 : s.n - needle.n + 1; i-- > 0;) {
+		if (str_starts(str_from(s, i), needle))
+			return (ptrdiff_t)i;
+	}
+	return -1;
+}
+
+/* "255,0,12" */
+static bool parse_channels(struct str s, uint32_t *rgb)
+{
+	*rgb = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t value;
+		if (!str_u64(str_trim(str_cut(&s, ',')), &value) || value > 255)
+			return false;
+		*rgb = *rgb << 8 | (uint32_t)value;
+	}
+	return s.n == 0;
+}
+
+const char *palmap_parse(struct str line, struct str *name, uint32_t *rgb)
+{
+	line = str_trim_right(line);
+	ptrdiff_t at = find_last(line, BEFORE_COLOUR);
+
+	if (at < 0 || !str_ends(line, STR(")")))
+		return "no ->rgb(r,g,b) at its end";
+	*name = str_head(line, (size_t)at);
+	struct str channels = str_from(line, (size_t)at + BEFORE_COLOUR.n);
+	if (!parse_channels(str_head(channels, channels.n - 1), rgb))
+		return "rgb() takes three numbers from 0 to 255";
+	return NULL;
+}
+
+static void set_colour(struct palmap *m, struct str name, uint32_t rgb)
+{
+	uint32_t id = intern(&m->names, name);
+
+	if (id >= m->cap) {
+		m->cap = id * 2 + 64;
+		m->rgb = mem_grow(m->rgb, sizeof(*m->rgb), m->cap);
+	}
+	m->rgb[id] = rgb;
+}
+
+void palmap_read(struct palmap *m, const char *path)
+{
+	struct in in;
+	struct str line;
+	int fd;
+
+	*m = (struct palmap){ .path = path };
+	fd = broker_open(AT_FDCWD, path, 0);
+	if (fd < 0 && errno == ENOENT)
+		return;
+	if (fd < 0 && errno == EINVAL) /* it is replaced at the end; a FIFO would also block */
+		die("%s: not a regular file", path);
+	if (fd >= 0)
+		close(fd);
+	in_open(&in, path);
+	in_expect_text(&in);
+	while (in_line(&in, &line)) {
+		struct str name;
+		uint32_t rgb;
+		const char *why = str_is_blank(line) ? NULL : palmap_parse(line, &name, &rgb);
+
+		if (why && m->bad++ < 3)
+			warn_at(in_place(&in), "not a colour: %s", why);
+		if (!why && !str_is_blank(line))
+			set_colour(m, name, rgb);
+	}
+	if (in.damage)
+		die_at(in_place(&in), "%s", in.damage);
+	if (m->bad > 1)
+		warn("%s: %ju lines skipped", path, (uintmax_t)m->bad);
+	in_close(&in);
+}
+
+/* ---- use ---------------------------------------------------------------------------------------------------- */
+
+void palmap_colour(struct palmap *m, struct str name, uint32_t *rgb)
+{
+	uint32_t id = intern_find(&m->names, name);
+
+	if (id) {
+		*rgb = m->rgb[id];
+		return;
+	}
+	set_colour(m, name, *rgb);
+	m->added = true;
+}
+
+static void put_line(struct out *o, struct str name, uint32_t rgb)
+{
+	out_str(o, name);
+	out_printf(o, "->rgb(%u,%u,%u)\n", rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255);
+}
+
+void palmap_write(const struct palmap *m)
+{
+	static struct out out;
+
+	if (!m->added)
+		return;
+	if (m->bad) {
+		warn("%s is left as it is: not all of its lines are colours, name->rgb(r,g,b)", m->path);
+		return;
+	}
+	uint32_t *rank = intern_ranks(&m->names), *sorted = mem_alloc(sizeof(*sorted), m->names.n);
+	for (uint32_t id = 1; id <= m->names.n; id++)
+		sorted[rank[id]] = id;
+	out_open(&out, m->path);
+	for (uint32_t i = 0; i < m->names.n; i++)
+		put_line(&out, intern_str(&m->names, sorted[i]), m->rgb[sorted[i]]);
+	out_close(&out);
+	free(sorted);
+	free(rank);
+}
+
+void palmap_free(struct palmap *m)
+{
+	intern_free(&m->names);
+	free(m->rgb);
+	*m = (struct palmap){ 0 };
+}

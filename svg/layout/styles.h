@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * styles.h - what frames are called and coloured: the distinct (text, colour) of a layout.
+ *
+ * Text is what is shown: without the suffix that tells the kind of code, and safe (visible_str). The suffix is not
+ * lost: it is part of the colour's kind. Ids count from 0 by the bytes of the text, then by colour. The same profile
+ * gives the same ids, however its lines were ordered. The suffixes of kinds are the stacks' own bytes.
+ */
+#ifndef PJ_STYLES_H
+#define PJ_STYLES_H
+
+#include "svg/layout/layout.h"
+#include "svg/layout/palette.h"
+#include "svg/layout/palmap.h"
+
+#define FACES_COLOURS 1024 /* more different colours than this are rounded until they are fewer */
+
+struct faces_kind {
+	const char *label; /* CODE_LABEL_PROCESS: names of these frames are cut at their end only */
+	struct str suffix;
+};
+
+struct faces_colour {
+	uint32_t light, dark; /* 0xRRGGBB */
+	uint32_t kind;
+};
+
+struct faces {
+	uint32_t n;
+	struct str *text;
+	uint32_t *colour;   /* of each name */
+	uint8_t *tint;      /* of each name, 0..3: how pale it is where colours are kinds, as the viewer computes it */
+	uint32_t *of;       /* name id by frame of the layout */
+	uint32_t functions; /* different texts; the kernel's are its own */
+	uint32_t ncolours;
+	struct faces_colour *colours;
+	uint32_t nkinds;
+	struct faces_kind *kinds;
+	struct arena memory;
+};
+
+/* What colours follow from. */
+struct faces_how {
+	const struct palette *palette;
+	struct palmap *map; /* NULL, or colours that win over the palette's; new names are added */
+	bool hash;          /* flamegraph.pl's --hash */
+	bool reverse;       /* stacks were turned round: processes are innermost */
+	bool cut;           /* stacks were cut at a frame: there are no processes */
+};
+
+void faces_make(struct faces *n, const struct layout *l, const struct stacks *s, const struct faces_how *how);
+void faces_free(struct faces *n);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarfbytes.h - numbers out of DWARF bytes that may be anything: nothing is read past the end, the first lack is remembered.
+ *
+ * After `bad` is set every number is 0 and nothing advances, so that callers check once, at the end of a piece.
+ */
+#ifndef PJ_DWARFBYTES_H
+#define PJ_DWARFBYTES_H
+
+#include "common/str.h"
+
+struct dwarf_bytes {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static inline struct dwarf_bytes dwarf_bytes_of(struct str s)
+{
+	const uint8_t *p = (const uint8_t *)s.p;
+
+	return (struct dwarf_bytes){ .p = p, .end = s.n ? p + s.n : p };
+}
+
+static inline size_t dwarf_left(const struct dwarf_bytes *b)
+{
+	return (size_t)(b->end - b->p);
+}
+
+/* n bytes passed over; NULL when there are fewer. */
+static inline const uint8_t *dwarf_take(struct dwarf_bytes *b, uint64_t n)
+{
+	const uint8_t *p = b->p;
+
+	if (b->bad || n > dwarf_left(b)) {
+		b->bad = true;
+		return NULL;
+	}
+	b->p += n;
+	return p;
+}
+
+/* Little-endian, of 1 to 8 bytes. */
+static inline uint64_t dwarf_uint(struct dwarf_bytes *b, unsigned size)
+{
+	const uint8_t *p = dwarf_take(b, size);
+	uint64_t v = 0;
+
+	if (p)
+		memcpy(&v, p, size);
+	return v;
+}
+
+static inline uint64_t dwarf_sint(struct dwarf_bytes *b, unsigned size)
+{
+	unsigned unused = 64 - 8 * size;
+
+	return (uint64_t)((int64_t)(dwarf_uint(b, size) << unused) >> unused);
+}
+
+/* Assemblers pad a LEB128 to the length of the largest one that they might need; a longer one is damaged, and would cost its reader time
+ * for each of its bytes each time that it is read. */
+enum { DWARF_LEB_MAX = 64 };
+
+/* Bits that do not fit are dropped. */
+static inline uint64_t dwarf_leb(struct dwarf_bytes *b, bool is_signed)
+{
+	uint64_t v = 0;
+	unsigned shift = 0;
+
+	for (unsigned n = 0; n < DWARF_LEB_MAX && !b->bad && b->p < b->end; n++) {
+		uint8_t byte = *b->p++;
+
+		if (shift < 64)
+			v |= (uint64_t)(byte & 127) << shift;
+		shift = shift < 64 ? shift + 7 : shift;
+		if (byte & 128)
+			continue;
+		if (is_signed && byte & 64 && shift < 64)
+			v |= UINT64_MAX << shift;
+		return v;
+	}
+	b->bad = true;
+	return 0;
+}
+
+static inline uint64_t dwarf_uleb(struct dwarf_bytes *b)
+{
+	return dwarf_leb(b, false);
+}
+
+static inline int64_t dwarf_sleb(struct dwarf_bytes *b)
+{
+	return (int64_t)dwarf_leb(b, true);
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/dwarf/unwindelf.h"
+
+#include "common/formats/elfhead.h"
+
+enum { PLT_CODE_MAX = 64, INIT_MAX = 4096 };
+
+struct reader {
+	struct elfhead head;
+	struct unwind_elf *e;
+	uint64_t left; /* bytes that may still be read */
+};
+
+/* ---- sections ---------------------------------------------------------------------------------------------------- */
+
+/* Bytes of a section of at most max; what is read is taken from the budget. */
+static struct str take_section(struct reader *r, const Elf64_Shdr *s, uint64_t max)
+{
+	struct str bytes = elfhead_section(&r->head, s, &r->e->arena, max < r->left ? max : r->left);
+
+	r->left -= bytes.n;
+	return bytes;
+}
+
+/* The first bytes of a section. */
+static struct str first_bytes(struct reader *r, const Elf64_Shdr *s, char *buf, size_t max)
+{
+	size_t n = s->sh_size < max ? (size_t)s->sh_size : max;
+
+	return (struct str){ buf, elfhead_bytes(&r->head, s->sh_offset, buf, n) };
+}
+
+/* True if a PLT of aarch64 has the entry that calls the linker: it starts with stp x16, x30, [sp, #-16]!, or has that after bti c. The
+ * PLT of a static program has none. */
+static bool is_lazy_link(struct reader *r, const Elf64_Shdr *s)
+{
+	static const struct str push = STR("\xf0\x7b\xbf\xa9");
+	char buf[PLT_CODE_MAX];
+	struct str code = first_bytes(r, s, buf, sizeof(buf));
+
+	return str_starts(code, push) || (code.n > 4 && str_starts(str_from(code, 4), push));
+}
+
+static void note_plt(struct reader *r, const Elf64_Shdr *s, bool lazy)
+{
+	struct unwind_elf *e = r->e;
+
+	if (e->nplts == UNWIND_PLTS_MAX)
+		return;
+	lazy = lazy && (!e->processor->link || is_lazy_link(r, s));
+	e->plt[e->nplts++] = (struct unwind_plt){ .start = s->sh_addr, .size = s->sh_size, .lazy = lazy };
+}
+
+/* crti.o and crtn.o start and end .init and .fini: endbr64 (since CET), sub rsp, 8; add rsp, 8; ret. */
+static void note_init(struct reader *r, const Elf64_Shdr *s)
+{
+	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"), leave = STR("\x48\x83\xc4\x08\xc3");
+	struct unwind_elf *e = r->e;
+	char buf[INIT_MAX];
+	struct str code;
+	size_t at;
+
+	if (e->nplts == UNWIND_PLTS_MAX || e->processor->link || s->sh_size > INIT_MAX)
+		return;
+	code = first_bytes(r, s, buf, sizeof(buf));
+	at = str_starts(code, endbr) ? endbr.n : 0;
+	if (str_starts(str_from(code, at), enter) && str_ends(code, leave))
+		e->plt[e->nplts++] =
+			(struct unwind_plt){ .start = s->sh_addr, .size = s->sh_size, .pushed = (uint8_t)(at + enter.n) };
+}
+
+/* Bytes of call frame information; of sections of the same name the first that has bytes counts. */
+static void read_frames(struct reader *r, const Elf64_Shdr *s, struct cfi *c)
+{
+	if (c->bytes.n)
+		return;
+	c->bytes = take_section(r, s, UINT64_MAX);
+	c->address = s->sh_addr;
+	if (!c->bytes.n && s->sh_size > r->left)
+		r->e->large = true;
+}
+
+static void read_sections(struct reader *r)
+{
+	struct unwind_elf *e = r->e;
+
+	for (size_t i = 1; i < r->head.sections; i++) {
+		const Elf64_Shdr *s = &r->head.section[i];
+		struct str name = r->head.name[i];
+
+		/* separate debug files have headers of the others' sections, without bytes */
+		if (name.n == 0 || s->sh_type == SHT_NOBITS)
+			continue;
+		if (str_eq(name, STR(".eh_frame")))
+			read_frames(r, s, &e->eh_frame);
+		else if (str_eq(name, STR(".eh_frame_hdr")))
+			read_frames(r, s, &e->header);
+		else if (str_eq(name, STR(".debug_frame")))
+			read_frames(r, s, &e->debug_frame);
+		else if (str_starts(name, STR(".plt")))
+			note_plt(r, s, str_eq(name, STR(".plt")));
+		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
+			note_init(r, s);
+	}
+}
+
+/* ---- segments ---------------------------------------------------------------------------------------------------- */
+
+static struct str take_bytes(struct reader *r, uint64_t offset, uint64_t n)
+{
+	Elf64_Shdr s = { .sh_type = SHT_PROGBITS, .sh_offset = offset, .sh_size = n };
+	struct str bytes = take_section(r, &s, UINT64_MAX);
+
+	if (!bytes.n && n > r->left)
+		r->e->large = true;
+	return bytes;
+}
+
+/* From an address to the end of its segment in the file. */
+static struct str bytes_at(struct reader *r, uint64_t address)
+{
+	for (size_t i = 0; i < r->head.segments; i++) {
+		const Elf64_Phdr *p = &r->head.segment[i];
+
+		if (p->p_type == PT_LOAD && address - p->p_vaddr < p->p_filesz)
+			return take_bytes(r, p->p_offset + (address - p->p_vaddr), p->p_filesz - (address - p->p_vaddr));
+	}
+	return (struct str){ 0 };
+}
+
+/* Where section headers were stripped, PT_GNU_EH_FRAME leads to .eh_frame_hdr, and that to .eh_frame. */
+static void read_frames_by_segment(struct reader *r, const Elf64_Phdr *p)
+{
+	struct unwind_elf *e = r->e;
+	struct dwarf_bytes b;
+	uint64_t at;
+
+	e->header.address = p->p_vaddr;
+	e->header.bytes = take_bytes(r, p->p_offset, p->p_filesz);
+	b = dwarf_bytes_of(e->header.bytes);
+	dwarf_take(&b, 1);
+	at = dwarf_uint(&b, 1);
+	dwarf_take(&b, 2);
+	at = cfi_pointer(&b, (uint8_t)at, p->p_vaddr + 4, p->p_vaddr);
+	if (!b.bad)
+		e->eh_frame = (struct cfi){ .bytes = bytes_at(r, at), .address = at };
+}
+
+static void read_program(struct reader *r)
+{
+	struct unwind_elf *e = r->e;
+
+	e->base = UINT64_MAX;
+	e->load = arena_new(&e->arena, struct unwind_load, r->head.segments);
+	for (size_t i = 0; i < r->head.segments; i++) {
+		const Elf64_Phdr *p = &r->head.segment[i];
+
+		if (p->p_type == PT_LOAD)
+			e->load[e->nloads++] = (struct unwind_load){ p->p_offset, p->p_filesz, p->p_vaddr, p->p_flags & PF_X ? 1 : 0 };
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_vaddr + p->p_memsz >= p->p_vaddr) {
+			e->base = p->p_vaddr < e->base ? p->p_vaddr : e->base;
+			e->end = p->p_vaddr + p->p_memsz > e->end ? p->p_vaddr + p->p_memsz : e->end;
+		}
+		if (p->p_type == PT_GNU_EH_FRAME && !e->eh_frame.bytes.n && !e->debug_frame.bytes.n)
+			read_frames_by_segment(r, p);
+	}
+	if (e->end > e->base && e->end - e->base > UINT32_MAX)
+		e->end = e->base + UINT32_MAX;
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------ */
+
+/* Sections that cannot be used (cut off, too many) leave the program's own way to the tables. */
+static const char *read_head(struct reader *r, int fd)
+{
+	struct elfhead_source source;
+	const char *why;
+
+	if (!elfhead_file(&source, fd))
+		return "not a regular file";
+	why = elfhead_read(&r->head, &source, true);
+	if (why && r->head.segments) {
+		elfhead_free(&r->head);
+		why = elfhead_read(&r->head, &source, false);
+	}
+	if (why)
+		return why;
+	r->e->processor = r->head.wide ? processor_of_elf(r->head.header.e_machine) : NULL;
+	return r->e->processor ? NULL : "not for x86-64 or aarch64, 64 bits";
+}
+
+const char *unwind_elf_read(struct unwind_elf *e, int fd)
+{
+	struct reader r = { .e = e, .left = UNWIND_TABLE_MAX };
+	const char *why;
+
+	*e = (struct unwind_elf){ .debug_frame.debug = true };
+	why = read_head(&r, fd);
+	if (!why) {
+		read_sections(&r);
+		read_program(&r);
+	}
+	elfhead_free(&r.head);
+	return why;
+}
+
+void unwind_elf_free(struct unwind_elf *e)
+{
+	arena_free(&e->arena);
+}
