@@ -204,7 +204,7 @@ fresh: ## both scripts on a fresh Debian in a folder (root, debootstrap; 20 minu
 
 # ---- habits ----------------------------------------------------------------------------------------------------
 
-SOURCES := $(shell find $(LIBRARY) $(ROOMS) examples test -name '*.[ch]' -not -path 'test/corpus/*' -not -path 'test/cases/*' -not -path 'test/older/*')
+SOURCES := $(shell find $(LIBRARY) $(ROOMS) examples test -name '*.[ch]' -not -path 'test/corpus/*' -not -path 'test/cases/*' -not -path 'test/older/*' -not -path 'test/attack/*')
 HEADERS := $(filter %.h,$(SOURCES))
 
 headers: ## every header compiles alone, and twice

@@ -3,7 +3,8 @@
  * diag.h - what a tool says on stderr, and how it ends.
  *
  * "pjfold: out/1.data:12: no weight at the end of the line": tool, place, what; lower case, no full stop. One write per
- * message, control bytes, invalid UTF-8 and what reorders text in quoted input shown as \xNN, stdout never touched. Statuses as in pj(7).
+ * message, control bytes, invalid UTF-8 and what reorders text in quoted input shown as \xNN, stdout never touched.
+ * Statuses as in pj(7).
  */
 #ifndef PJ_DIAG_H
 #define PJ_DIAG_H
@@ -26,7 +27,8 @@ struct place {
 void diag_tool(const char *name); /* to be called first in main; the one global of the suite */
 const char *diag_tool_name(void);
 
-/* Was standard descriptor fd a terminal when the tool began? A process that gave up its rights cannot see that any more. */
+/* Was standard descriptor fd a terminal when the tool began? A process that gave up its rights cannot see that any
+ * more. */
 bool diag_is_terminal(int fd);
 
 void warn(const char *fmt, ...) PRINTF(1, 2);

@@ -57,8 +57,8 @@ static inline uint64_t hash_bytes(const void *data, size_t n)
 }
 
 /*
- * Hash of two numbers. Mixes twice: y ^ b is the same for all keys of one y, and where it ends in zeros, the low bits of one product
- * hardly vary with x.
+ * Hash of two numbers. Mixes twice: y ^ b is the same for all keys of one y, and where it ends in zeros, the low bits
+ * of one product hardly vary with x.
  */
 static inline uint64_t hash_pair(uint64_t x, uint64_t y)
 {
@@ -72,7 +72,8 @@ static inline uint64_t hash_number(uint64_t x)
 
 static inline uint64_t hash_sum(const void *data, size_t n)
 {
-	return hash_with((struct hash_secret){ 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu }, data, n);
+	return hash_with((struct hash_secret){ 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu }, data,
+			 n);
 }
 
 #endif

@@ -12,13 +12,13 @@
 #include "common/hash.h"
 
 struct intern {
-	uint32_t n;          /* ids 1..n exist */
+	uint32_t n; /* ids 1..n exist */
 	uint32_t cap;
-	struct str *str;     /* by id */
+	struct str *str; /* by id */
 	struct intern_slot {
 		uint32_t id, hash; /* together, so that most of what is looked up costs one access */
-	} *slot;             /* open addressing; id 0: free */
-	uint32_t mask;       /* slots - 1, or 0 when there are none */
+	} * slot;                  /* open addressing; id 0: free */
+	uint32_t mask;             /* slots - 1, or 0 when there are none */
 	struct arena bytes;
 };
 

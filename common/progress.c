@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-
 void progress_begin(struct progress *p, uint64_t total)
 {
 	*p = (struct progress){ .total = total, .on = diag_is_terminal(STDERR_FILENO) };

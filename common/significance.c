@@ -113,7 +113,8 @@ struct sig_change sig_compare(const struct sig_rule *r, uint64_t before, uint64_
 
 /*
  * The tree in depth-first order, reduced to what is asked of it: all stacks that have weight (leaves, though they may
- * have callees) below any node are stack[from[node]] to stack[to[node] - 1]. So a deep chain costs no more than a short one.
+ * have callees) below any node are stack[from[node]] to stack[to[node] - 1]. So a deep chain costs no more than a short
+ * one.
  */
 struct reach {
 	uint32_t *stack;     /* nodes with self weight */
@@ -237,8 +238,8 @@ static bool elsewhere(const struct stacks *s, const struct reach *w, const struc
 }
 
 /*
- * When f's share rises, all other shares fall in proportion: that much is no sign of code that moved into f. Counts need no such
- * correction.
+ * When f's share rises, all other shares fall in proportion: that much is no sign of code that moved into f. Counts
+ * need no such correction.
  */
 static bool is_moved(const struct sig_rule *r, const struct sig_function *f, const uint64_t e[2])
 {

@@ -3,9 +3,9 @@
  * significance.h - what changed between two profiles, and what only looks like it.
  *
  * Counts of samples have known noise (Poisson), times a dispersion that several windows a side reveal; runs of one
- * program differ by more than that (other inlining, other scheduling): a drift, estimated from the bulk of the frames. A
- * change counts when it is both larger than the noise and large enough to matter. A frame whose code costs the same and is only reached
- * another way was moved, not changed. Weights are inclusive: a frame with all that it calls.
+ * program differ by more than that (other inlining, other scheduling): a drift, estimated from the bulk of the frames.
+ * A change counts when it is both larger than the noise and large enough to matter. A frame whose code costs the same
+ * and is only reached another way was moved, not changed. Weights are inclusive: a frame with all that it calls.
  *
  * With weights a, b of totals A, B, p = (a+b)/(A+B), dispersion f, drift r:
  *   shares  d = b/B - a/A, variance f p(1-p) (1/A + 1/B) + (r p(1-p))^2
@@ -42,23 +42,25 @@ enum sig_why { SIG_NOISE, SIG_SMALL, SIG_MOVED, SIG_CHANGED }; /* SMALL: below t
 
 struct sig_change {
 	enum sig_why why;
-	bool less;       /* than before */
-	uint8_t level;   /* 0 unless CHANGED; else 1..4, as docs/SVG.md says */
-	float z;         /* >= 0; 0 where it was not tested */
-	float points;    /* with its sign */
-	float relative;  /* |change| / larger side */
+	bool less;      /* than before */
+	uint8_t level;  /* 0 unless CHANGED; else 1..4, as docs/SVG.md says */
+	float z;        /* >= 0; 0 where it was not tested */
+	float points;   /* with its sign */
+	float relative; /* |change| / larger side */
 };
 
 /* Are shares to be compared, unless the user says? Yes where totals differ by more than 2 % of the larger. */
 bool sig_by_shares(uint64_t before, uint64_t after);
 
-/* Are weights of this unit (empty: not told) counts of samples? Sums of ns, bytes or cycles have a noise that is not known. */
+/* Are weights of this unit (empty: not told) counts of samples? Sums of ns, bytes or cycles have a noise that is not
+ * known. */
 bool sig_counted(struct str unit);
 
 /* One pair of weights. dispersion 0: the rule's. Pure. */
 struct sig_change sig_compare(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion);
 
-/* The parts of it, for who estimates dispersion and drift: after minus before, in shares or counts, and its variance. */
+/* The parts of it, for who estimates dispersion and drift: after minus before, in shares or counts, and its variance.
+ */
 double sig_difference(const struct sig_rule *r, uint64_t before, uint64_t after);
 double sig_variance(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion, double drift);
 

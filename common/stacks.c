@@ -222,7 +222,8 @@ static uint32_t sort_siblings(uint32_t list, uint32_t *next, const struct stacks
 	return all;
 }
 
-/* Children as lists that ascend by rank. In order of creation most do: by bytes when sorted text was read, or two such runs. */
+/* Children as lists that ascend by rank. In order of creation most do: by bytes when sorted text was read, or two such
+ * runs. */
 static void list_children(const struct stacks *s, const uint32_t *rank, uint32_t *child, uint32_t *next)
 {
 	uint64_t *unsorted = mem_alloc(sizeof(*unsorted), s->n / 64 + 1); /* a bit a parent */
@@ -398,8 +399,8 @@ static void pairs_free(struct pairs *p)
 }
 
 /*
- * Gives every node's frame its name. Returns the nodes that may become one with another: siblings whose frames have the same
- * name now, and all below them. *n is how many; NULL: none.
+ * Gives every node's frame its name. Returns the nodes that may become one with another: siblings whose frames have the
+ * same name now, and all below them. *n is how many; NULL: none.
  */
 static bool *name_nodes(struct stacks *s, uint32_t nnames, const uint32_t *frame, uint32_t *n)
 {

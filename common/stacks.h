@@ -27,11 +27,12 @@ struct stacks {
 	struct stacks_node *node;
 	uint64_t *self[STACKS_COLUMNS]; /* by node; [1] is NULL until column 1 gets a weight */
 	uint64_t sum[STACKS_COLUMNS];   /* of self */
-	uint32_t *slot; /* a table of nodes, made when one is looked up first */
+	uint32_t *slot;                 /* a table of nodes, made when one is looked up first */
 	uint32_t *hash; /* by node: of the whole path, so that places in the table are known before the nodes are */
 	uint32_t mask;
-	uint32_t placed; /* the table holds nodes 1..placed-1; the others follow when something is looked up */
-	uint32_t sorted; /* equal to n: in preorder, siblings ascend by the bytes of their frames, and no frame holds a ';' */
+	uint32_t placed;  /* the table holds nodes 1..placed-1; the others follow when something is looked up */
+	uint32_t sorted;  /* equal to n: in preorder, siblings ascend by the bytes of their frames, and no frame holds a
+			     ';' */
 	uint64_t *before; /* by node, in time only: self weight of its parent when the node was made */
 	uint32_t last;    /* node, in time only: it got a weight last */
 };
@@ -62,8 +63,9 @@ uint64_t stacks_sum(const struct stacks *s, unsigned column); /* of all self wei
 /* Every node's weight with all below it; n values, caller frees. */
 uint64_t *stacks_totals(const struct stacks *s, unsigned column);
 
-/* A walk over all nodes but the root, depth first, siblings by the bytes of their frames: equal trees give equal sequences of
- * (depth, frame bytes), however they were built. In time: in order of time. Nothing may be added meanwhile. */
+/* A walk over all nodes but the root, depth first, siblings by the bytes of their frames: equal trees give equal
+ * sequences of (depth, frame bytes), however they were built. In time: in order of time. Nothing may be added
+ * meanwhile. */
 struct stacks_walk {
 	const struct stacks *s;
 	uint32_t at;

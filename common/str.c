@@ -32,7 +32,8 @@ static inline uint64_t bits_16(__m128i same)
 /* How many of 64 bytes are the same before one differs. */
 static inline size_t common_64(const char *a, const char *b)
 {
-	__m128i x = same_16(a, b), y = same_16(a + 16, b + 16), z = same_16(a + 32, b + 32), w = same_16(a + 48, b + 48);
+	__m128i x = same_16(a, b), y = same_16(a + 16, b + 16), z = same_16(a + 32, b + 32),
+		w = same_16(a + 48, b + 48);
 
 	if (bits_16(_mm_and_si128(_mm_and_si128(x, y), _mm_and_si128(z, w))) == 0xffff)
 		return 64;
@@ -130,8 +131,7 @@ bool str_u64(struct str s, uint64_t *value)
 	for (; i < s.n; i++) {
 		if (s.p[i] < '0' || s.p[i] > '9')
 			return false;
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(s.p[i] - '0'), &v))
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(s.p[i] - '0'), &v))
 			return false;
 	}
 	*value = v;

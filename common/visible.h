@@ -4,8 +4,8 @@
  *
  * Any bytes become valid UTF-8 in which everything that a terminal or XML forbids, that cannot be seen or that reorders
  * text stands as a visible escape: \x1b, \u202e, \U000e0001. It is done once, where bytes become text for eyes; folded
- * text keeps its bytes. A backslash that begins what looks like an escape is one itself, \x5c, so visible_bytes gives the
- * bytes back exactly.
+ * text keeps its bytes. A backslash that begins what looks like an escape is one itself, \x5c, so visible_bytes gives
+ * the bytes back exactly.
  */
 #ifndef PJ_VISIBLE_H
 #define PJ_VISIBLE_H
@@ -19,8 +19,8 @@ struct str visible_copy(struct arena *a, struct str bytes);
 /* Returns the length of the longest prefix of s that visible_str would leave as it is. */
 size_t visible_plain_length(struct str s);
 
-/* The inverse: appends the bytes that visible_str made `visible` of. What is no escape stays as it is, also in text that
- * visible_str never makes. */
+/* The inverse: appends the bytes that visible_str made `visible` of. What is no escape stays as it is, also in text
+ * that visible_str never makes. */
 void visible_bytes(struct text *t, struct str visible);
 
 /* The code point that starts s and its length in bytes; 0 when the first byte is not the start of a valid sequence

@@ -122,11 +122,13 @@ static void take_operands(struct request *r, char **operand)
 void diffopts_parse(struct request *r, int argc, char **argv)
 {
 	const struct opt opts[] = {
-		{ 'o', "output", "FILE", OPT_STR, &r->out, NULL, "write to FILE, complete or not at all (standard output)" },
+		{ 'o', "output", "FILE", OPT_STR, &r->out, NULL,
+		  "write to FILE, complete or not at all (standard output)" },
 		{ 'a', "before", "FILE", OPT_CALL, r, opt_before, "a window of the profile before; may be repeated" },
 		{ 'b', "after", "FILE", OPT_CALL, r, opt_after, "a window of the profile after; may be repeated" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no summary" },
-		{ 0, "table", "[=N]", OPT_CALL, r, opt_table, "print the N functions that changed most instead (50; 0: all)" },
+		{ 0, "table", "[=N]", OPT_CALL, r, opt_table,
+		  "print the N functions that changed most instead (50; 0: all)" },
 		{ 0, "tsv", NULL, OPT_CALL_FLAG, r, opt_tsv, "the table for scripts: fields parted by tabs" },
 		{ 0, "all", NULL, OPT_FLAG, &r->all, NULL, "the table also has functions that did not change" },
 		{ 0, "fail-over", "PCT[,FRAME-GLOB]", OPT_CALL, r, opt_fail_over,
@@ -134,13 +136,18 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, set_min_delta,
 		  "least change: percent of the total, and of the function (0.5,1%)" },
 		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "least change in standard deviations (2; 0: not tested)" },
-		{ 0, "drift", "R%|auto", OPT_CALL, r, opt_drift, "how much runs of one program differ (auto: from several windows)" },
-		{ 0, "shares", NULL, OPT_CALL_FLAG, r, opt_compare, "compare shares of the totals (when these differ by over 2 %)" },
+		{ 0, "drift", "R%|auto", OPT_CALL, r, opt_drift,
+		  "how much runs of one program differ (auto: from several windows)" },
+		{ 0, "shares", NULL, OPT_CALL_FLAG, r, opt_compare,
+		  "compare shares of the totals (when these differ by over 2 %)" },
 		{ 0, "counts", NULL, OPT_CALL_FLAG, r, opt_compare, "compare counts as they are" },
-		{ 'n', "normalize", NULL, OPT_FLAG, &r->normalize, NULL, "scale the first column to the total of the second" },
+		{ 'n', "normalize", NULL, OPT_FLAG, &r->normalize, NULL,
+		  "scale the first column to the total of the second" },
 		{ 's', "strip-hex", NULL, OPT_FLAG, &r->strip_hex, NULL, "every 0x12ab in a name becomes 0x..." },
-		{ 0, "exact", NULL, OPT_FLAG, &r->exact, NULL, "keep kinds of code, clones and generated classes apart" },
-		{ 0, "no-header", NULL, OPT_NOFLAG, &r->header, NULL, "no line '# pj ...' in front, and no dispersions" },
+		{ 0, "exact", NULL, OPT_FLAG, &r->exact, NULL,
+		  "keep kinds of code, clones and generated classes apart" },
+		{ 0, "no-header", NULL, OPT_NOFLAG, &r->header, NULL,
+		  "no line '# pj ...' in front, and no dispersions" },
 	};
 	const struct tool tool = {
 		.name = "pjdiff",
@@ -153,7 +160,9 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 	};
 	char **operand;
 
-	*r = (struct request){ .header = true, .rows = 50, .z = SIG_Z, .points = SIG_POINTS, .relative = SIG_RELATIVE, .drift = -1 };
+	*r = (struct request){
+		.header = true, .rows = 50, .z = SIG_Z, .points = SIG_POINTS, .relative = SIG_RELATIVE, .drift = -1
+	};
 	operand = opt_parse(&tool, argc, argv);
 	if (r->z > 1000)
 		die_usage("--sig %g: 1000 at most", r->z);

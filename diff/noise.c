@@ -17,7 +17,8 @@ static double share(const struct sig_rule *r, uint64_t a, uint64_t b)
 }
 
 /* Nodes whose weights say something of their own: not tiny, not nearly all, not the same as their caller's. */
-static uint32_t informative(const struct profile *p, const struct sig_rule *r, uint64_t *const total[2], uint32_t *which)
+static uint32_t informative(const struct profile *p, const struct sig_rule *r, uint64_t *const total[2],
+			    uint32_t *which)
 {
 	uint32_t n = 0;
 
@@ -25,7 +26,8 @@ static uint32_t informative(const struct profile *p, const struct sig_rule *r, u
 		uint32_t up = p->s.node[id].parent;
 		double s = share(r, total[0][id], total[1][id]);
 
-		if (s >= SHARE_LEAST && s <= SHARE_MOST && (total[0][id] != total[0][up] || total[1][id] != total[1][up]))
+		if (s >= SHARE_LEAST && s <= SHARE_MOST &&
+		    (total[0][id] != total[0][up] || total[1][id] != total[1][up]))
 			which[n++] = id;
 	}
 	return n;
@@ -106,7 +108,8 @@ void noise_dispersion(struct noise *n, const struct profile *p, const struct sig
 	none.points = 1000; /* weights are wanted, no judgement */
 	f = sig_functions(&none, &p->s, NULL);
 	for (uint32_t id = 1; id <= p->s.frames.n; id++)
-		n->frame[id] = (float)dispersion_of(r, df, f[id].total[0], f[id].total[1], p->frame[0][id], p->frame[1][id]);
+		n->frame[id] =
+			(float)dispersion_of(r, df, f[id].total[0], f[id].total[1], p->frame[0][id], p->frame[1][id]);
 	free(f);
 	n->dispersion = median(n->node, which, informative(p, r, total, which));
 	shrink(n->node, p->s.n, n->dispersion, df);

@@ -2,8 +2,8 @@
 /*
  * noise.h - how far profiles differ though nothing changed: dispersion from window to window, drift from run to run.
  *
- * Dispersion is the variance of a node's weight over what counting gives, from the windows of each side, drawn towards the
- * median of all where there are few windows. Drift is what the bulk of the frames differs by between the sides
+ * Dispersion is the variance of a node's weight over what counting gives, from the windows of each side, drawn towards
+ * the median of all where there are few windows. Drift is what the bulk of the frames differs by between the sides
  * beyond counting: windows of one run share its inlining and scheduling, so dispersion does not see that.
  */
 #ifndef PJ_NOISE_H

@@ -5,11 +5,8 @@
 
 /* In the order in which a tie is decided. */
 static const struct str suffixes[CANON_KINDS] = {
-	[CANON_JIT] = STR("_[j]"),
-	[CANON_INLINED] = STR("_[i]"),
-	[CANON_C1] = STR("_[1]"),
-	[CANON_INTERPRETED] = STR("_[0]"),
-	[CANON_NATIVE] = STR(""),
+	[CANON_JIT] = STR("_[j]"),         [CANON_INLINED] = STR("_[i]"), [CANON_C1] = STR("_[1]"),
+	[CANON_INTERPRETED] = STR("_[0]"), [CANON_NATIVE] = STR(""),
 };
 
 struct str canon_suffix(enum canon_kind kind)
@@ -54,8 +51,8 @@ static size_t hex_at(struct str s, size_t i)
 /* f.cold, f.part.0, f.constprop.0.isra.2 -> f. Names with '/' are not of a C compiler. */
 static struct str without_clones(struct str s)
 {
-	static const struct str numbered[] = { STR(".cold"), STR(".part"), STR(".isra"), STR(".constprop"), STR(".lto_priv"),
-					       STR(".llvm") };
+	static const struct str numbered[] = { STR(".cold"),      STR(".part"),     STR(".isra"),
+					       STR(".constprop"), STR(".lto_priv"), STR(".llvm") };
 	struct str before;
 
 	if (str_find(s, '/') >= 0)
@@ -133,7 +130,8 @@ static size_t lambda(struct str s, size_t i, size_t *skip)
 		return 0;
 	name = rest;
 	name.n = 0;
-	while (name.n < rest.n && (is_word_byte(rest.p[name.n]) || rest.p[name.n] == '$' || (unsigned char)rest.p[name.n] >= 0x80))
+	while (name.n < rest.n &&
+	       (is_word_byte(rest.p[name.n]) || rest.p[name.n] == '$' || (unsigned char)rest.p[name.n] >= 0x80))
 		name.n++;
 	number = str_rfind(name, '$');
 	if (number <= 7 || (size_t)number + 1 >= name.n ||
@@ -192,8 +190,8 @@ static struct str without_hex(struct canon *c, struct str s)
 /* Is there anything that put_generated could change? Most names have nothing. */
 static bool plain(struct str s)
 {
-	return s.n == 0 || (!memchr(s.p, '$', s.n) && str_find_str(s, STR("0x")) < 0 && str_find_str(s, STR("Accessor")) < 0 &&
-			    str_find_str(s, STR("jdk/proxy")) < 0);
+	return s.n == 0 || (!memchr(s.p, '$', s.n) && str_find_str(s, STR("0x")) < 0 &&
+			    str_find_str(s, STR("Accessor")) < 0 && str_find_str(s, STR("jdk/proxy")) < 0);
 }
 
 struct str canon_name(struct canon *c, struct str frame, enum canon_kind *kind)

@@ -59,10 +59,11 @@ static void check_units(const struct request *r, const struct comparison *c)
 	const struct folded_header *a = &c->side[0].header, *b = &c->side[1].header;
 
 	if (a->unit.n && b->unit.n && !str_eq(a->unit, b->unit))
-		die("'%s' holds %.*s, '%s' holds %.*s: unlike units cannot be compared", r->side[0][0], (int)a->unit.n, a->unit.p,
-		    r->side[1][0], (int)b->unit.n, b->unit.p);
+		die("'%s' holds %.*s, '%s' holds %.*s: unlike units cannot be compared", r->side[0][0], (int)a->unit.n,
+		    a->unit.p, r->side[1][0], (int)b->unit.n, b->unit.p);
 	if (a->event.n && b->event.n && !str_eq(a->event, b->event))
-		warn("event %.*s is compared with event %.*s", (int)a->event.n, a->event.p, (int)b->event.n, b->event.p);
+		warn("event %.*s is compared with event %.*s", (int)a->event.n, a->event.p, (int)b->event.n,
+		     b->event.p);
 }
 
 /* ---- judging ------------------------------------------------------------------------------------------------- */
@@ -77,7 +78,8 @@ static void choose_rule(const struct request *r, struct comparison *c)
 	rule->sum[0] = stacks_sum(&c->profile.s, 0);
 	rule->sum[1] = stacks_sum(&c->profile.s, 1);
 	empty = !rule->sum[0] || !rule->sum[1];
-	rule->shares = r->compare == COMPARE_SHARES || (r->compare == COMPARE_DEFAULT && sig_by_shares(rule->sum[0], rule->sum[1]));
+	rule->shares = r->compare == COMPARE_SHARES ||
+		       (r->compare == COMPARE_DEFAULT && sig_by_shares(rule->sum[0], rule->sum[1]));
 	rule->shares = rule->shares && !empty; /* nothing has no shares */
 	c->noise.dispersion = 1;
 	if (!rule->counted || empty)
@@ -126,7 +128,8 @@ static void list_noise(struct comparison *c, struct folded_header *h)
 		float own = c->noise.node[id];
 
 		told[id] = told[s->node[id].parent];
-		if ((double)total[0][id] + (double)total[1][id] < 0.002 * whole || (own <= told[id] * 1.25F && told[id] <= own * 1.25F))
+		if ((double)total[0][id] + (double)total[1][id] < 0.002 * whole ||
+		    (own <= told[id] * 1.25F && told[id] <= own * 1.25F))
 			continue;
 		told[id] = own;
 		h->noise[h->nnoise++] = (struct folded_noise){ id, own };
@@ -206,7 +209,8 @@ static void write_folded(const struct request *r, struct comparison *c, struct o
 		verdict_describe(c, NULL, put_warning, NULL);
 	else if (!verdict_can_judge(&c->rule, c->rule.points))
 		warn("too few samples to judge: %llu before, %llu after, %.0f a side are needed",
-		     (unsigned long long)c->rule.sum[0], (unsigned long long)c->rule.sum[1], verdict_needs(&c->rule, c->rule.points));
+		     (unsigned long long)c->rule.sum[0], (unsigned long long)c->rule.sum[1],
+		     verdict_needs(&c->rule, c->rule.points));
 }
 
 static void write_result(const struct request *r, struct comparison *c)
@@ -231,7 +235,8 @@ static int finish(const struct request *r, const struct comparison *c, bool empt
 	verdict_bad_lines(c);
 	for (unsigned side = 0; side < 2 && !empty; side++)
 		if (!c->rule.sum[side])
-			warn("'%s': no samples %s: everything is %s", r->side[side][0], side ? "after" : "before", side ? "gone" : "new");
+			warn("'%s': no samples %s: everything is %s", r->side[side][0], side ? "after" : "before",
+			     side ? "gone" : "new");
 	if (empty) {
 		warn("no samples, neither before nor after");
 		return PJ_FAILED;

@@ -31,7 +31,8 @@ static void kinds_grow(struct profile *p)
 	}
 }
 
-static void weigh_kinds(struct profile *p, const struct stacks *window, const uint32_t *frame, const enum canon_kind *kind)
+static void weigh_kinds(struct profile *p, const struct stacks *window, const uint32_t *frame,
+			const enum canon_kind *kind)
 {
 	uint64_t *total[2] = { stacks_totals(window, 0), stacks_totals(window, 1) };
 
@@ -46,13 +47,14 @@ static void weigh_kinds(struct profile *p, const struct stacks *window, const ui
 }
 
 /* Adds columns of from, with frames as given, to to; node[] is where they went. */
-static bool add_nodes(struct stacks *to, const struct stacks *from, const uint32_t *frame, unsigned column, unsigned columns,
-		      uint32_t *node)
+static bool add_nodes(struct stacks *to, const struct stacks *from, const uint32_t *frame, unsigned column,
+		      unsigned columns, uint32_t *node)
 {
 	for (uint32_t id = 1; id < from->n; id++) {
 		node[id] = stacks_child(to, node[from->node[id].parent], frame[from->node[id].frame]);
 		for (unsigned c = 0; c < columns; c++)
-			if (from->self[c] && from->self[c][id] && !stacks_add(to, node[id], column + c, from->self[c][id]))
+			if (from->self[c] && from->self[c][id] &&
+			    !stacks_add(to, node[id], column + c, from->self[c][id]))
 				return false;
 	}
 	return true;
@@ -225,7 +227,8 @@ static uint32_t *final_frames(struct profile *p, struct stacks *to)
 }
 
 /* When no name stands for code of two kinds, weights need not be known. False when one does. */
-static bool one_kind_each(struct profile *p, const struct stacks *window, const uint32_t *frame, const enum canon_kind *kind)
+static bool one_kind_each(struct profile *p, const struct stacks *window, const uint32_t *frame,
+			  const enum canon_kind *kind)
 {
 	uint8_t *seen = mem_alloc(sizeof(*seen), (size_t)p->s.frames.n + 1);
 	bool one = true;

@@ -136,7 +136,8 @@ void table_free(struct table *t)
 /* Percent of the total that changes are measured by: that of the side, or with counts the larger one. */
 static double percent(const struct sig_rule *r, unsigned side, uint64_t weight)
 {
-	uint64_t larger = r->sum[0] > r->sum[1] ? r->sum[0] : r->sum[1], whole = r->shares && r->sum[0] && r->sum[1] ? r->sum[side] : larger;
+	uint64_t larger = r->sum[0] > r->sum[1] ? r->sum[0] : r->sum[1],
+		 whole = r->shares && r->sum[0] && r->sum[1] ? r->sum[side] : larger;
 
 	return whole ? 100.0 * (double)weight / (double)whole : 0;
 }
@@ -163,7 +164,8 @@ static void put_row(struct out *o, const struct table_row *row, const struct sig
 	const struct sig_function *f = &row->f;
 	double self[2] = { percent(r, 0, f->self[0]), percent(r, 1, f->self[1]) };
 
-	out_printf(o, "%8.2f %8.2f %+8.2f ", percent(r, 0, f->total[0]), percent(r, 1, f->total[1]), (double)f->change.points);
+	out_printf(o, "%8.2f %8.2f %+8.2f ", percent(r, 0, f->total[0]), percent(r, 1, f->total[1]),
+		   (double)f->change.points);
 	if (f->total[0])
 		out_printf(o, "%7.2f ", ratio(r, f->total));
 	else
@@ -182,10 +184,12 @@ static void put_tsv(struct out *o, const struct table_row *row, const struct sig
 	const struct sig_function *f = &row->f;
 	double self[2] = { percent(r, 0, f->self[0]), percent(r, 1, f->self[1]) };
 
-	out_printf(o, "%llu\t%llu\t%.4f\t%.4f\t%.4f\t", (unsigned long long)f->total[0], (unsigned long long)f->total[1],
-		   percent(r, 0, f->total[0]), percent(r, 1, f->total[1]), (double)f->change.points);
-	out_printf(o, "%.4f\t%.2f\t%llu\t%llu\t%.4f\t%s\t%s\t", ratio(r, f->total), f->change.less ? -(double)f->change.z : (double)f->change.z,
-		   (unsigned long long)f->self[0], (unsigned long long)f->self[1], self[1] - self[0], mark(f),
+	out_printf(o, "%llu\t%llu\t%.4f\t%.4f\t%.4f\t", (unsigned long long)f->total[0],
+		   (unsigned long long)f->total[1], percent(r, 0, f->total[0]), percent(r, 1, f->total[1]),
+		   (double)f->change.points);
+	out_printf(o, "%.4f\t%.2f\t%llu\t%llu\t%.4f\t%s\t%s\t", ratio(r, f->total),
+		   f->change.less ? -(double)f->change.z : (double)f->change.z, (unsigned long long)f->self[0],
+		   (unsigned long long)f->self[1], self[1] - self[0], mark(f),
 		   f->change.why == SIG_CHANGED ? "yes" : "no");
 	out_visible(o, intern_str(&s->frames, row->frame));
 	out_char(o, '\n');
@@ -199,10 +203,12 @@ void table_write(struct out *o, const struct table *t, const struct table_style 
 	if (style->rows && style->rows < shown)
 		shown = style->rows;
 	if (style->tsv)
-		out_text(o, "before\tafter\tbefore_pct\tafter_pct\tpoints\tratio\tz\tself_before\tself_after\tself_points\tmark\tchanged\tname\n");
+		out_text(
+			o,
+			"before\tafter\tbefore_pct\tafter_pct\tpoints\tratio\tz\tself_before\tself_after\tself_points\tmark\tchanged\tname\n");
 	else
-		out_printf(o, "%8s %8s %8s %7s %7s %8s %8s %8s  %-5s  %s\n", "before%", "after%", "points", "ratio", "z", "self b%",
-			   "self a%", "points", "mark", "function");
+		out_printf(o, "%8s %8s %8s %7s %7s %8s %8s %8s  %-5s  %s\n", "before%", "after%", "points", "ratio",
+			   "z", "self b%", "self a%", "points", "mark", "function");
 	for (uint64_t i = 0; i < shown; i++)
 		(style->tsv ? put_tsv : put_row)(o, &t->row[i], r, s);
 }

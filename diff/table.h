@@ -13,7 +13,7 @@
 
 struct table_row {
 	uint32_t frame;
-	uint32_t rank; /* of the name among all */
+	uint32_t rank;         /* of the name among all */
 	struct sig_function f; /* why CHANGED or MOVED only where it passed */
 };
 

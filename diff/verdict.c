@@ -52,15 +52,17 @@ static void describe_rule(const struct comparison *c, const struct table *t, str
 		text_printf(line, "; %u functions tested, corrected for their number (Benjamini-Hochberg)", t->tested);
 }
 
-void verdict_describe(const struct comparison *c, const struct table *t, void (*line)(void *to, const char *text), void *to)
+void verdict_describe(const struct comparison *c, const struct table *t, void (*line)(void *to, const char *text),
+		      void *to)
 {
 	const struct sig_rule *r = &c->rule;
 	struct text text = { 0 };
 	char unit[32];
 
 	unit_of(c, unit, sizeof(unit));
-	text_printf(&text, "before %llu, after %llu %s (%u and %u window%s): %s are compared", ull(r->sum[0]), ull(r->sum[1]), unit,
-		    c->profile.windows[0], c->profile.windows[1], c->profile.windows[0] == 1 && c->profile.windows[1] == 1 ? "" : "s",
+	text_printf(&text, "before %llu, after %llu %s (%u and %u window%s): %s are compared", ull(r->sum[0]),
+		    ull(r->sum[1]), unit, c->profile.windows[0], c->profile.windows[1],
+		    c->profile.windows[0] == 1 && c->profile.windows[1] == 1 ? "" : "s",
 		    r->shares ? "shares of the totals" : "counts");
 	text_char(&text, 0);
 	line(to, text.p);
@@ -72,8 +74,10 @@ void verdict_describe(const struct comparison *c, const struct table *t, void (*
 		line(to, "one window a side: counting noise only; two runs of one program differ by more");
 	if (!verdict_can_judge(r, r->points)) {
 		text.n = 0;
-		text_printf(&text, "too few samples to judge: %llu and %llu, but %.0f a side are needed to see a function go from 0 to %g %%",
-			    ull(r->sum[0]), ull(r->sum[1]), verdict_needs(r, r->points), r->points);
+		text_printf(
+			&text,
+			"too few samples to judge: %llu and %llu, but %.0f a side are needed to see a function go from 0 to %g %%",
+			ull(r->sum[0]), ull(r->sum[1]), verdict_needs(r, r->points), r->points);
 		text_char(&text, 0);
 		line(to, text.p);
 	} else if (t) {
@@ -100,7 +104,8 @@ static double percent(const struct sig_rule *r, unsigned side, uint64_t weight)
 	return whole ? 100.0 * (double)weight / (double)whole : 0;
 }
 
-static bool name_offender(const struct request *r, const struct sig_rule *rule, const struct sig_function *f, struct str name)
+static bool name_offender(const struct request *r, const struct sig_rule *rule, const struct sig_function *f,
+			  struct str name)
 {
 	for (size_t i = 0; i < r->nlimits; i++) {
 		const struct request_limit *l = &r->limit[i];
@@ -124,7 +129,8 @@ static void tell_idle_limits(const struct request *r, const struct table *t, con
 		const struct request_limit *l = &r->limit[i];
 		uint32_t k = 0;
 
-		while (l->glob.n && k < t->n && !str_glob(l->glob, folded_bare(intern_str(&s->frames, t->row[k].frame))))
+		while (l->glob.n && k < t->n &&
+		       !str_glob(l->glob, folded_bare(intern_str(&s->frames, t->row[k].frame))))
 			k++;
 		if (l->glob.n && k == t->n)
 			warn("--fail-over %g,%.*s: no function has that name", l->points, (int)l->glob.n, l->glob.p);
@@ -170,8 +176,10 @@ void verdict_bad_lines(const struct comparison *c)
 		for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
 			warn_at(t->first_bad[i], "skipped: %s", t->why[i]);
 		if (t->bad > countof(t->first_bad))
-			warn("%llu more lines %s were skipped", ull(t->bad - countof(t->first_bad)), side ? "after" : "before");
+			warn("%llu more lines %s were skipped", ull(t->bad - countof(t->first_bad)),
+			     side ? "after" : "before");
 		if (t->rounded)
-			warn("%llu weights %s had decimals and were rounded", ull(t->rounded), side ? "after" : "before");
+			warn("%llu weights %s had decimals and were rounded", ull(t->rounded),
+			     side ? "after" : "before");
 	}
 }

@@ -28,7 +28,8 @@ double verdict_needs(const struct sig_rule *r, double points);
 bool verdict_can_judge(const struct sig_rule *r, double points);
 
 /* Lines about both sides and the rule, by whatever puts a line. */
-void verdict_describe(const struct comparison *c, const struct table *t, void (*line)(void *to, const char *text), void *to);
+void verdict_describe(const struct comparison *c, const struct table *t, void (*line)(void *to, const char *text),
+		      void *to);
 
 /* Judges all limits. The status: PJ_OK, PJ_THRESHOLD, or PJ_FAILED when samples are too few. */
 int verdict_fail_over(const struct request *r, const struct comparison *c);

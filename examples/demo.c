@@ -1,8 +1,9 @@
 /*
  * demo - a load to look at: demo SECONDS
  *
- * A small service in one process: it parses requests, looks sessions up, sorts results, writes a log. Its threads have the kind
- * of names that profilers get wrong: with blanks, with digits at the end, of one letter. Each does something else.
+ * A small service in one process: it parses requests, looks sessions up, sorts results, writes a log. Its threads have
+ * the kind of names that profilers get wrong: with blanks, with digits at the end, of one letter. Each does something
+ * else.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

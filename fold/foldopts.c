@@ -73,7 +73,8 @@ static void opt_inline(void *to, const char *value, const char *name)
 
 	(void)value;
 	if (!inlines_here)
-		die_usage("%s: this pjfold was built without libdw: install libdw-dev (elfutils-devel) and build again", name);
+		die_usage("%s: this pjfold was built without libdw: install libdw-dev (elfutils-devel) and build again",
+			  name);
 	r->recording.inlined = true;
 	needs_recording(r, name);
 }
@@ -135,8 +136,11 @@ static void opt_annotate(void *to, const char *value, const char *name)
 	static const struct {
 		const char *name;
 		enum names_kind kind;
-	} kinds[] = { { "k", KIND_KERNEL }, { "j", KIND_JIT }, { "i", KIND_INLINED }, { "0", KIND_INTERPRETED },
-		{ "1", KIND_C1 } };
+	} kinds[] = { { "k", KIND_KERNEL },
+		      { "j", KIND_JIT },
+		      { "i", KIND_INLINED },
+		      { "0", KIND_INTERPRETED },
+		      { "1", KIND_C1 } };
 	struct request *r = to;
 	struct str rest = str_of(value);
 
@@ -287,58 +291,78 @@ static void prepare_flamegraph(struct request *r)
 		die_usage("--as-flamegraph goes with --pid, --tid, --kernel, --jit, --all, --addrs, --srcline, "
 			  "--weight and one event only, as stackcollapse-perf.pl does");
 	r->flamegraph = (struct asflamegraph_options){
-		.pid = o->pid, .tid = o->tid, .addrs = o->names.addresses, .srcline = o->srcline,
-		.kernel = r->kinds_named >> KIND_KERNEL & 1, .jit = r->kinds_named >> KIND_JIT & 1,
-		.samples = o->weight == WEIGHT_SAMPLES, .event = s->event.n ? s->event.glob[0] : (struct str){ 0 },
+		.pid = o->pid,
+		.tid = o->tid,
+		.addrs = o->names.addresses,
+		.srcline = o->srcline,
+		.kernel = r->kinds_named >> KIND_KERNEL & 1,
+		.jit = r->kinds_named >> KIND_JIT & 1,
+		.samples = o->weight == WEIGHT_SAMPLES,
+		.event = s->event.n ? s->event.glob[0] : (struct str){ 0 },
 	};
 }
 
 void foldopts_parse(struct request *r, int argc, char ***argv)
 {
 	const struct opt opts[] = {
-		{ 'o', "output", "FILE", OPT_STR, &r->out, NULL, "write to FILE, complete or not at all (standard output)" },
+		{ 'o', "output", "FILE", OPT_STR, &r->out, NULL,
+		  "write to FILE, complete or not at all (standard output)" },
 		{ 'j', NULL, "N", OPT_U64, &r->threads, NULL, "threads (1); the result is the same for any number" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no summary line" },
 		{ 0, "header", NULL, OPT_FLAG, &r->header, NULL, "put a line '# pj unit=... samples=...' in front" },
 		{ 0, "top", "N", OPT_CALL, r, opt_top, "print the N hottest frames instead: self and total" },
 		{ 0, "list-events", NULL, OPT_CALL_FLAG, r, opt_flag, "print the events of the input instead" },
 		{ 0, "info", NULL, OPT_CALL_FLAG, r, opt_report, "say what the perf.data files are instead" },
-		{ 0, "stacks", NULL, OPT_CALL_FLAG, r, opt_report, "print how complete the stacks are instead, by first frame" },
+		{ 0, "stacks", NULL, OPT_CALL_FLAG, r, opt_report,
+		  "print how complete the stacks are instead, by first frame" },
 		{ 0, "unresolved", NULL, OPT_CALL_FLAG, r, opt_report, "print what has no names instead, and why" },
 		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only,
 		  "samples of pid=, tid=, comm=GLOB, cpu=, event=GLOB, cgroup=GLOB only" },
-		{ 0, "from", "TIME", OPT_CALL, r, opt_time, "samples at or after TIME: seconds, or +SECONDS from the first" },
+		{ 0, "from", "TIME", OPT_CALL, r, opt_time,
+		  "samples at or after TIME: seconds, or +SECONDS from the first" },
 		{ 0, "to", "TIME", OPT_CALL, r, opt_time, "samples before TIME" },
 		{ 0, "time-slice", "SECONDS", OPT_CALL, r, opt_slice,
 		  "one output for each SECONDS of perf.data; -o has a %s for its time" },
-		{ 0, "root", "process|thread|both", OPT_CALL, r, opt_root, "first frame of perf.data: comm of process, thread, both" },
-		{ 0, "by", "cgroup|container|pod", OPT_CALL, r, opt_by, "a frame in front of all: where perf.data tells cgroups" },
+		{ 0, "root", "process|thread|both", OPT_CALL, r, opt_root,
+		  "first frame of perf.data: comm of process, thread, both" },
+		{ 0, "by", "cgroup|container|pod", OPT_CALL, r, opt_by,
+		  "a frame in front of all: where perf.data tells cgroups" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID" },
 		{ 0, "tid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID/TID" },
-		{ 0, "comm", "keep|none|canonical", OPT_CALL, r, opt_comm, "first frame: as it is, absent, without numbers" },
+		{ 0, "comm", "keep|none|canonical", OPT_CALL, r, opt_comm,
+		  "first frame: as it is, absent, without numbers" },
 		{ 0, "weight", "samples|period", OPT_CALL, r, opt_weight, "count samples, or sum their periods" },
 		{ 0, "annotate", "k,j,i,0,1|none", OPT_CALL, r, opt_annotate,
 		  "mark kernel, JIT, inlined, interpreted, C1 code (all)" },
 		{ 0, "kernel", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark kernel code with _[k]" },
 		{ 0, "jit", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark JIT code with _[j]" },
 		{ 0, "all", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark all kinds of code" },
-		{ 0, "names", "java|hotspot", OPT_CALL, r, opt_names, "Java methods as pkg/Class.method, or as the JDK says" },
+		{ 0, "names", "java|hotspot", OPT_CALL, r, opt_names,
+		  "Java methods as pkg/Class.method, or as the JDK says" },
 		{ 0, "addrs", NULL, OPT_CALL_FLAG, r, opt_flag, "show the address of frames without symbol" },
-		{ 0, "inline", NULL, OPT_CALL_FLAG, r, opt_inline, "inlined functions are frames, too (perf.data, debug information)" },
-		{ 0, "srcline", NULL, OPT_CALL_FLAG, r, opt_flag, "add file:line where perf script -F+srcline gave it" },
+		{ 0, "inline", NULL, OPT_CALL_FLAG, r, opt_inline,
+		  "inlined functions are frames, too (perf.data, debug information)" },
+		{ 0, "srcline", NULL, OPT_CALL_FLAG, r, opt_flag,
+		  "add file:line where perf script -F+srcline gave it" },
 		{ 0, "skip-after", "FRAME", OPT_CALL, r, opt_skip_after, "drop the callers of FRAME; may be repeated" },
 		{ 0, "collapse-recursion", NULL, OPT_CALL_FLAG, r, opt_flag, "a frame that calls itself is one frame" },
 		{ 0, "min-samples", "N", OPT_U64, &r->min_samples, NULL, "fold what weighs less than N into [other]" },
-		{ 0, "max-lost", "PCT", OPT_CALL, r, opt_max_lost, "exit 3 when more than PCT % of the samples were lost" },
-		{ 0, "show-lost", NULL, OPT_FLAG, &r->show_lost, NULL, "lost samples are a stack of their own, [lost]" },
+		{ 0, "max-lost", "PCT", OPT_CALL, r, opt_max_lost,
+		  "exit 3 when more than PCT % of the samples were lost" },
+		{ 0, "show-lost", NULL, OPT_FLAG, &r->show_lost, NULL,
+		  "lost samples are a stack of their own, [lost]" },
 		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when anything was skipped" },
-		{ 0, "kallsyms", "FILE", OPT_CALL, r, opt_place, "names of the recorded kernel: a copy of its /proc/kallsyms, or vmlinux" },
+		{ 0, "kallsyms", "FILE", OPT_CALL, r, opt_place,
+		  "names of the recorded kernel: a copy of its /proc/kallsyms, or vmlinux" },
 		{ 0, "symfs", "DIR", OPT_CALL, r, opt_place, "look for files of the recorded machine below DIR" },
 		{ 0, "maps", "DIR", OPT_CALL, r, opt_place, "what pjmap -i saw of JVMs (maps/ where the window lies)" },
 		{ 0, "kept", "DIR", OPT_CALL, r, opt_place, "names that pjrecord kept in DIR (where its window lies)" },
-		{ 0, "unprivileged", NULL, OPT_FLAG, &r->unprivileged, NULL, "open files without capabilities, too: for recordings of strangers" },
-		{ 0, "as-perf", NULL, OPT_CALL_FLAG, r, opt_report, "names and stacks of perf.data exactly as perf script has them" },
-		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag, "names and weights of stackcollapse-perf.pl, exactly" },
+		{ 0, "unprivileged", NULL, OPT_FLAG, &r->unprivileged, NULL,
+		  "open files without capabilities, too: for recordings of strangers" },
+		{ 0, "as-perf", NULL, OPT_CALL_FLAG, r, opt_report,
+		  "names and stacks of perf.data exactly as perf script has them" },
+		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag,
+		  "names and weights of stackcollapse-perf.pl, exactly" },
 		{ 0, "event-filter", "EVENT", OPT_CALL, r, opt_event_filter, NULL },
 	};
 	const struct tool tool = {
@@ -364,8 +388,8 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		die_usage("--as-flamegraph writes no --header: stackcollapse-perf.pl knows none");
 	if (select_empty_range(&r->script.select))
 		die_usage("--from is not before --to: no sample can be in between");
-	if (r->recording.slice_ns && (!slices_name_fits(r->out) || r->list_events || r->top_given || r->info || r->stacks ||
-				      r->unresolved || r->show_lost))
+	if (r->recording.slice_ns && (!slices_name_fits(r->out) || r->list_events || r->top_given || r->info ||
+				      r->stacks || r->unresolved || r->show_lost))
 		die_usage("--time-slice needs -o with one %%s in its name, and writes neither --show-lost nor tables");
 	r->script.times = r->header;
 	r->recording.samples = &r->script;

@@ -13,7 +13,7 @@ struct request {
 	struct samples_options script;
 	struct asflamegraph_options flamegraph;
 	bool as_flamegraph;
-	unsigned kinds_named;   /* by --kernel, --jit, --all, --annotate: they replace the default */
+	unsigned kinds_named; /* by --kernel, --jit, --all, --annotate: they replace the default */
 	bool kinds_given;
 	const char *from, *to;
 	bool list_events, show_lost, header, strict, quiet;
@@ -23,7 +23,7 @@ struct request {
 	struct recording_options recording;
 	bool info, unresolved, stacks, unprivileged;
 	char recording_option[32]; /* the first option that needs perf.data, or empty */
-	char sample_option[32]; /* the first option that needs samples, for the message; or empty */
+	char sample_option[32];    /* the first option that needs samples, for the message; or empty */
 	const char *out;
 };
 

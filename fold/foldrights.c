@@ -16,7 +16,8 @@
 /* What pjfold writes beside its output, by the kind of input. */
 enum needs { NEEDS_CACHE = 1, NEEDS_SPOOL = 2 };
 
-/* perf.data needs the cache of kernel symbols; what may be perf.data but cannot be read at any place needs a temporary file, too. */
+/* perf.data needs the cache of kernel symbols; what may be perf.data but cannot be read at any place needs a temporary
+ * file, too. */
 static unsigned needs_of(const char *path)
 {
 	unsigned char magic[8] = { 0 };
@@ -53,8 +54,12 @@ void foldrights_give_up(const struct request *r, char *const *paths)
 		fileopener_start(r->unprivileged);
 	cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
 	identity_prepare();
-	confine(&(struct confine){ .input = paths, .file = { r->recording.kallsyms }, .output = { r->out },
-				   .folder = { cache, needs & NEEDS_SPOOL ? in_spool_folder() : NULL }, .reads_others = needs,
-				   .threads = r->threads > 1, .unprivileged = r->unprivileged });
+	confine(&(struct confine){ .input = paths,
+				   .file = { r->recording.kallsyms },
+				   .output = { r->out },
+				   .folder = { cache, needs & NEEDS_SPOOL ? in_spool_folder() : NULL },
+				   .reads_others = needs,
+				   .threads = r->threads > 1,
+				   .unprivileged = r->unprivileged });
 	free(cache);
 }

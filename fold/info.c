@@ -25,8 +25,8 @@ struct counts {
 	struct addrspace as;
 	uint64_t samples, bare, lost_records, lost_samples, throttled, first_ns, last_ns;
 	uint64_t *of_event;
-	struct intern keys;       /* of processes */
-	struct process *process;  /* by key - 1 */
+	struct intern keys;      /* of processes */
+	struct process *process; /* by key - 1 */
 	char written[64];
 };
 
@@ -71,21 +71,15 @@ static void count_records(struct counts *c, struct perfdata *data)
 			had = n;
 		}
 		switch (r->kind) {
-		case PERFDATA_SAMPLE:
-			count_sample(c, r, events);
-			break;
+		case PERFDATA_SAMPLE: count_sample(c, r, events); break;
 		case PERFDATA_LOST:
 			if (r->lost.samples)
 				c->lost_samples += r->lost.count;
 			else if (!perfdata_info(data)->recorder.is)
 				c->lost_records += r->lost.count;
 			break;
-		case PERFDATA_THROTTLE:
-			c->throttled++;
-			break;
-		default:
-			addrspace_record(&c->as, r);
-			break;
+		case PERFDATA_THROTTLE: c->throttled++; break;
+		default: addrspace_record(&c->as, r); break;
 		}
 	}
 }
@@ -147,14 +141,17 @@ static void note_written(struct counts *c, const struct in *in)
 
 static void put_times(struct out *o, const struct counts *c, const struct perfdata_info *info)
 {
-	static const char *const clocks[] = { "CLOCK_REALTIME", "CLOCK_MONOTONIC", NULL, NULL, "CLOCK_MONOTONIC_RAW",
-					      NULL, NULL, "CLOCK_BOOTTIME" };
+	static const char *const clocks[] = {
+		"CLOCK_REALTIME", "CLOCK_MONOTONIC", NULL, NULL, "CLOCK_MONOTONIC_RAW", NULL, NULL, "CLOCK_BOOTTIME"
+	};
 	const char *clock = info->clock >= 0 && (size_t)info->clock < countof(clocks) ? clocks[info->clock] : NULL;
 
 	if (c->last_ns) {
-		out_printf(o, "%-10s %llu.%09llu", "from", ull(c->first_ns / 1000000000u), ull(c->first_ns % 1000000000u));
+		out_printf(o, "%-10s %llu.%09llu", "from", ull(c->first_ns / 1000000000u),
+			   ull(c->first_ns % 1000000000u));
 		put_wall(o, info, c->first_ns);
-		out_printf(o, "\n%-10s %llu.%09llu", "to", ull(c->last_ns / 1000000000u), ull(c->last_ns % 1000000000u));
+		out_printf(o, "\n%-10s %llu.%09llu", "to", ull(c->last_ns / 1000000000u),
+			   ull(c->last_ns % 1000000000u));
 		put_wall(o, info, c->last_ns);
 		out_printf(o, "\n%-10s %.3f s\n", "duration", (double)(c->last_ns - c->first_ns) / 1e9);
 	}
@@ -176,7 +173,8 @@ static void put_events(struct out *o, const struct counts *c, const struct perfd
 		else if (e[i].period)
 			out_printf(o, ", every %llu", ull(e[i].period));
 		out_printf(o, ", %llu sample%s%s%s\n", ull(samples), samples == 1 ? "" : "s",
-			   e[i].sample_type & 1u << 13 ? ", stack copies" : "", e[i].sample_type & 1u << 11 ? ", branches" : "");
+			   e[i].sample_type & 1u << 13 ? ", stack copies" : "",
+			   e[i].sample_type & 1u << 11 ? ", branches" : "");
 	}
 }
 
@@ -197,7 +195,8 @@ static void put_processes(struct out *o, struct counts *c)
 		qsort(c->process, n, sizeof(*c->process), process_cmp);
 	for (uint32_t i = 0; i < n && i < TOP; i++) {
 		out_printf(o, "%-10s %llu sample%s, %.1f %%, pid %u, ", "process", ull(c->process[i].samples),
-			   c->process[i].samples == 1 ? "" : "s", 100.0 * (double)c->process[i].samples / (double)c->samples, (unsigned)c->process[i].pid);
+			   c->process[i].samples == 1 ? "" : "s",
+			   100.0 * (double)c->process[i].samples / (double)c->samples, (unsigned)c->process[i].pid);
 		out_visible(o, intern_str(&c->as.comms, c->process[i].comm));
 		out_char(o, '\n');
 	}
@@ -214,7 +213,8 @@ static void put_window(struct out *o, const struct perfdata_info *info)
 {
 	const struct pj_window *w = &info->recorder.window;
 
-	out_printf(o, "%-10s %llu, from %llu.%09llu", "window", ull(w->serial), ull(w->begin / 1000000000u), ull(w->begin % 1000000000u));
+	out_printf(o, "%-10s %llu, from %llu.%09llu", "window", ull(w->serial), ull(w->begin / 1000000000u),
+		   ull(w->begin % 1000000000u));
 	put_wall(o, info, w->begin);
 	if (w->end != UINT64_MAX && w->end >= w->begin) {
 		out_text(o, ", planned for ");
@@ -229,9 +229,9 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 	const struct {
 		uint64_t n;
 		const char *what;
-	} losses[] = { { l->samples, "samples" }, { l->records, "records of processes" }, { l->throttled, "times throttled" },
-		       { l->unknown, "samples of unknown processes" }, { l->late, "records too late" },
-		       { l->depth, "callchains cut at the kernel's limit" } };
+	} losses[] = { { l->samples, "samples" },           { l->records, "records of processes" },
+		       { l->throttled, "times throttled" }, { l->unknown, "samples of unknown processes" },
+		       { l->late, "records too late" },     { l->depth, "callchains cut at the kernel's limit" } };
 	bool any = false;
 
 	out_printf(o, "%-10s ", "loss");
@@ -241,13 +241,15 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 		out_printf(o, "%s%llu %s", any ? ", " : "", ull(losses[i].n), losses[i].what);
 		any = true;
 	}
-	out_printf(o, "%s; rings were up to %llu.%llu %% full\n", any ? "" : "none", ull(l->ring_high / 10), ull(l->ring_high % 10));
+	out_printf(o, "%s; rings were up to %llu.%llu %% full\n", any ? "" : "none", ull(l->ring_high / 10),
+		   ull(l->ring_high % 10));
 }
 
 static void put_tenant(struct out *o, const struct pj_tenant *row, const char *name)
 {
-	out_printf(o, "%-10s %s: %llu samples without their stacks, %llu changes of mappings or names left out, "
-		      "%llu processes not read again, %llu files not kept, ",
+	out_printf(o,
+		   "%-10s %s: %llu samples without their stacks, %llu changes of mappings or names left out, "
+		   "%llu processes not read again, %llu files not kept, ",
 		   "over budget", name, ull(row->samples), ull(row->mappings), ull(row->reads), ull(row->files));
 	out_printf(o, "%llu lookups in JVMs and %llu of unwind tables left out\n", ull(row->jvms), ull(row->tables));
 }
@@ -277,8 +279,11 @@ static void put_helpers(struct out *o, const struct recorder *r)
 		const struct pj_helper *h = &r->helper[i];
 
 		if (h->hung || h->crashed || h->avoided || h->lingering || h->off)
-			out_printf(o, "%-10s for %s: %llu hung, %llu crashed, %llu lookups left out after that, %llu not ended%s\n", "helpers", name[i],
-				   ull(h->hung), ull(h->crashed), ull(h->avoided), ull(h->lingering), h->off ? ", none runs" : "");
+			out_printf(
+				o,
+				"%-10s for %s: %llu hung, %llu crashed, %llu lookups left out after that, %llu not ended%s\n",
+				"helpers", name[i], ull(h->hung), ull(h->crashed), ull(h->avoided), ull(h->lingering),
+				h->off ? ", none runs" : "");
 	}
 }
 
@@ -295,7 +300,8 @@ static void put_unwinding(struct out *o, const struct recorder *r)
 	for (size_t i = 0; i < r->interpreted.n; i++)
 		named += r->interpreted.method[i].name.n > 0;
 	if (r->interpreted.n)
-		out_printf(o, "%-10s %zu of Java were interpreted, %zu of them have a name\n", "methods", r->interpreted.n, named);
+		out_printf(o, "%-10s %zu of Java were interpreted, %zu of them have a name\n", "methods",
+			   r->interpreted.n, named);
 	text_free(&said);
 }
 
@@ -324,7 +330,8 @@ static void put_recorder(struct out *o, const struct perfdata_info *info)
 	for (size_t i = 0; i < r->nprocesses; i++)
 		elsewhere += r->process[i].flags & PJ_PROCESS_ELSEWHERE;
 	if (r->nprocesses)
-		out_printf(o, "%-10s %zu, %zu of them in other mount namespaces\n", "processes", r->nprocesses, elsewhere);
+		out_printf(o, "%-10s %zu, %zu of them in other mount namespaces\n", "processes", r->nprocesses,
+			   elsewhere);
 	for (size_t i = 0; i < r->nkallsyms; i++)
 		put_line(o, "kallsyms", r->kallsyms[i]);
 }
@@ -366,11 +373,12 @@ static void put_conflicts(void *out, const struct conflicts *of)
 {
 	char name[TENANT_NAME];
 
-	out_printf(out,
-		   "%-10s %s: %llu kept file%s the build-id of another file with other symbols, and name%s code of this tenant only; "
-		   "first %s\n",
-		   "conflicts", tenant_name(&of->tenant, name), ull(of->files), of->files == 1 ? " has" : "s have", of->files == 1 ? "s" : "",
-		   of->first);
+	out_printf(
+		out,
+		"%-10s %s: %llu kept file%s the build-id of another file with other symbols, and name%s code of this tenant only; "
+		"first %s\n",
+		"conflicts", tenant_name(&of->tenant, name), ull(of->files), of->files == 1 ? " has" : "s have",
+		of->files == 1 ? "s" : "", of->first);
 }
 
 static bool info_of(struct out *o, const char *kept, const char *path)

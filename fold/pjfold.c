@@ -44,8 +44,9 @@ static void read_input(const struct request *r, const char *path, struct result 
 
 	in_open(&in, path);
 	if (r->as_flamegraph && perfdata_is(in_peek(&in, 16)))
-		die_usage("--as-flamegraph is about text, but '%s' is perf.data: perf script -i FILE | pjfold --as-flamegraph",
-			  in.name);
+		die_usage(
+			"--as-flamegraph is about text, but '%s' is perf.data: perf script -i FILE | pjfold --as-flamegraph",
+			in.name);
 	/* stackcollapse-perf.pl takes everything for samples */
 	switch (r->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
 	case INPUT_RECORDING:
@@ -67,11 +68,8 @@ static void read_input(const struct request *r, const char *path, struct result 
 		else
 			run_script(&res->run, &in);
 		break;
-	case INPUT_FOLDED:
-		read_folded(r, &in, res);
-		break;
-	case INPUT_EMPTY:
-		break;
+	case INPUT_FOLDED: read_folded(r, &in, res); break;
+	case INPUT_EMPTY: break;
 	}
 	if (in.damage) {
 		warn_at((struct place){ in.name, 0 }, "%s: the whole samples before are used", in.damage);
@@ -107,7 +105,8 @@ static struct folded_header header_of(const struct request *r, const struct resu
 		h.unit = res->script ? samples_unit(p, r->script.weight) : STR("samples");
 	/* folded text without a header counts samples, and does not tell what was lost */
 	h.samples += res->folded.headerless;
-	h.lost_known = res->header.lost_known || (res->script && (p->tally.lost > 0 || !res->text)); /* perf.data tells all */
+	h.lost_known =
+		res->header.lost_known || (res->script && (p->tally.lost > 0 || !res->text)); /* perf.data tells all */
 	if (!res->script)
 		return h;
 	if (!h.event.n)
@@ -150,8 +149,8 @@ static void write_result(const struct request *r, struct result *res)
 
 	if (r->recording.slice_ns) {
 		header = header_of(r, res, &a);
-		res->slices = slices_write(r->out, s, r->header ? &header : NULL, &res->recording.slices,
-					   r->min_samples);
+		res->slices =
+			slices_write(r->out, s, r->header ? &header : NULL, &res->recording.slices, r->min_samples);
 		free(o);
 		arena_free(&a);
 		return;

@@ -44,8 +44,8 @@ void quality_missing(struct out *o, const struct recording_tally *t, const struc
 		struct text dso = { 0 };
 
 		visible_str(&dso, m[i].dso);
-		out_printf(o, "%12llu %6.2f%%  %-40.*s  %s\n", ull(m[i].frames), percent(m[i].frames, p->tally.frames), (int)dso.n,
-			   dso.p, m[i].why);
+		out_printf(o, "%12llu %6.2f%%  %-40.*s  %s\n", ull(m[i].frames), percent(m[i].frames, p->tally.frames),
+			   (int)dso.n, dso.p, m[i].why);
 		text_free(&dso);
 	}
 	free(m);
@@ -85,8 +85,9 @@ static void put_row(struct out *o, const struct recording_quality *q)
 {
 	struct text raw = { 0 };
 
-	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples), percent(q->rooted, q->samples),
-		   percent(q->cut, q->samples), percent(q->samples - q->rooted - q->cut, q->samples), percent(q->single, q->samples),
+	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples),
+		   percent(q->rooted, q->samples), percent(q->cut, q->samples),
+		   percent(q->samples - q->rooted - q->cut, q->samples), percent(q->single, q->samples),
 		   percent(q->unresolved, q->frames));
 	visible_bytes(&raw, q->name); /* names of frames are escaped once already */
 	out_visible(o, text_view(&raw));
@@ -102,7 +103,8 @@ void quality_stacks(struct out *o, const struct recording_tally *t)
 	if (n)
 		memcpy(q, t->quality, n * sizeof(*q));
 	qsort(q, n, sizeof(*q), quality_cmp);
-	out_printf(o, "%12s %8s %8s %8s %8s %10s  %s\n", "samples", "whole", "cut", "broken", "1 frame", "no name", "first frame");
+	out_printf(o, "%12s %8s %8s %8s %8s %10s  %s\n", "samples", "whole", "cut", "broken", "1 frame", "no name",
+		   "first frame");
 	for (uint32_t i = 0; i < n; i++)
 		put_row(o, &q[i]);
 	put_row(o, &all);
@@ -124,12 +126,14 @@ static const struct recording_quality *worst(const struct recording_tally *t)
 	return w;
 }
 
-/* What would help a process whose callers were not found. Off the CPU, the kernel has no registers to copy for tables. */
+/* What would help a process whose callers were not found. Off the CPU, the kernel has no registers to copy for tables.
+ */
 static const char *remedy(const struct recording_quality *q, struct str event)
 {
 	if (str_starts(event, STR("offcpu-time")))
-		return q->java ? "off the CPU only frame pointers help: run Java with -XX:+PreserveFramePointer" :
-				 "off the CPU only frame pointers help: build with -fno-omit-frame-pointer, run Java with -XX:+PreserveFramePointer";
+		return q->java ?
+			       "off the CPU only frame pointers help: run Java with -XX:+PreserveFramePointer" :
+			       "off the CPU only frame pointers help: build with -fno-omit-frame-pointer, run Java with -XX:+PreserveFramePointer";
 	if (q->java)
 		return "run Java with -XX:+PreserveFramePointer, or record with pjrecord --unwind=auto";
 	return "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)";

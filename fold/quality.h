@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality.h - how good a recording is, for people: what has no names and why, which stacks are incomplete and what helps.
+ * quality.h - how good a recording is, for people: what has no names and why, which stacks are incomplete and what
+ * helps.
  */
 #ifndef PJ_QUALITY_H
 #define PJ_QUALITY_H
@@ -14,7 +15,8 @@ void quality_missing(struct out *o, const struct recording_tally *t, const struc
 /* --stacks: by first frame. */
 void quality_stacks(struct out *o, const struct recording_tally *t);
 
-/* One line about all stacks for the summary, one more about the process that would profit most from a remedy for event. */
+/* One line about all stacks for the summary, one more about the process that would profit most from a remedy for event.
+ */
 void quality_say(const struct recording_tally *t, struct str event);
 
 #endif

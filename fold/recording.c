@@ -21,7 +21,7 @@ struct recording {
 	struct addrspace as;
 	struct sites sites;
 	struct samples_options samples_options;
-	struct samples samples;   /* of sites; first frames are names */
+	struct samples samples; /* of sites; first frames are names */
 	struct places places;
 	struct callchain callchain;
 	struct deferred deferred;
@@ -32,7 +32,7 @@ struct recording {
 	struct walk walk;
 	uint64_t lost_records, lost_samples;
 	struct slices_lost slices_records, slices_samples; /* the same, as far as they have a time */
-	bool cgroups; /* are asked for */
+	bool cgroups;                                      /* are asked for */
 	struct groups groups;
 	struct containers containers;
 };
@@ -47,7 +47,8 @@ static bool push_walked(struct recording *f, const struct addrspace_thread *t, c
 		const struct walk_frame *w = &f->walk.frame[i];
 
 		if (w->method)
-			samples_push(&f->samples, sites_id(&f->sites, addrspace_methods(&f->as, t->pid), w->ip) | SITE_BIT);
+			samples_push(&f->samples,
+				     sites_id(&f->sites, addrspace_methods(&f->as, t->pid), w->ip) | SITE_BIT);
 		else
 			callchain_push_ip(&f->callchain, t, MODE_USER, w->ip, r->time);
 	}
@@ -197,8 +198,8 @@ static void join_user(struct recording *f, const struct perfdata_record *r)
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
-/* Whoever had pjrecord take times off the CPU wants to see them; which of its three events comes first is chance. (Only ours has the
- * second: the first of perf's own is what one expects of perf.) */
+/* Whoever had pjrecord take times off the CPU wants to see them; which of its three events comes first is chance. (Only
+ * ours has the second: the first of perf's own is what one expects of perf.) */
 static struct str preferred_event(const struct recording *f)
 {
 	const struct perfdata_event *event;
@@ -207,7 +208,8 @@ static struct str preferred_event(const struct recording *f)
 
 	event = perfdata_events(f->data, &n);
 	for (size_t i = 0; i < n; i++)
-		found += str_eq(event[i].name, STR("offcpu-time")) || str_eq(event[i].name, STR("offcpu-time-preempted"));
+		found += str_eq(event[i].name, STR("offcpu-time")) ||
+			 str_eq(event[i].name, STR("offcpu-time-preempted"));
 	return found == 2 ? STR("offcpu-time") : (struct str){ 0 };
 }
 
@@ -216,13 +218,20 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 	const struct samples_options *o = &f->samples_options;
 	struct addrspace_thread *t = addrspace_thread(&f->as, r->pid, r->tid);
 	struct addrspace_thread *leader = r->pid == r->tid ? t : addrspace_thread(&f->as, r->pid, r->pid);
-	uint32_t comm = addrspace_comm(&f->as, t), first = f->o->root == ROOT_THREAD ? comm : addrspace_comm(&f->as, leader);
+	uint32_t comm = addrspace_comm(&f->as, t),
+		 first = f->o->root == ROOT_THREAD ? comm : addrspace_comm(&f->as, leader);
 	const uint32_t label[] = { first, o->pid || o->tid ? r->pid : 0, o->tid ? r->tid : 0 };
 	struct header h = {
-		.comm = intern_str(&f->as.comms, comm), .first = intern_str(&f->as.comms, first),
-		.before = { (const char *)label, sizeof(label) }, .event = r->sample.event->name,
-		.pid = (int32_t)r->pid, .tid = (int32_t)r->tid, .cpu = r->has_cpu ? (int64_t)r->cpu : -1,
-		.period = r->sample.period, .timed = r->has_time, .ns = r->time,
+		.comm = intern_str(&f->as.comms, comm),
+		.first = intern_str(&f->as.comms, first),
+		.before = { (const char *)label, sizeof(label) },
+		.event = r->sample.event->name,
+		.pid = (int32_t)r->pid,
+		.tid = (int32_t)r->tid,
+		.cpu = r->has_cpu ? (int64_t)r->cpu : -1,
+		.period = r->sample.period,
+		.timed = r->has_time,
+		.ns = r->time,
 	};
 
 	if (f->cgroups)
@@ -265,7 +274,8 @@ static void lose(struct recording *f, const struct perfdata_record *r, uint64_t 
 	f->lost_records += records;
 	f->lost_samples += samples;
 	if (f->o->slice_ns && r->has_time && r->time)
-		slices_lose(records ? &f->slices_records : &f->slices_samples, slice_of(f, r->time, name), records + samples);
+		slices_lose(records ? &f->slices_records : &f->slices_samples, slice_of(f, r->time, name),
+			    records + samples);
 }
 
 static void add_record(struct recording *f, const struct perfdata_record *r)
@@ -277,20 +287,14 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 			f->last_ns = r->time;
 	}
 	switch (r->kind) {
-	case PERFDATA_SAMPLE:
-		add_sample(f, r);
-		break;
+	case PERFDATA_SAMPLE: add_sample(f, r); break;
 	case PERFDATA_LOST:
 		if (!r->lost.samples && perfdata_info(f->data)->recorder.is) /* of the state of processes */
 			break;
 		lose(f, r, r->lost.samples ? 0 : r->lost.count, r->lost.samples ? r->lost.count : 0);
 		break;
-	case PERFDATA_THROTTLE:
-		f->tally->throttled++;
-		break;
-	case PERFDATA_DEFERRED:
-		join_user(f, r);
-		break;
+	case PERFDATA_THROTTLE: f->tally->throttled++; break;
+	case PERFDATA_DEFERRED: join_user(f, r); break;
 	case PERFDATA_CGROUP:
 		if (f->cgroups)
 			groups_add(&f->groups, r->cgroup.id, r->cgroup.path);
@@ -300,9 +304,7 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 		if (!f->o->as_perf)
 			places_map(&f->places, r, &f->origin, perfdata_info(f->data));
 		break;
-	default:
-		addrspace_record(&f->as, r);
-		break;
+	default: addrspace_record(&f->as, r); break;
 	}
 }
 
@@ -420,7 +422,8 @@ static uint32_t front_frame(struct recording *f, uint32_t id, struct stacks *to)
 	if (!f->o->by || (f->o->slice_ns && from->node[id].parent == 0))
 		return stacks_frame(to, said);
 	containers_name(&f->containers, f->o->by, said, &t);
-	frame = stacks_frame(to, names_comm(&names, text_view(&t), false)); /* without blanks and what frames must not hold */
+	frame = stacks_frame(
+		to, names_comm(&names, text_view(&t), false)); /* without blanks and what frames must not hold */
 	names_free(&names);
 	text_free(&t);
 	return frame;
@@ -432,16 +435,20 @@ static bool rename_tree(struct recording *f, const struct resolved *names, const
 	const struct stacks *from = &f->samples.stacks;
 	struct reduce r = { .o = f->o->samples, .to = to };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
-	uint32_t *base = mem_alloc(sizeof(*base), from->n); /* the last frame in front of all, in to; 0: there are none */
+	uint32_t *base =
+		mem_alloc(sizeof(*base), from->n); /* the last frame in front of all, in to; 0: there are none */
 	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
 
 	for (uint32_t id = 1; id < from->n; id++) {
-		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT, parent = from->node[id].parent, at = node[parent];
+		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT, parent = from->node[id].parent,
+			 at = node[parent];
 
 		base[id] = base[parent];
 		if (!(frame & SITE_BIT)) {
 			top[id] = true;
-			at = stacks_child(to, at, front[id] ? front_frame(f, id, to) : stacks_frame(to, intern_str(&from->frames, frame)));
+			at = stacks_child(to, at,
+					  front[id] ? front_frame(f, id, to) :
+						      stacks_frame(to, intern_str(&from->frames, frame)));
 			if (front[id])
 				base[id] = at;
 		} else {
@@ -477,7 +484,8 @@ static void take_over(struct recording *f, struct samples *p)
 	p->tally.lost += f->lost_samples > f->lost_records ? f->lost_samples : f->lost_records;
 	f->tally->lost_records += f->lost_records;
 	f->tally->lost_samples += f->lost_samples;
-	slices_lost_add(&f->tally->slices, f->slices_samples.sum > f->slices_records.sum ? &f->slices_samples : &f->slices_records);
+	slices_lost_add(&f->tally->slices,
+			f->slices_samples.sum > f->slices_records.sum ? &f->slices_samples : &f->slices_records);
 	slices_lost_free(&f->slices_samples);
 	slices_lost_free(&f->slices_records);
 	f->tally->copy_cut += f->walk.cut;
@@ -536,9 +544,14 @@ static void add_timelines(struct recording_timelines *to, const struct places *p
 static void name_and_add(struct recording *f, struct samples *p)
 {
 	struct resolve_options o = {
-		.as_perf = f->o->as_perf, .inlined = f->o->inlined, .kallsyms = f->o->kallsyms, .symfs = f->o->symfs,
-		.attic = f->o->as_perf ? NULL : &f->attic, .threads = f->o->threads,
-		.names = f->o->samples->names, .canonical = f->o->samples->comm == COMM_CANONICAL,
+		.as_perf = f->o->as_perf,
+		.inlined = f->o->inlined,
+		.kallsyms = f->o->kallsyms,
+		.symfs = f->o->symfs,
+		.attic = f->o->as_perf ? NULL : &f->attic,
+		.threads = f->o->threads,
+		.names = f->o->samples->names,
+		.canonical = f->o->samples->comm == COMM_CANONICAL,
 	};
 	struct resolved names;
 	struct judge j;
@@ -597,8 +610,12 @@ static void begin(struct recording *f, const struct in *in, struct samples *p)
 	f->as.attic = f->walk.attic;
 	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
 	f->cut_dso = addrspace_special(&f->as, DSO_CUT, STR(""));
-	f->places = (struct places){ .as = &f->as, .sites = &f->sites, .symfs = f->o->symfs, .attic = f->walk.attic,
-				     .timelines = { .dir = -1 }, .addresses = f->o->samples->names.addresses };
+	f->places = (struct places){ .as = &f->as,
+				     .sites = &f->sites,
+				     .symfs = f->o->symfs,
+				     .attic = f->walk.attic,
+				     .timelines = { .dir = -1 },
+				     .addresses = f->o->samples->names.addresses };
 	f->callchain = (struct callchain){ .places = &f->places, .to = &f->samples, .as_perf = f->o->as_perf };
 }
 

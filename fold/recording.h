@@ -2,9 +2,9 @@
 /*
  * recording.h - a perf.data file becomes stacks.
  *
- * Three passes over less and less: records become stacks of places in code (locations.h), places become names (resolve.h),
- * and the tree of places becomes the tree of names. Memory grows with distinct stacks. What the recorder lost and what
- * could not be named is counted on the way.
+ * Three passes over less and less: records become stacks of places in code (locations.h), places become names
+ * (resolve.h), and the tree of places becomes the tree of names. Memory grows with distinct stacks. What the recorder
+ * lost and what could not be named is counted on the way.
  */
 #ifndef PJ_RECORDING_H
 #define PJ_RECORDING_H
@@ -24,10 +24,10 @@ struct recording_options {
 	enum recording_root root;
 	bool as_perf, inlined; /* inlined: calls that were inlined are frames, too */
 	const char *kallsyms, *symfs;
-	const char *kept;    /* DIR of pjrecord; NULL: where the window lies */
-	const char *maps;    /* folder of pjmap's timelines; NULL: DIR/maps */
+	const char *kept;      /* DIR of pjrecord; NULL: where the window lies */
+	const char *maps;      /* folder of pjmap's timelines; NULL: DIR/maps */
 	enum containers_by by; /* not BY_NONE: an outermost frame for each */
-	uint64_t slice_ns;   /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
+	uint64_t slice_ns;     /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
 	unsigned threads;
 };
 
@@ -42,12 +42,12 @@ struct recording_missing {
 struct recording_quality {
 	struct str name;
 	uint64_t samples;
-	uint64_t rooted;     /* reach where threads begin */
-	uint64_t cut;        /* go on outside of what the recorder kept */
-	uint64_t blind;      /* begin in code without names: perhaps where a thread begins */
-	uint64_t single;     /* have one frame of user code */
-	uint64_t user;       /* have any */
-	uint64_t java;       /* have code of a JVM */
+	uint64_t rooted; /* reach where threads begin */
+	uint64_t cut;    /* go on outside of what the recorder kept */
+	uint64_t blind;  /* begin in code without names: perhaps where a thread begins */
+	uint64_t single; /* have one frame of user code */
+	uint64_t user;   /* have any */
+	uint64_t java;   /* have code of a JVM */
 	uint64_t frames, unresolved;
 };
 
@@ -70,24 +70,24 @@ struct recording_tally {
 	uint64_t recordings;
 	uint64_t lost_records, lost_samples; /* mostly the same losses: of full buffers, and as the kernel counted */
 	uint64_t throttled;
-	uint64_t garbage;    /* callchains with a mark that is none: what comes before it was used (as_perf: nothing) */
-	uint64_t deferred;   /* samples whose user half came later, and was not joined */
-	uint64_t copy_cut;   /* walked stacks that are longer than their copies */
+	uint64_t garbage;  /* callchains with a mark that is none: what comes before it was used (as_perf: nothing) */
+	uint64_t deferred; /* samples whose user half came later, and was not joined */
+	uint64_t copy_cut; /* walked stacks that are longer than their copies */
 	uint64_t limit_cut, limit; /* callchains that the kernel cut, and at how many addresses */
 	uint64_t methods_left_out; /* interpreted frames whose method pjrecord had no room for */
-	uint64_t event_cut;  /* callchains that are as deep as the event was to have them */
-	struct damage maps;  /* lines of perf maps */
-	uint64_t conflicts;  /* files with a build-id that another kept file has, too */
-	struct damage jitdumps; /* records, or whole files */
+	uint64_t event_cut;        /* callchains that are as deep as the event was to have them */
+	struct damage maps;        /* lines of perf maps */
+	uint64_t conflicts;        /* files with a build-id that another kept file has, too */
+	struct damage jitdumps;    /* records, or whole files */
 	struct recording_inlined inlined;
 	struct recording_timelines timelines;
 	struct slices_lost slices; /* --time-slice: losses that have a time */
-	const char *kernel;  /* why there were no names of the kernel, or NULL */
+	const char *kernel;        /* why there were no names of the kernel, or NULL */
 	bool damaged, as_perf;
 	struct intern missing_keys, quality_keys;
 	struct recording_missing *missing; /* by key - 1 */
 	struct recording_quality *quality;
-	uint32_t depth;      /* of the deepest stack */
+	uint32_t depth; /* of the deepest stack */
 };
 
 /* Adds all of in to p and t. */

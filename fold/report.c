@@ -63,7 +63,8 @@ static struct row *sum_frames(const struct stacks *s, uint32_t *nrows)
 		struct row *r = &row[bare[id] - 1];
 
 		r->name = folded_bare(frame);
-		if (!r->shown.p || self[id] > r->shown_self || (self[id] == r->shown_self && str_cmp(frame, r->shown) < 0)) {
+		if (!r->shown.p || self[id] > r->shown_self ||
+		    (self[id] == r->shown_self && str_cmp(frame, r->shown) < 0)) {
 			r->shown = frame;
 			r->shown_self = self[id];
 		}

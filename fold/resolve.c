@@ -29,15 +29,15 @@ struct job {
 /* A thread's own tables. */
 struct worker {
 	struct task *task;
-	struct intern raw;   /* as the sources say */
-	struct intern made;  /* as readers see them: frames of one site, one a line */
+	struct intern raw;  /* as the sources say */
+	struct intern made; /* as readers see them: frames of one site, one a line */
 	struct names names;
 	struct symbols_query *q;
 	uint32_t *module;
 	size_t cap;
-	struct text frames;  /* scratch */
-	struct damage maps;  /* lines of perf maps; the first is that of ... */
-	uint32_t maps_dso;   /* ... the first DSO, whatever order threads take */
+	struct text frames; /* scratch */
+	struct damage maps; /* lines of perf maps; the first is that of ... */
+	uint32_t maps_dso;  /* ... the first DSO, whatever order threads take */
 	pthread_t thread;
 };
 
@@ -47,12 +47,12 @@ struct task {
 	const struct addrspace *a;
 	const struct sites *s;
 	struct resolved *out;
-	uint32_t *site;      /* ids, by job, then by address */
+	uint32_t *site; /* ids, by job, then by address */
 	struct job *job;
 	uint32_t njobs;
 	atomic_uint next;
-	uint32_t *made;      /* by site: id in made of its worker */
-	uint8_t *by;         /* by site: worker */
+	uint32_t *made; /* by site: id in made of its worker */
+	uint8_t *by;    /* by site: worker */
 	struct worker *worker;
 	unsigned nworkers;
 };
@@ -158,7 +158,8 @@ static enum resolve_why why_of(enum dso_why why)
 {
 	static const uint8_t whys[] = {
 		[DSO_FOUND] = WHY_NOT_IN_TABLE, [DSO_NO_FILE] = WHY_NO_FILE, [DSO_OTHER_BUILD] = WHY_OTHER_BUILD,
-		[DSO_STRIPPED] = WHY_STRIPPED, [DSO_NOT_ELF] = WHY_NOT_ELF, [DSO_FORBIDDEN] = WHY_FORBIDDEN, [DSO_SILENT] = WHY_SILENT,
+		[DSO_STRIPPED] = WHY_STRIPPED,  [DSO_NOT_ELF] = WHY_NOT_ELF, [DSO_FORBIDDEN] = WHY_FORBIDDEN,
+		[DSO_SILENT] = WHY_SILENT,
 	};
 
 	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
@@ -169,7 +170,8 @@ static bool has_trampoline(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
 
-	return (str_starts(base, STR("libc.so")) || str_starts(base, STR("libc-")) || str_starts(base, STR("ld-musl"))) &&
+	return (str_starts(base, STR("libc.so")) || str_starts(base, STR("libc-")) ||
+		str_starts(base, STR("ld-musl"))) &&
 	       str_find_str(base, STR(".so")) > 0;
 }
 
@@ -198,11 +200,17 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 {
 	const struct task *t = w->task;
 	struct dsofiles_options o = {
-		.elf = { .as_perf = t->o->as_perf }, .symfs = t->o->symfs, .attic = t->o->attic, .local = t->origin->host,
+		.elf = { .as_perf = t->o->as_perf },
+		.symfs = t->o->symfs,
+		.attic = t->o->attic,
+		.local = t->origin->host,
 		.inlined = t->o->inlined ? &t->out->inlined[d - t->a->dso] : NULL,
 	};
 	struct dsofiles_query q = {
-		.path = d->path, .build_id = d->build_id, .pid = d->pid, .live = origin_process(t->origin, d->pid, d->mapped_ns),
+		.path = d->path,
+		.build_id = d->build_id,
+		.pid = d->pid,
+		.live = origin_process(t->origin, d->pid, d->mapped_ns),
 		.numbers = { d->major, d->minor, d->inode, d->generation },
 		.elsewhere = t->o->attic && recorder_elsewhere(t->origin->recorder, d->pid),
 	};
@@ -230,7 +238,8 @@ static bool process_stat(const char *path, struct stat *st)
 	return good;
 }
 
-/* perf believes only its own user and root. Names are no danger to us; but who runs the process is known while it lives. */
+/* perf believes only its own user and root. Names are no danger to us; but who runs the process is known while it
+ * lives. */
 static bool is_trusted(int fd, pid_t live, bool as_perf)
 {
 	struct stat map, process;
@@ -365,8 +374,14 @@ static enum resolve_why ask_kernel(struct worker *w, size_t n)
 	const struct task *t = w->task;
 	const struct addrspace *a = t->a;
 	struct kernelsyms_options o = {
-		.file = t->o->kallsyms, .symfs = t->o->symfs, .attic = t->o->attic, .as_perf = t->o->as_perf, .here = t->origin->host,
-		.release = t->origin->release, .symbol = a->kernel_symbol, .address = a->kernel_text,
+		.file = t->o->kallsyms,
+		.symfs = t->o->symfs,
+		.attic = t->o->attic,
+		.as_perf = t->o->as_perf,
+		.here = t->origin->host,
+		.release = t->origin->release,
+		.symbol = a->kernel_symbol,
+		.address = a->kernel_text,
 	};
 
 	if (a->kernel_core)
@@ -378,7 +393,8 @@ static enum resolve_why ask_kernel(struct worker *w, size_t n)
 static enum resolve_why ask_recorder(struct worker *w, const struct dso *d, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct interpreted_method *m = interpreted_find(&w->task->origin->recorder->interpreted, d->pid, w->q[i].address);
+		const struct interpreted_method *m =
+			interpreted_find(&w->task->origin->recorder->interpreted, d->pid, w->q[i].address);
 
 		if (m && m->name.n)
 			w->q[i].name = intern(&w->raw, m->name);
@@ -391,20 +407,17 @@ static enum resolve_why ask_recorder(struct worker *w, const struct dso *d, size
 static enum resolve_why ask(struct worker *w, const struct dso *d, size_t n)
 {
 	switch (d->kind) {
-	case DSO_FILE: case DSO_VDSO:
-		return ask_files(w, d, n);
-	case DSO_JIT:
-		return ask_maps(w, d, n);
-	case DSO_KERNEL:
-		return ask_kernel(w, n);
-	case DSO_METHOD:
-		return ask_recorder(w, d, n);
-	case DSO_DATA:
-		return WHY_DATA;
-	case DSO_NOWHERE:
-		return WHY_NO_MAPPING;
-	case DSO_SYMBOL: case DSO_CODE: case DSO_THREAD: case DSO_CUT: /* names are there already */
-		break;
+	case DSO_FILE:
+	case DSO_VDSO: return ask_files(w, d, n);
+	case DSO_JIT: return ask_maps(w, d, n);
+	case DSO_KERNEL: return ask_kernel(w, n);
+	case DSO_METHOD: return ask_recorder(w, d, n);
+	case DSO_DATA: return WHY_DATA;
+	case DSO_NOWHERE: return WHY_NO_MAPPING;
+	case DSO_SYMBOL:
+	case DSO_CODE:
+	case DSO_THREAD:
+	case DSO_CUT: /* names are there already */ break;
 	}
 	return WHY_NOT_IN_TABLE;
 }
@@ -458,7 +471,8 @@ static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, 
 		f.address.n = (size_t)snprintf(address, sizeof(address), "%llx", (unsigned long long)s->address);
 	}
 	if (d->kind == DSO_CODE && ((const struct jitdump_code *)(uintptr_t)s->address)->inlined.n)
-		return intern(&w->made, with_inlined(w, f, ((const struct jitdump_code *)(uintptr_t)s->address)->inlined));
+		return intern(&w->made,
+			      with_inlined(w, f, ((const struct jitdump_code *)(uintptr_t)s->address)->inlined));
 	if (inlined)
 		return intern(&w->made, with_inlined(w, f, intern_str(&w->raw, inlined)));
 	return intern(&w->made, names_make(&w->names, f));
@@ -484,12 +498,14 @@ static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
 			t->made[id[i]] = intern(&w->made, s->address == CUT_MARKED ? STR("[truncated]") : STR(""));
 		else if (kind == DSO_THREAD)
 			t->made[id[i]] = make_thread(w, (uint32_t)s->address);
-		else if (raw && raw == last_raw && module == last_module && inlined == last_inlined && s->dso == last_dso)
+		else if (raw && raw == last_raw && module == last_module && inlined == last_inlined &&
+			 s->dso == last_dso)
 			t->made[id[i]] = last;
 		else
 			t->made[id[i]] = make_name(w, s, raw, module, inlined);
 		t->by[id[i]] = (uint8_t)(w - t->worker);
-		t->out->named[id[i]] = raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD || kind == DSO_CUT;
+		t->out->named[id[i]] =
+			raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD || kind == DSO_CUT;
 		last_raw = raw;
 		last_module = module;
 		last_inlined = inlined;

@@ -19,20 +19,32 @@
 
 struct resolve_options {
 	bool as_perf;
-	bool canonical;       /* of comms */
-	bool inlined;         /* inlined calls are frames, too */
-	const char *kallsyms; /* file, or NULL */
+	bool canonical;            /* of comms */
+	bool inlined;              /* inlined calls are frames, too */
+	const char *kallsyms;      /* file, or NULL */
 	const struct attic *attic; /* of pjrecord, or NULL */
-	const char *symfs;    /* folder that holds the files of the recorded machine, or NULL */
+	const char *symfs;         /* folder that holds the files of the recorded machine, or NULL */
 	unsigned threads;
-	struct names names;   /* options of it only */
+	struct names names; /* options of it only */
 };
 
 /* Why frames of a DSO have no name. */
 enum resolve_why {
 	WHY_NOT_IN_TABLE, /* there are names, but none here */
-	WHY_NO_MAPPING, WHY_DATA, WHY_NO_FILE, WHY_OTHER_BUILD, WHY_STRIPPED, WHY_NOT_ELF, WHY_FORBIDDEN, WHY_SILENT,
-	WHY_METHOD, WHY_NO_MAP, WHY_ELSEWHERE, WHY_NOT_TOLD, WHY_OTHER_MACHINE, WHY_KERNEL
+	WHY_NO_MAPPING,
+	WHY_DATA,
+	WHY_NO_FILE,
+	WHY_OTHER_BUILD,
+	WHY_STRIPPED,
+	WHY_NOT_ELF,
+	WHY_FORBIDDEN,
+	WHY_SILENT,
+	WHY_METHOD,
+	WHY_NO_MAP,
+	WHY_ELSEWHERE,
+	WHY_NOT_TOLD,
+	WHY_OTHER_MACHINE,
+	WHY_KERNEL
 };
 
 struct resolved {
@@ -40,10 +52,10 @@ struct resolved {
 	uint32_t *frame; /* ids in the stacks given */
 	bool *named;     /* by site: a name was found */
 	uint8_t *why;    /* by DSO: enum resolve_why */
-	_Atomic uint32_t conflicts; /* DSOs whose build-id another kept file has, too, with other symbols */
-	const char *kernel;          /* WHY_KERNEL: why there are no names of it */
+	_Atomic uint32_t conflicts;       /* DSOs whose build-id another kept file has, too, with other symbols */
+	const char *kernel;               /* WHY_KERNEL: why there are no names of it */
 	struct dsofiles_inlined *inlined; /* by DSO, where inlined calls were asked for; else NULL */
-	struct damage maps;          /* lines of perf maps */
+	struct damage maps;               /* lines of perf maps */
 };
 
 void resolve(struct resolved *out, const struct resolve_options *o, const struct origin *origin,

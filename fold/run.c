@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define BLOCK ((size_t)1 << 20)
-#define BLOCK_MAX ((size_t)1 << 28) /* one sample of more than that is cut */
+#define BLOCK_MAX ((size_t)1 << 28)   /* one sample of more than that is cut */
 #define BLOCK_FIRST ((size_t)1 << 16) /* until it is known which event counts, one thread works alone */
 #define PEEK ((size_t)1 << 16)
 #define MAGIC ((size_t)16) /* enough of perf.data to know it */
@@ -146,7 +146,8 @@ static size_t cut_at_end(const struct reading *rd, struct str text)
 	return rd->in->damage ? script_last_border(text) : text.n;
 }
 
-/* Fills b with the next block, of about `want` bytes, and gives its number; false at the end of the input. Call with the lock held. */
+/* Fills b with the next block, of about `want` bytes, and gives its number; false at the end of the input. Call with
+ * the lock held. */
 static bool next_block(struct reading *rd, struct buffer *b, size_t want, uint64_t *number)
 {
 	struct run *r = rd->run;

@@ -24,9 +24,9 @@ struct run {
 	struct run_block {
 		uint32_t input; /* index of the input */
 		uint64_t lines;
-	} *block;              /* of the whole run */
+	} * block; /* of the whole run */
 	size_t nblocks, blocks_cap;
-	const char **input;    /* names */
+	const char **input; /* names */
 	uint32_t ninputs;
 };
 

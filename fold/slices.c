@@ -141,7 +141,8 @@ struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME])
 }
 
 /* Those of which nothing is left but the number of what was lost. */
-static uint64_t write_empty(const char *pattern, const struct intern *written, const struct folded_header *h, const struct slices_lost *l)
+static uint64_t write_empty(const char *pattern, const struct intern *written, const struct folded_header *h,
+			    const struct slices_lost *l)
 {
 	struct stacks none = { 0 };
 	uint64_t n = 0;
@@ -157,8 +158,8 @@ static uint64_t write_empty(const char *pattern, const struct intern *written, c
 	return n;
 }
 
-static uint64_t write_full(const char *pattern, const struct stacks *s, const struct folded_header *h, const struct slices_lost *l,
-			   uint64_t min_samples, struct intern *written)
+static uint64_t write_full(const char *pattern, const struct stacks *s, const struct folded_header *h,
+			   const struct slices_lost *l, uint64_t min_samples, struct intern *written)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), s->n);
 	struct groups g = group(s);
@@ -185,8 +186,8 @@ static uint64_t write_full(const char *pattern, const struct stacks *s, const st
 	return n;
 }
 
-uint64_t slices_write(const char *pattern, const struct stacks *s, const struct folded_header *h, const struct slices_lost *l,
-		      uint64_t min_samples)
+uint64_t slices_write(const char *pattern, const struct stacks *s, const struct folded_header *h,
+		      const struct slices_lost *l, uint64_t min_samples)
 {
 	struct intern written = { 0 };
 	uint64_t n = s->n ? write_full(pattern, s, h, l, min_samples, &written) : 0;

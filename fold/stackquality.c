@@ -33,16 +33,36 @@ static struct recording_quality *quality_of(struct recording_tally *t, struct st
 	return &t->quality[id - 1];
 }
 
-/* Where threads begin: the outermost frame of a whole stack. Above main there is nothing to see, and often no frame pointer. */
+/* Where threads begin: the outermost frame of a whole stack. Above main there is nothing to see, and often no frame
+ * pointer. */
 static bool is_beginning(struct str name)
 {
 	static const struct str names[] = {
-		STR("_start"), STR("__libc_start_main"), STR("__libc_start_main_impl"), STR("__libc_start_call_main"),
-		STR("main"), STR("start_thread"), STR("clone"), STR("clone3"), STR("__clone"),
-		STR("__clone3"), STR("__GI___clone"), STR("__GI___clone3"), STR("thread_start"), STR("_dl_start"),
-		STR("runtime.goexit"), STR("runtime.goexit.abi0"), STR("runtime.mstart"), STR("runtime.rt0_go"),
-		STR("ret_from_fork"), STR("ret_from_fork_asm"), STR("common_startup_64"), STR("start_kernel"),
-		STR("secondary_startup_64"), STR("secondary_startup_64_no_verify"), STR("x86_64_start_kernel"),
+		STR("_start"),
+		STR("__libc_start_main"),
+		STR("__libc_start_main_impl"),
+		STR("__libc_start_call_main"),
+		STR("main"),
+		STR("start_thread"),
+		STR("clone"),
+		STR("clone3"),
+		STR("__clone"),
+		STR("__clone3"),
+		STR("__GI___clone"),
+		STR("__GI___clone3"),
+		STR("thread_start"),
+		STR("_dl_start"),
+		STR("runtime.goexit"),
+		STR("runtime.goexit.abi0"),
+		STR("runtime.mstart"),
+		STR("runtime.rt0_go"),
+		STR("ret_from_fork"),
+		STR("ret_from_fork_asm"),
+		STR("common_startup_64"),
+		STR("start_kernel"),
+		STR("secondary_startup_64"),
+		STR("secondary_startup_64_no_verify"),
+		STR("x86_64_start_kernel"),
 	};
 	struct str bare = folded_bare(name);
 
@@ -146,8 +166,9 @@ static void count_frames(const struct judge *j, const uint64_t *hits, struct rec
 	for (uint32_t id = 1; id <= j->sites->n; id++) {
 		uint32_t dso = j->sites->site[id].dso;
 		const struct dso *d = &j->as->dso[dso];
-		const char *why = d->kind == DSO_KERNEL && j->names->kernel ? j->names->kernel :
-				  resolve_why(j->names, (enum resolve_why)j->names->why[dso]);
+		const char *why = d->kind == DSO_KERNEL && j->names->kernel ?
+					  j->names->kernel :
+					  resolve_why(j->names, (enum resolve_why)j->names->why[dso]);
 
 		if (is_no_frame(d->kind))
 			continue;
@@ -168,8 +189,8 @@ static void count_inlined(const struct judge *j, struct recording_inlined *t)
 			continue;
 		t->files += j->names->inlined[d].found;
 		t->without += !j->names->inlined[d].found;
-		damage_note(&t->damage, j->names->inlined[d].why != NULL, "%.*s: %s", (int)(dso->path.n < 160 ? dso->path.n : 160),
-			    dso->path.p, j->names->inlined[d].why);
+		damage_note(&t->damage, j->names->inlined[d].why != NULL, "%.*s: %s",
+			    (int)(dso->path.n < 160 ? dso->path.n : 160), dso->path.p, j->names->inlined[d].why);
 	}
 }
 
@@ -187,7 +208,8 @@ void judge_stacks(const struct judge *j, struct recording_tally *t, struct sampl
 		if (!(frame & SITE_BIT)) {
 			if (j->front[id])
 				continue;
-			facts[id].quality = (uint32_t)(quality_of(t, intern_str(&from->frames, frame)) - t->quality) + 1;
+			facts[id].quality =
+				(uint32_t)(quality_of(t, intern_str(&from->frames, frame)) - t->quality) + 1;
 		} else {
 			facts[id] = facts_of(j, facts[id], site);
 			hits[site] += samples[id];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stackquality.h - how complete the stacks of a recording are, and what of them has no names, by first frame and by DSO.
+ * stackquality.h - how complete the stacks of a recording are, and what of them has no names, by first frame and by
+ * DSO.
  *
  * One walk through the tree of sites, when they have their names. quality.h shows what comes of it.
  */
@@ -16,7 +17,7 @@ struct judge {
 	const struct stacks *from; /* of sites; column 1 counts samples */
 	const bool *front;         /* by its nodes: frames in front of all others, which are no first frames */
 	const struct resolved *names;
-	const struct stacks *to;   /* whose frames these names are */
+	const struct stacks *to; /* whose frames these names are */
 };
 
 /* Adds to t and to the counts of frames in p. */

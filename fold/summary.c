@@ -119,47 +119,51 @@ static void say_recording(const struct request *r, const struct result *res)
 	if (res->slices && r->header && lost_without_slice(res))
 		warn("%llu lost samples have no time, and are in no slice", ull(lost_without_slice(res)));
 	if (fileopener_skipped())
-		warn("%u file%s left alone, of file systems that do not answer: --unresolved names them", fileopener_skipped(),
-		     fileopener_skipped() == 1 ? " was" : "s were");
+		warn("%u file%s left alone, of file systems that do not answer: --unresolved names them",
+		     fileopener_skipped(), fileopener_skipped() == 1 ? " was" : "s were");
 	if (t->throttled)
-		warn("the kernel throttled the event %llu time%s, for want of time: samples are missing there", ull(t->throttled),
-		     plural(t->throttled));
+		warn("the kernel throttled the event %llu time%s, for want of time: samples are missing there",
+		     ull(t->throttled), plural(t->throttled));
 	if (t->garbage)
 		warn("%llu callchain%s damaged: %s", ull(t->garbage), t->garbage == 1 ? " is" : "s are",
-		     t->as_perf ? "their samples have no frames, as in perf script" : "the frames before the damage are used");
+		     t->as_perf ? "their samples have no frames, as in perf script" :
+				  "the frames before the damage are used");
 	if (t->copy_cut)
 		warn("%llu stack%s longer than the recorded copy, the outer callers are missing: perf record --call-graph dwarf,65528",
 		     ull(t->copy_cut), t->copy_cut == 1 ? " is" : "s are");
 	if (t->limit_cut)
 		warn("%llu stack%s cut at %llu frames, the outer callers are missing: sysctl kernel.perf_event_max_stack=%llu, then record",
-		     ull(t->limit_cut), t->limit_cut == 1 ? " is" : "s are", ull(t->limit), ull(t->limit < 512 ? 1024 : 2 * t->limit));
+		     ull(t->limit_cut), t->limit_cut == 1 ? " is" : "s are", ull(t->limit),
+		     ull(t->limit < 512 ? 1024 : 2 * t->limit));
 	if (t->event_cut)
 		warn("%llu stack%s cut where the recorder was told to (perf record --max-stack)", ull(t->event_cut),
 		     t->event_cut == 1 ? " is" : "s are");
 	if (t->methods_left_out)
-		warn("%llu interpreted frame%s unknown: pjrecord met more methods than it can name", ull(t->methods_left_out),
-		     t->methods_left_out == 1 ? " is" : "s are");
+		warn("%llu interpreted frame%s unknown: pjrecord met more methods than it can name",
+		     ull(t->methods_left_out), t->methods_left_out == 1 ? " is" : "s are");
 	if (t->deferred)
-		warn("%llu user callchain%s deferred and not joined", ull(t->deferred), t->deferred == 1 ? " was" : "s were");
+		warn("%llu user callchain%s deferred and not joined", ull(t->deferred),
+		     t->deferred == 1 ? " was" : "s were");
 	if (t->maps.n)
-		warn("%s; %llu line%s of perf maps %s not used", t->maps.first, ull(t->maps.n), plural(t->maps.n), are(t->maps.n));
+		warn("%s; %llu line%s of perf maps %s not used", t->maps.first, ull(t->maps.n), plural(t->maps.n),
+		     are(t->maps.n));
 	if (t->jitdumps.n)
-		warn("%s; %llu record%s of jitdumps %s not used", t->jitdumps.first, ull(t->jitdumps.n), plural(t->jitdumps.n),
-		     are(t->jitdumps.n));
+		warn("%s; %llu record%s of jitdumps %s not used", t->jitdumps.first, ull(t->jitdumps.n),
+		     plural(t->jitdumps.n), are(t->jitdumps.n));
 	if (t->conflicts)
 		warn("%llu file%s the build-id of another file with other symbols: each named the code of its own user or container only",
 		     ull(t->conflicts), t->conflicts == 1 ? " has" : "s have");
 	if (t->timelines.damage.n)
-		warn("%s; %llu timeline%s of JVMs %s not used, or not to the end", t->timelines.damage.first, ull(t->timelines.damage.n),
-		     plural(t->timelines.damage.n), are(t->timelines.damage.n));
+		warn("%s; %llu timeline%s of JVMs %s not used, or not to the end", t->timelines.damage.first,
+		     ull(t->timelines.damage.n), plural(t->timelines.damage.n), are(t->timelines.damage.n));
 	if (t->timelines.files)
 		say_timelines(&t->timelines);
 	if (t->inlined.files + t->inlined.without)
 		warn("inlined functions: %llu file%s have debug information, %llu have none", ull(t->inlined.files),
 		     plural(t->inlined.files), ull(t->inlined.without));
 	if (t->inlined.damage.n)
-		warn("%s; inlined functions of %llu file%s are not all there", t->inlined.damage.first, ull(t->inlined.damage.n),
-		     plural(t->inlined.damage.n));
+		warn("%s; inlined functions of %llu file%s are not all there", t->inlined.damage.first,
+		     ull(t->inlined.damage.n), plural(t->inlined.damage.n));
 	if (t->kernel)
 		warn("no names of the kernel: %s", t->kernel);
 	if (res->run.script.samples.tally.deep)
@@ -183,9 +187,10 @@ static void say_script(const struct request *r, const struct result *res)
 		snprintf(deferred, sizeof(deferred), ", %llu deferred callchain%s not joined", ull(t->deferred),
 			 plural(t->deferred));
 	warn("%llu sample%s%s%.*s in %llu stack%s: %llu without callchain, %s, %.1f %% of frames resolved%s%s%s",
-	     ull(t->samples), plural(t->samples), event.n ? " of " : "", (int)event.n, event.p, ull(stacks), plural(stacks),
-	     ull(t->bare), lost, t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0,
-	     left_out, skipped, deferred);
+	     ull(t->samples), plural(t->samples), event.n ? " of " : "", (int)event.n, event.p, ull(stacks),
+	     plural(stacks), ull(t->bare), lost,
+	     t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0, left_out, skipped,
+	     deferred);
 	if (res->recording.recordings)
 		say_recording(r, res);
 	if (t->samples && t->deep == 0)
@@ -283,8 +288,8 @@ static int finish_folded(const struct request *r, const struct result *res)
 		snprintf(more, sizeof(more), "; %llu lines skipped, %llu decimals rounded", ull(t->bad),
 			 ull(t->rounded));
 	if (!r->quiet && !res->script)
-		warn("%llu line%s in %llu stack%s, weight %llu%s", ull(t->lines), plural(t->lines), ull(stacks), plural(stacks),
-		     ull(stacks_sum(&res->run.script.samples.stacks, 0)), more);
+		warn("%llu line%s in %llu stack%s, weight %llu%s", ull(t->lines), plural(t->lines), ull(stacks),
+		     plural(stacks), ull(stacks_sum(&res->run.script.samples.stacks, 0)), more);
 	else if (!r->quiet)
 		warn("%llu lines of folded stacks were added%s", ull(t->lines), more);
 	if (t->lines == 0 && t->bad)

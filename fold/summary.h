@@ -16,9 +16,9 @@ struct result {
 	struct folded_tally folded;
 	struct asflamegraph flamegraph;
 	struct recording_tally recording;
-	unsigned columns;      /* of folded inputs; 0: none yet */
-	bool script; /* samples: of text or perf.data */
-	bool text;   /* of text */
+	unsigned columns; /* of folded inputs; 0: none yet */
+	bool script;      /* samples: of text or perf.data */
+	bool text;        /* of text */
 	bool damaged;
 	uint64_t slices; /* written */
 };

@@ -16,7 +16,8 @@ int execs_open(void)
 	struct cn_msg message = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .len = sizeof(op) };
 	char listen[NLMSG_SPACE(sizeof(message) + sizeof(op))] __attribute__((aligned(NLMSG_ALIGNTO))) = { 0 };
 	struct nlmsghdr *head = (struct nlmsghdr *)listen;
-	int fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR), size = 1 << 20, saved;
+	int fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR), size = 1 << 20,
+	    saved;
 
 	if (fd < 0)
 		return -1;
@@ -24,7 +25,8 @@ int execs_open(void)
 	memcpy(NLMSG_DATA(head), &message, sizeof(message));
 	memcpy((char *)NLMSG_DATA(head) + sizeof(message), &op, sizeof(op));
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-	if (bind(fd, (struct sockaddr *)&here, sizeof(here)) == 0 && send(fd, listen, head->nlmsg_len, 0) == (ssize_t)head->nlmsg_len)
+	if (bind(fd, (struct sockaddr *)&here, sizeof(here)) == 0 &&
+	    send(fd, listen, head->nlmsg_len, 0) == (ssize_t)head->nlmsg_len)
 		return fd;
 	saved = errno;
 	close(fd);

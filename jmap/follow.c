@@ -22,17 +22,18 @@
 #define SECOND FOLLOW_SECOND
 #define SWEEP_EVERY (60 * SECOND)
 #define SWEEP_SHARE 1000 /* of the time at most one part in so many goes into sweeping */
-#define EXECS_EVERY (10 * MS) /* messages about execs are read at most so often: a storm of them costs no wake-up each */
-#define LOOK_SHARE 100         /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
-#define LOOK_BURST SECOND     /* of rest that may be owed */
-#define LAST_LOOKS (SECOND / 2) /* for all of them, once a signal asks to end */
-#define LATER 4 /* times what a look costs, it waits for others that are due */
-#define LOOKS_MAX 4    /* of a tenant that are not answered, at a time */
-#define PENDING_MAX 64 /* of all */
-#define BLOCKED_TRY (50 * MS) /* when a JVM is tried again whose tenant has so many */
-#define HANG_TRY SECOND       /* when a look that is not answered is checked again */
-#define LAST_MAX (150 * MS)   /* for the answer to a last look, */
-#define LASTS_MAX 4           /* and how many there are at a time */
+#define EXECS_EVERY \
+	(10 * MS)         /* messages about execs are read at most so often: a storm of them costs no wake-up each */
+#define LOOK_SHARE 100    /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
+#define LOOK_BURST SECOND /* of rest that may be owed */
+#define LAST_LOOKS (SECOND / 2)       /* for all of them, once a signal asks to end */
+#define LATER 4                       /* times what a look costs, it waits for others that are due */
+#define LOOKS_MAX 4                   /* of a tenant that are not answered, at a time */
+#define PENDING_MAX 64                /* of all */
+#define BLOCKED_TRY (50 * MS)         /* when a JVM is tried again whose tenant has so many */
+#define HANG_TRY SECOND               /* when a look that is not answered is checked again */
+#define LAST_MAX (150 * MS)           /* for the answer to a last look, */
+#define LASTS_MAX 4                   /* and how many there are at a time */
 #define LOOK_EVERYWHERE (10 * SECOND) /* at processes that were no JVM: they may have loaded one since */
 
 static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms after an exec: has it become a JVM? */
@@ -52,8 +53,9 @@ static void let_go(struct follower *f, size_t i, bool ended)
 	struct followed *j = &f->one[i];
 
 	if (!f->r->quiet && ended)
-		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)j->p.pid, (unsigned long long)j->t.added,
-		     (unsigned long long)j->t.removed, (unsigned long long)j->t.written, j->t.path);
+		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)j->p.pid,
+		     (unsigned long long)j->t.added, (unsigned long long)j->t.removed, (unsigned long long)j->t.written,
+		     j->t.path);
 	perfmaps_ended(&f->maps, j->p.pid);
 	f->left_out += j->left_out;
 	journalfile_close(&j->t, ended);
@@ -167,7 +169,8 @@ static void look_everywhere(struct follower *f, uint64_t now)
 	f->everywhere = f->regular = now + (f->execs >= 0 ? LOOK_EVERYWHERE : f->r->interval);
 }
 
-/* There are more than can be watched one by one: all processes are looked at, as soon as that does not cost too much. */
+/* There are more than can be watched one by one: all processes are looked at, as soon as that does not cost too much.
+ */
 static void look_soon(struct follower *f, uint64_t now)
 {
 	uint64_t soon = may_look_at(f) > now ? may_look_at(f) : now;
@@ -249,8 +252,8 @@ static uint64_t timelines_of(const struct follower *f, struct tenant of)
 	return sum;
 }
 
-/* Those whose JVMs live are all that is left, and still too much: of the tenant that holds most, the largest one with mostly former
- * code begins anew. One whose helper is at work stays as it is. */
+/* Those whose JVMs live are all that is left, and still too much: of the tenant that holds most, the largest one with
+ * mostly former code begins anew. One whose helper is at work stays as it is. */
 static void shorten(struct follower *f)
 {
 	uint64_t most = f->r->keep_bytes, bytes = f->swept.bytes;
@@ -263,7 +266,8 @@ static void shorten(struct follower *f)
 			struct followed *j = &f->one[i];
 			uint64_t n = timelines_of(f, j->tenant);
 
-			if (j->t.fd >= 0 && !j->look.since && !j->t.anew && j->t.size > j->t.first_size + j->t.first_size / 2 &&
+			if (j->t.fd >= 0 && !j->look.since && !j->t.anew &&
+			    j->t.size > j->t.first_size + j->t.first_size / 2 &&
 			    (!largest || n > held || (n == held && j->t.size > largest->t.size))) {
 				largest = j;
 				held = n;
@@ -290,7 +294,8 @@ static void sweep(struct follower *f, uint64_t now)
 		warn("%llu timelines of JVMs that ended removed: no window needs them", (unsigned long long)s.unneeded);
 	if (s.needed)
 		warn("--keep-bytes: %llu timelines removed that windows in '%s' still need: Java code of these JVMs has no names any more; fold "
-		     "sooner, or allow more", (unsigned long long)s.needed, f->r->dir);
+		     "sooner, or allow more",
+		     (unsigned long long)s.needed, f->r->dir);
 	if (s.largest_bytes && (s.needed || s.bytes > f->r->keep_bytes))
 		allowance_tell(&f->allowance, s.largest, "bytes in DIR/maps");
 	f->swept.unneeded += s.unneeded;
@@ -331,7 +336,8 @@ static uint64_t next_of_one(const struct followed *j, uint64_t busy, uint64_t no
 
 static uint64_t next_of(const struct follower *f, uint64_t now)
 {
-	uint64_t next = f->r->npids || f->everywhere > f->next_sweep ? f->next_sweep : f->everywhere, busy = busy_until(f, now);
+	uint64_t next = f->r->npids || f->everywhere > f->next_sweep ? f->next_sweep : f->everywhere,
+		 busy = busy_until(f, now);
 
 	for (size_t i = 0; i < f->n; i++) {
 		uint64_t at = next_of_one(&f->one[i], busy, now);
@@ -383,14 +389,16 @@ static void say_sum(const struct follower *f)
 	if (f->left_out)
 		text_printf(&t, "; %llu pieces of code could not be read or named", (unsigned long long)f->left_out);
 	if (f->swept.unneeded + f->swept.needed)
-		text_printf(&t, "; %llu timelines removed, %llu of them needed", (unsigned long long)(f->swept.unneeded + f->swept.needed),
+		text_printf(&t, "; %llu timelines removed, %llu of them needed",
+			    (unsigned long long)(f->swept.unneeded + f->swept.needed),
 			    (unsigned long long)f->swept.needed);
 	if (f->begun_anew)
 		text_printf(&t, "; %llu began anew", (unsigned long long)f->begun_anew);
 	if (f->allowance.ntold)
 		text_printf(&t, "; %zu tenants over budget", f->allowance.ntold);
 	if (f->hung + f->crashed)
-		text_printf(&t, "; %llu looks hung, %llu crashed", (unsigned long long)f->hung, (unsigned long long)f->crashed);
+		text_printf(&t, "; %llu looks hung, %llu crashed", (unsigned long long)f->hung,
+			    (unsigned long long)f->crashed);
 	if (f->not_followed)
 		text_printf(&t, "; %llu JVMs not followed: too many", (unsigned long long)f->not_followed);
 	if (!f->r->quiet)
@@ -457,7 +465,8 @@ static struct followed *next_due(struct follower *f, uint64_t now)
 	for (size_t i = 0; i < f->n && n < PENDING_MAX; i++) {
 		struct followed *j = &f->one[i];
 
-		if (j->next <= now && !j->look.since && (!found || turn_of(j) < turn_of(found)) && count_tenant(pending, n, j->tenant) < LOOKS_MAX)
+		if (j->next <= now && !j->look.since && (!found || turn_of(j) < turn_of(found)) &&
+		    count_tenant(pending, n, j->tenant) < LOOKS_MAX)
 			found = j;
 	}
 	return found;
@@ -517,7 +526,8 @@ static void end_all(struct follower *f)
 
 	while ((going = last_looks(f, now)) + left > 0 && now < until) {
 		for (; left > 0 && going < LASTS_MAX; left--)
-			if (left <= f->n && !f->one[left - 1].look.since && followed_look(f, &f->one[left - 1], now, true))
+			if (left <= f->n && !f->one[left - 1].look.since &&
+			    followed_look(f, &f->one[left - 1], now, true))
 				going += f->one[left - 1].look.since != 0;
 		poll(p, put_sockets(f, p), 10);
 		now = clock_now();
@@ -541,7 +551,9 @@ bool follow(const struct request *r)
 	f->r = r;
 	f->jvms_max = allowance_files();
 	allowance_open(&f->allowance);
-	f->maps = (struct perfmaps){ .dir = r->to ? r->to : "/tmp", .publisher = r->publisher, .tenants = f->allowance.tenants };
+	f->maps = (struct perfmaps){ .dir = r->to ? r->to : "/tmp",
+				     .publisher = r->publisher,
+				     .tenants = f->allowance.tenants };
 	if (boot_id(r->proc, f->boot)) /* without it no timeline can be written, which is said then */
 		mapsdir_prepare(r->dir, f->boot);
 	sigemptyset(&block);

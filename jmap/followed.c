@@ -15,14 +15,14 @@
 #define OFTENER 4 /* times, while code goes: an address that is used again is what names can be wrong by */
 #define TIMELINE_MAX ((uint64_t)512 << 20) /* pjfold reads no more than twice of that */
 #define RECORDS_MAX ((uint64_t)80 << 20)   /* of one look: 16 MB, and a record more */
-#define COST_SHARE 20 /* of the time at most one part in so many goes into one JVM of a tenant in debt */
-#define IN_DEBT (SECOND / 2) /* after which a JVM is tried again whose tenant has used up its CPU time */
-#define SOON (20 * MS) /* when the rest of its new code is read */
-#define REST (60 * SECOND) /* a JVM whose memory was given to another tenant */
-#define NOTICED (20 * MS) /* time of a look from which on is looked at where it went */
-#define OWN_NS 30000      /* of CPU time, that a look costs beside its helper */
-#define STUCK_MAX 8       /* helpers of a tenant that are blocked: no more are started */
-#define BACKOFF_MAX 7     /* doublings of 5 s */
+#define COST_SHARE 20             /* of the time at most one part in so many goes into one JVM of a tenant in debt */
+#define IN_DEBT (SECOND / 2)      /* after which a JVM is tried again whose tenant has used up its CPU time */
+#define SOON (20 * MS)            /* when the rest of its new code is read */
+#define REST (60 * SECOND)        /* a JVM whose memory was given to another tenant */
+#define NOTICED (20 * MS)         /* time of a look from which on is looked at where it went */
+#define OWN_NS 30000              /* of CPU time, that a look costs beside its helper */
+#define STUCK_MAX 8               /* helpers of a tenant that are blocked: no more are started */
+#define BACKOFF_MAX 7             /* doublings of 5 s */
 #define HELPER_BYTES (256u << 10) /* of memory, beside what it knows of the code */
 
 bool followed_lives(const struct followed *j)
@@ -33,7 +33,8 @@ bool followed_lives(const struct followed *j)
 /* What a JVM in its first second lacks may still come. */
 static void tell(struct follower *f, struct followed *j, const struct hotspot_reason *why)
 {
-	if (!j->told && clock_now() - j->since > SECOND && strcmp(why->code, "starting") != 0 && strcmp(why->code, "gone") != 0) {
+	if (!j->told && clock_now() - j->since > SECOND && strcmp(why->code, "starting") != 0 &&
+	    strcmp(why->code, "gone") != 0) {
 		warn("%d: %s: %s", (int)j->p.pid, why->code, why->why);
 		f->failed = f->failed || f->r->npids;
 		j->told = true;
@@ -53,7 +54,8 @@ void followed_stop(struct follower *f, struct followed *j)
 static void fail(struct follower *f, struct followed *j, bool crashed, uint64_t now)
 {
 	struct hotspot_reason hangs = { "hangs", "its memory does not answer; others go on, and it is tried again" };
-	struct hotspot_reason ended = { "crashed", "the process that reads it was ended by an error; it is tried again" };
+	struct hotspot_reason ended = { "crashed",
+					"the process that reads it was ended by an error; it is tried again" };
 
 	allowance_charge(&f->allowance, j->tenant, jvmlook_cpu(&j->look), 0, now);
 	followed_stop(f, j);
@@ -76,7 +78,8 @@ static uint64_t memory_of_others(const struct follower *f, const struct followed
 	return sum;
 }
 
-/* Where all memory is in use, a tenant with little gets what one with much has: the largest JVM of the latter begins anew. */
+/* Where all memory is in use, a tenant with little gets what one with much has: the largest JVM of the latter begins
+ * anew. */
 static void make_room(struct follower *f, const struct followed *j, uint64_t mine, uint64_t now)
 {
 	struct followed *largest = NULL;
@@ -112,7 +115,8 @@ static bool open_journal(struct follower *f, struct followed *j)
 void followed_begin_anew(struct follower *f, struct followed *j, const char *limit)
 {
 	if (journalfile_begin_anew(&j->t)) {
-		warn("%d: %s begins anew (%s): of the time before, code of this JVM has no names any more", (int)j->p.pid, j->t.path, limit);
+		warn("%d: %s begins anew (%s): of the time before, code of this JVM has no names any more",
+		     (int)j->p.pid, j->t.path, limit);
 		j->fresh = true;
 		f->begun_anew++;
 	}
@@ -188,7 +192,8 @@ bool followed_look(struct follower *f, struct followed *j, uint64_t now, bool la
 
 	j->last = last;
 	j->next = now + (now - j->since < YOUNG_FOR ? YOUNG_EVERY : f->r->interval);
-	if (!allowance_may(&f->allowance, j->tenant, now) || (j->look.helper == 0 && jvmlook_stuck(&f->left, j->tenant, now) >= STUCK_MAX)) {
+	if (!allowance_may(&f->allowance, j->tenant, now) ||
+	    (j->look.helper == 0 && jvmlook_stuck(&f->left, j->tenant, now) >= STUCK_MAX)) {
 		j->next = now + (f->r->interval > IN_DEBT ? f->r->interval : IN_DEBT);
 		return followed_lives(j);
 	}
@@ -267,7 +272,8 @@ static void hold(struct follower *f, struct followed *j, const struct read_answe
 }
 
 /* False: it is gone. */
-static bool take_answer(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t since, uint64_t now)
+static bool take_answer(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t since,
+			uint64_t now)
 {
 	uint64_t written;
 

@@ -2,9 +2,9 @@
 /*
  * followed.h - one JVM that pjmap -i follows: its helper process, its timeline, its perf-PID.map, and what it costs.
  *
- * Two parts of one module: follow.c finds JVMs and decides which is looked at when, followed.c looks. A look is a request to the
- * helper of the JVM; others are looked at while it is not answered for long. A JVM whose helper hangs or crashes is tried again
- * later and later.
+ * Two parts of one module: follow.c finds JVMs and decides which is looked at when, followed.c looks. A look is a
+ * request to the helper of the JVM; others are looked at while it is not answered for long. A JVM whose helper hangs or
+ * crashes is tried again later and later.
  */
 #ifndef PJ_FOLLOWED_H
 #define PJ_FOLLOWED_H
@@ -18,25 +18,26 @@
 
 #define FOLLOW_MS UINT64_C(1000000)
 #define FOLLOW_SECOND (1000 * FOLLOW_MS)
-#define FOLLOWED_ALONE (100 * FOLLOW_MS) /* so long a look keeps others waiting; if it takes longer, they go on beside it */
+#define FOLLOWED_ALONE \
+	(100 * FOLLOW_MS) /* so long a look keeps others waiting; if it takes longer, they go on beside it */
 
 struct followed {
 	struct jvm_process p;
 	struct jvmlook look;
 	struct journalfile t;
 	struct tenant tenant;
-	uint64_t memory;  /* bytes, between looks */
-	uint64_t known;   /* of these, for what it knows of the code */
-	uint64_t cost;    /* ns of CPU time, of the last look; UINT64_MAX: there was none */
-	uint64_t steps;   /* of the next look */
-	bool open, told;  /* its layout is known; that it cannot be read */
+	uint64_t memory; /* bytes, between looks */
+	uint64_t known;  /* of these, for what it knows of the code */
+	uint64_t cost;   /* ns of CPU time, of the last look; UINT64_MAX: there was none */
+	uint64_t steps;  /* of the next look */
+	bool open, told; /* its layout is known; that it cannot be read */
 	char version[64];
-	bool fresh;       /* the timeline has nothing of this helper yet */
-	bool stuck;       /* its timeline could not be written the last time */
-	bool last;        /* the look that goes on is the last one: pjmap ends */
+	bool fresh;        /* the timeline has nothing of this helper yet */
+	bool stuck;        /* its timeline could not be written the last time */
+	bool last;         /* the look that goes on is the last one: pjmap ends */
 	unsigned failures; /* of helpers, in a row */
 	uint64_t since, next;
-	uint64_t written; /* of t, when the map was last written */
+	uint64_t written;  /* of t, when the map was last written */
 	uint64_t left_out; /* pieces of code, in the last look */
 };
 
@@ -51,9 +52,9 @@ struct follower {
 	const struct request *r;
 	struct followed *one;
 	size_t n, cap;
-	size_t jvms_max;      /* of a tenant */
-	uint64_t memory;      /* bytes, of all */
-	uint64_t not_followed; /* beyond jvms_max */
+	size_t jvms_max;        /* of a tenant */
+	uint64_t memory;        /* bytes, of all */
+	uint64_t not_followed;  /* beyond jvms_max */
 	uint64_t hung, crashed; /* helpers */
 	struct jvmlook_left left;
 	struct allowance allowance;
@@ -68,9 +69,9 @@ struct follower {
 	uint64_t execs_read;
 	uint64_t seen, ended;
 	char boot[BOOT_ID + 1];
-	struct mapsdir_swept swept;  /* sums; bytes: of DIR/maps as of the last sweep */
+	struct mapsdir_swept swept;   /* sums; bytes: of DIR/maps as of the last sweep */
 	uint64_t next_sweep, soonest; /* or, when much was written */
-	uint64_t grown;              /* bytes that were written since */
+	uint64_t grown;               /* bytes that were written since */
 	bool told_full;
 	uint64_t left_out, begun_anew; /* pieces of code, of JVMs that were let go; timelines */
 };

@@ -72,8 +72,8 @@ struct table {
 	size_t width[COLUMNS];
 };
 
-/* Versions and commands are read from the memory of the JVM, and a comm is chosen by its process: any of them may hold what a terminal
- * obeys. A blank would begin the next column of the table, where there is one. */
+/* Versions and commands are read from the memory of the JVM, and a comm is chosen by its process: any of them may hold
+ * what a terminal obeys. A blank would begin the next column of the table, where there is one. */
 static void end_cell(struct table *t, unsigned column, size_t *from)
 {
 	struct text shown = { 0 };
@@ -94,7 +94,8 @@ static void end_cell(struct table *t, unsigned column, size_t *from)
 static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum asked_method method)
 {
 	struct read_answer a;
-	struct hotspot_reason why = jvmlook_once(p, method == ASKED_NOT ? READ_SUMMARY : READ_LAYOUT, METHOD_JAVA, &a, NULL);
+	struct hotspot_reason why =
+		jvmlook_once(p, method == ASKED_NOT ? READ_SUMMARY : READ_LAYOUT, METHOD_JAVA, &a, NULL);
 	struct text *c = &t->cells;
 	size_t from = c->n;
 	unsigned column = 0;
@@ -143,7 +144,8 @@ static void print_table(const struct table *t, struct out *o)
 
 void listing(const struct jvm_process *one, size_t n, enum asked_method method)
 {
-	static const char *const head[COLUMNS] = { "PID", "NSPID", "USER", "CONTAINER", "UP", "VERSION", "GC", "FP", "CODE", "COMMAND" };
+	static const char *const head[COLUMNS] = { "PID",     "NSPID", "USER", "CONTAINER", "UP",
+						   "VERSION", "GC",    "FP",   "CODE",      "COMMAND" };
 	struct table t = { 0 };
 	struct out *o;
 

@@ -82,23 +82,30 @@ static void take_pids(struct request *r, char **operand)
 void mapopts_parse(struct request *r, int argc, char **argv)
 {
 	const struct opt opts[] = {
-		{ 'l', "list", NULL, OPT_FLAG, &r->list, NULL, "print the JVMs of this host, and why one cannot be read" },
+		{ 'l', "list", NULL, OPT_FLAG, &r->list, NULL,
+		  "print the JVMs of this host, and why one cannot be read" },
 		{ '1', "once", NULL, OPT_FLAG, &r->once, NULL, "write a perf-PID.map for each JVM, and end" },
-		{ 'i', "interval", "SECONDS", OPT_CALL, r, opt_interval, "follow all JVMs: append what code came and went to DIR/maps" },
+		{ 'i', "interval", "SECONDS", OPT_CALL, r, opt_interval,
+		  "follow all JVMs: append what code came and went to DIR/maps" },
 		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "where maps/ is, and pjrecord's out/ (.)" },
-		{ 0, "keep-bytes", "SIZE", OPT_CALL, &r->keep_bytes, opt_bytes, "of DIR/maps at most (1G), 0: no limit; k, M, G" },
+		{ 0, "keep-bytes", "SIZE", OPT_CALL, &r->keep_bytes, opt_bytes,
+		  "of DIR/maps at most (1G), 0: no limit; k, M, G" },
 		{ 0, "no-perf-map", NULL, OPT_NOFLAG, &r->perf_map, NULL, "with -i: keep no perf-PID.map current" },
 		{ 0, "to", "DIR", OPT_STR, &r->to, NULL, "write the maps into DIR (/tmp, where perf looks)" },
 		{ 0, "stdout", NULL, OPT_FLAG, &r->to_stdout, NULL, "print the map of one JVM instead" },
-		{ 0, "names", "STYLE", OPT_CALL, r, opt_names, "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph" },
-		{ 0, "method", "METHOD", OPT_CALL, r, opt_method, "vmstructs: look only; jcmd, agent: ask the JVM for its map" },
-		{ 0, "with-parent", NULL, OPT_FLAG, &r->with_parent, NULL, "with -i: end when the process that started it ends" },
+		{ 0, "names", "STYLE", OPT_CALL, r, opt_names,
+		  "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph" },
+		{ 0, "method", "METHOD", OPT_CALL, r, opt_method,
+		  "vmstructs: look only; jcmd, agent: ask the JVM for its map" },
+		{ 0, "with-parent", NULL, OPT_FLAG, &r->with_parent, NULL,
+		  "with -i: end when the process that started it ends" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say only what went wrong" },
 	};
 	const struct tool tool = {
 		.name = "pjmap",
 		.does = "see what code lives where in every running JVM, without touching it",
-		.synopsis = "-i SECONDS [options] [PID ...]\n       pjmap --once [options] [PID ...]\n       pjmap --list [PID ...]",
+		.synopsis =
+			"-i SECONDS [options] [PID ...]\n       pjmap --once [options] [PID ...]\n       pjmap --list [PID ...]",
 		.example = "example: pjmap --list\n"
 			   "         pjmap -i 1 -d /var/lib/pj\n"
 			   "         pjmap --once && perf report\n"
@@ -109,7 +116,9 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 
 	char **operand;
 
-	*r = (struct request){ .proc = "/proc", .style = METHOD_JAVA, .perf_map = true, .dir = ".", .keep_bytes = (uint64_t)1 << 30 };
+	*r = (struct request){
+		.proc = "/proc", .style = METHOD_JAVA, .perf_map = true, .dir = ".", .keep_bytes = (uint64_t)1 << 30
+	};
 	operand = opt_parse(&tool, argc, argv);
 	if (!r->list && !r->once && !r->to_stdout && !r->interval && operand[0] && !operand[1]) {
 		take_bare(r, operand[0]);

@@ -61,8 +61,8 @@ static bool find_jvms(const struct request *r, struct jvms *j)
 	d = discover(r->proc, take, j);
 	if (d.forbidden)
 		warn("%u of %u processes may not be looked into%s", d.forbidden, d.processes,
-		     geteuid() ? ": run as root, or with CAP_SYS_PTRACE"
-			       : ", not even as root: CAP_SYS_PTRACE is missing, or a security module forbids it");
+		     geteuid() ? ": run as root, or with CAP_SYS_PTRACE" :
+				 ", not even as root: CAP_SYS_PTRACE is missing, or a security module forbids it");
 	if (d.stalled)
 		warn("%u of %u processes do not answer, and were left out", d.stalled, d.processes);
 	return true;
@@ -85,7 +85,8 @@ static bool print_map(const struct mapparser_map *m)
 	return at >= m->bytes;
 }
 
-static bool write_map(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m, const struct taskid_user *owner)
+static bool write_map(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m,
+		      const struct taskid_user *owner)
 {
 	const char *what = publisher_put(r->publisher, p->pid, m->fd, m->bytes, owner, r->to != NULL);
 
@@ -143,10 +144,11 @@ static void say_done(const struct request *r, const struct jvm_process *p, const
 	if (r->quiet)
 		return;
 	if (m->left_out)
-		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)p->pid, (unsigned long long)m->left_out);
+		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)p->pid,
+		     (unsigned long long)m->left_out);
 	if (!r->to_stdout)
-		warn("%d: %llu pieces of code in %s/perf-%d.map%s", (int)p->pid, (unsigned long long)m->lines, r->to ? r->to : "/tmp", (int)p->pid,
-		     in_place ? ", its own" : "");
+		warn("%d: %llu pieces of code in %s/perf-%d.map%s", (int)p->pid, (unsigned long long)m->lines,
+		     r->to ? r->to : "/tmp", (int)p->pid, in_place ? ", its own" : "");
 }
 
 static bool map_one(const struct request *r, const struct jvm_process *p)
@@ -181,8 +183,10 @@ static void ask_bare(const struct request *r)
 
 	if (!r->bare || !discover_one(r->proc, r->bare, &p))
 		return;
-	if (p.alive && p.kind != JVM_NONE && p.kind != JVM_STALLED && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0))
-		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?", (int)r->bare, (int)r->bare);
+	if (p.alive && p.kind != JVM_NONE && p.kind != JVM_STALLED &&
+	    (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0))
+		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?", (int)r->bare,
+		     (int)r->bare);
 	jvm_process_close(&p);
 }
 

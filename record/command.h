@@ -2,8 +2,8 @@
 /*
  * command.h - the program that is recorded from its exec on.
  *
- * The child waits for a word before it calls exec, so that events are ready and begin with it; it has the credentials we
- * were started with, whatever we drop meanwhile.
+ * The child waits for a word before it calls exec, so that events are ready and begin with it; it has the credentials
+ * we were started with, whatever we drop meanwhile.
  */
 #ifndef PJ_COMMAND_H
 #define PJ_COMMAND_H

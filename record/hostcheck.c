@@ -121,7 +121,8 @@ static void check_callers(struct check *c, const struct fallback *f)
 		fallback_text(&t, f);
 		print(LIMITED, "callers", &t);
 	} else if (f->bytes) {
-		line(OK, "callers", "by tables%s, in copies of %u kB of each stack", c->o->both ? " and frame pointers" : "", f->bytes / 1024);
+		line(OK, "callers", "by tables%s, in copies of %u kB of each stack",
+		     c->o->both ? " and frame pointers" : "", f->bytes / 1024);
 	} else {
 		line(OK, "callers", "by frame pointers (--unwind=fp)");
 	}
@@ -388,17 +389,18 @@ static void show_jvm(const struct check *c, const struct runtime *r)
 	if (!whole && !r->asked)
 		text_add(&t, "has a command line or environment that cannot be read");
 	else if (!whole && c->copies)
-		text_add(&t,
-			 "has memory that cannot be read, and runs without -XX:+PreserveFramePointer, so its stacks end at the first "
-			 "Java frame: record with CAP_SYS_PTRACE, or add the flag");
+		text_add(
+			&t,
+			"has memory that cannot be read, and runs without -XX:+PreserveFramePointer, so its stacks end at the first "
+			"Java frame: record with CAP_SYS_PTRACE, or add the flag");
 	else if (!whole)
 		text_add(
 			&t,
 			"runs without -XX:+PreserveFramePointer, so its stacks end at the first Java frame: --unwind=auto, or add it "
 			"to the command line or JAVA_TOOL_OPTIONS");
 	if (!r->map)
-		text_printf(&t, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)", whole ? "has" : "; and it has",
-			    (long)r->pid);
+		text_printf(&t, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
+			    whole ? "has" : "; and it has", (long)r->pid);
 	print(LIMITED, "JVM", &t);
 	text_free(&t);
 }
@@ -478,8 +480,8 @@ static void check_processes(const struct check *c)
 	     s.jvms + s.jits - s.nbad);
 	if (n.stalled)
 		line(LIMITED, "slow processes",
-		     "%u process%s left out, since files there did not answer: look for a network or FUSE file system that is down", n.stalled,
-		     n.stalled == 1 ? " was" : "es were");
+		     "%u process%s left out, since files there did not answer: look for a network or FUSE file system that is down",
+		     n.stalled, n.stalled == 1 ? " was" : "es were");
 	show_forbidden(c, n);
 	free(s.bad);
 }

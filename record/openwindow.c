@@ -49,8 +49,8 @@ static bool is_offcpu(const struct openwindow *w, const struct ring_sample *r)
 	return w->o->offcpu && (r->event == w->o->offcpu || r->event == w->o->offcpu + 1);
 }
 
-/* A time off the CPU over budget: it is written later, in a sum. What names its thread is written now. False: it is a sample of its
- * own. */
+/* A time off the CPU over budget: it is written later, in a sum. What names its thread is written now. False: it is a
+ * sample of its own. */
 static bool is_summed(struct openwindow *w, const struct ring_sample *r, struct tenant tenant, uint64_t sample_type)
 {
 	uint64_t cgroup = sample_type & PERF_SAMPLE_CGROUP ? load64((const char *)r + r->head.size - 8) : 0;
@@ -81,7 +81,8 @@ void openwindow_sample(struct openwindow *w, const struct ring_sample *r)
 	const uint64_t type = type_of(w, r), *chain = ring_chain(r, type), *ips = chain + 1, nips = *chain;
 	struct tenant tenant;
 
-	if (!(type & PERF_SAMPLE_STACK_USER) && nips >= w->totals->depth_limit && nips - state_markers(ips, nips) >= w->totals->depth_limit)
+	if (!(type & PERF_SAMPLE_STACK_USER) && nips >= w->totals->depth_limit &&
+	    nips - state_markers(ips, nips) >= w->totals->depth_limit)
 		w->report.loss.depth++;
 	w->text.n = 0;
 	if (!state_sampled(w->state, &w->text, r->pid, r->tid, r->time, r->ip))
@@ -122,9 +123,11 @@ void openwindow_begin(struct openwindow *w, uint64_t begin, uint64_t end)
 	w->begin = begin;
 	w->end = end;
 	w->first = w->last = 0;
-	w->report = (struct window_report){
-		.begin = begin, .end = end, .depth_limit = w->totals->depth_limit, .has_offcpu = w->switches, .has_unwinding = w->callers
-	};
+	w->report = (struct window_report){ .begin = begin,
+					    .end = end,
+					    .depth_limit = w->totals->depth_limit,
+					    .has_offcpu = w->switches,
+					    .has_unwinding = w->callers };
 	bool open = output_begin(&w->out, &w->facts, &planned, clock_wall_of(begin));
 
 	idle_begin(&w->idle);

@@ -2,9 +2,9 @@
 /*
  * openwindow.h - the window that is recorded now: what is written into its file, and what is counted in it.
  *
- * session.h takes records out of the rings and decides when a window ends; all that goes into the file of a window goes through here. A
- * sample is written behind what readers need to name it, within the budget of its tenant (budgets.h). Times off the CPU that are over
- * budget are summed by thread (overtimes.h) until openwindow_flush.
+ * session.h takes records out of the rings and decides when a window ends; all that goes into the file of a window goes
+ * through here. A sample is written behind what readers need to name it, within the budget of its tenant (budgets.h).
+ * Times off the CPU that are over budget are summed by thread (overtimes.h) until openwindow_flush.
  */
 #ifndef PJ_OPENWINDOW_H
 #define PJ_OPENWINDOW_H

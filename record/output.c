@@ -7,7 +7,8 @@ bool output_begin(struct output *o, const struct chunk_facts *f, const struct pj
 {
 	o->window.fd = o->fd;
 	/* an aligned border is a whole second, but for jitter between the two clocks */
-	o->open = o->windows ? windows_create(o->windows, (wall_ns + SECOND_NS / 1000) / SECOND_NS, &o->window) : !o->error;
+	o->open = o->windows ? windows_create(o->windows, (wall_ns + SECOND_NS / 1000) / SECOND_NS, &o->window) :
+			       !o->error;
 	if (o->open)
 		chunk_begin(&o->chunk, o->window.fd, o->pipe, f, w, wall_ns, w->begin);
 	return o->open;

@@ -2,8 +2,8 @@
 /*
  * output.h - where a recording goes: windows in a directory, one after another, or one file or pipe.
  *
- * A window that cannot be made, or not be written, is dropped: recording goes on, and the next may succeed. When the one file
- * cannot be written, all else is in vain.
+ * A window that cannot be made, or not be written, is dropped: recording goes on, and the next may succeed. When the
+ * one file cannot be written, all else is in vain.
  */
 #ifndef PJ_OUTPUT_H
 #define PJ_OUTPUT_H
@@ -31,7 +31,8 @@ void output_flush(struct output *o);
 /* r->bytes is filled in. */
 void output_end(struct output *o, const struct chunk_end *e, struct window_report *r);
 
-/* Nobody wants this window; the one file is wanted in any case, and is not touched. False then, and where none is open. */
+/* Nobody wants this window; the one file is wanted in any case, and is not touched. False then, and where none is open.
+ */
 bool output_discard(struct output *o, const struct window_report *r);
 
 /* Would it be in vain to go on? */

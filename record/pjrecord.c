@@ -23,14 +23,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define AGAIN_MS 500 /* later it is another signal */
-#define KEEPER_MS 10000 /* what is in hand when the recording ends is finished */
+#define AGAIN_MS 500      /* later it is another signal */
+#define KEEPER_MS 10000   /* what is in hand when the recording ends is finished */
 #define SHOWN_DIFFERENT 3 /* stacks, of --unwind=verify */
 
 static volatile sig_atomic_t asked_to_stop;
 
-/* The first signal ends the window and the recording, a second one ends us. At once it is the same one: timeout(1) sends to the process and
- * to its group. */
+/* The first signal ends the window and the recording, a second one ends us. At once it is the same one: timeout(1)
+ * sends to the process and to its group. */
 static void on_signal(int sig)
 {
 	static uint64_t first;
@@ -247,10 +247,13 @@ static void tell_kept(const struct request *r, const struct keep_counts *c)
 	text_free(&t);
 }
 
-/* The process that opens files of those who are profiled. dir: where it keeps symbols; NULL: it finds build-ids only. */
+/* The process that opens files of those who are profiled. dir: where it keeps symbols; NULL: it finds build-ids only.
+ */
 static struct keep *start_keeper(const struct request *r, const char *dir)
 {
-	struct keep_options o = { .dir = dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free };
+	struct keep_options o = {
+		.dir = dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free
+	};
 	const char *why = NULL;
 	struct keep *k;
 

@@ -242,7 +242,8 @@ void record_parse(struct request *r, int argc, char **argv)
 		  "of each CPU's ring of samples (as allowed)" },
 		{ 'u', "user", "NAME", OPT_STR, &r->user, NULL, "when started as root: become this user" },
 		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &r->cmdline, NULL, "leave the command line out of the files" },
-		{ 0, "with-parent", NULL, OPT_FLAG, &r->with_parent, NULL, "end when the process that started it ends" },
+		{ 0, "with-parent", NULL, OPT_FLAG, &r->with_parent, NULL,
+		  "end when the process that started it ends" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no line for each window" },
 		{ 0, "check", NULL, OPT_FLAG, &r->check, NULL, "say what will work on this host, and end" },
 	};

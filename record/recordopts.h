@@ -23,9 +23,9 @@ struct request {
 	uint64_t frequency, period;
 	bool idle;
 	enum request_unwind { UNWIND_BY_POINTERS, UNWIND_BY_TABLES, UNWIND_BY_BOTH, UNWIND_VERIFIED } unwind;
-	uint64_t stack_bytes; /* copied for it, */
-	bool stack_given;     /* so many and not less */
-	uint64_t max_frames;  /* of a stack that is walked */
+	uint64_t stack_bytes;  /* copied for it, */
+	bool stack_given;      /* so many and not less */
+	uint64_t max_frames;   /* of a stack that is walked */
 	uint64_t tenant_bytes; /* of samples, each second; 0: the default */
 	bool offcpu;
 	uint64_t offcpu_least_us;

@@ -86,7 +86,8 @@ static bool read_proc(int process, const char *name, struct text *t, size_t most
 /* A regular file of that process. */
 static int open_inside(int process, const char *path)
 {
-	int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC), fd = root >= 0 ? inside_open(root, str_of(path), true) : -1;
+	int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
+	    fd = root >= 0 ? inside_open(root, str_of(path), true) : -1;
 
 	if (root >= 0)
 		close(root);
@@ -191,7 +192,7 @@ static bool has_map(const struct runtime *r, int process)
 /* What the child writes: before each process at which it looks (kind AT), of each runtime, and at the end. */
 struct report {
 	enum { REPORT_AT, REPORT_RUNTIME, REPORT_END } kind;
-	struct runtime runtime; /* AT: pid only */
+	struct runtime runtime;      /* AT: pid only */
 	struct runtimes_count count; /* so far, of this child */
 };
 
@@ -246,7 +247,8 @@ static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 		uint64_t pid;
 		int process;
 
-		if (!str_u64(str_of(e->d_name), &pid) || pid > INT32_MAX || (pid_t)pid <= last || (pid_t)pid == parent || (pid_t)pid == getpid())
+		if (!str_u64(str_of(e->d_name), &pid) || pid > INT32_MAX || (pid_t)pid <= last ||
+		    (pid_t)pid == parent || (pid_t)pid == getpid())
 			continue;
 		process = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (process < 0)

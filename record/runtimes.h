@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtimes.h - the processes of this host that make code at run time, and what they lack for their frames to have names.
+ * runtimes.h - the processes of this host that make code at run time, and what they lack for their frames to have
+ * names.
  *
- * A JVM is known by libjvm.so among its mappings, other JITs by executable memory that is no file's. Their files (options, maps) are opened
- * by a child process, inside their root: a file system that does not answer stops the child only. After RUNTIMES_STALL_MS the child is left
- * behind with that process, and another one goes on with the next.
+ * A JVM is known by libjvm.so among its mappings, other JITs by executable memory that is no file's. Their files
+ * (options, maps) are opened by a child process, inside their root: a file system that does not answer stops the child
+ * only. After RUNTIMES_STALL_MS the child is left behind with that process, and another one goes on with the next.
  */
 #ifndef PJ_RUNTIMES_H
 #define PJ_RUNTIMES_H
@@ -16,13 +17,13 @@
 struct runtime {
 	pid_t pid, inner_pid; /* inner: in its own PID namespace */
 	char comm[40];
-	char main[100];       /* JVM: class or jar */
+	char main[100]; /* JVM: class or jar */
 	bool jvm;
-	bool frame_pointers;  /* JVM: -XX:+PreserveFramePointer */
-	bool asked;           /* JVM: its command line could be read, */
-	bool readable;        /* and its memory can */
-	bool map;             /* it has a perf-PID.map, or a jitdump */
-	uint64_t code;        /* bytes of executable memory without a file */
+	bool frame_pointers; /* JVM: -XX:+PreserveFramePointer */
+	bool asked;          /* JVM: its command line could be read, */
+	bool readable;       /* and its memory can */
+	bool map;            /* it has a perf-PID.map, or a jitdump */
+	uint64_t code;       /* bytes of executable memory without a file */
 };
 
 struct runtimes_count {

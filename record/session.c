@@ -25,7 +25,7 @@
 #define SLACK_FULL (SECOND_NS / 500) /* and where rings fill faster */
 #define DRAIN_MS 500
 #define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
-#define SETTLE_MS 300 /* for build-ids, at the end */
+#define SETTLE_MS 300           /* for build-ids, at the end */
 #define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs and the keeper */
 #define HELD_MS 20              /* between tries, when a sample waits for tables */
 
@@ -38,8 +38,8 @@ struct session {
 	struct sources *sources;
 	struct processes *processes;
 	struct mending *mending;
-	uint64_t held; /* time of the sample that waits for tables, 0: none */
-	bool hurry;    /* nothing waits */
+	uint64_t held;      /* time of the sample that waits for tables, 0: none */
+	bool hurry;         /* nothing waits */
 	struct text sample; /* that is being made */
 	struct session_totals totals;
 	uint64_t looked, late, lost_seen, drained;
@@ -60,7 +60,8 @@ static void turn_to(struct session *s, uint64_t ns)
 			s->w.begin = s->w.end = UINT64_MAX;
 			return;
 		}
-		openwindow_begin(&s->w, border, clock_border(border, clock_wall_of(border), s->o.window_ns, s->o.align));
+		openwindow_begin(&s->w, border,
+				 clock_border(border, clock_wall_of(border), s->o.window_ns, s->o.align));
 	}
 }
 
@@ -91,13 +92,15 @@ static uint32_t thread_of(const struct ring_sample *r)
 	return r->tid == UINT32_MAX ? r->pid : r->tid;
 }
 
-/* The sample with the callchain that is in its copy of the stack, to s->sample. False: it waits for tables, or makes no sense. */
+/* The sample with the callchain that is in its copy of the stack, to s->sample. False: it waits for tables, or makes no
+ * sense. */
 static bool unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
 {
 	struct tenant tenant = state_tenant(s->w.state, r->pid);
 
 	state_meet(s->w.state, r->pid, thread_of(r), r->ip);
-	if (state_is_stale(s->w.state, r->pid) || !budgets_has(s->w.budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
+	if (state_is_stale(s->w.state, r->pid) ||
+	    !budgets_has(s->w.budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
 		budgets_skip(s->w.budgets, tenant);
 		return unwinding_skip(a, r, &s->sample);
 	}
@@ -200,7 +203,8 @@ static void take(void *to, const struct ring_record *record)
 			tail->event = s->o.offcpu;
 		take_lost(s, record, load64(body + 8));
 		pass = record->kind != RING_OF_SAMPLES;
-		if (!pass && record->time >= s->w.begin) /* all that this ring has is samples: then the file can say so */
+		if (!pass &&
+		    record->time >= s->w.begin) /* all that this ring has is samples: then the file can say so */
 			openwindow_lost_samples(&s->w, load64(body + 8), record->time, tail->cpu);
 		break;
 	case RECORD_LOST_SAMPLES:
@@ -211,8 +215,7 @@ static void take(void *to, const struct ring_record *record)
 		s->w.report.loss.throttled++;
 		pass = true;
 		break;
-	default:
-		break;
+	default: break;
 	}
 	if (pass && record->time >= s->w.begin)
 		output_records(&s->w.out, r, r->size);
@@ -352,7 +355,9 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 	struct session *s = mem_alloc(sizeof(*s), 1);
 
 	s->o = *o;
-	s->w = (struct openwindow){ .o = &s->o, .attrs = &s->attrs, .totals = &s->totals, .out = { .fd = -1, .pipe = o->pipe } };
+	s->w = (struct openwindow){
+		.o = &s->o, .attrs = &s->attrs, .totals = &s->totals, .out = { .fd = -1, .pipe = o->pipe }
+	};
 	s->rings = rings_new();
 	if (!open_events(s, why)) {
 		session_free(s);
@@ -387,8 +392,8 @@ static void mark_targets(struct session *s)
 		processes_make(s->processes, s->o.pid[i])->target = true;
 }
 
-/* The first window begins now, or at the next border: then what comes before is left out. Where another run is about to end its
- * window there, its border is ours to the ns. */
+/* The first window begins now, or at the next border: then what comes before is left out. Where another run is about to
+ * end its window there, its border is ours to the ns. */
 static void first_window(struct session *s)
 {
 	uint64_t now = clock_now(), begin = now, theirs;
@@ -422,12 +427,14 @@ static struct switches *start_switches(struct session *s)
 
 void session_start(struct session *s)
 {
-	s->w.budgets = budgets_new(budgets_limits(s->attrs.event, s->o.nevents, s->o.stack_bytes, s->totals.cpus, s->o.sample_bytes));
+	s->w.budgets = budgets_new(
+		budgets_limits(s->attrs.event, s->o.nevents, s->o.stack_bytes, s->totals.cpus, s->o.sample_bytes));
 	s->processes = processes_new(budgets_tenants(s->w.budgets));
 	s->mending = mending_new(s->processes, s->w.budgets, s->o.target != TARGET_COMMAND);
 	s->w.cgroups = cgroups_new();
 	s->w.kernel = kernel_new();
-	s->w.state = state_new(s->processes, s->w.cgroups, s->w.kernel, s->w.keep, s->mending, openwindow_state_event(&s->w));
+	s->w.state = state_new(s->processes, s->w.cgroups, s->w.kernel, s->w.keep, s->mending,
+			       openwindow_state_event(&s->w));
 	rings_skip(s->rings, skip_mapping, s);
 	mark_targets(s);
 	callers_start(s->w.callers, s->processes, s->w.budgets, s->o.max_frames);

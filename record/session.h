@@ -2,9 +2,9 @@
 /*
  * session.h - one recording: records out of the rings, in order of time, into one file after another.
  *
- * A window ends where the time of a record says so, so nothing is between two windows. Descriptors, rings and the table of
- * processes live as long as the recording; a file is given the state of a process (names, mappings) right before its first
- * sample in it, and no state that no sample needs. So each file stands alone and is small.
+ * A window ends where the time of a record says so, so nothing is between two windows. Descriptors, rings and the table
+ * of processes live as long as the recording; a file is given the state of a process (names, mappings) right before its
+ * first sample in it, and no state that no sample needs. So each file stands alone and is small.
  */
 #ifndef PJ_SESSION_H
 #define PJ_SESSION_H
@@ -23,19 +23,20 @@ struct session_options {
 	size_t ncgroups;
 	struct chunk_event *event; /* what is sampled; the state event is ours */
 	size_t nevents;
-	uint64_t
-		offcpu; /* number of the event that blocked times are samples of, from 1; the next one is of preempted; 0: none */
+	uint64_t offcpu; /* number of the event that blocked times are samples of, from 1; the next one is of preempted;
+			    0: none */
 	uint64_t offcpu_least_ns; /* shorter times are only counted */
 	size_t ring_bytes;        /* 0: as large as allowed */
 	uint64_t sample_bytes;    /* of records that a tenant may fill each second; 0: what all CPUs can */
 	uint32_t max_frames;      /* of a user's stack that is walked here */
 	bool idle;                /* samples of the idle task are wanted */
-	uint32_t stack_bytes; /* of stacks of users that are copied and walked here, by tables; 0: none, by frame pointers */
-	bool both;            /* and by frame pointers, where these do not reach; less than all that will do (fallback.h), */
-	bool verify;          /* unless tables are compared with them */
-	unsigned shown;       /* so many stacks that differ */
-	bool exactly;         /* stack_bytes, or none */
-	char **argv;              /* for the file; NULL: not to be told */
+	uint32_t stack_bytes;     /* of stacks of users that are copied and walked here, by tables; 0: none, by frame
+				     pointers */
+	bool both;      /* and by frame pointers, where these do not reach; less than all that will do (fallback.h), */
+	bool verify;    /* unless tables are compared with them */
+	unsigned shown; /* so many stacks that differ */
+	bool exactly;   /* stack_bytes, or none */
+	char **argv;    /* for the file; NULL: not to be told */
 	struct str tracing;
 
 	bool pipe;          /* into perf's pipe mode */
@@ -51,7 +52,7 @@ struct session_totals {
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
 	struct helper_counts helpers; /* that make tables: since the start */
-	uint64_t idle_samples; /* not kept */
+	uint64_t idle_samples;        /* not kept */
 	struct fallback fallback;
 	size_t cpus, ring_bytes;
 	bool without_kernel; /* user space only: no permission */
@@ -62,11 +63,12 @@ struct session_totals {
 /* Opens events and rings. NULL and *why when it cannot be. To be called while privileges are there. */
 struct session *session_new(const struct session_options *o, struct sources_failure *why);
 
-/* Forks the helper processes that unwind needs. To be called after privileges are dropped and before any thread starts: a process that
- * is forked beside threads may inherit their locks, and would then wait for ever. */
+/* Forks the helper processes that unwind needs. To be called after privileges are dropped and before any thread starts:
+ * a process that is forked beside threads may inherit their locks, and would then wait for ever. */
 void session_fork(struct session *s);
 
-/* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the keeper of symbols, or NULL. */
+/* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the keeper of
+ * symbols, or NULL. */
 void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd);
 
 /* Events run from here on, then /proc is read. */
@@ -76,8 +78,8 @@ void session_start(struct session *s);
  * or writing is in vain. */
 bool session_step(struct session *s, int ms);
 
-/* Takes all that was recorded until now, and ends the last window. To be called once. Returns errno of the output when it is a single
- * file that failed, else 0. */
+/* Takes all that was recorded until now, and ends the last window. To be called once. Returns errno of the output when
+ * it is a single file that failed, else 0. */
 int session_finish(struct session *s);
 
 struct session_totals session_totals(const struct session *s);

@@ -2,8 +2,8 @@
 /*
  * single.h - one recording in one file that appears when it is complete, or on standard output.
  *
- * While it is written it is called NAME.part, which pjfold and perf can read should the recorder be killed. Links, FIFOs and files that
- * another user may have planted are refused (outpath.h).
+ * While it is written it is called NAME.part, which pjfold and perf can read should the recorder be killed. Links,
+ * FIFOs and files that another user may have planted are refused (outpath.h).
  */
 #ifndef PJ_SINGLE_H
 #define PJ_SINGLE_H

@@ -21,8 +21,8 @@ static struct cover_row *row_of(struct cover *c, const struct window *w)
 	struct cover_row *r;
 
 	for (size_t i = c->n; i-- > 0;) /* hosts come one after the other */
-		if (c->row[i].stream == w->stream && str_eq(c->row[i].host, w->host) && str_eq(c->row[i].event, w->event) &&
-		    str_eq(c->row[i].labels, w->labels))
+		if (c->row[i].stream == w->stream && str_eq(c->row[i].host, w->host) &&
+		    str_eq(c->row[i].event, w->event) && str_eq(c->row[i].labels, w->labels))
 			return c->row + i;
 	c->row = mem_more(c->row, sizeof(*c->row), c->n);
 	r = c->row + c->n++;
@@ -78,8 +78,10 @@ static int by_from(const void *va, const void *vb)
 	return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* Of all streams of a host (or one: until == row + 1) the times that nothing covers; *n of them, freed by the caller. */
-static struct cover_span *gaps_of(const struct cover_row *row, const struct cover_row *until, uint64_t *seconds, size_t *n)
+/* Of all streams of a host (or one: until == row + 1) the times that nothing covers; *n of them, freed by the caller.
+ */
+static struct cover_span *gaps_of(const struct cover_row *row, const struct cover_row *until, uint64_t *seconds,
+				  size_t *n)
 {
 	struct cover_span *all = NULL, *gap = NULL;
 	size_t nall = 0;
@@ -120,8 +122,9 @@ void cover_print(const struct cover *c, struct out *o)
 		gap = gaps_of(r, r + 1, &seconds, &n);
 		moment_text(from, r->first);
 		moment_text(to, r->last);
-		out_printf(o, "%.*s  %s  %s  %" PRIu64 " windows  %" PRIu64 " s  %.*s%s%.*s\n", (int)r->host.n, r->host.p, from, to, r->windows,
-			   seconds, (int)r->event.n, r->event.p, r->labels.n ? "  " : "", (int)r->labels.n, r->labels.p);
+		out_printf(o, "%.*s  %s  %s  %" PRIu64 " windows  %" PRIu64 " s  %.*s%s%.*s\n", (int)r->host.n,
+			   r->host.p, from, to, r->windows, seconds, (int)r->event.n, r->event.p,
+			   r->labels.n ? "  " : "", (int)r->labels.n, r->labels.p);
 		for (size_t k = 0; k < n; k++) {
 			moment_text(from, gap[k].from);
 			moment_text(to, gap[k].to);
@@ -131,7 +134,8 @@ void cover_print(const struct cover *c, struct out *o)
 	}
 }
 
-static bool host_gaps(const struct cover_row *row, const struct cover_row *until, const struct store_query *q, uint64_t now, bool say)
+static bool host_gaps(const struct cover_row *row, const struct cover_row *until, const struct store_query *q,
+		      uint64_t now, bool say)
 {
 	struct text t = { 0 };
 	char from[32], to[32];
@@ -154,7 +158,8 @@ static bool host_gaps(const struct cover_row *row, const struct cover_row *until
 	}
 	if (all > said)
 		text_printf(&t, ", and %zu more", all - said);
-	if (q->from && first > q->from + longest + SLACK_S) { /* a window that begins before belongs to what is before */
+	if (q->from &&
+	    first > q->from + longest + SLACK_S) { /* a window that begins before belongs to what is before */
 		moment_text(to, first);
 		text_printf(&t, "%s before %s (%" PRIu64 " s)", t.n ? "," : "", to, first - q->from);
 	}
@@ -164,10 +169,12 @@ static bool host_gaps(const struct cover_row *row, const struct cover_row *until
 	}
 	/* what was asked for begins or ends within a roll-up, which is there as a whole or not at all */
 	if (say && longest >= HOUR_S &&
-	    ((q->from && first % HOUR_S == 0 && first > q->from + EDGE_S && first <= q->from + longest) || last > q->to + EDGE_S)) {
+	    ((q->from && first % HOUR_S == 0 && first > q->from + EDGE_S && first <= q->from + longest) ||
+	     last > q->to + EDGE_S)) {
 		moment_text(from, first);
 		moment_text(to, last);
-		warn("%.*s: windows are rolled up to hours there: this is %s to %s", (int)row->host.n, row->host.p, from, to);
+		warn("%.*s: windows are rolled up to hours there: this is %s to %s", (int)row->host.n, row->host.p,
+		     from, to);
 	}
 	some = t.n > 0;
 	if (some && say)

@@ -37,8 +37,9 @@ static bool unlike(struct gather *g, const struct window *w)
 
 	if (!have.n || str_eq(have, unit))
 		return false;
-	snprintf(g->why_not, sizeof(g->why_not), "these windows count %.*s (%.*s) and %.*s (%.*s): choose with --only=event=", (int)have.n,
-		 have.p, (int)g->header.event.n, g->header.event.p, (int)unit.n, unit.p, (int)w->event.n, w->event.p);
+	snprintf(g->why_not, sizeof(g->why_not),
+		 "these windows count %.*s (%.*s) and %.*s (%.*s): choose with --only=event=", (int)have.n, have.p,
+		 (int)g->header.event.n, g->header.event.p, (int)unit.n, unit.p, (int)w->event.n, w->event.p);
 	return true;
 }
 

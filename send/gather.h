@@ -2,8 +2,8 @@
 /*
  * gather.h - what a store hands out becomes one profile; and which windows there are, with the gaps between them.
  *
- * Windows that count unlike things are refused, not added. With a grouping each stack gets a frame in front: its host, its time, or the
- * value of a label.
+ * Windows that count unlike things are refused, not added. With a grouping each stack gets a frame in front: its host,
+ * its time, or the value of a label.
  */
 #ifndef PJ_GATHER_H
 #define PJ_GATHER_H
@@ -24,10 +24,10 @@ struct gather {
 	struct stacks s;
 	struct folded_header header;
 	struct arena arena;
-	uint64_t first, last;    /* that was covered; first > last: nothing */
+	uint64_t first, last; /* that was covered; first > last: nothing */
 	uint64_t windows, damaged, skipped;
 	struct text prefix, line;
-	char why_not[256];       /* it cannot go on; empty: it can */
+	char why_not[256]; /* it cannot go on; empty: it can */
 };
 
 bool gather_window(void *to, const struct window *w);
@@ -46,16 +46,16 @@ struct cover {
 		uint64_t stream, first, last, windows, seconds, longest;
 		struct cover_span {
 			uint64_t from, to;
-		} *span; /* in order, apart from each other */
+		} * span; /* in order, apart from each other */
 		size_t nspan;
-	} *row;
+	} * row;
 	size_t n;
 	uint64_t damaged;
 };
 
 bool cover_window(void *to, const struct window *w);
 void cover_damaged(void *to, struct str place, const char *why);
-bool cover_has_hours(const struct cover *c); /* is one as long as a roll-up? */
+bool cover_has_hours(const struct cover *c);            /* is one as long as a roll-up? */
 void cover_print(const struct cover *c, struct out *o); /* a table, gaps below each row */
 /* Are there any? say: on stderr, a line for each host. */
 bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool say);

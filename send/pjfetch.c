@@ -27,7 +27,8 @@ struct request {
 static void parse_time(struct request *r, const char *value, const char *name, uint64_t *to)
 {
 	if (!moment_parse(value, r->now, to))
-		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name, value);
+		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name,
+			  value);
 }
 
 static void opt_from(void *to, const char *value, const char *name)
@@ -84,7 +85,8 @@ static void opt_only(void *to, const char *value, const char *name)
 		if (str_eq(key, STR("pid")))
 			o.key = ONLY_PID;
 		else if (!str_eq(key, STR("comm")))
-			die_usage("%s: '%.*s': comm, pid or event; the rest was chosen when the windows were folded", name, (int)key.n, key.p);
+			die_usage("%s: '%.*s': comm, pid or event; the rest was chosen when the windows were folded",
+				  name, (int)key.n, key.p);
 		g->only = mem_more(g->only, sizeof(*g->only), g->nonly);
 		g->only[g->nonly++] = o;
 	}
@@ -128,17 +130,23 @@ static void parse(struct request *r, int argc, char **argv)
 	const struct opt opts[] = {
 		{ 's', "store", "STORE", OPT_STR, &r->store, NULL, "where from (PJ_STORE, else dir:DIR/store)" },
 		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "the DIR of pjsend (.)" },
-		{ 'f', "from", "TIME", OPT_CALL, r, opt_from, "windows that begin at or after TIME (10 minutes before --to)" },
+		{ 'f', "from", "TIME", OPT_CALL, r, opt_from,
+		  "windows that begin at or after TIME (10 minutes before --to)" },
 		{ 't', "to", "TIME", OPT_CALL, r, opt_to, "and before TIME (now)" },
 		{ 'H', "host", "NAME", OPT_CALL, r, opt_host, "of this host" },
 		{ 'a', "all-hosts", NULL, OPT_FLAG, &r->all_hosts, NULL, "of all hosts (the default)" },
 		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only, "comm=GLOB, pid=, event=GLOB only" },
 		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, opt_label, "windows with this label only; may be repeated" },
-		{ 0, "by", "host|time|label:K", OPT_CALL, r, opt_by, "a frame in front of all: host, window, value of a label" },
-		{ 0, "list", NULL, OPT_FLAG, &r->list, NULL, "print which windows there are, and the gaps between them" },
-		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL, "write to FILE, complete or not at all (standard output)" },
-		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when nothing was recorded for a part of the time" },
-		{ 0, "stacks", "URL", OPT_STR, &r->options.stacks_url, NULL, "eve: ask the original pipeline's /stacks/ to sum" },
+		{ 0, "by", "host|time|label:K", OPT_CALL, r, opt_by,
+		  "a frame in front of all: host, window, value of a label" },
+		{ 0, "list", NULL, OPT_FLAG, &r->list, NULL,
+		  "print which windows there are, and the gaps between them" },
+		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL,
+		  "write to FILE, complete or not at all (standard output)" },
+		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL,
+		  "exit 1 when nothing was recorded for a part of the time" },
+		{ 0, "stacks", "URL", OPT_STR, &r->options.stacks_url, NULL,
+		  "eve: ask the original pipeline's /stacks/ to sum" },
 		STORE_OPTS(&r->options),
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say nothing of gaps" },
 	};
@@ -161,7 +169,8 @@ static void parse(struct request *r, int argc, char **argv)
 
 /* -------------------------------------------------------------------------------------------------------------- */
 
-static void ask(struct store *s, bool (*how)(void *, const struct store_query *, const struct store_sink *, struct text *),
+static void ask(struct store *s,
+		bool (*how)(void *, const struct store_query *, const struct store_sink *, struct text *),
 		struct gather *g, const struct store_sink *sink)
 {
 	struct text why = { 0 };

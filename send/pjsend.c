@@ -25,7 +25,7 @@
 #define PIPE_MAX ((size_t)1 << 30)
 #define END_S 5 /* for the spooler, at the end; whatever it is at, nothing is lost */
 
-static atomic_bool stop; /* set by a signal handler, read by both threads */
+static atomic_bool stop;     /* set by a signal handler, read by both threads */
 static struct sender sender; /* too much for a stack that others share */
 
 static void on_signal(int sig)
@@ -196,8 +196,14 @@ static void report_layers(void)
 static bool send_dir(const struct request *r, struct spool *spool, struct store *store)
 {
 	struct folding folding = folding_of(r, spool, store);
-	struct spooler spooler = { .spool = spool, .folding = &folding, .dir = r->dir, .keep_spool = r->keep_spool, .min_free = r->min_free,
-				   .most_bytes = r->spool_bytes, .map_wait_ms = (uint64_t)(r->map_wait * 1000), .stop = &stop };
+	struct spooler spooler = { .spool = spool,
+				   .folding = &folding,
+				   .dir = r->dir,
+				   .keep_spool = r->keep_spool,
+				   .min_free = r->min_free,
+				   .most_bytes = r->spool_bytes,
+				   .map_wait_ms = (uint64_t)(r->map_wait * 1000),
+				   .stop = &stop };
 	bool left;
 
 	if (!folding.pjfold)
@@ -219,7 +225,8 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 	else
 		send_always(r, &spooler);
 	sender_report(&sender, true);
-	left = spooler_left(&spooler) || waits(spool) || (r->once && (sender.differ || sender.refused || spooler.unreadable));
+	left = spooler_left(&spooler) || waits(spool) ||
+	       (r->once && (sender.differ || sender.refused || spooler.unreadable));
 	sender_end(&sender);
 	spooler_end(&spooler);
 	free((char *)(uintptr_t)folding.pjfold);
@@ -281,12 +288,9 @@ static struct spool_name spool_pipe(const struct request *r, struct spool *spool
 	if (!whole_read(STDIN_FILENO, &in, PIPE_MAX))
 		die_errno("cannot read standard input");
 	switch (folding_text(&folding, text_view(&in), r->time, r->seconds, &text, &why)) {
-	case FOLD_GOOD:
-		break;
-	case FOLD_EMPTY:
-		die("standard input: no stacks");
-	default:
-		die("%.*s; nothing is sent", (int)why.n, why.p);
+	case FOLD_GOOD: break;
+	case FOLD_EMPTY: die("standard input: no stacks");
+	default: die("%.*s; nothing is sent", (int)why.n, why.p);
 	}
 	rest = text_view(&in);
 	if (!r->quiet && !folded_is_header(str_cut(&rest, '\n')))
@@ -393,14 +397,17 @@ int main(int argc, char **argv)
 		r.store = own.p;
 	}
 	catch_signals();
-	mem_keep(); /* megabytes for each window, the same again: page by page from the system they cost as much as the work */
+	mem_keep(); /* megabytes for each window, the same again: page by page from the system they cost as much as the
+		       work */
 	if (!r.pipe && !r.tidy)
 		spool_open(&spool, r.dir);
 	store_open(&store, r.store, &r.options);
 	if (!store.ops->send)
 		die_usage("%s: nothing can be sent there", r.store);
 	spool.kept = store.ops->local && !r.options.gzip;
-	sender = (struct sender){ .spool = &spool, .store = &store, .o = { r.catch_up, r.once || r.pipe, r.quiet, host_of(&r) } };
+	sender = (struct sender){ .spool = &spool,
+				  .store = &store,
+				  .o = { r.catch_up, r.once || r.pipe, r.quiet, host_of(&r) } };
 	if (r.tidy)
 		tidy_all(&store);
 	else if (r.pipe)

@@ -15,10 +15,12 @@
 /* "1795293830.0123456789abcdef 7 1795293999 1" */
 static bool take_line(struct str line, struct doubt *d)
 {
-	struct str epoch = str_cut(&line, '.'), tag = str_cut(&line, ' '), doubts = str_cut(&line, ' '), since = str_cut(&line, ' ');
+	struct str epoch = str_cut(&line, '.'), tag = str_cut(&line, ' '), doubts = str_cut(&line, ' '),
+		   since = str_cut(&line, ' ');
 
 	*d = (struct doubt){ .others = str_eq(line, STR("1")) };
-	return str_u64(epoch, &d->name.epoch) && str_hex(tag, &d->name.tag) && str_u64(doubts, &d->doubts) && str_u64(since, &d->since);
+	return str_u64(epoch, &d->name.epoch) && str_hex(tag, &d->name.tag) && str_u64(doubts, &d->doubts) &&
+	       str_u64(since, &d->since);
 }
 
 void doubts_read(const struct spool *s, struct doubt **list, size_t *n)
@@ -47,8 +49,8 @@ bool doubts_write(const struct spool *s, const struct doubt *list, size_t n)
 	if (n == 0)
 		return unlinkat(s->room, FILE_NAME, 0) == 0 || errno == ENOENT;
 	for (size_t i = 0; i < n; i++)
-		text_printf(&t, "%" PRIu64 ".%016" PRIx64 " %" PRIu64 " %" PRIu64 " %d\n", list[i].name.epoch, list[i].name.tag, list[i].doubts,
-			    list[i].since, list[i].others);
+		text_printf(&t, "%" PRIu64 ".%016" PRIx64 " %" PRIu64 " %" PRIu64 " %d\n", list[i].name.epoch,
+			    list[i].name.tag, list[i].doubts, list[i].since, list[i].others);
 	good = whole_replace(s->room, FILE_NAME, text_view(&t));
 	text_free(&t);
 	return good;

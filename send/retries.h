@@ -2,8 +2,9 @@
 /*
  * retries.h - which windows a store could not decide about, from one run to the next: spool/doubts.
  *
- * With --once each attempt is a run of its own; ten of them must count as ten. A line a window, replaced whole; no file: none. Only
- * who holds the lock of the spool writes it. A file that cannot be read is as none: it only takes longer then.
+ * With --once each attempt is a run of its own; ten of them must count as ten. A line a window, replaced whole; no
+ * file: none. Only who holds the lock of the spool writes it. A file that cannot be read is as none: it only takes
+ * longer then.
  */
 #ifndef PJ_RETRIES_H
 #define PJ_RETRIES_H
@@ -17,7 +18,7 @@ struct doubt {
 	bool others;    /* the store took other windows since */
 };
 
-void doubts_read(const struct spool *s, struct doubt **list, size_t *n); /* freed with free */
+void doubts_read(const struct spool *s, struct doubt **list, size_t *n);      /* freed with free */
 bool doubts_write(const struct spool *s, const struct doubt *list, size_t n); /* false: errno */
 
 #endif

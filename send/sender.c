@@ -17,17 +17,17 @@
 
 #define BASE_MS 1000
 #define CAP_MS 60000
-#define ASKED_MAX_S 300   /* of what a store asks for */
+#define ASKED_MAX_S 300 /* of what a store asks for */
 #define HOLD_MS 30000
-#define AWAY 5             /* attempts in a row, with --once: the store is away, and the next run may find it */
+#define AWAY 5 /* attempts in a row, with --once: the store is away, and the next run may find it */
 #define DOUBTS 10
 #define DOUBT_MS (UINT64_C(3600) * 1000)
 #define LOOK_MS 1000
-#define LIST_MS 60000      /* for what somebody else put into the spool */
+#define LIST_MS 60000 /* for what somebody else put into the spool */
 #define WRITE_MS 5000
 #define SAY_MS 60000
 #define TIDY_MS 60000
-#define FRESH_S 120       /* a window that ended since then is no backlog */
+#define FRESH_S 120 /* a window that ended since then is no backlog */
 
 static uint64_t now_ms(void)
 {
@@ -169,7 +169,8 @@ static bool is_due(const struct sender *s, const struct waiting *w, uint64_t now
 	return s->o.once ? w->attempts == 0 : w->due <= now;
 }
 
-/* Each attempt may take as long as the store's time is out: not for each of a thousand windows, while the next run waits for the lock. */
+/* Each attempt may take as long as the store's time is out: not for each of a thousand windows, while the next run
+ * waits for the lock. */
 static bool is_away(const struct sender *s)
 {
 	return s->o.once && s->away >= AWAY;
@@ -256,7 +257,8 @@ static void put_off(struct sender *s, struct waiting *w, const struct store_repo
 	w->due = s->store_due + pause_ms(w->attempts, 0);
 	count(r->verdict == STORE_HOLD ? COUNT_HOLD : r->verdict == STORE_DOUBT ? COUNT_DOUBT : COUNT_LATER, 1);
 	if (r->verdict == STORE_HOLD && !s->held) {
-		warn("%s refuses us: %.*s; nothing is lost, but somebody must look at it", s->store->spec, (int)r->why.n, r->why.p);
+		warn("%s refuses us: %.*s; nothing is lost, but somebody must look at it", s->store->spec,
+		     (int)r->why.n, r->why.p);
 		s->held = true;
 		s->said = now;
 	} else if (may_say(s)) {
@@ -293,7 +295,8 @@ static bool keep_poison(struct sender *s, const struct window *w, const struct s
 		documents++;
 	window_header(&part, w);
 	text_str(&part, text_view(&r->refused));
-	good = spool_refuse_part(s->spool, (struct spool_name){ w->epoch, w->stream }, text_view(&part), text_view(&r->refused_why));
+	good = spool_refuse_part(s->spool, (struct spool_name){ w->epoch, w->stream }, text_view(&part),
+				 text_view(&r->refused_why));
 	text_free(&part);
 	if (good) {
 		count(COUNT_POISON, documents);
@@ -316,7 +319,8 @@ static bool keep_other(struct sender *s, const struct window *w)
 	if (good) {
 		count(COUNT_DIFFERS, 1);
 		s->differ++;
-		warn("window %" PRIu64 " of %.*s: %.*s; this one is kept in bad/", w->epoch, (int)w->host.n, w->host.p, (int)why.n, why.p);
+		warn("window %" PRIu64 " of %.*s: %.*s; this one is kept in bad/", w->epoch, (int)w->host.n, w->host.p,
+		     (int)why.n, why.p);
 	}
 	text_free(&why);
 	return good;
@@ -442,10 +446,12 @@ static void send_window(struct sender *s, struct waiting *w)
 
 /* ---- several together ------------------------------------------------------------------------------------------ */
 
-/* Who was tried goes alone, so that what is wrong with one is not wrong with others; so does a backlog that has its pace. */
+/* Who was tried goes alone, so that what is wrong with one is not wrong with others; so does a backlog that has its
+ * pace. */
 static bool goes_along(const struct sender *s, const struct waiting *w)
 {
-	return !w->attempts && !w->alone && !w->doubts && is_due(s, w, now_ms()) && (s->o.once || s->o.catch_up <= 0 || is_fresh(w));
+	return !w->attempts && !w->alone && !w->doubts && is_due(s, w, now_ms()) &&
+	       (s->o.once || s->o.catch_up <= 0 || is_fresh(w));
 }
 
 /* All texts of a window. What is damaged is said when it goes alone. */
@@ -458,7 +464,8 @@ static enum store_joined join_texts(struct sender *s, struct str rest, struct st
 
 	while (rest.n) {
 		decoded.n = 0;
-		joined = window_parse(&rest, &decoded, &text) ? STORE_ALONE : s->store->ops->join(s->store->it, &text, r);
+		joined = window_parse(&rest, &decoded, &text) ? STORE_ALONE :
+								s->store->ops->join(s->store->it, &text, r);
 		full |= joined == STORE_FULL;
 		if (joined == STORE_ALONE || joined == STORE_PARTED)
 			break;

@@ -2,10 +2,11 @@
 /*
  * sender.h - the sending loop: what goes to the store next, when it is tried again, and what becomes of a window.
  *
- * The oldest window goes first; one that is blocked does not block the next; while there is a backlog every second window is
- * a fresh one, and the backlog goes at a bounded rate. Waiting is full jitter (a random part of 1 s, 2 s, ... 60 s), or what the
- * store asked for, at most 5 minutes. What a store cannot decide about (DOUBT) is tried 10 times or for an hour, in one run or many,
- * and only counted while the store takes other windows; then the poison is looked for, and goes to bad/.
+ * The oldest window goes first; one that is blocked does not block the next; while there is a backlog every second
+ * window is a fresh one, and the backlog goes at a bounded rate. Waiting is full jitter (a random part of 1 s, 2 s, ...
+ * 60 s), or what the store asked for, at most 5 minutes. What a store cannot decide about (DOUBT) is tried 10 times or
+ * for an hour, in one run or many, and only counted while the store takes other windows; then the poison is looked for,
+ * and goes to bad/.
  */
 #ifndef PJ_SENDER_H
 #define PJ_SENDER_H
@@ -16,10 +17,10 @@
 #include <pthread.h>
 
 struct sender_options {
-	double catch_up;  /* windows of the backlog for each one's length; 0: no bound */
-	bool once;        /* each window once, then the end */
+	double catch_up; /* windows of the backlog for each one's length; 0: no bound */
+	bool once;       /* each window once, then the end */
 	bool quiet;
-	struct str host;  /* for tidy; empty: all */
+	struct str host; /* for tidy; empty: all */
 };
 
 struct sender {
@@ -28,12 +29,12 @@ struct sender {
 	struct sender_options o;
 	struct waiting {
 		struct spool_name name;
-		uint64_t due, first;  /* ms; not before; when it was tried first, 0: never */
+		uint64_t due, first; /* ms; not before; when it was tried first, 0: never */
 		struct sending {
 			uint64_t resume; /* the store's */
 			bool differs;    /* another content is stored there */
 			bool done;
-		} *text;              /* each of it */
+		} * text; /* each of it */
 		size_t ntexts;
 		unsigned attempts;
 		uint64_t doubts;      /* answers that decide nothing, of runs before, too (retries.h) */
@@ -42,26 +43,27 @@ struct sender {
 		uint64_t sent_before; /* windows that the store had taken when this was tried first */
 		bool alone;           /* it went together with others, in vain */
 		bool sent;            /* confirmed, but its files cannot be removed yet */
-	} *window;                    /* sorted */
+	} * window;                   /* sorted */
 	size_t n, cap;
-	pthread_mutex_t lock;         /* of what the spooler adds */
+	pthread_mutex_t lock; /* of what the spooler adds */
 	struct spool_name *added;
 	size_t nadded;
 	uint64_t listed, store_due, backlog_due, sent, said, tidied, written;
-	unsigned failures, away; /* in a row; away: without those of DOUBT, where the store did answer */
+	unsigned failures, away;  /* in a row; away: without those of DOUBT, where the store did answer */
 	uint64_t differ, refused; /* texts of which the store holds another content, of which something is in bad/ */
 	bool held, fresh_turn, doubtful; /* doubtful: doubts are to be written */
-	size_t noted; /* doubts that are */
+	size_t noted;                    /* doubts that are */
 };
 
 void sender_begin(struct sender *s);
-bool sender_step(struct sender *s); /* sends one window that is due, or some together; false: none was */
+bool sender_step(struct sender *s);           /* sends one window that is due, or some together; false: none was */
 uint64_t sender_wait(const struct sender *s); /* ms until something is due, at most a second */
 void sender_not_before(struct sender *s, uint64_t ms); /* the first send is so much later */
-uint64_t sender_splay(struct str host, double seconds); /* ms below that: the same for a host at each start, spread evenly over many */
+uint64_t sender_splay(struct str host,
+		      double seconds); /* ms below that: the same for a host at each start, spread evenly over many */
 void sender_add(struct sender *s, struct spool_name n); /* by another thread: it is in the spool now */
-void sender_report(struct sender *s, bool now); /* counters, at most once a second */
-bool sender_finished(const struct sender *s); /* once: each window was tried, or the store is away */
+void sender_report(struct sender *s, bool now);         /* counters, at most once a second */
+bool sender_finished(const struct sender *s);           /* once: each window was tried, or the store is away */
 void sender_end(struct sender *s);
 
 #endif

@@ -48,7 +48,8 @@ static void opt_keep(void *to, const char *value, const char *name)
 	else if (strcmp(value, "raw") == 0)
 		r->keep_spool = false;
 	else
-		die_usage("%s=%s: raw (recordings stay until they are sent) or spool (until they are folded)", name, value);
+		die_usage("%s=%s: raw (recordings stay until they are sent) or spool (until they are folded)", name,
+			  value);
 }
 
 static bool good_key(struct str key)
@@ -56,7 +57,8 @@ static bool good_key(struct str key)
 	for (size_t i = 0; i < key.n; i++) {
 		char c = key.p[i];
 
-		if (!((c | 32) >= 'a' && (c | 32) <= 'z') && !(i && (byte_is_digit(c) || c == '.' || c == '-')) && c != '_')
+		if (!((c | 32) >= 'a' && (c | 32) <= 'z') && !(i && (byte_is_digit(c) || c == '.' || c == '-')) &&
+		    c != '_')
 			return false;
 	}
 	return key.n > 0;
@@ -96,7 +98,8 @@ static void opt_time(void *to, const char *value, const char *name)
 	struct request *r = to;
 
 	if (!moment_parse(value, (uint64_t)time(NULL), &r->time))
-		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name, value);
+		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name,
+			  value);
 }
 
 static void opt_fold(void *to, const char *value, const char *name)
@@ -148,24 +151,34 @@ void sendopts_parse(struct request *r, int argc, char **argv)
 		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "pjrecord's directory (.)" },
 		{ '1', "once", NULL, OPT_FLAG, &r->once, NULL, "each window once, and end: for cron" },
 		{ 'i', "interval", "SECONDS", OPT_DOUBLE, &r->interval, NULL, "look for new windows so often (1)" },
-		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, opt_label, "what every window is marked with; may be repeated" },
+		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, opt_label,
+		  "what every window is marked with; may be repeated" },
 		{ 0, "host", "NAME", OPT_STR, &r->host, NULL, "name of the host (as the recording says)" },
 		{ 0, "pid", NULL, OPT_FLAG, &r->pids, NULL, "first frames are comm-PID (eve: always)" },
 		{ 0, "fold", "OPTION", OPT_CALL, r, opt_fold, "give pjfold this option; may be repeated" },
 		{ 0, "time", "TIME", OPT_CALL, r, opt_time, "of a pipe (-): when it began" },
-		{ 0, "seconds", "N", OPT_U64, &r->seconds, NULL, "of a pipe: how long it is (as its header says, else 1)" },
-		{ 0, "keep", "raw|spool", OPT_CALL, r, opt_keep, "keep recordings until they are sent (raw), or folded" },
-		{ 0, "min-free", "PCT", OPT_CALL, &r->min_free, opt_percent, "make room when less of the disk is free (5%)" },
+		{ 0, "seconds", "N", OPT_U64, &r->seconds, NULL,
+		  "of a pipe: how long it is (as its header says, else 1)" },
+		{ 0, "keep", "raw|spool", OPT_CALL, r, opt_keep,
+		  "keep recordings until they are sent (raw), or folded" },
+		{ 0, "min-free", "PCT", OPT_CALL, &r->min_free, opt_percent,
+		  "make room when less of the disk is free (5%)" },
 		{ 0, "spool", "SIZE", OPT_CALL, &r->spool_bytes, opt_size, "most bytes that wait; the oldest go (1G)" },
 		{ 0, "map-wait", "SECONDS", OPT_DOUBLE, &r->map_wait, NULL, "wait so long for pjmap's next look (10)" },
-		{ 0, "catch-up", "N", OPT_DOUBLE, &r->catch_up, NULL, "send a backlog N times as fast as it came; 0: at once (4)" },
-		{ 0, "splay", "SECONDS", OPT_DOUBLE, &r->splay, NULL, "first send so much later, by host (30 to servers)" },
-		{ 0, "keep-days", "N", OPT_U64, &r->options.keep_days, NULL, "dir: delete this host's windows after N days" },
-		{ 0, "max-bytes", "SIZE", OPT_CALL, &r->options.max_bytes, opt_size, "dir: delete this host's oldest days beyond that" },
-		{ 0, "roll-up", "DAYS", OPT_U64, &r->options.roll_up_days, NULL, "dir: older windows become one an hour (7); 0: never" },
+		{ 0, "catch-up", "N", OPT_DOUBLE, &r->catch_up, NULL,
+		  "send a backlog N times as fast as it came; 0: at once (4)" },
+		{ 0, "splay", "SECONDS", OPT_DOUBLE, &r->splay, NULL,
+		  "first send so much later, by host (30 to servers)" },
+		{ 0, "keep-days", "N", OPT_U64, &r->options.keep_days, NULL,
+		  "dir: delete this host's windows after N days" },
+		{ 0, "max-bytes", "SIZE", OPT_CALL, &r->options.max_bytes, opt_size,
+		  "dir: delete this host's oldest days beyond that" },
+		{ 0, "roll-up", "DAYS", OPT_U64, &r->options.roll_up_days, NULL,
+		  "dir: older windows become one an hour (7); 0: never" },
 		{ 0, "gzip", NULL, OPT_FLAG, &r->options.gzip, NULL, "dir: gzip, although zstd is there" },
 		{ 0, "tidy", NULL, OPT_FLAG, &r->tidy, NULL, "dir: roll up and delete for all hosts, and end" },
-		{ 0, "verify", NULL, OPT_FLAG, &r->options.verify, NULL, "ask the store what it holds before a window is let go" },
+		{ 0, "verify", NULL, OPT_FLAG, &r->options.verify, NULL,
+		  "ask the store what it holds before a window is let go" },
 		STORE_OPTS(&r->options),
 		{ 0, "schema", NULL, OPT_FLAG, &r->schema, NULL, "print what the store's server must be told first" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say only what went wrong" },

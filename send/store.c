@@ -5,15 +5,8 @@
 #include "send/http/http.h"
 #include "send/stores.h"
 
-const struct store_ops *const store_list[] = {
-	&store_dir,
-	&store_eve,
-	&store_couch,
-	&store_clickhouse,
-	&store_ndjson,
-	&store_pyroscope,
-	NULL
-};
+const struct store_ops *const store_list[] = { &store_dir,    &store_eve,       &store_couch, &store_clickhouse,
+					       &store_ndjson, &store_pyroscope, NULL };
 
 const struct store_ops *store_ops_of(const char *spec, struct str *where)
 {
@@ -28,8 +21,9 @@ const struct store_ops *store_ops_of(const char *spec, struct str *where)
 	for (size_t i = 0; store_list[i]; i++)
 		if (str_eq(scheme, str_of(store_list[i]->scheme)))
 			return store_list[i];
-	die_usage("'%.*s:' is no store; there are dir:PATH, eve:URL, couch:URL, clickhouse:URL, ndjson:FILE and pyroscope:URL",
-		  (int)scheme.n, scheme.p);
+	die_usage(
+		"'%.*s:' is no store; there are dir:PATH, eve:URL, couch:URL, clickhouse:URL, ndjson:FILE and pyroscope:URL",
+		(int)scheme.n, scheme.p);
 }
 
 void store_open(struct store *s, const char *spec, const struct store_options *o)
@@ -43,7 +37,8 @@ void store_open(struct store *s, const char *spec, const struct store_options *o
 		die_usage("'%s' does not say where: %s", spec, s->ops->form);
 	s->it = s->ops->open(where, o, &why);
 	if (!s->it)
-		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : s->ops->form, (int)why.n, why.p); /* it may hold a password */
+		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : s->ops->form, (int)why.n,
+			  why.p); /* it may hold a password */
 	text_free(&why);
 }
 
@@ -87,9 +82,12 @@ bool store_wants(const struct store_query *q, const struct window *w)
 
 struct http *store_http(struct str url, const struct store_options *o, struct text *why)
 {
-	struct http_options h = {
-		.cacert = o->cacert, .cert = o->cert, .key = o->key, .auth = o->auth, .insecure_auth = o->insecure_auth, .timeout = (unsigned)o->timeout_s
-	};
+	struct http_options h = { .cacert = o->cacert,
+				  .cert = o->cert,
+				  .key = o->key,
+				  .auth = o->auth,
+				  .insecure_auth = o->insecure_auth,
+				  .timeout = (unsigned)o->timeout_s };
 	struct text t = { 0 };
 	struct http *http;
 

@@ -34,7 +34,8 @@ static bool ends(struct str zone, struct tm *tm, uint64_t *moment)
 	if (!local && !str_eq(zone, STR("Z"))) {
 		struct str minutes;
 
-		if (zone.n < 3 || (zone.p[0] != '+' && zone.p[0] != '-') || !str_u64(str_head(str_from(zone, 1), 2), &h))
+		if (zone.n < 3 || (zone.p[0] != '+' && zone.p[0] != '-') ||
+		    !str_u64(str_head(str_from(zone, 1), 2), &h))
 			return false;
 		minutes = str_from(zone, 3);
 		if (minutes.n && minutes.p[0] == ':')
@@ -56,8 +57,9 @@ static bool take_date(struct str *s, struct tm *tm)
 	uint64_t y, m, d;
 	struct tm there;
 
-	if (s->n < 10 || s->p[4] != '-' || s->p[7] != '-' || !str_u64(str_head(*s, 4), &y) || !str_u64(str_head(str_from(*s, 5), 2), &m) ||
-	    !str_u64(str_head(str_from(*s, 8), 2), &d) || y < 1970 || m < 1 || m > 12 || d < 1 || d > 31)
+	if (s->n < 10 || s->p[4] != '-' || s->p[7] != '-' || !str_u64(str_head(*s, 4), &y) ||
+	    !str_u64(str_head(str_from(*s, 5), 2), &m) || !str_u64(str_head(str_from(*s, 8), 2), &d) || y < 1970 ||
+	    m < 1 || m > 12 || d < 1 || d > 31)
 		return false;
 	*tm = (struct tm){ .tm_year = (int)y - 1900, .tm_mon = (int)m - 1, .tm_mday = (int)d };
 	*s = str_from(*s, 10);

@@ -12,7 +12,8 @@ struct bars {
 	bool rows_hidden; /* there are deeper frames wide enough to be seen */
 };
 
-/* c: NULL where it is no difference. Draws below (or, flame up, so that the first row ends at) top and says what was drawn. */
+/* c: NULL where it is no difference. Draws below (or, flame up, so that the first row ends at) top and says what was
+ * drawn. */
 void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
 	       const struct change *c, uint32_t width, uint32_t top);
 

@@ -69,7 +69,8 @@ static void put_attrs(struct text *t, const struct link_attrs *a, const struct f
 	put_key(t, "attrs");
 	text_char(t, '[');
 	for (uint32_t i = 0; a && i < n->n; i++) {
-		const struct link_attr *attr = link_attrs_find(a, n->text[i], n->kinds[n->colours[n->colour[i]].kind].suffix);
+		const struct link_attr *attr =
+			link_attrs_find(a, n->text[i], n->kinds[n->colours[n->colour[i]].kind].suffix);
 		if (!attr || attr->title.n + attr->href.n == 0)
 			continue;
 		text_printf(t, "%s[%u,", first ? "" : ",", i);

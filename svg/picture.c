@@ -28,8 +28,7 @@ static void put_sums(struct text *t, const struct look *look, const struct layou
 	text_add(t, ARROW "after ");
 	bars_weight(t, look, l->sum);
 	if (l->before_sum)
-		text_printf(t, " (%+.1f%%)",
-			    100 * ((double)l->sum - (double)l->before_sum) / (double)l->before_sum);
+		text_printf(t, " (%+.1f%%)", 100 * ((double)l->sum - (double)l->before_sum) / (double)l->before_sum);
 }
 
 static void put_totals(struct text *t, const struct look *look, const struct layout *l, const struct faces *n)

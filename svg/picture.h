@@ -39,9 +39,9 @@ struct look {
 	bool inverted;       /* root on top */
 	bool legend;         /* colours mean kinds of code */
 	enum label_cut cut;
-	struct str header;         /* the input's `# pj` line, or empty */
-	bool reverse;              /* frames of stacks were turned round */
-	bool chart;                /* siblings stand in order of time */
+	struct str header;              /* the input's `# pj` line, or empty */
+	bool reverse;                   /* frames of stacks were turned round */
+	bool chart;                     /* siblings stand in order of time */
 	const struct link_attrs *attrs; /* NULL: none */
 };
 

@@ -79,7 +79,8 @@ static const struct stacks *turn(struct stacks *turned, const struct request *r,
 	dropped = turn_stacks(turned, s, &how);
 	if (dropped.stacks)
 		warn("--base: %ju of %ju left out: %ju %s without that frame", (uintmax_t)dropped.weight,
-		     (uintmax_t)(stacks_sum(s, 0) + stacks_sum(s, 1)), (uintmax_t)dropped.stacks, dropped.stacks == 1 ? "stack" : "stacks");
+		     (uintmax_t)(stacks_sum(s, 0) + stacks_sum(s, 1)), (uintmax_t)dropped.stacks,
+		     dropped.stacks == 1 ? "stack" : "stacks");
 	h->nnoise = 0;
 	return turned;
 }
@@ -182,7 +183,9 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 		.char_width = r->char_width,
 		.min_px = r->min_px < 0 ? -r->min_px * (width - 2 * PICTURE_PAD) : r->min_px,
 		.factor = r->factor,
-		.total = r->total > sum ? r->total : sum ? sum : 1,
+		.total = r->total > sum ? r->total :
+			 sum            ? sum :
+					  1,
 		.width = (uint32_t)r->width,
 		.row = (uint32_t)r->row,
 		.background = r->background,
@@ -226,8 +229,11 @@ static void open_output(struct out *out, const char *path)
 static void write_graph(struct out *out, struct arena *a, const struct request *r, const struct look *look,
 			const struct stacks *s, const struct folded_header *h, struct palmap *map)
 {
-	struct faces_how how = { .palette = r->palette, .map = r->palette_map && !s->self[1] ? map : NULL, .hash = r->hash,
-				 .reverse = r->reverse, .cut = r->nbase > 0 };
+	struct faces_how how = { .palette = r->palette,
+				 .map = r->palette_map && !s->self[1] ? map : NULL,
+				 .hash = r->hash,
+				 .reverse = r->reverse,
+				 .cut = r->nbase > 0 };
 	struct layout layout;
 	struct faces faces;
 	struct change change;
@@ -371,8 +377,8 @@ int main(int argc, char **argv)
 
 	diag_tool("pjsvg");
 	char **files = request_parse(&request, argc, argv);
-	confine(&(struct confine){ .input = files, .file = { request.nameattr },
-				   .output = { request.output, request.palette_map } });
+	confine(&(struct confine){
+		.input = files, .file = { request.nameattr }, .output = { request.output, request.palette_map } });
 	int status = request.csp_hash ? print_csp_hash() :
 		     request.unpack   ? unpack(files, request.output) :
 					draw(&request, files);

@@ -17,7 +17,7 @@ struct request {
 	const char *font;
 	const char *output;
 	const char *nameattr, *palette_map; /* files, NULL: none */
-	const char **base; /* frames that stacks are cut at */
+	const char **base;                  /* frames that stacks are cut at */
 	size_t nbase;
 	const struct palette *palette;
 	uint64_t width, row, total;
@@ -27,9 +27,10 @@ struct request {
 	bool own_background, own_search;
 	bool hash, inverted, truncate_right, reverse, chart;
 	bool unpack, csp_hash; /* other things to do than to draw */
-	bool negate;             /* colours of a difference turned round */
-	double z;                /* of a difference: least |z|; negative: not given */
-	double points, relative; /* least changes, percent of the total and share of the larger side; negative: not given */
+	bool negate;           /* colours of a difference turned round */
+	double z;              /* of a difference: least |z|; negative: not given */
+	double points,
+		relative; /* least changes, percent of the total and share of the larger side; negative: not given */
 };
 
 /* Returns the files to read, NULL behind the last. Ends the tool on --help, --version and wrong usage. */

@@ -6,7 +6,7 @@
 static bool is_count(struct str said, struct str unit)
 {
 	static const struct str measures[] = {
-		STR("bytes"), STR("B"),  STR("KB"), STR("KiB"), STR("MB"),     STR("MiB"),    STR("ns"),
+		STR("bytes"), STR("B"),  STR("KB"), STR("KiB"),     STR("MB"),     STR("MiB"),          STR("ns"),
 		STR("us"),    STR("ms"), STR("s"),  STR("seconds"), STR("cycles"), STR("instructions"),
 	};
 
@@ -52,5 +52,6 @@ void rule_caveat(struct text *t, const struct sig_rule *rule, const struct folde
 		text_printf(t, "; %u and %u windows: noise is %.1f times that of counting, drift between runs %.0f %%",
 			    h->windows[0], h->windows[1], rule->dispersion, 100 * rule->drift);
 	else
-		text_add(t, "; one window a side: only counting noise is known, two runs of one program differ by more");
+		text_add(t,
+			 "; one window a side: only counting noise is known, two runs of one program differ by more");
 }

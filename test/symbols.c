@@ -1,9 +1,8 @@
 /*
  * symbols - asks one source of names about addresses from stdin, for comparing with perf by hand:
- *   cc -O2 -std=c17 -D_GNU_SOURCE -Icommon -I. -o symbols test/symbols.c build/std-cc/parts.a build/std-cc/libpj.a -lz -lm
- *   perf script -F ip | symbols kernel|kernel-nocache|kallsyms FILE|map FILE
- *   symbols jitdump FILE    lines "TIME ADDRESS", time in ns
- * Prints "address name [module]" and, on stderr, what CPU time it took.
+ *   cc -O2 -std=c17 -D_GNU_SOURCE -Icommon -I. -o symbols test/symbols.c build/std-cc/parts.a build/std-cc/libpj.a -lz
+ * -lm perf script -F ip | symbols kernel|kernel-nocache|kallsyms FILE|map FILE symbols jitdump FILE    lines "TIME
+ * ADDRESS", time in ns Prints "address name [module]" and, on stderr, what CPU time it took.
  */
 #include "fold/jit/jitdump.h"
 #include "fold/kernel/kallsyms.h"
@@ -88,8 +87,8 @@ int main(int argc, char **argv)
 		struct perfmap_tally y;
 
 		answered = perfmap_resolve(open(file, O_RDONLY | O_NONBLOCK), q, n, &names, &y);
-		fprintf(stderr, "%" PRIu64 " lines, %" PRIu64 " bad, first %" PRIu64 " (%s)\n", y.lines, y.bad, y.first_bad,
-			y.why ? y.why : "");
+		fprintf(stderr, "%" PRIu64 " lines, %" PRIu64 " bad, first %" PRIu64 " (%s)\n", y.lines, y.bad,
+			y.first_bad, y.why ? y.why : "");
 	} else {
 		struct kallsyms_options o = { .cache = strcmp(what, "kernel-nocache") != 0, .file = file };
 		struct kallsyms *k = kallsyms_open(&o, &why);
@@ -101,13 +100,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "_text %" PRIx64 "\n", kallsyms_address(k, STR("_text")));
 		kallsyms_close(k);
 	}
-	fprintf(stderr, "%zu addresses, %td answered; opened %.2f ms, all %.2f ms\n", n, answered, opened - t, now() - t);
+	fprintf(stderr, "%zu addresses, %td answered; opened %.2f ms, all %.2f ms\n", n, answered, opened - t,
+		now() - t);
 	for (size_t i = 0; i < n; i++) {
 		struct str s = q[i].name ? intern_str(&names, q[i].name) : STR("[unknown]"), m = { 0 };
 
 		if (modules[i])
 			m = intern_str(&names, modules[i]);
-		printf("%" PRIx64 " %.*s%s%.*s\n", q[i].address, (int)s.n, s.p, m.n ? " " : "", (int)m.n, m.n ? m.p : "");
+		printf("%" PRIx64 " %.*s%s%.*s\n", q[i].address, (int)s.n, s.p, m.n ? " " : "", (int)m.n,
+		       m.n ? m.p : "");
 	}
 	return 0;
 }

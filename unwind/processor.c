@@ -4,10 +4,11 @@
 enum { NO = CFI_NREGS };
 
 const struct processor processor_x86_64 = {
-	.of_dwarf = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO },
+	.of_dwarf = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+		      16, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO },
 	/* ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8-r15 */
-	.of_perf = { 0, 3, 2, 1, 4, 5, 6, 7, NO, NO, NO, NO, NO, NO, NO, NO, 8, 9, 10, 11, 12, 13, 14, 15, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
-		     NO, NO, NO, NO, NO, NO },
+	.of_perf = { 0,  3,  2,  1,  4,  5,  6,  7,  NO, NO, NO, NO, NO, NO, NO, NO, 8,  9,  10, 11,
+		     12, 13, 14, 15, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO },
 	.perf = UINT64_C(0xff01ff),
 	.perf_ip = 8,
 	.elf = 62,
@@ -15,14 +16,14 @@ const struct processor processor_x86_64 = {
 	.code = UINT64_MAX,
 };
 
-/* x19 to x22 are where short rows have registers, beside x29 and x30; x16 to x18 are of stubs; user space has 48 bits unless it asks for
- * more. */
+/* x19 to x22 are where short rows have registers, beside x29 and x30; x16 to x18 are of stubs; user space has 48 bits
+ * unless it asks for more. */
 const struct processor processor_aarch64 = {
-	.of_dwarf = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 11,
-		      8, 9, 10, CFI_RBX, 12, 13, 14, 15, 0, 1, 2, 4, 5, CFI_RBP, CFI_RA, CFI_RSP },
+	.of_dwarf = { NO, NO, NO, NO,      NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,      NO,     11,
+		      8,  9,  10, CFI_RBX, 12, 13, 14, 15, 0,  1,  2,  4,  5,  CFI_RBP, CFI_RA, CFI_RSP },
 	/* x0-x28 x29 lr sp pc */
-	.of_perf = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 11,
-		     8, 9, 10, CFI_RBX, 12, 13, 14, 15, 0, 1, 2, 4, 5, CFI_RBP, CFI_RA, CFI_RSP, NO, NO, NO, NO, NO, NO, NO, NO },
+	.of_perf = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,      NO,     NO,      NO, NO, NO, 11, 8,  9,  10, CFI_RBX,
+		     12, 13, 14, 15, 0,  1,  2,  4,  5,  CFI_RBP, CFI_RA, CFI_RSP, NO, NO, NO, NO, NO, NO, NO, NO },
 	.perf = UINT64_C(0x1ffffffff),
 	.perf_ip = 32,
 	.elf = 183,
@@ -33,7 +34,9 @@ const struct processor processor_aarch64 = {
 
 const struct processor *processor_of_elf(uint16_t machine)
 {
-	return machine == processor_x86_64.elf ? &processor_x86_64 : machine == processor_aarch64.elf ? &processor_aarch64 : NULL;
+	return machine == processor_x86_64.elf  ? &processor_x86_64 :
+	       machine == processor_aarch64.elf ? &processor_aarch64 :
+						  NULL;
 }
 
 const struct processor *processor_of_machine(struct str name)

@@ -2,9 +2,9 @@
 /*
  * processor.h - what unwinding must know of a processor, as a table: nothing else has its numbers.
  *
- * Registers that find callers have a slot each, with the numbers that DWARF gives those of x86-64; what DWARF and perf call them on another
- * processor is translated when tables and samples are read. So any host unwinds what any other recorded.
- * AArch64: DWARF for the Arm 64-bit Architecture (AADWARF64), asm/perf_regs.h of arm64.
+ * Registers that find callers have a slot each, with the numbers that DWARF gives those of x86-64; what DWARF and perf
+ * call them on another processor is translated when tables and samples are read. So any host unwinds what any other
+ * recorded. AArch64: DWARF for the Arm 64-bit Architecture (AADWARF64), asm/perf_regs.h of arm64.
  */
 #ifndef PJ_PROCESSOR_H
 #define PJ_PROCESSOR_H
@@ -27,7 +27,7 @@ struct processor {
 
 extern const struct processor processor_x86_64, processor_aarch64;
 
-const struct processor *processor_of_elf(uint16_t machine); /* NULL: no other is known */
+const struct processor *processor_of_elf(uint16_t machine);    /* NULL: no other is known */
 const struct processor *processor_of_machine(struct str name); /* as uname has it; NULL: no other is known */
 const struct processor *processor_here(void);
 

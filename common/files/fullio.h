@@ -2,16 +2,16 @@
 /*
  * fullio.h - all bytes of a descriptor, in or out, and nothing else said.
  *
- * Files of /proc tell their size only by being read; a read or a write may do a part, or be interrupted. Who is to die of a failure
- * uses in.h and out.h; here it is a value, with errno.
+ * Files of /proc tell their size only by being read; a read or a write may do a part, or be interrupted. Who is to die
+ * of a failure uses in.h and out.h; here it is a value, with errno.
  */
 #ifndef PJ_FULLIO_H
 #define PJ_FULLIO_H
 
 #include "common/text.h"
 
-/* Appends what comes from fd, up to its end. False: it cannot be read (fd may be -1), or EFBIG: `most` bytes or some more
- * were appended, and there may be others. What was read is there in any case. */
+/* Appends what comes from fd, up to its end. False: it cannot be read (fd may be -1), or EFBIG: `most` bytes or some
+ * more were appended, and there may be others. What was read is there in any case. */
 bool whole_read(int fd, struct text *t, size_t most);
 
 /* The same of a file below a folder (AT_FDCWD). */
@@ -23,13 +23,13 @@ size_t whole_pread(int fd, void *to, size_t n, uint64_t at);
 /* False: not all of it was written. */
 bool whole_write(int fd, struct str s);
 
-/* Writes the first n bytes of the file `from` to another one; its offset stays as it is. False and errno: not all of it was written, or
- * `from` is shorter (EIO). */
+/* Writes the first n bytes of the file `from` to another one; its offset stays as it is. False and errno: not all of it
+ * was written, or `from` is shorter (EIO). */
 bool whole_copy(int to, int from, uint64_t n);
 
-/* Writes a file of a folder, mode 0640, by a temporary file (tempfile.h), fsync and rename: after a crash it has all of these bytes, or
- * those that it had before. An entry of that name is replaced, never opened. Returns false with errno. A killed attempt leaves a
- * temporary file: call tempfile_sweep on the folder now and then. */
+/* Writes a file of a folder, mode 0640, by a temporary file (tempfile.h), fsync and rename: after a crash it has all of
+ * these bytes, or those that it had before. An entry of that name is replaced, never opened. Returns false with errno.
+ * A killed attempt leaves a temporary file: call tempfile_sweep on the folder now and then. */
 bool whole_replace(int folder, const char *name, struct str bytes);
 
 #endif

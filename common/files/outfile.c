@@ -13,7 +13,8 @@ static int cannot_create(const struct outpath *p, const char *path, int error, s
 	why->error = error;
 	if (p->refused[0]) {
 		why->error = 0;
-		snprintf(why->text, sizeof(why->text), "cannot write '%s': %s: name another file, or remove it", path, p->refused);
+		snprintf(why->text, sizeof(why->text), "cannot write '%s': %s: name another file, or remove it", path,
+			 p->refused);
 	} else if (p->fd >= 0 && (error == EACCES || error == EPERM || error == EROFS)) {
 		snprintf(why->text, sizeof(why->text), "cannot replace '%s': its folder takes no new files", path);
 	} else if (p->linked[0]) {

@@ -13,8 +13,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40              /* as the kernel's MAXSYMLINKS */
-#define NO_SYMLINK_FOLLOW 0x2000  /* ST_NOSYMFOLLOW, Linux 5.10 */
+#define LINKS_MAX 40             /* as the kernel's MAXSYMLINKS */
+#define NO_SYMLINK_FOLLOW 0x2000 /* ST_NOSYMFOLLOW, Linux 5.10 */
 #define SHARED_WRITE 022
 #define AT_FLAGS (O_PATH | O_NOFOLLOW | O_CLOEXEC)
 
@@ -33,7 +33,8 @@ static const char *kind_of(const struct stat *st)
 
 static bool refuse(struct outpath *p, const char *name, const struct stat *st)
 {
-	snprintf(p->refused, sizeof(p->refused), "the %s '%.200s' of user %lu lies in a folder that others can write to", kind_of(st), name,
+	snprintf(p->refused, sizeof(p->refused),
+		 "the %s '%.200s' of user %lu lies in a folder that others can write to", kind_of(st), name,
 		 (unsigned long)st->st_uid);
 	errno = EPERM;
 	return false;
@@ -204,7 +205,8 @@ int outpath_open(struct outpath *p, int flags)
 	errno = ENOENT;
 	if (p->fd < 0 || fstat(p->folder, &folder) < 0)
 		return -1;
-	if (!is_trusted(&folder, &p->st) || (p->shared && S_ISREG(p->st.st_mode) && (p->st.st_uid != geteuid() || p->st.st_nlink > 1))) {
+	if (!is_trusted(&folder, &p->st) ||
+	    (p->shared && S_ISREG(p->st.st_mode) && (p->st.st_uid != geteuid() || p->st.st_nlink > 1))) {
 		refuse(p, p->name, &p->st);
 		return -1;
 	}

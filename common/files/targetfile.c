@@ -52,7 +52,8 @@ int inside_root(pid_t pid)
 /* Of O_PATH. */
 static int find(int root, struct str path, uint64_t flags, uint64_t resolve)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve };
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve };
 	struct text name = { 0 };
 	int fd, error;
 

@@ -27,10 +27,24 @@
 enum { PATH_BYTES = 4096, PRIOR_MAX = 64, ABANDON_MS = 1000 };
 
 /* To read any file, /proc/kallsyms and files of other processes in /proc; to write where the starter may. */
-#define CAPABILITIES (CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_SYS_PTRACE) | \
-		      CAPABILITY_BIT(CAP_SYSLOG))
+#define CAPABILITIES                                                                                               \
+	(CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_SYS_PTRACE) | \
+	 CAPABILITY_BIT(CAP_SYSLOG))
 
-enum operation { OPEN, INPUT, NAMES, PATH, SPOOL, MEMORY, OUTPUT, COMMIT, DISCARD, CACHE_OPEN, CACHE_CREATE, CACHE_COMMIT };
+enum operation {
+	OPEN,
+	INPUT,
+	NAMES,
+	PATH,
+	SPOOL,
+	MEMORY,
+	OUTPUT,
+	COMMIT,
+	DISCARD,
+	CACHE_OPEN,
+	CACHE_CREATE,
+	CACHE_COMMIT
+};
 
 struct request {
 	uint32_t operation, flags;
@@ -67,9 +81,11 @@ static struct {
 	volatile sig_atomic_t unfinished; /* there is a temporary file */
 } client = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
 
-/* ---- the work ---------------------------------------------------------------------------------------------------------- */
+/* ---- the work
+ * ---------------------------------------------------------------------------------------------------------- */
 
-/* Of /proc a filter needs the kernel's symbols, and to know which process a PID is; a filter that was taken over would read memory. */
+/* Of /proc a filter needs the kernel's symbols, and to know which process a PID is; a filter that was taken over would
+ * read memory. */
 static bool may_be_read(int fd)
 {
 	static const char *const names[] = { "kallsyms", "boot_id", "stat", "status" };
@@ -162,7 +178,8 @@ static int names_of(int folder, bool targets)
 {
 	struct listing l = { .folder = folder, .targets = targets };
 	int fd = memfd_create("pj-names", MFD_CLOEXEC);
-	bool good = fd >= 0 && each_name(folder, add_entry, &l) && whole_write(fd, text_view(&l.text)) && lseek(fd, 0, SEEK_SET) == 0;
+	bool good = fd >= 0 && each_name(folder, add_entry, &l) && whole_write(fd, text_view(&l.text)) &&
+		    lseek(fd, 0, SEEK_SET) == 0;
 	int error = errno;
 
 	text_free(&l.text);
@@ -183,7 +200,8 @@ static void path_of(int fd, struct reply *reply)
 	reply->why.text[n > 0 && n < PATH_BYTES ? n : 0] = 0;
 }
 
-/* A filter that was taken over would write to a pipe or a disk otherwise: with -o /dev/null, /dev is a folder that the broker writes in. */
+/* A filter that was taken over would write to a pipe or a disk otherwise: with -o /dev/null, /dev is a folder that the
+ * broker writes in. */
 static int output(const char *path, struct reply *reply)
 {
 	int fd;
@@ -278,7 +296,8 @@ static int serve(const struct request *q, int given, struct reply *reply)
 	return fd;
 }
 
-/* ---- the broker -------------------------------------------------------------------------------------------------------- */
+/* ---- the broker
+ * -------------------------------------------------------------------------------------------------------- */
 
 static bool answer(int socket, const struct request *q, int given)
 {
@@ -300,8 +319,8 @@ static bool answer_next(int socket)
 	static struct request q;
 	int given;
 	ssize_t n = fdmessage_take(socket, &q, sizeof(q), &given);
-	bool answered = n > (ssize_t)offsetof(struct request, path) && !q.path[n - (ssize_t)offsetof(struct request, path) - 1] &&
-			answer(socket, &q, given);
+	bool answered = n > (ssize_t)offsetof(struct request, path) &&
+			!q.path[n - (ssize_t)offsetof(struct request, path) - 1] && answer(socket, &q, given);
 
 	if (given >= 0)
 		close(given);
@@ -321,7 +340,8 @@ static void on_parent_death(int sig)
 	(void)sig;
 }
 
-/* Terminals send signals to all: the broker ends after the filter, and removes what that left. One that waits in open() is woken. */
+/* Terminals send signals to all: the broker ends after the filter, and removes what that left. One that waits in open()
+ * is woken. */
 static void set_signals(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -333,10 +353,12 @@ static void set_signals(void)
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 }
 
-/* Of all descriptors these stay, as 3 and 4: a reader of our output would wait for its end as long as the broker lives. */
+/* Of all descriptors these stay, as 3 and 4: a reader of our output would wait for its end as long as the broker lives.
+ */
 static void keep_only(int socket, int null)
 {
-	int high = fcntl(socket, F_DUPFD_CLOEXEC, 10), second = server.cache >= 0 ? fcntl(server.cache, F_DUPFD_CLOEXEC, 10) : -1;
+	int high = fcntl(socket, F_DUPFD_CLOEXEC, 10),
+	    second = server.cache >= 0 ? fcntl(server.cache, F_DUPFD_CLOEXEC, 10) : -1;
 
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
@@ -360,13 +382,15 @@ static NORETURN void be_broker(int socket)
 	set_signals();
 	if (!b->unprivileged)
 		capabilities_limit(CAPABILITIES);
-	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_OPENER, .writable = b->writable, .keep_capabilities = !b->unprivileged });
+	sandbox_enter(&(struct sandbox){
+		.groups = SANDBOX_OPENER, .writable = b->writable, .keep_capabilities = !b->unprivileged });
 	keep_only(socket, null);
 	run(3);
 	_exit(0);
 }
 
-/* ---- before the fork --------------------------------------------------------------------------------------------------- */
+/* ---- before the fork
+ * --------------------------------------------------------------------------------------------------- */
 
 static void note_prior(const char *path, int fd, bool output)
 {
@@ -392,7 +416,8 @@ static void open_prior(const struct broker *b)
 static int take_prior(const char *path, bool output)
 {
 	for (size_t i = 0; i < client.npriors; i++)
-		if (client.prior[i].fd >= 0 && client.prior[i].output == output && strcmp(client.prior[i].path, path) == 0) {
+		if (client.prior[i].fd >= 0 && client.prior[i].output == output &&
+		    strcmp(client.prior[i].path, path) == 0) {
 			int fd = client.prior[i].fd;
 
 			client.prior[i].fd = -1;
@@ -425,7 +450,8 @@ bool broker_start(const struct broker *b)
 	return true;
 }
 
-/* ---- requests ---------------------------------------------------------------------------------------------------------- */
+/* ---- requests
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* Returns the size of the request; 0 and errno if the path is too long. */
 static size_t make(struct request *q, enum operation operation, const char *path, unsigned flags)

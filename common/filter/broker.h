@@ -2,12 +2,13 @@
 /*
  * broker.h - opens files for a filter that gave up its rights, in a process that parses nothing.
  *
- * The broker is forked before the filter gives up its rights (confine.h). It keeps the capabilities of its starter, reads any file, and
- * writes below the folders of the outputs only. The filter sends it paths and receives descriptors. Files that are read must be regular, or
- * directories, unless the user named them (inputs). Output files get their names from the broker once they are complete, and are
- * removed by it if the filter ends before, however it ends.
+ * The broker is forked before the filter gives up its rights (confine.h). It keeps the capabilities of its starter,
+ * reads any file, and writes below the folders of the outputs only. The filter sends it paths and receives descriptors.
+ * Files that are read must be regular, or directories, unless the user named them (inputs). Output files get their
+ * names from the broker once they are complete, and are removed by it if the filter ends before, however it ends.
  *
- * Without a broker (other tools, tests) each function does its work in the calling process. Threads may call at the same time.
+ * Without a broker (other tools, tests) each function does its work in the calling process. Threads may call at the
+ * same time.
  */
 #ifndef PJ_BROKER_H
 #define PJ_BROKER_H
@@ -16,17 +17,18 @@
 #include "common/text.h"
 
 struct broker {
-	const char *const *input; /* paths that are opened as they are, FIFOs and devices, too; up to NULL. They outlive the broker */
+	const char *const *input; /* paths that are opened as they are, FIFOs and devices, too; up to NULL. They outlive
+				     the broker */
 	const char *const *output;
 	const char *const *writable; /* folders, up to NULL (sandbox.h) */
-	bool unprivileged;  /* without capabilities */
+	bool unprivileged;           /* without capabilities */
 };
 
 /* Returns false with errno. To be called before threads start. */
 bool broker_start(const struct broker *b);
 
-/* Opens a regular file, or with O_DIRECTORY a directory, to read; path as in openat(). flags: O_DIRECTORY, O_NOFOLLOW. Returns -1 with
- * errno: EINVAL if it is no regular file. */
+/* Opens a regular file, or with O_DIRECTORY a directory, to read; path as in openat(). flags: O_DIRECTORY, O_NOFOLLOW.
+ * Returns -1 with errno: EINVAL if it is no regular file. */
 int broker_open(int folder, const char *path, int flags);
 
 /* An input, or another file that the user named. Waits for the other end of a FIFO. */
@@ -52,7 +54,8 @@ bool broker_output_commit(const char *path, struct outfile_failure *why);
 void broker_output_discard(void);
 void broker_output_abandon(void); /* the same in a signal handler, before the process ends */
 
-/* The folder for a cache, a descriptor that is taken over; -1: none. To be called before broker_start, or without a broker. */
+/* The folder for a cache, a descriptor that is taken over; -1: none. To be called before broker_start, or without a
+ * broker. */
 void broker_cache(int folder);
 bool broker_runs(void);
 

@@ -26,8 +26,8 @@ static char *folder_of(const char *path)
 	return t.p;
 }
 
-/* The folders in which an output is written, as C strings: that to which links lead (outpath.h). Returns how many. Close `place`
- * once they are open. */
+/* The folders in which an output is written, as C strings: that to which links lead (outpath.h). Returns how many.
+ * Close `place` once they are open. */
 static size_t folders_of(const char *output, struct outpath *place, char *folder[2])
 {
 	struct text t = { 0 };
@@ -91,7 +91,8 @@ static void start_broker(const struct confine *c, const char *const *input, cons
 		if (c->folder[i])
 			writable[n++] = c->folder[i];
 	}
-	if (!broker_start(&(struct broker){ .input = input, .output = output, .writable = writable, .unprivileged = c->unprivileged }))
+	if (!broker_start(&(struct broker){
+		    .input = input, .output = output, .writable = writable, .unprivileged = c->unprivileged }))
 		die_errno("cannot start the process that opens files");
 	while (nmade)
 		free(made[--nmade]);
@@ -112,6 +113,6 @@ void confine(const struct confine *c)
 	} else {
 		start_broker(c, input, output);
 	}
-	sandbox_warn(sandbox_enter(&(struct sandbox){
-		.groups = SANDBOX_FILTER | SANDBOX_MESSAGES | (c->threads ? SANDBOX_THREADS : 0) }));
+	sandbox_warn(sandbox_enter(
+		&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES | (c->threads ? SANDBOX_THREADS : 0) }));
 }

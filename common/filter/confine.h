@@ -2,10 +2,11 @@
 /*
  * confine.h - a filter gives up its rights before it reads an input.
  *
- * Recordings, stacks, symbol tables and pictures are hostile data. Afterwards the process has no capability, can open no file, start no
- * program, open no socket, reach no other process, and makes 25 different system calls at most (sandbox.h). A second process, the broker,
- * opens files for it (broker.h): it has the capabilities of the starter, and writes only below the folders of the outputs and those that
- * are named here. Without inputs and outputs (a filter between two pipes) there is no broker.
+ * Recordings, stacks, symbol tables and pictures are hostile data. Afterwards the process has no capability, can open
+ * no file, start no program, open no socket, reach no other process, and makes 25 different system calls at most
+ * (sandbox.h). A second process, the broker, opens files for it (broker.h): it has the capabilities of the starter, and
+ * writes only below the folders of the outputs and those that are named here. Without inputs and outputs (a filter
+ * between two pipes) there is no broker.
  */
 #ifndef PJ_CONFINE_H
 #define PJ_CONFINE_H

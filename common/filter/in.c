@@ -69,7 +69,8 @@ void in_open(struct in *in, const char *path)
 	if (S_ISDIR(st.st_mode))
 		die(broker_open(in->fd, "data.0", 0) >= 0 ?
 			    "cannot read '%s': it is a directory of perf record --threads: perf script -i DIRECTORY |" :
-			    "cannot read '%s': it is a directory", in->name);
+			    "cannot read '%s': it is a directory",
+		    in->name);
 	if (in->fd == STDIN_FILENO && diag_is_terminal(STDIN_FILENO))
 		warn("reading from the terminal; %s --help shows how to use it", diag_tool_name());
 	in->regular = S_ISREG(st.st_mode);
@@ -86,7 +87,9 @@ void in_open(struct in *in, const char *path)
 
 void in_memory(struct in *in, struct str text, const char *name)
 {
-	*in = (struct in){ .name = name, .fd = -1, .raw = (char *)(uintptr_t)text.p, .raw_n = text.n, .borrowed = true };
+	*in = (struct in){
+		.name = name, .fd = -1, .raw = (char *)(uintptr_t)text.p, .raw_n = text.n, .borrowed = true
+	};
 }
 
 /* Members may follow each other (gzip a >> x; gzip b >> x); zero padding behind the last is not an error. */
@@ -200,8 +203,8 @@ static bool fill_buf(struct in *in)
 	in->at = in->before;
 	if (in->cap - kept < LINE_READ) {
 		if (in->n > IN_LINE_MAX)
-			die_at((struct place){ in->name, in->line + 1 },
-			       "line longer than %zu MB: this is not text", IN_LINE_MAX >> 20);
+			die_at((struct place){ in->name, in->line + 1 }, "line longer than %zu MB: this is not text",
+			       IN_LINE_MAX >> 20);
 		in->cap = in->cap ? in->cap * 2 : 2 * LINE_READ;
 		in->buf = mem_grow(in->buf, 1, in->cap);
 	}
@@ -225,14 +228,17 @@ void in_expect_text(struct in *in)
 	} known[] = {
 		{ STR("PERFILE2"), "this is perf.data; pjfold reads it: pjfold FILE" },
 		{ STR("2ELIFREP"), "this is perf.data of another byte order: perf script -i FILE | pjfold" },
-		{ STR("\xFD" "7zXZ"), "this is compressed by xz: xz -dc FILE |" },
+		{ STR("\xFD"
+		      "7zXZ"),
+		  "this is compressed by xz: xz -dc FILE |" },
 		{ STR("\x28\xB5\x2F\xFD"), "this is compressed by zstd: zstd -dc FILE |" },
 		{ STR("BZh"), "this is compressed by bzip2: bzip2 -dc FILE |" },
 		{ STR("\x1F\x8B"), "this is compressed twice: gzip -dc FILE |" },
 		{ STR("\xFF\xFE"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
 		{ STR("\xFE\xFF"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
 		{ STR("<svg "), "this is a picture: pjsvg --unpack takes the folded stacks out of it" },
-		{ STR("<?xml"), "this is a picture or other XML: pjsvg --unpack takes the folded stacks out of pictures of pj" },
+		{ STR("<?xml"),
+		  "this is a picture or other XML: pjsvg --unpack takes the folded stacks out of pictures of pj" },
 	};
 	struct place at = { in->name, 0 };
 	struct str head = in_peek(in, 64 * 1024);
@@ -301,7 +307,7 @@ bool in_seekable(const struct in *in, uint64_t *size)
 }
 
 /* Recordings pack to a tenth, zeroes to a thousandth: a few MB must not fill a disk. */
-#define SPOOL_FREE  ((uint64_t)256 << 20)
+#define SPOOL_FREE ((uint64_t)256 << 20)
 #define SPOOL_TIMES 200u
 
 static void spool_write(int fd, const char *p, size_t n)

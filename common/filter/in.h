@@ -16,20 +16,20 @@
 #define IN_LINE_MAX ((size_t)1 << 30) /* a longer line is not text: die */
 
 struct in {
-	const char *name;      /* as given, "-" shown as "standard input" */
-	const char *damage;    /* NULL, or why the input ended early */
-	uint64_t line;         /* number of the line that in_line returned last */
-	uint64_t nread;        /* raw bytes consumed so far */
+	const char *name;         /* as given, "-" shown as "standard input" */
+	const char *damage;       /* NULL, or why the input ended early */
+	uint64_t line;            /* number of the line that in_line returned last */
+	uint64_t nread;           /* raw bytes consumed so far */
 	struct progress progress; /* shown while reading takes long */
 	int fd;
-	uint64_t start;        /* where in fd the input began */
+	uint64_t start;              /* where in fd the input began */
 	bool eof, regular, borrowed; /* borrowed: raw is in_memory's caller's */
-	struct in_gzip *gzip;  /* NULL: plain */
-	char *raw;             /* sniffed or compressed bytes not yet consumed */
+	struct in_gzip *gzip;        /* NULL: plain */
+	char *raw;                   /* sniffed or compressed bytes not yet consumed */
 	size_t raw_at, raw_n;
-	char *buf;             /* in_line, in_peek: bytes not yet returned */
+	char *buf; /* in_line, in_peek: bytes not yet returned */
 	size_t at, n, cap;
-	size_t before;         /* in_line_after: bytes in front of them that are the line before and its newline */
+	size_t before; /* in_line_after: bytes in front of them that are the line before and its newline */
 };
 
 /* path NULL or "-" is standard input. Directories are refused with a message. */
@@ -38,8 +38,8 @@ void in_open(struct in *in, const char *path);
 /* Plain text that is in memory already, and stays there until in_close; name is for messages. */
 void in_memory(struct in *in, struct str text, const char *name);
 
-/* Dies when what comes is not text, and names the tool that makes text of it where there is one (perf.data, xz, ...). Skips a
- * UTF-8 byte order mark. To be called before anything is read. */
+/* Dies when what comes is not text, and names the tool that makes text of it where there is one (perf.data, xz, ...).
+ * Skips a UTF-8 byte order mark. To be called before anything is read. */
 void in_expect_text(struct in *in);
 
 /* Up to n bytes; 0 only at the end. */
@@ -52,15 +52,15 @@ struct str in_peek(struct in *in, size_t n);
  * line needs no newline. */
 bool in_line(struct in *in, struct str *line);
 
-/* The same. *same: how many bytes it and the line before, if that was read this way, begin with alike. They are not searched
- * for a newline again. */
+/* The same. *same: how many bytes it and the line before, if that was read this way, begin with alike. They are not
+ * searched for a newline again. */
 bool in_line_after(struct in *in, struct str *line, size_t *same);
 
 /* May bytes be read at any place with in_pread? So it is of a plain regular file. Sets *size to what it holds. */
 bool in_seekable(const struct in *in, uint64_t *size);
 
-/* Makes it so: copies what was not read yet (nothing may have been consumed) into a file without a name in TMPDIR. Dies when that is
- * a few hundred times as large as what was packed. */
+/* Makes it so: copies what was not read yet (nothing may have been consumed) into a file without a name in TMPDIR. Dies
+ * when that is a few hundred times as large as what was packed. */
 void in_spool(struct in *in);
 
 /* The folder of that file: TMPDIR, else /tmp. */

@@ -33,7 +33,11 @@ static void help(const struct tool *tool)
 			n += snprintf(left + n, sizeof(left) - (size_t)n, "%s--%s", opt->letter ? ", " : "  ",
 				      opt->name);
 		if (opt->arg)
-			snprintf(left + n, sizeof(left) - (size_t)n, "%s%s", is_optional(opt) ? "" : opt->name ? "=" : " ", opt->arg);
+			snprintf(left + n, sizeof(left) - (size_t)n, "%s%s",
+				 is_optional(opt) ? "" :
+				 opt->name        ? "=" :
+						    " ",
+				 opt->arg);
 		out_printf(&o, strlen(left) < 28 ? "%-28s %s\n" : "%s\n%29s%s\n", left,
 			   strlen(left) < 28 ? opt->help : "", opt->help);
 	}
@@ -77,14 +81,16 @@ bool opt_number(const char **s, double most, double *value)
 	if (!byte_is_digit(**s) && **s != '.')
 		return false;
 	d = strtod(*s, &end);
-	if (end == *s || !(d >= 0 && d <= most) || memchr(*s, 'x', (size_t)(end - *s)) || memchr(*s, 'X', (size_t)(end - *s)))
+	if (end == *s || !(d >= 0 && d <= most) || memchr(*s, 'x', (size_t)(end - *s)) ||
+	    memchr(*s, 'X', (size_t)(end - *s)))
 		return false;
 	*value = d;
 	*s = *end == '%' ? end + 1 : end;
 	return true;
 }
 
-uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor, const char *example)
+uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
+		    const char *example)
 {
 	struct str s = str_of(value);
 	uint64_t n, times = 1;
@@ -121,26 +127,16 @@ void opt_min_delta(const char *value, const char *name, double *points, double *
 static void apply(const struct opt *opt, const char *value, const char *shown)
 {
 	switch (opt->kind) {
-	case OPT_FLAG:
-		*(bool *)opt->to = true;
-		break;
-	case OPT_NOFLAG:
-		*(bool *)opt->to = false;
-		break;
-	case OPT_STR:
-		*(const char **)opt->to = value;
-		break;
+	case OPT_FLAG: *(bool *)opt->to = true; break;
+	case OPT_NOFLAG: *(bool *)opt->to = false; break;
+	case OPT_STR: *(const char **)opt->to = value; break;
 	case OPT_U64:
 		if (!str_u64(str_of(value), opt->to))
 			die_usage("%s: '%s' is not a whole number", shown, value);
 		break;
-	case OPT_DOUBLE:
-		*(double *)opt->to = number(value, shown);
-		break;
+	case OPT_DOUBLE: *(double *)opt->to = number(value, shown); break;
 	case OPT_CALL:
-	case OPT_CALL_FLAG:
-		opt->call(opt->to, value, shown);
-		break;
+	case OPT_CALL_FLAG: opt->call(opt->to, value, shown); break;
 	}
 }
 

@@ -27,31 +27,33 @@ struct opt {
 	const char *name; /* without dashes; NULL: none */
 	const char *arg;  /* what --help calls the value; NULL: takes none; "[=N]": OPT_CALL, may be missing (NULL) */
 	enum opt_kind kind;
-	void *to;                                                      /* where the value goes, or the function's context */
-	void (*call)(void *to, const char *value, const char *name);   /* OPT_CALL*; dies with die_usage on a bad value */
+	void *to; /* where the value goes, or the function's context */
+	void (*call)(void *to, const char *value, const char *name); /* OPT_CALL*; dies with die_usage on a bad value */
 	const char *help; /* one line, lower case; NULL: an accepted alias, not shown */
 };
 
 struct tool {
 	const char *name;
-	const char *does;      /* same as the man page's .Nd */
-	const char *synopsis;  /* "[options] [file ...]" */
-	const char *example;   /* lines shown at the end of --help, or NULL */
+	const char *does;     /* same as the man page's .Nd */
+	const char *synopsis; /* "[options] [file ...]" */
+	const char *example;  /* lines shown at the end of --help, or NULL */
 	const struct opt *opts;
 	size_t nopts;
 	bool single_dash_long; /* FlameGraph's habit: -title x is --title x */
 };
 
-/* Values that several options have, for their calls. A plain decimal of 0 to most, '%' behind it or not; *s is moved behind it. False:
- * there is none. */
+/* Values that several options have, for their calls. A plain decimal of 0 to most, '%' behind it or not; *s is moved
+ * behind it. False: there is none. */
 bool opt_number(const char **s, double most, double *value);
 
-/* "2G", "500M", "10d": a whole number with one of the letters behind it or none, each with its factor. Dies on another value. */
-uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor, const char *example);
+/* "2G", "500M", "10d": a whole number with one of the letters behind it or none, each with its factor. Dies on another
+ * value. */
+uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
+		    const char *example);
 void opt_bytes(void *to, const char *value, const char *name); /* for OPT_CALL: k, M, G, T into a uint64_t */
 
-/* POINTS[,REL%]: the least change in percent of the total, and relative, which stays what it was where it is not given. Dies on
- * another value. */
+/* POINTS[,REL%]: the least change in percent of the total, and relative, which stays what it was where it is not given.
+ * Dies on another value. */
 void opt_min_delta(const char *value, const char *name, double *points, double *relative);
 
 /* Sets what the options ask for and returns the operands (NULL at their end) in argv's own memory. */

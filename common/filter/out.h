@@ -13,15 +13,16 @@
 #include "common/str.h"
 
 struct out {
-	const char *path;  /* NULL: standard output */
-	bool temporary;    /* fd is of a temporary file, which gets its name in the end (outfile.h) */
+	const char *path; /* NULL: standard output */
+	bool temporary;   /* fd is of a temporary file, which gets its name in the end (outfile.h) */
 	int fd;
 	struct out_gzip *gzip; /* NULL: plain */
 	size_t n;
 	char buf[256 * 1024];
 };
 
-/* Signals that end the process remove the temporary file first. out_open does this, too: to be called before, where rights are given up. */
+/* Signals that end the process remove the temporary file first. out_open does this, too: to be called before, where
+ * rights are given up. */
 void out_prepare(void);
 
 void out_open(struct out *o, const char *path); /* NULL or "-": standard output. One temporary file at a time. */

@@ -77,7 +77,8 @@ static struct str podman_pod(struct str path)
 {
 	ptrdiff_t at = str_find_str(path, STR("libpod_pod_"));
 
-	return at >= 0 && digits_at(path, (size_t)at + 11, ID) ? str_head(str_from(path, (size_t)at + 11), ID) : (struct str){ 0 };
+	return at >= 0 && digits_at(path, (size_t)at + 11, ID) ? str_head(str_from(path, (size_t)at + 11), ID) :
+								 (struct str){ 0 };
 }
 
 static struct str last_component(struct str path)
@@ -140,7 +141,8 @@ static void add_link(struct containers *c, struct str file, struct str target)
 	struct str pod, namespace, uid = { 0 };
 	char key[UID];
 
-	if (!str_ends(file, STR(".log")) || file.n < ID + 5 || !digits_at(file, file.n - 4 - ID, ID) || file.p[file.n - 5 - ID] != '-')
+	if (!str_ends(file, STR(".log")) || file.n < ID + 5 || !digits_at(file, file.n - 4 - ID, ID) ||
+	    file.p[file.n - 5 - ID] != '-')
 		return;
 	pod = file;
 	namespace = pod;
@@ -219,8 +221,8 @@ static void put_name(const struct containers *c, enum containers_by by, struct s
 		text_str(out, path);
 }
 
-/* systemd gives user N the cgroups below user@N.service: they have any name that N likes, also that of a container, pod or service of
- * root. Empty: it is not one of these. */
+/* systemd gives user N the cgroups below user@N.service: they have any name that N likes, also that of a container, pod
+ * or service of root. Empty: it is not one of these. */
 static struct str delegated_user(struct str path)
 {
 	const struct str before = STR("/user.slice/user-"), behind = STR("slice/user@");

@@ -2,9 +2,9 @@
 /*
  * containers.h - which container and which pod a cgroup is, by the shape of its path.
  *
- * Docker, containerd, CRI-O and podman have the 64 hexadecimal digits of the container in it, whatever stands around them;
- * the innermost counts. Kubernetes has "pod" and a UID. LXC and systemd-nspawn have a name. What a pod is called tell the
- * links in /var/log/containers, POD_NAMESPACE_CONTAINER-ID.log.
+ * Docker, containerd, CRI-O and podman have the 64 hexadecimal digits of the container in it, whatever stands around
+ * them; the innermost counts. Kubernetes has "pod" and a UID. LXC and systemd-nspawn have a name. What a pod is called
+ * tell the links in /var/log/containers, POD_NAMESPACE_CONTAINER-ID.log.
  */
 #ifndef PJ_CONTAINERS_H
 #define PJ_CONTAINERS_H
@@ -16,8 +16,8 @@ enum containers_by { BY_NONE, BY_CGROUP, BY_CONTAINER, BY_POD };
 
 /* Names of pods. */
 struct containers {
-	struct intern keys;  /* ids of containers, UIDs of pods */
-	struct str *name;    /* by key: "NAMESPACE/POD" */
+	struct intern keys; /* ids of containers, UIDs of pods */
+	struct str *name;   /* by key: "NAMESPACE/POD" */
 	size_t cap;
 	struct arena text;
 };

@@ -9,10 +9,10 @@
 #include <zlib.h>
 
 #define NAMES_MAX (16u << 20)
-#define NOTES_MAX (64u << 10)      /* bytes of one note section or segment */
-#define ALL_NOTES_MAX (1u << 20)   /* bytes of all of them */
+#define NOTES_MAX (64u << 10)    /* bytes of one note section or segment */
+#define ALL_NOTES_MAX (1u << 20) /* bytes of all of them */
 #define BLOCK (64u << 10)
-#define DENSE_MIN (1u << 20)       /* bytes; in fewer a hole does no harm */
+#define DENSE_MIN (1u << 20) /* bytes; in fewer a hole does no harm */
 
 static size_t read_file(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
 {
@@ -52,10 +52,19 @@ struct elfhead_source elfhead_image(struct str image)
 
 static Elf64_Ehdr wide_header(const Elf32_Ehdr *h)
 {
-	Elf64_Ehdr w = { .e_type = h->e_type, .e_machine = h->e_machine, .e_version = h->e_version, .e_entry = h->e_entry,
-			 .e_phoff = h->e_phoff, .e_shoff = h->e_shoff, .e_flags = h->e_flags, .e_ehsize = h->e_ehsize,
-			 .e_phentsize = h->e_phentsize, .e_phnum = h->e_phnum, .e_shentsize = h->e_shentsize,
-			 .e_shnum = h->e_shnum, .e_shstrndx = h->e_shstrndx };
+	Elf64_Ehdr w = { .e_type = h->e_type,
+			 .e_machine = h->e_machine,
+			 .e_version = h->e_version,
+			 .e_entry = h->e_entry,
+			 .e_phoff = h->e_phoff,
+			 .e_shoff = h->e_shoff,
+			 .e_flags = h->e_flags,
+			 .e_ehsize = h->e_ehsize,
+			 .e_phentsize = h->e_phentsize,
+			 .e_phnum = h->e_phnum,
+			 .e_shentsize = h->e_shentsize,
+			 .e_shnum = h->e_shnum,
+			 .e_shstrndx = h->e_shstrndx };
 
 	memcpy(w.e_ident, h->e_ident, EI_NIDENT);
 	return w;
@@ -84,14 +93,22 @@ static Elf64_Shdr section_at(const struct elfhead *h, const char *p)
 		return w;
 	}
 	memcpy(&n, p, sizeof(n));
-	return (Elf64_Shdr){ n.sh_name, n.sh_type, n.sh_flags, n.sh_addr, n.sh_offset, n.sh_size, n.sh_link, n.sh_info,
-			     n.sh_addralign, n.sh_entsize };
+	return (Elf64_Shdr){ n.sh_name, n.sh_type, n.sh_flags, n.sh_addr,      n.sh_offset,
+			     n.sh_size, n.sh_link, n.sh_info,  n.sh_addralign, n.sh_entsize };
 }
 
 void elfhead_put_section(const struct elfhead *h, const Elf64_Shdr *s, void *to)
 {
-	Elf32_Shdr n = { s->sh_name, s->sh_type, (uint32_t)s->sh_flags, (uint32_t)s->sh_addr, (uint32_t)s->sh_offset,
-			 (uint32_t)s->sh_size, s->sh_link, s->sh_info, (uint32_t)s->sh_addralign, (uint32_t)s->sh_entsize };
+	Elf32_Shdr n = { s->sh_name,
+			 s->sh_type,
+			 (uint32_t)s->sh_flags,
+			 (uint32_t)s->sh_addr,
+			 (uint32_t)s->sh_offset,
+			 (uint32_t)s->sh_size,
+			 s->sh_link,
+			 s->sh_info,
+			 (uint32_t)s->sh_addralign,
+			 (uint32_t)s->sh_entsize };
 
 	if (h->wide)
 		memcpy(to, s, sizeof(*s));
@@ -109,7 +126,8 @@ size_t elfhead_symbol_size(const struct elfhead *h)
 	return h->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------------------------------
+ */
 
 static const char *read_header(struct elfhead *h)
 {
@@ -164,7 +182,8 @@ static void read_names(struct elfhead *h, uint64_t index)
 	text.p = elfhead_is_dense(h, s->sh_offset, s->sh_size) ? read_table(h, s->sh_offset, text.n, 1) : NULL;
 	for (size_t i = 0; text.p && i < h->sections; i++) {
 		struct str rest = str_from(text, h->section[i].sh_name < text.n ? h->section[i].sh_name : text.n);
-		const char *end = rest.n ? memchr(rest.p, 0, rest.n < ELFHEAD_NAME_MAX ? rest.n : ELFHEAD_NAME_MAX) : NULL;
+		const char *end =
+			rest.n ? memchr(rest.p, 0, rest.n < ELFHEAD_NAME_MAX ? rest.n : ELFHEAD_NAME_MAX) : NULL;
 
 		if (end)
 			h->name[i] = (struct str){ rest.p, (size_t)(end - rest.p) };
@@ -242,7 +261,8 @@ void elfhead_free(struct elfhead *h)
 	arena_free(&h->arena);
 }
 
-/* ---- build-id --------------------------------------------------------------------------------------------------------- */
+/* ---- build-id
+ * --------------------------------------------------------------------------------------------------------- */
 
 static unsigned id_in_notes(struct str notes, uint8_t id[20])
 {
@@ -257,7 +277,8 @@ static unsigned id_in_notes(struct str notes, uint8_t id[20])
 		next = sizeof(n) + name + desc;
 		if (sizeof(n) + name + n.n_descsz > notes.n)
 			return 0;
-		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && memcmp(notes.p + sizeof(n), "GNU", 4) == 0 && n.n_descsz) {
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && memcmp(notes.p + sizeof(n), "GNU", 4) == 0 &&
+		    n.n_descsz) {
 			unsigned size = n.n_descsz < 20 ? n.n_descsz : 20;
 
 			memcpy(id, notes.p + sizeof(n) + name, size);
@@ -301,7 +322,8 @@ unsigned elfhead_build_id(const struct elfhead *h, bool memory, uint8_t id[20])
 	return n;
 }
 
-/* ---- bytes of sections ------------------------------------------------------------------------------------------------ */
+/* ---- bytes of sections
+ * ------------------------------------------------------------------------------------------------ */
 
 bool elfhead_is_dense(const struct elfhead *h, uint64_t at, uint64_t n)
 {
@@ -353,18 +375,20 @@ static struct str inflated(const struct elfhead *h, const Elf64_Shdr *s, struct 
 		return (struct str){ 0 };
 	n = h->wide ? c.wide.ch_size : c.narrow.ch_size;
 	/* deflate makes 1,032 bytes of one at best */
-	if ((h->wide ? c.wide.ch_type : c.narrow.ch_type) != ELFCOMPRESS_ZLIB || n == 0 || n > max || n / 1032 > s->sh_size)
+	if ((h->wide ? c.wide.ch_type : c.narrow.ch_type) != ELFCOMPRESS_ZLIB || n == 0 || n > max ||
+	    n / 1032 > s->sh_size)
 		return (struct str){ 0 };
 	p = arena_alloc(arena, 1, (size_t)n);
-	return elfhead_inflate(h, s->sh_offset + head, s->sh_size - head, p, n) ? (struct str){ p, (size_t)n } : (struct str){ 0 };
+	return elfhead_inflate(h, s->sh_offset + head, s->sh_size - head, p, n) ? (struct str){ p, (size_t)n } :
+										  (struct str){ 0 };
 }
 
 struct str elfhead_section(const struct elfhead *h, const Elf64_Shdr *s, struct arena *arena, uint64_t max)
 {
 	char *p;
 
-	if (s->sh_type == SHT_NOBITS || s->sh_size == 0 || s->sh_size > max || !is_inside(h, s->sh_offset, s->sh_size, 1) ||
-	    !elfhead_is_dense(h, s->sh_offset, s->sh_size))
+	if (s->sh_type == SHT_NOBITS || s->sh_size == 0 || s->sh_size > max ||
+	    !is_inside(h, s->sh_offset, s->sh_size, 1) || !elfhead_is_dense(h, s->sh_offset, s->sh_size))
 		return (struct str){ 0 };
 	if (s->sh_flags & SHF_COMPRESSED)
 		return inflated(h, s, arena, max);

@@ -2,11 +2,12 @@
 /*
  * elfhead.h - the headers of an ELF file, read once: segments, sections with their names, build-id, bytes of sections.
  *
- * The file belongs to the process that is profiled: its author may write to it while it is read. So each header is read once, into
- * memory of ours, and every later decision uses that copy: a limit that was checked still holds when the bytes are read (libelf reads
- * headers again). Every number is checked before it is used, and memory and time are bounded by the limits below, whatever the file
- * claims. Sources are a file, an image in memory, or the memory of a process. Little-endian files of 32 and 64 bits; both come out as
- * 64 bits, and elfhead_put_section writes them as they were.
+ * The file belongs to the process that is profiled: its author may write to it while it is read. So each header is read
+ * once, into memory of ours, and every later decision uses that copy: a limit that was checked still holds when the
+ * bytes are read (libelf reads headers again). Every number is checked before it is used, and memory and time are
+ * bounded by the limits below, whatever the file claims. Sources are a file, an image in memory, or the memory of a
+ * process. Little-endian files of 32 and 64 bits; both come out as 64 bits, and elfhead_put_section writes them as they
+ * were.
  */
 #ifndef PJ_ELFHEAD_H
 #define PJ_ELFHEAD_H
@@ -32,12 +33,12 @@ struct elfhead_source {
 
 struct elfhead {
 	struct elfhead_source source;
-	bool wide;                /* 64 bits */
+	bool wide; /* 64 bits */
 	Elf64_Ehdr header;
 	size_t segments, sections;
 	Elf64_Phdr *segment;
-	Elf64_Shdr *section;      /* by index; 0 is unused */
-	struct str *name;         /* of sections */
+	Elf64_Shdr *section; /* by index; 0 is unused */
+	struct str *name;    /* of sections */
 	struct arena arena;
 };
 
@@ -47,7 +48,8 @@ bool elfhead_file(struct elfhead_source *s, int fd);
 /* Of a file in memory, which must live as long as the headers. */
 struct elfhead_source elfhead_image(struct str image);
 
-/* NULL, or why it cannot be used, a static text. Without sections: they are not looked for (in memory there are none). */
+/* NULL, or why it cannot be used, a static text. Without sections: they are not looked for (in memory there are none).
+ */
 const char *elfhead_read(struct elfhead *h, const struct elfhead_source *s, bool sections);
 void elfhead_free(struct elfhead *h); /* also after a failure */
 
@@ -59,11 +61,12 @@ size_t elfhead_section_size(const struct elfhead *h);
 size_t elfhead_symbol_size(const struct elfhead *h);
 void elfhead_put_section(const struct elfhead *h, const Elf64_Shdr *s, void *to);
 
-/* False if bytes [at, at + n) of the file have a hole: linkers leave none in sections, so such a section costs its author nothing and its
- * reader n bytes. File systems without holes have none. */
+/* False if bytes [at, at + n) of the file have a hole: linkers leave none in sections, so such a section costs its
+ * author nothing and its reader n bytes. File systems without holes have none. */
 bool elfhead_is_dense(const struct elfhead *h, uint64_t at, uint64_t n);
 
-/* The bytes of a section, decompressed (zlib), in memory of `arena`; empty if they are more than max, or not in the file, or damaged. */
+/* The bytes of a section, decompressed (zlib), in memory of `arena`; empty if they are more than max, or not in the
+ * file, or damaged. */
 struct str elfhead_section(const struct elfhead *h, const Elf64_Shdr *s, struct arena *arena, uint64_t max);
 
 /* Decompresses (zlib) packed bytes at a place of the file into exactly n bytes; false if they are damaged, or fewer. */

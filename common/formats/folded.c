@@ -84,7 +84,8 @@ bool folded_cut_number(struct str *stack, uint64_t *number)
 {
 	struct str rest = *stack, word;
 
-	if (rest.n == 0 || !byte_is_digit(rest.p[rest.n - 1])) /* as nearly all end; what is behind the last blank may be all of it */
+	if (rest.n == 0 ||
+	    !byte_is_digit(rest.p[rest.n - 1])) /* as nearly all end; what is behind the last blank may be all of it */
 		return false;
 	word = last_word(&rest);
 	if (rest.n == 0 || !str_u64(word, number) || *number > INT64_MAX)

@@ -236,7 +236,8 @@ bool folded_is_header(struct str line)
 	return str_starts(line, STR("# pj")) && (line.n == 4 || line.p[4] == ' ');
 }
 
-void folded_comment(struct folded_comments *c, struct folded_header *h, struct str line, struct stacks *s, struct place at)
+void folded_comment(struct folded_comments *c, struct folded_header *h, struct str line, struct stacks *s,
+		    struct place at)
 {
 	line = str_trim(line);
 	if (folded_is_header(line)) {

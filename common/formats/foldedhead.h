@@ -20,11 +20,11 @@ struct folded_noise {
 
 /* Empty fields are not written. What was read lives as long as the stacks that were read with it. */
 struct folded_header {
-	struct str unit;  /* samples, ns, ... */
+	struct str unit; /* samples, ns, ... */
 	struct str event;
 	struct str host;
 	struct str labels;
-	struct str from, to;  /* as text: record clock in seconds, or wall time */
+	struct str from, to; /* as text: record clock in seconds, or wall time */
 	struct str frequency;
 	uint64_t samples;
 	bool samples_unknown; /* a header did not tell them: then they are not written */
@@ -32,11 +32,11 @@ struct folded_header {
 	bool lost_known; /* lost is written only then */
 	bool present;
 	/* of a differential profile; 0 where it is not known */
-	unsigned windows[2];         /* how many, before and after */
-	double dispersion, drift;    /* of the root, and relative: common/significance.h */
-	bool has_rule;               /* the next three were chosen, 0 included */
+	unsigned windows[2];      /* how many, before and after */
+	double dispersion, drift; /* of the root, and relative: common/significance.h */
+	bool has_rule;            /* the next three were chosen, 0 included */
 	double z, points, relative;
-	struct folded_noise *noise;  /* `# dispersion 4.20 a;b;c` lines, where it is another one than the caller's */
+	struct folded_noise *noise; /* `# dispersion 4.20 a;b;c` lines, where it is another one than the caller's */
 	size_t nnoise;
 };
 
@@ -47,14 +47,15 @@ struct folded_comments {
 	struct folded_about {
 		double dispersion;
 		size_t at, n; /* of the stack in stacks */
-	} *about;
+	} * about;
 	size_t n, cap;
 };
 
 bool folded_is_header(struct str line); /* `# pj` and what it says; trimmed */
 
 /* Takes a line that begins with '#'. Dies where a unit is not that of the header before. */
-void folded_comment(struct folded_comments *c, struct folded_header *h, struct str line, struct stacks *s, struct place at);
+void folded_comment(struct folded_comments *c, struct folded_header *h, struct str line, struct stacks *s,
+		    struct place at);
 
 /* All stacks are there. Frees c. */
 void folded_comments_end(struct folded_comments *c, struct folded_header *h, struct stacks *s);

@@ -47,7 +47,8 @@ static size_t same_bytes(const struct path *p, struct str stack)
 	size_t at = 0;
 
 	for (size_t i = 0; i < p->nsteps && at <= stack.n; i++) {
-		struct str rest = str_from(stack, at), name = intern_str(&p->s->frames, p->s->node[p->step[i].node].frame);
+		struct str rest = str_from(stack, at),
+			   name = intern_str(&p->s->frames, p->s->node[p->step[i].node].frame);
 
 		if (!begins_with_frame(rest, name))
 			return at + str_common(rest, name);

@@ -2,8 +2,8 @@
 /*
  * foldedread.h - a folded text becomes a tree.
  *
- * Takes what any tool writes: `# ` lines, CRLF, decimals (rounded and counted), two columns. A file has two columns only if
- * every line of it ends in two integers.
+ * Takes what any tool writes: `# ` lines, CRLF, decimals (rounded and counted), two columns. A file has two columns
+ * only if every line of it ends in two integers.
  */
 #ifndef PJ_FOLDEDREAD_H
 #define PJ_FOLDEDREAD_H
@@ -13,17 +13,18 @@
 
 /* What reading found; sums over several files when the same struct is passed again. */
 struct folded_tally {
-	uint64_t lines;      /* stacks read */
-	uint64_t bad;        /* lines that are not stacks, skipped */
-	uint64_t rounded;    /* weights with decimals */
+	uint64_t lines;   /* stacks read */
+	uint64_t bad;     /* lines that are not stacks, skipped */
+	uint64_t rounded; /* weights with decimals */
 	uint64_t comments;
-	uint64_t headerless; /* sum of the weights of inputs without header, which are samples */
+	uint64_t headerless;       /* sum of the weights of inputs without header, which are samples */
 	struct place first_bad[3]; /* the first places; name NULL where there is none */
 	const char *why[3];        /* why these were skipped; static texts */
 };
 
 /* Adds a whole input to s and returns its number of columns (1 or 2; an empty one: 0). Dies when weights overflow. In a
- * two-column file column 0 is before, column 1 after. In time there is one column: of a two-column file s is of no use. */
+ * two-column file column 0 is before, column 1 after. In time there is one column: of a two-column file s is of no use.
+ */
 unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, struct folded_tally *t);
 
 #endif

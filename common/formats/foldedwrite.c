@@ -5,14 +5,15 @@
 
 #include <stdlib.h>
 
-/* The text of the stack that the walk is in, a ';' behind every frame: they are appended and cut off as it goes down and up. */
+/* The text of the stack that the walk is in, a ';' behind every frame: they are appended and cut off as it goes down
+ * and up. */
 struct writer {
 	char *text; /* with room for what follows a stack */
 	size_t cap;
 	struct writer_frame {
 		size_t end; /* of the text with that frame */
 		uint32_t node;
-	} *at; /* by depth; [0] is the root, without text */
+	} * at; /* by depth; [0] is the root, without text */
 	size_t at_cap;
 };
 

@@ -2,10 +2,10 @@
 /*
  * jmapfile.h - the records of a code timeline, pj-jmap(5), for who writes and who reads them.
  *
- * JMAP_MAGIC, then records: 4 bytes length of the body, 4 bytes CRC-32 of it (both least byte first), the body. A body is a tag and
- * numbers in 7 bits a byte, the lowest first, the highest bit: more follow (as LEB128); signed ones as 2n or -2n-1.
- * A record is appended by one
- * write; a torn last one is what a crash left, and is cut off by who appends next.
+ * JMAP_MAGIC, then records: 4 bytes length of the body, 4 bytes CRC-32 of it (both least byte first), the body. A body
+ * is a tag and numbers in 7 bits a byte, the lowest first, the highest bit: more follow (as LEB128); signed ones as 2n
+ * or -2n-1. A record is appended by one write; a torn last one is what a crash left, and is cut off by who appends
+ * next.
  */
 #ifndef PJ_JMAPFILE_H
 #define PJ_JMAPFILE_H
@@ -20,11 +20,14 @@
 enum jmap_tag {
 	JMAP_START = 'J', /* text key=value ...: numbers of names and code begin at 0 again, nothing is live */
 	JMAP_NAMES = 'N', /* count, then (length, bytes) each: the next names */
-	JMAP_SCAN = 'T',  /* time and duration of the scan before, then of this one; code that is gone, code that is new; see pj-jmap(5) */
-	JMAP_INLINED = 'I', /* number of a piece of code, its tree of inlined calls, and which addresses belong to which; see pj-jmap(5) */
-	JMAP_FRAMES = 'F', /* what stacks are walked by through the code that is new in the scan before it; see pj-jmap(5) */
-	JMAP_LEFT = 'L',  /* time of a scan; pieces of code that it could not read, and that it could not name */
-	JMAP_END = 'E',   /* time of the last scan, when the process was seen no more */
+	JMAP_SCAN = 'T', /* time and duration of the scan before, then of this one; code that is gone, code that is new;
+			    see pj-jmap(5) */
+	JMAP_INLINED = 'I', /* number of a piece of code, its tree of inlined calls, and which addresses belong to
+			       which; see pj-jmap(5) */
+	JMAP_FRAMES =
+		'F', /* what stacks are walked by through the code that is new in the scan before it; see pj-jmap(5) */
+	JMAP_LEFT = 'L', /* time of a scan; pieces of code that it could not read, and that it could not name */
+	JMAP_END = 'E',  /* time of the last scan, when the process was seen no more */
 };
 
 enum jmap_kind { JMAP_STUB, JMAP_COMPILED };
@@ -41,7 +44,8 @@ bool jmap_get_signed(struct str *s, int64_t *value);
 /* The next record of a file whose rest is *s: 1, and the body; 0: the end; -1: torn, or damaged. */
 int jmap_next(struct str *s, struct str *body);
 
-/* How many bytes of a timeline are complete records; 0: it is none. Needs little memory, whatever the file's size is. */
+/* How many bytes of a timeline are complete records; 0: it is none. Needs little memory, whatever the file's size is.
+ */
 uint64_t jmap_complete(int fd);
 
 #endif

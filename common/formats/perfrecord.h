@@ -2,10 +2,11 @@
 /*
  * perfrecord.h - layouts and numbers of perf.data, for who reads it and who writes it. No functions but loads.
  *
- * Sources: include/uapi/linux/perf_event.h for what the kernel writes (types below 64, sample_type, struct perf_event_attr;
- * the header that is installed may be older than the numbers here), tools/perf/Documentation/perf.data-file-format.txt
- * and tools/lib/perf/include/perf/event.h for what perf writes. Everything is little endian and 8 bytes aligned, but
- * the tail of records that tools wrote wrongly: load with the functions here.
+ * Sources: include/uapi/linux/perf_event.h for what the kernel writes (types below 64, sample_type, struct
+ * perf_event_attr; the header that is installed may be older than the numbers here),
+ * tools/perf/Documentation/perf.data-file-format.txt and tools/lib/perf/include/perf/event.h for what perf writes.
+ * Everything is little endian and 8 bytes aligned, but the tail of records that tools wrote wrongly: load with the
+ * functions here.
  */
 #ifndef PJ_PERFRECORD_H
 #define PJ_PERFRECORD_H
@@ -16,8 +17,8 @@
 #include <string.h>
 
 #define PERF_MAGIC "PERFILE2"
-#define PERF_MAGIC_SWAPPED "2ELIFREP"  /* of a machine of the other byte order */
-#define PERF_MAGIC_1 "PERFFILE"        /* version 1, before 2010 */
+#define PERF_MAGIC_SWAPPED "2ELIFREP" /* of a machine of the other byte order */
+#define PERF_MAGIC_1 "PERFFILE"       /* version 1, before 2010 */
 #define PERF_MAGIC_1_SWAPPED "ELIFFREP"
 
 struct perf_section {
@@ -46,38 +47,100 @@ struct perf_record {
 
 enum perf_record_type {
 	/* the kernel's */
-	RECORD_MMAP = 1, RECORD_LOST, RECORD_COMM, RECORD_EXIT, RECORD_THROTTLE, RECORD_UNTHROTTLE, RECORD_FORK, RECORD_READ,
-	RECORD_SAMPLE, RECORD_MMAP2, RECORD_AUX, RECORD_ITRACE_START, RECORD_LOST_SAMPLES, RECORD_SWITCH,
-	RECORD_SWITCH_CPU_WIDE, RECORD_NAMESPACES, RECORD_KSYMBOL, RECORD_BPF_EVENT, RECORD_CGROUP, RECORD_TEXT_POKE,
-	RECORD_AUX_OUTPUT_HW_ID, RECORD_CALLCHAIN_DEFERRED,
+	RECORD_MMAP = 1,
+	RECORD_LOST,
+	RECORD_COMM,
+	RECORD_EXIT,
+	RECORD_THROTTLE,
+	RECORD_UNTHROTTLE,
+	RECORD_FORK,
+	RECORD_READ,
+	RECORD_SAMPLE,
+	RECORD_MMAP2,
+	RECORD_AUX,
+	RECORD_ITRACE_START,
+	RECORD_LOST_SAMPLES,
+	RECORD_SWITCH,
+	RECORD_SWITCH_CPU_WIDE,
+	RECORD_NAMESPACES,
+	RECORD_KSYMBOL,
+	RECORD_BPF_EVENT,
+	RECORD_CGROUP,
+	RECORD_TEXT_POKE,
+	RECORD_AUX_OUTPUT_HW_ID,
+	RECORD_CALLCHAIN_DEFERRED,
 	/* perf's own */
 	RECORD_USER = 64,
-	RECORD_ATTR = 64, RECORD_EVENT_TYPE, RECORD_TRACING_DATA, RECORD_BUILD_ID, RECORD_FINISHED_ROUND, RECORD_ID_INDEX,
-	RECORD_AUXTRACE_INFO, RECORD_AUXTRACE, RECORD_AUXTRACE_ERROR, RECORD_THREAD_MAP, RECORD_CPU_MAP, RECORD_STAT_CONFIG,
-	RECORD_STAT, RECORD_STAT_ROUND, RECORD_EVENT_UPDATE, RECORD_TIME_CONV, RECORD_FEATURE, RECORD_COMPRESSED,
-	RECORD_FINISHED_INIT, RECORD_COMPRESSED2, RECORD_BPF_METADATA, RECORD_SCHEDSTAT_CPU, RECORD_SCHEDSTAT_DOMAIN
+	RECORD_ATTR = 64,
+	RECORD_EVENT_TYPE,
+	RECORD_TRACING_DATA,
+	RECORD_BUILD_ID,
+	RECORD_FINISHED_ROUND,
+	RECORD_ID_INDEX,
+	RECORD_AUXTRACE_INFO,
+	RECORD_AUXTRACE,
+	RECORD_AUXTRACE_ERROR,
+	RECORD_THREAD_MAP,
+	RECORD_CPU_MAP,
+	RECORD_STAT_CONFIG,
+	RECORD_STAT,
+	RECORD_STAT_ROUND,
+	RECORD_EVENT_UPDATE,
+	RECORD_TIME_CONV,
+	RECORD_FEATURE,
+	RECORD_COMPRESSED,
+	RECORD_FINISHED_INIT,
+	RECORD_COMPRESSED2,
+	RECORD_BPF_METADATA,
+	RECORD_SCHEDSTAT_CPU,
+	RECORD_SCHEDSTAT_DOMAIN
 };
 
 /* misc; one bit means different things in different records */
 enum {
-	MISC_CPUMODE = 7,                  /* kernel 1, user 2, hypervisor 3, guest kernel 4, guest user 5 */
-	MISC_MMAP_DATA = 1 << 13,          /* MMAP*: not executable */
-	MISC_COMM_EXEC = 1 << 13,          /* COMM */
-	MISC_FORK_EXEC = 1 << 13,          /* FORK: made by perf of what ran already */
-	MISC_MMAP_BUILD_ID = 1 << 14,      /* MMAP2: a build-id instead of device and inode */
-	MISC_BUILD_ID_SIZE = 1 << 15,      /* BUILD_ID: its size is known; else it is 20 */
-	MISC_LOST_SAMPLES_BPF = 1 << 15    /* LOST_SAMPLES: dropped by a filter, not lost */
+	MISC_CPUMODE = 7,               /* kernel 1, user 2, hypervisor 3, guest kernel 4, guest user 5 */
+	MISC_MMAP_DATA = 1 << 13,       /* MMAP*: not executable */
+	MISC_COMM_EXEC = 1 << 13,       /* COMM */
+	MISC_FORK_EXEC = 1 << 13,       /* FORK: made by perf of what ran already */
+	MISC_MMAP_BUILD_ID = 1 << 14,   /* MMAP2: a build-id instead of device and inode */
+	MISC_BUILD_ID_SIZE = 1 << 15,   /* BUILD_ID: its size is known; else it is 20 */
+	MISC_LOST_SAMPLES_BPF = 1 << 15 /* LOST_SAMPLES: dropped by a filter, not lost */
 };
 
 enum perf_event_update_type { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
 
 enum perf_feature {
-	FEATURE_TRACING_DATA = 1, FEATURE_BUILD_ID, FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_VERSION, FEATURE_ARCH,
-	FEATURE_NRCPUS, FEATURE_CPUDESC, FEATURE_CPUID, FEATURE_TOTAL_MEM, FEATURE_CMDLINE, FEATURE_EVENT_DESC,
-	FEATURE_CPU_TOPOLOGY, FEATURE_NUMA_TOPOLOGY, FEATURE_BRANCH_STACK, FEATURE_PMU_MAPPINGS, FEATURE_GROUP_DESC,
-	FEATURE_AUXTRACE, FEATURE_STAT, FEATURE_CACHE, FEATURE_SAMPLE_TIME, FEATURE_MEM_TOPOLOGY, FEATURE_CLOCKID,
-	FEATURE_DIR_FORMAT, FEATURE_BPF_PROG_INFO, FEATURE_BPF_BTF, FEATURE_COMPRESSED, FEATURE_CPU_PMU_CAPS,
-	FEATURE_CLOCK_DATA, FEATURE_HYBRID_TOPOLOGY, FEATURE_PMU_CAPS,
+	FEATURE_TRACING_DATA = 1,
+	FEATURE_BUILD_ID,
+	FEATURE_HOSTNAME,
+	FEATURE_OSRELEASE,
+	FEATURE_VERSION,
+	FEATURE_ARCH,
+	FEATURE_NRCPUS,
+	FEATURE_CPUDESC,
+	FEATURE_CPUID,
+	FEATURE_TOTAL_MEM,
+	FEATURE_CMDLINE,
+	FEATURE_EVENT_DESC,
+	FEATURE_CPU_TOPOLOGY,
+	FEATURE_NUMA_TOPOLOGY,
+	FEATURE_BRANCH_STACK,
+	FEATURE_PMU_MAPPINGS,
+	FEATURE_GROUP_DESC,
+	FEATURE_AUXTRACE,
+	FEATURE_STAT,
+	FEATURE_CACHE,
+	FEATURE_SAMPLE_TIME,
+	FEATURE_MEM_TOPOLOGY,
+	FEATURE_CLOCKID,
+	FEATURE_DIR_FORMAT,
+	FEATURE_BPF_PROG_INFO,
+	FEATURE_BPF_BTF,
+	FEATURE_COMPRESSED,
+	FEATURE_CPU_PMU_CAPS,
+	FEATURE_CLOCK_DATA,
+	FEATURE_HYBRID_TOPOLOGY,
+	FEATURE_PMU_CAPS,
 	FEATURES = 256
 };
 

@@ -8,8 +8,8 @@
  *
  * In files of pjrecord the features that are known at the start, this section's first part among them, lie in front of
  * the data, and the header's obsolete field event_types, which nobody reads any more, says where: a table as behind the
- * data (a struct perf_section for each bit of PRE_FEATURES that is set, in the order of bits), behind u64[4] of bits. So
- * a file whose writer was killed still says where and when it was made. Behind the data the complete table follows.
+ * data (a struct perf_section for each bit of PRE_FEATURES that is set, in the order of bits), behind u64[4] of bits.
+ * So a file whose writer was killed still says where and when it was made. Behind the data the complete table follows.
  */
 #ifndef PJ_PJSECTION_H
 #define PJ_PJSECTION_H
@@ -32,18 +32,19 @@ enum pj_item_type {
 	PJ_ITEM_VERSION,   /* text: version of pjrecord; in START */
 	PJ_ITEM_OFFCPU,    /* struct pj_offcpu, of a recording with --off-cpu; in END */
 	PJ_ITEM_BUILD_ID,  /* struct pj_build_id, one each file whose mappings do not tell it; in END */
-	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. A mark (CONTEXT_USER) at the end of
-			    * a callchain then says that the stack goes on, two that its caller could not be found, and none that it is
-			    * whole. */
+	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. A mark
+			    * (CONTEXT_USER) at the end of a callchain then says that the stack goes on, two that its
+			    * caller could not be found, and none that it is whole. */
 	PJ_ITEM_METHODS,   /* struct pj_methods and what follows it, one or more of a JVM; in END */
-	PJ_ITEM_UNWOUND,   /* u64, one each event whose stacks that holds for: number in the file, from 1; in START. Without it: all */
+	PJ_ITEM_UNWOUND,   /* u64, one each event whose stacks that holds for: number in the file, from 1; in START.
+			      Without it: all */
 	PJ_ITEM_TENANT,    /* struct pj_tenant, one each tenant that was over a budget; in END */
 	PJ_ITEM_HELPER     /* struct pj_helper, one each kind of helper process to which something happened; in END */
 };
 
 struct pj_window {
-	uint64_t begin, end;   /* on the clock of the records, ns; half-open; end: as planned, UINT64_MAX: open */
-	uint64_t serial;       /* of this run, from 0 */
+	uint64_t begin, end; /* on the clock of the records, ns; half-open; end: as planned, UINT64_MAX: open */
+	uint64_t serial;     /* of this run, from 0 */
 };
 
 /* Which process a pid was. */
@@ -52,14 +53,15 @@ struct pj_process {
 	uint64_t start;          /* clock ticks since boot, field 22 of /proc/PID/stat; 0: not known */
 	uint64_t mount_ns;       /* inode of /proc/PID/ns/mnt; 0: not known */
 	uint32_t flags;
-	uint32_t tenant_kind;    /* enum tenant_kind (tenants.h), 0: not known: whose symbols in DIR/symbols name its code */
-	uint64_t tenant;         /* its key; windows of earlier versions end before it */
+	uint32_t tenant_kind; /* enum tenant_kind (tenants.h), 0: not known: whose symbols in DIR/symbols name its code
+			       */
+	uint64_t tenant;      /* its key; windows of earlier versions end before it */
 };
 
 enum { PJ_PROCESS_ELSEWHERE = 1 }; /* in another mount namespace than pjrecord: its paths are not those of the host */
 
-/* What was mapped by that file, by its numbers as in the MMAP2 records of the window: a path may be that of several files, one each
- * container, and of a file in memory it is anything. */
+/* What was mapped by that file, by its numbers as in the MMAP2 records of the window: a path may be that of several
+ * files, one each container, and of a file in memory it is anything. */
 struct pj_build_id {
 	uint32_t major, minor;
 	uint64_t inode, generation;
@@ -74,8 +76,8 @@ struct pj_tenant {
 	uint64_t mappings; /* executable mappings that are not recorded: addresses in them have no name */
 	uint64_t reads;    /* times that a process of which records were lost was not read from /proc */
 	uint64_t bytes;    /* that complete samples would have taken */
-	uint64_t files;    /* for the fold, which were not kept, or were removed as the tenant was over its share of the disk; windows of
-			    * earlier versions end before it */
+	uint64_t files;    /* for the fold, which were not kept, or were removed as the tenant was over its share of the
+			    * disk; windows of    earlier versions end before it */
 	uint64_t jvms;     /* lookups in its JVMs that were left out: their frames are walked by frame pointers */
 	uint64_t tables;   /* lookups of unwind tables that were left out; the same */
 };
@@ -84,10 +86,10 @@ struct pj_tenant {
 enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_KEEPER, PJ_HELPERS };
 
 struct pj_helper {
-	uint32_t kind, off;      /* off: 1 if none is running at the end */
-	uint64_t hung, crashed;  /* that were replaced */
-	uint64_t avoided;        /* lookups that were not put to a helper after a failure */
-	uint64_t lingering;      /* now: killed ones that have not ended */
+	uint32_t kind, off;     /* off: 1 if none is running at the end */
+	uint64_t hung, crashed; /* that were replaced */
+	uint64_t avoided;       /* lookups that were not put to a helper after a failure */
+	uint64_t lingering;     /* now: killed ones that have not ended */
 };
 
 enum { PJ_TENANTS = 16 };
@@ -97,8 +99,8 @@ struct pj_tenants {
 	uint32_t n;
 };
 
-/* A sample over budget has a callchain of one address in a mapping with this path, in the last page below 2^56, where no process can map
- * anything. Readers that know nothing of it show the path as the module. */
+/* A sample over budget has a callchain of one address in a mapping with this path, in the last page below 2^56, where
+ * no process can map anything. Readers that know nothing of it show the path as the module. */
 #define PJ_OVER_BUDGET_PATH "[over budget]"
 #define PJ_OVER_BUDGET_START UINT64_C(0x00fffffffffff000)
 #define PJ_OVER_BUDGET_BYTES UINT64_C(4096)
@@ -110,30 +112,33 @@ struct pj_idle {
 };
 
 struct pj_loss {
-	uint64_t samples;        /* in the file's LOST and LOST_SAMPLES records */
-	uint64_t records;        /* of the process state: LOST records of the rings that carry it */
-	uint64_t throttled;      /* THROTTLE records */
-	uint64_t unknown;        /* samples of processes nothing was known of when they came */
-	uint64_t late;           /* records that came after later ones had been written */
-	uint64_t ring_high;      /* fullest ring, in 1/1000 */
-	uint64_t depth;          /* samples whose callchain reached the kernel's limit */
+	uint64_t samples;   /* in the file's LOST and LOST_SAMPLES records */
+	uint64_t records;   /* of the process state: LOST records of the rings that carry it */
+	uint64_t throttled; /* THROTTLE records */
+	uint64_t unknown;   /* samples of processes nothing was known of when they came */
+	uint64_t late;      /* records that came after later ones had been written */
+	uint64_t ring_high; /* fullest ring, in 1/1000 */
+	uint64_t depth;     /* samples whose callchain reached the kernel's limit */
 };
 
-/* Times off the CPU, within the window: how often, and ns. Together with the time on the CPU they are that of the threads. */
+/* Times off the CPU, within the window: how often, and ns. Together with the time on the CPU they are that of the
+ * threads. */
 struct pj_offcpu {
-	uint64_t blocked, blocked_ns;     /* samples of the event offcpu-time, one more for each border within; over budget several are one */
+	uint64_t blocked, blocked_ns; /* samples of the event offcpu-time, one more for each border within; over budget
+					 several are one */
 	uint64_t preempted, preempted_ns; /* and of offcpu-time-preempted */
 	uint64_t brief, brief_ns;         /* shorter than was asked for: not in the file */
 	uint64_t unknown, unknown_ns;     /* records were lost: not in the file, an upper limit */
 	uint64_t bare, bare_ns;           /* without callchain: not in the file */
-	uint64_t before, before_ns;       /* threads that were off when the recording began, until they came back: not in the file */
-	uint64_t never;                   /* and those that did not come back; 0: not known, or not the last window */
-	uint64_t lost;                    /* records of switches that the kernel had no room for */
+	uint64_t before,
+		before_ns; /* threads that were off when the recording began, until they came back: not in the file */
+	uint64_t never;    /* and those that did not come back; 0: not known, or not the last window */
+	uint64_t lost;     /* records of switches that the kernel had no room for */
 };
 
-/* Methods of one JVM whose interpreted frames stand in callchains by the address of HotSpot's Method, behind a mark (CONTEXT_USER), as all
- * addresses that no call is before. Rows follow, up to the end of the item, in no special order: struct pj_method and its name, spelled as
- * jcmd PID Compiler.perfmap does; without padding. */
+/* Methods of one JVM whose interpreted frames stand in callchains by the address of HotSpot's Method, behind a mark
+ * (CONTEXT_USER), as all addresses that no call is before. Rows follow, up to the end of the item, in no special order:
+ * struct pj_method and its name, spelled as jcmd PID Compiler.perfmap does; without padding. */
 struct pj_methods {
 	uint32_t pid;      /* as recorded */
 	uint32_t left_out; /* frames of methods that have no row, since there were too many */
@@ -147,32 +152,33 @@ struct pj_method {
 /* Stacks of users that the recorder walked: whole + cut + broken. */
 struct pj_unwinding {
 	uint64_t stacks;
-	uint64_t whole;            /* end in a root that is known */
-	uint64_t cut;              /* go on above the copy of the stack */
-	uint64_t broken;           /* end where no caller could be found */
-	uint64_t bare, bare_whole; /* that go through code without tables, by frame pointers; and of these, whole ones */
-	uint64_t late;             /* some table was not there in time */
-	uint64_t damaged;          /* records that make no sense: not in the file */
-	uint64_t joined;           /* that went on above the copy, by frame pointers */
+	uint64_t whole;  /* end in a root that is known */
+	uint64_t cut;    /* go on above the copy of the stack */
+	uint64_t broken; /* end where no caller could be found */
+	uint64_t bare,
+		bare_whole; /* that go through code without tables, by frame pointers; and of these, whole ones */
+	uint64_t late;      /* some table was not there in time */
+	uint64_t damaged;   /* records that make no sense: not in the file */
+	uint64_t joined;    /* that went on above the copy, by frame pointers */
 	uint64_t java, java_whole; /* that go through code of a JVM which could be read; and of these, whole ones */
 	uint64_t java_late;        /* a JVM did not answer in time */
 	uint64_t jvms_unread;      /* JVMs that cannot be read: their code is bare */
 	uint64_t lost;             /* of those joined, ones that frame pointers do not lead to a root: cut */
 	/* why stacks are broken */
-	uint64_t no_stack;         /* nothing was copied: between two programs (exec), or in exit */
-	uint64_t unmapped;         /* code in no mapping that is known */
-	uint64_t no_table;         /* code made at run time, or of a file without tables, that keeps no frame pointer */
-	uint64_t no_rule;          /* code that the tables of its file leave out, as assembly, and that keeps none */
-	uint64_t astray;           /* what the tables say cannot be */
-	uint64_t no_caller;        /* code of a JVM: where its facts say that the caller is, there is none */
-	uint64_t narrow;           /* 32-bit code */
+	uint64_t no_stack;  /* nothing was copied: between two programs (exec), or in exit */
+	uint64_t unmapped;  /* code in no mapping that is known */
+	uint64_t no_table;  /* code made at run time, or of a file without tables, that keeps no frame pointer */
+	uint64_t no_rule;   /* code that the tables of its file leave out, as assembly, and that keeps none */
+	uint64_t astray;    /* what the tables say cannot be */
+	uint64_t no_caller; /* code of a JVM: where its facts say that the caller is, there is none */
+	uint64_t narrow;    /* 32-bit code */
 	/* with --unwind=verify, of stacks that frame pointers say anything of */
-	uint64_t same;             /* have the callers that these lead to, */
-	uint64_t one_lost;         /* and one, next to the leaf or to a stub, that these lose */
-	uint64_t fewer;            /* these end, or leave callers out, in code that keeps none, */
-	uint64_t lost_java;        /* or in Java, as without -XX:+PreserveFramePointer */
-	uint64_t short_of;         /* these go on where no caller was found */
-	uint64_t other;            /* these lead to others */
+	uint64_t same;      /* have the callers that these lead to, */
+	uint64_t one_lost;  /* and one, next to the leaf or to a stub, that these lose */
+	uint64_t fewer;     /* these end, or leave callers out, in code that keeps none, */
+	uint64_t lost_java; /* or in Java, as without -XX:+PreserveFramePointer */
+	uint64_t short_of;  /* these go on where no caller was found */
+	uint64_t other;     /* these lead to others */
 };
 
 #endif

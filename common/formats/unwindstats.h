@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwindstats.h - what became of the stacks that a recorder walked, in words: one spelling for who records and who reads.
+ * unwindstats.h - what became of the stacks that a recorder walked, in words: one spelling for who records and who
+ * reads.
  */
 #ifndef PJ_UNWINDSTATS_H
 #define PJ_UNWINDSTATS_H
@@ -10,7 +11,8 @@
 
 void unwound_add(struct pj_unwinding *sum, const struct pj_unwinding *more);
 
-/* "99.8 % of 5,012 stacks are whole, 0.1 % are longer than the copy, 0.1 % are broken (0.1 % in exec or exit: no stack)" */
+/* "99.8 % of 5,012 stacks are whole, 0.1 % are longer than the copy, 0.1 % are broken (0.1 % in exec or exit: no
+ * stack)" */
 void unwound_text(struct text *t, const struct pj_unwinding *c);
 
 #endif

@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define FIRST_NS (10 * SECOND_NS)    /* avoided after the first failure */
+#define FIRST_NS (10 * SECOND_NS) /* avoided after the first failure */
 #define LONGEST_NS (3600 * SECOND_NS)
 #define FORGET_NS (3600 * SECOND_NS) /* without a failure */
 #define REST_NS (SECOND_NS / 5)      /* between a crash and the next start */
 #define LINGER_NS (60 * SECOND_NS)
-#define CRASHES_FREE 2               /* of a place: one file did that, or the kernel's need for memory */
+#define CRASHES_FREE 2 /* of a place: one file did that, or the kernel's need for memory */
 
 bool backoff_is_host(const struct tenant *of, uint64_t own_ns)
 {
@@ -50,7 +50,8 @@ static uint64_t free_again(const struct backoff_place *p)
 	return p->until > p->paid ? p->until : p->paid;
 }
 
-/* The slot of a place; of too many places the one that is free again first gives way, unless that is later than `until`: NULL. */
+/* The slot of a place; of too many places the one that is free again first gives way, unless that is later than
+ * `until`: NULL. */
 static struct backoff_place *slot_of(struct backoff *b, uint64_t place, uint64_t until)
 {
 	size_t i = index_of(b, place);
@@ -202,8 +203,11 @@ unsigned backoff_places_avoided(const struct backoff *b, uint64_t now)
 
 struct helper_counts backoff_counts(const struct backoff *b, bool off)
 {
-	return (struct helper_counts){ .hung = b->hung, .crashed = b->crashed, .avoided = b->avoided,
-				       .lingering = backoff_lingering(b), .off = off };
+	return (struct helper_counts){ .hung = b->hung,
+				       .crashed = b->crashed,
+				       .avoided = b->avoided,
+				       .lingering = backoff_lingering(b),
+				       .off = off };
 }
 
 struct helper_counts helper_counts_since(const struct helper_counts *now, const struct helper_counts *before)

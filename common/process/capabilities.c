@@ -58,7 +58,8 @@ bool capabilities_limit(uint64_t keep)
 	if (c.effective & CAPABILITY_BIT(CAP_SETPCAP))
 		capabilities_bound(keep);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* unknown before 4.3, where there are none */
-	if (!capabilities_set(&(struct capabilities){ .effective = keep, .permitted = keep }) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (!capabilities_set(&(struct capabilities){ .effective = keep, .permitted = keep }) ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return false;
 	return capabilities_get(&c) && c.effective == keep && c.permitted == keep && c.inheritable == 0;
 }

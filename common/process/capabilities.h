@@ -19,12 +19,12 @@ struct capabilities {
 bool capabilities_get(struct capabilities *c);
 bool capabilities_set(const struct capabilities *c);
 
-/* Takes all but `keep` out of the bounding set, so that no executed file brings them, and root gets none by executing. Needs
- * CAP_SETPCAP; without it no_new_privs does the same. */
+/* Takes all but `keep` out of the bounding set, so that no executed file brings them, and root gets none by executing.
+ * Needs CAP_SETPCAP; without it no_new_privs does the same. */
 void capabilities_bound(uint64_t keep);
 
-/* Keeps those of `keep` that are permitted: no others in the bounding set, no inheritable and no ambient ones, no_new_privs. False: some
- * are left that should not be. */
+/* Keeps those of `keep` that are permitted: no others in the bounding set, no inheritable and no ambient ones,
+ * no_new_privs. False: some are left that should not be. */
 bool capabilities_limit(uint64_t keep);
 
 #endif

@@ -13,7 +13,9 @@ union control {
 
 static bool send_with(int socket, const void *p, size_t n, const int *fd, size_t fds, int flags)
 {
-	union control control = { .head = { .cmsg_len = CMSG_LEN(fds * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+	union control control = {
+		.head = { .cmsg_len = CMSG_LEN(fds * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS }
+	};
 	struct iovec io = { (void *)(uintptr_t)p, n };
 	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
 
@@ -49,8 +51,8 @@ static void close_all(int *fd, size_t n)
 	}
 }
 
-/* All descriptors of a message are ours now, and the sender may have sent as many as there is space for: those beyond the array are
- * closed. */
+/* All descriptors of a message are ours now, and the sender may have sent as many as there is space for: those beyond
+ * the array are closed. */
 static void take_descriptors(struct msghdr *m, int fd[FDMESSAGE_MAX])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(m);
@@ -70,7 +72,9 @@ ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDME
 {
 	union control control;
 	struct iovec io = { p, size };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	struct msghdr m = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+	};
 	ssize_t got = recvmsg(socket, &m, flags | MSG_CMSG_CLOEXEC);
 
 	for (size_t i = 0; i < FDMESSAGE_MAX; i++)

@@ -15,16 +15,18 @@ enum { FDMESSAGE_MAX = 4 }; /* descriptors */
 bool fdmessage_send(int socket, const void *p, size_t n, int fd);
 
 /* Receives a message of exactly n bytes, and its descriptor (close-on-exec); of none and of several -1. flags:
- * MSG_DONTWAIT or 0. Returns 1, 0 if the other end is closed, -1 and errno if there is no message, or another one (EBADMSG; its descriptor
- * is closed). */
+ * MSG_DONTWAIT or 0. Returns 1, 0 if the other end is closed, -1 and errno if there is no message, or another one
+ * (EBADMSG; its descriptor is closed). */
 int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags);
 
 /* The same with up to FDMESSAGE_MAX descriptors. Those that did not come are -1. */
 bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size_t fds);
-bool fdmessage_send_soon(int socket, const void *p, size_t n, const int *fd, size_t fds); /* EAGAIN instead of waiting */
+bool fdmessage_send_soon(int socket, const void *p, size_t n, const int *fd,
+			 size_t fds); /* EAGAIN instead of waiting */
 int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], int flags);
 
-/* A message of at most `size` bytes, with one descriptor at most or with several. Returns its size, 0 or -1 as above. */
+/* A message of at most `size` bytes, with one descriptor at most or with several. Returns its size, 0 or -1 as above.
+ */
 ssize_t fdmessage_receive_some(int socket, void *p, size_t size, int *fd, int flags);
 ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], int flags);
 

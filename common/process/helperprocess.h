@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * helperprocess.h - a process of ours that does what may hang or crash: files of those who are profiled are opened there.
+ * helperprocess.h - a process of ours that does what may hang or crash: files of those who are profiled are opened
+ * there.
  */
 #ifndef PJ_HELPERPROCESS_H
 #define PJ_HELPERPROCESS_H
@@ -11,19 +12,20 @@
 
 enum { APART_FD = 3, APART_FDS_MAX = 4 };
 
-/* To be called by the child, behind fork. It has nothing of the recorder but fd, which becomes APART_FD, and stderr: descriptors of
- * events, rings and locked windows would live on with it. Signals of the terminal are for the recorder, which then asks it to end. */
+/* To be called by the child, behind fork. It has nothing of the recorder but fd, which becomes APART_FD, and stderr:
+ * descriptors of events, rings and locked windows would live on with it. Signals of the terminal are for the recorder,
+ * which then asks it to end. */
 void apart_become(const char *name, int fd);
 
-/* The same with several descriptors, which become APART_FD and those after it. When memory runs out, the kernel ends such a process first
- * (oom_score_adj). */
+/* The same with several descriptors, which become APART_FD and those after it. When memory runs out, the kernel ends
+ * such a process first (oom_score_adj). */
 void apart_become_with(const char *name, const int *fd, size_t n);
 
 struct apart {
 	const char *name; /* of the process, 15 bytes at most */
 	const int *fd;    /* its descriptors */
 	size_t fds;
-	int urgency;      /* its nice value is no lower (urgency.h) */
+	int urgency; /* its nice value is no lower (urgency.h) */
 	void (*run)(void *to);
 	void *to;
 };

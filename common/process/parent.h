@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 
-/* From now on SIGTERM comes when the parent ends, or at once if it is another one than `parent` by now. To be called when the
- * credentials are what they will be, as the kernel forgets it when they change. */
+/* From now on SIGTERM comes when the parent ends, or at once if it is another one than `parent` by now. To be called
+ * when the credentials are what they will be, as the kernel forgets it when they change. */
 void parent_bind(pid_t parent);
 
 #endif

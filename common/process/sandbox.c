@@ -53,14 +53,14 @@ enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, VERSION_FLAG =
 static const int protecting[] = { SYS_mmap, SYS_mprotect };
 
 static const int base[] = {
-	SYS_read, SYS_write, SYS_pread64, SYS_close, SYS_lseek,
+	SYS_read,          SYS_write,        SYS_pread64,         SYS_close,      SYS_lseek,
 #ifdef __GLIBC__
 	SYS_newfstatat, /* fstat */
 #else
 	SYS_fstat,
 #endif
-	SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk,
-	SYS_futex, SYS_clock_gettime, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
+	SYS_munmap,        SYS_mremap,       SYS_madvise,         SYS_brk,        SYS_futex,
+	SYS_clock_gettime, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
 #ifdef SYS_poll
 	SYS_poll,
 #else
@@ -85,23 +85,25 @@ static const struct {
 
 /* What an opener needs beyond the base. */
 static const int opening[] = {
-	SYS_openat, SYS_readlinkat, SYS_getdents64, SYS_fstatfs, SYS_renameat, SYS_unlinkat, SYS_fsync, SYS_flock, SYS_memfd_create,
-	SYS_recvmsg, SYS_sendmsg, SYS_fcntl, SYS_dup3, SYS_close_range, SYS_geteuid, SYS_rt_sigaction, SYS_rt_sigprocmask,
+	SYS_openat, SYS_readlinkat,  SYS_getdents64,   SYS_fstatfs,      SYS_renameat,       SYS_unlinkat,
+	SYS_fsync,  SYS_flock,       SYS_memfd_create, SYS_recvmsg,      SYS_sendmsg,        SYS_fcntl,
+	SYS_dup3,   SYS_close_range, SYS_geteuid,      SYS_rt_sigaction, SYS_rt_sigprocmask,
 #ifndef __GLIBC__
 	SYS_writev,
 #endif
 #ifdef SYS_open
-	SYS_open, SYS_readlink, SYS_dup2,
+	SYS_open,   SYS_readlink,    SYS_dup2,
 #endif
 };
 
 /* In place of the base: an opener below roots of other processes. openat() beside it, to read. */
 static const int in_roots[] = {
-	SYS_openat2, SYS_newfstatat, SYS_fstatfs, SYS_read, SYS_pread64, SYS_write, SYS_pwrite64, SYS_lseek, SYS_close, SYS_memfd_create,
-	SYS_ftruncate, SYS_fchown, SYS_geteuid, SYS_recvmsg, SYS_sendmsg, SYS_munmap, SYS_mremap, SYS_brk, SYS_rt_sigreturn, SYS_restart_syscall,
-	SYS_exit_group,
+	SYS_openat2,      SYS_newfstatat,      SYS_fstatfs,        SYS_read,         SYS_pread64,   SYS_write,
+	SYS_pwrite64,     SYS_lseek,           SYS_close,          SYS_memfd_create, SYS_ftruncate, SYS_fchown,
+	SYS_geteuid,      SYS_recvmsg,         SYS_sendmsg,        SYS_munmap,       SYS_mremap,    SYS_brk,
+	SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
 #ifndef __GLIBC__
-	SYS_fstat, SYS_futex, SYS_rt_sigprocmask,
+	SYS_fstat,        SYS_futex,           SYS_rt_sigprocmask,
 #ifdef SYS_stat
 	SYS_stat,
 #endif
@@ -110,9 +112,16 @@ static const int in_roots[] = {
 
 /* The process that forks such openers; clone() beside it. */
 static const int forking[] = {
-	SYS_wait4, SYS_kill, SYS_socketpair, SYS_dup3, SYS_close_range, SYS_prctl, SYS_set_robust_list,
+	SYS_wait4,
+	SYS_kill,
+	SYS_socketpair,
+	SYS_dup3,
+	SYS_close_range,
+	SYS_prctl,
+	SYS_set_robust_list,
 #ifndef __GLIBC__
-	SYS_gettid, SYS_set_tid_address,
+	SYS_gettid,
+	SYS_set_tid_address,
 #ifdef SYS_fork
 	SYS_fork,
 #endif
@@ -121,12 +130,23 @@ static const int forking[] = {
 
 /* The only place that widens the list: the run time of sanitizers and of gcov. Never in a release build. */
 static const int instrumented[] = {
-	SYS_openat, SYS_readlinkat, SYS_sigaltstack, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid, SYS_getpid, SYS_getppid, SYS_tgkill,
-	SYS_sched_yield, SYS_prctl, SYS_fcntl, SYS_unlinkat, SYS_clone, SYS_clone3, SYS_wait4, SYS_exit, SYS_set_robust_list, SYS_rseq,
-	SYS_ptrace, SYS_process_vm_readv, SYS_getuid, SYS_geteuid, SYS_mkdirat, SYS_ftruncate, SYS_prlimit64, SYS_sched_getaffinity,
-	SYS_getdents64, SYS_writev, SYS_waitid, SYS_fstatfs, SYS_fstat, SYS_futex, SYS_madvise, SYS_nanosleep, SYS_clock_nanosleep,
+	SYS_openat,       SYS_readlinkat,     SYS_sigaltstack,
+	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid,
+	SYS_getpid,       SYS_getppid,        SYS_tgkill,
+	SYS_sched_yield,  SYS_prctl,          SYS_fcntl,
+	SYS_unlinkat,     SYS_clone,          SYS_clone3,
+	SYS_wait4,        SYS_exit,           SYS_set_robust_list,
+	SYS_rseq,         SYS_ptrace,         SYS_process_vm_readv,
+	SYS_getuid,       SYS_geteuid,        SYS_mkdirat,
+	SYS_ftruncate,    SYS_prlimit64,      SYS_sched_getaffinity,
+	SYS_getdents64,   SYS_writev,         SYS_waitid,
+	SYS_fstatfs,      SYS_fstat,          SYS_futex,
+	SYS_madvise,      SYS_nanosleep,      SYS_clock_nanosleep,
 #ifdef SYS_open
-	SYS_open, SYS_readlink, SYS_stat, SYS_lstat, SYS_access, SYS_unlink, SYS_mkdir, SYS_getrlimit, SYS_getdents, SYS_arch_prctl,
+	SYS_open,         SYS_readlink,       SYS_stat,
+	SYS_lstat,        SYS_access,         SYS_unlink,
+	SYS_mkdir,        SYS_getrlimit,      SYS_getdents,
+	SYS_arch_prctl,
 #endif
 };
 
@@ -147,7 +167,8 @@ unsigned sandbox_calls(unsigned groups)
 	unsigned n = countof(protecting) + 1; /* getrandom, tgkill, or openat */
 
 	if (groups & SANDBOX_ROOTS)
-		return n + listed(in_roots, countof(in_roots)) + (groups & SANDBOX_FORK ? listed(forking, countof(forking)) + 1 /* clone */ : 0);
+		return n + listed(in_roots, countof(in_roots)) +
+		       (groups & SANDBOX_FORK ? listed(forking, countof(forking)) + 1 /* clone */ : 0);
 	n += listed(base, countof(base));
 
 	for (size_t i = 0; i < countof(grouped); i++)
@@ -161,7 +182,8 @@ unsigned sandbox_calls(unsigned groups)
 }
 
 enum { PROGRAM_MAX = 384 };
-#define NEW_NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+#define NEW_NAMESPACES \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
 struct program {
 	struct sock_filter code[PROGRAM_MAX];
@@ -186,7 +208,8 @@ static void allow(struct program *p, const int *call, size_t n)
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* clone of threads only. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and libc takes clone. */
+/* clone of threads only. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and
+ * libc takes clone. */
 static void allow_threads(struct program *p)
 {
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
@@ -208,7 +231,8 @@ static void allow_own_signals(struct program *p)
 	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* A call unless an argument has one of these bits; any of instrumented code. The accumulator holds the call's number before and after. */
+/* A call unless an argument has one of these bits; any of instrumented code. The accumulator holds the call's number
+ * before and after. */
 static void allow_unless(struct program *p, int call, unsigned argument, uint32_t bits, uint32_t error)
 {
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
@@ -281,7 +305,8 @@ static bool filter_calls(unsigned groups)
 
 /* ---- Landlock ---------------------------------------------------------------------------------------------------- */
 
-/* <linux/landlock.h> of a distribution is older than the kernels it runs on: the layout, and the rights of each ABI, are constants. */
+/* <linux/landlock.h> of a distribution is older than the kernels it runs on: the layout, and the rights of each ABI,
+ * are constants. */
 struct ruleset {
 	uint64_t files, network, scoped;
 };
@@ -316,7 +341,8 @@ static bool grant(int ruleset, const char *path, uint64_t rights)
 /* A ruleset that handles every right (of an opener: but reading), and grants those below `writable` only. */
 static bool forbid_files(const struct sandbox *s)
 {
-	static const unsigned rights[] = { 13, 14, 15, 15, 16 }; /* of the file system, in ABI 1, 2, 3, 4, 5 and later */
+	static const unsigned rights[] = { 13, 14, 15, 15,
+					   16 }; /* of the file system, in ABI 1, 2, 3, 4, 5 and later */
 	long abi = syscall(CREATE_RULESET, NULL, 0, VERSION_FLAG);
 	struct ruleset r = { 0 };
 	size_t size = sizeof(r.files);
@@ -384,13 +410,16 @@ static bool set_limits(const struct sandbox *s)
 	return done;
 }
 
-/* ---- what helper processes report ------------------------------------------------------------------------------------ */
+/* ---- what helper processes report
+ * ------------------------------------------------------------------------------------ */
 
 static _Atomic unsigned *reported; /* shared with processes that are forked; NULL: no process watches */
 
 void sandbox_watch(void)
 {
-	void *page = reported ? NULL : mmap(NULL, sizeof(*reported), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *page = reported ?
+			     NULL :
+			     mmap(NULL, sizeof(*reported), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (page && page != MAP_FAILED)
 		reported = page;
@@ -411,15 +440,16 @@ static void report(unsigned missing)
 	reported = NULL;
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------------------- */
+/* ---- all -----------------------------------------------------------------------------------------------------------
+ */
 
 static int compare_bytes(const void *a, const void *b)
 {
 	return *(const char *)a - *(const char *)b;
 }
 
-/* qsort of glibc before 2.37 asks for the size of the memory (sysinfo, which no group has) once: when it first sorts over 1 kB. Two
- * elements take 2 us, where 2,048 of a byte take 70. */
+/* qsort of glibc before 2.37 asks for the size of the memory (sysinfo, which no group has) once: when it first sorts
+ * over 1 kB. Two elements take 2 us, where 2,048 of a byte take 70. */
 static void sort_once(void)
 {
 	char bytes[2][2048] = { { 0 } };
@@ -436,7 +466,8 @@ unsigned sandbox_enter(const struct sandbox *s)
 		missing |= SANDBOX_LIMITS;
 	if (!change_user(s->uid))
 		missing |= SANDBOX_USER;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (!INSTRUMENTED && !(s->groups & SANDBOX_ROOTS) && !forbid_files(s)))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    (!INSTRUMENTED && !(s->groups & SANDBOX_ROOTS) && !forbid_files(s)))
 		missing |= SANDBOX_LANDLOCK;
 	if (!s->keep_capabilities && !capabilities_limit(0))
 		missing |= SANDBOX_CAPABILITIES;
@@ -459,7 +490,8 @@ static const struct {
 } layers[] = {
 	{ "resource limits", "allow setrlimit where the tool runs" },
 	{ "another user", "allow setresuid where the tool runs" },
-	{ "Landlock", "it needs Linux 5.13, landlock in the boot parameter lsm=, and a container that allows its system calls" },
+	{ "Landlock",
+	  "it needs Linux 5.13, landlock in the boot parameter lsm=, and a container that allows its system calls" },
 	{ "dropped capabilities", "allow capset where the tool runs" },
 	{ "seccomp", "it needs a kernel with CONFIG_SECCOMP_FILTER on x86-64 or aarch64" },
 };
@@ -489,8 +521,8 @@ void sandbox_warn(unsigned missing)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? " and " : "", layers[i].name);
 		last = i;
 	}
-	warn("this kernel lacks %s for the processes that parse files and memory of others, and the other layers of their sandbox hold: %s", names,
-	     layers[last].advice);
+	warn("this kernel lacks %s for the processes that parse files and memory of others, and the other layers of their sandbox hold: %s",
+	     names, layers[last].advice);
 }
 
 unsigned sandbox_probe(void)

@@ -55,7 +55,8 @@ bool taskid_is(int process, const struct taskid *id)
 {
 	struct taskid now;
 
-	return taskid_read(process, &now) && now.start == id->start && now.start_code == id->start_code && now.start_stack == id->start_stack;
+	return taskid_read(process, &now) && now.start == id->start && now.start_code == id->start_code &&
+	       now.start_stack == id->start_stack;
 }
 
 /* ---- credentials ----------------------------------------------------------------------------------------------- */
@@ -66,7 +67,8 @@ static bool same_three(struct str line, uint64_t *value)
 	uint64_t other[2];
 
 	str_cut(&line, '\t');
-	if (!str_u64(str_cut(&line, '\t'), value) || !str_u64(str_cut(&line, '\t'), &other[0]) || !str_u64(str_cut(&line, '\t'), &other[1]))
+	if (!str_u64(str_cut(&line, '\t'), value) || !str_u64(str_cut(&line, '\t'), &other[0]) ||
+	    !str_u64(str_cut(&line, '\t'), &other[1]))
 		return false;
 	return other[0] == *value && other[1] == *value && *value < UINT32_MAX;
 }
@@ -88,14 +90,16 @@ bool taskid_parse_user(struct str status, struct taskid_user *user)
 	return has_uid && has_gid;
 }
 
-/* The kernel gives the files of a process that is not dumpable to root, so the owner shows it; the folder /proc/PID itself is always
- * owned by the effective user. Before the user itself is compared, as credentials change with an exec: the taskid is checked last. */
+/* The kernel gives the files of a process that is not dumpable to root, so the owner shows it; the folder /proc/PID
+ * itself is always owned by the effective user. Before the user itself is compared, as credentials change with an exec:
+ * the taskid is checked last. */
 enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user)
 {
 	char buffer[4096];
 	struct stat st;
 	bool is_users = taskid_parse_user(read_start(process, "status", buffer, sizeof(buffer)), user) &&
-			fstatat(process, "mem", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == user->uid && st.st_gid == user->gid;
+			fstatat(process, "mem", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == user->uid &&
+			st.st_gid == user->gid;
 
 	if (!taskid_is(process, id))
 		return TASKID_GONE;

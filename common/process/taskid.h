@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * taskid.h - which program a process runs, and for which user: the check that stands before each look into another process.
+ * taskid.h - which program a process runs, and for which user: the check that stands before each look into another
+ * process.
  *
- * A descriptor of /proc/PID (O_PATH) stays bound to its process when the PID is given to another one. But a process changes its program
- * and its credentials with execve: what was read of /proc/PID before and after may belong to two programs, one of which is set-uid. So a
- * taskid is read first, and compared after each step: the kernel draws start_code and start_stack at random for each exec. A program
- * can set these two for itself (prctl PR_SET_MM_MAP), but not to those of a program that it does not know yet.
+ * A descriptor of /proc/PID (O_PATH) stays bound to its process when the PID is given to another one. But a process
+ * changes its program and its credentials with execve: what was read of /proc/PID before and after may belong to two
+ * programs, one of which is set-uid. So a taskid is read first, and compared after each step: the kernel draws
+ * start_code and start_stack at random for each exec. A program can set these two for itself (prctl PR_SET_MM_MAP), but
+ * not to those of a program that it does not know yet.
  *
- * The kernel lets only root look into a process that is not dumpable: one that runs a set-uid, set-gid or unreadable file, or one with
- * file capabilities, or that changed its user since exec, or forbade it (PR_SET_DUMPABLE). We hold capabilities that override this, and
- * show what we read to others, so we refuse such processes ourselves.
+ * The kernel lets only root look into a process that is not dumpable: one that runs a set-uid, set-gid or unreadable
+ * file, or one with file capabilities, or that changed its user since exec, or forbade it (PR_SET_DUMPABLE). We hold
+ * capabilities that override this, and show what we read to others, so we refuse such processes ourselves.
  */
 #ifndef PJ_TASKID_H
 #define PJ_TASKID_H
@@ -51,7 +53,8 @@ enum taskid_answer taskid_check(int process, const struct taskid *id, struct tas
 /* Opens /proc/PID/mem of the program of the taskid. *fd is set for TASKID_SAME, else -1. */
 enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
 
-/* User and group in the text of /proc/PID/status. False: real, effective and saved ones differ, or there is no such text. Pure. */
+/* User and group in the text of /proc/PID/status. False: real, effective and saved ones differ, or there is no such
+ * text. Pure. */
 bool taskid_parse_user(struct str status, struct taskid_user *user);
 
 #endif

@@ -43,24 +43,14 @@ static void work(void *arg)
 	struct job *j = arg;
 
 	switch (j->question) {
-	case IS:
-		j->answer = taskid_is(j->process, &j->id) ? TASKID_SAME : TASKID_GONE;
-		break;
-	case CHECK:
-		j->answer = taskid_check(j->process, &j->id, &j->user);
-		break;
-	case OPEN_MEMORY:
-		j->answer = taskid_open_memory(j->process, &j->id, &j->user, &j->fd);
-		break;
+	case IS: j->answer = taskid_is(j->process, &j->id) ? TASKID_SAME : TASKID_GONE; break;
+	case CHECK: j->answer = taskid_check(j->process, &j->id, &j->user); break;
+	case OPEN_MEMORY: j->answer = taskid_open_memory(j->process, &j->id, &j->user, &j->fd); break;
 	case READ:
 		j->answer = whole_read_at(j->process, j->name, &j->bytes, j->most) ? TASKID_SAME : TASKID_DENIED;
 		break;
-	case OPEN_FOLDER:
-		j->fd = openat(j->process, j->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		break;
-	case LINK:
-		j->answer = read_link(j) ? TASKID_SAME : TASKID_DENIED;
-		break;
+	case OPEN_FOLDER: j->fd = openat(j->process, j->name, O_PATH | O_DIRECTORY | O_CLOEXEC); break;
+	case LINK: j->answer = read_link(j) ? TASKID_SAME : TASKID_DENIED; break;
 	}
 	j->error = errno;
 }
@@ -89,7 +79,9 @@ static struct job *ask(enum question question, int process, const struct taskid 
 {
 	struct job *j = mem_alloc(sizeof(*j), 1);
 
-	*j = (struct job){ .question = question, .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .fd = -1, .most = most };
+	*j = (struct job){
+		.question = question, .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .fd = -1, .most = most
+	};
 	if (id)
 		j->id = *id;
 	snprintf(j->name, sizeof(j->name), "%s", name);

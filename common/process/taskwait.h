@@ -2,9 +2,9 @@
 /*
  * taskwait.h - the questions of taskid.h, and files of /proc/PID, in limited time.
  *
- * A process can make every reader of its stat, maps, mem, root, ns/... wait for ever (timelimit.h; docs/ARCHITECTURE.md names the files).
- * A daemon that looks at all processes asks here: a question that has no answer after TASKWAIT_MS is given up, and the tenant of that
- * process rests for a second.
+ * A process can make every reader of its stat, maps, mem, root, ns/... wait for ever (timelimit.h; docs/ARCHITECTURE.md
+ * names the files). A daemon that looks at all processes asks here: a question that has no answer after TASKWAIT_MS is
+ * given up, and the tenant of that process rests for a second.
  */
 #ifndef PJ_TASKWAIT_H
 #define PJ_TASKWAIT_H
@@ -24,7 +24,8 @@ enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, st
 /* whole_read_at: the bytes of a file of the process, `most` at most. False and errno, ETIMEDOUT without an answer. */
 bool taskwait_read(int process, const char *name, struct text *t, size_t most);
 
-/* The target of a symbolic link of the process (root, cwd, exe), its first `most` bytes. False and errno, ETIMEDOUT without an answer. */
+/* The target of a symbolic link of the process (root, cwd, exe), its first `most` bytes. False and errno, ETIMEDOUT
+ * without an answer. */
 bool taskwait_link(int process, const char *name, struct text *t, size_t most);
 
 /* A folder of the process (root, cwd), of O_PATH. -1 and errno, ETIMEDOUT without an answer. */

@@ -16,15 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ID_DIGITS 64        /* of a container */
-#define KEY_DIGITS 16       /* of them that make the key */
+#define ID_DIGITS 64  /* of a container */
+#define KEY_DIGITS 16 /* of them that make the key */
 #define CGROUP_MAX (64u << 10)
-#define NESTED_MAX 40       /* user namespaces; the kernel allows 32 */
+#define NESTED_MAX 40 /* user namespaces; the kernel allows 32 */
 #define IDLE_NS (600 * SECOND_NS)
 #define SWEEP_NS (10 * SECOND_NS)
-#define TABLE 1024u         /* tenants with an account of their own; a power of two */
+#define TABLE 1024u /* tenants with an account of their own; a power of two */
 
-/* ---- the tenant of a process --------------------------------------------------------------------------------------- */
+/* ---- the tenant of a process ---------------------------------------------------------------------------------------
+ */
 
 static size_t hex_run(struct str s)
 {
@@ -35,7 +36,8 @@ static size_t hex_run(struct str s)
 	return n;
 }
 
-/* The first id in a path, from the root on: of containers in containers the outermost. *parent: the path of its folder. */
+/* The first id in a path, from the root on: of containers in containers the outermost. *parent: the path of its folder.
+ */
 static bool outermost_container(struct str path, struct str *parent, uint64_t *key)
 {
 	const char *start = path.p;
@@ -125,8 +127,8 @@ static uint64_t own_namespace(enum kind kind)
 	return own[kind];
 }
 
-/* The outermost namespace of that kind below ours, its inode and, of user namespaces, its owner. 0: the process is in ours. Of most
- * processes one stat is enough. */
+/* The outermost namespace of that kind below ours, its inode and, of user namespaces, its owner. 0: the process is in
+ * ours. Of most processes one stat is enough. */
 static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
 {
 	uint64_t own = own_namespace(kind), inode, outermost = 0;
@@ -163,7 +165,8 @@ static void find_namespaces(int process, struct tenant_facts *facts)
 /* Where the hierarchies of cgroups are by convention: version 2 alone, version 1, or both. */
 static uid_t owner_of_cgroup(struct str controllers, struct str path)
 {
-	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup",
+					       "/sys/fs/cgroup/unified" };
 	struct text t = { 0 };
 	struct stat st;
 	uid_t owner = 0;
@@ -181,9 +184,9 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 }
 
 struct status {
-	uint64_t uid;     /* the real one: the folder's owner is root while the process is not dumpable */
+	uint64_t uid; /* the real one: the folder's owner is root while the process is not dumpable */
 	uint64_t pid;
-	bool is_nested;   /* in a PID namespace below ours */
+	bool is_nested; /* in a PID namespace below ours */
 };
 
 static bool parse_status(struct str rest, struct status *s)
@@ -204,8 +207,8 @@ static bool parse_status(struct str rest, struct status *s)
 	return found;
 }
 
-/* From status and cgroup only: exec() of a process that waits for its own lock makes readers of its namespaces wait for ever, on kernels
- * since 6.18 (test/hostile/holdlock.c). */
+/* From status and cgroup only: exec() of a process that waits for its own lock makes readers of its namespaces wait for
+ * ever, on kernels since 6.18 (test/hostile/holdlock.c). */
 struct texts {
 	struct status status;
 	struct text cgroup;
@@ -216,17 +219,21 @@ struct texts {
 static bool read_texts(int process, struct texts *t)
 {
 	struct text status = { 0 };
-	bool found = process >= 0 && whole_read_at(process, "status", &status, CGROUP_MAX) && parse_status(text_view(&status), &t->status);
+	bool found = process >= 0 && whole_read_at(process, "status", &status, CGROUP_MAX) &&
+		     parse_status(text_view(&status), &t->status);
 
 	text_free(&status);
 	t->cgroup = (struct text){ 0 };
 	if (found)
 		whole_read_at(process, "cgroup", &t->cgroup, CGROUP_MAX);
-	t->facts = (struct tenant_facts){ .cgroup = text_view(&t->cgroup), .uid = (uid_t)t->status.uid, .cgroup_owner = owner_of_cgroup };
+	t->facts = (struct tenant_facts){ .cgroup = text_view(&t->cgroup),
+					  .uid = (uid_t)t->status.uid,
+					  .cgroup_owner = owner_of_cgroup };
 	return found;
 }
 
-/* Where root of the host is not distinguished from root of a container without an id, those in PID namespaces are one place. */
+/* Where root of the host is not distinguished from root of a container without an id, those in PID namespaces are one
+ * place. */
 static uint64_t place_of(struct tenant of, const struct status *s)
 {
 	uint64_t key = of.kind != TENANT_UNKNOWN ? of.key : s->is_nested ? 0 : s->pid;
@@ -315,8 +322,8 @@ static void find_namespaces_soon(int process, uint64_t place, struct tenant_fact
 	struct namespaces *n = mem_alloc(sizeof(*n), 1);
 
 	*n = (struct namespaces){ fcntl(process, F_DUPFD_CLOEXEC, 0), place, { .uid = facts->uid } };
-	if (!timelimit_call(&(struct timelimit_call){ read_namespaces, drop_namespaces, place_of_namespaces, n, TENANT_NAMESPACES_MS,
-						      20 * TENANT_NAMESPACES_MS }))
+	if (!timelimit_call(&(struct timelimit_call){ read_namespaces, drop_namespaces, place_of_namespaces, n,
+						      TENANT_NAMESPACES_MS, 20 * TENANT_NAMESPACES_MS }))
 		return;
 	facts->uid = n->facts.uid;
 	facts->container_ns = n->facts.container_ns;
@@ -359,18 +366,11 @@ const char *tenant_name(const struct tenant *t, char name[TENANT_NAME])
 	case TENANT_CONTAINER:
 		snprintf(name, TENANT_NAME, "container %012llx", (unsigned long long)(t->key >> 16));
 		break;
-	case TENANT_USER:
-		snprintf(name, TENANT_NAME, "user %llu", (unsigned long long)t->key);
-		break;
-	case TENANT_MOUNT_NS:
-		snprintf(name, TENANT_NAME, "mount namespace %llu", (unsigned long long)t->key);
-		break;
-	case TENANT_NAMESPACE:
-		snprintf(name, TENANT_NAME, "namespace %llu", (unsigned long long)t->key);
-		break;
+	case TENANT_USER: snprintf(name, TENANT_NAME, "user %llu", (unsigned long long)t->key); break;
+	case TENANT_MOUNT_NS: snprintf(name, TENANT_NAME, "mount namespace %llu", (unsigned long long)t->key); break;
+	case TENANT_NAMESPACE: snprintf(name, TENANT_NAME, "namespace %llu", (unsigned long long)t->key); break;
 	case TENANT_UNKNOWN:
-	default:
-		snprintf(name, TENANT_NAME, "unknown");
+	default: snprintf(name, TENANT_NAME, "unknown");
 	}
 	return name;
 }
@@ -378,21 +378,12 @@ const char *tenant_name(const struct tenant *t, char name[TENANT_NAME])
 void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_NAME])
 {
 	switch (t->kind) {
-	case TENANT_CONTAINER:
-		snprintf(name, TENANT_NAME, "container-%016llx", (unsigned long long)t->key);
-		break;
-	case TENANT_USER:
-		snprintf(name, TENANT_NAME, "user-%llu", (unsigned long long)t->key);
-		break;
-	case TENANT_MOUNT_NS:
-		snprintf(name, TENANT_NAME, "mount-%llu", (unsigned long long)t->key);
-		break;
-	case TENANT_NAMESPACE:
-		snprintf(name, TENANT_NAME, "namespace-%llu", (unsigned long long)t->key);
-		break;
+	case TENANT_CONTAINER: snprintf(name, TENANT_NAME, "container-%016llx", (unsigned long long)t->key); break;
+	case TENANT_USER: snprintf(name, TENANT_NAME, "user-%llu", (unsigned long long)t->key); break;
+	case TENANT_MOUNT_NS: snprintf(name, TENANT_NAME, "mount-%llu", (unsigned long long)t->key); break;
+	case TENANT_NAMESPACE: snprintf(name, TENANT_NAME, "namespace-%llu", (unsigned long long)t->key); break;
 	case TENANT_UNKNOWN:
-	default:
-		snprintf(name, TENANT_NAME, "unknown-%llu", (unsigned long long)mount_ns);
+	default: snprintf(name, TENANT_NAME, "unknown-%llu", (unsigned long long)mount_ns);
 	}
 }
 
@@ -414,7 +405,8 @@ bool tenant_from_folder(struct str name, struct tenant *of)
 	return of->kind != TENANT_UNKNOWN;
 }
 
-/* ---- shares --------------------------------------------------------------------------------------------------------- */
+/* ---- shares ---------------------------------------------------------------------------------------------------------
+ */
 
 uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target)
 {
@@ -436,7 +428,8 @@ uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, ui
 	return low;
 }
 
-/* ---- accounts -------------------------------------------------------------------------------------------------------- */
+/* ---- accounts
+ * -------------------------------------------------------------------------------------------------------- */
 
 struct account {
 	struct tenant_account sums;
@@ -450,7 +443,7 @@ struct tenants {
 	struct tenant_limits limits;
 	uint64_t total[TENANT_STOCKS];
 	size_t n;
-	uint64_t next_sweep; /* ns */
+	uint64_t next_sweep;   /* ns */
 	struct account shared; /* of tenants beyond the table */
 	struct account account[TABLE];
 };
@@ -621,7 +614,8 @@ bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, 
 	struct account *a = account_of(t, of);
 	uint64_t most = t->limits.stock[stock], all = t->limits.total[stock];
 
-	if ((most && (amount > most || a->sums.held[stock] > most - amount)) || (all && (amount > all || t->total[stock] > all - amount))) {
+	if ((most && (amount > most || a->sums.held[stock] > most - amount)) ||
+	    (all && (amount > all || t->total[stock] > all - amount))) {
 		a->sums.refused_stock[stock]++;
 		return false;
 	}
@@ -645,7 +639,8 @@ void tenants_refused(struct tenants *t, struct tenant of, enum tenant_stock stoc
 	account_of(t, of)->sums.refused_stock[stock]++;
 }
 
-/* ---- reports --------------------------------------------------------------------------------------------------------- */
+/* ---- reports
+ * --------------------------------------------------------------------------------------------------------- */
 
 static uint64_t refusals(const struct account *a)
 {
@@ -679,7 +674,8 @@ static int by_refusals(const void *x, const void *y)
 	return a->sums.tenant.key < b->sums.tenant.key ? -1 : a->sums.tenant.key > b->sums.tenant.key;
 }
 
-void tenants_each_refused(const struct tenants *t, size_t most, void (*f)(void *arg, const struct tenant_account *account), void *arg)
+void tenants_each_refused(const struct tenants *t, size_t most,
+			  void (*f)(void *arg, const struct tenant_account *account), void *arg)
 {
 	const struct account *list[TABLE + 1];
 	size_t n = 0;

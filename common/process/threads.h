@@ -2,8 +2,8 @@
 /*
  * threads.h - starts threads that handle no signal, and waits for conditions until a time of clock_now.
  *
- * Signals are for the first thread of a tool, which waits for them: a handler that ran in another thread would not wake it. Deadlines are
- * on CLOCK_MONOTONIC, as the wall clock can be set back while a thread waits.
+ * Signals are for the first thread of a tool, which waits for them: a handler that ran in another thread would not wake
+ * it. Deadlines are on CLOCK_MONOTONIC, as the wall clock can be set back while a thread waits.
  */
 #ifndef PJ_THREADS_H
 #define PJ_THREADS_H
@@ -12,7 +12,8 @@
 
 #include <pthread.h>
 
-/* Starts run(arg) with all signals blocked. thread: to be joined; NULL: detached. stack_bytes 0: the default. Returns 0 or an errno. */
+/* Starts run(arg) with all signals blocked. thread: to be joined; NULL: detached. stack_bytes 0: the default. Returns 0
+ * or an errno. */
 int threads_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg), void *arg);
 
 /* For threads_wait. To be destroyed with pthread_cond_destroy. */

@@ -27,7 +27,7 @@ struct worker {
 };
 
 struct rest {
-	uint64_t place, until; /* until 0: free */
+	uint64_t place, until;     /* until 0: free */
 	const struct worker *left; /* waits there */
 };
 
@@ -39,7 +39,8 @@ static struct {
 
 static pthread_key_t own_worker; /* of the thread that calls; IDLE between its calls */
 
-/* ---- places -------------------------------------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_resting(const struct rest *r, uint64_t now)
 {
@@ -87,7 +88,8 @@ static unsigned count_left(void)
 	return n;
 }
 
-/* A slot that no thread waits in: of that place, else the one whose rest ends first. There is one for each running call. */
+/* A slot that no thread waits in: of that place, else the one whose rest ends first. There is one for each running
+ * call. */
 static struct rest *slot_of(uint64_t place)
 {
 	struct rest *best = NULL;
@@ -103,7 +105,8 @@ static struct rest *slot_of(uint64_t place)
 	return best;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------------- */
+/* ---- threads -------------------------------------------------------------------------------------------------------
+ */
 
 /* A slot that it waits in is free for the next. */
 static void leave_slot(const struct worker *w)
@@ -175,9 +178,11 @@ static struct worker *take_worker(void)
 	return w;
 }
 
-/* ---- fork ---------------------------------------------------------------------------------------------------------- */
+/* ---- fork ----------------------------------------------------------------------------------------------------------
+ */
 
-/* A thread that is left behind takes the lock when it returns, at any moment: no child process may begin with a lock that is held. */
+/* A thread that is left behind takes the lock when it returns, at any moment: no child process may begin with a lock
+ * that is held. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&pool.lock);
@@ -205,7 +210,8 @@ static void prepare(void)
 	pthread_atfork(before_fork, after_fork, start_child);
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------------------- */
+/* ---- calls ---------------------------------------------------------------------------------------------------------
+ */
 
 /* True if a thread of ours uses or waits for a CPU, or has not started yet. */
 static bool is_runnable(pid_t tid)

@@ -15,7 +15,7 @@ struct one {
 struct frametimes {
 	struct one *one; /* by start once they are sorted; of several, the later first */
 	size_t n;
-	uint64_t *time;  /* at which something changes, each once */
+	uint64_t *time; /* at which something changes, each once */
 	size_t ntimes;
 	bool sorted;
 	/* the stretch from time[stretch - 1] to before time[stretch] */
@@ -48,7 +48,8 @@ void frametimes_returns(struct frametimes *f, uint64_t call_stub, uint64_t conti
 	f->code.continuation_return = continuation;
 }
 
-void frametimes_add(struct frametimes *f, const struct java_piece *p, struct str runs, const struct frametimes_life *life)
+void frametimes_add(struct frametimes *f, const struct java_piece *p, struct str runs,
+		    const struct frametimes_life *life)
 {
 	if (p->start >= p->end)
 		return;
@@ -146,7 +147,8 @@ static void make(struct frametimes *f, uint64_t time)
 				continue;
 			n--;
 		}
-		if (n && f->one[i].piece.start < f->piece[n - 1].end) /* what is before the one that lost is certain, too */
+		if (n &&
+		    f->one[i].piece.start < f->piece[n - 1].end) /* what is before the one that lost is certain, too */
 			continue;
 		before = &f->one[i];
 		f->piece[n] = before->piece;

@@ -2,9 +2,10 @@
 /*
  * frametimes.h - through which pieces of a JVM's code stacks are walked, at one moment.
  *
- * A timeline tells of pieces when they certainly were there, and when they may have been. Between two of all these times nothing
- * changes: for such a stretch the pieces are put in order once, certain ones first, later ones first, and what lies in a piece that is
- * there already is left out. Recordings are read in order of time, so a stretch serves until the next scan that saw something new.
+ * A timeline tells of pieces when they certainly were there, and when they may have been. Between two of all these
+ * times nothing changes: for such a stretch the pieces are put in order once, certain ones first, later ones first, and
+ * what lies in a piece that is there already is left out. Recordings are read in order of time, so a stretch serves
+ * until the next scan that saw something new.
  */
 #ifndef PJ_FRAMETIMES_H
 #define PJ_FRAMETIMES_H
@@ -26,10 +27,11 @@ void frametimes_free(struct frametimes *f);
 void frametimes_returns(struct frametimes *f, uint64_t call_stub, uint64_t continuation);
 
 /* runs: as blobcodec.h has them, the caller's. */
-void frametimes_add(struct frametimes *f, const struct java_piece *p, struct str runs, const struct frametimes_life *life);
+void frametimes_add(struct frametimes *f, const struct java_piece *p, struct str runs,
+		    const struct frametimes_life *life);
 
-/* At a time (0: the newest); valid until the next call. how is set; is_code, read and arg are for the caller to set in its copy: how gets
- * f as its arg. NULL: nothing is known. */
+/* At a time (0: the newest); valid until the next call. how is set; is_code, read and arg are for the caller to set in
+ * its copy: how gets f as its arg. NULL: nothing is known. */
 const struct java_code *frametimes_at(struct frametimes *f, uint64_t time);
 
 /* java_code.how, of a piece of the last frametimes_at. */

@@ -13,12 +13,12 @@
 #define MAGIC 0x4A695444u
 #define MAGIC_SWAPPED 0x4454694Au
 #define HEADER 40
-#define PREFIX 16                       /* id, size, time in front of every record */
-#define LOAD (PREFIX + 40)              /* the name follows */
+#define PREFIX 16          /* id, size, time in front of every record */
+#define LOAD (PREFIX + 40) /* the name follows */
 #define MOVE (PREFIX + 48)
-#define DEBUG (PREFIX + 16)             /* entries follow */
-#define DEBUG_ENTRY 16                  /* a file name follows */
-#define UNWIND (PREFIX + 24)            /* .eh_frame follows, then .eh_frame_hdr */
+#define DEBUG (PREFIX + 16)  /* entries follow */
+#define DEBUG_ENTRY 16       /* a file name follows */
+#define UNWIND (PREFIX + 24) /* .eh_frame follows, then .eh_frame_hdr */
 #define ARCH_TIMESTAMP 1u
 
 #define FILE_LIMIT ((uint64_t)4 << 30)
@@ -41,7 +41,7 @@ struct event {
  * that cover its range exactly; nodes list events in order of time, so that the newest one that is not too new is found
  * by halves in each node above a piece. */
 struct timeline {
-	uint64_t *cut;  /* sorted; piece i is [cut[i], cut[i+1]) */
+	uint64_t *cut; /* sorted; piece i is [cut[i], cut[i+1]) */
 	size_t ncuts;
 	uint32_t *first; /* of 2 * ncuts nodes and the end: where the list of a node begins */
 	uint32_t *list;  /* events */
@@ -321,18 +321,10 @@ static void read_records(struct jitdump *j, struct window *w, uint64_t at)
 		r.time = u64_at(p + 8);
 		r.end = at + size;
 		switch (r.id) { /* what is new is skipped; after CODE_CLOSE nothing should come */
-		case CODE_LOAD:
-			why = read_load(j, w, &r);
-			break;
-		case CODE_MOVE:
-			why = read_move(j, w, &r);
-			break;
-		case CODE_DEBUG_INFO:
-			why = read_debug(j, w, &r);
-			break;
-		case CODE_UNWINDING_INFO:
-			why = read_unwind(j, w, &r);
-			break;
+		case CODE_LOAD: why = read_load(j, w, &r); break;
+		case CODE_MOVE: why = read_move(j, w, &r); break;
+		case CODE_DEBUG_INFO: why = read_debug(j, w, &r); break;
+		case CODE_UNWINDING_INFO: why = read_unwind(j, w, &r); break;
 		}
 		if (why)
 			count_bad(j, at, why);
@@ -391,7 +383,8 @@ static void make_cuts(struct timeline *t, const struct event *e, size_t n)
 	t->ncuts = kept;
 }
 
-/* The nodes that make up the range of e: counted in place[node], or e written where place[node] says, which moves on. */
+/* The nodes that make up the range of e: counted in place[node], or e written where place[node] says, which moves on.
+ */
 static void enter(const struct timeline *t, const struct event *e, uint32_t *place, uint32_t *list, uint32_t number)
 {
 	size_t l = (size_t)piece_of(t, e->start) + t->ncuts, r = (size_t)piece_of(t, e->last) + 1 + t->ncuts;

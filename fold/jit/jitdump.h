@@ -15,12 +15,12 @@ struct jitdump;
 
 struct jitdump_code {
 	uint64_t start, size;
-	uint64_t from;     /* time in ns at which it begins to hold */
-	uint64_t index;    /* of the code, as the JIT counts */
-	struct str name;   /* lives as long as the jitdump */
+	uint64_t from;      /* time in ns at which it begins to hold */
+	uint64_t index;     /* of the code, as the JIT counts */
+	struct str name;    /* lives as long as the jitdump */
 	struct str inlined; /* calls that were inlined here, outermost first, NUL between; of timelines only */
-	struct str unwind; /* .eh_frame of it, or empty */
-	uint32_t line;     /* of the first debug entry, 0: none; file */
+	struct str unwind;  /* .eh_frame of it, or empty */
+	uint32_t line;      /* of the first debug entry, 0: none; file */
 	struct str file;
 };
 
@@ -32,8 +32,8 @@ bool jitdump_arch_clock(const struct jitdump *j); /* times are TSC, not CLOCK_MO
 /* The code at address at that time (0: the newest); NULL: none. O(log n). */
 const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t address, uint64_t time);
 uint64_t jitdump_bad(const struct jitdump *j, const char **why); /* records that were skipped */
-uint64_t jitdump_first_bad(const struct jitdump *j); /* where in the file the first of these begins */
-size_t jitdump_count(const struct jitdump *j);       /* codes, those that were replaced included */
+uint64_t jitdump_first_bad(const struct jitdump *j);             /* where in the file the first of these begins */
+size_t jitdump_count(const struct jitdump *j);                   /* codes, those that were replaced included */
 void jitdump_close(struct jitdump *j);
 
 #endif

@@ -19,11 +19,11 @@
  * others. The file may grow or shrink meanwhile: what was there at first is asked for, what is gone is passed over. */
 struct back {
 	int fd;
-	off_t at;         /* where in the file buf begins */
-	off_t from;       /* where reading ends */
-	char *buf;        /* CHUNK + LINE_LIMIT bytes, the first n are still to come */
+	off_t at;   /* where in the file buf begins */
+	off_t from; /* where reading ends */
+	char *buf;  /* CHUNK + LINE_LIMIT bytes, the first n are still to come */
 	size_t n;
-	bool overlong;    /* the line whose begin is sought is too long already */
+	bool overlong; /* the line whose begin is sought is too long already */
 	bool done;
 };
 
@@ -58,7 +58,8 @@ static bool back_line(struct back *b, struct str *line, const char **why)
 		fetch(b);
 	}
 	b->done = !newline;
-	*line = newline ? (struct str){ newline + 1, (size_t)(b->buf + b->n - newline - 1) } : (struct str){ b->buf, b->n };
+	*line = newline ? (struct str){ newline + 1, (size_t)(b->buf + b->n - newline - 1) } :
+			  (struct str){ b->buf, b->n };
 	b->n = newline ? (size_t)(newline - b->buf) : 0;
 	if (b->overlong || line->n > LINE_LIMIT) {
 		*line = (struct str){ 0 };
@@ -75,12 +76,13 @@ struct entry {
 	struct str name;
 };
 
-/* A hex number with or without 0x, and the blanks around it. The value of a digit by its byte: this is most of the work. */
+/* A hex number with or without 0x, and the blanks around it. The value of a digit by its byte: this is most of the
+ * work. */
 static bool take_hex(struct str *s, uint64_t *value)
 {
 	static const uint8_t digit[256] = {
-		['0'] = 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
-		['A'] = 26, 27, 28, 29, 30, 31, ['a'] = 26, 27, 28, 29, 30, 31,
+		['0'] = 16, 17, 18, 19, 20, 21,         22, 23, 24, 25, ['A'] = 26,
+		27,         28, 29, 30, 31, ['a'] = 26, 27, 28, 29, 30, 31,
 	};
 	const char *p, *end = s->p + s->n, *first;
 	uint64_t v = 0;
@@ -136,7 +138,8 @@ static void finder_init(struct finder *f, struct symbols_query *q, size_t n)
 	uint32_t i = 0;
 
 	*f = (struct finder){ .q = q, .n = n, .base = q[0].address, .last = q[n - 1].address };
-	while ((f->last - f->base) >> f->shift >= SLOTS_MAX || (f->shift < 63 && (f->last - f->base) >> f->shift >= 16 * n + 16))
+	while ((f->last - f->base) >> f->shift >= SLOTS_MAX ||
+	       (f->shift < 63 && (f->last - f->base) >> f->shift >= 16 * n + 16))
 		f->shift++;
 	f->nslots = (uint32_t)((f->last - f->base) >> f->shift) + 1;
 	f->slot = mem_alloc(sizeof(*f->slot), (size_t)f->nslots + 1);
@@ -215,7 +218,8 @@ static size_t answer(struct finder *f, const struct entry *e, struct intern *nam
 
 	if (is_missed(f, e->start, e->start + (span - 1)))
 		return 0;
-	for (i = first_open(f, first_at(f, e->start)); i < f->n && f->q[i].address - e->start < span; i = first_open(f, i)) {
+	for (i = first_open(f, first_at(f, e->start)); i < f->n && f->q[i].address - e->start < span;
+	     i = first_open(f, i)) {
 		uint64_t offset = f->q[i].address - e->start;
 
 		name = name ? name : intern(names, without_nul(e->name));

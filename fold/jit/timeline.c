@@ -18,13 +18,13 @@
 struct inlined {
 	uint32_t n, nruns;
 	struct inlined_node {
-		uint32_t parent, name;         /* name: in the timeline's names of that run */
-		struct jitdump_code *code;     /* made when it is asked for */
-	} *node;                               /* from 1 */
+		uint32_t parent, name;     /* name: in the timeline's names of that run */
+		struct jitdump_code *code; /* made when it is asked for */
+	} * node;                          /* from 1 */
 	struct inlined_run {
-		uint64_t end;                  /* offset, included */
+		uint64_t end; /* offset, included */
 		uint32_t node;
-	} *run;
+	} * run;
 	const struct str *names;
 };
 
@@ -35,13 +35,13 @@ struct walked {
 };
 
 struct piece {
-	struct jitdump_code code;       /* from: when it was seen first */
+	struct jitdump_code code; /* from: when it was seen first */
 	uint64_t end;
-	uint64_t may_from, may_until;   /* it was not there before, not behind */
-	uint64_t until;                 /* when it was seen last; UINT64_MAX: it never went */
-	uint64_t highest;               /* end of all up to this one */
-	struct inlined *inlined;        /* NULL: nothing is told */
-	struct walked *walked;          /* the same */
+	uint64_t may_from, may_until; /* it was not there before, not behind */
+	uint64_t until;               /* when it was seen last; UINT64_MAX: it never went */
+	uint64_t highest;             /* end of all up to this one */
+	struct inlined *inlined;      /* NULL: nothing is told */
+	struct walked *walked;        /* the same */
 };
 
 struct timeline {
@@ -50,24 +50,26 @@ struct timeline {
 	size_t n, cap;
 	size_t first, before_first; /* piece 0 of the run of pjmap that is being read, and of the one before */
 	bool resumed;               /* no scan of it was read yet */
-	struct str *name;    /* of this run */
+	struct str *name;           /* of this run */
 	size_t nnames, names_cap;
-	struct str **former; /* of the runs before */
+	struct str **former;   /* of the runs before */
 	size_t nformer, named; /* pieces before this one know their names */
 	struct other {
 		struct walked walked;
 		struct frametimes_life life;
-	} *other;            /* code that stays: stubs, the interpreter */
+	} * other; /* code that stays: stubs, the interpreter */
 	size_t nothers;
 	uint64_t call_stub, continuation;
 	struct frametimes *frames; /* made when it is asked for */
-	uint64_t last_scan;  /* end of the last scan of the run before */
-	uint64_t left_out;   /* pieces, in the scan with the most of them */
+	uint64_t last_scan;        /* end of the last scan of the run before */
+	uint64_t left_out;         /* pieces, in the scan with the most of them */
 	uint64_t bad;
 	const char *why;
 };
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static const char *take_names(struct timeline *t, struct str s)
 {
@@ -137,8 +139,15 @@ static const char *take_new(struct timeline *t, struct str *s, const struct scan
 			t->piece = mem_grow(t->piece, sizeof(*t->piece), t->cap);
 		}
 		p = &t->piece[t->n++];
-		*p = (struct piece){ .code = { .start = begin, .size = size, .from = scan->now + scan->now_ns, .index = id, .name = t->name[name] },
-				     .end = begin + size, .may_from = scan->before, .may_until = UINT64_MAX, .until = UINT64_MAX };
+		*p = (struct piece){ .code = { .start = begin,
+					       .size = size,
+					       .from = scan->now + scan->now_ns,
+					       .index = id,
+					       .name = t->name[name] },
+				     .end = begin + size,
+				     .may_from = scan->before,
+				     .may_until = UINT64_MAX,
+				     .until = UINT64_MAX };
 	}
 	return NULL;
 }
@@ -148,7 +157,8 @@ static const char *take_scan(struct timeline *t, struct str s)
 	struct scan scan;
 	const char *why;
 
-	if (!jmap_get(&s, &scan.before) || !jmap_get(&s, &scan.before_ns) || !jmap_get(&s, &scan.now) || !jmap_get(&s, &scan.now_ns))
+	if (!jmap_get(&s, &scan.before) || !jmap_get(&s, &scan.before_ns) || !jmap_get(&s, &scan.now) ||
+	    !jmap_get(&s, &scan.now_ns))
 		return "a scan that ends too soon";
 	if (scan.now < scan.before || scan.now_ns > UINT64_MAX - scan.now || scan.before_ns > UINT64_MAX - scan.before)
 		return "a scan at a time that makes no sense";
@@ -230,7 +240,8 @@ static const char *take_frames(struct timeline *t, struct str s)
 	for (; n; n--) {
 		struct other o = { .life = { 0, t->last_scan, UINT64_MAX, UINT64_MAX } };
 
-		if (!jmap_get_signed(&s, &from) || !jmap_get(&s, &size) || size > UINT32_MAX || size > UINT64_MAX - (end + (uint64_t)from))
+		if (!jmap_get_signed(&s, &from) || !jmap_get(&s, &size) || size > UINT32_MAX ||
+		    size > UINT64_MAX - (end + (uint64_t)from))
 			return "frames that end too soon";
 		o.walked.piece.start = end + (uint64_t)from;
 		end = o.walked.piece.end = o.walked.piece.start + size;
@@ -246,7 +257,8 @@ static const char *take_left(struct timeline *t, struct str s)
 {
 	uint64_t when, torn, unnamed;
 
-	if (!jmap_get(&s, &when) || !jmap_get(&s, &torn) || !jmap_get(&s, &unnamed) || torn > UINT32_MAX || unnamed > UINT32_MAX)
+	if (!jmap_get(&s, &when) || !jmap_get(&s, &torn) || !jmap_get(&s, &unnamed) || torn > UINT32_MAX ||
+	    unnamed > UINT32_MAX)
 		return "what was left out, without its numbers";
 	if (torn + unnamed > t->left_out)
 		t->left_out = torn + unnamed;
@@ -410,7 +422,9 @@ size_t timeline_count(const struct timeline *t)
 	return t->n;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------------------------- */
+/* ---- asking
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_later(const struct piece *a, const struct piece *b)
 {

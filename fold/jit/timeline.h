@@ -31,7 +31,8 @@ uint64_t timeline_bad(const struct timeline *t, const char **why);
 /* Pieces of code that pjmap could not read or name, in the scan with the most of them. */
 uint64_t timeline_left_out(const struct timeline *t);
 
-/* The code at address at that time (0: the newest), with the calls that were inlined at that address. Lives as long as t. */
+/* The code at address at that time (0: the newest), with the calls that were inlined at that address. Lives as long as
+ * t. */
 const struct jitdump_code *timeline_find(struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure);
 /* What stacks are walked through its code by; NULL: nothing is told. Lives as long as t. */
 struct frametimes *timeline_frames(struct timeline *t);

@@ -16,16 +16,16 @@
 #include "fold/jit/timeline.h"
 
 struct timelines {
-	int dir;                 /* maps; -1: there is none */
+	int dir; /* maps; -1: there is none */
 	const struct attic *attic;
-	char boot[BOOT_ID + 1];  /* of a recording that is not pjrecord's; empty: not known */
+	char boot[BOOT_ID + 1]; /* of a recording that is not pjrecord's; empty: not known */
 	struct timelines_one {
 		uint32_t pid;
-		struct timeline *t;  /* NULL: there is none */
-	} *one;                  /* by pid */
+		struct timeline *t; /* NULL: there is none */
+	} * one;                    /* by pid */
 	size_t n, cap;
-	uint64_t found;          /* files */
-	uint64_t left_out;       /* pieces of code that they do not tell of */
+	uint64_t found;    /* files */
+	uint64_t left_out; /* pieces of code that they do not tell of */
 	struct damage damage;
 };
 

@@ -34,7 +34,7 @@ struct head {
 struct block {
 	uint64_t first; /* start of its first symbol */
 	uint64_t sum;
-	uint64_t at;    /* in the file */
+	uint64_t at; /* in the file */
 	uint32_t size;
 	uint32_t n;
 };
@@ -106,7 +106,8 @@ static uint64_t sum_of(const struct head *head, const struct block *block)
 {
 	size_t skip = offsetof(struct head, end);
 
-	return hash_sum((const char *)head + skip, sizeof(*head) - skip) ^ hash_sum(block, head->nblocks * sizeof(*block));
+	return hash_sum((const char *)head + skip, sizeof(*head) - skip) ^
+	       hash_sum(block, head->nblocks * sizeof(*block));
 }
 
 void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
@@ -149,7 +150,8 @@ static bool is_sound(const struct block *b)
 {
 	size_t fixed = b->n * sizeof(uint32_t) + (b->n + 1) * sizeof(uint16_t);
 
-	return b->n > 0 && b->n <= BLOCK_SYMBOLS && b->size >= fixed && b->size - fixed < BLOCK_MAX && b->at <= INT64_MAX;
+	return b->n > 0 && b->n <= BLOCK_SYMBOLS && b->size >= fixed && b->size - fixed < BLOCK_MAX &&
+	       b->at <= INT64_MAX;
 }
 
 static bool read_head(struct kallcache *c, struct str key)
@@ -381,7 +383,8 @@ static bool is_own(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == identity_user() && !(st.st_mode & 077) && st.st_nlink == 1;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == identity_user() && !(st.st_mode & 077) &&
+	       st.st_nlink == 1;
 }
 
 struct kallcache *kallcache_open(void)

@@ -35,7 +35,8 @@ struct kallcache;
 
 enum kallcache_answer { KALLCACHE_NONE, KALLCACHE_FOUND, KALLCACHE_OUTSIDE, KALLCACHE_BROKEN };
 
-/* Makes the folder of the cache, and hands it to the broker that will be started. Returns its path, to be freed; NULL if there is none. */
+/* Makes the folder of the cache, and hands it to the broker that will be started. Returns its path, to be freed; NULL
+ * if there is none. */
 char *kallcache_prepare(void);
 
 /* The cache of this boot; NULL: there is none. */
@@ -53,7 +54,8 @@ void kallcache_close(struct kallcache *c);
 /* Keeps the symbols of all that are of the core kernel, and removes what other boots left. */
 void kallcache_store(const struct ksyms *all);
 
-/* The bytes of such a file, and a cache of a file (taken over); key tells boot and kernel. For the above and for tests. */
+/* The bytes of such a file, and a cache of a file (taken over); key tells boot and kernel. For the above and for tests.
+ */
 void kallcache_pack(const struct ksyms *all, struct str key, struct text *file);
 struct kallcache *kallcache_of(int fd, struct str key);
 

@@ -28,7 +28,7 @@ struct kallsyms {
 struct builder {
 	struct ksyms t;
 	size_t cap;
-	uint32_t module; /* of the line before, most often that of the next */
+	uint32_t module;       /* of the line before, most often that of the next */
 	bool hidden, unsorted; /* hidden: an address is 0, as all are without the right to see them */
 };
 
@@ -299,8 +299,8 @@ static void forget_answers(struct symbols_query *q, size_t n, uint32_t *modules)
 	}
 }
 
-static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
-			       uint32_t *modules)
+static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct symbols_query *q, size_t n,
+			       struct intern *names, uint32_t *modules)
 {
 	size_t from[2] = { 0, 0 }, answered = 0;
 	uint32_t name = 0, module = 0;

@@ -14,9 +14,9 @@
 struct kallsyms;
 
 struct kallsyms_options {
-	bool cache;            /* of the live kernel */
-	const char *file;      /* --kallsyms, or NULL: the live kernel's */
-	const char *live;      /* what stands for /proc/kallsyms in tests, or NULL */
+	bool cache;       /* of the live kernel */
+	const char *file; /* --kallsyms, or NULL: the live kernel's */
+	const char *live; /* what stands for /proc/kallsyms in tests, or NULL */
 };
 
 /* NULL and *why: "kernel.kptr_restrict hides addresses", "no such file", ... */
@@ -25,9 +25,9 @@ struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **wh
 /* A copy, also packed with gzip. Takes fd over. */
 struct kallsyms *kallsyms_open_file(int fd, const char **why);
 
-/* Kernel addresses as sampled. relocate: what has to be added to kallsyms' addresses (KASLR of another boot), usually 0;
- * modules are not relocated. Answers as symbols.h says; modules[i] receives an intern id of "[module]" or 0 for the core
- * kernel (modules may be NULL). */
+/* Kernel addresses as sampled. relocate: what has to be added to kallsyms' addresses (KASLR of another boot), usually
+ * 0; modules are not relocated. Answers as symbols.h says; modules[i] receives an intern id of "[module]" or 0 for the
+ * core kernel (modules may be NULL). */
 size_t kallsyms_resolve(struct kallsyms *k, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
 			uint32_t *modules);
 

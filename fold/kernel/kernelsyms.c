@@ -33,8 +33,10 @@ static bool is_running(const struct kernelsyms_options *o)
 	return id.n == o->id.n && memcmp(id.byte, o->id.byte, id.n) == 0;
 }
 
-/* HOME/.debug/DIR/BUILD-ID/FILE; false where there can be none. dir has a %s for the first byte where the id is parted. */
-static bool kept_path(const struct kernelsyms_options *o, const char *dir, bool parted, const char *file, struct text *path)
+/* HOME/.debug/DIR/BUILD-ID/FILE; false where there can be none. dir has a %s for the first byte where the id is parted.
+ */
+static bool kept_path(const struct kernelsyms_options *o, const char *dir, bool parted, const char *file,
+		      struct text *path)
 {
 	const char *home = getenv("HOME");
 
@@ -72,8 +74,8 @@ static const char *ask_kallsyms(const struct kernelsyms_options *o, const char *
 }
 
 /* What has no answer yet is asked apart. Returns how much that is. */
-static size_t ask_rest(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n, struct intern *names,
-		       uint32_t *modules)
+static size_t ask_rest(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
+		       struct intern *names, uint32_t *modules)
 {
 	struct symbols_query *rest = mem_alloc(sizeof(*rest), n + 1);
 	uint32_t *module = mem_alloc(sizeof(*module), n + 1);
@@ -97,8 +99,8 @@ static size_t ask_rest(const struct kernelsyms_options *o, struct kallsyms *k, s
 }
 
 /* The snapshots of pjrecord, newest first: of a module that was unloaded, an older one tells. */
-static const char *ask_snapshots(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
-				 uint32_t *modules)
+static const char *ask_snapshots(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+				 struct intern *names, uint32_t *modules)
 {
 	const char *why = "none is kept";
 	bool found = false;
@@ -138,7 +140,8 @@ static bool same_build(struct build_id a, struct build_id b)
 	return n > 0 && memcmp(a.byte, b.byte, n) == 0;
 }
 
-static const char *ask_elf(const struct kernelsyms_options *o, int fd, struct symbols_query *q, size_t n, struct intern *names)
+static const char *ask_elf(const struct kernelsyms_options *o, int fd, struct symbols_query *q, size_t n,
+			   struct intern *names)
 {
 	struct elfsyms_options eo = { .as_perf = o->as_perf, .mangled = true };
 	const char *why;
@@ -161,13 +164,18 @@ static const char *ask_elf(const struct kernelsyms_options *o, int fd, struct sy
 	return why;
 }
 
-static const char *ask_vmlinux(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names)
+static const char *ask_vmlinux(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+			       struct intern *names)
 {
 	static const struct {
 		const char *before, *behind;
-	} place[] = { { "/boot/vmlinux-", "" }, { "/usr/lib/debug/boot/vmlinux-", "" }, { "/lib/modules/", "/build/vmlinux" },
-		      { "/usr/lib/debug/lib/modules/", "/vmlinux" }, { "/usr/lib/debug/boot/vmlinux-", ".debug" },
-		      { "/boot/vmlinux", NULL }, { "/vmlinux", NULL } };
+	} place[] = { { "/boot/vmlinux-", "" },
+		      { "/usr/lib/debug/boot/vmlinux-", "" },
+		      { "/lib/modules/", "/build/vmlinux" },
+		      { "/usr/lib/debug/lib/modules/", "/vmlinux" },
+		      { "/usr/lib/debug/boot/vmlinux-", ".debug" },
+		      { "/boot/vmlinux", NULL },
+		      { "/vmlinux", NULL } };
 	struct text path = { 0 };
 	const char *why = "no file";
 	int fd = -1;
@@ -200,10 +208,15 @@ static bool is_elf(int fd)
 {
 	char magic[4];
 
-	return fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, "\x7f" "ELF", 4) == 0;
+	return fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       memcmp(magic,
+		      "\x7f"
+		      "ELF",
+		      4) == 0;
 }
 
-static void ask_named(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names, uint32_t *modules)
+static void ask_named(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
+		      uint32_t *modules)
 {
 	int fd = fileopener_path(o->file);
 	const char *why;
@@ -219,11 +232,13 @@ static void ask_named(const struct kernelsyms_options *o, struct symbols_query *
 		die("cannot use '%s': %s", o->file, why);
 }
 
-const char *kernelsyms_resolve(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
-			       uint32_t *modules)
+const char *kernelsyms_resolve(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+			       struct intern *names, uint32_t *modules)
 {
-	const char *why = o->id.n || o->release.n ? "recorded with another kernel; --kallsyms names its table, or its vmlinux" :
-						    "the recording does not tell its kernel; if it is this one: --kallsyms /proc/kallsyms";
+	const char *why =
+		o->id.n || o->release.n ?
+			"recorded with another kernel; --kallsyms names its table, or its vmlinux" :
+			"the recording does not tell its kernel; if it is this one: --kallsyms /proc/kallsyms";
 
 	if (o->file) {
 		ask_named(o, q, n, names, modules);

@@ -36,9 +36,9 @@ struct names_frame {
 };
 
 struct names {
-	unsigned kinds; /* set of 1 << KIND_*: which suffixes are written */
-	bool hotspot;   /* keep the JDK's spelling of Java methods */
-	bool addresses; /* show the address of what has no symbol */
+	unsigned kinds;   /* set of 1 << KIND_*: which suffixes are written */
+	bool hotspot;     /* keep the JDK's spelling of Java methods */
+	bool addresses;   /* show the address of what has no symbol */
 	struct text text; /* scratch and result */
 };
 

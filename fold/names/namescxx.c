@@ -63,8 +63,8 @@ static bool is_parameters(struct str s, size_t i)
 /* Length of the qualifiers that may stand behind parameters: " const", " &&", ... */
 static size_t skip_qualifiers(struct str s)
 {
-	static const struct str words[] = { STR(" const"), STR(" volatile"), STR(" noexcept"), STR(" &&"), STR(" &"),
-					    STR("&&"),     STR("&") };
+	static const struct str words[] = { STR(" const"), STR(" volatile"), STR(" noexcept"), STR(" &&"),
+					    STR(" &"),     STR("&&"),        STR("&") };
 	size_t n = 0, before;
 
 	do {
@@ -80,8 +80,8 @@ static size_t skip_qualifiers(struct str s)
 	return n;
 }
 
-/* Behind the qualifiers: does the name end here? Notes of compilers about clones, constraints and Swift's results do not
- * belong to it. */
+/* Behind the qualifiers: does the name end here? Notes of compilers about clones, constraints and Swift's results do
+ * not belong to it. */
 static bool is_end(struct str s)
 {
 	static const struct str notes[] = { STR(" [clone "), STR(" (."), STR(" requires "), STR(" -> ") };

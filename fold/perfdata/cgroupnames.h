@@ -10,8 +10,8 @@
 #include "common/intern.h"
 
 struct groups {
-	struct intern ids;   /* the 8 bytes of a number */
-	struct str *path;    /* by id */
+	struct intern ids; /* the 8 bytes of a number */
+	struct str *path;  /* by id */
 	size_t cap;
 	struct intern paths;
 };

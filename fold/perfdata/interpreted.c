@@ -23,7 +23,8 @@ const char *interpreted_take(struct interpreted *s, struct arena *a, struct str 
 		if (row.size > body.n)
 			return cut;
 		s->method = mem_more(s->method, sizeof(*s->method), s->n);
-		s->method[s->n++] = (struct interpreted_method){ row.method, head.pid, arena_copy(a, str_head(body, row.size)) };
+		s->method[s->n++] =
+			(struct interpreted_method){ row.method, head.pid, arena_copy(a, str_head(body, row.size)) };
 	}
 	return NULL;
 }

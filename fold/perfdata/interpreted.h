@@ -2,9 +2,9 @@
 /*
  * interpreted.h - the methods that interpreted frames of JVMs are in, as the recorder told (PJ_ITEM_METHODS).
  *
- * Such a frame has no code of its own: in a callchain its address is that of HotSpot's Method. Who recorded read the names
- * while the JVM lived. A Method* that is told twice with different names was freed and used again: nobody can say which
- * frame was which, so it has none.
+ * Such a frame has no code of its own: in a callchain its address is that of HotSpot's Method. Who recorded read the
+ * names while the JVM lived. A Method* that is told twice with different names was freed and used again: nobody can say
+ * which frame was which, so it has none.
  */
 #ifndef PJ_INTERPRETED_H
 #define PJ_INTERPRETED_H
@@ -16,7 +16,7 @@ struct interpreted {
 		uint64_t method;
 		uint32_t pid;
 		struct str name; /* as HotSpot spells it; empty: it could not be read, or is not one */
-	} *method; /* by pid, then method, each once */
+	} * method;              /* by pid, then method, each once */
 	size_t n;
 	uint64_t left_out; /* frames of methods that there was no room for */
 };

@@ -2,9 +2,9 @@
 /*
  * perfbytes.h - a stream of bytes of which single records are kept until their turn comes.
  *
- * Bytes lie in blocks; no record that was asked for as a whole crosses the border of one. A block is used again when nothing in it is
- * held and it is not the last. So memory follows what is held, not the length of the stream, and what is held needs
- * no copy.
+ * Bytes lie in blocks; no record that was asked for as a whole crosses the border of one. A block is used again when
+ * nothing in it is held and it is not the last. So memory follows what is held, not the length of the stream, and what
+ * is held needs no copy.
  */
 #ifndef PJ_PERFBYTES_H
 #define PJ_PERFBYTES_H
@@ -13,7 +13,8 @@
 
 #define BYTES_FIRST ((size_t)256 * 1024) /* the first block: small recordings need no more */
 #define BYTES_BLOCK ((size_t)2 << 20)    /* those behind it: huge pages */
-#define BYTES_PIECE ((size_t)256 * 1024) /* that are read at once, so that they are in the cache when they are looked at */
+#define BYTES_PIECE \
+	((size_t)256 * 1024) /* that are read at once, so that they are in the cache when they are looked at */
 
 struct bytes_block {
 	uint64_t start; /* in the stream, of its first byte */
@@ -28,7 +29,7 @@ typedef size_t bytes_more(void *from, char *to, size_t n, uint64_t at);
 struct bytes {
 	bytes_more *more; /* NULL: only bytes_room and bytes_made add */
 	void *from;
-	uint64_t end;     /* nothing is read from here on */
+	uint64_t end; /* nothing is read from here on */
 	bool eof;
 	struct bytes_block *block;
 	size_t head, n, cap; /* blocks in use: head .. head+n-1 */
@@ -64,7 +65,8 @@ static inline struct str bytes_at(struct bytes *b, uint64_t at, size_t want)
 	return s.n >= want ? s : bytes_read(b, at, want);
 }
 
-/* Room to put bytes into, behind the end; what is there from `keep` on stays in one piece with it. Then: so many were put. */
+/* Room to put bytes into, behind the end; what is there from `keep` on stays in one piece with it. Then: so many were
+ * put. */
 char *bytes_room(struct bytes *b, uint64_t keep, size_t *room);
 void bytes_made(struct bytes *b, size_t n);
 uint64_t bytes_end(const struct bytes *b); /* of what was read or put so far */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #define EXPECTED 8 /* records ahead that memory is asked for */
-/* What may wait for earlier records. A recorder that ends its rounds needs the buffers of all processors twice; one that
- * does not (perf inject) wrote in order. */
+/* What may wait for earlier records. A recorder that ends its rounds needs the buffers of all processors twice; one
+ * that does not (perf inject) wrote in order. */
 #define WAIT_WITHOUT_ROUNDS ((size_t)64 << 20)
 #define WAIT_WITH_ROUNDS ((size_t)512 << 20)
 
@@ -78,7 +78,8 @@ static const char *aligned(struct perfdata *p, const char *record)
 	return (const char *)p->aligned;
 }
 
-/* The next counter of a group, as perf shows them: a sample each, its period what was counted since the sample before. */
+/* The next counter of a group, as perf shows them: a sample each, its period what was counted since the sample before.
+ */
 static bool next_value(struct perfdata *p)
 {
 	while (p->value_at < p->values.n) {

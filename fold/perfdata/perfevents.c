@@ -43,18 +43,19 @@ static void add_modifiers(struct text *t, const struct perf_event_attr *a)
 
 static void hardware_name(struct text *t, uint64_t config)
 {
-	static const char *const name[] = { "cycles", "instructions", "cache-references", "cache-misses", "branches",
-					    "branch-misses", "bus-cycles", "stalled-cycles-frontend",
-					    "stalled-cycles-backend", "ref-cycles" };
+	static const char *const name[] = {
+		"cycles",        "instructions", "cache-references",        "cache-misses",           "branches",
+		"branch-misses", "bus-cycles",   "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"
+	};
 
 	text_add(t, config < countof(name) ? name[config] : "unknown-hardware");
 }
 
 static void software_name(struct text *t, uint64_t config)
 {
-	static const char *const name[] = { "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
-					    "minor-faults", "major-faults", "alignment-faults", "emulation-faults",
-					    "dummy", "bpf-output", "cgroup-switches" };
+	static const char *const name[] = { "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+					    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+					    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches" };
 
 	text_add(t, config < countof(name) ? name[config] : "unknown-software");
 }
@@ -62,7 +63,8 @@ static void software_name(struct text *t, uint64_t config)
 static void cache_name(struct text *t, uint64_t config)
 {
 	static const char *const cache[] = { "L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node" };
-	static const char *const operation[][2] = { { "load", "loads" }, { "store", "stores" },
+	static const char *const operation[][2] = { { "load", "loads" },
+						    { "store", "stores" },
 						    { "prefetch", "prefetches" } };
 	unsigned c = config & 0xff, o = config >> 8 & 0xff, miss = config >> 16 & 0xff;
 
@@ -92,9 +94,7 @@ static struct str name_of(struct perfevents *e, const struct perf_event_attr *a)
 		cache_name(&t, a->config);
 		add_modifiers(&t, a);
 		break;
-	case PERF_TYPE_TRACEPOINT:
-		text_add(&t, "unknown tracepoint");
-		break;
+	case PERF_TYPE_TRACEPOINT: text_add(&t, "unknown tracepoint"); break;
 	case PERF_TYPE_BREAKPOINT:
 		text_printf(&t, "mem:0x%llx:%s%s%s", (unsigned long long)a->bp_addr, a->bp_type & 1 ? "r" : "",
 			    a->bp_type & 2 ? "w" : "", a->bp_type & 4 ? "x" : "");
@@ -104,8 +104,7 @@ static struct str name_of(struct perfevents *e, const struct perf_event_attr *a)
 		text_printf(&t, "raw 0x%llx", (unsigned long long)a->config);
 		add_modifiers(&t, a);
 		break;
-	default:
-		text_printf(&t, "unknown attr type: %u", a->type);
+	default: text_printf(&t, "unknown attr type: %u", a->type);
 	}
 	name = arena_copy(&e->text, text_view(&t));
 	text_free(&t);
@@ -129,7 +128,9 @@ static struct perfevents_layout layout_of(const struct perf_event_attr *a)
 	uint64_t s = a->sample_type;
 	uint64_t behind_time = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 	uint64_t behind_id = PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
-	struct perfevents_layout l = { .id_at = -1, .time_at = -1, .regs_user = count(a->sample_regs_user, ~0ull),
+	struct perfevents_layout l = { .id_at = -1,
+				       .time_at = -1,
+				       .regs_user = count(a->sample_regs_user, ~0ull),
 				       .regs_intr = count(a->sample_regs_intr, ~0ull) };
 
 	if (has(s, PERF_SAMPLE_IDENTIFIER))
@@ -283,7 +284,8 @@ uint32_t perfevents_of(const struct perfevents *e, uint32_t type, const char *bo
 	return event == EVENT_NONE ? 0 : event; /* only its trailer's layout matters, and all are alike */
 }
 
-bool perfevents_time(const struct perfevents *e, uint32_t event, uint32_t type, const char *body, size_t n, uint64_t *time)
+bool perfevents_time(const struct perfevents *e, uint32_t event, uint32_t type, const char *body, size_t n,
+		     uint64_t *time)
 {
 	const struct perfevents_layout *l = &e->layout[event];
 	uint64_t t = 0;

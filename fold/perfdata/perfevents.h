@@ -15,7 +15,7 @@
 
 /* Places in 8-byte words. */
 struct perfevents_layout {
-	int8_t id_at, time_at;     /* in a SAMPLE, behind the header; -1: there is none */
+	int8_t id_at, time_at;      /* in a SAMPLE, behind the header; -1: there is none */
 	uint8_t id_back, time_back; /* in other records, from the end; 0: there is none */
 	uint8_t trailer;            /* of other records */
 	uint8_t regs_user, regs_intr;
@@ -33,17 +33,18 @@ struct perfevents {
 	size_t n, cap;
 	struct perfevents_id *slot;
 	size_t nids, mask;
-	int8_t id_at[4];     /* the distinct places, that of the first event first */
+	int8_t id_at[4]; /* the distinct places, that of the first event first */
 	uint8_t id_back[4];
 	uint8_t nid_at, nid_back;
-	bool build_ids;      /* an event asks for build-ids of mappings */
-	int32_t clock;       /* that the first event chose for times; -1: perf's own */
+	bool build_ids; /* an event asks for build-ids of mappings */
+	int32_t clock;  /* that the first event chose for times; -1: perf's own */
 	struct arena text;
 };
 
 void perfevents_init(struct perfevents *e, size_t most);
 
-/* attr: the bytes of a struct perf_event_attr, of any version. Its number; EVENT_NONE when there are too many or it is too short. */
+/* attr: the bytes of a struct perf_event_attr, of any version. Its number; EVENT_NONE when there are too many or it is
+ * too short. */
 uint32_t perfevents_add(struct perfevents *e, struct str attr);
 void perfevents_add_id(struct perfevents *e, uint32_t event, uint64_t id);
 void perfevents_set_name(struct perfevents *e, uint32_t event, struct str name);
@@ -55,7 +56,8 @@ struct perfevents_id *perfevents_find(const struct perfevents *e, uint64_t id);
 uint32_t perfevents_of(const struct perfevents *e, uint32_t type, const char *body, size_t n);
 
 /* Time of the record, if it has one that orders: neither 0 nor ~0. */
-bool perfevents_time(const struct perfevents *e, uint32_t event, uint32_t type, const char *body, size_t n, uint64_t *time);
+bool perfevents_time(const struct perfevents *e, uint32_t event, uint32_t type, const char *body, size_t n,
+		     uint64_t *time);
 
 void perfevents_free(struct perfevents *e);
 

@@ -111,7 +111,8 @@ static const char *read_clock(struct perffeatures *f, struct str body)
 static const char *read_processors(struct perffeatures *f, struct str body)
 {
 	/* the documentation names them the other way round; this is what perf writes and reads */
-	return take32(&body, &f->info.cpus) && take32(&body, &f->info.cpus_online) ? NULL : "the number of processors is cut";
+	return take32(&body, &f->info.cpus) && take32(&body, &f->info.cpus_online) ? NULL :
+										     "the number of processors is cut";
 }
 
 static const char *read_memory(struct perffeatures *f, struct str body)
@@ -168,8 +169,8 @@ bool perffeatures_wants(unsigned feature)
 	static const uint64_t wanted = 1ull << FEATURE_BUILD_ID | 1ull << FEATURE_HOSTNAME | 1ull << FEATURE_OSRELEASE |
 				       1ull << FEATURE_VERSION | 1ull << FEATURE_ARCH | 1ull << FEATURE_NRCPUS |
 				       1ull << FEATURE_CPUDESC | 1ull << FEATURE_TOTAL_MEM | 1ull << FEATURE_CMDLINE |
-				       1ull << FEATURE_EVENT_DESC | 1ull << FEATURE_SAMPLE_TIME | 1ull << FEATURE_COMPRESSED |
-				       1ull << FEATURE_CLOCK_DATA;
+				       1ull << FEATURE_EVENT_DESC | 1ull << FEATURE_SAMPLE_TIME |
+				       1ull << FEATURE_COMPRESSED | 1ull << FEATURE_CLOCK_DATA;
 
 	return feature == FEATURE_PJ_START || feature == FEATURE_PJ_END || (feature < 64 && wanted >> feature & 1);
 }
@@ -177,37 +178,25 @@ bool perffeatures_wants(unsigned feature)
 const char *perffeatures_read(struct perffeatures *f, struct perfevents *e, unsigned feature, struct str body)
 {
 	switch (feature) {
-	case FEATURE_BUILD_ID:
-		return read_build_ids(f, body);
-	case FEATURE_HOSTNAME:
-		return read_text(f, body, &f->info.host);
-	case FEATURE_OSRELEASE:
-		return read_text(f, body, &f->info.kernel);
-	case FEATURE_VERSION:
-		return read_text(f, body, &f->info.version);
-	case FEATURE_ARCH:
-		return read_text(f, body, &f->info.arch);
-	case FEATURE_CPUDESC:
-		return read_text(f, body, &f->info.cpu);
-	case FEATURE_NRCPUS:
-		return read_processors(f, body);
-	case FEATURE_TOTAL_MEM:
-		return read_memory(f, body);
-	case FEATURE_CMDLINE:
-		return read_arguments(f, body);
-	case FEATURE_EVENT_DESC:
-		return read_events(e, body);
+	case FEATURE_BUILD_ID: return read_build_ids(f, body);
+	case FEATURE_HOSTNAME: return read_text(f, body, &f->info.host);
+	case FEATURE_OSRELEASE: return read_text(f, body, &f->info.kernel);
+	case FEATURE_VERSION: return read_text(f, body, &f->info.version);
+	case FEATURE_ARCH: return read_text(f, body, &f->info.arch);
+	case FEATURE_CPUDESC: return read_text(f, body, &f->info.cpu);
+	case FEATURE_NRCPUS: return read_processors(f, body);
+	case FEATURE_TOTAL_MEM: return read_memory(f, body);
+	case FEATURE_CMDLINE: return read_arguments(f, body);
+	case FEATURE_EVENT_DESC: return read_events(e, body);
 	case FEATURE_SAMPLE_TIME:
-		return take64(&body, &f->info.first) && take64(&body, &f->info.last) ? NULL : "the times of the samples are cut";
-	case FEATURE_CLOCK_DATA:
-		return read_clock(f, body);
-	case FEATURE_COMPRESSED:
-		f->info.compressed = true;
-		return NULL;
-	case FEATURE_PJ_START: case FEATURE_PJ_END:
-		return recorder_read(&f->info.recorder, &f->text, body);
-	default:
-		return NULL;
+		return take64(&body, &f->info.first) && take64(&body, &f->info.last) ?
+			       NULL :
+			       "the times of the samples are cut";
+	case FEATURE_CLOCK_DATA: return read_clock(f, body);
+	case FEATURE_COMPRESSED: f->info.compressed = true; return NULL;
+	case FEATURE_PJ_START:
+	case FEATURE_PJ_END: return recorder_read(&f->info.recorder, &f->text, body);
+	default: return NULL;
 	}
 }
 

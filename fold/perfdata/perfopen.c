@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-/* Read, not mapped: read() into a block that stays in the cache costs less than the faults of a mapping, works for pipes
- * alike, and a file that shrinks meanwhile cannot kill us. */
+/* Read, not mapped: read() into a block that stays in the cache costs less than the faults of a mapping, works for
+ * pipes alike, and a file that shrinks meanwhile cannot kill us. */
 
-#define PIPE_EVENTS 4096                  /* in pipe mode nobody says how many will come */
+#define PIPE_EVENTS 4096 /* in pipe mode nobody says how many will come */
 #define FILE_EVENTS 65536
-#define IDS ((uint64_t)1 << 22)           /* of all events: one for each event and processor */
-#define FEATURE_MAX ((uint64_t)64 << 20)  /* a larger one is not looked at */
-#define AHEAD ((size_t)64 << 20)          /* at most that much is read before the first sample */
+#define IDS ((uint64_t)1 << 22)          /* of all events: one for each event and processor */
+#define FEATURE_MAX ((uint64_t)64 << 20) /* a larger one is not looked at */
+#define AHEAD ((size_t)64 << 20)         /* at most that much is read before the first sample */
 
 static struct place place_of(const struct in *in)
 {
@@ -20,7 +20,8 @@ static struct place place_of(const struct in *in)
 static void check_magic(const struct in *in, struct str first)
 {
 	if (str_starts(first, STR(PERF_MAGIC_SWAPPED)) || str_starts(first, STR(PERF_MAGIC_1_SWAPPED)))
-		die_at(place_of(in), "perf.data of a machine of the other byte order: use perf script there, or where it can be read");
+		die_at(place_of(in),
+		       "perf.data of a machine of the other byte order: use perf script there, or where it can be read");
 	if (str_starts(first, STR(PERF_MAGIC_1)))
 		die_at(place_of(in), "perf.data of version 1, from before 2010: it cannot be read");
 	if (!str_starts(first, STR(PERF_MAGIC)))
@@ -168,7 +169,8 @@ static void read_features(struct perfdata *p, const uint64_t features[4], uint64
 	}
 }
 
-/* What pjrecord writes in front of the data: common/formats/pjsection.h. False: it is not there; old perf has something else in that place. */
+/* What pjrecord writes in front of the data: common/formats/pjsection.h. False: it is not there; old perf has something
+ * else in that place. */
 static bool early_features(struct perfdata *p, const struct perf_file_header *h, uint64_t features[4])
 {
 	struct perf_section s = h->event_types;
@@ -182,7 +184,8 @@ static bool early_features(struct perfdata *p, const struct perf_file_header *h,
 	return has_feature(features, FEATURE_PJ_START);
 }
 
-/* The bits of features are the last that a recorder writes; pjrecord says with each flush how much data there is, perf at the end. */
+/* The bits of features are the last that a recorder writes; pjrecord says with each flush how much data there is, perf
+ * at the end. */
 static bool is_unfinished(const struct perf_file_header *h, bool early, uint64_t file_size)
 {
 	bool none = !(h->features[0] | h->features[1] | h->features[2] | h->features[3]);
@@ -216,7 +219,8 @@ static void open_file(struct perfdata *p)
 	early = early_features(p, &h, features);
 	info->unfinished = is_unfinished(&h, early, file_size);
 	p->at = h.data.offset;
-	p->raw = (struct bytes){ .more = more_of_file, .from = p,
+	p->raw = (struct bytes){ .more = more_of_file,
+				 .from = p,
 				 .end = info->unfinished ? file_size : h.data.offset + h.data.size };
 	if (!info->unfinished)
 		read_features(p, h.features, h.data.offset + h.data.size, file_size);

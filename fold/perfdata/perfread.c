@@ -27,7 +27,9 @@ static void queue(struct perfdata *p, uint64_t stream, uint64_t place, const str
 
 	p->started |= h->type == RECORD_SAMPLE;
 	if (event == EVENT_NONE) {
-		reader_bad(p, place, p->events.n ? "a sample of an event that the file does not list" : "a record before the first event");
+		reader_bad(p, place,
+			   p->events.n ? "a sample of an event that the file does not list" :
+					 "a record before the first event");
 		return;
 	}
 	where = stream | bytes_hold(reader_stream(p, stream), place);
@@ -87,23 +89,16 @@ static const char *take_feature(struct perfdata *p, struct str r)
 static const char *take_user(struct perfdata *p, uint32_t type, struct str r)
 {
 	switch (type) {
-	case RECORD_ATTR:
-		return p->features.info.pipe ? take_attr(p, r) : "an event behind the header";
-	case RECORD_EVENT_UPDATE:
-		return take_update(p, r);
-	case RECORD_FEATURE:
-		return take_feature(p, r);
-	case RECORD_BUILD_ID:
-		return perffeatures_build_id(&p->features, r);
+	case RECORD_ATTR: return p->features.info.pipe ? take_attr(p, r) : "an event behind the header";
+	case RECORD_EVENT_UPDATE: return take_update(p, r);
+	case RECORD_FEATURE: return take_feature(p, r);
+	case RECORD_BUILD_ID: return perffeatures_build_id(&p->features, r);
 	case RECORD_FINISHED_ROUND:
 		p->rounds = p->started = true;
 		order_round(&p->order);
 		return NULL;
-	case RECORD_FINISHED_INIT:
-		p->started = true;
-		return NULL;
-	default:
-		return NULL;
+	case RECORD_FINISHED_INIT: p->started = true; return NULL;
+	default: return NULL;
 	}
 }
 
@@ -113,16 +108,12 @@ static void take_record(struct perfdata *p, uint64_t stream, uint64_t place, con
 
 	p->tally.records++;
 	switch (perfrecords_use(h->type)) {
-	case RECORD_USED:
-		queue(p, stream, place, h, r);
-		break;
+	case RECORD_USED: queue(p, stream, place, h, r); break;
 	case RECORD_PASSED:
 		if (h->type >= RECORD_USER)
 			why = take_user(p, h->type, r);
 		break;
-	case RECORD_UNKNOWN:
-		p->tally.unknown++;
-		break;
+	case RECORD_UNKNOWN: p->tally.unknown++; break;
 	}
 	if (why)
 		reader_bad(p, place, why);
@@ -150,7 +141,8 @@ static void lose_inner(struct perfdata *p, const char *why)
 	p->inner_at = bytes_end(&p->inner);
 }
 
-/* Equal stacks of 64 kB shrink a thousandfold, as their times differ. A few bytes that stand for gigabytes are no recording. */
+/* Equal stacks of 64 kB shrink a thousandfold, as their times differ. A few bytes that stand for gigabytes are no
+ * recording. */
 static bool is_bomb(const struct perfdata *p)
 {
 	return bytes_end(&p->inner) > BOMB_BYTES && bytes_end(&p->inner) / BOMB_RATIO > p->at;

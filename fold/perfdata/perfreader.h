@@ -22,27 +22,27 @@
 
 struct perfdata {
 	struct in *in;
-	struct bytes raw, inner;    /* the data of the file; what COMPRESSED records hold */
-	uint64_t at, inner_at;      /* of the next record */
-	uint64_t consumed;          /* by in_read, in pipe mode */
-	struct str packed;          /* of the COMPRESSED record before `at`, not inflated yet */
-	bool packed_more;           /* zstd may hold more of what it got */
-	bool inner_lost;            /* its records cannot be told apart any more */
-	uint64_t joined;            /* up to here the records of a COMPRESSED2 go whose sizes overflowed */
+	struct bytes raw, inner; /* the data of the file; what COMPRESSED records hold */
+	uint64_t at, inner_at;   /* of the next record */
+	uint64_t consumed;       /* by in_read, in pipe mode */
+	struct str packed;       /* of the COMPRESSED record before `at`, not inflated yet */
+	bool packed_more;        /* zstd may hold more of what it got */
+	bool inner_lost;         /* its records cannot be told apart any more */
+	uint64_t joined;         /* up to here the records of a COMPRESSED2 go whose sizes overflowed */
 	struct perfzstd zstd;
 	struct perfevents events;
-	uint64_t ids;               /* read so far */
+	uint64_t ids; /* read so far */
 	struct perffeatures features;
 	struct order order;
-	uint64_t *now;              /* without time: go at once */
+	uint64_t *now; /* without time: go at once */
 	size_t now_at, now_n, now_cap;
 	bool rounds, started, stopped, ended, pressed;
-	bool held;                  /* record below lies at where, and must be given back */
+	bool held; /* record below lies at where, and must be given back */
 	uint64_t where;
 	struct perfdata_record record;
 	struct perfrecords_values values; /* those behind value_at become records, too */
 	uint64_t value_at;
-	uint64_t *aligned;          /* a record that is not, NULL before the first */
+	uint64_t *aligned; /* a record that is not, NULL before the first */
 	struct perfdata_tally tally;
 };
 

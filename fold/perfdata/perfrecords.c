@@ -18,10 +18,10 @@ enum perfrecords_use perfrecords_use(uint32_t type)
 	case RECORD_NAMESPACES:
 	case RECORD_CGROUP:
 	case RECORD_KSYMBOL:
-	case RECORD_CALLCHAIN_DEFERRED:
-		return RECORD_USED;
+	case RECORD_CALLCHAIN_DEFERRED: return RECORD_USED;
 	default:
-		if (type == 0 || (type > RECORD_CALLCHAIN_DEFERRED && type < RECORD_USER) || type > RECORD_SCHEDSTAT_DOMAIN)
+		if (type == 0 || (type > RECORD_CALLCHAIN_DEFERRED && type < RECORD_USER) ||
+		    type > RECORD_SCHEDSTAT_DOMAIN)
 			return RECORD_UNKNOWN;
 		return RECORD_PASSED;
 	}
@@ -68,7 +68,8 @@ static const char *take_values(struct words *w, uint64_t format, struct perfreco
 {
 	bool group = format & PERF_FORMAT_GROUP;
 	unsigned id = format & PERF_FORMAT_ID ? 1 : 0, lost = format & FORMAT_LOST ? 1 : 0;
-	unsigned times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1u : 0) + (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1u : 0);
+	unsigned times =
+		(format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1u : 0) + (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1u : 0);
 	uint64_t n = 1;
 	const uint64_t *ignored;
 
@@ -187,8 +188,8 @@ static const char *take_rest(struct words *w, uint64_t s, unsigned regs, struct 
 	const uint64_t *ignored;
 	uint64_t v = 0;
 	const char *why;
-	unsigned n = (s & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) ? 1u : 0) + (s & PERF_SAMPLE_DATA_SRC ? 1u : 0) +
-		     (s & PERF_SAMPLE_TRANSACTION ? 1u : 0);
+	unsigned n = (s & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) ? 1u : 0) +
+		     (s & PERF_SAMPLE_DATA_SRC ? 1u : 0) + (s & PERF_SAMPLE_TRANSACTION ? 1u : 0);
 
 	if (!take_some(w, n, &ignored))
 		return "it is too short for its event";
@@ -212,7 +213,8 @@ static const char *parse_sample(struct words w, const struct perfevents *e, uint
 
 	r->kind = PERFDATA_SAMPLE;
 	r->sample.event = v;
-	r->sample.mode = (r->misc & MISC_CPUMODE) <= MODE_GUEST_USER ? (enum perfdata_mode)(r->misc & MISC_CPUMODE) : MODE_UNKNOWN;
+	r->sample.mode = (r->misc & MISC_CPUMODE) <= MODE_GUEST_USER ? (enum perfdata_mode)(r->misc & MISC_CPUMODE) :
+								       MODE_UNKNOWN;
 	r->sample.period = v->period ? v->period : 1;
 	if (!take_fixed(&w, s, r))
 		return "it is too short for its event";
@@ -264,9 +266,9 @@ static void set_thread(struct perfdata_record *r, uint64_t word)
 }
 
 /*
- * Does p, in the place of device and inode, hold a build-id (u8 size, three zeros, 20 bytes), as the record says? Linux (6.18 still
- * does) sets that mark for every recorder while one on this machine asks for build-ids. Where none of the file's events asks,
- * it must look like one.
+ * Does p, in the place of device and inode, hold a build-id (u8 size, three zeros, 20 bytes), as the record says? Linux
+ * (6.18 still does) sets that mark for every recorder while one on this machine asks for build-ids. Where none of the
+ * file's events asks, it must look like one.
  */
 static bool is_build_id(const uint8_t *p, bool asked)
 {
@@ -402,39 +404,24 @@ static const char *parse_deferred(struct words w, struct perfdata_record *r)
 static const char *parse_other(uint32_t type, struct words w, bool build_ids, struct perfdata_record *r, bool *skip)
 {
 	switch (type) {
-	case RECORD_MMAP:
-		return parse_mmap(w, false, false, r);
-	case RECORD_MMAP2:
-		return parse_mmap(w, true, build_ids, r);
-	case RECORD_COMM:
-		return parse_comm(w, r);
-	case RECORD_FORK:
-		return parse_task(w, true, r);
-	case RECORD_EXIT:
-		return parse_task(w, false, r);
-	case RECORD_LOST:
-		return parse_lost(w, false, r, skip);
-	case RECORD_LOST_SAMPLES:
-		return parse_lost(w, true, r, skip);
-	case RECORD_THROTTLE:
-		r->kind = PERFDATA_THROTTLE;
-		return w.n >= 3 ? NULL : "a throttling that is too short";
-	case RECORD_NAMESPACES:
-		return parse_namespaces(w, r);
-	case RECORD_CGROUP:
-		return parse_cgroup(w, r);
-	case RECORD_KSYMBOL:
-		return parse_ksymbol(w, r);
-	case RECORD_CALLCHAIN_DEFERRED:
-		return parse_deferred(w, r);
-	default:
-		*skip = true;
-		return NULL;
+	case RECORD_MMAP: return parse_mmap(w, false, false, r);
+	case RECORD_MMAP2: return parse_mmap(w, true, build_ids, r);
+	case RECORD_COMM: return parse_comm(w, r);
+	case RECORD_FORK: return parse_task(w, true, r);
+	case RECORD_EXIT: return parse_task(w, false, r);
+	case RECORD_LOST: return parse_lost(w, false, r, skip);
+	case RECORD_LOST_SAMPLES: return parse_lost(w, true, r, skip);
+	case RECORD_THROTTLE: r->kind = PERFDATA_THROTTLE; return w.n >= 3 ? NULL : "a throttling that is too short";
+	case RECORD_NAMESPACES: return parse_namespaces(w, r);
+	case RECORD_CGROUP: return parse_cgroup(w, r);
+	case RECORD_KSYMBOL: return parse_ksymbol(w, r);
+	case RECORD_CALLCHAIN_DEFERRED: return parse_deferred(w, r);
+	default: *skip = true; return NULL;
 	}
 }
 
-/* How much of a struct perfdata_record a sample may fill, and another record. A table, so that memset is called: what gcc puts in its
- * place (rep stos) takes longer than all else here. */
+/* How much of a struct perfdata_record a sample may fill, and another record. A table, so that memset is called: what
+ * gcc puts in its place (rep stos) takes longer than all else here. */
 static const size_t used[] = {
 	offsetof(struct perfdata_record, mmap) + sizeof(((struct perfdata_record *)0)->mmap),
 	offsetof(struct perfdata_record, sample) + sizeof(((struct perfdata_record *)0)->sample),

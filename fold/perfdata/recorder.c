@@ -122,12 +122,8 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 		if (r->nkallsyms < RECORDER_KERNELS)
 			r->kallsyms[r->nkallsyms++] = text;
 		break;
-	case PJ_ITEM_PROCESS:
-		take_process(r, body);
-		break;
-	case PJ_ITEM_IDLE:
-		take_idle(r, body);
-		break;
+	case PJ_ITEM_PROCESS: take_process(r, body); break;
+	case PJ_ITEM_IDLE: take_idle(r, body); break;
 	case PJ_ITEM_LOSS:
 		load(&r->loss, sizeof(r->loss), body);
 		r->has_loss = true;
@@ -137,25 +133,13 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 		if (body.n)
 			load(&r->unwinding, sizeof(r->unwinding), body);
 		break;
-	case PJ_ITEM_UNWOUND:
-		take_event(r, body);
-		break;
-	case PJ_ITEM_BUILD_ID:
-		take_file(r, body);
-		break;
-	case PJ_ITEM_METHODS:
-		return interpreted_take(&r->interpreted, a, body);
-	case PJ_ITEM_TENANT:
-		take_tenant(r, body);
-		break;
-	case PJ_ITEM_HELPER:
-		take_helper(r, body);
-		break;
-	case PJ_ITEM_VERSION:
-		r->version = text_of(a, body);
-		break;
-	default: /* of a newer pjrecord */
-		break;
+	case PJ_ITEM_UNWOUND: take_event(r, body); break;
+	case PJ_ITEM_BUILD_ID: take_file(r, body); break;
+	case PJ_ITEM_METHODS: return interpreted_take(&r->interpreted, a, body);
+	case PJ_ITEM_TENANT: take_tenant(r, body); break;
+	case PJ_ITEM_HELPER: take_helper(r, body); break;
+	case PJ_ITEM_VERSION: r->version = text_of(a, body); break;
+	default: /* of a newer pjrecord */ break;
 	}
 	return NULL;
 }
@@ -211,7 +195,8 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
 	return bad;
 }
 
-/* ---- questions ---------------------------------------------------------------------------------------------------- */
+/* ---- questions ----------------------------------------------------------------------------------------------------
+ */
 
 /* Index of the first with this pid or a larger one. */
 static size_t first_of(const struct recorder *r, uint32_t pid)
@@ -260,7 +245,8 @@ bool recorder_elsewhere(const struct recorder *r, uint32_t pid)
 	return false;
 }
 
-const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation)
+const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major, uint32_t minor, uint64_t inode,
+					uint64_t generation)
 {
 	struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
 

@@ -16,8 +16,8 @@ struct perfzstd {
 	bool broken;  /* until a record starts a new stream */
 };
 
-/* Takes from *packed and puts up to room bytes into `to`; sets *more when there may be more for the same input. False when it is damaged:
- * the rest of *packed is dropped. */
+/* Takes from *packed and puts up to room bytes into `to`; sets *more when there may be more for the same input. False
+ * when it is damaged: the rest of *packed is dropped. */
 bool perfzstd_inflate(struct perfzstd *z, struct str *packed, char *to, size_t room, size_t *made, bool *more);
 
 void perfzstd_free(struct perfzstd *z);

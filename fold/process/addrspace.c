@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAP_HUGE 0x40000u    /* MAP_HUGETLB */
+#define MAP_HUGE 0x40000u /* MAP_HUGETLB */
 
-#define NOBODY UINT32_MAX    /* pid of the kernel's mappings */
+#define NOBODY UINT32_MAX /* pid of the kernel's mappings */
 #define PROTECTION_EXEC 4u
 
 /* Samples of a thread's last steps in the kernel come behind its EXIT: so long, or so many ends, it is remembered. */
@@ -122,7 +122,8 @@ static bool is_jit_memory(const struct addrspace *a, const struct perfdata_recor
 {
 	struct attic_numbers n = numbers_of(r);
 
-	return is_memfd(r->mmap.path) && !a->as_perf && !build_of(a, r).n && !(a->attic && attic_is_program(a->attic, r->pid, &n));
+	return is_memfd(r->mmap.path) && !a->as_perf && !build_of(a, r).n &&
+	       !(a->attic && attic_is_program(a->attic, r->pid, &n));
 }
 
 static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
@@ -168,7 +169,8 @@ static uint32_t user_dso(struct addrspace *a, const struct perfdata_record *r)
 	else if (str_eq(path, STR(PJ_OVER_BUDGET_PATH)))
 		id = addrspace_special(a, DSO_DATA, path);
 	else if (is_anonymous(path, r->mmap.flags) || is_no_file(path))
-		id = exec && r->pid ? addrspace_jit(a, r->pid) : addrspace_special(a, DSO_DATA, path.n ? path : STR("//anon"));
+		id = exec && r->pid ? addrspace_jit(a, r->pid) :
+				      addrspace_special(a, DSO_DATA, path.n ? path : STR("//anon"));
 	else if (exec && is_jit_memory(a, r))
 		id = addrspace_jit(a, r->pid);
 	else
@@ -188,7 +190,8 @@ void addrspace_build_ids(struct addrspace *a, const struct perfdata_build_id *id
 		struct dso *dso = &a->dso[d];
 		bool kernel = dso->kind == DSO_KERNEL;
 
-		/* a path of ours may be that of other files in containers: whatever is known of them stood by their numbers */
+		/* a path of ours may be that of other files in containers: whatever is known of them stood by their
+		 * numbers */
 		if (dso->kind == DSO_FILE && dso->inode && a->attic && a->attic->who->is)
 			continue;
 		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
@@ -428,7 +431,7 @@ static void fork_thread(struct addrspace *a, const struct perfdata_record *r)
 
 	if (parent->tid == r->tid)
 		return; /* nobody is its own child */
-	maps->refs++; /* the new one may take the number of the old one's leader */
+	maps->refs++;   /* the new one may take the number of the old one's leader */
 	forget(thread_of(a, r->tid));
 	t = addrspace_thread(a, r->pid, r->tid);
 	t->comm = comm;
@@ -545,20 +548,11 @@ void addrspace_record(struct addrspace *a, const struct perfdata_record *r)
 		else
 			user_mmap(a, r);
 		break;
-	case PERFDATA_COMM:
-		comm_record(a, r);
-		break;
-	case PERFDATA_FORK:
-		fork_thread(a, r);
-		break;
-	case PERFDATA_EXIT:
-		exit_record(a, r);
-		break;
-	case PERFDATA_KSYMBOL:
-		ksymbol(a, r);
-		break;
-	default:
-		break;
+	case PERFDATA_COMM: comm_record(a, r); break;
+	case PERFDATA_FORK: fork_thread(a, r); break;
+	case PERFDATA_EXIT: exit_record(a, r); break;
+	case PERFDATA_KSYMBOL: ksymbol(a, r); break;
+	default: break;
 	}
 }
 
@@ -572,7 +566,8 @@ struct addrspace_place addrspace_find(const struct addrspace *a, const struct ad
 	if (mode == MODE_KERNEL) {
 		m = maps_find(&a->kernel->maps, ip);
 		if (!m && a->kernel_core)
-			return (struct addrspace_place){ a->kernel_core, ip }; /* kallsyms knows more than one mapping tells */
+			return (struct addrspace_place){ a->kernel_core,
+							 ip }; /* kallsyms knows more than one mapping tells */
 	} else if (mode == MODE_USER) {
 		m = maps_find(&t->space->maps->maps, ip);
 	}

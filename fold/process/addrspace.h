@@ -27,25 +27,25 @@ enum dso_kind {
 	DSO_CODE,    /* of a jitdump: address is a struct jitdump_code */
 	DSO_METHOD,  /* of a JVM, run by its interpreter: address is that of HotSpot's Method */
 	DSO_THREAD,  /* no code: address is the comm of a thread, a frame of --root=both */
-	DSO_CUT,     /* no code, and no frame: the stack goes on, but the recorder kept no more. address: CUT_COPY, CUT_BY_EVENT, or how
-		      * many addresses it kept, which is the limit where others have no more */
+	DSO_CUT,     /* no code, and no frame: the stack goes on, but the recorder kept no more. address: CUT_COPY,
+		      * CUT_BY_EVENT, or how     many addresses it kept, which is the limit where others have no more */
 };
 
-#define CUT_COPY     0          /* of the stack's bytes */
-#define CUT_BY_EVENT UINT64_MAX /* than the event was to have */
-#define CUT_MARKED   (UINT64_MAX - 1) /* of the stack's bytes, says the recorder, who walked it: a frame [truncated] */
-#define CUT_NOWHERE  (UINT64_MAX - 2) /* it did not: the recorder says that the stack is whole */
+#define CUT_COPY 0                   /* of the stack's bytes */
+#define CUT_BY_EVENT UINT64_MAX      /* than the event was to have */
+#define CUT_MARKED (UINT64_MAX - 1)  /* of the stack's bytes, says the recorder, who walked it: a frame [truncated] */
+#define CUT_NOWHERE (UINT64_MAX - 2) /* it did not: the recorder says that the stack is whole */
 
 struct dso {
 	enum dso_kind kind;
-	struct str path;    /* as perf prints it */
+	struct str path; /* as perf prints it */
 	struct build_id build_id;
-	uint32_t major, minor;      /* of the file that was mapped; all 0: not told */
+	uint32_t major, minor; /* of the file that was mapped; all 0: not told */
 	uint64_t inode, generation;
-	uint32_t pid;       /* that mapped it last */
-	uint64_t mapped_ns; /* when; 0: before the recording, or not told */
-	struct jitdump *jitdump;      /* of DSO_JIT: asked before the map; not ours */
-	uint32_t code;                /* the DSO_CODE beside it; 0: not needed yet */
+	uint32_t pid;            /* that mapped it last */
+	uint64_t mapped_ns;      /* when; 0: before the recording, or not told */
+	struct jitdump *jitdump; /* of DSO_JIT: asked before the map; not ours */
+	uint32_t code;           /* the DSO_CODE beside it; 0: not needed yet */
 };
 
 /* Maps that are shared; serial is another one whenever the contents are. */
@@ -78,13 +78,13 @@ struct addrspace {
 	bool as_perf;
 	const struct attic *attic; /* of pjrecord, which knows builds by numbers of files; or NULL */
 	struct intern comms;
-	struct intern keys;       /* of DSOs: what makes two mappings the same file */
-	struct dso *dso;          /* by key */
+	struct intern keys; /* of DSOs: what makes two mappings the same file */
+	struct dso *dso;    /* by key */
 	size_t dso_cap;
 	struct arena text;
 	struct addrspace_maps *kernel;
-	uint32_t kernel_core;     /* DSO of [kernel.kallsyms], 0: none was mapped */
-	uint64_t kernel_text;     /* address of _text or _stext (kernel_symbol) in the recorded kernel, 0: not told */
+	uint32_t kernel_core; /* DSO of [kernel.kallsyms], 0: none was mapped */
+	uint64_t kernel_text; /* address of _text or _stext (kernel_symbol) in the recorded kernel, 0: not told */
 	struct str kernel_symbol;
 	uint32_t serial;
 	struct addrspace_thread **slot; /* open addressing by tid */
@@ -92,7 +92,7 @@ struct addrspace {
 	struct addrspace_end *end; /* a ring of those that are remembered */
 	uint64_t ends, ends_forgotten;
 	size_t ends_cap;
-	char key[8192];           /* scratch */
+	char key[8192]; /* scratch */
 };
 
 void addrspace_init(struct addrspace *a, bool as_perf);

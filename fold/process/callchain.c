@@ -13,20 +13,14 @@ static bool is_context(uint64_t ip)
 static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
 {
 	switch (ip) {
-	case CONTEXT_HYPERVISOR:
-		*mode = MODE_HYPERVISOR;
-		return true;
-	case CONTEXT_KERNEL:
-		*mode = MODE_KERNEL;
-		return true;
-	case CONTEXT_USER: case CONTEXT_USER_DEFERRED:
-		*mode = MODE_USER;
-		return true;
-	case CONTEXT_GUEST: case CONTEXT_GUEST_KERNEL: case CONTEXT_GUEST_USER:
-		*mode = MODE_UNKNOWN;
-		return !as_perf;
-	default:
-		return false;
+	case CONTEXT_HYPERVISOR: *mode = MODE_HYPERVISOR; return true;
+	case CONTEXT_KERNEL: *mode = MODE_KERNEL; return true;
+	case CONTEXT_USER:
+	case CONTEXT_USER_DEFERRED: *mode = MODE_USER; return true;
+	case CONTEXT_GUEST:
+	case CONTEXT_GUEST_KERNEL:
+	case CONTEXT_GUEST_USER: *mode = MODE_UNKNOWN; return !as_perf;
+	default: return false;
 	}
 }
 

@@ -61,13 +61,14 @@ static int open_cached(const struct build_id *id)
 
 	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
-	n = home && id->n > 1 ? snprintf(path, sizeof(path), "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2) : -1;
+	n = home && id->n > 1 ? snprintf(path, sizeof(path), "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2) :
+				-1;
 	return n > 0 && (size_t)n < sizeof(path) ? fileopener_path(path) : -1;
 }
 
-/* The file that was mapped: what pjrecord kept of it, of the process while it lives, below --symfs, of this machine, of perf's cache. */
-static int open_mapped(struct walk *w, const struct dso *d, const struct origin *origin,
-		       const struct perfdata *data)
+/* The file that was mapped: what pjrecord kept of it, of the process while it lives, below --symfs, of this machine, of
+ * perf's cache. */
+static int open_mapped(struct walk *w, const struct dso *d, const struct origin *origin, const struct perfdata *data)
 {
 	struct build_id id = build_id_of(w, d, data);
 	pid_t live = origin_process(origin, d->pid, d->mapped_ns);
@@ -79,7 +80,9 @@ static int open_mapped(struct walk *w, const struct dso *d, const struct origin 
 	if (n < 0 || (size_t)n >= sizeof(path) || d->path.n == 0 || d->path.p[0] != '/')
 		return -1;
 	if (w->attic)
-		fd = checked(attic_binary(w->attic, d->pid, &id, &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }), &id);
+		fd = checked(attic_binary(w->attic, d->pid, &id,
+					  &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }),
+			     &id);
 	if (fd >= 0)
 		return fd;
 	if (live && !w->symfs)
@@ -88,7 +91,9 @@ static int open_mapped(struct walk *w, const struct dso *d, const struct origin 
 		fd = checked(fileopener_path(path), &id);
 	fd = fd >= 0 ? fd : checked(open_cached(&id), &id);
 	if (fd < 0 && w->attic)
-		fd = checked(attic_unclaimed(w->attic, d->pid, &id, &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }), &id);
+		fd = checked(attic_unclaimed(w->attic, d->pid, &id,
+					     &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }),
+			     &id);
 	return fd;
 }
 
@@ -220,7 +225,8 @@ void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspac
 
 	w->n = 0;
 	w->short_copy = false;
-	if (!p || !unwind_start_on(p, &s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
+	if (!p ||
+	    !unwind_start_on(p, &s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
 		return;
 	if (p == &processor_x86_64)
 		find_java(&k, r);

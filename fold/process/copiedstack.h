@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copiedstack.h - the user stack of a sample that was recorded with registers and a copy of its stack (--call-graph dwarf).
+ * copiedstack.h - the user stack of a sample that was recorded with registers and a copy of its stack (--call-graph
+ * dwarf).
  *
- * Finds the files whose tables say how to get from a frame to its caller, each once, and walks; through the code of a JVM, by what its
- * timeline tells of frames.
+ * Finds the files whose tables say how to get from a frame to its caller, each once, and walks; through the code of a
+ * JVM, by what its timeline tells of frames.
  */
 #ifndef PJ_COPIEDSTACK_H
 #define PJ_COPIEDSTACK_H
@@ -15,7 +16,7 @@
 
 struct walk {
 	const char *symfs;
-	const struct attic *attic;  /* of pjrecord, or NULL */
+	const struct attic *attic; /* of pjrecord, or NULL */
 	bool as_perf;
 	struct timelines *timelines; /* of JVMs, or NULL */
 	bool monotonic;              /* times are those of timelines */
@@ -23,12 +24,12 @@ struct walk {
 	struct walk_table *table; /* by DSO */
 	size_t cap;
 	struct walk_frame {
-		uint64_t ip;      /* callers' are those of the call */
-		bool method;      /* it is the address of an interpreted method */
-	} *frame;                 /* of the walked stack, leaf first */
+		uint64_t ip; /* callers' are those of the call */
+		bool method; /* it is the address of an interpreted method */
+	} * frame;           /* of the walked stack, leaf first */
 	size_t n, cap_frames;
-	bool short_copy;          /* of the walked stack: it ends outside of what was copied */
-	uint64_t cut;             /* stacks of that kind */
+	bool short_copy; /* of the walked stack: it ends outside of what was copied */
+	uint64_t cut;    /* stacks of that kind */
 };
 
 /* Walks the stack of r, a sample with registers; frame[0..n) is what was found. */

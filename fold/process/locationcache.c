@@ -34,7 +34,8 @@ static const struct jitdump_code *from_timeline(struct places *p, const struct d
 	return code;
 }
 
-/* May an address at which no code is be that of a method which a JVM interprets? Which ones are, a recorder tells at the end. */
+/* May an address at which no code is be that of a method which a JVM interprets? Which ones are, a recorder tells at
+ * the end. */
 static bool may_be_method(const struct places *p, enum perfdata_mode mode, uint64_t ip)
 {
 	return mode == MODE_USER && ip && ip % 8 == 0 && p->attic && p->attic->who->unwound;
@@ -48,15 +49,15 @@ static uint32_t make_site(struct places *p, struct addrspace_place at, uint64_t 
 
 	*lasting = true;
 	switch (d->kind) {
-	case DSO_NOWHERE: case DSO_DATA:
+	case DSO_NOWHERE:
+	case DSO_DATA:
 		if (!p->addresses)
 			at.address = 0;
 		break;
-	case DSO_SYMBOL:
-		at.address = 0;
-		break;
+	case DSO_SYMBOL: at.address = 0; break;
 	case DSO_JIT:
-		*lasting = !d->jitdump && !timelines_of(&p->timelines, d->pid); /* code at an address is another one later */
+		*lasting = !d->jitdump &&
+			   !timelines_of(&p->timelines, d->pid); /* code at an address is another one later */
 		if (d->jitdump)
 			code = jitdump_find(d->jitdump, at.address, p->jit_clock ? time : 0);
 		else if (!*lasting)
@@ -67,8 +68,7 @@ static uint32_t make_site(struct places *p, struct addrspace_place at, uint64_t 
 	case DSO_METHOD:
 		*lasting = false; /* a fork has the same maps, but is no JVM */
 		break;
-	default:
-		break;
+	default: break;
 	}
 	return sites_id(p->sites, at.dso, at.address);
 }
@@ -87,7 +87,8 @@ uint32_t places_site(struct places *p, const struct addrspace_thread *t, enum pe
 	if (likely(k->ip == ip && k->serial == serial && k->site))
 		return k->site;
 	at = addrspace_find(p->as, t, mode, ip);
-	if ((p->as->dso[at.dso].kind == DSO_NOWHERE || p->as->dso[at.dso].kind == DSO_DATA) && may_be_method(p, mode, ip))
+	if ((p->as->dso[at.dso].kind == DSO_NOWHERE || p->as->dso[at.dso].kind == DSO_DATA) &&
+	    may_be_method(p, mode, ip))
 		at = (struct addrspace_place){ addrspace_methods(p->as, t->pid), ip };
 	site = make_site(p, at, time, &lasting);
 	if (lasting)
@@ -106,7 +107,8 @@ static bool is_jitdump(struct str path)
 }
 
 /* path: what was opened, for people. */
-static int open_jitdump(const struct places *p, const struct perfdata_record *r, const struct origin *origin, char *path, size_t room)
+static int open_jitdump(const struct places *p, const struct perfdata_record *r, const struct origin *origin,
+			char *path, size_t room)
 {
 	pid_t live = origin_process(origin, r->pid, r->has_time ? r->time : 0);
 	int n, fd = p->attic ? attic_jit(p->attic, r->pid, "dump") : -1;

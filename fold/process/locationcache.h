@@ -19,14 +19,14 @@ struct places {
 	struct sites *sites;
 	const char *symfs;
 	const struct attic *attic; /* of pjrecord, or NULL */
-	bool addresses;  /* where nothing will be known, addresses are told apart all the same */
-	bool jit_clock;  /* times are those of jitdumps, too */
+	bool addresses;            /* where nothing will be known, addresses are told apart all the same */
+	bool jit_clock;            /* times are those of jitdumps, too */
 	struct place_known *known;
 	struct jitdump **jitdump;
 	size_t njitdumps;
 	struct damage damage; /* records of jitdumps, or whole files */
 	struct timelines timelines;
-	bool monotonic;  /* times are those of timelines, too */
+	bool monotonic;                         /* times are those of timelines, too */
 	uint64_t asked[TIMELINE_AMBIGUOUS + 1]; /* addresses in code of JVMs, by how sure the answer was */
 };
 

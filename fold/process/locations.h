@@ -18,7 +18,7 @@ struct site {
 };
 
 struct sites {
-	uint32_t n, cap;    /* ids are 1..n */
+	uint32_t n, cap; /* ids are 1..n */
 	struct site *site;
 	uint32_t *slot, mask;
 };

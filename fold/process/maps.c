@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-/* By start, with the highest priority on top: priorities nobody can foresee keep the tree flat, whatever the order of the maps. */
+/* By start, with the highest priority on top: priorities nobody can foresee keep the tree flat, whatever the order of
+ * the maps. */
 struct maps_node {
 	struct map map;
 	struct maps_node *left, *right;

@@ -14,7 +14,7 @@
 
 struct map {
 	uint64_t start, end;
-	uint64_t add;  /* address = ip + add */
+	uint64_t add; /* address = ip + add */
 	uint32_t dso;
 };
 

@@ -14,13 +14,13 @@
 #include "common/stacks.h"
 
 struct line_entry {
-	uint32_t hash;         /* of (symbol, dso) */
+	uint32_t hash; /* of (symbol, dso) */
 	uint32_t symbol_n;
 	uint32_t rest_n;
-	uint32_t frame;        /* id of the innermost frame */
-	uint32_t callers;      /* index into more: the frames that it was inlined into, inside out, 0 ends; or 0 */
+	uint32_t frame;   /* id of the innermost frame */
+	uint32_t callers; /* index into more: the frames that it was inlined into, inside out, 0 ends; or 0 */
 	bool unresolved;
-	char key[];            /* symbol, then " (dso)", " (inlined)" or nothing */
+	char key[]; /* symbol, then " (dso)", " (inlined)" or nothing */
 };
 
 struct lines {

@@ -149,7 +149,8 @@ static bool parse_behind(struct str s, struct header *h)
 	while (digits < rest.n && byte_is_digit(rest.p[digits]))
 		digits++;
 	h->period = 0;
-	if (digits && (digits == rest.n || byte_is_blank(rest.p[digits])) && str_u64(str_head(rest, digits), &h->period))
+	if (digits && (digits == rest.n || byte_is_blank(rest.p[digits])) &&
+	    str_u64(str_head(rest, digits), &h->period))
 		rest = str_trim_left(str_from(rest, digits));
 	for (i = 0; i < rest.n && !byte_is_blank(rest.p[i]); i++)
 		;
@@ -329,10 +330,8 @@ enum header_kind header_parse(struct str line, struct header *h)
 		return HEADER_SAMPLE;
 	}
 	switch (parse_without_time(line, h)) {
-	case HEADER_SAMPLE:
-		return HEADER_SAMPLE;
-	case HEADER_WEAK:
-		return HEADER_WEAK;
+	case HEADER_SAMPLE: return HEADER_SAMPLE;
+	case HEADER_WEAK: return HEADER_WEAK;
 	default:
 		*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
 		parse_weak(line, h);

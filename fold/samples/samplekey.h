@@ -33,7 +33,7 @@ struct header {
 	struct str time;   /* text, see header_time; empty: not printed */
 	bool timed;        /* no text: ns is the time */
 	uint64_t ns;
-	uint64_t lost;     /* HEADER_RECORD: number in PERF_RECORD_LOST*, else 0 */
+	uint64_t lost; /* HEADER_RECORD: number in PERF_RECORD_LOST*, else 0 */
 };
 
 /* Parses line (no newline). Lines that begin with a TAB are frames, never headers. */

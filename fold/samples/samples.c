@@ -364,7 +364,8 @@ static void push_inwards(struct samples *p, const struct line_entry *e)
 	push_frame(p, e->frame);
 }
 
-/* The outer lines are those of the thread's sample before: copies what is known of them. Gives the innermost of them. */
+/* The outer lines are those of the thread's sample before: copies what is known of them. Gives the innermost of them.
+ */
 static struct tail_line take_shared(struct samples *p, struct tail_line *to, const char *end)
 {
 	const struct tail_sample *last = &p->root->last;
@@ -377,7 +378,8 @@ static struct tail_line take_shared(struct samples *p, struct tail_line *to, con
 	return to[0];
 }
 
-/* The lines that were noted, from the outermost inwards: first all frames, then, with memory on its way, their nodes. */
+/* The lines that were noted, from the outermost inwards: first all frames, then, with memory on its way, their nodes.
+ */
 static struct tail_line walk_lines(struct samples *p, struct tail_line *line, struct tail_line outer)
 {
 	uint32_t n = (uint32_t)p->nrefs;

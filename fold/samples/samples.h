@@ -25,10 +25,10 @@ struct samples_options {
 	struct select select;
 	enum samples_comm comm;
 	enum samples_weight weight;
-	bool times;         /* first and last time are wanted */
-	bool counts;        /* column 1 of the stacks counts samples, whatever column 0 weighs */
-	bool pid, tid;      /* label the first frame comm-PID, comm-PID/TID */
-	bool srcline;       /* add file:line where there is one */
+	bool times;    /* first and last time are wanted */
+	bool counts;   /* column 1 of the stacks counts samples, whatever column 0 weighs */
+	bool pid, tid; /* label the first frame comm-PID, comm-PID/TID */
+	bool srcline;  /* add file:line where there is one */
 	bool collapse_recursion;
 	struct str *skip_after; /* names of frames whose callers are dropped */
 	size_t nskip_after;
@@ -55,13 +55,13 @@ struct samples_tally {
 	uint64_t bare;       /* counted samples without a callchain */
 	uint64_t deep;       /* counted samples of more than one frame */
 	uint64_t frames, unresolved;
-	uint64_t lost;       /* as the text says (--show-lost-events); 0: nothing was lost, or it is not told */
-	uint64_t with_pid;   /* samples whose header names a process id */
-	uint64_t deferred;   /* deferred callchains that belong to no sample */
-	uint64_t skipped;    /* lines that were not understood */
+	uint64_t lost;              /* as the text says (--show-lost-events); 0: nothing was lost, or it is not told */
+	uint64_t with_pid;          /* samples whose header names a process id */
+	uint64_t deferred;          /* deferred callchains that belong to no sample */
+	uint64_t skipped;           /* lines that were not understood */
 	uint64_t first_ns, last_ns; /* time of counted samples; first_ns > last_ns: none had one */
 	struct samples_place place[SAMPLES_PLACES]; /* the first that were skipped */
-	bool overflow;       /* the weights do not fit into 63 bits */
+	bool overflow;                              /* the weights do not fit into 63 bits */
 };
 
 enum samples_state { SAMPLE_NONE, SAMPLE_OPEN, SAMPLE_IGNORED };
@@ -76,14 +76,14 @@ struct samples {
 	struct samples_event *event; /* by id of its name - 1 */
 	struct intern event_names;
 	uint32_t nevents, events_cap;
-	uint32_t latest;             /* event of the sample before: most often that of the next */
+	uint32_t latest; /* event of the sample before: most often that of the next */
 	/* One event is counted: the first that was seen and selected. */
 	bool chosen;
-	struct str preferred;        /* counted when none was selected; empty: the first */
+	struct str preferred; /* counted when none was selected; empty: the first */
 	struct str event_key;
-	struct str event_name; /* as it was first seen */
+	struct str event_name;      /* as it was first seen */
 	struct str host, frequency; /* what comments of --header tell */
-	uint64_t first_ns;   /* of the first sample of the input */
+	uint64_t first_ns;          /* of the first sample of the input */
 	bool has_first;
 	struct arena text;
 	/* the open sample */
@@ -91,23 +91,23 @@ struct samples {
 		enum samples_state state;
 		uint32_t root;
 		uint64_t weight;
-		struct str last;      /* tail of the last frame line */
+		struct str last; /* tail of the last frame line */
 	} sample;
-	struct line_ref *ref;    /* frame lines of the open sample that are not looked up yet */
+	struct line_ref *ref; /* frame lines of the open sample that are not looked up yet */
 	size_t nrefs, refs_cap;
-	uint32_t *frame;         /* of the open sample, innermost first */
+	uint32_t *frame; /* of the open sample, innermost first */
 	size_t nframes, frames_cap;
-	size_t last_frame;       /* where those of the last line begin */
-	uint8_t *skip;           /* by frame id: 1 skip-after, 2 not, 0 not looked at */
+	size_t last_frame; /* where those of the last line begin */
+	uint8_t *skip;     /* by frame id: 1 skip-after, 2 not, 0 not looked at */
 	size_t skip_cap;
 	struct samples_root *roots; /* cache: header's label -> first node */
 	struct samples_root *root;  /* of the open sample; NULL: not cached */
 	struct tails tails;
-	bool share;                /* may samples share their tails? */
-	uint64_t serial;           /* of the open sample */
-	bool regular;              /* the open sample has had nothing but frames behind TABs */
-	uint32_t shared;           /* lines of the open sample that are those of the sample before */
-	uint64_t block;            /* of the text that samples come from now */
+	bool share;      /* may samples share their tails? */
+	uint64_t serial; /* of the open sample */
+	bool regular;    /* the open sample has had nothing but frames behind TABs */
+	uint32_t shared; /* lines of the open sample that are those of the sample before */
+	uint64_t block;  /* of the text that samples come from now */
 };
 
 /* For qsort of struct samples_event: the most frequent first, then by name. */
@@ -118,12 +118,12 @@ void samples_init(struct samples *p, const struct samples_options *o);
 /* A sample begins; h only lives during the call. It may be ignored: see sample.state. */
 void samples_open(struct samples *p, const struct header *h);
 
-/* The next frame of the open sample: tail as linecache.h says, address in hex. Both must stay until the sample is closed.
- * start: where the line begins, NULL when it is none that may be shared. */
+/* The next frame of the open sample: tail as linecache.h says, address in hex. Both must stay until the sample is
+ * closed. start: where the line begins, NULL when it is none that may be shared. */
 void samples_frame(struct samples *p, struct str tail, struct str address, const char *start);
 
-/* The next frame of the open sample, as an id of the caller's own: what such ids are, samples need not know as long as no
- * option looks at names. Not to be mixed with samples_frame. */
+/* The next frame of the open sample, as an id of the caller's own: what such ids are, samples need not know as long as
+ * no option looks at names. Not to be mixed with samples_frame. */
 void samples_push(struct samples *p, uint32_t id);
 
 /* Puts the open sample aside, before frames were pushed, and takes it up again. */

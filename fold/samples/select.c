@@ -70,8 +70,8 @@ void select_only(struct select *s, const char *text)
 			numbers = is_numbers;
 			add_value(key, numbers, value, text);
 		} else if (!key) {
-			die_usage("--only %s: no such key '%.*s': pid, tid, comm, cpu, event and cgroup are there", text,
-				  (int)name.n, name.p);
+			die_usage("--only %s: no such key '%.*s': pid, tid, comm, cpu, event and cgroup are there",
+				  text, (int)name.n, name.p);
 		} else if (numbers) {
 			add_value(key, true, piece, text);
 		} else {
@@ -222,7 +222,7 @@ bool select_needs_wall(const struct select *s)
 bool select_empty_range(const struct select *s)
 {
 	return s->from.set && s->to.set && s->from.relative == s->to.relative && s->from.wall == s->to.wall &&
-	        s->from.ns >= s->to.ns;
+	       s->from.ns >= s->to.ns;
 }
 
 void select_free(struct select *s)

@@ -35,8 +35,8 @@ struct select {
 /* Adds what --only says; dies with a usage message. text must stay. */
 void select_only(struct select *s, const char *text);
 
-/* "12.5" on the record's clock, "+12.5" seconds from the first sample; "@12.5" since 1970 and ISO 8601 (local time unless it
- * says Z or +01:00) on the wall clock. Dies with a usage message that names option. */
+/* "12.5" on the record's clock, "+12.5" seconds from the first sample; "@12.5" since 1970 and ISO 8601 (local time
+ * unless it says Z or +01:00) on the wall clock. Dies with a usage message that names option. */
 struct select_time select_parse_time(const char *text, const char *option);
 
 bool select_event(const struct select *s, struct str event); /* does the event pass? */

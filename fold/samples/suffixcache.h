@@ -20,9 +20,9 @@ struct tail_line {
 
 /* A folded sample; n == 0: none. */
 struct tail_sample {
-	uint64_t block;      /* + 1 */
-	const char *end;     /* of its text: at the empty line */
-	uint32_t first, n;   /* its lines, innermost first, in struct tails */
+	uint64_t block;    /* + 1 */
+	const char *end;   /* of its text: at the empty line */
+	uint32_t first, n; /* its lines, innermost first, in struct tails */
 };
 
 struct tails {

@@ -90,7 +90,8 @@ struct asflamegraph {
 /* The next line, without its newline. `at` is kept for messages; its name must live as long as f. */
 void asflamegraph_line(struct asflamegraph *f, struct str line, struct place at, struct stacks *s);
 
-/* The input is over: closes the open sample. As perl sees several files as one input, call it after the last of them. */
+/* The input is over: closes the open sample. As perl sees several files as one input, call it after the last of them.
+ */
 void asflamegraph_end(struct asflamegraph *f, struct stacks *s);
 
 void asflamegraph_free(struct asflamegraph *f);

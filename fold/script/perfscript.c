@@ -86,7 +86,8 @@ static void frame_line(struct script *p, struct str line)
 		close_sample(p, NULL);
 	if (state(p) == SAMPLE_IGNORED)
 		return;
-	if (likely(line.n > 18 && line.p[17] == ' ' && byte_is_hex(line.p[16]) && (line.p[1] == ' ' || byte_is_hex(line.p[1])))) {
+	if (likely(line.n > 18 && line.p[17] == ' ' && byte_is_hex(line.p[16]) &&
+		   (line.p[1] == ' ' || byte_is_hex(line.p[1])))) {
 		address = str_head(str_from(line, 1), 16);
 		tail = str_from(line, 18);
 		if (unlikely(p->samples.names.addresses))
@@ -231,8 +232,7 @@ static void other_line(struct script *p, struct str line)
 		p->samples.sample.state = SAMPLE_IGNORED;
 		return;
 	case HEADER_WEAK:
-	case HEADER_NONE:
-		break;
+	case HEADER_NONE: break;
 	}
 	if (is_comment(line)) {
 		comment(p, line);
@@ -386,11 +386,9 @@ bool script_looks_like(struct str line)
 	switch (header_parse(line, &h)) {
 	case HEADER_SAMPLE:
 	case HEADER_RECORD:
-	case HEADER_DEFERRED:
-		return true;
+	case HEADER_DEFERRED: return true;
 	case HEADER_WEAK:
-	case HEADER_NONE:
-		break;
+	case HEADER_NONE: break;
 	}
 	return single_frame(&h, &address, &tail) ||
 	       (line.p[0] == ' ' && split_address(line, &address, &tail) && address.n >= 6 && tail.n);

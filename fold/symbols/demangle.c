@@ -2,9 +2,9 @@
 /*
  * Names for people, by libiberty with the flags of perf (no parameters, no return type).
  *
- * A name comes from a foreign file, and a short one can stand for an endless one (substitutions of substitutions). So the
- * variants are used that hand their output over piece by piece, and what grows too long is left as it is: the callback
- * leaves by longjmp, which loses nothing, as these variants keep all on the stack.
+ * A name comes from a foreign file, and a short one can stand for an endless one (substitutions of substitutions). So
+ * the variants are used that hand their output over piece by piece, and what grows too long is left as it is: the
+ * callback leaves by longjmp, which loses nothing, as these variants keep all on the stack.
  */
 #include "common/arena.h"
 #include "fold/symbols/elfsyms.h"
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #define LONGEST_SYMBOL 16384 /* of C++, libiberty itself gives up at 1024 (2048 parts) */
-#define LONGEST_NAME   16384
-#define LONGEST_D      512   /* its demangler has no callback, and no limit but that of the recursion ... */
-#define MOST_D_REFS    16    /* ... where each reference to what stands before may double the name */
+#define LONGEST_NAME 16384
+#define LONGEST_D 512  /* its demangler has no callback, and no limit but that of the recursion ... */
+#define MOST_D_REFS 16 /* ... where each reference to what stands before may double the name */
 
 struct output {
 	struct text *text;
@@ -34,7 +34,8 @@ static void put(const char *p, size_t n, void *opaque)
 	text_bytes(o->text, p, n);
 }
 
-static bool by_callback(struct text *out, const char *symbol, int (*demangle)(const char *, int, demangle_callbackref, void *))
+static bool by_callback(struct text *out, const char *symbol,
+			int (*demangle)(const char *, int, demangle_callbackref, void *))
 {
 	struct output o = { .text = out, .limit = out->n + LONGEST_NAME };
 	size_t before = out->n;

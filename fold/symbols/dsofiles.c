@@ -26,16 +26,16 @@ enum { HOLES_MAX = 16 }; /* times as large as its blocks, as on file systems tha
 struct search {
 	const struct dsofiles_options *options;
 	const struct dsofiles_query *query;
-	struct build_id id;         /* to be matched; n == 0: not known */
-	struct elfsyms *path;       /* the file that was mapped */
-	struct elfsyms *symbols;    /* the first with .symtab */
-	struct elfsyms *runtime;    /* the first with .dynsym */
-	struct elfsyms *debug;      /* the first with debug information, where inlined calls are asked for */
-	struct text debug_dir;      /* where that is, with the slash */
+	struct build_id id;      /* to be matched; n == 0: not known */
+	struct elfsyms *path;    /* the file that was mapped */
+	struct elfsyms *symbols; /* the first with .symtab */
+	struct elfsyms *runtime; /* the first with .dynsym */
+	struct elfsyms *debug;   /* the first with debug information, where inlined calls are asked for */
+	struct text debug_dir;   /* where that is, with the slash */
 	struct text debuglink;
 	uint32_t debuglink_crc;
 	enum dso_why why;
-	struct text name;           /* scratch */
+	struct text name; /* scratch */
 };
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
@@ -53,7 +53,8 @@ static bool same_build(struct build_id a, struct build_id b)
 	size_t n = a.n < b.n ? a.n : b.n;
 
 	/* records hold 20 bytes, also of shorter ids */
-	return memcmp(a.byte, b.byte, n) == 0 && memcmp(a.byte + n, zero, a.n - n) == 0 && memcmp(b.byte + n, zero, b.n - n) == 0;
+	return memcmp(a.byte, b.byte, n) == 0 && memcmp(a.byte + n, zero, a.n - n) == 0 &&
+	       memcmp(b.byte + n, zero, b.n - n) == 0;
 }
 
 static struct elfsyms *open_elf(struct search *s, int fd)
@@ -146,13 +147,14 @@ static void begin(struct search *s, const char *start)
 	text_add(&s->name, start);
 }
 
-/* A file whose CRC is computed is read completely: at most CRC_MAX bytes, a second of CPU time, and not one that is mostly a hole of its
- * file system, which costs its author nothing. */
+/* A file whose CRC is computed is read completely: at most CRC_MAX bytes, a second of CPU time, and not one that is
+ * mostly a hole of its file system, which costs its author nothing. */
 static bool may_be_read(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && st.st_size <= CRC_MAX && (st.st_size <= 4096 || st.st_blocks >= st.st_size / 512 / HOLES_MAX);
+	return fstat(fd, &st) == 0 && st.st_size <= CRC_MAX &&
+	       (st.st_size <= 4096 || st.st_blocks >= st.st_size / 512 / HOLES_MAX);
 }
 
 /* Without any build-id, the link's own check is what is left. */
@@ -270,8 +272,8 @@ static void try_rest(struct search *s, struct str path)
 
 /* ---- the file itself -------------------------------------------------------------------------------------------- */
 
-/* Opened first, as it holds the link, and the build-id when none was recorded; its turn to be considered comes later. What
- * pjrecord kept of it is as good. */
+/* Opened first, as it holds the link, and the build-id when none was recorded; its turn to be considered comes later.
+ * What pjrecord kept of it is as good. */
 static void open_path(struct search *s, struct str path)
 {
 	struct str link;
@@ -341,7 +343,8 @@ static void find_files(struct search *s)
 	try_rest(s, path);
 }
 
-/* ---- [vdso] -------------------------------------------------------------------------------------------------------- */
+/* ---- [vdso] --------------------------------------------------------------------------------------------------------
+ */
 
 /* A copy of what the kernel maps into every process, also into us. */
 static int open_own_vdso(void)
@@ -375,13 +378,14 @@ static void find_vdso(struct search *s)
 	try_cache(s, "/elf");
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------------------------- */
+/* ---- asking
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* Also what the file that was mapped adds, where the debug file has nothing: .dynsym, .gnu_debugdata. */
 static size_t ask(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
 {
-	/* The segments are those of the file that was mapped: a debug file's lie elsewhere. (perf takes them from there when the
-	 * program is linked statically, and names other functions; no use in doing that as well.) */
+	/* The segments are those of the file that was mapped: a debug file's lie elsewhere. (perf takes them from there
+	 * when the program is linked statically, and names other functions; no use in doing that as well.) */
 	struct elfsyms *runtime = s->runtime, *symbols = s->symbols;
 	size_t answered = 0;
 
@@ -420,7 +424,8 @@ static int open_split(void *with, const char *dir, const char *name)
 
 static bool is_build(int fd, struct str id)
 {
-	struct build_id want = { .n = id.n < BUILD_ID_MAX ? (uint8_t)id.n : BUILD_ID_MAX }, own = elfsyms_file_build_id(fd);
+	struct build_id want = { .n = id.n < BUILD_ID_MAX ? (uint8_t)id.n : BUILD_ID_MAX },
+			own = elfsyms_file_build_id(fd);
 
 	memcpy(want.byte, id.p, want.n);
 	return own.n && want.n && same_build(want, own);
@@ -478,8 +483,8 @@ static void close_files(struct search *s)
 	text_free(&s->name);
 }
 
-enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d, struct symbols_query *q, size_t n,
-			      struct intern *names)
+enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d, struct symbols_query *q,
+			      size_t n, struct intern *names)
 {
 	struct search s = { .options = o, .query = d, .id = d->build_id, .why = DSO_NO_FILE };
 	size_t open = 0, answered;

@@ -7,10 +7,10 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define MOST_BYTES   ((uint64_t)2 << 30) /* of all sections; those of a browser have 1 GB */
+#define MOST_BYTES ((uint64_t)2 << 30)     /* of all sections; those of a browser have 1 GB */
 #define MOST_ABBREVS ((uint64_t)256 << 20) /* bytes of abbreviation tables, each as often as a unit uses it */
-#define MOST_RATIO   1032                /* of deflate; zstd does better only on what is nothing but repetition */
-#define GAP          32                  /* zeros behind a section, and the alignment of the next */
+#define MOST_RATIO 1032                    /* of deflate; zstd does better only on what is nothing but repetition */
+#define GAP 32                             /* zeros behind a section, and the alignment of the next */
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -19,8 +19,8 @@
 enum { INFO, ABBREV, SECTIONS = 8 };
 
 static const char *const names[SECTIONS] = {
-	[INFO] = ".debug_info", [ABBREV] = ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_ranges", ".debug_rnglists",
-	".debug_addr", ".debug_str_offsets",
+	[INFO] = ".debug_info", [ABBREV] = ".debug_abbrev", ".debug_str",  ".debug_line_str",
+	".debug_ranges",        ".debug_rnglists",          ".debug_addr", ".debug_str_offsets",
 };
 
 /* A section as it is in the file, and where it goes. */
@@ -139,16 +139,13 @@ static bool unpack_zstd(const struct elffile *f, const struct part *p, char *to)
 static const char *unpack(const struct elffile *f, const struct part *p, char *to)
 {
 	switch (p->method) {
-	case 0:
-		return elffile_read(f, p->from, to, p->size) == p->size ? NULL : "truncated";
-	case ELFCOMPRESS_ZLIB:
-		return elfhead_inflate(&f->head, p->from, p->packed, to, p->size) ? NULL : "damaged";
+	case 0: return elffile_read(f, p->from, to, p->size) == p->size ? NULL : "truncated";
+	case ELFCOMPRESS_ZLIB: return elfhead_inflate(&f->head, p->from, p->packed, to, p->size) ? NULL : "damaged";
 	case ELFCOMPRESS_ZSTD:
 		if (!perfzstd_here)
 			return "packed with zstd, which this pjfold was built without";
 		return unpack_zstd(f, p, to) ? NULL : "damaged";
-	default:
-		return "packed in an unknown way";
+	default: return "packed in an unknown way";
 	}
 }
 
@@ -224,16 +221,25 @@ static void put_headers(struct dwarfimage *image, const struct part *part, bool 
 	Elf64_Shdr s[SECTIONS + 2] = { 0 };
 	Elf64_Ehdr h = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_ehsize = sizeof(h), .e_shoff = table,
-		.e_shentsize = sizeof(*s), .e_shnum = SECTIONS + 2, .e_shstrndx = SECTIONS + 1,
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(h),
+		.e_shoff = table,
+		.e_shentsize = sizeof(*s),
+		.e_shnum = SECTIONS + 2,
+		.e_shstrndx = SECTIONS + 1,
 	};
 	uint64_t at = text + 1;
 
 	for (size_t i = 0; i < SECTIONS; i++) {
 		struct str name = str_of(names[i]);
 
-		s[i + 1] = (Elf64_Shdr){ .sh_name = (uint32_t)(at - text), .sh_type = part[i].size ? SHT_PROGBITS : SHT_NOBITS,
-					 .sh_offset = part[i].to, .sh_size = part[i].size, .sh_addralign = 1 };
+		s[i + 1] = (Elf64_Shdr){ .sh_name = (uint32_t)(at - text),
+					 .sh_type = part[i].size ? SHT_PROGBITS : SHT_NOBITS,
+					 .sh_offset = part[i].to,
+					 .sh_size = part[i].size,
+					 .sh_addralign = 1 };
 		memcpy(image->p + at, name.p, name.n);
 		at += name.n;
 		if (split) {
@@ -242,8 +248,9 @@ static void put_headers(struct dwarfimage *image, const struct part *part, bool 
 		}
 		at++;
 	}
-	s[SECTIONS + 1] = (Elf64_Shdr){ .sh_name = 0, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = at - text,
-					.sh_addralign = 1 };
+	s[SECTIONS + 1] = (Elf64_Shdr){
+		.sh_name = 0, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = at - text, .sh_addralign = 1
+	};
 	memcpy(image->p, &h, sizeof(h));
 	memcpy(image->p + table, s, sizeof(s));
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarfimage.h - the debug information of an ELF file as libdw gets to see it: an ELF file of our own making, in memory.
+ * dwarfimage.h - the debug information of an ELF file as libdw gets to see it: an ELF file of our own making, in
+ * memory.
  *
- * Only the sections that tell of inlined functions, read once and unpacked (zlib, zstd, .zdebug_*), with zeros behind each, so
- * that a string without an end ends there. What is read here cannot shrink or change any more, and holds no name of another file
- * that the library would open by itself. Sizes without measure, and tables that would be read again for each of many units, are
- * refused before the library sees them.
+ * Only the sections that tell of inlined functions, read once and unpacked (zlib, zstd, .zdebug_*), with zeros behind
+ * each, so that a string without an end ends there. What is read here cannot shrink or change any more, and holds no
+ * name of another file that the library would open by itself. Sizes without measure, and tables that would be read
+ * again for each of many units, are refused before the library sees them.
  */
 #ifndef PJ_DWARFIMAGE_H
 #define PJ_DWARFIMAGE_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/symbols/elffile.h"
 
-#define BYTES_MAX ((uint64_t)512 << 20) /* of all sections that are asked for: tables of symbols are read in parts, and do not count */
+#define BYTES_MAX      \
+	((uint64_t)512 \
+	 << 20) /* of all sections that are asked for: tables of symbols are read in parts, and do not count */
 
 size_t elffile_read(const struct elffile *f, uint64_t offset, void *p, size_t n)
 {
@@ -17,7 +19,8 @@ static void note_segments(struct elffile *f)
 		const Elf64_Phdr *p = &f->head.segment[i];
 
 		if (p->p_type == PT_LOAD && (p->p_memsz || p->p_filesz))
-			f->segment[f->segments++] = (struct elf_segment){ p->p_vaddr, p->p_offset, p->p_filesz, p->p_memsz, p->p_flags };
+			f->segment[f->segments++] =
+				(struct elf_segment){ p->p_vaddr, p->p_offset, p->p_filesz, p->p_memsz, p->p_flags };
 	}
 }
 
@@ -28,8 +31,15 @@ static void note_sections(struct elffile *f)
 	for (size_t i = 0; i < f->sections; i++) {
 		const Elf64_Shdr *s = &f->head.section[i];
 
-		f->section[i] = (struct elf_section){ .name = f->head.name[i], .type = s->sh_type, .link = s->sh_link, .flags = s->sh_flags,
-			.addr = s->sh_addr, .offset = s->sh_offset, .size = s->sh_size, .entsize = s->sh_entsize, .align = s->sh_addralign };
+		f->section[i] = (struct elf_section){ .name = f->head.name[i],
+						      .type = s->sh_type,
+						      .link = s->sh_link,
+						      .flags = s->sh_flags,
+						      .addr = s->sh_addr,
+						      .offset = s->sh_offset,
+						      .size = s->sh_size,
+						      .entsize = s->sh_entsize,
+						      .align = s->sh_addralign };
 	}
 }
 

@@ -2,9 +2,9 @@
 /*
  * elffile.h - the parts of an ELF file: segments, sections, bytes.
  *
- * The headers are read once and checked (elfhead.h); files are read (pread), never mapped: a mapped file that shrinks ends its reader
- * with SIGBUS. Large tables are read in parts, through elffile_read; other sections share a budget of bytes. Little-endian files of 32
- * and 64 bits.
+ * The headers are read once and checked (elfhead.h); files are read (pread), never mapped: a mapped file that shrinks
+ * ends its reader with SIGBUS. Large tables are read in parts, through elffile_read; other sections share a budget of
+ * bytes. Little-endian files of 32 and 64 bits.
  */
 #ifndef PJ_ELFFILE_H
 #define PJ_ELFFILE_H
@@ -24,12 +24,12 @@ struct elf_section {
 };
 
 struct elffile {
-	int fd;            /* or -1: an image in memory */
+	int fd; /* or -1: an image in memory */
 	struct elfhead head;
-	uint64_t size;     /* of the file, when it was opened */
-	uint64_t left;     /* bytes of sections that may still be asked for */
+	uint64_t size; /* of the file, when it was opened */
+	uint64_t left; /* bytes of sections that may still be asked for */
 	uint16_t type, machine;
-	bool wide;         /* 64 bits */
+	bool wide; /* 64 bits */
 	size_t segments, sections;
 	struct elf_segment *segment;
 	struct elf_section *section; /* by index; 0 is unused */
@@ -46,7 +46,8 @@ const struct elf_section *elffile_section(const struct elffile *f, struct str na
 /* Bytes of the file; fewer than n where it ends. */
 size_t elffile_read(const struct elffile *f, uint64_t offset, void *p, size_t n);
 
-/* A complete section, decompressed, of at most max bytes; empty if it cannot be had. Lives as long as f. Not thread-safe for one f. */
+/* A complete section, decompressed, of at most max bytes; empty if it cannot be had. Lives as long as f. Not
+ * thread-safe for one f. */
 struct str elffile_bytes(struct elffile *f, const struct elf_section *s, size_t max);
 
 /* The place in the file of an address; false when no segment holds it. */

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define NOTES_MAX     (1u << 20)
-#define LINK_MAX      4096
+#define NOTES_MAX (1u << 20)
+#define LINK_MAX 4096
 #define DEBUGDATA_MAX (64u << 20)
 
 struct elfsyms {
@@ -207,8 +207,7 @@ static uint32_t stub_name(struct symtab_search *s, const struct plt_stub *stub)
 	uint32_t ifunc, name;
 
 	switch (stub->kind) {
-	case PLT_HEAD:
-		return intern(s->names, STR(".plt"));
+	case PLT_HEAD: return intern(s->names, STR(".plt"));
 	case PLT_SYMBOL:
 		if (!symtab_spend(s, stub->name.n))
 			return 0;
@@ -222,8 +221,7 @@ static uint32_t stub_name(struct symtab_search *s, const struct plt_stub *stub)
 			break;
 		}
 		/* fall through */
-	default:
-		text_printf(&t, "offset_%#llx", (unsigned long long)stub->start);
+	default: text_printf(&t, "offset_%#llx", (unsigned long long)stub->start);
 	}
 	text_add(&t, "@plt");
 	name = intern(s->names, text_view(&t));
@@ -231,14 +229,15 @@ static uint32_t stub_name(struct symtab_search *s, const struct plt_stub *stub)
 	return name;
 }
 
-/* Only a symbol without size, as _init is, seems to reach over all stubs past the end of .plt. perf 6.1 finds its way to such a
- * one when the stubs are few. */
+/* Only a symbol without size, as _init is, seems to reach over all stubs past the end of .plt. perf 6.1 finds its way
+ * to such a one when the stubs are few. */
 static bool ends_before_stubs(const struct plt *plt, uint64_t at, uint64_t start)
 {
 	return start < plt->lazy.start && at >= plt->lazy.end && (!plt->as_perf || plt->slots > 8);
 }
 
-/* Stubs have no symbols, but a symbol without size that lies before them seems to reach over them: the nearer one wins. */
+/* Stubs have no symbols, but a symbol without size that lies before them seems to reach over them: the nearer one wins.
+ */
 static void resolve_stubs(struct symtab_search *s, struct elffile *runtime, bool as_perf, const uint64_t *at, size_t n,
 			  struct symtab_answer *answer)
 {
@@ -277,12 +276,15 @@ static size_t gather(const struct symbols_query *q, size_t n, uint64_t *at, size
 }
 
 /* runtime NULL: places are addresses, moved by so much. */
-static size_t resolve(struct elfsyms *e, struct elffile *runtime, uint64_t moved, struct symbols_query *q, size_t n, struct intern *names)
+static size_t resolve(struct elfsyms *e, struct elffile *runtime, uint64_t moved, struct symbols_query *q, size_t n,
+		      struct intern *names)
 {
 	uint64_t *at = mem_alloc(sizeof(*at), n + 1);
 	size_t *index = mem_alloc(sizeof(*index), n + 1), open = gather(q, n, at, index), answered = 0;
 	struct symtab_answer *answer = mem_alloc(sizeof(*answer), open + 1);
-	struct symtab_search s = { .tables = e->table, .runtime = runtime, .mangled = e->options.mangled, .names = names };
+	struct symtab_search s = {
+		.tables = e->table, .runtime = runtime, .mangled = e->options.mangled, .names = names
+	};
 
 	for (size_t i = 0; i < open; i++)
 		at[i] -= moved;
@@ -307,12 +309,14 @@ static size_t resolve(struct elfsyms *e, struct elffile *runtime, uint64_t moved
 	return answered;
 }
 
-size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n, struct intern *names)
+size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
+		       struct intern *names)
 {
 	return resolve(e, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, q, n, names); /* reads some of its bytes */
 }
 
-size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n, struct intern *names)
+size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n,
+				 struct intern *names)
 {
 	size_t wraps = 0; /* these become the largest: places are to ascend */
 
@@ -333,8 +337,8 @@ bool elfsyms_has_debug_info(const struct elfsyms *e)
 	return dwarfimage_has(&e->file, false);
 }
 
-const char *elfsyms_inlines(struct elfsyms *e, const struct elfsyms *runtime, const struct inlines_options *o, struct symbols_query *q,
-			    size_t n, struct intern *names)
+const char *elfsyms_inlines(struct elfsyms *e, const struct elfsyms *runtime, const struct inlines_options *o,
+			    struct symbols_query *q, size_t n, struct intern *names)
 {
 	return inlines_resolve(o, &e->file, &runtime->file, q, n, names);
 }

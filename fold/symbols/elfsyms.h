@@ -2,9 +2,9 @@
 /*
  * elfsyms.h - names of the functions in an ELF file, chosen as perf chooses them.
  *
- * Addresses are offsets in the file, as mappings give them, so ET_EXEC, PIE and prelinked files need no case of their own.
- * .symtab, .dynsym, .gnu_debugdata, PLT; of aliases the one that perf takes; names demangled by libiberty as perf does
- * (no parameters). The file is hostile: it may be truncated while it is read, or be no ELF at all.
+ * Addresses are offsets in the file, as mappings give them, so ET_EXEC, PIE and prelinked files need no case of their
+ * own. .symtab, .dynsym, .gnu_debugdata, PLT; of aliases the one that perf takes; names demangled by libiberty as perf
+ * does (no parameters). The file is hostile: it may be truncated while it is read, or be no ELF at all.
  */
 #ifndef PJ_ELFSYMS_H
 #define PJ_ELFSYMS_H
@@ -14,8 +14,8 @@
 #include "fold/symbols/symbols.h"
 
 struct elfsyms_options {
-	bool as_perf;     /* what perf 6.1 does, its gaps included (no .plt.sec, no .gnu_debugdata, ...) */
-	bool mangled;     /* do not demangle */
+	bool as_perf; /* what perf 6.1 does, its gaps included (no .plt.sec, no .gnu_debugdata, ...) */
+	bool mangled; /* do not demangle */
 };
 
 struct elfsyms; /* an open file */
@@ -30,16 +30,18 @@ struct build_id elfsyms_file_build_id(int fd);
 struct build_id elfsyms_build_id(const struct elfsyms *e);
 bool elfsyms_has_symtab(const struct elfsyms *e);
 bool elfsyms_has_dynsym(const struct elfsyms *e);
-struct str elfsyms_debuglink(const struct elfsyms *e); /* name in .gnu_debuglink, or empty; lives as long as e */
+struct str elfsyms_debuglink(const struct elfsyms *e);   /* name in .gnu_debuglink, or empty; lives as long as e */
 uint32_t elfsyms_debuglink_crc(const struct elfsyms *e); /* the CRC-32 of that file, as it stands behind the name */
 
-/* Answers q[0..n). runtime: the file that was mapped, whose program headers relate offsets to addresses; e itself, or another
- * one where e is a separate debug file. Answers that are already there (name != 0) are left. Returns how many were answered. */
+/* Answers q[0..n). runtime: the file that was mapped, whose program headers relate offsets to addresses; e itself, or
+ * another one where e is a separate debug file. Answers that are already there (name != 0) are left. Returns how many
+ * were answered. */
 size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
 		       struct intern *names);
 
 /* As elfsyms_resolve, but for addresses, which are moved by `moved` from those in the file: the file is a kernel. */
-size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n, struct intern *names);
+size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n,
+				 struct intern *names);
 
 /* The address of a symbol of .symtab, as in the file; false when there is none. */
 bool elfsyms_address(const struct elfsyms *e, struct str name, uint64_t *address);
@@ -47,8 +49,8 @@ bool elfsyms_address(const struct elfsyms *e, struct str name, uint64_t *address
 bool elfsyms_has_debug_info(const struct elfsyms *e);
 
 /* As inlines_resolve (inlines.h), out of the debug information in e. */
-const char *elfsyms_inlines(struct elfsyms *e, const struct elfsyms *runtime, const struct inlines_options *o, struct symbols_query *q,
-			    size_t n, struct intern *names);
+const char *elfsyms_inlines(struct elfsyms *e, const struct elfsyms *runtime, const struct inlines_options *o,
+			    struct symbols_query *q, size_t n, struct intern *names);
 
 void elfsyms_close(struct elfsyms *e);
 

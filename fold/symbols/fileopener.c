@@ -25,11 +25,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH_MAX_BYTES = 4096, PLACES = 256, WAITS_FULL = 3, SOCKET_FD = 3, SHORT_MS = 100, RUNNING_MS = 5000, DIRECTORY_MAX = 3 };
+enum {
+	PATH_MAX_BYTES = 4096,
+	PLACES = 256,
+	WAITS_FULL = 3,
+	SOCKET_FD = 3,
+	SHORT_MS = 100,
+	RUNNING_MS = 5000,
+	DIRECTORY_MAX = 3
+};
 #define COPY_MAX ((off_t)2 << 30)
 #define BLOCK ((size_t)1 << 20)
 
-/* To read files of any user, below the root folders of other processes, too; to give copies to the owners of the files. */
+/* To read files of any user, below the root folders of other processes, too; to give copies to the owners of the files.
+ */
 #define CAPABILITIES (CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_CHOWN))
 
 enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, STAT /* of a process: a copy */, WHERE /* its mount namespace */ };
@@ -48,7 +57,8 @@ struct reply {
 	uint64_t mount_ns; /* WHERE: 0 if it is that of the helper, or not known */
 };
 
-/* ---- the helper ------------------------------------------------------------------------------------------------------ */
+/* ---- the helper
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Code is never mapped from /proc; a filter that was taken over would read memory of processes there. Takes fd. */
 static int refuse_proc(int fd)
@@ -110,9 +120,10 @@ static int open_request(const struct request *r)
 static bool is_local(int fd, bool elsewhere)
 {
 	static const uint32_t types[] = {
-		0xef53 /* ext2-4 */, 0x58465342 /* xfs */, 0x9123683e /* btrfs */, 0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */,
-		0x73717368 /* squashfs */, 0xe0f5e1e2 /* erofs */, 0xf2f52010 /* f2fs */, 0x2fc12fc1 /* zfs */, 0xca451a4e /* bcachefs */,
-		0x9660 /* iso9660 */, 0x4d44 /* vfat */, 0x2011bab0 /* exfat */, 0x958458f6 /* hugetlbfs */, 0x9fa0 /* proc */, 0x62656572 /* sysfs */,
+		0xef53 /* ext2-4 */,    0x58465342 /* xfs */,       0x9123683e /* btrfs */, 0x01021994 /* tmpfs */,
+		0x858458f6 /* ramfs */, 0x73717368 /* squashfs */,  0xe0f5e1e2 /* erofs */, 0xf2f52010 /* f2fs */,
+		0x2fc12fc1 /* zfs */,   0xca451a4e /* bcachefs */,  0x9660 /* iso9660 */,   0x4d44 /* vfat */,
+		0x2011bab0 /* exfat */, 0x958458f6 /* hugetlbfs */, 0x9fa0 /* proc */,      0x62656572 /* sysfs */,
 	};
 	struct statfs s;
 
@@ -180,7 +191,8 @@ static uint64_t foreign_mount_ns(int32_t pid)
 	char name[48];
 
 	snprintf(name, sizeof(name), "/proc/%d/ns/mnt", (int)pid);
-	return stat("/proc/self/ns/mnt", &own) == 0 && stat(name, &its) == 0 && own.st_ino != its.st_ino ? its.st_ino : 0;
+	return stat("/proc/self/ns/mnt", &own) == 0 && stat(name, &its) == 0 && own.st_ino != its.st_ino ? its.st_ino :
+													   0;
 }
 
 static void run_helper(int socket)
@@ -212,9 +224,11 @@ static void run_helper(int socket)
 	}
 }
 
-/* ---- the process that forks helpers ------------------------------------------------------------------------------------- */
+/* ---- the process that forks helpers
+ * ------------------------------------------------------------------------------------- */
 
-/* Of all descriptors only the socket stays, as SOCKET_FD: a reader of our output would wait for its end as long as a helper lives. */
+/* Of all descriptors only the socket stays, as SOCKET_FD: a reader of our output would wait for its end as long as a
+ * helper lives. */
 static void keep_only(int socket)
 {
 	if (socket != SOCKET_FD)
@@ -335,7 +349,8 @@ static void leave_helper(void)
 	opener.socket = -1;
 }
 
-/* ---- places that do not answer ------------------------------------------------------------------------------------------ */
+/* ---- places that do not answer
+ * ------------------------------------------------------------------------------------------ */
 
 struct places {
 	uint64_t file, directory; /* directory: or mount namespace */
@@ -351,7 +366,8 @@ static struct places places_of(const struct request *r, uint64_t mount_ns)
 {
 	struct str path = { r->path, r->n };
 	struct places p = { .file = key((uint64_t)(uint32_t)r->pid << 32, path),
-			    .directory = key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))), .elsewhere = mount_ns };
+			    .directory = key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
+			    .elsewhere = mount_ns };
 
 	if (mount_ns)
 		p.directory = (mount_ns << 2) | 3;
@@ -389,7 +405,8 @@ static void note_silence(const struct places *p)
 		++*count_of(p->directory);
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------------------- */
+/* ---- asking
+ * -------------------------------------------------------------------------------------------------------------- */
 
 /* A helper that runs, or waits for a CPU, waits for no file system. */
 static bool helper_runs(void)

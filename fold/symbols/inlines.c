@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DEPTH      512  /* levels of DIEs; compilers stay far below 100 */
-#define MOST_CALLS 255  /* one in the other */
-#define MOST_NAME  16384
+#define DEPTH 512      /* levels of DIEs; compilers stay far below 100 */
+#define MOST_CALLS 255 /* one in the other */
+#define MOST_NAME 16384
 
 const bool inlines_here = true;
 
@@ -58,14 +58,14 @@ struct inlines {
 	size_t n;
 	struct call *call;
 	uint32_t ncalls, calls_cap, functions;
-	bool deep;              /* look also where compilers rarely put code */
-	uint64_t work, most;    /* steps done, and allowed */
+	bool deep;           /* look also where compilers rarely put code */
+	uint64_t work, most; /* steps done, and allowed */
 	const char *why;
-	struct intern known;    /* addresses of the entries of functions and units that were met ... */
+	struct intern known; /* addresses of the entries of functions and units that were met ... */
 	struct known {
-		uint32_t name;          /* ... and what a function is called */
-		struct scopes scopes;   /* ... and what is in a unit */
-	} *known_as;            /* by id */
+		uint32_t name;        /* ... and what a function is called */
+		struct scopes scopes; /* ... and what is in a unit */
+	} * known_as;                 /* by id */
 	size_t known_cap;
 	struct scope *scope;
 	uint32_t nscopes, scopes_cap;
@@ -88,8 +88,8 @@ static bool spend(struct inlines *w, uint64_t steps)
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
 
-/* What to do with an entry: true: look into it, its entries are within *inner. left: they were all seen, the next one begins at end
- * (NULL: there is no next one). */
+/* What to do with an entry: true: look into it, its entries are within *inner. left: they were all seen, the next one
+ * begins at end (NULL: there is no next one). */
 struct visitor {
 	bool (*visit)(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner);
 	void (*left)(struct inlines *w, struct within inner, const char *end);
@@ -121,7 +121,8 @@ static void check_end(struct inlines *w, Dwarf_Die *unit, const char *at)
 {
 	Dwarf_Off offset = dwarf_dieoffset(unit), next;
 
-	if (dwarf_next_unit(dwarf_cu_getdwarf(unit->cu), offset - dwarf_cuoffset(unit), &next, NULL, NULL, NULL, NULL, NULL, NULL, NULL) != 0)
+	if (dwarf_next_unit(dwarf_cu_getdwarf(unit->cu), offset - dwarf_cuoffset(unit), &next, NULL, NULL, NULL, NULL,
+			    NULL, NULL, NULL) != 0)
 		return;
 	for (const char *end = (const char *)unit->addr + (next - offset); at < end; at++)
 		if (*at || !spend(w, 1)) {
@@ -202,12 +203,14 @@ static uint32_t add_scope(struct inlines *w, const Dwarf_Die *die, uint32_t oute
 static bool visit_scope(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
 {
 	switch (tag) {
-	case DW_TAG_namespace: case DW_TAG_module: case DW_TAG_class_type: case DW_TAG_structure_type: case DW_TAG_union_type:
-	case DW_TAG_interface_type: case DW_TAG_subprogram:
-		inner->function = add_scope(w, die, outer.function);
-		return true;
-	default:
-		return tag == DW_TAG_lexical_block;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_subprogram: inner->function = add_scope(w, die, outer.function); return true;
+	default: return tag == DW_TAG_lexical_block;
 	}
 }
 
@@ -233,7 +236,8 @@ static struct scopes scopes_of(struct inlines *w, Dwarf_Die *unit)
 	return s;
 }
 
-/* The innermost scope of the unit that holds the entry at address, and is not itself that; s.first: only the unit does. */
+/* The innermost scope of the unit that holds the entry at address, and is not itself that; s.first: only the unit does.
+ */
 static uint32_t innermost(const struct inlines *w, struct scopes s, const char *address)
 {
 	uint32_t lo = s.first + 1, hi = s.first + s.n, at;
@@ -251,7 +255,8 @@ static uint32_t innermost(const struct inlines *w, struct scopes s, const char *
 	return at;
 }
 
-/* "<lambda(int)>", as gcc calls the class, is "{lambda(int)}": as in demangled names, but for the number that is not told. */
+/* "<lambda(int)>", as gcc calls the class, is "{lambda(int)}": as in demangled names, but for the number that is not
+ * told. */
 static void put_scope_name(struct text *t, Dwarf_Die *die)
 {
 	const char *name = string_of(die, DW_AT_name);
@@ -281,7 +286,8 @@ static void put_scopes(struct inlines *w, struct text *t, Dwarf_Die *die)
 	    language == DW_LANG_Mips_Assembler)
 		return;
 	scopes = scopes_of(w, &unit);
-	for (uint32_t at = innermost(w, scopes, die->addr); at != scopes.first && n < countof(chain); at = w->scope[at].outer)
+	for (uint32_t at = innermost(w, scopes, die->addr); at != scopes.first && n < countof(chain);
+	     at = w->scope[at].outer)
 		chain[n++] = at;
 	while (n-- > 0) {
 		put_scope_name(t, &w->scope[chain[n]].die);
@@ -404,7 +410,8 @@ static size_t count_open(struct inlines *w, Dwarf_Die *die)
 	return open;
 }
 
-/* Places that are in no function yet are in this one. A function without such places has no number: a later one may get it. */
+/* Places that are in no function yet are in this one. A function without such places has no number: a later one may get
+ * it. */
 static bool enter_function(struct inlines *w, Dwarf_Die *die, struct within *inner)
 {
 	struct ranges r = { .die = die };
@@ -477,26 +484,33 @@ static bool enter_block(struct inlines *w, Dwarf_Die *die, struct within outer)
 static bool visit_code(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
 {
 	switch (tag) {
-	case DW_TAG_subprogram: /* one in another is looked at with those in classes: which places are in it does not depend on the others */
+	case DW_TAG_subprogram: /* one in another is looked at with those in classes: which places are in it does not
+				   depend on the others */
 		return (outer.function == 0 || w->deep) && (enter_function(w, die, inner) || w->deep);
-	case DW_TAG_inlined_subroutine:
-		return outer.function && enter_call(w, die, outer, inner);
-	case DW_TAG_lexical_block: case DW_TAG_try_block: case DW_TAG_catch_block: case DW_TAG_with_stmt:
-		return outer.function ? enter_block(w, die, outer) : w->deep;
-	case DW_TAG_namespace: case DW_TAG_module:
-		return true;
-	case DW_TAG_class_type: case DW_TAG_structure_type: case DW_TAG_union_type: case DW_TAG_interface_type:
-	case DW_TAG_enumeration_type: case DW_TAG_variant_part: case DW_TAG_variant: case DW_TAG_common_block:
-		return w->deep;
-	default:
-		return false;
+	case DW_TAG_inlined_subroutine: return outer.function && enter_call(w, die, outer, inner);
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt: return outer.function ? enter_block(w, die, outer) : w->deep;
+	case DW_TAG_namespace:
+	case DW_TAG_module: return true;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_variant_part:
+	case DW_TAG_variant:
+	case DW_TAG_common_block: return w->deep;
+	default: return false;
 	}
 }
 
 /* ---- units -------------------------------------------------------------------------------------------------- */
 
-/* Debug information of a unit in a file of its own. libdw opens it by the names in the unit, which may name anything: it is made to
- * find our copy instead, whose name is put over theirs for that moment. Strings of the image are ours, and end in it. */
+/* Debug information of a unit in a file of its own. libdw opens it by the names in the unit, which may name anything:
+ * it is made to find our copy instead, whose name is put over theirs for that moment. Strings of the image are ours,
+ * and end in it. */
 static bool open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	static const char folder[] = "/dev/fd";
@@ -601,7 +615,9 @@ static void close_dwarf(struct opened *d)
 /* What several files have in common, and dwz moved out of them. */
 static void open_shared(struct inlines *w, const struct elffile *f, struct opened *shared)
 {
-	struct str link = elffile_bytes((struct elffile *)(uintptr_t)f, elffile_section(f, STR(".gnu_debugaltlink")), 4096), name = link;
+	struct str link = elffile_bytes((struct elffile *)(uintptr_t)f, elffile_section(f, STR(".gnu_debugaltlink")),
+					4096),
+		   name = link;
 	struct elffile file = { .fd = -1 };
 	int fd = -1;
 

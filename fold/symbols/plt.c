@@ -69,7 +69,9 @@ static struct plt_slot slot_of(const struct elffile *f, bool rela, const char *p
 		Elf64_Rela a64;
 		Elf32_Rela a32;
 	} r = { 0 }; /* a Rel is a Rela without its end */
-	uint32_t ifunc = f->machine == EM_X86_64 ? R_X86_64_IRELATIVE : f->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE : UINT32_MAX;
+	uint32_t ifunc = f->machine == EM_X86_64  ? R_X86_64_IRELATIVE :
+			 f->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE :
+						    UINT32_MAX;
 
 	if (f->wide) {
 		memcpy(&r.a64, p, rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel));
@@ -83,7 +85,8 @@ static struct plt_slot slot_of(const struct elffile *f, bool rela, const char *p
 static struct plt_slot *read_slots(struct elffile *f, const struct elf_section *s, size_t *count)
 {
 	bool rela = s->type == SHT_RELA;
-	size_t size = f->wide ? (rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel)) : (rela ? sizeof(Elf32_Rela) : sizeof(Elf32_Rel));
+	size_t size = f->wide ? (rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel)) :
+				(rela ? sizeof(Elf32_Rela) : sizeof(Elf32_Rel));
 	struct str bytes = elffile_bytes(f, s, RELOCATIONS_MAX);
 	struct plt_slot *slot;
 
@@ -245,7 +248,8 @@ static struct plt_stub in_got(struct plt *p, uint64_t place)
 	const struct elf_section *s = elffile_section(p->file, STR(".plt.got"));
 	uint64_t start = place - (place - p->got.start) % p->got.entry;
 	unsigned char code[16];
-	size_t n = elffile_read(p->file, start, code, p->got.entry < sizeof(code) ? (size_t)p->got.entry : sizeof(code));
+	size_t n =
+		elffile_read(p->file, start, code, p->got.entry < sizeof(code) ? (size_t)p->got.entry : sizeof(code));
 	uint64_t d = displacement(code, n);
 	struct plt_slot key = { .offset = s->addr + (start - s->offset) + d }, *slot = NULL;
 

@@ -2,8 +2,8 @@
 /*
  * plt.h - the stubs through which programs call libraries: no symbol names them, relocations tell.
  *
- * As perf 6.3 and later do it (.plt, .plt.sec, .plt.got, IFUNC, ".plt" for the common head), or as perf 6.1 did (.plt alone).
- * Tables are read when a place in a stub is asked for, not before.
+ * As perf 6.3 and later do it (.plt, .plt.sec, .plt.got, IFUNC, ".plt" for the common head), or as perf 6.1 did (.plt
+ * alone). Tables are read when a place in a stub is asked for, not before.
  */
 #ifndef PJ_PLT_H
 #define PJ_PLT_H
@@ -21,9 +21,9 @@ enum plt_kind {
 
 struct plt_stub {
 	enum plt_kind kind;
-	uint64_t start;   /* place in the file */
+	uint64_t start; /* place in the file */
 	uint64_t address;
-	struct str name;  /* valid until the next question */
+	struct str name; /* valid until the next question */
 };
 
 struct plt {
@@ -34,11 +34,11 @@ struct plt {
 	} lazy, direct, got;                /* .plt, .plt.sec, .plt.got */
 	uint64_t head;                      /* bytes before the first entry of .plt */
 	bool slots_read, gots_read;
-	struct plt_slot *slot;              /* relocations in the order of stubs */
+	struct plt_slot *slot; /* relocations in the order of stubs */
 	size_t slots;
-	struct plt_slot *got_slot;          /* of .rela.dyn, by offset */
+	struct plt_slot *got_slot; /* of .rela.dyn, by offset */
 	size_t got_slots;
-	const struct elf_section *symbols;  /* what slots refer to */
+	const struct elf_section *symbols; /* what slots refer to */
 	struct text text;
 };
 

@@ -13,10 +13,10 @@
 #include <sys/types.h>
 
 struct origin {
-	bool told; /* the recording says where it was made; one whose recorder was killed mostly does not */
-	bool host; /* this machine, as far as its name and kernel tell */
-	bool boot; /* and since it was started last: processes and what they left in /tmp are those */
-	uint64_t first_ns; /* time of the first record */
+	bool told;          /* the recording says where it was made; one whose recorder was killed mostly does not */
+	bool host;          /* this machine, as far as its name and kernel tell */
+	bool boot;          /* and since it was started last: processes and what they left in /tmp are those */
+	uint64_t first_ns;  /* time of the first record */
 	struct str release; /* of the kernel; lives as long as the recording */
 	const struct recorder *recorder; /* of the recording; knows processes by their start, if it is pjrecord's */
 };
@@ -24,7 +24,8 @@ struct origin {
 /* in: the recording, still open. first, last: times of its records. */
 struct origin origin_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns, uint64_t last_ns);
 
-/* pid when it lives and is the process that was sampled or mapped something at ns (0: when the recording began), else 0. */
+/* pid when it lives and is the process that was sampled or mapped something at ns (0: when the recording began), else
+ * 0. */
 pid_t origin_process(const struct origin *o, uint32_t pid, uint64_t ns);
 
 #endif

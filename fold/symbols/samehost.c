@@ -38,11 +38,12 @@ uid_t identity_user(void)
 bool identity_is_this_host(struct str hostname, struct str kernel_release)
 {
 	identity_prepare();
-	return hostname.n && kernel_release.n && str_eq(hostname, str_of(host.nodename)) && str_eq(kernel_release, str_of(host.release));
+	return hostname.n && kernel_release.n && str_eq(hostname, str_of(host.nodename)) &&
+	       str_eq(kernel_release, str_of(host.release));
 }
 
-/* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, a minute at most, and some
- * ticks of the process table. Who would pass for another process has to get its number within that time. */
+/* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, a minute at most, and
+ * some ticks of the process table. Who would pass for another process has to get its number within that time. */
 static uint64_t drift(uint64_t uptime)
 {
 	uint64_t clocks = uptime / 10000;
@@ -91,7 +92,8 @@ pid_t identity_parse_status(struct str status)
 			continue;
 		line = str_trim(str_from(line, 6));
 		last = str_rfind(line, '\t');
-		return str_u64(str_from(line, (size_t)(last + 1)), &pid) && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+		return str_u64(str_from(line, (size_t)(last + 1)), &pid) && pid > 0 && pid <= INT32_MAX ? (pid_t)pid :
+													  0;
 	}
 	return 0;
 }
@@ -128,7 +130,8 @@ bool identity_process_is(pid_t pid, uint64_t start_ticks)
 	char buf[4096], state;
 	uint64_t ticks;
 
-	return identity_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks) && !is_dead(state) && ticks == start_ticks;
+	return identity_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks) && !is_dead(state) &&
+	       ticks == start_ticks;
 }
 
 bool identity_process_lived(pid_t pid, uint64_t sample_ns)
@@ -142,7 +145,8 @@ bool identity_process_lived(pid_t pid, uint64_t sample_ns)
 	if (is_dead(state) || ticks > UINT64_MAX / SECOND_NS)
 		return false;
 	start = ticks * SECOND_NS / (uint64_t)hz;
-	/* the start counts sleep of the machine, the sample does not: a process from before it looks younger than it is */
+	/* the start counts sleep of the machine, the sample does not: a process from before it looks younger than it is
+	 */
 	start = start > asleep ? start - asleep : 0;
 	return sample_ns <= uptime + drift(uptime) && start <= sample_ns + drift(uptime);
 }

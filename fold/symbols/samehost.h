@@ -2,8 +2,8 @@
 /*
  * samehost.h - may this machine be asked about what a recording saw?
  *
- * What lives here (/proc/PID/root, /tmp/perf-PID.map, /proc/kallsyms) tells about a recording only when host and boot are
- * these, and the process is the one that was sampled: numbers of processes are used again. Clocks are perf's own
+ * What lives here (/proc/PID/root, /tmp/perf-PID.map, /proc/kallsyms) tells about a recording only when host and boot
+ * are these, and the process is the one that was sampled: numbers of processes are used again. Clocks are perf's own
  * (sched_clock) or CLOCK_MONOTONIC; they may drift apart by 100 millionths, which is allowed for up
  * to a minute.
  */
@@ -14,7 +14,8 @@
 
 #include <sys/types.h>
 
-/* Reads what identity_is_this_host and identity_user return: to be called before threads start and before rights are given up. */
+/* Reads what identity_is_this_host and identity_user return: to be called before threads start and before rights are
+ * given up. */
 void identity_prepare(void);
 
 /* The effective user of this process. */
@@ -23,8 +24,8 @@ uid_t identity_user(void);
 /* Both as the recording says; empty ones are those of no machine. */
 bool identity_is_this_host(struct str hostname, struct str kernel_release);
 
-/* Were wall and record (ns) the same moment on CLOCK_REALTIME and the record's clock, during this boot? Wrong by as much as
- * the wall clock was set since: 10 s are allowed. */
+/* Were wall and record (ns) the same moment on CLOCK_REALTIME and the record's clock, during this boot? Wrong by as
+ * much as the wall clock was set since: 10 s are allowed. */
 bool identity_is_this_boot(uint64_t wall_ns, uint64_t record_ns);
 
 /* Is this the boot with that id (/proc/sys/kernel/random/boot_id)? */

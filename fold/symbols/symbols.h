@@ -15,7 +15,8 @@ struct symbols_query {
 	uint64_t address; /* what it is relative to, the source says; distinct and ascending in an array */
 	uint32_t name;    /* answer: id in the intern table given; 0: no symbol is there */
 	uint32_t offset;  /* answer: address - start of the symbol, UINT32_MAX when larger */
-	uint32_t inlined; /* answer, where it was asked for: id of the names of inlined calls there (inlines.h); 0: none */
+	uint32_t inlined; /* answer, where it was asked for: id of the names of inlined calls there (inlines.h); 0: none
+			   */
 };
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * symconflicts.h - finds files that pjrecord kept whose build-id another kept file has, too, with other symbols.
  *
- * A build-id is what a file claims. Such a file names code of its own tenant only (record/symsaver/savernames.h), so a conflict changes no name of
- * others; but one of the two is forged, or a tool made two builds with one id.
+ * A build-id is what a file claims. Such a file names code of its own tenant only (record/symsaver/savernames.h), so a
+ * conflict changes no name of others; but one of the two is forged, or a tool made two builds with one id.
  */
 #ifndef PJ_SYMCONFLICTS_H
 #define PJ_SYMCONFLICTS_H

@@ -25,7 +25,8 @@ static struct str cut_last(char *path)
 	return str_of(slash + 1);
 }
 
-/* By the path of the open file as the kernel has it, so that links and relative paths do not matter. Pipes have none. */
+/* By the path of the open file as the kernel has it, so that links and relative paths do not matter. Pipes have none.
+ */
 static int find_dir(const struct in *in)
 {
 	struct text path = { 0 };
@@ -169,8 +170,8 @@ static const char *path_in(const struct attic *k, char path[BINARY_PATH], const 
 {
 	if (id->n > 1)
 		return path_of_id(path, folder, id);
-	snprintf(path, BINARY_PATH, "symbols/%s%.*s/%x-%x-%llx-%llx", folder, (int)k->who->boot.n, k->who->boot.p, n->major, n->minor,
-		 (unsigned long long)n->inode, (unsigned long long)n->generation);
+	snprintf(path, BINARY_PATH, "symbols/%s%.*s/%x-%x-%llx-%llx", folder, (int)k->who->boot.n, k->who->boot.p,
+		 n->major, n->minor, (unsigned long long)n->inode, (unsigned long long)n->generation);
 	return path;
 }
 
@@ -183,7 +184,8 @@ static bool is_askable(const struct attic *k, const struct build_id *id, const s
 int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
 {
 	int tenants = is_askable(k, id, n) && !recorder_process_at(k->who, pid, 0) ?
-			      broker_open(k->dir, "symbols/tenants", O_DIRECTORY | O_NOFOLLOW) : -1;
+			      broker_open(k->dir, "symbols/tenants", O_DIRECTORY | O_NOFOLLOW) :
+			      -1;
 	struct stat found = { 0 }, st;
 	struct text names = { 0 };
 	struct str left = { 0 };
@@ -223,8 +225,8 @@ int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *
 }
 
 /* The inode of the file that is kept for that process, and its path; 0: there is none. */
-static uint64_t find_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n,
-			    char path[BINARY_PATH])
+static uint64_t find_binary(const struct attic *k, uint32_t pid, const struct build_id *id,
+			    const struct attic_numbers *n, char path[BINARY_PATH])
 {
 	char folder[TENANT_NAME + 16] = "";
 	uint64_t inode;
@@ -261,7 +263,8 @@ static uint64_t inode_of(int fd)
 	return st.st_ino;
 }
 
-static uint64_t inode_of_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+static uint64_t inode_of_binary(const struct attic *k, uint32_t pid, const struct build_id *id,
+				const struct attic_numbers *n)
 {
 	char path[BINARY_PATH];
 	uint64_t inode = is_askable(k, id, n) ? find_binary(k, pid, id, n, path) : 0;
@@ -269,7 +272,8 @@ static uint64_t inode_of_binary(const struct attic *k, uint32_t pid, const struc
 	return inode || id->n > 1 ? inode : inode_of(attic_unclaimed(k, pid, id, n));
 }
 
-struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id,
+				 const struct attic_numbers *n)
 {
 	struct attic_origin origin = { .file = inode_of_binary(k, pid, id, n) };
 	char own[TENANT_NAME + 16];
@@ -325,11 +329,12 @@ static void jit_name(const struct attic *k, const char *folder, uint32_t pid, co
 {
 	const struct pj_process *p = recorder_process(k->who, pid);
 
-	snprintf(name, room, "jit/%.*s/%s%s%u-%llu.%s", (int)k->who->boot.n, k->who->boot.p, folder, folder[0] ? "/" : "", (unsigned)pid,
-		 (unsigned long long)(p ? p->start : 0), kind);
+	snprintf(name, room, "jit/%.*s/%s%s%u-%llu.%s", (int)k->who->boot.n, k->who->boot.p, folder,
+		 folder[0] ? "/" : "", (unsigned)pid, (unsigned long long)(p ? p->start : 0), kind);
 }
 
-/* The folder in which a copy is: a process may have had another tenant when it started to write than in the window. False: in none. */
+/* The folder in which a copy is: a process may have had another tenant when it started to write than in the window.
+ * False: in none. */
 static bool find_jit(const struct attic *k, uint32_t pid, const char *kind, char folder[TENANT_NAME])
 {
 	bool found = false;

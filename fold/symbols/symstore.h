@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symstore.h - what pjrecord kept for the fold: symbols of binaries and of the kernel, maps of JITs (DIR/symbols, DIR/jit; pj(7)).
+ * symstore.h - what pjrecord kept for the fold: symbols of binaries and of the kernel, maps of JITs (DIR/symbols,
+ * DIR/jit; pj(7)).
  *
- * DIR is that of the window: it lies in DIR/out or DIR/recording. So names are there when the container is gone, the machine
- * was started again, or the reader may not ask it. What is not named by a build-id is named by boot and by the start of
- * the process, so a number that was used again borrows nothing. Whoever could write to DIR could write the
+ * DIR is that of the window: it lies in DIR/out or DIR/recording. So names are there when the container is gone, the
+ * machine was started again, or the reader may not ask it. What is not named by a build-id is named by boot and by the
+ * start of the process, so a number that was used again borrows nothing. Whoever could write to DIR could write the
  * window, too; but all files are read as hostile ones, and only plain ones.
  */
 #ifndef PJ_SYMSTORE_H
@@ -16,41 +17,45 @@
 #include "common/text.h"
 
 struct attic {
-	int dir;                    /* DIR; -1: there is none */
-	const struct recorder *who; /* boot, processes */
-	uint64_t kernel[RECORDER_KERNELS]; /* numbers of snapshots, where the window, which was not finished, names none; newest first */
+	int dir;                           /* DIR; -1: there is none */
+	const struct recorder *who;        /* boot, processes */
+	uint64_t kernel[RECORDER_KERNELS]; /* numbers of snapshots, where the window, which was not finished, names
+					      none; newest first */
 	size_t nkernels;
-	struct attic_index *index;  /* of dir */
-	struct text jit_folders;    /* names below jit/BOOT, each with a 0 after it */
+	struct attic_index *index; /* of dir */
+	struct text jit_folders;   /* names below jit/BOOT, each with a 0 after it */
 };
 
-/* dir: as the user says, or NULL: found from the place of in, a window of pjrecord. who stays the caller's. Dies when dir was named
- * and is no folder. */
+/* dir: as the user says, or NULL: found from the place of in, a window of pjrecord. who stays the caller's. Dies when
+ * dir was named and is no folder. */
 void attic_open(struct attic *k, const char *dir, const struct in *in, const struct recorder *who);
 void attic_close(struct attic *k);
 
 /* All give a plain file, or -1 and errno. */
 
-/* A reduced ELF file for a mapping of that process: by build-id, else by the numbers in the mapping (of the recorded boot). First
- * that of all, then that of its tenant: a build-id is believed of files of root on the host and within a tenant (record/symsaver/savernames.h). */
+/* A reduced ELF file for a mapping of that process: by build-id, else by the numbers in the mapping (of the recorded
+ * boot). First that of all, then that of its tenant: a build-id is believed of files of root on the host and within a
+ * tenant (record/symsaver/savernames.h). */
 struct attic_numbers {
 	uint32_t major, minor;
 	uint64_t inode, generation;
 };
 int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
 
-/* The same for a process of which the window names no tenant, as its recorder was killed: what was kept for any tenant, if that is
- * one file. To be asked last: a build-id is what a file claims. */
+/* The same for a process of which the window names no tenant, as its recorder was killed: what was kept for any tenant,
+ * if that is one file. To be asked last: a build-id is what a file claims. */
 int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
 
-/* Two mappings of one path and build-id have the same names if their origins are equal: the file that is kept of each (0: none),
- * and, as files below the roots of processes may be asked, too, the tenant of processes elsewhere. */
+/* Two mappings of one path and build-id have the same names if their origins are equal: the file that is kept of each
+ * (0: none), and, as files below the roots of processes may be asked, too, the tenant of processes elsewhere. */
 struct attic_origin {
 	uint64_t file, tenant;
 };
-struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
+struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id,
+				 const struct attic_numbers *n);
 
-/* True if the file of that process was kept for its tenant only, and has the build-id of another one with other symbols. */
+/* True if the file of that process was kept for its tenant only, and has the build-id of another one with other
+ * symbols. */
 bool attic_conflicts(const struct attic *k, uint32_t pid, const struct build_id *id);
 
 /* Which build that file is, as the window says; n is 0 when it does not. */
@@ -61,8 +66,8 @@ bool attic_is_program(const struct attic *k, uint32_t pid, const struct attic_nu
 
 int attic_vdso(const struct attic *k);
 
-/* kind: "map", "map.1" (what was before it), "dump". Only of a process whose start the window tells. Copies lie in a folder
- * of the process's tenant; earlier versions had none. */
+/* kind: "map", "map.1" (what was before it), "dump". Only of a process whose start the window tells. Copies lie in a
+ * folder of the process's tenant; earlier versions had none. */
 int attic_jit(const struct attic *k, uint32_t pid, const char *kind);
 
 /* Its name below DIR, for people. */

@@ -2,8 +2,8 @@
 /*
  * symstoreindex.h - which files DIR/symbols and DIR/jit have, read once for each folder.
  *
- * A fold looks the same build-ids up for thousands of processes, mostly in vain, and each attempt to open one would be a request to the
- * broker: 14,400 of 427 paths for a window of 1,852 processes. Threads may call at the same time.
+ * A fold looks the same build-ids up for thousands of processes, mostly in vain, and each attempt to open one would be
+ * a request to the broker: 14,400 of 427 paths for a window of 1,852 processes. Threads may call at the same time.
  */
 #ifndef PJ_SYMSTOREINDEX_H
 #define PJ_SYMSTOREINDEX_H

@@ -6,16 +6,16 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BLOCK       2048             /* symbols that are read at once: 48 kB */
-#define MOST_SYMS   (32u << 20)      /* of one table; the largest programs have 2 million */
-#define LONGEST   (32u << 10)
-#define ROUNDS      9                /* the nearest symbol, and eight before it */
+#define BLOCK 2048            /* symbols that are read at once: 48 kB */
+#define MOST_SYMS (32u << 20) /* of one table; the largest programs have 2 million */
+#define LONGEST (32u << 10)
+#define ROUNDS 9 /* the nearest symbol, and eight before it */
 #define STRINGS_MAX (32u << 20)
-#define NAME_COST   2048             /* to read one name costs as much as to read that many bytes of its table */
-#define OVERLAPS    (64u << 20)      /* steps that are spent on symbols which contain each other */
-#define SPEND_SOME  (1u << 20)       /* bytes of names that any file may give, ... */
-#define SPEND_TIMES 8                /* ... so many for each byte of its strings, as demangling makes names longer, ... */
-#define SPEND_MOST  (128u << 20)     /* ... and no more: nobody reads them */
+#define NAME_COST 2048          /* to read one name costs as much as to read that many bytes of its table */
+#define OVERLAPS (64u << 20)    /* steps that are spent on symbols which contain each other */
+#define SPEND_SOME (1u << 20)   /* bytes of names that any file may give, ... */
+#define SPEND_TIMES 8           /* ... so many for each byte of its strings, as demangling makes names longer, ... */
+#define SPEND_MOST (128u << 20) /* ... and no more: nobody reads them */
 
 /* ---- places: sorted numbers, with a table of where to look --------------------------------------------------- */
 
@@ -83,8 +83,8 @@ struct stream {
 	const struct symtab *tab;
 	const struct elffile *runtime;
 	const struct elf_section *strings;
-	uint8_t *use;      /* by section: CODE_OR_DATA, LABELS */
-	uint64_t at, end;  /* of the table, in the file */
+	uint8_t *use;     /* by section: CODE_OR_DATA, LABELS */
+	uint64_t at, end; /* of the table, in the file */
 	size_t entry;
 	const struct elf_segment *last; /* the segment of the symbol before */
 	char block[BLOCK * sizeof(Elf64_Sym)];
@@ -104,7 +104,8 @@ static uint8_t *section_use(const struct elffile *f)
 		const struct elf_section *s = &f->section[i];
 
 		if (s->flags & SHF_ALLOC)
-			use[i] = CODE_OR_DATA | (has_word(s->name, STR("text")) || has_word(s->name, STR("data")) ? LABELS : 0);
+			use[i] = CODE_OR_DATA |
+				 (has_word(s->name, STR("text")) || has_word(s->name, STR("data")) ? LABELS : 0);
 	}
 	return use;
 }
@@ -114,7 +115,9 @@ static bool stream_open(struct stream *s, const struct symtab *tab, const struct
 	const struct elffile *f = tab->file;
 	uint64_t n;
 
-	*s = (struct stream){ .tab = tab, .runtime = runtime, .entry = f->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym) };
+	*s = (struct stream){ .tab = tab,
+			      .runtime = runtime,
+			      .entry = f->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym) };
 	if (tab->table->link >= f->sections || tab->table->entsize != s->entry)
 		return false;
 	s->strings = &f->section[tab->table->link];
@@ -162,12 +165,9 @@ static inline bool wanted(const struct stream *s, const Elf64_Sym *sym)
 	switch (type) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
-	case STT_OBJECT:
-		return s->use[sym->st_shndx];
-	case STT_NOTYPE:
-		return s->use[sym->st_shndx] & LABELS && see != STV_HIDDEN && see != STV_INTERNAL;
-	default:
-		return false;
+	case STT_OBJECT: return s->use[sym->st_shndx];
+	case STT_NOTYPE: return s->use[sym->st_shndx] & LABELS && see != STV_HIDDEN && see != STV_INTERNAL;
+	default: return false;
 	}
 }
 
@@ -192,7 +192,8 @@ static inline void as_wide(const char *p, bool wide, Elf64_Sym *sym)
 		return;
 	}
 	memcpy(&narrow, p, sizeof(narrow));
-	*sym = (Elf64_Sym){ narrow.st_name, narrow.st_info, narrow.st_other, narrow.st_shndx, narrow.st_value, narrow.st_size };
+	*sym = (Elf64_Sym){ narrow.st_name,  narrow.st_info,  narrow.st_other,
+			    narrow.st_shndx, narrow.st_value, narrow.st_size };
 }
 
 /* The next symbols; 0 at the end, or where the file ends. */
@@ -213,8 +214,9 @@ static size_t stream_block(struct stream *s, struct symbol *out)
 				continue;
 			if (f->machine == EM_ARM && ELF64_ST_TYPE(sym.st_info) == STT_FUNC)
 				sym.st_value &= ~(uint64_t)1; /* Thumb */
-			out[n++] = (struct symbol){ to_place(s, sym.st_value, &f->section[sym.st_shndx]), sym.st_size, sym.st_name,
-						    ELF64_ST_BIND(sym.st_info), ELF64_ST_TYPE(sym.st_info) };
+			out[n++] =
+				(struct symbol){ to_place(s, sym.st_value, &f->section[sym.st_shndx]), sym.st_size,
+						 sym.st_name, ELF64_ST_BIND(sym.st_info), ELF64_ST_TYPE(sym.st_info) };
 		}
 		s->at = got < want ? s->end : s->at + got;
 	}
@@ -303,7 +305,7 @@ static void note_starts(void *to, size_t table, const struct symbol *symbol, siz
 
 struct candidate {
 	bool is;
-	bool loaded;      /* text is */
+	bool loaded; /* text is */
 	size_t table;
 	struct symbol symbol;
 	struct str raw, text; /* in the file, and demangled */
@@ -316,7 +318,8 @@ struct group { /* all symbols that start at one place */
 	uint32_t name;
 };
 
-/* A string table in memory, when so many of its names are needed that one read of it all costs less than one for each. */
+/* A string table in memory, when so many of its names are needed that one read of it all costs less than one for each.
+ */
 struct strings {
 	bool tried;
 	struct str all;
@@ -461,7 +464,8 @@ static void challenge(struct choice *c, struct group *g, const struct candidate 
 		g->best = b;
 }
 
-/* A symbol without size reaches to the next start when it is the last one of its table that starts here; others lose. */
+/* A symbol without size reaches to the next start when it is the last one of its table that starts here; others lose.
+ */
 static void end_of_table(struct choice *c)
 {
 	for (size_t i = 0; i < c->starts.n; i++) {
@@ -511,8 +515,8 @@ static uint32_t group_name(struct choice *c, struct group *g)
 struct work {
 	struct symtab_search *search;
 	struct open_places open;
-	uint64_t *at;                   /* the places that are open */
-	struct symtab_answer **answer;  /* theirs */
+	uint64_t *at;                  /* the places that are open */
+	struct symtab_answer **answer; /* theirs */
 	size_t n;
 };
 
@@ -666,8 +670,8 @@ bool symtab_find(const struct symtab *tab, struct str name, uint64_t *address)
 		for (size_t i = 0; i < n && !found; i++) {
 			uint64_t at = block[i].name;
 
-			found = at < strings.n && strings.n - at > name.n && memcmp(strings.p + at, name.p, name.n) == 0 &&
-				strings.p[at + name.n] == 0;
+			found = at < strings.n && strings.n - at > name.n &&
+				memcmp(strings.p + at, name.p, name.n) == 0 && strings.p[at + name.n] == 0;
 			if (found)
 				*address = block[i].start;
 		}

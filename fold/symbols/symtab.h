@@ -2,9 +2,9 @@
 /*
  * symtab.h - which symbol of the tables of a file is at these places? The choice is perf's.
  *
- * Nothing is sorted, and nothing is kept of a symbol that is not near a place that was asked for. A table is streamed twice:
- * to find where the nearest symbols before each place start, and to choose among those that start there; again only where
- * the chosen one, of symbols that overlap, does not reach the place.
+ * Nothing is sorted, and nothing is kept of a symbol that is not near a place that was asked for. A table is streamed
+ * twice: to find where the nearest symbols before each place start, and to choose among those that start there; again
+ * only where the chosen one, of symbols that overlap, does not reach the place.
  */
 #ifndef PJ_SYMTAB_H
 #define PJ_SYMTAB_H
@@ -30,13 +30,13 @@ struct symtab_search {
 	const struct elffile *runtime; /* its segments relate addresses to places; NULL: places are addresses */
 	bool mangled;
 	struct intern *names;
-	bool any;                      /* told by symtab_resolve: the tables hold a symbol of use */
-	uint64_t spent;                /* bytes of names that were taken so far */
-	struct text text;              /* scratch */
+	bool any;         /* told by symtab_resolve: the tables hold a symbol of use */
+	uint64_t spent;   /* bytes of names that were taken so far */
+	struct text text; /* scratch */
 };
 
-/* May n bytes more be spent on names? A few strings that lie in each other, as ends of one, could be gigabytes of names: what is
- * taken is limited by the size of the tables that it is taken from. */
+/* May n bytes more be spent on names? A few strings that lie in each other, as ends of one, could be gigabytes of
+ * names: what is taken is limited by the size of the tables that it is taken from. */
 bool symtab_spend(struct symtab_search *s, size_t n);
 
 /* at: places in the file, ascending, distinct. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent.c - what pjmap --method=agent loads into a JVM: it writes a map of all code that is there now, and rests for ever.
+ * agent.c - what pjmap --method=agent loads into a JVM: it writes a map of all code that is there now, and rests for
+ * ever.
  *
- * No C library: it must load into a JVM of glibc as into one of musl, of any version, so it calls the kernel itself. Its options are
- * the path of a file that is there already. "start size name" a line; a method is "Ljava/util/HashMap;::get(...)...", and
- * the last line is "# end", so that one can tell a map that is whole. Events come on the thread that asked for them,
- * and on others while code is made: hence the lock.
+ * No C library: it must load into a JVM of glibc as into one of musl, of any version, so it calls the kernel itself.
+ * Its options are the path of a file that is there already. "start size name" a line; a method is
+ * "Ljava/util/HashMap;::get(...)...", and the last line is "# end", so that one can tell a map that is whole. Events
+ * come on the thread that asked for them, and on others while code is made: hence the lock.
  */
 #include "jmap/agent/jvmti.h"
 
@@ -17,7 +18,7 @@ enum { SYS_WRITE = 64, SYS_CLOSE = 57, SYS_YIELD = 124, SYS_OPENAT = 56 };
 #define NOFOLLOW 0100000
 #endif
 
-#define HERE (-100)        /* AT_FDCWD */
+#define HERE (-100)                                   /* AT_FDCWD */
 #define OPEN_FLAGS (01 | 01000 | 02000000 | NOFOLLOW) /* O_WRONLY, O_TRUNC, O_CLOEXEC */
 #define EINTR 4
 
@@ -27,10 +28,14 @@ static long call(long number, long a, long b, long c, long d)
 	register long r10 __asm__("r10") = d;
 	long result;
 
-	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
 	return result;
 #else
-	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c, x3 __asm__("x3") = d;
+	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c,
+			 x3 __asm__("x3") = d;
 
 	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
 	return x0;
@@ -106,7 +111,8 @@ static void deallocate(void *env, char *p)
 		f(env, (unsigned char *)p);
 }
 
-static void on_method(void *env, jvmti_method method, int32_t size, const void *address, int32_t n, const void *map, const void *info)
+static void on_method(void *env, jvmti_method method, int32_t size, const void *address, int32_t n, const void *map,
+		      const void *info)
 {
 	int (*get_name)(void *, jvmti_method, char **, char **, char **) =
 		(int (*)(void *, jvmti_method, char **, char **, char **))jvmti_function(env, JVMTI_GET_METHOD_NAME);
@@ -157,7 +163,8 @@ static const void *callback[JVMTI_CALLBACKS];
 static int generate(void *env)
 {
 	int (*add)(void *, const void *) = (int (*)(void *, const void *))jvmti_function(env, JVMTI_ADD_CAPABILITIES);
-	int (*set)(void *, const void *, int32_t) = (int (*)(void *, const void *, int32_t))jvmti_function(env, JVMTI_SET_EVENT_CALLBACKS);
+	int (*set)(void *, const void *, int32_t) =
+		(int (*)(void *, const void *, int32_t))jvmti_function(env, JVMTI_SET_EVENT_CALLBACKS);
 	int (*mode)(void *, int, int, void *, ...) =
 		(int (*)(void *, int, int, void *, ...))jvmti_function(env, JVMTI_SET_EVENT_NOTIFICATION_MODE);
 	int (*events)(void *, int) = (int (*)(void *, int))jvmti_function(env, JVMTI_GENERATE_EVENTS);
@@ -166,7 +173,8 @@ static int generate(void *env)
 	capabilities[0] = 1u << JVMTI_CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS;
 	callback[JVMTI_COMPILED_METHOD_LOAD - JVMTI_FIRST_EVENT] = (const void *)on_method;
 	callback[JVMTI_DYNAMIC_CODE_GENERATED - JVMTI_FIRST_EVENT] = (const void *)on_code;
-	return add(env, capabilities) || set(env, callback, (int32_t)sizeof(callback)) || mode(env, JVMTI_ENABLE, JVMTI_DYNAMIC_CODE_GENERATED, 0) ||
+	return add(env, capabilities) || set(env, callback, (int32_t)sizeof(callback)) ||
+	       mode(env, JVMTI_ENABLE, JVMTI_DYNAMIC_CODE_GENERATED, 0) ||
 	       mode(env, JVMTI_ENABLE, JVMTI_COMPILED_METHOD_LOAD, 0) || events(env, JVMTI_DYNAMIC_CODE_GENERATED) ||
 	       events(env, JVMTI_COMPILED_METHOD_LOAD);
 }
@@ -191,7 +199,8 @@ __attribute__((visibility("default"))) int32_t Agent_OnAttach(void *vm, char *op
 
 int32_t Agent_OnAttach(void *vm, char *options, void *reserved)
 {
-	int (*get_env)(void *, void **, int32_t) = (int (*)(void *, void **, int32_t))(*(const void *const **)vm)[JNI_GET_ENV];
+	int (*get_env)(void *, void **, int32_t) =
+		(int (*)(void *, void **, int32_t))(*(const void *const **)vm)[JNI_GET_ENV];
 	int (*dispose)(void *);
 	void *env = 0;
 	int wrong;

@@ -2,7 +2,8 @@
 /*
  * jvmti.h - as much of the JVM Tool Interface as the agent needs: functions by their slots, which are fixed for ever.
  *
- * Numbers are those of the JVM TI specification, which counts slots from 1, and of the JNI specification (invocation interface).
+ * Numbers are those of the JVM TI specification, which counts slots from 1, and of the JNI specification (invocation
+ * interface).
  */
 #ifndef PJ_JVMTI_H
 #define PJ_JVMTI_H
@@ -26,7 +27,12 @@ enum jvmti_slot {
 	JVMTI_ADD_CAPABILITIES = 142
 };
 
-enum jvmti_event { JVMTI_FIRST_EVENT = 50, JVMTI_COMPILED_METHOD_LOAD = 68, JVMTI_DYNAMIC_CODE_GENERATED = 70, JVMTI_CALLBACKS = 21 };
+enum jvmti_event {
+	JVMTI_FIRST_EVENT = 50,
+	JVMTI_COMPILED_METHOD_LOAD = 68,
+	JVMTI_DYNAMIC_CODE_GENERATED = 70,
+	JVMTI_CALLBACKS = 21
+};
 
 enum { JVMTI_CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS = 27, JVMTI_CAPABILITY_BYTES = 16 }; /* bits from the lowest */
 

@@ -99,8 +99,8 @@ static bool create_in(struct trigger *t, int folder)
 		fd = openat(folder, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST)
 			break;
-		if (fstatat(folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-		    time(NULL) - st.st_mtime < STALE_S || unlinkat(folder, t->name, 0) < 0) {
+		if (fstatat(folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+		    st.st_uid != geteuid() || time(NULL) - st.st_mtime < STALE_S || unlinkat(folder, t->name, 0) < 0) {
 			errno = EEXIST;
 			break;
 		}
@@ -124,8 +124,11 @@ static struct hotspot_reason create_trigger(const struct guest *g, struct trigge
 	if (error == EROFS)
 		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");
 	if (error == EEXIST)
-		return guest_reason("in-the-way", "there is a %s in its /tmp already: somebody else attaches, or put it there", t->name);
-	return guest_reason(error == ENOSPC || error == EDQUOT ? "full" : "refused", "cannot make %s in its /tmp: %s", t->name, strerror(error));
+		return guest_reason("in-the-way",
+				    "there is a %s in its /tmp already: somebody else attaches, or put it there",
+				    t->name);
+	return guest_reason(error == ENOSPC || error == EDQUOT ? "full" : "refused", "cannot make %s in its /tmp: %s",
+			    t->name, strerror(error));
 }
 
 /* Waits for the socket; -1: it did not come in time. */
@@ -167,7 +170,8 @@ static struct hotspot_reason may_be_woken(const struct guest *g, struct replies_
 	if (s->state == 'T' || s->state == 't')
 		return guest_reason("stopped", "it is stopped, and would answer when it goes on");
 	if (!(s->caught & QUIT_BIT))
-		return guest_reason("no-handler", "it does not listen, and SIGQUIT would end it: it begins, or runs with -Xrs");
+		return guest_reason("no-handler",
+				    "it does not listen, and SIGQUIT would end it: it begins, or runs with -Xrs");
 	return guest_fine();
 }
 
@@ -191,11 +195,15 @@ static struct hotspot_reason wake(const struct guest *g, int *fd)
 	*fd = await_socket(g);
 	error = errno;
 	if (*fd < 0 && read_signals(g, &s) && (s.pending & QUIT_BIT))
-		return guest_reason("timeout", "it does not run; %s stays in its /tmp, else it would print its stacks when it goes on", t.name);
+		return guest_reason(
+			"timeout",
+			"it does not run; %s stays in its /tmp, else it would print its stacks when it goes on",
+			t.name);
 	unlinkat(t.folder, t.name, 0);
 	if (*fd >= 0)
 		return guest_fine();
-	return error == ETIMEDOUT ? guest_reason("attach-disabled", "it did not open its socket within %d s", ATTACH_START_MS / 1000) :
+	return error == ETIMEDOUT ? guest_reason("attach-disabled", "it did not open its socket within %d s",
+						 ATTACH_START_MS / 1000) :
 				    why_not_connected(error);
 }
 
@@ -238,7 +246,8 @@ static struct hotspot_reason talk(int fd, struct str request, struct text *t)
 	size_t before = t->n;
 
 	while (request.n) {
-		ssize_t n = ready(fd, POLLOUT, until) ? send(fd, request.p, request.n, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+		ssize_t n =
+			ready(fd, POLLOUT, until) ? send(fd, request.p, request.n, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
 
 		if (n <= 0 && clock_now_ms() >= until)
 			return guest_reason("timeout", "it does not take the question");
@@ -252,7 +261,9 @@ static struct hotspot_reason talk(int fd, struct str request, struct text *t)
 		ssize_t n;
 
 		if (!ready(fd, POLLIN, until))
-			return guest_reason("timeout", "no answer within %d s: it is stopped, or busy with somebody else", ATTACH_REPLY_MS / 1000);
+			return guest_reason("timeout",
+					    "no answer within %d s: it is stopped, or busy with somebody else",
+					    ATTACH_REPLY_MS / 1000);
 		n = recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
@@ -297,12 +308,14 @@ struct hotspot_reason attach_check(const struct guest *g, bool refuses)
 	int at;
 
 	if (refuses)
-		return guest_reason("attach-disabled", "it runs with -XX:+DisableAttachMechanism, and would print its stacks instead");
+		return guest_reason("attach-disabled",
+				    "it runs with -XX:+DisableAttachMechanism, and would print its stacks instead");
 	at = find_socket(g);
 	if (at >= 0) {
 		close(at);
-		return read_signals(g, &s) && (s.state == 'T' || s.state == 't') ? guest_reason("stopped", "it is stopped, and would not answer") :
-										   guest_fine();
+		return read_signals(g, &s) && (s.state == 'T' || s.state == 't') ?
+			       guest_reason("stopped", "it is stopped, and would not answer") :
+			       guest_fine();
 	}
 	if (fstatvfs(g->tmp, &fs) == 0 && (fs.f_flag & ST_RDONLY))
 		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");

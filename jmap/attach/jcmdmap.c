@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PERFMAP_SINCE 17     /* JDK-8254723 */
+#define PERFMAP_SINCE 17      /* JDK-8254723 */
 #define PERFMAP_NAME_SINCE 22 /* JDK-8314029: it takes the name of the file */
-#define JOB_SECONDS 60       /* two questions and their files: each has its own limits */
+#define JOB_SECONDS 60        /* two questions and their files: each has its own limits */
 
 /* ---- jcmd, in the child ---------------------------------------------------------------------------------------- */
 
@@ -29,12 +29,16 @@ static struct hotspot_reason cannot_make(void)
 {
 	int error = errno;
 
-	return guest_reason(error == EROFS ? "ro-tmp" : error == ENOSPC || error == EDQUOT ? "full" : "refused",
+	return guest_reason(error == EROFS                     ? "ro-tmp" :
+			    error == ENOSPC || error == EDQUOT ? "full" :
+								 "refused",
 			    "cannot make a file in its /tmp: %s", strerror(error));
 }
 
-/* Where the JVM writes: a file of ours, or its own perf-PID.map, which must be no way to another file. -1: r says why. */
-static int prepare_file(const struct guest *g, uint64_t major, char name[GUEST_NAME], bool *made, struct hotspot_reason *r)
+/* Where the JVM writes: a file of ours, or its own perf-PID.map, which must be no way to another file. -1: r says why.
+ */
+static int prepare_file(const struct guest *g, uint64_t major, char name[GUEST_NAME], bool *made,
+			struct hotspot_reason *r)
 {
 	bool there = false;
 	int fd;
@@ -45,11 +49,13 @@ static int prepare_file(const struct guest *g, uint64_t major, char name[GUEST_N
 	} else {
 		snprintf(name, GUEST_NAME, "perf-%d.map", (int)g->inner);
 		if (!guest_is_own(g, name, &there)) {
-			*r = guest_reason("in-the-way", "%s in its /tmp is no plain file of its own: it would write there", name);
+			*r = guest_reason("in-the-way",
+					  "%s in its /tmp is no plain file of its own: it would write there", name);
 			return -1;
 		}
 		*made = !there;
-		fd = openat(g->tmp, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (there ? 0 : O_CREAT | O_EXCL), 0600);
+		fd = openat(g->tmp, name,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (there ? 0 : O_CREAT | O_EXCL), 0600);
 	}
 	if (fd < 0)
 		*r = cannot_make();
@@ -89,11 +95,14 @@ static struct hotspot_reason ask_perfmap(const struct guest *g, void *arg, struc
 	if (!replies_major(text_view(&reply), &major))
 		return guest_reason("bad-reply", "it does not say which version it is");
 	if (major < PERFMAP_SINCE)
-		return guest_reason("too-old", "JDK %llu cannot write a map of itself (17 and later can): --method=agent", (unsigned long long)major);
+		return guest_reason("too-old",
+				    "JDK %llu cannot write a map of itself (17 and later can): --method=agent",
+				    (unsigned long long)major);
 	fd = prepare_file(g, major, name, &made, &r);
 	if (fd < 0)
 		return r;
-	snprintf(command, sizeof(command), major >= PERFMAP_NAME_SINCE ? "Compiler.perfmap /tmp/%s" : "Compiler.perfmap", name);
+	snprintf(command, sizeof(command),
+		 major >= PERFMAP_NAME_SINCE ? "Compiler.perfmap /tmp/%s" : "Compiler.perfmap", name);
 	reply.n = 0;
 	r = attach_ask(g, (const char *const[4]){ "jcmd", command }, &reply, &status);
 	if (!r.code && status != 0) {
@@ -129,7 +138,8 @@ static struct hotspot_reason judge_load(struct str reply, int status)
 
 #define AGENT_END "# end\n"
 
-static struct hotspot_reason load_agent(const struct guest *g, const char *library, const char *map, int fd, struct text *out)
+static struct hotspot_reason load_agent(const struct guest *g, const char *library, const char *map, int fd,
+					struct text *out)
 {
 	char path[80], options[80];
 	struct text reply = { 0 };
@@ -197,7 +207,9 @@ static struct hotspot_reason check(const struct guest *g, const struct jvm_proce
 	else if (!str_u64((struct str){ a.version, n }, &major))
 		major = PERFMAP_SINCE; /* it will tell */
 	if (!none.code && method == ASKED_JCMD && major < PERFMAP_SINCE)
-		none = guest_reason("too-old", "JDK %llu cannot write a map of itself (17 and later can): --method=agent", (unsigned long long)major);
+		none = guest_reason("too-old",
+				    "JDK %llu cannot write a map of itself (17 and later can): --method=agent",
+				    (unsigned long long)major);
 	if (!none.code)
 		none = attach_check(g, a.refuses_attach);
 	return none;
@@ -214,7 +226,8 @@ struct hotspot_reason asked_check(const struct jvm_process *p, enum asked_method
 	return r;
 }
 
-struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method, enum method_style style)
+struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method,
+				enum method_style style)
 {
 	struct guest g;
 	struct text bytes = { 0 };
@@ -224,8 +237,10 @@ struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_proces
 	if (!r.code)
 		r = check(&g, p, method);
 	if (!r.code)
-		r = guest_do(&g, method == ASKED_JCMD ? ask_perfmap : ask_agent, NULL, JOB_SECONDS, STRANGEMAP_MOST_BYTES, &bytes);
-	if (!r.code && !mapparser_run(m, text_view(&bytes), method == ASKED_JCMD ? STRANGEMAP_PERFMAP : STRANGEMAP_AGENT, style, style))
+		r = guest_do(&g, method == ASKED_JCMD ? ask_perfmap : ask_agent, NULL, JOB_SECONDS,
+			     STRANGEMAP_MOST_BYTES, &bytes);
+	if (!r.code && !mapparser_run(m, text_view(&bytes),
+				      method == ASKED_JCMD ? STRANGEMAP_PERFMAP : STRANGEMAP_AGENT, style, style))
 		r = guest_reason("bad-reply", "no line of its map makes sense");
 	text_free(&bytes);
 	guest_leave(&g);
@@ -256,8 +271,10 @@ static const char *open_own(const struct jvm_process *p, int *fd, struct stat *s
 		close(root);
 	if (*fd < 0)
 		return "it writes no map";
-	/* a map that only root may read is that of another process: with a PID namespace of its own, a process chooses its PID */
-	if (fstat(*fd, st) < 0 || st->st_nlink != 1 || (st->st_uid != p->uid && (st->st_uid != 0 || !(st->st_mode & S_IROTH))))
+	/* a map that only root may read is that of another process: with a PID namespace of its own, a process chooses
+	 * its PID */
+	if (fstat(*fd, st) < 0 || st->st_nlink != 1 ||
+	    (st->st_uid != p->uid && (st->st_uid != 0 || !(st->st_mode & S_IROTH))))
 		return "the map in its /tmp is not its own";
 	if (!is_younger(st, p->start))
 		return "the map in its /tmp is older than the process";
@@ -266,8 +283,8 @@ static const char *open_own(const struct jvm_process *p, int *fd, struct stat *s
 	return NULL;
 }
 
-bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same, enum method_style style,
-	       const char **why)
+bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same,
+	       enum method_style style, const char **why)
 {
 	struct text bytes = { 0 };
 	struct stat st, other;
@@ -279,7 +296,8 @@ bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char 
 	if (!*why && !whole_read(fd, &bytes, STRANGEMAP_MOST_BYTES))
 		*why = "its map cannot be read";
 	if (!*why) {
-		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == st.st_dev && other.st_ino == st.st_ino;
+		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == st.st_dev &&
+			other.st_ino == st.st_ino;
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
 			bytes.n--; /* it is being written */
 		if (!mapparser_run(m, text_view(&bytes), STRANGEMAP_AS_IS, METHOD_JAVA, style))

@@ -2,9 +2,9 @@
 /*
  * jcmdmap.h - maps that a JVM makes of itself: because we asked it to, or because it does so anyway.
  *
- * To ask is to touch: only when the user said so. --method=jcmd lets a HotSpot of JDK 17 or later write its own map, --method=agent
- * loads a small library into any HotSpot, which tells of its code and does nothing afterwards, but stays mapped. Both leave no
- * file. What comes back is a stranger's (untrustedmap.h).
+ * To ask is to touch: only when the user said so. --method=jcmd lets a HotSpot of JDK 17 or later write its own map,
+ * --method=agent loads a small library into any HotSpot, which tells of its code and does nothing afterwards, but stays
+ * mapped. Both leave no file. What comes back is a stranger's (untrustedmap.h).
  */
 #ifndef PJ_JCMDMAP_H
 #define PJ_JCMDMAP_H
@@ -18,11 +18,12 @@ enum asked_method { ASKED_NOT, ASKED_JCMD, ASKED_AGENT };
 struct hotspot_reason asked_check(const struct jvm_process *p, enum asked_method method);
 
 /* Asks. m is its map (mapparser.h); m->fd is -1 if there is none. */
-struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method, enum method_style style);
+struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method,
+				enum method_style style);
 
-/* The map that it keeps of its own accord: /tmp/perf-PID.map in its root, with its own number. False, and why: there is none that may be
- * its own. same_as: is it this file? Then it must not be replaced. */
-bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same, enum method_style style,
-	       const char **why);
+/* The map that it keeps of its own accord: /tmp/perf-PID.map in its root, with its own number. False, and why: there is
+ * none that may be its own. same_as: is it this file? Then it must not be replaced. */
+bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same,
+	       enum method_style style, const char **why);
 
 #endif

@@ -30,7 +30,9 @@ struct work {
 static void parse(void *arg)
 {
 	const struct work *w = arg;
-	const struct sandbox rights = { .groups = SANDBOX_DEADLINE, .address_space = apart_memory() + ADDRESS_SPACE, .file_bytes = FILE_BYTES,
+	const struct sandbox rights = { .groups = SANDBOX_DEADLINE,
+					.address_space = apart_memory() + ADDRESS_SPACE,
+					.file_bytes = FILE_BYTES,
 					.files = APART_FD + FDS };
 	struct codemap c = { 0 };
 	struct text map = { 0 };
@@ -58,12 +60,14 @@ static bool take_counts(struct mapparser_map *m, int fd)
 	return counts.lines > 0;
 }
 
-bool mapparser_run(struct mapparser_map *m, struct str bytes, enum strangemap_names names, enum method_style read, enum method_style style)
+bool mapparser_run(struct mapparser_map *m, struct str bytes, enum strangemap_names names, enum method_style read,
+		   enum method_style style)
 {
 	struct work w = { bytes, names, read, style };
 	int fd[FDS] = { memfd_create("map", MFD_CLOEXEC), memfd_create("counts", MFD_CLOEXEC) };
 	pid_t pid = fd[FD_MAP] >= 0 && fd[FD_COUNTS] >= 0 ?
-			    apart_start(&(struct apart){ .name = "pjmap-parse", .fd = fd, .fds = FDS, .run = parse, .to = &w }) :
+			    apart_start(&(struct apart){
+				    .name = "pjmap-parse", .fd = fd, .fds = FDS, .run = parse, .to = &w }) :
 			    0;
 	bool good;
 

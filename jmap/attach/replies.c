@@ -68,8 +68,8 @@ bool replies_signals(struct str status, struct replies_signals *s)
 	struct str value;
 
 	*s = (struct replies_signals){ 0 };
-	if (!status_line(status, STR("SigCgt:"), &value) || !str_hex(value, &s->caught) || !status_line(status, STR("ShdPnd:"), &value) ||
-	    !str_hex(value, &s->pending))
+	if (!status_line(status, STR("SigCgt:"), &value) || !str_hex(value, &s->caught) ||
+	    !status_line(status, STR("ShdPnd:"), &value) || !str_hex(value, &s->pending))
 		return false;
 	if (status_line(status, STR("State:"), &value) && value.n)
 		s->state = value.p[0];

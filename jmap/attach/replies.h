@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replies.h - parses what a JVM answers over the attach protocol, and /proc/PID/status. Pure: any process can pretend to be a JVM.
+ * replies.h - parses what a JVM answers over the attach protocol, and /proc/PID/status. Pure: any process can pretend
+ * to be a JVM.
  */
 #ifndef PJ_REPLIES_H
 #define PJ_REPLIES_H

@@ -40,7 +40,8 @@ struct hotspot_reason guest_reason(const char *code, const char *fmt, ...)
 
 /* ---- entering -------------------------------------------------------------------------------------------------- */
 
-/* The folder of /proc is that of one process for ever: when it can still be read behind pidfd_open, the number was its own. */
+/* The folder of /proc is that of one process for ever: when it can still be read behind pidfd_open, the number was its
+ * own. */
 static bool open_pidfd(struct guest *g, const struct taskid *id)
 {
 	g->pidfd = (int)syscall(SYS_pidfd_open, g->pid, 0);
@@ -55,8 +56,15 @@ struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p)
 	struct taskid_user user;
 	struct hotspot_reason r;
 
-	*g = (struct guest){ .pid = p->pid, .inner = p->inner, .uid = p->uid, .gid = p->gid, .process = p->folder,
-			     .root = -1, .tmp = -1, .cwd = -1, .pidfd = -1 };
+	*g = (struct guest){ .pid = p->pid,
+			     .inner = p->inner,
+			     .uid = p->uid,
+			     .gid = p->gid,
+			     .process = p->folder,
+			     .root = -1,
+			     .tmp = -1,
+			     .cwd = -1,
+			     .pidfd = -1 };
 	if (p->uid == (uid_t)-1 || p->gid == (gid_t)-1)
 		return guest_reason("gone", "its user cannot be told");
 	if (geteuid() != 0 && geteuid() != p->uid)
@@ -65,14 +73,16 @@ struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p)
 	if (r.code)
 		return r;
 	if (!open_pidfd(g, &p->id))
-		return guest_reason(errno == ENOSYS ? "old-kernel" : "gone", "%s", errno == ENOSYS ? "Linux 5.6 is needed" : "it ended");
+		return guest_reason(errno == ENOSYS ? "old-kernel" : "gone", "%s",
+				    errno == ENOSYS ? "Linux 5.6 is needed" : "it ended");
 	g->root = taskwait_folder(g->process, "root");
 	if (g->root < 0)
 		return guest_reason("no-permission", "its root may not be opened: run as root, or with CAP_SYS_PTRACE");
 	g->cwd = taskwait_folder(g->process, "cwd");
 	g->tmp = inside_folder(g->root, STR("tmp"));
 	if (g->tmp < 0)
-		return guest_reason(errno == ENOSYS ? "old-kernel" : "no-tmp", "%s", errno == ENOSYS ? "Linux 5.6 is needed" : "it has no folder /tmp");
+		return guest_reason(errno == ENOSYS ? "old-kernel" : "no-tmp", "%s",
+				    errno == ENOSYS ? "Linux 5.6 is needed" : "it has no folder /tmp");
 	return guest_fine();
 }
 
@@ -92,7 +102,8 @@ void guest_leave(struct guest *g)
 /* There is no way back, also to capabilities of root for a JVM of root, and no process of that user can trace it. */
 static bool take_credentials(const struct guest *g)
 {
-	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(g->gid, g->gid, g->gid) < 0 || setresuid(g->uid, g->uid, g->uid) < 0))
+	if (geteuid() == 0 &&
+	    (setgroups(0, NULL) < 0 || setresgid(g->gid, g->gid, g->gid) < 0 || setresuid(g->uid, g->uid, g->uid) < 0))
 		return false;
 	return capabilities_limit(0) && prctl(PR_SET_DUMPABLE, 0) == 0;
 }
@@ -125,8 +136,10 @@ static NORETURN void work(const struct guest *g, int to, guest_job *job, void *a
 /* Codes are words of the program. */
 static const char *known_code(const char *code)
 {
-	static const char *const known[] = { "no-permission", "attach-disabled", "no-handler", "stopped", "ro-tmp", "cred-rejected", "timeout",
-					     "too-old", "in-the-way", "refused", "starting", "gone", "bad-reply", "no-map", "noexec-tmp", "full" };
+	static const char *const known[] = { "no-permission", "attach-disabled", "no-handler", "stopped",
+					     "ro-tmp",        "cred-rejected",   "timeout",    "too-old",
+					     "in-the-way",    "refused",         "starting",   "gone",
+					     "bad-reply",     "no-map",          "noexec-tmp", "full" };
 
 	for (size_t i = 0; i < countof(known); i++)
 		if (strcmp(known[i], code) == 0)
@@ -158,7 +171,8 @@ static bool collect(int from, uint64_t until, size_t most, struct text *t)
 	}
 }
 
-struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg, unsigned seconds, size_t most, struct text *out)
+struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg, unsigned seconds, size_t most,
+			       struct text *out)
 {
 	struct answer a;
 	struct text all = { 0 };
@@ -186,7 +200,8 @@ struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg,
 		;
 	if (all.n < sizeof(a)) {
 		text_free(&all);
-		return in_time ? guest_reason("failed", "the child that asks it ended early") : guest_reason("timeout", "it does not answer");
+		return in_time ? guest_reason("failed", "the child that asks it ended early") :
+				 guest_reason("timeout", "it does not answer");
 	}
 	memcpy(&a, all.p, sizeof(a));
 	text_str(out, str_from(text_view(&all), sizeof(a)));

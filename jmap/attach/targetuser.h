@@ -2,10 +2,10 @@
 /*
  * targetuser.h - work in the /tmp of another process, with no more rights than it has.
  *
- * No namespace is entered: its root, /tmp and working folder are descriptors, which are opened before. A child takes the user
- * and group of the process and none of ours, so it can do to the files there what the process itself could, and no more; so
- * files that it makes have the right owner also in a user namespace. What it finds comes back through a pipe, cut at a
- * length, and it is ended when its time is over.
+ * No namespace is entered: its root, /tmp and working folder are descriptors, which are opened before. A child takes
+ * the user and group of the process and none of ours, so it can do to the files there what the process itself could,
+ * and no more; so files that it makes have the right owner also in a user namespace. What it finds comes back through a
+ * pipe, cut at a length, and it is ended when its time is over.
  */
 #ifndef PJ_TARGETUSER_H
 #define PJ_TARGETUSER_H
@@ -26,9 +26,11 @@ struct guest {
 struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p);
 void guest_leave(struct guest *g);
 
-/* Runs job in a child; what it appends to out comes back, at most `most` bytes. Not done in so many seconds: "timeout". */
+/* Runs job in a child; what it appends to out comes back, at most `most` bytes. Not done in so many seconds: "timeout".
+ */
 typedef struct hotspot_reason guest_job(const struct guest *g, void *arg, struct text *out);
-struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg, unsigned seconds, size_t most, struct text *out);
+struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg, unsigned seconds, size_t most,
+			       struct text *out);
 
 /* A reason with its text, and none. */
 PRINTF(2, 3) struct hotspot_reason guest_reason(const char *code, const char *fmt, ...);

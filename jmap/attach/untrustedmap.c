@@ -47,7 +47,8 @@ static bool is_method(struct str name)
 	return open > 0 && blank > 0 && blank < open && name.p[open - 1] != ' ' && str_rfind(name, ')') > open;
 }
 
-/* Where what tells a hidden class from others begins: ".0x00007f..", "/0x00007f..", before JDK 15 "/12345"; -1: it is none. */
+/* Where what tells a hidden class from others begins: ".0x00007f..", "/0x00007f..", before JDK 15 "/12345"; -1: it is
+ * none. */
 static ptrdiff_t hidden_at(struct str class_name)
 {
 	ptrdiff_t at = str_rfind(class_name, '/');
@@ -109,8 +110,8 @@ static bool take_line(struct codemap *c, struct str line, enum strangemap_names 
 	uint64_t begin, size;
 	size_t at = c->names.n;
 
-	if (line.n > STRANGEMAP_MOST_LINE || !hex(str_cut(&line, ' '), &begin) || !hex(str_cut(&line, ' '), &size) || line.n == 0 ||
-	    size == 0 || size > MOST_SIZE || size > UINT64_MAX - begin || c->n == STRANGEMAP_MOST_LINES)
+	if (line.n > STRANGEMAP_MOST_LINE || !hex(str_cut(&line, ' '), &begin) || !hex(str_cut(&line, ' '), &size) ||
+	    line.n == 0 || size == 0 || size > MOST_SIZE || size > UINT64_MAX - begin || c->n == STRANGEMAP_MOST_LINES)
 		return false;
 	put_name(c, line, names, style);
 	if (c->n == c->cap) {

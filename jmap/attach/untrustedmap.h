@@ -2,9 +2,9 @@
 /*
  * untrustedmap.h - a perf-PID.map that somebody else wrote, of which nothing is believed.
  *
- * "start size name" a line, hexadecimal, with 0x or not. What is no such line, too long, empty, or overlaps what stands before it is
- * left out and counted; names become one line of UTF-8 without control bytes. What comes out is a codemap like our own.
- * Pure.
+ * "start size name" a line, hexadecimal, with 0x or not. What is no such line, too long, empty, or overlaps what stands
+ * before it is left out and counted; names become one line of UTF-8 without control bytes. What comes out is a codemap
+ * like our own. Pure.
  */
 #ifndef PJ_UNTRUSTEDMAP_H
 #define PJ_UNTRUSTEDMAP_H
@@ -18,7 +18,7 @@
 enum strangemap_names {
 	STRANGEMAP_AS_IS,
 	STRANGEMAP_PERFMAP, /* methods as Compiler.perfmap spells them: respelled */
-	STRANGEMAP_AGENT,   /* "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;", of jmap/agent: spelled */
+	STRANGEMAP_AGENT, /* "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;", of jmap/agent: spelled */
 };
 
 /* Fills c, which is empty; c->left_out counts lines. */

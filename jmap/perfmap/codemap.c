@@ -12,7 +12,8 @@
 
 static bool same_blob(const struct blob *a, const struct blob *b)
 {
-	return a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id && a->name == b->name;
+	return a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id &&
+	       a->name == b->name;
 }
 
 static void add_named(struct codemap *c, uint64_t begin, uint64_t end, size_t name, size_t name_n, uint32_t blob)
@@ -97,7 +98,7 @@ static void keep_same(struct codemap *c, const struct blob *before, const struct
 	c->n = kept;
 }
 
-#define EXPECTED 4096u           /* names that are read at once */
+#define EXPECTED 4096u            /* names that are read at once */
 #define NAME_MAX_BYTES (8u << 10) /* longer ones are no names */
 
 /* Of some blobs from number i on. */
@@ -133,7 +134,8 @@ static void add_blob(struct codemap *c, struct hotspot *h, const struct codecach
 }
 
 /* False: the budget is exceeded. A line takes its name twice: here, and where it is printed. */
-static bool add_all(struct codemap *c, struct hotspot *h, const struct codecache *code, const struct stubs *stubs, enum method_style style)
+static bool add_all(struct codemap *c, struct hotspot *h, const struct codecache *code, const struct stubs *stubs,
+		    enum method_style style)
 {
 	for (size_t i = 0; i < code->n; i++) {
 		size_t before = c->names.n + c->n * sizeof(*c->entry);

@@ -16,7 +16,7 @@ struct codemap {
 		uint64_t begin, end;
 		size_t name, name_n; /* in names */
 		uint32_t blob;       /* of the first scan */
-	} *entry;
+	} * entry;
 	size_t n, cap;
 	uint64_t left_out; /* code that came, went or changed meanwhile, or whose name makes no sense */
 };

@@ -37,7 +37,8 @@ static bool fill(int fd, int from, uint64_t n, const struct taskid_user *owner, 
 	return !durable || fsync(fd) == 0;
 }
 
-const char *mapfile_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner, bool durable)
+const char *mapfile_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner,
+			bool durable)
 {
 	char temporary[64];
 	const char *what = NULL;

@@ -2,17 +2,18 @@
 /*
  * mapfile.h - writes a finished map as perf-PID.map: complete or not at all, for the user whose process it describes.
  *
- * Also in /tmp, where every user may write: a link under that name is replaced, never followed. The map is copied as it is, so the process
- * that has the capabilities for it refers to no parser (test/openers.sh).
+ * Also in /tmp, where every user may write: a link under that name is replaced, never followed. The map is copied as it
+ * is, so the process that has the capabilities for it refers to no parser (test/openers.sh).
  */
 #ifndef PJ_MAPFILE_H
 #define PJ_MAPFILE_H
 
 #include "common/process/taskid.h"
 
-/* Puts the first n bytes of the file `from` into dir/name, mode 0600, owned by that user: no other user may read the memory of that
- * process. Without CAP_CHOWN the file stays the caller's. durable: the bytes survive a crash of the machine. Returns NULL, or the step that
- * failed, for a message (errno). */
-const char *mapfile_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner, bool durable);
+/* Puts the first n bytes of the file `from` into dir/name, mode 0600, owned by that user: no other user may read the
+ * memory of that process. Without CAP_CHOWN the file stays the caller's. durable: the bytes survive a crash of the
+ * machine. Returns NULL, or the step that failed, for a message (errno). */
+const char *mapfile_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner,
+			bool durable);
 
 #endif

@@ -10,9 +10,9 @@
 #include "jmap/perfmap/publisher.h"
 #include "common/process/tenants.h"
 
-#define PERFMAPS_EACH_MAX ((uint64_t)64 << 20)  /* bytes of a tenant: 600,000 methods */
+#define PERFMAPS_EACH_MAX ((uint64_t)64 << 20) /* bytes of a tenant: 600,000 methods */
 #define PERFMAPS_TOTAL_MAX ((uint64_t)512 << 20)
-#define PERFMAPS_ONE_MAX ((size_t)16 << 20)     /* bytes of one map */
+#define PERFMAPS_ONE_MAX ((size_t)16 << 20) /* bytes of one map */
 
 struct perfmaps {
 	const char *dir;
@@ -25,11 +25,12 @@ struct perfmaps {
 		ino_t inode;
 		struct taskid_user owner;
 		bool ended;
-	} *one; /* the oldest first */
+	} * one; /* the oldest first */
 	size_t n, cap;
 };
 
-/* A map of so many bytes will be written. False: there is no room for it, and the one that was written before is emptied. */
+/* A map of so many bytes will be written. False: there is no room for it, and the one that was written before is
+ * emptied. */
 bool perfmaps_reserve(struct perfmaps *m, pid_t pid, struct tenant of, uint64_t bytes);
 
 /* It was written. */

@@ -93,7 +93,8 @@ static void leave_all(int socket)
 
 static NORETURN void run(const char *dir, int socket)
 {
-	const uint64_t needed = CAPABILITY_BIT(CAP_CHOWN) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_FOWNER);
+	const uint64_t needed =
+		CAPABILITY_BIT(CAP_CHOWN) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_FOWNER);
 	struct request_to_publish r;
 	int fd;
 
@@ -139,7 +140,8 @@ void publisher_end(struct publisher *p)
 	free(p);
 }
 
-const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner, bool durable)
+const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner,
+			  bool durable)
 {
 	struct request_to_publish r = { .pid = pid, .owner = *owner, .n = n, .durable = durable };
 	struct answer a = { 0 };

@@ -2,9 +2,10 @@
 /*
  * publisher.h - a process of pjmap that gives perf-PID.map files to the users of their JVMs.
  *
- * To give a file away needs CAP_CHOWN, and to put one into a folder of another user CAP_DAC_OVERRIDE. pjmap parses memory of untrusted
- * processes and has neither: the publisher, which parses nothing, has them, and nothing else. It takes a PID, a user and a file in
- * memory, which the helper of that JVM filled (readhelper.h), and writes to perf-PID.map in the one folder that it was started for.
+ * To give a file away needs CAP_CHOWN, and to put one into a folder of another user CAP_DAC_OVERRIDE. pjmap parses
+ * memory of untrusted processes and has neither: the publisher, which parses nothing, has them, and nothing else. It
+ * takes a PID, a user and a file in memory, which the helper of that JVM filled (readhelper.h), and writes to
+ * perf-PID.map in the one folder that it was started for.
  */
 #ifndef PJ_PUBLISHER_H
 #define PJ_PUBLISHER_H
@@ -18,7 +19,9 @@ struct publisher;
 struct publisher *publisher_start(const char *dir);
 void publisher_end(struct publisher *p);
 
-/* Writes the first n bytes of `from` as the map of a process, as mapfile_put does. Returns NULL, or what failed (errno). */
-const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner, bool durable);
+/* Writes the first n bytes of `from` as the map of a process, as mapfile_put does. Returns NULL, or what failed
+ * (errno). */
+const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner,
+			  bool durable);
 
 #endif

@@ -66,7 +66,9 @@ void allowance_tell(struct allowance *a, struct tenant of, const char *what)
 
 bool allowance_may(struct allowance *a, struct tenant of, uint64_t now)
 {
-	static const char *const what[TENANT_FLOWS] = { [TENANT_CPU_NS] = "CPU time", [TENANT_DISK_BYTES] = "bytes on disk" };
+	static const char *const what[TENANT_FLOWS] = {
+		[TENANT_CPU_NS] = "CPU time", [TENANT_DISK_BYTES] = "bytes on disk"
+	};
 
 	for (enum tenant_flow flow = TENANT_CPU_NS; flow <= TENANT_DISK_BYTES; flow++)
 		if (!tenants_may(a->tenants, of, flow, now)) {
@@ -89,7 +91,8 @@ void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64
 
 uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all)
 {
-	uint64_t each = mine < a->memory_each ? a->memory_each - mine : 0, left = all < a->memory_all ? a->memory_all - all : 0;
+	uint64_t each = mine < a->memory_each ? a->memory_each - mine : 0,
+		 left = all < a->memory_all ? a->memory_all - all : 0;
 
 	return each < left ? each : left;
 }

@@ -2,11 +2,12 @@
 /*
  * allowance.h - what JVMs may cost pjmap -i: per look, per tenant, and all together.
  *
- * A look at a JVM has a budget of steps, memory and time (runtimes/hotspot/readbudget.h). The CPU time that looks took and the bytes that they wrote are
- * charged to the tenant of the JVM (common/process/tenants.h): while it is in debt, its JVMs are not looked at, so timelines of that tenant
- * alone come later. Memory between looks has a limit per tenant and for all, by the size of the machine: a JVM that would exceed it keeps
- * what it has, and new code of it is left out. A genuine JVM stays far below each of these: the largest code cache (240 MB, 40,000
- * methods) costs 8 MB and, once it is known, 1 % of a CPU.
+ * A look at a JVM has a budget of steps, memory and time (runtimes/hotspot/readbudget.h). The CPU time that looks took
+ * and the bytes that they wrote are charged to the tenant of the JVM (common/process/tenants.h): while it is in debt,
+ * its JVMs are not looked at, so timelines of that tenant alone come later. Memory between looks has a limit per tenant
+ * and for all, by the size of the machine: a JVM that would exceed it keeps what it has, and new code of it is left
+ * out. A genuine JVM stays far below each of these: the largest code cache (240 MB, 40,000 methods) costs 8 MB and,
+ * once it is known, 1 % of a CPU.
  */
 #ifndef PJ_ALLOWANCE_H
 #define PJ_ALLOWANCE_H
@@ -29,12 +30,12 @@ void allowance_close(struct allowance *a);
 /* False: the tenant has used up its CPU time or its bytes for now. The first time, it is named. */
 bool allowance_may(struct allowance *a, struct tenant of, uint64_t now);
 
-/* Bytes that one JVM may take, on any machine: eight times what the largest code cache of a genuine one does, and less than the
- * limit of its helper process. */
+/* Bytes that one JVM may take, on any machine: eight times what the largest code cache of a genuine one does, and less
+ * than the limit of its helper process. */
 #define ALLOWANCE_MEMORY_MAX ((uint64_t)64 << 20)
 
-/* Steps of the first look at a JVM, and at most. A first look at 6,000 methods takes 1 M, a later one 80,000; what does not fit is read by
- * the next one. */
+/* Steps of the first look at a JVM, and at most. A first look at 6,000 methods takes 1 M, a later one 80,000; what does
+ * not fit is read by the next one. */
 #define ALLOWANCE_FIRST_STEPS (512u << 10)
 #define ALLOWANCE_STEPS_MAX (4u << 20)
 
@@ -53,8 +54,8 @@ void allowance_tell(struct allowance *a, struct tenant of, const char *what);
 /* What --once and --list spend on one JVM: some seconds, and 128 MB. */
 struct budget allowance_once(void);
 
-/* How many JVMs of a tenant are followed, of all four times as many: each has four open files, of which as many are allowed from now on as
- * may be. */
+/* How many JVMs of a tenant are followed, of all four times as many: each has four open files, of which as many are
+ * allowed from now on as may be. */
 size_t allowance_files(void);
 
 #endif

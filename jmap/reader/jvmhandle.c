@@ -18,11 +18,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HANG_NS (5 * SECOND_NS)     /* a helper that is blocked then is killed: the budget of a look ends before */
-#define RUNS_NS (8 * SECOND_NS)     /* and one that used so much CPU time, */
-#define ANSWER_NS (60 * SECOND_NS)  /* or did not answer for so long, for any reason: a machine that is busy beyond measure */
-#define ONCE_NS (12 * SECOND_NS)    /* for a map of --once: as long as its budget, and 2 s */
-#define LIST_NS (5 * SECOND_NS)     /* for a row of --list */
+#define HANG_NS (5 * SECOND_NS) /* a helper that is blocked then is killed: the budget of a look ends before */
+#define RUNS_NS (8 * SECOND_NS) /* and one that used so much CPU time, */
+#define ANSWER_NS \
+	(60 * SECOND_NS) /* or did not answer for so long, for any reason: a machine that is busy beyond measure */
+#define ONCE_NS (12 * SECOND_NS) /* for a map of --once: as long as its budget, and 2 s */
+#define LIST_NS (5 * SECOND_NS)  /* for a row of --list */
 #define STUCK_NS SECOND_NS
 #define LEAVE_NS (SECOND_NS / 5)
 
@@ -189,7 +190,8 @@ bool jvmlook_hangs(const struct jvmlook *l, uint64_t now)
 
 	if (l->since == 0 || now < l->since + HANG_NS)
 		return false;
-	if (now > l->since + ANSWER_NS || clock_gettime(l->clock, &t) < 0 || (uint64_t)t.tv_sec * SECOND_NS > l->cpu + RUNS_NS)
+	if (now > l->since + ANSWER_NS || clock_gettime(l->clock, &t) < 0 ||
+	    (uint64_t)t.tv_sec * SECOND_NS > l->cpu + RUNS_NS)
 		return true;
 	read_proc(l, "stat", text, sizeof(text));
 	state = strrchr(text, ')');
@@ -205,7 +207,8 @@ void jvmlook_ask(struct jvmlook *l, struct read_request *q, uint64_t now)
 
 	q->serial = ++l->serial;
 	l->since = now;
-	(void)sendmsg(l->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* a helper that ended is found by jvmlook_poll */
+	(void)sendmsg(l->socket, &message,
+		      MSG_NOSIGNAL | MSG_DONTWAIT); /* a helper that ended is found by jvmlook_poll */
 }
 
 static void make_printable(char *text, size_t n)
@@ -239,8 +242,8 @@ enum jvmlook_state jvmlook_poll(struct jvmlook *l, struct read_answer *a)
 
 struct hotspot_reason jvmlook_reason(const struct read_answer *a)
 {
-	static const char *const codes[] = { "openj9", "zing", "no-permission", "no-jvm", "gone", "starting", "no-vmstructs", "unsupported",
-					     "unreadable", "over-budget" };
+	static const char *const codes[] = { "openj9",   "zing",         "no-permission", "no-jvm",     "gone",
+					     "starting", "no-vmstructs", "unsupported",   "unreadable", "over-budget" };
 	struct hotspot_reason r = { 0 };
 
 	if (!a->code[0])
@@ -265,15 +268,18 @@ static struct hotspot_reason wait_for(struct jvmlook *l, struct read_answer *a, 
 	if (state == JVMLOOK_ANSWERED)
 		return jvmlook_reason(a);
 	*a = (struct read_answer){ .frame_pointers = -1 };
-	return state == JVMLOOK_BUSY ? (struct hotspot_reason){ "hangs", "its memory does not answer" } :
-				       (struct hotspot_reason){ "crashed", "the process that reads it was ended by an error" };
+	return state == JVMLOOK_BUSY ?
+		       (struct hotspot_reason){ "hangs", "its memory does not answer" } :
+		       (struct hotspot_reason){ "crashed", "the process that reads it was ended by an error" };
 }
 
-struct hotspot_reason jvmlook_once(const struct jvm_process *p, enum read_task task, enum method_style style, struct read_answer *a,
-				   int *map)
+struct hotspot_reason jvmlook_once(const struct jvm_process *p, enum read_task task, enum method_style style,
+				   struct read_answer *a, int *map)
 {
 	struct budget budget = allowance_once();
-	struct read_request q = { .task = task, .style = style, .steps = budget.steps, .bytes = budget.bytes, .deadline = budget.deadline };
+	struct read_request q = {
+		.task = task, .style = style, .steps = budget.steps, .bytes = budget.bytes, .deadline = budget.deadline
+	};
 	struct jvmlook_left left = { 0 };
 	struct jvmlook l;
 	struct hotspot_reason r = jvmlook_start(&l, p);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jvmhandle.h - the helper process of one JVM (readhelper.h), as pjmap sees it: it is given descriptors, requests and deadlines, and
- * replaced when it fails.
+ * jvmhandle.h - the helper process of one JVM (readhelper.h), as pjmap sees it: it is given descriptors, requests and
+ * deadlines, and replaced when it fails.
  *
- * pjmap, which may look into other processes, opens /proc/PID/mem and checks whose it is; it reads nothing of it. After an exec the
- * memory is another: a new helper gets a new descriptor. Requests do not block: pjmap goes on with other JVMs, and polls the socket.
+ * pjmap, which may look into other processes, opens /proc/PID/mem and checks whose it is; it reads nothing of it. After
+ * an exec the memory is another: a new helper gets a new descriptor. Requests do not block: pjmap goes on with other
+ * JVMs, and polls the socket.
  */
 #ifndef PJ_JVMHANDLE_H
 #define PJ_JVMHANDLE_H
@@ -16,11 +17,11 @@
 #include <time.h>
 
 struct jvmlook {
-	pid_t helper;    /* 0: none */
+	pid_t helper; /* 0: none */
 	int socket, records, map;
-	clockid_t clock; /* its CPU time */
-	uint64_t cpu;    /* of it, that was charged */
-	uint64_t scheduled; /* ns that it ran or waited for a CPU, when it was looked at the last time */
+	clockid_t clock;        /* its CPU time */
+	uint64_t cpu;           /* of it, that was charged */
+	uint64_t scheduled;     /* ns that it ran or waited for a CPU, when it was looked at the last time */
 	uint64_t serial, since; /* of the request that is not answered; since 0: none is */
 };
 
@@ -32,11 +33,12 @@ struct jvmlook_left {
 		pid_t helper;
 		struct tenant tenant;
 		uint64_t since;
-	} *one;
+	} * one;
 	size_t n;
 };
 
-/* Opens the memory of the JVM and forks its helper. Returns a reason if there is none: jvmlook_end need not be called. */
+/* Opens the memory of the JVM and forks its helper. Returns a reason if there is none: jvmlook_end need not be called.
+ */
 struct hotspot_reason jvmlook_start(struct jvmlook *l, const struct jvm_process *p);
 
 /* Sends a request to an idle helper; sets its serial number. What became of it, the next jvmlook_poll tells. */
@@ -54,8 +56,8 @@ bool jvmlook_hangs(const struct jvmlook *l, uint64_t now);
 /* ns of CPU time since it was asked the last time. */
 uint64_t jvmlook_cpu(struct jvmlook *l);
 
-/* ns of a request, which took from `since` to now, in which the helper neither ran nor waited for a CPU: memory of the JVM did
- * not answer. */
+/* ns of a request, which took from `since` to now, in which the helper neither ran nor waited for a CPU: memory of the
+ * JVM did not answer. */
 uint64_t jvmlook_blocked(struct jvmlook *l, uint64_t since, uint64_t now);
 
 /* Ends the helper, if there is one, and does not wait: it is added to those that are left. */
@@ -70,9 +72,9 @@ size_t jvmlook_stuck(const struct jvmlook_left *left, struct tenant of, uint64_t
 /* Waits a moment for all of them, as their memory counts as ours. */
 void jvmlook_leave(struct jvmlook_left *left);
 
-/* One request, and a helper for it alone; waits for the answer, some seconds at most. a is filled in any case. *map: a file with
- * a.map_bytes bytes, which the caller closes; -1 if there is none (NULL: none is wanted). */
-struct hotspot_reason jvmlook_once(const struct jvm_process *p, enum read_task task, enum method_style style, struct read_answer *a,
-				   int *map);
+/* One request, and a helper for it alone; waits for the answer, some seconds at most. a is filled in any case. *map: a
+ * file with a.map_bytes bytes, which the caller closes; -1 if there is none (NULL: none is wanted). */
+struct hotspot_reason jvmlook_once(const struct jvm_process *p, enum read_task task, enum method_style style,
+				   struct read_answer *a, int *map);
 
 #endif

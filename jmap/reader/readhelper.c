@@ -188,7 +188,9 @@ static bool answer(struct readhelper *r)
 
 NORETURN void readhelper_run(const struct jvm_process *p, const int fd[READ_FDS])
 {
-	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES, .address_space = ADDRESS_SPACE, .file_bytes = READ_MAP_BYTES,
+	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES,
+					       .address_space = ADDRESS_SPACE,
+					       .file_bytes = READ_MAP_BYTES,
 					       .files = APART_FD + READ_FDS };
 	struct readhelper *r = mem_alloc(sizeof(*r), 1);
 

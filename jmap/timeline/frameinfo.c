@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define MOST_CODE (4u << 20) /* bytes of one piece */
-#define AT_ONCE (256u << 10)  /* bytes of many that are read by few calls: they stay in the processor's cache */
+#define AT_ONCE (256u << 10) /* bytes of many that are read by few calls: they stay in the processor's cache */
 #define BATCH 256u
 
 static void forget(struct framefacts *f)
@@ -68,7 +68,8 @@ static void put_batch(struct framefacts *f, struct hotspot *h, struct batch *b)
 
 	for (size_t i = 0; i < b->n; at += code_bytes(b->piece[i++]))
 		if (code_bytes(b->piece[i]))
-			want[nwant++] = (struct memory_want){ b->piece[i]->start, (uint32_t)code_bytes(b->piece[i]), (uint32_t)at };
+			want[nwant++] = (struct memory_want){ b->piece[i]->start, (uint32_t)code_bytes(b->piece[i]),
+							      (uint32_t)at };
 	f->code.n = 0;
 	text_room(&f->code, at + 1);
 	read = budget_steps(h->memory.budget, at / 16) && memory_gather(&h->memory, want, nwant, f->code.p);

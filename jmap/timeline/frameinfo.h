@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frameinfo.h - what a timeline tells of frames, so that stacks which perf copied are walked through Java when the JVM is gone.
+ * frameinfo.h - what a timeline tells of frames, so that stacks which perf copied are walked through Java when the JVM
+ * is gone.
  *
- * Of each piece of code what runtimes/hotspot/blobcodec.h makes of it, beside its coming in the same scan. A JVM whose layout is not known has
- * none, and its timeline is what it was.
+ * Of each piece of code what runtimes/hotspot/blobcodec.h makes of it, beside its coming in the same scan. A JVM whose
+ * layout is not known has none, and its timeline is what it was.
  */
 #ifndef PJ_FRAMEINFO_H
 #define PJ_FRAMEINFO_H
@@ -18,13 +19,14 @@ struct framefacts {
 	struct framefacts_one {
 		uint64_t begin;
 		size_t from, n; /* in read */
-	} *one;                 /* of new compiled code, by address */
+	} * one;                /* of new compiled code, by address */
 	size_t none;
 	struct text read, compiled, others, code;
 	uint64_t ncompiled, nothers, last_number, last_end;
 };
 
-/* Behind a scan of h: some of what is new in it is looked at now. What is told of compiled code is told before the next call. */
+/* Behind a scan of h: some of what is new in it is looked at now. What is told of compiled code is told before the next
+ * call. */
 void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob *fresh, size_t n);
 
 /* Compiled code came, and has this number; other code, with all its pieces. In the order of numbers. */

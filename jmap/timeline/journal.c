@@ -11,11 +11,12 @@
 
 /* ---- a scan ---------------------------------------------------------------------------------------------------- */
 
-#define BATCH 1024u                /* of new code that are read at once */
-#define OUTPUT_MAX (16u << 20)     /* bytes of a scan: a record has at most 64 MB */
-#define NAME_MAX_BYTES (8u << 10)  /* longer ones are no names */
-#define LIVE_BYTES (sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t)) /* of memory that code takes beside its name */
-#define NAME_BYTES 32u             /* that a name takes beside its bytes */
+#define BATCH 1024u               /* of new code that are read at once */
+#define OUTPUT_MAX (16u << 20)    /* bytes of a scan: a record has at most 64 MB */
+#define NAME_MAX_BYTES (8u << 10) /* longer ones are no names */
+#define LIVE_BYTES \
+	(sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t)) /* of memory that code takes beside its name */
+#define NAME_BYTES 32u                                              /* that a name takes beside its bytes */
 
 /* What changed, while it is put together. */
 struct change {
@@ -27,16 +28,16 @@ struct change {
 	struct hotspot *h;
 	struct journal *j;
 	uint64_t nnames, ngone, ncome, last_gone, last_begin, unnamed, beyond, later;
-	uint64_t bytes;                  /* of memory that the timeline has, with what is new */
-	struct blob batch[BATCH];        /* new code that is read now, by address */
+	uint64_t bytes;           /* of memory that the timeline has, with what is new */
+	struct blob batch[BATCH]; /* new code that is read now, by address */
 	size_t nbatch, next;
-	uint64_t batch_end;              /* all new code up to this address was read */
+	uint64_t batch_end; /* all new code up to this address was read */
 };
 
 static bool is_same(const struct blob *a, const struct blob *b)
 {
-	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id &&
-	       a->name == b->name;
+	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method &&
+	       a->compile_id == b->compile_id && a->name == b->name;
 }
 
 static uint32_t name_id(struct journal *t, struct change *c, struct str name)
@@ -132,8 +133,8 @@ static bool may_go_on(const struct journal *t, struct change *c)
 	       c->names.n + c->come.n + c->inlined.n + framefacts_bytes(&t->frames) < OUTPUT_MAX;
 }
 
-/* Reads the next new code, from number j of the list on, beside what is live from number i on: names and frames. What is another by then
- * waits for the next scan. */
+/* Reads the next new code, from number j of the list on, beside what is live from number i on: names and frames. What
+ * is another by then waits for the next scan. */
 static void read_batch(struct journal *t, struct change *c, size_t i, size_t j)
 {
 	const struct codecache *now = &c->h->code;
@@ -163,8 +164,8 @@ static void read_batch(struct journal *t, struct change *c, size_t i, size_t j)
 
 #define INTERPRETER STR("Interpreter")
 
-/* The interpreter's parts come once, as soon as they are known, beside the whole: who asks for an address gets the piece that
- * begins nearest. */
+/* The interpreter's parts come once, as soon as they are known, beside the whole: who asks for an address gets the
+ * piece that begins nearest. */
 static void put_interpreter(struct journal *t, struct hotspot *h, struct change *c)
 {
 	uint32_t name = intern_find(&t->names.names, INTERPRETER);
@@ -204,11 +205,11 @@ static bool was_written(const struct journal *t, uint64_t begin)
 	return false;
 }
 
-#define STUB_TRIES 20    /* each costs some milliseconds */
-#define STUBS_MAX 8192u  /* of all lists; no HotSpot has a thousand */
+#define STUB_TRIES 20   /* each costs some milliseconds */
+#define STUBS_MAX 8192u /* of all lists; no HotSpot has a thousand */
 
-/* Stubs come as the interpreter's parts do, each once: some blocks are filled while it runs. The list is searched for when there is
- * a block more, which may still be filled. */
+/* Stubs come as the interpreter's parts do, each once: some blocks are filled while it runs. The list is searched for
+ * when there is a block more, which may still be filled. */
 static void put_stubs(struct journal *t, struct hotspot *h, struct change *c)
 {
 	size_t blocks = count_stub_blocks(t);
@@ -225,7 +226,8 @@ static void put_stubs(struct journal *t, struct hotspot *h, struct change *c)
 		const struct stub *s = &t->stubs.one[i];
 		struct blob b = { .begin = s->begin, .end = s->end };
 
-		if (t->nstubs == STUBS_MAX || !budget_steps(h->memory.budget, t->nstubs / 64) || was_written(t, s->begin))
+		if (t->nstubs == STUBS_MAX || !budget_steps(h->memory.budget, t->nstubs / 64) ||
+		    was_written(t, s->begin))
 			continue;
 		put_come(c, &b, name_id(t, c, stubs_name(&t->stubs, s)));
 		t->next_serial++;
@@ -284,11 +286,13 @@ static void take_list(struct journal *t, struct listed *list)
 	t->nlive = list->n;
 }
 
-/* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. False: no memory. */
+/* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. False: no
+ * memory. */
 static bool compare(struct journal *t, struct hotspot *h, struct change *c)
 {
 	const struct codecache *now = &h->code;
-	struct listed list = { mem_try_alloc(sizeof(*list.live), now->n + 1), mem_try_alloc(sizeof(*list.serial), now->n + 1),
+	struct listed list = { mem_try_alloc(sizeof(*list.live), now->n + 1),
+			       mem_try_alloc(sizeof(*list.serial), now->n + 1),
 			       mem_try_alloc(sizeof(*list.name), now->n + 1), 0 };
 	size_t i = 0;
 
@@ -377,8 +381,8 @@ static void append(struct journal *t, const struct change *c, uint64_t began, ui
 
 uint64_t journal_bytes(const struct journal *t)
 {
-	return sizeof(*t) + t->nlive * LIVE_BYTES + nametable_bytes(&t->names) + t->nstubs * sizeof(*t->stub) + t->stubs.names.cap +
-	       t->stubs.n * sizeof(*t->stubs.one);
+	return sizeof(*t) + t->nlive * LIVE_BYTES + nametable_bytes(&t->names) + t->nstubs * sizeof(*t->stub) +
+	       t->stubs.names.cap + t->stubs.n * sizeof(*t->stubs.one);
 }
 
 static void end_change(struct change *c)

@@ -45,8 +45,8 @@ static int open_locked(int folder, const char *name)
 	if (fd < 0)
 		return -1;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    st.st_ino == named.st_ino)
+		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+		    fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino)
 			return fd;
 		errno = EINVAL;
 	}
@@ -56,8 +56,8 @@ static int open_locked(int folder, const char *name)
 	return -1;
 }
 
-const char *journalfile_open(struct journalfile *t, const char *dir, const struct jvm_process *p, const struct tenant *of,
-			     const char *version)
+const char *journalfile_open(struct journalfile *t, const char *dir, const struct jvm_process *p,
+			     const struct tenant *of, const char *version)
 {
 	char boot[BOOT_ID + 1], tenant[TENANT_NAME];
 	size_t n;
@@ -69,8 +69,8 @@ const char *journalfile_open(struct journalfile *t, const char *dir, const struc
 	mapsdir_name(t->file, p->pid, p->start);
 	tenant_folder(of, 0, tenant);
 	snprintf(t->path, sizeof(t->path), "%.350s/maps/%s/%s", dir, boot, t->file);
-	n = (size_t)snprintf(t->start, sizeof(t->start), "boot=%s pid=%d inner=%d start=%llu tenant=%s version=", boot, (int)p->pid,
-			     (int)p->inner, (unsigned long long)p->start, tenant);
+	n = (size_t)snprintf(t->start, sizeof(t->start), "boot=%s pid=%d inner=%d start=%llu tenant=%s version=", boot,
+			     (int)p->pid, (int)p->inner, (unsigned long long)p->start, tenant);
 	for (; *version && n + 1 < sizeof(t->start); version++)
 		t->start[n++] = *version > ' ' && *version < 0x7f ? *version : '?';
 	t->folder = mapsdir_enter(dir, boot);

@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define SLACK 60      /* s: E may be a little later than its window began, and clocks are set */
+#define SLACK 60        /* s: E may be a little later than its window began, and clocks are set */
 #define TENANTS_MAX 256 /* with a share of their own; the first one: unknown, and all others */
 #define START_MAX 512   /* bytes of a timeline in which its first record ends */
-#define TEMP_AGE 3600 /* s: whoever wrote it is gone */
+#define TEMP_AGE 3600   /* s: whoever wrote it is gone */
 
 /* ---- folders --------------------------------------------------------------------------------------------------- */
 
@@ -119,7 +119,7 @@ struct found {
 	uint64_t from, until; /* s since 1970: the JVM lived not before, not behind */
 	uint64_t bytes;       /* on disk */
 	bool lives, needed, gone;
-	size_t tenant;        /* in sweep.tenant */
+	size_t tenant; /* in sweep.tenant */
 };
 
 /* s since 1970, both included. */
@@ -142,7 +142,8 @@ struct sweep {
 };
 
 /* Calls f for each name in a folder, which it takes. */
-static void each(int fd, void (*f)(struct sweep *s, int dir, const char *name, const void *arg), struct sweep *s, const void *arg)
+static void each(int fd, void (*f)(struct sweep *s, int dir, const char *name, const void *arg), struct sweep *s,
+		 const void *arg)
 {
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
@@ -240,7 +241,8 @@ static void take_window(struct sweep *s, int dir, const char *text, const void *
 		s->windows_cap = s->windows_cap ? s->windows_cap * 2 : 64;
 		s->window = mem_grow(s->window, sizeof(*s->window), s->windows_cap);
 	}
-	s->window[s->nwindows++] = (struct window){ epoch > SLACK ? epoch - SLACK : 0, arg ? (uint64_t)st.st_mtime + SLACK : UINT64_MAX };
+	s->window[s->nwindows++] =
+		(struct window){ epoch > SLACK ? epoch - SLACK : 0, arg ? (uint64_t)st.st_mtime + SLACK : UINT64_MAX };
 }
 
 static int by_from(const void *a, const void *b)
@@ -297,8 +299,8 @@ static bool delete_locked(int folder, const char *name)
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st, named;
 	bool gone = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
-		    fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino && st.st_dev == named.st_dev &&
-		    unlinkat(folder, name, 0) == 0;
+		    fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino &&
+		    st.st_dev == named.st_dev && unlinkat(folder, name, 0) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -396,8 +398,8 @@ static void sum_tenants(struct sweep *s)
 	}
 }
 
-/* Removes the oldest timelines, needed ones or not, of tenants that hold more than the level at which all fit into `target`, and those
- * whose tenant is unknown. */
+/* Removes the oldest timelines, needed ones or not, of tenants that hold more than the level at which all fit into
+ * `target`, and those whose tenant is unknown. */
 static void cut_tenants(struct sweep *s, bool needed, uint64_t target)
 {
 	uint64_t level = tenants_level(s->held, NULL, s->ntenants, target);

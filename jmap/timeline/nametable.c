@@ -28,8 +28,8 @@ uint32_t nametable_id(struct nametable *t, struct str name, bool *is_new)
 
 uint64_t nametable_bytes(const struct nametable *t)
 {
-	return t->names.bytes.total + (uint64_t)t->names.cap * sizeof(*t->names.str) + (uint64_t)t->cap * sizeof(*t->number) +
-	       (t->names.mask + 1ull) * sizeof(*t->names.slot);
+	return t->names.bytes.total + (uint64_t)t->names.cap * sizeof(*t->names.str) +
+	       (uint64_t)t->cap * sizeof(*t->number) + (t->names.mask + 1ull) * sizeof(*t->names.slot);
 }
 
 void nametable_renew(struct nametable *t, uint32_t *used, size_t n)

@@ -2,8 +2,9 @@
 /*
  * nametable.h - the names of one timeline: equal names get one id, and each id has a number in the file.
  *
- * A JVM that loads and unloads classes has new names for ever. Names that live code does not use are forgotten when they take more memory
- * than those in use: nametable_renew makes a new generation. A forgotten name that comes again is written again, under another number.
+ * A JVM that loads and unloads classes has new names for ever. Names that live code does not use are forgotten when
+ * they take more memory than those in use: nametable_renew makes a new generation. A forgotten name that comes again is
+ * written again, under another number.
  */
 #ifndef PJ_NAMETABLE_H
 #define PJ_NAMETABLE_H
@@ -12,9 +13,9 @@
 
 struct nametable {
 	struct intern names;
-	uint32_t *number;     /* in the file, by id */
+	uint32_t *number; /* in the file, by id */
 	uint32_t cap;
-	uint32_t next_number; /* how many names the file has */
+	uint32_t next_number;   /* how many names the file has */
 	uint64_t renewed_bytes; /* of memory, after the last renewal */
 };
 

@@ -2,8 +2,8 @@
 /*
  * javabudget.h - the JVMs of javacode.h, and how much memory each of them and its tenant may take.
  *
- * Two parts of one module: javacode.c finds code, javabudget.c decides which JVM gives way where a tenant, or all, would take more than
- * their budget.
+ * Two parts of one module: javacode.c finds code, javabudget.c decides which JVM gives way where a tenant, or all,
+ * would take more than their budget.
  */
 #ifndef PJ_JAVABUDGET_H
 #define PJ_JAVABUDGET_H
@@ -17,7 +17,15 @@
 #define TENANT_BYTES_MAX (12 << 20)
 #define BYTES_MAX (20 << 20) /* of all tenants */
 
-enum { JVMS_MOST = 256, PIECES_MOST = 32768, MISSED = 64, LINE = JVMREADER_BYTES, LINES = 1024, WAYS = 4, HEAPS_USUAL = 240 << 20 };
+enum {
+	JVMS_MOST = 256,
+	PIECES_MOST = 32768,
+	MISSED = 64,
+	LINE = JVMREADER_BYTES,
+	LINES = 1024,
+	WAYS = 4,
+	HEAPS_USUAL = 240 << 20
+};
 
 /* What is known of a piece beyond itself. */
 struct fact {
@@ -65,15 +73,15 @@ struct javacode {
 	struct javacode_jvm **jvm;
 	size_t n;
 	uint64_t now, seen;
-	size_t turn; /* the JVM that is seen first next time */
+	size_t turn;       /* the JVM that is seen first next time */
 	struct blob *room; /* to see pieces in */
 	size_t room_n;
 	const char *said[8]; /* codes of reasons */
 	struct javacode_counts counts;
 };
 
-/* Takes memory from the budget of its tenant. Where it is exceeded, the largest JVM of the tenant that holds most is dropped; false: this
- * one was. */
+/* Takes memory from the budget of its tenant. Where it is exceeded, the largest JVM of the tenant that holds most is
+ * dropped; false: this one was. */
 bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes);
 
 /* False: there is no memory for so many pieces, and the JVM was dropped. */

@@ -7,15 +7,16 @@
 
 #include <stdlib.h>
 
-#define PATIENCE_NS (150 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
+#define PATIENCE_NS \
+	(150 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
 #define HURRY_NS (20 * (SECOND_NS / 1000))
-#define LATELY_NS (2 * SECOND_NS)  /* a piece that was met then is looked at before it is met again */
-#define IDLE_NS (60 * SECOND_NS)   /* pieces and JVMs that were not met for so long are let go */
-#define MISSED_NS (SECOND_NS / 4)  /* between questions for an address where nothing was */
-#define RETRY_NS SECOND_NS         /* to open a JVM that could not be read, at first */
-#define SOON_NS (SECOND_NS / 10)   /* and one that is about to begin */
+#define LATELY_NS (2 * SECOND_NS) /* a piece that was met then is looked at before it is met again */
+#define IDLE_NS (60 * SECOND_NS)  /* pieces and JVMs that were not met for so long are let go */
+#define MISSED_NS (SECOND_NS / 4) /* between questions for an address where nothing was */
+#define RETRY_NS SECOND_NS        /* to open a JVM that could not be read, at first */
+#define SOON_NS (SECOND_NS / 10)  /* and one that is about to begin */
 #define RETRY_MOST (60 * SECOND_NS)
-#define GONE_NS SECOND_NS          /* code of a JVM that ended is right for samples up to so long after it was read */
+#define GONE_NS SECOND_NS /* code of a JVM that ended is right for samples up to so long after it was read */
 
 /* ---- pieces -------------------------------------------------------------------------------------------------- */
 
@@ -127,7 +128,8 @@ static bool is_code_of(const struct hotspot_reason *why, const char *code)
 /* Once for each reason; of those that end, or may be about to begin, nothing needs to be said. */
 static void say(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
-	if (is_code_of(why, "gone") || is_code_of(why, "starting") || (is_code_of(why, "no-vmstructs") && jvm->pause == 0))
+	if (is_code_of(why, "gone") || is_code_of(why, "starting") ||
+	    (is_code_of(why, "no-vmstructs") && jvm->pause == 0))
 		return;
 	j->counts.unread++;
 	for (size_t i = 0; i < countof(j->said); i++) {
@@ -135,8 +137,8 @@ static void say(struct javacode *j, const struct javacode_jvm *jvm, const struct
 			return;
 		if (!j->said[i]) {
 			j->said[i] = why->code;
-			warn("process %u: a JVM that cannot be read, so its stacks are walked by frame pointers (%s: %s)", jvm->pid, why->code,
-				  why->why);
+			warn("process %u: a JVM that cannot be read, so its stacks are walked by frame pointers (%s: %s)",
+			     jvm->pid, why->code, why->why);
 			return;
 		}
 	}
@@ -174,8 +176,9 @@ static void forget(struct javacode_jvm *jvm)
 	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
 }
 
-/* Ends reading this JVM. A pointer to it may still be in use, so it is kept until it is looked for again. Of a JVM that ended the code
- * stays: the rings still hold samples of its last half second, and its stacks are walked by what was read until then. */
+/* Ends reading this JVM. A pointer to it may still be in use, so it is kept until it is looked for again. Of a JVM that
+ * ended the code stays: the rings still hold samples of its last half second, and its stacks are walked by what was
+ * read until then. */
 static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *j = jvm->owner;
@@ -189,10 +192,12 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 		jvm->gone = true;
 	else
 		forget(jvm);
-	if (is_code_of(why, "starting") || is_code_of(why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
+	if (is_code_of(why, "starting") ||
+	    is_code_of(why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
 		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
 	else
-		jvm->pause = jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
+		jvm->pause =
+			jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
 	jvm->retry = j->now + jvm->pause;
 	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
 }
@@ -206,7 +211,9 @@ static void lose(struct javacode_jvm *jvm)
 
 void javabudget_drop(struct javacode_jvm *jvm)
 {
-	static const struct hotspot_reason why = { "over-budget", "the JVMs of its container or user hold more code than is kept of one" };
+	static const struct hotspot_reason why = {
+		"over-budget", "the JVMs of its container or user hold more code than is kept of one"
+	};
 
 	jvm->owner->counts.over_memory++;
 	jvm->pause = RETRY_MOST;
@@ -222,8 +229,8 @@ static void say_over_time(struct javacode *j, const struct javacode_jvm *jvm)
 	j->counts.over_time++;
 	budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
 	if (j->counts.over_time == 1)
-		warn("process %u: reading the JVMs of %s takes more time than one tenant may use, so some of their stacks are cut", jvm->pid,
-		     tenant_name(&jvm->tenant, name));
+		warn("process %u: reading the JVMs of %s takes more time than one tenant may use, so some of their stacks are cut",
+		     jvm->pid, tenant_name(&jvm->tenant, name));
 }
 
 /* Was it answered? */
@@ -292,13 +299,15 @@ static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, 
 		}
 		if (!jvm->reader)
 			return JAVACODE_NONE;
-		*m = (struct missed){ address, j->now + MISSED_NS, f.where == CODECACHE_BLOB ? CODECACHE_FREE : f.where };
+		*m = (struct missed){ address, j->now + MISSED_NS,
+				      f.where == CODECACHE_BLOB ? CODECACHE_FREE : f.where };
 	}
 	*in = m->where == CODECACHE_FREE;
 	return JAVACODE_NONE;
 }
 
-/* The same of a return address: it is behind the code that it is of, or at the start of what frames of virtual threads return to. */
+/* The same of a return address: it is behind the code that it is of, or at the start of what frames of virtual threads
+ * return to. */
 static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
 {
 	enum javacode_answer answer = look_up(jvm, ip - 1, in);
@@ -306,7 +315,8 @@ static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip
 	return answer == JAVACODE_NONE && *in ? look_up(jvm, ip, in) : answer;
 }
 
-/* Is a piece, which was not seen since the sample was taken, still there? Where nobody can say, it is taken for granted. */
+/* Is a piece, which was not seen since the sample was taken, still there? Where nobody can say, it is taken for
+ * granted. */
 static bool is_still(struct javacode_jvm *jvm, size_t i)
 {
 	struct javacode *j = jvm->owner;
@@ -346,8 +356,9 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 	return processes_at(jvm->process, address);
 }
 
-/* Does a call end at this return address? call rel32, to what is code, or by register or memory. Calls lead to new code as soon as there
- * is some, when the heaps for it may have grown beyond what was mapped at the time of the sample: 240 MB, by default. */
+/* Does a call end at this return address? call rel32, to what is code, or by register or memory. Calls lead to new code
+ * as soon as there is some, when the heaps for it may have grown beyond what was mapped at the time of the sample: 240
+ * MB, by default. */
 static bool is_behind_call(struct javacode_jvm *jvm, const struct java_piece *p, uint64_t ip)
 {
 	uint8_t byte[7];
@@ -360,11 +371,12 @@ static bool is_behind_call(struct javacode_jvm *jvm, const struct java_piece *p,
 		return true;
 	if ((byte[5] == 0xff && (byte[6] & 0xf8) == 0xd0) || (byte[4] == 0xff && (byte[5] & 0xf8) == 0x50))
 		return true;
-	return (byte[1] == 0xff && (byte[2] & 0xf8) == 0x90) || (byte[0] == 0xff && byte[1] == 0x94) || (byte[3] == 0xff && byte[4] == 0x54);
+	return (byte[1] == 0xff && (byte[2] & 0xf8) == 0x90) || (byte[0] == 0xff && byte[1] == 0x94) ||
+	       (byte[3] == 0xff && byte[4] == 0x54);
 }
 
-/* Memory of code is used again. A piece that was there before the sample was taken, and after it, is the right one; of one that was met
- * first afterwards, the code must call something where the sample returns to. */
+/* Memory of code is used again. A piece that was there before the sample was taken, and after it, is the right one; of
+ * one that was met first afterwards, the code must call something where the sample returns to. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
 {
 	const struct fact *f = &jvm->fact[i];
@@ -389,7 +401,8 @@ static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const stru
 	return is_right(jvm, i, s, time) ? JAVACODE_PIECE : JAVACODE_GONE;
 }
 
-enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time, struct java_piece *piece)
+enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time,
+				   struct java_piece *piece)
 {
 	for (unsigned tries = 0; tries < 2; tries++) {
 		const struct java_piece *p = java_find(&jvm->code, s);
@@ -532,7 +545,8 @@ static struct javacode_jvm *add(struct javacode *j, const struct process *p)
 
 static bool is_of(const struct javacode_jvm *jvm, const struct process *p)
 {
-	return jvm->pid == p->pid && (jvm->start_ticks == p->start_ticks || jvm->start_ticks == 0 || p->start_ticks == 0);
+	return jvm->pid == p->pid &&
+	       (jvm->start_ticks == p->start_ticks || jvm->start_ticks == 0 || p->start_ticks == 0);
 }
 
 struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
@@ -628,7 +642,8 @@ void javacode_tick(struct javacode *j, uint64_t now)
 
 struct javacode *javacode_new(void)
 {
-	static const struct tenant_limits limits = { .stock[TENANT_MEMORY] = TENANT_BYTES_MAX, .total[TENANT_MEMORY] = BYTES_MAX };
+	static const struct tenant_limits limits = { .stock[TENANT_MEMORY] = TENANT_BYTES_MAX,
+						     .total[TENANT_MEMORY] = BYTES_MAX };
 	struct javacode *j = mem_alloc(sizeof(*j), 1);
 
 	j->tenants = tenants_new(&limits);

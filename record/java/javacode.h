@@ -2,13 +2,15 @@
 /*
  * javacode.h - the code of JVMs that was met on stacks: which piece an address is in, and whether that is still so.
  *
- * What a JVM holds is never listed: a piece is asked for (jvmreader.h) when an address in it is met first, and is good for a sample
- * when its compile id, which HotSpot gives only once, was seen after the sample was taken. Pieces that were met lately are seen
- * together, before the samples since then are walked. Of a piece that was not known before the sample, the code must call something
- * where the sample returns to: memory of code is used again. Memory follows what was met; what ended, or was not met for long, is let go.
+ * What a JVM holds is never listed: a piece is asked for (jvmreader.h) when an address in it is met first, and is good
+ * for a sample when its compile id, which HotSpot gives only once, was seen after the sample was taken. Pieces that
+ * were met lately are seen together, before the samples since then are walked. Of a piece that was not known before the
+ * sample, the code must call something where the sample returns to: memory of code is used again. Memory follows what
+ * was met; what ended, or was not met for long, is let go.
  *
- * Time and memory are bounded for each tenant (tenants.h) and for all: where a tenant would use more, its JVMs are not read for a while, or
- * the largest of them is dropped. Its samples stay, walked by frame pointers; JVMs of others do not notice.
+ * Time and memory are bounded for each tenant (tenants.h) and for all: where a tenant would use more, its JVMs are not
+ * read for a while, or the largest of them is dropped. Its samples stay, walked by frame pointers; JVMs of others do
+ * not notice.
  */
 #ifndef PJ_JAVACODE_H
 #define PJ_JAVACODE_H
@@ -34,7 +36,8 @@ void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hur
 /* Lets go of what is not needed any more; every few seconds. */
 void javacode_tick(struct javacode *j, uint64_t now);
 
-/* NULL: p is none, or one that cannot be read (which was said). Valid until the next one, or javacode_begin or _tick. */
+/* NULL: p is none, or one that cannot be read (which was said). Valid until the next one, or javacode_begin or _tick.
+ */
 struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p);
 
 enum javacode_answer {
@@ -44,7 +47,8 @@ enum javacode_answer {
 	JAVACODE_GONE   /* there was some when the sample was taken, but now there is none, or other */
 };
 /* Where s is, of a sample of that time. */
-enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time, struct java_piece *piece);
+enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time,
+				   struct java_piece *piece);
 
 /* Names of methods that were met, of all JVMs. */
 void javacode_name(struct javacode *j, struct javanames *names);
@@ -56,10 +60,10 @@ const struct java_code *javacode_code(const struct javacode_jvm *jvm);
 bool javacode_was_late(struct javacode_jvm *jvm);
 
 struct javacode_counts {
-	size_t jvms, pieces;            /* now */
-	uint64_t opened, unread;        /* JVMs; unread: that cannot be read */
-	uint64_t asked, checks, bytes;  /* questions */
-	uint64_t late;                  /* that were not answered in time */
+	size_t jvms, pieces;             /* now */
+	uint64_t opened, unread;         /* JVMs; unread: that cannot be read */
+	uint64_t asked, checks, bytes;   /* questions */
+	uint64_t late;                   /* that were not answered in time */
 	uint64_t over_time, over_memory; /* questions not asked, and JVMs dropped, over the budget of a tenant */
 	struct helper_counts helpers;
 };

@@ -25,10 +25,10 @@ struct javanames {
 	struct intern keys;
 	struct one *one; /* by key - 1 */
 	struct arena names;
-	size_t bytes;          /* of names */
-	uint32_t nasked;       /* the first so many were asked for, whoever they are of */
-	uint32_t left_out;     /* frames of methods that there was no room for */
-	uint64_t *wanted;      /* scratch */
+	size_t bytes;      /* of names */
+	uint32_t nasked;   /* the first so many were asked for, whoever they are of */
+	uint32_t left_out; /* frames of methods that there was no room for */
+	uint64_t *wanted;  /* scratch */
 };
 
 struct javanames *javanames_new(void)
@@ -123,7 +123,8 @@ static int key_cmp(const void *va, const void *vb)
 }
 
 /* Those of one process, from key[0] on; how many there are. */
-static size_t put_process(const struct javanames *s, const struct key *key, size_t n, uint32_t left_out, struct text *item)
+static size_t put_process(const struct javanames *s, const struct key *key, size_t n, uint32_t left_out,
+			  struct text *item)
 {
 	struct pj_methods head = { .pid = key[0].pid, .left_out = left_out };
 	size_t i;

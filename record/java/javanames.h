@@ -2,17 +2,17 @@
 /*
  * javanames.h - which interpreted methods a window's stacks have, and how they are called.
  *
- * An interpreted frame is known by the address of HotSpot's Method, which says nothing once the JVM ended. So whoever walks the
- * stacks reports each one here, the names are read while the JVM lives, soon after they were met and once each, and the window says
- * them at its end (PJ_ITEM_METHODS). With the window everything is forgotten: an address may be another method's later. How many
- * there are is bounded; what is beyond is counted.
+ * An interpreted frame is known by the address of HotSpot's Method, which says nothing once the JVM ended. So whoever
+ * walks the stacks reports each one here, the names are read while the JVM lives, soon after they were met and once
+ * each, and the window says them at its end (PJ_ITEM_METHODS). With the window everything is forgotten: an address may
+ * be another method's later. How many there are is bounded; what is beyond is counted.
  */
 #ifndef PJ_JAVANAMES_H
 #define PJ_JAVANAMES_H
 
 #include "common/text.h"
 
-#define JAVANAMES_MOST 65536u     /* methods of a window */
+#define JAVANAMES_MOST 65536u      /* methods of a window */
 #define JAVANAMES_BYTES (8u << 20) /* of their names */
 
 struct javanames;

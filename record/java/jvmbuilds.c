@@ -35,13 +35,14 @@ static uint64_t mount_ns_of(int process)
 
 struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *p)
 {
-	return (struct jvmbuilds_key){ p->uid, mount_ns_of(p->folder), p->library.major, p->library.minor, p->library.inode };
+	return (struct jvmbuilds_key){ p->uid, mount_ns_of(p->folder), p->library.major, p->library.minor,
+				       p->library.inode };
 }
 
 static bool is_key(const struct jvmbuilds_key *a, const struct jvmbuilds_key *b)
 {
-	return a->mount_ns && a->mount_ns == b->mount_ns && a->uid == b->uid && a->major == b->major && a->minor == b->minor &&
-	       a->inode == b->inode;
+	return a->mount_ns && a->mount_ns == b->mount_ns && a->uid == b->uid && a->major == b->major &&
+	       a->minor == b->minor && a->inode == b->inode;
 }
 
 /* Is the mount namespace of the entry still the one that it was filled in? */
@@ -61,7 +62,8 @@ static void set_owner(const struct jvmbuilds *b, struct build *to, int process)
 		to->key.mount_ns = 0; /* no descriptor is left: nothing is shared */
 }
 
-bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h, struct frames *f)
+bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
+		    struct frames *f)
 {
 	char page[PAGE];
 
@@ -70,7 +72,8 @@ bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int pr
 	for (unsigned i = 0; i < BUILDS; i++) {
 		struct build *known = &b->build[i];
 
-		if (!known->page || !is_key(&known->key, key) || memcmp(known->page, page, PAGE) != 0 || !is_valid(known))
+		if (!known->page || !is_key(&known->key, key) || memcmp(known->page, page, PAGE) != 0 ||
+		    !is_valid(known))
 			continue;
 		set_owner(b, known, process);
 		h->memory.probe = base;

@@ -16,17 +16,18 @@
 
 enum { WARM_MAX = 8 }; /* JVMs for which the memory that reading takes (2 MB) is kept between questions */
 
-/* Steps (0.1 us) and bytes that a question may take. Of JDK 25, opening takes 30,000 steps, the largest block 8,000, 128 names 20,000. */
+/* Steps (0.1 us) and bytes that a question may take. Of JDK 25, opening takes 30,000 steps, the largest block 8,000,
+ * 128 names 20,000. */
 enum { OPEN_STEPS = 600000, QUESTION_STEPS = 120000, QUESTION_BYTES = 32 << 20 };
 #define ADDRESS_SPACE ((uint64_t)256 << 20)
-#define AWAKE_NS 100000 /* so long after an answer the next question is waited for without sleeping */
+#define AWAKE_NS 100000            /* so long after an answer the next question is waited for without sleeping */
 #define MAPS_MAX ((size_t)8 << 20) /* of 65,530 mappings, the most that there are by default */
 
 struct image {
 	struct hotspot h;
 	struct frames f;
 	struct budget budget;
-	uint64_t used; /* serial of the last question */
+	uint64_t used;             /* serial of the last question */
 	struct hotspot_reason why; /* code: it cannot be read any more */
 };
 
@@ -61,9 +62,12 @@ static struct hotspot_reason read_layout(struct image *i, const struct jvm_proce
 	return r;
 }
 
-static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *q, int fd[JVM_FDS])
+static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *q,
+					int fd[JVM_FDS])
 {
-	struct jvm_process p = { .folder = -1, .pid = (pid_t)q->pid, .inner = (pid_t)q->pid, .start = q->start, .kind = JVM_UNKNOWN };
+	struct jvm_process p = {
+		.folder = -1, .pid = (pid_t)q->pid, .inner = (pid_t)q->pid, .start = q->start, .kind = JVM_UNKNOWN
+	};
 	struct jvmbuilds_key key;
 	struct text maps = { 0 };
 	struct hotspot_reason r;
@@ -241,7 +245,8 @@ static bool answer(struct jvmhelper *helper, int fd[JVM_FDS])
 	if (q->question != JVM_OPEN && i && !i->why.code)
 		array = ask_image(helper, i, q, a);
 	if (i && !i->why.code && i->budget.over)
-		i->why = (struct hotspot_reason){ .code = "over-budget", .why = "reading its memory takes more steps than any HotSpot needs" };
+		i->why = (struct hotspot_reason){ .code = "over-budget",
+						  .why = "reading its memory takes more steps than any HotSpot needs" };
 	if (!i || i->why.code) {
 		a->lost = true;
 		snprintf(a->code, sizeof(a->code), "%s", i ? i->why.code : "gone");
@@ -261,19 +266,24 @@ static bool receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 	ssize_t n;
 	size_t array;
 
-	do { /* questions come in bursts: a thread that sleeps between two of them waits for a CPU each time, 4 ms at a load of 20 */
-		n = fdmessage_receive_some_all(helper->socket, q, sizeof(*q), fd, clock_now() < awake ? MSG_DONTWAIT : 0);
+	do { /* questions come in bursts: a thread that sleeps between two of them waits for a CPU each time, 4 ms at a
+		load of 20 */
+		n = fdmessage_receive_some_all(helper->socket, q, sizeof(*q), fd,
+					       clock_now() < awake ? MSG_DONTWAIT : 0);
 	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
 	if (n < (ssize_t)JVM_REQUEST_HEAD)
 		return false;
 	array = (size_t)n - JVM_REQUEST_HEAD;
-	return q->slot < JVM_SLOTS && (q->question != JVM_CHECK || (q->n <= JVM_BLOBS_MAX && array >= q->n * sizeof(*q->blob))) &&
+	return q->slot < JVM_SLOTS &&
+	       (q->question != JVM_CHECK || (q->n <= JVM_BLOBS_MAX && array >= q->n * sizeof(*q->blob))) &&
 	       (q->question != JVM_NAMES || (q->n <= JVM_METHODS_MAX && array >= q->n * sizeof(*q->method)));
 }
 
 void jvmhelper_run(int socket)
 {
-	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES, .address_space = ADDRESS_SPACE, .files = JVM_SLOTS + 32 };
+	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES,
+					       .address_space = ADDRESS_SPACE,
+					       .files = JVM_SLOTS + 32 };
 	struct jvmhelper *helper = mem_alloc(sizeof(*helper), 1);
 	int fd[FDMESSAGE_MAX];
 	bool go_on = true;

@@ -2,13 +2,13 @@
 /*
  * jvmhelper.h - the process that parses the memory of JVMs, and the messages between it and the recorder (jvmreader.h).
  *
- * The recorder opens /proc/PID/mem and /proc/PID/maps, and sends the descriptors: access is checked when they are opened, and they stay
- * those of that program. The helper has no capability, opens nothing, and has a limit of memory. The recorder trusts nothing that it
- * receives: a JVM may have taken the helper over.
+ * The recorder opens /proc/PID/mem and /proc/PID/maps, and sends the descriptors: access is checked when they are
+ * opened, and they stay those of that program. The helper has no capability, opens nothing, and has a limit of memory.
+ * The recorder trusts nothing that it receives: a JVM may have taken the helper over.
  *
- * Samples wait for it, so its priority is raised (URGENCY_SOON): a question takes a bounded number of steps (readbudget.h), all JVMs of a
- * tenant take at most 5 % of a CPU, and a helper that uses more CPU time than any question can is killed. At nice 0 and a load of 25,
- * 70 of 4,000 stacks waited in vain.
+ * Samples wait for it, so its priority is raised (URGENCY_SOON): a question takes a bounded number of steps
+ * (readbudget.h), all JVMs of a tenant take at most 5 % of a CPU, and a helper that uses more CPU time than any
+ * question can is killed. At nice 0 and a load of 25, 70 of 4,000 stacks waited in vain.
  *
  * Messages are SOCK_SEQPACKET, one question and one answer each, with a head and an array. Both ends are of one build.
  */
@@ -39,9 +39,9 @@ struct jvm_request {
 	uint32_t pid, user; /* OPEN */
 	uint64_t start;     /* OPEN: clock ticks since boot */
 	uint64_t mount_ns;  /* OPEN: of jvmbuilds_key; 0: its layout is not shared */
-	uint64_t address; /* FIND, BYTES */
+	uint64_t address;   /* FIND, BYTES */
 	union {
-		struct blob blob[JVM_BLOBS_MAX];     /* CHECK */
+		struct blob blob[JVM_BLOBS_MAX];  /* CHECK */
 		uint64_t method[JVM_METHODS_MAX]; /* NAMES */
 	};
 };
@@ -51,9 +51,11 @@ struct jvm_request {
 
 struct jvm_reply {
 	uint64_t serial;
-	uint64_t ns;    /* that it took */
-	uint32_t n;     /* elements of the array: pieces (FIND), blobs that are the same (CHECK), methods that were handled (NAMES) */
-	uint32_t bytes; /* NAMES: of the array, whose elements are two uint32_t (which method, bytes of the name) and the name */
+	uint64_t ns; /* that it took */
+	uint32_t n;  /* elements of the array: pieces (FIND), blobs that are the same (CHECK), methods that were handled
+			(NAMES) */
+	uint32_t bytes; /* NAMES: of the array, whose elements are two uint32_t (which method, bytes of the name) and
+			   the name */
 	uint8_t lost;   /* the JVM cannot be read: code and why */
 	uint8_t read;   /* FIND, BYTES: text is there */
 	uint32_t where; /* FIND: enum codecache_where */

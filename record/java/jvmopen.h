@@ -2,8 +2,8 @@
 /*
  * jvmopen.h - opens the memory of a JVM for the process that reads it; never waits for the JVM for long.
  *
- * A process can make everybody wait who opens its files in /proc (timelimit.h). The recorder's own thread asks here, so a wait ends after
- * JVMOPEN_MS, and the tenant of that process is left alone for twenty times as long.
+ * A process can make everybody wait who opens its files in /proc (timelimit.h). The recorder's own thread asks here, so
+ * a wait ends after JVMOPEN_MS, and the tenant of that process is left alone for twenty times as long.
  */
 #ifndef PJ_JVMOPEN_H
 #define PJ_JVMOPEN_H
@@ -16,7 +16,7 @@ enum { JVMOPEN_MS = 20 };
 
 /* What the helper needs: descriptors of one program, which its user may look into. */
 struct jvmopen {
-	int process; /* /proc/PID */
+	int process;    /* /proc/PID */
 	uint64_t start; /* 0: any */
 	int fd[JVM_FDS];
 	struct taskid id;

@@ -23,21 +23,21 @@
 #include <unistd.h>
 
 #define MS_NS (SECOND_NS / 1000)
-#define HANG_NS (250 * MS_NS)       /* after that, at one question, a helper that is blocked is killed */
-#define RUNS_NS (200 * MS_NS)       /* and one that uses so much CPU time: ten times what a question can take */
-#define ANSWER_NS (5 * SECOND_NS)   /* for any reason: a machine that is busy beyond measure */
-#define RESTART_NS (100 * MS_NS)    /* between two helpers */
-#define NOTICED_NS (5 * MS_NS)      /* time at a question from which on is looked at where it went */
-#define QUESTION_NS 10000           /* what a question costs the recorder */
+#define HANG_NS (250 * MS_NS)     /* after that, at one question, a helper that is blocked is killed */
+#define RUNS_NS (200 * MS_NS)     /* and one that uses so much CPU time: ten times what a question can take */
+#define ANSWER_NS (5 * SECOND_NS) /* for any reason: a machine that is busy beyond measure */
+#define RESTART_NS (100 * MS_NS)  /* between two helpers */
+#define NOTICED_NS (5 * MS_NS)    /* time at a question from which on is looked at where it went */
+#define QUESTION_NS 10000         /* what a question costs the recorder */
 enum { LEFT_MAX = 8, BLOCKED_WEIGHT = 10, SOCKET_BYTES = 256 << 10 };
 
 struct jvmreader_jvm {
 	uint32_t slot, pid;
 	uint64_t start;
 	struct tenant tenant;
-	int process;       /* /proc/PID, of O_PATH; -1: not opened yet */
-	struct taskid id;  /* the program that is read */
-	uint64_t helper; /* serial of the helper that has it open; 0: none */
+	int process;      /* /proc/PID, of O_PATH; -1: not opened yet */
+	struct taskid id; /* the program that is read */
+	uint64_t helper;  /* serial of the helper that has it open; 0: none */
 	bool over_budget;
 	struct hotspot_reason why;
 };
@@ -51,12 +51,12 @@ struct jvmreader {
 	clockid_t clock;
 	uint64_t started;
 	struct jvmreader_jvm *jvm[JVM_SLOTS]; /* that are open */
-	bool busy;                /* a question was not answered */
-	struct jvmreader_jvm *at; /* for which it was asked; NULL: closed meanwhile */
-	struct tenant payer;      /* of that JVM */
-	uint64_t serial, since;   /* of the question */
-	uint64_t cpu, waiting;    /* ns of the helper: CPU time, and time without a CPU, when they were looked at */
-	uint64_t used;            /* CPU time, for the question */
+	bool busy;                            /* a question was not answered */
+	struct jvmreader_jvm *at;             /* for which it was asked; NULL: closed meanwhile */
+	struct tenant payer;                  /* of that JVM */
+	uint64_t serial, since;               /* of the question */
+	uint64_t cpu, waiting; /* ns of the helper: CPU time, and time without a CPU, when they were looked at */
+	uint64_t used;         /* CPU time, for the question */
 	uint64_t patience;
 	struct {
 		pid_t pid;
@@ -190,8 +190,8 @@ static void charge_cpu(struct jvmreader *r, uint64_t now)
 	r->cpu = cpu;
 }
 
-/* How long the helper was neither running nor waiting for a CPU since the question was asked. Must not be called while it waits for one:
- * the kernel counts that time when it ends. */
+/* How long the helper was neither running nor waiting for a CPU since the question was asked. Must not be called while
+ * it waits for one: the kernel counts that time when it ends. */
 static uint64_t time_blocked(struct jvmreader *r, uint64_t now)
 {
 	uint64_t past = now - r->since, waiting, known;
@@ -242,9 +242,9 @@ static bool is_blocked(const struct jvmreader *r)
 
 /* ---- answers -------------------------------------------------------------------------------------------------- */
 
-static const char *const codes[] = { "openj9",  "zing",       "no-permission", "no-jvm",     "gone",
-				     "starting", "no-vmstructs", "unsupported",   "unreadable", "over-budget",
-				     "not-dumpable" };
+static const char *const codes[] = { "openj9",     "zing",        "no-permission", "no-jvm",
+				     "gone",       "starting",    "no-vmstructs",  "unsupported",
+				     "unreadable", "over-budget", "not-dumpable" };
 
 /* A reason that the helper gives: its text is shown to people. */
 static struct hotspot_reason reason_of(const struct jvm_reply *a)
@@ -292,7 +292,10 @@ static bool receive(struct jvmreader *r, uint64_t until)
 			return false;
 		}
 		now = clock_now();
-		if (now >= until || ppoll(&p, 1, &(struct timespec){ (time_t)((until - now) / SECOND_NS), (long)((until - now) % SECOND_NS) }, NULL) == 0)
+		if (now >= until ||
+		    ppoll(&p, 1,
+			  &(struct timespec){ (time_t)((until - now) / SECOND_NS), (long)((until - now) % SECOND_NS) },
+			  NULL) == 0)
 			return false;
 	}
 	return false;
@@ -314,7 +317,8 @@ static bool send_request(struct jvmreader *r, size_t array, const int *fd)
 }
 
 /* Sends r->request, whose array has so many bytes, and waits as long as there is patience. */
-static enum jvmreader_answer ask(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question, size_t array, const int *fd)
+static enum jvmreader_answer ask(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
+				 size_t array, const int *fd)
 {
 	uint64_t now = clock_now(), after;
 	bool answered;
@@ -356,7 +360,8 @@ static enum jvmreader_answer open_jvm(struct jvmreader *r, struct jvmreader_jvm 
 	r->request.pid = jvm->pid;
 	r->request.user = o->user.uid;
 	r->request.start = o->id.start;
-	r->request.mount_ns = o->mount_ns == r->own_ns ? o->mount_ns : 0; /* the number of another one may be given again */
+	r->request.mount_ns =
+		o->mount_ns == r->own_ns ? o->mount_ns : 0; /* the number of another one may be given again */
 	answer = ask(r, jvm, JVM_OPEN, 0, o->fd);
 	jvmopen_free(o);
 	return answer;
@@ -384,7 +389,8 @@ static bool has_time(const struct jvmreader *r, struct tenant of)
 {
 	uint64_t now = clock_now();
 
-	return !r->tenants || (tenants_may(r->tenants, of, TENANT_JVM_NS, now) && tenants_may(r->tenants, of, TENANT_CPU_NS, now));
+	return !r->tenants ||
+	       (tenants_may(r->tenants, of, TENANT_JVM_NS, now) && tenants_may(r->tenants, of, TENANT_CPU_NS, now));
 }
 
 /* DONE: the JVM is open, and the helper waits for a question. */
@@ -403,7 +409,8 @@ static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jv
 	return jvm->helper == r->helper ? JVMREADER_DONE : open_jvm(r, jvm);
 }
 
-static enum jvmreader_answer ask_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question, uint64_t address)
+static enum jvmreader_answer ask_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
+				    uint64_t address)
 {
 	enum jvmreader_answer answer = begin(r, jvm);
 
@@ -419,12 +426,14 @@ static bool check_pieces(const struct jvm_reply *a, size_t bytes)
 	if (a->n == 0 || a->n > JVM_PIECES_MAX || bytes != a->n * sizeof(*a->piece))
 		return false;
 	for (uint32_t i = 0; i < a->n; i++)
-		if (a->piece[i].start > a->piece[i].end || a->piece[i].kind > JAVA_THAW || (i && a->piece[i].start < a->piece[i - 1].end))
+		if (a->piece[i].start > a->piece[i].end || a->piece[i].kind > JAVA_THAW ||
+		    (i && a->piece[i].start < a->piece[i - 1].end))
 			return false;
 	return true;
 }
 
-enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, struct jvmreader_found *found)
+enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,
+				     struct jvmreader_found *found)
 {
 	enum jvmreader_answer answer = ask_at(r, jvm, JVM_FIND, address);
 	const struct jvm_reply *a = &r->reply;
@@ -432,7 +441,8 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *
 
 	if (answer != JVMREADER_DONE)
 		return answer;
-	*found = (struct jvmreader_found){ .where = a->where <= CODECACHE_BLOB ? a->where : CODECACHE_FREE, .bytes = a->read ? a->text : NULL };
+	*found = (struct jvmreader_found){ .where = a->where <= CODECACHE_BLOB ? a->where : CODECACHE_FREE,
+					   .bytes = a->read ? a->text : NULL };
 	if (found->where == CODECACHE_BLOB && !check_pieces(a, r->reply_n))
 		found->where = CODECACHE_FREE;
 	memcpy(&compiled, (const char *)&a->blob + offsetof(struct blob, compiled), 1);
@@ -448,7 +458,8 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *
 }
 
 /* Sets r->same for up to JVM_BLOBS_MAX of the blobs, from number `from` on. */
-static enum jvmreader_answer check_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const struct blob *b, size_t from, size_t n)
+static enum jvmreader_answer check_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const struct blob *b,
+					size_t from, size_t n)
 {
 	enum jvmreader_answer answer = begin(r, jvm);
 	const struct jvm_reply *a = &r->reply;
@@ -458,7 +469,8 @@ static enum jvmreader_answer check_some(struct jvmreader *r, struct jvmreader_jv
 	r->request.n = (uint32_t)n;
 	memcpy(r->request.blob, b + from, n * sizeof(*b));
 	answer = ask(r, jvm, JVM_CHECK, n * sizeof(*b), NULL);
-	for (uint32_t i = 0; answer == JVMREADER_DONE && i < a->n && i < n && r->reply_n == a->n * sizeof(*a->same); i++)
+	for (uint32_t i = 0; answer == JVMREADER_DONE && i < a->n && i < n && r->reply_n == a->n * sizeof(*a->same);
+	     i++)
 		if (a->same[i] < n)
 			r->same[from + a->same[i]] = 1;
 	return answer;
@@ -486,7 +498,8 @@ enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm 
 	return answer;
 }
 
-enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address, const char **bytes)
+enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,
+				      const char **bytes)
 {
 	enum jvmreader_answer answer = ask_at(r, jvm, JVM_BYTES, address);
 
@@ -502,8 +515,8 @@ bool jvmreader_ready(struct jvmreader *r)
 }
 
 /* Names of up to JVM_METHODS_MAX methods; *done: how many were handled. */
-static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n, size_t *done,
-				       void (*fn)(void *to, uint64_t method, struct str name), void *to)
+static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
+				       size_t *done, void (*fn)(void *to, uint64_t method, struct str name), void *to)
 {
 	enum jvmreader_answer answer = begin(r, jvm);
 	struct str names;
@@ -539,7 +552,8 @@ enum jvmreader_answer jvmreader_names(struct jvmreader *r, struct jvmreader_jvm 
 	enum jvmreader_answer answer = JVMREADER_DONE;
 
 	for (size_t from = 0, done = 0; from < n && answer == JVMREADER_DONE; from += done)
-		answer = name_some(r, jvm, method + from, n - from < JVM_METHODS_MAX ? n - from : JVM_METHODS_MAX, &done, fn, to);
+		answer = name_some(r, jvm, method + from, n - from < JVM_METHODS_MAX ? n - from : JVM_METHODS_MAX,
+				   &done, fn, to);
 	return answer;
 }
 
@@ -554,7 +568,8 @@ struct jvmreader_jvm *jvmreader_open(struct jvmreader *r, uint32_t pid, uint64_t
 	if (slot == JVM_SLOTS)
 		return NULL;
 	r->jvm[slot] = mem_alloc(sizeof(*r->jvm[slot]), 1);
-	*r->jvm[slot] = (struct jvmreader_jvm){ .process = -1, .slot = slot, .pid = pid, .start = start, .tenant = tenant };
+	*r->jvm[slot] =
+		(struct jvmreader_jvm){ .process = -1, .slot = slot, .pid = pid, .start = start, .tenant = tenant };
 	return r->jvm[slot];
 }
 
@@ -593,8 +608,11 @@ void jvmreader_patience(struct jvmreader *r, uint64_t ns)
 
 struct helper_counts jvmreader_count(const struct jvmreader *r)
 {
-	return (struct helper_counts){ .hung = r->counts.hung, .crashed = r->counts.crashed, .avoided = r->counts.avoided,
-				       .lingering = r->counts.left, .off = !r->pid };
+	return (struct helper_counts){ .hung = r->counts.hung,
+				       .crashed = r->counts.crashed,
+				       .avoided = r->counts.avoided,
+				       .lingering = r->counts.left,
+				       .off = !r->pid };
 }
 
 void jvmreader_budgets(struct jvmreader *r, struct tenants *t)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK ((size_t)64 << 10) /* and the longest line */
+#define BLOCK ((size_t)64 << 10)    /* and the longest line */
 #define CHUNK ((uint64_t)256 << 10) /* complete records are copied in such parts */
 #define PAGE 4096u
 #define LATE_MAX 20
@@ -20,7 +20,8 @@ const struct jitcopy_limits jitcopy_limits = {
 	.map = 32 * MB, .dump = 256 * MB, .total = 1024 * MB, .step = 8 * MB, .record = 16 * MB, .ns = SECOND_NS / 5
 };
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------------ */
+/* ---- bytes
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static uint64_t size_of(int fd)
 {
@@ -79,9 +80,10 @@ static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64
 	}
 }
 
-/* The next part of n bytes at c->at + done, from the file to the copy. Returns its size; 0 if the file ends or answers too slowly, or with
- * *full set if the copy cannot be written. */
-static uint64_t copy_part(struct jitcopy *c, int to, uint64_t n, uint64_t done, uint64_t before, struct jitcopy_cost *cost, bool *full)
+/* The next part of n bytes at c->at + done, from the file to the copy. Returns its size; 0 if the file ends or answers
+ * too slowly, or with *full set if the copy cannot be written. */
+static uint64_t copy_part(struct jitcopy *c, int to, uint64_t n, uint64_t done, uint64_t before,
+			  struct jitcopy_cost *cost, bool *full)
 {
 	char block[BLOCK];
 	size_t part = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
@@ -133,10 +135,12 @@ static enum jitcopy_why append(struct jitcopy *c, int folder, uint64_t n, struct
 	return full ? JITCOPY_DISK : JITCOPY_OK;
 }
 
-/* ---- what is whole ------------------------------------------------------------------------------------------------------ */
+/* ---- what is whole
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Asks for the end of complete records; RECORDS_LATER and `at` if there is no answer for now. */
-static enum jitcopy_records find_records(const struct jitcopy_limits *l, int fd, const struct jitcopy_span *span, uint64_t *end)
+static enum jitcopy_records find_records(const struct jitcopy_limits *l, int fd, const struct jitcopy_span *span,
+					 uint64_t *end)
 {
 	enum jitcopy_records records = l->records ? l->records(l->to, fd, span, end) : RECORDS_LATER;
 
@@ -145,8 +149,8 @@ static enum jitcopy_records find_records(const struct jitcopy_limits *l, int fd,
 	return records;
 }
 
-/* Bytes from at to behind the last newline of a block; 0: no complete line. No number in it is read: that it begins as an address does is
- * enough to tell a map from another file. */
+/* Bytes from at to behind the last newline of a block; 0: no complete line. No number in it is read: that it begins as
+ * an address does is enough to tell a map from another file. */
 static bool whole_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
 {
 	char block[BLOCK];
@@ -159,7 +163,8 @@ static bool whole_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
 	return byte_is_hex(block[0]);
 }
 
-/* ---- beginning ------------------------------------------------------------------------------------------------------------ */
+/* ---- beginning
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* Have both files the same bytes from `at` to `end`? */
 static bool same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_cost *cost)
@@ -175,7 +180,8 @@ static bool same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_c
 			continue;
 		}
 		cost->read += part;
-		if (whole_pread(a, block[0], part, at) < part || whole_pread(b, block[1], part, at) < part || memcmp(block[0], block[1], part) != 0)
+		if (whole_pread(a, block[0], part, at) < part || whole_pread(b, block[1], part, at) < part ||
+		    memcmp(block[0], block[1], part) != 0)
 			return false;
 		at += part;
 	}
@@ -209,8 +215,10 @@ static void resume(struct jitcopy *c, int folder)
 		close(copy);
 }
 
-/* Compares a further part. What is not the same becomes what was before, and the file is copied from its start. False: later. */
-static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size, struct jitcopy_cost *cost)
+/* Compares a further part. What is not the same becomes what was before, and the file is copied from its start. False:
+ * later. */
+static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size,
+			    struct jitcopy_cost *cost)
 {
 	int copy = open_copy(c, folder, 0);
 	uint64_t end = c->earlier - c->at < CHUNK ? c->earlier : c->at + CHUNK;
@@ -229,7 +237,8 @@ static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_
 	good = good && end <= size && same_bytes(copy, c->fd, c->at, end, cost);
 	if (good && end > c->at && end < c->earlier) {
 		c->at = end;
-	} else if (good && end > 0 && ftruncate(copy, (off_t)end) == 0) { /* the recorder may have been killed while it wrote a record */
+	} else if (good && end > 0 &&
+		   ftruncate(copy, (off_t)end) == 0) { /* the recorder may have been killed while it wrote a record */
 		c->at = c->length = end;
 		c->earlier = 0;
 		c->ntail = end < sizeof(c->tail) ? (unsigned)end : sizeof(c->tail);
@@ -294,7 +303,8 @@ void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_
 	take(c, fd);
 }
 
-/* ---- going on ---------------------------------------------------------------------------------------------------------------- */
+/* ---- going on
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 /* Emptied, or written again from the start: what was before our place is not there any more. */
 static bool is_replaced(const struct jitcopy *c, uint64_t size)
@@ -367,7 +377,8 @@ static enum jitcopy_why copy_records(struct jitcopy *c, int folder, const struct
 		return JITCOPY_NO_TEXT;
 	while (why == JITCOPY_OK && c->at < until && !is_late(c)) {
 		uint64_t before = c->at;
-		enum jitcopy_records records = find_records(l, c->fd, &(struct jitcopy_span){ c->at, size, CHUNK, l->record }, &end);
+		enum jitcopy_records records =
+			find_records(l, c->fd, &(struct jitcopy_span){ c->at, size, CHUNK, l->record }, &end);
 
 		if (records == RECORDS_BAD)
 			return JITCOPY_NO_TEXT;

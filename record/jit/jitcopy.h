@@ -2,15 +2,15 @@
 /*
  * jitcopy.h - what a JIT writes about its code, copied while it grows: text maps (perf-PID.map) and jitdumps.
  *
- * The file is held open, so neither its removal nor the end of its container takes it away. A copy always ends at a whole
- * line or record, also while it is read by others. A map that was replaced or emptied, and one that is too long, begins anew: the copy
- * so far becomes NAME.1, which fold asks second. A recorder that was started again goes on where the copy ends, if
- * the copy is how the file begins.
+ * The file is held open, so neither its removal nor the end of its container takes it away. A copy always ends at a
+ * whole line or record, also while it is read by others. A map that was replaced or emptied, and one that is too long,
+ * begins anew: the copy so far becomes NAME.1, which fold asks second. A recorder that was started again goes on where
+ * the copy ends, if the copy is how the file begins.
  *
- * The file is hostile: its records claim any size, it may be a hole of the file system, and it may be truncated, renamed or written
- * while it is read. One call reads at most `step` bytes and one record, and ends after `ns`; records are read in blocks, not one by one:
- * a million records of 16 bytes took a million system calls before. Holes and pages of zeros are holes in the copy, too, and take no
- * space of the disk.
+ * The file is hostile: its records claim any size, it may be a hole of the file system, and it may be truncated,
+ * renamed or written while it is read. One call reads at most `step` bytes and one record, and ends after `ns`; records
+ * are read in blocks, not one by one: a million records of 16 bytes took a million system calls before. Holes and pages
+ * of zeros are holes in the copy, too, and take no space of the disk.
  */
 #ifndef PJ_JITCOPY_H
 #define PJ_JITCOPY_H
@@ -29,19 +29,20 @@ enum jitcopy_why { JITCOPY_OK, JITCOPY_LARGE, JITCOPY_NO_TEXT, JITCOPY_DISK, JIT
 
 struct jitcopy {
 	enum jitcopy_kind kind;
-	int fd;           /* what is copied; -1: nothing yet */
+	int fd; /* what is copied; -1: nothing yet */
 	dev_t dev;
 	ino_t ino;
 	struct timespec mtime;
-	uint64_t at;      /* bytes of it that were copied, or passed over */
-	uint64_t written; /* copied in all, whatever was replaced */
-	uint64_t length;  /* of the copy */
-	uint64_t earlier; /* bytes of the copy of an earlier run, while they are compared with the file: as far as at; else 0 */
+	uint64_t at;       /* bytes of it that were copied, or passed over */
+	uint64_t written;  /* copied in all, whatever was replaced */
+	uint64_t length;   /* of the copy */
+	uint64_t earlier;  /* bytes of the copy of an earlier run, while they are compared with the file: as far as at;
+			      else 0 */
 	uint64_t deadline; /* of the call that goes on, CLOCK_MONOTONIC ns */
-	unsigned late;    /* calls that ended by the deadline and copied nothing */
+	unsigned late;     /* calls that ended by the deadline and copied nothing */
 	unsigned ntail;
-	char tail[64];    /* the bytes before at: are they still there? */
-	bool ended;       /* nothing more of it will be copied */
+	char tail[64];           /* the bytes before at: are they still there? */
+	bool ended;              /* nothing more of it will be copied */
 	char name[JITCOPY_NAME]; /* of the copy, below its folder */
 };
 
@@ -61,8 +62,8 @@ struct jitcopy_limits {
 	uint64_t step;      /* read in one call */
 	uint64_t record;    /* of one record of a dump: those of real JITs are functions */
 	uint64_t ns;        /* of one call */
-	/* Finds the end of complete records of a dump. Sizes in it are its author's, so a process without rights does it (symhelper.h):
-	 * this module reads no number of a file. NULL: dumps wait. */
+	/* Finds the end of complete records of a dump. Sizes in it are its author's, so a process without rights does
+	 * it (symhelper.h): this module reads no number of a file. NULL: dumps wait. */
 	enum jitcopy_records (*records)(void *to, int fd, const struct jitcopy_span *span, uint64_t *end);
 	void *to;
 };
@@ -77,11 +78,13 @@ extern const struct jitcopy_limits jitcopy_limits;
 /* Takes fd over. folder: where copies go. */
 void jitcopy_open(struct jitcopy *c, enum jitcopy_kind kind, int fd, int folder, const char *name);
 
-/* fd is what the path leads to now (taken over): another file than the one at hand, or none was at hand, is copied from now on. */
+/* fd is what the path leads to now (taken over): another file than the one at hand, or none was at hand, is copied from
+ * now on. */
 void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_limits *l);
 
 /* Copies the next bytes that are new. Anything but OK and DISK ends it. */
-enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitcopy_limits *l, struct jitcopy_cost *cost);
+enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitcopy_limits *l,
+			       struct jitcopy_cost *cost);
 
 /* True if the file has bytes that were not copied, and would be by further calls. */
 bool jitcopy_is_behind(const struct jitcopy *c);

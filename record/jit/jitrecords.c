@@ -45,7 +45,8 @@ enum jitcopy_records jitrecords_end(int fd, const struct jitcopy_span *span, uin
 			return RECORDS_OK;
 		*end = n;
 	}
-	while (*end - span->at < span->max && span->size - *end >= DUMP_RECORD && (p = bytes_at(&b, *end, DUMP_RECORD))) {
+	while (*end - span->at < span->max && span->size - *end >= DUMP_RECORD &&
+	       (p = bytes_at(&b, *end, DUMP_RECORD))) {
 		n = load32(p + 4);
 		if (n < DUMP_RECORD)
 			return RECORDS_BAD;

@@ -2,8 +2,8 @@
 /*
  * chains.h - callchains that wait: equal ones are kept once, for as long as somebody refers to them.
  *
- * Thousands of threads sleep in a few places, so what waits is small; what nobody refers to any more is kept for the next
- * one who stops there, up to CHAINS_UNUSED. Beyond CHAINS_MOST nothing is added.
+ * Thousands of threads sleep in a few places, so what waits is small; what nobody refers to any more is kept for the
+ * next one who stops there, up to CHAINS_UNUSED. Beyond CHAINS_MOST nothing is added.
  */
 #ifndef PJ_CHAINS_H
 #define PJ_CHAINS_H

@@ -303,7 +303,8 @@ static void take_exit(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
 	become(t, ENDED, ns);
 }
 
-/* A thread that is not the first of its process and calls exec becomes the first: the others end, and so does its old number. */
+/* A thread that is not the first of its process and calls exec becomes the first: the others end, and so does its old
+ * number. */
 static void take_exec(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	struct slot *t = find(o, tid);
@@ -358,8 +359,7 @@ void offcpu_record(struct offcpu *o, const struct ring_record *record, bool cgro
 		if (n >= 8 && r->misc & MISC_COMM_EXEC)
 			take_exec(o, load32(body), load32(body + 4), record->time);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 

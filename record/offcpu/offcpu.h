@@ -2,15 +2,15 @@
 /*
  * offcpu.h - how long threads were off the CPU and where they left it: records of the scheduler in, samples out.
  *
- * When a thread leaves a CPU the kernel writes a sample of the event context-switches, with the callchain, then a SWITCH record
- * that says "out", and whether the thread could have gone on (preempted) or not (blocked); when it is back, one that says "in". From
- * out to in is one sample, with that callchain, at the time of the return, and with the ns between as its period. At a
- * border, of a window or the end, all who are off get the part up to there.
+ * When a thread leaves a CPU the kernel writes a sample of the event context-switches, with the callchain, then a
+ * SWITCH record that says "out", and whether the thread could have gone on (preempted) or not (blocked); when it is
+ * back, one that says "in". From out to in is one sample, with that callchain, at the time of the return, and with the
+ * ns between as its period. At a border, of a window or the end, all who are off get the part up to there.
  *
- * Nothing is invented. Who was off already when the recording began has no callchain, and is only counted. Where records were lost,
- * nobody knows what a thread did since: its time counts up to the last moment that is certain, and the rest is counted as
- * unknown until its next record. Pure: bytes in, samples out; memory is that of the threads that ever ran (64 bytes each) and of
- * chains.h.
+ * Nothing is invented. Who was off already when the recording began has no callchain, and is only counted. Where
+ * records were lost, nobody knows what a thread did since: its time counts up to the last moment that is certain, and
+ * the rest is counted as unknown until its next record. Pure: bytes in, samples out; memory is that of the threads that
+ * ever ran (64 bytes each) and of chains.h.
  */
 #ifndef PJ_OFFCPU_H
 #define PJ_OFFCPU_H
@@ -36,8 +36,8 @@ void offcpu_free(struct offcpu *o);
 /* From here on times count; what was before is left out. */
 void offcpu_begin(struct offcpu *o, uint64_t ns);
 
-/* In order of time: samples of context-switches (cgroup: they end with one), SWITCH*, FORK, EXIT, COMM, with their trailers. Others are
- * passed over. */
+/* In order of time: samples of context-switches (cgroup: they end with one), SWITCH*, FORK, EXIT, COMM, with their
+ * trailers. Others are passed over. */
 void offcpu_record(struct offcpu *o, const struct ring_record *r, bool cgroup);
 
 /* Records later than ns were lost, and those that come now may be about times near the loss, until offcpu_sure. */

@@ -23,7 +23,7 @@ struct overtimes {
 	uint32_t bucket[BUCKETS]; /* number of a row, from 1; open addressing */
 	struct tenant_rows {
 		struct tenant of;
-		uint32_t n; /* rows; 0: free */
+		uint32_t n;       /* rows; 0: free */
 		uint32_t last[2]; /* number of the last row of each event, by the lowest bit of its number; 0: none */
 	} tenant[TENANT_BUCKETS]; /* open addressing */
 	uint32_t tenants;
@@ -43,8 +43,8 @@ void overtimes_free(struct overtimes *o)
 
 static bool is_of(const struct row *row, struct tenant of, const struct ring_sample *r, uint64_t cgroup)
 {
-	return row->sample.pid == r->pid && row->sample.tid == r->tid && row->sample.event == r->event && row->cgroup == cgroup &&
-	       tenant_same(row->of, of);
+	return row->sample.pid == r->pid && row->sample.tid == r->tid && row->sample.event == r->event &&
+	       row->cgroup == cgroup && tenant_same(row->of, of);
 }
 
 static uint32_t *bucket_of(struct overtimes *o, struct tenant of, const struct ring_sample *r, uint64_t cgroup)

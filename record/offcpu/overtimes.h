@@ -2,11 +2,12 @@
 /*
  * overtimes.h - times off the CPU of tenants that are over budget, summed by thread.
  *
- * A thread may leave the CPU a million times a second. Over budget each time is a sample of one frame, which still takes 100 bytes: so they
- * are summed. A row is the first sample of a thread, event and cgroup, and its period the sum; rows are taken out when records are
- * flushed, twice a second. A tenant has OVERTIMES_ROWS rows; threads beyond them are added to its last row of that event. So no weight is
- * lost, and what a tenant writes does not depend on how often its threads wait. There are OVERTIMES_MAX rows in all: where so many
- * tenants are over budget that these are used up, rows are taken out early.
+ * A thread may leave the CPU a million times a second. Over budget each time is a sample of one frame, which still
+ * takes 100 bytes: so they are summed. A row is the first sample of a thread, event and cgroup, and its period the sum;
+ * rows are taken out when records are flushed, twice a second. A tenant has OVERTIMES_ROWS rows; threads beyond them
+ * are added to its last row of that event. So no weight is lost, and what a tenant writes does not depend on how often
+ * its threads wait. There are OVERTIMES_MAX rows in all: where so many tenants are over budget that these are used up,
+ * rows are taken out early.
  */
 #ifndef PJ_OVERTIMES_H
 #define PJ_OVERTIMES_H
@@ -21,7 +22,8 @@ struct overtimes;
 struct overtimes *overtimes_new(void);
 void overtimes_free(struct overtimes *o);
 
-/* Adds a sample with a period and a callchain of one frame. Returns false if there is no room: all rows are to be taken out first. */
+/* Adds a sample with a period and a callchain of one frame. Returns false if there is no room: all rows are to be taken
+ * out first. */
 bool overtimes_add(struct overtimes *o, struct tenant of, const struct ring_sample *r, uint64_t cgroup);
 
 /* Hands over all rows in the order of their times, as samples with the time of the first one, and forgets them. */

@@ -2,8 +2,8 @@
 /*
  * switches.h - times off the CPU in a recording: records out of its rings become samples such as the kernel makes.
  *
- * offcpu.h keeps the times. Here is what it need not know: whose are wanted, what a sample looks like, who lives. Where nobody
- * wants to know, the object is NULL, and all of this does nothing.
+ * offcpu.h keeps the times. Here is what it need not know: whose are wanted, what a sample looks like, who lives. Where
+ * nobody wants to know, the object is NULL, and all of this does nothing.
  */
 #ifndef PJ_SWITCHES_H
 #define PJ_SWITCHES_H

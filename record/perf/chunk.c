@@ -151,17 +151,11 @@ static bool describe(struct text *t, unsigned feature, const struct start *s)
 	const struct chunk_facts *f = s->facts;
 
 	switch (feature) {
-	case FEATURE_TRACING_DATA:
-		text_str(t, f->tracing);
-		return f->tracing.n;
-	case FEATURE_HOSTNAME:
-		return put_string(t, f->host), true;
-	case FEATURE_OSRELEASE:
-		return put_string(t, f->kernel), true;
-	case FEATURE_VERSION:
-		return put_string(t, "pjrecord " PJ_VERSION), true;
-	case FEATURE_ARCH:
-		return put_string(t, f->arch), true;
+	case FEATURE_TRACING_DATA: text_str(t, f->tracing); return f->tracing.n;
+	case FEATURE_HOSTNAME: return put_string(t, f->host), true;
+	case FEATURE_OSRELEASE: return put_string(t, f->kernel), true;
+	case FEATURE_VERSION: return put_string(t, "pjrecord " PJ_VERSION), true;
+	case FEATURE_ARCH: return put_string(t, f->arch), true;
 	case FEATURE_NRCPUS:
 		put_u32(t, f->cpus); /* perf writes those available first, whatever its documentation says */
 		put_u32(t, f->cpus_online);
@@ -170,8 +164,7 @@ static bool describe(struct text *t, unsigned feature, const struct start *s)
 		if (f->cpu)
 			put_string(t, f->cpu);
 		return f->cpu;
-	case FEATURE_TOTAL_MEM:
-		return put_u64(t, f->memory), true;
+	case FEATURE_TOTAL_MEM: return put_u64(t, f->memory), true;
 	case FEATURE_CMDLINE: {
 		uint32_t n = 0;
 
@@ -182,20 +175,16 @@ static bool describe(struct text *t, unsigned feature, const struct start *s)
 			put_string(t, f->argv[i]);
 		return n;
 	}
-	case FEATURE_EVENT_DESC:
-		return describe_events(t, f), true;
-	case FEATURE_CLOCKID:
-		return put_u64(t, 1), true; /* resolution in ns */
+	case FEATURE_EVENT_DESC: return describe_events(t, f), true;
+	case FEATURE_CLOCKID: return put_u64(t, 1), true; /* resolution in ns */
 	case FEATURE_CLOCK_DATA:
 		put_u32(t, 1); /* version */
 		put_u32(t, 1); /* CLOCK_MONOTONIC */
 		put_u64(t, s->wall);
 		put_u64(t, s->record);
 		return true;
-	case FEATURE_PJ_START:
-		return describe_start(t, f, s->window), true;
-	default:
-		return false;
+	case FEATURE_PJ_START: return describe_start(t, f, s->window), true;
+	default: return false;
 	}
 }
 
@@ -260,8 +249,8 @@ static void put_header(struct text *t, uint32_t type, size_t size)
 	text_bytes(t, &r, sizeof(r));
 }
 
-/* perf's pipe mode: what a file has in its header comes as records. An attribute is always that of its event; names come
- * behind it; features each in a record, where they fit into one. */
+/* perf's pipe mode: what a file has in its header comes as records. An attribute is always that of its event; names
+ * come behind it; features each in a record, where they fit into one. */
 static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struct start *s)
 {
 	uint64_t size = PERF_PIPE_HEADER;
@@ -354,7 +343,8 @@ void chunk_flush(struct chunk *c)
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */
 
-/* The table of all features, in the order of bits: those in front of the data, and those that come behind this table. */
+/* The table of all features, in the order of bits: those in front of the data, and those that come behind this table.
+ */
 static void end_file(struct chunk *c, const struct chunk_end *e)
 {
 	uint64_t bits[4], times[2] = { e->first, e->last }, size = c->written - c->data;

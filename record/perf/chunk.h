@@ -4,8 +4,8 @@
  *
  * A file is readable at any moment: the header says after each flush how much data there is, and what is known at the
  * start (host, kernel, events, clocks, window) stands in front of the data, where chunk_rescue and pjfold find it when
- * the writer was killed (common/formats/pjsection.h). Nothing is allocated while records are written, and no failure ends the
- * recorder: the first error stays in `error`, and what comes after it is dropped.
+ * the writer was killed (common/formats/pjsection.h). Nothing is allocated while records are written, and no failure
+ * ends the recorder: the first error stays in `error`, and what comes after it is dropped.
  */
 #ifndef PJ_CHUNK_H
 #define PJ_CHUNK_H
@@ -48,7 +48,8 @@ struct chunk {
 	char *buf;
 };
 
-/* Takes fd, which stays the caller's to close. wall and record: the same moment on CLOCK_REALTIME and on the clock of the records. */
+/* Takes fd, which stays the caller's to close. wall and record: the same moment on CLOCK_REALTIME and on the clock of
+ * the records. */
 void chunk_begin(struct chunk *c, int fd, bool pipe, const struct chunk_facts *f, const struct pj_window *w,
 		 uint64_t wall_ns, uint64_t record_ns);
 

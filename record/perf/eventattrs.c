@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* No build_id: while any recorder asks for it, the kernel (seen with 6.18) marks the mappings that it tells to all others, too, as
- * if they had one in place of device and inode, and perf record dies of that. */
+/* No build_id: while any recorder asks for it, the kernel (seen with 6.18) marks the mappings that it tells to all
+ * others, too, as if they had one in place of device and inode, and perf record dies of that. */
 static struct perf_event_attr state_attr(const struct attrs_options *o)
 {
 	return (struct perf_event_attr){
@@ -38,7 +38,8 @@ static struct perf_event_attr state_attr(const struct attrs_options *o)
 	};
 }
 
-/* Each time a thread leaves a CPU: its callchain, and why; and when it is back. Its ring wakes us when it is half full. */
+/* Each time a thread leaves a CPU: its callchain, and why; and when it is back. Its ring wakes us when it is half full.
+ */
 static struct perf_event_attr switch_attr(const struct attrs_options *o)
 {
 	return (struct perf_event_attr){
@@ -59,11 +60,12 @@ static struct perf_event_attr switch_attr(const struct attrs_options *o)
 	};
 }
 
-/* Of samples that the kernel makes, of code of users. What is counted may come ten thousands of times a second, 24 kB each: where the
- * choice is ours, frame pointers must do. */
+/* Of samples that the kernel makes, of code of users. What is counted may come ten thousands of times a second, 24 kB
+ * each: where the choice is ours, frame pointers must do. */
 static bool has_copy(const struct attrs_options *o, const struct perf_event_attr *e)
 {
-	return !e->exclude_user && (e->freq || !o->both) && (e->type != PERF_TYPE_SOFTWARE || e->config != PERF_COUNT_SW_BPF_OUTPUT);
+	return !e->exclude_user && (e->freq || !o->both) &&
+	       (e->type != PERF_TYPE_SOFTWARE || e->config != PERF_COUNT_SW_BPF_OUTPUT);
 }
 
 uint64_t attrs_copies(const struct attrs_options *o)

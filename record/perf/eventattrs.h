@@ -2,9 +2,9 @@
 /*
  * eventattrs.h - what the events of a recording are asked for, and what its files are told of them.
  *
- * To the events that are sampled come one of our own, which carries the state of processes, and, for times off the CPU, one that
- * tells of threads that leave CPUs and come back. A file knows them by our numbers, and as if the kernel had made the callchains
- * that are made here.
+ * To the events that are sampled come one of our own, which carries the state of processes, and, for times off the CPU,
+ * one that tells of threads that leave CPUs and come back. A file knows them by our numbers, and as if the kernel had
+ * made the callchains that are made here.
  */
 #ifndef PJ_EVENTATTRS_H
 #define PJ_EVENTATTRS_H
@@ -23,16 +23,17 @@ struct attrs_options {
 
 struct attrs {
 	struct attrs_options o;
-	struct chunk_event *event; /* what is sampled, and the event of the state behind it; whoever opens them may ask for less */
-	struct chunk_event *told;  /* the same, as files have them */
+	struct chunk_event
+		*event; /* what is sampled, and the event of the state behind it; whoever opens them may ask for less */
+	struct chunk_event *told; /* the same, as files have them */
 	struct perf_event_attr switches;
 };
 
 /* Samples with a copy of the stack, a second and CPU, if copies are asked for; 0: none of the events has any. */
 uint64_t attrs_copies(const struct attrs_options *o);
 
-/* Requests user registers and stack_bytes of the user stack with each sample. `both` requests the callchain by frame pointers, too,
- * which continues where the copy ends and is all that 32-bit code has. */
+/* Requests user registers and stack_bytes of the user stack with each sample. `both` requests the callchain by frame
+ * pointers, too, which continues where the copy ends and is all that 32-bit code has. */
 void attrs_request_stack(struct perf_event_attr *a, uint32_t stack_bytes, bool both);
 
 void attrs_make(struct attrs *a, const struct attrs_options *o);

@@ -204,7 +204,8 @@ static void describe_tracepoints(struct events *e)
 
 /* ---- times off the CPU ---------------------------------------------------------------------------------------- */
 
-/* Samples that we make: the kernel is never asked for these events. The first has the name and numbers of perf record --off-cpu. */
+/* Samples that we make: the kernel is never asked for these events. The first has the name and numbers of perf record
+ * --off-cpu. */
 static void add_offcpu(struct events *e, const struct events_options *o)
 {
 	const struct known k = { .type = SW, .config = PERF_COUNT_SW_BPF_OUTPUT };

@@ -2,8 +2,8 @@
 /*
  * events.h - the names of events, as perf calls them, and what the kernel is asked for.
  *
- * Clocks and hardware counters are sampled by frequency; what is counted (page faults, switches, tracepoints) is a sample each, or
- * every so many.
+ * Clocks and hardware counters are sampled by frequency; what is counted (page faults, switches, tracepoints) is a
+ * sample each, or every so many.
  */
 #ifndef PJ_EVENTS_H
 #define PJ_EVENTS_H
@@ -30,8 +30,8 @@ struct events {
 	struct text tracing; /* what readers need to print the fields of tracepoints; empty: there are none */
 };
 
-/* "cycles,page-faults:u,block:*"; "auto" is cycles where there is a PMU, else cpu-clock. Dies with a usage message on a name that is
- * none, and with a hint when tracepoints cannot be had. */
+/* "cycles,page-faults:u,block:*"; "auto" is cycles where there is a PMU, else cpu-clock. Dies with a usage message on a
+ * name that is none, and with a hint when tracepoints cannot be had. */
 void events_parse(struct events *e, const char *list, const struct events_options *o);
 void events_free(struct events *e);
 

@@ -121,10 +121,14 @@ void hint_gather(struct hint_facts *f)
 	f->user_ns = is_ns_other("/proc/self/ns/user", FIRST_USER_NS);
 	f->pid_ns = is_ns_other("/proc/self/ns/pid", FIRST_PID_NS);
 	f->container = in_container(f);
-	f->tracefs = access("/sys/kernel/tracing/events", F_OK) == 0 || access("/sys/kernel/tracing/README", F_OK) == 0 ||
+	f->tracefs = access("/sys/kernel/tracing/events", F_OK) == 0 ||
+		     access("/sys/kernel/tracing/README", F_OK) == 0 ||
 		     access("/sys/kernel/debug/tracing/events", F_OK) == 0;
-	f->cgroup2 = access("/sys/fs/cgroup/perf_event", F_OK) == 0 ? 0 :
-		     access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0 ? 2 : access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+	f->cgroup2 = access("/sys/fs/cgroup/perf_event", F_OK) == 0 ?
+			     0 :
+		     access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0 ?
+			     2 :
+			     access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
 	f->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	f->uid = geteuid();
 	f->old_kernel = prctl(PR_CAPBSET_READ, PRIV_PERFMON, 0, 0, 0) < 0;

@@ -42,7 +42,8 @@ static void put_upper(struct text *t, const char *s)
 void hint_capability(struct text *t, const struct hint_facts *f, const char *cap)
 {
 	if (f->user_ns == 1) {
-		text_add(t, "capabilities of a user namespace (a rootless container) do not count here: run it outside");
+		text_add(t,
+			 "capabilities of a user namespace (a rootless container) do not count here: run it outside");
 	} else if (f->container == 1) {
 		text_add(t, "start the container with --cap-add=");
 		put_upper(t, cap + 4);
@@ -63,7 +64,8 @@ void hint_capability(struct text *t, const struct hint_facts *f, const char *cap
 
 static void put_sysctl(struct text *t, const struct hint_facts *f, const char *setting)
 {
-	text_printf(t, f->container == 1 || f->user_ns == 1 ? ", or on the host: sudo sysctl %s" : ", or: sudo sysctl %s",
+	text_printf(t,
+		    f->container == 1 || f->user_ns == 1 ? ", or on the host: sudo sysctl %s" : ", or: sudo sysctl %s",
 		    setting);
 }
 
@@ -75,8 +77,10 @@ static void put_perfmon(struct text *t, const struct hint_facts *f, int level)
 	snprintf(setting, sizeof(setting), "kernel.perf_event_paranoid=%d", level);
 	text_add(t, ": ");
 	if (f->user_ns == 1 && f->seccomp != 2)
-		text_printf(t, "capabilities of a user namespace (a rootless container) do not count: on the host: sudo sysctl %s",
-			    setting);
+		text_printf(
+			t,
+			"capabilities of a user namespace (a rootless container) do not count: on the host: sudo sysctl %s",
+			setting);
 	else {
 		hint_capability(t, f, f->old_kernel ? "cap_sys_admin" : "cap_perfmon");
 		put_sysctl(t, f, setting);
@@ -120,8 +124,10 @@ static void filtered(struct text *t, const struct hint *h)
 		text_add(t, "start the container with --security-opt seccomp=unconfined, or a profile that allows it "
 			    "(Kubernetes: seccompProfile)");
 	else
-		text_add(t, "start the container with --cap-add=PERFMON, with which Docker's filter allows it (Kubernetes: "
-			    "securityContext.capabilities.add: [PERFMON]), or --security-opt seccomp=unconfined");
+		text_add(
+			t,
+			"start the container with --cap-add=PERFMON, with which Docker's filter allows it (Kubernetes: "
+			"securityContext.capabilities.add: [PERFMON]), or --security-opt seccomp=unconfined");
 }
 
 static void not_there(struct text *t, const struct hint *h)
@@ -129,22 +135,28 @@ static void not_there(struct text *t, const struct hint *h)
 	if (h->facts.seccomp == 2 && h->facts.paranoid != HINT_UNKNOWN)
 		filtered(t, h);
 	else
-		text_add(t, "there are no perf events here: a kernel without CONFIG_PERF_EVENTS, or a sandbox (gVisor) that "
-			    "hides them: run it on the host");
+		text_add(
+			t,
+			"there are no perf events here: a kernel without CONFIG_PERF_EVENTS, or a sandbox (gVisor) that "
+			"hides them: run it on the host");
 }
 
 static void by_module(struct text *t, const struct hint *h)
 {
-	text_printf(t, "a security module (SELinux, AppArmor) refuses perf_event_open, though %s: look for 'denied' in: sudo "
-		       "journalctl -k -g denied",
-		    perfmon(&h->facts) ? "the capability is there" : "kernel.perf_event_paranoid allows it");
+	text_printf(
+		t,
+		"a security module (SELinux, AppArmor) refuses perf_event_open, though %s: look for 'denied' in: sudo "
+		"journalctl -k -g denied",
+		perfmon(&h->facts) ? "the capability is there" : "kernel.perf_event_paranoid allows it");
 }
 
 /* The level 3 is a patch of distributions; Debian's accepts CAP_SYS_ADMIN only. */
 static void by_distribution(struct text *t, const struct hint_facts *f)
 {
-	text_printf(t, "kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON",
-		    f->paranoid);
+	text_printf(
+		t,
+		"kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON",
+		f->paranoid);
 	put_sysctl(t, f, "kernel.perf_event_paranoid=2");
 }
 
@@ -160,14 +172,16 @@ static void no_permission(struct text *t, const struct hint *h)
 		else
 			by_module(t, h);
 	} else if (level != HINT_UNKNOWN && level >= 3) {
-		text_printf(t, "kernel.perf_event_paranoid is %d, with which nobody records without %s", level, perfmon_name(f));
+		text_printf(t, "kernel.perf_event_paranoid is %d, with which nobody records without %s", level,
+			    perfmon_name(f));
 		put_perfmon(t, f, h->cpu_wide ? 0 : 1);
 	} else if (other) {
-		text_printf(t, "process %ld belongs to user %" PRId64 ", which needs CAP_SYS_PTRACE and %s: ", (long)h->pid, h->owner,
-			    perfmon_name(f));
+		text_printf(t, "process %ld belongs to user %" PRId64 ", which needs CAP_SYS_PTRACE and %s: ",
+			    (long)h->pid, h->owner, perfmon_name(f));
 		hint_capability(t, f, "cap_sys_ptrace");
 	} else if (h->cpu_wide && (level == HINT_UNKNOWN || level > 0)) {
-		text_printf(t, "recording all that runs on a CPU needs %s, or kernel.perf_event_paranoid ", perfmon_name(f));
+		text_printf(t, "recording all that runs on a CPU needs %s, or kernel.perf_event_paranoid ",
+			    perfmon_name(f));
 		put_now(t, "<= 0", level);
 		put_perfmon(t, f, 0);
 	} else if (h->attr && !h->attr->exclude_kernel && (level == HINT_UNKNOWN || level > 1)) {
@@ -202,20 +216,26 @@ static void not_valid(struct text *t, const struct hint *h)
 	int64_t most = h->facts.max_sample_rate;
 
 	if (a && a->freq && most > 0 && a->sample_freq > (uint64_t)most)
-		text_printf(t, "%" PRIu64 " samples a second are more than kernel.perf_event_max_sample_rate allows (now %" PRId64
-			       "): -F %" PRId64 ", or: sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
+		text_printf(t,
+			    "%" PRIu64
+			    " samples a second are more than kernel.perf_event_max_sample_rate allows (now %" PRId64
+			    "): -F %" PRId64 ", or: sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
 			    (uint64_t)a->sample_freq, most, most, (uint64_t)a->sample_freq);
 	else
-		text_printf(t, "this kernel or CPU does not know '%s' as it is asked for (EINVAL): another event, as -e cpu-clock",
-			    event_name(h));
+		text_printf(
+			t,
+			"this kernel or CPU does not know '%s' as it is asked for (EINVAL): another event, as -e cpu-clock",
+			event_name(h));
 }
 
 static void gone(struct text *t, const struct hint *h)
 {
 	if (h->pid)
-		text_printf(t, "there is no process %ld%s", (long)h->pid,
-			    h->facts.pid_ns == 1 ? ": numbers are those of this container's PID namespace (hostPID: true, --pid=host)" :
-						   ": it may have ended; see: pgrep -l NAME");
+		text_printf(
+			t, "there is no process %ld%s", (long)h->pid,
+			h->facts.pid_ns == 1 ?
+				": numbers are those of this container's PID namespace (hostPID: true, --pid=host)" :
+				": it may have ended; see: pgrep -l NAME");
 	else
 		text_add(t, "the process has ended");
 }
@@ -241,42 +261,32 @@ static void files(struct text *t, const struct hint *h)
 static void open_failed(struct text *t, const struct hint *h)
 {
 	switch (h->error) {
-	case ENOSYS:
-		not_there(t, h);
-		return;
-	case EACCES:
-		no_permission(t, h);
-		return;
-	case EPERM:
-		not_permitted(t, h);
-		return;
+	case ENOSYS: not_there(t, h); return;
+	case EACCES: no_permission(t, h); return;
+	case EPERM: not_permitted(t, h); return;
 	case EINVAL:
-	case E2BIG:
-		not_valid(t, h);
-		return;
-	case ESRCH:
-		gone(t, h);
-		return;
+	case E2BIG: not_valid(t, h); return;
+	case ESRCH: gone(t, h); return;
 	case EMFILE:
-	case ENFILE:
-		files(t, h);
-		return;
+	case ENFILE: files(t, h); return;
 	case EBUSY:
-		text_printf(t, "somebody else has the counter for '%s' (the NMI watchdog, another profiler): sudo sysctl "
-			       "kernel.nmi_watchdog=0, or -e cpu-clock",
+		text_printf(t,
+			    "somebody else has the counter for '%s' (the NMI watchdog, another profiler): sudo sysctl "
+			    "kernel.nmi_watchdog=0, or -e cpu-clock",
 			    event_name(h));
 		return;
 	case EBADF:
 		text_printf(t, "'%s' is no cgroup of the hierarchy that perf events use: see: cat /proc/PID/cgroup",
 			    h->name ? h->name : "that directory");
 		return;
-	default:
-		break;
+	default: break;
 	}
 	if (hint_no_pmu(h->error) && is_tracepoint(h))
 		text_printf(t, "there is no tracepoint '%s'", event_name(h));
 	else if (hint_no_pmu(h->error))
-		text_printf(t, "there is no hardware here that counts '%s' (a virtual machine without a PMU): -e cpu-clock", event_name(h));
+		text_printf(
+			t, "there is no hardware here that counts '%s' (a virtual machine without a PMU): -e cpu-clock",
+			event_name(h));
 	else
 		put_error(t, "perf_event_open", h->error);
 }
@@ -305,7 +315,8 @@ static void ring_failed(struct text *t, const struct hint *h)
 			    h->no_less ? "" : "a smaller --ring-size, or: ", kb);
 		hint_capability(t, f, "cap_ipc_lock");
 	} else if (h->error == ENOMEM) {
-		text_printf(t, "no memory for a ring of %" PRIu64 " kB%s", kb, h->no_less ? "" : ": a smaller --ring-size");
+		text_printf(t, "no memory for a ring of %" PRIu64 " kB%s", kb,
+			    h->no_less ? "" : ": a smaller --ring-size");
 	} else {
 		put_error(t, "cannot map a ring", h->error);
 	}
@@ -318,17 +329,22 @@ static void tracefs_failed(struct text *t, const struct hint *h)
 	int n = (int)strcspn(name, ":");
 
 	if (h->error == EPERM && f->lockdown == 2) {
-		text_add(t, "the kernel is locked down (confidentiality), which forbids tracepoints: boot without lockdown=confidentiality");
+		text_add(
+			t,
+			"the kernel is locked down (confidentiality), which forbids tracepoints: boot without lockdown=confidentiality");
 	} else if (h->error == EACCES || h->error == EPERM) {
-		text_printf(t, "reading the format of '%s' needs CAP_DAC_READ_SEARCH, or a mode that allows it: ", name);
+		text_printf(t,
+			    "reading the format of '%s' needs CAP_DAC_READ_SEARCH, or a mode that allows it: ", name);
 		hint_capability(t, f, "cap_dac_read_search");
-		text_printf(t, ", or%s: sudo mount -o remount,mode=755 /sys/kernel/tracing", f->container == 1 ? " on the host" : "");
+		text_printf(t, ", or%s: sudo mount -o remount,mode=755 /sys/kernel/tracing",
+			    f->container == 1 ? " on the host" : "");
 	} else if (h->error == ENOENT && f->tracefs != 1) {
 		text_add(t, "tracefs is not mounted: sudo mount -t tracefs none /sys/kernel/tracing");
 		if (f->container == 1)
 			text_add(t, " (in a container: -v /sys/kernel/tracing:/sys/kernel/tracing:ro)");
 	} else if (h->error == ENOENT) {
-		text_printf(t, "there is no tracepoint '%s': see: sudo ls /sys/kernel/tracing/events/%.*s", name, name[n] ? n : 0, name);
+		text_printf(t, "there is no tracepoint '%s': see: sudo ls /sys/kernel/tracing/events/%.*s", name,
+			    name[n] ? n : 0, name);
 	} else {
 		text_printf(t, "tracepoint '%s'", name);
 		put_error(t, "", h->error);
@@ -340,7 +356,8 @@ static void proc_failed(struct text *t, const struct hint *h)
 	if (h->error == ENOENT || h->error == ESRCH || h->owner < 0) {
 		gone(t, h);
 	} else if (h->error == EACCES || h->error == EPERM) {
-		text_printf(t, "process %ld belongs to user %" PRId64 ", whose memory map only CAP_SYS_PTRACE shows: ", (long)h->pid, h->owner);
+		text_printf(t, "process %ld belongs to user %" PRId64 ", whose memory map only CAP_SYS_PTRACE shows: ",
+			    (long)h->pid, h->owner);
 		hint_capability(t, &h->facts, "cap_sys_ptrace");
 	} else {
 		text_printf(t, "/proc/%ld", (long)h->pid);
@@ -355,11 +372,13 @@ static void cgroup_failed(struct text *t, const struct hint *h)
 	const char *root = roots[h->facts.cgroup2 > 0 && h->facts.cgroup2 < 3 ? h->facts.cgroup2 : 0];
 
 	if (h->error == ENOENT || h->error == ENOTDIR)
-		text_printf(t, "there is no cgroup '%s': names are paths below %s, as in: cat /proc/PID/cgroup", name, root);
+		text_printf(t, "there is no cgroup '%s': names are paths below %s, as in: cat /proc/PID/cgroup", name,
+			    root);
 	else if (h->error == EACCES || h->error == EPERM)
 		text_printf(t, "cgroup '%s' may not be read: run it as root", name);
 	else if (h->error == EBADF || h->error == EINVAL)
-		text_printf(t, "'%s' is no cgroup of the hierarchy that perf events use, which lies below %s", name, root);
+		text_printf(t, "'%s' is no cgroup of the hierarchy that perf events use, which lies below %s", name,
+			    root);
 	else {
 		text_printf(t, "cgroup '%s'", name);
 		put_error(t, "", h->error);
@@ -371,45 +390,36 @@ static void kallsyms_failed(struct text *t, const struct hint *h)
 	const struct hint_facts *f = &h->facts;
 
 	if (f->kptr_restrict != HINT_UNKNOWN && f->kptr_restrict >= 2) {
-		text_printf(t, "kernel.kptr_restrict is %d, which hides kernel symbols from everybody: sudo sysctl kernel.kptr_restrict=1",
-			    f->kptr_restrict);
+		text_printf(
+			t,
+			"kernel.kptr_restrict is %d, which hides kernel symbols from everybody: sudo sysctl kernel.kptr_restrict=1",
+			f->kptr_restrict);
 	} else if (!has(f->cap_effective, PRIV_SYSLOG) || f->user_ns == 1) {
 		text_add(t, "kernel symbols are hidden without CAP_SYSLOG: ");
 		hint_capability(t, f, "cap_syslog");
 		if (f->user_ns == 1)
 			return;
-		put_sysctl(t, f, f->kptr_restrict == 1 ? "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1" :
-							 "kernel.perf_event_paranoid=1");
+		put_sysctl(t, f,
+			   f->kptr_restrict == 1 ? "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1" :
+						   "kernel.perf_event_paranoid=1");
 	} else if (h->error) {
 		put_error(t, "/proc/kallsyms", h->error);
 	} else {
-		text_add(t, "kernel symbols are not there: a kernel without CONFIG_KALLSYMS, or a sandbox that hides them");
+		text_add(
+			t,
+			"kernel symbols are not there: a kernel without CONFIG_KALLSYMS, or a sandbox that hides them");
 	}
 }
 
 void hint_text(struct text *t, const struct hint *h)
 {
 	switch (h->step) {
-	case HINT_OPEN:
-		open_failed(t, h);
-		break;
-	case HINT_RING:
-		ring_failed(t, h);
-		break;
-	case HINT_FILES:
-		files(t, h);
-		break;
-	case HINT_TRACEFS:
-		tracefs_failed(t, h);
-		break;
-	case HINT_PROC:
-		proc_failed(t, h);
-		break;
-	case HINT_CGROUP:
-		cgroup_failed(t, h);
-		break;
-	case HINT_KALLSYMS:
-		kallsyms_failed(t, h);
-		break;
+	case HINT_OPEN: open_failed(t, h); break;
+	case HINT_RING: ring_failed(t, h); break;
+	case HINT_FILES: files(t, h); break;
+	case HINT_TRACEFS: tracefs_failed(t, h); break;
+	case HINT_PROC: proc_failed(t, h); break;
+	case HINT_CGROUP: cgroup_failed(t, h); break;
+	case HINT_KALLSYMS: kallsyms_failed(t, h); break;
 	}
 }

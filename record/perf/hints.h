@@ -6,9 +6,10 @@
  *	hint_gather(&h.facts);
  *	hint_text(&t, &h);    "system-wide recording needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): ..."
  *
- * hint_text is pure: a function of the struct, so tests have a row for each case. What the kernel answers when: perf_event_open
- * is EACCES where permission is missing, so EPERM is that of tracepoints, of seccomp filters (Docker's default), or of a
- * security module; ENOSYS is a newer filter's (podman, systemd), or a kernel or sandbox without perf events.
+ * hint_text is pure: a function of the struct, so tests have a row for each case. What the kernel answers when:
+ *perf_event_open is EACCES where permission is missing, so EPERM is that of tracepoints, of seccomp filters (Docker's
+ *default), or of a security module; ENOSYS is a newer filter's (podman, systemd), or a kernel or sandbox without perf
+ *events.
  */
 #ifndef PJ_HINTS_H
 #define PJ_HINTS_H
@@ -32,7 +33,8 @@ enum hint_step {
 
 /* What the machine and our place in it are like. HINT_UNKNOWN, or empty: it cannot be told. */
 struct hint_facts {
-	int paranoid; /* kernel.perf_event_paranoid; 3 and 4 exist on Debian and Ubuntu; unknown: there is no such file */
+	int paranoid; /* kernel.perf_event_paranoid; 3 and 4 exist on Debian and Ubuntu; unknown: there is no such file
+		       */
 	int kptr_restrict;
 	int seccomp;      /* 0 off, 1 strict, 2 filter */
 	int no_new_privs; /* 1: capabilities of files are not given */
@@ -41,7 +43,7 @@ struct hint_facts {
 	int user_ns;      /* 1: in a user namespace, where capabilities are not those of the host */
 	int pid_ns;       /* 1: in a PID namespace: the host's processes have other numbers, or none */
 	int tracefs;      /* 1: mounted */
-	int cgroup2;      /* 1: the only hierarchy; 2: beside those of version 1, but perf's; 0: perf has one of version 1 */
+	int cgroup2; /* 1: the only hierarchy; 2: beside those of version 1, but perf's; 0: perf has one of version 1 */
 	int64_t max_sample_rate, mlock_kb, memlock, files_soft, files_hard, cpus; /* memlock: bytes; -1: no limit */
 	uint64_t cap_effective, cap_bounding;
 	uid_t uid;
@@ -57,8 +59,8 @@ struct hint {
 	pid_t pid;                          /* of one process; 0: own */
 	int64_t owner;                      /* uid of that process; -1: it is gone */
 	const char *name;                   /* of an event, tracepoint or cgroup, as the user wrote it; may be NULL */
-	uint64_t ring_bytes, needed;        /* HINT_RING: all of a CPU; HINT_FILES: how many descriptors are needed; 0: ? */
-	bool no_less;                       /* HINT_RING: smaller ones will not do */
+	uint64_t ring_bytes, needed; /* HINT_RING: all of a CPU; HINT_FILES: how many descriptors are needed; 0: ? */
+	bool no_less;                /* HINT_RING: smaller ones will not do */
 	struct hint_facts facts;
 };
 

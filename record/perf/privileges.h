@@ -2,8 +2,9 @@
 /*
  * privileges.h - what pjrecord keeps of root: five capabilities, and no way back to more.
  *
- * PERFMON (SYS_ADMIN where the kernel is older than 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE, DAC_READ_SEARCH, each only where it was
- * given. No ambient or inheritable ones, no_new_privs, and as far as allowed no others in the bounding set. By system calls.
+ * PERFMON (SYS_ADMIN where the kernel is older than 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE, DAC_READ_SEARCH, each only
+ * where it was given. No ambient or inheritable ones, no_new_privs, and as far as allowed no others in the bounding
+ * set. By system calls.
  *
  * There is no way back, also not for a COMMAND that is to have what its user had: fork it first, and let it wait in a
  * pipe until it may exec. Capabilities belong to threads: to be called before there are others.
@@ -18,8 +19,8 @@
 /* uid and gid of `--user NAME` (a name or a number); dies with a message when there is none. */
 void privileges_user(const char *name, uid_t *uid, gid_t *gid);
 
-/* Becomes uid:gid (-1: stays who it is; only root can become somebody else), without supplementary groups but those of that
- * user, and keeps the five. Dies when the kernel refuses, and when it is called with other threads running. */
+/* Becomes uid:gid (-1: stays who it is; only root can become somebody else), without supplementary groups but those of
+ * that user, and keeps the five. Dies when the kernel refuses, and when it is called with other threads running. */
 void privileges_drop(uid_t uid, gid_t gid);
 
 /* Is this capability (a CAP_ number) effective? */

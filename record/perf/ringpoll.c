@@ -58,7 +58,8 @@ void waiting_for(struct waiting *w, const struct rings *r, int fd, int ms)
 	if (ppoll(w->poll, w->n + 1, &t, &mask) <= 0)
 		return;
 	for (size_t i = 0; i < w->n; i++)
-		if (w->poll[i].revents & (POLLHUP | POLLERR | POLLNVAL)) /* its process ended: it would be ready for ever */
+		if (w->poll[i].revents &
+		    (POLLHUP | POLLERR | POLLNVAL)) /* its process ended: it would be ready for ever */
 			w->poll[i].fd = -1;
 }
 

@@ -127,7 +127,8 @@ static void release(const struct ring *ring)
 /* Records of which a process can make a million in a second. They begin with its pid. */
 static bool may_skip(const struct perf_record *h)
 {
-	return h->type == RECORD_MMAP2 || h->type == RECORD_NAMESPACES || (h->type == RECORD_COMM && !(h->misc & MISC_COMM_EXEC));
+	return h->type == RECORD_MMAP2 || h->type == RECORD_NAMESPACES ||
+	       (h->type == RECORD_COMM && !(h->misc & MISC_COMM_EXEC));
 }
 
 /* Moves tail behind records that are not wanted (rings_skip). */
@@ -151,7 +152,8 @@ static void skip_unwanted(struct rings *r, struct ring *ring)
 	}
 }
 
-/* The time of the record at tail, or false: nothing is left, or what is there is no record (then the ring is emptied). */
+/* The time of the record at tail, or false: nothing is left, or what is there is no record (then the ring is emptied).
+ */
 static bool look(struct rings *r, struct ring *ring)
 {
 	struct perf_record h;
@@ -174,8 +176,8 @@ static bool look(struct rings *r, struct ring *ring)
 	return true;
 }
 
-/* A copy, for whoever gets it changes it: the kernel lets nobody write into a ring. Not of what is large, most of which is the
- * copy of a stack, and most of that is never looked at. */
+/* A copy, for whoever gets it changes it: the kernel lets nobody write into a ring. Not of what is large, most of which
+ * is the copy of a stack, and most of that is never looked at. */
 static struct perf_record *take(struct rings *r, struct ring *ring, bool *fixed)
 {
 	size_t at = (size_t)ring->tail & (ring->size - 1);

@@ -207,8 +207,7 @@ static int open_event(struct sources *s, struct perf_event_attr *a, pid_t pid, i
 				continue;
 			errno = EMFILE;
 			return -1;
-		default:
-			return -1;
+		default: return -1;
 		}
 	}
 }
@@ -233,14 +232,10 @@ struct whom {
 static struct whom whom(const struct sources *s, size_t i)
 {
 	switch (s->o.target) {
-	case TARGET_CGROUPS:
-		return (struct whom){ s->cgroup[i], PERF_FLAG_PID_CGROUP };
-	case TARGET_THREADS:
-		return (struct whom){ (pid_t)s->tid[i], 0 };
-	case TARGET_COMMAND:
-		return (struct whom){ (pid_t)s->o.pid[0], 0 };
-	default:
-		return (struct whom){ -1, 0 };
+	case TARGET_CGROUPS: return (struct whom){ s->cgroup[i], PERF_FLAG_PID_CGROUP };
+	case TARGET_THREADS: return (struct whom){ (pid_t)s->tid[i], 0 };
+	case TARGET_COMMAND: return (struct whom){ (pid_t)s->o.pid[0], 0 };
+	default: return (struct whom){ -1, 0 };
 	}
 }
 
@@ -409,7 +404,10 @@ static bool can_open_more(const struct sources *s, struct sources_failure *why)
 {
 	struct rlimit l;
 
-	*why = (struct sources_failure){ .step = SOURCES_OPEN, .error = EMFILE, .target = s->o.target, .cpu = -1,
+	*why = (struct sources_failure){ .step = SOURCES_OPEN,
+					 .error = EMFILE,
+					 .target = s->o.target,
+					 .cpu = -1,
 					 .needed = s->n + DESCRIPTORS_BESIDE };
 	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= why->needed)
 		return true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sources.h - the kernel's events: opened for what is to be recorded, on every CPU, each CPU with a ring for samples and a
- * smaller one for the state of processes, so that a flood of samples cannot drop state.
+ * sources.h - the kernel's events: opened for what is to be recorded, on every CPU, each CPU with a ring for samples
+ * and a smaller one for the state of processes, so that a flood of samples cannot drop state.
  *
- * The kernel may be older than what we ask for, and the user may be allowed less: what cannot be had is asked for without,
- * step by step, and sources_told says what is missing. Samples carry the numbers of the kernel's descriptors; here
- * they become the number of the event, which is the same in every window, on every CPU that comes and goes.
+ * The kernel may be older than what we ask for, and the user may be allowed less: what cannot be had is asked for
+ * without, step by step, and sources_told says what is missing. Samples carry the numbers of the kernel's descriptors;
+ * here they become the number of the event, which is the same in every window, on every CPU that comes and goes.
  */
 #ifndef PJ_SOURCES_H
 #define PJ_SOURCES_H
@@ -34,20 +34,20 @@ struct sources_options {
 	struct perf_event_attr *state;    /* the event that carries the state */
 	struct perf_event_attr *switches; /* the one that tells of threads that leave CPUs and come back; NULL: none */
 	size_t ring_bytes;                /* of a ring for samples; 0: RING_MOST or RING_SMALL, or what is allowed */
-	size_t ring_wanted;               /* where that is 0: more than these, if a second of samples needs it, or what is allowed, */
-	size_t ring_least;                /* if it is that much; 0: nothing more is wanted */
-	bool large;                       /* memory may be locked without limit */
+	size_t ring_wanted; /* where that is 0: more than these, if a second of samples needs it, or what is allowed, */
+	size_t ring_least;  /* if it is that much; 0: nothing more is wanted */
+	bool large;         /* memory may be locked without limit */
 };
 
-/* Whole seconds of deep stacks, and of a storm of short processes. The small ones fit into what everybody may lock for each CPU,
- * kernel.perf_event_mlock_kb, 516. */
+/* Whole seconds of deep stacks, and of a storm of short processes. The small ones fit into what everybody may lock for
+ * each CPU, kernel.perf_event_mlock_kb, 516. */
 #define RING_MOST ((size_t)1 << 20)
 #define RING_STATE ((size_t)512 << 10)
 #define RING_SMALL ((size_t)256 << 10)
 #define RING_STATE_SMALL ((size_t)128 << 10)
 #define RING_LEAST ((size_t)32 << 10)
 #define RING_STACKS ((size_t)32 << 20) /* at most, where samples have copies of stacks */
-#define RING_SWITCHES 4 /* times a ring for samples: each switch is three records */
+#define RING_SWITCHES 4                /* times a ring for samples: each switch is three records */
 
 /* Why events cannot be opened: what was tried, and errno. */
 struct sources_failure {
@@ -68,11 +68,12 @@ struct sources *sources_open(const struct sources_options *o, struct rings *ring
 void sources_enable(struct sources *s);
 void sources_close(struct sources *s);
 
-/* CPUs that came are given events, those of CPUs that went are closed, behind what `drain` takes out of their rings. True: some
- * came. */
+/* CPUs that came are given events, those of CPUs that went are closed, behind what `drain` takes out of their rings.
+ * True: some came. */
 bool sources_follow_cpus(struct sources *s, void (*drain)(void *to), void *to);
 
-/* Number of the event (1 for event[0], nevents + 1 for the state, + 2 for switches) that the kernel calls id; 0: none of ours. */
+/* Number of the event (1 for event[0], nevents + 1 for the state, + 2 for switches) that the kernel calls id; 0: none
+ * of ours. */
 uint64_t sources_event(const struct sources *s, uint64_t id);
 
 /* Samples that the kernel lost according to its own counters, since the start; 0 where it does not count. */

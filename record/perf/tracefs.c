@@ -83,7 +83,8 @@ static bool add(struct tracepoint **found, size_t *n, struct str system, struct 
 	return true;
 }
 
-/* Calls fn for each entry of a folder until it says no; false and errno: the folder cannot be read, or what fn left there. */
+/* Calls fn for each entry of a folder until it says no; false and errno: the folder cannot be read, or what fn left
+ * there. */
 static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), void *to)
 {
 	DIR *d = opendir(path);

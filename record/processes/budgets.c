@@ -13,7 +13,8 @@ struct budgets {
 	struct pj_tenants window;
 };
 
-struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus, uint64_t per_second)
+struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus,
+				     uint64_t per_second)
 {
 	struct budgets_limits l = { .each = stack_bytes / 6 + 1024, .per_second = per_second };
 
@@ -73,9 +74,12 @@ static struct pj_tenant *row_of(struct pj_tenants *report, uint32_t kind, uint64
 void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n)
 {
 	struct pj_tenant *row = b ? row_of(&b->window, of.kind, of.key) : NULL;
-	size_t at[OVERS] = { [OVER_SAMPLES] = offsetof(struct pj_tenant, samples), [OVER_MAPPINGS] = offsetof(struct pj_tenant, mappings),
-			     [OVER_READS] = offsetof(struct pj_tenant, reads), [OVER_FILES] = offsetof(struct pj_tenant, files),
-			     [OVER_JVMS] = offsetof(struct pj_tenant, jvms), [OVER_TABLES] = offsetof(struct pj_tenant, tables) };
+	size_t at[OVERS] = { [OVER_SAMPLES] = offsetof(struct pj_tenant, samples),
+			     [OVER_MAPPINGS] = offsetof(struct pj_tenant, mappings),
+			     [OVER_READS] = offsetof(struct pj_tenant, reads),
+			     [OVER_FILES] = offsetof(struct pj_tenant, files),
+			     [OVER_JVMS] = offsetof(struct pj_tenant, jvms),
+			     [OVER_TABLES] = offsetof(struct pj_tenant, tables) };
 	uint64_t *count = row ? (uint64_t *)(void *)((char *)row + at[what]) : NULL;
 
 	if (count)
@@ -98,7 +102,8 @@ bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_
 {
 	if (b->limits.each)
 		tenants_credit(b->tenants, of, TENANT_SAMPLE_BYTES, b->limits.each);
-	if (tenants_take(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now) && tenants_take(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now))
+	if (tenants_take(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now) &&
+	    tenants_take(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now))
 		return true;
 	budgets_over(b, of, OVER_SAMPLES, 1);
 	row_of(&b->window, of.kind, of.key)->bytes += bytes;
@@ -107,7 +112,8 @@ bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_
 
 bool budgets_has(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
 {
-	return tenants_has(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now) && tenants_has(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
+	return tenants_has(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now) &&
+	       tenants_has(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
 }
 
 void budgets_skip(struct budgets *b, struct tenant of)
@@ -137,7 +143,8 @@ static void add_row(struct pj_tenant *sum, const struct pj_tenant *more)
 
 uint64_t budgets_lost(const struct pj_tenant *row)
 {
-	return sum_u64(sum_u64(sum_u64(row->samples, row->files), sum_u64(row->mappings, row->reads)), sum_u64(row->jvms, row->tables));
+	return sum_u64(sum_u64(sum_u64(row->samples, row->files), sum_u64(row->mappings, row->reads)),
+		       sum_u64(row->jvms, row->tables));
 }
 
 static int by_losses(const void *x, const void *y)
@@ -169,7 +176,8 @@ static void put_row(struct text *t, const struct pj_tenant *row, const char *nam
 		uint64_t n;
 		const char *one, *many;
 	} counts[] = { { row->samples, "sample without its stack", "samples without their stacks" },
-		       { row->mappings, "change of mappings or names left out", "changes of mappings or names left out" },
+		       { row->mappings, "change of mappings or names left out",
+			 "changes of mappings or names left out" },
 		       { row->reads, "process not read again", "processes not read again" },
 		       { row->files, "file not kept", "files not kept" },
 		       { row->jvms, "lookup in a JVM left out", "lookups in JVMs left out" },

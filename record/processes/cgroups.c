@@ -25,8 +25,9 @@
 struct cgroups {
 	struct cgroup **slot; /* open addressing, by id */
 	size_t n, mask;
-	size_t bytes, unseen; /* of entries; of those that were added from records since unseen ones were last forgotten */
-	char *point; /* NULL: not mounted */
+	size_t bytes,
+		unseen; /* of entries; of those that were added from records since unseen ones were last forgotten */
+	char *point;    /* NULL: not mounted */
 	struct text root;
 	uint64_t again_ns; /* the hierarchy is not read again before */
 };
@@ -185,7 +186,7 @@ static void find_hierarchy(struct cgroups *g)
 
 struct hierarchy {
 	struct cgroups *g;
-	struct text todo; /* paths of folders below the top, NUL behind each; "" is the top */
+	struct text todo;       /* paths of folders below the top, NUL behind each; "" is the top */
 	size_t root, delegated; /* cgroups that may still be read */
 };
 
@@ -236,7 +237,8 @@ static void read_cgroup(struct hierarchy *h, int top, const char *path)
 	closedir(d);
 }
 
-/* All cgroups, those near the root first: users to whom a cgroup was delegated can make any number below it, with paths of 4 kB. */
+/* All cgroups, those near the root first: users to whom a cgroup was delegated can make any number below it, with paths
+ * of 4 kB. */
 static void read_hierarchy(struct cgroups *g)
 {
 	struct hierarchy h = { .g = g, .root = ROOT_CGROUPS_MAX, .delegated = DELEGATED_CGROUPS_MAX };

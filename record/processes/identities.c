@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SLOW_NS (IDENTITY_WAIT_MS * SECOND_NS / 2000) /* ordinary ones take 0.1 ms: those of all processes of a large host are free */
+#define SLOW_NS                         \
+	(IDENTITY_WAIT_MS * SECOND_NS / \
+	 2000) /* ordinary ones take 0.1 ms: those of all processes of a large host are free */
 
 struct identities {
 	uint64_t second, waited; /* ns */

@@ -2,10 +2,11 @@
 /*
  * identities.h - looks up the tenant, the namespaces and the start time of a process without waiting for it for long.
  *
- * The kernel gives the links /proc/PID/ns/... out only while the process is not in an exec (exec_update_lock), and an exec waits for the
- * memory map of the program before it. Another task that shares that memory can hold the map for ever: mmap of a file on a file system that
- * does not answer does. The recorder then hung in stat, also when it was asked to end. So they are looked up in limited time (timelimit.h):
- * IDENTITY_WAIT_MS for a process, and IDENTITY_WAITS_NS in a second for all that are slow.
+ * The kernel gives the links /proc/PID/ns/... out only while the process is not in an exec (exec_update_lock), and an
+ * exec waits for the memory map of the program before it. Another task that shares that memory can hold the map for
+ * ever: mmap of a file on a file system that does not answer does. The recorder then hung in stat, also when it was
+ * asked to end. So they are looked up in limited time (timelimit.h): IDENTITY_WAIT_MS for a process, and
+ * IDENTITY_WAITS_NS in a second for all that are slow.
  */
 #ifndef PJ_IDENTITIES_H
 #define PJ_IDENTITIES_H
@@ -27,8 +28,8 @@ struct identities;
 struct identities *identities_new(void);
 void identities_free(struct identities *i);
 
-/* Returns false if it is not known within the time, or the process has ended; found->tenant is then its container or user, if there is
- * one, and nothing else is known. */
+/* Returns false if it is not known within the time, or the process has ended; found->tenant is then its container or
+ * user, if there is one, and nothing else is known. */
 bool identities_find(struct identities *i, uint32_t pid, struct identity *found);
 
 /* For tests: the function that reads the facts of a process, in place of one that reads /proc. */

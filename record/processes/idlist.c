@@ -23,7 +23,9 @@ void idlist_begin(struct idlist *l)
 
 static struct keep_mapping mapping_of(const struct waiting *w)
 {
-	return (struct keep_mapping){ .major = w->major, .minor = w->minor, .inode = w->inode, .generation = w->generation };
+	return (struct keep_mapping){
+		.major = w->major, .minor = w->minor, .inode = w->inode, .generation = w->generation
+	};
 }
 
 void idlist_add(struct idlist *l, struct keep *keep, uint32_t pid, struct mapped_file *f)
@@ -83,7 +85,9 @@ void idlist_end(struct idlist *l, struct keep *keep, struct text *items)
 		path = str_head(str_from(rest, sizeof(w)), w.path_n);
 		rest = str_from(rest, sizeof(w) + w.path_n);
 		m = mapping_of(&w);
-		id = (struct pj_build_id){ .major = w.major, .minor = w.minor, .inode = w.inode, .generation = w.generation };
+		id = (struct pj_build_id){
+			.major = w.major, .minor = w.minor, .inode = w.inode, .generation = w.generation
+		};
 		id.size = (uint8_t)keep_build_id(keep, &m, id.id);
 		if (!id.size)
 			continue;

@@ -2,10 +2,10 @@
 /*
  * idlist.h - which build each mapped file of a window is: perf's BUILD_ID entries, and items of our own.
  *
- * Mostly the mapping tells it, and the list repeats it by path, as perf's tools expect. What only the keeper can find out comes
- * later than the mapping was written: such a file waits until the window ends, and is then told by the numbers of its mapping
- * (PJ_ITEM_BUILD_ID), since paths in containers are those of other files elsewhere, and by its path only where that is no
- * contradiction. From the next window on its mappings tell it.
+ * Mostly the mapping tells it, and the list repeats it by path, as perf's tools expect. What only the keeper can find
+ * out comes later than the mapping was written: such a file waits until the window ends, and is then told by the
+ * numbers of its mapping (PJ_ITEM_BUILD_ID), since paths in containers are those of other files elsewhere, and by its
+ * path only where that is no contradiction. From the next window on its mappings tell it.
  */
 #ifndef PJ_IDLIST_H
 #define PJ_IDLIST_H
@@ -15,8 +15,8 @@
 #include "common/text.h"
 
 struct idlist {
-	struct text entries;                /* BUILD_ID section */
-	struct text waiting;                /* struct waiting, path, NUL */
+	struct text entries; /* BUILD_ID section */
+	struct text waiting; /* struct waiting, path, NUL */
 };
 
 void idlist_begin(struct idlist *l);

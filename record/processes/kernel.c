@@ -88,7 +88,8 @@ static void take_symbol_line(struct kernel *k, struct str line)
 static void read_symbols(struct kernel *k)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	char text[8192]; /* the kernel gives a page at once; a large frame would be more than is copied of our own stack */
+	char text[8192]; /* the kernel gives a page at once; a large frame would be more than is copied of our own stack
+			  */
 	size_t n = 0;
 	ssize_t got;
 

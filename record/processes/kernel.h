@@ -3,8 +3,8 @@
  * kernel.h - what a file must say of the kernel: where its text and its modules lie, what they are, and which code was
  * made at run time (BPF programs, trampolines).
  *
- * A window has the kernel's own mapping and the run-time code from its start, modules only when a sample was in them. From
- * /proc/kallsyms, /proc/modules, /sys/kernel/notes, /sys/module/NAME/notes; KSYMBOL records keep it current.
+ * A window has the kernel's own mapping and the run-time code from its start, modules only when a sample was in them.
+ * From /proc/kallsyms, /proc/modules, /sys/kernel/notes, /sys/module/NAME/notes; KSYMBOL records keep it current.
  */
 #ifndef PJ_KERNEL_H
 #define PJ_KERNEL_H

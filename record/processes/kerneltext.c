@@ -45,7 +45,8 @@ bool kerneltext_module(struct str line, char name[KERNELTEXT_MODULE], uint64_t *
 	struct str word_name = str_cut(&line, ' '), word_size = str_cut(&line, ' '), address;
 	ptrdiff_t at = str_find_str(line, STR(" 0x"));
 
-	if (at < 0 || word_name.n == 0 || word_name.n >= KERNELTEXT_MODULE || str_find(word_name, 0) >= 0 || !str_u64(word_size, size))
+	if (at < 0 || word_name.n == 0 || word_name.n >= KERNELTEXT_MODULE || str_find(word_name, 0) >= 0 ||
+	    !str_u64(word_size, size))
 		return false;
 	line = str_from(line, (size_t)at + 3);
 	address = str_cut(&line, ' ');

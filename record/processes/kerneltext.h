@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kerneltext.h - parses texts and notes in which the kernel describes itself: kallsyms, modules, modules.dep, ELF notes.
+ * kerneltext.h - parses texts and notes in which the kernel describes itself: kallsyms, modules, modules.dep, ELF
+ * notes.
  *
- * Pure. Names in these texts come from loaded modules and BPF programs, whose authors choose them; notes come from files of any process.
+ * Pure. Names in these texts come from loaded modules and BPF programs, whose authors choose them; notes come from
+ * files of any process.
  */
 #ifndef PJ_KERNELTEXT_H
 #define PJ_KERNELTEXT_H
@@ -11,17 +13,20 @@
 
 #define KERNELTEXT_MODULE 64 /* bytes of a module's name, with the NUL: MODULE_NAME_LEN */
 
-/* A line of /proc/kallsyms, "ADDRESS TYPE NAME\t[MODULE]"; module is empty for the core kernel. False: no such line, or the address
- * is 0 (hidden by kptr_restrict). */
+/* A line of /proc/kallsyms, "ADDRESS TYPE NAME\t[MODULE]"; module is empty for the core kernel. False: no such line, or
+ * the address is 0 (hidden by kptr_restrict). */
 bool kerneltext_symbol(struct str line, uint64_t *address, struct str *name, struct str *module);
 
-/* A line of /proc/modules, "NAME SIZE USES USERS STATE 0xADDRESS". False: no such line, or not a range of kernel addresses. */
+/* A line of /proc/modules, "NAME SIZE USES USERS STATE 0xADDRESS". False: no such line, or not a range of kernel
+ * addresses. */
 bool kerneltext_module(struct str line, char name[KERNELTEXT_MODULE], uint64_t *start, uint64_t *size);
 
-/* The build-id in ELF notes (bytes of /sys/kernel/notes or of a PT_NOTE segment). Returns its size, at most 20, or 0 if there is none. */
+/* The build-id in ELF notes (bytes of /sys/kernel/notes or of a PT_NOTE segment). Returns its size, at most 20, or 0 if
+ * there is none. */
 unsigned kerneltext_build_id(struct str notes, uint8_t id[20]);
 
-/* Path of a module's file according to the text of modules.dep, in memory of malloc; "[name]" if the module is not listed. */
+/* Path of a module's file according to the text of modules.dep, in memory of malloc; "[name]" if the module is not
+ * listed. */
 char *kerneltext_module_path(struct str modules_dep, const char *release, const char *name);
 
 #endif

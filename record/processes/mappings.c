@@ -9,10 +9,12 @@
 
 #define SMALL 8u /* mappings that the first block of a set has room for */
 
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------------------------------
+ */
 
 /* Charges bytes for a set; *charged: those that somebody has to be given back. False: over the budget. */
-static bool charge(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, size_t bytes, uint32_t *charged)
+static bool charge(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, size_t bytes,
+		   uint32_t *charged)
 {
 	bool free_of_charge = !pool->tenants || set->bytes + bytes <= MAPPINGS_FREE;
 
@@ -30,7 +32,8 @@ static void give_back(struct mapping_pool *pool, const struct tenant *payer, uin
 		tenants_release(pool->tenants, *payer, TENANT_MEMORY, charged);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t file_hash(const struct mapped_file *f)
 {
@@ -51,7 +54,8 @@ static bool is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
 
-	return str_starts(base, STR("jit-")) && (str_ends(base, STR(".dump")) || str_ends(base, STR(".dump (deleted)")));
+	return str_starts(base, STR("jit-")) &&
+	       (str_ends(base, STR(".dump")) || str_ends(base, STR(".dump (deleted)")));
 }
 
 static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
@@ -104,7 +108,8 @@ static void drop_file(struct mapping_pool *pool, struct mapped_file *f)
 	free(f);
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------------------------------------------------------
+ */
 
 static size_t block_bytes(uint32_t cap)
 {
@@ -112,7 +117,8 @@ static size_t block_bytes(uint32_t cap)
 }
 
 /* NULL: over the budget. */
-static struct mapping_block *make_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t cap)
+static struct mapping_block *make_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
+					uint32_t cap)
 {
 	struct mapping_block *b;
 	uint32_t charged;
@@ -140,7 +146,8 @@ static void drop_block(struct mapping_pool *pool, struct mapping_block *b)
 	free_block(pool, b);
 }
 
-/* Block i as one of this set alone, with room for `room` more mappings, of which it has MAPPINGS_BLOCK at most. NULL: over the budget. */
+/* Block i as one of this set alone, with room for `room` more mappings, of which it has MAPPINGS_BLOCK at most. NULL:
+ * over the budget. */
 static struct mapping_block *own_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 				       uint32_t i, uint32_t room)
 {
@@ -220,7 +227,8 @@ static void join_blocks(struct mapping_pool *pool, struct mappings *set, const s
 	remove_block(pool, set, i + 1);
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------------------------------
+ */
 
 struct place {
 	uint32_t block, at;
@@ -271,7 +279,8 @@ const struct mapping *mappings_at(const struct mappings *set, uint64_t address)
 	return m && m->start <= address ? m : NULL;
 }
 
-/* ---- changes ------------------------------------------------------------------------------------------------------- */
+/* ---- changes -------------------------------------------------------------------------------------------------------
+ */
 
 static void count_file(struct mappings *set, const struct mapped_file *f, uint32_t one)
 {
@@ -281,7 +290,8 @@ static void count_file(struct mappings *set, const struct mapped_file *f, uint32
 }
 
 /* A block with room at the place where a mapping with this start belongs; there is none in the set that overlaps it. */
-static bool make_room(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start, struct place *p)
+static bool make_room(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
+		      struct place *p)
 {
 	struct mapping_block *b;
 
@@ -353,7 +363,8 @@ static void remove_at(struct mapping_pool *pool, struct mappings *set, const str
 }
 
 /* No mapping lies in [start, end) afterwards: parts of those in front and behind stay. */
-static void clear(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start, uint64_t end)
+static void clear(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
+		  uint64_t end)
 {
 	for (;;) {
 		struct place p = place_of(set, start);
@@ -415,14 +426,15 @@ enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **s
 
 	if (__builtin_add_overflow(mapping->start, mapping->length, &end) || mapping->start == end)
 		return MAPPINGS_BAD;
-	if (same && same->start == new.start && same->length == new.length && same->offset == new.offset && same_file(same->file, file))
+	if (same && same->start == new.start && same->length == new.length &&
+	    same->offset == new.offset &&same_file(same->file, file))
 		return MAPPINGS_SAME;
 	s = own_set(pool, set);
 	s->version = ++pool->version;
 	new.id = ++pool->id;
 	new.file = take_file(pool, s, payer, file);
 	clear(pool, s, payer, new.start, end);
-	return new.file && insert(pool, s, payer, &new) ? MAPPINGS_CHANGED : MAPPINGS_OVER;
+	return new.file &&insert(pool, s, payer, &new) ? MAPPINGS_CHANGED : MAPPINGS_OVER;
 }
 
 void mappings_drop(struct mapping_pool *pool, struct mappings **set)

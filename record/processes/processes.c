@@ -45,7 +45,8 @@ struct thread *processes_thread(const struct processes *p, uint32_t tid)
 	return (struct thread *)e;
 }
 
-enum mappings_answer processes_map(struct processes *p, uint32_t pid, const struct mapping *m, const struct mapped_file *file)
+enum mappings_answer processes_map(struct processes *p, uint32_t pid, const struct mapping *m,
+				   const struct mapped_file *file)
 {
 	struct process *process = processes_make(p, pid);
 
@@ -222,7 +223,8 @@ void processes_comm(struct processes *p, uint32_t pid, uint32_t tid, struct str 
 	process->tenant_window = 0;
 	process->since = process->sure = p->now;
 	process->records = 0;
-	process->stale = process->storm; /* records of the new program's mappings may have been skipped before this one was read */
+	process->stale = process->storm; /* records of the new program's mappings may have been skipped before this one
+					    was read */
 	process->storm = 0;
 	if (process->live > 1)
 		end_others(p, pid);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * processes.h - which processes and threads there are, what they are called and which code they mapped: a table that
- * follows the side-band records of the kernel, so that each window can be given the state of just those that were sampled.
+ * follows the side-band records of the kernel, so that each window can be given the state of just those that were
+ * sampled.
  *
- * Forks share their parent's mappings until one of them maps something. What ended is kept for a while, since samples of
- * do_exit come after the record of the exit. Memory follows what lives now, over months: names of files are counted
+ * Forks share their parent's mappings until one of them maps something. What ended is kept for a while, since samples
+ * of do_exit come after the record of the exit. Memory follows what lives now, over months: names of files are counted
  * references. Nothing here does I/O, and nothing fails.
  */
 #ifndef PJ_PROCESSES_H
@@ -22,23 +23,24 @@ struct process {
 	uint64_t start_ticks;    /* field 22 of /proc/PID/stat; 0: not known */
 	uint64_t mount_ns;       /* 0: not known */
 	uint64_t namespaces;     /* hash of all in the last record of them; 0: none came */
-	struct tenant tenant;    /* valid if tenant_window, the serial + 1 of the window in which it was looked up, is not 0 */
+	struct tenant
+		tenant; /* valid if tenant_window, the serial + 1 of the window in which it was looked up, is not 0 */
 	uint64_t tenant_window;
-	bool changed;            /* it ran another program, or entered namespaces, since its tenant was looked up */
-	struct mappings *maps;   /* NULL: none */
-	uint64_t window;         /* serial + 1 of the window that holds its state */
-	uint64_t exited;         /* ns; 0: lives */
-	uint32_t live;           /* threads that did not end */
-	bool target;             /* -p: it, or a child of it */
-	bool requested;          /* from /proc (procreader.h), and not answered yet */
-	uint64_t since;          /* ns: of its fork or last exec; 0: not recorded */
-	uint64_t sure;           /* ns: a loss of records before then left nothing out */
-	uint64_t reserved;       /* ns of CPU time that its tenant paid for that in advance */
-	uint64_t retry, pause;   /* ns: not to be read again before; least time between readings */
-	uint32_t records;        /* of mappings, names and namespaces, since its last exec */
-	bool stale;              /* its mappings are not known, since records were skipped */
-	uint64_t storm;          /* ns: they are skipped until then; 0: they are not */
-	uint32_t skipped;        /* in this second of the storm */
+	bool changed;          /* it ran another program, or entered namespaces, since its tenant was looked up */
+	struct mappings *maps; /* NULL: none */
+	uint64_t window;       /* serial + 1 of the window that holds its state */
+	uint64_t exited;       /* ns; 0: lives */
+	uint32_t live;         /* threads that did not end */
+	bool target;           /* -p: it, or a child of it */
+	bool requested;        /* from /proc (procreader.h), and not answered yet */
+	uint64_t since;        /* ns: of its fork or last exec; 0: not recorded */
+	uint64_t sure;         /* ns: a loss of records before then left nothing out */
+	uint64_t reserved;     /* ns of CPU time that its tenant paid for that in advance */
+	uint64_t retry, pause; /* ns: not to be read again before; least time between readings */
+	uint32_t records;      /* of mappings, names and namespaces, since its last exec */
+	bool stale;            /* its mappings are not known, since records were skipped */
+	uint64_t storm;        /* ns: they are skipped until then; 0: they are not */
+	uint32_t skipped;      /* in this second of the storm */
 	struct process_given { /* which of its mappings a window has: a hash set of their ids */
 		uint64_t window;
 		uint64_t *id; /* 0: free */
@@ -76,12 +78,14 @@ void processes_comm(struct processes *p, uint32_t pid, uint32_t tid, struct str 
 void processes_exit(struct processes *p, uint32_t tid, uint64_t ns);
 
 /* See mappings.h. */
-enum mappings_answer processes_map(struct processes *p, uint32_t pid, const struct mapping *m, const struct mapped_file *file);
+enum mappings_answer processes_map(struct processes *p, uint32_t pid, const struct mapping *m,
+				   const struct mapped_file *file);
 
 /* Nothing is known of its mappings any more. Processes that were forked with them keep them. */
 void processes_unmap(struct processes *p, struct process *process);
 
-/* /proc shows that a pid belongs to another process than the table has: all that is known of its mappings is forgotten. */
+/* /proc shows that a pid belongs to another process than the table has: all that is known of its mappings is forgotten.
+ */
 void processes_replaced(struct processes *p, struct process *process);
 
 /* The mapping that an address lies in; NULL: none. Valid until the next change. */
@@ -93,8 +97,8 @@ static inline const struct mapping *processes_at(const struct process *process, 
 /* Forgets what ended before ns. To be called now and then. */
 void processes_forget(struct processes *p, uint64_t ns);
 
-/* A survey of /proc, since records were lost: threads that were made before ns, and are not among those of processes_scanned, have
- * ended. */
+/* A survey of /proc, since records were lost: threads that were made before ns, and are not among those of
+ * processes_scanned, have ended. */
 void processes_doubt(struct processes *p);
 void processes_scanned(struct processes *p, uint32_t pid, uint32_t tid);
 void processes_doubted(struct processes *p, uint64_t ns);

@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 enum {
-	QUEUE = 256,             /* requests that wait */
-	ANSWERS = 64,            /* not taken yet: the thread waits */
-	THREADS_MAX = 4096,      /* of one process that are named at a time */
-	SURVEY_MAX = 1 << 20,    /* threads of the host */
-	MAPS_BYTES = 8 << 20,    /* of /proc/PID/maps: 65,530 lines of usual length */
-	KEPT_BYTES = 4 << 20,    /* of its executable lines: MAPPINGS_MAX of usual length */
+	QUEUE = 256,          /* requests that wait */
+	ANSWERS = 64,         /* not taken yet: the thread waits */
+	THREADS_MAX = 4096,   /* of one process that are named at a time */
+	SURVEY_MAX = 1 << 20, /* threads of the host */
+	MAPS_BYTES = 8 << 20, /* of /proc/PID/maps: 65,530 lines of usual length */
+	KEPT_BYTES = 4 << 20, /* of its executable lines: MAPPINGS_MAX of usual length */
 	CHUNK = 64 << 10,
 	STOP_MS = 2 * PROCREADER_STALL_MS /* to wait for the thread at the end */
 };
@@ -40,7 +40,8 @@ struct procreader {
 	bool busy, stop, ended, left; /* left: behind, by procreader_stop */
 };
 
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------------------------------
+ */
 
 static int open_of(uint32_t pid, const char *name)
 {
@@ -110,7 +111,8 @@ static void add_threads(struct procreader_answer *a, uint32_t pid, bool named, s
 		closedir(d);
 }
 
-/* Keeps the executable ones of the complete lines at the end of t, from `from` on, and counts them; bytes behind the last newline stay. */
+/* Keeps the executable ones of the complete lines at the end of t, from `from` on, and counts them; bytes behind the
+ * last newline stay. */
 static size_t keep_executable(struct text *t, size_t from, uint32_t *lines)
 {
 	struct str rest = { t->p + from, t->n - from };
@@ -241,7 +243,8 @@ static struct procreader_answer *answer(struct request q)
 	}
 	r = mem_alloc(sizeof(*r), 1);
 	*r = (struct reading){ q, a };
-	if (timelimit_call(&(struct timelimit_call){ read_request, drop_reading, find_place, r, PROCREADER_STALL_MS, 20 * PROCREADER_STALL_MS })) {
+	if (timelimit_call(&(struct timelimit_call){ read_request, drop_reading, find_place, r, PROCREADER_STALL_MS,
+						     20 * PROCREADER_STALL_MS })) {
 		free(r);
 		return a;
 	}
@@ -250,7 +253,8 @@ static struct procreader_answer *answer(struct request q)
 	return a;
 }
 
-/* ---- the thread ---------------------------------------------------------------------------------------------------- */
+/* ---- the thread ----------------------------------------------------------------------------------------------------
+ */
 
 static void free_all(struct procreader *r)
 {

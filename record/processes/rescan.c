@@ -13,28 +13,28 @@
 #include <unistd.h>
 
 #define MS (SECOND_NS / 1000)
-#define START_NS (2 * SECOND_NS)   /* for all processes at the start */
-#define WAIT_NS (5 * MS)           /* for the answer of a process that is unknown, */
-#define WAITS_NS (50 * MS)         /* and so long in a second */
-#define PAUSE_NS SECOND_NS         /* between readings of a process, at least */
+#define START_NS (2 * SECOND_NS) /* for all processes at the start */
+#define WAIT_NS (5 * MS)         /* for the answer of a process that is unknown, */
+#define WAITS_NS (50 * MS)       /* and so long in a second */
+#define PAUSE_NS SECOND_NS       /* between readings of a process, at least */
 #define PAUSE_MAX_NS (32 * SECOND_NS)
-#define SURVEY_NS (SECOND_NS / 2)  /* between surveys, at least */
-#define BACK_OFF 20                /* times its cost: at most 5 % of a CPU */
-#define MAPPING_READ_NS 2000       /* CPU time that a mapping takes in /proc/PID/maps, by measurement */
-#define RECORDS_FREE 64u           /* of a program, see mending_record; a multiple of them is charged at a time */
-#define RECORD_NS 1000             /* CPU time that such a record takes here, by measurement */
-#define SKIPPED_RECORD_NS 150      /* and one that is skipped */
-#define STORM_NS SECOND_NS         /* such records of a process are skipped at least so long, */
-#define STORM_RECORDS 1000u        /* and on while it makes so many in that time */
-#define CHECKS_MAX 20              /* processes in doubt that are read each second although their samples have mappings */
-#define APPLY_MAX 8                /* answers that are applied at a time */
+#define SURVEY_NS (SECOND_NS / 2) /* between surveys, at least */
+#define BACK_OFF 20               /* times its cost: at most 5 % of a CPU */
+#define MAPPING_READ_NS 2000      /* CPU time that a mapping takes in /proc/PID/maps, by measurement */
+#define RECORDS_FREE 64u          /* of a program, see mending_record; a multiple of them is charged at a time */
+#define RECORD_NS 1000            /* CPU time that such a record takes here, by measurement */
+#define SKIPPED_RECORD_NS 150     /* and one that is skipped */
+#define STORM_NS SECOND_NS        /* such records of a process are skipped at least so long, */
+#define STORM_RECORDS 1000u       /* and on while it makes so many in that time */
+#define CHECKS_MAX 20 /* processes in doubt that are read each second although their samples have mappings */
+#define APPLY_MAX 8   /* answers that are applied at a time */
 
 struct mending {
 	struct processes *processes;
 	struct budgets *budgets;
 	struct procreader *reader; /* NULL: /proc is not read */
 	struct identities *identities;
-	uint64_t lost;             /* ns; what was known of a process before is in doubt */
+	uint64_t lost; /* ns; what was known of a process before is in doubt */
 	bool survey_wanted, surveying, surveyed;
 	uint64_t survey_retry;
 	uint64_t wait_second, waited; /* ns */
@@ -67,7 +67,8 @@ void mending_identify(struct mending *m, struct process *process, uint64_t windo
 	struct identity found;
 
 	process->tenant_window = window;
-	if (!identities_find(m->identities, process->pid, &found)) { /* it ended, or hangs: it stays the tenant that it was, if any */
+	if (!identities_find(m->identities, process->pid,
+			     &found)) { /* it ended, or hangs: it stays the tenant that it was, if any */
 		process->tenant = process->tenant.kind == TENANT_UNKNOWN ? found.tenant : process->tenant;
 		return;
 	}
@@ -83,7 +84,8 @@ void mending_tenant(struct mending *m, struct process *process, uint64_t window)
 		mending_identify(m, process, window);
 }
 
-/* From now on its records are skipped; what is known of its mappings and namespaces is forgotten, since it may be wrong already. */
+/* From now on its records are skipped; what is known of its mappings and namespaces is forgotten, since it may be wrong
+ * already. */
 static void begin_storm(struct mending *m, struct process *process, uint64_t ns)
 {
 	process->changed = true;
@@ -133,10 +135,12 @@ void mending_over(struct mending *m, struct process *process)
 	budgets_over(m->budgets, process->tenant, OVER_MAPPINGS, 1);
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------------- */
+/* ---- answers -------------------------------------------------------------------------------------------------------
+ */
 
-/* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the mappings that are
- * known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost is known. */
+/* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the
+ * mappings that are known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost
+ * is known. */
 static void request(struct mending *m, struct process *process, uint32_t tid, uint64_t now)
 {
 	struct tenants *tenants = budgets_tenants(m->budgets);
@@ -207,14 +211,9 @@ static bool apply_maps(struct mending *m, struct process *process, const struct 
 		if (!procfs_parse_map(str_cut(&lines, '\n'), &map, &file))
 			continue;
 		switch (processes_map(m->processes, a->pid, &map, &file)) {
-		case MAPPINGS_CHANGED:
-			changed = true;
-			break;
-		case MAPPINGS_OVER:
-			over++;
-			break;
-		default:
-			break;
+		case MAPPINGS_CHANGED: changed = true; break;
+		case MAPPINGS_OVER: over++; break;
+		default: break;
 		}
 	}
 	if (over)
@@ -265,7 +264,9 @@ static void apply(struct mending *m, const struct procreader_answer *a)
 		changed |= apply_maps(m, process, a);
 	}
 	cost = a->cost_ns + (clock_now() - now);
-	process->pause = changed || !process->pause ? PAUSE_NS : process->pause < PAUSE_MAX_NS ? 2 * process->pause : PAUSE_MAX_NS;
+	process->pause = changed || !process->pause    ? PAUSE_NS :
+			 process->pause < PAUSE_MAX_NS ? 2 * process->pause :
+							 PAUSE_MAX_NS;
 	process->retry = now + (cost * BACK_OFF > process->pause ? cost * BACK_OFF : process->pause);
 	settle_cost(m, process, cost, now);
 }
@@ -298,7 +299,8 @@ bool mending_tick(struct mending *m, uint64_t now)
 	return surveyed;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------------ */
+/* ---- requests ------------------------------------------------------------------------------------------------------
+ */
 
 void mending_lost(struct mending *m, uint64_t ns)
 {
@@ -329,7 +331,8 @@ static void wait_for(struct mending *m, const struct process *process, uint64_t 
 	m->waited += clock_now() - now;
 }
 
-/* What is known of a process is in doubt, but an address of its sample has a mapping: most likely it was not its records that were lost. */
+/* What is known of a process is in doubt, but an address of its sample has a mapping: most likely it was not its
+ * records that were lost. */
 static bool may_check(struct mending *m, uint64_t now)
 {
 	if (now / SECOND_NS != m->check_second) {
@@ -339,7 +342,8 @@ static bool may_check(struct mending *m, uint64_t now)
 	return m->checks++ < CHECKS_MAX;
 }
 
-/* One at a time: the next one pays for what the one before has cost, and their texts, 8 MB each, are not there together. */
+/* One at a time: the next one pays for what the one before has cost, and their texts, 8 MB each, are not there
+ * together. */
 static bool may_read_stale(struct mending *m, const struct process *process, uint64_t now)
 {
 	const struct process *other = m->after_storm ? processes_find(m->processes, m->after_storm) : NULL;
@@ -371,7 +375,8 @@ void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip)
 		wait_for(m, process, now);
 }
 
-/* ---- the start ----------------------------------------------------------------------------------------------------- */
+/* ---- the start -----------------------------------------------------------------------------------------------------
+ */
 
 static bool request_at_start(struct mending *m, uint32_t pid, uint64_t end)
 {

@@ -27,7 +27,8 @@ struct state {
 	uint64_t last_cgroup;
 };
 
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct mending *m, uint64_t event)
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct mending *m,
+			uint64_t event)
 {
 	struct state *s = mem_alloc(sizeof(*s), 1);
 
@@ -186,7 +187,9 @@ static void note_process(struct state *s, struct process *p)
 	bool elsewhere;
 
 	p->changed = false;
-	mending_identify(s->mending, p, s->window); /* again: it may be another user, or in a container, since its parent was looked up */
+	mending_identify(
+		s->mending, p,
+		s->window); /* again: it may be another user, or in a container, since its parent was looked up */
 	who = keeps(p);
 	elsewhere = s->keep ? keep_process(s->keep, &who) :
 			      p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
@@ -342,8 +345,12 @@ void state_hits(struct state *s, struct text *records, uint32_t pid, uint64_t ns
 
 void state_over_budget(struct state *s, struct text *records, uint32_t pid, uint64_t ns)
 {
-	static struct mapped_file file = { .protection = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE, .path = STR(PJ_OVER_BUDGET_PATH) };
-	static const struct mapping page = { .start = PJ_OVER_BUDGET_START, .length = PJ_OVER_BUDGET_BYTES, .id = UINT64_MAX, .file = &file };
+	static struct mapped_file file = { .protection = PROT_READ | PROT_EXEC,
+					   .flags = MAP_PRIVATE,
+					   .path = STR(PJ_OVER_BUDGET_PATH) };
+	static const struct mapping page = {
+		.start = PJ_OVER_BUDGET_START, .length = PJ_OVER_BUDGET_BYTES, .id = UINT64_MAX, .file = &file
+	};
 	struct process *p = processes_make(s->processes, pid);
 
 	if (is_news(s, p, &page))
@@ -468,7 +475,8 @@ static void note_change(struct state *s, struct process *p)
 	s->last_tid = 0;
 }
 
-/* Only an exec is written at once: a thread can take a million names in a second, and the window needs the one of its next sample. */
+/* Only an exec is written at once: a thread can take a million names in a second, and the window needs the one of its
+ * next sample. */
 static bool take_comm(struct state *s, const struct perf_record *r, uint64_t ns)
 {
 	const char *p = (const char *)(r + 1);
@@ -527,12 +535,9 @@ bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
 		if (has_bytes(r, 24))
 			processes_fork(s->processes, load32(p), load32(p + 4), load32(p + 8), load32(p + 12));
 		return false;
-	case RECORD_EXIT:
-		return has_bytes(r, 24) && take_exit(s, p, ns);
-	case RECORD_COMM:
-		return has_bytes(r, 8) && take_comm(s, r, ns);
-	case RECORD_MMAP2:
-		return has_bytes(r, 64) && take_map(s, r, ns);
+	case RECORD_EXIT: return has_bytes(r, 24) && take_exit(s, p, ns);
+	case RECORD_COMM: return has_bytes(r, 8) && take_comm(s, r, ns);
+	case RECORD_MMAP2: return has_bytes(r, 64) && take_map(s, r, ns);
 	case RECORD_NAMESPACES:
 		if (has_bytes(r, 16))
 			take_namespaces(s, p, n, ns);
@@ -541,12 +546,8 @@ bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
 		if (has_bytes(r, 8))
 			cgroups_add(s->cgroups, load64(p), name_at(r, sizeof(*r) + 8));
 		return false;
-	case RECORD_KSYMBOL:
-		kernel_symbol(s->kernel, r);
-		return true;
-	case RECORD_BPF_EVENT:
-		return true;
-	default:
-		return false;
+	case RECORD_KSYMBOL: kernel_symbol(s->kernel, r); return true;
+	case RECORD_BPF_EVENT: return true;
+	default: return false;
 	}
 }

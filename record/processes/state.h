@@ -2,10 +2,10 @@
 /*
  * state.h - the state of processes, given to each window as far as its samples need it.
  *
- * The kernel's side-band records change the table (processes.h); before the first sample of a thread in a window stands a
- * record with its name, and before the first that hits a mapping one with that, made from the table with the sample's
- * time. Names that change later go through, and so does the mark of a jitdump, which nothing hits. Everything else, forks
- * included, is left out: a process has hundreds of mappings, of which its samples hit some few.
+ * The kernel's side-band records change the table (processes.h); before the first sample of a thread in a window stands
+ * a record with its name, and before the first that hits a mapping one with that, made from the table with the sample's
+ * time. Names that change later go through, and so does the mark of a jitdump, which nothing hits. Everything else,
+ * forks included, is left out: a process has hundreds of mappings, of which its samples hit some few.
  */
 #ifndef PJ_STATE_H
 #define PJ_STATE_H
@@ -19,21 +19,25 @@
 struct state;
 
 /* event: number of the event that carries these records. keep may be NULL. */
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct mending *m, uint64_t event);
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct mending *m,
+			uint64_t event);
 void state_free(struct state *s);
 
 void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */
 
-/* A record that is no sample: changes the table. True: it belongs into the window, as it is then (mappings are given a build-id). */
+/* A record that is no sample: changes the table. True: it belongs into the window, as it is then (mappings are given a
+ * build-id). */
 bool state_record(struct state *s, struct perf_record *r, uint64_t ns);
 
 /* What can be known of the process of a sample is: where no record told of it, /proc is read. */
 void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip);
 
-/* Appends what the window must have of the process and thread of a sample: their names. False: nothing is known of the process. */
+/* Appends what the window must have of the process and thread of a sample: their names. False: nothing is known of the
+ * process. */
 bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t ip);
 
-/* Appends the mappings that the addresses of its callchain are in; or, of a sample over budget, the one of PJ_OVER_BUDGET_PATH. */
+/* Appends the mappings that the addresses of its callchain are in; or, of a sample over budget, the one of
+ * PJ_OVER_BUDGET_PATH. */
 void state_hits(struct state *s, struct text *records, uint32_t pid, uint64_t ns, const uint64_t *ips, uint64_t n);
 void state_over_budget(struct state *s, struct text *records, uint32_t pid, uint64_t ns);
 
@@ -43,7 +47,8 @@ struct tenant state_tenant(const struct state *s, uint32_t pid);
 /* Are records of its mappings skipped, or were, and it was not read since? Then its addresses are in unknown code. */
 bool state_is_stale(const struct state *s, uint32_t pid);
 
-/* Is a record of a mapping, name or namespaces of this process to be skipped at a time? Counts it, if so (mending_skips). */
+/* Is a record of a mapping, name or namespaces of this process to be skipped at a time? Counts it, if so
+ * (mending_skips). */
 bool state_skips(struct state *s, uint32_t pid, uint64_t ns);
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns);
 

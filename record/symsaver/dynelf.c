@@ -11,7 +11,7 @@
 #define SYMBOLS_MAX (512u << 10)
 #define BUCKETS_MAX (512u << 10)
 #define DYNAMIC_MAX 512 /* entries */
-#define LOADS_MAX 64 /* segments that become sections: each symbol is looked for in all of them */
+#define LOADS_MAX 64    /* segments that become sections: each symbol is looked for in all of them */
 
 struct program {
 	struct elfhead head;
@@ -21,7 +21,8 @@ struct program {
 	uint64_t symbols, strings, string_size, hash, gnu_hash; /* as linked; 0: there is none */
 };
 
-/* ---- sources: what an address holds ------------------------------------------------------------------------------- */
+/* ---- sources: what an address holds -------------------------------------------------------------------------------
+ */
 
 static size_t read_memory(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
 {
@@ -42,13 +43,15 @@ static size_t bytes_at(const struct program *p, uint64_t address, void *to, size
 		if (s->p_type == PT_LOAD && address >= s->p_vaddr && address - s->p_vaddr < s->p_filesz) {
 			uint64_t left = s->p_filesz - (address - s->p_vaddr);
 
-			return p->file.read(&p->file, address - s->p_vaddr + s->p_offset, to, n < left ? n : (size_t)left);
+			return p->file.read(&p->file, address - s->p_vaddr + s->p_offset, to,
+					    n < left ? n : (size_t)left);
 		}
 	}
 	return 0;
 }
 
-/* ---- the dynamic section -------------------------------------------------------------------------------------------- */
+/* ---- the dynamic section --------------------------------------------------------------------------------------------
+ */
 
 static const char *find_span(struct program *p)
 {
@@ -77,23 +80,12 @@ static uint64_t as_linked(const struct program *p, uint64_t address)
 static void note_entry(struct program *p, int64_t tag, uint64_t value)
 {
 	switch (tag) {
-	case DT_SYMTAB:
-		p->symbols = as_linked(p, value);
-		break;
-	case DT_STRTAB:
-		p->strings = as_linked(p, value);
-		break;
-	case DT_STRSZ:
-		p->string_size = value;
-		break;
-	case DT_HASH:
-		p->hash = as_linked(p, value);
-		break;
-	case DT_GNU_HASH:
-		p->gnu_hash = as_linked(p, value);
-		break;
-	default:
-		break;
+	case DT_SYMTAB: p->symbols = as_linked(p, value); break;
+	case DT_STRTAB: p->strings = as_linked(p, value); break;
+	case DT_STRSZ: p->string_size = value; break;
+	case DT_HASH: p->hash = as_linked(p, value); break;
+	case DT_GNU_HASH: p->gnu_hash = as_linked(p, value); break;
+	default: break;
 	}
 }
 
@@ -109,7 +101,8 @@ static void read_dynamic(struct program *p)
 			Elf64_Dyn d = { 0 };
 			Elf32_Dyn narrow;
 
-			if (bytes_at(p, h->segment[i].p_vaddr + n * size, h->wide ? (void *)&d : (void *)&narrow, size) < size)
+			if (bytes_at(p, h->segment[i].p_vaddr + n * size, h->wide ? (void *)&d : (void *)&narrow,
+				     size) < size)
 				return;
 			if (!h->wide)
 				d = (Elf64_Dyn){ narrow.d_tag, { narrow.d_un.d_val } };
@@ -130,7 +123,8 @@ static uint32_t word_at(const struct program *p, uint64_t address)
 /* The hash table of GNU does not tell how many symbols there are: its last chain ends with the last one. */
 static uint32_t count_gnu(const struct program *p)
 {
-	uint32_t buckets = word_at(p, p->gnu_hash), first = word_at(p, p->gnu_hash + 4), blooms = word_at(p, p->gnu_hash + 8);
+	uint32_t buckets = word_at(p, p->gnu_hash), first = word_at(p, p->gnu_hash + 4),
+		 blooms = word_at(p, p->gnu_hash + 8);
 	uint64_t at = p->gnu_hash + 16 + (uint64_t)blooms * (p->head.wide ? 8 : 4), chains = at + (uint64_t)buckets * 4;
 	uint32_t last = 0, *bucket;
 
@@ -161,7 +155,8 @@ static uint32_t count_symbols(const struct program *p)
 	return n < SYMBOLS_MAX ? n : 0;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* A file in the making: bytes, and section headers that follow them. */
 struct maker {
@@ -211,8 +206,12 @@ static void add_segments(struct maker *m)
 
 		if (s->p_type == PT_LOAD)
 			add_section(m, s->p_flags & PF_X ? ".text" : ".data",
-				    (Elf64_Shdr){ .sh_type = SHT_NOBITS, .sh_addr = s->p_vaddr, .sh_offset = s->p_offset, .sh_size = s->p_memsz,
-						  .sh_flags = SHF_ALLOC | (s->p_flags & PF_X ? SHF_EXECINSTR : 0), .sh_addralign = 1 });
+				    (Elf64_Shdr){ .sh_type = SHT_NOBITS,
+						  .sh_addr = s->p_vaddr,
+						  .sh_offset = s->p_offset,
+						  .sh_size = s->p_memsz,
+						  .sh_flags = SHF_ALLOC | (s->p_flags & PF_X ? SHF_EXECINSTR : 0),
+						  .sh_addralign = 1 });
 	}
 }
 
@@ -254,13 +253,25 @@ static const char *add_symbols(struct maker *m, uint32_t n, uint64_t max)
 	}
 	mend_symbols(m, bytes, n);
 	at = add_bytes(m, bytes, symbols);
-	add_section(m, ".dynsym", (Elf64_Shdr){ .sh_type = SHT_DYNSYM, .sh_flags = SHF_ALLOC, .sh_addr = p->symbols, .sh_offset = at,
-						.sh_size = symbols, .sh_link = (uint32_t)m->n + 1, .sh_info = 1, .sh_addralign = 8,
-						.sh_entsize = size });
+	add_section(m, ".dynsym",
+		    (Elf64_Shdr){ .sh_type = SHT_DYNSYM,
+				  .sh_flags = SHF_ALLOC,
+				  .sh_addr = p->symbols,
+				  .sh_offset = at,
+				  .sh_size = symbols,
+				  .sh_link = (uint32_t)m->n + 1,
+				  .sh_info = 1,
+				  .sh_addralign = 8,
+				  .sh_entsize = size });
 	symbols = bytes_at(p, p->strings, bytes, (size_t)p->string_size);
 	at = add_bytes(m, bytes, symbols);
-	add_section(m, ".dynstr", (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_flags = SHF_ALLOC, .sh_addr = p->strings, .sh_offset = at,
-						.sh_size = symbols, .sh_addralign = 1 });
+	add_section(m, ".dynstr",
+		    (Elf64_Shdr){ .sh_type = SHT_STRTAB,
+				  .sh_flags = SHF_ALLOC,
+				  .sh_addr = p->strings,
+				  .sh_offset = at,
+				  .sh_size = symbols,
+				  .sh_addralign = 1 });
 	free(bytes);
 	return NULL;
 }
@@ -275,14 +286,17 @@ static void add_build_id(struct maker *m, const struct reduced *r)
 	at = add_bytes(m, note, sizeof(note));
 	text_bytes(&m->bytes, "GNU", 4);
 	text_bytes(&m->bytes, r->build_id, (r->build_id_n + 3u) & ~3u);
-	add_section(m, ".note.gnu.build-id", (Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = m->bytes.n - at, .sh_addralign = 4 });
+	add_section(
+		m, ".note.gnu.build-id",
+		(Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = m->bytes.n - at, .sh_addralign = 4 });
 }
 
 /* The file's own header and segments, as they are in memory. */
 static bool add_headers(struct maker *m)
 {
 	const struct elfhead *h = &m->p->head;
-	size_t header = h->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), segments = h->segments * h->header.e_phentsize;
+	size_t header = h->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr),
+	       segments = h->segments * h->header.e_phentsize;
 	uint64_t at = m->p->first;
 	char *p = mem_alloc(1, header + segments);
 	bool good = bytes_at(m->p, at, p, header) == header &&
@@ -291,7 +305,8 @@ static bool add_headers(struct maker *m)
 	if (m->p->file.read) /* there they need not be loaded */
 		good = m->p->file.read(&m->p->file, 0, p, header) == header &&
 		       m->p->file.read(&m->p->file, h->header.e_phoff, p + header, segments) == segments;
-	for (size_t i = 0; i < h->segments; i++) /* what they lead to is not there, but for what is loaded, which sections tell */
+	for (size_t i = 0; i < h->segments;
+	     i++) /* what they lead to is not there, but for what is loaded, which sections tell */
 		if (h->segment[i].p_type != PT_LOAD)
 			memset(p + header + i * h->header.e_phentsize, 0, sizeof(uint32_t)); /* PT_NULL */
 	text_bytes(&m->bytes, p, header + segments);
@@ -379,7 +394,8 @@ static const char *write_program(struct program *p, int out, uint64_t max, struc
 	return why;
 }
 
-/* ---- from memory, from a file ----------------------------------------------------------------------------------------- */
+/* ---- from memory, from a file
+ * ----------------------------------------------------------------------------------------- */
 
 const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *r)
 {

@@ -16,14 +16,15 @@ struct reducer {
 	struct elfhead head;
 	int out;
 	bool has_got_stubs; /* .plt.got */
-	bool *keep;    /* by section */
-	uint64_t *from; /* by section: where its bytes are in the original */
-	uint64_t end;  /* of what is laid out so far */
+	bool *keep;         /* by section */
+	uint64_t *from;     /* by section: where its bytes are in the original */
+	uint64_t end;       /* of what is laid out so far */
 	uint64_t bytes, max;
 	char *block;
 };
 
-/* ---- what is kept ------------------------------------------------------------------------------------------------- */
+/* ---- what is kept -------------------------------------------------------------------------------------------------
+ */
 
 static bool is_one_of(struct str name, const struct str *list, size_t n)
 {
@@ -37,19 +38,23 @@ static bool is_one_of(struct str name, const struct str *list, size_t n)
 static bool is_wanted(const struct reducer *r, size_t i)
 {
 	static const struct str names[] = {
-		STR(".plt"), STR(".plt.sec"), STR(".plt.got"), STR(".rela.plt"), STR(".rel.plt"), STR(".dynamic"),
-		STR(".gnu_debuglink"), STR(".gnu_debugaltlink"), STR(".gnu_debugdata"),
-		STR(".eh_frame"), STR(".eh_frame_hdr"), STR(".debug_frame"),
+		STR(".plt"),           STR(".plt.sec"),  STR(".plt.got"),       STR(".rela.plt"),
+		STR(".rel.plt"),       STR(".dynamic"),  STR(".gnu_debuglink"), STR(".gnu_debugaltlink"),
+		STR(".gnu_debugdata"), STR(".eh_frame"), STR(".eh_frame_hdr"),  STR(".debug_frame"),
 	};
 
 	if (i == r->head.header.e_shstrndx)
 		return true;
 	switch (r->head.section[i].sh_type) {
-	case SHT_SYMTAB: case SHT_DYNSYM: case SHT_SYMTAB_SHNDX: case SHT_NOTE:
-	case SHT_GNU_versym: case SHT_GNU_verdef: case SHT_GNU_verneed:
-		return true;
-	case SHT_NULL: case SHT_NOBITS:
-		return false;
+	case SHT_SYMTAB:
+	case SHT_DYNSYM:
+	case SHT_SYMTAB_SHNDX:
+	case SHT_NOTE:
+	case SHT_GNU_versym:
+	case SHT_GNU_verdef:
+	case SHT_GNU_verneed: return true;
+	case SHT_NULL:
+	case SHT_NOBITS: return false;
 	default:
 		/* stubs without a relocation of their own have one here; else it is long, and of no use */
 		if (str_eq(r->head.name[i], STR(".rela.dyn")))
@@ -91,7 +96,8 @@ static bool names_code(const struct reducer *r)
 	return false;
 }
 
-/* ---- where it goes -------------------------------------------------------------------------------------------------- */
+/* ---- where it goes --------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t align(uint64_t at, uint64_t to)
 {
@@ -157,7 +163,8 @@ static void lay_out(struct reducer *r)
 	h->header.e_shoff = align(r->end, 8);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------ */
+/* ---- writing
+ * ------------------------------------------------------------------------------------------------------------ */
 
 bool reducer_put(int fd, const void *p, size_t n, uint64_t at)
 {

@@ -14,12 +14,12 @@
 
 #define MS ((uint64_t)1000000)
 #define SOON (500 * MS)
-#define FIND_MAX (30000 * MS)   /* a map that is not there is looked for at least so often */
-#define AGAIN (5000 * MS)       /* one that is there may be replaced */
+#define FIND_MAX (30000 * MS) /* a map that is not there is looked for at least so often */
+#define AGAIN (5000 * MS)     /* one that is there may be replaced */
 #define ALIVE (2000 * MS)
-#define LAST_STEPS 1000         /* of what an ended process left */
-#define LAST_NS (2000 * MS)     /* for it */
-#define END_NS (500 * MS)       /* for all processes, when the tool ends */
+#define LAST_STEPS 1000     /* of what an ended process left */
+#define LAST_NS (2000 * MS) /* for it */
+#define END_NS (500 * MS)   /* for all processes, when the tool ends */
 
 struct jit {
 	uint32_t pid, uid, inner;
@@ -28,13 +28,14 @@ struct jit {
 	struct tenant tenant;
 	uint64_t since, look, alive, seen; /* ns: first seen, next looks, last told of */
 	struct jitcopy map, dump;
-	bool refused;                      /* was counted as untrusted since it was seen last */
-	bool no_room;                      /* and as not written */
-	bool over;                         /* the budget of its tenant left bytes out since it was asked last */
+	bool refused; /* was counted as untrusted since it was seen last */
+	bool no_room; /* and as not written */
+	bool over;    /* the budget of its tenant left bytes out since it was asked last */
 	bool map_counted, dump_counted;
 };
 
-/* ---- opening ---------------------------------------------------------------------------------------------------------- */
+/* ---- opening
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static bool enter(struct jits *j, const struct jit *p)
 {
@@ -118,12 +119,15 @@ static int folder_of(struct jits *j, const struct jit *p)
 	return folder >= 0 && (mkdirat(folder, name, 0750) == 0 || errno == EEXIST) ? folder : -1;
 }
 
-/* ---- one process ---------------------------------------------------------------------------------------------------------- */
+/* ---- one process
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* A disk may have room again: it is tried on, and counted once for each time that the process is seen. */
 static void count(struct jits *j, struct jit *p, enum jitcopy_why why)
 {
-	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE, [JITCOPY_NO_TEXT] = JITS_UNTRUSTED, [JITCOPY_DISK] = JITS_DISK,
+	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE,
+					 [JITCOPY_NO_TEXT] = JITS_UNTRUSTED,
+					 [JITCOPY_DISK] = JITS_DISK,
 					 [JITCOPY_EVICTED] = JITS_BUDGET };
 
 	if (why == JITCOPY_OK || (why == JITCOPY_DISK && p->no_room))
@@ -232,7 +236,9 @@ static void finish(struct jits *j, size_t i, uint64_t now)
 	j->jit[i] = j->jit[--j->n];
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- all
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
 
 static size_t find(const struct jits *j, uint32_t pid)
 {
@@ -290,7 +296,12 @@ static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t m
 		}
 		make_room(j, now);
 		p = mem_alloc(sizeof(*p), 1);
-		*p = (struct jit){ .pid = pid, .start = start, .mount_ns = mount_ns, .process = process, .since = now, .alive = now + ALIVE };
+		*p = (struct jit){ .pid = pid,
+				   .start = start,
+				   .mount_ns = mount_ns,
+				   .process = process,
+				   .since = now,
+				   .alive = now + ALIVE };
 		p->tenant = tenant_of(process);
 		p->map.fd = p->dump.fd = -1;
 		if (!foreign_identity(process, &p->uid, &p->inner)) {
@@ -334,7 +345,8 @@ void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, u
 	leave(j);
 }
 
-void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct foreign_mapping *m, uint64_t now)
+void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct foreign_mapping *m,
+	       uint64_t now)
 {
 	struct jit *p = need(j, pid, start, mount_ns, now);
 	int root, fd, folder;

@@ -27,7 +27,8 @@ static void modules_name(char name[KEEPDIR_PATH], const char *boot, uint64_t n)
 	snprintf(name, KEEPDIR_PATH, "modules-%s.%llu", boot, (unsigned long long)n);
 }
 
-/* ---- modules ---------------------------------------------------------------------------------------------------------- */
+/* ---- modules
+ * ---------------------------------------------------------------------------------------------------------- */
 
 uint64_t kernelkeep_sum(struct str modules)
 {
@@ -72,7 +73,8 @@ static bool write_modules(struct kernelkeep *k, uint64_t n, struct str modules)
 	return keepdir_commit(k->dir, &f, name, NULL);
 }
 
-/* ---- kallsyms ----------------------------------------------------------------------------------------------------------- */
+/* ---- kallsyms
+ * ----------------------------------------------------------------------------------------------------------- */
 
 /* Is any address there that is not 0? state: how far the line was 0 so far, over blocks. */
 enum { AT_START, IN_ZEROS, PAST }; /* of the address */
@@ -107,8 +109,8 @@ static bool put(z_stream *z, int fd, unsigned char *out, int how)
 	return true;
 }
 
-/* Packs from into to. False: it cannot be written. *known: there was an address. Of 122,000 symbols, level 6 saves 20 % of 1.1 MB, and
- * takes 0.13 s of CPU time in place of 0.04 s. */
+/* Packs from into to. False: it cannot be written. *known: there was an address. Of 122,000 symbols, level 6 saves 20 %
+ * of 1.1 MB, and takes 0.13 s of CPU time in place of 0.04 s. */
 static bool pack(int from, int to, bool *known)
 {
 	unsigned char *in = mem_alloc(1, BLOCK), *out = mem_alloc(1, BLOCK);
@@ -157,7 +159,8 @@ static bool write_kallsyms(struct kernelkeep *k, uint64_t n)
 	return keepdir_commit(k->dir, &f, name, NULL);
 }
 
-/* ---- snapshots -------------------------------------------------------------------------------------------------------------- */
+/* ---- snapshots
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static void snapshot(struct kernelkeep *k, uint64_t n, struct str modules)
 {
@@ -182,7 +185,8 @@ static uint64_t newest(const struct kernelkeep *k)
 
 	text_printf(&prefix, "modules-%s.", k->dir->boot);
 	while (dir && (e = readdir(dir)))
-		if (str_starts(str_of(e->d_name), text_view(&prefix)) && str_u64(str_of(e->d_name + prefix.n), &n) && n > most)
+		if (str_starts(str_of(e->d_name), text_view(&prefix)) && str_u64(str_of(e->d_name + prefix.n), &n) &&
+		    n > most)
 			most = n;
 	if (dir)
 		closedir(dir);

@@ -2,8 +2,9 @@
 /*
  * kernelsaver.h - snapshots of the kernel's symbols, in DIR/symbols: kallsyms-BOOT.N.gz and modules-BOOT.N.
  *
- * /proc/kallsyms costs the kernel 40 ms and is packed, so it is read only when the list of modules is another one than that
- * of the newest snapshot, whoever made it. What modules are there is looked at every few seconds, as that costs little.
+ * /proc/kallsyms costs the kernel 40 ms and is packed, so it is read only when the list of modules is another one than
+ * that of the newest snapshot, whoever made it. What modules are there is looked at every few seconds, as that costs
+ * little.
  */
 #ifndef PJ_KERNELSAVER_H
 #define PJ_KERNELSAVER_H
@@ -13,11 +14,11 @@
 struct kernelkeep {
 	struct keepdir *dir;
 	const char *proc;
-	uint64_t now;      /* number of the snapshot that holds; 0: there is none */
-	uint64_t before;   /* the one before it */
-	uint64_t modules;  /* what the list of modules was */
-	bool hidden;       /* all addresses are 0 */
-	bool failed;       /* it could not be written; errno of the last try */
+	uint64_t now;     /* number of the snapshot that holds; 0: there is none */
+	uint64_t before;  /* the one before it */
+	uint64_t modules; /* what the list of modules was */
+	bool hidden;      /* all addresses are 0 */
+	bool failed;      /* it could not be written; errno of the last try */
 	int error;
 };
 

@@ -7,7 +7,8 @@ void keepbudget_open(struct keepbudget *b, uint64_t max_bytes, struct keepbudget
 {
 	struct tenant_limits limits = {
 		.flow[TENANT_CPU_NS] = { KEEPBUDGET_CPU_NS, CPU_BURST },
-		.flow[TENANT_DISK_BYTES] = { KEEPBUDGET_BYTES, max_bytes / 2 > KEEPBUDGET_BYTES ? max_bytes / 2 : KEEPBUDGET_BYTES },
+		.flow[TENANT_DISK_BYTES] = { KEEPBUDGET_BYTES,
+					     max_bytes / 2 > KEEPBUDGET_BYTES ? max_bytes / 2 : KEEPBUDGET_BYTES },
 	};
 
 	*b = (struct keepbudget){ .tenants = tenants_new(&limits), .over = over };
@@ -22,7 +23,8 @@ void keepbudget_close(struct keepbudget *b)
 
 bool keepbudget_may(struct keepbudget *b, struct tenant of, uint64_t now)
 {
-	return !b->tenants || (tenants_may(b->tenants, of, TENANT_CPU_NS, now) && tenants_may(b->tenants, of, TENANT_DISK_BYTES, now));
+	return !b->tenants ||
+	       (tenants_may(b->tenants, of, TENANT_CPU_NS, now) && tenants_may(b->tenants, of, TENANT_DISK_BYTES, now));
 }
 
 void keepbudget_charge(struct keepbudget *b, struct tenant of, uint64_t bytes, uint64_t cpu_ns, uint64_t now)
@@ -66,7 +68,8 @@ void keepbudget_each(const struct keepbudget_over *over, struct keepbudget_count
 		uint64_t files = atomic_load(&over->row[i].files);
 
 		if (files > before->row[i] && kind <= TENANT_NAMESPACE)
-			f(arg, (struct tenant){ (enum tenant_kind)kind, atomic_load(&over->row[i].key) }, files - before->row[i]);
+			f(arg, (struct tenant){ (enum tenant_kind)kind, atomic_load(&over->row[i].key) },
+			  files - before->row[i]);
 		before->row[i] = files;
 	}
 	if (others > before->others)

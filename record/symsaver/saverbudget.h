@@ -2,9 +2,10 @@
 /*
  * saverbudget.h - what one tenant may cost the keeper: bytes written, and CPU time for copies of what its JITs write.
  *
- * Over its budget a tenant's maps and jitdumps are copied later, and what is not copied when its process ends is left out, as are its
- * binaries; both are counted by tenant. Of space on the disk, each tenant has a share: see saversweep.h. Counts lie in memory that the
- * recorder reads (saverring.h), so they outlive a keeper; the recorder checks what it reads there.
+ * Over its budget a tenant's maps and jitdumps are copied later, and what is not copied when its process ends is left
+ * out, as are its binaries; both are counted by tenant. Of space on the disk, each tenant has a share: see
+ * saversweep.h. Counts lie in memory that the recorder reads (saverring.h), so they outlive a keeper; the recorder
+ * checks what it reads there.
  */
 #ifndef PJ_SAVERBUDGET_H
 #define PJ_SAVERBUDGET_H
@@ -13,7 +14,8 @@
 
 #include <stdatomic.h>
 
-/* Of each tenant. A JIT that starts writes some 10 MB in its first seconds; half of the limit of the disk may come at once. */
+/* Of each tenant. A JIT that starts writes some 10 MB in its first seconds; half of the limit of the disk may come at
+ * once. */
 #define KEEPBUDGET_BYTES (UINT64_C(8) << 20) /* a second */
 #define KEEPBUDGET_CPU_NS UINT64_C(50000000) /* of each second, for copies */
 
@@ -45,7 +47,8 @@ void keepbudget_charge(struct keepbudget *b, struct tenant of, uint64_t bytes, u
 /* Files of a tenant were left out, or removed as the tenant was over its share. */
 void keepbudget_count(struct keepbudget *b, struct tenant of, uint64_t files);
 
-/* By the recorder: calls f for each tenant with files that were counted since the last call, of which `before` holds the counts. */
+/* By the recorder: calls f for each tenant with files that were counted since the last call, of which `before` holds
+ * the counts. */
 struct keepbudget_counts {
 	uint64_t row[KEEPBUDGET_ROWS], others;
 };

@@ -16,7 +16,8 @@
 #define SHARED_WRITE 022
 #define LOOK_NS 1000000000u
 
-/* ---- folders ------------------------------------------------------------------------------------------------------ */
+/* ---- folders ------------------------------------------------------------------------------------------------------
+ */
 
 /* A folder that only this user (or root) can write to. Returns -1 with errno, EPERM if others can. */
 static int own_folder(int at, const char *name, bool make)
@@ -84,7 +85,8 @@ int keepdir_jit(struct keepdir *k)
 	return k->boot_jit;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------------------------------
+ */
 
 void keepdir_tenant(char folder[KEEPDIR_FOLDER], const struct tenant *of, uint64_t mount_ns)
 {
@@ -103,8 +105,8 @@ void keepdir_build_id(char path[KEEPDIR_PATH], const char *folder, const uint8_t
 	snprintf(path + at, KEEPDIR_PATH - (size_t)at, ".debug");
 }
 
-void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major, uint32_t minor, uint64_t inode,
-		     uint64_t generation)
+void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major,
+		     uint32_t minor, uint64_t inode, uint64_t generation)
 {
 	snprintf(path, KEEPDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, k->boot, major, minor, (unsigned long long)inode,
 		 (unsigned long long)generation);
@@ -135,7 +137,8 @@ int keepdir_read(struct keepdir *k, const char *path)
 	return openat(k->symbols, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------------------------------
+ */
 
 bool keepdir_room(struct keepdir *k, uint64_t n)
 {
@@ -190,8 +193,8 @@ enum keepdir_likeness keepdir_compare(struct keepdir *k, const struct keepdir_fi
 	for (off_t at = 0; same && at < a.st_size;) {
 		size_t n = (size_t)(a.st_size - at) < sizeof(block[0]) ? (size_t)(a.st_size - at) : sizeof(block[0]);
 
-		same = whole_pread(f->fd, block[0], n, (uint64_t)at) == n && whole_pread(fd, block[1], n, (uint64_t)at) == n &&
-		       memcmp(block[0], block[1], n) == 0;
+		same = whole_pread(f->fd, block[0], n, (uint64_t)at) == n &&
+		       whole_pread(fd, block[1], n, (uint64_t)at) == n && memcmp(block[0], block[1], n) == 0;
 		at += (off_t)n;
 	}
 	if (fd < 0)

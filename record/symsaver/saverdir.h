@@ -19,27 +19,28 @@
 #define KEEPDIR_FOLDER (TENANT_NAME + 12)
 
 struct keepdir {
-	int dir, symbols, jit;      /* descriptors; -1: not made yet */
-	int boot_jit;               /* jit/BOOT */
+	int dir, symbols, jit; /* descriptors; -1: not made yet */
+	int boot_jit;          /* jit/BOOT */
 	char boot[BOOT_ID + 1];
-	unsigned serial;            /* of temporary files */
-	uint64_t bytes;             /* on disk, as of the last sweep and what was added since */
-	double min_free;            /* share of the file system that stays free */
-	bool full;                  /* it is not, for now */
-	uint64_t looked_ns;         /* when that was found out */
-	struct keepbudget budget;   /* by the keeper; none: nothing is refused */
+	unsigned serial;          /* of temporary files */
+	uint64_t bytes;           /* on disk, as of the last sweep and what was added since */
+	double min_free;          /* share of the file system that stays free */
+	bool full;                /* it is not, for now */
+	uint64_t looked_ns;       /* when that was found out */
+	struct keepbudget budget; /* by the keeper; none: nothing is refused */
 };
 
 /* NULL, or why DIR cannot be used, a static text: a folder in it is a link or somebody else's. Nothing is made. */
 const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free);
 void keepdir_close(struct keepdir *k);
 
-/* Names below symbols/. folder: "" for files of root on this host, which all processes share; KEEPDIR_SHARED; or keepdir_tenant's. */
+/* Names below symbols/. folder: "" for files of root on this host, which all processes share; KEEPDIR_SHARED; or
+ * keepdir_tenant's. */
 #define KEEPDIR_SHARED "shared/"
 void keepdir_tenant(char folder[KEEPDIR_FOLDER], const struct tenant *of, uint64_t mount_ns);
 void keepdir_build_id(char path[KEEPDIR_PATH], const char *folder, const uint8_t *id, unsigned n);
-void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major, uint32_t minor, uint64_t inode,
-		     uint64_t generation);
+void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major,
+		     uint32_t minor, uint64_t inode, uint64_t generation);
 
 /* Is it there? Then it is needed now. */
 bool keepdir_touch(struct keepdir *k, const char *path);
@@ -56,8 +57,8 @@ bool keepdir_begin(struct keepdir *k, struct keepdir_file *f);
 /* Has the file with that name the same bytes? */
 enum keepdir_likeness { KEEPDIR_NONE, KEEPDIR_SAME, KEEPDIR_OTHER };
 enum keepdir_likeness keepdir_compare(struct keepdir *k, const struct keepdir_file *f, const char *path);
-/* It takes its name, and also another one (or NULL), unless there is a file with that name already, which stays. False and errno: it is
- * gone. */
+/* It takes its name, and also another one (or NULL), unless there is a file with that name already, which stays. False
+ * and errno: it is gone. */
 bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path, const char *also);
 void keepdir_discard(struct keepdir *k, struct keepdir_file *f);
 /* Another name for what is there; a file that has it already stays. */

@@ -16,21 +16,22 @@ static void count(struct keepfiles *k, enum keep_count what, uint64_t n)
 static enum keep_why why_errno(int error)
 {
 	switch (error) {
-	case ESTALE:
-		return KEEP_OTHER;
-	case EACCES: case EPERM: case EMFILE: case ENFILE:
-		return KEEP_FORBIDDEN;
-	case EINVAL: case ELOOP:
-		return KEEP_NOT_ELF;
-	default:
-		return KEEP_GONE;
+	case ESTALE: return KEEP_OTHER;
+	case EACCES:
+	case EPERM:
+	case EMFILE:
+	case ENFILE: return KEEP_FORBIDDEN;
+	case EINVAL:
+	case ELOOP: return KEEP_NOT_ELF;
+	default: return KEEP_GONE;
 	}
 }
 
 enum keep_why keepfiles_why(enum symparser_answer answer)
 {
-	static const uint8_t why[] = { [SYMPARSER_NOT_ELF] = KEEP_NOT_ELF, [SYMPARSER_LARGE] = KEEP_LARGE, [SYMPARSER_CANNOT_WRITE] = KEEP_DISK,
-				       [SYMPARSER_HUNG] = KEEP_HUNG, [SYMPARSER_CRASHED] = KEEP_NOT_ELF, [SYMPARSER_OFF] = KEEP_SLOW };
+	static const uint8_t why[] = { [SYMPARSER_NOT_ELF] = KEEP_NOT_ELF,   [SYMPARSER_LARGE] = KEEP_LARGE,
+				       [SYMPARSER_CANNOT_WRITE] = KEEP_DISK, [SYMPARSER_HUNG] = KEEP_HUNG,
+				       [SYMPARSER_CRASHED] = KEEP_NOT_ELF,   [SYMPARSER_OFF] = KEEP_SLOW };
 
 	return (enum keep_why)why[answer];
 }
@@ -38,7 +39,9 @@ enum keep_why keepfiles_why(enum symparser_answer answer)
 /* The recorder wants to know what the mapping did not tell it. */
 static void tell_build_id(struct keepfiles *k, const struct foreign_mapping *m, const uint8_t *id, unsigned n)
 {
-	struct pj_build_id found = { .major = m->major, .minor = m->minor, .inode = m->inode, .generation = m->generation, .size = (uint8_t)n };
+	struct pj_build_id found = {
+		.major = m->major, .minor = m->minor, .inode = m->inode, .generation = m->generation, .size = (uint8_t)n
+	};
 
 	if (m->build_id_n || n < 2)
 		return;
@@ -55,8 +58,8 @@ struct tenant keepfiles_owner(const struct keep_message *m)
 	return of;
 }
 
-/* The parser of a tenant may have been taken over by a file of his. What it reads of files of root is believed for all tenants, so these
- * have a parser that reads no others. */
+/* The parser of a tenant may have been taken over by a file of his. What it reads of files of root is believed for all
+ * tenants, so these have a parser that reads no others. */
 static void choose_parser(struct keepfiles *k, const struct keep_message *m, bool trusted)
 {
 	static const struct tenant host = { TENANT_UNKNOWN, 0 };
@@ -177,11 +180,13 @@ static int keep_binary(struct keepfiles *k, const struct keep_message *m, int pr
 	return why;
 }
 
-/* Where packages put what runs: it stays until it is replaced by another version, and is stripped, so the memory of a process that still
- * runs the one before tells as much as the file did. What lies elsewhere was built here, and will be built again. */
+/* Where packages put what runs: it stays until it is replaced by another version, and is stripped, so the memory of a
+ * process that still runs the one before tells as much as the file did. What lies elsewhere was built here, and will be
+ * built again. */
 static bool will_stay(struct str path)
 {
-	static const struct str roots[] = { STR("/usr/"), STR("/lib"), STR("/bin/"), STR("/sbin/"), STR("/opt/"), STR("/nix/"), STR("/snap/") };
+	static const struct str roots[] = { STR("/usr/"), STR("/lib"),  STR("/bin/"), STR("/sbin/"),
+					    STR("/opt/"), STR("/nix/"), STR("/snap/") };
 
 	for (size_t i = 0; i < countof(roots); i++)
 		if (str_starts(path, roots[i]) && !str_starts(path, STR("/usr/local/")))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverfiles.h - ELF files of others, for the keeper: opened here, parsed by a process without rights (symhelper.h), kept under their names
- * (savernames.h).
+ * saverfiles.h - ELF files of others, for the keeper: opened here, parsed by a process without rights (symhelper.h),
+ * kept under their names (savernames.h).
  *
- * What the parser of a tenant reads is believed for that tenant only, as one of his files may have taken it over. Files of root on this
- * host, which name code of all tenants, have a parser that reads no others.
+ * What the parser of a tenant reads is believed for that tenant only, as one of his files may have taken it over. Files
+ * of root on this host, which name code of all tenants, have a parser that reads no others.
  */
 #ifndef PJ_SAVERFILES_H
 #define PJ_SAVERFILES_H
@@ -18,18 +18,19 @@ struct keepfiles {
 	struct keepdir *dir;
 	struct foreign_roots *roots;
 	const char *proc;
-	uint64_t largest;           /* bytes that are kept of one file */
+	uint64_t largest; /* bytes that are kept of one file */
 	struct symhelper parser;
 };
 
 /* The tenant of a message's files. */
 struct tenant keepfiles_owner(const struct keep_message *m);
 
-/* True if the file is kept already, maybe since before the recorder began; the recorder gets its build-id from what was kept. */
+/* True if the file is kept already, maybe since before the recorder began; the recorder gets its build-id from what was
+ * kept. */
 bool keepfiles_are_kept(struct keepfiles *k, const struct keep_message *m);
 
-/* Keeps the file, or finds its build-id, as the message asks. To be called after symhelper_enter. process: -1 if it ended. Returns -1 if
- * it is kept, or need not be; else enum keep_why. */
+/* Keeps the file, or finds its build-id, as the message asks. To be called after symhelper_enter. process: -1 if it
+ * ended. Returns -1 if it is kept, or need not be; else enum keep_why. */
 int keepfiles_keep(struct keepfiles *k, const struct keep_message *m, int process, uint64_t now);
 
 enum keep_why keepfiles_why(enum symparser_answer answer);

@@ -69,7 +69,8 @@ static void add(struct keepids_table *t, const struct pj_build_id *id)
 
 void keepids_take(struct keepids *k, struct keepids_ring *r)
 {
-	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), head = atomic_load_explicit(&r->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed),
+		 head = atomic_load_explicit(&r->head, memory_order_acquire);
 
 	/* a head that is not possible is not that of a keeper that works */
 	if (head - tail > KEEPIDS_RING)
@@ -82,7 +83,8 @@ void keepids_take(struct keepids *k, struct keepids_ring *r)
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
 
-const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation)
+const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, uint32_t minor, uint64_t inode,
+				       uint64_t generation)
 {
 	const struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
 	const struct keepids_table *table[] = { &k->now, &k->before };

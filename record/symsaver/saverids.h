@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverids.h - build-ids that the keeper found: from it to the recorder, who may not open files of other mount namespaces.
+ * saverids.h - build-ids that the keeper found: from it to the recorder, who may not open files of other mount
+ * namespaces.
  *
- * A ring in shared memory, one writer, one reader, no lock, as saverring.h in the other direction; what does not fit is not
- * told, and will be found again in the next window. The recorder believes nothing of it but what it can check: whoever
- * parses hostile files may be theirs. It keeps them for the window in which they came and the one after: until then whoever needs
- * one has asked. A file is named by the numbers in its mapping, all four compared.
+ * A ring in shared memory, one writer, one reader, no lock, as saverring.h in the other direction; what does not fit is
+ * not told, and will be found again in the next window. The recorder believes nothing of it but what it can check:
+ * whoever parses hostile files may be theirs. It keeps them for the window in which they came and the one after: until
+ * then whoever needs one has asked. A file is named by the numbers in its mapping, all four compared.
  */
 #ifndef PJ_SAVERIDS_H
 #define PJ_SAVERIDS_H
@@ -36,7 +37,8 @@ struct keepids {
 void keepids_take(struct keepids *k, struct keepids_ring *r);
 
 /* That of the file with these numbers; NULL: it is not known. Valid until the next call of another function. */
-const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, uint32_t minor, uint64_t inode, uint64_t generation);
+const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, uint32_t minor, uint64_t inode,
+				       uint64_t generation);
 
 void keepids_window(struct keepids *k); /* a border */
 void keepids_free(struct keepids *k);

@@ -8,7 +8,8 @@
 
 #define OTHERS_WRITE 022
 
-static void name_of(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, const struct foreign_mapping *m)
+static void name_of(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder,
+		    const struct foreign_mapping *m)
 {
 	if (m->build_id_n > 1)
 		keepdir_build_id(path, folder, m->build_id, m->build_id_n);
@@ -48,13 +49,13 @@ bool keepnames_trusted(const struct keep_message *m, int fd)
 	struct stat st;
 	struct statvfs fs;
 
-	return !m->elsewhere && fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & OTHERS_WRITE) && fstatvfs(fd, &fs) == 0 &&
-	       !(fs.f_flag & ST_NOSUID);
+	return !m->elsewhere && fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & OTHERS_WRITE) &&
+	       fstatvfs(fd, &fs) == 0 && !(fs.f_flag & ST_NOSUID);
 }
 
 /* Its tenant pays for a file that is no link of another one; the host's files are no tenant's. */
-static bool commit(struct keepdir *k, const struct keep_message *m, struct keepdir_file *f, const char *path, const char *also,
-		   bool trusted)
+static bool commit(struct keepdir *k, const struct keep_message *m, struct keepdir_file *f, const char *path,
+		   const char *also, bool trusted)
 {
 	uint64_t before = k->bytes;
 	bool good = keepdir_commit(k, f, path, also);
@@ -64,8 +65,8 @@ static bool commit(struct keepdir *k, const struct keep_message *m, struct keepd
 	return good;
 }
 
-bool keepnames_commit(struct keepdir *k, const struct keep_message *m, struct keepdir_file *f, const uint8_t *id, unsigned n, bool trusted,
-		      bool *conflict)
+bool keepnames_commit(struct keepdir *k, const struct keep_message *m, struct keepdir_file *f, const uint8_t *id,
+		      unsigned n, bool trusted, bool *conflict)
 {
 	char own[KEEPDIR_FOLDER] = "", name[KEEPDIR_PATH], numbers[KEEPDIR_PATH], equal[2][KEEPDIR_PATH];
 	bool numbered = m->mapping.build_id_n < 2;
@@ -84,7 +85,9 @@ bool keepnames_commit(struct keepdir *k, const struct keep_message *m, struct ke
 
 		*conflict = *conflict || likeness == KEEPDIR_OTHER;
 		if (likeness == KEEPDIR_SAME)
-			return keepdir_touch(k, equal[i]) && keepdir_link(k, equal[i], name) && (!numbered || keepdir_link(k, equal[i], numbers));
+			return keepdir_touch(k, equal[i]) && keepdir_link(k, equal[i], name) &&
+			       (!numbered || keepdir_link(k, equal[i], numbers));
 	}
-	return commit(k, m, f, name, numbered ? numbers : NULL, trusted) && (trusted || keepdir_link(k, name, equal[1]));
+	return commit(k, m, f, name, numbered ? numbers : NULL, trusted) &&
+	       (trusted || keepdir_link(k, name, equal[1]));
 }

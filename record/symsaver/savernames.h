@@ -2,10 +2,10 @@
 /*
  * savernames.h - decides under which names a reduced ELF file is kept, and so whose code it may name.
  *
- * A build-id is what the file claims. A file that only root of this host can write is believed, and kept for all processes. Any other
- * file is kept in the folder of the tenant whose process mapped it, and names code of that tenant only: a program that claims the
- * build-id of libc changes no name of anybody else. Equal files of several tenants are one file with several links. A name that is
- * taken is never given to another file.
+ * A build-id is what the file claims. A file that only root of this host can write is believed, and kept for all
+ * processes. Any other file is kept in the folder of the tenant whose process mapped it, and names code of that tenant
+ * only: a program that claims the build-id of libc changes no name of anybody else. Equal files of several tenants are
+ * one file with several links. A name that is taken is never given to another file.
  */
 #ifndef PJ_SAVERNAMES_H
 #define PJ_SAVERNAMES_H
@@ -19,11 +19,13 @@ bool keepnames_find(struct keepdir *k, const struct keep_message *m, char path[K
 /* The same once its build-id was read from the file; its numbers become a further name. */
 bool keepnames_find_id(struct keepdir *k, const struct keep_message *m, const uint8_t *id, unsigned n);
 
-/* True if the file is one of this host that only root can write: on a file system that was not mounted by or for a user. */
+/* True if the file is one of this host that only root can write: on a file system that was not mounted by or for a
+ * user. */
 bool keepnames_trusted(const struct keep_message *m, int fd);
 
-/* Gives f its names. id: as the kernel reads it, in segments; n 0: none. *conflict: another file with that build-id has other symbols. */
-bool keepnames_commit(struct keepdir *k, const struct keep_message *m, struct keepdir_file *f, const uint8_t *id, unsigned n, bool trusted,
-		      bool *conflict);
+/* Gives f its names. id: as the kernel reads it, in segments; n 0: none. *conflict: another file with that build-id has
+ * other symbols. */
+bool keepnames_commit(struct keepdir *k, const struct keep_message *m, struct keepdir_file *f, const uint8_t *id,
+		      unsigned n, bool trusted, bool *conflict);
 
 #endif

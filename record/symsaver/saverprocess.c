@@ -25,12 +25,12 @@
 
 #define MS ((uint64_t)1000000)
 #define JITS_EVERY (500 * MS)
-#define SLOW_EVERY (5000 * MS)      /* modules, roots */
+#define SLOW_EVERY (5000 * MS) /* modules, roots */
 #define SWEEP_EVERY (600 * 1000 * MS)
 #define FILE_MAX ((uint64_t)512 << 20)
-#define QUEUE_MS 50                 /* between looks at what waits for its place */
-#define FINISH_S 10                 /* at the end, whatever is still to be done */
-#define FAILED 1024                 /* remembered until the next window; a power of two */
+#define QUEUE_MS 50 /* between looks at what waits for its place */
+#define FINISH_S 10 /* at the end, whatever is still to be done */
+#define FAILED 1024 /* remembered until the next window; a power of two */
 
 struct keeper {
 	struct keep_shared *shared;
@@ -41,10 +41,10 @@ struct keeper {
 	struct kernelkeep kernel;
 	struct keepfiles files;
 	uint64_t next_jits, next_slow, next_sweep;
-	struct backoff backoff;     /* of this process: time that places blocked it */
+	struct backoff backoff; /* of this process: time that places blocked it */
 	struct keepqueue queue;
-	uint64_t own_ns;            /* mount namespace */
-	uint64_t place;             /* that is entered; 0: none */
+	uint64_t own_ns; /* mount namespace */
+	uint64_t place;  /* that is entered; 0: none */
 	struct cpu_time {
 		uint64_t wall, cpu; /* ns; cpu: used, or waited for a CPU */
 	} entered;
@@ -55,7 +55,8 @@ struct keeper {
 	uint64_t parsers_before[PARSER_LINGERING]; /* failures below keepers before this one */
 };
 
-/* ---- counts -------------------------------------------------------------------------------------------------------------- */
+/* ---- counts
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static void count(struct keeper *k, enum keep_count what, uint64_t n)
 {
@@ -72,7 +73,8 @@ static void show_bytes(struct keeper *k)
 	atomic_store_explicit(&k->shared->count[COUNT_BYTES], k->dir.bytes, memory_order_relaxed);
 }
 
-/* ---- places ---------------------------------------------------------------------------------------------------------------- */
+/* ---- places
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static bool is_avoided(const struct keeper *k, uint64_t place)
 {
@@ -119,8 +121,8 @@ static void leave_place(struct keeper *k)
 	k->place = 0;
 }
 
-/* Whose files those of a process are now. What the message names may be the tenant that its parent was; of one that ended it is that of
- * its mount namespace, as far as that is known. */
+/* Whose files those of a process are now. What the message names may be the tenant that its parent was; of one that
+ * ended it is that of its mount namespace, as far as that is known. */
 static struct tenant tenant_now(const struct keeper *k, int process, uint64_t mount_ns)
 {
 	return process >= 0 ? tenant_of(process) : foreign_roots_tenant(&k->roots, mount_ns);
@@ -161,7 +163,8 @@ static enum jitcopy_records find_records(void *to, int fd, const struct jitcopy_
 	return symhelper_records(&k->files.parser, fd, span, end);
 }
 
-/* ---- binaries ---------------------------------------------------------------------------------------------------------------- */
+/* ---- binaries
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static void done(struct keeper *k, uint64_t key)
 {
@@ -179,7 +182,8 @@ static void give_up(struct keeper *k, uint64_t key, enum keep_why why)
 	fail(k, why, 1);
 }
 
-/* Reading in /proc may wait for the process (timelimit.h), so it happens at the place that the message names. False: that is avoided. */
+/* Reading in /proc may wait for the process (timelimit.h), so it happens at the place that the message names. False:
+ * that is avoided. */
 static bool enter_process(struct keeper *k, const struct keep_process *p)
 {
 	uint64_t place = place_of(k, p->of, p->mount_ns, 0);
@@ -276,7 +280,8 @@ static void keep_vdso(struct keeper *k)
 		keepdir_discard(&k->dir, &f);
 }
 
-/* ---- processes -------------------------------------------------------------------------------------------------------------- */
+/* ---- processes
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static void on_root(struct keeper *k, const struct keep_message *m, uint64_t now)
 {
@@ -295,9 +300,11 @@ static void on_root(struct keeper *k, const struct keep_message *m, uint64_t now
 /* What jits counted since the last time. */
 static void tell_jits(struct keeper *k)
 {
-	static const uint8_t why[JITS_EVENTS] = { [JITS_LARGE] = KEEP_LARGE, [JITS_UNTRUSTED] = KEEP_UNTRUSTED,
-						  [JITS_FORBIDDEN] = KEEP_FORBIDDEN, [JITS_DISK] = KEEP_DISK,
-						  [JITS_GONE] = KEEP_GONE, [JITS_OTHER] = KEEP_OTHER, [JITS_SLOW] = KEEP_SLOW, [JITS_BUDGET] = KEEP_BUDGET };
+	static const uint8_t why[JITS_EVENTS] = {
+		[JITS_LARGE] = KEEP_LARGE, [JITS_UNTRUSTED] = KEEP_UNTRUSTED, [JITS_FORBIDDEN] = KEEP_FORBIDDEN,
+		[JITS_DISK] = KEEP_DISK,   [JITS_GONE] = KEEP_GONE,           [JITS_OTHER] = KEEP_OTHER,
+		[JITS_SLOW] = KEEP_SLOW,   [JITS_BUDGET] = KEEP_BUDGET
+	};
 
 	count(k, COUNT_MAPS, k->jits.count[JITS_KEPT] - k->told[JITS_KEPT]);
 	for (size_t i = JITS_KEPT + 1; i < JITS_EVENTS; i++)
@@ -305,7 +312,8 @@ static void tell_jits(struct keeper *k)
 	memcpy(k->told, k->jits.count, sizeof(k->told));
 }
 
-/* ---- the kernel ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static void tell_kernel(struct keeper *k)
 {
@@ -325,7 +333,9 @@ static void tell_kernel(struct keeper *k)
 	k->kernel_told = k->kernel.failed;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the loop
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static void on_window(struct keeper *k)
 {
@@ -340,12 +350,10 @@ static void on_message(struct keeper *k, struct keep_message *m)
 	uint64_t now = clock_now();
 
 	switch (m->kind) {
-	case KEEP_ROOT:
-		on_root(k, m, now);
-		break;
-	case KEEP_BINARY: case KEEP_CHECK: case KEEP_ID:
-		on_binary(k, m, now);
-		break;
+	case KEEP_ROOT: on_root(k, m, now); break;
+	case KEEP_BINARY:
+	case KEEP_CHECK:
+	case KEEP_ID: on_binary(k, m, now); break;
 	case KEEP_JIT:
 		if (enter_process(k, &m->process))
 			jits_see(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, now);
@@ -356,17 +364,14 @@ static void on_message(struct keeper *k, struct keep_message *m)
 			jits_dump(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, &m->mapping, now);
 		leave_place(k);
 		break;
-	case KEEP_EXIT:
-		jits_exit(&k->jits, m->process.pid, now);
-		break;
+	case KEEP_EXIT: jits_exit(&k->jits, m->process.pid, now); break;
 	case KEEP_WINDOW:
 		if (k->o->dir)
 			on_window(k);
 		else
 			memset(k->failed, 0, sizeof(k->failed));
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -383,8 +388,10 @@ static void tell_parser(struct keeper *k)
 {
 	const struct backoff *f = &k->files.parser.backoff;
 
-	atomic_store_explicit(&k->shared->parser[PARSER_HUNG], k->parsers_before[PARSER_HUNG] + f->hung, memory_order_relaxed);
-	atomic_store_explicit(&k->shared->parser[PARSER_CRASHED], k->parsers_before[PARSER_CRASHED] + f->crashed, memory_order_relaxed);
+	atomic_store_explicit(&k->shared->parser[PARSER_HUNG], k->parsers_before[PARSER_HUNG] + f->hung,
+			      memory_order_relaxed);
+	atomic_store_explicit(&k->shared->parser[PARSER_CRASHED], k->parsers_before[PARSER_CRASHED] + f->crashed,
+			      memory_order_relaxed);
 	atomic_store_explicit(&k->shared->parser[PARSER_LINGERING], backoff_lingering(f), memory_order_relaxed);
 }
 
@@ -450,7 +457,10 @@ static const char *begin(struct keeper *k)
 	struct stat st;
 
 	k->schedstat = schedstat_open(0);
-	k->files = (struct keepfiles){ .shared = k->shared, .dir = &k->dir, .roots = &k->roots, .proc = k->o->proc,
+	k->files = (struct keepfiles){ .shared = k->shared,
+				       .dir = &k->dir,
+				       .roots = &k->roots,
+				       .proc = k->o->proc,
 				       .largest = k->o->max_bytes / 4 < FILE_MAX ? k->o->max_bytes / 4 : FILE_MAX };
 	symhelper_init(&k->files.parser, k->o->proc, k->o->parse, k->o->hang_ns - k->o->hang_ns / 4);
 	for (size_t i = 0; i < countof(k->parsers_before); i++)
@@ -458,7 +468,12 @@ static const char *begin(struct keeper *k)
 	k->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
 	if (why || !k->o->dir)
 		return why;
-	k->jits = (struct jits){ .dir = &k->dir, .roots = &k->roots, .proc = k->o->proc, .limits = jitcopy_limits, .enter = enter, .to = k };
+	k->jits = (struct jits){ .dir = &k->dir,
+				 .roots = &k->roots,
+				 .proc = k->o->proc,
+				 .limits = jitcopy_limits,
+				 .enter = enter,
+				 .to = k };
 	keepbudget_open(&k->dir.budget, k->o->max_bytes, &k->shared->over);
 	k->jits.limits.records = find_records;
 	k->jits.limits.to = k;
@@ -468,7 +483,8 @@ static const char *begin(struct keeper *k)
 	return NULL;
 }
 
-/* The recorder ended or wants to: what it sent, and what JITs wrote until now. It waits for a short time only (keep_stop). */
+/* The recorder ended or wants to: what it sent, and what JITs wrote until now. It waits for a short time only
+ * (keep_stop). */
 static void finish(struct keeper *k, struct keep_message *m, char *path)
 {
 	alarm(FINISH_S);

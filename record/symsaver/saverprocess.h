@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverprocess.h - the process that keeps: takes messages from the ring, opens files, has them reduced, copies, sweeps, counts.
+ * saverprocess.h - the process that keeps: takes messages from the ring, opens files, has them reduced, copies, sweeps,
+ * counts.
  *
- * It has the recorder's capabilities and parses no file of a stranger: symhelper.h. test/openers.sh shows that it is linked with no parser.
+ * It has the recorder's capabilities and parses no file of a stranger: symhelper.h. test/openers.sh shows that it is
+ * linked with no parser.
  *
  * It ends when the recorder asks it to or is gone, after what is in the ring and what JITs wrote until then is kept.
  */
@@ -15,8 +17,8 @@ struct keeper_options {
 	const char *dir, *proc;
 	uint64_t max_bytes, min_age_s;
 	double min_free;
-	uint64_t hang_ns;           /* after which at one file the recorder ends it */
-	void (*parse)(int socket);  /* symparser_run: parses what the keeper opens, in a process of its own */
+	uint64_t hang_ns;          /* after which at one file the recorder ends it */
+	void (*parse)(int socket); /* symparser_run: parses what the keeper opens, in a process of its own */
 };
 
 /* wake: a pipe from the recorder. Returns when there is nothing more to do. */

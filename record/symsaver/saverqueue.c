@@ -23,7 +23,8 @@ bool keepqueue_add(struct keepqueue *q, uint64_t place, const struct keep_messag
 	return true;
 }
 
-bool keepqueue_next(struct keepqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m, char path[KEEPRING_PATH + 1])
+bool keepqueue_next(struct keepqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m,
+		    char path[KEEPRING_PATH + 1])
 {
 	for (size_t i = 0; i < q->n; i++) {
 		struct waiting_message *w = q->message[i];

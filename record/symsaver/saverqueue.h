@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverqueue.h - messages of the recorder that wait until the place of their files has rested (backoff.h), within limits.
+ * saverqueue.h - messages of the recorder that wait until the place of their files has rested (backoff.h), within
+ * limits.
  */
 #ifndef PJ_SAVERQUEUE_H
 #define PJ_SAVERQUEUE_H
@@ -16,7 +17,7 @@ struct keepqueue {
 		uint64_t place;
 		struct keep_message message;
 		char *path;
-	} *message[KEEPQUEUE_MAX];
+	} * message[KEEPQUEUE_MAX];
 	size_t n;
 };
 
@@ -24,7 +25,8 @@ struct keepqueue {
 bool keepqueue_add(struct keepqueue *q, uint64_t place, const struct keep_message *m);
 
 /* Takes out the first message whose place does not rest; its path in path. Returns false if there is none. */
-bool keepqueue_next(struct keepqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m, char path[KEEPRING_PATH + 1]);
+bool keepqueue_next(struct keepqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m,
+		    char path[KEEPRING_PATH + 1]);
 
 void keepqueue_free(struct keepqueue *q);
 

@@ -2,8 +2,9 @@
 /*
  * saverring.h - what the recorder and its keeper share: messages one way, counts the other.
  *
- * A ring of bytes in shared memory, one writer, one reader, no lock: who writes never waits, and what does not fit is not
- * written. A message is what was put, whole. The reader sleeps in a pipe, and is woken only when it says that it sleeps.
+ * A ring of bytes in shared memory, one writer, one reader, no lock: who writes never waits, and what does not fit is
+ * not written. A message is what was put, whole. The reader sleeps in a pipe, and is woken only when it says that it
+ * sleeps.
  */
 #ifndef PJ_SAVERRING_H
 #define PJ_SAVERRING_H
@@ -26,14 +27,15 @@ enum keep_kind {
 	KEEP_ID,     /* a file whose build-id is wanted, and nothing else */
 	KEEP_JIT,    /* code of no file */
 	KEEP_DUMP,   /* a mapping that marks a jitdump */
-	KEEP_EXIT, KEEP_WINDOW
+	KEEP_EXIT,
+	KEEP_WINDOW
 };
 
 struct keep_message {
-	uint32_t size;            /* of all, with the path behind it; a multiple of 8 */
+	uint32_t size; /* of all, with the path behind it; a multiple of 8 */
 	uint32_t kind;
-	uint32_t elsewhere;       /* the path is below the root of the process, not below ours */
-	uint64_t key;             /* of what is to be kept, whoever tells of it */
+	uint32_t elsewhere; /* the path is below the root of the process, not below ours */
+	uint64_t key;       /* of what is to be kept, whoever tells of it */
 	struct keep_process process;
 	struct foreign_mapping mapping; /* its path is behind this; path.n is set */
 };
@@ -43,29 +45,40 @@ struct keep_message {
 
 struct keep_shared {
 	/* by the keeper */
-	_Atomic uint64_t busy_since, busy_place; /* when it began to touch files of a process (CLOCK_MONOTONIC; 0: it does not); backoff.h */
+	_Atomic uint64_t busy_since,
+		busy_place; /* when it began to touch files of a process (CLOCK_MONOTONIC; 0: it does not); backoff.h */
 	_Atomic uint64_t kernel_now, kernel_before, kernel_changed; /* numbers of snapshots, ns */
-	_Atomic uint64_t done[KEEP_DONE];      /* keys of files that are kept, or need not be: not to be told of again in this window */
+	_Atomic uint64_t done[KEEP_DONE]; /* keys of files that are kept, or need not be: not to be told of again in
+					     this window */
 	_Atomic uint64_t count[12], failed[KEEP_WHYS];
-	_Atomic uint64_t parser[3];            /* enum keep_parser */
-	struct keepbudget_over over;           /* files that were left out or removed, by tenant */
+	_Atomic uint64_t parser[3];  /* enum keep_parser */
+	struct keepbudget_over over; /* files that were left out or removed, by tenant */
 	_Atomic uint32_t sleeping;
-	struct keepids_ring found;             /* build-ids of files whose mappings do not tell them */
+	struct keepids_ring found; /* build-ids of files whose mappings do not tell them */
 	/* by the recorder */
 	_Atomic uint32_t stop;
 	struct keep_avoided {
-		uint64_t place, until;         /* CLOCK_MONOTONIC, ns */
-	} avoid[KEEP_AVOID];                   /* set before a keeper starts */
-	_Atomic uint64_t head, tail;           /* bytes that were written, that were read */
+		uint64_t place, until; /* CLOCK_MONOTONIC, ns */
+	} avoid[KEEP_AVOID];           /* set before a keeper starts */
+	_Atomic uint64_t head, tail;   /* bytes that were written, that were read */
 	char ring[KEEPRING_BYTES];
 };
 
 enum keep_count { /* of count[] */
-	COUNT_BINARIES, COUNT_MAPS, COUNT_KERNELS, COUNT_BYTES, COUNT_REMOVED, COUNT_FORCED, COUNT_HIDDEN, COUNT_CONFLICTS
+		  COUNT_BINARIES,
+		  COUNT_MAPS,
+		  COUNT_KERNELS,
+		  COUNT_BYTES,
+		  COUNT_REMOVED,
+		  COUNT_FORCED,
+		  COUNT_HIDDEN,
+		  COUNT_CONFLICTS
 };
 
 enum keep_parser { /* processes that parse for the keepers, in all; that were killed and have not ended */
-	PARSER_HUNG, PARSER_CRASHED, PARSER_LINGERING
+		   PARSER_HUNG,
+		   PARSER_CRASHED,
+		   PARSER_LINGERING
 };
 
 /* False: there is no room. path: as in m->mapping.path, cut at KEEPRING_PATH. */

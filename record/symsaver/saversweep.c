@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define TEMP_AGE 3600   /* s: whoever wrote it is gone */
-#define FOLDERS_MAX 4   /* symbols/tenants/NAME/.build-id/xx */
-#define SLACK 60        /* s */
+#define TEMP_AGE 3600 /* s: whoever wrote it is gone */
+#define FOLDERS_MAX 4 /* symbols/tenants/NAME/.build-id/xx */
+#define SLACK 60      /* s */
 #define AGES 512
 #define FILE_LEAST 4096 /* bytes that a file counts for, however small: inodes are scarce, too */
 #define SHARES_MAX 256  /* tenants with a share of their own; those beyond have one together */
@@ -32,16 +32,17 @@ struct share {
 
 struct sweep {
 	struct keepdir *k;
-	uint64_t needed;      /* s since 1970: what is older is needed by no window */
+	uint64_t needed; /* s since 1970: what is older is needed by no window */
 	uint64_t now, oldest;
-	uint64_t total;       /* bytes on disk */
-	bool counting;        /* else removing */
+	uint64_t total; /* bytes on disk */
+	bool counting;  /* else removing */
 	struct share *share[SHARES_MAX];
 	size_t nshares;
 	struct keepsweep swept;
 };
 
-/* ---- shares -------------------------------------------------------------------------------------------------------- */
+/* ---- shares --------------------------------------------------------------------------------------------------------
+ */
 
 static struct share *add_share(struct sweep *s, const char *name)
 {
@@ -84,7 +85,8 @@ static void cut_shares(struct sweep *s, uint64_t target)
 	}
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------------------------------
+ */
 
 static size_t age_of(const struct sweep *s, uint64_t mtime)
 {
@@ -174,7 +176,8 @@ static void sweep_folder(struct sweep *s, struct share *share, int fd, const cha
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode) && depth < FOLDERS_MAX) {
-			sweep_folder(s, share_below(s, name, e->d_name, share), openat(dirfd(dir), e->d_name, FOLDER), e->d_name, depth + 1);
+			sweep_folder(s, share_below(s, name, e->d_name, share), openat(dirfd(dir), e->d_name, FOLDER),
+				     e->d_name, depth + 1);
 			if (strcmp(e->d_name, s->k->boot) != 0)
 				unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* succeeds when it is empty */
 		} else if (S_ISREG(st.st_mode)) {
@@ -201,7 +204,8 @@ static void count_all(struct sweep *s)
 	sweep_all(s);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------------- */
+/* ---- windows -------------------------------------------------------------------------------------------------------
+ */
 
 /* E of the oldest E.data in a folder of DIR, if it is older than that. */
 static uint64_t oldest_window(const struct keepdir *k, const char *folder, uint64_t oldest)
@@ -226,7 +230,8 @@ static uint64_t oldest_window(const struct keepdir *k, const char *folder, uint6
 	return oldest;
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------------------- */
+/* ---- all -----------------------------------------------------------------------------------------------------------
+ */
 
 static void count_forced(struct sweep *s)
 {

@@ -144,7 +144,8 @@ static enum symparser_answer await(struct symhelper *h, struct symparser_reply *
 	}
 }
 
-static enum symparser_answer ask(struct symhelper *h, struct symparser_request *q, const int *fd, size_t fds, struct symparser_reply *reply)
+static enum symparser_answer ask(struct symhelper *h, struct symparser_request *q, const int *fd, size_t fds,
+				 struct symparser_reply *reply)
 {
 	enum symparser_answer answer = make_ready(h);
 
@@ -186,7 +187,8 @@ unsigned symhelper_build_id(struct symhelper *h, int fd, uint8_t id[20])
 	return reply.build_id_n;
 }
 
-enum symparser_answer symhelper_reduce(struct symhelper *h, int fd, int out, uint64_t max, struct symparser_reply *reply)
+enum symparser_answer symhelper_reduce(struct symhelper *h, int fd, int out, uint64_t max,
+				       struct symparser_reply *reply)
 {
 	struct symparser_request q = { .question = SYMPARSER_REDUCE, .max = max };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symhelper.h - the keeper's end of the process that parses files of strangers (symparser.h): starts it, asks it, replaces it.
+ * symhelper.h - the keeper's end of the process that parses files of strangers (symparser.h): starts it, asks it,
+ * replaces it.
  *
  * A parser that hangs or ends is counted and replaced; files of that place are not given to the next one for a while
- * (backoff.h). The caller waits for an answer as long as the parser makes progress, for SYMHELPER_BLOCKED_NS without any.
+ * (backoff.h). The caller waits for an answer as long as the parser makes progress, for SYMHELPER_BLOCKED_NS without
+ * any.
  *
- * A file of one tenant may take the parser over, which then could write false names into what is kept for others. So a parser answers
- * questions for one tenant only: for the next tenant's file a new one is started.
+ * A file of one tenant may take the parser over, which then could write false names into what is kept for others. So a
+ * parser answers questions for one tenant only: for the next tenant's file a new one is started.
  */
 #ifndef PJ_SYMHELPER_H
 #define PJ_SYMHELPER_H
@@ -24,11 +26,11 @@ struct symhelper {
 	pid_t pid;               /* 0: none */
 	int socket, schedstat;
 	uint64_t serial;
-	uint64_t tenant, of;     /* for which is asked; for which the parser was started */
-	uint64_t place;          /* where the files are that are asked about */
-	struct schedstat seen;   /* of the parser */
-	uint64_t cpu_ns;         /* of all parsers, on a CPU or in the queue for one */
-	uint64_t started;        /* parsers */
+	uint64_t tenant, of;          /* for which is asked; for which the parser was started */
+	uint64_t place;               /* where the files are that are asked about */
+	struct schedstat seen;        /* of the parser */
+	uint64_t cpu_ns;              /* of all parsers, on a CPU or in the queue for one */
+	uint64_t started;             /* parsers */
 	enum symparser_answer failed; /* the last failure of the parser since symhelper_enter; SYMPARSER_DONE: none */
 	struct backoff backoff;
 };
@@ -43,8 +45,10 @@ void symhelper_for(struct symhelper *h, const struct tenant *of);
 /* The size of a file's build-id, 0 if there is none or the parser failed. */
 unsigned symhelper_build_id(struct symhelper *h, int fd, uint8_t id[20]);
 
-/* Writes what is kept of a file, or of a program in memory (base: address of the file's first byte), into the empty file `out`. */
-enum symparser_answer symhelper_reduce(struct symhelper *h, int fd, int out, uint64_t max, struct symparser_reply *reply);
+/* Writes what is kept of a file, or of a program in memory (base: address of the file's first byte), into the empty
+ * file `out`. */
+enum symparser_answer symhelper_reduce(struct symhelper *h, int fd, int out, uint64_t max,
+				       struct symparser_reply *reply);
 enum symparser_answer symhelper_reduce_memory(struct symhelper *h, int mem, uint64_t base, int out, uint64_t max,
 					      struct symparser_reply *reply);
 

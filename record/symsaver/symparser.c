@@ -16,7 +16,9 @@ static enum symparser_answer answer_of(const char *why)
 {
 	if (!why)
 		return SYMPARSER_DONE;
-	return why == reducer_too_large ? SYMPARSER_LARGE : why == reducer_cannot_write ? SYMPARSER_CANNOT_WRITE : SYMPARSER_NOT_ELF;
+	return why == reducer_too_large    ? SYMPARSER_LARGE :
+	       why == reducer_cannot_write ? SYMPARSER_CANNOT_WRITE :
+					     SYMPARSER_NOT_ELF;
 }
 
 /* A section may hold any note: the kernel's way is that of segments. */
@@ -67,7 +69,9 @@ static void answer(const struct symparser_request *q, const int *fd, struct symp
 
 void symparser_run(int keeper)
 {
-	struct sandbox limits = { .groups = SANDBOX_MESSAGES | SANDBOX_OUTPUT | SANDBOX_DEADLINE, .files = 16, .file_bytes = OUTPUT_MAX,
+	struct sandbox limits = { .groups = SANDBOX_MESSAGES | SANDBOX_OUTPUT | SANDBOX_DEADLINE,
+				  .files = 16,
+				  .file_bytes = OUTPUT_MAX,
 				  .address_space = apart_memory() + SYMPARSER_MEMORY };
 	struct symparser_request q = { 0 };
 	int fd[FDMESSAGE_MAX];

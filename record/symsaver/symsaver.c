@@ -31,10 +31,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TOLD 4096        /* things that were told in this window; powers of two */
+#define TOLD 4096 /* things that were told in this window; powers of two */
 #define VERDICTS 1024
 #define STOP_LOOK_NS 2000000
-#define BLOCKED_NS (2 * SECOND_NS)  /* in files of a process, without any progress */
+#define BLOCKED_NS (2 * SECOND_NS) /* in files of a process, without any progress */
 
 struct verdict {
 	uint32_t pid;
@@ -48,7 +48,7 @@ struct keep {
 	struct keep_shared *shared;
 	struct keepids ids;
 	uint64_t own_ns;
-	pid_t keeper;         /* 0: none */
+	pid_t keeper; /* 0: none */
 	int wake;
 	uint64_t hang_ns, next, border; /* next: when a keeper may be started */
 	struct keep_look {
@@ -56,13 +56,14 @@ struct keep {
 	} look;
 	struct backoff backoff;
 	struct keepbudget_counts over; /* as of the last keep_each_over */
-	uint64_t dropped, gone; /* gone: processes with code of a JIT that ended before we knew them */
+	uint64_t dropped, gone;        /* gone: processes with code of a JIT that ended before we knew them */
 	uint64_t told[TOLD];
 	struct verdict verdict[VERDICTS];
 	char boot[BOOT_ID + 1];
 };
 
-/* ---- the keeper ------------------------------------------------------------------------------------------------------------ */
+/* ---- the keeper
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* The places that the next keeper leaves alone, and until when. */
 static void publish_avoided(struct keep *k)
@@ -79,7 +80,8 @@ static void publish_avoided(struct keep *k)
 	}
 }
 
-/* No process that is forked from here on has the messages: those that parse could write some, and the keeper obeys them. */
+/* No process that is forked from here on has the messages: those that parse could write some, and the keeper obeys
+ * them. */
 static void run_keeper(void *to)
 {
 	struct keep *k = to;
@@ -128,7 +130,8 @@ static struct str read_keeper(const struct keep *k, const char *name, char *buf,
 	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
 }
 
-/* Is it blocked: no CPU time used for so long, in one file, and not waiting for a CPU either? False if /proc does not show that. */
+/* Is it blocked: no CPU time used for so long, in one file, and not waiting for a CPU either? False if /proc does not
+ * show that. */
 static bool is_blocked(struct keep *k, uint64_t since, uint64_t now, uint64_t ns)
 {
 	char buf[1024];
@@ -170,7 +173,8 @@ void keep_tick(struct keep *k)
 	if (k->keeper && has_ended(k->keeper)) {
 		backoff_failed(&k->backoff, k->keeper, since ? place : 0, false, now);
 		end_keeper(k, k->hang_ns / 2);
-	} else if (k->keeper && since && now > since && (now - since > k->hang_ns || is_blocked(k, since, now, BLOCKED_NS))) {
+	} else if (k->keeper && since && now > since &&
+		   (now - since > k->hang_ns || is_blocked(k, since, now, BLOCKED_NS))) {
 		backoff_failed(&k->backoff, k->keeper, place, true, now);
 		end_keeper(k, 0);
 	}
@@ -180,7 +184,8 @@ void keep_tick(struct keep *k)
 	}
 }
 
-/* ---- starting ---------------------------------------------------------------------------------------------------------------- */
+/* ---- starting
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static uint64_t inode_of(const char *proc, const char *name)
 {
@@ -197,8 +202,12 @@ static void set_defaults(struct keep *k, const struct keep_options *o)
 	k->o.proc = o->proc ? o->proc : "/proc";
 	k->hang_ns = (o->hang_s ? o->hang_s : 20) * SECOND_NS;
 	k->keeper_options = (struct keeper_options){
-		.dir = o->dir, .proc = k->o.proc, .max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)1 << 30,
-		.min_age_s = o->min_age_s ? o->min_age_s : 86400, .min_free = o->min_free, .hang_ns = k->hang_ns,
+		.dir = o->dir,
+		.proc = k->o.proc,
+		.max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)1 << 30,
+		.min_age_s = o->min_age_s ? o->min_age_s : 86400,
+		.min_free = o->min_free,
+		.hang_ns = k->hang_ns,
 		.parse = symparser_run,
 	};
 }
@@ -216,7 +225,8 @@ struct keep *keep_start(const struct keep_options *o, const char **why)
 		memcpy(k->boot, d.boot, sizeof(k->boot));
 		keepdir_close(&d);
 	}
-	k->shared = *why ? NULL : mmap(NULL, sizeof(*k->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	k->shared =
+		*why ? NULL : mmap(NULL, sizeof(*k->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!*why && k->shared == MAP_FAILED) {
 		k->shared = NULL;
 		*why = "no memory that can be shared";
@@ -233,7 +243,8 @@ struct keep *keep_start(const struct keep_options *o, const char **why)
 	return NULL;
 }
 
-/* ---- telling ------------------------------------------------------------------------------------------------------------------ */
+/* ---- telling
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* It is full: it will wake. It died: keep_tick sees to that. */
 static void wake_keeper(struct keep *k)
@@ -281,7 +292,8 @@ static uint64_t key_of(const struct keep_process *p, const struct keep_mapping *
 }
 
 /* Each process tells of a file until it is kept: one alone may end too soon. */
-static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, const struct keep_process *p, const struct keep_mapping *m)
+static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, const struct keep_process *p,
+		 const struct keep_mapping *m)
 {
 	struct keep_message message = { .kind = kind, .elsewhere = v->elsewhere, .key = key_of(p, m), .process = *p };
 	uint64_t what[5] = { kind, p->pid, p->start, p->mount_ns, message.key };
@@ -292,14 +304,19 @@ static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, c
 	if (is_told(k, hash_bytes(what, sizeof(what)) | 1))
 		return;
 	if (m) {
-		message.mapping = (struct foreign_mapping){ .start = m->start, .major = m->major, .minor = m->minor, .inode = m->inode,
-							    .generation = m->generation, .build_id_n = m->build_id_n };
+		message.mapping = (struct foreign_mapping){ .start = m->start,
+							    .major = m->major,
+							    .minor = m->minor,
+							    .inode = m->inode,
+							    .generation = m->generation,
+							    .build_id_n = m->build_id_n };
 		memcpy(message.mapping.build_id, m->build_id, sizeof(m->build_id));
 	}
 	put(k, &message, m ? m->path : (struct str){ 0 });
 }
 
-/* In another mount namespace, or with another root in ours. A process that does not answer counts as one of ours (taskwait.h). */
+/* In another mount namespace, or with another root in ours. A process that does not answer counts as one of ours
+ * (taskwait.h). */
 static bool is_elsewhere(const struct keep *k, const struct keep_process *p)
 {
 	struct text root = { 0 };
@@ -343,9 +360,9 @@ bool keep_process(struct keep *k, const struct keep_process *p)
 /* Code of no file, as fold sees it: its names are in a map. */
 static bool is_jit(struct str path)
 {
-	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) || str_starts(path, STR("/anon_hugepage")) ||
-	       str_starts(path, STR("/memfd:")) || str_starts(path, STR("/SYSV")) || str_eq(path, STR("[heap]")) ||
-	       str_starts(path, STR("[stack"));
+	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
+	       str_starts(path, STR("/anon_hugepage")) || str_starts(path, STR("/memfd:")) ||
+	       str_starts(path, STR("/SYSV")) || str_eq(path, STR("[heap]")) || str_starts(path, STR("[stack"));
 }
 
 static bool is_dump(struct str path)
@@ -380,7 +397,8 @@ void keep_mapping(struct keep *k, const struct keep_process *p, const struct kee
 			tell(k, KEEP_DUMP, v, p, m);
 		}
 	} else if (file) {
-		tell(k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK, v, p, m);
+		tell(k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK, v,
+		     p, m);
 	}
 }
 
@@ -441,12 +459,15 @@ void keep_window(struct keep *k)
 	keep_tick(k);
 }
 
-/* ---- asking --------------------------------------------------------------------------------------------------------------------- */
+/* ---- asking
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
 
 size_t keep_kernels(struct keep *k, char names[2][64])
 {
 	const struct keep_shared *s = k->shared;
-	uint64_t now = atomic_load(&s->kernel_now), before = atomic_load(&s->kernel_before), changed = atomic_load(&s->kernel_changed);
+	uint64_t now = atomic_load(&s->kernel_now), before = atomic_load(&s->kernel_before),
+		 changed = atomic_load(&s->kernel_changed);
 	char name[KEEPDIR_PATH];
 	size_t n = 0;
 
@@ -465,11 +486,19 @@ struct keep_counts keep_counts(struct keep *k)
 {
 	const struct keep_shared *s = k->shared;
 	struct keep_counts c = {
-		.binaries = s->count[COUNT_BINARIES], .maps = s->count[COUNT_MAPS], .kernels = s->count[COUNT_KERNELS],
-		.bytes = s->count[COUNT_BYTES], .removed = s->count[COUNT_REMOVED], .forced = s->count[COUNT_FORCED],
-		.kernel_hidden = s->count[COUNT_HIDDEN], .conflicts = s->count[COUNT_CONFLICTS], .dropped = k->dropped,
-		.hung = k->backoff.hung + s->parser[PARSER_HUNG], .crashed = k->backoff.crashed + s->parser[PARSER_CRASHED],
-		.lingering = backoff_lingering(&k->backoff) + s->parser[PARSER_LINGERING], .off = !k->keeper,
+		.binaries = s->count[COUNT_BINARIES],
+		.maps = s->count[COUNT_MAPS],
+		.kernels = s->count[COUNT_KERNELS],
+		.bytes = s->count[COUNT_BYTES],
+		.removed = s->count[COUNT_REMOVED],
+		.forced = s->count[COUNT_FORCED],
+		.kernel_hidden = s->count[COUNT_HIDDEN],
+		.conflicts = s->count[COUNT_CONFLICTS],
+		.dropped = k->dropped,
+		.hung = k->backoff.hung + s->parser[PARSER_HUNG],
+		.crashed = k->backoff.crashed + s->parser[PARSER_CRASHED],
+		.lingering = backoff_lingering(&k->backoff) + s->parser[PARSER_LINGERING],
+		.off = !k->keeper,
 	};
 
 	for (size_t i = 0; i < KEEP_WHYS; i++)
@@ -507,16 +536,20 @@ void keep_text(struct text *t, const struct keep_counts *c)
 	static const char *const whys[KEEP_WHYS] = {
 		[KEEP_GONE] = "of processes that ended too soon",
 		[KEEP_FORBIDDEN] = "without permission (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)",
-		[KEEP_OTHER] = "whose file was replaced", [KEEP_NOT_ELF] = "that name nothing", [KEEP_LARGE] = "too large",
-		[KEEP_UNTRUSTED] = "that are links, not the process' own, or no text", [KEEP_DISK] = "for want of space or permission to write",
-		[KEEP_HUNG] = "where a keeper hung", [KEEP_SLOW] = "on file systems that answer too slowly",
+		[KEEP_OTHER] = "whose file was replaced",
+		[KEEP_NOT_ELF] = "that name nothing",
+		[KEEP_LARGE] = "too large",
+		[KEEP_UNTRUSTED] = "that are links, not the process' own, or no text",
+		[KEEP_DISK] = "for want of space or permission to write",
+		[KEEP_HUNG] = "where a keeper hung",
+		[KEEP_SLOW] = "on file systems that answer too slowly",
 		[KEEP_BUDGET] = "of tenants over budget",
 	};
 	const char *sep = "; not kept: ";
 
 	if (c->binaries || c->maps)
-		text_printf(t, "kept %llu binar%s, %llu map%s", (unsigned long long)c->binaries, c->binaries == 1 ? "y" : "ies",
-			    (unsigned long long)c->maps, c->maps == 1 ? "" : "s");
+		text_printf(t, "kept %llu binar%s, %llu map%s", (unsigned long long)c->binaries,
+			    c->binaries == 1 ? "y" : "ies", (unsigned long long)c->maps, c->maps == 1 ? "" : "s");
 	for (size_t i = 0; i < KEEP_WHYS; i++) {
 		if (!c->failed[i])
 			continue;
@@ -524,18 +557,23 @@ void keep_text(struct text *t, const struct keep_counts *c)
 		sep = ", ";
 	}
 	if (c->dropped)
-		text_printf(t, "%s%llu messages to the keeper did not fit", t->n ? "; " : "", (unsigned long long)c->dropped);
+		text_printf(t, "%s%llu messages to the keeper did not fit", t->n ? "; " : "",
+			    (unsigned long long)c->dropped);
 	if (c->conflicts)
-		text_printf(t, "%s%llu with the build-id of another file, which name code of their own tenant only", t->n ? "; " : "",
-			    (unsigned long long)c->conflicts);
+		text_printf(t, "%s%llu with the build-id of another file, which name code of their own tenant only",
+			    t->n ? "; " : "", (unsigned long long)c->conflicts);
 	if (c->kernel_hidden)
-		text_printf(t, "%skernel addresses are hidden: sysctl kernel.kptr_restrict=0, or CAP_SYSLOG", t->n ? "; " : "");
+		text_printf(t, "%skernel addresses are hidden: sysctl kernel.kptr_restrict=0, or CAP_SYSLOG",
+			    t->n ? "; " : "");
 	if (c->forced)
-		text_printf(t, "%s%llu files removed for space that a window needs", t->n ? "; " : "", (unsigned long long)c->forced);
+		text_printf(t, "%s%llu files removed for space that a window needs", t->n ? "; " : "",
+			    (unsigned long long)c->forced);
 	if (c->hung)
-		text_printf(t, "%s%llu keeper%s hung", t->n ? "; " : "", (unsigned long long)c->hung, c->hung == 1 ? "" : "s");
+		text_printf(t, "%s%llu keeper%s hung", t->n ? "; " : "", (unsigned long long)c->hung,
+			    c->hung == 1 ? "" : "s");
 	if (c->crashed)
-		text_printf(t, "%s%llu keeper%s crashed", t->n ? "; " : "", (unsigned long long)c->crashed, c->crashed == 1 ? "" : "s");
+		text_printf(t, "%s%llu keeper%s crashed", t->n ? "; " : "", (unsigned long long)c->crashed,
+			    c->crashed == 1 ? "" : "s");
 }
 
 struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symsaver.h - what folding will need and will not find any more: symbols of binaries, maps of JITs, symbols of the kernel.
+ * symsaver.h - what folding will need and will not find any more: symbols of binaries, maps of JITs, symbols of the
+ *kernel.
  *
- *	symbols/.build-id/xx/yyyy.debug           reduced ELF files: symbols, no code (elfreducer.h); of files that only root can write
- *	symbols/<boot>/<maj>-<min>-<ino>-<gen>    the same by the file's numbers, in hex, as in the mapping; a link where it has a build-id
- *	symbols/tenants/<tenant>/...              both, of all other files: they name code of processes of that tenant, and of no other
- *	symbols/shared/xx/yyyy.debug              a further link of the first such file with a build-id, to find equal ones
- *	symbols/kallsyms-<boot>.<n>.gz            /proc/kallsyms, whenever the modules are others; modules-<boot>.<n> beside it
- *	jit/<boot>/<tenant>/<pid>-<start>.map, .map.1, .dump  what the process wrote; .map.1: the map before
+ *	symbols/.build-id/xx/yyyy.debug           reduced ELF files: symbols, no code (elfreducer.h); of files that only
+ *root can write symbols/<boot>/<maj>-<min>-<ino>-<gen>    the same by the file's numbers, in hex, as in the mapping; a
+ *link where it has a build-id symbols/tenants/<tenant>/...              both, of all other files: they name code of
+ *processes of that tenant, and of no other symbols/shared/xx/yyyy.debug              a further link of the first such
+ *file with a build-id, to find equal ones symbols/kallsyms-<boot>.<n>.gz            /proc/kallsyms, whenever the
+ *modules are others; modules-<boot>.<n> beside it jit/<boot>/<tenant>/<pid>-<start>.map, .map.1, .dump  what the
+ *process wrote; .map.1: the map before
  *
- * A build-id is what the file claims, so it is believed only within an origin: files of root on this host, which every process shares, or
- * files that a tenant (tenants.h) brought along. A kept file is never replaced; equal files of several tenants are one file with several
- * links.
+ * A build-id is what the file claims, so it is believed only within an origin: files of root on this host, which every
+ *process shares, or files that a tenant (tenants.h) brought along. A kept file is never replaced; equal files of
+ *several tenants are one file with several links.
  *
- * The work is done by a process of its own, the keeper: what it opens belongs to whoever is profiled, and may be on a file system
- * that never answers. ELF files are parsed by a further process, without rights (symhelper.h).
- * The recorder itself opens no mapped file. It only sends short messages, and never waits: what
- * does not fit into the ring is dropped and counted. A keeper that hangs or crashes is counted, said and replaced; the place (backoff.h) in
- * which it was then is left alone. When the recorder ends, however it ends, the keeper finishes what it has in hand and ends, too.
+ * The work is done by a process of its own, the keeper: what it opens belongs to whoever is profiled, and may be on a
+ *file system that never answers. ELF files are parsed by a further process, without rights (symhelper.h). The recorder
+ *itself opens no mapped file. It only sends short messages, and never waits: what does not fit into the ring is dropped
+ *and counted. A keeper that hangs or crashes is counted, said and replaced; the place (backoff.h) in which it was then
+ *is left alone. When the recorder ends, however it ends, the keeper finishes what it has in hand and ends, too.
  *
- * It is told everything again in each window, which is cheap (what was told in this window costs one look-up here), so a new keeper
- * needs no other state, and whatever a window needs is touched: the time of modification of a kept file is that of the
- * last window that needs it. What is older than the oldest window in DIR, and than min_age_s, is removed; beyond max_bytes
- * what was needed longest ago of tenants over their share is removed even if a window needs it, and counted as forced (saversweep.h).
+ * It is told everything again in each window, which is cheap (what was told in this window costs one look-up here), so
+ *a new keeper needs no other state, and whatever a window needs is touched: the time of modification of a kept file is
+ *that of the last window that needs it. What is older than the oldest window in DIR, and than min_age_s, is removed;
+ *beyond max_bytes what was needed longest ago of tenants over their share is removed even if a window needs it, and
+ *counted as forced (saversweep.h).
  */
 #ifndef PJ_SYMSAVER_H
 #define PJ_SYMSAVER_H
@@ -31,13 +34,14 @@
 #include "common/process/tenants.h"
 
 struct keep_options {
-	const char *dir;     /* DIR, which is there and ours; the keeper runs as we do when it is started. NULL: only build-ids are found */
-	bool all;            /* also binaries of the host that will stay: to fold elsewhere */
-	uint64_t max_bytes;  /* on disk, of symbols/ and jit/ together; 0: 1 GiB */
-	uint64_t min_age_s;  /* 0: a day */
-	double min_free;     /* share of the file system, 0..1, that is left free; 0: no limit */
-	unsigned hang_s;     /* so long at one file is hanging, 2 s without any progress are, too; 0: 20 */
-	const char *proc;    /* /proc, or NULL */
+	const char *dir;    /* DIR, which is there and ours; the keeper runs as we do when it is started. NULL: only
+			       build-ids are found */
+	bool all;           /* also binaries of the host that will stay: to fold elsewhere */
+	uint64_t max_bytes; /* on disk, of symbols/ and jit/ together; 0: 1 GiB */
+	uint64_t min_age_s; /* 0: a day */
+	double min_free;    /* share of the file system, 0..1, that is left free; 0: no limit */
+	unsigned hang_s;    /* so long at one file is hanging, 2 s without any progress are, too; 0: 20 */
+	const char *proc;   /* /proc, or NULL */
 };
 
 /* Which process; both as they will stand in the window (struct pj_process). */
@@ -51,24 +55,24 @@ struct keep_process {
 /* As in the MMAP2 record of the window. */
 struct keep_mapping {
 	uint64_t start, length, pgoff;
-	uint32_t major, minor;          /* these four: 0 when the record has a build-id */
+	uint32_t major, minor; /* these four: 0 when the record has a build-id */
 	uint64_t inode, generation;
 	uint8_t build_id_n, build_id[20]; /* 0: not known */
-	struct str path;                /* "//anon", "/memfd:x (deleted)", ... too */
+	struct str path;                  /* "//anon", "/memfd:x (deleted)", ... too */
 };
 
-enum keep_why { /* why something was not kept */
-	KEEP_GONE,      /* the process ended before it was looked at, and nobody else had the file */
-	KEEP_FORBIDDEN, /* no permission: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
-	KEEP_OTHER,     /* the file at that path is another one, and the one that was mapped cannot be had */
-	KEEP_NOT_ELF,   /* not a regular file, not an ELF file, damaged, or nothing in it has a name */
-	KEEP_LARGE,     /* beyond the limits for one file or process */
-	KEEP_UNTRUSTED, /* a map or dump that is a link, belongs to somebody else, or is no text */
-	KEEP_DISK,      /* cannot be written */
-	KEEP_HUNG,      /* in a place in which a keeper hung (backoff.h) */
-	KEEP_SLOW,      /* in a place that keeps the keeper waiting: too many messages wait for it */
-	KEEP_BUDGET,    /* its tenant is over its budget (saverbudget.h) */
-	KEEP_WHYS
+enum keep_why {                 /* why something was not kept */
+		KEEP_GONE,      /* the process ended before it was looked at, and nobody else had the file */
+		KEEP_FORBIDDEN, /* no permission: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
+		KEEP_OTHER,     /* the file at that path is another one, and the one that was mapped cannot be had */
+		KEEP_NOT_ELF,   /* not a regular file, not an ELF file, damaged, or nothing in it has a name */
+		KEEP_LARGE,     /* beyond the limits for one file or process */
+		KEEP_UNTRUSTED, /* a map or dump that is a link, belongs to somebody else, or is no text */
+		KEEP_DISK,      /* cannot be written */
+		KEEP_HUNG,      /* in a place in which a keeper hung (backoff.h) */
+		KEEP_SLOW,      /* in a place that keeps the keeper waiting: too many messages wait for it */
+		KEEP_BUDGET,    /* its tenant is over its budget (saverbudget.h) */
+		KEEP_WHYS
 };
 
 struct keep_counts {
@@ -76,11 +80,11 @@ struct keep_counts {
 	uint64_t bytes;                   /* on disk now, of all runs */
 	uint64_t failed[KEEP_WHYS];       /* things, each counted once a window */
 	uint64_t dropped;                 /* messages */
-	uint64_t conflicts;               /* files with the build-id of another file, and other symbols: each is its tenant's only */
-	uint64_t removed, forced;         /* files that no window needs; that were needed, but max_bytes */
-	uint64_t hung, crashed;           /* keepers */
-	uint64_t lingering, off;          /* now: keepers that were killed and have not ended; 1: there is none */
-	uint64_t kernel_hidden;           /* kallsyms says 0 for all addresses: kernel.kptr_restrict, CAP_SYSLOG */
+	uint64_t conflicts; /* files with the build-id of another file, and other symbols: each is its tenant's only */
+	uint64_t removed, forced; /* files that no window needs; that were needed, but max_bytes */
+	uint64_t hung, crashed;   /* keepers */
+	uint64_t lingering, off;  /* now: keepers that were killed and have not ended; 1: there is none */
+	uint64_t kernel_hidden;   /* kallsyms says 0 for all addresses: kernel.kptr_restrict, CAP_SYSLOG */
 };
 
 /* What is new between two moments; bytes: as they are at the later one. */
@@ -88,22 +92,24 @@ struct keep_counts keep_since(const struct keep_counts *now, const struct keep_c
 
 struct keep;
 
-/* To be called after privileges are dropped, and better before there are threads: it forks. Whoever calls it does not wait for
- * children of no name (waitpid(-1)). NULL and *why when the folders cannot be had (links, others' folders), or no process. */
+/* To be called after privileges are dropped, and better before there are threads: it forks. Whoever calls it does not
+ * wait for children of no name (waitpid(-1)). NULL and *why when the folders cannot be had (links, others' folders), or
+ * no process. */
 struct keep *keep_start(const struct keep_options *o, const char **why);
 
 /* Whenever the state of a process is written into a window: at its first sample in it, and with each executable mapping
- * then and later. Cheap for what needs no keeping. keep_process: true when it is elsewhere, in another mount namespace or
- * with another root, so that its paths are not ours (PJ_PROCESS_ELSEWHERE). */
+ * then and later. Cheap for what needs no keeping. keep_process: true when it is elsewhere, in another mount namespace
+ * or with another root, so that its paths are not ours (PJ_PROCESS_ELSEWHERE). */
 bool keep_process(struct keep *k, const struct keep_process *p);
 void keep_mapping(struct keep *k, const struct keep_process *p, const struct keep_mapping *m);
 
-/* Finds the build-id that the keeper read from a file whose mapping had none, in this window or the one before. Returns its size, 0
- * if it is not known (yet). No other process of pj opens mapped files to read build-ids: their file systems may never answer. */
+/* Finds the build-id that the keeper read from a file whose mapping had none, in this window or the one before. Returns
+ * its size, 0 if it is not known (yet). No other process of pj opens mapped files to read build-ids: their file systems
+ * may never answer. */
 unsigned keep_build_id(struct keep *k, const struct keep_mapping *m, uint8_t id[20]);
 
-/* Waits until the keeper has handled every message, at most deadline_ms, and not at all while it hangs. For the end of a recording: the
- * build-ids of its last processes are then known. */
+/* Waits until the keeper has handled every message, at most deadline_ms, and not at all while it hangs. For the end of
+ * a recording: the build-ids of its last processes are then known. */
 void keep_settle(struct keep *k, unsigned deadline_ms);
 
 void keep_exit(struct keep *k, uint32_t pid); /* the process, not a thread of it */
@@ -114,22 +120,24 @@ void keep_window(struct keep *k);
 /* Looks after the keeper; every few seconds or more often, costs nothing. */
 void keep_tick(struct keep *k);
 
-/* Names of the snapshots of the kernel's symbols that held since the last border, newest first: for PJ_ITEM_KALLSYMS, one item
- * each. Returns how many, 0 to 2: there is a second one when the modules changed meanwhile. To be called before keep_window. */
+/* Names of the snapshots of the kernel's symbols that held since the last border, newest first: for PJ_ITEM_KALLSYMS,
+ * one item each. Returns how many, 0 to 2: there is a second one when the modules changed meanwhile. To be called
+ * before keep_window. */
 size_t keep_kernels(struct keep *k, char names[2][64]);
 
 struct keep_counts keep_counts(struct keep *k);
 
-/* Calls f for each tenant of which files were left out or removed since the last call, as it was over its budget or its share. */
+/* Calls f for each tenant of which files were left out or removed since the last call, as it was over its budget or its
+ * share. */
 void keep_each_over(struct keep *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg);
 
 /* For people: "12 binaries, 3 maps; 2 not kept: no permission (CAP_SYS_PTRACE)"; empty when there is nothing to say. */
 struct text;
 void keep_text(struct text *t, const struct keep_counts *c);
 
-/* Ends the keeper and frees k; returns the last counts. The keeper finishes the files of DIR for at most deadline_ms, then it is killed.
- * Files of processes get KEEP_STOP_BUSY_MS of that, and one at which the keeper is blocked KEEP_STOP_BLOCKED_MS: afterwards the recorder
- * leaves, and the keeper ends by itself soon after. */
+/* Ends the keeper and frees k; returns the last counts. The keeper finishes the files of DIR for at most deadline_ms,
+ * then it is killed. Files of processes get KEEP_STOP_BUSY_MS of that, and one at which the keeper is blocked
+ * KEEP_STOP_BLOCKED_MS: afterwards the recorder leaves, and the keeper ends by itself soon after. */
 #define KEEP_STOP_BUSY_MS 1000
 #define KEEP_STOP_BLOCKED_MS 300
 struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms);

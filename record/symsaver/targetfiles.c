@@ -14,13 +14,14 @@
 #include <unistd.h>
 
 #define FIELD_START 22
-#define MOST_OPEN_FILES 4096     /* that are looked through */
-#define MOST_MAPS (64u << 20)    /* bytes of /proc/PID/maps */
-#define LINGER_NS 10000000000u   /* a root is held so long after its process ended */
+#define MOST_OPEN_FILES 4096   /* that are looked through */
+#define MOST_MAPS (64u << 20)  /* bytes of /proc/PID/maps */
+#define LINGER_NS 10000000000u /* a root is held so long after its process ended */
 #define OVERLAY_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683E
 
-/* ---- processes ------------------------------------------------------------------------------------------------------ */
+/* ---- processes ------------------------------------------------------------------------------------------------------
+ */
 
 /* The beginning of a file of the process. */
 static struct str read_file(int process, const char *name, char *buf, size_t room)
@@ -48,7 +49,8 @@ static bool parse_stat(struct str stat, char *state, uint64_t *start)
 	return str_u64(one, start);
 }
 
-/* In limited time: the recorder itself calls this, and a process can make readers of its stat wait for ever (timelimit.h). */
+/* In limited time: the recorder itself calls this, and a process can make readers of its stat wait for ever
+ * (timelimit.h). */
 static bool read_stat(int process, char *state, uint64_t *start)
 {
 	struct text t = { 0 };
@@ -134,10 +136,11 @@ int foreign_root(int process)
 	return openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* ---- is it the one? --------------------------------------------------------------------------------------------------- */
+/* ---- is it the one?
+ * --------------------------------------------------------------------------------------------------- */
 
-/* A file in an overlay is mapped as that of its layer, but stat tells a device of the overlay, and maybe the layer in the
- * upper bits of the inode. Subvolumes of btrfs have devices of their own, which mappings do not tell. */
+/* A file in an overlay is mapped as that of its layer, but stat tells a device of the overlay, and maybe the layer in
+ * the upper bits of the inode. Subvolumes of btrfs have devices of their own, which mappings do not tell. */
 static bool is_numbered(int fd, const struct foreign_mapping *m)
 {
 	struct stat st;
@@ -171,7 +174,8 @@ static int checked(int fd, const struct foreign_mapping *m, const struct foreign
 	return -1;
 }
 
-/* ---- where it may be ---------------------------------------------------------------------------------------------------- */
+/* ---- where it may be
+ * ---------------------------------------------------------------------------------------------------- */
 
 static struct str without_deleted(struct str path)
 {
@@ -250,7 +254,8 @@ int foreign_open(int root, int process, const struct foreign_mapping *m, const s
 	return fd;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 /* A line of /proc/PID/maps, as far as it matters here. */
 struct line {
@@ -271,8 +276,8 @@ static bool parse_line(struct str s, struct line *l)
 	offset = word(&s, ' ');
 	major = word(&s, ':');
 	minor = word(&s, ' ');
-	return str_hex(start, &l->start) && str_hex(end, &l->end) && str_hex(offset, &l->offset) && str_hex(major, &l->major) &&
-	       str_hex(minor, &l->minor) && str_u64(word(&s, ' '), &l->inode);
+	return str_hex(start, &l->start) && str_hex(end, &l->end) && str_hex(offset, &l->offset) &&
+	       str_hex(major, &l->major) && str_hex(minor, &l->minor) && str_u64(word(&s, ' '), &l->inode);
 }
 
 struct base_search {
@@ -340,7 +345,8 @@ int foreign_memory(int process, const struct foreign_mapping *m, uint64_t *base)
 	return fd;
 }
 
-/* ---- roots ------------------------------------------------------------------------------------------------------------------ */
+/* ---- roots
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static void let_go(struct foreign_held *h)
 {
@@ -377,7 +383,9 @@ struct tenant foreign_roots_tenant(const struct foreign_roots *r, uint64_t mount
 void foreign_roots_hold(struct foreign_roots *r, uint64_t mount_ns, int root, int process, uint64_t now)
 {
 	struct foreign_held *h = find(r, mount_ns);
-	struct foreign_held new = { .mount_ns = mount_ns, .root = -1, .process = -1, .of = tenant_of(process), .used = now };
+	struct foreign_held new = {
+		.mount_ns = mount_ns, .root = -1, .process = -1, .of = tenant_of(process), .used = now
+	};
 
 	if (mount_ns == 0 || (h && h->died == 0))
 		return;

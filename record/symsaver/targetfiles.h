@@ -2,9 +2,9 @@
 /*
  * targetfiles.h - processes that somebody else runs, and the files that they mapped, as far as they can still be had.
  *
- * A process is a descriptor of its folder in /proc, which stays that of this process when its number is given to another one.
- * Of mount namespaces the roots are held while a process of theirs lives that we saw, and a little longer, so that files of
- * what just ended can be opened; not for ever, as that would keep their file systems mounted.
+ * A process is a descriptor of its folder in /proc, which stays that of this process when its number is given to
+ * another one. Of mount namespaces the roots are held while a process of theirs lives that we saw, and a little longer,
+ * so that files of what just ended can be opened; not for ever, as that would keep their file systems mounted.
  */
 #ifndef PJ_TARGETFILES_H
 #define PJ_TARGETFILES_H
@@ -14,21 +14,22 @@
 
 /* What was mapped, as the window says. */
 struct foreign_mapping {
-	uint64_t start;                   /* address of the mapping */
+	uint64_t start; /* address of the mapping */
 	uint32_t major, minor;
 	uint64_t inode, generation;
 	uint8_t build_id_n, build_id[20]; /* n not 0: the four before are not known */
 	struct str path;
 };
 
-/* The folder of the process that has had this number since start; -1: it is gone, or does not answer in time (errno ESRCH), or may not be
- * read. */
+/* The folder of the process that has had this number since start; -1: it is gone, or does not answer in time (errno
+ * ESRCH), or may not be read. */
 int foreign_process(const char *proc, uint32_t pid, uint64_t start);
 
 /* True also if the process does not answer in time. */
 bool foreign_lives(int process);
 
-/* Its state as in /proc/PID/stat: 'R', 'S', 'D', 'Z', ...; 0 if it is gone, '?' if it does not answer in time (taskwait.h). */
+/* Its state as in /proc/PID/stat: 'R', 'S', 'D', 'Z', ...; 0 if it is gone, '?' if it does not answer in time
+ * (taskwait.h). */
 char foreign_state(int process);
 
 /* True if a process runs, or waits for a CPU: it waits for no file system. */
@@ -40,23 +41,25 @@ bool foreign_identity(int process, uint32_t *uid, uint32_t *inner_pid);
 /* Its root, of O_PATH; -1 and errno. */
 int foreign_root(int process);
 
-/* Compares the build-id of an open file. It is in bytes of strangers, so a process without rights reads it (symhelper.h): this module
- * parses none. */
+/* Compares the build-id of an open file. It is in bytes of strangers, so a process without rights reads it
+ * (symhelper.h): this module parses none. */
 struct foreign_judge {
 	bool (*is_build)(void *to, int fd, const uint8_t *id, unsigned n);
 	void *to;
 };
 
-/* True if fd is the file that was mapped: by its numbers; those of a file in an overlay are those of the layer below. Where only a
- * build-id is known the judge decides; NULL: false. */
+/* True if fd is the file that was mapped: by its numbers; those of a file in an overlay are those of the layer below.
+ * Where only a build-id is known the judge decides; NULL: false. */
 bool foreign_is_mapped(int fd, const struct foreign_mapping *m, const struct foreign_judge *judge);
 
-/* The file that was mapped: by its path below root (-1: not known), else as its program, else among its open files, else among
- * its mapped files. -1 and errno: ESTALE when there is another file at the path, which is known only when nothing better is. */
+/* The file that was mapped: by its path below root (-1: not known), else as its program, else among its open files,
+ * else among its mapped files. -1 and errno: ESTALE when there is another file at the path, which is known only when
+ * nothing better is. */
 int foreign_open(int root, int process, const struct foreign_mapping *m, const struct foreign_judge *judge);
 
-/* /proc/PID/mem, and the address where the mapped file's first byte is, of one program: an exec between the two is noticed. -1 and errno:
- * ESRCH if it ended or runs another program, EACCES if its own user may not read its memory (taskid.h). */
+/* /proc/PID/mem, and the address where the mapped file's first byte is, of one program: an exec between the two is
+ * noticed. -1 and errno: ESRCH if it ended or runs another program, EACCES if its own user may not read its memory
+ * (taskid.h). */
 int foreign_memory(int process, const struct foreign_mapping *m, uint64_t *base);
 
 #define FOREIGN_ROOTS 64

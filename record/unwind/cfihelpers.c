@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 32u             /* requests of a pair at a time */
-#define QUEUE_SHARE 16u       /* of these, for one place */
-#define SOON_NS SECOND_NS     /* without a sign of life a pair is not waited for, */
+#define QUEUE 32u                   /* requests of a pair at a time */
+#define QUEUE_SHARE 16u             /* of these, for one place */
+#define SOON_NS SECOND_NS           /* without a sign of life a pair is not waited for, */
 #define BLOCKED_NS (SECOND_NS / 10) /* nor after this if it is blocked, unless it is the host's */
 #define LOOK_NS (SECOND_NS / 50)    /* between looks at that */
-#define HANG_TIMES 6          /* so many times as long, whatever they do */
-#define RESTART_NS (SECOND_NS / 5) /* between a crash and the next start */
+#define HANG_TIMES 6                /* so many times as long, whatever they do */
+#define RESTART_NS (SECOND_NS / 5)  /* between a crash and the next start */
 enum { END_TRIES = 25 };
 
 struct pair {
@@ -34,8 +34,8 @@ struct pair {
 	uint64_t running;  /* ns of the last time that a helper was seen running */
 	uint64_t looked;   /* ns of the last look whether it is blocked */
 	bool blocked;
-	uint64_t used;     /* ns of the last request */
-	uint64_t restart;  /* ns: not started before */
+	uint64_t used;    /* ns of the last request */
+	uint64_t restart; /* ns: not started before */
 };
 
 struct tablehelpers {
@@ -182,8 +182,8 @@ static unsigned asked_for(const struct pair *p, uint64_t place)
 	return n;
 }
 
-enum tablehelpers_asked tablehelpers_ask(struct tablehelpers *h, const struct tablehelpers_owner *owner, const struct tablemaker_request *r,
-					 size_t size, uint64_t now)
+enum tablehelpers_asked tablehelpers_ask(struct tablehelpers *h, const struct tablehelpers_owner *owner,
+					 const struct tablemaker_request *r, size_t size, uint64_t now)
 {
 	struct pair *p = pair_of(h, owner->key);
 
@@ -270,7 +270,8 @@ static bool hangs(const struct tablehelpers *h, struct pair *p, uint64_t now)
 
 	if (!p->nasked || now < since + h->hang_ns)
 		return false;
-	if (now < p->progress + HANG_TIMES * h->hang_ns && (foreign_runs(h->proc, p->opener) || foreign_runs(h->proc, p->parser))) {
+	if (now < p->progress + HANG_TIMES * h->hang_ns &&
+	    (foreign_runs(h->proc, p->opener) || foreign_runs(h->proc, p->parser))) {
 		p->running = now - h->hang_ns / 2; /* looked at again soon */
 		return false;
 	}

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfihelpers.h - the recorder's end of the processes that make tables (cfimaker.h): an opener and a parser for each tenant.
+ * cfihelpers.h - the recorder's end of the processes that make tables (cfimaker.h): an opener and a parser for each
+ * tenant.
  *
- * A file may take over the parser that reads it, and a file system that does not answer stops an opener. Both then harm requests of one
- * tenant only: each tenant has a queue and a pair of processes of its own, and tables that they make are used for that tenant alone
- * (cfitables.h). Processes of root on this host, system services among them, share one pair. A process that ended before its tenant was
- * looked up has that of its mount namespace.
+ * A file may take over the parser that reads it, and a file system that does not answer stops an opener. Both then harm
+ * requests of one tenant only: each tenant has a queue and a pair of processes of its own, and tables that they make
+ * are used for that tenant alone (cfitables.h). Processes of root on this host, system services among them, share one
+ * pair. A process that ended before its tenant was looked up has that of its mount namespace.
  *
- * A pair is started for the first request of its tenant and ended when it was idle for TABLEHELPERS_IDLE_NS, or when another tenant needs
- * one while there are TABLEHELPERS_MAX and it is the one that was not used for longest. One that has requests is not ended for another
- * tenant. Helpers that hang or crash are replaced, and files of their place avoided for a while (backoff.h).
+ * A pair is started for the first request of its tenant and ended when it was idle for TABLEHELPERS_IDLE_NS, or when
+ * another tenant needs one while there are TABLEHELPERS_MAX and it is the one that was not used for longest. One that
+ * has requests is not ended for another tenant. Helpers that hang or crash are replaced, and files of their place
+ * avoided for a while (backoff.h).
  */
 #ifndef PJ_CFIHELPERS_H
 #define PJ_CFIHELPERS_H
@@ -37,7 +39,8 @@ struct tablehelpers_request {
 /* Called by tablehelpers_take and tablehelpers_tick. */
 struct tablehelpers_user {
 	/* A request is answered; image: -1 or taken over. */
-	void (*answered)(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image, uint64_t now);
+	void (*answered)(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image,
+			 uint64_t now);
 	/* A request is not answered, as the pair hung or crashed, at this request (first) or before it. */
 	void (*failed)(void *to, const struct tablehelpers_request *q, bool first, bool hung, uint64_t now);
 	void *to;
@@ -56,8 +59,8 @@ enum tablehelpers_asked {
 };
 
 /* size: of the request's bytes that are used. */
-enum tablehelpers_asked tablehelpers_ask(struct tablehelpers *h, const struct tablehelpers_owner *owner, const struct tablemaker_request *r,
-					 size_t size, uint64_t now);
+enum tablehelpers_asked tablehelpers_ask(struct tablehelpers *h, const struct tablehelpers_owner *owner,
+					 const struct tablemaker_request *r, size_t size, uint64_t now);
 
 /* True, and counted, if files of that place are left alone now. */
 bool tablehelpers_avoid(struct tablehelpers *h, uint64_t place, uint64_t now);

@@ -5,11 +5,11 @@
  *	recorder ──request──► opener ──descriptor──► parser
  *	         ◄──reply, image──   ◄──reply, image──
  *
- * The opener has the recorder's capabilities: it finds the file, checks that it is the one that was mapped, and parses nothing of it. The
- * parser gets the descriptor; it has no capability and no file system (sandbox.h), and limits of memory and of CPU time for each file.
- * The recorder gets an image in sealed memory. Each file is done before the next one is begun. A file system that does not answer holds up
- * the opener or the parser: the recorder waits for neither, kills both, and avoids that tenant's files for a while (backoff.h).
- * If one of the two ends, the other one follows.
+ * The opener has the recorder's capabilities: it finds the file, checks that it is the one that was mapped, and parses
+ *nothing of it. The parser gets the descriptor; it has no capability and no file system (sandbox.h), and limits of
+ *memory and of CPU time for each file. The recorder gets an image in sealed memory. Each file is done before the next
+ *one is begun. A file system that does not answer holds up the opener or the parser: the recorder waits for neither,
+ *kills both, and avoids that tenant's files for a while (backoff.h). If one of the two ends, the other one follows.
  */
 #ifndef PJ_CFIMAKER_H
 #define PJ_CFIMAKER_H
@@ -18,8 +18,8 @@
 
 #define TABLEMAKER_PATH 4096
 
-/* Limits of the parser: memory beyond that of the process that it was forked from, and CPU time for one file. The tables of the largest
- * browser take 60 MB and 0.2 s. */
+/* Limits of the parser: memory beyond that of the process that it was forked from, and CPU time for one file. The
+ * tables of the largest browser take 60 MB and 0.2 s. */
 #define TABLEPARSER_MEMORY ((uint64_t)112 << 20)
 #define TABLEPARSER_CPU_MS 2000
 
@@ -49,8 +49,8 @@ struct tablemaker_reply {
 /* Answers requests of the recorder until its end of the socket, or the parser's, is closed. proc: /proc. */
 void tableopener_run(int recorder, int parser, const char *proc);
 
-/* Enters the sandbox, and makes images of the files whose descriptors come with a request (its number, uint32_t) until the other end is
- * closed. */
+/* Enters the sandbox, and makes images of the files whose descriptors come with a request (its number, uint32_t) until
+ * the other end is closed. */
 void tableparser_run(int opener);
 
 #endif

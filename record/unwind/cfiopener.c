@@ -17,12 +17,18 @@
 
 static struct foreign_mapping mapping_of(const struct tablemaker_request *r)
 {
-	return (struct foreign_mapping){ .start = r->address, .major = r->major, .minor = r->minor, .inode = r->inode,
-					 .generation = r->generation, .path = { r->path, r->npath } };
+	return (struct foreign_mapping){ .start = r->address,
+					 .major = r->major,
+					 .minor = r->minor,
+					 .inode = r->inode,
+					 .generation = r->generation,
+					 .path = { r->path, r->npath } };
 }
 
-/* Below the root of somebody who is gone: his namespace's, as long as it is held, or ours, when it is the same file there. */
-static int open_without(struct foreign_roots *roots, const struct tablemaker_request *r, const struct foreign_mapping *m)
+/* Below the root of somebody who is gone: his namespace's, as long as it is held, or ours, when it is the same file
+ * there. */
+static int open_without(struct foreign_roots *roots, const struct tablemaker_request *r,
+			const struct foreign_mapping *m)
 {
 	int held = foreign_roots_find(roots, r->mount_ns, clock_now()), own, fd = -1;
 
@@ -62,10 +68,12 @@ static int open_mapped(struct foreign_roots *roots, const char *proc, const stru
 /* Has the parser make the image of a file; false if the parser ended. */
 static bool have_parsed(int parser, int fd, uint32_t number, struct tablemaker_reply *reply, int *image)
 {
-	return fdmessage_send(parser, &number, sizeof(number), fd) && fdmessage_receive(parser, reply, sizeof(*reply), image, 0) > 0;
+	return fdmessage_send(parser, &number, sizeof(number), fd) &&
+	       fdmessage_receive(parser, reply, sizeof(*reply), image, 0) > 0;
 }
 
-static bool answer(int recorder, int parser, struct foreign_roots *roots, const char *proc, const struct tablemaker_request *r)
+static bool answer(int recorder, int parser, struct foreign_roots *roots, const char *proc,
+		   const struct tablemaker_request *r)
 {
 	struct tablemaker_reply reply = { .number = r->number, .answer = TABLEMAKER_GONE };
 	int fd = open_mapped(roots, proc, r), image = -1;
@@ -86,8 +94,8 @@ static bool is_complete(const struct tablemaker_request *r, size_t n)
 	return n >= head && r->npath <= sizeof(r->path) && n >= head + r->npath;
 }
 
-/* Waits for a request. Returns its size; 0 if the recorder ended, or the parser: between requests it sends nothing, so what can be
- * read from its socket is its end, and the recorder counts a parser that died without work, too. */
+/* Waits for a request. Returns its size; 0 if the recorder ended, or the parser: between requests it sends nothing, so
+ * what can be read from its socket is its end, and the recorder counts a parser that died without work, too. */
 static size_t await_request(int recorder, int parser, struct tablemaker_request *r)
 {
 	struct pollfd ready[] = { { .fd = recorder, .events = POLLIN }, { .fd = parser, .events = POLLIN } };

@@ -17,7 +17,8 @@ static int image_of(const struct unwind_table *t)
 {
 	int fd = memfd_create("pjrecord-table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd >= 0 && unwind_table_save(t, fd) && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
+	if (fd >= 0 && unwind_table_save(t, fd) &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -47,8 +48,10 @@ static uint32_t cpu_us(void)
 
 void tableparser_run(int opener)
 {
-	struct sandbox limits = { .groups = SANDBOX_MESSAGES | SANDBOX_MEMFD | SANDBOX_DEADLINE, .files = 16,
-				  .file_bytes = UNWIND_TABLE_MAX + (1 << 20), .address_space = apart_memory() + TABLEPARSER_MEMORY };
+	struct sandbox limits = { .groups = SANDBOX_MESSAGES | SANDBOX_MEMFD | SANDBOX_DEADLINE,
+				  .files = 16,
+				  .file_bytes = UNWIND_TABLE_MAX + (1 << 20),
+				  .address_space = apart_memory() + TABLEPARSER_MEMORY };
 	uint32_t number, before;
 	int fd;
 

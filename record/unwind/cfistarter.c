@@ -37,10 +37,11 @@ static struct started start_both(int recorder, const char *proc)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return s;
-	s.parser = apart_start_sibling(&(struct apart){ "pjrecord-table", &pair[1], 1, URGENCY_USUAL, run_parser, NULL });
+	s.parser =
+		apart_start_sibling(&(struct apart){ "pjrecord-table", &pair[1], 1, URGENCY_USUAL, run_parser, NULL });
 	if (s.parser)
-		s.opener = apart_start_sibling(
-			&(struct apart){ "pjrecord-open", (int[]){ recorder, pair[0] }, 2, URGENCY_SOON, run_opener, (void *)(uintptr_t)proc });
+		s.opener = apart_start_sibling(&(struct apart){ "pjrecord-open", (int[]){ recorder, pair[0] }, 2,
+								URGENCY_SOON, run_opener, (void *)(uintptr_t)proc });
 	close(pair[0]);
 	close(pair[1]);
 	return s;
@@ -109,7 +110,8 @@ bool tablestarter_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_
 		fork_starter(s);
 	if (!s->pid || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
-	if (!fdmessage_send(s->socket, "", 1, pair[1]) || fdmessage_receive(s->socket, &started, sizeof(started), &none, 0) <= 0)
+	if (!fdmessage_send(s->socket, "", 1, pair[1]) ||
+	    fdmessage_receive(s->socket, &started, sizeof(started), &none, 0) <= 0)
 		tablestarter_close(s); /* it was killed, or gets no CPU: the next call forks another one */
 	close(pair[1]);
 	*socket = pair[0];

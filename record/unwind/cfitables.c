@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #define ENTRIES_MOST 4096u
-#define BUCKETS 1024u         /* a power of two */
-#define KNOWN_TENANTS 256u    /* processes whose tenant is known */
-#define WAIT_NS SECOND_NS     /* for a table */
+#define BUCKETS 1024u      /* a power of two */
+#define KNOWN_TENANTS 256u /* processes whose tenant is known */
+#define WAIT_NS SECOND_NS  /* for a table */
 #define RETRY_NS (10 * SECOND_NS)
 #define IDLE_NS (60 * SECOND_NS)
-#define HANG_MS 2000          /* without an answer, the helpers not running: what they read is warm then for the next try */
+#define HANG_MS 2000 /* without an answer, the helpers not running: what they read is warm then for the next try */
 #define VDSO_MOST (64u << 10)
 
 enum state { FREE, WANTED, ASKED, READY, NONE };
@@ -39,9 +39,10 @@ struct entry {
 	uint64_t inode, generation;
 	uint32_t next; /* in its bucket, or of the free ones */
 	uint8_t state;
-	bool again; /* it could not be had before: nobody waits */
+	bool again;       /* it could not be had before: nobody waits */
 	uint64_t refused; /* the place (backoff_place) at which it could not be had, when it was `wanted`; 0: none */
-	bool crashed; /* a helper crashed at it: once may be chance, as the kernel ends processes when it needs memory */
+	bool crashed; /* a helper crashed at it: once may be chance, as the kernel ends processes when it needs memory
+		       */
 	uint64_t wanted, used;
 	struct shared_table *shared; /* NULL: none */
 };
@@ -90,7 +91,8 @@ static uint64_t own_mount_ns(const char *proc)
 }
 
 static size_t drop_shared(struct shared_table *s);
-static void take_answer(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image, uint64_t now);
+static void take_answer(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image,
+			uint64_t now);
 static void take_failure(void *to, const struct tablehelpers_request *q, bool first, bool hung, uint64_t now);
 
 struct tables *tables_start(const struct tables_options *o)
@@ -133,8 +135,8 @@ static uint32_t *bucket_of(struct tables *t, const struct entry *e)
 
 static bool is_of(const struct entry *e, const struct mapped_file *f, uint64_t owner)
 {
-	return e->state != FREE && e->owner == owner &&
-	       e->inode == f->inode && e->generation == f->generation && e->major == f->major && e->minor == f->minor;
+	return e->state != FREE && e->owner == owner && e->inode == f->inode && e->generation == f->generation &&
+	       e->major == f->major && e->minor == f->minor;
 }
 
 /* Lets a reference go. Returns the bytes of memory that became free. */
@@ -209,7 +211,9 @@ static uint32_t take_number(struct tables *t, uint64_t now)
 
 static uint32_t entry_of(struct tables *t, const struct mapped_file *f, uint64_t owner, uint64_t now)
 {
-	struct entry like = { .owner = owner, .major = f->major, .minor = f->minor, .inode = f->inode, .generation = f->generation };
+	struct entry like = {
+		.owner = owner, .major = f->major, .minor = f->minor, .inode = f->inode, .generation = f->generation
+	};
 	uint32_t i = *bucket_of(t, &like);
 
 	while (i && !is_of(&t->entry[i], f, owner))
@@ -229,8 +233,8 @@ static uint32_t entry_of(struct tables *t, const struct mapped_file *f, uint64_t
 
 /* ---- questions ----------------------------------------------------------------------------------------------- */
 
-/* Which tenant a process is, as far as it was looked up while it lived. Processes of a recording were looked up for their samples; others
- * are here, once. */
+/* Which tenant a process is, as far as it was looked up while it lived. Processes of a recording were looked up for
+ * their samples; others are here, once. */
 static struct tenant tenant_of_process(struct tables *t, const struct process *p)
 {
 	struct known_tenant *known = &t->known[p->pid % KNOWN_TENANTS];
@@ -241,14 +245,15 @@ static struct tenant tenant_of_process(struct tables *t, const struct process *p
 	if (known->pid == p->pid && known->start_ticks == p->start_ticks && p->start_ticks)
 		return known->of;
 	process = foreign_process(t->o.proc, p->pid, p->start_ticks);
-	*known = (struct known_tenant){ p->pid, p->start_ticks, process >= 0 ? tenant_of(process) : (struct tenant){ 0 } };
+	*known = (struct known_tenant){ p->pid, p->start_ticks,
+					process >= 0 ? tenant_of(process) : (struct tenant){ 0 } };
 	if (process >= 0)
 		close(process);
 	return known->of;
 }
 
-/* Of a process that ended before it was looked up only the mount namespace is known: it may be any user's, so the host's helpers never
- * read its files. */
+/* Of a process that ended before it was looked up only the mount namespace is known: it may be any user's, so the
+ * host's helpers never read its files. */
 static struct tablehelpers_owner owner_of(struct tables *t, const struct process *p, uint64_t device)
 {
 	struct tablehelpers_owner owner = { .of = tenant_of_process(t, p) };
@@ -291,18 +296,24 @@ static bool is_left_out(struct tables *t, const struct tablehelpers_owner *owner
 }
 
 /* False: not for this process, or not now. */
-static bool ask(struct tables *t, uint32_t number, const struct process *p, const struct mapping *m, const struct tablehelpers_owner *owner,
-		uint64_t now)
+static bool ask(struct tables *t, uint32_t number, const struct process *p, const struct mapping *m,
+		const struct tablehelpers_owner *owner, uint64_t now)
 {
 	struct entry *e = &t->entry[number];
-	struct tablemaker_request r = { .number = number, .pid = p->pid, .start_ticks = p->start_ticks, .mount_ns = p->mount_ns,
-					.address = m->start, .major = e->major, .minor = e->minor, .inode = e->inode,
+	struct tablemaker_request r = { .number = number,
+					.pid = p->pid,
+					.start_ticks = p->start_ticks,
+					.mount_ns = p->mount_ns,
+					.address = m->start,
+					.major = e->major,
+					.minor = e->minor,
+					.inode = e->inode,
 					.generation = e->generation };
 	enum tablehelpers_asked asked;
 	size_t n = m->file->path.n;
 
-	if (n > sizeof(r.path) || (e->refused == owner->place && now < e->wanted + RETRY_NS) || is_left_out(t, owner, now) ||
-	    !is_still_owner(t, p, owner))
+	if (n > sizeof(r.path) || (e->refused == owner->place && now < e->wanted + RETRY_NS) ||
+	    is_left_out(t, owner, now) || !is_still_owner(t, p, owner))
 		return false;
 	r.npath = (uint32_t)n;
 	memcpy(r.path, m->file->path.p, n);
@@ -318,7 +329,8 @@ static bool is_file(const struct mapped_file *f)
 	return f->inode && f->path.n > 1 && f->path.p[0] == '/' && f->path.p[1] != '/';
 }
 
-static enum tables_answer found(const struct unwind_table *table, uint64_t address, uint64_t offset, struct unwind_code *code)
+static enum tables_answer found(const struct unwind_table *table, uint64_t address, uint64_t offset,
+				struct unwind_code *code)
 {
 	if (!table || !unwind_table_bias(table, address, offset, &code->bias))
 		return TABLES_NONE;
@@ -326,8 +338,8 @@ static enum tables_answer found(const struct unwind_table *table, uint64_t addre
 	return TABLES_READY;
 }
 
-enum tables_answer tables_find(struct tables *t, const struct process *p, const struct mapping *m, uint64_t address, uint64_t now,
-			       struct unwind_code *code)
+enum tables_answer tables_find(struct tables *t, const struct process *p, const struct mapping *m, uint64_t address,
+			       uint64_t now, struct unwind_code *code)
 {
 	struct mapped_file *f = m->file;
 	struct tablehelpers_owner owner;
@@ -348,7 +360,9 @@ enum tables_answer tables_find(struct tables *t, const struct process *p, const 
 		return found(e->shared->table, address, address - m->start + m->offset, code);
 	if (e->state != WANTED && e->state != ASKED)
 		return TABLES_NONE;
-	return !e->again && tablehelpers_answer_soon(t->helpers, owner.key, now) && now < e->wanted + WAIT_NS ? TABLES_WAIT : TABLES_LATE;
+	return !e->again && tablehelpers_answer_soon(t->helpers, owner.key, now) && now < e->wanted + WAIT_NS ?
+		       TABLES_WAIT :
+		       TABLES_LATE;
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------------- */
@@ -386,7 +400,8 @@ static void refuse(struct entry *e, uint64_t place, uint64_t now)
 	e->again = true;
 }
 
-/* Another tenant's helpers may have made the same bytes of the same file: then there is one table of them. Takes `table` over. */
+/* Another tenant's helpers may have made the same bytes of the same file: then there is one table of them. Takes
+ * `table` over. */
 static struct shared_table *share(struct tables *t, const struct entry *e, struct unwind_table *table)
 {
 	struct shared_table *s;
@@ -394,8 +409,8 @@ static struct shared_table *share(struct tables *t, const struct entry *e, struc
 	for (uint32_t i = *bucket_of(t, e); i; i = t->entry[i].next) {
 		const struct entry *other = &t->entry[i];
 
-		if (!other->shared || other->inode != e->inode || other->generation != e->generation || device_of(other) != device_of(e) ||
-		    !unwind_table_is_same(other->shared->table, table))
+		if (!other->shared || other->inode != e->inode || other->generation != e->generation ||
+		    device_of(other) != device_of(e) || !unwind_table_is_same(other->shared->table, table))
 			continue;
 		unwind_table_close(table);
 		other->shared->references++;
@@ -407,7 +422,8 @@ static struct shared_table *share(struct tables *t, const struct entry *e, struc
 	return s;
 }
 
-static void take_answer(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image, uint64_t now)
+static void take_answer(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image,
+			uint64_t now)
 {
 	struct tables *t = to;
 	struct entry *e = &t->entry[q->number];
@@ -418,14 +434,16 @@ static void take_answer(void *to, const struct tablehelpers_request *q, const st
 	if (e->state == WANTED)
 		refuse(e, q->owner.place, now);
 	if (t->budgets && !backoff_is_host(&q->owner.of, t->own_ns))
-		tenants_charge(budgets_tenants(t->budgets), q->owner.of, TENANT_CPU_NS, r->cpu_us * UINT64_C(1000), now);
+		tenants_charge(budgets_tenants(t->budgets), q->owner.of, TENANT_CPU_NS, r->cpu_us * UINT64_C(1000),
+			       now);
 	t->counts.made += table != NULL;
 	t->counts.gone += e->state == WANTED;
 	t->counts.large += r->answer == TABLEMAKER_LARGE;
 	t->counts.none += e->state == NONE && r->answer != TABLEMAKER_LARGE;
 }
 
-/* The file at which they hung is tried again later, that at which two crashed is not; the others are asked for again. */
+/* The file at which they hung is tried again later, that at which two crashed is not; the others are asked for again.
+ */
 static void take_failure(void *to, const struct tablehelpers_request *q, bool first, bool hung, uint64_t now)
 {
 	struct tables *t = to;

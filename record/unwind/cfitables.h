@@ -2,10 +2,11 @@
 /*
  * cfitables.h - the tables for unwinding of all files whose code was met on a stack, once for each file and tenant.
  *
- * Helper processes of the tenant make them (cfihelpers.h) when its first sample in code of the file comes; until then the answer is to
- * wait, but never for longer than a second, and not at all while these helpers hang. A table is used for the tenant whose helpers made
- * it: a file of another tenant may have taken over the others. Tables of one file with the same bytes take memory once. Tables that nobody
- * used for a while, and beyond TABLES_MOST those that nobody used for longest, are let go: they come back when they are needed.
+ * Helper processes of the tenant make them (cfihelpers.h) when its first sample in code of the file comes; until then
+ * the answer is to wait, but never for longer than a second, and not at all while these helpers hang. A table is used
+ * for the tenant whose helpers made it: a file of another tenant may have taken over the others. Tables of one file
+ * with the same bytes take memory once. Tables that nobody used for a while, and beyond TABLES_MOST those that nobody
+ * used for longest, are let go: they come back when they are needed.
  */
 #ifndef PJ_CFITABLES_H
 #define PJ_CFITABLES_H
@@ -39,7 +40,8 @@ void tables_stop(struct tables *t);
 /* From here on CPU time is limited by TENANT_CPU_NS, but for files of root on this host. */
 void tables_budgets(struct tables *t, struct budgets *budgets);
 
-/* What is known of the code of p at m. code is filled in when READY, for `address`. Valid until tables_take or tables_tick. */
+/* What is known of the code of p at m. code is filled in when READY, for `address`. Valid until tables_take or
+ * tables_tick. */
 enum tables_answer tables_find(struct tables *t, const struct process *p, const struct mapping *m, uint64_t address,
 			       uint64_t now, struct unwind_code *code);
 
@@ -51,8 +53,8 @@ int tables_fd(const struct tables *t);
 void tables_tick(struct tables *t, uint64_t now);
 
 struct tables_counts {
-	size_t tables, bytes;                   /* now */
-	uint64_t made, none, gone, large;       /* answers */
+	size_t tables, bytes;             /* now */
+	uint64_t made, none, gone, large; /* answers */
 	uint64_t evicted;
 	struct helper_counts helpers;
 };

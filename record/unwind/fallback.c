@@ -99,14 +99,14 @@ static void put_cause(struct text *t, const struct fallback *f)
 	struct hint h;
 
 	switch (f->by) {
-	case FALLBACK_PROCESSOR:
-		text_add(t, "registers of this processor are not known");
-		break;
+	case FALLBACK_PROCESSOR: text_add(t, "registers of this processor are not known"); break;
 	case FALLBACK_RING_SIZE:
 		whole.bytes = f->o.stack_bytes;
 		if (f->o.ring_bytes)
-			text_printf(t, "a ring of %zu kB holds too few samples with a copy of the stack: --ring-size=%zuK, or none",
-				    f->o.ring_bytes / 1024, fallback_ring_least(&whole) / 1024);
+			text_printf(
+				t,
+				"a ring of %zu kB holds too few samples with a copy of the stack: --ring-size=%zuK, or none",
+				f->o.ring_bytes / 1024, fallback_ring_least(&whole) / 1024);
 		else
 			text_printf(t, "at %llu Hz no ring holds enough copies of stacks: a lower --frequency",
 				    (unsigned long long)f->o.rate);
@@ -117,8 +117,8 @@ static void put_cause(struct text *t, const struct fallback *f)
 			h.no_less = true;
 			hint_text(t, &h);
 		} else { /* without copies it was not */
-			text_printf(t, "the kernel refuses registers and copies of stacks%s%s: %s", f->why.what ? " of " : "",
-				    f->why.what ? f->why.what : "", strerror(f->why.error));
+			text_printf(t, "the kernel refuses registers and copies of stacks%s%s: %s",
+				    f->why.what ? " of " : "", f->why.what ? f->why.what : "", strerror(f->why.error));
 		}
 	}
 }
@@ -131,7 +131,9 @@ void fallback_text(struct text *t, const struct fallback *f)
 		text_printf(t, "copies of stacks are of %u kB, not %u, so deeper stacks end early: ", f->bytes / 1024,
 			    f->o.stack_bytes / 1024);
 	else
-		text_add(t, "stacks are walked by frame pointers only (--unwind=fp), so those of Java, and of libraries without "
-			    "them, are broken: ");
+		text_add(
+			t,
+			"stacks are walked by frame pointers only (--unwind=fp), so those of Java, and of libraries without "
+			"them, are broken: ");
 	put_cause(t, f);
 }

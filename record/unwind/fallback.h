@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fallback.h - how callers are found where not all can be had that finding them needs: with shorter copies of stacks, or by the
- * kernel, by frame pointers.
+ * fallback.h - how callers are found where not all can be had that finding them needs: with shorter copies of stacks,
+ * or by the kernel, by frame pointers.
  *
- * Copies need rings that hold as many of them as come until the recorder runs, and a kernel that makes them. A recording begins with
- * what was asked for; what is refused says what is tried next. Only --unwind=auto leaves the choice to us.
+ * Copies need rings that hold as many of them as come until the recorder runs, and a kernel that makes them. A
+ * recording begins with what was asked for; what is refused says what is tried next. Only --unwind=auto leaves the
+ * choice to us.
  */
 #ifndef PJ_FALLBACK_H
 #define PJ_FALLBACK_H
@@ -32,7 +33,8 @@ void fallback_begin(struct fallback *f, const struct fallback_options *o);
 /* The kernel refused what f said. True: f says less now. */
 bool fallback_next(struct fallback *f, const struct sources_failure *why);
 
-/* Bytes of a ring for samples that a second with copies needs, within bounds, and those that are enough; 0: there are no copies. */
+/* Bytes of a ring for samples that a second with copies needs, within bounds, and those that are enough; 0: there are
+ * no copies. */
 size_t fallback_ring(const struct fallback *f);
 size_t fallback_ring_least(const struct fallback *f);
 

@@ -33,7 +33,8 @@ struct pass {
 };
 
 /* Where they part, when the walk's frames at places whose bits are set are left out. */
-static struct pass compare(const struct agreement_walk *w, const uint64_t *fp, size_t n, const size_t *place, unsigned bits)
+static struct pass compare(const struct agreement_walk *w, const uint64_t *fp, size_t n, const size_t *place,
+			   unsigned bits)
 {
 	struct pass p = { 0 };
 	unsigned next = 0;

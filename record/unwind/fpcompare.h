@@ -2,9 +2,9 @@
 /*
  * fpcompare.h - do two walks of one sample agree, that by tables and the kernel's by frame pointers?
  *
- * Frame pointers are not the truth, but they err in ways that are known: they lose the caller of code that has no frame just then
- * (in its first instructions, a leaf, a stub), and end, or leave out callers, where native code keeps none. These are told apart; what
- * else differs is an error of one of the two, and a reason to look. Pure.
+ * Frame pointers are not the truth, but they err in ways that are known: they lose the caller of code that has no frame
+ * just then (in its first instructions, a leaf, a stub), and end, or leave out callers, where native code keeps none.
+ * These are told apart; what else differs is an error of one of the two, and a reason to look. Pure.
  */
 #ifndef PJ_FPCOMPARE_H
 #define PJ_FPCOMPARE_H
@@ -32,17 +32,19 @@ struct agreement_walk {
 void agreement_put(struct agreement_walk *w, uint64_t ip, enum agreement_code code);
 
 enum agreement {
-	AGREEMENT_SAME,     /* as far as both go; where frame pointers end, no more is missing than libc's frames around a thread */
-	AGREEMENT_ONE_LOST, /* the same, but that frame pointers have not who called the leaf, or code of a JVM that is bare */
+	AGREEMENT_SAME, /* as far as both go; where frame pointers end, no more is missing than libc's frames around a
+			   thread */
+	AGREEMENT_ONE_LOST, /* the same, but that frame pointers have not who called the leaf, or code of a JVM that is
+			       bare */
 	AGREEMENT_FEWER,    /* frame pointers end, leave callers out, or go astray, in code that keeps none */
-	AGREEMENT_LOST,     /* frame pointers end, or leave callers out, in Java: as without -XX:+PreserveFramePointer */
-	AGREEMENT_SHORT,    /* the walk by tables found no caller where frame pointers go on */
-	AGREEMENT_OTHER,    /* frame pointers have a caller that tables have not */
+	AGREEMENT_LOST,  /* frame pointers end, or leave callers out, in Java: as without -XX:+PreserveFramePointer */
+	AGREEMENT_SHORT, /* the walk by tables found no caller where frame pointers go on */
+	AGREEMENT_OTHER, /* frame pointers have a caller that tables have not */
 	AGREEMENTS
 };
 
-/* fp[0..n): the user's part of the kernel's callchain, as far as it is code, and not empty. full: the kernel had no room for more. *at: in
- * w, where they part. */
+/* fp[0..n): the user's part of the kernel's callchain, as far as it is code, and not empty. full: the kernel had no
+ * room for more. *at: in w, where they part. */
 enum agreement agreement_of(const struct agreement_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at);
 
 #endif

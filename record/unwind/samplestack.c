@@ -92,14 +92,18 @@ static bool take_apart(const struct perf_event_attr *a, const struct ring_sample
 	struct str s = { (const char *)r, r->head.size }, part;
 
 	*p = (struct parts){ 0 };
-	if (!take(&s, a->sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period), &part))
+	if (!take(&s,
+		  a->sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) :
+							offsetof(struct ring_sample, period),
+		  &part))
 		return false;
 	p->chain = s.p;
 	if (!take_u64(&s, &p->nips) || p->nips > s.n / 8 || !take(&s, 8 * p->nips, &part))
 		return false;
 	p->ips = (const void *)part.p;
 	p->raw.p = s.p;
-	if (a->sample_type & PERF_SAMPLE_RAW && (s.n < 4 || !take(&s, ((uint64_t)load32(s.p) + 4 + 7) & ~UINT64_C(7), &p->raw)))
+	if (a->sample_type & PERF_SAMPLE_RAW &&
+	    (s.n < 4 || !take(&s, ((uint64_t)load32(s.p) + 4 + 7) & ~UINT64_C(7), &p->raw)))
 		return false;
 	if (!take_regs(&s, a->sample_regs_user, p) || !take_stack(&s, p))
 		return false;
@@ -109,8 +113,8 @@ static bool take_apart(const struct perf_event_attr *a, const struct ring_sample
 
 /* ---- steps --------------------------------------------------------------------------------------------------- */
 
-/* What kind of code an address is in says how to get to its caller: one function each. What knows more of a kind of code than its
- * frame pointer belongs here. */
+/* What kind of code an address is in says how to get to its caller: one function each. What knows more of a kind of
+ * code than its frame pointer belongs here. */
 enum kind {
 	CODE_BARE, /* made at run time, or of a file without tables: frame pointers */
 	CODE_OF_FILE,
@@ -164,7 +168,8 @@ static enum unwind_end step_java(struct unwind_state *s, const struct code *c, b
 	return end;
 }
 
-static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f) = {
+static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf,
+					    struct frame *f) = {
 	[CODE_BARE] = step_bare,
 	[CODE_OF_FILE] = step_of_file,
 	[CODE_JAVA] = step_java,
@@ -197,17 +202,10 @@ static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c
 		return true;
 	c->mapped = true;
 	switch (tables_find(w->u->tables, p, m, address, w->now, &c->tables)) {
-	case TABLES_READY:
-		c->kind = CODE_OF_FILE;
-		return true;
-	case TABLES_WAIT:
-		return false;
-	case TABLES_LATE:
-		c->late = true;
-		return true;
-	default:
-		find_java(w, s, c);
-		return true;
+	case TABLES_READY: c->kind = CODE_OF_FILE; return true;
+	case TABLES_WAIT: return false;
+	case TABLES_LATE: c->late = true; return true;
+	default: find_java(w, s, c); return true;
 	}
 }
 
@@ -247,14 +245,10 @@ static enum agreement_code keeps_pointer(const struct unwind_state *s, const str
 	case JAVA_COMPILED:
 	case JAVA_NATIVE:
 		return p->frame >= 16 && (made || s->ip - p->start == p->complete) ? AGREEMENT_KEEPS : AGREEMENT_BARE;
-	case JAVA_STUB:
-		return p->entry ? AGREEMENT_BARE : AGREEMENT_KEEPS;
-	case JAVA_ENTRY:
-		return made && !s->interrupted ? AGREEMENT_KEEPS : AGREEMENT_BARE;
-	case JAVA_BYTECODE:
-		return AGREEMENT_KEEPS;
-	default:
-		return AGREEMENT_BARE;
+	case JAVA_STUB: return p->entry ? AGREEMENT_BARE : AGREEMENT_KEEPS;
+	case JAVA_ENTRY: return made && !s->interrupted ? AGREEMENT_KEEPS : AGREEMENT_BARE;
+	case JAVA_BYTECODE: return AGREEMENT_KEEPS;
+	default: return AGREEMENT_BARE;
 	}
 }
 
@@ -295,7 +289,8 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct te
 	return true;
 }
 
-/* As walk; code of files that their tables leave out is taken for a leaf, if so the stack is whole, and else it is not. */
+/* As walk; code of files that their tables leave out is taken for a leaf, if so the stack is whole, and else it is not.
+ */
 static bool walk_whole(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
 {
 	struct unwind_state start = *s;
@@ -336,7 +331,8 @@ static uint64_t word(const struct text *out, size_t at)
 	return load64(out->p + at);
 }
 
-/* How many addresses of the walk, from its last one inwards, are those of fp from fp[i] on. Marks are in no callchain of both. */
+/* How many addresses of the walk, from its last one inwards, are those of fp from fp[i] on. Marks are in no callchain
+ * of both. */
 static uint64_t equal(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
 {
 	uint64_t n = 0;
@@ -376,7 +372,8 @@ static bool all_mapped(const struct walk *w, size_t from, const struct text *out
 	return true;
 }
 
-/* libc's code around main and thread functions has no frame pointer: mostly the callchain ends there, or in something that is none. */
+/* libc's code around main and thread functions has no frame pointer: mostly the callchain ends there, or in something
+ * that is none. */
 static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
 {
 	const struct start *start;
@@ -396,8 +393,9 @@ static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
 	return UNWIND_STACK_CUT;
 }
 
-/* Where the last address of the walk is in fp[0..n): where most callers are the same, as in a recursion only the right one has the
- * innermost, too; n: nowhere. Few are enough from the leaf on, where the table says, too, that the frame pointer has the next. */
+/* Where the last address of the walk is in fp[0..n): where most callers are the same, as in a recursion only the right
+ * one has the innermost, too; n: nowhere. Few are enough from the leaf on, where the table says, too, that the frame
+ * pointer has the next. */
 static uint64_t find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n, bool framed)
 {
 	uint64_t best = n, most = EQUAL - 1, walked = (out->n - first) / 8;
@@ -415,10 +413,10 @@ static uint64_t find_last(const struct text *out, size_t first, const uint64_t *
 	return best;
 }
 
-/* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how. fp[0..n): the user's part of the kernel's
- * callchain; full: the kernel had no room for more. */
-static enum unwind_end join(struct walk *w, bool framed, size_t first, const uint64_t *fp, uint64_t n, bool full, size_t most,
-			    struct text *out)
+/* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how. fp[0..n): the user's
+ * part of the kernel's callchain; full: the kernel had no room for more. */
+static enum unwind_end join(struct walk *w, bool framed, size_t first, const uint64_t *fp, uint64_t n, bool full,
+			    size_t most, struct text *out)
 {
 	uint64_t last = find_last(out, first, fp, n, framed);
 	enum unwind_end end = UNWIND_STACK_CUT;
@@ -439,7 +437,8 @@ static enum unwind_end join(struct walk *w, bool framed, size_t first, const uin
 	return end;
 }
 
-/* ---- compared with frame pointers ------------------------------------------------------------------------------------ */
+/* ---- compared with frame pointers
+ * ------------------------------------------------------------------------------------ */
 
 enum { SHOWN_FRAMES = 12 };
 
@@ -474,8 +473,8 @@ static void show(const struct walk *w, const struct agreement_walk *ours, const 
 {
 	size_t from = at > 2 ? at - 2 : 0;
 
-	warn("callers of process %u differ; by tables from frame %zu of %zu, by frame pointers of %llu:", w->process->pid, from, ours->n,
-	     (unsigned long long)n);
+	warn("callers of process %u differ; by tables from frame %zu of %zu, by frame pointers of %llu:",
+	     w->process->pid, from, ours->n, (unsigned long long)n);
 	for (size_t i = from; i < ours->n && i < from + SHOWN_FRAMES; i++)
 		show_frame(w, "tables  ", ours->frame[i].ip);
 	for (size_t i = from; i < n && i < from + SHOWN_FRAMES; i++)
@@ -487,8 +486,8 @@ static void verify(struct walk *w, const uint64_t *fp, uint64_t n, bool full, en
 {
 	struct pj_unwinding *c = &w->u->counts;
 	uint64_t *const count[AGREEMENTS] = {
-		[AGREEMENT_SAME] = &c->same,   [AGREEMENT_ONE_LOST] = &c->one_lost, [AGREEMENT_FEWER] = &c->fewer,
-		[AGREEMENT_LOST] = &c->lost_java, [AGREEMENT_SHORT] = &c->short_of, [AGREEMENT_OTHER] = &c->other,
+		[AGREEMENT_SAME] = &c->same,      [AGREEMENT_ONE_LOST] = &c->one_lost, [AGREEMENT_FEWER] = &c->fewer,
+		[AGREEMENT_LOST] = &c->lost_java, [AGREEMENT_SHORT] = &c->short_of,    [AGREEMENT_OTHER] = &c->other,
 	};
 	struct agreement_walk *ours = w->u->verify;
 	enum agreement a;
@@ -563,10 +562,12 @@ static void finish(struct text *out, size_t chain, const struct parts *p)
 	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait, uint64_t now,
-		      struct text *out)
+bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait,
+		      uint64_t now, struct text *out)
 {
-	struct walk of = { .u = u, .process = processes_find(u->processes, r->pid), .time = r->time, .now = now, .wait = wait };
+	struct walk of = {
+		.u = u, .process = processes_find(u->processes, r->pid), .time = r->time, .now = now, .wait = wait
+	};
 	struct unwind_state s;
 	struct walked w;
 	struct parts p;
@@ -587,14 +588,16 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	if (p.abi && unwind_start_on(processor_here(), &s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
 		put(out, CONTEXT_USER);
 		first = out->n;
-		if (most > first + FRAME_ROOM + 8 * (u->max_frames - 1)) /* a walk goes on while there is room for one more */
+		if (most >
+		    first + FRAME_ROOM + 8 * (u->max_frames - 1)) /* a walk goes on while there is room for one more */
 			most = first + FRAME_ROOM + 8 * (u->max_frames - 1);
 		if (!walk_whole(&of, &s, most, out, &w))
 			return false;
 		if (u->verify && p.stack.n && kernel < p.nips)
 			verify(&of, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, w.end);
 		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
-			w.end = join(&of, s.framed, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, most, out);
+			w.end = join(&of, s.framed, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT,
+				     most, out);
 		else if (w.end == UNWIND_ROOT)
 			starts_learn(&u->starts, of.process, (const void *)(out->p + first), (out->n - first) / 8);
 		put_end(out, p.stack.n || w.end == UNWIND_ROOT ? w.end : UNWIND_NO_CODE);
@@ -631,7 +634,8 @@ bool unwinding_skip(const struct perf_event_attr *a, const struct ring_sample *r
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */
 
-struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j, struct javanames *names)
+struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j,
+				struct javanames *names)
 {
 	struct unwinding *u = mem_alloc(sizeof(*u), 1);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwinder.h - all that a recording needs to find callers itself, as one: tables of files, code of JVMs, names of their interpreted
- * methods, and who unwinds with that.
+ * unwinder.h - all that a recording needs to find callers itself, as one: tables of files, code of JVMs, names of their
+ * interpreted methods, and who unwinds with that.
  *
  * Where the kernel's frame pointers are enough, the object is NULL, and all of this does nothing.
  */

@@ -2,8 +2,8 @@
 /*
  * announce.h - paths of complete windows on standard output, one a line, without ever waiting for who reads them.
  *
- * A reader that is busy gets them later, up to 64 kB; one that is gone is named once, and the recorder goes on. To be used by one
- * thread, which does not get SIGPIPE.
+ * A reader that is busy gets them later, up to 64 kB; one that is gone is named once, and the recorder goes on. To be
+ * used by one thread, which does not get SIGPIPE.
  */
 #ifndef PJ_ANNOUNCE_H
 #define PJ_ANNOUNCE_H
@@ -19,6 +19,6 @@ struct announce {
 
 void announce_path(struct announce *a, struct str path);
 bool announce_flush(struct announce *a, int ms); /* waits at most so long for room; false: something still waits */
-void announce_end(struct announce *a, int ms); /* what still waits then is unprinted */
+void announce_end(struct announce *a, int ms);   /* what still waits then is unprinted */
 
 #endif

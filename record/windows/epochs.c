@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define ERA UINT64_C(300) /* seconds without a window that end a range; the closest ranges become one anyhow */
-#define LINE 42             /* all lines are as long, so a file that was half replaced still holds whole ones */
+#define LINE 42           /* all lines are as long, so a file that was half replaced still holds whole ones */
 #define FILE_MAX ((size_t)LINE * (EPOCHS_RANGES + 1) * 4)
 
 static void remove_range(struct epochs *e, size_t i)
@@ -102,8 +102,8 @@ static bool load(int fd, struct epochs *e)
 	return n >= 0;
 }
 
-/* In place: making a new file each time would cost the recorder more than it is worth. What is there is written over with
- * lines of the same length; killed in between, the file says more than is used, never less. */
+/* In place: making a new file each time would cost the recorder more than it is worth. What is there is written over
+ * with lines of the same length; killed in between, the file says more than is used, never less. */
 static bool store(int fd, const struct epochs *e)
 {
 	struct text t = { 0 };

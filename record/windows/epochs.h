@@ -2,10 +2,10 @@
 /*
  * epochs.h - which names windows ever had, so that none is used again.
  *
- * A window is named by the second it begins at. After suspend, when the clock was set back, or with two runs at once, that second
- * may have been used, by a window that was sent and removed long ago. So what was used is kept, as a few ranges: while
- * the clock goes on there is one, and it grows; a clock that was years ahead for a while leaves one of its own there. Within a
- * range every number counts as used, and the next free one is behind it.
+ * A window is named by the second it begins at. After suspend, when the clock was set back, or with two runs at once,
+ * that second may have been used, by a window that was sent and removed long ago. So what was used is kept, as a few
+ * ranges: while the clock goes on there is one, and it grows; a clock that was years ahead for a while leaves one of
+ * its own there. Within a range every number counts as used, and the next free one is behind it.
  */
 #ifndef PJ_EPOCHS_H
 #define PJ_EPOCHS_H

@@ -20,8 +20,8 @@ static bool same(int room, const char *name, int fd)
 {
 	struct stat st, named;
 
-	return fstat(fd, &st) == 0 && fstatat(room, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino &&
-	       st.st_dev == named.st_dev;
+	return fstat(fd, &st) == 0 && fstatat(room, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_ino == named.st_ino && st.st_dev == named.st_dev;
 }
 
 /* ---- temporaries --------------------------------------------------------------------------------------------- */

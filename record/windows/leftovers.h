@@ -2,8 +2,8 @@
 /*
  * leftovers.h - what runs that were killed left in DIR: temporaries are swept, windows are rescued or go to bad/.
  *
- * A window in recording/ belongs to a run as long as that holds its lock, so leftovers of runs that live are left alone, however
- * old they are.
+ * A window in recording/ belongs to a run as long as that holds its lock, so leftovers of runs that live are left
+ * alone, however old they are.
  */
 #ifndef PJ_LEFTOVERS_H
 #define PJ_LEFTOVERS_H
@@ -17,7 +17,8 @@ void leftovers_sweep(const struct rooms *r);
 struct leftovers {
 	const struct rooms *rooms;
 	struct metrics *metrics;
-	/* Called for each window that was rescued: under the lock of fd, synced. False: it could not be moved, and stays. */
+	/* Called for each window that was rescued: under the lock of fd, synced. False: it could not be moved, and
+	 * stays. */
 	bool (*rescued)(void *arg, int fd, uint64_t epoch, const struct rescued *r);
 	void *arg;
 };

@@ -19,7 +19,7 @@
 #define FILE_NAME "pjrecord.prom"
 #define FILE_MAX 65536
 #define SHOWN_TENANTS 3 /* in a summary line */
-#define ATTEMPTS 1000 /* to get the lock, a thousandth of a second each */
+#define ATTEMPTS 1000   /* to get the lock, a thousandth of a second each */
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
@@ -29,7 +29,8 @@ enum kind {
 	GAUGE_KEPT /* 0 leaves what the file says */
 };
 
-/* One line of values; rows of the same name lie together and share HELP and TYPE. `digits` of the value are behind the point. */
+/* One line of values; rows of the same name lie together and share HELP and TYPE. `digits` of the value are behind the
+ * point. */
 static const struct row {
 	const char *name, *label, *help;
 	enum kind kind;
@@ -61,7 +62,8 @@ static const struct row {
 	  AT(loss.records) },
 	{ "throttled_total", "", "Times that the kernel stopped an event for the rest of a tick.", COUNTER, 0,
 	  AT(loss.throttled) },
-	{ "unknown_samples_total", "", "Samples of processes of which nothing was known.", COUNTER, 0, AT(loss.unknown) },
+	{ "unknown_samples_total", "", "Samples of processes of which nothing was known.", COUNTER, 0,
+	  AT(loss.unknown) },
 	{ "late_records_total", "", "Records that came after later ones had been written.", COUNTER, 0, AT(loss.late) },
 	{ "cut_stacks_total", "", "Samples whose callchain reached kernel.perf_event_max_stack.", COUNTER, 0,
 	  AT(loss.depth) },
@@ -72,7 +74,8 @@ static const struct row {
 	{ "offcpu_seconds_total", "state=\"unknown\"", NULL, COUNTER, 9, AT(offcpu.unknown_ns) },
 	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
 	  AT(offcpu.lost) },
-	{ "stacks_total", "end=\"root\"", "With --unwind: stacks of users, by how they end.", COUNTER, 0, AT(unwinding.whole) },
+	{ "stacks_total", "end=\"root\"", "With --unwind: stacks of users, by how they end.", COUNTER, 0,
+	  AT(unwinding.whole) },
 	{ "stacks_total", "end=\"copy\"", NULL, COUNTER, 0, AT(unwinding.cut) },
 	{ "stacks_total", "end=\"broken\"", NULL, COUNTER, 0, AT(unwinding.broken) },
 	{ "broken_stacks_total", "reason=\"stack\"", "Of the broken ones, why no caller could be found.", COUNTER, 0,
@@ -83,14 +86,19 @@ static const struct row {
 	{ "broken_stacks_total", "reason=\"astray\"", NULL, COUNTER, 0, AT(unwinding.astray) },
 	{ "broken_stacks_total", "reason=\"jvm\"", NULL, COUNTER, 0, AT(unwinding.no_caller) },
 	{ "broken_stacks_total", "reason=\"narrow\"", NULL, COUNTER, 0, AT(unwinding.narrow) },
-	{ "joined_stacks_total", "", "Stacks that went on above the copy, by frame pointers.", COUNTER, 0, AT(unwinding.joined) },
-	{ "stacks_without_tables_total", "", "Stacks that met code whose tables were not made in time.", COUNTER, 0, AT(unwinding.late) },
-	{ "damaged_samples_total", "", "Samples with a copy of a stack that make no sense.", COUNTER, 0, AT(unwinding.damaged) },
-	{ "kept_for_fold_total", "kind=\"binary\"", "What was kept for the fold: files of symbols, files of JITs, kernel symbols.",
-	  COUNTER, 0, AT(kept.binaries) },
+	{ "joined_stacks_total", "", "Stacks that went on above the copy, by frame pointers.", COUNTER, 0,
+	  AT(unwinding.joined) },
+	{ "stacks_without_tables_total", "", "Stacks that met code whose tables were not made in time.", COUNTER, 0,
+	  AT(unwinding.late) },
+	{ "damaged_samples_total", "", "Samples with a copy of a stack that make no sense.", COUNTER, 0,
+	  AT(unwinding.damaged) },
+	{ "kept_for_fold_total", "kind=\"binary\"",
+	  "What was kept for the fold: files of symbols, files of JITs, kernel symbols.", COUNTER, 0,
+	  AT(kept.binaries) },
 	{ "kept_for_fold_total", "kind=\"jit\"", NULL, COUNTER, 0, AT(kept.maps) },
 	{ "kept_for_fold_total", "kind=\"kernel\"", NULL, COUNTER, 0, AT(kept.kernels) },
-	{ "not_kept_total", "reason=\"gone\"", "What was not kept, each once a window.", COUNTER, 0, AT(kept.failed[KEEP_GONE]) },
+	{ "not_kept_total", "reason=\"gone\"", "What was not kept, each once a window.", COUNTER, 0,
+	  AT(kept.failed[KEEP_GONE]) },
 	{ "not_kept_total", "reason=\"forbidden\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_FORBIDDEN]) },
 	{ "not_kept_total", "reason=\"replaced\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_OTHER]) },
 	{ "not_kept_total", "reason=\"nameless\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_NOT_ELF]) },
@@ -101,28 +109,32 @@ static const struct row {
 	{ "not_kept_total", "reason=\"slow\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_SLOW]) },
 	{ "not_kept_total", "reason=\"budget\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_BUDGET]) },
 	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(kept.dropped) },
-	{ "kept_conflicts_total", "", "Kept files with the build-id of another file and other symbols; used for their own tenant only.",
-	  COUNTER, 0, AT(kept.conflicts) },
-	{ "kept_removed_total", "needed=\"no\"", "Kept files that were removed: no window needs them, or the limit was exceeded.",
-	  COUNTER, 0, AT(kept.removed) },
+	{ "kept_conflicts_total", "",
+	  "Kept files with the build-id of another file and other symbols; used for their own tenant only.", COUNTER, 0,
+	  AT(kept.conflicts) },
+	{ "kept_removed_total", "needed=\"no\"",
+	  "Kept files that were removed: no window needs them, or the limit was exceeded.", COUNTER, 0,
+	  AT(kept.removed) },
 	{ "kept_removed_total", "needed=\"yes\"", NULL, COUNTER, 0, AT(kept.forced) },
 	{ "keepers_lost_total", "reason=\"hung\"", "Keepers that were replaced.", COUNTER, 0, AT(kept.hung) },
 	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(kept.crashed) },
-	{ "helpers_lost_total", "helper=\"tables\",reason=\"hung\"", "Helper processes that were replaced.", COUNTER, 0, AT(helpers.hung) },
+	{ "helpers_lost_total", "helper=\"tables\",reason=\"hung\"", "Helper processes that were replaced.", COUNTER, 0,
+	  AT(helpers.hung) },
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"crashed\"", NULL, COUNTER, 0, AT(helpers.crashed) },
 	{ "helpers_lost_total", "helper=\"jvm\",reason=\"hung\"", NULL, COUNTER, 0, AT(jvm_helpers.hung) },
 	{ "helpers_lost_total", "helper=\"jvm\",reason=\"crashed\"", NULL, COUNTER, 0, AT(jvm_helpers.crashed) },
 	{ "helpers_avoided_total", "helper=\"tables\"",
-	  "Lookups in files that are left alone for a while, as helper processes failed at files of that tenant.", COUNTER, 0,
-	  AT(helpers.avoided) },
+	  "Lookups in files that are left alone for a while, as helper processes failed at files of that tenant.",
+	  COUNTER, 0, AT(helpers.avoided) },
 	{ "helpers_avoided_total", "helper=\"jvm\"", NULL, COUNTER, 0, AT(jvm_helpers.avoided) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
 	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
-	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0, AT(helpers.off) },
+	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0,
+	  AT(helpers.off) },
 	{ "helpers_off", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.off) },
 	{ "helpers_off", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.off) },
-	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.", GAUGE, 0,
-	  AT(helpers.lingering) },
+	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.",
+	  GAUGE, 0, AT(helpers.lingering) },
 	{ "helpers_lingering", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.lingering) },
 	{ "helpers_lingering", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.lingering) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
@@ -264,7 +276,8 @@ static void read_tenants(struct pj_tenants *sum, struct str before)
 static void put_tenant(struct text *t, struct pj_tenant *row, const char *name)
 {
 	for (size_t i = 0; i < countof(over_what); i++)
-		text_printf(t, OVER_METRIC "{tenant=\"%s\",what=\"%s\"} %" PRIu64 "\n", name, over_what[i], *over_count(row, i));
+		text_printf(t, OVER_METRIC "{tenant=\"%s\",what=\"%s\"} %" PRIu64 "\n", name, over_what[i],
+			    *over_count(row, i));
 }
 
 static void add_tenants(struct pj_tenants *sum, const struct pj_tenants *more)
@@ -284,7 +297,8 @@ static void put_tenants(struct text *t, const struct metrics *m, struct str befo
 
 	read_tenants(&sum, before);
 	budgets_add(&sum, &m->tenants);
-	text_printf(t, "# HELP " OVER_METRIC " What was left out for tenants that were over a budget.\n# TYPE " OVER_METRIC " counter\n");
+	text_printf(t, "# HELP " OVER_METRIC
+		       " What was left out for tenants that were over a budget.\n# TYPE " OVER_METRIC " counter\n");
 	for (size_t i = 0; i < sum.n; i++) {
 		struct tenant of = { (enum tenant_kind)sum.row[i].kind, sum.row[i].key };
 
@@ -457,7 +471,11 @@ static void put_share(struct text *t, uint64_t part, uint64_t all)
 {
 	double share = all ? 100 * (double)part / (double)all : 0;
 
-	text_printf(t, share < 0.1 ? " (under 0.1 %%)" : share > 99.9 && part < all ? " (over 99.9 %%)" : " (%.1f %%)", share);
+	text_printf(t,
+		    share < 0.1                ? " (under 0.1 %%)" :
+		    share > 99.9 && part < all ? " (over 99.9 %%)" :
+						 " (%.1f %%)",
+		    share);
 }
 
 static void put_losses(struct text *t, const struct window_report *r)
@@ -475,7 +493,8 @@ static void put_losses(struct text *t, const struct window_report *r)
 	if (l->throttled)
 		put_count(t, "; throttled ", l->throttled, "time", "times");
 	if (l->unknown)
-		put_count(t, "; ", l->unknown, "sample of a process nothing is known of", "samples of processes nothing is known of");
+		put_count(t, "; ", l->unknown, "sample of a process nothing is known of",
+			  "samples of processes nothing is known of");
 	if (l->late)
 		put_count(t, "; ", l->late, "record came late", "records came late");
 	if (l->depth) {
@@ -497,7 +516,8 @@ static void put_helpers(struct text *t, const struct window_report *r)
 	if (sum.crashed)
 		put_count(t, "; ", sum.crashed, "helper process crashed", "helper processes crashed");
 	if (sum.avoided)
-		put_count(t, "; ", sum.avoided, "lookup that is left out after that", "lookups that are left out after that");
+		put_count(t, "; ", sum.avoided, "lookup that is left out after that",
+			  "lookups that are left out after that");
 	if (r->helpers.off)
 		text_add(t, "; no helper process makes tables");
 	if (r->jvm_helpers.off)

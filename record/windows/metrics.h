@@ -3,8 +3,8 @@
  * metrics.h - what happened to windows, as numbers: the summary line of each, and DIR/pjrecord.prom for Prometheus.
  *
  * Counters belong to DIR, not to a process: what is new is added to what the file says, under a lock, so that runs from
- * cron, runs that overlap and restarts count on. A file that is damaged starts again from nothing. It is replaced whole,
- * once a window, by whoever finishes windows (windows.h); the recorder only fills in struct window_report.
+ * cron, runs that overlap and restarts count on. A file that is damaged starts again from nothing. It is replaced
+ * whole, once a window, by whoever finishes windows (windows.h); the recorder only fills in struct window_report.
  */
 #ifndef PJ_METRICS_H
 #define PJ_METRICS_H
@@ -16,7 +16,7 @@
 
 /* What the recorder knows of a window when it ends. */
 struct window_report {
-	uint64_t begin, end;    /* CLOCK_MONOTONIC, ns; end as it was, not as it was planned */
+	uint64_t begin, end; /* CLOCK_MONOTONIC, ns; end as it was, not as it was planned */
 	uint64_t samples;
 	uint64_t processes;     /* that were sampled */
 	uint64_t bytes;         /* of the file; 0: who finishes it looks */
@@ -26,9 +26,9 @@ struct window_report {
 	bool has_offcpu;
 	struct pj_offcpu offcpu; /* with --off-cpu */
 	bool has_unwinding;
-	struct pj_unwinding unwinding; /* with --unwind */
-	struct pj_tenants tenants; /* that were over a budget */
-	struct keep_counts kept; /* what is new since the window before; bytes: as they are now */
+	struct pj_unwinding unwinding;    /* with --unwind */
+	struct pj_tenants tenants;        /* that were over a budget */
+	struct keep_counts kept;          /* what is new since the window before; bytes: as they are now */
 	struct helper_counts helpers;     /* that make tables; the same */
 	struct helper_counts jvm_helpers; /* that read JVMs; the same */
 };
@@ -51,21 +51,22 @@ struct metrics {
 	uint64_t unprinted;             /* paths that nobody read */
 	uint64_t dropped[DROPPED_REASONS], deleted[DELETED_REASONS];
 	uint64_t samples, bytes, recorded_ns, unrecorded_ns;
-	struct pj_loss loss;            /* ring_high is a gauge */
+	struct pj_loss loss; /* ring_high is a gauge */
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
-	struct pj_tenants tenants;      /* by name, as in the file: of a container the first 12 digits */
-	uint64_t cpu_us;                /* of this process */
-	struct keep_counts kept;        /* bytes is a gauge */
+	struct pj_tenants tenants;        /* by name, as in the file: of a container the first 12 digits */
+	uint64_t cpu_us;                  /* of this process */
+	struct keep_counts kept;          /* bytes is a gauge */
 	struct helper_counts helpers;     /* lingering and off are gauges */
 	struct helper_counts jvm_helpers; /* the same */
 	/* gauges: as they are now */
-	uint64_t last_success;          /* seconds since 1970 of the last complete window; 0: as before */
+	uint64_t last_success; /* seconds since 1970 of the last complete window; 0: as before */
 	uint64_t rss, kept_windows, kept_bytes, free_bytes;
 };
 
 void metrics_add(struct metrics *m, const struct window_report *r); /* a complete window; bytes included */
-void metrics_add_dropped(struct metrics *m, const struct window_report *r); /* one that was dropped: loss, and what was kept */
+void metrics_add_dropped(struct metrics *m,
+			 const struct window_report *r); /* one that was dropped: loss, and what was kept */
 void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more);
 
 /* Adds m to DIR/pjrecord.prom, through a temporary file beside it, and empties m. On failure m stays as it is, errno

@@ -28,7 +28,7 @@ struct walk {
 	size_t time_at; /* where in a SAMPLE its time is; 0: in none, or not always at one place */
 	size_t pid_at;  /* and its process */
 	uint64_t processes;
-	uint8_t *seen;  /* bits by number */
+	uint8_t *seen; /* bits by number */
 };
 
 /* The table of features: where each lies; size 0: it is not there. */
@@ -86,7 +86,8 @@ static const char *read_header(int fd, struct perf_file_header *h, uint64_t *siz
 	return NULL;
 }
 
-/* The table whose bits are these, at that place; sections that do not lie in front of limit are left out. False: it is cut. */
+/* The table whose bits are these, at that place; sections that do not lie in front of limit are left out. False: it is
+ * cut. */
 static bool read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *t)
 {
 	for (unsigned i = 0; i < FEATURES; i++) {
@@ -215,8 +216,8 @@ static bool has_end(const struct perf_file_header *h)
 	return h->features[0] | h->features[1] | h->features[2] | h->features[3];
 }
 
-/* Is nothing to be done, as it was killed between its last write and its new name? After a power failure the header may be there
- * and the table not. */
+/* Is nothing to be done, as it was killed between its last write and its new name? After a power failure the header may
+ * be there and the table not. */
 static bool is_complete(int fd, const struct perf_file_header *h, uint64_t size, const struct walk *w)
 {
 	struct table t;

@@ -17,9 +17,9 @@
 
 #define LOOK_SHARE 1000 /* of the time at most one part in so many goes into reading folders that others change */
 #define CLOCK_SET_S UINT64_C(1577836800) /* 2020: a clock that is behind was never set */
-#define CLOCK_STEP_S 60 /* a clock that is ahead by more than this has jumped */
+#define CLOCK_STEP_S 60                  /* a clock that is ahead by more than this has jumped */
 #define CLOCK_AHEAD_S 86400
-#define BAD_MAX 100     /* windows in bad/; a recorder that is killed again and again must not fill the disk */
+#define BAD_MAX 100 /* windows in bad/; a recorder that is killed again and again must not fill the disk */
 
 uint64_t kept_free(const struct rooms *r, uint64_t *all)
 {
@@ -110,7 +110,8 @@ void kept_look(struct kept *k, const struct rooms *r)
 {
 	struct stat st;
 
-	if (k->looked && fstat(r->out, &st) == 0 && st.st_mtim.tv_sec == k->changed_s && st.st_mtim.tv_nsec == k->changed_ns)
+	if (k->looked && fstat(r->out, &st) == 0 && st.st_mtim.tv_sec == k->changed_s &&
+	    st.st_mtim.tv_nsec == k->changed_ns)
 		return;
 	if (!k->looked || clock_now() - k->looked > k->look_ns * LOOK_SHARE)
 		look(k, r);
@@ -122,7 +123,8 @@ void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, const struc
 	append(k, epoch, st, false);
 }
 
-/* A second, as some file systems keep no parts of it. Windows take at least one each, so stamps do not run ahead of the clock for long. */
+/* A second, as some file systems keep no parts of it. Windows take at least one each, so stamps do not run ahead of the
+ * clock for long. */
 void kept_stamp(struct kept *k, const struct rooms *r, int fd)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
@@ -182,8 +184,8 @@ static void sort(struct kept *k)
 	k->sorted = true;
 }
 
-/* When the window was recorded, in seconds since 1970: by its name, or, if the clock was not set yet, by its stamp. Returns 0 if
- * both lie in the future, as the clock was ahead when it was written. */
+/* When the window was recorded, in seconds since 1970: by its name, or, if the clock was not set yet, by its stamp.
+ * Returns 0 if both lie in the future, as the clock was ahead when it was written. */
 static uint64_t recorded_at(const struct kept_window *w, uint64_t now)
 {
 	uint64_t stamp = w->stamp / SECOND_NS;
@@ -210,32 +212,19 @@ static void find_expired(struct kept *k, uint64_t age_s, uint64_t now)
 enum gone { GONE, NOT_THERE, IN_USE, REFUSED };
 
 /* Under its lock, and only what the name still means. */
-static enum gone delete(int room, uint64_t epoch, const char *why)
-{
-	char name[40], beside[50];
-	struct stat st, named;
-	enum gone gone = GONE;
-	int fd;
+static enum gone delete (int room, uint64_t epoch, const char *why) {
+	char name[40], beside[50]; struct stat st, named; enum gone gone = GONE; int fd;
 
-	snprintf(name, sizeof(name), "%" PRIu64 ".data", epoch);
-	snprintf(beside, sizeof(beside), "%s.why", name);
-	fd = rooms_file(room, name, O_RDONLY);
-	if (fd < 0)
-		return errno == ENOENT ? NOT_THERE : REFUSED;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		gone = IN_USE;
-	else if (fstat(fd, &st) < 0 || fstatat(room, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != named.st_ino ||
-		 st.st_dev != named.st_dev)
-		gone = NOT_THERE;
-	else if (unlinkat(room, name, 0) < 0) {
-		gone = errno == ENOENT ? NOT_THERE : REFUSED;
-		if (gone == REFUSED)
-			warn("cannot delete %s (%s): %s", name, why, strerror(errno));
-	}
-	if (gone == GONE)
-		unlinkat(room, beside, 0); /* of bad/ */
-	close(fd);
-	return gone;
+	snprintf(name, sizeof(name), "%" PRIu64 ".data", epoch); snprintf(beside, sizeof(beside), "%s.why", name);
+	fd = rooms_file(room, name, O_RDONLY); if (fd < 0) return errno == ENOENT ? NOT_THERE : REFUSED;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) gone = IN_USE;
+	else if (fstat(fd, &st) < 0 || fstatat(room, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+		 st.st_ino != named.st_ino || st.st_dev != named.st_dev) gone = NOT_THERE;
+	else if (unlinkat(room, name, 0) < 0){ gone = errno == ENOENT ? NOT_THERE : REFUSED; if (gone == REFUSED)
+						       warn("cannot delete %s (%s): %s", name, why, strerror(errno)); }
+if (gone == GONE) unlinkat(room, beside, 0); /* of bad/ */
+close(fd);
+return gone;
 }
 
 /* One run over the list. */
@@ -247,7 +236,7 @@ struct limiting {
 	uint64_t now, free_wanted, free;
 	uint64_t deleted, freed;
 	uint64_t next_drop; /* value of deleted at which drop_symbols is called next */
-	const char *why; /* the last that was deleted */
+	const char *why;    /* the last that was deleted */
 };
 
 /* Why that one has to go; NULL: it may stay. */
@@ -297,7 +286,8 @@ static void forget(struct kept *k, const struct kept_window *w)
 	}
 }
 
-/* Deletes files that no window needs any more, before the first window and, as this reads all of symbols/, after 1, 2, 4, 8, ... more. */
+/* Deletes files that no window needs any more, before the first window and, as this reads all of symbols/, after 1, 2,
+ * 4, 8, ... more. */
 static void drop_symbols(struct limiting *l)
 {
 	if (!l->limits->drop_symbols || l->deleted < l->next_drop)
@@ -309,7 +299,7 @@ static void drop_symbols(struct limiting *l)
 /* True: it is gone, or was already. */
 static bool let_go(struct limiting *l, const struct kept_window *w, const char *why, enum metrics_deleted which)
 {
-	enum gone gone = delete(w->bad ? l->r->bad : l->r->out, w->epoch, why);
+	enum gone gone = delete (w->bad ? l->r->bad : l->r->out, w->epoch, why);
 
 	if (gone == IN_USE || gone == REFUSED)
 		return false;

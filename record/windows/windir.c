@@ -17,7 +17,8 @@
 
 #define SHARED_WRITE 022
 
-/* symbols and jit are record/symsaver/symsaver.h's; after privileges were dropped nobody could make them in a DIR of another. */
+/* symbols and jit are record/symsaver/symsaver.h's; after privileges were dropped nobody could make them in a DIR of
+ * another. */
 static const char *const room_name[] = { "recording", "out", "bad", "symbols", "jit" };
 
 int rooms_file(int room, const char *name, int flags)
@@ -73,12 +74,12 @@ static NORETURN void die_making(const char *dir, const char *room)
 	struct stat st;
 
 	if ((error == EACCES || error == EPERM) && stat(dir, &st) == 0)
-		die("cannot make the directory '%s/%s': '%s' belongs to user %lu: become that user, or choose another --dir", dir, room,
-		    dir, (unsigned long)st.st_uid);
+		die("cannot make the directory '%s/%s': '%s' belongs to user %lu: become that user, or choose another --dir",
+		    dir, room, dir, (unsigned long)st.st_uid);
 	errno = error;
 	if (error == EACCES || error == EPERM)
-		die("cannot make the directory '%s': %s: another --dir, or: sudo install -d -o %lu %s", dir, strerror(error),
-		    (unsigned long)geteuid(), dir);
+		die("cannot make the directory '%s': %s: another --dir, or: sudo install -d -o %lu %s", dir,
+		    strerror(error), (unsigned long)geteuid(), dir);
 	die_errno("cannot make the directory '%s%s%s'", dir, *room ? "/" : "", room);
 }
 
@@ -145,7 +146,8 @@ static bool is_empty(int dir)
 }
 
 /* Where the heir may write, the heir makes it: root must not change what lies in the reach of another, who could put
- * anything in its place meanwhile. Where the heir may not, root makes it and gives it away. at: AT_FDCWD or a folder. */
+ * anything in its place meanwhile. Where the heir may not, root makes it and gives it away. at: AT_FDCWD or a folder.
+ */
 static bool make_for(int at, const char *name, const struct heir *h)
 {
 	gid_t gid = getegid();
@@ -183,13 +185,14 @@ static uid_t sudo_user(void)
 	return text && str_u64(str_of(text), &uid) && uid < (uid_t)-1 ? (uid_t)uid : (uid_t)-1;
 }
 
-/* Windows, kallsyms and command lines of the host go to the owner of DIR: to root, or to the user who called sudo, but to another user only
- * if --user names that user. DIR is "." by default, and any user may have made a directory of that name. */
+/* Windows, kallsyms and command lines of the host go to the owner of DIR: to root, or to the user who called sudo, but
+ * to another user only if --user names that user. DIR is "." by default, and any user may have made a directory of that
+ * name. */
 static struct heir owner_of(const char *dir, const struct stat *st, gid_t gid)
 {
 	if (st->st_uid != 0 && st->st_uid != sudo_user())
-		die("the directory '%s' belongs to user %lu, who could read what root records: choose another --dir, or --user=%lu", dir,
-		    (unsigned long)st->st_uid, (unsigned long)st->st_uid);
+		die("the directory '%s' belongs to user %lu, who could read what root records: choose another --dir, or --user=%lu",
+		    dir, (unsigned long)st->st_uid, (unsigned long)st->st_uid);
 	return (struct heir){ st->st_uid, gid == (gid_t)-1 ? st->st_gid : gid };
 }
 

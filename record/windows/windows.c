@@ -28,9 +28,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 64        /* windows that wait for the finisher */
+#define QUEUE 64                /* windows that wait for the finisher */
 #define ROOM UINT64_C(16 << 20) /* to make when there was none even for an empty file */
-#define ATTEMPTS 100    /* to find a name while others take theirs */
+#define ATTEMPTS 100            /* to find a name while others take theirs */
 #define NAME 40
 #define TEMP (NAME + 20)
 #define PATIENCE_MS 5000 /* at the end, for who reads paths from standard output */
@@ -57,7 +57,7 @@ struct windows {
 	bool closing, left; /* left: windows of ours are in recording/ without a lock */
 	uint64_t room;      /* that the recorder needs */
 	uint64_t own[2 * QUEUE];
-	size_t nown;        /* that we have locked */
+	size_t nown; /* that we have locked */
 	uint64_t complete, delayed, dropped[DROPPED_REASONS];
 
 	/* the recorder's */
@@ -72,7 +72,7 @@ struct windows {
 	struct announce announce;
 	uint64_t ring_high; /* of the last window */
 	uint64_t symbols_bytes;
-	uint64_t reserve;   /* once the disk was full: room for the next windows */
+	uint64_t reserve;                                       /* once the disk was full: room for the next windows */
 	bool short_of_room, no_metrics, not_synced, cut_stacks; /* said */
 };
 
@@ -175,7 +175,8 @@ static void write_metrics(struct windows *ws)
 	}
 }
 
-/* Symbols are the keeper's, but it looks once a minute, and a full file system cannot wait. Names and times alone say what may go. */
+/* Symbols are the keeper's, but it looks once a minute, and a full file system cannot wait. Names and times alone say
+ * what may go. */
 static uint64_t drop_symbols(void *arg)
 {
 	const struct windows *ws = arg;
@@ -185,12 +186,17 @@ static uint64_t drop_symbols(void *arg)
 
 static void keep_limits(struct windows *ws, uint64_t room)
 {
-	struct kept_limits limits = { .bytes = ws->o.keep_bytes, .age_s = ws->o.keep_age_s, .min_free = ws->o.min_free, .reserve = ws->reserve,
-				      .drop_symbols = drop_symbols, .arg = ws };
+	struct kept_limits limits = { .bytes = ws->o.keep_bytes,
+				      .age_s = ws->o.keep_age_s,
+				      .min_free = ws->o.min_free,
+				      .reserve = ws->reserve,
+				      .drop_symbols = drop_symbols,
+				      .arg = ws };
 	uint64_t now;
 
 	kept_look(&ws->kept, &ws->rooms);
-	now = kept_now(&ws->clock, (uint64_t)time(NULL), clock_since_boot() / SECOND_NS, ws->kept.newest / SECOND_NS, limits.age_s);
+	now = kept_now(&ws->clock, (uint64_t)time(NULL), clock_since_boot() / SECOND_NS, ws->kept.newest / SECOND_NS,
+		       limits.age_s);
 	if (kept_limit(&ws->kept, &ws->rooms, &limits, room, now, &ws->metrics)) {
 		ws->short_of_room = false;
 	} else if (!ws->short_of_room) {
@@ -448,7 +454,8 @@ struct windows *windows_open(const struct windows_options *options)
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error of its window */
 	pthread_mutex_init(&ws->lock, NULL);
 	threads_condition(&ws->more);
-	error = threads_start(&ws->finisher, 0, finisher, ws); /* without signals: writing to a reader of paths that left is EPIPE */
+	error = threads_start(&ws->finisher, 0, finisher,
+			      ws); /* without signals: writing to a reader of paths that left is EPIPE */
 	if (error) {
 		errno = error;
 		die_errno("cannot start a thread");
@@ -456,8 +463,8 @@ struct windows *windows_open(const struct windows_options *options)
 	return ws;
 }
 
-/* Who rescues or removes a window locks it with flock, too, for a moment. That a run writes it is another lock, which can be asked
- * for without taking it. */
+/* Who rescues or removes a window locks it with flock, too, for a moment. That a run writes it is another lock, which
+ * can be asked for without taking it. */
 static void mark_written(int fd)
 {
 	struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -472,8 +479,9 @@ static bool is_written(int fd)
 	return fcntl(fd, F_OFD_GETLK, &f) == 0 && f.l_type == F_WRLCK;
 }
 
-/* Makes a file that is locked before it has the name under which others look at it; `temp` gets its name until then. A run that sweeps
- * may hold the lock of a file that is not locked yet: it then unlinks that name, so each attempt has a name of its own. */
+/* Makes a file that is locked before it has the name under which others look at it; `temp` gets its name until then. A
+ * run that sweeps may hold the lock of a file that is not locked yet: it then unlinks that name, so each attempt has a
+ * name of its own. */
 static int new_file(struct windows *ws, const char *name, char temp[TEMP])
 {
 	struct stat st;
@@ -541,15 +549,16 @@ bool windows_create(struct windows *ws, uint64_t epoch, struct window *w)
 	if (!good) {
 		w->fd = -1;
 		if (!ws->cannot_create)
-			warn("cannot make a window in '%s/recording': %s; what is recorded is dropped until it works again", ws->dir,
-			     strerror(error));
+			warn("cannot make a window in '%s/recording': %s; what is recorded is dropped until it works again",
+			     ws->dir, strerror(error));
 		errno = error;
 	}
 	ws->cannot_create = !good;
 	return good;
 }
 
-/* A window that does not fit into the queue keeps its name and loses its lock: it will be found as one of a killed run. */
+/* A window that does not fit into the queue keeps its name and loses its lock: it will be found as one of a killed run.
+ */
 static void enqueue(struct windows *ws, struct window *w, const struct job *j)
 {
 	bool fits;
@@ -567,7 +576,8 @@ static void enqueue(struct windows *ws, struct window *w, const struct job *j)
 	pthread_mutex_unlock(&ws->lock);
 	if (!fits) {
 		close(w->fd);
-		warn("the disk is too slow: window %" PRIu64 " waits in '%s/recording' to be rescued", w->epoch, ws->dir);
+		warn("the disk is too slow: window %" PRIu64 " waits in '%s/recording' to be rescued", w->epoch,
+		     ws->dir);
 	}
 	w->fd = -1;
 }
@@ -619,8 +629,8 @@ static bool look_at(void *arg, int room, const char *name, uint64_t epoch)
 	if (fd < 0)
 		return true;
 	if (is_written(fd) && chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &w, sizeof(w)) == sizeof(w) &&
-	    w.end != UINT64_MAX &&
-	    chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_BOOT, boot, sizeof(boot) - 1) == 36 && strcmp(boot, p->boot) == 0) {
+	    w.end != UINT64_MAX && chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_BOOT, boot, sizeof(boot) - 1) == 36 &&
+	    strcmp(boot, p->boot) == 0) {
 		p->end = !p->found || w.end > p->end ? w.end : p->end;
 		p->found = true;
 	}

@@ -41,7 +41,8 @@ static void close_run(struct making *m)
 	m->end = m->to;
 }
 
-/* Nothing that javaframe.h knows begins with these bytes, and they are behind no pop rbp or leave: asking would cost 50 times this. */
+/* Nothing that javaframe.h knows begins with these bytes, and they are behind no pop rbp or leave: asking would cost 50
+ * times this. */
 static bool is_plain(const struct making *m, uint64_t at)
 {
 	const uint8_t *b = m->code + at;
@@ -49,12 +50,15 @@ static bool is_plain(const struct making *m, uint64_t at)
 	if (at == 0 || at + 3 > m->n || b[-1] == 0x5d || b[-1] == 0xc9)
 		return false;
 	switch (b[0]) {
-	case 0x55: case 0x5d: case 0xc3: case 0xe9: return false; /* push rbp, pop rbp, ret, jmp */
-	case 0x48: return (b[2] & 0x3f) != 0x2c;   /* mov rbp, rsp; sub rsp, N; mov [rsp + N], rbp */
-	case 0x0f: return (b[1] & 0xfd) != 0x85;   /* ja, jne */
-	case 0x41: return b[1] != 0x85;            /* test [r10], eax */
-	case 0x4c: return b[1] != 0x8d;            /* lea r10, [poll] */
-	case 0x4d: return b[1] != 0x89;            /* mov [r15 + N], r10 */
+	case 0x55:
+	case 0x5d:
+	case 0xc3:
+	case 0xe9: return false;                 /* push rbp, pop rbp, ret, jmp */
+	case 0x48: return (b[2] & 0x3f) != 0x2c; /* mov rbp, rsp; sub rsp, N; mov [rsp + N], rbp */
+	case 0x0f: return (b[1] & 0xfd) != 0x85; /* ja, jne */
+	case 0x41: return b[1] != 0x85;          /* test [r10], eax */
+	case 0x4c: return b[1] != 0x8d;          /* lea r10, [poll] */
+	case 0x4d: return b[1] != 0x89;          /* mov [r15 + N], r10 */
 	default: return true;
 	}
 }
@@ -70,7 +74,8 @@ static void look(struct making *m, uint64_t from, uint64_t to)
 
 		if (from >= m->prologue && is_plain(m, from))
 			continue;
-		how = m->p->kind == JAVA_STUB ? javaframe_stub(&m->c, m->p, address) : javaframe_compiled(&m->c, m->p, address);
+		how = m->p->kind == JAVA_STUB ? javaframe_stub(&m->c, m->p, address) :
+						javaframe_compiled(&m->c, m->p, address);
 		if (how == JAVAFRAME_WHOLE)
 			continue;
 		if (m->to != from || m->to == m->from || m->how != how) {
@@ -95,9 +100,7 @@ static void look_around(struct making *m, uint64_t i)
 {
 	switch (m->code[i]) {
 	case 0x5d: /* pop rbp */
-	case 0xc9: /* leave */
-		look(m, i, i + (m->code[i] == 0x5d ? BEHIND_EPILOGUE : BEHIND_LEAVE));
-		break;
+	case 0xc9: /* leave */ look(m, i, i + (m->code[i] == 0x5d ? BEHIND_EPILOGUE : BEHIND_LEAVE)); break;
 	case 0xec: /* sub rsp, N */
 		if (i >= 2 && (has(m, i - 2, "\x48\x83", 2) || has(m, i - 2, "\x48\x81", 2)))
 			look(m, i > AROUND_SUB ? i - AROUND_SUB : 0, i + AROUND_SUB);
@@ -106,14 +109,15 @@ static void look_around(struct making *m, uint64_t i)
 		if (i >= 2 && has(m, i - 2, "\x4c\x8d", 2) && has(m, i + 5, "\x4d\x89\x97", 3))
 			look(m, i - 2, i + 13);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
 static void put_runs(struct text *to, const struct java_piece *p, const void *code, size_t n)
 {
-	struct making m = { .p = p, .code = code, .n = n < p->end - p->start ? n : p->end - p->start, .next = p->entry };
+	struct making m = {
+		.p = p, .code = code, .n = n < p->end - p->start ? n : p->end - p->start, .next = p->entry
+	};
 
 	m.c = (struct java_code){ .read = read_copy, .arg = &m };
 	m.prologue = p->complete != JAVA_NEVER && p->complete > p->entry + 2 ? p->complete : (uint64_t)p->entry + 2;

@@ -16,8 +16,9 @@ static struct vmlayout_field field(const struct vmstructs *v, const char *type, 
 {
 	struct vm_field f = vmstructs_field(v, type, name);
 
-	return f.known && !f.is_static && f.width && f.at < MOST_BYTES ? (struct vmlayout_field){ (uint32_t)f.at, f.width }
-								      : (struct vmlayout_field){ 0 };
+	return f.known && !f.is_static && f.width && f.at < MOST_BYTES ?
+		       (struct vmlayout_field){ (uint32_t)f.at, f.width } :
+		       (struct vmlayout_field){ 0 };
 }
 
 /* The first of several names, of an nmethod. */
@@ -80,8 +81,8 @@ const char *frames_open(struct frames *f, const struct hotspot *h)
 		return "StubRoutines::_call_stub_return_address";
 	l->method = h->layout.method;
 	l->compile_id = h->layout.compile_id;
-	const struct vmlayout_field all[] = { l->frame_size, l->complete, l->entry, l->deopt[0], l->deopt[1],
-					      l->orig_pc, l->method, l->compile_id };
+	const struct vmlayout_field all[] = { l->frame_size, l->complete, l->entry,  l->deopt[0],
+					      l->deopt[1],   l->orig_pc,  l->method, l->compile_id };
 	for (size_t i = 0; i < countof(all); i++)
 		if (all[i].width && all[i].at + all[i].width > l->bytes)
 			l->bytes = all[i].at + all[i].width;
@@ -104,7 +105,8 @@ static struct java_piece *add(struct frames *f, uint64_t start, uint64_t end, en
 		f->cap = f->cap ? f->cap * 2 : 4096;
 		f->piece = mem_grow(f->piece, sizeof(*f->piece), f->cap);
 	}
-	f->piece[f->npieces] = (struct java_piece){ .start = start, .end = end, .kind = (uint8_t)kind, .complete = JAVA_NEVER };
+	f->piece[f->npieces] =
+		(struct java_piece){ .start = start, .end = end, .kind = (uint8_t)kind, .complete = JAVA_NEVER };
 	return &f->piece[f->npieces++];
 }
 
@@ -171,8 +173,9 @@ static bool is_thaw(const struct frames_layout *l, const unsigned char *code, si
 /* push -1; push rbp; mov rbp, rsp: the barrier at the entry of methods */
 #define COOKIE "\x68\xff\xff\xff\xff\x55\x48\x8b\xec"
 
-/* A block of stubs: each begins at an aligned address, or behind the end of another; those that look like nothing known belong to
- * the one before them, or push nothing if they are the first. A block with more entries than any HotSpot makes gets none at all. */
+/* A block of stubs: each begins at an aligned address, or behind the end of another; those that look like nothing known
+ * belong to the one before them, or push nothing if they are the first. A block with more entries than any HotSpot
+ * makes gets none at all. */
 static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b, bool continuations)
 {
 	size_t n = (size_t)(b->end - b->begin), before = f->npieces, entries_max = SPLIT_MAX - f->nsplit;
@@ -189,7 +192,8 @@ static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b,
 		for (size_t at = 0; at < n; at++) {
 			if ((b->begin + at) % ALIGNMENT && (at == 0 || code[at - 1] != RET))
 				continue;
-			bool thaw = is_thaw(&f->layout, code + at, n - at), cookie = begins(code + at, n - at, COOKIE, sizeof(COOKIE) - 1);
+			bool thaw = is_thaw(&f->layout, code + at, n - at),
+			     cookie = begins(code + at, n - at, COOKIE, sizeof(COOKIE) - 1);
 
 			if (!thaw && !cookie && !keeps_rbp(code + at, n - at))
 				continue;
@@ -224,14 +228,17 @@ static void add_runtime(struct frames *f, struct hotspot *h, const struct blob *
 		p->kind = JAVA_STUB;
 	} else if (p->frame >= 16) {
 		/* C2's begin with sub rsp; others push what they want first */
-		p->kind = begins(code, 4, "\x48\x81\xec", 3) || begins(code, 4, "\x48\x83\xec", 3) || begins(code, 4, "\x89\x84\x24", 3) ? JAVA_COMPILED
-															  : JAVA_PUSHED;
+		p->kind = begins(code, 4, "\x48\x81\xec", 3) || begins(code, 4, "\x48\x83\xec", 3) ||
+					  begins(code, 4, "\x89\x84\x24", 3) ?
+				  JAVA_COMPILED :
+				  JAVA_PUSHED;
 	}
 }
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-/* Where a method's frame is made: pop rax; lea r14, [rsp + rcx * 8 - 8], and push rax; push rbp; mov rbp, rsp; push r13. */
+/* Where a method's frame is made: pop rax; lea r14, [rsp + rcx * 8 - 8], and push rax; push rbp; mov rbp, rsp; push
+ * r13. */
 static void find_entry(struct java_piece *p, const unsigned char *code, size_t n)
 {
 	p->entry = JAVA_NEVER;
@@ -300,7 +307,8 @@ static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, 
 	return true;
 }
 
-/* The first bytes of up to OBJECTS blobs, so that the memory for them is bounded whatever the JVM holds. False: the process ended. */
+/* The first bytes of up to OBJECTS blobs, so that the memory for them is bounded whatever the JVM holds. False: the
+ * process ended. */
 static bool read_objects(const struct frames *f, struct hotspot *h, const struct blob *blob, size_t n, char *objects)
 {
 	struct memory_want want[OBJECTS];
@@ -371,7 +379,8 @@ void frames_rest(struct frames *f)
 	f->code.n = 0;
 }
 
-const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where, struct blob *b)
+const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where,
+		      struct blob *b)
 {
 	const char *why = codecache_at(&h->memory, &h->layout, address, where, b);
 	char *object;
@@ -380,7 +389,8 @@ const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enu
 	f->early = false; /* who is in the interpreter does not make it */
 	if (!why && *where == CODECACHE_BLOB) {
 		object = mem_grow(NULL, f->layout.bytes, 1);
-		if (!memory_bulk(&h->memory, b->address, object, f->layout.bytes) || !add_blob(f, h, b, object) || f->npieces == 0)
+		if (!memory_bulk(&h->memory, b->address, object, f->layout.bytes) || !add_blob(f, h, b, object) ||
+		    f->npieces == 0)
 			*where = CODECACHE_FREE;
 		free(object);
 	}

@@ -2,10 +2,10 @@
 /*
  * blobframes.h - what runtimes/hotspot/javaunwind.h must know of the code of one JVM: which frames it makes.
  *
- * Where fields lie is told by the JVM (vmStructs.hpp). Of compiled code the first bytes of the nmethod are read, once for
- * each; the interpreter and the stubs, which never change, are taken apart into their pieces when they are complete. What a JVM
- * does not tell is not guessed: then there are no frames, and the reason.
- * Sources: codeBlob.hpp, nmethod.hpp, stubs.hpp, interpreter.hpp, continuationEntry.hpp of the JDK.
+ * Where fields lie is told by the JVM (vmStructs.hpp). Of compiled code the first bytes of the nmethod are read, once
+ * for each; the interpreter and the stubs, which never change, are taken apart into their pieces when they are
+ * complete. What a JVM does not tell is not guessed: then there are no frames, and the reason. Sources: codeBlob.hpp,
+ * nmethod.hpp, stubs.hpp, interpreter.hpp, continuationEntry.hpp of the JDK.
  */
 #ifndef PJ_BLOBFRAMES_H
 #define PJ_BLOBFRAMES_H
@@ -16,8 +16,8 @@
 struct frames {
 	struct java_code code; /* facts of the last frames_take; who unwinds sets its functions */
 	struct java_piece *piece;
-	bool made;  /* the interpreter is complete */
-	bool early; /* it may not be */
+	bool made;     /* the interpreter is complete */
+	bool early;    /* it may not be */
 	size_t nsplit; /* pieces of blocks that have more than one: bounded, whatever the JVM holds */
 	size_t npieces, cap;
 	struct frames_layout {
@@ -26,7 +26,7 @@ struct frames {
 		uint32_t bytes; /* of an nmethod that hold all of them */
 		struct codelets_layout codelets;
 		uint64_t call_stub_return, continuation_return; /* addresses of what holds them */
-		struct vmlayout_field continuation; /* of a JavaThread */
+		struct vmlayout_field continuation;             /* of a JavaThread */
 	} layout;
 };
 
@@ -45,9 +45,10 @@ const char *frames_take_some(struct frames *f, struct hotspot *h, const struct b
 /* Frees the pieces; the layout stays. */
 void frames_rest(struct frames *f);
 
-/* In place of what f holds, the pieces of the one block around an address: f->code has them and the addresses that never change.
- * *b is the block, where there is one. NULL, or why the JVM cannot be read. */
-const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where, struct blob *b);
+/* In place of what f holds, the pieces of the one block around an address: f->code has them and the addresses that
+ * never change. *b is the block, where there is one. NULL, or why the JVM cannot be read. */
+const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where,
+		      struct blob *b);
 
 void frames_free(struct frames *f);
 

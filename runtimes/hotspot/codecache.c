@@ -7,9 +7,9 @@
 
 #define MOST_HEAPS 16
 #define MOST_CODE ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
-#define MAP_BYTES (64u << 10) /* of a segment map that are read at once */
-#define BATCH 1024u /* blocks whose first bytes are read at once */
-#define MOST_FIRST 8192u /* and how many these are */
+#define MAP_BYTES (64u << 10)         /* of a segment map that are read at once */
+#define BATCH 1024u                   /* blocks whose first bytes are read at once */
+#define MOST_FIRST 8192u              /* and how many these are */
 #define SEGMAP_BYTES_MAX (64u << 10)
 #define HOPS_MAX 4096
 #define SEGMENT_UNUSED 255
@@ -18,9 +18,9 @@ const char codecache_gone[] = "it ended", codecache_early[] = "its code cache is
 	   codecache_over[] = "its code cache costs more than one JVM may";
 
 struct heap {
-	uint64_t low, high;       /* of its memory */
-	uint64_t map, map_n;      /* a byte a segment: 0 where a block begins */
-	unsigned shift;           /* bytes a segment, as a power of two */
+	uint64_t low, high;  /* of its memory */
+	uint64_t map, map_n; /* a byte a segment: 0 where a block begins */
+	unsigned shift;      /* bytes a segment, as a power of two */
 };
 
 static bool read_space(struct memory *m, const struct vmlayout *l, uint64_t space, uint64_t *low, uint64_t *n)
@@ -37,7 +37,8 @@ static bool read_heap(struct memory *m, const struct vmlayout *l, uint64_t addre
 {
 	uint64_t shift, n;
 
-	if (!read_space(m, l, address + l->heap_memory, &h->low, &n) || !read_space(m, l, address + l->heap_segmap, &h->map, &h->map_n) ||
+	if (!read_space(m, l, address + l->heap_memory, &h->low, &n) ||
+	    !read_space(m, l, address + l->heap_segmap, &h->map, &h->map_n) ||
 	    !vmlayout_read(m, address, l->heap_shift, &shift) || shift < 3 || shift > 16)
 		return false;
 	h->shift = (unsigned)shift;
@@ -63,7 +64,8 @@ static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct
 		return codecache_gone;
 	if (array == 0)
 		return codecache_early;
-	if (l->heaps_array && (!vmlayout_read(m, array, l->array_n, &count) || !vmlayout_read(m, array, l->array_data, &data)))
+	if (l->heaps_array &&
+	    (!vmlayout_read(m, array, l->array_n, &count) || !vmlayout_read(m, array, l->array_data, &data)))
 		return "its list of code heaps cannot be read";
 	if (count == 0)
 		return codecache_early;
@@ -170,8 +172,8 @@ static bool is_compiled_name(struct memory *m, uint64_t name, uint64_t known[4])
 }
 
 /* The blob in a block whose first bytes were read; room: up to the next block. False: free, or makes no sense. */
-static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h, uint64_t room,
-		      uint64_t address, const char *bytes, uint64_t names[4], struct blob *b)
+static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h,
+		      uint64_t room, uint64_t address, const char *bytes, uint64_t names[4], struct blob *b)
 {
 	uint64_t length = vmlayout_get(l->block_length, bytes) << h->shift, size;
 	const char *object = bytes + l->block_header;
@@ -192,7 +194,8 @@ static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayo
 		c->torn++;
 		return false;
 	}
-	b->compiled = l->blob_kind.width ? vmlayout_get_signed(l->blob_kind, object) == l->nmethod_kind : is_compiled_name(m, b->name, names);
+	b->compiled = l->blob_kind.width ? vmlayout_get_signed(l->blob_kind, object) == l->nmethod_kind :
+					   is_compiled_name(m, b->name, names);
 	if (!b->compiled)
 		return true;
 	b->method = vmlayout_get(l->method, object);
@@ -202,7 +205,8 @@ static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayo
 }
 
 /* The first bytes of so many blocks, from number `from` on, into c->bytes. */
-static bool read_blocks(struct codecache *c, struct memory *m, const struct heap *heap, size_t nheaps, size_t from, size_t n, uint32_t size)
+static bool read_blocks(struct codecache *c, struct memory *m, const struct heap *heap, size_t nheaps, size_t from,
+			size_t n, uint32_t size)
 {
 	struct memory_want want[BATCH];
 
@@ -275,10 +279,11 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 	return why;
 }
 
-/* The start of the block that contains a segment, by the segment map as HotSpot's CodeHeap::find_block_for reads it: the byte of a segment
- * is the distance to an earlier segment of the same block, 0 at the start of a block, 255 where no block is. Distances are up to 254,
- * so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments; chains that free blocks joined (at most 10,000 before
- * HotSpot repairs the map) are of free blocks, which have no code. */
+/* The start of the block that contains a segment, by the segment map as HotSpot's CodeHeap::find_block_for reads it:
+ * the byte of a segment is the distance to an earlier segment of the same block, 0 at the start of a block, 255 where
+ * no block is. Distances are up to 254, so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments;
+ * chains that free blocks joined (at most 10,000 before HotSpot repairs the map) are of free blocks, which have no
+ * code. */
 static bool find_block_start(struct memory *m, const struct heap *h, uint64_t segment, uint64_t *start)
 {
 	unsigned char map[512] = { 0 };
@@ -308,7 +313,8 @@ static bool find_block_start(struct memory *m, const struct heap *h, uint64_t se
 	return false;
 }
 
-const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t address, enum codecache_where *where, struct blob *b)
+const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t address, enum codecache_where *where,
+			 struct blob *b)
 {
 	struct codecache counts = { 0 };
 	struct heap heap[MOST_HEAPS];
@@ -327,8 +333,9 @@ const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t ad
 		return NULL;
 	*where = CODECACHE_FREE;
 	segment = (address - h->low) >> h->shift;
-	if (segment >= h->map_n || size > sizeof(bytes) || !find_block_start(m, h, segment, &begin) || size > h->high - begin ||
-	    !memory_bulk(m, begin, bytes, size) || !take_blob(&counts, m, l, h, h->high - begin, begin, bytes, names, b))
+	if (segment >= h->map_n || size > sizeof(bytes) || !find_block_start(m, h, segment, &begin) ||
+	    size > h->high - begin || !memory_bulk(m, begin, bytes, size) ||
+	    !take_blob(&counts, m, l, h, h->high - begin, begin, bytes, names, b))
 		return NULL;
 	if (address >= b->begin && address < b->end)
 		*where = CODECACHE_BLOB;
@@ -347,7 +354,8 @@ struct codecache codecache_take(struct codecache *c)
 /* A block that was freed keeps what it has at its begin, while its end is given away. */
 size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct blob *blob, size_t n)
 {
-	struct memory_want want[BATCH / 2]; /* on the stack of a thread that is sampled, too: less than is copied of it */
+	struct memory_want
+		want[BATCH / 2]; /* on the stack of a thread that is sampled, too: less than is copied of it */
 	uint64_t seen[BATCH / 6][3];
 	size_t kept = 0;
 
@@ -361,14 +369,16 @@ size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct bl
 
 			want[3 * i] = (struct memory_want){ address + l->compile_id.at, l->compile_id.width, at };
 			want[3 * i + 1] = (struct memory_want){ address + l->method.at, l->method.width, at + 8 };
-			want[3 * i + 2] = (struct memory_want){ address - l->block_header + l->block_used.at, l->block_used.width, at + 16 };
+			want[3 * i + 2] = (struct memory_want){ address - l->block_header + l->block_used.at,
+								l->block_used.width, at + 16 };
 		}
 		if (!memory_gather(m, want, 3 * count, seen))
 			return 0;
 		for (size_t i = 0; i < count; i++) {
 			const struct blob *b = &blob[from + i];
 
-			if (!b->compiled || ((uint32_t)seen[i][0] == b->compile_id && seen[i][1] == b->method && seen[i][2] & 1))
+			if (!b->compiled ||
+			    ((uint32_t)seen[i][0] == b->compile_id && seen[i][1] == b->method && seen[i][2] & 1))
 				blob[kept++] = *b;
 		}
 	}

@@ -13,28 +13,29 @@
 #include "runtimes/hotspot/vmlayout.h"
 
 struct blob {
-	uint64_t address;     /* of the CodeBlob */
-	uint64_t begin, end;  /* of its code */
-	uint64_t method;      /* of an nmethod, else 0 */
-	uint64_t name;        /* address of what HotSpot calls it */
-	uint32_t compile_id;  /* of an nmethod */
-	int8_t level;         /* tier 0 to 4 */
-	bool compiled;        /* an nmethod */
+	uint64_t address;    /* of the CodeBlob */
+	uint64_t begin, end; /* of its code */
+	uint64_t method;     /* of an nmethod, else 0 */
+	uint64_t name;       /* address of what HotSpot calls it */
+	uint32_t compile_id; /* of an nmethod */
+	int8_t level;        /* tier 0 to 4 */
+	bool compiled;       /* an nmethod */
 };
 
 struct codecache {
 	struct blob *blob; /* by address */
 	size_t n, cap;
-	uint64_t torn;     /* blocks that made no sense; most are read while they change */
+	uint64_t torn; /* blocks that made no sense; most are read while they change */
 	/* memory of the scan, kept for the next one */
 	unsigned char *map; /* a part of that of a heap */
 	uint64_t *begin;    /* of blocks */
 	size_t begin_cap;
-	char *bytes;        /* the first ones of some blocks */
+	char *bytes; /* the first ones of some blocks */
 	uint32_t bytes_each;
 };
 
-/* Three of the reasons why not; over: it holds more blocks than any HotSpot, or the budget of the memory is exceeded. */
+/* Three of the reasons why not; over: it holds more blocks than any HotSpot, or the budget of the memory is exceeded.
+ */
 extern const char codecache_gone[], codecache_early[], codecache_over[];
 
 /* HotSpot reserves at most 2 GB for code, of which each compiled method takes some kB. */
@@ -43,9 +44,15 @@ extern const char codecache_gone[], codecache_early[], codecache_over[];
 /* All that is there now, in place of what c held. NULL, or why not: then c holds nothing. */
 const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l);
 
-/* The one block whose code is around an address: *b. NULL, or why the JVM cannot be read; *where says whether there is one. */
-enum codecache_where { CODECACHE_ELSEWHERE /* in no heap */, CODECACHE_FREE /* nothing is there now */, CODECACHE_BLOB };
-const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t address, enum codecache_where *where, struct blob *b);
+/* The one block whose code is around an address: *b. NULL, or why the JVM cannot be read; *where says whether there is
+ * one. */
+enum codecache_where {
+	CODECACHE_ELSEWHERE /* in no heap */,
+	CODECACHE_FREE /* nothing is there now */,
+	CODECACHE_BLOB
+};
+const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t address, enum codecache_where *where,
+			 struct blob *b);
 
 /* What c holds; c keeps its room, and holds nothing. The other is to be freed, too. */
 struct codecache codecache_take(struct codecache *c);

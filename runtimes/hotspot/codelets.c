@@ -20,20 +20,20 @@ bool codelets_find(struct codelets_layout *l, const struct vmstructs *v)
 	struct vm_field code = vmstructs_field(v, "AbstractInterpreter", "_code");
 
 	*l = (struct codelets_layout){ .queue = code.at,
-			      .buffer = vmstructs_field(v, "StubQueue", "_stub_buffer"),
-			      .begin = vmstructs_field(v, "StubQueue", "_queue_begin"),
-			      .end = vmstructs_field(v, "StubQueue", "_queue_end"),
-			      .size = vmstructs_field(v, "InterpreterCodelet", "_size"),
-			      .description = vmstructs_field(v, "InterpreterCodelet", "_description"),
-			      .header = vmstructs_size(v, "InterpreterCodelet") };
-	return code.known && code.is_static && is_member(l->buffer, 8) && is_member(l->begin, 4) && is_member(l->end, 4) &&
-	       is_member(l->size, 4) && is_member(l->description, 8) && l->header && l->header <= MOST_HEADER &&
-	       l->size.at + 4 <= l->header && l->description.at + 8 <= l->header;
+				       .buffer = vmstructs_field(v, "StubQueue", "_stub_buffer"),
+				       .begin = vmstructs_field(v, "StubQueue", "_queue_begin"),
+				       .end = vmstructs_field(v, "StubQueue", "_queue_end"),
+				       .size = vmstructs_field(v, "InterpreterCodelet", "_size"),
+				       .description = vmstructs_field(v, "InterpreterCodelet", "_description"),
+				       .header = vmstructs_size(v, "InterpreterCodelet") };
+	return code.known && code.is_static && is_member(l->buffer, 8) && is_member(l->begin, 4) &&
+	       is_member(l->end, 4) && is_member(l->size, 4) && is_member(l->description, 8) && l->header &&
+	       l->header <= MOST_HEADER && l->size.at + 4 <= l->header && l->description.at + 8 <= l->header;
 }
 
 /* The codelet at `at` of bytes, which are n and stand at address; false: it makes no sense. */
-static bool take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const char *bytes, uint64_t n, uint64_t at,
-		 uint64_t address)
+static bool take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const char *bytes, uint64_t n,
+		 uint64_t at, uint64_t address)
 {
 	char text[MOST_NAME];
 	uint64_t description;
@@ -98,7 +98,8 @@ static bool read_all(struct codelets *c, struct memory *m, const struct codelets
 	return good;
 }
 
-bool codelets_take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const struct blob *interpreter)
+bool codelets_take(struct codelets *c, struct memory *m, const struct codelets_layout *l,
+		   const struct blob *interpreter)
 {
 	*c = (struct codelets){ 0 };
 	if (read_all(c, m, l, interpreter) && c->n)
@@ -112,7 +113,8 @@ bool codelets_read(struct codelets *c, struct hotspot *h, const struct codecache
 	struct codelets_layout l;
 
 	*c = (struct codelets){ 0 };
-	return codelets_find(&l, &h->tables) && codelets_made(&h->memory, code) && codelets_take(c, &h->memory, &l, interpreter);
+	return codelets_find(&l, &h->tables) && codelets_made(&h->memory, code) &&
+	       codelets_take(c, &h->memory, &l, interpreter);
 }
 
 void codelets_free(struct codelets *c)

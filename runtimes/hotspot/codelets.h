@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codelets.h - what the interpreter is made of: the piece of each bytecode, of entries and of returns, as HotSpot calls them.
+ * codelets.h - what the interpreter is made of: the piece of each bytecode, of entries and of returns, as HotSpot calls
+ * them.
  *
- * AbstractInterpreter::_code is a queue of codelets, one behind the other, each with its size and a description (stubs.hpp,
- * interpreter.hpp of the JDK). They are made when a JVM starts, before the last of its stubs, and stay. All of them make sense, or none
- * is told.
+ * AbstractInterpreter::_code is a queue of codelets, one behind the other, each with its size and a description
+ * (stubs.hpp, interpreter.hpp of the JDK). They are made when a JVM starts, before the last of its stubs, and stay. All
+ * of them make sense, or none is told.
  */
 #ifndef PJ_CODELETS_H
 #define PJ_CODELETS_H
@@ -15,7 +16,7 @@ struct codelets {
 	struct codelet {
 		uint64_t begin, end;
 		size_t name, name_n; /* in names: "Interpreter: iload" */
-	} *one;                  /* by address, without a hole */
+	} * one;                     /* by address, without a hole */
 	size_t n;
 	struct text names;
 };
@@ -34,7 +35,8 @@ bool codelets_find(struct codelets_layout *l, const struct vmstructs *v);
 bool codelets_made(struct memory *m, const struct codecache *code);
 
 /* Those in the blob called Interpreter. False: they are not known. */
-bool codelets_take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const struct blob *interpreter);
+bool codelets_take(struct codelets *c, struct memory *m, const struct codelets_layout *l,
+		   const struct blob *interpreter);
 
 /* The three as one; the blob is one of the code. False also: they may still be made. */
 bool codelets_read(struct codelets *c, struct hotspot *h, const struct codecache *code, const struct blob *interpreter);

@@ -63,9 +63,11 @@ enum jvm_kind discover_maps(struct str maps, struct jvm_library *lib)
 		if (slash < 0)
 			continue;
 		path = str_from(line, (size_t)slash);
-		if (kind == JVM_NONE && (str_find_str(path, STR("/libj9vm")) >= 0 || str_find_str(path, STR("/libj9jit")) >= 0))
+		if (kind == JVM_NONE &&
+		    (str_find_str(path, STR("/libj9vm")) >= 0 || str_find_str(path, STR("/libj9jit")) >= 0))
 			kind = JVM_OPENJ9;
-		if (kind == JVM_NONE && (str_find_str(path, STR("/libzing")) >= 0 || str_find_str(path, STR("/libazsys")) >= 0))
+		if (kind == JVM_NONE &&
+		    (str_find_str(path, STR("/libzing")) >= 0 || str_find_str(path, STR("/libazsys")) >= 0))
 			kind = JVM_ZING;
 		if (hotspot || !discover_is_libjvm(path))
 			continue;
@@ -147,7 +149,10 @@ static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct t
 	bool zombie = false;
 
 	snprintf(path, sizeof(path), "%s/%d", proc, (int)pid);
-	*p = (struct jvm_process){ .folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), .pid = pid, .inner = pid, .uid = (uid_t)-1,
+	*p = (struct jvm_process){ .folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC),
+				   .pid = pid,
+				   .inner = pid,
+				   .uid = (uid_t)-1,
 				   .gid = (gid_t)-1 };
 	if (p->folder < 0)
 		return false;

@@ -35,11 +35,12 @@ struct jvm_process {
 	pid_t pid, inner; /* inner: in its own PID namespace */
 	uid_t uid;        /* effective */
 	gid_t gid;
-	uint64_t start;   /* clock ticks since boot */
-	struct taskid id; /* the program that its mappings were read of, or an older one: checked by hotspot_open_memory */
+	uint64_t start; /* clock ticks since boot */
+	struct taskid
+		id; /* the program that its mappings were read of, or an older one: checked by hotspot_open_memory */
 	enum jvm_kind kind;
 	struct jvm_library library;
-	bool alive;       /* no zombie */
+	bool alive; /* no zombie */
 	char comm[64];
 	struct text cgroup; /* its path; of hierarchies that have one, the innermost container's */
 };

@@ -30,7 +30,8 @@ static PRINTF(2, 3) struct hotspot_reason reason(const char *code, const char *f
 
 /* ---- what it says of itself ------------------------------------------------------------------------------------ */
 
-/* The string that a static pointer points to, as one line. It stays untrusted: whatever prints it makes it visible (visible.h). */
+/* The string that a static pointer points to, as one line. It stays untrusted: whatever prints it makes it visible
+ * (visible.h). */
 static void read_text(struct hotspot *h, const char *type, const char *field, char *to, size_t cap)
 {
 	struct vm_field f = vmstructs_field(&h->tables, type, field);
@@ -51,8 +52,10 @@ static void each_flag(struct hotspot *h, void (*f)(struct hotspot *h, struct str
 {
 	const char *type = vmstructs_size(&h->tables, "JVMFlag") ? "JVMFlag" : "Flag"; /* "Flag" before JDK 10 */
 	uint64_t size = vmstructs_size(&h->tables, type), at, n;
-	struct vm_field flags = vmstructs_field(&h->tables, type, "flags"), count = vmstructs_field(&h->tables, type, "numFlags");
-	struct vm_field name = vmstructs_field(&h->tables, type, "_name"), address = vmstructs_field(&h->tables, type, "_addr");
+	struct vm_field flags = vmstructs_field(&h->tables, type, "flags"),
+			count = vmstructs_field(&h->tables, type, "numFlags");
+	struct vm_field name = vmstructs_field(&h->tables, type, "_name"),
+			address = vmstructs_field(&h->tables, type, "_addr");
 
 	if (size == 0 || size > 256 || !flags.known || !count.known || !name.known || !address.known ||
 	    !memory_pointer(&h->memory, flags.at, &at) || !memory_u64(&h->memory, count.at, 8, &n))
@@ -64,7 +67,8 @@ static void each_flag(struct hotspot *h, void (*f)(struct hotspot *h, struct str
 		if (!memory_pointer(&h->memory, at + name.at, &p) || p == 0)
 			return; /* the last one has no name */
 		if (!memory_string(&h->memory, p, text, sizeof(text)) ||
-		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0 && strncmp(text, "DisableAttach", 13) != 0))
+		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0 &&
+		     strncmp(text, "DisableAttach", 13) != 0))
 			continue;
 		if (memory_pointer(&h->memory, at + address.at, &where) && memory_u64(&h->memory, where, 1, &value))
 			f(h, str_of(text), value & 1);
@@ -77,8 +81,13 @@ static void take_flag(struct hotspot *h, struct str name, bool value)
 		struct str flag;
 		const char *collector;
 	} known[] = {
-		{ STR("UseG1GC"), "G1" }, { STR("UseZGC"), "Z" }, { STR("UseParallelGC"), "Parallel" }, { STR("UseSerialGC"), "Serial" },
-		{ STR("UseShenandoahGC"), "Shenandoah" }, { STR("UseEpsilonGC"), "Epsilon" }, { STR("UseConcMarkSweepGC"), "CMS" },
+		{ STR("UseG1GC"), "G1" },
+		{ STR("UseZGC"), "Z" },
+		{ STR("UseParallelGC"), "Parallel" },
+		{ STR("UseSerialGC"), "Serial" },
+		{ STR("UseShenandoahGC"), "Shenandoah" },
+		{ STR("UseEpsilonGC"), "Epsilon" },
+		{ STR("UseConcMarkSweepGC"), "CMS" },
 	};
 
 	if (str_eq(name, STR("PreserveFramePointer")))
@@ -122,10 +131,13 @@ struct hotspot_reason hotspot_refusal(enum taskid_answer answer)
 	switch (answer) {
 	case TASKID_SAME: return fine();
 	case TASKID_PRIVATE:
-		return reason("not-dumpable", "its own user may not read its memory, as with file capabilities or after a change of user");
+		return reason(
+			"not-dumpable",
+			"its own user may not read its memory, as with file capabilities or after a change of user");
 	case TASKID_DENIED:
 		if (errno == EACCES || errno == EPERM)
-			return reason("no-permission", "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
+			return reason("no-permission",
+				      "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
 		return reason("gone", "%s", strerror(errno));
 	case TASKID_GONE: break;
 	}
@@ -140,7 +152,10 @@ struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, str
 struct hotspot_reason hotspot_check_kind(const struct jvm_process *p)
 {
 	if (p->kind == JVM_OPENJ9)
-		return reason("openj9", "OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself", (int)p->inner);
+		return reason(
+			"openj9",
+			"OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself",
+			(int)p->inner);
 	if (p->kind == JVM_ZING)
 		return reason("zing", "Zing does not tell its layout");
 	if (p->kind == JVM_UNKNOWN)
@@ -260,7 +275,8 @@ bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style sty
 	size_t before = t->n;
 	char text[256];
 
-	if (b->compiled ? name_compiled(h, b->method, style, t) : memory_string(&h->memory, b->name, text, sizeof(text)) && text[0]) {
+	if (b->compiled ? name_compiled(h, b->method, style, t) :
+			  memory_string(&h->memory, b->name, text, sizeof(text)) && text[0]) {
 		if (!b->compiled)
 			text_add(t, text);
 		return true;

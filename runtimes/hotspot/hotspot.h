@@ -20,14 +20,14 @@ struct hotspot {
 	struct vmstructs tables;
 	struct vmlayout layout;
 	struct codecache code;
-	char version[64];        /* "17.0.15+6-Debian-1deb12u1"; empty: not told */
-	const char *collector;   /* G1, Z, ... ; NULL: not known */
-	int frame_pointers;      /* -XX:+PreserveFramePointer: 1, 0; -1: not known */
-	bool refuses_attach;     /* -XX:+DisableAttachMechanism */
-	char command[256];       /* main class or jar and its arguments, control bytes as '?' */
+	char version[64];      /* "17.0.15+6-Debian-1deb12u1"; empty: not told */
+	const char *collector; /* G1, Z, ... ; NULL: not known */
+	int frame_pointers;    /* -XX:+PreserveFramePointer: 1, 0; -1: not known */
+	bool refuses_attach;   /* -XX:+DisableAttachMechanism */
+	char command[256];     /* main class or jar and its arguments, control bytes as '?' */
 	enum scopes_packing packing;
-	struct methods methods;  /* names that were expected */
-	struct text raw;         /* of one that was not */
+	struct methods methods; /* names that were expected */
+	struct text raw;        /* of one that was not */
 };
 
 /* Why a JVM cannot be read: a word for scripts, and the reason. */
@@ -47,8 +47,8 @@ struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_pr
 struct hotspot_reason hotspot_check_kind(const struct jvm_process *p);
 /* Why a process is not opened; no reason for TASKID_SAME. */
 struct hotspot_reason hotspot_refusal(enum taskid_answer answer);
-/* As hotspot_open_memory, by a descriptor of /proc/PID/mem, which h owns unless a reason is returned. Of p are needed: pid, start, kind and
- * library. */
+/* As hotspot_open_memory, by a descriptor of /proc/PID/mem, which h owns unless a reason is returned. Of p are needed:
+ * pid, start, kind and library. */
 struct hotspot_reason hotspot_open_descriptor(struct hotspot *h, const struct jvm_process *p, int mem);
 /* The same of an image of its memory, in which libjvm.so begins at base. */
 struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base);
@@ -57,8 +57,8 @@ void hotspot_close(struct hotspot *h);
 /* Gives back the memory that the next scan needs again: h->code holds nothing. */
 void hotspot_rest(struct hotspot *h);
 
-/* May what was read of the process be attributed to it, and shown to its user? To be asked between reading and writing: "gone" if it runs
- * another program by now, "not-dumpable" if its own user may not read its memory. */
+/* May what was read of the process be attributed to it, and shown to its user? To be asked between reading and writing:
+ * "gone" if it runs another program by now, "not-dumpable" if its own user may not read its memory. */
 struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, struct taskid_user *user);
 
 /* h->code is what it holds now. The reason "over-budget": it costs more than one JVM may (h->memory.budget). */

@@ -61,31 +61,35 @@ static bool behind_pop(const struct window *w, int at)
 static bool in_return_poll(const struct window *w)
 {
 	if (behind_pop(w, 0))
-		return true; /* whatever comes: a poll, ret, or a jump to who handles an exception */
+		return true;      /* whatever comes: a poll, ret, or a jump to who handles an exception */
 	if (AT(w, 0, 0x0f, 0x87)) /* ja, behind cmp rsp, [r15 + N] */
 		return (poll_bytes(w, -7) == 7 && AT(w, -8, 0x5d)) || (poll_bytes(w, -4) == 4 && AT(w, -5, 0x5d));
 	if (AT(w, 0, 0x41, 0x85, 0x02)) /* test [r10], eax behind mov r10, [r15 + N] */
-		return (AT(w, -7, 0x4d, 0x8b, 0x97) && AT(w, -8, 0x5d)) || (AT(w, -4, 0x4d, 0x8b, 0x57) && AT(w, -5, 0x5d));
+		return (AT(w, -7, 0x4d, 0x8b, 0x97) && AT(w, -8, 0x5d)) ||
+		       (AT(w, -4, 0x4d, 0x8b, 0x57) && AT(w, -5, 0x5d));
 	/* out of line: lea r10, [poll]; mov [r15 + N], r10; jmp handler */
-	return (AT(w, 0, 0x4c, 0x8d, 0x15) && AT(w, 7, 0x4d, 0x89, 0x97)) || (AT(w, -7, 0x4c, 0x8d, 0x15) && AT(w, 0, 0x4d, 0x89, 0x97)) ||
+	return (AT(w, 0, 0x4c, 0x8d, 0x15) && AT(w, 7, 0x4d, 0x89, 0x97)) ||
+	       (AT(w, -7, 0x4c, 0x8d, 0x15) && AT(w, 0, 0x4d, 0x89, 0x97)) ||
 	       (AT(w, -14, 0x4c, 0x8d, 0x15) && AT(w, -7, 0x4d, 0x89, 0x97) && AT(w, 0, 0xe9));
 }
 
 /* What follows leave: ret, vzeroupper; of wrappers what in_return_poll knows, too. */
 static bool may_follow_leave(const struct window *w)
 {
-	return AT(w, 0, 0xc3) || AT(w, 0, 0xc5, 0xf8, 0x77) || AT(w, 0, 0x49, 0x83, 0x7f) || AT(w, 0, 0x49, 0x83, 0xbf) || poll_bytes(w, 0) ||
-	       AT(w, 0, 0x85, 0x05) || AT(w, 0, 0x4d, 0x8b, 0x57) || AT(w, 0, 0x4d, 0x8b, 0x97);
+	return AT(w, 0, 0xc3) || AT(w, 0, 0xc5, 0xf8, 0x77) || AT(w, 0, 0x49, 0x83, 0x7f) ||
+	       AT(w, 0, 0x49, 0x83, 0xbf) || poll_bytes(w, 0) || AT(w, 0, 0x85, 0x05) || AT(w, 0, 0x4d, 0x8b, 0x57) ||
+	       AT(w, 0, 0x4d, 0x8b, 0x97);
 }
 
-/* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. Many other instructions end with its
- * byte. */
+/* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. Many other
+ * instructions end with its byte. */
 static bool behind_leave(const struct window *w)
 {
 	if (AT(w, -1, 0xc9) && may_follow_leave(w))
 		return true;
 	if (AT(w, 0, 0x0f, 0x85))
-		return (AT(w, -5, 0x49, 0x83, 0x7f) && AT(w, -6, 0xc9)) || (AT(w, -8, 0x49, 0x83, 0xbf) && AT(w, -9, 0xc9));
+		return (AT(w, -5, 0x49, 0x83, 0x7f) && AT(w, -6, 0xc9)) ||
+		       (AT(w, -8, 0x49, 0x83, 0xbf) && AT(w, -9, 0xc9));
 	return false;
 }
 
@@ -100,7 +104,8 @@ static int find_push(const struct window *w, int at)
 /* mov [rsp + N], rbp: C2 saves it so where the frame needs no look at the end of the stack */
 static bool is_save(const struct window *w, int at)
 {
-	return AT(w, at, 0x48, 0x89, 0x6c, 0x24) || AT(w, at, 0x48, 0x89, 0xac, 0x24) || AT(w, at, 0x48, 0x89, 0x2c, 0x24);
+	return AT(w, at, 0x48, 0x89, 0x6c, 0x24) || AT(w, at, 0x48, 0x89, 0xac, 0x24) ||
+	       AT(w, at, 0x48, 0x89, 0x2c, 0x24);
 }
 
 /* Around the address, wherever in the code: methods that are entered in the middle of a loop have a second prologue. */
@@ -132,7 +137,8 @@ static bool before_push(const struct java_code *c, const struct java_piece *p, u
 		const uint8_t *b = byte + push;
 		bool sub = b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec;
 
-		if (sub || (b[0] == 0x55 && b[1] == 0x48 && (b[2] == 0x8b || b[2] == 0x83 || b[2] == 0x81) && b[3] == 0xec))
+		if (sub ||
+		    (b[0] == 0x55 && b[1] == 0x48 && (b[2] == 0x8b || b[2] == 0x83 || b[2] == 0x81) && b[3] == 0xec))
 			return at <= push;
 		if (b[0] == 0x55 && push >= 7 && b[-7] == 0x89 && b[-6] == 0x84 && b[-5] == 0x24)
 			return at <= push;
@@ -260,7 +266,8 @@ uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p,
 			room = *more = byte[at + 3];
 		else if (frees_room(byte + at))
 			*more = 0;
-		else if (byte[at] == RET || byte[at] == 0xe9 || byte[at] == 0xeb) /* what follows is reached from before */
+		else if (byte[at] == RET || byte[at] == 0xe9 ||
+			 byte[at] == 0xeb) /* what follows is reached from before */
 			*more = is_freed(byte, n, at + 1) ? room : 0;
 	}
 	return 8 * words;
@@ -280,21 +287,24 @@ uint32_t javaframe_arguments(const struct java_code *c, uint64_t address)
 	uint8_t byte[5];
 
 	/* add rsp, 16, as C1's barriers of ZGC do; but with pop rbp behind it, it ends the frame */
-	if (!c->read(c->arg, address, byte, sizeof(byte)) || memcmp(byte, "\x48\x83\xc4\x10", 4) != 0 || byte[4] == POP_RBP)
+	if (!c->read(c->arg, address, byte, sizeof(byte)) || memcmp(byte, "\x48\x83\xc4\x10", 4) != 0 ||
+	    byte[4] == POP_RBP)
 		return 0;
 	return byte[4] == POP_RAX ? 24 : 16;
 }
 
-/* ---- registers put away for a call -------------------------------------------------------------------------------- */
+/* ---- registers put away for a call --------------------------------------------------------------------------------
+ */
 
 enum { SPILL_CODE_MAX = 640, ROOM_MAX = 1024, SPILLED_MAX = 4096, LONGEST = 11, SIB_OF_RSP = 0x24 };
 
 /* mov R, [rsp + N] of all but rsp: MacroAssembler::popa, which then frees their room */
 static const uint8_t refills[] = {
-	0x4c, 0x8b, 0x3c, 0x24,	      0x4c, 0x8b, 0x74, 0x24, 0x08, 0x4c, 0x8b, 0x6c, 0x24, 0x10, 0x4c, 0x8b, 0x64, 0x24, 0x18,
-	0x4c, 0x8b, 0x5c, 0x24, 0x20, 0x4c, 0x8b, 0x54, 0x24, 0x28, 0x4c, 0x8b, 0x4c, 0x24, 0x30, 0x4c, 0x8b, 0x44, 0x24, 0x38,
-	0x48, 0x8b, 0x7c, 0x24, 0x40, 0x48, 0x8b, 0x74, 0x24, 0x48, 0x48, 0x8b, 0x6c, 0x24, 0x50, 0x48, 0x8b, 0x5c, 0x24, 0x60,
-	0x48, 0x8b, 0x54, 0x24, 0x68, 0x48, 0x8b, 0x4c, 0x24, 0x70, 0x48, 0x8b, 0x44, 0x24, 0x78,
+	0x4c, 0x8b, 0x3c, 0x24, 0x4c, 0x8b, 0x74, 0x24, 0x08, 0x4c, 0x8b, 0x6c, 0x24, 0x10, 0x4c,
+	0x8b, 0x64, 0x24, 0x18, 0x4c, 0x8b, 0x5c, 0x24, 0x20, 0x4c, 0x8b, 0x54, 0x24, 0x28, 0x4c,
+	0x8b, 0x4c, 0x24, 0x30, 0x4c, 0x8b, 0x44, 0x24, 0x38, 0x48, 0x8b, 0x7c, 0x24, 0x40, 0x48,
+	0x8b, 0x74, 0x24, 0x48, 0x48, 0x8b, 0x6c, 0x24, 0x50, 0x48, 0x8b, 0x5c, 0x24, 0x60, 0x48,
+	0x8b, 0x54, 0x24, 0x68, 0x48, 0x8b, 0x4c, 0x24, 0x70, 0x48, 0x8b, 0x44, 0x24, 0x78,
 };
 
 /* Code that is followed from where it was interrupted, or returned to. */
@@ -338,19 +348,15 @@ static uint32_t move_bytes(const struct follow *f, uint32_t *behind)
 	case 0x48: /* general registers: to the stack, or from it, but not into rsp */
 	case 0x4c:
 		return second == 0x89 || (second == 0x8b && (b == 0x4c || (follow_byte(f, 2) & 0x38) != 0x20)) ? 2 : 0;
-	case 0xdd: /* x87 */
-		return 1;
-	case 0xc5: /* xmm, ymm */
-		return 3;
+	case 0xdd: /* x87 */ return 1;
+	case 0xc5: /* xmm, ymm */ return 3;
 	case 0xc4:
 		*behind = (second & 0x1f) == 3; /* vinsertf128, vextractf128 */
 		return 4;
 	case 0xf2:
 	case 0xf3:
-	case 0x66:
-		return follow_byte(f, 1 + rex) == 0x0f ? 3 + rex : 0;
-	default:
-		return 0;
+	case 0x66: return follow_byte(f, 1 + rex) == 0x0f ? 3 + rex : 0;
+	default: return 0;
 	}
 }
 
@@ -374,13 +380,15 @@ static bool follow_room(struct follow *f)
 		n |= (uint32_t)follow_byte(f, 3 + i) << 8 * i;
 	if (n == 0 || n > ROOM_MAX || n % 8)
 		return false;
-	f->done = frees && n == 128 && f->at >= sizeof(refills) && memcmp(f->byte + f->at - sizeof(refills), refills, sizeof(refills)) == 0;
+	f->done = frees && n == 128 && f->at >= sizeof(refills) &&
+		  memcmp(f->byte + f->at - sizeof(refills), refills, sizeof(refills)) == 0;
 	f->sp += frees ? n : -(uint64_t)n;
 	f->at += wide ? 7 : 4;
 	return true;
 }
 
-/* The call, twice: with a stack that has to be aligned, and without. What comes from it is taken as if it had returned. */
+/* The call, twice: with a stack that has to be aligned, and without. What comes from it is taken as if it had returned.
+ */
 static bool follow_call(struct follow *f)
 {
 	uint32_t away;
@@ -442,7 +450,8 @@ uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p
 	return f.done && f.sp - sp <= SPILLED_MAX ? (uint32_t)(f.sp - sp) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what, size_t length)
 {
@@ -456,7 +465,8 @@ enum javaframe_thrown javaframe_thrown(const struct java_code *c, const struct j
 	static const char begin[] = "\x52\x48\x83\xec\x08\x48\x89\x2c\x24"; /* push rdx; sub rsp, 8; mov [rsp], rbp */
 	static const char end[] = "\x48\x8b\x2c\x24\x48\x83\xc4\x08\x5a";   /* mov rbp, [rsp]; add rsp, 8; pop rdx */
 	uint8_t byte[PROLOGUE_MAX];
-	size_t n = p->end - p->start < PROLOGUE_MAX ? (size_t)(p->end - p->start) : PROLOGUE_MAX, at = (size_t)(address - p->start);
+	size_t n = p->end - p->start < PROLOGUE_MAX ? (size_t)(p->end - p->start) : PROLOGUE_MAX,
+	       at = (size_t)(address - p->start);
 
 	if (!c->read(c->arg, p->start, byte, n) || !HAS(0, begin))
 		return JAVAFRAME_THROWN_NOT;
@@ -480,7 +490,8 @@ enum javaframe_thrown javaframe_thrown(const struct java_code *c, const struct j
 static bool is_stored(const uint8_t *byte, size_t n, size_t from)
 {
 	for (size_t i = from; i < n; i++)
-		if (HAS(i, "\x48\x89\x04\x24") || (byte[i] == 0x50 && (HAS(i - 4, "\x48\x83\xec") || (i >= 7 && HAS(i - 7, "\x48\x81\xec")))))
+		if (HAS(i, "\x48\x89\x04\x24") ||
+		    (byte[i] == 0x50 && (HAS(i - 4, "\x48\x83\xec") || (i >= 7 && HAS(i - 7, "\x48\x81\xec")))))
 			return true;
 	return false;
 }
@@ -559,7 +570,8 @@ bool javaframe_exit(const struct java_code *c, const struct java_piece *p, uint6
 			continue;
 		e->popped = before[i] > 0;
 		return before[i] == 0 || behind == 0 || behind == 3 ||
-		       (before[i] < 0 ? AT(&w, -1, 0xc9) : (behind == 10 || behind == 12) && poll_bytes(&w, at + n + 3) == 7);
+		       (before[i] < 0 ? AT(&w, -1, 0xc9) :
+					(behind == 10 || behind == 12) && poll_bytes(&w, at + n + 3) == 7);
 	}
 	return false;
 }

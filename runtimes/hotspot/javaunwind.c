@@ -41,7 +41,8 @@ static const struct java_piece *piece_at(const struct java_code *c, uint64_t add
 	return NULL;
 }
 
-/* A return address at the start of a piece is none of what stands before it: frames of virtual threads get such ones. */
+/* A return address at the start of a piece is none of what stands before it: frames of virtual threads get such ones.
+ */
 static const struct java_piece *piece_of_return(const struct java_code *c, uint64_t ip)
 {
 	const struct java_piece *p = piece_at(c, ip);
@@ -137,15 +138,16 @@ static uint32_t spilled_bytes(const struct unwind_state *s, const struct java_co
 	return s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
 }
 
-static enum unwind_end step_by_size(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
+static enum unwind_end step_by_size(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
+				    struct java_frame *f)
 {
 	uint32_t spilled = spilled_bytes(s, c, p);
 	enum unwind_end end = step_saved(s, c, s->sp + spilled + p->frame - 16);
 
 	if (spilled)
 		return end;
-	/* Where a compiled method calls the runtime with more on its stack than its frame. OpenTelemetry's unwinder has the same
-	 * bound. */
+	/* Where a compiled method calls the runtime with more on its stack than its frame. OpenTelemetry's unwinder has
+	 * the same bound. */
 	for (unsigned i = 1; i <= BEYOND_MAX && end == UNWIND_NO_CODE; i++) {
 		end = step_saved(s, c, s->sp + p->frame - 16 + 8 * i);
 		f->beyond = end == UNWIND_MORE;
@@ -161,29 +163,27 @@ static enum unwind_end step_leaf(struct unwind_state *s, const struct java_code 
 	if (!load(s, at, &ip))
 		return UNWIND_STACK_CUT;
 	/* such stubs are called by native code, too, whose registers they keep */
-	return may_return_to(c, ip) ? arrive(s, ip, at + 8 + p->orig_pc, s->valid & (pushed ? 1U << CFI_RBP : KEPT)) : UNWIND_NO_CODE;
+	return may_return_to(c, ip) ? arrive(s, ip, at + 8 + p->orig_pc, s->valid & (pushed ? 1U << CFI_RBP : KEPT)) :
+				      UNWIND_NO_CODE;
 }
 
-static enum unwind_end step_compiled(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
+static enum unwind_end step_compiled(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
+				     struct java_frame *f)
 {
 	enum unwind_end end;
 	uint64_t ip;
 
 	if (p->frame < 16)
 		return step_leaf(s, c, p);
-	if (!s->interrupted && (s->ip == p->deopt[0] || s->ip == p->deopt[1]) && p->orig_pc && load(s, s->sp + p->orig_pc, &ip) &&
-	    ip - p->start <= p->end - p->start)
+	if (!s->interrupted && (s->ip == p->deopt[0] || s->ip == p->deopt[1]) && p->orig_pc &&
+	    load(s, s->sp + p->orig_pc, &ip) && ip - p->start <= p->end - p->start)
 		f->address = ip;
 	if (s->interrupted) {
 		switch (javaframe_compiled(c, p, s->ip)) {
-		case JAVAFRAME_NONE:
-			return step_bare(s, c, s->sp);
-		case JAVAFRAME_RBP:
-			return step_saved(s, c, s->sp);
-		case JAVAFRAME_UNSAVED:
-			return step_bare(s, c, s->sp + p->frame - 8);
-		case JAVAFRAME_WHOLE:
-			break;
+		case JAVAFRAME_NONE: return step_bare(s, c, s->sp);
+		case JAVAFRAME_RBP: return step_saved(s, c, s->sp);
+		case JAVAFRAME_UNSAVED: return step_bare(s, c, s->sp + p->frame - 8);
+		case JAVAFRAME_WHOLE: break;
 		}
 	}
 	/* A wrapper may have aligned its stack for a call. */
@@ -229,11 +229,10 @@ static enum unwind_end step_stub_itself(struct unwind_state *s, const struct jav
 	if (s->interrupted) {
 		switch (javaframe_stub(c, p, s->ip)) {
 		case JAVAFRAME_NONE:
-			return step_bare(s, c, s->sp + (p->entry && s->ip != p->start && !may_return_at(s, c, s->sp) ? 8 : 0));
-		case JAVAFRAME_RBP:
-			return p->entry ? step_bare(s, c, s->sp + 16) : step_saved(s, c, s->sp);
-		default:
-			return step_stub_frame(s, c, p);
+			return step_bare(
+				s, c, s->sp + (p->entry && s->ip != p->start && !may_return_at(s, c, s->sp) ? 8 : 0));
+		case JAVAFRAME_RBP: return p->entry ? step_bare(s, c, s->sp + 16) : step_saved(s, c, s->sp);
+		default: return step_stub_frame(s, c, p);
 		}
 	}
 	if (p->frame >= 16) {
@@ -299,8 +298,7 @@ static enum unwind_end step_adapter(struct unwind_state *s, const struct java_co
 		return sender_sp(s, s->sp) == s->reg[R13] ? step_bare(s, c, s->reg[R13]) : UNWIND_NO_CODE;
 	case JAVAFRAME_AT_SP_SENDER:
 		return load(s, s->sp, &ip) ? step_to(s, c, ip, sender_sp(s, s->sp + 8)) : UNWIND_STACK_CUT;
-	case JAVAFRAME_AT_SP:
-		break;
+	case JAVAFRAME_AT_SP: break;
 	}
 	return step_bare(s, c, s->sp);
 }
@@ -311,25 +309,22 @@ static enum unwind_end step_pushed(struct unwind_state *s, const struct java_cod
 		return UNWIND_NO_CODE;
 	if (s->interrupted) {
 		switch (javaframe_thrown(c, p, s->ip)) {
-		case JAVAFRAME_THROWN_IN_RDX:
-			return has(s, RDX) ? step_to(s, c, s->reg[RDX], s->sp) : UNWIND_NO_CODE;
-		case JAVAFRAME_THROWN_AT_SP:
-			return step_bare(s, c, s->sp);
-		case JAVAFRAME_THROWN_BEHIND:
-			return step_bare(s, c, s->sp + 8);
+		case JAVAFRAME_THROWN_IN_RDX: return has(s, RDX) ? step_to(s, c, s->reg[RDX], s->sp) : UNWIND_NO_CODE;
+		case JAVAFRAME_THROWN_AT_SP: return step_bare(s, c, s->sp);
+		case JAVAFRAME_THROWN_BEHIND: return step_bare(s, c, s->sp + 8);
 		case JAVAFRAME_THROWN_NOT: /* what it pushes first is not known */
 			if (s->ip - p->start < PUSHED_MAX)
 				return UNWIND_NO_CODE;
 			break;
-		case JAVAFRAME_THROWN_WHOLE:
-			break;
+		case JAVAFRAME_THROWN_WHOLE: break;
 		}
 	}
 	return step_saved(s, c, s->sp + p->frame - 16);
 }
 
 /* The frame that a virtual thread began in is where rbp points: who thaws a frame from the heap says so. */
-static enum unwind_end step_thaw(struct unwind_state *s, const struct java_code *c, const struct java_piece *piece, struct java_frame *f)
+static enum unwind_end step_thaw(struct unwind_state *s, const struct java_code *c, const struct java_piece *piece,
+				 struct java_frame *f)
 {
 	const struct java_piece *p = c->continuation_return ? piece_at(c, c->continuation_return - 1) : NULL;
 	uint64_t sp;
@@ -403,8 +398,8 @@ static enum unwind_end step_exit(struct unwind_state *s, const struct java_code 
 	return step_to(s, c, ip, sp);
 }
 
-/* sin() and the like: no frame, but arguments, or all registers, on the stack meanwhile. Its caller's sp waits in r13: where that is
- * interpreted, just behind the return address. */
+/* sin() and the like: no frame, but arguments, or all registers, on the stack meanwhile. Its caller's sp waits in r13:
+ * where that is interpreted, just behind the return address. */
 static enum unwind_end step_math(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
 {
 	uint32_t spilled;
@@ -427,8 +422,10 @@ static enum unwind_end step_math(struct unwind_state *s, const struct java_code 
 	return step_to(s, c, ip, sender_sp(s, at + 8));
 }
 
-/* Where a method begins: locals are pushed between the arguments and the return address, which waits in rax meanwhile. */
-static enum unwind_end step_entry(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
+/* Where a method begins: locals are pushed between the arguments and the return address, which waits in rax meanwhile.
+ */
+static enum unwind_end step_entry(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
+				  struct java_frame *f)
 {
 	uint64_t at = s->ip - p->start, ip;
 
@@ -441,18 +438,22 @@ static enum unwind_end step_entry(struct unwind_state *s, const struct java_code
 			return step_interpreted(s, c, f);
 		if (!e.popped)
 			return step_bare(s, c, s->sp);
-		return may_return_to(c, s->reg[e.ra]) ? arrive(s, s->reg[e.ra], s->sp + 8, rbp_if_known(s)) : UNWIND_NO_CODE;
+		return may_return_to(c, s->reg[e.ra]) ? arrive(s, s->reg[e.ra], s->sp + 8, rbp_if_known(s)) :
+							UNWIND_NO_CODE;
 	}
 	name_by_rbx(s, f);
 	ip = s->reg[RAX];
 	if (at == p->complete + 2) /* behind push rbp */
-		return load(s, s->sp + 8, &ip) && may_return_to(c, ip) ? arrive(s, ip, sender_sp(s, s->sp + 16), rbp_if_known(s)) : UNWIND_NO_CODE;
+		return load(s, s->sp + 8, &ip) && may_return_to(c, ip) ?
+			       arrive(s, ip, sender_sp(s, s->sp + 16), rbp_if_known(s)) :
+			       UNWIND_NO_CODE;
 	if ((at == p->complete + 1 || p->entry == JAVA_NEVER || at <= p->entry) && !load(s, s->sp, &ip))
 		return UNWIND_STACK_CUT;
 	return may_return_to(c, ip) ? arrive(s, ip, sender_sp(s, s->sp + 8), rbp_if_known(s)) : UNWIND_NO_CODE;
 }
 
-static enum unwind_end step_bytecode(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
+static enum unwind_end step_bytecode(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
+				     struct java_frame *f)
 {
 	struct javaframe_exit e;
 
@@ -461,29 +462,22 @@ static enum unwind_end step_bytecode(struct unwind_state *s, const struct java_c
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-enum unwind_end java_step(struct unwind_state *s, const struct java_code *c, const struct java_piece *p, struct java_frame *f)
+enum unwind_end java_step(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
+			  struct java_frame *f)
 {
 	*f = (struct java_frame){ .address = s->ip, .exact = s->interrupted };
 	if (!s->interrupted && s->ip == c->call_stub_return)
 		return step_call_stub(s, c);
 	switch ((enum java_kind)p->kind) {
 	case JAVA_COMPILED:
-	case JAVA_NATIVE:
-		return step_compiled(s, c, p, f);
-	case JAVA_STUB:
-		return step_stub(s, c, p);
-	case JAVA_PUSHED:
-		return step_pushed(s, c, p);
-	case JAVA_LEAF:
-		return step_leaf(s, c, p);
-	case JAVA_ADAPTER:
-		return step_adapter(s, c, p);
-	case JAVA_ENTRY:
-		return step_entry(s, c, p, f);
-	case JAVA_BYTECODE:
-		return step_bytecode(s, c, p, f);
-	case JAVA_THAW:
-		return step_thaw(s, c, p, f);
+	case JAVA_NATIVE: return step_compiled(s, c, p, f);
+	case JAVA_STUB: return step_stub(s, c, p);
+	case JAVA_PUSHED: return step_pushed(s, c, p);
+	case JAVA_LEAF: return step_leaf(s, c, p);
+	case JAVA_ADAPTER: return step_adapter(s, c, p);
+	case JAVA_ENTRY: return step_entry(s, c, p, f);
+	case JAVA_BYTECODE: return step_bytecode(s, c, p, f);
+	case JAVA_THAW: return step_thaw(s, c, p, f);
 	}
 	return UNWIND_NO_CODE;
 }

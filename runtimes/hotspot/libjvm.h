@@ -13,10 +13,10 @@
 
 struct libjvm {
 	struct memory *m;
-	uint64_t base;                       /* where its first byte was mapped */
+	uint64_t base;                        /* where its first byte was mapped */
 	uint64_t symbols, strings, strings_n; /* addresses of .dynsym and .dynstr */
-	uint64_t gnu_hash, hash;             /* of the tables; 0: none */
-	uint64_t data, data_n;               /* what it may write to; 0: nothing */
+	uint64_t gnu_hash, hash;              /* of the tables; 0: none */
+	uint64_t data, data_n;                /* what it may write to; 0: nothing */
 };
 
 /* NULL, or why not. */

@@ -99,7 +99,8 @@ static size_t read_image(const struct memory *m, uint64_t address, char *to, siz
 	}
 	for (; low < m->npieces && have < n && m->piece[low].address <= address + have; low++) {
 		const struct memory_piece *p = &m->piece[low];
-		size_t from = (size_t)(address + have - p->address), part = p->n - from < n - have ? p->n - from : n - have;
+		size_t from = (size_t)(address + have - p->address),
+		       part = p->n - from < n - have ? p->n - from : n - have;
 
 		memcpy(to + have, p->bytes + from, part);
 		have += part;
@@ -210,7 +211,8 @@ static void read_one(const struct memory *m, const struct memory_want *w, char *
 		memset(to + w->at, 0, w->n);
 }
 
-/* How many requests, from the first on, one read serves: neighbours, as far as they fit into the bounce buffer. *end: of the last byte. */
+/* How many requests, from the first on, one read serves: neighbours, as far as they fit into the bounce buffer. *end:
+ * of the last byte. */
 static size_t run_of(const struct memory_want *want, size_t count, uint64_t *end)
 {
 	uint64_t start = want->address;

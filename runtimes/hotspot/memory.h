@@ -2,17 +2,18 @@
 /*
  * memory.h - the memory of another process, read without touching it.
  *
- * Memory is read through /proc/PID/mem alone. The kernel binds that descriptor to the address space and checks permission when it is
- * opened, so after an exec or an exit it reads the old memory or nothing, never that of the new program or of a process that got the PID
- * later. No read goes by PID (process_vm_readv): a set-uid program would be read with the rights of the program before it.
+ * Memory is read through /proc/PID/mem alone. The kernel binds that descriptor to the address space and checks
+ * permission when it is opened, so after an exec or an exit it reads the old memory or nothing, never that of the new
+ * program or of a process that got the PID later. No read goes by PID (process_vm_readv): a set-uid program would be
+ * read with the rights of the program before it.
  *
- * A descriptor alone does not show an exec: a task that shares the memory (CLONE_VM) keeps the old address space readable. The caller
- * asks memory_is_current before it attributes to the process what it read.
+ * A descriptor alone does not show an exec: a task that shares the memory (CLONE_VM) keeps the old address space
+ * readable. The caller asks memory_is_current before it attributes to the process what it read.
  *
- * Small reads come from a cache of pages, which is one moment's view only between two memory_forget; large ones, and requests that are
- * read together, go past it. Requests are read in the order of their addresses, and neighbours with one read: a read of one page costs
- * about 1 us, each further page 0.5 us. Everything read is a stranger's, and changes while it is read: a caller checks each number before
- * it is used.
+ * Small reads come from a cache of pages, which is one moment's view only between two memory_forget; large ones, and
+ * requests that are read together, go past it. Requests are read in the order of their addresses, and neighbours with
+ * one read: a read of one page costs about 1 us, each further page 0.5 us. Everything read is a stranger's, and changes
+ * while it is read: a caller checks each number before it is used.
  */
 #ifndef PJ_MEMORY_H
 #define PJ_MEMORY_H
@@ -39,22 +40,22 @@ struct memory_piece {
 };
 
 struct memory {
-	int fd;           /* /proc/PID/mem; -1: an image */
-	int process;      /* /proc/PID, of O_PATH */
-	struct taskid id; /* the program that the memory is of */
+	int fd;                           /* /proc/PID/mem; -1: an image */
+	int process;                      /* /proc/PID, of O_PATH */
+	struct taskid id;                 /* the program that the memory is of */
 	const struct memory_piece *piece; /* of an image, by address */
 	size_t npieces;
 	struct budget *budget; /* each read takes steps from it; once it is exceeded all reads fail. NULL: no limit */
-	uint64_t probe; /* an address that is always there: tells whether it is still the same process */
-	uint64_t *number;         /* of page, + 1; 0: none */
+	uint64_t probe;        /* an address that is always there: tells whether it is still the same process */
+	uint64_t *number;      /* of page, + 1; 0: none */
 	struct memory_page *page;
 	struct memory_want *order; /* room to sort in */
 	size_t order_n;
-	char *bounce;              /* where neighbours come to, before each goes to its place */
+	char *bounce; /* where neighbours come to, before each goes to its place */
 };
 
-/* Opens the memory of the program that the process ran when id was read; process: a descriptor of /proc/PID. TASKID_SAME, or the reason
- * why it is not opened. */
+/* Opens the memory of the program that the process ran when id was read; process: a descriptor of /proc/PID.
+ * TASKID_SAME, or the reason why it is not opened. */
 enum taskid_answer memory_open(struct memory *m, int process, const struct taskid *id);
 /* Does the process live, and run the program whose memory this is? True for an image. */
 bool memory_is_current(const struct memory *m);
@@ -74,8 +75,8 @@ bool memory_read(struct memory *m, uint64_t address, void *to, size_t n);
 /* The same past the cache, for what is large. */
 bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n);
 
-/* Many pieces at once, in any order; `want` gets sorted. Those that cannot be read are zero. False: the memory is gone, and nothing that
- * was read counts. */
+/* Many pieces at once, in any order; `want` gets sorted. Those that cannot be read are zero. False: the memory is gone,
+ * and nothing that was read counts. */
 bool memory_gather(struct memory *m, struct memory_want *want, size_t count, void *to);
 
 /* The order in which memory_gather reads: by address, equal ones as they came. */

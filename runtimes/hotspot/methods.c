@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #define MOST_SYMBOL 65535
-#define FIRST_BYTES 64u                /* of a symbol: nearly all are shorter */
-#define MOST_LONGER (8u << 20)         /* bytes of those that are not, of methods that are read together */
-#define MOST_ROW 512u                  /* of an object whose first bytes are read */
+#define FIRST_BYTES 64u        /* of a symbol: nearly all are shorter */
+#define MOST_LONGER (8u << 20) /* bytes of those that are not, of methods that are read together */
+#define MOST_ROW 512u          /* of an object whose first bytes are read */
 
 /* Where a piece of the text will be: it may move as it grows. */
 struct piece {
@@ -45,9 +45,10 @@ bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, s
 	uint64_t of, pool, length, index, signature, holder, class_name;
 	struct piece c, n, s;
 
-	if (!vmlayout_read(m, method, l->const_method, &of) || of == 0 || !vmlayout_read(m, of, l->constants, &pool) || pool == 0 ||
-	    !vmlayout_read(m, of, l->name_index, &index) || !vmlayout_read(m, of, l->signature_index, &signature) ||
-	    !vmlayout_read(m, pool, l->pool_length, &length) || !vmlayout_read(m, pool, l->pool_holder, &holder) || holder == 0 ||
+	if (!vmlayout_read(m, method, l->const_method, &of) || of == 0 || !vmlayout_read(m, of, l->constants, &pool) ||
+	    pool == 0 || !vmlayout_read(m, of, l->name_index, &index) ||
+	    !vmlayout_read(m, of, l->signature_index, &signature) || !vmlayout_read(m, pool, l->pool_length, &length) ||
+	    !vmlayout_read(m, pool, l->pool_holder, &holder) || holder == 0 ||
 	    !vmlayout_read(m, holder, l->class_name, &class_name))
 		return false;
 	if (!read_symbol(m, l, class_name, t, &c) || !read_entry(m, l, pool, length, index, t, &n) ||
@@ -131,7 +132,8 @@ static struct str *read_symbols(struct sweep *s, size_t n, struct methods *names
 		if (length && l->symbol_body + length <= FIRST_BYTES)
 			continue;
 		symbol[i].n = 0; /* it is longer, or too near to the end of what is mapped */
-		if (at[i] == 0 || !vmlayout_read(s->m, at[i], l->symbol_length, &length) || length > MOST_SYMBOL || length > MOST_LONGER - total)
+		if (at[i] == 0 || !vmlayout_read(s->m, at[i], l->symbol_length, &length) || length > MOST_SYMBOL ||
+		    length > MOST_LONGER - total)
 			continue;
 		symbol[i] = (struct str){ NULL, (size_t)length };
 		s->want[nlonger++] = (struct memory_want){ at[i] + l->symbol_body, (uint32_t)length, total };
@@ -149,13 +151,13 @@ static struct str *read_symbols(struct sweep *s, size_t n, struct methods *names
 
 /* What ConstMethods, as rows, lead to: their constant pools, each once, and the classes that these belong to. */
 struct pools {
-	uint32_t *of;          /* by ConstMethod: which pool */
-	uint64_t *address;     /* of pools */
-	char *row;             /* their first bytes */
-	uint32_t bytes;        /* of a row */
+	uint32_t *of;      /* by ConstMethod: which pool */
+	uint64_t *address; /* of pools */
+	char *row;         /* their first bytes */
+	uint32_t bytes;    /* of a row */
 	size_t n;
-	uint32_t *holder;      /* by pool: which class */
-	char *class_name;      /* by class: address of its name's symbol */
+	uint32_t *holder; /* by pool: which class */
+	char *class_name; /* by class: address of its name's symbol */
 	size_t nholders;
 };
 
@@ -165,7 +167,8 @@ static struct pools read_pools(struct sweep *s, size_t n, const char *consts, ui
 	struct pools p = { .of = rows(sizeof(*p.of), n), .bytes = end_of(l->pool_length, end_of(l->pool_holder, 0)) };
 
 	for (size_t i = 0; i < n; i++)
-		s->want[i] = (struct memory_want){ vmlayout_get(l->constants, consts + i * const_bytes), 0, (uint32_t)i };
+		s->want[i] =
+			(struct memory_want){ vmlayout_get(l->constants, consts + i * const_bytes), 0, (uint32_t)i };
 	p.n = each_once(s, n, p.of);
 	p.address = rows(sizeof(*p.address), p.n);
 	for (size_t i = 0; i < p.n; i++)
@@ -188,9 +191,10 @@ static void free_pools(struct pools *p)
 	free(p->class_name);
 }
 
-/* Of each ConstMethod the entries of its name and its signature, addresses of symbols; 0: makes no sense. Bit 0 of one tells something
- * else in some JDKs. */
-static uint64_t *read_entries(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes, const struct pools *p, bool signatures)
+/* Of each ConstMethod the entries of its name and its signature, addresses of symbols; 0: makes no sense. Bit 0 of one
+ * tells something else in some JDKs. */
+static uint64_t *read_entries(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes,
+			      const struct pools *p, bool signatures)
 {
 	const struct vmlayout *l = s->l;
 	uint64_t *entry = rows(2 * sizeof(*entry), n);
@@ -201,7 +205,8 @@ static uint64_t *read_entries(struct sweep *s, size_t n, const char *consts, uin
 
 		s->want[i] = (struct memory_want){ first + 8 * vmlayout_get(l->name_index, c), 8, (uint32_t)i * 16 };
 		if (signatures)
-			s->want[n + i] = (struct memory_want){ first + 8 * vmlayout_get(l->signature_index, c), 8, (uint32_t)i * 16 + 8 };
+			s->want[n + i] = (struct memory_want){ first + 8 * vmlayout_get(l->signature_index, c), 8,
+							       (uint32_t)i * 16 + 8 };
 	}
 	s->gone = !memory_gather(s->m, s->want, signatures ? 2 * n : n, entry) || s->gone;
 	for (size_t i = 0; i < n; i++) {
@@ -217,8 +222,8 @@ static uint64_t *read_entries(struct sweep *s, size_t n, const char *consts, uin
 }
 
 /* ConstMethods, as rows, to the symbols of each, which are wanted then, each once. */
-static struct symbols_of *find_symbols(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes, bool signatures,
-				       size_t *nsymbols)
+static struct symbols_of *find_symbols(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes,
+				       bool signatures, size_t *nsymbols)
 {
 	struct symbols_of *of = rows(sizeof(*of), n);
 	struct pools p = read_pools(s, n, consts, const_bytes);
@@ -247,7 +252,8 @@ static struct symbols_of *find_symbols(struct sweep *s, size_t n, const char *co
 	return of;
 }
 
-bool methods_gather(struct methods *names, struct memory *m, const struct vmlayout *l, const uint64_t *method, size_t n, bool signatures)
+bool methods_gather(struct methods *names, struct memory *m, const struct vmlayout *l, const uint64_t *method, size_t n,
+		    bool signatures)
 {
 	struct sweep s = { .m = m, .l = l };
 	uint32_t *number, const_bytes = end_of(l->constants, end_of(l->name_index, end_of(l->signature_index, 0)));
@@ -273,7 +279,8 @@ bool methods_gather(struct methods *names, struct memory *m, const struct vmlayo
 	for (size_t i = 0; i < n; i++)
 		memcpy(&s.want[i].address, row + 8 * i, 8);
 	free(row);
-	consts = read_rows(&s, n, 0, const_bytes); /* they stand in the order of their methods, whatever that of memory is */
+	consts = read_rows(&s, n, 0,
+			   const_bytes); /* they stand in the order of their methods, whatever that of memory is */
 	of = find_symbols(&s, n, consts, const_bytes, signatures, &nsymbols);
 	symbol = read_symbols(&s, nsymbols, names);
 	for (size_t i = 0; i < n; i++) {
@@ -281,7 +288,9 @@ bool methods_gather(struct methods *names, struct memory *m, const struct vmlayo
 
 		names->name[i] = (struct method_name){ 0 };
 		if (class_name.n && own.n)
-			names->name[i] = (struct method_name){ class_name, own, signatures ? symbol[of[i].signature] : (struct str){ 0 } };
+			names->name[i] =
+				(struct method_name){ class_name, own,
+						      signatures ? symbol[of[i].signature] : (struct str){ 0 } };
 	}
 	free(s.want);
 	free(number);
@@ -328,9 +337,9 @@ static void put_dotted(struct text *t, struct str s)
 /* The type that a signature begins with; false: there is none. What does not parse is written as it is. */
 static bool put_type(struct text *t, struct str *s)
 {
-	static const char *const basic[26] = { ['B' - 'A'] = "byte", ['C' - 'A'] = "char", ['D' - 'A'] = "double", ['F' - 'A'] = "float",
-					       ['I' - 'A'] = "int", ['J' - 'A'] = "long", ['S' - 'A'] = "short", ['V' - 'A'] = "void",
-					       ['Z' - 'A'] = "boolean" };
+	static const char *const basic[26] = { ['B' - 'A'] = "byte",  ['C' - 'A'] = "char", ['D' - 'A'] = "double",
+					       ['F' - 'A'] = "float", ['I' - 'A'] = "int",  ['J' - 'A'] = "long",
+					       ['S' - 'A'] = "short", ['V' - 'A'] = "void", ['Z' - 'A'] = "boolean" };
 	size_t dimensions = 0;
 	char c;
 

@@ -21,18 +21,20 @@ struct method_name {
 
 /* Into the memory of t, from its end on; the name is valid until t changes. False: something on the way makes no
  * sense. */
-bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, struct text *t, struct method_name *name);
+bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, struct text *t,
+		  struct method_name *name);
 
 /* Names that were read together. */
 struct methods {
 	uint64_t *method;         /* by address, each once */
 	struct method_name *name; /* of method; no class: something on the way makes no sense */
 	size_t n;
-	char *symbols, *longer;   /* what they are made of */
+	char *symbols, *longer; /* what they are made of */
 };
 
 /* Those of so many Method*, in place of what s held; without signatures these stay empty. False: it ended. */
-bool methods_gather(struct methods *s, struct memory *m, const struct vmlayout *l, const uint64_t *method, size_t n, bool signatures);
+bool methods_gather(struct methods *s, struct memory *m, const struct vmlayout *l, const uint64_t *method, size_t n,
+		    bool signatures);
 
 /* NULL: it is not among them. */
 const struct method_name *methods_find(const struct methods *s, uint64_t method);

@@ -51,7 +51,8 @@ static bool find_spans(struct memory *m, const struct vmlayout *l, const struct 
 	if (f->immutable.width) { /* pcs and scopes in memory of their own, in this order */
 		uint64_t size;
 
-		if (!vmlayout_read(m, b->address, f->immutable, &base) || base == 0 || !vmlayout_read(m, b->address, f->immutable_size, &size) ||
+		if (!vmlayout_read(m, b->address, f->immutable, &base) || base == 0 ||
+		    !vmlayout_read(m, b->address, f->immutable_size, &size) ||
 		    !vmlayout_read(m, b->address, f->data, &data) || !span_between(&span[0], base + pcs, base + data) ||
 		    !span_between(&span[1], base + data, base + size))
 			return false;
@@ -108,7 +109,8 @@ static bool read_spans(struct memory *m, const struct span span[3], char *at, co
 	return memory_bulk(m, begin, at, (size_t)n);
 }
 
-static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayout *l, const struct blob *b, struct tables *t)
+static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayout *l, const struct blob *b,
+			struct tables *t)
 {
 	struct span span[3];
 	const char *at[3];
@@ -119,8 +121,12 @@ static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayou
 	to = room(s, m->budget, (size_t)(span[0].n + span[1].n + span[2].n));
 	if (!to || !read_spans(m, span, to, at))
 		return false;
-	*t = (struct tables){ .pcs = at[0], .scopes = at[1], .metadata = at[2], .npcs = (uint32_t)(span[0].n / l->scopes.pc_bytes),
-			      .nscopes = (uint32_t)span[1].n, .nmetadata = (uint32_t)(span[2].n / 8) };
+	*t = (struct tables){ .pcs = at[0],
+			      .scopes = at[1],
+			      .metadata = at[2],
+			      .npcs = (uint32_t)(span[0].n / l->scopes.pc_bytes),
+			      .nscopes = (uint32_t)span[1].n,
+			      .nmetadata = (uint32_t)(span[2].n / 8) };
 	return true;
 }
 
@@ -154,8 +160,8 @@ static uint32_t chain(const struct tables *t, uint32_t at, unsigned excluded, ui
 	while (at) {
 		uint32_t sender, index, here = at;
 
-		if (n == MOST_DEPTH || !get_number(t, &at, excluded, &sender) || !get_number(t, &at, excluded, &index) || index == 0 ||
-		    index > t->nmetadata || sender >= here)
+		if (n == MOST_DEPTH || !get_number(t, &at, excluded, &sender) ||
+		    !get_number(t, &at, excluded, &index) || index == 0 || index > t->nmetadata || sender >= here)
 			return 0; /* callers stand before what they call */
 		memcpy(&method[n++], t->metadata + 8 * (size_t)(index - 1), 8);
 		at = sender;
@@ -163,7 +169,8 @@ static uint32_t chain(const struct tables *t, uint32_t at, unsigned excluded, ui
 	return n;
 }
 
-static uint32_t chain_of(const struct tables *t, uint32_t at, enum scopes_packing *packing, uint64_t root, uint64_t method[MOST_DEPTH])
+static uint32_t chain_of(const struct tables *t, uint32_t at, enum scopes_packing *packing, uint64_t root,
+			 uint64_t method[MOST_DEPTH])
 {
 	uint32_t n = 0;
 
@@ -241,8 +248,8 @@ static void add_run(struct scopes *s, uint32_t end, uint32_t node)
 #define MOST_NODES 4096
 
 /* The node of the scope at `at`, and in *calls how deep it is. */
-static uint32_t node_of(struct scopes *s, const struct tables *t, uint32_t at, enum scopes_packing *packing, uint64_t root,
-			uint32_t (*number)(void *arg, uint64_t method), void *arg, uint32_t *calls)
+static uint32_t node_of(struct scopes *s, const struct tables *t, uint32_t at, enum scopes_packing *packing,
+			uint64_t root, uint32_t (*number)(void *arg, uint64_t method), void *arg, uint32_t *calls)
 {
 	uint64_t method[MOST_DEPTH];
 	uint32_t node = 0;
@@ -258,8 +265,8 @@ static uint32_t node_of(struct scopes *s, const struct tables *t, uint32_t at, e
 	return node;
 }
 
-bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, enum scopes_packing *packing, const struct blob *b,
-		 uint32_t (*number)(void *arg, uint64_t method), void *arg)
+bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, enum scopes_packing *packing,
+		 const struct blob *b, uint32_t (*number)(void *arg, uint64_t method), void *arg)
 {
 	struct tables t = { 0 };
 	uint64_t size = b->end - b->begin, last = 0;

@@ -17,14 +17,14 @@ struct scopes {
 	struct scope_node {
 		uint32_t parent;
 		uint32_t method; /* as the caller numbers it */
-	} *node;
+	} * node;
 	uint32_t n, cap;
 	uint32_t *slot;  /* nodes by the hash of (parent, method); 0: free */
 	uint32_t nslots; /* a power of two, at least twice cap */
 	struct scope_run {
-		uint32_t end;  /* up to this offset from the begin of the code, including it */
+		uint32_t end; /* up to this offset from the begin of the code, including it */
 		uint32_t node;
-	} *run;
+	} * run;
 	uint32_t nruns, runs_cap;
 	/* memory of the reader, kept for the next method */
 	char *room;
@@ -34,11 +34,11 @@ struct scopes {
 /* How numbers are packed in one JVM. */
 enum scopes_packing { PACKING_UNKNOWN, PACKING_FROM_0, PACKING_FROM_1 };
 
-/* Fills s; number gives a Method* a number, 0: it makes no sense. False: nothing is inlined there, or it cannot be told: also if the
- * tables need more than SCOPES_STEPS_MAX steps, or the budget of m is exceeded. */
+/* Fills s; number gives a Method* a number, 0: it makes no sense. False: nothing is inlined there, or it cannot be
+ * told: also if the tables need more than SCOPES_STEPS_MAX steps, or the budget of m is exceeded. */
 #define SCOPES_STEPS_MAX (512u << 10) /* calls looked at for one method: 25,000 addresses, 20 calls deep */
-bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, enum scopes_packing *packing, const struct blob *b,
-		 uint32_t (*number)(void *arg, uint64_t method), void *arg);
+bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, enum scopes_packing *packing,
+		 const struct blob *b, uint32_t (*number)(void *arg, uint64_t method), void *arg);
 
 void scopes_free(struct scopes *s);
 

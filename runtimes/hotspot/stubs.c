@@ -10,7 +10,7 @@ enum { MOST_STUBS = 4096, LEAST_STUBS = 8, MOST_BLOCKS = 16, MOST_NAME = 128, MO
 #define MOST_DATA ((uint64_t)8 << 20)
 #define MOST_POINTERS (64u << 10)
 #define MOST_CODE ((uint64_t)1 << 20) /* of one stub */
-#define LOWEST UINT64_C(0x400000) /* where a program is that was not made to be moved, and so its heap above */
+#define LOWEST UINT64_C(0x400000)     /* where a program is that was not made to be moved, and so its heap above */
 #define NEITHER_FROM (UINT64_C(1) << 32)
 #define NEITHER_TO (UINT64_C(1) << 38)
 #define HIGHEST (UINT64_C(1) << 47)
@@ -40,7 +40,8 @@ static void find_blocks(struct finder *f, const struct codecache *code)
 	for (size_t i = 0; i < code->n && f->nblocks < MOST_BLOCKS; i++) {
 		const struct blob *b = &code->blob[i];
 
-		if (!b->compiled && memory_string(&f->h->memory, b->name, name, sizeof(name)) && stubs_is_block(str_of(name)))
+		if (!b->compiled && memory_string(&f->h->memory, b->name, name, sizeof(name)) &&
+		    stubs_is_block(str_of(name)))
 			f->block[f->nblocks++] = (struct block){ b->begin, b->end };
 	}
 }
@@ -53,8 +54,9 @@ static bool is_pointer(uint64_t v)
 /* Might these words be a StubCodeDesc that is complete? at: number of the word that is its begin. */
 static bool is_desc(const uint64_t word[WORDS], unsigned at)
 {
-	return (word[NEXT] == 0 || (is_pointer(word[NEXT]) && word[NEXT] % 8 == 0)) && is_pointer(word[GROUP]) && is_pointer(word[NAME]) &&
-	       is_pointer(word[at]) && word[at + 1] > word[at] && word[at + 1] - word[at] <= MOST_CODE;
+	return (word[NEXT] == 0 || (is_pointer(word[NEXT]) && word[NEXT] % 8 == 0)) && is_pointer(word[GROUP]) &&
+	       is_pointer(word[NAME]) && is_pointer(word[at]) && word[at + 1] > word[at] &&
+	       word[at + 1] - word[at] <= MOST_CODE;
 }
 
 static bool in_block(const struct finder *f, uint64_t begin, uint64_t end)
@@ -118,7 +120,8 @@ static bool walk(struct stubs *s, struct finder *f, uint64_t first, unsigned at)
 
 	drop(s);
 	for (unsigned steps = 0; next && good; steps++) {
-		good = steps < MOST_STUBS && f->effort && memory_read(&f->h->memory, next, word, sizeof(word)) && take(s, f, word, at);
+		good = steps < MOST_STUBS && f->effort && memory_read(&f->h->memory, next, word, sizeof(word)) &&
+		       take(s, f, word, at);
 		f->effort -= f->effort > 0;
 		next = word[NEXT];
 	}
@@ -137,14 +140,16 @@ static bool walk_either(struct stubs *s, struct finder *f, uint64_t first)
 	return walk(s, f, first, BEGIN) || walk(s, f, first, BEGIN_8);
 }
 
-/* Might v point to what malloc gave? Most pointers go into the library itself; and between the heap of a program that was not made
- * to be moved and all other memory there is nothing but Java's, and pairs of numbers. */
+/* Might v point to what malloc gave? Most pointers go into the library itself; and between the heap of a program that
+ * was not made to be moved and all other memory there is nothing but Java's, and pairs of numbers. */
 static bool is_outward(const struct libjvm *l, uint64_t v)
 {
-	return is_pointer(v) && v % 8 == 0 && (v < l->base || v >= l->data + l->data_n) && (v < NEITHER_FROM || v >= NEITHER_TO);
+	return is_pointer(v) && v % 8 == 0 && (v < l->base || v >= l->data + l->data_n) &&
+	       (v < NEITHER_FROM || v >= NEITHER_TO);
 }
 
-/* The words of the library's data that point outward: to each what they point to, and where the word stood, in data. Returns how many. */
+/* The words of the library's data that point outward: to each what they point to, and where the word stood, in data.
+ * Returns how many. */
 static size_t find_outward(struct finder *f, uint64_t *data, size_t nwords, struct memory_want **want)
 {
 	const struct libjvm *l = &f->h->libjvm;
@@ -168,7 +173,8 @@ static bool search(struct stubs *s, struct finder *f)
 {
 	const struct libjvm *l = &f->h->libjvm;
 	size_t n = 0, nwords = (size_t)(l->data_n < MOST_DATA ? l->data_n / 8 : 0);
-	uint64_t *data = budget_bytes(f->h->memory.budget, nwords * 8) ? mem_try_alloc(8, nwords + 1) : NULL, *words = NULL;
+	uint64_t *data = budget_bytes(f->h->memory.budget, nwords * 8) ? mem_try_alloc(8, nwords + 1) : NULL,
+		 *words = NULL;
 	struct memory_want *want = NULL;
 	bool found = false;
 

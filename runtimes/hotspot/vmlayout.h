@@ -28,24 +28,25 @@ struct vmlayout_scopes {
 
 struct vmlayout {
 	/* CodeCache */
-	uint64_t heaps;        /* address of the pointer to an array of heaps; of the only heap if !heaps_array */
+	uint64_t heaps; /* address of the pointer to an array of heaps; of the only heap if !heaps_array */
 	bool heaps_array;
-	struct vmlayout_field array_n, array_data;                     /* GrowableArray */
-	uint64_t heap_memory, heap_segmap;                           /* VirtualSpaces in a CodeHeap */
+	struct vmlayout_field array_n, array_data; /* GrowableArray */
+	uint64_t heap_memory, heap_segmap;         /* VirtualSpaces in a CodeHeap */
 	struct vmlayout_field heap_shift;
 	struct vmlayout_field space_low, space_high;
 	/* HeapBlock, and the CodeBlob behind its header */
-	uint32_t block_header;                                       /* bytes */
+	uint32_t block_header; /* bytes */
 	struct vmlayout_field block_length, block_used;
 	struct vmlayout_field blob_name, blob_kind, blob_size;
-	struct vmlayout_field code_begin, code_end;                    /* pointers, or offsets from the blob */
+	struct vmlayout_field code_begin, code_end; /* pointers, or offsets from the blob */
 	bool code_offsets;
-	int64_t nmethod_kind;                                        /* value of blob_kind, where there is that */
-	struct vmlayout_field method, compile_id, level;        /* of an nmethod */
-	uint32_t blob_bytes;                                         /* that much of a blob holds all of them */
+	int64_t nmethod_kind;                            /* value of blob_kind, where there is that */
+	struct vmlayout_field method, compile_id, level; /* of an nmethod */
+	uint32_t blob_bytes;                             /* that much of a blob holds all of them */
 	/* Method -> ConstMethod -> ConstantPool -> Symbol */
-	struct vmlayout_field const_method, constants, name_index, signature_index, pool_holder, pool_length, class_name;
-	uint32_t pool_header;                                        /* bytes in front of its entries */
+	struct vmlayout_field const_method, constants, name_index, signature_index, pool_holder, pool_length,
+		class_name;
+	uint32_t pool_header; /* bytes in front of its entries */
 	struct vmlayout_field symbol_length;
 	uint32_t symbol_body;
 	struct vmlayout_scopes scopes;

@@ -22,9 +22,11 @@ static bool get_number(struct libjvm *l, const char *symbol, uint64_t *value)
 	return libjvm_symbol(l, str_of(symbol), &address) && memory_u64(l->m, address, 8, value);
 }
 
-static bool open_table(struct libjvm *l, struct table *t, const char *name, const char *stride, const char *const *offset, size_t n)
+static bool open_table(struct libjvm *l, struct table *t, const char *name, const char *stride,
+		       const char *const *offset, size_t n)
 {
-	if (!get_number(l, name, &t->at) || t->at == 0 || !get_number(l, stride, &t->stride) || t->stride == 0 || t->stride > MOST_STRIDE)
+	if (!get_number(l, name, &t->at) || t->at == 0 || !get_number(l, stride, &t->stride) || t->stride == 0 ||
+	    t->stride > MOST_STRIDE)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!get_number(l, offset[i], &t->offset[i]) || t->offset[i] > t->stride - 4)
@@ -66,15 +68,46 @@ static uint8_t width_of(const struct vmstructs *v, struct str type)
 		struct str name;
 		uint8_t width;
 	} known[] = {
-		{ STR("bool"), 1 }, { STR("char"), 1 }, { STR("u1"), 1 }, { STR("s1"), 1 }, { STR("jbyte"), 1 }, { STR("uint8_t"), 1 },
-		{ STR("int8_t"), 1 }, { STR("signed char"), 1 }, { STR("unsigned char"), 1 }, { STR("jboolean"), 1 },
-		{ STR("u2"), 2 }, { STR("s2"), 2 }, { STR("short"), 2 }, { STR("unsigned short"), 2 }, { STR("jshort"), 2 },
-		{ STR("int16_t"), 2 }, { STR("uint16_t"), 2 },
-		{ STR("u4"), 4 }, { STR("s4"), 4 }, { STR("int"), 4 }, { STR("unsigned int"), 4 }, { STR("jint"), 4 }, { STR("uint"), 4 },
-		{ STR("int32_t"), 4 }, { STR("uint32_t"), 4 }, { STR("juint"), 4 }, { STR("unsigned"), 4 },
-		{ STR("u8"), 8 }, { STR("size_t"), 8 }, { STR("intptr_t"), 8 }, { STR("uintptr_t"), 8 }, { STR("jlong"), 8 },
-		{ STR("uint64_t"), 8 }, { STR("int64_t"), 8 }, { STR("julong"), 8 }, { STR("address"), 8 }, { STR("long"), 8 },
-		{ STR("unsigned long"), 8 }, { STR("narrowKlass"), 4 }, { STR("narrowOop"), 4 },
+		{ STR("bool"), 1 },
+		{ STR("char"), 1 },
+		{ STR("u1"), 1 },
+		{ STR("s1"), 1 },
+		{ STR("jbyte"), 1 },
+		{ STR("uint8_t"), 1 },
+		{ STR("int8_t"), 1 },
+		{ STR("signed char"), 1 },
+		{ STR("unsigned char"), 1 },
+		{ STR("jboolean"), 1 },
+		{ STR("u2"), 2 },
+		{ STR("s2"), 2 },
+		{ STR("short"), 2 },
+		{ STR("unsigned short"), 2 },
+		{ STR("jshort"), 2 },
+		{ STR("int16_t"), 2 },
+		{ STR("uint16_t"), 2 },
+		{ STR("u4"), 4 },
+		{ STR("s4"), 4 },
+		{ STR("int"), 4 },
+		{ STR("unsigned int"), 4 },
+		{ STR("jint"), 4 },
+		{ STR("uint"), 4 },
+		{ STR("int32_t"), 4 },
+		{ STR("uint32_t"), 4 },
+		{ STR("juint"), 4 },
+		{ STR("unsigned"), 4 },
+		{ STR("u8"), 8 },
+		{ STR("size_t"), 8 },
+		{ STR("intptr_t"), 8 },
+		{ STR("uintptr_t"), 8 },
+		{ STR("jlong"), 8 },
+		{ STR("uint64_t"), 8 },
+		{ STR("int64_t"), 8 },
+		{ STR("julong"), 8 },
+		{ STR("address"), 8 },
+		{ STR("long"), 8 },
+		{ STR("unsigned long"), 8 },
+		{ STR("narrowKlass"), 4 },
+		{ STR("narrowOop"), 4 },
 	};
 	uint64_t size;
 
@@ -122,9 +155,11 @@ static const char *read_types(struct vmstructs *v, struct libjvm *l)
 
 static const char *read_fields(struct vmstructs *v, struct libjvm *l)
 {
-	static const char *const offset[] = { "gHotSpotVMStructEntryTypeNameOffset", "gHotSpotVMStructEntryFieldNameOffset",
-					      "gHotSpotVMStructEntryTypeStringOffset", "gHotSpotVMStructEntryIsStaticOffset",
-					      "gHotSpotVMStructEntryOffsetOffset", "gHotSpotVMStructEntryAddressOffset" };
+	static const char *const offset[] = {
+		"gHotSpotVMStructEntryTypeNameOffset",   "gHotSpotVMStructEntryFieldNameOffset",
+		"gHotSpotVMStructEntryTypeStringOffset", "gHotSpotVMStructEntryIsStaticOffset",
+		"gHotSpotVMStructEntryOffsetOffset",     "gHotSpotVMStructEntryAddressOffset"
+	};
 	struct text name = { 0 };
 	struct table t;
 
@@ -144,7 +179,8 @@ static const char *read_fields(struct vmstructs *v, struct libjvm *l)
 		f.is_static = is_static != 0;
 		if (!f.is_static && f.at > 1u << 20)
 			continue; /* no object is so large */
-		f.width = string_at(l, entry + t.offset[2], of) ? width_of(v, str_of(of)) : 8; /* no type string: a pointer to a static */
+		f.width = string_at(l, entry + t.offset[2], of) ? width_of(v, str_of(of)) :
+								  8; /* no type string: a pointer to a static */
 		name.n = 0;
 		text_printf(&name, "%s::%s", type, field);
 		value = value_of(v, l, text_view(&name));
@@ -157,8 +193,8 @@ static const char *read_fields(struct vmstructs *v, struct libjvm *l)
 }
 
 /* Constants are wanted, never needed: what needs one that is not there is not done. */
-static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at, const char *stride, const char *name_offset,
-			   const char *value_offset, unsigned width)
+static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at, const char *stride,
+			   const char *name_offset, const char *value_offset, unsigned width)
 {
 	const char *const offset[] = { name_offset, value_offset };
 	struct text name = { 0 };
@@ -172,7 +208,8 @@ static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at
 		struct vm_value *to;
 		int64_t value;
 
-		if (!string_at(l, entry + t.offset[0], constant) || !memory_i64(l->m, entry + t.offset[1], width, &value))
+		if (!string_at(l, entry + t.offset[0], constant) ||
+		    !memory_i64(l->m, entry + t.offset[1], width, &value))
 			break;
 		name.n = 0;
 		text_printf(&name, "#%s", constant);
@@ -196,10 +233,10 @@ const char *vmstructs_read(struct vmstructs *v, struct libjvm *l)
 		vmstructs_free(v);
 		return why;
 	}
-	read_constants(v, l, "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride", "gHotSpotVMIntConstantEntryNameOffset",
-		       "gHotSpotVMIntConstantEntryValueOffset", 4);
-	read_constants(v, l, "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride", "gHotSpotVMLongConstantEntryNameOffset",
-		       "gHotSpotVMLongConstantEntryValueOffset", 8);
+	read_constants(v, l, "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
+		       "gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset", 4);
+	read_constants(v, l, "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
+		       "gHotSpotVMLongConstantEntryNameOffset", "gHotSpotVMLongConstantEntryValueOffset", 8);
 	return NULL;
 }
 
@@ -212,8 +249,8 @@ void vmstructs_free(struct vmstructs *v)
 
 uint64_t vmstructs_bytes(const struct vmstructs *v)
 {
-	return v->name.bytes.total + (uint64_t)v->name.cap * sizeof(*v->name.str) + (v->name.mask + 1ull) * sizeof(*v->name.slot) +
-	       (uint64_t)v->cap * sizeof(*v->value);
+	return v->name.bytes.total + (uint64_t)v->name.cap * sizeof(*v->name.str) +
+	       (v->name.mask + 1ull) * sizeof(*v->name.slot) + (uint64_t)v->cap * sizeof(*v->value);
 }
 
 static const struct vm_value *look_up(const struct vmstructs *v, const char *a, const char *between, const char *b)

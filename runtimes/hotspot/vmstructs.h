@@ -15,7 +15,7 @@
 /* Where a field is: offset from the start of its object, or, if it is static, an address. */
 struct vm_field {
 	bool known, is_static;
-	uint8_t width;  /* bytes; 0: not a number */
+	uint8_t width; /* bytes; 0: not a number */
 	uint64_t at;
 };
 
@@ -24,8 +24,8 @@ struct vmstructs {
 	uint32_t cap;
 	struct vm_value {
 		struct vm_field field;
-		int64_t value;          /* size of a type, constant */
-	} *value;                   /* by id of the name */
+		int64_t value; /* size of a type, constant */
+	} * value;             /* by id of the name */
 	uint32_t fields, types;
 };
 

@@ -275,12 +275,9 @@ size_t unpack_read(struct unpack *u, char *buf, size_t n)
 	if (u->damage || n == 0)
 		return 0;
 	switch (u->state->packing) {
-	case GZIP:
-		return read_gzip(u, buf, n);
-	case ZSTD:
-		return read_zstd(u, buf, n);
-	default:
-		return read_plain(u, buf, n);
+	case GZIP: return read_gzip(u, buf, n);
+	case ZSTD: return read_zstd(u, buf, n);
+	default: return read_plain(u, buf, n);
 	}
 }
 

@@ -2,8 +2,8 @@
 /*
  * pack.h - bytes packed by gzip or zstd, into memory and out of files.
  *
- * Hides both libraries; zstd is there where it was built in. Files are read piece by piece, so a small file that unpacks to very much
- * costs no memory here. Failure is a value: who packs is a daemon.
+ * Hides both libraries; zstd is there where it was built in. Files are read piece by piece, so a small file that
+ * unpacks to very much costs no memory here. Failure is a value: who packs is a daemon.
  */
 #ifndef PJ_PACK_H
 #define PJ_PACK_H
@@ -12,8 +12,8 @@
 
 extern const bool pack_has_zstd;
 
-/* Levels for what is kept. Windows are long lines that are alike, so looking for the longest match pays: zstd's 6 needs a quarter less than
- * its 3 and a third less than gzip, for 10 ms a window; beyond it, time grows, and little else. */
+/* Levels for what is kept. Windows are long lines that are alike, so looking for the longest match pays: zstd's 6 needs
+ * a quarter less than its 3 and a third less than gzip, for 10 ms a window; beyond it, time grows, and little else. */
 #define PACK_GZIP 6
 #define PACK_ZSTD 6
 #define PACK_ZSTD_SHORT 3 /* for what is gone soon */
@@ -25,7 +25,8 @@ bool pack_zstd(struct text *t, struct str s, int level); /* false: not built in 
 /* gzip of what comes piece by piece. */
 struct gzip;
 struct gzip *gzip_open(int level); /* NULL: no memory */
-void gzip_add(struct gzip *g, struct text *t, struct str s, bool last); /* last: what was added ends here, and the next begins anew */
+void gzip_add(struct gzip *g, struct text *t, struct str s,
+	      bool last);        /* last: what was added ends here, and the next begins anew */
 void gzip_close(struct gzip *g); /* NULL does nothing */
 
 struct unpack {
@@ -41,7 +42,8 @@ void unpack_next(struct unpack *u, int fd); /* another file, with the memory of 
 size_t unpack_read(struct unpack *u, char *buf, size_t n); /* 0: the end, or damage */
 void unpack_close(struct unpack *u);
 
-/* Whole lines, newlines included, of up to about a megabyte; damage is set where a line is longer than 64 MB, or the last is cut. */
+/* Whole lines, newlines included, of up to about a megabyte; damage is set where a line is longer than 64 MB, or the
+ * last is cut. */
 bool unpack_lines(struct unpack *u, struct str *lines);
 
 #endif

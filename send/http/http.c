@@ -10,16 +10,22 @@ enum http_class http_class(enum http_transfer transfer, unsigned status)
 	if (status >= 200 && status < 300)
 		return HTTP_DONE;
 	switch (status) {
-	case 400: case 422:
-		return HTTP_POISON;
-	case 409:
-		return HTTP_CONFLICT;
-	case 413:
-		return HTTP_SMALLER;
-	case 401: case 402: case 403: case 404: case 405: case 407:
-		return HTTP_HOLD;
-	case 408: case 425: case 429: case 502: case 503: case 504:
-		return HTTP_AGAIN;
+	case 400:
+	case 422: return HTTP_POISON;
+	case 409: return HTTP_CONFLICT;
+	case 413: return HTTP_SMALLER;
+	case 401:
+	case 402:
+	case 403:
+	case 404:
+	case 405:
+	case 407: return HTTP_HOLD;
+	case 408:
+	case 425:
+	case 429:
+	case 502:
+	case 503:
+	case 504: return HTTP_AGAIN;
 	}
 	if (status >= 300 && status < 400)
 		return HTTP_HOLD;
@@ -33,7 +39,8 @@ void http_escape(struct text *t, struct str s)
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
 
-		if (byte_is_digit((char)c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '-' || c == '_' || c == '.' || c == '~') {
+		if (byte_is_digit((char)c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '-' || c == '_' ||
+		    c == '.' || c == '~') {
 			text_char(t, (char)c);
 		} else {
 			text_char(t, '%');
@@ -67,13 +74,13 @@ struct http {
 	CURL *curl;
 	struct curl_slist *headers;
 	struct arena arena;
-	struct text path;    /* of the URL, NUL-terminated */
-	const char *server;  /* scheme://host:port */
+	struct text path;   /* of the URL, NUL-terminated */
+	const char *server; /* scheme://host:port */
 	const char *scheme, *host;
 	struct http_options options;
 	struct str user, password;
 	bool basic;
-	struct text url;     /* these are of the request that runs */
+	struct text url; /* these are of the request that runs */
 	struct text packed, body;
 	char total[24];
 	const struct http_request *request;
@@ -246,7 +253,8 @@ struct http *http_open(const char *url, const struct http_options *o, struct tex
 	wrong = split_url(h, url);
 	if (wrong)
 		text_add(why, wrong);
-	else if (read_secret(h, why) && readable(h->options.cacert, why) && readable(h->options.cert, why) && readable(h->options.key, why))
+	else if (read_secret(h, why) && readable(h->options.cacert, why) && readable(h->options.cert, why) &&
+		 readable(h->options.key, why))
 		goto good;
 	http_close(h);
 	return NULL;
@@ -313,7 +321,8 @@ static size_t take_header(char *p, size_t size, size_t n, void *to)
 		if (value.n && value.p[value.n - 1] == '\n')
 			value.n--;
 		value = str_trim(value);
-		snprintf(h->total, sizeof(h->total), "%.*s", (int)(value.n < sizeof(h->total) ? value.n : sizeof(h->total) - 1), value.p);
+		snprintf(h->total, sizeof(h->total), "%.*s",
+			 (int)(value.n < sizeof(h->total) ? value.n : sizeof(h->total) - 1), value.p);
 	}
 	return n;
 }
@@ -392,8 +401,7 @@ static void set_body(struct http *h, const struct http_request *q, struct curl_s
 static enum http_transfer transfer_of(CURLcode code)
 {
 	switch (code) {
-	case CURLE_OK:
-		return HTTP_WHOLE;
+	case CURLE_OK: return HTTP_WHOLE;
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_CIPHER:
 	case CURLE_PEER_FAILED_VERIFICATION:
@@ -401,10 +409,8 @@ static enum http_transfer transfer_of(CURLcode code)
 	case CURLE_SSL_CRL_BADFILE:
 	case CURLE_SSL_ISSUER_ERROR:
 	case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-	case CURLE_SSL_INVALIDCERTSTATUS:
-		return HTTP_UNTRUSTED;
-	default:
-		return HTTP_BROKEN;
+	case CURLE_SSL_INVALIDCERTSTATUS: return HTTP_UNTRUSTED;
+	default: return HTTP_BROKEN;
 	}
 }
 

@@ -2,9 +2,9 @@
 /*
  * http.h - one request to one server, and what its answer means for who must not lose anything.
  *
- * Hides libcurl: times, proxies, TLS, packed bodies, and how much of an answer is taken. An answer is a class before it is a number:
- * whether to go on, to try again, to wait for a person, or to send less. Secrets come from a file or the environment and are never
- * said. Built without libcurl, nothing can be opened, and the reason says so.
+ * Hides libcurl: times, proxies, TLS, packed bodies, and how much of an answer is taken. An answer is a class before it
+ * is a number: whether to go on, to try again, to wait for a person, or to send less. Secrets come from a file or the
+ * environment and are never said. Built without libcurl, nothing can be opened, and the reason says so.
  */
 #ifndef PJ_HTTP_H
 #define PJ_HTTP_H
@@ -34,32 +34,33 @@ enum http_transfer {
 enum http_class http_class(enum http_transfer transfer, unsigned status);
 
 struct http_options {
-	const char *cacert;    /* a file of certificates to trust instead of the system's */
+	const char *cacert;     /* a file of certificates to trust instead of the system's */
 	const char *cert, *key; /* the client's own */
-	const char *auth;      /* a file with the secret; NULL: the environment's PJ_STORE_AUTH, if any (secret.h) */
-	bool insecure_auth;    /* the secret may be sent over plain http */
-	unsigned timeout;      /* seconds for a request; 0: 90 */
+	const char *auth;       /* a file with the secret; NULL: the environment's PJ_STORE_AUTH, if any (secret.h) */
+	bool insecure_auth;     /* the secret may be sent over plain http */
+	unsigned timeout;       /* seconds for a request; 0: 90 */
 };
 
 struct http_reply {
 	enum http_class class;
-	unsigned status;     /* 0: none came */
-	unsigned after;      /* seconds that the server wants to be left alone; 0: it did not say */
-	uint64_t sent;       /* bytes of the body as it travelled */
-	struct str body;     /* until the next request; cut where it was too long */
-	struct str total;    /* what X-Total-Count says, if it is there */
+	unsigned status;  /* 0: none came */
+	unsigned after;   /* seconds that the server wants to be left alone; 0: it did not say */
+	uint64_t sent;    /* bytes of the body as it travelled */
+	struct str body;  /* until the next request; cut where it was too long */
+	struct str total; /* what X-Total-Count says, if it is there */
 };
 
 struct http_request {
 	const char *method;
-	struct str path;       /* behind the URL's own: "?query" or "/more?query", escaped */
+	struct str path; /* behind the URL's own: "?query" or "/more?query", escaped */
 	struct str body;
-	const char *type;      /* of the body */
-	const char *header;    /* one more line of the head, or NULL */
-	bool pack;             /* gzip the body */
-	bool packed;           /* it is packed so already */
-	bool lasting;          /* the server may think and send for long: only a standstill ends it */
-	bool (*take)(void *to, struct str piece); /* NULL: http_reply.body. Else pieces of a 200, of any length together; false: enough */
+	const char *type;   /* of the body */
+	const char *header; /* one more line of the head, or NULL */
+	bool pack;          /* gzip the body */
+	bool packed;        /* it is packed so already */
+	bool lasting;       /* the server may think and send for long: only a standstill ends it */
+	bool (*take)(void *to, struct str piece); /* NULL: http_reply.body. Else pieces of a 200, of any length
+						     together; false: enough */
 	void *to;
 };
 
@@ -73,7 +74,7 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 
 struct str http_path(const struct http *h); /* of the URL, without a '/' at its end */
 void http_set_path(struct http *h, struct str path);
-void http_header(struct http *h, const char *line); /* with every request from now on */
+void http_header(struct http *h, const char *line);                             /* with every request from now on */
 bool http_secret(const struct http *h, struct str *user, struct str *password); /* false: none of that form */
 
 void http_close(struct http *h); /* NULL does nothing */

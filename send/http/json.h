@@ -2,8 +2,9 @@
 /*
  * json.h - answers of servers that are JSON, as values that may not be there; and strings as JSON has them.
  *
- * Hides jansson. A value that is missing or of another kind is NULL, or false, so who asks for "_items[3]._status" of whatever a server
- * sent needs no check in between. Nothing is trusted: depth and numbers are bounded by the parser, size by http.h.
+ * Hides jansson. A value that is missing or of another kind is NULL, or false, so who asks for "_items[3]._status" of
+ * whatever a server sent needs no check in between. Nothing is trusted: depth and numbers are bounded by the parser,
+ * size by http.h.
  */
 #ifndef PJ_JSON_H
 #define PJ_JSON_H

@@ -2,7 +2,8 @@
 /*
  * libcurl.h - libcurl, loaded when a server is spoken to first.
  *
- * It brings thirty libraries, which cost 7 ms and 5 MB: as much as what a store in a directory is asked for, which needs none of them.
+ * It brings thirty libraries, which cost 7 ms and 5 MB: as much as what a store in a directory is asked for, which
+ * needs none of them.
  */
 #ifndef PJ_LIBCURL_H
 #define PJ_LIBCURL_H
@@ -17,9 +18,10 @@
 #undef curl_easy_setopt
 
 /* What is used of it. */
-#define LIBCURL_FUNCTIONS(of) \
-	of(easy_cleanup) of(easy_getinfo) of(easy_init) of(easy_perform) of(easy_reset) of(easy_setopt) of(easy_strerror) \
-	of(free) of(global_init) of(slist_append) of(slist_free_all) of(url) of(url_cleanup) of(url_get) of(url_set)
+#define LIBCURL_FUNCTIONS(of)                                                                                          \
+	of(easy_cleanup) of(easy_getinfo) of(easy_init) of(easy_perform) of(easy_reset) of(easy_setopt)                \
+		of(easy_strerror) of(free) of(global_init) of(slist_append) of(slist_free_all) of(url) of(url_cleanup) \
+			of(url_get) of(url_set)
 
 struct libcurl {
 #define LIBCURL_MEMBER(name) __typeof__(&curl_##name) name;

@@ -29,7 +29,8 @@ void secret_take_environment(void)
 	unsetenv(VARIABLE);
 }
 
-/* Group bits of a file of another user (root's) are how this user may read it: LoadCredential of systemd, fsGroup of Kubernetes. */
+/* Group bits of a file of another user (root's) are how this user may read it: LoadCredential of systemd, fsGroup of
+ * Kubernetes. */
 static bool is_private(const struct stat *st)
 {
 	return !(st->st_mode & (S_IRWXO | S_IWGRP)) && !(st->st_uid == geteuid() && st->st_mode & S_IRGRP);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.h - the secret of a store (USER:PASSWORD or a token): read from a file or the environment, and sent only where it stays secret.
+ * secret.h - the secret of a store (USER:PASSWORD or a token): read from a file or the environment, and sent only where
+ * it stays secret.
  *
- * A file that other users can read is refused. PJ_STORE_AUTH is moved out of the environment at the start, so that programs started later
- * (pjfold, which parses bytes of strangers) do not inherit it and /proc/PID/environ does not show it.
+ * A file that other users can read is refused. PJ_STORE_AUTH is moved out of the environment at the start, so that
+ * programs started later (pjfold, which parses bytes of strangers) do not inherit it and /proc/PID/environ does not
+ * show it.
  */
 #ifndef PJ_SECRET_H
 #define PJ_SECRET_H
@@ -13,11 +15,12 @@
 /* Moves PJ_STORE_AUTH out of the environment. Call it before there are threads. */
 void secret_take_environment(void);
 
-/* Appends the content of `file`, or of PJ_STORE_AUTH if file is NULL; nothing if that is not set. Returns false with the reason. */
+/* Appends the content of `file`, or of PJ_STORE_AUTH if file is NULL; nothing if that is not set. Returns false with
+ * the reason. */
 bool secret_read(const char *file, struct text *secret, struct text *why);
 
-/* Returns why a secret may not be sent to a URL's host; NULL if it may. Over plain http it is readable on the way, unless host is this
- * machine's loopback interface. `insecure`: the user has allowed it. */
+/* Returns why a secret may not be sent to a URL's host; NULL if it may. Over plain http it is readable on the way,
+ * unless host is this machine's loopback interface. `insecure`: the user has allowed it. */
 const char *secret_forbidden(const char *scheme, const char *host, bool insecure);
 
 #endif

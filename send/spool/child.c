@@ -23,13 +23,15 @@
 
 extern char **environ;
 
-/* Programs that we start parse bytes of strangers: they inherit what they need, and no secret (PJ_STORE_AUTH, a proxy's password). */
+/* Programs that we start parse bytes of strangers: they inherit what they need, and no secret (PJ_STORE_AUTH, a proxy's
+ * password). */
 static bool is_inherited(const char *variable)
 {
-	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
-					     SANDBOX_REPORTED,
+	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL",
+					     "LC_CTYPE", "LD_LIBRARY_PATH", SANDBOX_REPORTED,
 					     /* of builds for tests */
-					     "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX" };
+					     "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS",
+					     "LLVM_PROFILE_FILE", "GCOV_PREFIX" };
 	size_t n = strcspn(variable, "=");
 
 	for (size_t i = 0; i < countof(names); i++)
@@ -155,7 +157,8 @@ void child_run(struct child *c, char *const argv[], unsigned seconds, const atom
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-		c->status = WIFEXITED(status) && !c->error ? WEXITSTATUS(status) : -1; /* without its output its status means nothing */
+		c->status = WIFEXITED(status) && !c->error ? WEXITSTATUS(status) :
+							     -1; /* without its output its status means nothing */
 		c->stopped = c->status != 0 && !c->error && is_stopped(stop);
 	}
 	close(out[0]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* child.h - a program is run, what it prints is taken, and it never stays longer than it may. Safe while there are threads. */
+/* child.h - a program is run, what it prints is taken, and it never stays longer than it may. Safe while there are
+ * threads. */
 #ifndef PJ_CHILD_H
 #define PJ_CHILD_H
 
@@ -17,13 +18,15 @@ struct child {
 	bool stopped;         /* it did not end well, and *stop was set */
 };
 
-/* Runs argv[0], the path of a program, and waits for its end: until `seconds` have passed (c->late), or another thread or a signal handler
- * has set *stop (c->stopped), which kills it. A signal for a group of processes (Ctrl-C, systemctl stop) can end the program before our
- * handler has run: a program that fails counts as stopped if *stop is set within 100 ms, too. */
+/* Runs argv[0], the path of a program, and waits for its end: until `seconds` have passed (c->late), or another thread
+ * or a signal handler has set *stop (c->stopped), which kills it. A signal for a group of processes (Ctrl-C, systemctl
+ * stop) can end the program before our handler has run: a program that fails counts as stopped if *stop is set within
+ * 100 ms, too. */
 void child_run(struct child *c, char *const argv[], unsigned seconds, const atomic_bool *stop);
 void child_free(struct child *c);
 
-/* A program of ours: the one beside this one, else the one that PATH has. "./pjfold" of a build finds its neighbour. NULL: none. Freed. */
+/* A program of ours: the one beside this one, else the one that PATH has. "./pjfold" of a build finds its neighbour.
+ * NULL: none. Freed. */
 char *child_find(const char *name);
 
 #endif

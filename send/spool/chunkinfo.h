@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunkinfo.h - what a window of pjrecord says of itself in front of its samples: which boot, from when to when, how many events.
+ * chunkinfo.h - what a window of pjrecord says of itself in front of its samples: which boot, from when to when, how
+ * many events.
  *
- * Read from the table that stands in front of the data (pjsection.h), so a glance costs three small reads whatever the file's size.
+ * Read from the table that stands in front of the data (pjsection.h), so a glance costs three small reads whatever the
+ * file's size.
  */
 #ifndef PJ_CHUNKINFO_H
 #define PJ_CHUNKINFO_H

@@ -22,12 +22,14 @@ static const struct {
 	{ "windows_empty_total", "Windows without samples.", COUNT_EMPTY },
 	{ "windows_damaged_total", "Windows of which a part could be folded.", COUNT_DAMAGED },
 	{ "windows_unreadable_total", "Windows that could not be folded, in bad/.", COUNT_UNREADABLE },
-	{ "fold_failures_total", "Attempts to fold that failed for another reason than the window.", COUNT_FOLD_FAILED },
+	{ "fold_failures_total", "Attempts to fold that failed for another reason than the window.",
+	  COUNT_FOLD_FAILED },
 	{ "windows_unmapped_total", "Windows that were folded before pjmap had looked at every JVM.", COUNT_UNMAPPED },
 	{ "windows_sent_total", "Windows that the store confirmed.", COUNT_SENT },
 	{ "documents_sent_total", "Documents that the store confirmed.", COUNT_DOCUMENTS },
 	{ "documents_known_total", "Documents that the store had already.", COUNT_KNOWN },
-	{ "windows_differ_total", "Windows of which the store holds another content under the same name.", COUNT_DIFFERS },
+	{ "windows_differ_total", "Windows of which the store holds another content under the same name.",
+	  COUNT_DIFFERS },
 	{ "bytes_sent_total", "Bytes of bodies, as they travelled.", COUNT_BYTES },
 	{ "requests_total", "Requests to the store.", COUNT_REQUESTS },
 	{ "retries_total{class=\"later\"}", "Attempts that did not bring a window into the store.", COUNT_LATER },
@@ -36,7 +38,8 @@ static const struct {
 	{ "windows_refused_total", "Windows that the store refused for good, in bad/.", COUNT_REFUSED },
 	{ "documents_refused_total", "Documents that the store refused for good, in bad/.", COUNT_POISON },
 	{ "windows_dropped_total", "Windows that were deleted unsent, to make room.", COUNT_DROPPED },
-	{ "chunks_dropped_total", "Recordings that were deleted once they were folded, to make room.", COUNT_RAW_DROPPED },
+	{ "chunks_dropped_total", "Recordings that were deleted once they were folded, to make room.",
+	  COUNT_RAW_DROPPED },
 	{ "waiting_windows", "Windows in the spool.", COUNT_WAITING },
 	{ "spool_bytes", "Their bytes.", COUNT_SPOOL_BYTES },
 	{ "oldest_waiting_seconds", "Age of the oldest window that is not sent.", COUNT_OLDEST_S },
@@ -87,7 +90,8 @@ static void take_line(struct str line)
 		return;
 	line = str_from(str_head(line, (size_t)blank), 8);
 	for (size_t i = 0; i < countof(rows); i++)
-		if (str_eq(line, str_of(rows[i].name)) && (!is_gauge(rows[i].which) || rows[i].which == COUNT_LAST_SENT))
+		if (str_eq(line, str_of(rows[i].name)) &&
+		    (!is_gauge(rows[i].which) || rows[i].which == COUNT_LAST_SENT))
 			before[rows[i].which] = value;
 }
 
@@ -111,7 +115,9 @@ static uint64_t value_of(enum counter which)
 {
 	if (which == COUNT_LAST_SENT)
 		return now[which] ? now[which] : before[which];
-	return is_gauge(which) ? now[which] : now[which] + before[which] < now[which] ? UINT64_MAX : now[which] + before[which];
+	return is_gauge(which)                         ? now[which] :
+	       now[which] + before[which] < now[which] ? UINT64_MAX :
+							 now[which] + before[which];
 }
 
 static void put_all(struct text *t)
@@ -120,8 +126,8 @@ static void put_all(struct text *t)
 		struct str name = str_of(rows[i].name), bare = str_cut(&name, '{');
 
 		if (rows[i].help)
-			text_printf(t, "# HELP pj_send_%.*s %s\n# TYPE pj_send_%.*s %s\n", (int)bare.n, bare.p, rows[i].help, (int)bare.n,
-				    bare.p, is_gauge(rows[i].which) ? "gauge" : "counter");
+			text_printf(t, "# HELP pj_send_%.*s %s\n# TYPE pj_send_%.*s %s\n", (int)bare.n, bare.p,
+				    rows[i].help, (int)bare.n, bare.p, is_gauge(rows[i].which) ? "gauge" : "counter");
 		text_printf(t, "pj_send_%s %" PRIu64 "\n", rows[i].name, value_of(rows[i].which));
 	}
 }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define EPOCH_MAX UINT64_C(0xFFFFFFFF) /* in the year 2106; what DateTime and the _id of eve: have room for */
-#define FOLD_SECONDS 600 /* longer than any window takes; a pjfold that hangs must not stop the rest */
+#define FOLD_SECONDS 600               /* longer than any window takes; a pjfold that hangs must not stop the rest */
 #define EVENTS_MAX 64
 #define ARGS_MAX 64
 
@@ -107,7 +107,8 @@ void folding_host(struct text *t, struct str host)
 {
 	for (size_t i = 0; i < host.n && i < 255; i++) {
 		char c = host.p[i];
-		bool good = byte_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '-' || (c == '.' && i);
+		bool good = byte_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '-' ||
+			    (c == '.' && i);
 
 		text_char(t, good ? c : '-');
 	}
@@ -153,8 +154,10 @@ static uint64_t stream_of(const struct folding *f, const struct window *w)
 	return n;
 }
 
-/* A folded text with pjfold's header becomes one with ours. False: nothing is in it. why, if not NULL: what is wrong in which line. */
-static bool add_window(const struct folding *f, struct str folded, uint64_t epoch, uint64_t seconds, struct text *text, struct text *why)
+/* A folded text with pjfold's header becomes one with ours. False: nothing is in it. why, if not NULL: what is wrong in
+ * which line. */
+static bool add_window(const struct folding *f, struct str folded, uint64_t epoch, uint64_t seconds, struct text *text,
+		       struct text *why)
 {
 	struct folded_header h = { 0 };
 	struct folded_comments comments = { 0 };
@@ -266,8 +269,8 @@ static enum fold_result judge(const struct child *c, bool some, struct text *why
 	return c->large ? FOLD_BAD : c->signal || c->late ? FOLD_CRASHED : FOLD_FAILED;
 }
 
-static enum fold_result fold_event(const struct folding *f, const char *path, const char *event, uint64_t epoch, uint64_t seconds,
-				   struct text *text, struct text *why)
+static enum fold_result fold_event(const struct folding *f, const char *path, const char *event, uint64_t epoch,
+				   uint64_t seconds, struct text *text, struct text *why)
 {
 	struct child c;
 	enum fold_result result;
@@ -280,9 +283,10 @@ static enum fold_result fold_event(const struct folding *f, const char *path, co
 	return result;
 }
 
-/* Names of events that have samples, as patterns for --only: third column of --list-events. Returns FOLD_FAILED if pjfold could not be run,
- * FOLD_STOPPED, or FOLD_GOOD. */
-static enum fold_result list_events(const struct folding *f, const char *path, char name[EVENTS_MAX][256], size_t *count, struct text *why)
+/* Names of events that have samples, as patterns for --only: third column of --list-events. Returns FOLD_FAILED if
+ * pjfold could not be run, FOLD_STOPPED, or FOLD_GOOD. */
+static enum fold_result list_events(const struct folding *f, const char *path, char name[EVENTS_MAX][256],
+				    size_t *count, struct text *why)
 {
 	char *argv[] = { (char *)(uintptr_t)f->pjfold, (char *)(uintptr_t) "--list-events",
 			 (char *)(uintptr_t) "--unprivileged", (char *)(uintptr_t)path, NULL };
@@ -315,8 +319,8 @@ static enum fold_result list_events(const struct folding *f, const char *path, c
 	return result;
 }
 
-static enum fold_result fold_events(const struct folding *f, const char *path, uint64_t epoch, uint64_t seconds, struct text *text,
-				    struct text *why)
+static enum fold_result fold_events(const struct folding *f, const char *path, uint64_t epoch, uint64_t seconds,
+				    struct text *text, struct text *why)
 {
 	static __thread char name[EVENTS_MAX][256];
 	enum fold_result all = FOLD_EMPTY, one;
@@ -337,7 +341,8 @@ static enum fold_result fold_events(const struct folding *f, const char *path, u
 	return all;
 }
 
-enum fold_result folding_chunk(const struct folding *f, const char *path, int fd, uint64_t epoch, struct text *text, struct text *why)
+enum fold_result folding_chunk(const struct folding *f, const char *path, int fd, uint64_t epoch, struct text *text,
+			       struct text *why)
 {
 	struct chunkinfo info;
 	uint64_t seconds = 0;
@@ -355,14 +360,15 @@ enum fold_result folding_chunk(const struct folding *f, const char *path, int fd
 	chunkinfo_read(&info, fd);
 	if (info.end)
 		seconds = (info.end - info.begin + 500000000) / 1000000000;
-	result = info.events > 1 ? fold_events(f, path, epoch, seconds, text, why) : fold_event(f, path, NULL, epoch, seconds, text, why);
+	result = info.events > 1 ? fold_events(f, path, epoch, seconds, text, why) :
+				   fold_event(f, path, NULL, epoch, seconds, text, why);
 	if (result != FOLD_GOOD && result != FOLD_PART)
 		text->n = before;
 	return result;
 }
 
-enum fold_result folding_text(const struct folding *f, struct str folded, uint64_t epoch, uint64_t seconds, struct text *text,
-			      struct text *why)
+enum fold_result folding_text(const struct folding *f, struct str folded, uint64_t epoch, uint64_t seconds,
+			      struct text *text, struct text *why)
 {
 	size_t before = text->n;
 	bool some;

@@ -26,7 +26,8 @@ static bool missing(int folder, const char *name, uint64_t end)
 	struct stat st;
 	uint64_t pid, seen;
 
-	if (!pid_of(name, &pid) || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) || st.st_mtim.tv_sec < 0)
+	if (!pid_of(name, &pid) || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_mtim.tv_sec < 0)
 		return false;
 	seen = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	if (seen >= end || (end > NOBODY_NS && seen < end - NOBODY_NS))

@@ -139,7 +139,8 @@ static uint64_t machine_number(void)
 static bool read_recorder(struct spool *s)
 {
 	struct text t = { 0 };
-	bool good = whole_read_at(s->room, "recorder", &t, 64) && str_hex(str_trim(str_head(text_view(&t), t.n ? t.n - 1 : 0)), &s->recorder);
+	bool good = whole_read_at(s->room, "recorder", &t, 64) &&
+		    str_hex(str_trim(str_head(text_view(&t), t.n ? t.n - 1 : 0)), &s->recorder);
 
 	text_free(&t);
 	return good;
@@ -207,7 +208,8 @@ void spool_sweep(struct spool *s)
 		struct stat st;
 
 		/* others (a pipe) may be writing one right now */
-		if (name.n < 5 || name.p[0] != '.' || !str_ends(name, STR(".tmp")) || fstatat(s->room, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (name.n < 5 || name.p[0] != '.' || !str_ends(name, STR(".tmp")) ||
+		    fstatat(s->room, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		unlinkat(s->room, e->d_name, 0);
 	}
@@ -352,7 +354,8 @@ bool spool_has(const struct spool *s, struct spool_name n)
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
-/* When the recording was completed, for spool_oldest_first. Where it is gone, or this fails, the window is as new as it seems. */
+/* When the recording was completed, for spool_oldest_first. Where it is gone, or this fails, the window is as new as it
+ * seems. */
 static void copy_stamp(const struct spool *s, struct spool_name n, const char *name)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
@@ -375,7 +378,8 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 
 	put_name(name, n, pack_has_zstd);
 	errno = ENOMEM;
-	good = (pack_has_zstd ? pack_zstd(&packed, text, s->kept ? PACK_ZSTD : PACK_ZSTD_SHORT) : pack_gzip(&packed, text, PACK_GZIP)) &&
+	good = (pack_has_zstd ? pack_zstd(&packed, text, s->kept ? PACK_ZSTD : PACK_ZSTD_SHORT) :
+				pack_gzip(&packed, text, PACK_GZIP)) &&
 	       whole_replace(s->room, name, text_view(&packed));
 	error = errno;
 	if (good)
@@ -534,7 +538,8 @@ bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, st
 	if (fd >= 0)
 		close(fd);
 	merge(&all, text);
-	good = write_why(s, name, why) && pack_gzip(&packed, text_view(&all), PACK_GZIP) && whole_replace(s->bad, name, text_view(&packed));
+	good = write_why(s, name, why) && pack_gzip(&packed, text_view(&all), PACK_GZIP) &&
+	       whole_replace(s->bad, name, text_view(&packed));
 	text_free(&packed);
 	text_free(&all);
 	return good;
@@ -588,10 +593,12 @@ static uint64_t bytes_at(int folder, const char *name)
 {
 	struct stat st;
 
-	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_blocks > 0 ? (uint64_t)st.st_blocks * 512 : 0;
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_blocks > 0 ? (uint64_t)st.st_blocks * 512 :
+											  0;
 }
 
-/* A window of ours in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"), with the second in which it begins. */
+/* A window of ours in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"), with the second in which it
+ * begins. */
 static bool is_ours(const char *name, uint64_t *epoch)
 {
 	struct str rest = str_of(name), digits = str_cut(&rest, '.');
@@ -603,7 +610,8 @@ static bool is_ours(const char *name, uint64_t *epoch)
 		*epoch = n.epoch;
 		return true;
 	}
-	return str_u64(digits, epoch) && (str_eq(rest, STR("data")) || (str_starts(rest, STR("data.")) && str_u64(str_from(rest, 5), &again)));
+	return str_u64(digits, epoch) &&
+	       (str_eq(rest, STR("data")) || (str_starts(rest, STR("data.")) && str_u64(str_from(rest, 5), &again)));
 }
 
 static uint64_t bytes_of(int folder)

@@ -3,13 +3,14 @@
  * spool.h - DIR, as pjsend sees it: windows in out/, folded ones in spool/, what nobody took in bad/.
  *
  *	out/E.data                     a window of pjrecord
- *	spool/E.TAG.folded.gz (.zst)   it, folded, packed: exactly what is sent. TAG: which recorder, or which stream of a pipe
- *	spool/recorder                 a number that this DIR has for ever: windows of two recorders on one host are two streams
- *	bad/E.TAG.folded.gz, .why      what a store refused for good; bad/E.data, .why  what could not be folded
+ *	spool/E.TAG.folded.gz (.zst)   it, folded, packed: exactly what is sent. TAG: which recorder, or which stream of
+ *a pipe spool/recorder                 a number that this DIR has for ever: windows of two recorders on one host are
+ *two streams bad/E.TAG.folded.gz, .why      what a store refused for good; bad/E.data, .why  what could not be folded
  *
- * A file is in spool/ whole and on disk, or not at all. A window in out/ is removed before its spool file: a run that is killed in
- * between sends again, which stores with ids do not count twice; never is it folded twice, since names of code may have changed.
- * One instance sends from a DIR (flock on spool/); anybody may put something in. Functions fail by value and errno.
+ * A file is in spool/ whole and on disk, or not at all. A window in out/ is removed before its spool file: a run that
+ *is killed in between sends again, which stores with ids do not count twice; never is it folded twice, since names of
+ *code may have changed. One instance sends from a DIR (flock on spool/); anybody may put something in. Functions fail
+ *by value and errno.
  */
 #ifndef PJ_SPOOL_H
 #define PJ_SPOOL_H
@@ -22,19 +23,19 @@ struct spool {
 	_Atomic int out;    /* -1: there is none yet */
 	uint64_t recorder, machine;
 	uint64_t put_bytes; /* of the file that spool_put wrote last */
-	bool kept;  /* what is spooled is what the store keeps, as it is: packed well */
-	bool alone; /* we hold the lock: others do not send */
+	bool kept;          /* what is spooled is what the store keeps, as it is: packed well */
+	bool alone;         /* we hold the lock: others do not send */
 };
 
 struct spool_name {
 	uint64_t epoch, tag;
 };
 
-/* Makes what is missing. Dies when DIR cannot be used. out may be missing where nothing was recorded yet: spool_chunks looks again. The
- * name is kept. */
+/* Makes what is missing. Dies when DIR cannot be used. out may be missing where nothing was recorded yet: spool_chunks
+ * looks again. The name is kept. */
 void spool_open(struct spool *s, const char *dir);
-bool spool_lock(struct spool *s);   /* false: another pjsend sends from here */
-void spool_sweep(struct spool *s);  /* what killed runs left half made; only when alone */
+bool spool_lock(struct spool *s);  /* false: another pjsend sends from here */
+void spool_sweep(struct spool *s); /* what killed runs left half made; only when alone */
 void spool_close(struct spool *s);
 
 /* Sorted by name; freed with free. */
@@ -42,8 +43,9 @@ bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n);
 bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n);
 bool spool_has(const struct spool *s, struct spool_name n);
 
-/* Sorts windows in the order in which their recordings were completed. Names are wall-clock seconds: after a clock was set back the newest
- * have the lowest. pjrecord keeps the order in the recordings' times of modification, which spool_put copies. */
+/* Sorts windows in the order in which their recordings were completed. Names are wall-clock seconds: after a clock was
+ * set back the newest have the lowest. pjrecord keeps the order in the recordings' times of modification, which
+ * spool_put copies. */
 void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t n);
 
 bool spool_put(struct spool *s, struct spool_name n, struct str text);
@@ -54,8 +56,8 @@ bool spool_get(const struct spool *s, struct spool_name n, struct text *text, st
 bool spool_done(struct spool *s, struct spool_name n);
 bool spool_drop_chunk(const struct spool *s, uint64_t epoch); /* the chunk only; ENOENT is good */
 
-/* To bad/: the spooled window; the chunk; or a text of it, or a part of one, while the window itself stays. What has that name there
- * already is never lost: a part is added to it, and others take the next free name. why: one line. */
+/* To bad/: the spooled window; the chunk; or a text of it, or a part of one, while the window itself stays. What has
+ * that name there already is never lost: a part is added to it, and others take the next free name. why: one line. */
 bool spool_refuse(struct spool *s, struct spool_name n, struct str why);
 bool spool_refuse_chunk(struct spool *s, uint64_t epoch, struct str why);
 bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, struct str why);
@@ -67,6 +69,7 @@ int spool_chunk_open(const struct spool *s, uint64_t epoch);
 uint64_t spool_bytes(const struct spool *s, uint64_t *bad);
 uint64_t spool_window_bytes(const struct spool *s, struct spool_name n);
 double spool_free(const struct spool *s);
-bool spool_drop_bad(const struct spool *s, uint64_t *bytes); /* the oldest window in bad/, which took so many; false: none */
+bool spool_drop_bad(const struct spool *s,
+		    uint64_t *bytes); /* the oldest window in bad/, which took so many; false: none */
 
 #endif

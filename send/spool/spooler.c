@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #define AGAIN_MS 10000
-#define TRIES 3           /* of windows that pjfold crashes on */
+#define TRIES 3 /* of windows that pjfold crashes on */
 #define SAY_MS 60000
-#define COUNT_MS 60000    /* the spool is measured again, as others may have changed it */
+#define COUNT_MS 60000 /* the spool is measured again, as others may have changed it */
 
 static bool may_say(struct spooler *s)
 {
@@ -161,28 +161,21 @@ static void fold(struct spooler *s, struct spooler_done *d, int fd)
 		warn("window %" PRIu64 " is damaged, and used as far as it goes: %.*s", d->epoch, (int)why.n, why.p);
 		put(s, d, text_view(&text));
 		break;
-	case FOLD_GOOD:
-		put(s, d, text_view(&text));
-		break;
+	case FOLD_GOOD: put(s, d, text_view(&text)); break;
 	case FOLD_EMPTY:
 		d->folded = true;
 		count(COUNT_EMPTY, 1);
 		spool_drop_chunk(s->spool, d->epoch);
 		break;
-	case FOLD_BAD:
-		to_bad(s, d, text_view(&why));
-		break;
+	case FOLD_BAD: to_bad(s, d, text_view(&why)); break;
 	case FOLD_CRASHED:
 		if (d->tries >= TRIES)
 			to_bad(s, d, text_view(&why));
 		else
 			again(s, d, text_view(&why));
 		break;
-	case FOLD_FAILED:
-		again(s, d, text_view(&why));
-		break;
-	case FOLD_STOPPED:
-		break;
+	case FOLD_FAILED: again(s, d, text_view(&why)); break;
+	case FOLD_STOPPED: break;
 	}
 	text_free(&text);
 	text_free(&why);

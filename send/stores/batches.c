@@ -7,16 +7,11 @@ enum store_verdict batches_verdict(enum http_class class, bool isolate)
 {
 	switch (class) {
 	case HTTP_DONE:
-	case HTTP_CONFLICT:
-		return STORE_SENT;
-	case HTTP_AGAIN:
-		return STORE_LATER;
-	case HTTP_HOLD:
-		return STORE_HOLD;
-	case HTTP_PERHAPS:
-		return isolate ? STORE_REFUSED : STORE_DOUBT;
-	default:
-		return STORE_REFUSED;
+	case HTTP_CONFLICT: return STORE_SENT;
+	case HTTP_AGAIN: return STORE_LATER;
+	case HTTP_HOLD: return STORE_HOLD;
+	case HTTP_PERHAPS: return isolate ? STORE_REFUSED : STORE_DOUBT;
+	default: return STORE_REFUSED;
 	}
 }
 
@@ -68,7 +63,8 @@ static struct str skip(struct str lines, size_t n)
 	return lines;
 }
 
-void batches_send(struct batches *how, void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r)
+void batches_send(struct batches *how, void *store, const struct window *w, uint64_t *resume, bool isolate,
+		  struct store_report *r)
 {
 	uint32_t state = (uint32_t)(*resume >> 32);
 	struct batch b = { .window = w, .first = (uint32_t)*resume };

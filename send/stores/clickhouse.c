@@ -2,9 +2,9 @@
 /*
  * clickhouse: - a row for each stack, which the server adds up; for fleets.
  *
- * Exact because rows of one key are one: ReplacingMergeTree, read with FINAL, so that sending again changes nothing. What all rows of
- * a window have in common is one row of a second table, written last: a window is there when that row is. Only what every version
- * since 18.16 knows is used: no settings, no types of later ones.
+ * Exact because rows of one key are one: ReplacingMergeTree, read with FINAL, so that sending again changes nothing.
+ * What all rows of a window have in common is one row of a second table, written last: a window is there when that row
+ * is. Only what every version since 18.16 knows is used: no settings, no types of later ones.
  */
 #include "send/stores/clickhouse.h"
 
@@ -180,8 +180,9 @@ static enum http_class class_of(const struct http_reply *r, struct text *why)
 static enum http_class insert(struct clickhouse *c, const char *suffix, const char *columns, struct str body,
 			      bool packed, struct store_report *r)
 {
-	struct http_request q = { .method = "POST", .type = "text/tab-separated-values", .body = body,
-				  .pack = !packed, .packed = packed };
+	struct http_request q = {
+		.method = "POST", .type = "text/tab-separated-values", .body = body, .pack = !packed, .packed = packed
+	};
 	struct http_reply reply;
 
 	c->query.n = 0;
@@ -295,8 +296,8 @@ static void put_window(struct text *t, const struct window *w, uint64_t stacks, 
 	put_labels(t, w->labels, false);
 	text_char(t, '\t');
 	put_labels(t, w->labels, true);
-	text_printf(t, "\t%" PRIu64 "\t%s%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", w->samples,
-		    w->lost_known ? "" : "-", w->lost_known ? w->lost : 1, stacks, sum);
+	text_printf(t, "\t%" PRIu64 "\t%s%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", w->samples, w->lost_known ? "" : "-",
+		    w->lost_known ? w->lost : 1, stacks, sum);
 }
 
 static enum http_class confirm(struct clickhouse *c, const struct window *w, struct store_report *r)
@@ -372,7 +373,8 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 	text_free(&room);
 }
 
-/* Its name is taken by another content, or that is not known: nothing is sent. What is there goes again, as rows may be missing. */
+/* Its name is taken by another content, or that is not known: nothing is sent. What is there goes again, as rows may be
+ * missing. */
 static bool is_taken(struct clickhouse *c, const struct window *w, bool isolate, struct store_report *r)
 {
 	uint64_t stacks, sum;
@@ -407,15 +409,15 @@ static void clickhouse_send(void *store, const struct window *w, uint64_t *resum
 /* ---- several windows in one request ------------------------------------------------------------------------------ */
 
 /*
- * An INSERT costs the server more than the two thousand rows in it. So the stacks of several windows go in one, and the rows of these
- * windows in one behind them; and while one is under way, the next is put together.
+ * An INSERT costs the server more than the two thousand rows in it. So the stacks of several windows go in one, and the
+ * rows of these windows in one behind them; and while one is under way, the next is put together.
  */
 struct together {
 	struct gzip *gzip;
-	struct text rows, windows;  /* stacks, not packed yet; their windows */
-	struct text packed[2];      /* one is put together, one is under way */
+	struct text rows, windows; /* stacks, not packed yet; their windows */
+	struct text packed[2];     /* one is put together, one is under way */
 	unsigned which;
-	size_t n, docs, bytes;      /* windows; of this body: rows, bytes before they were packed */
+	size_t n, docs, bytes; /* windows; of this body: rows, bytes before they were packed */
 	size_t packed_most;
 	struct under_way {
 		struct clickhouse *c;
@@ -516,7 +518,8 @@ static bool is_full(const struct together *t)
 }
 
 /* Not if something else is there under its name: it is looked at alone. */
-static enum store_joined may_join(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum, struct store_report *r)
+static enum store_joined may_join(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum,
+				  struct store_report *r)
 {
 	struct store_report own = { 0 };
 	enum http_class class;
@@ -543,13 +546,9 @@ static enum store_joined clickhouse_join(void *store, const struct window *w, st
 		return STORE_ALONE;
 	count(w, &stacks, &sum);
 	switch (may_join(c, w, stacks, sum, r)) {
-	case STORE_PARTED:
-		part(t);
-		return STORE_PARTED;
-	case STORE_ALONE:
-		return STORE_ALONE;
-	default:
-		break;
+	case STORE_PARTED: part(t); return STORE_PARTED;
+	case STORE_ALONE: return STORE_ALONE;
+	default: break;
 	}
 	frame(fixed, w);
 	while (good && window_next(&lines, &stack, &n)) {
@@ -645,7 +644,9 @@ static void *clickhouse_open(struct str where_to, const struct store_options *o,
 {
 	struct clickhouse *c = mem_alloc(sizeof(*c), 1);
 
-	c->batches = (struct batches){ .docs_most = DOCS_MOST, .bytes_most = BYTES_MOST, .frame = frame, .add = add, .post = post };
+	c->batches = (struct batches){
+		.docs_most = DOCS_MOST, .bytes_most = BYTES_MOST, .frame = frame, .add = add, .post = post
+	};
 	c->verify = o->verify;
 	c->http = store_http(where_to, o, why);
 	if (c->http && take_table(c, why))

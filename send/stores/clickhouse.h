@@ -26,12 +26,14 @@ void ch_put_day(struct text *t, uint64_t epoch);
 struct str ch_column(struct text *room, struct str *line);
 uint64_t ch_number(struct text *room, struct str *line);
 
-/* The answer to c->query, to `take`, or in its body. Its class is what ClickHouse says in it, which tells more than its status. */
+/* The answer to c->query, to `take`, or in its body. Its class is what ClickHouse says in it, which tells more than its
+ * status. */
 struct http_reply ch_ask(struct clickhouse *c, bool (*take)(void *to, struct str piece), void *to, struct text *why);
 
-/* *differs: is there another window of that name than one of so many stacks and that sum? Anything but HTTP_DONE: it is not known, r->why
- * says why. Where nothing is known of it yet (ch_seen_knows), the server is asked. */
-enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum, bool *differs, struct store_report *r);
+/* *differs: is there another window of that name than one of so many stacks and that sum? Anything but HTTP_DONE: it is
+ * not known, r->why says why. Where nothing is known of it yet (ch_seen_knows), the server is asked. */
+enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum, bool *differs,
+			struct store_report *r);
 bool ch_seen_knows(const struct clickhouse *c, const struct window *w);
 void ch_seen_close(struct ch_seen *s);
 

@@ -225,8 +225,10 @@ static bool stacks(struct clickhouse *c, struct rows *r, const struct sum *s, st
 	where(&c->query, r->query, from, to, host);
 	text_printf(&c->query, " AND stream IN (%.*s)", (int)s->streams.n, s->streams.p);
 	/* stacks are sent before their window: those of a window that is not there yet do not count */
-	text_printf(&c->query, " AND (hostname, timestamp, stream, machine) IN (SELECT hostname, timestamp, stream, machine FROM %.*s_windows`",
-		    (int)c->table.n, c->table.p);
+	text_printf(
+		&c->query,
+		" AND (hostname, timestamp, stream, machine) IN (SELECT hostname, timestamp, stream, machine FROM %.*s_windows`",
+		(int)c->table.n, c->table.p);
 	where(&c->query, r->query, from, to, host);
 	text_add(&c->query, ") GROUP BY stack ORDER BY stack FORMAT TSVRaw");
 	r->part.n = 0;

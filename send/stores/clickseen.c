@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clickseen.c - which windows clickhouse: holds already, so that no other content goes under the name of one: rows of both would be mixed.
+ * clickseen.c - which windows clickhouse: holds already, so that no other content goes under the name of one: rows of
+ * both would be mixed.
  *
- * The row of a window says how long it is, how many stacks it has and their sum; windows that agree in these are taken for the same. One
- * question tells it for all windows of a host from one second on, so a backlog asks once. What is younger than a few minutes is
- * asked for each time, as another recorder may be writing it at this moment.
+ * The row of a window says how long it is, how many stacks it has and their sum; windows that agree in these are taken
+ * for the same. One question tells it for all windows of a host from one second on, so a backlog asks once. What is
+ * younger than a few minutes is asked for each time, as another recorder may be writing it at this moment.
  */
 #include "send/stores/clickhouse.h"
 
@@ -83,10 +84,11 @@ static void take_rows(struct seen_host *s, struct str body)
 static void put_question(struct text *t, const struct clickhouse *c, const struct window *w, uint64_t to)
 {
 	t->n = 0;
-	text_printf(t,
-		    "SELECT toUnixTimestamp(timestamp), stream, machine, toUnixTimestamp(until), stacks, value FROM %.*s_windows` "
-		    "WHERE hostname = ",
-		    (int)c->table.n, c->table.p);
+	text_printf(
+		t,
+		"SELECT toUnixTimestamp(timestamp), stream, machine, toUnixTimestamp(until), stacks, value FROM %.*s_windows` "
+		"WHERE hostname = ",
+		(int)c->table.n, c->table.p);
 	ch_put(t, w->host, true);
 	text_add(t, " AND day >= toDate('");
 	ch_put_day(t, w->epoch);
@@ -136,7 +138,8 @@ static size_t place_of(const struct seen_host *s, uint64_t epoch)
 	return low;
 }
 
-enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum, bool *differs, struct store_report *r)
+enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum, bool *differs,
+			struct store_report *r)
 {
 	struct seen_host *s;
 

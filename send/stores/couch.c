@@ -2,9 +2,9 @@
 /*
  * couch: - a document for each window, in CouchDB or what speaks like it.
  *
- * Exact because a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed: one that is there already (409) is looked
- * at, not written. The folded text is an attachment, so lists of documents stay small. Ranges are ranges of names. The server adds
- * nothing up: whoever reads does.
+ * Exact because a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed: one that is there already (409)
+ * is looked at, not written. The folded text is an attachment, so lists of documents stay small. Ranges are ranges of
+ * names. The server adds nothing up: whoever reads does.
  */
 #include "send/stores/batches.h"
 

@@ -24,13 +24,13 @@ void dir_name_put(char s[DIR_NAME], const struct dir_name *n)
 
 bool dir_name_parse(const char *s, struct dir_name *n)
 {
-	struct str rest = str_of(s), epoch = str_cut(&rest, '+'), span = str_cut(&rest, '.'), stream = str_cut(&rest, '.'),
-		   kind = str_cut(&rest, '.');
+	struct str rest = str_of(s), epoch = str_cut(&rest, '+'), span = str_cut(&rest, '.'),
+		   stream = str_cut(&rest, '.'), kind = str_cut(&rest, '.');
 	uint64_t seconds;
 	char back[DIR_NAME];
 
-	if (!str_u64(epoch, &n->epoch) || !str_u64(span, &seconds) || !str_hex(stream, &n->stream) || n->epoch >= EPOCH_MAX ||
-	    seconds == 0 || seconds > EPOCH_MAX)
+	if (!str_u64(epoch, &n->epoch) || !str_u64(span, &seconds) || !str_hex(stream, &n->stream) ||
+	    n->epoch >= EPOCH_MAX || seconds == 0 || seconds > EPOCH_MAX)
 		return false;
 	n->until = n->epoch + seconds;
 	n->hour = str_eq(kind, STR("hour"));
@@ -62,7 +62,8 @@ void dir_day_put(char s[16], uint64_t day)
 	struct tm tm;
 
 	gmtime_r(&t, &tm);
-	snprintf(s, 16, "%04u-%02u-%02u", (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)tm.tm_mon + 1, (unsigned)tm.tm_mday);
+	snprintf(s, 16, "%04u-%02u-%02u", (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)tm.tm_mon + 1,
+		 (unsigned)tm.tm_mday);
 }
 
 bool dir_day_parse(const char *s, uint64_t *day)
@@ -73,8 +74,8 @@ bool dir_day_parse(const char *s, uint64_t *day)
 	char back[16];
 	time_t t;
 
-	if (!str_u64(y, &year) || !str_u64(m, &month) || !str_u64(rest, &dom) || year < 1970 || year > 9999 || month < 1 || month > 12 ||
-	    dom < 1 || dom > 31)
+	if (!str_u64(y, &year) || !str_u64(m, &month) || !str_u64(rest, &dom) || year < 1970 || year > 9999 ||
+	    month < 1 || month > 12 || dom < 1 || dom > 31)
 		return false;
 	tm.tm_year = (int)year - 1900;
 	tm.tm_mon = (int)month - 1;

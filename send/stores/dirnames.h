@@ -5,8 +5,8 @@
  *	PATH/HOST/2026-11-21/1795293830+30.0123456789abcdef.folded.gz    a window: when, how long, which stream
  *	PATH/HOST/2026-11-21/1795291200+3600.0123456789abcdef.hour.gz    the sum of those that began in that hour
  *
- * The name says all that listing needs. .zst instead of .gz: packed by zstd. Whatever is called otherwise is not ours, and is never
- * touched, but for temporary files (tempfile.h).
+ * The name says all that listing needs. .zst instead of .gz: packed by zstd. Whatever is called otherwise is not ours,
+ *and is never touched, but for temporary files (tempfile.h).
  */
 #ifndef PJ_DIRNAMES_H
 #define PJ_DIRNAMES_H
@@ -35,8 +35,8 @@ bool dir_day_parse(const char *s, uint64_t *day);
 /* Letters, digits, '.', '_' and '-', not beginning with a dot, at most 255. */
 bool dir_host_good(struct str host);
 
-/* Lists: freed with free. Files of a folder that begin in [from, to), in order; one of each window, should there be two (of either
- * packing). False: errno. */
+/* Lists: freed with free. Files of a folder that begin in [from, to), in order; one of each window, should there be two
+ * (of either packing). False: errno. */
 bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, size_t *n);
 /* Names of folders below, sorted, each allocated: days, or hosts. dir_folders_free. */
 bool dir_folders(int folder, bool days, char ***names, size_t *n);

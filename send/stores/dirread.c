@@ -54,7 +54,8 @@ static void damaged(const struct reading *r, const struct dir_name *n, const cha
 }
 
 /* What the header of a file says; NULL, or why it cannot be used. lines: what else was read. */
-static const char *read_head(struct unpack *u, const struct dir_name *n, struct text *decoded, struct window *w, struct str *lines)
+static const char *read_head(struct unpack *u, const struct dir_name *n, struct text *decoded, struct window *w,
+			     struct str *lines)
 {
 	const char *wrong;
 
@@ -185,7 +186,8 @@ bool dir_hour_list(int fd, struct text *offsets)
 	return good;
 }
 
-/* Is this window in a roll-up that stands in the same list? Roll-ups are few, and where both are, somebody tidies right now. */
+/* Is this window in a roll-up that stands in the same list? Roll-ups are few, and where both are, somebody tidies right
+ * now. */
 static bool in_hour(const struct reading *r, const struct dir_name *files, size_t nfiles, const struct dir_name *n)
 {
 	struct dir_name key = { .epoch = n->epoch - n->epoch % DIR_HOUR, .stream = n->stream, .hour = true }, hour;

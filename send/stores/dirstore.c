@@ -67,8 +67,8 @@ static int make_folder(int at, const char *name)
 /* What passes by itself is tried again at once and for ever; the rest needs somebody. */
 static void failed(struct store_report *r, const char *what, int error)
 {
-	bool passes = error == ENOSPC || error == EDQUOT || error == EIO || error == ESTALE || error == EINTR || error == EAGAIN ||
-		      error == EMFILE || error == ENFILE || error == ENOMEM;
+	bool passes = error == ENOSPC || error == EDQUOT || error == EIO || error == ESTALE || error == EINTR ||
+		      error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM;
 
 	r->verdict = passes ? STORE_LATER : STORE_HOLD;
 	text_printf(&r->why, "%s: %s", what, strerror(error));

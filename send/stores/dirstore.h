@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dirstore.h - what the parts of the store in a directory share: sending (dirstore), reading (dirread), upkeep (dirtidy). */
+/* dirstore.h - what the parts of the store in a directory share: sending (dirstore), reading (dirread), upkeep
+ * (dirtidy). */
 #ifndef PJ_DIRSTORE_H
 #define PJ_DIRSTORE_H
 

@@ -25,9 +25,9 @@
 /* The sum of an hour of one stream while it is made. */
 struct sum {
 	struct stacks s;
-	struct window facts;   /* of the first window */
+	struct window facts;       /* of the first window */
 	struct text head, decoded; /* that facts point into */
-	struct text offsets;   /* "0,30,60" */
+	struct text offsets;       /* "0,30,60" */
 	uint64_t samples, lost, parts;
 	bool lost_known, any, damaged;
 };
@@ -155,7 +155,9 @@ static bool roll_up(const struct dir_store *d, int day, const struct dir_name *f
 {
 	struct sum sum = { 0 };
 	struct text text = { 0 }, packed = { 0 };
-	struct dir_name name = { .epoch = files[0].epoch - files[0].epoch % DIR_HOUR, .stream = files[0].stream, .hour = true,
+	struct dir_name name = { .epoch = files[0].epoch - files[0].epoch % DIR_HOUR,
+				 .stream = files[0].stream,
+				 .hour = true,
 				 .zstd = files[0].hour ? files[0].zstd : d->zstd };
 	char file[DIR_NAME];
 	bool good = true;
@@ -165,15 +167,15 @@ static bool roll_up(const struct dir_store *d, int day, const struct dir_name *f
 		uint64_t offset = files[i].epoch % DIR_HOUR;
 
 		if (!files[i].hour && dir_hour_holds(text_view(&sum.offsets), offset))
-			continue; /* it waits for its grace to end */
+			continue;                      /* it waits for its grace to end */
 		good = add_file(&sum, day, files + i); /* a damaged one stays as it is, and so do the others */
 	}
 	if (good) {
 		write_sum(&text, &sum, name.epoch);
 		dir_name_put(file, &name);
 		good = name.zstd == d->zstd ? dir_pack(d, &packed, text_view(&text)) :
-					      name.zstd ? pack_zstd(&packed, text_view(&text), PACK_ZSTD) :
-						    pack_gzip(&packed, text_view(&text), PACK_GZIP);
+		       name.zstd            ? pack_zstd(&packed, text_view(&text), PACK_ZSTD) :
+					      pack_gzip(&packed, text_view(&text), PACK_GZIP);
 		good = good && whole_replace(day, file, text_view(&packed));
 	}
 	text_free(&text);
@@ -258,7 +260,9 @@ static bool tidy_day(const struct dir_store *d, int day, uint64_t now)
 	if (n)
 		qsort(files, n, sizeof(*files), by_hour);
 	for (size_t i = 0; i < n && !done; i = end) {
-		for (end = i + 1; end < n && files[end].epoch / DIR_HOUR == files[i].epoch / DIR_HOUR && files[end].stream == files[i].stream; end++)
+		for (end = i + 1; end < n && files[end].epoch / DIR_HOUR == files[i].epoch / DIR_HOUR &&
+				  files[end].stream == files[i].stream;
+		     end++)
 			;
 		if (has_more(day, files + i, end - i))
 			done = roll_up(d, day, files + i, end - i);

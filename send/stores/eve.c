@@ -2,10 +2,10 @@
 /*
  * eve: - the original pipeline's service, as it is: documents of {timestamp, hostname, stack, value}, and nothing else.
  *
- * Exact by ids that are the same in each attempt: 8 hex digits of the window's second, 16 of window_id(). Eve inserts a batch in
- * order and stops at the first id that is there (409), so what is there is a beginning of the window; where it ends is asked by
- * halves. The state of that search outlives a broken connection (batches.h, *state): the documents below `low` are there, those from `high`
- * on are not.
+ * Exact by ids that are the same in each attempt: 8 hex digits of the window's second, 16 of window_id(). Eve inserts a
+ * batch in order and stops at the first id that is there (409), so what is there is a beginning of the window; where it
+ * ends is asked by halves. The state of that search outlives a broken connection (batches.h, *state): the documents
+ * below `low` are there, those from `high` on are not.
  */
 #include "send/stores/batches.h"
 
@@ -20,8 +20,8 @@
 #define DOCS_MOST 500
 #define BYTES_MOST ((size_t)768 << 10) /* below the megabyte that nginx lets pass */
 #define EPOCH_LEAST 1490778413         /* of the schema */
-#define ASK_MOST 50                    /* documents in one answer: of the schema; their ids fit into one line of a request */
-#define PATIENCE 4                     /* tries of a question, at once */
+#define ASK_MOST 50 /* documents in one answer: of the schema; their ids fit into one line of a request */
+#define PATIENCE 4  /* tries of a question, at once */
 
 struct eve {
 	struct http *http, *stacks;
@@ -120,7 +120,8 @@ static enum http_class look(struct eve *e, struct asked *a, struct store_report 
 	for (size_t i = 0; i < a->n; i++)
 		text_printf(&where, "%s\"%s\"", i ? "," : "", a->id[i].hex);
 	text_add(&where, "]}}");
-	v = ask_for(e, text_view(&where), "&max_results=50&projection=%7B%22stack%22:1,%22value%22:1%7D", &class, &total);
+	v = ask_for(e, text_view(&where), "&max_results=50&projection=%7B%22stack%22:1,%22value%22:1%7D", &class,
+		    &total);
 	r->requests++;
 	for (size_t k = 0; v && k < jv_count(jv_get(v, "_items")); k++) {
 		const struct jv *item = jv_at(jv_get(v, "_items"), k);
@@ -176,7 +177,8 @@ static bool confirms(struct str body, size_t n)
 	struct jv *v = jv_parse(body, &wrong);
 	const struct jv *items = jv_get(v, "_items");
 	struct str status;
-	bool all = n == 1 && !items ? jv_str(jv_get(v, "_status"), &status) && str_eq(status, STR("OK")) : jv_count(items) == n;
+	bool all = n == 1 && !items ? jv_str(jv_get(v, "_status"), &status) && str_eq(status, STR("OK")) :
+				      jv_count(items) == n;
 
 	for (size_t i = 0; all && i < jv_count(items); i++)
 		all = jv_str(jv_get(jv_at(items, i), "_status"), &status) && str_eq(status, STR("OK"));
@@ -213,7 +215,8 @@ static struct str nth(struct str lines, size_t i)
 }
 
 /* A document of the batch is there: how many are? */
-static enum http_class search(struct eve *e, const struct batch *b, size_t *done, uint32_t *state, struct store_report *r)
+static enum http_class search(struct eve *e, const struct batch *b, size_t *done, uint32_t *state,
+			      struct store_report *r)
 {
 	size_t low = *state ? *state & 0xFFFF : 1, high = *state ? *state >> 16 : b->n;
 	enum http_class class;
@@ -240,7 +243,8 @@ static enum http_class search(struct eve *e, const struct batch *b, size_t *done
 	return class;
 }
 
-static enum http_class post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state, struct store_report *r)
+static enum http_class post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
+			    struct store_report *r)
 {
 	struct eve *e = store;
 	struct http_request q = { .method = "POST", .type = "application/json", .body = text_view(&b->body) };
@@ -260,7 +264,8 @@ static enum http_class post(void *store, struct batch *b, size_t *done, size_t *
 		class = reply.class;
 		if (class == HTTP_DONE && !confirms(reply.body, b->n)) {
 			e->why.n = 0;
-			text_printf(&e->why, "HTTP %u, but not every document is confirmed: this is not Eve", reply.status);
+			text_printf(&e->why, "HTTP %u, but not every document is confirmed: this is not Eve",
+				    reply.status);
 			class = HTTP_HOLD;
 		} else if (class == HTTP_POISON && !jv_get(v = jv_parse(reply.body, &wrong), "_status")) {
 			class = HTTP_HOLD; /* somebody in between: our bytes were never looked at */
@@ -318,7 +323,9 @@ static void verify(struct eve *e, const struct window *w, struct store_report *r
 			add(&b.body, w, b.fixed, a.stack[i], a.count[i]);
 		}
 		if (n) {
-			struct http_request q = { .method = "POST", .type = "application/json", .body = (text_char(&b.body, ']'), text_view(&b.body)) };
+			struct http_request q = { .method = "POST",
+						  .type = "application/json",
+						  .body = (text_char(&b.body, ']'), text_view(&b.body)) };
 
 			class = http_send(e->http, &q, &e->why).class;
 			r->requests++;
@@ -431,7 +438,8 @@ static bool take_item(struct reading *g, const struct jv *item)
 /* Pages go on from the last id: numbers of pages make the database count, and "next" of Eve is no URL. */
 static bool pages(struct reading *g, struct text *why)
 {
-	static const char rest[] = "&sort=_id&max_results=1000&projection=%7B%22timestamp%22:1,%22hostname%22:1,%22stack%22:1,%22value%22:1%7D";
+	static const char rest[] =
+		"&sort=_id&max_results=1000&projection=%7B%22timestamp%22:1,%22hostname%22:1,%22stack%22:1,%22value%22:1%7D";
 	struct text where = { 0 }, after = { 0 };
 	bool good = true, more = true;
 
@@ -453,7 +461,8 @@ static bool pages(struct reading *g, struct text *why)
 		more = n > 0 && total > n;
 		for (size_t i = 0; good && i < n; i++)
 			good = take_item(g, jv_at(jv_get(v, "_items"), i));
-		if (more && (!jv_str(jv_get(jv_at(jv_get(v, "_items"), n - 1), "_id"), &id) || str_cmp(id, text_view(&after)) <= 0)) {
+		if (more && (!jv_str(jv_get(jv_at(jv_get(v, "_items"), n - 1), "_id"), &id) ||
+			     str_cmp(id, text_view(&after)) <= 0)) {
 			text_add(why, "the documents come in no order: this is not Eve");
 			good = false;
 		}
@@ -541,7 +550,8 @@ static void where_next(struct text *t, const struct store_query *q, const struct
 {
 	t->n = 0;
 	text_add(t, last && !q->host.n ? "{\"$or\":[{" : "{");
-	text_printf(t, "\"timestamp\":{\"%s\":%" PRIu64 ",\"$lt\":%" PRIu64 "}", last ? "$gt" : "$gte", last ? last->epoch : q->from, q->to);
+	text_printf(t, "\"timestamp\":{\"%s\":%" PRIu64 ",\"$lt\":%" PRIu64 "}", last ? "$gt" : "$gte",
+		    last ? last->epoch : q->from, q->to);
 	if (q->host.n) {
 		text_add(t, ",\"hostname\":");
 		json_quote(t, q->host);
@@ -556,7 +566,8 @@ static void where_next(struct text *t, const struct store_query *q, const struct
 
 static bool eve_list(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
 {
-	static const char rest[] = "&sort=timestamp,hostname&max_results=1&projection=%7B%22timestamp%22:1,%22hostname%22:1%7D";
+	static const char rest[] =
+		"&sort=timestamp,hostname&max_results=1&projection=%7B%22timestamp%22:1,%22hostname%22:1%7D";
 	struct eve *e = store;
 	struct arena arena = { 0 };
 	struct text where = { 0 };
@@ -585,7 +596,8 @@ static bool eve_list(void *store, const struct store_query *q, const struct stor
 		}
 		good = jv_u64(jv_get(item, "timestamp"), &next.epoch) && jv_str(jv_get(item, "hostname"), &next.host);
 		if (good && n)
-			good = next.epoch > pair[n - 1].epoch || (next.epoch == pair[n - 1].epoch && str_cmp(next.host, pair[n - 1].host) > 0);
+			good = next.epoch > pair[n - 1].epoch ||
+			       (next.epoch == pair[n - 1].epoch && str_cmp(next.host, pair[n - 1].host) > 0);
 		if (!good)
 			text_add(why, "the documents come in no order, or without timestamp and hostname");
 		next.host = arena_copy(&arena, next.host);
@@ -596,7 +608,10 @@ static bool eve_list(void *store, const struct store_query *q, const struct stor
 	if (good && n)
 		qsort(pair, n, sizeof(*pair), by_host);
 	for (size_t i = 0; good && i < n; i++)
-		good = sink->window(sink->to, &(struct window){ .epoch = pair[i].epoch, .host = pair[i].host, .unit = STR("samples"), .parts = 1 });
+		good = sink->window(sink->to, &(struct window){ .epoch = pair[i].epoch,
+								.host = pair[i].host,
+								.unit = STR("samples"),
+								.parts = 1 });
 	free(pair);
 	arena_free(&arena);
 	text_free(&where);
@@ -620,8 +635,14 @@ static void *eve_open(struct str where, const struct store_options *o, struct te
 {
 	struct eve *e = mem_alloc(sizeof(*e), 1);
 
-	e->batches = (struct batches){ .docs_most = DOCS_MOST, .bytes_most = BYTES_MOST,
-				       .open = "[", .between = ",", .shut = "]", .frame = frame, .add = add, .post = post };
+	e->batches = (struct batches){ .docs_most = DOCS_MOST,
+				       .bytes_most = BYTES_MOST,
+				       .open = "[",
+				       .between = ",",
+				       .shut = "]",
+				       .frame = frame,
+				       .add = add,
+				       .post = post };
 	e->verify = o->verify;
 	e->http = store_http(where, o, why);
 	if (e->http && o->stacks_url)

@@ -2,9 +2,9 @@
 /*
  * ndjson: and pyroscope: - for other programs; nothing comes back from there.
  *
- * Neither knows what it has already: who is killed between sending and being confirmed sends again, and counts twice. ndjson: a
- * line of JSON for each stack, appended window by window, or to standard output. pyroscope: folded text to /ingest, which takes
- * no window that is older than an hour.
+ * Neither knows what it has already: who is killed between sending and being confirmed sends again, and counts twice.
+ * ndjson: a line of JSON for each stack, appended window by window, or to standard output. pyroscope: folded text to
+ * /ingest, which takes no window that is older than an hour.
  */
 #include "send/stores/batches.h"
 
@@ -88,7 +88,8 @@ static int open_file(const char *path, struct text *why)
 
 	if (outpath_resolve(&place, path)) {
 		if (place.fd < 0 && !place.magic)
-			fd = openat(place.folder, place.name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0640);
+			fd = openat(place.folder, place.name,
+				    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0640);
 		else
 			fd = outpath_open(&place, O_WRONLY | O_APPEND);
 	}
@@ -249,7 +250,8 @@ static void *pyroscope_open(struct str where, const struct store_options *o, str
 {
 	struct pyroscope *p = mem_alloc(sizeof(*p), 1);
 
-	p->batches = (struct batches){ .docs_most = PROFILE_DOCS, .bytes_most = PROFILE_BYTES, .add = add, .post = post };
+	p->batches =
+		(struct batches){ .docs_most = PROFILE_DOCS, .bytes_most = PROFILE_BYTES, .add = add, .post = post };
 	p->http = store_http(where, o, why);
 	if (p->http)
 		return p;

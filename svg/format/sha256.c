@@ -65,7 +65,8 @@ static void add_end(uint32_t hash[8], struct str rest, uint64_t length)
 
 void sha256(struct str s, unsigned char digest[32])
 {
-	uint32_t hash[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
+	uint32_t hash[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+			     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
 	uint64_t length = s.n;
 
 	for (; s.n >= 64; s = str_from(s, 64))

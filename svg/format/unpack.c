@@ -206,7 +206,8 @@ static bool get_kinds(struct parser *p, struct cursor *c, struct text *t)
 	bool first = true;
 
 	for (p->nkinds = 0; more(p, c, &first, ']'); p->nkinds++) {
-		if (!take(p, c, '[') || !get_string(p, c, t) || !take(p, c, ',') || !get_string(p, c, t) || !take(p, c, ']'))
+		if (!take(p, c, '[') || !get_string(p, c, t) || !take(p, c, ',') || !get_string(p, c, t) ||
+		    !take(p, c, ']'))
 			return false;
 		if (!is_suffix(text_view(t)))
 			return fail_at(p, c, "the config has a suffix that is none of a kind of code");
@@ -589,9 +590,10 @@ static size_t count_blocks(struct str bytes)
 static bool find_blocks(struct parser *p, struct str bytes)
 {
 	if (!find_block(p, &p->config, bytes, 0, CONFIG_TAG))
-		return fail(p, 0, str_find_str(bytes, STR("class=\"pj\"")) >= 0 ?
-					  "no pj-c block: the picture had no samples, or it is cut off" :
-					  "not a picture of pjsvg: no pj-d block");
+		return fail(p, 0,
+			    str_find_str(bytes, STR("class=\"pj\"")) >= 0 ?
+				    "no pj-c block: the picture had no samples, or it is cut off" :
+				    "not a picture of pjsvg: no pj-d block");
 	if (!find_block(p, &p->data, bytes, p->config.offset, DATA_TAG))
 		return fail(p, 0, "no pj-d block: the picture is cut off");
 	return unescape(p, &p->config) && unescape(p, &p->data);

@@ -15,9 +15,9 @@
 struct unpacked {
 	struct stacks stacks; /* as drawn; in time: a flame chart */
 	unsigned columns;
-	bool reverse;         /* the frames of every stack were turned round */
-	struct text header;   /* the input's `# pj` line, or empty */
-	size_t pictures;      /* in these bytes; the first was unpacked */
+	bool reverse;       /* the frames of every stack were turned round */
+	struct text header; /* the input's `# pj` line, or empty */
+	size_t pictures;    /* in these bytes; the first was unpacked */
 };
 
 /* NULL; or why not, with the place in the bytes. Pure. */

@@ -142,9 +142,9 @@ static bool is_java(struct str s)
 static bool is_java_stub(struct str s)
 {
 	static const struct str stub[] = {
-		STR("Interpreter"),  STR("StubRoutines"),   STR("call_stub"),     STR("vtable stub"),
-		STR("itable stub"),  STR("vtable chunks"),  STR("MethodHandles"), STR("I2C/C2I adapters"),
-		STR("RuntimeStub"),  STR("SafepointBlob"),  STR("ExceptionBlob"), STR("DeoptimizationBlob"),
+		STR("Interpreter"),  STR("StubRoutines"),   STR("call_stub"),      STR("vtable stub"),
+		STR("itable stub"),  STR("vtable chunks"),  STR("MethodHandles"),  STR("I2C/C2I adapters"),
+		STR("RuntimeStub"),  STR("SafepointBlob"),  STR("ExceptionBlob"),  STR("DeoptimizationBlob"),
 		STR("UncommonTrap"), STR("Signature Hand"), STR("signature hand"),
 	};
 
@@ -169,7 +169,8 @@ static bool may_be_java(struct str s)
 	if (method.n == 0 || owner.n == 0 || !is_upper(owner.p[0]) || str_eq(method, STR("cold")))
 		return false;
 	for (const char *c = owner.p; c < method.p + method.n; c++) {
-		bool letter = is_upper(*c) || (*c >= 'a' && *c <= 'z') || byte_is_digit(*c) || (unsigned char)*c >= 0x80;
+		bool letter =
+			is_upper(*c) || (*c >= 'a' && *c <= 'z') || byte_is_digit(*c) || (unsigned char)*c >= 0x80;
 		if (!letter && !strchr("._$<>", *c))
 			return false;
 	}
@@ -199,7 +200,6 @@ static enum code code_by_name(struct str s)
 static enum code code_by_suffix(char letter, enum code named, struct str bare)
 {
 	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(bare));
-
 
 	if (letter == 'k')
 		return CODE_KERNEL;

@@ -29,7 +29,8 @@ struct layout {
 	uint64_t *before; /* in a difference: width in column 0, where those above are of column 1; else NULL */
 	uint64_t *before_self;
 	uint64_t before_sum;
-	uint64_t *pause; /* in time (stacks.h): the parent's own weight between this frame and its sibling before; else NULL */
+	uint64_t *pause; /* in time (stacks.h): the parent's own weight between this frame and its sibling before; else
+			    NULL */
 };
 
 /* All frames with weight in any column of s. With two columns it is a difference, drawn as it is after. */

@@ -79,8 +79,8 @@ static void set_key(struct reader *r, struct link_attr *attr, struct str key, st
 	} else if (str_eq(key, STR("href"))) {
 		set_href(r, attr, value);
 	} else if (!str_eq(key, STR("target")) && !r->told) { /* links open where the reader wants */
-		warn_at(in_place(&r->in), "'%.*s' has no effect: title and href are used", (int)(key.n < 200 ? key.n : 200),
-			key.p);
+		warn_at(in_place(&r->in), "'%.*s' has no effect: title and href are used",
+			(int)(key.n < 200 ? key.n : 200), key.p);
 		r->told = true;
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * linkattrs.h - what users say about functions: flamegraph.pl's --nameattr, lines of `name TAB key=value TAB key=value`.
+ * linkattrs.h - what users say about functions: flamegraph.pl's --nameattr, lines of `name TAB key=value TAB
+ * key=value`.
  *
  * Of the keys `title` and `href` are used. An address must be http, https or relative, without anything that browsers
  * read in more than one way; all others are refused by name. Texts are visible (visible_str).
@@ -15,8 +16,8 @@ struct link_attr {
 };
 
 struct link_attrs {
-	struct intern names; /* visible, with suffix or without */
-	struct link_attr *of;     /* by id of names */
+	struct intern names;  /* visible, with suffix or without */
+	struct link_attr *of; /* by id of names */
 	uint32_t cap;
 	struct arena memory;
 };

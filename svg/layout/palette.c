@@ -289,20 +289,13 @@ bool palette_is_chain(const struct palette *p)
 static const char *suffix_label(struct str suffix)
 {
 	switch (suffix.n == 4 ? suffix.p[2] : 0) {
-	case 'k':
-		return "kernel";
-	case 'j':
-		return "compiled";
-	case '1':
-		return "compiled by C1";
-	case 'i':
-		return "inlined";
-	case '0':
-		return "interpreted";
-	case 'w':
-		return "waker";
-	default:
-		return "";
+	case 'k': return "kernel";
+	case 'j': return "compiled";
+	case '1': return "compiled by C1";
+	case 'i': return "inlined";
+	case '0': return "interpreted";
+	case 'w': return "waker";
+	default: return "";
 	}
 }
 
@@ -398,14 +391,14 @@ bool palette_background(struct str name, uint32_t *rgb)
 bool palette_colour(struct str name, uint32_t *rgb)
 {
 	static const struct named css[] = {
-		{ STR("black"), 0x000000 },  { STR("silver"), 0xc0c0c0 }, { STR("gray"), 0x808080 },
-		{ STR("grey"), 0x808080 },   { STR("white"), 0xffffff },  { STR("maroon"), 0x800000 },
-		{ STR("red"), 0xff0000 },    { STR("purple"), 0x800080 }, { STR("fuchsia"), 0xff00ff },
-		{ STR("magenta"), 0xff00ff }, { STR("green"), 0x008000 }, { STR("lime"), 0x00ff00 },
-		{ STR("olive"), 0x808000 },  { STR("yellow"), 0xffff00 }, { STR("navy"), 0x000080 },
-		{ STR("blue"), 0x0000ff },   { STR("teal"), 0x008080 },   { STR("aqua"), 0x00ffff },
-		{ STR("cyan"), 0x00ffff },   { STR("orange"), 0xffa500 }, { STR("pink"), 0xffc0cb },
-		{ STR("brown"), 0xa52a2a },  { STR("violet"), 0xee82ee }, { STR("gold"), 0xffd700 },
+		{ STR("black"), 0x000000 },   { STR("silver"), 0xc0c0c0 }, { STR("gray"), 0x808080 },
+		{ STR("grey"), 0x808080 },    { STR("white"), 0xffffff },  { STR("maroon"), 0x800000 },
+		{ STR("red"), 0xff0000 },     { STR("purple"), 0x800080 }, { STR("fuchsia"), 0xff00ff },
+		{ STR("magenta"), 0xff00ff }, { STR("green"), 0x008000 },  { STR("lime"), 0x00ff00 },
+		{ STR("olive"), 0x808000 },   { STR("yellow"), 0xffff00 }, { STR("navy"), 0x000080 },
+		{ STR("blue"), 0x0000ff },    { STR("teal"), 0x008080 },   { STR("aqua"), 0x00ffff },
+		{ STR("cyan"), 0x00ffff },    { STR("orange"), 0xffa500 }, { STR("pink"), 0xffc0cb },
+		{ STR("brown"), 0xa52a2a },   { STR("violet"), 0xee82ee }, { STR("gold"), 0xffd700 },
 	};
 
 	return find_named(css, countof(css), name, rgb) || read_hex(name, rgb) || read_short_hex(name, rgb);

@@ -14,7 +14,7 @@ struct palette;
 
 struct shade {
 	uint32_t light, dark; /* 0xRRGGBB */
-	const char *label;    /* of the kind of code, for the legend; "" when nothing is known; a process has its in all */
+	const char *label; /* of the kind of code, for the legend; "" when nothing is known; a process has its in all */
 };
 
 const struct palette *palette_find(struct str name); /* NULL: no such palette */

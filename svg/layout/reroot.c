@@ -78,8 +78,7 @@ static void move_stack(struct turning *t, uint32_t node, uint64_t first, uint64_
 		return;
 	}
 	for (size_t i = 0; i < t->path.n; i++)
-		to = stacks_child(t->dst, to,
-				  frame_there(t, t->path.frame[t->how->reverse ? i : t->path.n - 1 - i]));
+		to = stacks_child(t->dst, to, frame_there(t, t->path.frame[t->how->reverse ? i : t->path.n - 1 - i]));
 	stacks_add(t->dst, to, 0, first);
 	if (second)
 		stacks_add(t->dst, to, 1, second);

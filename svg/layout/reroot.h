@@ -20,8 +20,8 @@ struct turn_dropped {
 	uint64_t weight; /* of all columns */
 };
 
-/* Adds src's stacks to dst, in the order of time when both are in time: without what is outside of the base frame nearest
- * to their end, then from their end on when `reverse`. */
+/* Adds src's stacks to dst, in the order of time when both are in time: without what is outside of the base frame
+ * nearest to their end, then from their end on when `reverse`. */
 struct turn_dropped turn_stacks(struct stacks *dst, const struct stacks *src, const struct turn *how);
 
 #endif

@@ -2,8 +2,8 @@
  * generate - large inputs without large files: generate script BYTES | distinct BYTES | folded FRAMES
  *
  * script: perf script text of a busy host. distinct: the same with every address another one. folded: stacks of about
- * FRAMES frames in all, more than 5000 names of 55 characters on average, up to 150 deep, where a function calls some few others,
- * one more often than the next. Always the same bytes.
+ * FRAMES frames in all, more than 5000 names of 55 characters on average, up to 150 deep, where a function calls some
+ * few others, one more often than the next. Always the same bytes.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,9 +18,10 @@ static unsigned pick(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-static const char *const comms[] = { "java", "node", "http worker 12", "postgres", "kworker/u8:1-events", "t", "C2 CompilerThre" };
-static const char *const dsos[] = { "/usr/lib/x86_64-linux-gnu/libc.so.6", "[kernel.kallsyms]", "/tmp/perf-4711.map", "/usr/bin/node",
-				    "/usr/lib/postgresql/15/bin/postgres" };
+static const char *const comms[] = { "java", "node",           "http worker 12", "postgres", "kworker/u8:1-events",
+				     "t",    "C2 CompilerThre" };
+static const char *const dsos[] = { "/usr/lib/x86_64-linux-gnu/libc.so.6", "[kernel.kallsyms]", "/tmp/perf-4711.map",
+				    "/usr/bin/node", "/usr/lib/postgresql/15/bin/postgres" };
 
 /* One of a set of stacks, so that stacks repeat as they do in life. */
 static void script(uint64_t size, int distinct)
@@ -32,8 +33,9 @@ static void script(uint64_t size, int distinct)
 		uint64_t saved;
 
 		t += 1 + pick(400);
-		done += (uint64_t)printf("%s %5u/%-5u [%03u] %5llu.%06llu: %10u cycles:P: \n", comms[which % 7], 100 + which % 7, 200 + which % 40,
-					 pick(8), (unsigned long long)(t / 1000000), (unsigned long long)(t % 1000000), 1 + pick(1000000));
+		done += (uint64_t)printf("%s %5u/%-5u [%03u] %5llu.%06llu: %10u cycles:P: \n", comms[which % 7],
+					 100 + which % 7, 200 + which % 40, pick(8), (unsigned long long)(t / 1000000),
+					 (unsigned long long)(t % 1000000), 1 + pick(1000000));
 		saved = seed;
 		seed = which;
 		depth = 2 + pick(26);
@@ -41,7 +43,8 @@ static void script(uint64_t size, int distinct)
 			unsigned f = pick(13000), offset = pick(9) * 16 + 3;
 
 			address = distinct ? address + 16 : 0x400000 + (uint64_t)f * 4096 + offset;
-			done += (uint64_t)printf("\t%16llx function_of_some_length_%u+0x%x (%s)\n", (unsigned long long)address, f, offset, dsos[f % 5]);
+			done += (uint64_t)printf("\t%16llx function_of_some_length_%u+0x%x (%s)\n",
+						 (unsigned long long)address, f, offset, dsos[f % 5]);
 		}
 		seed = distinct ? saved : saved + which;
 		putchar('\n');
@@ -51,8 +54,10 @@ static void script(uint64_t size, int distinct)
 
 static void name(char *to, size_t cap, unsigned i)
 {
-	static const char *const parts[] = { "org/springframework", "com/example/service", "java/util/concurrent", "std::vector", "internal",
-					     "RequestHandlerAdapter", "AbstractRepository", "invokeAndHandle", "processSelectedKey" };
+	static const char *const parts[] = {
+		"org/springframework",   "com/example/service", "java/util/concurrent", "std::vector",       "internal",
+		"RequestHandlerAdapter", "AbstractRepository",  "invokeAndHandle",      "processSelectedKey"
+	};
 	size_t n = 0;
 	uint64_t saved = seed;
 

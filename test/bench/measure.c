@@ -1,9 +1,9 @@
 /*
  * measure - what a command costs: measure [-n RUNS] [-i INPUT] [-o OUTPUT] -- COMMAND...
  *
- * Prints "CPU WALL ANON RSS": seconds of user + system time of the command and of the processes that it started, also of those that end
- * after it (1 s at most), and of wall time from fork to exit (the least of all runs each); kB of the command at the peak (the most of all
- * runs): RssAnon, sampled every half millisecond, and the kernel's maximum RSS.
+ * Prints "CPU WALL ANON RSS": seconds of user + system time of the command and of the processes that it started, also
+ * of those that end after it (1 s at most), and of wall time from fork to exit (the least of all runs each); kB of the
+ * command at the peak (the most of all runs): RssAnon, sampled every half millisecond, and the kernel's maximum RSS.
  * Ends with the command's status.
  */
 #define _GNU_SOURCE

@@ -1,4 +1,5 @@
-/* rounds N: the same work for ever, N times recursion and qsort's callbacks; each time its wall and CPU time in us are printed. */
+/* rounds N: the same work for ever, N times recursion and qsort's callbacks; each time its wall and CPU time in us are
+ * printed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

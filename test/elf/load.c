@@ -1,4 +1,5 @@
-/* load.c - what names.t records, the part in C: aliases, weak and static functions, an indirect one, labels without size. */
+/* load.c - what names.t records, the part in C: aliases, weak and static functions, an indirect one, labels without
+ * size. */
 #include <stddef.h>
 
 volatile unsigned long sink;

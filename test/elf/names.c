@@ -1,10 +1,10 @@
 /*
  * names - which function is where? For tests, and to look at a file by hand.
  *
- * names [-p] [-m] [-r RUNTIME] FILE [OFFSET...]: hexadecimal offsets in the file, or one in each line of standard input.
- * Prints "OFFSET NAME+0xOFF", or "OFFSET [unknown]". -p: as perf 6.1, -m: mangled. -t: time and figures on standard error.
- * -d: FILE is what was mapped, of this build-id (or -): search debug files as for a recording. -l PID: that process lives.
- * -i: with -d, inlined calls too, as "OFFSET NAME+0xOFF|OUTER|INNER".
+ * names [-p] [-m] [-r RUNTIME] FILE [OFFSET...]: hexadecimal offsets in the file, or one in each line of standard
+ * input. Prints "OFFSET NAME+0xOFF", or "OFFSET [unknown]". -p: as perf 6.1, -m: mangled. -t: time and figures on
+ * standard error. -d: FILE is what was mapped, of this build-id (or -): search debug files as for a recording. -l PID:
+ * that process lives. -i: with -d, inlined calls too, as "OFFSET NAME+0xOFF|OUTER|INNER".
  */
 #include "fold/symbols/dsofiles.h"
 
@@ -42,7 +42,8 @@ static struct elfsyms *open_elf(const char *path, const struct elfsyms_options *
 	return e;
 }
 
-static size_t ask(const char *file, const char *runtime, const struct elfsyms_options *o, struct symbols_query *q, size_t n, struct intern *names)
+static size_t ask(const char *file, const char *runtime, const struct elfsyms_options *o, struct symbols_query *q,
+		  size_t n, struct intern *names)
 {
 	struct elfsyms *e = open_elf(file, o), *r = runtime ? open_elf(runtime, o) : e;
 	size_t found = elfsyms_resolve(e, r, q, n, names);
@@ -63,7 +64,8 @@ static size_t search(const char *file, const char *id, pid_t live, const struct 
 	size_t found = 0;
 	uint64_t byte;
 
-	for (; *id != '-' && id[0] && id[1] && d.build_id.n < BUILD_ID_MAX && str_hex((struct str){ id, 2 }, &byte); id += 2)
+	for (; *id != '-' && id[0] && id[1] && d.build_id.n < BUILD_ID_MAX && str_hex((struct str){ id, 2 }, &byte);
+	     id += 2)
 		d.build_id.byte[d.build_id.n++] = (uint8_t)byte;
 	fprintf(stderr, "%s: %s\n", file, why[dsofiles_resolve(&o, &d, q, n, names)]);
 	if (inlined && (!answer.found || answer.why))
@@ -122,7 +124,8 @@ int main(int argc, char **argv)
 			q[m++] = q[i];
 
 	started = now();
-	found = build_id ? search(argv[optind], build_id, live, &o, inlined, q, m, &names) : ask(argv[optind], runtime, &o, q, m, &names);
+	found = build_id ? search(argv[optind], build_id, live, &o, inlined, q, m, &names) :
+			   ask(argv[optind], runtime, &o, q, m, &names);
 	if (timed)
 		fprintf(stderr, "%zu of %zu places named in %.2f ms\n", found, m, now() - started);
 	for (size_t i = 0; i < m; i++) {

@@ -3,7 +3,8 @@
  *
  * reduce IN OUT                  as of a file that will be gone
  * reduce -d IN OUT               from its segments alone
- * reduce -m PID PATH OUT         from the memory of a process, as of a file that is gone: the executable mapping of that path
+ * reduce -m PID PATH OUT         from the memory of a process, as of a file that is gone: the executable mapping of
+ * that path
  */
 #include "record/symsaver/dynelf.h"
 #include "record/symsaver/targetfiles.h"
@@ -29,7 +30,8 @@ static bool find(const char *pid, const char *path, struct foreign_mapping *m)
 	f = fopen(name, "r");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		file[0] = 0;
-		sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &m->major, &m->minor, &inode, file);
+		sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &m->major,
+		       &m->minor, &inode, file);
 		found = perms[2] == 'x' && strncmp(file, path, strlen(path)) == 0;
 	}
 	if (f)
@@ -72,6 +74,7 @@ int main(int argc, char **argv)
 		why = how == 'd' ? dynelf_from_file(in, out, LIMIT, &r) : reducer_write(in, out, LIMIT, &r);
 	if (why)
 		die("%s: %s", argv[argc - 2], why);
-	printf("%llu bytes, build-id of %u bytes%s\n", (unsigned long long)r.bytes, r.build_id_n, r.names ? "" : ", no names");
+	printf("%llu bytes, build-id of %u bytes%s\n", (unsigned long long)r.bytes, r.build_id_n,
+	       r.names ? "" : ", no names");
 	return 0;
 }

@@ -1,12 +1,16 @@
 /*
- * sweep FAIL.so STEPS KIND TOOL ARGUMENTS...: runs a tool again and again, each time with another allocation or call that fails (fail.c).
+ * sweep FAIL.so STEPS KIND TOOL ARGUMENTS...: runs a tool again and again, each time with another allocation or call
+ * that fails (fail.c).
  *
  * KIND: alloc eio enospc eintr short. What must hold, each time:
  * - the tool exits by itself, with status 0 or 1, within 20 s;
- * - with status 0 its output is that of an undisturbed run, or a message tells what is missing (names of a file that cannot be read);
- * - with status 1 it printed a message that begins with its name, and its output is the beginning of that of an undisturbed run;
+ * - with status 0 its output is that of an undisturbed run, or a message tells what is missing (names of a file that
+ * cannot be read);
+ * - with status 1 it printed a message that begins with its name, and its output is the beginning of that of an
+ * undisturbed run;
  * - EINTR and short counts change nothing.
- * With OUT=FILE in the environment the output is that file (the tool has -o FILE) and is complete or absent. Prints what was seen.
+ * With OUT=FILE in the environment the output is that file (the tool has -o FILE) and is complete or absent. Prints
+ * what was seen.
  */
 #include "common/text.h"
 #include "common/files/fullio.h"
@@ -44,7 +48,8 @@ static void run(struct run *r, char **argv, const char *fail)
 		unlink(out_file);
 	pid = fork();
 	if (pid == 0) {
-		int out = open("sweep.out", O_WRONLY | O_CREAT | O_TRUNC, 0600), err = open("sweep.err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		int out = open("sweep.out", O_WRONLY | O_CREAT | O_TRUNC, 0600),
+		    err = open("sweep.err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
 		dup2(out, 1);
@@ -65,7 +70,9 @@ static void run(struct run *r, char **argv, const char *fail)
 
 static const char *judge(const struct run *plain, const struct run *r, const char *kind, const char *tool)
 {
-	bool same = str_eq(text_view(&plain->out), text_view(&r->out)), says = !str_eq(text_view(&plain->err), text_view(&r->err)), harmless = strcmp(kind, "eintr") == 0 || strcmp(kind, "short") == 0;
+	bool same = str_eq(text_view(&plain->out), text_view(&r->out)),
+	     says = !str_eq(text_view(&plain->err), text_view(&r->err)),
+	     harmless = strcmp(kind, "eintr") == 0 || strcmp(kind, "short") == 0;
 	struct str err = text_view(&r->err);
 	int status;
 
@@ -103,7 +110,8 @@ int main(int argc, char **argv)
 	run(&plain, argv, NULL);
 	take_file("sweep.count", &count);
 	text_char(&count, 0);
-	if (sscanf(count.p, "%lu %lu", &allocs, &calls) != 2 || WIFSIGNALED(plain.status) || WEXITSTATUS(plain.status) > 1) {
+	if (sscanf(count.p, "%lu %lu", &allocs, &calls) != 2 || WIFSIGNALED(plain.status) ||
+	    WEXITSTATUS(plain.status) > 1) {
 		printf("%s does not run with %s\n", tool, so);
 		return 1;
 	}
@@ -119,8 +127,9 @@ int main(int argc, char **argv)
 		runs++;
 		gave_up += r.status != plain.status;
 		if (why && bad++ < 5)
-			printf("PJ_FAIL=%s of %lu: %s: status %#x, %zu of %zu bytes: %.*s\n", fail, all, why, (unsigned)r.status, r.out.n, plain.out.n,
-			       (int)(r.err.n < 200 ? r.err.n : 200), r.err.n ? r.err.p : "");
+			printf("PJ_FAIL=%s of %lu: %s: status %#x, %zu of %zu bytes: %.*s\n", fail, all, why,
+			       (unsigned)r.status, r.out.n, plain.out.n, (int)(r.err.n < 200 ? r.err.n : 200),
+			       r.err.n ? r.err.p : "");
 	}
 	printf("%lu of %lu: %lu gave up, %lu wrong\n", runs, all, gave_up, bad);
 	return bad > 0;

@@ -1,5 +1,5 @@
-/* asflamegraph: any lines give a profile whose weights are those of the samples that count, and lines "stack weight". Input: a byte of
- * options, then the text of perf script. */
+/* asflamegraph: any lines give a profile whose weights are those of the samples that count, and lines "stack weight".
+ * Input: a byte of options, then the text of perf script. */
 /* covers: fold/script/asflamegraph.c */
 #include "fold/script/asflamegraph.h"
 
@@ -40,8 +40,14 @@ static void check_lines(const char *path, const struct stacks *s)
 int fuzz_one(const uint8_t *data, size_t n)
 {
 	uint8_t bits = n ? data[0] : 0;
-	struct asflamegraph f = { .options = { .pid = bits & PID, .tid = bits & TID, .kernel = bits & KERNEL, .jit = bits & JIT, .addrs = bits & ADDRS,
-					       .srcline = bits & SRCLINE, .samples = bits & SAMPLES, .event = bits & EVENT ? STR("cycles") : STR("") } };
+	struct asflamegraph f = { .options = { .pid = bits & PID,
+					       .tid = bits & TID,
+					       .kernel = bits & KERNEL,
+					       .jit = bits & JIT,
+					       .addrs = bits & ADDRS,
+					       .srcline = bits & SRCLINE,
+					       .samples = bits & SAMPLES,
+					       .event = bits & EVENT ? STR("cycles") : STR("") } };
 	struct str rest = { (const char *)data + (n > 0), n - (n > 0) };
 	struct place at = { "input", 0 };
 	struct stacks s = { 0 };

@@ -1,7 +1,8 @@
-/* broker: requests of a filter that was taken over, to the process that opens its files with capabilities. Any bytes are answered, or end it.
- * What comes back is a regular file or a directory to read, of /proc only what holds no memory; or what the user named; or a new file. Of what
- * lies in the folders of outputs only finished outputs change, in that of the cache only its own files; no temporary file stays, no descriptor.
- * Input: options, then for each request a byte that chooses (an operation, or a function of the filter, which sends the request itself), one that
+/* broker: requests of a filter that was taken over, to the process that opens its files with capabilities. Any bytes
+ * are answered, or end it. What comes back is a regular file or a directory to read, of /proc only what holds no
+ * memory; or what the user named; or a new file. Of what lies in the folders of outputs only finished outputs change,
+ * in that of the cache only its own files; no temporary file stays, no descriptor. Input: options, then for each
+ * request a byte that chooses (an operation, or a function of the filter, which sends the request itself), one that
  * chooses a path (or how many bytes of the input are one), flags, damage. Files lie in a folder of the run. */
 /* covers: common/filter/broker.c */
 /* least: 85, as the rest is the start of the process (test/unit/broker_test.c) */
@@ -70,7 +71,8 @@ static int fake_poll(struct pollfd *p, nfds_t n, int ms)
 	return poll(p, n, 0);
 }
 
-/* ---- the folder of the run ------------------------------------------------------------------------------------------- */
+/* ---- the folder of the run
+ * ------------------------------------------------------------------------------------------- */
 
 static const char *const fixed[] = { "fifo", "link", "own", "file", "cache", "other" };
 
@@ -111,12 +113,13 @@ static void make_files(void)
 	if (made)
 		return;
 	made = true;
-	if (mkfifo("fifo", 0600) < 0 || mkfifo("own", 0600) < 0 || symlink("file", "link") < 0 || symlink("/dev/null", "other") < 0 ||
-	    mkdir("cache", 0700) < 0)
+	if (mkfifo("fifo", 0600) < 0 || mkfifo("own", 0600) < 0 || symlink("file", "link") < 0 ||
+	    symlink("/dev/null", "other") < 0 || mkdir("cache", 0700) < 0)
 		abort();
 	world.cache = open("cache", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	world.file = open("fifo", O_RDWR | O_CLOEXEC); /* so that nothing waits for the other end */
-	if (world.cache < 0 || world.file < 0 || open("own", O_RDWR | O_CLOEXEC) < 0 || pipe2(world.pipe, O_CLOEXEC) < 0)
+	if (world.cache < 0 || world.file < 0 || open("own", O_RDWR | O_CLOEXEC) < 0 ||
+	    pipe2(world.pipe, O_CLOEXEC) < 0)
 		abort();
 	atexit(remove_files);
 }
@@ -135,9 +138,29 @@ static int enter_folder(void)
 	return before;
 }
 
-static const char *const paths[] = { "file", "link", "fifo", "own", ".", "cache", "none/file", "", "out", "other", "/proc/self/mem",
-				     "/proc/1/environ", "/proc/self/stat", "/proc/self/fd", "/proc/self/fd/0", "/proc/kallsyms", "/dev/null",
-				     "/dev/zero", "pipe", "..", "kallsyms-1", "kallsyms-2", "/dev/fd/2" };
+static const char *const paths[] = { "file",
+				     "link",
+				     "fifo",
+				     "own",
+				     ".",
+				     "cache",
+				     "none/file",
+				     "",
+				     "out",
+				     "other",
+				     "/proc/self/mem",
+				     "/proc/1/environ",
+				     "/proc/self/stat",
+				     "/proc/self/fd",
+				     "/proc/self/fd/0",
+				     "/proc/kallsyms",
+				     "/dev/null",
+				     "/dev/zero",
+				     "pipe",
+				     "..",
+				     "kallsyms-1",
+				     "kallsyms-2",
+				     "/dev/fd/2" };
 /* Three of them are opened before the fork. */
 static const char *const named_inputs[] = { "fifo", "/proc/self/limits", "/dev/null", NULL };
 static const char *const named_outputs[] = { "own", "out", "/dev/fd/2", NULL };
@@ -156,7 +179,8 @@ static struct str next_path(void)
 	return path;
 }
 
-/* ---- laws ------------------------------------------------------------------------------------------------------------ */
+/* ---- laws
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static bool is_listed(const char *const *list, const char *path)
 {
@@ -171,7 +195,8 @@ static void check_output(int fd, const struct stat *st, const char *path)
 	struct stat own;
 
 	MUST((fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY);
-	MUST(S_ISREG(st->st_mode) || (is_listed(named_outputs, path) && stat(path, &own) == 0 && own.st_ino == st->st_ino));
+	MUST(S_ISREG(st->st_mode) ||
+	     (is_listed(named_outputs, path) && stat(path, &own) == 0 && own.st_ino == st->st_ino));
 }
 
 static void check_to_read(int fd, const struct stat *st, bool input, const char *path)
@@ -220,7 +245,8 @@ static void check_descriptor(int fd, unsigned operation, const char *path)
 	close(fd);
 }
 
-/* ---- a filter that was taken over ------------------------------------------------------------------------------------ */
+/* ---- a filter that was taken over
+ * ------------------------------------------------------------------------------------ */
 
 /* Sends a message, as it is or damaged, with a descriptor or two. */
 static void send_damaged(struct request *q, size_t n, unsigned how)
@@ -266,7 +292,8 @@ static void raw_request(void)
 	check_descriptor(fd, q.operation, q.path);
 }
 
-/* ---- the filter itself ----------------------------------------------------------------------------------------------- */
+/* ---- the filter itself
+ * ----------------------------------------------------------------------------------------------- */
 
 static void check_names(int folder, bool links)
 {
@@ -330,8 +357,13 @@ static void ask_as_filter(void)
 	if (how == 0xff)
 		memset(path, 'x', sizeof(path) - 1); /* too long for a request */
 	switch (what % 8) {
-	case 0: check_descriptor(broker_open(folder, path, how & 2 ? O_DIRECTORY : how & 4 ? O_NOFOLLOW : 0),
-				 is_listed(named_inputs, path) ? INPUT : OPEN, path); break;
+	case 0:
+		check_descriptor(broker_open(folder, path,
+					     how & 2 ? O_DIRECTORY :
+					     how & 4 ? O_NOFOLLOW :
+						       0),
+				 is_listed(named_inputs, path) ? INPUT : OPEN, path);
+		break;
 	case 1: check_descriptor(broker_input(path), INPUT, path); break;
 	case 2: check_names(how & 2 ? fuzz_folder() : folder, how & 4); break;
 	case 3: MUST(!broker_path(how & 2 ? fuzz_folder() : folder, &t) || !t.p[t.n - 1]); break;
@@ -385,7 +417,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	stop();
 	empty(world.cache);
 	empty(fuzz_folder());
-	MUST(stat("own", &st) == 0 && S_ISFIFO(st.st_mode) && stat("fifo", &st) == 0 && S_ISFIFO(st.st_mode) && lstat("other", &st) == 0);
+	MUST(stat("own", &st) == 0 && S_ISFIFO(st.st_mode) && stat("fifo", &st) == 0 && S_ISFIFO(st.st_mode) &&
+	     lstat("other", &st) == 0);
 	MUST(fuzz_descriptors() == descriptors);
 	if (fchdir(before) < 0 || close(before) < 0)
 		abort();

@@ -27,7 +27,10 @@ enum { CPU_SECONDS = 10, CPU_SECONDS_PER_64KB = 2 };
 
 #pragma weak fuzz_budget
 static const struct fuzz_budget usual = {
-	.steps = 10000000, .steps_per_byte = 2000, .heap = 16 << 20, .heap_per_byte = 1024,
+	.steps = 10000000,
+	.steps_per_byte = 2000,
+	.heap = 16 << 20,
+	.heap_per_byte = 1024,
 };
 
 /* Counted since the input began; signed, as memory that an input before it left is freed during this one. */
@@ -45,7 +48,8 @@ static size_t input_n;
 static void over(const char *what, uint64_t limit)
 {
 	char line[160];
-	int n = snprintf(line, sizeof(line), "budget: an input of %zu bytes: more than %ju %s\n", input_n, (uintmax_t)limit, what);
+	int n = snprintf(line, sizeof(line), "budget: an input of %zu bytes: more than %ju %s\n", input_n,
+			 (uintmax_t)limit, what);
 
 	counting = false;
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
@@ -75,11 +79,13 @@ static void count_freed(size_t n)
 	__atomic_sub_fetch(&heap, (int64_t)n, __ATOMIC_RELAXED);
 }
 
-/* ---- allocations ------------------------------------------------------------------------------------------------------------- */
+/* ---- allocations
+ * ------------------------------------------------------------------------------------------------------------- */
 
 #if defined(PJ_ASAN)
 
-int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void *, size_t), void (*freed)(const volatile void *));
+int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void *, size_t),
+					      void (*freed)(const volatile void *));
 size_t __sanitizer_get_allocated_size(const volatile void *p);
 
 static void on_malloc(const volatile void *p, size_t n)
@@ -192,7 +198,8 @@ static void count_heap(void)
 
 #endif
 
-/* ---- one input --------------------------------------------------------------------------------------------------------------- */
+/* ---- one input
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static unsigned cpu_seconds;
 
@@ -213,11 +220,12 @@ static uint64_t set_timer(unsigned seconds)
 
 static void print_costs(void)
 {
-	fprintf(stdout, "# highest cost of an input: %ju steps, %ju kB of heap, %ju ms of CPU time\n", (uintmax_t)highest.steps,
-		(uintmax_t)(highest.heap >> 10), (uintmax_t)(highest.cpu_us / 1000));
+	fprintf(stdout, "# highest cost of an input: %ju steps, %ju kB of heap, %ju ms of CPU time\n",
+		(uintmax_t)highest.steps, (uintmax_t)(highest.heap >> 10), (uintmax_t)(highest.cpu_us / 1000));
 }
 
-/* PJ_FUZZ_CPU: libFuzzer ends once the process has used so many seconds of CPU time, or got SIGHUP. Its exit runs no atexit. */
+/* PJ_FUZZ_CPU: libFuzzer ends once the process has used so many seconds of CPU time, or got SIGHUP. Its exit runs no
+ * atexit. */
 static uint64_t run_us;
 static volatile sig_atomic_t run_ended;
 
@@ -278,7 +286,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	limit = cpu_seconds * UINT64_C(1000000);
 	if (steps > highest.steps)
 		highest.steps = steps;
-	if (left < limit && limit - left > highest.cpu_us) /* what is left is rounded up: it may be more than the limit */
+	if (left < limit &&
+	    limit - left > highest.cpu_us) /* what is left is rounded up: it may be more than the limit */
 		highest.cpu_us = limit - left;
 	end_run_in_time();
 	return 0;

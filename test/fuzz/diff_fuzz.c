@@ -1,4 +1,5 @@
-/* two folded texts, parted by a byte 1, and a third as second window of after: nothing is lost, and every judgement is a number. */
+/* two folded texts, parted by a byte 1, and a third as second window of after: nothing is lost, and every judgement is
+ * a number. */
 /* covers: diff/profile.c diff/normalname.c */
 #include "diff/noise.h"
 #include "diff/scale.h"
@@ -49,8 +50,8 @@ static void judge(struct sig_rule *r)
 	MUST(r->dispersion >= 1 && r->drift >= 0 && r->drift <= NOISE_DRIFT_MAX);
 	c = sig_judge(r, &p.s, n.node);
 	for (uint32_t id = 1; id < p.s.n; id++)
-		MUST(isfinite((double)c[id].z) && isfinite((double)c[id].points) && c[id].relative >= 0 && c[id].relative <= 1.0001F &&
-		     (c[id].why == SIG_CHANGED) == (c[id].level > 0));
+		MUST(isfinite((double)c[id].z) && isfinite((double)c[id].points) && c[id].relative >= 0 &&
+		     c[id].relative <= 1.0001F && (c[id].why == SIG_CHANGED) == (c[id].level > 0));
 	table_make(&t, r, &p.s, n.frame, true);
 	MUST(t.changed + t.moved <= t.n);
 	table_free(&t);

@@ -1,5 +1,5 @@
-/* discover: files of /proc/PID of any bytes: a process is a JVM of one kind or none, its texts are bounded. Input: stat, maps, status, comm
- * and cgroup, apart by 0xff. */
+/* discover: files of /proc/PID of any bytes: a process is a JVM of one kind or none, its texts are bounded. Input:
+ * stat, maps, status, comm and cgroup, apart by 0xff. */
 /* covers: runtimes/hotspot/discover.c */
 #include "runtimes/hotspot/discover.h"
 
@@ -45,7 +45,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	if (discover_one(fuzz_folder_path, 123, &p)) {
 		bool stalled = d.stalled || p.kind == JVM_STALLED; /* on a machine under load one of the two lookups */
 
-		MUST(stalled || (found == 1) == (p.alive && p.kind != JVM_NONE && (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0)));
+		MUST(stalled || (found == 1) == (p.alive && p.kind != JVM_NONE &&
+						 (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0)));
 		jvm_process_close(&p);
 	}
 	if (discover_candidate(fuzz_folder_path, 123, &p))

@@ -1,6 +1,7 @@
-/* dsofiles: files of any bytes at all paths where names of a DSO are looked for: asking twice gives the same, no descriptor is left open, and a
- * file that is a hole of its file system costs no more than another one. Input: a byte of options, one that chooses the build-id and one the path,
- * then files: where (below), two bytes of size, the bytes; of a size with the highest bit the file is a hole of 4 TB behind its bytes. */
+/* dsofiles: files of any bytes at all paths where names of a DSO are looked for: asking twice gives the same, no
+ * descriptor is left open, and a file that is a hole of its file system costs no more than another one. Input: a byte
+ * of options, one that chooses the build-id and one the path, then files: where (below), two bytes of size, the bytes;
+ * of a size with the highest bit the file is a hole of 4 TB behind its bytes. */
 /* covers: fold/symbols/dsofiles.c */
 /* largest: 65536 */
 #include "fold/symbols/symstore.h"
@@ -23,11 +24,23 @@ enum { HEAD = 3, HOLE = 0x8000, PLACES = 40, FILES_MAX = 32 };
 
 /* %s: a build-id as in .build-id/; without it the path as it is. */
 static const char *const places[] = {
-	"usr/lib/libx.so", "usr/lib/x.debug", "usr/lib/.debug/x.debug", "usr/lib/debug/usr/lib/x.debug", "usr/lib/debug/usr/lib/libx.so.debug",
-	"usr/lib/debug/usr/lib/libx.so", "usr/lib/debug/lib/libx.so", "usr/lib/.debug/libx.so", "usr/lib/x.dwo", "usr/lib/x.dwz",
-	"usr/lib/debug/.build-id/%s.debug", "cache/.build-id/%s/elf", "cache/.build-id/%s/debug", "cache/.build-id/%s/vdso",
+	"usr/lib/libx.so",
+	"usr/lib/x.debug",
+	"usr/lib/.debug/x.debug",
+	"usr/lib/debug/usr/lib/x.debug",
+	"usr/lib/debug/usr/lib/libx.so.debug",
+	"usr/lib/debug/usr/lib/libx.so",
+	"usr/lib/debug/lib/libx.so",
+	"usr/lib/.debug/libx.so",
+	"usr/lib/x.dwo",
+	"usr/lib/x.dwz",
+	"usr/lib/debug/.build-id/%s.debug",
+	"cache/.build-id/%s/elf",
+	"cache/.build-id/%s/debug",
+	"cache/.build-id/%s/vdso",
 };
-static const char *const paths[] = { "/usr/lib/libx.so", "/usr/lib/libx.so (deleted)", "[vdso]", "anon_inode:x", "/usr/lib/none.so", "/usr/lib/x.debug" };
+static const char *const paths[] = { "/usr/lib/libx.so", "/usr/lib/libx.so (deleted)", "[vdso]",
+				     "anon_inode:x",     "/usr/lib/none.so",           "/usr/lib/x.debug" };
 
 /* Descriptors without a helper process, and not below any folder but ours. */
 static int fake_path(const char *path)
@@ -77,7 +90,8 @@ static void name_of(char *name, size_t n, unsigned place, const struct build_id 
 		p += sprintf(p, i ? "%02x" : "%02x/", id->byte[i]);
 	snprintf(name, n, "%s", places[place]);
 	if (strstr(places[place], "%s"))
-		snprintf(name, n, "%.*s%s%s", (int)(strstr(places[place], "%s") - places[place]), places[place], hex, strstr(places[place], "%s") + 2);
+		snprintf(name, n, "%.*s%s%s", (int)(strstr(places[place], "%s") - places[place]), places[place], hex,
+			 strstr(places[place], "%s") + 2);
 }
 
 static void make_folders(const char *name)
@@ -134,15 +148,22 @@ static bool next_file(struct str *rest, unsigned *place, struct str *bytes, bool
 	return true;
 }
 
-static enum dso_why ask_all(const uint8_t *head, const struct build_id *id, const struct attic *attic, struct symbols_query *q, struct intern *names)
+static enum dso_why ask_all(const uint8_t *head, const struct build_id *id, const struct attic *attic,
+			    struct symbols_query *q, struct intern *names)
 {
 	struct dsofiles_inlined inlined = { 0 };
 	char cache[128];
-	struct dsofiles_options o = { .elf.as_perf = head[0] & AS_PERF, .inlined = head[0] & INLINED ? &inlined : NULL,
-				      .symfs = head[0] & SYMFS ? fuzz_folder_path : NULL, .debug_dir = cache,
-				      .attic = head[0] & ATTIC ? attic : NULL, .local = head[0] & LOCAL };
-	struct dsofiles_query d = { .path = str_of(paths[head[2] % countof(paths)]), .build_id = *id, .pid = 10835,
-				    .elsewhere = head[0] & ELSEWHERE, .live = head[0] & LIVE ? 1 : 0 };
+	struct dsofiles_options o = { .elf.as_perf = head[0] & AS_PERF,
+				      .inlined = head[0] & INLINED ? &inlined : NULL,
+				      .symfs = head[0] & SYMFS ? fuzz_folder_path : NULL,
+				      .debug_dir = cache,
+				      .attic = head[0] & ATTIC ? attic : NULL,
+				      .local = head[0] & LOCAL };
+	struct dsofiles_query d = { .path = str_of(paths[head[2] % countof(paths)]),
+				    .build_id = *id,
+				    .pid = 10835,
+				    .elsewhere = head[0] & ELSEWHERE,
+				    .live = head[0] & LIVE ? 1 : 0 };
 	enum dso_why why;
 
 	snprintf(cache, sizeof(cache), "%s/cache", fuzz_folder_path);
@@ -161,7 +182,8 @@ static void ask_twice(const uint8_t *head, const struct build_id *id)
 
 	MUST(ask_all(head, id, NULL, again, &names) == why);
 	for (unsigned i = 0; i < PLACES; i++)
-		MUST(first[i].name == again[i].name && first[i].name <= names.n && (why == DSO_FOUND || why == DSO_STRIPPED || !first[i].name));
+		MUST(first[i].name == again[i].name && first[i].name <= names.n &&
+		     (why == DSO_FOUND || why == DSO_STRIPPED || !first[i].name));
 	intern_free(&names);
 }
 
@@ -190,7 +212,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: files ------------------------------------------------------------------------------------------------------ */
+/* ---- libFuzzer only: files
+ * ------------------------------------------------------------------------------------------------------ */
 
 static bool files_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

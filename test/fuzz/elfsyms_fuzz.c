@@ -1,5 +1,7 @@
-/* ELF files: whatever a file says, answers are names that it holds, at or before the place; asking twice gives the same. */
-/* covers: fold/symbols/elfsyms.c fold/symbols/elffile.c fold/symbols/symtab.c fold/symbols/plt.c fold/symbols/minidebug.c */
+/* ELF files: whatever a file says, answers are names that it holds, at or before the place; asking twice gives the
+ * same. */
+/* covers: fold/symbols/elfsyms.c fold/symbols/elffile.c fold/symbols/symtab.c fold/symbols/plt.c
+ * fold/symbols/minidebug.c */
 #include "fold/symbols/elffile.h"
 #include "fold/symbols/elfsyms.h"
 
@@ -56,7 +58,8 @@ static void image(const uint8_t *data, size_t n)
 
 	if (!elffile_open_image(&f, (struct str){ copy, n }))
 		for (size_t i = 1; i < f.sections && i < 64; i++) {
-			struct str s = elffile_bytes(&f, &f.section[i], 1u << 20), again = elffile_bytes(&f, &f.section[i], 1u << 20);
+			struct str s = elffile_bytes(&f, &f.section[i], 1u << 20),
+				   again = elffile_bytes(&f, &f.section[i], 1u << 20);
 
 			MUST(s.n <= 1u << 20 && again.n == s.n);
 			for (size_t k = 0; k < s.n; k++)

@@ -1,6 +1,7 @@
-/* fileopener: requests of a pjfold that was taken over, to the process that opens files with capabilities. Any bytes are answered, or end it;
- * a descriptor that comes back is of a regular file, and none of /proc; none stays open. Input: for each request a byte that chooses its kind,
- * one that chooses a path (or how many bytes of the input are one), one that damages the message. Files lie in a folder of the run. */
+/* fileopener: requests of a pjfold that was taken over, to the process that opens files with capabilities. Any bytes
+ * are answered, or end it; a descriptor that comes back is of a regular file, and none of /proc; none stays open.
+ * Input: for each request a byte that chooses its kind, one that chooses a path (or how many bytes of the input are
+ * one), one that damages the message. Files lie in a folder of the run. */
 /* covers: fold/symbols/fileopener.c */
 /* least: 60, as the rest forks processes (test/unit/fileopener_test.c) */
 #include "common/filter/broker.h"
@@ -88,8 +89,18 @@ static int enter_folder(void)
 	return before;
 }
 
-static const char *const paths[] = { "file", "hole", "link", "fifo", ".", "none", "/proc/self/mem", "/proc/1/mem", "/dev/null",
-				     "/proc/self/fd/0", "/proc/self/maps", "/proc/kallsyms" };
+static const char *const paths[] = { "file",
+				     "hole",
+				     "link",
+				     "fifo",
+				     ".",
+				     "none",
+				     "/proc/self/mem",
+				     "/proc/1/mem",
+				     "/dev/null",
+				     "/proc/self/fd/0",
+				     "/proc/self/maps",
+				     "/proc/kallsyms" };
 
 /* A path of the table, or of the input, without a way out of the folder. */
 static struct str next_path(void)

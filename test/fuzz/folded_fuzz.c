@@ -1,5 +1,6 @@
 /* folded text: what was read and written reads back as the same bytes. */
-/* covers: common/formats/folded.c common/formats/foldedhead.c common/formats/foldedpath.c common/formats/foldedread.c common/formats/foldedwrite.c */
+/* covers: common/formats/folded.c common/formats/foldedhead.c common/formats/foldedpath.c common/formats/foldedread.c
+ * common/formats/foldedwrite.c */
 #include "common/formats/folded.h"
 
 #include "fuzz.h"
@@ -78,7 +79,8 @@ static void check_tree(const char *path)
 	y = stacks_order(&alone);
 	for (uint32_t i = 0; i + 1 < twice.n; i++)
 		MUST(twice.self[0][x[i]] == alone.self[0][y[i]] &&
-		     str_eq(intern_str(&twice.frames, twice.node[x[i]].frame), intern_str(&alone.frames, alone.node[y[i]].frame)));
+		     str_eq(intern_str(&twice.frames, twice.node[x[i]].frame),
+			    intern_str(&alone.frames, alone.node[y[i]].frame)));
 	free(x);
 	free(y);
 }
@@ -97,7 +99,8 @@ static bool has_comment(struct str text)
 	while (text.n) {
 		struct str line = str_cut(&text, '\n');
 
-		if (str_starts(line, STR("# ")) && !str_starts(line, STR("# pj ")) && !str_starts(line, STR("# dispersion ")))
+		if (str_starts(line, STR("# ")) && !str_starts(line, STR("# pj ")) &&
+		    !str_starts(line, STR("# dispersion ")))
 			return true;
 	}
 	return false;
@@ -124,7 +127,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	fd3 = through(path2, again, &columns_again);
 	first = bytes_of(fd2);
 	second = bytes_of(fd3);
-	/* names that end in " 1" make one column look like two, and a stack "#" or "# x" is a comment: never of ours, pj-folded(5) */
+	/* names that end in " 1" make one column look like two, and a stack "#" or "# x" is a comment: never of ours,
+	 * pj-folded(5) */
 	if ((columns != 1 || columns_again != 2) && !has_comment(first)) {
 		MUST(str_eq(first, second));
 		MUST(sum[0] == again[0] && sum[1] == again[1]);
@@ -137,7 +141,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: lines are records --------------------------------------------------------------------------------------- */
+/* ---- libFuzzer only: lines are records
+ * --------------------------------------------------------------------------------------- */
 
 static bool lines_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {
@@ -157,8 +162,20 @@ static size_t line_size(const uint8_t *line, size_t left)
 /* Weights at the ends of what numbers can be, and names that another line has. */
 static size_t change_word(uint8_t *data, size_t n, size_t most, uint64_t *state)
 {
-	static const char *const words[] = { "0", "1", "9223372036854775807", "9223372036854775808", "18446744073709551615", "-1", "1.5", " ", ";", ";;",
-					     "# pj ", "unit=", "\xff", "a;a;a;a" };
+	static const char *const words[] = { "0",
+					     "1",
+					     "9223372036854775807",
+					     "9223372036854775808",
+					     "18446744073709551615",
+					     "-1",
+					     "1.5",
+					     " ",
+					     ";",
+					     ";;",
+					     "# pj ",
+					     "unit=",
+					     "\xff",
+					     "a;a;a;a" };
 	const char *word = words[mutate_lot(state, countof(words))];
 	size_t at = mutate_lot(state, n), length = strlen(word), old = 0;
 

@@ -1,8 +1,9 @@
 /*
- * fuzz.h - what fuzz targets share. A target is fuzz_one (cost.h), called by libFuzzer (make fuzz) and by replay.c (make check).
+ * fuzz.h - what fuzz targets share. A target is fuzz_one (cost.h), called by libFuzzer (make fuzz) and by replay.c
+ * (make check).
  *
- * Targets check more than "no crash": MUST ends the run when a law does not hold. Code that dies on bad input (die*) comes back
- * here: FUZZ_GUARD() is false the first time, true after a death; what leaks then is no finding.
+ * Targets check more than "no crash": MUST ends the run when a law does not hold. Code that dies on bad input (die*)
+ * comes back here: FUZZ_GUARD() is false the first time, true after a death; what leaks then is no finding.
  */
 #ifndef PJ_FUZZ_H
 #define PJ_FUZZ_H

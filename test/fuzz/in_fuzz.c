@@ -7,7 +7,9 @@
 #define KEPT (1 << 20)
 
 /* A kB of gzip may hold a MB, which is read byte by byte here. */
-const struct fuzz_budget fuzz_budget = { .steps = 40000000, .steps_per_byte = 2000, .heap = 16 << 20, .heap_per_byte = 1024 };
+const struct fuzz_budget fuzz_budget = {
+	.steps = 40000000, .steps_per_byte = 2000, .heap = 16 << 20, .heap_per_byte = 1024
+};
 
 /* Lines read with what they share with the line before are the same lines. */
 static void check_after(const char *path, const char *lines, size_t n)
@@ -27,7 +29,8 @@ static void check_after(const char *path, const char *lines, size_t n)
 }
 
 /* What is spooled is what is read, also in another order; what is in memory is what is in the file. */
-static void check_spooled(const char *path, const uint8_t *data, size_t n, const char *bytes, size_t nbytes, bool damaged)
+static void check_spooled(const char *path, const uint8_t *data, size_t n, const char *bytes, size_t nbytes,
+			  bool damaged)
 {
 	char part[512];
 	uint64_t size;
@@ -36,11 +39,14 @@ static void check_spooled(const char *path, const uint8_t *data, size_t n, const
 
 	in_open(&in, path);
 	if (in_seekable(&in, &size))
-		MUST(size == n && in_pread(&in, part, sizeof(part), n / 2) == (n - n / 2 < sizeof(part) ? n - n / 2 : sizeof(part)));
+		MUST(size == n &&
+		     in_pread(&in, part, sizeof(part), n / 2) == (n - n / 2 < sizeof(part) ? n - n / 2 : sizeof(part)));
 	in_spool(&in);
 	MUST(in_seekable(&in, &size) && (damaged || nbytes >= KEPT || size + 1 >= nbytes));
-	for (size_t at = 0; at + sizeof(part) <= nbytes && at + sizeof(part) <= size && nbytes < KEPT; at += nbytes / 3 + 1)
-		MUST(in_pread(&in, part, sizeof(part), at) == sizeof(part) && memcmp(part, bytes + at, sizeof(part)) == 0);
+	for (size_t at = 0; at + sizeof(part) <= nbytes && at + sizeof(part) <= size && nbytes < KEPT;
+	     at += nbytes / 3 + 1)
+		MUST(in_pread(&in, part, sizeof(part), at) == sizeof(part) &&
+		     memcmp(part, bytes + at, sizeof(part)) == 0);
 	in_close(&in);
 	in_memory(&in, (struct str){ (const char *)data, n }, "memory");
 	while (in_line(&in, &line))
@@ -75,7 +81,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	check_after(path, lines, nlines);
 	in_open(&in, path);
 	MUST(in_peek(&in, 1).n <= 1);
-	while (nblocks < KEPT && (got = in_read(&in, blocks + nblocks, step < KEPT - nblocks ? step : KEPT - nblocks)) > 0)
+	while (nblocks < KEPT &&
+	       (got = in_read(&in, blocks + nblocks, step < KEPT - nblocks ? step : KEPT - nblocks)) > 0)
 		nblocks += got;
 	if (nlines < KEPT && nblocks < KEPT) {
 		MUST(in.damage == damage);

@@ -1,6 +1,7 @@
-/* inlines: debug information of any bytes gives, for places in ascending order, lists of names or nothing; a place alone is answered as
- * among others when neither is given up. A function without a place is passed over by libdw, which then reads entries that are damaged and
- * that a walk into the function does not reach: so the one may be given up and the other not. */
+/* inlines: debug information of any bytes gives, for places in ascending order, lists of names or nothing; a place
+ * alone is answered as among others when neither is given up. A function without a place is passed over by libdw, which
+ * then reads entries that are damaged and that a walk into the function does not reach: so the one may be given up and
+ * the other not. */
 /* covers: fold/symbols/inlines.c fold/symbols/dwarfimage.c */
 /* largest: 32768 */
 #include "fold/symbols/dwarfimage.h"
@@ -26,7 +27,8 @@ static int same_shared(void *with, const char *name, struct str build_id)
 	return same_file(with, NULL, name);
 }
 
-static const char *resolve(const struct elffile *f, struct symbols_query *q, size_t n, struct intern *names, bool as_perf)
+static const char *resolve(const struct elffile *f, struct symbols_query *q, size_t n, struct intern *names,
+			   bool as_perf)
 {
 	struct inlines_options o = { .as_perf = as_perf, .files = { .split = same_file, .shared = same_shared } };
 	const char *why = inlines_resolve(&o, f, f, q, n, names);
@@ -48,7 +50,9 @@ static void find_places(const struct elffile *f, size_t n, struct symbols_query 
 		if (f->segment[i].flags & 1 && f->segment[i].offset < UINT32_MAX)
 			code = f->segment[i].offset;
 	for (size_t i = 0; i < PLACES; i++)
-		q[i] = (struct symbols_query){ .address = i < PLACES / 2 ? code + i : code + PLACES / 2 + (i - PLACES / 2) * step };
+		q[i] = (struct symbols_query){ .address = i < PLACES / 2 ?
+								  code + i :
+								  code + PLACES / 2 + (i - PLACES / 2) * step };
 }
 
 static void ask(const struct elffile *f, size_t n)
@@ -78,7 +82,11 @@ int fuzz_one(const uint8_t *data, size_t n)
 		for (unsigned split = 0; split < 2; split++) {
 			const char *why = dwarfimage_make(&image, &f, split);
 
-			MUST(why || (image.p && image.n > 64 && memcmp(image.p, "\x7f" "ELF", 4) == 0));
+			MUST(why || (image.p && image.n > 64 &&
+				     memcmp(image.p,
+					    "\x7f"
+					    "ELF",
+					    4) == 0));
 			dwarfimage_free(&image);
 		}
 		ask(&f, n);

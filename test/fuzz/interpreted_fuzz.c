@@ -1,5 +1,5 @@
-/* interpreted: what a recording tells of interpreted methods, any bytes: names are found by process and Method*, and one that is told twice with
- * different names has none. Input: bodies of items, each behind two bytes of size. */
+/* interpreted: what a recording tells of interpreted methods, any bytes: names are found by process and Method*, and
+ * one that is told twice with different names has none. Input: bodies of items, each behind two bytes of size. */
 /* covers: fold/perfdata/interpreted.c */
 #include "fold/perfdata/interpreted.h"
 
@@ -43,7 +43,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: items ------------------------------------------------------------------------------------------------------ */
+/* ---- libFuzzer only: items
+ * ------------------------------------------------------------------------------------------------------ */
 
 static bool items_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

@@ -1,12 +1,20 @@
-/* java: a stack through the code of a JVM ends, whatever facts, code, registers and stack say; nothing is read beyond the stack, and
- * the state stays sane. The same by facts that were kept of the code, and by facts that are the code's bytes. Input: registers, 8 pieces
- * of code, 256 bytes of stack, then code. */
+/* java: a stack through the code of a JVM ends, whatever facts, code, registers and stack say; nothing is read beyond
+ * the stack, and the state stays sane. The same by facts that were kept of the code, and by facts that are the code's
+ * bytes. Input: registers, 8 pieces of code, 256 bytes of stack, then code. */
 /* covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c runtimes/hotspot/blobcodec.c */
 #include "runtimes/hotspot/blobcodec.h"
 
 #include "fuzz.h"
 
-enum { REGISTERS = 32, PIECES = 8, PIECE = 16, HEAD = REGISTERS + PIECES * PIECE, STACK = 256, STACK_AT = 0x700000, CODE_AT = 0x10000 };
+enum {
+	REGISTERS = 32,
+	PIECES = 8,
+	PIECE = 16,
+	HEAD = REGISTERS + PIECES * PIECE,
+	STACK = 256,
+	STACK_AT = 0x700000,
+	CODE_AT = 0x10000
+};
 
 struct image {
 	char *code;
@@ -41,8 +49,14 @@ static size_t take_pieces(const uint8_t *data, struct java_piece *p)
 
 		memcpy(&frame, d + 8, 4);
 		at += d[0] % 32;
-		p[n] = (struct java_piece){ .start = at, .end = at + d[1], .kind = d[2] % 10, .entry = d[3], .complete = d[4], .orig_pc = d[5],
-					    .frame = d[6] & 1 ? frame : (uint32_t)(d[8] & 31) * 8, .deopt = { at + d[7], at + d[12] } };
+		p[n] = (struct java_piece){ .start = at,
+					    .end = at + d[1],
+					    .kind = d[2] % 10,
+					    .entry = d[3],
+					    .complete = d[4],
+					    .orig_pc = d[5],
+					    .frame = d[6] & 1 ? frame : (uint32_t)(d[8] & 31) * 8,
+					    .deopt = { at + d[7], at + d[12] } };
 		if (d[3] == 255)
 			p[n].entry = JAVA_NEVER;
 		if (d[4] == 255)
@@ -65,7 +79,10 @@ static uint64_t pick(uint8_t what, uint8_t value)
 
 static void start(struct unwind_state *s, const uint8_t *data, const char *stack)
 {
-	*s = (struct unwind_state){ .stack = { stack, STACK }, .stack_start = STACK_AT, .interrupted = data[0] & 1, .native = data[0] >> 1 & 1,
+	*s = (struct unwind_state){ .stack = { stack, STACK },
+				    .stack_start = STACK_AT,
+				    .interrupted = data[0] & 1,
+				    .native = data[0] >> 1 & 1,
 				    .effort = 20000 };
 	s->ip = CODE_AT + data[1];
 	s->sp = s->reg[7] = STACK_AT + data[2];
@@ -89,18 +106,21 @@ static void walk(struct unwind_state s, const struct java_code *code)
 
 		if (!p)
 			break;
-		MUST(s.ip - !s.interrupted - p->start < p->end - p->start || (p->kind == JAVA_THAW && s.ip == p->start));
+		MUST(s.ip - !s.interrupted - p->start < p->end - p->start ||
+		     (p->kind == JAVA_THAW && s.ip == p->start));
 		end = java_step(&s, code, p, &f);
 		if (end != UNWIND_MORE)
 			MUST(s.ip == before.ip && s.sp == before.sp && s.bp == before.bp && s.valid == before.valid);
 		else
-			MUST(s.ip != 0 && s.valid >> 7 & 1 && !s.interrupted && s.sp >= before.sp && s.sp - STACK_AT <= STACK);
+			MUST(s.ip != 0 && s.valid >> 7 & 1 && !s.interrupted && s.sp >= before.sp &&
+			     s.sp - STACK_AT <= STACK);
 		MUST(!f.method || f.exact);
 		MUST(steps++ < STACK / 8 + 32);
 	} while (end == UNWIND_MORE);
 }
 
-/* ---- facts instead of code ---------------------------------------------------------------------------------------------------- */
+/* ---- facts instead of code
+ * ---------------------------------------------------------------------------------------------------- */
 
 struct kept {
 	const struct java_piece *piece;
@@ -137,9 +157,11 @@ static bool near_pop(const uint8_t *code, uint64_t entry, uint64_t at)
 }
 
 /* Facts answer as the code does where it leaves a frame, and never say less than whole where the code does not. */
-static void same_answers(const struct java_piece *p, struct java_code *bytes, struct java_code *kept, const uint8_t *code, size_t n)
+static void same_answers(const struct java_piece *p, struct java_code *bytes, struct java_code *kept,
+			 const uint8_t *code, size_t n)
 {
-	if ((p->kind != JAVA_COMPILED && p->kind != JAVA_NATIVE && p->kind != JAVA_STUB) || (p->complete != JAVA_NEVER && p->complete > n))
+	if ((p->kind != JAVA_COMPILED && p->kind != JAVA_NATIVE && p->kind != JAVA_STUB) ||
+	    (p->complete != JAVA_NEVER && p->complete > n))
 		return;
 	for (uint64_t at = p->entry; at < n; at++) {
 		enum javaframe want = ask(bytes, p, p->start + at), got = ask(kept, p, p->start + at);
@@ -159,7 +181,8 @@ static void keep_facts(const struct java_code *code, struct image *image, struct
 		bool there = p->start - CODE_AT <= image->n && p->end - p->start <= image->n - (p->start - CODE_AT);
 
 		from[i] = facts->n;
-		javafacts_put(facts, p, there ? image->code + (p->start - CODE_AT) : NULL, there ? (size_t)(p->end - p->start) : 0);
+		javafacts_put(facts, p, there ? image->code + (p->start - CODE_AT) : NULL,
+			      there ? (size_t)(p->end - p->start) : 0);
 	}
 	for (size_t i = 0; i < code->n; i++) {
 		const struct java_piece *p = &code->piece[i];
@@ -168,14 +191,16 @@ static void keep_facts(const struct java_code *code, struct image *image, struct
 		bool good = javafacts_take(&s, &taken, &k->runs[i]);
 
 		if (!good) { /* what deopt says is never checked when it is put */
-			MUST(p->kind > JAVA_THAW || p->deopt[0] - p->start > p->end - p->start || p->deopt[1] - p->start > p->end - p->start);
+			MUST(p->kind > JAVA_THAW || p->deopt[0] - p->start > p->end - p->start ||
+			     p->deopt[1] - p->start > p->end - p->start);
 			k->runs[i] = (struct str){ 0 };
 			continue;
 		}
-		MUST(taken.kind == p->kind && taken.frame == p->frame / 8 * 8 && taken.entry == p->entry && taken.complete == p->complete);
+		MUST(taken.kind == p->kind && taken.frame == p->frame / 8 * 8 && taken.entry == p->entry &&
+		     taken.complete == p->complete);
 		if (p->start - CODE_AT <= image->n && p->end - p->start <= image->n - (p->start - CODE_AT))
-			same_answers(p, &(struct java_code){ .read = read_code, .arg = image }, &kept, (const uint8_t *)image->code + (p->start - CODE_AT),
-				     (size_t)(p->end - p->start));
+			same_answers(p, &(struct java_code){ .read = read_code, .arg = image }, &kept,
+				     (const uint8_t *)image->code + (p->start - CODE_AT), (size_t)(p->end - p->start));
 	}
 }
 
@@ -208,7 +233,14 @@ int fuzz_one(const uint8_t *data, size_t n)
 		return 0;
 	image = (struct image){ fuzz_copy(data + HEAD + STACK, n - HEAD - STACK), n - HEAD - STACK };
 	stack = fuzz_copy(data + HEAD, STACK);
-	code = (struct java_code){ piece, take_pieces(data + REGISTERS, piece), CODE_AT + data[13], CODE_AT + data[14], read_code, is_code, &image, NULL };
+	code = (struct java_code){ piece,
+				   take_pieces(data + REGISTERS, piece),
+				   CODE_AT + data[13],
+				   CODE_AT + data[14],
+				   read_code,
+				   is_code,
+				   &image,
+				   NULL };
 	start(&s, data, stack);
 	walk(s, &code);
 	keep_facts(&code, &image, &kept, &facts);

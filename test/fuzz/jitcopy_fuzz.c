@@ -1,6 +1,6 @@
-/* jitcopy: a copy of what a JIT writes ends at a line or record and never is longer than its limits, whatever the file holds and however
- * it grows, shrinks or is replaced, and whatever becomes of the copy. Input: kind and steps, then parts; each is what the file has at one
- * time. */
+/* jitcopy: a copy of what a JIT writes ends at a line or record and never is longer than its limits, whatever the file
+ * holds and however it grows, shrinks or is replaced, and whatever becomes of the copy. Input: kind and steps, then
+ * parts; each is what the file has at one time. */
 /* covers: record/jit/jitcopy.c record/jit/jitrecords.c */
 #include "record/jit/jitrecords.h"
 #include "common/formats/perfrecord.h"
@@ -15,7 +15,9 @@ static enum jitcopy_records find_records(void *unused, int fd, const struct jitc
 	return jitrecords_end(fd, span, end);
 }
 
-static struct jitcopy_limits limits = { .map = 600, .dump = 2000, .total = 6000, .step = 1500, .record = 1000, .ns = 1000000000, .records = find_records };
+static struct jitcopy_limits limits = {
+	.map = 600, .dump = 2000, .total = 6000, .step = 1500, .record = 1000, .ns = 1000000000, .records = find_records
+};
 
 static uint64_t bytes_of(int folder, const char *name)
 {
@@ -43,7 +45,9 @@ static void check_copy(int folder, enum jitcopy_kind kind)
 
 	if (fd >= 0)
 		close(fd);
-	MUST(n <= (ssize_t)(kind == JITCOPY_MAP ? limits.total : limits.dump)); /* maps: the block that is read may be larger than limits.map */
+	MUST(n <= (ssize_t)(kind == JITCOPY_MAP ?
+				    limits.total :
+				    limits.dump)); /* maps: the block that is read may be larger than limits.map */
 	if (n > 0 && kind == JITCOPY_MAP)
 		MUST(copy[n - 1] == '\n');
 	if (n > 0 && kind == JITCOPY_DUMP)
@@ -74,8 +78,8 @@ static void rewrite_file(const struct jitcopy *c, struct str part, bool empty_fi
 
 enum { COPY_REMOVED, COPY_LONGER, COPY_BLOCKED, FILE_WITH_HOLE, FILE_SLOW, DISTURBANCES = 16 };
 
-/* What else happens before a step: a sweep removes the copy, another process writes to it, it cannot be opened, the file gets a hole, or
- * its file system is slow. */
+/* What else happens before a step: a sweep removes the copy, another process writes to it, it cannot be opened, the
+ * file gets a hole, or its file system is slow. */
 static void disturb(const struct jitcopy *c, int folder, unsigned how)
 {
 	char path[32];
@@ -99,10 +103,12 @@ static void disturb(const struct jitcopy *c, int folder, unsigned how)
 }
 
 /* changed: another process has changed the copy, in this step or before */
-static void check_step(const struct jitcopy *c, int folder, enum jitcopy_why why, const struct jitcopy_cost *cost, bool changed)
+static void check_step(const struct jitcopy *c, int folder, enum jitcopy_why why, const struct jitcopy_cost *cost,
+		       bool changed)
 {
 	unlinkat(folder, "copy", AT_REMOVEDIR);
-	MUST(why == JITCOPY_OK || why == JITCOPY_LARGE || why == JITCOPY_NO_TEXT || (changed && (why == JITCOPY_EVICTED || why == JITCOPY_DISK)));
+	MUST(why == JITCOPY_OK || why == JITCOPY_LARGE || why == JITCOPY_NO_TEXT ||
+	     (changed && (why == JITCOPY_EVICTED || why == JITCOPY_DISK)));
 	MUST(c->written <= limits.total && (why == JITCOPY_OK || why == JITCOPY_DISK || c->ended));
 	MUST(changed || c->length == bytes_of(folder, "copy"));
 	MUST(cost->read <= limits.step + limits.record + ((uint64_t)64 << 10) && cost->written <= cost->read);

@@ -5,7 +5,8 @@
 #include "fuzz.h"
 #include "mutate.h"
 
-static const uint64_t places[] = { 0, 1, 0x1000, 0x1008, 0x1fff, 0x2000, 0x3000, 0x3010, 0x7f0000001000, UINT64_MAX - 1, UINT64_MAX };
+static const uint64_t places[] = { 0,      1,      0x1000,         0x1008,         0x1fff,    0x2000,
+				   0x3000, 0x3010, 0x7f0000001000, UINT64_MAX - 1, UINT64_MAX };
 static const uint64_t times[] = { 0, 1, 10, 20, 25, 30, 40, UINT64_MAX };
 
 static void check(const struct jitdump *j, uint64_t address, uint64_t time, size_t n)
@@ -40,7 +41,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only ---------------------------------------------------------------------------------------------------------- */
+/* ---- libFuzzer only
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static bool records_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

@@ -1,5 +1,6 @@
-/* journal: a timeline that is there already may hold any bytes, and the JVM any code: what is written is a timeline that pjfold reads.
- * Input: which JVM, changes to its memory before each scan but the first (a place, 8 bytes; four for each), a byte 0xff, then the file. */
+/* journal: a timeline that is there already may hold any bytes, and the JVM any code: what is written is a timeline
+ * that pjfold reads. Input: which JVM, changes to its memory before each scan but the first (a place, 8 bytes; four for
+ * each), a byte 0xff, then the file. */
 /* covers: jmap/timeline/journal.c jmap/timeline/journalfile.c jmap/timeline/frameinfo.c jmap/timeline/nametable.c */
 #include "fold/jit/timeline.h"
 #include "runtimes/hotspot/hotspot.h"
@@ -33,10 +34,12 @@ static void check_file(const char *path, bool all_ours)
 	timeline_close(t);
 }
 
-/* A place that is none in its memory stands for a block: it is freed, used again, by another method, or its name is gone. */
+/* A place that is none in its memory stands for a block: it is freed, used again, by another method, or its name is
+ * gone. */
 static void change_block(struct synth *s, unsigned how)
 {
-	uint64_t block = s->heap + s->segments[how / 4 % s->nsegments] * SYNTH_SEGMENT, blob = block + synth_size(s, "block");
+	uint64_t block = s->heap + s->segments[how / 4 % s->nsegments] * SYNTH_SEGMENT,
+		 blob = block + synth_size(s, "block");
 
 	if (how % 4 < 2)
 		synth_set(s, block, "HeapBlock::Header", "_used", how % 4);
@@ -87,7 +90,8 @@ static void follow(struct synth *s, const struct jvm_process *p, struct str chan
 	struct journalfile file;
 	struct text map = { 0 };
 	bool failed = false;
-	const char *why = journalfile_open(&file, fuzz_folder_path, p, &(struct tenant){ TENANT_USER, 1000 }, s->jdk == SYNTH_8 ? "8" : "17+1 \n");
+	const char *why = journalfile_open(&file, fuzz_folder_path, p, &(struct tenant){ TENANT_USER, 1000 },
+					   s->jdk == SYNTH_8 ? "8" : "17+1 \n");
 
 	MUST(!why);
 	for (unsigned i = 0; i < 5; i++) {

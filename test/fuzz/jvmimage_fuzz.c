@@ -1,8 +1,11 @@
-/* jvmimage: what is read of the memory of a JVM is a map or a reason, whatever the memory holds; maps ascend, inlined calls are a tree,
- * pieces of code do not overlap. Input: where libjvm.so begins, then pages, each with its number, how many bytes, and these; zeros
- * behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). A page with the highest bit of its size set has a count of 4
- * bytes behind the size: it is repeated that often, so that a small input can have tables of gigabytes, as a hostile JVM can. */
-/* covers: runtimes/hotspot/hotspot.c runtimes/hotspot/readbudget.c runtimes/hotspot/memory.c runtimes/hotspot/libjvm.c runtimes/hotspot/vmstructs.c runtimes/hotspot/vmlayout.c runtimes/hotspot/codecache.c runtimes/hotspot/methods.c runtimes/hotspot/scopes.c runtimes/hotspot/codelets.c runtimes/hotspot/stubs.c runtimes/hotspot/blobframes.c */
+/* jvmimage: what is read of the memory of a JVM is a map or a reason, whatever the memory holds; maps ascend, inlined
+ * calls are a tree, pieces of code do not overlap. Input: where libjvm.so begins, then pages, each with its number, how
+ * many bytes, and these; zeros behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). A page with
+ * the highest bit of its size set has a count of 4 bytes behind the size: it is repeated that often, so that a small
+ * input can have tables of gigabytes, as a hostile JVM can. */
+/* covers: runtimes/hotspot/hotspot.c runtimes/hotspot/readbudget.c runtimes/hotspot/memory.c runtimes/hotspot/libjvm.c
+ * runtimes/hotspot/vmstructs.c runtimes/hotspot/vmlayout.c runtimes/hotspot/codecache.c runtimes/hotspot/methods.c
+ * runtimes/hotspot/scopes.c runtimes/hotspot/codelets.c runtimes/hotspot/stubs.c runtimes/hotspot/blobframes.c */
 /* largest: 65536 */
 #include "jmap/perfmap/codemap.h"
 #include "runtimes/hotspot/blobframes.h"
@@ -11,10 +14,19 @@
 #include "fuzz.h"
 #include "mutate.h"
 
-enum { PAGE = 4096, MOST_PAGES = 256, REPEATED = 0x8000, CHUNK = 512 /* pages */, REPEATED_MAX = 768 << 20 /* bytes of one input */ };
+enum {
+	PAGE = 4096,
+	MOST_PAGES = 256,
+	REPEATED = 0x8000,
+	CHUNK = 512 /* pages */,
+	REPEATED_MAX = 768 << 20 /* bytes of one input */
+};
 
-/* About twice what reading a large real JVM takes, and less than what the attacks of test/jmap/seeds took before they were bounded. */
-const struct fuzz_budget fuzz_budget = { .steps = 50000000, .steps_per_byte = 2000, .heap = 64 << 20, .heap_per_byte = 1024 };
+/* About twice what reading a large real JVM takes, and less than what the attacks of test/jmap/seeds took before they
+ * were bounded. */
+const struct fuzz_budget fuzz_budget = {
+	.steps = 50000000, .steps_per_byte = 2000, .heap = 64 << 20, .heap_per_byte = 1024
+};
 
 /* What pjmap and pjrecord allow a JVM at first; filled before each kind of reading, as each is one look of theirs. */
 static struct budget allowance;
@@ -32,7 +44,8 @@ struct image {
 	size_t repeated; /* bytes */
 };
 
-/* The page again and again, in memory that needs little: one chunk of such pages, mapped as often as needed. NULL: too much of it. */
+/* The page again and again, in memory that needs little: one chunk of such pages, mapped as often as needed. NULL: too
+ * much of it. */
 static char *repeat(struct image *i, const char *page, size_t pages)
 {
 	size_t bytes = pages * PAGE, chunk = (pages < CHUNK ? pages : (size_t)CHUNK) * PAGE;
@@ -45,7 +58,8 @@ static char *repeat(struct image *i, const char *page, size_t pages)
 	at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	MUST(fd >= 0 && ftruncate(fd, (off_t)chunk) == 0 && at != MAP_FAILED);
 	for (size_t from = 0; from < bytes; from += chunk)
-		MUST(mmap(at + from, bytes - from < chunk ? bytes - from : chunk, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == at + from);
+		MUST(mmap(at + from, bytes - from < chunk ? bytes - from : chunk, PROT_READ, MAP_SHARED | MAP_FIXED, fd,
+			  0) == at + from);
 	one = mmap(NULL, chunk, PROT_WRITE, MAP_SHARED, fd, 0);
 	MUST(one != MAP_FAILED);
 	for (size_t from = 0; from < chunk; from += PAGE)
@@ -199,7 +213,8 @@ static void read_stubs(struct hotspot *h)
 
 		MUST(found == (s.n > 0));
 		for (size_t i = 0; i < s.n; i++)
-			MUST(s.one[i].begin < s.one[i].end && stubs_name(&s, &s.one[i]).n && (i == 0 || s.one[i - 1].end <= s.one[i].begin));
+			MUST(s.one[i].begin < s.one[i].end && stubs_name(&s, &s.one[i]).n &&
+			     (i == 0 || s.one[i - 1].end <= s.one[i].begin));
 	}
 	stubs_free(&s);
 }
@@ -255,7 +270,8 @@ static void find_each(struct hotspot *h)
 	const char *why = frames_open(&f, h);
 
 	for (size_t i = 0; i < h->code.n && i < 64 && !why; i++) {
-		uint64_t begin = h->code.blob[i].begin, end = h->code.blob[i].end, at[] = { begin - 1, begin, begin + (end - begin) / 2, end - 1, end };
+		uint64_t begin = h->code.blob[i].begin, end = h->code.blob[i].end,
+			 at[] = { begin - 1, begin, begin + (end - begin) / 2, end - 1, end };
 
 		for (size_t k = 0; k < countof(at); k++)
 			find_one(&f, h, at[k]);
@@ -314,14 +330,16 @@ int fuzz_one(const uint8_t *data, size_t n)
 		allow(&h);
 		read_stubs(&h);
 		allow(&h);
-		MUST(codecache_keep_same(&h.memory, &h.layout, h.code.blob, h.code.n) == all || allowance.over); /* an image stays as it is */
+		MUST(codecache_keep_same(&h.memory, &h.layout, h.code.blob, h.code.n) == all ||
+		     allowance.over); /* an image stays as it is */
 	}
 	hotspot_close(&h);
 	release(&i);
 	return 0;
 }
 
-/* ---- libFuzzer only: pages are records; what a JVM has in them are numbers and pointers ------------------------------------------ */
+/* ---- libFuzzer only: pages are records; what a JVM has in them are numbers and pointers
+ * ------------------------------------------ */
 
 static size_t page_head(const uint8_t *page)
 {
@@ -350,7 +368,8 @@ static size_t page_size(const uint8_t *page, size_t left)
 /* An aligned word of one page becomes the address of something in another, or is what an aligned word elsewhere is. */
 static void put_pointer(uint8_t *data, const size_t *at, size_t count, uint64_t *state)
 {
-	size_t i = mutate_lot(state, count), k = mutate_lot(state, count), head = page_head(data + at[i]), size = at[i + 1] - at[i] - head;
+	size_t i = mutate_lot(state, count), k = mutate_lot(state, count), head = page_head(data + at[i]),
+	       size = at[i + 1] - at[i] - head;
 	size_t other_head = page_head(data + at[k]), other = at[k + 1] - at[k] - other_head;
 	uint64_t value;
 
@@ -392,11 +411,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned se
 			return n;
 		switch (mutate_lot(&state, 16)) {
 		case 0: n = repeat_page(data, n, most, at[mutate_lot(&state, count)], &state); break;
-		case 1: case 2: case 3: case 4: put_pointer(data, at, count, &state); break;
+		case 1:
+		case 2:
+		case 3:
+		case 4: put_pointer(data, at, count, &state); break;
 		default: {
 			size_t i = mutate_lot(&state, count);
 
-			mutate_number(data, n, at[i] + (mutate_lot(&state, 50) ? page_head(data + at[i]) : 0), at[i + 1], &state);
+			mutate_number(data, n, at[i] + (mutate_lot(&state, 50) ? page_head(data + at[i]) : 0),
+				      at[i + 1], &state);
 			break;
 		}
 		}

@@ -1,7 +1,8 @@
-/* jvmreader: replies of the process that reads JVMs, which a JVM may have taken over. Pieces that are found ascend, names are of methods that
- * were asked for, what is shown to people is text; whatever the helper sends or leaves out, the recorder goes on. Input: a byte of options,
- * then what is done (DO_*) and what the helper does with the request (REPLY_*), each with two bytes of size where a reply follows; its bytes
- * come after the serial. The helper is a socket, and time is what the input makes of it. */
+/* jvmreader: replies of the process that reads JVMs, which a JVM may have taken over. Pieces that are found ascend,
+ * names are of methods that were asked for, what is shown to people is text; whatever the helper sends or leaves out,
+ * the recorder goes on. Input: a byte of options, then what is done (DO_*) and what the helper does with the request
+ * (REPLY_*), each with two bytes of size where a reply follows; its bytes come after the serial. The helper is a
+ * socket, and time is what the input makes of it. */
 /* covers: record/java/jvmreader.c */
 /* largest: 65536 */
 #include "common/process/helperprocess.h"
@@ -219,9 +220,7 @@ static bool do_one(struct jvmreader *r, struct jvmreader_jvm **jvm, struct tenan
 		world.now += (uint64_t)fuzz_byte(&world.rest) << 25;
 		world.cpu += (uint64_t)fuzz_byte(&world.rest) << 20;
 		break;
-	case DO_READY:
-		(void)jvmreader_ready(r);
-		break;
+	case DO_READY: (void)jvmreader_ready(r); break;
 	default: /* a program that is not there, or another one by now */
 		jvmreader_close(r, *jvm);
 		*jvm = jvmreader_open(r, fuzz_byte(&world.rest) & 1 ? (uint32_t)getpid() : UINT32_MAX, 12345, of);

@@ -1,6 +1,6 @@
 /* kallsyms, and the cache made of it: whatever the text, both say the same; whatever the cache file, it does no harm.
- * Input: text; behind a byte 0xff, which ends it, what happens to the cache file: a byte of enum damage, then again and again two
- * bytes of place and one that is written there. */
+ * Input: text; behind a byte 0xff, which ends it, what happens to the cache file: a byte of enum damage, then again and
+ * again two bytes of place and one that is written there. */
 /* covers: fold/kernel/kallsyms.c fold/kernel/kallcache.c */
 #include "fold/kernel/kallcache.h"
 #include "fold/kernel/kallsyms.h"
@@ -14,7 +14,16 @@
 #define BASE 0xffffffff81000000ull
 #define QUERIES 64
 
-enum damage { BELOW_HOME = 1, RIGHT_SUMS = 2, HIDDEN = 4, WIDE_FILE = 8, WIDE_FOLDER = 16, TWO_NAMES = 32, CUT = 64, OLD_BOOT = 128 };
+enum damage {
+	BELOW_HOME = 1,
+	RIGHT_SUMS = 2,
+	HIDDEN = 4,
+	WIDE_FILE = 8,
+	WIDE_FOLDER = 16,
+	TWO_NAMES = 32,
+	CUT = 64,
+	OLD_BOOT = 128
+};
 
 static void ask_all(struct kallsyms *k, size_t n)
 {
@@ -91,7 +100,7 @@ static void pack(const uint8_t *data, size_t n)
 
 /* ---- its file ------------------------------------------------------------------------------------------------ */
 
-static char folder[32]; /* in memory, where there is such a place */
+static char folder[32];                  /* in memory, where there is such a place */
 static char base[64], pj[80], file[400]; /* base: the folder of pj; file: the cache below it */
 
 static bool find_file(void)
@@ -140,7 +149,8 @@ static void remove_folders(void)
 	rmdir(folder);
 }
 
-/* Sums of what is there now, so that it is believed. Places are those of struct head and struct block in kallcache.c. */
+/* Sums of what is there now, so that it is believed. Places are those of struct head and struct block in kallcache.c.
+ */
 static void right_sums(unsigned char *p, size_t n)
 {
 	enum { SUM = 8, END = 16, BLOCKS = 24, HEAD = 96, BLOCK = 32 };
@@ -194,7 +204,8 @@ static void damage(unsigned how, const uint8_t *patch, size_t n)
 		chmod(base, 0777);
 }
 
-/* Few questions are answered by the cache, of many some are for what is behind it. same: the answers must be those of plain. */
+/* Few questions are answered by the cache, of many some are for what is behind it. same: the answers must be those of
+ * plain. */
 static void compare(struct kallsyms *cached, struct kallsyms *plain, bool same)
 {
 	static struct intern names;
@@ -221,8 +232,8 @@ static void compare(struct kallsyms *cached, struct kallsyms *plain, bool same)
 	}
 }
 
-/* Is all of it of a kernel of 64 bits, without modules? Where modules lie between the core kernel's symbols, or addresses of 32 bits
- * beside others, as in no kernel, the cache cannot know what the text says. */
+/* Is all of it of a kernel of 64 bits, without modules? Where modules lie between the core kernel's symbols, or
+ * addresses of 32 bits beside others, as in no kernel, the cache cannot know what the text says. */
 static bool is_plain(const uint8_t *text, size_t n)
 {
 	struct str rest = { (const char *)text, n };
@@ -274,7 +285,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	struct kallsyms *k = kallsyms_open(&o, &why);
 
 	if (!ready) {
-		snprintf(folder, sizeof(folder), "%s/pj-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+		snprintf(folder, sizeof(folder), "%s/pj-fuzz-XXXXXX",
+			 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 		MUST(mkdtemp(folder));
 		atexit(remove_folders);
 		ready = true;

@@ -22,7 +22,8 @@ static void kernel_lines(struct str text, bool modules)
 		uint64_t start, size;
 
 		if (modules && kerneltext_module(line, module_name, &start, &size))
-			MUST(module_name[0] && strnlen(module_name, sizeof(module_name)) < sizeof(module_name) && start + size >= start && start >> 63);
+			MUST(module_name[0] && strnlen(module_name, sizeof(module_name)) < sizeof(module_name) &&
+			     start + size >= start && start >> 63);
 		if (!modules && kerneltext_symbol(line, &start, &name, &module))
 			MUST(start && is_in(name, line) && is_in(module, line));
 	}

@@ -1,5 +1,5 @@
-/* linkattrs, palmap: files of links and colours. No address that could run a script is taken; a file of colours that was written is read
- * again as the same. Input: a byte that chooses, then the file. */
+/* linkattrs, palmap: files of links and colours. No address that could run a script is taken; a file of colours that
+ * was written is read again as the same. Input: a byte that chooses, then the file. */
 /* covers: svg/layout/linkattrs.c svg/layout/palmap.c */
 #include "svg/layout/linkattrs.h"
 #include "svg/layout/palmap.h"
@@ -76,7 +76,9 @@ int fuzz_one(const uint8_t *data, size_t n)
 {
 	char path[128];
 
-	if (n < 1 || (n > 2 && data[1] == 0x1f)) /* damaged gzip ends the tool, and what it had is not given back: in_fuzz reads that */
+	if (n < 1 ||
+	    (n > 2 &&
+	     data[1] == 0x1f)) /* damaged gzip ends the tool, and what it had is not given back: in_fuzz reads that */
 		return 0;
 	fuzz_put("file", (struct str){ (const char *)data + 1, n - 1 });
 	snprintf(path, sizeof(path), "%s/file", fuzz_folder_path);

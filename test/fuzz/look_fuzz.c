@@ -1,6 +1,6 @@
-/* look: answers of the process that reads a JVM, which that may have taken over, as pjmap takes them. An answer is of the request that waits,
- * its texts end and are printable, its reason is one of ours; anything else is a helper that crashed. Input: for each request a byte that
- * chooses (HOW_*), then bytes of the answer. The helper is a socket. */
+/* look: answers of the process that reads a JVM, which that may have taken over, as pjmap takes them. An answer is of
+ * the request that waits, its texts end and are printable, its reason is one of ours; anything else is a helper that
+ * crashed. Input: for each request a byte that chooses (HOW_*), then bytes of the answer. The helper is a socket. */
 /* covers: jmap/reader/jvmhandle.c */
 /* least: 20, as the rest starts processes, and measures and ends them (test/hostile/jvmhang.t) */
 #include "jmap/reader/jvmhandle.h"

@@ -1,4 +1,5 @@
-/* metrics: DIR/pjrecord.prom of any bytes is counted on from, or begun again; what is written is read back as the same numbers. */
+/* metrics: DIR/pjrecord.prom of any bytes is counted on from, or begun again; what is written is read back as the same
+ * numbers. */
 /* covers: record/windows/metrics.c */
 #include "record/windows/metrics.h"
 
@@ -36,7 +37,8 @@ static bool same_counters(struct str now, struct str again)
 		if (str_starts(a, STR("# TYPE")))
 			counter = str_ends(a, STR(" counter"));
 		if ((counter || a.p[0] == '#') && !str_eq(a, b))
-			return str_find_str(a, STR(" 18446744073")) >= 0; /* saturated: begins again; with a point in it where the unit is seconds */
+			return str_find_str(a, STR(" 18446744073")) >=
+			       0; /* saturated: begins again; with a point in it where the unit is seconds */
 	}
 	return again.n == 0;
 }

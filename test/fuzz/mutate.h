@@ -1,9 +1,10 @@
 /*
  * mutate.h - changes to inputs that are a row of records, for LLVMFuzzerCustomMutator: the records stay records.
  *
- * libFuzzer's own changes shift whatever is behind them, so most inputs of a format with sizes end at the first record that does not fit.
- * Here a record is taken out, doubled, moved, filled by libFuzzer and given its new size, or a number in it is replaced by another one of
- * the input, by one near it or by an extreme. One change in eight is libFuzzer's own: broken structures have to be seen, too.
+ * libFuzzer's own changes shift whatever is behind them, so most inputs of a format with sizes end at the first record
+ * that does not fit. Here a record is taken out, doubled, moved, filled by libFuzzer and given its new size, or a
+ * number in it is replaced by another one of the input, by one near it or by an extreme. One change in eight is
+ * libFuzzer's own: broken structures have to be seen, too.
  */
 #ifndef PJ_FUZZ_MUTATE_H
 #define PJ_FUZZ_MUTATE_H
@@ -20,10 +21,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned se
 struct mutate_format {
 	/* Where records begin and end; false: the input has none. */
 	bool (*range)(const uint8_t *data, size_t n, size_t *start, size_t *end);
-	size_t (*size)(const uint8_t *record, size_t left);          /* bytes of a record; 0: none begins there */
-	void (*set_size)(uint8_t *record, size_t size);              /* NULL: nothing in it gives its size */
-	void (*set_end)(uint8_t *data, size_t n, size_t end);        /* the records end there now; NULL: nothing gives that */
-	size_t head;                                                 /* bytes of a record that are not filled anew */
+	size_t (*size)(const uint8_t *record, size_t left);   /* bytes of a record; 0: none begins there */
+	void (*set_size)(uint8_t *record, size_t size);       /* NULL: nothing in it gives its size */
+	void (*set_end)(uint8_t *data, size_t n, size_t end); /* the records end there now; NULL: nothing gives that */
+	size_t head;                                          /* bytes of a record that are not filled anew */
 };
 
 enum { MUTATE_RECORDS = 512 };
@@ -69,12 +70,14 @@ static inline size_t mutate_resize(uint8_t *data, size_t n, size_t at, size_t ol
 }
 
 /* Where the records are; at[count] is the end of the last one. */
-static inline size_t mutate_list(const struct mutate_format *f, const uint8_t *data, size_t start, size_t end, size_t at[MUTATE_RECORDS + 1])
+static inline size_t mutate_list(const struct mutate_format *f, const uint8_t *data, size_t start, size_t end,
+				 size_t at[MUTATE_RECORDS + 1])
 {
 	size_t count = 0, size;
 
 	at[0] = start;
-	while (count < MUTATE_RECORDS && at[count] < end && (size = f->size(data + at[count], end - at[count])) > 0 && size <= end - at[count]) {
+	while (count < MUTATE_RECORDS && at[count] < end && (size = f->size(data + at[count], end - at[count])) > 0 &&
+	       size <= end - at[count]) {
 		at[count + 1] = at[count] + size;
 		count++;
 	}
@@ -82,7 +85,8 @@ static inline size_t mutate_list(const struct mutate_format *f, const uint8_t *d
 }
 
 /* One record is filled by libFuzzer and gets the size that comes of it. */
-static inline size_t mutate_fill(const struct mutate_format *f, uint8_t *data, size_t n, size_t most, size_t at, size_t old)
+static inline size_t mutate_fill(const struct mutate_format *f, uint8_t *data, size_t n, size_t most, size_t at,
+				 size_t old)
 {
 	size_t body = old - f->head, room = most - n, max = body + (room < 256 ? room : 256), size;
 	uint8_t copy[65536];
@@ -102,7 +106,8 @@ static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, si
 {
 	size_t start, end, at[MUTATE_RECORDS + 1], count, i, k, size, before = n;
 
-	if (!f->range(data, n, &start, &end) || end > n || start > end || (count = mutate_list(f, data, start, end, at)) == 0) {
+	if (!f->range(data, n, &start, &end) || end > n || start > end ||
+	    (count = mutate_list(f, data, start, end, at)) == 0) {
 		mutate_number(data, n, 0, n, state);
 		return n;
 	}
@@ -110,9 +115,7 @@ static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, si
 	k = mutate_lot(state, count);
 	size = at[i + 1] - at[i];
 	switch (mutate_lot(state, 8)) {
-	case 0: /* out */
-		n = mutate_resize(data, n, at[i], size, 0);
-		break;
+	case 0: /* out */ n = mutate_resize(data, n, at[i], size, 0); break;
 	case 1: /* a copy in front of another */
 		if (size <= most - n && size <= 65536) {
 			uint8_t copy[65536];
@@ -122,14 +125,11 @@ static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, si
 			memcpy(data + at[k], copy, size);
 		}
 		break;
-	case 2:
-		n = mutate_fill(f, data, n, most, at[i], size);
-		break;
-	case 3: /* what is in front of the records */
-		mutate_number(data, n, 0, start, state);
-		break;
+	case 2: n = mutate_fill(f, data, n, most, at[i], size); break;
+	case 3: /* what is in front of the records */ mutate_number(data, n, 0, start, state); break;
 	default:
-		mutate_number(data, n, at[i] + (mutate_lot(state, 4) && size > f->head ? f->head : 0), at[i + 1], state);
+		mutate_number(data, n, at[i] + (mutate_lot(state, 4) && size > f->head ? f->head : 0), at[i + 1],
+			      state);
 		break;
 	}
 	if (f->set_end && n != before)

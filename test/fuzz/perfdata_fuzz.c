@@ -1,12 +1,16 @@
 /* perf.data: whatever the bytes are, what comes out lies inside of it, in order, and is not more than went in. */
-/* covers: fold/perfdata/perfdata.c fold/perfdata/perfopen.c fold/perfdata/perfread.c fold/perfdata/perfbytes.c fold/perfdata/perforder.c fold/perfdata/perfevents.c fold/perfdata/perfrecords.c fold/perfdata/perffeatures.c fold/perfdata/recorder.c fold/perfdata/zstdstream.c */
+/* covers: fold/perfdata/perfdata.c fold/perfdata/perfopen.c fold/perfdata/perfread.c fold/perfdata/perfbytes.c
+ * fold/perfdata/perforder.c fold/perfdata/perfevents.c fold/perfdata/perfrecords.c fold/perfdata/perffeatures.c
+ * fold/perfdata/recorder.c fold/perfdata/zstdstream.c */
 #include "fold/perfdata/perfdata.h"
 
 #include "fuzz.h"
 #include "mutate.h"
 
 /* zstd reserves the window that a frame asks for, at most 128 MB (perf record -z22), and touches what is used of it. */
-const struct fuzz_budget fuzz_budget = { .steps = 10000000, .steps_per_byte = 2000, .heap = 144 << 20, .heap_per_byte = 1024 };
+const struct fuzz_budget fuzz_budget = {
+	.steps = 10000000, .steps_per_byte = 2000, .heap = 144 << 20, .heap_per_byte = 1024
+};
 
 static uint64_t sum;
 
@@ -45,30 +49,17 @@ static void touch_record(const struct perfdata_record *r)
 {
 	MUST(r->has_time == (r->time != 0));
 	switch (r->kind) {
-	case PERFDATA_SAMPLE:
-		touch_sample(r);
-		break;
+	case PERFDATA_SAMPLE: touch_sample(r); break;
 	case PERFDATA_MMAP:
 		MUST(r->mmap.build_id.n <= BUILD_ID_MAX);
 		touch_text(r->mmap.path);
 		break;
-	case PERFDATA_COMM:
-		touch_text(r->comm.comm);
-		break;
-	case PERFDATA_NAMESPACES:
-		MUST(r->namespaces.n <= 8);
-		break;
-	case PERFDATA_CGROUP:
-		touch_text(r->cgroup.path);
-		break;
-	case PERFDATA_KSYMBOL:
-		touch_text(r->ksymbol.name);
-		break;
-	case PERFDATA_DEFERRED:
-		touch_words(r->deferred.ips, r->deferred.nips);
-		break;
-	default:
-		break;
+	case PERFDATA_COMM: touch_text(r->comm.comm); break;
+	case PERFDATA_NAMESPACES: MUST(r->namespaces.n <= 8); break;
+	case PERFDATA_CGROUP: touch_text(r->cgroup.path); break;
+	case PERFDATA_KSYMBOL: touch_text(r->ksymbol.name); break;
+	case PERFDATA_DEFERRED: touch_words(r->deferred.ips, r->deferred.nips); break;
+	default: break;
 	}
 }
 
@@ -97,7 +88,8 @@ struct outcome {
 	uint64_t records, bad, unknown, samples, late;
 };
 
-/* Do trailers of records have one layout and a time? A pipe may list an event after records; with another layout their times change. */
+/* Do trailers of records have one layout and a time? A pipe may list an event after records; with another layout their
+ * times change. */
 static bool has_times(const struct perfdata *p)
 {
 	size_t n;
@@ -167,7 +159,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: records of the data section, or of a pipe ----------------------------------------------------------------- */
+/* ---- libFuzzer only: records of the data section, or of a pipe
+ * ----------------------------------------------------------------- */
 
 static bool data_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {
@@ -217,7 +210,8 @@ static void data_set_end(uint8_t *data, size_t n, size_t end)
 	moved = end - section[0] - section[1];
 	section[1] = end - section[0];
 	memcpy(data + 40, section, 16);
-	for (at = end; at + 16 <= n && at < end + 32 * 16; at += 16) { /* the table of features: those that point behind it */
+	for (at = end; at + 16 <= n && at < end + 32 * 16;
+	     at += 16) { /* the table of features: those that point behind it */
 		memcpy(&feature, data + at, 8);
 		feature += moved;
 		if (feature >= end && feature <= n)

@@ -1,7 +1,8 @@
-/* processes, mappings, procfs: the table of processes follows any records. Mappings ascend and do not overlap, and an address lies in the
- * mapping that was put over it last, as a plain list of all of them tells. Input: a byte that chooses, then a text of /proc or records of
- * 12 bytes: kind and process, thread, place, length. */
-/* covers: record/processes/processes.c record/processes/mappings.c record/processes/linktable.c record/processes/procfs.c */
+/* processes, mappings, procfs: the table of processes follows any records. Mappings ascend and do not overlap, and an
+ * address lies in the mapping that was put over it last, as a plain list of all of them tells. Input: a byte that
+ * chooses, then a text of /proc or records of 12 bytes: kind and process, thread, place, length. */
+/* covers: record/processes/processes.c record/processes/mappings.c record/processes/linktable.c
+ * record/processes/procfs.c */
 #include "record/processes/procfs.h"
 #include "record/processes/processes.h"
 
@@ -51,7 +52,8 @@ static void check_set(const struct mappings *set)
 	uint64_t end = 0;
 	uint32_t n = 0;
 
-	MAPPINGS_EACH(m, set) {
+	MAPPINGS_EACH(m, set)
+	{
 		MUST(m->length && m->start >= end && m->file && m->file->references);
 		end = m->start + m->length;
 		n++;
@@ -91,8 +93,13 @@ static void check(struct processes *p, bool modelled)
 
 static void map(struct processes *p, uint32_t pid, const uint8_t *r, bool same)
 {
-	struct mapping m = { .start = r[2] * (uint64_t)PAGE, .length = (1 + r[3] % 32) * (uint64_t)PAGE, .offset = same ? 0 : r[4] };
-	struct mapped_file f = { .inode = 1 + r[5] % 8, .protection = 5, .flags = 2, .path = r[6] & 1 ? STR("/x/libjvm.so") : STR("/x/file") };
+	struct mapping m = { .start = r[2] * (uint64_t)PAGE,
+			     .length = (1 + r[3] % 32) * (uint64_t)PAGE,
+			     .offset = same ? 0 : r[4] };
+	struct mapped_file f = { .inode = 1 + r[5] % 8,
+				 .protection = 5,
+				 .flags = 2,
+				 .path = r[6] & 1 ? STR("/x/libjvm.so") : STR("/x/file") };
 	enum mappings_answer a;
 
 	if (r[7] == 0xff)

@@ -1,14 +1,19 @@
-/* perf.data into stacks: every sample that is counted is in the tree once, whatever the options; kinds of quality are parts of a whole. */
-/* covers: fold/recording.c fold/process/locationcache.c fold/process/callchain.c fold/process/branches.c fold/process/deferred.c fold/process/addrspace.c fold/process/locations.c fold/process/copiedstack.c fold/symbols/symstore.c */
+/* perf.data into stacks: every sample that is counted is in the tree once, whatever the options; kinds of quality are
+ * parts of a whole. */
+/* covers: fold/recording.c fold/process/locationcache.c fold/process/callchain.c fold/process/branches.c
+ * fold/process/deferred.c fold/process/addrspace.c fold/process/locations.c fold/process/copiedstack.c
+ * fold/symbols/symstore.c */
 #include "fold/recording.h"
 #include "fold/perfdata/perfdata.h"
 
 #include "fuzz.h"
 
 /* As in perfdata_fuzz.c, in three passes; the second has two threads. */
-const struct fuzz_budget fuzz_budget = { .steps = 10000000, .steps_per_byte = 2000, .heap = 144 << 20, .heap_per_byte = 1024 };
+const struct fuzz_budget fuzz_budget = {
+	.steps = 10000000, .steps_per_byte = 2000, .heap = 144 << 20, .heap_per_byte = 1024
+};
 
-static struct in in;      /* closed by the next run when this one died */
+static struct in in; /* closed by the next run when this one died */
 static struct samples sum;
 
 static void read_as(const char *path, struct recording_options o)
@@ -20,7 +25,8 @@ static void read_as(const char *path, struct recording_options o)
 	samples_init(&sum, o.samples);
 	recording_read(&o, &in, &sum, &t);
 	in_close(&in);
-	MUST(sum.tally.overflow || o.samples->weight == WEIGHT_PERIOD || stacks_sum(&sum.stacks, 0) == sum.tally.samples);
+	MUST(sum.tally.overflow || o.samples->weight == WEIGHT_PERIOD ||
+	     stacks_sum(&sum.stacks, 0) == sum.tally.samples);
 	MUST(sum.tally.unresolved <= sum.tally.frames);
 	for (uint32_t i = 0; i < t.quality_keys.n; i++) {
 		const struct recording_quality *q = &t.quality[i];
@@ -56,9 +62,14 @@ int fuzz_one(const uint8_t *data, size_t n)
 {
 	static struct str skip[] = { { "[unknown]", 9 }, { "with_frame", 10 } };
 	const struct samples_options plain = { .weight = WEIGHT_SAMPLES, .names = { .kinds = NAMES_ALL_KINDS } };
-	const struct samples_options other = { .weight = WEIGHT_SAMPLES, .names = { .kinds = NAMES_ALL_KINDS, .addresses = true },
-					       .skip_after = skip, .nskip_after = 2, .collapse_recursion = true, .pid = true };
-	const struct samples_options wall = { .weight = WEIGHT_PERIOD, .select.from = { .set = true, .wall = true, .ns = 1 } };
+	const struct samples_options other = { .weight = WEIGHT_SAMPLES,
+					       .names = { .kinds = NAMES_ALL_KINDS, .addresses = true },
+					       .skip_after = skip,
+					       .nskip_after = 2,
+					       .collapse_recursion = true,
+					       .pid = true };
+	const struct samples_options wall = { .weight = WEIGHT_PERIOD,
+					      .select.from = { .set = true, .wall = true, .ns = 1 } };
 	char path[32], symfs[4096], kallsyms[4110], kept[4096];
 	volatile int fd = -1;
 
@@ -72,11 +83,17 @@ int fuzz_one(const uint8_t *data, size_t n)
 	snprintf(kept, sizeof(kept), "%s/test/fuzz/kept", getenv("PJ_TOP") ? getenv("PJ_TOP") : ".");
 	snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", symfs);
 	if (!FUZZ_GUARD()) { /* no file of this machine is asked: what fuzzers find must be found again elsewhere */
-		read_as(path, (struct recording_options){ .samples = &plain, .symfs = symfs, .kept = kept, .threads = 1, .root = ROOT_BOTH });
-		read_as(path, (struct recording_options){ .samples = &other, .symfs = symfs, .kallsyms = kallsyms,
-							   .as_perf = true, .threads = 2 });
-		read_as(path, (struct recording_options){ .samples = tells_clock(path) ? &wall : &plain, .symfs = symfs,
-							   .slice_ns = 1500000000 });
+		read_as(path,
+			(struct recording_options){
+				.samples = &plain, .symfs = symfs, .kept = kept, .threads = 1, .root = ROOT_BOTH });
+		read_as(path, (struct recording_options){ .samples = &other,
+							  .symfs = symfs,
+							  .kallsyms = kallsyms,
+							  .as_perf = true,
+							  .threads = 2 });
+		read_as(path, (struct recording_options){ .samples = tells_clock(path) ? &wall : &plain,
+							  .symfs = symfs,
+							  .slice_ns = 1500000000 });
 	}
 	close(fd);
 	return 0;

@@ -1,5 +1,5 @@
-/* What is kept of an ELF file: whatever the file says, places have the names that the file itself gives them, and it takes no more
- * than it may. From its segments: whatever they say, an ELF file or a reason. */
+/* What is kept of an ELF file: whatever the file says, places have the names that the file itself gives them, and it
+ * takes no more than it may. From its segments: whatever they say, an ELF file or a reason. */
 /* covers: common/formats/elfhead.c record/symsaver/elfreducer.c record/symsaver/dynelf.c */
 #include "fold/symbols/elfsyms.h"
 #include "record/symsaver/dynelf.h"
@@ -92,7 +92,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct elfsyms_options o = { .as_perf = n > 15 && data[15] & 1, .mangled = n > 15 && data[15] & 2 };
 	char path[32];
-	int whole = fuzz_file(data, n, path), small = memfd_create("small", MFD_CLOEXEC), segments = memfd_create("segments", MFD_CLOEXEC);
+	int whole = fuzz_file(data, n, path), small = memfd_create("small", MFD_CLOEXEC),
+	    segments = memfd_create("segments", MFD_CLOEXEC);
 	struct reduced r;
 	struct stat st;
 	const char *why = reducer_write(whole, small, 1u << 20, &r);

@@ -62,7 +62,8 @@ int main(int argc, char **argv)
 {
 	int quiet = open("/dev/null", O_WRONLY);
 
-	/* messages about bad input are not what is tested here; MUST and sanitizers write to stderr, too, but end the run */
+	/* messages about bad input are not what is tested here; MUST and sanitizers write to stderr, too, but end the
+	 * run */
 	if (!getenv("PJ_FUZZ_LOUD"))
 		dup2(quiet, STDERR_FILENO);
 	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);

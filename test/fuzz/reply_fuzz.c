@@ -188,10 +188,18 @@ static void one_store(const char *spec, struct str input, const struct store_opt
 	const struct store_query queries[] = {
 		{ .from = 1600000000, .to = 1800000000 },
 		{ .from = 1600000000, .to = 1800000000, .host = STR("h"), .by = BY_HOST },
-		{ .from = 1600000000, .to = 1800000000, .label = label, .nlabel = 1, .event = event, .nevent = 1, .by = BY_LABEL, .by_label = STR("k") },
+		{ .from = 1600000000,
+		  .to = 1800000000,
+		  .label = label,
+		  .nlabel = 1,
+		  .event = event,
+		  .nevent = 1,
+		  .by = BY_LABEL,
+		  .by_label = STR("k") },
 		{ .from = 1600000000, .to = 1700000000, .by = BY_TIME },
 	};
-	const struct str texts[] = { { window_text, sizeof(window_text) - 1 }, { strange_text, sizeof(strange_text) - 1 } };
+	const struct str texts[] = { { window_text, sizeof(window_text) - 1 },
+				     { strange_text, sizeof(strange_text) - 1 } };
 	struct text room = { 0 };
 	struct store s = { 0 };
 

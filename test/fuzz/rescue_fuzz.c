@@ -1,4 +1,5 @@
-/* Windows of killed runs: what was rescued is complete, holds the samples that were counted, and a second time changes nothing. */
+/* Windows of killed runs: what was rescued is complete, holds the samples that were counted, and a second time changes
+ * nothing. */
 /* covers: record/windows/rescue.c */
 #include "record/windows/rescue.h"
 

@@ -1,5 +1,6 @@
 /* perf script text: frames come out clean, and where blocks are cut makes no difference. */
-/* covers: fold/script/perfscript.c fold/samples/samplekey.c fold/samples/linecache.c fold/samples/suffixcache.c fold/samples/samples.c */
+/* covers: fold/script/perfscript.c fold/samples/samplekey.c fold/samples/linecache.c fold/samples/suffixcache.c
+ * fold/samples/samples.c */
 #include "fold/script/perfscript.h"
 
 #include "fuzz.h"
@@ -26,8 +27,8 @@ static bool same_trees(const struct stacks *a, const struct stacks *b)
 	bool same = a->n == b->n;
 
 	for (uint32_t i = 0; same && i + 1 < a->n; i++)
-		same = a->self[0][x[i]] == b->self[0][y[i]] && str_eq(intern_str(&a->frames, a->node[x[i]].frame),
-								     intern_str(&b->frames, b->node[y[i]].frame));
+		same = a->self[0][x[i]] == b->self[0][y[i]] &&
+		       str_eq(intern_str(&a->frames, a->node[x[i]].frame), intern_str(&b->frames, b->node[y[i]].frame));
 	free(x);
 	free(y);
 	return same;
@@ -46,7 +47,8 @@ static void check_workers(const struct samples_options *o, struct str text, size
 	samples_merge(&first.samples, &worker.samples);
 	if (!t->overflow && !together->samples.tally.overflow && cut) {
 		MUST(t->samples <= together->samples.tally.samples + worker.samples.tally.samples);
-		MUST(stacks_sum(&first.samples.stacks, 0) <= stacks_sum(&together->samples.stacks, 0) + stacks_sum(&worker.samples.stacks, 0));
+		MUST(stacks_sum(&first.samples.stacks, 0) <=
+		     stacks_sum(&together->samples.stacks, 0) + stacks_sum(&worker.samples.stacks, 0));
 	}
 	if (first.samples.nevents)
 		qsort(first.samples.event, first.samples.nevents, sizeof(*first.samples.event), samples_event_cmp);

@@ -1,6 +1,7 @@
-/* state: the kernel's side-band records, in which programs choose names, paths and numbers. Whatever comes, what a window gets is a row of
- * complete records: sizes are multiples of 8, names end within them, and mappings lie in memory. Input: operations (DO_*), each with
- * its bytes. Time, and what is known of a process in /proc, are those of the input; the kernel and cgroups are empty. */
+/* state: the kernel's side-band records, in which programs choose names, paths and numbers. Whatever comes, what a
+ * window gets is a row of complete records: sizes are multiples of 8, names end within them, and mappings lie in
+ * memory. Input: operations (DO_*), each with its bytes. Time, and what is known of a process in /proc, are those of
+ * the input; the kernel and cgroups are empty. */
 /* covers: record/processes/state.c record/processes/rescan.c */
 #include "record/processes/cgroups.h"
 #include "record/processes/identities.h"
@@ -32,7 +33,9 @@ static uint64_t fake_now(void)
 static bool fake_identity(struct identities *i, uint32_t pid, struct identity *found)
 {
 	(void)i;
-	*found = (struct identity){ { pid & 1 ? TENANT_USER : TENANT_CONTAINER, pid % 3 }, pid * 10, pid & 2 ? 77 : 0, pid };
+	*found = (struct identity){
+		{ pid & 1 ? TENANT_USER : TENANT_CONTAINER, pid % 3 }, pid * 10, pid & 2 ? 77 : 0, pid
+	};
 	return pid != PIDS;
 }
 
@@ -65,7 +68,11 @@ static void give_threads(struct procreader_answer *a, uint32_t pid, uint32_t tid
 	for (size_t i = 0; i < a->nthreads; i++) {
 		struct str name = fuzz_bytes(&world.rest, fuzz_byte(&world.rest) % (COMM_MAX - 1));
 
-		a->thread[i] = (struct procreader_thread){ pid ? pid : 1u + fuzz_byte(&world.rest) % PIDS, i ? 100u + fuzz_byte(&world.rest) % 4 : tid ? tid : pid, "" };
+		a->thread[i] = (struct procreader_thread){ pid ? pid : 1u + fuzz_byte(&world.rest) % PIDS,
+							   i   ? 100u + fuzz_byte(&world.rest) % 4 :
+							   tid ? tid :
+								 pid,
+							   "" };
 		memcpy(a->thread[i].comm, name.p ? name.p : "", name.n);
 	}
 }
@@ -123,7 +130,8 @@ static struct cgroup *fake_cgroup(struct cgroups *g, uint64_t id, uint64_t ns)
 	return id % 3 ? &c : NULL;
 }
 
-#define cgroups_add(g, id, path) ((void)(g), MUST((path).n <= PERF_RECORD_MAX && !memchr((path).n ? (path).p : "x", 0, (path).n)))
+#define cgroups_add(g, id, path) \
+	((void)(g), MUST((path).n <= PERF_RECORD_MAX && !memchr((path).n ? (path).p : "x", 0, (path).n)))
 #define cgroups_find fake_cgroup
 #define clock_now fake_now
 #define identities_find fake_identity
@@ -173,8 +181,9 @@ static void check_records(struct text *records)
 /* A record as the kernel has it: what the input says, with small numbers of processes, and a tail. */
 static void record(struct state *s)
 {
-	static const uint8_t types[] = { RECORD_FORK, RECORD_EXIT, RECORD_COMM, RECORD_MMAP2, RECORD_NAMESPACES, RECORD_CGROUP, RECORD_KSYMBOL,
-					 RECORD_BPF_EVENT, RECORD_SWITCH };
+	static const uint8_t types[] = { RECORD_FORK,    RECORD_EXIT,       RECORD_COMM,
+					 RECORD_MMAP2,   RECORD_NAMESPACES, RECORD_CGROUP,
+					 RECORD_KSYMBOL, RECORD_BPF_EVENT,  RECORD_SWITCH };
 	static _Alignas(8) char buffer[RECORD_ROOM];
 	struct perf_record *r = (void *)buffer;
 	unsigned type = types[fuzz_byte(&world.rest) % countof(types)], flags = fuzz_byte(&world.rest);
@@ -184,7 +193,8 @@ static void record(struct state *s)
 
 	memset(buffer, 0, sizeof(buffer));
 	memcpy(r + 1, bytes.p ? bytes.p : "", bytes.n);
-	*r = (struct perf_record){ .type = type, .misc = (uint16_t)((flags & 4 ? 2 : 1) | (flags & 8 ? MISC_COMM_EXEC : 0)) };
+	*r = (struct perf_record){ .type = type,
+				   .misc = (uint16_t)((flags & 4 ? 2 : 1) | (flags & 8 ? MISC_COMM_EXEC : 0)) };
 	r->size = (uint16_t)(sizeof(*r) + ((bytes.n + 7) & ~(size_t)7) + sizeof(struct ring_tail));
 	if (!(flags & 16)) /* else process and thread are of the input, too */
 		memcpy(r + 1, &pid, sizeof(pid));
@@ -245,7 +255,8 @@ static void do_one(struct state *s, struct mending *m, struct processes *p, stru
 		if (fuzz_byte(&world.rest) & 1) /* it has used up its time */
 			budgets_charge_proc(world.budgets, state_tenant(s, pid), 200000000, world.now);
 		for (unsigned n = fuzz_byte(&world.rest) * 16; n && processes_find(p, pid); n--)
-			if (!state_skips(s, pid, world.now) && !mending_record(m, processes_find(p, pid), world.window, world.now))
+			if (!state_skips(s, pid, world.now) &&
+			    !mending_record(m, processes_find(p, pid), world.window, world.now))
 				MUST(state_is_stale(s, pid));
 		break;
 	default:

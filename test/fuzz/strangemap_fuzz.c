@@ -1,4 +1,5 @@
-/* Maps that a JVM, or who plays one, wrote: of any bytes, what comes is in order, apart, one line each, of UTF-8 without control bytes. */
+/* Maps that a JVM, or who plays one, wrote: of any bytes, what comes is in order, apart, one line each, of UTF-8
+ * without control bytes. */
 /* covers: jmap/attach/untrustedmap.c */
 #include "jmap/attach/untrustedmap.h"
 
@@ -15,7 +16,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 
 			strangemap_read(&c, bytes, (enum strangemap_names)names, (enum method_style)style);
 			for (size_t i = 0; i < c.n; i++) {
-				MUST(c.entry[i].begin < c.entry[i].end && (i == 0 || c.entry[i - 1].end <= c.entry[i].begin));
+				MUST(c.entry[i].begin < c.entry[i].end &&
+				     (i == 0 || c.entry[i - 1].end <= c.entry[i].begin));
 				MUST(c.entry[i].name + c.entry[i].name_n <= c.names.n);
 			}
 			for (size_t i = 0; i < c.names.n; i++)

@@ -1,7 +1,8 @@
-/* symhelper: replies of the process that parses files of strangers, which a file may have taken over, and its ends, silences and delays. A reply
- * counts if it is of the question that waits; its numbers lie in their ranges; the keeper waits for a limited time; a parser is asked
- * for one tenant only; no descriptor stays open. Input: options, then what the keeper does (DO_*), and what the parser answers (REPLY_*) at
- * each look. The parser is a socket, and time is what the input makes of it. */
+/* symhelper: replies of the process that parses files of strangers, which a file may have taken over, and its ends,
+ * silences and delays. A reply counts if it is of the question that waits; its numbers lie in their ranges; the keeper
+ * waits for a limited time; a parser is asked for one tenant only; no descriptor stays open. Input: options, then what
+ * the keeper does (DO_*), and what the parser answers (REPLY_*) at each look. The parser is a socket, and time is what
+ * the input makes of it. */
 /* covers: record/symsaver/symhelper.c common/process/backoff.c */
 #include "record/symsaver/symhelper.h"
 
@@ -23,13 +24,23 @@
 #include <time.h>
 
 enum { DO_ENTER, DO_ID, DO_REDUCE, DO_MEMORY, DO_RECORDS, DO_PASS, DO_LOOK, DO_BLOCKED, DO_COUNT };
-enum { REPLY_GOOD, REPLY_ANY, REPLY_SERIAL, REPLY_SHORT, REPLY_LONG, REPLY_END, REPLY_WORKS, REPLY_SILENT, REPLY_COUNT };
+enum {
+	REPLY_GOOD,
+	REPLY_ANY,
+	REPLY_SERIAL,
+	REPLY_SHORT,
+	REPLY_LONG,
+	REPLY_END,
+	REPLY_WORKS,
+	REPLY_SILENT,
+	REPLY_COUNT
+};
 enum { TENANTS = 4, PLACES = 80, LOOK_MS = 100 };
 #define LIMIT_NS (20 * SECOND_NS)
 
 static struct {
 	struct str rest;
-	int parser;      /* its end of the socket; -1: none */
+	int parser; /* its end of the socket; -1: none */
 	uint64_t now, started_for, asked_for;
 	struct schedstat used;
 	bool stays, runs, refuses; /* killed parsers do not end; /proc shows that it runs; none can be forked */
@@ -97,7 +108,8 @@ static void take_question(void)
 		return;
 	MUST(world.started_for == world.asked_for);
 	MUST(q.serial > world.serial || world.questions == 0);
-	MUST(fd[SYMPARSER_IN] >= 0 && (fd[SYMPARSER_OUT] >= 0) == (q.question == SYMPARSER_REDUCE || q.question == SYMPARSER_MEMORY_IMAGE));
+	MUST(fd[SYMPARSER_IN] >= 0 &&
+	     (fd[SYMPARSER_OUT] >= 0) == (q.question == SYMPARSER_REDUCE || q.question == SYMPARSER_MEMORY_IMAGE));
 	world.serial = q.serial;
 	world.questions++;
 	for (size_t i = 0; i < FDMESSAGE_MAX; i++)
@@ -116,7 +128,9 @@ static void reply(unsigned how)
 
 	memset(&m, 0, sizeof(m));
 	if (how == REPLY_GOOD)
-		m.r = (struct symparser_reply){ .answer = bytes.n ? (uint8_t)*bytes.p % 5 : 0, .build_id_n = 20, .records = bytes.n ? (uint8_t)*bytes.p / 5 % 4 : 0 };
+		m.r = (struct symparser_reply){ .answer = bytes.n ? (uint8_t)*bytes.p % 5 : 0,
+						.build_id_n = 20,
+						.records = bytes.n ? (uint8_t)*bytes.p / 5 % 4 : 0 };
 	else
 		memcpy(&m.r, bytes.p, bytes.n);
 	m.r.serial = how == REPLY_SERIAL ? m.r.serial : world.serial;
@@ -145,7 +159,8 @@ static ssize_t fake_recv(int socket, void *p, size_t size, int flags)
 	return n;
 }
 
-/* ---- the keeper -------------------------------------------------------------------------------------------------------- */
+/* ---- the keeper
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void check_failed(const struct symhelper *h, enum symparser_answer answer, const struct symparser_reply *r)
 {
@@ -183,7 +198,8 @@ static void do_one(struct symhelper *h)
 {
 	unsigned byte = fuzz_byte(&world.rest);
 	struct tenant of = { TENANT_USER, byte / DO_COUNT % TENANTS };
-	uint64_t place = backoff_place(&(struct tenant){ TENANT_USER, byte / DO_COUNT % 3 ? of.key : fuzz_byte(&world.rest) % PLACES }, 1, 0);
+	uint64_t place = backoff_place(
+		&(struct tenant){ TENANT_USER, byte / DO_COUNT % 3 ? of.key : fuzz_byte(&world.rest) % PLACES }, 1, 0);
 
 	switch (byte % DO_COUNT) {
 	case DO_ENTER: symhelper_enter(h, &of, byte / DO_COUNT == 31 ? 0 : place); break;

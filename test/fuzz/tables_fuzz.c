@@ -1,6 +1,7 @@
-/* tables: replies of the processes that make tables for unwinding, which a file may have taken over, and the images that come with them: files
- * of any kind, sealed or not, or several. A table is for the file that was asked for, or there is none; no descriptor is left open; the recorder
- * goes on. Input: what is done (DO_*), and what the helpers answer (HELPER_*). They are a socket, and time is what the input makes of it. */
+/* tables: replies of the processes that make tables for unwinding, which a file may have taken over, and the images
+ * that come with them: files of any kind, sealed or not, or several. A table is for the file that was asked for, or
+ * there is none; no descriptor is left open; the recorder goes on. Input: what is done (DO_*), and what the helpers
+ * answer (HELPER_*). They are a socket, and time is what the input makes of it. */
 /* covers: record/unwind/cfitables.c record/unwind/cfihelpers.c */
 #include "common/process/fdmessage.h"
 #include "common/process/backoff.h"
@@ -94,9 +95,13 @@ static void send_two(const void *p, size_t n, int fd)
 	union {
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
-	} control = { .head = { .cmsg_len = CMSG_LEN(2 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+	} control = {
+		.head = { .cmsg_len = CMSG_LEN(2 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS }
+	};
 	struct iovec part = { (void *)(uintptr_t)p, n };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr m = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
 
 	memcpy(CMSG_DATA(&control.head), (int[]){ fd, fd }, 2 * sizeof(int));
 	(void)sendmsg(world.helper, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -114,7 +119,8 @@ static void helper_answers(void)
 
 	if (recv(world.helper, &request, sizeof(request), MSG_DONTWAIT) <= 0)
 		request.number = 0;
-	reply = (struct tablemaker_reply){ .number = request.number + (fuzz_byte(&world.rest) & 1 ? next_u16() : 0), .answer = fuzz_byte(&world.rest) % 5 };
+	reply = (struct tablemaker_reply){ .number = request.number + (fuzz_byte(&world.rest) & 1 ? next_u16() : 0),
+					   .answer = fuzz_byte(&world.rest) % 5 };
 	reply.cpu_us = next_u16() << 8;
 	n = next_u16() % IMAGE_MAX;
 	bytes = str_head(world.rest, n < world.rest.n ? n : world.rest.n);
@@ -123,7 +129,8 @@ static void helper_answers(void)
 	if (kind == IMAGE_TWO)
 		send_two(&reply, sizeof(reply), fd);
 	else
-		(void)fdmessage_send(world.helper, &reply, sizeof(reply) - (kind == IMAGE_SHORT), kind == IMAGE_NONE ? -1 : fd);
+		(void)fdmessage_send(world.helper, &reply, sizeof(reply) - (kind == IMAGE_SHORT),
+				     kind == IMAGE_NONE ? -1 : fd);
 	close(fd);
 }
 

@@ -1,6 +1,6 @@
-/* tenants: the tenant of a process from texts of /proc that may hold anything, names of tenants and of their folders, shares of what all
- * hold. Input: a byte that chooses, then cgroup and status (fuzz_part), or the name of a folder, amounts of 8 bytes, or uses
- * of budgets of 8 bytes. */
+/* tenants: the tenant of a process from texts of /proc that may hold anything, names of tenants and of their folders,
+ * shares of what all hold. Input: a byte that chooses, then cgroup and status (fuzz_part), or the name of a folder,
+ * amounts of 8 bytes, or uses of budgets of 8 bytes. */
 /* covers: common/process/tenants.c */
 #include "common/formats/perfrecord.h"
 #include "common/process/tenants.h"
@@ -56,8 +56,11 @@ static bool holds_number(struct str text, uint64_t number)
 /* cgroup is in lower case: so are ids in names of folders. */
 static void facts(struct str cgroup, uint8_t choice)
 {
-	struct tenant_facts f = { .cgroup = cgroup, .uid = choice & 2 ? 1000 : 0, .container_ns = choice & 4 ? 4026532201 : 0,
-				  .mount_ns = choice & 8 ? 4026531841 : 0, .cgroup_owner = choice & 16 ? find_owner : NULL };
+	struct tenant_facts f = { .cgroup = cgroup,
+				  .uid = choice & 2 ? 1000 : 0,
+				  .container_ns = choice & 4 ? 4026532201 : 0,
+				  .mount_ns = choice & 8 ? 4026531841 : 0,
+				  .cgroup_owner = choice & 16 ? find_owner : NULL };
 	struct tenant of;
 
 	owner = choice & 32 ? 1001 : 0;
@@ -66,7 +69,8 @@ static void facts(struct str cgroup, uint8_t choice)
 	switch (of.kind) {
 	case TENANT_CONTAINER: MUST(!f.cgroup_owner || !owner); break;
 	case TENANT_USER:
-		MUST((of.key == f.uid && f.uid) || (of.key == owner && owner && f.cgroup_owner) || holds_number(cgroup, of.key));
+		MUST((of.key == f.uid && f.uid) || (of.key == owner && owner && f.cgroup_owner) ||
+		     holds_number(cgroup, of.key));
 		break;
 	case TENANT_NAMESPACE: MUST(of.key == f.container_ns && f.container_ns); break;
 	case TENANT_MOUNT_NS: MUST(of.key == f.mount_ns && !f.uid && !f.container_ns); break;
@@ -74,7 +78,8 @@ static void facts(struct str cgroup, uint8_t choice)
 	}
 }
 
-/* Files of a process: without namespaces there, so a container, a user or unknown. And this process, whose namespaces can be read. */
+/* Files of a process: without namespaces there, so a container, a user or unknown. And this process, whose namespaces
+ * can be read. */
 static void files(struct str cgroup, struct str status)
 {
 	int folder = fuzz_folder(), self;
@@ -95,7 +100,8 @@ static void files(struct str cgroup, struct str status)
 	self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	of = tenant_of(self);
 	/* without an answer in time its namespaces do not count */
-	MUST(tenant_same(of, tenant_of_blocking(self)) || tenant_same(of, tenant_without_namespaces((uint32_t)getpid())));
+	MUST(tenant_same(of, tenant_of_blocking(self)) ||
+	     tenant_same(of, tenant_without_namespaces((uint32_t)getpid())));
 	MUST(tenant_place(self) == tenant_place_of_pid((uint32_t)getpid()));
 	close(self);
 }
@@ -117,7 +123,8 @@ static void shares(struct str bytes)
 	size_t n = 0;
 
 	target = bytes.n >= 8 ? load64(bytes.p) >> 8 : 0;
-	for (bytes = str_from(bytes, bytes.n < 8 ? bytes.n : 8); n < countof(held) && bytes.n >= 16; bytes = str_from(bytes, 16), n++) {
+	for (bytes = str_from(bytes, bytes.n < 8 ? bytes.n : 8); n < countof(held) && bytes.n >= 16;
+	     bytes = str_from(bytes, 16), n++) {
 		held[n] = load64(bytes.p) >> 8;
 		least[n] = load64(bytes.p + 8) >> 8;
 	}
@@ -145,7 +152,8 @@ static void count_refused(void *arg, const struct tenant_account *a)
 	++*(size_t *)arg;
 }
 
-/* More tenants than the table has room for share an account; after ten minutes without use, those that hold nothing give way. */
+/* More tenants than the table has room for share an account; after ten minutes without use, those that hold nothing
+ * give way. */
 static void crowd(struct tenants *t, uint64_t now, unsigned n, unsigned holds)
 {
 	fake_clock = now;
@@ -162,8 +170,11 @@ static void crowd(struct tenants *t, uint64_t now, unsigned n, unsigned holds)
 /* Budgets: what a tenant has it may take, and no tenant holds more than its limit. Each use is 8 bytes. */
 static void budgets(struct str uses)
 {
-	static const struct tenant_limits limits = { .flow = { [TENANT_CPU_NS] = { 1000, 5000 }, [TENANT_JVM_NS] = { 10, 20 } },
-						     .stock = { 3000, 0 }, .total = { 9000, 100000 } };
+	static const struct tenant_limits limits = {
+		.flow = { [TENANT_CPU_NS] = { 1000, 5000 }, [TENANT_JVM_NS] = { 10, 20 } },
+		.stock = { 3000, 0 },
+		.total = { 9000, 100000 }
+	};
 	struct tenants *t = tenants_new(&limits);
 	uint64_t now = 1, held[8] = { 0 }, sum = 0;
 	size_t refused = 0;

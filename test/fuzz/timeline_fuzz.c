@@ -1,4 +1,5 @@
-/* Timelines of JVMs: of any bytes, once as they are, and once as bodies of records, so that sums do not stand in the way. */
+/* Timelines of JVMs: of any bytes, once as they are, and once as bodies of records, so that sums do not stand in the
+ * way. */
 /* covers: fold/jit/timeline.c fold/jit/frametimes.c common/formats/jmapfile.c */
 #include "fold/jit/timeline.h"
 

@@ -1,5 +1,5 @@
-/* tracefs: a tracefs of any names and texts gives tracepoints with numbers, or none, and a description that begins as perf's. Input: a
- * pattern, then id, format, header and further names, apart by 0xff. */
+/* tracefs: a tracefs of any names and texts gives tracepoints with numbers, or none, and a description that begins as
+ * perf's. Input: a pattern, then id, format, header and further names, apart by 0xff. */
 /* covers: record/perf/tracefs.c */
 #include "record/perf/tracefs.h"
 #include "common/arena.h"
@@ -71,7 +71,8 @@ static void find(struct str pattern)
 
 int fuzz_one(const uint8_t *data, size_t n)
 {
-	struct str rest = { (const char *)data, n }, pattern = fuzz_part(&rest), id = fuzz_part(&rest), format = fuzz_part(&rest);
+	struct str rest = { (const char *)data, n }, pattern = fuzz_part(&rest), id = fuzz_part(&rest),
+		   format = fuzz_part(&rest);
 	struct str header = fuzz_part(&rest);
 
 	MUST(fuzz_folder() >= 0);

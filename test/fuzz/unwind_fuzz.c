@@ -1,7 +1,8 @@
-/* unwind: a stack ends, whatever tables, expressions and stack say; the state stays sane. Input: registers, 256 bytes of stack,
- * then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. What its table's image says is what
- * the table says; or, with the highest bit, the input is an image. */
-/* covers: unwind/dwarf/cfiunwind.c unwind/dwarf/unwindtable.c unwind/dwarf/unwindelf.c unwind/dwarf/cfi.c unwind/dwarf/cfiexpr.c unwind/dwarf/dwarfbytes.h */
+/* unwind: a stack ends, whatever tables, expressions and stack say; the state stays sane. Input: registers, 256 bytes
+ * of stack, then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. What its
+ * table's image says is what the table says; or, with the highest bit, the input is an image. */
+/* covers: unwind/dwarf/cfiunwind.c unwind/dwarf/unwindtable.c unwind/dwarf/unwindelf.c unwind/dwarf/cfi.c
+ * unwind/dwarf/cfiexpr.c unwind/dwarf/dwarfbytes.h */
 #include "unwind/dwarf/cfiexpr.h"
 #include "unwind/dwarf/cfiunwind.h"
 #include "unwind/dwarf/unwindtable.h"
@@ -29,7 +30,8 @@ static void parse(struct str bytes, bool debug)
 		for (uint32_t i = 0; rows && i < rows->n; i++) {
 			const struct cfi_row *r = &rows->row[i];
 
-			MUST(r->start < r->end && r->end <= rows->end && (i == 0 || r->start == rows->row[i - 1].end || r[-1].end <= r->start));
+			MUST(r->start < r->end && r->end <= rows->end &&
+			     (i == 0 || r->start == rows->row[i - 1].end || r[-1].end <= r->start));
 			MUST(cfi_row_at(rows, r->start) == r && cfi_row_at(rows, r->end - 1) == r);
 		}
 		cfi_rows_free(rows);
@@ -64,7 +66,8 @@ static void walk(const struct unwind_table *t, const uint8_t *head, const char *
 		if (end != UNWIND_MORE)
 			MUST(s.ip == before.ip && s.sp == before.sp && s.bp == before.bp && s.valid == before.valid);
 		else
-			MUST(s.ip != 0 && s.valid >> 7 & 1 && (s.interrupted || s.sp >= before.sp + !before.interrupted));
+			MUST(s.ip != 0 && s.valid >> 7 & 1 &&
+			     (s.interrupted || s.sp >= before.sp + !before.interrupted));
 		MUST(steps++ < 17 * (STACK + 2));
 	} while (end == UNWIND_MORE);
 }
@@ -123,21 +126,15 @@ int fuzz_one(const uint8_t *data, size_t n)
 		return 0;
 	rest = (struct str){ (const char *)data + HEAD + STACK, n - HEAD - STACK };
 	switch (data[0] % 4) {
-	case EH_FRAME:
-		t = unwind_table_memory(rest, EH_FRAME_AT, &why);
-		break;
+	case EH_FRAME: t = unwind_table_memory(rest, EH_FRAME_AT, &why); break;
 	case ELF_FILE:
 		if (data[0] & 0x80)
 			t = unwind_table_load(fuzz_file(rest.p, rest.n, path), &why);
 		else
 			t = unwind_table_open(fuzz_file(rest.p, rest.n, path), &why);
 		break;
-	case DEBUG_FRAME:
-		parse(rest, true);
-		return 0;
-	default:
-		evaluate(rest, (const char *)data + HEAD);
-		return 0;
+	case DEBUG_FRAME: parse(rest, true); return 0;
+	default: evaluate(rest, (const char *)data + HEAD); return 0;
 	}
 	MUST(!t == !!why);
 	parse(rest, false);
@@ -154,7 +151,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: entries of call frame information ------------------------------------------------------------------------- */
+/* ---- libFuzzer only: entries of call frame information
+ * ------------------------------------------------------------------------- */
 
 static bool entries_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

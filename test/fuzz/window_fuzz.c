@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stores and spools of others hold: names of files, headers, packed texts. Whatever they say is a value or a reason.
+ * What stores and spools of others hold: names of files, headers, packed texts. Whatever they say is a value or a
+ * reason.
  */
 /* covers: send/format/window.c send/format/pack.c send/timearg.c */
 #include "send/stores/dirnames.h"
@@ -9,7 +10,6 @@
 #include "send/format/window.h"
 
 #include "fuzz.h"
-
 
 static void windows(struct str rest)
 {
@@ -34,7 +34,8 @@ static void windows(struct str rest)
 		window_header(&again, &w);
 		lines = text_view(&again);
 		MUST(window_parse(&lines, &decoded_again, &same) == NULL);
-		MUST(same.epoch == w.epoch && same.until == w.until && same.key == w.key && str_eq(same.labels, w.labels) && str_eq(same.host, w.host));
+		MUST(same.epoch == w.epoch && same.until == w.until && same.key == w.key &&
+		     str_eq(same.labels, w.labels) && str_eq(same.host, w.host));
 	}
 	(void)sum;
 	text_free(&decoded);
@@ -110,7 +111,8 @@ static void in_pieces(struct str s)
 	gzip_add(g, &t, s, true);
 	MUST(write(fd, t.p, t.n) == (ssize_t)t.n && lseek(fd, 0, SEEK_SET) == 0);
 	unpack_file(fd, &back);
-	MUST(back.n == 2 * s.n && str_eq(str_head(text_view(&back), s.n), s) && str_eq(str_from(text_view(&back), s.n), s));
+	MUST(back.n == 2 * s.n && str_eq(str_head(text_view(&back), s.n), s) &&
+	     str_eq(str_from(text_view(&back), s.n), s));
 	close(fd);
 	gzip_close(g);
 	text_free(&t);

@@ -1,8 +1,9 @@
 /*
- * allowed - how many system calls the seccomp filter of a running process allows, as the kernel has it (PTRACE_SECCOMP_GET_FILTER): not what
- * pj believes.
+ * allowed - how many system calls the seccomp filter of a running process allows, as the kernel has it
+ * (PTRACE_SECCOMP_GET_FILTER): not what pj believes.
  *
- * allowed PID...   prints "PID COUNT NUMBER NUMBER ..." for each; COUNT is -1 without a filter. Stops each process for a moment.
+ * allowed PID...   prints "PID COUNT NUMBER NUMBER ..." for each; COUNT is -1 without a filter. Stops each process for
+ * a moment.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -52,7 +53,8 @@ static int show(pid_t pid)
 	int allowed = 0;
 	long n;
 
-	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || waitpid(pid, NULL, __WALL) != pid)
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 ||
+	    waitpid(pid, NULL, __WALL) != pid)
 		return errno;
 	n = ptrace(PTRACE_SECCOMP_GET_FILTER, pid, 0, NULL);
 	if (n > 0 && n <= 4096)

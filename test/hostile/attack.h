@@ -32,8 +32,8 @@ static inline void write_text(const char *path, const char *text)
 		close(fd);
 }
 
-/* Enters a user and a mount namespace, as a container without root has; there the user is `uid` and the group `gid`. Ends with status 3 if
- * that is not allowed. */
+/* Enters a user and a mount namespace, as a container without root has; there the user is `uid` and the group `gid`.
+ * Ends with status 3 if that is not allowed. */
 static inline void enter_user_namespace(unsigned uid, unsigned gid)
 {
 	char users[64], groups[64];

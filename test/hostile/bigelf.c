@@ -2,11 +2,13 @@
 /*
  * bigelf.c - the attack on readers of ELF files: headers and sections that cost them far more than they cost us.
  *
- *	bigelf FOLDER             writes one ELF file after the other there, maps its code and runs it, so that profilers read the file
- *	bigelf --steady           the program beside it: a fixed chain of calls (steady_outer, steady_middle, steady_inner)
- *	bigelf --peak COMMAND...  runs a command; then one line: the most memory of it (kB), its CPU time (ms)
+ *	bigelf FOLDER             writes one ELF file after the other there, maps its code and runs it, so that
+ *profilers read the file bigelf --steady           the program beside it: a fixed chain of calls (steady_outer,
+ *steady_middle, steady_inner) bigelf --peak COMMAND...  runs a command; then one line: the most memory of it (kB), its
+ *CPU time (ms)
  *
- * PJ_SEED chooses order and sizes, PJ_HOSTILE_SECS how long all of it takes. Large sections are holes: the files take little disk.
+ * PJ_SEED chooses order and sizes, PJ_HOSTILE_SECS how long all of it takes. Large sections are holes: the files take
+ *little disk.
  */
 #include "common/base.h"
 
@@ -71,8 +73,13 @@ static Elf64_Shdr *add(struct file *f, const char *name, uint32_t type, uint64_t
 {
 	Elf64_Shdr *s = &f->section[f->n++];
 
-	*s = (Elf64_Shdr){ .sh_name = (uint32_t)f->names_n, .sh_type = type, .sh_offset = f->end, .sh_addr = f->end, .sh_size = size,
-			   .sh_addralign = 8, .sh_flags = SHF_ALLOC };
+	*s = (Elf64_Shdr){ .sh_name = (uint32_t)f->names_n,
+			   .sh_type = type,
+			   .sh_offset = f->end,
+			   .sh_addr = f->end,
+			   .sh_size = size,
+			   .sh_addralign = 8,
+			   .sh_flags = SHF_ALLOC };
 	f->names_n += (size_t)snprintf(f->names + f->names_n, sizeof(f->names) - f->names_n, "%s", name) + 1;
 	if (n)
 		put(f, p, n, f->end);
@@ -83,7 +90,8 @@ static Elf64_Shdr *add(struct file *f, const char *name, uint32_t type, uint64_t
 /* Functions of 32 bytes that count down and return; they keep a frame pointer. */
 static void put_code(const struct file *f)
 {
-	static const unsigned char function[FUNCTION] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf9, 0x48, 0xff, 0xc9, 0x75, 0xfb, 0x5d, 0xc3 };
+	static const unsigned char function[FUNCTION] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf9,
+							  0x48, 0xff, 0xc9, 0x75, 0xfb, 0x5d, 0xc3 };
 
 	for (unsigned at = 0; at < CODE; at += FUNCTION)
 		put(f, function, sizeof(function), PAGE + at);
@@ -91,7 +99,9 @@ static void put_code(const struct file *f)
 
 static void begin(struct file *f, const char *path)
 {
-	*f = (struct file){ .fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0755), .end = DATA, .n = 1, .names_n = 1 };
+	*f = (struct file){
+		.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0755), .end = DATA, .n = 1, .names_n = 1
+	};
 	if (f->fd < 0)
 		exit(1);
 	put_code(f);
@@ -101,16 +111,33 @@ static void finish(struct file *f)
 {
 	Elf64_Phdr segment[2] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = DATA, .p_memsz = DATA, .p_align = PAGE },
-		{ .p_type = PT_NOTE, .p_flags = PF_R, .p_offset = 512, .p_vaddr = 512, .p_filesz = 36, .p_memsz = 36, .p_align = 4 },
+		{ .p_type = PT_NOTE,
+		  .p_flags = PF_R,
+		  .p_offset = 512,
+		  .p_vaddr = 512,
+		  .p_filesz = 36,
+		  .p_memsz = 36,
+		  .p_align = 4 },
 	};
-	uint32_t note[9] = { 4, 20, NT_GNU_BUILD_ID, 0x554e47 /* GNU */, (uint32_t)vary(0, UINT32_MAX), (uint32_t)vary(0, UINT32_MAX) };
+	uint32_t note[9] = {
+		4, 20, NT_GNU_BUILD_ID, 0x554e47 /* GNU */, (uint32_t)vary(0, UINT32_MAX), (uint32_t)vary(0, UINT32_MAX)
+	};
 	Elf64_Shdr *names = add(f, ".shstrtab", SHT_STRTAB, sizeof(f->names), f->names, sizeof(f->names));
 
 	put(f, f->names, sizeof(f->names), names->sh_offset);
-	f->header = (Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN,
-				  .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = sizeof(f->header), .e_ehsize = sizeof(f->header),
-				  .e_phentsize = sizeof(segment[0]), .e_phnum = 2, .e_shentsize = sizeof(Elf64_Shdr), .e_shoff = f->end,
-				  .e_shnum = (uint16_t)f->n, .e_shstrndx = (uint16_t)(f->n - 1) };
+	f->header =
+		(Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			      .e_type = ET_DYN,
+			      .e_machine = EM_X86_64,
+			      .e_version = EV_CURRENT,
+			      .e_phoff = sizeof(f->header),
+			      .e_ehsize = sizeof(f->header),
+			      .e_phentsize = sizeof(segment[0]),
+			      .e_phnum = 2,
+			      .e_shentsize = sizeof(Elf64_Shdr),
+			      .e_shoff = f->end,
+			      .e_shnum = (uint16_t)f->n,
+			      .e_shstrndx = (uint16_t)(f->n - 1) };
 	put(f, &f->header, sizeof(f->header), 0);
 	put(f, segment, sizeof(segment), sizeof(f->header));
 	put(f, note, sizeof(note), 512);
@@ -131,7 +158,9 @@ static void sparse_frames(struct file *f)
 /* A CIE, and FDEs as short as they can be: each costs its reader more than its 13 bytes. */
 static void dense_frames(struct file *f)
 {
-	static const unsigned char cie[] = { 16, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 2, 0, 0, 0 }; /* pointers of 2 bytes */
+	static const unsigned char cie[] = {
+		16, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 2, 0, 0, 0
+	}; /* pointers of 2 bytes */
 	size_t n = (size_t)vary(18, 24) << 20, entry = 13;
 	unsigned char *p = calloc(1, n);
 
@@ -148,10 +177,12 @@ static void dense_frames(struct file *f)
 	finish(f);
 }
 
-/* Each function's FDE has a program of megabytes, which makes a row each second byte; its CIE has an augmentation without end. */
+/* Each function's FDE has a program of megabytes, which makes a row each second byte; its CIE has an augmentation
+ * without end. */
 static void long_programs(struct file *f)
 {
-	size_t n = (size_t)vary(10, 20) << 20, functions = CODE / FUNCTION, table_n = 10 + 8 * functions, name = (size_t)vary(0, 1) * (n / 2);
+	size_t n = (size_t)vary(10, 20) << 20, functions = CODE / FUNCTION, table_n = 10 + 8 * functions,
+	       name = (size_t)vary(0, 1) * (n / 2);
 	unsigned char *p = calloc(1, n), *table = calloc(1, table_n);
 	uint32_t cie[2] = { (uint32_t)(name + 28), 0 }, fde[2];
 	size_t at = name + 32;
@@ -159,14 +190,16 @@ static void long_programs(struct file *f)
 	memcpy(p, cie, sizeof(cie));
 	p[8] = 1;
 	memset(p + 9, 'z', name + 1);
-	memcpy(p + 10 + name, "R\0\1\x78\x10\1\2", 8); /* zR, alignments 1 and -8, return address, pointers of 2 bytes */
-	memcpy(p + 18 + name, "\x0c\7\x08", 3);        /* CFA is rsp + 8 */
+	memcpy(p + 10 + name, "R\0\1\x78\x10\1\2",
+	       8);                              /* zR, alignments 1 and -8, return address, pointers of 2 bytes */
+	memcpy(p + 18 + name, "\x0c\7\x08", 3); /* CFA is rsp + 8 */
 	fde[0] = (uint32_t)(n - at - 4);
 	fde[1] = (uint32_t)(at + 4);
 	memcpy(p + at, fde, sizeof(fde));
 	memcpy(p + at + 8, (uint16_t[]){ PAGE, CODE - 1 }, 4);
 	for (size_t i = at + 13; i + 4 < n; i += 4)
-		memcpy(p + i, vary(0, 1) ? "\x16\x03\x01\x30" : "\x0a\x41\x0b\x0a", 4); /* rules for which a row is long; states kept */
+		memcpy(p + i, vary(0, 1) ? "\x16\x03\x01\x30" : "\x0a\x41\x0b\x0a",
+		       4);              /* rules for which a row is long; states kept */
 	memcpy(table, "\1\3\2\x3b", 4); /* the section's address in 32 bits, the count in 16 */
 	memcpy(table + 8, (uint16_t[]){ (uint16_t)functions }, 2);
 	for (size_t i = 0; i < functions; i++) { /* all of them lead to the one FDE */
@@ -185,14 +218,21 @@ static void compressed(struct file *f)
 {
 	size_t n = (size_t)vary(100, 400) << 20;
 	uLongf packed_n = compressBound(n);
-	unsigned char *zeros = mmap(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *packed = malloc(sizeof(Elf64_Chdr) + packed_n);
-	Elf64_Chdr head = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = vary(0, 1) ? n : vary(1, 23) << 20, .ch_addralign = 1 };
+	unsigned char *zeros = mmap(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		      *packed = malloc(sizeof(Elf64_Chdr) + packed_n);
+	Elf64_Chdr head = { .ch_type = ELFCOMPRESS_ZLIB,
+			    .ch_size = vary(0, 1) ? n : vary(1, 23) << 20,
+			    .ch_addralign = 1 };
 
 	compress2(packed + sizeof(head), &packed_n, zeros, n, 1);
 	memcpy(packed, &head, sizeof(head));
 	for (unsigned i = 0; i < 3; i++)
-		add(f, i == 0 ? ".debug_frame" : i == 1 ? ".debug_info" : ".debug_abbrev", SHT_PROGBITS, packed_n + sizeof(head), packed,
-		    packed_n + sizeof(head))->sh_flags = SHF_COMPRESSED;
+		add(f,
+		    i == 0 ? ".debug_frame" :
+		    i == 1 ? ".debug_info" :
+			     ".debug_abbrev",
+		    SHT_PROGBITS, packed_n + sizeof(head), packed, packed_n + sizeof(head))
+			->sh_flags = SHF_COMPRESSED;
 	munmap(zeros, n);
 	free(packed);
 	finish(f);
@@ -215,7 +255,9 @@ static void many_sections(struct file *f)
 	put(f, names, 1 << 20, text);
 	table = text + (1 << 20);
 	for (unsigned i = 1; i < n; i++)
-		s[i] = (Elf64_Shdr){ .sh_name = vary(0, 1) ? 1 : 64, .sh_type = type, .sh_offset = note, .sh_size = 1 << 20 };
+		s[i] = (Elf64_Shdr){
+			.sh_name = vary(0, 1) ? 1 : 64, .sh_type = type, .sh_offset = note, .sh_size = 1 << 20
+		};
 	s[1] = (Elf64_Shdr){ .sh_name = 1 << 19, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = 1 << 20 };
 	put(f, s, n * sizeof(*s), table);
 	f->header.e_shoff = table;
@@ -367,7 +409,8 @@ static int peak(char **command)
 	if (wait4(child, &status, 0, &u) != child)
 		return 1;
 	printf("%ld %ld\n", u.ru_maxrss,
-	       (long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 + (long)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000);
+	       (long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 +
+		       (long)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -3,7 +3,8 @@
  *
  *	cgroups FOLDER
  *
- * The kernel makes a record of each, with its path: 4 kB. Some stay, so that the hierarchy grows, too, and some are entered.
+ * The kernel makes a record of each, with its path: 4 kB. Some stay, so that the hierarchy grows, too, and some are
+ *entered.
  *
  * PJ_SEED varies depth, lengths, and which cgroups stay. Ends after PJ_HOSTILE_SECS + 10 seconds.
  */

@@ -1,13 +1,15 @@
 /*
- * codeflood - processes that have the memory of a HotSpot (test/jmap/synth.h), and code that costs a reader of all of it much:
+ * codeflood - processes that have the memory of a HotSpot (test/jmap/synth.h), and code that costs a reader of all of
+ *it much:
  *
- *	codeflood scopes COUNT	compiled methods whose tables of inlined calls are 8 MB, 255 calls deep and 4,096 nodes wide
- *	codeflood blobs COUNT	a code cache of up to 4 GB with a blob in every 1 or 2 kB, in memory of 4 MB
- *	codeflood names COUNT	methods whose names are up to 60 kB long, and new ones all the time
- *	codeflood young COUNT	the code cache of "blobs", in processes that live for half a second, one after the other
+ *	codeflood scopes COUNT	compiled methods whose tables of inlined calls are 8 MB, 255 calls deep and 4,096 nodes
+ *wide codeflood blobs COUNT	a code cache of up to 4 GB with a blob in every 1 or 2 kB, in memory of 4 MB codeflood
+ *names COUNT	methods whose names are up to 60 kB long, and new ones all the time codeflood young COUNT	the code
+ *cache of "blobs", in processes that live for half a second, one after the other
  *
- * COUNT processes share the memory. Some times a second all compile ids and names change, so that to a reader all code is new. They end
- * with their parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, where its fields lie, sizes and order.
+ * COUNT processes share the memory. Some times a second all compile ids and names change, so that to a reader all code
+ *is new. They end with their parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, where its fields
+ *lie, sizes and order.
  */
 #include "test/jmap/standin.h"
 
@@ -20,9 +22,9 @@ enum { MB = 1 << 20, DEPTH = 255, CHAINS = 17, METHODS_MAX = 4096 };
 struct heap {
 	uint64_t low, bytes, map, map_bytes;
 	unsigned shift;
-	unsigned char *unit;          /* memory that is mapped again and again */
-	uint64_t unit_bytes, stride;  /* a blob in every so many bytes of it */
-	char *letters, first;         /* that names are of; the least of 26 */
+	unsigned char *unit;         /* memory that is mapped again and again */
+	uint64_t unit_bytes, stride; /* a blob in every so many bytes of it */
+	char *letters, first;        /* that names are of; the least of 26 */
 	uint64_t letters_bytes;
 };
 
@@ -64,9 +66,12 @@ static uint64_t pointer_at(const struct synth *s, uint64_t address)
 static void use_heap(struct synth *s, const struct heap *h)
 {
 	int one = synth_field(s, "CodeCache", "_heap"), list = synth_field(s, "CodeCache", "_heaps");
-	uint64_t heap = one >= 0 ? pointer_at(s, s->at[one])
-				 : pointer_at(s, pointer_at(s, pointer_at(s, s->at[list]) + s->at[synth_field(s, "GrowableArray<int>", "_data")]));
-	uint64_t memory = heap + s->at[synth_field(s, "CodeHeap", "_memory")], map = heap + s->at[synth_field(s, "CodeHeap", "_segmap")];
+	uint64_t heap =
+		one >= 0 ? pointer_at(s, s->at[one]) :
+			   pointer_at(s, pointer_at(s, pointer_at(s, s->at[list]) +
+							       s->at[synth_field(s, "GrowableArray<int>", "_data")]));
+	uint64_t memory = heap + s->at[synth_field(s, "CodeHeap", "_memory")],
+		 map = heap + s->at[synth_field(s, "CodeHeap", "_segmap")];
 
 	synth_set(s, memory, "VirtualSpace", "_low", h->low);
 	synth_set(s, memory, "VirtualSpace", "_high", h->low + h->bytes);
@@ -93,8 +98,10 @@ static int shared_memory(uint64_t n)
 	return fd;
 }
 
-/* A blob in a block of h->stride bytes at offset k of the unit, with code of 64 bytes and `tables` bytes after it; returns where the blob is. */
-static unsigned char *put_blob(struct synth *s, const struct heap *h, uint64_t k, uint64_t method, uint64_t name, uint64_t tables)
+/* A blob in a block of h->stride bytes at offset k of the unit, with code of 64 bytes and `tables` bytes after it;
+ * returns where the blob is. */
+static unsigned char *put_blob(struct synth *s, const struct heap *h, uint64_t k, uint64_t method, uint64_t name,
+			       uint64_t tables)
 {
 	unsigned char *block = h->unit + k, *blob = block + synth_size(s, "block");
 	uint64_t code = (synth_size(s, "blob") + 15) / 16 * 16, address = h->low + k + synth_size(s, "block");
@@ -158,7 +165,8 @@ static size_t put_number(unsigned char *to, uint32_t value, unsigned excluded)
 	return n;
 }
 
-/* Chains of calls, each another word of three methods: their scopes make a tree of 4,096 nodes. Returns where the last scopes of chains are. */
+/* Chains of calls, each another word of three methods: their scopes make a tree of 4,096 nodes. Returns where the last
+ * scopes of chains are. */
 static size_t put_scopes(struct synth *s, unsigned char *to, uint32_t last[CHAINS])
 {
 	unsigned excluded = s->jdk >= SYNTH_21;
@@ -183,8 +191,10 @@ static size_t put_scopes(struct synth *s, unsigned char *to, uint32_t last[CHAIN
 
 static struct heap scopes(struct synth *s)
 {
-	uint64_t pcs_bytes = (4 + synth_lot(s, 4)) * MB / 64 * 64, pc = synth_size(s, "pc"), tables = 24 + 64 * 1024 + pcs_bytes;
-	uint64_t count = 4 + synth_lot(s, 12), header = synth_size(s, "block"), code = (synth_size(s, "blob") + 15) / 16 * 16 + 64;
+	uint64_t pcs_bytes = (4 + synth_lot(s, 4)) * MB / 64 * 64, pc = synth_size(s, "pc"),
+		 tables = 24 + 64 * 1024 + pcs_bytes;
+	uint64_t count = 4 + synth_lot(s, 12), header = synth_size(s, "block"),
+		 code = (synth_size(s, "blob") + 15) / 16 * 16 + 64;
 	struct heap h = { .low = UINT64_C(0x7c0000000000), .stride = 16 * MB, .shift = 12 };
 	uint32_t last[CHAINS];
 
@@ -192,8 +202,10 @@ static struct heap scopes(struct synth *s)
 	h.map = h.low + 2 * h.bytes;
 	h.unit = map_at(h.low, h.bytes, shared_memory(h.bytes));
 	for (uint64_t i = 0; i < count; i++) {
-		unsigned char *blob = put_blob(s, &h, i * h.stride, image_method(s, 0), get_at(s, image_blob(s, 0), "CodeBlob", "_name"), tables);
-		uint64_t at = code, address = h.low + i * h.stride + header, scopes_at = at + 24, pcs_at = scopes_at + 64 * 1024;
+		unsigned char *blob = put_blob(s, &h, i * h.stride, image_method(s, 0),
+					       get_at(s, image_blob(s, 0), "CodeBlob", "_name"), tables);
+		uint64_t at = code, address = h.low + i * h.stride + header, scopes_at = at + 24,
+			 pcs_at = scopes_at + 64 * 1024;
 		bool new = s->jdk == SYNTH_25;
 
 		for (unsigned k = 0; k < 3; k++) {
@@ -225,7 +237,10 @@ static struct heap scopes(struct synth *s)
 
 static struct heap blobs(struct synth *s)
 {
-	struct heap h = { .low = UINT64_C(0x7c0000000000), .bytes = (uint64_t)4096 * MB >> synth_lot(s, 6), .unit_bytes = 4 * MB, .stride = 1024u << synth_lot(s, 2) };
+	struct heap h = { .low = UINT64_C(0x7c0000000000),
+			  .bytes = (uint64_t)4096 * MB >> synth_lot(s, 6),
+			  .unit_bytes = 4 * MB,
+			  .stride = 1024u << synth_lot(s, 2) };
 	int fd = shared_memory(h.unit_bytes);
 
 	for (h.shift = 6; 1u << h.shift < h.stride && synth_lot(s, 4); h.shift++)
@@ -235,7 +250,8 @@ static struct heap blobs(struct synth *s)
 	for (uint64_t k = 0; k < h.unit_bytes; k += h.stride) {
 		unsigned number = (unsigned)synth_lot(s, 3);
 
-		put_blob(s, &h, k, synth_lot(s, 4) ? image_method(s, number) : 0, get_at(s, image_blob(s, number), "CodeBlob", "_name"), 0);
+		put_blob(s, &h, k, synth_lot(s, 4) ? image_method(s, number) : 0,
+			 get_at(s, image_blob(s, number), "CodeBlob", "_name"), 0);
 	}
 	for (uint64_t k = h.unit_bytes; k < h.bytes; k += h.unit_bytes)
 		map_at(h.low + k, h.unit_bytes, fd);
@@ -243,10 +259,12 @@ static struct heap blobs(struct synth *s)
 	return h;
 }
 
-/* Each two letters are a length, of 257 to 6,682, 8,481 to 14,906 or 24,929 to 31,354, so a Symbol is at each address among letters. */
+/* Each two letters are a length, of 257 to 6,682, 8,481 to 14,906 or 24,929 to 31,354, so a Symbol is at each address
+ * among letters. */
 static struct heap names(struct synth *s)
 {
-	uint64_t count = METHODS_MAX / 2 + synth_lot(s, METHODS_MAX / 2), objects = 16 * MB, header = synth_size(s, "pool");
+	uint64_t count = METHODS_MAX / 2 + synth_lot(s, METHODS_MAX / 2), objects = 16 * MB,
+		 header = synth_size(s, "pool");
 	struct heap h = { .low = UINT64_C(0x7c0000000000), .stride = 2048, .shift = 7, .letters_bytes = 2 * MB };
 	unsigned char *at;
 	uint64_t base, pool, klass;
@@ -266,7 +284,8 @@ static struct heap names(struct synth *s)
 	set_at(s, at + 8 * MB, "ConstantPool", "_pool_holder", klass);
 	set_at(s, at + 8 * MB, "ConstantPool", "_length", count + 1);
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t method = base + i * 512, of = method + 256, symbol = base + objects + synth_lot(s, h.letters_bytes - 65536);
+		uint64_t method = base + i * 512, of = method + 256,
+			 symbol = base + objects + synth_lot(s, h.letters_bytes - 65536);
 
 		memcpy(at + 8 * MB + header + 8 * (i + 1), &symbol, 8);
 		set_at(s, at + i * 512, "Method", "_constMethod", of);
@@ -285,7 +304,8 @@ static struct heap names(struct synth *s)
 static void change(struct synth *s, const struct heap *h, uint64_t turn)
 {
 	for (uint64_t k = 0; k < h->unit_bytes; k += h->stride)
-		set_at(s, h->unit + k + synth_size(s, "block"), "nmethod", "_compile_id", k / h->stride + 1 + turn * 1000003);
+		set_at(s, h->unit + k + synth_size(s, "block"), "nmethod", "_compile_id",
+		       k / h->stride + 1 + turn * 1000003);
 	for (uint64_t i = 0; i < h->letters_bytes; i += 1 + synth_lot(s, 8192))
 		h->letters[i] = (char)(h->first + (char)synth_lot(s, 26));
 }
@@ -310,7 +330,8 @@ int main(int argc, char **argv)
 	const char *seed = getenv("PJ_SEED"), *secs = getenv("PJ_HOSTILE_SECS"), *mode = argc > 2 ? argv[1] : "";
 	unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
 	bool many = strcmp(mode, "blobs") == 0 || strcmp(mode, "young") == 0;
-	long pause_ms = strcmp(mode, "names") == 0 ? 400 : 50; /* names that change while they are read count for nothing */
+	long pause_ms =
+		strcmp(mode, "names") == 0 ? 400 : 50; /* names that change while they are read count for nothing */
 	uint64_t lot = seed ? strtoull(seed, NULL, 10) : 1;
 	pid_t pid[1000];
 	struct standin j;

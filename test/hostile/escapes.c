@@ -1,11 +1,23 @@
 /*
- * escapes.c - a fake JVM whose version, command and name hold what a terminal obeys (security: terminal escapes from pjmap --list).
+ * escapes.c - a fake JVM whose version, command and name hold what a terminal obeys (security: terminal escapes from
+ * pjmap --list).
  *
  * escapes SECS: draws some of them by lot, and waits.
  */
 #include "test/jmap/standin.h"
 
-static const char *const bad[] = { "\033]0;PWNED\007", "\033[2J", "\xc2\x9b" "31m", "\x9b" "31m", "\xe2\x80\xae" "drow", "\r\n0 0 root", "\010\010", "\x7f", "\xf3\xa0\x80\x81" };
+static const char *const bad[] = { "\033]0;PWNED\007",
+				   "\033[2J",
+				   "\xc2\x9b"
+				   "31m",
+				   "\x9b"
+				   "31m",
+				   "\xe2\x80\xae"
+				   "drow",
+				   "\r\n0 0 root",
+				   "\010\010",
+				   "\x7f",
+				   "\xf3\xa0\x80\x81" };
 
 /* As many as fit, by lot, in place of a text of the image. */
 static void put_bad(struct synth *s, struct synth *dice, const char *text)

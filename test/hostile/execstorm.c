@@ -1,8 +1,8 @@
 /*
  * execstorm.c - many processes that exec all the time (security: pjmap looks through /proc again and again).
  *
- * execstorm SECS: some hundred processes, each of which execs itself after a time drawn by lot, and some that last long enough to stay
- * candidates for a JVM.
+ * execstorm SECS: some hundred processes, each of which execs itself after a time drawn by lot, and some that last long
+ * enough to stay candidates for a JVM.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /*
  * fakeid - makes and runs programs that claim the build-id of another file.
  *
- * usage: fakeid OUT HEX [section] writes a copy of this program to OUT whose build-id is HEX; with "section" only a section note has it,
- * not the segments that the kernel reads. fakeid spin runs innocent_looking_name() for ever. PJ_SEED varies how much is appended.
+ * usage: fakeid OUT HEX [section] writes a copy of this program to OUT whose build-id is HEX; with "section" only a
+ * section note has it, not the segments that the kernel reads. fakeid spin runs innocent_looking_name() for ever.
+ * PJ_SEED varies how much is appended.
  */
 #include "common/base.h"
 
@@ -30,7 +31,8 @@ static unsigned char *find_note(unsigned char *image, size_t size, bool hide)
 	unsigned char *found = NULL;
 
 	for (unsigned i = 0; i < h->e_phnum; i++) {
-		for (size_t at = p[i].p_offset; p[i].p_type == PT_NOTE && at + 36 <= p[i].p_offset + p[i].p_filesz && at + 36 <= size; at += 4)
+		for (size_t at = p[i].p_offset;
+		     p[i].p_type == PT_NOTE && at + 36 <= p[i].p_offset + p[i].p_filesz && at + 36 <= size; at += 4)
 			if (memcmp(image + at, "\4\0\0\0\x14\0\0\0\3\0\0\0GNU", 16) == 0)
 				found = image + at + 16;
 		if (hide && p[i].p_type == PT_NOTE)

@@ -1,15 +1,16 @@
 /*
- * fakejvm - processes that have the memory of a HotSpot (test/jmap/synth.h) and use what they are asked against the reader:
+ * fakejvm - processes that have the memory of a HotSpot (test/jmap/synth.h) and use what they are asked against the
+ *reader:
  *
  *	fakejvm stubs COUNT	blocks of stubs of 4 MB, in which an entry seems to begin every few bytes
  *	fakejvm segmap COUNT	a segment map of 512 MB in which no block begins
  *	fakejvm maze COUNT	the same, each byte of which leads back by another number of segments
  *	fakejvm deep COUNT	blocks everywhere, each met once: as many questions as there are samples
- *	fakejvm slow COUNT MS	the same segment map, in a file system (FUSE) that answers each read after MS milliseconds; needs a node of
- *				/dev/fuse that may be opened, called fuse, in the current folder
- *	fakejvm hang COUNT	a segment map of 512 kB, as small as that of a genuine JVM, in such a file system, which does not answer for 100 s;
- *				to be started as root, in whose stead fusermount mounts for users: of a file system that belongs to another
- *				user namespace, the kernel lets others read nothing. It becomes uid 65534
+ *	fakejvm slow COUNT MS	the same segment map, in a file system (FUSE) that answers each read after MS
+ *milliseconds; needs a node of /dev/fuse that may be opened, called fuse, in the current folder fakejvm hang COUNT
+ *a segment map of 512 kB, as small as that of a genuine JVM, in such a file system, which does not answer for 100 s; to
+ *be started as root, in whose stead fusermount mounts for users: of a file system that belongs to another user
+ *namespace, the kernel lets others read nothing. It becomes uid 65534
  *
  * COUNT processes share the memory; together they use a third of a CPU, at addresses drawn by lot. They end with their
  * parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, where its fields lie, sizes and addresses.
@@ -67,13 +68,15 @@ static uint64_t code_heap(const struct synth *s)
 
 	if (one >= 0)
 		return number_at(s, s->at[one]);
-	return number_at(s, number_at(s, number_at(s, s->at[list]) + s->at[synth_field(s, "GrowableArray<int>", "_data")]));
+	return number_at(
+		s, number_at(s, number_at(s, s->at[list]) + s->at[synth_field(s, "GrowableArray<int>", "_data")]));
 }
 
 static void use_heap(struct synth *s, const struct heap *h)
 {
 	uint64_t heap = code_heap(s);
-	uint64_t memory = heap + s->at[synth_field(s, "CodeHeap", "_memory")], map = heap + s->at[synth_field(s, "CodeHeap", "_segmap")];
+	uint64_t memory = heap + s->at[synth_field(s, "CodeHeap", "_memory")],
+		 map = heap + s->at[synth_field(s, "CodeHeap", "_segmap")];
 
 	synth_set(s, memory, "VirtualSpace", "_low", h->low);
 	synth_set(s, memory, "VirtualSpace", "_high", h->low + h->bytes);
@@ -113,7 +116,9 @@ static void put_function(unsigned char *at, uint32_t turns)
 static struct heap stubs(struct synth *s)
 {
 	uint64_t block = 4 * MB, n = 4 + synth_lot(s, 5), skip = 5 + synth_lot(s, 3);
-	struct heap h = { .low = UINT64_C(0x7e0000000000) + synth_lot(s, 4096) * block, .bytes = n * block, .shift = 12 };
+	struct heap h = { .low = UINT64_C(0x7e0000000000) + synth_lot(s, 4096) * block,
+			  .bytes = n * block,
+			  .shift = 12 };
 	int memory = shared_memory(h.bytes), map = shared_memory(MB);
 	unsigned char *at = map_at(h.low, h.bytes, PROT_READ | PROT_WRITE | PROT_EXEC, memory), *hop;
 
@@ -121,7 +126,8 @@ static struct heap stubs(struct synth *s)
 	h.map_bytes = h.bytes >> h.shift;
 	hop = map_at(h.map, MB, PROT_READ | PROT_WRITE, map);
 	for (uint64_t i = 0; i < n; i++, at += block) {
-		uint64_t blob = h.low + i * block + synth_size(s, "block"), begin = h.low + i * block + BLOCK_AT, end = h.low + (i + 1) * block;
+		uint64_t blob = h.low + i * block + synth_size(s, "block"), begin = h.low + i * block + BLOCK_AT,
+			 end = h.low + (i + 1) * block;
 
 		for (uint64_t k = 0; k < block >> h.shift; k++)
 			hop[i * (block >> h.shift) + k] = (unsigned char)(k ? (k - 1) % 254 + 1 : 0);
@@ -147,7 +153,9 @@ static struct heap stubs(struct synth *s)
 /* Functions at the end of a heap of 4 GB; where its segment map lies is left to the caller. */
 static struct heap large(struct synth *s)
 {
-	struct heap h = { .low = UINT64_C(0x7c0000000000) + synth_lot(s, 4096) * 16 * MB, .bytes = (uint64_t)4096 * MB, .shift = 3 };
+	struct heap h = { .low = UINT64_C(0x7c0000000000) + synth_lot(s, 4096) * 16 * MB,
+			  .bytes = (uint64_t)4096 * MB,
+			  .shift = 3 };
 	unsigned char *at;
 
 	h.map = h.low + 2 * h.bytes;
@@ -177,7 +185,9 @@ static struct heap segmap(struct synth *s, bool maze)
 /* Each function is a blob of its own, and compiled code. */
 static struct heap deep(struct synth *s)
 {
-	struct heap h = { .low = UINT64_C(0x7d0000000000) + synth_lot(s, 4096) * 64 * MB, .bytes = 64 * MB, .shift = 7 };
+	struct heap h = { .low = UINT64_C(0x7d0000000000) + synth_lot(s, 4096) * 64 * MB,
+			  .bytes = 64 * MB,
+			  .shift = 7 };
 	uint64_t each = 1024, name = h.low + h.bytes - 64;
 	unsigned char *at = map_at(h.low, h.bytes, PROT_READ | PROT_WRITE | PROT_EXEC, shared_memory(h.bytes)), *hop;
 
@@ -187,7 +197,8 @@ static struct heap deep(struct synth *s)
 	for (uint64_t i = 0; i < h.map_bytes; i++)
 		hop[i] = (unsigned char)(i % (each >> h.shift));
 	for (uint64_t k = 0; k + 2 * each <= h.bytes; k += each) {
-		uint64_t blob = h.low + k + synth_size(s, "block"), begin = h.low + k + each / 2 + SLOT, end = h.low + k + each;
+		uint64_t blob = h.low + k + synth_size(s, "block"), begin = h.low + k + each / 2 + SLOT,
+			 end = h.low + k + each;
 
 		put_function(at + k + each / 2 + SLOT, 10000);
 		set_at(s, h.low + k, "HeapBlock::Header", "_length", each >> h.shift);
@@ -222,7 +233,8 @@ static void reply(int fd, const struct fuse_in_header *in, int error, const void
 static void serve(int fd, uint64_t bytes, unsigned ms)
 {
 	static char buffer[1 << 20], ones[1 << 20];
-	struct fuse_attr folder = { .ino = 1, .mode = S_IFDIR | 0755, .nlink = 2 }, file = { .ino = 2, .mode = S_IFREG | 0444, .nlink = 1, .size = bytes };
+	struct fuse_attr folder = { .ino = 1, .mode = S_IFDIR | 0755, .nlink = 2 },
+			 file = { .ino = 2, .mode = S_IFREG | 0444, .nlink = 1, .size = bytes };
 	struct timespec wait = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
 
 	memset(ones, 1, sizeof(ones));
@@ -233,9 +245,11 @@ static void serve(int fd, uint64_t bytes, unsigned ms)
 		if (n < (ssize_t)sizeof(*in))
 			continue;
 		if (in->opcode == FUSE_INIT) {
-			reply(fd, in, 0, &(struct fuse_init_out){ .major = 7, .minor = 31, .max_write = 4096 }, sizeof(struct fuse_init_out));
+			reply(fd, in, 0, &(struct fuse_init_out){ .major = 7, .minor = 31, .max_write = 4096 },
+			      sizeof(struct fuse_init_out));
 		} else if (in->opcode == FUSE_LOOKUP) {
-			reply(fd, in, 0, &(struct fuse_entry_out){ .nodeid = 2, .attr = file }, sizeof(struct fuse_entry_out));
+			reply(fd, in, 0, &(struct fuse_entry_out){ .nodeid = 2, .attr = file },
+			      sizeof(struct fuse_entry_out));
 		} else if (in->opcode == FUSE_GETATTR) {
 			reply(fd, in, 0, &(struct fuse_attr_out){ .attr = *attr }, sizeof(struct fuse_attr_out));
 		} else if (in->opcode == FUSE_OPEN) {
@@ -245,7 +259,8 @@ static void serve(int fd, uint64_t bytes, unsigned ms)
 
 			nanosleep(&wait, NULL);
 			reply(fd, in, 0, ones, r->size < sizeof(ones) ? r->size : sizeof(ones));
-		} else if (in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET && in->opcode != FUSE_INTERRUPT) {
+		} else if (in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET &&
+			   in->opcode != FUSE_INTERRUPT) {
 			reply(fd, in, in->opcode == FUSE_FLUSH || in->opcode == FUSE_RELEASE ? 0 : -ENOSYS, NULL, 0);
 		}
 	}
@@ -263,12 +278,15 @@ static struct heap slow(struct heap h, const char *dir, unsigned ms)
 		enter_user_namespace(getuid(), getgid());
 	}
 	fd = open("fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u%s", fd, getuid(), getgid(), geteuid() ? "" : ",allow_other");
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u%s", fd, getuid(), getgid(),
+		 geteuid() ? "" : ",allow_other");
 	snprintf(mount_at, sizeof(mount_at), "%s/slow", dir);
 	snprintf(path, sizeof(path), "%s/libjvm.so", dir);
 	if (fd < 0 || mkdir(mount_at, 0700) < 0 || mount("pj", mount_at, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
 		fail("fuse");
-	if (geteuid() == 0 && (lchown(dir, 65534, 65534) < 0 || lchown(path, 65534, 65534) < 0 || setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
+	if (geteuid() == 0 &&
+	    (lchown(dir, 65534, 65534) < 0 || lchown(path, 65534, 65534) < 0 || setgroups(0, NULL) < 0 ||
+	     setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
 		fail("setresuid");
 	prctl(PR_SET_DUMPABLE, 1);
 	if (fork() == 0) {
@@ -307,7 +325,8 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Calls functions of the heap, each another time; what each of the processes uses is a third of a CPU divided by their number. */
+/* Calls functions of the heap, each another time; what each of the processes uses is a third of a CPU divided by their
+ * number. */
 static _Noreturn void burn(struct synth *s, const struct heap *h, unsigned number, unsigned count)
 {
 	s->seed += number * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,10 +1,11 @@
 /*
  * fusehang - a FUSE server that serves one program, runs it, and then stops answering.
  *
- * usage: fusehang FOLDER STAGE: root mounts a FUSE file system at FOLDER (of this mount namespace, allow_other), becomes uid 65534, runs
- * FOLDER/SEED/prog (a copy of this file) and prints "ready PID". From then on the server stops answering at STAGE: "lookup" (any path
- * below FOLDER blocks), "getattr", "open" or "read"; what comes before that in an open is answered. The mounted program uses CPU.
- * PJ_SEED varies names and the size of the file. Ends when its standard input ends.
+ * usage: fusehang FOLDER STAGE: root mounts a FUSE file system at FOLDER (of this mount namespace, allow_other),
+ * becomes uid 65534, runs FOLDER/SEED/prog (a copy of this file) and prints "ready PID". From then on the server stops
+ * answering at STAGE: "lookup" (any path below FOLDER blocks), "getattr", "open" or "read"; what comes before that in
+ * an open is answered. The mounted program uses CPU. PJ_SEED varies names and the size of the file. Ends when its
+ * standard input ends.
  */
 #include "common/base.h"
 #include "fuse.h"
@@ -35,11 +36,17 @@ static struct fuse_attr attr_of(uint64_t inode)
 {
 	bool program = inode == PROGRAM_INODE;
 
-	return (struct fuse_attr){ .ino = inode, .size = program ? image_bytes : 0, .blocks = image_bytes / 512, .nlink = 1,
-				   .mode = program ? S_IFREG | 0755 : S_IFDIR | 0755, .uid = 65534, .gid = 65534 };
+	return (struct fuse_attr){ .ino = inode,
+				   .size = program ? image_bytes : 0,
+				   .blocks = image_bytes / 512,
+				   .nlink = 1,
+				   .mode = program ? S_IFREG | 0755 : S_IFDIR | 0755,
+				   .uid = 65534,
+				   .gid = 65534 };
 }
 
-/* Entries and attributes expire at once, so that each path walk asks the server; before the stage that is not answered they do not. */
+/* Entries and attributes expire at once, so that each path walk asks the server; before the stage that is not answered
+ * they do not. */
 static void on_lookup(int fd, const struct fuse_in_header *in, const char *name)
 {
 	uint64_t inode = in->nodeid == ROOT_INODE && strcmp(name, folder_name) == 0 ? FOLDER_INODE :
@@ -66,35 +73,30 @@ static void on_request(int fd, const struct fuse_in_header *in, const void *body
 	if (stopped && in->opcode == stage)
 		return;
 	switch (in->opcode) {
-	case FUSE_INIT:
-		fuse_answer(fd, in, 0, &init, sizeof(init));
-		break;
-	case FUSE_LOOKUP:
-		on_lookup(fd, in, body);
-		break;
-	case FUSE_GETATTR:
-		fuse_answer(fd, in, 0, &attr, sizeof(attr));
-		break;
-	case FUSE_OPEN: case FUSE_OPENDIR:
-		fuse_answer(fd, in, 0, &opened, sizeof(opened));
-		break;
-	case FUSE_READ:
-		on_read(fd, in, body);
-		break;
-	case FUSE_FORGET: case FUSE_BATCH_FORGET: case FUSE_INTERRUPT:
-		break;
-	case FUSE_RELEASE: case FUSE_RELEASEDIR: case FUSE_FLUSH: case FUSE_ACCESS: case FUSE_DESTROY:
-		fuse_answer(fd, in, 0, NULL, 0);
-		break;
-	default:
-		fuse_answer(fd, in, -38, NULL, 0);
+	case FUSE_INIT: fuse_answer(fd, in, 0, &init, sizeof(init)); break;
+	case FUSE_LOOKUP: on_lookup(fd, in, body); break;
+	case FUSE_GETATTR: fuse_answer(fd, in, 0, &attr, sizeof(attr)); break;
+	case FUSE_OPEN:
+	case FUSE_OPENDIR: fuse_answer(fd, in, 0, &opened, sizeof(opened)); break;
+	case FUSE_READ: on_read(fd, in, body); break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT: break;
+	case FUSE_RELEASE:
+	case FUSE_RELEASEDIR:
+	case FUSE_FLUSH:
+	case FUSE_ACCESS:
+	case FUSE_DESTROY: fuse_answer(fd, in, 0, NULL, 0); break;
+	default: fuse_answer(fd, in, -38, NULL, 0);
 	}
 }
 
 static void serve(int fd, int program)
 {
 	static char buf[1 << 17] __attribute__((aligned(8)));
-	struct pollfd p[3] = { { .fd = fd, .events = POLLIN }, { .fd = program, .events = POLLIN }, { .fd = 0, .events = POLLIN } };
+	struct pollfd p[3] = { { .fd = fd, .events = POLLIN },
+			       { .fd = program, .events = POLLIN },
+			       { .fd = 0, .events = POLLIN } };
 	char byte;
 
 	while (poll(p, 3, -1) >= 0) {
@@ -155,17 +157,21 @@ int main(int argc, char **argv)
 	}
 	if (argc != 3)
 		return 2;
-	stage = strcmp(argv[2], "lookup") == 0 ? FUSE_LOOKUP : strcmp(argv[2], "getattr") == 0 ? FUSE_GETATTR :
-		strcmp(argv[2], "open") == 0 ? FUSE_OPEN : FUSE_READ;
+	stage = strcmp(argv[2], "lookup") == 0  ? FUSE_LOOKUP :
+		strcmp(argv[2], "getattr") == 0 ? FUSE_GETATTR :
+		strcmp(argv[2], "open") == 0    ? FUSE_OPEN :
+						  FUSE_READ;
 	snprintf(folder_name, sizeof(folder_name), "f%u", seed);
 	load_image(seed);
 	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=65534,group_id=65534,allow_other,default_permissions", fd);
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40755,user_id=65534,group_id=65534,allow_other,default_permissions", fd);
 	if (fd < 0 || mount("fusehang", argv[1], "fuse.fusehang", MS_NODEV | MS_NOSUID, options) < 0) {
 		perror("fusehang: mount");
 		return 3;
 	}
-	if (pipe(ready) < 0 || setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0)
+	if (pipe(ready) < 0 || setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
+	    setresuid(65534, 65534, 65534) < 0)
 		return 1;
 	snprintf(path, sizeof(path), "%s/%s/prog", argv[1], folder_name);
 	pid = fork();

@@ -1,17 +1,19 @@
 /*
- * holdlock - a process whose mappings cannot be read: one of its threads waits for ever while it holds the lock of the address space.
+ * holdlock - a process whose mappings cannot be read: one of its threads waits for ever while it holds the lock of the
+ * address space.
  *
- * In a user and mount namespace of its own it serves a FUSE file system. Thread A touches a page of a file there; the server never answers
- * the read, so the page stays locked. Thread B maps the same file, opened for direct I/O, over code of this program (MAP_FIXED): the kernel
- * takes the lock of the address space for writing, then waits for that page. From then on readers of /proc/PID/maps, cmdline, environ, mem
- * and map_files wait; SIGKILL alone ends them. Prints "ready PID" and uses CPU. PJ_SEED varies sizes and addresses.
+ * In a user and mount namespace of its own it serves a FUSE file system. Thread A touches a page of a file there; the
+ * server never answers the read, so the page stays locked. Thread B maps the same file, opened for direct I/O, over
+ * code of this program (MAP_FIXED): the kernel takes the lock of the address space for writing, then waits for that
+ * page. From then on readers of /proc/PID/maps, cmdline, environ, mem and map_files wait; SIGKILL alone ends them.
+ * Prints "ready PID" and uses CPU. PJ_SEED varies sizes and addresses.
  *
- * A second process shares the address space (CLONE_VM). It maps a file named libjvm.so, runs for a moment in code that no file has, as that
- * of a JIT, and calls exec(), which waits for the same lock while it holds another one: of this process, even opening maps and mem waits.
- * Prints "exec PID".
+ * A second process shares the address space (CLONE_VM). It maps a file named libjvm.so, runs for a moment in code that
+ * no file has, as that of a JIT, and calls exec(), which waits for the same lock while it holds another one: of this
+ * process, even opening maps and mem waits. Prints "exec PID".
  *
- * usage: holdlock FUSE FOLDER LIBRARY [N]: N such pairs, 1 as a rule. FUSE: the device, /dev/fuse or a copy of it. FOLDER is empty,
- * LIBRARY is a file named libjvm.so. Ends when its standard input ends.
+ * usage: holdlock FUSE FOLDER LIBRARY [N]: N such pairs, 1 as a rule. FUSE: the device, /dev/fuse or a copy of it.
+ * FOLDER is empty, LIBRARY is a file named libjvm.so. Ends when its standard input ends.
  */
 #include "attack.h"
 #include "common/base.h"
@@ -39,11 +41,14 @@ static unsigned seed, opens;
 static size_t file_bytes;
 static unsigned *reads; /* shared by all processes: reads that are not answered */
 
-/* ---- the server ---------------------------------------------------------------------------------------------------- */
+/* ---- the server ----------------------------------------------------------------------------------------------------
+ */
 
 static struct fuse_attr attr_of(uint64_t inode)
 {
-	return (struct fuse_attr){ .ino = inode, .size = inode == FUSE_ROOT_ID ? 0 : file_bytes, .nlink = 1,
+	return (struct fuse_attr){ .ino = inode,
+				   .size = inode == FUSE_ROOT_ID ? 0 : file_bytes,
+				   .nlink = 1,
 				   .mode = inode == FUSE_ROOT_ID ? S_IFDIR | 0755 : S_IFREG | 0755 };
 }
 
@@ -56,30 +61,26 @@ static void on_request(int fd, const struct fuse_in_header *in)
 	struct fuse_open_out opened = { .open_flags = in->opcode == FUSE_OPEN && opens % 2 ? FOPEN_DIRECT_IO : 0 };
 
 	switch (in->opcode) {
-	case FUSE_INIT:
-		fuse_answer(fd, in, 0, &init, sizeof(init));
-		break;
+	case FUSE_INIT: fuse_answer(fd, in, 0, &init, sizeof(init)); break;
 	case FUSE_LOOKUP:
 		entry.attr = attr_of(entry.nodeid);
 		fuse_answer(fd, in, 0, &entry, sizeof(entry));
 		break;
-	case FUSE_GETATTR:
-		fuse_answer(fd, in, 0, &attr, sizeof(attr));
-		break;
+	case FUSE_GETATTR: fuse_answer(fd, in, 0, &attr, sizeof(attr)); break;
 	case FUSE_OPEN:
 		opens++;
 		fuse_answer(fd, in, 0, &opened, sizeof(opened));
 		break;
-	case FUSE_READ: /* never answered */
-		__atomic_add_fetch(reads, 1, __ATOMIC_RELEASE);
-		break;
-	case FUSE_FORGET: case FUSE_BATCH_FORGET: case FUSE_INTERRUPT:
-		break;
-	case FUSE_OPENDIR: case FUSE_RELEASE: case FUSE_RELEASEDIR: case FUSE_FLUSH: case FUSE_ACCESS:
-		fuse_answer(fd, in, 0, &opened, in->opcode == FUSE_OPENDIR ? sizeof(opened) : 0);
-		break;
-	default:
-		fuse_answer(fd, in, -ENOSYS, NULL, 0);
+	case FUSE_READ: /* never answered */ __atomic_add_fetch(reads, 1, __ATOMIC_RELEASE); break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT: break;
+	case FUSE_OPENDIR:
+	case FUSE_RELEASE:
+	case FUSE_RELEASEDIR:
+	case FUSE_FLUSH:
+	case FUSE_ACCESS: fuse_answer(fd, in, 0, &opened, in->opcode == FUSE_OPENDIR ? sizeof(opened) : 0); break;
+	default: fuse_answer(fd, in, -ENOSYS, NULL, 0);
 	}
 }
 
@@ -97,21 +98,22 @@ static void serve(int fd)
 	}
 }
 
-/* ---- the process --------------------------------------------------------------------------------------------------- */
+/* ---- the process ---------------------------------------------------------------------------------------------------
+ */
 
 struct both {
 	char *cached; /* the file, through the page cache */
 	int direct;   /* the file, opened for direct I/O */
 	char *over;   /* memory that it is mapped over */
 	const char *library;
-	bool held;    /* thread B is about to take the lock */
+	bool held; /* thread B is about to take the lock */
 };
 
 static void *touch(void *arg)
 {
 	const struct both *b = arg;
 
-	return (void *)(uintptr_t)*(volatile char *)b->cached;
+	return (void *)(uintptr_t) * (volatile char *)b->cached;
 }
 
 static void *map_over(void *arg)
@@ -132,7 +134,8 @@ static int exec_in_vain(void *arg)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (code == MAP_FAILED || mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, library, 0) == MAP_FAILED)
 		_exit(1);
-	memcpy(code + 64 * (seed % 1000), "\xb9\x00\x00\x00\x08\xff\xc9\x75\xfc\xc3", 10); /* mov $0x8000000,%ecx; 1: dec %ecx; jnz 1b; ret */
+	memcpy(code + 64 * (seed % 1000), "\xb9\x00\x00\x00\x08\xff\xc9\x75\xfc\xc3",
+	       10); /* mov $0x8000000,%ecx; 1: dec %ecx; jnz 1b; ret */
 	((void (*)(void))(uintptr_t)(code + 64 * (seed % 1000)))();
 	while (!__atomic_load_n(&b->held, __ATOMIC_ACQUIRE))
 		usleep(1000);
@@ -190,7 +193,8 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/file%u", argv[2], i);
 		if (fork() == 0) {
-			while (__atomic_load_n(reads, __ATOMIC_ACQUIRE) < i) /* one after the other: the server counts opens */
+			while (__atomic_load_n(reads, __ATOMIC_ACQUIRE) <
+			       i) /* one after the other: the server counts opens */
 				usleep(1000);
 			close(0);
 			close(fd);

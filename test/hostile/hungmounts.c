@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hungmounts.c - the attack on helper processes: FUSE file systems that serve a program until it runs, and then do not answer.
+ * hungmounts.c - the attack on helper processes: FUSE file systems that serve a program until it runs, and then do not
+ *answer.
  *
  *	hungmounts FOLDER MOUNTS SECONDS FUSE
  *
- * In a mount namespace of its own (as another user than root: in a user namespace of its own, too) it mounts file systems below FOLDER, maps
- * code of a file of each, and runs it as uid 65534. Whoever looks a file up, asks for its attributes, opens or reads it (PJ_SEED chooses,
- * for each mount) waits until the servers end, after SECONDS. FUSE: the device, /dev/fuse or a copy of it.
+ * In a mount namespace of its own (as another user than root: in a user namespace of its own, too) it mounts file
+ *systems below FOLDER, maps code of a file of each, and runs it as uid 65534. Whoever looks a file up, asks for its
+ *attributes, opens or reads it (PJ_SEED chooses, for each mount) waits until the servers end, after SECONDS. FUSE: the
+ *device, /dev/fuse or a copy of it.
  */
 #include "common/base.h"
 #include "fuse.h"
@@ -37,16 +39,35 @@ static unsigned hung;                  /* request that is not answered any more;
 
 static void make_image(void)
 {
-	static const unsigned char spin[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf9, 0x48, 0xff, 0xc9, 0x75, 0xfb, 0x5d, 0xc3 };
+	static const unsigned char spin[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf9,
+					      0x48, 0xff, 0xc9, 0x75, 0xfb, 0x5d, 0xc3 };
 	static const char names[] = "\0.eh_frame\0.shstrtab";
-	Elf64_Ehdr h = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN,
-			 .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = sizeof(h), .e_ehsize = sizeof(h),
-			 .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1, .e_shentsize = sizeof(Elf64_Shdr), .e_shoff = FILE_SIZE - PAGE,
-			 .e_shnum = 3, .e_shstrndx = 2 };
-	Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 2 * PAGE, .p_memsz = 2 * PAGE, .p_align = PAGE };
+	Elf64_Ehdr h = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			 .e_type = ET_DYN,
+			 .e_machine = EM_X86_64,
+			 .e_version = EV_CURRENT,
+			 .e_phoff = sizeof(h),
+			 .e_ehsize = sizeof(h),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 1,
+			 .e_shentsize = sizeof(Elf64_Shdr),
+			 .e_shoff = FILE_SIZE - PAGE,
+			 .e_shnum = 3,
+			 .e_shstrndx = 2 };
+	Elf64_Phdr p = {
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 2 * PAGE, .p_memsz = 2 * PAGE, .p_align = PAGE
+	};
 	Elf64_Shdr s[3] = { { 0 },
-			    { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = FILE_SIZE / 2, .sh_size = PAGE, .sh_addralign = 8 },
-			    { .sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = FILE_SIZE / 4, .sh_size = sizeof(names), .sh_addralign = 1 } };
+			    { .sh_name = 1,
+			      .sh_type = SHT_PROGBITS,
+			      .sh_offset = FILE_SIZE / 2,
+			      .sh_size = PAGE,
+			      .sh_addralign = 8 },
+			    { .sh_name = 11,
+			      .sh_type = SHT_STRTAB,
+			      .sh_offset = FILE_SIZE / 4,
+			      .sh_size = sizeof(names),
+			      .sh_addralign = 1 } };
 
 	memcpy(image, &h, sizeof(h));
 	memcpy(image + sizeof(h), &p, sizeof(p));
@@ -61,8 +82,12 @@ static struct fuse_attr attributes(uint64_t inode)
 {
 	bool file = inode == FILE_INODE;
 
-	return (struct fuse_attr){ .ino = inode, .size = file ? FILE_SIZE : 0, .nlink = 1, .mode = file ? S_IFREG | 0755 : S_IFDIR | 0755,
-				   .uid = ATTACKER, .gid = ATTACKER };
+	return (struct fuse_attr){ .ino = inode,
+				   .size = file ? FILE_SIZE : 0,
+				   .nlink = 1,
+				   .mode = file ? S_IFREG | 0755 : S_IFDIR | 0755,
+				   .uid = ATTACKER,
+				   .gid = ATTACKER };
 }
 
 /* Entries and attributes expire at once, so that each look-up comes here. */
@@ -80,7 +105,8 @@ static void serve_request(int fd, const struct fuse_in_header *in, const void *b
 	if (in->opcode == FUSE_INIT)
 		fuse_answer(fd, in, 0, &init, sizeof(init));
 	else if (in->opcode == FUSE_LOOKUP)
-		fuse_answer(fd, in, strcmp(body, "prog") == 0 ? 0 : -2, &entry, strcmp(body, "prog") == 0 ? sizeof(entry) : 0);
+		fuse_answer(fd, in, strcmp(body, "prog") == 0 ? 0 : -2, &entry,
+			    strcmp(body, "prog") == 0 ? sizeof(entry) : 0);
 	else if (in->opcode == FUSE_GETATTR)
 		fuse_answer(fd, in, 0, &attr, sizeof(attr));
 	else if (in->opcode == FUSE_OPEN || in->opcode == FUSE_OPENDIR)
@@ -116,7 +142,9 @@ static void serve(int fd, int mapped, unsigned request)
 static void run_code(const char *path, int mapped, unsigned seconds)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const char *code = fd < 0 ? MAP_FAILED : mmap(NULL, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_POPULATE, fd, 0), *at = code + PAGE;
+	const char *code = fd < 0 ? MAP_FAILED :
+				    mmap(NULL, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_POPULATE, fd, 0),
+		   *at = code + PAGE;
 	void (*spin)(uint64_t count);
 	struct timespec pause = { .tv_nsec = 20000000 };
 	time_t until = time(NULL) + seconds;
@@ -167,7 +195,8 @@ static void enter_namespaces(void)
 
 static void become_attacker(void)
 {
-	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(ATTACKER, ATTACKER, ATTACKER) < 0 || setresuid(ATTACKER, ATTACKER, ATTACKER) < 0))
+	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(ATTACKER, ATTACKER, ATTACKER) < 0 ||
+			       setresuid(ATTACKER, ATTACKER, ATTACKER) < 0))
 		exit(3);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -177,8 +206,10 @@ static void start_mount(const char *folder, const char *device, unsigned request
 	int fd = open(device, O_RDWR | O_CLOEXEC), mapped[2];
 	char options[128], path[4200];
 
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u,allow_other", fd, (unsigned)geteuid(), (unsigned)getegid());
-	if (fd < 0 || mkdir(folder, 0755) < 0 || mount("hung", folder, "fuse", MS_NODEV | MS_NOSUID, options) < 0 || pipe(mapped) < 0) {
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%u,group_id=%u,allow_other", fd,
+		 (unsigned)geteuid(), (unsigned)getegid());
+	if (fd < 0 || mkdir(folder, 0755) < 0 || mount("hung", folder, "fuse", MS_NODEV | MS_NOSUID, options) < 0 ||
+	    pipe(mapped) < 0) {
 		perror(folder);
 		exit(3);
 	}

@@ -1,10 +1,11 @@
 /*
- * idrace - executes code from files whose names lead to a FIFO at every other moment, so that whoever checks a path and then opens it
- * opens the FIFO.
+ * idrace - executes code from files whose names lead to a FIFO at every other moment, so that whoever checks a path and
+ * then opens it opens the FIFO.
  *
- * usage: idrace SECONDS. In the current folder d/N are hard links of one file of code, e/N of one FIFO. One process exchanges d and e all
- * the time, another maps d/N for N = 0, 1, ... and runs code there for about 2 ms each. Prints "opened COUNT": how often somebody opened the FIFO
- * (inotify, which O_PATH does not trigger). PJ_SEED varies how many links there are and how long code runs.
+ * usage: idrace SECONDS. In the current folder d/N are hard links of one file of code, e/N of one FIFO. One process
+ * exchanges d and e all the time, another maps d/N for N = 0, 1, ... and runs code there for about 2 ms each. Prints
+ * "opened COUNT": how often somebody opened the FIFO (inotify, which O_PATH does not trigger). PJ_SEED varies how many
+ * links there are and how long code runs.
  */
 #include "common/base.h"
 
@@ -48,8 +49,8 @@ static void make_links(unsigned links, int *fd)
 	int base = open("code", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 
 	memcpy(page, code, sizeof(code));
-	if (base < 0 || write(base, page, sizeof(page)) != (ssize_t)sizeof(page) || close(base) < 0 || mkfifo("fifo", 0644) < 0 ||
-	    mkdir("d", 0755) < 0 || mkdir("e", 0755) < 0)
+	if (base < 0 || write(base, page, sizeof(page)) != (ssize_t)sizeof(page) || close(base) < 0 ||
+	    mkfifo("fifo", 0644) < 0 || mkdir("d", 0755) < 0 || mkdir("e", 0755) < 0)
 		exit(1);
 	for (unsigned i = 0; i < links; i++) {
 		snprintf(name, sizeof(name), "d/%u", i);

@@ -3,12 +3,13 @@
  *
  *	jitflood sparse PROCESSES   jitdumps with records that are holes, of 1 to 250 MB each
  *	jitflood tiny PROCESSES     jitdumps of a million records of 16 bytes
- *	jitflood grow PROCESSES     jitdumps that grow as fast as they are written, up to 48 MB, and are truncated and renamed meanwhile
- *	jitflood many PROCESSES     processes that live for a moment, each with a jitdump and a map
- *	jitflood ids PROCESSES      programs of 1 MB of symbols each, run for a moment, each with a build-id of its own
+ *	jitflood grow PROCESSES     jitdumps that grow as fast as they are written, up to 48 MB, and are truncated and
+ *renamed meanwhile jitflood many PROCESSES     processes that live for a moment, each with a jitdump and a map jitflood
+ *ids PROCESSES      programs of 1 MB of symbols each, run for a moment, each with a build-id of its own
  *
- * The dumps are those of processes in a mount namespace of their own: pjrecord copies no others by default. All files are deleted
- * as soon as their process ended. PJ_SEED varies sizes, order and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its parent.
+ * The dumps are those of processes in a mount namespace of their own: pjrecord copies no others by default. All files
+ *are deleted as soon as their process ended. PJ_SEED varies sizes, order and pauses. Ends after PJ_HOSTILE_SECS + 10
+ *seconds, or with its parent.
  */
 #include "attack.h"
 
@@ -48,7 +49,8 @@ static void burn(uint64_t ms)
 	struct timespec now, end;
 
 	if (!code) {
-		unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		unsigned char *page =
+			mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		/* mov $1000000,%ecx; dec %ecx; jnz; ret */
 		memcpy(page, "\xb9\x40\x42\x0f\x00\xff\xc9\x75\xfc\xc3", 10);
@@ -58,7 +60,9 @@ static void burn(uint64_t ms)
 	do {
 		code();
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	} while ((uint64_t)(now.tv_sec - end.tv_sec) * 1000 + (uint64_t)(now.tv_nsec / 1000000) - (uint64_t)(end.tv_nsec / 1000000) < ms);
+	} while ((uint64_t)(now.tv_sec - end.tv_sec) * 1000 + (uint64_t)(now.tv_nsec / 1000000) -
+			 (uint64_t)(end.tv_nsec / 1000000) <
+		 ms);
 }
 
 static int begin_dump(char path[64])
@@ -180,9 +184,18 @@ static void write_program(const char *path)
 
 #define AT(field) ((uint64_t)((char *)&f.field - (char *)&f))
 	memset(&f, 0, sizeof(f));
-	f.h = (Elf64_Ehdr){ .e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = 1, .e_entry = 0x400000 + AT(code), .e_phoff = AT(p),
-			    .e_shoff = AT(s), .e_ehsize = sizeof(f.h), .e_phentsize = sizeof(f.p[0]), .e_phnum = 2,
-			    .e_shentsize = sizeof(f.s[0]), .e_shnum = 4, .e_shstrndx = 3 };
+	f.h = (Elf64_Ehdr){ .e_type = ET_EXEC,
+			    .e_machine = EM_X86_64,
+			    .e_version = 1,
+			    .e_entry = 0x400000 + AT(code),
+			    .e_phoff = AT(p),
+			    .e_shoff = AT(s),
+			    .e_ehsize = sizeof(f.h),
+			    .e_phentsize = sizeof(f.p[0]),
+			    .e_phnum = 2,
+			    .e_shentsize = sizeof(f.s[0]),
+			    .e_shnum = 4,
+			    .e_shstrndx = 3 };
 	memcpy(f.h.e_ident, "\177ELF\2\1\1", 7);
 	f.p[0] = (Elf64_Phdr){ PT_LOAD, PF_R | PF_X, 0, 0x400000, 0x400000, sizeof(f), sizeof(f), 4096 };
 	f.p[1] = (Elf64_Phdr){ PT_NOTE, PF_R, AT(note), 0x400000 + AT(note), 0x400000 + AT(note), 36, 36, 4 };
@@ -195,8 +208,10 @@ static void write_program(const char *path)
 	f.s[2] = (Elf64_Shdr){ 9, SHT_STRTAB, 0, 0, AT(name), sizeof(f.name), 0, 0, 1, 0 };
 	f.s[3] = (Elf64_Shdr){ 17, SHT_STRTAB, 0, 0, AT(section_names), sizeof(f.section_names), 0, 0, 1, 0 };
 	for (unsigned i = 1; i < SYMBOLS; i++) {
-		f.symbol[i] = (Elf64_Sym){ i * NAME, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x400000 + AT(code) + i, 1 };
-		snprintf(f.name + i * NAME, NAME, "evict_%05u_%012llx", i, (unsigned long long)random_u64() & 0xffffffffffff);
+		f.symbol[i] =
+			(Elf64_Sym){ i * NAME, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x400000 + AT(code) + i, 1 };
+		snprintf(f.name + i * NAME, NAME, "evict_%05u_%012llx", i,
+			 (unsigned long long)random_u64() & 0xffffffffffff);
 	}
 	if (fd < 0 || write(fd, &f, sizeof(f)) != (ssize_t)sizeof(f)) {
 		perror(path);

@@ -1,7 +1,9 @@
 /*
- * keepsecret.c - the victim: a set-uid program that holds the contents of a file of root in its memory, at an address that the attacker knows.
+ * keepsecret.c - the victim: a set-uid program that holds the contents of a file of root in its memory, at an address
+ * that the attacker knows.
  *
- * keepsecret FILE MS [LIBJVM]: for so many ms. LIBJVM: maps that file of the attacker's, too, as a program does that reads what it is given.
+ * keepsecret FILE MS [LIBJVM]: for so many ms. LIBJVM: maps that file of the attacker's, too, as a program does that
+ * reads what it is given.
  */
 #include "test/jmap/synth.h"
 #include "test/hostile/secret.h"
@@ -23,7 +25,8 @@ static bool hold(const char *path)
 		return false;
 	close(fd);
 	length = (uint16_t)n;
-	page = mmap((void *)(uintptr_t)SECRET_AT, SYNTH_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	page = mmap((void *)(uintptr_t)SECRET_AT, SYNTH_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (page != (void *)(uintptr_t)SECRET_AT)
 		return false;
 	memcpy(page, &length, sizeof(length));

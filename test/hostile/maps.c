@@ -3,11 +3,13 @@
  *
  *	maps PROCESSES MAPPINGS STORM
  *
- * Each process makes MAPPINGS executable mappings of one page that cannot be merged, of files with long paths, then moves random ones
- * for ever while it burns CPU in them, so that it is sampled. STORM: mappings that it moves between two looks at its own code; 0: a few.
- * A child of each forks now and then: tables that are shared by a fork have to be copied when the child maps.
+ * Each process makes MAPPINGS executable mappings of one page that cannot be merged, of files with long paths, then
+ *moves random ones for ever while it burns CPU in them, so that it is sampled. STORM: mappings that it moves between
+ *two looks at its own code; 0: a few. A child of each forks now and then: tables that are shared by a fork have to be
+ *copied when the child maps.
  *
- * PJ_SEED varies addresses, order, the length of paths and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its parent.
+ * PJ_SEED varies addresses, order, the length of paths and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its
+ *parent.
  */
 #include "attack.h"
 
@@ -108,7 +110,8 @@ int main(int argc, char **argv)
 {
 	const char *seed = getenv("PJ_SEED"), *secs = getenv("PJ_HOSTILE_SECS");
 	unsigned processes = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
-	uint64_t mappings = argc > 2 ? strtoull(argv[2], NULL, 10) : 60000, storm = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+	uint64_t mappings = argc > 2 ? strtoull(argv[2], NULL, 10) : 60000,
+		 storm = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	char place[] = "maps-XXXXXX";
 
 	random_state = (seed ? strtoull(seed, NULL, 10) : 1) * 0x9E3779B97F4A7C15u + 1;

@@ -1,7 +1,8 @@
 /* plant - puts a link, hard link, FIFO, socket or directory where a tool of another user is about to write.
  *
- * plant KIND PATH TARGET: one entry. plant swap PATH TARGET SECONDS: replaces PATH by entries of all kinds as fast as it can, in an order
- * that depends on PJ_SEED. As root it becomes user 65534 first; the fs.protected_* sysctls decide what it may plant. */
+ * plant KIND PATH TARGET: one entry. plant swap PATH TARGET SECONDS: replaces PATH by entries of all kinds as fast as
+ * it can, in an order that depends on PJ_SEED. As root it becomes user 65534 first; the fs.protected_* sysctls decide
+ * what it may plant. */
 #include "common/base.h"
 
 #include <fcntl.h>
@@ -17,7 +18,9 @@
 #define ATTACKER 65534
 #define PATH_SIZE 400
 
-static const char *const kinds[] = { "link", "relative", "dangling", "chain", "hard", "fifo", "socket", "folder", "file" };
+static const char *const kinds[] = {
+	"link", "relative", "dangling", "chain", "hard", "fifo", "socket", "folder", "file"
+};
 
 static bool make_socket(const char *path)
 {
@@ -61,16 +64,16 @@ static bool plant(const char *kind, const char *path, const char *target)
 	char nothing[PATH_SIZE];
 
 	snprintf(nothing, sizeof(nothing), "%s.new", target);
-	return strcmp(kind, "link") == 0     ? symlink(target, path) == 0
-	       : strcmp(kind, "relative") == 0 ? make_relative(path, target)
-	       : strcmp(kind, "dangling") == 0 ? symlink(nothing, path) == 0
-	       : strcmp(kind, "chain") == 0    ? make_chain(path, target)
-	       : strcmp(kind, "hard") == 0     ? link(target, path) == 0
-	       : strcmp(kind, "fifo") == 0     ? mkfifo(path, 0666) == 0
-	       : strcmp(kind, "socket") == 0   ? make_socket(path)
-	       : strcmp(kind, "folder") == 0   ? mkdir(path, 0777) == 0
-	       : strcmp(kind, "file") == 0     ? make_file(path)
-					       : false;
+	return strcmp(kind, "link") == 0     ? symlink(target, path) == 0 :
+	       strcmp(kind, "relative") == 0 ? make_relative(path, target) :
+	       strcmp(kind, "dangling") == 0 ? symlink(nothing, path) == 0 :
+	       strcmp(kind, "chain") == 0    ? make_chain(path, target) :
+	       strcmp(kind, "hard") == 0     ? link(target, path) == 0 :
+	       strcmp(kind, "fifo") == 0     ? mkfifo(path, 0666) == 0 :
+	       strcmp(kind, "socket") == 0   ? make_socket(path) :
+	       strcmp(kind, "folder") == 0   ? mkdir(path, 0777) == 0 :
+	       strcmp(kind, "file") == 0     ? make_file(path) :
+					       false;
 }
 
 /* A FIFO that is planted has a reader, so that who opens it does not wait, and the bytes are lost. */

@@ -3,10 +3,11 @@
  *
  *	renames PROCESSES
  *
- * The kernel makes a record of each change: 700,000 a second of one thread. Some processes change their name, others enter their own UTS
- * namespace again and again, or start threads that end at once.
+ * The kernel makes a record of each change: 700,000 a second of one thread. Some processes change their name, others
+ *enter their own UTS namespace again and again, or start threads that end at once.
  *
- * PJ_SEED varies which process does what, names and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its parent.
+ * PJ_SEED varies which process does what, names and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its
+ *parent.
  */
 #include "attack.h"
 
@@ -18,7 +19,8 @@ static void rename_it(void)
 {
 	char name[16];
 
-	snprintf(name, sizeof(name), "%.*s%llx", (int)(random_u64() % 8), ";\n\"\\ \xff{", (unsigned long long)(random_u64() >> 32));
+	snprintf(name, sizeof(name), "%.*s%llx", (int)(random_u64() % 8), ";\n\"\\ \xff{",
+		 (unsigned long long)(random_u64() >> 32));
 	prctl(PR_SET_NAME, name);
 }
 
@@ -60,7 +62,8 @@ static void attack(unsigned kind)
 
 int main(int argc, char **argv)
 {
-	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 1, secs = getenv("PJ_HOSTILE_SECS") ? (unsigned)atoi(getenv("PJ_HOSTILE_SECS")) : 20;
+	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 1,
+		 secs = getenv("PJ_HOSTILE_SECS") ? (unsigned)atoi(getenv("PJ_HOSTILE_SECS")) : 20;
 	unsigned first = 0;
 
 	random_state = (getenv("PJ_SEED") ? strtoull(getenv("PJ_SEED"), NULL, 10) : 1) * 0x9E3779B97F4A7C15u + 1;

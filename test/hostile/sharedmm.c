@@ -1,10 +1,12 @@
 /*
- * sharedmm.c - fake JVMs that exec a set-uid program while pjmap and pjrecord read them (security: memory of set-uid programs).
+ * sharedmm.c - fake JVMs that exec a set-uid program while pjmap and pjrecord read them (security: memory of set-uid
+ * programs).
  *
- * sharedmm KEEPSECRET FILE SECS: each child maps the image of a HotSpot (synth.h) whose names point to where KEEPSECRET holds the contents
- * of FILE, and becomes that program at a moment drawn by lot: at once, while it is young, after it was read. Mostly another task shares
- * the memory (CLONE_VM without CLONE_THREAD), so that the image stays readable after the exec. Some children burn CPU in the image, so
- * that a recorder samples them; some exec many times; some make KEEPSECRET itself map the image.
+ * sharedmm KEEPSECRET FILE SECS: each child maps the image of a HotSpot (synth.h) whose names point to where KEEPSECRET
+ * holds the contents of FILE, and becomes that program at a moment drawn by lot: at once, while it is young, after it
+ * was read. Mostly another task shares the memory (CLONE_VM without CLONE_THREAD), so that the image stays readable
+ * after the exec. Some children burn CPU in the image, so that a recorder samples them; some exec many times; some make
+ * KEEPSECRET itself map the image.
  */
 #include "test/hostile/secret.h"
 #include "test/jmap/standin.h"
@@ -21,7 +23,7 @@ struct plan {
 	bool shares, burns, storms, deputy;
 };
 
-static struct plan plan;       /* of this child */
+static struct plan plan; /* of this child */
 static struct standin standin;
 
 static uint64_t lot(struct synth *s, uint64_t below)
@@ -32,7 +34,8 @@ static uint64_t lot(struct synth *s, uint64_t below)
 /* Pointers to Symbols of some texts point to the secret instead. */
 static void redirect(struct synth *s, struct synth *dice)
 {
-	static const char *const texts[] = { "Work", "java/util/HashMap", "get", "java/lang/Object", "(Ljava/lang/Object;)Ljava/lang/Object;" };
+	static const char *const texts[] = { "Work", "java/util/HashMap", "get", "java/lang/Object",
+					     "(Ljava/lang/Object;)Ljava/lang/Object;" };
 
 	for (size_t i = 0; i < countof(texts); i++) {
 		size_t n = strlen(texts[i]);
@@ -68,7 +71,8 @@ static int share(void *arg)
 
 static void become(int signal)
 {
-	char *const argv[] = { "keepsecret", (char *)(uintptr_t)plan.secret, plan.ms, plan.deputy ? standin.path : NULL, NULL };
+	char *const argv[] = { "keepsecret", (char *)(uintptr_t)plan.secret, plan.ms, plan.deputy ? standin.path : NULL,
+			       NULL };
 	char *const none[] = { NULL };
 
 	(void)signal;
@@ -131,8 +135,13 @@ static bool make_plan(char **argv, struct synth *dice)
 	static const unsigned jdks[] = { SYNTH_8, SYNTH_17, SYNTH_21, SYNTH_25 };
 	unsigned kind = (unsigned)lot(dice, 8);
 
-	plan = (struct plan){ .victim = argv[1], .secret = argv[2], .delay_ms = delays[lot(dice, countof(delays))], .shares = kind < 5,
-			      .burns = lot(dice, 3) == 0, .storms = kind == 6, .deputy = kind == 7 };
+	plan = (struct plan){ .victim = argv[1],
+			      .secret = argv[2],
+			      .delay_ms = delays[lot(dice, countof(delays))],
+			      .shares = kind < 5,
+			      .burns = lot(dice, 3) == 0,
+			      .storms = kind == 6,
+			      .deputy = kind == 7 };
 	snprintf(plan.ms, sizeof(plan.ms), "%u", 200 + (unsigned)lot(dice, 1500));
 	if (!standin_make(&standin, jdks[lot(dice, 4)]))
 		return false;

@@ -3,8 +3,8 @@
  *
  *	victim FILE
  *
- * Writes the CPU time of its thread since the start, in ns (CLOCK_THREAD_CPUTIME_ID, as in schedstat), to FILE every 100 ms of it, and at
- * SIGTERM. A profile of it must have one sample for each period of that time.
+ * Writes the CPU time of its thread since the start, in ns (CLOCK_THREAD_CPUTIME_ID, as in schedstat), to FILE every
+ *100 ms of it, and at SIGTERM. A profile of it must have one sample for each period of that time.
  */
 #include <fcntl.h>
 #include <signal.h>

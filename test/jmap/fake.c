@@ -1,15 +1,10 @@
 /*
  * fake - a process that looks like a JVM and is none: fake LIBRARY MODE [FILE]
  *
- * Maps LIBRARY (a file called libjvm.so, libj9vm29.so...), catches SIGQUIT, prints "ready". On SIGQUIT, or at once with mode "listen...", it
- * listens at /tmp/.java_pidN as HotSpot does, and answers as the mode says:
- *	rest		not at all: it never listens
- *	silent		takes the question, and says nothing
- *	endless		says x for ever
- *	garbage		no number
- *	control		an error of control bytes
- *	hangup		closes at once
- *	old		JDK 11
+ * Maps LIBRARY (a file called libjvm.so, libj9vm29.so...), catches SIGQUIT, prints "ready". On SIGQUIT, or at once with
+ *mode "listen...", it listens at /tmp/.java_pidN as HotSpot does, and answers as the mode says: rest		not at
+ *all: it never listens silent		takes the question, and says nothing endless		says x for ever garbage
+ *no number control		an error of control bytes hangup		closes at once old		JDK 11
  *	map		JDK 25; writes FILE to where it is told to
  *	link		JDK 25; puts a link to FILE there instead
  *	perfmap		JDK 17; writes FILE to /tmp/perf-N.map
@@ -78,7 +73,9 @@ static void answer(int fd, const char *mode, const char *file)
 	else if (strcmp(mode, "control") == 0)
 		say(fd, strcmp(word, "VM.version") == 0 ? "0\nJDK 25.0.1\n" : "-1\n\033[2J\007evil\r\n");
 	else if (strcmp(word, "VM.version") == 0)
-		say(fd, strcmp(mode, "old") == 0 ? "0\nJDK 11.0.2\n" : strcmp(mode, "perfmap") == 0 ? "0\nJDK 17.0.1\n" : "0\nJDK 25.0.1\n");
+		say(fd, strcmp(mode, "old") == 0     ? "0\nJDK 11.0.2\n" :
+			strcmp(mode, "perfmap") == 0 ? "0\nJDK 17.0.1\n" :
+						       "0\nJDK 25.0.1\n");
 	else if (strncmp(word, "Compiler.perfmap", 16) == 0) {
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 		word = word[16] ? word + 17 : path;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image PID [ROUNDS]: a copy of the memory of a JVM that is stopped is read instead of it: the same map comes; with its tables in another order, too;
- * without an entry it is refused; damaged at random in what was looked at it gives a map or a reason, and never ends badly.
+ * image PID [ROUNDS]: a copy of the memory of a JVM that is stopped is read instead of it: the same map comes; with its
+ * tables in another order, too; without an entry it is refused; damaged at random in what was looked at it gives a map
+ * or a reason, and never ends badly.
  */
 #include "common/arena.h"
 #include "jmap/perfmap/codemap.h"
@@ -47,7 +48,8 @@ static void ok(bool good, const char *what)
 	fflush(stdout);
 }
 
-/* ---- the copy ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the copy
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static void copy_region(int mem, uint64_t from, uint64_t to)
 {
@@ -93,7 +95,8 @@ static void copy_memory(pid_t pid)
 	close(mem);
 }
 
-/* ---- which pages are read ------------------------------------------------------------------------------------------------------ */
+/* ---- which pages are read
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void on_touch(int signal, siginfo_t *info, void *context)
 {
@@ -118,7 +121,9 @@ static void protect(int protection)
 		mprotect((void *)(uintptr_t)piece[i].bytes, (piece[i].n + PAGE - 1) / PAGE * PAGE, protection);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Numbers of methods that have names; they cannot be larger than how many there are. */
 static uint32_t number_of(void *arg, uint64_t method)
@@ -143,7 +148,8 @@ static void read_scopes(struct hotspot *h)
 	for (size_t i = 0; i < h->code.n; i++) {
 		uint32_t last = 0;
 
-		if (!h->code.blob[i].compiled || !scopes_read(&s, &h->memory, &h->layout, &h->packing, &h->code.blob[i], number_of, h))
+		if (!h->code.blob[i].compiled ||
+		    !scopes_read(&s, &h->memory, &h->layout, &h->packing, &h->code.blob[i], number_of, h))
 			continue;
 		for (uint32_t k = 1; k < s.n; k++)
 			if (s.node[k].parent >= k || s.node[k].method == 0)
@@ -159,7 +165,8 @@ static void read_scopes(struct hotspot *h)
 static uint64_t pieces;
 static const char *no_frames;
 
-/* What the unwinder needs to know: pieces that ascend and do not overlap, whatever the memory holds, also when asked again. */
+/* What the unwinder needs to know: pieces that ascend and do not overlap, whatever the memory holds, also when asked
+ * again. */
 static void read_frames(struct hotspot *h)
 {
 	struct frames f;
@@ -172,7 +179,8 @@ static void read_frames(struct hotspot *h)
 			abort();
 		pieces = f.code.n;
 		for (size_t i = 0; i < f.code.n; i++)
-			if (f.code.piece[i].start >= f.code.piece[i].end || (i && f.code.piece[i].start < f.code.piece[i - 1].end))
+			if (f.code.piece[i].start >= f.code.piece[i].end ||
+			    (i && f.code.piece[i].start < f.code.piece[i - 1].end))
 				abort();
 	}
 	frames_free(&f);
@@ -210,7 +218,8 @@ static char *in_copy(uint64_t address)
 	return NULL;
 }
 
-/* ---- changing ------------------------------------------------------------------------------------------------------------------ */
+/* ---- changing
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static uint64_t seed = 88172645463325252u;
 
@@ -234,7 +243,8 @@ static uint64_t number(struct libjvm *l, const char *symbol)
 /* The entries of gHotSpotVMStructs change places. */
 static void shuffle(struct hotspot *h)
 {
-	uint64_t at = number(&h->libjvm, "gHotSpotVMStructs"), stride = number(&h->libjvm, "gHotSpotVMStructEntryArrayStride");
+	uint64_t at = number(&h->libjvm, "gHotSpotVMStructs"),
+		 stride = number(&h->libjvm, "gHotSpotVMStructEntryArrayStride");
 	char *first = in_copy(at), saved[1024];
 
 	for (uint64_t i = h->tables.fields - 1; i > 0; i--) {
@@ -249,7 +259,8 @@ static void shuffle(struct hotspot *h)
 /* Every entry of a field loses its name: sets the first byte of the string, or back. */
 static void rename_field(struct hotspot *h, const char *field, char byte)
 {
-	uint64_t at = number(&h->libjvm, "gHotSpotVMStructs"), stride = number(&h->libjvm, "gHotSpotVMStructEntryArrayStride");
+	uint64_t at = number(&h->libjvm, "gHotSpotVMStructs"),
+		 stride = number(&h->libjvm, "gHotSpotVMStructEntryArrayStride");
 	uint64_t name = number(&h->libjvm, "gHotSpotVMStructEntryFieldNameOffset");
 
 	for (uint64_t i = 0; i < h->tables.fields; i++) {
@@ -273,7 +284,9 @@ static void damage(char *page)
 		case 0: page[next(PAGE)] ^= (char)(1 << next(8)); continue;
 		case 1: value = 0; break;
 		case 2: value = ~(uint64_t)0 >> next(64); break;
-		case 3: memcpy(&value, touched[next(ntouched)] + next(PAGE / 8) * 8, 8); break; /* a pointer to elsewhere */
+		case 3:
+			memcpy(&value, touched[next(ntouched)] + next(PAGE / 8) * 8, 8);
+			break; /* a pointer to elsewhere */
 		default: value = piece[next(npieces)].address + next(1u << 20) * 8;
 		}
 		memcpy(page + at, &value, 8);
@@ -295,7 +308,8 @@ static void damaged(uint64_t base, unsigned rounds, const struct text *whole)
 	struct text t = { 0 };
 	unsigned maps = 0, equal = 0, refused = 0;
 
-	/* most damage is where nothing is read that matters: one round of ten is seen, and forty that are not come once in 70 runs */
+	/* most damage is where nothing is read that matters: one round of ten is seen, and forty that are not come once
+	 * in 70 runs */
 	for (unsigned i = 0; i < rounds || (maps + refused == 0 && i < rounds + 1000); i++) {
 		char *page[4], *saved = mem_grow(NULL, PAGE, 4);
 		size_t n = (size_t)(1 + next(4));
@@ -317,7 +331,8 @@ static void damaged(uint64_t base, unsigned rounds, const struct text *whole)
 			memcpy(page[n], saved + n * PAGE, PAGE);
 		free(saved);
 	}
-	printf("# %u damaged images: %u maps with other lines, %u the same, %u refused\n", maps + equal + refused, maps, equal, refused);
+	printf("# %u damaged images: %u maps with other lines, %u the same, %u refused\n", maps + equal + refused, maps,
+	       equal, refused);
 	ok(maps + equal + refused >= rounds, "damaged images: a map or a reason");
 	ok(maps + refused > 0, "  damage was seen");
 	map_image(base, &t);
@@ -377,7 +392,8 @@ int main(int argc, char **argv)
 	rename_field(&h, "_comp_level", '_');
 	rename_field(&h, "_orig_pc_offset", '-');
 	map_image(p.library.base, &t);
-	ok(no_frames && strstr(no_frames, "_orig_pc_offset") && pieces == 0, "one that unwinding needs: no frames, and which");
+	ok(no_frames && strstr(no_frames, "_orig_pc_offset") && pieces == 0,
+	   "one that unwinding needs: no frames, and which");
 	rename_field(&h, "_orig_pc_offset", '_');
 	signal(SIGALRM, on_alarm);
 	damaged(p.library.base, argc > 2 ? (unsigned)atoi(argv[2]) : 200, &live);

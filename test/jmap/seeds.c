@@ -1,4 +1,5 @@
-/* seeds DIR: writes the seeds of test/fuzz/jvmimage_fuzz.c: a JVM of each kind, and JVMs whose small tables would cost hours or gigabytes. */
+/* seeds DIR: writes the seeds of test/fuzz/jvmimage_fuzz.c: a JVM of each kind, and JVMs whose small tables would cost
+ * hours or gigabytes. */
 #include "common/diag.h"
 #include "synth.h"
 
@@ -78,7 +79,8 @@ static void move_heap(struct synth *s, uint64_t low, uint64_t high, uint64_t seg
 {
 	uint64_t array = pointer_at(s, s->at[synth_field(s, "CodeCache", "_heaps")]);
 	uint64_t heap = pointer_at(s, pointer_at(s, array + s->at[synth_field(s, "GrowableArray<int>", "_data")]));
-	uint64_t memory = heap + s->at[synth_field(s, "CodeHeap", "_memory")], map = heap + s->at[synth_field(s, "CodeHeap", "_segmap")];
+	uint64_t memory = heap + s->at[synth_field(s, "CodeHeap", "_memory")],
+		 map = heap + s->at[synth_field(s, "CodeHeap", "_segmap")];
 
 	synth_set(s, memory, "VirtualSpace", "_low", low);
 	synth_set(s, memory, "VirtualSpace", "_high", high);
@@ -128,8 +130,9 @@ static void attack_stubs(const char *dir)
 		page = add_page(&p, CODE_AT + i * BLOCK, 1);
 		set(&s, page, "HeapBlock::Header", "_length", BLOCK >> SHIFT);
 		set(&s, page, "HeapBlock::Header", "_used", 1);
-		set(&s, page + header, "CodeBlob", "_name", pointer_at(&s, SYNTH_BASE + s.segments[1] * SYNTH_SEGMENT + s.heap - SYNTH_BASE + header +
-									  s.at[synth_field(&s, "CodeBlob", "_name")]));
+		set(&s, page + header, "CodeBlob", "_name",
+		    pointer_at(&s, SYNTH_BASE + s.segments[1] * SYNTH_SEGMENT + s.heap - SYNTH_BASE + header +
+					   s.at[synth_field(&s, "CodeBlob", "_name")]));
 		set(&s, page + header, "CodeBlob", "_kind", 2);
 		set(&s, page + header, "CodeBlob", "_size", BLOCK - header);
 		set(&s, page + header, "CodeBlob", "_code_offset", SYNTH_PAGE - header);

@@ -1,7 +1,9 @@
 /*
- * standin.h - a process that has the memory of a HotSpot (synth.h) and runs none of it: for tests of who reads JVMs that live.
+ * standin.h - a process that has the memory of a HotSpot (synth.h) and runs none of it: for tests of who reads JVMs
+ * that live.
  *
- * The memory is a file called libjvm.so, which this process and its children share: what is written here changes over there.
+ * The memory is a file called libjvm.so, which this process and its children share: what is written here changes over
+ * there.
  */
 #ifndef PJ_STANDIN_H
 #define PJ_STANDIN_H

@@ -1,9 +1,9 @@
 /*
  * synth.h - the memory of a HotSpot that never ran: small, whole, and known to the last byte.
  *
- * One table says which fields a JDK has; where they lie in their objects, and the order of all tables, are drawn by lot. What is
- * put into the memory is written by names of fields, and what a JDK has not is not written: so the same code makes JDK 8, 17, 21
- * and 25. For unit tests, and as seeds of a fuzz target.
+ * One table says which fields a JDK has; where they lie in their objects, and the order of all tables, are drawn by
+ * lot. What is put into the memory is written by names of fields, and what a JDK has not is not written: so the same
+ * code makes JDK 8, 17, 21 and 25. For unit tests, and as seeds of a fuzz target.
  */
 #ifndef PJ_SYNTH_H
 #define PJ_SYNTH_H
@@ -16,7 +16,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SYNTH_8 = 1, SYNTH_17 = 2, SYNTH_21 = 4, SYNTH_25 = 8, SYNTH_ALL = 15, SYNTH_MIDDLE = SYNTH_17 | SYNTH_21, SYNTH_NEW = SYNTH_ALL - SYNTH_8 };
+enum {
+	SYNTH_8 = 1,
+	SYNTH_17 = 2,
+	SYNTH_21 = 4,
+	SYNTH_25 = 8,
+	SYNTH_ALL = 15,
+	SYNTH_MIDDLE = SYNTH_17 | SYNTH_21,
+	SYNTH_NEW = SYNTH_ALL - SYNTH_8
+};
 enum { SYNTH_BYTES = 32768, SYNTH_PAGE = 4096, SYNTH_SEGMENT = 64, SYNTH_SEGMENTS = 128, SYNTH_OBJECT = 512 };
 
 #define SYNTH_BASE UINT64_C(0x7f5500000000)
@@ -112,14 +120,16 @@ struct synth {
 	size_t n;
 	unsigned jdk;
 	uint64_t seed;
-	int without;         /* number of a field that is not told; -1: all are */
+	int without; /* number of a field that is not told; -1: all are */
 	uint64_t at[SYNTH_FIELDS];
 	uint64_t heap, segments[SYNTH_SEGMENTS], block; /* code of stubs */
-	uint64_t data;       /* what the library may write to */
-	size_t nsegments;    /* blocks */
+	uint64_t data;                                  /* what the library may write to */
+	size_t nsegments;                               /* blocks */
 };
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static inline uint64_t synth_lot(struct synth *s, uint64_t below)
 {
@@ -155,7 +165,8 @@ static inline uint64_t synth_text(struct synth *s, const char *text)
 	return at;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------------------------ */
+/* ---- fields
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static inline bool synth_has(const struct synth *s, unsigned i)
 {
@@ -167,7 +178,8 @@ static inline uint64_t synth_size(const struct synth *s, const char *family)
 	uint64_t size = 8;
 
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
-		if (synth_has(s, i) && synth_fields[i].family && strcmp(synth_fields[i].family, family) == 0 && s->at[i] + synth_fields[i].width > size)
+		if (synth_has(s, i) && synth_fields[i].family && strcmp(synth_fields[i].family, family) == 0 &&
+		    s->at[i] + synth_fields[i].width > size)
 			size = s->at[i] + synth_fields[i].width;
 	return (size + 7) / 8 * 8;
 }
@@ -198,8 +210,8 @@ static inline void synth_lay_out(struct synth *s)
 			continue;
 		}
 		for (unsigned i = 0; i < SYNTH_FIELDS; i++)
-			if (synth_fields[i].family && strcmp(synth_fields[i].family, f->family) == 0 && s->at[i] < SYNTH_OBJECT &&
-			    s->at[i] + synth_fields[i].width > at)
+			if (synth_fields[i].family && strcmp(synth_fields[i].family, f->family) == 0 &&
+			    s->at[i] < SYNTH_OBJECT && s->at[i] + synth_fields[i].width > at)
 				at = s->at[i] + synth_fields[i].width;
 		if (strcmp(f->family, "block") != 0 && strncmp(f->name, "_body", 5) != 0)
 			at += synth_lot(s, 2) * width;
@@ -216,7 +228,8 @@ static inline void synth_lay_out(struct synth *s)
 static inline int synth_field(const struct synth *s, const char *type, const char *name)
 {
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
-		if (synth_has(s, i) && strcmp(synth_fields[i].type, type) == 0 && strcmp(synth_fields[i].name, name) == 0)
+		if (synth_has(s, i) && strcmp(synth_fields[i].type, type) == 0 &&
+		    strcmp(synth_fields[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -230,7 +243,8 @@ static inline void synth_set(struct synth *s, uint64_t object, const char *type,
 		synth_number(s, object + s->at[i], value, synth_fields[i].width);
 }
 
-/* ---- methods ----------------------------------------------------------------------------------------------------------------- */
+/* ---- methods
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static inline uint64_t synth_symbol(struct synth *s, const char *text)
 {
@@ -244,7 +258,8 @@ static inline uint64_t synth_symbol(struct synth *s, const char *text)
 /* A class with one method: what is told is class, name, signature. */
 static inline uint64_t synth_method(struct synth *s, const char *class_name, const char *name, const char *signature)
 {
-	uint64_t method = synth_room(s, synth_size(s, "method"), 8), of = synth_room(s, synth_size(s, "const"), 8), header = synth_size(s, "pool");
+	uint64_t method = synth_room(s, synth_size(s, "method"), 8), of = synth_room(s, synth_size(s, "const"), 8),
+		 header = synth_size(s, "pool");
 	uint64_t pool = synth_room(s, header + 24, 8), klass = synth_room(s, synth_size(s, "klass"), 8);
 
 	synth_set(s, method, "Method", "_constMethod", of);
@@ -259,10 +274,13 @@ static inline uint64_t synth_method(struct synth *s, const char *class_name, con
 	return method;
 }
 
-/* ---- code -------------------------------------------------------------------------------------------------------------------- */
+/* ---- code
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 /* A block with a blob: room for `extra` bytes behind its code. Returns the blob, sets where its code begins. */
-static inline uint64_t synth_blob(struct synth *s, uint64_t name, struct str code, size_t extra, unsigned words, uint64_t *begin)
+static inline uint64_t synth_blob(struct synth *s, uint64_t name, struct str code, size_t extra, unsigned words,
+				  uint64_t *begin)
 {
 	uint64_t header = synth_size(s, "block"), block = synth_room(s, 0, SYNTH_SEGMENT), blob = block + header, end;
 
@@ -287,7 +305,8 @@ static inline uint64_t synth_blob(struct synth *s, uint64_t name, struct str cod
 
 enum { SYNTH_STUBS = 9, SYNTH_DESCS = SYNTH_STUBS + 1 };
 
-/* The list of descriptors, the newest first; its head is in the library's data. One is of another group, in code of its own. */
+/* The list of descriptors, the newest first; its head is in the library's data. One is of another group, in code of its
+ * own. */
 static inline void synth_list(struct synth *s, uint64_t block)
 {
 	unsigned begin = s->jdk == SYNTH_8 ? 4 : 3;
@@ -312,7 +331,8 @@ static inline void synth_list(struct synth *s, uint64_t block)
 enum { SYNTH_SCOPES = 32, SYNTH_PCS = 6 };
 
 /* Tables of inlined calls: `inner` into `outer` at offsets 9 and 12, `innermost` into that at 12. */
-static inline void synth_tables(struct synth *s, uint64_t metadata, uint64_t scopes, uint64_t pcs, const uint64_t method[3])
+static inline void synth_tables(struct synth *s, uint64_t metadata, uint64_t scopes, uint64_t pcs,
+				const uint64_t method[3])
 {
 	static const int at[SYNTH_PCS][2] = { { -1, 0 }, { 4, 1 }, { 9, 4 }, { 12, 7 }, { 20, 1 }, { 1 << 20, 0 } };
 	unsigned char byte[10] = { 0, 0, 1, 5, 1, 2, 9, 4, 3, 2 }; /* caller, method, bytecode + 1: three times */
@@ -329,11 +349,13 @@ static inline void synth_tables(struct synth *s, uint64_t metadata, uint64_t sco
 	}
 }
 
-static inline void synth_nmethod(struct synth *s, uint64_t name, const uint64_t method[3], unsigned id, unsigned level, uint64_t immutable, uint64_t mutable)
+static inline void synth_nmethod(struct synth *s, uint64_t name, const uint64_t method[3], unsigned id, unsigned level,
+				 uint64_t immutable, uint64_t mutable)
 {
 	char code[64] = "\x89\x84\x24\x00\xc0\xfe\xff\x55\x48\x83\xec\x10";
 	uint64_t begin, pcs = SYNTH_PCS * synth_size(s, "pc");
-	uint64_t blob = synth_blob(s, name, (struct str){ code, sizeof(code) }, 24 + SYNTH_SCOPES + pcs, 4, &begin), data = begin + sizeof(code) - blob;
+	uint64_t blob = synth_blob(s, name, (struct str){ code, sizeof(code) }, 24 + SYNTH_SCOPES + pcs, 4, &begin),
+		 data = begin + sizeof(code) - blob;
 
 	synth_set(s, blob, "CodeBlob", "_kind", 1);
 	synth_set(s, blob, "nmethod", "_method", method[0]);
@@ -368,7 +390,8 @@ static inline void synth_nmethod(struct synth *s, uint64_t name, const uint64_t 
 static inline void synth_interpreter(struct synth *s, uint64_t name, const uint64_t description[3])
 {
 	static const char entry[] = "\x90\x58\x4c\x8d\x74\xcc\xf8\x90\x50\x55\x48\x8b\xec\x41\x55\x90";
-	uint64_t header = synth_size(s, "codelet"), each = (header + sizeof(entry) + 7) / 8 * 8, begin, queue = synth_room(s, synth_size(s, "queue"), 8);
+	uint64_t header = synth_size(s, "codelet"), each = (header + sizeof(entry) + 7) / 8 * 8, begin,
+		 queue = synth_room(s, synth_size(s, "queue"), 8);
 	char *code = mem_alloc(1, 3 * each + 8);
 
 	for (unsigned i = 0; i < 3; i++)
@@ -403,18 +426,27 @@ static inline void synth_stubs(struct synth *s, const uint64_t name[6])
 	synth_set(s, 0, "StubRoutines", "_call_stub_return_address", begin + 20);
 	synth_set(s, 0, "ContinuationEntry", "_return_pc", begin + 50);
 	synth_blob(s, name[1], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
-	synth_blob(s, name[2], (struct str){ stubs, 16 }, 0, 0, &begin);             /* adapters */
-	synth_blob(s, name[3], (struct str){ c2, sizeof(c2) }, 0, 4, &begin);         /* made by C2 */
+	synth_blob(s, name[2], (struct str){ stubs, 16 }, 0, 0, &begin);      /* adapters */
+	synth_blob(s, name[3], (struct str){ c2, sizeof(c2) }, 0, 4, &begin); /* made by C2 */
 	synth_blob(s, name[4], (struct str){ pushes, sizeof(pushes) }, 0, 4, &begin);
-	synth_blob(s, name[5], (struct str){ stubs + 16, 16 }, 0, 2, &begin);         /* keeps rbp */
+	synth_blob(s, name[5], (struct str){ stubs + 16, 16 }, 0, 2, &begin); /* keeps rbp */
 }
 
 static inline void synth_code(struct synth *s)
 {
-	static const char *const names[] = { "Interpreter", "StubRoutines (1)", "StubRoutines (continuation stubs)", "I2C/C2I adapters", "C2 Runtime new_array",
-					     "slow_subtype_check Runtime1 stub", "vtable chunks", "nmethod", "native nmethod" };
-	static const char *const codelets[] = { "method entry point (kind = zerolocals)", "iload", "return entry points" };
-	uint64_t name[9], description[3], method[3], native[3], hidden[3], begin, map, array, pointers, immutable[3], mutable[3];
+	static const char *const names[] = { "Interpreter",
+					     "StubRoutines (1)",
+					     "StubRoutines (continuation stubs)",
+					     "I2C/C2I adapters",
+					     "C2 Runtime new_array",
+					     "slow_subtype_check Runtime1 stub",
+					     "vtable chunks",
+					     "nmethod",
+					     "native nmethod" };
+	static const char *const codelets[] = { "method entry point (kind = zerolocals)", "iload",
+						"return entry points" };
+	uint64_t name[9], description[3], method[3], native[3], hidden[3], begin, map, array, pointers, immutable[3],
+		mutable[3];
 
 	for (unsigned i = 0; i < 9; i++)
 		name[i] = synth_text(s, names[i]);
@@ -422,7 +454,8 @@ static inline void synth_code(struct synth *s)
 		description[i] = synth_text(s, codelets[i]);
 	method[0] = synth_method(s, "Work", "some", "(ILjava/lang/String;[J)I");
 	method[1] = synth_method(s, "java/util/HashMap", "get", "(Ljava/lang/Object;)Ljava/lang/Object;");
-	method[2] = synth_method(s, "org/example/a/name/that/is/longer/than/sixty/four/bytes/ForItIsOfAnEnterprise", "hash", "([[Ljava/lang/Object;)[Z");
+	method[2] = synth_method(s, "org/example/a/name/that/is/longer/than/sixty/four/bytes/ForItIsOfAnEnterprise",
+				 "hash", "([[Ljava/lang/Object;)[Z");
 	native[0] = native[1] = native[2] = synth_method(s, "java/lang/Object", "hashCode", "()I");
 	hidden[0] = synth_method(s, "Work$$Lambda+0x00007f04bc002aa0", "run", "()V");
 	hidden[1] = hidden[2] = method[1];
@@ -462,7 +495,8 @@ static inline void synth_code(struct synth *s)
 	synth_set(s, 0, "CodeCache", "_heaps", array);
 }
 
-/* ---- what it says of itself -------------------------------------------------------------------------------------------------- */
+/* ---- what it says of itself
+ * -------------------------------------------------------------------------------------------------- */
 
 static inline void synth_says(struct synth *s)
 {
@@ -483,7 +517,8 @@ static inline void synth_says(struct synth *s)
 	synth_set(s, 0, "Arguments", "_java_command", synth_text(s, "Work\tidle"));
 }
 
-/* ---- tables and symbols ------------------------------------------------------------------------------------------------------ */
+/* ---- tables and symbols
+ * ------------------------------------------------------------------------------------------------------ */
 
 struct synth_symbols {
 	struct synth_symbol {
@@ -505,9 +540,11 @@ static inline void synth_export(struct synth *s, struct synth_symbols *e, const 
 static inline void synth_export_fields(struct synth *s, struct synth_symbols *e)
 {
 	enum { TYPE, FIELD, OF, IS_STATIC, OFFSET, ADDRESS, MEMBERS };
-	static const char *const names[MEMBERS] = { "gHotSpotVMStructEntryTypeNameOffset", "gHotSpotVMStructEntryFieldNameOffset",
-						    "gHotSpotVMStructEntryTypeStringOffset", "gHotSpotVMStructEntryIsStaticOffset",
-						    "gHotSpotVMStructEntryOffsetOffset", "gHotSpotVMStructEntryAddressOffset" };
+	static const char *const names[MEMBERS] = {
+		"gHotSpotVMStructEntryTypeNameOffset",   "gHotSpotVMStructEntryFieldNameOffset",
+		"gHotSpotVMStructEntryTypeStringOffset", "gHotSpotVMStructEntryIsStaticOffset",
+		"gHotSpotVMStructEntryOffsetOffset",     "gHotSpotVMStructEntryAddressOffset"
+	};
 	unsigned order[SYNTH_FIELDS], n = 0, turn = (unsigned)synth_lot(s, MEMBERS);
 	uint64_t table;
 
@@ -541,7 +578,8 @@ static inline void synth_export_fields(struct synth *s, struct synth_symbols *e)
 }
 
 /* Names with numbers, in a table that ends in zeros. */
-static inline void synth_export_numbers(struct synth *s, struct synth_symbols *e, const char *const symbol[4], const struct synth_symbol *number, unsigned n)
+static inline void synth_export_numbers(struct synth *s, struct synth_symbols *e, const char *const symbol[4],
+					const struct synth_symbol *number, unsigned n)
 {
 	uint64_t table = synth_room(s, (n + 1) * 16, 8);
 
@@ -557,15 +595,20 @@ static inline void synth_export_numbers(struct synth *s, struct synth_symbols *e
 
 static inline void synth_export_all(struct synth *s, struct synth_symbols *e)
 {
-	static const char *const types[] = { "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride", "gHotSpotVMTypeEntryTypeNameOffset",
-					     "gHotSpotVMTypeEntrySizeOffset" };
-	static const char *const ints[] = { "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride", "gHotSpotVMIntConstantEntryNameOffset",
+	static const char *const types[] = { "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
+					     "gHotSpotVMTypeEntryTypeNameOffset", "gHotSpotVMTypeEntrySizeOffset" };
+	static const char *const ints[] = { "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
+					    "gHotSpotVMIntConstantEntryNameOffset",
 					    "gHotSpotVMIntConstantEntryValueOffset" };
-	static const char *const longs[] = { "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride", "gHotSpotVMLongConstantEntryNameOffset",
+	static const char *const longs[] = { "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
+					     "gHotSpotVMLongConstantEntryNameOffset",
 					     "gHotSpotVMLongConstantEntryValueOffset" };
-	const struct synth_symbol size[] = { { "HeapBlock", synth_size(s, "block") },     { "ConstantPool", synth_size(s, "pool") },
-					     { "PcDesc", synth_size(s, "pc") },           { "InterpreterCodelet", synth_size(s, "codelet") },
-					     { "CodeBlobKind", 1 },                       { "VirtualSpace", synth_size(s, "space") },
+	const struct synth_symbol size[] = { { "HeapBlock", synth_size(s, "block") },
+					     { "ConstantPool", synth_size(s, "pool") },
+					     { "PcDesc", synth_size(s, "pc") },
+					     { "InterpreterCodelet", synth_size(s, "codelet") },
+					     { "CodeBlobKind", 1 },
+					     { "VirtualSpace", synth_size(s, "space") },
 					     { s->jdk == SYNTH_8 ? "Flag" : "JVMFlag", synth_size(s, "flag") } };
 	static const struct synth_symbol kind[] = { { "CodeBlobKind::Blob", 0 }, { "CodeBlobKind::Nmethod", 1 } };
 
@@ -581,7 +624,9 @@ static inline uint64_t synth_hash(struct synth *s, const struct synth_symbols *e
 	uint64_t at = synth_room(s, (gnu ? 16 + 8 + 4 : 8 + 4 + 4) + 4 * (e->n + 1), 8);
 
 	if (gnu) {
-		uint32_t head[] = { 1, 1, 1, 6, 0, 0, 1 }; /* buckets, first symbol, words of the filter, shift; the filter; the bucket */
+		uint32_t head[] = {
+			1, 1, 1, 6, 0, 0, 1
+		}; /* buckets, first symbol, words of the filter, shift; the filter; the bucket */
 
 		synth_put(s, at, head, sizeof(head));
 		for (unsigned i = 0; i < e->n; i++) {
@@ -606,7 +651,11 @@ static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
 	bool gnu = s->jdk != SYNTH_8;
 	uint64_t bias = s->jdk == SYNTH_17 ? SYNTH_BASE : 0; /* musl's loader leaves what is in the file */
 	uint64_t symbols = synth_room(s, (e->n + 1) * sizeof(Elf64_Sym), 8), strings = synth_room(s, 1, 1), dynamic;
-	Elf64_Ehdr head = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_phoff = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3 };
+	Elf64_Ehdr head = { .e_type = ET_DYN,
+			    .e_machine = EM_X86_64,
+			    .e_phoff = sizeof(head),
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = 3 };
 	Elf64_Phdr segment[3] = { { .p_type = PT_LOAD, .p_filesz = s->n },
 				  { .p_type = PT_DYNAMIC, .p_memsz = 5 * sizeof(Elf64_Dyn) },
 				  { .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_memsz = 64 } };
@@ -618,8 +667,11 @@ static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
 		synth_put(s, symbols + (i + 1) * sizeof(y), &y, sizeof(y));
 	}
 	uint64_t strings_end = SYNTH_BASE + s->n, hash = synth_hash(s, e, gnu);
-	Elf64_Dyn d[] = { { DT_SYMTAB, { symbols - SYNTH_BASE + bias } }, { DT_STRTAB, { strings - SYNTH_BASE + bias } }, { DT_STRSZ, { strings_end - strings } },
-			  { gnu ? DT_GNU_HASH : DT_HASH, { hash - SYNTH_BASE + bias } }, { DT_NULL, { 0 } } };
+	Elf64_Dyn d[] = { { DT_SYMTAB, { symbols - SYNTH_BASE + bias } },
+			  { DT_STRTAB, { strings - SYNTH_BASE + bias } },
+			  { DT_STRSZ, { strings_end - strings } },
+			  { gnu ? DT_GNU_HASH : DT_HASH, { hash - SYNTH_BASE + bias } },
+			  { DT_NULL, { 0 } } };
 	dynamic = synth_room(s, sizeof(d), 8);
 	synth_put(s, dynamic, d, sizeof(d));
 	memcpy(head.e_ident, ELFMAG, SELFMAG);
@@ -631,7 +683,8 @@ static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
 	synth_put(s, SYNTH_BASE + sizeof(head), segment, sizeof(segment));
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * --------------------------------------------------------------------------------------------------------------- */
 
 /* The memory of a JDK; the same seed, the same bytes. */
 static inline void synth_make(struct synth *s, unsigned jdk, uint64_t seed, int without)
@@ -661,7 +714,8 @@ static inline void synth_free(struct synth *s)
 	s->byte = NULL;
 }
 
-/* As test/fuzz/jvmimage_fuzz.c takes it: where libjvm.so begins, then pages: number of the page, bytes, what is in front of the zeros. */
+/* As test/fuzz/jvmimage_fuzz.c takes it: where libjvm.so begins, then pages: number of the page, bytes, what is in
+ * front of the zeros. */
 static inline void synth_pack(const struct synth *s, struct text *t)
 {
 	uint64_t base = SYNTH_BASE;

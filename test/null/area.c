@@ -1,8 +1,8 @@
 /*
  * area - how much of a picture is coloured: area DIFF...
  *
- * For every differential folded text: percent of the area of all frames, each as wide as after, that sig_judge calls changed, and that it
- * calls moved. Shares or counts by the same rule as pjdiff.
+ * For every differential folded text: percent of the area of all frames, each as wide as after, that sig_judge calls
+ * changed, and that it calls moved. Shares or counts by the same rule as pjdiff.
  */
 #include "common/formats/folded.h"
 #include "common/significance.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bomb - small inputs that would cost much time or memory if anything grew faster than the input: bomb KIND [N], on stdout.
+ * bomb - small inputs that would cost much time or memory if anything grew faster than the input: bomb KIND [N], on
+ *stdout.
  *
  *	maps       N mappings of one process, each before all others
  *	forks      a process with 20000 mappings, N children that each map one thing more
@@ -9,10 +10,9 @@
  *	storm      N processes, one after the other: a fork, a name, three mappings, a sample, an exit
  *	script     perf script text of N events
  *	collide    folded text of N names that would fall into one place, if places were the same in every run
- *	names      samples at N functions of /evil, and names-elf that file: the functions' names are the ends of one of 32 kB
- *	aliases    a sample of /evil, and aliases-elf: N functions in one place, with long names
- *	walk       N samples whose stacks are walked through /evil, and walk-elf: where each register is an expression of a thousand
- *	           operations
+ *	names      samples at N functions of /evil, and names-elf that file: the functions' names are the ends of one of
+ *32 kB aliases    a sample of /evil, and aliases-elf: N functions in one place, with long names walk       N samples
+ *whose stacks are walked through /evil, and walk-elf: where each register is an expression of a thousand operations
  *	rows       N samples in /evil, and rows-elf: each byte of N MB of call frame instructions is a row of 300
  */
 #include "common/formats/perfrecord.h"
@@ -128,8 +128,13 @@ static void put_sample(uint32_t pid, uint64_t ip, uint64_t id)
 
 static void put_attr(uint64_t event)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_RAW, .size = sizeof(a), .config = event, .sample_period = 1, .sample_id_all = 1,
-				     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID };
+	struct perf_event_attr a = { .type = PERF_TYPE_RAW,
+				     .size = sizeof(a),
+				     .config = event,
+				     .sample_period = 1,
+				     .sample_id_all = 1,
+				     .sample_type =
+					     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID };
 
 	text_bytes(&t, &a, sizeof(a));
 }
@@ -272,7 +277,8 @@ static void zstd(uint64_t n)
 static void script(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
-		text_printf(&t, "x 7 1.%06llu: event%llu: \n\t  401000 f+0x1 (/x)\n\n", (unsigned long long)i % 1000000, (unsigned long long)i);
+		text_printf(&t, "x 7 1.%06llu: event%llu: \n\t  401000 f+0x1 (/x)\n\n", (unsigned long long)i % 1000000,
+			    (unsigned long long)i);
 }
 
 /* The first factor of a hash without secret is nought: what follows does not count. */
@@ -292,8 +298,13 @@ enum { BASE = 0x400000, TEXT = 0x1000, LONG = 32000, ROWS_CODE = 65000 };
 
 static void put_attr_of(uint64_t sample_type)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .sample_period = 1, .sample_id_all = 1,
-				     .sample_type = sample_type, .sample_regs_user = 7 << 6, .sample_stack_user = 8192 };
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .sample_period = 1,
+				     .sample_id_all = 1,
+				     .sample_type = sample_type,
+				     .sample_regs_user = 7 << 6,
+				     .sample_stack_user = 8192 };
 	size_t start;
 
 	text_add(&t, PERF_MAGIC);
@@ -362,7 +373,8 @@ static void put_walked(uint64_t ip)
 
 static void walk(uint64_t n)
 {
-	put_attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	put_attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER |
+		    PERF_SAMPLE_STACK_USER);
 	map_evil(0x10000);
 	for (uint64_t i = 0; i < n; i++)
 		put_walked(BASE + TEXT + 0x10);
@@ -370,7 +382,8 @@ static void walk(uint64_t n)
 
 static void rows(uint64_t n)
 {
-	put_attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	put_attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER |
+		    PERF_SAMPLE_STACK_USER);
 	map_evil(TEXT + 16 * n * ROWS_CODE);
 	for (uint64_t i = 0; i < 16 * n; i++)
 		put_walked(BASE + TEXT + i * ROWS_CODE);
@@ -389,17 +402,35 @@ static void put_elf(uint64_t code, struct section *s, size_t n)
 	struct text names = { 0 };
 	uint64_t at = TEXT + code;
 	Elf64_Shdr h[6] = { 0 };
-	Elf64_Ehdr e = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN, .e_machine = EM_X86_64,
-			 .e_version = EV_CURRENT, .e_phoff = sizeof(e), .e_ehsize = sizeof(e), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
-			 .e_shentsize = sizeof(h[0]), .e_shnum = (Elf64_Half)(n + 3), .e_shstrndx = (Elf64_Half)(n + 2) };
+	Elf64_Ehdr e = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			 .e_type = ET_DYN,
+			 .e_machine = EM_X86_64,
+			 .e_version = EV_CURRENT,
+			 .e_phoff = sizeof(e),
+			 .e_ehsize = sizeof(e),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 1,
+			 .e_shentsize = sizeof(h[0]),
+			 .e_shnum = (Elf64_Half)(n + 3),
+			 .e_shstrndx = (Elf64_Half)(n + 2) };
 	Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X };
 
 	text_bytes(&names, "\0.text\0.shstrtab", 17);
-	h[1] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR, .sh_addr = TEXT, .sh_offset = TEXT,
+	h[1] = (Elf64_Shdr){ .sh_name = 1,
+			     .sh_type = SHT_PROGBITS,
+			     .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			     .sh_addr = TEXT,
+			     .sh_offset = TEXT,
 			     .sh_size = code };
 	for (size_t i = 0; i < n; i++) {
-		h[i + 2] = (Elf64_Shdr){ .sh_name = (uint32_t)names.n, .sh_type = s[i].type, .sh_flags = s[i].flags, .sh_addr = at, .sh_offset = at,
-					 .sh_size = s[i].bytes.n, .sh_link = s[i].entry ? (uint32_t)(i + 3) : 0, .sh_entsize = s[i].entry };
+		h[i + 2] = (Elf64_Shdr){ .sh_name = (uint32_t)names.n,
+					 .sh_type = s[i].type,
+					 .sh_flags = s[i].flags,
+					 .sh_addr = at,
+					 .sh_offset = at,
+					 .sh_size = s[i].bytes.n,
+					 .sh_link = s[i].entry ? (uint32_t)(i + 3) : 0,
+					 .sh_entsize = s[i].entry };
 		text_bytes(&names, s[i].name, strlen(s[i].name) + 1);
 		at += s[i].bytes.n;
 	}
@@ -418,13 +449,17 @@ static void put_elf(uint64_t code, struct section *s, size_t n)
 
 static void put_symbols(uint64_t n, uint64_t step)
 {
-	struct section s[] = { { ".symtab", SHT_SYMTAB, 0, sizeof(Elf64_Sym), { 0 } }, { ".strtab", SHT_STRTAB, 0, 0, { 0 } } };
+	struct section s[] = { { ".symtab", SHT_SYMTAB, 0, sizeof(Elf64_Sym), { 0 } },
+			       { ".strtab", SHT_STRTAB, 0, 0, { 0 } } };
 	Elf64_Sym sym = { 0 };
 
 	text_bytes(&s[0].bytes, &sym, sizeof(sym));
 	for (uint64_t i = 0; i < n; i++) {
-		sym = (Elf64_Sym){ .st_name = (uint32_t)(1 + i % LONG), .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1,
-				   .st_value = TEXT + i * step, .st_size = 16 };
+		sym = (Elf64_Sym){ .st_name = (uint32_t)(1 + i % LONG),
+				   .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				   .st_shndx = 1,
+				   .st_value = TEXT + i * step,
+				   .st_size = 16 };
 		text_bytes(&s[0].bytes, &sym, sizeof(sym));
 	}
 	text_char(&s[1].bytes, 0);
@@ -520,7 +555,8 @@ static void rows_elf(uint64_t n)
 	struct text b = { 0 }, program = { 0 };
 
 	begin_cie(&b);
-	text_bytes(&b, "\x0c\x07\x08\x90\x01\x14\x00\x01", 8); /* CFA rsp + 8, return address before it, rax: CFA + -8 */
+	text_bytes(&b, "\x0c\x07\x08\x90\x01\x14\x00\x01",
+		   8); /* CFA rsp + 8, return address before it, rax: CFA + -8 */
 	put_entry(&s.bytes, &b);
 	for (unsigned i = 0; i < ROWS_CODE; i++)
 		text_char(&program, 0x41); /* the next byte of code */
@@ -535,10 +571,20 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*put)(uint64_t n);
 		uint64_t n;
-	} kind[] = { { "maps", maps, 1000000 }, { "forks", forks, 50000 }, { "build-ids", build_ids, 400000 }, { "zstd", zstd, 4000 },
+	} kind[] = { { "maps", maps, 1000000 },
+		     { "forks", forks, 50000 },
+		     { "build-ids", build_ids, 400000 },
+		     { "zstd", zstd, 4000 },
 		     { "storm", storm, 300000 },
-		     { "script", script, 500000 }, { "collide", collide, 300000 }, { "names", names, 30000 }, { "names-elf", names_elf, 30000 }, { "aliases", aliases, 1 },
-		     { "aliases-elf", aliases_elf, 200000 }, { "walk", walk, 6000 }, { "walk-elf", walk_elf, 1 }, { "rows", rows, 8 },
+		     { "script", script, 500000 },
+		     { "collide", collide, 300000 },
+		     { "names", names, 30000 },
+		     { "names-elf", names_elf, 30000 },
+		     { "aliases", aliases, 1 },
+		     { "aliases-elf", aliases_elf, 200000 },
+		     { "walk", walk, 6000 },
+		     { "walk-elf", walk_elf, 1 },
+		     { "rows", rows, 8 },
 		     { "rows-elf", rows_elf, 8 } };
 
 	diag_tool("bomb");

@@ -12,8 +12,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const kind_name[] = { "SAMPLE", "MMAP", "COMM", "FORK", "EXIT", "LOST", "THROTTLE",
-					 "NAMESPACES", "CGROUP", "KSYMBOL", "DEFERRED" };
+static const char *const kind_name[] = { "SAMPLE",   "MMAP",       "COMM",   "FORK",    "EXIT",    "LOST",
+					 "THROTTLE", "NAMESPACES", "CGROUP", "KSYMBOL", "DEFERRED" };
 
 static void put(const char *what, struct str s)
 {
@@ -55,7 +55,8 @@ static void show_mmap(const struct perfdata_record *r)
 		put_id(&r->mmap.build_id);
 		printf(">");
 	} else if (r->mmap.major || r->mmap.inode) {
-		printf(" %02x:%02x %" PRIu64 " %" PRIu64, r->mmap.major, r->mmap.minor, r->mmap.inode, r->mmap.generation);
+		printf(" %02x:%02x %" PRIu64 " %" PRIu64, r->mmap.major, r->mmap.minor, r->mmap.inode,
+		       r->mmap.generation);
 	}
 	put("]: ", r->mmap.path);
 }
@@ -65,22 +66,14 @@ static void show(const struct perfdata_record *r)
 	printf("%s %d/%d %" PRIu64 " cpu %d @0x%" PRIx64, kind_name[r->kind], (int)r->pid, (int)r->tid, r->time,
 	       r->has_cpu ? (int)r->cpu : -1, r->offset);
 	switch (r->kind) {
-	case PERFDATA_SAMPLE:
-		show_sample(r);
-		return;
-	case PERFDATA_MMAP:
-		show_mmap(r);
-		break;
-	case PERFDATA_COMM:
-		put(r->comm.exec ? " exec: " : ": ", r->comm.comm);
-		break;
+	case PERFDATA_SAMPLE: show_sample(r); return;
+	case PERFDATA_MMAP: show_mmap(r); break;
+	case PERFDATA_COMM: put(r->comm.exec ? " exec: " : ": ", r->comm.comm); break;
 	case PERFDATA_FORK:
 	case PERFDATA_EXIT:
 		printf("(%d:%d):(%d:%d)", (int)r->pid, (int)r->tid, (int)r->fork.ppid, (int)r->fork.ptid);
 		break;
-	case PERFDATA_LOST:
-		printf(" %" PRIu64 " %s", r->lost.count, r->lost.samples ? "samples" : "records");
-		break;
+	case PERFDATA_LOST: printf(" %" PRIu64 " %s", r->lost.count, r->lost.samples ? "samples" : "records"); break;
 	case PERFDATA_NAMESPACES:
 		for (uint64_t i = 0; i < r->namespaces.n; i++)
 			printf(" %#" PRIx64, r->namespaces.inode[i]);
@@ -90,7 +83,8 @@ static void show(const struct perfdata_record *r)
 		put(" ", r->cgroup.path);
 		break;
 	case PERFDATA_KSYMBOL:
-		printf(" addr %" PRIx64 " len %u type %u gone %d", r->ksymbol.start, r->ksymbol.length, r->ksymbol.type, r->ksymbol.gone);
+		printf(" addr %" PRIx64 " len %u type %u gone %d", r->ksymbol.start, r->ksymbol.length, r->ksymbol.type,
+		       r->ksymbol.gone);
 		put(" name ", r->ksymbol.name);
 		break;
 	case PERFDATA_DEFERRED:
@@ -98,8 +92,7 @@ static void show(const struct perfdata_record *r)
 		for (uint64_t i = 0; i < r->deferred.nips; i++)
 			printf(" %" PRIx64, r->deferred.ips[i]);
 		break;
-	case PERFDATA_THROTTLE:
-		break;
+	case PERFDATA_THROTTLE: break;
 	}
 	printf("\n");
 }
@@ -119,13 +112,14 @@ static void show_info(const struct perfdata *p)
 	printf("\ncpus %u of %u\nmemory %" PRIu64 "\ncommand", f->cpus_online, f->cpus, f->memory);
 	for (size_t i = 0; i < f->narguments; i++)
 		put(" ", f->argument[i]);
-	printf("\ntimes %" PRIu64 " %" PRIu64 "\nclock %d %" PRIu64 " %" PRIu64 "\n", f->first, f->last, f->clock, f->clock_wall,
-	       f->clock_record);
-	printf("%s%s%s%s\n", f->pipe ? "pipe" : "file", f->compressed ? " compressed" : "", f->unfinished ? " unfinished" : "",
-	       f->has_clock_data ? " clock-data" : "");
+	printf("\ntimes %" PRIu64 " %" PRIu64 "\nclock %d %" PRIu64 " %" PRIu64 "\n", f->first, f->last, f->clock,
+	       f->clock_wall, f->clock_record);
+	printf("%s%s%s%s\n", f->pipe ? "pipe" : "file", f->compressed ? " compressed" : "",
+	       f->unfinished ? " unfinished" : "", f->has_clock_data ? " clock-data" : "");
 	for (size_t i = 0; i < n; i++) {
 		put("event ", e[i].name);
-		printf(" type %u config %" PRIx64 " frequency %" PRIu64 " period %" PRIu64 " sample %" PRIx64 " read %" PRIx64 "%s%s\n",
+		printf(" type %u config %" PRIx64 " frequency %" PRIu64 " period %" PRIu64 " sample %" PRIx64
+		       " read %" PRIx64 "%s%s\n",
 		       e[i].type, e[i].config, e[i].frequency, e[i].period, e[i].sample_type, e[i].read_format,
 		       e[i].sample_id_all ? " id-all" : "", e[i].is_time ? " time" : "");
 	}
@@ -161,10 +155,11 @@ int main(int argc, char **argv)
 			printf("%s %" PRIu64 "\n", kind_name[i], n[i]);
 	t = perfdata_tally(p);
 	if (t->bad)
-		warn("%s@%" PRIu64 ": %s (%" PRIu64 " in all, %" PRIu64 " bytes unread)", in.name, t->first_bad, t->why, t->bad, t->unread);
+		warn("%s@%" PRIu64 ": %s (%" PRIu64 " in all, %" PRIu64 " bytes unread)", in.name, t->first_bad, t->why,
+		     t->bad, t->unread);
 	if (count)
-		printf("records %" PRIu64 " unknown %" PRIu64 " bad %" PRIu64 " late %" PRIu64 "%s\n", t->records, t->unknown, t->bad, t->late,
-		       perfdata_info(p)->unfinished ? " unfinished" : "");
+		printf("records %" PRIu64 " unknown %" PRIu64 " bad %" PRIu64 " late %" PRIu64 "%s\n", t->records,
+		       t->unknown, t->bad, t->late, perfdata_info(p)->unfinished ? " unfinished" : "");
 	perfdata_close(p);
 	in_close(&in);
 	return 0;

@@ -3,16 +3,15 @@
  * write - makes a perf.data of any layout, the same bytes for the same arguments, on stdout.
  *
  *	write KEY=VALUE...
- *	sample=0x1e7  sample_type      read=0x4    read_format     idall=1  sample_id_all   events=1  branch=0  regs=0xff0fff
- *	pipe=0  zstd=0 (1: COMPRESSED, 2: COMPRESSED2, 3: with overflowing sizes)   rounds=4 (0: no FINISHED_ROUND)
- *	samples=40 (a round)  cpus=2  chain=6 (deepest)  attr=128 (size)  names=1  desc=1 (features)  seed=1
- *	mixed=0 (1: the events have different sample_types)  killed=0 (1: as kill -9 leaves it)  strange=0 (1: unknown records, features)
- *	pj=0 (1: what pjrecord says beyond perf, what is known at the start in front of the data, too; 2: damaged; 3: 1, and stacks that it
- *	walked, with frames of interpreted Java methods)
- *	deferred=0 (1: callchains of user space come later)
- *	cgroups=0 (so many, of all shapes; with sample=0x2...)
- *	misled=0 (1: mappings without build-id are marked as if they had one, as Linux does while another recorder asks for build-ids)
- *	odd=0 (1: what is rare: marks that are none, guests, modules, JITs, many threads and maps, stacks that can be walked through
+ *	sample=0x1e7  sample_type      read=0x4    read_format     idall=1  sample_id_all   events=1  branch=0
+ *regs=0xff0fff pipe=0  zstd=0 (1: COMPRESSED, 2: COMPRESSED2, 3: with overflowing sizes)   rounds=4 (0: no
+ *FINISHED_ROUND) samples=40 (a round)  cpus=2  chain=6 (deepest)  attr=128 (size)  names=1  desc=1 (features)  seed=1
+ *	mixed=0 (1: the events have different sample_types)  killed=0 (1: as kill -9 leaves it)  strange=0 (1: unknown
+ *records, features) pj=0 (1: what pjrecord says beyond perf, what is known at the start in front of the data, too; 2:
+ *damaged; 3: 1, and stacks that it walked, with frames of interpreted Java methods) deferred=0 (1: callchains of user
+ *space come later) cgroups=0 (so many, of all shapes; with sample=0x2...) misled=0 (1: mappings without build-id are
+ *marked as if they had one, as Linux does while another recorder asks for build-ids) odd=0 (1: what is rare: marks that
+ *are none, guests, modules, JITs, many threads and maps, stacks that can be walked through
  *	test/fuzz/symfs/usr/bin/worker)
  */
 #include "common/formats/perfrecord.h"
@@ -29,10 +28,11 @@
 static struct {
 	const char *name;
 	uint64_t value;
-} option[] = { { "sample", 0x1e7 }, { "read", 4 }, { "idall", 1 }, { "events", 1 }, { "branch", 0 }, { "regs", 0xff0fff },
-	       { "pipe", 0 }, { "zstd", 0 }, { "rounds", 4 }, { "samples", 40 }, { "cpus", 2 }, { "chain", 6 },
-	       { "attr", 128 }, { "names", 1 }, { "desc", 1 }, { "seed", 1 }, { "mixed", 0 }, { "killed", 0 },
-	       { "strange", 0 }, { "deferred", 0 }, { "odd", 0 }, { "misled", 0 }, { "cgroups", 0 }, { "pj", 0 } };
+} option[] = { { "sample", 0x1e7 },  { "read", 4 },   { "idall", 1 },   { "events", 1 },  { "branch", 0 },
+	       { "regs", 0xff0fff }, { "pipe", 0 },   { "zstd", 0 },    { "rounds", 4 },  { "samples", 40 },
+	       { "cpus", 2 },        { "chain", 6 },  { "attr", 128 },  { "names", 1 },   { "desc", 1 },
+	       { "seed", 1 },        { "mixed", 0 },  { "killed", 0 },  { "strange", 0 }, { "deferred", 0 },
+	       { "odd", 0 },         { "misled", 0 }, { "cgroups", 0 }, { "pj", 0 } };
 
 static uint64_t opt(const char *name)
 {
@@ -110,8 +110,11 @@ static const struct {
 	uint32_t type;
 	uint64_t config;
 	const char *name;
-} event[] = { { PERF_TYPE_SOFTWARE, 0, "cpu-clock:ppp" }, { PERF_TYPE_HARDWARE, 0, "cycles" }, { PERF_TYPE_SOFTWARE, 9, "dummy:HG" },
-	      { PERF_TYPE_HW_CACHE, 0x10000, "L1-dcache-load-misses" }, { PERF_TYPE_SOFTWARE, 2, "page-faults:u" } };
+} event[] = { { PERF_TYPE_SOFTWARE, 0, "cpu-clock:ppp" },
+	      { PERF_TYPE_HARDWARE, 0, "cycles" },
+	      { PERF_TYPE_SOFTWARE, 9, "dummy:HG" },
+	      { PERF_TYPE_HW_CACHE, 0x10000, "L1-dcache-load-misses" },
+	      { PERF_TYPE_SOFTWARE, 2, "page-faults:u" } };
 
 static uint64_t sample_type(uint64_t e)
 {
@@ -127,11 +130,19 @@ static uint64_t id_of(uint64_t e, uint64_t cpu)
 
 static void put_attr(struct text *t, uint64_t e)
 {
-	struct perf_event_attr a = { .type = event[e].type, .size = (uint32_t)opt("attr"), .config = event[e].config,
-				     .sample_period = 4000000, .sample_type = sample_type(e), .read_format = opt("read"),
-				     .sample_id_all = opt("idall") & 1, .branch_sample_type = opt("branch"),
-				     .sample_regs_user = opt("regs"), .sample_regs_intr = opt("regs"), .sample_stack_user = 64,
-				     .exclude_guest = 1, .precise_ip = e == 0 ? 3 : 0 };
+	struct perf_event_attr a = { .type = event[e].type,
+				     .size = (uint32_t)opt("attr"),
+				     .config = event[e].config,
+				     .sample_period = 4000000,
+				     .sample_type = sample_type(e),
+				     .read_format = opt("read"),
+				     .sample_id_all = opt("idall") & 1,
+				     .branch_sample_type = opt("branch"),
+				     .sample_regs_user = opt("regs"),
+				     .sample_regs_intr = opt("regs"),
+				     .sample_stack_user = 64,
+				     .exclude_guest = 1,
+				     .precise_ip = e == 0 ? 3 : 0 };
 	size_t size = a.size, known = size < sizeof(a) ? size : sizeof(a);
 
 	text_bytes(t, &a, known);
@@ -370,22 +381,21 @@ enum { WORKER = 0x400000, WORKER_SIZE = 0xe6, JIT = 0x1000, STACK_AT = 0x7ffe000
 
 static uint64_t odd_address(void)
 {
-	static const uint64_t mark[] = { (uint64_t)-32, CONTEXT_GUEST, CONTEXT_GUEST_USER, CONTEXT_HYPERVISOR, (uint64_t)-5, CONTEXT_USER };
+	static const uint64_t mark[] = { (uint64_t)-32,      CONTEXT_GUEST, CONTEXT_GUEST_USER,
+					 CONTEXT_HYPERVISOR, (uint64_t)-5,  CONTEXT_USER };
 	uint64_t at;
 
 	switch (any(16)) {
-	case 0:
-		return mark[any(countof(mark))];
-	case 1: case 2:
+	case 0: return mark[any(countof(mark))];
+	case 1:
+	case 2:
 		at = any(2) ? 0xffffffffc0100000 : 0xffffffffc0000000; /* a module, BPF */
 		return at + any(0x100);
-	case 3: case 4: case 5:
-		at = JIT + any(0x30);
-		return at + any(3) * 0x1000;
-	case 6:
-		return any(2) ? 0 : 0x7f0000000000 + any(1 << 24);
-	default:
-		return WORKER + any(WORKER_SIZE);
+	case 3:
+	case 4:
+	case 5: at = JIT + any(0x30); return at + any(3) * 0x1000;
+	case 6: return any(2) ? 0 : 0x7f0000000000 + any(1 << 24);
+	default: return WORKER + any(WORKER_SIZE);
 	}
 }
 
@@ -410,8 +420,8 @@ static void put_walked(struct text *t)
 	memcpy(t->p + start, &n, sizeof(n));
 }
 
-/* The first and the second have names; the third has none, the fourth two, the fifth is not told. The last is that of one process, as is
- * all of another that nobody sampled. */
+/* The first and the second have names; the third has none, the fourth two, the fifth is not told. The last is that of
+ * one process, as is all of another that nobody sampled. */
 static void put_method(struct text *t, uint64_t i, const char *name)
 {
 	struct pj_method m = { METHOD_AT + METHOD_SIZE * i, (uint32_t)strlen(name) };
@@ -477,7 +487,10 @@ static void put_registers(struct text *t)
 		if (!opt("odd"))
 			u64(t, any(1 << 30));
 		else /* rbp, rsp, rip */
-			u64(t, i == 6 ? STACK_AT + 8 * any(8) : i == 7 ? STACK_AT : i == 8 ? WORKER + any(WORKER_SIZE) : i);
+			u64(t, i == 6 ? STACK_AT + 8 * any(8) :
+			       i == 7 ? STACK_AT :
+			       i == 8 ? WORKER + any(WORKER_SIZE) :
+					i);
 	}
 }
 
@@ -635,26 +648,19 @@ static void put_odd(struct text *t, struct where *w)
 	bool marked;
 
 	switch (any(8)) {
-	case 0:
-		w->pid = w->tid = 0;
-		break;
+	case 0: w->pid = w->tid = 0; break;
 	case 1:
 		w->pid = 1000 + (uint32_t)any(100);
 		w->tid = w->pid + (uint32_t)any(2);
 		break;
-	case 2:
-		w->tid = w->pid + 1;
-		break;
+	case 2: w->tid = w->pid + 1; break;
 	case 3:
 		snprintf(path, sizeof(path), "/usr/lib/lib%llu.so", (unsigned long long)any(100));
 		marked = any(2);
 		put_mmap2(t, w, 0x7f0000000000 + any(64) * 0x8000, path, marked);
 		break;
-	case 4:
-		put_task(t, w, true, w->tid);
-		break;
-	default:
-		break;
+	case 4: put_task(t, w, true, w->tid); break;
+	default: break;
 	}
 }
 
@@ -672,40 +678,23 @@ static void put_run(struct text *t, uint64_t round, uint64_t cpu)
 		w.event = any(opt("events"));
 		w.pid = w.tid = 100 + (uint32_t)any(3);
 		switch (any(40)) {
-		case 0:
-			put_comm(t, &w, "renamed", any(2));
-			break;
+		case 0: put_comm(t, &w, "renamed", any(2)); break;
 		case 1:
 			w.pid = w.tid = 200 + (uint32_t)any(20);
 			put_task(t, &w, true, 101);
 			break;
-		case 2:
-			put_task(t, &w, false, 100);
-			break;
+		case 2: put_task(t, &w, false, 100); break;
 		case 3:
 			marked = any(2);
 			put_mmap2(t, &w, 0x7f0000000000 + any(64) * 0x100000, "/usr/lib/lib with blank.so", marked);
 			break;
-		case 4:
-			put_lost(t, &w);
-			break;
-		case 5:
-			put_throttle(t, &w);
-			break;
-		case 6:
-			put_namespaces(t, &w);
-			break;
-		case 7:
-			put_cgroup(t, &w);
-			break;
-		case 8:
-			put_ksymbol(t, &w, any(2));
-			break;
-		case 9:
-			put_mmap(t, &w, 0x7f1000000000 + any(64) * 0x200000, "/usr/lib/old.so");
-			break;
-		default:
-			break;
+		case 4: put_lost(t, &w); break;
+		case 5: put_throttle(t, &w); break;
+		case 6: put_namespaces(t, &w); break;
+		case 7: put_cgroup(t, &w); break;
+		case 8: put_ksymbol(t, &w, any(2)); break;
+		case 9: put_mmap(t, &w, 0x7f1000000000 + any(64) * 0x200000, "/usr/lib/old.so"); break;
+		default: break;
 		}
 		if (opt("strange") && any(8) == 0)
 			put_strange(t, &w);
@@ -853,7 +842,8 @@ static bool put_recorder(struct text *t, bool at_start)
 	if (!opt("pj"))
 		return false;
 	if (at_start) {
-		put_string(t, PJ_ITEM_BOOT, opt("pj") == 2 ? "../../../../../../etc/passwd" : "01234567-89ab-cdef-0123-456789abcdef");
+		put_string(t, PJ_ITEM_BOOT,
+			   opt("pj") == 2 ? "../../../../../../etc/passwd" : "01234567-89ab-cdef-0123-456789abcdef");
 		put_item(t, PJ_ITEM_WINDOW, &window, sizeof(window));
 		put_string(t, PJ_ITEM_VERSION, "0.1");
 		if (opt("pj") == 3)
@@ -875,38 +865,25 @@ static bool put_recorder(struct text *t, bool at_start)
 	put_item(t, PJ_ITEM_LOSS, &loss, sizeof(loss));
 	for (uint32_t pid = 103; opt("pj") == 3 && pid >= 100; pid--)
 		put_methods(t, pid);
-	put_string(t, PJ_ITEM_KALLSYMS, opt("pj") == 2 ? "../kallsyms" : "kallsyms-01234567-89ab-cdef-0123-456789abcdef.1.gz");
+	put_string(t, PJ_ITEM_KALLSYMS,
+		   opt("pj") == 2 ? "../kallsyms" : "kallsyms-01234567-89ab-cdef-0123-456789abcdef.1.gz");
 	return true;
 }
 
 static bool put_feature(struct text *t, unsigned feature)
 {
 	switch (feature) {
-	case FEATURE_BUILD_ID:
-		feature_build_id(t);
-		break;
-	case FEATURE_HOSTNAME:
-		feature_string(t, "host");
-		break;
-	case FEATURE_OSRELEASE:
-		feature_string(t, "6.1.0");
-		break;
-	case FEATURE_VERSION:
-		feature_string(t, "6.1");
-		break;
-	case FEATURE_ARCH:
-		feature_string(t, "x86_64");
-		break;
+	case FEATURE_BUILD_ID: feature_build_id(t); break;
+	case FEATURE_HOSTNAME: feature_string(t, "host"); break;
+	case FEATURE_OSRELEASE: feature_string(t, "6.1.0"); break;
+	case FEATURE_VERSION: feature_string(t, "6.1"); break;
+	case FEATURE_ARCH: feature_string(t, "x86_64"); break;
 	case FEATURE_NRCPUS:
 		u32(t, 8);
 		u32(t, opt("cpus"));
 		break;
-	case FEATURE_CPUDESC:
-		feature_string(t, "a processor");
-		break;
-	case FEATURE_TOTAL_MEM:
-		u64(t, 1024);
-		break;
+	case FEATURE_CPUDESC: feature_string(t, "a processor"); break;
+	case FEATURE_TOTAL_MEM: u64(t, 1024); break;
 	case FEATURE_CMDLINE:
 		u32(t, 2);
 		feature_string(t, "perf");
@@ -936,15 +913,14 @@ static bool put_feature(struct text *t, unsigned feature)
 		u32(t, 4);
 		u32(t, 4 << 20);
 		break;
-	case FEATURE_PJ_START: case FEATURE_PJ_END:
-		return put_recorder(t, feature == FEATURE_PJ_START);
+	case FEATURE_PJ_START:
+	case FEATURE_PJ_END: return put_recorder(t, feature == FEATURE_PJ_START);
 	case 200:
 		if (!opt("strange"))
 			return false;
 		text_add(t, "nobody knows this one");
 		break;
-	default:
-		return false;
+	default: return false;
 	}
 	return true;
 }
@@ -977,7 +953,9 @@ static struct perf_section put_early(struct text *t)
 
 static void put_file(struct text *t)
 {
-	struct perf_file_header h = { .magic = PERF_MAGIC, .size = sizeof(h), .attr_size = opt("attr") + sizeof(struct perf_section) };
+	struct perf_file_header h = { .magic = PERF_MAGIC,
+				      .size = sizeof(h),
+				      .attr_size = opt("attr") + sizeof(struct perf_section) };
 	struct text data = { 0 }, body = { 0 }, table = { 0 };
 	uint64_t events = opt("events"), ids = sizeof(h);
 	size_t table_size = 0;
@@ -1077,7 +1055,8 @@ int main(int argc, char **argv)
 			die_usage("no option '%s'", argv[i]);
 		option[k].value = strtoull(argv[i] + n + 1, NULL, 0);
 	}
-	if (opt("events") < 1 || opt("events") > countof(event) || opt("cpus") < 1 || opt("cpus") > 10 || opt("attr") < 64)
+	if (opt("events") < 1 || opt("events") > countof(event) || opt("cpus") < 1 || opt("cpus") > 10 ||
+	    opt("attr") < 64)
 		die_usage("at most %zu events and 10 processors", countof(event));
 	state = opt("seed");
 	if (opt("pipe"))

@@ -1,5 +1,6 @@
 /*
- * app - what runs in the containers of record-kept.t: code of its own, of a library, and made at run time, with a map that grows.
+ * app - what runs in the containers of record-kept.t: code of its own, of a library, and made at run time, with a map
+ * that grows.
  *
  * app SECONDS [memfd]: memfd: from a file in memory that has no name. With -DLIBRARY: the library.
  */
@@ -50,7 +51,8 @@ __attribute__((noinline)) static void in_binary(void)
 }
 
 /* A loop of 2 million, with a frame pointer. */
-static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xb9, 0x80, 0x84, 0x1e, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3 };
+static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xb9, 0x80, 0x84, 0x1e,
+				      0x00, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3 };
 
 static void again_from_memory(char **argv)
 {

@@ -2,14 +2,12 @@
 /*
  * burn - a load that is known.
  *
- *	burn shares SECONDS           half of its time in fifty(), 30 % in thirty(), 20 % in twenty(), by its own CPU clock
- *	burn deep DEPTH SECONDS       burns at the end of DEPTH calls
- *	burn storm SECONDS RATE       forks and execs itself (burn child) so many times a second
- *	burn child                    burns 1 ms and ends
- *	burn spin SECONDS             one function, as fast as it goes
- *	burn crowd N MAPS SECONDS     N processes that sleep, each with so many executable mappings of its own
- *	burn pingpong N DEPTH         two processes on one CPU pass a byte to and fro N times, at the end of DEPTH calls: prints the
- *	                              ns of CPU time and of the wall for each of the 2 N switches
+ *	burn shares SECONDS           half of its time in fifty(), 30 % in thirty(), 20 % in twenty(), by its own CPU
+ *clock burn deep DEPTH SECONDS       burns at the end of DEPTH calls burn storm SECONDS RATE       forks and execs
+ *itself (burn child) so many times a second burn child                    burns 1 ms and ends burn spin SECONDS one
+ *function, as fast as it goes burn crowd N MAPS SECONDS     N processes that sleep, each with so many executable
+ *mappings of its own burn pingpong N DEPTH         two processes on one CPU pass a byte to and fro N times, at the end
+ *of DEPTH calls: prints the ns of CPU time and of the wall for each of the 2 N switches
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -56,8 +54,8 @@ NEVER_INLINED static void twenty(unsigned n)
 		sink -= i * 7;
 }
 
-/* Runs f until it has used that much CPU time: in small parts, so that it overshoots by little, and what it overshoots is
- * given back the next time. */
+/* Runs f until it has used that much CPU time: in small parts, so that it overshoots by little, and what it overshoots
+ * is given back the next time. */
 static void use(void (*f)(unsigned), uint64_t *debt, uint64_t ns)
 {
 	uint64_t start = now(CLOCK_THREAD_CPUTIME_ID), used = 0;

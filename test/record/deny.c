@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deny - run a command as containers do whose seccomp filter forbids perf_event_open, or, as on an older kernel, with another system call
- * that does not exist: deny EPERM|ENOSYS[:NUMBER] COMMAND [ARGUMENT ...] */
+/* deny - run a command as containers do whose seccomp filter forbids perf_event_open, or, as on an older kernel, with
+ * another system call that does not exist: deny EPERM|ENOSYS[:NUMBER] COMMAND [ARGUMENT ...] */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,7 +18,8 @@ int main(int argc, char **argv)
 	const char *number = argc > 2 ? strchr(argv[1], ':') : NULL;
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number ? (unsigned)strtoul(number + 1, NULL, 10) : SYS_perf_event_open, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+			 number ? (unsigned)strtoul(number + 1, NULL, 10) : SYS_perf_event_open, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};

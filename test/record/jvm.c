@@ -1,6 +1,6 @@
 /*
- * jvm DIR hang: a process that has the memory of a JVM (test/jmap/standin.h) and runs in it; on SIGUSR1 the page that says which method that code is
- * of becomes one that nobody fills in (userfaultfd): whoever reads it waits for ever.
+ * jvm DIR hang: a process that has the memory of a JVM (test/jmap/standin.h) and runs in it; on SIGUSR1 the page that
+ * says which method that code is of becomes one that nobody fills in (userfaultfd): whoever reads it waits for ever.
  * jvm DIR exec COMMAND...: the same, until SIGUSR1; then it is the command.
  * Prints "runs" when it does, "hangs" when it does, or "SKIP" and why it cannot.
  */
@@ -28,7 +28,8 @@ static struct blob method_of(const struct standin *j)
 	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
 	hotspot_scan(&h);
 	for (size_t i = 0; i < h.code.n; i++)
-		if (h.code.blob[i].compiled && h.code.blob[i].address >= SYNTH_BASE + SYNTH_PAGE) /* where the library begins is to stay */
+		if (h.code.blob[i].compiled &&
+		    h.code.blob[i].address >= SYNTH_BASE + SYNTH_PAGE) /* where the library begins is to stay */
 			found = h.code.blob[i];
 	hotspot_close(&h);
 	return found;
@@ -63,14 +64,16 @@ static void *code_of_nobody(void)
 	return p;
 }
 
-/* The page at an address becomes memory of ours with the same content, which nobody but us could fill in again; we never do. */
+/* The page at an address becomes memory of ours with the same content, which nobody but us could fill in again; we
+ * never do. */
 static void *own_page(const struct standin *j, uint64_t address)
 {
 	uint64_t at = address / SYNTH_PAGE * SYNTH_PAGE;
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register r = { .range = { at, SYNTH_PAGE }, .mode = UFFDIO_REGISTER_MODE_MISSING };
-	void *p = mmap((void *)(uintptr_t)at, SYNTH_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	void *p = mmap((void *)(uintptr_t)at, SYNTH_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
 	if (p == MAP_FAILED)
 		skip("memory");

@@ -1,6 +1,6 @@
 /*
- * share - a load of a known size: share MS burns so many milliseconds of CPU time, whatever else runs here, and prints how many
- * nanoseconds it was given in all, as the kernel counted them.
+ * share - a load of a known size: share MS burns so many milliseconds of CPU time, whatever else runs here, and prints
+ * how many nanoseconds it was given in all, as the kernel counted them.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /*
  * waits.c - threads that wait for known times in functions of known names, for tests of off-CPU times.
  *
- * waits SECONDS [switches]: one thread each sleeps, waits for a pipe, waits for a lock, computes, and waits for what never comes; with
- * the word, two more pass a byte to and fro, which is as many switches as there can be. At the end it prints a line for each:
- * the function, the ns that went by in it by its own clock, and how often; and "threads", the sum of the lives of all threads.
- * System calls are made in place: libc has no frame pointers, so its callers would be skipped.
+ * waits SECONDS [switches]: one thread each sleeps, waits for a pipe, waits for a lock, computes, and waits for what
+ * never comes; with the word, two more pass a byte to and fro, which is as many switches as there can be. At the end it
+ * prints a line for each: the function, the ns that went by in it by its own clock, and how often; and "threads", the
+ * sum of the lives of all threads. System calls are made in place: libc has no frame pointers, so its callers would be
+ * skipped.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>

@@ -1,4 +1,5 @@
-/* ask - one request for a test: ask METHOD http://HOST:PORT /PATH?QUERY [FILE]. The answer is printed; status 0 if it is a 2xx. */
+/* ask - one request for a test: ask METHOD http://HOST:PORT /PATH?QUERY [FILE]. The answer is printed; status 0 if it
+ * is a 2xx. */
 #include "send/http/http.h"
 
 #include "common/diag.h"

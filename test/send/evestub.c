@@ -1,9 +1,11 @@
 /*
- * evestub - answers as Eve does with the original pipeline's schema (what was measured of it is in the table of the man page's tests),
- * so that tests need neither Eve nor MongoDB. Inserts in order: a batch that meets what is there keeps what stood before.
+ * evestub - answers as Eve does with the original pipeline's schema (what was measured of it is in the table of the man
+ * page's tests), so that tests need neither Eve nor MongoDB. Inserts in order: a batch that meets what is there keeps
+ * what stood before.
  *
- * evestub --portfile FILE [--port N] [--file KEPT] [--token T] [--down FILE] [--log FILE]: KEPT has what was stored, also after SIGKILL. While
- * the file of --down exists, the database is gone. GET /_dump: "timestamp host stack value" a line, in order of _id.
+ * evestub --portfile FILE [--port N] [--file KEPT] [--token T] [--down FILE] [--log FILE]: KEPT has what was stored,
+ * also after SIGKILL. While the file of --down exists, the database is gone. GET /_dump: "timestamp host stack value" a
+ * line, in order of _id.
  */
 #include "serve.h"
 
@@ -72,8 +74,8 @@ static bool insert(const struct doc *d)
 	docs = mem_more(docs, sizeof(*docs), ndocs);
 	docs[ndocs++] = mine;
 	if (kept >= 0)
-		dprintf(kept, "%s\t%llu\t%.*s\t%.*s\t%llu\n", d->id, (unsigned long long)d->timestamp, (int)d->host.n, d->host.p,
-			(int)d->stack.n, d->stack.p, (unsigned long long)d->value);
+		dprintf(kept, "%s\t%llu\t%.*s\t%.*s\t%llu\n", d->id, (unsigned long long)d->timestamp, (int)d->host.n,
+			d->host.p, (int)d->stack.n, d->stack.p, (unsigned long long)d->value);
 	return true;
 }
 
@@ -143,8 +145,10 @@ static void answer(const struct call *c, const char *status, struct str body)
 {
 	struct text t = { 0 };
 
-	text_printf(&t, "HTTP/1.1 %s\r\nServer: gunicorn\r\nConnection: close\r\nContent-Type: %s\r\n%sContent-Length: %zu\r\n\r\n", status,
-		    body.n && body.p[0] == '<' ? "text/html" : "application/json", c->total, body.n);
+	text_printf(
+		&t,
+		"HTTP/1.1 %s\r\nServer: gunicorn\r\nConnection: close\r\nContent-Type: %s\r\n%sContent-Length: %zu\r\n\r\n",
+		status, body.n && body.p[0] == '<' ? "text/html" : "application/json", c->total, body.n);
 	if (!c->head_only)
 		text_str(&t, body);
 	serve_write(c->fd, t.p, t.n);
@@ -217,7 +221,8 @@ static void store(const struct call *c, const struct jv *list, size_t n, bool fl
 
 		good &= jv_each(one, check_member, &check[i]);
 		if (good && !check[i].doc.id[0])
-			snprintf(check[i].doc.id, sizeof(check[i].doc.id), "%08llx%016llx", (unsigned long long)check[i].doc.timestamp & 0xFFFFFFFF,
+			snprintf(check[i].doc.id, sizeof(check[i].doc.id), "%08llx%016llx",
+				 (unsigned long long)check[i].doc.timestamp & 0xFFFFFFFF,
 				 (unsigned long long)hash_number(++made + (uint64_t)getpid() * 1000003));
 	}
 	text_add(&t, flat ? "" : good ? "{\"_status\": \"OK\", \"_items\": [" : "{\"_status\": \"ERR\", \"_items\": [");
@@ -225,23 +230,28 @@ static void store(const struct call *c, const struct jv *list, size_t n, bool fl
 		if (i)
 			text_add(&t, ", ");
 		if (check[i].issue) {
-			text_printf(&t, "{\"_status\": \"ERR\", \"_issues\": {\"%s\": \"%s\"}}", check[i].key, check[i].issue);
+			text_printf(&t, "{\"_status\": \"ERR\", \"_issues\": {\"%s\": \"%s\"}}", check[i].key,
+				    check[i].issue);
 			continue;
 		}
 		if (good && !insert(&check[i].doc)) {
 			error(c, "409 CONFLICT", "Document(s) with duplicate key(s) already exist");
 			goto done;
 		}
-		text_printf(&t, "{\"_updated\": \"Sat, 21 Nov 2026 20:00:00 GMT\", \"_created\": \"Sat, 21 Nov 2026 20:00:00 GMT\", \"_etag\": \"%s%.16s\", "
-				"\"_id\": \"%s\", \"_links\": {\"self\": {\"title\": \"Cpu\", \"href\": \"cpu/%s\"}}, \"_status\": \"OK\"}",
-			    check[i].doc.id, check[i].doc.id, check[i].doc.id, check[i].doc.id);
+		text_printf(
+			&t,
+			"{\"_updated\": \"Sat, 21 Nov 2026 20:00:00 GMT\", \"_created\": \"Sat, 21 Nov 2026 20:00:00 GMT\", \"_etag\": \"%s%.16s\", "
+			"\"_id\": \"%s\", \"_links\": {\"self\": {\"title\": \"Cpu\", \"href\": \"cpu/%s\"}}, \"_status\": \"OK\"}",
+			check[i].doc.id, check[i].doc.id, check[i].doc.id, check[i].doc.id);
 	}
 	if (!good && flat)
 		t.n--;
 	if (!flat)
 		text_char(&t, ']');
 	if (!good)
-		text_add(&t, ", \"_error\": {\"code\": 422, \"message\": \"Insertion failure: document(s) contain(s) error(s)\"}");
+		text_add(
+			&t,
+			", \"_error\": {\"code\": 422, \"message\": \"Insertion failure: document(s) contain(s) error(s)\"}");
 	if (!flat || !good)
 		text_char(&t, '}');
 	answer(c, good ? "201 CREATED" : "422 UNPROCESSABLE ENTITY", text_view(&t));
@@ -258,11 +268,14 @@ static void post(const struct call *c, struct str head, struct str body)
 	size_t n;
 
 	if (str_find_str(body, STR("poison-500")) >= 0 || str_find_str(body, STR("\\ud8")) >= 0) {
-		answer(c, "500 INTERNAL SERVER ERROR", STR("<!doctype html>\n<title>500 Internal Server Error</title>"));
+		answer(c, "500 INTERNAL SERVER ERROR",
+		       STR("<!doctype html>\n<title>500 Internal Server Error</title>"));
 		return;
 	}
-	if (!str_starts(type, STR("application/json")) || serve_header(head, "Content-Encoding").n || !(v = jv_parse(body, &why))) {
-		error(c, "400 BAD REQUEST", "The browser (or proxy) sent a request that this server could not understand.");
+	if (!str_starts(type, STR("application/json")) || serve_header(head, "Content-Encoding").n ||
+	    !(v = jv_parse(body, &why))) {
+		error(c, "400 BAD REQUEST",
+		      "The browser (or proxy) sent a request that this server could not understand.");
 		return;
 	}
 	n = jv_is_array(v) ? jv_count(v) : 1;
@@ -310,8 +323,11 @@ static struct str argument(struct text *room, struct str query, const char *name
 
 static bool holds(int order, struct str how)
 {
-	return str_eq(how, STR("$gt")) ? order > 0 : str_eq(how, STR("$gte")) ? order >= 0 : str_eq(how, STR("$lt")) ? order < 0 :
-	       str_eq(how, STR("$lte")) ? order <= 0 : false;
+	return str_eq(how, STR("$gt"))  ? order > 0 :
+	       str_eq(how, STR("$gte")) ? order >= 0 :
+	       str_eq(how, STR("$lt"))  ? order < 0 :
+	       str_eq(how, STR("$lte")) ? order <= 0 :
+					  false;
 }
 
 static bool id_holds(void *to, struct str how, const struct jv *value)
@@ -361,12 +377,15 @@ static bool matches(void *to, struct str key, const struct jv *value)
 
 static void add_doc(struct text *t, const struct doc *d)
 {
-	text_printf(t, "{\"_id\": \"%s\", \"timestamp\": %llu, \"hostname\": ", d->id, (unsigned long long)d->timestamp);
+	text_printf(t, "{\"_id\": \"%s\", \"timestamp\": %llu, \"hostname\": ", d->id,
+		    (unsigned long long)d->timestamp);
 	json_quote(t, d->host);
 	text_add(t, ", \"stack\": ");
 	json_quote(t, d->stack);
-	text_printf(t, ", \"value\": %llu, \"_updated\": \"Sat, 21 Nov 2026 20:00:00 GMT\", \"_etag\": \"%s\", \"_links\": {\"self\": {\"href\": \"cpu/%s\"}}}",
-		    (unsigned long long)d->value, d->id, d->id);
+	text_printf(
+		t,
+		", \"value\": %llu, \"_updated\": \"Sat, 21 Nov 2026 20:00:00 GMT\", \"_etag\": \"%s\", \"_links\": {\"self\": {\"href\": \"cpu/%s\"}}}",
+		(unsigned long long)d->value, d->id, d->id);
 }
 
 static void list(struct call *c, struct str query)
@@ -406,8 +425,10 @@ static void list(struct call *c, struct str query)
 			add_doc(&t, shown[i]);
 		}
 	}
-	text_printf(&t, "], \"_links\": {\"parent\": {\"title\": \"home\", \"href\": \"/\"}}, \"_meta\": {\"page\": %llu, \"max_results\": %llu, \"total\": %llu}}",
-		    (unsigned long long)page, (unsigned long long)most, (unsigned long long)seen);
+	text_printf(
+		&t,
+		"], \"_links\": {\"parent\": {\"title\": \"home\", \"href\": \"/\"}}, \"_meta\": {\"page\": %llu, \"max_results\": %llu, \"total\": %llu}}",
+		(unsigned long long)page, (unsigned long long)most, (unsigned long long)seen);
 	snprintf(c->total, sizeof(c->total), "X-Total-Count: %llu\r\n", (unsigned long long)seen);
 	answer(c, "200 OK", text_view(&t));
 	if (shown != docs)
@@ -437,7 +458,8 @@ static void stacks(const struct call *c, struct str query)
 	str_u64(argument(&room, query, "end_time"), &to);
 	host = argument(&room, query, "hostname");
 	for (size_t i = 0; i < ndocs; i++)
-		if (docs[i]->timestamp >= from && docs[i]->timestamp <= to && (str_eq(host, STR("ALL")) || str_eq(host, docs[i]->host)))
+		if (docs[i]->timestamp >= from && docs[i]->timestamp <= to &&
+		    (str_eq(host, STR("ALL")) || str_eq(host, docs[i]->host)))
 			some[n++] = docs[i];
 	qsort(some, n, sizeof(struct doc *), by_stack);
 	text_char(&t, '{');
@@ -465,8 +487,9 @@ static void dump(const struct call *c)
 
 	sort();
 	for (size_t i = 0; i < ndocs; i++)
-		text_printf(&t, "%llu %.*s %.*s %llu\n", (unsigned long long)docs[i]->timestamp, (int)docs[i]->host.n, docs[i]->host.p,
-			    (int)docs[i]->stack.n, docs[i]->stack.p, (unsigned long long)docs[i]->value);
+		text_printf(&t, "%llu %.*s %.*s %llu\n", (unsigned long long)docs[i]->timestamp, (int)docs[i]->host.n,
+			    docs[i]->host.p, (int)docs[i]->stack.n, docs[i]->stack.p,
+			    (unsigned long long)docs[i]->value);
 	answer(c, "200 OK", text_view(&t));
 	text_free(&t);
 }
@@ -502,7 +525,8 @@ static void ingest(const struct call *c, struct str head, struct str body)
 
 static void handle(struct call *c, struct str head, struct str body)
 {
-	struct str rest = head, line = str_cut(&rest, '\n'), method = str_cut(&line, ' '), query = str_cut(&line, ' '), path;
+	struct str rest = head, line = str_cut(&rest, '\n'), method = str_cut(&line, ' '), query = str_cut(&line, ' '),
+		   path;
 
 	path = str_cut(&query, '?');
 	c->head_only = str_eq(method, STR("HEAD"));
@@ -513,7 +537,8 @@ static void handle(struct call *c, struct str head, struct str body)
 	else if (head.n > 4094 + 400 && query.n > 4000)
 		answer(c, "400 Bad Request", STR("<html><h1>Request Line is too large</h1></html>"));
 	else if (down && access(down, F_OK) == 0)
-		answer(c, "500 INTERNAL SERVER ERROR", STR("<!doctype html>\n<title>500 Internal Server Error</title>"));
+		answer(c, "500 INTERNAL SERVER ERROR",
+		       STR("<!doctype html>\n<title>500 Internal Server Error</title>"));
 	else if (logged && str_eq(path, STR("/ingest")))
 		ingest(c, head, body);
 	else if (str_eq(method, STR("POST")) && str_eq(path, STR("/cpu")))

@@ -1,8 +1,8 @@
 /*
  * faultd - stands between a client and a server of a test, and does to connections what networks do.
  *
- * faultd [--plan A,B,...] [--percent N --seed S] --to PORT --portfile FILE: connections suffer A, then B, ...; then N percent of them
- * suffer something by chance, the others nothing. --free prints a port that nobody uses now.
+ * faultd [--plan A,B,...] [--percent N --seed S] --to PORT --portfile FILE: connections suffer A, then B, ...; then N
+ * percent of them suffer something by chance, the others nothing. --free prints a port that nobody uses now.
  */
 #include "serve.h"
 
@@ -11,26 +11,22 @@
 #include <time.h>
 #include <zlib.h>
 
-enum fault {
-	FINE, RESET, UPLOAD, SWALLOW, CUT, STALL, SLOW, GARBAGE, ENDLESS, BOMB, NOTHING, ANSWER
-};
+enum fault { FINE, RESET, UPLOAD, SWALLOW, CUT, STALL, SLOW, GARBAGE, ENDLESS, BOMB, NOTHING, ANSWER };
 
 static const struct {
 	const char *name;
 	enum fault fault;
 	bool by_chance;
 } faults[] = {
-	{ "ok", FINE, false },
-	{ "reset", RESET, true },       /* accepted, and gone */
-	{ "upload", UPLOAD, true },     /* gone while the body travels; the server has half of it */
-	{ "swallow", SWALLOW, true },   /* the server has done it, nobody hears of it */
-	{ "cut", CUT, true },           /* half an answer */
-	{ "stall", STALL, false },      /* no answer, for ever */
-	{ "slow", SLOW, false },        /* an answer at a byte a second */
-	{ "garbage", GARBAGE, true },   /* not HTTP */
-	{ "endless", ENDLESS, false },
-	{ "bomb", BOMB, false },        /* 300 kB that unpack to 300 MB */
-	{ "nothing", NOTHING, true },   /* closed without a byte */
+	{ "ok", FINE, false },         { "reset", RESET, true }, /* accepted, and gone */
+	{ "upload", UPLOAD, true },   /* gone while the body travels; the server has half of it */
+	{ "swallow", SWALLOW, true }, /* the server has done it, nobody hears of it */
+	{ "cut", CUT, true },         /* half an answer */
+	{ "stall", STALL, false },    /* no answer, for ever */
+	{ "slow", SLOW, false },      /* an answer at a byte a second */
+	{ "garbage", GARBAGE, true }, /* not HTTP */
+	{ "endless", ENDLESS, false }, { "bomb", BOMB, false }, /* 300 kB that unpack to 300 MB */
+	{ "nothing", NOTHING, true },                           /* closed without a byte */
 };
 
 #define PLAN_MOST 256
@@ -94,8 +90,10 @@ static void answer(int c, unsigned status)
 		text_printf(&when, "Retry-After: %s\r\n", date);
 	else if (status == 302)
 		text_add(&when, "Location: http://127.0.0.1:9/elsewhere\r\n");
-	text_printf(&t, "HTTP/1.1 %u It is so\r\nContent-Type: text/html\r\n%.*sContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status,
-		    (int)when.n, when.n ? when.p : "", sizeof(html) - 1, html);
+	text_printf(
+		&t,
+		"HTTP/1.1 %u It is so\r\nContent-Type: text/html\r\n%.*sContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
+		status, (int)when.n, when.n ? when.p : "", sizeof(html) - 1, html);
 	serve_write(c, t.p, t.n);
 	text_free(&t);
 	text_free(&when);
@@ -115,11 +113,13 @@ static void endless(int c)
 
 static void bomb(int c)
 {
-	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n";
+	static const char head[] =
+		"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n";
 	static unsigned char zeros[65536], packed[131072];
 	z_stream z = { 0 };
 
-	if (deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK || !serve_write(c, head, sizeof(head) - 1))
+	if (deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
+	    !serve_write(c, head, sizeof(head) - 1))
 		return;
 	for (int i = 0; i < 4800; i++) {
 		z.next_in = zeros;
@@ -145,20 +145,14 @@ static void drip(int c, const char *p, size_t n)
 static bool spoil(enum fault f, int c, const char *p, size_t n)
 {
 	switch (f) {
-	case SWALLOW:
-		return false;
-	case CUT:
-		serve_write(c, p, n / 2);
-		return false;
-	case SLOW:
-		drip(c, p, n);
-		return false;
+	case SWALLOW: return false;
+	case CUT: serve_write(c, p, n / 2); return false;
+	case SLOW: drip(c, p, n); return false;
 	case STALL:
 		while (recv(c, (char[256]){ 0 }, 256, 0) > 0)
 			;
 		return false;
-	default:
-		return serve_write(c, p, n);
+	default: return serve_write(c, p, n);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * serve.h - what the little servers of the tests share: a port of their own on the loopback interface, a thread for each connection,
- * requests of HTTP read whole. They end with who started them, and in any case after some minutes.
+ * serve.h - what the little servers of the tests share: a port of their own on the loopback interface, a thread for
+ * each connection, requests of HTTP read whole. They end with who started them, and in any case after some minutes.
  */
 #ifndef PJ_SERVE_H
 #define PJ_SERVE_H
@@ -26,7 +26,9 @@
 
 static inline struct sockaddr_in serve_address(unsigned port)
 {
-	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_port = htons((uint16_t)port),
+				     .sin_addr = { htonl(INADDR_LOOPBACK) } };
 }
 
 /* Port 0: any. The number is written to a file that appears whole, if one is named. */
@@ -39,7 +41,8 @@ static inline int serve_listen(unsigned port, const char *portfile)
 	FILE *f;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 64) || getsockname(fd, (struct sockaddr *)&a, &n))
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 64) ||
+	    getsockname(fd, (struct sockaddr *)&a, &n))
 		die_errno("cannot listen on port %u", port);
 	if (!portfile)
 		return fd;
@@ -101,7 +104,8 @@ static inline struct str serve_header(struct str head, const char *name)
 	return (struct str){ 0 };
 }
 
-/* Reads one request with a length. The head with its empty line, and the body behind it, are in t. False: the peer left. */
+/* Reads one request with a length. The head with its empty line, and the body behind it, are in t. False: the peer
+ * left. */
 static inline bool serve_request(int fd, struct text *t, struct str *head, struct str *body)
 {
 	ptrdiff_t end = -1;

@@ -1,11 +1,10 @@
 /*
- * ship - sends windows through a store as pjsend does, but at once: what fails is tried again without waiting, so that tests of a
- * store and what may go wrong with it take no longer than the store.
+ * ship - sends windows through a store as pjsend does, but at once: what fails is tried again without waiting, so that
+ * tests of a store and what may go wrong with it take no longer than the store.
  *
- * ship [--tries N] [--doubts N] [--timeout S] [--auth F] [--cacert F] [--verify] STORE FILE...   what became of each window, a line each
- * ship --fetch FROM TO [--host H] [--by host|time|label:K] [--label k=v] [--event E] [--stacks URL] STORE
- * ship --list FROM TO STORE
- * ship --schema STORE
+ * ship [--tries N] [--doubts N] [--timeout S] [--auth F] [--cacert F] [--verify] STORE FILE...   what became of each
+ * window, a line each ship --fetch FROM TO [--host H] [--by host|time|label:K] [--label k=v] [--event E] [--stacks URL]
+ * STORE ship --list FROM TO STORE ship --schema STORE
  */
 #include "send/store.h"
 
@@ -46,8 +45,10 @@ static enum store_verdict send_one(struct store *s, const struct window *w)
 			printf("refused: %.*s\n", (int)line.n, line.p);
 		}
 	} while (++tried < tries && (verdict == STORE_LATER || verdict == STORE_DOUBT));
-	printf("%" PRIu64 " %s documents=%" PRIu64 " known=%" PRIu64 " requests=%" PRIu64 "%s after=%" PRIu64 "%s%.*s\n", w->epoch, verdicts[verdict], documents, known,
-	       requests, differs ? " DIFFERS" : "", r.after, r.why.n ? " why=" : "", (int)r.why.n, r.why.n ? r.why.p : "");
+	printf("%" PRIu64 " %s documents=%" PRIu64 " known=%" PRIu64 " requests=%" PRIu64 "%s after=%" PRIu64
+	       "%s%.*s\n",
+	       w->epoch, verdicts[verdict], documents, known, requests, differs ? " DIFFERS" : "", r.after,
+	       r.why.n ? " why=" : "", (int)r.why.n, r.why.n ? r.why.p : "");
 	fflush(stdout);
 	store_report_free(&r);
 	return verdict;
@@ -55,8 +56,10 @@ static enum store_verdict send_one(struct store *s, const struct window *w)
 
 static bool told(void *to, const struct window *w)
 {
-	printf("%.*s %" PRIu64 " %" PRIu64 " event=%.*s unit=%.*s labels=%.*s samples=%" PRIu64 " lost=%" PRIu64 " parts=%" PRIu64 "\n", (int)w->host.n, w->host.p, w->epoch,
-	       w->until, (int)w->event.n, w->event.p, (int)w->unit.n, w->unit.p, (int)w->labels.n, w->labels.p, w->samples, w->lost, w->parts);
+	printf("%.*s %" PRIu64 " %" PRIu64 " event=%.*s unit=%.*s labels=%.*s samples=%" PRIu64 " lost=%" PRIu64
+	       " parts=%" PRIu64 "\n",
+	       (int)w->host.n, w->host.p, w->epoch, w->until, (int)w->event.n, w->event.p, (int)w->unit.n, w->unit.p,
+	       (int)w->labels.n, w->labels.p, w->samples, w->lost, w->parts);
 	return !to || *(bool *)to;
 }
 

@@ -89,7 +89,8 @@ static void overlays(void)
 	map_at(1, 0x500, 0, 0, "/e");
 	is_str(where(1, 1, MODE_USER, 0x500), STR("/d+500"), "an empty mapping is none");
 	map_at(1, UINT64_MAX - 0xfff, 0x10000, 0, "/f");
-	is_str(where(1, 1, MODE_USER, UINT64_MAX - 1), STR("/f+ffe"), "one that runs past the end of memory ends there");
+	is_str(where(1, 1, MODE_USER, UINT64_MAX - 1), STR("/f+ffe"),
+	       "one that runs past the end of memory ends there");
 	for (unsigned i = 0; i < 1000; i++)
 		map_at(2, 0x100000 + 0x2000 * ((i * 7919) % 1000), 0x1000, 0, "/many");
 	is_str(where(2, 2, MODE_USER, 0x100000 + 0x2000 * 500 + 5), STR("/many+5"), "a thousand mappings in any order");
@@ -140,7 +141,8 @@ static void kinds(void)
 {
 	addrspace_init(&as, false);
 	map_at(7, 0x1000, 0x1000, 0x50, "//anon");
-	is_str(where(7, 7, MODE_USER, 0x1004), STR("/tmp/perf-7.map+1004"), "anonymous code is the perf map's, by address");
+	is_str(where(7, 7, MODE_USER, 0x1004), STR("/tmp/perf-7.map+1004"),
+	       "anonymous code is the perf map's, by address");
 	map_at(7, 0x2000, 0x1000, 0x50, "/memfd:doublemapper (deleted)");
 	is_str(where(7, 7, MODE_USER, 0x2004), STR("/tmp/perf-7.map+2004"), "so is that of a memfd");
 	map_at(7, 0x3000, 0x1000, 0x50, "[vdso]");
@@ -148,7 +150,8 @@ static void kinds(void)
 	fork_of(7, 7, 8, 8);
 	is_str(where(8, 8, MODE_USER, 0x1004), STR("/tmp/perf-7.map+1004"), "a child has its parent's map");
 	map_at(UINT32_MAX, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
-	is_str(where(7, 7, MODE_KERNEL, 0xffffffff81000010), STR("[kernel.kallsyms]+ffffffff81000010"), "the kernel, by address");
+	is_str(where(7, 7, MODE_KERNEL, 0xffffffff81000010), STR("[kernel.kallsyms]+ffffffff81000010"),
+	       "the kernel, by address");
 	is_str(where(7, 7, MODE_USER, 0xffffffff81000010), STR("[unknown]+ffffffff81000010"), "is not the user's");
 	is_str(as.kernel_symbol, STR("_text"), "the symbol that tells how far it was moved");
 	is_u64(as.kernel_text, 0xffffffff81000000, "and where it was");
@@ -162,7 +165,8 @@ static void kinds(void)
 	addrspace_free(&as);
 	addrspace_init(&as, true);
 	map_at(7, 0x2000, 0x1000, 0x50, "/memfd:doublemapper (deleted)");
-	is_str(where(7, 7, MODE_USER, 0x2004), STR("/memfd:doublemapper (deleted)+54"), "perf takes a memfd for a file");
+	is_str(where(7, 7, MODE_USER, 0x2004), STR("/memfd:doublemapper (deleted)+54"),
+	       "perf takes a memfd for a file");
 	addrspace_free(&as);
 }
 
@@ -183,7 +187,8 @@ static void identity(void)
 	r.mmap.start = 0x3000;
 	r.mmap.inode = 6;
 	addrspace_record(&as, &r);
-	ok(find(1, 1, MODE_USER, 0x1000).dso != find(1, 1, MODE_USER, 0x3000).dso, "another file of the same name is not");
+	ok(find(1, 1, MODE_USER, 0x1000).dso != find(1, 1, MODE_USER, 0x3000).dso,
+	   "another file of the same name is not");
 	addrspace_build_ids(&as, &id, 1);
 	is_u64(as.dso[find(1, 1, MODE_USER, 0x3000).dso].build_id.n, 2, "build-ids are told by name");
 	for (uint32_t tid = 100; tid < 5000; tid++)

@@ -18,7 +18,9 @@ static void walked(const enum agreement_code *code, size_t n)
 	for (size_t i = 0; i < n; i++)
 		agreement_put(&w, i + 1, code[i]);
 }
-#define WALKED(...) walked((const enum agreement_code[]){ __VA_ARGS__ }, sizeof((const enum agreement_code[]){ __VA_ARGS__ }) / sizeof(enum agreement_code))
+#define WALKED(...)                                          \
+	walked((const enum agreement_code[]){ __VA_ARGS__ }, \
+	       sizeof((const enum agreement_code[]){ __VA_ARGS__ }) / sizeof(enum agreement_code))
 
 static size_t at;
 
@@ -33,11 +35,13 @@ static void test_same(void)
 	WALKED(K, K, K, N, N, N);
 	ok(POINTERS(1, 2, 3, 4, 5, 6) == AGREEMENT_SAME, "the same");
 	ok(POINTERS(1, 3, 4, 5, 6) == AGREEMENT_ONE_LOST, "but for the leaf's caller");
-	ok(POINTERS(1, 2, 3, 4) == AGREEMENT_SAME && POINTERS(1, 3, 4) == AGREEMENT_ONE_LOST, "libc's outermost frames are missing");
+	ok(POINTERS(1, 2, 3, 4) == AGREEMENT_SAME && POINTERS(1, 3, 4) == AGREEMENT_ONE_LOST,
+	   "libc's outermost frames are missing");
 	ok(POINTERS(1, 2, 4, 5, 6) == AGREEMENT_LOST, "a caller that Java has lost is none of these");
 	ok(POINTERS(1, 2, 3) == AGREEMENT_LOST && POINTERS(1, 2) == AGREEMENT_LOST, "nor is an end in Java");
 	WALKED(K, B, K, K, N);
-	ok(POINTERS(1, 2, 4, 5) == AGREEMENT_ONE_LOST && POINTERS(1, 4, 5) == AGREEMENT_ONE_LOST, "bare code loses its caller, too");
+	ok(POINTERS(1, 2, 4, 5) == AGREEMENT_ONE_LOST && POINTERS(1, 4, 5) == AGREEMENT_ONE_LOST,
+	   "bare code loses its caller, too");
 	WALKED(N, N, B, B, K, N);
 	ok(POINTERS(1, 3, 6) == AGREEMENT_ONE_LOST, "any number of them");
 	ok(pointers((const uint64_t[]){ 1, 2 }, 2, true) == AGREEMENT_SAME, "the kernel had no room for more");
@@ -60,7 +64,8 @@ static void test_less(void)
 	WALKED(K, K, K, K);
 	ok(POINTERS(1, 99) == AGREEMENT_OTHER && POINTERS(1, 99, 3, 4) == AGREEMENT_OTHER, "Java does not go astray");
 	WALKED(B, K, K, K);
-	ok(POINTERS(1, 99) == AGREEMENT_FEWER && POINTERS(1, 99, 3, 4) == AGREEMENT_FEWER, "but where it makes its frame");
+	ok(POINTERS(1, 99) == AGREEMENT_FEWER && POINTERS(1, 99, 3, 4) == AGREEMENT_FEWER,
+	   "but where it makes its frame");
 	ok(POINTERS(1, 2, 99, 4) == AGREEMENT_OTHER, "  not behind it");
 }
 
@@ -69,7 +74,8 @@ static void test_parts(void)
 	WALKED(K, K, K);
 	w.whole = false;
 	w.cut = true;
-	ok(POINTERS(1, 2, 3, 4, 5) == AGREEMENT_SAME && POINTERS(1, 3, 4, 5) == AGREEMENT_ONE_LOST, "as far as the copy goes");
+	ok(POINTERS(1, 2, 3, 4, 5) == AGREEMENT_SAME && POINTERS(1, 3, 4, 5) == AGREEMENT_ONE_LOST,
+	   "as far as the copy goes");
 	ok(POINTERS(1, 2, 98, 99) == AGREEMENT_OTHER, "  and others within");
 	w.cut = false;
 	ok(POINTERS(1, 2, 3, 4, 5) == AGREEMENT_SHORT, "tables end where frame pointers go on");

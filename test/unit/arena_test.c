@@ -47,10 +47,12 @@ static void check_try(void)
 
 	ok(p && zeroed((char *)p, 64), "mem_try_alloc: zeroed");
 	memset(p, 7, 64);
-	ok(!mem_try_grow(p, SIZE_MAX / 2, 3) && p[7] == 0x0707070707070707, "mem_try_grow: a size that overflows is NULL, and p is unchanged");
+	ok(!mem_try_grow(p, SIZE_MAX / 2, 3) && p[7] == 0x0707070707070707,
+	   "mem_try_grow: a size that overflows is NULL, and p is unchanged");
 #ifndef PJ_ASAN
 	ok(!mem_try_alloc(1, SIZE_MAX / 2), "mem_try_alloc: no memory is NULL");
-	ok(!mem_try_grow(p, 1, SIZE_MAX / 2) && p[7] == 0x0707070707070707, "mem_try_grow: no memory is NULL, and p is unchanged");
+	ok(!mem_try_grow(p, 1, SIZE_MAX / 2) && p[7] == 0x0707070707070707,
+	   "mem_try_grow: no memory is NULL, and p is unchanged");
 	ok(!mem_try_more(p, SIZE_MAX / 32, 8), "mem_try_more: no memory is NULL");
 #endif
 	ok(mem_try_more(p, 8, 7) == p, "mem_try_more: within a power of two nothing moves");

@@ -1,4 +1,5 @@
-/* asflamegraph_test - the rules of stackcollapse-perf.pl one by one; test/conformance.t compares with the script itself. */
+/* asflamegraph_test - the rules of stackcollapse-perf.pl one by one; test/conformance.t compares with the script
+ * itself. */
 #include "fold/script/asflamegraph.h"
 
 #include "tap.h"

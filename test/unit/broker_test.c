@@ -1,4 +1,5 @@
-/* broker_test - a filter that was taken over gets no memory and no environment of a process from its broker, nor a device. */
+/* broker_test - a filter that was taken over gets no memory and no environment of a process from its broker, nor a
+ * device. */
 #include "common/filter/broker.h"
 
 #include "tap.h"
@@ -31,15 +32,18 @@ static bool writes(const char *path)
 
 int main(void)
 {
-	static const char *const refused[] = { "/proc/self/mem", "/proc/self/environ", "/proc/self/maps", "/proc/1/cmdline" };
+	static const char *const refused[] = { "/proc/self/mem", "/proc/self/environ", "/proc/self/maps",
+					       "/proc/1/cmdline" };
 	char link[] = "/tmp/pj-broker.XXXXXX", path[64];
-	static const char *const inputs[] = { "/proc/self/limits", NULL }, *const outputs[] = { "/dev/null", NULL }, *const folders[] = { "/dev", NULL };
+	static const char *const inputs[] = { "/proc/self/limits", NULL }, *const outputs[] = { "/dev/null", NULL },
+				 *const folders[] = { "/dev", NULL };
 
 	if (!mkdtemp(link))
 		return 1;
 	snprintf(path, sizeof(path), "%s/stat", link);
 	ok(symlink("/proc/self/environ", path) == 0, "a link with a harmless name");
-	ok(broker_start(&(struct broker){ .input = inputs, .output = outputs, .writable = folders }), "the broker starts");
+	ok(broker_start(&(struct broker){ .input = inputs, .output = outputs, .writable = folders }),
+	   "the broker starts");
 	for (size_t i = 0; i < countof(refused); i++)
 		ok(!opens(refused[i]) && errno == EACCES, refused[i]);
 	ok(!opens(path) && errno == EACCES, "the link is refused, too");

@@ -54,7 +54,8 @@ static void test_reads(void)
 	while (reads < 1000 && memory_read(&m, 0x10000, to, 8))
 		reads++;
 	ok(reads > 10 && reads < 100 && b.over == BUDGET_STEPS, "reads from the cache take steps, too");
-	ok(!memory_read(&m, 0x11000, to, 8) && !memory_bulk(&m, 0x10000, to, 8) && !memory_gather(&m, want, 2, to) && !memory_string(&m, 0x10000, to, 16),
+	ok(!memory_read(&m, 0x11000, to, 8) && !memory_bulk(&m, 0x10000, to, 8) && !memory_gather(&m, want, 2, to) &&
+		   !memory_string(&m, 0x10000, to, 16),
 	   "exceeded: nothing can be read");
 	b = (struct budget){ .steps = 100 };
 	ok(memory_read(&m, 0x11000, to, 8), "filled again: it can");

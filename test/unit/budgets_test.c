@@ -26,7 +26,8 @@ static void check_average(void)
 	ok(bytes <= n * 5000 + BUDGET_AHEAD && bytes > n * 4500, "of only deep ones as many as the average allows");
 	ok(budgets_sample(b, one, 4900, n), "others do not notice");
 	budgets_end(b, &report);
-	ok(report.n == 1 && report.row[0].key == other.key && report.row[0].samples == n - taken && report.row[0].bytes == (n - taken) * 16000,
+	ok(report.n == 1 && report.row[0].key == other.key && report.row[0].samples == n - taken &&
+		   report.row[0].bytes == (n - taken) * 16000,
 	   "the rest is counted, with its bytes");
 	budgets_free(b);
 }
@@ -38,7 +39,8 @@ static void check_rate(void)
 
 	for (uint64_t i = 0; i < 60 * 1000; i++)
 		taken += budgets_sample(b, one, 1000, SECOND_NS + i * (SECOND_NS / 1000));
-	ok(taken >= 6900 && taken <= 7100, "60 s of many samples: ten seconds' worth at once, then what each second allows");
+	ok(taken >= 6900 && taken <= 7100,
+	   "60 s of many samples: ten seconds' worth at once, then what each second allows");
 	budgets_free(b);
 }
 
@@ -55,7 +57,8 @@ static void check_report(void)
 	is_u64(report.n, PJ_TENANTS, "tenants with rows are few");
 	is_u64(report.row[0].mappings, 100, "  those that lost most are first");
 	budgets_text(&t, &report, 2);
-	is_str(text_view(&t), STR("over budget: user 1000 100 changes of mappings or names left out; user 1001 99 changes of mappings or names left out; others 1 sample without its stack, 1,611 changes of mappings or names left out"),
+	is_str(text_view(&t),
+	       STR("over budget: user 1000 100 changes of mappings or names left out; user 1001 99 changes of mappings or names left out; others 1 sample without its stack, 1,611 changes of mappings or names left out"),
 	       "  the others are summed up");
 	budgets_add(&sum, &report);
 	budgets_add(&sum, &report);
@@ -68,7 +71,8 @@ static void check_report(void)
 	budgets_free(b);
 }
 
-/* JVMs, unwind tables and /proc of a tenant, each of which takes all that it may: 10 ms at a time, ten times a second. */
+/* JVMs, unwind tables and /proc of a tenant, each of which takes all that it may: 10 ms at a time, ten times a second.
+ */
 static void check_cpu(void)
 {
 	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
@@ -91,10 +95,12 @@ static void check_cpu(void)
 			sum += step;
 		}
 	}
-	ok(sum <= 120 * BUDGET_CPU_NS + BUDGET_CPU_AHEAD + 3 * step, "JVMs, tables and /proc of a tenant take 5 % of a CPU together");
+	ok(sum <= 120 * BUDGET_CPU_NS + BUDGET_CPU_AHEAD + 3 * step,
+	   "JVMs, tables and /proc of a tenant take 5 % of a CPU together");
 	ok(jvm >= 10 * step, "  each has a part of it");
 	ok(tenants_may(t, other, TENANT_CPU_NS, 121 * SECOND_NS), "  others do not notice");
-	ok(tenants_take(t, other, TENANT_BLOCKED_NS, SECOND_NS / 10, 122 * SECOND_NS) && tenants_may(t, other, TENANT_JVM_NS, 122 * SECOND_NS),
+	ok(tenants_take(t, other, TENANT_BLOCKED_NS, SECOND_NS / 10, 122 * SECOND_NS) &&
+		   tenants_may(t, other, TENANT_JVM_NS, 122 * SECOND_NS),
 	   "a JVM that starts from a slow disk stays below its budget");
 	budgets_free(b);
 }
@@ -110,7 +116,9 @@ static void check_names(void)
 	budgets_over(NULL, one, OVER_TABLES, 1);
 	budgets_end(b, &report);
 	budgets_text(&t, &report, 2);
-	is_str(text_view(&t), STR("over budget: user 1000 2 lookups in JVMs left out, 1 lookup of an unwind table left out"), "helpers' budgets are named");
+	is_str(text_view(&t),
+	       STR("over budget: user 1000 2 lookups in JVMs left out, 1 lookup of an unwind table left out"),
+	       "helpers' budgets are named");
 	text_free(&t);
 	budgets_free(b);
 }

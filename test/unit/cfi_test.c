@@ -105,7 +105,12 @@ static void stack_new(struct stack *k, uint64_t ip)
 {
 	for (unsigned i = 0; i < countof(k->word); i++)
 		k->word[i] = 0x5000 + i;
-	k->s = (struct unwind_state){ .ip = ip, .sp = STACK, .bp = STACK + 0x80, .valid = 0xffff, .stack_start = STACK, .interrupted = true,
+	k->s = (struct unwind_state){ .ip = ip,
+				      .sp = STACK,
+				      .bp = STACK + 0x80,
+				      .valid = 0xffff,
+				      .stack_start = STACK,
+				      .interrupted = true,
 				      .effort = 100000 };
 	k->s.stack = (struct str){ (const char *)k->word, sizeof(k->word) };
 	for (unsigned i = 0; i < 16; i++)
@@ -239,8 +244,9 @@ static void test_signal(void)
 {
 	struct bytes b;
 	/* CFA *(rsp+160), rip at rsp+168, rsp at rsp+160, rbp at rsp+120, rax at rsp+144, as in libc */
-	struct unwind_table *t = table_of(&b, "zRS", STR("\x0f\x04\x77\xa0\x01\x06\x10\x10\x03\x77\xa8\x01\x10\x07\x03\x77\xa0\x01"
-							 "\x10\x06\x03\x77\xf8\x00\x10\x00\x03\x77\x90\x01"));
+	struct unwind_table *t = table_of(&b, "zRS",
+					  STR("\x0f\x04\x77\xa0\x01\x06\x10\x10\x03\x77\xa8\x01\x10\x07\x03\x77\xa0\x01"
+					      "\x10\x06\x03\x77\xf8\x00\x10\x00\x03\x77\x90\x01"));
 	struct stack k;
 	unsigned n = 0;
 
@@ -284,7 +290,8 @@ static void test_borders(void)
 	is_u64(k.s.sp, STACK + 0x10, "called from the function before");
 	step(&k, t, CODE + 0x2f);
 	is_u64(k.s.sp, STACK + 0x20, "behind a terminator in the middle");
-	ok(!unwind_table_row(t, CODE - 1) && !unwind_table_row(t, CODE + 0x30) && !unwind_table_row(t, UINT64_MAX), "no rows elsewhere");
+	ok(!unwind_table_row(t, CODE - 1) && !unwind_table_row(t, CODE + 0x30) && !unwind_table_row(t, UINT64_MAX),
+	   "no rows elsewhere");
 	stack_new(&k, 0x7f0000001000);
 	unwind_step(&k.s, (struct unwind_code){ t, 0x7f0000000000 }, true);
 	is_u64(k.s.sp, STACK + 0x10, "bias");

@@ -1,4 +1,5 @@
-/* Cgroups: numbers become paths, paths become containers and pods; names of pods from a folder that may hold anything. */
+/* Cgroups: numbers become paths, paths become containers and pods; names of pods from a folder that may hold anything.
+ */
 #include "common/formats/containers.h"
 #include "fold/perfdata/cgroupnames.h"
 
@@ -26,13 +27,15 @@ static const struct {
 	{ "/docker/" A "/docker/" B "/init.scope", "fedcba987654", "[host]" },
 	{ "/system.slice/containerd.service/kubepods-pod" V ".slice:cri-containerd:" A, "0123456789ab", U },
 	{ "/kubepods/burstable/pod" U "/" A, "0123456789ab", U },
-	{ "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" V ".slice/cri-containerd-" A ".scope", "0123456789ab", U },
+	{ "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" V ".slice/cri-containerd-" A ".scope",
+	  "0123456789ab", U },
 	{ "/kubepods.slice/kubepods-pod" V ".slice/crio-" A ".scope", "0123456789ab", U },
 	{ "/kubepods.slice/kubepods-pod" V ".slice/crio-conmon-" A ".scope", "0123456789ab", U },
 	{ "/kubepods/pod0123456789abcdef0123456789abcdef/" B, "fedcba987654", "0123456789abcdef0123456789abcdef" },
 	{ "/machine.slice/libpod-" A ".scope/container", "0123456789ab", "[host]" },
 	{ "/machine.slice/machine-libpod_pod_" B ".slice/libpod-" A ".scope", "0123456789ab", "fedcba987654" },
-	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" A ".scope", "0123456789ab@user-1000", "[host]" },
+	{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" A ".scope", "0123456789ab@user-1000",
+	  "[host]" },
 	{ "/user.slice/user-1000.slice/user@1000.service/nginx.service", "nginx.service@user-1000", "[host]" },
 	{ "/user.slice/user-1000.slice/user@1001.service/nginx.service", "nginx.service", "[host]" },
 	{ "/lxc.payload.web/system.slice/ssh.service", "web", "[host]" },
@@ -48,7 +51,8 @@ static const struct {
 	{ "///", "[host]", "[host]" },
 };
 
-static void is_name(const struct containers *c, enum containers_by by, const char *path, const char *want, const char *what)
+static void is_name(const struct containers *c, enum containers_by by, const char *path, const char *want,
+		    const char *what)
 {
 	struct text t = { 0 };
 
@@ -84,9 +88,12 @@ static void test_names(void)
 	containers_read(&c, folder);
 	containers_read(&c, "/nonexistent/folder");
 	is_name(&c, BY_POD, "/docker/" A, "shop/web-7f", "a pod by a container of it");
-	is_name(&c, BY_POD, "/kubepods/pod" V "/eeee", "shop/web-7f", "by its UID, as of the container that holds it open");
-	is_name(&c, BY_POD, "/kubepods/pod66666666-2222-3333-4444-555555555555/" B, "default/lonely", "by its container, where no UID is told");
-	is_name(&c, BY_POD, "/kubepods/pod66666666-2222-3333-4444-555555555555/x", "66666666-2222-3333-4444-555555555555", "no name");
+	is_name(&c, BY_POD, "/kubepods/pod" V "/eeee", "shop/web-7f",
+		"by its UID, as of the container that holds it open");
+	is_name(&c, BY_POD, "/kubepods/pod66666666-2222-3333-4444-555555555555/" B, "default/lonely",
+		"by its container, where no UID is told");
+	is_name(&c, BY_POD, "/kubepods/pod66666666-2222-3333-4444-555555555555/x",
+		"66666666-2222-3333-4444-555555555555", "no name");
 	is_name(&c, BY_CONTAINER, "/docker/" A, "0123456789ab", "containers keep their id");
 	containers_free(&c);
 	snprintf(command, sizeof(command), "rm -r %s", folder);

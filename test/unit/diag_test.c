@@ -82,13 +82,16 @@ int main(void)
 	says("a\nb\x1b[31m\x7f", "pjtest: 'a\\x0ab\\x1b[31m\\x7f'\n", "newline, escape and delete are shown");
 	says("caf\xc3\xa9 \xf0\x9f\x94\xa5", "pjtest: 'caf\xc3\xa9 \xf0\x9f\x94\xa5'\n", "UTF-8 stays");
 	says("\xff\xc3(\xe2\x82", "pjtest: '\\xff\\xc3(\\xe2\\x82'\n", "what is not UTF-8 is shown");
-	says("\xc2\x9b" "31m", "pjtest: '\\xc2\\x9b31m'\n", "C1 controls are shown (CSI in one character)");
+	says("\xc2\x9b"
+	     "31m",
+	     "pjtest: '\\xc2\\x9b31m'\n", "C1 controls are shown (CSI in one character)");
 	says("\xc0\x80\xe0\x80\x80\xed\xa0\x80\xf4\x90\x80\x80",
 	     "pjtest: '\\xc0\\x80\\xe0\\x80\\x80\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80'\n",
 	     "overlong forms, surrogates, beyond U+10FFFF");
 
 	child_run(&c, say_long, NULL);
-	ok(c.status == 0 && c.err.n < 4096 && c.err.p[c.err.n - 1] == '\n' && str_find(c.err, '\n') == (ptrdiff_t)c.err.n - 1,
+	ok(c.status == 0 && c.err.n < 4096 && c.err.p[c.err.n - 1] == '\n' &&
+		   str_find(c.err, '\n') == (ptrdiff_t)c.err.n - 1,
 	   "a long message is cut and stays one line");
 	ok(str_find_str(c.err, STR("...")) > 0, "and says so");
 
@@ -99,8 +102,10 @@ int main(void)
 	child_run(&c, dies_at, NULL);
 	ok(c.status == PJ_FAILED && str_eq(c.err, STR("pjtest: f:3: no\n")), "die_at");
 	child_run(&c, dies_errno, NULL);
-	ok(c.status == PJ_FAILED && str_eq(c.err, STR("pjtest: cannot open 'f': No such file or directory\n")), "die_errno");
+	ok(c.status == PJ_FAILED && str_eq(c.err, STR("pjtest: cannot open 'f': No such file or directory\n")),
+	   "die_errno");
 	child_run(&c, dies_usage, NULL);
-	ok(c.status == PJ_USAGE && str_eq(c.err, STR("pjtest: unknown option '-x' (see pjtest --help)\n")), "die_usage: status 2");
+	ok(c.status == PJ_USAGE && str_eq(c.err, STR("pjtest: unknown option '-x' (see pjtest --help)\n")),
+	   "die_usage: status 2");
 	return done();
 }

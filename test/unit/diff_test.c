@@ -66,9 +66,12 @@ static void names(void)
 	named("a/B.lambda$main", "a/B.lambda$main", CANON_NATIVE);
 	named("lambda$x$1;", "lambda$x;", CANON_NATIVE);
 	named("a/mylambda$x$1", "a/mylambda$x$1", CANON_NATIVE);
-	named("java/lang/invoke/LambdaForm$MH/0x0000000800c8c400.invoke", "java/lang/invoke/LambdaForm$MH.invoke", CANON_NATIVE);
-	named("java/lang/invoke/LambdaForm$DMH/1234567.invokeStatic_[j]", "java/lang/invoke/LambdaForm$DMH.invokeStatic", CANON_JIT);
-	named("jdk/internal/reflect/GeneratedMethodAccessor12.invoke", "jdk/internal/reflect/GeneratedMethodAccessor.invoke", CANON_NATIVE);
+	named("java/lang/invoke/LambdaForm$MH/0x0000000800c8c400.invoke", "java/lang/invoke/LambdaForm$MH.invoke",
+	      CANON_NATIVE);
+	named("java/lang/invoke/LambdaForm$DMH/1234567.invokeStatic_[j]",
+	      "java/lang/invoke/LambdaForm$DMH.invokeStatic", CANON_JIT);
+	named("jdk/internal/reflect/GeneratedMethodAccessor12.invoke",
+	      "jdk/internal/reflect/GeneratedMethodAccessor.invoke", CANON_NATIVE);
 	named("jdk/proxy2/$Proxy14.get", "jdk/proxy/$Proxy.get", CANON_NATIVE);
 	named("a/B+0x00007f04bc002aa0.run", "a/B.run", CANON_NATIVE);
 	named("memcpy+0x1c", "memcpy", CANON_NATIVE);
@@ -118,16 +121,20 @@ static void profiles(void)
 	aa = node_of(&p.s, STR("m;a_[j];a_[j]"));
 	f = intern_find(&p.s.frames, STR("a_[j]"));
 	ok(p.s.self[0][aa] == 60 && p.s.self[1][aa] == 70, "kinds are one, by the heavier; a tie is compiled");
-	ok(p.s.self[0][node_of(&p.s, STR("m;b"))] == 120 && p.s.self[0][node_of(&p.s, STR("m;b_[k]"))] == 20, "but not kernel code");
-	ok(fabs(p.node[0][a] - (400 + 1600) / 100.0) < 1e-9 && fabs(p.node[1][aa] - (900 + 1600) / 100.0) < 1e-9, "sums by node");
+	ok(p.s.self[0][node_of(&p.s, STR("m;b"))] == 120 && p.s.self[0][node_of(&p.s, STR("m;b_[k]"))] == 20,
+	   "but not kernel code");
+	ok(fabs(p.node[0][a] - (400 + 1600) / 100.0) < 1e-9 && fabs(p.node[1][aa] - (900 + 1600) / 100.0) < 1e-9,
+	   "sums by node");
 	ok(fabs(p.frame[0][f] - 20) < 1e-9, "by function, recursion once");
 	r.sum[0] = 200;
 	r.sum[1] = 200;
 	noise_dispersion(&n, &p, &r);
-	/* chi^2: before 2 * 10^2 / 100, after 2 * 5^2 / 100, over p(1-p) and 2 degrees of freedom; the median of all is 1 */
+	/* chi^2: before 2 * 10^2 / 100, after 2 * 5^2 / 100, over p(1-p) and 2 degrees of freedom; the median of all is
+	 * 1 */
 	q = (2 * 100 + 2 * 25) / 100.0;
 	phi = q / (p1 * (1 - p1)) / 2;
-	ok(n.dispersion >= 1 && fabs((double)n.node[a] - (4 * n.dispersion + 2 * phi) / 6) < 1e-5, "dispersion, drawn to the median");
+	ok(n.dispersion >= 1 && fabs((double)n.node[a] - (4 * n.dispersion + 2 * phi) / 6) < 1e-5,
+	   "dispersion, drawn to the median");
 	ok(n.frame[f] == n.node[a], "of the function, too");
 	is_u64((uint64_t)(noise_drift(&p, &r) * 1000), 0, "no drift from so few");
 	noise_free(&n);
@@ -221,7 +228,8 @@ static void scaling(void)
 static void many(void)
 {
 	/* Benjamini and Hochberg 1995, their example: four of fifteen */
-	double p[] = { 0.3240, 0.0001, 0.0004, 0.7590, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.4262, 0.5719, 0.6528, 1 };
+	double p[] = { 0.3240, 0.0001, 0.0004, 0.7590, 0.0019, 0.0095, 0.0201, 0.0278,
+		       0.0298, 0.0344, 0.0459, 0.4262, 0.5719, 0.6528, 1 };
 
 	ok(table_threshold(p, countof(p), 0.05) == 0.0095, "the example of the paper");
 	ok(table_threshold(p, countof(p), 1e-9) == -1, "none");

@@ -14,12 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- a file ------------------------------------------------------------------------------------------------------- */
+/* ---- a file -------------------------------------------------------------------------------------------------------
+ */
 
 enum { TEXT = 1, SYMTAB, STRTAB, SHSTRTAB, NOTE, SECTIONS };
 
-#define BASE   0x400000 /* address of the first byte of the file */
-#define CODE   0x1000   /* place of .text */
+#define BASE 0x400000 /* address of the first byte of the file */
+#define CODE 0x1000   /* place of .text */
 #define LENGTH 0x4000
 
 struct row {
@@ -43,10 +44,22 @@ static struct text build(const struct row *row, size_t n)
 {
 	static const char names[] = "\0.text\0.symtab\0.strtab\0.shstrtab\0.note.gnu.build-id";
 	static const uint32_t note[] = { 4, 4, NT_GNU_BUILD_ID, 0x00554e47, 0x04030201 };
-	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_EXEC, .e_machine = EM_X86_64,
-			 .e_version = EV_CURRENT, .e_phoff = sizeof(h), .e_ehsize = sizeof(h), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
-			 .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECTIONS, .e_shstrndx = SHSTRTAB };
-	Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = BASE, .p_filesz = CODE + LENGTH, .p_memsz = CODE + LENGTH };
+	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			 .e_type = ET_EXEC,
+			 .e_machine = EM_X86_64,
+			 .e_version = EV_CURRENT,
+			 .e_phoff = sizeof(h),
+			 .e_ehsize = sizeof(h),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 1,
+			 .e_shentsize = sizeof(Elf64_Shdr),
+			 .e_shnum = SECTIONS,
+			 .e_shstrndx = SHSTRTAB };
+	Elf64_Phdr p = { .p_type = PT_LOAD,
+			 .p_flags = PF_R | PF_X,
+			 .p_vaddr = BASE,
+			 .p_filesz = CODE + LENGTH,
+			 .p_memsz = CODE + LENGTH };
 	Elf64_Shdr s[SECTIONS] = { 0 };
 	Elf64_Sym sym = { 0 };
 	struct text out = { 0 }, strings = { 0 }, table = { 0 };
@@ -54,15 +67,17 @@ static struct text build(const struct row *row, size_t n)
 	text_char(&strings, 0);
 	text_bytes(&table, &sym, sizeof(sym));
 	for (size_t i = 0; i < n; i++) {
-		sym = (Elf64_Sym){ (uint32_t)strings.n,
-				   (uint8_t)ELF64_ST_INFO(row[i].bind, row[i].type), STV_DEFAULT, TEXT, BASE + row[i].at, row[i].size };
+		sym = (Elf64_Sym){ (uint32_t)strings.n, (uint8_t)ELF64_ST_INFO(row[i].bind, row[i].type),
+				   STV_DEFAULT,         TEXT,
+				   BASE + row[i].at,    row[i].size };
 		text_bytes(&table, &sym, sizeof(sym));
 		text_bytes(&strings, row[i].name, strlen(row[i].name) + 1);
 	}
 	put(&out, &h, sizeof(h));
 	put(&out, &p, sizeof(p));
 	s[TEXT] = (Elf64_Shdr){ 1, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, BASE + CODE, CODE, LENGTH, 0, 0, 16, 0 };
-	s[SYMTAB] = (Elf64_Shdr){ 7, SHT_SYMTAB, 0, 0, put(&out, table.p, table.n), table.n, STRTAB, 1, 8, sizeof(sym) };
+	s[SYMTAB] =
+		(Elf64_Shdr){ 7, SHT_SYMTAB, 0, 0, put(&out, table.p, table.n), table.n, STRTAB, 1, 8, sizeof(sym) };
 	s[STRTAB] = (Elf64_Shdr){ 15, SHT_STRTAB, 0, 0, put(&out, strings.p, strings.n), strings.n, 0, 0, 1, 0 };
 	s[SHSTRTAB] = (Elf64_Shdr){ 23, SHT_STRTAB, 0, 0, put(&out, names, sizeof(names)), sizeof(names), 0, 0, 1, 0 };
 	s[NOTE] = (Elf64_Shdr){ 33, SHT_NOTE, SHF_ALLOC, 0, put(&out, note, sizeof(note)), sizeof(note), 0, 0, 4, 0 };
@@ -96,13 +111,15 @@ static const char *name_at(int fd, uint64_t place, struct elfsyms_options o)
 		return why;
 	elfsyms_resolve(e, e, &q, 1, &names);
 	if (q.name)
-		snprintf(out, sizeof(out), "%.*s+0x%x", (int)intern_str(&names, q.name).n, intern_str(&names, q.name).p, q.offset);
+		snprintf(out, sizeof(out), "%.*s+0x%x", (int)intern_str(&names, q.name).n, intern_str(&names, q.name).p,
+			 q.offset);
 	elfsyms_close(e);
 	intern_free(&names);
 	return out;
 }
 
-/* ---- rules -------------------------------------------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------------------------------------
+ */
 
 #define G STB_GLOBAL
 #define W STB_WEAK
@@ -112,20 +129,31 @@ static const char *name_at(int fd, uint64_t place, struct elfsyms_options o)
 
 static const struct row rows[] = {
 	{ "plain", 0x1000, 0x10, G, F },
-	{ "weak_one", 0x1100, 0x10, W, F },           { "strong", 0x1100, 0x10, G, F },
-	{ "local_of_them", 0x1200, 0x10, L, F },      { "global", 0x1200, 0x10, G, F },
-	{ "__underscored", 0x1300, 0x10, G, F },      { "none", 0x1300, 0x10, G, F },
-	{ "short", 0x1400, 0x10, G, F },              { "longer_name", 0x1400, 0x10, G, F },
-	{ "first", 0x1500, 0x10, G, F },              { "later", 0x1500, 0x10, G, F },
-	{ "unsized", 0x1600, 0, G, F },               { "sized", 0x1600, 0x10, L, F },
-	{ "sized2", 0x1700, 0x10, L, F },             { "unsized_last", 0x1700, 0, G, F },
+	{ "weak_one", 0x1100, 0x10, W, F },
+	{ "strong", 0x1100, 0x10, G, F },
+	{ "local_of_them", 0x1200, 0x10, L, F },
+	{ "global", 0x1200, 0x10, G, F },
+	{ "__underscored", 0x1300, 0x10, G, F },
+	{ "none", 0x1300, 0x10, G, F },
+	{ "short", 0x1400, 0x10, G, F },
+	{ "longer_name", 0x1400, 0x10, G, F },
+	{ "first", 0x1500, 0x10, G, F },
+	{ "later", 0x1500, 0x10, G, F },
+	{ "unsized", 0x1600, 0, G, F },
+	{ "sized", 0x1600, 0x10, L, F },
+	{ "sized2", 0x1700, 0x10, L, F },
+	{ "unsized_last", 0x1700, 0, G, F },
 	{ "after", 0x1800, 0x10, G, F },
 	/* demangled names are compared: f has no underscore, and ns::g is shorter than its mangled form */
-	{ "_Z1fv", 0x1900, 0x10, G, F },              { "_ff", 0x1900, 0x10, G, F },
-	{ "_ZN2ns1gEv", 0x1a00, 0x10, G, F },         { "a_longer", 0x1a00, 0x10, G, F },
-	{ "outer", 0x1b00, 0x100, G, F },             { "inner", 0x1b40, 0x10, G, F },
+	{ "_Z1fv", 0x1900, 0x10, G, F },
+	{ "_ff", 0x1900, 0x10, G, F },
+	{ "_ZN2ns1gEv", 0x1a00, 0x10, G, F },
+	{ "a_longer", 0x1a00, 0x10, G, F },
+	{ "outer", 0x1b00, 0x100, G, F },
+	{ "inner", 0x1b40, 0x10, G, F },
 	/* the weak one is large, but loses; what it alone would cover is not covered */
-	{ "weak_large", 0x1d00, 0x100, W, F },        { "small", 0x1d00, 0x10, G, F },
+	{ "weak_large", 0x1d00, 0x100, W, F },
+	{ "small", 0x1d00, 0x10, G, F },
 	{ "label", 0x1f00, 0, G, N },
 	{ "object", 0x1f80, 0x10, G, STT_OBJECT },
 	{ "tls", 0x1fa0, 0x10, G, STT_TLS },
@@ -187,7 +215,8 @@ static void rules(void)
 		char got[100] = "-";
 
 		if (q[i].name)
-			snprintf(got, sizeof(got), "%.*s+0x%x", (int)intern_str(&names, q[i].name).n, intern_str(&names, q[i].name).p, q[i].offset);
+			snprintf(got, sizeof(got), "%.*s+0x%x", (int)intern_str(&names, q[i].name).n,
+				 intern_str(&names, q[i].name).p, q[i].offset);
 		is_text(got, cases[i].want, "all at once");
 	}
 	ok(elfsyms_build_id(e).n == 4 && elfsyms_build_id(e).byte[3] == 4, "build-id");
@@ -198,7 +227,8 @@ static void rules(void)
 	text_free(&t);
 }
 
-/* ---- hostile -------------------------------------------------------------------------------------------------------- */
+/* ---- hostile --------------------------------------------------------------------------------------------------------
+ */
 
 static void survive(struct str bytes)
 {
@@ -229,7 +259,8 @@ static void truncated(void)
 /* Every field of every header, with values that point anywhere. */
 static void pointing_anywhere(void)
 {
-	static const uint64_t value[] = { 0, 1, 0xff, 0xffff, 0x7fffffff, 0xffffffff, 1ull << 40, UINT64_MAX - 7, UINT64_MAX };
+	static const uint64_t value[] = { 0,          1,          0xff,           0xffff,    0x7fffffff,
+					  0xffffffff, 1ull << 40, UINT64_MAX - 7, UINT64_MAX };
 	struct text t = build(rows, countof(rows));
 	size_t headers = SECTIONS * sizeof(Elf64_Shdr);
 
@@ -264,11 +295,13 @@ static void sparse(void)
 		s.sh_size = 99ull << 30;
 		pwrite(fd, &s, sizeof(s), (off_t)(h.e_shoff + SYMTAB * sizeof(s)));
 		h.e_shnum = 0;
-		is_text(name_at(fd, 0x1000, (struct elfsyms_options){ .mangled = true }), "-", "a symbol table of 99 GB");
+		is_text(name_at(fd, 0x1000, (struct elfsyms_options){ .mangled = true }), "-",
+			"a symbol table of 99 GB");
 		s = (Elf64_Shdr){ .sh_size = 1u << 30 };
 		pwrite(fd, &s, sizeof(s), (off_t)h.e_shoff);
 		pwrite(fd, &h, sizeof(h), 0);
-		is_text(name_at(fd, 0x1000, (struct elfsyms_options){ 0 }), "an ELF file with too many sections", "a billion sections");
+		is_text(name_at(fd, 0x1000, (struct elfsyms_options){ 0 }), "an ELF file with too many sections",
+			"a billion sections");
 	}
 	close(fd);
 	text_free(&t);
@@ -306,8 +339,10 @@ static void others(void)
 	ok(!elfsyms_open(file_of(STR("")), &o, &why) && !strcmp(why, "not an ELF file"), "empty");
 	ok(!elfsyms_open(file_of(STR("#!/bin/sh\n")), &o, &why) && !strcmp(why, "not an ELF file"), "script");
 	ok(!elfsyms_open(file_of(STR("\177ELF\2\1\1")), &o, &why) && !strcmp(why, "truncated"), "begins like one");
-	ok(!elfsyms_open(file_of(STR("\177ELF\2\2\1.............................................................")), &o, &why) &&
-		   !strcmp(why, "an ELF file of another byte order"), "another byte order");
+	ok(!elfsyms_open(file_of(STR("\177ELF\2\2\1.............................................................")), &o,
+			 &why) &&
+		   !strcmp(why, "an ELF file of another byte order"),
+	   "another byte order");
 	ok(!elfsyms_open(open("/dev/zero", O_RDONLY), &o, &why) && !strcmp(why, "not a regular file"), "device");
 	ok(!elfsyms_open(open("/", O_RDONLY), &o, &why) && !strcmp(why, "not a regular file"), "folder");
 }
@@ -329,7 +364,8 @@ static void shrinks(void)
 	text_free(&t);
 }
 
-/* ---- notes, names ----------------------------------------------------------------------------------------------------- */
+/* ---- notes, names
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void notes(void)
 {
@@ -340,7 +376,8 @@ static void notes(void)
 	for (size_t n = 0; n < all.n; n++)
 		if (elfsyms_note_build_id(str_head(all, n)).n)
 			ok(false, "a cut note is none");
-	ok(elfsyms_note_build_id((struct str){ "\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU", 16 }).n == 0, "huge sizes");
+	ok(elfsyms_note_build_id((struct str){ "\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU", 16 }).n == 0,
+	   "huge sizes");
 }
 
 static void demangling(void)
@@ -375,10 +412,13 @@ static void demangling(void)
 		}
 	}
 	/* every template argument is the one before, twice */
-	text_add(&bomb, "_Z1fI1AS_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_ES_IS7_S7_ES_IS8_S8_ES_IS9_S9_ES_ISA_SA_E"
-			 "S_ISB_SB_ES_ISC_SC_ES_ISD_SD_ES_ISE_SE_ES_ISF_SF_ES_ISG_SG_ES_ISH_SH_ES_ISI_SI_ES_ISJ_SJ_EEvv");
+	text_add(
+		&bomb,
+		"_Z1fI1AS_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_ES_IS7_S7_ES_IS8_S8_ES_IS9_S9_ES_ISA_SA_E"
+		"S_ISB_SB_ES_ISC_SC_ES_ISD_SD_ES_ISE_SE_ES_ISF_SF_ES_ISG_SG_ES_ISH_SH_ES_ISI_SI_ES_ISJ_SJ_EEvv");
 	out.n = 0;
-	ok(!elfsyms_demangle(&out, text_view(&bomb)) && out.n == 0, "a name that stands for gigabytes is left as it is");
+	ok(!elfsyms_demangle(&out, text_view(&bomb)) && out.n == 0,
+	   "a name that stands for gigabytes is left as it is");
 	bomb.n = 0;
 	text_add(&bomb, "_Z");
 	for (int i = 0; i < 8000; i++)

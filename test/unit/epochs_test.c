@@ -110,7 +110,8 @@ static void texts(void)
 {
 	struct text t = { 0 };
 
-	epochs_parse(&e, STR("garbage\n5 4\n7\n10 20\n18446744073709551615 18446744073709551615\n\n15 30\n-1 5\n1 2 3\n"));
+	epochs_parse(&e,
+		     STR("garbage\n5 4\n7\n10 20\n18446744073709551615 18446744073709551615\n\n15 30\n-1 5\n1 2 3\n"));
 	epochs_text(&e, &t);
 	is_str(text_view(&t), STR("00000000000000000010 00000000000000000030\n"), "what is no range is passed over");
 	t.n = 0;
@@ -125,7 +126,8 @@ static void together(void)
 	enum { PROCESSES = 4, EACH = 200 };
 	char path[] = "/tmp/pj-epochs-test.XXXXXX";
 	int fd = mkstemp(path);
-	uint64_t *got = mmap(NULL, sizeof(*got) * PROCESSES * EACH, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t *got =
+		mmap(NULL, sizeof(*got) * PROCESSES * EACH, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	static bool seen[2 * PROCESSES * EACH];
 	uint64_t wrong = 0;
 
@@ -153,7 +155,8 @@ static void together(void)
 	e = (struct epochs){ 0 };
 	epochs_used(&e, 100000);
 	epochs_used(&e, 5000000);
-	ok(epochs_add_to(fd, &e) && epochs_take_from(fd, 5000000, got) && *got == 5000001 && epochs_take_from(fd, 5, got) && *got > 800,
+	ok(epochs_add_to(fd, &e) && epochs_take_from(fd, 5000000, got) && *got == 5000001 &&
+		   epochs_take_from(fd, 5, got) && *got > 800,
 	   "what is found elsewhere is added");
 	ok(!epochs_take_from(-1, 5, got), "no file, no name");
 	close(fd);

@@ -9,7 +9,9 @@ static struct fallback begin(uint64_t rate, size_t ring, bool choose)
 {
 	struct fallback f;
 
-	fallback_begin(&f, &(struct fallback_options){ .choose = choose, .stack_bytes = UNWINDING_STACK, .rate = rate, .ring_bytes = ring });
+	fallback_begin(&f,
+		       &(struct fallback_options){
+			       .choose = choose, .stack_bytes = UNWINDING_STACK, .rate = rate, .ring_bytes = ring });
 	return f;
 }
 
@@ -40,7 +42,8 @@ static void check_rings(void)
 	is_u64(f.bytes, UNWINDING_STACK, "9,999 Hz: the same copies");
 	is_u64(fallback_ring(&f), RING_STACKS, "  rings have a limit");
 	f = begin(0, 0, true);
-	ok(!f.bytes && !fallback_ring(&f) && !fallback_ring_least(&f) && f.by == FALLBACK_NONE, "no event has copies: no rings for them");
+	ok(!f.bytes && !fallback_ring(&f) && !fallback_ring_least(&f) && f.by == FALLBACK_NONE,
+	   "no event has copies: no rings for them");
 	text_free(&t);
 }
 
@@ -56,8 +59,11 @@ static void check_given_rings(void)
 	ok(says(&f, "by frame pointers only (--unwind=fp)"), "  which is said, too");
 	f = begin(303, 8 << 10, false);
 	is_u64(f.bytes, UNWINDING_STACK, "who leaves us no choice gets what was asked for");
-	fallback_begin(&f, &(struct fallback_options){
-				   .choose = true, .exactly = true, .stack_bytes = UNWINDING_STACK, .rate = 303, .ring_bytes = 128 << 10 });
+	fallback_begin(&f, &(struct fallback_options){ .choose = true,
+						       .exactly = true,
+						       .stack_bytes = UNWINDING_STACK,
+						       .rate = 303,
+						       .ring_bytes = 128 << 10 });
 	is_u64(f.bytes, 0, "a size that was given is kept, or no copies");
 }
 

@@ -1,4 +1,5 @@
-/* Messages with descriptors: each is received, is close-on-exec, or is closed; none leaks, whatever the other end sends. */
+/* Messages with descriptors: each is received, is close-on-exec, or is closed; none leaks, whatever the other end
+ * sends. */
 #include "common/process/fdmessage.h"
 
 #include "tap.h"
@@ -27,7 +28,10 @@ static void send_many(size_t n, size_t bytes)
 		char bytes[CMSG_SPACE(8 * sizeof(int))];
 	} control = { .head = { CMSG_LEN(n * sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
 	struct iovec io = { "abcd", bytes };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+	struct msghdr m = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = control.bytes,
+			    .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
 
 	for (size_t i = 0; i < n; i++)
 		memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &one, sizeof(int));
@@ -41,7 +45,8 @@ static void check_some(void)
 	char bytes[8];
 
 	ok(fdmessage_send_soon(pair[1], "abcd", 4, two, 2), "two descriptors are sent");
-	is_u64((uint64_t)fdmessage_receive_some_all(pair[0], bytes, sizeof(bytes), all, MSG_DONTWAIT), 4, "  and received");
+	is_u64((uint64_t)fdmessage_receive_some_all(pair[0], bytes, sizeof(bytes), all, MSG_DONTWAIT), 4,
+	       "  and received");
 	ok(all[0] >= 0 && all[1] >= 0 && all[2] == -1 && all[3] == -1, "  both");
 	ok(fcntl(all[0], F_GETFD) == FD_CLOEXEC && fcntl(all[1], F_GETFD) == FD_CLOEXEC, "  close-on-exec");
 	close(all[0]);
@@ -59,9 +64,11 @@ static void check_some(void)
 		if (all[i] >= 0)
 			close(all[i]);
 	send_many(8, 4);
-	ok(fdmessage_take(pair[0], bytes, sizeof(bytes), &fd) == 4 && fd == -1, "more descriptors than are ever received are none");
+	ok(fdmessage_take(pair[0], bytes, sizeof(bytes), &fd) == 4 && fd == -1,
+	   "more descriptors than are ever received are none");
 	send_many(8, 0);
-	ok(fdmessage_take(pair[0], bytes, sizeof(bytes), &fd) == 0 && fd == -1, "an empty message is an end, whatever comes with it");
+	ok(fdmessage_take(pair[0], bytes, sizeof(bytes), &fd) == 0 && fd == -1,
+	   "an empty message is an end, whatever comes with it");
 	is_u64(open_fds(), before, "no descriptor is left open");
 }
 
@@ -71,7 +78,8 @@ static void check_soon(void)
 	unsigned n = 0;
 	int fd;
 
-	ok(fdmessage_receive_some(pair[0], bytes, sizeof(bytes), &fd, MSG_DONTWAIT) == -1 && errno == EAGAIN, "no message: EAGAIN");
+	ok(fdmessage_receive_some(pair[0], bytes, sizeof(bytes), &fd, MSG_DONTWAIT) == -1 && errno == EAGAIN,
+	   "no message: EAGAIN");
 	while (n < 100000 && fdmessage_send_soon(pair[1], bytes, sizeof(bytes), NULL, 0))
 		n++;
 	ok(n > 0 && n < 100000 && errno == EAGAIN, "a full socket: EAGAIN");

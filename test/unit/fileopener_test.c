@@ -97,7 +97,8 @@ static void check_late_answer(void)
 	ok(fd < 0, "a helper that does not answer is left behind");
 	pthread_join(thread, NULL);
 	usleep(200000);
-	is_str(str_of(read_all(fileopener_plain(path_of("second")))), STR("second"), "  its late answer is not that to the next request");
+	is_str(str_of(read_all(fileopener_plain(path_of("second")))), STR("second"),
+	       "  its late answer is not that to the next request");
 	is_str(str_of(read_all(fileopener_plain(path_of("second")))), STR("second"), "  nor to the one after that");
 }
 

@@ -1,4 +1,5 @@
-/* filerights_test - the process that opens files for pjfold: regular files only, and none of /proc, whatever is requested. */
+/* filerights_test - the process that opens files for pjfold: regular files only, and none of /proc, whatever is
+ * requested. */
 #include "fold/symbols/fileopener.h"
 
 #include "tap.h"
@@ -39,7 +40,8 @@ int main(void)
 	ok(fileopener_plain("/dev/zero") < 0 && fileopener_path("/dev/zero") < 0, "no device");
 	ok(fileopener_plain("/proc/self/mem") < 0 && errno == EACCES, "as a map: no memory of a process");
 	ok(fileopener_path("/proc/self/mem") < 0 && errno == EACCES, "as a file: none, either");
-	ok(fileopener_inside(getpid(), STR("/proc/self/mem")) < 0 && fileopener_map_inside(getpid(), STR("/proc/self/mem")) < 0,
+	ok(fileopener_inside(getpid(), STR("/proc/self/mem")) < 0 &&
+		   fileopener_map_inside(getpid(), STR("/proc/self/mem")) < 0,
 	   "nor below the root of a process");
 	unlink(fifo);
 	unlink(link);

@@ -146,7 +146,8 @@ static void texts(void)
 	is_u64(columns, 1, "one column");
 	is_str(through("a;b 1\r\n\r\na;b 2\r\n", NULL), STR("a;b 3\n"), "CRLF, empty lines");
 	is_str(through("a;b 1", NULL), STR("a;b 1\n"), "no newline at the end");
-	is_str(through("foo 1\nfoo.cold 1\nfoo;x 1\n", NULL), STR("foo 1\nfoo;x 1\nfoo.cold 1\n"), "siblings by bytes of frames");
+	is_str(through("foo 1\nfoo.cold 1\nfoo;x 1\n", NULL), STR("foo 1\nfoo;x 1\nfoo.cold 1\n"),
+	       "siblings by bytes of frames");
 	is_str(through("a;;b 1\n; 2\na; 3\n", NULL), STR("; 2\na; 3\na;;b 1\n"), "empty frames stay");
 	is_str(through("a 0\n", NULL), STR(""), "a weight of zero is no stack");
 	is_str(through2(STR("a;\0;b 1\n"), NULL, NULL), STR("a;\0;b 1\n"), "bytes are bytes");
@@ -158,7 +159,8 @@ static void texts(void)
 	through("a 1.5\nb 2\nc 0.7\n", NULL);
 	ok(tally.rounded == 2 && tally.lines == 3 && tally.bad == 0, "decimals are counted");
 	is_str(through("x\na 1\ny\nz\nw\n", NULL), STR("a 1\n"), "what is no stack is skipped");
-	ok(tally.bad == 4 && tally.first_bad[0].line == 1 && tally.first_bad[1].line == 3 && tally.first_bad[2].line == 4,
+	ok(tally.bad == 4 && tally.first_bad[0].line == 1 && tally.first_bad[1].line == 3 &&
+		   tally.first_bad[2].line == 4,
 	   "counted, with the first three places");
 	is_str(str_of(tally.why[0]), STR("no weight at the end of the line"), "and why");
 }
@@ -179,7 +181,8 @@ static void columns(void)
 	is_u64(n, 2, "two columns");
 	is_str(through("5 1\n", &n), STR("5 1\n"), "a number can be a frame");
 	is_u64(n, 1, "one column");
-	is_str(through("a;b 1 2\na;b 1;c 3 4\n", &n), STR("a;b 1 2\na;b 1;c 3 4\n"), "a frame that ends in a number, with callees");
+	is_str(through("a;b 1 2\na;b 1;c 3 4\n", &n), STR("a;b 1 2\na;b 1;c 3 4\n"),
+	       "a frame that ends in a number, with callees");
 	is_u64(n, 2, "two columns");
 	is_str(through("a 9223372036854775807 1\nb 0 9223372036854775806\n", &n),
 	       STR("a 9223372036854775807 1\nb 0 9223372036854775806\n"), "both columns up to 2^63-1");
@@ -197,8 +200,10 @@ static void overflow(void)
 	ok(c.status == 1 && str_find_str(c.err, STR(":2: the sum of all weights does not fit into 63 bits")) > 0,
 	   "a sum past 2^63 ends with its place");
 	child_run(&c, read_heavy, (void *)(uintptr_t) "a 9223372036854775807 1\na 9223372036854775807 1\n");
-	ok(c.status == 1 && str_find_str(c.err, STR("does not fit into 63 bits")) > 0, "in the first of two columns, too");
-	child_run(&c, read_heavy, (void *)(uintptr_t) "a 4000000000000000000 1\nb 4000000000000000000 1\nc 4000000000000000000 1\n");
+	ok(c.status == 1 && str_find_str(c.err, STR("does not fit into 63 bits")) > 0,
+	   "in the first of two columns, too");
+	child_run(&c, read_heavy,
+		  (void *)(uintptr_t) "a 4000000000000000000 1\nb 4000000000000000000 1\nc 4000000000000000000 1\n");
 	ok(c.status == 1 && str_find_str(c.err, STR("does not fit into 63 bits")) > 0, "summed over stacks");
 }
 
@@ -216,27 +221,31 @@ static void headers(void)
 	       "two headers: sums, the whole time, both events");
 	is_str(through("# pj unit=samples unknown=1 samples=x bare\na 1\n", NULL), STR("# pj unit=samples\na 1\n"),
 	       "what is not known is passed over");
-	is_str(through("# pj event=%zz%4\na 1\n", NULL), STR("# pj event=%25zz%254\na 1\n"), "broken escapes stay as they are");
+	is_str(through("# pj event=%zz%4\na 1\n", NULL), STR("# pj event=%25zz%254\na 1\n"),
+	       "broken escapes stay as they are");
 	is_str(through("# pj\na 1\n", NULL), STR("# pj\na 1\n"), "a header that says nothing is one");
 	ok(header.present && tally.headerless == 0, "and is taken for one");
-	is_str(through2(STR("# pj samples=5\na 5\n"), "# pj unit=samples\na 6\n", NULL), STR("# pj unit=samples\na 11\n"),
-	       "a sum of samples that one header does not tell is not known");
+	is_str(through2(STR("# pj samples=5\na 5\n"), "# pj unit=samples\na 6\n", NULL),
+	       STR("# pj unit=samples\na 11\n"), "a sum of samples that one header does not tell is not known");
 	child_run(&c, read_heavy, (void *)(uintptr_t) "# pj unit=samples\n# pj unit=ns\na 1\n");
-	ok(c.status == 1 && str_find_str(c.err, STR("unit 'ns' cannot be added to 'samples'")) > 0, "unlike units are refused");
+	ok(c.status == 1 && str_find_str(c.err, STR("unit 'ns' cannot be added to 'samples'")) > 0,
+	   "unlike units are refused");
 
 	h = (struct folded_header){ .unit = STR("n s\n%"), .labels = STR("a=b,c=\xc3\xa9"), .present = true };
 	out_open(&o, out_path);
 	folded_write(&o, &s, 1, &h);
 	out_close(&o);
-	is_str(content(), STR("# pj unit=n%20s%0A%25 samples=0 labels=a=b,c=\xc3\xa9\n"), "no value can break the line");
+	is_str(content(), STR("# pj unit=n%20s%0A%25 samples=0 labels=a=b,c=\xc3\xa9\n"),
+	       "no value can break the line");
 	stacks_free(&s);
 }
 
 /* What pjdiff adds to a header, and lines behind it. */
 static void rules(void)
 {
-	static const char text[] = "# pj unit=samples samples=0 windows=8,7 dispersion=1.40 drift=0.080 z=2 points=0.5 relative=0.01\n"
-				   "# dispersion 4.20 a;b\n# dispersion 1.00 a;b;c d\na;b 1 2\na;b;c d 1 2\na;b;c d;e 0 3\nx 0 1\n";
+	static const char text[] =
+		"# pj unit=samples samples=0 windows=8,7 dispersion=1.40 drift=0.080 z=2 points=0.5 relative=0.01\n"
+		"# dispersion 4.20 a;b\n# dispersion 1.00 a;b;c d\na;b 1 2\na;b;c d 1 2\na;b;c d;e 0 3\nx 0 1\n";
 	struct stacks s = { 0 };
 	struct folded_header h = { 0 };
 	struct folded_tally t = { 0 };
@@ -244,15 +253,17 @@ static void rules(void)
 	float *d;
 
 	is_str(through(text, NULL), str_of(text), "the rule and dispersions go through");
-	ok(header.windows[0] == 8 && header.windows[1] == 7 && header.dispersion == 1.4 && header.drift == 0.08 && header.has_rule &&
-	   header.z == 2 && header.points == 0.5 && header.relative == 0.01, "and are read");
+	ok(header.windows[0] == 8 && header.windows[1] == 7 && header.dispersion == 1.4 && header.drift == 0.08 &&
+		   header.has_rule && header.z == 2 && header.points == 0.5 && header.relative == 0.01,
+	   "and are read");
 	put(str_of(text));
 	in_open(&in, in_path);
 	folded_read(&in, &s, &h, &t);
 	in_close(&in);
 	d = folded_dispersion(&h, &s);
 	ok(d[0] == 1.4F && d[node_of(&s, STR("a"))] == 1.4F && d[node_of(&s, STR("a;b"))] == 4.2F &&
-	   d[node_of(&s, STR("a;b;c d"))] == 1 && d[node_of(&s, STR("a;b;c d;e"))] == 1 && d[node_of(&s, STR("x"))] == 1.4F,
+		   d[node_of(&s, STR("a;b;c d"))] == 1 && d[node_of(&s, STR("a;b;c d;e"))] == 1 &&
+		   d[node_of(&s, STR("x"))] == 1.4F,
 	   "callees inherit dispersions");
 	free(d);
 	h = (struct folded_header){ 0 };
@@ -264,10 +275,12 @@ static void rules(void)
 	stacks_free(&s);
 	is_str(through("# pj windows=0,5 dispersion=0.5 drift=nan z=-1 points=1e99 relative=2\n# dispersion\n# dispersion 0 a\n"
 		       "# dispersion nan a\n# dispersion 1e300 a\n# dispersion -4 a\n# dispersion 3 \n# dispersion 3 b\n# dispersion 0x5 a\n"
-		       "# dispersion 2 a;b\na 1 2\n", NULL), STR("# pj\na 1 2\n"), "what can not be is passed over");
+		       "# dispersion 2 a;b\na 1 2\n",
+		       NULL),
+	       STR("# pj\na 1 2\n"), "what can not be is passed over");
 	is_u64(tally.comments, 10, "and counted with the comments");
-	is_str(through("# pj samples=0 dispersion=2.00\n# dispersion 3.00 a\na 1\n", NULL), STR("# pj samples=0 dispersion=2.00\na 1\n"),
-	       "one column has no changes");
+	is_str(through("# pj samples=0 dispersion=2.00\n# dispersion 3.00 a\na 1\n", NULL),
+	       STR("# pj samples=0 dispersion=2.00\na 1\n"), "one column has no changes");
 	is_str(through("a 1 2\n# dispersion 3.00 a\n# pj drift=.5 z=0\n", NULL),
 	       STR("# pj z=0 points=0 relative=0\n# dispersion 3.00 a\na 1 2\n"), "behind the stacks, too");
 }
@@ -275,8 +288,9 @@ static void rules(void)
 /* A stack that shares a beginning with the one before takes its path: every kind of border. */
 static void prefixes(void)
 {
-	static const char text[] = "aaaa;bbbb 1\naaaa;bbbbb 1\naaaa;bbb 1\naaaa 1\naaaaa 1\naaaa;bbbb;c 1\naaaa;bbbb;c;d;e 1\naaaa;bbbb 1\n"
-				   "a 1\naaaa;bbbb;x;d;e 1\n";
+	static const char text[] =
+		"aaaa;bbbb 1\naaaa;bbbbb 1\naaaa;bbb 1\naaaa 1\naaaaa 1\naaaa;bbbb;c 1\naaaa;bbbb;c;d;e 1\naaaa;bbbb 1\n"
+		"a 1\naaaa;bbbb;x;d;e 1\n";
 	char line[1000], want[2100];
 
 	is_str(through(text, NULL),
@@ -339,7 +353,8 @@ static int line_cmp(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* n lines of few frames, that begin alike; sorted but for a few, in the order of their bytes or, with ';' least, in ours. */
+/* n lines of few frames, that begin alike; sorted but for a few, in the order of their bytes or, with ';' least, in
+ * ours. */
 static void random_lines(char line[][32], int n, uint64_t *seed, bool ours)
 {
 	static const char *const frames[] = { "a", "a.b", "a-", "aa", "b", "" };
@@ -381,7 +396,8 @@ static void orders(void)
 			for (int i = 0; i < 24; i++) {
 				if (!*line[i])
 					continue;
-				snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %d\n%s", line[i], i, between[(seed >> i) % 16] ? between[(seed >> i) % 16] : "");
+				snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %d\n%s", line[i], i,
+					 between[(seed >> i) % 16] ? between[(seed >> i) % 16] : "");
 				stacks_add(&s[0], node_of(&s[0], str_of(line[i])), 0, (uint64_t)i);
 			}
 			put(str_of(text));

@@ -106,11 +106,13 @@ static void permission(void)
 	for (int level = 3; level <= 4; level++) {
 		char want[200];
 
-		snprintf(want, sizeof(want),
-			 "kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON, or: sudo sysctl "
-			 "kernel.perf_event_paranoid=2",
-			 level);
-		ROW_WITH((f->paranoid = level, f->cap_effective = PERFMON), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles), want,
+		snprintf(
+			want, sizeof(want),
+			"kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON, or: sudo sysctl "
+			"kernel.perf_event_paranoid=2",
+			level);
+		ROW_WITH((f->paranoid = level, f->cap_effective = PERFMON),
+			 HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles), want,
 			 "with CAP_PERFMON alone, on a kernel of Debian");
 	}
 	ROW_WITH(

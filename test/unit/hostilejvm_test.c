@@ -1,10 +1,18 @@
-/* What reading a hostile JVM costs: segment maps without an end, blocks of stubs with entries everywhere. All of it is in an image of memory
- * (synth.h), and the costs are counted in steps (readbudget.h) and pieces. */
+/* What reading a hostile JVM costs: segment maps without an end, blocks of stubs with entries everywhere. All of it is
+ * in an image of memory (synth.h), and the costs are counted in steps (readbudget.h) and pieces. */
 #include "runtimes/hotspot/blobframes.h"
 #include "test/jmap/synth.h"
 #include "tap.h"
 
-enum { MB = 1 << 20, SHIFT = 7, HEAP = 64 * MB, SEGMENTS = HEAP >> SHIFT, BLOCK = 4 * MB, NAME_AT = 2048, CODE_AT = 4096 };
+enum {
+	MB = 1 << 20,
+	SHIFT = 7,
+	HEAP = 64 * MB,
+	SEGMENTS = HEAP >> SHIFT,
+	BLOCK = 4 * MB,
+	NAME_AT = 2048,
+	CODE_AT = 4096
+};
 
 #define HEAP_AT (SYNTH_BASE + (uint64_t)1024 * MB)
 #define MAP_AT (HEAP_AT + (uint64_t)1024 * MB)
@@ -110,11 +118,13 @@ static void segment_maps(struct fake *x)
 
 	put_block(x, "MethodHandles adapters");
 	mark(x, BLOCK >> SHIFT);
-	ok(look_up(x, HEAP_AT + BLOCK - 1, &steps) == CODECACHE_BLOB && x->f.code.n == 1, "the last byte of a block of 4 MB leads to its start");
+	ok(look_up(x, HEAP_AT + BLOCK - 1, &steps) == CODECACHE_BLOB && x->f.code.n == 1,
+	   "the last byte of a block of 4 MB leads to its start");
 	ok(steps < 4000, "  in some thousand steps");
 	memset(x->map, 1, SEGMENTS);
 	where = look_up(x, HEAP_AT + HEAP - 1, &steps);
-	ok(where == CODECACHE_FREE && steps < 4000, "a segment map without an end is left after a bounded number of hops");
+	ok(where == CODECACHE_FREE && steps < 4000,
+	   "a segment map without an end is left after a bounded number of hops");
 	memset(x->map, 254, SEGMENTS);
 	where = look_up(x, HEAP_AT + HEAP - 1, &steps);
 	ok(where == CODECACHE_FREE && steps < 4000, "  also if each hop is far");
@@ -122,7 +132,8 @@ static void segment_maps(struct fake *x)
 	x->map[100] = 255;
 	ok(look_up(x, HEAP_AT + (100 << SHIFT), &steps) == CODECACHE_FREE, "a segment that is not used has no block");
 	x->map[1] = 2;
-	ok(look_up(x, HEAP_AT + (1 << SHIFT), &steps) == CODECACHE_FREE, "nor has one whose distance leads out of the map");
+	ok(look_up(x, HEAP_AT + (1 << SHIFT), &steps) == CODECACHE_FREE,
+	   "nor has one whose distance leads out of the map");
 }
 
 static void stubs(struct fake *x)
@@ -133,14 +144,17 @@ static void stubs(struct fake *x)
 	mark(x, BLOCK >> SHIFT);
 	for (size_t at = CODE_AT; at + 5 <= BLOCK; at += 5)
 		memcpy(x->heap + at, "\xc3\x55\x48\x8b\xec", 5);
-	ok(look_up(x, HEAP_AT + MB, &steps) == CODECACHE_FREE && x->f.code.n == 0, "a block with an entry every five bytes has no pieces");
+	ok(look_up(x, HEAP_AT + MB, &steps) == CODECACHE_FREE && x->f.code.n == 0,
+	   "a block with an entry every five bytes has no pieces");
 	ok(x->f.cap <= 8192, "  and takes no memory");
 	x->budget = (struct budget){ .steps = UINT64_C(1) << 40, .bytes = UINT64_C(1) << 40 };
-	ok(!hotspot_scan(&x->h).code && !frames_take(&x->f, &x->h) && x->f.code.n <= 1 && x->f.cap <= 8192, "  nor when all code is read at once");
+	ok(!hotspot_scan(&x->h).code && !frames_take(&x->f, &x->h) && x->f.code.n <= 1 && x->f.cap <= 8192,
+	   "  nor when all code is read at once");
 	memset(x->heap + CODE_AT, 0x90, BLOCK - CODE_AT);
 	memcpy(x->heap + CODE_AT + 64, "\xc3\x55\x48\x8b\xec", 5);
 	set_heap(x, synth_size(&x->s, "block"), "CodeBlob", "_code_end", HEAP_AT + CODE_AT + 300000);
-	ok(look_up(x, HEAP_AT + CODE_AT + 100, &steps) == CODECACHE_BLOB && x->f.code.n == 2, "one of a usual size has those that it has");
+	ok(look_up(x, HEAP_AT + CODE_AT + 100, &steps) == CODECACHE_BLOB && x->f.code.n == 2,
+	   "one of a usual size has those that it has");
 }
 
 int main(void)

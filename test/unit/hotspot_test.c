@@ -1,5 +1,5 @@
-/* What is read of the memory of a JVM that was made for it (synth.h): JDK 8, 17, 21 and 25, fields and tables in any order; a field that is
- * not told takes away what needs it, and makes nothing wrong. */
+/* What is read of the memory of a JVM that was made for it (synth.h): JDK 8, 17, 21 and 25, fields and tables in any
+ * order; a field that is not told takes away what needs it, and makes nothing wrong. */
 #include "runtimes/hotspot/blobframes.h"
 #include "runtimes/hotspot/stubs.h"
 #include "jmap/perfmap/codemap.h"
@@ -41,7 +41,8 @@ static uint32_t number_of(void *arg, uint64_t method)
 	struct hotspot *h = arg;
 	struct method_name name;
 	struct text t = { 0 };
-	uint32_t n = methods_read(&h->memory, &h->layout, method, &t, &name) ? (uint32_t)name.method.p[0] : 0; /* their first letters differ */
+	uint32_t n = methods_read(&h->memory, &h->layout, method, &t, &name) ? (uint32_t)name.method.p[0] :
+									       0; /* their first letters differ */
 
 	text_free(&t);
 	return n;
@@ -144,11 +145,14 @@ static void whole(unsigned jdk, const char *what, const char *pieces)
 
 	for (uint64_t seed = 0; seed < SEEDS && good; seed++) {
 		look(&s, jdk, seed, -1);
-		good = comes(str_of(s.reason.code ? s.reason.why : ""), "", "it is read") && comes(text_view(&s.map), map, "as Compiler.perfmap has it") &&
-		       comes(text_view(&s.java), java, "by the parts of the interpreter") && comes(text_view(&s.calls), calls, "calls that were inlined") &&
-		       comes(text_view(&s.pieces), pieces, "what unwinding needs") && comes(str_of(s.version), "17.0.0+synth", "version") &&
-		       comes(str_of(s.command), "Work?idle", "command, without control bytes") && s.frame_pointers == 0 &&
-		       comes(str_of(s.collector ? s.collector : ""), "G1", "collector");
+		good = comes(str_of(s.reason.code ? s.reason.why : ""), "", "it is read") &&
+		       comes(text_view(&s.map), map, "as Compiler.perfmap has it") &&
+		       comes(text_view(&s.java), java, "by the parts of the interpreter") &&
+		       comes(text_view(&s.calls), calls, "calls that were inlined") &&
+		       comes(text_view(&s.pieces), pieces, "what unwinding needs") &&
+		       comes(str_of(s.version), "17.0.0+synth", "version") &&
+		       comes(str_of(s.command), "Work?idle", "command, without control bytes") &&
+		       s.frame_pointers == 0 && comes(str_of(s.collector ? s.collector : ""), "G1", "collector");
 		free_seen(&s);
 	}
 	snprintf(name, sizeof(name), "JDK %s: %d orders of fields and tables", what, SEEDS);
@@ -158,9 +162,12 @@ static void whole(unsigned jdk, const char *what, const char *pieces)
 /* What is told although a field is missing is right, or not told. */
 static bool is_right(const struct seen *s, const struct seen *all, const char *field)
 {
-	bool parts = same(&s->java, &all->java) || str_starts(text_view(&s->java), STR("Interpreter\nStubRoutines: stub 0\n"));
-	bool inlined = s->calls.n == 0 || same(&s->calls, &all->calls) || strcmp(field, "_comp_level") == 0; /* the tier is shown there */
-	bool unwound = s->no_frames || same(&s->pieces, &all->pieces) || strncmp(field, "_deopt", 6) == 0 || strcmp(field, "_cont_entry") == 0;
+	bool parts = same(&s->java, &all->java) ||
+		     str_starts(text_view(&s->java), STR("Interpreter\nStubRoutines: stub 0\n"));
+	bool inlined = s->calls.n == 0 || same(&s->calls, &all->calls) ||
+		       strcmp(field, "_comp_level") == 0; /* the tier is shown there */
+	bool unwound = s->no_frames || same(&s->pieces, &all->pieces) || strncmp(field, "_deopt", 6) == 0 ||
+		       strcmp(field, "_cont_entry") == 0;
 
 	return same(&s->map, &all->map) && parts && inlined && unwound;
 }
@@ -180,9 +187,11 @@ static void without_each(unsigned jdk, const char *what)
 		look(&s, jdk, 1, i);
 		refused += s.reason.code != NULL;
 		poorer += !s.reason.code && (s.no_frames || !same(&s.calls, &all.calls) || !same(&s.java, &all.java));
-		good = s.reason.code ? strcmp(s.reason.code, "unsupported") == 0 && s.map.n == 0 : is_right(&s, &all, synth_fields[i].name);
+		good = s.reason.code ? strcmp(s.reason.code, "unsupported") == 0 && s.map.n == 0 :
+				       is_right(&s, &all, synth_fields[i].name);
 		if (!good)
-			printf("# without %s::%s: %s\n", synth_fields[i].type, synth_fields[i].name, s.reason.code ? s.reason.why : "wrong");
+			printf("# without %s::%s: %s\n", synth_fields[i].type, synth_fields[i].name,
+			       s.reason.code ? s.reason.why : "wrong");
 		wrong += !good;
 		free_seen(&s);
 	}
@@ -217,10 +226,12 @@ static void lists_of_stubs(void)
 	last = oldest = word_at(&s, head); /* the newest is of another group */
 	while (word_at(&s, oldest))
 		oldest = word_at(&s, oldest);
-	ok(stubs_read(&stubs, &h, &h.code) && stubs.n == SYNTH_STUBS && stubs.head == s.data + 24, "stubs: found, and where the list begins");
+	ok(stubs_read(&stubs, &h, &h.code) && stubs.n == SYNTH_STUBS && stubs.head == s.data + 24,
+	   "stubs: found, and where the list begins");
 	synth_number(&s, s.data + 24, last, 8);
 	memory_forget(&h.memory);
-	ok(stubs_read(&stubs, &h, &h.code) && stubs.n == SYNTH_STUBS && stubs.first == last, "  the list begins elsewhere: read again");
+	ok(stubs_read(&stubs, &h, &h.code) && stubs.n == SYNTH_STUBS && stubs.first == last,
+	   "  the list begins elsewhere: read again");
 	stubs_free(&stubs);
 	const struct {
 		uint64_t address, value;
@@ -257,8 +268,10 @@ static void one_upon_the_other(void)
 	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
 	low = synth_field(&s, "HeapBlock::Header", "_length");
 	for (size_t i = 0; i + 1 < s.nsegments; i++) /* each block up to the end of the heap */
-		synth_number(&s, s.heap + s.segments[i] * SYNTH_SEGMENT + s.at[low], s.segments[s.nsegments - 1] - s.segments[i], 8);
-	ok(!print_map(&h, METHOD_HOTSPOT, &t).code && h.code.torn + 1 == s.nsegments - 1, "blocks that reach over others are torn");
+		synth_number(&s, s.heap + s.segments[i] * SYNTH_SEGMENT + s.at[low],
+			     s.segments[s.nsegments - 1] - s.segments[i], 8);
+	ok(!print_map(&h, METHOD_HOTSPOT, &t).code && h.code.torn + 1 == s.nsegments - 1,
+	   "blocks that reach over others are torn");
 	is_str(text_view(&t), str_of("void Work$$Lambda/0x00007f04bc002aa0.run()\n"), "  and the last one is told");
 	text_free(&t);
 	hotspot_close(&h);
@@ -274,7 +287,8 @@ static size_t entries(const struct java_code *c)
 	return n;
 }
 
-/* A JVM at its start: before its last stubs are there, what the interpreter has is not told; then it is, although nothing is compiled. */
+/* A JVM at its start: before its last stubs are there, what the interpreter has is not told; then it is, although
+ * nothing is compiled. */
 static void before_the_interpreter(void)
 {
 	struct synth s;
@@ -294,7 +308,8 @@ static void before_the_interpreter(void)
 			h.code.blob[kept++] = h.code.blob[i];
 	h.code.n = kept;
 	b = h.code.blob;
-	ok(!frames_open(&f, &h) && !frames_take(&f, &h) && f.code.n > 0 && entries(&f.code) == 0, "an interpreter that may not be complete: no pieces");
+	ok(!frames_open(&f, &h) && !frames_take(&f, &h) && f.code.n > 0 && entries(&f.code) == 0,
+	   "an interpreter that may not be complete: no pieces");
 	ok(!codelets_read(&c, &h, &h.code, b), "  and no names");
 	for (size_t i = 0; i < h.code.n; i++) {
 		char *name = (char *)s.byte + (h.code.blob[i].name - SYNTH_BASE);
@@ -313,8 +328,9 @@ static void before_the_interpreter(void)
 
 static bool same_blob(const struct blob *a, const struct blob *b)
 {
-	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method && a->name == b->name &&
-	       a->compile_id == b->compile_id && a->level == b->level && a->compiled == b->compiled;
+	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method &&
+	       a->name == b->name && a->compile_id == b->compile_id && a->level == b->level &&
+	       a->compiled == b->compiled;
 }
 
 /* The pieces of b: those that a look at all of the code has. */
@@ -327,8 +343,9 @@ static bool same_pieces(const struct frames *one, const struct frames *all, cons
 	for (size_t i = 0; i < one->code.n; i++) {
 		const struct java_piece *x = &one->code.piece[i], *y = &all->code.piece[from + i];
 
-		if (from + i == all->code.n || x->start != y->start || x->end != y->end || x->kind != y->kind || x->frame != y->frame || x->entry != y->entry ||
-		    x->complete != y->complete || x->orig_pc != y->orig_pc || x->deopt[0] != y->deopt[0] || x->deopt[1] != y->deopt[1])
+		if (from + i == all->code.n || x->start != y->start || x->end != y->end || x->kind != y->kind ||
+		    x->frame != y->frame || x->entry != y->entry || x->complete != y->complete ||
+		    x->orig_pc != y->orig_pc || x->deopt[0] != y->deopt[0] || x->deopt[1] != y->deopt[1])
 			return false;
 	}
 	return one->code.n > 0;
@@ -355,7 +372,8 @@ static void by_address(unsigned jdk, const char *what)
 		uint64_t at[] = { want->begin, want->begin + (want->end - want->begin) / 2, want->end - 1 };
 
 		for (size_t k = 0; k < countof(at); k++)
-			wrong += frames_at(&one, &h, at[k], &where, &b) || where != CODECACHE_BLOB || !same_blob(&b, want) || !same_pieces(&one, &all, want);
+			wrong += frames_at(&one, &h, at[k], &where, &b) || where != CODECACHE_BLOB ||
+				 !same_blob(&b, want) || !same_pieces(&one, &all, want);
 		wrong += frames_at(&one, &h, want->begin - 1, &where, &b) || where != CODECACHE_FREE || one.code.n;
 	}
 	wrong += frames_at(&one, &h, SYNTH_BASE, &where, &b) || where != CODECACHE_ELSEWHERE || one.code.n;
@@ -368,9 +386,11 @@ static void by_address(unsigned jdk, const char *what)
 
 int main(void)
 {
-	/* kind of javaunwind.h + bytes of the frame; d: deoptimization is told. From JDK 21 on a stub lets virtual threads come back */
+	/* kind of javaunwind.h + bytes of the frame; d: deoptimization is told. From JDK 21 on a stub lets virtual
+	 * threads come back */
 	static const char old[] = "6+0 7+0 7+0 4+0 2+0 2+0 8+0 2+0 2+0 5+0 0+32 3+32 2+16 0+32d 1+32 0+32d call";
-	static const char new[] = "6+0 7+0 7+0 4+0 2+0 2+0 8+0 8+0 2+0 2+0 8+0 5+0 0+32 3+32 2+16 0+32d 1+32 0+32d call";
+	static const char new[] =
+		"6+0 7+0 7+0 4+0 2+0 2+0 8+0 8+0 2+0 2+0 8+0 5+0 0+32 3+32 2+16 0+32d 1+32 0+32d call";
 
 	whole(SYNTH_8, "8", old);
 	whole(SYNTH_17, "17", old);

@@ -16,12 +16,15 @@ static void classes(void)
 		unsigned status;
 		enum http_class class;
 	} of[] = {
-		{ 200, HTTP_DONE },    { 201, HTTP_DONE },     { 202, HTTP_DONE },     { 204, HTTP_DONE },    { 299, HTTP_DONE },    { 301, HTTP_HOLD },
-		{ 302, HTTP_HOLD },    { 304, HTTP_HOLD },     { 308, HTTP_HOLD },     { 400, HTTP_POISON },  { 401, HTTP_HOLD },    { 403, HTTP_HOLD },
-		{ 404, HTTP_HOLD },    { 405, HTTP_HOLD },     { 407, HTTP_HOLD },     { 408, HTTP_AGAIN },   { 409, HTTP_CONFLICT }, { 410, HTTP_PERHAPS },
-		{ 413, HTTP_SMALLER }, { 415, HTTP_PERHAPS },  { 422, HTTP_POISON },   { 425, HTTP_AGAIN },   { 429, HTTP_AGAIN },   { 500, HTTP_PERHAPS },
-		{ 501, HTTP_PERHAPS }, { 502, HTTP_AGAIN },    { 503, HTTP_AGAIN },    { 504, HTTP_AGAIN },   { 507, HTTP_PERHAPS }, { 599, HTTP_PERHAPS },
-		{ 0, HTTP_AGAIN },     { 100, HTTP_AGAIN },    { 700, HTTP_AGAIN },
+		{ 200, HTTP_DONE },     { 201, HTTP_DONE },    { 202, HTTP_DONE },    { 204, HTTP_DONE },
+		{ 299, HTTP_DONE },     { 301, HTTP_HOLD },    { 302, HTTP_HOLD },    { 304, HTTP_HOLD },
+		{ 308, HTTP_HOLD },     { 400, HTTP_POISON },  { 401, HTTP_HOLD },    { 403, HTTP_HOLD },
+		{ 404, HTTP_HOLD },     { 405, HTTP_HOLD },    { 407, HTTP_HOLD },    { 408, HTTP_AGAIN },
+		{ 409, HTTP_CONFLICT }, { 410, HTTP_PERHAPS }, { 413, HTTP_SMALLER }, { 415, HTTP_PERHAPS },
+		{ 422, HTTP_POISON },   { 425, HTTP_AGAIN },   { 429, HTTP_AGAIN },   { 500, HTTP_PERHAPS },
+		{ 501, HTTP_PERHAPS },  { 502, HTTP_AGAIN },   { 503, HTTP_AGAIN },   { 504, HTTP_AGAIN },
+		{ 507, HTTP_PERHAPS },  { 599, HTTP_PERHAPS }, { 0, HTTP_AGAIN },     { 100, HTTP_AGAIN },
+		{ 700, HTTP_AGAIN },
 	};
 	char what[64];
 
@@ -29,9 +32,11 @@ static void classes(void)
 		snprintf(what, sizeof(what), "what %u means", of[i].status);
 		is_u64(http_class(HTTP_WHOLE, of[i].status), of[i].class, what);
 	}
-	ok(http_class(HTTP_BROKEN, 201) == HTTP_AGAIN && http_class(HTTP_BROKEN, 409) == HTTP_AGAIN && http_class(HTTP_BROKEN, 401) == HTTP_AGAIN,
+	ok(http_class(HTTP_BROKEN, 201) == HTTP_AGAIN && http_class(HTTP_BROKEN, 409) == HTTP_AGAIN &&
+		   http_class(HTTP_BROKEN, 401) == HTTP_AGAIN,
 	   "a transfer that failed wins over any number");
-	ok(http_class(HTTP_UNTRUSTED, 200) == HTTP_HOLD && http_class(HTTP_UNTRUSTED, 0) == HTTP_HOLD, "and so does a server that cannot be trusted");
+	ok(http_class(HTTP_UNTRUSTED, 200) == HTTP_HOLD && http_class(HTTP_UNTRUSTED, 0) == HTTP_HOLD,
+	   "and so does a server that cannot be trusted");
 }
 
 static void quotes(struct str s, struct str want, const char *what)
@@ -51,11 +56,17 @@ static void quoting(void)
 	quotes(STR(""), STR("\"\""), "nothing");
 	quotes(STR("\"\\/\t\n\x7F"), STR("\"\\\"\\\\/\\u0009\\u000a\\u007f\""), "what JSON escapes");
 	quotes(STR("\0x"), STR("\"\\u0000x\""), "NUL");
-	quotes(STR("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"), STR("\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\""), "characters of 2, 3 and 4 bytes");
+	quotes(STR("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"), STR("\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\""),
+	       "characters of 2, 3 and 4 bytes");
 	quotes(STR("\xED\xA0\x80"), STR("\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""), "half of a surrogate pair");
-	quotes(STR("\xC0\x80\xF5\xE2\x82"), STR("\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""), "longer than need be, too large, cut");
-	utf8_mend(&t, STR("a\xFF" "b\"\n"));
-	is_str(text_view(&t), STR("a\xEF\xBF\xBD" "b\"\n"), "mended");
+	quotes(STR("\xC0\x80\xF5\xE2\x82"), STR("\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""),
+	       "longer than need be, too large, cut");
+	utf8_mend(&t, STR("a\xFF"
+			  "b\"\n"));
+	is_str(text_view(&t),
+	       STR("a\xEF\xBF\xBD"
+		   "b\"\n"),
+	       "mended");
 	t.n = 0;
 	http_escape(&t, STR("{\"a b\":~1}&\xC3"));
 	is_str(text_view(&t), STR("%7B%22a%20b%22%3A~1%7D%26%C3"), "escaped for a URL");
@@ -84,7 +95,9 @@ static void parsing(void)
 	ok(jv_u64(jv_at(a, 0), &n) && n == 1 && jv_u64(jv_at(a, 1), &n) && n == 2, "whole numbers, 2.0 among them");
 	ok(!jv_u64(jv_at(a, 2), &n) && !jv_u64(jv_at(a, 3), &n) && !jv_u64(jv_at(a, 4), &n), "and what is none");
 	ok(jv_str(jv_get(jv_at(a, 5), "b"), &s) && str_eq(s, STR("x\0y")), "a string with NUL");
-	ok(!jv_get(jv_at(jv_get(NULL, "x"), 3), "y") && jv_count(NULL) == 0 && !jv_str(NULL, &s) && !jv_u64(NULL, &n) && !jv_true(a), "of nothing comes nothing");
+	ok(!jv_get(jv_at(jv_get(NULL, "x"), 3), "y") && jv_count(NULL) == 0 && !jv_str(NULL, &s) && !jv_u64(NULL, &n) &&
+		   !jv_true(a),
+	   "of nothing comes nothing");
 	n = 0;
 	jv_free(v);
 	v = jv_parse(STR("{\"x\": 3, \"y\": 4.0, \"z\": null}"), &why);
@@ -98,7 +111,14 @@ static void parsing(void)
 static void secrets(void)
 {
 	static const char *const safe[] = { "localhost", "LocalHost", "127.0.0.1", "127.1.2.3", "[::1]" };
-	static const char *const far[] = { "localhost.evil.org", "128.0.0.1", "127.0.0.1.evil.org", "[::2]", "[::ffff:1.2.3.4]", "[]", "", "0.0.0.0" };
+	static const char *const far[] = { "localhost.evil.org",
+					   "128.0.0.1",
+					   "127.0.0.1.evil.org",
+					   "[::2]",
+					   "[::ffff:1.2.3.4]",
+					   "[]",
+					   "",
+					   "0.0.0.0" };
 	bool good = true;
 
 	for (size_t i = 0; i < countof(safe); i++)
@@ -116,17 +136,20 @@ static void files(void)
 	char name[] = "/tmp/pj-secret.XXXXXX";
 	struct text secret = { 0 }, why = { 0 };
 	int fd = mkstemp(name);
-	bool good = fd >= 0 && write(fd, "abc\n", 4) == 4 && secret_read(name, &secret, &why) && str_eq(text_view(&secret), STR("abc\n"));
+	bool good = fd >= 0 && write(fd, "abc\n", 4) == 4 && secret_read(name, &secret, &why) &&
+		    str_eq(text_view(&secret), STR("abc\n"));
 
 	ok(good, "a file that only its owner can read");
 	for (size_t i = 0; i < countof(refused); i++) {
 		why.n = 0;
-		good = good && fchmod(fd, refused[i]) == 0 && !secret_read(name, &secret, &why) && str_find_str(text_view(&why), STR("chmod 600")) > 0;
+		good = good && fchmod(fd, refused[i]) == 0 && !secret_read(name, &secret, &why) &&
+		       str_find_str(text_view(&why), STR("chmod 600")) > 0;
 	}
 	ok(good, "others are refused, with the remedy");
 	if (geteuid() == 0)
-		ok(fchown(fd, 65534, 65534) == 0 && fchmod(fd, 0440) == 0 && secret_read(name, &secret, &why) && fchmod(fd, 0444) == 0 &&
-			   !secret_read(name, &secret, &why), "a group reads a file of another user: credentials of systemd");
+		ok(fchown(fd, 65534, 65534) == 0 && fchmod(fd, 0440) == 0 && secret_read(name, &secret, &why) &&
+			   fchmod(fd, 0444) == 0 && !secret_read(name, &secret, &why),
+		   "a group reads a file of another user: credentials of systemd");
 	close(fd);
 	unlink(name);
 	text_free(&secret);
@@ -164,7 +187,8 @@ static void urls(void)
 	http_close(h);
 	setenv("PJ_STORE_AUTH", "joe:se:cret", 1);
 	h = http_open("https://[::1]:8443", NULL, &why);
-	ok(h && http_secret(h, &user, &password) && str_eq(user, STR("joe")) && str_eq(password, STR("se:cret")), "a user and a password");
+	ok(h && http_secret(h, &user, &password) && str_eq(user, STR("joe")) && str_eq(password, STR("se:cret")),
+	   "a user and a password");
 	http_close(h);
 	setenv("PJ_STORE_AUTH", "joe:\x01", 1);
 	h = http_open("https://localhost", NULL, &why);

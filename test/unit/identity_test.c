@@ -24,17 +24,23 @@ static void check_parsers(void)
 	uint64_t start = 0;
 	char state = 0;
 
-	ok(identity_parse_stat(STR("12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21\n"), &state, &start), "stat");
+	ok(identity_parse_stat(STR("12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21\n"), &state,
+			       &start),
+	   "stat");
 	is_u64(start, 4711, "  start");
 	ok(state == 'S', "  state");
-	ok(identity_parse_stat(STR("12 (a) Z 1 (b) c) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 42 20"), &state, &start) &&
+	ok(identity_parse_stat(STR("12 (a) Z 1 (b) c) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 42 20"), &state,
+			       &start) &&
 		   start == 42 && state == 'R',
 	   "a comm with brackets and blanks");
-	ok(!identity_parse_stat(STR("12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"), &state, &start), "too few fields");
-	ok(!identity_parse_stat(STR("12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 -1 3"), &state, &start), "no number");
+	ok(!identity_parse_stat(STR("12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"), &state, &start),
+	   "too few fields");
+	ok(!identity_parse_stat(STR("12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 -1 3"), &state, &start),
+	   "no number");
 	ok(!identity_parse_stat(STR("12 (a)"), &state, &start), "nothing behind comm");
 	ok(!identity_parse_stat(STR(""), &state, &start), "nothing");
-	is_u64((uint64_t)identity_parse_status(STR("Name:\tx\nNSpid:\t17\t3\t1\nNSpgid:\t5\n")), 1, "the innermost PID");
+	is_u64((uint64_t)identity_parse_status(STR("Name:\tx\nNSpid:\t17\t3\t1\nNSpgid:\t5\n")), 1,
+	       "the innermost PID");
 	is_u64((uint64_t)identity_parse_status(STR("Name:\tx\nNSpid:\t17\n")), 17, "one namespace");
 	is_u64((uint64_t)identity_parse_status(STR("Name:\tNSpid:\t9\nPid:\t3\n")), 0, "a name is no field");
 	is_u64((uint64_t)identity_parse_status(STR("NSpid:\t1\t99999999999999999999\n")), 0, "too large");
@@ -52,9 +58,12 @@ static void check_host(void)
 	ok(!identity_is_this_host(str_of(u.nodename), STR("2.6.32")), "another kernel");
 	ok(!identity_is_this_host(STR(""), STR("")), "unknown");
 	ok(identity_is_this_boot(now(CLOCK_REALTIME), now(CLOCK_MONOTONIC)), "this boot");
-	ok(!identity_is_this_boot(now(CLOCK_REALTIME) - 3600000000000u, now(CLOCK_MONOTONIC)), "another: wall time does not fit");
-	ok(!identity_is_this_boot(now(CLOCK_REALTIME), now(CLOCK_MONOTONIC) + 3600000000000u), "  it was up for longer");
-	ok(!identity_boot_is(STR("01234567-89ab-cdef-0123-456789abcdef")) && !identity_boot_is(STR("")), "another boot by its id");
+	ok(!identity_is_this_boot(now(CLOCK_REALTIME) - 3600000000000u, now(CLOCK_MONOTONIC)),
+	   "another: wall time does not fit");
+	ok(!identity_is_this_boot(now(CLOCK_REALTIME), now(CLOCK_MONOTONIC) + 3600000000000u),
+	   "  it was up for longer");
+	ok(!identity_boot_is(STR("01234567-89ab-cdef-0123-456789abcdef")) && !identity_boot_is(STR("")),
+	   "another boot by its id");
 }
 
 static uint64_t own_start(void)
@@ -76,7 +85,8 @@ static void check_processes(void)
 
 	prctl(PR_SET_NAME, "a) Z 1 (b");
 	ok(identity_process_lived(getpid(), now(CLOCK_MONOTONIC)), "this process, now");
-	ok(!identity_process_lived(getpid(), now(CLOCK_MONOTONIC) + 3600000000000u), "not in the future: that is another boot");
+	ok(!identity_process_lived(getpid(), now(CLOCK_MONOTONIC) + 3600000000000u),
+	   "not in the future: that is another boot");
 	ok(!identity_process_lived(getpid(), 0), "without a time");
 	ok(!identity_process_lived(0, 1) && !identity_process_lived(-1, 1), "no process");
 	ok(identity_inner_pid(getpid()) > 0, "its inner PID");
@@ -102,7 +112,8 @@ static void check_younger(void)
 		printf("ok %d - a younger process # SKIP the machine is up for too short a time\n", ++tap_n);
 		return;
 	}
-	ok(!identity_process_lived(getpid(), uptime - 2 * slack - 5000000000u < uptime ? uptime - 2 * slack - 5000000000u : 1),
+	ok(!identity_process_lived(getpid(),
+				   uptime - 2 * slack - 5000000000u < uptime ? uptime - 2 * slack - 5000000000u : 1),
 	   "a process younger than the sample");
 	ok(identity_process_lived(1, uptime - slack / 2), "PID 1 was there");
 }

@@ -23,8 +23,10 @@ static void put(const void *p, size_t n)
 /* One gzip member of p; returns its size. */
 static size_t member(char *to, size_t cap, const char *p, size_t n)
 {
-	z_stream z = { .next_in = (unsigned char *)(uintptr_t)p, .avail_in = (unsigned)n,
-		       .next_out = (unsigned char *)to, .avail_out = (unsigned)cap };
+	z_stream z = { .next_in = (unsigned char *)(uintptr_t)p,
+		       .avail_in = (unsigned)n,
+		       .next_out = (unsigned char *)to,
+		       .avail_out = (unsigned)cap };
 
 	if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
 	    deflate(&z, Z_FINISH) != Z_STREAM_END)
@@ -143,13 +145,16 @@ static void after(void)
 		in_close(&in);
 	}
 	ok(right, "lines, and what they share with the line before");
-	put("\xEF\xBB\xBF" "ab\nabc\n", 10);
+	put("\xEF\xBB\xBF"
+	    "ab\nabc\n",
+	    10);
 	struct str line;
 	size_t same;
 	struct in in;
 	in_open(&in, path);
 	in_expect_text(&in);
-	ok(in_line_after(&in, &line, &same) && line.n == 2 && same == 0 && in_line_after(&in, &line, &same) && line.n == 3 && same == 2,
+	ok(in_line_after(&in, &line, &same) && line.n == 2 && same == 0 && in_line_after(&in, &line, &same) &&
+		   line.n == 3 && same == 2,
 	   "behind a byte order mark");
 	in_close(&in);
 }
@@ -184,7 +189,8 @@ static void pipes(void)
 		close(fd[0]);
 		in_open(&in, gzip ? "-" : NULL);
 		is_str(str_of(in.name), STR("standard input"), "the name of standard input");
-		is_str(lines_of(&in), STR("one|two|"), gzip ? "gzip from a pipe, byte by byte" : "a pipe, byte by byte");
+		is_str(lines_of(&in), STR("one|two|"),
+		       gzip ? "gzip from a pipe, byte by byte" : "a pipe, byte by byte");
 		ok(in.progress.total == 0 && in.nread == size, "size not known, bytes counted");
 		in_close(&in);
 		waitpid(pid, &status, 0);
@@ -219,7 +225,8 @@ static void gzip(void)
 	memcpy(packed + n, "garbage", 7);
 	put(packed, n + 7);
 	in_open(&in, path);
-	ok(str_eq(lines_of(&in), STR("a|bc|d|")) && in.damage != NULL, "garbage behind: everything good is there, damage is told");
+	ok(str_eq(lines_of(&in), STR("a|bc|d|")) && in.damage != NULL,
+	   "garbage behind: everything good is there, damage is told");
 	in_close(&in);
 
 	n = member(packed, sizeof(packed), "", 0);
@@ -249,7 +256,8 @@ static void gzip(void)
 			got += m;
 		if (!in.damage || memcmp(text, back, got) != 0 || got > sizeof(text)) {
 			ok(false, "cut gzip");
-			printf("# cut at %zu of %zu: %zu bytes, damage %s\n", i, n, got, in.damage ? in.damage : "none");
+			printf("# cut at %zu of %zu: %zu bytes, damage %s\n", i, n, got,
+			       in.damage ? in.damage : "none");
 		}
 		in_close(&in);
 	}
@@ -290,7 +298,9 @@ static void gzip(void)
 		for (got = 0; got < sizeof(text) && (m = in_read(&in, back + got, sizeof(back) - got)) > 0;)
 			got += m;
 		(void)in_read(&in, back + sizeof(text), 1);
-		ok(in.damage != NULL, k == 0 ? "a damaged header" : k == 1 ? "damage in the middle" : "a wrong check sum");
+		ok(in.damage != NULL, k == 0 ? "a damaged header" :
+				      k == 1 ? "damage in the middle" :
+					       "a wrong check sum");
 		in_close(&in);
 	}
 }
@@ -348,7 +358,8 @@ static void refused(void)
 	char missing[] = "/tmp/pj-no-such-file";
 
 	child_run(&c, open_it, missing);
-	ok(c.status == 1 && str_eq(c.err, STR("pjtest: cannot open '/tmp/pj-no-such-file': No such file or directory\n")),
+	ok(c.status == 1 &&
+		   str_eq(c.err, STR("pjtest: cannot open '/tmp/pj-no-such-file': No such file or directory\n")),
 	   "a missing file");
 	child_run(&c, open_it, dir);
 	ok(c.status == 1 && str_find_str(c.err, STR("it is a directory")) > 0, "a directory");

@@ -14,7 +14,8 @@
 #define COPIES 400 /* damaged ones */
 #define PLACES 2000
 
-/* ---- something that is inlined ------------------------------------------------------------------------------------ */
+/* ---- something that is inlined ------------------------------------------------------------------------------------
+ */
 
 /* Each place is one instruction; the label is beside it. */
 #define PLACE(label) __asm__ volatile(".globl " #label "\n" #label ":\tnop")
@@ -45,7 +46,8 @@ static __attribute__((noinline)) int outer_call(int x)
 	return x;
 }
 
-/* ---- this program as a file ------------------------------------------------------------------------------------------ */
+/* ---- this program as a file
+ * ------------------------------------------------------------------------------------------ */
 
 static struct text read_self(void)
 {
@@ -94,7 +96,8 @@ static void calls_at(struct elffile *f, uint64_t place, struct text *out, const 
 	intern_free(&names);
 }
 
-/* ---- damage --------------------------------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t seed = 1;
 
@@ -178,7 +181,8 @@ int main(void)
 	}
 	code = elffile_section(&f, STR(".text"));
 	if (!inlines_here || !elffile_section(&f, STR(".debug_info"))) {
-		printf("1..0 # SKIP %s\n", inlines_here ? "built without debug information (-g)" : "built without libdw");
+		printf("1..0 # SKIP %s\n",
+		       inlines_here ? "built without debug information (-g)" : "built without libdw");
 		return 0;
 	}
 	ok(outer_call(1) > 1, "the calls are there");

@@ -29,7 +29,9 @@ static void ids(void)
 	is_u64(intern_find(&t, STR("b")), 0, "find does not add");
 	first = intern_str(&t, 2).p;
 	for (unsigned i = 0; i < MANY; i++)
-		dense = intern(&t, number(buf, sizeof(buf), "a/long/common/prefix/of/more/than/16/bytes/", i)) == i + 5 && dense;
+		dense = intern(&t, number(buf, sizeof(buf), "a/long/common/prefix/of/more/than/16/bytes/", i)) ==
+				i + 5 &&
+			dense;
 	ok(dense, "ids stay dense while the table grows");
 	for (unsigned i = 0; i < MANY; i++) {
 		struct str s = number(buf, sizeof(buf), "a/long/common/prefix/of/more/than/16/bytes/", i);
@@ -84,7 +86,8 @@ static void hashes(void)
 			a[i] = 0;
 		}
 	ok(differs, "every byte of up to 64 counts in the hash");
-	ok(hash_bytes(a, 3) != hash_bytes(a, 4) && hash_bytes(a, 16) != hash_bytes(a, 32), "so does the length of zeroes");
+	ok(hash_bytes(a, 3) != hash_bytes(a, 4) && hash_bytes(a, 16) != hash_bytes(a, 32),
+	   "so does the length of zeroes");
 	ok(hash_bytes(NULL, 0) == hash_bytes(a, 0), "nothing has one hash");
 	ok(hash_bytes("pj", 2) == hash_bytes(&"xpj"[1], 2), "alignment does not count");
 }

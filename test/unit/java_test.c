@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of a JVM laid out by hand: each state of a prologue and an epilogue, adapters, the interpreter, stubs, virtual threads. */
+/* Frames of a JVM laid out by hand: each state of a prologue and an epilogue, adapters, the interpreter, stubs, virtual
+ * threads. */
 #include "runtimes/hotspot/javaunwind.h"
 #include "tap.h"
 
-enum { CODE = 0x10000, NATIVE = 0x900000, STACK = 0x700000, CALL_STUB_RETURN = CODE + 0x4010, METHOD = 0x555550, WORDS = 64 };
+enum {
+	CODE = 0x10000,
+	NATIVE = 0x900000,
+	STACK = 0x700000,
+	CALL_STUB_RETURN = CODE + 0x4010,
+	METHOD = 0x555550,
+	WORDS = 64
+};
 
 static uint8_t code[0x8000];
 static uint64_t stack[WORDS];
 static struct java_piece piece[] = {
-	{ .start = CODE, .end = CODE + 0x100, .frame = 0x30, .entry = 0x10, .complete = 0x1c, .kind = JAVA_COMPILED, .deopt = { CODE + 0xf0 },
+	{ .start = CODE,
+	  .end = CODE + 0x100,
+	  .frame = 0x30,
+	  .entry = 0x10,
+	  .complete = 0x1c,
+	  .kind = JAVA_COMPILED,
+	  .deopt = { CODE + 0xf0 },
 	  .orig_pc = 8 },
 	{ .start = CODE + 0x1000, .end = CODE + 0x1100, .frame = 0x20, .complete = 0x10, .kind = JAVA_COMPILED },
 	{ .start = CODE + 0x2000, .end = CODE + 0x2100, .kind = JAVA_ENTRY, .entry = 8, .complete = 16 },
@@ -39,7 +53,8 @@ static bool is_code(void *arg, uint64_t at)
 	return at - NATIVE < 0x1000;
 }
 
-static const struct java_code jvm = { piece, countof(piece), CALL_STUB_RETURN, CODE + 0x7020, read_code, is_code, NULL, NULL };
+static const struct java_code jvm = { piece, countof(piece), CALL_STUB_RETURN, CODE + 0x7020, read_code, is_code, NULL,
+				      NULL };
 
 static void put(uint64_t at, const char *bytes, size_t n)
 {
@@ -50,8 +65,15 @@ static void put(uint64_t at, const char *bytes, size_t n)
 
 static struct unwind_state at(uint64_t ip, unsigned word, uint64_t bp, bool interrupted)
 {
-	struct unwind_state s = { .ip = ip, .sp = STACK + 8 * word, .bp = bp, .valid = 0xffff, .stack = { (char *)stack, sizeof(stack) },
-				  .stack_start = STACK, .interrupted = interrupted, .native = true, .effort = 20000 };
+	struct unwind_state s = { .ip = ip,
+				  .sp = STACK + 8 * word,
+				  .bp = bp,
+				  .valid = 0xffff,
+				  .stack = { (char *)stack, sizeof(stack) },
+				  .stack_start = STACK,
+				  .interrupted = interrupted,
+				  .native = true,
+				  .effort = 20000 };
 
 	s.reg[7] = s.sp;
 	s.reg[6] = bp;
@@ -80,7 +102,8 @@ enum { CALLER = CODE + 0x1050, BP = 0x1234 };
 
 static void compiled(void)
 {
-	/* class check; push rbp; mov rbp, rsp (kept by some); sub rsp, 0x20; ...; add rsp, 0x20; pop rbp; cmp rsp, [r15 + 0x28]; ja; ret */
+	/* class check; push rbp; mov rbp, rsp (kept by some); sub rsp, 0x20; ...; add rsp, 0x20; pop rbp; cmp rsp, [r15
+	 * + 0x28]; ja; ret */
 	PUT(CODE + 0x10, "\x89\x84\x24\x00\xc0\xfe\xff\x55\x48\x83\xec\x20");
 	PUT(CODE + 0x40, "\x48\x83\xc4\x20\x5d\x49\x3b\x67\x28\x0f\x87\x10\x00\x00\x00\xc3");
 	stack[1] = CALLER;
@@ -121,7 +144,8 @@ static void deoptimized(void)
 
 	stack[1] = CODE + 0x33;
 	stack[5] = CALLER;
-	ok(ends(at(CODE + 0xf0, 0, 0, false), &f) == UNWIND_MORE && f.address == CODE + 0x33 && !f.exact, "deoptimized: named by where it was");
+	ok(ends(at(CODE + 0xf0, 0, 0, false), &f) == UNWIND_MORE && f.address == CODE + 0x33 && !f.exact,
+	   "deoptimized: named by where it was");
 	stack[5] = 5;
 	stack[6] = stack[7] = stack[8] = stack[9] = 0;
 	ok(ends(at(CODE + 0x30, 0, 0, false), &f) == UNWIND_NO_CODE, "no return address: no guess");
@@ -158,7 +182,8 @@ static void interpreted(void)
 	s.reg[3] = STACK + 8 * 12;
 	s.reg[13] = CALLER;
 	leads("leaving, behind pop", s, CALLER, 12, BP);
-	PUT(CODE + 0x30a0, "\xc9\x41\xc6\x87\xbe\x03\x00\x00\x00\x41\x5d\x48\x8b\xe3\x49\x3b\xa7\x20\x06\x00\x00\x72\x0b\x41\xff\xe5"); /* JDK 25 */
+	PUT(CODE + 0x30a0,
+	    "\xc9\x41\xc6\x87\xbe\x03\x00\x00\x00\x41\x5d\x48\x8b\xe3\x49\x3b\xa7\x20\x06\x00\x00\x72\x0b\x41\xff\xe5"); /* JDK 25 */
 	for (unsigned i = 0; i < 6; i++) {
 		static const uint8_t where[] = { 1, 9, 11, 14, 21, 23 };
 
@@ -218,8 +243,10 @@ static void stubs(void)
 	leads("stub, at ret", at(CODE + 0x4051, 1, BP, true), CALLER, 2, BP);
 	PUT(CODE + 0x4060, "\x01\xc9\x90"); /* add ecx, ecx: no leave */
 	leads("stub, behind the byte of leave", at(CODE + 0x4062, 0, STACK + 8 * 30, true), NATIVE + 8, 32, BP);
-	/* push rdx; push rcx; mov rax, rsp; sub rsp, 0x70; and rsp, -32; mov [rsp + 0x38], rax; mov [rsp + 0x40], rbp */
-	PUT(CODE + 0x4004, "\x52\x51\x48\x8b\xc4\x48\x83\xec\x70\x48\x83\xe4\xe0\x48\x89\x44\x24\x38\x48\x89\x6c\x24\x40");
+	/* push rdx; push rcx; mov rax, rsp; sub rsp, 0x70; and rsp, -32; mov [rsp + 0x38], rax; mov [rsp + 0x40], rbp
+	 */
+	PUT(CODE + 0x4004,
+	    "\x52\x51\x48\x8b\xc4\x48\x83\xec\x70\x48\x83\xe4\xe0\x48\x89\x44\x24\x38\x48\x89\x6c\x24\x40");
 	stack[8] = STACK + 8 * 30;
 	leads("stub, rbp is on an aligned stack", at(CODE + 0x4030, 0, 0x600000, true), NATIVE + 8, 32, BP);
 	leads("  just put there", at(CODE + 0x401b, 0, STACK + 8 * 30, true), NATIVE + 8, 32, BP);
@@ -274,7 +301,8 @@ static void arguments(void)
 	PUT(CODE + 0x1090, "\x48\x83\xc4\x10\x5d");
 	stack[8] = BP;
 	stack[9] = CODE + 0x1070;
-	leads("arguments and a register are below the caller's frame", at(CODE + 0x4010 + 2, 0, STACK + 64, false), CODE + 0x1070, 13, BP);
+	leads("arguments and a register are below the caller's frame", at(CODE + 0x4010 + 2, 0, STACK + 64, false),
+	      CODE + 0x1070, 13, BP);
 	stack[9] = CODE + 0x1080;
 	leads("  arguments", at(CODE + 0x4010 + 2, 0, STACK + 64, false), CODE + 0x1080, 12, BP);
 	stack[9] = CODE + 0x1090;
@@ -282,15 +310,19 @@ static void arguments(void)
 }
 
 /* Code of JDK 8, C1: behind the call of dsin(), and all registers back. */
-#define POPA "\x4c\x8b\x3c\x24\x4c\x8b\x74\x24\x08\x4c\x8b\x6c\x24\x10\x4c\x8b\x64\x24\x18\x4c\x8b\x5c\x24\x20\x4c\x8b\x54\x24\x28\x4c\x8b" \
+#define POPA                                                                                                                           \
+	"\x4c\x8b\x3c\x24\x4c\x8b\x74\x24\x08\x4c\x8b\x6c\x24\x10\x4c\x8b\x64\x24\x18\x4c\x8b\x5c\x24\x20\x4c\x8b\x54\x24\x28\x4c\x8b" \
 	"\x4c\x24\x30\x4c\x8b\x44\x24\x38\x48\x8b\x7c\x24\x40\x48\x8b\x74\x24\x48\x48\x8b\x6c\x24\x50\x48\x8b\x5c\x24\x60\x48\x8b\x54" \
 	"\x24\x68\x48\x8b\x4c\x24\x70\x48\x8b\x44\x24\x78"
-#define SPILLED "\xc5\xfb\x11\x04\x24\xdd\x04\x24\x48\x83\xc4\x08\xc5\xfa\x6f\x04\x24\xc5\x7a\x6f\xbc\x24\x90\x00\x00\x00\x48\x83\xc4\x20"
+#define SPILLED \
+	"\xc5\xfb\x11\x04\x24\xdd\x04\x24\x48\x83\xc4\x08\xc5\xfa\x6f\x04\x24\xc5\x7a\x6f\xbc\x24\x90\x00\x00\x00\x48\x83\xc4\x20"
 
 static void spilled(void)
 {
-	PUT(CODE + 0x7a10, "\x48\x83\xc4\x08\xe9\x05\x00\x00\x00\xe8\x11\x22\x33\x44" SPILLED POPA "\x48\x81\xc4\x80\x00\x00\x00");
-	PUT(CODE + 0x7b00, "\xc4\xe3\x75\x18\x4c\x24\x10\x01\xf3\x44\x0f\x6f\x44\x24\x10" POPA "\x48\x81\xc4\x80\x00\x00\x00");
+	PUT(CODE + 0x7a10,
+	    "\x48\x83\xc4\x08\xe9\x05\x00\x00\x00\xe8\x11\x22\x33\x44" SPILLED POPA "\x48\x81\xc4\x80\x00\x00\x00");
+	PUT(CODE + 0x7b00,
+	    "\xc4\xe3\x75\x18\x4c\x24\x10\x01\xf3\x44\x0f\x6f\x44\x24\x10" POPA "\x48\x81\xc4\x80\x00\x00\x00");
 	PUT(CODE + 0x7c00, POPA "\x48\x81\xc4\x88\x00\x00\x00");
 	PUT(CODE + 0x7dd0, "\x48\x8b\x44\x24\x78\x48\x81\xc4\x80\x00\x00\x00");
 	PUT(CODE + 0x7e00, SPILLED "\x90" POPA "\x48\x81\xc4\x80\x00\x00\x00");
@@ -299,12 +331,14 @@ static void spilled(void)
 	stack[1 + 1 + 4 + 16 + 2] = BP;
 	stack[1 + 1 + 4 + 16 + 3] = CALLER;
 	stack[4] = CALLER; /* one of the registers, where return addresses are otherwise */
-	leads("sin() of JDK 8: all registers are on the stack", at(CODE + 0x7a10, 0, 0, false), CALLER, 1 + 1 + 4 + 16 + 4, BP);
+	leads("sin() of JDK 8: all registers are on the stack", at(CODE + 0x7a10, 0, 0, false), CALLER,
+	      1 + 1 + 4 + 16 + 4, BP);
 	leads("  which was aligned", at(CODE + 0x7a1e, 1, 0, false), CALLER, 1 + 1 + 4 + 16 + 4, BP);
 	/* the same from its begin: room, a register and xmm0 into it, the argument, a stack that is aligned or not */
-	PUT(CODE + 0x7cc0, "\x48\x81\xec\x80\x00\x00\x00\x48\x89\x44\x24\x78\x48\x83\xec\x20\xc5\xfa\x7f\x04\x24\x48\x83\xec\x08\xdd\x1c\x24"
-			   "\xc5\xfb\x10\x04\x24\xf7\xc4\x0f\x00\x00\x00\x0f\x84\x12\x00\x00\x00\x48\x83\xec\x08\xe8\x11\x22\x33\x44"
-			   "\x48\x83\xc4\x08\xe9\x05\x00\x00\x00\xe8\x11\x22\x33\x44" SPILLED POPA "\x48\x81\xc4\x80\x00\x00\x00");
+	PUT(CODE + 0x7cc0,
+	    "\x48\x81\xec\x80\x00\x00\x00\x48\x89\x44\x24\x78\x48\x83\xec\x20\xc5\xfa\x7f\x04\x24\x48\x83\xec\x08\xdd\x1c\x24"
+	    "\xc5\xfb\x10\x04\x24\xf7\xc4\x0f\x00\x00\x00\x0f\x84\x12\x00\x00\x00\x48\x83\xec\x08\xe8\x11\x22\x33\x44"
+	    "\x48\x83\xc4\x08\xe9\x05\x00\x00\x00\xe8\x11\x22\x33\x44" SPILLED POPA "\x48\x81\xc4\x80\x00\x00\x00");
 	for (unsigned shift = 0; shift < 2; shift++) {
 		static const struct {
 			unsigned at, words; /* of the stack that it has there */
@@ -315,7 +349,8 @@ static void spilled(void)
 		stack[frame + 2] = BP;
 		stack[frame + 3] = CALLER;
 		for (size_t i = 0; i < countof(place); i++)
-			leads(shift ? "  interrupted, with a stack that is aligned" : "  interrupted, with one that is not",
+			leads(shift ? "  interrupted, with a stack that is aligned" :
+				      "  interrupted, with one that is not",
 			      at(CODE + 0x7cc0 + place[i].at, frame - place[i].words, 0, true), CALLER, frame + 4, BP);
 	}
 	memset(stack, 0, sizeof(stack));
@@ -339,12 +374,15 @@ static void spilled(void)
 		s.reg[0] = place[i].at == 13 ? CALLER : 0;
 		leads("  the interpreter's, near its end: to the caller's own sp", s, CALLER, 9, BP);
 	}
-	for (unsigned place = 0x7c00; place <= 0x7e80; place += place == 0x7c00 ? 0x1d0 : place == 0x7dd0 ? 0x30 : 0x80) {
+	for (unsigned place = 0x7c00; place <= 0x7e80; place += place == 0x7c00 ? 0x1d0 :
+								place == 0x7dd0 ? 0x30 :
+										  0x80) {
 		struct java_frame f;
 
 		for (unsigned word = 0; word < WORDS; word++)
 			stack[word] = word < 8 ? 0 : CALLER;
-		ok(ends(at(CODE + place, 0, 0, false), &f) == UNWIND_NO_CODE, "  something else behind a call: no guess");
+		ok(ends(at(CODE + place, 0, 0, false), &f) == UNWIND_NO_CODE,
+		   "  something else behind a call: no guess");
 	}
 	memset(stack, 0, sizeof(stack));
 }

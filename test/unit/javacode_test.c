@@ -1,4 +1,5 @@
-/* Which piece of a JVM's code an address is in, while the JVM changes: at a process that has the memory of one (standin.h). */
+/* Which piece of a JVM's code an address is in, while the JVM changes: at a process that has the memory of one
+ * (standin.h). */
 #include "record/java/javacode.h"
 #include "record/processes/rescan.h"
 #include "record/processes/procfs.h"
@@ -8,8 +9,8 @@
 #include "common/clocks.h"
 #include "tap.h"
 
-/* How it is used: a look at the rings, then samples. Patience of one look is short, and a machine may be busy: so each is tried until
- * nothing was late. */
+/* How it is used: a look at the rings, then samples. Patience of one look is short, and a machine may be busy: so each
+ * is tried until nothing was late. */
 struct setting {
 	struct standin j;
 	struct processes *p;
@@ -56,7 +57,8 @@ static void tear_down(struct setting *x)
 }
 
 /* now: of the recorder; time: of the sample. */
-static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t time, struct unwind_state s, struct java_piece *piece)
+static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t time, struct unwind_state s,
+				       struct java_piece *piece)
 {
 	enum javacode_answer answer;
 	struct javacode_jvm *jvm;
@@ -74,7 +76,8 @@ static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t
 	return JAVACODE_LATE;
 }
 
-static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t time, uint64_t ip, struct java_piece *piece)
+static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t time, uint64_t ip,
+				    struct java_piece *piece)
 {
 	return find_state(x, now, time, (struct unwind_state){ .ip = ip, .interrupted = true }, piece);
 }
@@ -102,15 +105,18 @@ static void met(struct setting *x)
 	struct java_piece piece = { 0 };
 	uint64_t before;
 
-	ok(find(x, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.start == x->some.begin && piece.frame == 32, "a piece that is met first");
+	ok(find(x, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.start == x->some.begin && piece.frame == 32,
+	   "a piece that is met first");
 	is_u64(javacode_count(x->code).jvms, 1, "  of one JVM");
 	before = asked(x);
 	ok(find(x, x->some.begin + 30, &piece) == JAVACODE_PIECE && asked(x) == before, "  is not asked for again");
-	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE && piece.kind == JAVA_NATIVE && asked(x) > before, "another one is");
+	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE && piece.kind == JAVA_NATIVE && asked(x) > before,
+	   "another one is");
 	is_u64(javacode_count(x->code).pieces, 2, "  and is kept beside it");
 }
 
-/* Memory of code is used again: a piece that was met after the sample is that of the sample if a call ends where it returns to. */
+/* Memory of code is used again: a piece that was met after the sample is that of the sample if a call ends where it
+ * returns to. */
 static void returned_to(void)
 {
 	static struct setting other, *x = &other;
@@ -153,14 +159,17 @@ static void replaced(struct setting *x)
 
 	set(x, &x->some, "nmethod", "_compile_id", 70);
 	set(x, &x->some, "CodeBlob", "_frame_size", 6);
-	ok(find_at(x, clock_now(), 1, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.frame == 32 && checks(x) == before,
+	ok(find_at(x, clock_now(), 1, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.frame == 32 &&
+		   checks(x) == before,
 	   "a piece that changed: a sample from before has the old one");
-	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.frame == 48 && checks(x) > before,
+	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_PIECE &&
+		   piece.frame == 48 && checks(x) > before,
 	   "  one that may be from behind it has the new one, in its place");
 	is_u64(javacode_count(x->code).pieces, 2, "  which is the only one there");
 	set(x, &x->some, "nmethod", "_compile_id", 71);
 	synth_set(&x->j.s, x->some.address - synth_size(&x->j.s, "block"), "HeapBlock::Header", "_used", 0);
-	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_GONE, "code that was freed is gone");
+	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_GONE,
+	   "code that was freed is gone");
 	is_u64(javacode_count(x->code).pieces, 1, "  and forgotten");
 }
 
@@ -172,7 +181,8 @@ static void seen_together(struct setting *x)
 
 	ok(find_at(x, now, now, x->native.begin + 20, &piece) == JAVACODE_PIECE, "a piece that was met lately");
 	javacode_begin(x->code, now + 10 * SECOND_NS, now, false);
-	ok(javacode_count(x->code).late > before || javacode_count(x->code).pieces == 1, "  stays while it is the same");
+	ok(javacode_count(x->code).late > before || javacode_count(x->code).pieces == 1,
+	   "  stays while it is the same");
 	set(x, &x->native, "nmethod", "_compile_id", 80);
 	for (unsigned i = 2; i < 400 && javacode_count(x->code).pieces; i++) {
 		javacode_begin(x->code, now + 10 * i * SECOND_NS, now, false);
@@ -186,13 +196,16 @@ static void seen_together(struct setting *x)
 static void missed(struct setting *x)
 {
 	struct java_piece piece;
-	uint64_t begin = x->j.s.heap + x->j.s.segments[x->j.s.nsegments - 1] * SYNTH_SEGMENT, now = clock_now(), before = asked(x), first;
+	uint64_t begin = x->j.s.heap + x->j.s.segments[x->j.s.nsegments - 1] * SYNTH_SEGMENT, now = clock_now(),
+		 before = asked(x), first;
 
 	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_GONE, "nothing is there");
 	first = asked(x) - before;
 	ok(first >= 1, "  as the JVM says");
-	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_GONE && asked(x) == before + first, "  so it is not asked again at once");
-	ok(find_at(x, now + SECOND_NS, now, begin + 8, &piece) == JAVACODE_GONE && asked(x) > before + first, "  but a while later");
+	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_GONE && asked(x) == before + first,
+	   "  so it is not asked again at once");
+	ok(find_at(x, now + SECOND_NS, now, begin + 8, &piece) == JAVACODE_GONE && asked(x) > before + first,
+	   "  but a while later");
 }
 
 /* ---- what is let go ---- */
@@ -209,7 +222,8 @@ static void idle(struct setting *x)
 	javacode_begin(x->code, 0, now + 100 * SECOND_NS, false);
 	ok(javacode_of(x->code, x->process), "a JVM that is still met");
 	javacode_tick(x->code, now + 120 * SECOND_NS);
-	ok(javacode_count(x->code).jvms == 1 && javacode_count(x->code).pieces == 0, "  is not idle, but a piece of it that was not met for long is let go");
+	ok(javacode_count(x->code).jvms == 1 && javacode_count(x->code).pieces == 0,
+	   "  is not idle, but a piece of it that was not met for long is let go");
 	javacode_tick(x->code, now + 200 * SECOND_NS);
 	is_u64(javacode_count(x->code).jvms, 0, "  and the JVM, when it is not met for long");
 }
@@ -226,7 +240,8 @@ static void too_many(struct setting *x)
 		javacode_begin(x->code, 0, now + i, false);
 		javacode_of(x->code, &one[i]);
 	}
-	ok(javacode_count(x->code).jvms == MOST && javacode_count(x->code).opened > MOST, "no more JVMs than there may be");
+	ok(javacode_count(x->code).jvms == MOST && javacode_count(x->code).opened > MOST,
+	   "no more JVMs than there may be");
 	uint64_t opened = javacode_count(x->code).opened;
 	javacode_of(x->code, &one[MOST]);
 	javacode_of(x->code, &one[1]);
@@ -250,10 +265,12 @@ static void ends(struct setting *x)
 	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE, "a JVM");
 	standin_kill(&x->j);
 	uint64_t now = clock_now(), opened = javacode_count(x->code).opened;
-	ok(find_at(x, now, now + SECOND_NS / 2, x->native.begin + 20, &piece) == JAVACODE_PIECE && piece.start == x->native.begin,
+	ok(find_at(x, now, now + SECOND_NS / 2, x->native.begin + 20, &piece) == JAVACODE_PIECE &&
+		   piece.start == x->native.begin,
 	   "  that ended: its code stays for samples of its last half second");
 	ok(find_at(x, now, now + SECOND_NS, x->native.begin + 20, &piece) == JAVACODE_GONE, "  not for later ones");
-	ok(find_at(x, now, now, x->some.end + 4096, &piece) == JAVACODE_NONE, "  an address at which no code was read has no place");
+	ok(find_at(x, now, now, x->some.end + 4096, &piece) == JAVACODE_NONE,
+	   "  an address at which no code was read has no place");
 	x->process->exited = now;
 	ok(javacode_of(x->code, x->process), "  also after its exit was recorded");
 	is_u64(javacode_count(x->code).opened, opened, "  and it is not opened again");
@@ -302,6 +319,7 @@ int main(void)
 	returned_to();
 	child_run(&c, unread, NULL);
 	is_str(c.out, STR("2"), "one that tells nothing is tried again, later");
-	ok(str_find_str(c.err, STR("(no-vmstructs: ")) > 0 && str_find(c.err, '\n') + 1 == (ptrdiff_t)c.err.n, "  and said once");
+	ok(str_find_str(c.err, STR("(no-vmstructs: ")) > 0 && str_find(c.err, '\n') + 1 == (ptrdiff_t)c.err.n,
+	   "  and said once");
 	return done();
 }

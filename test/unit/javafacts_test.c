@@ -46,15 +46,22 @@ static int kept_how(void *arg, const struct java_piece *p, uint64_t address)
 
 static struct java_piece piece(uint8_t kind)
 {
-	return (struct java_piece){ .start = AT, .end = AT + sizeof(method), .frame = 48, .entry = 8, .complete = 20, .orig_pc = 24, .kind = kind,
+	return (struct java_piece){ .start = AT,
+				    .end = AT + sizeof(method),
+				    .frame = 48,
+				    .entry = 8,
+				    .complete = 20,
+				    .orig_pc = 24,
+				    .kind = kind,
 				    .deopt = { AT + sizeof(method), AT } };
 }
 
 /* Not by memcmp: what is behind kind is anything. */
 static bool same(const struct java_piece *a, const struct java_piece *b)
 {
-	return a->start == b->start && a->end == b->end && a->deopt[0] == b->deopt[0] && a->deopt[1] == b->deopt[1] && a->frame == b->frame &&
-	       a->entry == b->entry && a->complete == b->complete && a->orig_pc == b->orig_pc && a->kind == b->kind;
+	return a->start == b->start && a->end == b->end && a->deopt[0] == b->deopt[0] && a->deopt[1] == b->deopt[1] &&
+	       a->frame == b->frame && a->entry == b->entry && a->complete == b->complete && a->orig_pc == b->orig_pc &&
+	       a->kind == b->kind;
 }
 
 static void answers(uint8_t kind, size_t least)
@@ -71,8 +78,10 @@ static void answers(uint8_t kind, size_t least)
 	ok(same(&p, &q), "  and the same");
 	for (size_t i = 0; i < countof(boundary); i++) {
 		uint64_t at = AT + boundary[i];
-		enum javaframe want = kind == JAVA_STUB ? javaframe_stub(&bytes, &p, at) : javaframe_compiled(&bytes, &p, at);
-		enum javaframe got = kind == JAVA_STUB ? javaframe_stub(&kept, &q, at) : javaframe_compiled(&kept, &q, at);
+		enum javaframe want =
+			kind == JAVA_STUB ? javaframe_stub(&bytes, &p, at) : javaframe_compiled(&bytes, &p, at);
+		enum javaframe got =
+			kind == JAVA_STUB ? javaframe_stub(&kept, &q, at) : javaframe_compiled(&kept, &q, at);
 
 		differ += want != got;
 		some += want != JAVAFRAME_WHOLE;
@@ -85,7 +94,12 @@ static void answers(uint8_t kind, size_t least)
 
 static void special(void)
 {
-	struct java_piece p = { .start = AT, .end = AT + 64, .entry = JAVA_NEVER, .complete = JAVA_NEVER, .kind = JAVA_ENTRY }, q = p;
+	struct java_piece p = { .start = AT,
+				.end = AT + 64,
+				.entry = JAVA_NEVER,
+				.complete = JAVA_NEVER,
+				.kind = JAVA_ENTRY },
+			  q = p;
 	struct text t = { 0 };
 	struct str s, runs;
 
@@ -93,7 +107,8 @@ static void special(void)
 	s = text_view(&t);
 	q.entry = q.complete = 0;
 	ok(javafacts_take(&s, &q, &runs) && same(&p, &q), "what a piece lacks it lacks");
-	ok(javafacts_how(runs, 5) == JAVAFRAME_WHOLE && javafacts_how((struct str){ 0 }, 0) == JAVAFRAME_WHOLE, "code that could not be read: whole");
+	ok(javafacts_how(runs, 5) == JAVAFRAME_WHOLE && javafacts_how((struct str){ 0 }, 0) == JAVAFRAME_WHOLE,
+	   "code that could not be read: whole");
 	text_free(&t);
 }
 

@@ -1,4 +1,5 @@
-/* Interpreted methods of a window: asked for once, told once each, in order, as pjfold reads them; no more than there is room for. */
+/* Interpreted methods of a window: asked for once, told once each, in order, as pjfold reads them; no more than there
+ * is room for. */
 #include "record/java/javanames.h"
 #include "fold/perfdata/recorder.h"
 #include "tap.h"
@@ -84,7 +85,8 @@ static void bounds(void)
 	javanames_wanted(s, 2, &n);
 	is_u64(n, JAVANAMES_MOST / 3, "a third of them");
 	end(s);
-	ok(told.interpreted.n == JAVANAMES_MOST && told.interpreted.left_out == 10, "no more than there is room for, others are counted");
+	ok(told.interpreted.n == JAVANAMES_MOST && told.interpreted.left_out == 10,
+	   "no more than there is room for, others are counted");
 	is_u64(name_of(1, 0x10000 + 8 * (JAVANAMES_BYTES / LONG - 1)).n, LONG, "names, too: the last one that fits");
 	is_str(name_of(1, 0x10000 + 8 * (JAVANAMES_BYTES / LONG)), STR("(no name)"), "  the next one");
 	is_str(name_of(2, 0x10000), STR("(no name)"), "  one that is too long");

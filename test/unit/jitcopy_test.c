@@ -18,7 +18,13 @@ static enum jitcopy_records find_records(void *unused, int fd, const struct jitc
 	return jitrecords_end(fd, span, end);
 }
 
-static const struct jitcopy_limits small = { .map = 1000, .dump = 4000, .total = 100000, .step = 1 << 20, .record = 3000, .ns = 10000000000, .records = find_records };
+static const struct jitcopy_limits small = { .map = 1000,
+					     .dump = 4000,
+					     .total = 100000,
+					     .step = 1 << 20,
+					     .record = 3000,
+					     .ns = 10000000000,
+					     .records = find_records };
 
 static const char *at(const char *name)
 {
@@ -67,7 +73,8 @@ static enum jitcopy_why go_on(struct jitcopy *c, const struct jitcopy_limits *l)
 	return jitcopy_go_on(c, to, l, &cost);
 }
 
-/* ---- maps ------------------------------------------------------------------------------------------------------------ */
+/* ---- maps
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static void growth(void)
 {
@@ -139,7 +146,8 @@ static void resumption(void)
 	put_text("map", O_TRUNC, "1000 10 A\n2000 10 b\n3000 10 c\n");
 	jitcopy_open(&c, JITCOPY_MAP, opened("map"), to, "3.map");
 	go_on(&c, &small);
-	is_str(copy_of("3.map"), STR("1000 10 A\n2000 10 b\n3000 10 c\n"), "a file that begins otherwise is another one");
+	is_str(copy_of("3.map"), STR("1000 10 A\n2000 10 b\n3000 10 c\n"),
+	       "a file that begins otherwise is another one");
 	is_str(copy_of("3.map.1"), STR("1000 10 a\n2000 10 b\n3000 10 c\n"), "what was before is aside");
 	jitcopy_close(&c);
 }
@@ -163,7 +171,8 @@ static void length(void)
 	jitcopy_open(&c, JITCOPY_MAP, opened("map"), to, "4.map");
 	go_on(&c, &small);
 	now = copy_of("4.map");
-	ok(now.n <= small.map && now.n > small.map - 42 && str_ends(now, STR("f000099\n")), "of a map that is too long, the end");
+	ok(now.n <= small.map && now.n > small.map - 42 && str_ends(now, STR("f000099\n")),
+	   "of a map that is too long, the end");
 	is_u64(now.n % 21, 0, "from the start of a line");
 	text_free(&t);
 	for (unsigned i = 100; i < 1000; i += 10) {
@@ -174,7 +183,8 @@ static void length(void)
 	}
 	now = copy_of("4.map");
 	before = copy_of("4.map.1");
-	ok(now.n <= small.map && before.n <= small.map && str_ends(now, STR("f000999\n")), "one that grows for ever takes two such parts");
+	ok(now.n <= small.map && before.n <= small.map && str_ends(now, STR("f000999\n")),
+	   "one that grows for ever takes two such parts");
 	ok(str_eq(str_head(now, 6), STR("0003d4")) == str_ends(before, STR("f000979\n")), "one follows the other");
 	jitcopy_close(&c);
 }
@@ -183,7 +193,13 @@ static void refusals(void)
 {
 	struct jitcopy c;
 	char *big = malloc(1 << 20);
-	const struct jitcopy_limits little = { .map = 1000, .dump = 4000, .total = 50, .step = 1 << 20, .record = 3000, .ns = 10000000000, .records = find_records };
+	const struct jitcopy_limits little = { .map = 1000,
+					       .dump = 4000,
+					       .total = 50,
+					       .step = 1 << 20,
+					       .record = 3000,
+					       .ns = 10000000000,
+					       .records = find_records };
 	int fd;
 
 	memset(big, 'a', 1 << 20);
@@ -214,7 +230,8 @@ static void refusals(void)
 	free(big);
 }
 
-/* ---- dumps ------------------------------------------------------------------------------------------------------------- */
+/* ---- dumps
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static void put_record(struct text *t, uint32_t id, uint32_t size)
 {
@@ -328,8 +345,7 @@ static void floods(void)
 	ok(disk_bytes("f1.dump") <= mb && read <= 2 * mb, "takes less than 1 MB of the disk");
 	jitcopy_close(&c);
 	jitcopy_open(&c, JITCOPY_DUMP, open_sparse("holes", 1, 250 * mb), to, "f2.dump");
-	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_LARGE && c.ended,
-	   "a record of 250 MB ends its copy");
+	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_LARGE && c.ended, "a record of 250 MB ends its copy");
 	ok(disk_bytes("f2.dump") < mb, "which has nothing of it");
 	jitcopy_close(&c);
 
@@ -342,16 +358,19 @@ static void floods(void)
 		if (pwrite(fd, tiny, sizeof(tiny), (off_t)(40 + i * sizeof(tiny))) < 0)
 			abort();
 	jitcopy_open(&c, JITCOPY_DUMP, fd, to, "f3.dump");
-	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_OK && c.at >= l.step && c.at <= l.step + 2 * mb, "2 million records: one step of 8 MB");
+	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_OK && c.at >= l.step && c.at <= l.step + 2 * mb,
+	   "2 million records: one step of 8 MB");
 	ok(jitcopy_is_behind(&c), "the rest comes later");
-	ok(ftruncate(fd, 40 + 16) == 0 && jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_NO_TEXT && c.ended, "truncated meanwhile: it ends");
+	ok(ftruncate(fd, 40 + 16) == 0 && jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_NO_TEXT && c.ended,
+	   "truncated meanwhile: it ends");
 	jitcopy_close(&c);
 
 	jitcopy_open(&c, JITCOPY_DUMP, open_sparse("holes", 1, 100), to, "f4.dump");
 	go_on(&c, &l);
 	fd = open(at("holes"), O_RDWR | O_APPEND);
 	ok(unlinkat(to, "f4.dump", 0) == 0 && write(fd, tiny, 160) == 160, "the copy is evicted");
-	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_EVICTED && c.ended && disk_bytes("f4.dump") == 0, "and is not begun in the middle");
+	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_EVICTED && c.ended && disk_bytes("f4.dump") == 0,
+	   "and is not begun in the middle");
 	close(fd);
 	jitcopy_close(&c);
 

@@ -121,7 +121,8 @@ static void check_head(void)
 }
 
 /* The record that begins at `at` is made bad; what is before and behind it is used. */
-static void check_bad(const struct text *t, size_t at, size_t where, uint64_t value, size_t n, const char *want, const char *second)
+static void check_bad(const struct text *t, size_t at, size_t where, uint64_t value, size_t n, const char *want,
+		      const char *second)
 {
 	struct text copy = { 0 };
 	const char *why = NULL;
@@ -170,7 +171,7 @@ static void check_law(unsigned seed)
 	struct one {
 		uint64_t time, start, size;
 		int name; /* -1: gone */
-	} all[1200]; /* three for each of 400 loads */
+	} all[1200];      /* three for each of 400 loads */
 	struct text t = { 0 };
 	struct jitdump *j;
 	size_t n = 0;
@@ -179,7 +180,8 @@ static void check_law(unsigned seed)
 	srandom(seed);
 	jit_header(&t, 1, 0);
 	for (uint64_t i = 0; n < countof(all) - 2; i++) {
-		uint64_t time = i + (uint64_t)random() % 8, start = (uint64_t)random() % 500, size = (uint64_t)random() % 60;
+		uint64_t time = i + (uint64_t)random() % 8, start = (uint64_t)random() % 500,
+			 size = (uint64_t)random() % 60;
 		char text[16];
 
 		snprintf(text, sizeof(text), "f%d", (int)i);

@@ -44,7 +44,8 @@ static inline void jit_end(struct text *t, size_t at)
 	memcpy(t->p + at + 4, &n, sizeof(n));
 }
 
-static inline void jit_load(struct text *t, uint64_t time, uint64_t address, uint64_t size, uint64_t index, const char *name)
+static inline void jit_load(struct text *t, uint64_t time, uint64_t address, uint64_t size, uint64_t index,
+			    const char *name)
 {
 	size_t at = jit_begin(t, 0, time);
 

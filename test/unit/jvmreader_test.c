@@ -1,5 +1,5 @@
-/* The thread that reads JVMs, at a process that has the memory of one (standin.h): questions and answers, answers that nobody waited for,
- * JVMs that end, and those of a build that is known. */
+/* The thread that reads JVMs, at a process that has the memory of one (standin.h): questions and answers, answers that
+ * nobody waited for, JVMs that end, and those of a build that is known. */
 #include "record/java/jvmbuilds.h"
 #include "record/java/jvmreader.h"
 #include "test/jmap/standin.h"
@@ -54,16 +54,23 @@ static void questions(struct jvmreader *r, struct standin *j)
 	size_t n = 3;
 
 	be_patient(r);
-	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.where == CODECACHE_BLOB, "the block around an address");
-	ok(f.blob.compile_id == 7 && f.blob.begin == t.some.begin && f.code.n == 1 && f.code.piece[0].frame == 32, "  is what it is");
+	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.where == CODECACHE_BLOB,
+	   "the block around an address");
+	ok(f.blob.compile_id == 7 && f.blob.begin == t.some.begin && f.code.n == 1 && f.code.piece[0].frame == 32,
+	   "  is what it is");
 	ok(f.bytes && f.bytes[(t.some.begin + 7) % JVMREADER_BYTES] == 0x55 &&
-		   (t.some.begin + 7) / JVMREADER_BYTES == (t.some.begin + 20) / JVMREADER_BYTES, "  with its bytes");
-	ok(jvmreader_find(r, jvm, t.stubs.begin + 40, &f) == JVMREADER_DONE && f.code.n == 4, "a block of stubs has many pieces");
-	ok(jvmreader_find(r, jvm, t.some.address, &f) == JVMREADER_DONE && f.where == CODECACHE_FREE, "before the code of a block is none");
-	ok(jvmreader_find(r, jvm, 4096, &f) == JVMREADER_DONE && f.where == CODECACHE_ELSEWHERE && !f.bytes, "elsewhere is none, and nothing is read");
+		   (t.some.begin + 7) / JVMREADER_BYTES == (t.some.begin + 20) / JVMREADER_BYTES,
+	   "  with its bytes");
+	ok(jvmreader_find(r, jvm, t.stubs.begin + 40, &f) == JVMREADER_DONE && f.code.n == 4,
+	   "a block of stubs has many pieces");
+	ok(jvmreader_find(r, jvm, t.some.address, &f) == JVMREADER_DONE && f.where == CODECACHE_FREE,
+	   "before the code of a block is none");
+	ok(jvmreader_find(r, jvm, 4096, &f) == JVMREADER_DONE && f.where == CODECACHE_ELSEWHERE && !f.bytes,
+	   "elsewhere is none, and nothing is read");
 	ok(jvmreader_bytes(r, jvm, t.native.begin, &bytes) == JVMREADER_DONE && bytes, "bytes");
 	b[2].compile_id = 6;
-	ok(jvmreader_check(r, jvm, b, &n) == JVMREADER_DONE && n == 2 && b[1].compile_id == 8, "what has another compile id is not the same");
+	ok(jvmreader_check(r, jvm, b, &n) == JVMREADER_DONE && n == 2 && b[1].compile_id == 8,
+	   "what has another compile id is not the same");
 	n = 0;
 	ok(jvmreader_check(r, jvm, b, &n) == JVMREADER_DONE && n == 0, "nothing is looked at");
 	jvmreader_close(r, jvm);
@@ -91,7 +98,8 @@ static void names(struct jvmreader *r, struct standin *j)
 	const uint64_t method[3] = { t.some.method, 4096, t.native.method };
 
 	be_patient(r);
-	ok(jvmreader_names(r, jvm, method, 3, take_name, &got) == JVMREADER_DONE && got.n == 2 && got.method[1] == t.native.method,
+	ok(jvmreader_names(r, jvm, method, 3, take_name, &got) == JVMREADER_DONE && got.n == 2 &&
+		   got.method[1] == t.native.method,
 	   "names of methods; what is none has none");
 	is_str(str_of(got.text[0]), STR("int Work.some(int, java.lang.String, long[])"), "  as HotSpot spells them");
 	jvmreader_close(r, jvm);
@@ -109,15 +117,18 @@ static void late(struct jvmreader *r, struct standin *j)
 	for (size_t i = 0; i < n; i++)
 		many[i] = t.some;
 	jvmreader_patience(r, 0);
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LATE && !jvmreader_ready(r), "without patience nothing is asked");
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LATE && !jvmreader_ready(r),
+	   "without patience nothing is asked");
 	be_patient(r);
-	ok(jvmreader_find(r, jvm, t.native.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 8, "with it, it is");
+	ok(jvmreader_find(r, jvm, t.native.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 8,
+	   "with it, it is");
 	jvmreader_patience(r, 1);
 	ok(jvmreader_check(r, jvm, many, &n) == JVMREADER_LATE && n == MANY, "what takes too long is late");
 	be_patient(r);
 	while (!jvmreader_ready(r))
 		usleep(1000);
-	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "  the next question has its own");
+	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
+	   "  the next question has its own");
 	jvmreader_patience(r, 1);
 	jvmreader_check(r, jvm, many, &n);
 	jvmreader_close(r, jvm); /* while it is read */
@@ -125,7 +136,8 @@ static void late(struct jvmreader *r, struct standin *j)
 	be_patient(r);
 	while (!jvmreader_ready(r))
 		usleep(1000);
-	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "a JVM that was closed while it was read is none of ours");
+	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
+	   "a JVM that was closed while it was read is none of ours");
 	jvmreader_close(r, jvm);
 	free(many);
 }
@@ -144,9 +156,12 @@ static void ended(struct jvmreader *r)
 	jvm = jvmreader_open(r, (uint32_t)j.pid, 0, (struct tenant){ 0 });
 	other = jvmreader_open(r, (uint32_t)j.pid, 1, (struct tenant){ 0 }); /* the number was another's */
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "it lives");
-	ok(jvmreader_find(r, other, t.some.begin, &f) == JVMREADER_LOST && strcmp(jvmreader_why(other).code, "gone") == 0, "one that began at another time ended");
+	ok(jvmreader_find(r, other, t.some.begin, &f) == JVMREADER_LOST &&
+		   strcmp(jvmreader_why(other).code, "gone") == 0,
+	   "one that began at another time ended");
 	standin_kill(&j);
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST && strcmp(jvmreader_why(jvm).code, "gone") == 0, "it ended, and that is said");
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST && strcmp(jvmreader_why(jvm).code, "gone") == 0,
+	   "it ended, and that is said");
 	jvmreader_close(r, jvm);
 	jvmreader_close(r, other);
 	standin_end(&j);
@@ -197,10 +212,12 @@ static void known_builds(struct jvmreader *r)
 	damage(&first.s);
 	same = again(&first);
 	jvm = jvmreader_open(r, (uint32_t)same.pid, 0, (struct tenant){ 0 });
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7, "  then another one that maps its file is read as that one is");
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
+	   "  then another one that maps its file is read as that one is");
 	jvmreader_close(r, jvm);
 	jvm = jvmreader_open(r, (uint32_t)copy.pid, 0, (struct tenant){ 0 });
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "  but one of equal bytes in another file is not");
+	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST,
+	   "  but one of equal bytes in another file is not");
 	jvmreader_close(r, jvm);
 	standin_kill(&same);
 	standin_end(&first);
@@ -269,7 +286,9 @@ static void builds(void)
 	struct frames f, g = { 0 };
 	struct memory_piece piece;
 	struct jvmbuilds *b = jvmbuilds_new();
-	struct jvm_process self = { .folder = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC), .uid = 1000, .library = { 0, 8, 1, 4711 } };
+	struct jvm_process self = { .folder = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC),
+				    .uid = 1000,
+				    .library = { 0, 8, 1, 4711 } };
 	struct jvmbuilds_key key = jvmbuilds_key(&self), other;
 	uint64_t further = 0x100000;
 
@@ -284,13 +303,16 @@ static void builds(void)
 	is_u64(like.layout.heaps, h.layout.heaps + further, "  what has an address of its own lies elsewhere, too");
 	is_u64(g.layout.call_stub_return, f.layout.call_stub_return + further, "  also of frames");
 	is_u64(g.layout.continuation_return, f.layout.continuation_return + further, "  and of virtual threads");
-	ok(like.layout.compile_id.at == h.layout.compile_id.at && g.layout.bytes == f.layout.bytes, "  fields are where they are");
+	ok(like.layout.compile_id.at == h.layout.compile_id.at && g.layout.bytes == f.layout.bytes,
+	   "  fields are where they are");
 	other = key;
 	other.uid = 0;
-	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nothing of a user's for another one");
+	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g),
+	   "nothing of a user's for another one");
 	other = key;
 	other.mount_ns++;
-	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nor of a container's, which may have the same users");
+	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g),
+	   "nor of a container's, which may have the same users");
 	other = key;
 	other.inode++;
 	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nor of another file");
@@ -303,7 +325,8 @@ static void builds(void)
 	owners(b, &h, &f, &like, SYNTH_BASE + further);
 	s.byte[SYNTH_PAGE - 1] ^= 1;
 	memory_forget(&like.memory);
-	ok(!jvmbuilds_take(b, &key, self.folder, SYNTH_BASE + further, &like, &g), "nothing for a library that begins otherwise");
+	ok(!jvmbuilds_take(b, &key, self.folder, SYNTH_BASE + further, &like, &g),
+	   "nothing for a library that begins otherwise");
 	frames_free(&f);
 	hotspot_close(&h);
 	memory_close(&like.memory);

@@ -63,24 +63,23 @@ static struct str ask(struct kallsyms *k, uint64_t address, int64_t relocate, ui
 #define BASE 0xffffffff81000000ull
 #define MODULE 0xffffffffc0000000ull
 
-static const char table[] =
-	"0000000000000000 d per_cpu_offset\n"
-	"ffffffff81000000 T _stext\n"
-	"ffffffff81000000 T _text\n"
-	"ffffffff81000100 t local\n"
-	"ffffffff81000200 W weak\n"
-	"ffffffff81000300 r readonly\n"
-	"ffffffff81000400 D data\n"
-	"ffffffff81000500 A absolute\n"
-	"ffffffff81000580 t $x\n"
-	"ffffffff81000600 T best_of_all\n"
-	"ffffffff81000600 w _last\n"
-	"ffffffff81000700 T end\n"
-	"not a line\n"
-	"ffffffffc0002000 t second\t[amod]\n"
-	"ffffffffc0001000 t first\t[amod]\n"
-	"ffffffffc0009010 t bpf_prog_6deef7357e7b4530_x\t[bpf]\n"
-	"ffffffffc0009800 t other\t[zmod]\r\n";
+static const char table[] = "0000000000000000 d per_cpu_offset\n"
+			    "ffffffff81000000 T _stext\n"
+			    "ffffffff81000000 T _text\n"
+			    "ffffffff81000100 t local\n"
+			    "ffffffff81000200 W weak\n"
+			    "ffffffff81000300 r readonly\n"
+			    "ffffffff81000400 D data\n"
+			    "ffffffff81000500 A absolute\n"
+			    "ffffffff81000580 t $x\n"
+			    "ffffffff81000600 T best_of_all\n"
+			    "ffffffff81000600 w _last\n"
+			    "ffffffff81000700 T end\n"
+			    "not a line\n"
+			    "ffffffffc0002000 t second\t[amod]\n"
+			    "ffffffffc0001000 t first\t[amod]\n"
+			    "ffffffffc0009010 t bpf_prog_6deef7357e7b4530_x\t[bpf]\n"
+			    "ffffffffc0009800 t other\t[zmod]\r\n";
 
 static void check_rules(void)
 {
@@ -285,14 +284,16 @@ static void check_damaged_live(uint64_t want, const char *file)
 
 	ok(pwrite(fd, "?", 1, n / 2) == 1 && live_answers(true, 0) == want, "a damaged block");
 	ok(ftruncate(fd, n / 3) == 0 && live_answers(true, 0) == want, "truncated");
-	ok(pwrite(fd, copy, (size_t)n, 0) == n && fchmod(fd, 0644) == 0 && live_answers(true, 0) == want, "open to others");
+	ok(pwrite(fd, copy, (size_t)n, 0) == n && fchmod(fd, 0644) == 0 && live_answers(true, 0) == want,
+	   "open to others");
 	ok(mode_is(file, 0600), "  written anew");
 	close(fd);
 	snprintf(other, sizeof(other), "%s.link", file);
 	ok(link(file, other) == 0 && live_answers(true, 0) == want, "with a second name");
 	ok(lstat(other, &st) < 0, "  that was swept");
 	unlink(file);
-	ok(symlink("/proc/kallsyms", file) == 0 && live_answers(true, 0) == want && mode_is(file, 0600), "a symbolic link");
+	ok(symlink("/proc/kallsyms", file) == 0 && live_answers(true, 0) == want && mode_is(file, 0600),
+	   "a symbolic link");
 	snprintf(other, sizeof(other), "%.*skallsyms-00000000-0000-0000-0000-000000000000",
 		 (int)(str_rfind(str_of(file), '/') + 1), file);
 	write_file(other, STR("old"));
@@ -314,7 +315,8 @@ static void check_no_cache(uint64_t want)
 	snprintf(pj, sizeof(pj), "%s/.cache", home);
 	ok(live_answers(true, 0) == want && cache_file(pj) && mode_is(pj, 0700), "below HOME/.cache");
 	setenv("XDG_CACHE_HOME", "relative", 1);
-	ok(live_answers(true, 0) == want && access("relative", F_OK) < 0, "XDG_CACHE_HOME that is relative does not count");
+	ok(live_answers(true, 0) == want && access("relative", F_OK) < 0,
+	   "XDG_CACHE_HOME that is relative does not count");
 	snprintf(home, sizeof(home), "%s/foreign", folder);
 	mkdir(home, 0700);
 	unsetenv("XDG_CACHE_HOME");

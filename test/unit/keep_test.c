@@ -1,4 +1,5 @@
-/* keep_test - the keeper at work: deleted programs, maps of JITs, what is planted, keepers that crash or hang, a recorder that is killed. */
+/* keep_test - the keeper at work: deleted programs, maps of JITs, what is planted, keepers that crash or hang, a
+ * recorder that is killed. */
 #include "record/symsaver/symsaver.h"
 
 #include "tap.h"
@@ -21,7 +22,8 @@
 static char dir[] = "/tmp/pj-keep-test.XXXXXX";
 static char boot[37];
 
-/* ---- helpers ------------------------------------------------------------------------------------------------------------ */
+/* ---- helpers
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static char *at(const char *name)
 {
@@ -66,11 +68,11 @@ static double now(void)
 }
 
 /* Waits for a condition, for half a minute. */
-#define UNTIL(k, cond)                                      \
+#define UNTIL(k, cond)                                               \
 	for (double until = now() + 30; !(cond) && now() < until;) { \
-		if (k)                                       \
-			keep_tick(k);                        \
-		nap();                                       \
+		if (k)                                               \
+			keep_tick(k);                                \
+		nap();                                               \
 	}
 
 static struct keep_process who(pid_t pid)
@@ -108,7 +110,8 @@ static bool mapping_of(pid_t pid, const char *begins, struct keep_mapping *m, ch
 	f = fopen(path, "r");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		file[0] = 0;
-		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &m->major, &m->minor, &inode, file) >= 7)
+		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &m->major,
+			   &m->minor, &inode, file) >= 7)
 			found = perms[2] == 'x' && strncmp(file, begins, strlen(begins)) == 0;
 	}
 	if (f)
@@ -159,7 +162,8 @@ static void end_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* ---- binaries --------------------------------------------------------------------------------------------------------------- */
+/* ---- binaries
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static pid_t run_copy(const char *name)
 {
@@ -167,7 +171,8 @@ static pid_t run_copy(const char *name)
 	struct keep_mapping m = { 0 };
 	pid_t pid;
 
-	snprintf(command, sizeof(command), "cp /bin/sleep %s && chmod 775 %s", path, path); /* root's, too, is not trusted */
+	snprintf(command, sizeof(command), "cp /bin/sleep %s && chmod 775 %s", path,
+		 path); /* root's, too, is not trusted */
 	if (system(command) != 0)
 		abort();
 	pid = fork();
@@ -192,7 +197,8 @@ static void deleted(void)
 
 	tenant_folder(&p.of, p.mount_ns, folder);
 	unlink(at("gone"));
-	ok(k && mapping_of(pid, at("gone"), &m, file) && str_ends(m.path, STR(" (deleted)")), "a program that is deleted");
+	ok(k && mapping_of(pid, at("gone"), &m, file) && str_ends(m.path, STR(" (deleted)")),
+	   "a program that is deleted");
 	ok(!keep_process(k, &p), "it is not elsewhere");
 	keep_mapping(k, &p, &m);
 	m.path = STR("/bin/sleep");
@@ -200,11 +206,14 @@ static void deleted(void)
 	keep_mapping(k, &p, &m);
 	m.inode--;
 	UNTIL(k, keep_counts(k).binaries == 1);
-	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/%s/%x-%x-%llx-0", folder, boot, m.major, m.minor, (unsigned long long)m.inode);
+	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/%s/%x-%x-%llx-0", folder, boot, m.major, m.minor,
+		 (unsigned long long)m.inode);
 	ok(access(at(numbers), F_OK) == 0, "is kept, as the mapping tells it");
-	snprintf(command, sizeof(command),
-		 "exec >/dev/null; command -v readelf || exit 0; id=$(readelf -n /bin/sleep | sed -n 's/.*Build ID: //p'); [ -z \"$id\" ] || "
-		 "ls symbols/tenants/%s/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug", folder);
+	snprintf(
+		command, sizeof(command),
+		"exec >/dev/null; command -v readelf || exit 0; id=$(readelf -n /bin/sleep | sed -n 's/.*Build ID: //p'); [ -z \"$id\" ] || "
+		"ls symbols/tenants/%s/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug",
+		folder);
 	ok(run(command), "and by its build-id");
 	UNTIL(k, keep_build_id(k, &m, id) > 0);
 	n = keep_build_id(k, &m, id);
@@ -250,12 +259,14 @@ static void gone(void)
 	keep_mapping(k, &p, &m);
 	UNTIL(k, keep_counts(k).failed[KEEP_OTHER] + keep_counts(k).failed[KEEP_GONE] == 2);
 	c = keep_stop(k, 20000);
-	ok(c.failed[KEEP_OTHER] + c.failed[KEEP_GONE] == 2 && c.binaries == 0, "another process may have the file, but this one has another");
+	ok(c.failed[KEEP_OTHER] + c.failed[KEEP_GONE] == 2 && c.binaries == 0,
+	   "another process may have the file, but this one has another");
 	end_child(second);
 	unlink(at("brief"));
 }
 
-/* ---- maps of JITs ------------------------------------------------------------------------------------------------------------- */
+/* ---- maps of JITs
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static const struct keep_mapping anonymous = { .start = 4096, .length = 4096, .path = { "//anon", 6 } };
 
@@ -300,7 +311,8 @@ static void maps(void)
 	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)pid);
 	snprintf(planted, sizeof(planted), "/tmp/perf-%d.map", (int)second);
 	snprintf(linked, sizeof(linked), "/tmp/perf-%d.map", (int)third);
-	snprintf(name, sizeof(name), "jit/%s/%s/%d-%llu.map", boot, own_folder(), (int)pid, (unsigned long long)p.start);
+	snprintf(name, sizeof(name), "jit/%s/%s/%d-%llu.map", boot, own_folder(), (int)pid,
+		 (unsigned long long)p.start);
 	snprintf(copy, sizeof(copy), "%s", at(name));
 	unlink(source);
 	unlink(planted);
@@ -322,7 +334,8 @@ static void maps(void)
 	end_child(pid);
 	keep_exit(k, (uint32_t)pid);
 	UNTIL(k, content(copy).n > 29);
-	is_str(content(copy), STR("1000 10 first\n2000 10 second\n3000 10 last\n"), "what it wrote at its end, though it removed the file");
+	is_str(content(copy), STR("1000 10 first\n2000 10 second\n3000 10 last\n"),
+	       "what it wrote at its end, though it removed the file");
 	c = keep_stop(k, 20000);
 	is_u64(c.maps, 1, "one map");
 	ok(run("test $(find jit -type f | wc -l) = 1"), "and no other file");
@@ -341,10 +354,13 @@ static const struct {
 	{ "a link to a file of the system", "ln -s /etc/passwd $1.new && mv -T $1.new $1", "1000 10 good\n", "" },
 	{ "a folder", "rm $1 && mkdir $1", "1000 10 good\n", "" },
 	{ "a device", "mknod $1.new c 1 5 && mv $1.new $1", "1000 10 good\n", "" },
-	{ "a file of another user", "echo 1000 10 bad >$1.new && chown 4711 $1.new && mv $1.new $1", "1000 10 good\n", "" },
-	{ "a file with another name", "echo 1000 10 bad >$1.new && ln $1.new other2 && mv $1.new $1", "1000 10 good\n", "" },
+	{ "a file of another user", "echo 1000 10 bad >$1.new && chown 4711 $1.new && mv $1.new $1", "1000 10 good\n",
+	  "" },
+	{ "a file with another name", "echo 1000 10 bad >$1.new && ln $1.new other2 && mv $1.new $1", "1000 10 good\n",
+	  "" },
 	{ "a hole of a TB", "echo 1000 10 bad >$1.new && truncate -s 1T $1.new && mv $1.new $1", "", "1000 10 good\n" },
-	{ "a line without end", "head -c 3000000 /dev/zero | tr '\\0' 1 >$1.new && mv $1.new $1", "", "1000 10 good\n" },
+	{ "a line without end", "head -c 3000000 /dev/zero | tr '\\0' 1 >$1.new && mv $1.new $1", "",
+	  "1000 10 good\n" },
 	{ "nothing", "rm $1", "1000 10 good\n", "" },
 	{ "another map", "echo 1000 10 better >$1.new && mv $1.new $1", "1000 10 better\n", "1000 10 good\n" },
 	{ "less", "printf '1000 10 l\n' >$1", "1000 10 l\n", "1000 10 good\n" },
@@ -381,7 +397,8 @@ static void replaced(void)
 		v[i].pid = idle_child();
 		v[i].p = who(v[i].pid);
 		snprintf(v[i].source, sizeof(v[i].source), "/tmp/perf-%d.map", (int)v[i].pid);
-		snprintf(v[i].copy, sizeof(v[i].copy), "%s/jit/%s/%s/%d-%llu.map", dir, boot, own_folder(), (int)v[i].pid, (unsigned long long)v[i].p.start);
+		snprintf(v[i].copy, sizeof(v[i].copy), "%s/jit/%s/%s/%d-%llu.map", dir, boot, own_folder(),
+			 (int)v[i].pid, (unsigned long long)v[i].p.start);
 		snprintf(v[i].old, sizeof(v[i].old), "%s.1", v[i].copy);
 		unlink(v[i].source);
 		append(v[i].source, "1000 10 good\n");
@@ -421,13 +438,15 @@ static void reused(void)
 	p.start = 0;
 	keep_mapping(k, &p, &anonymous);
 	keep_mapping(k, &p, &anonymous);
-	is_u64(keep_counts(k).failed[KEEP_GONE], 2, "one that ended before anybody knew when it began is counted, once");
+	is_u64(keep_counts(k).failed[KEEP_GONE], 2,
+	       "one that ended before anybody knew when it began is counted, once");
 	is_u64(keep_stop(k, 20000).maps, 0, "a map of another process with that number is not copied");
 	unlink(source);
 	end_child(pid);
 }
 
-/* ---- keepers that fail ------------------------------------------------------------------------------------------------------------ */
+/* ---- keepers that fail
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static void crashes(void)
 {
@@ -483,7 +502,8 @@ static void killed(void)
 	char source[64], name[128];
 
 	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)jit);
-	snprintf(name, sizeof(name), "jit/%s/%s/%d-%llu.map", boot, own_folder(), (int)jit, (unsigned long long)p.start);
+	snprintf(name, sizeof(name), "jit/%s/%s/%d-%llu.map", boot, own_folder(), (int)jit,
+		 (unsigned long long)p.start);
 	unlink(source);
 	append(source, "1000 10 a\n");
 	if (pipe(ready) < 0)
@@ -513,7 +533,8 @@ static void killed(void)
 	close(ready[1]);
 }
 
-/* ---- a file system that never answers ------------------------------------------------------------------------------------------------ */
+/* ---- a file system that never answers
+ * ------------------------------------------------------------------------------------------------ */
 
 static void answer(int fd, const struct fuse_in_header *in, int error, const void *body, size_t n)
 {
@@ -544,7 +565,9 @@ static void serve(int fd, int stop)
 			return;
 		memcpy(&in, buf, sizeof(in));
 		if (in.opcode == FUSE_INIT) {
-			struct fuse_init_out init = { .major = 7, .minor = 31, .max_write = 4096, .max_readahead = 4096 };
+			struct fuse_init_out init = {
+				.major = 7, .minor = 31, .max_write = 4096, .max_readahead = 4096
+			};
 
 			answer(fd, &in, 0, &init, sizeof(init));
 		} else if (in.opcode == FUSE_GETATTR) {

@@ -49,8 +49,8 @@ static bool keep(const char *path, const char *also, size_t bytes, time_t age)
 	struct timespec t[2] = { { time(NULL) - age, 0 }, { time(NULL) - age, 0 } };
 	char *data = calloc(1, bytes + 1);
 	struct keepdir_file f;
-	bool good = keepdir_begin(&k, &f) && write(f.fd, data, bytes) == (ssize_t)bytes && keepdir_commit(&k, &f, path, also) &&
-		    utimensat(k.symbols, path, t, 0) == 0;
+	bool good = keepdir_begin(&k, &f) && write(f.fd, data, bytes) == (ssize_t)bytes &&
+		    keepdir_commit(&k, &f, path, also) && utimensat(k.symbols, path, t, 0) == 0;
 
 	free(data);
 	return good;
@@ -94,7 +94,8 @@ static void files(void)
 	ok(keepdir_touch(&k, ".build-id/ab/cd.debug"), "it is touched");
 	ok(keepdir_begin(&k, &f), "another one");
 	keepdir_discard(&k, &f);
-	ok(keepdir_link(&k, ".build-id/ab/cd.debug", "boot/5-6-7-8") && exists("symbols/boot/5-6-7-8"), "one more name");
+	ok(keepdir_link(&k, ".build-id/ab/cd.debug", "boot/5-6-7-8") && exists("symbols/boot/5-6-7-8"),
+	   "one more name");
 	ok(keepdir_jit(&k) >= 0 && mode(at("jit")) == 0750, "jit/");
 	ok(run("test -z \"$(find . -name '.keep-*')\""), "no temporary file is left");
 }
@@ -111,12 +112,14 @@ static void refusals(void)
 	ok(symlink(dir, sub) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is a link");
 	keepdir_close(&other);
 	unlink(sub);
-	ok(mkdir(sub, 0777) == 0 && chmod(sub, 0777) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is everybody's");
+	ok(mkdir(sub, 0777) == 0 && chmod(sub, 0777) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL,
+	   "symbols/ is everybody's");
 	keepdir_close(&other);
 	ok(chmod(sub, 0770) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "a group can write to symbols/");
 	keepdir_close(&other);
 	if (geteuid() == 0)
-		ok(chmod(sub, 0755) == 0 && chown(sub, 12345, 0) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is somebody's");
+		ok(chmod(sub, 0755) == 0 && chown(sub, 12345, 0) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL,
+		   "symbols/ is somebody's");
 	else
 		ok(true, "symbols/ is somebody's # SKIP not root");
 	keepdir_close(&other);
@@ -124,7 +127,8 @@ static void refusals(void)
 	rmdir(real);
 	ok(keepdir_open(&other, dir, "/nowhere", 0) != NULL, "no boot id");
 	keepdir_close(&other);
-	ok(keepdir_open(&other, dir, "/proc", 1.1) == NULL && !keepdir_room(&other, 1) && errno == ENOSPC, "a file system that is too full");
+	ok(keepdir_open(&other, dir, "/proc", 1.1) == NULL && !keepdir_room(&other, 1) && errno == ENOSPC,
+	   "a file system that is too full");
 	keepdir_close(&other);
 }
 
@@ -134,8 +138,9 @@ static void sweeps(void)
 	struct keepsweep s;
 
 	ok(run("rm -rf symbols/* symbols/.build-id"), "clean");
-	ok(keep(".build-id/aa/old.debug", "boot-a/1-1-1-1", 5000, 40 * day) && keep(".build-id/bb/new.debug", NULL, 5000, hour) &&
-		   keep("boot-b/2-2-2-2", NULL, 5000, 3 * day) && keep("kallsyms-boot-a.1.gz", NULL, 5000, 40 * day),
+	ok(keep(".build-id/aa/old.debug", "boot-a/1-1-1-1", 5000, 40 * day) &&
+		   keep(".build-id/bb/new.debug", NULL, 5000, hour) && keep("boot-b/2-2-2-2", NULL, 5000, 3 * day) &&
+		   keep("kallsyms-boot-a.1.gz", NULL, 5000, 40 * day),
 	   "some files");
 	close(openat(k.boot_jit, "1-2.map", O_CREAT | O_WRONLY, 0640));
 	window("out", 10 * day);
@@ -145,7 +150,8 @@ static void sweeps(void)
 	is_u64(s.removed, 3, "what is older than the oldest window is removed");
 	is_u64(s.forced, 0, "nothing is removed that is needed");
 	ok(!exists("symbols/.build-id/aa") && !exists("symbols/boot-a"), "with folders that are empty then");
-	ok(exists("symbols/boot-b/2-2-2-2") && exists("symbols/.build-id/bb/new.debug") && faccessat(k.boot_jit, "1-2.map", F_OK, 0) == 0,
+	ok(exists("symbols/boot-b/2-2-2-2") && exists("symbols/.build-id/bb/new.debug") &&
+		   faccessat(k.boot_jit, "1-2.map", F_OK, 0) == 0,
 	   "what is younger stays");
 	is_u64(k.bytes, 20480, "bytes on disk, 4 kB of an empty file among them");
 	ok(run("rm out/* recording/*"), "no windows any more");
@@ -170,8 +176,10 @@ static void limits(void)
 	ok(good, "100 files, one for each hour");
 	s = keepsweep_run(&k, 8192 * 50, hour);
 	is_u64(s.removed, 0, "a window needs them all");
-	ok(s.forced >= 54 && s.forced <= 64, "but there is a limit: what was needed longest ago goes, until a tenth is free");
-	ok(exists("symbols/boot-c/0") && exists("symbols/boot-c/30") && !exists("symbols/boot-c/60") && !exists("symbols/boot-c/99"),
+	ok(s.forced >= 54 && s.forced <= 64,
+	   "but there is a limit: what was needed longest ago goes, until a tenth is free");
+	ok(exists("symbols/boot-c/0") && exists("symbols/boot-c/30") && !exists("symbols/boot-c/60") &&
+		   !exists("symbols/boot-c/99"),
 	   "the youngest stay");
 	ok(k.bytes <= 8192 * 45 && k.bytes > 8192 * 30, "bytes on disk");
 	s = keepsweep_run(&k, 8192 * 50, hour);
@@ -229,7 +237,8 @@ static void shares(void)
 	ok(keep_for("tenants/user-1000/.build-id/aa", 100, 0), "a tenant with 100 files");
 	s = keepsweep_run(&k, 8192 * 100, 3600);
 	is_u64(s.forced, 0, "one that is alone has all of the limit");
-	ok(keep_for("tenants/user-1001/.build-id/aa", 20, 7200) && keep_for(".build-id/aa", 30, 7200), "a neighbour, and the host, longer ago");
+	ok(keep_for("tenants/user-1001/.build-id/aa", 20, 7200) && keep_for(".build-id/aa", 30, 7200),
+	   "a neighbour, and the host, longer ago");
 	s = keepsweep_run(&k, 8192 * 100, 3600);
 	is_u64(count("tenants/user-1001"), 20, "over the limit, the neighbour keeps its files");
 	is_u64(count(".build-id"), 30, "so does the host");
@@ -245,7 +254,8 @@ static void shares(void)
 	is_u64(count("tenants/user-1001") + count(".build-id"), 50, "smaller shares stay again");
 	is_u64(count("tenants/user-1000"), 20, "of two that are too large,");
 	is_u64(count("tenants/user-1002"), 20, "  each keeps as much");
-	ok(keep("tenants/user-1002/b", "shared/b", 8192, 0) && run("rm symbols/tenants/user-1002/b"), "the last file of a shared one goes");
+	ok(keep("tenants/user-1002/b", "shared/b", 8192, 0) && run("rm symbols/tenants/user-1002/b"),
+	   "the last file of a shared one goes");
 	keepsweep_run(&k, 8192 * 100, 3600);
 	ok(!exists("symbols/shared/b"), "and its further link with it");
 	keepbudget_close(&k.budget);

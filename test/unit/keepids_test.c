@@ -31,7 +31,8 @@ static void life(struct keepids_ring *r)
 	ok(keepids_put(r, &id) && !keepids_find(&k, 8, 1, 7, 3), "one is told");
 	keepids_take(&k, r);
 	ok(knows(&k, 7, 1), "and taken");
-	ok(!keepids_find(&k, 8, 2, 7, 3) && !keepids_find(&k, 9, 1, 7, 3) && !keepids_find(&k, 8, 1, 7, 4) && !keepids_find(&k, 8, 1, 8, 3),
+	ok(!keepids_find(&k, 8, 2, 7, 3) && !keepids_find(&k, 9, 1, 7, 3) && !keepids_find(&k, 8, 1, 7, 4) &&
+		   !keepids_find(&k, 8, 1, 8, 3),
 	   "all four numbers count");
 	id = build(7, 20, 2);
 	keepids_put(r, &id);

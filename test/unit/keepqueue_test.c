@@ -31,8 +31,10 @@ int main(void)
 	backoff_blocked(&b, user(2), 1050 * MS, 0);
 	m.key = 4711;
 	ok(keepqueue_add(q, user(2), &m), "another one still has its own");
-	ok(keepqueue_next(q, &b, 2000 * MS, &got, path) && got.key == 4711 && strcmp(path, "/some/path") == 0, "and is served when it has rested");
-	ok(keepqueue_next(q, &b, 20000 * MS, &got, path) && got.key == 0 && keepqueue_next(q, &b, 20000 * MS, &got, path) && got.key == 1,
+	ok(keepqueue_next(q, &b, 2000 * MS, &got, path) && got.key == 4711 && strcmp(path, "/some/path") == 0,
+	   "and is served when it has rested");
+	ok(keepqueue_next(q, &b, 20000 * MS, &got, path) && got.key == 0 &&
+		   keepqueue_next(q, &b, 20000 * MS, &got, path) && got.key == 1,
 	   "first in, first out");
 	for (uint64_t i = 0; i < 10000; i++)
 		keepqueue_add(q, user(i), &m);

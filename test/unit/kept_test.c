@@ -1,4 +1,5 @@
-/* kept_test - which windows limits delete: those that were completed first, also after the clock was set back; symbols without a window go first. */
+/* kept_test - which windows limits delete: those that were completed first, also after the clock was set back; symbols
+ * without a window go first. */
 #include "record/windows/retention.h"
 
 #include "common/clocks.h"
@@ -70,13 +71,15 @@ static void clock_set_back(void)
 	for (uint64_t i = 0; i < 3; i++)
 		window(&k, NOW + 30 * i);
 	kept_limit(&k, &rooms, &limits, 0, NOW + 90, &metrics);
-	ok(!exists(FUTURE) && !exists(FUTURE + 30) && !exists(FUTURE + 60) && exists(FUTURE + 90), "the first to go are those completed first");
+	ok(!exists(FUTURE) && !exists(FUTURE + 30) && !exists(FUTURE + 60) && exists(FUTURE + 90),
+	   "the first to go are those completed first");
 	ok(exists(NOW) && exists(NOW + 30) && exists(NOW + 60), "the newest stay, although their names are the lowest");
 	kept_free_list(&k); /* a new run, which knows what the files say only */
 	window(&k, NOW + 120);
 	limits.bytes = 2 * 65536;
 	kept_limit(&k, &rooms, &limits, 0, NOW + 150, &metrics);
-	ok(!exists(FUTURE + 90) && !exists(NOW) && !exists(NOW + 30) && exists(NOW + 60) && exists(NOW + 120), "also for the next run");
+	ok(!exists(FUTURE + 90) && !exists(NOW) && !exists(NOW + 30) && exists(NOW + 60) && exists(NOW + 120),
+	   "also for the next run");
 	limits.bytes = 1;
 	kept_limit(&k, &rooms, &limits, 0, NOW + 150, &metrics);
 	ok(!exists(NOW + 60) && exists(NOW + 120), "the last that was completed stays in any case");
@@ -97,7 +100,8 @@ static void ages(void)
 	kept_limit(&k, &rooms, &limits, 0, NOW + 10 * DAY + 60, &metrics);
 	ok(!exists(NOW) && exists(FUTURE) && exists(NOW + DAY), "one is");
 	kept_limit(&k, &rooms, &limits, 0, NOW + 21 * DAY, &metrics);
-	ok(!exists(FUTURE) && !exists(NOW + DAY) && exists(NOW + 20 * DAY), "one named by a clock that was ahead goes with the next");
+	ok(!exists(FUTURE) && !exists(NOW + DAY) && exists(NOW + 20 * DAY),
+	   "one named by a clock that was ahead goes with the next");
 	clear(&k);
 	window(&k, NOW);
 	window(&k, 1000);
@@ -116,7 +120,8 @@ static void clock_ahead(void)
 
 	is_u64(kept_now(&c, NOW, boot, 0, limits.age_s), NOW, "without windows the wall clock counts");
 	is_u64(kept_now(&c, NOW + 600, boot += 600, NOW + 590, limits.age_s), NOW + 600, "it goes on");
-	is_u64(kept_now(&c, NOW + 500, boot += 10, NOW + 590, limits.age_s), NOW + 500, "a clock that is set back counts at once");
+	is_u64(kept_now(&c, NOW + 500, boot += 10, NOW + 590, limits.age_s), NOW + 500,
+	       "a clock that is set back counts at once");
 	window(&k, NOW);
 	window(&k, NOW + 60);
 	now = kept_now(&c, NOW + 500 * DAY, boot += 30, NOW, limits.age_s);
@@ -125,22 +130,25 @@ static void clock_ahead(void)
 	ok(exists(NOW), "so it deletes no window");
 	now = kept_now(&c, NOW + 501 * DAY - 60, boot += DAY - 60, NOW, limits.age_s);
 	is_u64(now, NOW + 470 + DAY, "also within a day");
-	is_u64(kept_now(&c, NOW + DAY + 560, boot += 60, NOW, limits.age_s), NOW + DAY + 560, "put right within the day, all is as before");
+	is_u64(kept_now(&c, NOW + DAY + 560, boot += 60, NOW, limits.age_s), NOW + DAY + 560,
+	       "put right within the day, all is as before");
 	kept_now(&c, NOW + 500 * DAY, boot += 30, NOW, limits.age_s);
 	now = kept_now(&c, NOW + 501 * DAY, boot += DAY, NOW, limits.age_s);
 	is_u64(now, NOW + 501 * DAY, "after a day it counts");
 	kept_limit(&k, &rooms, &limits, 0, now, &metrics);
 	ok(!exists(NOW) && exists(NOW + 60), "and windows are old");
 	c = (struct kept_clock){ 0 };
-	is_u64(kept_now(&c, NOW + 500 * DAY, boot, NOW, limits.age_s), NOW, "a run that begins with such a clock goes on from the newest window");
-	is_u64(kept_now(&c, NOW + 500 * DAY + 600, boot + 600, NOW + 500 * DAY, 600), NOW + 500 * DAY + 600, "a shorter age limit waits that long only");
+	is_u64(kept_now(&c, NOW + 500 * DAY, boot, NOW, limits.age_s), NOW,
+	       "a run that begins with such a clock goes on from the newest window");
+	is_u64(kept_now(&c, NOW + 500 * DAY + 600, boot + 600, NOW + 500 * DAY, 600), NOW + 500 * DAY + 600,
+	       "a shorter age limit waits that long only");
 	clear(&k);
 }
 
 struct symbols {
 	uint64_t bytes; /* that one call frees */
 	unsigned calls;
-	bool first;     /* called before any window was deleted */
+	bool first; /* called before any window was deleted */
 };
 
 static uint64_t drop(void *arg)
@@ -162,7 +170,8 @@ static void symbols_first(void)
 
 	for (uint64_t i = 0; i < 20; i++)
 		window(&k, NOW + 30 * i);
-	ok(kept_limit(&k, &rooms, &limits, 65536, NOW + 600, &metrics) && s.calls == 1 && exists(NOW), "files that no window needs are enough: no window goes");
+	ok(kept_limit(&k, &rooms, &limits, 65536, NOW + 600, &metrics) && s.calls == 1 && exists(NOW),
+	   "files that no window needs are enough: no window goes");
 	s = (struct symbols){ 0 };
 	kept_limit(&k, &rooms, &limits, 6 * 65536, NOW + 600, &metrics);
 	ok(s.first && !exists(NOW) && exists(NOW + 30 * 19), "else windows go, after them");
@@ -181,7 +190,10 @@ int main(void)
 	diag_tool("pjtest");
 	if (!mkdtemp(dir) || chdir(dir) < 0)
 		return 1;
-	rooms = (struct rooms){ .dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .recording = -1, .out = folder("out"), .bad = folder("bad") };
+	rooms = (struct rooms){ .dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+				.recording = -1,
+				.out = folder("out"),
+				.bad = folder("bad") };
 	clock_set_back();
 	ages();
 	clock_ahead();

@@ -64,10 +64,14 @@ int main(void)
 	put("proc/kallsyms", TABLE);
 	put("proc/modules", "nfs 1000 1 - Live 0xffffffffc0000000\n");
 
-	is_u64(kernelkeep_sum(STR("nfs 1000 1 - Live 0xffffffffc0000000\n")), kernelkeep_sum(STR("nfs 1000 7 lockd, Live 0xffffffffc0000000\n")),
-	       "who uses a module does not matter");
-	ok(kernelkeep_sum(STR("nfs 1000 1 - Live 0xffffffffc0000000\n")) != kernelkeep_sum(STR("nfs 1000 1 - Live 0xffffffffc1000000\n")), "where it is does");
-	ok(kernelkeep_sum(STR("a 1 1 - Live 0\nb 1 1 - Live 0\n")) != kernelkeep_sum(STR("b 1 1 - Live 0\na 1 1 - Live 0\n")) && kernelkeep_sum(STR("")) == 0,
+	is_u64(kernelkeep_sum(STR("nfs 1000 1 - Live 0xffffffffc0000000\n")),
+	       kernelkeep_sum(STR("nfs 1000 7 lockd, Live 0xffffffffc0000000\n")), "who uses a module does not matter");
+	ok(kernelkeep_sum(STR("nfs 1000 1 - Live 0xffffffffc0000000\n")) !=
+		   kernelkeep_sum(STR("nfs 1000 1 - Live 0xffffffffc1000000\n")),
+	   "where it is does");
+	ok(kernelkeep_sum(STR("a 1 1 - Live 0\nb 1 1 - Live 0\n")) !=
+			   kernelkeep_sum(STR("b 1 1 - Live 0\na 1 1 - Live 0\n")) &&
+		   kernelkeep_sum(STR("")) == 0,
 	   "so does their order");
 
 	ok(keepdir_open(&d, out, proc, 0) == NULL, "a folder");

@@ -1,4 +1,5 @@
-/* killed.h - a window as pjrecord leaves it when it is killed, byte by byte: common/formats/pjsection.h without record/perf/chunk.c. */
+/* killed.h - a window as pjrecord leaves it when it is killed, byte by byte: common/formats/pjsection.h without
+ * record/perf/chunk.c. */
 #ifndef PJ_KILLED_H
 #define PJ_KILLED_H
 

@@ -41,7 +41,8 @@ int main(void)
 	check_split("f+0x1 (/a(x)", "f", "/a(x", false);
 	check_split("f(int) (inlined)", "f(int)", "", true);
 	check_split("f(int)", "f(int)", "", false);
-	check_split("std::function<void (int)>::operator()(int)", "std::function<void (int)>::operator()(int)", "", false);
+	check_split("std::function<void (int)>::operator()(int)", "std::function<void (int)>::operator()(int)", "",
+		    false);
 	check_split("(/x.so)", "", "/x.so", false);
 	check_split("", "", "", false);
 	check_split("a+0xg (/x)", "a+0xg", "/x", false);
@@ -56,8 +57,8 @@ int main(void)
 	ok(get(&l, "g (/b+0x1)") == get(&l, "g (/b+0x2)"), "an offset of the dso is none of its name");
 	get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)");
 	is_str(name(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)"), STR("c/D.g_[i]"), "the innermost is the frame");
-	is_str(intern_str(&s.frames, l.more[get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)")->callers]), STR("a/B.f_[j]"),
-	       "its caller is kept beside");
+	is_str(intern_str(&s.frames, l.more[get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)")->callers]),
+	       STR("a/B.f_[j]"), "its caller is kept beside");
 
 	for (int i = 0; i < 400000; i++) { /* more than the front table holds, twice the same */
 		snprintf(tail, sizeof(tail), "sym%d+0x%x (/x)", i % 200000, i);

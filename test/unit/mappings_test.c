@@ -16,7 +16,8 @@ static uint64_t random_u64(void)
 	return state;
 }
 
-static enum mappings_answer put(struct mapping_pool *pool, struct mappings **set, uint64_t start, uint64_t length, const char *path)
+static enum mappings_answer put(struct mapping_pool *pool, struct mappings **set, uint64_t start, uint64_t length,
+				const char *path)
 {
 	struct mapping m = { .start = start, .length = length, .offset = start };
 	struct mapped_file f = { .inode = 7, .path = str_of(path) };
@@ -62,11 +63,13 @@ static void check_random(uint64_t limit)
 			*one = set[0];
 			set[0]->references++;
 		} else {
-			answers[put(&pool, one, (random_u64() % 4000) * 4096, 4096 * (1 + random_u64() % (r % 16 ? 2 : 40)), path)]++;
+			answers[put(&pool, one, (random_u64() % 4000) * 4096,
+				    4096 * (1 + random_u64() % (r % 16 ? 2 : 40)), path)]++;
 		}
 		good &= i % 256 || !*one || is_sorted(*one);
 	}
-	ok(good, limit ? "300,000 changes of 100 sets within a budget leave each sorted" : "300,000 changes of 100 sets leave each sorted");
+	ok(good, limit ? "300,000 changes of 100 sets within a budget leave each sorted" :
+			 "300,000 changes of 100 sets leave each sorted");
 	ok((answers[MAPPINGS_OVER] > 0) == (limit > 0), limit ? "  some are refused" : "  none is refused");
 	for (unsigned i = 0; i < 100; i++)
 		mappings_drop(&pool, &set[i]);
@@ -87,14 +90,16 @@ static void check_limit(void)
 	is_u64(set->n, MAPPINGS_MAX, "a set has no more than MAPPINGS_MAX");
 	is_u64(refused, 60000 - MAPPINGS_MAX, "  all others are refused");
 	ok(is_sorted(set), "  it is sorted");
-	ok(put(&pool, &set, 0, 60000 * 8192, "/bin/y") == MAPPINGS_CHANGED && set->n == 1, "one over all replaces them");
+	ok(put(&pool, &set, 0, 60000 * 8192, "/bin/y") == MAPPINGS_CHANGED && set->n == 1,
+	   "one over all replaces them");
 	ok(mappings_at(set, 5) && !mappings_at(set, 60000 * 8192), "  and is found");
 	mappings_drop(&pool, &set);
 	is_u64(pool.mappings + pool.files.n, 0, "  nothing is left");
 	mappings_pool_free(&pool);
 }
 
-/* What an insertion moves must not grow with the set: bytes of the memory that sets of both sizes use are in proportion. */
+/* What an insertion moves must not grow with the set: bytes of the memory that sets of both sizes use are in
+ * proportion. */
 static void check_memory(void)
 {
 	struct mapping_pool pool = { .tenants = NULL };

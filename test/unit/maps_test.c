@@ -36,7 +36,8 @@ static bool agree(const struct maps *m, const struct model *o)
 
 static void change(struct maps *m, struct model *o)
 {
-	uint64_t start = any(SPACE - 1), most = any(3) ? 20 : SPACE, end = start + 1 + any(SPACE - start < most ? SPACE - start : most);
+	uint64_t start = any(SPACE - 1), most = any(3) ? 20 : SPACE,
+		 end = start + 1 + any(SPACE - start < most ? SPACE - start : most);
 	struct map new = { start, end > SPACE ? SPACE : end, any(1000), (uint32_t)any(6) };
 
 	maps_insert(m, new);
@@ -73,7 +74,8 @@ static void test_copies(void)
 		maps_free(&maps[k]);
 }
 
-/* In orders that are the worst for trees, and many copies: it would take hours, and all memory, if anything were quadratic. */
+/* In orders that are the worst for trees, and many copies: it would take hours, and all memory, if anything were
+ * quadratic. */
 static void test_many(void)
 {
 	enum { MANY = 200000 };
@@ -89,7 +91,8 @@ static void test_many(void)
 	for (uint64_t i = 0; child && i < MANY; i += 7) {
 		const struct map *own = maps_find(&child[i], 1 + 2 * i), *shared = maps_find(&child[i], 2 * MANY);
 
-		wrong += !own || own->add != i || !shared || shared->add != MANY || maps_find(&child[i], 3 + 2 * i) != NULL;
+		wrong += !own || own->add != i || !shared || shared->add != MANY ||
+			 maps_find(&child[i], 3 + 2 * i) != NULL;
 	}
 	ok(child && wrong == 0, "200000 mappings in 200000 children");
 	for (uint64_t i = 0; child && i < MANY; i++)
@@ -105,9 +108,11 @@ static void test_edges(void)
 
 	ok(maps_empty(&m) && !maps_find(&m, 0), "empty");
 	maps_insert(&m, (struct map){ 0, UINT64_MAX, 5, 1 });
-	ok(maps_find(&m, 0) && maps_find(&m, UINT64_MAX - 1) && !maps_find(&m, UINT64_MAX), "all addresses but the last");
+	ok(maps_find(&m, 0) && maps_find(&m, UINT64_MAX - 1) && !maps_find(&m, UINT64_MAX),
+	   "all addresses but the last");
 	maps_insert(&m, (struct map){ 10, 20, 0, 0 });
-	ok(maps_find(&m, 9)->end == 10 && !maps_find(&m, 10) && !maps_find(&m, 19) && maps_find(&m, 20)->start == 20, "a hole");
+	ok(maps_find(&m, 9)->end == 10 && !maps_find(&m, 10) && !maps_find(&m, 19) && maps_find(&m, 20)->start == 20,
+	   "a hole");
 	maps_insert(&m, (struct map){ 0, UINT64_MAX, 0, 0 });
 	ok(maps_empty(&m), "all is gone");
 	maps_free(&m);

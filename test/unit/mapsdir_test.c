@@ -1,4 +1,5 @@
-/* DIR/maps: a timeline stays while its JVM lives, a day longer, and while a window of its time is there; the limit takes the oldest, and what is needed last. */
+/* DIR/maps: a timeline stays while its JVM lives, a day longer, and while a window of its time is there; the limit
+ * takes the oldest, and what is needed last. */
 #include "jmap/timeline/mapsdir.h"
 
 #include "common/formats/jmapfile.h"
@@ -123,7 +124,8 @@ static void by_need(void)
 	ok(!is_there(boot, "999999991-1.jmap"), "dead for three days, no window: goes");
 	ok(is_there(boot, "999999992-1.jmap"), "dead for half a day: stays");
 	ok(is_there(boot, "notes.txt") && is_there(boot, "0999-1.jmap"), "what is no timeline: stays");
-	ok(!is_there(former, "12-34.jmap") && access(path_of("maps", former, ""), F_OK) < 0, "of a former boot: goes with its folder");
+	ok(!is_there(former, "12-34.jmap") && access(path_of("maps", former, ""), F_OK) < 0,
+	   "of a former boot: goes with its folder");
 	is_u64(s.unneeded, 3, "three are counted");
 	is_u64(s.needed, 0, "  none of them needed");
 }
@@ -164,7 +166,8 @@ static void by_size(void)
 	s = sweep(350 * KB);
 	ok(!is_there(former, "1-1.jmap") && is_there(former, "2-1.jmap"), "beyond: the oldest that no window needs");
 	s = sweep(270 * KB);
-	ok(!is_there(former, "2-1.jmap") && is_there(former, "3-1.jmap") && s.needed == 1, "all are needed: the oldest goes, and is counted");
+	ok(!is_there(former, "2-1.jmap") && is_there(former, "3-1.jmap") && s.needed == 1,
+	   "all are needed: the oldest goes, and is counted");
 }
 
 /* A timeline of a tenant, with nothing but its start and zeros. */
@@ -201,8 +204,10 @@ static void by_tenant(void)
 	s = sweep(1000 * KB);
 	is_u64(s.needed, 0, "a tenant may use what others leave");
 	s = sweep(420 * KB);
-	ok(is_there(former, "1-1.jmap") && is_there(former, "2-1.jmap"), "beyond the limit: the oldest ones are those of others, and stay");
-	ok(!is_there(former, "3-1.jmap") && is_there(former, "4-1.jmap") && s.needed == 1, "the oldest of the tenant that holds most goes");
+	ok(is_there(former, "1-1.jmap") && is_there(former, "2-1.jmap"),
+	   "beyond the limit: the oldest ones are those of others, and stay");
+	ok(!is_there(former, "3-1.jmap") && is_there(former, "4-1.jmap") && s.needed == 1,
+	   "the oldest of the tenant that holds most goes");
 	ok(s.largest.kind == TENANT_USER && s.largest.key == 1000 && s.largest_bytes >= 300 * KB, "which is named");
 	s = sweep(120 * KB);
 	ok(s.bytes <= 120 * KB && s.needed >= 2, "a limit for less than that holds, too");

@@ -1,4 +1,5 @@
-/* Which processes are read from /proc after a loss, at real ones: when they are sampled, at a bounded cost, by tenant. */
+/* Which processes are read from /proc after a loss, at real ones: when they are sampled, at a bounded cost, by tenant.
+ */
 #include "record/processes/rescan.h"
 #include "common/clocks.h"
 #include "tap.h"
@@ -50,7 +51,8 @@ static void check_sampled(void)
 
 	mending_sampled(m, own, own, UINT64_MAX);
 	settle(m, p, own);
-	ok(processes_thread(p, own) && processes_thread(p, own)->named, "an unknown process has its name when it is sampled");
+	ok(processes_thread(p, own) && processes_thread(p, own)->named,
+	   "an unknown process has its name when it is sampled");
 	ok(at(p, own, (const void *)(uintptr_t)&check_sampled), "  and its mappings");
 
 	code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,7 +91,8 @@ static void check_budget(void)
 	mending_sampled(m, own, own, UINT64_MAX);
 	ok(!process->requested, "a tenant without CPU time left is not read");
 	budgets_end(b, &over);
-	ok(over.n == 1 && over.row[0].reads == 1 && over.row[0].kind == process->tenant.kind, "  which is counted under its name");
+	ok(over.n == 1 && over.row[0].reads == 1 && over.row[0].kind == process->tenant.kind,
+	   "  which is counted under its name");
 	mending_free(m);
 	processes_free(p);
 	budgets_free(b);

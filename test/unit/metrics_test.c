@@ -44,18 +44,32 @@ static bool well_formed(void)
 	const char *top = getenv("PJ_TOP");
 
 	fflush(stdout);
-	snprintf(command, sizeof(command), "awk -f '%s/test/prom.awk' %s/pjrecord.prom | sed 's/^/# /'; awk -f '%s/test/prom.awk' %s/pjrecord.prom >/dev/null",
-		 top ? top : ".", dir, top ? top : ".", dir);
+	snprintf(
+		command, sizeof(command),
+		"awk -f '%s/test/prom.awk' %s/pjrecord.prom | sed 's/^/# /'; awk -f '%s/test/prom.awk' %s/pjrecord.prom >/dev/null",
+		top ? top : ".", dir, top ? top : ".", dir);
 	return system(command) == 0;
 }
 
 static struct metrics one(void)
 {
-	struct window_report r = { .begin = 1500000000, .end = 31500000001, .samples = 1000, .bytes = 123456, .processes = 3,
-				   .loss = { .samples = 10, .records = 2, .throttled = 3, .unknown = 4, .late = 5, .ring_high = 70, .depth = 6 },
-				   .unwinding = { .stacks = 9, .whole = 5, .cut = 1, .broken = 3, .no_stack = 1, .no_rule = 2, .late = 4 },
-				   .kept = { .binaries = 3, .maps = 2, .failed[KEEP_GONE] = 7, .dropped = 8, .crashed = 1 },
-				   .helpers = { .hung = 3, .avoided = 5, .lingering = 2 } };
+	struct window_report r = {
+		.begin = 1500000000,
+		.end = 31500000001,
+		.samples = 1000,
+		.bytes = 123456,
+		.processes = 3,
+		.loss = { .samples = 10,
+			  .records = 2,
+			  .throttled = 3,
+			  .unknown = 4,
+			  .late = 5,
+			  .ring_high = 70,
+			  .depth = 6 },
+		.unwinding = { .stacks = 9, .whole = 5, .cut = 1, .broken = 3, .no_stack = 1, .no_rule = 2, .late = 4 },
+		.kept = { .binaries = 3, .maps = 2, .failed[KEEP_GONE] = 7, .dropped = 8, .crashed = 1 },
+		.helpers = { .hung = 3, .avoided = 5, .lingering = 2 }
+	};
 	struct metrics m = { 0 };
 
 	metrics_add(&m, &r);
@@ -79,7 +93,8 @@ static void adds_up(void)
 	is_str(value(content(), "pj_record_samples_total"), STR("1000"), "samples");
 	is_str(value(content(), "pj_record_seconds_total"), STR("30.000000001"), "seconds, exactly");
 	is_str(value(content(), "pj_record_windows_dropped_total{reason=\"io\"}"), STR("2"), "a series with a label");
-	is_str(value(content(), "pj_record_windows_deleted_total{reason=\"age\"}"), STR("0"), "one that never happened is there");
+	is_str(value(content(), "pj_record_windows_deleted_total{reason=\"age\"}"), STR("0"),
+	       "one that never happened is there");
 	is_str(value(content(), "pj_record_ring_high_ratio"), STR("0.070"), "a share");
 	m = one();
 	m.last_success = 0;
@@ -97,11 +112,15 @@ static void adds_up(void)
 	is_str(value(content(), "pj_record_not_kept_total{reason=\"gone\"}"), STR("14"), "what was not");
 	is_str(value(content(), "pj_record_not_kept_total{reason=\"busy\"}"), STR("16"), "what was not even told");
 	is_str(value(content(), "pj_record_keepers_lost_total{reason=\"crashed\"}"), STR("2"), "who did not keep it");
-	is_str(value(content(), "pj_record_helpers_lost_total{helper=\"tables\",reason=\"hung\"}"), STR("6"), "helper processes that hung");
-	is_str(value(content(), "pj_record_helpers_avoided_total{helper=\"tables\"}"), STR("10"), "  and what they were not asked for");
-	is_str(value(content(), "pj_record_helpers_lingering{helper=\"tables\"}"), STR("2"), "  and those that have not ended");
+	is_str(value(content(), "pj_record_helpers_lost_total{helper=\"tables\",reason=\"hung\"}"), STR("6"),
+	       "helper processes that hung");
+	is_str(value(content(), "pj_record_helpers_avoided_total{helper=\"tables\"}"), STR("10"),
+	       "  and what they were not asked for");
+	is_str(value(content(), "pj_record_helpers_lingering{helper=\"tables\"}"), STR("2"),
+	       "  and those that have not ended");
 	is_str(value(content(), "pj_record_resident_bytes"), STR("8192"), "gauges do not");
-	is_str(value(content(), "pj_record_last_success_timestamp_seconds"), STR("1700000000"), "but the last success stays");
+	is_str(value(content(), "pj_record_last_success_timestamp_seconds"), STR("1700000000"),
+	       "but the last success stays");
 	ok(fstatat(dir_fd, "pjrecord.prom", &st, 0) == 0 && (st.st_mode & 07777) == 0640, "its mode");
 	ok(faccessat(dir_fd, ".pjrecord.prom.tmp", F_OK, 0) < 0, "nothing is left over");
 }
@@ -131,14 +150,19 @@ static void tenants(void)
 	    "pj_record_over_budget_total{tenant=\"nonsense\",what=\"mappings\"} 100\n");
 	metrics_add(&m, &r);
 	ok(metrics_write(&m, dir_fd), "tenants over budget are written");
-	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"samples\"}"), STR("15"), "  a user's count goes on");
-	is_str(value(content(), "pj_record_over_budget_total{tenant=\"container 0123456789ab\",what=\"mappings\"}"), STR("107"),
-	       "  a container's, too");
-	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"jvms\"}"), STR("3"), "  lookups in JVMs");
-	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"tables\"}"), STR("4"), "  and of unwind tables");
-	is_str(value(content(), "pj_record_helpers_lost_total{helper=\"jvm\",reason=\"hung\"}"), STR("6"), "  and helpers that read JVMs");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"samples\"}"), STR("15"),
+	       "  a user's count goes on");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"container 0123456789ab\",what=\"mappings\"}"),
+	       STR("107"), "  a container's, too");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"jvms\"}"), STR("3"),
+	       "  lookups in JVMs");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"tables\"}"), STR("4"),
+	       "  and of unwind tables");
+	is_str(value(content(), "pj_record_helpers_lost_total{helper=\"jvm\",reason=\"hung\"}"), STR("6"),
+	       "  and helpers that read JVMs");
 	is_str(value(content(), "pj_record_helpers_lingering{helper=\"jvm\"}"), STR("1"), "  that have not ended");
-	is_str(value(content(), "pj_record_over_budget_total{tenant=\"others\",what=\"samples\"}"), STR("1"), "  and that of all others");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"others\",what=\"samples\"}"), STR("1"),
+	       "  and that of all others");
 	ok(str_find_str(content(), STR("nonsense")) < 0, "  what is no tenant is dropped");
 }
 
@@ -169,7 +193,8 @@ static void damaged(void)
 
 		put(i ? "pj_record_seconds_total 1.12345678901\n" : "pj_record_seconds_total 1.5\n");
 		metrics_write(&m, dir_fd);
-		is_str(value(content(), "pj_record_seconds_total"), i ? STR("30.000000001") : STR("31.500000001"), "digits behind the point");
+		is_str(value(content(), "pj_record_seconds_total"), i ? STR("30.000000001") : STR("31.500000001"),
+		       "digits behind the point");
 	}
 }
 
@@ -179,7 +204,8 @@ static void elsewhere(void)
 	int nowhere = open("/proc/self", O_RDONLY | O_DIRECTORY);
 
 	unlinkat(dir_fd, "pjrecord.prom", 0);
-	if (symlinkat("/etc/passwd", dir_fd, "pjrecord.prom") < 0 || symlinkat("target", dir_fd, ".pjrecord.prom.tmp") < 0)
+	if (symlinkat("/etc/passwd", dir_fd, "pjrecord.prom") < 0 ||
+	    symlinkat("target", dir_fd, ".pjrecord.prom.tmp") < 0)
 		abort();
 	ok(metrics_write(&m, dir_fd) && well_formed(), "links are replaced, not followed");
 	ok(faccessat(dir_fd, "target", F_OK, 0) < 0, "in either place");
@@ -227,12 +253,17 @@ static struct str summary(const struct window_report *r)
 
 static void summaries(void)
 {
-	struct window_report r = { .end = 30000000000, .samples = 18180, .processes = 212, .bytes = 2400000, .loss.ring_high = 65 };
+	struct window_report r = {
+		.end = 30000000000, .samples = 18180, .processes = 212, .bytes = 2400000, .loss.ring_high = 65
+	};
 
-	is_str(summary(&r), STR("18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full"), "nothing lost");
+	is_str(summary(&r), STR("18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full"),
+	       "nothing lost");
 	r = (struct window_report){ .end = 1000000000, .samples = 1, .processes = 1, .bytes = 999 };
 	is_str(summary(&r), STR("1 sample of 1 process in 1.0 s, 999 bytes, rings up to 0 % full"), "one of each");
-	r.loss = (struct pj_loss){ .samples = 1, .records = 2, .throttled = 3, .unknown = 4, .late = 5, .ring_high = 1000, .depth = 1 };
+	r.loss = (struct pj_loss){
+		.samples = 1, .records = 2, .throttled = 3, .unknown = 4, .late = 5, .ring_high = 1000, .depth = 1
+	};
 	r.unrecorded_ns = 2500000000;
 	r.depth_limit = 127;
 	is_str(summary(&r),
@@ -244,13 +275,19 @@ static void summaries(void)
 	r = (struct window_report){ .end = 1, .samples = 1000000, .loss.samples = 1 };
 	ok(str_find_str(summary(&r), STR("LOST 1 sample (under 0.1 %)")) > 0, "little is not nothing");
 	r = (struct window_report){ .end = 1, .samples = 0, .loss.samples = 5, .bytes = UINT64_MAX };
-	ok(str_find_str(summary(&r), STR("LOST 5 samples (100.0 %)")) > 0 && str_find_str(summary(&r), STR("18.4 EB")) > 0, "everything");
+	ok(str_find_str(summary(&r), STR("LOST 5 samples (100.0 %)")) > 0 &&
+		   str_find_str(summary(&r), STR("18.4 EB")) > 0,
+	   "everything");
 	r.helpers = (struct helper_counts){ .hung = 1, .crashed = 2, .avoided = 3, .off = 1 };
-	ok(str_ends(summary(&r), STR("; 1 helper process hung; 2 helper processes crashed; 3 lookups that are left out after that; no helper process makes tables")),
+	ok(str_ends(
+		   summary(&r),
+		   STR("; 1 helper process hung; 2 helper processes crashed; 3 lookups that are left out after that; no helper process makes tables")),
 	   "helper processes that failed");
 	r.jvm_helpers = (struct helper_counts){ .hung = 1, .avoided = 4, .off = 1 };
-	ok(str_ends(summary(&r), STR("; 2 helper processes hung; 2 helper processes crashed; 7 lookups that are left out after that; no helper process makes tables"
-				     "; no helper process reads JVMs")),
+	ok(str_ends(
+		   summary(&r),
+		   STR("; 2 helper processes hung; 2 helper processes crashed; 7 lookups that are left out after that; no helper process makes tables"
+		       "; no helper process reads JVMs")),
 	   "  those that read JVMs among them");
 }
 

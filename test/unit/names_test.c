@@ -48,7 +48,8 @@ static const struct row rows[] = {
 	{ "clone note without parameters", "f [clone .part.0]", "/x", "f" },
 	{ "anonymous namespace first", "(anonymous namespace)::f(int)", "/x", "(anonymous namespace)::f" },
 	{ "anonymous namespace inside", "ns::(anonymous namespace)::g(int)", "/x", "ns::(anonymous namespace)::g" },
-	{ "call operator", "std::function<void (int)>::operator()(int)", "/x", "std::function<void (int)>::operator()" },
+	{ "call operator", "std::function<void (int)>::operator()(int)", "/x",
+	  "std::function<void (int)>::operator()" },
 	{ "call operator without parameters", "A::operator()", "/x", "A::operator()" },
 	{ "const call operator", "A::operator()() const", "/x", "A::operator()" },
 	{ "template argument with parentheses", "foo<(some_enum)0>::bar", "/x", "foo<(some_enum)0>::bar" },
@@ -57,7 +58,8 @@ static const struct row rows[] = {
 	  "f::{lambda(int)#1}::operator()" },
 	{ "clang's lambda", "f(int)::$_0::operator()(int) const", "/x", "f::$_0::operator()" },
 	{ "shift operator", "operator<<(std::ostream&, int)", "/x", "operator<<" },
-	{ "template shift operator", "std::ostream& operator<< <char>(std::ostream&, char)", "/x", "operator<< <char>" },
+	{ "template shift operator", "std::ostream& operator<< <char>(std::ostream&, char)", "/x",
+	  "operator<< <char>" },
 	{ "arrow operator", "X::operator->() const", "/x", "X::operator->" },
 	{ "less operator", "operator<(A const&, A const&)", "/x", "operator<" },
 	{ "spaceship", "A::operator<=>(A const&) const", "/x", "A::operator<=>" },
@@ -72,7 +74,8 @@ static const struct row rows[] = {
 	{ "class of a const method", "A::f(int) const::Local::m()", "/x", "A::f::Local::m" },
 	{ "lambda of a && method", "A::f() &&::{lambda(int)#1}::operator()(int) const", "/x",
 	  "A::f::{lambda(int)#1}::operator()" },
-	{ "function that returns a function", "void (*t<double>(double))(int)", "/x", "void (*t<double>(double))(int)" },
+	{ "function that returns a function", "void (*t<double>(double))(int)", "/x",
+	  "void (*t<double>(double))(int)" },
 	{ "conversion to a function", "A::operator void (*)(int)()", "/x", "A::operator void (*)(int)()" },
 	{ "clone note of LLVM", "f(int) (.cold)", "/x", "f" },
 	{ "constraint", "f(int) requires A<int>", "/x", "f" },
@@ -86,8 +89,8 @@ static const struct row rows[] = {
 	{ "kernel names are kept", "__x64_sys_read", "[kernel.kallsyms]", "__x64_sys_read_[k]" },
 	/* Rust */
 	{ "legacy hash", "core::fmt::write::h0123456789abcdef", "/x", "core::fmt::write" },
-	{ "legacy escapes", "_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$::drop::h0123456789abcdef", "/x",
-	  "<alloc::vec::Vec<T> as core::ops::Drop>::drop" },
+	{ "legacy escapes", "_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$::drop::h0123456789abcdef",
+	  "/x", "<alloc::vec::Vec<T> as core::ops::Drop>::drop" },
 	{ "escape in the middle", "core::ptr::drop_in_place$LT$$u5b$u8$u5d$$GT$::h0123456789abcdef", "/x",
 	  "core::ptr::drop_in_place<[u8]>" },
 	{ "crate hash of v0", "core[846817f741e54dfd]::slice::len", "/x", "core::slice::len" },
@@ -117,7 +120,8 @@ static const struct row rows[] = {
 	{ "hidden class, internal", "LB$$Lambda$1+0x00007f04bc002aa0;::run", MAP, "B$$Lambda$1.run_[j]" },
 	{ "slashes and colons", "java/util/HashMap::get", MAP, "java/util/HashMap.get_[j]" },
 	{ "interpreter", "Interpreter", MAP, "Interpreter_[0]" },
-	{ "part of the interpreter", "Interpreter: method entry point (kind = native)", MAP, "Interpreter: method entry point (kind = native)_[0]" },
+	{ "part of the interpreter", "Interpreter: method entry point (kind = native)", MAP,
+	  "Interpreter: method entry point (kind = native)_[0]" },
 	{ "stub", "call_stub", MAP, "call_stub_[j]" },
 	{ "adapters", "I2C/C2I adapters(0xbbbb)", MAP, "I2C/C2I adapters_[j]" },
 	{ "stub with a number", "StubRoutines (1)", MAP, "StubRoutines (1)_[j]" },
@@ -147,8 +151,10 @@ static const struct row rows[] = {
 static void interpreted(struct names *n)
 {
 	static const struct row of_jvms[] = {
-		{ "an interpreted method", "java.lang.Object a.B.f(int, java.lang.String[])", "[interpreted]", "a/B.f_[0]" },
-		{ "of a hidden class", "void B$$Lambda/0x00007f04bc002aa0.run()", "[interpreted]", "B$$Lambda.run_[0]" },
+		{ "an interpreted method", "java.lang.Object a.B.f(int, java.lang.String[])", "[interpreted]",
+		  "a/B.f_[0]" },
+		{ "of a hidden class", "void B$$Lambda/0x00007f04bc002aa0.run()", "[interpreted]",
+		  "B$$Lambda.run_[0]" },
 		{ "whose name is not known", "", "[interpreted]", "[interpreted]_[0]" },
 		{ "whose name is none", "???", "[interpreted]", "???_[0]" },
 	};
@@ -156,12 +162,14 @@ static void interpreted(struct names *n)
 	for (size_t i = 0; i < countof(of_jvms); i++) {
 		const struct row *r = &of_jvms[i];
 
-		is_str(names_make(n, (struct names_frame){ .symbol = str_of(r->symbol), .dso = str_of(r->dso), .interpreted = true }),
+		is_str(names_make(n, (struct names_frame){ .symbol = str_of(r->symbol),
+							   .dso = str_of(r->dso),
+							   .interpreted = true }),
 		       str_of(r->want), r->what);
 	}
 	n->hotspot = true;
-	is_str(names_make(n, (struct names_frame){ .symbol = STR("void a.B.f(int)"), .interpreted = true }), STR("void a.B.f(int)_[0]"),
-	       "as the JDK says");
+	is_str(names_make(n, (struct names_frame){ .symbol = STR("void a.B.f(int)"), .interpreted = true }),
+	       STR("void a.B.f(int)_[0]"), "as the JDK says");
 	n->hotspot = false;
 }
 

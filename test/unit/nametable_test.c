@@ -1,4 +1,5 @@
-/* nametable_test.c - names of a timeline: numbers in the file go on while names that nothing uses are forgotten; complete records. */
+/* nametable_test.c - names of a timeline: numbers in the file go on while names that nothing uses are forgotten;
+ * complete records. */
 #include "tap.h"
 
 #include "common/arena.h"
@@ -62,7 +63,8 @@ static void test_complete(void)
 		return;
 	is_u64(jmap_complete(fd), t.n, "all records are complete");
 	ok(ftruncate(fd, (off_t)t.n - 1) == 0 && jmap_complete(fd) == sound, "a torn one is not");
-	ok(pwrite(fd, "x", 1, 30000) == 1 && jmap_complete(fd) == JMAP_MAGIC_BYTES, "nothing counts from one on that is damaged");
+	ok(pwrite(fd, "x", 1, 30000) == 1 && jmap_complete(fd) == JMAP_MAGIC_BYTES,
+	   "nothing counts from one on that is damaged");
 	ok(pwrite(fd, "x", 1, 0) == 1 && jmap_complete(fd) == 0, "no timeline: nothing");
 	close(fd);
 	text_free(&t);

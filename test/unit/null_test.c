@@ -1,6 +1,7 @@
 /*
- * null_test - what is coloured when nothing changed, and what when something did: two samplings of one distribution, and of two that
- * differ as is known. The distribution is the example's. Figures are printed; the limits are those of the issue.
+ * null_test - what is coloured when nothing changed, and what when something did: two samplings of one distribution,
+ * and of two that differ as is known. The distribution is the example's. Figures are printed; the limits are those of
+ * the issue.
  */
 #include "fold/run.h"
 #include "common/formats/folded.h"
@@ -66,7 +67,12 @@ static void sample(struct stacks *s, unsigned c, const double *weight, const uin
 
 static struct sig_rule rule(const struct stacks *s, bool shares)
 {
-	return (struct sig_rule){ .z = 2, .points = 0.5, .relative = 0.01, .dispersion = 1, .shares = shares, .counted = true,
+	return (struct sig_rule){ .z = 2,
+				  .points = 0.5,
+				  .relative = 0.01,
+				  .dispersion = 1,
+				  .shares = shares,
+				  .counted = true,
 				  .sum = { stacks_sum(s, 0), stacks_sum(s, 1) } };
 }
 
@@ -107,7 +113,8 @@ static void nothing(void)
 		free(c);
 		stacks_free(&s);
 	}
-	printf("# nothing changed, 20,000 and 22,000 samples, 100 seeds: %.2f %% of the area coloured, %.1f %% at most\n", 100 * mean, 100 * most);
+	printf("# nothing changed, 20,000 and 22,000 samples, 100 seeds: %.2f %% of the area coloured, %.1f %% at most\n",
+	       100 * mean, 100 * most);
 	ok(mean <= 0.04, "two samplings of one distribution: at most 4 % of the area is coloured");
 	free(node);
 	free(weight);
@@ -122,10 +129,12 @@ static bool is_below(uint32_t id, uint32_t top)
 	return top && id == top;
 }
 
-/* A subtree, four frames down or deeper, with a share between low and high, apart from those that were chosen; 0: none is left. */
+/* A subtree, four frames down or deeper, with a share between low and high, apart from those that were chosen; 0: none
+ * is left. */
 static uint32_t choose(const uint64_t *total, double low, double high, uint32_t *chosen, size_t *nchosen)
 {
-	uint32_t *fit = mem_alloc(sizeof(*fit), example.n), *depth = mem_alloc(sizeof(*depth), example.n), n = 0, id = 0;
+	uint32_t *fit = mem_alloc(sizeof(*fit), example.n), *depth = mem_alloc(sizeof(*depth), example.n), n = 0,
+		 id = 0;
 
 	for (id = 1; id < example.n; id++) {
 		double share = (double)total[id] / (double)total[0];

@@ -31,7 +31,8 @@ static const struct opt opts[] = {
 	{ 'x', NULL, NULL, OPT_FLAG, &flag, NULL, "a letter only" },
 	{ 0, "an-option-with-a-very-long-name", "VALUE", OPT_STR, &text, NULL, "goes on in the next line" },
 };
-static struct tool tool = { "pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts), false };
+static struct tool tool = { "pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts),
+			    false };
 
 /* Parses the words of a line and prints what came of it. */
 static void parse(void *line)
@@ -80,8 +81,8 @@ static void min_delta(void *value)
 
 static void number_of_limits(void)
 {
-	static const char *const wrong[] = { "", "x", "-1", "+1", "101", "1e3", "nan", "inf", "0x1", "0X1", "1,", "1,x", "1,101", "1,1,1", "1%%",
-					     "1 ", " 1", ".", "1,-1", "1;1" };
+	static const char *const wrong[] = { "",   "x",   "-1",    "+1",    "101", "1e3", "nan", "inf", "0x1",  "0X1",
+					     "1,", "1,x", "1,101", "1,1,1", "1%%", "1 ",  " 1",  ".",   "1,-1", "1;1" };
 	const char *rest = "12%,x";
 	double value = 7;
 
@@ -94,9 +95,11 @@ static void number_of_limits(void)
 	takes("100,100%", 100, 1);
 	for (size_t i = 0; i < countof(wrong); i++) {
 		child_run(&c, min_delta, (void *)(uintptr_t)wrong[i]);
-		ok(c.status == 2 && str_find_str(c.err, STR("is not POINTS or POINTS,REL%: 0.5,1% is the default")) > 0, wrong[i]);
+		ok(c.status == 2 && str_find_str(c.err, STR("is not POINTS or POINTS,REL%: 0.5,1% is the default")) > 0,
+		   wrong[i]);
 	}
-	ok(opt_number(&rest, 12, &value) && value == 12 && str_eq(str_of(rest), STR(",x")), "a number, and what is behind it");
+	ok(opt_number(&rest, 12, &value) && value == 12 && str_eq(str_of(rest), STR(",x")),
+	   "a number, and what is behind it");
 	ok(!opt_number(&rest, 12, &value) && value == 12 && *rest == ',', "no number: nothing changes");
 }
 
@@ -126,7 +129,8 @@ int main(void)
 	gives("-o a -o b", "flag=0 noflag=1 text=b number=0 decimal=0");
 	gives("a -- -f --flag --", "flag=0 noflag=1 text= number=0 decimal=0 [a] [-f] [--flag] [--]");
 	gives("- -f -", "flag=1 noflag=1 text= number=0 decimal=0 [-] [-]");
-	gives("-n 18446744073709551615 --decimal 1.5e3", "flag=0 noflag=1 text= number=18446744073709551615 decimal=1500");
+	gives("-n 18446744073709551615 --decimal 1.5e3",
+	      "flag=0 noflag=1 text= number=18446744073709551615 decimal=1500");
 	gives("--alias z", "flag=0 noflag=1 text=z number=0 decimal=0");
 	gives("-x", "flag=1 noflag=1 text= number=0 decimal=0");
 	gives("--call v -c --call-flag --call=w",

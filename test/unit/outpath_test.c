@@ -69,15 +69,18 @@ static void as_the_kernel(void)
 	must(symlink("loop", "loop"));
 	ok(resolves("file", "file", true) && resolves("new", "new", false), "what is there, and what is not");
 	ok(resolves("./sub//../sub/inner", "inner", true), "dots and slashes");
-	ok(resolves("way/inner", "inner", true) && resolves("sub/up", "file", true) && resolves("way/up", "file", true), "links, also on the way");
+	ok(resolves("way/inner", "inner", true) && resolves("sub/up", "file", true) && resolves("way/up", "file", true),
+	   "links, also on the way");
 	ok(resolves("dangling", "nothing", false), "a link to what is not there yet");
 	ok(resolves("sub/", ".", true) && resolves("/", ".", true), "a folder");
 	ok(fails("loop", ELOOP) && fails("loop/x", ELOOP), "a loop");
-	ok(fails("", ENOENT) && fails("no/x", ENOENT) && fails("file/x", ENOTDIR) && fails("new/", ENOENT), "no such folder");
+	ok(fails("", ENOENT) && fails("no/x", ENOENT) && fails("file/x", ENOTDIR) && fails("new/", ENOENT),
+	   "no such folder");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = 0;
 	ok(fails(longest, ENAMETOOLONG), "a name that is too long");
-	ok(resolves("/dev/null", "null", true) && resolves("/proc/self/exe/", ".", true) == false, "a device; a file is no folder");
+	ok(resolves("/dev/null", "null", true) && resolves("/proc/self/exe/", ".", true) == false,
+	   "a device; a file is no folder");
 }
 
 static void magic(void)
@@ -90,7 +93,8 @@ static void magic(void)
 	must(pipe(pipes));
 	snprintf(path, sizeof(path), "/dev/fd/%d", pipes[1]);
 	fd = outpath_resolve(&p, path) && p.magic ? outpath_open(&p, O_WRONLY) : -1;
-	ok(fd >= 0 && write(fd, "abc", 3) == 3 && read(pipes[0], text, 3) == 3 && memcmp(text, "abc", 3) == 0, "a pipe by its descriptor");
+	ok(fd >= 0 && write(fd, "abc", 3) == 3 && read(pipes[0], text, 3) == 3 && memcmp(text, "abc", 3) == 0,
+	   "a pipe by its descriptor");
 	outpath_close(&p);
 	close(fd);
 	close(pipes[0]);
@@ -142,14 +146,18 @@ static void planted(void)
 	must(lchown("shared/way", STRANGER, STRANGER));
 	must(chown("shared/fifo", STRANGER, STRANGER));
 	must(chown("shared/foreign", STRANGER, STRANGER));
-	ok(resolves("shared/link", "file", true) && opens("shared/fifo", O_RDWR), "in a folder that only its owner can write to, all is the owner's");
+	ok(resolves("shared/link", "file", true) && opens("shared/fifo", O_RDWR),
+	   "in a folder that only its owner can write to, all is the owner's");
 	for (int i = 0; i < 3; i++) {
 		static const mode_t modes[] = { 01777, 02775, 0777 };
 
 		must(chmod("shared", modes[i]));
-		ok(refused("shared/link") && refused("shared/way/inner") && !opens("shared/fifo", O_RDWR) && !opens("shared/foreign", O_WRONLY) &&
-			   !opens("shared/hard", O_WRONLY) && resolves("shared/theirs", "theirs", true),
-		   i == 0 ? "refused in a sticky folder" : i == 1 ? "in one of a group" : "in one of everybody");
+		ok(refused("shared/link") && refused("shared/way/inner") && !opens("shared/fifo", O_RDWR) &&
+			   !opens("shared/foreign", O_WRONLY) && !opens("shared/hard", O_WRONLY) &&
+			   resolves("shared/theirs", "theirs", true),
+		   i == 0 ? "refused in a sticky folder" :
+		   i == 1 ? "in one of a group" :
+			    "in one of everybody");
 	}
 	must(chown("shared", STRANGER, STRANGER));
 	ok(resolves("shared/link", "file", true), "a link of the folder's owner");
@@ -166,7 +174,8 @@ static void temporary(void)
 
 	one = tempfile_create(here, 0600, a);
 	two = tempfile_create(here, 0600, b);
-	ok(one >= 0 && two >= 0 && strcmp(a, b) != 0 && access(a, F_OK) == 0 && access(b, F_OK) == 0, "two temporary files");
+	ok(one >= 0 && two >= 0 && strcmp(a, b) != 0 && access(a, F_OK) == 0 && access(b, F_OK) == 0,
+	   "two temporary files");
 	put(".other.tmp");
 	must(utimes(".other.tmp", old));
 	must(utimes(a, old));
@@ -180,7 +189,8 @@ static void temporary(void)
 	ok(access(a, F_OK) < 0 && access(b, F_OK) == 0, "one that no process holds is removed, one that is held stays");
 	close(held);
 	tempfile_sweep(here);
-	ok(access(b, F_OK) < 0 && access(".other.tmp", F_OK) == 0 && access(".0123456789abcdef.tmp", F_OK) == 0, "then it is removed; other files are not");
+	ok(access(b, F_OK) < 0 && access(".other.tmp", F_OK) == 0 && access(".0123456789abcdef.tmp", F_OK) == 0,
+	   "then it is removed; other files are not");
 	must(unlink(".0123456789abcdef.tmp"));
 	close(here);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overtimes_test.c - times off the CPU over budget are summed by thread: no ns is lost, however many threads, and rows are bounded. */
+/* overtimes_test.c - times off the CPU over budget are summed by thread: no ns is lost, however many threads, and rows
+ * are bounded. */
 #include "record/offcpu/overtimes.h"
 
 #include "tap.h"
@@ -21,10 +22,16 @@ static void count(void *to, const struct ring_sample *r)
 	s->of_pid_7 += r->pid == 7 ? r->period : 0;
 }
 
-static bool add(struct overtimes *o, struct tenant of, uint32_t pid, uint32_t tid, uint64_t event, uint64_t cgroup, uint64_t time)
+static bool add(struct overtimes *o, struct tenant of, uint32_t pid, uint32_t tid, uint64_t event, uint64_t cgroup,
+		uint64_t time)
 {
 	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .size = sizeof(r) },
-				 .event = event, .pid = pid, .tid = tid, .time = time, .period = 10, .nips = 0 };
+				 .event = event,
+				 .pid = pid,
+				 .tid = tid,
+				 .time = time,
+				 .period = 10,
+				 .nips = 0 };
 
 	return overtimes_add(o, of, &r, cgroup);
 }
@@ -55,12 +62,14 @@ int main(void)
 	add(o, one, 7, 9, 2, 5, 4);
 	add(o, (struct tenant){ TENANT_USER, 1001 }, 7, 8, 2, 5, 5);
 	s = take(o);
-	ok(s.n == 5 && s.ns == 50 && !s.unordered, "events, cgroups, threads and tenants have sums of their own, in order of time");
+	ok(s.n == 5 && s.ns == 50 && !s.unordered,
+	   "events, cgroups, threads and tenants have sums of their own, in order of time");
 	for (uint32_t i = 0; i < 100000; i++)
 		add(o, one, 1000 + i, 1000 + i, 2 + i % 2, 5, ++t);
 	add(o, (struct tenant){ TENANT_CONTAINER, 1000 }, 7, 7, 2, 5, ++t);
 	s = take(o);
-	ok(s.n <= OVERTIMES_ROWS + 2 && s.ns == 1000010, "too many threads: a bounded number of rows, and no ns is lost");
+	ok(s.n <= OVERTIMES_ROWS + 2 && s.ns == 1000010,
+	   "too many threads: a bounded number of rows, and no ns is lost");
 	ok(s.of_pid_7 == 10, "  and of another tenant nothing is added to them");
 	for (uint64_t i = 0; i < 40000; i++) {
 		struct tenant of = { TENANT_USER, i % 5000 };
@@ -73,7 +82,8 @@ int main(void)
 		sum += 10;
 	}
 	taken += take(o).ns;
-	ok(taken == sum && rows && rows <= OVERTIMES_MAX, "too many tenants: rows are taken out early, and no ns is lost");
+	ok(taken == sum && rows && rows <= OVERTIMES_MAX,
+	   "too many tenants: rows are taken out early, and no ns is lost");
 	overtimes_free(o);
 	return done();
 }

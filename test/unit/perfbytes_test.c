@@ -59,7 +59,8 @@ static bool walk(size_t size, size_t most, size_t keep)
 		if (n == countof(held)) {
 			while (n) {
 				n--;
-				good = good && right(bytes_held(&b, held[n]), place[n], size) && bytes_place(&b, held[n]) == place[n];
+				good = good && right(bytes_held(&b, held[n]), place[n], size) &&
+				       bytes_place(&b, held[n]) == place[n];
 				bytes_drop(&b, held[n]);
 			}
 			bytes_tidy(&b);

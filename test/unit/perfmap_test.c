@@ -41,7 +41,8 @@ static void check_lines(void)
 	check(STR("1000 10 f\n"), 0x100f, "f", "last byte");
 	check(STR("1000 10 f\n"), 0x1010, "-", "behind");
 	check(STR("1000 10 f\n"), 0xfff, "-", "before");
-	check(STR("0x00007f0000001000 0x0000000000000010 void a.B.c(int, D[])\n"), 0x7f0000001008, "void a.B.c(int, D[])", "JDK 17");
+	check(STR("0x00007f0000001000 0x0000000000000010 void a.B.c(int, D[])\n"), 0x7f0000001008,
+	      "void a.B.c(int, D[])", "JDK 17");
 	check(STR("1000 10 JS:*work /tmp/b.js:1:14\n"), 0x1000, "JS:*work /tmp/b.js:1:14", "node: blanks in names");
 	check(STR("1000 10 f\r\n2000 10 g\r\n"), 0x1001, "f", "CRLF");
 	check(STR("\t1000\t10\tf x\n"), 0x1001, "f x", "tabs");
@@ -52,7 +53,9 @@ static void check_lines(void)
 	check(STR("1000 100 old\n1080 10 new\n"), 0x1085, "new", "  in the middle of an older one");
 	check(STR("1000 100 old\n1080 10 new\n"), 0x1095, "old", "  which stays around it");
 	check(STR("1080 10 old\n1000 100 new\n"), 0x1085, "new", "  around an older one");
-	check(STR("\0\0\0\0" "1000 10 f\n"), 0x1001, "f", "a hole in front, as after truncation");
+	check(STR("\0\0\0\0"
+		  "1000 10 f\n"),
+	      0x1001, "f", "a hole in front, as after truncation");
 	check(STR("1000 10 f\0g\n"), 0x1001, "f", "a name ends at NUL");
 	check(STR("ffffffffffffffff 0 last\n"), UINT64_MAX, "last", "the last address");
 	check(STR("0 ffffffffffffffff all\n"), 0x1001, "all", "all addresses");
@@ -171,7 +174,8 @@ static void check_law(unsigned seed)
 	for (size_t i = 0; i < LINES; i++) {
 		start[i] = (uint64_t)random() * (uint64_t)random() % range;
 		size[i] = (uint64_t)random() % (range / 50);
-		text_printf(&t, "%s%llx %llx %zu\n", i % 2 ? "0x" : "", (unsigned long long)start[i], (unsigned long long)size[i], i);
+		text_printf(&t, "%s%llx %llx %zu\n", i % 2 ? "0x" : "", (unsigned long long)start[i],
+			    (unsigned long long)size[i], i);
 	}
 	for (size_t i = 0; i < QUERIES; i++) {
 		address += (uint64_t)random() % (range / QUERIES / 2) + 1;

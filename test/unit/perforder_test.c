@@ -75,7 +75,8 @@ static void rounds(void)
 	order_push(&o, 40, 5);
 	order_push(&o, 30, 6);
 	order_round(&o);
-	is_str(pop(&o), STR("10:1 20:3 25:4 30:2 30:6 "), "up to the latest of the round before, equal ones as they came");
+	is_str(pop(&o), STR("10:1 20:3 25:4 30:2 30:6 "),
+	       "up to the latest of the round before, equal ones as they came");
 	order_push(&o, 5, 7);
 	ok(o.late == 1, "too late: counted");
 	order_round(&o);

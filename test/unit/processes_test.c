@@ -10,7 +10,7 @@ static struct mapped_file file(const char *path, uint64_t inode)
 }
 
 static const struct mapping *map(struct processes *p, uint32_t pid, uint64_t start, uint64_t length, uint64_t offset,
-			   const char *path)
+				 const char *path)
 {
 	struct mapping m = { .start = start, .length = length, .offset = offset };
 	struct mapped_file f = file(path, 7);

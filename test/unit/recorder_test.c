@@ -60,19 +60,23 @@ static void items(void)
 	ok(r.has_loss && r.loss.samples == 1 && r.loss.depth == 2, "a longer loss");
 	ok(r.nidle == 1 && r.idle[0].cpu == 3 && r.idle[0].ns == 11, "idle");
 	ok(r.nkallsyms == 1, "kernel symbols");
-	ok(r.helper[PJ_HELPER_JVM].hung == 2 && r.helper[PJ_HELPER_KEEPER].hung == 0, "helper processes; of an unknown kind none");
+	ok(r.helper[PJ_HELPER_JVM].hung == 2 && r.helper[PJ_HELPER_KEEPER].hung == 0,
+	   "helper processes; of an unknown kind none");
 	is_str(r.kallsyms[0], STR("kallsyms-1.gz"), "their name");
 	is_u64(r.nprocesses, 6, "processes");
 	ok(recorder_process(&r, 7) && recorder_process(&r, 7)->start == 100, "one of them");
 	ok(!recorder_process(&r, 6) && !recorder_process(&r, 10) && !recorder_process(&r, 0), "others are not told");
 	ok(!recorder_process(&r, 9), "a number that two had is nobody's");
 	ok(recorder_process(&r, 8) && recorder_process(&r, 8)->start == 3, "one that is told twice is one");
-	ok(recorder_elsewhere(&r, 5) && recorder_elsewhere(&r, 9) && !recorder_elsewhere(&r, 7) && !recorder_elsewhere(&r, 4), "elsewhere");
+	ok(recorder_elsewhere(&r, 5) && recorder_elsewhere(&r, 9) && !recorder_elsewhere(&r, 7) &&
+		   !recorder_elsewhere(&r, 4),
+	   "elsewhere");
 	/* the second feature adds to the first */
 	t.n = 0;
 	item(&t, PJ_ITEM_KALLSYMS, "kallsyms-0.gz", 13);
 	process(&t, 1, 1, 0);
-	ok(!recorder_read(&r, &a, text_view(&t)) && r.nkallsyms == 2 && r.nprocesses == 7 && r.process[0].pid == 1, "in order again");
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.nkallsyms == 2 && r.nprocesses == 7 && r.process[0].pid == 1,
+	   "in order again");
 	recorder_free(&r);
 	text_free(&t);
 	arena_free(&a);
@@ -92,7 +96,12 @@ static const char *read_one(uint32_t type, const char *text, struct recorder *r,
 
 static void file(struct text *t, uint32_t minor, uint64_t inode, uint64_t generation, uint8_t size)
 {
-	struct pj_build_id id = { .major = 8, .minor = minor, .inode = inode, .generation = generation, .size = size, .id = { (uint8_t)inode } };
+	struct pj_build_id id = { .major = 8,
+				  .minor = minor,
+				  .inode = inode,
+				  .generation = generation,
+				  .size = size,
+				  .id = { (uint8_t)inode } };
 
 	item(t, PJ_ITEM_BUILD_ID, &id, sizeof(id));
 }
@@ -117,7 +126,8 @@ static void files(void)
 		found += id && id->id[0] == i / 2 + 1;
 	}
 	is_u64(found, 100, "each is found by all its numbers");
-	ok(!recorder_file(&r, 8, 1, 1000, 0) && !recorder_file(&r, 9, 1, 2, 0) && !recorder_file(&r, 8, 3, 2, 0), "and no other");
+	ok(!recorder_file(&r, 8, 1, 1000, 0) && !recorder_file(&r, 9, 1, 2, 0) && !recorder_file(&r, 8, 3, 2, 0),
+	   "and no other");
 	recorder_free(&r);
 	text_free(&t);
 	arena_free(&a);
@@ -158,7 +168,8 @@ static void methods(void)
 	method(&body, 0x1000, "E.e()");
 	item(&t, PJ_ITEM_METHODS, body.p, body.n);
 	item(&t, PJ_ITEM_METHODS, &five, sizeof(five)); /* as pids are: several items */
-	ok(!recorder_read(&r, &a, text_view(&t)) && r.interpreted.n == 5 && r.interpreted.left_out == 5, "methods, each once");
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.interpreted.n == 5 && r.interpreted.left_out == 5,
+	   "methods, each once");
 	is_str(name_of(&r, 7, 0x1000), STR("A.a()"), "  by address");
 	is_str(name_of(&r, 5, 0x1000), STR("E.e()"), "  and process");
 	is_str(name_of(&r, 7, 0x2000), STR("B.b()"), "  in any order");
@@ -172,7 +183,8 @@ static void methods(void)
 	item(&t, PJ_ITEM_METHODS, body.p, body.n);
 	item(&t, PJ_ITEM_METHODS, &seven, 4);
 	item(&t, PJ_ITEM_VERSION, "0.9", 3);
-	ok(recorder_read(&r, &a, text_view(&t)) != NULL && r.interpreted.n == 1 && r.version.n == 3, "rows that are cut: those before, and other items, stay");
+	ok(recorder_read(&r, &a, text_view(&t)) != NULL && r.interpreted.n == 1 && r.version.n == 3,
+	   "rows that are cut: those before, and other items, stay");
 	recorder_free(&r);
 	text_free(&t);
 	text_free(&body);
@@ -188,7 +200,8 @@ static void walked_events(void)
 
 	ok(!recorder_walked(&r, 1), "nobody says that stacks were walked");
 	item(&t, PJ_ITEM_UNWINDING, "", 0);
-	ok(!recorder_read(&r, &a, text_view(&t)) && recorder_walked(&r, 1) && recorder_walked(&r, 700), "stacks were walked, of all events");
+	ok(!recorder_read(&r, &a, text_view(&t)) && recorder_walked(&r, 1) && recorder_walked(&r, 700),
+	   "stacks were walked, of all events");
 	item(&t, PJ_ITEM_UNWOUND, &third, sizeof(third));
 	item(&t, PJ_ITEM_UNWOUND, &absurd, sizeof(absurd));
 	ok(!recorder_read(&r, &a, text_view(&t)) && recorder_walked(&r, 3), "of one");
@@ -205,7 +218,8 @@ static void hostile(void)
 	struct text t = { 0 };
 	size_t bad = 0;
 
-	ok(read_one(PJ_ITEM_BOOT, "../../../../../../../../../../etc/pas", &r, &a) && r.boot.n == 0, "a boot that leads elsewhere");
+	ok(read_one(PJ_ITEM_BOOT, "../../../../../../../../../../etc/pas", &r, &a) && r.boot.n == 0,
+	   "a boot that leads elsewhere");
 	ok(read_one(PJ_ITEM_BOOT, "0123", &r, &a) && r.boot.n == 0, "too short");
 	ok(read_one(PJ_ITEM_KALLSYMS, "../kallsyms", &r, &a) && r.nkallsyms == 0, "a file elsewhere");
 	ok(read_one(PJ_ITEM_KALLSYMS, ".hidden", &r, &a) && r.nkallsyms == 0, "a hidden one");
@@ -216,7 +230,8 @@ static void hostile(void)
 	for (int i = 0; i < 100; i++)
 		item(&t, PJ_ITEM_KALLSYMS, "k", 1);
 	r = (struct recorder){ 0 };
-	ok(!recorder_read(&r, &a, text_view(&t)) && r.nkallsyms == RECORDER_KERNELS, "more snapshots than anybody needs");
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.nkallsyms == RECORDER_KERNELS,
+	   "more snapshots than anybody needs");
 	recorder_free(&r);
 	for (size_t n = 0; n < 120; n++) {
 		char *copy = mem_alloc(1, n + 1);

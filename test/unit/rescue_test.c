@@ -146,8 +146,8 @@ static void any_cut(void)
 	is_u64(bad_tail, 0, "zeros, or what is no record, at the end");
 }
 
-/* Killed while it was being completed or rescued: any part of the table may be there, the bits are not. After a power failure the
- * bits may be there and the table not. */
+/* Killed while it was being completed or rescued: any part of the table may be there, the bits are not. After a power
+ * failure the bits may be there and the table not. */
 static void in_between(void)
 {
 	int fd = file_of(k.file.p, k.file.n), part;

@@ -34,7 +34,8 @@ static void texts(void)
 	r = of("7f0001000000-7f0001040000 rwxp 00000000 00:00 0 [anon:v8]\n7f0002000000-7f0002040000 r-xs 00000000 00:01 7 /memfd:doublemapper "
 	       "(deleted)\n7f0003000000-7f0003040000 r-xp 0 00:01 8 /memfd:program (deleted)\n"
 	       "7f0004000000-7f0004001000 r-xp 00000000 00:00 0 [vdso]\n7f0005000000-7f0005040000 rw-p 0 00:00 0\n");
-	ok(r.code == 0x80000 && !r.map, "memory without a file, by any name, but no program in a memfd, and not the vdso");
+	ok(r.code == 0x80000 && !r.map,
+	   "memory without a file, by any name, but no program in a memfd, and not the vdso");
 	r = of("7f0001000000-7f0001040000 r-xp 00000000 08:01 5 /home/x/.debug/jit/jit-123.dump\n");
 	ok(r.map && r.code == 0, "a jitdump");
 	r = of("\n\n x\n-\nffff rwxp\n7f00-7e00 rwxp 0 0:0 0\n");
@@ -54,7 +55,8 @@ static pid_t jit_with_name(const char *name, size_t bytes)
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_NAME, name);
-		if (mmap(NULL, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ||
+		if (mmap(NULL, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+			    MAP_FAILED ||
 		    write(ready[1], "", 1) != 1)
 			_exit(1);
 		for (;;)
@@ -105,7 +107,8 @@ int main(void)
 	large = jit_with_name("my (jit)", 256 * 1024);
 	small = jit_with_name("small", 4096);
 	f = find(large);
-	ok(f.there && strcmp(f.r.comm, "my (jit)") == 0 && f.r.code >= 256 * 1024 && !f.r.map && !f.r.jvm, "a process that makes code");
+	ok(f.there && strcmp(f.r.comm, "my (jit)") == 0 && f.r.code >= 256 * 1024 && !f.r.map && !f.r.jvm,
+	   "a process that makes code");
 	ok(!find(small).there, "a trampoline is none");
 	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", (long)f.r.inner_pid);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);

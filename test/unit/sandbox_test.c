@@ -26,10 +26,14 @@
 
 static struct child c;
 
-static const struct sandbox all = { .groups = SANDBOX_MESSAGES | SANDBOX_MEMFD | SANDBOX_DEADLINE, .address_space = UINT64_C(256) << 20,
-				    .file_bytes = 1 << 20, .files = 32, .uid = 65534 };
+static const struct sandbox all = { .groups = SANDBOX_MESSAGES | SANDBOX_MEMFD | SANDBOX_DEADLINE,
+				    .address_space = UINT64_C(256) << 20,
+				    .file_bytes = 1 << 20,
+				    .files = 32,
+				    .uid = 65534 };
 
-/* ---- one attempt each, in a child ---------------------------------------------------------------------------------- */
+/* ---- one attempt each, in a child ----------------------------------------------------------------------------------
+ */
 
 static void show_status(void *arg)
 {
@@ -59,7 +63,7 @@ static void make_socket(void *arg)
 
 static void run_program(void *arg)
 {
-	static char *const argv[] = { (char *)(uintptr_t)"true", NULL };
+	static char *const argv[] = { (char *)(uintptr_t) "true", NULL };
 
 	(void)arg;
 	sandbox_enter(&all);
@@ -88,7 +92,9 @@ static void take_memory(void *arg)
 {
 	(void)arg;
 	sandbox_enter(&all);
-	printf("%s", mmap(NULL, (size_t)512 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? "refused" : "given");
+	printf("%s", mmap(NULL, (size_t)512 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ?
+			     "refused" :
+			     "given");
 }
 
 static void write_much(void *arg)
@@ -138,7 +144,8 @@ static void sort_many(void *arg)
 	printf("%d %d", value[0], value[countof(value) - 1]);
 }
 
-/* ---- openers and filters ------------------------------------------------------------------------------------------- */
+/* ---- openers and filters -------------------------------------------------------------------------------------------
+ */
 
 static char folder[] = "/tmp/pj-sandbox-test.XXXXXX";
 
@@ -156,7 +163,7 @@ static void *nothing(void *arg)
 /* What neither of them may do. */
 static void reach_out(void)
 {
-	static char *const argv[] = { (char *)(uintptr_t)"true", NULL };
+	static char *const argv[] = { (char *)(uintptr_t) "true", NULL };
 
 	printf(" elsewhere %d", open("/tmp/pj-sandbox-test-elsewhere", O_WRONLY | O_CREAT, 0600) >= 0);
 	printf(" socket %d", socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM);
@@ -212,7 +219,8 @@ static void opener_in_roots(void *arg)
 static void filter(void *arg)
 {
 	pid_t parent = getppid(), own = getpid();
-	unsigned missing = sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES | SANDBOX_THREADS });
+	unsigned missing =
+		sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES | SANDBOX_THREADS });
 	pthread_t thread;
 
 	(void)arg;
@@ -240,15 +248,19 @@ static void filters(void)
 	if (!NARROW || !mkdtemp(folder))
 		return;
 	runs(opener, " read 1 write 1" NOTHING_ELSE, "an opener reads, writes where it may, and reaches nothing else");
-	runs(opener_in_roots, " read 1 root 1 write 0 memory 1" NOTHING_ELSE, "an opener below roots of other processes reads alone");
+	runs(opener_in_roots, " read 1 root 1 write 0 memory 1" NOTHING_ELSE,
+	     "an opener below roots of other processes reads alone");
 	child_run(&c, opener_in_roots, folder);
-	is_str(c.out, str_of(" read 1 root 1 write 0 memory 1 child 1 namespace 0"), "  and the process that forks it forks, too");
-	runs(filter, " read 0 thread 1 own signal 1 another's 0" NOTHING_ELSE, "a filter starts threads, and opens and reaches nothing");
+	is_str(c.out, str_of(" read 1 root 1 write 0 memory 1 child 1 namespace 0"),
+	       "  and the process that forks it forks, too");
+	runs(filter, " read 0 thread 1 own signal 1 another's 0" NOTHING_ELSE,
+	     "a filter starts threads, and opens and reaches nothing");
 	unlink("/tmp/pj-sandbox-test-elsewhere");
 	child_run(&c, remove_folder, NULL);
 }
 
-/* ---- missing layers ------------------------------------------------------------------------------------------------ */
+/* ---- missing layers ------------------------------------------------------------------------------------------------
+ */
 
 struct denied {
 	uint32_t call, argument; /* argument: its first one */
@@ -277,22 +289,26 @@ static void enter_without(void *arg)
 
 static void missing_layers(void)
 {
-	struct denied landlock = { .call = 444, .any = true }, seccomp = { .call = SYS_prctl, .argument = PR_SET_SECCOMP };
+	struct denied landlock = { .call = 444, .any = true },
+		      seccomp = { .call = SYS_prctl, .argument = PR_SET_SECCOMP };
 	unsigned here;
 
 	sandbox_watch();
 	child_run(&c, enter_without, &seccomp);
 	here = sandbox_reported();
-	ok(here & SANDBOX_SECCOMP && !(here & ~(unsigned)(SANDBOX_SECCOMP | SANDBOX_LANDLOCK)), "without seccomp: the parent learns of it");
+	ok(here & SANDBOX_SECCOMP && !(here & ~(unsigned)(SANDBOX_SECCOMP | SANDBOX_LANDLOCK)),
+	   "without seccomp: the parent learns of it");
 	is_str(c.out, str_of("0"), "  and the helper cannot reach the report afterwards");
 	if (!NARROW)
 		return;
 	child_run(&c, enter_without, &landlock);
-	is_u64(sandbox_reported(), SANDBOX_SECCOMP | SANDBOX_LANDLOCK, "without Landlock: the parent learns of it, too");
+	is_u64(sandbox_reported(), SANDBOX_SECCOMP | SANDBOX_LANDLOCK,
+	       "without Landlock: the parent learns of it, too");
 	is_str(str_of(sandbox_missing(SANDBOX_LANDLOCK)), str_of("Landlock"), "  by name");
 }
 
-/* ---- checks ---------------------------------------------------------------------------------------------------------- */
+/* ---- checks
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static bool has_line(const char *line)
 {
@@ -319,17 +335,21 @@ int main(void)
 	struct sandbox least = { .groups = 0 };
 
 	ok(sandbox_calls(0) <= 19 && sandbox_calls(all.groups) <= 25 &&
-	   sandbox_calls(SANDBOX_MESSAGES | SANDBOX_OUTPUT | SANDBOX_DEADLINE) <= 25, "a helper process may make 25 system calls at most");
+		   sandbox_calls(SANDBOX_MESSAGES | SANDBOX_OUTPUT | SANDBOX_DEADLINE) <= 25,
+	   "a helper process may make 25 system calls at most");
 	ok(sandbox_calls(SANDBOX_ROOTS) <= 25 && sandbox_calls(SANDBOX_ROOTS | SANDBOX_FORK) <= 35,
 	   "an opener below roots 25, the process that forks it 35");
 	ok(sandbox_calls(SANDBOX_FILTER | SANDBOX_MESSAGES | SANDBOX_THREADS) <= 25, "so may a filter");
 	child_run(&c, show_status, NULL);
 	ok(has_line("missing none"), "each layer is put in place (a kernel without Landlock excepted)");
-	ok(has_line("CapEff:\t0000000000000000") && has_line("CapPrm:\t0000000000000000") && has_line("CapInh:\t0000000000000000"), "no capability is left");
+	ok(has_line("CapEff:\t0000000000000000") && has_line("CapPrm:\t0000000000000000") &&
+		   has_line("CapInh:\t0000000000000000"),
+	   "no capability is left");
 	ok(has_line("NoNewPrivs:\t1"), "new privileges are forbidden");
 	ok(has_line("Seccomp:\t2"), "a seccomp filter is in force");
 	if (geteuid() == 0)
-		ok(has_line("Uid:\t65534\t65534\t65534\t65534") && has_line("Groups:\t "), "root becomes another user, without groups");
+		ok(has_line("Uid:\t65534\t65534\t65534\t65534") && has_line("Groups:\t "),
+		   "root becomes another user, without groups");
 	killed(open_file, NULL, "opening a file ends the process");
 	killed(make_socket, NULL, "so does a socket");
 	killed(run_program, NULL, "so does another program");

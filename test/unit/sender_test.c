@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sending loop against a store that answers as it is told: what goes first, what is tried again, what becomes of a window. */
+/* The sending loop against a store that answers as it is told: what goes first, what is tried again, what becomes of a
+ * window. */
 #include "send/sender.h"
 
 #include "send/spool/counters.h"
@@ -53,7 +54,9 @@ static void fake_send(void *store, const struct window *w, uint64_t *resume, boo
 	}
 }
 
-static const struct store_ops fake = { .scheme = "fake", .form = "fake:", .does = "answers as told", .exact = true, .send = fake_send };
+static const struct store_ops fake = {
+	.scheme = "fake", .form = "fake:", .does = "answers as told", .exact = true, .send = fake_send
+};
 
 static struct spool spool;
 static struct store store = { .ops = &fake, .spec = "fake:" };
@@ -63,7 +66,12 @@ static char dir[] = "/tmp/pj-sender.XXXXXX";
 static void put(uint64_t epoch, uint64_t seconds)
 {
 	struct text t = { 0 };
-	struct window w = { .epoch = epoch, .until = epoch + seconds, .host = STR("h"), .unit = STR("samples"), .samples = 1, .parts = 1 };
+	struct window w = { .epoch = epoch,
+			    .until = epoch + seconds,
+			    .host = STR("h"),
+			    .unit = STR("samples"),
+			    .samples = 1,
+			    .parts = 1 };
 
 	window_header(&t, &w);
 	text_add(&t, "a;b 1\n");
@@ -75,7 +83,9 @@ static void begin(bool once, double catch_up)
 {
 	nscript = ncalls = 0;
 	isolated = false;
-	s = (struct sender){ .spool = &spool, .store = &store, .o = { .once = once, .catch_up = catch_up, .quiet = true } };
+	s = (struct sender){ .spool = &spool,
+			     .store = &store,
+			     .o = { .once = once, .catch_up = catch_up, .quiet = true } };
 	sender_begin(&s);
 }
 
@@ -137,7 +147,8 @@ static void test_order(void)
 		;
 	for (size_t i = 1; i < ncalls; i++)
 		rising &= calls[i] > calls[i - 1];
-	ok(ncalls == 20 && rising && s.n == 0 && in_folder("spool") == 0, "a backlog goes oldest first, and nothing is left");
+	ok(ncalls == 20 && rising && s.n == 0 && in_folder("spool") == 0,
+	   "a backlog goes oldest first, and nothing is left");
 	empty();
 }
 
@@ -200,7 +211,8 @@ static void test_hold(void)
 		sender_step(&s);
 	}
 	sender_report(&s, true);
-	ok(s.held && s.n == 1 && in_folder("spool") == 1 && counter_get(COUNT_HELD) == 1, "a wrong configuration holds the data, and is an alarm");
+	ok(s.held && s.n == 1 && in_folder("spool") == 1 && counter_get(COUNT_HELD) == 1,
+	   "a wrong configuration holds the data, and is an alarm");
 	nscript = 0;
 	later();
 	sender_step(&s);
@@ -242,7 +254,8 @@ static void test_doubt(void)
 		later();
 		sender_step(&s);
 	}
-	ok(s.n == 0 && i > 10 && in_folder("bad") == 2 && in_folder("spool") == 0, "one that cannot be isolated goes to bad/ whole, after some attempts");
+	ok(s.n == 0 && i > 10 && in_folder("bad") == 2 && in_folder("spool") == 0,
+	   "one that cannot be isolated goes to bad/ whole, after some attempts");
 	empty();
 }
 
@@ -264,7 +277,8 @@ static void test_doubt_runs(void)
 			ok(in_folder("spool") == 2, "what is in doubt is noted from run to run");
 		sender_end(&s);
 	}
-	ok(runs == 11 && s.refused == 1 && in_folder("bad") == 2, "ten runs are ten attempts: then the poison is looked for");
+	ok(runs == 11 && s.refused == 1 && in_folder("bad") == 2,
+	   "ten runs are ten attempts: then the poison is looked for");
 	ok(in_folder("spool") == 0, "and nothing is in doubt any more");
 	begin(true, 0);
 	empty();
@@ -292,7 +306,8 @@ static void test_refused(void)
 	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_REFUSED };
 	while (sender_step(&s))
 		;
-	ok(s.n == 0 && ncalls == 2 && in_folder("bad") == 2, "what is refused for good goes to bad/, the rest to the store");
+	ok(s.n == 0 && ncalls == 2 && in_folder("bad") == 2,
+	   "what is refused for good goes to bad/, the rest to the store");
 	empty();
 }
 
@@ -317,7 +332,8 @@ static void test_kept(void)
 	begin(false, 0);
 	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_LATER, .differs = true };
 	sender_step(&s);
-	ok(s.n == 1 && in_folder("bad") == 0, "what is stored otherwise is not given up before the store has answered to the end");
+	ok(s.n == 1 && in_folder("bad") == 0,
+	   "what is stored otherwise is not given up before the store has answered to the end");
 	nscript = 0;
 	later();
 	sender_step(&s);
@@ -350,7 +366,8 @@ static void test_fresh(void)
 	begin(false, 4);
 	now = ms();
 	sender_step(&s);
-	ok(s.backlog_due >= now + 7500 && s.backlog_due <= ms() + 7501 && s.n == 2, "a backlog of 30 s windows goes at 4 in 30 s");
+	ok(s.backlog_due >= now + 7500 && s.backlog_due <= ms() + 7501 && s.n == 2,
+	   "a backlog of 30 s windows goes at 4 in 30 s");
 	s.backlog_due = ms() + 3600000;
 	now = (uint64_t)time(NULL);
 	put(now - 10, 10);
@@ -373,11 +390,13 @@ static void test_splay(void)
 		most = in[i] > most ? in[i] : most;
 	}
 	ok(least > 60 && most < 150, "1000 hosts spread evenly over 30 s");
-	ok(sender_splay(STR("web18"), 1) == 997 && sender_splay(STR("web18"), 0) == 0, "a host always waits as long (send.t relies on this one)");
+	ok(sender_splay(STR("web18"), 1) == 997 && sender_splay(STR("web18"), 0) == 0,
+	   "a host always waits as long (send.t relies on this one)");
 	put(OLD, 30);
 	begin(true, 0);
 	sender_not_before(&s, 3600000);
-	ok(!sender_step(&s) && ncalls == 0 && !sender_finished(&s), "nothing is sent before that, and the run is not at its end");
+	ok(!sender_step(&s) && ncalls == 0 && !sender_finished(&s),
+	   "nothing is sent before that, and the run is not at its end");
 	empty();
 }
 
@@ -409,7 +428,8 @@ static void test_once(void)
 		script[nscript++] = (struct script){ .epoch = OLD + 30 * i, .verdict = STORE_DOUBT };
 	while (sender_step(&s))
 		;
-	ok(ncalls == 15 && s.n == 14, "but one that answers is, so that what is wrong with some does not hold up the rest");
+	ok(ncalls == 15 && s.n == 14,
+	   "but one that answers is, so that what is wrong with some does not hold up the rest");
 	empty();
 	unlinkat(spool.room, "doubts", 0);
 }

@@ -35,7 +35,8 @@ static struct str order_text(const struct stacks *s)
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
 		struct str frame = intern_str(&s->frames, s->node[order[i]].frame);
 
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u%.*s ", depth_of(s, order[i]), (int)frame.n, frame.p);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u%.*s ", depth_of(s, order[i]), (int)frame.n,
+				      frame.p);
 	}
 	free(order);
 	return (struct str){ text, n };
@@ -80,7 +81,8 @@ static void tree(void)
 	stack3(&s, "a", "b.cold", "x");
 	stack3(&s, "a", "b", "zz");
 	stack3(&s, "a", "", "x");
-	is_str(order_text(&s), STR("1a 2 3x 2b 3c 3zz 2b.cold 3x 1z "), "depth first, siblings by bytes; foo.cold does not split foo");
+	is_str(order_text(&s), STR("1a 2 3x 2b 3c 3zz 2b.cold 3x 1z "),
+	       "depth first, siblings by bytes; foo.cold does not split foo");
 	stacks_free(&t);
 	stacks_free(&s);
 	is_u64(s.n, 0, "free leaves an empty tree");
@@ -170,7 +172,8 @@ static void test_in_time(void)
 	static const struct {
 		const char *path;
 		uint64_t weight;
-	} line[] = { { "a;b", 1 }, { "a", 2 }, { "a;b", 3 }, { "a;b", 4 }, { "c", 0 }, { "a;b", 5 }, { "c", 6 }, { "a;b", 7 } };
+	} line[] = { { "a;b", 1 }, { "a", 2 },   { "a;b", 3 }, { "a;b", 4 },
+		     { "c", 0 },   { "a;b", 5 }, { "c", 6 },   { "a;b", 7 } };
 	static const uint64_t want[] = { 1, 2, 12, 6, 7 };
 	struct stacks s = { .in_time = true };
 	struct stacks_moment *moment;
@@ -208,7 +211,8 @@ static void columns_swapped(void)
 	stacks_expect(&s, 0, frame, 2);
 	ok(stacks_find(&s, 0, frame[0]) == 0, "nor in a root");
 	node = stacks_child(&s, stacks_child(&s, 0, frame[0]), frame[1]);
-	ok(stacks_find(&s, 1, frame[1]) == node && stacks_find(&s, 0, frame[1]) == 0, "a node is found under its caller only");
+	ok(stacks_find(&s, 1, frame[1]) == node && stacks_find(&s, 0, frame[1]) == 0,
+	   "a node is found under its caller only");
 	stacks_add(&s, node, 0, 5);
 	stacks_swap(&s);
 	ok(s.self[1][node] == 5 && s.sum[1] == 5 && s.self[0][node] == 0 && s.sum[0] == 0, "columns change places");
@@ -244,8 +248,10 @@ static void renaming(void)
 {
 	static const char *const apart[] = { "a1", "b2", NULL, "b2", "a1", "c" };
 	static const char *const equal[] = { "a1", "b2", "c", "x", "y", NULL, "a2", "b2", "c", "a2", "b2", "d" };
-	is_str(renamed(apart, 2), STR("1a 2b 1b 2a 3c 3 1 1 2 2 2 6"), "renamed: none becomes equal, and all are found");
-	is_str(renamed(equal, 4), STR("1a 2b 3c 3d 1x 2y 15 13 13 5 2 2 8 7"), "renamed: equal ones are one, with all below");
+	is_str(renamed(apart, 2), STR("1a 2b 1b 2a 3c 3 1 1 2 2 2 6"),
+	       "renamed: none becomes equal, and all are found");
+	is_str(renamed(equal, 4), STR("1a 2b 3c 3d 1x 2y 15 13 13 5 2 2 8 7"),
+	       "renamed: equal ones are one, with all below");
 }
 
 /* Few of many become equal: nodes move to where they stay. */
@@ -267,9 +273,11 @@ static void renaming_few(void)
 	is_u64(s.n, 1 + 2 + 2 * 26, "few renamed: those are one");
 	a = stack3(&s, "a", NULL, NULL);
 	b = stack3(&s, "a", "b", NULL);
-	ok(s.self[0][b] == 3 && s.self[0][a] == 0 && s.self[1][a] == 4 && s.self[1][b] == 0, "few renamed: their weights are added");
+	ok(s.self[0][b] == 3 && s.self[0][a] == 0 && s.self[1][a] == 4 && s.self[1][b] == 0,
+	   "few renamed: their weights are added");
 	b = stack3(&s, "Z", "b", NULL);
-	ok(s.n == 1 + 2 + 2 * 26 && b == s.n - 1 && s.self[0][b] == 8 && s.self[1][b] == 0 && stacks_sum(&s, 0) == 3 + 26 * 8,
+	ok(s.n == 1 + 2 + 2 * 26 && b == s.n - 1 && s.self[0][b] == 8 && s.self[1][b] == 0 &&
+		   stacks_sum(&s, 0) == 3 + 26 * 8,
 	   "few renamed: the others moved with theirs");
 	stacks_free(&s);
 }

@@ -6,7 +6,8 @@
 #define MARK UINT64_C(0xfffffffffffffe00)
 
 /* All of libc's, and a program from 20000 on. */
-static struct mapped_file libc = { .path = STR("/usr/lib/x86_64-linux-gnu/libc.so.6") }, program = { .path = STR("/libc/program") };
+static struct mapped_file libc = { .path = STR("/usr/lib/x86_64-linux-gnu/libc.so.6") },
+			  program = { .path = STR("/libc/program") };
 static struct process seven = { .pid = 7 }, nine = { .pid = 9 };
 static const struct process bare = { .pid = 7 };
 
@@ -21,8 +22,10 @@ static bool is(uint32_t pid, uint64_t inner, uint64_t first, uint64_t second)
 
 int main(void)
 {
-	static const uint64_t stack[] = { 1, 2, 3, 4, 5 }, other[] = { 1, 3, 6, 5 }, deeper[] = { 3, 4, 9, 5 }, marked[] = { 20, MARK, 21, 22 }, one[] = { 30 };
-	static const uint64_t thread[] = { 20001, 20002, 41, 42 }, elsewhere[] = { 20003, 43, 44, 20004 }, own[] = { 45, 20005, 46 };
+	static const uint64_t stack[] = { 1, 2, 3, 4, 5 }, other[] = { 1, 3, 6, 5 }, deeper[] = { 3, 4, 9, 5 },
+			      marked[] = { 20, MARK, 21, 22 }, one[] = { 30 };
+	static const uint64_t thread[] = { 20001, 20002, 41, 42 }, elsewhere[] = { 20003, 43, 44, 20004 },
+			      own[] = { 45, 20005, 46 };
 	size_t kept = 0;
 
 	struct mapping_pool pool = { .tenants = NULL };
@@ -33,7 +36,8 @@ int main(void)
 	ok(!starts_find(&s, 7, 4) && !starts_find(&s, 0, 0), "nothing is known");
 	starts_learn(&s, &seven, stack, countof(stack));
 	ok(is(7, 4, 5, 0) && is(7, 3, 4, 5), "what is outside of the two last callers");
-	ok(!starts_find(&s, 7, 2) && !starts_find(&s, 7, 5) && !starts_find(&s, 8, 4), "not of others, nor of other processes");
+	ok(!starts_find(&s, 7, 2) && !starts_find(&s, 7, 5) && !starts_find(&s, 8, 4),
+	   "not of others, nor of other processes");
 	starts_learn(&s, &seven, stack, countof(stack));
 	ok(is(7, 3, 4, 5), "again the same");
 	starts_learn(&s, &seven, other, countof(other));

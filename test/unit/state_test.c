@@ -1,4 +1,5 @@
-/* How often the tenant of a process is looked up: at its first sample in a window, and after changes, however many threads it starts. */
+/* How often the tenant of a process is looked up: at its first sample in a window, and after changes, however many
+ * threads it starts. */
 #include "record/processes/rescan.h"
 #include "tap.h"
 
@@ -32,7 +33,9 @@ static void give(uint32_t type, uint16_t misc, const void *body, size_t n)
 
 	memset(buffer, 0, sizeof(buffer));
 	memcpy(r + 1, body, n);
-	*r = (struct perf_record){ .type = type, .misc = misc, .size = (uint16_t)(sizeof(*r) + n + sizeof(struct ring_tail)) };
+	*r = (struct perf_record){ .type = type,
+				   .misc = misc,
+				   .size = (uint16_t)(sizeof(*r) + n + sizeof(struct ring_tail)) };
 	(void)state_record(world.state, r, ++world.now);
 }
 
@@ -88,7 +91,8 @@ int main(void)
 	}
 	ok(repeated == 0, "none for its new threads");
 	write_namespaces(PID, 2);
-	ok(lookups_of_sample(PID) == 1 && processes_find(world.processes, PID)->mount_ns == 2, "one after it entered a namespace");
+	ok(lookups_of_sample(PID) == 1 && processes_find(world.processes, PID)->mount_ns == 2,
+	   "one after it entered a namespace");
 	give(RECORD_COMM, MISC_COMM_EXEC, comm, sizeof(comm));
 	ok(lookups_of_sample(PID) == 1 && lookups_of_sample(PID) == 0, "one after an exec");
 	state_end(world.state);

@@ -94,7 +94,8 @@ static void common(void)
 		}
 	}
 	ok(right, "common: how many bytes are alike");
-	ok(str_common((struct str){ 0 }, STR("a")) == 0 && str_common(STR("a\0b"), STR("a\0c")) == 2, "common: nothing, NUL");
+	ok(str_common((struct str){ 0 }, STR("a")) == 0 && str_common(STR("a\0b"), STR("a\0c")) == 2,
+	   "common: nothing, NUL");
 }
 
 static void order(void)
@@ -118,14 +119,16 @@ static void globs(void)
 	ok(glob("*", "/a/.b") && glob("?x", ".x"), "glob: no rule for / or a leading dot");
 	ok(glob("[a-c]x", "bx") && !glob("[a-c]x", "dx") && glob("[!a-c]x", "dx") && glob("[^a]", "b"), "glob: sets");
 	ok(glob("[]]", "]") && glob("[]a]", "a") && glob("[!]]", "a") && !glob("[!]]", "]"), "glob: ] in first place");
-	ok(glob("[a-]", "-") && glob("[-a]", "-") && glob("[*?]", "*") && !glob("[*]", "x"), "glob: literal - * ? in a set");
+	ok(glob("[a-]", "-") && glob("[-a]", "-") && glob("[*?]", "*") && !glob("[*]", "x"),
+	   "glob: literal - * ? in a set");
 	ok(glob("[", "[") && glob("[a", "[a") && !glob("[a", "a") && glob("a[", "a["), "glob: [ without ]");
 	ok(glob("[!", "[!") && glob("[]", "[]"), "glob: a set that never ends");
 	ok(glob("\\*", "*") && !glob("\\*", "x") && glob("\\[a]", "[a]") && glob("a\\", "a\\"), "glob: backslash");
 	ok(glob("[z-a]", "m") == false, "glob: an empty range holds nothing");
 	ok(str_glob(STR("a*\0b"), STR("axx\0b")) && !str_glob(STR("a*\0b"), STR("axxb")), "glob: NUL");
 	ok(glob("[\x80-\xff]", "\xc3") && !glob("[\x80-\xff]", "a"), "glob: bytes above 127");
-	ok(glob("http-*-[0-9]", "http-nio-8080-exec-3") && !glob("http-*-[0-9]", "http-nio-8080-exec-13x"), "glob: a comm");
+	ok(glob("http-*-[0-9]", "http-nio-8080-exec-3") && !glob("http-*-[0-9]", "http-nio-8080-exec-13x"),
+	   "glob: a comm");
 
 	memset(many_a, 'a', 4000);
 	many_a[4000] = 0;

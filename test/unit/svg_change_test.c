@@ -21,7 +21,9 @@ static void add(struct pair *p, const char *stack, uint64_t before, uint64_t aft
 
 static void make(struct pair *p, bool shares)
 {
-	struct sig_rule rule = { .z = 2, .points = .5, .relative = .01, .dispersion = 1, .shares = shares, .counted = true };
+	struct sig_rule rule = {
+		.z = 2, .points = .5, .relative = .01, .dispersion = 1, .shares = shares, .counted = true
+	};
 
 	rule.sum[0] = stacks_sum(&p->stacks, 0);
 	rule.sum[1] = stacks_sum(&p->stacks, 1);
@@ -105,7 +107,8 @@ static void test_verdict(void)
 	add(&p, "c", 100, 0);
 	make(&p, false);
 	encode_verdict(&t, &p.layout, p.change.judged[CHANGE_COUNTS]);
-	/* Digits: 1 is '!', 20 (new, level 4) '7', 28 (gone, level 4) 'A'; z = 10.0 is 100 = 12 + 2 * 44: '^' and '#'. */
+	/* Digits: 1 is '!', 20 (new, level 4) '7', 28 (gone, level 4) 'A'; z = 10.0 is 100 = 12 + 2 * 44: '^' and '#'.
+	 */
 	is_str(text_view(&t), STR("!7^# A^#"), "VERDICT");
 	text_free(&t);
 	clear(&p);

@@ -45,8 +45,8 @@ static void test_java(void)
 	label_is("com/a/B.lambda$run$0(Object)", 14, "B.lambda$run$0");
 }
 
-#define SORT                                                                                            \
-	"__final_insertion_sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, "                \
+#define SORT                                                                             \
+	"__final_insertion_sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, " \
 	"__gnu_cxx::__ops::_Iter_comp_iter<main()::<lambda(int, int)> > >"
 
 static void test_cpp(void)

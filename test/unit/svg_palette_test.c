@@ -29,16 +29,17 @@ static void test_suffixes(void)
 static void test_unknown_languages(void)
 {
 	static const char *const java[] = {
-		"Interpreter", "call_stub",   "StubRoutines (1)",   "vtable stub",
-		"Main.run",    "a.b.Main.run", "Lorg/x/Foo;::bar",  "void a.b.Main$1.<init>(int, a.B)",
+		"Interpreter", "call_stub",    "StubRoutines (1)", "vtable stub",
+		"Main.run",    "a.b.Main.run", "Lorg/x/Foo;::bar", "void a.b.Main$1.<init>(int, a.B)",
 	};
 	static const char *const js[] = {
 		"(anonymous) :1:1", "run file:///srv/x.js:1:2", "read node:fs:3:4", "(anonymous) /srv/wl:1:1",
 		"Builtin:Call",     "BytecodeHandler:Ldar",     "RegExp:a.*b",      "node:fs:3:4",
 	};
 	static const char *const other[] = {
-		"[perf-4733.map]", "Foo::bar",       "stub", "void [app] System.Foo::Bar(int32)", "$lists:map/2",
-		"Elixir.Enum:map/2", "deadbeef0123", "a.b",  "Foo.cold",
+		"[perf-4733.map]", "Foo::bar",          "stub",         "void [app] System.Foo::Bar(int32)",
+		"$lists:map/2",    "Elixir.Enum:map/2", "deadbeef0123", "a.b",
+		"Foo.cold",
 	};
 	char frame[80];
 

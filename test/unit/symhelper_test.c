@@ -1,4 +1,5 @@
-/* symhelper_test - the process that parses files of strangers: its answers, its replacement for another tenant, parsers that end, hang, spin, lie. */
+/* symhelper_test - the process that parses files of strangers: its answers, its replacement for another tenant, parsers
+ * that end, hang, spin, lie. */
 #include "record/symsaver/symhelper.h"
 
 #include "common/process/fdmessage.h"
@@ -31,7 +32,8 @@ static bool same_bytes(int a, int b)
 	while (at < sa.st_size) {
 		ssize_t n = pread(a, block[0], sizeof(block[0]), at);
 
-		if (n <= 0 || pread(b, block[1], sizeof(block[1]), at) != n || memcmp(block[0], block[1], (size_t)n) != 0)
+		if (n <= 0 || pread(b, block[1], sizeof(block[1]), at) != n ||
+		    memcmp(block[0], block[1], (size_t)n) != 0)
 			return false;
 		at += n;
 	}
@@ -42,7 +44,8 @@ static bool same_bytes(int a, int b)
 
 static void answers(void)
 {
-	int self = open("/proc/self/exe", O_RDONLY), text = open("/proc/self/comm", O_RDONLY), out = empty_file(), direct = empty_file();
+	int self = open("/proc/self/exe", O_RDONLY), text = open("/proc/self/comm", O_RDONLY), out = empty_file(),
+	    direct = empty_file();
 	struct symparser_reply r;
 	struct reduced want;
 	struct symhelper h;
@@ -54,10 +57,14 @@ static void answers(void)
 	ok(symhelper_reduce(&h, self, out, 1 << 30, &r) == SYMPARSER_DONE && r.names, "and by the parser");
 	ok(same_bytes(out, direct), "  has the same bytes");
 	ok(r.build_id_n == want.build_id_n && memcmp(r.build_id, want.build_id, 20) == 0, "  and build-id");
-	ok(symhelper_build_id(&h, self, id) == want.build_id_n && memcmp(id, want.build_id, 20) == 0, "which can be asked for alone");
+	ok(symhelper_build_id(&h, self, id) == want.build_id_n && memcmp(id, want.build_id, 20) == 0,
+	   "which can be asked for alone");
 	ok(symhelper_reduce(&h, self, empty_file(), 100, &r) == SYMPARSER_LARGE, "more than the limit");
-	ok(symhelper_reduce(&h, text, empty_file(), 1 << 20, &r) == SYMPARSER_NOT_ELF && symhelper_build_id(&h, text, id) == 0, "no ELF file");
-	ok(symhelper_reduce(&h, self, open("/dev/null", O_RDONLY), 1 << 30, &r) == SYMPARSER_CANNOT_WRITE, "a file that cannot be written");
+	ok(symhelper_reduce(&h, text, empty_file(), 1 << 20, &r) == SYMPARSER_NOT_ELF &&
+		   symhelper_build_id(&h, text, id) == 0,
+	   "no ELF file");
+	ok(symhelper_reduce(&h, self, open("/dev/null", O_RDONLY), 1 << 30, &r) == SYMPARSER_CANNOT_WRITE,
+	   "a file that cannot be written");
 	is_u64(h.started, 1, "one parser for all of that");
 	symhelper_enter(&h, &second, 8);
 	symhelper_build_id(&h, self, id);
@@ -108,7 +115,10 @@ static void lies(int socket)
 {
 	for (;;) {
 		struct symparser_request q = question(socket);
-		struct symparser_reply r = { .serial = q.serial, .answer = q.question == SYMPARSER_ID ? 0 : 4711, .build_id_n = 200, .names = 9 };
+		struct symparser_reply r = { .serial = q.serial,
+					     .answer = q.question == SYMPARSER_ID ? 0 : 4711,
+					     .build_id_n = 200,
+					     .names = 9 };
 
 		fdmessage_send(socket, &r, sizeof(r), -1);
 	}
@@ -135,10 +145,12 @@ static void fails(void (*run)(int), bool hung, uint64_t limit_ms, const char *wh
 	ok(h.backoff.hung == hung && h.backoff.crashed == !hung, "  is counted");
 	if (hung) {
 		symhelper_enter(&h, &first, 7);
-		ok(symhelper_build_id(&h, self, id) == 0 && h.failed == SYMPARSER_HUNG && h.started == 1, "  and that place left alone");
+		ok(symhelper_build_id(&h, self, id) == 0 && h.failed == SYMPARSER_HUNG && h.started == 1,
+		   "  and that place left alone");
 	} else {
 		symhelper_enter(&h, &second, 8);
-		ok(symhelper_build_id(&h, self, id) == 0 && h.failed == SYMPARSER_OFF, "  and no other one is started at once");
+		ok(symhelper_build_id(&h, self, id) == 0 && h.failed == SYMPARSER_OFF,
+		   "  and no other one is started at once");
 		nanosleep(&(struct timespec){ 0, 250000000 }, NULL);
 		symhelper_build_id(&h, self, id);
 		is_u64(h.started, 2, "  but soon");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables_test.c - helpers that make tables, a pair for each tenant: one that hangs or lies, its neighbours, how many there are. */
+/* tables_test.c - helpers that make tables, a pair for each tenant: one that hangs or lies, its neighbours, how many
+ * there are. */
 #include "record/unwind/cfitables.h"
 
 #include "common/clocks.h"
@@ -20,7 +21,7 @@
 
 enum { FILES_MAX = 64, HANGS = 666, LIES = 667, CRASHES = 668, WITH_TABLE = 9 };
 
-static unsigned started; /* pairs */
+static unsigned started;     /* pairs */
 static pid_t started_pid[2]; /* opener and parser of the first pair */
 
 /* ---- helpers that obey the number of a file -------------------------------------------------------------------- */
@@ -71,7 +72,8 @@ static bool fake_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_t
 	int pair[2], idle[2];
 
 	(void)s;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, idle) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, idle) < 0)
 		return false;
 	*opener = fork_one(pair[1], pair[0]);
 	*parser = fork_one(idle[1], idle[0]);
@@ -104,10 +106,13 @@ static struct mapped_file file[FILES_MAX];
 /* A process of a tenant that ended since it was looked up. */
 static struct process process_of(uint64_t user)
 {
-	return (struct process){ .pid = 0x7ffffff0, .start_ticks = 7, .tenant = { TENANT_USER, user }, .tenant_window = 1 };
+	return (struct process){
+		.pid = 0x7ffffff0, .start_ticks = 7, .tenant = { TENANT_USER, user }, .tenant_window = 1
+	};
 }
 
-static enum tables_answer look_up(struct tables *t, const struct process *p, unsigned which, uint64_t inode, uint64_t now)
+static enum tables_answer look_up(struct tables *t, const struct process *p, unsigned which, uint64_t inode,
+				  uint64_t now)
 {
 	struct mapping m = { .start = 0x1000, .length = 0x100000, .file = &file[which] };
 	struct unwind_code code;
@@ -139,12 +144,14 @@ static bool answered(struct tables *t, uint64_t answers, uint64_t now)
 	return false;
 }
 
-/* Waits until both helpers of the first pair sleep, for a minute at most: a request wakes them on a busy machine late. */
+/* Waits until both helpers of the first pair sleep, for a minute at most: a request wakes them on a busy machine late.
+ */
 static void wait_until_first_pair_sleeps(void)
 {
 	struct timespec moment = { .tv_nsec = 1000000 };
 
-	for (unsigned tries = 0; tries < 60000 && (foreign_runs("/proc", started_pid[0]) || foreign_runs("/proc", started_pid[1])); tries++)
+	for (unsigned tries = 0;
+	     tries < 60000 && (foreign_runs("/proc", started_pid[0]) || foreign_runs("/proc", started_pid[1])); tries++)
 		nanosleep(&moment, NULL);
 }
 
@@ -156,7 +163,8 @@ static void test_hang(void)
 	started = 0;
 	is_u64(tablehelpers_running(t->helpers), 0, "no helper runs until there is a request");
 	ok(find_by(t, 1, HANGS, now) == TABLES_WAIT, "a file of user 1, whose file system does not answer");
-	ok(find_by(t, 2, 5, now) == TABLES_WAIT && answered(t, 1, now) && find_by(t, 2, 5, now) == TABLES_NONE, "  one of user 2 is answered at once");
+	ok(find_by(t, 2, 5, now) == TABLES_WAIT && answered(t, 1, now) && find_by(t, 2, 5, now) == TABLES_NONE,
+	   "  one of user 2 is answered at once");
 	is_u64(started, 2, "  by helpers of its own");
 	for (unsigned i = 0; i < 40; i++)
 		find_by(t, 1, 1000 + i, now);
@@ -170,7 +178,8 @@ static void test_hang(void)
 	now += SECOND_NS;
 	tables_take(t, now);
 	ok(tables_count(t).helpers.hung == 1 && tablehelpers_running(t->helpers) == 2, "helpers of user 1 are ended");
-	ok(find_by(t, 1, 4002, now) == TABLES_NONE && tables_count(t).helpers.avoided, "  and its files are left alone");
+	ok(find_by(t, 1, 4002, now) == TABLES_NONE && tables_count(t).helpers.avoided,
+	   "  and its files are left alone");
 	ok(find_by(t, 2, 4003, now) == TABLES_WAIT && answered(t, 4, now), "  those of user 2 are not");
 	ok(tables_count(t).helpers.hung == 1 && !tables_count(t).helpers.off, "  counted");
 	now += 11 * SECOND_NS;
@@ -221,12 +230,14 @@ static void test_trust(void)
 	look_up(t, &ended, 0, WITH_TABLE, now);
 	is_u64(started, 4, "one file of two users, the host, and a process that ended unknown: four pairs of helpers");
 	ok(answered(t, 4, now) && tables_count(t).tables == 4, "  make a table each");
-	ok(t->bytes < 2 * unwind_table_bytes(t->entry[1].shared->table), "  which take memory once, as they are the same");
+	ok(t->bytes < 2 * unwind_table_bytes(t->entry[1].shared->table),
+	   "  which take memory once, as they are the same");
 	ok(find_by(t, 1, WITH_TABLE, now) != TABLES_WAIT, "  and are found");
 	host.pid = (uint32_t)getpid();
 	host.start_ticks = 0;
 	if (getuid() != 0)
-		ok(look_up(t, &host, 0, 77, now) == TABLES_NONE, "a process that is the host's no more does not ask the host's helpers");
+		ok(look_up(t, &host, 0, 77, now) == TABLES_NONE,
+		   "a process that is the host's no more does not ask the host's helpers");
 	tables_tick(t, now + 120 * SECOND_NS);
 	ok(tables_count(t).tables == 0 && tables_count(t).bytes == 0, "  all are let go");
 	tables_stop(t);
@@ -261,8 +272,10 @@ static void test_limits(void)
 		n += find_by(t, user, HANGS, now + 200) == TABLES_WAIT;
 	is_u64(n, TABLEHELPERS_MAX - 1, "15 users hang");
 	n = started;
-	ok(find_by(t, 300, 5, now + 300) != TABLES_NONE && started == n, "the next one ends none of their helpers, and waits");
-	ok(look_up(t, &host, 0, 2, now + 300) == TABLES_WAIT && answered(t, TABLEHELPERS_MAX + 5, now), "  the host does not");
+	ok(find_by(t, 300, 5, now + 300) != TABLES_NONE && started == n,
+	   "the next one ends none of their helpers, and waits");
+	ok(look_up(t, &host, 0, 2, now + 300) == TABLES_WAIT && answered(t, TABLEHELPERS_MAX + 5, now),
+	   "  the host does not");
 	now += 3 * SECOND_NS;
 	tables_take(t, now);
 	ok(find_by(t, 300, 6, now) == TABLES_WAIT && answered(t, TABLEHELPERS_MAX + 6, now), "  until they are ended");
@@ -285,7 +298,8 @@ static void test_starter(void)
 	starter = s.pid;
 	ok(tablestarter_begin(&s, &socket, &opener, &parser) && opener != parser, "an opener and a parser are started");
 	close(socket);
-	ok(waitpid(opener, &status, 0) == opener && waitpid(parser, &status, 0) == parser, "  are reaped here, and end with their socket");
+	ok(waitpid(opener, &status, 0) == opener && waitpid(parser, &status, 0) == parser,
+	   "  are reaped here, and end with their socket");
 	kill(starter, SIGKILL);
 	waitpid(starter, NULL, WNOHANG);
 	for (unsigned tries = 0; tries < 3 && !tablestarter_begin(&s, &socket, &opener, &parser); tries++)

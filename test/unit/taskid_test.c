@@ -1,5 +1,5 @@
-/* Which program a process runs, and whether its memory may be shown: texts of /proc, and children that exec, share their memory, change
- * their user. The child is this program, run again with the name of what it is to do. */
+/* Which program a process runs, and whether its memory may be shown: texts of /proc, and children that exec, share
+ * their memory, change their user. The child is this program, run again with the name of what it is to do. */
 #include "runtimes/hotspot/memory.h"
 #include "common/process/taskid.h"
 #include "tap.h"
@@ -24,15 +24,24 @@ static void texts(void)
 	struct taskid id;
 	struct taskid_user user;
 	bool zombie;
-	struct str stat = STR("7 (a) Z 1 2) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21 22 4096 24 140737488 26 27\n");
+	struct str stat = STR(
+		"7 (a) Z 1 2) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21 22 4096 24 140737488 26 27\n");
 
-	ok(taskid_parse(stat, &id, &zombie) && !zombie && id.start == 4711 && id.start_code == 4096 && id.start_stack == 140737488,
+	ok(taskid_parse(stat, &id, &zombie) && !zombie && id.start == 4711 && id.start_code == 4096 &&
+		   id.start_stack == 140737488,
 	   "stat: start time, code and stack, whatever the name is");
-	ok(taskid_parse(STR("7 (x) Z 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21 22 0 24 0 26 27"), &id, &zombie) && zombie, "a zombie");
-	ok(!taskid_parse(STR("7 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20"), &id, &zombie), "stat that is cut");
+	ok(taskid_parse(STR("7 (x) Z 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21 22 0 24 0 26 27"), &id,
+			&zombie) &&
+		   zombie,
+	   "a zombie");
+	ok(!taskid_parse(STR("7 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20"), &id, &zombie),
+	   "stat that is cut");
 	ok(!taskid_parse(STR("7 x S"), &id, &zombie) && !taskid_parse(STR(""), &id, &zombie), "no stat");
-	ok(taskid_parse_user(STR("Name:\tx\nUid:\t5\t5\t5\t9\nGid:\t6\t6\t6\t6\n"), &user) && user.uid == 5 && user.gid == 6, "status: user and group");
-	ok(!taskid_parse_user(STR("Uid:\t5\t0\t0\t0\nGid:\t6\t6\t6\t6\n"), &user), "a set-uid program acts for another user");
+	ok(taskid_parse_user(STR("Name:\tx\nUid:\t5\t5\t5\t9\nGid:\t6\t6\t6\t6\n"), &user) && user.uid == 5 &&
+		   user.gid == 6,
+	   "status: user and group");
+	ok(!taskid_parse_user(STR("Uid:\t5\t0\t0\t0\nGid:\t6\t6\t6\t6\n"), &user),
+	   "a set-uid program acts for another user");
 	ok(!taskid_parse_user(STR("Uid:\t5\t5\t0\t5\nGid:\t6\t6\t6\t6\n"), &user), "  also while it does not");
 	ok(!taskid_parse_user(STR("Uid:\t5\t5\t5\t5\nGid:\t6\t7\t7\t7\n"), &user), "a set-gid program");
 	ok(!taskid_parse_user(STR("Uid:\t5\t5\t5\t5\n"), &user), "status that is cut");
@@ -42,7 +51,8 @@ static void texts(void)
 
 static bool put(uint64_t value)
 {
-	uint64_t *at = mmap((void *)(uintptr_t)AT, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	uint64_t *at = mmap((void *)(uintptr_t)AT, 4096, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (at != (void *)(uintptr_t)AT)
 		return false;
@@ -87,7 +97,8 @@ static int run_child(const char *what)
 		return 1;
 	if (strcmp(what, "closed") == 0)
 		prctl(PR_SET_DUMPABLE, 0);
-	if ((strcmp(what, "nobody") == 0 || strcmp(what, "open") == 0) && (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
+	if ((strcmp(what, "nobody") == 0 || strcmp(what, "open") == 0) &&
+	    (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
 		return 1;
 	if (strcmp(what, "open") == 0)
 		prctl(PR_SET_DUMPABLE, 1);
@@ -161,24 +172,28 @@ static void exec_is_noticed(const char *what, uint64_t then)
 	int fd;
 
 	printf("# %s\n", what);
-	ok(c.process >= 0 && taskid_read(c.process, &id) && memory_open(&m, c.process, &id) == TASKID_SAME, "its memory is opened");
+	ok(c.process >= 0 && taskid_read(c.process, &id) && memory_open(&m, c.process, &id) == TASKID_SAME,
+	   "its memory is opened");
 	m.probe = AT;
 	ok(gathered(&m) == OLD && memory_is_current(&m), "  and read");
 	kill(c.pid, SIGUSR1);
 	ok(await(&c), "it execs");
 	ok(!memory_is_current(&m) && !taskid_is(c.process, &id), "  which is noticed");
 	is_u64(gathered(&m), then, "  and nothing of the new program is read");
-	ok(taskid_check(c.process, &id, &user) == TASKID_GONE && taskid_open_memory(c.process, &id, &user, &fd) == TASKID_GONE && fd < 0,
+	ok(taskid_check(c.process, &id, &user) == TASKID_GONE &&
+		   taskid_open_memory(c.process, &id, &user, &fd) == TASKID_GONE && fd < 0,
 	   "  nor opened with what is known of the old one");
 	memory_close(&m);
-	ok(taskid_read(c.process, &id) && memory_open(&m, c.process, &id) == TASKID_SAME && (m.probe = AT) && gathered(&m) == NEW,
+	ok(taskid_read(c.process, &id) && memory_open(&m, c.process, &id) == TASKID_SAME && (m.probe = AT) &&
+		   gathered(&m) == NEW,
 	   "  but asked for anew it is");
 	end(&c);
 	ok(!memory_is_current(&m) && !taskid_read(c.process, &id), "it ended");
 	memory_close(&m);
 }
 
-/* In a PID namespace of its own, where PIDs are given as the test says: another process gets the PID of one that was opened. */
+/* In a PID namespace of its own, where PIDs are given as the test says: another process gets the PID of one that was
+ * opened. */
 static void reuse_in_namespace(void)
 {
 	struct child c, next;
@@ -202,7 +217,10 @@ static void reuse_in_namespace(void)
 	next = start("other");
 	if (next.pid != c.pid)
 		_exit(2);
-	_exit(gathered(&m) == 0 && !memory_is_current(&m) && !taskid_is(c.process, &id) && !taskid_is(next.process, &id) ? 0 : 1);
+	_exit(gathered(&m) == 0 && !memory_is_current(&m) && !taskid_is(c.process, &id) &&
+			      !taskid_is(next.process, &id) ?
+		      0 :
+		      1);
 }
 
 static void pid_is_reused(void)

@@ -1,4 +1,5 @@
-/* Files, links and folders of /proc/PID in limited time; processes that do not answer are those of test/hostile/holdlock.t. */
+/* Files, links and folders of /proc/PID in limited time; processes that do not answer are those of
+ * test/hostile/holdlock.t. */
 #include "common/process/taskwait.h"
 #include "tap.h"
 
@@ -29,7 +30,8 @@ static void check_own(void)
 	is_str(text_view(&t), str_of(cwd), "  its target");
 	ok(taskwait_link(process, "cwd", &t, 2), "a link with room for less");
 	is_str(text_view(&t), str_head(str_of(cwd), 2), "  begins so");
-	ok(stat(".", &own) == 0 && fstat(folder, &its) == 0 && own.st_ino == its.st_ino && own.st_dev == its.st_dev, "a folder");
+	ok(stat(".", &own) == 0 && fstat(folder, &its) == 0 && own.st_ino == its.st_ino && own.st_dev == its.st_dev,
+	   "a folder");
 	close(folder);
 	ok(taskwait_folder(process, "stat") < 0 && errno == ENOTDIR, "a file is no folder");
 	ok(!taskwait_link(process, "stat", &t, 2) && errno == EINVAL, "nor a link");

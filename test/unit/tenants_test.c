@@ -34,27 +34,37 @@ static uid_t owner_of_delegated(struct str controllers, struct str path)
 {
 	if (controllers.n)
 		return str_eq(controllers, STR("name=systemd")) && str_eq(path, STR("/old/")) ? 1001 : 0;
-	return str_eq(path, STR("/system.slice/ci.service/")) ? 1000 : str_eq(path, STR("/lxc.payload.a/")) ? 100000 : 0;
+	return str_eq(path, STR("/system.slice/ci.service/")) ? 1000 :
+	       str_eq(path, STR("/lxc.payload.a/"))           ? 100000 :
+								0;
 }
 
 /* A name of a container that another user than root gave does not make a tenant. */
 static void delegated(void)
 {
-	struct tenant_facts f = { .cgroup = STR("0::/system.slice/ci.service/" ID "\n"), .uid = 1000, .mount_ns = 7, .cgroup_owner = owner_of_delegated };
+	struct tenant_facts f = { .cgroup = STR("0::/system.slice/ci.service/" ID "\n"),
+				  .uid = 1000,
+				  .mount_ns = 7,
+				  .cgroup_owner = owner_of_delegated };
 
 	is_fact(&f, "user 1000");
 	f.cgroup = STR("0::/system.slice/docker-" ID ".scope/" OTHER "\n");
 	is_fact(&f, "container 0123456789ab");
 	f.cgroup = STR("1:name=systemd:/old/" ID "\n");
 	is_fact(&f, "user 1001");
-	f = (struct tenant_facts){ .cgroup = STR("0::/lxc.payload.a/" ID "\n"), .container_ns = 99, .mount_ns = 7, .cgroup_owner = owner_of_delegated };
+	f = (struct tenant_facts){ .cgroup = STR("0::/lxc.payload.a/" ID "\n"),
+				   .container_ns = 99,
+				   .mount_ns = 7,
+				   .cgroup_owner = owner_of_delegated };
 	is_fact(&f, "namespace 99");
 }
 
 /* Containers without an id: one tenant, whatever user its processes take and whatever mount namespaces they make. */
 static void without_id(void)
 {
-	struct tenant_facts f = { .cgroup = STR("0::/machine.slice/machine-a.scope/payload\n"), .container_ns = 99, .mount_ns = 7 };
+	struct tenant_facts f = { .cgroup = STR("0::/machine.slice/machine-a.scope/payload\n"),
+				  .container_ns = 99,
+				  .mount_ns = 7 };
 
 	is_fact(&f, "namespace 99");
 	f.mount_ns = 8;
@@ -104,7 +114,8 @@ static struct child start_child(unsigned long namespaces, uid_t uid, int then)
 		return c;
 	c.pid = (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, NULL, NULL, NULL, 0UL);
 	if (c.pid == 0) {
-		if ((!uid || setresuid(uid, uid, uid) == 0) && unshare(then) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0 && write(ready[1], "", 1) == 1)
+		if ((!uid || setresuid(uid, uid, uid) == 0) && unshare(then) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0 &&
+		    write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
 	}
@@ -140,8 +151,10 @@ static struct tenant tenant_of_child(unsigned long namespaces, uid_t uid, int th
 static void namespaces(void)
 {
 	struct tenant plain = tenant_of_child(0, 1234, 0), user = tenant_of_child(0, 1234, CLONE_NEWUSER | CLONE_NEWNS);
-	struct tenant nested = tenant_of_child(0, 1234, CLONE_NEWUSER | CLONE_NEWPID), roots = tenant_of_child(CLONE_NEWUSER, 0, CLONE_NEWNS);
-	struct tenant pid = tenant_of_child(CLONE_NEWPID, 0, CLONE_NEWNS), other = tenant_of_child(CLONE_NEWPID, 1234, 0);
+	struct tenant nested = tenant_of_child(0, 1234, CLONE_NEWUSER | CLONE_NEWPID),
+		      roots = tenant_of_child(CLONE_NEWUSER, 0, CLONE_NEWNS);
+	struct tenant pid = tenant_of_child(CLONE_NEWPID, 0, CLONE_NEWNS),
+		      other = tenant_of_child(CLONE_NEWPID, 1234, 0);
 
 	if (roots.kind == TENANT_UNKNOWN || user.kind == TENANT_UNKNOWN) {
 		printf("ok %d - namespaces # SKIP not allowed here\n", ++tap_n);
@@ -152,7 +165,8 @@ static void namespaces(void)
 	ok(tenant_same(plain, nested), "also in further ones");
 	is_u64(roots.kind, TENANT_NAMESPACE, "a user namespace of root's is a tenant");
 	is_u64(pid.kind, TENANT_NAMESPACE, "so is a PID namespace");
-	ok(other.kind == TENANT_NAMESPACE && !tenant_same(pid, other), "another PID namespace is another tenant, whichever user its process takes");
+	ok(other.kind == TENANT_NAMESPACE && !tenant_same(pid, other),
+	   "another PID namespace is another tenant, whichever user its process takes");
 }
 
 static bool share_place(struct child x, struct child y)
@@ -166,7 +180,8 @@ static void places(void)
 {
 	struct child root = start_child(0, 0, 0), root2 = start_child(0, 0, 0);
 	struct child nested = start_child(CLONE_NEWPID, 0, 0), nested2 = start_child(CLONE_NEWPID, 0, 0);
-	struct child user = start_child(0, 1234, 0), user2 = start_child(0, 1234, CLONE_NEWUSER | CLONE_NEWNS), other = start_child(0, 1235, 0);
+	struct child user = start_child(0, 1234, 0), user2 = start_child(0, 1234, CLONE_NEWUSER | CLONE_NEWNS),
+		     other = start_child(0, 1235, 0);
 	struct tenant own = tenant_without_namespaces((uint32_t)getpid());
 
 	if (nested2.folder < 0 || user2.folder < 0 || own.kind != TENANT_UNKNOWN) {
@@ -186,7 +201,8 @@ static void places(void)
 	end_child(user);
 	end_child(user2);
 	end_child(other);
-	ok(tenant_place_of_pid(4194305) != tenant_place_of_pid(4194306), "processes that are gone are places of their own");
+	ok(tenant_place_of_pid(4194305) != tenant_place_of_pid(4194306),
+	   "processes that are gone are places of their own");
 }
 
 static const struct tenant a = { TENANT_USER, 1 }, b = { TENANT_USER, 2 };
@@ -205,7 +221,9 @@ static void flows(void)
 		tenants_may(t, a, TENANT_DISK_BYTES, now + SECOND_NS + ns);
 	ok(tenants_take(t, a, TENANT_DISK_BYTES, 99, now + 2 * SECOND_NS), "refilled in small steps");
 	tenants_charge(t, a, TENANT_DISK_BYTES, 500, now + 2 * SECOND_NS);
-	ok(!tenants_may(t, a, TENANT_DISK_BYTES, now + 6 * SECOND_NS) && tenants_may(t, a, TENANT_DISK_BYTES, now + 8 * SECOND_NS), "a debt of 500 takes 5 s");
+	ok(!tenants_may(t, a, TENANT_DISK_BYTES, now + 6 * SECOND_NS) &&
+		   tenants_may(t, a, TENANT_DISK_BYTES, now + 8 * SECOND_NS),
+	   "a debt of 500 takes 5 s");
 	tenants_charge(t, a, TENANT_DISK_BYTES, UINT64_MAX, now);
 	tenants_charge(t, a, TENANT_DISK_BYTES, UINT64_MAX, now);
 	tenants_charge(t, a, TENANT_DISK_BYTES, UINT64_MAX, now);
@@ -217,12 +235,14 @@ static void flows(void)
 
 static void stocks(void)
 {
-	struct tenants *t = tenants_new(&(struct tenant_limits){ .stock = { [TENANT_MEMORY] = 100 }, .total = { [TENANT_MEMORY] = 150 } });
+	struct tenants *t = tenants_new(
+		&(struct tenant_limits){ .stock = { [TENANT_MEMORY] = 100 }, .total = { [TENANT_MEMORY] = 150 } });
 
 	ok(tenants_hold(t, a, TENANT_MEMORY, 100) && !tenants_hold(t, a, TENANT_MEMORY, 1), "a tenant has a limit");
 	ok(tenants_hold(t, b, TENANT_MEMORY, 50) && !tenants_hold(t, b, TENANT_MEMORY, 1), "all together have one");
 	tenants_release(t, a, TENANT_MEMORY, UINT64_MAX);
-	ok(tenants_hold(t, b, TENANT_MEMORY, 50) && !tenants_hold(t, b, TENANT_MEMORY, UINT64_MAX), "what is released can be held by others");
+	ok(tenants_hold(t, b, TENANT_MEMORY, 50) && !tenants_hold(t, b, TENANT_MEMORY, UINT64_MAX),
+	   "what is released can be held by others");
 	tenants_free(t);
 }
 
@@ -260,16 +280,20 @@ static void table(void)
 /* Accounts that were not used for long make place. */
 static void eviction(void)
 {
-	struct tenants *t = tenants_new(&(struct tenant_limits){ .flow = { [TENANT_CPU_NS] = { 1, 10 } }, .stock = { [TENANT_MEMORY] = 5 } });
+	struct tenants *t = tenants_new(
+		&(struct tenant_limits){ .flow = { [TENANT_CPU_NS] = { 1, 10 } }, .stock = { [TENANT_MEMORY] = 5 } });
 	uint64_t now = clock_now(), old = now > 700 * SECOND_NS ? now - 700 * SECOND_NS : 1;
 
 	for (uint64_t i = 0; i < 512; i++)
 		tenants_take(t, (struct tenant){ TENANT_CONTAINER, i }, TENANT_CPU_NS, 1, i < 500 ? old : now);
 	tenants_hold(t, (struct tenant){ TENANT_CONTAINER, 3 }, TENANT_MEMORY, 5);
-	ok(tenants_take(t, (struct tenant){ TENANT_USER, 1 }, TENANT_CPU_NS, 10, now) && tenants_take(t, (struct tenant){ TENANT_USER, 2 }, TENANT_CPU_NS, 10, now),
+	ok(tenants_take(t, (struct tenant){ TENANT_USER, 1 }, TENANT_CPU_NS, 10, now) &&
+		   tenants_take(t, (struct tenant){ TENANT_USER, 2 }, TENANT_CPU_NS, 10, now),
 	   "new tenants get accounts of their own");
-	ok(!tenants_hold(t, (struct tenant){ TENANT_CONTAINER, 3 }, TENANT_MEMORY, 1), "an account that holds something stays");
-	ok(!tenants_take(t, (struct tenant){ TENANT_CONTAINER, 511 }, TENANT_CPU_NS, 10, now), "an account in use stays");
+	ok(!tenants_hold(t, (struct tenant){ TENANT_CONTAINER, 3 }, TENANT_MEMORY, 1),
+	   "an account that holds something stays");
+	ok(!tenants_take(t, (struct tenant){ TENANT_CONTAINER, 511 }, TENANT_CPU_NS, 10, now),
+	   "an account in use stays");
 	tenants_free(t);
 }
 
@@ -286,7 +310,9 @@ static void levels(void)
 
 static void folders(void)
 {
-	const struct tenant all[] = { { TENANT_CONTAINER, 0x123456789abcdef0 }, { TENANT_USER, 1000 }, { TENANT_MOUNT_NS, 4026531841 },
+	const struct tenant all[] = { { TENANT_CONTAINER, 0x123456789abcdef0 },
+				      { TENANT_USER, 1000 },
+				      { TENANT_MOUNT_NS, 4026531841 },
 				      { TENANT_NAMESPACE, 4026532201 } };
 	char name[TENANT_NAME];
 	struct tenant back;

@@ -1,4 +1,5 @@
-/* Calls that return in time, late, or never: what the caller gets, what is dropped, how long places rest, how many threads there are. */
+/* Calls that return in time, late, or never: what the caller gets, what is dropped, how long places rest, how many
+ * threads there are. */
 #include "common/process/timelimit.h"
 
 #include "common/arena.h"
@@ -172,7 +173,8 @@ static void check_most(void)
 	is_u64(timelimit_left(), TIMELIMIT_LEFT_MAX, "threads that are left are limited");
 	is_u64(drops, MORE, "  calls beyond are not made, and their arguments are dropped");
 	open_gate();
-	is_u64(await_drops(TIMELIMIT_LEFT_MAX + MORE), TIMELIMIT_LEFT_MAX + MORE, "  the others once their functions return");
+	is_u64(await_drops(TIMELIMIT_LEFT_MAX + MORE), TIMELIMIT_LEFT_MAX + MORE,
+	       "  the others once their functions return");
 	ok(call(RETURNS, 1, LONG_MS, 0), "  calls are made again");
 }
 
@@ -186,7 +188,8 @@ static void check_loaded(void)
 	is_u64(await_drops(2), 2, "  each argument is dropped once");
 }
 
-/* ---- several threads ----------------------------------------------------------------------------------------------- */
+/* ---- several threads -----------------------------------------------------------------------------------------------
+ */
 
 static atomic_bool in_place, others_done;
 
@@ -227,7 +230,8 @@ static void check_slow_place(void)
 	while (!in_place)
 		usleep(1000);
 	start = clock_now();
-	ok(call(RETURNS, 41, LONG_MS, 0) && clock_now() < start + 8 * SECOND_NS, "no thread waits while the place of another one is looked up");
+	ok(call(RETURNS, 41, LONG_MS, 0) && clock_now() < start + 8 * SECOND_NS,
+	   "no thread waits while the place of another one is looked up");
 	others_done = true;
 	pthread_join(thread, NULL);
 	is_u64(timelimit_left(), 1, "  one is left");
@@ -253,7 +257,8 @@ static void check_callers(void)
 	pthread_t thread;
 
 	own = call(RETURNS, 50, LONG_MS, 0);
-	for (int k = 0; k < 20000 && threads() > 3; k++) /* of the checks before: main, its worker, and one of the sanitizer */
+	for (int k = 0; k < 20000 && threads() > 3;
+	     k++) /* of the checks before: main, its worker, and one of the sanitizer */
 		usleep(1000);
 	before = threads();
 	for (int k = 0; k < 100; k++) {
@@ -269,7 +274,8 @@ static void check_callers(void)
 	is_u64((uint64_t)call(RETURNS, 50, LONG_MS, 0), (uint64_t)own, "  others keep theirs");
 }
 
-/* ---- fork ---------------------------------------------------------------------------------------------------------- */
+/* ---- fork ----------------------------------------------------------------------------------------------------------
+ */
 
 static int status_of_child(void (*f)(void))
 {

@@ -1,4 +1,5 @@
-/* Timelines of JVMs: what was certainly there wins over what may have been; what is torn or makes no sense is left out, with its place. */
+/* Timelines of JVMs: what was certainly there wins over what may have been; what is torn or makes no sense is left out,
+ * with its place. */
 #include "fold/jit/timeline.h"
 
 #include "runtimes/hotspot/blobcodec.h"
@@ -43,7 +44,8 @@ struct code {
 };
 
 /* A scan at now, of 10 ns; the one before at before. */
-static void scan(uint64_t before, uint64_t now, const uint64_t *gone, size_t ngone, const struct code *come, size_t ncome)
+static void scan(uint64_t before, uint64_t now, const uint64_t *gone, size_t ngone, const struct code *come,
+		 size_t ncome)
 {
 	struct text b = { 0 };
 	uint64_t last = 0;
@@ -92,7 +94,8 @@ static struct timeline *parse(void)
 static void times(void)
 {
 	static const char *const name[] = { "A.a()", "B.b()", "C.c()" };
-	static const struct code first[] = { { 0x1000, 0x100, 0 }, { 0x3000, 0x80, 1 } }, second[] = { { 0x1040, 0x20, 2 } };
+	static const struct code first[] = { { 0x1000, 0x100, 0 }, { 0x3000, 0x80, 1 } },
+				 second[] = { { 0x1040, 0x20, 2 } };
 	static const uint64_t gone[] = { 0 };
 	struct timeline *t;
 	const char *why;
@@ -108,7 +111,8 @@ static void times(void)
 	check(0x1050, 1500, "A.a()", TIMELINE_SURE, "between scans that saw it");
 	check(0x1050, 2000, "A.a()", TIMELINE_SURE, "when the last scan that saw it began");
 	check(0x1000, 500, "A.a()", TIMELINE_LIKELY, "before the first scan it may have been there");
-	check(0x1050, 2500, "C.c()", TIMELINE_AMBIGUOUS, "between the last scan that saw one and the first that saw another: the later");
+	check(0x1050, 2500, "C.c()", TIMELINE_AMBIGUOUS,
+	      "between the last scan that saw one and the first that saw another: the later");
 	check(0x1010, 2500, "A.a()", TIMELINE_LIKELY, "where the later is not, what was there");
 	check(0x1050, 3010, "C.c()", TIMELINE_SURE, "when it was seen");
 	check(0x1010, 3011, "(none)", TIMELINE_NONE, "what is gone is gone");
@@ -168,7 +172,8 @@ static void inlined(void)
 static void again(void)
 {
 	static const char *const name[] = { "A.a()", "B.b()" }, *const other[] = { "N.n()" };
-	static const struct code first[] = { { 0x1000, 0x100, 0 }, { 0x2000, 0x100, 1 } }, second[] = { { 0x1000, 0x100, 0 } };
+	static const struct code first[] = { { 0x1000, 0x100, 0 }, { 0x2000, 0x100, 1 } },
+				 second[] = { { 0x1000, 0x100, 0 } };
 	struct timeline *t;
 
 	file.n = 0;
@@ -230,7 +235,9 @@ static void frames(const uint64_t *number, const struct code *code, const uint32
 	jmap_number(&b, 0);
 	jmap_number(&b, n);
 	for (size_t i = 0; i < n; i++) {
-		struct java_piece p = { .start = code[i].begin, .end = code[i].begin + code[i].size, .frame = frame[i] };
+		struct java_piece p = { .start = code[i].begin,
+					.end = code[i].begin + code[i].size,
+					.frame = frame[i] };
 
 		jmap_number(&b, number[i] - (i ? number[i - 1] : 0));
 		javafacts_put(&b, &p, "\x90", 1);
@@ -266,7 +273,8 @@ static bool in_order(struct timeline *t, uint64_t time)
 static void walked(void)
 {
 	static const char *const name[] = { "A.a()", "B.b()", "C.c()" };
-	static const struct code first[] = { { 0x1000, 0x100, 0 }, { 0x3000, 0x80, 1 } }, second[] = { { 0x1040, 0x20, 2 } };
+	static const struct code first[] = { { 0x1000, 0x100, 0 }, { 0x3000, 0x80, 1 } },
+				 second[] = { { 0x1040, 0x20, 2 } };
 	static const uint64_t gone[] = { 0 }, numbers[] = { 0, 1 }, third[] = { 2 }, never[] = { 3 };
 	static const uint32_t sizes[] = { 16, 32 }, other[] = { 48 };
 	const struct java_code *c;
@@ -349,7 +357,9 @@ static void damaged(void)
 
 static void numbers(void)
 {
-	static const uint64_t known[] = { 0, 1, 127, 128, 16383, 16384, UINT32_MAX, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX };
+	static const uint64_t known[] = {
+		0, 1, 127, 128, 16383, 16384, UINT32_MAX, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX
+	};
 	struct text t = { 0 };
 	bool same = true;
 

@@ -1,5 +1,5 @@
-/* Unwinds itself: registers by getcontext, a copy of the stack, tables of the files in memory; libgcc's _Unwind_Backtrace says
- * what is right. */
+/* Unwinds itself: registers by getcontext, a copy of the stack, tables of the files in memory; libgcc's
+ * _Unwind_Backtrace says what is right. */
 #include "unwind/dwarf/cfiunwind.h"
 #include "tap.h"
 
@@ -122,7 +122,7 @@ static KEEP void capture(void)
 static bool start(struct unwind_state *s)
 {
 	static const int order[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP,
-				     REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
+				     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
 	uint64_t regs[countof(order)];
 
 	for (unsigned i = 0; i < countof(order); i++)
@@ -311,7 +311,8 @@ static void test_returning(void)
 	start(&s);
 	s.ip = (uint64_t)(uintptr_t)behind_restorer;
 	memcpy(&want, kept.stack, sizeof(want));
-	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == want && s.interrupted, "on the way back from a signal handler");
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == want && s.interrupted,
+	   "on the way back from a signal handler");
 }
 
 /* Assembly without a table, beside code with one: its caller is at sp, if that is asked for. */
@@ -334,7 +335,8 @@ static void test_leafless(void)
 	start(&s);
 	s.ip = (uint64_t)(uintptr_t)without_table + 1;
 	s.leafless = true;
-	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.unruled && s.ip == want && s.sp == s.stack_start + 8 && !s.interrupted,
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.unruled && s.ip == want &&
+		   s.sp == s.stack_start + 8 && !s.interrupted,
 	   "code that the table leaves out, as a leaf");
 	start(&s);
 	s.ip = (uint64_t)(uintptr_t)without_table + 1;
@@ -363,7 +365,8 @@ extern void _init(void);
 
 static void test_init(void)
 {
-	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, enter[] = { 0x48, 0x83, 0xec, 8 }, leave[] = { 0x48, 0x83, 0xc4, 8, 0xc3 };
+	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, enter[] = { 0x48, 0x83, 0xec, 8 },
+				   leave[] = { 0x48, 0x83, 0xc4, 8, 0xc3 };
 	const unsigned char *code = (const void *)(uintptr_t)_init;
 	uint64_t at = (uint64_t)(uintptr_t)code, n = memcmp(code, endbr, 4) == 0 ? 4 : 0, end = n;
 
@@ -453,7 +456,8 @@ static void test_popped_address(void)
 	s.ip = (uint64_t)(uintptr_t)popped_address;
 	s.reg[RCX] = 0x1234;
 	s.valid |= 1U << RCX;
-	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == 0x1234 && s.sp == sp, "an address that was popped");
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == 0x1234 && s.sp == sp,
+	   "an address that was popped");
 	s.ip = (uint64_t)(uintptr_t)popped_address + 1;
 	ok(unwind_step(&s, code_of(s.ip), false) != UNWIND_MORE, "only where it was interrupted");
 }
@@ -480,8 +484,15 @@ static void refuses(const void *data, size_t n, const char *what)
 /* A file of a terabyte that has no bytes, with counts and sizes to match. */
 static void test_sparse(void)
 {
-	Elf64_Ehdr h = { .e_ident = ELFMAG "\2\1\1", .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = 1, .e_ehsize = 64,
-			 .e_shoff = 4096, .e_shentsize = 64, .e_phentsize = 56, .e_phoff = 64 };
+	Elf64_Ehdr h = { .e_ident = ELFMAG "\2\1\1",
+			 .e_type = ET_DYN,
+			 .e_machine = EM_X86_64,
+			 .e_version = 1,
+			 .e_ehsize = 64,
+			 .e_shoff = 4096,
+			 .e_shentsize = 64,
+			 .e_phentsize = 56,
+			 .e_phoff = 64 };
 	Elf64_Shdr names = { .sh_type = SHT_STRTAB, .sh_offset = 8192, .sh_size = 1ULL << 39 };
 	Elf64_Phdr table = { .p_type = PT_GNU_EH_FRAME, .p_offset = 8192, .p_filesz = 1ULL << 39 };
 	const char *why;
@@ -493,8 +504,8 @@ static void test_sparse(void)
 		h.e_shnum = i == 0 ? 0 : 2;
 		h.e_shstrndx = 1;
 		h.e_phnum = i == 1 ? PN_XNUM : i == 2 ? 0 : 1;
-		made = ftruncate(fd, 1L << 40) == 0 && pwrite(fd, &h, 64, 0) == 64 && pwrite(fd, &names, 64, 4096 + 64) == 64 &&
-		       pwrite(fd, &table, 56, 64) == 56;
+		made = ftruncate(fd, 1L << 40) == 0 && pwrite(fd, &h, 64, 0) == 64 &&
+		       pwrite(fd, &names, 64, 4096 + 64) == 64 && pwrite(fd, &table, 56, 64) == 56;
 		why = NULL;
 		ok(made && !unwind_table_open(fd, &why) && why, "a sparse file of a terabyte");
 	}

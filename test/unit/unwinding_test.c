@@ -1,5 +1,5 @@
-/* The recorder's way from a record to a callchain: this process is the one that is recorded. Its tables come from the process that
- * makes them; libgcc's backtrace says what is right. */
+/* The recorder's way from a record to a callchain: this process is the one that is recorded. Its tables come from the
+ * process that makes them; libgcc's backtrace says what is right. */
 #include "record/processes/rescan.h"
 #include "record/perf/eventattrs.h"
 #include "record/unwind/samplestack.h"
@@ -79,9 +79,13 @@ static struct perf_event_attr attr_of(uint64_t more)
 static const struct ring_sample *record(struct text *t, const struct perf_event_attr *a, size_t copied)
 {
 	static const int order[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP,
-				     REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
-	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_KERNEL }, .event = 1, .pid = (uint32_t)getpid(),
-				 .tid = (uint32_t)getpid(), .time = 1, .nips = 2 };
+				     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
+	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_KERNEL },
+				 .event = 1,
+				 .pid = (uint32_t)getpid(),
+				 .tid = (uint32_t)getpid(),
+				 .time = 1,
+				 .nips = 2 };
 	uint16_t size;
 
 	t->n = 0;
@@ -104,7 +108,8 @@ static const struct ring_sample *record(struct text *t, const struct perf_event_
 }
 
 /* Waits until all tables are there. */
-static bool unwound(struct unwinding *u, struct tables *tables, const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
+static bool unwound(struct unwinding *u, struct tables *tables, const struct perf_event_attr *a,
+		    const struct ring_sample *r, struct text *out)
 {
 	struct timespec moment = { .tv_nsec = 1000000 };
 
@@ -158,9 +163,11 @@ static void test_records(struct processes *p, struct tables *tables)
 		const uint64_t *ips = chain_of(&out, &n);
 
 		for (uint64_t i = 0; i < n; i++)
-			printf("# %" PRIx64 " %" PRIx64 "\n", ips[i], i >= 3 && i - 3 < (uint64_t)kept.nwant ? kept.want[i - 3] : 0);
+			printf("# %" PRIx64 " %" PRIx64 "\n", ips[i],
+			       i >= 3 && i - 3 < (uint64_t)kept.nwant ? kept.want[i - 3] : 0);
 	}
-	ok(((const struct perf_record *)(const void *)out.p)->size == out.n && out.n < 1024, "a record without a stack");
+	ok(((const struct perf_record *)(const void *)out.p)->size == out.n && out.n < 1024,
+	   "a record without a stack");
 	is_u64(load64(out.p + out.n - 8), 77, "  that ends as it did");
 	r = record(&in, &raw, kept.nstack);
 	ok(unwound(u, tables, &raw, r, &out) && is_right(&out, 0) && memcmp(out.p + out.n - 16, "\4\0\0\0abcd", 8) == 0,
@@ -168,22 +175,39 @@ static void test_records(struct processes *p, struct tables *tables)
 	r = record(&in, &a, 256);
 	ok(unwound(u, tables, &a, r, &out), "a short copy");
 	(void)chain_of(&out, &n);
-	ok(n < 3 + (uint64_t)kept.nwant && chain_of(&out, &n)[n - 1] == CONTEXT_USER && chain_of(&out, &n)[n - 2] != CONTEXT_USER,
+	ok(n < 3 + (uint64_t)kept.nwant && chain_of(&out, &n)[n - 1] == CONTEXT_USER &&
+		   chain_of(&out, &n)[n - 2] != CONTEXT_USER,
 	   "  ends in a mark");
 	c = unwinding_counts(u);
 	ok(c.stacks == 3 && c.whole == 2 && c.cut == 1 && c.broken == 0 && c.late == 0, "all of it is counted");
 	unwound_text(&said, &c);
 	is_str(text_view(&said), STR("66.7 % of 3 stacks are whole, 33.3 % are longer than the copy"), "  and said");
 	said.n = 0;
-	unwound_text(&said, &(struct pj_unwinding){ .stacks = 3000, .whole = 2990, .cut = 2, .broken = 8, .no_stack = 7, .narrow = 1, .joined = 9, .lost = 2,
+	unwound_text(&said, &(struct pj_unwinding){ .stacks = 3000,
+						    .whole = 2990,
+						    .cut = 2,
+						    .broken = 8,
+						    .no_stack = 7,
+						    .narrow = 1,
+						    .joined = 9,
+						    .lost = 2,
 						    .late = 1 });
-	is_str(text_view(&said), STR("99.7 % of 3,000 stacks are whole, under 0.1 % are longer than the copy, 0.3 % are broken (0.2 % in exec or exit: no "
-				     "stack, under 0.1 % of 32-bit code); 9 are longer, and go on by frame pointers, 2 not to the end; 1 came before its tables"),
+	is_str(text_view(&said),
+	       STR("99.7 % of 3,000 stacks are whole, under 0.1 % are longer than the copy, 0.3 % are broken (0.2 % in exec or exit: no "
+		   "stack, under 0.1 % of 32-bit code); 9 are longer, and go on by frame pointers, 2 not to the end; 1 came before its tables"),
 	       "  with all that there is to be said");
 	said.n = 0;
-	unwound_text(&said, &(struct pj_unwinding){ .stacks = 9, .whole = 9, .same = 3000, .one_lost = 1000, .other = 1, .short_of = 2, .lost_java = 3, .fewer = 4 });
-	is_str(text_view(&said), STR("100.0 % of 9 stacks are whole; of 4,010 that were compared with frame pointers, 99.8 % are the same (1,000 but for a caller "
-				     "that those lose), 1 differ, 2 end where frame pointers go on, 3 have more in Java, 4 have more in code that keeps none"),
+	unwound_text(&said, &(struct pj_unwinding){ .stacks = 9,
+						    .whole = 9,
+						    .same = 3000,
+						    .one_lost = 1000,
+						    .other = 1,
+						    .short_of = 2,
+						    .lost_java = 3,
+						    .fewer = 4 });
+	is_str(text_view(&said),
+	       STR("100.0 % of 9 stacks are whole; of 4,010 that were compared with frame pointers, 99.8 % are the same (1,000 but for a caller "
+		   "that those lose), 1 differ, 2 end where frame pointers go on, 3 have more in Java, 4 have more in code that keeps none"),
 	       "  and what --unwind=verify found");
 	for (uint16_t size = 0; size < in.n; size = (uint16_t)(size + 8)) {
 		memcpy(in.p + offsetof(struct perf_record, size), &size, sizeof(size));
@@ -207,7 +231,8 @@ static uint64_t frames_of(const struct text *out)
 	return end - 3;
 }
 
-/* Beyond --max-frames the outer frames are left out: those next to the leaf stay, and the stack is counted as longer than its copy. */
+/* Beyond --max-frames the outer frames are left out: those next to the leaf stay, and the stack is counted as longer
+ * than its copy. */
 static void test_limit(struct processes *p, struct tables *tables)
 {
 	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP);
@@ -235,7 +260,8 @@ static void test_limit(struct processes *p, struct tables *tables)
 	c = unwinding_counts(u);
 	ips = chain_of(&out, &n);
 	printf("# %zu bytes of stack, %llu frames\n", kept.nstack, (unsigned long long)frames_of(&out));
-	ok(frames_of(&out) <= 2048 && frames_of(&out) > 500 && c.cut == 1, "  has 2,048 frames at most by default, and is counted as truncated");
+	ok(frames_of(&out) <= 2048 && frames_of(&out) > 500 && c.cut == 1,
+	   "  has 2,048 frames at most by default, and is counted as truncated");
 	ok(ips[4] == kept.want[1] && ips[3 + FRAMES / 2] == kept.want[FRAMES / 2], "  with those next to the leaf");
 	deep(5);
 	text_free(&in);
@@ -254,7 +280,8 @@ static void test_nothing(struct tables *tables)
 	struct unwind_code code;
 
 	ok(tables_find(tables, &nobody, &m, 0x1000, 1, &code) == TABLES_WAIT, "a file that is not there is asked for");
-	ok(tables_find(tables, &nobody, &m, 0x1000, 2 * SECOND_NS, &code) == TABLES_LATE, "  and waited for, but not for ever");
+	ok(tables_find(tables, &nobody, &m, 0x1000, 2 * SECOND_NS, &code) == TABLES_LATE,
+	   "  and waited for, but not for ever");
 	for (unsigned tries = 0; tries < 60000 && answer != TABLES_NONE; tries++) {
 		nanosleep(&moment, NULL);
 		tables_take(tables, 1);

@@ -83,8 +83,9 @@ static void test_backslashes(void)
 /* Anything, made of the pieces that matter most. */
 static void test_inverse(void)
 {
-	static const char *const piece[] = { "\\", "x", "u", "U", "0", "00", "5c", "e", "ae", "202e", "\xe2", "\x80", "\xae",
-					     "\xc2", "\xf0", "\xf3\xa0\x80\x81", "\x7f", "\x1b", "\xff", "&", "g", "\\x5c" };
+	static const char *const piece[] = { "\\",   "x",    "u",    "U",    "0",    "00",   "5c",   "e",
+					     "ae",   "202e", "\xe2", "\x80", "\xae", "\xc2", "\xf0", "\xf3\xa0\x80\x81",
+					     "\x7f", "\x1b", "\xff", "&",    "g",    "\\x5c" };
 	uint32_t seed = 1, wrong = 0;
 
 	for (int i = 0; i < 200000; i++) {

@@ -1,4 +1,5 @@
-/* windows_test - the life of windows in a real directory: names, locks, limits, leftovers, readers who are slow or gone. */
+/* windows_test - the life of windows in a real directory: names, locks, limits, leftovers, readers who are slow or
+ * gone. */
 #include "record/windows/windows.h"
 
 #include "child.h"
@@ -120,7 +121,8 @@ static void fill(int fd, size_t samples, bool complete, uint64_t end, const char
 	killed_start(k, &w, boot);
 	for (size_t i = 0; i < samples; i++)
 		killed_sample(k, KILLED_TIME + i * 1000);
-	if (write(fd, k->file.p, k->file.n) != (ssize_t)k->file.n || (complete && samples && !chunk_rescue(fd, &found, &why)))
+	if (write(fd, k->file.p, k->file.n) != (ssize_t)k->file.n ||
+	    (complete && samples && !chunk_rescue(fd, &found, &why)))
 		abort();
 	text_free(&k->file);
 	free(k);
@@ -128,7 +130,9 @@ static void fill(int fd, size_t samples, bool complete, uint64_t end, const char
 
 static struct window_report report(uint64_t samples)
 {
-	return (struct window_report){ .begin = 0, .end = 1000000000, .samples = samples, .processes = 1, .loss.ring_high = 123 };
+	return (struct window_report){
+		.begin = 0, .end = 1000000000, .samples = samples, .processes = 1, .loss.ring_high = 123
+	};
 }
 
 static bool one_window(struct windows *ws, uint64_t epoch, size_t samples)
@@ -194,7 +198,8 @@ static void simple(void)
 	is_str(metric("pj_record_windows_total"), STR("3"), "counted");
 	is_str(metric("pj_record_kept_windows"), STR("3"), "kept");
 	is_str(metric("pj_record_ring_high_ratio"), STR("0.123"), "the fullest ring");
-	ok(metric("pj_record_resident_bytes").n > 5 && !str_eq(metric("pj_record_cpu_seconds_total"), STR("0.000000")), "itself measured");
+	ok(metric("pj_record_resident_bytes").n > 5 && !str_eq(metric("pj_record_cpu_seconds_total"), STR("0.000000")),
+	   "itself measured");
 	snprintf(want, sizeof(want), "%s/out/1000.data", dir);
 	ok(stat(want, &st) == 0 && (st.st_mode & 07777) == 0640, "files 0640");
 	snprintf(want, sizeof(want), "%s/out", dir);
@@ -266,16 +271,20 @@ static void killed_runs(void)
 	leave("recording", 100, 50, false);
 	leave("recording", 200, 0, false);
 	leave("recording", 300, 20, true);
-	shell("touch %s/recording/400.data %s/recording/.500.data.tmp %s/bad/.x.tmp 2>/dev/null || mkdir %s/bad && touch %s/bad/.x.tmp", dir,
-	      dir, dir, dir, dir);
+	shell("touch %s/recording/400.data %s/recording/.500.data.tmp %s/bad/.x.tmp 2>/dev/null || mkdir %s/bad && touch %s/bad/.x.tmp",
+	      dir, dir, dir, dir, dir);
 	run_of(1000, 0, 0);
 	is_u64((uint64_t)c.status, 0, "a run after killed ones");
 	is_str(list("recording"), STR("used"), "sweeps");
 	is_str(list("out"), STR("100.data 1000.data 300.data"), "rescues what holds samples");
 	is_str(list("bad"), STR("200.data 200.data.why 400.data 400.data.why"), "and puts away what does not");
-	is_str(content("bad/200.data.why"), STR("left by a run that was killed: it holds no sample\n"), "with the reason");
-	ok(says("100.data: left by a run that was killed: 50 samples") && says("300.data: left by a run that was killed: 20 samples"), "says so");
-	ok(str_find_str(c.out, STR("/out/100.data\n")) > 0 && str_find_str(c.out, STR("/out/300.data\n")) > 0, "prints their paths");
+	is_str(content("bad/200.data.why"), STR("left by a run that was killed: it holds no sample\n"),
+	       "with the reason");
+	ok(says("100.data: left by a run that was killed: 50 samples") &&
+		   says("300.data: left by a run that was killed: 20 samples"),
+	   "says so");
+	ok(str_find_str(c.out, STR("/out/100.data\n")) > 0 && str_find_str(c.out, STR("/out/300.data\n")) > 0,
+	   "prints their paths");
 	is_str(metric("pj_record_windows_rescued_total"), STR("2"), "counts them");
 	is_str(metric("pj_record_windows_bad_total"), STR("2"), "and those");
 	is_str(metric("pj_record_samples_total"), STR("80"), "and their samples");
@@ -367,7 +376,8 @@ static void overlap(void)
 	other_ends(a);
 	other_ends(b);
 	run_of(600, 0, 0);
-	is_str(list("out"), STR("100.data 200.data 300.data 400.data 500.data 600.data"), "all were rescued in the end");
+	is_str(list("out"), STR("100.data 200.data 300.data 400.data 500.data 600.data"),
+	       "all were rescued in the end");
 }
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */
@@ -411,8 +421,8 @@ static void limits(void)
 	child_run(&c, run, young);
 	options.keep_age_s = 500;
 	run_of(now, 0, 0);
-	snprintf(path, sizeof(path), "%llu.data %llu.data %llu.data", (unsigned long long)now - 50, (unsigned long long)now - 40,
-		 (unsigned long long)now);
+	snprintf(path, sizeof(path), "%llu.data %llu.data %llu.data", (unsigned long long)now - 50,
+		 (unsigned long long)now - 40, (unsigned long long)now);
 	is_str(list("out"), str_of(path), "--keep-age");
 	options.keep_age_s = 0;
 	options.min_free = 1;
@@ -427,7 +437,8 @@ static void limits(void)
 		leave("recording", e, 0, false);
 	run_of(5000, 0, 0);
 	child_run(&c, run, (uint64_t[]){ 5001, 0 });
-	ok(str_starts(list("bad"), STR("100.data ")) && says("") && str_find_str(list("bad"), STR("30.data")) >= 0, "bad/ keeps the newest hundred");
+	ok(str_starts(list("bad"), STR("100.data ")) && says("") && str_find_str(list("bad"), STR("30.data")) >= 0,
+	   "bad/ keeps the newest hundred");
 	is_str(metric("pj_record_windows_deleted_total{reason=\"bytes\"}"), STR("30"), "of what was put away");
 }
 
@@ -580,7 +591,8 @@ static void slow_disk(void)
 	for (names = list("out"); names.n; n++)
 		str_cut(&names, ' ');
 	is_u64(n, 101, "are all complete in the end");
-	ok(says("the disk is too slow: window") && !str_eq(metric("pj_record_windows_delayed_total"), STR("0")), "said and counted");
+	ok(says("the disk is too slow: window") && !str_eq(metric("pj_record_windows_delayed_total"), STR("0")),
+	   "said and counted");
 	is_str(list("recording"), STR("used"), "none stays behind");
 }
 
@@ -612,7 +624,9 @@ static void cannot_create(void)
 	child_run(&c, no_room_at_all, NULL);
 	is_str(c.out, STR("0 0 1 -1\n0\n"), "a window that cannot be made");
 	err = c.err;
-	ok(says("cannot make a window") && str_find_str(str_from(err, (size_t)str_find_str(err, STR("cannot make")) + 5), STR("cannot make")) < 0,
+	ok(says("cannot make a window") &&
+		   str_find_str(str_from(err, (size_t)str_find_str(err, STR("cannot make")) + 5), STR("cannot make")) <
+			   0,
 	   "is said once, not for each");
 }
 
@@ -672,19 +686,22 @@ static void folders(void)
 	fresh();
 	shell("mkdir -m 755 %s && chown 65534:65534 %s", dir, dir);
 	child_run(&c, prepares, &stay);
-	ok(c.status == 1 && says("belongs to user 65534, who could read what root records") && owner("out") < 0, "root refuses a DIR of another user");
+	ok(c.status == 1 && says("belongs to user 65534, who could read what root records") && owner("out") < 0,
+	   "root refuses a DIR of another user");
 	setenv("SUDO_UID", "65534", 1);
 	child_run(&c, prepares, &stay);
 	unsetenv("SUDO_UID");
 	is_str(c.out, STR("65534 65534\n"), "but for the one who called sudo, whom it becomes");
-	ok(owner("out") == 65534 && owner("recording") == 65534 && owner("symbols") == 65534, "to whom the folders belong");
+	ok(owner("out") == 65534 && owner("recording") == 65534 && owner("symbols") == 65534,
+	   "to whom the folders belong");
 	fresh();
 	child_run(&c, prepares, &nobody);
 	ok(c.status == 0 && owner(".") == 65534 && owner("out") == 65534, "a new DIR for a user");
 	fresh();
 	shell("mkdir -m 755 %s", dir);
 	child_run(&c, prepares, &nobody);
-	ok(c.status == 0 && owner(".") == 0 && owner("out") == 65534, "folders for a user in root's directory, which stays root's");
+	ok(c.status == 0 && owner(".") == 0 && owner("out") == 65534,
+	   "folders for a user in root's directory, which stays root's");
 	fresh();
 	shell("mkdir -m 777 %s && mkdir %s/out && chown 1234 %s/out", dir, dir, dir);
 	child_run(&c, prepares, &stay);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * javawalk [-F HZ] [-w SECONDS] [-s BYTES] [-v] -- COMMAND...: starts a JVM, samples it with registers, a copy of the stack and the frame pointer
- * chain of the kernel, and unwinds every sample while the process lives: native code by cfiunwind.h, Java by javaunwind.h, with the facts of
- * jmap/frames.h, read anew five times a second. For test/unwind-java.t.
+ * javawalk [-F HZ] [-w SECONDS] [-s BYTES] [-v] -- COMMAND...: starts a JVM, samples it with registers, a copy of the
+ * stack and the frame pointer chain of the kernel, and unwinds every sample while the process lives: native code by
+ * cfiunwind.h, Java by javaunwind.h, with the facts of jmap/frames.h, read anew five times a second. For
+ * test/unwind-java.t.
  *
- * Prints how stacks ended, and how they compare with the frame pointers' on the same samples, which means something where the JVM has
- * -XX:+PreserveFramePointer. -w: begins so long after the start. -s: of the stack (16384). -v: prints the stacks that end badly or differ.
+ * Prints how stacks ended, and how they compare with the frame pointers' on the same samples, which means something
+ * where the JVM has -XX:+PreserveFramePointer. -w: begins so long after the start. -s: of the stack (16384). -v: prints
+ * the stacks that end badly or differ.
  */
 #include "common/diag.h"
 #include "runtimes/hotspot/blobframes.h"
@@ -204,10 +206,20 @@ static size_t nkept, cap_kept;
 
 static void open_events(unsigned hz)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1, .sample_freq = hz,
-				     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .config = PERF_COUNT_SW_CPU_CLOCK,
+				     .freq = 1,
+				     .sample_freq = hz,
+				     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						    PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
 						    PERF_SAMPLE_STACK_USER,
-				     .disabled = 1, .inherit = 1, .enable_on_exec = 1, .exclude_callchain_kernel = 1, .sample_regs_user = REGS, .sample_stack_user = stack_bytes };
+				     .disabled = 1,
+				     .inherit = 1,
+				     .enable_on_exec = 1,
+				     .exclude_callchain_kernel = 1,
+				     .sample_regs_user = REGS,
+				     .sample_stack_user = stack_bytes };
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	for (int cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++) {
@@ -369,7 +381,8 @@ static void show_pc(uint64_t ip)
 
 		if (ip - 1 - b->begin < b->end - b->begin || ip == b->begin) {
 			hotspot_name(&jvm, b, METHOD_JAVA, &t);
-			fprintf(stderr, "    %" PRIx64 " %.*s+%" PRIx64 " (%d)\n", ip, (int)t.n, t.p, ip - b->begin, b->level);
+			fprintf(stderr, "    %" PRIx64 " %.*s+%" PRIx64 " (%d)\n", ip, (int)t.n, t.p, ip - b->begin,
+				b->level);
 			text_free(&t);
 			return;
 		}
@@ -401,10 +414,12 @@ static void show_state(const struct unwind_state *s)
 	fprintf(stderr, "  sp %" PRIx64 " bp %" PRIx64 " valid %x\n", s->sp, s->bp, s->valid);
 	for (uint64_t at = s->sp - 32; at < s->sp + 160; at += 8)
 		if (at - s->stack_start + 8 <= s->stack.n)
-			fprintf(stderr, "  %" PRIx64 ": %016" PRIx64 "\n", at, *(const uint64_t *)(s->stack.p + (at - s->stack_start)));
+			fprintf(stderr, "  %" PRIx64 ": %016" PRIx64 "\n", at,
+				*(const uint64_t *)(s->stack.p + (at - s->stack_start)));
 	for (uint64_t at = s->bp - 80; at < s->bp + 24; at += 8)
 		if (at - s->stack_start + 8 <= s->stack.n)
-			fprintf(stderr, "  bp %" PRIx64 ": %016" PRIx64 "\n", at, *(const uint64_t *)(s->stack.p + (at - s->stack_start)));
+			fprintf(stderr, "  bp %" PRIx64 ": %016" PRIx64 "\n", at,
+				*(const uint64_t *)(s->stack.p + (at - s->stack_start)));
 }
 
 static void take(const struct sample *s, bool verbose)
@@ -528,10 +543,11 @@ int main(int argc, char **argv)
 		if (look())
 			take_all(verbose);
 	}
-	printf("samples %" PRIu64 " lost %" PRIu64 " root %" PRIu64 " cut %" PRIu64 " nocode %" PRIu64 " loop %" PRIu64 " long %" PRIu64
-	       " frames %" PRIu64 " java %" PRIu64 " interpreted %" PRIu64 " beyond %" PRIu64 " leaf %" PRIu64 " same %" PRIu64 " lostone %" PRIu64
-	       " short %" PRIu64 " other %" PRIu64 "\n",
-	       samples, lost, ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT], ends[UNWIND_NO_CODE], ends[UNWIND_LOOP], ends[UNWIND_MORE], nframes,
-	       java_frames, interpreted, beyond, in_java, verdicts[SAME], verdicts[FP_LOST_ONE], verdicts[FP_SHORT], verdicts[OTHER]);
+	printf("samples %" PRIu64 " lost %" PRIu64 " root %" PRIu64 " cut %" PRIu64 " nocode %" PRIu64 " loop %" PRIu64
+	       " long %" PRIu64 " frames %" PRIu64 " java %" PRIu64 " interpreted %" PRIu64 " beyond %" PRIu64
+	       " leaf %" PRIu64 " same %" PRIu64 " lostone %" PRIu64 " short %" PRIu64 " other %" PRIu64 "\n",
+	       samples, lost, ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT], ends[UNWIND_NO_CODE], ends[UNWIND_LOOP],
+	       ends[UNWIND_MORE], nframes, java_frames, interpreted, beyond, in_java, verdicts[SAME],
+	       verdicts[FP_LOST_ONE], verdicts[FP_SHORT], verdicts[OTHER]);
 	return status != 0;
 }

@@ -1,4 +1,5 @@
-/* load.c - what an unwinder meets, for test/unwind/run.t: built without frame pointers, recorded by perf. Argument: ms of CPU. */
+/* load.c - what an unwinder meets, for test/unwind/run.t: built without frame pointers, recorded by perf. Argument: ms
+ * of CPU. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* pointers.c - work whose every function keeps a frame pointer, when it is built so: no library is at work. Argument: ms of CPU. For
- * test/record-verify.t. */
+/* pointers.c - work whose every function keeps a frame pointer, when it is built so: no library is at work. Argument:
+ * ms of CPU. For test/record-verify.t. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>

@@ -1,8 +1,9 @@
-/* samples - runs until SIGPROF came N times, and writes what it met to FILE: the registers that were interrupted, the stack, and the callers
- * that libgcc finds from there. Of x86-64 and aarch64, also under qemu; another host unwinds the samples (unwindstats.c).
+/* samples - runs until SIGPROF came N times, and writes what it met to FILE: the registers that were interrupted, the
+ * stack, and the callers that libgcc finds from there. Of x86-64 and aarch64, also under qemu; another host unwinds the
+ * samples (unwindstats.c).
  *
- * Text for files: "object BIAS START END OFFSET PATH" each segment of code; "sample", "reg HEX..." in perf's order, "stack START BYTES" and hex
- * digits, "want HEX..." from the interrupted instruction outwards. */
+ * Text for files: "object BIAS START END OFFSET PATH" each segment of code; "sample", "reg HEX..." in perf's order,
+ * "stack START BYTES" and hex digits, "want HEX..." from the interrupted instruction outwards. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <signal.h>
@@ -55,7 +56,7 @@ static unsigned long registers(struct sample *s, const ucontext_t *u)
 static unsigned long registers(struct sample *s, const ucontext_t *u)
 {
 	static const int order[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP,
-				     REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
+				     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
 
 	for (s->nregs = 0; s->nregs < sizeof(order) / sizeof(*order); s->nregs++)
 		s->reg[s->nregs] = (unsigned long)u->uc_mcontext.gregs[order[s->nregs]];
@@ -122,7 +123,8 @@ static KEEP void sorts(void)
 /* More values than there are registers that a callee keeps. */
 static KEEP unsigned many(unsigned d)
 {
-	unsigned a = sink, b = a * 3, c = b ^ 5, e = c + 7, f = e * 9, g = f ^ a, h = g + b, i = h * c, j = i ^ e, k = j + f, l = k * g;
+	unsigned a = sink, b = a * 3, c = b ^ 5, e = c + 7, f = e * 9, g = f ^ a, h = g + b, i = h * c, j = i ^ e,
+		 k = j + f, l = k * g;
 
 	if (d)
 		a += many(d - 1);
@@ -153,9 +155,10 @@ static int put_object(struct dl_phdr_info *d, size_t size, void *to)
 	(void)size;
 	for (int i = 0; i < d->dlpi_phnum; i++)
 		if (d->dlpi_phdr[i].p_type == PT_LOAD && d->dlpi_phdr[i].p_flags & PF_X)
-			fprintf(to, "object %lx %lx %lx %lx %s\n", (unsigned long)d->dlpi_addr, (unsigned long)(d->dlpi_addr + d->dlpi_phdr[i].p_vaddr),
-				(unsigned long)(d->dlpi_addr + d->dlpi_phdr[i].p_vaddr + d->dlpi_phdr[i].p_memsz), (unsigned long)d->dlpi_phdr[i].p_offset,
-				d->dlpi_name[0] ? d->dlpi_name : "-");
+			fprintf(to, "object %lx %lx %lx %lx %s\n", (unsigned long)d->dlpi_addr,
+				(unsigned long)(d->dlpi_addr + d->dlpi_phdr[i].p_vaddr),
+				(unsigned long)(d->dlpi_addr + d->dlpi_phdr[i].p_vaddr + d->dlpi_phdr[i].p_memsz),
+				(unsigned long)d->dlpi_phdr[i].p_offset, d->dlpi_name[0] ? d->dlpi_name : "-");
 	return 0;
 }
 

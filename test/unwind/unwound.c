@@ -1,8 +1,9 @@
 /* unwound - unwinds the samples that samples.c wrote, of whatever processor: unwound FILE PROGRAM [ROOT-OF-LIBRARIES]
- * Prints those that are not what libgcc found there, then "samples N, same N, to the root N, frames N". Ends in 1 unless all are.
+ * Prints those that are not what libgcc found there, then "samples N, same N, to the root N, frames N". Ends in 1
+ * unless all are.
  *
- * unwound -c | -s FILE PROGRAM: the same as perf would have recorded it, on stdout: with the callchains that libgcc found, or with
- * registers and stacks; only whole ones. */
+ * unwound -c | -s FILE PROGRAM: the same as perf would have recorded it, on stdout: with the callchains that libgcc
+ * found, or with registers and stacks; only whole ones. */
 #include "unwind/dwarf/cfiunwind.h"
 
 #include "common/arena.h"
@@ -42,8 +43,8 @@ static bool read_object(const char *line, const char *program)
 {
 	struct object o = { 0 };
 
-	if (nobjects == OBJECTS || sscanf(line, "object %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %1000s", &o.bias, &o.start, &o.end, &o.offset,
-					  o.path) != 5)
+	if (nobjects == OBJECTS || sscanf(line, "object %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %1000s",
+					  &o.bias, &o.start, &o.end, &o.offset, o.path) != 5)
 		return false;
 	if (strcmp(o.path, "-") == 0)
 		snprintf(o.path, sizeof(o.path), "%s", program);
@@ -114,7 +115,8 @@ static void open_tables(const char *program, const char *root)
 	}
 }
 
-/* How many callers are the same, and whether the stack ends in a root; libgcc knows no stubs of PLTs, so ours may be longer. */
+/* How many callers are the same, and whether the stack ends in a root; libgcc knows no stubs of PLTs, so ours may be
+ * longer. */
 static unsigned walk(struct unwind_state *s, const uint64_t *want, unsigned nwant, bool *root, bool print)
 {
 	enum unwind_end end = UNWIND_MORE;
@@ -151,7 +153,8 @@ static int compare(FILE *f, const char *program, const char *root)
 		same += found == a.nwant;
 		roots += whole;
 		if (found != a.nwant || !whole) {
-			printf("sample %u: %u of %u, ip %" PRIx64 ", want %" PRIx64 "\n", samples, found, a.nwant, s.ip, found < a.nwant ? a.want[found] : 0);
+			printf("sample %u: %u of %u, ip %" PRIx64 ", want %" PRIx64 "\n", samples, found, a.nwant, s.ip,
+			       found < a.nwant ? a.want[found] : 0);
 			walk(&again, a.want, a.nwant, &whole, true);
 		}
 	}
@@ -264,9 +267,14 @@ static int record(FILE *f, const char *program, bool stacks)
 {
 	static struct sample s;
 	uint64_t root = find_root(f, program);
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .sample_period = 1,
-				     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN };
-	struct perf_file_header h = { .magic = PERF_MAGIC, .size = sizeof(h), .attr_size = sizeof(a) + sizeof(struct perf_section) };
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .sample_period = 1,
+				     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						    PERF_SAMPLE_CALLCHAIN };
+	struct perf_file_header h = { .magic = PERF_MAGIC,
+				      .size = sizeof(h),
+				      .attr_size = sizeof(a) + sizeof(struct perf_section) };
 	struct perf_section ids = { 0 }, machine;
 	struct text t = { 0 };
 

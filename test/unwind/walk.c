@@ -1,11 +1,13 @@
 /*
- * walk - prints the user stacks of a perf.data with registers and copies of the stack, unwound by unwind/dwarf/cfiunwind.h: one line a
- * sample, "TID TIME ADDRESS...", leaf first, addresses as perf script prints them. For test/unwind/run.t.
+ * walk - prints the user stacks of a perf.data with registers and copies of the stack, unwound by
+ * unwind/dwarf/cfiunwind.h: one line a sample, "TID TIME ADDRESS...", leaf first, addresses as perf script prints them.
+ * For test/unwind/run.t.
  *
- * The recording is our own: it is trusted, and read with just enough knowledge of perf.data: file mode, not compressed, one layout of samples. -t N: unwinds everything N times and
- * prints ns a frame. -e: how stacks ended; "without a copy": perf copied no byte, as the sampled instruction waits for the first page of
- * its stack. -x: leaves out processes that called exec meanwhile, whose maps perf 6.1 mixes up.
- * -p PID,PID...: only of these. -o FILE...: how long opening takes.
+ * The recording is our own: it is trusted, and read with just enough knowledge of perf.data: file mode, not compressed,
+ * one layout of samples. -t N: unwinds everything N times and prints ns a frame. -e: how stacks ended; "without a
+ * copy": perf copied no byte, as the sampled instruction waits for the first page of its stack. -x: leaves out
+ * processes that called exec meanwhile, whose maps perf 6.1 mixes up. -p PID,PID...: only of these. -o FILE...: how
+ * long opening takes.
  */
 #include "common/diag.h"
 #include "unwind/dwarf/cfiunwind.h"
@@ -160,8 +162,8 @@ static bool parse_sample(const struct perf_event_header *h, struct sample *s)
 	s->pid = (uint32_t)*p;
 	s->tid = (uint32_t)(*p++ >> 32);
 	s->time = *p++;
-	p += !!(type & PERF_SAMPLE_ADDR) + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) + !!(type & PERF_SAMPLE_CPU) +
-	     !!(type & PERF_SAMPLE_PERIOD);
+	p += !!(type & PERF_SAMPLE_ADDR) + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
+	     !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_PERIOD);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		p += 1 + *p;
 	s->abi = *p++;
@@ -278,7 +280,8 @@ static uint64_t time_of(const struct perf_event_header *h)
 		return parse_sample(h, &s), s.time;
 	if (h->type >= 64)
 		return 0;
-	back = 1U + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) + !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER);
+	back = 1U + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) + !!(type & PERF_SAMPLE_CPU) +
+	       !!(type & PERF_SAMPLE_IDENTIFIER);
 	return *(const uint64_t *)((const char *)h + h->size - 8 * back);
 }
 
@@ -324,12 +327,15 @@ static void handle(const struct perf_event_header *h)
 	struct sample s;
 
 	if (h->type == PERF_RECORD_MMAP2)
-		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] }, (const char *)(q + 8));
+		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] },
+			(const char *)(q + 8));
 	else if (h->type == PERF_RECORD_MMAP)
-		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] }, (const char *)(q + 4));
+		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] },
+			(const char *)(q + 4));
 	else if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC)
 		drop_maps(w[0]);
-	else if (h->type == PERF_RECORD_FORK && w[0] != w[1] && !(h->misc & PERF_RECORD_MISC_FORK_EXEC) && !(h->misc & 1 << 13))
+	else if (h->type == PERF_RECORD_FORK && w[0] != w[1] && !(h->misc & PERF_RECORD_MISC_FORK_EXEC) &&
+		 !(h->misc & 1 << 13))
 		fork_maps(w[0], w[1]);
 	else if (h->type == PERF_RECORD_SAMPLE && parse_sample(h, &s) && !is_left_out(s.pid))
 		walk(&s);
@@ -406,10 +412,11 @@ int main(int argc, char **argv)
 	if (repeat)
 		time_steps(repeat);
 	if (show_ends)
-		fprintf(stderr, "root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64 " long %" PRIu64
-				" exec %" PRIu64 " without a copy %" PRIu64 "\n",
-			ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT] - uncopied, ends[UNWIND_NO_CODE], ends[UNWIND_LOOP], ends_unmapped,
-			ends[UNWIND_MORE] - ends_unmapped, left_out, uncopied);
+		fprintf(stderr,
+			"root %" PRIu64 " cut %" PRIu64 " no code %" PRIu64 " loop %" PRIu64 " unmapped %" PRIu64
+			" long %" PRIu64 " exec %" PRIu64 " without a copy %" PRIu64 "\n",
+			ends[UNWIND_ROOT], ends[UNWIND_STACK_CUT] - uncopied, ends[UNWIND_NO_CODE], ends[UNWIND_LOOP],
+			ends_unmapped, ends[UNWIND_MORE] - ends_unmapped, left_out, uncopied);
 	free(records);
 	return 0;
 }

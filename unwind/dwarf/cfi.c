@@ -7,15 +7,26 @@
 
 const uint8_t cfi_kept[CFI_NKEPT] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
 
-/* Limits that no compiler comes near, so that few bytes cannot ask for much memory or time: states that are remembered, rows of an FDE,
- * bytes of its instructions, bytes of an augmentation string. */
+/* Limits that no compiler comes near, so that few bytes cannot ask for much memory or time: states that are remembered,
+ * rows of an FDE, bytes of its instructions, bytes of an augmentation string. */
 enum { STATES_MAX = 16, ROWS_MAX = 1 << 14, PROGRAM_MAX = 1 << 18, AUGMENTATION_MAX = 32 };
 
 /* ---- pointers ---- */
 
 enum {
-	PE_ABSPTR, PE_ULEB128, PE_UDATA2, PE_UDATA4, PE_UDATA8, PE_SIGNED = 8, PE_SLEB128, PE_SDATA2, PE_SDATA4, PE_SDATA8,
-	PE_PCREL = 0x10, PE_DATAREL = 0x30, PE_OMIT = 0xff
+	PE_ABSPTR,
+	PE_ULEB128,
+	PE_UDATA2,
+	PE_UDATA4,
+	PE_UDATA8,
+	PE_SIGNED = 8,
+	PE_SLEB128,
+	PE_SDATA2,
+	PE_SDATA4,
+	PE_SDATA8,
+	PE_PCREL = 0x10,
+	PE_DATAREL = 0x30,
+	PE_OMIT = 0xff
 };
 
 static uint64_t plain_pointer(struct dwarf_bytes *b, unsigned format)
@@ -24,23 +35,14 @@ static uint64_t plain_pointer(struct dwarf_bytes *b, unsigned format)
 	case PE_ABSPTR:
 	case PE_UDATA8:
 	case PE_SIGNED:
-	case PE_SDATA8:
-		return dwarf_uint(b, 8);
-	case PE_ULEB128:
-		return dwarf_uleb(b);
-	case PE_SLEB128:
-		return (uint64_t)dwarf_sleb(b);
-	case PE_UDATA2:
-		return dwarf_uint(b, 2);
-	case PE_UDATA4:
-		return dwarf_uint(b, 4);
-	case PE_SDATA2:
-		return dwarf_sint(b, 2);
-	case PE_SDATA4:
-		return dwarf_sint(b, 4);
-	default:
-		b->bad = true;
-		return 0;
+	case PE_SDATA8: return dwarf_uint(b, 8);
+	case PE_ULEB128: return dwarf_uleb(b);
+	case PE_SLEB128: return (uint64_t)dwarf_sleb(b);
+	case PE_UDATA2: return dwarf_uint(b, 2);
+	case PE_UDATA4: return dwarf_uint(b, 4);
+	case PE_SDATA2: return dwarf_sint(b, 2);
+	case PE_SDATA4: return dwarf_sint(b, 4);
+	default: b->bad = true; return 0;
 	}
 }
 
@@ -50,15 +52,10 @@ uint64_t cfi_pointer(struct dwarf_bytes *b, uint8_t encoding, uint64_t address, 
 
 	/* indirect, aligned, text- and function-relative ones point at no code in files that anybody makes */
 	switch (encoding & 0xf0) {
-	case 0:
-		return v;
-	case PE_PCREL:
-		return v + address;
-	case PE_DATAREL:
-		return v + data;
-	default:
-		b->bad = true;
-		return 0;
+	case 0: return v;
+	case PE_PCREL: return v + address;
+	case PE_DATAREL: return v + data;
+	default: b->bad = true; return 0;
 	}
 }
 
@@ -114,7 +111,8 @@ static struct str rest(const struct dwarf_bytes *b)
 	return (struct str){ (const char *)b->p, dwarf_left(b) };
 }
 
-/* The fields that the letters of the augmentation say, up to a letter that nobody knows: then their length skips them. */
+/* The fields that the letters of the augmentation say, up to a letter that nobody knows: then their length skips them.
+ */
 static void read_augmentation(const struct cfi *c, struct dwarf_bytes *b, const char *letter, struct cfi_entry *e)
 {
 	uint64_t length = dwarf_uleb(b);
@@ -126,12 +124,8 @@ static void read_augmentation(const struct cfi *c, struct dwarf_bytes *b, const 
 	e->augmented = true;
 	for (; *letter; letter++) {
 		switch (*letter) {
-		case 'R':
-			e->encoding = (uint8_t)dwarf_uint(&a, 1);
-			break;
-		case 'L':
-			dwarf_uint(&a, 1);
-			break;
+		case 'R': e->encoding = (uint8_t)dwarf_uint(&a, 1); break;
+		case 'L': dwarf_uint(&a, 1); break;
 		case 'P': {
 			uint8_t encoding = (uint8_t)dwarf_uint(&a, 1);
 
@@ -140,14 +134,10 @@ static void read_augmentation(const struct cfi *c, struct dwarf_bytes *b, const 
 				cfi_pointer(&a, encoding & 15, address_of(c, &a), 0);
 			break;
 		}
-		case 'S':
-			e->signal = true;
-			break;
+		case 'S': e->signal = true; break;
 		case 'B': /* of aarch64, without data */
-		case 'G':
-			break;
-		default:
-			return;
+		case 'G': break;
+		default: return;
 		}
 	}
 	b->bad = b->bad || a.bad;
@@ -270,7 +260,8 @@ static bool caller_saved_is_plain(const struct cfi_rules *r)
 	return r->reg[CFI_RSP].how == CFI_UNSPECIFIED;
 }
 
-/* Is the return address where short rows have it: just below the CFA, or with a link register in any word, or in that? */
+/* Is the return address where short rows have it: just below the CFA, or with a link register in any word, or in that?
+ */
 static bool shorten_ra(const struct cfi_rule *ra, bool link, struct cfi_row *row)
 {
 	if (row->ra != CFI_RA)
@@ -285,7 +276,6 @@ static bool shorten_ra(const struct cfi_rule *ra, bool link, struct cfi_row *row
 /* Fills what is short of a row; false when the rules need a full one. */
 static bool shorten(const struct cfi_rules *r, bool link, struct cfi_row *row)
 {
-
 	if (row->flags & CFI_ROW_ROOT)
 		return true;
 	/* where a signal frame's registers are, all of them matter */
@@ -370,13 +360,36 @@ static struct cfi_rule expression(struct dwarf_bytes *b, enum cfi_how how)
 }
 
 enum {
-	CFA_NOP, CFA_SET_LOC, CFA_ADVANCE_LOC1, CFA_ADVANCE_LOC2, CFA_ADVANCE_LOC4, CFA_OFFSET_EXTENDED, CFA_RESTORE_EXTENDED,
-	CFA_UNDEFINED, CFA_SAME_VALUE, CFA_REGISTER, CFA_REMEMBER_STATE, CFA_RESTORE_STATE, CFA_DEF_CFA, CFA_DEF_CFA_REGISTER,
-	CFA_DEF_CFA_OFFSET, CFA_DEF_CFA_EXPRESSION, CFA_EXPRESSION, CFA_OFFSET_EXTENDED_SF, CFA_DEF_CFA_SF, CFA_DEF_CFA_OFFSET_SF,
-	CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF, CFA_VAL_EXPRESSION,
-	CFA_NEGATE_RA_STATE_WITH_PC = 0x2c, CFA_NEGATE_RA_STATE = 0x2d, /* of aarch64; as numbers of others they say other things */
-	CFA_GNU_ARGS_SIZE = 0x2e, CFA_GNU_NEGATIVE_OFFSET = 0x2f,
-	CFA_ADVANCE_LOC = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xc0
+	CFA_NOP,
+	CFA_SET_LOC,
+	CFA_ADVANCE_LOC1,
+	CFA_ADVANCE_LOC2,
+	CFA_ADVANCE_LOC4,
+	CFA_OFFSET_EXTENDED,
+	CFA_RESTORE_EXTENDED,
+	CFA_UNDEFINED,
+	CFA_SAME_VALUE,
+	CFA_REGISTER,
+	CFA_REMEMBER_STATE,
+	CFA_RESTORE_STATE,
+	CFA_DEF_CFA,
+	CFA_DEF_CFA_REGISTER,
+	CFA_DEF_CFA_OFFSET,
+	CFA_DEF_CFA_EXPRESSION,
+	CFA_EXPRESSION,
+	CFA_OFFSET_EXTENDED_SF,
+	CFA_DEF_CFA_SF,
+	CFA_DEF_CFA_OFFSET_SF,
+	CFA_VAL_OFFSET,
+	CFA_VAL_OFFSET_SF,
+	CFA_VAL_EXPRESSION,
+	CFA_NEGATE_RA_STATE_WITH_PC = 0x2c,
+	CFA_NEGATE_RA_STATE = 0x2d, /* of aarch64; as numbers of others they say other things */
+	CFA_GNU_ARGS_SIZE = 0x2e,
+	CFA_GNU_NEGATIVE_OFFSET = 0x2f,
+	CFA_ADVANCE_LOC = 0x40,
+	CFA_OFFSET = 0x80,
+	CFA_RESTORE = 0xc0
 };
 
 static bool remember(struct machine *m)
@@ -424,20 +437,11 @@ static bool cfa_instruction(struct machine *m, struct dwarf_bytes *b, uint8_t op
 		reg = dwarf_uleb(b);
 		set_cfa(m, reg, (int64_t)((uint64_t)dwarf_sleb(b) * (uint64_t)align));
 		return true;
-	case CFA_DEF_CFA_EXPRESSION:
-		m->now.cfa = expression(b, CFI_IS_EXPR);
-		return true;
-	case CFA_DEF_CFA_REGISTER:
-		set_cfa(m, dwarf_uleb(b), m->now.cfa.value);
-		return true;
-	case CFA_DEF_CFA_OFFSET:
-		m->now.cfa.value = (int64_t)dwarf_uleb(b);
-		break;
-	case CFA_DEF_CFA_OFFSET_SF:
-		m->now.cfa.value = (int64_t)((uint64_t)dwarf_sleb(b) * (uint64_t)align);
-		break;
-	default:
-		return false;
+	case CFA_DEF_CFA_EXPRESSION: m->now.cfa = expression(b, CFI_IS_EXPR); return true;
+	case CFA_DEF_CFA_REGISTER: set_cfa(m, dwarf_uleb(b), m->now.cfa.value); return true;
+	case CFA_DEF_CFA_OFFSET: m->now.cfa.value = (int64_t)dwarf_uleb(b); break;
+	case CFA_DEF_CFA_OFFSET_SF: m->now.cfa.value = (int64_t)((uint64_t)dwarf_sleb(b) * (uint64_t)align); break;
+	default: return false;
 	}
 	return m->now.cfa.how == CFI_REGISTER; /* an offset needs one */
 }
@@ -448,30 +452,14 @@ static bool register_instruction(struct machine *m, struct dwarf_bytes *b, uint8
 	uint64_t reg = dwarf_uleb(b);
 
 	switch (op) {
-	case CFA_OFFSET_EXTENDED:
-		set_rule(m, reg, CFI_AT, dwarf_uleb(b));
-		return true;
-	case CFA_OFFSET_EXTENDED_SF:
-		set_rule(m, reg, CFI_AT, (uint64_t)dwarf_sleb(b));
-		return true;
-	case CFA_GNU_NEGATIVE_OFFSET:
-		set_rule(m, reg, CFI_AT, 0 - dwarf_uleb(b));
-		return true;
-	case CFA_VAL_OFFSET:
-		set_rule(m, reg, CFI_IS, dwarf_uleb(b));
-		return true;
-	case CFA_VAL_OFFSET_SF:
-		set_rule(m, reg, CFI_IS, (uint64_t)dwarf_sleb(b));
-		return true;
-	case CFA_RESTORE_EXTENDED:
-		restore_rule(m, reg);
-		return true;
-	case CFA_UNDEFINED:
-		set_rule(m, reg, CFI_UNDEFINED, 0);
-		return true;
-	case CFA_SAME_VALUE:
-		set_rule(m, reg, CFI_SAME, 0);
-		return true;
+	case CFA_OFFSET_EXTENDED: set_rule(m, reg, CFI_AT, dwarf_uleb(b)); return true;
+	case CFA_OFFSET_EXTENDED_SF: set_rule(m, reg, CFI_AT, (uint64_t)dwarf_sleb(b)); return true;
+	case CFA_GNU_NEGATIVE_OFFSET: set_rule(m, reg, CFI_AT, 0 - dwarf_uleb(b)); return true;
+	case CFA_VAL_OFFSET: set_rule(m, reg, CFI_IS, dwarf_uleb(b)); return true;
+	case CFA_VAL_OFFSET_SF: set_rule(m, reg, CFI_IS, (uint64_t)dwarf_sleb(b)); return true;
+	case CFA_RESTORE_EXTENDED: restore_rule(m, reg); return true;
+	case CFA_UNDEFINED: set_rule(m, reg, CFI_UNDEFINED, 0); return true;
+	case CFA_SAME_VALUE: set_rule(m, reg, CFI_SAME, 0); return true;
 	case CFA_REGISTER: {
 		unsigned from = slot_of(m, dwarf_uleb(b));
 
@@ -479,14 +467,9 @@ static bool register_instruction(struct machine *m, struct dwarf_bytes *b, uint8
 						      .reg = (uint8_t)(from % CFI_NREGS) };
 		return true;
 	}
-	case CFA_EXPRESSION:
-		*rule_of(m, reg) = expression(b, CFI_AT_EXPR);
-		return true;
-	case CFA_VAL_EXPRESSION:
-		*rule_of(m, reg) = expression(b, CFI_IS_EXPR);
-		return true;
-	default:
-		return false;
+	case CFA_EXPRESSION: *rule_of(m, reg) = expression(b, CFI_AT_EXPR); return true;
+	case CFA_VAL_EXPRESSION: *rule_of(m, reg) = expression(b, CFI_IS_EXPR); return true;
+	default: return false;
 	}
 }
 
@@ -497,47 +480,29 @@ static bool instruction(struct machine *m, struct dwarf_bytes *b)
 	uint64_t step = m->e->code_align;
 
 	switch (op & 0xc0) {
-	case CFA_ADVANCE_LOC:
-		return advance(m, m->at + (op & 63) * step);
-	case CFA_OFFSET:
-		set_rule(m, op & 63, CFI_AT, dwarf_uleb(b));
-		return true;
-	case CFA_RESTORE:
-		restore_rule(m, op & 63);
-		return true;
-	default:
-		break;
+	case CFA_ADVANCE_LOC: return advance(m, m->at + (op & 63) * step);
+	case CFA_OFFSET: set_rule(m, op & 63, CFI_AT, dwarf_uleb(b)); return true;
+	case CFA_RESTORE: restore_rule(m, op & 63); return true;
+	default: break;
 	}
 	switch (op) {
-	case CFA_NOP:
-		return true;
-	case CFA_SET_LOC:
-		return advance(m, cfi_pointer(b, m->e->encoding, address_of(m->c, b), 0));
-	case CFA_ADVANCE_LOC1:
-		return advance(m, m->at + dwarf_uint(b, 1) * step);
-	case CFA_ADVANCE_LOC2:
-		return advance(m, m->at + dwarf_uint(b, 2) * step);
-	case CFA_ADVANCE_LOC4:
-		return advance(m, m->at + dwarf_uint(b, 4) * step);
-	case CFA_REMEMBER_STATE:
-		return remember(m);
-	case CFA_RESTORE_STATE:
-		return restore(m);
+	case CFA_NOP: return true;
+	case CFA_SET_LOC: return advance(m, cfi_pointer(b, m->e->encoding, address_of(m->c, b), 0));
+	case CFA_ADVANCE_LOC1: return advance(m, m->at + dwarf_uint(b, 1) * step);
+	case CFA_ADVANCE_LOC2: return advance(m, m->at + dwarf_uint(b, 2) * step);
+	case CFA_ADVANCE_LOC4: return advance(m, m->at + dwarf_uint(b, 4) * step);
+	case CFA_REMEMBER_STATE: return remember(m);
+	case CFA_RESTORE_STATE: return restore(m);
 	case CFA_NEGATE_RA_STATE: /* signed or not, the bits that sign are dropped */
-	case CFA_NEGATE_RA_STATE_WITH_PC:
-		return processor_of(m->c)->link;
-	case CFA_GNU_ARGS_SIZE:
-		dwarf_uleb(b);
-		return true;
+	case CFA_NEGATE_RA_STATE_WITH_PC: return processor_of(m->c)->link;
+	case CFA_GNU_ARGS_SIZE: dwarf_uleb(b); return true;
 	case CFA_DEF_CFA:
 	case CFA_DEF_CFA_REGISTER:
 	case CFA_DEF_CFA_OFFSET:
 	case CFA_DEF_CFA_EXPRESSION:
 	case CFA_DEF_CFA_SF:
-	case CFA_DEF_CFA_OFFSET_SF:
-		return cfa_instruction(m, b, op);
-	default:
-		return register_instruction(m, b, op);
+	case CFA_DEF_CFA_OFFSET_SF: return cfa_instruction(m, b, op);
+	default: return register_instruction(m, b, op);
 	}
 }
 

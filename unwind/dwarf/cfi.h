@@ -3,8 +3,8 @@
  * cfi.h - call frame information as rows: at these addresses, the caller's registers are found like this.
  *
  * .eh_frame and .debug_frame (DWARF 5 section 6.4, LSB 5 chapter 10.6). What compilers and linkers make is a
- * short row: CFA is a register and an offset, callee-saved registers lie in whole words from it, and so does the return address.
- * Anything else (signal frames, PLT, realigned stacks) is a row with one rule for each register. Pure; the
+ * short row: CFA is a register and an offset, callee-saved registers lie in whole words from it, and so does the return
+ * address. Anything else (signal frames, PLT, realigned stacks) is a row with one rule for each register. Pure; the
  * bytes are hostile: what is wrong ends the entry, and rows before it stay.
  */
 #ifndef PJ_CFI_H
@@ -43,14 +43,19 @@ struct cfi_rules {
 enum { CFI_NKEPT = 6, CFI_KEPT_RBP = 1 };
 extern const uint8_t cfi_kept[CFI_NKEPT];
 
-enum { CFI_ROW_FULL = 1, CFI_ROW_SIGNAL = 2, CFI_ROW_ROOT = 4, CFI_ROW_LINK = 8 /* the return address is in its register */ };
+enum {
+	CFI_ROW_FULL = 1,
+	CFI_ROW_SIGNAL = 2,
+	CFI_ROW_ROOT = 4,
+	CFI_ROW_LINK = 8 /* the return address is in its register */
+};
 
 struct cfi_row {
 	uint32_t start, end; /* relative to the base given */
 	union {
 		struct {
-			int16_t at[CFI_NKEPT];  /* saved at CFA + 8 * at */
-			int16_t ra_at;          /* so is the return address */
+			int16_t at[CFI_NKEPT]; /* saved at CFA + 8 * at */
+			int16_t ra_at;         /* so is the return address */
 		};
 		const struct cfi_rules *full; /* CFI_ROW_FULL */
 	};
@@ -70,8 +75,8 @@ struct cfi_rows {
 /* A section. */
 struct cfi {
 	struct str bytes;
-	uint64_t address; /* of its first byte */
-	bool debug;       /* .debug_frame */
+	uint64_t address;                  /* of its first byte */
+	bool debug;                        /* .debug_frame */
 	const struct processor *processor; /* NULL: x86-64 */
 };
 
@@ -90,7 +95,8 @@ struct cfi_entry {
 /* What is at offset `at`; *next is behind it (at least at + 4, at most the end). Only an FDE fills *e. */
 enum cfi_kind cfi_entry_at(const struct cfi *c, size_t at, struct cfi_entry *e, size_t *next);
 
-/* A pointer as eh_frame and eh_frame_hdr encode it; address: of the first byte of b; data: what DW_EH_PE_datarel adds. */
+/* A pointer as eh_frame and eh_frame_hdr encode it; address: of the first byte of b; data: what DW_EH_PE_datarel adds.
+ */
 uint64_t cfi_pointer(struct dwarf_bytes *b, uint8_t encoding, uint64_t address, uint64_t data);
 
 /* The rows of an FDE that starts at or behind base; NULL when it has none. Caller frees with cfi_rows_free. */

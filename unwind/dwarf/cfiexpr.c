@@ -13,10 +13,52 @@ struct evaluation {
 };
 
 enum {
-	OP_DEREF = 0x06, OP_CONST1U = 0x08, OP_CONST1S, OP_CONST2U, OP_CONST2S, OP_CONST4U, OP_CONST4S, OP_CONST8U, OP_CONST8S,
-	OP_CONSTU, OP_CONSTS, OP_DUP, OP_DROP, OP_OVER, OP_PICK, OP_SWAP, OP_ROT, OP_ABS = 0x19, OP_AND, OP_DIV, OP_MINUS, OP_MOD,
-	OP_MUL, OP_NEG, OP_NOT, OP_OR, OP_PLUS, OP_PLUS_UCONST, OP_SHL, OP_SHR, OP_SHRA, OP_XOR, OP_BRA, OP_EQ, OP_GE, OP_GT, OP_LE,
-	OP_LT, OP_NE, OP_SKIP, OP_LIT0, OP_LIT31 = 0x4f, OP_BREG0 = 0x70, OP_BREG31 = 0x8f, OP_BREGX = 0x92, OP_DEREF_SIZE = 0x94,
+	OP_DEREF = 0x06,
+	OP_CONST1U = 0x08,
+	OP_CONST1S,
+	OP_CONST2U,
+	OP_CONST2S,
+	OP_CONST4U,
+	OP_CONST4S,
+	OP_CONST8U,
+	OP_CONST8S,
+	OP_CONSTU,
+	OP_CONSTS,
+	OP_DUP,
+	OP_DROP,
+	OP_OVER,
+	OP_PICK,
+	OP_SWAP,
+	OP_ROT,
+	OP_ABS = 0x19,
+	OP_AND,
+	OP_DIV,
+	OP_MINUS,
+	OP_MOD,
+	OP_MUL,
+	OP_NEG,
+	OP_NOT,
+	OP_OR,
+	OP_PLUS,
+	OP_PLUS_UCONST,
+	OP_SHL,
+	OP_SHR,
+	OP_SHRA,
+	OP_XOR,
+	OP_BRA,
+	OP_EQ,
+	OP_GE,
+	OP_GT,
+	OP_LE,
+	OP_LT,
+	OP_NE,
+	OP_SKIP,
+	OP_LIT0,
+	OP_LIT31 = 0x4f,
+	OP_BREG0 = 0x70,
+	OP_BREG31 = 0x8f,
+	OP_BREGX = 0x92,
+	OP_DEREF_SIZE = 0x94,
 	OP_NOP = 0x96
 };
 
@@ -155,15 +197,11 @@ static bool push_operation(struct evaluation *v, uint8_t op)
 	case OP_CONST1U:
 	case OP_CONST2U:
 	case OP_CONST4U:
-	case OP_CONST8U:
-		push(v, dwarf_uint(b, 1U << (op - OP_CONST1U) / 2));
-		return true;
+	case OP_CONST8U: push(v, dwarf_uint(b, 1U << (op - OP_CONST1U) / 2)); return true;
 	case OP_CONST1S:
 	case OP_CONST2S:
 	case OP_CONST4S:
-	case OP_CONST8S:
-		push(v, dwarf_sint(b, 1U << (op - OP_CONST1S) / 2));
-		return true;
+	case OP_CONST8S: push(v, dwarf_sint(b, 1U << (op - OP_CONST1S) / 2)); return true;
 	case OP_CONSTU: push(v, dwarf_uleb(b)); return true;
 	case OP_CONSTS: push(v, (uint64_t)dwarf_sleb(b)); return true;
 	case OP_DUP: pick(v, 0); return true;

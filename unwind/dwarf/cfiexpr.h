@@ -10,11 +10,11 @@
 
 struct cfi_place {
 	const struct processor *processor; /* NULL: x86-64 */
-	uint64_t reg[CFI_NREGS]; /* by slots */
-	uint32_t valid;          /* bit i: reg[i] is known */
-	struct str stack;        /* its first byte is at stack_start */
+	uint64_t reg[CFI_NREGS];           /* by slots */
+	uint32_t valid;                    /* bit i: reg[i] is known */
+	struct str stack;                  /* its first byte is at stack_start */
 	uint64_t stack_start;
-	uint32_t *effort;        /* operations that may still be done */
+	uint32_t *effort; /* operations that may still be done */
 };
 
 /* The word at an address of the stack; false where the copy does not have all of it. */

@@ -4,8 +4,8 @@
 #include "unwind/dwarf/cfiexpr.h"
 #include "unwind/dwarf/unwindtable.h"
 
-/* More signal frames than this in one stack are a circle. A frame has an expression of a few operations at most, in which a thousand
- * each for 17 registers would take 70 ms a stack. */
+/* More signal frames than this in one stack are a circle. A frame has an expression of a few operations at most, in
+ * which a thousand each for 17 registers would take 70 ms a stack. */
 enum { TURNS_MAX = 16, EFFORT_MAX = 20000 };
 
 static const struct processor *processor_of(const struct unwind_state *s)
@@ -20,8 +20,8 @@ static bool load(const struct unwind_state *s, uint64_t address, uint64_t *value
 
 /* ---- start ---- */
 
-bool unwind_start_on(const struct processor *p, struct unwind_state *s, uint64_t mask, const uint64_t *regs, uint64_t abi,
-		     struct str stack)
+bool unwind_start_on(const struct processor *p, struct unwind_state *s, uint64_t mask, const uint64_t *regs,
+		     uint64_t abi, struct str stack)
 {
 	enum { ABI_64 = 2 };
 	bool has_ip = false;
@@ -62,7 +62,8 @@ static enum unwind_end arrive(struct unwind_state *s, struct unwind_state *next,
 	next->ip = ip;
 	next->sp = next->reg[CFI_RSP] = sp;
 	next->reg[CFI_RBP] = next->bp;
-	next->valid = (next->valid & ~(1U << CFI_RA)) | 1U << CFI_RSP; /* a caller's link register had the address of this call */
+	next->valid = (next->valid & ~(1U << CFI_RA)) |
+		      1U << CFI_RSP; /* a caller's link register had the address of this call */
 	*s = *next;
 	return UNWIND_MORE;
 }
@@ -168,31 +169,23 @@ static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row 
 }
 
 /* What a rule says; *cut when it is in memory that is not in the copy. */
-static bool apply(const struct cfi_rule *r, const struct cfi_place *p, unsigned reg, uint64_t cfa, uint64_t *value, bool *cut)
+static bool apply(const struct cfi_rule *r, const struct cfi_place *p, unsigned reg, uint64_t cfa, uint64_t *value,
+		  bool *cut)
 {
 	uint64_t address = cfa + (uint64_t)r->value;
 	bool known = p->valid >> reg & 1;
 
 	switch (r->how) {
-	case CFI_SAME:
-		*value = p->reg[reg];
-		return known;
-	case CFI_IS:
-		*value = address;
-		return true;
-	case CFI_REGISTER:
-		*value = p->reg[r->reg];
-		return p->valid >> r->reg & 1;
-	case CFI_IS_EXPR:
-		return cfi_evaluate((struct str){ r->expression, r->length }, p, &cfa, value);
+	case CFI_SAME: *value = p->reg[reg]; return known;
+	case CFI_IS: *value = address; return true;
+	case CFI_REGISTER: *value = p->reg[r->reg]; return p->valid >> r->reg & 1;
+	case CFI_IS_EXPR: return cfi_evaluate((struct str){ r->expression, r->length }, p, &cfa, value);
 	case CFI_AT_EXPR:
 		if (!cfi_evaluate((struct str){ r->expression, r->length }, p, &cfa, &address))
 			return false;
 		break;
-	case CFI_AT:
-		break;
-	default:
-		return false;
+	case CFI_AT: break;
+	default: return false;
 	}
 	if (address < p->reg[CFI_RSP] && reg != CFI_RA) {
 		*value = p->reg[reg];
@@ -232,7 +225,11 @@ static void apply_all(const struct cfi_rules *full, const struct cfi_place *p, u
 
 static struct cfi_place place_of(const struct unwind_state *s, uint32_t *effort)
 {
-	struct cfi_place p = { .processor = s->processor, .valid = s->valid, .stack = s->stack, .stack_start = s->stack_start, .effort = effort };
+	struct cfi_place p = { .processor = s->processor,
+			       .valid = s->valid,
+			       .stack = s->stack,
+			       .stack_start = s->stack_start,
+			       .effort = effort };
 
 	memcpy(p.reg, s->reg, sizeof(s->reg));
 	if (!processor_of(s)->link) {
@@ -263,8 +260,9 @@ static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_ro
 	if (!apply(&ra, &p, row->ra, cfa, &ip, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
 	next.interrupted = row->flags & CFI_ROW_SIGNAL;
-	/* What was interrupted may have another stack, anywhere; that of a caller is above. It is where it was when an interrupted
-	 * function has popped the return address already: the end of gcc's _Unwind_Resume jumps there by a register. */
+	/* What was interrupted may have another stack, anywhere; that of a caller is above. It is where it was when an
+	 * interrupted function has popped the return address already: the end of gcc's _Unwind_Resume jumps there by a
+	 * register. */
 	popped = s->interrupted && (link || ra.how == CFI_REGISTER);
 	if (next.interrupted ? next.turns++ == TURNS_MAX : sp < s->sp + !popped)
 		return UNWIND_LOOP;
@@ -274,7 +272,8 @@ static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_ro
 	return arrive(s, &next, ip, sp);
 }
 
-/* The kernel was asked to return from a signal handler, and has not yet: that system call is the last instruction of its function. */
+/* The kernel was asked to return from a signal handler, and has not yet: that system call is the last instruction of
+ * its function. */
 static const struct cfi_row *returning_row(const struct unwind_state *s, struct unwind_code code)
 {
 	const struct cfi_row *row = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarfbytes.h - numbers out of DWARF bytes that may be anything: nothing is read past the end, the first lack is remembered.
+ * dwarfbytes.h - numbers out of DWARF bytes that may be anything: nothing is read past the end, the first lack is
+ * remembered.
  *
  * After `bad` is set every number is 0 and nothing advances, so that callers check once, at the end of a piece.
  */
@@ -57,8 +58,8 @@ static inline uint64_t dwarf_sint(struct dwarf_bytes *b, unsigned size)
 	return (uint64_t)((int64_t)(dwarf_uint(b, size) << unused) >> unused);
 }
 
-/* Assemblers pad a LEB128 to the length of the largest one that they might need; a longer one is damaged, and would cost its reader time
- * for each of its bytes each time that it is read. */
+/* Assemblers pad a LEB128 to the length of the largest one that they might need; a longer one is damaged, and would
+ * cost its reader time for each of its bytes each time that it is read. */
 enum { DWARF_LEB_MAX = 64 };
 
 /* Bits that do not fit are dropped. */

@@ -30,8 +30,8 @@ static struct str first_bytes(struct reader *r, const Elf64_Shdr *s, char *buf, 
 	return (struct str){ buf, elfhead_bytes(&r->head, s->sh_offset, buf, n) };
 }
 
-/* True if a PLT of aarch64 has the entry that calls the linker: it starts with stp x16, x30, [sp, #-16]!, or has that after bti c. The
- * PLT of a static program has none. */
+/* True if a PLT of aarch64 has the entry that calls the linker: it starts with stp x16, x30, [sp, #-16]!, or has that
+ * after bti c. The PLT of a static program has none. */
 static bool is_lazy_link(struct reader *r, const Elf64_Shdr *s)
 {
 	static const struct str push = STR("\xf0\x7b\xbf\xa9");
@@ -54,7 +54,8 @@ static void note_plt(struct reader *r, const Elf64_Shdr *s, bool lazy)
 /* crti.o and crtn.o start and end .init and .fini: endbr64 (since CET), sub rsp, 8; add rsp, 8; ret. */
 static void note_init(struct reader *r, const Elf64_Shdr *s)
 {
-	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"), leave = STR("\x48\x83\xc4\x08\xc3");
+	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"),
+				leave = STR("\x48\x83\xc4\x08\xc3");
 	struct unwind_elf *e = r->e;
 	char buf[INIT_MAX];
 	struct str code;
@@ -65,8 +66,9 @@ static void note_init(struct reader *r, const Elf64_Shdr *s)
 	code = first_bytes(r, s, buf, sizeof(buf));
 	at = str_starts(code, endbr) ? endbr.n : 0;
 	if (str_starts(str_from(code, at), enter) && str_ends(code, leave))
-		e->plt[e->nplts++] =
-			(struct unwind_plt){ .start = s->sh_addr, .size = s->sh_size, .pushed = (uint8_t)(at + enter.n) };
+		e->plt[e->nplts++] = (struct unwind_plt){ .start = s->sh_addr,
+							  .size = s->sh_size,
+							  .pushed = (uint8_t)(at + enter.n) };
 }
 
 /* Bytes of call frame information; of sections of the same name the first that has bytes counts. */
@@ -123,7 +125,8 @@ static struct str bytes_at(struct reader *r, uint64_t address)
 		const Elf64_Phdr *p = &r->head.segment[i];
 
 		if (p->p_type == PT_LOAD && address - p->p_vaddr < p->p_filesz)
-			return take_bytes(r, p->p_offset + (address - p->p_vaddr), p->p_filesz - (address - p->p_vaddr));
+			return take_bytes(r, p->p_offset + (address - p->p_vaddr),
+					  p->p_filesz - (address - p->p_vaddr));
 	}
 	return (struct str){ 0 };
 }
@@ -156,7 +159,8 @@ static void read_program(struct reader *r)
 		const Elf64_Phdr *p = &r->head.segment[i];
 
 		if (p->p_type == PT_LOAD)
-			e->load[e->nloads++] = (struct unwind_load){ p->p_offset, p->p_filesz, p->p_vaddr, p->p_flags & PF_X ? 1 : 0 };
+			e->load[e->nloads++] =
+				(struct unwind_load){ p->p_offset, p->p_filesz, p->p_vaddr, p->p_flags & PF_X ? 1 : 0 };
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_vaddr + p->p_memsz >= p->p_vaddr) {
 			e->base = p->p_vaddr < e->base ? p->p_vaddr : e->base;
 			e->end = p->p_vaddr + p->p_memsz > e->end ? p->p_vaddr + p->p_memsz : e->end;
@@ -168,7 +172,8 @@ static void read_program(struct reader *r)
 		e->end = e->base + UINT32_MAX;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------ */
+/* ---- all ------------------------------------------------------------------------------------------------------------
+ */
 
 /* Sections that cannot be used (cut off, too many) leave the program's own way to the tables. */
 static const char *read_head(struct reader *r, int fd)

@@ -2,8 +2,8 @@
 /*
  * unwindelf.h - the parts of an ELF file that unwinding needs: call frame information, PLT, segments.
  *
- * The headers are read once (elfhead.h). Sections are read only within UNWIND_TABLE_MAX bytes for all of them together, so a file that
- * claims more costs nothing. All that is needed is in memory afterwards: the file may change.
+ * The headers are read once (elfhead.h). Sections are read only within UNWIND_TABLE_MAX bytes for all of them together,
+ * so a file that claims more costs nothing. All that is needed is in memory afterwards: the file may change.
  */
 #ifndef PJ_UNWINDELF_H
 #define PJ_UNWINDELF_H
@@ -12,7 +12,8 @@
 #include "unwind/dwarf/cfi.h"
 #include "unwind/dwarf/cfiunwind.h"
 
-/* A section of code that has no FDE: jumps, as of lld's linker; .init and .fini, which crti.o, crtn.o and others make up together. */
+/* A section of code that has no FDE: jumps, as of lld's linker; .init and .fini, which crti.o, crtn.o and others make
+ * up together. */
 struct unwind_plt {
 	uint64_t start, size;
 	uint8_t lazy;   /* entries push their number; a byte, since images are not trusted to hold a bool */
@@ -35,7 +36,7 @@ struct unwind_elf {
 	unsigned nplts;
 	struct unwind_load *load;
 	size_t nloads;
-	bool large; /* sections were left out, as they exceed UNWIND_TABLE_MAX */
+	bool large;         /* sections were left out, as they exceed UNWIND_TABLE_MAX */
 	struct arena arena; /* holds all of this */
 };
 

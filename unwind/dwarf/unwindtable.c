@@ -18,18 +18,19 @@ struct frames {
 	struct ref {
 		uint32_t start; /* relative to the table's base */
 		uint32_t at;    /* in the section */
-	} *ref;
+	} * ref;
 	_Atomic(struct cfi_rows *) *rows; /* by ref; NULL: not met yet */
 };
 
 enum { SLOT_BITS = 12 };
 
-/* A byte of instructions can ask for a row of 300 bytes. Those of compilers take 8 bytes of rows for each of theirs, where all are met. A
- * table with more rows than ROWS_MAX gets no further ones; that of an image, whose owner runs for months, drops it then and has it made
- * anew (unwind_table_is_full). */
+/* A byte of instructions can ask for a row of 300 bytes. Those of compilers take 8 bytes of rows for each of theirs,
+ * where all are met. A table with more rows than ROWS_MAX gets no further ones; that of an image, whose owner runs for
+ * months, drops it then and has it made anew (unwind_table_is_full). */
 enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16, ROWS_MAX = 64 << 20, IMAGE_ROWS_MAX = 8 << 20 };
 
-/* Bytes of instructions that may be executed for a table, beyond EFFORT_TIMES those of its section: FDEs can share a long program. */
+/* Bytes of instructions that may be executed for a table, beyond EFFORT_TIMES those of its section: FDEs can share a
+ * long program. */
 enum { EFFORT_SOME = 4 << 20, EFFORT_TIMES = 4 };
 
 /* Rows that were found, by address. A slot is one pointer, and a row says itself for which addresses it is. */
@@ -44,9 +45,9 @@ struct recent {
 struct unwind_table {
 	struct unwind_elf elf; /* has the bytes of the sections; empty: they are the caller's, or in */
 	struct image *image;   /* mapped, with all that does not change */
-	size_t size;         /* of what is mapped or read */
+	size_t size;           /* of what is mapped or read */
 	const struct processor *processor;
-	uint64_t base, end; /* of code */
+	uint64_t base, end;      /* of code */
 	struct frames frames[2]; /* .eh_frame, .debug_frame */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
@@ -61,7 +62,7 @@ struct unwind_table {
 struct found {
 	struct fde {
 		uint64_t start, at;
-	} *fde;
+	} * fde;
 	size_t n, cap, max;
 };
 
@@ -92,7 +93,8 @@ static void find_by_header(struct found *f, const struct cfi *c, const struct cf
 	enum { TABLE = 0x3b };
 	struct dwarf_bytes b = dwarf_bytes_of(header->bytes);
 	uint64_t version = dwarf_uint(&b, 1), count;
-	uint8_t frame = (uint8_t)dwarf_uint(&b, 1), number = (uint8_t)dwarf_uint(&b, 1), table = (uint8_t)dwarf_uint(&b, 1);
+	uint8_t frame = (uint8_t)dwarf_uint(&b, 1), number = (uint8_t)dwarf_uint(&b, 1),
+		table = (uint8_t)dwarf_uint(&b, 1);
 
 	cfi_pointer(&b, frame, 0, 0);
 	count = cfi_pointer(&b, number, 0, 0);
@@ -277,7 +279,8 @@ static bool put(int fd, const void *p, uint64_t n, uint64_t at)
 bool unwind_table_save(const struct unwind_table *t, int fd)
 {
 	struct image i = layout(t);
-	bool ok = ftruncate(fd, (off_t)i.size) == 0 && put(fd, &i, sizeof(i), 0) && put(fd, t->load, i.nloads * sizeof(*t->load), i.loads) &&
+	bool ok = ftruncate(fd, (off_t)i.size) == 0 && put(fd, &i, sizeof(i), 0) &&
+		  put(fd, t->load, i.nloads * sizeof(*t->load), i.loads) &&
 		  put(fd, t->plt, i.nplts * sizeof(*t->plt), i.plts);
 
 	for (unsigned k = 0; k < countof(i.part) && ok; k++)
@@ -293,13 +296,15 @@ static bool within(const struct image *i, uint64_t at, uint64_t n, uint64_t each
 
 static bool is_image(const struct image *i, uint64_t size)
 {
-	bool ok = size >= sizeof(*i) && memcmp(i->magic, image_magic, 7) == 0 && (i->magic[7] == image_magic[7] || i->magic[7] == 'a') &&
-		  i->size == size && i->nplts <= UNWIND_PLTS_MAX &&
-		  i->end - i->base <= UINT32_MAX && within(i, i->loads, i->nloads, sizeof(struct unwind_load)) &&
+	bool ok = size >= sizeof(*i) && memcmp(i->magic, image_magic, 7) == 0 &&
+		  (i->magic[7] == image_magic[7] || i->magic[7] == 'a') && i->size == size &&
+		  i->nplts <= UNWIND_PLTS_MAX && i->end - i->base <= UINT32_MAX &&
+		  within(i, i->loads, i->nloads, sizeof(struct unwind_load)) &&
 		  within(i, i->plts, i->nplts, sizeof(struct unwind_plt));
 
 	for (unsigned k = 0; k < countof(i->part) && ok; k++)
-		ok = i->part[k].nbytes <= UINT32_MAX && i->part[k].nrefs <= UINT32_MAX && within(i, i->part[k].bytes, i->part[k].nbytes, 1) &&
+		ok = i->part[k].nbytes <= UINT32_MAX && i->part[k].nrefs <= UINT32_MAX &&
+		     within(i, i->part[k].bytes, i->part[k].nbytes, 1) &&
 		     within(i, i->part[k].refs, i->part[k].nrefs, sizeof(struct ref));
 	return ok;
 }
@@ -321,8 +326,11 @@ static struct unwind_table *table_of_image(struct image *i)
 	for (unsigned k = 0; k < countof(i->part); k++) {
 		const struct part *p = &i->part[k];
 
-		t->frames[k] = (struct frames){ .cfi = { { first + p->bytes, p->nbytes }, p->address, k == 1, t->processor }, .n = (uint32_t)p->nrefs,
-						.ref = (void *)(first + p->refs), .rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), p->nrefs) };
+		t->frames[k] =
+			(struct frames){ .cfi = { { first + p->bytes, p->nbytes }, p->address, k == 1, t->processor },
+					 .n = (uint32_t)p->nrefs,
+					 .ref = (void *)(first + p->refs),
+					 .rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), p->nrefs) };
 	}
 	return t;
 }
@@ -472,7 +480,9 @@ static const struct cfi_row *frames_row(const struct frames *s, struct recent *r
 static const struct cfi_row *plt_row(const struct unwind_table *t, uint64_t address)
 {
 	static const struct cfi_row row[] = {
-		{ .reg = CFI_RSP, .cfa = 8, .ra = CFI_RA }, { .reg = CFI_RSP, .cfa = 16, .ra = CFI_RA }, { .reg = CFI_RSP, .cfa = 24, .ra = CFI_RA },
+		{ .reg = CFI_RSP, .cfa = 8, .ra = CFI_RA },
+		{ .reg = CFI_RSP, .cfa = 16, .ra = CFI_RA },
+		{ .reg = CFI_RSP, .cfa = 24, .ra = CFI_RA },
 	};
 	static const struct cfi_row linked = { .reg = CFI_RSP, .ra = CFI_RA, .flags = CFI_ROW_LINK };
 

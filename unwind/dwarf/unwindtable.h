@@ -2,8 +2,8 @@
 /*
  * unwindtable.h - which row of call frame information is for an address of an ELF file (cfiunwind.h opens and closes).
  *
- * All FDEs are known by start (.eh_frame_hdr's table, or one pass over the section); rows are made when code of an FDE is
- * met first and kept. Threads may ask at the same time.
+ * All FDEs are known by start (.eh_frame_hdr's table, or one pass over the section); rows are made when code of an FDE
+ * is met first and kept. Threads may ask at the same time.
  */
 #ifndef PJ_UNWINDTABLE_H
 #define PJ_UNWINDTABLE_H

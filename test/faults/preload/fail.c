@@ -9,8 +9,9 @@
  *	eintr	the same, if it is one that transfers bytes (others are not interrupted where no signal is handled)
  *	short	the call number N transfers one byte
  * PJ_FAIL_COUNT=FILE: how many allocations and calls there were is written there at the end ("ALLOCATIONS CALLS\n").
- * PJ_FAIL_ONLY=NAME: only in programs of this name. A process and its children of a fork count together: one call of all of them fails;
- * PJ_FAIL_PROCESS=N: only in process N, the first being 0 and each fork the next one. Each counts from 1, and FILE has a line for each.
+ * PJ_FAIL_ONLY=NAME: only in programs of this name. A process and its children of a fork count together: one call of
+ *all of them fails; PJ_FAIL_PROCESS=N: only in process N, the first being 0 and each fork the next one. Each counts
+ *from 1, and FILE has a line for each.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ static struct counts {
 static struct shared {
 	atomic_uint forks;
 	struct counts of[PROCESSES];
-} *shared; /* with PJ_FAIL_PROCESS */
+} * shared; /* with PJ_FAIL_PROCESS */
 static unsigned chosen;
 static unsigned long at, length = 1, above;
 static enum { NOTHING, ALLOC, ABOVE, CALL, SHORT } kind;
@@ -49,8 +50,12 @@ static int report = -1;
 
 __attribute__((constructor)) static void begin(void)
 {
-	static const struct { const char *name; int kind, error; } kinds[] = {
-		{ "alloc:", ALLOC, 0 }, { "above:", ABOVE, 0 }, { "eio:", CALL, EIO }, { "enospc:", CALL, ENOSPC }, { "eintr:", CALL, EINTR }, { "short:", SHORT, 0 },
+	static const struct {
+		const char *name;
+		int kind, error;
+	} kinds[] = {
+		{ "alloc:", ALLOC, 0 },      { "above:", ABOVE, 0 },    { "eio:", CALL, EIO },
+		{ "enospc:", CALL, ENOSPC }, { "eintr:", CALL, EINTR }, { "short:", SHORT, 0 },
 	};
 	const char *fail = getenv("PJ_FAIL"), *only = getenv("PJ_FAIL_ONLY");
 
@@ -74,7 +79,8 @@ __attribute__((constructor)) static void begin(void)
 		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		counts = &shared->of[0];
 	} else {
-		struct counts *all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		struct counts *all =
+			mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 		counts = all != MAP_FAILED ? all : &own;
 	}
@@ -94,7 +100,7 @@ pid_t fork(void)
 	pid_t pid;
 
 	if (!real)
-		real = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+		real = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
 	pid = real();
 	if (pid == 0 && number)
 		counts = &shared->of[number % PROCESSES];
@@ -126,7 +132,8 @@ static bool no_memory(size_t n)
 	if (!counting)
 		return false;
 	number = atomic_fetch_add(&counts->allocs, 1) + 1;
-	if (!is_chosen() || (!(kind == ALLOC && number >= at && number - at < length) && !(kind == ABOVE && n >= above)))
+	if (!is_chosen() ||
+	    (!(kind == ALLOC && number >= at && number - at < length) && !(kind == ABOVE && n >= above)))
 		return false;
 	errno = ENOMEM;
 	return true;
@@ -177,21 +184,21 @@ static int next_call(bool transfers)
 	return kind == SHORT ? 2 : 0;
 }
 
-#define REAL(name) \
+#define REAL(name)                     \
 	static __typeof__(&name) real; \
-	if (!real) \
-		real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+	if (!real)                     \
+	real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 #define TRANSFER(name, params, fd, p, args_n) \
-	ssize_t name params \
-	{ \
-		REAL(name); \
-		int how = next_call(true); \
-		if (how == 1) \
-			return -1; \
-		if (how == 2 && n > 1) \
-			n = 1; \
-		return real args_n; \
+	ssize_t name params                   \
+	{                                     \
+		REAL(name);                   \
+		int how = next_call(true);    \
+		if (how == 1)                 \
+			return -1;            \
+		if (how == 2 && n > 1)        \
+			n = 1;                \
+		return real args_n;           \
 	}
 
 TRANSFER(read, (int fd, void *p, size_t n), fd, p, (fd, p, n))
@@ -201,10 +208,10 @@ TRANSFER(pwrite, (int fd, const void *p, size_t n, off_t o), fd, p, (fd, p, n, o
 TRANSFER(pread64, (int fd, void *p, size_t n, off64_t o), fd, p, (fd, p, n, o))
 TRANSFER(pwrite64, (int fd, const void *p, size_t n, off64_t o), fd, p, (fd, p, n, o))
 
-#define MESSAGE(name, params, args) \
-	ssize_t name params \
-	{ \
-		REAL(name); \
+#define MESSAGE(name, params, args)                           \
+	ssize_t name params                                   \
+	{                                                     \
+		REAL(name);                                   \
 		return next_call(true) == 1 ? -1 : real args; \
 	}
 
@@ -213,10 +220,10 @@ MESSAGE(recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags))
 MESSAGE(sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
 MESSAGE(recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
 
-#define FAILS(type, name, params, args) \
-	type name params \
-	{ \
-		REAL(name); \
+#define FAILS(type, name, params, args)                              \
+	type name params                                             \
+	{                                                            \
+		REAL(name);                                          \
 		return next_call(false) == 1 ? (type)-1 : real args; \
 	}
 
@@ -226,16 +233,16 @@ FAILS(int, fsync, (int fd), (fd))
 FAILS(int, rename, (const char *a, const char *b), (a, b))
 FAILS(int, renameat, (int d, const char *a, int e, const char *b), (d, a, e, b))
 
-#define OPENS(name, first, params, args) \
-	int name params \
-	{ \
-		mode_t mode = 0; \
-		va_list more; \
-		REAL(name); \
-		va_start(more, flags); \
-		if (flags & (O_CREAT | O_TMPFILE)) \
-			mode = va_arg(more, mode_t); \
-		va_end(more); \
+#define OPENS(name, first, params, args)                       \
+	int name params                                        \
+	{                                                      \
+		mode_t mode = 0;                               \
+		va_list more;                                  \
+		REAL(name);                                    \
+		va_start(more, flags);                         \
+		if (flags & (O_CREAT | O_TMPFILE))             \
+			mode = va_arg(more, mode_t);           \
+		va_end(more);                                  \
 		return next_call(false) == 1 ? -1 : real args; \
 	}
 

@@ -2,8 +2,9 @@
 /*
  * kill.c - LD_PRELOAD: pjsend is killed before or after its Nth call that changes or tells anything.
  *
- * PJ_KILL_AT=N PJ_KILL_AFTER=0|1, or PJ_KILL_COUNT=FILE: how many such calls there are is written there at the end. Calls of connect, send*,
- * recv*, write*, fsync, fdatasync, rename*, unlink*, link* count. Programs that pjsend starts are left alone.
+ * PJ_KILL_AT=N PJ_KILL_AFTER=0|1, or PJ_KILL_COUNT=FILE: how many such calls there are is written there at the end.
+ * Calls of connect, send*, recv*, write*, fsync, fdatasync, rename*, unlink*, link* count. Programs that pjsend starts
+ * are left alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,28 +58,30 @@ static void after_call(int n)
 		kill(getpid(), SIGKILL);
 }
 
-#define WRAP(type, name, params, args) \
-	type name params \
-	{ \
-		static type(*real) params; \
-		type result; \
-		int n, error; \
-		if (!real) \
+#define WRAP(type, name, params, args)                             \
+	type name params                                           \
+	{                                                          \
+		static type(*real) params;                         \
+		type result;                                       \
+		int n, error;                                      \
+		if (!real)                                         \
 			*(void **)&real = dlsym(RTLD_NEXT, #name); \
-		n = before_call(); \
-		result = real args; \
-		error = errno; \
-		after_call(n); \
-		errno = error; \
-		return result; \
+		n = before_call();                                 \
+		result = real args;                                \
+		error = errno;                                     \
+		after_call(n);                                     \
+		errno = error;                                     \
+		return result;                                     \
 	}
 
 WRAP(int, connect, (int fd, const struct sockaddr *a, socklen_t n_), (fd, a, n_))
 WRAP(ssize_t, send, (int fd, const void *p, size_t n_, int flags), (fd, p, n_, flags))
-WRAP(ssize_t, sendto, (int fd, const void *p, size_t n_, int flags, const struct sockaddr *a, socklen_t an), (fd, p, n_, flags, a, an))
+WRAP(ssize_t, sendto, (int fd, const void *p, size_t n_, int flags, const struct sockaddr *a, socklen_t an),
+     (fd, p, n_, flags, a, an))
 WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
 WRAP(ssize_t, recv, (int fd, void *p, size_t n_, int flags), (fd, p, n_, flags))
-WRAP(ssize_t, recvfrom, (int fd, void *p, size_t n_, int flags, struct sockaddr *a, socklen_t *an), (fd, p, n_, flags, a, an))
+WRAP(ssize_t, recvfrom, (int fd, void *p, size_t n_, int flags, struct sockaddr *a, socklen_t *an),
+     (fd, p, n_, flags, a, an))
 WRAP(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
 WRAP(ssize_t, write, (int fd, const void *p, size_t n_), (fd, p, n_))
 WRAP(ssize_t, writev, (int fd, const struct iovec *v, int n_), (fd, v, n_))

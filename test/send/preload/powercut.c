@@ -2,15 +2,16 @@
 /*
  * powercut.c - LD_PRELOAD: what a disk holds if the power fails at the Nth call that changes files.
  *
- * PJ_CUT_ROOT is a folder; PJ_CUT_DISK another one, in which its durable state is kept: d.KEY, the entries of a folder ("f KEY NAME" or
- * "d KEY NAME" a line), and f.KEY, the content of a file as of its last fsync. A file that was never synced has no content. Entries become
- * durable by fsync, in one of two ways (PJ_CUT_MODEL):
+ * PJ_CUT_ROOT is a folder; PJ_CUT_DISK another one, in which its durable state is kept: d.KEY, the entries of a folder
+ *("f KEY NAME" or "d KEY NAME" a line), and f.KEY, the content of a file as of its last fsync. A file that was never
+ *synced has no content. Entries become durable by fsync, in one of two ways (PJ_CUT_MODEL):
  *
  *	journal  as by ext4, XFS and btrfs: fsync of anything makes all entries durable that were changed before
- *	strict   as POSIX has it: fsync of a folder makes only its own entries durable; a rename between folders is one change of both
+ *	strict   as POSIX has it: fsync of a folder makes only its own entries durable; a rename between folders is one
+ *change of both
  *
- * PJ_CUT_AT=N: killed before the Nth call. PJ_CUT_COUNT=FILE: how many calls there were. Programs that the process starts are left alone.
- * test/send/powercut.sh makes a folder of PJ_CUT_DISK again.
+ * PJ_CUT_AT=N: killed before the Nth call. PJ_CUT_COUNT=FILE: how many calls there were. Programs that the process
+ *starts are left alone. test/send/powercut.sh makes a folder of PJ_CUT_DISK again.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -31,7 +32,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *root, *disk, *report;
 static int at, calls, strict;
 static pid_t self;
-static struct { ino_t from, to; } renamed[RENAMES]; /* between folders, not durable yet */
+static struct {
+	ino_t from, to;
+} renamed[RENAMES]; /* between folders, not durable yet */
 static int nrenamed;
 
 static long real_open(const char *path, int flags)
@@ -44,8 +47,10 @@ static void key_of(char key[64], int folder, const char *name)
 {
 	struct statx x = { 0 };
 
-	syscall(SYS_statx, folder, name, AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH), STATX_INO | STATX_BTIME, &x);
-	snprintf(key, 64, "%llx-%llx-%x", (unsigned long long)x.stx_ino, (unsigned long long)x.stx_btime.tv_sec, x.stx_btime.tv_nsec);
+	syscall(SYS_statx, folder, name, AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH), STATX_INO | STATX_BTIME,
+		&x);
+	snprintf(key, 64, "%llx-%llx-%x", (unsigned long long)x.stx_ino, (unsigned long long)x.stx_btime.tv_sec,
+		 x.stx_btime.tv_nsec);
 }
 
 static void keep_file(int fd)
@@ -84,7 +89,8 @@ static void keep_folder(const char *folder, int deep, int first)
 	snprintf(temp, sizeof(temp), "%s.new", path);
 	to = (int)real_open(temp, O_WRONLY | O_CREAT | O_TRUNC);
 	while ((e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		key_of(key, dirfd(d), e->d_name);
 		snprintf(line, sizeof(line), "%c %s %s\n", S_ISDIR(st.st_mode) ? 'd' : 'f', key, e->d_name);
@@ -124,7 +130,8 @@ static void keep_folders_of(const char *folder, ino_t wanted)
 		return;
 	hit = inode(dirfd(d)) == wanted;
 	for (int i = 0; i < nrenamed && !hit; i++)
-		hit = (renamed[i].from == wanted && renamed[i].to == inode(dirfd(d))) || (renamed[i].to == wanted && renamed[i].from == inode(dirfd(d)));
+		hit = (renamed[i].from == wanted && renamed[i].to == inode(dirfd(d))) ||
+		      (renamed[i].to == wanted && renamed[i].from == inode(dirfd(d)));
 	if (hit)
 		keep_folder(folder, 0, 0);
 	while ((e = readdir(d))) {
@@ -202,20 +209,20 @@ static void leave(int entered)
 	errno = error;
 }
 
-#define WRAP(type, name, params, args, after) \
-	type name params \
-	{ \
-		static type(*real) params; \
-		type result; \
-		int entered = enter(); \
-		if (!real) \
+#define WRAP(type, name, params, args, after)                      \
+	type name params                                           \
+	{                                                          \
+		static type(*real) params;                         \
+		type result;                                       \
+		int entered = enter();                             \
+		if (!real)                                         \
 			*(void **)&real = dlsym(RTLD_NEXT, #name); \
-		result = real args; \
-		if (entered && result >= 0) { \
-			after; \
-		} \
-		leave(entered); \
-		return result; \
+		result = real args;                                \
+		if (entered && result >= 0) {                      \
+			after;                                     \
+		}                                                  \
+		leave(entered);                                    \
+		return result;                                     \
 	}
 
 WRAP(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n), (void)0)
@@ -224,7 +231,8 @@ WRAP(int, ftruncate, (int fd, off_t n), (fd, n), (void)0)
 WRAP(int, fsync, (int fd), (fd), synced(fd))
 WRAP(int, fdatasync, (int fd), (fd), synced(fd))
 WRAP(int, renameat, (int fa, const char *a, int fb, const char *b), (fa, a, fb, b), note_rename(fa, fb))
-WRAP(int, renameat2, (int fa, const char *a, int fb, const char *b, unsigned flags), (fa, a, fb, b, flags), note_rename(fa, fb))
+WRAP(int, renameat2, (int fa, const char *a, int fb, const char *b, unsigned flags), (fa, a, fb, b, flags),
+     note_rename(fa, fb))
 WRAP(int, linkat, (int fa, const char *a, int fb, const char *b, int flags), (fa, a, fb, b, flags), (void)0)
 WRAP(int, unlinkat, (int fd, const char *a, int flags), (fd, a, flags), (void)0)
 WRAP(int, mkdirat, (int fd, const char *a, mode_t mode), (fd, a, mode), (void)0)
