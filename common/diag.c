@@ -63,14 +63,14 @@ static size_t shown_as_is(struct str s)
 }
 
 /* Copies with what a terminal might obey made visible; what does not fit ends in "...". */
-static size_t masked(char *to, size_t room, const char *from, size_t n)
+static size_t masked(char *to, size_t space, const char *from, size_t n)
 {
 	size_t w = 0;
 
 	for (size_t i = 0; i < n;) {
 		size_t len = shown_as_is((struct str){ from + i, n - i });
 
-		if (w + 8 > room) {
+		if (w + 8 > space) {
 			memcpy(to + w, "...", 3);
 			return w + 3;
 		}
@@ -87,7 +87,7 @@ static size_t masked(char *to, size_t room, const char *from, size_t n)
 }
 
 PRINTF(2, 0)
-static void say(struct place at, const char *fmt, va_list args, const char *behind)
+static void print_message(struct place at, const char *fmt, va_list args, const char *after)
 {
 	char text[2048], place[512] = "", line[4096];
 	int n = vsnprintf(text, sizeof(text), fmt, args);
@@ -102,7 +102,7 @@ static void say(struct place at, const char *fmt, va_list args, const char *behi
 	w = (size_t)snprintf(line, 64, "%.32s: ", tool_name);
 	w += masked(line + w, 700, place, strlen(place));
 	w += masked(line + w, sizeof(line) - w - 400, text, strlen(text));
-	w += (size_t)snprintf(line + w, 300, "%s\n", behind);
+	w += (size_t)snprintf(line + w, 300, "%s\n", after);
 	while (write(STDERR_FILENO, line, w) < 0 && errno == EINTR)
 		;
 }
@@ -112,7 +112,7 @@ void warn(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say((struct place){ 0 }, fmt, args, "");
+	print_message((struct place){ 0 }, fmt, args, "");
 	va_end(args);
 }
 
@@ -121,7 +121,7 @@ void warn_at(struct place at, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(at, fmt, args, "");
+	print_message(at, fmt, args, "");
 	va_end(args);
 }
 
@@ -137,7 +137,7 @@ void die(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say((struct place){ 0 }, fmt, args, "");
+	print_message((struct place){ 0 }, fmt, args, "");
 	va_end(args);
 	end(death);
 }
@@ -147,7 +147,7 @@ void die_at(struct place at, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(at, fmt, args, "");
+	print_message(at, fmt, args, "");
 	va_end(args);
 	end(death);
 }
@@ -159,7 +159,7 @@ void die_errno(const char *fmt, ...)
 
 	snprintf(why, sizeof(why), ": %s", strerror(errno));
 	va_start(args, fmt);
-	say((struct place){ 0 }, fmt, args, why);
+	print_message((struct place){ 0 }, fmt, args, why);
 	va_end(args);
 	end(death);
 }
@@ -171,7 +171,7 @@ void die_usage(const char *fmt, ...)
 
 	snprintf(hint, sizeof(hint), " (see %s --help)", tool_name);
 	va_start(args, fmt);
-	say((struct place){ 0 }, fmt, args, hint);
+	print_message((struct place){ 0 }, fmt, args, hint);
 	va_end(args);
 	end(PJ_USAGE);
 }

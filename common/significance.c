@@ -310,7 +310,7 @@ static bool is_elsewhere(const struct sig_rule *r, const struct sig_function *f,
 	return (before == 0 || after == 0) && (here < 0 ? -all : all) < fabs(here) / 3;
 }
 
-struct sig_change *sig_judge(const struct sig_rule *r, const struct stacks *s, const float *dispersion)
+struct sig_change *sig_assess(const struct sig_rule *r, const struct stacks *s, const float *dispersion)
 {
 	struct sig_change *c = mem_alloc(sizeof(*c), s->n);
 	uint64_t *total[2] = { stacks_totals(s, 0), stacks_totals(s, 1) };

@@ -76,6 +76,6 @@ struct sig_function {
 struct sig_function *sig_functions(const struct sig_rule *r, const struct stacks *s, const float *dispersion);
 
 /* Every node of s (two columns), the root excepted; s->n values, caller frees. dispersion: by node, or NULL. */
-struct sig_change *sig_judge(const struct sig_rule *r, const struct stacks *s, const float *dispersion);
+struct sig_change *sig_assess(const struct sig_rule *r, const struct stacks *s, const float *dispersion);
 
 #endif

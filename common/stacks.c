@@ -230,11 +230,11 @@ static void list_children(const struct stacks *s, const uint32_t *rank, uint32_t
 
 	for (uint32_t id = s->n; id-- > 1;) {
 		const struct stacks_node *node = &s->node[id];
-		uint32_t behind = child[node->parent];
+		uint32_t after = child[node->parent];
 
-		next[id] = behind;
+		next[id] = after;
 		child[node->parent] = id;
-		if (unlikely(behind && rank[node->frame] >= rank[s->node[behind].frame]))
+		if (unlikely(after && rank[node->frame] >= rank[s->node[after].frame]))
 			unsorted[node->parent / 64] |= 1ull << node->parent % 64;
 	}
 	for (uint32_t i = 0; i <= s->n / 64; i++) {
@@ -282,46 +282,46 @@ uint32_t *stacks_order(const struct stacks *s)
 /* The walk through time: what is open, and how much of each node's self weight was told. */
 struct telling {
 	const struct stacks *s;
-	uint64_t *told; /* by node */
+	uint64_t *reported; /* by node */
 	struct stacks_moment *moment;
 	size_t n, cap;
 	uint32_t open; /* innermost node, 0: none */
 };
 
-static void tell(struct telling *t, uint32_t node, uint64_t upto)
+static void report(struct telling *t, uint32_t node, uint64_t upto)
 {
-	if (upto == t->told[node])
+	if (upto == t->reported[node])
 		return;
 	if (t->n == t->cap) {
 		t->cap = t->cap ? t->cap * 2 : 256;
 		t->moment = mem_grow(t->moment, sizeof(*t->moment), t->cap);
 	}
-	t->moment[t->n++] = (struct stacks_moment){ node, upto - t->told[node] };
-	t->told[node] = upto;
+	t->moment[t->n++] = (struct stacks_moment){ node, upto - t->reported[node] };
+	t->reported[node] = upto;
 }
 
 /* What is left of a frame's own follows its last callee. */
 static void close_until(struct telling *t, uint32_t node)
 {
 	for (; t->open != node; t->open = t->s->node[t->open].parent)
-		tell(t, t->open, t->s->self[0][t->open]);
+		report(t, t->open, t->s->self[0][t->open]);
 }
 
 struct stacks_moment *stacks_moments(const struct stacks *s, size_t *n)
 {
-	struct telling t = { .s = s, .told = mem_alloc(sizeof(*t.told), s->n) };
+	struct telling t = { .s = s, .reported = mem_alloc(sizeof(*t.reported), s->n) };
 	uint64_t *totals = stacks_totals(s, 0);
 
 	for (uint32_t id = 1; id < s->n; id++) {
 		if (totals[id] == 0)
 			continue; /* may stand anywhere */
 		close_until(&t, s->node[id].parent);
-		tell(&t, t.open, s->before[id]);
+		report(&t, t.open, s->before[id]);
 		t.open = id;
 	}
 	close_until(&t, 0);
 	free(totals);
-	free(t.told);
+	free(t.reported);
 	*n = t.n;
 	return t.moment;
 }

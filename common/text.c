@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void text_room(struct text *t, size_t more)
+void text_reserve(struct text *t, size_t more)
 {
 	if (t->cap - t->n >= more)
 		return;
@@ -22,7 +22,7 @@ void text_bytes(struct text *t, const void *p, size_t n)
 {
 	if (n == 0)
 		return;
-	text_room(t, n);
+	text_reserve(t, n);
 	memcpy(t->p + t->n, p, n);
 	t->n += n;
 }
@@ -96,7 +96,7 @@ void text_printf(struct text *t, const char *fmt, ...)
 	int n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
 	if (n > 0) {
-		text_room(t, (size_t)n + 1);
+		text_reserve(t, (size_t)n + 1);
 		vsnprintf(t->p + t->n, (size_t)n + 1, fmt, again);
 		t->n += (size_t)n;
 	}

@@ -16,7 +16,7 @@ struct text {
 	size_t cap;
 };
 
-void text_room(struct text *t, size_t more); /* makes room for that many bytes */
+void text_reserve(struct text *t, size_t more); /* makes room for that many bytes */
 void text_bytes(struct text *t, const void *p, size_t n);
 void text_str(struct text *t, struct str s);
 void text_add(struct text *t, const char *s); /* a C string */
@@ -30,7 +30,7 @@ void text_free(struct text *t);
 static inline void text_char(struct text *t, char c)
 {
 	if (t->n == t->cap)
-		text_room(t, 1);
+		text_reserve(t, 1);
 	t->p[t->n++] = c;
 }
 

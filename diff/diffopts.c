@@ -141,7 +141,7 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 		{ 0, "shares", NULL, OPT_CALL_FLAG, r, opt_compare,
 		  "compare shares of the totals (when these differ by over 2 %)" },
 		{ 0, "counts", NULL, OPT_CALL_FLAG, r, opt_compare, "compare counts as they are" },
-		{ 'n', "normalize", NULL, OPT_FLAG, &r->normalize, NULL,
+		{ 'n', "normalize", NULL, OPT_FLAG, &r->scale_column, NULL,
 		  "scale the first column to the total of the second" },
 		{ 's', "strip-hex", NULL, OPT_FLAG, &r->strip_hex, NULL, "every 0x12ab in a name becomes 0x..." },
 		{ 0, "exact", NULL, OPT_FLAG, &r->exact, NULL,
@@ -168,7 +168,7 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 		die_usage("--sig %g: 1000 at most", r->z);
 	if (r->all && !r->table)
 		die_usage("--all goes with --table");
-	if (r->normalize && r->table)
+	if (r->scale_column && r->table)
 		die_usage("--normalize scales folded text; --table compares --shares");
 	take_operands(r, operand);
 }

@@ -19,7 +19,7 @@ struct request {
 	const char *out;
 	bool quiet;
 	bool header;
-	bool exact, strip_hex, normalize;
+	bool exact, strip_hex, scale_column;
 	bool table, tsv, all;
 	uint64_t rows; /* 0: all */
 	double z, points, relative;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define SHARE_LEAST 0.002
-#define SHARE_MOST 0.95
+#define SHARE_LIMIT 0.95
 #define NODES_LEAST 20
 #define PRIOR_DF 4.0
 #define MEDIAN_CHI2 0.4549 /* of chi^2 with one degree of freedom */
@@ -26,7 +26,7 @@ static uint32_t informative(const struct profile *p, const struct sig_rule *r, u
 		uint32_t up = p->s.node[id].parent;
 		double s = share(r, total[0][id], total[1][id]);
 
-		if (s >= SHARE_LEAST && s <= SHARE_MOST &&
+		if (s >= SHARE_LEAST && s <= SHARE_LIMIT &&
 		    (total[0][id] != total[0][up] || total[1][id] != total[1][up]))
 			which[n++] = id;
 	}

@@ -4,30 +4,30 @@
 #include "common/formats/folded.h"
 
 /* In the order in which a tie is decided. */
-static const struct str suffixes[CANON_KINDS] = {
-	[CANON_JIT] = STR("_[j]"),         [CANON_INLINED] = STR("_[i]"), [CANON_C1] = STR("_[1]"),
-	[CANON_INTERPRETED] = STR("_[0]"), [CANON_NATIVE] = STR(""),
+static const struct str suffixes[NORMALNAME_KINDS] = {
+	[NORMALNAME_JIT] = STR("_[j]"),         [NORMALNAME_INLINED] = STR("_[i]"), [NORMALNAME_C1] = STR("_[1]"),
+	[NORMALNAME_INTERPRETED] = STR("_[0]"), [NORMALNAME_NATIVE] = STR(""),
 };
 
-struct str canon_suffix(enum canon_kind kind)
+struct str normalname_suffix(enum normalname_kind kind)
 {
 	return suffixes[kind];
 }
 
 /* Cuts the suffix off. Kernel code is other code: its suffix stays, as *tail. */
-static struct str cut_kind(struct str frame, struct str *tail, enum canon_kind *kind)
+static struct str cut_kind(struct str frame, struct str *tail, enum normalname_kind *kind)
 {
-	struct str bare = folded_bare(frame);
+	struct str fp = folded_plain(frame);
 
-	*tail = str_from(frame, bare.n);
-	*kind = CANON_NATIVE;
-	for (unsigned k = 0; tail->n && k < CANON_NATIVE; k++) {
+	*tail = str_from(frame, fp.n);
+	*kind = NORMALNAME_NATIVE;
+	for (unsigned k = 0; tail->n && k < NORMALNAME_NATIVE; k++) {
 		if (str_eq(*tail, suffixes[k])) {
-			*kind = (enum canon_kind)k;
+			*kind = (enum normalname_kind)k;
 			tail->n = 0;
 		}
 	}
-	return bare;
+	return fp;
 }
 
 static size_t digits_at(struct str s, size_t i)
@@ -172,7 +172,7 @@ static void put_generated(struct text *t, struct str s)
 	}
 }
 
-static struct str without_hex(struct canon *c, struct str s)
+static struct str without_hex(struct normalname *c, struct str s)
 {
 	c->hex.n = 0;
 	for (size_t i = 0; i < s.n;) {
@@ -194,27 +194,27 @@ static bool plain(struct str s)
 			    str_find_str(s, STR("Accessor")) < 0 && str_find_str(s, STR("jdk/proxy")) < 0);
 }
 
-struct str canon_name(struct canon *c, struct str frame, enum canon_kind *kind)
+struct str normalname_name(struct normalname *c, struct str frame, enum normalname_kind *kind)
 {
-	struct str tail, bare;
+	struct str tail, fp;
 
-	*kind = CANON_NATIVE;
+	*kind = NORMALNAME_NATIVE;
 	if (c->exact)
 		return c->strip_hex ? without_hex(c, frame) : frame;
-	bare = cut_kind(frame, &tail, kind);
-	bare = without_clones(bare);
+	fp = cut_kind(frame, &tail, kind);
+	fp = without_clones(fp);
 	c->text.n = 0;
-	if (plain(bare))
-		text_str(&c->text, bare);
+	if (plain(fp))
+		text_str(&c->text, fp);
 	else
-		put_generated(&c->text, bare);
+		put_generated(&c->text, fp);
 	if (c->text.n == 0)
-		text_str(&c->text, bare); /* nothing but an address */
+		text_str(&c->text, fp); /* nothing but an address */
 	text_str(&c->text, tail);
 	return c->strip_hex ? without_hex(c, text_view(&c->text)) : text_view(&c->text);
 }
 
-void canon_free(struct canon *c)
+void normalname_free(struct normalname *c)
 {
 	text_free(&c->text);
 	text_free(&c->hex);

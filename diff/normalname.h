@@ -10,9 +10,16 @@
 
 #include "common/text.h"
 
-enum canon_kind { CANON_JIT, CANON_INLINED, CANON_C1, CANON_INTERPRETED, CANON_NATIVE, CANON_KINDS };
+enum normalname_kind {
+	NORMALNAME_JIT,
+	NORMALNAME_INLINED,
+	NORMALNAME_C1,
+	NORMALNAME_INTERPRETED,
+	NORMALNAME_NATIVE,
+	NORMALNAME_KINDS
+};
 
-struct canon {
+struct normalname {
 	bool exact;     /* names as they are */
 	bool strip_hex; /* 0x1f -> 0x... */
 	struct text text;
@@ -20,10 +27,10 @@ struct canon {
 };
 
 /* The name of frame, valid until the next call; *kind is what canon_suffix would put behind it. */
-struct str canon_name(struct canon *c, struct str frame, enum canon_kind *kind);
+struct str normalname_name(struct normalname *c, struct str frame, enum normalname_kind *kind);
 
-struct str canon_suffix(enum canon_kind kind);
+struct str normalname_suffix(enum normalname_kind kind);
 
-void canon_free(struct canon *c);
+void normalname_free(struct normalname *c);
 
 #endif

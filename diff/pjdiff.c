@@ -33,8 +33,8 @@ static void read_window(struct comparison *c, unsigned which, const char *path)
 	in_expect_text(&in);
 	if (folded_read(&in, profile_window(&c->profile, which), &side->header, &side->tally) == 2)
 		die("'%s' has two columns: it is a difference already; give the two profiles it was made of", in.name);
-	if (in.damage) {
-		warn_at((struct place){ in.name, 0 }, "%s: the whole stacks before are used", in.damage);
+	if (in.errors) {
+		warn_at((struct place){ in.name, 0 }, "%s: the whole stacks before are used", in.errors);
 		side->damaged = true;
 	}
 	keep_header(&c->arena, &side->header);
@@ -45,8 +45,8 @@ static void read_window(struct comparison *c, unsigned which, const char *path)
 
 static void read_all(const struct request *r, struct comparison *c)
 {
-	c->profile.canon.exact = r->exact;
-	c->profile.canon.strip_hex = r->strip_hex;
+	c->profile.normalname.exact = r->exact;
+	c->profile.normalname.strip_hex = r->strip_hex;
 	c->profile.scatter = r->nside[0] > 1 || r->nside[1] > 1;
 	for (unsigned side = 0; side < 2; side++)
 		for (size_t i = 0; i < r->nside[side]; i++)
@@ -113,30 +113,30 @@ static struct str joined(struct arena *a, struct str x, struct str y)
 static void list_noise(struct comparison *c, struct folded_header *h)
 {
 	const struct stacks *s = &c->profile.s;
-	double whole = (double)c->rule.sum[0] + (double)c->rule.sum[1];
+	double complete = (double)c->rule.sum[0] + (double)c->rule.sum[1];
 	uint64_t *total[2];
-	float *told;
+	float *reported;
 
 	if (!c->noise.node)
 		return;
 	total[0] = stacks_totals(s, 0);
 	total[1] = stacks_totals(s, 1);
-	told = mem_alloc(sizeof(*told), s->n);
+	reported = mem_alloc(sizeof(*reported), s->n);
 	h->noise = arena_new(&c->arena, struct folded_noise, s->n);
-	told[0] = (float)c->noise.dispersion;
+	reported[0] = (float)c->noise.dispersion;
 	for (uint32_t id = 1; id < s->n; id++) {
 		float own = c->noise.node[id];
 
-		told[id] = told[s->node[id].parent];
-		if ((double)total[0][id] + (double)total[1][id] < 0.002 * whole ||
-		    (own <= told[id] * 1.25F && told[id] <= own * 1.25F))
+		reported[id] = reported[s->node[id].parent];
+		if ((double)total[0][id] + (double)total[1][id] < 0.002 * complete ||
+		    (own <= reported[id] * 1.25F && reported[id] <= own * 1.25F))
 			continue;
-		told[id] = own;
+		reported[id] = own;
 		h->noise[h->nnoise++] = (struct folded_noise){ id, own };
 	}
 	free(total[0]);
 	free(total[1]);
-	free(told);
+	free(reported);
 }
 
 static struct folded_header header_of(const struct request *r, struct comparison *c)
@@ -153,7 +153,7 @@ static struct folded_header header_of(const struct request *r, struct comparison
 	h.samples_unknown = a->samples_unknown || b->samples_unknown;
 	h.lost = a->lost + b->lost;
 	h.lost_known = a->lost_known && b->lost_known;
-	if (r->normalize) /* what is scaled is not counted any more */
+	if (r->scale_column) /* what is scaled is not counted any more */
 		return h;
 	h.windows[0] = c->profile.windows[0];
 	h.windows[1] = c->profile.windows[1];
@@ -184,10 +184,10 @@ static void write_table(const struct request *r, struct comparison *c, struct ou
 {
 	struct table_style style = { .rows = r->rows, .all = r->all, .tsv = r->tsv };
 	struct table t;
-	bool judge = verdict_can_judge(&c->rule, c->rule.points);
+	bool assess = verdict_is_possible(&c->rule, c->rule.points);
 
-	table_make(&t, &c->rule, &c->profile.s, c->noise.frame, judge);
-	style.all |= !judge;
+	table_make(&t, &c->rule, &c->profile.s, c->noise.frame, assess);
+	style.all |= !assess;
 	if (!r->tsv)
 		verdict_describe(c, &t, put_comment, o);
 	table_write(o, &t, &style, &c->rule, &c->profile.s);
@@ -200,14 +200,14 @@ static void write_folded(const struct request *r, struct comparison *c, struct o
 {
 	struct folded_header h = header_of(r, c);
 
-	if (r->normalize && !normalize(&c->profile.s))
+	if (r->scale_column && !scale_column(&c->profile.s))
 		warn("one side is empty: nothing to scale");
 	folded_write(o, &c->profile.s, 2, r->header ? &h : NULL);
 	if (r->quiet || !(c->rule.sum[0] + c->rule.sum[1]))
 		return;
 	if (diag_is_terminal(STDERR_FILENO))
 		verdict_describe(c, NULL, put_warning, NULL);
-	else if (!verdict_can_judge(&c->rule, c->rule.points))
+	else if (!verdict_is_possible(&c->rule, c->rule.points))
 		warn("too few samples to judge: %llu before, %llu after, %.0f a side are needed",
 		     (unsigned long long)c->rule.sum[0], (unsigned long long)c->rule.sum[1],
 		     verdict_needs(&c->rule, c->rule.points));

@@ -11,12 +11,13 @@ static void *grow_zeroed(void *p, size_t size, size_t from, size_t to)
 }
 
 /* Frames of the window by their names here. */
-static uint32_t *frames_of(struct profile *p, const struct stacks *window, enum canon_kind *kind)
+static uint32_t *frames_of(struct profile *p, const struct stacks *window, enum normalname_kind *kind)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)window->frames.n + 1);
 
 	for (uint32_t id = 1; id <= window->frames.n; id++)
-		frame[id] = stacks_frame(&p->s, canon_name(&p->canon, intern_str(&window->frames, id), &kind[id]));
+		frame[id] = stacks_frame(&p->s,
+					 normalname_name(&p->normalname, intern_str(&window->frames, id), &kind[id]));
 	return frame;
 }
 
@@ -32,7 +33,7 @@ static void kinds_grow(struct profile *p)
 }
 
 static void weigh_kinds(struct profile *p, const struct stacks *window, const uint32_t *frame,
-			const enum canon_kind *kind)
+			const enum normalname_kind *kind)
 {
 	uint64_t *total[2] = { stacks_totals(window, 0), stacks_totals(window, 1) };
 
@@ -137,13 +138,13 @@ static void scatter(struct profile *p, unsigned side, const struct stacks *windo
 
 bool profile_add(struct profile *p, unsigned side, const struct stacks *window)
 {
-	enum canon_kind *kind = mem_alloc(sizeof(*kind), (size_t)window->frames.n + 1);
+	enum normalname_kind *kind = mem_alloc(sizeof(*kind), (size_t)window->frames.n + 1);
 	uint32_t *frame = frames_of(p, window, kind), *node = mem_alloc(sizeof(*node), window->n);
 	bool fits = stacks_add(&p->s, 0, side, 0) && add_nodes(&p->s, window, frame, side, 1, node);
 
 	if (fits && stacks_sum(window, 0)) {
 		p->windows[side]++;
-		if (!p->canon.exact)
+		if (!p->normalname.exact)
 			weigh_kinds(p, window, frame, kind);
 		if (p->scatter)
 			scatter(p, side, window, node);
@@ -179,14 +180,14 @@ bool profile_read(struct profile *p, unsigned side)
 	return true;
 }
 
-static enum canon_kind heaviest(const double weight[CANON_KINDS])
+static enum normalname_kind heaviest(const double weight[NORMALNAME_KINDS])
 {
-	enum canon_kind best = CANON_NATIVE;
+	enum normalname_kind best = NORMALNAME_NATIVE;
 
-	for (unsigned k = CANON_KINDS; k-- > 0;)
+	for (unsigned k = NORMALNAME_KINDS; k-- > 0;)
 		if (weight[k] >= weight[best])
-			best = (enum canon_kind)k;
-	return weight[best] > 0 ? best : CANON_NATIVE;
+			best = (enum normalname_kind)k;
+	return weight[best] > 0 ? best : NORMALNAME_NATIVE;
 }
 
 /* Sums of scatter follow their nodes and frames. Two names may become one ("f_[j].cold" and "f"): sums add up. */
@@ -219,7 +220,7 @@ static uint32_t *final_frames(struct profile *p, struct stacks *to)
 		name.n = 0;
 		text_str(&name, intern_str(&p->s.frames, f));
 		if (f < p->nkind)
-			text_str(&name, canon_suffix(heaviest(p->kind[f])));
+			text_str(&name, normalname_suffix(heaviest(p->kind[f])));
 		frame[f] = stacks_frame(to, text_view(&name));
 	}
 	text_free(&name);
@@ -228,7 +229,7 @@ static uint32_t *final_frames(struct profile *p, struct stacks *to)
 
 /* When no name stands for code of two kinds, weights need not be known. False when one does. */
 static bool one_kind_each(struct profile *p, const struct stacks *window, const uint32_t *frame,
-			  const enum canon_kind *kind)
+			  const enum normalname_kind *kind)
 {
 	uint8_t *seen = mem_alloc(sizeof(*seen), (size_t)p->s.frames.n + 1);
 	bool one = true;
@@ -247,10 +248,10 @@ static bool one_kind_each(struct profile *p, const struct stacks *window, const 
 /* Both sides were read into one tree as they are: its frames go straight to what they are called in the end. */
 static void end_raw(struct profile *p, struct stacks *to)
 {
-	enum canon_kind *kind = mem_alloc(sizeof(*kind), (size_t)p->raw.frames.n + 1);
+	enum normalname_kind *kind = mem_alloc(sizeof(*kind), (size_t)p->raw.frames.n + 1);
 	uint32_t *frame = frames_of(p, &p->raw, kind), *final;
 
-	if (!p->canon.exact && !one_kind_each(p, &p->raw, frame, kind))
+	if (!p->normalname.exact && !one_kind_each(p, &p->raw, frame, kind))
 		weigh_kinds(p, &p->raw, frame, kind);
 	final = final_frames(p, to);
 	for (uint32_t f = 1; f <= p->raw.frames.n; f++)
@@ -302,5 +303,5 @@ void profile_free(struct profile *p)
 		free(p->frame[side]);
 	}
 	free(p->kind);
-	canon_free(&p->canon);
+	normalname_free(&p->normalname);
 }

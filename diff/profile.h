@@ -12,16 +12,16 @@
 #include "common/stacks.h"
 
 struct profile {
-	struct canon canon;
+	struct normalname normalname;
 	bool scatter; /* there will be several windows: keep sums */
 	struct stacks s;
-	struct stacks raw;           /* names as read: a window, or without scatter both sides */
-	uint64_t raw_sum;            /* before the window */
-	unsigned windows[2];         /* that hold any weight */
-	double *node[2];             /* sums, by node; NULL without scatter */
-	double *frame[2];            /* by frame: a function in all its places, recursion counted once */
-	uint32_t nnode, nframe;      /* values there */
-	double (*kind)[CANON_KINDS]; /* by frame: weight of each kind of its code */
+	struct stacks raw;                /* names as read: a window, or without scatter both sides */
+	uint64_t raw_sum;                 /* before the window */
+	unsigned windows[2];              /* that hold any weight */
+	double *node[2];                  /* sums, by node; NULL without scatter */
+	double *frame[2];                 /* by frame: a function in all its places, recursion counted once */
+	uint32_t nnode, nframe;           /* values there */
+	double (*kind)[NORMALNAME_KINDS]; /* by frame: weight of each kind of its code */
 	uint32_t nkind;
 };
 

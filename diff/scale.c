@@ -17,7 +17,7 @@ static int loss_cmp(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-bool normalize(struct stacks *s)
+bool scale_column(struct stacks *s)
 {
 	uint64_t from = stacks_sum(s, 0), to = stacks_sum(s, 1), missing = to;
 	struct loss *loss;

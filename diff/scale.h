@@ -12,6 +12,6 @@
 #include "common/stacks.h"
 
 /* Scales column 0 of s to the total of column 1. False, and nothing is changed, when either is 0. */
-bool normalize(struct stacks *s);
+bool scale_column(struct stacks *s);
 
 #endif

@@ -102,7 +102,7 @@ static int row_cmp(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-void table_make(struct table *t, const struct sig_rule *r, const struct stacks *s, const float *dispersion, bool judge)
+void table_make(struct table *t, const struct sig_rule *r, const struct stacks *s, const float *dispersion, bool assess)
 {
 	struct sig_function *f = sig_functions(r, s, dispersion);
 	uint32_t *rank = intern_ranks(&s->frames);
@@ -112,11 +112,11 @@ void table_make(struct table *t, const struct sig_rule *r, const struct stacks *
 		if (f[id].total[0] || f[id].total[1])
 			t->row[t->n++] = (struct table_row){ id, rank[id], f[id] };
 	free(f);
-	for (uint32_t i = 0; i < t->n && !judge; i++) {
+	for (uint32_t i = 0; i < t->n && !assess; i++) {
 		t->row[i].f.change.why = SIG_NOISE;
 		t->row[i].f.change.level = 0;
 	}
-	if (judge && r->counted && r->z > 0)
+	if (assess && r->counted && r->z > 0)
 		correct(t, r, dispersion);
 	for (uint32_t i = 0; i < t->n; i++) {
 		t->changed += t->row[i].f.change.why == SIG_CHANGED;
@@ -137,9 +137,9 @@ void table_free(struct table *t)
 static double percent(const struct sig_rule *r, unsigned side, uint64_t weight)
 {
 	uint64_t larger = r->sum[0] > r->sum[1] ? r->sum[0] : r->sum[1],
-		 whole = r->shares && r->sum[0] && r->sum[1] ? r->sum[side] : larger;
+		 complete = r->shares && r->sum[0] && r->sum[1] ? r->sum[side] : larger;
 
-	return whole ? 100.0 * (double)weight / (double)whole : 0;
+	return complete ? 100.0 * (double)weight / (double)complete : 0;
 }
 
 static const char *mark(const struct sig_function *f)

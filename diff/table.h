@@ -24,7 +24,8 @@ struct table {
 };
 
 /* judge false: numbers only. dispersion: by frame, or NULL. */
-void table_make(struct table *t, const struct sig_rule *r, const struct stacks *s, const float *dispersion, bool judge);
+void table_make(struct table *t, const struct sig_rule *r, const struct stacks *s, const float *dispersion,
+		bool assess);
 
 struct table_style {
 	uint64_t rows; /* 0: all */

@@ -19,7 +19,7 @@ double verdict_needs(const struct sig_rule *r, double points)
 	return r->counted && r->z > 0 && points > 0 ? ceil(r->z * r->z * 100 / points) : 0;
 }
 
-bool verdict_can_judge(const struct sig_rule *r, double points)
+bool verdict_is_possible(const struct sig_rule *r, double points)
 {
 	uint64_t least = r->sum[0] < r->sum[1] ? r->sum[0] : r->sum[1];
 
@@ -72,7 +72,7 @@ void verdict_describe(const struct comparison *c, const struct table *t, void (*
 	line(to, text.p);
 	if (r->counted && r->z > 0 && r->drift <= 0 && c->profile.windows[0] <= 1 && c->profile.windows[1] <= 1)
 		line(to, "one window a side: counting noise only; two runs of one program differ by more");
-	if (!verdict_can_judge(r, r->points)) {
+	if (!verdict_is_possible(r, r->points)) {
 		text.n = 0;
 		text_printf(
 			&text,
@@ -93,15 +93,15 @@ void verdict_describe(const struct comparison *c, const struct table *t, void (*
 
 static bool over(const struct request_limit *l, const struct sig_function *f, struct str name)
 {
-	return (double)f->change.points >= l->points && (!l->glob.n || str_glob(l->glob, folded_bare(name)));
+	return (double)f->change.points >= l->points && (!l->glob.n || str_glob(l->glob, folded_plain(name)));
 }
 
 static double percent(const struct sig_rule *r, unsigned side, uint64_t weight)
 {
 	uint64_t larger = r->sum[0] > r->sum[1] ? r->sum[0] : r->sum[1];
-	uint64_t whole = r->shares && r->sum[0] && r->sum[1] ? r->sum[side] : larger;
+	uint64_t complete = r->shares && r->sum[0] && r->sum[1] ? r->sum[side] : larger;
 
-	return whole ? 100.0 * (double)weight / (double)whole : 0;
+	return complete ? 100.0 * (double)weight / (double)complete : 0;
 }
 
 static bool name_offender(const struct request *r, const struct sig_rule *rule, const struct sig_function *f,
@@ -123,14 +123,14 @@ static bool name_offender(const struct request *r, const struct sig_rule *rule, 
 }
 
 /* A gate that guards nothing is a mistake in its name. */
-static void tell_idle_limits(const struct request *r, const struct table *t, const struct stacks *s)
+static void report_idle_limits(const struct request *r, const struct table *t, const struct stacks *s)
 {
 	for (size_t i = 0; i < r->nlimits; i++) {
 		const struct request_limit *l = &r->limit[i];
 		uint32_t k = 0;
 
 		while (l->glob.n && k < t->n &&
-		       !str_glob(l->glob, folded_bare(intern_str(&s->frames, t->row[k].frame))))
+		       !str_glob(l->glob, folded_plain(intern_str(&s->frames, t->row[k].frame))))
 			k++;
 		if (l->glob.n && k == t->n)
 			warn("--fail-over %g,%.*s: no function has that name", l->points, (int)l->glob.n, l->glob.p);
@@ -149,13 +149,13 @@ int verdict_fail_over(const struct request *r, const struct comparison *c)
 	rule.points = r->limit[0].points;
 	for (size_t i = 1; i < r->nlimits; i++)
 		rule.points = fmin(rule.points, r->limit[i].points);
-	if (!verdict_can_judge(&rule, rule.points)) {
+	if (!verdict_is_possible(&rule, rule.points)) {
 		warn("--fail-over %g: %llu samples before and %llu after are too few: %.0f a side are needed; record longer, or allow more",
 		     rule.points, ull(rule.sum[0]), ull(rule.sum[1]), verdict_needs(&rule, rule.points));
 		return PJ_FAILED;
 	}
 	table_make(&t, &rule, &c->profile.s, c->noise.frame, true);
-	tell_idle_limits(r, &t, &c->profile.s);
+	report_idle_limits(r, &t, &c->profile.s);
 	for (uint32_t i = 0; i < t.n; i++) {
 		const struct sig_function *f = &t.row[i].f;
 

@@ -25,7 +25,7 @@ struct comparison {
 /* Samples a side that are needed to see a function go from nothing to that many points; 0: any number will do. */
 double verdict_needs(const struct sig_rule *r, double points);
 
-bool verdict_can_judge(const struct sig_rule *r, double points);
+bool verdict_is_possible(const struct sig_rule *r, double points);
 
 /* Lines about both sides and the rule, by whatever puts a line. */
 void verdict_describe(const struct comparison *c, const struct table *t, void (*line)(void *to, const char *text),

@@ -59,7 +59,7 @@ static void opt_place(void *to, const char *value, const char *name)
 	if (strcmp(name, "--symfs") == 0)
 		r->recording.symfs = value;
 	else if (strcmp(name, "--kept") == 0)
-		r->recording.kept = value;
+		r->recording.saved = value;
 	else if (strcmp(name, "--maps") == 0)
 		r->recording.maps = value;
 	else
@@ -83,7 +83,7 @@ static void opt_slice(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
-	if (!header_time(str_of(value), &r->recording.slice_ns) || r->recording.slice_ns == 0)
+	if (!samplekey_time(str_of(value), &r->recording.slice_ns) || r->recording.slice_ns == 0)
 		die_usage("%s: '%s' is not a number of seconds", name, value);
 	needs_recording(r, name);
 }

@@ -29,7 +29,7 @@ static unsigned needs_of(const char *path)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return 0;
-	whole_pread(fd, magic, sizeof(magic), 0);
+	fullio_pread(fd, magic, sizeof(magic), 0);
 	close(fd);
 	if (magic[0] == 0x1f && magic[1] == 0x8b) /* gzip */
 		return NEEDS_CACHE | NEEDS_SPOOL;
@@ -53,7 +53,7 @@ void foldrights_give_up(const struct request *r, char *const *paths)
 	if (needs) /* only perf.data names files of others */
 		fileopener_start(r->unprivileged);
 	cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
-	identity_prepare();
+	samehost_prepare();
 	confine(&(struct confine){ .input = paths,
 				   .file = { r->recording.kallsyms },
 				   .output = { r->out },

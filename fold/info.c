@@ -23,7 +23,7 @@ struct process {
 
 struct counts {
 	struct addrspace as;
-	uint64_t samples, bare, lost_records, lost_samples, throttled, first_ns, last_ns;
+	uint64_t samples, fp, lost_records, lost_samples, throttled, first_ns, last_ns;
 	uint64_t *of_event;
 	struct intern keys;      /* of processes */
 	struct process *process; /* by key - 1 */
@@ -48,7 +48,7 @@ static void count_process(struct counts *c, const struct perfdata_record *r)
 static void count_sample(struct counts *c, const struct perfdata_record *r, const struct perfdata_event *events)
 {
 	c->samples++;
-	c->bare += !r->sample.has_chain || r->sample.nips == 0;
+	c->fp += !r->sample.has_chain || r->sample.nips == 0;
 	c->of_event[r->sample.event - events]++;
 	if (r->has_time && (c->first_ns == 0 || r->time < c->first_ns))
 		c->first_ns = r->time;
@@ -272,7 +272,7 @@ static void put_tenants(struct out *o, const struct pj_tenants *tenants)
 static void put_helpers(struct out *o, const struct recorder *r)
 {
 	static const char *const name[PJ_HELPERS] = {
-		[PJ_HELPER_TABLES] = "unwind tables", [PJ_HELPER_JVM] = "JVMs", [PJ_HELPER_KEEPER] = "symbols"
+		[PJ_HELPER_TABLES] = "unwind tables", [PJ_HELPER_JVM] = "JVMs", [PJ_HELPER_SAVER] = "symbols"
 	};
 
 	for (uint32_t i = 0; i < PJ_HELPERS; i++) {
@@ -290,19 +290,19 @@ static void put_helpers(struct out *o, const struct recorder *r)
 /* Of stacks that pjrecord walked. */
 static void put_unwinding(struct out *o, const struct recorder *r)
 {
-	struct text said = { 0 };
+	struct text shown = { 0 };
 	size_t named = 0;
 
 	if (r->unwinding.stacks) {
-		unwound_text(&said, &r->unwinding);
-		put_line(o, "stacks", text_view(&said));
+		unwindstats_text(&shown, &r->unwinding);
+		put_line(o, "stacks", text_view(&shown));
 	}
 	for (size_t i = 0; i < r->interpreted.n; i++)
 		named += r->interpreted.method[i].name.n > 0;
 	if (r->interpreted.n)
 		out_printf(o, "%-10s %zu of Java were interpreted, %zu of them have a name\n", "methods",
 			   r->interpreted.n, named);
-	text_free(&said);
+	text_free(&shown);
 }
 
 /* What pjrecord says of its windows. */
@@ -361,7 +361,7 @@ static void put_info(struct out *o, const char *name, struct counts *c, struct p
 		out_printf(o, "%-10s %llu MiB\n", "memory", ull(info->memory >> 20));
 	e = perfdata_events(data, &n);
 	put_events(o, c, e, n);
-	out_printf(o, "%-10s %llu, %llu without callchain\n", "samples", ull(c->samples), ull(c->bare));
+	out_printf(o, "%-10s %llu, %llu without callchain\n", "samples", ull(c->samples), ull(c->fp));
 	out_printf(o, "%-10s %llu, %.2f %%\n", "lost", ull(lost),
 		   c->samples + lost ? 100.0 * (double)lost / (double)(c->samples + lost) : 0);
 	out_printf(o, "%-10s %llu times\n", "throttled", ull(c->throttled));
@@ -369,7 +369,7 @@ static void put_info(struct out *o, const char *name, struct counts *c, struct p
 	put_processes(o, c);
 }
 
-static void put_conflicts(void *out, const struct conflicts *of)
+static void put_conflicts(void *out, const struct symconflicts *of)
 {
 	char name[TENANT_NAME];
 
@@ -381,12 +381,12 @@ static void put_conflicts(void *out, const struct conflicts *of)
 		of->files == 1 ? "s" : "", of->first);
 }
 
-static bool info_of(struct out *o, const char *kept, const char *path)
+static bool info_of(struct out *o, const char *saved, const char *path)
 {
 	struct counts c = { 0 };
 	const struct perfdata_tally *t;
 	struct perfdata *data;
-	struct attic attic;
+	struct symstore symstore;
 	struct in in;
 	bool good;
 
@@ -398,9 +398,9 @@ static bool info_of(struct out *o, const char *kept, const char *path)
 	addrspace_init(&c.as, false);
 	count_records(&c, data);
 	put_info(o, in.name, &c, data);
-	attic_open(&attic, kept, &in, &perfdata_info(data)->recorder);
-	conflicts_each(&attic, put_conflicts, o);
-	attic_close(&attic);
+	symstore_open(&symstore, saved, &in, &perfdata_info(data)->recorder);
+	symconflicts_each(&symstore, put_conflicts, o);
+	symstore_close(&symstore);
 	t = perfdata_tally(data);
 	if (t->bad)
 		warn("%s@%llu: %s; %llu record%s not used", in.name, ull(t->first_bad), t->why, ull(t->bad),
@@ -424,11 +424,11 @@ int info(const struct request *r, char **paths)
 
 	out_open(o, r->out);
 	if (!paths[0])
-		good = info_of(o, r->recording.kept, NULL);
+		good = info_of(o, r->recording.saved, NULL);
 	for (size_t i = 0; paths[i]; i++) {
 		if (i)
 			out_char(o, '\n');
-		good = info_of(o, r->recording.kept, paths[i]) && good;
+		good = info_of(o, r->recording.saved, paths[i]) && good;
 	}
 	out_close(o);
 	free(o);

@@ -71,8 +71,8 @@ static void read_input(const struct request *r, const char *path, struct result 
 	case INPUT_FOLDED: read_folded(r, &in, res); break;
 	case INPUT_EMPTY: break;
 	}
-	if (in.damage) {
-		warn_at((struct place){ in.name, 0 }, "%s: the whole samples before are used", in.damage);
+	if (in.errors) {
+		warn_at((struct place){ in.name, 0 }, "%s: the whole samples before are used", in.errors);
 		res->damaged = true;
 	}
 	in_close(&in);

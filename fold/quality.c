@@ -8,9 +8,9 @@
 
 #define FEW 20 /* samples, of which no share is worth a word */
 
-static double percent(uint64_t part, uint64_t whole)
+static double percent(uint64_t part, uint64_t complete)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	return complete ? 100.0 * (double)part / (double)complete : 0;
 }
 
 static unsigned long long ull(uint64_t v)
@@ -70,9 +70,9 @@ static struct recording_quality sum(const struct recording_tally *t)
 		const struct recording_quality *q = &t->quality[i];
 
 		all.samples += q->samples;
-		all.rooted += q->rooted;
+		all.reaches_root += q->reaches_root;
 		all.cut += q->cut;
-		all.blind += q->blind;
+		all.unsymbolized_root += q->unsymbolized_root;
 		all.single += q->single;
 		all.user += q->user;
 		all.frames += q->frames;
@@ -86,8 +86,8 @@ static void put_row(struct out *o, const struct recording_quality *q)
 	struct text raw = { 0 };
 
 	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples),
-		   percent(q->rooted, q->samples), percent(q->cut, q->samples),
-		   percent(q->samples - q->rooted - q->cut, q->samples), percent(q->single, q->samples),
+		   percent(q->reaches_root, q->samples), percent(q->cut, q->samples),
+		   percent(q->samples - q->reaches_root - q->cut, q->samples), percent(q->single, q->samples),
 		   percent(q->unresolved, q->frames));
 	visible_bytes(&raw, q->name); /* names of frames are escaped once already */
 	out_visible(o, text_view(&raw));
@@ -139,16 +139,16 @@ static const char *remedy(const struct recording_quality *q, struct str event)
 	return "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)";
 }
 
-void quality_say(const struct recording_tally *t, struct str event)
+void quality_print(const struct recording_tally *t, struct str event)
 {
 	struct recording_quality all = sum(t);
 	const struct recording_quality *w = worst(t);
 
 	warn("%.1f %% of the stacks are whole, %.1f %% are cut by the recorder, %.1f %% have one frame of user code only",
-	     percent(all.rooted, all.samples), percent(all.cut, all.samples), percent(all.single, all.samples));
-	if (all.blind >= FEW && 10 * all.blind > all.samples)
+	     percent(all.reaches_root, all.samples), percent(all.cut, all.samples), percent(all.single, all.samples));
+	if (all.unsymbolized_root >= FEW && 10 * all.unsymbolized_root > all.samples)
 		warn("%.1f %% of the stacks begin in code that has no names (--unresolved says which), and may be whole",
-		     percent(all.blind, all.samples));
+		     percent(all.unsymbolized_root, all.samples));
 	if (w)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)w->name.n, w->name.p,
 		     percent(w->single, w->user), remedy(w, event));

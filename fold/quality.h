@@ -17,6 +17,6 @@ void quality_stacks(struct out *o, const struct recording_tally *t);
 
 /* One line about all stacks for the summary, one more about the process that would profit most from a remedy for event.
  */
-void quality_say(const struct recording_tally *t, struct str event);
+void quality_print(const struct recording_tally *t, struct str event);
 
 #endif

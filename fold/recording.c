@@ -19,21 +19,21 @@ struct recording {
 	struct recording_tally *tally;
 	struct perfdata *data;
 	struct addrspace as;
-	struct sites sites;
+	struct locations locations;
 	struct samples_options samples_options;
 	struct samples samples; /* of sites; first frames are names */
-	struct places places;
+	struct locationcache places;
 	struct callchain callchain;
 	struct deferred deferred;
-	struct origin origin;
-	struct attic attic;
+	struct provenance origin;
+	struct symstore symstore;
 	uint64_t first_ns, last_ns;
 	uint32_t threads_dso, cut_dso;
 	struct walk walk;
 	uint64_t lost_records, lost_samples;
 	struct slices_lost slices_records, slices_samples; /* the same, as far as they have a time */
 	bool cgroups;                                      /* are asked for */
-	struct groups groups;
+	struct cgroupnames groups;
 	struct containers containers;
 };
 
@@ -48,7 +48,8 @@ static bool push_walked(struct recording *f, const struct addrspace_thread *t, c
 
 		if (w->method)
 			samples_push(&f->samples,
-				     sites_id(&f->sites, addrspace_methods(&f->as, t->pid), w->ip) | SITE_BIT);
+				     locations_id(&f->locations, addrspace_methods(&f->as, t->pid), w->ip) |
+					     LOCATION_BIT);
 		else
 			callchain_push_ip(&f->callchain, t, MODE_USER, w->ip, r->time);
 	}
@@ -58,18 +59,18 @@ static bool push_walked(struct recording *f, const struct addrspace_thread *t, c
 /* The stack of the open sample, all of whose frames are there, goes on outside of what was recorded. */
 static void push_cut(struct recording *f, uint64_t why)
 {
-	samples_push(&f->samples, sites_id(&f->sites, f->cut_dso, why) | SITE_BIT);
+	samples_push(&f->samples, locations_id(&f->locations, f->cut_dso, why) | LOCATION_BIT);
 }
 
 /* The kernel keeps so many addresses of a stack; event: NULL where it is not known. */
 static void push_limit(struct recording *f, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
 {
-	uint64_t own = event ? event->max_stack : 0, most = own ? own : RECORDING_LIMIT, addresses;
+	uint64_t own = event ? event->max_stack : 0, max = own ? own : RECORDING_LIMIT, addresses;
 
-	if (likely(n < most))
+	if (likely(n < max))
 		return;
 	addresses = callchain_addresses(ips, n);
-	if (addresses >= most)
+	if (addresses >= max)
 		push_cut(f, own ? CUT_BY_EVENT : addresses);
 }
 
@@ -98,18 +99,18 @@ static bool is_walked(const struct recording *f, const struct perfdata_event *e)
 
 static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
 {
-	bool walks = r->sample.regs_abi && r->sample.stack.n, whole = true;
+	bool walks = r->sample.regs_abi && r->sample.stack.n, complete = true;
 
 	if (r->sample.has_chain)
 		callchain_push(&f->callchain, t, r);
 	else if (!walks || r->sample.mode != MODE_USER) /* else the walk begins there */
 		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
 	if (walks)
-		whole = push_walked(f, t, r);
+		complete = push_walked(f, t, r);
 	/* an empty callchain has at least the place that was interrupted; perf shows nothing of it */
 	if (f->samples.nframes == 0 && (!r->sample.has_chain || !f->o->as_perf) && r->sample.ip)
 		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
-	if (!whole)
+	if (!complete)
 		push_cut(f, CUT_COPY);
 	else if (r->sample.has_chain && !f->o->as_perf && is_walked(f, r->sample.event))
 		push_end(f, r->sample.ips, r->sample.nips);
@@ -151,7 +152,7 @@ static void put_fronts(struct recording *f, const struct perfdata_record *r, str
 static void end_sample(struct recording *f, uint32_t comm)
 {
 	if (f->o->root == ROOT_BOTH && f->samples_options.comm != COMM_NONE)
-		samples_push(&f->samples, sites_id(&f->sites, f->threads_dso, comm) | SITE_BIT);
+		samples_push(&f->samples, locations_id(&f->locations, f->threads_dso, comm) | LOCATION_BIT);
 	samples_close(&f->samples, NULL);
 }
 
@@ -221,7 +222,7 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 	uint32_t comm = addrspace_comm(&f->as, t),
 		 first = f->o->root == ROOT_THREAD ? comm : addrspace_comm(&f->as, leader);
 	const uint32_t label[] = { first, o->pid || o->tid ? r->pid : 0, o->tid ? r->tid : 0 };
-	struct header h = {
+	struct sample_key h = {
 		.comm = intern_str(&f->as.comms, comm),
 		.first = intern_str(&f->as.comms, first),
 		.before = { (const char *)label, sizeof(label) },
@@ -235,7 +236,7 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 	};
 
 	if (f->cgroups)
-		h.cgroup = groups_path(&f->groups, r->sample.cgroup);
+		h.cgroup = cgroupnames_path(&f->groups, r->sample.cgroup);
 
 	if (unlikely(!f->samples.chosen))
 		f->samples.preferred = preferred_event(f);
@@ -297,12 +298,12 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 	case PERFDATA_DEFERRED: join_user(f, r); break;
 	case PERFDATA_CGROUP:
 		if (f->cgroups)
-			groups_add(&f->groups, r->cgroup.id, r->cgroup.path);
+			cgroupnames_add(&f->groups, r->cgroup.id, r->cgroup.path);
 		break;
 	case PERFDATA_MMAP:
 		addrspace_record(&f->as, r);
 		if (!f->o->as_perf)
-			places_map(&f->places, r, &f->origin, perfdata_info(f->data));
+			locationcache_map(&f->places, r, &f->origin, perfdata_info(f->data));
 		break;
 	default: addrspace_record(&f->as, r); break;
 	}
@@ -315,9 +316,9 @@ static void read_records(struct recording *f, struct in *in)
 	const struct perfdata_build_id *id;
 	size_t n;
 
-	f->origin = origin_of(info, in, info->first, info->last); /* jitdumps and timelines are asked on the way */
+	f->origin = provenance_of(info, in, info->first, info->last); /* jitdumps and timelines are asked on the way */
 	if (!f->o->as_perf)
-		timelines_open(&f->places.timelines, f->o->maps, &f->attic, &f->origin);
+		timelines_open(&f->places.timelines, f->o->maps, &f->symstore, &f->origin);
 	f->places.monotonic = f->walk.monotonic = info->clock == CLOCK_MONOTONIC;
 	f->walk.timelines = f->o->as_perf ? NULL : &f->places.timelines;
 	while ((r = perfdata_next(f->data)) != NULL) {
@@ -329,7 +330,7 @@ static void read_records(struct recording *f, struct in *in)
 		add_record(f, r);
 	}
 	give_up(f, true);
-	f->origin = origin_of(perfdata_info(f->data), in, f->first_ns, f->last_ns);
+	f->origin = provenance_of(perfdata_info(f->data), in, f->first_ns, f->last_ns);
 	id = perfdata_build_ids(f->data, &n);
 	addrspace_build_ids(&f->as, id, n);
 }
@@ -337,12 +338,12 @@ static void read_records(struct recording *f, struct in *in)
 /* What stands where a method may be, and is none of those that the recorder tells, is an address without code. */
 static void settle_methods(struct recording *f)
 {
-	for (uint32_t id = 1; id <= f->sites.n && f->origin.recorder->unwound; id++) {
-		struct site *s = &f->sites.site[id];
+	for (uint32_t id = 1; id <= f->locations.n && f->origin.recorder->unwound; id++) {
+		struct location_key *s = &f->locations.location[id];
 		const struct dso *d = &f->as.dso[s->dso];
 
 		if (d->kind == DSO_METHOD && !interpreted_find(&f->origin.recorder->interpreted, d->pid, s->address))
-			*s = (struct site){ f->places.addresses ? s->address : 0, 0 };
+			*s = (struct location_key){ f->places.addresses ? s->address : 0, 0 };
 	}
 }
 
@@ -368,10 +369,10 @@ static bool is_skip_after(struct reduce *r, uint32_t frame)
 		r->cap = cap;
 	}
 	if (r->skip[frame] == 0) {
-		name = folded_bare(intern_str(&r->to->frames, frame));
+		name = folded_plain(intern_str(&r->to->frames, frame));
 		r->skip[frame] = 2;
 		for (size_t i = 0; i < r->o->nskip_after; i++)
-			if (str_eq(name, folded_bare(r->o->skip_after[i])))
+			if (str_eq(name, folded_plain(r->o->skip_after[i])))
 				r->skip[frame] = 1;
 	}
 	return r->skip[frame] == 1;
@@ -389,7 +390,7 @@ static uint32_t step(struct reduce *r, uint32_t base, uint32_t node, bool top, u
 
 		if (before == frame)
 			return node;
-		if (str_eq(folded_bare(intern_str(names, before)), folded_bare(intern_str(names, frame))))
+		if (str_eq(folded_plain(intern_str(names, before)), folded_plain(intern_str(names, frame))))
 			return stacks_child(r->to, r->to->node[node].parent, frame);
 	}
 	return stacks_child(r->to, node, frame);
@@ -414,14 +415,14 @@ static bool *find_fronts(const struct recording *f)
 static uint32_t front_frame(struct recording *f, uint32_t id, struct stacks *to)
 {
 	const struct stacks *from = &f->samples.stacks;
-	struct str said = intern_str(&from->frames, from->node[id].frame);
+	struct str shown = intern_str(&from->frames, from->node[id].frame);
 	struct names names = { 0 };
 	struct text t = { 0 };
 	uint32_t frame;
 
 	if (!f->o->by || (f->o->slice_ns && from->node[id].parent == 0))
-		return stacks_frame(to, said);
-	containers_name(&f->containers, f->o->by, said, &t);
+		return stacks_frame(to, shown);
+	containers_name(&f->containers, f->o->by, shown, &t);
 	frame = stacks_frame(
 		to, names_comm(&names, text_view(&t), false)); /* without blanks and what frames must not hold */
 	names_free(&names);
@@ -440,11 +441,11 @@ static bool rename_tree(struct recording *f, const struct resolved *names, const
 	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
 
 	for (uint32_t id = 1; id < from->n; id++) {
-		uint32_t frame = from->node[id].frame, site = frame & ~SITE_BIT, parent = from->node[id].parent,
+		uint32_t frame = from->node[id].frame, location = frame & ~LOCATION_BIT, parent = from->node[id].parent,
 			 at = node[parent];
 
 		base[id] = base[parent];
-		if (!(frame & SITE_BIT)) {
+		if (!(frame & LOCATION_BIT)) {
 			top[id] = true;
 			at = stacks_child(to, at,
 					  front[id] ? front_frame(f, id, to) :
@@ -453,10 +454,10 @@ static bool rename_tree(struct recording *f, const struct resolved *names, const
 				base[id] = at;
 		} else {
 			bool first = top[parent];
-			enum dso_kind kind = f->as.dso[f->sites.site[site].dso].kind;
+			enum dso_kind kind = f->as.dso[f->locations.location[location].dso].kind;
 
 			top[id] = kind == DSO_THREAD || (kind == DSO_CUT && first);
-			for (uint32_t i = names->first[site]; i < names->first[site + 1]; i++, first = false)
+			for (uint32_t i = names->first[location]; i < names->first[location + 1]; i++, first = false)
 				at = step(&r, base[id], at, first, names->frame[i]);
 		}
 		node[id] = at;
@@ -502,7 +503,7 @@ static void take_over(struct recording *f, struct samples *p)
 	}
 }
 
-static void say_damage(struct recording *f, struct in *in)
+static void print_input_errors(struct recording *f, struct in *in)
 {
 	const struct perfdata_tally *t = perfdata_tally(f->data);
 
@@ -511,7 +512,7 @@ static void say_damage(struct recording *f, struct in *in)
 		     (unsigned long long)t->bad, t->bad == 1 ? " is" : "s are");
 	if (perfdata_info(f->data)->unfinished)
 		warn("%s: the recorder did not end this file: the whole records in it are used%s", in->name,
-		     f->origin.told || f->o->symfs ? "" : "; names need --symfs /, if it is from this machine");
+		     f->origin.reported || f->o->symfs ? "" : "; names need --symfs /, if it is from this machine");
 	f->tally->damaged = f->tally->damaged || t->bad || perfdata_info(f->data)->unfinished;
 }
 
@@ -529,16 +530,16 @@ static void read_pods(struct recording *f)
 	text_free(&folder);
 }
 
-static void add_timelines(struct recording_timelines *to, const struct places *p)
+static void add_timelines(struct recording_timelines *to, const struct locationcache *p)
 {
 	to->files += p->timelines.found;
 	to->left_out += p->timelines.left_out;
-	to->sure += p->asked[TIMELINE_SURE];
-	to->likely += p->asked[TIMELINE_LIKELY];
-	to->ambiguous += p->asked[TIMELINE_AMBIGUOUS];
-	to->unknown += p->asked[TIMELINE_NONE];
+	to->sure += p->is_requested[TIMELINE_SURE];
+	to->likely += p->is_requested[TIMELINE_LIKELY];
+	to->ambiguous += p->is_requested[TIMELINE_AMBIGUOUS];
+	to->unknown += p->is_requested[TIMELINE_NONE];
 	to->newest |= p->timelines.found && !p->monotonic;
-	damage_add(&to->damage, &p->timelines.damage);
+	inputerrors_add(&to->errors, &p->timelines.errors);
 }
 
 static void name_and_add(struct recording *f, struct samples *p)
@@ -548,27 +549,27 @@ static void name_and_add(struct recording *f, struct samples *p)
 		.inlined = f->o->inlined,
 		.kallsyms = f->o->kallsyms,
 		.symfs = f->o->symfs,
-		.attic = f->o->as_perf ? NULL : &f->attic,
+		.symstore = f->o->as_perf ? NULL : &f->symstore,
 		.threads = f->o->threads,
 		.names = f->o->samples->names,
 		.canonical = f->o->samples->comm == COMM_CANONICAL,
 	};
 	struct resolved names;
-	struct judge j;
+	struct stack_quality j;
 	bool *front;
 
 	settle_methods(f);
-	resolve(&names, &o, &f->origin, &f->as, &f->sites, &p->stacks);
+	resolve(&names, &o, &f->origin, &f->as, &f->locations, &p->stacks);
 	read_pods(f);
 	front = find_fronts(f);
 	if (!rename_tree(f, &names, front, &p->stacks))
 		p->tally.overflow = true;
-	j = (struct judge){ &f->as, &f->sites, &f->samples.stacks, front, &names, &p->stacks };
-	judge_stacks(&j, f->tally, p);
+	j = (struct stack_quality){ &f->as, &f->locations, &f->samples.stacks, front, &names, &p->stacks };
+	stackquality_measure(&j, f->tally, p);
 	free(front);
-	damage_add(&f->tally->maps, &names.maps);
+	inputerrors_add(&f->tally->maps, &names.maps);
 	f->tally->conflicts += names.conflicts;
-	damage_add(&f->tally->jitdumps, &f->places.damage);
+	inputerrors_add(&f->tally->jitdumps, &f->places.errors);
 	add_timelines(&f->tally->timelines, &f->places);
 	if (names.kernel)
 		f->tally->kernel = names.kernel;
@@ -598,7 +599,7 @@ static void begin(struct recording *f, const struct in *in, struct samples *p)
 	samples_init(&f->samples, &f->samples_options);
 	f->walk.symfs = f->o->symfs;
 	f->walk.as_perf = f->o->as_perf;
-	f->walk.attic = f->o->as_perf ? NULL : &f->attic;
+	f->walk.symstore = f->o->as_perf ? NULL : &f->symstore;
 	f->samples.chosen = p->chosen;
 	f->samples.event_key = p->event_key;
 	f->samples.event_name = p->event_name;
@@ -607,15 +608,15 @@ static void begin(struct recording *f, const struct in *in, struct samples *p)
 		die_usage("%s needs cgroups, which '%s' does not tell: perf record --all-cgroups, or pjrecord",
 			  f->o->by ? "--by" : "--only cgroup=", in->name);
 	addrspace_init(&f->as, f->o->as_perf);
-	f->as.attic = f->walk.attic;
+	f->as.symstore = f->walk.symstore;
 	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
 	f->cut_dso = addrspace_special(&f->as, DSO_CUT, STR(""));
-	f->places = (struct places){ .as = &f->as,
-				     .sites = &f->sites,
-				     .symfs = f->o->symfs,
-				     .attic = f->walk.attic,
-				     .timelines = { .dir = -1 },
-				     .addresses = f->o->samples->names.addresses };
+	f->places = (struct locationcache){ .as = &f->as,
+					    .locations = &f->locations,
+					    .symfs = f->o->symfs,
+					    .symstore = f->walk.symstore,
+					    .timelines = { .dir = -1 },
+					    .addresses = f->o->samples->names.addresses };
 	f->callchain = (struct callchain){ .places = &f->places, .to = &f->samples, .as_perf = f->o->as_perf };
 }
 
@@ -626,22 +627,22 @@ void recording_read(const struct recording_options *o, struct in *in, struct sam
 	t->recordings++;
 	t->as_perf = o->as_perf;
 	f.data = perfdata_open(in);
-	attic_open(&f.attic, o->kept, in, &perfdata_info(f.data)->recorder);
+	symstore_open(&f.symstore, o->saved, in, &perfdata_info(f.data)->recorder);
 	begin(&f, in, p);
 	read_records(&f, in);
 	samples_merge_counts(p, &f.samples);
 	take_over(&f, p);
 	name_and_add(&f, p);
-	say_damage(&f, in);
+	print_input_errors(&f, in);
 	deferred_free(&f.deferred);
-	groups_free(&f.groups);
+	cgroupnames_free(&f.groups);
 	containers_free(&f.containers);
-	places_free(&f.places);
+	locationcache_free(&f.places);
 	walk_free(&f.walk);
 	samples_free(&f.samples);
-	sites_free(&f.sites);
+	locations_free(&f.locations);
 	addrspace_free(&f.as);
-	attic_close(&f.attic);
+	symstore_close(&f.symstore);
 	perfdata_close(f.data);
 }
 

@@ -24,7 +24,7 @@ struct recording_options {
 	enum recording_root root;
 	bool as_perf, inlined; /* inlined: calls that were inlined are frames, too */
 	const char *kallsyms, *symfs;
-	const char *kept;      /* DIR of pjrecord; NULL: where the window lies */
+	const char *saved;     /* DIR of pjrecord; NULL: where the window lies */
 	const char *maps;      /* folder of pjmap's timelines; NULL: DIR/maps */
 	enum containers_by by; /* not BY_NONE: an outermost frame for each */
 	uint64_t slice_ns;     /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
@@ -42,27 +42,27 @@ struct recording_missing {
 struct recording_quality {
 	struct str name;
 	uint64_t samples;
-	uint64_t rooted; /* reach where threads begin */
-	uint64_t cut;    /* go on outside of what the recorder kept */
-	uint64_t blind;  /* begin in code without names: perhaps where a thread begins */
-	uint64_t single; /* have one frame of user code */
-	uint64_t user;   /* have any */
-	uint64_t java;   /* have code of a JVM */
+	uint64_t reaches_root;      /* reach where threads begin */
+	uint64_t cut;               /* go on outside of what the recorder kept */
+	uint64_t unsymbolized_root; /* begin in code without names: perhaps where a thread begins */
+	uint64_t single;            /* have one frame of user code */
+	uint64_t user;              /* have any */
+	uint64_t java;              /* have code of a JVM */
 	uint64_t frames, unresolved;
 };
 
 /* --inline: files whose places were hit, by what their debug information told. */
 struct recording_inlined {
 	uint64_t files, without;
-	struct damage damage; /* files */
+	struct input_errors errors; /* files */
 };
 
 /* What timelines of JVMs said of addresses in their code. */
 struct recording_timelines {
 	uint64_t files, sure, likely, ambiguous, unknown;
-	uint64_t left_out;    /* pieces of code that pjmap could not read */
-	bool newest;          /* the clock of a recording is another one: names are the newest */
-	struct damage damage; /* files */
+	uint64_t left_out;          /* pieces of code that pjmap could not read */
+	bool newest;                /* the clock of a recording is another one: names are the newest */
+	struct input_errors errors; /* files */
 };
 
 /* What reading found; sums over several recordings. */
@@ -73,12 +73,12 @@ struct recording_tally {
 	uint64_t garbage;  /* callchains with a mark that is none: what comes before it was used (as_perf: nothing) */
 	uint64_t deferred; /* samples whose user half came later, and was not joined */
 	uint64_t copy_cut; /* walked stacks that are longer than their copies */
-	uint64_t limit_cut, limit; /* callchains that the kernel cut, and at how many addresses */
-	uint64_t methods_left_out; /* interpreted frames whose method pjrecord had no room for */
-	uint64_t event_cut;        /* callchains that are as deep as the event was to have them */
-	struct damage maps;        /* lines of perf maps */
-	uint64_t conflicts;        /* files with a build-id that another kept file has, too */
-	struct damage jitdumps;    /* records, or whole files */
+	uint64_t limit_cut, limit;    /* callchains that the kernel cut, and at how many addresses */
+	uint64_t methods_left_out;    /* interpreted frames whose method pjrecord had no room for */
+	uint64_t event_cut;           /* callchains that are as deep as the event was to have them */
+	struct input_errors maps;     /* lines of perf maps */
+	uint64_t conflicts;           /* files with a build-id that another kept file has, too */
+	struct input_errors jitdumps; /* records, or whole files */
 	struct recording_inlined inlined;
 	struct recording_timelines timelines;
 	struct slices_lost slices; /* --time-slice: losses that have a time */

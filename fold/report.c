@@ -35,19 +35,19 @@ static struct row *sum_frames(const struct stacks *s, uint32_t *nrows)
 	uint32_t *order = stacks_order(s), *path = mem_alloc(sizeof(*path), s->n), depth = 0;
 	uint64_t *total = stacks_totals(s, 0);
 	uint64_t *self = mem_alloc(sizeof(*self), (size_t)s->frames.n + 1);
-	uint32_t *bare = mem_alloc(sizeof(*bare), (size_t)s->frames.n + 1), *open;
+	uint32_t *fp = mem_alloc(sizeof(*fp), (size_t)s->frames.n + 1), *open;
 	struct intern names = { 0 };
 	struct row *row;
 
 	for (uint32_t id = 1; id <= s->frames.n; id++)
-		bare[id] = intern(&names, folded_bare(intern_str(&s->frames, id)));
+		fp[id] = intern(&names, folded_plain(intern_str(&s->frames, id)));
 	row = mem_alloc(sizeof(*row), (size_t)names.n + 1);
 	open = mem_alloc(sizeof(*open), (size_t)names.n + 1);
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
-		uint32_t id = order[i], name = bare[s->node[id].frame];
+		uint32_t id = order[i], name = fp[s->node[id].frame];
 
 		while (depth && path[depth - 1] != s->node[id].parent)
-			open[bare[s->node[path[--depth]].frame]]--;
+			open[fp[s->node[path[--depth]].frame]]--;
 		path[depth++] = id;
 		if (open[name]++ == 0)
 			row[name].total += total[id];
@@ -60,9 +60,9 @@ static struct row *sum_frames(const struct stacks *s, uint32_t *nrows)
 	}
 	for (uint32_t id = 1; id <= s->frames.n; id++) {
 		struct str frame = intern_str(&s->frames, id);
-		struct row *r = &row[bare[id] - 1];
+		struct row *r = &row[fp[id] - 1];
 
-		r->name = folded_bare(frame);
+		r->name = folded_plain(frame);
 		if (!r->shown.p || self[id] > r->shown_self ||
 		    (self[id] == r->shown_self && str_cmp(frame, r->shown) < 0)) {
 			r->shown = frame;
@@ -75,14 +75,14 @@ static struct row *sum_frames(const struct stacks *s, uint32_t *nrows)
 	free(path);
 	free(total);
 	free(self);
-	free(bare);
+	free(fp);
 	free(open);
 	return row;
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double percent(uint64_t part, uint64_t complete)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	return complete ? 100.0 * (double)part / (double)complete : 0;
 }
 
 void report_top(struct out *o, const struct stacks *s, uint64_t n)

@@ -35,19 +35,19 @@ struct worker {
 	struct symbols_query *q;
 	uint32_t *module;
 	size_t cap;
-	struct text frames; /* scratch */
-	struct damage maps; /* lines of perf maps; the first is that of ... */
-	uint32_t maps_dso;  /* ... the first DSO, whatever order threads take */
+	struct text frames;       /* scratch */
+	struct input_errors maps; /* lines of perf maps; the first is that of ... */
+	uint32_t maps_dso;        /* ... the first DSO, whatever order threads take */
 	pthread_t thread;
 };
 
 struct task {
 	const struct resolve_options *o;
-	const struct origin *origin;
+	const struct provenance *origin;
 	const struct addrspace *a;
-	const struct sites *s;
+	const struct locations *s;
 	struct resolved *out;
-	uint32_t *site; /* ids, by job, then by address */
+	uint32_t *location; /* ids, by job, then by address */
 	struct job *job;
 	uint32_t njobs;
 	atomic_uint next;
@@ -86,12 +86,12 @@ static int job_cmp(const void *va, const void *vb)
 /* Sites by DSO, by counting; the largest DSOs first, so that threads end together. */
 static void make_jobs(struct task *t)
 {
-	const struct sites *s = t->s;
+	const struct locations *s = t->s;
 	uint32_t *key = job_keys(t->a), ndsos = t->a->keys.n + 1;
 	uint32_t *first = mem_alloc(sizeof(*first), (size_t)ndsos + 1);
 
 	for (uint32_t id = 1; id <= s->n; id++)
-		first[key[s->site[id].dso] + 1]++;
+		first[key[s->location[id].dso] + 1]++;
 	t->job = mem_alloc(sizeof(*t->job), ndsos);
 	for (uint32_t d = 0, at = 0; d < ndsos; d++) {
 		if (first[d + 1])
@@ -99,33 +99,33 @@ static void make_jobs(struct task *t)
 		at += first[d + 1];
 		first[d + 1] = at;
 	}
-	t->site = mem_alloc(sizeof(*t->site), s->n);
+	t->location = mem_alloc(sizeof(*t->location), s->n);
 	for (uint32_t id = 1; id <= s->n; id++)
-		t->site[first[key[s->site[id].dso]]++] = id;
+		t->location[first[key[s->location[id].dso]]++] = id;
 	qsort(t->job, t->njobs, sizeof(*t->job), job_cmp);
 	free(first);
 	free(key);
 }
 
 /* Sites of a job by address: least significant byte first, bytes that are all equal skipped. */
-static void sort_sites(const struct sites *s, uint32_t *id, uint32_t *spare, uint32_t n)
+static void sort_locations(const struct locations *s, uint32_t *id, uint32_t *spare, uint32_t n)
 {
-	uint64_t all = 0, base = n ? s->site[id[0]].address : 0;
+	uint64_t all = 0, base = n ? s->location[id[0]].address : 0;
 	uint32_t *from = id, *to = spare;
 
 	for (uint32_t i = 0; i < n; i++)
-		all |= s->site[id[i]].address ^ base;
+		all |= s->location[id[i]].address ^ base;
 	for (unsigned shift = 0; shift < 64; shift += 8) {
 		uint32_t at[257] = { 0 }, *swap;
 
 		if ((all >> shift & 255) == 0)
 			continue;
 		for (uint32_t i = 0; i < n; i++)
-			at[(s->site[from[i]].address >> shift & 255) + 1]++;
+			at[(s->location[from[i]].address >> shift & 255) + 1]++;
 		for (unsigned b = 0; b < 256; b++)
 			at[b + 1] += at[b];
 		for (uint32_t i = 0; i < n; i++)
-			to[at[s->site[from[i]].address >> shift & 255]++] = from[i];
+			to[at[s->location[from[i]].address >> shift & 255]++] = from[i];
 		swap = from;
 		from = to;
 		to = swap;
@@ -137,7 +137,7 @@ static void sort_sites(const struct sites *s, uint32_t *id, uint32_t *spare, uin
 /* Questions for the sites of a job; several sites may have one address. Returns how many there are. */
 static size_t make_queries(struct worker *w, const uint32_t *id, uint32_t n)
 {
-	const struct sites *s = w->task->s;
+	const struct locations *s = w->task->s;
 	size_t nq = 0;
 
 	if (n > w->cap) {
@@ -146,8 +146,8 @@ static size_t make_queries(struct worker *w, const uint32_t *id, uint32_t n)
 		w->module = mem_grow(w->module, sizeof(*w->module), n);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (nq == 0 || w->q[nq - 1].address != s->site[id[i]].address)
-			w->q[nq++] = (struct symbols_query){ .address = s->site[id[i]].address };
+		if (nq == 0 || w->q[nq - 1].address != s->location[id[i]].address)
+			w->q[nq++] = (struct symbols_query){ .address = s->location[id[i]].address };
 	memset(w->module, 0, nq * sizeof(*w->module));
 	return nq;
 }
@@ -176,7 +176,8 @@ static bool has_trampoline(struct str path)
 }
 
 /* Nobody called __restore_rt: it is a "return address" that the kernel made, and no instruction is before it. */
-static void ask_trampoline(struct worker *w, const struct dsofiles_options *o, const struct dsofiles_query *d, size_t n)
+static void query_trampoline(struct worker *w, const struct dsofiles_options *o, const struct dsofiles_query *d,
+			     size_t n)
 {
 	struct symbols_query *q = mem_alloc(sizeof(*q), n);
 	size_t *of = mem_alloc(sizeof(*of), n), nq = 0;
@@ -196,13 +197,13 @@ static void ask_trampoline(struct worker *w, const struct dsofiles_options *o, c
 	free(of);
 }
 
-static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query_files(struct worker *w, const struct dso *d, size_t n)
 {
 	const struct task *t = w->task;
 	struct dsofiles_options o = {
 		.elf = { .as_perf = t->o->as_perf },
 		.symfs = t->o->symfs,
-		.attic = t->o->attic,
+		.symstore = t->o->symstore,
 		.local = t->origin->host,
 		.inlined = t->o->inlined ? &t->out->inlined[d - t->a->dso] : NULL,
 	};
@@ -210,20 +211,20 @@ static enum resolve_why ask_files(struct worker *w, const struct dso *d, size_t 
 		.path = d->path,
 		.build_id = d->build_id,
 		.pid = d->pid,
-		.live = origin_process(t->origin, d->pid, d->mapped_ns),
+		.live = provenance_process(t->origin, d->pid, d->mapped_ns),
 		.numbers = { d->major, d->minor, d->inode, d->generation },
-		.elsewhere = t->o->attic && recorder_elsewhere(t->origin->recorder, d->pid),
+		.elsewhere = t->o->symstore && recorder_elsewhere(t->origin->recorder, d->pid),
 	};
 
 	enum resolve_why why = why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
 
 	if (why == WHY_NO_FILE && !t->origin->host && !d->build_id.n && !t->o->symfs)
-		why = t->origin->told ? WHY_OTHER_MACHINE : WHY_NOT_TOLD; /* a file of that name says nothing */
+		why = t->origin->reported ? WHY_OTHER_MACHINE : WHY_NOT_RECORDED; /* a file of that name says nothing */
 	o.inlined = NULL;
-	if (t->o->attic && attic_conflicts(t->o->attic, d->pid, &d->build_id))
+	if (t->o->symstore && symstore_conflicts(t->o->symstore, d->pid, &d->build_id))
 		t->out->conflicts++;
 	if (!t->o->as_perf && has_trampoline(d->path))
-		ask_trampoline(w, &o, &q, n);
+		query_trampoline(w, &o, &q, n);
 	return why;
 }
 
@@ -247,7 +248,7 @@ static bool is_trusted(int fd, pid_t live, bool as_perf)
 
 	if (fstat(fd, &map) != 0)
 		return false;
-	if (map.st_uid == 0 || map.st_uid == identity_user())
+	if (map.st_uid == 0 || map.st_uid == samehost_user())
 		return true;
 	if (!live)
 		return !as_perf;
@@ -256,53 +257,54 @@ static bool is_trusted(int fd, pid_t live, bool as_perf)
 }
 
 /* More damage, of DSO dso; the first that is told is that of the first DSO. */
-static void add_maps(struct damage *all, uint32_t *first, const struct damage *d, uint32_t dso)
+static void add_maps(struct input_errors *all, uint32_t *first, const struct input_errors *d, uint32_t dso)
 {
-	struct damage before = *d;
+	struct input_errors before = *d;
 
 	if (d->n == 0)
 		return;
 	if (all->n && *first < dso) {
-		damage_add(all, d);
+		inputerrors_add(all, d);
 		return;
 	}
-	damage_add(&before, all);
+	inputerrors_add(&before, all);
 	*all = before;
 	*first = dso;
 }
 
 /* path: for people. */
-static bool ask_map(struct worker *w, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
+static bool query_map(struct worker *w, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
 {
 	struct perfmap_tally tally = { 0 };
-	struct damage d = { 0 };
+	struct input_errors d = { 0 };
 	bool good;
 
 	if (fd < 0)
 		return false;
 	good = is_trusted(fd, live, w->task->o->as_perf) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
 	close(fd);
-	damage_note(&d, tally.cut, "%.160s: larger than 1 GB: only its end is read", path);
+	inputerrors_note(&d, tally.cut, "%.160s: larger than 1 GB: only its end is read", path);
 	if (tally.first_bad)
-		damage_note(&d, tally.bad, "%.160s:%llu: %s", path, (unsigned long long)tally.first_bad, tally.why);
+		inputerrors_note(&d, tally.bad, "%.160s:%llu: %s", path, (unsigned long long)tally.first_bad,
+				 tally.why);
 	else
-		damage_note(&d, tally.bad, "%.180s: %s", path, tally.why);
+		inputerrors_note(&d, tally.bad, "%.180s: %s", path, tally.why);
 	add_maps(&w->maps, &w->maps_dso, &d, dso);
 	return good;
 }
 
 /* What pjrecord copied: the map as it was last, then what it was before. */
-static bool ask_attic_maps(struct worker *w, const struct dso *d, size_t n)
+static bool query_symstore_maps(struct worker *w, const struct dso *d, size_t n)
 {
 	static const char *const kinds[] = { "map", "map.1" };
-	const struct attic *k = w->task->o->attic;
+	const struct symstore *k = w->task->o->symstore;
 	uint32_t dso = (uint32_t)(d - w->task->a->dso);
 	bool found = false;
 	char name[192];
 
 	for (size_t i = 0; k && i < countof(kinds); i++) {
-		attic_name(k, d->pid, kinds[i], name, sizeof(name));
-		found = ask_map(w, dso, attic_jit(k, d->pid, kinds[i]), name, 0, n) || found;
+		symstore_name(k, d->pid, kinds[i], name, sizeof(name));
+		found = query_map(w, dso, symstore_jit(k, d->pid, kinds[i]), name, 0, n) || found;
 	}
 	return found;
 }
@@ -318,27 +320,27 @@ static bool is_process(uint32_t pid)
 }
 
 /* The map that the process wrote in its own /tmp under its own number, then the one in ours. */
-static enum resolve_why ask_live_maps(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query_live_maps(struct worker *w, const struct dso *d, size_t n)
 {
 	const struct task *t = w->task;
-	pid_t live = origin_process(t->origin, d->pid, d->mapped_ns), inner;
+	pid_t live = provenance_process(t->origin, d->pid, d->mapped_ns), inner;
 	uint32_t dso = (uint32_t)(d - t->a->dso);
 	char path[4096];
 	int len, fd;
 
 	if (t->o->symfs) {
 		len = snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", t->o->symfs, (unsigned)d->pid);
-		if (len > 0 && (size_t)len < sizeof(path) && ask_map(w, dso, fileopener_plain(path), path, 0, n))
+		if (len > 0 && (size_t)len < sizeof(path) && query_map(w, dso, fileopener_plain(path), path, 0, n))
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!t->origin->boot)
-		return t->o->symfs ? WHY_NO_MAP : t->origin->told ? WHY_ELSEWHERE : WHY_NOT_TOLD;
-	inner = live ? identity_inner_pid(live) : 0;
+		return t->o->symfs ? WHY_NO_MAP : t->origin->reported ? WHY_ELSEWHERE : WHY_NOT_RECORDED;
+	inner = live ? samehost_inner_pid(live) : 0;
 	if (inner) {
 		len = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
 		fd = fileopener_map_inside(live, (struct str){ path, (size_t)len });
 		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)live, (int)inner);
-		if (ask_map(w, dso, fd, path, live, n))
+		if (query_map(w, dso, fd, path, live, n))
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!live && is_process(d->pid))
@@ -346,7 +348,7 @@ static enum resolve_why ask_live_maps(struct worker *w, const struct dso *d, siz
 	if (!live && !t->o->as_perf && recorder_elsewhere(t->origin->recorder, d->pid))
 		return WHY_NO_MAP; /* what has its number in our /tmp was somebody else's, or pjmap's of another one */
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
-	return ask_map(w, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
+	return query_map(w, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
 }
 
 static bool all_named(const struct worker *w, size_t n)
@@ -358,25 +360,25 @@ static bool all_named(const struct worker *w, size_t n)
 }
 
 /* While the process lives, its map may be newer than the last copy. */
-static enum resolve_why ask_maps(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query_maps(struct worker *w, const struct dso *d, size_t n)
 {
-	bool kept = ask_attic_maps(w, d, n);
+	bool saved = query_symstore_maps(w, d, n);
 	enum resolve_why why;
 
-	if (kept && (all_named(w, n) || !origin_process(w->task->origin, d->pid, d->mapped_ns)))
+	if (saved && (all_named(w, n) || !provenance_process(w->task->origin, d->pid, d->mapped_ns)))
 		return WHY_NOT_IN_TABLE;
-	why = ask_live_maps(w, d, n);
-	return kept ? WHY_NOT_IN_TABLE : why;
+	why = query_live_maps(w, d, n);
+	return saved ? WHY_NOT_IN_TABLE : why;
 }
 
-static enum resolve_why ask_kernel(struct worker *w, size_t n)
+static enum resolve_why query_kernel(struct worker *w, size_t n)
 {
 	const struct task *t = w->task;
 	const struct addrspace *a = t->a;
 	struct kernelsyms_options o = {
 		.file = t->o->kallsyms,
 		.symfs = t->o->symfs,
-		.attic = t->o->attic,
+		.symstore = t->o->symstore,
 		.as_perf = t->o->as_perf,
 		.here = t->origin->host,
 		.release = t->origin->release,
@@ -390,7 +392,7 @@ static enum resolve_why ask_kernel(struct worker *w, size_t n)
 	return t->out->kernel ? WHY_KERNEL : WHY_NOT_IN_TABLE;
 }
 
-static enum resolve_why ask_recorder(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query_recorder(struct worker *w, const struct dso *d, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct interpreted_method *m =
@@ -404,14 +406,14 @@ static enum resolve_why ask_recorder(struct worker *w, const struct dso *d, size
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-static enum resolve_why ask(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query(struct worker *w, const struct dso *d, size_t n)
 {
 	switch (d->kind) {
 	case DSO_FILE:
-	case DSO_VDSO: return ask_files(w, d, n);
-	case DSO_JIT: return ask_maps(w, d, n);
-	case DSO_KERNEL: return ask_kernel(w, n);
-	case DSO_METHOD: return ask_recorder(w, d, n);
+	case DSO_VDSO: return query_files(w, d, n);
+	case DSO_JIT: return query_maps(w, d, n);
+	case DSO_KERNEL: return query_kernel(w, n);
+	case DSO_METHOD: return query_recorder(w, d, n);
 	case DSO_DATA: return WHY_DATA;
 	case DSO_NOWHERE: return WHY_NO_MAPPING;
 	case DSO_SYMBOL:
@@ -446,7 +448,8 @@ static struct str with_inlined(struct worker *w, struct names_frame f, struct st
 }
 
 /* What a site is called; raw, module and inlined are answers, 0: none. */
-static uint32_t make_name(struct worker *w, const struct site *s, uint32_t raw, uint32_t module, uint32_t inlined)
+static uint32_t make_name(struct worker *w, const struct location_key *s, uint32_t raw, uint32_t module,
+			  uint32_t inlined)
 {
 	const struct task *t = w->task;
 	const struct dso *d = &t->a->dso[s->dso];
@@ -485,7 +488,7 @@ static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
 	uint32_t last_raw = 0, last_module = 0, last_inlined = 0, last_dso = UINT32_MAX, last = 0;
 
 	for (uint32_t i = 0, q = 0; i < n; i++) {
-		const struct site *s = &t->s->site[id[i]];
+		const struct location_key *s = &t->s->location[id[i]];
 		enum dso_kind kind = t->a->dso[s->dso].kind;
 		uint32_t raw, module, inlined;
 
@@ -523,12 +526,12 @@ static void *work(void *arg)
 
 	for (uint32_t i; (i = atomic_fetch_add(&t->next, 1)) < t->njobs;) {
 		const struct job *j = &t->job[i];
-		uint32_t *id = t->site + j->from;
+		uint32_t *id = t->location + j->from;
 
 		if (j->n > cap)
 			spare = mem_grow(spare, sizeof(*spare), cap = j->n);
-		sort_sites(t->s, id, spare, j->n);
-		t->out->why[j->dso] = (uint8_t)ask(w, &t->a->dso[j->dso], make_queries(w, id, j->n));
+		sort_locations(t->s, id, spare, j->n);
+		t->out->why[j->dso] = (uint8_t)query(w, &t->a->dso[j->dso], make_queries(w, id, j->n));
 		make_names(w, id, j->n);
 	}
 	free(spare);
@@ -597,8 +600,8 @@ static void run_workers(struct task *t)
 		pthread_join(t->worker[i].thread, NULL);
 }
 
-void resolve(struct resolved *out, const struct resolve_options *o, const struct origin *origin,
-	     const struct addrspace *a, const struct sites *s, struct stacks *to)
+void resolve(struct resolved *out, const struct resolve_options *o, const struct provenance *origin,
+	     const struct addrspace *a, const struct locations *s, struct stacks *to)
 {
 	struct task t = { .o = o, .origin = origin, .a = a, .s = s, .out = out };
 	uint32_t maps_dso = 0;
@@ -627,7 +630,7 @@ void resolve(struct resolved *out, const struct resolve_options *o, const struct
 	free(t.worker);
 	free(t.made);
 	free(t.by);
-	free(t.site);
+	free(t.location);
 	free(t.job);
 }
 
@@ -646,7 +649,7 @@ const char *resolve_why(const struct resolved *r, enum resolve_why why)
 		[WHY_METHOD] = "the method's name could not be read",
 		[WHY_NO_MAP] = "no perf map",
 		[WHY_ELSEWHERE] = "not a process of this machine and boot",
-		[WHY_NOT_TOLD] = "the recording does not tell its machine; if it is this one: --symfs /",
+		[WHY_NOT_RECORDED] = "the recording does not tell its machine; if it is this one: --symfs /",
 		[WHY_OTHER_MACHINE] = "of another machine, without build-id; --symfs names its files",
 	};
 

@@ -19,11 +19,11 @@
 
 struct resolve_options {
 	bool as_perf;
-	bool canonical;            /* of comms */
-	bool inlined;              /* inlined calls are frames, too */
-	const char *kallsyms;      /* file, or NULL */
-	const struct attic *attic; /* of pjrecord, or NULL */
-	const char *symfs;         /* folder that holds the files of the recorded machine, or NULL */
+	bool canonical;                  /* of comms */
+	bool inlined;                    /* inlined calls are frames, too */
+	const char *kallsyms;            /* file, or NULL */
+	const struct symstore *symstore; /* of pjrecord, or NULL */
+	const char *symfs;               /* folder that holds the files of the recorded machine, or NULL */
 	unsigned threads;
 	struct names names; /* options of it only */
 };
@@ -42,7 +42,7 @@ enum resolve_why {
 	WHY_METHOD,
 	WHY_NO_MAP,
 	WHY_ELSEWHERE,
-	WHY_NOT_TOLD,
+	WHY_NOT_RECORDED,
 	WHY_OTHER_MACHINE,
 	WHY_KERNEL
 };
@@ -55,11 +55,11 @@ struct resolved {
 	_Atomic uint32_t conflicts;       /* DSOs whose build-id another kept file has, too, with other symbols */
 	const char *kernel;               /* WHY_KERNEL: why there are no names of it */
 	struct dsofiles_inlined *inlined; /* by DSO, where inlined calls were asked for; else NULL */
-	struct damage maps;               /* lines of perf maps */
+	struct input_errors maps;         /* lines of perf maps */
 };
 
-void resolve(struct resolved *out, const struct resolve_options *o, const struct origin *origin,
-	     const struct addrspace *a, const struct sites *s, struct stacks *to);
+void resolve(struct resolved *out, const struct resolve_options *o, const struct provenance *origin,
+	     const struct addrspace *a, const struct locations *s, struct stacks *to);
 
 /* A reason for people. */
 const char *resolve_why(const struct resolved *r, enum resolve_why why);

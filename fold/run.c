@@ -41,7 +41,7 @@ struct look {
 };
 
 /* whole: text is the whole input; else its last line may be cut. */
-static struct look look_at(struct str text, bool whole)
+static struct look look_at(struct str text, bool complete)
 {
 	struct look look = { .kind = INPUT_EMPTY };
 
@@ -49,7 +49,7 @@ static struct look look_at(struct str text, bool whole)
 		struct str line, rest = text;
 
 		line = str_cut(&rest, '\n');
-		if (line.n == text.n && !whole)
+		if (line.n == text.n && !complete)
 			break;
 		text = rest;
 		if (str_is_blank(line))
@@ -85,10 +85,10 @@ enum input_kind run_kind(struct in *in)
 	/* one line may be very long, and comments may be many: look further until something is known */
 	for (size_t n = PEEK;; n *= 2) {
 		struct str head = in_peek(in, n);
-		bool whole = head.n < n;
+		bool complete = head.n < n;
 
-		look = look_at(head, whole);
-		if (look.known || whole)
+		look = look_at(head, complete);
+		if (look.known || complete)
 			break;
 		if (look.bad.n && n > PEEK)
 			break;
@@ -108,7 +108,7 @@ struct buffer {
 	size_t n, cap;
 };
 
-static void buffer_room(struct buffer *b, size_t n)
+static void buffer_space(struct buffer *b, size_t n)
 {
 	if (n <= b->cap)
 		return;
@@ -143,7 +143,7 @@ static size_t cut_at(const struct reading *rd, struct str text)
 /* The text that is left: all of it, or, of damaged input, whole samples only. */
 static size_t cut_at_end(const struct reading *rd, struct str text)
 {
-	return rd->in->damage ? script_last_border(text) : text.n;
+	return rd->in->errors ? script_last_border(text) : text.n;
 }
 
 /* Fills b with the next block, of about `want` bytes, and gives its number; false at the end of the input. Call with
@@ -153,8 +153,8 @@ static bool next_block(struct reading *rd, struct buffer *b, size_t want, uint64
 	struct run *r = rd->run;
 	size_t cut = 0;
 
-	buffer_room(b, want);
-	buffer_room(b, rd->carry.n);
+	buffer_space(b, want);
+	buffer_space(b, rd->carry.n);
 	b->n = rd->carry.n;
 	if (b->n)
 		memcpy(b->p, rd->carry.p, b->n);
@@ -170,11 +170,11 @@ static bool next_block(struct reading *rd, struct buffer *b, size_t want, uint64
 		if (!cut && rd->end)
 			return false;
 		if (!cut)
-			buffer_room(b, want *= 2);
+			buffer_space(b, want *= 2);
 	}
 	if (rd->end)
 		b->n = cut;
-	buffer_room(&rd->carry, b->n - cut);
+	buffer_space(&rd->carry, b->n - cut);
 	if (b->n > cut)
 		memcpy(rd->carry.p, b->p + cut, b->n - cut);
 	rd->carry.n = b->n - cut;

@@ -16,15 +16,15 @@ bool slices_name_fits(const char *pattern)
 }
 
 /* Nodes by slice, each slice's in their order: order[first[i]] .. order[first[i + 1]]; a slice is known by its node. */
-struct groups {
+struct cgroupnames {
 	uint32_t *slice; /* by node: the outermost node above it */
 	uint32_t *first; /* by slice's node */
 	uint32_t *order;
 };
 
-static struct groups group(const struct stacks *s)
+static struct cgroupnames group(const struct stacks *s)
 {
-	struct groups g;
+	struct cgroupnames g;
 
 	g.slice = mem_alloc(sizeof(*g.slice), s->n);
 	g.first = mem_alloc(sizeof(*g.first), (size_t)s->n + 2);
@@ -43,7 +43,7 @@ static struct groups group(const struct stacks *s)
 }
 
 /* The stacks below a slice's node. */
-static void take(struct stacks *to, const struct stacks *s, const struct groups *g, uint32_t slice, uint32_t *node)
+static void take(struct stacks *to, const struct stacks *s, const struct cgroupnames *g, uint32_t slice, uint32_t *node)
 {
 	for (uint32_t i = g->first[slice]; i < g->first[slice + 1]; i++) {
 		uint32_t id = g->order[i], at = 0;
@@ -162,7 +162,7 @@ static uint64_t write_full(const char *pattern, const struct stacks *s, const st
 			   const struct slices_lost *l, uint64_t min_samples, struct intern *written)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), s->n);
-	struct groups g = group(s);
+	struct cgroupnames g = group(s);
 	uint64_t n = 0;
 
 	for (uint32_t id = 1; id < s->n; id++) {

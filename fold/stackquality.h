@@ -11,9 +11,9 @@
 #include "fold/recording.h"
 #include "fold/resolve.h"
 
-struct judge {
+struct stack_quality {
 	const struct addrspace *as;
-	const struct sites *sites;
+	const struct locations *locations;
 	const struct stacks *from; /* of sites; column 1 counts samples */
 	const bool *front;         /* by its nodes: frames in front of all others, which are no first frames */
 	const struct resolved *names;
@@ -21,6 +21,6 @@ struct judge {
 };
 
 /* Adds to t and to the counts of frames in p. */
-void judge_stacks(const struct judge *j, struct recording_tally *t, struct samples *p);
+void stackquality_measure(const struct stack_quality *j, struct recording_tally *t, struct samples *p);
 
 #endif

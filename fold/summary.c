@@ -52,7 +52,7 @@ static void name_other_events(const struct samples *p)
 	size_t n = 0, at = 0;
 
 	for (uint32_t i = 0; i < p->nevents; i++)
-		if ((!p->chosen || !str_eq(header_event_key(p->event[i].name), p->event_key)) &&
+		if ((!p->chosen || !str_eq(samplekey_event_key(p->event[i].name), p->event_key)) &&
 		    select_event(&p->options->select, p->event[i].name)) /* who chose does not hear of the rest */
 			other[n++] = p->event[i];
 	qsort(other, n, sizeof(*other), samples_event_cmp);
@@ -75,12 +75,12 @@ static uint64_t all_samples(const struct samples *p)
 }
 
 /* perf script shows losses only when asked; that none were seen proves nothing. */
-static void put_lost(char *text, size_t cap, const struct samples_tally *t, bool told)
+static void put_lost(char *text, size_t cap, const struct samples_tally *t, bool reported)
 {
-	if (t->lost && told)
+	if (t->lost && reported)
 		snprintf(text, cap, "%llu lost (%.2f %%)", ull(t->lost),
 			 100.0 * (double)t->lost / (double)(t->lost + t->samples + t->deselected));
-	else if (t->lost || told)
+	else if (t->lost || reported)
 		snprintf(text, cap, "%llu lost", ull(t->lost));
 	else
 		snprintf(text, cap, "losses not told");
@@ -95,7 +95,7 @@ static uint64_t lost_without_slice(const struct result *res)
 }
 
 /* How sure names of Java code are. */
-static void say_timelines(const struct recording_timelines *t)
+static void print_timelines(const struct recording_timelines *t)
 {
 	uint64_t all = t->sure + t->likely + t->ambiguous + t->unknown;
 	double percent = all ? 100.0 / (double)all : 0;
@@ -110,7 +110,7 @@ static void say_timelines(const struct recording_timelines *t)
 }
 
 /* What only perf.data tells. */
-static void say_recording(const struct request *r, const struct result *res)
+static void print_recording(const struct request *r, const struct result *res)
 {
 	const struct recording_tally *t = &res->recording;
 
@@ -153,24 +153,24 @@ static void say_recording(const struct request *r, const struct result *res)
 	if (t->conflicts)
 		warn("%llu file%s the build-id of another file with other symbols: each named the code of its own user or container only",
 		     ull(t->conflicts), t->conflicts == 1 ? " has" : "s have");
-	if (t->timelines.damage.n)
-		warn("%s; %llu timeline%s of JVMs %s not used, or not to the end", t->timelines.damage.first,
-		     ull(t->timelines.damage.n), plural(t->timelines.damage.n), are(t->timelines.damage.n));
+	if (t->timelines.errors.n)
+		warn("%s; %llu timeline%s of JVMs %s not used, or not to the end", t->timelines.errors.first,
+		     ull(t->timelines.errors.n), plural(t->timelines.errors.n), are(t->timelines.errors.n));
 	if (t->timelines.files)
-		say_timelines(&t->timelines);
+		print_timelines(&t->timelines);
 	if (t->inlined.files + t->inlined.without)
 		warn("inlined functions: %llu file%s have debug information, %llu have none", ull(t->inlined.files),
 		     plural(t->inlined.files), ull(t->inlined.without));
-	if (t->inlined.damage.n)
-		warn("%s; inlined functions of %llu file%s are not all there", t->inlined.damage.first,
-		     ull(t->inlined.damage.n), plural(t->inlined.damage.n));
+	if (t->inlined.errors.n)
+		warn("%s; inlined functions of %llu file%s are not all there", t->inlined.errors.first,
+		     ull(t->inlined.errors.n), plural(t->inlined.errors.n));
 	if (t->kernel)
 		warn("no names of the kernel: %s", t->kernel);
 	if (res->run.script.samples.tally.deep)
-		quality_say(t, samples_event_name(&res->run.script.samples));
+		quality_print(t, samples_event_name(&res->run.script.samples));
 }
 
-static void say_script(const struct request *r, const struct result *res)
+static void print_script(const struct request *r, const struct result *res)
 {
 	const struct samples *p = &res->run.script.samples;
 	const struct samples_tally *t = &p->tally;
@@ -188,17 +188,17 @@ static void say_script(const struct request *r, const struct result *res)
 			 plural(t->deferred));
 	warn("%llu sample%s%s%.*s in %llu stack%s: %llu without callchain, %s, %.1f %% of frames resolved%s%s%s",
 	     ull(t->samples), plural(t->samples), event.n ? " of " : "", (int)event.n, event.p, ull(stacks),
-	     plural(stacks), ull(t->bare), lost,
+	     plural(stacks), ull(t->fp), lost,
 	     t->frames ? 100.0 * (double)(t->frames - t->unresolved) / (double)t->frames : 0.0, left_out, skipped,
 	     deferred);
 	if (res->recording.recordings)
-		say_recording(r, res);
+		print_recording(r, res);
 	if (t->samples && t->deep == 0)
 		warn("0 callchains of more than one frame: was perf record run without -g?");
 }
 
 /* What was asked for, but cannot be answered from this text. */
-static void say_missing(const struct request *r, const struct result *res)
+static void print_missing(const struct request *r, const struct result *res)
 {
 	const struct samples_tally *t = &res->run.script.samples.tally;
 	const struct samples_options *o = &r->script;
@@ -212,9 +212,9 @@ static void say_missing(const struct request *r, const struct result *res)
 }
 
 /* Was anything left out of the files that tell names? */
-static bool skipped_foreign(const struct recording_tally *t)
+static bool skipped_target(const struct recording_tally *t)
 {
-	return t->maps.n || t->jitdumps.n || t->timelines.damage.n || t->inlined.damage.n;
+	return t->maps.n || t->jitdumps.n || t->timelines.errors.n || t->inlined.errors.n;
 }
 
 static int finish_script(const struct request *r, const struct result *res)
@@ -229,8 +229,8 @@ static int finish_script(const struct request *r, const struct result *res)
 	if (r->list_events)
 		return p->nevents ? PJ_OK : PJ_FAILED;
 	if (!r->quiet)
-		say_script(r, res);
-	say_missing(r, res);
+		print_script(r, res);
+	print_missing(r, res);
 	if (t->samples == 0 && all_samples(p) == 0 && !res->text) {
 		warn("no samples: the recording holds none");
 		return PJ_OK;
@@ -240,7 +240,7 @@ static int finish_script(const struct request *r, const struct result *res)
 		     ull(t->deselected));
 		return PJ_FAILED;
 	}
-	if (r->strict && (t->skipped || t->deferred || skipped_foreign(&res->recording)))
+	if (r->strict && (t->skipped || t->deferred || skipped_target(&res->recording)))
 		return PJ_FAILED;
 	if (r->has_max_lost && lost > r->max_lost) {
 		warn("%.2f %% of the samples were lost, more than the %.2f %% of --max-lost", lost, r->max_lost);

@@ -34,13 +34,13 @@ int execs_open(void)
 	return -1;
 }
 
-int execs_read(int fd, pid_t *pid, int most)
+int execs_read(int fd, pid_t *pid, int max)
 {
 	char buffer[8192] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct sockaddr_nl from;
 	int n = 0;
 
-	while (n < most) {
+	while (n < max) {
 		socklen_t size = sizeof(from);
 		ssize_t got = recvfrom(fd, buffer, sizeof(buffer), 0, (struct sockaddr *)&from, &size);
 		struct nlmsghdr *head = (struct nlmsghdr *)buffer;
@@ -49,7 +49,7 @@ int execs_read(int fd, pid_t *pid, int most)
 			return errno == EAGAIN || errno == EINTR ? n : -1; /* ENOBUFS: too many for us */
 		if (from.nl_pid != 0)
 			continue; /* not the kernel's */
-		for (; NLMSG_OK(head, (size_t)got) && n < most; head = NLMSG_NEXT(head, got)) {
+		for (; NLMSG_OK(head, (size_t)got) && n < max; head = NLMSG_NEXT(head, got)) {
 			struct cn_msg *message = NLMSG_DATA(head);
 			struct proc_event event;
 

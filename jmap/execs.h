@@ -16,6 +16,6 @@
 int execs_open(void); /* a descriptor to poll; -1 and errno */
 
 /* Processes that began a program since, at most `most`; -1: some may have been missed. */
-int execs_read(int fd, pid_t *pid, int most);
+int execs_read(int fd, pid_t *pid, int max);
 
 #endif

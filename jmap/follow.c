@@ -26,9 +26,9 @@
 	(10 * MS)         /* messages about execs are read at most so often: a storm of them costs no wake-up each */
 #define LOOK_SHARE 100    /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
 #define LOOK_BURST SECOND /* of rest that may be owed */
-#define LAST_LOOKS (SECOND / 2)       /* for all of them, once a signal asks to end */
+#define LAST_SCANS (SECOND / 2)       /* for all of them, once a signal asks to end */
 #define LATER 4                       /* times what a look costs, it waits for others that are due */
-#define LOOKS_MAX 4                   /* of a tenant that are not answered, at a time */
+#define SCANS_MAX 4                   /* of a tenant that are not answered, at a time */
 #define PENDING_MAX 64                /* of all */
 #define BLOCKED_TRY (50 * MS)         /* when a JVM is tried again whose tenant has so many */
 #define HANG_TRY SECOND               /* when a look that is not answered is checked again */
@@ -38,12 +38,12 @@
 
 static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms after an exec: has it become a JVM? */
 
-static volatile sig_atomic_t asked_to_end;
+static volatile sig_atomic_t end_requested;
 
 static void on_signal(int signal)
 {
 	(void)signal;
-	asked_to_end = 1;
+	end_requested = 1;
 }
 
 /* ---- one JVM --------------------------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static bool are_enough(struct follower *f, struct tenant of)
 	if (n < f->jvms_max && f->n < 4 * f->jvms_max)
 		return false;
 	f->not_followed++;
-	allowance_tell(&f->allowance, of, "open files");
+	allowance_report(&f->allowance, of, "open files");
 	return true;
 }
 
@@ -216,7 +216,7 @@ static void take_execs(struct follower *f, uint64_t now)
 
 static void try_candidates(struct follower *f, uint64_t now)
 {
-	size_t kept = 0;
+	size_t saved = 0;
 
 	for (size_t i = 0; i < f->ncandidates; i++) {
 		struct follow_candidate c = f->candidate[i];
@@ -225,7 +225,7 @@ static void try_candidates(struct follower *f, uint64_t now)
 		bool lasts;
 
 		if (c.at > now || may_look_at(f) > now) {
-			f->candidate[kept++] = c;
+			f->candidate[saved++] = c;
 			continue;
 		}
 		before = cpu_now();
@@ -233,10 +233,10 @@ static void try_candidates(struct follower *f, uint64_t now)
 		account(f, now, before);
 		if (lasts && f->n == n && ++c.tries < countof(young_after)) {
 			c.at = now + (young_after[c.tries] - young_after[c.tries - 1]) * MS;
-			f->candidate[kept++] = c;
+			f->candidate[saved++] = c;
 		}
 	}
-	f->ncandidates = kept;
+	f->ncandidates = saved;
 }
 
 /* ---- DIR/maps -------------------------------------------------------------------------------------------------- */
@@ -256,9 +256,9 @@ static uint64_t timelines_of(const struct follower *f, struct tenant of)
  * mostly former code begins anew. One whose helper is at work stays as it is. */
 static void shorten(struct follower *f)
 {
-	uint64_t most = f->r->keep_bytes, bytes = f->swept.bytes;
+	uint64_t max = f->r->keep_bytes, bytes = f->swept.bytes;
 
-	while (bytes > most) {
+	while (bytes > max) {
 		struct followed *largest = NULL;
 		uint64_t held = 0;
 
@@ -280,10 +280,10 @@ static void shorten(struct follower *f)
 		if (!largest->t.anew)
 			break;
 	}
-	if (bytes > most && !f->told_full)
+	if (bytes > max && !f->full_reported)
 		warn("--keep-bytes: the JVMs that live need %llu bytes in '%s/maps', and more than %llu may not be used: it is exceeded",
-		     (unsigned long long)f->swept.bytes, f->r->dir, (unsigned long long)most);
-	f->told_full = bytes > most;
+		     (unsigned long long)f->swept.bytes, f->r->dir, (unsigned long long)max);
+	f->full_reported = bytes > max;
 }
 
 static void sweep(struct follower *f, uint64_t now)
@@ -297,7 +297,7 @@ static void sweep(struct follower *f, uint64_t now)
 		     "sooner, or allow more",
 		     (unsigned long long)s.needed, f->r->dir);
 	if (s.largest_bytes && (s.needed || s.bytes > f->r->keep_bytes))
-		allowance_tell(&f->allowance, s.largest, "bytes in DIR/maps");
+		allowance_report(&f->allowance, s.largest, "bytes in DIR/maps");
 	f->swept.unneeded += s.unneeded;
 	f->swept.needed += s.needed;
 	f->swept.bytes = s.bytes;
@@ -310,9 +310,9 @@ static void sweep(struct follower *f, uint64_t now)
 
 static bool is_time_to_sweep(const struct follower *f, uint64_t now)
 {
-	uint64_t most = f->r->keep_bytes;
+	uint64_t max = f->r->keep_bytes;
 
-	return now >= f->next_sweep || (most && f->grown > most / 10 && now >= f->soonest);
+	return now >= f->next_sweep || (max && f->grown > max / 10 && now >= f->soonest);
 }
 
 /* Until when a look keeps the others waiting; 0: none does. */
@@ -382,7 +382,7 @@ static void wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
 	ppoll(p, n, &t, mask);
 }
 
-static void say_sum(const struct follower *f)
+static void print_sum(const struct follower *f)
 {
 	struct text t = { 0 };
 
@@ -426,7 +426,7 @@ static void take_answers(struct follower *f, uint64_t now)
 		if (f->one[i].look.since && !followed_take(f, &f->one[i], now))
 			let_go(f, i, true);
 	if (f->left.n)
-		jvmlook_reap(&f->left);
+		jvmhandle_reap(&f->left);
 }
 
 /* When its turn is: one that costs much lets others go first, for a while. */
@@ -466,14 +466,14 @@ static struct followed *next_due(struct follower *f, uint64_t now)
 		struct followed *j = &f->one[i];
 
 		if (j->next <= now && !j->look.since && (!found || turn_of(j) < turn_of(found)) &&
-		    count_tenant(pending, n, j->tenant) < LOOKS_MAX)
+		    count_tenant(pending, n, j->tenant) < SCANS_MAX)
 			found = j;
 	}
 	return found;
 }
 
 /* One look after the other; beside those whose JVMs do not answer for long. */
-static void begin_looks(struct follower *f, uint64_t now)
+static void begin_scans(struct follower *f, uint64_t now)
 {
 	struct followed *j;
 
@@ -485,7 +485,7 @@ static void begin_looks(struct follower *f, uint64_t now)
 /* Signals come while it works, too, and end what it does; between the last look at the flag and its sleep they wait. */
 static void work(struct follower *f, const sigset_t *block, const sigset_t *mask)
 {
-	while (!asked_to_end && (!f->r->npids || f->n)) {
+	while (!end_requested && (!f->r->npids || f->n)) {
 		uint64_t now = clock_now();
 
 		sigprocmask(SIG_SETMASK, mask, NULL);
@@ -495,17 +495,17 @@ static void work(struct follower *f, const sigset_t *block, const sigset_t *mask
 		if (!f->r->npids && now >= f->everywhere)
 			look_everywhere(f, now);
 		take_answers(f, now);
-		begin_looks(f, now);
-		if (is_time_to_sweep(f, now) && !asked_to_end)
+		begin_scans(f, now);
+		if (is_time_to_sweep(f, now) && !end_requested)
 			sweep(f, now);
 		sigprocmask(SIG_BLOCK, block, NULL);
-		if (!asked_to_end)
+		if (!end_requested)
 			wait_until(f, next_of(f, clock_now()), mask);
 	}
 }
 
 /* Last looks that go on; those that take too long end. */
-static size_t last_looks(struct follower *f, uint64_t now)
+static size_t last_scans(struct follower *f, uint64_t now)
 {
 	size_t n = 0;
 
@@ -520,11 +520,11 @@ static size_t last_looks(struct follower *f, uint64_t now)
 /* Once more, so that the last moments have their code, too; as long as there is time. */
 static void end_all(struct follower *f)
 {
-	uint64_t now = clock_now(), until = now + LAST_LOOKS;
+	uint64_t now = clock_now(), until = now + LAST_SCANS;
 	struct pollfd p[PENDING_MAX];
 	size_t left = f->n, going;
 
-	while ((going = last_looks(f, now)) + left > 0 && now < until) {
+	while ((going = last_scans(f, now)) + left > 0 && now < until) {
 		for (; left > 0 && going < LASTS_MAX; left--)
 			if (left <= f->n && !f->one[left - 1].look.since &&
 			    followed_look(f, &f->one[left - 1], now, true))
@@ -535,7 +535,7 @@ static void end_all(struct follower *f)
 	}
 	while (f->n)
 		let_go(f, f->n - 1, false);
-	jvmlook_leave(&f->left);
+	jvmhandle_leave(&f->left);
 }
 
 bool follow(const struct request *r)
@@ -571,7 +571,7 @@ bool follow(const struct request *r)
 	end_all(f);
 	if (f->execs >= 0)
 		close(f->execs);
-	say_sum(f);
+	print_sum(f);
 	good = !f->failed;
 	perfmaps_free(&f->maps);
 	allowance_close(&f->allowance);

@@ -31,19 +31,19 @@ bool followed_lives(const struct followed *j)
 }
 
 /* What a JVM in its first second lacks may still come. */
-static void tell(struct follower *f, struct followed *j, const struct hotspot_reason *why)
+static void report(struct follower *f, struct followed *j, const struct hotspot_reason *why)
 {
-	if (!j->told && clock_now() - j->since > SECOND && strcmp(why->code, "starting") != 0 &&
+	if (!j->reported && clock_now() - j->since > SECOND && strcmp(why->code, "starting") != 0 &&
 	    strcmp(why->code, "gone") != 0) {
 		warn("%d: %s: %s", (int)j->p.pid, why->code, why->why);
 		f->failed = f->failed || f->r->npids;
-		j->told = true;
+		j->reported = true;
 	}
 }
 
 void followed_stop(struct follower *f, struct followed *j)
 {
-	jvmlook_end(&j->look, &f->left, j->tenant);
+	jvmhandle_end(&j->look, &f->left, j->tenant);
 	journalfile_close(&j->t, false);
 	f->memory -= j->memory;
 	j->memory = 0;
@@ -57,12 +57,12 @@ static void fail(struct follower *f, struct followed *j, bool crashed, uint64_t 
 	struct hotspot_reason ended = { "crashed",
 					"the process that reads it was ended by an error; it is tried again" };
 
-	allowance_charge(&f->allowance, j->tenant, jvmlook_cpu(&j->look), 0, now);
+	allowance_charge(&f->allowance, j->tenant, jvmhandle_cpu(&j->look), 0, now);
 	followed_stop(f, j);
 	*(crashed ? &f->crashed : &f->hung) += 1;
 	j->next = now + (5 * SECOND << (j->failures < BACKOFF_MAX ? j->failures : BACKOFF_MAX));
 	j->failures++;
-	tell(f, j, crashed ? &ended : &hangs);
+	report(f, j, crashed ? &ended : &hangs);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ static uint64_t memory_of_others(const struct follower *f, const struct followed
 
 /* Where all memory is in use, a tenant with little gets what one with much has: the largest JVM of the latter begins
  * anew. */
-static void make_room(struct follower *f, const struct followed *j, uint64_t mine, uint64_t now)
+static void make_space(struct follower *f, const struct followed *j, uint64_t mine, uint64_t now)
 {
 	struct followed *largest = NULL;
 
@@ -91,7 +91,7 @@ static void make_room(struct follower *f, const struct followed *j, uint64_t min
 			largest = &f->one[i];
 	if (!largest || memory_of_others(f, largest) + largest->memory < 2 * (mine + j->memory))
 		return;
-	allowance_tell(&f->allowance, largest->tenant, "memory");
+	allowance_report(&f->allowance, largest->tenant, "memory");
 	followed_stop(f, largest);
 	largest->next = now + REST;
 }
@@ -105,10 +105,10 @@ static bool open_journal(struct follower *f, struct followed *j)
 	j->fresh = true;
 	if (!what)
 		return true;
-	if (!j->told)
+	if (!j->reported)
 		warn("%d: %s '%s': %s", (int)j->p.pid, what, f->r->dir,
 		     errno == EWOULDBLOCK ? "another pjmap writes its timeline" : strerror(errno));
-	j->told = f->failed = true;
+	j->reported = f->failed = true;
 	return false;
 }
 
@@ -128,7 +128,7 @@ static void publish(struct follower *f, struct followed *j, const struct read_an
 	const char *what;
 
 	if (a->map_too_large || !perfmaps_reserve(&f->maps, j->p.pid, j->tenant, a->map_bytes)) {
-		allowance_tell(&f->allowance, j->tenant, "bytes in perf-PID.map");
+		allowance_report(&f->allowance, j->tenant, "bytes in perf-PID.map");
 		return;
 	}
 	what = publisher_put(f->r->publisher, j->p.pid, j->look.map, a->map_bytes, &j->t.owner, false);
@@ -167,14 +167,14 @@ static uint64_t write_scan(struct follower *f, struct followed *j, const struct 
 /* ---- looks ----------------------------------------------------------------------------------------------------- */
 
 /* Asks for the list of all code, or at first for its version, which the timeline begins with. */
-static void ask(struct follower *f, struct followed *j, uint64_t now)
+static void query(struct follower *f, struct followed *j, uint64_t now)
 {
 	uint64_t mine = memory_of_others(f, j);
-	struct budget budget = allowance_look(j->steps, j->last, now);
+	struct readbudget budget = allowance_look(j->steps, j->last, now);
 	struct read_request q = { .task = j->open ? READ_TIMELINE : READ_LAYOUT, .style = f->r->style };
 
 	if (j->open)
-		make_room(f, j, mine, now);
+		make_space(f, j, mine, now);
 	q.steps = budget.steps;
 	q.bytes = budget.bytes;
 	q.deadline = budget.deadline;
@@ -183,7 +183,7 @@ static void ask(struct follower *f, struct followed *j, uint64_t now)
 	q.map_max = f->r->perf_map ? PERFMAPS_ONE_MAX : 0;
 	q.map_due = j->t.written != j->written;
 	q.anew = j->fresh;
-	jvmlook_ask(&j->look, &q, now);
+	jvmhandle_query(&j->look, &q, now);
 }
 
 bool followed_look(struct follower *f, struct followed *j, uint64_t now, bool last)
@@ -193,47 +193,47 @@ bool followed_look(struct follower *f, struct followed *j, uint64_t now, bool la
 	j->last = last;
 	j->next = now + (now - j->since < YOUNG_FOR ? YOUNG_EVERY : f->r->interval);
 	if (!allowance_may(&f->allowance, j->tenant, now) ||
-	    (j->look.helper == 0 && jvmlook_stuck(&f->left, j->tenant, now) >= STUCK_MAX)) {
+	    (j->look.helper == 0 && jvmhandle_stuck(&f->left, j->tenant, now) >= STUCK_MAX)) {
 		j->next = now + (f->r->interval > IN_DEBT ? f->r->interval : IN_DEBT);
 		return followed_lives(j);
 	}
 	if (j->look.helper == 0) {
-		why = jvmlook_start(&j->look, &j->p);
+		why = jvmhandle_start(&j->look, &j->p);
 		if (why.code) {
-			tell(f, j, &why);
+			report(f, j, &why);
 			return followed_lives(j);
 		}
 	}
 	if (!j->open || j->t.fd >= 0 || open_journal(f, j))
-		ask(f, j, now);
+		query(f, j, now);
 	return true;
 }
 
 /* What a look cost its tenant: CPU time, and time in which others waited for it. */
 static void charge(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t since, uint64_t now)
 {
-	uint64_t cost = jvmlook_cpu(&j->look) + OWN_NS;
+	uint64_t cost = jvmhandle_cpu(&j->look) + OWN_NS;
 
 	j->cost = cost;
 	if (now - since > NOTICED)
-		cost += jvmlook_blocked(&j->look, since, now < since + FOLLOWED_ALONE ? now : since + FOLLOWED_ALONE);
+		cost += jvmhandle_blocked(&j->look, since, now < since + FOLLOWED_ALONE ? now : since + FOLLOWED_ALONE);
 	allowance_charge(&f->allowance, j->tenant, cost, 0, now);
-	if ((a->over == BUDGET_TIME || a->over == BUDGET_BYTES) && j->next < now + COST_SHARE * cost)
+	if ((a->over == READBUDGET_TIME || a->over == READBUDGET_BYTES) && j->next < now + COST_SHARE * cost)
 		j->next = now + COST_SHARE * cost;
 }
 
 /* It cannot be read, or not now. False: it is gone. */
 static bool refuse(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t now)
 {
-	struct hotspot_reason why = jvmlook_reason(a);
+	struct hotspot_reason why = jvmhandle_reason(a);
 
 	if (!followed_lives(j))
 		return false;
-	if (a->over == BUDGET_STEPS && j->steps < ALLOWANCE_STEPS_MAX) {
+	if (a->over == READBUDGET_STEPS && j->steps < ALLOWANCE_STEPS_MAX) {
 		j->steps *= 2; /* it did not suffice for the list of its code */
 		j->next = now + SOON;
 	} else {
-		tell(f, j, &why);
+		report(f, j, &why);
 	}
 	return true;
 }
@@ -246,7 +246,7 @@ static void schedule(struct follower *f, struct followed *j, const struct read_a
 	if (a->later && j->next > now + SOON)
 		j->next = now + SOON;
 	if (a->beyond)
-		allowance_tell(&f->allowance, j->tenant, "memory");
+		allowance_report(&f->allowance, j->tenant, "memory");
 }
 
 /* Between reading and writing: it is still that program, and its user may read it. */
@@ -257,7 +257,7 @@ static bool may_write(struct follower *f, struct followed *j, const struct read_
 	if (!why.code && a->record_bytes <= RECORDS_MAX && a->map_bytes <= PERFMAPS_ONE_MAX)
 		return true;
 	if (why.code)
-		tell(f, j, &why);
+		report(f, j, &why);
 	followed_stop(f, j);
 	return false;
 }
@@ -286,7 +286,7 @@ static bool take_answer(struct follower *f, struct followed *j, const struct rea
 		j->open = true;
 		memcpy(j->version, a->version, sizeof(j->version));
 		if (open_journal(f, j))
-			ask(f, j, now);
+			query(f, j, now);
 		return true;
 	}
 	if (!may_write(f, j, a))
@@ -304,12 +304,12 @@ bool followed_take(struct follower *f, struct followed *j, uint64_t now)
 	struct read_answer a;
 	uint64_t since = j->look.since;
 
-	switch (jvmlook_poll(&j->look, &a)) {
-	case JVMLOOK_IDLE: break;
-	case JVMLOOK_ANSWERED: return take_answer(f, j, &a, since, now);
-	case JVMLOOK_CRASHED: fail(f, j, true, now); return followed_lives(j);
-	case JVMLOOK_BUSY:
-		if (jvmlook_hangs(&j->look, now))
+	switch (jvmhandle_poll(&j->look, &a)) {
+	case JVMHANDLE_IDLE: break;
+	case JVMHANDLE_ANSWERED: return take_answer(f, j, &a, since, now);
+	case JVMHANDLE_CRASHED: fail(f, j, true, now); return followed_lives(j);
+	case JVMHANDLE_BUSY:
+		if (jvmhandle_hangs(&j->look, now))
 			fail(f, j, false, now);
 	}
 	return true;

@@ -23,14 +23,14 @@
 
 struct followed {
 	struct jvm_process p;
-	struct jvmlook look;
+	struct jvmhandle look;
 	struct journalfile t;
 	struct tenant tenant;
-	uint64_t memory; /* bytes, between looks */
-	uint64_t known;  /* of these, for what it knows of the code */
-	uint64_t cost;   /* ns of CPU time, of the last look; UINT64_MAX: there was none */
-	uint64_t steps;  /* of the next look */
-	bool open, told; /* its layout is known; that it cannot be read */
+	uint64_t memory;     /* bytes, between looks */
+	uint64_t known;      /* of these, for what it knows of the code */
+	uint64_t cost;       /* ns of CPU time, of the last look; UINT64_MAX: there was none */
+	uint64_t steps;      /* of the next look */
+	bool open, reported; /* its layout is known; that it cannot be read */
 	char version[64];
 	bool fresh;        /* the timeline has nothing of this helper yet */
 	bool stuck;        /* its timeline could not be written the last time */
@@ -56,7 +56,7 @@ struct follower {
 	uint64_t memory;        /* bytes, of all */
 	uint64_t not_followed;  /* beyond jvms_max */
 	uint64_t hung, crashed; /* helpers */
-	struct jvmlook_left left;
+	struct jvmhandle_left left;
 	struct allowance allowance;
 	struct perfmaps maps;
 	struct follow_candidate candidate[1024];
@@ -72,7 +72,7 @@ struct follower {
 	struct mapsdir_swept swept;   /* sums; bytes: of DIR/maps as of the last sweep */
 	uint64_t next_sweep, soonest; /* or, when much was written */
 	uint64_t grown;               /* bytes that were written since */
-	bool told_full;
+	bool full_reported;
 	uint64_t left_out, begun_anew; /* pieces of code, of JVMs that were let go; timelines */
 };
 

@@ -91,17 +91,17 @@ static void end_cell(struct table *t, unsigned column, size_t *from)
 	text_free(&shown);
 }
 
-static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum asked_method method)
+static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum jcmdmap_method method)
 {
 	struct read_answer a;
 	struct hotspot_reason why =
-		jvmlook_once(p, method == ASKED_NOT ? READ_SUMMARY : READ_LAYOUT, METHOD_JAVA, &a, NULL);
+		jvmhandle_once(p, method == JCMDMAP_NOT ? READ_SUMMARY : READ_LAYOUT, METHOD_JAVA, &a, NULL);
 	struct text *c = &t->cells;
 	size_t from = c->n;
 	unsigned column = 0;
 
-	if (method != ASKED_NOT)
-		why = asked_check(p, method);
+	if (method != JCMDMAP_NOT)
+		why = jcmdmap_check(p, method);
 	text_u64(c, (uint64_t)p->pid);
 	end_cell(t, column++, &from);
 	text_u64(c, (uint64_t)p->inner);
@@ -120,7 +120,7 @@ static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptim
 	end_cell(t, column++, &from);
 	if (why.code)
 		text_add(c, why.code);
-	else if (method != ASKED_NOT)
+	else if (method != JCMDMAP_NOT)
 		text_add(c, "ok -");
 	else
 		text_printf(c, "ok %llu", (unsigned long long)a.code_n);
@@ -142,7 +142,7 @@ static void print_table(const struct table *t, struct out *o)
 	}
 }
 
-void listing(const struct jvm_process *one, size_t n, enum asked_method method)
+void listing(const struct jvm_process *one, size_t n, enum jcmdmap_method method)
 {
 	static const char *const head[COLUMNS] = { "PID",     "NSPID", "USER", "CONTAINER", "UP",
 						   "VERSION", "GC",    "FP",   "CODE",      "COMMAND" };

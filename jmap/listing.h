@@ -7,6 +7,6 @@
 
 /* Writes it to stdout. method: how many pieces of code there are is not said, but whether it could be asked that way.
  */
-void listing(const struct jvm_process *one, size_t n, enum asked_method method);
+void listing(const struct jvm_process *one, size_t n, enum jcmdmap_method method);
 
 #endif

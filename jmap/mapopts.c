@@ -28,11 +28,11 @@ static void opt_method(void *to, const char *value, const char *name)
 	struct request *r = to;
 
 	if (str_eq(str_of(value), STR("vmstructs")))
-		r->method = ASKED_NOT;
+		r->method = JCMDMAP_NOT;
 	else if (str_eq(str_of(value), STR("jcmd")))
-		r->method = ASKED_JCMD;
+		r->method = JCMDMAP_JCMD;
 	else if (str_eq(str_of(value), STR("agent")))
-		r->method = ASKED_AGENT;
+		r->method = JCMDMAP_AGENT;
 	else
 		die_usage("%s: '%s' is not one of vmstructs, jcmd, agent", name, value);
 }
@@ -53,13 +53,13 @@ static void opt_interval(void *to, const char *value, const char *name)
 }
 
 /* pjmap 10, as the original script. So long an interval is rather the number of a process. */
-static void take_bare(struct request *r, const char *value)
+static void take_fp(struct request *r, const char *value)
 {
 	uint64_t number;
 
 	set_interval(r, value, "the interval");
 	if (str_u64(str_of(value), &number) && number > 60)
-		r->bare = (pid_t)number;
+		r->fp = (pid_t)number;
 }
 
 static void take_pids(struct request *r, char **operand)
@@ -121,13 +121,13 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 	};
 	operand = opt_parse(&tool, argc, argv);
 	if (!r->list && !r->once && !r->to_stdout && !r->interval && operand[0] && !operand[1]) {
-		take_bare(r, operand[0]);
+		take_fp(r, operand[0]);
 		operand++;
 	}
 	take_pids(r, operand);
 	if (r->interval && (r->list || r->once || r->to_stdout))
 		die_usage("-i follows JVMs; --list, --once and --stdout look once");
-	if (r->interval && r->method != ASKED_NOT)
+	if (r->interval && r->method != JCMDMAP_NOT)
 		die_usage("-i only looks at JVMs: --method=jcmd and agent are for --once and --list");
 	if (r->with_parent && !r->interval)
 		die_usage("--with-parent is for -i: all else ends by itself");
@@ -149,7 +149,7 @@ void mapopts_limit(const struct request *r)
 {
 	uint64_t needed = CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH);
 
-	if (r->method != ASKED_NOT)
+	if (r->method != JCMDMAP_NOT)
 		needed |= CAPABILITY_BIT(CAP_SETUID) | CAPABILITY_BIT(CAP_SETGID);
 	if (!capabilities_limit(needed))
 		die_errno("cannot drop capabilities");

@@ -13,13 +13,13 @@ struct request {
 	bool with_parent;    /* ends with who started it */
 	bool perf_map;       /* keep perf-PID.map current */
 	uint64_t interval;   /* ns */
-	pid_t bare;          /* the interval was given without -i, and might be the number of a process; 0: no */
+	pid_t fp;            /* the interval was given without -i, and might be the number of a process; 0: no */
 	uint64_t keep_bytes; /* of DIR/maps; 0: no limit */
 	const char *dir;     /* of the timelines: DIR/maps */
 	const char *to;      /* folder of the maps */
 	const char *proc;    /* /proc */
 	enum method_style style;
-	enum asked_method method;
+	enum jcmdmap_method method;
 	pid_t *pid;
 	size_t npids;                /* 0: all JVMs */
 	struct publisher *publisher; /* writes the maps; NULL: none are written */

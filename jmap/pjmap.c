@@ -78,7 +78,7 @@ static bool print_map(const struct mapparser_map *m)
 	size_t n;
 
 	out_open(o, NULL);
-	for (; at < m->bytes && (n = whole_pread(m->fd, part, sizeof(part), at)) > 0; at += n)
+	for (; at < m->bytes && (n = fullio_pread(m->fd, part, sizeof(part), at)) > 0; at += n)
 		out_str(o, (struct str){ part, n });
 	out_close(o);
 	free(o);
@@ -104,7 +104,7 @@ static bool take_own(const struct request *r, const struct jvm_process *p, struc
 
 	text_printf(&path, "%s/perf-%d.map", r->to ? r->to : "/tmp", (int)p->pid);
 	text_char(&path, 0);
-	good = asked_own(m, p, r->to_stdout ? NULL : path.p, in_place, r->style, &why);
+	good = jcmdmap_own(m, p, r->to_stdout ? NULL : path.p, in_place, r->style, &why);
 	if (!good)
 		warn("%d: %s", (int)p->pid, why);
 	text_free(&path);
@@ -118,18 +118,18 @@ static struct hotspot_reason make_map(const struct request *r, const struct jvm_
 	struct hotspot_reason why;
 
 	*m = (struct mapparser_map){ .fd = -1 };
-	if (r->method == ASKED_NOT) {
-		why = jvmlook_once(p, READ_MAP, r->style, &a, &m->fd);
+	if (r->method == JCMDMAP_NOT) {
+		why = jvmhandle_once(p, READ_MAP, r->style, &a, &m->fd);
 		m->bytes = a.map_bytes;
 		m->lines = a.code_n;
 		m->left_out = a.torn + a.unnamed;
 		return why;
 	}
-	return asked_map(m, p, r->method, r->style);
+	return jcmdmap_map(m, p, r->method, r->style);
 }
 
 /* Some reasons are not the moment's: there is only what it says of itself. */
-static bool tells_nothing(const char *code)
+static bool reports_nothing(const char *code)
 {
 	static const char *const codes[] = { "openj9", "zing", "no-vmstructs", "unsupported" };
 
@@ -139,7 +139,8 @@ static bool tells_nothing(const char *code)
 	return false;
 }
 
-static void say_done(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m, bool in_place)
+static void print_done(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m,
+		       bool in_place)
 {
 	if (r->quiet)
 		return;
@@ -161,7 +162,7 @@ static bool map_one(const struct request *r, const struct jvm_process *p)
 	if (why.code)
 		warn("%d: %s: %s", (int)p->pid, why.code, why.why);
 	done = !why.code;
-	if (why.code && r->method == ASKED_NOT && tells_nothing(why.code))
+	if (why.code && r->method == JCMDMAP_NOT && reports_nothing(why.code))
 		done = take_own(r, p, &m, &in_place);
 	if (done && !in_place) {
 		why = hotspot_may_show(p->folder, &p->id, &owner);
@@ -170,23 +171,23 @@ static bool map_one(const struct request *r, const struct jvm_process *p)
 		done = !why.code && (r->to_stdout ? print_map(&m) : write_map(r, p, &m, &owner));
 	}
 	if (done)
-		say_done(r, p, &m, in_place);
+		print_done(r, p, &m, in_place);
 	if (m.fd >= 0)
 		close(m.fd);
 	return done;
 }
 
 /* pjmap 4711: is meant so? */
-static void ask_bare(const struct request *r)
+static void query_plain(const struct request *r)
 {
 	struct jvm_process p;
 
-	if (!r->bare || !discover_one(r->proc, r->bare, &p))
+	if (!r->fp || !discover_one(r->proc, r->fp, &p))
 		return;
 	if (p.alive && p.kind != JVM_NONE && p.kind != JVM_STALLED &&
 	    (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0))
-		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?", (int)r->bare,
-		     (int)r->bare);
+		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?", (int)r->fp,
+		     (int)r->fp);
 	jvm_process_close(&p);
 }
 
@@ -204,7 +205,7 @@ int main(int argc, char **argv)
 	if (r.interval ? r.perf_map : !r.list && !r.to_stdout)
 		r.publisher = publisher_start(r.to ? r.to : "/tmp");
 	if (r.interval) {
-		ask_bare(&r);
+		query_plain(&r);
 		all = follow(&r);
 		publisher_end(r.publisher);
 		mapopts_free(&r);

@@ -20,9 +20,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SERVER_STACK 512 /* frames; what Java servers reach */
-#define SAMPLE_BYTES 150 /* measured, with chains of usual depth, by frame pointers; */
-#define WHOLE_BYTES 250  /* by tables, where they are whole */
+#define SERVER_STACK 512   /* frames; what Java servers reach */
+#define SAMPLE_BYTES 150   /* measured, with chains of usual depth, by frame pointers; */
+#define COMPLETE_BYTES 250 /* by tables, where they are whole */
 #define SHOWN 20
 
 enum verdict { OK, LIMITED, NO };
@@ -81,7 +81,7 @@ static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
 
 static struct events_options events_options(const struct check *c)
 {
-	return (struct events_options){ .frequency = c->o->frequency, .ring_bytes = RING_MOST };
+	return (struct events_options){ .frequency = c->o->frequency, .ring_bytes = RING_MAX };
 }
 
 /* What is left for who may not record everything. */
@@ -190,30 +190,30 @@ static void check_counters(const struct check *c)
 
 static void check_rate(const struct check *c)
 {
-	int64_t most = c->facts.max_sample_rate;
+	int64_t max = c->facts.max_sample_rate;
 
-	if (most > 0 && c->o->frequency > (uint64_t)most)
+	if (max > 0 && c->o->frequency > (uint64_t)max)
 		line(NO, "rate",
 		     "%" PRIu64 " Hz are more than %" PRId64 ": sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
-		     c->o->frequency, most, c->o->frequency);
-	else if (most > 0)
+		     c->o->frequency, max, c->o->frequency);
+	else if (max > 0)
 		line(OK, "rate", "%" PRIu64 " Hz of at most %" PRId64 " (kernel.perf_event_max_sample_rate)",
-		     c->o->frequency, most);
+		     c->o->frequency, max);
 }
 
 static void check_depth(const struct check *c)
 {
-	unsigned most = host_max_stack();
+	unsigned max = host_max_stack();
 
-	if (!most || c->copies) /* that holds for the kernel's callchains only */
+	if (!max || c->copies) /* that holds for the kernel's callchains only */
 		return;
-	if (most < SERVER_STACK)
+	if (max < SERVER_STACK)
 		line(LIMITED, "stacks",
 		     "of up to %u frames; deeper ones, as of Java servers, are cut: while nothing records: sudo sysctl "
 		     "kernel.perf_event_max_stack=1024",
-		     most);
+		     max);
 	else
-		line(OK, "stacks", "of up to %u frames (kernel.perf_event_max_stack)", most);
+		line(OK, "stacks", "of up to %u frames (kernel.perf_event_max_stack)", max);
 }
 
 static void check_descriptors(const struct check *c)
@@ -316,7 +316,7 @@ static void check_place(const struct check *c)
 static bool check_disk(const struct check *c)
 {
 	const char *dir = c->o->dir;
-	struct rooms r = { .dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	struct windir r = { .dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	uint64_t all = 0, left, day = 86400 * c->o->frequency * (uint64_t)c->facts.cpus;
 	struct text t = { 0 };
 	enum verdict v = OK;
@@ -325,8 +325,8 @@ static bool check_disk(const struct check *c)
 		line(NO, "disk", "cannot open '%s': %s", dir, strerror(errno));
 		return false;
 	}
-	left = kept_free(&r, &all);
-	day *= c->copies ? WHOLE_BYTES : SAMPLE_BYTES;
+	left = retention_free(&r, &all);
+	day *= c->copies ? COMPLETE_BYTES : SAMPLE_BYTES;
 	metrics_bytes(&t, left);
 	text_add(&t, " of ");
 	metrics_bytes(&t, all);
@@ -360,9 +360,9 @@ struct seen {
 };
 
 /* Of a JVM. By tables its memory must be read. */
-static bool has_whole_stacks(const struct check *c, const struct runtime *r)
+static bool has_complete_stacks(const struct check *c, const struct runtime *r)
 {
-	return (c->copies && r->readable) || (r->asked && r->frame_pointers);
+	return (c->copies && r->readable) || (r->is_requested && r->frame_pointers);
 }
 
 static void see(void *arg, const struct runtime *r)
@@ -371,7 +371,7 @@ static void see(void *arg, const struct runtime *r)
 
 	s->jvms += r->jvm;
 	s->jits += !r->jvm;
-	if (r->map && (!r->jvm || has_whole_stacks(s->c, r)))
+	if (r->map && (!r->jvm || has_complete_stacks(s->c, r)))
 		return;
 	if (s->nbad == s->cap) {
 		s->cap = s->cap ? 2 * s->cap : 16;
@@ -383,24 +383,24 @@ static void see(void *arg, const struct runtime *r)
 static void show_jvm(const struct check *c, const struct runtime *r)
 {
 	struct text t = { 0 };
-	bool whole = has_whole_stacks(c, r);
+	bool complete = has_complete_stacks(c, r);
 
 	text_printf(&t, "%ld %s%s%s ", (long)r->pid, r->comm, *r->main ? " " : "", r->main);
-	if (!whole && !r->asked)
+	if (!complete && !r->is_requested)
 		text_add(&t, "has a command line or environment that cannot be read");
-	else if (!whole && c->copies)
+	else if (!complete && c->copies)
 		text_add(
 			&t,
 			"has memory that cannot be read, and runs without -XX:+PreserveFramePointer, so its stacks end at the first "
 			"Java frame: record with CAP_SYS_PTRACE, or add the flag");
-	else if (!whole)
+	else if (!complete)
 		text_add(
 			&t,
 			"runs without -XX:+PreserveFramePointer, so its stacks end at the first Java frame: --unwind=auto, or add it "
 			"to the command line or JAVA_TOOL_OPTIONS");
 	if (!r->map)
 		text_printf(&t, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
-			    whole ? "has" : "; and it has", (long)r->pid);
+			    complete ? "has" : "; and it has", (long)r->pid);
 	print(LIMITED, "JVM", &t);
 	text_free(&t);
 }

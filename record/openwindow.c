@@ -127,7 +127,7 @@ void openwindow_begin(struct openwindow *w, uint64_t begin, uint64_t end)
 					    .end = end,
 					    .depth_limit = w->totals->depth_limit,
 					    .has_offcpu = w->switches,
-					    .has_unwinding = w->callers };
+					    .has_unwinding = w->unwinder };
 	bool open = output_begin(&w->out, &w->facts, &planned, clock_wall_of(begin));
 
 	idle_begin(&w->idle);
@@ -143,9 +143,9 @@ void openwindow_begin(struct openwindow *w, uint64_t begin, uint64_t end)
 /* An item for each kind of helper process to which something happened. */
 static void put_helpers(const struct window_report *r, struct text *t)
 {
-	const struct helper_counts keeper = { r->kept.hung, r->kept.crashed, 0, r->kept.lingering, r->kept.off };
+	const struct helper_counts saver = { r->saved.hung, r->saved.crashed, 0, r->saved.lingering, r->saved.off };
 	const struct helper_counts *counts[PJ_HELPERS] = {
-		[PJ_HELPER_TABLES] = &r->helpers, [PJ_HELPER_JVM] = &r->jvm_helpers, [PJ_HELPER_KEEPER] = &keeper
+		[PJ_HELPER_TABLES] = &r->helpers, [PJ_HELPER_JVM] = &r->jvm_helpers, [PJ_HELPER_SAVER] = &saver
 	};
 
 	for (uint32_t kind = 0; kind < PJ_HELPERS; kind++) {
@@ -160,7 +160,7 @@ static void put_helpers(const struct window_report *r, struct text *t)
 static void put_end(struct openwindow *w, struct text *t)
 {
 	char name[2][64];
-	size_t n = w->keep ? keep_kernels(w->keep, name) : 0;
+	size_t n = w->keep ? symsaver_kernels(w->keep, name) : 0;
 
 	for (size_t i = 0; i < n; i++)
 		chunk_put_item(t, PJ_ITEM_KALLSYMS, name[i], strlen(name[i]));
@@ -171,14 +171,14 @@ static void put_end(struct openwindow *w, struct text *t)
 		chunk_put_item(t, PJ_ITEM_OFFCPU, &w->report.offcpu, sizeof(w->report.offcpu));
 	budgets_put(t, &w->report.tenants);
 	put_helpers(&w->report, t);
-	callers_put(w->callers, &w->report.unwinding, t);
+	unwinder_put(w->unwinder, &w->report.unwinding, t);
 }
 
 static void add_up(struct openwindow *w)
 {
 	metrics_add_loss(&w->totals->loss, &w->report.loss);
 	offcpu_add(&w->totals->offcpu, &w->report.offcpu);
-	unwound_add(&w->totals->unwinding, &w->report.unwinding);
+	unwindstats_add(&w->totals->unwinding, &w->report.unwinding);
 	w->totals->samples += w->report.samples;
 	w->totals->windows++;
 	w->totals->last = w->report;
@@ -190,24 +190,24 @@ static void add_over(void *budgets, struct tenant of, uint64_t files)
 }
 
 /* The keeper counts all that it did since it was started. */
-static void count_kept(struct openwindow *w)
+static void count_saved(struct openwindow *w)
 {
-	struct keep_counts now;
+	struct symsaver_counts now;
 
 	if (!w->keep)
 		return;
-	now = keep_counts(w->keep);
-	w->report.kept = keep_since(&now, &w->kept);
-	w->kept = now;
+	now = symsaver_counts(w->keep);
+	w->report.saved = symsaver_since(&now, &w->saved);
+	w->saved = now;
 }
 
 static void count_helpers(struct openwindow *w)
 {
-	struct helper_counts now = callers_helpers(w->callers);
+	struct helper_counts now = unwinder_helpers(w->unwinder);
 
 	w->report.helpers = helper_counts_since(&now, &w->helpers);
 	w->helpers = now;
-	now = callers_jvm_helpers(w->callers);
+	now = unwinder_jvm_helpers(w->unwinder);
 	w->report.jvm_helpers = helper_counts_since(&now, &w->jvm_helpers);
 	w->jvm_helpers = now;
 }
@@ -218,14 +218,14 @@ void openwindow_end(struct openwindow *w, uint64_t end)
 
 	w->report.offcpu = switches_end(w->switches, end);
 	overtimes_take(w->overtimes, write_sum, w);
-	w->report.unwinding = callers_end(w->callers);
+	w->report.unwinding = unwinder_end(w->unwinder);
 	w->report.end = end;
 	if (w->keep)
-		keep_each_over(w->keep, add_over, w->budgets);
+		symsaver_each_over(w->keep, add_over, w->budgets);
 	budgets_end(w->budgets, &w->report.tenants);
 	w->report.processes = state_processes(w->state);
 	state_end(w->state);
-	count_kept(w);
+	count_saved(w);
 	count_helpers(w);
 	put_end(w, &pj);
 	kernel_build_ids(w->kernel, &build_ids);
@@ -236,7 +236,7 @@ void openwindow_end(struct openwindow *w, uint64_t end)
 	text_free(&build_ids);
 	add_up(w);
 	if (w->keep)
-		keep_window(w->keep);
+		symsaver_window(w->keep);
 	cgroups_forget(w->cgroups, w->serial > 10 ? w->serial - 10 : 0);
 	w->done++;
 	w->serial++;

@@ -22,7 +22,7 @@
 struct openwindow {
 	/* of the recording; the session's */
 	const struct session_options *o;
-	const struct attrs *attrs;
+	const struct eventattrs *attrs;
 	struct session_totals *totals;
 	struct chunk_facts facts;
 	struct keep *keep; /* NULL: nothing is kept */
@@ -31,7 +31,7 @@ struct openwindow {
 	struct budgets *budgets;
 	struct state *state;
 	struct switches *switches; /* NULL: without --off-cpu */
-	struct callers *callers;   /* NULL: the kernel walks stacks, by frame pointers */
+	struct unwinder *unwinder; /* NULL: the kernel walks stacks, by frame pointers */
 
 	/* of the window */
 	struct output out;
@@ -43,7 +43,7 @@ struct openwindow {
 	struct text text, brief;     /* records that are being made */
 
 	/* when the last window ended */
-	struct keep_counts kept;
+	struct symsaver_counts saved;
 	struct helper_counts helpers, jvm_helpers;
 	uint64_t done; /* windows ended, dropped ones included */
 };

@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 #define AGAIN_MS 500      /* later it is another signal */
-#define KEEPER_MS 10000   /* what is in hand when the recording ends is finished */
+#define SAVER_MS 10000    /* what is in hand when the recording ends is finished */
 #define SHOWN_DIFFERENT 3 /* stacks, of --unwind=verify */
 
-static volatile sig_atomic_t asked_to_stop;
+static volatile sig_atomic_t stop_requested;
 
 /* The first signal ends the window and the recording, a second one ends us. At once it is the same one: timeout(1)
  * sends to the process and to its group. */
@@ -35,9 +35,9 @@ static void on_signal(int sig)
 {
 	static uint64_t first;
 
-	if (!asked_to_stop)
+	if (!stop_requested)
 		first = clock_now_ms();
-	asked_to_stop = 1;
+	stop_requested = 1;
 	if (clock_now_ms() - first < AGAIN_MS)
 		return;
 	signal(sig, SIG_DFL);
@@ -100,7 +100,7 @@ static struct session *open_session(const struct request *r, struct session_opti
 				     o->target == TARGET_COMMAND || o->target == TARGET_THREADS,
 				     o->target == TARGET_COMMAND,
 				     r->idle,
-				     r->ring_bytes ? r->ring_bytes : RING_MOST,
+				     r->ring_bytes ? r->ring_bytes : RING_MAX,
 				     r->offcpu };
 	struct sources_failure why;
 	struct session *s;
@@ -122,7 +122,7 @@ static struct session *open_session(const struct request *r, struct session_opti
 }
 
 /* Those who record for months are told when it begins, not when it ends. */
-static void tell_hidden_symbols(void)
+static void report_hidden_symbols(void)
 {
 	struct text t = { 0 };
 	struct hint h = { 0 };
@@ -136,7 +136,7 @@ static void tell_hidden_symbols(void)
 }
 
 /* Whoever names a way other than auto wants no other. */
-static void tell_fallback(const struct request *r, const struct fallback *f)
+static void report_fallback(const struct request *r, const struct fallback *f)
 {
 	struct text t = { 0 };
 
@@ -148,18 +148,18 @@ static void tell_fallback(const struct request *r, const struct fallback *f)
 	text_free(&t);
 }
 
-static void tell_start(const struct request *r, const struct session *s, const struct events *e)
+static void report_start(const struct request *r, const struct session *s, const struct events *e)
 {
 	struct session_totals t = session_totals(s);
 
-	tell_fallback(r, &t.fallback);
+	report_fallback(r, &t.fallback);
 
 	if (e->by_clock && !r->quiet)
 		warn("no hardware counters here: sampling by cpu-clock");
 	if (t.without_kernel)
 		warn("user space only: the kernel's part of stacks needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
 	else
-		tell_hidden_symbols();
+		report_hidden_symbols();
 	if (t.no_cgroups && !r->quiet)
 		warn("this kernel does not tell the cgroup of a sample: pjfold --by=container will not work on these files");
 }
@@ -190,14 +190,14 @@ static bool run(const struct request *r, struct session *s, struct command *c, i
 			return false;
 		}
 	}
-	while (!ended && session_step(s, 500) && !asked_to_stop)
+	while (!ended && session_step(s, 500) && !stop_requested)
 		ended = r->command ? command_ended(c, status) : targets_gone(r);
 	if (r->command && !ended) /* a signal from the terminal is its, too */
 		command_wait(c, status);
 	return true;
 }
 
-static void tell_end(const struct request *r, const struct session *s)
+static void report_end(const struct request *r, const struct session *s)
 {
 	struct session_totals t = session_totals(s);
 	struct text text = { 0 };
@@ -237,11 +237,11 @@ static int end_status(const struct request *r, const struct session *s, bool wri
 	return lost_too_much(r, s) ? PJ_THRESHOLD : of_command;
 }
 
-static void tell_kept(const struct request *r, const struct keep_counts *c)
+static void report_saved(const struct request *r, const struct symsaver_counts *c)
 {
 	struct text t = { 0 };
 
-	keep_text(&t, c);
+	symsaver_text(&t, c);
 	if (t.n && !r->quiet)
 		warn("kept for the fold: %.*s", (int)t.n, t.p);
 	text_free(&t);
@@ -249,31 +249,31 @@ static void tell_kept(const struct request *r, const struct keep_counts *c)
 
 /* The process that opens files of those who are profiled. dir: where it keeps symbols; NULL: it finds build-ids only.
  */
-static struct keep *start_keeper(const struct request *r, const char *dir)
+static struct keep *start_saver(const struct request *r, const char *dir)
 {
-	struct keep_options o = {
+	struct symsaver_options o = {
 		.dir = dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free
 	};
 	const char *why = NULL;
 	struct keep *k;
 
 	sandbox_watch();
-	k = keep_start(&o, &why);
+	k = symsaver_start(&o, &why);
 	if (!k && dir) {
 		warn("%s: symbols will not be kept: %s", dir, why);
-		return start_keeper(r, NULL);
+		return start_saver(r, NULL);
 	}
 	if (!k)
 		warn("mappings will have no build-ids: %s", why);
 	return k;
 }
 
-static struct keep_counts stop_keeper(struct keep *k)
+static struct symsaver_counts stop_saver(struct keep *k)
 {
-	return k ? keep_stop(k, KEEPER_MS) : (struct keep_counts){ 0 };
+	return k ? symsaver_stop(k, SAVER_MS) : (struct symsaver_counts){ 0 };
 }
 
-static void tell_makers(const struct session *s)
+static void report_makers(const struct session *s)
 {
 	struct session_totals t = session_totals(s);
 
@@ -296,7 +296,7 @@ static int record_windows(const struct request *r, struct session_options *o, st
 	gid_t gid = (gid_t)-1;
 	struct session *s;
 	struct windows *w;
-	struct keep_counts counts;
+	struct symsaver_counts counts;
 	struct keep *k;
 	int status = 0;
 
@@ -304,19 +304,19 @@ static int record_windows(const struct request *r, struct session_options *o, st
 		privileges_user(r->user, &uid, &gid);
 	windows_prepare(r->dir, &uid, &gid);
 	s = open_session(r, o, e);
-	tell_start(r, s, e);
+	report_start(r, s, e);
 	become(r, uid, gid);
-	k = start_keeper(r, r->keep ? r->dir : NULL);
+	k = start_saver(r, r->keep ? r->dir : NULL);
 	session_fork(s);
 	w = windows_open(&wo); /* starts a thread, so all helper processes are forked before it */
 	session_output(s, w, k, -1);
 	run(r, s, c, &status);
 	session_finish(s);
 	bool written = windows_close(w);
-	counts = stop_keeper(k);
+	counts = stop_saver(k);
 	if (r->keep)
-		tell_kept(r, &counts);
-	tell_makers(s);
+		report_saved(r, &counts);
+	report_makers(s);
 	status = end_status(r, s, written, status);
 	session_free(s);
 	return status;
@@ -340,22 +340,22 @@ static int record_single(const struct request *r, struct session_options *o, str
 	o->window_ns = 0;
 	s = open_session(r, o, e);
 	single_open(&single, pipe ? NULL : r->output); /* not before: what fails leaves no file */
-	tell_start(r, s, e);
+	report_start(r, s, e);
 	become(r, uid, gid);
-	k = start_keeper(r, NULL);
+	k = start_saver(r, NULL);
 	session_fork(s);
 	session_output(s, NULL, k, single.fd);
 	ran = run(r, s, c, &status);
 	error = session_finish(s);
-	stop_keeper(k);
+	stop_saver(k);
 	if (!ran) {
 		single_abandon(&single);
 		session_free(s);
 		return status;
 	}
 	single_close(&single, error);
-	tell_end(r, s);
-	tell_makers(s);
+	report_end(r, s);
+	report_makers(s);
 	status = end_status(r, s, true, status);
 	session_free(s);
 	return status;

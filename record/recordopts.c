@@ -93,7 +93,7 @@ static char *cgroup_dir(struct str name)
 
 	text_str(&path, name);
 	text_char(&path, 0);
-	whole_read_at(AT_FDCWD, "/proc/self/mountinfo", &t, SIZE_MAX);
+	fullio_read_at(AT_FDCWD, "/proc/self/mountinfo", &t, SIZE_MAX);
 	if ((name.p[0] != '/' || stat(path.p, &st)) && cgroups_parse_mountinfo(text_view(&t), &point, &root)) {
 		path.n = 0;
 		text_str(&path, point);
@@ -141,7 +141,7 @@ static void opt_keep_symbols(void *to, const char *value, const char *name)
 
 /* ---- operands ------------------------------------------------------------------------------------------------ */
 
-static size_t behind_dashes(int argc, char **argv)
+static size_t after_dashes(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		if (!str_eq(str_of(argv[i]), STR("--")))
@@ -186,11 +186,11 @@ static void check(struct request *r, bool in_windows)
 			      r->ring_bytes > (UINT64_C(1) << 30)))
 		die_usage("--ring-size: a power of two, from 8K to 1G");
 	r->stack_given = r->stack_bytes != UINT64_MAX;
-	r->stack_bytes = r->stack_given ? r->stack_bytes : UNWINDING_STACK;
-	if (r->stack_bytes % 8 || r->stack_bytes < 1024 || r->stack_bytes > UNWINDING_STACK_MOST)
+	r->stack_bytes = r->stack_given ? r->stack_bytes : SAMPLESTACK_STACK;
+	if (r->stack_bytes % 8 || r->stack_bytes < 1024 || r->stack_bytes > SAMPLESTACK_STACK_MOST)
 		die_usage("--stack-size: a multiple of 8, from 1K to 56K");
-	if (r->max_frames < 16 || r->max_frames > MAX_FRAMES_MOST)
-		die_usage("--max-frames: from 16 to %u", MAX_FRAMES_MOST);
+	if (r->max_frames < 16 || r->max_frames > MAX_FRAMES_LIMIT)
+		die_usage("--max-frames: from 16 to %u", MAX_FRAMES_LIMIT);
 	if (r->command && !r->output && !in_windows)
 		r->output = "perf.data"; /* as of perf record */
 	if (r->output && in_windows)
@@ -257,7 +257,7 @@ void record_parse(struct request *r, int argc, char **argv)
 		.opts = opts,
 		.nopts = countof(opts),
 	};
-	size_t command = behind_dashes(argc, argv);
+	size_t command = after_dashes(argc, argv);
 
 	*r = (struct request){
 		.frequency = 303,

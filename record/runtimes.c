@@ -72,22 +72,22 @@ void runtime_maps(struct runtime *r, struct str maps)
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
 /* Up to most bytes in t; of more, those. */
-static bool read_some(int fd, struct text *t, size_t most)
+static bool read_some(int fd, struct text *t, size_t max)
 {
-	return t->n < most && (whole_read(fd, t, most - t->n) || errno == EFBIG);
+	return t->n < max && (fullio_read(fd, t, max - t->n) || errno == EFBIG);
 }
 
 /* A file of /proc/PID; false with errno. */
-static bool read_proc(int process, const char *name, struct text *t, size_t most)
+static bool read_proc(int process, const char *name, struct text *t, size_t max)
 {
-	return t->n < most && (whole_read_at(process, name, t, most - t->n) || errno == EFBIG);
+	return t->n < max && (fullio_read_at(process, name, t, max - t->n) || errno == EFBIG);
 }
 
 /* A regular file of that process. */
 static int open_inside(int process, const char *path)
 {
 	int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
-	    fd = root >= 0 ? inside_open(root, str_of(path), true) : -1;
+	    fd = root >= 0 ? targetfile_open(root, str_of(path), true) : -1;
 
 	if (root >= 0)
 		close(root);
@@ -117,9 +117,9 @@ static bool read_option_file(void *process, struct str name, struct text *t)
 	return good;
 }
 
-static void copy(char *to, size_t room, struct str s)
+static void copy(char *to, size_t space, struct str s)
 {
-	size_t n = s.n < room - 1 ? s.n : room - 1;
+	size_t n = s.n < space - 1 ? s.n : space - 1;
 
 	if (n)
 		memcpy(to, s.p, n);
@@ -144,8 +144,8 @@ static void look_at_jvm(struct runtime *r, int process)
 	struct jvm j;
 
 	r->readable = can_read_memory(process);
-	r->asked = read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
-	r->asked = read_proc(process, "environ", &variables, OPTIONS_MAX) && r->asked;
+	r->is_requested = read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
+	r->is_requested = read_proc(process, "environ", &variables, OPTIONS_MAX) && r->is_requested;
 	j = jvm_options(text_view(&cmdline), text_view(&variables), read_option_file, &process);
 	r->frame_pointers = j.frame_pointers;
 	copy(r->main, sizeof(r->main), str_from(j.main, (size_t)(str_rfind(j.main, '/') + 1)));
@@ -282,8 +282,8 @@ static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *ar
 		return false;
 	child = fork();
 	if (child == 0) {
-		apart_become("pjrecord-check", reports[1]);
-		survey_processes(APART_FD, parent, *last);
+		helperprocess_become("pjrecord-check", reports[1]);
+		survey_processes(HELPERPROCESS_FD, parent, *last);
 	}
 	close(reports[1]);
 	while (child > 0 && r.kind != REPORT_END && get_report(reports[0], &r)) {

@@ -20,7 +20,7 @@ struct runtime {
 	char main[100]; /* JVM: class or jar */
 	bool jvm;
 	bool frame_pointers; /* JVM: -XX:+PreserveFramePointer */
-	bool asked;          /* JVM: its command line could be read, */
+	bool is_requested;   /* JVM: its command line could be read, */
 	bool readable;       /* and its memory can */
 	bool map;            /* it has a perf-PID.map, or a jitdump */
 	uint64_t code;       /* bytes of executable memory without a file */

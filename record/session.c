@@ -24,27 +24,27 @@
 #define SLACK (SECOND_NS / 10)       /* a record is in its ring that long after its time */
 #define SLACK_FULL (SECOND_NS / 500) /* and where rings fill faster */
 #define DRAIN_MS 500
-#define KEPT_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
-#define SETTLE_MS 300           /* for build-ids, at the end */
-#define LOOK_NS (2 * SECOND_NS) /* between looks at CPUs and the keeper */
-#define HELD_MS 20              /* between tries, when a sample waits for tables */
+#define SAVED_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
+#define SETTLE_MS 300            /* for build-ids, at the end */
+#define LOOK_NS (2 * SECOND_NS)  /* between looks at CPUs and the keeper */
+#define HELD_MS 20               /* between tries, when a sample waits for tables */
 
 struct session {
 	struct session_options o;
-	struct attrs attrs;
+	struct eventattrs attrs;
 	struct openwindow w;
 	struct host *host;
 	struct rings *rings;
 	struct sources *sources;
 	struct processes *processes;
-	struct mending *mending;
+	struct rescan *rescan;
 	uint64_t held;      /* time of the sample that waits for tables, 0: none */
-	bool hurry;         /* nothing waits */
+	bool flush;         /* nothing waits */
 	struct text sample; /* that is being made */
 	struct session_totals totals;
-	uint64_t looked, late, lost_seen, drained;
+	uint64_t polled, late, lost_seen, drained;
 	uint64_t now; /* when the rings were last drained */
-	struct waiting waiting;
+	struct ringpoll waiting;
 };
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
@@ -98,13 +98,13 @@ static bool unwind(struct session *s, const struct ring_sample *r, const struct 
 {
 	struct tenant tenant = state_tenant(s->w.state, r->pid);
 
-	state_meet(s->w.state, r->pid, thread_of(r), r->ip);
+	state_note(s->w.state, r->pid, thread_of(r), r->ip);
 	if (state_is_stale(s->w.state, r->pid) ||
 	    !budgets_has(s->w.budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
 		budgets_skip(s->w.budgets, tenant);
-		return unwinding_skip(a, r, &s->sample);
+		return samplestack_skip(a, r, &s->sample);
 	}
-	if (!callers_sample(s->w.callers, a, r, &s->sample)) {
+	if (!unwinder_sample(s->w.unwinder, a, r, &s->sample)) {
 		s->held = r->time;
 		rings_hold(s->rings);
 		return false;
@@ -113,12 +113,12 @@ static bool unwind(struct session *s, const struct ring_sample *r, const struct 
 }
 
 /* As it is to be written, and ours to change; NULL: it is not. */
-static struct ring_sample *whole(struct session *s, const struct ring_record *record, uint64_t event)
+static struct ring_sample *complete_record(struct session *s, const struct ring_record *record, uint64_t event)
 {
 	const struct perf_event_attr *a = &s->attrs.event[event - 1].attr;
 	struct ring_sample *r = (struct ring_sample *)record->head;
 
-	if (s->w.callers && a->sample_type & PERF_SAMPLE_STACK_USER) {
+	if (s->w.unwinder && a->sample_type & PERF_SAMPLE_STACK_USER) {
 		if (!unwind(s, r, a))
 			return NULL;
 	} else if (record->fixed) {
@@ -144,7 +144,7 @@ static void take_sample(struct session *s, const struct ring_record *record)
 	before = (size_t)((const char *)(chain + 1) - (const char *)r);
 	if (r->head.size < before || *chain > (r->head.size - before) / 8)
 		return;
-	to = whole(s, record, event);
+	to = complete_record(s, record, event);
 	if (!to)
 		return;
 	to->event = event;
@@ -157,7 +157,7 @@ static void take_lost(struct session *s, const struct ring_record *record, uint6
 {
 	if (record->kind == RING_OF_STATE) {
 		s->w.report.loss.records += n;
-		mending_lost(s->mending, record->time);
+		rescan_lost(s->rescan, record->time);
 	} else if (record->kind == RING_OF_SWITCHES) {
 		switches_lost(s->w.switches, n);
 	} else {
@@ -236,12 +236,12 @@ static void drain_rings(struct session *s, uint64_t horizon)
 
 	s->held = 0;
 	s->now = clock_now();
-	callers_begin(s->w.callers, horizon, s->now, s->hurry);
+	unwinder_begin(s->w.unwinder, horizon, s->now, s->flush);
 	if (s->w.switches && rings_lossy(s->rings, RING_OF_SWITCHES))
-		switches_doubt(s->w.switches, s->drained);
+		switches_mark_stale(s->w.switches, s->drained);
 	rings_drain(s->rings, horizon, take, s);
 	if (rings_broken(s->rings) != broken)
-		switches_doubt(s->w.switches, s->drained);
+		switches_mark_stale(s->w.switches, s->drained);
 	switches_sure(s->w.switches);
 	s->drained = s->held ? s->held : horizon;
 }
@@ -254,9 +254,9 @@ static void drain(struct session *s, uint64_t horizon)
 	drain_rings(s, horizon);
 	unsigned high = rings_high(s->rings);
 	if (rings_left(s->rings) > 400) {
-		s->hurry = true;
+		s->flush = true;
 		drain_rings(s, clock_now() - SLACK_FULL);
-		s->hurry = false;
+		s->flush = false;
 	}
 	if (high > s->w.report.loss.ring_high)
 		s->w.report.loss.ring_high = high;
@@ -265,7 +265,7 @@ static void drain(struct session *s, uint64_t horizon)
 	s->late = late;
 	if (horizon != UINT64_MAX)
 		turn_to(s, s->held && s->held < horizon ? s->held : horizon);
-	callers_name(s->w.callers);
+	unwinder_name(s->w.unwinder);
 	openwindow_flush(&s->w);
 }
 
@@ -273,16 +273,16 @@ static void drain_all(void *to)
 {
 	struct session *s = to;
 
-	s->hurry = true;
+	s->flush = true;
 	drain(s, clock_now());
-	s->hurry = false;
+	s->flush = false;
 }
 
 /* ---- the recording ------------------------------------------------------------------------------------------- */
 
-static struct attrs_options attrs_options(const struct session_options *o)
+static struct eventattrs_options attrs_options(const struct session_options *o)
 {
-	return (struct attrs_options){
+	return (struct eventattrs_options){
 		.event = o->event,
 		.nevents = o->nevents,
 		.offcpu = o->offcpu,
@@ -318,25 +318,25 @@ static struct sources *open_sources(struct session *s, struct sources_failure *w
 static bool open_events(struct session *s, struct sources_failure *why)
 {
 	struct fallback *f = &s->totals.fallback;
-	struct attrs_options ao = attrs_options(&s->o);
+	struct eventattrs_options ao = attrs_options(&s->o);
 	struct fallback_options fo = {
 		.choose = s->o.both && !s->o.verify,
 		.stack_bytes = s->o.stack_bytes,
 		.exactly = s->o.exactly,
-		.rate = attrs_copies(&ao),
+		.rate = eventattrs_copies(&ao),
 		.ring_bytes = s->o.ring_bytes,
 	};
 
 	fallback_begin(f, &fo);
 	for (;;) {
 		ao.stack_bytes = f->bytes;
-		attrs_make(&s->attrs, &ao);
+		eventattrs_make(&s->attrs, &ao);
 		s->sources = open_sources(s, why);
 		if (s->sources)
 			return true;
 		if (!fallback_next(f, why))
 			return false;
-		attrs_free(&s->attrs);
+		eventattrs_free(&s->attrs);
 	}
 }
 
@@ -346,7 +346,7 @@ static void gather_facts(struct session *s)
 	s->w.facts = host_facts(s->host);
 	s->w.facts.argv = s->o.argv;
 	s->w.facts.tracing = s->o.tracing;
-	s->w.facts.event = s->attrs.told;
+	s->w.facts.event = s->attrs.reported;
 	s->w.facts.nevents = s->o.nevents + 1;
 }
 
@@ -363,9 +363,9 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 		session_free(s);
 		return NULL;
 	}
-	attrs_opened(&s->attrs);
+	eventattrs_opened(&s->attrs);
 	gather_facts(s);
-	s->totals.no_cgroups = !attrs_cgroups(&s->attrs);
+	s->totals.no_cgroups = !eventattrs_cgroups(&s->attrs);
 	s->totals.cpus = sources_cpus(s->sources);
 	s->totals.ring_bytes = rings_bytes(s->rings);
 	s->totals.without_kernel = sources_without_kernel(s->sources);
@@ -376,7 +376,7 @@ struct session *session_new(const struct session_options *o, struct sources_fail
 void session_fork(struct session *s)
 {
 	if (s->totals.fallback.bytes)
-		s->w.callers = callers_fork();
+		s->w.unwinder = unwinder_fork();
 }
 
 void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd)
@@ -430,30 +430,30 @@ void session_start(struct session *s)
 	s->w.budgets = budgets_new(
 		budgets_limits(s->attrs.event, s->o.nevents, s->o.stack_bytes, s->totals.cpus, s->o.sample_bytes));
 	s->processes = processes_new(budgets_tenants(s->w.budgets));
-	s->mending = mending_new(s->processes, s->w.budgets, s->o.target != TARGET_COMMAND);
+	s->rescan = rescan_new(s->processes, s->w.budgets, s->o.target != TARGET_COMMAND);
 	s->w.cgroups = cgroups_new();
 	s->w.kernel = kernel_new();
-	s->w.state = state_new(s->processes, s->w.cgroups, s->w.kernel, s->w.keep, s->mending,
-			       openwindow_state_event(&s->w));
+	s->w.state =
+		state_new(s->processes, s->w.cgroups, s->w.kernel, s->w.keep, s->rescan, openwindow_state_event(&s->w));
 	rings_skip(s->rings, skip_mapping, s);
 	mark_targets(s);
-	callers_start(s->w.callers, s->processes, s->w.budgets, s->o.max_frames);
+	unwinder_start(s->w.unwinder, s->processes, s->w.budgets, s->o.max_frames);
 	if (s->o.verify)
-		callers_verify(s->w.callers, s->o.shown);
+		unwinder_verify(s->w.unwinder, s->o.shown);
 	if (s->o.offcpu)
 		s->w.switches = start_switches(s);
 	s->drained = clock_now();
 	sources_enable(s->sources);
 	if (s->o.target == TARGET_THREADS)
-		mending_start(s->mending, s->o.pid, s->o.npids);
+		rescan_start(s->rescan, s->o.pid, s->o.npids);
 	else
-		mending_start(s->mending, NULL, 0);
+		rescan_start(s->rescan, NULL, 0);
 	first_window(s);
 }
 
 static void wait_for_records(struct session *s, int ms)
 {
-	waiting_for(&s->waiting, s->rings, callers_fd(s->w.callers), ms);
+	ringpoll_for(&s->waiting, s->rings, unwinder_fd(s->w.unwinder), ms);
 }
 
 /* Until the next look, or shortly after the border. */
@@ -482,14 +482,14 @@ static void look(struct session *s, uint64_t now)
 	bool on_cpus = s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS;
 
 	if (on_cpus && sources_follow_cpus(s->sources, drain_all, s)) { /* who ran there was not seen */
-		switches_doubt(s->w.switches, s->looked);
+		switches_mark_stale(s->w.switches, s->polled);
 		switches_sure(s->w.switches);
 	}
 	if (s->w.keep)
-		keep_tick(s->w.keep);
-	callers_tick(s->w.callers, now);
+		symsaver_tick(s->w.keep);
+	unwinder_tick(s->w.unwinder, now);
 	sandbox_warn(sandbox_reported());
-	s->looked = now;
+	s->polled = now;
 	s->waiting.known = false;
 }
 
@@ -499,13 +499,13 @@ bool session_step(struct session *s, int ms)
 
 	wait_for_records(s, time_to_wait(s, ms));
 	now = clock_now();
-	callers_take(s->w.callers, now);
+	unwinder_take(s->w.unwinder, now);
 	drain(s, now - SLACK);
-	if (mending_tick(s->mending, now))
+	if (rescan_tick(s->rescan, now))
 		switches_mend(s->w.switches);
 	/* not of who ended before the sample that waits for tables, however long it waits */
-	processes_forget(s->processes, (s->held && s->held < now - SLACK ? s->held : now - SLACK) - KEPT_NS);
-	if (now - s->looked > LOOK_NS)
+	processes_forget(s->processes, (s->held && s->held < now - SLACK ? s->held : now - SLACK) - SAVED_NS);
+	if (now - s->polled > LOOK_NS)
 		look(s, now);
 	if (complete(s))
 		return false;
@@ -534,16 +534,16 @@ int session_finish(struct session *s)
 	drain(s, now);
 	while (s->held && clock_now() < now + SECOND_NS) {
 		wait_for_records(s, HELD_MS);
-		callers_take(s->w.callers, clock_now());
+		unwinder_take(s->w.unwinder, clock_now());
 		drain(s, now);
 	}
-	s->hurry = true;
+	s->flush = true;
 	drain(s, now);
 	add_hidden_loss(s);
 	if (unwanted && output_discard(&s->w.out, &s->w.report))
 		return 0;
 	if (s->w.keep)
-		keep_settle(s->w.keep, SETTLE_MS);
+		symsaver_settle(s->w.keep, SETTLE_MS);
 	openwindow_end(&s->w, now < s->w.end ? now : s->w.end);
 	return s->w.out.windows ? 0 : s->w.out.error;
 }
@@ -552,7 +552,7 @@ struct session_totals session_totals(const struct session *s)
 {
 	struct session_totals t = s->totals;
 
-	t.helpers = callers_helpers(s->w.callers);
+	t.helpers = unwinder_helpers(s->w.unwinder);
 	return t;
 }
 
@@ -563,17 +563,17 @@ void session_free(struct session *s)
 	sources_close(s->sources);
 	rings_free(s->rings);
 	state_free(s->w.state);
-	mending_free(s->mending);
+	rescan_free(s->rescan);
 	switches_free(s->w.switches);
-	callers_free(s->w.callers);
+	unwinder_free(s->w.unwinder);
 	processes_free(s->processes);
 	budgets_free(s->w.budgets);
 	cgroups_free(s->w.cgroups);
 	kernel_free(s->w.kernel);
 	host_free(s->host);
-	attrs_free(&s->attrs);
+	eventattrs_free(&s->attrs);
 	openwindow_free(&s->w);
-	waiting_free(&s->waiting);
+	ringpoll_free(&s->waiting);
 	text_free(&s->sample);
 	free(s);
 }

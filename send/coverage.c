@@ -120,14 +120,14 @@ void cover_print(const struct cover *c, struct out *o)
 		size_t n;
 
 		gap = gaps_of(r, r + 1, &seconds, &n);
-		moment_text(from, r->first);
-		moment_text(to, r->last);
+		timearg_text(from, r->first);
+		timearg_text(to, r->last);
 		out_printf(o, "%.*s  %s  %s  %" PRIu64 " windows  %" PRIu64 " s  %.*s%s%.*s\n", (int)r->host.n,
 			   r->host.p, from, to, r->windows, seconds, (int)r->event.n, r->event.p,
 			   r->labels.n ? "  " : "", (int)r->labels.n, r->labels.p);
 		for (size_t k = 0; k < n; k++) {
-			moment_text(from, gap[k].from);
-			moment_text(to, gap[k].to);
+			timearg_text(from, gap[k].from);
+			timearg_text(to, gap[k].to);
 			out_printf(o, "  gap  %s  %s  %" PRIu64 " s\n", from, to, gap[k].to - gap[k].from);
 		}
 		free(gap);
@@ -135,12 +135,12 @@ void cover_print(const struct cover *c, struct out *o)
 }
 
 static bool host_gaps(const struct cover_row *row, const struct cover_row *until, const struct store_query *q,
-		      uint64_t now, bool say)
+		      uint64_t now, bool print_message)
 {
 	struct text t = { 0 };
 	char from[32], to[32];
 	uint64_t seconds, first = UINT64_MAX, last = 0, longest = 0, end;
-	size_t n, said = 0, all;
+	size_t n, shown = 0, all;
 	struct cover_span *gap = gaps_of(row, until, &seconds, &n);
 	bool some;
 
@@ -151,47 +151,47 @@ static bool host_gaps(const struct cover_row *row, const struct cover_row *until
 	}
 	end = q->to < now ? q->to : now;
 	all = n;
-	for (size_t i = 0; i < n && said < GAPS_SHOWN; i++, said++) {
-		moment_text(from, gap[i].from);
-		moment_text(to, gap[i].to);
+	for (size_t i = 0; i < n && shown < GAPS_SHOWN; i++, shown++) {
+		timearg_text(from, gap[i].from);
+		timearg_text(to, gap[i].to);
 		text_printf(&t, "%s %s to %s (%" PRIu64 " s)", t.n ? "," : "", from, to, gap[i].to - gap[i].from);
 	}
-	if (all > said)
-		text_printf(&t, ", and %zu more", all - said);
+	if (all > shown)
+		text_printf(&t, ", and %zu more", all - shown);
 	if (q->from &&
 	    first > q->from + longest + SLACK_S) { /* a window that begins before belongs to what is before */
-		moment_text(to, first);
+		timearg_text(to, first);
 		text_printf(&t, "%s before %s (%" PRIu64 " s)", t.n ? "," : "", to, first - q->from);
 	}
 	if (end > last + longest + 5) { /* the window of now is still being recorded, or on its way */
-		moment_text(from, last);
+		timearg_text(from, last);
 		text_printf(&t, "%s since %s (%" PRIu64 " s)", t.n ? "," : "", from, end - last);
 	}
 	/* what was asked for begins or ends within a roll-up, which is there as a whole or not at all */
-	if (say && longest >= HOUR_S &&
+	if (print_message && longest >= HOUR_S &&
 	    ((q->from && first % HOUR_S == 0 && first > q->from + EDGE_S && first <= q->from + longest) ||
 	     last > q->to + EDGE_S)) {
-		moment_text(from, first);
-		moment_text(to, last);
+		timearg_text(from, first);
+		timearg_text(to, last);
 		warn("%.*s: windows are rolled up to hours there: this is %s to %s", (int)row->host.n, row->host.p,
 		     from, to);
 	}
 	some = t.n > 0;
-	if (some && say)
+	if (some && print_message)
 		warn("%.*s: nothing was recorded%.*s", (int)row->host.n, row->host.p, (int)t.n, t.p);
 	text_free(&t);
 	free(gap);
 	return some;
 }
 
-bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool say)
+bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool print_message)
 {
 	bool some = false;
 
 	for (size_t i = 0, end; i < c->n; i = end) {
 		for (end = i + 1; end < c->n && str_eq(c->row[end].host, c->row[i].host); end++)
 			;
-		some |= host_gaps(c->row + i, c->row + end, q, now, say);
+		some |= host_gaps(c->row + i, c->row + end, q, now, print_message);
 	}
 	return some;
 }

@@ -55,7 +55,7 @@ static void choose_prefix(struct gather *g, const struct window *w)
 	if (g->q.by == BY_HOST) {
 		value = w->host;
 	} else if (g->q.by == BY_TIME) {
-		moment_text(time, w->epoch);
+		timearg_text(time, w->epoch);
 		value = str_of(time);
 	} else {
 		label_find(w->labels, g->q.by_label, &value);
@@ -113,13 +113,13 @@ static bool wanted(const struct gather *g, struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');
 	struct str stack = blank > 0 ? str_head(line, (size_t)blank) : line, frame = str_cut(&stack, ';');
-	bool asked[2] = { 0 }, good[2] = { 0 };
+	bool is_requested[2] = { 0 }, good[2] = { 0 };
 
 	for (size_t i = 0; i < g->nonly; i++) {
-		asked[g->only[i].key] = true;
+		is_requested[g->only[i].key] = true;
 		good[g->only[i].key] |= matches(g->only + i, frame);
 	}
-	return asked[0] <= good[0] && asked[1] <= good[1];
+	return is_requested[0] <= good[0] && is_requested[1] <= good[1];
 }
 
 static void add(struct gather *g, struct str lines)

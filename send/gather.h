@@ -58,7 +58,7 @@ void cover_damaged(void *to, struct str place, const char *why);
 bool cover_has_hours(const struct cover *c);            /* is one as long as a roll-up? */
 void cover_print(const struct cover *c, struct out *o); /* a table, gaps below each row */
 /* Are there any? say: on stderr, a line for each host. */
-bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool say);
+bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool print_message);
 void cover_free(struct cover *c);
 
 #endif

@@ -26,7 +26,7 @@ struct request {
 
 static void parse_time(struct request *r, const char *value, const char *name, uint64_t *to)
 {
-	if (!moment_parse(value, r->now, to))
+	if (!timearg_parse(value, r->now, to))
 		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name,
 			  value);
 }
@@ -169,9 +169,9 @@ static void parse(struct request *r, int argc, char **argv)
 
 /* -------------------------------------------------------------------------------------------------------------- */
 
-static void ask(struct store *s,
-		bool (*how)(void *, const struct store_query *, const struct store_sink *, struct text *),
-		struct gather *g, const struct store_sink *sink)
+static void query(struct store *s,
+		  bool (*how)(void *, const struct store_query *, const struct store_sink *, struct text *),
+		  struct gather *g, const struct store_sink *sink)
 {
 	struct text why = { 0 };
 
@@ -192,19 +192,19 @@ static void list(struct store *s, struct request *r, struct cover *c)
 		die("%s: what was sent there cannot be read back", s->spec);
 	if (r->options.stacks_url && !s->ops->sums)
 		die_usage("--stacks is the original pipeline's service, for eve: only");
-	ask(s, s->ops->list, &r->gather, &sink);
+	query(s, s->ops->list, &r->gather, &sink);
 }
 
 static void fetch(struct store *s, struct request *r)
 {
 	const struct store_sink sink = { gather_window, gather_lines, gather_damaged, &r->gather };
 
-	ask(s, s->ops->fetch, &r->gather, &sink);
+	query(s, s->ops->fetch, &r->gather, &sink);
 	gather_end(&r->gather);
 }
 
 /* Nothing begins in that time; but something that was rolled up may reach into it. */
-static void say_none(struct store *s, struct request *r)
+static void print_none(struct store *s, struct request *r)
 {
 	const struct store_query *q = &r->gather.q;
 	const char *which = q->host.n || q->nlabel || q->nevent ? "that is asked for " : "";
@@ -234,7 +234,7 @@ static int finish(struct store *s, struct request *r, const struct cover *c)
 	bool gaps = (r->strict || !r->list) && cover_gaps(c, &g->q, r->now, !r->list && !r->quiet);
 
 	if (c->n == 0 && !g->damaged && !c->damaged)
-		say_none(s, r);
+		print_none(s, r);
 	else if (g->nonly && !r->list && stacks_sum(&g->s, 0) == 0)
 		warn("no sample is of that comm or pid; pids are there when pjsend was told --pid");
 	if (g->damaged + c->damaged > 3)

@@ -138,9 +138,9 @@ static void send_once(struct spooler *spooler)
 static void splay(const struct request *r)
 {
 	struct str host = host_of(r);
-	double most = r->splay >= 0 ? r->splay : r->once || sender.store->ops->local ? 0 : 30;
+	double max = r->splay >= 0 ? r->splay : r->once || sender.store->ops->local ? 0 : 30;
 
-	sender_not_before(&sender, sender_splay(host, most));
+	sender_not_before(&sender, sender_splay(host, max));
 }
 
 static struct folding folding_of(const struct request *r, const struct spool *s, const struct store *store)
@@ -148,7 +148,7 @@ static struct folding folding_of(const struct request *r, const struct spool *s,
 	return (struct folding){
 		.pjfold = child_find("pjfold"),
 		.pids = r->pids || store->ops->pids,
-		.bare = store->ops->bare,
+		.fp = store->ops->fp,
 		.host = str_of(r->host),
 		.labels = text_view(&r->labels),
 		.machine = s->machine,
@@ -171,7 +171,7 @@ static bool waits(const struct spool *spool)
 }
 
 /* Its folder may come later; it may also be another directory. */
-static void say_missing(const struct request *r, const struct spool *spool)
+static void print_missing(const struct request *r, const struct spool *spool)
 {
 	char out[4200];
 
@@ -180,7 +180,7 @@ static void say_missing(const struct request *r, const struct spool *spool)
 		warn("'%s' is not there: pjrecord has not recorded there yet", out);
 }
 
-static void say_untidy(const struct request *r)
+static void print_untidy(const struct request *r)
 {
 	if (r->once && !r->quiet && (r->options.keep_days || r->options.max_bytes))
 		warn("--once deletes nothing in the store: pjsend --tidy does, with the same options");
@@ -201,7 +201,7 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 				   .dir = r->dir,
 				   .keep_spool = r->keep_spool,
 				   .min_free = r->min_free,
-				   .most_bytes = r->spool_bytes,
+				   .max_bytes = r->spool_bytes,
 				   .map_wait_ms = (uint64_t)(r->map_wait * 1000),
 				   .stop = &stop };
 	bool left;
@@ -211,9 +211,9 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 	if (!spool_lock(spool))
 		die("another pjsend sends from '%s'", r->dir);
 	spool_sweep(spool);
-	say_missing(r, spool);
+	print_missing(r, spool);
 	report_layers();
-	say_untidy(r);
+	print_untidy(r);
 	counters_open(spool->dir);
 	sender_begin(&sender);
 	spooler_begin(&spooler);
@@ -285,7 +285,7 @@ static struct spool_name spool_pipe(const struct request *r, struct spool *spool
 	struct str rest;
 
 	folding.recorder = 0; /* who sends the same text again sends the same window */
-	if (!whole_read(STDIN_FILENO, &in, PIPE_MAX))
+	if (!fullio_read(STDIN_FILENO, &in, PIPE_MAX))
 		die_errno("cannot read standard input");
 	switch (folding_text(&folding, text_view(&in), r->time, r->seconds, &text, &why)) {
 	case FOLD_GOOD: break;
@@ -337,7 +337,7 @@ static bool pipe_into(const struct request *r, struct store *store)
 
 	make_folder(r);
 	spool_open(&spool, folder);
-	spool.kept = store->ops->local && !r->options.gzip;
+	spool.saved = store->ops->local && !r->options.gzip;
 	sender.spool = &spool;
 	good = send_pipe(r, &spool, store);
 	spool_close(&spool);
@@ -404,7 +404,7 @@ int main(int argc, char **argv)
 	store_open(&store, r.store, &r.options);
 	if (!store.ops->send)
 		die_usage("%s: nothing can be sent there", r.store);
-	spool.kept = store.ops->local && !r.options.gzip;
+	spool.saved = store.ops->local && !r.options.gzip;
 	sender = (struct sender){ .spool = &spool,
 				  .store = &store,
 				  .o = { r.catch_up, r.once || r.pipe, r.quiet, host_of(&r) } };

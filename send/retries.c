@@ -13,25 +13,25 @@
 #define FILE_MAX ((size_t)16 << 20)
 
 /* "1795293830.0123456789abcdef 7 1795293999 1" */
-static bool take_line(struct str line, struct doubt *d)
+static bool take_line(struct str line, struct retry *d)
 {
-	struct str epoch = str_cut(&line, '.'), tag = str_cut(&line, ' '), doubts = str_cut(&line, ' '),
+	struct str epoch = str_cut(&line, '.'), tag = str_cut(&line, ' '), retries = str_cut(&line, ' '),
 		   since = str_cut(&line, ' ');
 
-	*d = (struct doubt){ .others = str_eq(line, STR("1")) };
-	return str_u64(epoch, &d->name.epoch) && str_hex(tag, &d->name.tag) && str_u64(doubts, &d->doubts) &&
+	*d = (struct retry){ .others = str_eq(line, STR("1")) };
+	return str_u64(epoch, &d->name.epoch) && str_hex(tag, &d->name.tag) && str_u64(retries, &d->retries) &&
 	       str_u64(since, &d->since);
 }
 
-void doubts_read(const struct spool *s, struct doubt **list, size_t *n)
+void retries_read(const struct spool *s, struct retry **list, size_t *n)
 {
 	struct text t = { 0 };
 	struct str rest;
-	struct doubt d;
+	struct retry d;
 
 	*list = NULL;
 	*n = 0;
-	whole_read_at(s->room, FILE_NAME, &t, FILE_MAX);
+	fullio_read_at(s->space, FILE_NAME, &t, FILE_MAX);
 	for (rest = text_view(&t); rest.n;) {
 		if (!take_line(str_cut(&rest, '\n'), &d))
 			continue;
@@ -41,17 +41,17 @@ void doubts_read(const struct spool *s, struct doubt **list, size_t *n)
 	text_free(&t);
 }
 
-bool doubts_write(const struct spool *s, const struct doubt *list, size_t n)
+bool retries_write(const struct spool *s, const struct retry *list, size_t n)
 {
 	struct text t = { 0 };
 	bool good;
 
 	if (n == 0)
-		return unlinkat(s->room, FILE_NAME, 0) == 0 || errno == ENOENT;
+		return unlinkat(s->space, FILE_NAME, 0) == 0 || errno == ENOENT;
 	for (size_t i = 0; i < n; i++)
 		text_printf(&t, "%" PRIu64 ".%016" PRIx64 " %" PRIu64 " %" PRIu64 " %d\n", list[i].name.epoch,
-			    list[i].name.tag, list[i].doubts, list[i].since, list[i].others);
-	good = whole_replace(s->room, FILE_NAME, text_view(&t));
+			    list[i].name.tag, list[i].retries, list[i].since, list[i].others);
+	good = fullio_replace(s->space, FILE_NAME, text_view(&t));
 	text_free(&t);
 	return good;
 }

@@ -11,14 +11,14 @@
 
 #include "send/spool/spool.h"
 
-struct doubt {
+struct retry {
 	struct spool_name name;
-	uint64_t doubts;
+	uint64_t retries;
 	uint64_t since; /* seconds since 1970: the first attempt */
 	bool others;    /* the store took other windows since */
 };
 
-void doubts_read(const struct spool *s, struct doubt **list, size_t *n);      /* freed with free */
-bool doubts_write(const struct spool *s, const struct doubt *list, size_t n); /* false: errno */
+void retries_read(const struct spool *s, struct retry **list, size_t *n);      /* freed with free */
+bool retries_write(const struct spool *s, const struct retry *list, size_t n); /* false: errno */
 
 #endif

@@ -17,15 +17,15 @@
 
 #define BASE_MS 1000
 #define CAP_MS 60000
-#define ASKED_MAX_S 300 /* of what a store asks for */
+#define REQUESTED_MAX_S 300 /* of what a store asks for */
 #define HOLD_MS 30000
 #define AWAY 5 /* attempts in a row, with --once: the store is away, and the next run may find it */
-#define DOUBTS 10
-#define DOUBT_MS (UINT64_C(3600) * 1000)
+#define RETRIES 10
+#define STALE_MS (UINT64_C(3600) * 1000)
 #define LOOK_MS 1000
 #define LIST_MS 60000 /* for what somebody else put into the spool */
 #define WRITE_MS 5000
-#define SAY_MS 60000
+#define REPORT_MS 60000
 #define TIDY_MS 60000
 #define FRESH_S 120 /* a window that ended since then is no backlog */
 
@@ -44,25 +44,25 @@ static uint64_t below(uint64_t n)
 }
 
 /* Full jitter: a fleet that failed together does not come back together. */
-static uint64_t pause_ms(unsigned failures, uint64_t asked_s)
+static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 {
 	uint64_t cap = BASE_MS;
 
-	if (asked_s)
-		return (asked_s < ASKED_MAX_S ? asked_s : ASKED_MAX_S) * 1000 + below(BASE_MS);
+	if (requested_s)
+		return (requested_s < REQUESTED_MAX_S ? requested_s : REQUESTED_MAX_S) * 1000 + below(BASE_MS);
 	while (failures-- > 1 && cap < CAP_MS)
 		cap *= 2;
 	return below(cap < CAP_MS ? cap : CAP_MS) + 1;
 }
 
 /* At most one line a minute. */
-static bool may_say(struct sender *s)
+static bool may_report(struct sender *s)
 {
 	uint64_t now = now_ms();
 
-	if (s->said && now - s->said < SAY_MS)
+	if (s->shown && now - s->shown < REPORT_MS)
 		return false;
-	s->said = now;
+	s->shown = now;
 	return true;
 }
 
@@ -77,7 +77,7 @@ static int cmp(struct spool_name a, struct spool_name b)
 
 static void forget(struct sender *s, size_t i)
 {
-	s->doubtful |= s->window[i].doubts > 0;
+	s->doubtful |= s->window[i].retries > 0;
 	free(s->window[i].text);
 	memmove(s->window + i, s->window + i + 1, (s->n - i - 1) * sizeof(*s->window));
 	s->n--;
@@ -86,7 +86,7 @@ static void forget(struct sender *s, size_t i)
 /* What is in the spool now; what is known of windows that were there before is kept. */
 static void merge(struct sender *s, const struct spool_name *names, size_t n)
 {
-	struct waiting *all = mem_alloc(sizeof(*all), n ? n : 1);
+	struct ringpoll *all = mem_alloc(sizeof(*all), n ? n : 1);
 	size_t old = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -113,7 +113,7 @@ static void look(struct sender *s)
 
 	s->listed = now_ms();
 	if (!spool_windows(s->spool, &names, &n)) {
-		if (may_say(s))
+		if (may_report(s))
 			warn("cannot read the spool: %s", strerror(errno));
 		return;
 	}
@@ -142,7 +142,7 @@ static void insert(struct sender *s, struct spool_name n)
 		s->window = mem_grow(s->window, sizeof(*s->window), s->cap);
 	}
 	memmove(s->window + i + 1, s->window + i, (s->n - i) * sizeof(*s->window));
-	s->window[i] = (struct waiting){ .name = n };
+	s->window[i] = (struct ringpoll){ .name = n };
 	s->n++;
 }
 
@@ -157,14 +157,14 @@ static void take_added(struct sender *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static bool is_fresh(const struct waiting *w)
+static bool is_fresh(const struct ringpoll *w)
 {
 	uint64_t now = (uint64_t)time(NULL);
 
 	return w->name.epoch + FRESH_S > now;
 }
 
-static bool is_due(const struct sender *s, const struct waiting *w, uint64_t now)
+static bool is_due(const struct sender *s, const struct ringpoll *w, uint64_t now)
 {
 	return s->o.once ? w->attempts == 0 : w->due <= now;
 }
@@ -177,9 +177,9 @@ static bool is_away(const struct sender *s)
 }
 
 /* The oldest that is due; in turn with it the newest, when that has just been recorded. NULL: none. */
-static struct waiting *choose(struct sender *s, uint64_t now)
+static struct ringpoll *choose(struct sender *s, uint64_t now)
 {
-	struct waiting *oldest = NULL, *newest = NULL;
+	struct ringpoll *oldest = NULL, *newest = NULL;
 
 	if (is_away(s) || (s->store_due > now && !(s->o.once && s->failures)))
 		return NULL;
@@ -201,14 +201,14 @@ static struct waiting *choose(struct sender *s, uint64_t now)
 
 /* ---- what becomes of it -------------------------------------------------------------------------------------- */
 
-static void cannot_remove(struct sender *s, struct waiting *w)
+static void cannot_remove(struct sender *s, struct ringpoll *w)
 {
 	w->due = now_ms() + LOOK_MS;
-	if (errno != EBUSY && may_say(s))
+	if (errno != EBUSY && may_report(s))
 		warn("window %" PRIu64 " is sent, but cannot be removed: %s", w->name.epoch, strerror(errno));
 }
 
-static void finish(struct sender *s, struct waiting *w)
+static void finish(struct sender *s, struct ringpoll *w)
 {
 	if (spool_done(s->spool, w->name))
 		forget(s, (size_t)(w - s->window));
@@ -216,7 +216,7 @@ static void finish(struct sender *s, struct waiting *w)
 		cannot_remove(s, w);
 }
 
-static void confirmed(struct sender *s, struct waiting *w)
+static void confirmed(struct sender *s, struct ringpoll *w)
 {
 	s->sent++;
 	s->failures = s->away = 0;
@@ -231,7 +231,7 @@ static void confirmed(struct sender *s, struct waiting *w)
 	finish(s, w);
 }
 
-static void refuse(struct sender *s, struct waiting *w, struct str why)
+static void refuse(struct sender *s, struct ringpoll *w, struct str why)
 {
 	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", w->name.epoch, (int)why.n, why.p);
 	if (spool_refuse(s->spool, w->name, why)) {
@@ -240,47 +240,50 @@ static void refuse(struct sender *s, struct waiting *w, struct str why)
 		forget(s, (size_t)(w - s->window));
 	} else {
 		w->due = now_ms() + CAP_MS;
-		if (errno != EBUSY && may_say(s))
+		if (errno != EBUSY && may_report(s))
 			warn("cannot put window %" PRIu64 " into bad/: %s", w->name.epoch, strerror(errno));
 	}
 }
 
-static void put_off(struct sender *s, struct waiting *w, const struct store_report *r)
+static void put_off(struct sender *s, struct ringpoll *w, const struct store_report *r)
 {
 	uint64_t now = now_ms(), pause;
 
 	s->failures++;
-	s->away = r->verdict == STORE_DOUBT ? 0 : s->away + 1;
+	s->away = r->verdict == STORE_INDETERMINATE ? 0 : s->away + 1;
 	pause = r->verdict == STORE_HOLD ? HOLD_MS + below(HOLD_MS) : pause_ms(s->failures, r->after);
 	s->store_due = now + pause;
 	/* another window goes first then */
 	w->due = s->store_due + pause_ms(w->attempts, 0);
-	count(r->verdict == STORE_HOLD ? COUNT_HOLD : r->verdict == STORE_DOUBT ? COUNT_DOUBT : COUNT_LATER, 1);
+	count(r->verdict == STORE_HOLD          ? COUNT_HOLD :
+	      r->verdict == STORE_INDETERMINATE ? COUNT_INDETERMINATE :
+						  COUNT_LATER,
+	      1);
 	if (r->verdict == STORE_HOLD && !s->held) {
 		warn("%s refuses us: %.*s; nothing is lost, but somebody must look at it", s->store->spec,
 		     (int)r->why.n, r->why.p);
 		s->held = true;
-		s->said = now;
-	} else if (may_say(s)) {
+		s->shown = now;
+	} else if (may_report(s)) {
 		warn("window %" PRIu64 " waits: %.*s", w->name.epoch, (int)r->why.n, r->why.p);
 	}
 }
 
 /* How long it has been tried. */
-static uint64_t age_ms(const struct waiting *w)
+static uint64_t age_ms(const struct ringpoll *w)
 {
 	return w->aged + (w->first ? now_ms() - w->first : 0);
 }
 
-static bool others_taken(const struct sender *s, const struct waiting *w)
+static bool others_taken(const struct sender *s, const struct ringpoll *w)
 {
 	return w->others || (w->first && s->sent > w->sent_before);
 }
 
 /* Was it tried often enough, by a store that takes other windows? */
-static bool is_poison(const struct sender *s, const struct waiting *w)
+static bool is_poison(const struct sender *s, const struct ringpoll *w)
 {
-	return others_taken(s, w) && (w->doubts >= DOUBTS || (w->doubts && age_ms(w) >= DOUBT_MS));
+	return others_taken(s, w) && (w->retries >= RETRIES || (w->retries && age_ms(w) >= STALE_MS));
 }
 
 /* Of a window that is stored but for these stacks. */
@@ -338,7 +341,7 @@ static void keep_rest(struct sender *s, struct sending *p, const struct window *
 	r->verdict = STORE_LATER;
 }
 
-static struct sending *sending_of(struct waiting *w, size_t which)
+static struct sending *sending_of(struct ringpoll *w, size_t which)
 {
 	if (which >= w->ntexts) {
 		w->text = mem_grow(w->text, sizeof(*w->text), which + 1);
@@ -357,7 +360,7 @@ static void tally(const struct store_report *r)
 }
 
 /* One text of a window. True: it is confirmed, go on with the next. */
-static bool send_text(struct sender *s, struct waiting *w, size_t which, const struct window *text)
+static bool send_text(struct sender *s, struct ringpoll *w, size_t which, const struct window *text)
 {
 	struct sending *p = sending_of(w, which);
 	struct store_report r = { 0 };
@@ -367,12 +370,12 @@ static bool send_text(struct sender *s, struct waiting *w, size_t which, const s
 		return true;
 	s->store->ops->send(s->store->it, text, &p->resume, is_poison(s, w), &r);
 	tally(&r);
-	w->doubts += r.verdict == STORE_DOUBT;
-	s->doubtful |= r.verdict == STORE_DOUBT;
+	w->retries += r.verdict == STORE_INDETERMINATE;
+	s->doubtful |= r.verdict == STORE_INDETERMINATE;
 	p->differs |= r.differs;
 	keep_rest(s, p, text, &r);
 	p->done = sent = r.verdict == STORE_SENT;
-	if (r.verdict == STORE_REFUSED || (r.verdict == STORE_DOUBT && is_poison(s, w) && w->doubts > DOUBTS))
+	if (r.verdict == STORE_REFUSED || (r.verdict == STORE_INDETERMINATE && is_poison(s, w) && w->retries > RETRIES))
 		refuse(s, w, text_view(&r.why));
 	else if (!sent)
 		put_off(s, w, &r);
@@ -387,7 +390,7 @@ static void pace(struct sender *s, const struct window *w)
 		s->backlog_due = now_ms() + (uint64_t)((double)(w->until - w->epoch) * 1000 / s->o.catch_up);
 }
 
-static void send_all(struct sender *s, struct waiting *w, struct str rest, struct str packed)
+static void send_all(struct sender *s, struct ringpoll *w, struct str rest, struct str packed)
 {
 	struct text decoded = { 0 };
 	struct window text;
@@ -415,7 +418,7 @@ static void send_all(struct sender *s, struct waiting *w, struct str rest, struc
 	text_free(&decoded);
 }
 
-static void send_window(struct sender *s, struct waiting *w)
+static void send_window(struct sender *s, struct ringpoll *w)
 {
 	struct text text = { 0 }, packed = { 0 };
 
@@ -437,7 +440,7 @@ static void send_window(struct sender *s, struct waiting *w)
 		forget(s, (size_t)(w - s->window)); /* it made room */
 	} else {
 		w->due = now_ms() + CAP_MS;
-		if (may_say(s))
+		if (may_report(s))
 			warn("cannot read window %" PRIu64 " in the spool: %s", w->name.epoch, strerror(errno));
 	}
 	text_free(&text);
@@ -448,9 +451,9 @@ static void send_window(struct sender *s, struct waiting *w)
 
 /* Who was tried goes alone, so that what is wrong with one is not wrong with others; so does a backlog that has its
  * pace. */
-static bool goes_along(const struct sender *s, const struct waiting *w)
+static bool goes_along(const struct sender *s, const struct ringpoll *w)
 {
-	return !w->attempts && !w->alone && !w->doubts && is_due(s, w, now_ms()) &&
+	return !w->attempts && !w->alone && !w->retries && is_due(s, w, now_ms()) &&
 	       (s->o.once || s->o.catch_up <= 0 || is_fresh(w));
 }
 
@@ -474,7 +477,7 @@ static enum store_joined join_texts(struct sender *s, struct str rest, struct st
 	return joined == STORE_JOINED && full ? STORE_FULL : joined;
 }
 
-static enum store_joined join_window(struct sender *s, struct waiting *w, struct store_report *r)
+static enum store_joined join_window(struct sender *s, struct ringpoll *w, struct store_report *r)
 {
 	enum store_joined joined = STORE_ALONE;
 	struct text text = { 0 };
@@ -498,7 +501,7 @@ static void part(struct sender *s, size_t at, size_t n, const struct store_repor
 }
 
 /* What is due from `first` on, the next of it in order, as many as the store takes at once. */
-static void send_together(struct sender *s, struct waiting *first)
+static void send_together(struct sender *s, struct ringpoll *first)
 {
 	size_t at = (size_t)(first - s->window), n = 0;
 	enum store_joined joined = STORE_JOINED;
@@ -527,16 +530,16 @@ static void send_together(struct sender *s, struct waiting *first)
 static void recall(struct sender *s)
 {
 	uint64_t now = (uint64_t)time(NULL);
-	struct doubt *d;
+	struct retry *d;
 	size_t n, k = 0;
 
-	doubts_read(s->spool, &d, &n);
+	retries_read(s->spool, &d, &n);
 	for (size_t i = 0; i < s->n; i++) { /* both are in order */
 		while (k < n && cmp(d[k].name, s->window[i].name) < 0)
 			k++;
 		if (k == n || cmp(d[k].name, s->window[i].name) != 0)
 			continue;
-		s->window[i].doubts = d[k].doubts;
+		s->window[i].retries = d[k].retries;
 		s->window[i].aged = d[k].since < now ? (now - d[k].since) * 1000 : 0;
 		s->window[i].others = d[k].others;
 	}
@@ -547,19 +550,19 @@ static void recall(struct sender *s)
 static void note(struct sender *s)
 {
 	uint64_t now = (uint64_t)time(NULL);
-	struct doubt *d = NULL;
+	struct retry *d = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct waiting *w = s->window + i;
+		const struct ringpoll *w = s->window + i;
 
-		if (!w->doubts)
+		if (!w->retries)
 			continue;
 		d = mem_more(d, sizeof(*d), n);
-		d[n++] = (struct doubt){ w->name, w->doubts, now - age_ms(w) / 1000, others_taken(s, w) };
+		d[n++] = (struct retry){ w->name, w->retries, now - age_ms(w) / 1000, others_taken(s, w) };
 	}
-	s->doubtful = !doubts_write(s->spool, d, n);
-	if (s->doubtful && may_say(s))
+	s->doubtful = !retries_write(s->spool, d, n);
+	if (s->doubtful && may_report(s))
 		warn("cannot write spool/doubts: %s", strerror(errno));
 	s->noted = n;
 	free(d);
@@ -586,7 +589,7 @@ uint64_t sender_splay(struct str host, double seconds)
 
 bool sender_step(struct sender *s)
 {
-	struct waiting *w;
+	struct ringpoll *w;
 
 	take_added(s);
 	if (now_ms() - s->listed > (s->n < 1000 ? LIST_MS / 10 : LIST_MS))
@@ -631,7 +634,7 @@ void sender_report(struct sender *s, bool now)
 	count_set(COUNT_HELD, s->held);
 	if (s->doubtful)
 		note(s);
-	if (!counters_write() && may_say(s))
+	if (!counters_write() && may_report(s))
 		warn("cannot write pjsend.prom: %s", strerror(errno));
 }
 

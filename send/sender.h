@@ -27,7 +27,7 @@ struct sender {
 	struct spool *spool;
 	struct store *store;
 	struct sender_options o;
-	struct waiting {
+	struct ringpoll {
 		struct spool_name name;
 		uint64_t due, first; /* ms; not before; when it was tried first, 0: never */
 		struct sending {
@@ -37,7 +37,7 @@ struct sender {
 		} * text; /* each of it */
 		size_t ntexts;
 		unsigned attempts;
-		uint64_t doubts;      /* answers that decide nothing, of runs before, too (retries.h) */
+		uint64_t retries;     /* answers that decide nothing, of runs before, too (retries.h) */
 		uint64_t aged;        /* ms from the first attempt to this run */
 		bool others;          /* the store took other windows in between, in runs before */
 		uint64_t sent_before; /* windows that the store had taken when this was tried first */
@@ -48,7 +48,7 @@ struct sender {
 	pthread_mutex_t lock; /* of what the spooler adds */
 	struct spool_name *added;
 	size_t nadded;
-	uint64_t listed, store_due, backlog_due, sent, said, tidied, written;
+	uint64_t listed, store_due, backlog_due, sent, shown, tidied, written;
 	unsigned failures, away;  /* in a row; away: without those of DOUBT, where the store did answer */
 	uint64_t differ, refused; /* texts of which the store holds another content, of which something is in bad/ */
 	bool held, fresh_turn, doubtful; /* doubtful: doubts are to be written */

@@ -97,7 +97,7 @@ static void opt_time(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
-	if (!moment_parse(value, (uint64_t)time(NULL), &r->time))
+	if (!timearg_parse(value, (uint64_t)time(NULL), &r->time))
 		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name,
 			  value);
 }

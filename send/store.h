@@ -14,12 +14,13 @@
 #include "send/format/window.h"
 
 enum store_verdict {
-	STORE_SENT,  /* every document of the window is confirmed, or in `refused` */
-	STORE_LATER, /* not now: no connection, overloaded, told to wait. For ever again */
-	STORE_DOUBT, /* 500 and the like: the server is ill, or a document is poison. Again, but not for ever (isolate)
-		      */
-	STORE_HOLD,  /* wrong configuration (401 403 404 405 3xx TLS): data is kept, somebody must look at it. Again,
-			slowly */
+	STORE_SENT,          /* every document of the window is confirmed, or in `refused` */
+	STORE_LATER,         /* not now: no connection, overloaded, told to wait. For ever again */
+	STORE_INDETERMINATE, /* 500 and the like: the server is ill, or a document is poison. Again, but not for ever
+			      * (isolate)
+			      */
+	STORE_HOLD,    /* wrong configuration (401 403 404 405 3xx TLS): data is kept, somebody must look at it. Again,
+			  slowly */
 	STORE_REFUSED, /* the whole window, for good: to bad/ */
 };
 
@@ -124,7 +125,7 @@ struct store_ops {
 	bool local;     /* no server that a fleet could storm */
 	bool sums;      /* another service can add up: --stacks */
 	bool pids;      /* first frames are comm-PID: pjfold --pid */
-	bool bare;      /* no kinds of code: pjfold --annotate=none */
+	bool fp;        /* no kinds of code: pjfold --annotate=none */
 	uint64_t since; /* earlier windows are refused for good by its schema */
 
 	/* where: what stands behind the colon. NULL, and *why: it cannot be. No connection is needed to open. */

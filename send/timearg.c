@@ -101,7 +101,7 @@ static bool relative(struct str s, uint64_t now, uint64_t *moment)
 	return true;
 }
 
-bool moment_parse(const char *text, uint64_t now, uint64_t *moment)
+bool timearg_parse(const char *text, uint64_t now, uint64_t *moment)
 {
 	struct str s = str_trim(str_of(text));
 	struct tm tm = { 0 };
@@ -132,7 +132,7 @@ bool moment_parse(const char *text, uint64_t now, uint64_t *moment)
 	return take_clock(&s, &tm) && ends(s, &tm, moment);
 }
 
-void moment_text(char s[32], uint64_t moment)
+void timearg_text(char s[32], uint64_t moment)
 {
 	time_t t = (time_t)moment;
 	struct tm tm;

@@ -12,9 +12,9 @@
 
 #include "common/str.h"
 
-bool moment_parse(const char *text, uint64_t now, uint64_t *moment);
+bool timearg_parse(const char *text, uint64_t now, uint64_t *moment);
 
 /* "2026-11-21T15:04:05Z" */
-void moment_text(char s[32], uint64_t moment);
+void timearg_text(char s[32], uint64_t moment);
 
 #endif

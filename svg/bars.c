@@ -31,9 +31,9 @@ struct detail {
 struct drawing {
 	const struct look *look;
 	const struct layout *layout;
-	const struct faces *faces;
+	const struct styles *styles;
 	const struct change *change; /* NULL: no difference */
-	double whole;                /* weight that the whole width stands for */
+	double complete;             /* weight that the whole width stands for */
 	double gone_left;            /* where the area of what is gone begins */
 	double gone_scale;           /* weight of after that one of before is drawn as */
 	struct detail detail;
@@ -134,11 +134,11 @@ void bars_weight(struct text *t, const struct look *look, uint64_t weight)
 	text_str(t, one && is_plural(unit) ? str_head(unit, unit.n - 1) : unit);
 }
 
-void bars_percent(struct text *t, uint64_t part, uint64_t whole)
+void bars_percent(struct text *t, uint64_t part, uint64_t complete)
 {
-	double percent = whole ? 100 * ((double)part / (double)whole) : 0;
+	double percent = complete ? 100 * ((double)part / (double)complete) : 0;
 
-	if (part == whole)
+	if (part == complete)
 		text_add(t, "100%");
 	else if (part == 0)
 		text_add(t, "0%");
@@ -163,16 +163,16 @@ enum { KEY_CALLER = 2 * CHANGE_STEPS, KEY_ROOT = UINT16_MAX * 4 };
 
 static uint32_t key_of(const struct drawing *d, uint32_t frame)
 {
-	uint32_t name = d->faces->of[frame];
+	uint32_t name = d->styles->of[frame];
 
 	if (d->change)
 		return change_step(d->change, frame) * 2 + change_is_new(d->change, d->layout, frame);
-	return d->faces->colour[name] * 4 + (d->look->legend ? d->faces->tint[name] : 0);
+	return d->styles->colour[name] * 4 + (d->look->legend ? d->styles->tint[name] : 0);
 }
 
 static double px_of(const struct drawing *d, double weight)
 {
-	return weight / d->whole * (d->width - 2 * PICTURE_PAD);
+	return weight / d->complete * (d->width - 2 * PICTURE_PAD);
 }
 
 static struct bar *add_bar(struct drawing *d, uint32_t frame, uint32_t key, double start, double width, uint32_t row)
@@ -270,7 +270,7 @@ static uint32_t key_rgb(const struct drawing *d, uint32_t key)
 		return palette_blend(palette_root(d->dark), d->look->background, 55);
 	if (d->change)
 		return change_colour(d->change, key / 2, d->dark);
-	const struct faces_colour *c = &d->faces->colours[key / 4];
+	const struct styles_colour *c = &d->styles->colours[key / 4];
 	return palette_blend(d->dark ? c->dark : c->light, d->look->background, 100 - 5 * (key % 4));
 }
 
@@ -392,10 +392,10 @@ static void put_tooltip(struct text *t, const struct drawing *d, struct str name
 }
 
 /* Names of processes are no paths and have no packages, whatever they look like: their beginning tells most. */
-static enum label_cut cut_of(const struct drawing *d, uint32_t face)
+static enum label_cut cut_of(const struct drawing *d, uint32_t style)
 {
-	const struct faces_colour *c = &d->faces->colours[d->faces->colour[face]];
-	bool process = strcmp(d->faces->kinds[c->kind].label, CODE_LABEL_PROCESS) == 0;
+	const struct styles_colour *c = &d->styles->colours[d->styles->colour[style]];
+	bool process = strcmp(d->styles->kinds[c->kind].label, CODE_LABEL_PROCESS) == 0;
 
 	return process ? LABEL_RIGHT : d->look->cut;
 }
@@ -403,14 +403,14 @@ static enum label_cut cut_of(const struct drawing *d, uint32_t face)
 static void put_label(struct text *t, const struct drawing *d, const struct bar *bar)
 {
 	bool root = bar->frame == ROOT;
-	uint32_t face = root ? 0 : d->faces->of[bar->frame];
-	struct str name = !root ? d->faces->text[face] : bar->gone ? STR("only before") : STR("all");
-	enum label_cut cut = root ? LABEL_RIGHT : cut_of(d, face);
-	double room = bar->w / 10.0 - 6;
+	uint32_t style = root ? 0 : d->styles->of[bar->frame];
+	struct str name = !root ? d->styles->text[style] : bar->gone ? STR("only before") : STR("all");
+	enum label_cut cut = root ? LABEL_RIGHT : cut_of(d, style);
+	double space = bar->w / 10.0 - 6;
 	struct text label = { 0 };
 
-	if (room > 0)
-		label_fit(&label, name, (size_t)(room / (d->look->font_size * d->look->char_width)), cut);
+	if (space > 0)
+		label_fit(&label, name, (size_t)(space / (d->look->font_size * d->look->char_width)), cut);
 	if (label.n) {
 		double middle = row_y(d, bar->row) + (d->look->row - 1) / 2.0 + d->look->font_size * .35;
 		text_add(t, "<text x=\"");
@@ -463,18 +463,18 @@ static void place_gone_area(struct drawing *d)
 {
 	const struct layout *l = d->layout;
 
-	d->whole = (double)d->look->total;
+	d->complete = (double)d->look->total;
 	if (!d->change || d->change->gone_sum == 0)
 		return;
 	d->gone_scale = d->change->rule.shares && l->sum ? (double)l->sum / (double)l->before_sum : 1;
-	d->gone_left = d->whole * (1 + GONE_GAP);
-	d->whole = d->gone_left + (double)d->change->gone_sum * d->gone_scale;
+	d->gone_left = d->complete * (1 + GONE_GAP);
+	d->complete = d->gone_left + (double)d->change->gone_sum * d->gone_scale;
 }
 
-void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
+void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct styles *n,
 	       const struct change *c, uint32_t width, uint32_t top)
 {
-	struct drawing d = { .look = look, .layout = l, .faces = n, .change = c, .width = width, .top = top };
+	struct drawing d = { .look = look, .layout = l, .styles = n, .change = c, .width = width, .top = top };
 	uint32_t rows = PICTURE_PX / look->row;
 
 	place_gone_area(&d);

@@ -14,11 +14,11 @@ struct bars {
 
 /* c: NULL where it is no difference. Draws below (or, flame up, so that the first row ends at) top and says what was
  * drawn. */
-void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
+void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct styles *n,
 	       const struct change *c, uint32_t width, uint32_t top);
 
 void bars_weight(struct text *t, const struct look *look, uint64_t weight); /* "1,234 samples", times the factor */
-void bars_percent(struct text *t, uint64_t part, uint64_t whole);           /* "12.3%", "0.45%", "<0.01%" */
+void bars_percent(struct text *t, uint64_t part, uint64_t complete);        /* "12.3%", "0.45%", "<0.01%" */
 bool bars_is_dark(uint32_t rgb);                                            /* wants light text on it */
 
 #endif

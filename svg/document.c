@@ -33,7 +33,7 @@ static void put_colour(struct text *t, const char *key, bool present, uint32_t r
 	text_char(t, '"');
 }
 
-static void put_kinds(struct text *t, const struct faces *n)
+static void put_kinds(struct text *t, const struct styles *n)
 {
 	put_key(t, "kinds");
 	text_char(t, '[');
@@ -47,7 +47,7 @@ static void put_kinds(struct text *t, const struct faces *n)
 	text_char(t, ']');
 }
 
-static void put_colours(struct text *t, const struct faces *n)
+static void put_colours(struct text *t, const struct styles *n)
 {
 	put_key(t, "colors");
 	text_char(t, '[');
@@ -62,7 +62,7 @@ static void put_colours(struct text *t, const struct faces *n)
 }
 
 /* What is said about functions that are in the picture. */
-static void put_attrs(struct text *t, const struct link_attrs *a, const struct faces *n)
+static void put_attrs(struct text *t, const struct link_attrs *a, const struct styles *n)
 {
 	bool first = true;
 
@@ -119,7 +119,7 @@ static void put_diff(struct text *t, const struct layout *l, const struct change
 	text_char(t, '}');
 }
 
-static void put_config(struct text *t, const struct look *look, const struct layout *l, const struct faces *n,
+static void put_config(struct text *t, const struct look *look, const struct layout *l, const struct styles *n,
 		       const struct change *c)
 {
 	text_char(t, '{');
@@ -207,13 +207,13 @@ static void put_columns(struct text *t, const struct layout *l, const struct cha
 	encode_self(t, l, l->self);
 	if (c) {
 		text_add(t, "\n\n");
-		encode_verdict(t, l, c->judged[CHANGE_SHARES]);
+		encode_verdict(t, l, c->assessed[CHANGE_SHARES]);
 		text_add(t, "\n\n");
-		encode_verdict(t, l, c->judged[CHANGE_COUNTS]);
+		encode_verdict(t, l, c->assessed[CHANGE_COUNTS]);
 	}
 }
 
-static void put_data(struct out *o, const struct look *look, const struct layout *l, const struct faces *n,
+static void put_data(struct out *o, const struct look *look, const struct layout *l, const struct styles *n,
 		     const struct change *c)
 {
 	struct text t = { 0 }, config = { 0 };
@@ -257,7 +257,7 @@ static void put_viewer(struct out *o)
 
 /* ---- all ---------------------------------------------------------------------------------------------------- */
 
-void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n,
+void document_write(struct out *o, const struct look *look, const struct layout *l, const struct styles *n,
 		    const struct change *c)
 {
 	struct picture p;

@@ -9,7 +9,7 @@
 #include "svg/picture.h"
 
 /* The static picture, the data and the viewer. c: NULL where it is no difference. */
-void document_write(struct out *o, const struct look *look, const struct layout *l, const struct faces *n,
+void document_write(struct out *o, const struct look *look, const struct layout *l, const struct styles *n,
 		    const struct change *c);
 
 /* A picture that says why there is no graph; nothing else. */

@@ -31,7 +31,7 @@ static void put_sums(struct text *t, const struct look *look, const struct layou
 		text_printf(t, " (%+.1f%%)", 100 * ((double)l->sum - (double)l->before_sum) / (double)l->before_sum);
 }
 
-static void put_totals(struct text *t, const struct look *look, const struct layout *l, const struct faces *n)
+static void put_totals(struct text *t, const struct look *look, const struct layout *l, const struct styles *n)
 {
 	if (l->before)
 		put_sums(t, look, l);
@@ -114,7 +114,7 @@ static int share_cmp(const void *a, const void *b)
 }
 
 /* Self weight by label, the heaviest first. Returns their number; at most max. */
-static size_t make_shares(struct share *share, size_t max, const struct layout *l, const struct faces *n, bool dark)
+static size_t make_shares(struct share *share, size_t max, const struct layout *l, const struct styles *n, bool dark)
 {
 	uint64_t *self = mem_alloc(sizeof(*self), (size_t)n->ncolours + 1);
 	size_t count = 0;
@@ -149,7 +149,7 @@ static void put_share(struct text *t, const struct share *share, const struct lo
 	text_add(t, "</tspan>");
 }
 
-static uint32_t put_legend(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n,
+static uint32_t put_legend(struct picture *p, const struct look *look, const struct layout *l, const struct styles *n,
 			   uint32_t y)
 {
 	struct share share[CODE_COUNT] = { 0 };
@@ -240,7 +240,7 @@ static void choose_ink(struct picture *p, const struct look *look)
 		p->muted = dark ? 0xc4c8ce : 0x454a52;
 }
 
-void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n,
+void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct styles *n,
 		  const struct change *c)
 {
 	struct bars bars = { 0 };

@@ -55,7 +55,7 @@ struct picture {
 };
 
 /* c: NULL where it is no difference. */
-void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct faces *n,
+void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct styles *n,
 		  const struct change *c);
 void picture_empty(struct picture *p, const struct look *look, const char *why); /* a graph without samples */
 void picture_free(struct picture *p);

@@ -34,14 +34,14 @@ static bool read_file(const char *path, struct stacks *s, struct folded_header *
 	if (*columns > 1 && s->in_time)
 		die("%s: two columns of numbers are a difference between profiles: --flamechart has no use for it",
 		    in.name);
-	bool whole = !in.damage;
-	if (!whole)
-		warn_at(in_place(&in), "%s; what came before it is drawn", in.damage);
+	bool complete = !in.errors;
+	if (!complete)
+		warn_at(in_place(&in), "%s; what came before it is drawn", in.errors);
 	in_close(&in);
-	return whole;
+	return complete;
 }
 
-static void tell_bad_lines(const struct folded_tally *t)
+static void report_bad_lines(const struct folded_tally *t)
 {
 	for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
 		warn_at(t->first_bad[i], "not a stack: %s", t->why[i]);
@@ -55,15 +55,15 @@ static void tell_bad_lines(const struct folded_tally *t)
 static bool read_all(char **files, struct stacks *s, struct folded_header *h, struct folded_tally *t)
 {
 	unsigned columns = 0;
-	bool whole = true;
+	bool complete = true;
 
 	if (!*files)
-		whole = read_file(NULL, s, h, t, &columns);
+		complete = read_file(NULL, s, h, t, &columns);
 	for (; *files; files++)
-		whole &= read_file(*files, s, h, t, &columns);
+		complete &= read_file(*files, s, h, t, &columns);
 	if (columns > 1)
 		stacks_add(s, 0, 1, 0); /* a difference even when nothing has any weight after */
-	return whole;
+	return complete;
 }
 
 /* The stacks that are drawn: those read, or `turned`. The header's texts stay with those read; its dispersions are of
@@ -71,12 +71,12 @@ static bool read_all(char **files, struct stacks *s, struct folded_header *h, st
 static const struct stacks *turn(struct stacks *turned, const struct request *r, const struct stacks *s,
 				 struct folded_header *h)
 {
-	struct turn how = { .base = r->base, .nbase = r->nbase, .reverse = r->reverse };
-	struct turn_dropped dropped;
+	struct reroot how = { .base = r->base, .nbase = r->nbase, .reverse = r->reverse };
+	struct reroot_dropped dropped;
 
 	if (!r->nbase && !r->reverse)
 		return s;
-	dropped = turn_stacks(turned, s, &how);
+	dropped = reroot_stacks(turned, s, &how);
 	if (dropped.stacks)
 		warn("--base: %ju of %ju left out: %ju %s without that frame", (uintmax_t)dropped.weight,
 		     (uintmax_t)(stacks_sum(s, 0) + stacks_sum(s, 1)), (uintmax_t)dropped.stacks,
@@ -202,8 +202,8 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-static void judge(struct change *c, struct arena *a, const struct request *r, const struct look *look,
-		  const struct layout *l, const struct stacks *s, const struct folded_header *h)
+static void assess(struct change *c, struct arena *a, const struct request *r, const struct look *look,
+		   const struct layout *l, const struct stacks *s, const struct folded_header *h)
 {
 	struct sig_rule rule = rule_make(r, h, s, look->unit);
 	float *dispersion = folded_dispersion(h, s);
@@ -229,28 +229,28 @@ static void open_output(struct out *out, const char *path)
 static void write_graph(struct out *out, struct arena *a, const struct request *r, const struct look *look,
 			const struct stacks *s, const struct folded_header *h, struct palmap *map)
 {
-	struct faces_how how = { .palette = r->palette,
-				 .map = r->palette_map && !s->self[1] ? map : NULL,
-				 .hash = r->hash,
-				 .reverse = r->reverse,
-				 .cut = r->nbase > 0 };
+	struct styles_how how = { .palette = r->palette,
+				  .map = r->palette_map && !s->self[1] ? map : NULL,
+				  .hash = r->hash,
+				  .reverse = r->reverse,
+				  .cut = r->nbase > 0 };
 	struct layout layout;
-	struct faces faces;
+	struct styles styles;
 	struct change change;
 	bool differs = s->self[1];
 
 	layout_make(&layout, s);
-	faces_make(&faces, &layout, s, &how);
+	styles_make(&styles, &layout, s, &how);
 	if (differs)
-		judge(&change, a, r, look, &layout, s, h);
-	document_write(out, look, &layout, &faces, differs ? &change : NULL);
+		assess(&change, a, r, look, &layout, s, h);
+	document_write(out, look, &layout, &styles, differs ? &change : NULL);
 	if (differs)
 		change_free(&change);
-	faces_free(&faces);
+	styles_free(&styles);
 	layout_free(&layout);
 }
 
-static void tell_empty(const struct request *r, const struct folded_tally *tally)
+static void report_empty(const struct request *r, const struct folded_tally *tally)
 {
 	if (tally->lines && r->nbase)
 		warn("no samples: no stack has a frame of --base, as a whole name, with or without its suffix");
@@ -273,8 +273,8 @@ static int draw(const struct request *r, char **files)
 		link_attrs_read(&attrs, r->nameattr);
 	if (r->palette_map)
 		palmap_read(&map, r->palette_map);
-	bool whole = read_all(files, &stacks, &header, &tally);
-	tell_bad_lines(&tally);
+	bool complete = read_all(files, &stacks, &header, &tally);
+	report_bad_lines(&tally);
 	struct str head = make_header(&arena, r, &stacks, header);
 	const struct stacks *s = turn(&turned, r, &stacks, &header);
 
@@ -287,7 +287,7 @@ static int draw(const struct request *r, char **files)
 	if (sum) {
 		write_graph(&out, &arena, r, &look, s, &header, &map);
 	} else {
-		tell_empty(r, &tally);
+		report_empty(r, &tally);
 		document_write_empty(&out, &look, "no samples: there was no folded stack (a;b;c 42) in the input");
 	}
 	out_close(&out);
@@ -297,7 +297,7 @@ static int draw(const struct request *r, char **files)
 	link_attrs_free(&attrs);
 	palmap_free(&map);
 	arena_free(&arena);
-	return sum && whole ? PJ_OK : PJ_FAILED;
+	return sum && complete ? PJ_OK : PJ_FAILED;
 }
 
 /* ---- other things to do ------------------------------------------------------------------------------------- */
@@ -323,12 +323,12 @@ static void read_bytes(struct text *t, const char *path)
 
 	in_open(&in, path);
 	do {
-		text_room(t, 64 * 1024);
+		text_reserve(t, 64 * 1024);
 		n = in_read(&in, t->p + t->n, t->cap - t->n);
 		t->n += n;
 	} while (n);
-	if (in.damage)
-		die("%s: %s", in.name, in.damage);
+	if (in.errors)
+		die("%s: %s", in.name, in.errors);
 	in_close(&in);
 }
 

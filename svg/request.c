@@ -143,10 +143,10 @@ static void ignore(void *to, const char *value, const char *name)
 
 /* ---- the command line --------------------------------------------------------------------------------------- */
 
-static void check_range(const char *name, double value, double least, double most)
+static void check_range(const char *name, double value, double least, double max)
 {
-	if (!(value >= least && value <= most))
-		die_usage("%s: %g is not between %g and %g", name, value, least, most);
+	if (!(value >= least && value <= max))
+		die_usage("%s: %g is not between %g and %g", name, value, least, max);
 }
 
 #define ROW_NOT_GIVEN UINT64_MAX

@@ -3,15 +3,15 @@
 
 /* Of time, memory and events that come in bulk one sample is many: their noise is not that of counts. What the input
  * says of itself is known; else the name that the user gave tells. */
-static bool is_count(struct str said, struct str unit)
+static bool is_count(struct str shown, struct str unit)
 {
 	static const struct str measures[] = {
 		STR("bytes"), STR("B"),  STR("KB"), STR("KiB"),     STR("MB"),     STR("MiB"),          STR("ns"),
 		STR("us"),    STR("ms"), STR("s"),  STR("seconds"), STR("cycles"), STR("instructions"),
 	};
 
-	if (said.n)
-		return sig_counted(said);
+	if (shown.n)
+		return sig_counted(shown);
 	for (size_t i = 0; i < countof(measures); i++) {
 		if (str_eq(measures[i], unit))
 			return false;
@@ -19,9 +19,9 @@ static bool is_count(struct str said, struct str unit)
 	return true;
 }
 
-static double choose(double asked, bool known, double said, double otherwise)
+static double choose(double is_requested, bool known, double shown, double otherwise)
 {
-	return asked >= 0 ? asked : known ? said : otherwise;
+	return is_requested >= 0 ? is_requested : known ? shown : otherwise;
 }
 
 struct sig_rule rule_make(const struct request *r, const struct folded_header *h, const struct stacks *s,

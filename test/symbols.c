@@ -32,7 +32,7 @@ static int cmp(const void *a, const void *b)
 
 static size_t read_queries(struct symbols_query **q)
 {
-	size_t n = 0, kept = 0, cap = 1024;
+	size_t n = 0, saved = 0, cap = 1024;
 	uint64_t a;
 
 	*q = mem_alloc(sizeof(**q), cap);
@@ -43,12 +43,12 @@ static size_t read_queries(struct symbols_query **q)
 	}
 	qsort(*q, n, sizeof(**q), cmp);
 	for (size_t i = 0; i < n; i++)
-		if (i == 0 || (*q)[i].address != (*q)[kept - 1].address)
-			(*q)[kept++] = (*q)[i];
-	return kept;
+		if (i == 0 || (*q)[i].address != (*q)[saved - 1].address)
+			(*q)[saved++] = (*q)[i];
+	return saved;
 }
 
-static int ask_jitdump(const char *file)
+static int query_jitdump(const char *file)
 {
 	const char *why;
 	double t = now();
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	double t, opened;
 
 	if (!strcmp(what, "jitdump"))
-		return ask_jitdump(file);
+		return query_jitdump(file);
 	n = read_queries(&q);
 	modules = mem_alloc(sizeof(*modules), n);
 	t = opened = now();

@@ -12,7 +12,7 @@ const struct processor processor_x86_64 = {
 	.perf = UINT64_C(0xff01ff),
 	.perf_ip = 8,
 	.elf = 62,
-	.kept = 1U << CFI_RBX | 1U << CFI_RBP | 1U << CFI_RSP | 0xF000,
+	.saved = 1U << CFI_RBX | 1U << CFI_RBP | 1U << CFI_RSP | 0xF000,
 	.code = UINT64_MAX,
 };
 
@@ -27,7 +27,7 @@ const struct processor processor_aarch64 = {
 	.perf = UINT64_C(0x1ffffffff),
 	.perf_ip = 32,
 	.elf = 183,
-	.kept = 1U << CFI_RBX | 1U << CFI_RBP | 1U << CFI_RSP | 0xF000 | 0x37,
+	.saved = 1U << CFI_RBX | 1U << CFI_RBP | 1U << CFI_RSP | 0xF000 | 0x37,
 	.link = true,
 	.code = (UINT64_C(1) << 48) - 1,
 };

@@ -20,7 +20,7 @@ struct processor {
 	uint64_t perf;        /* what perf is asked for: a bit for each of those */
 	uint8_t perf_ip;      /* its number of the instruction pointer */
 	uint16_t elf;         /* e_machine */
-	uint32_t kept;        /* slots that a callee gives back as they were */
+	uint32_t saved;       /* slots that a callee gives back as they were */
 	bool link;            /* a call leaves the return address in a register, not on the stack */
 	uint64_t code;        /* bits of an address of code: others authenticate it */
 };

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-bool whole_read(int fd, struct text *t, size_t most)
+bool fullio_read(int fd, struct text *t, size_t max)
 {
 	size_t start = t->n;
 	ssize_t n = fd < 0 ? -1 : 1;
 
-	while (fd >= 0 && t->n - start < most) {
-		text_room(t, 4096);
+	while (fd >= 0 && t->n - start < max) {
+		text_reserve(t, 4096);
 		n = read(fd, t->p + t->n, t->cap - t->n);
 		if (n > 0)
 			t->n += (size_t)n;
@@ -26,10 +26,10 @@ bool whole_read(int fd, struct text *t, size_t most)
 	return n == 0;
 }
 
-bool whole_read_at(int dir, const char *path, struct text *t, size_t most)
+bool fullio_read_at(int dir, const char *path, struct text *t, size_t max)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC), error;
-	bool good = whole_read(fd, t, most);
+	bool good = fullio_read(fd, t, max);
 
 	error = errno;
 	if (fd >= 0)
@@ -38,7 +38,7 @@ bool whole_read_at(int dir, const char *path, struct text *t, size_t most)
 	return good;
 }
 
-size_t whole_pread(int fd, void *to, size_t n, uint64_t at)
+size_t fullio_pread(int fd, void *to, size_t n, uint64_t at)
 {
 	size_t got = 0;
 
@@ -56,7 +56,7 @@ size_t whole_pread(int fd, void *to, size_t n, uint64_t at)
 	return got;
 }
 
-bool whole_write(int fd, struct str s)
+bool fullio_write(int fd, struct str s)
 {
 	while (s.n) {
 		ssize_t n = write(fd, s.p, s.n);
@@ -70,25 +70,25 @@ bool whole_write(int fd, struct str s)
 	return true;
 }
 
-bool whole_copy(int to, int from, uint64_t n)
+bool fullio_copy(int to, int from, uint64_t n)
 {
 	char part[32 << 10];
 
 	for (uint64_t at = 0; at < n;) {
-		size_t got = whole_pread(from, part, n - at < sizeof(part) ? (size_t)(n - at) : sizeof(part), at);
+		size_t got = fullio_pread(from, part, n - at < sizeof(part) ? (size_t)(n - at) : sizeof(part), at);
 
 		if (got == 0) {
 			errno = EIO;
 			return false;
 		}
-		if (!whole_write(to, (struct str){ part, got }))
+		if (!fullio_write(to, (struct str){ part, got }))
 			return false;
 		at += got;
 	}
 	return true;
 }
 
-bool whole_replace(int folder, const char *name, struct str bytes)
+bool fullio_replace(int folder, const char *name, struct str bytes)
 {
 	char temp[TEMPFILE_NAME];
 	int fd = tempfile_create(folder, 0640, temp), held, error = 0;
@@ -96,7 +96,7 @@ bool whole_replace(int folder, const char *name, struct str bytes)
 	if (fd < 0)
 		return false;
 	held = tempfile_hold(fd);
-	if (!whole_write(fd, bytes) || fsync(fd) < 0)
+	if (!fullio_write(fd, bytes) || fsync(fd) < 0)
 		error = errno;
 	if (close(fd) < 0 && !error)
 		error = errno;

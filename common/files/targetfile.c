@@ -16,7 +16,7 @@
 #define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 /* To open a device can have effects, so it is known to be a regular file before it is opened. */
-int inside_reopen(int fd)
+int targetfile_reopen(int fd)
 {
 	struct stat st;
 	char link[48];
@@ -34,14 +34,14 @@ int inside_reopen(int fd)
 	return opened;
 }
 
-bool inside_is_proc(int fd)
+bool targetfile_is_proc(int fd)
 {
 	struct statfs fs;
 
 	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-int inside_root(pid_t pid)
+int targetfile_root(pid_t pid)
 {
 	char root[48];
 
@@ -70,12 +70,12 @@ static int find(int root, struct str path, uint64_t flags, uint64_t resolve)
 	return fd;
 }
 
-int inside_open(int root, struct str path, bool links)
+int targetfile_open(int root, struct str path, bool links)
 {
-	return inside_reopen(find(root, path, 0, links ? 0 : RESOLVE_NO_SYMLINKS));
+	return targetfile_reopen(find(root, path, 0, links ? 0 : RESOLVE_NO_SYMLINKS));
 }
 
-int inside_folder(int root, struct str path)
+int targetfile_folder(int root, struct str path)
 {
 	return find(root, path, O_DIRECTORY, 0);
 }

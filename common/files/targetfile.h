@@ -15,19 +15,19 @@
 #include <sys/types.h>
 
 /* The root of a process, for the questions below; -1 and errno. It holds its file system: close it soon. */
-int inside_root(pid_t pid);
+int targetfile_root(pid_t pid);
 
 /* A regular file below root, for reading; -1 and errno (EINVAL: it is no regular file). Without links: a symbolic link
  * anywhere in path is refused (ELOOP). */
-int inside_open(int root, struct str path, bool links);
+int targetfile_open(int root, struct str path, bool links);
 
 /* A folder below root, of O_PATH, links followed; -1 and errno. */
-int inside_folder(int root, struct str path);
+int targetfile_folder(int root, struct str path);
 
 /* The regular file that fd, of O_PATH, stands for, for reading; takes fd, also when it fails. fd may be -1. */
-int inside_reopen(int fd);
+int targetfile_reopen(int fd);
 
 /* Does fd stand for a file of /proc, where memory and environment of processes are? */
-bool inside_is_proc(int fd);
+bool targetfile_is_proc(int fd);
 
 #endif

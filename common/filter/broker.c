@@ -93,7 +93,7 @@ static bool may_be_read(int fd)
 	const char *name;
 	ssize_t n;
 
-	if (fd < 0 || !inside_is_proc(fd))
+	if (fd < 0 || !targetfile_is_proc(fd))
 		return true;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
@@ -117,7 +117,7 @@ static int open_to_read(int folder, const char *path, int flags)
 		errno = EACCES;
 		return -1;
 	}
-	return inside_reopen(fd);
+	return targetfile_reopen(fd);
 }
 
 /* The user named the path: without a broker every path that is asked for. */
@@ -178,7 +178,7 @@ static int names_of(int folder, bool targets)
 {
 	struct listing l = { .folder = folder, .targets = targets };
 	int fd = memfd_create("pj-names", MFD_CLOEXEC);
-	bool good = fd >= 0 && each_name(folder, add_entry, &l) && whole_write(fd, text_view(&l.text)) &&
+	bool good = fd >= 0 && each_name(folder, add_entry, &l) && fullio_write(fd, text_view(&l.text)) &&
 		    lseek(fd, 0, SEEK_SET) == 0;
 	int error = errno;
 
@@ -266,7 +266,7 @@ static int commit_cached(const char *name, size_t prefix)
 static int open_cached(const char *name)
 {
 	if (!strchr(name, '/'))
-		return inside_reopen(openat(server.cache, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+		return targetfile_reopen(openat(server.cache, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
 	errno = EINVAL;
 	return -1;
 }
@@ -525,7 +525,7 @@ int broker_input(const char *path)
 static bool list(int folder, bool targets, struct text *t)
 {
 	int fd = call_simply(NAMES, folder, "", targets);
-	bool good = fd >= 0 && whole_read(fd, t, SIZE_MAX / 2);
+	bool good = fd >= 0 && fullio_read(fd, t, SIZE_MAX / 2);
 
 	if (fd >= 0)
 		close(fd);

@@ -98,7 +98,7 @@ static bool next_member(struct in *in)
 	while (in->raw_at < in->raw_n || fill_raw(in)) {
 		if (in->raw[in->raw_at] != 0) {
 			if ((unsigned char)in->raw[in->raw_at] != 0x1f) {
-				in->damage = "garbage behind the end of gzip data";
+				in->errors = "garbage behind the end of gzip data";
 				return false;
 			}
 			inflateReset(&in->gzip->z);
@@ -133,10 +133,10 @@ static size_t read_gzip(struct in *in, char *buf, size_t n)
 		if (status == Z_STREAM_END) {
 			in->gzip->in_member = false;
 		} else if (status != Z_OK && status != Z_BUF_ERROR) {
-			in->damage = status == Z_DATA_ERROR ? "gzip data is damaged" : "zlib failed";
+			in->errors = status == Z_DATA_ERROR ? "gzip data is damaged" : "zlib failed";
 			break;
 		} else if (!more && z->avail_out == n) {
-			in->damage = "gzip data ends in the middle";
+			in->errors = "gzip data ends in the middle";
 			break;
 		}
 	}
@@ -196,19 +196,19 @@ size_t in_read(struct in *in, char *buf, size_t n)
 /* Reads once more behind what buf holds; false at the end. */
 static bool fill_buf(struct in *in)
 {
-	size_t got, kept = in->before + in->n;
+	size_t got, saved = in->before + in->n;
 
-	if (kept && in->at > in->before)
-		memmove(in->buf, in->buf + in->at - in->before, kept);
+	if (saved && in->at > in->before)
+		memmove(in->buf, in->buf + in->at - in->before, saved);
 	in->at = in->before;
-	if (in->cap - kept < LINE_READ) {
+	if (in->cap - saved < LINE_READ) {
 		if (in->n > IN_LINE_MAX)
 			die_at((struct place){ in->name, in->line + 1 }, "line longer than %zu MB: this is not text",
 			       IN_LINE_MAX >> 20);
 		in->cap = in->cap ? in->cap * 2 : 2 * LINE_READ;
 		in->buf = mem_grow(in->buf, 1, in->cap);
 	}
-	got = read_on(in, in->buf + kept, in->cap - kept);
+	got = read_on(in, in->buf + saved, in->cap - saved);
 	in->n += got;
 	return got > 0;
 }
@@ -263,7 +263,7 @@ static bool end_line(struct in *in, struct str *line, size_t scanned)
 		newline = in->n > scanned ? memchr(in->buf + in->at + scanned, '\n', in->n - scanned) : NULL;
 		scanned = in->n;
 	} while (!newline && fill_buf(in));
-	if (!newline && (in->n == 0 || in->damage))
+	if (!newline && (in->n == 0 || in->errors))
 		return false; /* half a line could be taken for a whole one: "a 12" of "a 123" */
 	line->p = in->buf + in->at;
 	line->n = newline ? (size_t)(newline - line->p) : in->n;
@@ -280,10 +280,10 @@ bool in_line(struct in *in, struct str *line)
 
 bool in_line_after(struct in *in, struct str *line, size_t *same)
 {
-	size_t n = 0, most = in->before ? in->before - 1 : 0;
+	size_t n = 0, max = in->before ? in->before - 1 : 0;
 
-	while (n < most) {
-		struct str before = { in->buf + in->at - in->before + n, most - n };
+	while (n < max) {
+		struct str before = { in->buf + in->at - in->before + n, max - n };
 
 		n += str_common(before, (struct str){ in->buf + in->at + n, in->n - n });
 		if (n < in->n || !fill_buf(in))
@@ -392,5 +392,5 @@ void in_close(struct in *in)
 	free(in->buf);
 	if (in->fd > STDERR_FILENO)
 		close(in->fd);
-	*in = (struct in){ .name = in->name, .damage = in->damage };
+	*in = (struct in){ .name = in->name, .errors = in->errors };
 }

@@ -17,7 +17,7 @@
 
 struct in {
 	const char *name;         /* as given, "-" shown as "standard input" */
-	const char *damage;       /* NULL, or why the input ended early */
+	const char *errors;       /* NULL, or why the input ended early */
 	uint64_t line;            /* number of the line that in_line returned last */
 	uint64_t nread;           /* raw bytes consumed so far */
 	struct progress progress; /* shown while reading takes long */

@@ -73,7 +73,7 @@ static double number(const char *value, const char *shown)
 	return d;
 }
 
-bool opt_number(const char **s, double most, double *value)
+bool opt_number(const char **s, double max, double *value)
 {
 	char *end;
 	double d;
@@ -81,7 +81,7 @@ bool opt_number(const char **s, double most, double *value)
 	if (!byte_is_digit(**s) && **s != '.')
 		return false;
 	d = strtod(*s, &end);
-	if (end == *s || !(d >= 0 && d <= most) || memchr(*s, 'x', (size_t)(end - *s)) ||
+	if (end == *s || !(d >= 0 && d <= max) || memchr(*s, 'x', (size_t)(end - *s)) ||
 	    memchr(*s, 'X', (size_t)(end - *s)))
 		return false;
 	*value = d;

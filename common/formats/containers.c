@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ID 64       /* hexadecimal digits of a container */
-#define SHORT 12    /* of them that people see */
-#define UID 36      /* bytes of a UID */
-#define MOST 100000 /* links that are read */
+#define ID 64          /* hexadecimal digits of a container */
+#define SHORT 12       /* of them that people see */
+#define UID 36         /* bytes of a UID */
+#define MAXIMUM 100000 /* links that are read */
 
 /* ---- paths -------------------------------------------------------------------------------------------------- */
 
@@ -169,7 +169,7 @@ void containers_read(struct containers *c, const char *folder)
 	broker_links(fd, &links);
 	close(fd);
 	left = text_view(&links);
-	for (int n = 0; n < MOST && left.n; n++) {
+	for (int n = 0; n < MAXIMUM && left.n; n++) {
 		struct str name = str_cut(&left, 0);
 
 		add_link(c, name, str_cut(&left, 0));
@@ -225,16 +225,16 @@ static void put_name(const struct containers *c, enum containers_by by, struct s
  * or service of root. Empty: it is not one of these. */
 static struct str delegated_user(struct str path)
 {
-	const struct str before = STR("/user.slice/user-"), behind = STR("slice/user@");
+	const struct str before = STR("/user.slice/user-"), after = STR("slice/user@");
 	struct str rest, user;
 
 	if (!str_starts(path, before))
 		return (struct str){ 0 };
 	rest = str_from(path, before.n);
 	user = str_cut(&rest, '.');
-	if (!str_starts(rest, behind))
+	if (!str_starts(rest, after))
 		return (struct str){ 0 };
-	rest = str_from(rest, behind.n);
+	rest = str_from(rest, after.n);
 	return str_eq(str_cut(&rest, '.'), user) && str_starts(rest, STR("service/")) ? user : (struct str){ 0 };
 }
 

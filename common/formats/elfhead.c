@@ -20,7 +20,7 @@ static size_t read_file(const struct elfhead_source *s, uint64_t at, void *p, si
 		return 0;
 	if (n > s->size - at)
 		n = (size_t)(s->size - at);
-	return whole_pread(s->fd, p, n, at);
+	return fullio_pread(s->fd, p, n, at);
 }
 
 bool elfhead_file(struct elfhead_source *s, int fd)
@@ -292,7 +292,7 @@ static unsigned id_in_notes(struct str notes, uint8_t id[20])
 /* The build-id in n bytes of notes at that place; what is read of them is taken from *left. */
 static unsigned id_at(const struct elfhead *h, uint64_t at, uint64_t n, char *notes, size_t *left, uint8_t id[20])
 {
-	size_t most = *left < NOTES_MAX ? *left : NOTES_MAX, size = n < most ? (size_t)n : most;
+	size_t max = *left < NOTES_MAX ? *left : NOTES_MAX, size = n < max ? (size_t)n : max;
 
 	*left -= size;
 	return id_in_notes((struct str){ notes, elfhead_bytes(h, at, notes, size) }, id);
@@ -342,7 +342,7 @@ bool elfhead_inflate(const struct elfhead *h, uint64_t at, uint64_t packed, char
 	int status = inflateInit(&z) == Z_OK ? Z_OK : Z_MEM_ERROR;
 
 	while (status == Z_OK && n && (packed || z.avail_in)) {
-		uInt most = n < 1u << 30 ? (uInt)n : 1u << 30;
+		uInt max = n < 1u << 30 ? (uInt)n : 1u << 30;
 
 		if (z.avail_in == 0) {
 			z.next_in = block;
@@ -352,9 +352,9 @@ bool elfhead_inflate(const struct elfhead *h, uint64_t at, uint64_t packed, char
 			at += z.avail_in;
 			packed -= z.avail_in;
 		}
-		z.avail_out = most;
+		z.avail_out = max;
 		status = inflate(&z, Z_NO_FLUSH);
-		n -= most - z.avail_out;
+		n -= max - z.avail_out;
 	}
 	inflateEnd(&z);
 	free(block);

@@ -94,7 +94,7 @@ bool folded_cut_number(struct str *stack, uint64_t *number)
 	return true;
 }
 
-struct str folded_bare(struct str f)
+struct str folded_plain(struct str f)
 {
 	if (f.n > 4 && f.p[f.n - 1] == ']' && f.p[f.n - 3] == '[' && f.p[f.n - 4] == '_' &&
 	    memchr("kji01w", f.p[f.n - 2], 6))

@@ -103,7 +103,7 @@ static bool later(struct str a, struct str b)
 }
 
 /* A plain decimal from least to most; what is not keeps *to as it is. */
-static bool get_number(struct str s, double least, double most, double *to)
+static bool get_number(struct str s, double least, double max, double *to)
 {
 	char text[32], *end;
 	double d;
@@ -116,7 +116,7 @@ static bool get_number(struct str s, double least, double most, double *to)
 	memcpy(text, s.p, s.n);
 	text[s.n] = 0;
 	d = strtod(text, &end);
-	if (*end || !(d >= least && d <= most))
+	if (*end || !(d >= least && d <= max))
 		return false;
 	*to = d;
 	return true;
@@ -324,7 +324,7 @@ static void put_stack(struct text *t, const struct stacks *s, uint32_t node)
 
 	for (uint32_t id = node; id; id = s->node[id].parent)
 		n += intern_str(&s->frames, s->node[id].frame).n + 1;
-	text_room(t, n);
+	text_reserve(t, n);
 	at = t->n += n - 1;
 	for (uint32_t id = node; id; id = s->node[id].parent) {
 		struct str frame = intern_str(&s->frames, s->node[id].frame);

@@ -88,14 +88,14 @@ static void grow_guesses(struct path *p)
 }
 
 /* The first frame of rest, behind another one: its caller, or the sibling before. Likely the same as last time. */
-static uint32_t path_frame(struct path *p, uint32_t behind, bool is_sibling, struct str rest)
+static uint32_t path_frame(struct path *p, uint32_t after, bool is_sibling, struct str rest)
 {
 	struct intern *frames = &p->s->frames;
 	uint32_t *guess;
 
-	if (unlikely(behind >= p->nguesses))
+	if (unlikely(after >= p->nguesses))
 		grow_guesses(p);
-	guess = is_sibling ? &p->guess[behind].sibling : &p->guess[behind].callee;
+	guess = is_sibling ? &p->guess[after].sibling : &p->guess[after].callee;
 	if (*guess && begins_with_frame(rest, intern_str(frames, *guess)))
 		return *guess;
 	return *guess = intern(frames, str_cut(&rest, ';'));

@@ -79,7 +79,7 @@ int jmap_next(struct str *s, struct str *body)
 	if (s->n < JMAP_HEAD_BYTES)
 		return -1;
 	n = get_u32(s->p);
-	if (n == 0 || n > JMAP_MOST_BODY || n > s->n - JMAP_HEAD_BYTES)
+	if (n == 0 || n > JMAP_MAX_BODY || n > s->n - JMAP_HEAD_BYTES)
 		return -1;
 	*body = str_head(str_from(*s, JMAP_HEAD_BYTES), n);
 	if (sum_of(*body) != get_u32(s->p + 4))
@@ -96,7 +96,7 @@ static bool body_is_sound(int fd, uint64_t at, uint32_t n, uint32_t sum)
 	for (uint32_t done = 0; done < n;) {
 		size_t want = n - done < sizeof(part) ? n - done : sizeof(part);
 
-		if (whole_pread(fd, part, want, at + done) != want)
+		if (fullio_pread(fd, part, want, at + done) != want)
 			return false;
 		seen = crc32_z(seen, part, want);
 		done += (uint32_t)want;
@@ -109,12 +109,12 @@ uint64_t jmap_complete(int fd)
 	char head[JMAP_HEAD_BYTES];
 	uint64_t at = JMAP_MAGIC_BYTES;
 
-	if (whole_pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, JMAP_MAGIC, JMAP_MAGIC_BYTES) != 0)
+	if (fullio_pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, JMAP_MAGIC, JMAP_MAGIC_BYTES) != 0)
 		return 0;
-	while (whole_pread(fd, head, sizeof(head), at) == sizeof(head)) {
+	while (fullio_pread(fd, head, sizeof(head), at) == sizeof(head)) {
 		uint32_t n = get_u32(head);
 
-		if (n == 0 || n > JMAP_MOST_BODY || !body_is_sound(fd, at + JMAP_HEAD_BYTES, n, get_u32(head + 4)))
+		if (n == 0 || n > JMAP_MAX_BODY || !body_is_sound(fd, at + JMAP_HEAD_BYTES, n, get_u32(head + 4)))
 			break;
 		at += JMAP_HEAD_BYTES + n;
 	}

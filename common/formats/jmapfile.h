@@ -15,7 +15,7 @@
 #define JMAP_MAGIC "pjjmap1\n"
 #define JMAP_MAGIC_BYTES 8
 #define JMAP_HEAD_BYTES 8
-#define JMAP_MOST_BODY ((uint32_t)64 << 20)
+#define JMAP_MAX_BODY ((uint32_t)64 << 20)
 
 enum jmap_tag {
 	JMAP_START = 'J', /* text key=value ...: numbers of names and code begin at 0 again, nothing is live */

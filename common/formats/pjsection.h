@@ -83,7 +83,7 @@ struct pj_tenant {
 };
 
 /* What happened to helper processes of one kind in the window. */
-enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_KEEPER, PJ_HELPERS };
+enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_SAVER, PJ_HELPERS };
 
 struct pj_helper {
 	uint32_t kind, off;     /* off: 1 if none is running at the end */
@@ -129,7 +129,7 @@ struct pj_offcpu {
 	uint64_t preempted, preempted_ns; /* and of offcpu-time-preempted */
 	uint64_t brief, brief_ns;         /* shorter than was asked for: not in the file */
 	uint64_t unknown, unknown_ns;     /* records were lost: not in the file, an upper limit */
-	uint64_t bare, bare_ns;           /* without callchain: not in the file */
+	uint64_t fp, fp_ns;               /* without callchain: not in the file */
 	uint64_t before,
 		before_ns; /* threads that were off when the recording began, until they came back: not in the file */
 	uint64_t never;    /* and those that did not come back; 0: not known, or not the last window */
@@ -152,18 +152,17 @@ struct pj_method {
 /* Stacks of users that the recorder walked: whole + cut + broken. */
 struct pj_unwinding {
 	uint64_t stacks;
-	uint64_t whole;  /* end in a root that is known */
-	uint64_t cut;    /* go on above the copy of the stack */
-	uint64_t broken; /* end where no caller could be found */
-	uint64_t bare,
-		bare_whole; /* that go through code without tables, by frame pointers; and of these, whole ones */
-	uint64_t late;      /* some table was not there in time */
-	uint64_t damaged;   /* records that make no sense: not in the file */
-	uint64_t joined;    /* that went on above the copy, by frame pointers */
-	uint64_t java, java_whole; /* that go through code of a JVM which could be read; and of these, whole ones */
-	uint64_t java_late;        /* a JVM did not answer in time */
-	uint64_t jvms_unread;      /* JVMs that cannot be read: their code is bare */
-	uint64_t lost;             /* of those joined, ones that frame pointers do not lead to a root: cut */
+	uint64_t complete;        /* end in a root that is known */
+	uint64_t cut;             /* go on above the copy of the stack */
+	uint64_t broken;          /* end where no caller could be found */
+	uint64_t fp, fp_complete; /* that go through code without tables, by frame pointers; and of these, whole ones */
+	uint64_t late;            /* some table was not there in time */
+	uint64_t damaged;         /* records that make no sense: not in the file */
+	uint64_t joined;          /* that went on above the copy, by frame pointers */
+	uint64_t java, java_complete; /* that go through code of a JVM which could be read; and of these, whole ones */
+	uint64_t java_late;           /* a JVM did not answer in time */
+	uint64_t jvms_unread;         /* JVMs that cannot be read: their code is bare */
+	uint64_t lost;                /* of those joined, ones that frame pointers do not lead to a root: cut */
 	/* why stacks are broken */
 	uint64_t no_stack;  /* nothing was copied: between two programs (exec), or in exit */
 	uint64_t unmapped;  /* code in no mapping that is known */

@@ -25,7 +25,7 @@ static uint64_t value_at(const struct pj_unwinding *c, size_t at)
 	return v;
 }
 
-void unwound_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
+void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
 {
 	_Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "nothing but numbers");
 	for (size_t at = 0; at < sizeof(*sum); at += sizeof(uint64_t)) {
@@ -35,14 +35,14 @@ void unwound_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
 	}
 }
 
-static void put_share(struct text *t, uint64_t part, uint64_t whole)
+static void put_share(struct text *t, uint64_t part, uint64_t complete)
 {
-	double share = whole ? 100.0 * (double)part / (double)whole : 0;
+	double share = complete ? 100.0 * (double)part / (double)complete : 0;
 
 	if (part && share < 0.1)
 		text_add(t, "under 0.1 %");
 	else
-		text_printf(t, "%.1f %%", share > 99.9 && part < whole ? 99.9 : share);
+		text_printf(t, "%.1f %%", share > 99.9 && part < complete ? 99.9 : share);
 }
 
 static void put_reasons(struct text *t, const struct pj_unwinding *c)
@@ -64,12 +64,12 @@ static void put_reasons(struct text *t, const struct pj_unwinding *c)
 		text_char(t, ')');
 }
 
-static void put_bare(struct text *t, const struct pj_unwinding *c)
+static void put_fp(struct text *t, const struct pj_unwinding *c)
 {
 	text_add(t, " (all code with tables ");
-	put_share(t, c->whole - c->bare_whole, c->stacks - c->bare);
+	put_share(t, c->complete - c->fp_complete, c->stacks - c->fp);
 	text_add(t, ", some without ");
-	put_share(t, c->bare_whole, c->bare);
+	put_share(t, c->fp_complete, c->fp);
 	text_char(t, ')');
 }
 
@@ -117,14 +117,14 @@ static void put_verified(struct text *t, const struct pj_unwinding *c)
 	}
 }
 
-void unwound_text(struct text *t, const struct pj_unwinding *c)
+void unwindstats_text(struct text *t, const struct pj_unwinding *c)
 {
-	put_share(t, c->whole, c->stacks);
+	put_share(t, c->complete, c->stacks);
 	text_add(t, " of ");
 	text_grouped(t, c->stacks);
 	text_add(t, " stacks are whole");
-	if (c->bare)
-		put_bare(t, c);
+	if (c->fp)
+		put_fp(t, c);
 	if (c->cut) {
 		text_add(t, ", ");
 		put_share(t, c->cut, c->stacks);
@@ -142,7 +142,7 @@ void unwound_text(struct text *t, const struct pj_unwinding *c)
 		text_add(t, "; ");
 		text_grouped(t, c->java);
 		text_add(t, c->java == 1 ? " goes through Java, " : " go through Java, ");
-		put_share(t, c->java_whole, c->java);
+		put_share(t, c->java_complete, c->java);
 		text_add(t, " of these whole");
 	}
 	if (c->late) {

@@ -161,7 +161,7 @@ bool backoff_rests(const struct backoff *b, uint64_t place, uint64_t now)
 	return slot && slot->paid > now + BACKOFF_SHARE * BACKOFF_BURST_NS;
 }
 
-bool backoff_has_room(struct backoff *b)
+bool backoff_has_space(struct backoff *b)
 {
 	reap(b);
 	/* a helper may be two processes */
@@ -170,7 +170,7 @@ bool backoff_has_room(struct backoff *b)
 
 bool backoff_may_start(struct backoff *b, uint64_t now)
 {
-	return backoff_has_room(b) && now >= b->rest;
+	return backoff_has_space(b) && now >= b->rest;
 }
 
 uint64_t backoff_avoided_until(const struct backoff *b, uint64_t place, uint64_t now)

@@ -77,7 +77,7 @@ bool backoff_rests(const struct backoff *b, uint64_t place, uint64_t now);
 bool backoff_may_start(struct backoff *b, uint64_t now);
 
 /* The same whatever crashed just now: true if no more helpers linger than may. Reaps those that have ended. */
-bool backoff_has_room(struct backoff *b);
+bool backoff_has_space(struct backoff *b);
 
 /* Helpers that were killed and have not ended; places that are avoided. */
 unsigned backoff_lingering(const struct backoff *b);

@@ -27,21 +27,21 @@ static void be_first_victim(void)
 /* Descriptors move out of each other's way first. */
 static void place(const int *fd, size_t n)
 {
-	int moved[APART_FDS_MAX];
+	int moved[HELPERPROCESS_FDS_MAX];
 
 	for (size_t i = 0; i < n; i++)
-		moved[i] = fcntl(fd[i], F_DUPFD, APART_FD + APART_FDS_MAX);
+		moved[i] = fcntl(fd[i], F_DUPFD, HELPERPROCESS_FD + HELPERPROCESS_FDS_MAX);
 	for (size_t i = 0; i < n; i++)
-		dup2(moved[i], APART_FD + (int)i);
-	syscall(SYS_close_range, (unsigned)(APART_FD + n), ~0u, 0u);
+		dup2(moved[i], HELPERPROCESS_FD + (int)i);
+	syscall(SYS_close_range, (unsigned)(HELPERPROCESS_FD + n), ~0u, 0u);
 }
 
-void apart_become(const char *name, int fd)
+void helperprocess_become(const char *name, int fd)
 {
-	apart_become_with(name, &fd, 1);
+	helperprocess_become_with(name, &fd, 1);
 }
 
-void apart_become_with(const char *name, const int *fd, size_t n)
+void helperprocess_become_with(const char *name, const int *fd, size_t n)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2 };
 	struct rlimit none = { 0, 0 };
@@ -61,10 +61,10 @@ void apart_become_with(const char *name, const int *fd, size_t n)
 	open("/dev/null", O_WRONLY);
 }
 
-static pid_t run(const struct apart *a, pid_t pid)
+static pid_t run(const struct helperprocess *a, pid_t pid)
 {
 	if (pid == 0) {
-		apart_become_with(a->name, a->fd, a->fds);
+		helperprocess_become_with(a->name, a->fd, a->fds);
 		urgency_lower(a->urgency);
 		a->run(a->to);
 		_exit(0);
@@ -72,12 +72,12 @@ static pid_t run(const struct apart *a, pid_t pid)
 	return pid > 0 ? pid : 0;
 }
 
-pid_t apart_start(const struct apart *a)
+pid_t helperprocess_start(const struct helperprocess *a)
 {
 	return run(a, fork());
 }
 
-pid_t apart_start_sibling(const struct apart *a)
+pid_t helperprocess_start_sibling(const struct helperprocess *a)
 {
 #ifdef __s390__
 	return run(a, (pid_t)syscall(SYS_clone, 0, CLONE_PARENT | SIGCHLD, NULL, NULL, 0));
@@ -86,7 +86,7 @@ pid_t apart_start_sibling(const struct apart *a)
 #endif
 }
 
-uint64_t apart_memory(void)
+uint64_t helperprocess_memory(void)
 {
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	char buf[128] = "";

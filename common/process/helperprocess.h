@@ -10,18 +10,18 @@
 
 #include <sys/types.h>
 
-enum { APART_FD = 3, APART_FDS_MAX = 4 };
+enum { HELPERPROCESS_FD = 3, HELPERPROCESS_FDS_MAX = 4 };
 
 /* To be called by the child, behind fork. It has nothing of the recorder but fd, which becomes APART_FD, and stderr:
  * descriptors of events, rings and locked windows would live on with it. Signals of the terminal are for the recorder,
  * which then asks it to end. */
-void apart_become(const char *name, int fd);
+void helperprocess_become(const char *name, int fd);
 
 /* The same with several descriptors, which become APART_FD and those after it. When memory runs out, the kernel ends
  * such a process first (oom_score_adj). */
-void apart_become_with(const char *name, const int *fd, size_t n);
+void helperprocess_become_with(const char *name, const int *fd, size_t n);
 
-struct apart {
+struct helperprocess {
 	const char *name; /* of the process, 15 bytes at most */
 	const int *fd;    /* its descriptors */
 	size_t fds;
@@ -31,12 +31,12 @@ struct apart {
 };
 
 /* Forks such a process, which ends when `run` returns. Returns its PID, 0 if there is none. */
-pid_t apart_start(const struct apart *a);
+pid_t helperprocess_start(const struct helperprocess *a);
 
 /* The same, but it becomes a child of this process's parent, which reaps it. This process may have no threads. */
-pid_t apart_start_sibling(const struct apart *a);
+pid_t helperprocess_start_sibling(const struct helperprocess *a);
 
 /* Bytes of address space of this process: what a limit of memory has to allow for in a process that was forked. */
-uint64_t apart_memory(void);
+uint64_t helperprocess_memory(void);
 
 #endif

@@ -388,15 +388,15 @@ static bool change_user(uid_t uid)
 	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0;
 }
 
-static bool limit(__rlimit_resource_t resource, uint64_t most)
+static bool limit(__rlimit_resource_t resource, uint64_t max)
 {
 	struct rlimit now;
 
 	if (getrlimit(resource, &now) < 0)
 		return false;
-	if (now.rlim_max < most)
-		most = now.rlim_max;
-	return setrlimit(resource, &(struct rlimit){ most, most }) == 0;
+	if (now.rlim_max < max)
+		max = now.rlim_max;
+	return setrlimit(resource, &(struct rlimit){ max, max }) == 0;
 }
 
 static bool set_limits(const struct sandbox *s)

@@ -19,7 +19,7 @@ struct job {
 	int process;
 	struct taskid id;
 	char name[32]; /* READ, OPEN_FOLDER, LINK */
-	size_t most;
+	size_t max;
 	/* the answer */
 	enum taskid_answer answer; /* IS, READ, LINK: TASKID_SAME is true */
 	int error;
@@ -32,8 +32,8 @@ static bool read_link(struct job *j)
 {
 	ssize_t n;
 
-	text_room(&j->bytes, j->most);
-	n = readlinkat(j->process, j->name, j->bytes.p, j->most);
+	text_reserve(&j->bytes, j->max);
+	n = readlinkat(j->process, j->name, j->bytes.p, j->max);
 	j->bytes.n = n < 0 ? 0 : (size_t)n;
 	return n >= 0;
 }
@@ -47,7 +47,7 @@ static void work(void *arg)
 	case CHECK: j->answer = taskid_check(j->process, &j->id, &j->user); break;
 	case OPEN_MEMORY: j->answer = taskid_open_memory(j->process, &j->id, &j->user, &j->fd); break;
 	case READ:
-		j->answer = whole_read_at(j->process, j->name, &j->bytes, j->most) ? TASKID_SAME : TASKID_DENIED;
+		j->answer = fullio_read_at(j->process, j->name, &j->bytes, j->max) ? TASKID_SAME : TASKID_DENIED;
 		break;
 	case OPEN_FOLDER: j->fd = openat(j->process, j->name, O_PATH | O_DIRECTORY | O_CLOEXEC); break;
 	case LINK: j->answer = read_link(j) ? TASKID_SAME : TASKID_DENIED; break;
@@ -75,13 +75,11 @@ static uint64_t find_place(void *arg)
 }
 
 /* NULL and errno: no answer. The caller drops it. */
-static struct job *ask(enum question question, int process, const struct taskid *id, const char *name, size_t most)
+static struct job *query(enum question question, int process, const struct taskid *id, const char *name, size_t max)
 {
 	struct job *j = mem_alloc(sizeof(*j), 1);
 
-	*j = (struct job){
-		.question = question, .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .fd = -1, .most = most
-	};
+	*j = (struct job){ .question = question, .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .fd = -1, .max = max };
 	if (id)
 		j->id = *id;
 	snprintf(j->name, sizeof(j->name), "%s", name);
@@ -92,7 +90,7 @@ static struct job *ask(enum question question, int process, const struct taskid 
 
 bool taskwait_is(int process, const struct taskid *id)
 {
-	struct job *j = ask(IS, process, id, "", 0);
+	struct job *j = query(IS, process, id, "", 0);
 	bool same = j && j->answer == TASKID_SAME;
 
 	if (j)
@@ -102,7 +100,7 @@ bool taskwait_is(int process, const struct taskid *id)
 
 enum taskid_answer taskwait_check(int process, const struct taskid *id, struct taskid_user *user)
 {
-	struct job *j = ask(CHECK, process, id, "", 0);
+	struct job *j = query(CHECK, process, id, "", 0);
 	enum taskid_answer answer = j ? j->answer : TASKID_DENIED;
 
 	if (j) {
@@ -114,7 +112,7 @@ enum taskid_answer taskwait_check(int process, const struct taskid *id, struct t
 
 enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd)
 {
-	struct job *j = ask(OPEN_MEMORY, process, id, "", 0);
+	struct job *j = query(OPEN_MEMORY, process, id, "", 0);
 	enum taskid_answer answer = j ? j->answer : TASKID_DENIED;
 	int error = j ? j->error : errno;
 
@@ -129,9 +127,9 @@ enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, st
 	return answer;
 }
 
-static bool ask_bytes(enum question question, int process, const char *name, struct text *t, size_t most)
+static bool query_bytes(enum question question, int process, const char *name, struct text *t, size_t max)
 {
-	struct job *j = ask(question, process, NULL, name, most);
+	struct job *j = query(question, process, NULL, name, max);
 	bool good = j && j->answer == TASKID_SAME;
 	int error = j ? j->error : errno;
 
@@ -146,19 +144,19 @@ static bool ask_bytes(enum question question, int process, const char *name, str
 	return good;
 }
 
-bool taskwait_read(int process, const char *name, struct text *t, size_t most)
+bool taskwait_read(int process, const char *name, struct text *t, size_t max)
 {
-	return ask_bytes(READ, process, name, t, most);
+	return query_bytes(READ, process, name, t, max);
 }
 
-bool taskwait_link(int process, const char *name, struct text *t, size_t most)
+bool taskwait_link(int process, const char *name, struct text *t, size_t max)
 {
-	return ask_bytes(LINK, process, name, t, most);
+	return query_bytes(LINK, process, name, t, max);
 }
 
 int taskwait_folder(int process, const char *name)
 {
-	struct job *j = ask(OPEN_FOLDER, process, NULL, name, 0);
+	struct job *j = query(OPEN_FOLDER, process, NULL, name, 0);
 	int fd = j ? j->fd : -1, error = j ? j->error : errno;
 
 	if (j) {

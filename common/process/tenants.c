@@ -219,13 +219,13 @@ struct texts {
 static bool read_texts(int process, struct texts *t)
 {
 	struct text status = { 0 };
-	bool found = process >= 0 && whole_read_at(process, "status", &status, CGROUP_MAX) &&
+	bool found = process >= 0 && fullio_read_at(process, "status", &status, CGROUP_MAX) &&
 		     parse_status(text_view(&status), &t->status);
 
 	text_free(&status);
 	t->cgroup = (struct text){ 0 };
 	if (found)
-		whole_read_at(process, "cgroup", &t->cgroup, CGROUP_MAX);
+		fullio_read_at(process, "cgroup", &t->cgroup, CGROUP_MAX);
 	t->facts = (struct tenant_facts){ .cgroup = text_view(&t->cgroup),
 					  .uid = (uid_t)t->status.uid,
 					  .cgroup_owner = owner_of_cgroup };
@@ -416,9 +416,9 @@ uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, ui
 		uint64_t level = high - (high - low) / 2, sum = 0;
 
 		for (size_t i = 0; i < n; i++) {
-			uint64_t most = floor && floor[i] > level ? floor[i] : level;
+			uint64_t max = floor && floor[i] > level ? floor[i] : level;
 
-			sum += held[i] < most ? held[i] : most;
+			sum += held[i] < max ? held[i] : max;
 		}
 		if (sum <= target)
 			low = level;
@@ -612,9 +612,9 @@ void tenants_credit(struct tenants *t, struct tenant of, enum tenant_flow flow, 
 bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount)
 {
 	struct account *a = account_of(t, of);
-	uint64_t most = t->limits.stock[stock], all = t->limits.total[stock];
+	uint64_t max = t->limits.stock[stock], all = t->limits.total[stock];
 
-	if ((most && (amount > most || a->sums.held[stock] > most - amount)) ||
+	if ((max && (amount > max || a->sums.held[stock] > max - amount)) ||
 	    (all && (amount > all || t->total[stock] > all - amount))) {
 		a->sums.refused_stock[stock]++;
 		return false;
@@ -674,7 +674,7 @@ static int by_refusals(const void *x, const void *y)
 	return a->sums.tenant.key < b->sums.tenant.key ? -1 : a->sums.tenant.key > b->sums.tenant.key;
 }
 
-void tenants_each_refused(const struct tenants *t, size_t most,
+void tenants_each_refused(const struct tenants *t, size_t max,
 			  void (*f)(void *arg, const struct tenant_account *account), void *arg)
 {
 	const struct account *list[TABLE + 1];
@@ -686,6 +686,6 @@ void tenants_each_refused(const struct tenants *t, size_t most,
 	if (refusals(&t->shared))
 		list[n++] = &t->shared;
 	qsort(list, n, sizeof(*list), by_refusals);
-	for (size_t i = 0; i < n && i < most; i++)
+	for (size_t i = 0; i < n && i < max; i++)
 		f(arg, &list[i]->sums);
 }

@@ -99,7 +99,7 @@ enum tenant_flow {
 	TENANT_BLOCKED_NS, /* that the reader of JVMs is blocked */
 	TENANT_FLOWS
 };
-enum tenant_stock { TENANT_MEMORY, TENANT_KEPT_BYTES, TENANT_STOCKS };
+enum tenant_stock { TENANT_MEMORY, TENANT_SAVED_BYTES, TENANT_STOCKS };
 
 struct tenant_limits {
 	struct {
@@ -145,7 +145,7 @@ struct tenant_account {
 };
 
 /* Calls f for each tenant that was refused something, those refused most often first, at most `most` of them. */
-void tenants_each_refused(const struct tenants *t, size_t most,
+void tenants_each_refused(const struct tenants *t, size_t max,
 			  void (*f)(void *arg, const struct tenant_account *account), void *arg);
 
 /* How many tenants were refused something since the start. */

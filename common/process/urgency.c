@@ -56,10 +56,10 @@ void urgency_short_slices(void)
 		is_short = cut_slices(SLICE_NS);
 }
 
-void urgency_lower(int most)
+void urgency_lower(int max)
 {
-	if (urgency() < most)
-		setpriority(PRIO_PROCESS, 0, most);
+	if (urgency() < max)
+		setpriority(PRIO_PROCESS, 0, max);
 	if (is_short) /* and stays so: slices are a thread's, and others have short ones */
 		cut_slices(0);
 }

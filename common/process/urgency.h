@@ -24,7 +24,7 @@ enum {
 void urgency_raise(void);
 
 /* For a process of ours, after fork: no more than this, and the kernel's slices. */
-void urgency_lower(int most);
+void urgency_lower(int max);
 
 /* Short slices, at the nice value that the process has: for a helper that others wait for. */
 void urgency_short_slices(void);

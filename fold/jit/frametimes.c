@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct one {
-	struct java_piece piece;
+	struct code_blob blob;
 	struct str runs;
 	struct frametimes_life life;
 };
@@ -21,8 +21,8 @@ struct frametimes {
 	/* the stretch from time[stretch - 1] to before time[stretch] */
 	size_t stretch;
 	bool made;
-	struct java_code code;
-	struct java_piece *piece;
+	struct javaunwind_code code;
+	struct code_blob *blob;
 	struct str *runs; /* of piece */
 };
 
@@ -37,7 +37,7 @@ void frametimes_free(struct frametimes *f)
 		return;
 	free(f->one);
 	free(f->time);
-	free(f->piece);
+	free(f->blob);
 	free(f->runs);
 	free(f);
 }
@@ -48,7 +48,7 @@ void frametimes_returns(struct frametimes *f, uint64_t call_stub, uint64_t conti
 	f->code.continuation_return = continuation;
 }
 
-void frametimes_add(struct frametimes *f, const struct java_piece *p, struct str runs,
+void frametimes_add(struct frametimes *f, const struct code_blob *p, struct str runs,
 		    const struct frametimes_life *life)
 {
 	if (p->start >= p->end)
@@ -64,11 +64,11 @@ static int one_cmp(const void *va, const void *vb)
 {
 	const struct one *a = va, *b = vb;
 
-	if (a->piece.start != b->piece.start)
-		return a->piece.start < b->piece.start ? -1 : 1;
+	if (a->blob.start != b->blob.start)
+		return a->blob.start < b->blob.start ? -1 : 1;
 	if (a->life.from != b->life.from)
 		return a->life.from > b->life.from ? -1 : 1;
-	return (a->piece.end > b->piece.end) - (a->piece.end < b->piece.end);
+	return (a->blob.end > b->blob.end) - (a->blob.end < b->blob.end);
 }
 
 static int time_cmp(const void *va, const void *vb)
@@ -78,7 +78,7 @@ static int time_cmp(const void *va, const void *vb)
 	return (*a > *b) - (*a < *b);
 }
 
-static uint64_t behind(uint64_t time)
+static uint64_t after(uint64_t time)
 {
 	return time == UINT64_MAX ? time : time + 1;
 }
@@ -91,7 +91,7 @@ static void sort(struct frametimes *f)
 	f->time = mem_grow(f->time, sizeof(*f->time), 4 * f->n + 1);
 	for (size_t i = 0; i < f->n; i++) {
 		const struct frametimes_life *l = &f->one[i].life;
-		const uint64_t at[] = { l->may_from, l->from, behind(l->until), behind(l->may_until) };
+		const uint64_t at[] = { l->may_from, l->from, after(l->until), after(l->may_until) };
 
 		for (size_t k = 0; k < countof(at); k++)
 			if (n == 0 || f->time[n - 1] != at[k])
@@ -102,7 +102,7 @@ static void sort(struct frametimes *f)
 	for (size_t i = 0; i < n; i++)
 		if (f->ntimes == 0 || f->time[f->ntimes - 1] != f->time[i])
 			f->time[f->ntimes++] = f->time[i];
-	f->piece = mem_grow(f->piece, sizeof(*f->piece), f->n + 1);
+	f->blob = mem_grow(f->blob, sizeof(*f->blob), f->n + 1);
 	f->runs = mem_grow(f->runs, sizeof(*f->runs), f->n + 1);
 	f->sorted = true;
 }
@@ -142,24 +142,24 @@ static void make(struct frametimes *f, uint64_t time)
 
 		if (there == NOT)
 			continue;
-		if (n && f->one[i].piece.start < f->piece[n - 1].end) {
+		if (n && f->one[i].blob.start < f->blob[n - 1].end) {
 			if (there < last || (there == last && f->one[i].life.from <= before->life.from))
 				continue;
 			n--;
 		}
 		if (n &&
-		    f->one[i].piece.start < f->piece[n - 1].end) /* what is before the one that lost is certain, too */
+		    f->one[i].blob.start < f->blob[n - 1].end) /* what is before the one that lost is certain, too */
 			continue;
 		before = &f->one[i];
-		f->piece[n] = before->piece;
+		f->blob[n] = before->blob;
 		f->runs[n++] = before->runs;
 		last = there;
 	}
-	f->code.piece = f->piece;
+	f->code.blob = f->blob;
 	f->code.n = n;
 }
 
-const struct java_code *frametimes_at(struct frametimes *f, uint64_t time)
+const struct javaunwind_code *frametimes_at(struct frametimes *f, uint64_t time)
 {
 	size_t stretch;
 
@@ -175,7 +175,7 @@ const struct java_code *frametimes_at(struct frametimes *f, uint64_t time)
 	return f->code.n ? &f->code : NULL;
 }
 
-int frametimes_how(const struct frametimes *f, const struct java_piece *p, uint64_t address)
+int frametimes_how(const struct frametimes *f, const struct code_blob *p, uint64_t address)
 {
-	return (int)javafacts_how(f->runs[p - f->piece], address - p->start);
+	return (int)blobcodec_how(f->runs[p - f->blob], address - p->start);
 }

@@ -84,7 +84,7 @@ static const char *window_get(struct window *w, uint64_t offset, size_t n)
 		return NULL;
 	if (offset < w->at || offset + n > w->at + w->n) {
 		w->at = offset;
-		w->n = whole_pread(w->fd, w->buf, sizeof(w->buf), offset);
+		w->n = fullio_pread(w->fd, w->buf, sizeof(w->buf), offset);
 	}
 	return n <= w->n ? w->buf + (offset - w->at) : NULL;
 }
@@ -351,7 +351,7 @@ static int event_cmp(const void *va, const void *vb)
 }
 
 /* The piece that holds address: the last cut not behind it; -1: it lies before all. */
-static ptrdiff_t piece_of(const struct timeline *t, uint64_t address)
+static ptrdiff_t blob_of(const struct timeline *t, uint64_t address)
 {
 	size_t lo = 0, hi = t->ncuts;
 
@@ -368,7 +368,7 @@ static ptrdiff_t piece_of(const struct timeline *t, uint64_t address)
 
 static void make_cuts(struct timeline *t, const struct event *e, size_t n)
 {
-	size_t kept = 0;
+	size_t saved = 0;
 
 	t->cut = mem_alloc(sizeof(*t->cut), 2 * n);
 	for (size_t i = 0; i < n; i++) {
@@ -378,16 +378,16 @@ static void make_cuts(struct timeline *t, const struct event *e, size_t n)
 	}
 	qsort(t->cut, t->ncuts, sizeof(*t->cut), u64_cmp);
 	for (size_t i = 0; i < t->ncuts; i++)
-		if (i == 0 || t->cut[i] != t->cut[kept - 1])
-			t->cut[kept++] = t->cut[i];
-	t->ncuts = kept;
+		if (i == 0 || t->cut[i] != t->cut[saved - 1])
+			t->cut[saved++] = t->cut[i];
+	t->ncuts = saved;
 }
 
 /* The nodes that make up the range of e: counted in place[node], or e written where place[node] says, which moves on.
  */
 static void enter(const struct timeline *t, const struct event *e, uint32_t *place, uint32_t *list, uint32_t number)
 {
-	size_t l = (size_t)piece_of(t, e->start) + t->ncuts, r = (size_t)piece_of(t, e->last) + 1 + t->ncuts;
+	size_t l = (size_t)blob_of(t, e->start) + t->ncuts, r = (size_t)blob_of(t, e->last) + 1 + t->ncuts;
 
 	for (; l < r; l /= 2, r /= 2) {
 		size_t node[2] = { l & 1 ? l++ : 0, r & 1 ? --r : 0 };
@@ -449,12 +449,12 @@ static uint32_t newest_in(const struct jitdump *j, size_t node, uint64_t time)
 
 const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t address, uint64_t time)
 {
-	ptrdiff_t piece = piece_of(&j->line, address);
+	ptrdiff_t blob = blob_of(&j->line, address);
 	uint32_t best = 0;
 
-	if (piece < 0)
+	if (blob < 0)
 		return NULL;
-	for (size_t node = (size_t)piece + j->line.ncuts; node > 0; node /= 2) {
+	for (size_t node = (size_t)blob + j->line.ncuts; node > 0; node /= 2) {
 		uint32_t one = newest_in(j, node, time ? time : UINT64_MAX);
 
 		best = one > best ? one : best;

@@ -36,7 +36,7 @@ static void fetch(struct back *b)
 
 	memmove(b->buf + want, b->buf, b->n);
 	b->at -= (off_t)want;
-	got = whole_pread(b->fd, b->buf, want, (uint64_t)b->at);
+	got = fullio_pread(b->fd, b->buf, want, (uint64_t)b->at);
 	if (got < want)
 		b->n = 0; /* it shrank: what was behind belongs to nothing any more */
 	b->n += got;

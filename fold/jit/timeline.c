@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_BYTES ((uint64_t)1 << 30)
-#define MOST_STEPS 4096 /* pieces of code that may have been at one address: real ones are some few */
+#define BYTES_MAX ((uint64_t)1 << 30)
+#define STEPS_MAX 4096 /* pieces of code that may have been at one address: real ones are some few */
 
 /* Which calls were inlined in a piece: a tree, 0 is the method itself, and which addresses belong to which. */
 struct inlined {
@@ -30,11 +30,11 @@ struct inlined {
 
 /* What a piece of code is for who walks through it. */
 struct walked {
-	struct java_piece piece;
+	struct code_blob blob;
 	struct str runs; /* blobcodec.h */
 };
 
-struct piece {
+struct blob {
 	struct jitdump_code code; /* from: when it was seen first */
 	uint64_t end;
 	uint64_t may_from, may_until; /* it was not there before, not behind */
@@ -46,7 +46,7 @@ struct piece {
 
 struct timeline {
 	struct arena names;
-	struct piece *piece; /* while it is read: by number; then by start */
+	struct blob *blob; /* while it is read: by number; then by start */
 	size_t n, cap;
 	size_t first, before_first; /* piece 0 of the run of pjmap that is being read, and of the one before */
 	bool resumed;               /* no scan of it was read yet */
@@ -103,14 +103,14 @@ static const char *take_gone(struct timeline *t, struct str *s, const struct sca
 	if (!jmap_get(s, &count))
 		return "a scan that ends too soon";
 	for (; count; count--) {
-		struct piece *p;
+		struct blob *p;
 
 		if (!jmap_get_signed(s, &delta))
 			return "a scan that ends too soon";
 		number += (uint64_t)delta;
 		if (number >= t->n - t->first)
 			return "code goes that never came";
-		p = &t->piece[t->first + number];
+		p = &t->blob[t->first + number];
 		p->until = scan->before;
 		p->may_until = scan->now + scan->now_ns;
 	}
@@ -125,7 +125,7 @@ static const char *take_new(struct timeline *t, struct str *s, const struct scan
 	if (!jmap_get(s, &count))
 		return "a scan that ends too soon";
 	for (; count; count--) {
-		struct piece *p;
+		struct blob *p;
 
 		if (!jmap_get_signed(s, &delta) || !jmap_get(s, &size) || !jmap_get(s, &kind))
 			return "a scan that ends too soon";
@@ -136,18 +136,18 @@ static const char *take_new(struct timeline *t, struct str *s, const struct scan
 			return "code that makes no sense";
 		if (t->n == t->cap) {
 			t->cap = t->cap ? t->cap * 2 : 1024;
-			t->piece = mem_grow(t->piece, sizeof(*t->piece), t->cap);
+			t->blob = mem_grow(t->blob, sizeof(*t->blob), t->cap);
 		}
-		p = &t->piece[t->n++];
-		*p = (struct piece){ .code = { .start = begin,
-					       .size = size,
-					       .from = scan->now + scan->now_ns,
-					       .index = id,
-					       .name = t->name[name] },
-				     .end = begin + size,
-				     .may_from = scan->before,
-				     .may_until = UINT64_MAX,
-				     .until = UINT64_MAX };
+		p = &t->blob[t->n++];
+		*p = (struct blob){ .code = { .start = begin,
+					      .size = size,
+					      .from = scan->now + scan->now_ns,
+					      .index = id,
+					      .name = t->name[name] },
+				    .end = begin + size,
+				    .may_from = scan->before,
+				    .may_until = UINT64_MAX,
+				    .until = UINT64_MAX };
 	}
 	return NULL;
 }
@@ -165,9 +165,9 @@ static const char *take_scan(struct timeline *t, struct str s)
 	if (scan.before == 0)
 		scan.before = t->last_scan; /* pjmap began again: what it did not see it may have missed since */
 	for (size_t i = t->before_first; i < t->first && t->resumed; i++) {
-		if (t->piece[i].until == UINT64_MAX) { /* it was there when the run before ended */
-			t->piece[i].until = t->last_scan;
-			t->piece[i].may_until = scan.now + scan.now_ns;
+		if (t->blob[i].until == UINT64_MAX) { /* it was there when the run before ended */
+			t->blob[i].until = t->last_scan;
+			t->blob[i].may_until = scan.now + scan.now_ns;
 		}
 	}
 	t->resumed = false;
@@ -203,13 +203,13 @@ static const char *take_inlined(struct timeline *t, struct str s)
 		end += delta;
 		in->run[i] = (struct inlined_run){ end, (uint32_t)node };
 	}
-	t->piece[t->first + number].inlined = in;
+	t->blob[t->first + number].inlined = in;
 	return s.n ? "bytes behind inlined calls" : NULL;
 }
 
 static bool take_facts(struct timeline *t, struct str *s, struct walked *w)
 {
-	if (!javafacts_take(s, &w->piece, &w->runs))
+	if (!blobcodec_decode(s, &w->blob, &w->runs))
 		return false;
 	w->runs = arena_copy(&t->names, w->runs);
 	return true;
@@ -225,12 +225,12 @@ static const char *take_frames(struct timeline *t, struct str s)
 		return "frames that end too soon";
 	for (; n; n--) {
 		struct walked *w = arena_new(&t->names, struct walked, 1);
-		struct piece *p;
+		struct blob *p;
 
 		if (!jmap_get(&s, &delta) || delta > UINT64_MAX - number || (number += delta) >= t->n - t->first)
 			return "frames of code that never came";
-		p = &t->piece[t->first + number];
-		w->piece = (struct java_piece){ .start = p->code.start, .end = p->end };
+		p = &t->blob[t->first + number];
+		w->blob = (struct code_blob){ .start = p->code.start, .end = p->end };
 		if (!take_facts(t, &s, w))
 			return "frames that make no sense";
 		p->walked = w;
@@ -243,8 +243,8 @@ static const char *take_frames(struct timeline *t, struct str s)
 		if (!jmap_get_signed(&s, &from) || !jmap_get(&s, &size) || size > UINT32_MAX ||
 		    size > UINT64_MAX - (end + (uint64_t)from))
 			return "frames that end too soon";
-		o.walked.piece.start = end + (uint64_t)from;
-		end = o.walked.piece.end = o.walked.piece.start + size;
+		o.walked.blob.start = end + (uint64_t)from;
+		end = o.walked.blob.end = o.walked.blob.start + size;
 		if (!take_facts(t, &s, &o.walked))
 			return "frames that make no sense";
 		t->other = mem_more(t->other, sizeof(*t->other), t->nothers);
@@ -279,8 +279,8 @@ static const char *take_end(struct timeline *t, struct str s)
 static void end_run(struct timeline *t)
 {
 	for (; t->named < t->n; t->named++)
-		if (t->piece[t->named].inlined)
-			t->piece[t->named].inlined->names = t->name;
+		if (t->blob[t->named].inlined)
+			t->blob[t->named].inlined->names = t->name;
 	if (t->nnames) {
 		t->former = mem_grow(t->former, sizeof(*t->former), t->nformer + 1);
 		t->former[t->nformer++] = t->name;
@@ -313,7 +313,7 @@ static const char *take(struct timeline *t, struct str body)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct blob *x = a, *y = b;
 
 	if (x->code.start != y->code.start)
 		return x->code.start < y->code.start ? -1 : 1;
@@ -345,10 +345,10 @@ struct timeline *timeline_parse(struct str bytes, const char **why)
 	}
 	end_run(t);
 	if (t->n)
-		qsort(t->piece, t->n, sizeof(*t->piece), by_start);
+		qsort(t->blob, t->n, sizeof(*t->blob), by_start);
 	for (size_t i = 0; i < t->n; i++) {
-		highest = t->piece[i].end > highest ? t->piece[i].end : highest;
-		t->piece[i].highest = highest;
+		highest = t->blob[i].end > highest ? t->blob[i].end : highest;
+		t->blob[i].highest = highest;
 	}
 	return t;
 }
@@ -359,12 +359,12 @@ struct timeline *timeline_open(int fd, const char **why)
 	struct text bytes = { 0 };
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > MOST_BYTES) {
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > BYTES_MAX) {
 		*why = "larger than 1 GiB";
 		close(fd);
 		return NULL;
 	}
-	if (whole_read(fd, &bytes, MOST_BYTES) || errno == EFBIG) /* it may have grown since */
+	if (fullio_read(fd, &bytes, BYTES_MAX) || errno == EFBIG) /* it may have grown since */
 		t = timeline_parse(text_view(&bytes), why);
 	else
 		*why = strerror(errno);
@@ -380,7 +380,7 @@ void timeline_close(struct timeline *t)
 	arena_free(&t->names);
 	frametimes_free(t->frames);
 	free(t->other);
-	free(t->piece);
+	free(t->blob);
 	free(t->name);
 	for (size_t i = 0; i < t->nformer; i++)
 		free(t->former[i]);
@@ -406,13 +406,13 @@ struct frametimes *timeline_frames(struct timeline *t)
 	t->frames = frametimes_new();
 	frametimes_returns(t->frames, t->call_stub, t->continuation);
 	for (size_t i = 0; i < t->nothers; i++)
-		frametimes_add(t->frames, &t->other[i].walked.piece, t->other[i].walked.runs, &t->other[i].life);
+		frametimes_add(t->frames, &t->other[i].walked.blob, t->other[i].walked.runs, &t->other[i].life);
 	for (size_t i = 0; i < t->n; i++) {
-		const struct piece *p = &t->piece[i];
+		const struct blob *p = &t->blob[i];
 		struct frametimes_life life = { p->may_from, p->code.from, p->until, p->may_until };
 
 		if (p->walked)
-			frametimes_add(t->frames, &p->walked->piece, p->walked->runs, &life);
+			frametimes_add(t->frames, &p->walked->blob, p->walked->runs, &life);
 	}
 	return t->frames;
 }
@@ -426,23 +426,23 @@ size_t timeline_count(const struct timeline *t)
  * --------------------------------------------------------------------------------------------------------------------
  */
 
-static bool is_later(const struct piece *a, const struct piece *b)
+static bool is_later(const struct blob *a, const struct blob *b)
 {
 	return !b || a->code.from > b->code.from;
 }
 
-#define MOST_DEPTH 256 /* MaxInlineLevel is 15 */
+#define DEPTH_MAX 256 /* MaxInlineLevel is 15 */
 
 /* The code at a node: its method, and what was inlined down to there. */
-static const struct jitdump_code *code_at(struct timeline *t, const struct piece *p, uint32_t node)
+static const struct jitdump_code *code_at(struct timeline *t, const struct blob *p, uint32_t node)
 {
 	struct inlined_node *at = &p->inlined->node[node];
-	uint32_t chain[MOST_DEPTH], n = 0;
+	uint32_t chain[DEPTH_MAX], n = 0;
 	struct text text = { 0 };
 
 	if (at->code)
 		return at->code;
-	for (; node && n < MOST_DEPTH; node = p->inlined->node[node].parent)
+	for (; node && n < DEPTH_MAX; node = p->inlined->node[node].parent)
 		chain[n++] = p->inlined->node[node].name;
 	while (n--) {
 		text_str(&text, p->inlined->names[chain[n]]);
@@ -457,7 +457,7 @@ static const struct jitdump_code *code_at(struct timeline *t, const struct piece
 }
 
 /* An address belongs to the first run that ends at or behind it. */
-static const struct jitdump_code *inlined_at(struct timeline *t, const struct piece *p, uint64_t address)
+static const struct jitdump_code *inlined_at(struct timeline *t, const struct blob *p, uint64_t address)
 {
 	const struct inlined *in = p->inlined;
 	uint64_t offset = address - p->code.start;
@@ -476,20 +476,20 @@ static const struct jitdump_code *inlined_at(struct timeline *t, const struct pi
 
 const struct jitdump_code *timeline_find(struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure)
 {
-	const struct piece *certain = NULL, *maybe = NULL;
+	const struct blob *certain = NULL, *maybe = NULL;
 	size_t low = 0, high = t->n;
 	unsigned may = 0;
 
 	while (low < high) { /* the first that starts behind address */
 		size_t middle = low + (high - low) / 2;
 
-		if (t->piece[middle].code.start <= address)
+		if (t->blob[middle].code.start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (unsigned steps = 0; low-- > 0 && t->piece[low].highest > address && steps < MOST_STEPS; steps++) {
-		const struct piece *p = &t->piece[low];
+	for (unsigned steps = 0; low-- > 0 && t->blob[low].highest > address && steps < STEPS_MAX; steps++) {
+		const struct blob *p = &t->blob[low];
 
 		if (address >= p->end)
 			continue;

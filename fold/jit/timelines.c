@@ -10,18 +10,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void timelines_open(struct timelines *s, const char *maps, const struct attic *attic, const struct origin *origin)
+void timelines_open(struct timelines *s, const char *maps, const struct symstore *symstore,
+		    const struct provenance *origin)
 {
-	*s = (struct timelines){ .dir = -1, .attic = attic };
+	*s = (struct timelines){ .dir = -1, .symstore = symstore };
 	if (maps) {
 		s->dir = broker_open(AT_FDCWD, maps, O_DIRECTORY);
 		if (s->dir < 0)
 			die_errno("cannot look into '%s'", maps);
-	} else if (attic && attic->dir >= 0) {
-		s->dir = broker_open(attic->dir, "maps", O_DIRECTORY | O_NOFOLLOW);
+	} else if (symstore && symstore->dir >= 0) {
+		s->dir = broker_open(symstore->dir, "maps", O_DIRECTORY | O_NOFOLLOW);
 	}
-	if (attic && attic->who->boot.n == 36)
-		snprintf(s->boot, sizeof(s->boot), "%.*s", 36, attic->who->boot.p);
+	if (symstore && symstore->who->boot.n == 36)
+		snprintf(s->boot, sizeof(s->boot), "%.*s", 36, symstore->who->boot.p);
 	else if (origin->boot)
 		boot_id("/proc", s->boot);
 }
@@ -57,8 +58,9 @@ static uint64_t only_start(const struct timelines *s, uint32_t pid)
 
 static struct timeline *open_one(struct timelines *s, uint32_t pid)
 {
-	const struct pj_process *p = s->attic && s->attic->who->is ? recorder_process(s->attic->who, pid) : NULL;
-	uint64_t start = p ? p->start : s->attic && s->attic->who->is ? 0 : only_start(s, pid), at;
+	const struct pj_process *p =
+		s->symstore && s->symstore->who->is ? recorder_process(s->symstore->who, pid) : NULL;
+	uint64_t start = p ? p->start : s->symstore && s->symstore->who->is ? 0 : only_start(s, pid), at;
 	struct timeline *t;
 	const char *why;
 	char path[96];
@@ -72,14 +74,14 @@ static struct timeline *open_one(struct timelines *s, uint32_t pid)
 		return NULL;
 	t = timeline_open(fd, &why);
 	if (!t) {
-		damage_note(&s->damage, 1, "maps/%s: %s", path, why);
+		inputerrors_note(&s->errors, 1, "maps/%s: %s", path, why);
 		return NULL;
 	}
 	s->found++;
 	s->left_out += timeline_left_out(t);
 	at = timeline_bad(t, &why);
 	if (at)
-		damage_note(&s->damage, 1, "maps/%s@%llu: %s", path, (unsigned long long)at, why);
+		inputerrors_note(&s->errors, 1, "maps/%s@%llu: %s", path, (unsigned long long)at, why);
 	return t;
 }
 

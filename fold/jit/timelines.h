@@ -17,7 +17,7 @@
 
 struct timelines {
 	int dir; /* maps; -1: there is none */
-	const struct attic *attic;
+	const struct symstore *symstore;
 	char boot[BOOT_ID + 1]; /* of a recording that is not pjrecord's; empty: not known */
 	struct timelines_one {
 		uint32_t pid;
@@ -26,11 +26,12 @@ struct timelines {
 	size_t n, cap;
 	uint64_t found;    /* files */
 	uint64_t left_out; /* pieces of code that they do not tell of */
-	struct damage damage;
+	struct input_errors errors;
 };
 
 /* maps: the folder as the user says, or NULL: beside the window. Dies when it was named and is no folder. */
-void timelines_open(struct timelines *s, const char *maps, const struct attic *attic, const struct origin *origin);
+void timelines_open(struct timelines *s, const char *maps, const struct symstore *symstore,
+		    const struct provenance *origin);
 
 /* Of a process, opened when it is asked for first; NULL: there is none. */
 struct timeline *timelines_of(struct timelines *s, uint32_t pid);

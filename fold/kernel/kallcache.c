@@ -142,7 +142,7 @@ void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
 
 static bool read_at(int fd, void *to, size_t n, uint64_t at)
 {
-	return whole_pread(fd, to, n, at) == n;
+	return fullio_pread(fd, to, n, at) == n;
 }
 
 /* Whatever the sums say: no number may lead outside. */
@@ -282,10 +282,10 @@ enum kallcache_answer kallcache_address(struct kallcache *c, struct str name, ui
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
 
-static size_t read_small(const char *path, char *to, size_t room)
+static size_t read_small(const char *path, char *to, size_t space)
 {
 	int fd = broker_open(AT_FDCWD, path, 0);
-	ssize_t n = fd >= 0 ? read(fd, to, room) : -1;
+	ssize_t n = fd >= 0 ? read(fd, to, space) : -1;
 
 	if (fd >= 0)
 		close(fd);
@@ -383,7 +383,7 @@ static bool is_own(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == identity_user() && !(st.st_mode & 077) &&
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == samehost_user() && !(st.st_mode & 077) &&
 	       st.st_nlink == 1;
 }
 
@@ -415,7 +415,7 @@ void kallcache_store(const struct ksyms *all)
 		return;
 	cache_name(key, name);
 	kallcache_pack(all, str_of(key), &file);
-	good = whole_write(fd, text_view(&file));
+	good = fullio_write(fd, text_view(&file));
 	if (close(fd) == 0 && good)
 		broker_cache_commit(name, strlen(CACHE_PREFIX));
 	text_free(&file);

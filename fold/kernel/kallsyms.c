@@ -107,18 +107,18 @@ static const char *read_lines(struct builder *b, gzFile in)
 {
 	static const char too_much[] = "too large for a copy of /proc/kallsyms";
 	char *buf = mem_alloc(1, 64 * 1024);
-	size_t kept = 0, total = 0;
+	size_t saved = 0, total = 0;
 	const char *why = NULL;
 
 	text_char(&b->t.names, 0);
 	for (;;) {
-		int got = gzread(in, buf + kept, (unsigned)(64 * 1024 - kept)), damage = Z_OK;
+		int got = gzread(in, buf + saved, (unsigned)(64 * 1024 - saved)), errors = Z_OK;
 		size_t used;
 
 		if (got <= 0)
-			gzerror(in, &damage);
-		if (damage != Z_OK)
-			why = damage == Z_ERRNO ? strerror(errno) : "damaged";
+			gzerror(in, &errors);
+		if (errors != Z_OK)
+			why = errors == Z_ERRNO ? strerror(errno) : "damaged";
 		if (got <= 0)
 			break;
 		total += (size_t)got;
@@ -126,11 +126,11 @@ static const char *read_lines(struct builder *b, gzFile in)
 			why = too_much;
 			break;
 		}
-		kept += (size_t)got;
-		used = add_lines(b, (struct str){ buf, kept });
+		saved += (size_t)got;
+		used = add_lines(b, (struct str){ buf, saved });
 		/* a line of half the buffer is none of a kernel: its rest will not parse either */
-		kept = kept - used < 32 * 1024 ? kept - used : 0;
-		memmove(buf, buf + used, kept);
+		saved = saved - used < 32 * 1024 ? saved - used : 0;
+		memmove(buf, buf + used, saved);
 	}
 	free(buf); /* what has no newline behind it was cut */
 	return why;
@@ -146,7 +146,7 @@ static int symbol_cmp(const void *va, const void *vb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-static const char *judge(const struct builder *b)
+static const char *assess(const struct builder *b)
 {
 	static const char hidden[] =
 		"addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1)";
@@ -170,7 +170,7 @@ static const char *read_table(int fd, struct ksyms *table)
 	why = read_lines(&b, in);
 	gzclose_r(in);
 	if (!why)
-		why = judge(&b);
+		why = assess(&b);
 	if (why) {
 		ksyms_free(&b.t);
 		return why;
@@ -240,7 +240,7 @@ static uint64_t end_of(const struct ksyms *t, size_t i)
 }
 
 /* The first symbol behind address, seeking from *from on, where the search before ended. */
-static size_t behind(const struct ksyms *t, uint64_t address, size_t from)
+static size_t after(const struct ksyms *t, uint64_t address, size_t from)
 {
 	size_t lo = from, step = 1, hi;
 
@@ -266,7 +266,7 @@ static size_t behind(const struct ksyms *t, uint64_t address, size_t from)
  * first, so that all others are empty, and an empty one loses whatever else there is to say for it. */
 static ptrdiff_t find(const struct ksyms *t, uint64_t address, size_t *from)
 {
-	size_t i = *from = behind(t, address, *from);
+	size_t i = *from = after(t, address, *from);
 
 	return i > 0 && address < end_of(t, i - 1) ? (ptrdiff_t)i - 1 : -1;
 }
@@ -329,7 +329,7 @@ static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct s
 static enum kallcache_answer resolve_in_cache(struct kallcache *c, int64_t relocate, struct symbols_query *q, size_t n,
 					      struct intern *names, uint32_t *modules, bool all, size_t *answered)
 {
-	enum kallcache_answer said;
+	enum kallcache_answer shown;
 	uint64_t before = 0;
 	uint32_t id = 0;
 
@@ -341,11 +341,11 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *c, int64_t reloc
 
 		if (!(q[i].address >> 63))
 			continue; /* a process' address: nothing in the kernel knows it */
-		said = kallcache_find(c, q[i].address - (uint64_t)relocate, &name, &start);
-		if (said == KALLCACHE_OUTSIDE && !all)
+		shown = kallcache_find(c, q[i].address - (uint64_t)relocate, &name, &start);
+		if (shown == KALLCACHE_OUTSIDE && !all)
 			continue;
-		if (said != KALLCACHE_FOUND)
-			return said;
+		if (shown != KALLCACHE_FOUND)
+			return shown;
 		if (!id || start != before)
 			id = intern(names, name);
 		before = start;

@@ -35,8 +35,8 @@ static bool is_running(const struct kernelsyms_options *o)
 
 /* HOME/.debug/DIR/BUILD-ID/FILE; false where there can be none. dir has a %s for the first byte where the id is parted.
  */
-static bool kept_path(const struct kernelsyms_options *o, const char *dir, bool parted, const char *file,
-		      struct text *path)
+static bool saved_path(const struct kernelsyms_options *o, const char *dir, bool parted, const char *file,
+		       struct text *path)
 {
 	const char *home = getenv("HOME");
 
@@ -51,8 +51,8 @@ static bool kept_path(const struct kernelsyms_options *o, const char *dir, bool 
 	return true;
 }
 
-static void ask_table(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
-		      struct intern *names, uint32_t *modules)
+static void query_table(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
+			struct intern *names, uint32_t *modules)
 {
 	uint64_t here = o->address ? kallsyms_address(k, o->symbol) : 0;
 
@@ -60,8 +60,8 @@ static void ask_table(const struct kernelsyms_options *o, struct kallsyms *k, st
 	kallsyms_close(k);
 }
 
-static const char *ask_kallsyms(const struct kernelsyms_options *o, const char *file, struct symbols_query *q, size_t n,
-				struct intern *names, uint32_t *modules)
+static const char *query_kallsyms(const struct kernelsyms_options *o, const char *file, struct symbols_query *q,
+				  size_t n, struct intern *names, uint32_t *modules)
 {
 	struct kallsyms_options ko = { .cache = true, .file = file };
 	const char *why;
@@ -69,13 +69,13 @@ static const char *ask_kallsyms(const struct kernelsyms_options *o, const char *
 
 	if (!k)
 		return why;
-	ask_table(o, k, q, n, names, modules);
+	query_table(o, k, q, n, names, modules);
 	return NULL;
 }
 
 /* What has no answer yet is asked apart. Returns how much that is. */
-static size_t ask_rest(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
-		       struct intern *names, uint32_t *modules)
+static size_t query_rest(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
+			 struct intern *names, uint32_t *modules)
 {
 	struct symbols_query *rest = mem_alloc(sizeof(*rest), n + 1);
 	uint32_t *module = mem_alloc(sizeof(*module), n + 1);
@@ -86,7 +86,7 @@ static size_t ask_rest(const struct kernelsyms_options *o, struct kallsyms *k, s
 			of[open] = i;
 			rest[open++].address = q[i].address;
 		}
-	ask_table(o, k, rest, open, names, module);
+	query_table(o, k, rest, open, names, module);
 	for (size_t i = 0; i < open; i++) {
 		q[of[i]] = rest[i];
 		modules[of[i]] = module[i];
@@ -99,33 +99,33 @@ static size_t ask_rest(const struct kernelsyms_options *o, struct kallsyms *k, s
 }
 
 /* The snapshots of pjrecord, newest first: of a module that was unloaded, an older one tells. */
-static const char *ask_snapshots(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
-				 struct intern *names, uint32_t *modules)
+static const char *query_snapshots(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+				   struct intern *names, uint32_t *modules)
 {
 	const char *why = "none is kept";
 	bool found = false;
 	size_t left = n;
 
-	for (size_t i = 0; o->attic && i < attic_kernels(o->attic) && left; i++) {
-		int fd = attic_kernel(o->attic, i);
+	for (size_t i = 0; o->symstore && i < symstore_kernels(o->symstore) && left; i++) {
+		int fd = symstore_kernel(o->symstore, i);
 		struct kallsyms *k = fd >= 0 ? kallsyms_open_file(fd, &why) : NULL;
 
 		if (k)
-			left = ask_rest(o, k, q, n, names, modules);
+			left = query_rest(o, k, q, n, names, modules);
 		found = found || k;
 	}
 	return found ? NULL : why;
 }
 
 /* perf record keeps a copy of it. */
-static const char *ask_kept(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
-			    uint32_t *modules)
+static const char *query_saved(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+			       struct intern *names, uint32_t *modules)
 {
 	struct text path = { 0 };
 	const char *why = "no copy";
 
-	if (kept_path(o, "[kernel.kallsyms]", false, "kallsyms", &path))
-		why = ask_kallsyms(o, path.p, q, n, names, modules);
+	if (saved_path(o, "[kernel.kallsyms]", false, "kallsyms", &path))
+		why = query_kallsyms(o, path.p, q, n, names, modules);
 	text_free(&path);
 	return why;
 }
@@ -140,8 +140,8 @@ static bool same_build(struct build_id a, struct build_id b)
 	return n > 0 && memcmp(a.byte, b.byte, n) == 0;
 }
 
-static const char *ask_elf(const struct kernelsyms_options *o, int fd, struct symbols_query *q, size_t n,
-			   struct intern *names)
+static const char *query_elf(const struct kernelsyms_options *o, int fd, struct symbols_query *q, size_t n,
+			     struct intern *names)
 {
 	struct elfsyms_options eo = { .as_perf = o->as_perf, .mangled = true };
 	const char *why;
@@ -164,11 +164,11 @@ static const char *ask_elf(const struct kernelsyms_options *o, int fd, struct sy
 	return why;
 }
 
-static const char *ask_vmlinux(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
-			       struct intern *names)
+static const char *query_vmlinux(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+				 struct intern *names)
 {
 	static const struct {
-		const char *before, *behind;
+		const char *before, *after;
 	} place[] = { { "/boot/vmlinux-", "" },
 		      { "/usr/lib/debug/boot/vmlinux-", "" },
 		      { "/lib/modules/", "/build/vmlinux" },
@@ -182,19 +182,19 @@ static const char *ask_vmlinux(const struct kernelsyms_options *o, struct symbol
 
 	if (o->id.n < 2 || str_find(o->release, '/') >= 0)
 		return why;
-	if (kept_path(o, ".build-id", true, "vmlinux", &path))
+	if (saved_path(o, ".build-id", true, "vmlinux", &path))
 		fd = fileopener_path(path.p);
 	for (size_t i = 0; i <= countof(place); i++) {
 		if (fd >= 0)
-			why = ask_elf(o, fd, q, n, names);
+			why = query_elf(o, fd, q, n, names);
 		if (!why || i == countof(place))
 			break;
 		path.n = 0;
 		text_add(&path, o->symfs ? o->symfs : "");
 		text_add(&path, place[i].before);
-		if (place[i].behind)
+		if (place[i].after)
 			text_str(&path, o->release);
-		text_add(&path, place[i].behind ? place[i].behind : "");
+		text_add(&path, place[i].after ? place[i].after : "");
 		text_char(&path, 0);
 		fd = fileopener_path(path.p);
 	}
@@ -215,18 +215,18 @@ static bool is_elf(int fd)
 		      4) == 0;
 }
 
-static void ask_named(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
-		      uint32_t *modules)
+static void query_named(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
+			uint32_t *modules)
 {
 	int fd = fileopener_path(o->file);
 	const char *why;
 
 	if (is_elf(fd)) {
-		why = ask_elf(o, fd, q, n, names);
+		why = query_elf(o, fd, q, n, names);
 	} else {
 		if (fd >= 0)
 			close(fd);
-		why = ask_kallsyms(o, o->file, q, n, names, modules);
+		why = query_kallsyms(o, o->file, q, n, names, modules);
 	}
 	if (why)
 		die("cannot use '%s': %s", o->file, why);
@@ -241,16 +241,16 @@ const char *kernelsyms_resolve(const struct kernelsyms_options *o, struct symbol
 			"the recording does not tell its kernel; if it is this one: --kallsyms /proc/kallsyms";
 
 	if (o->file) {
-		ask_named(o, q, n, names, modules);
+		query_named(o, q, n, names, modules);
 		return NULL;
 	}
-	if (!ask_snapshots(o, q, n, names, modules))
+	if (!query_snapshots(o, q, n, names, modules))
 		return NULL;
-	if (o->as_perf && !ask_vmlinux(o, q, n, names))
+	if (o->as_perf && !query_vmlinux(o, q, n, names))
 		return NULL;
 	if (is_running(o))
-		why = ask_kallsyms(o, NULL, q, n, names, modules);
-	if (!why || !ask_kept(o, q, n, names, modules) || !ask_vmlinux(o, q, n, names))
+		why = query_kallsyms(o, NULL, q, n, names, modules);
+	if (!why || !query_saved(o, q, n, names, modules) || !query_vmlinux(o, q, n, names))
 		return NULL;
 	return why;
 }

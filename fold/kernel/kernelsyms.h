@@ -14,15 +14,15 @@
 #include "fold/symbols/symstore.h"
 
 struct kernelsyms_options {
-	const char *file;          /* --kallsyms: a copy of kallsyms, or a vmlinux; or NULL */
-	const char *symfs;         /* folder that holds the files of the recorded machine, or NULL */
-	const struct attic *attic; /* what pjrecord kept is asked first; or NULL */
-	bool as_perf;              /* vmlinux first */
-	bool here;                 /* recorded on this host, as far as its name and release tell */
-	struct str release;        /* of the kernel */
-	struct build_id id;        /* n == 0: not told */
-	struct str symbol;         /* _text or _stext ... */
-	uint64_t address;          /* ... and where it was; 0: not told */
+	const char *file;                /* --kallsyms: a copy of kallsyms, or a vmlinux; or NULL */
+	const char *symfs;               /* folder that holds the files of the recorded machine, or NULL */
+	const struct symstore *symstore; /* what pjrecord kept is asked first; or NULL */
+	bool as_perf;                    /* vmlinux first */
+	bool here;                       /* recorded on this host, as far as its name and release tell */
+	struct str release;              /* of the kernel */
+	struct build_id id;              /* n == 0: not told */
+	struct str symbol;               /* _text or _stext ... */
+	uint64_t address;                /* ... and where it was; 0: not told */
 };
 
 /* Answers q[0..n) as kallsyms_resolve does; NULL, or why there are no names at all. Dies when a file that the user

@@ -231,7 +231,7 @@ static void put_resolved(struct names *n, struct str s, enum names_kind kind, bo
 	put_kind(n, kind);
 }
 
-#define INLINED_MOST 100 /* that one line of a map unfolds to: JVMs inline 15 deep */
+#define INLINED_MAX 100 /* that one line of a map unfolds to: JVMs inline 15 deep */
 
 /* perf-map-agent with unfolding: "outer->inner", where inner was inlined. Operators have no place in a JIT's map, so
  * the arrow is unambiguous there, and only there. */
@@ -264,7 +264,7 @@ struct str names_make(struct names *n, struct names_frame f)
 		return text_view(&n->text);
 	}
 	for (struct str s = f.symbol; jit; parts++) {
-		ptrdiff_t arrow = parts < INLINED_MOST ? find_arrow(s) : -1;
+		ptrdiff_t arrow = parts < INLINED_MAX ? find_arrow(s) : -1;
 
 		if (arrow < 0) {
 			f.symbol = s;

@@ -157,15 +157,15 @@ void cxx_name(struct text *out, struct str s, bool typed)
 			if (end == 0)
 				end = s.n;
 			else if (s.p[i] == '(' && is_parameters(s, i)) {
-				struct str behind = str_from(s, end);
-				size_t qualifiers = skip_qualifiers(behind);
+				struct str after = str_from(s, end);
+				size_t qualifiers = skip_qualifiers(after);
 
-				behind = str_from(behind, qualifiers);
+				after = str_from(after, qualifiers);
 				parameters = true;
-				if (is_end(behind))
+				if (is_end(after))
 					break;
 				/* a lambda or class of a const method: "f() const::{lambda()#1}" */
-				i = end + (str_starts(behind, STR("::")) ? qualifiers : 0);
+				i = end + (str_starts(after, STR("::")) ? qualifiers : 0);
 				continue;
 			}
 		} else {

@@ -10,7 +10,7 @@ static struct str key_of(const uint64_t *number)
 	return (struct str){ (const char *)number, sizeof(*number) };
 }
 
-void groups_add(struct groups *g, uint64_t number, struct str path)
+void cgroupnames_add(struct cgroupnames *g, uint64_t number, struct str path)
 {
 	uint32_t id = intern(&g->ids, key_of(&number));
 
@@ -24,17 +24,17 @@ void groups_add(struct groups *g, uint64_t number, struct str path)
 	g->path[id] = intern_str(&g->paths, intern(&g->paths, path));
 }
 
-struct str groups_path(const struct groups *g, uint64_t number)
+struct str cgroupnames_path(const struct cgroupnames *g, uint64_t number)
 {
 	uint32_t id = intern_find(&g->ids, key_of(&number));
 
 	return id ? g->path[id] : (struct str){ 0 };
 }
 
-void groups_free(struct groups *g)
+void cgroupnames_free(struct cgroupnames *g)
 {
 	intern_free(&g->ids);
 	intern_free(&g->paths);
 	free(g->path);
-	*g = (struct groups){ 0 };
+	*g = (struct cgroupnames){ 0 };
 }

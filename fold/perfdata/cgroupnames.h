@@ -9,7 +9,7 @@
 
 #include "common/intern.h"
 
-struct groups {
+struct cgroupnames {
 	struct intern ids; /* the 8 bytes of a number */
 	struct str *path;  /* by id */
 	size_t cap;
@@ -17,11 +17,11 @@ struct groups {
 };
 
 /* From now on. */
-void groups_add(struct groups *g, uint64_t number, struct str path);
+void cgroupnames_add(struct cgroupnames *g, uint64_t number, struct str path);
 
 /* Empty: not known. Lives as long as g. */
-struct str groups_path(const struct groups *g, uint64_t number);
+struct str cgroupnames_path(const struct cgroupnames *g, uint64_t number);
 
-void groups_free(struct groups *g);
+void cgroupnames_free(struct cgroupnames *g);
 
 #endif

@@ -46,19 +46,19 @@ static int method_cmp(const void *va, const void *vb)
 
 void interpreted_sort(struct interpreted *s)
 {
-	size_t kept = 0;
+	size_t saved = 0;
 
 	if (s->n)
 		qsort(s->method, s->n, sizeof(*s->method), method_cmp);
 	for (size_t i = 0; i < s->n; i++) {
-		struct interpreted_method m = s->method[i], *last = kept ? &s->method[kept - 1] : NULL;
+		struct interpreted_method m = s->method[i], *last = saved ? &s->method[saved - 1] : NULL;
 
 		if (!last || place_cmp(last, m.pid, m.method) != 0)
-			s->method[kept++] = m;
+			s->method[saved++] = m;
 		else if (!str_eq(last->name, m.name))
 			last->name.n = 0;
 	}
-	s->n = kept;
+	s->n = saved;
 }
 
 const struct interpreted_method *interpreted_find(const struct interpreted *s, uint32_t pid, uint64_t method)

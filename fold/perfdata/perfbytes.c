@@ -34,7 +34,7 @@ static struct bytes_block *add_block(struct bytes *b, uint64_t start)
 }
 
 /* The block to put at least `least` bytes into so that they stand in one piece with what is there from `keep` on. */
-static struct bytes_block *block_with_room(struct bytes *b, uint64_t keep, size_t least)
+static struct bytes_block *block_with_space(struct bytes *b, uint64_t keep, size_t least)
 {
 	struct bytes_block *last = bytes_last(b), *fresh;
 	uint64_t end = bytes_end(b);
@@ -57,17 +57,17 @@ struct str bytes_read(struct bytes *b, uint64_t at, size_t want)
 	struct str s = bytes_there(b, at);
 
 	while (s.n < want && b->more && !b->eof) {
-		struct bytes_block *k = block_with_room(b, at, want - s.n);
+		struct bytes_block *k = block_with_space(b, at, want - s.n);
 		uint64_t end = k->start + k->n;
-		size_t room = k->cap - k->n, got;
+		size_t space = k->cap - k->n, got;
 
-		if (room > BYTES_PIECE)
-			room = BYTES_PIECE;
+		if (space > BYTES_PART)
+			space = BYTES_PART;
 		if (end >= b->end)
-			room = 0;
-		else if (room > b->end - end)
-			room = (size_t)(b->end - end);
-		got = room ? b->more(b->from, k->p + k->n, room, end) : 0;
+			space = 0;
+		else if (space > b->end - end)
+			space = (size_t)(b->end - end);
+		got = space ? b->more(b->from, k->p + k->n, space, end) : 0;
 		k->n += got;
 		b->eof = got == 0;
 		s = bytes_there(b, at);
@@ -75,11 +75,11 @@ struct str bytes_read(struct bytes *b, uint64_t at, size_t want)
 	return s;
 }
 
-char *bytes_room(struct bytes *b, uint64_t keep, size_t *room)
+char *bytes_space(struct bytes *b, uint64_t keep, size_t *space)
 {
-	struct bytes_block *k = block_with_room(b, keep, BYTES_FIRST / 4);
+	struct bytes_block *k = block_with_space(b, keep, BYTES_FIRST / 4);
 
-	*room = k->cap - k->n < BYTES_PIECE ? k->cap - k->n : BYTES_PIECE;
+	*space = k->cap - k->n < BYTES_PART ? k->cap - k->n : BYTES_PART;
 	return k->p + k->n;
 }
 

@@ -13,7 +13,7 @@
 
 #define BYTES_FIRST ((size_t)256 * 1024) /* the first block: small recordings need no more */
 #define BYTES_BLOCK ((size_t)2 << 20)    /* those behind it: huge pages */
-#define BYTES_PIECE \
+#define BYTES_PART \
 	((size_t)256 * 1024) /* that are read at once, so that they are in the cache when they are looked at */
 
 struct bytes_block {
@@ -67,7 +67,7 @@ static inline struct str bytes_at(struct bytes *b, uint64_t at, size_t want)
 
 /* Room to put bytes into, behind the end; what is there from `keep` on stays in one piece with it. Then: so many were
  * put. */
-char *bytes_room(struct bytes *b, uint64_t keep, size_t *room);
+char *bytes_space(struct bytes *b, uint64_t keep, size_t *space);
 void bytes_made(struct bytes *b, size_t n);
 uint64_t bytes_end(const struct bytes *b); /* of what was read or put so far */
 

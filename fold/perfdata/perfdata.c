@@ -37,7 +37,7 @@ struct perfdata *perfdata_open(struct in *in)
 
 static void advance(struct perfdata *p)
 {
-	size_t most = p->rounds ? WAIT_WITH_ROUNDS : WAIT_WITHOUT_ROUNDS;
+	size_t max = p->rounds ? WAIT_WITH_ROUNDS : WAIT_WITHOUT_ROUNDS;
 
 	if (!reader_next(p)) {
 		if (p->inner_at < bytes_end(&p->inner))
@@ -45,7 +45,7 @@ static void advance(struct perfdata *p)
 		order_all(&p->order);
 		p->tally.late = p->order.late;
 		p->ended = true;
-	} else if (reader_memory(p) <= most) {
+	} else if (reader_memory(p) <= max) {
 		p->pressed = false;
 	} else if (p->order.ready == p->order.at) {
 		if (p->pressed) /* half was not enough: a block is kept by its latest record */
@@ -195,7 +195,7 @@ void perfdata_close(struct perfdata *p)
 {
 	bytes_free(&p->raw);
 	bytes_free(&p->inner);
-	perfzstd_free(&p->zstd);
+	zstdstream_free(&p->zstd);
 	perfevents_free(&p->events);
 	perffeatures_free(&p->features);
 	order_free(&p->order);

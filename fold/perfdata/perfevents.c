@@ -11,11 +11,11 @@
 #define ATTR_FLAGS 40
 #define ATTR_BUILD_ID (UINT64_C(1) << 34)
 
-void perfevents_init(struct perfevents *e, size_t most)
+void perfevents_init(struct perfevents *e, size_t max)
 {
-	*e = (struct perfevents){ .cap = most, .clock = -1 };
-	e->event = mem_alloc(sizeof(*e->event), most);
-	e->layout = mem_alloc(sizeof(*e->layout), most);
+	*e = (struct perfevents){ .cap = max, .clock = -1 };
+	e->event = mem_alloc(sizeof(*e->event), max);
+	e->layout = mem_alloc(sizeof(*e->layout), max);
 }
 
 /* ---- names of events that no feature names: as perf makes them ------------------------------------------------ */
@@ -126,8 +126,8 @@ static uint8_t count(uint64_t set, uint64_t bits)
 static struct perfevents_layout layout_of(const struct perf_event_attr *a)
 {
 	uint64_t s = a->sample_type;
-	uint64_t behind_time = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
-	uint64_t behind_id = PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
+	uint64_t after_time = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	uint64_t after_id = PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
 	struct perfevents_layout l = { .id_at = -1,
 				       .time_at = -1,
 				       .regs_user = count(a->sample_regs_user, ~0ull),
@@ -141,13 +141,13 @@ static struct perfevents_layout layout_of(const struct perf_event_attr *a)
 		l.time_at = (int8_t)count(s, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
 	if (!a->sample_id_all)
 		return l;
-	l.trailer = count(s, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | behind_time);
+	l.trailer = count(s, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | after_time);
 	if (has(s, PERF_SAMPLE_IDENTIFIER))
 		l.id_back = 1;
 	else if (has(s, PERF_SAMPLE_ID))
-		l.id_back = (uint8_t)(1 + count(s, behind_id));
+		l.id_back = (uint8_t)(1 + count(s, after_id));
 	if (has(s, PERF_SAMPLE_TIME))
-		l.time_back = (uint8_t)(1 + count(s, behind_time));
+		l.time_back = (uint8_t)(1 + count(s, after_time));
 	return l;
 }
 

@@ -41,7 +41,7 @@ struct perfevents {
 	struct arena text;
 };
 
-void perfevents_init(struct perfevents *e, size_t most);
+void perfevents_init(struct perfevents *e, size_t max);
 
 /* attr: the bytes of a struct perf_event_attr, of any version. Its number; EVENT_NONE when there are too many or it is
  * too short. */

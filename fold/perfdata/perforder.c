@@ -49,7 +49,7 @@ static void merge(const struct order_entry *a, const struct order_entry *middle,
 /* Merges neighbouring runs until one is left. */
 static void sort(struct order *o)
 {
-	size_t runs, kept;
+	size_t runs, saved;
 
 	o->n -= o->at;
 	if (o->n == 0) {
@@ -60,21 +60,21 @@ static void sort(struct order *o)
 	o->at = 0;
 	runs = find_runs(o);
 	if (runs > 1)
-		o->room = mem_grow(o->room, sizeof(*o->room), o->cap);
-	for (; runs > 1; runs = kept) {
+		o->space = mem_grow(o->space, sizeof(*o->space), o->cap);
+	for (; runs > 1; runs = saved) {
 		struct order_entry *swap = o->e;
 		size_t start = 0;
 
-		kept = 0;
+		saved = 0;
 		for (size_t i = 0; i < runs; i += 2) {
 			size_t middle = o->run[i], end = i + 1 < runs ? o->run[i + 1] : middle;
 
-			merge(o->e + start, o->e + middle, o->e + end, o->room + start);
+			merge(o->e + start, o->e + middle, o->e + end, o->space + start);
 			start = end;
-			o->run[kept++] = end;
+			o->run[saved++] = end;
 		}
-		o->e = o->room;
-		o->room = swap;
+		o->e = o->space;
+		o->space = swap;
 	}
 }
 
@@ -116,7 +116,7 @@ bool order_next(struct order *o, struct order_entry *entry)
 void order_free(struct order *o)
 {
 	free(o->e);
-	free(o->room);
+	free(o->space);
 	free(o->run);
 	*o = (struct order){ 0 };
 }

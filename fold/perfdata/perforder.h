@@ -16,8 +16,8 @@ struct order_entry {
 };
 
 struct order {
-	struct order_entry *e, *room; /* waiting: e[at..n); room: for merging */
-	size_t at, ready, n, cap;     /* e[at..ready) may go */
+	struct order_entry *e, *space; /* waiting: e[at..n); room: for merging */
+	size_t at, ready, n, cap;      /* e[at..ready) may go */
 	size_t *run, run_cap;
 	uint64_t limit, latest; /* of the round before, of all */
 	uint64_t gone;          /* time of what went last */

@@ -150,15 +150,15 @@ static bool is_bomb(const struct perfdata *p)
 
 static void inflate_on(struct perfdata *p)
 {
-	size_t room, made;
+	size_t space, made;
 	char *to;
 
 	if (is_bomb(p)) {
 		lose_inner(p, "compressed data that are larger than any recording's: the rest of them is not used");
 		return;
 	}
-	to = bytes_room(&p->inner, p->inner_at, &room);
-	if (!perfzstd_inflate(&p->zstd, &p->packed, to, room, &made, &p->packed_more))
+	to = bytes_space(&p->inner, p->inner_at, &space);
+	if (!zstdstream_inflate(&p->zstd, &p->packed, to, space, &made, &p->packed_more))
 		reader_bad(p, p->at, "compressed data before this are damaged");
 	bytes_made(&p->inner, made);
 }
@@ -220,15 +220,15 @@ static bool read_joined(struct perfdata *p)
 static bool read_compressed2(struct perfdata *p, size_t size)
 {
 	struct str s = bytes_at(&p->raw, p->at, COMPRESSED2_HEADER);
-	uint64_t data, whole;
+	uint64_t data, complete;
 
 	if (s.n < COMPRESSED2_HEADER)
 		return stop(p, "cut in the middle of a record");
 	data = load64(s.p + 8);
 	if (data > INNER / 2)
 		return stop(p, "compressed data of a size that cannot be");
-	whole = COMPRESSED2_HEADER + ((data + 7) & ~UINT64_C(7));
-	if (whole > size) { /* the size overflowed */
+	complete = COMPRESSED2_HEADER + ((data + 7) & ~UINT64_C(7));
+	if (complete > size) { /* the size overflowed */
 		if (data > COMPRESSED2_MAX) {
 			p->joined = p->at + COMPRESSED2_HEADER + data;
 			data = COMPRESSED2_MAX;

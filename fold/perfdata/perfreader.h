@@ -29,7 +29,7 @@ struct perfdata {
 	bool packed_more;        /* zstd may hold more of what it got */
 	bool inner_lost;         /* its records cannot be told apart any more */
 	uint64_t joined;         /* up to here the records of a COMPRESSED2 go whose sizes overflowed */
-	struct perfzstd zstd;
+	struct zstdstream zstd;
 	struct perfevents events;
 	uint64_t ids; /* read so far */
 	struct perffeatures features;

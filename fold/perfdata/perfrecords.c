@@ -270,14 +270,14 @@ static void set_thread(struct perfdata_record *r, uint64_t word)
  * (6.18 still does) sets that mark for every recorder while one on this machine asks for build-ids. Where none of the
  * file's events asks, it must look like one.
  */
-static bool is_build_id(const uint8_t *p, bool asked)
+static bool is_build_id(const uint8_t *p, bool is_requested)
 {
 	static const uint8_t zero[BUILD_ID_MAX];
 	unsigned n = p[0];
 
 	if (n == 0 || n > BUILD_ID_MAX || p[1] || p[2] || p[3])
 		return false;
-	return asked || ((n == 8 || n == 16 || n == 20) && memcmp(p + 4 + n, zero, BUILD_ID_MAX - n) == 0);
+	return is_requested || ((n == 8 || n == 16 || n == 20) && memcmp(p + 4 + n, zero, BUILD_ID_MAX - n) == 0);
 }
 
 static const char *parse_mmap(struct words w, bool two, bool build_ids, struct perfdata_record *r)

@@ -174,7 +174,7 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
 	r->is = true;
 	while (body.n) {
 		struct pj_item item;
-		size_t whole;
+		size_t complete;
 
 		if (body.n < sizeof(item))
 			return "what pjrecord says is cut";
@@ -184,8 +184,8 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
 			return "what pjrecord says is cut";
 		why = take_item(r, a, item.type, str_head(body, item.size));
 		bad = bad ? bad : why;
-		whole = ((size_t)item.size + 7) & ~(size_t)7;
-		body = str_from(body, whole < body.n ? whole : body.n);
+		complete = ((size_t)item.size + 7) & ~(size_t)7;
+		body = str_from(body, complete < body.n ? complete : body.n);
 	}
 	if (r->nprocesses)
 		qsort(r->process, r->nprocesses, sizeof(*r->process), process_cmp);

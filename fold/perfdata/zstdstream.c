@@ -14,7 +14,7 @@ static bool starts_stream(struct str packed)
 	return str_starts(packed, STR("\x28\xB5\x2F\xFD"));
 }
 
-static bool start(struct perfzstd *z, struct str packed)
+static bool start(struct zstdstream *z, struct str packed)
 {
 	if (!z->stream && !(z->stream = ZSTD_createDCtx()))
 		die("cannot start zstd: out of memory");
@@ -25,10 +25,10 @@ static bool start(struct perfzstd *z, struct str packed)
 	return !z->broken;
 }
 
-bool perfzstd_inflate(struct perfzstd *z, struct str *packed, char *to, size_t room, size_t *made, bool *more)
+bool zstdstream_inflate(struct zstdstream *z, struct str *packed, char *to, size_t space, size_t *made, bool *more)
 {
 	ZSTD_inBuffer in = { packed->p, packed->n, 0 };
-	ZSTD_outBuffer out = { to, room, 0 };
+	ZSTD_outBuffer out = { to, space, 0 };
 	size_t status = 0;
 
 	*made = 0;
@@ -43,24 +43,24 @@ bool perfzstd_inflate(struct perfzstd *z, struct str *packed, char *to, size_t r
 	}
 	*packed = str_from(*packed, in.pos);
 	*made = out.pos;
-	*more = packed->n > 0 || out.pos == room;
+	*more = packed->n > 0 || out.pos == space;
 	return true;
 }
 
-void perfzstd_free(struct perfzstd *z)
+void zstdstream_free(struct zstdstream *z)
 {
 	ZSTD_freeDCtx(z->stream);
-	*z = (struct perfzstd){ 0 };
+	*z = (struct zstdstream){ 0 };
 }
 
 #else
 
 const bool perfzstd_here = false;
 
-bool perfzstd_inflate(struct perfzstd *z, struct str *packed, char *to, size_t room, size_t *made, bool *more)
+bool zstdstream_inflate(struct zstdstream *z, struct str *packed, char *to, size_t space, size_t *made, bool *more)
 {
 	(void)to;
-	(void)room;
+	(void)space;
 	z->broken = true;
 	*packed = (struct str){ 0 };
 	*made = 0;
@@ -68,9 +68,9 @@ bool perfzstd_inflate(struct perfzstd *z, struct str *packed, char *to, size_t r
 	return false;
 }
 
-void perfzstd_free(struct perfzstd *z)
+void zstdstream_free(struct zstdstream *z)
 {
-	*z = (struct perfzstd){ 0 };
+	*z = (struct zstdstream){ 0 };
 }
 
 #endif

@@ -11,15 +11,15 @@
 
 extern const bool perfzstd_here;
 
-struct perfzstd {
+struct zstdstream {
 	void *stream; /* ZSTD_DCtx */
 	bool broken;  /* until a record starts a new stream */
 };
 
 /* Takes from *packed and puts up to room bytes into `to`; sets *more when there may be more for the same input. False
  * when it is damaged: the rest of *packed is dropped. */
-bool perfzstd_inflate(struct perfzstd *z, struct str *packed, char *to, size_t room, size_t *made, bool *more);
+bool zstdstream_inflate(struct zstdstream *z, struct str *packed, char *to, size_t space, size_t *made, bool *more);
 
-void perfzstd_free(struct perfzstd *z);
+void zstdstream_free(struct zstdstream *z);
 
 #endif

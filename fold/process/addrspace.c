@@ -37,13 +37,13 @@ static uint32_t dso_by_key(struct addrspace *a, struct str key, enum dso_kind ki
 	return id;
 }
 
-#define KEY_ROOM 128 /* of what is not the path */
+#define KEY_SPACE 128 /* of what is not the path */
 
 /* Equal bytes are the same DSO: the kind, what tells files of one path apart, the path. */
 static uint32_t dso_of(struct addrspace *a, enum dso_kind kind, struct str path, const void *identity, size_t n)
 {
-	if (path.n > sizeof(a->key) - KEY_ROOM)
-		path.n = sizeof(a->key) - KEY_ROOM; /* longer than any path of the kernel */
+	if (path.n > sizeof(a->key) - KEY_SPACE)
+		path.n = sizeof(a->key) - KEY_SPACE; /* longer than any path of the kernel */
 	a->key[0] = (char)kind;
 	a->key[1] = (char)n;
 	memcpy(a->key + 2, identity, n);
@@ -104,45 +104,45 @@ static bool is_memfd(struct str path)
 	return str_starts(path, STR("/memfd:"));
 }
 
-static struct attic_numbers numbers_of(const struct perfdata_record *r)
+static struct symstore_numbers numbers_of(const struct perfdata_record *r)
 {
-	return (struct attic_numbers){ r->mmap.major, r->mmap.minor, r->mmap.inode, r->mmap.generation };
+	return (struct symstore_numbers){ r->mmap.major, r->mmap.minor, r->mmap.inode, r->mmap.generation };
 }
 
 /* The mapping's word, else the recorder's. */
 static struct build_id build_of(const struct addrspace *a, const struct perfdata_record *r)
 {
-	struct attic_numbers n = numbers_of(r);
+	struct symstore_numbers n = numbers_of(r);
 
-	return r->mmap.build_id.n || !a->attic || n.inode == 0 ? r->mmap.build_id : attic_build(a->attic, &n);
+	return r->mmap.build_id.n || !a->symstore || n.inode == 0 ? r->mmap.build_id : symstore_build(a->symstore, &n);
 }
 
 /* Code of a JIT, and no program that somebody put there. */
 static bool is_jit_memory(const struct addrspace *a, const struct perfdata_record *r)
 {
-	struct attic_numbers n = numbers_of(r);
+	struct symstore_numbers n = numbers_of(r);
 
 	return is_memfd(r->mmap.path) && !a->as_perf && !build_of(a, r).n &&
-	       !(a->attic && attic_is_program(a->attic, r->pid, &n));
+	       !(a->symstore && symstore_is_program(a->symstore, r->pid, &n));
 }
 
 static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
 {
-	struct attic_numbers inode = numbers_of(r);
-	struct build_id told = build_of(a, r);
-	const struct build_id *b = &told;
+	struct symstore_numbers inode = numbers_of(r);
+	struct build_id reported = build_of(a, r);
+	const struct build_id *b = &reported;
 	struct {
-		struct attic_origin origin;
+		struct symstore_origin origin;
 		union {
-			struct attic_numbers numbers;
+			struct symstore_numbers numbers;
 			uint8_t id[BUILD_ID_MAX];
 		} is;
 		uint64_t n;
 	} key = { .n = b->n };
 	uint32_t id;
 
-	if (a->attic)
-		key.origin = attic_origin(a->attic, r->pid, b, &inode);
+	if (a->symstore)
+		key.origin = symstore_origin(a->symstore, r->pid, b, &inode);
 	if (b->n)
 		memcpy(key.is.id, b->byte, b->n < BUILD_ID_MAX ? b->n : BUILD_ID_MAX);
 	else
@@ -192,7 +192,7 @@ void addrspace_build_ids(struct addrspace *a, const struct perfdata_build_id *id
 
 		/* a path of ours may be that of other files in containers: whatever is known of them stood by their
 		 * numbers */
-		if (dso->kind == DSO_FILE && dso->inode && a->attic && a->attic->who->is)
+		if (dso->kind == DSO_FILE && dso->inode && a->symstore && a->symstore->who->is)
 			continue;
 		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
 			dso->build_id = buildids_find(&ids, kernel, dso->path);

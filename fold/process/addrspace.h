@@ -76,7 +76,7 @@ struct addrspace_end {
 
 struct addrspace {
 	bool as_perf;
-	const struct attic *attic; /* of pjrecord, which knows builds by numbers of files; or NULL */
+	const struct symstore *symstore; /* of pjrecord, which knows builds by numbers of files; or NULL */
 	struct intern comms;
 	struct intern keys; /* of DSOs: what makes two mappings the same file */
 	struct dso *dso;    /* by key */

@@ -13,7 +13,7 @@
 #include "fold/samples/samples.h"
 
 struct callchain {
-	struct places *places;
+	struct locationcache *places;
 	struct samples *to;
 	bool as_perf;     /* callers are where they return to; a stack with a mark that is none is dropped */
 	uint64_t garbage; /* stacks with a mark that is none: what comes before it was used (as_perf: nothing) */
@@ -33,7 +33,7 @@ uint64_t callchain_addresses(const uint64_t *ips, uint64_t n);
 static inline void callchain_push_ip(struct callchain *c, const struct addrspace_thread *t, enum perfdata_mode mode,
 				     uint64_t ip, uint64_t time)
 {
-	samples_push(c->to, places_site(c->places, t, mode, ip, time) | SITE_BIT);
+	samples_push(c->to, locationcache_site(c->places, t, mode, ip, time) | LOCATION_BIT);
 }
 
 #endif

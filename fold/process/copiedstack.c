@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MOST 1024     /* frames; recursion without end is not worth more */
-#define MOST_PERF 127 /* perf script's --max-stack */
+#define MAXIMUM 1024 /* frames; recursion without end is not worth more */
+#define PERF_MAX 127 /* perf script's --max-stack */
 
 struct walk_table {
 	struct unwind_table *table;
@@ -68,10 +68,11 @@ static int open_cached(const struct build_id *id)
 
 /* The file that was mapped: what pjrecord kept of it, of the process while it lives, below --symfs, of this machine, of
  * perf's cache. */
-static int open_mapped(struct walk *w, const struct dso *d, const struct origin *origin, const struct perfdata *data)
+static int open_mapped(struct walk *w, const struct dso *d, const struct provenance *origin,
+		       const struct perfdata *data)
 {
 	struct build_id id = build_id_of(w, d, data);
-	pid_t live = origin_process(origin, d->pid, d->mapped_ns);
+	pid_t live = provenance_process(origin, d->pid, d->mapped_ns);
 	char path[4096];
 	int n = snprintf(path, sizeof(path), "%s%.*s", w->symfs ? w->symfs : "",
 			 (int)(d->path.n < 4096 ? d->path.n : 4096), d->path.p);
@@ -79,9 +80,9 @@ static int open_mapped(struct walk *w, const struct dso *d, const struct origin 
 
 	if (n < 0 || (size_t)n >= sizeof(path) || d->path.n == 0 || d->path.p[0] != '/')
 		return -1;
-	if (w->attic)
-		fd = checked(attic_binary(w->attic, d->pid, &id,
-					  &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }),
+	if (w->symstore)
+		fd = checked(symstore_binary(w->symstore, d->pid, &id,
+					     &(struct symstore_numbers){ d->major, d->minor, d->inode, d->generation }),
 			     &id);
 	if (fd >= 0)
 		return fd;
@@ -90,15 +91,16 @@ static int open_mapped(struct walk *w, const struct dso *d, const struct origin 
 	if (fd < 0 && (w->symfs || origin->host || id.n))
 		fd = checked(fileopener_path(path), &id);
 	fd = fd >= 0 ? fd : checked(open_cached(&id), &id);
-	if (fd < 0 && w->attic)
-		fd = checked(attic_unclaimed(w->attic, d->pid, &id,
-					     &(struct attic_numbers){ d->major, d->minor, d->inode, d->generation }),
-			     &id);
+	if (fd < 0 && w->symstore)
+		fd = checked(
+			symstore_unclaimed(w->symstore, d->pid, &id,
+					   &(struct symstore_numbers){ d->major, d->minor, d->inode, d->generation }),
+			&id);
 	return fd;
 }
 
-static struct walk_table *table_of(struct walk *w, const struct addrspace *a, uint32_t dso, const struct origin *origin,
-				   const struct perfdata *data)
+static struct walk_table *table_of(struct walk *w, const struct addrspace *a, uint32_t dso,
+				   const struct provenance *origin, const struct perfdata *data)
 {
 	struct walk_table *t;
 	const char *why;
@@ -139,10 +141,10 @@ struct walking {
 	struct walk *w;
 	const struct addrspace *a;
 	const struct addrspace_thread *t;
-	const struct origin *origin;
+	const struct provenance *origin;
 	const struct perfdata *data;
-	struct frametimes *frames; /* of a JVM */
-	struct java_code java;     /* no pieces: it is none */
+	struct frametimes *frames;   /* of a JVM */
+	struct javaunwind_code java; /* no pieces: it is none */
 };
 
 static bool read_code(void *arg, uint64_t address, void *to, size_t n)
@@ -162,7 +164,7 @@ static bool is_code(void *arg, uint64_t address)
 	return kind == DSO_FILE || kind == DSO_VDSO;
 }
 
-static int how(void *arg, const struct java_piece *p, uint64_t address)
+static int how(void *arg, const struct code_blob *p, uint64_t address)
 {
 	return frametimes_how(((const struct walking *)arg)->frames, p, address);
 }
@@ -179,7 +181,7 @@ static const struct processor *processor_of(const struct perfdata *data)
 static void find_java(struct walking *k, const struct perfdata_record *r)
 {
 	struct timeline *t = k->w->timelines ? timelines_of(k->w->timelines, r->pid) : NULL;
-	const struct java_code *code;
+	const struct javaunwind_code *code;
 
 	k->frames = t ? timeline_frames(t) : NULL;
 	code = k->frames ? frametimes_at(k->frames, k->w->monotonic ? r->time : 0) : NULL;
@@ -192,10 +194,10 @@ static void find_java(struct walking *k, const struct perfdata_record *r)
 	k->java.arg = k;
 }
 
-static enum unwind_end step_java(const struct walking *k, struct unwind_state *s, const struct java_piece *p)
+static enum unwind_end step_java(const struct walking *k, struct unwind_state *s, const struct code_blob *p)
 {
-	struct java_frame f;
-	enum unwind_end end = java_step(s, &k->java, p, &f);
+	struct javaunwind_frame f;
+	enum unwind_end end = javaunwind_step(s, &k->java, p, &f);
 
 	if (!f.thawed)
 		push(k->w, f.exact || f.address == 0 ? f.address : f.address - 1, f.method);
@@ -215,13 +217,13 @@ static enum unwind_end step_native(const struct walking *k, struct unwind_state 
 }
 
 void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
-		const struct perfdata_record *r, const struct origin *origin, const struct perfdata *data)
+		const struct perfdata_record *r, const struct provenance *origin, const struct perfdata *data)
 {
 	const struct processor *p = processor_of(data);
 	struct walking k = { .w = w, .a = a, .t = t, .origin = origin, .data = data };
 	struct unwind_state s;
 	enum unwind_end end = UNWIND_MORE;
-	size_t most = w->as_perf ? MOST_PERF : MOST;
+	size_t max = w->as_perf ? PERF_MAX : MAXIMUM;
 
 	w->n = 0;
 	w->short_copy = false;
@@ -230,10 +232,10 @@ void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspac
 		return;
 	if (p == &processor_x86_64)
 		find_java(&k, r);
-	while (end == UNWIND_MORE && w->n < most) {
-		const struct java_piece *piece = k.java.n ? java_find(&k.java, &s) : NULL;
+	while (end == UNWIND_MORE && w->n < max) {
+		const struct code_blob *blob = k.java.n ? javaunwind_find(&k.java, &s) : NULL;
 
-		end = piece ? step_java(&k, &s, piece) : step_native(&k, &s);
+		end = blob ? step_java(&k, &s, blob) : step_native(&k, &s);
 	}
 	w->short_copy = end == UNWIND_STACK_CUT;
 	w->cut += w->short_copy;

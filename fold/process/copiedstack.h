@@ -16,7 +16,7 @@
 
 struct walk {
 	const char *symfs;
-	const struct attic *attic; /* of pjrecord, or NULL */
+	const struct symstore *symstore; /* of pjrecord, or NULL */
 	bool as_perf;
 	struct timelines *timelines; /* of JVMs, or NULL */
 	bool monotonic;              /* times are those of timelines */
@@ -34,7 +34,7 @@ struct walk {
 
 /* Walks the stack of r, a sample with registers; frame[0..n) is what was found. */
 void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
-		const struct perfdata_record *r, const struct origin *origin, const struct perfdata *data);
+		const struct perfdata_record *r, const struct provenance *origin, const struct perfdata *data);
 
 void walk_free(struct walk *w);
 

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#define MOST 4096 /* that wait: threads that are in the kernel, times their samples there */
-#define RING (2 * MOST)
+#define MAXIMUM 4096 /* that wait: threads that are in the kernel, times their samples there */
+#define RING (2 * MAXIMUM)
 
 struct deferred_sample {
 	struct samples_open sample;
@@ -96,7 +96,7 @@ bool deferred_give_up(struct deferred *d, struct samples *s, bool at_end, uint32
 {
 	struct deferred_sample *w;
 
-	if (d->n == 0 || (d->n <= MOST && !at_end))
+	if (d->n == 0 || (d->n <= MAXIMUM && !at_end))
 		return false;
 	w = &d->waiting[d->oldest];
 	go_on(d, s, queue_of(d, w->tid, w->cookie), 0, w, comm); /* the oldest of all is the first of its queue */

@@ -14,31 +14,31 @@
 #include "fold/process/locations.h"
 #include "fold/jit/timelines.h"
 
-struct places {
+struct locationcache {
 	struct addrspace *as;
-	struct sites *sites;
+	struct locations *locations;
 	const char *symfs;
-	const struct attic *attic; /* of pjrecord, or NULL */
-	bool addresses;            /* where nothing will be known, addresses are told apart all the same */
-	bool jit_clock;            /* times are those of jitdumps, too */
+	const struct symstore *symstore; /* of pjrecord, or NULL */
+	bool addresses;                  /* where nothing will be known, addresses are told apart all the same */
+	bool jit_clock;                  /* times are those of jitdumps, too */
 	struct place_known *known;
 	struct jitdump **jitdump;
 	size_t njitdumps;
-	struct damage damage; /* records of jitdumps, or whole files */
+	struct input_errors errors; /* records of jitdumps, or whole files */
 	struct timelines timelines;
-	bool monotonic;                         /* times are those of timelines, too */
-	uint64_t asked[TIMELINE_AMBIGUOUS + 1]; /* addresses in code of JVMs, by how sure the answer was */
+	bool monotonic;                                /* times are those of timelines, too */
+	uint64_t is_requested[TIMELINE_AMBIGUOUS + 1]; /* addresses in code of JVMs, by how sure the answer was */
 };
 
 /* The site of ip in thread t, in a mode, at a time. */
-uint32_t places_site(struct places *p, const struct addrspace_thread *t, enum perfdata_mode mode, uint64_t ip,
-		     uint64_t time);
+uint32_t locationcache_site(struct locationcache *p, const struct addrspace_thread *t, enum perfdata_mode mode,
+			    uint64_t ip, uint64_t time);
 
 /* r is a mapping: if it is the mark of a jitdump, that is opened, and asked from now on. */
-void places_map(struct places *p, const struct perfdata_record *r, const struct origin *origin,
-		const struct perfdata_info *info);
+void locationcache_map(struct locationcache *p, const struct perfdata_record *r, const struct provenance *origin,
+		       const struct perfdata_info *info);
 
 /* What jitdumps told is gone then: sites of code in them mean nothing any more. */
-void places_free(struct places *p);
+void locationcache_free(struct locationcache *p);
 
 #endif

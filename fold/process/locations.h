@@ -10,22 +10,22 @@
 
 #include "fold/process/addrspace.h"
 
-#define SITE_BIT 0x80000000u /* of a frame id: the rest of it is a site */
+#define LOCATION_BIT 0x80000000u /* of a frame id: the rest of it is a site */
 
-struct site {
+struct location_key {
 	uint64_t address;
 	uint32_t dso;
 };
 
-struct sites {
+struct locations {
 	uint32_t n, cap; /* ids are 1..n */
-	struct site *site;
+	struct location_key *location;
 	uint32_t *slot, mask;
 };
 
 /* The id of a place, new if need be. */
-uint32_t sites_id(struct sites *s, uint32_t dso, uint64_t address);
+uint32_t locations_id(struct locations *s, uint32_t dso, uint64_t address);
 
-void sites_free(struct sites *s);
+void locations_free(struct locations *s);
 
 #endif

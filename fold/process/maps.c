@@ -65,7 +65,7 @@ static void drop(struct maps_node *n)
 }
 
 /* Into what starts before `at` and what does not. */
-static void split(struct maps_node *n, uint64_t at, struct maps_node **before, struct maps_node **behind)
+static void split(struct maps_node *n, uint64_t at, struct maps_node **before, struct maps_node **after)
 {
 	while (n) {
 		n = own(n);
@@ -74,12 +74,12 @@ static void split(struct maps_node *n, uint64_t at, struct maps_node **before, s
 			before = &n->right;
 			n = n->right;
 		} else {
-			*behind = n;
-			behind = &n->left;
+			*after = n;
+			after = &n->left;
 			n = n->left;
 		}
 	}
-	*before = *behind = NULL;
+	*before = *after = NULL;
 }
 
 /* All of a lies before b. */
@@ -122,12 +122,12 @@ static void cut_last(struct maps_node **n, uint64_t end)
 
 void maps_insert(struct maps *m, struct map new)
 {
-	struct maps_node *before, *covered, *behind;
+	struct maps_node *before, *covered, *after;
 	const struct map *last;
 	struct map rest = { 0 }; /* what sticks out behind */
 
 	split(m->root, new.start, &before, &covered);
-	split(covered, new.end, &covered, &behind);
+	split(covered, new.end, &covered, &after);
 	last = last_of(covered ? covered : before);
 	if (last && last->end > new.end) {
 		rest = *last;
@@ -141,7 +141,7 @@ void maps_insert(struct maps *m, struct map new)
 		before = join(before, node_new(new));
 	if (rest.end)
 		before = join(before, node_new(rest));
-	m->root = join(before, behind);
+	m->root = join(before, after);
 }
 
 const struct map *maps_find(const struct maps *m, uint64_t ip)

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void damage_note(struct damage *d, uint64_t n, const char *fmt, ...)
+void inputerrors_note(struct input_errors *d, uint64_t n, const char *fmt, ...)
 {
 	va_list args;
 
@@ -16,7 +16,7 @@ void damage_note(struct damage *d, uint64_t n, const char *fmt, ...)
 	d->n += n;
 }
 
-void damage_add(struct damage *d, const struct damage *from)
+void inputerrors_add(struct input_errors *d, const struct input_errors *from)
 {
-	damage_note(d, from->n, "%s", from->first);
+	inputerrors_note(d, from->n, "%s", from->first);
 }

@@ -5,15 +5,15 @@
 
 #include "common/base.h"
 
-struct damage {
+struct input_errors {
 	uint64_t n;
 	char first[256]; /* "FILE:LINE: REASON" or the like, for people */
 };
 
 /* n more pieces, the first of them as the text says. */
-void damage_note(struct damage *d, uint64_t n, const char *fmt, ...) PRINTF(3, 4);
+void inputerrors_note(struct input_errors *d, uint64_t n, const char *fmt, ...) PRINTF(3, 4);
 
 /* Those of `from` come behind those of d. */
-void damage_add(struct damage *d, const struct damage *from);
+void inputerrors_add(struct input_errors *d, const struct input_errors *from);
 
 #endif

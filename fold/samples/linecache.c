@@ -74,7 +74,7 @@ static void split(struct str tail, struct str *symbol, struct str *rest)
 	symbol->n -= offset_length(*symbol);
 }
 
-struct names_frame lines_split(struct str tail)
+struct names_frame linecache_split(struct str tail)
 {
 	struct names_frame f = { 0 };
 	struct str rest;
@@ -93,7 +93,7 @@ struct names_frame lines_split(struct str tail)
 }
 
 /* -F+dsoff: "(dso+0x12)" would be another dso at each address. */
-static struct str without_dso_offset(struct lines *l, struct str rest)
+static struct str without_dso_offset(struct linecache *l, struct str rest)
 {
 	struct str inner;
 	size_t offset;
@@ -113,7 +113,7 @@ static struct str without_dso_offset(struct lines *l, struct str rest)
 	return (struct str){ l->scratch, inner.n - offset + 1 };
 }
 
-static struct line_entry *entry_at(const struct lines *l, uint32_t at)
+static struct line_entry *entry_at(const struct linecache *l, uint32_t at)
 {
 	return (struct line_entry *)(void *)(l->pool + (size_t)at * 8);
 }
@@ -123,7 +123,7 @@ static size_t entry_size(const struct line_entry *e)
 	return (sizeof(*e) + e->symbol_n + e->rest_n + 7) & ~(size_t)7;
 }
 
-static void grow_slots(struct lines *l)
+static void grow_slots(struct linecache *l)
 {
 	uint32_t nslots = l->mask ? (l->mask + 1) * 2 : 4096;
 
@@ -140,7 +140,7 @@ static void grow_slots(struct lines *l)
 }
 
 /* Names come outermost first; callers of the innermost are kept inside out, as frames of a sample are. */
-static void name_frames(struct lines *l, struct line_entry *e, struct names_frame f)
+static void name_frames(struct linecache *l, struct line_entry *e, struct names_frame f)
 {
 	struct str names = names_make(l->names, f);
 	uint32_t n = 1;
@@ -154,17 +154,17 @@ static void name_frames(struct lines *l, struct line_entry *e, struct names_fram
 		}
 		if (l->nmore == 0)
 			l->nmore = 1; /* index 0 means none */
-		e->callers = l->nmore;
+		e->unwinder = l->nmore;
 		l->nmore += n;
 		l->more[l->nmore - 1] = 0;
 		for (uint32_t i = n - 1; i-- > 0;)
-			l->more[e->callers + i] = stacks_frame(l->stacks, str_cut(&names, '\n'));
+			l->more[e->unwinder + i] = stacks_frame(l->stacks, str_cut(&names, '\n'));
 	}
 	e->frame = stacks_frame(l->stacks, names);
 	e->unresolved = names_unresolved(f);
 }
 
-static uint32_t add_entry(struct lines *l, struct str symbol, struct str rest, uint32_t hash)
+static uint32_t add_entry(struct linecache *l, struct str symbol, struct str rest, uint32_t hash)
 {
 	size_t at = l->pool_n, size = (sizeof(struct line_entry) + symbol.n + rest.n + 7) & ~(size_t)7;
 	struct line_entry *e;
@@ -183,7 +183,7 @@ static uint32_t add_entry(struct lines *l, struct str symbol, struct str rest, u
 		memcpy(e->key, symbol.p, symbol.n);
 	if (rest.n)
 		memcpy(e->key + symbol.n, rest.p, rest.n);
-	name_frames(l, e, lines_split((struct str){ e->key, symbol.n + rest.n }));
+	name_frames(l, e, linecache_split((struct str){ e->key, symbol.n + rest.n }));
 	return (uint32_t)(at / 8);
 }
 
@@ -223,7 +223,7 @@ static bool entry_is(const struct line_entry *e, struct str tail)
 }
 
 /* By (symbol, dso): finds or makes the entry. */
-static uint32_t find_entry(struct lines *l, struct str tail)
+static uint32_t find_entry(struct linecache *l, struct str tail)
 {
 	struct str symbol, rest;
 	uint32_t hash, i;
@@ -244,22 +244,22 @@ static uint32_t find_entry(struct lines *l, struct str tail)
 	return l->slot[i];
 }
 
-void lines_init(struct lines *l, struct names *names, struct stacks *stacks)
+void linecache_init(struct linecache *l, struct names *names, struct stacks *stacks)
 {
-	*l = (struct lines){ .names = names, .stacks = stacks };
+	*l = (struct linecache){ .names = names, .stacks = stacks };
 	l->front = mem_alloc(sizeof(*l->front), FRONT_SETS);
 	l->pool_cap = 1 << 16;
 	l->pool = mem_alloc(1, l->pool_cap);
 	l->pool_n = 8; /* offset 0 means none */
 }
 
-void lines_hash(const struct lines *l, struct line_ref *ref)
+void linecache_hash(const struct linecache *l, struct line_ref *ref)
 {
 	ref->hash = hash_bytes(ref->p, ref->n);
 	__builtin_prefetch(&l->front[ref->hash & (FRONT_SETS - 1)]);
 }
 
-void lines_guess(const struct lines *l, struct line_ref *ref)
+void linecache_guess(const struct linecache *l, struct line_ref *ref)
 {
 	const struct lines_set *set = &l->front[ref->hash & (FRONT_SETS - 1)];
 	uint32_t tag = (uint32_t)(ref->hash >> 32);
@@ -269,7 +269,7 @@ void lines_guess(const struct lines *l, struct line_ref *ref)
 	__builtin_prefetch(entry_at(l, ref->guess)->key + 40);
 }
 
-const struct line_entry *lines_get(struct lines *l, const struct line_ref *ref)
+const struct line_entry *linecache_get(struct linecache *l, const struct line_ref *ref)
 {
 	struct str tail = { ref->p, ref->n };
 	struct lines_set *set;
@@ -286,12 +286,12 @@ const struct line_entry *lines_get(struct lines *l, const struct line_ref *ref)
 	return entry_at(l, at);
 }
 
-void lines_free(struct lines *l)
+void linecache_free(struct linecache *l)
 {
 	free(l->pool);
 	free(l->slot);
 	free(l->front);
 	free(l->more);
 	free(l->scratch);
-	*l = (struct lines){ 0 };
+	*l = (struct linecache){ 0 };
 }

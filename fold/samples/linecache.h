@@ -17,13 +17,13 @@ struct line_entry {
 	uint32_t hash; /* of (symbol, dso) */
 	uint32_t symbol_n;
 	uint32_t rest_n;
-	uint32_t frame;   /* id of the innermost frame */
-	uint32_t callers; /* index into more: the frames that it was inlined into, inside out, 0 ends; or 0 */
+	uint32_t frame;    /* id of the innermost frame */
+	uint32_t unwinder; /* index into more: the frames that it was inlined into, inside out, 0 ends; or 0 */
 	bool unresolved;
 	char key[]; /* symbol, then " (dso)", " (inlined)" or nothing */
 };
 
-struct lines {
+struct linecache {
 	struct names *names;
 	struct stacks *stacks; /* whose frame ids these are */
 	char *pool;            /* entries, one behind the other, named by their offset / 8; 0 is none */
@@ -39,7 +39,7 @@ struct lines {
 };
 
 /* Splits what stands behind the address: "sym+0x1a (dso)". The offset is cut off. Pure. */
-struct names_frame lines_split(struct str tail);
+struct names_frame linecache_split(struct str tail);
 
 /*
  * Looking up takes three steps, so that memory is on its way while other lines of the sample are looked at:
@@ -53,13 +53,13 @@ struct line_ref {
 	uint64_t hash;
 };
 
-void lines_hash(const struct lines *l, struct line_ref *ref);
-void lines_guess(const struct lines *l, struct line_ref *ref);
+void linecache_hash(const struct linecache *l, struct line_ref *ref);
+void linecache_guess(const struct linecache *l, struct line_ref *ref);
 
 /* The entry; valid until the next call. */
-const struct line_entry *lines_get(struct lines *l, const struct line_ref *ref);
+const struct line_entry *linecache_get(struct linecache *l, const struct line_ref *ref);
 
-void lines_init(struct lines *l, struct names *names, struct stacks *stacks);
-void lines_free(struct lines *l);
+void linecache_init(struct linecache *l, struct names *names, struct stacks *stacks);
+void linecache_free(struct linecache *l);
 
 #endif

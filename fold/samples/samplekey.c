@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/samples/samplekey.h"
 
-bool header_time(struct str s, uint64_t *ns)
+bool samplekey_time(struct str s, uint64_t *ns)
 {
 	struct str decimals = s, seconds = str_cut(&decimals, '.');
 	uint64_t sec, frac = 0;
@@ -92,7 +92,7 @@ static bool cpu_word(struct str word, int64_t *cpu)
  * [comm] [pid[/tid]]. perf prints a lone tid at least 5 wide ("%5d"), which tells it from a comm that ends in a number:
  * "thread 1" has one blank and few digits. False: there is no tid.
  */
-static bool parse_thread(struct str s, struct header *h)
+static bool parse_thread(struct str s, struct sample_key *h)
 {
 	struct str rest = s, word, tid, pid;
 	bool known;
@@ -116,7 +116,7 @@ static bool parse_thread(struct str s, struct header *h)
 }
 
 /* What stands before the time (or event): [comm] [pid[/tid]] [cpu] [misc]. False: neither tid nor cpu. */
-static bool parse_before(struct str s, struct header *h)
+static bool parse_before(struct str s, struct sample_key *h)
 {
 	struct str rest = s, word;
 	size_t width;
@@ -141,7 +141,7 @@ static bool parse_before(struct str s, struct header *h)
 }
 
 /* "event: rest" or "period event: rest" or "period event:" or nothing. */
-static bool parse_behind(struct str s, struct header *h)
+static bool parse_after(struct str s, struct sample_key *h)
 {
 	struct str rest = str_trim_left(s);
 	size_t digits = 0, i, end;
@@ -169,7 +169,7 @@ static bool parse_behind(struct str s, struct header *h)
 }
 
 /* PERF_RECORD_LOST lost 12 / PERF_RECORD_LOST_SAMPLES: lost 12 */
-static enum header_kind parse_record(struct str s, struct header *h)
+static enum samplekey_kind parse_record(struct str s, struct sample_key *h)
 {
 	ptrdiff_t at = str_starts(s, STR("PERF_RECORD_LOST")) ? str_find_str(s, STR("lost ")) : -1;
 
@@ -177,12 +177,12 @@ static enum header_kind parse_record(struct str s, struct header *h)
 		s = str_trim_right(str_from(s, (size_t)at + 5));
 		str_u64(str_cut(&s, ' '), &h->lost);
 	}
-	return HEADER_RECORD;
+	return SAMPLEKEY_RECORD;
 }
 
 /* The event is the word at `from`; what number stands before it? A period, if a tid or cpu stands before that; else a
  * tid. */
-static enum header_kind parse_around_event(struct str line, size_t from, struct header *h)
+static enum samplekey_kind parse_around_event(struct str line, size_t from, struct sample_key *h)
 {
 	struct str before = str_head(line, from), fewer = before;
 	size_t width;
@@ -191,24 +191,24 @@ static enum header_kind parse_around_event(struct str line, size_t from, struct 
 	bool is_number = str_u64(last, &number), padded = width > last.n + 1;
 
 	if (is_number && parse_before(fewer, h)) {
-		parse_behind(str_from(line, (size_t)(last.p - line.p)), h);
-		return HEADER_SAMPLE;
+		parse_after(str_from(line, (size_t)(last.p - line.p)), h);
+		return SAMPLEKEY_SAMPLE;
 	}
-	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+	*h = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
 	if (parse_before(before, h)) {
-		parse_behind(str_from(line, from), h);
-		return HEADER_SAMPLE;
+		parse_after(str_from(line, from), h);
+		return SAMPLEKEY_SAMPLE;
 	}
 	if (is_number && padded) { /* "%10u"; a lone blank and a number end a comm */
 		parse_before(fewer, h);
 		from = (size_t)(last.p - line.p);
 	}
-	parse_behind(str_from(line, from), h);
-	return HEADER_WEAK;
+	parse_after(str_from(line, from), h);
+	return SAMPLEKEY_WEAK;
 }
 
 /* No time: find the event, the first word that ends in ':' but a comm. */
-static enum header_kind parse_without_time(struct str line, struct header *h)
+static enum samplekey_kind parse_without_time(struct str line, struct sample_key *h)
 {
 	struct str all = str_trim_right(line);
 
@@ -222,11 +222,11 @@ static enum header_kind parse_without_time(struct str line, struct header *h)
 		if (from < i && from > 0)
 			return parse_around_event(all, from, h);
 	}
-	return HEADER_NONE;
+	return SAMPLEKEY_NONE;
 }
 
 /* comm [tid] [cpu], alone or with a frame behind that is 16 wide. */
-static void parse_weak(struct str line, struct header *h)
+static void parse_weak(struct str line, struct sample_key *h)
 {
 	struct str all = str_trim_right(line);
 	size_t i = 0;
@@ -261,7 +261,7 @@ static void parse_weak(struct str line, struct header *h)
  *   comm  tid|pid/tid [cpu]  12.345678:  period event:
  * Nine of ten headers have it, and it takes a fifth of the time. False: it is another form; h is then undefined.
  */
-static bool parse_default(struct str line, struct header *h)
+static bool parse_default(struct str line, struct sample_key *h)
 {
 	const char *p = line.p;
 	size_t i = line.n, end;
@@ -302,16 +302,16 @@ static bool parse_default(struct str line, struct header *h)
 	return parse_thread((struct str){ p, i - 1 }, h);
 }
 
-enum header_kind header_parse(struct str line, struct header *h)
+enum samplekey_kind samplekey_parse(struct str line, struct sample_key *h)
 {
 	size_t from, end;
 
-	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+	*h = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
 	if (line.n == 0 || line.p[0] == '\t')
-		return HEADER_NONE;
+		return SAMPLEKEY_NONE;
 	if (likely(parse_default(line, h)))
-		return HEADER_SAMPLE;
-	*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+		return SAMPLEKEY_SAMPLE;
+	*h = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
 	if (find_time(line, &from, &end)) {
 		struct str before = str_head(line, from), rest = str_trim_left(str_from(line, end));
 		size_t width;
@@ -325,29 +325,29 @@ enum header_kind header_parse(struct str line, struct header *h)
 		if (str_starts(rest, STR("PERF_RECORD_")))
 			return parse_record(rest, h);
 		if (str_starts(rest, STR("DEFERRED CALLCHAIN")))
-			return HEADER_DEFERRED;
-		parse_behind(str_from(line, end), h);
-		return HEADER_SAMPLE;
+			return SAMPLEKEY_DEFERRED;
+		parse_after(str_from(line, end), h);
+		return SAMPLEKEY_SAMPLE;
 	}
 	switch (parse_without_time(line, h)) {
-	case HEADER_SAMPLE: return HEADER_SAMPLE;
-	case HEADER_WEAK: return HEADER_WEAK;
+	case SAMPLEKEY_SAMPLE: return SAMPLEKEY_SAMPLE;
+	case SAMPLEKEY_WEAK: return SAMPLEKEY_WEAK;
 	default:
-		*h = (struct header){ .pid = -1, .tid = -1, .cpu = -1 };
+		*h = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
 		parse_weak(line, h);
-		return HEADER_WEAK;
+		return SAMPLEKEY_WEAK;
 	}
 }
 
-bool header_ns(const struct header *h, uint64_t *ns)
+bool samplekey_ns(const struct sample_key *h, uint64_t *ns)
 {
 	if (!h->timed)
-		return header_time(h->time, ns);
+		return samplekey_time(h->time, ns);
 	*ns = h->ns;
 	return true;
 }
 
-struct str header_event_key(struct str event)
+struct str samplekey_event_key(struct str event)
 {
 	if (str_starts(event, STR("cpu_core/")) || str_starts(event, STR("cpu_atom/")))
 		return str_from(event, 9);

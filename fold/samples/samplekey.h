@@ -11,15 +11,15 @@
 
 #include "common/str.h"
 
-enum header_kind {
-	HEADER_NONE,     /* not a header */
-	HEADER_WEAK,     /* a comm and little else: a header only if frames follow */
-	HEADER_SAMPLE,   /* certainly a sample, wherever it stands */
-	HEADER_RECORD,   /* PERF_RECORD_*: shown with --show-*-events; no sample */
-	HEADER_DEFERRED, /* DEFERRED CALLCHAIN: user half of a stack that perf could not join */
+enum samplekey_kind {
+	SAMPLEKEY_NONE,     /* not a header */
+	SAMPLEKEY_WEAK,     /* a comm and little else: a header only if frames follow */
+	SAMPLEKEY_SAMPLE,   /* certainly a sample, wherever it stands */
+	SAMPLEKEY_RECORD,   /* PERF_RECORD_*: shown with --show-*-events; no sample */
+	SAMPLEKEY_DEFERRED, /* DEFERRED CALLCHAIN: user half of a stack that perf could not join */
 };
 
-struct header {
+struct sample_key {
 	struct str comm;   /* without padding; empty: not printed */
 	struct str first;  /* what the first frame says; empty: comm */
 	struct str before; /* all up to the tid: equal bytes here mean equal comm, pid and tid; empty: not known */
@@ -37,15 +37,15 @@ struct header {
 };
 
 /* Parses line (no newline). Lines that begin with a TAB are frames, never headers. */
-enum header_kind header_parse(struct str line, struct header *h);
+enum samplekey_kind samplekey_parse(struct str line, struct sample_key *h);
 
 /* "12.345678" (any number of decimals up to 9) in ns; false when it is not such a number. */
-bool header_time(struct str s, uint64_t *ns);
+bool samplekey_time(struct str s, uint64_t *ns);
 
 /* The time of a sample in ns; false when it has none. */
-bool header_ns(const struct header *h, uint64_t *ns);
+bool samplekey_ns(const struct sample_key *h, uint64_t *ns);
 
 /* What tells events apart: hybrid cpu_core/x/ and cpu_atom/x/ are one event, "x/". Points into event. */
-struct str header_event_key(struct str event);
+struct str samplekey_event_key(struct str event);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* The first node of samples whose header began with the same bytes. */
 struct samples_root {
-	struct tail_sample last; /* the sample before, with the same label */
+	struct suffix_sample last; /* the sample before, with the same label */
 	uint32_t node;
 	uint8_t n; /* 0: empty */
 	char label[59];
@@ -19,7 +19,7 @@ struct samples_root {
 void samples_init(struct samples *p, const struct samples_options *o)
 {
 	*p = (struct samples){ .options = o, .names = o->names };
-	lines_init(&p->lines, &p->names, &p->stacks);
+	linecache_init(&p->lines, &p->names, &p->stacks);
 	p->roots = mem_alloc(sizeof(*p->roots), ROOTS);
 	p->tally.first_ns = UINT64_MAX;
 	/* what depends on single frames of a sample looks at all of them */
@@ -77,7 +77,7 @@ static struct samples_event *event_of(struct samples *p, struct str name)
 /* Is this the event that is counted? Decides which it is at the first that may be. */
 static bool is_chosen(struct samples *p, struct str event)
 {
-	struct str key = header_event_key(event);
+	struct str key = samplekey_event_key(event);
 
 	if (p->preferred.n && !p->chosen && !p->options->select.event.n && !str_eq(key, p->preferred))
 		return false;
@@ -94,10 +94,10 @@ struct str samples_event_name(const struct samples *p)
 	return p->event_name;
 }
 
-static enum samples_weight weight_kind(enum samples_weight asked, struct str event)
+static enum samples_weight weight_kind(enum samples_weight is_requested, struct str event)
 {
-	if (asked != WEIGHT_DEFAULT)
-		return asked;
+	if (is_requested != WEIGHT_DEFAULT)
+		return is_requested;
 	return str_starts(event, STR("offcpu-time")) ? WEIGHT_PERIOD : WEIGHT_SAMPLES;
 }
 
@@ -115,7 +115,7 @@ struct str samples_unit(const struct samples *p, enum samples_weight weight)
 
 /* ---- first frame -------------------------------------------------------------------------------------------- */
 
-static uint32_t make_root(struct samples *p, const struct header *h)
+static uint32_t make_root(struct samples *p, const struct sample_key *h)
 {
 	const struct samples_options *o = p->options;
 	char ids[64], *label;
@@ -143,7 +143,7 @@ static uint32_t make_root(struct samples *p, const struct header *h)
 	return stacks_child(&p->stacks, 0, frame);
 }
 
-static uint32_t root_of(struct samples *p, const struct header *h)
+static uint32_t root_of(struct samples *p, const struct sample_key *h)
 {
 	struct str label = h->before.n ? h->before : h->comm;
 	struct samples_root *r = &p->roots[hash_bytes(label.p, label.n) % ROOTS];
@@ -175,7 +175,7 @@ static void push_frame(struct samples *p, uint32_t frame)
 /* --addrs: an unresolved frame is another one at each address. */
 static uint32_t frame_with_address(struct samples *p, struct str tail, struct str address)
 {
-	struct names_frame f = lines_split(tail);
+	struct names_frame f = linecache_split(tail);
 
 	f.address = address;
 	return stacks_frame(&p->stacks, names_make(&p->names, f));
@@ -187,8 +187,8 @@ static void push_entry(struct samples *p, const struct line_entry *e)
 	p->tally.frames++;
 	p->tally.unresolved += e->unresolved;
 	push_frame(p, e->frame);
-	if (unlikely(e->callers))
-		for (const uint32_t *f = &p->lines.more[e->callers]; *f; f++)
+	if (unlikely(e->unwinder))
+		for (const uint32_t *f = &p->lines.more[e->unwinder]; *f; f++)
 			push_frame(p, *f);
 }
 
@@ -196,9 +196,9 @@ static void push_entry(struct samples *p, const struct line_entry *e)
 void samples_look_up(struct samples *p)
 {
 	for (size_t i = 0; i < p->nrefs; i++)
-		lines_guess(&p->lines, &p->ref[i]);
+		linecache_guess(&p->lines, &p->ref[i]);
 	for (size_t i = 0; i < p->nrefs; i++)
-		push_entry(p, lines_get(&p->lines, &p->ref[i]));
+		push_entry(p, linecache_get(&p->lines, &p->ref[i]));
 	p->nrefs = 0;
 }
 
@@ -236,9 +236,9 @@ void samples_frame(struct samples *p, struct str tail, struct str address, const
 	ref->n = (uint32_t)tail.n;
 	ref->start = start;
 	p->regular = p->regular && start;
-	lines_hash(&p->lines, ref);
+	linecache_hash(&p->lines, ref);
 	p->sample.last = tail;
-	if (unlikely(p->names.addresses) && names_unresolved(lines_split(tail))) {
+	if (unlikely(p->names.addresses) && names_unresolved(linecache_split(tail))) {
 		samples_look_up(p);
 		p->nframes = p->last_frame;
 		push_frame(p, frame_with_address(p, tail, address));
@@ -247,11 +247,11 @@ void samples_frame(struct samples *p, struct str tail, struct str address, const
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
-static void count_time(struct samples_tally *t, const struct header *h)
+static void count_time(struct samples_tally *t, const struct sample_key *h)
 {
 	uint64_t ns;
 
-	if (!header_ns(h, &ns))
+	if (!samplekey_ns(h, &ns))
 		return;
 	if (ns < t->first_ns)
 		t->first_ns = ns;
@@ -259,12 +259,12 @@ static void count_time(struct samples_tally *t, const struct header *h)
 		t->last_ns = ns;
 }
 
-static uint64_t weight_of(const struct samples *p, const struct header *h)
+static uint64_t weight_of(const struct samples *p, const struct sample_key *h)
 {
 	return weight_kind(p->options->weight, h->event) == WEIGHT_PERIOD && h->period ? h->period : 1;
 }
 
-void samples_open(struct samples *p, const struct header *h)
+void samples_open(struct samples *p, const struct sample_key *h)
 {
 	struct samples_event *e = event_of(p, h->event);
 
@@ -274,7 +274,7 @@ void samples_open(struct samples *p, const struct header *h)
 	p->nframes = p->nrefs = 0;
 	p->sample.state = SAMPLE_IGNORED;
 	if (!p->has_first)
-		p->has_first = header_ns(h, &p->first_ns);
+		p->has_first = samplekey_ns(h, &p->first_ns);
 	if (!is_chosen(p, h->event))
 		return;
 	if (!select_sample(&p->options->select, h, p->first_ns)) {
@@ -291,7 +291,7 @@ void samples_open(struct samples *p, const struct header *h)
 	p->serial++;
 }
 
-const struct tail_sample *samples_before(const struct samples *p)
+const struct suffix_sample *samples_before(const struct samples *p)
 {
 	return p->root ? &p->root->last : NULL;
 }
@@ -307,11 +307,11 @@ static bool is_skip_after(struct samples *p, uint32_t frame)
 		p->skip_cap = cap;
 	}
 	if (p->skip[frame] == 0) {
-		struct str name = folded_bare(intern_str(&p->stacks.frames, frame));
+		struct str name = folded_plain(intern_str(&p->stacks.frames, frame));
 
 		p->skip[frame] = 2;
 		for (size_t i = 0; i < p->options->nskip_after; i++)
-			if (str_eq(name, folded_bare(p->options->skip_after[i])))
+			if (str_eq(name, folded_plain(p->options->skip_after[i])))
 				p->skip[frame] = 1;
 	}
 	return p->skip[frame] == 1;
@@ -333,8 +333,8 @@ static void reduce_frames(struct samples *p)
 		return;
 	for (size_t i = 0; i < p->nframes; i++) {
 		bool again =
-			n && (p->frame[n - 1] == p->frame[i] || str_eq(folded_bare(intern_str(names, p->frame[n - 1])),
-								       folded_bare(intern_str(names, p->frame[i]))));
+			n && (p->frame[n - 1] == p->frame[i] || str_eq(folded_plain(intern_str(names, p->frame[n - 1])),
+								       folded_plain(intern_str(names, p->frame[i]))));
 
 		if (!again)
 			p->frame[n++] = p->frame[i];
@@ -357,19 +357,19 @@ static void push_inwards(struct samples *p, const struct line_entry *e)
 {
 	uint32_t n = 0;
 
-	while (e->callers && p->lines.more[e->callers + n])
+	while (e->unwinder && p->lines.more[e->unwinder + n])
 		n++;
 	while (n-- > 0)
-		push_frame(p, p->lines.more[e->callers + n]);
+		push_frame(p, p->lines.more[e->unwinder + n]);
 	push_frame(p, e->frame);
 }
 
 /* The outer lines are those of the thread's sample before: copies what is known of them. Gives the innermost of them.
  */
-static struct tail_line take_shared(struct samples *p, struct tail_line *to, const char *end)
+static struct suffix_line take_shared(struct samples *p, struct suffix_line *to, const char *end)
 {
-	const struct tail_sample *last = &p->root->last;
-	const struct tail_line *from = p->tails.line + last->first + last->n - p->shared;
+	const struct suffix_sample *last = &p->root->last;
+	const struct suffix_line *from = p->suffixes.line + last->first + last->n - p->shared;
 
 	for (uint32_t i = 0; i < p->shared; i++) {
 		to[i] = from[i];
@@ -380,18 +380,18 @@ static struct tail_line take_shared(struct samples *p, struct tail_line *to, con
 
 /* The lines that were noted, from the outermost inwards: first all frames, then, with memory on its way, their nodes.
  */
-static struct tail_line walk_lines(struct samples *p, struct tail_line *line, struct tail_line outer)
+static struct suffix_line walk_lines(struct samples *p, struct suffix_line *line, struct suffix_line outer)
 {
 	uint32_t n = (uint32_t)p->nrefs;
 
 	for (uint32_t i = 0; i < n; i++)
-		lines_guess(&p->lines, &p->ref[i]);
+		linecache_guess(&p->lines, &p->ref[i]);
 	for (uint32_t i = n; i-- > 0;) {
-		const struct line_entry *e = lines_get(&p->lines, &p->ref[i]);
+		const struct line_entry *e = linecache_get(&p->lines, &p->ref[i]);
 
 		push_inwards(p, e);
 		outer.unresolved += e->unresolved;
-		line[i] = (struct tail_line){ p->ref[i].start, (uint32_t)p->nframes, outer.unresolved };
+		line[i] = (struct suffix_line){ p->ref[i].start, (uint32_t)p->nframes, outer.unresolved };
 	}
 	stacks_expect(&p->stacks, outer.node, p->frame, p->nframes);
 	for (uint32_t i = n, done = 0; i-- > 0; line[i].node = outer.node)
@@ -407,24 +407,24 @@ static struct tail_line walk_lines(struct samples *p, struct tail_line *line, st
  */
 static void close_regular(struct samples *p, const char *end)
 {
-	uint32_t inner = (uint32_t)p->nrefs, n = inner + p->shared, first = p->tails.n;
-	struct tail_line leaf = { .node = p->sample.root };
-	struct tail_line *line;
+	uint32_t inner = (uint32_t)p->nrefs, n = inner + p->shared, first = p->suffixes.n;
+	struct suffix_line leaf = { .node = p->sample.root };
+	struct suffix_line *line;
 
-	tails_reserve(&p->tails, n + 1); /* never nothing: no pointer to it would be valid */
-	line = p->tails.line + first;
+	suffixcache_reserve(&p->suffixes, n + 1); /* never nothing: no pointer to it would be valid */
+	line = p->suffixes.line + first;
 	if (p->shared)
 		leaf = take_shared(p, line + inner, end);
 	leaf = walk_lines(p, line, leaf);
 	p->tally.samples++;
-	p->tally.bare += n == 0;
+	p->tally.fp += n == 0;
 	p->tally.deep += n > 1;
 	p->tally.frames += n;
 	p->tally.unresolved += leaf.unresolved;
 	add_weight(p, leaf.node);
 	if (end && p->root && p->regular) {
-		p->root->last = (struct tail_sample){ p->block + 1, end, first, n };
-		p->tails.n += n;
+		p->root->last = (struct suffix_sample){ p->block + 1, end, first, n };
+		p->suffixes.n += n;
 	}
 }
 
@@ -447,7 +447,7 @@ void samples_close(struct samples *p, const char *end)
 		node = p->sample.root;
 	}
 	p->tally.samples++;
-	p->tally.bare += p->nframes == 0;
+	p->tally.fp += p->nframes == 0;
 	p->tally.deep += p->nframes > 1;
 	for (size_t i = p->nframes; i-- > 0;)
 		node = stacks_child(&p->stacks, node, p->frame[i]);
@@ -510,7 +510,7 @@ void samples_merge_counts(struct samples *p, const struct samples *worker)
 	merge_places(to, from);
 	to->samples += from->samples;
 	to->deselected += from->deselected;
-	to->bare += from->bare;
+	to->fp += from->fp;
 	to->deep += from->deep;
 	to->frames += from->frames;
 	to->unresolved += from->unresolved;
@@ -542,7 +542,7 @@ void samples_free(struct samples *p)
 {
 	stacks_free(&p->stacks);
 	names_free(&p->names);
-	lines_free(&p->lines);
+	linecache_free(&p->lines);
 	arena_free(&p->text);
 	free(p->event);
 	intern_free(&p->event_names);
@@ -550,5 +550,5 @@ void samples_free(struct samples *p)
 	free(p->frame);
 	free(p->skip);
 	free(p->roots);
-	free(p->tails.line);
+	free(p->suffixes.line);
 }

@@ -52,7 +52,7 @@ struct samples_place {
 struct samples_tally {
 	uint64_t samples;    /* counted, of the chosen event */
 	uint64_t deselected; /* samples of the chosen event that --only or --from/--to left out */
-	uint64_t bare;       /* counted samples without a callchain */
+	uint64_t fp;         /* counted samples without a callchain */
 	uint64_t deep;       /* counted samples of more than one frame */
 	uint64_t frames, unresolved;
 	uint64_t lost;              /* as the text says (--show-lost-events); 0: nothing was lost, or it is not told */
@@ -71,7 +71,7 @@ struct samples {
 	const struct samples_options *options;
 	struct stacks stacks;
 	struct names names;
-	struct lines lines;
+	struct linecache lines;
 	struct samples_tally tally;
 	struct samples_event *event; /* by id of its name - 1 */
 	struct intern event_names;
@@ -102,7 +102,7 @@ struct samples {
 	size_t skip_cap;
 	struct samples_root *roots; /* cache: header's label -> first node */
 	struct samples_root *root;  /* of the open sample; NULL: not cached */
-	struct tails tails;
+	struct suffixcache suffixes;
 	bool share;      /* may samples share their tails? */
 	uint64_t serial; /* of the open sample */
 	bool regular;    /* the open sample has had nothing but frames behind TABs */
@@ -116,7 +116,7 @@ int samples_event_cmp(const void *a, const void *b);
 void samples_init(struct samples *p, const struct samples_options *o);
 
 /* A sample begins; h only lives during the call. It may be ignored: see sample.state. */
-void samples_open(struct samples *p, const struct header *h);
+void samples_open(struct samples *p, const struct sample_key *h);
 
 /* The next frame of the open sample: tail as linecache.h says, address in hex. Both must stay until the sample is
  * closed. start: where the line begins, NULL when it is none that may be shared. */
@@ -131,7 +131,7 @@ struct samples_open samples_suspend(struct samples *p);
 void samples_resume(struct samples *p, struct samples_open sample);
 
 /* The sample of the open one's thread that was closed last; NULL when threads are not told apart. */
-const struct tail_sample *samples_before(const struct samples *p);
+const struct suffix_sample *samples_before(const struct samples *p);
 
 /* What was only noted becomes frames now. */
 void samples_look_up(struct samples *p);

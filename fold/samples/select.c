@@ -61,9 +61,9 @@ void select_only(struct select *s, const char *text)
 	if (rest.n == 0)
 		die_usage("--only needs KEY=VALUE with KEY one of pid, tid, comm, cpu, event, cgroup");
 	while (rest.n) {
-		struct str piece = str_cut(&rest, ','), value = piece, name = str_cut(&value, '=');
+		struct str blob = str_cut(&rest, ','), value = blob, name = str_cut(&value, '=');
 		bool is_numbers;
-		struct select_key *next = name.n < piece.n ? key_of(s, name, &is_numbers) : NULL;
+		struct select_key *next = name.n < blob.n ? key_of(s, name, &is_numbers) : NULL;
 
 		if (next) {
 			key = next;
@@ -73,11 +73,11 @@ void select_only(struct select *s, const char *text)
 			die_usage("--only %s: no such key '%.*s': pid, tid, comm, cpu, event and cgroup are there",
 				  text, (int)name.n, name.p);
 		} else if (numbers) {
-			add_value(key, true, piece, text);
+			add_value(key, true, blob, text);
 		} else {
 			struct str *last = &key->glob[key->n - 1];
 
-			last->n = (size_t)(piece.p + piece.n - last->p);
+			last->n = (size_t)(blob.p + blob.n - last->p);
 		}
 	}
 }
@@ -101,7 +101,7 @@ static bool parse_zone(struct str s, struct tm *tm, uint64_t *ns)
 			return false;
 		memcpy(zero + 1, s.p, n);
 		fraction = (struct str){ zero, n + 1 };
-		if (!header_time(fraction, ns))
+		if (!samplekey_time(fraction, ns))
 			return false;
 		s = str_from(s, n);
 	}
@@ -145,7 +145,7 @@ struct select_time select_parse_time(const char *text, const char *option)
 		t.wall = true;
 		if (parse_iso(text, &t.ns))
 			return t;
-	} else if (header_time(s, &t.ns)) {
+	} else if (samplekey_time(s, &t.ns)) {
 		return t;
 	}
 	die_usage("%s: '%s' is not a time: SECONDS of the record's clock, +SECONDS from the first sample, "
@@ -201,12 +201,12 @@ static uint64_t absolute(struct select_time t, uint64_t first_ns)
 	return ns;
 }
 
-bool select_sample(const struct select *s, const struct header *h, uint64_t first_ns)
+bool select_sample(const struct select *s, const struct sample_key *h, uint64_t first_ns)
 {
 	if (select_needs_time(s)) {
 		uint64_t ns;
 
-		if (!header_ns(h, &ns) || (s->from.set && ns < absolute(s->from, first_ns)) ||
+		if (!samplekey_ns(h, &ns) || (s->from.set && ns < absolute(s->from, first_ns)) ||
 		    (s->to.set && ns >= absolute(s->to, first_ns)))
 			return false;
 	}

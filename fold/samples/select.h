@@ -42,7 +42,7 @@ struct select_time select_parse_time(const char *text, const char *option);
 bool select_event(const struct select *s, struct str event); /* does the event pass? */
 
 /* Does everything but the event pass? first_ns: time of the first sample of the input. */
-bool select_sample(const struct select *s, const struct header *h, uint64_t first_ns);
+bool select_sample(const struct select *s, const struct sample_key *h, uint64_t first_ns);
 
 static inline bool select_needs_time(const struct select *s)
 {

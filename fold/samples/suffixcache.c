@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-const char *tails_end(const char *at, const char *end)
+const char *suffixcache_end(const char *at, const char *end)
 {
 #ifdef __SSE2__
 	const __m128i newline = _mm_set1_epi8('\n');
@@ -49,9 +49,10 @@ static size_t common_end(const char *a, const char *b, size_t max)
 	return n;
 }
 
-uint32_t tails_match(const struct tails *t, const struct tail_sample *before, const char *at, const char *end)
+uint32_t suffixcache_match(const struct suffixcache *t, const struct suffix_sample *before, const char *at,
+			   const char *end)
 {
-	const struct tail_line *line;
+	const struct suffix_line *line;
 	size_t max = (size_t)(end - at), theirs, same;
 	uint32_t lo = 0, hi = before->n;
 
@@ -78,7 +79,7 @@ uint32_t tails_match(const struct tails *t, const struct tail_sample *before, co
 	return before->n - lo;
 }
 
-void tails_reserve(struct tails *t, uint32_t n)
+void suffixcache_reserve(struct suffixcache *t, uint32_t n)
 {
 	if (t->cap - t->n >= n)
 		return;

@@ -12,32 +12,33 @@
 #include "common/base.h"
 
 /* One frame line of a sample that was folded. */
-struct tail_line {
+struct suffix_line {
 	const char *start;
 	uint32_t node;       /* of the call tree, with this line's frames and all outside of it */
 	uint32_t unresolved; /* frames without symbol from here to the root */
 };
 
 /* A folded sample; n == 0: none. */
-struct tail_sample {
+struct suffix_sample {
 	uint64_t block;    /* + 1 */
 	const char *end;   /* of its text: at the empty line */
 	uint32_t first, n; /* its lines, innermost first, in struct tails */
 };
 
-struct tails {
-	struct tail_line *line;
+struct suffixcache {
+	struct suffix_line *line;
 	uint32_t n, cap;
 };
 
 /* Where the empty line begins that ends the sample at `at`: behind the newline of its last line. NULL: not in this
  * text. */
-const char *tails_end(const char *at, const char *end);
+const char *suffixcache_end(const char *at, const char *end);
 
 /* How many lines at the end of [at, end) are those at the end of the sample before. */
-uint32_t tails_match(const struct tails *t, const struct tail_sample *before, const char *at, const char *end);
+uint32_t suffixcache_match(const struct suffixcache *t, const struct suffix_sample *before, const char *at,
+			   const char *end);
 
 /* Room for n more lines; they are line[n...] until tails_reset. */
-void tails_reserve(struct tails *t, uint32_t n);
+void suffixcache_reserve(struct suffixcache *t, uint32_t n);
 
 #endif

@@ -33,13 +33,13 @@ static void ids_push(struct asflamegraph_ids *v, uint32_t id)
 
 /* ---- parts of lines: pure ------------------------------------------------------------------------------------ */
 
-struct header {
+struct sample_key {
 	struct str comm, pid, tid; /* tid empty: only one number was there */
 	struct str period, event;  /* empty: the line does not tell */
 };
 
 /* The event, if the line ends in ": PERIOD EVENT:" or ": EVENT:" and blanks. It has no blanks: it is the last word. */
-static void cut_event(struct str line, struct header *h)
+static void cut_event(struct str line, struct sample_key *h)
 {
 	const char *p = line.p;
 	size_t end = line.n, word, before, digits;
@@ -72,7 +72,7 @@ static void cut_event(struct str line, struct header *h)
  * COMM, blanks, digits, perhaps slashes and digits, a blank: COMM begins in column 0, has two bytes or more, and is as
  * short as possible (so the first number counts, also one that belongs to the name).
  */
-static bool cut_header(struct str line, struct header *h)
+static bool cut_header(struct str line, struct sample_key *h)
 {
 	const char *p = line.p;
 	size_t n = line.n;
@@ -101,7 +101,7 @@ static bool cut_header(struct str line, struct header *h)
 			i++;
 		if (i == n || !is_space(p[i]))
 			continue;
-		*h = (struct header){
+		*h = (struct sample_key){
 			.comm = { p, comm },
 			.pid = { p + pid, slash - pid },
 			.tid = { p + tid, i - tid },
@@ -280,7 +280,7 @@ static void write_suffix(struct asflamegraph *f, struct str dso, bool inlined)
 /* Frames of one line go to the end of the pool, outermost first. */
 static struct asflamegraph_names name_line(struct asflamegraph *f, const struct frame_line *line, struct stacks *s)
 {
-	struct intern *table = f->options.srcline ? &f->bare : &s->frames;
+	struct intern *table = f->options.srcline ? &f->fp : &s->frames;
 	struct str rest = line->symbol;
 	struct asflamegraph_names names = { 0 };
 	bool unknown = false;
@@ -361,7 +361,7 @@ static void add_part(struct asflamegraph *f, struct str source, struct stacks *s
 	bool more;
 
 	t->n = 0;
-	text_str(t, intern_str(&f->bare, f->waiting.id[f->waiting_at++]));
+	text_str(t, intern_str(&f->fp, f->waiting.id[f->waiting_at++]));
 	if (source.n) {
 		text_str(t, STR(":"));
 		text_str(t, source);
@@ -438,7 +438,7 @@ static void add_frames(struct asflamegraph *f, struct frame_line *line, struct s
 }
 
 /* A header within a sample renames it and weighs it anew; its frames stay. */
-static void begin_sample(struct asflamegraph *f, const struct header *h, struct place at)
+static void begin_sample(struct asflamegraph *f, const struct sample_key *h, struct place at)
 {
 	bool only_tid = h->tid.n == 0 || str_eq(h->tid, STR("0"));
 	bool weightless = h->period.n == 0 || str_eq(h->period, STR("0")); /* "00" is a weight of 0 */
@@ -504,7 +504,7 @@ static void end_sample(struct asflamegraph *f, struct stacks *s)
 void asflamegraph_line(struct asflamegraph *f, struct str line, struct place at, struct stacks *s)
 {
 	struct frame_line frame;
-	struct header header;
+	struct sample_key header;
 
 	if (f->waiting_lines) { /* whatever it looks like */
 		add_source(f, line, s);
@@ -541,7 +541,7 @@ void asflamegraph_free(struct asflamegraph *f)
 	free(f->pool.id);
 	free(f->names);
 	intern_free(&f->keys);
-	intern_free(&f->bare);
+	intern_free(&f->fp);
 	arena_free(&f->bytes);
 	*f = (struct asflamegraph){ .options = f->options };
 }

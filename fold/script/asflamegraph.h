@@ -81,7 +81,7 @@ struct asflamegraph {
 	struct asflamegraph_names *names; /* by 2 * key + java */
 	size_t nnames;
 	struct asflamegraph_ids pool;
-	struct intern bare; /* with srcline: names before the source line is appended; else they are s->frames */
+	struct intern fp; /* with srcline: names before the source line is appended; else they are s->frames */
 
 	struct text name, source; /* being written */
 	struct arena bytes;

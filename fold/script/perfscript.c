@@ -63,7 +63,7 @@ static bool split_address(struct str line, struct str *address, struct str *tail
 
 static void headerless(struct script *p)
 {
-	samples_open(&p->samples, &(struct header){ .pid = -1, .tid = -1, .cpu = -1 });
+	samples_open(&p->samples, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
 }
 
 /* A frame came: is there a sample that it belongs to? */
@@ -120,7 +120,7 @@ static bool srcline(struct script *p, struct str line)
 		text.n -= 10;
 	if (!inlined && !p->samples.options->srcline)
 		return true;
-	f = lines_split(p->samples.sample.last);
+	f = linecache_split(p->samples.sample.last);
 	f.inlined = f.inlined || inlined;
 	f.line = p->samples.options->srcline ? text : (struct str){ 0 };
 	samples_rename_last(&p->samples, f);
@@ -148,7 +148,7 @@ static struct str without_payload(struct str tail)
  * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
  * with -F+addr, behind the data address. The payload of a tracepoint stands there, too: it is no frame.
  */
-static bool single_frame(const struct header *h, struct str *address, struct str *tail)
+static bool single_frame(const struct sample_key *h, struct str *address, struct str *tail)
 {
 	struct str second, third;
 
@@ -165,7 +165,7 @@ static bool single_frame(const struct header *h, struct str *address, struct str
 	return true;
 }
 
-static void sample_line(struct script *p, struct str line, const struct header *h)
+static void sample_line(struct script *p, struct str line, const struct sample_key *h)
 {
 	struct str address, tail;
 
@@ -215,24 +215,24 @@ static bool is_source_place(struct str line)
 static void other_line(struct script *p, struct str line)
 {
 	struct str address, tail;
-	struct header h;
+	struct sample_key h;
 
-	switch (header_parse(line, &h)) {
-	case HEADER_SAMPLE:
+	switch (samplekey_parse(line, &h)) {
+	case SAMPLEKEY_SAMPLE:
 		close_sample(p, NULL);
 		sample_line(p, line, &h);
 		return;
-	case HEADER_RECORD:
+	case SAMPLEKEY_RECORD:
 		close_sample(p, NULL);
 		p->samples.tally.lost += h.lost;
 		return;
-	case HEADER_DEFERRED:
+	case SAMPLEKEY_DEFERRED:
 		close_sample(p, NULL);
 		p->samples.tally.deferred++;
 		p->samples.sample.state = SAMPLE_IGNORED;
 		return;
-	case HEADER_WEAK:
-	case HEADER_NONE: break;
+	case SAMPLEKEY_WEAK:
+	case SAMPLEKEY_NONE: break;
 	}
 	if (is_comment(line)) {
 		comment(p, line);
@@ -284,19 +284,19 @@ static void script_lines(struct script *p, const char *at, const char *end, bool
 /* A header was read, its frames begin at `at`. */
 static bool find_shared(struct script *p, const char *at, const char *end, struct shared *s)
 {
-	const struct tail_sample *last = samples_before(&p->samples);
+	const struct suffix_sample *last = samples_before(&p->samples);
 
-	s->end = tails_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
+	s->end = suffixcache_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
 	if (!s->end) {
 		p->share_here = false; /* separated by something else: do not search again and again */
 		return false;
 	}
 	if (last->n == 0 || last->block != p->samples.block + 1)
 		return false;
-	s->lines = tails_match(&p->samples.tails, last, at, s->end);
+	s->lines = suffixcache_match(&p->samples.suffixes, last, at, s->end);
 	if (s->lines == 0)
 		return false;
-	s->from = s->end - (last->end - p->samples.tails.line[last->first + last->n - s->lines].start);
+	s->from = s->end - (last->end - p->samples.suffixes.line[last->first + last->n - s->lines].start);
 	return true;
 }
 
@@ -344,7 +344,7 @@ void script_block(struct script *p, struct str text, uint64_t block)
 {
 	p->samples.block = block;
 	p->line = 0;
-	p->samples.tails.n = 0;
+	p->samples.suffixes.n = 0;
 	p->share_here = p->samples.share;
 	script_lines(p, text.p, text.p + text.n, true);
 	close_sample(p, NULL);
@@ -356,7 +356,7 @@ void script_block(struct script *p, struct str text, uint64_t block)
 size_t script_last_border(struct str text)
 {
 	ptrdiff_t newline = str_rfind(text, '\n');
-	struct header h;
+	struct sample_key h;
 
 	while (newline >= 0) {
 		struct str before = str_head(text, (size_t)newline), line;
@@ -366,9 +366,9 @@ size_t script_last_border(struct str text)
 		if (str_is_blank(line))
 			return (size_t)newline + 1;
 		if (line.p[0] != '\t') {
-			enum header_kind kind = header_parse(line, &h);
+			enum samplekey_kind kind = samplekey_parse(line, &h);
 
-			if (kind == HEADER_SAMPLE || kind == HEADER_RECORD || kind == HEADER_DEFERRED)
+			if (kind == SAMPLEKEY_SAMPLE || kind == SAMPLEKEY_RECORD || kind == SAMPLEKEY_DEFERRED)
 				return (size_t)(i + 1);
 		}
 		newline = i;
@@ -379,16 +379,16 @@ size_t script_last_border(struct str text)
 bool script_looks_like(struct str line)
 {
 	struct str address, tail;
-	struct header h;
+	struct sample_key h;
 
 	if (line.n && line.p[0] == '\t')
 		return split_address(line, &address, &tail);
-	switch (header_parse(line, &h)) {
-	case HEADER_SAMPLE:
-	case HEADER_RECORD:
-	case HEADER_DEFERRED: return true;
-	case HEADER_WEAK:
-	case HEADER_NONE: break;
+	switch (samplekey_parse(line, &h)) {
+	case SAMPLEKEY_SAMPLE:
+	case SAMPLEKEY_RECORD:
+	case SAMPLEKEY_DEFERRED: return true;
+	case SAMPLEKEY_WEAK:
+	case SAMPLEKEY_NONE: break;
 	}
 	return single_frame(&h, &address, &tail) ||
 	       (line.p[0] == ' ' && split_address(line, &address, &tail) && address.n >= 6 && tail.n);

@@ -17,7 +17,7 @@ struct script {
 	bool share_here; /* may samples of this block share their tails? */
 	bool single;     /* the open sample has its one frame on its header's line: only a source line may follow */
 	bool weak;       /* a line was read that is a header only if frames follow */
-	struct header weak_header;
+	struct sample_key weak_header;
 	struct str weak_line;
 	uint64_t weak_number;
 };

@@ -16,8 +16,8 @@
 
 #define LONGEST_SYMBOL 16384 /* of C++, libiberty itself gives up at 1024 (2048 parts) */
 #define LONGEST_NAME 16384
-#define LONGEST_D 512  /* its demangler has no callback, and no limit but that of the recursion ... */
-#define MOST_D_REFS 16 /* ... where each reference to what stands before may double the name */
+#define LONGEST_D 512 /* its demangler has no callback, and no limit but that of the recursion ... */
+#define D_REFS_MAX 16 /* ... where each reference to what stands before may double the name */
 
 struct output {
 	struct text *text;
@@ -75,7 +75,7 @@ static bool dlang(struct text *out, struct str symbol, const char *s)
 
 	for (size_t i = 0; i < symbol.n; i++)
 		refs += symbol.p[i] == 'Q';
-	if (symbol.n > LONGEST_D || refs > MOST_D_REFS)
+	if (symbol.n > LONGEST_D || refs > D_REFS_MAX)
 		return false;
 	name = dlang_demangle(s, DMGL_NO_OPTS);
 	if (!name)
@@ -95,19 +95,19 @@ static bool demangle_c(struct text *out, struct str symbol, const char *s)
 
 bool elfsyms_demangle(struct text *out, struct str symbol)
 {
-	char room[256], *s = room;
+	char space[256], *s = space;
 	bool done;
 
 	if (symbol.n < 2 || symbol.n > LONGEST_SYMBOL || memchr(symbol.p, 0, symbol.n))
 		return false;
 	if (symbol.p[0] != '_')
 		return ocaml(out, symbol);
-	if (symbol.n >= sizeof(room))
+	if (symbol.n >= sizeof(space))
 		s = mem_alloc(1, symbol.n + 1);
 	memcpy(s, symbol.p, symbol.n);
 	s[symbol.n] = '\0';
 	done = demangle_c(out, symbol, s);
-	if (s != room)
+	if (s != space)
 		free(s);
 	return done;
 }

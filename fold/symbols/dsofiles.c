@@ -73,7 +73,7 @@ static struct elfsyms *open_elf(struct search *s, int fd)
 	return e;
 }
 
-static bool is_kept(const struct search *s, const struct elfsyms *e)
+static bool is_saved(const struct search *s, const struct elfsyms *e)
 {
 	return e == s->symbols || e == s->runtime || e == s->debug || e == s->path;
 }
@@ -103,7 +103,7 @@ static void consider(struct search *s, struct elfsyms *e)
 		s->debug = e;
 		text_str(&s->debug_dir, dir_of(e == s->path ? s->query->path : str_of(s->name.p)));
 	}
-	if (!is_kept(s, e))
+	if (!is_saved(s, e))
 		elfsyms_close(e);
 }
 
@@ -229,14 +229,14 @@ static void try_cache(struct search *s, const char *what)
 }
 
 /* May the file at that path be the one that was mapped? Without build-id only where it was mapped. */
-static bool is_told_by_path(const struct search *s)
+static bool is_recorded_by_path(const struct search *s)
 {
 	return s->id.n || s->options->symfs || s->query->live || (s->options->local && !s->query->elsewhere);
 }
 
 static void try_debug_root(struct search *s, struct str path)
 {
-	if (s->query->elsewhere && !is_told_by_path(s))
+	if (s->query->elsewhere && !is_recorded_by_path(s))
 		return;
 	begin(s, DEBUG_ROOT);
 	text_str(&s->name, path);
@@ -256,7 +256,7 @@ static void try_rest(struct search *s, struct str path)
 {
 	struct str dir = dir_of(path);
 
-	if (s->query->elsewhere && !is_told_by_path(s))
+	if (s->query->elsewhere && !is_recorded_by_path(s))
 		return;
 	begin(s, "");
 	text_str(&s->name, dir);
@@ -277,9 +277,11 @@ static void try_rest(struct search *s, struct str path)
 static void open_path(struct search *s, struct str path)
 {
 	struct str link;
-	int fd = s->options->attic ? attic_binary(s->options->attic, s->query->pid, &s->id, &s->query->numbers) : -1;
+	int fd = s->options->symstore ?
+			 symstore_binary(s->options->symstore, s->query->pid, &s->id, &s->query->numbers) :
+			 -1;
 
-	if (fd < 0 && !is_told_by_path(s)) {
+	if (fd < 0 && !is_recorded_by_path(s)) {
 		note(s, DSO_NO_FILE);
 		return;
 	}
@@ -289,8 +291,8 @@ static void open_path(struct search *s, struct str path)
 	if (fd < 0)
 		fd = open_as_mapped(s, s->name.p);
 	s->path = open_elf(s, fd);
-	if (s->options->attic && s->id.n && (!s->path || !same_build(s->id, elfsyms_build_id(s->path)))) {
-		fd = attic_unclaimed(s->options->attic, s->query->pid, &s->id, &s->query->numbers);
+	if (s->options->symstore && s->id.n && (!s->path || !same_build(s->id, elfsyms_build_id(s->path)))) {
+		fd = symstore_unclaimed(s->options->symstore, s->query->pid, &s->id, &s->query->numbers);
 		if (fd >= 0 && s->path)
 			elfsyms_close(s->path);
 		if (fd >= 0)
@@ -370,8 +372,8 @@ static int open_own_vdso(void)
 
 static void find_vdso(struct search *s)
 {
-	if (s->options->attic)
-		consider(s, open_elf(s, attic_vdso(s->options->attic)));
+	if (s->options->symstore)
+		consider(s, open_elf(s, symstore_vdso(s->options->symstore)));
 	if (!complete(s) && (s->id.n || s->options->local))
 		consider(s, open_elf(s, open_own_vdso()));
 	try_cache(s, "/vdso");
@@ -382,7 +384,7 @@ static void find_vdso(struct search *s)
  * ---------------------------------------------------------------------------------------------------------- */
 
 /* Also what the file that was mapped adds, where the debug file has nothing: .dynsym, .gnu_debugdata. */
-static size_t ask(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
+static size_t query(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
 {
 	/* The segments are those of the file that was mapped: a debug file's lie elsewhere. (perf takes them from there
 	 * when the program is linked statically, and names other functions; no use in doing that as well.) */
@@ -456,13 +458,13 @@ static int open_shared(void *with, const char *name, struct str build_id)
 	return fd;
 }
 
-static void ask_inlined(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
+static void query_inlined(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
 {
 	struct inlines_options o = { .as_perf = s->options->elf.as_perf, .files = { open_split, open_shared, s } };
 	struct elfsyms *runtime = s->runtime ? s->runtime : s->path ? s->path : s->debug;
 	struct dsofiles_inlined *i = s->options->inlined;
 
-	*i = (struct dsofiles_inlined){ .asked = true, .found = s->debug };
+	*i = (struct dsofiles_inlined){ .is_requested = true, .found = s->debug };
 	i->why = s->debug ? elfsyms_inlines(s->debug, runtime, &o, q, n, names) : NULL;
 }
 
@@ -495,9 +497,9 @@ enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dso
 		find_vdso(&s);
 	else if (d->path.n && d->path.p[0] == '/' && !memchr(d->path.p, 0, d->path.n))
 		find_files(&s);
-	answered = ask(&s, q, n, names);
+	answered = query(&s, q, n, names);
 	if (o->inlined)
-		ask_inlined(&s, q, n, names);
+		query_inlined(&s, q, n, names);
 	if (s.symbols || (answered == open && s.runtime))
 		s.why = DSO_FOUND;
 	else if (s.runtime || s.path)

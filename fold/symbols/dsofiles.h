@@ -27,7 +27,7 @@ enum dso_why {
 
 /* What came of the question for inlined calls. */
 struct dsofiles_inlined {
-	bool asked;
+	bool is_requested;
 	bool found;      /* debug information */
 	const char *why; /* it was not all; or NULL */
 };
@@ -37,16 +37,16 @@ struct dsofiles_options {
 	struct dsofiles_inlined *inlined; /* or NULL: nobody wants to know */
 	const char *symfs;                /* prefix for all paths, or NULL */
 	const char *debug_dir;            /* ~/.debug, or NULL: $HOME/.debug (perf's buildid cache) */
-	const struct attic *attic;        /* what pjrecord kept is asked first; or NULL */
+	const struct symstore *symstore;  /* what pjrecord kept is asked first; or NULL */
 	bool local; /* files of this machine by path may be used when they have no build-id to check against */
 };
 
 struct dsofiles_query {
-	struct str path;              /* as the mapping says */
-	struct build_id build_id;     /* n == 0: not known */
-	struct attic_numbers numbers; /* of the file that was mapped; 0: not known */
-	uint32_t pid;                 /* one that has it mapped, as recorded: whose kept file it is */
-	bool elsewhere;               /* path is not one of the recorded machine, but of a container */
+	struct str path;                 /* as the mapping says */
+	struct build_id build_id;        /* n == 0: not known */
+	struct symstore_numbers numbers; /* of the file that was mapped; 0: not known */
+	uint32_t pid;                    /* one that has it mapped, as recorded: whose kept file it is */
+	bool elsewhere;                  /* path is not one of the recorded machine, but of a container */
 	pid_t live; /* a process, alive and proven to be the sampled one, in whose root path is; or 0 */
 };
 

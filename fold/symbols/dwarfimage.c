@@ -7,10 +7,10 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define MOST_BYTES ((uint64_t)2 << 30)     /* of all sections; those of a browser have 1 GB */
-#define MOST_ABBREVS ((uint64_t)256 << 20) /* bytes of abbreviation tables, each as often as a unit uses it */
-#define MOST_RATIO 1032                    /* of deflate; zstd does better only on what is nothing but repetition */
-#define GAP 32                             /* zeros behind a section, and the alignment of the next */
+#define BYTES_MAX ((uint64_t)2 << 30)     /* of all sections; those of a browser have 1 GB */
+#define ABBREVS_MAX ((uint64_t)256 << 20) /* bytes of abbreviation tables, each as often as a unit uses it */
+#define RATIO_MAX 1032                    /* of deflate; zstd does better only on what is nothing but repetition */
+#define GAP 32                            /* zeros behind a section, and the alignment of the next */
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -86,7 +86,7 @@ static bool read_head(const struct elffile *f, struct part *p, bool old)
 		p->method = f->wide ? h.wide.ch_type : h.narrow.ch_type;
 		p->size = f->wide ? h.wide.ch_size : h.narrow.ch_size;
 	}
-	return p->size / MOST_RATIO <= p->packed;
+	return p->size / RATIO_MAX <= p->packed;
 }
 
 static const char *find_part(const struct elffile *f, const char *name, bool split, struct part *p)
@@ -112,7 +112,7 @@ static const char *find_part(const struct elffile *f, const char *name, bool spl
 
 static bool unpack_zstd(const struct elffile *f, const struct part *p, char *to)
 {
-	struct perfzstd z = { 0 };
+	struct zstdstream z = { 0 };
 	uint64_t from = p->from, left = p->packed, made = 0;
 	char *block = mem_alloc(1, 1u << 16);
 	bool good = true;
@@ -127,11 +127,11 @@ static bool unpack_zstd(const struct elffile *f, const struct part *p, char *to)
 		from += n;
 		left -= n;
 		while (good && more && made < p->size) {
-			good = perfzstd_inflate(&z, &packed, to + made, p->size - made, &got, &more);
+			good = zstdstream_inflate(&z, &packed, to + made, p->size - made, &got, &more);
 			made += got;
 		}
 	}
-	perfzstd_free(&z);
+	zstdstream_free(&z);
 	free(block);
 	return made == p->size;
 }
@@ -152,7 +152,7 @@ static const char *unpack(const struct elffile *f, const struct part *p, char *t
 /* ---- what the library would choke on ------------------------------------------------------------------------ */
 
 /* Bytes of the abbreviation table at offset, up to the 0 that ends it, or to the end of all. */
-static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t most)
+static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)
 {
 	struct dwarf_bytes b;
 	const uint8_t *from;
@@ -161,7 +161,7 @@ static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t most)
 		return 0;
 	b = dwarf_bytes_of(str_from(abbrevs, offset));
 	from = b.p;
-	while (dwarf_uleb(&b) && !b.bad && (uint64_t)(b.p - from) <= most) {
+	while (dwarf_uleb(&b) && !b.bad && (uint64_t)(b.p - from) <= max) {
 		uint64_t name, form;
 
 		dwarf_uleb(&b);
@@ -199,10 +199,10 @@ static const char *check_units(struct str info, struct str abbrevs)
 			dwarf_uint(&unit, 2); /* kind, size of addresses */
 		table = dwarf_uint(&unit, width);
 		if (table != last)
-			size = table_size(abbrevs, table, MOST_ABBREVS);
+			size = table_size(abbrevs, table, ABBREVS_MAX);
 		last = table;
 		read += size;
-		if (read > MOST_ABBREVS)
+		if (read > ABBREVS_MAX)
 			return "more abbreviations than are read";
 	}
 	return NULL;
@@ -268,10 +268,10 @@ const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, b
 
 	*image = (struct dwarfimage){ 0 };
 	for (size_t i = 0; i < SECTIONS && !why; i++) {
-		if (at > MOST_BYTES)
+		if (at > BYTES_MAX)
 			return "more than is read of one file";
 		why = find_part(f, names[i], split, &part[i]);
-		if (!why && part[i].size > MOST_BYTES - at)
+		if (!why && part[i].size > BYTES_MAX - at)
 			why = "more than is read of one file";
 		part[i].to = at;
 		at += why ? 0 : aligned(part[i].size) + GAP;

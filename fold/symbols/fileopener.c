@@ -63,7 +63,7 @@ struct reply {
 /* Code is never mapped from /proc; a filter that was taken over would read memory of processes there. Takes fd. */
 static int refuse_proc(int fd)
 {
-	if (fd < 0 || !inside_is_proc(fd))
+	if (fd < 0 || !targetfile_is_proc(fd))
 		return fd;
 	close(fd);
 	errno = EACCES;
@@ -103,13 +103,13 @@ static int open_request(const struct request *r)
 	if (r->kind == STAT)
 		return copy_stat(r->pid);
 	if (r->kind == BY_PATH)
-		return inside_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC)));
+		return targetfile_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC)));
 	if (r->kind == PLAIN)
-		return inside_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC | O_NOFOLLOW)));
-	root = inside_root(r->pid);
+		return targetfile_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC | O_NOFOLLOW)));
+	root = targetfile_root(r->pid);
 	if (root < 0)
 		return -1;
-	fd = refuse_proc(inside_open(root, path, true));
+	fd = refuse_proc(targetfile_open(root, path, true));
 	error = errno;
 	close(root);
 	errno = error;
@@ -185,7 +185,7 @@ static int copied(int fd, bool owner, int socket)
 	return error ? -1 : copy;
 }
 
-static uint64_t foreign_mount_ns(int32_t pid)
+static uint64_t target_mount_ns(int32_t pid)
 {
 	struct stat own, its;
 	char name[48];
@@ -209,7 +209,7 @@ static void run_helper(int socket)
 		r.path[PATH_MAX_BYTES] = 0; /* pjfold may have been taken over */
 		r.n = (uint32_t)strlen(r.path);
 		if (r.kind == WHERE) {
-			send_reply(socket, (struct reply){ .mount_ns = foreign_mount_ns(r.pid) }, -1);
+			send_reply(socket, (struct reply){ .mount_ns = target_mount_ns(r.pid) }, -1);
 			continue;
 		}
 		fd = open_request(&r);
@@ -352,7 +352,7 @@ static void leave_helper(void)
 /* ---- places that do not answer
  * ------------------------------------------------------------------------------------------ */
 
-struct places {
+struct locationcache {
 	uint64_t file, directory; /* directory: or mount namespace */
 	bool elsewhere;
 };
@@ -362,12 +362,12 @@ static uint64_t key(uint64_t what, struct str bytes)
 	return (hash_bytes(bytes.p, bytes.n) ^ what) | 1;
 }
 
-static struct places places_of(const struct request *r, uint64_t mount_ns)
+static struct locationcache places_of(const struct request *r, uint64_t mount_ns)
 {
 	struct str path = { r->path, r->n };
-	struct places p = { .file = key((uint64_t)(uint32_t)r->pid << 32, path),
-			    .directory = key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
-			    .elsewhere = mount_ns };
+	struct locationcache p = { .file = key((uint64_t)(uint32_t)r->pid << 32, path),
+				   .directory = key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
+				   .elsewhere = mount_ns };
 
 	if (mount_ns)
 		p.directory = (mount_ns << 2) | 3;
@@ -392,12 +392,12 @@ static bool is_silent(uint64_t place, unsigned least)
 	return opener.place[i] == place && opener.count[i] >= least;
 }
 
-static bool is_skipped(const struct places *p)
+static bool is_skipped(const struct locationcache *p)
 {
 	return is_silent(p->file, 1) || is_silent(p->directory, p->elsewhere ? 1 : DIRECTORY_MAX);
 }
 
-static void note_silence(const struct places *p)
+static void note_silence(const struct locationcache *p)
 {
 	opener.waits++;
 	*count_of(p->file) = 1;
@@ -502,11 +502,11 @@ static int skip(void)
 	return -1;
 }
 
-static int ask(const struct request *r)
+static int query(const struct request *r)
 {
 	struct reply reply = { 0 };
 	uint64_t mount_ns = 0;
-	struct places p;
+	struct locationcache p;
 	int fd, error;
 
 	if (!start_helper())
@@ -541,7 +541,7 @@ static int open_as(enum kind kind, pid_t pid, struct str path)
 	}
 	memcpy(r.path, path.p, path.n);
 	pthread_mutex_lock(&opener.lock);
-	fd = ask(&r);
+	fd = query(&r);
 	error = errno;
 	pthread_mutex_unlock(&opener.lock);
 	errno = error;

@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DEPTH 512      /* levels of DIEs; compilers stay far below 100 */
-#define MOST_CALLS 255 /* one in the other */
-#define MOST_NAME 16384
+#define DEPTH 512     /* levels of DIEs; compilers stay far below 100 */
+#define CALLS_MAX 255 /* one in the other */
+#define NAME_LENGTH_MAX 16384
 
 const bool inlines_here = true;
 
@@ -58,8 +58,8 @@ struct inlines {
 	size_t n;
 	struct call *call;
 	uint32_t ncalls, calls_cap, functions;
-	bool deep;           /* look also where compilers rarely put code */
-	uint64_t work, most; /* steps done, and allowed */
+	bool deep;          /* look also where compilers rarely put code */
+	uint64_t work, max; /* steps done, and allowed */
 	const char *why;
 	struct intern known; /* addresses of the entries of functions and units that were met ... */
 	struct known {
@@ -83,7 +83,7 @@ static bool give_up(struct inlines *w, const char *why)
 static bool spend(struct inlines *w, uint64_t steps)
 {
 	w->work += steps;
-	return w->work <= w->most || give_up(w, "it would take too long");
+	return w->work <= w->max || give_up(w, "it would take too long");
 }
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
@@ -173,7 +173,7 @@ static const char *string_of(Dwarf_Die *die, unsigned attribute)
 	Dwarf_Attribute a;
 	const char *s = dwarf_attr_integrate(die, attribute, &a) ? dwarf_formstring(&a) : NULL;
 
-	return s && s[0] && strnlen(s, MOST_NAME + 1) <= MOST_NAME ? s : NULL;
+	return s && s[0] && strnlen(s, NAME_LENGTH_MAX + 1) <= NAME_LENGTH_MAX ? s : NULL;
 }
 
 static struct known *known(struct inlines *w, const Dwarf_Die *die)
@@ -457,7 +457,7 @@ static bool enter_call(struct inlines *w, Dwarf_Die *die, struct within outer, s
 			if (in->function != outer.function || in->call != outer.call)
 				continue;
 			if (!any) {
-				if (w->call[outer.call].depth == MOST_CALLS)
+				if (w->call[outer.call].depth == CALLS_MAX)
 					return give_up(w, "nested too deep");
 				inner->call = add_call(w, die, outer.call);
 				any = true;
@@ -514,7 +514,7 @@ static bool visit_code(struct inlines *w, Dwarf_Die *die, int tag, struct within
 static bool open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	static const char folder[] = "/dev/fd";
-	char kept_dir[sizeof(folder)], kept_name[12], name[12];
+	char saved_dir[sizeof(folder)], saved_name[12], name[12];
 	char *dir = (char *)(uintptr_t)string_of(unit, DW_AT_comp_dir);
 	char *file = (char *)(uintptr_t)string_of(unit, DW_AT_dwo_name);
 	struct dwarfimage image;
@@ -539,13 +539,13 @@ static bool open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_D
 	memset(split, 0, sizeof(*split));
 	if (copy >= 0 && dir && strlen(dir) >= strlen(folder) && strlen(file) >= strlen(name) &&
 	    write(copy, image.p, image.n) == (ssize_t)image.n) {
-		memcpy(kept_dir, dir, sizeof(folder));
-		memcpy(kept_name, file, strlen(name) + 1);
+		memcpy(saved_dir, dir, sizeof(folder));
+		memcpy(saved_name, file, strlen(name) + 1);
 		memcpy(dir, folder, sizeof(folder));
 		memcpy(file, name, strlen(name) + 1);
 		dwarf_cu_info(cu, NULL, NULL, NULL, split, NULL, NULL, NULL);
-		memcpy(file, kept_name, strlen(name) + 1);
-		memcpy(dir, kept_dir, sizeof(folder));
+		memcpy(file, saved_name, strlen(name) + 1);
+		memcpy(dir, saved_dir, sizeof(folder));
 	}
 	if (copy >= 0)
 		close(copy);
@@ -654,7 +654,7 @@ static void find_places(struct inlines *w, const struct elffile *runtime, const 
 /* The names of a call and of those around it, the outermost first. */
 static uint32_t chain_name(struct inlines *w, uint32_t call)
 {
-	uint32_t chain[MOST_CALLS], n = 0;
+	uint32_t chain[CALLS_MAX], n = 0;
 
 	for (; call; call = w->call[call].outer)
 		chain[n++] = w->call[call].name;
@@ -692,7 +692,7 @@ const char *inlines_resolve(const struct inlines_options *o, const struct elffil
 	if (!w.why) {
 		w.dwarf = main.dwarf;
 		/* every byte a few times, every place in every level */
-		w.most = 64 * (uint64_t)n + 8 * (uint64_t)main.image.n + (1u << 24);
+		w.max = 64 * (uint64_t)n + 8 * (uint64_t)main.image.n + (1u << 24);
 		w.call = mem_alloc(sizeof(*w.call), w.calls_cap);
 		find_places(&w, runtime, q, n);
 		open_shared(&w, dwarf, &shared);

@@ -21,7 +21,7 @@ bool minidebug_unpack(struct text *out, struct str packed)
 	x.next_in = (const uint8_t *)packed.p;
 	x.avail_in = packed.n;
 	while (status == LZMA_OK && out->n < IMAGE_MAX) {
-		text_room(out, 1u << 16);
+		text_reserve(out, 1u << 16);
 		x.next_out = (uint8_t *)out->p + out->n;
 		x.avail_out = out->cap - out->n;
 		status = lzma_code(&x, LZMA_FINISH);

@@ -19,25 +19,26 @@ static bool is_this_boot(const struct perfdata_info *info, const struct in *in, 
 	struct stat st;
 
 	if (info->recorder.boot.n)
-		return identity_boot_is(info->recorder.boot);
+		return samehost_boot_is(info->recorder.boot);
 	if (info->has_clock_data)
-		return identity_is_this_boot(info->clock_wall, info->clock_record);
+		return samehost_is_this_boot(info->clock_wall, info->clock_record);
 	if (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode))
-		return identity_is_this_boot(ns_of(st.st_mtim), last_ns);
-	return clock_gettime(CLOCK_REALTIME, &now) == 0 && identity_is_this_boot(ns_of(now), last_ns);
+		return samehost_is_this_boot(ns_of(st.st_mtim), last_ns);
+	return clock_gettime(CLOCK_REALTIME, &now) == 0 && samehost_is_this_boot(ns_of(now), last_ns);
 }
 
-struct origin origin_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns, uint64_t last_ns)
+struct provenance provenance_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns,
+				uint64_t last_ns)
 {
-	struct origin o = { .first_ns = first_ns, .release = info->kernel, .recorder = &info->recorder };
+	struct provenance o = { .first_ns = first_ns, .release = info->kernel, .recorder = &info->recorder };
 
-	o.told = info->host.n && info->kernel.n;
-	o.host = identity_is_this_host(info->host, info->kernel);
+	o.reported = info->host.n && info->kernel.n;
+	o.host = samehost_is_this_host(info->host, info->kernel);
 	o.boot = o.host && is_this_boot(info, in, last_ns);
 	return o;
 }
 
-pid_t origin_process(const struct origin *o, uint32_t pid, uint64_t ns)
+pid_t provenance_process(const struct provenance *o, uint32_t pid, uint64_t ns)
 {
 	const struct pj_process *p;
 
@@ -45,7 +46,7 @@ pid_t origin_process(const struct origin *o, uint32_t pid, uint64_t ns)
 		return 0;
 	if (o->recorder->nprocesses) { /* then it names all */
 		p = recorder_process(o->recorder, pid);
-		return p && p->start && identity_process_is((pid_t)pid, p->start) ? (pid_t)pid : 0;
+		return p && p->start && samehost_process_is((pid_t)pid, p->start) ? (pid_t)pid : 0;
 	}
-	return identity_process_lived((pid_t)pid, ns ? ns : o->first_ns) ? (pid_t)pid : 0;
+	return samehost_process_lived((pid_t)pid, ns ? ns : o->first_ns) ? (pid_t)pid : 0;
 }

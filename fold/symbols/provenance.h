@@ -12,8 +12,8 @@
 
 #include <sys/types.h>
 
-struct origin {
-	bool told;          /* the recording says where it was made; one whose recorder was killed mostly does not */
+struct provenance {
+	bool reported;      /* the recording says where it was made; one whose recorder was killed mostly does not */
 	bool host;          /* this machine, as far as its name and kernel tell */
 	bool boot;          /* and since it was started last: processes and what they left in /tmp are those */
 	uint64_t first_ns;  /* time of the first record */
@@ -22,10 +22,11 @@ struct origin {
 };
 
 /* in: the recording, still open. first, last: times of its records. */
-struct origin origin_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns, uint64_t last_ns);
+struct provenance provenance_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns,
+				uint64_t last_ns);
 
 /* pid when it lives and is the process that was sampled or mapped something at ns (0: when the recording began), else
  * 0. */
-pid_t origin_process(const struct origin *o, uint32_t pid, uint64_t ns);
+pid_t provenance_process(const struct provenance *o, uint32_t pid, uint64_t ns);
 
 #endif

@@ -20,7 +20,7 @@ static struct utsname host;
 static uid_t user;
 static bool prepared;
 
-void identity_prepare(void)
+void samehost_prepare(void)
 {
 	if (prepared)
 		return;
@@ -29,15 +29,15 @@ void identity_prepare(void)
 	prepared = true;
 }
 
-uid_t identity_user(void)
+uid_t samehost_user(void)
 {
-	identity_prepare();
+	samehost_prepare();
 	return user;
 }
 
-bool identity_is_this_host(struct str hostname, struct str kernel_release)
+bool samehost_is_this_host(struct str hostname, struct str kernel_release)
 {
-	identity_prepare();
+	samehost_prepare();
 	return hostname.n && kernel_release.n && str_eq(hostname, str_of(host.nodename)) &&
 	       str_eq(kernel_release, str_of(host.release));
 }
@@ -51,7 +51,7 @@ static uint64_t drift(uint64_t uptime)
 	return (clocks < DRIFT_MAX ? clocks : DRIFT_MAX) + SECOND_NS / 10;
 }
 
-bool identity_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
+bool samehost_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
 {
 	uint64_t uptime = clock_now(), wall = clock_wall(), since, expected;
 
@@ -63,7 +63,7 @@ bool identity_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
 	return wall_ns < expected + WALL_SLACK && wall_ns + WALL_SLACK + (clock_since_boot() - uptime) > expected;
 }
 
-bool identity_parse_stat(struct str stat, char *state, uint64_t *start_ticks)
+bool samehost_parse_stat(struct str stat, char *state, uint64_t *start_ticks)
 {
 	ptrdiff_t close = str_rfind(stat, ')'); /* comm stands in brackets, and may hold blanks and brackets */
 	unsigned field = FIELD_STATE;
@@ -81,7 +81,7 @@ bool identity_parse_stat(struct str stat, char *state, uint64_t *start_ticks)
 	return field == FIELD_START && str_u64(one, start_ticks);
 }
 
-pid_t identity_parse_status(struct str status)
+pid_t samehost_parse_status(struct str status)
 {
 	while (status.n) {
 		struct str line = str_cut(&status, '\n');
@@ -99,21 +99,21 @@ pid_t identity_parse_status(struct str status)
 }
 
 /* The beginning of a file of /proc/PID; empty when there is none. Takes fd. */
-static struct str read_proc(int fd, char *buf, size_t room)
+static struct str read_proc(int fd, char *buf, size_t space)
 {
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, room);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, space);
 
 	if (fd >= 0)
 		close(fd);
 	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
 }
 
-static struct str read_stat(pid_t pid, char *buf, size_t room)
+static struct str read_stat(pid_t pid, char *buf, size_t space)
 {
-	return read_proc(pid > 0 ? fileopener_stat(pid) : -1, buf, room);
+	return read_proc(pid > 0 ? fileopener_stat(pid) : -1, buf, space);
 }
 
-bool identity_boot_is(struct str id)
+bool samehost_boot_is(struct str id)
 {
 	char own[BOOT_ID + 1];
 
@@ -125,22 +125,22 @@ static bool is_dead(char state)
 	return state == 'Z' || state == 'X' || state == 'x';
 }
 
-bool identity_process_is(pid_t pid, uint64_t start_ticks)
+bool samehost_process_is(pid_t pid, uint64_t start_ticks)
 {
 	char buf[4096], state;
 	uint64_t ticks;
 
-	return identity_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks) && !is_dead(state) &&
+	return samehost_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks) && !is_dead(state) &&
 	       ticks == start_ticks;
 }
 
-bool identity_process_lived(pid_t pid, uint64_t sample_ns)
+bool samehost_process_lived(pid_t pid, uint64_t sample_ns)
 {
 	uint64_t ticks, start, uptime = clock_now(), asleep = clock_since_boot() - uptime;
 	long hz = sysconf(_SC_CLK_TCK);
 	char buf[4096], state;
 
-	if (hz <= 0 || sample_ns == 0 || !identity_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks))
+	if (hz <= 0 || sample_ns == 0 || !samehost_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks))
 		return false;
 	if (is_dead(state) || ticks > UINT64_MAX / SECOND_NS)
 		return false;
@@ -151,12 +151,12 @@ bool identity_process_lived(pid_t pid, uint64_t sample_ns)
 	return sample_ns <= uptime + drift(uptime) && start <= sample_ns + drift(uptime);
 }
 
-pid_t identity_inner_pid(pid_t pid)
+pid_t samehost_inner_pid(pid_t pid)
 {
 	char path[64], buf[8192];
 
 	if (pid <= 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
-	return identity_parse_status(read_proc(broker_open(AT_FDCWD, path, 0), buf, sizeof(buf)));
+	return samehost_parse_status(read_proc(broker_open(AT_FDCWD, path, 0), buf, sizeof(buf)));
 }

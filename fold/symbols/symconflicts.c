@@ -13,15 +13,15 @@
 #define SUFFIX ".debug"
 
 struct search {
-	const struct attic *attic;
-	struct conflicts found;
-	unsigned looked_at;
+	const struct symstore *symstore;
+	struct symconflicts found;
+	unsigned polled_at;
 };
 
 /* Names in a folder below DIR, each with a 0 after it. */
 static void list(const struct search *s, const char *folder, struct text *names)
 {
-	int fd = broker_open(s->attic->dir, folder, O_DIRECTORY | O_NOFOLLOW);
+	int fd = broker_open(s->symstore->dir, folder, O_DIRECTORY | O_NOFOLLOW);
 
 	names->n = 0;
 	if (fd < 0)
@@ -36,7 +36,7 @@ static uint64_t inode_in(const struct search *s, const char *folder, const char 
 	char path[192];
 
 	snprintf(path, sizeof(path), "symbols/%s.build-id/%.2s/%.*s", folder, start, (int)rest.n, rest.p);
-	return attic_index_inode(s->attic->index, path);
+	return symstoreindex_inode(s->symstore->index, path);
 }
 
 static void look_at(struct search *s, const char *folder, const char *start, struct str rest)
@@ -67,28 +67,28 @@ static void search_tenant(struct search *s, const char *tenant)
 	snprintf(folder, sizeof(folder), "tenants/%s/", tenant);
 	snprintf(path, sizeof(path), "symbols/%s.build-id", folder);
 	list(s, path, &ids);
-	for (struct str left = text_view(&ids); left.n && s->looked_at < FILES_MAX;) {
+	for (struct str left = text_view(&ids); left.n && s->polled_at < FILES_MAX;) {
 		struct str id = str_cut(&left, 0);
 
 		if (id.n != 2 || id.p[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "symbols/%s.build-id/%.2s", folder, id.p);
 		list(s, path, &names);
-		for (struct str files = text_view(&names); files.n && s->looked_at++ < FILES_MAX;)
+		for (struct str files = text_view(&names); files.n && s->polled_at++ < FILES_MAX;)
 			look_at(s, folder, id.p, str_cut(&files, 0));
 	}
 	text_free(&ids);
 	text_free(&names);
 }
 
-void conflicts_each(const struct attic *k, void (*f)(void *arg, const struct conflicts *of), void *arg)
+void symconflicts_each(const struct symstore *k, void (*f)(void *arg, const struct symconflicts *of), void *arg)
 {
 	char seen[TENANTS_MAX][TENANT_NAME], name[TENANT_NAME];
 	size_t n = 0;
 
 	for (size_t i = 0; k->dir >= 0 && i < k->who->nprocesses && n < TENANTS_MAX; i++) {
 		const struct pj_process *p = &k->who->process[i];
-		struct search s = { .attic = k, .found.tenant = { (enum tenant_kind)p->tenant_kind, p->tenant } };
+		struct search s = { .symstore = k, .found.tenant = { (enum tenant_kind)p->tenant_kind, p->tenant } };
 		size_t j = 0;
 
 		tenant_folder(&s.found.tenant, p->mount_ns, name);

@@ -11,13 +11,13 @@
 #include "fold/symbols/symstore.h"
 #include "common/process/tenants.h"
 
-struct conflicts {
+struct symconflicts {
 	struct tenant tenant;
 	uint64_t files;
 	char first[2 * BUILD_ID_MAX + 1]; /* the lowest build-id, hexadecimal */
 };
 
 /* Calls f for each tenant of the window of which such files are kept. */
-void conflicts_each(const struct attic *k, void (*f)(void *arg, const struct conflicts *of), void *arg);
+void symconflicts_each(const struct symstore *k, void (*f)(void *arg, const struct symconflicts *of), void *arg);
 
 #endif

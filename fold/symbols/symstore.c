@@ -56,7 +56,7 @@ static uint64_t snapshot_number(struct str name, struct str boot)
 	return str_u64(str_from(name, boot.n + 1), &n) ? n : 0;
 }
 
-static void take_snapshot(struct attic *k, uint64_t n)
+static void take_snapshot(struct symstore *k, uint64_t n)
 {
 	size_t i;
 
@@ -72,7 +72,7 @@ static void take_snapshot(struct attic *k, uint64_t n)
 }
 
 /* A recorder that was killed could not say which it needed: those of its boot, the newest first. */
-static void find_snapshots(struct attic *k)
+static void find_snapshots(struct symstore *k)
 {
 	int fd = broker_open(k->dir, "symbols", O_DIRECTORY | O_NOFOLLOW);
 	struct text names = { 0 };
@@ -91,7 +91,7 @@ static void find_snapshots(struct attic *k)
 	text_free(&names);
 }
 
-static void list_jit_folders(struct attic *k)
+static void list_jit_folders(struct symstore *k)
 {
 	char path[128];
 	int fd;
@@ -106,9 +106,9 @@ static void list_jit_folders(struct attic *k)
 	close(fd);
 }
 
-void attic_open(struct attic *k, const char *dir, const struct in *in, const struct recorder *who)
+void symstore_open(struct symstore *k, const char *dir, const struct in *in, const struct recorder *who)
 {
-	*k = (struct attic){ .dir = -1, .who = who };
+	*k = (struct symstore){ .dir = -1, .who = who };
 	if (dir) {
 		k->dir = broker_open(AT_FDCWD, dir, O_DIRECTORY);
 		if (k->dir < 0)
@@ -117,29 +117,29 @@ void attic_open(struct attic *k, const char *dir, const struct in *in, const str
 		k->dir = find_dir(in);
 	}
 	if (k->dir >= 0) {
-		k->index = attic_index_new(k->dir);
+		k->index = symstoreindex_new(k->dir);
 		list_jit_folders(k);
 	}
 	if (k->dir >= 0 && who->boot.n && who->nkallsyms == 0)
 		find_snapshots(k);
 }
 
-void attic_close(struct attic *k)
+void symstore_close(struct symstore *k)
 {
-	attic_index_free(k->index);
+	symstoreindex_free(k->index);
 	text_free(&k->jit_folders);
 	if (k->dir >= 0)
 		close(k->dir);
-	*k = (struct attic){ .dir = -1 };
+	*k = (struct symstore){ .dir = -1 };
 }
 
-static int open_plain(const struct attic *k, const char *path)
+static int open_plain(const struct symstore *k, const char *path)
 {
 	return broker_open(k->dir, path, O_NOFOLLOW);
 }
 
 /* "tenants/NAME/" of a process; of several, as it changed in the window, number i. False: no more. */
-static bool tenant_of_pid(const struct attic *k, uint32_t pid, size_t i, char folder[TENANT_NAME + 16])
+static bool tenant_of_pid(const struct symstore *k, uint32_t pid, size_t i, char folder[TENANT_NAME + 16])
 {
 	const struct pj_process *p = recorder_process_at(k->who, pid, i);
 	struct tenant of = { p ? (enum tenant_kind)p->tenant_kind : TENANT_UNKNOWN, p ? p->tenant : 0 };
@@ -165,8 +165,8 @@ static const char *path_of_id(char path[BINARY_PATH], const char *folder, const 
 	return path;
 }
 
-static const char *path_in(const struct attic *k, char path[BINARY_PATH], const char *folder, const struct build_id *id,
-			   const struct attic_numbers *n)
+static const char *path_in(const struct symstore *k, char path[BINARY_PATH], const char *folder,
+			   const struct build_id *id, const struct symstore_numbers *n)
 {
 	if (id->n > 1)
 		return path_of_id(path, folder, id);
@@ -175,13 +175,14 @@ static const char *path_in(const struct attic *k, char path[BINARY_PATH], const 
 	return path;
 }
 
-static bool is_askable(const struct attic *k, const struct build_id *id, const struct attic_numbers *n)
+static bool is_askable(const struct symstore *k, const struct build_id *id, const struct symstore_numbers *n)
 {
 	errno = ENOENT;
 	return k->dir >= 0 && (id->n > 1 || (n->inode && k->who->boot.n));
 }
 
-int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+int symstore_unclaimed(const struct symstore *k, uint32_t pid, const struct build_id *id,
+		       const struct symstore_numbers *n)
 {
 	int tenants = is_askable(k, id, n) && !recorder_process_at(k->who, pid, 0) ?
 			      broker_open(k->dir, "symbols/tenants", O_DIRECTORY | O_NOFOLLOW) :
@@ -204,7 +205,7 @@ int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *
 		if (name.n == 0 || name.p[0] == '.' || name.n >= TENANT_NAME)
 			continue;
 		snprintf(folder, sizeof(folder), "tenants/%.*s/", (int)name.n, name.p);
-		one = attic_index_open(k->index, path_in(k, path, folder, id, n));
+		one = symstoreindex_open(k->index, path_in(k, path, folder, id, n));
 		if (one < 0 || fstat(one, &st) < 0)
 			continue;
 		if (fd < 0) {
@@ -225,20 +226,20 @@ int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *
 }
 
 /* The inode of the file that is kept for that process, and its path; 0: there is none. */
-static uint64_t find_binary(const struct attic *k, uint32_t pid, const struct build_id *id,
-			    const struct attic_numbers *n, char path[BINARY_PATH])
+static uint64_t find_binary(const struct symstore *k, uint32_t pid, const struct build_id *id,
+			    const struct symstore_numbers *n, char path[BINARY_PATH])
 {
 	char folder[TENANT_NAME + 16] = "";
 	uint64_t inode;
 	size_t i = 0;
 
 	do
-		inode = attic_index_inode(k->index, path_in(k, path, folder, id, n));
+		inode = symstoreindex_inode(k->index, path_in(k, path, folder, id, n));
 	while (!inode && tenant_of_pid(k, pid, i++, folder));
 	return inode;
 }
 
-int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n)
+int symstore_binary(const struct symstore *k, uint32_t pid, const struct build_id *id, const struct symstore_numbers *n)
 {
 	char path[BINARY_PATH];
 
@@ -248,7 +249,7 @@ int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id,
 		return open_plain(k, path);
 	errno = ENOENT;
 	/* numbers are the kernel's, so another tenant's file with these is this one */
-	return id->n < 2 ? attic_unclaimed(k, pid, id, n) : -1;
+	return id->n < 2 ? symstore_unclaimed(k, pid, id, n) : -1;
 }
 
 /* Which file that is; takes fd, which may be -1: 0. */
@@ -263,19 +264,19 @@ static uint64_t inode_of(int fd)
 	return st.st_ino;
 }
 
-static uint64_t inode_of_binary(const struct attic *k, uint32_t pid, const struct build_id *id,
-				const struct attic_numbers *n)
+static uint64_t inode_of_binary(const struct symstore *k, uint32_t pid, const struct build_id *id,
+				const struct symstore_numbers *n)
 {
 	char path[BINARY_PATH];
 	uint64_t inode = is_askable(k, id, n) ? find_binary(k, pid, id, n, path) : 0;
 
-	return inode || id->n > 1 ? inode : inode_of(attic_unclaimed(k, pid, id, n));
+	return inode || id->n > 1 ? inode : inode_of(symstore_unclaimed(k, pid, id, n));
 }
 
-struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id,
-				 const struct attic_numbers *n)
+struct symstore_origin symstore_origin(const struct symstore *k, uint32_t pid, const struct build_id *id,
+				       const struct symstore_numbers *n)
 {
-	struct attic_origin origin = { .file = inode_of_binary(k, pid, id, n) };
+	struct symstore_origin origin = { .file = inode_of_binary(k, pid, id, n) };
 	char own[TENANT_NAME + 16];
 
 	if (!recorder_elsewhere(k->who, pid))
@@ -285,35 +286,35 @@ struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const stru
 	return origin;
 }
 
-bool attic_conflicts(const struct attic *k, uint32_t pid, const struct build_id *id)
+bool symstore_conflicts(const struct symstore *k, uint32_t pid, const struct build_id *id)
 {
 	char own[TENANT_NAME + 16], path[BINARY_PATH];
 	uint64_t mine, all, shared;
 
 	if (k->dir < 0 || id->n < 2)
 		return false;
-	mine = tenant_of_pid(k, pid, 0, own) ? attic_index_inode(k->index, path_of_id(path, own, id)) : 0;
-	all = attic_index_inode(k->index, path_of_id(path, "", id));
-	shared = attic_index_inode(k->index, path_of_id(path, "shared/", id));
+	mine = tenant_of_pid(k, pid, 0, own) ? symstoreindex_inode(k->index, path_of_id(path, own, id)) : 0;
+	all = symstoreindex_inode(k->index, path_of_id(path, "", id));
+	shared = symstoreindex_inode(k->index, path_of_id(path, "shared/", id));
 	return mine && ((all && all != mine) || (shared && shared != mine));
 }
 
-struct build_id attic_build(const struct attic *k, const struct attic_numbers *n)
+struct build_id symstore_build(const struct symstore *k, const struct symstore_numbers *n)
 {
-	const struct pj_build_id *told = recorder_file(k->who, n->major, n->minor, n->inode, n->generation);
-	struct build_id id = { .n = told ? told->size : 0 };
+	const struct pj_build_id *reported = recorder_file(k->who, n->major, n->minor, n->inode, n->generation);
+	struct build_id id = { .n = reported ? reported->size : 0 };
 
-	if (told)
-		memcpy(id.byte, told->id, sizeof(told->id));
+	if (reported)
+		memcpy(id.byte, reported->id, sizeof(reported->id));
 	return id;
 }
 
-bool attic_is_program(const struct attic *k, uint32_t pid, const struct attic_numbers *n)
+bool symstore_is_program(const struct symstore *k, uint32_t pid, const struct symstore_numbers *n)
 {
 	return inode_of_binary(k, pid, &(struct build_id){ 0 }, n);
 }
 
-int attic_vdso(const struct attic *k)
+int symstore_vdso(const struct symstore *k)
 {
 	char path[128];
 
@@ -325,17 +326,18 @@ int attic_vdso(const struct attic *k)
 }
 
 /* jit/BOOT/FOLDER/PID-START.KIND; without a folder that of earlier versions. */
-static void jit_name(const struct attic *k, const char *folder, uint32_t pid, const char *kind, char *name, size_t room)
+static void jit_name(const struct symstore *k, const char *folder, uint32_t pid, const char *kind, char *name,
+		     size_t space)
 {
 	const struct pj_process *p = recorder_process(k->who, pid);
 
-	snprintf(name, room, "jit/%.*s/%s%s%u-%llu.%s", (int)k->who->boot.n, k->who->boot.p, folder,
+	snprintf(name, space, "jit/%.*s/%s%s%u-%llu.%s", (int)k->who->boot.n, k->who->boot.p, folder,
 		 folder[0] ? "/" : "", (unsigned)pid, (unsigned long long)(p ? p->start : 0), kind);
 }
 
 /* The folder in which a copy is: a process may have had another tenant when it started to write than in the window.
  * False: in none. */
-static bool find_jit(const struct attic *k, uint32_t pid, const char *kind, char folder[TENANT_NAME])
+static bool find_jit(const struct symstore *k, uint32_t pid, const char *kind, char folder[TENANT_NAME])
 {
 	bool found = false;
 
@@ -347,19 +349,19 @@ static bool find_jit(const struct attic *k, uint32_t pid, const char *kind, char
 			continue;
 		snprintf(folder, TENANT_NAME, "%.*s", (int)one.n, one.p);
 		jit_name(k, folder, pid, kind, name, sizeof(name));
-		found = attic_index_inode(k->index, name);
+		found = symstoreindex_inode(k->index, name);
 	}
 	return found;
 }
 
-void attic_name(const struct attic *k, uint32_t pid, const char *kind, char *name, size_t room)
+void symstore_name(const struct symstore *k, uint32_t pid, const char *kind, char *name, size_t space)
 {
 	char folder[TENANT_NAME];
 
-	jit_name(k, find_jit(k, pid, kind, folder) ? folder : "", pid, kind, name, room);
+	jit_name(k, find_jit(k, pid, kind, folder) ? folder : "", pid, kind, name, space);
 }
 
-int attic_jit(const struct attic *k, uint32_t pid, const char *kind)
+int symstore_jit(const struct symstore *k, uint32_t pid, const char *kind)
 {
 	const struct pj_process *p = k->dir >= 0 ? recorder_process(k->who, pid) : NULL;
 	char path[256], folder[TENANT_NAME];
@@ -372,24 +374,24 @@ int attic_jit(const struct attic *k, uint32_t pid, const char *kind)
 	of = (struct tenant){ (enum tenant_kind)p->tenant_kind, p->tenant };
 	tenant_folder(&of, p->mount_ns, folder);
 	jit_name(k, folder, pid, kind, path, sizeof(path));
-	fd = attic_index_open(k->index, path);
+	fd = symstoreindex_open(k->index, path);
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	attic_name(k, pid, kind, path, sizeof(path));
-	return attic_index_open(k->index, path);
+	symstore_name(k, pid, kind, path, sizeof(path));
+	return symstoreindex_open(k->index, path);
 }
 
-size_t attic_kernels(const struct attic *k)
+size_t symstore_kernels(const struct symstore *k)
 {
 	return k->who->nkallsyms ? k->who->nkallsyms : k->nkernels;
 }
 
-int attic_kernel(const struct attic *k, size_t i)
+int symstore_kernel(const struct symstore *k, size_t i)
 {
 	char path[320];
 
 	errno = ENOENT;
-	if (k->dir < 0 || i >= attic_kernels(k))
+	if (k->dir < 0 || i >= symstore_kernels(k))
 		return -1;
 	if (i >= k->who->nkallsyms)
 		snprintf(path, sizeof(path), "symbols/kallsyms-%.*s.%llu.gz", (int)k->who->boot.n, k->who->boot.p,

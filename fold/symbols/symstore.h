@@ -16,65 +16,67 @@
 #include "fold/perfdata/recorder.h"
 #include "common/text.h"
 
-struct attic {
+struct symstore {
 	int dir;                           /* DIR; -1: there is none */
 	const struct recorder *who;        /* boot, processes */
 	uint64_t kernel[RECORDER_KERNELS]; /* numbers of snapshots, where the window, which was not finished, names
 					      none; newest first */
 	size_t nkernels;
-	struct attic_index *index; /* of dir */
-	struct text jit_folders;   /* names below jit/BOOT, each with a 0 after it */
+	struct symstore_index *index; /* of dir */
+	struct text jit_folders;      /* names below jit/BOOT, each with a 0 after it */
 };
 
 /* dir: as the user says, or NULL: found from the place of in, a window of pjrecord. who stays the caller's. Dies when
  * dir was named and is no folder. */
-void attic_open(struct attic *k, const char *dir, const struct in *in, const struct recorder *who);
-void attic_close(struct attic *k);
+void symstore_open(struct symstore *k, const char *dir, const struct in *in, const struct recorder *who);
+void symstore_close(struct symstore *k);
 
 /* All give a plain file, or -1 and errno. */
 
 /* A reduced ELF file for a mapping of that process: by build-id, else by the numbers in the mapping (of the recorded
  * boot). First that of all, then that of its tenant: a build-id is believed of files of root on the host and within a
  * tenant (record/symsaver/savernames.h). */
-struct attic_numbers {
+struct symstore_numbers {
 	uint32_t major, minor;
 	uint64_t inode, generation;
 };
-int attic_binary(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
+int symstore_binary(const struct symstore *k, uint32_t pid, const struct build_id *id,
+		    const struct symstore_numbers *n);
 
 /* The same for a process of which the window names no tenant, as its recorder was killed: what was kept for any tenant,
  * if that is one file. To be asked last: a build-id is what a file claims. */
-int attic_unclaimed(const struct attic *k, uint32_t pid, const struct build_id *id, const struct attic_numbers *n);
+int symstore_unclaimed(const struct symstore *k, uint32_t pid, const struct build_id *id,
+		       const struct symstore_numbers *n);
 
 /* Two mappings of one path and build-id have the same names if their origins are equal: the file that is kept of each
  * (0: none), and, as files below the roots of processes may be asked, too, the tenant of processes elsewhere. */
-struct attic_origin {
+struct symstore_origin {
 	uint64_t file, tenant;
 };
-struct attic_origin attic_origin(const struct attic *k, uint32_t pid, const struct build_id *id,
-				 const struct attic_numbers *n);
+struct symstore_origin symstore_origin(const struct symstore *k, uint32_t pid, const struct build_id *id,
+				       const struct symstore_numbers *n);
 
 /* True if the file of that process was kept for its tenant only, and has the build-id of another one with other
  * symbols. */
-bool attic_conflicts(const struct attic *k, uint32_t pid, const struct build_id *id);
+bool symstore_conflicts(const struct symstore *k, uint32_t pid, const struct build_id *id);
 
 /* Which build that file is, as the window says; n is 0 when it does not. */
-struct build_id attic_build(const struct attic *k, const struct attic_numbers *n);
+struct build_id symstore_build(const struct symstore *k, const struct symstore_numbers *n);
 
 /* Is a file with these numbers kept, so that it is a program, whatever it is called? */
-bool attic_is_program(const struct attic *k, uint32_t pid, const struct attic_numbers *n);
+bool symstore_is_program(const struct symstore *k, uint32_t pid, const struct symstore_numbers *n);
 
-int attic_vdso(const struct attic *k);
+int symstore_vdso(const struct symstore *k);
 
 /* kind: "map", "map.1" (what was before it), "dump". Only of a process whose start the window tells. Copies lie in a
  * folder of the process's tenant; earlier versions had none. */
-int attic_jit(const struct attic *k, uint32_t pid, const char *kind);
+int symstore_jit(const struct symstore *k, uint32_t pid, const char *kind);
 
 /* Its name below DIR, for people. */
-void attic_name(const struct attic *k, uint32_t pid, const char *kind, char *name, size_t room);
+void symstore_name(const struct symstore *k, uint32_t pid, const char *kind, char *name, size_t space);
 
 /* The i-th snapshot of kallsyms, gzip, of those that the window names, or else of the newest of its boot. */
-size_t attic_kernels(const struct attic *k);
-int attic_kernel(const struct attic *k, size_t i);
+size_t symstore_kernels(const struct symstore *k);
+int symstore_kernel(const struct symstore *k, size_t i);
 
 #endif

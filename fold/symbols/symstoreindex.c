@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 struct entry {
-	bool listed, looked; /* a folder whose names are known; a file whose inode is */
+	bool listed, polled; /* a folder whose names are known; a file whose inode is */
 	uint64_t inode;
 };
 
-struct attic_index {
+struct symstore_index {
 	pthread_mutex_t lock;
 	int dir;
 	struct intern paths; /* that exist, and folders that were listed */
@@ -24,16 +24,16 @@ struct attic_index {
 	size_t cap;
 };
 
-struct attic_index *attic_index_new(int dir)
+struct symstore_index *symstoreindex_new(int dir)
 {
-	struct attic_index *x = mem_alloc(sizeof(*x), 1);
+	struct symstore_index *x = mem_alloc(sizeof(*x), 1);
 
 	pthread_mutex_init(&x->lock, NULL);
 	x->dir = dir;
 	return x;
 }
 
-void attic_index_free(struct attic_index *x)
+void symstoreindex_free(struct symstore_index *x)
 {
 	if (!x)
 		return;
@@ -43,7 +43,7 @@ void attic_index_free(struct attic_index *x)
 	free(x);
 }
 
-static struct entry *entry_of(struct attic_index *x, struct str path)
+static struct entry *entry_of(struct symstore_index *x, struct str path)
 {
 	uint32_t id = intern(&x->paths, path);
 
@@ -57,7 +57,7 @@ static struct entry *entry_of(struct attic_index *x, struct str path)
 	return &x->entry[id];
 }
 
-static void list(struct attic_index *x, struct str folder)
+static void list(struct symstore_index *x, struct str folder)
 {
 	struct text path = { 0 }, names = { 0 };
 	int fd;
@@ -82,7 +82,7 @@ static void list(struct attic_index *x, struct str folder)
 	text_free(&names);
 }
 
-static bool exists(struct attic_index *x, struct str path)
+static bool exists(struct symstore_index *x, struct str path)
 {
 	for (size_t i = 0; i < path.n; i++) {
 		struct str rest = str_from(path, i + 1);
@@ -97,7 +97,7 @@ static bool exists(struct attic_index *x, struct str path)
 }
 
 /* With the lock held. */
-static uint64_t inode_of(struct attic_index *x, const char *path)
+static uint64_t inode_of(struct symstore_index *x, const char *path)
 {
 	struct entry *e;
 	struct stat st;
@@ -106,9 +106,9 @@ static uint64_t inode_of(struct attic_index *x, const char *path)
 	if (!exists(x, str_of(path)))
 		return 0;
 	e = entry_of(x, str_of(path));
-	if (e->looked)
+	if (e->polled)
 		return e->inode;
-	e->looked = true;
+	e->polled = true;
 	fd = broker_open(x->dir, path, O_NOFOLLOW);
 	if (fd < 0)
 		return 0;
@@ -118,7 +118,7 @@ static uint64_t inode_of(struct attic_index *x, const char *path)
 	return e->inode;
 }
 
-uint64_t attic_index_inode(struct attic_index *x, const char *path)
+uint64_t symstoreindex_inode(struct symstore_index *x, const char *path)
 {
 	uint64_t inode;
 
@@ -128,7 +128,7 @@ uint64_t attic_index_inode(struct attic_index *x, const char *path)
 	return inode;
 }
 
-int attic_index_open(struct attic_index *x, const char *path)
+int symstoreindex_open(struct symstore_index *x, const char *path)
 {
 	bool there;
 

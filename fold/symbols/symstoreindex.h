@@ -10,16 +10,16 @@
 
 #include "common/base.h"
 
-struct attic_index;
+struct symstore_index;
 
 /* dir: DIR, which stays open as long as the index lives. */
-struct attic_index *attic_index_new(int dir);
-void attic_index_free(struct attic_index *x);
+struct symstore_index *symstoreindex_new(int dir);
+void symstoreindex_free(struct symstore_index *x);
 
 /* path: below DIR, such as "symbols/...". Returns the inode of the regular file, 0 if there is none. */
-uint64_t attic_index_inode(struct attic_index *x, const char *path);
+uint64_t symstoreindex_inode(struct symstore_index *x, const char *path);
 
 /* Returns a descriptor, or -1 with errno. */
-int attic_index_open(struct attic_index *x, const char *path);
+int symstoreindex_open(struct symstore_index *x, const char *path);
 
 #endif

@@ -6,20 +6,20 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BLOCK 2048            /* symbols that are read at once: 48 kB */
-#define MOST_SYMS (32u << 20) /* of one table; the largest programs have 2 million */
+#define BLOCK 2048           /* symbols that are read at once: 48 kB */
+#define SYMS_MAX (32u << 20) /* of one table; the largest programs have 2 million */
 #define LONGEST (32u << 10)
 #define ROUNDS 9 /* the nearest symbol, and eight before it */
 #define STRINGS_MAX (32u << 20)
-#define NAME_COST 2048          /* to read one name costs as much as to read that many bytes of its table */
-#define OVERLAPS (64u << 20)    /* steps that are spent on symbols which contain each other */
-#define SPEND_SOME (1u << 20)   /* bytes of names that any file may give, ... */
-#define SPEND_TIMES 8           /* ... so many for each byte of its strings, as demangling makes names longer, ... */
-#define SPEND_MOST (128u << 20) /* ... and no more: nobody reads them */
+#define NAME_COST 2048         /* to read one name costs as much as to read that many bytes of its table */
+#define OVERLAPS (64u << 20)   /* steps that are spent on symbols which contain each other */
+#define SPEND_SOME (1u << 20)  /* bytes of names that any file may give, ... */
+#define SPEND_TIMES 8          /* ... so many for each byte of its strings, as demangling makes names longer, ... */
+#define SPEND_MAX (128u << 20) /* ... and no more: nobody reads them */
 
 /* ---- places: sorted numbers, with a table of where to look --------------------------------------------------- */
 
-struct places {
+struct locationcache {
 	const uint64_t *at;
 	size_t n;
 	uint64_t low;
@@ -28,12 +28,12 @@ struct places {
 	uint32_t *first; /* [buckets + 1]: the first at or above the bucket's start */
 };
 
-static void places_index(struct places *p, const uint64_t *at, size_t n)
+static void places_index(struct locationcache *p, const uint64_t *at, size_t n)
 {
 	uint64_t span = n ? at[n - 1] - at[0] : 0;
 	size_t i = 0;
 
-	*p = (struct places){ .at = at, .n = n, .low = n ? at[0] : 0 };
+	*p = (struct locationcache){ .at = at, .n = n, .low = n ? at[0] : 0 };
 	while (span >> p->shift >= 4 * n + 16)
 		p->shift++;
 	p->buckets = (uint32_t)(span >> p->shift) + 1;
@@ -46,7 +46,7 @@ static void places_index(struct places *p, const uint64_t *at, size_t n)
 }
 
 /* The first place at or above a; n when there is none. */
-static inline size_t places_from(const struct places *p, uint64_t a)
+static inline size_t places_from(const struct locationcache *p, uint64_t a)
 {
 	uint64_t b;
 	size_t from, to;
@@ -124,7 +124,7 @@ static bool stream_open(struct stream *s, const struct symtab *tab, const struct
 	s->use = section_use(f);
 	n = tab->table->size / s->entry;
 	s->at = tab->table->offset;
-	s->end = s->at + (n < MOST_SYMS ? n : MOST_SYMS) * s->entry;
+	s->end = s->at + (n < SYMS_MAX ? n : SYMS_MAX) * s->entry;
 	return s->end > s->at;
 }
 
@@ -251,7 +251,7 @@ static void stream_all(struct symtab_search *s, each_block *each, void *to)
 
 /* Places that have no answer yet, and the starts of symbols that may be theirs. */
 struct open_places {
-	struct places places;
+	struct locationcache places;
 	bool first;        /* first round: nearest is looked for, too */
 	uint64_t *nearest; /* by place: the nearest start at or before it */
 	uint64_t *reach;   /* by place: the nearest start, below `below`, of a symbol that is large enough */
@@ -328,7 +328,7 @@ struct strings {
 struct choice {
 	struct symtab_search *search;
 	struct strings *strings; /* by table */
-	struct places starts;
+	struct locationcache starts;
 	struct group *group;
 	struct arena arena;
 };
@@ -344,7 +344,7 @@ void symtab_string(struct text *out, const struct elffile *f, const struct elf_s
 		size_t want = left < step ? (size_t)left : step, got;
 		const char *end;
 
-		text_room(out, want);
+		text_reserve(out, want);
 		got = elffile_read(f, table->offset + name + (out->n - from), out->p + out->n, want);
 		end = got ? memchr(out->p + out->n, 0, got) : NULL;
 		out->n = end ? (size_t)(end - out->p) : out->n + got;
@@ -356,17 +356,17 @@ void symtab_string(struct text *out, const struct elffile *f, const struct elf_s
 
 bool symtab_spend(struct symtab_search *s, size_t n)
 {
-	uint64_t most = SPEND_SOME;
+	uint64_t max = SPEND_SOME;
 
 	for (size_t t = 0; t < s->n_tables; t++) {
 		const struct elffile *f = s->tables[t].file;
 		uint32_t link = s->tables[t].table->link;
 		uint64_t size = link < f->sections ? f->section[link].size : 0;
 
-		most += SPEND_TIMES * (size < f->size ? size : f->size);
+		max += SPEND_TIMES * (size < f->size ? size : f->size);
 	}
 	s->spent += n; /* stays too much when it once was */
-	return s->spent <= (most < SPEND_MOST ? most : SPEND_MOST);
+	return s->spent <= (max < SPEND_MAX ? max : SPEND_MAX);
 }
 
 static void read_strings(struct choice *c, struct strings *s, const struct elffile *f, const struct elf_section *table)
@@ -637,12 +637,12 @@ static void one_round(struct work *w, bool first)
 void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struct symtab_answer *answer)
 {
 	struct work w = { .search = s, .n = n };
-	uint64_t *room = mem_alloc(4 * sizeof(*room), n + 1);
+	uint64_t *space = mem_alloc(4 * sizeof(*space), n + 1);
 
-	w.at = room;
-	w.open.nearest = room + n;
-	w.open.reach = room + 2 * n;
-	w.open.below = room + 3 * n;
+	w.at = space;
+	w.open.nearest = space + n;
+	w.open.reach = space + 2 * n;
+	w.open.below = space + 3 * n;
 	w.answer = mem_alloc(sizeof(*w.answer), n + 1);
 	for (size_t i = 0; i < n; i++) {
 		w.at[i] = at[i];
@@ -651,7 +651,7 @@ void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struc
 	for (int round = 0; round < ROUNDS && w.n; round++)
 		one_round(&w, round == 0);
 	free(w.answer);
-	free(room);
+	free(space);
 }
 
 #define FIND_MAX (256u << 20)

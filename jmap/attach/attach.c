@@ -25,10 +25,10 @@
 
 /* ---- what its status tells ------------------------------------------------------------------------------------- */
 
-static bool read_signals(const struct guest *g, struct replies_signals *s)
+static bool read_signals(const struct targetuser *g, struct replies_signals *s)
 {
 	struct text t = { 0 };
-	bool good = whole_read_at(g->process, "status", &t, 65536) && replies_signals(text_view(&t), s);
+	bool good = fullio_read_at(g->process, "status", &t, 65536) && replies_signals(text_view(&t), s);
 
 	text_free(&t);
 	return good;
@@ -36,17 +36,17 @@ static bool read_signals(const struct guest *g, struct replies_signals *s)
 
 /* ---- the socket ------------------------------------------------------------------------------------------------ */
 
-static void name_of(const struct guest *g, const char *what, char name[GUEST_NAME])
+static void name_of(const struct targetuser *g, const char *what, char name[TARGETUSER_NAME])
 {
-	snprintf(name, GUEST_NAME, ".%s_pid%d", what, (int)g->inner);
+	snprintf(name, TARGETUSER_NAME, ".%s_pid%d", what, (int)g->inner);
 }
 
 /* Of O_PATH; -1: there is none that may be its own. */
-static int find_socket(const struct guest *g)
+static int find_socket(const struct targetuser *g)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-	char name[GUEST_NAME];
+	char name[TARGETUSER_NAME];
 	struct stat st;
 	int fd;
 
@@ -60,7 +60,7 @@ static int find_socket(const struct guest *g)
 }
 
 /* A connection with that very process; -1 and errno. EPERM: somebody else listens there. */
-static int connect_to(const struct guest *g, int socket_path)
+static int connect_to(const struct targetuser *g, int socket_path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct timeval wait = { ATTACH_START_MS / 1000, 0 };
@@ -87,7 +87,7 @@ static int connect_to(const struct guest *g, int socket_path)
 
 struct trigger {
 	int folder; /* -1: none */
-	char name[GUEST_NAME];
+	char name[TARGETUSER_NAME];
 };
 
 static bool create_in(struct trigger *t, int folder)
@@ -112,14 +112,14 @@ static bool create_in(struct trigger *t, int folder)
 	return true;
 }
 
-static struct hotspot_reason create_trigger(const struct guest *g, struct trigger *t)
+static struct hotspot_reason create_trigger(const struct targetuser *g, struct trigger *t)
 {
 	int error;
 
 	*t = (struct trigger){ .folder = -1 };
 	name_of(g, "attach", t->name);
 	if (create_in(t, g->tmp) || (g->cwd >= 0 && errno != EEXIST && create_in(t, g->cwd)))
-		return guest_fine();
+		return targetuser_fine();
 	error = errno;
 	if (error == EROFS)
 		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");
@@ -132,7 +132,7 @@ static struct hotspot_reason create_trigger(const struct guest *g, struct trigge
 }
 
 /* Waits for the socket; -1: it did not come in time. */
-static int await_socket(const struct guest *g)
+static int await_socket(const struct targetuser *g)
 {
 	uint64_t until = clock_now_ms() + ATTACH_START_MS;
 	long ms = 2;
@@ -163,7 +163,7 @@ static struct hotspot_reason why_not_connected(int error)
 	return guest_reason("timeout", "its socket cannot be connected to: %s", strerror(error));
 }
 
-static struct hotspot_reason may_be_woken(const struct guest *g, struct replies_signals *s)
+static struct hotspot_reason may_be_woken(const struct targetuser *g, struct replies_signals *s)
 {
 	if (!read_signals(g, s))
 		return guest_reason("gone", "it ended");
@@ -172,10 +172,10 @@ static struct hotspot_reason may_be_woken(const struct guest *g, struct replies_
 	if (!(s->caught & QUIT_BIT))
 		return guest_reason("no-handler",
 				    "it does not listen, and SIGQUIT would end it: it begins, or runs with -Xrs");
-	return guest_fine();
+	return targetuser_fine();
 }
 
-static struct hotspot_reason wake(const struct guest *g, int *fd)
+static struct hotspot_reason wake(const struct targetuser *g, int *fd)
 {
 	struct trigger t;
 	struct replies_signals s;
@@ -201,13 +201,13 @@ static struct hotspot_reason wake(const struct guest *g, int *fd)
 			t.name);
 	unlinkat(t.folder, t.name, 0);
 	if (*fd >= 0)
-		return guest_fine();
+		return targetuser_fine();
 	return error == ETIMEDOUT ? guest_reason("attach-disabled", "it did not open its socket within %d s",
 						 ATTACH_START_MS / 1000) :
 				    why_not_connected(error);
 }
 
-static struct hotspot_reason connect_or_wake(const struct guest *g, int *fd)
+static struct hotspot_reason connect_or_wake(const struct targetuser *g, int *fd)
 {
 	int at = find_socket(g);
 
@@ -217,7 +217,7 @@ static struct hotspot_reason connect_or_wake(const struct guest *g, int *fd)
 
 		close(at);
 		if (*fd >= 0)
-			return guest_fine();
+			return targetuser_fine();
 		if (error != ECONNREFUSED) /* else it is of a JVM that is gone, and had its number */
 			return why_not_connected(error);
 	}
@@ -271,14 +271,15 @@ static struct hotspot_reason talk(int fd, struct str request, struct text *t)
 			return guest_reason("cred-rejected", "it hangs up: %s", strerror(errno));
 		if (n == 0)
 			break;
-		if (t->n - before + (size_t)n > ATTACH_MOST)
+		if (t->n - before + (size_t)n > ATTACH_MAX)
 			return guest_reason("bad-reply", "its answer does not end");
 		text_bytes(t, buffer, (size_t)n);
 	}
-	return t->n == before ? guest_reason("cred-rejected", "it hangs up without an answer") : guest_fine();
+	return t->n == before ? guest_reason("cred-rejected", "it hangs up without an answer") : targetuser_fine();
 }
 
-struct hotspot_reason attach_ask(const struct guest *g, const char *const word[4], struct text *reply, int *status)
+struct hotspot_reason attach_query(const struct targetuser *g, const char *const word[4], struct text *reply,
+				   int *status)
 {
 	struct text request = { 0 };
 	size_t before = reply->n;
@@ -301,7 +302,7 @@ struct hotspot_reason attach_ask(const struct guest *g, const char *const word[4
 
 /* ---- what can be told without touching it ---------------------------------------------------------------------- */
 
-struct hotspot_reason attach_check(const struct guest *g, bool refuses)
+struct hotspot_reason attach_check(const struct targetuser *g, bool refuses)
 {
 	struct statvfs fs;
 	struct replies_signals s;
@@ -315,7 +316,7 @@ struct hotspot_reason attach_check(const struct guest *g, bool refuses)
 		close(at);
 		return read_signals(g, &s) && (s.state == 'T' || s.state == 't') ?
 			       guest_reason("stopped", "it is stopped, and would not answer") :
-			       guest_fine();
+			       targetuser_fine();
 	}
 	if (fstatvfs(g->tmp, &fs) == 0 && (fs.f_flag & ST_RDONLY))
 		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");

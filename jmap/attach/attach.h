@@ -15,13 +15,14 @@
 
 #define ATTACH_START_MS 5000
 #define ATTACH_REPLY_MS 15000
-#define ATTACH_MOST 65536 /* bytes of an answer */
+#define ATTACH_MAX 65536 /* bytes of an answer */
 
 /* What can be told without touching it: can it be attached to? refuses: it runs with -XX:+DisableAttachMechanism. */
-struct hotspot_reason attach_check(const struct guest *g, bool refuses);
+struct hotspot_reason attach_check(const struct targetuser *g, bool refuses);
 
 /* Asks; word: command and up to three arguments. What it says is appended to reply, as it is. code NULL: an answer
  * came, whatever it says; *status is its first line. */
-struct hotspot_reason attach_ask(const struct guest *g, const char *const word[4], struct text *reply, int *status);
+struct hotspot_reason attach_query(const struct targetuser *g, const char *const word[4], struct text *reply,
+				   int *status);
 
 #endif

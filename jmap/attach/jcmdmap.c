@@ -37,7 +37,7 @@ static struct hotspot_reason cannot_make(void)
 
 /* Where the JVM writes: a file of ours, or its own perf-PID.map, which must be no way to another file. -1: r says why.
  */
-static int prepare_file(const struct guest *g, uint64_t major, char name[GUEST_NAME], bool *made,
+static int prepare_file(const struct targetuser *g, uint64_t major, char name[TARGETUSER_NAME], bool *made,
 			struct hotspot_reason *r)
 {
 	bool there = false;
@@ -45,10 +45,10 @@ static int prepare_file(const struct guest *g, uint64_t major, char name[GUEST_N
 
 	*made = true;
 	if (major >= PERFMAP_NAME_SINCE) {
-		fd = guest_create(g, name, ".map", 0600);
+		fd = targetuser_create(g, name, ".map", 0600);
 	} else {
-		snprintf(name, GUEST_NAME, "perf-%d.map", (int)g->inner);
-		if (!guest_is_own(g, name, &there)) {
+		snprintf(name, TARGETUSER_NAME, "perf-%d.map", (int)g->inner);
+		if (!targetuser_is_own(g, name, &there)) {
 			*r = guest_reason("in-the-way",
 					  "%s in its /tmp is no plain file of its own: it would write there", name);
 			return -1;
@@ -69,25 +69,25 @@ static struct hotspot_reason read_back(int fd, struct text *out)
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1)
 		return guest_reason("in-the-way", "its map is no plain file any more");
-	if ((uint64_t)st.st_size > STRANGEMAP_MOST_BYTES)
+	if ((uint64_t)st.st_size > UNTRUSTEDMAP_MOST_BYTES)
 		return guest_reason("bad-reply", "its map has %lld bytes", (long long)st.st_size);
-	if (lseek(fd, 0, SEEK_SET) < 0 || !whole_read(fd, out, STRANGEMAP_MOST_BYTES))
+	if (lseek(fd, 0, SEEK_SET) < 0 || !fullio_read(fd, out, UNTRUSTEDMAP_MOST_BYTES))
 		return guest_reason("bad-reply", "its map cannot be read: %s", strerror(errno));
 	if (out->n == 0)
 		return guest_reason("no-map", "it wrote nothing: a full disk, or no permission, which it does not say");
 	if (out->p[out->n - 1] != '\n')
 		return guest_reason("full", "its map is cut: the disk is full");
-	return guest_fine();
+	return targetuser_fine();
 }
 
-static struct hotspot_reason ask_perfmap(const struct guest *g, void *arg, struct text *out)
+static struct hotspot_reason query_perfmap(const struct targetuser *g, void *arg, struct text *out)
 {
 	struct text reply = { 0 };
-	char name[GUEST_NAME], command[128], line[100];
+	char name[TARGETUSER_NAME], command[128], line[100];
 	uint64_t major;
 	int status, fd;
 	bool made;
-	struct hotspot_reason r = attach_ask(g, (const char *const[4]){ "jcmd", "VM.version" }, &reply, &status);
+	struct hotspot_reason r = attach_query(g, (const char *const[4]){ "jcmd", "VM.version" }, &reply, &status);
 
 	(void)arg;
 	if (r.code)
@@ -104,7 +104,7 @@ static struct hotspot_reason ask_perfmap(const struct guest *g, void *arg, struc
 	snprintf(command, sizeof(command),
 		 major >= PERFMAP_NAME_SINCE ? "Compiler.perfmap /tmp/%s" : "Compiler.perfmap", name);
 	reply.n = 0;
-	r = attach_ask(g, (const char *const[4]){ "jcmd", command }, &reply, &status);
+	r = attach_query(g, (const char *const[4]){ "jcmd", command }, &reply, &status);
 	if (!r.code && status != 0) {
 		replies_first_line(text_view(&reply), line);
 		r = guest_reason("refused", "it says: %s", line);
@@ -122,23 +122,23 @@ static struct hotspot_reason ask_perfmap(const struct guest *g, void *arg, struc
 
 static bool write_agent(int fd)
 {
-	return whole_write(fd, (struct str){ agentimage_begin, (size_t)agentimage_bytes });
+	return fullio_write(fd, (struct str){ agentimage_begin, (size_t)agentimage_bytes });
 }
 
 /* It says "0", or "return code: 0", or what is wrong. */
-static struct hotspot_reason judge_load(struct str reply, int status)
+static struct hotspot_reason assess_load(struct str reply, int status)
 {
 	char line[100];
 
 	replies_first_line(reply, line);
 	if (replies_loaded(reply, status))
-		return guest_fine();
+		return targetuser_fine();
 	return guest_reason("refused", "the agent was not loaded, or failed: %s", line);
 }
 
 #define AGENT_END "# end\n"
 
-static struct hotspot_reason load_agent(const struct guest *g, const char *library, const char *map, int fd,
+static struct hotspot_reason load_agent(const struct targetuser *g, const char *library, const char *map, int fd,
 					struct text *out)
 {
 	char path[80], options[80];
@@ -148,9 +148,9 @@ static struct hotspot_reason load_agent(const struct guest *g, const char *libra
 
 	snprintf(path, sizeof(path), "/tmp/%s", library);
 	snprintf(options, sizeof(options), "/tmp/%s", map);
-	r = attach_ask(g, (const char *const[4]){ "load", path, "true", options }, &reply, &status);
+	r = attach_query(g, (const char *const[4]){ "load", path, "true", options }, &reply, &status);
 	if (!r.code)
-		r = judge_load(text_view(&reply), status);
+		r = assess_load(text_view(&reply), status);
 	if (!r.code)
 		r = read_back(fd, out);
 	if (!r.code && !str_ends(text_view(out), STR(AGENT_END)))
@@ -159,9 +159,9 @@ static struct hotspot_reason load_agent(const struct guest *g, const char *libra
 	return r;
 }
 
-static struct hotspot_reason ask_agent(const struct guest *g, void *arg, struct text *out)
+static struct hotspot_reason query_agent(const struct targetuser *g, void *arg, struct text *out)
 {
-	char library[GUEST_NAME], map[GUEST_NAME];
+	char library[TARGETUSER_NAME], map[TARGETUSER_NAME];
 	struct hotspot_reason r;
 	struct statvfs fs;
 	int so, fd;
@@ -171,10 +171,10 @@ static struct hotspot_reason ask_agent(const struct guest *g, void *arg, struct 
 		return guest_reason("refused", "there is no agent for this machine's processor");
 	if (fstatvfs(g->tmp, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
 		return guest_reason("noexec-tmp", "its /tmp is mounted noexec, so no library can be loaded from there");
-	so = guest_create(g, library, ".so", 0700);
+	so = targetuser_create(g, library, ".so", 0700);
 	if (so < 0)
 		return cannot_make();
-	fd = guest_create(g, map, ".map", 0600);
+	fd = targetuser_create(g, map, ".map", 0600);
 	if (fd >= 0 && write_agent(so))
 		r = load_agent(g, library, map, fd, out);
 	else
@@ -190,10 +190,10 @@ static struct hotspot_reason ask_agent(const struct guest *g, void *arg, struct 
 
 /* ---- asking ---------------------------------------------------------------------------------------------------- */
 
-static struct hotspot_reason check(const struct guest *g, const struct jvm_process *p, enum asked_method method)
+static struct hotspot_reason check(const struct targetuser *g, const struct jvm_process *p, enum jcmdmap_method method)
 {
 	struct read_answer a;
-	struct hotspot_reason r = jvmlook_once(p, READ_LAYOUT, METHOD_JAVA, &a, NULL), none = guest_fine();
+	struct hotspot_reason r = jvmhandle_once(p, READ_LAYOUT, METHOD_JAVA, &a, NULL), none = targetuser_fine();
 	uint64_t major = 0;
 	size_t n = 0;
 
@@ -206,7 +206,7 @@ static struct hotspot_reason check(const struct guest *g, const struct jvm_proce
 		major = 8;
 	else if (!str_u64((struct str){ a.version, n }, &major))
 		major = PERFMAP_SINCE; /* it will tell */
-	if (!none.code && method == ASKED_JCMD && major < PERFMAP_SINCE)
+	if (!none.code && method == JCMDMAP_JCMD && major < PERFMAP_SINCE)
 		none = guest_reason("too-old",
 				    "JDK %llu cannot write a map of itself (17 and later can): --method=agent",
 				    (unsigned long long)major);
@@ -215,35 +215,35 @@ static struct hotspot_reason check(const struct guest *g, const struct jvm_proce
 	return none;
 }
 
-struct hotspot_reason asked_check(const struct jvm_process *p, enum asked_method method)
+struct hotspot_reason jcmdmap_check(const struct jvm_process *p, enum jcmdmap_method method)
 {
-	struct guest g;
-	struct hotspot_reason r = guest_enter(&g, p);
+	struct targetuser g;
+	struct hotspot_reason r = targetuser_enter(&g, p);
 
 	if (!r.code)
 		r = check(&g, p, method);
-	guest_leave(&g);
+	targetuser_leave(&g);
 	return r;
 }
 
-struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method,
-				enum method_style style)
+struct hotspot_reason jcmdmap_map(struct mapparser_map *m, const struct jvm_process *p, enum jcmdmap_method method,
+				  enum method_style style)
 {
-	struct guest g;
+	struct targetuser g;
 	struct text bytes = { 0 };
-	struct hotspot_reason r = guest_enter(&g, p);
+	struct hotspot_reason r = targetuser_enter(&g, p);
 
 	*m = (struct mapparser_map){ .fd = -1 };
 	if (!r.code)
 		r = check(&g, p, method);
 	if (!r.code)
-		r = guest_do(&g, method == ASKED_JCMD ? ask_perfmap : ask_agent, NULL, JOB_SECONDS,
-			     STRANGEMAP_MOST_BYTES, &bytes);
+		r = guest_do(&g, method == JCMDMAP_JCMD ? query_perfmap : query_agent, NULL, JOB_SECONDS,
+			     UNTRUSTEDMAP_MOST_BYTES, &bytes);
 	if (!r.code && !mapparser_run(m, text_view(&bytes),
-				      method == ASKED_JCMD ? STRANGEMAP_PERFMAP : STRANGEMAP_AGENT, style, style))
+				      method == JCMDMAP_JCMD ? UNTRUSTEDMAP_PERFMAP : UNTRUSTEDMAP_AGENT, style, style))
 		r = guest_reason("bad-reply", "no line of its map makes sense");
 	text_free(&bytes);
-	guest_leave(&g);
+	targetuser_leave(&g);
 	return r;
 }
 
@@ -261,10 +261,10 @@ static bool is_younger(const struct stat *st, uint64_t start)
 static const char *open_own(const struct jvm_process *p, int *fd, struct stat *st)
 {
 	char name[40];
-	int root = taskwait_folder(p->folder, "root"), tmp = root < 0 ? -1 : inside_folder(root, STR("tmp"));
+	int root = taskwait_folder(p->folder, "root"), tmp = root < 0 ? -1 : targetfile_folder(root, STR("tmp"));
 
 	snprintf(name, sizeof(name), "perf-%d.map", (int)p->inner);
-	*fd = tmp < 0 ? -1 : inside_open(tmp, str_of(name), false);
+	*fd = tmp < 0 ? -1 : targetfile_open(tmp, str_of(name), false);
 	if (tmp >= 0)
 		close(tmp);
 	if (root >= 0)
@@ -278,13 +278,13 @@ static const char *open_own(const struct jvm_process *p, int *fd, struct stat *s
 		return "the map in its /tmp is not its own";
 	if (!is_younger(st, p->start))
 		return "the map in its /tmp is older than the process";
-	if ((uint64_t)st->st_size > STRANGEMAP_MOST_BYTES)
+	if ((uint64_t)st->st_size > UNTRUSTEDMAP_MOST_BYTES)
 		return "its map is too large";
 	return NULL;
 }
 
-bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same,
-	       enum method_style style, const char **why)
+bool jcmdmap_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same,
+		 enum method_style style, const char **why)
 {
 	struct text bytes = { 0 };
 	struct stat st, other;
@@ -293,14 +293,14 @@ bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char 
 	*m = (struct mapparser_map){ .fd = -1 };
 	*same = false;
 	*why = open_own(p, &fd, &st);
-	if (!*why && !whole_read(fd, &bytes, STRANGEMAP_MOST_BYTES))
+	if (!*why && !fullio_read(fd, &bytes, UNTRUSTEDMAP_MOST_BYTES))
 		*why = "its map cannot be read";
 	if (!*why) {
 		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == st.st_dev &&
 			other.st_ino == st.st_ino;
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
 			bytes.n--; /* it is being written */
-		if (!mapparser_run(m, text_view(&bytes), STRANGEMAP_AS_IS, METHOD_JAVA, style))
+		if (!mapparser_run(m, text_view(&bytes), UNTRUSTEDMAP_AS_IS, METHOD_JAVA, style))
 			*why = "no line of its map makes sense";
 	}
 	if (fd >= 0)

@@ -12,18 +12,18 @@
 #include "runtimes/hotspot/discover.h"
 #include "jmap/attach/mapparser.h"
 
-enum asked_method { ASKED_NOT, ASKED_JCMD, ASKED_AGENT };
+enum jcmdmap_method { JCMDMAP_NOT, JCMDMAP_JCMD, JCMDMAP_AGENT };
 
 /* Could it be asked that way, as far as can be told without doing it? */
-struct hotspot_reason asked_check(const struct jvm_process *p, enum asked_method method);
+struct hotspot_reason jcmdmap_check(const struct jvm_process *p, enum jcmdmap_method method);
 
 /* Asks. m is its map (mapparser.h); m->fd is -1 if there is none. */
-struct hotspot_reason asked_map(struct mapparser_map *m, const struct jvm_process *p, enum asked_method method,
-				enum method_style style);
+struct hotspot_reason jcmdmap_map(struct mapparser_map *m, const struct jvm_process *p, enum jcmdmap_method method,
+				  enum method_style style);
 
 /* The map that it keeps of its own accord: /tmp/perf-PID.map in its root, with its own number. False, and why: there is
  * none that may be its own. same_as: is it this file? Then it must not be replaced. */
-bool asked_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same,
-	       enum method_style style, const char **why);
+bool jcmdmap_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same,
+		 enum method_style style, const char **why);
 
 #endif

@@ -22,7 +22,7 @@ struct counts {
 
 struct work {
 	struct str bytes;
-	enum strangemap_names names;
+	enum untrustedmap_names names;
 	enum method_style read, style;
 };
 
@@ -31,20 +31,20 @@ static void parse(void *arg)
 {
 	const struct work *w = arg;
 	const struct sandbox rights = { .groups = SANDBOX_DEADLINE,
-					.address_space = apart_memory() + ADDRESS_SPACE,
+					.address_space = helperprocess_memory() + ADDRESS_SPACE,
 					.file_bytes = FILE_BYTES,
-					.files = APART_FD + FDS };
+					.files = HELPERPROCESS_FD + FDS };
 	struct codemap c = { 0 };
 	struct text map = { 0 };
 	struct counts counts;
 
 	sandbox_enter(&rights);
 	sandbox_deadline(CPU_MS);
-	strangemap_read(&c, w->bytes, w->names, w->read);
+	untrustedmap_read(&c, w->bytes, w->names, w->read);
 	codemap_print(&c, w->style == METHOD_HOTSPOT, &map);
 	counts = (struct counts){ map.n, c.n, c.left_out };
-	if (whole_write(APART_FD + FD_MAP, text_view(&map)))
-		whole_write(APART_FD + FD_COUNTS, (struct str){ (const char *)&counts, sizeof(counts) });
+	if (fullio_write(HELPERPROCESS_FD + FD_MAP, text_view(&map)))
+		fullio_write(HELPERPROCESS_FD + FD_COUNTS, (struct str){ (const char *)&counts, sizeof(counts) });
 	_exit(0); /* here, and not in the caller: without its handlers */
 }
 
@@ -52,7 +52,7 @@ static bool take_counts(struct mapparser_map *m, int fd)
 {
 	struct counts counts;
 
-	if (whole_pread(fd, &counts, sizeof(counts), 0) != sizeof(counts))
+	if (fullio_pread(fd, &counts, sizeof(counts), 0) != sizeof(counts))
 		return false;
 	m->bytes = counts.bytes;
 	m->lines = counts.lines;
@@ -60,13 +60,13 @@ static bool take_counts(struct mapparser_map *m, int fd)
 	return counts.lines > 0;
 }
 
-bool mapparser_run(struct mapparser_map *m, struct str bytes, enum strangemap_names names, enum method_style read,
+bool mapparser_run(struct mapparser_map *m, struct str bytes, enum untrustedmap_names names, enum method_style read,
 		   enum method_style style)
 {
 	struct work w = { bytes, names, read, style };
 	int fd[FDS] = { memfd_create("map", MFD_CLOEXEC), memfd_create("counts", MFD_CLOEXEC) };
 	pid_t pid = fd[FD_MAP] >= 0 && fd[FD_COUNTS] >= 0 ?
-			    apart_start(&(struct apart){
+			    helperprocess_start(&(struct helperprocess){
 				    .name = "pjmap-parse", .fd = fd, .fds = FDS, .run = parse, .to = &w }) :
 			    0;
 	bool good;

@@ -19,7 +19,7 @@ struct mapparser_map {
 
 /* Returns false if no line makes sense, or if the process cannot be started or fails: m->fd is -1 then. style: of the
  * map that is written; the names are read as those of `read`. */
-bool mapparser_run(struct mapparser_map *m, struct str bytes, enum strangemap_names names, enum method_style read,
+bool mapparser_run(struct mapparser_map *m, struct str bytes, enum untrustedmap_names names, enum method_style read,
 		   enum method_style style);
 
 #endif

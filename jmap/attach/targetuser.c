@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct hotspot_reason guest_fine(void)
+struct hotspot_reason targetuser_fine(void)
 {
 	return (struct hotspot_reason){ 0 };
 }
@@ -42,7 +42,7 @@ struct hotspot_reason guest_reason(const char *code, const char *fmt, ...)
 
 /* The folder of /proc is that of one process for ever: when it can still be read behind pidfd_open, the number was its
  * own. */
-static bool open_pidfd(struct guest *g, const struct taskid *id)
+static bool open_pidfd(struct targetuser *g, const struct taskid *id)
 {
 	g->pidfd = (int)syscall(SYS_pidfd_open, g->pid, 0);
 	if (g->pidfd < 0)
@@ -51,20 +51,20 @@ static bool open_pidfd(struct guest *g, const struct taskid *id)
 	return taskwait_is(g->process, id);
 }
 
-struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p)
+struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_process *p)
 {
 	struct taskid_user user;
 	struct hotspot_reason r;
 
-	*g = (struct guest){ .pid = p->pid,
-			     .inner = p->inner,
-			     .uid = p->uid,
-			     .gid = p->gid,
-			     .process = p->folder,
-			     .root = -1,
-			     .tmp = -1,
-			     .cwd = -1,
-			     .pidfd = -1 };
+	*g = (struct targetuser){ .pid = p->pid,
+				  .inner = p->inner,
+				  .uid = p->uid,
+				  .gid = p->gid,
+				  .process = p->folder,
+				  .root = -1,
+				  .tmp = -1,
+				  .cwd = -1,
+				  .pidfd = -1 };
 	if (p->uid == (uid_t)-1 || p->gid == (gid_t)-1)
 		return guest_reason("gone", "its user cannot be told");
 	if (geteuid() != 0 && geteuid() != p->uid)
@@ -79,14 +79,14 @@ struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p)
 	if (g->root < 0)
 		return guest_reason("no-permission", "its root may not be opened: run as root, or with CAP_SYS_PTRACE");
 	g->cwd = taskwait_folder(g->process, "cwd");
-	g->tmp = inside_folder(g->root, STR("tmp"));
+	g->tmp = targetfile_folder(g->root, STR("tmp"));
 	if (g->tmp < 0)
 		return guest_reason(errno == ENOSYS ? "old-kernel" : "no-tmp", "%s",
 				    errno == ENOSYS ? "Linux 5.6 is needed" : "it has no folder /tmp");
-	return guest_fine();
+	return targetuser_fine();
 }
 
-void guest_leave(struct guest *g)
+void targetuser_leave(struct targetuser *g)
 {
 	int *fd[] = { &g->root, &g->tmp, &g->cwd, &g->pidfd };
 
@@ -100,7 +100,7 @@ void guest_leave(struct guest *g)
 /* ---- the child ------------------------------------------------------------------------------------------------- */
 
 /* There is no way back, also to capabilities of root for a JVM of root, and no process of that user can trace it. */
-static bool take_credentials(const struct guest *g)
+static bool take_credentials(const struct targetuser *g)
 {
 	if (geteuid() == 0 &&
 	    (setgroups(0, NULL) < 0 || setresgid(g->gid, g->gid, g->gid) < 0 || setresuid(g->uid, g->uid, g->uid) < 0))
@@ -113,7 +113,7 @@ struct answer {
 	char code[24], why[160];
 };
 
-static NORETURN void work(const struct guest *g, int to, guest_job *job, void *arg)
+static NORETURN void work(const struct targetuser *g, int to, targetuser_job *job, void *arg)
 {
 	struct text out = { 0 };
 	struct answer a = { 0 };
@@ -128,8 +128,8 @@ static NORETURN void work(const struct guest *g, int to, guest_job *job, void *a
 		snprintf(a.code, sizeof(a.code), "%s", r.code);
 		snprintf(a.why, sizeof(a.why), "%s", r.why);
 	}
-	whole_write(to, (struct str){ (const char *)&a, sizeof(a) });
-	whole_write(to, text_view(&out));
+	fullio_write(to, (struct str){ (const char *)&a, sizeof(a) });
+	fullio_write(to, text_view(&out));
 	_exit(0); /* what stdio holds is the parent's */
 }
 
@@ -148,7 +148,7 @@ static const char *known_code(const char *code)
 }
 
 /* All that comes until the end, in time. */
-static bool collect(int from, uint64_t until, size_t most, struct text *t)
+static bool collect(int from, uint64_t until, size_t max, struct text *t)
 {
 	for (;;) {
 		struct pollfd p = { .fd = from, .events = POLLIN };
@@ -165,13 +165,13 @@ static bool collect(int from, uint64_t until, size_t most, struct text *t)
 			continue;
 		if (n <= 0)
 			return n == 0;
-		if (t->n + (size_t)n > most)
-			n = (ssize_t)(most - t->n);
+		if (t->n + (size_t)n > max)
+			n = (ssize_t)(max - t->n);
 		text_bytes(t, buffer, (size_t)n);
 	}
 }
 
-struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg, unsigned seconds, size_t most,
+struct hotspot_reason guest_do(const struct targetuser *g, targetuser_job *job, void *arg, unsigned seconds, size_t max,
 			       struct text *out)
 {
 	struct answer a;
@@ -193,7 +193,7 @@ struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg,
 		work(g, end[1], job, arg);
 	}
 	close(end[1]);
-	in_time = collect(end[0], clock_now_ms() + seconds * 1000u, sizeof(a) + most, &all);
+	in_time = collect(end[0], clock_now_ms() + seconds * 1000u, sizeof(a) + max, &all);
 	close(end[0]);
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
@@ -207,19 +207,19 @@ struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg,
 	text_str(out, str_from(text_view(&all), sizeof(a)));
 	text_free(&all);
 	a.code[sizeof(a.code) - 1] = a.why[sizeof(a.why) - 1] = 0;
-	return a.code[0] ? guest_reason(known_code(a.code), "%s", a.why) : guest_fine();
+	return a.code[0] ? guest_reason(known_code(a.code), "%s", a.why) : targetuser_fine();
 }
 
 /* ---- in the child ---------------------------------------------------------------------------------------------- */
 
-int guest_create(const struct guest *g, char name[GUEST_NAME], const char *suffix, mode_t mode)
+int targetuser_create(const struct targetuser *g, char name[TARGETUSER_NAME], const char *suffix, mode_t mode)
 {
 	uint64_t random;
 	int fd;
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -1;
-	snprintf(name, GUEST_NAME, ".pjmap-%016llx%s", (unsigned long long)random, suffix);
+	snprintf(name, TARGETUSER_NAME, ".pjmap-%016llx%s", (unsigned long long)random, suffix);
 	fd = openat(g->tmp, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd >= 0 && fchmod(fd, mode) < 0) { /* whatever the umask is */
 		close(fd);
@@ -229,7 +229,7 @@ int guest_create(const struct guest *g, char name[GUEST_NAME], const char *suffi
 	return fd;
 }
 
-bool guest_is_own(const struct guest *g, const char *name, bool *is_there)
+bool targetuser_is_own(const struct targetuser *g, const char *name, bool *is_there)
 {
 	struct stat st;
 

@@ -13,7 +13,7 @@
 #include "runtimes/hotspot/discover.h"
 #include "runtimes/hotspot/hotspot.h"
 
-struct guest {
+struct targetuser {
 	pid_t pid, inner;
 	uid_t uid;
 	gid_t gid;
@@ -23,26 +23,26 @@ struct guest {
 };
 
 /* Afterwards guest_leave in any case. code NULL: it can be worked in. */
-struct hotspot_reason guest_enter(struct guest *g, const struct jvm_process *p);
-void guest_leave(struct guest *g);
+struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_process *p);
+void targetuser_leave(struct targetuser *g);
 
 /* Runs job in a child; what it appends to out comes back, at most `most` bytes. Not done in so many seconds: "timeout".
  */
-typedef struct hotspot_reason guest_job(const struct guest *g, void *arg, struct text *out);
-struct hotspot_reason guest_do(const struct guest *g, guest_job *job, void *arg, unsigned seconds, size_t most,
+typedef struct hotspot_reason targetuser_job(const struct targetuser *g, void *arg, struct text *out);
+struct hotspot_reason guest_do(const struct targetuser *g, targetuser_job *job, void *arg, unsigned seconds, size_t max,
 			       struct text *out);
 
 /* A reason with its text, and none. */
 PRINTF(2, 3) struct hotspot_reason guest_reason(const char *code, const char *fmt, ...);
-struct hotspot_reason guest_fine(void);
+struct hotspot_reason targetuser_fine(void);
 
 /* ---- in the child ---- */
 
 /* A new file in its /tmp, ".pjmap-<random><suffix>", which nobody can have put there; name takes it. -1 and errno. */
-#define GUEST_NAME 40
-int guest_create(const struct guest *g, char name[GUEST_NAME], const char *suffix, mode_t mode);
+#define TARGETUSER_NAME 40
+int targetuser_create(const struct targetuser *g, char name[TARGETUSER_NAME], const char *suffix, mode_t mode);
 
 /* Is that a plain file of its own with one name, or nothing? Then nothing else is overwritten by way of it. */
-bool guest_is_own(const struct guest *g, const char *name, bool *is_there);
+bool targetuser_is_own(const struct targetuser *g, const char *name, bool *is_there);
 
 #endif

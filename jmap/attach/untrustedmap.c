@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define MOST_SIZE ((uint64_t)1 << 32) /* of one piece: no code cache is larger */
+#define ENTRY_SIZE_MAX ((uint64_t)1 << 32) /* of one piece: no code cache is larger */
 
 /* How many bytes the character has that s begins with; 0: it is none. */
 static size_t character(struct str s)
@@ -82,15 +82,15 @@ static bool parse_agent(struct str name, enum method_style style, struct text *c
 	return true;
 }
 
-static void put_name(struct codemap *c, struct str name, enum strangemap_names names, enum method_style style)
+static void put_name(struct codemap *c, struct str name, enum untrustedmap_names names, enum method_style style)
 {
 	struct text clean = { 0 }, class_name = { 0 };
 	struct method_name m;
 
 	put_clean(&clean, name);
-	if (names == STRANGEMAP_AGENT && parse_agent(text_view(&clean), style, &class_name, &m))
+	if (names == UNTRUSTEDMAP_AGENT && parse_agent(text_view(&clean), style, &class_name, &m))
 		methods_spell(&c->names, &m, style);
-	else if (names == STRANGEMAP_PERFMAP && is_method(text_view(&clean)))
+	else if (names == UNTRUSTEDMAP_PERFMAP && is_method(text_view(&clean)))
 		methods_respell(&c->names, text_view(&clean), style);
 	else
 		text_str(&c->names, text_view(&clean));
@@ -105,13 +105,14 @@ static bool hex(struct str s, uint64_t *value)
 	return str_hex(s, value);
 }
 
-static bool take_line(struct codemap *c, struct str line, enum strangemap_names names, enum method_style style)
+static bool take_line(struct codemap *c, struct str line, enum untrustedmap_names names, enum method_style style)
 {
 	uint64_t begin, size;
 	size_t at = c->names.n;
 
-	if (line.n > STRANGEMAP_MOST_LINE || !hex(str_cut(&line, ' '), &begin) || !hex(str_cut(&line, ' '), &size) ||
-	    line.n == 0 || size == 0 || size > MOST_SIZE || size > UINT64_MAX - begin || c->n == STRANGEMAP_MOST_LINES)
+	if (line.n > UNTRUSTEDMAP_MOST_LINE || !hex(str_cut(&line, ' '), &begin) || !hex(str_cut(&line, ' '), &size) ||
+	    line.n == 0 || size == 0 || size > ENTRY_SIZE_MAX || size > UINT64_MAX - begin ||
+	    c->n == UNTRUSTEDMAP_MOST_LINES)
 		return false;
 	put_name(c, line, names, style);
 	if (c->n == c->cap) {
@@ -134,18 +135,18 @@ static int by_begin(const void *a, const void *b)
 
 static void drop_overlaps(struct codemap *c)
 {
-	size_t kept = 0;
+	size_t saved = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		if (kept && c->entry[i].begin < c->entry[kept - 1].end)
+		if (saved && c->entry[i].begin < c->entry[saved - 1].end)
 			c->left_out++;
 		else
-			c->entry[kept++] = c->entry[i];
+			c->entry[saved++] = c->entry[i];
 	}
-	c->n = kept;
+	c->n = saved;
 }
 
-void strangemap_read(struct codemap *c, struct str bytes, enum strangemap_names names, enum method_style style)
+void untrustedmap_read(struct codemap *c, struct str bytes, enum untrustedmap_names names, enum method_style style)
 {
 	*c = (struct codemap){ 0 };
 	while (bytes.n) {

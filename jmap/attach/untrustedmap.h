@@ -11,17 +11,18 @@
 
 #include "jmap/perfmap/codemap.h"
 
-#define STRANGEMAP_MOST_LINES 1000000u
-#define STRANGEMAP_MOST_LINE 4096u
-#define STRANGEMAP_MOST_BYTES ((size_t)256 << 20)
+#define UNTRUSTEDMAP_MOST_LINES 1000000u
+#define UNTRUSTEDMAP_MOST_LINE 4096u
+#define UNTRUSTEDMAP_MOST_BYTES ((size_t)256 << 20)
 
-enum strangemap_names {
-	STRANGEMAP_AS_IS,
-	STRANGEMAP_PERFMAP, /* methods as Compiler.perfmap spells them: respelled */
-	STRANGEMAP_AGENT, /* "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;", of jmap/agent: spelled */
+enum untrustedmap_names {
+	UNTRUSTEDMAP_AS_IS,
+	UNTRUSTEDMAP_PERFMAP, /* methods as Compiler.perfmap spells them: respelled */
+	UNTRUSTEDMAP_AGENT, /* "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;", of jmap/agent: spelled
+			     */
 };
 
 /* Fills c, which is empty; c->left_out counts lines. */
-void strangemap_read(struct codemap *c, struct str bytes, enum strangemap_names names, enum method_style style);
+void untrustedmap_read(struct codemap *c, struct str bytes, enum untrustedmap_names names, enum method_style style);
 
 #endif

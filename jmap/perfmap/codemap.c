@@ -83,7 +83,7 @@ static void add_interpreter(struct codemap *c, struct hotspot *h, const struct c
 /* Takes out of c what is not in now. */
 static void keep_same(struct codemap *c, const struct blob *before, const struct codecache *now)
 {
-	size_t kept = 0, j = 0;
+	size_t saved = 0, j = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct blob *b = &before[c->entry[i].blob];
@@ -91,11 +91,11 @@ static void keep_same(struct codemap *c, const struct blob *before, const struct
 		while (j < now->n && now->blob[j].address < b->address)
 			j++;
 		if (j < now->n && now->blob[j].address == b->address && same_blob(b, &now->blob[j]))
-			c->entry[kept++] = c->entry[i];
+			c->entry[saved++] = c->entry[i];
 		else
 			c->left_out++;
 	}
-	c->n = kept;
+	c->n = saved;
 }
 
 #define EXPECTED 4096u            /* names that are read at once */
@@ -143,7 +143,7 @@ static bool add_all(struct codemap *c, struct hotspot *h, const struct codecache
 		if (i % EXPECTED == 0)
 			expect_names(h, code, i, style);
 		add_blob(c, h, code, stubs, (uint32_t)i, style);
-		if (!budget_bytes(h->memory.budget, 2 * (c->names.n + c->n * sizeof(*c->entry) - before)))
+		if (!readbudget_bytes(h->memory.budget, 2 * (c->names.n + c->n * sizeof(*c->entry) - before)))
 			return false;
 	}
 	return budget_steps(h->memory.budget, 0);

@@ -30,7 +30,7 @@ static int create_temporary(int dir, char *name, size_t size)
 /* The owner is changed last: until then only we can open the file. */
 static bool fill(int fd, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
-	if (fchmod(fd, 0600) < 0 || !whole_copy(fd, from, n))
+	if (fchmod(fd, 0600) < 0 || !fullio_copy(fd, from, n))
 		return false;
 	if (fchown(fd, owner->uid, owner->gid) < 0 && errno != EPERM && errno != EINVAL)
 		return false; /* EPERM: we have no CAP_CHOWN. EINVAL: our user namespace does not know that user */

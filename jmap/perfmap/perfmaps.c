@@ -33,7 +33,7 @@ static void drop(struct perfmaps *m, size_t i)
 
 	if (one->inode && inode_of(m, one->pid) == one->inode)
 		publisher_put(m->publisher, one->pid, STDIN_FILENO, 0, &one->owner, false);
-	tenants_release(m->tenants, m->one[i].tenant, TENANT_KEPT_BYTES, m->one[i].bytes);
+	tenants_release(m->tenants, m->one[i].tenant, TENANT_SAVED_BYTES, m->one[i].bytes);
 	m->n--;
 	for (; i < m->n; i++)
 		m->one[i] = m->one[i + 1];
@@ -61,9 +61,9 @@ bool perfmaps_reserve(struct perfmaps *m, pid_t pid, struct tenant of, uint64_t 
 		one = &m->one[m->n++];
 		*one = (struct perfmap){ .pid = pid, .tenant = of };
 	}
-	tenants_release(m->tenants, of, TENANT_KEPT_BYTES, one->bytes);
+	tenants_release(m->tenants, of, TENANT_SAVED_BYTES, one->bytes);
 	one->bytes = 0;
-	while (!tenants_hold(m->tenants, of, TENANT_KEPT_BYTES, bytes))
+	while (!tenants_hold(m->tenants, of, TENANT_SAVED_BYTES, bytes))
 		if (!drop_oldest(m, of)) {
 			drop(m, (size_t)(find(m, pid) - m->one));
 			return false;

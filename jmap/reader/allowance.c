@@ -35,8 +35,8 @@ void allowance_open(struct allowance *a)
 {
 	struct tenant_limits limits = { .flow = { [TENANT_CPU_NS] = { CPU_PER_SECOND, CPU_BURST },
 						  [TENANT_DISK_BYTES] = { DISK_PER_SECOND, DISK_BURST } },
-					.stock = { [TENANT_KEPT_BYTES] = PERFMAPS_EACH_MAX },
-					.total = { [TENANT_KEPT_BYTES] = PERFMAPS_TOTAL_MAX } };
+					.stock = { [TENANT_SAVED_BYTES] = PERFMAPS_EACH_MAX },
+					.total = { [TENANT_SAVED_BYTES] = PERFMAPS_TOTAL_MAX } };
 	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
 	*a = (struct allowance){ .tenants = tenants_new(&limits) };
@@ -50,16 +50,16 @@ void allowance_close(struct allowance *a)
 	a->tenants = NULL;
 }
 
-void allowance_tell(struct allowance *a, struct tenant of, const char *what)
+void allowance_report(struct allowance *a, struct tenant of, const char *what)
 {
 	char name[TENANT_NAME];
 
 	for (size_t i = 0; i < a->ntold; i++)
-		if (tenant_same(a->told[i], of))
+		if (tenant_same(a->reported[i], of))
 			return;
-	if (a->ntold == ALLOWANCE_TOLD)
+	if (a->ntold == ALLOWANCE_REPORTED)
 		return;
-	a->told[a->ntold++] = of;
+	a->reported[a->ntold++] = of;
 	warn("%s is over budget: its JVMs need more %s than those of one tenant may, so their timelines are late or incomplete",
 	     tenant_name(&of, name), what);
 }
@@ -72,15 +72,15 @@ bool allowance_may(struct allowance *a, struct tenant of, uint64_t now)
 
 	for (enum tenant_flow flow = TENANT_CPU_NS; flow <= TENANT_DISK_BYTES; flow++)
 		if (!tenants_may(a->tenants, of, flow, now)) {
-			allowance_tell(a, of, what[flow]);
+			allowance_report(a, of, what[flow]);
 			return false;
 		}
 	return true;
 }
 
-struct budget allowance_look(uint64_t steps, bool last, uint64_t now)
+struct readbudget allowance_look(uint64_t steps, bool last, uint64_t now)
 {
-	return (struct budget){ .steps = steps, .bytes = LOOK_BYTES, .deadline = now + (last ? LAST_NS : LOOK_NS) };
+	return (struct readbudget){ .steps = steps, .bytes = LOOK_BYTES, .deadline = now + (last ? LAST_NS : LOOK_NS) };
 }
 
 void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64_t written, uint64_t now)
@@ -108,7 +108,7 @@ size_t allowance_files(void)
 	return l.rlim_cur / 16 < JVMS_MAX ? l.rlim_cur / 16 : JVMS_MAX;
 }
 
-struct budget allowance_once(void)
+struct readbudget allowance_once(void)
 {
-	return (struct budget){ .steps = ONCE_STEPS, .bytes = ONCE_BYTES, .deadline = clock_now() + ONCE_NS };
+	return (struct readbudget){ .steps = ONCE_STEPS, .bytes = ONCE_BYTES, .deadline = clock_now() + ONCE_NS };
 }

@@ -15,12 +15,12 @@
 #include "runtimes/hotspot/readbudget.h"
 #include "common/process/tenants.h"
 
-#define ALLOWANCE_TOLD 64 /* tenants that are named in a message */
+#define ALLOWANCE_REPORTED 64 /* tenants that are named in a message */
 
 struct allowance {
 	struct tenants *tenants;
 	uint64_t memory_each, memory_all; /* bytes: of a tenant, of all */
-	struct tenant told[ALLOWANCE_TOLD];
+	struct tenant reported[ALLOWANCE_REPORTED];
 	size_t ntold;
 };
 
@@ -40,7 +40,7 @@ bool allowance_may(struct allowance *a, struct tenant of, uint64_t now);
 #define ALLOWANCE_STEPS_MAX (4u << 20)
 
 /* The budget of a look of so many steps. last: the tool ends, so it is short. */
-struct budget allowance_look(uint64_t steps, bool last, uint64_t now);
+struct readbudget allowance_look(uint64_t steps, bool last, uint64_t now);
 
 /* A look took so many ns of CPU time, and bytes were written. */
 void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64_t written, uint64_t now);
@@ -49,10 +49,10 @@ void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64
 uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all);
 
 /* A tenant was refused `what`: it is named once. */
-void allowance_tell(struct allowance *a, struct tenant of, const char *what);
+void allowance_report(struct allowance *a, struct tenant of, const char *what);
 
 /* What --once and --list spend on one JVM: some seconds, and 128 MB. */
-struct budget allowance_once(void);
+struct readbudget allowance_once(void);
 
 /* How many JVMs of a tenant are followed, of all four times as many: each has four open files, of which as many are
  * allowed from now on as may be. */

@@ -45,7 +45,7 @@ static void close_all(const int *fd, size_t n)
 }
 
 /* fd: of the helper; READ_FD_MEM is there. False and errno. */
-static bool fork_helper(struct jvmlook *l, const struct jvm_process *p, int fd[READ_FDS])
+static bool fork_helper(struct jvmhandle *l, const struct jvm_process *p, int fd[READ_FDS])
 {
 	int pair[2];
 
@@ -65,13 +65,13 @@ static bool fork_helper(struct jvmlook *l, const struct jvm_process *p, int fd[R
 	return l->helper > 0;
 }
 
-struct hotspot_reason jvmlook_start(struct jvmlook *l, const struct jvm_process *p)
+struct hotspot_reason jvmhandle_start(struct jvmhandle *l, const struct jvm_process *p)
 {
 	int fd[READ_FDS] = { -1, -1, -1, -1 };
 	struct taskid_user user;
 	struct hotspot_reason r = hotspot_check_kind(p);
 
-	*l = (struct jvmlook){ .socket = -1, .records = -1, .map = -1 };
+	*l = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
 	if (!r.code)
 		r = hotspot_refusal(taskwait_open_memory(p->folder, &p->id, &user, &fd[READ_FD_MEM]));
 	if (r.code)
@@ -79,13 +79,13 @@ struct hotspot_reason jvmlook_start(struct jvmlook *l, const struct jvm_process 
 	if (!fork_helper(l, p, fd)) {
 		r = cannot_start();
 		close_all((const int[]){ l->socket, l->records, l->map }, 3);
-		*l = (struct jvmlook){ .socket = -1, .records = -1, .map = -1 };
+		*l = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
 	}
 	close_all((const int[]){ fd[READ_FD_SOCKET], fd[READ_FD_MEM] }, 2);
 	return r;
 }
 
-void jvmlook_end(struct jvmlook *l, struct jvmlook_left *left, struct tenant of)
+void jvmhandle_end(struct jvmhandle *l, struct jvmhandle_left *left, struct tenant of)
 {
 	if (l->helper == 0)
 		return;
@@ -93,26 +93,26 @@ void jvmlook_end(struct jvmlook *l, struct jvmlook_left *left, struct tenant of)
 		kill(l->helper, SIGKILL);
 	close_all((const int[]){ l->socket, l->records, l->map }, 3);
 	left->one = mem_more(left->one, sizeof(*left->one), left->n);
-	left->one[left->n++] = (struct jvmlook_ended){ l->helper, of, clock_now() };
-	*l = (struct jvmlook){ .socket = -1, .records = -1, .map = -1 };
+	left->one[left->n++] = (struct jvmhandle_ended){ l->helper, of, clock_now() };
+	*l = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
 }
 
-void jvmlook_reap(struct jvmlook_left *left)
+void jvmhandle_reap(struct jvmhandle_left *left)
 {
 	uint64_t now = clock_now();
-	size_t kept = 0;
+	size_t saved = 0;
 
 	for (size_t i = 0; i < left->n; i++) {
 		if (waitpid(left->one[i].helper, NULL, WNOHANG) != 0)
 			continue;
 		if (now > left->one[i].since + STUCK_NS)
 			kill(left->one[i].helper, SIGKILL);
-		left->one[kept++] = left->one[i];
+		left->one[saved++] = left->one[i];
 	}
-	left->n = kept;
+	left->n = saved;
 }
 
-size_t jvmlook_stuck(const struct jvmlook_left *left, struct tenant of, uint64_t now)
+size_t jvmhandle_stuck(const struct jvmhandle_left *left, struct tenant of, uint64_t now)
 {
 	size_t n = 0;
 
@@ -121,22 +121,22 @@ size_t jvmlook_stuck(const struct jvmlook_left *left, struct tenant of, uint64_t
 	return n;
 }
 
-void jvmlook_leave(struct jvmlook_left *left)
+void jvmhandle_leave(struct jvmhandle_left *left)
 {
 	static const struct timespec moment = { .tv_nsec = 1000000 };
 	uint64_t until = clock_now() + LEAVE_NS;
 
-	for (jvmlook_reap(left); left->n && clock_now() < until; jvmlook_reap(left))
+	for (jvmhandle_reap(left); left->n && clock_now() < until; jvmhandle_reap(left))
 		nanosleep(&moment, NULL);
 	for (size_t i = 0; i < left->n; i++)
 		kill(left->one[i].helper, SIGKILL);
 	free(left->one);
-	*left = (struct jvmlook_left){ 0 };
+	*left = (struct jvmhandle_left){ 0 };
 }
 
 /* ---- what it costs --------------------------------------------------------------------------------------------- */
 
-uint64_t jvmlook_cpu(struct jvmlook *l)
+uint64_t jvmhandle_cpu(struct jvmhandle *l)
 {
 	struct timespec t;
 	uint64_t now, since;
@@ -150,7 +150,7 @@ uint64_t jvmlook_cpu(struct jvmlook *l)
 }
 
 /* The start of a file of the helper. */
-static void read_proc(const struct jvmlook *l, const char *name, char *text, size_t n)
+static void read_proc(const struct jvmhandle *l, const char *name, char *text, size_t n)
 {
 	char path[64];
 	ssize_t got;
@@ -164,7 +164,7 @@ static void read_proc(const struct jvmlook *l, const char *name, char *text, siz
 	text[got < 0 ? 0 : got] = 0;
 }
 
-static uint64_t scheduled(const struct jvmlook *l)
+static uint64_t scheduled(const struct jvmhandle *l)
 {
 	unsigned long long ran, waited;
 	char text[96];
@@ -173,7 +173,7 @@ static uint64_t scheduled(const struct jvmlook *l)
 	return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? ran + waited : 0;
 }
 
-uint64_t jvmlook_blocked(struct jvmlook *l, uint64_t since, uint64_t now)
+uint64_t jvmhandle_blocked(struct jvmhandle *l, uint64_t since, uint64_t now)
 {
 	uint64_t before = l->scheduled, busy;
 
@@ -182,7 +182,7 @@ uint64_t jvmlook_blocked(struct jvmlook *l, uint64_t since, uint64_t now)
 	return now - since > busy ? now - since - busy : 0;
 }
 
-bool jvmlook_hangs(const struct jvmlook *l, uint64_t now)
+bool jvmhandle_hangs(const struct jvmhandle *l, uint64_t now)
 {
 	char text[256];
 	const char *state;
@@ -200,7 +200,7 @@ bool jvmlook_hangs(const struct jvmlook *l, uint64_t now)
 
 /* ---- requests -------------------------------------------------------------------------------------------------- */
 
-void jvmlook_ask(struct jvmlook *l, struct read_request *q, uint64_t now)
+void jvmhandle_query(struct jvmhandle *l, struct read_request *q, uint64_t now)
 {
 	struct iovec part = { q, sizeof(*q) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
@@ -219,17 +219,17 @@ static void make_printable(char *text, size_t n)
 			*text = '?';
 }
 
-enum jvmlook_state jvmlook_poll(struct jvmlook *l, struct read_answer *a)
+enum jvmhandle_state jvmhandle_poll(struct jvmhandle *l, struct read_answer *a)
 {
 	ssize_t n;
 
 	if (l->since == 0)
-		return JVMLOOK_IDLE;
+		return JVMHANDLE_IDLE;
 	n = recv(l->socket, a, sizeof(*a), MSG_DONTWAIT | MSG_TRUNC);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return JVMLOOK_BUSY;
+		return JVMHANDLE_BUSY;
 	if (n != (ssize_t)sizeof(*a) || a->serial != l->serial)
-		return JVMLOOK_CRASHED;
+		return JVMHANDLE_CRASHED;
 	sandbox_warn(sandbox_reported());
 	make_printable(a->code, sizeof(a->code));
 	make_printable(a->why, sizeof(a->why));
@@ -237,10 +237,10 @@ enum jvmlook_state jvmlook_poll(struct jvmlook *l, struct read_answer *a)
 	make_printable(a->command, sizeof(a->command));
 	make_printable(a->collector, sizeof(a->collector));
 	l->since = 0;
-	return JVMLOOK_ANSWERED;
+	return JVMHANDLE_ANSWERED;
 }
 
-struct hotspot_reason jvmlook_reason(const struct read_answer *a)
+struct hotspot_reason jvmhandle_reason(const struct read_answer *a)
 {
 	static const char *const codes[] = { "openj9",   "zing",         "no-permission", "no-jvm",     "gone",
 					     "starting", "no-vmstructs", "unsupported",   "unreadable", "over-budget" };
@@ -258,44 +258,44 @@ struct hotspot_reason jvmlook_reason(const struct read_answer *a)
 
 /* ---- one look -------------------------------------------------------------------------------------------------- */
 
-static struct hotspot_reason wait_for(struct jvmlook *l, struct read_answer *a, uint64_t until)
+static struct hotspot_reason wait_for(struct jvmhandle *l, struct read_answer *a, uint64_t until)
 {
 	struct pollfd p = { .fd = l->socket, .events = POLLIN };
-	enum jvmlook_state state;
+	enum jvmhandle_state state;
 
-	while ((state = jvmlook_poll(l, a)) == JVMLOOK_BUSY && clock_now() < until)
+	while ((state = jvmhandle_poll(l, a)) == JVMHANDLE_BUSY && clock_now() < until)
 		poll(&p, 1, 100);
-	if (state == JVMLOOK_ANSWERED)
-		return jvmlook_reason(a);
+	if (state == JVMHANDLE_ANSWERED)
+		return jvmhandle_reason(a);
 	*a = (struct read_answer){ .frame_pointers = -1 };
-	return state == JVMLOOK_BUSY ?
+	return state == JVMHANDLE_BUSY ?
 		       (struct hotspot_reason){ "hangs", "its memory does not answer" } :
 		       (struct hotspot_reason){ "crashed", "the process that reads it was ended by an error" };
 }
 
-struct hotspot_reason jvmlook_once(const struct jvm_process *p, enum read_task task, enum method_style style,
-				   struct read_answer *a, int *map)
+struct hotspot_reason jvmhandle_once(const struct jvm_process *p, enum read_task task, enum method_style style,
+				     struct read_answer *a, int *map)
 {
-	struct budget budget = allowance_once();
+	struct readbudget budget = allowance_once();
 	struct read_request q = {
 		.task = task, .style = style, .steps = budget.steps, .bytes = budget.bytes, .deadline = budget.deadline
 	};
-	struct jvmlook_left left = { 0 };
-	struct jvmlook l;
-	struct hotspot_reason r = jvmlook_start(&l, p);
+	struct jvmhandle_left left = { 0 };
+	struct jvmhandle l;
+	struct hotspot_reason r = jvmhandle_start(&l, p);
 
 	*a = (struct read_answer){ .frame_pointers = -1 };
 	if (map)
 		*map = -1;
 	if (r.code)
 		return r;
-	jvmlook_ask(&l, &q, clock_now());
+	jvmhandle_query(&l, &q, clock_now());
 	r = wait_for(&l, a, clock_now() + (task == READ_MAP ? ONCE_NS : LIST_NS));
 	if (map && !r.code) {
 		*map = l.map;
 		l.map = -1;
 	}
-	jvmlook_end(&l, &left, (struct tenant){ .kind = TENANT_UNKNOWN });
-	jvmlook_leave(&left);
+	jvmhandle_end(&l, &left, (struct tenant){ .kind = TENANT_UNKNOWN });
+	jvmhandle_leave(&left);
 	return r;
 }

@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #define ADDRESS_SPACE ((uint64_t)256 << 20)
-#define FD(which) (APART_FD + (which))
+#define FD(which) (HELPERPROCESS_FD + (which))
 
 struct readhelper {
 	const struct jvm_process *p;
 	struct hotspot h;
 	bool open;
-	struct budget budget;
+	struct readbudget budget;
 	struct journal journal;
 	struct read_request request;
 	struct read_answer answer;
@@ -29,10 +29,10 @@ struct readhelper {
 /* False: it is too much. */
 static bool put_file(int fd, struct str bytes)
 {
-	return bytes.n <= READ_MAP_BYTES && lseek(fd, 0, SEEK_SET) == 0 && whole_write(fd, bytes);
+	return bytes.n <= READ_MAP_BYTES && lseek(fd, 0, SEEK_SET) == 0 && fullio_write(fd, bytes);
 }
 
-static struct hotspot_reason no_room(void)
+static struct hotspot_reason no_space(void)
 {
 	return (struct hotspot_reason){ "over-budget", "what was read of it is more than may be written" };
 }
@@ -74,7 +74,7 @@ static struct hotspot_reason write_map(struct readhelper *r, struct read_answer 
 	a->map_too_large = !journal_map(&r->journal, (enum method_style)q->style, q->map_max, &map);
 	a->has_map = !a->map_too_large;
 	if (a->has_map && !put_file(FD(READ_FD_MAP), text_view(&map)))
-		why = no_room();
+		why = no_space();
 	a->map_bytes = a->has_map ? map.n : 0;
 	text_free(&map);
 	return why;
@@ -92,7 +92,7 @@ static struct hotspot_reason read_timeline(struct readhelper *r, struct read_ans
 	why = journal_scan(t, &r->h, &records);
 	a->code_n = r->h.code.n;
 	if (!why.code && records.n && !put_file(FD(READ_FD_RECORDS), text_view(&records)))
-		why = no_room();
+		why = no_space();
 	a->record_bytes = records.n;
 	text_free(&records);
 	if (!why.code)
@@ -123,7 +123,7 @@ static struct hotspot_reason read_map(struct readhelper *r, struct read_answer *
 	a->map_bytes = map.n;
 	codemap_free(&c);
 	if (!put_file(FD(READ_FD_MAP), text_view(&map)))
-		why = no_room();
+		why = no_space();
 	text_free(&map);
 	return why;
 }
@@ -169,7 +169,7 @@ static bool answer(struct readhelper *r)
 	struct hotspot_reason why;
 
 	memset(a, 0, sizeof(*a));
-	r->budget = (struct budget){ .steps = q->steps, .bytes = q->bytes, .deadline = q->deadline };
+	r->budget = (struct readbudget){ .steps = q->steps, .bytes = q->bytes, .deadline = q->deadline };
 	why = work(r, a);
 	a->serial = q->serial;
 	snprintf(a->code, sizeof(a->code), "%s", why.code ? why.code : "");
@@ -191,10 +191,10 @@ NORETURN void readhelper_run(const struct jvm_process *p, const int fd[READ_FDS]
 	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES,
 					       .address_space = ADDRESS_SPACE,
 					       .file_bytes = READ_MAP_BYTES,
-					       .files = APART_FD + READ_FDS };
+					       .files = HELPERPROCESS_FD + READ_FDS };
 	struct readhelper *r = mem_alloc(sizeof(*r), 1);
 
-	apart_become_with("pjmap-jvm", fd, READ_FDS);
+	helperprocess_become_with("pjmap-jvm", fd, READ_FDS);
 	sandbox_enter(&rights);
 	r->p = p;
 	while (receive(&r->request) && answer(r))

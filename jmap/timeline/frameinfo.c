@@ -7,25 +7,25 @@
 
 #include <stdlib.h>
 
-#define MOST_CODE (4u << 20) /* bytes of one piece */
+#define CODE_MAX (4u << 20)  /* bytes of one piece */
 #define AT_ONCE (256u << 10) /* bytes of many that are read by few calls: they stay in the processor's cache */
 #define BATCH 256u
 
-static void forget(struct framefacts *f)
+static void forget(struct frameinfo *f)
 {
 	f->none = f->read.n = f->compiled.n = f->others.n = 0;
 	f->ncompiled = f->nothers = f->last_number = f->last_end = 0;
 }
 
 /* The first piece that does not begin before address. */
-static size_t from_address(const struct java_code *c, uint64_t address)
+static size_t from_address(const struct javaunwind_code *c, uint64_t address)
 {
 	size_t low = 0, high = c->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (c->piece[middle].start < address)
+		if (c->blob[middle].start < address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -34,81 +34,81 @@ static size_t from_address(const struct java_code *c, uint64_t address)
 }
 
 /* Bytes of its code that say where a frame is made and left. */
-static size_t code_bytes(const struct java_piece *p)
+static size_t code_bytes(const struct code_blob *p)
 {
 	size_t n = (size_t)(p->end - p->start);
 
-	return n <= MOST_CODE && (p->kind == JAVA_COMPILED || p->kind == JAVA_NATIVE || p->kind == JAVA_STUB) ? n : 0;
+	return n <= CODE_MAX && (p->kind == BLOB_COMPILED || p->kind == BLOB_NATIVE || p->kind == BLOB_STUB) ? n : 0;
 }
 
-static void put_facts(struct framefacts *f, struct hotspot *h, const struct java_piece *p, struct text *to)
+static void put_facts(struct frameinfo *f, struct hotspot *h, const struct code_blob *p, struct text *to)
 {
 	size_t n = code_bytes(p);
 
 	f->code.n = 0;
 	if (!budget_steps(h->memory.budget, n / 16))
 		n = 0;
-	text_room(&f->code, n + 1);
+	text_reserve(&f->code, n + 1);
 	if (n && !memory_bulk(&h->memory, p->start, f->code.p, n))
 		n = 0;
-	javafacts_put(to, p, f->code.p, n);
+	blobcodec_encode(to, p, f->code.p, n);
 }
 
 /* Compiled code that is new: a call for each piece would cost more than all else here. */
 struct batch {
-	const struct java_piece *piece[BATCH];
+	const struct code_blob *blob[BATCH];
 	size_t n, bytes;
 };
 
-static void put_batch(struct framefacts *f, struct hotspot *h, struct batch *b)
+static void put_batch(struct frameinfo *f, struct hotspot *h, struct batch *b)
 {
 	struct memory_want want[BATCH];
 	size_t nwant = 0, at = 0;
 	bool read;
 
-	for (size_t i = 0; i < b->n; at += code_bytes(b->piece[i++]))
-		if (code_bytes(b->piece[i]))
-			want[nwant++] = (struct memory_want){ b->piece[i]->start, (uint32_t)code_bytes(b->piece[i]),
+	for (size_t i = 0; i < b->n; at += code_bytes(b->blob[i++]))
+		if (code_bytes(b->blob[i]))
+			want[nwant++] = (struct memory_want){ b->blob[i]->start, (uint32_t)code_bytes(b->blob[i]),
 							      (uint32_t)at };
 	f->code.n = 0;
-	text_room(&f->code, at + 1);
+	text_reserve(&f->code, at + 1);
 	read = budget_steps(h->memory.budget, at / 16) && memory_gather(&h->memory, want, nwant, f->code.p);
 	at = 0;
-	for (size_t i = 0; i < b->n; at += code_bytes(b->piece[i++])) {
+	for (size_t i = 0; i < b->n; at += code_bytes(b->blob[i++])) {
 		size_t before = f->read.n;
 
-		javafacts_put(&f->read, b->piece[i], f->code.p + at, read ? code_bytes(b->piece[i]) : 0);
+		blobcodec_encode(&f->read, b->blob[i], f->code.p + at, read ? code_bytes(b->blob[i]) : 0);
 		f->one = mem_more(f->one, sizeof(*f->one), f->none);
-		f->one[f->none++] = (struct framefacts_one){ b->piece[i]->start, before, f->read.n - before };
+		f->one[f->none++] = (struct frameinfo_one){ b->blob[i]->start, before, f->read.n - before };
 	}
 	b->n = b->bytes = 0;
 }
 
-void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob *fresh, size_t n)
+void frameinfo_read(struct frameinfo *f, struct hotspot *h, const struct blob *fresh, size_t n)
 {
-	const struct java_code *c = &f->frames.code;
+	const struct javaunwind_code *c = &f->frames.code;
 	struct batch b = { .n = 0 };
 
 	f->none = f->read.n = 0;
 	if (!f->opened)
-		f->why = frames_open(&f->frames, h);
+		f->why = blobframes_open(&f->frames, h);
 	f->opened = true;
-	if (f->why || n == 0 || frames_take_some(&f->frames, h, fresh, n) != NULL)
+	if (f->why || n == 0 || blobframes_take_some(&f->frames, h, fresh, n) != NULL)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		size_t at = from_address(c, fresh[i].begin);
 
-		if (!fresh[i].compiled || at == c->n || c->piece[at].start != fresh[i].begin)
+		if (!fresh[i].compiled || at == c->n || c->blob[at].start != fresh[i].begin)
 			continue;
-		b.piece[b.n++] = &c->piece[at];
-		b.bytes += code_bytes(&c->piece[at]);
+		b.blob[b.n++] = &c->blob[at];
+		b.bytes += code_bytes(&c->blob[at]);
 		if (b.n == BATCH || b.bytes >= AT_ONCE)
 			put_batch(f, h, &b);
 	}
 	put_batch(f, h, &b);
 }
 
-static const struct framefacts_one *find(const struct framefacts *f, uint64_t begin)
+static const struct frameinfo_one *find(const struct frameinfo *f, uint64_t begin)
 {
 	size_t low = 0, high = f->none;
 
@@ -123,9 +123,9 @@ static const struct framefacts_one *find(const struct framefacts *f, uint64_t be
 	return low < f->none && f->one[low].begin == begin ? &f->one[low] : NULL;
 }
 
-void framefacts_compiled(struct framefacts *f, const struct blob *b, uint64_t number)
+void frameinfo_compiled(struct frameinfo *f, const struct blob *b, uint64_t number)
 {
-	const struct framefacts_one *one = find(f, b->begin);
+	const struct frameinfo_one *one = find(f, b->begin);
 
 	if (!one)
 		return;
@@ -135,12 +135,12 @@ void framefacts_compiled(struct framefacts *f, const struct blob *b, uint64_t nu
 	f->ncompiled++;
 }
 
-void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob *b)
+void frameinfo_other(struct frameinfo *f, struct hotspot *h, const struct blob *b)
 {
-	const struct java_code *c = &f->frames.code;
+	const struct javaunwind_code *c = &f->frames.code;
 
-	for (size_t i = from_address(c, b->begin); !f->why && i < c->n && c->piece[i].end <= b->end; i++) {
-		const struct java_piece *p = &c->piece[i];
+	for (size_t i = from_address(c, b->begin); !f->why && i < c->n && c->blob[i].end <= b->end; i++) {
+		const struct code_blob *p = &c->blob[i];
 
 		jmap_signed(&f->others, (int64_t)(p->start - f->last_end));
 		jmap_number(&f->others, p->end - p->start);
@@ -150,15 +150,15 @@ void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob
 	}
 }
 
-void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b)
+void frameinfo_interpreter(struct frameinfo *f, struct hotspot *h, const struct blob *b)
 {
 	/* it may have been complete only behind the look at what is new, which may have been other code */
 	if (!f->why)
-		frames_take_some(&f->frames, h, b, 1);
-	framefacts_other(f, h, b);
+		blobframes_take_some(&f->frames, h, b, 1);
+	frameinfo_other(f, h, b);
 }
 
-void framefacts_end(struct framefacts *f, struct text *file)
+void frameinfo_end(struct frameinfo *f, struct text *file)
 {
 	struct text body = { 0 };
 
@@ -174,25 +174,25 @@ void framefacts_end(struct framefacts *f, struct text *file)
 	}
 	text_free(&body);
 	forget(f);
-	frames_rest(&f->frames);
+	blobframes_rest(&f->frames);
 	text_free(&f->code);
 	text_free(&f->read);
 	text_free(&f->compiled);
 	text_free(&f->others);
 }
 
-size_t framefacts_bytes(const struct framefacts *f)
+size_t frameinfo_bytes(const struct frameinfo *f)
 {
 	return f->compiled.n + f->others.n;
 }
 
-void framefacts_free(struct framefacts *f)
+void frameinfo_free(struct frameinfo *f)
 {
-	frames_free(&f->frames);
+	blobframes_free(&f->frames);
 	free(f->one);
 	text_free(&f->read);
 	text_free(&f->compiled);
 	text_free(&f->others);
 	text_free(&f->code);
-	*f = (struct framefacts){ 0 };
+	*f = (struct frameinfo){ 0 };
 }

@@ -11,12 +11,12 @@
 
 #include "runtimes/hotspot/blobframes.h"
 
-struct framefacts {
-	struct frames frames;
+struct frameinfo {
+	struct blobframes frames;
 	bool opened;
 	const char *why; /* there are none: what the JVM does not tell */
 	/* of the scan */
-	struct framefacts_one {
+	struct frameinfo_one {
 		uint64_t begin;
 		size_t from, n; /* in read */
 	} * one;                /* of new compiled code, by address */
@@ -27,20 +27,20 @@ struct framefacts {
 
 /* Behind a scan of h: some of what is new in it is looked at now. What is told of compiled code is told before the next
  * call. */
-void framefacts_read(struct framefacts *f, struct hotspot *h, const struct blob *fresh, size_t n);
+void frameinfo_read(struct frameinfo *f, struct hotspot *h, const struct blob *fresh, size_t n);
 
 /* Compiled code came, and has this number; other code, with all its pieces. In the order of numbers. */
-void framefacts_compiled(struct framefacts *f, const struct blob *b, uint64_t number);
-void framefacts_other(struct framefacts *f, struct hotspot *h, const struct blob *b);
+void frameinfo_compiled(struct frameinfo *f, const struct blob *b, uint64_t number);
+void frameinfo_other(struct frameinfo *f, struct hotspot *h, const struct blob *b);
 /* The interpreter, once it is complete. */
-void framefacts_interpreter(struct framefacts *f, struct hotspot *h, const struct blob *b);
+void frameinfo_interpreter(struct frameinfo *f, struct hotspot *h, const struct blob *b);
 
 /* Bytes of the record so far. */
-size_t framefacts_bytes(const struct framefacts *f);
+size_t frameinfo_bytes(const struct frameinfo *f);
 
 /* Appends the record, if there is something to be told, and begins anew. */
-void framefacts_end(struct framefacts *f, struct text *file);
+void frameinfo_end(struct frameinfo *f, struct text *file);
 
-void framefacts_free(struct framefacts *f);
+void frameinfo_free(struct frameinfo *f);
 
 #endif

@@ -127,10 +127,10 @@ static void put_inlined(struct change *c, const struct blob *b, uint64_t serial)
 /* May more code be taken in this scan? */
 static bool may_go_on(const struct journal *t, struct change *c)
 {
-	const struct budget *budget = c->h->memory.budget;
+	const struct readbudget *budget = c->h->memory.budget;
 
 	return !(budget && budget->over) && c->beyond == 0 &&
-	       c->names.n + c->come.n + c->inlined.n + framefacts_bytes(&t->frames) < OUTPUT_MAX;
+	       c->names.n + c->come.n + c->inlined.n + frameinfo_bytes(&t->frames) < OUTPUT_MAX;
 }
 
 /* Reads the next new code, from number j of the list on, beside what is live from number i on: names and frames. What
@@ -158,7 +158,7 @@ static void read_batch(struct journal *t, struct change *c, size_t i, size_t j)
 		return;
 	}
 	hotspot_expect(c->h, method, nmethods, true);
-	framefacts_read(&t->frames, c->h, c->batch, c->nbatch);
+	frameinfo_read(&t->frames, c->h, c->batch, c->nbatch);
 	c->nbatch = codecache_keep_same(&c->h->memory, &c->h->layout, c->batch, c->nbatch);
 }
 
@@ -182,7 +182,7 @@ static void put_interpreter(struct journal *t, struct hotspot *h, struct change 
 			put_come(c, &b, name_id(t, c, codelets_name(&parts, &parts.one[k])));
 			t->next_serial++;
 		}
-		framefacts_interpreter(&t->frames, h, &t->live[i]);
+		frameinfo_interpreter(&t->frames, h, &t->live[i]);
 		codelets_free(&parts);
 		t->interpreter = true;
 	}
@@ -260,9 +260,9 @@ static bool take_new(struct journal *t, struct change *c, size_t i, size_t j, ui
 	put_come(c, b, *name);
 	if (b->compiled) {
 		put_inlined(c, b, t->next_serial);
-		framefacts_compiled(&t->frames, b, t->next_serial);
+		frameinfo_compiled(&t->frames, b, t->next_serial);
 	} else if (!str_eq(text_view(&c->text), INTERPRETER)) { /* its pieces come when all of them are known */
-		framefacts_other(&t->frames, c->h, b);
+		frameinfo_other(&t->frames, c->h, b);
 	}
 	return true;
 }
@@ -336,12 +336,12 @@ static void put_left_out(struct journal *t, const struct change *c, uint64_t beg
 {
 	struct text body = { 0 };
 
-	if (t->torn_said == c->h->code.torn && t->unnamed_said == c->unnamed)
+	if (t->torn_reported == c->h->code.torn && t->unnamed_reported == c->unnamed)
 		return;
 	text_char(&body, JMAP_LEFT);
 	jmap_number(&body, began);
-	jmap_number(&body, t->torn_said = c->h->code.torn);
-	jmap_number(&body, t->unnamed_said = c->unnamed);
+	jmap_number(&body, t->torn_reported = c->h->code.torn);
+	jmap_number(&body, t->unnamed_reported = c->unnamed);
 	jmap_frame(file, text_view(&body));
 	text_free(&body);
 }
@@ -375,7 +375,7 @@ static void append(struct journal *t, const struct change *c, uint64_t began, ui
 {
 	if (c->ncome + c->ngone)
 		put_scan(t, c, began, took, file);
-	framefacts_end(&t->frames, file);
+	frameinfo_end(&t->frames, file);
 	put_left_out(t, c, began, file);
 }
 
@@ -443,14 +443,14 @@ void journal_begin_anew(struct journal *t)
 	t->interpreter = false;
 	t->nstubs = 0;
 	t->stubs_first = 0;
-	t->torn_said = t->unnamed_said = 0;
+	t->torn_reported = t->unnamed_reported = 0;
 }
 
-bool journal_map(const struct journal *t, enum method_style style, size_t most, struct text *text)
+bool journal_map(const struct journal *t, enum method_style style, size_t max, struct text *text)
 {
 	struct text name = { 0 };
 
-	for (size_t i = 0; i < t->nlive && text->n <= most; i++) {
+	for (size_t i = 0; i < t->nlive && text->n <= max; i++) {
 		struct str known = intern_str(&t->names.names, t->name[i]);
 
 		name.n = 0;
@@ -461,13 +461,13 @@ bool journal_map(const struct journal *t, enum method_style style, size_t most, 
 		codemap_line(t->live[i].begin, t->live[i].end, text_view(&name), style == METHOD_HOTSPOT, text);
 	}
 	text_free(&name);
-	return text->n <= most;
+	return text->n <= max;
 }
 
 void journal_free(struct journal *t)
 {
 	nametable_free(&t->names);
-	framefacts_free(&t->frames);
+	frameinfo_free(&t->frames);
 	stubs_free(&t->stubs);
 	free(t->stub);
 	free(t->live);

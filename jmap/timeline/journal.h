@@ -31,8 +31,8 @@ struct journal {
 	uint64_t torn, unnamed;      /* in it: could not be read, had no name */
 	uint64_t beyond;             /* of these: no memory for them */
 	uint64_t later;              /* of these: they wait for the next scan, as the budget of this one was used up */
-	uint64_t torn_said, unnamed_said;
-	struct framefacts frames;
+	uint64_t torn_reported, unnamed_reported;
+	struct frameinfo frames;
 };
 
 /* Memory that it has between scans. */
@@ -46,7 +46,7 @@ struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, struct 
 void journal_begin_anew(struct journal *t);
 
 /* Appends what lives now as perf reads it. False: that is more than `most` bytes. */
-bool journal_map(const struct journal *t, enum method_style style, size_t most, struct text *text);
+bool journal_map(const struct journal *t, enum method_style style, size_t max, struct text *text);
 
 void journal_free(struct journal *t);
 

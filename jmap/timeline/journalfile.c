@@ -16,21 +16,21 @@
 /* ---- the file -------------------------------------------------------------------------------------------------- */
 
 /* A run begins behind so many bytes that are whole. */
-static bool begin(struct journalfile *t, off_t whole)
+static bool begin(struct journalfile *t, off_t complete)
 {
 	struct text file = { 0 }, body = { 0 };
 	bool good;
 
-	if (ftruncate(t->fd, whole) < 0 || lseek(t->fd, whole, SEEK_SET) < 0)
+	if (ftruncate(t->fd, complete) < 0 || lseek(t->fd, complete, SEEK_SET) < 0)
 		return false;
-	if (whole == 0)
+	if (complete == 0)
 		text_str(&file, STR(JMAP_MAGIC));
 	text_char(&body, JMAP_START);
 	text_add(&body, t->start);
 	jmap_frame(&file, text_view(&body));
-	good = whole_write(t->fd, text_view(&file));
+	good = fullio_write(t->fd, text_view(&file));
 	t->written += file.n;
-	t->size = (uint64_t)whole + file.n;
+	t->size = (uint64_t)complete + file.n;
 	text_free(&file);
 	text_free(&body);
 	return good;
@@ -137,7 +137,7 @@ static void mark(const struct journalfile *t, uint64_t took)
 
 bool journalfile_append(struct journalfile *t, const struct journalfile_scan *scan, int from, uint64_t n)
 {
-	bool good = whole_copy(t->fd, from, n);
+	bool good = fullio_copy(t->fd, from, n);
 
 	if (!t->anew) { /* else it is what was there already */
 		t->added += scan->came;
@@ -162,7 +162,7 @@ void journalfile_close(struct journalfile *t, bool ended)
 		text_char(&body, JMAP_END);
 		jmap_number(&body, t->last);
 		jmap_frame(&file, text_view(&body));
-		whole_write(t->fd, text_view(&file)); /* without it all is known but that it ended */
+		fullio_write(t->fd, text_view(&file)); /* without it all is known but that it ended */
 	}
 	if (t->fd >= 0)
 		close(t->fd);

@@ -255,7 +255,7 @@ static int by_from(const void *a, const void *b)
 static void find_windows(struct sweep *s)
 {
 	int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	size_t kept = 0;
+	size_t saved = 0;
 
 	if (dir < 0)
 		return;
@@ -265,14 +265,14 @@ static void find_windows(struct sweep *s)
 	if (s->nwindows)
 		qsort(s->window, s->nwindows, sizeof(*s->window), by_from);
 	for (size_t i = 0; i < s->nwindows; i++) {
-		if (kept && s->window[i].from <= s->window[kept - 1].until) {
-			if (s->window[i].until > s->window[kept - 1].until)
-				s->window[kept - 1].until = s->window[i].until;
+		if (saved && s->window[i].from <= s->window[saved - 1].until) {
+			if (s->window[i].until > s->window[saved - 1].until)
+				s->window[saved - 1].until = s->window[i].until;
 		} else {
-			s->window[kept++] = s->window[i];
+			s->window[saved++] = s->window[i];
 		}
 	}
-	s->nwindows = kept;
+	s->nwindows = saved;
 }
 
 /* Was one recorded while the JVM lived? */
@@ -333,9 +333,9 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static bool may_matter(const struct sweep *s, uint64_t most)
+static bool may_matter(const struct sweep *s, uint64_t max)
 {
-	if (most && s->swept.bytes > most)
+	if (max && s->swept.bytes > max)
 		return true;
 	for (size_t i = 0; i < s->n; i++)
 		if (!s->one[i].lives && s->one[i].until + MAPSDIR_AGE < s->now)
@@ -355,7 +355,7 @@ static struct tenant read_tenant(const struct sweep *s, const struct found *f)
 		return of;
 	fd = openat(folder, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	close(folder);
-	rest = (struct str){ head, fd >= 0 ? whole_pread(fd, head, sizeof(head), 0) : 0 };
+	rest = (struct str){ head, fd >= 0 ? fullio_pread(fd, head, sizeof(head), 0) : 0 };
 	if (fd >= 0)
 		close(fd);
 	if (!str_starts(rest, STR(JMAP_MAGIC)))
@@ -412,9 +412,9 @@ static void cut_tenants(struct sweep *s, bool needed, uint64_t target)
 	}
 }
 
-static void choose(struct sweep *s, uint64_t most)
+static void choose(struct sweep *s, uint64_t max)
 {
-	bool too_much = most && s->swept.bytes > most;
+	bool too_much = max && s->swept.bytes > max;
 
 	find_windows(s);
 	if (s->n)
@@ -428,13 +428,13 @@ static void choose(struct sweep *s, uint64_t most)
 		if (!f->lives && !f->needed && f->until + MAPSDIR_AGE < s->now)
 			let_go(s, f);
 	}
-	if (!too_much || s->swept.bytes <= most)
+	if (!too_much || s->swept.bytes <= max)
 		return;
-	cut_tenants(s, false, most - most / 10);
-	cut_tenants(s, true, most);
+	cut_tenants(s, false, max - max / 10);
+	cut_tenants(s, true, max);
 }
 
-struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t most)
+struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t max)
 {
 	struct sweep s = { .dir = dir, .proc = proc, .boot = boot, .now = clock_wall() / 1000000000u };
 	uint64_t began = clock_now();
@@ -445,8 +445,8 @@ struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char
 		close(at);
 	if (s.maps >= 0) {
 		each(openat(s.maps, ".", FOLDER), take_boot, &s, NULL);
-		if (may_matter(&s, most))
-			choose(&s, most);
+		if (may_matter(&s, max))
+			choose(&s, max);
 		close(s.maps);
 	}
 	free(s.one);

@@ -44,6 +44,6 @@ struct mapsdir_swept {
 
 /* Removes what is no longer needed, and then, beyond `most` bytes (0: no limit), the oldest until a tenth is free:
  * those that no window needs, then those that one needs, of tenants over their share. proc: "/proc". */
-struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t most);
+struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t max);
 
 #endif

@@ -26,17 +26,17 @@ static size_t bytes_of_tenant(const struct javacode *j, const struct tenant *t)
 static struct javacode_jvm *largest(const struct javacode *j, const struct tenant *only)
 {
 	struct javacode_jvm *found = NULL;
-	size_t most = 0;
+	size_t max = 0;
 
 	for (size_t i = 0; i < j->n; i++) {
 		struct javacode_jvm *jvm = j->jvm[i];
 		size_t sum = only ? 1 : bytes_of_tenant(j, &jvm->tenant);
 
-		if ((only && !is_same_tenant(&jvm->tenant, only)) || jvm->bytes == 0 || sum < most)
+		if ((only && !is_same_tenant(&jvm->tenant, only)) || jvm->bytes == 0 || sum < max)
 			continue;
-		if (!found || sum > most || jvm->bytes > found->bytes)
+		if (!found || sum > max || jvm->bytes > found->bytes)
 			found = jvm;
-		most = sum;
+		max = sum;
 	}
 	return found;
 }
@@ -57,20 +57,20 @@ bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes)
 	return true;
 }
 
-bool javabudget_make_room(struct javacode_jvm *jvm, size_t n)
+bool javabudget_make_space(struct javacode_jvm *jvm, size_t n)
 {
 	size_t cap = jvm->cap ? jvm->cap : 64;
-	void *piece, *fact;
+	void *blob, *fact;
 
 	while (cap < n)
 		cap *= 2;
 	if (cap == jvm->cap)
 		return true;
-	if (!javabudget_hold(jvm, (cap - jvm->cap) * (sizeof(*jvm->piece) + sizeof(*jvm->fact))))
+	if (!javabudget_hold(jvm, (cap - jvm->cap) * (sizeof(*jvm->blob) + sizeof(*jvm->fact))))
 		return false;
-	piece = mem_try_grow(jvm->piece, sizeof(*jvm->piece), cap);
-	jvm->piece = piece ? piece : jvm->piece;
-	fact = piece ? mem_try_grow(jvm->fact, sizeof(*jvm->fact), cap) : NULL;
+	blob = mem_try_grow(jvm->blob, sizeof(*jvm->blob), cap);
+	jvm->blob = blob ? blob : jvm->blob;
+	fact = blob ? mem_try_grow(jvm->fact, sizeof(*jvm->fact), cap) : NULL;
 	jvm->fact = fact ? fact : jvm->fact;
 	if (!fact) {
 		javabudget_drop(jvm);
@@ -82,16 +82,16 @@ bool javabudget_make_room(struct javacode_jvm *jvm, size_t n)
 
 size_t javabudget_find_dispensable(const struct javacode *j)
 {
-	size_t found = 0, most = 0;
+	size_t found = 0, max = 0;
 
 	for (size_t i = 0; i < j->n; i++) {
 		size_t n = 0;
 
 		for (size_t k = 0; k < j->n; k++)
 			n += is_same_tenant(&j->jvm[k]->tenant, &j->jvm[i]->tenant);
-		if (n > most || (n == most && j->jvm[i]->met < j->jvm[found]->met))
+		if (n > max || (n == max && j->jvm[i]->first_seen < j->jvm[found]->first_seen))
 			found = i;
-		most = n > most ? n : most;
+		max = n > max ? n : max;
 	}
 	return found;
 }

@@ -18,8 +18,8 @@
 #define BYTES_MAX (20 << 20) /* of all tenants */
 
 enum {
-	JVMS_MOST = 256,
-	PIECES_MOST = 32768,
+	JVM_COUNT_MAX = 256,
+	BLOBS_MAX = 32768,
 	MISSED = 64,
 	LINE = JVMREADER_BYTES,
 	LINES = 1024,
@@ -30,7 +30,7 @@ enum {
 /* What is known of a piece beyond itself. */
 struct fact {
 	struct blob blob;
-	uint64_t met, since, seen; /* ns; the first and the last time that it was seen to be there */
+	uint64_t first_seen, since, seen; /* ns; the first and the last time that it was seen to be there */
 };
 
 /* Bytes of code. Which of a table of LINES it may be in follows from its number: one of WAYS. */
@@ -52,10 +52,10 @@ struct javacode_jvm {
 	bool gone; /* its memory is: pieces that were read before it ended stay in use */
 	bool late;
 	bool dropped; /* its memory is freed by the next javacode_begin */
-	uint64_t met;
-	struct java_code code;
-	struct java_piece *piece; /* by address, disjoint */
-	struct fact *fact;        /* one each */
+	uint64_t first_seen;
+	struct javaunwind_code code;
+	struct code_blob *blob; /* by address, disjoint */
+	struct fact *fact;      /* one each */
 	size_t n, cap;
 	struct missed {
 		uint64_t address, until;
@@ -73,10 +73,10 @@ struct javacode {
 	struct javacode_jvm **jvm;
 	size_t n;
 	uint64_t now, seen;
-	size_t turn;       /* the JVM that is seen first next time */
-	struct blob *room; /* to see pieces in */
-	size_t room_n;
-	const char *said[8]; /* codes of reasons */
+	size_t turn;        /* the JVM that is seen first next time */
+	struct blob *space; /* to see pieces in */
+	size_t folder_count;
+	const char *shown[8]; /* codes of reasons */
 	struct javacode_counts counts;
 };
 
@@ -85,7 +85,7 @@ struct javacode {
 bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes);
 
 /* False: there is no memory for so many pieces, and the JVM was dropped. */
-bool javabudget_make_room(struct javacode_jvm *jvm, size_t n);
+bool javabudget_make_space(struct javacode_jvm *jvm, size_t n);
 
 /* The JVM is not read for a while, and its memory is freed by the next javacode_begin. */
 void javabudget_drop(struct javacode_jvm *jvm);

@@ -7,15 +7,15 @@
 
 #include <stdlib.h>
 
-#define PATIENCE_NS \
+#define DEADLINE_NS \
 	(150 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
-#define HURRY_NS (20 * (SECOND_NS / 1000))
+#define FLUSH_NS (20 * (SECOND_NS / 1000))
 #define LATELY_NS (2 * SECOND_NS) /* a piece that was met then is looked at before it is met again */
 #define IDLE_NS (60 * SECOND_NS)  /* pieces and JVMs that were not met for so long are let go */
 #define MISSED_NS (SECOND_NS / 4) /* between questions for an address where nothing was */
 #define RETRY_NS SECOND_NS        /* to open a JVM that could not be read, at first */
 #define SOON_NS (SECOND_NS / 10)  /* and one that is about to begin */
-#define RETRY_MOST (60 * SECOND_NS)
+#define RETRY_MAX (60 * SECOND_NS)
 #define GONE_NS SECOND_NS /* code of a JVM that ended is right for samples up to so long after it was read */
 
 /* ---- pieces -------------------------------------------------------------------------------------------------- */
@@ -48,13 +48,13 @@ static void forget_lines(struct javacode_jvm *jvm, uint64_t begin, uint64_t end)
 
 static void show(struct javacode_jvm *jvm)
 {
-	jvm->code.piece = jvm->piece;
+	jvm->code.blob = jvm->blob;
 	jvm->code.n = jvm->n;
 }
 
 static void move(struct javacode_jvm *jvm, size_t to, size_t from)
 {
-	memmove(jvm->piece + to, jvm->piece + from, (jvm->n - from) * sizeof(*jvm->piece));
+	memmove(jvm->blob + to, jvm->blob + from, (jvm->n - from) * sizeof(*jvm->blob));
 	memmove(jvm->fact + to, jvm->fact + from, (jvm->n - from) * sizeof(*jvm->fact));
 	jvm->n = jvm->n + to - from;
 }
@@ -62,27 +62,27 @@ static void move(struct javacode_jvm *jvm, size_t to, size_t from)
 /* Which pieces are not met any more: those since before `since`. */
 static void forget_before(struct javacode_jvm *jvm, uint64_t since)
 {
-	size_t kept = 0;
+	size_t saved = 0;
 
 	for (size_t i = 0; i < jvm->n; i++) {
-		if (jvm->fact[i].met < since)
+		if (jvm->fact[i].first_seen < since)
 			continue;
-		jvm->piece[kept] = jvm->piece[i];
-		jvm->fact[kept++] = jvm->fact[i];
+		jvm->blob[saved] = jvm->blob[i];
+		jvm->fact[saved++] = jvm->fact[i];
 	}
-	jvm->n = kept;
+	jvm->n = saved;
 	show(jvm);
 }
 
 /* The number of the first piece that ends behind an address. */
-static size_t first_behind(const struct javacode_jvm *jvm, uint64_t address)
+static size_t first_after(const struct javacode_jvm *jvm, uint64_t address)
 {
 	size_t low = 0, high = jvm->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (jvm->piece[mid].end <= address)
+		if (jvm->blob[mid].end <= address)
 			low = mid + 1;
 		else
 			high = mid;
@@ -91,26 +91,26 @@ static size_t first_behind(const struct javacode_jvm *jvm, uint64_t address)
 }
 
 /* In the place of what was there. */
-static bool insert(struct javacode_jvm *jvm, const struct java_code *code, const struct blob *b, uint64_t now)
+static bool insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *b, uint64_t now)
 {
-	uint64_t begin = code->piece[0].start, end = code->piece[code->n - 1].end;
-	size_t at, behind;
+	uint64_t begin = code->blob[0].start, end = code->blob[code->n - 1].end;
+	size_t at, after;
 
 	for (size_t i = 1; i < code->n; i++)
-		if (code->piece[i].start < code->piece[i - 1].end) /* read while it changed */
+		if (code->blob[i].start < code->blob[i - 1].end) /* read while it changed */
 			return false;
-	if (jvm->n + code->n > PIECES_MOST)
+	if (jvm->n + code->n > BLOBS_MAX)
 		forget_before(jvm, now);
-	if (jvm->n + code->n > PIECES_MOST)
+	if (jvm->n + code->n > BLOBS_MAX)
 		return false;
-	if (!javabudget_make_room(jvm, jvm->n + code->n))
+	if (!javabudget_make_space(jvm, jvm->n + code->n))
 		return false;
-	at = first_behind(jvm, begin);
-	for (behind = at; behind < jvm->n && jvm->piece[behind].start < end; behind++)
+	at = first_after(jvm, begin);
+	for (after = at; after < jvm->n && jvm->blob[after].start < end; after++)
 		;
-	move(jvm, at + code->n, behind);
+	move(jvm, at + code->n, after);
 	for (size_t i = 0; i < code->n; i++) {
-		jvm->piece[at + i] = code->piece[i];
+		jvm->blob[at + i] = code->blob[i];
 		jvm->fact[at + i] = (struct fact){ *b, now, now, now };
 	}
 	forget_lines(jvm, begin, end);
@@ -126,17 +126,17 @@ static bool is_code_of(const struct hotspot_reason *why, const char *code)
 }
 
 /* Once for each reason; of those that end, or may be about to begin, nothing needs to be said. */
-static void say(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
+static void print_message(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	if (is_code_of(why, "gone") || is_code_of(why, "starting") ||
 	    (is_code_of(why, "no-vmstructs") && jvm->pause == 0))
 		return;
 	j->counts.unread++;
-	for (size_t i = 0; i < countof(j->said); i++) {
-		if (j->said[i] && is_code_of(why, j->said[i]))
+	for (size_t i = 0; i < countof(j->shown); i++) {
+		if (j->shown[i] && is_code_of(why, j->shown[i]))
 			return;
-		if (!j->said[i]) {
-			j->said[i] = why->code;
+		if (!j->shown[i]) {
+			j->shown[i] = why->code;
 			warn("process %u: a JVM that cannot be read, so its stacks are walked by frame pointers (%s: %s)",
 			     jvm->pid, why->code, why->why);
 			return;
@@ -153,12 +153,12 @@ static void release(struct javacode_jvm *jvm)
 static void free_code(struct javacode_jvm *jvm)
 {
 	release(jvm);
-	free(jvm->piece);
+	free(jvm->blob);
 	free(jvm->fact);
 	for (size_t k = 0; jvm->line && k < LINES; k++)
 		free(jvm->line[k].byte);
 	free(jvm->line);
-	jvm->piece = NULL;
+	jvm->blob = NULL;
 	jvm->fact = NULL;
 	jvm->line = NULL;
 	jvm->n = jvm->cap = 0;
@@ -183,7 +183,7 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *j = jvm->owner;
 
-	say(j, jvm, why);
+	print_message(j, jvm, why);
 	if (is_code_of(why, "over-budget"))
 		budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
 	jvmreader_close(j->reader, jvm->reader);
@@ -197,7 +197,7 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
 	else
 		jvm->pause =
-			jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MOST ? 2 * jvm->pause : RETRY_MOST) : RETRY_NS;
+			jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MAX ? 2 * jvm->pause : RETRY_MAX) : RETRY_NS;
 	jvm->retry = j->now + jvm->pause;
 	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
 }
@@ -216,13 +216,13 @@ void javabudget_drop(struct javacode_jvm *jvm)
 	};
 
 	jvm->owner->counts.over_memory++;
-	jvm->pause = RETRY_MOST;
+	jvm->pause = RETRY_MAX;
 	lose_for(jvm, &why);
 	release(jvm);
 	jvm->dropped = true;
 }
 
-static void say_over_time(struct javacode *j, const struct javacode_jvm *jvm)
+static void print_over_time(struct javacode *j, const struct javacode_jvm *jvm)
 {
 	char name[TENANT_NAME];
 
@@ -244,7 +244,7 @@ static bool took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
 		jvm->late = true;
 		jvm->owner->counts.late++;
 		if (jvmreader_over_budget(jvm->reader))
-			say_over_time(jvm->owner, jvm);
+			print_over_time(jvm->owner, jvm);
 	}
 	return false;
 }
@@ -286,7 +286,7 @@ static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, 
 	if (!jvm->reader)
 		return JAVACODE_NONE;
 	if (m->address != address || m->until < j->now) {
-		j->counts.asked++;
+		j->counts.is_requested++;
 		if (!took(jvm, jvmreader_find(j->reader, jvm->reader, address, &f)))
 			return jvm->reader ? JAVACODE_LATE : JAVACODE_NONE;
 		jvm->pause = 0;
@@ -295,7 +295,7 @@ static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, 
 		if (f.where == CODECACHE_BLOB && insert(jvm, &f.code, &f.blob, clock_now())) {
 			if (f.bytes)
 				keep_line(jvm, address / LINE, f.bytes);
-			return jvm->reader ? JAVACODE_PIECE : JAVACODE_NONE;
+			return jvm->reader ? JAVACODE_BLOB : JAVACODE_NONE;
 		}
 		if (!jvm->reader)
 			return JAVACODE_NONE;
@@ -337,16 +337,16 @@ static bool is_still(struct javacode_jvm *jvm, size_t i)
 }
 
 /* A step from where frames of virtual threads return to leads into enterSpecial: its piece must be there, too. */
-static void meet_special(struct javacode_jvm *jvm)
+static void note_special(struct javacode_jvm *jvm)
 {
 	uint64_t address = jvm->code.continuation_return;
-	size_t i = first_behind(jvm, address - 1);
+	size_t i = first_after(jvm, address - 1);
 	bool in;
 
-	if (address && (i == jvm->n || jvm->piece[i].start >= address))
+	if (address && (i == jvm->n || jvm->blob[i].start >= address))
 		look_up(jvm, address - 1, &in);
 	else if (address)
-		jvm->fact[i].met = jvm->owner->now;
+		jvm->fact[i].first_seen = jvm->owner->now;
 }
 
 static bool read_code(void *arg, uint64_t address, void *to, size_t n);
@@ -359,7 +359,7 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 /* Does a call end at this return address? call rel32, to what is code, or by register or memory. Calls lead to new code
  * as soon as there is some, when the heaps for it may have grown beyond what was mapped at the time of the sample: 240
  * MB, by default. */
-static bool is_behind_call(struct javacode_jvm *jvm, const struct java_piece *p, uint64_t ip)
+static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *p, uint64_t ip)
 {
 	uint8_t byte[7];
 	int32_t to;
@@ -380,11 +380,11 @@ static bool is_behind_call(struct javacode_jvm *jvm, const struct java_piece *p,
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
 {
 	const struct fact *f = &jvm->fact[i];
-	const struct java_piece *p = &jvm->piece[i];
+	const struct code_blob *p = &jvm->blob[i];
 
 	if (!f->blob.compiled || s->interrupted || f->since <= time || s->ip == p->deopt[0] || s->ip == p->deopt[1])
 		return true;
-	return is_behind_call(jvm, p, s->ip);
+	return is_after_call(jvm, p, s->ip);
 }
 
 /* Of a piece that was met. */
@@ -398,30 +398,30 @@ static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const stru
 		if (jvm->gone && f->seen + GONE_NS < time)
 			return JAVACODE_GONE;
 	}
-	return is_right(jvm, i, s, time) ? JAVACODE_PIECE : JAVACODE_GONE;
+	return is_right(jvm, i, s, time) ? JAVACODE_BLOB : JAVACODE_GONE;
 }
 
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time,
-				   struct java_piece *piece)
+				   struct code_blob *blob)
 {
 	for (unsigned tries = 0; tries < 2; tries++) {
-		const struct java_piece *p = java_find(&jvm->code, s);
+		const struct code_blob *p = javaunwind_find(&jvm->code, s);
 		enum javacode_answer answer;
 		bool in;
 
 		if (p) {
-			size_t i = (size_t)(p - jvm->piece);
+			size_t i = (size_t)(p - jvm->blob);
 
-			jvm->fact[i].met = jvm->owner->now;
-			*piece = *p;
+			jvm->fact[i].first_seen = jvm->owner->now;
+			*blob = *p;
 			answer = is_it(jvm, i, s, time);
-			if (answer == JAVACODE_PIECE && piece->kind == JAVA_THAW)
-				meet_special(jvm);
+			if (answer == JAVACODE_BLOB && blob->kind == BLOB_THAW)
+				note_special(jvm);
 			if (answer != JAVACODE_NONE)
 				return answer;
 		}
 		answer = s->interrupted || s->ip == 0 ? look_up(jvm, s->ip, &in) : look_up_return(jvm, s->ip, &in);
-		if (answer != JAVACODE_PIECE)
+		if (answer != JAVACODE_BLOB)
 			return answer == JAVACODE_NONE && in ? JAVACODE_GONE : answer;
 	}
 	return JAVACODE_NONE;
@@ -496,7 +496,7 @@ static bool is_code(void *arg, uint64_t address)
 	return is_mapped(arg, address);
 }
 
-const struct java_code *javacode_code(const struct javacode_jvm *jvm)
+const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm)
 {
 	return &jvm->code;
 }
@@ -530,7 +530,7 @@ static struct javacode_jvm *add(struct javacode *j, const struct process *p)
 {
 	struct javacode_jvm *jvm = mem_alloc(sizeof(*jvm), 1);
 
-	if (j->n == JVMS_MOST)
+	if (j->n == JVM_COUNT_MAX)
 		let_go(j, javabudget_find_dispensable(j));
 	jvm->owner = j;
 	jvm->pid = p->pid;
@@ -560,7 +560,7 @@ struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
 		i++;
 	jvm = i < j->n ? j->jvm[i] : add(j, p);
 	jvm->process = p;
-	jvm->met = j->now;
+	jvm->first_seen = j->now;
 	if (!jvm->reader && !jvm->dropped && !p->exited && (j->now >= jvm->retry || jvm->version != p->maps->version)) {
 		forget(jvm);
 		jvm->reader = jvmreader_open(j->reader, p->pid, p->start_ticks, jvm->tenant);
@@ -573,39 +573,39 @@ struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
 static void see(struct javacode *j, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();
-	size_t n = 0, kept, next = 0, to = 0;
+	size_t n = 0, saved, next = 0, to = 0;
 
-	if (j->room_n < jvm->n) {
-		j->room_n = jvm->n + jvm->n / 2;
-		j->room = mem_grow(j->room, sizeof(*j->room), j->room_n);
+	if (j->folder_count < jvm->n) {
+		j->folder_count = jvm->n + jvm->n / 2;
+		j->space = mem_grow(j->space, sizeof(*j->space), j->folder_count);
 	}
 	for (size_t i = 0; i < jvm->n; i++)
-		if (jvm->fact[i].blob.compiled && jvm->fact[i].met + LATELY_NS >= j->now)
-			j->room[n++] = jvm->fact[i].blob;
-	kept = n;
-	if (n == 0 || !took(jvm, jvmreader_check(j->reader, jvm->reader, j->room, &kept)))
+		if (jvm->fact[i].blob.compiled && jvm->fact[i].first_seen + LATELY_NS >= j->now)
+			j->space[n++] = jvm->fact[i].blob;
+	saved = n;
+	if (n == 0 || !took(jvm, jvmreader_check(j->reader, jvm->reader, j->space, &saved)))
 		return;
 	for (size_t i = 0; i < jvm->n; i++) {
 		struct fact f = jvm->fact[i];
 
-		if (f.blob.compiled && f.met + LATELY_NS >= j->now) {
-			if (next == kept || j->room[next].address != f.blob.address) {
+		if (f.blob.compiled && f.first_seen + LATELY_NS >= j->now) {
+			if (next == saved || j->space[next].address != f.blob.address) {
 				forget_lines(jvm, f.blob.begin, f.blob.end);
 				continue;
 			}
 			f.seen = now;
 			next++;
 		}
-		jvm->piece[to] = jvm->piece[i];
+		jvm->blob[to] = jvm->blob[i];
 		jvm->fact[to++] = f;
 	}
 	jvm->n = to;
 	show(jvm);
 }
 
-void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hurry)
+void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool flush)
 {
-	jvmreader_patience(j->reader, hurry ? HURRY_NS : PATIENCE_NS);
+	jvmreader_deadline(j->reader, flush ? FLUSH_NS : DEADLINE_NS);
 	j->now = now;
 	for (size_t i = 0; i < j->n; i++) {
 		if (j->jvm[i]->dropped)
@@ -619,7 +619,7 @@ void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hur
 	for (size_t i = 0; i < j->n; i++) {
 		struct javacode_jvm *jvm = j->jvm[(j->turn + i) % j->n];
 
-		if (jvm->reader && jvm->met + LATELY_NS >= now)
+		if (jvm->reader && jvm->first_seen + LATELY_NS >= now)
 			see(j, jvm);
 	}
 }
@@ -631,7 +631,7 @@ void javacode_tick(struct javacode *j, uint64_t now)
 		const struct process *p = processes_find(j->processes, jvm->pid);
 
 		jvm->process = NULL;
-		if (!p || p->exited || !is_of(jvm, p) || !has_libjvm(p) || jvm->met + IDLE_NS < now)
+		if (!p || p->exited || !is_of(jvm, p) || !has_libjvm(p) || jvm->first_seen + IDLE_NS < now)
 			let_go(j, i);
 		else if (now > IDLE_NS)
 			forget_before(jvm, now - IDLE_NS);
@@ -648,7 +648,7 @@ struct javacode *javacode_new(void)
 
 	j->tenants = tenants_new(&limits);
 	j->reader = jvmreader_new(NULL);
-	j->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVMS_MOST);
+	j->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVM_COUNT_MAX);
 	return j;
 }
 
@@ -668,7 +668,7 @@ void javacode_free(struct javacode *j)
 	jvmreader_free(j->reader);
 	tenants_free(j->tenants);
 	free(j->jvm);
-	free(j->room);
+	free(j->space);
 	free(j);
 }
 
@@ -679,6 +679,6 @@ struct javacode_counts javacode_count(const struct javacode *j)
 	c.jvms = j->n;
 	c.helpers = jvmreader_count(j->reader);
 	for (size_t i = 0; i < j->n; i++)
-		c.pieces += j->jvm[i]->n;
+		c.blobs += j->jvm[i]->n;
 	return c;
 }

@@ -31,7 +31,7 @@ void javacode_start(struct javacode *j, const struct processes *p, struct budget
 void javacode_free(struct javacode *j);
 
 /* Samples up to horizon are to be walked; hurry: the recorder cannot wait for long. */
-void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool hurry);
+void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool flush);
 
 /* Lets go of what is not needed any more; every few seconds. */
 void javacode_tick(struct javacode *j, uint64_t now);
@@ -41,30 +41,30 @@ void javacode_tick(struct javacode *j, uint64_t now);
 struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p);
 
 enum javacode_answer {
-	JAVACODE_NONE,  /* no code of the JVM */
-	JAVACODE_PIECE, /* *piece, for java_step */
-	JAVACODE_LATE,  /* it may be, but the JVM could not be asked in time */
-	JAVACODE_GONE   /* there was some when the sample was taken, but now there is none, or other */
+	JAVACODE_NONE, /* no code of the JVM */
+	JAVACODE_BLOB, /* *piece, for java_step */
+	JAVACODE_LATE, /* it may be, but the JVM could not be asked in time */
+	JAVACODE_GONE  /* there was some when the sample was taken, but now there is none, or other */
 };
 /* Where s is, of a sample of that time. */
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time,
-				   struct java_piece *piece);
+				   struct code_blob *blob);
 
 /* Names of methods that were met, of all JVMs. */
 void javacode_name(struct javacode *j, struct javanames *names);
 
 /* For java_step. Its functions may ask the JVM. */
-const struct java_code *javacode_code(const struct javacode_jvm *jvm);
+const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm);
 
 /* Was something not known in time since the last call? */
 bool javacode_was_late(struct javacode_jvm *jvm);
 
 struct javacode_counts {
-	size_t jvms, pieces;             /* now */
-	uint64_t opened, unread;         /* JVMs; unread: that cannot be read */
-	uint64_t asked, checks, bytes;   /* questions */
-	uint64_t late;                   /* that were not answered in time */
-	uint64_t over_time, over_memory; /* questions not asked, and JVMs dropped, over the budget of a tenant */
+	size_t jvms, blobs;                   /* now */
+	uint64_t opened, unread;              /* JVMs; unread: that cannot be read */
+	uint64_t is_requested, checks, bytes; /* questions */
+	uint64_t late;                        /* that were not answered in time */
+	uint64_t over_time, over_memory;      /* questions not asked, and JVMs dropped, over the budget of a tenant */
 	struct helper_counts helpers;
 };
 struct javacode_counts javacode_count(const struct javacode *j);

@@ -18,7 +18,7 @@ struct key {
 
 struct one {
 	struct str name;
-	bool asked;
+	bool is_requested;
 };
 
 struct javanames {
@@ -65,12 +65,12 @@ static struct key key_of(const struct javanames *s, uint32_t id)
 	return k;
 }
 
-void javanames_meet(struct javanames *s, uint32_t pid, uint64_t method)
+void javanames_note(struct javanames *s, uint32_t pid, uint64_t method)
 {
 	struct key k = { method, pid, 0 };
 	uint32_t before = s->keys.n;
 
-	if (before >= JAVANAMES_MOST && !intern_find(&s->keys, bytes_of(&k))) {
+	if (before >= JAVANAMES_MAX && !intern_find(&s->keys, bytes_of(&k))) {
 		s->left_out += s->left_out < UINT32_MAX;
 		return;
 	}
@@ -88,12 +88,12 @@ const uint64_t *javanames_wanted(struct javanames *s, uint32_t pid, size_t *n)
 	for (uint32_t i = s->nasked; i < s->keys.n; i++) {
 		struct key k = key_of(s, i + 1);
 
-		if (k.pid == pid && !s->one[i].asked) {
+		if (k.pid == pid && !s->one[i].is_requested) {
 			s->wanted = mem_more(s->wanted, sizeof(*s->wanted), *n);
 			s->wanted[(*n)++] = k.method;
-			s->one[i].asked = true;
+			s->one[i].is_requested = true;
 		}
-		all &= s->one[i].asked;
+		all &= s->one[i].is_requested;
 		if (all)
 			s->nasked = i + 1;
 	}

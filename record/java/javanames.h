@@ -12,7 +12,7 @@
 
 #include "common/text.h"
 
-#define JAVANAMES_MOST 65536u      /* methods of a window */
+#define JAVANAMES_MAX 65536u       /* methods of a window */
 #define JAVANAMES_BYTES (8u << 20) /* of their names */
 
 struct javanames;
@@ -21,7 +21,7 @@ struct javanames *javanames_new(void);
 void javanames_free(struct javanames *s);
 
 /* A frame of the process is in this method. */
-void javanames_meet(struct javanames *s, uint32_t pid, uint64_t method);
+void javanames_note(struct javanames *s, uint32_t pid, uint64_t method);
 
 /* Those of a process whose names were not asked for yet, and will be; valid until the next call. */
 const uint64_t *javanames_wanted(struct javanames *s, uint32_t pid, size_t *n);

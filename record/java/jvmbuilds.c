@@ -16,7 +16,7 @@ struct build {
 	int owner; /* /proc/PID of a process of the key's mount namespace; -1: of our own, which stays */
 	uint64_t base;
 	struct vmlayout layout;
-	struct frames_layout frames;
+	struct blobframes_layout frames;
 };
 
 struct jvmbuilds {
@@ -63,7 +63,7 @@ static void set_owner(const struct jvmbuilds *b, struct build *to, int process)
 }
 
 bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
-		    struct frames *f)
+		    struct blobframes *f)
 {
 	char page[PAGE];
 
@@ -79,15 +79,15 @@ bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int pr
 		h->memory.probe = base;
 		h->layout = known->layout;
 		vmlayout_move(&h->layout, base - known->base);
-		*f = (struct frames){ .layout = known->frames };
-		frames_move(&f->layout, base - known->base);
+		*f = (struct blobframes){ .layout = known->frames };
+		blobframes_move(&f->layout, base - known->base);
 		return true;
 	}
 	return false;
 }
 
 void jvmbuilds_keep(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
-		    const struct frames *f)
+		    const struct blobframes *f)
 {
 	struct build *to = &b->build[b->next];
 	char page[PAGE];

@@ -36,10 +36,10 @@ struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *p);
  * hotspot_read_layout and frames_open, as far as looking at code and naming methods needs it. process: /proc/PID, which
  * is copied. */
 bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
-		    struct frames *f);
+		    struct blobframes *f);
 
 /* They were filled in, by reading. */
 void jvmbuilds_keep(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
-		    const struct frames *f);
+		    const struct blobframes *f);
 
 #endif

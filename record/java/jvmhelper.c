@@ -25,8 +25,8 @@ enum { OPEN_STEPS = 600000, QUESTION_STEPS = 120000, QUESTION_BYTES = 32 << 20 }
 
 struct image {
 	struct hotspot h;
-	struct frames f;
-	struct budget budget;
+	struct blobframes f;
+	struct readbudget budget;
 	uint64_t used;             /* serial of the last question */
 	struct hotspot_reason why; /* code: it cannot be read any more */
 };
@@ -51,7 +51,7 @@ static struct hotspot_reason ended(void)
 static struct hotspot_reason read_layout(struct image *i, const struct jvm_process *p)
 {
 	struct hotspot_reason r = hotspot_read_layout(&i->h, p);
-	const char *missing = r.code ? NULL : frames_open(&i->f, &i->h);
+	const char *missing = r.code ? NULL : blobframes_open(&i->f, &i->h);
 
 	if (missing) {
 		r.code = "unsupported";
@@ -73,7 +73,7 @@ static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *
 	struct hotspot_reason r;
 
 	i->h.memory.fd = i->h.memory.process = -1;
-	if (whole_read(fd[JVM_FD_MAPS], &maps, MAPS_MAX))
+	if (fullio_read(fd[JVM_FD_MAPS], &maps, MAPS_MAX))
 		p.kind = maps.n ? discover_maps(text_view(&maps), &p.library) : JVM_NONE;
 	text_free(&maps);
 	r = hotspot_open_descriptor(&i->h, &p, fd[JVM_FD_MEM]);
@@ -93,7 +93,7 @@ static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *
 static void cool(struct image *i)
 {
 	memory_rest(&i->h.memory);
-	frames_rest(&i->f);
+	blobframes_rest(&i->f);
 }
 
 static void close_image(struct jvmhelper *helper, uint32_t slot)
@@ -105,7 +105,7 @@ static void close_image(struct jvmhelper *helper, uint32_t slot)
 	for (unsigned k = 0; k < WARM_MAX; k++)
 		if (helper->warm[k] == i)
 			helper->warm[k] = NULL;
-	frames_free(&i->f);
+	blobframes_free(&i->f);
 	hotspot_close(&i->h);
 	free(i);
 	helper->image[slot] = NULL;
@@ -138,22 +138,22 @@ static void read_text(struct image *i, uint64_t address, struct jvm_reply *a)
 static size_t find(struct image *i, const struct jvm_request *q, struct jvm_reply *a)
 {
 	enum codecache_where where = CODECACHE_ELSEWHERE;
-	const char *why = frames_at(&i->f, &i->h, q->address, &where, &a->blob);
+	const char *why = blobframes_at(&i->f, &i->h, q->address, &where, &a->blob);
 
 	if (why == codecache_gone)
 		i->why = ended();
 	else if (why) /* it is about to begin */
 		where = CODECACHE_FREE;
-	if (where == CODECACHE_BLOB && (i->f.code.n == 0 || i->f.code.n > JVM_PIECES_MAX))
+	if (where == CODECACHE_BLOB && (i->f.code.n == 0 || i->f.code.n > JVM_CODE_BLOBS_MAX))
 		where = CODECACHE_FREE;
 	a->where = where;
 	a->n = where == CODECACHE_BLOB ? (uint32_t)i->f.code.n : 0;
 	a->call_stub_return = i->f.code.call_stub_return;
 	a->continuation_return = i->f.code.continuation_return;
 	if (a->n)
-		memcpy(a->piece, i->f.code.piece, a->n * sizeof(*a->piece));
+		memcpy(a->code_blob, i->f.code.blob, a->n * sizeof(*a->code_blob));
 	read_text(i, q->address, a);
-	return a->n * sizeof(*a->piece);
+	return a->n * sizeof(*a->code_blob);
 }
 
 static size_t check(struct image *i, const struct jvm_request *q, struct jvm_reply *a)
@@ -194,12 +194,12 @@ static size_t read_names(struct jvmhelper *helper, struct image *i, const struct
 	return a->bytes;
 }
 
-static size_t ask_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *q, struct jvm_reply *a)
+static size_t query_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *q, struct jvm_reply *a)
 {
 	size_t n = 0;
 
 	i->used = q->serial;
-	i->budget = (struct budget){ .steps = QUESTION_STEPS, .bytes = QUESTION_BYTES };
+	i->budget = (struct readbudget){ .steps = QUESTION_STEPS, .bytes = QUESTION_BYTES };
 	warm_up(helper, i);
 	memory_forget(&i->h.memory);
 	if (q->question == JVM_FIND)
@@ -219,7 +219,7 @@ static void open_slot(struct jvmhelper *helper, const struct jvm_request *q, int
 
 	close_image(helper, q->slot);
 	helper->image[q->slot] = i;
-	i->budget = (struct budget){ .steps = OPEN_STEPS, .bytes = QUESTION_BYTES };
+	i->budget = (struct readbudget){ .steps = OPEN_STEPS, .bytes = QUESTION_BYTES };
 	i->why = open_image(helper, i, q, fd);
 	cool(i);
 }
@@ -243,7 +243,7 @@ static bool answer(struct jvmhelper *helper, int fd[JVM_FDS])
 		open_slot(helper, q, fd);
 	i = helper->image[q->slot];
 	if (q->question != JVM_OPEN && i && !i->why.code)
-		array = ask_image(helper, i, q, a);
+		array = query_image(helper, i, q, a);
 	if (i && !i->why.code && i->budget.over)
 		i->why = (struct hotspot_reason){ .code = "over-budget",
 						  .why = "reading its memory takes more steps than any HotSpot needs" };

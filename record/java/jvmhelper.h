@@ -20,10 +20,10 @@
 enum jvm_question { JVM_OPEN, JVM_CLOSE /* no answer */, JVM_FIND, JVM_CHECK, JVM_BYTES, JVM_NAMES };
 
 enum {
-	JVM_SLOTS = 512,       /* JVMs that can be open at a time */
-	JVM_BYTES_N = 512,     /* code around an address */
-	JVM_PIECES_MAX = 2048, /* in an answer: HotSpot's largest block has 400 */
-	JVM_BLOBS_MAX = 512,   /* in a question */
+	JVM_SLOTS = 512,           /* JVMs that can be open at a time */
+	JVM_BYTES_N = 512,         /* code around an address */
+	JVM_CODE_BLOBS_MAX = 2048, /* in an answer: HotSpot's largest block has 400 */
+	JVM_BLOBS_MAX = 512,       /* in a question */
 	JVM_METHODS_MAX = 128,
 	JVM_NAME_MAX = 4096, /* bytes; a longer name is left out */
 	JVM_NAMES_BYTES = 96 << 10
@@ -64,13 +64,13 @@ struct jvm_reply {
 	uint64_t call_stub_return, continuation_return;
 	char text[JVM_BYTES_N];
 	union {
-		struct java_piece piece[JVM_PIECES_MAX];
+		struct code_blob code_blob[JVM_CODE_BLOBS_MAX];
 		uint16_t same[JVM_BLOBS_MAX]; /* their numbers, ascending */
 		char names[JVM_NAMES_BYTES];
 	};
 };
 
-#define JVM_REPLY_HEAD offsetof(struct jvm_reply, piece)
+#define JVM_REPLY_HEAD offsetof(struct jvm_reply, code_blob)
 
 /* Enters the sandbox and answers until the other end of the socket is closed. */
 void jvmhelper_run(int socket);

@@ -79,7 +79,7 @@ static void run_helper(void *to)
 {
 	(void)to;
 	urgency_short_slices();
-	jvmhelper_run(APART_FD);
+	jvmhelper_run(HELPERPROCESS_FD);
 }
 
 static void start_helper(struct jvmreader *r)
@@ -92,7 +92,8 @@ static void start_helper(struct jvmreader *r)
 	for (unsigned i = 0; i < 2; i++)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	/* URGENCY_SOON: a question has a fixed bound of steps, and a tenant one of CPU time */
-	r->pid = apart_start(&(struct apart){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, run_helper, NULL });
+	r->pid = helperprocess_start(
+		&(struct helperprocess){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, run_helper, NULL });
 	close(pair[1]);
 	if (!r->pid || clock_getcpuclockid(r->pid, &r->clock) != 0) {
 		close(pair[0]);
@@ -317,8 +318,8 @@ static bool send_request(struct jvmreader *r, size_t array, const int *fd)
 }
 
 /* Sends r->request, whose array has so many bytes, and waits as long as there is patience. */
-static enum jvmreader_answer ask(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
-				 size_t array, const int *fd)
+static enum jvmreader_answer query(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
+				   size_t array, const int *fd)
 {
 	uint64_t now = clock_now(), after;
 	bool answered;
@@ -362,7 +363,7 @@ static enum jvmreader_answer open_jvm(struct jvmreader *r, struct jvmreader_jvm 
 	r->request.start = o->id.start;
 	r->request.mount_ns =
 		o->mount_ns == r->own_ns ? o->mount_ns : 0; /* the number of another one may be given again */
-	answer = ask(r, jvm, JVM_OPEN, 0, o->fd);
+	answer = query(r, jvm, JVM_OPEN, 0, o->fd);
 	jvmopen_free(o);
 	return answer;
 }
@@ -409,25 +410,25 @@ static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jv
 	return jvm->helper == r->helper ? JVMREADER_DONE : open_jvm(r, jvm);
 }
 
-static enum jvmreader_answer ask_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
-				    uint64_t address)
+static enum jvmreader_answer query_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
+				      uint64_t address)
 {
 	enum jvmreader_answer answer = begin(r, jvm);
 
 	if (answer != JVMREADER_DONE)
 		return answer;
 	r->request.address = address;
-	return ask(r, jvm, question, 0, NULL);
+	return query(r, jvm, question, 0, NULL);
 }
 
 /* Are these what pieces of code can be? */
-static bool check_pieces(const struct jvm_reply *a, size_t bytes)
+static bool check_blobs(const struct jvm_reply *a, size_t bytes)
 {
-	if (a->n == 0 || a->n > JVM_PIECES_MAX || bytes != a->n * sizeof(*a->piece))
+	if (a->n == 0 || a->n > JVM_CODE_BLOBS_MAX || bytes != a->n * sizeof(*a->code_blob))
 		return false;
 	for (uint32_t i = 0; i < a->n; i++)
-		if (a->piece[i].start > a->piece[i].end || a->piece[i].kind > JAVA_THAW ||
-		    (i && a->piece[i].start < a->piece[i - 1].end))
+		if (a->code_blob[i].start > a->code_blob[i].end || a->code_blob[i].kind > BLOB_THAW ||
+		    (i && a->code_blob[i].start < a->code_blob[i - 1].end))
 			return false;
 	return true;
 }
@@ -435,7 +436,7 @@ static bool check_pieces(const struct jvm_reply *a, size_t bytes)
 enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,
 				     struct jvmreader_found *found)
 {
-	enum jvmreader_answer answer = ask_at(r, jvm, JVM_FIND, address);
+	enum jvmreader_answer answer = query_at(r, jvm, JVM_FIND, address);
 	const struct jvm_reply *a = &r->reply;
 	unsigned char compiled;
 
@@ -443,7 +444,7 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *
 		return answer;
 	*found = (struct jvmreader_found){ .where = a->where <= CODECACHE_BLOB ? a->where : CODECACHE_FREE,
 					   .bytes = a->read ? a->text : NULL };
-	if (found->where == CODECACHE_BLOB && !check_pieces(a, r->reply_n))
+	if (found->where == CODECACHE_BLOB && !check_blobs(a, r->reply_n))
 		found->where = CODECACHE_FREE;
 	memcpy(&compiled, (const char *)&a->blob + offsetof(struct blob, compiled), 1);
 	memcpy(&found->blob, &a->blob, offsetof(struct blob, compiled));
@@ -451,7 +452,7 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *
 	found->code.call_stub_return = a->call_stub_return;
 	found->code.continuation_return = a->continuation_return;
 	if (found->where == CODECACHE_BLOB) {
-		found->code.piece = a->piece;
+		found->code.blob = a->code_blob;
 		found->code.n = a->n;
 	}
 	return answer;
@@ -468,7 +469,7 @@ static enum jvmreader_answer check_some(struct jvmreader *r, struct jvmreader_jv
 		return answer;
 	r->request.n = (uint32_t)n;
 	memcpy(r->request.blob, b + from, n * sizeof(*b));
-	answer = ask(r, jvm, JVM_CHECK, n * sizeof(*b), NULL);
+	answer = query(r, jvm, JVM_CHECK, n * sizeof(*b), NULL);
 	for (uint32_t i = 0; answer == JVMREADER_DONE && i < a->n && i < n && r->reply_n == a->n * sizeof(*a->same);
 	     i++)
 		if (a->same[i] < n)
@@ -479,7 +480,7 @@ static enum jvmreader_answer check_some(struct jvmreader *r, struct jvmreader_jv
 enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm *jvm, struct blob *b, size_t *n)
 {
 	enum jvmreader_answer answer = JVMREADER_DONE;
-	size_t kept = 0;
+	size_t saved = 0;
 
 	if (r->same_cap < *n) {
 		r->same_cap = *n + *n / 2;
@@ -493,15 +494,15 @@ enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm 
 		return answer;
 	for (size_t i = 0; i < *n; i++)
 		if (r->same[i])
-			b[kept++] = b[i];
-	*n = kept;
+			b[saved++] = b[i];
+	*n = saved;
 	return answer;
 }
 
 enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,
 				      const char **bytes)
 {
-	enum jvmreader_answer answer = ask_at(r, jvm, JVM_BYTES, address);
+	enum jvmreader_answer answer = query_at(r, jvm, JVM_BYTES, address);
 
 	if (answer == JVMREADER_DONE)
 		*bytes = r->reply.read ? r->reply.text : NULL;
@@ -525,7 +526,7 @@ static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm
 		return answer;
 	r->request.n = (uint32_t)n;
 	memcpy(r->request.method, method, n * sizeof(*method));
-	answer = ask(r, jvm, JVM_NAMES, n * sizeof(*method), NULL);
+	answer = query(r, jvm, JVM_NAMES, n * sizeof(*method), NULL);
 	if (answer != JVMREADER_DONE)
 		return answer;
 	if (!taskwait_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
@@ -601,7 +602,7 @@ bool jvmreader_over_budget(const struct jvmreader_jvm *jvm)
 	return jvm->over_budget;
 }
 
-void jvmreader_patience(struct jvmreader *r, uint64_t ns)
+void jvmreader_deadline(struct jvmreader *r, uint64_t ns)
 {
 	r->patience = ns;
 }

@@ -26,7 +26,7 @@ void jvmreader_budgets(struct jvmreader *r, struct tenants *t);
 void jvmreader_free(struct jvmreader *r); /* all JVMs were closed before */
 
 /* From now on, so many ns may be waited, in all. */
-void jvmreader_patience(struct jvmreader *r, uint64_t ns);
+void jvmreader_deadline(struct jvmreader *r, uint64_t ns);
 
 enum jvmreader_answer {
 	JVMREADER_DONE,
@@ -52,7 +52,7 @@ bool jvmreader_over_budget(const struct jvmreader_jvm *jvm);
 struct jvmreader_found {
 	enum codecache_where where;
 	struct blob blob;
-	struct java_code code;
+	struct javaunwind_code code;
 	const char *bytes;
 };
 enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,

@@ -95,7 +95,7 @@ static uint64_t copy_part(struct jitcopy *c, int to, uint64_t n, uint64_t done, 
 	}
 	if (is_late(c))
 		return 0;
-	if (whole_pread(c->fd, block, part, c->at + done) < part)
+	if (fullio_pread(c->fd, block, part, c->at + done) < part)
 		return 0;
 	cost->read += part;
 	*full = !write_pages(to, block, part, before + done, &cost->written);
@@ -151,10 +151,10 @@ static enum jitcopy_records find_records(const struct jitcopy_limits *l, int fd,
 
 /* Bytes from at to behind the last newline of a block; 0: no complete line. No number in it is read: that it begins as
  * an address does is enough to tell a map from another file. */
-static bool whole_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
+static bool complete_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
 {
 	char block[BLOCK];
-	struct str s = { block, whole_pread(c->fd, block, BLOCK, at) };
+	struct str s = { block, fullio_pread(c->fd, block, BLOCK, at) };
 	ptrdiff_t last = str_rfind(s, '\n');
 
 	*end = at + (uint64_t)(last + 1);
@@ -180,7 +180,7 @@ static bool same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_c
 			continue;
 		}
 		cost->read += part;
-		if (whole_pread(a, block[0], part, at) < part || whole_pread(b, block[1], part, at) < part ||
+		if (fullio_pread(a, block[0], part, at) < part || fullio_pread(b, block[1], part, at) < part ||
 		    memcmp(block[0], block[1], part) != 0)
 			return false;
 		at += part;
@@ -207,7 +207,7 @@ static void resume(struct jitcopy *c, int folder)
 	char last = '\n';
 
 	c->earlier = c->length = end;
-	if (end && c->kind == JITCOPY_MAP && whole_pread(copy, &last, 1, end - 1) == 1 && last != '\n')
+	if (end && c->kind == JITCOPY_MAP && fullio_pread(copy, &last, 1, end - 1) == 1 && last != '\n')
 		put_aside(c, folder);
 	else if (copy >= 0 && !end)
 		put_aside(c, folder);
@@ -242,7 +242,7 @@ static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_
 		c->at = c->length = end;
 		c->earlier = 0;
 		c->ntail = end < sizeof(c->tail) ? (unsigned)end : sizeof(c->tail);
-		whole_pread(copy, c->tail, c->ntail, end - c->ntail);
+		fullio_pread(copy, c->tail, c->ntail, end - c->ntail);
 	} else if (!is_late(c) && !later) {
 		put_aside(c, folder);
 		c->at = 0;
@@ -311,7 +311,7 @@ static bool is_replaced(const struct jitcopy *c, uint64_t size)
 {
 	char now[sizeof(c->tail)];
 
-	return size < c->at || (c->ntail && (whole_pread(c->fd, now, c->ntail, c->at - c->ntail) < c->ntail ||
+	return size < c->at || (c->ntail && (fullio_pread(c->fd, now, c->ntail, c->at - c->ntail) < c->ntail ||
 					     memcmp(now, c->tail, c->ntail) != 0));
 }
 
@@ -324,7 +324,7 @@ static void pass_over(struct jitcopy *c, uint64_t size, uint64_t max)
 
 	if (size - c->at <= max)
 		return;
-	s = (struct str){ block, whole_pread(c->fd, block, BLOCK, size - max) };
+	s = (struct str){ block, fullio_pread(c->fd, block, BLOCK, size - max) };
 	line = str_find(s, '\n');
 	c->at = size - max + (line >= 0 ? (uint64_t)line + 1 : s.n);
 	c->ntail = 0;
@@ -347,7 +347,7 @@ static enum jitcopy_why copy_lines(struct jitcopy *c, int folder, const struct j
 	while (why == JITCOPY_OK && c->at < size && c->at < until && !is_late(c)) {
 		uint64_t before = c->at;
 
-		if (!whole_lines(c, c->at, &end))
+		if (!complete_lines(c, c->at, &end))
 			return JITCOPY_NO_TEXT;
 		if (end == c->at)
 			break;
@@ -416,7 +416,7 @@ enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitco
 	return why;
 }
 
-bool jitcopy_is_behind(const struct jitcopy *c)
+bool jitcopy_is_after(const struct jitcopy *c)
 {
 	return c->fd >= 0 && !c->ended && size_of(c->fd) > c->at;
 }

@@ -87,7 +87,7 @@ enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitco
 			       struct jitcopy_cost *cost);
 
 /* True if the file has bytes that were not copied, and would be by further calls. */
-bool jitcopy_is_behind(const struct jitcopy *c);
+bool jitcopy_is_after(const struct jitcopy *c);
 
 void jitcopy_close(struct jitcopy *c);
 

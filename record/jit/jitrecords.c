@@ -22,7 +22,7 @@ struct blocks {
 static const char *bytes_at(struct blocks *b, uint64_t at, size_t n)
 {
 	if (at < b->at || at + n > b->at + b->n) {
-		b->n = whole_pread(b->fd, b->buf, BLOCK, at);
+		b->n = fullio_pread(b->fd, b->buf, BLOCK, at);
 		b->at = at;
 	}
 	return at + n <= b->at + b->n ? b->buf + (at - b->at) : NULL;

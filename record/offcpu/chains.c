@@ -75,7 +75,7 @@ struct chain *chains_get(struct chains *c, const uint64_t *ips, uint32_t n)
 		sweep(c);
 		at = find(c, hash, ips, n);
 	}
-	if (c->bytes + size > CHAINS_MOST)
+	if (c->bytes + size > CHAINS_MAX)
 		return NULL;
 	one = mem_alloc(size, 1);
 	one->hash = hash;

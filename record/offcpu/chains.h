@@ -10,7 +10,7 @@
 
 #include "common/base.h"
 
-#define CHAINS_MOST ((size_t)16 << 20) /* bytes */
+#define CHAINS_MAX ((size_t)16 << 20) /* bytes */
 #define CHAINS_UNUSED ((size_t)512 << 10)
 
 struct chain {

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define DOUBTS_MOST 1024              /* losses between two borders that are told apart */
+#define RETRIES_MAX 1024              /* losses between two borders that are told apart */
 #define ENDED_NS UINT64_C(2000000000) /* what ended, for records that come after it */
 
 enum {
@@ -31,7 +31,7 @@ struct slot {
 	uint64_t since, last; /* of this status; of its last record */
 	uint64_t cgroup;
 	struct chain *chain;
-	uint64_t doubt; /* losses before the chain, or before it went off */
+	uint64_t stale; /* losses before the chain, or before it went off */
 };
 
 struct offcpu {
@@ -42,8 +42,8 @@ struct offcpu {
 	size_t mask, used; /* used: slots that are not empty */
 	struct chains chains;
 	uint64_t floor, now;
-	uint64_t doubts, old_doubts;   /* losses so far; and before the last border */
-	uint64_t certain[DOUBTS_MOST]; /* what was certain at those since the border */
+	uint64_t retries, old_retries; /* losses so far; and before the last border */
+	uint64_t certain[RETRIES_MAX]; /* what was certain at those since the border */
 	bool doubtful;                 /* and now */
 	struct pj_offcpu counts;
 };
@@ -85,20 +85,20 @@ static struct slot *find(const struct offcpu *o, uint32_t tid)
 }
 
 /* Twice as many slots, or, when many have ended, as many without those. */
-static void make_room(struct offcpu *o)
+static void make_space(struct offcpu *o)
 {
 	struct slot *old = o->slot;
-	size_t n = o->mask + 1, kept = 0;
+	size_t n = o->mask + 1, saved = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (old[i].status == ENDED && old[i].last + ENDED_NS < o->now)
 			old[i].status = NOBODY;
-		kept += old[i].status != NOBODY;
+		saved += old[i].status != NOBODY;
 	}
-	if (kept > 3 * n / 8)
+	if (saved > 3 * n / 8)
 		o->mask = 2 * n - 1;
 	o->slot = mem_alloc(sizeof(*o->slot), o->mask + 1);
-	o->used = kept;
+	o->used = saved;
 	for (size_t i = 0; i < n; i++)
 		if (old[i].status != NOBODY)
 			*place(o, old[i].tid) = old[i];
@@ -111,7 +111,7 @@ static struct slot *get(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t n
 	struct slot *t = place(o, tid);
 
 	if (t->status == NOBODY && 2 * (o->used + 1) > o->mask) {
-		make_room(o);
+		make_space(o);
 		t = place(o, tid);
 	}
 	if (t->status == NOBODY) {
@@ -144,15 +144,15 @@ static uint64_t start_of(const struct offcpu *o, const struct slot *t)
 
 static bool is_certain(const struct offcpu *o, const struct slot *t)
 {
-	return t->doubt == o->doubts;
+	return t->stale == o->retries;
 }
 
 /* Until when it was off for sure: the first loss after it went; its start when nobody knows. */
 static uint64_t certain_until(const struct offcpu *o, const struct slot *t)
 {
-	uint64_t i = t->doubt - o->old_doubts;
+	uint64_t i = t->stale - o->old_retries;
 
-	return t->doubt >= o->old_doubts && i < DOUBTS_MOST ? o->certain[i] : 0;
+	return t->stale >= o->old_retries && i < RETRIES_MAX ? o->certain[i] : 0;
 }
 
 /* Hands over from its start to end, at that time. */
@@ -170,8 +170,8 @@ static void give(struct offcpu *o, const struct slot *t, uint64_t end, uint64_t 
 		return;
 	s.ns = end - start;
 	if (!t->chain) {
-		o->counts.bare++;
-		o->counts.bare_ns += s.ns;
+		o->counts.fp++;
+		o->counts.fp_ns += s.ns;
 		return;
 	}
 	s.ips = t->chain->ips;
@@ -182,7 +182,7 @@ static void give(struct offcpu *o, const struct slot *t, uint64_t end, uint64_t 
 }
 
 /* A thread that is off came back. */
-static void give_whole(struct offcpu *o, const struct slot *t, uint64_t ns)
+static void give_complete(struct offcpu *o, const struct slot *t, uint64_t ns)
 {
 	uint64_t start = start_of(o, t);
 
@@ -232,16 +232,16 @@ static void must_run(struct offcpu *o, struct slot *t, uint64_t ns)
 
 static void take_chain(struct offcpu *o, const struct ring_sample *r, bool cgroup)
 {
-	uint64_t room = (r->head.size - sizeof(*r)) / sizeof(uint64_t);
+	uint64_t space = (r->head.size - sizeof(*r)) / sizeof(uint64_t);
 	struct slot *t = get(o, r->pid, r->tid, r->time);
 
-	if (t->status == ENDED || is_late(o, t, r->time) || room < r->nips + cgroup)
+	if (t->status == ENDED || is_late(o, t, r->time) || space < r->nips + cgroup)
 		return;
 	must_run(o, t, r->time);
 	drop_chain(o, t);
 	t->chain = chains_get(&o->chains, r->ips, (uint32_t)r->nips);
 	t->cgroup = cgroup ? load64((const char *)r + r->head.size - 8) : 0;
-	t->doubt = o->doubts;
+	t->stale = o->retries;
 }
 
 static void take_out(struct offcpu *o, const struct ring_tail *r, bool preempted)
@@ -256,7 +256,7 @@ static void take_out(struct offcpu *o, const struct ring_tail *r, bool preempted
 	become(t, o->doubtful ? UNKNOWN : OFF, r->time);
 	t->preempted = preempted;
 	t->cpu = r->cpu;
-	t->doubt = o->doubts;
+	t->stale = o->retries;
 	o->counts.unknown += o->doubtful;
 }
 
@@ -273,7 +273,7 @@ static void take_in(struct offcpu *o, const struct ring_tail *r)
 	if (t->status == ENDED || is_late(o, t, r->time))
 		return;
 	if (t->status == OFF && is_certain(o, t) && !o->doubtful)
-		give_whole(o, t, r->time);
+		give_complete(o, t, r->time);
 	else if (t->status == RUNNING)
 		o->counts.unknown++; /* its way out is missing */
 	else if (t->status != FRESH)
@@ -370,13 +370,13 @@ void offcpu_begin(struct offcpu *o, uint64_t ns)
 	o->floor = ns;
 }
 
-void offcpu_doubt(struct offcpu *o, uint64_t ns)
+void offcpu_mark_stale(struct offcpu *o, uint64_t ns)
 {
-	uint64_t i = o->doubts - o->old_doubts;
+	uint64_t i = o->retries - o->old_retries;
 
-	if (i < DOUBTS_MOST)
+	if (i < RETRIES_MAX)
 		o->certain[i] = ns;
-	o->doubts++;
+	o->retries++;
 	o->doubtful = true;
 }
 
@@ -400,7 +400,7 @@ void offcpu_border(struct offcpu *o, uint64_t ns)
 		t->status = UNKNOWN;
 	}
 	o->floor = ns > o->floor ? ns : o->floor;
-	o->old_doubts = o->doubts;
+	o->old_retries = o->retries;
 }
 
 void offcpu_check(struct offcpu *o, bool (*alive)(void *to, uint32_t tid), void *to)
@@ -438,8 +438,8 @@ void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->brief_ns += more->brief_ns;
 	sum->unknown += more->unknown;
 	sum->unknown_ns += more->unknown_ns;
-	sum->bare += more->bare;
-	sum->bare_ns += more->bare_ns;
+	sum->fp += more->fp;
+	sum->fp_ns += more->fp_ns;
 	sum->before += more->before;
 	sum->before_ns += more->before_ns;
 	sum->never = more->never;
@@ -460,7 +460,7 @@ size_t offcpu_bytes(const struct offcpu *o)
 	return sizeof(*o) + (o->mask + 1) * sizeof(*o->slot) + o->chains.bytes + o->chains.nbuckets * sizeof(void *);
 }
 
-static void tell(struct text *t, const char *before, uint64_t n, const char *one, const char *many, uint64_t ns)
+static void report(struct text *t, const char *before, uint64_t n, const char *one, const char *many, uint64_t ns)
 {
 	text_add(t, before);
 	text_grouped(t, n);
@@ -469,18 +469,18 @@ static void tell(struct text *t, const char *before, uint64_t n, const char *one
 
 void offcpu_text(struct text *t, const struct pj_offcpu *c)
 {
-	tell(t, "", c->blocked, "time blocked", "times blocked", c->blocked_ns);
-	tell(t, ", ", c->preempted, "preempted", "preempted", c->preempted_ns);
+	report(t, "", c->blocked, "time blocked", "times blocked", c->blocked_ns);
+	report(t, ", ", c->preempted, "preempted", "preempted", c->preempted_ns);
 	if (c->brief)
-		tell(t, "; not written: ", c->brief, "shorter than was asked for", "shorter than was asked for",
-		     c->brief_ns);
+		report(t, "; not written: ", c->brief, "shorter than was asked for", "shorter than was asked for",
+		       c->brief_ns);
 	if (c->unknown || c->unknown_ns)
-		tell(t, "; not known, as records were lost: ", c->unknown, "time", "times", c->unknown_ns);
-	if (c->bare)
-		tell(t, "; without callchain, not written: ", c->bare, "time", "times", c->bare_ns);
+		report(t, "; not known, as records were lost: ", c->unknown, "time", "times", c->unknown_ns);
+	if (c->fp)
+		report(t, "; without callchain, not written: ", c->fp, "time", "times", c->fp_ns);
 	if (c->before)
-		tell(t, "; off since before the recording, so without callchain: ", c->before, "thread that came back",
-		     "threads that came back", c->before_ns);
+		report(t, "; off since before the recording, so without callchain: ", c->before,
+		       "thread that came back", "threads that came back", c->before_ns);
 	if (c->never) {
 		text_add(t, c->before ? " and " : "; off since before the recording, so without callchain: ");
 		text_grouped(t, c->never);

@@ -41,7 +41,7 @@ void offcpu_begin(struct offcpu *o, uint64_t ns);
 void offcpu_record(struct offcpu *o, const struct ring_record *r, bool cgroup);
 
 /* Records later than ns were lost, and those that come now may be about times near the loss, until offcpu_sure. */
-void offcpu_doubt(struct offcpu *o, uint64_t ns);
+void offcpu_mark_stale(struct offcpu *o, uint64_t ns);
 void offcpu_sure(struct offcpu *o);
 
 /* A border: samples up to there, at the ns before it. */

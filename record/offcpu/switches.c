@@ -89,10 +89,10 @@ void switches_lost(struct switches *w, uint64_t n)
 		w->lost += n;
 }
 
-void switches_doubt(struct switches *w, uint64_t ns)
+void switches_mark_stale(struct switches *w, uint64_t ns)
 {
 	if (w)
-		offcpu_doubt(w->offcpu, ns);
+		offcpu_mark_stale(w->offcpu, ns);
 }
 
 void switches_sure(struct switches *w)

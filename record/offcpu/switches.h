@@ -33,7 +33,7 @@ void switches_record(struct switches *w, const struct ring_record *record);
 void switches_lost(struct switches *w, uint64_t n);
 
 /* As of offcpu.h: before the rings are taken from, if something later than ns was lost; and behind that. */
-void switches_doubt(struct switches *w, uint64_t ns);
+void switches_mark_stale(struct switches *w, uint64_t ns);
 void switches_sure(struct switches *w);
 
 void switches_mend(struct switches *w); /* ends of threads were lost */

@@ -139,14 +139,14 @@ static void describe_start(struct text *t, const struct chunk_facts *f, const st
 	describe_unwinding(t, f);
 }
 
-struct start {
+struct root_frames {
 	const struct chunk_facts *facts;
 	const struct pj_window *window;
 	uint64_t wall, record;
 };
 
 /* The section of one feature that is known at the start; false: this is not one, or nothing is known. */
-static bool describe(struct text *t, unsigned feature, const struct start *s)
+static bool describe(struct text *t, unsigned feature, const struct root_frames *s)
 {
 	const struct chunk_facts *f = s->facts;
 
@@ -201,7 +201,7 @@ static bool has_bit(const uint64_t bits[4], unsigned i)
 }
 
 /* Header, attributes with their ids, sections of features, the table of these; then the data. */
-static void begin_file(struct chunk *c, const struct chunk_facts *f, const struct start *s)
+static void begin_file(struct chunk *c, const struct chunk_facts *f, const struct root_frames *s)
 {
 	struct perf_file_header h = { .magic = PERF_MAGIC,
 				      .size = sizeof(h),
@@ -251,7 +251,7 @@ static void put_header(struct text *t, uint32_t type, size_t size)
 
 /* perf's pipe mode: what a file has in its header comes as records. An attribute is always that of its event; names
  * come behind it; features each in a record, where they fit into one. */
-static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struct start *s)
+static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struct root_frames *s)
 {
 	uint64_t size = PERF_PIPE_HEADER;
 	struct text t = { 0 };
@@ -282,11 +282,11 @@ static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struc
 		put_u64(&t, i);
 		bool known = describe(&t, i, s);
 		pad(&t, start, 8);
-		uint16_t whole = (uint16_t)(t.n - start);
+		uint16_t complete = (uint16_t)(t.n - start);
 		if (!known || t.n - start > PERF_RECORD_MAX)
 			t.n = start;
 		else
-			memcpy(t.p + start + 6, &whole, sizeof(whole));
+			memcpy(t.p + start + 6, &complete, sizeof(complete));
 	}
 	if (f->tracing.n) {
 		put_header(&t, RECORD_TRACING_DATA, 16);
@@ -302,7 +302,7 @@ static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struc
 void chunk_begin(struct chunk *c, int fd, bool pipe, const struct chunk_facts *f, const struct pj_window *w,
 		 uint64_t wall_ns, uint64_t record_ns)
 {
-	struct start s = { f, w, wall_ns, record_ns };
+	struct root_frames s = { f, w, wall_ns, record_ns };
 
 	*c = (struct chunk){ .fd = fd, .pipe = pipe, .cap = BUFFER, .buf = mem_alloc(1, BUFFER) };
 	if (pipe)
@@ -336,9 +336,9 @@ void chunk_flush(struct chunk *c)
 	c->records = 0;
 	write_out(c);
 	size = c->written - c->data;
-	if (!c->pipe && size != c->told)
+	if (!c->pipe && size != c->reported)
 		patch(c, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
-	c->told = size;
+	c->reported = size;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */
@@ -384,7 +384,7 @@ static void end_file(struct chunk *c, const struct chunk_end *e)
 }
 
 /* As many of the items as go into one record; *rest is what is left. One that is too large for any is left out. */
-static struct str some_items(struct str *rest, size_t most)
+static struct str some_items(struct str *rest, size_t max)
 {
 	struct str all = *rest;
 	size_t n = 0;
@@ -395,10 +395,10 @@ static struct str some_items(struct str *rest, size_t most)
 
 		memcpy(&item, rest->p, sizeof(item));
 		size = sizeof(item) + (((size_t)item.size + 7) & ~(size_t)7);
-		if (size > rest->n || (n && n + size > most))
+		if (size > rest->n || (n && n + size > max))
 			break;
 		*rest = str_from(*rest, size);
-		if (size > most) {
+		if (size > max) {
 			all = *rest;
 			continue;
 		}

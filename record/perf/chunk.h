@@ -40,7 +40,7 @@ struct chunk {
 	int error; /* errno of the first failure, 0: none */
 	bool pipe;
 	uint64_t data, written; /* where the data begin; bytes of the file so far, those in buf included */
-	uint64_t told;          /* size of the data, as the header has it */
+	uint64_t reported;      /* size of the data, as the header has it */
 	struct text features;   /* the table in front of the data: sections of the bits of pre */
 	uint64_t pre[4];
 	uint64_t records;

@@ -10,7 +10,7 @@
 
 /* No build_id: while any recorder asks for it, the kernel (seen with 6.18) marks the mappings that it tells to all
  * others, too, as if they had one in place of device and inode, and perf record dies of that. */
-static struct perf_event_attr state_attr(const struct attrs_options *o)
+static struct perf_event_attr state_attr(const struct eventattrs_options *o)
 {
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
@@ -40,7 +40,7 @@ static struct perf_event_attr state_attr(const struct attrs_options *o)
 
 /* Each time a thread leaves a CPU: its callchain, and why; and when it is back. Its ring wakes us when it is half full.
  */
-static struct perf_event_attr switch_attr(const struct attrs_options *o)
+static struct perf_event_attr switch_attr(const struct eventattrs_options *o)
 {
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
@@ -62,27 +62,27 @@ static struct perf_event_attr switch_attr(const struct attrs_options *o)
 
 /* Of samples that the kernel makes, of code of users. What is counted may come ten thousands of times a second, 24 kB
  * each: where the choice is ours, frame pointers must do. */
-static bool has_copy(const struct attrs_options *o, const struct perf_event_attr *e)
+static bool has_copy(const struct eventattrs_options *o, const struct perf_event_attr *e)
 {
 	return !e->exclude_user && (e->freq || !o->both) &&
 	       (e->type != PERF_TYPE_SOFTWARE || e->config != PERF_COUNT_SW_BPF_OUTPUT);
 }
 
-uint64_t attrs_copies(const struct attrs_options *o)
+uint64_t eventattrs_copies(const struct eventattrs_options *o)
 {
-	uint64_t most = 0;
+	uint64_t max = 0;
 
 	for (size_t i = 0; i < o->nevents; i++) {
 		const struct perf_event_attr *e = &o->event[i].attr;
 		uint64_t rate = e->freq ? e->sample_freq : 1;
 
-		if (has_copy(o, e) && rate > most)
-			most = rate;
+		if (has_copy(o, e) && rate > max)
+			max = rate;
 	}
-	return most;
+	return max;
 }
 
-void attrs_request_stack(struct perf_event_attr *a, uint32_t stack_bytes, bool both)
+void eventattrs_request_stack(struct perf_event_attr *a, uint32_t stack_bytes, bool both)
 {
 	a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	a->sample_regs_user = processor_here()->perf;
@@ -99,27 +99,27 @@ static void omit_stack(struct perf_event_attr *a)
 	a->exclude_callchain_user = 0;
 }
 
-void attrs_make(struct attrs *a, const struct attrs_options *o)
+void eventattrs_make(struct eventattrs *a, const struct eventattrs_options *o)
 {
-	*a = (struct attrs){ .o = *o, .switches = switch_attr(o) };
+	*a = (struct eventattrs){ .o = *o, .switches = switch_attr(o) };
 	a->event = mem_alloc(sizeof(*a->event), o->nevents + 1);
 	memcpy(a->event, o->event, o->nevents * sizeof(*a->event));
 	a->event[o->nevents].attr = state_attr(o);
 	a->event[o->nevents].name = "dummy:u";
 	for (size_t i = 0; i < o->nevents && o->stack_bytes; i++)
 		if (has_copy(o, &a->event[i].attr))
-			attrs_request_stack(&a->event[i].attr, o->stack_bytes, o->both);
+			eventattrs_request_stack(&a->event[i].attr, o->stack_bytes, o->both);
 }
 
 /* Samples that we make are what the kernel's are. */
-static void follow_switches(struct attrs *a)
+static void follow_switches(struct eventattrs *a)
 {
 	for (size_t i = a->o.offcpu - 1; i < a->o.offcpu + 1; i++)
 		a->event[i].attr.sample_type = a->switches.sample_type;
 }
 
 /* Events have our numbers in the files, one each. */
-static void number(struct attrs *a)
+static void number(struct eventattrs *a)
 {
 	for (size_t i = 0; i <= a->o.nevents; i++) {
 		uint64_t *id = mem_alloc(sizeof(*id), 1);
@@ -130,21 +130,21 @@ static void number(struct attrs *a)
 	}
 }
 
-void attrs_opened(struct attrs *a)
+void eventattrs_opened(struct eventattrs *a)
 {
 	if (a->o.offcpu)
 		follow_switches(a);
 	number(a);
-	a->told = mem_alloc(sizeof(*a->told), a->o.nevents + 1);
-	memcpy(a->told, a->event, (a->o.nevents + 1) * sizeof(*a->told));
+	a->reported = mem_alloc(sizeof(*a->reported), a->o.nevents + 1);
+	memcpy(a->reported, a->event, (a->o.nevents + 1) * sizeof(*a->reported));
 	for (size_t i = 0; i < a->o.nevents; i++)
-		if (a->told[i].attr.sample_type & PERF_SAMPLE_STACK_USER) {
-			omit_stack(&a->told[i].attr);
-			a->told[i].unwound = true;
+		if (a->reported[i].attr.sample_type & PERF_SAMPLE_STACK_USER) {
+			omit_stack(&a->reported[i].attr);
+			a->reported[i].unwound = true;
 		}
 }
 
-bool attrs_cgroups(const struct attrs *a)
+bool eventattrs_cgroups(const struct eventattrs *a)
 {
 	for (size_t i = 0; i < a->o.nevents; i++)
 		if (!(a->event[i].attr.sample_type & PERF_SAMPLE_CGROUP))
@@ -152,11 +152,11 @@ bool attrs_cgroups(const struct attrs *a)
 	return true;
 }
 
-void attrs_free(struct attrs *a)
+void eventattrs_free(struct eventattrs *a)
 {
 	for (size_t i = 0; a->event && i <= a->o.nevents; i++)
 		free((void *)(uintptr_t)a->event[i].ids);
 	free(a->event);
-	free(a->told);
-	*a = (struct attrs){ 0 };
+	free(a->reported);
+	*a = (struct eventattrs){ 0 };
 }

@@ -11,7 +11,7 @@
 
 #include "record/perf/chunk.h"
 
-struct attrs_options {
+struct eventattrs_options {
 	const struct chunk_event *event; /* what is sampled */
 	size_t nevents;
 	uint64_t offcpu;      /* as of session_options */
@@ -21,28 +21,28 @@ struct attrs_options {
 	bool both;            /* as of session_options */
 };
 
-struct attrs {
-	struct attrs_options o;
+struct eventattrs {
+	struct eventattrs_options o;
 	struct chunk_event
 		*event; /* what is sampled, and the event of the state behind it; whoever opens them may ask for less */
-	struct chunk_event *told; /* the same, as files have them */
+	struct chunk_event *reported; /* the same, as files have them */
 	struct perf_event_attr switches;
 };
 
 /* Samples with a copy of the stack, a second and CPU, if copies are asked for; 0: none of the events has any. */
-uint64_t attrs_copies(const struct attrs_options *o);
+uint64_t eventattrs_copies(const struct eventattrs_options *o);
 
 /* Requests user registers and stack_bytes of the user stack with each sample. `both` requests the callchain by frame
  * pointers, too, which continues where the copy ends and is all that 32-bit code has. */
-void attrs_request_stack(struct perf_event_attr *a, uint32_t stack_bytes, bool both);
+void eventattrs_request_stack(struct perf_event_attr *a, uint32_t stack_bytes, bool both);
 
-void attrs_make(struct attrs *a, const struct attrs_options *o);
+void eventattrs_make(struct eventattrs *a, const struct eventattrs_options *o);
 
 /* To be called when they are open: now it is known what they tell. */
-void attrs_opened(struct attrs *a);
-void attrs_free(struct attrs *a);
+void eventattrs_opened(struct eventattrs *a);
+void eventattrs_free(struct eventattrs *a);
 
 /* Does the kernel tell the cgroup of every sample? */
-bool attrs_cgroups(const struct attrs *a);
+bool eventattrs_cgroups(const struct eventattrs *a);
 
 #endif

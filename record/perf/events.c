@@ -176,7 +176,7 @@ static void parse_tracepoint(struct events *e, struct str spec, const struct eve
 		if (errno == ENOENT)
 			die_of_name(dir, name);
 		if (errno == E2BIG)
-			die_usage("-e: '%.*s' stands for more than %d tracepoints", (int)name.n, name.p, TRACEFS_MOST);
+			die_usage("-e: '%.*s' stands for more than %d tracepoints", (int)name.n, name.p, TRACEFS_MAX);
 		die_of_tracefs(name);
 	}
 	for (size_t i = before; i < e->ntracepoints; i++) {

@@ -213,14 +213,14 @@ static void not_permitted(struct text *t, const struct hint *h)
 static void not_valid(struct text *t, const struct hint *h)
 {
 	const struct perf_event_attr *a = h->attr;
-	int64_t most = h->facts.max_sample_rate;
+	int64_t max = h->facts.max_sample_rate;
 
-	if (a && a->freq && most > 0 && a->sample_freq > (uint64_t)most)
+	if (a && a->freq && max > 0 && a->sample_freq > (uint64_t)max)
 		text_printf(t,
 			    "%" PRIu64
 			    " samples a second are more than kernel.perf_event_max_sample_rate allows (now %" PRId64
 			    "): -F %" PRId64 ", or: sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
-			    (uint64_t)a->sample_freq, most, most, (uint64_t)a->sample_freq);
+			    (uint64_t)a->sample_freq, max, max, (uint64_t)a->sample_freq);
 	else
 		text_printf(
 			t,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void learn(struct waiting *w, const struct rings *r)
+static void learn(struct ringpoll *w, const struct rings *r)
 {
 	size_t n = rings_fds(r, NULL, 0);
 	int *fd = mem_alloc(sizeof(*fd), n);
@@ -27,7 +27,7 @@ static void learn(struct waiting *w, const struct rings *r)
 #define PAUSE_MAX_NS UINT64_C(2000000)
 
 /* Sets w->pause: 0 if there is no storm, or if rings fill faster than a pause ends. */
-static void set_pause(struct waiting *w, const struct rings *r)
+static void set_pause(struct ringpoll *w, const struct rings *r)
 {
 	uint64_t skipped = rings_skipped(r), last = w->pause ? w->pause : PAUSE_MIN_NS;
 
@@ -39,7 +39,7 @@ static void set_pause(struct waiting *w, const struct rings *r)
 	w->skipped = skipped;
 }
 
-void waiting_for(struct waiting *w, const struct rings *r, int fd, int ms)
+void ringpoll_for(struct ringpoll *w, const struct rings *r, int fd, int ms)
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 	sigset_t mask;
@@ -63,8 +63,8 @@ void waiting_for(struct waiting *w, const struct rings *r, int fd, int ms)
 			w->poll[i].fd = -1;
 }
 
-void waiting_free(struct waiting *w)
+void ringpoll_free(struct ringpoll *w)
 {
 	free(w->poll);
-	*w = (struct waiting){ 0 };
+	*w = (struct ringpoll){ 0 };
 }

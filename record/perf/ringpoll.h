@@ -5,7 +5,7 @@
 
 #include "record/perf/rings.h"
 
-struct waiting {
+struct ringpoll {
 	struct pollfd *poll;
 	size_t n;
 	uint64_t skipped, pause; /* rings_skipped at the last call; ns: of a pause in a storm */
@@ -15,7 +15,7 @@ struct waiting {
 /* fd: of who answers, or -1. SIGCHLD gets through. In a storm of mappings (rings_skip) rings do not wake us, but are
  * looked at after a pause: 140,000 records a second of 1.5 kB woke us 1,300 times a second, which took 2 % of a CPU. A
  * pause is at most 2 ms, and shorter where the fullest ring is more than half full after it. */
-void waiting_for(struct waiting *w, const struct rings *r, int fd, int ms);
-void waiting_free(struct waiting *w);
+void ringpoll_for(struct ringpoll *w, const struct rings *r, int fd, int ms);
+void ringpoll_free(struct ringpoll *w);
 
 #endif

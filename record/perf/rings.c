@@ -35,7 +35,7 @@ struct rings {
 	union {
 		struct perf_record record;
 		char bytes[PERF_RECORD_MAX + 1];
-	} whole;
+	} complete;
 };
 
 struct rings *rings_new(void)
@@ -181,15 +181,15 @@ static bool look(struct rings *r, struct ring *ring)
 static struct perf_record *take(struct rings *r, struct ring *ring, bool *fixed)
 {
 	size_t at = (size_t)ring->tail & (ring->size - 1);
-	const struct perf_record *h = &r->whole.record;
+	const struct perf_record *h = &r->complete.record;
 
-	copy(ring, ring->tail, r->whole.bytes, sizeof(struct perf_record));
+	copy(ring, ring->tail, r->complete.bytes, sizeof(struct perf_record));
 	ring->tail += h->size;
 	*fixed = h->type == RECORD_SAMPLE && h->size > LARGE && ring->size - at >= h->size;
 	if (*fixed)
 		return (struct perf_record *)(void *)(ring->data + at);
-	copy(ring, ring->tail - h->size, r->whole.bytes, h->size);
-	return &r->whole.record;
+	copy(ring, ring->tail - h->size, r->complete.bytes, h->size);
+	return &r->complete.record;
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------------- */

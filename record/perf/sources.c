@@ -151,7 +151,7 @@ static bool in_kernel(const struct perf_event_attr *a)
 }
 
 /* What needs more permission than the rest. */
-static bool ask_for_less(struct sources *s, struct perf_event_attr *a)
+static bool request_less(struct sources *s, struct perf_event_attr *a)
 {
 	if (a->namespaces)
 		return a->namespaces = 0, true;
@@ -197,7 +197,7 @@ static int open_event(struct sources *s, struct perf_event_attr *a, pid_t pid, i
 		case EPERM: {
 			int error = errno;
 
-			if (ask_for_less(s, a))
+			if (request_less(s, a))
 				continue;
 			errno = error;
 			return -1;
@@ -224,18 +224,18 @@ static void keep_source(struct sources *s, int fd, uint32_t cpu, bool counts)
 /* ---- all events of a CPU ------------------------------------------------------------------------------------- */
 
 /* Who an event is for: pid and flags of perf_event_open. */
-struct whom {
+struct owner {
 	pid_t pid;
 	unsigned long flags;
 };
 
-static struct whom whom(const struct sources *s, size_t i)
+static struct owner owner(const struct sources *s, size_t i)
 {
 	switch (s->o.target) {
-	case TARGET_CGROUPS: return (struct whom){ s->cgroup[i], PERF_FLAG_PID_CGROUP };
-	case TARGET_THREADS: return (struct whom){ (pid_t)s->tid[i], 0 };
-	case TARGET_COMMAND: return (struct whom){ (pid_t)s->o.pid[0], 0 };
-	default: return (struct whom){ -1, 0 };
+	case TARGET_CGROUPS: return (struct owner){ s->cgroup[i], PERF_FLAG_PID_CGROUP };
+	case TARGET_THREADS: return (struct owner){ (pid_t)s->tid[i], 0 };
+	case TARGET_COMMAND: return (struct owner){ (pid_t)s->o.pid[0], 0 };
+	default: return (struct owner){ -1, 0 };
 	}
 }
 
@@ -268,9 +268,9 @@ static bool give_ring(struct sources *s, int fd, int *ring, enum ring_kind kind,
 	if (*ring >= 0)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring) == 0;
 	while (!rings_add(s->rings, fd, *bytes, kind, cpu)) {
-		bool asked_for = s->o.ring_bytes && kind == RING_OF_SAMPLES;
+		bool requested = s->o.ring_bytes && kind == RING_OF_SAMPLES;
 
-		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || asked_for || s->o.ring_least)
+		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || requested || s->o.ring_least)
 			return false;
 		*bytes /= 2;
 	}
@@ -278,7 +278,7 @@ static bool give_ring(struct sources *s, int fd, int *ring, enum ring_kind kind,
 	return true;
 }
 
-static bool open_one(struct sources *s, struct perf_event_attr *a, const char *what, uint64_t number, struct whom w,
+static bool open_one(struct sources *s, struct perf_event_attr *a, const char *what, uint64_t number, struct owner w,
 		     uint32_t cpu, int *ring, enum ring_kind kind, struct sources_failure *why)
 {
 	a->wakeup_watermark = (uint32_t)(s->bytes[kind] / 4);
@@ -315,7 +315,7 @@ static bool open_cpu(struct sources *s, uint32_t cpu, struct sources_failure *wh
 	size_t n = whoms(s);
 
 	for (size_t i = 0; i < n; i++) {
-		struct whom w = whom(s, i), all = { -1, 0 };
+		struct owner w = owner(s, i), all = { -1, 0 };
 
 		if ((s->o.target != TARGET_CGROUPS || i == 0) &&
 		    !open_one(s, s->o.state, NULL, s->o.nevents + 1, s->o.target == TARGET_CGROUPS ? all : w, cpu,
@@ -418,9 +418,9 @@ static bool can_open_more(const struct sources *s, struct sources_failure *why)
 static size_t bounded(const struct sources *s, size_t bytes, size_t least)
 {
 	struct sysinfo info;
-	uint64_t most = sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit / RING_SHARE : UINT64_MAX;
+	uint64_t max = sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit / RING_SHARE : UINT64_MAX;
 
-	while (bytes > least && bytes * s->ncpus > most)
+	while (bytes > least && bytes * s->ncpus > max)
 		bytes /= 2;
 	return bytes;
 }
@@ -428,7 +428,7 @@ static size_t bounded(const struct sources *s, size_t bytes, size_t least)
 static void set_sizes(struct sources *s)
 {
 	size_t small = s->o.switches ? RING_SMALL / 2 : RING_SMALL; /* three rings do with what is allowed for two */
-	size_t samples = s->o.ring_bytes ? s->o.ring_bytes : s->o.large ? RING_MOST : small;
+	size_t samples = s->o.ring_bytes ? s->o.ring_bytes : s->o.large ? RING_MAX : small;
 
 	s->bytes[RING_OF_SAMPLES] = samples;
 	if (!s->o.ring_bytes && s->o.ring_wanted > samples)

@@ -41,7 +41,7 @@ struct sources_options {
 
 /* Whole seconds of deep stacks, and of a storm of short processes. The small ones fit into what everybody may lock for
  * each CPU, kernel.perf_event_mlock_kb, 516. */
-#define RING_MOST ((size_t)1 << 20)
+#define RING_MAX ((size_t)1 << 20)
 #define RING_STATE ((size_t)512 << 10)
 #define RING_SMALL ((size_t)256 << 10)
 #define RING_STATE_SMALL ((size_t)128 << 10)

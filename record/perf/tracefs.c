@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define NAME_MOST 256 /* of a tracepoint; the kernel's are below 100 */
-#define FILE_MOST (16u << 20)
+#define NAME_BYTES_MAX 256 /* of a tracepoint; the kernel's are below 100 */
+#define FILE_BYTES_MAX (16u << 20)
 
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ const char *tracefs_dir(void)
 static bool read_id(const char *dir, struct str system, struct str name, uint64_t *id)
 {
 	struct text path = { 0 }, text = { 0 };
-	bool ok = whole_read_at(AT_FDCWD, path_of(&path, dir, "events", system, name, "id"), &text, FILE_MOST);
+	bool ok = fullio_read_at(AT_FDCWD, path_of(&path, dir, "events", system, name, "id"), &text, FILE_BYTES_MAX);
 
 	if (ok && !str_u64(str_trim((struct str){ text.p, text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n }),
 			   id)) {
@@ -72,7 +72,7 @@ static bool add(struct tracepoint **found, size_t *n, struct str system, struct 
 {
 	struct text t = { 0 };
 
-	if (*n == TRACEFS_MOST) {
+	if (*n == TRACEFS_MAX) {
 		errno = E2BIG;
 		return false;
 	}
@@ -115,7 +115,7 @@ static bool visit_name(void *to, struct str name)
 {
 	struct walk *w = to;
 
-	return !str_glob(w->names, name) || name.n > NAME_MOST || w->fn(w->to, w->system, name);
+	return !str_glob(w->names, name) || name.n > NAME_BYTES_MAX || w->fn(w->to, w->system, name);
 }
 
 static bool visit_system(void *to, struct str system)
@@ -124,7 +124,7 @@ static bool visit_system(void *to, struct str system)
 	struct text path = { 0 };
 	bool ok = true;
 
-	if (!str_glob(w->systems, system) || system.n > NAME_MOST)
+	if (!str_glob(w->systems, system) || system.n > NAME_BYTES_MAX)
 		return true;
 	w->system = system;
 	if (!each_entry(path_of(&path, w->dir, "events", system, (struct str){ 0 }, NULL), visit_name, w)) {
@@ -218,7 +218,7 @@ struct near {
 /* Bytes to insert, delete or change to come from one to the other. */
 static unsigned distance(struct str a, struct str b)
 {
-	unsigned row[NAME_MOST * 2 + 2], diagonal, above;
+	unsigned row[NAME_BYTES_MAX * 2 + 2], diagonal, above;
 
 	for (size_t j = 0; j <= b.n; j++)
 		row[j] = (unsigned)j;
@@ -271,7 +271,7 @@ static bool take_near(void *to, struct str system, struct str name)
 
 void tracefs_nearest(const char *dir, struct str name, struct text *t)
 {
-	struct near near = { .name = str_head(name, name.n < NAME_MOST ? name.n : NAME_MOST) };
+	struct near near = { .name = str_head(name, name.n < NAME_BYTES_MAX ? name.n : NAME_BYTES_MAX) };
 	struct walk w = { .dir = dir, .systems = STR("*"), .names = STR("*"), .fn = take_near, .to = &near };
 
 	walk(&w);
@@ -293,7 +293,7 @@ static bool put_file(struct text *t, const char *path, size_t width)
 	size_t at = t->n;
 
 	text_bytes(t, &size, width);
-	if (!whole_read_at(AT_FDCWD, path, t, FILE_MOST)) {
+	if (!fullio_read_at(AT_FDCWD, path, t, FILE_BYTES_MAX)) {
 		t->n = at + width;
 		return false;
 	}

@@ -16,7 +16,7 @@ struct tracepoint {
 	uint64_t id;
 };
 
-#define TRACEFS_MOST 4096 /* tracepoints that one pattern may stand for */
+#define TRACEFS_MAX 4096 /* tracepoints that one pattern may stand for */
 
 /* Where it is mounted; NULL and errno: nowhere, or not for us. */
 const char *tracefs_dir(void);

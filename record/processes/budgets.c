@@ -196,7 +196,7 @@ static void put_row(struct text *t, const struct pj_tenant *row, const char *nam
 	}
 }
 
-void budgets_text(struct text *t, const struct pj_tenants *report, size_t most)
+void budgets_text(struct text *t, const struct pj_tenants *report, size_t max)
 {
 	struct pj_tenant others = report->others;
 	const char *separator = "over budget: ";
@@ -205,7 +205,7 @@ void budgets_text(struct text *t, const struct pj_tenants *report, size_t most)
 	for (size_t i = 0; i < report->n; i++) {
 		struct tenant of = { (enum tenant_kind)report->row[i].kind, report->row[i].key };
 
-		if (i >= most) {
+		if (i >= max) {
 			add_row(&others, &report->row[i]);
 			continue;
 		}
@@ -230,13 +230,13 @@ void budgets_put(struct text *t, const struct pj_tenants *report)
 const struct ring_sample *budgets_brief(const struct ring_sample *r, uint64_t sample_type, struct text *out)
 {
 	const uint64_t *chain = ring_chain(r, sample_type), brief[] = { 2, CONTEXT_USER, PJ_OVER_BUDGET_IP };
-	const char *behind = (const char *)(chain + 1 + *chain);
+	const char *after = (const char *)(chain + 1 + *chain);
 	uint16_t size;
 
 	out->n = 0;
 	text_bytes(out, r, (size_t)((const char *)chain - (const char *)r));
 	text_bytes(out, brief, sizeof(brief));
-	text_bytes(out, behind, (size_t)((const char *)r + r->head.size - behind));
+	text_bytes(out, after, (size_t)((const char *)r + r->head.size - after));
 	size = (uint16_t)out->n;
 	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
 	return (const void *)out->p;

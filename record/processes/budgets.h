@@ -85,6 +85,6 @@ void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more);
 
 /* "over budget: user 1000 1,234 samples, 3 mappings; ..." with the first `most` of them; nothing if nothing was left
  * out. */
-void budgets_text(struct text *t, const struct pj_tenants *report, size_t most);
+void budgets_text(struct text *t, const struct pj_tenants *report, size_t max);
 
 #endif

@@ -174,7 +174,7 @@ static void find_hierarchy(struct cgroups *g)
 	struct text t = { 0 };
 	struct str point, root;
 
-	whole_read_at(AT_FDCWD, "/proc/self/mountinfo", &t, SIZE_MAX);
+	fullio_read_at(AT_FDCWD, "/proc/self/mountinfo", &t, SIZE_MAX);
 	if (cgroups_parse_mountinfo(text_view(&t), &point, &root)) {
 		g->point = mem_alloc(1, point.n + 1);
 		memcpy(g->point, point.p, point.n);
@@ -219,7 +219,7 @@ static void read_cgroup(struct hierarchy *h, int top, const char *path)
 {
 	int fd = openat(top, *path ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct text whole = { 0 };
+	struct text complete = { 0 };
 	struct stat st;
 
 	if (!d) {
@@ -228,10 +228,10 @@ static void read_cgroup(struct hierarchy *h, int top, const char *path)
 		return;
 	}
 	if (fstat(fd, &st) == 0 && may_read_cgroup(h, st.st_uid)) {
-		text_str(&whole, text_view(&h->g->root));
-		text_add(&whole, path);
-		put_cgroup(h->g, st.st_ino, whole.n ? text_view(&whole) : STR("/"), false);
-		text_free(&whole);
+		text_str(&complete, text_view(&h->g->root));
+		text_add(&complete, path);
+		put_cgroup(h->g, st.st_ino, complete.n ? text_view(&complete) : STR("/"), false);
+		text_free(&complete);
 		read_subfolders(h, d, path);
 	}
 	closedir(d);

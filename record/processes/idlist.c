@@ -10,7 +10,7 @@
 #define USER 2       /* PERF_RECORD_MISC_USER */
 
 /* A file without build-id; its path follows. */
-struct waiting {
+struct ringpoll {
 	uint32_t major, minor;
 	uint64_t inode, generation;
 	uint32_t pid, path_n;
@@ -21,22 +21,22 @@ void idlist_begin(struct idlist *l)
 	l->entries.n = l->waiting.n = 0;
 }
 
-static struct keep_mapping mapping_of(const struct waiting *w)
+static struct symsaver_mapping mapping_of(const struct ringpoll *w)
 {
-	return (struct keep_mapping){
+	return (struct symsaver_mapping){
 		.major = w->major, .minor = w->minor, .inode = w->inode, .generation = w->generation
 	};
 }
 
 void idlist_add(struct idlist *l, struct keep *keep, uint32_t pid, struct mapped_file *f)
 {
-	struct waiting w = { f->major, f->minor, f->inode, f->generation, pid, (uint32_t)f->path.n };
-	struct keep_mapping m = mapping_of(&w);
+	struct ringpoll w = { f->major, f->minor, f->inode, f->generation, pid, (uint32_t)f->path.n };
+	struct symsaver_mapping m = mapping_of(&w);
 
 	if (f->path.n == 0 || f->path.n >= LONGEST)
 		return;
 	if (!f->build_id_size && keep && f->inode)
-		f->build_id_size = (uint8_t)keep_build_id(keep, &m, f->build_id);
+		f->build_id_size = (uint8_t)symsaver_build_id(keep, &m, f->build_id);
 	if (f->build_id_size) {
 		kernel_put_build_id(&l->entries, USER, (int32_t)pid, f->build_id, f->build_id_size, f->path);
 	} else if (keep && f->inode && f->path.p[0] == '/') {
@@ -48,7 +48,7 @@ void idlist_add(struct idlist *l, struct keep *keep, uint32_t pid, struct mapped
 /* ---- the end of a window --------------------------------------------------------------------------------------- */
 
 /* Paths that have an entry. */
-static void read_entries(const struct idlist *l, struct intern *told)
+static void read_entries(const struct idlist *l, struct intern *reported)
 {
 	struct perf_record r;
 
@@ -56,28 +56,29 @@ static void read_entries(const struct idlist *l, struct intern *told)
 		const char *path = l->entries.p + at + sizeof(r) + sizeof(int32_t) + 24;
 
 		memcpy(&r, l->entries.p + at, sizeof(r));
-		intern(told, str_of(path));
+		intern(reported, str_of(path));
 	}
 }
 
 /* perf knows one build of a path: a second one would be taken for the first. */
-static void tell(struct idlist *l, struct intern *told, const struct pj_build_id *id, uint32_t pid, struct str path)
+static void report(struct idlist *l, struct intern *reported, const struct pj_build_id *id, uint32_t pid,
+		   struct str path)
 {
-	uint32_t before = told->n;
+	uint32_t before = reported->n;
 
-	if (intern(told, path) > before)
+	if (intern(reported, path) > before)
 		kernel_put_build_id(&l->entries, USER, (int32_t)pid, id->id, id->size, path);
 }
 
 void idlist_end(struct idlist *l, struct keep *keep, struct text *items)
 {
 	struct str rest = text_view(&l->waiting);
-	struct intern told = { 0 };
+	struct intern reported = { 0 };
 	bool read = false;
 
 	while (rest.n) {
-		struct waiting w;
-		struct keep_mapping m;
+		struct ringpoll w;
+		struct symsaver_mapping m;
 		struct pj_build_id id = { 0 };
 		struct str path;
 
@@ -88,16 +89,16 @@ void idlist_end(struct idlist *l, struct keep *keep, struct text *items)
 		id = (struct pj_build_id){
 			.major = w.major, .minor = w.minor, .inode = w.inode, .generation = w.generation
 		};
-		id.size = (uint8_t)keep_build_id(keep, &m, id.id);
+		id.size = (uint8_t)symsaver_build_id(keep, &m, id.id);
 		if (!id.size)
 			continue;
 		if (!read)
-			read_entries(l, &told);
+			read_entries(l, &reported);
 		read = true;
 		chunk_put_item(items, PJ_ITEM_BUILD_ID, &id, sizeof(id));
-		tell(l, &told, &id, w.pid, path);
+		report(l, &reported, &id, w.pid, path);
 	}
-	intern_free(&told);
+	intern_free(&reported);
 }
 
 void idlist_free(struct idlist *l)

@@ -46,7 +46,7 @@ static struct text read_file(const char *path)
 {
 	struct text t = { 0 };
 
-	whole_read_at(AT_FDCWD, path, &t, SIZE_MAX);
+	fullio_read_at(AT_FDCWD, path, &t, SIZE_MAX);
 	return t;
 }
 

@@ -15,7 +15,7 @@ unsigned kerneltext_build_id(struct str notes, uint8_t id[20])
 {
 	while (notes.n >= 12) {
 		uint64_t name = ((uint64_t)word(notes, 0) + 3) & ~(uint64_t)3, desc = word(notes, 4),
-			 whole = 12 + name + ((desc + 3) & ~(uint64_t)3);
+			 complete = 12 + name + ((desc + 3) & ~(uint64_t)3);
 
 		if (12 + name + desc > notes.n)
 			return 0;
@@ -25,7 +25,7 @@ unsigned kerneltext_build_id(struct str notes, uint8_t id[20])
 			memcpy(id, notes.p + 12 + name, desc);
 			return (unsigned)desc;
 		}
-		notes = str_from(notes, whole < notes.n ? (size_t)whole : notes.n);
+		notes = str_from(notes, complete < notes.n ? (size_t)complete : notes.n);
 	}
 	return 0;
 }

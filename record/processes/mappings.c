@@ -149,14 +149,14 @@ static void drop_block(struct mapping_pool *pool, struct mapping_block *b)
 /* Block i as one of this set alone, with room for `room` more mappings, of which it has MAPPINGS_BLOCK at most. NULL:
  * over the budget. */
 static struct mapping_block *own_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
-				       uint32_t i, uint32_t room)
+				       uint32_t i, uint32_t space)
 {
 	struct mapping_block *old = set->block[i], *b;
 	uint32_t cap = old->cap;
 
-	if (old->references == 1 && old->n + room <= old->cap)
+	if (old->references == 1 && old->n + space <= old->cap)
 		return old;
-	while (cap < old->n + room)
+	while (cap < old->n + space)
 		cap = 2 * cap < MAPPINGS_BLOCK ? 2 * cap : MAPPINGS_BLOCK;
 	b = make_block(pool, set, payer, cap);
 	if (!b)
@@ -290,8 +290,8 @@ static void count_file(struct mappings *set, const struct mapped_file *f, uint32
 }
 
 /* A block with room at the place where a mapping with this start belongs; there is none in the set that overlaps it. */
-static bool make_room(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
-		      struct place *p)
+static bool make_space(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
+		       struct place *p)
 {
 	struct mapping_block *b;
 
@@ -305,7 +305,7 @@ static bool make_room(struct mapping_pool *pool, struct mappings *set, const str
 	if (p->block < set->nblocks && p->at > 0 && p->at < MAPPINGS_BLOCK) {
 		if (!own_block(pool, set, payer, p->block, 0) || !split_block(pool, set, payer, p->block))
 			return false;
-		return make_room(pool, set, payer, start, p);
+		return make_space(pool, set, payer, start, p);
 	}
 	if (p->block < set->nblocks && p->at == MAPPINGS_BLOCK) {
 		p->block++;
@@ -327,7 +327,7 @@ static bool insert(struct mapping_pool *pool, struct mappings *set, const struct
 
 	if (set->n >= MAPPINGS_MAX && pool->tenants)
 		tenants_refused(pool->tenants, *payer, TENANT_MEMORY);
-	if (set->n >= MAPPINGS_MAX || !make_room(pool, set, payer, m->start, &p)) {
+	if (set->n >= MAPPINGS_MAX || !make_space(pool, set, payer, m->start, &p)) {
 		drop_file(pool, m->file);
 		return false;
 	}
@@ -369,25 +369,25 @@ static void clear(struct mapping_pool *pool, struct mappings *set, const struct 
 	for (;;) {
 		struct place p = place_of(set, start);
 		const struct mapping *at = mapping_in(set, p);
-		struct mapping front, behind;
+		struct mapping front, after;
 
 		if (!at || at->start >= end)
 			return;
-		front = behind = *at;
+		front = after = *at;
 		front.length = start > at->start ? start - at->start : 0;
 		if (end_of(at) > end) {
-			behind.start = end;
-			behind.length = end_of(at) - end;
-			behind.offset += end - at->start;
+			after.start = end;
+			after.length = end_of(at) - end;
+			after.offset += end - at->start;
 		} else {
-			behind.length = 0;
+			after.length = 0;
 		}
-		front.file->references += (front.length ? 1u : 0u) + (behind.length ? 1u : 0u);
+		front.file->references += (front.length ? 1u : 0u) + (after.length ? 1u : 0u);
 		remove_at(pool, set, payer, p);
 		if (front.length)
 			insert(pool, set, payer, &front);
-		if (behind.length)
-			insert(pool, set, payer, &behind);
+		if (after.length)
+			insert(pool, set, payer, &after);
 	}
 }
 

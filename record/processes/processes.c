@@ -254,7 +254,7 @@ void processes_forget(struct processes *p, uint64_t ns)
 	}
 }
 
-void processes_doubt(struct processes *p)
+void processes_mark_stale(struct processes *p)
 {
 	p->scan++;
 }

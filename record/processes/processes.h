@@ -99,7 +99,7 @@ void processes_forget(struct processes *p, uint64_t ns);
 
 /* A survey of /proc, since records were lost: threads that were made before ns, and are not among those of
  * processes_scanned, have ended. */
-void processes_doubt(struct processes *p);
+void processes_mark_stale(struct processes *p);
 void processes_scanned(struct processes *p, uint32_t pid, uint32_t tid);
 void processes_doubted(struct processes *p, uint64_t ns);
 

@@ -18,7 +18,7 @@
 static bool read_into(struct text *t, const char *path)
 {
 	t->n = 0;
-	return whole_read_at(AT_FDCWD, path, t, SIZE_MAX);
+	return fullio_read_at(AT_FDCWD, path, t, SIZE_MAX);
 }
 
 static uint64_t mount_ns(const char *path)

@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 enum {
-	QUEUE = 256,          /* requests that wait */
-	ANSWERS = 64,         /* not taken yet: the thread waits */
-	THREADS_MAX = 4096,   /* of one process that are named at a time */
-	SURVEY_MAX = 1 << 20, /* threads of the host */
-	MAPS_BYTES = 8 << 20, /* of /proc/PID/maps: 65,530 lines of usual length */
-	KEPT_BYTES = 4 << 20, /* of its executable lines: MAPPINGS_MAX of usual length */
+	QUEUE = 256,           /* requests that wait */
+	ANSWERS = 64,          /* not taken yet: the thread waits */
+	THREADS_MAX = 4096,    /* of one process that are named at a time */
+	SURVEY_MAX = 1 << 20,  /* threads of the host */
+	MAPS_BYTES = 8 << 20,  /* of /proc/PID/maps: 65,530 lines of usual length */
+	SAVED_BYTES = 4 << 20, /* of its executable lines: MAPPINGS_MAX of usual length */
 	CHUNK = 64 << 10,
 	STOP_MS = 2 * PROCREADER_STALL_MS /* to wait for the thread at the end */
 };
@@ -89,7 +89,7 @@ static void add_thread(struct procreader_answer *a, uint32_t pid, uint32_t tid, 
 }
 
 /* All threads of a process, up to `most` of the answer. */
-static void add_threads(struct procreader_answer *a, uint32_t pid, bool named, size_t most)
+static void add_threads(struct procreader_answer *a, uint32_t pid, bool named, size_t max)
 {
 	char path[64];
 	DIR *d;
@@ -101,7 +101,7 @@ static void add_threads(struct procreader_answer *a, uint32_t pid, bool named, s
 
 		if (!str_u64(str_of(e->d_name), &tid))
 			continue;
-		if (a->nthreads >= most) {
+		if (a->nthreads >= max) {
 			a->cut = true;
 			break;
 		}
@@ -141,8 +141,8 @@ static void read_maps(struct procreader_answer *a)
 	uint32_t lines = 0;
 	ssize_t n = -1;
 
-	while (fd >= 0 && total < MAPS_BYTES && from < KEPT_BYTES && lines < MAPPINGS_MAX) {
-		text_room(&a->maps, CHUNK);
+	while (fd >= 0 && total < MAPS_BYTES && from < SAVED_BYTES && lines < MAPPINGS_MAX) {
+		text_reserve(&a->maps, CHUNK);
 		n = read(fd, a->maps.p + a->maps.n, CHUNK);
 		if (n <= 0)
 			break;
@@ -345,15 +345,15 @@ void procreader_stop(struct procreader *r)
 
 bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid)
 {
-	bool room;
+	bool space;
 
 	pthread_mutex_lock(&r->lock);
-	room = r->n < QUEUE;
-	if (room)
+	space = r->n < QUEUE;
+	if (space)
 		r->queue[(r->first + r->n++) % QUEUE] = (struct request){ pid, tid };
 	pthread_cond_signal(&r->work);
 	pthread_mutex_unlock(&r->lock);
-	return room;
+	return space;
 }
 
 bool procreader_survey(struct procreader *r)

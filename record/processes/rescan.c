@@ -29,7 +29,7 @@
 #define CHECKS_MAX 20 /* processes in doubt that are read each second although their samples have mappings */
 #define APPLY_MAX 8   /* answers that are applied at a time */
 
-struct mending {
+struct rescan {
 	struct processes *processes;
 	struct budgets *budgets;
 	struct procreader *reader; /* NULL: /proc is not read */
@@ -42,9 +42,9 @@ struct mending {
 	uint32_t after_storm; /* pid of the process after a storm that is read; 0: none */
 };
 
-struct mending *mending_new(struct processes *p, struct budgets *b, bool proc)
+struct rescan *rescan_new(struct processes *p, struct budgets *b, bool proc)
 {
-	struct mending *m = mem_alloc(sizeof(*m), 1);
+	struct rescan *m = mem_alloc(sizeof(*m), 1);
 
 	m->processes = p;
 	m->budgets = b;
@@ -53,7 +53,7 @@ struct mending *mending_new(struct processes *p, struct budgets *b, bool proc)
 	return m;
 }
 
-void mending_free(struct mending *m)
+void rescan_free(struct rescan *m)
 {
 	if (m) {
 		procreader_stop(m->reader);
@@ -62,7 +62,7 @@ void mending_free(struct mending *m)
 	free(m);
 }
 
-void mending_identify(struct mending *m, struct process *process, uint64_t window)
+void rescan_identify(struct rescan *m, struct process *process, uint64_t window)
 {
 	struct identity found;
 
@@ -78,15 +78,15 @@ void mending_identify(struct mending *m, struct process *process, uint64_t windo
 	process->mount_ns = process->mount_ns ? process->mount_ns : found.mount_ns;
 }
 
-void mending_tenant(struct mending *m, struct process *process, uint64_t window)
+void rescan_tenant(struct rescan *m, struct process *process, uint64_t window)
 {
 	if (process->tenant_window != window)
-		mending_identify(m, process, window);
+		rescan_identify(m, process, window);
 }
 
 /* From now on its records are skipped; what is known of its mappings and namespaces is forgotten, since it may be wrong
  * already. */
-static void begin_storm(struct mending *m, struct process *process, uint64_t ns)
+static void begin_storm(struct rescan *m, struct process *process, uint64_t ns)
 {
 	process->changed = true;
 	process->mount_ns = 0;
@@ -96,7 +96,7 @@ static void begin_storm(struct mending *m, struct process *process, uint64_t ns)
 	processes_unmap(m->processes, process);
 }
 
-bool mending_skips(struct mending *m, struct process *process, uint64_t ns)
+bool rescan_skips(struct rescan *m, struct process *process, uint64_t ns)
 {
 	if (!process->storm)
 		return false;
@@ -107,30 +107,30 @@ bool mending_skips(struct mending *m, struct process *process, uint64_t ns)
 		}
 		begin_storm(m, process, ns);
 	}
-	mending_over(m, process);
+	rescan_over(m, process);
 	if (++process->skipped % RECORDS_FREE == 0)
 		budgets_charge_proc(m->budgets, process->tenant, RECORDS_FREE * SKIPPED_RECORD_NS, ns);
 	return true;
 }
 
-bool mending_record(struct mending *m, struct process *process, uint64_t window, uint64_t ns)
+bool rescan_record(struct rescan *m, struct process *process, uint64_t window, uint64_t ns)
 {
 	struct tenants *tenants = budgets_tenants(m->budgets);
 
-	if (mending_skips(m, process, ns))
+	if (rescan_skips(m, process, ns))
 		return false;
 	if (++process->records % RECORDS_FREE || !m->reader) /* without /proc nothing could be read after a storm */
 		return true;
-	mending_tenant(m, process, process->tenant_window ? process->tenant_window : window);
+	rescan_tenant(m, process, process->tenant_window ? process->tenant_window : window);
 	budgets_charge_proc(m->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);
 	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, ns))
 		return true;
 	begin_storm(m, process, ns);
-	mending_over(m, process);
+	rescan_over(m, process);
 	return false;
 }
 
-void mending_over(struct mending *m, struct process *process)
+void rescan_over(struct rescan *m, struct process *process)
 {
 	budgets_over(m->budgets, process->tenant, OVER_MAPPINGS, 1);
 }
@@ -141,11 +141,11 @@ void mending_over(struct mending *m, struct process *process)
 /* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the
  * mappings that are known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost
  * is known. */
-static void request(struct mending *m, struct process *process, uint32_t tid, uint64_t now)
+static void request(struct rescan *m, struct process *process, uint32_t tid, uint64_t now)
 {
 	struct tenants *tenants = budgets_tenants(m->budgets);
 
-	mending_tenant(m, process, process->tenant_window ? process->tenant_window : UINT64_MAX);
+	rescan_tenant(m, process, process->tenant_window ? process->tenant_window : UINT64_MAX);
 	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, now)) {
 		process->requested = procreader_request(m->reader, process->pid, tid);
 		process->reserved = process->requested && process->maps ? process->maps->n * MAPPING_READ_NS : 0;
@@ -157,7 +157,7 @@ static void request(struct mending *m, struct process *process, uint32_t tid, ui
 }
 
 /* A thread that is there; its process is read at once if the record of its start was lost. */
-static void apply_thread(struct mending *m, const struct procreader_thread *found, uint64_t now)
+static void apply_thread(struct rescan *m, const struct procreader_thread *found, uint64_t now)
 {
 	const struct thread *t = processes_thread(m->processes, found->tid);
 	bool known = t && t->named && t->pid == found->pid;
@@ -169,20 +169,20 @@ static void apply_thread(struct mending *m, const struct procreader_thread *foun
 		request(m, process, 0, now);
 }
 
-static void apply_survey(struct mending *m, const struct procreader_answer *a, uint64_t now)
+static void apply_survey(struct rescan *m, const struct procreader_answer *a, uint64_t now)
 {
 	m->surveying = false;
 	m->survey_retry = now + (a->cost_ns * BACK_OFF > SURVEY_NS ? a->cost_ns * BACK_OFF : SURVEY_NS);
 	if (!a->there || a->cut)
 		return;
-	processes_doubt(m->processes);
+	processes_mark_stale(m->processes);
 	for (size_t i = 0; i < a->nthreads; i++)
 		apply_thread(m, &a->thread[i], now);
 	processes_doubted(m->processes, a->started);
 	m->surveyed = true;
 }
 
-static bool apply_names(struct mending *m, const struct procreader_answer *a)
+static bool apply_names(struct rescan *m, const struct procreader_answer *a)
 {
 	bool changed = false;
 
@@ -199,7 +199,7 @@ static bool apply_names(struct mending *m, const struct procreader_answer *a)
 	return changed;
 }
 
-static bool apply_maps(struct mending *m, struct process *process, const struct procreader_answer *a)
+static bool apply_maps(struct rescan *m, struct process *process, const struct procreader_answer *a)
 {
 	uint64_t over = a->maps_cut; /* one at least */
 	bool changed = false;
@@ -222,7 +222,7 @@ static bool apply_maps(struct mending *m, struct process *process, const struct 
 }
 
 /* Charges what the reading cost beyond what was paid in advance, or gives the rest back. */
-static void settle_cost(struct mending *m, struct process *process, uint64_t cost, uint64_t now)
+static void settle_cost(struct rescan *m, struct process *process, uint64_t cost, uint64_t now)
 {
 	uint64_t reserved = process->reserved;
 
@@ -233,7 +233,7 @@ static void settle_cost(struct mending *m, struct process *process, uint64_t cos
 		budgets_credit_proc(m->budgets, process->tenant, reserved - cost);
 }
 
-static void apply(struct mending *m, const struct procreader_answer *a)
+static void apply(struct rescan *m, const struct procreader_answer *a)
 {
 	uint64_t now = clock_now(), cost;
 	struct process *process;
@@ -271,7 +271,7 @@ static void apply(struct mending *m, const struct procreader_answer *a)
 	settle_cost(m, process, cost, now);
 }
 
-static bool take_one(struct mending *m, uint64_t wait_ns)
+static bool take_one(struct rescan *m, uint64_t wait_ns)
 {
 	struct procreader_answer *a = procreader_take(m->reader, wait_ns);
 
@@ -282,7 +282,7 @@ static bool take_one(struct mending *m, uint64_t wait_ns)
 	return true;
 }
 
-bool mending_tick(struct mending *m, uint64_t now)
+bool rescan_tick(struct rescan *m, uint64_t now)
 {
 	bool surveyed;
 
@@ -302,14 +302,14 @@ bool mending_tick(struct mending *m, uint64_t now)
 /* ---- requests ------------------------------------------------------------------------------------------------------
  */
 
-void mending_lost(struct mending *m, uint64_t ns)
+void rescan_lost(struct rescan *m, uint64_t ns)
 {
 	m->lost = ns;
 	m->survey_wanted = true;
 }
 
 /* For an answer that mostly comes in 0.1 ms; not longer than WAITS_NS in a second. */
-static void wait_for(struct mending *m, const struct process *process, uint64_t now)
+static void wait_for(struct rescan *m, const struct process *process, uint64_t now)
 {
 	uint32_t pid = process->pid;
 	uint64_t end = now + WAIT_NS;
@@ -333,7 +333,7 @@ static void wait_for(struct mending *m, const struct process *process, uint64_t 
 
 /* What is known of a process is in doubt, but an address of its sample has a mapping: most likely it was not its
  * records that were lost. */
-static bool may_check(struct mending *m, uint64_t now)
+static bool may_check(struct rescan *m, uint64_t now)
 {
 	if (now / SECOND_NS != m->check_second) {
 		m->check_second = now / SECOND_NS;
@@ -344,7 +344,7 @@ static bool may_check(struct mending *m, uint64_t now)
 
 /* One at a time: the next one pays for what the one before has cost, and their texts, 8 MB each, are not there
  * together. */
-static bool may_read_stale(struct mending *m, const struct process *process, uint64_t now)
+static bool may_read_stale(struct rescan *m, const struct process *process, uint64_t now)
 {
 	const struct process *other = m->after_storm ? processes_find(m->processes, m->after_storm) : NULL;
 
@@ -354,7 +354,7 @@ static bool may_read_stale(struct mending *m, const struct process *process, uin
 	return true;
 }
 
-void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip)
+void rescan_sampled(struct rescan *m, uint32_t pid, uint32_t tid, uint64_t ip)
 {
 	const struct thread *t = processes_thread(m->processes, tid);
 	struct process *process = processes_find(m->processes, pid);
@@ -378,7 +378,7 @@ void mending_sampled(struct mending *m, uint32_t pid, uint32_t tid, uint64_t ip)
 /* ---- the start -----------------------------------------------------------------------------------------------------
  */
 
-static bool request_at_start(struct mending *m, uint32_t pid, uint64_t end)
+static bool request_at_start(struct rescan *m, uint32_t pid, uint64_t end)
 {
 	struct process *process = processes_make(m->processes, pid);
 
@@ -393,7 +393,7 @@ static bool request_at_start(struct mending *m, uint32_t pid, uint64_t end)
 	return true;
 }
 
-void mending_start(struct mending *m, const uint32_t *pid, size_t npids)
+void rescan_start(struct rescan *m, const uint32_t *pid, size_t npids)
 {
 	uint64_t end = clock_now() + START_NS, now;
 	DIR *d = m->reader && !pid ? opendir("/proc") : NULL;
@@ -413,12 +413,12 @@ void mending_start(struct mending *m, const uint32_t *pid, size_t npids)
 		continue;
 }
 
-void mending_read(struct processes *p, uint32_t pid)
+void rescan_read(struct processes *p, uint32_t pid)
 {
 	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
-	struct mending *m = mending_new(p, b, true);
+	struct rescan *m = rescan_new(p, b, true);
 
-	mending_start(m, &pid, 1);
-	mending_free(m);
+	rescan_start(m, &pid, 1);
+	rescan_free(m);
 	budgets_free(b);
 }

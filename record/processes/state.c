@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define KEPT_MAX 1024 /* mappings of a process that the keeper is told of before they are hit */
+#define SAVED_MAX 1024 /* mappings of a process that the keeper is told of before they are hit */
 
 struct state {
 	struct processes *processes;
@@ -19,7 +19,7 @@ struct state {
 	struct kernel *kernel;
 	struct keep *keep;
 	uint64_t event, window, own_mount_ns;
-	struct mending *mending;
+	struct rescan *rescan;
 	struct idlist ids;
 	struct text items;
 	uint64_t nprocesses;
@@ -27,7 +27,7 @@ struct state {
 	uint64_t last_cgroup;
 };
 
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct mending *m,
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct rescan *m,
 			uint64_t event)
 {
 	struct state *s = mem_alloc(sizeof(*s), 1);
@@ -37,7 +37,7 @@ struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k
 			     .kernel = k,
 			     .keep = keep,
 			     .event = event,
-			     .mending = m,
+			     .rescan = m,
 			     .own_mount_ns = procfs_own_mount_ns() };
 	return s;
 }
@@ -156,42 +156,42 @@ static void note_build_id(struct state *s, const struct process *p, struct mappe
 
 /* ---- what will be needed later ------------------------------------------------------------------------------- */
 
-static struct keep_process keeps(const struct process *p)
+static struct symsaver_process keeps(const struct process *p)
 {
-	return (struct keep_process){ p->pid, p->start_ticks, p->mount_ns, p->tenant };
+	return (struct symsaver_process){ p->pid, p->start_ticks, p->mount_ns, p->tenant };
 }
 
 static void keep_map(struct state *s, const struct process *p, const struct mapping *m)
 {
 	const struct mapped_file *f = m->file;
-	struct keep_process who = keeps(p);
-	struct keep_mapping what = { .start = m->start,
-				     .length = m->length,
-				     .pgoff = m->offset,
-				     .major = f->major,
-				     .minor = f->minor,
-				     .inode = f->inode,
-				     .generation = f->generation,
-				     .build_id_n = f->build_id_size,
-				     .path = f->path };
+	struct symsaver_process who = keeps(p);
+	struct symsaver_mapping what = { .start = m->start,
+					 .length = m->length,
+					 .pgoff = m->offset,
+					 .major = f->major,
+					 .minor = f->minor,
+					 .inode = f->inode,
+					 .generation = f->generation,
+					 .build_id_n = f->build_id_size,
+					 .path = f->path };
 
 	memcpy(what.build_id, f->build_id, sizeof(what.build_id));
 	if (s->keep)
-		keep_mapping(s->keep, &who, &what);
+		symsaver_mapping(s->keep, &who, &what);
 }
 
 static void note_process(struct state *s, struct process *p)
 {
 	struct pj_process item = { 0 };
-	struct keep_process who;
+	struct symsaver_process who;
 	bool elsewhere;
 
 	p->changed = false;
-	mending_identify(
-		s->mending, p,
+	rescan_identify(
+		s->rescan, p,
 		s->window); /* again: it may be another user, or in a container, since its parent was looked up */
 	who = keeps(p);
-	elsewhere = s->keep ? keep_process(s->keep, &who) :
+	elsewhere = s->keep ? symsaver_process(s->keep, &who) :
 			      p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
 	item = (struct pj_process){ .pid = p->pid,
 				    .inner_pid = p->inner_pid,
@@ -252,7 +252,7 @@ static void give_map(struct state *s, struct text *t, struct process *p, const s
 		return;
 	note_build_id(s, p, m->file);
 	put_map(s, t, p->pid, m, ns);
-	if (p->maps->n > KEPT_MAX)
+	if (p->maps->n > SAVED_MAX)
 		keep_map(s, p, m);
 }
 
@@ -296,7 +296,7 @@ static void give_process(struct state *s, struct text *t, struct process *p, uin
 	{
 		if (m->file->jitdump)
 			give_map(s, t, p, m, ns);
-		if (n++ < KEPT_MAX)
+		if (n++ < SAVED_MAX)
 			keep_map(s, p, m);
 	}
 }
@@ -307,11 +307,11 @@ static void name_idle(struct state *s)
 	processes_comm(s->processes, 0, 0, STR("swapper"), false);
 }
 
-void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip)
+void state_note(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip)
 {
 	if (tid == 0 && !processes_thread(s->processes, 0))
 		name_idle(s);
-	mending_sampled(s->mending, pid, tid, ip);
+	rescan_sampled(s->rescan, pid, tid, ip);
 }
 
 bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t ip)
@@ -319,7 +319,7 @@ bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t
 	struct thread *t = processes_thread(s->processes, tid);
 	struct process *p;
 
-	state_meet(s, pid, tid, ip);
+	state_note(s, pid, tid, ip);
 	if (tid && tid == s->last_tid && t && t->pid == pid && t->window == s->window)
 		return true;
 	t = processes_thread(s->processes, tid);
@@ -375,7 +375,7 @@ bool state_skips(struct state *s, uint32_t pid, uint64_t ns)
 {
 	struct process *p = processes_find(s->processes, pid);
 
-	return p && mending_skips(s->mending, p, ns);
+	return p && rescan_skips(s->rescan, p, ns);
 }
 
 void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns)
@@ -446,23 +446,23 @@ static bool take_map(struct state *s, struct perf_record *r, uint64_t ns)
 	if ((r->misc & MISC_CPUMODE) != 2 || r->misc & (MISC_MMAP_DATA | MISC_MMAP_BUILD_ID))
 		return false;
 	struct process *process = processes_make(s->processes, pid);
-	if (!mending_record(s->mending, process, s->window, ns))
+	if (!rescan_record(s->rescan, process, s->window, ns))
 		return false;
 	enum mappings_answer answer = processes_map(s->processes, pid, &m, &f);
 	if (answer == MAPPINGS_OVER)
-		mending_over(s->mending, process);
-	const struct mapping *kept = processes_at(process, m.start);
-	if (!kept || answer != MAPPINGS_CHANGED)
+		rescan_over(s->rescan, process);
+	const struct mapping *saved = processes_at(process, m.start);
+	if (!saved || answer != MAPPINGS_CHANGED)
 		return false;
 	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2) /* it will have to pay */
-		mending_tenant(s->mending, process, s->window);
+		rescan_tenant(s->rescan, process, s->window);
 	if (!in_window(s, pid))
 		return false;
-	keep_map(s, process, kept);
-	if (!kept->file->jitdump)
+	keep_map(s, process, saved);
+	if (!saved->file->jitdump)
 		return false; /* it comes when it is hit */
-	note_build_id(s, process, kept->file);
-	put_build_id(r, kept->file);
+	note_build_id(s, process, saved->file);
+	put_build_id(r, saved->file);
 	return true;
 }
 
@@ -483,7 +483,7 @@ static bool take_comm(struct state *s, const struct perf_record *r, uint64_t ns)
 	uint32_t pid = load32(p), tid = load32(p + 4);
 	bool exec = r->misc & MISC_COMM_EXEC, written;
 
-	if (!exec && !mending_record(s->mending, processes_make(s->processes, pid), s->window, ns))
+	if (!exec && !rescan_record(s->rescan, processes_make(s->processes, pid), s->window, ns))
 		return false;
 	processes_comm(s->processes, pid, tid, name_at(r, sizeof(*r) + 8), exec);
 	if (exec)
@@ -501,7 +501,7 @@ static void take_namespaces(struct state *s, const char *p, size_t n, uint64_t n
 	struct process *process = processes_find(s->processes, load32(p));
 	uint64_t namespaces;
 
-	if (!process || !mending_record(s->mending, process, s->window, ns))
+	if (!process || !rescan_record(s->rescan, process, s->window, ns))
 		return;
 	if (load64(p + 8) > MNT && n >= 16 + (MNT + 1) * 16)
 		process->mount_ns = load64(p + 16 + MNT * 16 + 8);
@@ -520,7 +520,7 @@ static bool take_exit(struct state *s, const char *p, uint64_t ns)
 	processes_exit(s->processes, tid, ns);
 	process = processes_find(s->processes, pid);
 	if (process && process->exited && s->keep)
-		keep_exit(s->keep, pid);
+		symsaver_exit(s->keep, pid);
 	return t && t->pid == pid && t->window == s->window; /* of others the window has nothing */
 }
 

@@ -19,7 +19,7 @@
 struct state;
 
 /* event: number of the event that carries these records. keep may be NULL. */
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct mending *m,
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct rescan *m,
 			uint64_t event);
 void state_free(struct state *s);
 
@@ -30,7 +30,7 @@ void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */
 bool state_record(struct state *s, struct perf_record *r, uint64_t ns);
 
 /* What can be known of the process of a sample is: where no record told of it, /proc is read. */
-void state_meet(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip);
+void state_note(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip);
 
 /* Appends what the window must have of the process and thread of a sample: their names. False: nothing is known of the
  * process. */

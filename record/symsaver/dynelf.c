@@ -29,7 +29,7 @@ static size_t read_memory(const struct elfhead_source *s, uint64_t at, void *p, 
 	at += s->bias;
 	if (at > INT64_MAX || n > INT64_MAX - at)
 		return 0;
-	return whole_pread(s->fd, p, n, at);
+	return fullio_pread(s->fd, p, n, at);
 }
 
 /* n bytes at an address as linked. */
@@ -386,7 +386,7 @@ static const char *write_program(struct program *p, int out, uint64_t max, struc
 	m.section = mem_alloc(sizeof(*m.section), p->head.segments + 8);
 	why = make(&m, n, max, r);
 	r->bytes = m.bytes.n;
-	if (!why && !reducer_put(out, m.bytes.p, m.bytes.n, 0))
+	if (!why && !elfreducer_put(out, m.bytes.p, m.bytes.n, 0))
 		why = reducer_cannot_write;
 	text_free(&m.bytes);
 	text_free(&m.names);

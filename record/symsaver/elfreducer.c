@@ -166,7 +166,7 @@ static void lay_out(struct reducer *r)
 /* ---- writing
  * ------------------------------------------------------------------------------------------------------------ */
 
-bool reducer_put(int fd, const void *p, size_t n, uint64_t at)
+bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at)
 {
 	for (size_t done = 0; done < n;) {
 		ssize_t w = pwrite(fd, (const char *)p + done, n - done, (off_t)(at + done));
@@ -187,7 +187,7 @@ static const char *copy(struct reducer *r, uint64_t from, uint64_t to, uint64_t 
 
 		if (elfhead_bytes(&r->head, from, r->block, part) < part)
 			return "truncated"; /* it shrinks while it is read */
-		if (!reducer_put(r->out, r->block, part, to))
+		if (!elfreducer_put(r->out, r->block, part, to))
 			return reducer_cannot_write;
 		from += part;
 		to += part;
@@ -215,9 +215,9 @@ static const char *put_headers(struct reducer *r)
 	table = mem_alloc(size, h->sections + 1);
 	for (size_t i = 0; i < h->sections; i++)
 		elfhead_put_section(h, &h->section[i], table + i * size);
-	good = reducer_put(r->out, table, size * h->sections, h->header.e_shoff) &&
-	       (h->wide ? reducer_put(r->out, &h->header.e_shoff, 8, offsetof(Elf64_Ehdr, e_shoff)) :
-			  reducer_put(r->out, &narrow, 4, offsetof(Elf32_Ehdr, e_shoff)));
+	good = elfreducer_put(r->out, table, size * h->sections, h->header.e_shoff) &&
+	       (h->wide ? elfreducer_put(r->out, &h->header.e_shoff, 8, offsetof(Elf64_Ehdr, e_shoff)) :
+			  elfreducer_put(r->out, &narrow, 4, offsetof(Elf32_Ehdr, e_shoff)));
 	free(table);
 	return good ? NULL : reducer_cannot_write;
 }
@@ -236,7 +236,7 @@ static const char *write_all(struct reducer *r)
 	return why ? why : put_headers(r); /* last: a damaged file may have sections that lie over its headers */
 }
 
-const char *reducer_write(int in, int out, uint64_t max, struct reduced *result)
+const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *result)
 {
 	struct reducer r = { .out = out, .max = max };
 	struct elfhead_source source;

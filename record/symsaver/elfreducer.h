@@ -21,11 +21,11 @@ struct reduced {
 
 /* Reads in, writes to out (an empty file). NULL, or why it was not done, a static text; *r as far as it is known. max:
  * of bytes that are kept; more is "too large". "cannot write" is a reason of ours, errno says which. */
-const char *reducer_write(int in, int out, uint64_t max, struct reduced *r);
+const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *r);
 
 extern const char reducer_too_large[], reducer_cannot_write[];
 
 /* All n bytes at that place, or false; for who writes such files. */
-bool reducer_put(int fd, const void *p, size_t n, uint64_t at);
+bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at);
 
 #endif

@@ -28,9 +28,9 @@ struct jit {
 	struct tenant tenant;
 	uint64_t since, look, alive, seen; /* ns: first seen, next looks, last told of */
 	struct jitcopy map, dump;
-	bool refused; /* was counted as untrusted since it was seen last */
-	bool no_room; /* and as not written */
-	bool over;    /* the budget of its tenant left bytes out since it was asked last */
+	bool refused;  /* was counted as untrusted since it was seen last */
+	bool no_space; /* and as not written */
+	bool over;     /* the budget of its tenant left bytes out since it was asked last */
 	bool map_counted, dump_counted;
 };
 
@@ -50,11 +50,11 @@ static void leave(struct jits *j)
 
 static int root_of(struct jits *j, const struct jit *p, uint64_t now)
 {
-	int root = foreign_root(p->process), held;
+	int root = targetfiles_root(p->process), held;
 
 	if (root >= 0)
 		return root;
-	held = foreign_roots_find(j->roots, p->mount_ns, now);
+	held = targetfiles_roots_find(j->roots, p->mount_ns, now);
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
@@ -83,12 +83,12 @@ static int open_map(struct jits *j, struct jit *p, uint64_t now)
 	int root = root_of(j, p, now), tmp = -1, fd = -1, error;
 	char name[40];
 
-	foreign_identity(p->process, &p->uid, &p->inner); /* it may have become another user meanwhile */
+	targetfiles_identity(p->process, &p->uid, &p->inner); /* it may have become another user meanwhile */
 	snprintf(name, sizeof(name), "perf-%u.map", p->inner);
 	if (root >= 0)
-		tmp = inside_folder(root, STR("/tmp"));
+		tmp = targetfile_folder(root, STR("/tmp"));
 	if (tmp >= 0)
-		fd = inside_open(tmp, str_of(name), false);
+		fd = targetfile_open(tmp, str_of(name), false);
 	error = errno;
 	if (tmp >= 0)
 		close(tmp);
@@ -112,7 +112,7 @@ static void copy_name(const struct jit *p, const char *kind, char name[JITCOPY_N
 /* Opens the folder of this boot, in which that of the tenant is. Not the caller's. */
 static int folder_of(struct jits *j, const struct jit *p)
 {
-	int folder = keepdir_jit(j->dir);
+	int folder = saverdir_jit(j->dir);
 	char name[TENANT_NAME];
 
 	tenant_folder(&p->tenant, p->mount_ns, name);
@@ -130,9 +130,9 @@ static void count(struct jits *j, struct jit *p, enum jitcopy_why why)
 					 [JITCOPY_DISK] = JITS_DISK,
 					 [JITCOPY_EVICTED] = JITS_BUDGET };
 
-	if (why == JITCOPY_OK || (why == JITCOPY_DISK && p->no_room))
+	if (why == JITCOPY_OK || (why == JITCOPY_DISK && p->no_space))
 		return;
-	p->no_room = p->no_room || why == JITCOPY_DISK;
+	p->no_space = p->no_space || why == JITCOPY_DISK;
 	j->count[event[why]]++;
 }
 
@@ -153,22 +153,22 @@ static bool copy(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted
 
 	if (c->fd < 0 || c->ended)
 		return false;
-	if (!keepbudget_may(&j->dir->budget, p->tenant, now)) {
+	if (!saverbudget_may(&j->dir->budget, p->tenant, now)) {
 		p->over = true;
 		return false;
 	}
 	folder = folder_of(j, p);
-	if (folder < 0 || !keepdir_room(j->dir, 0)) {
+	if (folder < 0 || !saverdir_room(j->dir, 0)) {
 		count(j, p, JITCOPY_DISK);
 		return false;
 	}
 	cpu = cpu_now();
 	count(j, p, jitcopy_go_on(c, folder, &j->limits, &cost));
-	keepbudget_charge(&j->dir->budget, p->tenant, cost.read, cpu_now() - cpu, now);
+	saverbudget_charge(&j->dir->budget, p->tenant, cost.read, cpu_now() - cpu, now);
 	j->dir->bytes += cost.written;
 	if (cost.read && !*counted) {
 		*counted = true;
-		j->count[JITS_KEPT]++;
+		j->count[JITS_SAVED]++;
 	}
 	return cost.read > 0;
 }
@@ -212,9 +212,9 @@ static void copy_rest(struct jits *j, struct jit *p, struct jitcopy *c, bool *co
 	p->over = false;
 	for (unsigned n = 0; n < LAST_STEPS && clock_now() < until && copy(j, p, c, counted); n++)
 		;
-	if (p->over && jitcopy_is_behind(c)) {
+	if (p->over && jitcopy_is_after(c)) {
 		j->count[JITS_BUDGET]++;
-		keepbudget_count(&j->dir->budget, p->tenant, 1);
+		saverbudget_count(&j->dir->budget, p->tenant, 1);
 	}
 }
 
@@ -260,17 +260,17 @@ static size_t count_tenant(const struct jits *j, struct tenant of)
 }
 
 /* Of the tenant that has most processes, the one that was seen longest ago is not followed any more. */
-static void make_room(struct jits *j, uint64_t now)
+static void make_space(struct jits *j, uint64_t now)
 {
-	size_t oldest = 0, most = 0;
+	size_t oldest = 0, max = 0;
 
-	if (j->n < JITS_MOST)
+	if (j->n < JITS_MAX)
 		return;
 	for (size_t i = 0; i < j->n; i++) {
 		size_t n = count_tenant(j, j->jit[i]->tenant);
 
-		if (n > most || (n == most && j->jit[i]->seen < j->jit[oldest]->seen)) {
-			most = n;
+		if (n > max || (n == max && j->jit[i]->seen < j->jit[oldest]->seen)) {
+			max = n;
 			oldest = i;
 		}
 	}
@@ -289,12 +289,12 @@ static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t m
 		i = j->n;
 	}
 	if (i == j->n) {
-		process = start ? foreign_process(j->proc, pid, start) : -1;
+		process = start ? target_process(j->proc, pid, start) : -1;
 		if (process < 0) {
 			j->count[JITS_GONE]++;
 			return NULL;
 		}
-		make_room(j, now);
+		make_space(j, now);
 		p = mem_alloc(sizeof(*p), 1);
 		*p = (struct jit){ .pid = pid,
 				   .start = start,
@@ -304,7 +304,7 @@ static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t m
 				   .alive = now + ALIVE };
 		p->tenant = tenant_of(process);
 		p->map.fd = p->dump.fd = -1;
-		if (!foreign_identity(process, &p->uid, &p->inner)) {
+		if (!targetfiles_identity(process, &p->uid, &p->inner)) {
 			free_jit(p);
 			j->count[JITS_GONE]++;
 			return NULL;
@@ -334,7 +334,7 @@ void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, u
 
 	if (!p)
 		return;
-	p->refused = p->no_room = false;
+	p->refused = p->no_space = false;
 	touch(j, p);
 	if (!enter(j, p)) {
 		refuse(j, p, JITS_SLOW);
@@ -345,7 +345,7 @@ void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, u
 	leave(j);
 }
 
-void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct foreign_mapping *m,
+void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *m,
 	       uint64_t now)
 {
 	struct jit *p = need(j, pid, start, mount_ns, now);
@@ -362,7 +362,7 @@ void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, 
 		return;
 	}
 	root = root_of(j, p, now);
-	fd = foreign_open(root, p->process, m, NULL);
+	fd = targetfiles_open(root, p->process, m, NULL);
 	if (root >= 0)
 		close(root);
 	if (fd < 0)
@@ -398,7 +398,7 @@ void jits_tick(struct jits *j, uint64_t now)
 			copy(j, p, &p->dump, &p->dump_counted);
 			leave(j);
 		}
-		if (now >= p->alive && !foreign_lives(p->process)) {
+		if (now >= p->alive && !targetfiles_lives(p->process)) {
 			finish(j, i, now);
 			continue;
 		}

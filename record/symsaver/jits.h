@@ -15,12 +15,12 @@
 #include "record/jit/jitcopy.h"
 #include "record/symsaver/saverdir.h"
 
-#define JITS_MOST 256
+#define JITS_MAX 256
 
 struct jit;
 
 enum jits_event {
-	JITS_KEPT,
+	JITS_SAVED,
 	JITS_LARGE,
 	JITS_UNTRUSTED,
 	JITS_FORBIDDEN,
@@ -33,11 +33,11 @@ enum jits_event {
 };
 
 struct jits {
-	struct keepdir *dir;
-	struct foreign_roots *roots;
+	struct saverdir *dir;
+	struct targetfiles_roots *roots;
 	const char *proc;
 	struct jitcopy_limits limits;
-	struct jit *jit[JITS_MOST];
+	struct jit *jit[JITS_MAX];
 	size_t n;
 	uint64_t count[JITS_EVENTS]; /* KEPT: files that were begun; else things that were given up */
 	/* Called before files of a process are touched; false: they must not be, for now. process -1: done. May be
@@ -51,7 +51,7 @@ struct jits {
 void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now);
 
 /* It mapped a jitdump. */
-void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct foreign_mapping *m,
+void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *m,
 	       uint64_t now);
 
 /* It ended: what is left is copied. */

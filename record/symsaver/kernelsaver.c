@@ -17,20 +17,20 @@
 #define BLOCK (64u << 10)
 #define MODULES_MAX (4u << 20)
 
-void kernelkeep_name(char name[KEEPDIR_PATH], const char *boot, uint64_t n)
+void kernelsaver_name(char name[SAVERDIR_PATH], const char *boot, uint64_t n)
 {
-	snprintf(name, KEEPDIR_PATH, "kallsyms-%s.%llu.gz", boot, (unsigned long long)n);
+	snprintf(name, SAVERDIR_PATH, "kallsyms-%s.%llu.gz", boot, (unsigned long long)n);
 }
 
-static void modules_name(char name[KEEPDIR_PATH], const char *boot, uint64_t n)
+static void modules_name(char name[SAVERDIR_PATH], const char *boot, uint64_t n)
 {
-	snprintf(name, KEEPDIR_PATH, "modules-%s.%llu", boot, (unsigned long long)n);
+	snprintf(name, SAVERDIR_PATH, "modules-%s.%llu", boot, (unsigned long long)n);
 }
 
 /* ---- modules
  * ---------------------------------------------------------------------------------------------------------- */
 
-uint64_t kernelkeep_sum(struct str modules)
+uint64_t kernelsaver_sum(struct str modules)
 {
 	uint64_t sum = 0;
 
@@ -50,27 +50,27 @@ uint64_t kernelkeep_sum(struct str modules)
 }
 
 /* A kernel without modules has no such file. */
-static void read_modules(const struct kernelkeep *k, struct text *t)
+static void read_modules(const struct kernelsaver *k, struct text *t)
 {
 	char path[256];
 
 	snprintf(path, sizeof(path), "%s/modules", k->proc);
-	whole_read_at(AT_FDCWD, path, t, MODULES_MAX);
+	fullio_read_at(AT_FDCWD, path, t, MODULES_MAX);
 }
 
-static bool write_modules(struct kernelkeep *k, uint64_t n, struct str modules)
+static bool write_modules(struct kernelsaver *k, uint64_t n, struct str modules)
 {
-	struct keepdir_file f;
-	char name[KEEPDIR_PATH];
+	struct saverdir_file f;
+	char name[SAVERDIR_PATH];
 
 	modules_name(name, k->dir->boot, n);
-	if (!keepdir_begin(k->dir, &f))
+	if (!saverdir_begin(k->dir, &f))
 		return false;
 	if (modules.n && write(f.fd, modules.p, modules.n) != (ssize_t)modules.n) {
-		keepdir_discard(k->dir, &f);
+		saverdir_discard(k->dir, &f);
 		return false;
 	}
-	return keepdir_commit(k->dir, &f, name, NULL);
+	return saverdir_commit(k->dir, &f, name, NULL);
 }
 
 /* ---- kallsyms
@@ -133,36 +133,36 @@ static bool pack(int from, int to, bool *known)
 	return good;
 }
 
-static bool write_kallsyms(struct kernelkeep *k, uint64_t n)
+static bool write_kallsyms(struct kernelsaver *k, uint64_t n)
 {
-	struct keepdir_file f;
-	char path[256], name[KEEPDIR_PATH];
+	struct saverdir_file f;
+	char path[256], name[SAVERDIR_PATH];
 	bool known, good;
 	int from;
 
 	snprintf(path, sizeof(path), "%s/kallsyms", k->proc);
 	from = open(path, O_RDONLY | O_CLOEXEC);
-	if (from < 0 || !keepdir_begin(k->dir, &f)) {
+	if (from < 0 || !saverdir_begin(k->dir, &f)) {
 		if (from >= 0)
 			close(from);
 		return false;
 	}
-	kernelkeep_name(name, k->dir->boot, n);
+	kernelsaver_name(name, k->dir->boot, n);
 	good = pack(from, f.fd, &known);
 	close(from);
 	if (!good || !known) {
 		k->hidden = good;
 		errno = good ? 0 : errno;
-		keepdir_discard(k->dir, &f);
+		saverdir_discard(k->dir, &f);
 		return false;
 	}
-	return keepdir_commit(k->dir, &f, name, NULL);
+	return saverdir_commit(k->dir, &f, name, NULL);
 }
 
 /* ---- snapshots
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void snapshot(struct kernelkeep *k, uint64_t n, struct str modules)
+static void snapshot(struct kernelsaver *k, uint64_t n, struct str modules)
 {
 	k->hidden = false;
 	/* modules last: they say that kallsyms is there */
@@ -175,53 +175,53 @@ static void snapshot(struct kernelkeep *k, uint64_t n, struct str modules)
 }
 
 /* The highest number of this boot; 0: none. */
-static uint64_t newest(const struct kernelkeep *k)
+static uint64_t newest(const struct kernelsaver *k)
 {
 	struct text prefix = { 0 };
 	int fd = k->dir->symbols >= 0 ? openat(k->dir->symbols, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
-	uint64_t n, most = 0;
+	uint64_t n, max = 0;
 
 	text_printf(&prefix, "modules-%s.", k->dir->boot);
 	while (dir && (e = readdir(dir)))
 		if (str_starts(str_of(e->d_name), text_view(&prefix)) && str_u64(str_of(e->d_name + prefix.n), &n) &&
-		    n > most)
-			most = n;
+		    n > max)
+			max = n;
 	if (dir)
 		closedir(dir);
 	text_free(&prefix);
-	return most;
+	return max;
 }
 
-static bool is_snapshot(struct kernelkeep *k, uint64_t n, uint64_t sum)
+static bool is_snapshot(struct kernelsaver *k, uint64_t n, uint64_t sum)
 {
-	char name[KEEPDIR_PATH];
+	char name[SAVERDIR_PATH];
 	struct text t = { 0 };
 	bool same;
 	int fd;
 
-	kernelkeep_name(name, k->dir->boot, n);
-	if (!keepdir_touch(k->dir, name))
+	kernelsaver_name(name, k->dir->boot, n);
+	if (!saverdir_touch(k->dir, name))
 		return false;
 	modules_name(name, k->dir->boot, n);
 	fd = openat(k->dir->symbols, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	whole_read(fd, &t, MODULES_MAX);
+	fullio_read(fd, &t, MODULES_MAX);
 	if (fd >= 0)
 		close(fd);
-	same = kernelkeep_sum(text_view(&t)) == sum;
+	same = kernelsaver_sum(text_view(&t)) == sum;
 	text_free(&t);
 	return same;
 }
 
-void kernelkeep_start(struct kernelkeep *k, struct keepdir *dir, const char *proc)
+void kernelsaver_start(struct kernelsaver *k, struct saverdir *dir, const char *proc)
 {
 	struct text modules = { 0 };
 	uint64_t n;
 
-	*k = (struct kernelkeep){ .dir = dir, .proc = proc };
+	*k = (struct kernelsaver){ .dir = dir, .proc = proc };
 	read_modules(k, &modules);
-	k->modules = kernelkeep_sum(text_view(&modules));
+	k->modules = kernelsaver_sum(text_view(&modules));
 	n = newest(k);
 	if (n && is_snapshot(k, n, k->modules))
 		k->now = n;
@@ -230,13 +230,13 @@ void kernelkeep_start(struct kernelkeep *k, struct keepdir *dir, const char *pro
 	text_free(&modules);
 }
 
-bool kernelkeep_look(struct kernelkeep *k)
+bool kernelsaver_scan(struct kernelsaver *k)
 {
 	struct text modules = { 0 };
 	uint64_t sum, before = k->now;
 
 	read_modules(k, &modules);
-	sum = kernelkeep_sum(text_view(&modules));
+	sum = kernelsaver_sum(text_view(&modules));
 	if (sum != k->modules) {
 		k->modules = sum;
 		snapshot(k, newest(k) + 1, text_view(&modules));
@@ -245,19 +245,19 @@ bool kernelkeep_look(struct kernelkeep *k)
 	return k->now != before;
 }
 
-void kernelkeep_touch(struct kernelkeep *k)
+void kernelsaver_touch(struct kernelsaver *k)
 {
-	char name[KEEPDIR_PATH];
+	char name[SAVERDIR_PATH];
 
-	kernelkeep_name(name, k->dir->boot, k->now);
+	kernelsaver_name(name, k->dir->boot, k->now);
 	if (k->hidden)
 		return;
-	if (!k->now || !keepdir_touch(k->dir, name)) { /* there was no room for it, or somebody removed it */
+	if (!k->now || !saverdir_touch(k->dir, name)) { /* there was no room for it, or somebody removed it */
 		k->modules = ~k->modules;
 		k->now = 0;
-		kernelkeep_look(k);
+		kernelsaver_scan(k);
 		return;
 	}
 	modules_name(name, k->dir->boot, k->now);
-	keepdir_touch(k->dir, name);
+	saverdir_touch(k->dir, name);
 }

@@ -11,8 +11,8 @@
 
 #include "record/symsaver/saverdir.h"
 
-struct kernelkeep {
-	struct keepdir *dir;
+struct kernelsaver {
+	struct saverdir *dir;
 	const char *proc;
 	uint64_t now;     /* number of the snapshot that holds; 0: there is none */
 	uint64_t before;  /* the one before it */
@@ -23,18 +23,18 @@ struct kernelkeep {
 };
 
 /* The newest snapshot, or a new one. */
-void kernelkeep_start(struct kernelkeep *k, struct keepdir *dir, const char *proc);
+void kernelsaver_start(struct kernelsaver *k, struct saverdir *dir, const char *proc);
 
 /* Looks at the modules; true when there is a new snapshot. */
-bool kernelkeep_look(struct kernelkeep *k);
+bool kernelsaver_scan(struct kernelsaver *k);
 
 /* What holds is needed now. */
-void kernelkeep_touch(struct kernelkeep *k);
+void kernelsaver_touch(struct kernelsaver *k);
 
 /* "kallsyms-BOOT.N.gz" */
-void kernelkeep_name(char name[KEEPDIR_PATH], const char *boot, uint64_t n);
+void kernelsaver_name(char name[SAVERDIR_PATH], const char *boot, uint64_t n);
 
 /* A number for a list of modules: names, sizes, places; not how often they are used. Pure. */
-uint64_t kernelkeep_sum(struct str modules);
+uint64_t kernelsaver_sum(struct str modules);
 
 #endif

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/symsaver/saverbudget.h"
 
-#define CPU_BURST (20 * KEEPBUDGET_CPU_NS)
+#define CPU_BURST (20 * SAVERBUDGET_CPU_NS)
 
-void keepbudget_open(struct keepbudget *b, uint64_t max_bytes, struct keepbudget_over *over)
+void saverbudget_open(struct saverbudget *b, uint64_t max_bytes, struct saverbudget_over *over)
 {
 	struct tenant_limits limits = {
-		.flow[TENANT_CPU_NS] = { KEEPBUDGET_CPU_NS, CPU_BURST },
-		.flow[TENANT_DISK_BYTES] = { KEEPBUDGET_BYTES,
-					     max_bytes / 2 > KEEPBUDGET_BYTES ? max_bytes / 2 : KEEPBUDGET_BYTES },
+		.flow[TENANT_CPU_NS] = { SAVERBUDGET_CPU_NS, CPU_BURST },
+		.flow[TENANT_DISK_BYTES] = { SAVERBUDGET_BYTES,
+					     max_bytes / 2 > SAVERBUDGET_BYTES ? max_bytes / 2 : SAVERBUDGET_BYTES },
 	};
 
-	*b = (struct keepbudget){ .tenants = tenants_new(&limits), .over = over };
+	*b = (struct saverbudget){ .tenants = tenants_new(&limits), .over = over };
 }
 
-void keepbudget_close(struct keepbudget *b)
+void saverbudget_close(struct saverbudget *b)
 {
 	if (b->tenants)
 		tenants_free(b->tenants);
 	b->tenants = NULL;
 }
 
-bool keepbudget_may(struct keepbudget *b, struct tenant of, uint64_t now)
+bool saverbudget_may(struct saverbudget *b, struct tenant of, uint64_t now)
 {
 	return !b->tenants ||
 	       (tenants_may(b->tenants, of, TENANT_CPU_NS, now) && tenants_may(b->tenants, of, TENANT_DISK_BYTES, now));
 }
 
-void keepbudget_charge(struct keepbudget *b, struct tenant of, uint64_t bytes, uint64_t cpu_ns, uint64_t now)
+void saverbudget_charge(struct saverbudget *b, struct tenant of, uint64_t bytes, uint64_t cpu_ns, uint64_t now)
 {
 	if (!b->tenants)
 		return;
@@ -35,17 +35,17 @@ void keepbudget_charge(struct keepbudget *b, struct tenant of, uint64_t bytes, u
 	tenants_charge(b->tenants, of, TENANT_DISK_BYTES, bytes, now);
 }
 
-void keepbudget_count(struct keepbudget *b, struct tenant of, uint64_t files)
+void saverbudget_count(struct saverbudget *b, struct tenant of, uint64_t files)
 {
-	struct keepbudget_over *over = b->over;
+	struct saverbudget_over *over = b->over;
 	uint32_t i = 0, n = over ? atomic_load(&over->n) : 0;
 
 	if (!over || !files)
 		return;
-	n = n < KEEPBUDGET_ROWS ? n : KEEPBUDGET_ROWS;
+	n = n < SAVERBUDGET_ROWS ? n : SAVERBUDGET_ROWS;
 	while (i < n && (over->row[i].kind != of.kind || over->row[i].key != of.key))
 		i++;
-	if (i == KEEPBUDGET_ROWS || of.kind == TENANT_UNKNOWN) {
+	if (i == SAVERBUDGET_ROWS || of.kind == TENANT_UNKNOWN) {
 		atomic_fetch_add(&over->others, files);
 		return;
 	}
@@ -57,13 +57,13 @@ void keepbudget_count(struct keepbudget *b, struct tenant of, uint64_t files)
 	atomic_fetch_add(&over->row[i].files, files);
 }
 
-void keepbudget_each(const struct keepbudget_over *over, struct keepbudget_counts *before,
-		     void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
+void saverbudget_each(const struct saverbudget_over *over, struct saverbudget_counts *before,
+		      void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
 {
 	uint32_t n = atomic_load(&over->n);
 	uint64_t others = atomic_load(&over->others);
 
-	for (uint32_t i = 0; i < n && i < KEEPBUDGET_ROWS; i++) {
+	for (uint32_t i = 0; i < n && i < SAVERBUDGET_ROWS; i++) {
 		uint32_t kind = atomic_load(&over->row[i].kind);
 		uint64_t files = atomic_load(&over->row[i].files);
 

@@ -16,43 +16,43 @@
 
 /* Of each tenant. A JIT that starts writes some 10 MB in its first seconds; half of the limit of the disk may come at
  * once. */
-#define KEEPBUDGET_BYTES (UINT64_C(8) << 20) /* a second */
-#define KEEPBUDGET_CPU_NS UINT64_C(50000000) /* of each second, for copies */
+#define SAVERBUDGET_BYTES (UINT64_C(8) << 20) /* a second */
+#define SAVERBUDGET_CPU_NS UINT64_C(50000000) /* of each second, for copies */
 
 /* Files that were left out or removed, by tenant; one writer. */
-enum { KEEPBUDGET_ROWS = 16 };
-struct keepbudget_over {
+enum { SAVERBUDGET_ROWS = 16 };
+struct saverbudget_over {
 	_Atomic uint32_t n;
-	struct keepbudget_row {
+	struct saverbudget_row {
 		_Atomic uint32_t kind;
 		_Atomic uint64_t key, files;
-	} row[KEEPBUDGET_ROWS];
+	} row[SAVERBUDGET_ROWS];
 	_Atomic uint64_t others;
 };
 
-struct keepbudget {
+struct saverbudget {
 	struct tenants *tenants;
-	struct keepbudget_over *over; /* NULL: nothing is counted */
+	struct saverbudget_over *over; /* NULL: nothing is counted */
 };
 
 /* max_bytes: the limit of the disk, of all tenants. */
-void keepbudget_open(struct keepbudget *b, uint64_t max_bytes, struct keepbudget_over *over);
-void keepbudget_close(struct keepbudget *b);
+void saverbudget_open(struct saverbudget *b, uint64_t max_bytes, struct saverbudget_over *over);
+void saverbudget_close(struct saverbudget *b);
 
 /* False: the tenant has used up its bytes or its CPU time for now. */
-bool keepbudget_may(struct keepbudget *b, struct tenant of, uint64_t now);
+bool saverbudget_may(struct saverbudget *b, struct tenant of, uint64_t now);
 
-void keepbudget_charge(struct keepbudget *b, struct tenant of, uint64_t bytes, uint64_t cpu_ns, uint64_t now);
+void saverbudget_charge(struct saverbudget *b, struct tenant of, uint64_t bytes, uint64_t cpu_ns, uint64_t now);
 
 /* Files of a tenant were left out, or removed as the tenant was over its share. */
-void keepbudget_count(struct keepbudget *b, struct tenant of, uint64_t files);
+void saverbudget_count(struct saverbudget *b, struct tenant of, uint64_t files);
 
 /* By the recorder: calls f for each tenant with files that were counted since the last call, of which `before` holds
  * the counts. */
-struct keepbudget_counts {
-	uint64_t row[KEEPBUDGET_ROWS], others;
+struct saverbudget_counts {
+	uint64_t row[SAVERBUDGET_ROWS], others;
 };
-void keepbudget_each(const struct keepbudget_over *over, struct keepbudget_counts *before,
-		     void (*f)(void *arg, struct tenant of, uint64_t files), void *arg);
+void saverbudget_each(const struct saverbudget_over *over, struct saverbudget_counts *before,
+		      void (*f)(void *arg, struct tenant of, uint64_t files), void *arg);
 
 #endif

@@ -37,11 +37,11 @@ static int own_folder(int at, const char *name, bool make)
 	return -1;
 }
 
-const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free)
+const char *saverdir_open(struct saverdir *k, const char *dir, const char *proc, double min_free)
 {
 	struct outpath place;
 
-	*k = (struct keepdir){ .dir = -1, .symbols = -1, .jit = -1, .boot_jit = -1, .min_free = min_free };
+	*k = (struct saverdir){ .dir = -1, .symbols = -1, .jit = -1, .boot_jit = -1, .min_free = min_free };
 	if (!boot_id(proc, k->boot))
 		return "the id of this boot cannot be read";
 	k->dir = outpath_directory(&place, dir, 0);
@@ -57,7 +57,7 @@ const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, d
 	return NULL;
 }
 
-void keepdir_close(struct keepdir *k)
+void saverdir_close(struct saverdir *k)
 {
 	int *fd[] = { &k->dir, &k->symbols, &k->jit, &k->boot_jit };
 
@@ -66,17 +66,17 @@ void keepdir_close(struct keepdir *k)
 			close(*fd[i]);
 		*fd[i] = -1;
 	}
-	keepbudget_close(&k->budget);
+	saverbudget_close(&k->budget);
 }
 
-static bool need_symbols(struct keepdir *k)
+static bool need_symbols(struct saverdir *k)
 {
 	if (k->symbols < 0)
 		k->symbols = own_folder(k->dir, "symbols", true);
 	return k->symbols >= 0;
 }
 
-int keepdir_jit(struct keepdir *k)
+int saverdir_jit(struct saverdir *k)
 {
 	if (k->jit < 0)
 		k->jit = own_folder(k->dir, "jit", true);
@@ -88,34 +88,34 @@ int keepdir_jit(struct keepdir *k)
 /* ---- names --------------------------------------------------------------------------------------------------------
  */
 
-void keepdir_tenant(char folder[KEEPDIR_FOLDER], const struct tenant *of, uint64_t mount_ns)
+void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *of, uint64_t mount_ns)
 {
 	char name[TENANT_NAME];
 
 	tenant_folder(of, mount_ns, name);
-	snprintf(folder, KEEPDIR_FOLDER, "tenants/%s/", name);
+	snprintf(folder, SAVERDIR_FOLDER, "tenants/%s/", name);
 }
 
-void keepdir_build_id(char path[KEEPDIR_PATH], const char *folder, const uint8_t *id, unsigned n)
+void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const uint8_t *id, unsigned n)
 {
-	int at = snprintf(path, KEEPDIR_PATH, "%s.build-id/", folder);
+	int at = snprintf(path, SAVERDIR_PATH, "%s.build-id/", folder);
 
 	for (unsigned i = 0; i < n && i < 20; i++)
-		at += snprintf(path + at, KEEPDIR_PATH - (size_t)at, i ? "%02x" : "%02x/", id[i]);
-	snprintf(path + at, KEEPDIR_PATH - (size_t)at, ".debug");
+		at += snprintf(path + at, SAVERDIR_PATH - (size_t)at, i ? "%02x" : "%02x/", id[i]);
+	snprintf(path + at, SAVERDIR_PATH - (size_t)at, ".debug");
 }
 
-void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major,
-		     uint32_t minor, uint64_t inode, uint64_t generation)
+void saverdir_numbers(const struct saverdir *k, char path[SAVERDIR_PATH], const char *folder, uint32_t major,
+		      uint32_t minor, uint64_t inode, uint64_t generation)
 {
-	snprintf(path, KEEPDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, k->boot, major, minor, (unsigned long long)inode,
+	snprintf(path, SAVERDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, k->boot, major, minor, (unsigned long long)inode,
 		 (unsigned long long)generation);
 }
 
 /* The folders that path needs. */
-static bool make_folders(struct keepdir *k, const char *path)
+static bool make_folders(struct saverdir *k, const char *path)
 {
-	char part[KEEPDIR_PATH];
+	char part[SAVERDIR_PATH];
 
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		int n = (int)(slash - path);
@@ -127,12 +127,12 @@ static bool make_folders(struct keepdir *k, const char *path)
 	return true;
 }
 
-bool keepdir_touch(struct keepdir *k, const char *path)
+bool saverdir_touch(struct saverdir *k, const char *path)
 {
 	return k->symbols >= 0 && utimensat(k->symbols, path, NULL, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int keepdir_read(struct keepdir *k, const char *path)
+int saverdir_read(struct saverdir *k, const char *path)
 {
 	return openat(k->symbols, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
@@ -140,13 +140,13 @@ int keepdir_read(struct keepdir *k, const char *path)
 /* ---- files ----------------------------------------------------------------------------------------------------------
  */
 
-bool keepdir_room(struct keepdir *k, uint64_t n)
+bool saverdir_room(struct saverdir *k, uint64_t n)
 {
 	uint64_t now = clock_now();
 	struct statvfs v;
 
-	if (k->min_free > 0 && now - k->looked_ns > LOOK_NS) {
-		k->looked_ns = now;
+	if (k->min_free > 0 && now - k->polled_ns > LOOK_NS) {
+		k->polled_ns = now;
 		k->full = fstatvfs(k->dir, &v) == 0 && (double)v.f_bavail < k->min_free * (double)v.f_blocks;
 	}
 	if (!k->full)
@@ -156,17 +156,17 @@ bool keepdir_room(struct keepdir *k, uint64_t n)
 	return !k->full;
 }
 
-bool keepdir_begin(struct keepdir *k, struct keepdir_file *f)
+bool saverdir_begin(struct saverdir *k, struct saverdir_file *f)
 {
 	f->fd = -1;
-	if (!need_symbols(k) || !keepdir_room(k, 0))
+	if (!need_symbols(k) || !saverdir_room(k, 0))
 		return false;
-	snprintf(f->temp, sizeof(f->temp), KEEPDIR_TEMP "%ld-%u", (long)getpid(), ++k->serial);
+	snprintf(f->temp, sizeof(f->temp), SAVERDIR_TEMP "%ld-%u", (long)getpid(), ++k->serial);
 	f->fd = openat(k->symbols, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 	return f->fd >= 0;
 }
 
-void keepdir_discard(struct keepdir *k, struct keepdir_file *f)
+void saverdir_discard(struct saverdir *k, struct saverdir_file *f)
 {
 	int error = errno;
 
@@ -178,35 +178,35 @@ void keepdir_discard(struct keepdir *k, struct keepdir_file *f)
 	errno = error;
 }
 
-bool keepdir_link(struct keepdir *k, const char *path, const char *also)
+bool saverdir_link(struct saverdir *k, const char *path, const char *also)
 {
 	return make_folders(k, also) && (linkat(k->symbols, path, k->symbols, also, 0) == 0 || errno == EEXIST);
 }
 
-enum keepdir_likeness keepdir_compare(struct keepdir *k, const struct keepdir_file *f, const char *path)
+enum saverdir_likeness saverdir_compare(struct saverdir *k, const struct saverdir_file *f, const char *path)
 {
 	static char block[2][65536];
-	int fd = keepdir_read(k, path);
+	int fd = saverdir_read(k, path);
 	struct stat a, b;
 	bool same = fd >= 0 && fstat(f->fd, &a) == 0 && fstat(fd, &b) == 0 && a.st_size == b.st_size;
 
 	for (off_t at = 0; same && at < a.st_size;) {
 		size_t n = (size_t)(a.st_size - at) < sizeof(block[0]) ? (size_t)(a.st_size - at) : sizeof(block[0]);
 
-		same = whole_pread(f->fd, block[0], n, (uint64_t)at) == n &&
-		       whole_pread(fd, block[1], n, (uint64_t)at) == n && memcmp(block[0], block[1], n) == 0;
+		same = fullio_pread(f->fd, block[0], n, (uint64_t)at) == n &&
+		       fullio_pread(fd, block[1], n, (uint64_t)at) == n && memcmp(block[0], block[1], n) == 0;
 		at += (off_t)n;
 	}
 	if (fd < 0)
-		return KEEPDIR_NONE;
+		return SAVERDIR_NONE;
 	close(fd);
-	return same ? KEEPDIR_SAME : KEEPDIR_OTHER;
+	return same ? SAVERDIR_SAME : SAVERDIR_OTHER;
 }
 
 /* Makes the entry of a file durable, and those of the folders above it. */
-static bool sync_folders(const struct keepdir *k, const char *path)
+static bool sync_folders(const struct saverdir *k, const char *path)
 {
-	char folder[KEEPDIR_PATH];
+	char folder[SAVERDIR_PATH];
 	const char *slash = strrchr(path, '/');
 	bool good = true;
 
@@ -222,15 +222,15 @@ static bool sync_folders(const struct keepdir *k, const char *path)
 	return good && (fsync(k->symbols) == 0 || errno == EINVAL);
 }
 
-bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path, const char *also)
+bool saverdir_commit(struct saverdir *k, struct saverdir_file *f, const char *path, const char *also)
 {
 	struct stat st;
 
-	if (fsync(f->fd) < 0 || fstat(f->fd, &st) < 0 || !keepdir_link(k, f->temp, path)) {
-		keepdir_discard(k, f);
+	if (fsync(f->fd) < 0 || fstat(f->fd, &st) < 0 || !saverdir_link(k, f->temp, path)) {
+		saverdir_discard(k, f);
 		return false;
 	}
-	keepdir_discard(k, f);
+	saverdir_discard(k, f);
 	k->bytes += (uint64_t)st.st_blocks * 512;
-	return sync_folders(k, path) && (!also || keepdir_link(k, path, also));
+	return sync_folders(k, path) && (!also || saverdir_link(k, path, also));
 }

@@ -14,60 +14,60 @@
 #include "common/str.h"
 #include "common/process/tenants.h"
 
-#define KEEPDIR_PATH 160
-#define KEEPDIR_TEMP ".keep-" /* how names of temporary files start */
-#define KEEPDIR_FOLDER (TENANT_NAME + 12)
+#define SAVERDIR_PATH 160
+#define SAVERDIR_TEMP ".keep-" /* how names of temporary files start */
+#define SAVERDIR_FOLDER (TENANT_NAME + 12)
 
-struct keepdir {
+struct saverdir {
 	int dir, symbols, jit; /* descriptors; -1: not made yet */
 	int boot_jit;          /* jit/BOOT */
 	char boot[BOOT_ID + 1];
-	unsigned serial;          /* of temporary files */
-	uint64_t bytes;           /* on disk, as of the last sweep and what was added since */
-	double min_free;          /* share of the file system that stays free */
-	bool full;                /* it is not, for now */
-	uint64_t looked_ns;       /* when that was found out */
-	struct keepbudget budget; /* by the keeper; none: nothing is refused */
+	unsigned serial;           /* of temporary files */
+	uint64_t bytes;            /* on disk, as of the last sweep and what was added since */
+	double min_free;           /* share of the file system that stays free */
+	bool full;                 /* it is not, for now */
+	uint64_t polled_ns;        /* when that was found out */
+	struct saverbudget budget; /* by the keeper; none: nothing is refused */
 };
 
 /* NULL, or why DIR cannot be used, a static text: a folder in it is a link or somebody else's. Nothing is made. */
-const char *keepdir_open(struct keepdir *k, const char *dir, const char *proc, double min_free);
-void keepdir_close(struct keepdir *k);
+const char *saverdir_open(struct saverdir *k, const char *dir, const char *proc, double min_free);
+void saverdir_close(struct saverdir *k);
 
 /* Names below symbols/. folder: "" for files of root on this host, which all processes share; KEEPDIR_SHARED; or
  * keepdir_tenant's. */
-#define KEEPDIR_SHARED "shared/"
-void keepdir_tenant(char folder[KEEPDIR_FOLDER], const struct tenant *of, uint64_t mount_ns);
-void keepdir_build_id(char path[KEEPDIR_PATH], const char *folder, const uint8_t *id, unsigned n);
-void keepdir_numbers(const struct keepdir *k, char path[KEEPDIR_PATH], const char *folder, uint32_t major,
-		     uint32_t minor, uint64_t inode, uint64_t generation);
+#define SAVERDIR_SHARED "shared/"
+void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *of, uint64_t mount_ns);
+void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const uint8_t *id, unsigned n);
+void saverdir_numbers(const struct saverdir *k, char path[SAVERDIR_PATH], const char *folder, uint32_t major,
+		      uint32_t minor, uint64_t inode, uint64_t generation);
 
 /* Is it there? Then it is needed now. */
-bool keepdir_touch(struct keepdir *k, const char *path);
+bool saverdir_touch(struct saverdir *k, const char *path);
 
 /* It, to be read; -1 and errno. */
-int keepdir_read(struct keepdir *k, const char *path);
+int saverdir_read(struct saverdir *k, const char *path);
 
 /* A file below symbols/ in the making: -1 and errno when there is no room or no permission. */
-struct keepdir_file {
+struct saverdir_file {
 	int fd;
 	char temp[48];
 };
-bool keepdir_begin(struct keepdir *k, struct keepdir_file *f);
+bool saverdir_begin(struct saverdir *k, struct saverdir_file *f);
 /* Has the file with that name the same bytes? */
-enum keepdir_likeness { KEEPDIR_NONE, KEEPDIR_SAME, KEEPDIR_OTHER };
-enum keepdir_likeness keepdir_compare(struct keepdir *k, const struct keepdir_file *f, const char *path);
+enum saverdir_likeness { SAVERDIR_NONE, SAVERDIR_SAME, SAVERDIR_OTHER };
+enum saverdir_likeness saverdir_compare(struct saverdir *k, const struct saverdir_file *f, const char *path);
 /* It takes its name, and also another one (or NULL), unless there is a file with that name already, which stays. False
  * and errno: it is gone. */
-bool keepdir_commit(struct keepdir *k, struct keepdir_file *f, const char *path, const char *also);
-void keepdir_discard(struct keepdir *k, struct keepdir_file *f);
+bool saverdir_commit(struct saverdir *k, struct saverdir_file *f, const char *path, const char *also);
+void saverdir_discard(struct saverdir *k, struct saverdir_file *f);
 /* Another name for what is there; a file that has it already stays. */
-bool keepdir_link(struct keepdir *k, const char *path, const char *also);
+bool saverdir_link(struct saverdir *k, const char *path, const char *also);
 
 /* jit/BOOT, made when need be; -1 and errno. Not the caller's. */
-int keepdir_jit(struct keepdir *k);
+int saverdir_jit(struct saverdir *k);
 
 /* May n bytes more be written? Counts them. */
-bool keepdir_room(struct keepdir *k, uint64_t n);
+bool saverdir_room(struct saverdir *k, uint64_t n);
 
 #endif

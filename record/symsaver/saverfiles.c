@@ -8,36 +8,36 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static void count(struct keepfiles *k, enum keep_count what, uint64_t n)
+static void count(struct saverfiles *k, enum keep_count what, uint64_t n)
 {
 	atomic_fetch_add_explicit(&k->shared->count[what], n, memory_order_relaxed);
 }
 
-static enum keep_why why_errno(int error)
+static enum symsaver_reason why_errno(int error)
 {
 	switch (error) {
-	case ESTALE: return KEEP_OTHER;
+	case ESTALE: return SYMSAVER_OTHER;
 	case EACCES:
 	case EPERM:
 	case EMFILE:
-	case ENFILE: return KEEP_FORBIDDEN;
+	case ENFILE: return SYMSAVER_FORBIDDEN;
 	case EINVAL:
-	case ELOOP: return KEEP_NOT_ELF;
-	default: return KEEP_GONE;
+	case ELOOP: return SYMSAVER_NOT_ELF;
+	default: return SYMSAVER_GONE;
 	}
 }
 
-enum keep_why keepfiles_why(enum symparser_answer answer)
+enum symsaver_reason saverfiles_reason(enum symparser_answer answer)
 {
-	static const uint8_t why[] = { [SYMPARSER_NOT_ELF] = KEEP_NOT_ELF,   [SYMPARSER_LARGE] = KEEP_LARGE,
-				       [SYMPARSER_CANNOT_WRITE] = KEEP_DISK, [SYMPARSER_HUNG] = KEEP_HUNG,
-				       [SYMPARSER_CRASHED] = KEEP_NOT_ELF,   [SYMPARSER_OFF] = KEEP_SLOW };
+	static const uint8_t why[] = { [SYMPARSER_NOT_ELF] = SYMSAVER_NOT_ELF,   [SYMPARSER_LARGE] = SYMSAVER_LARGE,
+				       [SYMPARSER_CANNOT_WRITE] = SYMSAVER_DISK, [SYMPARSER_HUNG] = SYMSAVER_HUNG,
+				       [SYMPARSER_CRASHED] = SYMSAVER_NOT_ELF,   [SYMPARSER_OFF] = SYMSAVER_SLOW };
 
-	return (enum keep_why)why[answer];
+	return (enum symsaver_reason)why[answer];
 }
 
 /* The recorder wants to know what the mapping did not tell it. */
-static void tell_build_id(struct keepfiles *k, const struct foreign_mapping *m, const uint8_t *id, unsigned n)
+static void report_build_id(struct saverfiles *k, const struct target_mapping *m, const uint8_t *id, unsigned n)
 {
 	struct pj_build_id found = {
 		.major = m->major, .minor = m->minor, .inode = m->inode, .generation = m->generation, .size = (uint8_t)n
@@ -46,10 +46,10 @@ static void tell_build_id(struct keepfiles *k, const struct foreign_mapping *m, 
 	if (m->build_id_n || n < 2)
 		return;
 	memcpy(found.id, id, sizeof(found.id));
-	keepids_put(&k->shared->found, &found);
+	saverids_put(&k->shared->found, &found);
 }
 
-struct tenant keepfiles_owner(const struct keep_message *m)
+struct tenant saverfiles_owner(const struct keep_message *m)
 {
 	struct tenant of = m->process.of;
 
@@ -60,93 +60,93 @@ struct tenant keepfiles_owner(const struct keep_message *m)
 
 /* The parser of a tenant may have been taken over by a file of his. What it reads of files of root is believed for all
  * tenants, so these have a parser that reads no others. */
-static void choose_parser(struct keepfiles *k, const struct keep_message *m, bool trusted)
+static void choose_parser(struct saverfiles *k, const struct keep_message *m, bool trusted)
 {
 	static const struct tenant host = { TENANT_UNKNOWN, 0 };
-	struct tenant of = trusted ? host : keepfiles_owner(m);
+	struct tenant of = trusted ? host : saverfiles_owner(m);
 
 	symhelper_for(&k->parser, &of);
 }
 
-static unsigned read_build_id(struct keepfiles *k, const struct keep_message *m, int fd, uint8_t id[20])
+static unsigned read_build_id(struct saverfiles *k, const struct keep_message *m, int fd, uint8_t id[20])
 {
-	choose_parser(k, m, keepnames_trusted(m, fd));
+	choose_parser(k, m, savernames_trusted(m, fd));
 	return symhelper_build_id(&k->parser, fd, id);
 }
 
 /* For targetfiles.h. */
-struct judged {
-	struct keepfiles *files;
+struct assessed {
+	struct saverfiles *files;
 	const struct keep_message *message;
 };
 
 static bool is_build(void *to, int fd, const uint8_t *id, unsigned n)
 {
-	const struct judged *j = to;
+	const struct assessed *j = to;
 	uint8_t found[20];
 
 	return read_build_id(j->files, j->message, fd, found) == n && memcmp(found, id, n) == 0;
 }
 
-static int open_mapped(struct keepfiles *k, const struct keep_message *m, int root, int process)
+static int open_mapped(struct saverfiles *k, const struct keep_message *m, int root, int process)
 {
-	struct judged judged = { k, m };
+	struct assessed assessed = { k, m };
 
-	return foreign_open(root, process, &m->mapping, &(struct foreign_judge){ is_build, &judged });
+	return targetfiles_open(root, process, &m->mapping, &(struct targetfiles_judge){ is_build, &assessed });
 }
 
-bool keepfiles_are_kept(struct keepfiles *k, const struct keep_message *m)
+bool saverfiles_are_saved(struct saverfiles *k, const struct keep_message *m)
 {
-	struct tenant of = keepfiles_owner(m);
-	char path[KEEPDIR_PATH];
+	struct tenant of = saverfiles_owner(m);
+	char path[SAVERDIR_PATH];
 	uint8_t id[20] = { 0 };
 	int fd;
 
-	if (!keepnames_find(k->dir, m, path))
+	if (!savernames_find(k->dir, m, path))
 		return false;
-	fd = m->mapping.build_id_n ? -1 : keepdir_read(k->dir, path);
+	fd = m->mapping.build_id_n ? -1 : saverdir_read(k->dir, path);
 	if (fd < 0)
 		return true;
 	symhelper_enter(&k->parser, &of, 0);
 	choose_parser(k, m, !str_starts(str_of(path), STR("tenants/")));
-	tell_build_id(k, &m->mapping, id, symhelper_build_id(&k->parser, fd, id));
+	report_build_id(k, &m->mapping, id, symhelper_build_id(&k->parser, fd, id));
 	close(fd);
 	return true;
 }
 
 /* Has the parser reduce what fd or mem is into a file, and gives that its names. -1: kept, else enum keep_why. */
-static int reduce_and_keep(struct keepfiles *k, const struct keep_message *m, int fd, int mem, uint64_t base)
+static int reduce_and_keep(struct saverfiles *k, const struct keep_message *m, int fd, int mem, uint64_t base)
 {
-	struct keepdir_file f = { .fd = -1 };
+	struct saverdir_file f = { .fd = -1 };
 	enum symparser_answer answer;
 	struct symparser_reply r;
-	bool conflict = false, trusted = fd >= 0 && keepnames_trusted(m, fd);
+	bool conflict = false, trusted = fd >= 0 && savernames_trusted(m, fd);
 	int why = -1;
 
-	if (!keepdir_begin(k->dir, &f))
-		return KEEP_DISK;
+	if (!saverdir_begin(k->dir, &f))
+		return SYMSAVER_DISK;
 	choose_parser(k, m, trusted);
 	answer = fd >= 0 ? symhelper_reduce(&k->parser, fd, f.fd, k->largest, &r) :
 			   symhelper_reduce_memory(&k->parser, mem, base, f.fd, k->largest, &r);
 	if (answer != SYMPARSER_DONE)
-		why = (int)keepfiles_why(answer);
+		why = (int)saverfiles_reason(answer);
 	if (why < 0 && m->mapping.build_id_n > 1) {
 		r.build_id_n = m->mapping.build_id_n;
 		memcpy(r.build_id, m->mapping.build_id, sizeof(r.build_id));
 	}
 	if (why < 0)
-		tell_build_id(k, &m->mapping, r.build_id, r.build_id_n);
+		report_build_id(k, &m->mapping, r.build_id, r.build_id_n);
 	if (why < 0 && !r.names)
-		why = KEEP_NOT_ELF;
-	if (why < 0 && !keepnames_commit(k->dir, m, &f, r.build_id, r.build_id_n, trusted, &conflict))
-		why = KEEP_DISK;
-	keepdir_discard(k->dir, &f);
+		why = SYMSAVER_NOT_ELF;
+	if (why < 0 && !savernames_commit(k->dir, m, &f, r.build_id, r.build_id_n, trusted, &conflict))
+		why = SYMSAVER_DISK;
+	saverdir_discard(k->dir, &f);
 	count(k, COUNT_CONFLICTS, conflict);
 	return why;
 }
 
 /* It may be kept under another name. */
-static bool is_kept_elsewhere(struct keepfiles *k, const struct keep_message *m, int fd)
+static bool is_saved_elsewhere(struct saverfiles *k, const struct keep_message *m, int fd)
 {
 	uint8_t id[20] = { 0 };
 	unsigned n;
@@ -154,23 +154,23 @@ static bool is_kept_elsewhere(struct keepfiles *k, const struct keep_message *m,
 	if (m->mapping.build_id_n > 1)
 		return false;
 	n = read_build_id(k, m, fd, id);
-	tell_build_id(k, &m->mapping, id, n);
-	return keepnames_find_id(k->dir, m, id, n);
+	report_build_id(k, &m->mapping, id, n);
+	return savernames_find_id(k->dir, m, id, n);
 }
 
 /* Opens, and has it reduced; -1: kept, else enum keep_why. */
-static int keep_binary(struct keepfiles *k, const struct keep_message *m, int process, int root)
+static int keep_binary(struct saverfiles *k, const struct keep_message *m, int process, int root)
 {
 	uint64_t base = 0;
 	int error, why, mem = -1, fd = open_mapped(k, m, root, process);
 
 	error = errno;
-	if (fd >= 0 && is_kept_elsewhere(k, m, fd)) {
+	if (fd >= 0 && is_saved_elsewhere(k, m, fd)) {
 		close(fd);
 		return -1;
 	}
 	if (fd < 0 && process >= 0 && error != EINVAL)
-		mem = foreign_memory(process, &m->mapping, &base);
+		mem = targetfiles_memory(process, &m->mapping, &base);
 	if (fd < 0 && mem < 0)
 		return (int)why_errno(error);
 	why = reduce_and_keep(k, m, fd, mem, base);
@@ -195,15 +195,16 @@ static bool will_stay(struct str path)
 }
 
 /* Does this host still have the file at its path? Then the recorder gets its build-id. */
-static bool is_here(struct keepfiles *k, const struct keep_message *m)
+static bool is_here(struct saverfiles *k, const struct keep_message *m)
 {
-	int root = inside_root(getpid()), fd = root >= 0 ? inside_open(root, m->mapping.path, true) : -1;
-	struct judged judged = { k, m };
-	bool same = fd >= 0 && foreign_is_mapped(fd, &m->mapping, &(struct foreign_judge){ is_build, &judged });
+	int root = targetfile_root(getpid()), fd = root >= 0 ? targetfile_open(root, m->mapping.path, true) : -1;
+	struct assessed assessed = { k, m };
+	bool same =
+		fd >= 0 && targetfiles_is_mapped(fd, &m->mapping, &(struct targetfiles_judge){ is_build, &assessed });
 	uint8_t id[20] = { 0 };
 
 	if (same && !m->mapping.build_id_n)
-		tell_build_id(k, &m->mapping, id, read_build_id(k, m, fd, id));
+		report_build_id(k, &m->mapping, id, read_build_id(k, m, fd, id));
 	if (fd >= 0)
 		close(fd);
 	if (root >= 0)
@@ -212,27 +213,27 @@ static bool is_here(struct keepfiles *k, const struct keep_message *m)
 }
 
 /* The root that its path is below; -1 and errno. */
-static int root_of(struct keepfiles *k, const struct keep_message *m, int process, uint64_t now)
+static int root_of(struct saverfiles *k, const struct keep_message *m, int process, uint64_t now)
 {
 	int held;
 
 	if (!m->elsewhere && m->kind != KEEP_BINARY)
-		return inside_root(getpid());
+		return targetfile_root(getpid());
 	if (process >= 0)
-		return foreign_root(process);
-	held = foreign_roots_find(k->roots, m->process.mount_ns, now);
+		return targetfiles_root(process);
+	held = targetfiles_roots_find(k->roots, m->process.mount_ns, now);
 	errno = ESRCH;
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
 /* Finds its build-id. -1: done, else enum keep_why. */
-static int find_id(struct keepfiles *k, const struct keep_message *m, int process, uint64_t now)
+static int find_id(struct saverfiles *k, const struct keep_message *m, int process, uint64_t now)
 {
 	int root = root_of(k, m, process, now), fd = open_mapped(k, m, root, process), error = errno;
 	uint8_t id[20] = { 0 };
 
 	if (fd >= 0) {
-		tell_build_id(k, &m->mapping, id, read_build_id(k, m, fd, id));
+		report_build_id(k, &m->mapping, id, read_build_id(k, m, fd, id));
 		close(fd);
 	}
 	if (root >= 0)
@@ -240,7 +241,7 @@ static int find_id(struct keepfiles *k, const struct keep_message *m, int proces
 	return fd >= 0 ? -1 : (int)why_errno(error);
 }
 
-int keepfiles_keep(struct keepfiles *k, const struct keep_message *m, int process, uint64_t now)
+int saverfiles_save(struct saverfiles *k, const struct keep_message *m, int process, uint64_t now)
 {
 	int root, why;
 
@@ -248,20 +249,20 @@ int keepfiles_keep(struct keepfiles *k, const struct keep_message *m, int proces
 		return find_id(k, m, process, now);
 	if (m->kind == KEEP_CHECK && will_stay(m->mapping.path) && is_here(k, m))
 		return -1;
-	if (!keepbudget_may(&k->dir->budget, m->process.of, now)) {
-		keepbudget_count(&k->dir->budget, m->process.of, 1);
-		return KEEP_BUDGET;
+	if (!saverbudget_may(&k->dir->budget, m->process.of, now)) {
+		saverbudget_count(&k->dir->budget, m->process.of, 1);
+		return SYMSAVER_BUDGET;
 	}
 	root = root_of(k, m, process, now);
 	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM))
-		why = KEEP_FORBIDDEN;
+		why = SYMSAVER_FORBIDDEN;
 	else
 		why = keep_binary(k, m, process, root);
 	if (root >= 0)
 		close(root);
-	if (why == KEEP_GONE && is_here(k, m))
+	if (why == SYMSAVER_GONE && is_here(k, m))
 		return -1;
-	if (why == KEEP_NOT_ELF && str_starts(m->mapping.path, STR("/memfd:")))
+	if (why == SYMSAVER_NOT_ELF && str_starts(m->mapping.path, STR("/memfd:")))
 		return -1; /* code of a JIT: there is nothing to keep */
 	return why;
 }

@@ -13,26 +13,26 @@
 #include "record/symsaver/saverring.h"
 #include "record/symsaver/symhelper.h"
 
-struct keepfiles {
+struct saverfiles {
 	struct keep_shared *shared; /* for counts, and build-ids that were found */
-	struct keepdir *dir;
-	struct foreign_roots *roots;
+	struct saverdir *dir;
+	struct targetfiles_roots *roots;
 	const char *proc;
 	uint64_t largest; /* bytes that are kept of one file */
 	struct symhelper parser;
 };
 
 /* The tenant of a message's files. */
-struct tenant keepfiles_owner(const struct keep_message *m);
+struct tenant saverfiles_owner(const struct keep_message *m);
 
 /* True if the file is kept already, maybe since before the recorder began; the recorder gets its build-id from what was
  * kept. */
-bool keepfiles_are_kept(struct keepfiles *k, const struct keep_message *m);
+bool saverfiles_are_saved(struct saverfiles *k, const struct keep_message *m);
 
 /* Keeps the file, or finds its build-id, as the message asks. To be called after symhelper_enter. process: -1 if it
  * ended. Returns -1 if it is kept, or need not be; else enum keep_why. */
-int keepfiles_keep(struct keepfiles *k, const struct keep_message *m, int process, uint64_t now);
+int saverfiles_save(struct saverfiles *k, const struct keep_message *m, int process, uint64_t now);
 
-enum keep_why keepfiles_why(enum symparser_answer answer);
+enum symsaver_reason saverfiles_reason(enum symparser_answer answer);
 
 #endif

@@ -6,21 +6,21 @@
 
 #include <stdlib.h>
 
-#define MASK (KEEPIDS_RING - 1)
+#define MASK (SAVERIDS_RING - 1)
 #define FIRST_CAP 64u
 
-bool keepids_put(struct keepids_ring *r, const struct pj_build_id *id)
+bool saverids_put(struct saverids_ring *r, const struct pj_build_id *id)
 {
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 
-	if (head - atomic_load_explicit(&r->tail, memory_order_acquire) >= KEEPIDS_RING)
+	if (head - atomic_load_explicit(&r->tail, memory_order_acquire) >= SAVERIDS_RING)
 		return false;
 	r->entry[head & MASK] = *id;
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
 	return true;
 }
 
-static uint32_t place_of(const struct keepids_table *t, const struct pj_build_id *id)
+static uint32_t place_of(const struct saverids_table *t, const struct pj_build_id *id)
 {
 	uint64_t numbers[3] = { (uint64_t)id->major << 32 | id->minor, id->inode, id->generation };
 
@@ -33,7 +33,7 @@ static bool same_file(const struct pj_build_id *a, const struct pj_build_id *b)
 }
 
 /* The slot of that file, or the free one where it would be. */
-static struct pj_build_id *slot_of(const struct keepids_table *t, const struct pj_build_id *id)
+static struct pj_build_id *slot_of(const struct saverids_table *t, const struct pj_build_id *id)
 {
 	uint32_t i = place_of(t, id);
 
@@ -42,9 +42,9 @@ static struct pj_build_id *slot_of(const struct keepids_table *t, const struct p
 	return &t->slot[i];
 }
 
-static void grow(struct keepids_table *t)
+static void grow(struct saverids_table *t)
 {
-	struct keepids_table larger = { .cap = t->cap ? 2 * t->cap : FIRST_CAP, .n = t->n };
+	struct saverids_table larger = { .cap = t->cap ? 2 * t->cap : FIRST_CAP, .n = t->n };
 
 	larger.slot = mem_alloc(larger.cap, sizeof(*larger.slot));
 	for (uint32_t i = 0; i < t->cap; i++)
@@ -54,11 +54,11 @@ static void grow(struct keepids_table *t)
 	*t = larger;
 }
 
-static void add(struct keepids_table *t, const struct pj_build_id *id)
+static void add(struct saverids_table *t, const struct pj_build_id *id)
 {
 	struct pj_build_id *slot;
 
-	if (t->n >= KEEPIDS_MOST || id->size < 2 || id->size > sizeof(id->id) || id->inode == 0)
+	if (t->n >= SAVERIDS_MOST || id->size < 2 || id->size > sizeof(id->id) || id->inode == 0)
 		return;
 	if (2 * t->n >= t->cap)
 		grow(t);
@@ -67,13 +67,13 @@ static void add(struct keepids_table *t, const struct pj_build_id *id)
 	*slot = *id;
 }
 
-void keepids_take(struct keepids *k, struct keepids_ring *r)
+void saverids_take(struct saverids *k, struct saverids_ring *r)
 {
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed),
 		 head = atomic_load_explicit(&r->head, memory_order_acquire);
 
 	/* a head that is not possible is not that of a keeper that works */
-	if (head - tail > KEEPIDS_RING)
+	if (head - tail > SAVERIDS_RING)
 		tail = head;
 	for (; tail != head; tail++) {
 		struct pj_build_id id = r->entry[tail & MASK];
@@ -83,11 +83,11 @@ void keepids_take(struct keepids *k, struct keepids_ring *r)
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
 
-const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, uint32_t minor, uint64_t inode,
-				       uint64_t generation)
+const struct pj_build_id *saverids_find(const struct saverids *k, uint32_t major, uint32_t minor, uint64_t inode,
+					uint64_t generation)
 {
 	const struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
-	const struct keepids_table *table[] = { &k->now, &k->before };
+	const struct saverids_table *table[] = { &k->now, &k->before };
 
 	for (size_t i = 0; i < countof(table); i++) {
 		const struct pj_build_id *slot = table[i]->n ? slot_of(table[i], &wanted) : NULL;
@@ -98,16 +98,16 @@ const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, 
 	return NULL;
 }
 
-void keepids_window(struct keepids *k)
+void saverids_window(struct saverids *k)
 {
 	free(k->before.slot);
 	k->before = k->now;
-	k->now = (struct keepids_table){ 0 };
+	k->now = (struct saverids_table){ 0 };
 }
 
-void keepids_free(struct keepids *k)
+void saverids_free(struct saverids *k)
 {
 	free(k->now.slot);
 	free(k->before.slot);
-	*k = (struct keepids){ 0 };
+	*k = (struct saverids){ 0 };
 }

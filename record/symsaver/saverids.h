@@ -15,32 +15,32 @@
 
 #include <stdatomic.h>
 
-#define KEEPIDS_RING 1024 /* a power of two */
-#define KEEPIDS_MOST 4096 /* that are kept of one window */
+#define SAVERIDS_RING 1024 /* a power of two */
+#define SAVERIDS_MOST 4096 /* that are kept of one window */
 
-struct keepids_ring {
+struct saverids_ring {
 	_Atomic uint64_t head, tail;
-	struct pj_build_id entry[KEEPIDS_RING];
+	struct pj_build_id entry[SAVERIDS_RING];
 };
 
 /* By the keeper. False: there is no room. */
-bool keepids_put(struct keepids_ring *r, const struct pj_build_id *id);
+bool saverids_put(struct saverids_ring *r, const struct pj_build_id *id);
 
-struct keepids {
-	struct keepids_table {
+struct saverids {
+	struct saverids_table {
 		struct pj_build_id *slot; /* open addressing; size 0: free */
 		uint32_t n, cap;
 	} now, before;
 };
 
 /* By the recorder: takes what is in the ring. Costs one comparison when there is nothing. */
-void keepids_take(struct keepids *k, struct keepids_ring *r);
+void saverids_take(struct saverids *k, struct saverids_ring *r);
 
 /* That of the file with these numbers; NULL: it is not known. Valid until the next call of another function. */
-const struct pj_build_id *keepids_find(const struct keepids *k, uint32_t major, uint32_t minor, uint64_t inode,
-				       uint64_t generation);
+const struct pj_build_id *saverids_find(const struct saverids *k, uint32_t major, uint32_t minor, uint64_t inode,
+					uint64_t generation);
 
-void keepids_window(struct keepids *k); /* a border */
-void keepids_free(struct keepids *k);
+void saverids_window(struct saverids *k); /* a border */
+void saverids_free(struct saverids *k);
 
 #endif

@@ -32,43 +32,43 @@
 #define FINISH_S 10 /* at the end, whatever is still to be done */
 #define FAILED 1024 /* remembered until the next window; a power of two */
 
-struct keeper {
+struct saver {
 	struct keep_shared *shared;
-	const struct keeper_options *o;
-	struct keepdir dir;
-	struct foreign_roots roots;
+	const struct saverprocess_options *o;
+	struct saverdir dir;
+	struct targetfiles_roots roots;
 	struct jits jits;
-	struct kernelkeep kernel;
-	struct keepfiles files;
+	struct kernelsaver kernel;
+	struct saverfiles files;
 	uint64_t next_jits, next_slow, next_sweep;
 	struct backoff backoff; /* of this process: time that places blocked it */
-	struct keepqueue queue;
+	struct saverqueue queue;
 	uint64_t own_ns; /* mount namespace */
 	uint64_t place;  /* that is entered; 0: none */
 	struct cpu_time {
 		uint64_t wall, cpu; /* ns; cpu: used, or waited for a CPU */
 	} entered;
 	int schedstat;
-	uint64_t told[JITS_EVENTS]; /* of jits.count */
-	uint64_t failed[FAILED];    /* keys of files that were not kept in this window */
-	bool hidden_told, kernel_told;
+	uint64_t reported[JITS_EVENTS]; /* of jits.count */
+	uint64_t failed[FAILED];        /* keys of files that were not kept in this window */
+	bool hidden_reported, kernel_reported;
 	uint64_t parsers_before[PARSER_LINGERING]; /* failures below keepers before this one */
 };
 
 /* ---- counts
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void count(struct keeper *k, enum keep_count what, uint64_t n)
+static void count(struct saver *k, enum keep_count what, uint64_t n)
 {
 	atomic_fetch_add_explicit(&k->shared->count[what], n, memory_order_relaxed);
 }
 
-static void fail(struct keeper *k, enum keep_why why, uint64_t n)
+static void fail(struct saver *k, enum symsaver_reason why, uint64_t n)
 {
 	atomic_fetch_add_explicit(&k->shared->failed[why], n, memory_order_relaxed);
 }
 
-static void show_bytes(struct keeper *k)
+static void show_bytes(struct saver *k)
 {
 	atomic_store_explicit(&k->shared->count[COUNT_BYTES], k->dir.bytes, memory_order_relaxed);
 }
@@ -76,7 +76,7 @@ static void show_bytes(struct keeper *k)
 /* ---- places
  * ---------------------------------------------------------------------------------------------------------------- */
 
-static bool is_avoided(const struct keeper *k, uint64_t place)
+static bool is_avoided(const struct saver *k, uint64_t place)
 {
 	uint64_t now = clock_now();
 
@@ -87,7 +87,7 @@ static bool is_avoided(const struct keeper *k, uint64_t place)
 }
 
 /* Of this process and its parsers. */
-static struct cpu_time cpu_time(const struct keeper *k)
+static struct cpu_time cpu_time(const struct saver *k)
 {
 	struct cpu_time t = { .wall = clock_now() };
 	struct schedstat s;
@@ -98,7 +98,7 @@ static struct cpu_time cpu_time(const struct keeper *k)
 }
 
 /* From here to leave_place, files of that place are touched; the recorder watches how long that takes. */
-static void enter_place(struct keeper *k, uint64_t place)
+static void enter_place(struct saver *k, uint64_t place)
 {
 	k->place = place;
 	k->entered = cpu_time(k);
@@ -106,7 +106,7 @@ static void enter_place(struct keeper *k, uint64_t place)
 	atomic_store_explicit(&k->shared->busy_since, k->entered.wall, memory_order_release);
 }
 
-static void leave_place(struct keeper *k)
+static void leave_place(struct saver *k)
 {
 	struct cpu_time now;
 	uint64_t wall, cpu;
@@ -123,13 +123,13 @@ static void leave_place(struct keeper *k)
 
 /* Whose files those of a process are now. What the message names may be the tenant that its parent was; of one that
  * ended it is that of its mount namespace, as far as that is known. */
-static struct tenant tenant_now(const struct keeper *k, int process, uint64_t mount_ns)
+static struct tenant tenant_now(const struct saver *k, int process, uint64_t mount_ns)
 {
-	return process >= 0 ? tenant_of(process) : foreign_roots_tenant(&k->roots, mount_ns);
+	return process >= 0 ? tenant_of(process) : targetfiles_roots_tenant(&k->roots, mount_ns);
 }
 
 /* Where files of a process are. */
-static uint64_t place_of(const struct keeper *k, struct tenant of, uint64_t mount_ns, uint64_t device)
+static uint64_t place_of(const struct saver *k, struct tenant of, uint64_t mount_ns, uint64_t device)
 {
 	if (of.kind == TENANT_UNKNOWN && mount_ns)
 		of = (struct tenant){ TENANT_MOUNT_NS, mount_ns };
@@ -139,7 +139,7 @@ static uint64_t place_of(const struct keeper *k, struct tenant of, uint64_t moun
 /* For jits.h; process -1: leaves. */
 static bool enter(void *to, uint64_t mount_ns, int process)
 {
-	struct keeper *k = to;
+	struct saver *k = to;
 	struct tenant of;
 	uint64_t place;
 
@@ -158,7 +158,7 @@ static bool enter(void *to, uint64_t mount_ns, int process)
 /* For jitcopy.h. */
 static enum jitcopy_records find_records(void *to, int fd, const struct jitcopy_span *span, uint64_t *end)
 {
-	struct keeper *k = to;
+	struct saver *k = to;
 
 	return symhelper_records(&k->files.parser, fd, span, end);
 }
@@ -166,15 +166,15 @@ static enum jitcopy_records find_records(void *to, int fd, const struct jitcopy_
 /* ---- binaries
  * ---------------------------------------------------------------------------------------------------------------- */
 
-static void done(struct keeper *k, uint64_t key)
+static void done(struct saver *k, uint64_t key)
 {
 	atomic_store_explicit(&k->shared->done[key & (KEEP_DONE - 1)], key, memory_order_relaxed);
 }
 
 /* What could not be kept is tried and counted once a window, but for what ended: another process may have the file. */
-static void give_up(struct keeper *k, uint64_t key, enum keep_why why)
+static void give_up(struct saver *k, uint64_t key, enum symsaver_reason why)
 {
-	if (why != KEEP_GONE)
+	if (why != SYMSAVER_GONE)
 		done(k, key);
 	else if (k->failed[key & (FAILED - 1)] == key)
 		return;
@@ -184,7 +184,7 @@ static void give_up(struct keeper *k, uint64_t key, enum keep_why why)
 
 /* Reading in /proc may wait for the process (timelimit.h), so it happens at the place that the message names. False:
  * that is avoided. */
-static bool enter_process(struct keeper *k, const struct keep_process *p)
+static bool enter_process(struct saver *k, const struct symsaver_process *p)
 {
 	uint64_t place = place_of(k, p->of, p->mount_ns, 0);
 
@@ -195,48 +195,48 @@ static bool enter_process(struct keeper *k, const struct keep_process *p)
 }
 
 /* The folder in /proc of a process, and its root if that is wanted; -1: it ended. False: it is avoided. */
-static bool open_process(struct keeper *k, const struct keep_process *p, int *process, int *root)
+static bool open_process(struct saver *k, const struct symsaver_process *p, int *process, int *root)
 {
 	if (!enter_process(k, p))
 		return false;
-	*process = foreign_process(k->o->proc, p->pid, p->start);
+	*process = target_process(k->o->proc, p->pid, p->start);
 	if (root)
-		*root = *process >= 0 ? foreign_root(*process) : -1;
+		*root = *process >= 0 ? targetfiles_root(*process) : -1;
 	leave_place(k);
 	return true;
 }
 
-enum { DEFERRED = KEEP_WHYS }; /* the place of the file rests */
+enum { DEFERRED = SYMSAVER_REASONS }; /* the place of the file rests */
 
 /* The parser failed, or there is none for a moment: then the message waits. */
-static int why_failed(struct keeper *k, uint64_t place, struct keep_message *m)
+static int why_failed(struct saver *k, uint64_t place, struct keep_message *m)
 {
-	if (k->files.parser.failed == SYMPARSER_OFF && keepqueue_add(&k->queue, place, m))
+	if (k->files.parser.failed == SYMPARSER_OFF && saverqueue_add(&k->queue, place, m))
 		return DEFERRED;
-	return (int)keepfiles_why(k->files.parser.failed);
+	return (int)saverfiles_reason(k->files.parser.failed);
 }
 
 /* -1: done, else enum keep_why, or DEFERRED. */
-static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
+static int visit(struct saver *k, struct keep_message *m, uint64_t now)
 {
 	struct tenant of;
 	uint64_t place;
 	int process, why;
 
 	if (!open_process(k, &m->process, &process, NULL))
-		return KEEP_HUNG;
+		return SYMSAVER_HUNG;
 	m->process.of = tenant_now(k, process, m->process.mount_ns);
-	of = keepfiles_owner(m);
+	of = saverfiles_owner(m);
 	place = place_of(k, of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
 
 	if (is_avoided(k, place)) {
-		why = KEEP_HUNG;
+		why = SYMSAVER_HUNG;
 	} else if (backoff_rests(&k->backoff, place, now)) {
-		why = keepqueue_add(&k->queue, place, m) ? DEFERRED : KEEP_SLOW;
+		why = saverqueue_add(&k->queue, place, m) ? DEFERRED : SYMSAVER_SLOW;
 	} else {
 		enter_place(k, place);
 		symhelper_enter(&k->files.parser, &of, place);
-		why = keepfiles_keep(&k->files, m, process, now);
+		why = saverfiles_save(&k->files, m, process, now);
 		if (k->files.parser.failed != SYMPARSER_DONE)
 			why = why_failed(k, place, m);
 		leave_place(k);
@@ -246,51 +246,51 @@ static int visit(struct keeper *k, struct keep_message *m, uint64_t now)
 	return why;
 }
 
-static void on_binary(struct keeper *k, struct keep_message *m, uint64_t now)
+static void on_binary(struct saver *k, struct keep_message *m, uint64_t now)
 {
 	int why = -1;
 
 	if (atomic_load_explicit(&k->shared->done[m->key & (KEEP_DONE - 1)], memory_order_relaxed) == m->key)
 		return;
-	if (m->kind == KEEP_ID || !keepfiles_are_kept(&k->files, m))
+	if (m->kind == KEEP_ID || !saverfiles_are_saved(&k->files, m))
 		why = visit(k, m, now);
 	if (why < 0)
 		done(k, m->key);
 	else if (why != DEFERRED)
-		give_up(k, m->key, (enum keep_why)why);
+		give_up(k, m->key, (enum symsaver_reason)why);
 }
 
 /* The image that the kernel maps into every process, also into this one: names of [vdso] after a reboot. */
-static void keep_vdso(struct keeper *k)
+static void keep_vdso(struct saver *k)
 {
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	struct keepdir_file f = { .fd = -1 };
-	char path[KEEPDIR_PATH];
+	struct saverdir_file f = { .fd = -1 };
+	char path[SAVERDIR_PATH];
 	Elf64_Ehdr h;
 	size_t size;
 
 	snprintf(path, sizeof(path), "%s/vdso", k->dir.boot);
-	if (!image || keepdir_touch(&k->dir, path))
+	if (!image || saverdir_touch(&k->dir, path))
 		return;
 	memcpy(&h, image, sizeof(h));
 	size = (size_t)h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
-	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !keepdir_begin(&k->dir, &f))
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !saverdir_begin(&k->dir, &f))
 		return;
-	if (!whole_write(f.fd, (struct str){ image, size }) || !keepdir_commit(&k->dir, &f, path, NULL))
-		keepdir_discard(&k->dir, &f);
+	if (!fullio_write(f.fd, (struct str){ image, size }) || !saverdir_commit(&k->dir, &f, path, NULL))
+		saverdir_discard(&k->dir, &f);
 }
 
 /* ---- processes
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void on_root(struct keeper *k, const struct keep_message *m, uint64_t now)
+static void on_root(struct saver *k, const struct keep_message *m, uint64_t now)
 {
 	int process, root;
 
 	if (!open_process(k, &m->process, &process, &root))
 		return;
 	if (root >= 0)
-		foreign_roots_hold(&k->roots, m->process.mount_ns, root, process, now);
+		targetfiles_roots_hold(&k->roots, m->process.mount_ns, root, process, now);
 	if (root >= 0)
 		close(root);
 	if (process >= 0)
@@ -298,24 +298,25 @@ static void on_root(struct keeper *k, const struct keep_message *m, uint64_t now
 }
 
 /* What jits counted since the last time. */
-static void tell_jits(struct keeper *k)
+static void report_jits(struct saver *k)
 {
 	static const uint8_t why[JITS_EVENTS] = {
-		[JITS_LARGE] = KEEP_LARGE, [JITS_UNTRUSTED] = KEEP_UNTRUSTED, [JITS_FORBIDDEN] = KEEP_FORBIDDEN,
-		[JITS_DISK] = KEEP_DISK,   [JITS_GONE] = KEEP_GONE,           [JITS_OTHER] = KEEP_OTHER,
-		[JITS_SLOW] = KEEP_SLOW,   [JITS_BUDGET] = KEEP_BUDGET
+		[JITS_LARGE] = SYMSAVER_LARGE,         [JITS_UNTRUSTED] = SYMSAVER_UNTRUSTED,
+		[JITS_FORBIDDEN] = SYMSAVER_FORBIDDEN, [JITS_DISK] = SYMSAVER_DISK,
+		[JITS_GONE] = SYMSAVER_GONE,           [JITS_OTHER] = SYMSAVER_OTHER,
+		[JITS_SLOW] = SYMSAVER_SLOW,           [JITS_BUDGET] = SYMSAVER_BUDGET
 	};
 
-	count(k, COUNT_MAPS, k->jits.count[JITS_KEPT] - k->told[JITS_KEPT]);
-	for (size_t i = JITS_KEPT + 1; i < JITS_EVENTS; i++)
-		fail(k, (enum keep_why)why[i], k->jits.count[i] - k->told[i]);
-	memcpy(k->told, k->jits.count, sizeof(k->told));
+	count(k, COUNT_MAPS, k->jits.count[JITS_SAVED] - k->reported[JITS_SAVED]);
+	for (size_t i = JITS_SAVED + 1; i < JITS_EVENTS; i++)
+		fail(k, (enum symsaver_reason)why[i], k->jits.count[i] - k->reported[i]);
+	memcpy(k->reported, k->jits.count, sizeof(k->reported));
 }
 
 /* ---- the kernel
  * ---------------------------------------------------------------------------------------------------------------- */
 
-static void tell_kernel(struct keeper *k)
+static void report_kernel(struct saver *k)
 {
 	struct keep_shared *s = k->shared;
 
@@ -325,27 +326,27 @@ static void tell_kernel(struct keeper *k)
 		atomic_store(&s->kernel_now, k->kernel.now);
 		count(k, COUNT_KERNELS, 1);
 	}
-	if (k->kernel.hidden && !k->hidden_told)
+	if (k->kernel.hidden && !k->hidden_reported)
 		count(k, COUNT_HIDDEN, 1);
-	if (k->kernel.failed && !k->kernel.hidden && !k->kernel_told)
-		fail(k, k->kernel.error == EACCES || k->kernel.error == EPERM ? KEEP_FORBIDDEN : KEEP_DISK, 1);
-	k->hidden_told = k->kernel.hidden;
-	k->kernel_told = k->kernel.failed;
+	if (k->kernel.failed && !k->kernel.hidden && !k->kernel_reported)
+		fail(k, k->kernel.error == EACCES || k->kernel.error == EPERM ? SYMSAVER_FORBIDDEN : SYMSAVER_DISK, 1);
+	k->hidden_reported = k->kernel.hidden;
+	k->kernel_reported = k->kernel.failed;
 }
 
 /* ---- the loop
  * -------------------------------------------------------------------------------------------------------------------
  */
 
-static void on_window(struct keeper *k)
+static void on_window(struct saver *k)
 {
 	memset(k->failed, 0, sizeof(k->failed));
-	kernelkeep_touch(&k->kernel);
+	kernelsaver_touch(&k->kernel);
 	keep_vdso(k);
-	tell_kernel(k);
+	report_kernel(k);
 }
 
-static void on_message(struct keeper *k, struct keep_message *m)
+static void on_message(struct saver *k, struct keep_message *m)
 {
 	uint64_t now = clock_now();
 
@@ -375,16 +376,16 @@ static void on_message(struct keeper *k, struct keep_message *m)
 	}
 }
 
-static void sweep(struct keeper *k)
+static void sweep(struct saver *k)
 {
-	struct keepsweep s = keepsweep_run(&k->dir, k->o->max_bytes, k->o->min_age_s);
+	struct saversweep s = saversweep_run(&k->dir, k->o->max_bytes, k->o->min_age_s);
 
 	count(k, COUNT_REMOVED, s.removed);
 	count(k, COUNT_FORCED, s.forced);
 }
 
 /* What became of the parsers. */
-static void tell_parser(struct keeper *k)
+static void report_parser(struct saver *k)
 {
 	const struct backoff *f = &k->files.parser.backoff;
 
@@ -396,11 +397,11 @@ static void tell_parser(struct keeper *k)
 }
 
 /* What is due. Returns how many ms there are until something else is. */
-static int do_what_is_due(struct keeper *k)
+static int do_what_is_due(struct saver *k)
 {
 	uint64_t now = clock_now(), next;
 
-	tell_parser(k);
+	report_parser(k);
 	if (!k->o->dir)
 		return k->queue.n ? QUEUE_MS : -1;
 	if (k->jits.n && now >= k->next_jits) {
@@ -408,16 +409,16 @@ static int do_what_is_due(struct keeper *k)
 		k->next_jits = now + JITS_EVERY;
 	}
 	if (now >= k->next_slow) {
-		foreign_roots_tick(&k->roots, now);
-		if (kernelkeep_look(&k->kernel))
-			tell_kernel(k);
+		targetfiles_roots_tick(&k->roots, now);
+		if (kernelsaver_scan(&k->kernel))
+			report_kernel(k);
 		k->next_slow = now + SLOW_EVERY;
 	}
 	if (now >= k->next_sweep || k->dir.bytes > k->o->max_bytes) {
 		sweep(k);
 		k->next_sweep = now + SWEEP_EVERY;
 	}
-	tell_jits(k);
+	report_jits(k);
 	show_bytes(k);
 	next = k->jits.n && k->next_jits < k->next_slow ? k->next_jits : k->next_slow;
 	if (k->queue.n && next > now + QUEUE_MS * MS)
@@ -426,7 +427,7 @@ static int do_what_is_due(struct keeper *k)
 }
 
 /* False: the recorder is gone. */
-static bool sleep_until_woken(struct keeper *k, int wake, int ms)
+static bool sleep_until_woken(struct saver *k, int wake, int ms)
 {
 	struct pollfd p = { .fd = wake, .events = POLLIN };
 	char bytes[64];
@@ -441,27 +442,27 @@ static bool sleep_until_woken(struct keeper *k, int wake, int ms)
 	return n != 0;
 }
 
-static void drain(struct keeper *k, struct keep_message *m, char *path)
+static void drain(struct saver *k, struct keep_message *m, char *path)
 {
 	/* a flood of messages must not keep what is due from being done */
-	for (unsigned n = 0; n < 256 && keepring_get(k->shared, m, path); n++)
+	for (unsigned n = 0; n < 256 && saverring_get(k->shared, m, path); n++)
 		on_message(k, m);
-	for (unsigned n = 0; n < 16 && keepqueue_next(&k->queue, &k->backoff, clock_now(), m, path); n++)
+	for (unsigned n = 0; n < 16 && saverqueue_next(&k->queue, &k->backoff, clock_now(), m, path); n++)
 		on_message(k, m);
 }
 
 /* Opens what the loop needs; NULL, or why it cannot run. */
-static const char *begin(struct keeper *k)
+static const char *begin(struct saver *k)
 {
-	const char *why = k->o->dir ? keepdir_open(&k->dir, k->o->dir, k->o->proc, k->o->min_free) : NULL;
+	const char *why = k->o->dir ? saverdir_open(&k->dir, k->o->dir, k->o->proc, k->o->min_free) : NULL;
 	struct stat st;
 
 	k->schedstat = schedstat_open(0);
-	k->files = (struct keepfiles){ .shared = k->shared,
-				       .dir = &k->dir,
-				       .roots = &k->roots,
-				       .proc = k->o->proc,
-				       .largest = k->o->max_bytes / 4 < FILE_MAX ? k->o->max_bytes / 4 : FILE_MAX };
+	k->files = (struct saverfiles){ .shared = k->shared,
+					.dir = &k->dir,
+					.roots = &k->roots,
+					.proc = k->o->proc,
+					.largest = k->o->max_bytes / 4 < FILE_MAX ? k->o->max_bytes / 4 : FILE_MAX };
 	symhelper_init(&k->files.parser, k->o->proc, k->o->parse, k->o->hang_ns - k->o->hang_ns / 4);
 	for (size_t i = 0; i < countof(k->parsers_before); i++)
 		k->parsers_before[i] = atomic_load(&k->shared->parser[i]);
@@ -474,37 +475,37 @@ static const char *begin(struct keeper *k)
 				 .limits = jitcopy_limits,
 				 .enter = enter,
 				 .to = k };
-	keepbudget_open(&k->dir.budget, k->o->max_bytes, &k->shared->over);
+	saverbudget_open(&k->dir.budget, k->o->max_bytes, &k->shared->over);
 	k->jits.limits.records = find_records;
 	k->jits.limits.to = k;
-	kernelkeep_start(&k->kernel, &k->dir, k->o->proc);
-	tell_kernel(k);
+	kernelsaver_start(&k->kernel, &k->dir, k->o->proc);
+	report_kernel(k);
 	keep_vdso(k);
 	return NULL;
 }
 
 /* The recorder ended or wants to: what it sent, and what JITs wrote until now. It waits for a short time only
  * (keep_stop). */
-static void finish(struct keeper *k, struct keep_message *m, char *path)
+static void finish(struct saver *k, struct keep_message *m, char *path)
 {
 	alarm(FINISH_S);
-	while (keepring_get(k->shared, m, path))
+	while (saverring_get(k->shared, m, path))
 		on_message(k, m);
 	if (k->o->dir) {
 		jits_free(&k->jits, clock_now());
-		tell_jits(k);
+		report_jits(k);
 		show_bytes(k);
 	}
-	tell_parser(k);
+	report_parser(k);
 	symhelper_free(&k->files.parser);
-	foreign_roots_free(&k->roots);
-	keepqueue_free(&k->queue);
+	targetfiles_roots_free(&k->roots);
+	saverqueue_free(&k->queue);
 }
 
-void keeper_run(struct keep_shared *s, const struct keeper_options *o, int wake)
+void saverprocess_run(struct keep_shared *s, const struct saverprocess_options *o, int wake)
 {
-	struct keeper *k = mem_alloc(sizeof(*k), 1);
-	char *path = mem_alloc(1, KEEPRING_PATH + 1);
+	struct saver *k = mem_alloc(sizeof(*k), 1);
+	char *path = mem_alloc(1, SAVERRING_PATH + 1);
 	struct keep_message m;
 	bool more = true;
 
@@ -520,7 +521,7 @@ void keeper_run(struct keep_shared *s, const struct keeper_options *o, int wake)
 	if (k->schedstat >= 0)
 		close(k->schedstat);
 	if (o->dir)
-		keepdir_close(&k->dir);
+		saverdir_close(&k->dir);
 	free(path);
 	free(k);
 }

@@ -13,7 +13,7 @@
 
 #include "record/symsaver/saverring.h"
 
-struct keeper_options {
+struct saverprocess_options {
 	const char *dir, *proc;
 	uint64_t max_bytes, min_age_s;
 	double min_free;
@@ -22,6 +22,6 @@ struct keeper_options {
 };
 
 /* wake: a pipe from the recorder. Returns when there is nothing more to do. */
-void keeper_run(struct keep_shared *s, const struct keeper_options *o, int wake);
+void saverprocess_run(struct keep_shared *s, const struct saverprocess_options *o, int wake);
 
 #endif

@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-bool keepqueue_add(struct keepqueue *q, uint64_t place, const struct keep_message *m)
+bool saverqueue_add(struct saverqueue *q, uint64_t place, const struct keep_message *m)
 {
 	struct waiting_message *w;
 	size_t same = 0;
 
 	for (size_t i = 0; i < q->n; i++)
 		same += q->message[i]->place == place;
-	if (q->n == KEEPQUEUE_MAX || same >= KEEPQUEUE_PLACE_MAX)
+	if (q->n == SAVERQUEUE_MAX || same >= SAVERQUEUE_PLACE_MAX)
 		return false;
 	w = mem_alloc(1, sizeof(*w) + m->mapping.path.n + 1);
 	*w = (struct waiting_message){ .place = place, .message = *m };
@@ -23,8 +23,8 @@ bool keepqueue_add(struct keepqueue *q, uint64_t place, const struct keep_messag
 	return true;
 }
 
-bool keepqueue_next(struct keepqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m,
-		    char path[KEEPRING_PATH + 1])
+bool saverqueue_next(struct saverqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m,
+		     char path[SAVERRING_PATH + 1])
 {
 	for (size_t i = 0; i < q->n; i++) {
 		struct waiting_message *w = q->message[i];
@@ -43,7 +43,7 @@ bool keepqueue_next(struct keepqueue *q, const struct backoff *b, uint64_t now, 
 	return false;
 }
 
-void keepqueue_free(struct keepqueue *q)
+void saverqueue_free(struct saverqueue *q)
 {
 	while (q->n)
 		free(q->message[--q->n]);

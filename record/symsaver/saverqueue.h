@@ -9,25 +9,25 @@
 #include "common/process/backoff.h"
 #include "record/symsaver/saverring.h"
 
-#define KEEPQUEUE_MAX 1024      /* messages, of all places */
-#define KEEPQUEUE_PLACE_MAX 256 /* of one place */
+#define SAVERQUEUE_MAX 1024      /* messages, of all places */
+#define SAVERQUEUE_PLACE_MAX 256 /* of one place */
 
-struct keepqueue {
+struct saverqueue {
 	struct waiting_message {
 		uint64_t place;
 		struct keep_message message;
 		char *path;
-	} * message[KEEPQUEUE_MAX];
+	} * message[SAVERQUEUE_MAX];
 	size_t n;
 };
 
 /* Adds a copy of a message. Returns false if the queue, or the share of its place, is full. */
-bool keepqueue_add(struct keepqueue *q, uint64_t place, const struct keep_message *m);
+bool saverqueue_add(struct saverqueue *q, uint64_t place, const struct keep_message *m);
 
 /* Takes out the first message whose place does not rest; its path in path. Returns false if there is none. */
-bool keepqueue_next(struct keepqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m,
-		    char path[KEEPRING_PATH + 1]);
+bool saverqueue_next(struct saverqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m,
+		     char path[SAVERRING_PATH + 1]);
 
-void keepqueue_free(struct keepqueue *q);
+void saverqueue_free(struct saverqueue *q);
 
 #endif

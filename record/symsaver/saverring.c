@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/symsaver/saverring.h"
 
-#define MASK (KEEPRING_BYTES - 1)
+#define MASK (SAVERRING_BYTES - 1)
 
 static void put_bytes(struct keep_shared *s, uint64_t at, const void *p, size_t n)
 {
-	size_t i = (size_t)(at & MASK), first = n < KEEPRING_BYTES - i ? n : KEEPRING_BYTES - i;
+	size_t i = (size_t)(at & MASK), first = n < SAVERRING_BYTES - i ? n : SAVERRING_BYTES - i;
 
 	memcpy(s->ring + i, p, first);
 	memcpy(s->ring, (const char *)p + first, n - first);
@@ -13,21 +13,21 @@ static void put_bytes(struct keep_shared *s, uint64_t at, const void *p, size_t 
 
 static void get_bytes(const struct keep_shared *s, uint64_t at, void *p, size_t n)
 {
-	size_t i = (size_t)(at & MASK), first = n < KEEPRING_BYTES - i ? n : KEEPRING_BYTES - i;
+	size_t i = (size_t)(at & MASK), first = n < SAVERRING_BYTES - i ? n : SAVERRING_BYTES - i;
 
 	memcpy(p, s->ring + i, first);
 	memcpy((char *)p + first, s->ring, n - first);
 }
 
-bool keepring_put(struct keep_shared *s, struct keep_message *m, struct str path)
+bool saverring_put(struct keep_shared *s, struct keep_message *m, struct str path)
 {
 	uint64_t head = atomic_load_explicit(&s->head, memory_order_relaxed);
 	uint64_t used = head - atomic_load_explicit(&s->tail, memory_order_acquire);
 
-	path.n = path.n < KEEPRING_PATH ? path.n : KEEPRING_PATH;
+	path.n = path.n < SAVERRING_PATH ? path.n : SAVERRING_PATH;
 	m->mapping.path = (struct str){ NULL, path.n };
 	m->size = (uint32_t)((sizeof(*m) + path.n + 7) & ~(size_t)7);
-	if (m->size > KEEPRING_BYTES - used)
+	if (m->size > SAVERRING_BYTES - used)
 		return false;
 	put_bytes(s, head, m, sizeof(*m));
 	if (path.n)
@@ -36,7 +36,7 @@ bool keepring_put(struct keep_shared *s, struct keep_message *m, struct str path
 	return true;
 }
 
-bool keepring_get(struct keep_shared *s, struct keep_message *m, char path[KEEPRING_PATH + 1])
+bool saverring_get(struct keep_shared *s, struct keep_message *m, char path[SAVERRING_PATH + 1])
 {
 	uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed);
 

@@ -17,8 +17,8 @@
 
 #include <stdatomic.h>
 
-#define KEEPRING_BYTES (512u << 10) /* a power of two: 3000 messages or so */
-#define KEEPRING_PATH 4096
+#define SAVERRING_BYTES (512u << 10) /* a power of two: 3000 messages or so */
+#define SAVERRING_PATH 4096
 
 enum keep_kind {
 	KEEP_ROOT,   /* a process in another mount namespace */
@@ -36,8 +36,8 @@ struct keep_message {
 	uint32_t kind;
 	uint32_t elsewhere; /* the path is below the root of the process, not below ours */
 	uint64_t key;       /* of what is to be kept, whoever tells of it */
-	struct keep_process process;
-	struct foreign_mapping mapping; /* its path is behind this; path.n is set */
+	struct symsaver_process process;
+	struct target_mapping mapping; /* its path is behind this; path.n is set */
 };
 
 #define KEEP_AVOID BACKOFF_PLACES_MAX
@@ -50,18 +50,18 @@ struct keep_shared {
 	_Atomic uint64_t kernel_now, kernel_before, kernel_changed; /* numbers of snapshots, ns */
 	_Atomic uint64_t done[KEEP_DONE]; /* keys of files that are kept, or need not be: not to be told of again in
 					     this window */
-	_Atomic uint64_t count[12], failed[KEEP_WHYS];
-	_Atomic uint64_t parser[3];  /* enum keep_parser */
-	struct keepbudget_over over; /* files that were left out or removed, by tenant */
+	_Atomic uint64_t count[12], failed[SYMSAVER_REASONS];
+	_Atomic uint64_t parser[3];   /* enum keep_parser */
+	struct saverbudget_over over; /* files that were left out or removed, by tenant */
 	_Atomic uint32_t sleeping;
-	struct keepids_ring found; /* build-ids of files whose mappings do not tell them */
+	struct saverids_ring found; /* build-ids of files whose mappings do not tell them */
 	/* by the recorder */
 	_Atomic uint32_t stop;
 	struct keep_avoided {
 		uint64_t place, until; /* CLOCK_MONOTONIC, ns */
 	} avoid[KEEP_AVOID];           /* set before a keeper starts */
 	_Atomic uint64_t head, tail;   /* bytes that were written, that were read */
-	char ring[KEEPRING_BYTES];
+	char ring[SAVERRING_BYTES];
 };
 
 enum keep_count { /* of count[] */
@@ -82,9 +82,9 @@ enum keep_parser { /* processes that parse for the keepers, in all; that were ki
 };
 
 /* False: there is no room. path: as in m->mapping.path, cut at KEEPRING_PATH. */
-bool keepring_put(struct keep_shared *s, struct keep_message *m, struct str path);
+bool saverring_put(struct keep_shared *s, struct keep_message *m, struct str path);
 
 /* Takes the next message out, its path into path; false: there is none. */
-bool keepring_get(struct keep_shared *s, struct keep_message *m, char path[KEEPRING_PATH + 1]);
+bool saverring_get(struct keep_shared *s, struct keep_message *m, char path[SAVERRING_PATH + 1]);
 
 #endif

@@ -24,21 +24,21 @@ enum { SHARE_HOST, SHARE_OTHERS, SHARE_TENANTS };
 /* Files of one tenant. */
 struct share {
 	char name[TENANT_NAME]; /* of its folder */
-	uint64_t held, most;    /* bytes; how many it may hold after the sweep */
+	uint64_t held, max;     /* bytes; how many it may hold after the sweep */
 	uint64_t age[AGES];     /* bytes by time of modification */
 	size_t cut;             /* in the second pass: what is before goes */
 	uint64_t forced;        /* files */
 };
 
 struct sweep {
-	struct keepdir *k;
+	struct saverdir *k;
 	uint64_t needed; /* s since 1970: what is older is needed by no window */
 	uint64_t now, oldest;
 	uint64_t total; /* bytes on disk */
 	bool counting;  /* else removing */
 	struct share *share[SHARES_MAX];
 	size_t nshares;
-	struct keepsweep swept;
+	struct saversweep swept;
 };
 
 /* ---- shares --------------------------------------------------------------------------------------------------------
@@ -76,10 +76,10 @@ static void cut_shares(struct sweep *s, uint64_t target)
 		struct share *share = s->share[i];
 		uint64_t old = 0;
 
-		share->most = level > floor[i] ? level : floor[i];
+		share->max = level > floor[i] ? level : floor[i];
 		for (share->cut = 0; share->cut < AGES - 1; share->cut++) {
 			old += share->age[share->cut];
-			if (share->held <= share->most + old)
+			if (share->held <= share->max + old)
 				break;
 		}
 	}
@@ -121,7 +121,7 @@ static void sweep_file(struct sweep *s, struct share *share, int folder, const c
 	uint64_t mtime = st->st_mtime > 0 ? (uint64_t)st->st_mtime : 0;
 	uint64_t part = share ? part_of(st, share != s->share[SHARE_HOST]) : 0;
 
-	if (strncmp(name, KEEPDIR_TEMP, strlen(KEEPDIR_TEMP)) == 0) {
+	if (strncmp(name, SAVERDIR_TEMP, strlen(SAVERDIR_TEMP)) == 0) {
 		if (mtime + TEMP_AGE < s->now)
 			unlinkat(folder, name, 0);
 		return;
@@ -140,7 +140,7 @@ static void sweep_file(struct sweep *s, struct share *share, int folder, const c
 	if (s->counting) {
 		share->age[age_of(s, mtime)] += part;
 		share->held += part;
-	} else if (share->held > share->most && age_of(s, mtime) <= share->cut && unlinkat(folder, name, 0) == 0) {
+	} else if (share->held > share->max && age_of(s, mtime) <= share->cut && unlinkat(folder, name, 0) == 0) {
 		share->held -= part < share->held ? part : share->held;
 		share->forced++;
 		s->swept.forced++;
@@ -208,7 +208,7 @@ static void count_all(struct sweep *s)
  */
 
 /* E of the oldest E.data in a folder of DIR, if it is older than that. */
-static uint64_t oldest_window(const struct keepdir *k, const char *folder, uint64_t oldest)
+static uint64_t oldest_window(const struct saverdir *k, const char *folder, uint64_t oldest)
 {
 	int fd = openat(k->dir, folder, FOLDER);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -241,11 +241,11 @@ static void count_forced(struct sweep *s)
 		if (i >= SHARE_TENANTS)
 			tenant_from_folder(str_of(s->share[i]->name), &of);
 		if (i != SHARE_HOST)
-			keepbudget_count(&s->k->budget, of, s->share[i]->forced);
+			saverbudget_count(&s->k->budget, of, s->share[i]->forced);
 	}
 }
 
-struct keepsweep keepsweep_run(struct keepdir *k, uint64_t max_bytes, uint64_t min_age_s)
+struct saversweep saversweep_run(struct saverdir *k, uint64_t max_bytes, uint64_t min_age_s)
 {
 	struct sweep s = { .k = k, .now = (uint64_t)time(NULL) };
 
@@ -272,9 +272,9 @@ struct keepsweep keepsweep_run(struct keepdir *k, uint64_t max_bytes, uint64_t m
 	return s.swept;
 }
 
-uint64_t keepsweep_unneeded(int dir)
+uint64_t saversweep_unneeded(int dir)
 {
-	struct keepdir k = { .dir = dir };
+	struct saverdir k = { .dir = dir };
 
-	return boot_id("/proc", k.boot) ? keepsweep_run(&k, 0, 0).bytes : 0;
+	return boot_id("/proc", k.boot) ? saversweep_run(&k, 0, 0).bytes : 0;
 }

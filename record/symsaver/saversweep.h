@@ -15,17 +15,17 @@
 
 #include "record/symsaver/saverdir.h"
 
-struct keepsweep {
+struct saversweep {
 	uint64_t bytes;           /* freed, of files that no window needs */
 	uint64_t removed, forced; /* files that no window needs any more; that one needs, but max_bytes was exceeded */
 };
 
 /* Removes what is older than the oldest window in DIR/out and DIR/recording and older than min_age_s, and then, beyond
  * max_bytes (0: no limit), what was needed longest ago. Counts the latter by tenant in k->budget. */
-struct keepsweep keepsweep_run(struct keepdir *k, uint64_t max_bytes, uint64_t min_age_s);
+struct saversweep saversweep_run(struct saverdir *k, uint64_t max_bytes, uint64_t min_age_s);
 
 /* Removes what is older than the oldest window of DIR, however young. Returns the bytes on disk that this freed. `dir`:
  * its descriptor. */
-uint64_t keepsweep_unneeded(int dir);
+uint64_t saversweep_unneeded(int dir);
 
 #endif

@@ -31,7 +31,7 @@ static void run_parser(void *to)
 	const struct symhelper *h = to;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may be blocked when the keeper is killed */
-	h->run(APART_FD);
+	h->run(HELPERPROCESS_FD);
 }
 
 static void start(struct symhelper *h)
@@ -41,7 +41,8 @@ static void start(struct symhelper *h)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
-	h->pid = apart_start(&(struct apart){ "pjrecord-symbol", &pair[1], 1, URGENCY_USUAL, run_parser, h });
+	h->pid = helperprocess_start(
+		&(struct helperprocess){ "pjrecord-symbol", &pair[1], 1, URGENCY_USUAL, run_parser, h });
 	close(pair[1]);
 	if (!h->pid || setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look)) < 0) {
 		close(pair[0]);
@@ -119,7 +120,7 @@ static bool makes_progress(struct symhelper *h)
 	moved = s.ran != h->seen.ran || s.waited != h->seen.waited;
 	h->cpu_ns += s.ran - h->seen.ran + s.waited - h->seen.waited;
 	h->seen = s;
-	return moved || foreign_runs(h->proc, h->pid);
+	return moved || targetfiles_runs(h->proc, h->pid);
 }
 
 static enum symparser_answer await(struct symhelper *h, struct symparser_reply *reply)
@@ -144,8 +145,8 @@ static enum symparser_answer await(struct symhelper *h, struct symparser_reply *
 	}
 }
 
-static enum symparser_answer ask(struct symhelper *h, struct symparser_request *q, const int *fd, size_t fds,
-				 struct symparser_reply *reply)
+static enum symparser_answer query(struct symhelper *h, struct symparser_request *q, const int *fd, size_t fds,
+				   struct symparser_reply *reply)
 {
 	enum symparser_answer answer = make_ready(h);
 
@@ -182,7 +183,7 @@ unsigned symhelper_build_id(struct symhelper *h, int fd, uint8_t id[20])
 	struct symparser_request q = { .question = SYMPARSER_ID };
 	struct symparser_reply reply;
 
-	ask(h, &q, &fd, 1, &reply);
+	query(h, &q, &fd, 1, &reply);
 	memcpy(id, reply.build_id, sizeof(reply.build_id));
 	return reply.build_id_n;
 }
@@ -192,7 +193,7 @@ enum symparser_answer symhelper_reduce(struct symhelper *h, int fd, int out, uin
 {
 	struct symparser_request q = { .question = SYMPARSER_REDUCE, .max = max };
 
-	return ask(h, &q, (int[]){ [SYMPARSER_IN] = fd, [SYMPARSER_OUT] = out }, 2, reply);
+	return query(h, &q, (int[]){ [SYMPARSER_IN] = fd, [SYMPARSER_OUT] = out }, 2, reply);
 }
 
 enum symparser_answer symhelper_reduce_memory(struct symhelper *h, int mem, uint64_t base, int out, uint64_t max,
@@ -200,7 +201,7 @@ enum symparser_answer symhelper_reduce_memory(struct symhelper *h, int mem, uint
 {
 	struct symparser_request q = { .question = SYMPARSER_MEMORY_IMAGE, .base = base, .max = max };
 
-	return ask(h, &q, (int[]){ [SYMPARSER_IN] = mem, [SYMPARSER_OUT] = out }, 2, reply);
+	return query(h, &q, (int[]){ [SYMPARSER_IN] = mem, [SYMPARSER_OUT] = out }, 2, reply);
 }
 
 enum jitcopy_records symhelper_records(struct symhelper *h, int fd, const struct jitcopy_span *span, uint64_t *end)
@@ -208,7 +209,7 @@ enum jitcopy_records symhelper_records(struct symhelper *h, int fd, const struct
 	struct symparser_request q = { .question = SYMPARSER_RECORDS, .span = *span };
 	struct symparser_reply reply;
 
-	if (ask(h, &q, &fd, 1, &reply) != SYMPARSER_DONE || reply.records > RECORDS_LARGE)
+	if (query(h, &q, &fd, 1, &reply) != SYMPARSER_DONE || reply.records > RECORDS_LARGE)
 		return RECORDS_LATER;
 	*end = reply.end;
 	return (enum jitcopy_records)reply.records;

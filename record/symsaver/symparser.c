@@ -38,7 +38,7 @@ static unsigned read_build_id(int fd, uint8_t id[20])
 
 static const char *reduce(int in, int out, uint64_t max, struct reduced *r)
 {
-	const char *why = reducer_write(in, out, max, r);
+	const char *why = elfreducer_write(in, out, max, r);
 
 	if (!why && !r->names && r->bytes == 0) /* no sections: the segments may lead to names */
 		why = ftruncate(out, 0) < 0 ? reducer_cannot_write : dynelf_from_file(in, out, max, r);
@@ -67,19 +67,19 @@ static void answer(const struct symparser_request *q, const int *fd, struct symp
 	a->names = r.names;
 }
 
-void symparser_run(int keeper)
+void symparser_run(int saver)
 {
 	struct sandbox limits = { .groups = SANDBOX_MESSAGES | SANDBOX_OUTPUT | SANDBOX_DEADLINE,
 				  .files = 16,
 				  .file_bytes = OUTPUT_MAX,
-				  .address_space = apart_memory() + SYMPARSER_MEMORY };
+				  .address_space = helperprocess_memory() + SYMPARSER_MEMORY };
 	struct symparser_request q = { 0 };
 	int fd[FDMESSAGE_MAX];
 	bool sent = true;
 
 	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* tables are given back at once */
 	sandbox_enter(&limits);
-	while (sent && fdmessage_receive_all(keeper, &q, sizeof(q), fd, 0) > 0) {
+	while (sent && fdmessage_receive_all(saver, &q, sizeof(q), fd, 0) > 0) {
 		struct symparser_reply a = { .serial = q.serial };
 
 		sandbox_deadline(SYMPARSER_CPU_MS);
@@ -88,6 +88,6 @@ void symparser_run(int keeper)
 		for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 			if (fd[i] >= 0)
 				close(fd[i]);
-		sent = fdmessage_send(keeper, &a, sizeof(a), -1);
+		sent = fdmessage_send(saver, &a, sizeof(a), -1);
 	}
 }

@@ -62,6 +62,6 @@ struct symparser_reply {
 };
 
 /* Enters the sandbox, and answers until the other end is closed. */
-void symparser_run(int keeper);
+void symparser_run(int saver);
 
 #endif

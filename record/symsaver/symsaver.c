@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TOLD 4096 /* things that were told in this window; powers of two */
+#define REPORTED 4096 /* things that were told in this window; powers of two */
 #define VERDICTS 1024
 #define STOP_LOOK_NS 2000000
 #define BLOCKED_NS (2 * SECOND_NS) /* in files of a process, without any progress */
@@ -43,21 +43,21 @@ struct verdict {
 };
 
 struct keep {
-	struct keep_options o;
-	struct keeper_options keeper_options;
+	struct symsaver_options o;
+	struct saverprocess_options saver_options;
 	struct keep_shared *shared;
-	struct keepids ids;
+	struct saverids ids;
 	uint64_t own_ns;
-	pid_t keeper; /* 0: none */
+	pid_t saver; /* 0: none */
 	int wake;
 	uint64_t hang_ns, next, border; /* next: when a keeper may be started */
-	struct keep_look {
+	struct symsaver_scan {
 		uint64_t at, used, since; /* when; ns of CPU time of the keeper; its busy_since */
 	} look;
 	struct backoff backoff;
-	struct keepbudget_counts over; /* as of the last keep_each_over */
-	uint64_t dropped, gone;        /* gone: processes with code of a JIT that ended before we knew them */
-	uint64_t told[TOLD];
+	struct saverbudget_counts over; /* as of the last keep_each_over */
+	uint64_t dropped, gone;         /* gone: processes with code of a JIT that ended before we knew them */
+	uint64_t reported[REPORTED];
 	struct verdict verdict[VERDICTS];
 	char boot[BOOT_ID + 1];
 };
@@ -82,16 +82,16 @@ static void publish_avoided(struct keep *k)
 
 /* No process that is forked from here on has the messages: those that parse could write some, and the keeper obeys
  * them. */
-static void run_keeper(void *to)
+static void run_saver(void *to)
 {
 	struct keep *k = to;
 
 	madvise(k->shared, sizeof(*k->shared), MADV_DONTFORK);
 	urgency_idle_disk();
-	keeper_run(k->shared, &k->keeper_options, APART_FD);
+	saverprocess_run(k->shared, &k->saver_options, HELPERPROCESS_FD);
 }
 
-static bool start_keeper(struct keep *k)
+static bool start_saver(struct keep *k)
 {
 	struct keep_shared *s = k->shared;
 	int wake[2];
@@ -104,11 +104,12 @@ static bool start_keeper(struct keep *k)
 	atomic_store(&s->tail, atomic_load(&s->head));
 	atomic_store(&s->sleeping, 0);
 	madvise(s, sizeof(*s), MADV_DOFORK);
-	k->keeper = apart_start(&(struct apart){ "pjrecord-keeper", &wake[0], 1, URGENCY_USUAL, run_keeper, k });
+	k->saver = helperprocess_start(
+		&(struct helperprocess){ "pjrecord-keeper", &wake[0], 1, URGENCY_USUAL, run_saver, k });
 	madvise(s, sizeof(*s), MADV_DONTFORK);
 	close(wake[0]);
 	k->wake = wake[1];
-	if (k->keeper)
+	if (k->saver)
 		return true;
 	close(wake[1]);
 	k->wake = -1;
@@ -116,13 +117,13 @@ static bool start_keeper(struct keep *k)
 }
 
 /* The start of a file of the keeper in /proc; empty if it cannot be read. */
-static struct str read_keeper(const struct keep *k, const char *name, char *buf, size_t cap)
+static struct str read_saver(const struct keep *k, const char *name, char *buf, size_t cap)
 {
 	char path[256];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%d/%s", k->o.proc, (int)k->keeper, name);
+	snprintf(path, sizeof(path), "%s/%d/%s", k->o.proc, (int)k->saver, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd >= 0 ? read(fd, buf, cap) : -1;
 	if (fd >= 0)
@@ -135,25 +136,25 @@ static struct str read_keeper(const struct keep *k, const char *name, char *buf,
 static bool is_blocked(struct keep *k, uint64_t since, uint64_t now, uint64_t ns)
 {
 	char buf[1024];
-	struct str stat = read_keeper(k, "stat", buf, sizeof(buf)), schedstat;
+	struct str stat = read_saver(k, "stat", buf, sizeof(buf)), schedstat;
 	bool runnable = stat.n == 0 || str_starts(str_from(stat, (size_t)str_rfind(stat, ')') + 1), STR(" R"));
 	uint64_t used;
 
-	schedstat = read_keeper(k, "schedstat", buf, sizeof(buf)); /* ns on a CPU, ... */
+	schedstat = read_saver(k, "schedstat", buf, sizeof(buf)); /* ns on a CPU, ... */
 	if (!str_u64(str_cut(&schedstat, ' '), &used))
 		return false;
 	if (runnable || used != k->look.used || since != k->look.since)
-		k->look = (struct keep_look){ now, used, since };
+		k->look = (struct symsaver_scan){ now, used, since };
 	return now - k->look.at > ns;
 }
 
 /* The next keeper starts in rest_ns. */
-static void end_keeper(struct keep *k, uint64_t rest_ns)
+static void end_saver(struct keep *k, uint64_t rest_ns)
 {
 	k->next = clock_now() + rest_ns;
 	close(k->wake);
 	k->wake = -1;
-	k->keeper = 0;
+	k->saver = 0;
 }
 
 /* Looked at only: backoff.c reaps it. */
@@ -164,23 +165,23 @@ static bool has_ended(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-void keep_tick(struct keep *k)
+void symsaver_tick(struct keep *k)
 {
 	struct keep_shared *s = k->shared;
 	uint64_t now = clock_now(), since = atomic_load_explicit(&s->busy_since, memory_order_acquire);
 	uint64_t place = atomic_load_explicit(&s->busy_place, memory_order_relaxed);
 
-	if (k->keeper && has_ended(k->keeper)) {
-		backoff_failed(&k->backoff, k->keeper, since ? place : 0, false, now);
-		end_keeper(k, k->hang_ns / 2);
-	} else if (k->keeper && since && now > since &&
+	if (k->saver && has_ended(k->saver)) {
+		backoff_failed(&k->backoff, k->saver, since ? place : 0, false, now);
+		end_saver(k, k->hang_ns / 2);
+	} else if (k->saver && since && now > since &&
 		   (now - since > k->hang_ns || is_blocked(k, since, now, BLOCKED_NS))) {
-		backoff_failed(&k->backoff, k->keeper, place, true, now);
-		end_keeper(k, 0);
+		backoff_failed(&k->backoff, k->saver, place, true, now);
+		end_saver(k, 0);
 	}
-	if (!k->keeper && now >= k->next && backoff_may_start(&k->backoff, now)) {
-		memset(k->told, 0, sizeof(k->told));
-		start_keeper(k);
+	if (!k->saver && now >= k->next && backoff_may_start(&k->backoff, now)) {
+		memset(k->reported, 0, sizeof(k->reported));
+		start_saver(k);
 	}
 }
 
@@ -196,12 +197,12 @@ static uint64_t inode_of(const char *proc, const char *name)
 	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-static void set_defaults(struct keep *k, const struct keep_options *o)
+static void set_defaults(struct keep *k, const struct symsaver_options *o)
 {
 	k->o = *o;
 	k->o.proc = o->proc ? o->proc : "/proc";
 	k->hang_ns = (o->hang_s ? o->hang_s : 20) * SECOND_NS;
-	k->keeper_options = (struct keeper_options){
+	k->saver_options = (struct saverprocess_options){
 		.dir = o->dir,
 		.proc = k->o.proc,
 		.max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)1 << 30,
@@ -212,18 +213,18 @@ static void set_defaults(struct keep *k, const struct keep_options *o)
 	};
 }
 
-struct keep *keep_start(const struct keep_options *o, const char **why)
+struct keep *symsaver_start(const struct symsaver_options *o, const char **why)
 {
 	struct keep *k = mem_alloc(sizeof(*k), 1);
-	struct keepdir d;
+	struct saverdir d;
 
 	set_defaults(k, o);
 	k->wake = -1;
 	*why = NULL;
 	if (o->dir) {
-		*why = keepdir_open(&d, o->dir, k->o.proc, 0);
+		*why = saverdir_open(&d, o->dir, k->o.proc, 0);
 		memcpy(k->boot, d.boot, sizeof(k->boot));
-		keepdir_close(&d);
+		saverdir_close(&d);
 	}
 	k->shared =
 		*why ? NULL : mmap(NULL, sizeof(*k->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -233,7 +234,7 @@ struct keep *keep_start(const struct keep_options *o, const char **why)
 	}
 	k->own_ns = inode_of(k->o.proc, "self/ns/mnt");
 	k->border = clock_now();
-	if (!*why && !start_keeper(k))
+	if (!*why && !start_saver(k))
 		*why = strerror(errno);
 	if (!*why)
 		return k;
@@ -247,7 +248,7 @@ struct keep *keep_start(const struct keep_options *o, const char **why)
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* It is full: it will wake. It died: keep_tick sees to that. */
-static void wake_keeper(struct keep *k)
+static void wake_saver(struct keep *k)
 {
 	if (k->wake >= 0 && send(k->wake, "", 1, MSG_NOSIGNAL) < 0)
 		return;
@@ -255,18 +256,18 @@ static void wake_keeper(struct keep *k)
 
 static void put(struct keep *k, struct keep_message *m, struct str path)
 {
-	if (!k->keeper || !keepring_put(k->shared, m, path)) {
+	if (!k->saver || !saverring_put(k->shared, m, path)) {
 		k->dropped++;
 		return;
 	}
 	if (atomic_exchange(&k->shared->sleeping, 0))
-		wake_keeper(k);
+		wake_saver(k);
 }
 
 /* Was it told in this window? */
-static bool is_told(struct keep *k, uint64_t key)
+static bool is_recorded(struct keep *k, uint64_t key)
 {
-	uint64_t *slot = &k->told[key & (TOLD - 1)];
+	uint64_t *slot = &k->reported[key & (REPORTED - 1)];
 
 	if (*slot == key)
 		return true;
@@ -275,7 +276,7 @@ static bool is_told(struct keep *k, uint64_t key)
 }
 
 /* A file of a tenant; 0: no file. */
-static uint64_t key_of(const struct keep_process *p, const struct keep_mapping *m)
+static uint64_t key_of(const struct symsaver_process *p, const struct symsaver_mapping *m)
 {
 	uint64_t id[8] = { 0 };
 
@@ -292,8 +293,8 @@ static uint64_t key_of(const struct keep_process *p, const struct keep_mapping *
 }
 
 /* Each process tells of a file until it is kept: one alone may end too soon. */
-static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, const struct keep_process *p,
-		 const struct keep_mapping *m)
+static void report(struct keep *k, enum keep_kind kind, const struct verdict *v, const struct symsaver_process *p,
+		   const struct symsaver_mapping *m)
 {
 	struct keep_message message = { .kind = kind, .elsewhere = v->elsewhere, .key = key_of(p, m), .process = *p };
 	uint64_t what[5] = { kind, p->pid, p->start, p->mount_ns, message.key };
@@ -301,15 +302,15 @@ static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, c
 	if ((kind == KEEP_BINARY || kind == KEEP_CHECK || kind == KEEP_ID) &&
 	    atomic_load_explicit(&k->shared->done[message.key & (KEEP_DONE - 1)], memory_order_relaxed) == message.key)
 		return;
-	if (is_told(k, hash_bytes(what, sizeof(what)) | 1))
+	if (is_recorded(k, hash_bytes(what, sizeof(what)) | 1))
 		return;
 	if (m) {
-		message.mapping = (struct foreign_mapping){ .start = m->start,
-							    .major = m->major,
-							    .minor = m->minor,
-							    .inode = m->inode,
-							    .generation = m->generation,
-							    .build_id_n = m->build_id_n };
+		message.mapping = (struct target_mapping){ .start = m->start,
+							   .major = m->major,
+							   .minor = m->minor,
+							   .inode = m->inode,
+							   .generation = m->generation,
+							   .build_id_n = m->build_id_n };
 		memcpy(message.mapping.build_id, m->build_id, sizeof(m->build_id));
 	}
 	put(k, &message, m ? m->path : (struct str){ 0 });
@@ -317,7 +318,7 @@ static void tell(struct keep *k, enum keep_kind kind, const struct verdict *v, c
 
 /* In another mount namespace, or with another root in ours. A process that does not answer counts as one of ours
  * (taskwait.h). */
-static bool is_elsewhere(const struct keep *k, const struct keep_process *p)
+static bool is_elsewhere(const struct keep *k, const struct symsaver_process *p)
 {
 	struct text root = { 0 };
 	char path[256];
@@ -339,7 +340,7 @@ static bool is_elsewhere(const struct keep *k, const struct keep_process *p)
 	return longer;
 }
 
-static struct verdict *verdict_of(struct keep *k, const struct keep_process *p)
+static struct verdict *verdict_of(struct keep *k, const struct symsaver_process *p)
 {
 	struct verdict *v = &k->verdict[p->pid & (VERDICTS - 1)];
 
@@ -348,12 +349,12 @@ static struct verdict *verdict_of(struct keep *k, const struct keep_process *p)
 	return v;
 }
 
-bool keep_process(struct keep *k, const struct keep_process *p)
+bool symsaver_process(struct keep *k, const struct symsaver_process *p)
 {
 	struct verdict *v = verdict_of(k, p);
 
 	if (v->elsewhere && k->o.dir)
-		tell(k, KEEP_ROOT, v, p, NULL);
+		report(k, KEEP_ROOT, v, p, NULL);
 	return v->elsewhere;
 }
 
@@ -374,7 +375,7 @@ static bool is_dump(struct str path)
 	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
 }
 
-void keep_mapping(struct keep *k, const struct keep_process *p, const struct keep_mapping *m)
+void symsaver_mapping(struct keep *k, const struct symsaver_process *p, const struct symsaver_mapping *m)
 {
 	struct verdict *v = verdict_of(k, p);
 	bool jit = is_jit(m->path), memory = str_starts(m->path, STR("/memfd:"));
@@ -382,32 +383,32 @@ void keep_mapping(struct keep *k, const struct keep_process *p, const struct kee
 
 	if (!k->o.dir) {
 		if (file && !m->build_id_n)
-			tell(k, KEEP_ID, v, p, m);
+			report(k, KEEP_ID, v, p, m);
 		return;
 	}
 	if (jit && p->start) {
 		v->jit = true;
-		tell(k, KEEP_JIT, v, p, NULL);
+		report(k, KEEP_JIT, v, p, NULL);
 	} else if (jit) {
-		k->gone += !is_told(k, hash_bytes(&p->pid, sizeof(p->pid)) | 1);
+		k->gone += !is_recorded(k, hash_bytes(&p->pid, sizeof(p->pid)) | 1);
 	}
 	if (is_dump(m->path)) {
 		if ((v->elsewhere || k->o.all) && p->start) {
 			v->jit = true;
-			tell(k, KEEP_DUMP, v, p, m);
+			report(k, KEEP_DUMP, v, p, m);
 		}
 	} else if (file) {
-		tell(k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK, v,
-		     p, m);
+		report(k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK,
+		       v, p, m);
 	}
 }
 
-unsigned keep_build_id(struct keep *k, const struct keep_mapping *m, uint8_t id[20])
+unsigned symsaver_build_id(struct keep *k, const struct symsaver_mapping *m, uint8_t id[20])
 {
 	const struct pj_build_id *found;
 
-	keepids_take(&k->ids, &k->shared->found);
-	found = keepids_find(&k->ids, m->major, m->minor, m->inode, m->generation);
+	saverids_take(&k->ids, &k->shared->found);
+	found = saverids_find(&k->ids, m->major, m->minor, m->inode, m->generation);
 	if (found)
 		memcpy(id, found->id, sizeof(found->id));
 	return found ? found->size : 0;
@@ -418,12 +419,12 @@ static uint64_t busy_since(const struct keep *k)
 	return atomic_load_explicit(&k->shared->busy_since, memory_order_acquire);
 }
 
-void keep_settle(struct keep *k, unsigned deadline_ms)
+void symsaver_settle(struct keep *k, unsigned deadline_ms)
 {
 	struct timespec pause = { 0, 1000000 };
 	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000);
 
-	while (k->keeper && clock_now() < until) {
+	while (k->saver && clock_now() < until) {
 		uint64_t since = atomic_load_explicit(&k->shared->busy_since, memory_order_acquire);
 
 		if (atomic_load(&k->shared->sleeping) && atomic_load(&k->shared->head) == atomic_load(&k->shared->tail))
@@ -434,7 +435,7 @@ void keep_settle(struct keep *k, unsigned deadline_ms)
 	}
 }
 
-void keep_exit(struct keep *k, uint32_t pid)
+void symsaver_exit(struct keep *k, uint32_t pid)
 {
 	struct verdict *v = &k->verdict[pid & (VERDICTS - 1)];
 	struct keep_message m = { .kind = KEEP_EXIT, .process.pid = pid };
@@ -445,30 +446,30 @@ void keep_exit(struct keep *k, uint32_t pid)
 		*v = (struct verdict){ 0 };
 }
 
-void keep_window(struct keep *k)
+void symsaver_window(struct keep *k)
 {
 	struct keep_message m = { .kind = KEEP_WINDOW };
 
-	memset(k->told, 0, sizeof(k->told));
+	memset(k->reported, 0, sizeof(k->reported));
 	for (size_t i = 0; i < KEEP_DONE; i++)
 		atomic_store_explicit(&k->shared->done[i], 0, memory_order_relaxed);
 	k->border = clock_now();
-	keepids_take(&k->ids, &k->shared->found);
-	keepids_window(&k->ids);
+	saverids_take(&k->ids, &k->shared->found);
+	saverids_window(&k->ids);
 	put(k, &m, (struct str){ 0 });
-	keep_tick(k);
+	symsaver_tick(k);
 }
 
 /* ---- asking
  * ---------------------------------------------------------------------------------------------------------------------
  */
 
-size_t keep_kernels(struct keep *k, char names[2][64])
+size_t symsaver_kernels(struct keep *k, char names[2][64])
 {
 	const struct keep_shared *s = k->shared;
 	uint64_t now = atomic_load(&s->kernel_now), before = atomic_load(&s->kernel_before),
 		 changed = atomic_load(&s->kernel_changed);
-	char name[KEEPDIR_PATH];
+	char name[SAVERDIR_PATH];
 	size_t n = 0;
 
 	for (int i = 0; i < 2; i++) {
@@ -476,16 +477,16 @@ size_t keep_kernels(struct keep *k, char names[2][64])
 
 		if (number == 0 || (i == 1 && (before == now || changed < k->border)))
 			break;
-		kernelkeep_name(name, k->boot, number);
+		kernelsaver_name(name, k->boot, number);
 		snprintf(names[n++], 64, "%.63s", name);
 	}
 	return n;
 }
 
-struct keep_counts keep_counts(struct keep *k)
+struct symsaver_counts symsaver_counts(struct keep *k)
 {
 	const struct keep_shared *s = k->shared;
-	struct keep_counts c = {
+	struct symsaver_counts c = {
 		.binaries = s->count[COUNT_BINARIES],
 		.maps = s->count[COUNT_MAPS],
 		.kernels = s->count[COUNT_KERNELS],
@@ -498,28 +499,28 @@ struct keep_counts keep_counts(struct keep *k)
 		.hung = k->backoff.hung + s->parser[PARSER_HUNG],
 		.crashed = k->backoff.crashed + s->parser[PARSER_CRASHED],
 		.lingering = backoff_lingering(&k->backoff) + s->parser[PARSER_LINGERING],
-		.off = !k->keeper,
+		.off = !k->saver,
 	};
 
-	for (size_t i = 0; i < KEEP_WHYS; i++)
+	for (size_t i = 0; i < SYMSAVER_REASONS; i++)
 		c.failed[i] = s->failed[i];
-	c.failed[KEEP_GONE] += k->gone;
+	c.failed[SYMSAVER_GONE] += k->gone;
 	return c;
 }
 
-void keep_each_over(struct keep *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
+void symsaver_each_over(struct keep *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
 {
-	keepbudget_each(&k->shared->over, &k->over, f, arg);
+	saverbudget_each(&k->shared->over, &k->over, f, arg);
 }
 
-struct keep_counts keep_since(const struct keep_counts *now, const struct keep_counts *before)
+struct symsaver_counts symsaver_since(const struct symsaver_counts *now, const struct symsaver_counts *before)
 {
-	struct keep_counts c = *now;
+	struct symsaver_counts c = *now;
 
 	c.binaries -= before->binaries;
 	c.maps -= before->maps;
 	c.kernels -= before->kernels;
-	for (size_t i = 0; i < KEEP_WHYS; i++)
+	for (size_t i = 0; i < SYMSAVER_REASONS; i++)
 		c.failed[i] -= before->failed[i];
 	c.dropped -= before->dropped;
 	c.conflicts -= before->conflicts;
@@ -531,26 +532,26 @@ struct keep_counts keep_since(const struct keep_counts *now, const struct keep_c
 	return c;
 }
 
-void keep_text(struct text *t, const struct keep_counts *c)
+void symsaver_text(struct text *t, const struct symsaver_counts *c)
 {
-	static const char *const whys[KEEP_WHYS] = {
-		[KEEP_GONE] = "of processes that ended too soon",
-		[KEEP_FORBIDDEN] = "without permission (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)",
-		[KEEP_OTHER] = "whose file was replaced",
-		[KEEP_NOT_ELF] = "that name nothing",
-		[KEEP_LARGE] = "too large",
-		[KEEP_UNTRUSTED] = "that are links, not the process' own, or no text",
-		[KEEP_DISK] = "for want of space or permission to write",
-		[KEEP_HUNG] = "where a keeper hung",
-		[KEEP_SLOW] = "on file systems that answer too slowly",
-		[KEEP_BUDGET] = "of tenants over budget",
+	static const char *const whys[SYMSAVER_REASONS] = {
+		[SYMSAVER_GONE] = "of processes that ended too soon",
+		[SYMSAVER_FORBIDDEN] = "without permission (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)",
+		[SYMSAVER_OTHER] = "whose file was replaced",
+		[SYMSAVER_NOT_ELF] = "that name nothing",
+		[SYMSAVER_LARGE] = "too large",
+		[SYMSAVER_UNTRUSTED] = "that are links, not the process' own, or no text",
+		[SYMSAVER_DISK] = "for want of space or permission to write",
+		[SYMSAVER_HUNG] = "where a keeper hung",
+		[SYMSAVER_SLOW] = "on file systems that answer too slowly",
+		[SYMSAVER_BUDGET] = "of tenants over budget",
 	};
 	const char *sep = "; not kept: ";
 
 	if (c->binaries || c->maps)
 		text_printf(t, "kept %llu binar%s, %llu map%s", (unsigned long long)c->binaries,
 			    c->binaries == 1 ? "y" : "ies", (unsigned long long)c->maps, c->maps == 1 ? "" : "s");
-	for (size_t i = 0; i < KEEP_WHYS; i++) {
+	for (size_t i = 0; i < SYMSAVER_REASONS; i++) {
 		if (!c->failed[i])
 			continue;
 		text_printf(t, "%s%llu %s", t->n ? sep : sep + 2, (unsigned long long)c->failed[i], whys[i]);
@@ -576,35 +577,35 @@ void keep_text(struct text *t, const struct keep_counts *c)
 			    c->crashed == 1 ? "" : "s");
 }
 
-struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms)
+struct symsaver_counts symsaver_stop(struct keep *k, unsigned deadline_ms)
 {
 	struct timespec pause = { 0, STOP_LOOK_NS };
 	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000), busy_ns = 0, last = clock_now();
 	uint64_t since;
-	struct keep_counts c;
-	bool ended = !k->keeper, blocked = false;
+	struct symsaver_counts c;
+	bool ended = !k->saver, blocked = false;
 
 	atomic_store(&k->shared->stop, 1);
-	wake_keeper(k);
-	while (!ended && !(ended = waitpid(k->keeper, NULL, WNOHANG) == k->keeper) && last < until && !blocked &&
-	       busy_ns < KEEP_STOP_BUSY_MS * UINT64_C(1000000)) {
+	wake_saver(k);
+	while (!ended && !(ended = waitpid(k->saver, NULL, WNOHANG) == k->saver) && last < until && !blocked &&
+	       busy_ns < SYMSAVER_STOP_BUSY_MS * UINT64_C(1000000)) {
 		nanosleep(&pause, NULL);
 		since = busy_since(k);
 		busy_ns += since ? clock_now() - last : 0;
 		last = clock_now();
-		blocked = since && is_blocked(k, since, last, KEEP_STOP_BLOCKED_MS * UINT64_C(1000000));
+		blocked = since && is_blocked(k, since, last, SYMSAVER_STOP_BLOCKED_MS * UINT64_C(1000000));
 	}
 	if (!ended) {
 		k->backoff.hung++;
 		if (last >= until)
-			kill(k->keeper, SIGKILL);
-		waitpid(k->keeper, NULL, WNOHANG);
+			kill(k->saver, SIGKILL);
+		waitpid(k->saver, NULL, WNOHANG);
 	}
-	c = keep_counts(k);
+	c = symsaver_counts(k);
 	if (k->wake >= 0)
 		close(k->wake);
 	munmap(k->shared, sizeof(*k->shared));
-	keepids_free(&k->ids);
+	saverids_free(&k->ids);
 	free(k);
 	return c;
 }

@@ -33,7 +33,7 @@
 #include "common/str.h"
 #include "common/process/tenants.h"
 
-struct keep_options {
+struct symsaver_options {
 	const char *dir;    /* DIR, which is there and ours; the keeper runs as we do when it is started. NULL: only
 			       build-ids are found */
 	bool all;           /* also binaries of the host that will stay: to fold elsewhere */
@@ -45,7 +45,7 @@ struct keep_options {
 };
 
 /* Which process; both as they will stand in the window (struct pj_process). */
-struct keep_process {
+struct symsaver_process {
 	uint32_t pid;
 	uint64_t start;    /* 0: not known, nothing of its JIT is kept */
 	uint64_t mount_ns; /* 0: not known. Of a process that is gone already: its parent's */
@@ -53,7 +53,7 @@ struct keep_process {
 };
 
 /* As in the MMAP2 record of the window. */
-struct keep_mapping {
+struct symsaver_mapping {
 	uint64_t start, length, pgoff;
 	uint32_t major, minor; /* these four: 0 when the record has a build-id */
 	uint64_t inode, generation;
@@ -61,25 +61,26 @@ struct keep_mapping {
 	struct str path;                  /* "//anon", "/memfd:x (deleted)", ... too */
 };
 
-enum keep_why {                 /* why something was not kept */
-		KEEP_GONE,      /* the process ended before it was looked at, and nobody else had the file */
-		KEEP_FORBIDDEN, /* no permission: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
-		KEEP_OTHER,     /* the file at that path is another one, and the one that was mapped cannot be had */
-		KEEP_NOT_ELF,   /* not a regular file, not an ELF file, damaged, or nothing in it has a name */
-		KEEP_LARGE,     /* beyond the limits for one file or process */
-		KEEP_UNTRUSTED, /* a map or dump that is a link, belongs to somebody else, or is no text */
-		KEEP_DISK,      /* cannot be written */
-		KEEP_HUNG,      /* in a place in which a keeper hung (backoff.h) */
-		KEEP_SLOW,      /* in a place that keeps the keeper waiting: too many messages wait for it */
-		KEEP_BUDGET,    /* its tenant is over its budget (saverbudget.h) */
-		KEEP_WHYS
+enum symsaver_reason {                     /* why something was not kept */
+		       SYMSAVER_GONE,      /* the process ended before it was looked at, and nobody else had the file */
+		       SYMSAVER_FORBIDDEN, /* no permission: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
+		       SYMSAVER_OTHER,   /* the file at that path is another one, and the one that was mapped cannot be
+					    had */
+		       SYMSAVER_NOT_ELF, /* not a regular file, not an ELF file, damaged, or nothing in it has a name */
+		       SYMSAVER_LARGE,   /* beyond the limits for one file or process */
+		       SYMSAVER_UNTRUSTED, /* a map or dump that is a link, belongs to somebody else, or is no text */
+		       SYMSAVER_DISK,      /* cannot be written */
+		       SYMSAVER_HUNG,      /* in a place in which a keeper hung (backoff.h) */
+		       SYMSAVER_SLOW,      /* in a place that keeps the keeper waiting: too many messages wait for it */
+		       SYMSAVER_BUDGET,    /* its tenant is over its budget (saverbudget.h) */
+		       SYMSAVER_REASONS
 };
 
-struct keep_counts {
-	uint64_t binaries, maps, kernels; /* kept by this run: binaries, files of JITs, kallsyms */
-	uint64_t bytes;                   /* on disk now, of all runs */
-	uint64_t failed[KEEP_WHYS];       /* things, each counted once a window */
-	uint64_t dropped;                 /* messages */
+struct symsaver_counts {
+	uint64_t binaries, maps, kernels;  /* kept by this run: binaries, files of JITs, kallsyms */
+	uint64_t bytes;                    /* on disk now, of all runs */
+	uint64_t failed[SYMSAVER_REASONS]; /* things, each counted once a window */
+	uint64_t dropped;                  /* messages */
 	uint64_t conflicts; /* files with the build-id of another file, and other symbols: each is its tenant's only */
 	uint64_t removed, forced; /* files that no window needs; that were needed, but max_bytes */
 	uint64_t hung, crashed;   /* keepers */
@@ -88,58 +89,58 @@ struct keep_counts {
 };
 
 /* What is new between two moments; bytes: as they are at the later one. */
-struct keep_counts keep_since(const struct keep_counts *now, const struct keep_counts *before);
+struct symsaver_counts symsaver_since(const struct symsaver_counts *now, const struct symsaver_counts *before);
 
 struct keep;
 
 /* To be called after privileges are dropped, and better before there are threads: it forks. Whoever calls it does not
  * wait for children of no name (waitpid(-1)). NULL and *why when the folders cannot be had (links, others' folders), or
  * no process. */
-struct keep *keep_start(const struct keep_options *o, const char **why);
+struct keep *symsaver_start(const struct symsaver_options *o, const char **why);
 
 /* Whenever the state of a process is written into a window: at its first sample in it, and with each executable mapping
  * then and later. Cheap for what needs no keeping. keep_process: true when it is elsewhere, in another mount namespace
  * or with another root, so that its paths are not ours (PJ_PROCESS_ELSEWHERE). */
-bool keep_process(struct keep *k, const struct keep_process *p);
-void keep_mapping(struct keep *k, const struct keep_process *p, const struct keep_mapping *m);
+bool symsaver_process(struct keep *k, const struct symsaver_process *p);
+void symsaver_mapping(struct keep *k, const struct symsaver_process *p, const struct symsaver_mapping *m);
 
 /* Finds the build-id that the keeper read from a file whose mapping had none, in this window or the one before. Returns
  * its size, 0 if it is not known (yet). No other process of pj opens mapped files to read build-ids: their file systems
  * may never answer. */
-unsigned keep_build_id(struct keep *k, const struct keep_mapping *m, uint8_t id[20]);
+unsigned symsaver_build_id(struct keep *k, const struct symsaver_mapping *m, uint8_t id[20]);
 
 /* Waits until the keeper has handled every message, at most deadline_ms, and not at all while it hangs. For the end of
  * a recording: the build-ids of its last processes are then known. */
-void keep_settle(struct keep *k, unsigned deadline_ms);
+void symsaver_settle(struct keep *k, unsigned deadline_ms);
 
-void keep_exit(struct keep *k, uint32_t pid); /* the process, not a thread of it */
+void symsaver_exit(struct keep *k, uint32_t pid); /* the process, not a thread of it */
 
 /* At each border: what was told is forgotten here, and will be told again. */
-void keep_window(struct keep *k);
+void symsaver_window(struct keep *k);
 
 /* Looks after the keeper; every few seconds or more often, costs nothing. */
-void keep_tick(struct keep *k);
+void symsaver_tick(struct keep *k);
 
 /* Names of the snapshots of the kernel's symbols that held since the last border, newest first: for PJ_ITEM_KALLSYMS,
  * one item each. Returns how many, 0 to 2: there is a second one when the modules changed meanwhile. To be called
  * before keep_window. */
-size_t keep_kernels(struct keep *k, char names[2][64]);
+size_t symsaver_kernels(struct keep *k, char names[2][64]);
 
-struct keep_counts keep_counts(struct keep *k);
+struct symsaver_counts symsaver_counts(struct keep *k);
 
 /* Calls f for each tenant of which files were left out or removed since the last call, as it was over its budget or its
  * share. */
-void keep_each_over(struct keep *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg);
+void symsaver_each_over(struct keep *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg);
 
 /* For people: "12 binaries, 3 maps; 2 not kept: no permission (CAP_SYS_PTRACE)"; empty when there is nothing to say. */
 struct text;
-void keep_text(struct text *t, const struct keep_counts *c);
+void symsaver_text(struct text *t, const struct symsaver_counts *c);
 
 /* Ends the keeper and frees k; returns the last counts. The keeper finishes the files of DIR for at most deadline_ms,
  * then it is killed. Files of processes get KEEP_STOP_BUSY_MS of that, and one at which the keeper is blocked
  * KEEP_STOP_BLOCKED_MS: afterwards the recorder leaves, and the keeper ends by itself soon after. */
-#define KEEP_STOP_BUSY_MS 1000
-#define KEEP_STOP_BLOCKED_MS 300
-struct keep_counts keep_stop(struct keep *k, unsigned deadline_ms);
+#define SYMSAVER_STOP_BUSY_MS 1000
+#define SYMSAVER_STOP_BLOCKED_MS 300
+struct symsaver_counts symsaver_stop(struct keep *k, unsigned deadline_ms);
 
 #endif

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #define FIELD_START 22
-#define MOST_OPEN_FILES 4096   /* that are looked through */
-#define MOST_MAPS (64u << 20)  /* bytes of /proc/PID/maps */
-#define LINGER_NS 10000000000u /* a root is held so long after its process ended */
+#define OPEN_FILES_MAX 4096       /* that are looked through */
+#define MAP_COUNT_MAX (64u << 20) /* bytes of /proc/PID/maps */
+#define LINGER_NS 10000000000u    /* a root is held so long after its process ended */
 #define OVERLAY_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683E
 
@@ -24,10 +24,10 @@
  */
 
 /* The beginning of a file of the process. */
-static struct str read_file(int process, const char *name, char *buf, size_t room)
+static struct str read_file(int process, const char *name, char *buf, size_t space)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, buf, room) : -1;
+	ssize_t n = fd >= 0 ? read(fd, buf, space) : -1;
 
 	if (fd >= 0)
 		close(fd);
@@ -63,7 +63,7 @@ static bool read_stat(int process, char *state, uint64_t *start)
 	return found;
 }
 
-int foreign_process(const char *proc, uint32_t pid, uint64_t start)
+int target_process(const char *proc, uint32_t pid, uint64_t start)
 {
 	char path[256], state;
 	uint64_t began;
@@ -80,7 +80,7 @@ int foreign_process(const char *proc, uint32_t pid, uint64_t start)
 	return -1;
 }
 
-char foreign_state(int process)
+char targetfiles_state(int process)
 {
 	uint64_t start;
 	char state;
@@ -90,24 +90,24 @@ char foreign_state(int process)
 	return errno == ETIMEDOUT ? '?' : 0;
 }
 
-bool foreign_lives(int process)
+bool targetfiles_lives(int process)
 {
-	char state = foreign_state(process);
+	char state = targetfiles_state(process);
 
 	return state && state != 'Z' && state != 'X';
 }
 
-bool foreign_runs(const char *proc, pid_t pid)
+bool targetfiles_runs(const char *proc, pid_t pid)
 {
-	int process = foreign_process(proc, (uint32_t)pid, 0);
-	bool running = process >= 0 && foreign_state(process) == 'R';
+	int process = target_process(proc, (uint32_t)pid, 0);
+	bool running = process >= 0 && targetfiles_state(process) == 'R';
 
 	if (process >= 0)
 		close(process);
 	return running;
 }
 
-bool foreign_identity(int process, uint32_t *uid, uint32_t *inner_pid)
+bool targetfiles_identity(int process, uint32_t *uid, uint32_t *inner_pid)
 {
 	char buf[8192];
 	struct str status = read_file(process, "status", buf, sizeof(buf));
@@ -131,7 +131,7 @@ bool foreign_identity(int process, uint32_t *uid, uint32_t *inner_pid)
 	return has_uid;
 }
 
-int foreign_root(int process)
+int targetfiles_root(int process)
 {
 	return openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
@@ -141,7 +141,7 @@ int foreign_root(int process)
 
 /* A file in an overlay is mapped as that of its layer, but stat tells a device of the overlay, and maybe the layer in
  * the upper bits of the inode. Subvolumes of btrfs have devices of their own, which mappings do not tell. */
-static bool is_numbered(int fd, const struct foreign_mapping *m)
+static bool is_numbered(int fd, const struct target_mapping *m)
 {
 	struct stat st;
 	struct statfs fs;
@@ -157,17 +157,17 @@ static bool is_numbered(int fd, const struct foreign_mapping *m)
 	return (uint64_t)fs.f_type == BTRFS_MAGIC && st.st_ino == m->inode;
 }
 
-bool foreign_is_mapped(int fd, const struct foreign_mapping *m, const struct foreign_judge *judge)
+bool targetfiles_is_mapped(int fd, const struct target_mapping *m, const struct targetfiles_judge *assess)
 {
 	if (!m->build_id_n)
 		return is_numbered(fd, m);
-	return judge && judge->is_build(judge->to, fd, m->build_id, m->build_id_n);
+	return assess && assess->is_build(assess->to, fd, m->build_id, m->build_id_n);
 }
 
 /* Keeps fd when it is the file, else closes it; *other: there was one. */
-static int checked(int fd, const struct foreign_mapping *m, const struct foreign_judge *judge, bool *other)
+static int checked(int fd, const struct target_mapping *m, const struct targetfiles_judge *assess, bool *other)
 {
-	if (fd < 0 || foreign_is_mapped(fd, m, judge))
+	if (fd < 0 || targetfiles_is_mapped(fd, m, assess))
 		return fd;
 	close(fd);
 	*other = true;
@@ -187,11 +187,11 @@ static struct str without_deleted(struct str path)
 /* What a magic link of /proc leads to: the file itself, wherever its name may be by now. */
 static int open_magic(int dir, const char *name)
 {
-	return inside_reopen(openat(dir, name, O_PATH | O_CLOEXEC));
+	return targetfile_reopen(openat(dir, name, O_PATH | O_CLOEXEC));
 }
 
 /* A file without a name in any file system, which the process has open. */
-static int among_open_files(int process, const struct foreign_mapping *m, const struct foreign_judge *judge)
+static int among_open_files(int process, const struct target_mapping *m, const struct targetfiles_judge *assess)
 {
 	int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -1;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -204,17 +204,17 @@ static int among_open_files(int process, const struct foreign_mapping *m, const 
 			close(fd);
 		return -1;
 	}
-	for (unsigned n = 0; found < 0 && n < MOST_OPEN_FILES && (e = readdir(dir)); n++) {
+	for (unsigned n = 0; found < 0 && n < OPEN_FILES_MAX && (e = readdir(dir)); n++) {
 		if (!byte_is_digit(e->d_name[0]) || fstatat(dirfd(dir), e->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		found = checked(open_magic(dirfd(dir), e->d_name), m, judge, &other);
+		found = checked(open_magic(dirfd(dir), e->d_name), m, assess, &other);
 	}
 	closedir(dir);
 	return found;
 }
 
 /* Needs CAP_CHECKPOINT_RESTORE, so mostly it is not allowed. */
-static int among_mapped_files(int process, const struct foreign_mapping *m, const struct foreign_judge *judge)
+static int among_mapped_files(int process, const struct target_mapping *m, const struct targetfiles_judge *assess)
 {
 	int dir = openat(process, "map_files", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
 	DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
@@ -230,26 +230,26 @@ static int among_mapped_files(int process, const struct foreign_mapping *m, cons
 	snprintf(prefix, sizeof(prefix), "%llx-", (unsigned long long)m->start);
 	while (fd < 0 && (e = readdir(d)))
 		if (strncmp(e->d_name, prefix, strlen(prefix)) == 0)
-			fd = checked(open_magic(dirfd(d), e->d_name), m, judge, &other);
+			fd = checked(open_magic(dirfd(d), e->d_name), m, assess, &other);
 	closedir(d);
 	return fd;
 }
 
-int foreign_open(int root, int process, const struct foreign_mapping *m, const struct foreign_judge *judge)
+int targetfiles_open(int root, int process, const struct target_mapping *m, const struct targetfiles_judge *assess)
 {
 	bool other = false;
 	int fd = -1, error = ESRCH;
 
 	if (root >= 0 && m->path.n && m->path.p[0] == '/') {
-		fd = checked(inside_open(root, without_deleted(m->path), true), m, judge, &other);
+		fd = checked(targetfile_open(root, without_deleted(m->path), true), m, assess, &other);
 		error = errno;
 	}
 	if (fd < 0 && process >= 0)
-		fd = checked(open_magic(process, "exe"), m, judge, &other);
+		fd = checked(open_magic(process, "exe"), m, assess, &other);
 	if (fd < 0 && process >= 0 && (!m->build_id_n || str_starts(m->path, STR("/memfd:"))))
-		fd = among_open_files(process, m, judge);
+		fd = among_open_files(process, m, assess);
 	if (fd < 0 && process >= 0)
-		fd = among_mapped_files(process, m, judge);
+		fd = among_mapped_files(process, m, assess);
 	errno = other ? ESTALE : error;
 	return fd;
 }
@@ -281,7 +281,7 @@ static bool parse_line(struct str s, struct line *l)
 }
 
 struct base_search {
-	const struct foreign_mapping *m;
+	const struct target_mapping *m;
 	struct line zero; /* the last line with a file's first byte */
 	uint64_t base;
 	bool found, done;
@@ -310,7 +310,7 @@ static bool find_base(int process, struct base_search *b)
 	size_t have = 0, total = 0;
 	ssize_t n;
 
-	while (fd >= 0 && !b->done && total < MOST_MAPS && (n = read(fd, buf + have, sizeof(buf) - have)) > 0) {
+	while (fd >= 0 && !b->done && total < MAP_COUNT_MAX && (n = read(fd, buf + have, sizeof(buf) - have)) > 0) {
 		struct str lines = { buf, have + (size_t)n };
 
 		total += (size_t)n;
@@ -324,7 +324,7 @@ static bool find_base(int process, struct base_search *b)
 	return b->found;
 }
 
-int foreign_memory(int process, const struct foreign_mapping *m, uint64_t *base)
+int targetfiles_memory(int process, const struct target_mapping *m, uint64_t *base)
 {
 	struct base_search b = { .m = m };
 	struct taskid_user user;
@@ -348,42 +348,42 @@ int foreign_memory(int process, const struct foreign_mapping *m, uint64_t *base)
 /* ---- roots
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void let_go(struct foreign_held *h)
+static void let_go(struct targetfiles_held *h)
 {
 	close(h->root);
 	close(h->process);
-	*h = (struct foreign_held){ 0 };
+	*h = (struct targetfiles_held){ 0 };
 }
 
-static struct foreign_held *find(struct foreign_roots *r, uint64_t mount_ns)
+static struct targetfiles_held *find(struct targetfiles_roots *r, uint64_t mount_ns)
 {
-	for (size_t i = 0; i < FOREIGN_ROOTS; i++)
+	for (size_t i = 0; i < TARGETFILES_ROOTS; i++)
 		if (r->held[i].mount_ns == mount_ns)
 			return &r->held[i];
 	return NULL;
 }
 
-int foreign_roots_find(struct foreign_roots *r, uint64_t mount_ns, uint64_t now)
+int targetfiles_roots_find(struct targetfiles_roots *r, uint64_t mount_ns, uint64_t now)
 {
-	struct foreign_held *h = mount_ns ? find(r, mount_ns) : NULL;
+	struct targetfiles_held *h = mount_ns ? find(r, mount_ns) : NULL;
 
 	if (h)
 		h->used = now;
 	return h ? h->root : -1;
 }
 
-struct tenant foreign_roots_tenant(const struct foreign_roots *r, uint64_t mount_ns)
+struct tenant targetfiles_roots_tenant(const struct targetfiles_roots *r, uint64_t mount_ns)
 {
-	for (size_t i = 0; mount_ns && i < FOREIGN_ROOTS; i++)
+	for (size_t i = 0; mount_ns && i < TARGETFILES_ROOTS; i++)
 		if (r->held[i].mount_ns == mount_ns)
 			return r->held[i].of;
 	return (struct tenant){ 0 };
 }
 
-void foreign_roots_hold(struct foreign_roots *r, uint64_t mount_ns, int root, int process, uint64_t now)
+void targetfiles_roots_hold(struct targetfiles_roots *r, uint64_t mount_ns, int root, int process, uint64_t now)
 {
-	struct foreign_held *h = find(r, mount_ns);
-	struct foreign_held new = {
+	struct targetfiles_held *h = find(r, mount_ns);
+	struct targetfiles_held new = {
 		.mount_ns = mount_ns, .root = -1, .process = -1, .of = tenant_of(process), .used = now
 	};
 
@@ -392,7 +392,7 @@ void foreign_roots_hold(struct foreign_roots *r, uint64_t mount_ns, int root, in
 	h = h ? h : find(r, 0);
 	if (!h) {
 		h = &r->held[0];
-		for (size_t i = 1; i < FOREIGN_ROOTS; i++)
+		for (size_t i = 1; i < TARGETFILES_ROOTS; i++)
 			if (r->held[i].used < h->used)
 				h = &r->held[i];
 	}
@@ -410,23 +410,23 @@ void foreign_roots_hold(struct foreign_roots *r, uint64_t mount_ns, int root, in
 	*h = new;
 }
 
-void foreign_roots_tick(struct foreign_roots *r, uint64_t now)
+void targetfiles_roots_tick(struct targetfiles_roots *r, uint64_t now)
 {
-	for (size_t i = 0; i < FOREIGN_ROOTS; i++) {
-		struct foreign_held *h = &r->held[i];
+	for (size_t i = 0; i < TARGETFILES_ROOTS; i++) {
+		struct targetfiles_held *h = &r->held[i];
 
 		if (!h->mount_ns)
 			continue;
-		if (!h->died && !foreign_lives(h->process))
+		if (!h->died && !targetfiles_lives(h->process))
 			h->died = now;
 		if (h->died && now - h->died > LINGER_NS)
 			let_go(h);
 	}
 }
 
-void foreign_roots_free(struct foreign_roots *r)
+void targetfiles_roots_free(struct targetfiles_roots *r)
 {
-	for (size_t i = 0; i < FOREIGN_ROOTS; i++)
+	for (size_t i = 0; i < TARGETFILES_ROOTS; i++)
 		if (r->held[i].mount_ns)
 			let_go(&r->held[i]);
 }

@@ -13,7 +13,7 @@
 #include "common/process/tenants.h"
 
 /* What was mapped, as the window says. */
-struct foreign_mapping {
+struct target_mapping {
 	uint64_t start; /* address of the mapping */
 	uint32_t major, minor;
 	uint64_t inode, generation;
@@ -23,64 +23,64 @@ struct foreign_mapping {
 
 /* The folder of the process that has had this number since start; -1: it is gone, or does not answer in time (errno
  * ESRCH), or may not be read. */
-int foreign_process(const char *proc, uint32_t pid, uint64_t start);
+int target_process(const char *proc, uint32_t pid, uint64_t start);
 
 /* True also if the process does not answer in time. */
-bool foreign_lives(int process);
+bool targetfiles_lives(int process);
 
 /* Its state as in /proc/PID/stat: 'R', 'S', 'D', 'Z', ...; 0 if it is gone, '?' if it does not answer in time
  * (taskwait.h). */
-char foreign_state(int process);
+char targetfiles_state(int process);
 
 /* True if a process runs, or waits for a CPU: it waits for no file system. */
-bool foreign_runs(const char *proc, pid_t pid);
+bool targetfiles_runs(const char *proc, pid_t pid);
 
 /* Its effective user, and its number in its own PID namespace; false, and both as they were, when it is gone. */
-bool foreign_identity(int process, uint32_t *uid, uint32_t *inner_pid);
+bool targetfiles_identity(int process, uint32_t *uid, uint32_t *inner_pid);
 
 /* Its root, of O_PATH; -1 and errno. */
-int foreign_root(int process);
+int targetfiles_root(int process);
 
 /* Compares the build-id of an open file. It is in bytes of strangers, so a process without rights reads it
  * (symhelper.h): this module parses none. */
-struct foreign_judge {
+struct targetfiles_judge {
 	bool (*is_build)(void *to, int fd, const uint8_t *id, unsigned n);
 	void *to;
 };
 
 /* True if fd is the file that was mapped: by its numbers; those of a file in an overlay are those of the layer below.
  * Where only a build-id is known the judge decides; NULL: false. */
-bool foreign_is_mapped(int fd, const struct foreign_mapping *m, const struct foreign_judge *judge);
+bool targetfiles_is_mapped(int fd, const struct target_mapping *m, const struct targetfiles_judge *assess);
 
 /* The file that was mapped: by its path below root (-1: not known), else as its program, else among its open files,
  * else among its mapped files. -1 and errno: ESTALE when there is another file at the path, which is known only when
  * nothing better is. */
-int foreign_open(int root, int process, const struct foreign_mapping *m, const struct foreign_judge *judge);
+int targetfiles_open(int root, int process, const struct target_mapping *m, const struct targetfiles_judge *assess);
 
 /* /proc/PID/mem, and the address where the mapped file's first byte is, of one program: an exec between the two is
  * noticed. -1 and errno: ESRCH if it ended or runs another program, EACCES if its own user may not read its memory
  * (taskid.h). */
-int foreign_memory(int process, const struct foreign_mapping *m, uint64_t *base);
+int targetfiles_memory(int process, const struct target_mapping *m, uint64_t *base);
 
-#define FOREIGN_ROOTS 64
+#define TARGETFILES_ROOTS 64
 
-struct foreign_roots {
-	struct foreign_held {
+struct targetfiles_roots {
+	struct targetfiles_held {
 		uint64_t mount_ns; /* 0: free */
 		int root, process;
 		struct tenant of;
 		uint64_t used, died; /* ns; died 0: lives */
-	} held[FOREIGN_ROOTS];
+	} held[TARGETFILES_ROOTS];
 };
 
 /* The root that is held for a mount namespace, or -1. Not the caller's. */
-int foreign_roots_find(struct foreign_roots *r, uint64_t mount_ns, uint64_t now);
+int targetfiles_roots_find(struct targetfiles_roots *r, uint64_t mount_ns, uint64_t now);
 /* The tenant of the process whose root is held; TENANT_UNKNOWN if none is. */
-struct tenant foreign_roots_tenant(const struct foreign_roots *r, uint64_t mount_ns);
+struct tenant targetfiles_roots_tenant(const struct targetfiles_roots *r, uint64_t mount_ns);
 /* Holds the root of a process (both are copied); of too many the one that was not used for longest is let go. */
-void foreign_roots_hold(struct foreign_roots *r, uint64_t mount_ns, int root, int process, uint64_t now);
+void targetfiles_roots_hold(struct targetfiles_roots *r, uint64_t mount_ns, int root, int process, uint64_t now);
 /* Lets go what belongs to nobody any more. To be called every few seconds. */
-void foreign_roots_tick(struct foreign_roots *r, uint64_t now);
-void foreign_roots_free(struct foreign_roots *r);
+void targetfiles_roots_tick(struct targetfiles_roots *r, uint64_t now);
+void targetfiles_roots_free(struct targetfiles_roots *r);
 
 #endif

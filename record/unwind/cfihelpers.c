@@ -28,37 +28,37 @@ struct pair {
 	uint64_t key;         /* 0: free */
 	pid_t opener, parser; /* 0: none */
 	int socket;
-	struct tablehelpers_request asked[QUEUE]; /* answers come in the order of requests */
+	struct cfihelpers_request is_requested[QUEUE]; /* answers come in the order of requests */
 	uint32_t first, nasked;
 	uint64_t progress; /* ns of the last answer, or of the request before which there was none */
 	uint64_t running;  /* ns of the last time that a helper was seen running */
-	uint64_t looked;   /* ns of the last look whether it is blocked */
+	uint64_t polled;   /* ns of the last look whether it is blocked */
 	bool blocked;
 	uint64_t used;    /* ns of the last request */
 	uint64_t restart; /* ns: not started before */
 };
 
-struct tablehelpers {
+struct cfihelpers {
 	const char *proc;
 	uint64_t hang_ns;
-	struct tablehelpers_user user;
-	struct tablestarter starter;
+	struct cfihelpers_user user;
+	struct cfistarter starter;
 	struct backoff backoff;
-	struct pair pair[TABLEHELPERS_MAX];
+	struct pair pair[CFIHELPERS_MAX];
 	int epoll;
 	bool off; /* the last start failed */
 };
 
-struct tablehelpers *tablehelpers_start(const char *proc, unsigned hang_ms, const struct tablehelpers_user *user)
+struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user)
 {
-	struct tablehelpers *h = mem_alloc(sizeof(*h), 1);
+	struct cfihelpers *h = mem_alloc(sizeof(*h), 1);
 
 	h->proc = proc;
 	h->hang_ns = hang_ms * (SECOND_NS / 1000);
 	h->user = *user;
 	h->backoff.lingering_max = BACKOFF_LINGERING_TENANTS;
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
-	tablestarter_open(&h->starter, proc);
+	cfistarter_open(&h->starter, proc);
 	return h;
 }
 
@@ -69,13 +69,13 @@ static bool runs(const struct pair *p)
 	return p->opener != 0;
 }
 
-static void start(struct tablehelpers *h, struct pair *p, uint64_t now)
+static void start(struct cfihelpers *h, struct pair *p, uint64_t now)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = p };
 
 	h->off = true;
 	p->restart = now + RESTART_NS;
-	if (!backoff_has_room(&h->backoff) || !tablestarter_begin(&h->starter, &p->socket, &p->opener, &p->parser))
+	if (!backoff_has_space(&h->backoff) || !cfistarter_begin(&h->starter, &p->socket, &p->opener, &p->parser))
 		return;
 	h->off = false;
 	epoll_ctl(h->epoll, EPOLL_CTL_ADD, p->socket, &event);
@@ -83,7 +83,7 @@ static void start(struct tablehelpers *h, struct pair *p, uint64_t now)
 }
 
 /* Closes what leads to a pair, which is still to be reaped. */
-static void let_go(struct tablehelpers *h, struct pair *p)
+static void let_go(struct cfihelpers *h, struct pair *p)
 {
 	epoll_ctl(h->epoll, EPOLL_CTL_DEL, p->socket, NULL);
 	close(p->socket);
@@ -91,7 +91,7 @@ static void let_go(struct tablehelpers *h, struct pair *p)
 }
 
 /* Waits for processes that were killed; those that do not end in `tries` are handed to the backoff. */
-static void end_processes(struct tablehelpers *h, pid_t *pid, size_t n, unsigned tries)
+static void end_processes(struct cfihelpers *h, pid_t *pid, size_t n, unsigned tries)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
 
@@ -111,7 +111,7 @@ static void end_processes(struct tablehelpers *h, pid_t *pid, size_t n, unsigned
 }
 
 /* Of a pair without requests. */
-static void end(struct tablehelpers *h, struct pair *p)
+static void end(struct cfihelpers *h, struct pair *p)
 {
 	pid_t pid[2] = { p->opener, p->parser };
 
@@ -122,13 +122,13 @@ static void end(struct tablehelpers *h, struct pair *p)
 	*p = (struct pair){ 0 };
 }
 
-void tablehelpers_stop(struct tablehelpers *h)
+void cfihelpers_stop(struct cfihelpers *h)
 {
-	pid_t pid[2 * TABLEHELPERS_MAX] = { 0 };
+	pid_t pid[2 * CFIHELPERS_MAX] = { 0 };
 
 	if (!h)
 		return;
-	for (size_t i = 0; i < TABLEHELPERS_MAX; i++) {
+	for (size_t i = 0; i < CFIHELPERS_MAX; i++) {
 		struct pair *p = &h->pair[i];
 
 		pid[2 * i] = p->opener;
@@ -137,28 +137,28 @@ void tablehelpers_stop(struct tablehelpers *h)
 			let_go(h, p);
 	}
 	end_processes(h, pid, countof(pid), 100 * END_TRIES / 5); /* where they hang, they are left to init */
-	tablestarter_close(&h->starter);
+	cfistarter_close(&h->starter);
 	if (h->epoll >= 0)
 		close(h->epoll);
 	free(h);
 }
 
-static struct pair *pair_of(struct tablehelpers *h, uint64_t key)
+static struct pair *pair_of(struct cfihelpers *h, uint64_t key)
 {
-	for (size_t i = 0; i < TABLEHELPERS_MAX; i++)
+	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
 		if (h->pair[i].key == key)
 			return &h->pair[i];
 	return NULL;
 }
 
 /* A free slot, else that of the tenant that was not served for longest; NULL: all have requests. One is the host's. */
-static struct pair *slot_for(struct tablehelpers *h, uint64_t key)
+static struct pair *slot_for(struct cfihelpers *h, uint64_t key)
 {
 	struct pair *oldest = NULL;
 
-	if (key == TABLEHELPERS_HOST)
+	if (key == CFIHELPERS_HOST)
 		return &h->pair[0];
-	for (size_t i = 1; i < TABLEHELPERS_MAX; i++) {
+	for (size_t i = 1; i < CFIHELPERS_MAX; i++) {
 		struct pair *p = &h->pair[i];
 
 		if (!p->key)
@@ -173,56 +173,56 @@ static struct pair *slot_for(struct tablehelpers *h, uint64_t key)
 
 /* ---- requests -------------------------------------------------------------------------------------------------- */
 
-static unsigned asked_for(const struct pair *p, uint64_t place)
+static unsigned requested(const struct pair *p, uint64_t place)
 {
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < p->nasked; i++)
-		n += p->asked[(p->first + i) % QUEUE].owner.place == place;
+		n += p->is_requested[(p->first + i) % QUEUE].owner.place == place;
 	return n;
 }
 
-enum tablehelpers_asked tablehelpers_ask(struct tablehelpers *h, const struct tablehelpers_owner *owner,
-					 const struct tablemaker_request *r, size_t size, uint64_t now)
+enum cfihelpers_pending cfihelpers_query(struct cfihelpers *h, const struct cfihelpers_owner *owner,
+					 const struct cfimaker_request *r, size_t size, uint64_t now)
 {
 	struct pair *p = pair_of(h, owner->key);
 
 	if (!p)
 		p = slot_for(h, owner->key);
 	if (!p)
-		return TABLEHELPERS_BUSY;
+		return CFIHELPERS_BUSY;
 	if (!runs(p) && now >= p->restart) {
 		p->key = owner->key;
 		start(h, p, now);
 	}
 	p->used = now;
 	if (!runs(p))
-		return TABLEHELPERS_OFF;
-	if (p->nasked == QUEUE || asked_for(p, owner->place) == QUEUE_SHARE ||
+		return CFIHELPERS_OFF;
+	if (p->nasked == QUEUE || requested(p, owner->place) == QUEUE_SHARE ||
 	    send(p->socket, r, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
-		return TABLEHELPERS_BUSY;
+		return CFIHELPERS_BUSY;
 	if (p->nasked == 0)
 		p->progress = now;
-	p->asked[(p->first + p->nasked++) % QUEUE] = (struct tablehelpers_request){ r->number, *owner };
-	return TABLEHELPERS_ASKED;
+	p->is_requested[(p->first + p->nasked++) % QUEUE] = (struct cfihelpers_request){ r->number, *owner };
+	return CFIHELPERS_PENDING;
 }
 
-bool tablehelpers_avoid(struct tablehelpers *h, uint64_t place, uint64_t now)
+bool cfihelpers_avoid(struct cfihelpers *h, uint64_t place, uint64_t now)
 {
 	return backoff_avoids(&h->backoff, place, now);
 }
 
 /* True if a pair waits for a file system, not for a CPU. */
-static bool is_blocked(struct tablehelpers *h, struct pair *p, uint64_t now)
+static bool is_blocked(struct cfihelpers *h, struct pair *p, uint64_t now)
 {
-	if (now >= p->looked + LOOK_NS) {
-		p->looked = now;
-		p->blocked = !foreign_runs(h->proc, p->opener) && !foreign_runs(h->proc, p->parser);
+	if (now >= p->polled + LOOK_NS) {
+		p->polled = now;
+		p->blocked = !targetfiles_runs(h->proc, p->opener) && !targetfiles_runs(h->proc, p->parser);
 	}
 	return p->blocked;
 }
 
-bool tablehelpers_answer_soon(struct tablehelpers *h, uint64_t key, uint64_t now)
+bool cfihelpers_answer_soon(struct cfihelpers *h, uint64_t key, uint64_t now)
 {
 	struct pair *p = pair_of(h, key);
 
@@ -230,14 +230,14 @@ bool tablehelpers_answer_soon(struct tablehelpers *h, uint64_t key, uint64_t now
 		return false;
 	if (!p->nasked || now < p->progress + BLOCKED_NS)
 		return true;
-	return now < p->progress + SOON_NS && (key == TABLEHELPERS_HOST || !is_blocked(h, p, now));
+	return now < p->progress + SOON_NS && (key == CFIHELPERS_HOST || !is_blocked(h, p, now));
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
-static struct tablehelpers_request next_request(struct pair *p)
+static struct cfihelpers_request next_request(struct pair *p)
 {
-	struct tablehelpers_request q = p->asked[p->first];
+	struct cfihelpers_request q = p->is_requested[p->first];
 
 	p->first = (p->first + 1) % QUEUE;
 	p->nasked--;
@@ -245,14 +245,14 @@ static struct tablehelpers_request next_request(struct pair *p)
 }
 
 /* Returns false if the pair ended. */
-static bool receive(struct tablehelpers *h, struct pair *p, uint64_t now)
+static bool receive(struct cfihelpers *h, struct pair *p, uint64_t now)
 {
-	struct tablemaker_reply r = { 0 };
-	struct tablehelpers_request q;
+	struct cfimaker_reply r = { 0 };
+	struct cfihelpers_request q;
 	int image, got;
 
 	while ((got = fdmessage_receive(p->socket, &r, sizeof(r), &image, MSG_DONTWAIT)) > 0) {
-		if (!p->nasked || p->asked[p->first].number != r.number) { /* nobody requested that */
+		if (!p->nasked || p->is_requested[p->first].number != r.number) { /* nobody requested that */
 			if (image >= 0)
 				close(image);
 			continue;
@@ -264,30 +264,30 @@ static bool receive(struct tablehelpers *h, struct pair *p, uint64_t now)
 	return got != 0;
 }
 
-static bool hangs(const struct tablehelpers *h, struct pair *p, uint64_t now)
+static bool hangs(const struct cfihelpers *h, struct pair *p, uint64_t now)
 {
 	uint64_t since = p->running > p->progress ? p->running : p->progress;
 
 	if (!p->nasked || now < since + h->hang_ns)
 		return false;
 	if (now < p->progress + HANG_TIMES * h->hang_ns &&
-	    (foreign_runs(h->proc, p->opener) || foreign_runs(h->proc, p->parser))) {
+	    (targetfiles_runs(h->proc, p->opener) || targetfiles_runs(h->proc, p->parser))) {
 		p->running = now - h->hang_ns / 2; /* looked at again soon */
 		return false;
 	}
 	return true;
 }
 
-static void fail(struct tablehelpers *h, struct pair *p, bool hung, uint64_t now)
+static void fail(struct cfihelpers *h, struct pair *p, bool hung, uint64_t now)
 {
-	uint64_t place = p->nasked ? p->asked[p->first].owner.place : 0;
+	uint64_t place = p->nasked ? p->is_requested[p->first].owner.place : 0;
 	pid_t opener = p->opener, parser = p->parser;
 	bool first = true;
 
 	let_go(h, p);
 	p->restart = hung ? now : now + RESTART_NS;
 	for (; p->nasked; first = false) {
-		struct tablehelpers_request q = next_request(p);
+		struct cfihelpers_request q = next_request(p);
 
 		h->user.failed(h->user.to, &q, first, hung, now);
 	}
@@ -295,9 +295,9 @@ static void fail(struct tablehelpers *h, struct pair *p, bool hung, uint64_t now
 	backoff_abandon(&h->backoff, parser, place);
 }
 
-static void look_after(struct tablehelpers *h, uint64_t now)
+static void look_after(struct cfihelpers *h, uint64_t now)
 {
-	for (size_t i = 0; i < TABLEHELPERS_MAX; i++) {
+	for (size_t i = 0; i < CFIHELPERS_MAX; i++) {
 		struct pair *p = &h->pair[i];
 		bool ended = runs(p) && !receive(h, p, now);
 
@@ -306,35 +306,35 @@ static void look_after(struct tablehelpers *h, uint64_t now)
 	}
 }
 
-void tablehelpers_take(struct tablehelpers *h, uint64_t now)
+void cfihelpers_take(struct cfihelpers *h, uint64_t now)
 {
 	look_after(h, now);
 }
 
-int tablehelpers_fd(const struct tablehelpers *h)
+int cfihelpers_fd(const struct cfihelpers *h)
 {
 	return h->epoll;
 }
 
-void tablehelpers_tick(struct tablehelpers *h, uint64_t now)
+void cfihelpers_tick(struct cfihelpers *h, uint64_t now)
 {
 	look_after(h, now);
-	for (size_t i = 0; i < TABLEHELPERS_MAX; i++)
-		if (h->pair[i].key && !h->pair[i].nasked && h->pair[i].used + TABLEHELPERS_IDLE_NS < now)
+	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
+		if (h->pair[i].key && !h->pair[i].nasked && h->pair[i].used + CFIHELPERS_IDLE_NS < now)
 			end(h, &h->pair[i]);
-	backoff_has_room(&h->backoff);
+	backoff_has_space(&h->backoff);
 }
 
-unsigned tablehelpers_running(const struct tablehelpers *h)
+unsigned cfihelpers_running(const struct cfihelpers *h)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < TABLEHELPERS_MAX; i++)
+	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
 		n += runs(&h->pair[i]);
 	return n;
 }
 
-struct helper_counts tablehelpers_count(const struct tablehelpers *h)
+struct helper_counts cfihelpers_count(const struct cfihelpers *h)
 {
-	return backoff_counts(&h->backoff, h->off && !tablehelpers_running(h));
+	return backoff_counts(&h->backoff, h->off && !cfihelpers_running(h));
 }

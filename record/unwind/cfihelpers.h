@@ -19,68 +19,68 @@
 #include "common/process/backoff.h"
 #include "record/unwind/cfimaker.h"
 
-enum { TABLEHELPERS_MAX = 16 };
+enum { CFIHELPERS_MAX = 16 };
 
-#define TABLEHELPERS_HOST UINT64_C(2) /* key of the host's pair; others are odd (backoff_place) */
-#define TABLEHELPERS_IDLE_NS UINT64_C(30000000000)
+#define CFIHELPERS_HOST UINT64_C(2) /* key of the host's pair; others are odd (backoff_place) */
+#define CFIHELPERS_IDLE_NS UINT64_C(30000000000)
 
 /* By whom a table is requested. */
-struct tablehelpers_owner {
+struct cfihelpers_owner {
 	uint64_t key;     /* of a pair */
 	uint64_t place;   /* backoff_place */
 	struct tenant of; /* that pays */
 };
 
-struct tablehelpers_request {
+struct cfihelpers_request {
 	uint32_t number;
-	struct tablehelpers_owner owner;
+	struct cfihelpers_owner owner;
 };
 
 /* Called by tablehelpers_take and tablehelpers_tick. */
-struct tablehelpers_user {
+struct cfihelpers_user {
 	/* A request is answered; image: -1 or taken over. */
-	void (*answered)(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image,
+	void (*answered)(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r, int image,
 			 uint64_t now);
 	/* A request is not answered, as the pair hung or crashed, at this request (first) or before it. */
-	void (*failed)(void *to, const struct tablehelpers_request *q, bool first, bool hung, uint64_t now);
+	void (*failed)(void *to, const struct cfihelpers_request *q, bool first, bool hung, uint64_t now);
 	void *to;
 };
 
-struct tablehelpers;
+struct cfihelpers;
 
 /* Forks the process that starts the others. hang_ms: a pair that does not run and does not answer for so long hangs. */
-struct tablehelpers *tablehelpers_start(const char *proc, unsigned hang_ms, const struct tablehelpers_user *user);
-void tablehelpers_stop(struct tablehelpers *h);
+struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user);
+void cfihelpers_stop(struct cfihelpers *h);
 
-enum tablehelpers_asked {
-	TABLEHELPERS_ASKED,
-	TABLEHELPERS_BUSY, /* the queue is full, or all pairs are in use: to be tried again */
-	TABLEHELPERS_OFF   /* no pair can be started now */
+enum cfihelpers_pending {
+	CFIHELPERS_PENDING,
+	CFIHELPERS_BUSY, /* the queue is full, or all pairs are in use: to be tried again */
+	CFIHELPERS_OFF   /* no pair can be started now */
 };
 
 /* size: of the request's bytes that are used. */
-enum tablehelpers_asked tablehelpers_ask(struct tablehelpers *h, const struct tablehelpers_owner *owner,
-					 const struct tablemaker_request *r, size_t size, uint64_t now);
+enum cfihelpers_pending cfihelpers_query(struct cfihelpers *h, const struct cfihelpers_owner *owner,
+					 const struct cfimaker_request *r, size_t size, uint64_t now);
 
 /* True, and counted, if files of that place are left alone now. */
-bool tablehelpers_avoid(struct tablehelpers *h, uint64_t place, uint64_t now);
+bool cfihelpers_avoid(struct cfihelpers *h, uint64_t place, uint64_t now);
 
 /* True if the pair answers, so that it makes sense to wait for it: samples of all tenants wait meanwhile. A
  * pair of a tenant that was blocked for 100 ms, the host's after a second, is not waited for. */
-bool tablehelpers_answer_soon(struct tablehelpers *h, uint64_t key, uint64_t now);
+bool cfihelpers_answer_soon(struct cfihelpers *h, uint64_t key, uint64_t now);
 
 /* Becomes readable when there is an answer. */
-int tablehelpers_fd(const struct tablehelpers *h);
+int cfihelpers_fd(const struct cfihelpers *h);
 
 /* Takes all answers, and replaces pairs that failed. Waits for nothing. */
-void tablehelpers_take(struct tablehelpers *h, uint64_t now);
+void cfihelpers_take(struct cfihelpers *h, uint64_t now);
 
 /* Ends idle pairs; every few seconds. */
-void tablehelpers_tick(struct tablehelpers *h, uint64_t now);
+void cfihelpers_tick(struct cfihelpers *h, uint64_t now);
 
 /* Pairs that run. */
-unsigned tablehelpers_running(const struct tablehelpers *h);
+unsigned cfihelpers_running(const struct cfihelpers *h);
 
-struct helper_counts tablehelpers_count(const struct tablehelpers *h);
+struct helper_counts cfihelpers_count(const struct cfihelpers *h);
 
 #endif

@@ -16,41 +16,41 @@
 
 #include "common/base.h"
 
-#define TABLEMAKER_PATH 4096
+#define CFIMAKER_PATH 4096
 
 /* Limits of the parser: memory beyond that of the process that it was forked from, and CPU time for one file. The
  * tables of the largest browser take 60 MB and 0.2 s. */
-#define TABLEPARSER_MEMORY ((uint64_t)112 << 20)
-#define TABLEPARSER_CPU_MS 2000
+#define CFIPARSER_MEMORY ((uint64_t)112 << 20)
+#define CFIPARSER_CPU_MS 2000
 
 /* A file that process `pid` mapped, as the kernel reported it. */
-struct tablemaker_request {
+struct cfimaker_request {
 	uint32_t number, pid;
 	uint64_t start_ticks, mount_ns; /* 0: not known */
 	uint64_t address;               /* of the mapping */
 	uint32_t major, minor;
 	uint64_t inode, generation;
 	uint32_t npath;
-	char path[TABLEMAKER_PATH];
+	char path[CFIMAKER_PATH];
 };
 
-enum tablemaker_answer {
-	TABLEMAKER_MADE,  /* with a descriptor of the image */
-	TABLEMAKER_NONE,  /* it has no tables, or is no ELF file */
-	TABLEMAKER_LARGE, /* beyond the limit */
-	TABLEMAKER_GONE   /* neither the process nor the file can be had, or not allowed */
+enum cfimaker_answer {
+	CFIMAKER_MADE,  /* with a descriptor of the image */
+	CFIMAKER_NONE,  /* it has no tables, or is no ELF file */
+	CFIMAKER_LARGE, /* beyond the limit */
+	CFIMAKER_GONE   /* neither the process nor the file can be had, or not allowed */
 };
 
-struct tablemaker_reply {
+struct cfimaker_reply {
 	uint32_t number, answer;
 	uint32_t cpu_us; /* CPU time of the parser */
 };
 
 /* Answers requests of the recorder until its end of the socket, or the parser's, is closed. proc: /proc. */
-void tableopener_run(int recorder, int parser, const char *proc);
+void cfiopener_run(int recorder, int parser, const char *proc);
 
 /* Enters the sandbox, and makes images of the files whose descriptors come with a request (its number, uint32_t) until
  * the other end is closed. */
-void tableparser_run(int opener);
+void cfiparser_run(int opener);
 
 #endif

@@ -15,44 +15,44 @@
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
-static struct foreign_mapping mapping_of(const struct tablemaker_request *r)
+static struct target_mapping mapping_of(const struct cfimaker_request *r)
 {
-	return (struct foreign_mapping){ .start = r->address,
-					 .major = r->major,
-					 .minor = r->minor,
-					 .inode = r->inode,
-					 .generation = r->generation,
-					 .path = { r->path, r->npath } };
+	return (struct target_mapping){ .start = r->address,
+					.major = r->major,
+					.minor = r->minor,
+					.inode = r->inode,
+					.generation = r->generation,
+					.path = { r->path, r->npath } };
 }
 
 /* Below the root of somebody who is gone: his namespace's, as long as it is held, or ours, when it is the same file
  * there. */
-static int open_without(struct foreign_roots *roots, const struct tablemaker_request *r,
-			const struct foreign_mapping *m)
+static int open_without(struct targetfiles_roots *roots, const struct cfimaker_request *r,
+			const struct target_mapping *m)
 {
-	int held = foreign_roots_find(roots, r->mount_ns, clock_now()), own, fd = -1;
+	int held = targetfiles_roots_find(roots, r->mount_ns, clock_now()), own, fd = -1;
 
 	if (held >= 0)
-		fd = foreign_open(held, -1, m, NULL);
+		fd = targetfiles_open(held, -1, m, NULL);
 	if (fd >= 0)
 		return fd;
-	own = inside_root(getpid());
-	fd = own >= 0 ? foreign_open(own, -1, m, NULL) : -1;
+	own = targetfile_root(getpid());
+	fd = own >= 0 ? targetfiles_open(own, -1, m, NULL) : -1;
 	if (own >= 0)
 		close(own);
 	return fd;
 }
 
-static int open_mapped(struct foreign_roots *roots, const char *proc, const struct tablemaker_request *r)
+static int open_mapped(struct targetfiles_roots *roots, const char *proc, const struct cfimaker_request *r)
 {
-	struct foreign_mapping m = mapping_of(r);
-	int process = foreign_process(proc, r->pid, r->start_ticks), root = -1, fd = -1;
+	struct target_mapping m = mapping_of(r);
+	int process = target_process(proc, r->pid, r->start_ticks), root = -1, fd = -1;
 
 	if (process >= 0) {
-		root = foreign_root(process);
+		root = targetfiles_root(process);
 		if (root >= 0)
-			foreign_roots_hold(roots, r->mount_ns, root, process, clock_now());
-		fd = foreign_open(root, process, &m, NULL);
+			targetfiles_roots_hold(roots, r->mount_ns, root, process, clock_now());
+		fd = targetfiles_open(root, process, &m, NULL);
 	}
 	if (fd < 0)
 		fd = open_without(roots, r, &m);
@@ -66,16 +66,16 @@ static int open_mapped(struct foreign_roots *roots, const char *proc, const stru
 /* ---- the loop ------------------------------------------------------------------------------------------------ */
 
 /* Has the parser make the image of a file; false if the parser ended. */
-static bool have_parsed(int parser, int fd, uint32_t number, struct tablemaker_reply *reply, int *image)
+static bool have_parsed(int parser, int fd, uint32_t number, struct cfimaker_reply *reply, int *image)
 {
 	return fdmessage_send(parser, &number, sizeof(number), fd) &&
 	       fdmessage_receive(parser, reply, sizeof(*reply), image, 0) > 0;
 }
 
-static bool answer(int recorder, int parser, struct foreign_roots *roots, const char *proc,
-		   const struct tablemaker_request *r)
+static bool answer(int recorder, int parser, struct targetfiles_roots *roots, const char *proc,
+		   const struct cfimaker_request *r)
 {
-	struct tablemaker_reply reply = { .number = r->number, .answer = TABLEMAKER_GONE };
+	struct cfimaker_reply reply = { .number = r->number, .answer = CFIMAKER_GONE };
 	int fd = open_mapped(roots, proc, r), image = -1;
 	bool good = fd < 0 || have_parsed(parser, fd, r->number, &reply, &image);
 
@@ -87,16 +87,16 @@ static bool answer(int recorder, int parser, struct foreign_roots *roots, const 
 	return good;
 }
 
-static bool is_complete(const struct tablemaker_request *r, size_t n)
+static bool is_complete(const struct cfimaker_request *r, size_t n)
 {
-	size_t head = offsetof(struct tablemaker_request, path);
+	size_t head = offsetof(struct cfimaker_request, path);
 
 	return n >= head && r->npath <= sizeof(r->path) && n >= head + r->npath;
 }
 
 /* Waits for a request. Returns its size; 0 if the recorder ended, or the parser: between requests it sends nothing, so
  * what can be read from its socket is its end, and the recorder counts a parser that died without work, too. */
-static size_t await_request(int recorder, int parser, struct tablemaker_request *r)
+static size_t await_request(int recorder, int parser, struct cfimaker_request *r)
 {
 	struct pollfd ready[] = { { .fd = recorder, .events = POLLIN }, { .fd = parser, .events = POLLIN } };
 
@@ -113,11 +113,11 @@ static size_t await_request(int recorder, int parser, struct tablemaker_request 
 	}
 }
 
-void tableopener_run(int recorder, int parser, const char *proc)
+void cfiopener_run(int recorder, int parser, const char *proc)
 {
-	static struct tablemaker_request r;
-	struct foreign_roots roots = { 0 };
-	uint64_t looked = clock_now();
+	static struct cfimaker_request r;
+	struct targetfiles_roots roots = { 0 };
+	uint64_t polled = clock_now();
 	size_t n;
 
 	while ((n = await_request(recorder, parser, &r)) > 0) {
@@ -125,10 +125,10 @@ void tableopener_run(int recorder, int parser, const char *proc)
 			continue;
 		if (!answer(recorder, parser, &roots, proc, &r))
 			break;
-		if (clock_now() - looked > ROOTS_EVERY) {
-			foreign_roots_tick(&roots, clock_now());
-			looked = clock_now();
+		if (clock_now() - polled > ROOTS_EVERY) {
+			targetfiles_roots_tick(&roots, clock_now());
+			polled = clock_now();
 		}
 	}
-	foreign_roots_free(&roots);
+	targetfiles_roots_free(&roots);
 }

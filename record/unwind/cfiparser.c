@@ -26,16 +26,16 @@ static int image_of(const struct unwind_table *t)
 }
 
 /* Takes fd over. */
-static enum tablemaker_answer make(int fd, int *image)
+static enum cfimaker_answer make(int fd, int *image)
 {
 	const char *why;
 	struct unwind_table *t = unwind_table_open(fd, &why);
 
 	if (!t)
-		return why == unwind_table_too_large ? TABLEMAKER_LARGE : TABLEMAKER_NONE;
+		return why == unwind_table_too_large ? CFIMAKER_LARGE : CFIMAKER_NONE;
 	*image = image_of(t);
 	unwind_table_close(t);
-	return *image >= 0 ? TABLEMAKER_MADE : TABLEMAKER_LARGE;
+	return *image >= 0 ? CFIMAKER_MADE : CFIMAKER_LARGE;
 }
 
 static uint32_t cpu_us(void)
@@ -46,12 +46,12 @@ static uint32_t cpu_us(void)
 	return (uint32_t)((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000);
 }
 
-void tableparser_run(int opener)
+void cfiparser_run(int opener)
 {
 	struct sandbox limits = { .groups = SANDBOX_MESSAGES | SANDBOX_MEMFD | SANDBOX_DEADLINE,
 				  .files = 16,
 				  .file_bytes = UNWIND_TABLE_MAX + (1 << 20),
-				  .address_space = apart_memory() + TABLEPARSER_MEMORY };
+				  .address_space = helperprocess_memory() + CFIPARSER_MEMORY };
 	uint32_t number, before;
 	int fd;
 
@@ -59,11 +59,11 @@ void tableparser_run(int opener)
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	sandbox_enter(&limits);
 	while (fdmessage_receive(opener, &number, sizeof(number), &fd, 0) > 0 && fd >= 0) {
-		struct tablemaker_reply reply = { .number = number };
+		struct cfimaker_reply reply = { .number = number };
 		int image = -1;
 		bool sent;
 
-		sandbox_deadline(TABLEPARSER_CPU_MS);
+		sandbox_deadline(CFIPARSER_CPU_MS);
 		before = cpu_us();
 		reply.answer = make(fd, &image);
 		reply.cpu_us = cpu_us() - before;

@@ -20,13 +20,13 @@ struct started {
 
 static void run_opener(void *proc)
 {
-	tableopener_run(APART_FD, APART_FD + 1, proc);
+	cfiopener_run(HELPERPROCESS_FD, HELPERPROCESS_FD + 1, proc);
 }
 
 static void run_parser(void *to)
 {
 	(void)to;
-	tableparser_run(APART_FD);
+	cfiparser_run(HELPERPROCESS_FD);
 }
 
 /* A parser without an opener ends, as nothing else has the other end of its socket. */
@@ -37,11 +37,12 @@ static struct started start_both(int recorder, const char *proc)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return s;
-	s.parser =
-		apart_start_sibling(&(struct apart){ "pjrecord-table", &pair[1], 1, URGENCY_USUAL, run_parser, NULL });
+	s.parser = helperprocess_start_sibling(
+		&(struct helperprocess){ "pjrecord-table", &pair[1], 1, URGENCY_USUAL, run_parser, NULL });
 	if (s.parser)
-		s.opener = apart_start_sibling(&(struct apart){ "pjrecord-open", (int[]){ recorder, pair[0] }, 2,
-								URGENCY_SOON, run_opener, (void *)(uintptr_t)proc });
+		s.opener = helperprocess_start_sibling(
+			&(struct helperprocess){ "pjrecord-open", (int[]){ recorder, pair[0] }, 2, URGENCY_SOON,
+						 run_opener, (void *)(uintptr_t)proc });
 	close(pair[0]);
 	close(pair[1]);
 	return s;
@@ -49,33 +50,34 @@ static struct started start_both(int recorder, const char *proc)
 
 static void run_starter(void *to)
 {
-	const struct tablestarter *s = to;
+	const struct cfistarter *s = to;
 	int recorder;
 	char any;
 
-	while (fdmessage_take(APART_FD, &any, sizeof(any), &recorder) > 0) {
+	while (fdmessage_take(HELPERPROCESS_FD, &any, sizeof(any), &recorder) > 0) {
 		struct started started = { 0 };
 
 		if (recorder >= 0) {
 			started = start_both(recorder, s->proc);
 			close(recorder);
 		}
-		if (!fdmessage_put(APART_FD, &started, sizeof(started), -1))
+		if (!fdmessage_put(HELPERPROCESS_FD, &started, sizeof(started), -1))
 			break;
 	}
 }
 
 /* ---- the recorder's end ---------------------------------------------------------------------------------------- */
 
-static void fork_starter(struct tablestarter *s)
+static void fork_starter(struct cfistarter *s)
 {
-	static const struct timeval most = { .tv_usec = TABLESTARTER_WAIT_MS * 1000 };
+	static const struct timeval max = { .tv_usec = CFISTARTER_WAIT_MS * 1000 };
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
-	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
-	s->pid = apart_start(&(struct apart){ "pjrecord-start", &pair[1], 1, URGENCY_SOON, run_starter, s });
+	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &max, sizeof(max));
+	s->pid = helperprocess_start(
+		&(struct helperprocess){ "pjrecord-start", &pair[1], 1, URGENCY_SOON, run_starter, s });
 	close(pair[1]);
 	if (s->pid)
 		s->socket = pair[0];
@@ -83,13 +85,13 @@ static void fork_starter(struct tablestarter *s)
 		close(pair[0]);
 }
 
-void tablestarter_open(struct tablestarter *s, const char *proc)
+void cfistarter_open(struct cfistarter *s, const char *proc)
 {
-	*s = (struct tablestarter){ .proc = proc, .socket = -1 };
+	*s = (struct cfistarter){ .proc = proc, .socket = -1 };
 	fork_starter(s);
 }
 
-void tablestarter_close(struct tablestarter *s)
+void cfistarter_close(struct cfistarter *s)
 {
 	if (s->socket >= 0)
 		close(s->socket);
@@ -101,7 +103,7 @@ void tablestarter_close(struct tablestarter *s)
 	s->pid = 0;
 }
 
-bool tablestarter_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_t *parser)
+bool cfistarter_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *parser)
 {
 	struct started started = { 0 };
 	int pair[2], none;
@@ -112,7 +114,7 @@ bool tablestarter_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_
 		return false;
 	if (!fdmessage_send(s->socket, "", 1, pair[1]) ||
 	    fdmessage_receive(s->socket, &started, sizeof(started), &none, 0) <= 0)
-		tablestarter_close(s); /* it was killed, or gets no CPU: the next call forks another one */
+		cfistarter_close(s); /* it was killed, or gets no CPU: the next call forks another one */
 	close(pair[1]);
 	*socket = pair[0];
 	*opener = started.opener;

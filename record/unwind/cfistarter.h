@@ -14,21 +14,21 @@
 
 #include <sys/types.h>
 
-#define TABLESTARTER_WAIT_MS 500
+#define CFISTARTER_WAIT_MS 500
 
-struct tablestarter {
+struct cfistarter {
 	const char *proc;
 	pid_t pid; /* 0: none */
 	int socket;
 };
 
 /* Forks. To be called after privileges are dropped. */
-void tablestarter_open(struct tablestarter *s, const char *proc);
+void cfistarter_open(struct cfistarter *s, const char *proc);
 
 /* Starts an opener and its parser. Waits for TABLESTARTER_WAIT_MS at most. Returns false if they could not be started.
  */
-bool tablestarter_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_t *parser);
+bool cfistarter_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *parser);
 
-void tablestarter_close(struct tablestarter *s);
+void cfistarter_close(struct cfistarter *s);
 
 #endif

@@ -15,16 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENTRIES_MOST 4096u
+#define ENTRY_COUNT_MAX 4096u
 #define BUCKETS 1024u      /* a power of two */
 #define KNOWN_TENANTS 256u /* processes whose tenant is known */
 #define WAIT_NS SECOND_NS  /* for a table */
 #define RETRY_NS (10 * SECOND_NS)
 #define IDLE_NS (60 * SECOND_NS)
 #define HANG_MS 2000 /* without an answer, the helpers not running: what they read is warm then for the next try */
-#define VDSO_MOST (64u << 10)
+#define VDSO_MAX (64u << 10)
 
-enum state { FREE, WANTED, ASKED, READY, NONE };
+enum state { FREE, WANTED, REQUESTED, READY, NONE };
 
 /* Several tenants' tables of one file have the same bytes, mostly: these are one. */
 struct shared_table {
@@ -48,8 +48,8 @@ struct entry {
 };
 
 struct tables {
-	struct tables_options o;
-	struct tablehelpers *helpers;
+	struct cfitables_options o;
+	struct cfihelpers *helpers;
 	struct budgets *budgets; /* NULL: no limit */
 	struct known_tenant {
 		uint32_t pid;
@@ -61,7 +61,7 @@ struct tables {
 	uint32_t n, cap, free, bucket[BUCKETS];
 	size_t bytes;
 	struct unwind_table *vdso;
-	struct tables_counts counts;
+	struct cfitables_counts counts;
 };
 
 /* ---- start and end ------------------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static struct unwind_table *table_of_vdso(void)
 
 	if (fd < 0)
 		return NULL;
-	while (n < VDSO_MOST && (done = write(fd, image + n, 4096)) == 4096) /* until its pages end */
+	while (n < VDSO_MAX && (done = write(fd, image + n, 4096)) == 4096) /* until its pages end */
 		n += 4096;
 	return unwind_table_open(fd, &why);
 }
@@ -91,29 +91,29 @@ static uint64_t own_mount_ns(const char *proc)
 }
 
 static size_t drop_shared(struct shared_table *s);
-static void take_answer(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image,
+static void take_answer(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r, int image,
 			uint64_t now);
-static void take_failure(void *to, const struct tablehelpers_request *q, bool first, bool hung, uint64_t now);
+static void take_failure(void *to, const struct cfihelpers_request *q, bool first, bool hung, uint64_t now);
 
-struct tables *tables_start(const struct tables_options *o)
+struct tables *cfitables_start(const struct cfitables_options *o)
 {
 	struct tables *t = mem_alloc(sizeof(*t), 1);
-	struct tablehelpers_user user = { take_answer, take_failure, t };
+	struct cfihelpers_user user = { take_answer, take_failure, t };
 
 	t->o = *o;
-	t->o.most_bytes = o->most_bytes ? o->most_bytes : TABLES_MOST;
+	t->o.max_bytes = o->max_bytes ? o->max_bytes : CFITABLES_MOST;
 	t->n = 1;
-	t->helpers = tablehelpers_start(o->proc, o->hang_ms ? o->hang_ms : HANG_MS, &user);
+	t->helpers = cfihelpers_start(o->proc, o->hang_ms ? o->hang_ms : HANG_MS, &user);
 	t->vdso = table_of_vdso();
 	t->own_ns = own_mount_ns(o->proc);
 	return t;
 }
 
-void tables_stop(struct tables *t)
+void cfitables_stop(struct tables *t)
 {
 	if (!t)
 		return;
-	tablehelpers_stop(t->helpers);
+	cfihelpers_stop(t->helpers);
 	for (uint32_t i = 1; i < t->n; i++)
 		drop_shared(t->entry[i].shared);
 	unwind_table_close(t->vdso);
@@ -191,7 +191,7 @@ static uint32_t take_number(struct tables *t, uint64_t now)
 {
 	uint32_t number = t->free;
 
-	if (!number && t->n == ENTRIES_MOST) {
+	if (!number && t->n == ENTRY_COUNT_MAX) {
 		number = oldest(t, false, now);
 		if (!number)
 			return 0;
@@ -244,7 +244,7 @@ static struct tenant tenant_of_process(struct tables *t, const struct process *p
 		return p->tenant;
 	if (known->pid == p->pid && known->start_ticks == p->start_ticks && p->start_ticks)
 		return known->of;
-	process = foreign_process(t->o.proc, p->pid, p->start_ticks);
+	process = target_process(t->o.proc, p->pid, p->start_ticks);
 	*known = (struct known_tenant){ p->pid, p->start_ticks,
 					process >= 0 ? tenant_of(process) : (struct tenant){ 0 } };
 	if (process >= 0)
@@ -254,9 +254,9 @@ static struct tenant tenant_of_process(struct tables *t, const struct process *p
 
 /* Of a process that ended before it was looked up only the mount namespace is known: it may be any user's, so the
  * host's helpers never read its files. */
-static struct tablehelpers_owner owner_of(struct tables *t, const struct process *p, uint64_t device)
+static struct cfihelpers_owner owner_of(struct tables *t, const struct process *p, uint64_t device)
 {
-	struct tablehelpers_owner owner = { .of = tenant_of_process(t, p) };
+	struct cfihelpers_owner owner = { .of = tenant_of_process(t, p) };
 
 	if (owner.of.kind == TENANT_UNKNOWN) {
 		owner.of = p->mount_ns ? (struct tenant){ TENANT_MOUNT_NS, p->mount_ns } : owner.of;
@@ -264,14 +264,14 @@ static struct tablehelpers_owner owner_of(struct tables *t, const struct process
 		return owner;
 	}
 	owner.place = backoff_place(&owner.of, t->own_ns, device);
-	owner.key = backoff_is_host(&owner.of, t->own_ns) ? TABLEHELPERS_HOST : owner.place;
+	owner.key = backoff_is_host(&owner.of, t->own_ns) ? CFIHELPERS_HOST : owner.place;
 	return owner;
 }
 
 /* A process of the host may have become another user's since it was looked up. */
-static bool is_still_owner(struct tables *t, const struct process *p, const struct tablehelpers_owner *owner)
+static bool is_still_owner(struct tables *t, const struct process *p, const struct cfihelpers_owner *owner)
 {
-	int process = owner->key == TABLEHELPERS_HOST ? foreign_process(t->o.proc, p->pid, p->start_ticks) : -1;
+	int process = owner->key == CFIHELPERS_HOST ? target_process(t->o.proc, p->pid, p->start_ticks) : -1;
 	bool same = true;
 
 	if (process >= 0) {
@@ -284,10 +284,10 @@ static bool is_still_owner(struct tables *t, const struct process *p, const stru
 }
 
 /* Its tenant is over its budget of CPU time, or helpers failed at its files: counted. */
-static bool is_left_out(struct tables *t, const struct tablehelpers_owner *owner, uint64_t now)
+static bool is_left_out(struct tables *t, const struct cfihelpers_owner *owner, uint64_t now)
 {
 	bool host = backoff_is_host(&owner->of, t->own_ns);
-	bool out = tablehelpers_avoid(t->helpers, owner->place, now) ||
+	bool out = cfihelpers_avoid(t->helpers, owner->place, now) ||
 		   (!host && t->budgets && !tenants_may(budgets_tenants(t->budgets), owner->of, TENANT_CPU_NS, now));
 
 	if (out)
@@ -296,20 +296,20 @@ static bool is_left_out(struct tables *t, const struct tablehelpers_owner *owner
 }
 
 /* False: not for this process, or not now. */
-static bool ask(struct tables *t, uint32_t number, const struct process *p, const struct mapping *m,
-		const struct tablehelpers_owner *owner, uint64_t now)
+static bool query(struct tables *t, uint32_t number, const struct process *p, const struct mapping *m,
+		  const struct cfihelpers_owner *owner, uint64_t now)
 {
 	struct entry *e = &t->entry[number];
-	struct tablemaker_request r = { .number = number,
-					.pid = p->pid,
-					.start_ticks = p->start_ticks,
-					.mount_ns = p->mount_ns,
-					.address = m->start,
-					.major = e->major,
-					.minor = e->minor,
-					.inode = e->inode,
-					.generation = e->generation };
-	enum tablehelpers_asked asked;
+	struct cfimaker_request r = { .number = number,
+				      .pid = p->pid,
+				      .start_ticks = p->start_ticks,
+				      .mount_ns = p->mount_ns,
+				      .address = m->start,
+				      .major = e->major,
+				      .minor = e->minor,
+				      .inode = e->inode,
+				      .generation = e->generation };
+	enum cfihelpers_pending is_requested;
 	size_t n = m->file->path.n;
 
 	if (n > sizeof(r.path) || (e->refused == owner->place && now < e->wanted + RETRY_NS) ||
@@ -317,10 +317,10 @@ static bool ask(struct tables *t, uint32_t number, const struct process *p, cons
 		return false;
 	r.npath = (uint32_t)n;
 	memcpy(r.path, m->file->path.p, n);
-	asked = tablehelpers_ask(t->helpers, owner, &r, offsetof(struct tablemaker_request, path) + n, now);
-	if (asked == TABLEHELPERS_ASKED)
-		e->state = ASKED;
-	return asked != TABLEHELPERS_OFF;
+	is_requested = cfihelpers_query(t->helpers, owner, &r, offsetof(struct cfimaker_request, path) + n, now);
+	if (is_requested == CFIHELPERS_PENDING)
+		e->state = REQUESTED;
+	return is_requested != CFIHELPERS_OFF;
 }
 
 /* What is mapped from no file has none. */
@@ -329,49 +329,50 @@ static bool is_file(const struct mapped_file *f)
 	return f->inode && f->path.n > 1 && f->path.p[0] == '/' && f->path.p[1] != '/';
 }
 
-static enum tables_answer found(const struct unwind_table *table, uint64_t address, uint64_t offset,
-				struct unwind_code *code)
+static enum cfitables_answer found(const struct unwind_table *table, uint64_t address, uint64_t offset,
+				   struct unwind_code *code)
 {
 	if (!table || !unwind_table_bias(table, address, offset, &code->bias))
-		return TABLES_NONE;
+		return CFITABLES_NONE;
 	code->table = table;
-	return TABLES_READY;
+	return CFITABLES_READY;
 }
 
-enum tables_answer tables_find(struct tables *t, const struct process *p, const struct mapping *m, uint64_t address,
-			       uint64_t now, struct unwind_code *code)
+enum cfitables_answer cfitables_find(struct tables *t, const struct process *p, const struct mapping *m,
+				     uint64_t address, uint64_t now, struct unwind_code *code)
 {
 	struct mapped_file *f = m->file;
-	struct tablehelpers_owner owner;
+	struct cfihelpers_owner owner;
 	struct entry *e;
 
 	if (!is_file(f))
-		return str_eq(f->path, STR("[vdso]")) ? found(t->vdso, address, address - m->start, code) : TABLES_NONE;
+		return str_eq(f->path, STR("[vdso]")) ? found(t->vdso, address, address - m->start, code) :
+							CFITABLES_NONE;
 	owner = owner_of(t, p, (uint64_t)f->major << 32 | f->minor);
 	if (!f->table || f->table >= t->n || !is_of(&t->entry[f->table], f, owner.key))
 		f->table = entry_of(t, f, owner.key, now);
 	if (!f->table)
-		return TABLES_NONE;
+		return CFITABLES_NONE;
 	e = &t->entry[f->table];
 	e->used = now;
-	if (e->state == WANTED && !ask(t, f->table, p, m, &owner, now))
-		return TABLES_NONE;
+	if (e->state == WANTED && !query(t, f->table, p, m, &owner, now))
+		return CFITABLES_NONE;
 	if (e->state == READY)
 		return found(e->shared->table, address, address - m->start + m->offset, code);
-	if (e->state != WANTED && e->state != ASKED)
-		return TABLES_NONE;
-	return !e->again && tablehelpers_answer_soon(t->helpers, owner.key, now) && now < e->wanted + WAIT_NS ?
-		       TABLES_WAIT :
-		       TABLES_LATE;
+	if (e->state != WANTED && e->state != REQUESTED)
+		return CFITABLES_NONE;
+	return !e->again && cfihelpers_answer_soon(t->helpers, owner.key, now) && now < e->wanted + WAIT_NS ?
+		       CFITABLES_WAIT :
+		       CFITABLES_LATE;
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------------- */
 
-static void make_room(struct tables *t, uint64_t now)
+static void make_space(struct tables *t, uint64_t now)
 {
 	uint32_t i;
 
-	while (t->bytes > t->o.most_bytes && (i = oldest(t, true, now))) {
+	while (t->bytes > t->o.max_bytes && (i = oldest(t, true, now))) {
 		t->counts.evicted++;
 		t->bytes -= forget(t, i);
 	}
@@ -422,7 +423,7 @@ static struct shared_table *share(struct tables *t, const struct entry *e, struc
 	return s;
 }
 
-static void take_answer(void *to, const struct tablehelpers_request *q, const struct tablemaker_reply *r, int image,
+static void take_answer(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r, int image,
 			uint64_t now)
 {
 	struct tables *t = to;
@@ -430,7 +431,7 @@ static void take_answer(void *to, const struct tablehelpers_request *q, const st
 	struct unwind_table *table = table_of(image);
 
 	e->shared = table ? share(t, e, table) : NULL;
-	e->state = table ? READY : r->answer == TABLEMAKER_GONE ? WANTED : NONE;
+	e->state = table ? READY : r->answer == CFIMAKER_GONE ? WANTED : NONE;
 	if (e->state == WANTED)
 		refuse(e, q->owner.place, now);
 	if (t->budgets && !backoff_is_host(&q->owner.of, t->own_ns))
@@ -438,13 +439,13 @@ static void take_answer(void *to, const struct tablehelpers_request *q, const st
 			       now);
 	t->counts.made += table != NULL;
 	t->counts.gone += e->state == WANTED;
-	t->counts.large += r->answer == TABLEMAKER_LARGE;
-	t->counts.none += e->state == NONE && r->answer != TABLEMAKER_LARGE;
+	t->counts.large += r->answer == CFIMAKER_LARGE;
+	t->counts.none += e->state == NONE && r->answer != CFIMAKER_LARGE;
 }
 
 /* The file at which they hung is tried again later, that at which two crashed is not; the others are asked for again.
  */
-static void take_failure(void *to, const struct tablehelpers_request *q, bool first, bool hung, uint64_t now)
+static void take_failure(void *to, const struct cfihelpers_request *q, bool first, bool hung, uint64_t now)
 {
 	struct tables *t = to;
 	struct entry *e = &t->entry[q->number];
@@ -456,23 +457,23 @@ static void take_failure(void *to, const struct tablehelpers_request *q, bool fi
 		refuse(e, q->owner.place, now);
 }
 
-void tables_take(struct tables *t, uint64_t now)
+void cfitables_take(struct tables *t, uint64_t now)
 {
-	tablehelpers_take(t->helpers, now);
-	if (t->bytes > t->o.most_bytes)
-		make_room(t, now - SECOND_NS);
+	cfihelpers_take(t->helpers, now);
+	if (t->bytes > t->o.max_bytes)
+		make_space(t, now - SECOND_NS);
 }
 
-int tables_fd(const struct tables *t)
+int cfitables_fd(const struct tables *t)
 {
-	return tablehelpers_fd(t->helpers);
+	return cfihelpers_fd(t->helpers);
 }
 
 /* ---- now and then -------------------------------------------------------------------------------------------- */
 
-void tables_tick(struct tables *t, uint64_t now)
+void cfitables_tick(struct tables *t, uint64_t now)
 {
-	tablehelpers_tick(t->helpers, now);
+	cfihelpers_tick(t->helpers, now);
 	t->bytes = 0;
 	for (uint32_t i = 1; i < t->n; i++) {
 		const struct entry *e = &t->entry[i];
@@ -484,22 +485,22 @@ void tables_tick(struct tables *t, uint64_t now)
 		else if (e->shared)
 			t->bytes += unwind_table_bytes(e->shared->table) / e->shared->references;
 	}
-	if (t->bytes > t->o.most_bytes)
-		make_room(t, now - SECOND_NS);
+	if (t->bytes > t->o.max_bytes)
+		make_space(t, now - SECOND_NS);
 }
 
-void tables_budgets(struct tables *t, struct budgets *budgets)
+void cfitables_budgets(struct tables *t, struct budgets *budgets)
 {
 	t->budgets = budgets;
 }
 
-struct tables_counts tables_count(const struct tables *t)
+struct cfitables_counts cfitables_count(const struct tables *t)
 {
-	struct tables_counts c = t->counts;
+	struct cfitables_counts c = t->counts;
 
 	for (uint32_t i = 1; i < t->n; i++)
 		c.tables += t->entry[i].shared != NULL;
 	c.bytes = t->bytes;
-	c.helpers = tablehelpers_count(t->helpers);
+	c.helpers = cfihelpers_count(t->helpers);
 	return c;
 }

@@ -16,48 +16,48 @@
 #include "record/processes/processes.h"
 #include "unwind/dwarf/cfiunwind.h"
 
-#define TABLES_MOST ((size_t)40 << 20) /* bytes */
+#define CFITABLES_MOST ((size_t)40 << 20) /* bytes */
 
-struct tables_options {
-	const char *proc;  /* /proc */
-	size_t most_bytes; /* 0: TABLES_MOST */
-	unsigned hang_ms;  /* helpers that do not run and do not answer for so long hang; 0: 2,000 */
+struct cfitables_options {
+	const char *proc; /* /proc */
+	size_t max_bytes; /* 0: TABLES_MOST */
+	unsigned hang_ms; /* helpers that do not run and do not answer for so long hang; 0: 2,000 */
 };
 
-enum tables_answer {
-	TABLES_READY,
-	TABLES_NONE, /* this code has no tables, or they cannot be had */
-	TABLES_WAIT, /* they are being made */
-	TABLES_LATE  /* they are being made, and it is too late to wait */
+enum cfitables_answer {
+	CFITABLES_READY,
+	CFITABLES_NONE, /* this code has no tables, or they cannot be had */
+	CFITABLES_WAIT, /* they are being made */
+	CFITABLES_LATE  /* they are being made, and it is too late to wait */
 };
 
 struct tables;
 
 /* Forks. To be called after privileges are dropped. */
-struct tables *tables_start(const struct tables_options *o);
-void tables_stop(struct tables *t);
+struct tables *cfitables_start(const struct cfitables_options *o);
+void cfitables_stop(struct tables *t);
 
 /* From here on CPU time is limited by TENANT_CPU_NS, but for files of root on this host. */
-void tables_budgets(struct tables *t, struct budgets *budgets);
+void cfitables_budgets(struct tables *t, struct budgets *budgets);
 
 /* What is known of the code of p at m. code is filled in when READY, for `address`. Valid until tables_take or
  * tables_tick. */
-enum tables_answer tables_find(struct tables *t, const struct process *p, const struct mapping *m, uint64_t address,
-			       uint64_t now, struct unwind_code *code);
+enum cfitables_answer cfitables_find(struct tables *t, const struct process *p, const struct mapping *m,
+				     uint64_t address, uint64_t now, struct unwind_code *code);
 
 /* Takes what was made. Waits for nothing; tables_fd becomes readable when there is something. -1: never. */
-void tables_take(struct tables *t, uint64_t now);
-int tables_fd(const struct tables *t);
+void cfitables_take(struct tables *t, uint64_t now);
+int cfitables_fd(const struct tables *t);
 
 /* Looks after memory and the process; every few seconds. */
-void tables_tick(struct tables *t, uint64_t now);
+void cfitables_tick(struct tables *t, uint64_t now);
 
-struct tables_counts {
+struct cfitables_counts {
 	size_t tables, bytes;             /* now */
 	uint64_t made, none, gone, large; /* answers */
 	uint64_t evicted;
 	struct helper_counts helpers;
 };
-struct tables_counts tables_count(const struct tables *t);
+struct cfitables_counts cfitables_count(const struct tables *t);
 
 #endif

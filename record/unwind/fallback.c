@@ -12,7 +12,7 @@
 #define ENOUGH 8u   /* but so many samples at least: it is woken when a quarter of the ring is full */
 
 /* 16 kB cut 4 % of the stacks of a busy host, 8 kB 10 to 40 %, frame pointers nearly all of a JVM. */
-static const uint32_t copies[] = { UNWINDING_STACK, 16384, 8192, 0 };
+static const uint32_t copies[] = { SAMPLESTACK_STACK, 16384, 8192, 0 };
 
 static size_t power_of_two(uint64_t need)
 {
@@ -59,9 +59,9 @@ static void blame(struct fallback *f, enum fallback_by by)
 /* What need not be tried. A ring of 32 MB may be too small, too. */
 static void leave_out_impossible(struct fallback *f)
 {
-	size_t most = f->o.ring_bytes ? f->o.ring_bytes : RING_STACKS;
+	size_t max = f->o.ring_bytes ? f->o.ring_bytes : RING_STACKS;
 
-	while (f->bytes && enough(f) > most) {
+	while (f->bytes && enough(f) > max) {
 		blame(f, FALLBACK_RING_SIZE);
 		less(f);
 	}
@@ -95,18 +95,18 @@ bool fallback_next(struct fallback *f, const struct sources_failure *why)
 
 static void put_cause(struct text *t, const struct fallback *f)
 {
-	struct fallback whole = *f;
+	struct fallback complete = *f;
 	struct hint h;
 
 	switch (f->by) {
 	case FALLBACK_PROCESSOR: text_add(t, "registers of this processor are not known"); break;
 	case FALLBACK_RING_SIZE:
-		whole.bytes = f->o.stack_bytes;
+		complete.bytes = f->o.stack_bytes;
 		if (f->o.ring_bytes)
 			text_printf(
 				t,
 				"a ring of %zu kB holds too few samples with a copy of the stack: --ring-size=%zuK, or none",
-				f->o.ring_bytes / 1024, fallback_ring_least(&whole) / 1024);
+				f->o.ring_bytes / 1024, fallback_ring_least(&complete) / 1024);
 		else
 			text_printf(t, "at %llu Hz no ring holds enough copies of stacks: a lower --frequency",
 				    (unsigned long long)f->o.rate);

@@ -4,24 +4,24 @@
 enum { PLACES = 6 }; /* where a caller may be lost; more are not tried */
 enum { OUTER = 3 };  /* libc's frames around main, and around the function of a thread */
 
-void agreement_put(struct agreement_walk *w, uint64_t ip, enum agreement_code code)
+void fpcompare_put(struct fpcompare_walk *w, uint64_t ip, enum fpcompare_code code)
 {
-	if (w->n < AGREEMENT_FRAMES)
-		w->frame[w->n++] = (struct agreement_frame){ ip, code };
+	if (w->n < FPCOMPARE_FRAMES)
+		w->frame[w->n++] = (struct fpcompare_frame){ ip, code };
 }
 
-static bool keeps(const struct agreement_walk *w, size_t i)
+static bool keeps(const struct fpcompare_walk *w, size_t i)
 {
-	return w->frame[i].code == AGREEMENT_KEEPS;
+	return w->frame[i].code == FPCOMPARE_KEEPS;
 }
 
 /* Callers that frame pointers may have lost: the leaf's, and those of bare code. */
-static unsigned find_places(const struct agreement_walk *w, size_t place[PLACES])
+static unsigned find_places(const struct fpcompare_walk *w, size_t place[PLACES])
 {
 	unsigned n = 0;
 
 	for (size_t i = 1; i < w->n && n < PLACES; i++)
-		if (i == 1 || w->frame[i - 1].code == AGREEMENT_BARE)
+		if (i == 1 || w->frame[i - 1].code == FPCOMPARE_BARE)
 			place[n++] = i;
 	return n;
 }
@@ -33,7 +33,7 @@ struct pass {
 };
 
 /* Where they part, when the walk's frames at places whose bits are set are left out. */
-static struct pass compare(const struct agreement_walk *w, const uint64_t *fp, size_t n, const size_t *place,
+static struct pass compare(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, const size_t *place,
 			   unsigned bits)
 {
 	struct pass p = { 0 };
@@ -54,32 +54,32 @@ static struct pass compare(const struct agreement_walk *w, const uint64_t *fp, s
 }
 
 /* Frame pointers end before w's frame number at. */
-static enum agreement at_end(const struct agreement_walk *w, size_t at, enum agreement so_far)
+static enum fpcompare at_end(const struct fpcompare_walk *w, size_t at, enum fpcompare so_far)
 {
 	bool java = false;
 
 	if (at >= w->n)
 		return so_far;
 	for (size_t i = at; i < w->n; i++)
-		java |= w->frame[i].code != AGREEMENT_NATIVE;
+		java |= w->frame[i].code != FPCOMPARE_NATIVE;
 	if (keeps(w, at - 1))
-		return AGREEMENT_LOST;
-	return !java && at > 1 && w->n - at <= OUTER ? so_far : AGREEMENT_FEWER;
+		return FPCOMPARE_LOST;
+	return !java && at > 1 && w->n - at <= OUTER ? so_far : FPCOMPARE_FEWER;
 }
 
 /* One of the two is through. */
-static enum agreement one_ends(const struct agreement_walk *w, const struct pass *p, size_t n, bool full)
+static enum fpcompare one_ends(const struct fpcompare_walk *w, const struct pass *p, size_t n, bool full)
 {
-	enum agreement same = p->lost ? AGREEMENT_ONE_LOST : AGREEMENT_SAME;
+	enum fpcompare same = p->lost ? FPCOMPARE_ONE_LOST : FPCOMPARE_SAME;
 
 	if (p->fp == n)
 		return full ? same : at_end(w, p->at, same);
-	if (w->whole)
-		return AGREEMENT_OTHER;
-	return w->cut ? same : AGREEMENT_SHORT;
+	if (w->complete)
+		return FPCOMPARE_OTHER;
+	return w->cut ? same : FPCOMPARE_SHORT;
 }
 
-static bool has(const struct agreement_walk *w, uint64_t ip)
+static bool has(const struct fpcompare_walk *w, uint64_t ip)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->frame[i].ip == ip)
@@ -88,9 +88,9 @@ static bool has(const struct agreement_walk *w, uint64_t ip)
 }
 
 /* They part, and neither is through: frame pointers leave callers out, or have others. */
-static enum agreement they_part(const struct agreement_walk *w, const uint64_t *fp, size_t n, bool full)
+static enum fpcompare they_part(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, bool full)
 {
-	enum agreement worst = AGREEMENT_FEWER, end;
+	enum fpcompare worst = FPCOMPARE_FEWER, end;
 	size_t i = 0, at = 0, last = 0;
 
 	for (; i < n && at < w->n; at++) {
@@ -98,7 +98,7 @@ static enum agreement they_part(const struct agreement_walk *w, const uint64_t *
 			last = at;
 			i++;
 		} else if (at > 1 && keeps(w, at - 1)) {
-			worst = AGREEMENT_LOST;
+			worst = FPCOMPARE_LOST;
 		}
 	}
 	if (i == n) {
@@ -106,12 +106,12 @@ static enum agreement they_part(const struct agreement_walk *w, const uint64_t *
 		return end > worst ? end : worst;
 	}
 	/* a register that was no frame pointer leads nowhere; where the leaf just makes one, it may lead back */
-	if (w->whole && !keeps(w, last) && (!has(w, fp[n - 1]) || (last == 0 && w->frame[0].code == AGREEMENT_BARE)))
-		return AGREEMENT_FEWER;
-	return AGREEMENT_OTHER;
+	if (w->complete && !keeps(w, last) && (!has(w, fp[n - 1]) || (last == 0 && w->frame[0].code == FPCOMPARE_BARE)))
+		return FPCOMPARE_FEWER;
+	return FPCOMPARE_OTHER;
 }
 
-enum agreement agreement_of(const struct agreement_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at)
+enum fpcompare fpcompare_of(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at)
 {
 	size_t place[PLACES];
 	unsigned places = find_places(w, place);

@@ -11,40 +11,40 @@
 
 #include "common/base.h"
 
-enum agreement_code {
-	AGREEMENT_NATIVE, /* may keep a frame pointer, or not */
-	AGREEMENT_KEEPS,  /* of a JVM, where -XX:+PreserveFramePointer makes one */
-	AGREEMENT_BARE    /* of a JVM, without a frame that rbp points at: stubs, adapters, prologues */
+enum fpcompare_code {
+	FPCOMPARE_NATIVE, /* may keep a frame pointer, or not */
+	FPCOMPARE_KEEPS,  /* of a JVM, where -XX:+PreserveFramePointer makes one */
+	FPCOMPARE_BARE    /* of a JVM, without a frame that rbp points at: stubs, adapters, prologues */
 };
 
-enum { AGREEMENT_FRAMES = 8192 }; /* more than a record has room for */
+enum { FPCOMPARE_FRAMES = 8192 }; /* more than a record has room for */
 
 /* A walk by tables, leaf first. Zero is empty. */
-struct agreement_walk {
+struct fpcompare_walk {
 	size_t n;
-	bool whole, cut; /* to the root; to the end of the copy; neither: its caller was not found */
-	struct agreement_frame {
+	bool complete, cut; /* to the root; to the end of the copy; neither: its caller was not found */
+	struct fpcompare_frame {
 		uint64_t ip; /* in code, also of what is called something else (an interpreted method) */
-		enum agreement_code code;
-	} frame[AGREEMENT_FRAMES];
+		enum fpcompare_code code;
+	} frame[FPCOMPARE_FRAMES];
 };
 
-void agreement_put(struct agreement_walk *w, uint64_t ip, enum agreement_code code);
+void fpcompare_put(struct fpcompare_walk *w, uint64_t ip, enum fpcompare_code code);
 
-enum agreement {
-	AGREEMENT_SAME, /* as far as both go; where frame pointers end, no more is missing than libc's frames around a
+enum fpcompare {
+	FPCOMPARE_SAME, /* as far as both go; where frame pointers end, no more is missing than libc's frames around a
 			   thread */
-	AGREEMENT_ONE_LOST, /* the same, but that frame pointers have not who called the leaf, or code of a JVM that is
+	FPCOMPARE_ONE_LOST, /* the same, but that frame pointers have not who called the leaf, or code of a JVM that is
 			       bare */
-	AGREEMENT_FEWER,    /* frame pointers end, leave callers out, or go astray, in code that keeps none */
-	AGREEMENT_LOST,  /* frame pointers end, or leave callers out, in Java: as without -XX:+PreserveFramePointer */
-	AGREEMENT_SHORT, /* the walk by tables found no caller where frame pointers go on */
-	AGREEMENT_OTHER, /* frame pointers have a caller that tables have not */
-	AGREEMENTS
+	FPCOMPARE_FEWER,    /* frame pointers end, leave callers out, or go astray, in code that keeps none */
+	FPCOMPARE_LOST,  /* frame pointers end, or leave callers out, in Java: as without -XX:+PreserveFramePointer */
+	FPCOMPARE_SHORT, /* the walk by tables found no caller where frame pointers go on */
+	FPCOMPARE_OTHER, /* frame pointers have a caller that tables have not */
+	FPCOMPARES
 };
 
 /* fp[0..n): the user's part of the kernel's callchain, as far as it is code, and not empty. full: the kernel had no
  * room for more. *at: in w, where they part. */
-enum agreement agreement_of(const struct agreement_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at);
+enum fpcompare fpcompare_of(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at);
 
 #endif

@@ -6,29 +6,29 @@
 /* Index of the first slot of the set that holds this return address, if any slot does. */
 static size_t set_of(uint32_t pid, uint64_t inner)
 {
-	return hash_pair(inner, pid) % (STARTS_SLOTS / STARTS_WAYS) * STARTS_WAYS;
+	return hash_pair(inner, pid) % (ROOTFRAMES_SLOTS / ROOTFRAMES_WAYS) * ROOTFRAMES_WAYS;
 }
 
-static const struct start *find_in_set(const struct start *set, uint32_t pid, uint64_t inner)
+static const struct root_frames *find_in_set(const struct root_frames *set, uint32_t pid, uint64_t inner)
 {
-	for (size_t way = 0; way < STARTS_WAYS; way++)
+	for (size_t way = 0; way < ROOTFRAMES_WAYS; way++)
 		if (set[way].pid == pid && set[way].inner == inner)
 			return &set[way];
 	return NULL;
 }
 
 /* A full set loses its oldest entry. */
-static void learn(struct starts *s, const struct start *like)
+static void learn(struct rootframes *s, const struct root_frames *like)
 {
-	struct start *set = &s->slot[set_of(like->pid, like->inner)];
-	const struct start *found = find_in_set(set, like->pid, like->inner);
+	struct root_frames *set = &s->slot[set_of(like->pid, like->inner)];
+	const struct root_frames *found = find_in_set(set, like->pid, like->inner);
 
 	if (found) {
 		if (memcmp(found->outer, like->outer, sizeof(found->outer)) != 0)
 			set[found - set].unsure = true;
 		return;
 	}
-	memmove(set + 1, set, (STARTS_WAYS - 1) * sizeof(*set));
+	memmove(set + 1, set, (ROOTFRAMES_WAYS - 1) * sizeof(*set));
 	set[0] = *like;
 }
 
@@ -52,15 +52,15 @@ static bool is_libc(struct str name)
 	return false;
 }
 
-void starts_learn(struct starts *s, const struct process *p, const uint64_t *ips, size_t n)
+void rootframes_learn(struct rootframes *s, const struct process *p, const uint64_t *ips, size_t n)
 {
-	struct start like = { .pid = p ? p->pid : 0 };
+	struct root_frames like = { .pid = p ? p->pid : 0 };
 
-	for (size_t k = 1; k <= STARTS_FRAMES && k < n && p && p->maps; k++) {
+	for (size_t k = 1; k <= ROOTFRAMES_FRAMES && k < n && p && p->maps; k++) {
 		if (ips[n - k] > INT64_MAX || ips[n - k - 1] > INT64_MAX)
 			return;
 		like.inner = ips[n - k - 1];
-		memmove(like.outer + 1, like.outer, (STARTS_FRAMES - 1) * sizeof(like.outer[0]));
+		memmove(like.outer + 1, like.outer, (ROOTFRAMES_FRAMES - 1) * sizeof(like.outer[0]));
 		like.outer[0] = ips[n - k];
 		if (!like.inner || !is_libc(file_of(p, like.inner)))
 			return;
@@ -68,9 +68,9 @@ void starts_learn(struct starts *s, const struct process *p, const uint64_t *ips
 	}
 }
 
-const struct start *starts_find(const struct starts *s, uint32_t pid, uint64_t inner)
+const struct root_frames *rootframes_find(const struct rootframes *s, uint32_t pid, uint64_t inner)
 {
-	const struct start *found = inner ? find_in_set(&s->slot[set_of(pid, inner)], pid, inner) : NULL;
+	const struct root_frames *found = inner ? find_in_set(&s->slot[set_of(pid, inner)], pid, inner) : NULL;
 
 	return found && !found->unsure ? found : NULL;
 }

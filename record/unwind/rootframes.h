@@ -12,22 +12,22 @@
 
 #include "record/processes/processes.h"
 
-enum { STARTS_FRAMES = 2, STARTS_SLOTS = 1024, STARTS_WAYS = 8 };
+enum { ROOTFRAMES_FRAMES = 2, ROOTFRAMES_SLOTS = 1024, ROOTFRAMES_WAYS = 8 };
 
 /* A cache of sets of STARTS_WAYS entries, newest first; all zero is empty. */
-struct starts {
-	struct start {
-		uint64_t inner;                /* a return address; 0: none */
-		uint64_t outer[STARTS_FRAMES]; /* what it has outside; 0: nothing more */
+struct rootframes {
+	struct root_frames {
+		uint64_t inner;                    /* a return address; 0: none */
+		uint64_t outer[ROOTFRAMES_FRAMES]; /* what it has outside; 0: nothing more */
 		uint32_t pid;
 		bool unsure;
-	} slot[STARTS_SLOTS];
+	} slot[ROOTFRAMES_SLOTS];
 };
 
 /* ips[0..n): a whole stack, leaf first; marks may be in it. */
-void starts_learn(struct starts *s, const struct process *p, const uint64_t *ips, size_t n);
+void rootframes_learn(struct rootframes *s, const struct process *p, const uint64_t *ips, size_t n);
 
 /* What is outside of a return address; NULL: not known. */
-const struct start *starts_find(const struct starts *s, uint32_t pid, uint64_t inner);
+const struct root_frames *rootframes_find(const struct rootframes *s, uint32_t pid, uint64_t inner);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#define RECORD_MOST (PERF_RECORD_MAX & ~7u)
-#define FRAME_ROOM 40u /* bytes that stay free for what a frame, or the end of a walk, adds at most */
+#define RECORD_MAX (PERF_RECORD_MAX & ~7u)
+#define FRAME_SPACE 40u /* bytes that stay free for what a frame, or the end of a walk, adds at most */
 
 struct unwinding {
 	const struct processes *processes;
@@ -18,9 +18,9 @@ struct unwinding {
 	struct javanames *names;
 	uint64_t unread; /* JVMs, before this window */
 	uint32_t max_frames;
-	struct starts starts;
+	struct rootframes starts;
 	struct pj_unwinding counts;
-	struct agreement_walk *verify; /* NULL: walks are not compared; else the last one */
+	struct fpcompare_walk *verify; /* NULL: walks are not compared; else the last one */
 	unsigned show;                 /* so many more that differ are to be shown */
 };
 
@@ -40,7 +40,7 @@ struct parts {
 	const char *chain; /* nips; before it is what stays */
 	const uint64_t *ips;
 	uint64_t nips;
-	struct str raw, behind; /* what stays */
+	struct str raw, after; /* what stays */
 	uint64_t abi;
 	const uint64_t *regs;
 	struct str stack;
@@ -107,7 +107,7 @@ static bool take_apart(const struct perf_event_attr *a, const struct ring_sample
 		return false;
 	if (!take_regs(&s, a->sample_regs_user, p) || !take_stack(&s, p))
 		return false;
-	p->behind = s;
+	p->after = s;
 	return true;
 }
 
@@ -116,7 +116,7 @@ static bool take_apart(const struct perf_event_attr *a, const struct ring_sample
 /* What kind of code an address is in says how to get to its caller: one function each. What knows more of a kind of
  * code than its frame pointer belongs here. */
 enum kind {
-	CODE_BARE, /* made at run time, or of a file without tables: frame pointers */
+	CODE_FP, /* made at run time, or of a file without tables: frame pointers */
 	CODE_OF_FILE,
 	CODE_JAVA, /* of a JVM that can be read */
 	KINDS
@@ -126,7 +126,7 @@ struct code {
 	enum kind kind;
 	struct unwind_code tables;
 	struct javacode_jvm *jvm;
-	struct java_piece piece;
+	struct code_blob blob;
 	bool mapped;
 	bool late; /* there may be tables, but not now */
 	bool gone; /* it was replaced */
@@ -140,7 +140,7 @@ struct frame {
 	bool nothing; /* no frame */
 };
 
-static enum unwind_end step_bare(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+static enum unwind_end step_fp(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
 {
 	(void)c;
 	(void)f;
@@ -157,20 +157,20 @@ static enum unwind_end step_of_file(struct unwind_state *s, const struct code *c
 
 static enum unwind_end step_java(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
 {
-	struct java_frame j;
+	struct javaunwind_frame j;
 	enum unwind_end end;
 
 	(void)leaf;
 	if (c->gone)
 		return UNWIND_NO_CODE;
-	end = java_step(s, javacode_code(c->jvm), &c->piece, &j);
+	end = javaunwind_step(s, javacode_code(c->jvm), &c->blob, &j);
 	*f = (struct frame){ j.address, j.method, j.method, j.thawed };
 	return end;
 }
 
 static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf,
 					    struct frame *f) = {
-	[CODE_BARE] = step_bare,
+	[CODE_FP] = step_fp,
 	[CODE_OF_FILE] = step_of_file,
 	[CODE_JAVA] = step_java,
 };
@@ -184,9 +184,9 @@ static void find_java(struct walk *w, const struct unwind_state *s, struct code 
 	if (!w->jvm)
 		return;
 	c->jvm = w->jvm;
-	answer = javacode_find(w->jvm, s, w->time, &c->piece);
+	answer = javacode_find(w->jvm, s, w->time, &c->blob);
 	c->gone = answer == JAVACODE_GONE;
-	if (answer == JAVACODE_PIECE || c->gone)
+	if (answer == JAVACODE_BLOB || c->gone)
 		c->kind = CODE_JAVA;
 }
 
@@ -201,10 +201,10 @@ static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c
 	if (!m)
 		return true;
 	c->mapped = true;
-	switch (tables_find(w->u->tables, p, m, address, w->now, &c->tables)) {
-	case TABLES_READY: c->kind = CODE_OF_FILE; return true;
-	case TABLES_WAIT: return false;
-	case TABLES_LATE: c->late = true; return true;
+	switch (cfitables_find(w->u->tables, p, m, address, w->now, &c->tables)) {
+	case CFITABLES_READY: c->kind = CODE_OF_FILE; return true;
+	case CFITABLES_WAIT: return false;
+	case CFITABLES_LATE: c->late = true; return true;
 	default: find_java(w, s, c); return true;
 	}
 }
@@ -213,7 +213,7 @@ static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c
 
 struct walked {
 	enum unwind_end end; /* MORE: deeper than a record can be */
-	bool bare, late;     /* code without tables was met, or code whose tables are late */
+	bool fp, late;       /* code without tables was met, or code whose tables are late */
 	bool java;
 	struct code last; /* where it ended */
 };
@@ -234,33 +234,33 @@ static void put_frame(struct text *out, const struct frame *f, bool marked)
 }
 
 /* Whether frame pointers can be expected behind it: stubs of C2, of which no prologue is known, have none. */
-static enum agreement_code keeps_pointer(const struct unwind_state *s, const struct code *c)
+static enum fpcompare_code keeps_pointer(const struct unwind_state *s, const struct code *c)
 {
-	const struct java_piece *p = &c->piece;
-	bool made = p->complete != JAVA_NEVER && s->ip - p->start > p->complete;
+	const struct code_blob *p = &c->blob;
+	bool made = p->complete != BLOB_NEVER && s->ip - p->start > p->complete;
 
 	if (c->kind != CODE_JAVA)
-		return AGREEMENT_NATIVE;
-	switch ((enum java_kind)p->kind) {
-	case JAVA_COMPILED:
-	case JAVA_NATIVE:
-		return p->frame >= 16 && (made || s->ip - p->start == p->complete) ? AGREEMENT_KEEPS : AGREEMENT_BARE;
-	case JAVA_STUB: return p->entry ? AGREEMENT_BARE : AGREEMENT_KEEPS;
-	case JAVA_ENTRY: return made && !s->interrupted ? AGREEMENT_KEEPS : AGREEMENT_BARE;
-	case JAVA_BYTECODE: return AGREEMENT_KEEPS;
-	default: return AGREEMENT_BARE;
+		return FPCOMPARE_NATIVE;
+	switch ((enum blob_kind)p->kind) {
+	case BLOB_COMPILED:
+	case BLOB_NATIVE:
+		return p->frame >= 16 && (made || s->ip - p->start == p->complete) ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
+	case BLOB_STUB: return p->entry ? FPCOMPARE_BARE : FPCOMPARE_KEEPS;
+	case BLOB_ENTRY: return made && !s->interrupted ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
+	case BLOB_BYTECODE: return FPCOMPARE_KEEPS;
+	default: return FPCOMPARE_BARE;
 	}
 }
 
 /* Appends addresses to out, up to `most` bytes of it. False: something is not known yet. */
-static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
+static bool walk(struct walk *of, struct unwind_state *s, size_t max, struct text *out, struct walked *w)
 {
 	bool leaf = true, thawed = false;
 
 	*w = (struct walked){ .end = UNWIND_MORE };
 	if (of->u->verify)
 		of->u->verify->n = 0;
-	for (; w->end == UNWIND_MORE && out->n + FRAME_ROOM <= most; leaf = false) {
+	for (; w->end == UNWIND_MORE && out->n + FRAME_SPACE <= max; leaf = false) {
 		struct frame f = { .address = s->ip };
 		bool marked = s->interrupted;
 		struct code c;
@@ -273,15 +273,15 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct te
 			c.late = true;
 		}
 		if (of->u->verify && !thawed)
-			agreement_put(of->u->verify, s->ip, keeps_pointer(s, &c));
-		w->bare |= c.kind == CODE_BARE;
+			fpcompare_put(of->u->verify, s->ip, keeps_pointer(s, &c));
+		w->fp |= c.kind == CODE_FP;
 		w->java |= c.kind == CODE_JAVA;
 		w->late |= c.late;
 		w->end = step[c.kind](s, &c, leaf, &f);
 		put_frame(out, &f, marked);
 		thawed = f.nothing; /* the next one is not where frame pointers lead */
 		if (f.method)
-			javanames_meet(of->u->names, of->process->pid, f.address);
+			javanames_note(of->u->names, of->process->pid, f.address);
 		if (w->end == UNWIND_MORE && s->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
 			w->end = UNWIND_NO_CODE;
 		w->last = c;
@@ -291,25 +291,25 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t most, struct te
 
 /* As walk; code of files that their tables leave out is taken for a leaf, if so the stack is whole, and else it is not.
  */
-static bool walk_whole(struct walk *of, struct unwind_state *s, size_t most, struct text *out, struct walked *w)
+static bool walk_complete(struct walk *of, struct unwind_state *s, size_t max, struct text *out, struct walked *w)
 {
 	struct unwind_state start = *s;
 	size_t first = out->n;
 
-	if (!walk(of, s, most, out, w))
+	if (!walk(of, s, max, out, w))
 		return false;
-	if (w->end == UNWIND_ROOT || !s->unruled)
+	if (w->end == UNWIND_ROOT || !s->no_fde)
 		return true;
 	out->n = first;
 	*s = start;
-	s->leafless = true;
-	if (!walk(of, s, most, out, w))
+	s->assume_leaf = true;
+	if (!walk(of, s, max, out, w))
 		return false;
-	if (w->end == UNWIND_ROOT && !w->bare)
+	if (w->end == UNWIND_ROOT && !w->fp)
 		return true;
 	out->n = first;
 	*s = start;
-	return walk(of, s, most, out, w);
+	return walk(of, s, max, out, w);
 }
 
 /* See PJ_ITEM_UNWINDING. */
@@ -353,10 +353,10 @@ static bool is_root(struct walk *w, uint64_t ip)
 }
 
 /* Those that frame pointers left out at the outer end; bytes of out that stay, or 0: they are not known. */
-static size_t find_start(const struct walk *w, size_t from, const struct text *out, const struct start **start)
+static size_t find_start(const struct walk *w, size_t from, const struct text *out, const struct root_frames **start)
 {
 	for (size_t at = out->n; at > from && w->process; at -= 8) {
-		*start = starts_find(&w->u->starts, w->process->pid, load64(out->p + at - 8));
+		*start = rootframes_find(&w->u->starts, w->process->pid, load64(out->p + at - 8));
 		if (*start)
 			return at;
 	}
@@ -376,7 +376,7 @@ static bool all_mapped(const struct walk *w, size_t from, const struct text *out
  * that is none. */
 static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
 {
-	const struct start *start;
+	const struct root_frames *start;
 	size_t at;
 
 	if (is_root(w, word(out, out->n - 8)))
@@ -385,7 +385,7 @@ static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
 	if (!at)
 		return UNWIND_STACK_CUT;
 	out->n = at;
-	for (size_t i = 0; i < STARTS_FRAMES && start->outer[i]; i++)
+	for (size_t i = 0; i < ROOTFRAMES_FRAMES && start->outer[i]; i++)
 		put(out, start->outer[i]);
 	if (is_root(w, word(out, out->n - 8)))
 		return UNWIND_ROOT;
@@ -396,18 +396,18 @@ static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
 /* Where the last address of the walk is in fp[0..n): where most callers are the same, as in a recursion only the right
  * one has the innermost, too; n: nowhere. Few are enough from the leaf on, where the table says, too, that the frame
  * pointer has the next. */
-static uint64_t find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n, bool framed)
+static uint64_t find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n, bool fp_valid)
 {
-	uint64_t best = n, most = EQUAL - 1, walked = (out->n - first) / 8;
+	uint64_t best = n, max = EQUAL - 1, walked = (out->n - first) / 8;
 
-	if (framed && walked && walked <= n && equal(out, first, fp, walked - 1) == walked)
+	if (fp_valid && walked && walked <= n && equal(out, first, fp, walked - 1) == walked)
 		return walked - 1;
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t same = equal(out, first, fp, i);
 
-		if (same > most) {
+		if (same > max) {
 			best = i;
-			most = same;
+			max = same;
 		}
 	}
 	return best;
@@ -415,17 +415,17 @@ static uint64_t find_last(const struct text *out, size_t first, const uint64_t *
 
 /* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how. fp[0..n): the user's
  * part of the kernel's callchain; full: the kernel had no room for more. */
-static enum unwind_end join(struct walk *w, bool framed, size_t first, const uint64_t *fp, uint64_t n, bool full,
-			    size_t most, struct text *out)
+static enum unwind_end join(struct walk *w, bool fp_valid, size_t first, const uint64_t *fp, uint64_t n, bool full,
+			    size_t max, struct text *out)
 {
-	uint64_t last = find_last(out, first, fp, n, framed);
+	uint64_t last = find_last(out, first, fp, n, fp_valid);
 	enum unwind_end end = UNWIND_STACK_CUT;
 	size_t from = out->n;
 
 	if (last == n)
 		return end;
 	w->u->counts.joined++;
-	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + FRAME_ROOM <= most; i++)
+	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + FRAME_SPACE <= max; i++)
 		put(out, fp[i]);
 	if (!full)
 		end = join_start(w, from, out);
@@ -456,20 +456,20 @@ static void show_frame(const struct walk *w, const char *who, uint64_t ip)
 {
 	struct unwind_state s = { .ip = ip };
 	const struct mapping *m = processes_at(w->process, ip - 1);
-	struct java_piece piece;
+	struct code_blob blob;
 
 	if (!m)
 		warn("  %s %llx", who, (unsigned long long)ip);
-	else if (w->jvm && javacode_find(w->jvm, &s, w->time, &piece) == JAVACODE_PIECE)
+	else if (w->jvm && javacode_find(w->jvm, &s, w->time, &blob) == JAVACODE_BLOB)
 		warn("  %s %llx code of the JVM at %llx+%llx, kind %u, frame of %u bytes", who, (unsigned long long)ip,
-		     (unsigned long long)piece.start, (unsigned long long)(ip - piece.start), piece.kind, piece.frame);
+		     (unsigned long long)blob.start, (unsigned long long)(ip - blob.start), blob.kind, blob.frame);
 	else
 		warn("  %s %llx %.*s+%llx", who, (unsigned long long)ip, (int)m->file->path.n, m->file->path.p,
 		     (unsigned long long)(ip - m->start + m->offset));
 }
 
 /* Both, from two frames before they part. */
-static void show(const struct walk *w, const struct agreement_walk *ours, const uint64_t *fp, uint64_t n, size_t at)
+static void show(const struct walk *w, const struct fpcompare_walk *ours, const uint64_t *fp, uint64_t n, size_t at)
 {
 	size_t from = at > 2 ? at - 2 : 0;
 
@@ -485,22 +485,22 @@ static void show(const struct walk *w, const struct agreement_walk *ours, const 
 static void verify(struct walk *w, const uint64_t *fp, uint64_t n, bool full, enum unwind_end end)
 {
 	struct pj_unwinding *c = &w->u->counts;
-	uint64_t *const count[AGREEMENTS] = {
-		[AGREEMENT_SAME] = &c->same,      [AGREEMENT_ONE_LOST] = &c->one_lost, [AGREEMENT_FEWER] = &c->fewer,
-		[AGREEMENT_LOST] = &c->lost_java, [AGREEMENT_SHORT] = &c->short_of,    [AGREEMENT_OTHER] = &c->other,
+	uint64_t *const count[FPCOMPARES] = {
+		[FPCOMPARE_SAME] = &c->same,      [FPCOMPARE_ONE_LOST] = &c->one_lost, [FPCOMPARE_FEWER] = &c->fewer,
+		[FPCOMPARE_LOST] = &c->lost_java, [FPCOMPARE_SHORT] = &c->short_of,    [FPCOMPARE_OTHER] = &c->other,
 	};
-	struct agreement_walk *ours = w->u->verify;
-	enum agreement a;
+	struct fpcompare_walk *ours = w->u->verify;
+	enum fpcompare a;
 	size_t at;
 
 	n = in_code(w, fp, n);
 	if (n == 0)
 		return;
-	ours->whole = end == UNWIND_ROOT;
+	ours->complete = end == UNWIND_ROOT;
 	ours->cut = end == UNWIND_STACK_CUT || end == UNWIND_MORE;
-	a = agreement_of(ours, fp, n, full, &at);
+	a = fpcompare_of(ours, fp, n, full, &at);
 	++*count[a];
-	if (a >= AGREEMENT_LOST && w->u->show) {
+	if (a >= FPCOMPARE_LOST && w->u->show) {
 		w->u->show--;
 		show(w, ours, fp, n, at);
 	}
@@ -525,13 +525,13 @@ static void count(struct unwinding *u, const struct walked *w, struct str stack)
 	struct pj_unwinding *c = &u->counts;
 
 	c->stacks++;
-	c->bare += w->bare;
+	c->fp += w->fp;
 	c->late += w->late;
 	c->java += w->java;
 	if (w->end == UNWIND_ROOT) {
-		c->whole++;
-		c->bare_whole += w->bare;
-		c->java_whole += w->java;
+		c->complete++;
+		c->fp_complete += w->fp;
+		c->java_complete += w->java;
 	} else if (stack.n && (w->end == UNWIND_STACK_CUT || w->end == UNWIND_MORE)) {
 		c->cut++;
 	} else {
@@ -557,13 +557,13 @@ static void finish(struct text *out, size_t chain, const struct parts *p)
 
 	memcpy(out->p + chain, &n, sizeof(n));
 	text_str(out, p->raw);
-	text_str(out, p->behind);
+	text_str(out, p->after);
 	size = (uint16_t)out->n;
 	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait,
-		      uint64_t now, struct text *out)
+bool samplestack_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait,
+			uint64_t now, struct text *out)
 {
 	struct walk of = {
 		.u = u, .process = processes_find(u->processes, r->pid), .time = r->time, .now = now, .wait = wait
@@ -571,7 +571,7 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	struct unwind_state s;
 	struct walked w;
 	struct parts p;
-	size_t chain, most, first;
+	size_t chain, max, first;
 	uint64_t kernel;
 
 	out->n = 0;
@@ -584,22 +584,22 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	put(out, 0);
 	kernel = kernel_part(&p);
 	text_bytes(out, p.ips, 8 * kernel);
-	most = RECORD_MOST - p.raw.n - p.behind.n;
+	max = RECORD_MAX - p.raw.n - p.after.n;
 	if (p.abi && unwind_start_on(processor_here(), &s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
 		put(out, CONTEXT_USER);
 		first = out->n;
-		if (most >
-		    first + FRAME_ROOM + 8 * (u->max_frames - 1)) /* a walk goes on while there is room for one more */
-			most = first + FRAME_ROOM + 8 * (u->max_frames - 1);
-		if (!walk_whole(&of, &s, most, out, &w))
+		if (max >
+		    first + FRAME_SPACE + 8 * (u->max_frames - 1)) /* a walk goes on while there is room for one more */
+			max = first + FRAME_SPACE + 8 * (u->max_frames - 1);
+		if (!walk_complete(&of, &s, max, out, &w))
 			return false;
 		if (u->verify && p.stack.n && kernel < p.nips)
 			verify(&of, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, w.end);
 		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
-			w.end = join(&of, s.framed, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT,
-				     most, out);
+			w.end = join(&of, s.fp_valid, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT,
+				     max, out);
 		else if (w.end == UNWIND_ROOT)
-			starts_learn(&u->starts, of.process, (const void *)(out->p + first), (out->n - first) / 8);
+			rootframes_learn(&u->starts, of.process, (const void *)(out->p + first), (out->n - first) / 8);
 		put_end(out, p.stack.n || w.end == UNWIND_ROOT ? w.end : UNWIND_NO_CODE);
 		count(u, &w, p.stack);
 		u->counts.java_late += of.jvm && javacode_was_late(of.jvm);
@@ -607,7 +607,7 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 		text_bytes(out, p.ips + kernel, 8 * (p.nips - kernel));
 		put_end(out, UNWIND_NO_CODE);
 		u->counts.stacks++;
-		u->counts.bare++;
+		u->counts.fp++;
 		u->counts.broken++;
 		u->counts.narrow++;
 	}
@@ -615,7 +615,7 @@ bool unwinding_sample(struct unwinding *u, const struct perf_event_attr *a, cons
 	return true;
 }
 
-bool unwinding_skip(const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
+bool samplestack_skip(const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
 {
 	struct parts p;
 	size_t chain;
@@ -634,8 +634,8 @@ bool unwinding_skip(const struct perf_event_attr *a, const struct ring_sample *r
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */
 
-struct unwinding *unwinding_new(const struct processes *p, struct tables *t, struct javacode *j,
-				struct javanames *names)
+struct unwinding *samplestack_new(const struct processes *p, struct tables *t, struct javacode *j,
+				  struct javanames *names)
 {
 	struct unwinding *u = mem_alloc(sizeof(*u), 1);
 
@@ -647,26 +647,26 @@ struct unwinding *unwinding_new(const struct processes *p, struct tables *t, str
 	return u;
 }
 
-void unwinding_limit(struct unwinding *u, uint32_t max_frames)
+void samplestack_limit(struct unwinding *u, uint32_t max_frames)
 {
 	if (max_frames)
 		u->max_frames = max_frames;
 }
 
-void unwinding_verify(struct unwinding *u, unsigned show)
+void samplestack_verify(struct unwinding *u, unsigned show)
 {
 	u->verify = mem_alloc(sizeof(*u->verify), 1);
 	u->show = show;
 }
 
-void unwinding_free(struct unwinding *u)
+void samplestack_free(struct unwinding *u)
 {
 	if (u)
 		free(u->verify);
 	free(u);
 }
 
-struct pj_unwinding unwinding_counts(const struct unwinding *u)
+struct pj_unwinding samplestack_counts(const struct unwinding *u)
 {
 	struct pj_unwinding c = u->counts;
 
@@ -675,7 +675,7 @@ struct pj_unwinding unwinding_counts(const struct unwinding *u)
 	return c;
 }
 
-void unwinding_count_from_here(struct unwinding *u)
+void samplestack_reset_counts(struct unwinding *u)
 {
 	u->counts = (struct pj_unwinding){ 0 };
 	if (u->javacode)

@@ -8,104 +8,104 @@
 
 #include <stdlib.h>
 
-struct callers {
+struct unwinder {
 	struct tables *tables;
 	struct javacode *javacode;
 	struct javanames *names;
 	struct unwinding *unwinding;
 	uint64_t now; /* of this look at the rings */
-	bool hurry;
+	bool flush;
 };
 
-struct callers *callers_fork(void)
+struct unwinder *unwinder_fork(void)
 {
-	struct callers *c = mem_alloc(sizeof(*c), 1);
+	struct unwinder *c = mem_alloc(sizeof(*c), 1);
 
-	c->tables = tables_start(&(struct tables_options){ .proc = "/proc" });
+	c->tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	c->javacode = javacode_new();
 	return c;
 }
 
-void callers_start(struct callers *c, const struct processes *p, struct budgets *budgets, uint32_t max_frames)
+void unwinder_start(struct unwinder *c, const struct processes *p, struct budgets *budgets, uint32_t max_frames)
 {
 	if (!c)
 		return;
-	tables_budgets(c->tables, budgets);
+	cfitables_budgets(c->tables, budgets);
 	javacode_start(c->javacode, p, budgets);
 	c->names = javanames_new();
-	c->unwinding = unwinding_new(p, c->tables, c->javacode, c->names);
-	unwinding_limit(c->unwinding, max_frames);
+	c->unwinding = samplestack_new(p, c->tables, c->javacode, c->names);
+	samplestack_limit(c->unwinding, max_frames);
 }
 
-void callers_verify(struct callers *c, unsigned show)
+void unwinder_verify(struct unwinder *c, unsigned show)
 {
 	if (c)
-		unwinding_verify(c->unwinding, show);
+		samplestack_verify(c->unwinding, show);
 }
 
-void callers_free(struct callers *c)
+void unwinder_free(struct unwinder *c)
 {
 	if (!c)
 		return;
-	unwinding_free(c->unwinding);
+	samplestack_free(c->unwinding);
 	javacode_free(c->javacode);
 	javanames_free(c->names);
-	tables_stop(c->tables);
+	cfitables_stop(c->tables);
 	free(c);
 }
 
-int callers_fd(const struct callers *c)
+int unwinder_fd(const struct unwinder *c)
 {
-	return c ? tables_fd(c->tables) : -1;
+	return c ? cfitables_fd(c->tables) : -1;
 }
 
-void callers_take(struct callers *c, uint64_t now)
+void unwinder_take(struct unwinder *c, uint64_t now)
 {
 	if (c)
-		tables_take(c->tables, now);
+		cfitables_take(c->tables, now);
 }
 
-void callers_begin(struct callers *c, uint64_t horizon, uint64_t now, bool hurry)
+void unwinder_begin(struct unwinder *c, uint64_t horizon, uint64_t now, bool flush)
 {
 	if (!c)
 		return;
 	c->now = now;
-	c->hurry = hurry;
-	javacode_begin(c->javacode, horizon, now, hurry);
+	c->flush = flush;
+	javacode_begin(c->javacode, horizon, now, flush);
 }
 
-bool callers_sample(struct callers *c, const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
+bool unwinder_sample(struct unwinder *c, const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
 {
-	return unwinding_sample(c->unwinding, a, r, !c->hurry, c->now, out);
+	return samplestack_sample(c->unwinding, a, r, !c->flush, c->now, out);
 }
 
-void callers_name(struct callers *c)
+void unwinder_name(struct unwinder *c)
 {
 	if (c)
 		javacode_name(c->javacode, c->names);
 }
 
-void callers_tick(struct callers *c, uint64_t now)
+void unwinder_tick(struct unwinder *c, uint64_t now)
 {
 	if (!c)
 		return;
-	tables_tick(c->tables, now);
+	cfitables_tick(c->tables, now);
 	javacode_tick(c->javacode, now);
 }
 
-struct pj_unwinding callers_end(struct callers *c)
+struct pj_unwinding unwinder_end(struct unwinder *c)
 {
 	struct pj_unwinding counts;
 
 	if (!c)
 		return (struct pj_unwinding){ 0 };
-	callers_name(c);
-	counts = unwinding_counts(c->unwinding);
-	unwinding_count_from_here(c->unwinding);
+	unwinder_name(c);
+	counts = samplestack_counts(c->unwinding);
+	samplestack_reset_counts(c->unwinding);
 	return counts;
 }
 
-void callers_put(struct callers *c, const struct pj_unwinding *counts, struct text *t)
+void unwinder_put(struct unwinder *c, const struct pj_unwinding *counts, struct text *t)
 {
 	if (!c)
 		return;
@@ -113,12 +113,12 @@ void callers_put(struct callers *c, const struct pj_unwinding *counts, struct te
 	javanames_end(c->names, t);
 }
 
-struct helper_counts callers_helpers(const struct callers *c)
+struct helper_counts unwinder_helpers(const struct unwinder *c)
 {
-	return c ? tables_count(c->tables).helpers : (struct helper_counts){ 0 };
+	return c ? cfitables_count(c->tables).helpers : (struct helper_counts){ 0 };
 }
 
-struct helper_counts callers_jvm_helpers(const struct callers *c)
+struct helper_counts unwinder_jvm_helpers(const struct unwinder *c)
 {
 	return c ? javacode_count(c->javacode).helpers : (struct helper_counts){ 0 };
 }

@@ -14,37 +14,38 @@
 #include "record/perf/rings.h"
 #include "common/text.h"
 
-struct callers;
+struct unwinder;
 
 /* Forks who makes tables: once privileges are dropped, before there are threads. */
-struct callers *callers_fork(void);
-void callers_start(struct callers *c, const struct processes *p, struct budgets *budgets, uint32_t max_frames);
-void callers_free(struct callers *c);
+struct unwinder *unwinder_fork(void);
+void unwinder_start(struct unwinder *c, const struct processes *p, struct budgets *budgets, uint32_t max_frames);
+void unwinder_free(struct unwinder *c);
 
 /* As unwinding_verify. */
-void callers_verify(struct callers *c, unsigned show);
+void unwinder_verify(struct unwinder *c, unsigned show);
 
 /* Becomes readable when there is something to take; -1: never. */
-int callers_fd(const struct callers *c);
-void callers_take(struct callers *c, uint64_t now);
+int unwinder_fd(const struct unwinder *c);
+void unwinder_take(struct unwinder *c, uint64_t now);
 
 /* Before samples up to horizon are unwound. hurry: nothing is waited for. */
-void callers_begin(struct callers *c, uint64_t horizon, uint64_t now, bool hurry);
+void unwinder_begin(struct unwinder *c, uint64_t horizon, uint64_t now, bool flush);
 
 /* As unwinding_sample. */
-bool callers_sample(struct callers *c, const struct perf_event_attr *a, const struct ring_sample *r, struct text *out);
+bool unwinder_sample(struct unwinder *c, const struct perf_event_attr *a, const struct ring_sample *r,
+		     struct text *out);
 
-void callers_name(struct callers *c);               /* methods that were met, while they are there */
-void callers_tick(struct callers *c, uint64_t now); /* now and then */
+void unwinder_name(struct unwinder *c);               /* methods that were met, while they are there */
+void unwinder_tick(struct unwinder *c, uint64_t now); /* now and then */
 
 /* The window ends: what was counted in it. */
-struct pj_unwinding callers_end(struct callers *c);
+struct pj_unwinding unwinder_end(struct unwinder *c);
 
 /* Items of PJ_END. */
-void callers_put(struct callers *c, const struct pj_unwinding *counts, struct text *t);
+void unwinder_put(struct unwinder *c, const struct pj_unwinding *counts, struct text *t);
 
 /* Helper processes that make tables, and that read JVMs: since the start. */
-struct helper_counts callers_helpers(const struct callers *c);
-struct helper_counts callers_jvm_helpers(const struct callers *c);
+struct helper_counts unwinder_helpers(const struct unwinder *c);
+struct helper_counts unwinder_jvm_helpers(const struct unwinder *c);
 
 #endif

@@ -16,46 +16,46 @@
 #include <unistd.h>
 
 /* Is it still what the name means, now that we have its lock? */
-static bool same(int room, const char *name, int fd)
+static bool same(int space, const char *name, int fd)
 {
 	struct stat st, named;
 
-	return fstat(fd, &st) == 0 && fstatat(room, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return fstat(fd, &st) == 0 && fstatat(space, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       st.st_ino == named.st_ino && st.st_dev == named.st_dev;
 }
 
 /* ---- temporaries --------------------------------------------------------------------------------------------- */
 
 /* A window has such a name until its maker has its lock; that moment ends with our trying it, too (windows.c). */
-static void sweep_one(int room, const char *name)
+static void sweep_one(int space, const char *name)
 {
-	int fd = rooms_file(room, name, O_RDONLY);
+	int fd = windir_file(space, name, O_RDONLY);
 
 	if (fd < 0)
 		return;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && same(room, name, fd))
-		unlinkat(room, name, 0);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && same(space, name, fd))
+		unlinkat(space, name, 0);
 	close(fd);
 }
 
-static void sweep_room(int room)
+static void sweep_dir(int space)
 {
-	int fd = openat(room, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(space, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 
 	while (d && (e = readdir(d)))
 		if (e->d_name[0] == '.' && str_ends(str_of(e->d_name), STR(".tmp")))
-			sweep_one(room, e->d_name);
+			sweep_one(space, e->d_name);
 	if (d)
 		closedir(d);
 }
 
-void leftovers_sweep(const struct rooms *r)
+void leftovers_sweep(const struct windir *r)
 {
-	sweep_room(r->recording);
-	sweep_room(r->out);
-	sweep_room(r->bad);
+	sweep_dir(r->recording);
+	sweep_dir(r->out);
+	sweep_dir(r->bad);
 	tempfile_sweep(r->dir); /* of pjrecord.prom */
 }
 
@@ -67,16 +67,16 @@ static void write_why(int bad, const char *name, const char *why)
 
 	snprintf(text, sizeof(text), "left by a run that was killed: %s\n", why);
 	snprintf(beside, sizeof(beside), "%.40s.why", name);
-	whole_replace(bad, beside, str_of(text));
+	fullio_replace(bad, beside, str_of(text));
 }
 
 static void put_away(const struct leftovers *l, const char *name, const char *why)
 {
-	if (renameat(l->rooms->recording, name, l->rooms->bad, name) < 0) {
+	if (renameat(l->windir->recording, name, l->windir->bad, name) < 0) {
 		warn("cannot move recording/%s to bad: %s", name, strerror(errno));
 		return;
 	}
-	write_why(l->rooms->bad, name, why);
+	write_why(l->windir->bad, name, why);
 	l->metrics->bad++;
 	warn("recording/%s was left by a run that was killed, and %s: it is in bad/", name, why);
 }
@@ -100,17 +100,17 @@ static void rescue(const struct leftovers *l, int fd, const char *name, uint64_t
 	warn("recording/%s was left by a run that was killed, and cannot be rescued now: %s", name, why);
 }
 
-static bool look_at(void *arg, int room, const char *name, uint64_t epoch)
+static bool look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
 	const struct leftovers *l = arg;
-	int fd = rooms_file(room, name, O_RDWR);
+	int fd = windir_file(space, name, O_RDWR);
 
 	if (fd < 0) {
 		if (errno != ENOENT)
 			warn("cannot look at recording/%s: %s", name, strerror(errno));
 		return true;
 	}
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && same(room, name, fd))
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && same(space, name, fd))
 		rescue(l, fd, name, epoch);
 	close(fd);
 	return true;
@@ -119,5 +119,5 @@ static bool look_at(void *arg, int room, const char *name, uint64_t epoch)
 void leftovers_rescue(const struct leftovers *l)
 {
 	/* the folder is read while names leave it, which readdir allows */
-	rooms_each(l->rooms->recording, look_at, (void *)(uintptr_t)l);
+	windir_each(l->windir->recording, look_at, (void *)(uintptr_t)l);
 }

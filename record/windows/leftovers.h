@@ -12,10 +12,10 @@
 #include "record/windows/rescue.h"
 #include "record/windows/windir.h"
 
-void leftovers_sweep(const struct rooms *r);
+void leftovers_sweep(const struct windir *r);
 
 struct leftovers {
-	const struct rooms *rooms;
+	const struct windir *windir;
 	struct metrics *metrics;
 	/* Called for each window that was rescued: under the lock of fd, synced. False: it could not be moved, and
 	 * stays. */

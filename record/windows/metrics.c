@@ -26,7 +26,7 @@
 enum kind {
 	COUNTER,
 	GAUGE,
-	GAUGE_KEPT /* 0 leaves what the file says */
+	GAUGE_SAVED /* 0 leaves what the file says */
 };
 
 /* One line of values; rows of the same name lie together and share HELP and TYPE. `digits` of the value are behind the
@@ -75,7 +75,7 @@ static const struct row {
 	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
 	  AT(offcpu.lost) },
 	{ "stacks_total", "end=\"root\"", "With --unwind: stacks of users, by how they end.", COUNTER, 0,
-	  AT(unwinding.whole) },
+	  AT(unwinding.complete) },
 	{ "stacks_total", "end=\"copy\"", NULL, COUNTER, 0, AT(unwinding.cut) },
 	{ "stacks_total", "end=\"broken\"", NULL, COUNTER, 0, AT(unwinding.broken) },
 	{ "broken_stacks_total", "reason=\"stack\"", "Of the broken ones, why no caller could be found.", COUNTER, 0,
@@ -94,30 +94,30 @@ static const struct row {
 	  AT(unwinding.damaged) },
 	{ "kept_for_fold_total", "kind=\"binary\"",
 	  "What was kept for the fold: files of symbols, files of JITs, kernel symbols.", COUNTER, 0,
-	  AT(kept.binaries) },
-	{ "kept_for_fold_total", "kind=\"jit\"", NULL, COUNTER, 0, AT(kept.maps) },
-	{ "kept_for_fold_total", "kind=\"kernel\"", NULL, COUNTER, 0, AT(kept.kernels) },
+	  AT(saved.binaries) },
+	{ "kept_for_fold_total", "kind=\"jit\"", NULL, COUNTER, 0, AT(saved.maps) },
+	{ "kept_for_fold_total", "kind=\"kernel\"", NULL, COUNTER, 0, AT(saved.kernels) },
 	{ "not_kept_total", "reason=\"gone\"", "What was not kept, each once a window.", COUNTER, 0,
-	  AT(kept.failed[KEEP_GONE]) },
-	{ "not_kept_total", "reason=\"forbidden\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_FORBIDDEN]) },
-	{ "not_kept_total", "reason=\"replaced\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_OTHER]) },
-	{ "not_kept_total", "reason=\"nameless\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_NOT_ELF]) },
-	{ "not_kept_total", "reason=\"large\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_LARGE]) },
-	{ "not_kept_total", "reason=\"untrusted\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_UNTRUSTED]) },
-	{ "not_kept_total", "reason=\"disk\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_DISK]) },
-	{ "not_kept_total", "reason=\"hung\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_HUNG]) },
-	{ "not_kept_total", "reason=\"slow\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_SLOW]) },
-	{ "not_kept_total", "reason=\"budget\"", NULL, COUNTER, 0, AT(kept.failed[KEEP_BUDGET]) },
-	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(kept.dropped) },
+	  AT(saved.failed[SYMSAVER_GONE]) },
+	{ "not_kept_total", "reason=\"forbidden\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_FORBIDDEN]) },
+	{ "not_kept_total", "reason=\"replaced\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_OTHER]) },
+	{ "not_kept_total", "reason=\"nameless\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_NOT_ELF]) },
+	{ "not_kept_total", "reason=\"large\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_LARGE]) },
+	{ "not_kept_total", "reason=\"untrusted\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_UNTRUSTED]) },
+	{ "not_kept_total", "reason=\"disk\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_DISK]) },
+	{ "not_kept_total", "reason=\"hung\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_HUNG]) },
+	{ "not_kept_total", "reason=\"slow\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_SLOW]) },
+	{ "not_kept_total", "reason=\"budget\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_BUDGET]) },
+	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(saved.dropped) },
 	{ "kept_conflicts_total", "",
 	  "Kept files with the build-id of another file and other symbols; used for their own tenant only.", COUNTER, 0,
-	  AT(kept.conflicts) },
+	  AT(saved.conflicts) },
 	{ "kept_removed_total", "needed=\"no\"",
 	  "Kept files that were removed: no window needs them, or the limit was exceeded.", COUNTER, 0,
-	  AT(kept.removed) },
-	{ "kept_removed_total", "needed=\"yes\"", NULL, COUNTER, 0, AT(kept.forced) },
-	{ "keepers_lost_total", "reason=\"hung\"", "Keepers that were replaced.", COUNTER, 0, AT(kept.hung) },
-	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(kept.crashed) },
+	  AT(saved.removed) },
+	{ "kept_removed_total", "needed=\"yes\"", NULL, COUNTER, 0, AT(saved.forced) },
+	{ "keepers_lost_total", "reason=\"hung\"", "Keepers that were replaced.", COUNTER, 0, AT(saved.hung) },
+	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(saved.crashed) },
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"hung\"", "Helper processes that were replaced.", COUNTER, 0,
 	  AT(helpers.hung) },
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"crashed\"", NULL, COUNTER, 0, AT(helpers.crashed) },
@@ -132,17 +132,17 @@ static const struct row {
 	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0,
 	  AT(helpers.off) },
 	{ "helpers_off", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.off) },
-	{ "helpers_off", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.off) },
+	{ "helpers_off", "helper=\"keeper\"", NULL, GAUGE, 0, AT(saved.off) },
 	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.",
 	  GAUGE, 0, AT(helpers.lingering) },
 	{ "helpers_lingering", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.lingering) },
-	{ "helpers_lingering", "helper=\"keeper\"", NULL, GAUGE, 0, AT(kept.lingering) },
+	{ "helpers_lingering", "helper=\"keeper\"", NULL, GAUGE, 0, AT(saved.lingering) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
-	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_KEPT, 0,
+	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_SAVED, 0,
 	  AT(last_success) },
-	{ "kept_for_fold_bytes", "", "Symbols and maps in the directory.", GAUGE, 0, AT(kept.bytes) },
-	{ "kept_windows", "", "Complete windows in the directory.", GAUGE, 0, AT(kept_windows) },
-	{ "kept_bytes", "", "Their bytes.", GAUGE, 0, AT(kept_bytes) },
+	{ "kept_for_fold_bytes", "", "Symbols and maps in the directory.", GAUGE, 0, AT(saved.bytes) },
+	{ "kept_windows", "", "Complete windows in the directory.", GAUGE, 0, AT(retained_windows) },
+	{ "kept_bytes", "", "Their bytes.", GAUGE, 0, AT(saved_bytes) },
 	{ "free_bytes", "", "Free space of the file system.", GAUGE, 0, AT(free_bytes) },
 #undef AT
 };
@@ -164,10 +164,10 @@ static uint64_t power_of_ten(unsigned n)
 /* "12.5" with 3 digits is 12500. What is no such number is 0: then the counter starts again. */
 static uint64_t parse_value(struct str s, unsigned digits)
 {
-	struct str whole = str_cut(&s, '.');
+	struct str complete = str_cut(&s, '.');
 	uint64_t value, fraction = 0, scale = power_of_ten(digits);
 
-	if (!str_u64(whole, &value) || value > UINT64_MAX / scale - 1)
+	if (!str_u64(complete, &value) || value > UINT64_MAX / scale - 1)
 		return 0;
 	if (s.n && (s.n > digits || !str_u64(s, &fraction)))
 		return 0;
@@ -206,7 +206,7 @@ static uint64_t value_of(const struct row *r, const struct metrics *m, struct st
 	memcpy(&value, (const char *)m + r->at, sizeof(value));
 	if (r->kind == COUNTER)
 		return add(value, value_before(r, before));
-	return r->kind == GAUGE_KEPT && !value ? value_before(r, before) : value;
+	return r->kind == GAUGE_SAVED && !value ? value_before(r, before) : value;
 }
 
 /* ---- tenants over budget ------------------------------------------------------------------------------------- */
@@ -335,7 +335,7 @@ static void read_before(int dir, struct text *t)
 
 	if (fd < 0)
 		return;
-	text_room(t, FILE_MAX);
+	text_reserve(t, FILE_MAX);
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (n = pread(fd, t->p, FILE_MAX, 0)) > 0)
 		t->n = (size_t)n;
 	close(fd);
@@ -367,7 +367,7 @@ bool metrics_write(struct metrics *m, int dir)
 		return false;
 	read_before(dir, &before);
 	metrics_text(&now, m, text_view(&before));
-	good = whole_replace(dir, FILE_NAME, text_view(&now));
+	good = fullio_replace(dir, FILE_NAME, text_view(&now));
 	error = errno;
 	flock(dir, LOCK_UN);
 	text_free(&before);
@@ -391,18 +391,18 @@ void metrics_add(struct metrics *m, const struct window_report *r)
 	m->offcpu.brief_ns = add(m->offcpu.brief_ns, r->offcpu.brief_ns);
 	m->offcpu.unknown_ns = add(m->offcpu.unknown_ns, r->offcpu.unknown_ns);
 	m->offcpu.lost = add(m->offcpu.lost, r->offcpu.lost);
-	unwound_add(&m->unwinding, &r->unwinding);
+	unwindstats_add(&m->unwinding, &r->unwinding);
 	add_tenants(&m->tenants, &r->tenants);
 }
 
-static void add_kept(struct metrics *m, const struct keep_counts *c)
+static void add_saved(struct metrics *m, const struct symsaver_counts *c)
 {
-	struct keep_counts *k = &m->kept;
+	struct symsaver_counts *k = &m->saved;
 
 	k->binaries = add(k->binaries, c->binaries);
 	k->maps = add(k->maps, c->maps);
 	k->kernels = add(k->kernels, c->kernels);
-	for (size_t i = 0; i < KEEP_WHYS; i++)
+	for (size_t i = 0; i < SYMSAVER_REASONS; i++)
 		k->failed[i] = add(k->failed[i], c->failed[i]);
 	k->dropped = add(k->dropped, c->dropped);
 	k->conflicts = add(k->conflicts, c->conflicts);
@@ -439,7 +439,7 @@ void metrics_add_dropped(struct metrics *m, const struct window_report *r)
 {
 	add_helpers(&m->helpers, &r->helpers);
 	add_helpers(&m->jvm_helpers, &r->jvm_helpers);
-	add_kept(m, &r->kept);
+	add_saved(m, &r->saved);
 	metrics_add_loss(&m->loss, &r->loss);
 	m->loss.ring_high = r->loss.ring_high;
 }
@@ -538,7 +538,7 @@ void metrics_summary(struct text *t, const struct window_report *r)
 	}
 	if (r->has_unwinding && r->unwinding.stacks) {
 		text_add(t, "; ");
-		unwound_text(t, &r->unwinding);
+		unwindstats_text(t, &r->unwinding);
 	}
 	put_helpers(t, r);
 	if (r->has_offcpu) {

@@ -28,7 +28,7 @@ struct window_report {
 	bool has_unwinding;
 	struct pj_unwinding unwinding;    /* with --unwind */
 	struct pj_tenants tenants;        /* that were over a budget */
-	struct keep_counts kept;          /* what is new since the window before; bytes: as they are now */
+	struct symsaver_counts saved;     /* what is new since the window before; bytes: as they are now */
 	struct helper_counts helpers;     /* that make tables; the same */
 	struct helper_counts jvm_helpers; /* that read JVMs; the same */
 };
@@ -56,12 +56,12 @@ struct metrics {
 	struct pj_unwinding unwinding;
 	struct pj_tenants tenants;        /* by name, as in the file: of a container the first 12 digits */
 	uint64_t cpu_us;                  /* of this process */
-	struct keep_counts kept;          /* bytes is a gauge */
+	struct symsaver_counts saved;     /* bytes is a gauge */
 	struct helper_counts helpers;     /* lingering and off are gauges */
 	struct helper_counts jvm_helpers; /* the same */
 	/* gauges: as they are now */
 	uint64_t last_success; /* seconds since 1970 of the last complete window; 0: as before */
-	uint64_t rss, kept_windows, kept_bytes, free_bytes;
+	uint64_t rss, retained_windows, saved_bytes, free_bytes;
 };
 
 void metrics_add(struct metrics *m, const struct window_report *r); /* a complete window; bytes included */

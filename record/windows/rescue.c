@@ -38,7 +38,7 @@ struct table {
 
 static bool read_all(int fd, void *to, size_t n, uint64_t at)
 {
-	return whole_pread(fd, to, n, at) == n;
+	return fullio_pread(fd, to, n, at) == n;
 }
 
 static bool write_all(int fd, const void *from, size_t n, uint64_t at)
@@ -258,7 +258,7 @@ static void put_table(struct text *out, const struct table *front, const struct 
 	text_bytes(out, &w->loss, sizeof(w->loss));
 }
 
-static bool make_whole(int fd, struct perf_file_header *h, const struct walk *w)
+static bool make_complete(int fd, struct perf_file_header *h, const struct walk *w)
 {
 	struct table front;
 	struct text out = { 0 };
@@ -293,7 +293,7 @@ bool chunk_rescue(int fd, struct rescued *r, const char **why)
 	*r = (struct rescued){ w.samples, w.processes };
 	if (w.samples == 0)
 		*why = "it holds no sample";
-	else if (!is_complete(fd, &h, size, &w) && !make_whole(fd, &h, &w))
+	else if (!is_complete(fd, &h, size, &w) && !make_complete(fd, &h, &w))
 		*why = strerror(errno);
 	return *why == NULL;
 }
@@ -320,7 +320,7 @@ size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n)
 	struct pj_item item;
 
 	while (s.size >= sizeof(item) && read_all(fd, &item, sizeof(item), s.offset)) {
-		uint64_t whole = sizeof(item) + (((uint64_t)item.size + 7) & ~UINT64_C(7));
+		uint64_t complete = sizeof(item) + (((uint64_t)item.size + 7) & ~UINT64_C(7));
 
 		if (item.size > s.size - sizeof(item))
 			break;
@@ -328,9 +328,9 @@ size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n)
 			n = item.size < n ? item.size : n;
 			return read_all(fd, to, n, s.offset + sizeof(item)) ? n : 0;
 		}
-		whole = whole < s.size ? whole : s.size;
-		s.offset += whole;
-		s.size -= whole;
+		complete = complete < s.size ? complete : s.size;
+		s.offset += complete;
+		s.size -= complete;
 	}
 	return 0;
 }

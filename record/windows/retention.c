@@ -21,7 +21,7 @@
 #define CLOCK_AHEAD_S 86400
 #define BAD_MAX 100 /* windows in bad/; a recorder that is killed again and again must not fill the disk */
 
-uint64_t kept_free(const struct rooms *r, uint64_t *all)
+uint64_t retention_free(const struct windir *r, uint64_t *all)
 {
 	struct statvfs fs;
 
@@ -36,7 +36,7 @@ uint64_t kept_free(const struct rooms *r, uint64_t *all)
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
 /* The folder as we left it. Who changes it at the same moment is seen with the next change. */
-static void remember(struct kept *k, const struct rooms *r)
+static void remember(struct retention *k, const struct windir *r)
 {
 	struct stat st;
 
@@ -46,7 +46,7 @@ static void remember(struct kept *k, const struct rooms *r)
 	}
 }
 
-uint64_t kept_size(const struct stat *st)
+uint64_t retention_size(const struct stat *st)
 {
 	return st->st_blocks ? (uint64_t)st->st_blocks * 512 : (uint64_t)st->st_size;
 }
@@ -56,16 +56,16 @@ static uint64_t stamp_of(const struct stat *st)
 	return st->st_mtim.tv_sec > 0 ? (uint64_t)st->st_mtim.tv_sec * SECOND_NS + (uint64_t)st->st_mtim.tv_nsec : 0;
 }
 
-static void append(struct kept *k, uint64_t epoch, const struct stat *st, bool bad)
+static void append(struct retention *k, uint64_t epoch, const struct stat *st, bool bad)
 {
-	uint64_t bytes = kept_size(st), stamp = stamp_of(st);
+	uint64_t bytes = retention_size(st), stamp = stamp_of(st);
 
 	if (k->n == k->cap) {
 		k->cap = k->cap ? 2 * k->cap : 64;
 		k->window = mem_grow(k->window, sizeof(*k->window), k->cap);
 	}
 	k->sorted = k->sorted && (k->n == 0 || (!bad && k->window[k->n - 1].stamp < stamp));
-	k->window[k->n++] = (struct kept_window){ .epoch = epoch, .bytes = bytes, .stamp = stamp, .bad = bad };
+	k->window[k->n++] = (struct retention_window){ .epoch = epoch, .bytes = bytes, .stamp = stamp, .bad = bad };
 	if (bad) {
 		k->bad_bytes += bytes;
 		k->bad_windows++;
@@ -77,21 +77,21 @@ static void append(struct kept *k, uint64_t epoch, const struct stat *st, bool b
 }
 
 struct looking {
-	struct kept *k;
+	struct retention *k;
 	bool bad;
 };
 
-static bool look_at(void *arg, int room, const char *name, uint64_t epoch)
+static bool look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
 	struct looking *l = arg;
 	struct stat st;
 
-	if (fstatat(room, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+	if (fstatat(space, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
 		append(l->k, epoch, &st, l->bad);
 	return true;
 }
 
-static void look(struct kept *k, const struct rooms *r)
+static void look(struct retention *k, const struct windir *r)
 {
 	struct looking bad = { k, true }, good = { k, false };
 	uint64_t start = clock_now();
@@ -99,25 +99,25 @@ static void look(struct kept *k, const struct rooms *r)
 	k->n = 0;
 	k->windows = k->bytes = k->bad_windows = k->bad_bytes = k->newest = 0;
 	remember(k, r);
-	rooms_each(r->bad, look_at, &bad);
-	rooms_each(r->out, look_at, &good);
+	windir_each(r->bad, look_at, &bad);
+	windir_each(r->out, look_at, &good);
 	k->sorted = false;
-	k->looked = clock_now();
-	k->look_ns = k->looked - start;
+	k->polled = clock_now();
+	k->look_ns = k->polled - start;
 }
 
-void kept_look(struct kept *k, const struct rooms *r)
+void retention_scan(struct retention *k, const struct windir *r)
 {
 	struct stat st;
 
-	if (k->looked && fstat(r->out, &st) == 0 && st.st_mtim.tv_sec == k->changed_s &&
+	if (k->polled && fstat(r->out, &st) == 0 && st.st_mtim.tv_sec == k->changed_s &&
 	    st.st_mtim.tv_nsec == k->changed_ns)
 		return;
-	if (!k->looked || clock_now() - k->looked > k->look_ns * LOOK_SHARE)
+	if (!k->polled || clock_now() - k->polled > k->look_ns * LOOK_SHARE)
 		look(k, r);
 }
 
-void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, const struct stat *st)
+void retention_add(struct retention *k, const struct windir *r, uint64_t epoch, const struct stat *st)
 {
 	remember(k, r);
 	append(k, epoch, st, false);
@@ -125,32 +125,32 @@ void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, const struc
 
 /* A second, as some file systems keep no parts of it. Windows take at least one each, so stamps do not run ahead of the
  * clock for long. */
-void kept_stamp(struct kept *k, const struct rooms *r, int fd)
+void retention_stamp(struct retention *k, const struct windir *r, int fd)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
 	struct stat st;
 
-	kept_look(k, r);
+	retention_scan(k, r);
 	if (fstat(fd, &st) < 0 || stamp_of(&st) > k->newest)
 		return;
 	times[1].tv_sec = (time_t)(k->newest / SECOND_NS) + 1;
 	futimens(fd, times); /* where this fails, the window is deleted too early, which is all */
 }
 
-void kept_free_list(struct kept *k)
+void retention_free_list(struct retention *k)
 {
 	free(k->window);
-	*k = (struct kept){ 0 };
+	*k = (struct retention){ 0 };
 }
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */
 
-uint64_t kept_now(struct kept_clock *c, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s)
+uint64_t retention_now(struct retention_clock *c, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s)
 {
 	uint64_t wait = age_s < CLOCK_AHEAD_S ? age_s : CLOCK_AHEAD_S, expected;
 
 	if (!c->trusted)
-		*c = (struct kept_clock){ newest && newest < wall ? newest : wall, boot, 0 };
+		*c = (struct retention_clock){ newest && newest < wall ? newest : wall, boot, 0 };
 	expected = c->trusted + (boot - c->boot);
 	c->boot = boot;
 	if (wall <= expected + CLOCK_STEP_S) {
@@ -168,7 +168,7 @@ uint64_t kept_now(struct kept_clock *c, uint64_t wall, uint64_t boot, uint64_t n
 
 static int by_age(const void *a, const void *b)
 {
-	const struct kept_window *x = a, *y = b;
+	const struct retention_window *x = a, *y = b;
 
 	if (x->bad != y->bad)
 		return x->bad ? -1 : 1;
@@ -177,7 +177,7 @@ static int by_age(const void *a, const void *b)
 	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
 }
 
-static void sort(struct kept *k)
+static void sort(struct retention *k)
 {
 	if (!k->sorted && k->n)
 		qsort(k->window, k->n, sizeof(*k->window), by_age);
@@ -186,7 +186,7 @@ static void sort(struct kept *k)
 
 /* When the window was recorded, in seconds since 1970: by its name, or, if the clock was not set yet, by its stamp.
  * Returns 0 if both lie in the future, as the clock was ahead when it was written. */
-static uint64_t recorded_at(const struct kept_window *w, uint64_t now)
+static uint64_t recorded_at(const struct retention_window *w, uint64_t now)
 {
 	uint64_t stamp = w->stamp / SECOND_NS;
 
@@ -196,12 +196,12 @@ static uint64_t recorded_at(const struct kept_window *w, uint64_t now)
 }
 
 /* What was written by a clock that was ahead is expired if something that was completed later is. */
-static void find_expired(struct kept *k, uint64_t age_s, uint64_t now)
+static void find_expired(struct retention *k, uint64_t age_s, uint64_t now)
 {
 	bool later = false;
 
 	for (size_t i = k->n; i-- > 0;) {
-		struct kept_window *w = &k->window[i];
+		struct retention_window *w = &k->window[i];
 		uint64_t at = recorded_at(w, now);
 
 		w->expired = age_s && (at ? now - at > age_s : later);
@@ -212,26 +212,26 @@ static void find_expired(struct kept *k, uint64_t age_s, uint64_t now)
 enum gone { GONE, NOT_THERE, IN_USE, REFUSED };
 
 /* Under its lock, and only what the name still means. */
-static enum gone delete (int room, uint64_t epoch, const char *why) {
+static enum gone delete (int space, uint64_t epoch, const char *why) {
 	char name[40], beside[50]; struct stat st, named; enum gone gone = GONE; int fd;
 
 	snprintf(name, sizeof(name), "%" PRIu64 ".data", epoch); snprintf(beside, sizeof(beside), "%s.why", name);
-	fd = rooms_file(room, name, O_RDONLY); if (fd < 0) return errno == ENOENT ? NOT_THERE : REFUSED;
+	fd = windir_file(space, name, O_RDONLY); if (fd < 0) return errno == ENOENT ? NOT_THERE : REFUSED;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) gone = IN_USE;
-	else if (fstat(fd, &st) < 0 || fstatat(room, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+	else if (fstat(fd, &st) < 0 || fstatat(space, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
 		 st.st_ino != named.st_ino || st.st_dev != named.st_dev) gone = NOT_THERE;
-	else if (unlinkat(room, name, 0) < 0){ gone = errno == ENOENT ? NOT_THERE : REFUSED; if (gone == REFUSED)
-						       warn("cannot delete %s (%s): %s", name, why, strerror(errno)); }
-if (gone == GONE) unlinkat(room, beside, 0); /* of bad/ */
+	else if (unlinkat(space, name, 0) < 0){ gone = errno == ENOENT ? NOT_THERE : REFUSED; if (gone == REFUSED)
+							warn("cannot delete %s (%s): %s", name, why, strerror(errno)); }
+if (gone == GONE) unlinkat(space, beside, 0); /* of bad/ */
 close(fd);
 return gone;
 }
 
 /* One run over the list. */
 struct limiting {
-	struct kept *k;
-	const struct rooms *r;
-	const struct kept_limits *limits;
+	struct retention *k;
+	const struct windir *r;
+	const struct retention_limits *limits;
 	struct metrics *m;
 	uint64_t now, free_wanted, free;
 	uint64_t deleted, freed;
@@ -240,9 +240,9 @@ struct limiting {
 };
 
 /* Why that one has to go; NULL: it may stay. */
-static const char *reason(const struct limiting *l, const struct kept_window *w, enum metrics_deleted *which)
+static const char *reason(const struct limiting *l, const struct retention_window *w, enum metrics_deleted *which)
 {
-	const struct kept_limits *limits = l->limits;
+	const struct retention_limits *limits = l->limits;
 
 	*which = DELETED_AGE;
 	if (w->expired)
@@ -259,7 +259,7 @@ static const char *reason(const struct limiting *l, const struct kept_window *w,
 }
 
 /* The newest complete window stays whatever the limits: who waits for it would never get one. */
-static bool may_go(const struct kept *k, size_t i)
+static bool may_go(const struct retention *k, size_t i)
 {
 	return k->window[i].bad || i + 1 < k->n;
 }
@@ -267,7 +267,7 @@ static bool may_go(const struct kept *k, size_t i)
 /* Has anything to go? Either the oldest of a folder, or none of it. */
 static bool too_much(const struct limiting *l)
 {
-	const struct kept *k = l->k;
+	const struct retention *k = l->k;
 	enum metrics_deleted which;
 	size_t good = k->bad_windows;
 
@@ -275,7 +275,7 @@ static bool too_much(const struct limiting *l)
 	       (good < k->n && may_go(k, good) && reason(l, k->window + good, &which));
 }
 
-static void forget(struct kept *k, const struct kept_window *w)
+static void forget(struct retention *k, const struct retention_window *w)
 {
 	if (w->bad) {
 		k->bad_bytes -= w->bytes;
@@ -297,7 +297,7 @@ static void drop_symbols(struct limiting *l)
 }
 
 /* True: it is gone, or was already. */
-static bool let_go(struct limiting *l, const struct kept_window *w, const char *why, enum metrics_deleted which)
+static bool let_go(struct limiting *l, const struct retention_window *w, const char *why, enum metrics_deleted which)
 {
 	enum gone gone = delete (w->bad ? l->r->bad : l->r->out, w->epoch, why);
 
@@ -315,11 +315,11 @@ static bool let_go(struct limiting *l, const struct kept_window *w, const char *
 
 static void delete_oldest(struct limiting *l)
 {
-	struct kept *k = l->k;
+	struct retention *k = l->k;
 	size_t stay = 0, i = 0;
 
 	for (; i < k->n && may_go(k, i); i++) {
-		struct kept_window w = k->window[i];
+		struct retention_window w = k->window[i];
 		enum metrics_deleted which;
 		const char *why = reason(l, &w, &which);
 
@@ -339,7 +339,7 @@ static void delete_oldest(struct limiting *l)
 	k->n -= i - stay;
 }
 
-static void say(const struct limiting *l)
+static void print_message(const struct limiting *l)
 {
 	struct text t = { 0 };
 
@@ -349,17 +349,17 @@ static void say(const struct limiting *l)
 	text_free(&t);
 }
 
-bool kept_limit(struct kept *k, const struct rooms *r, const struct kept_limits *limits, uint64_t room, uint64_t now,
-		struct metrics *m)
+bool retention_limit(struct retention *k, const struct windir *r, const struct retention_limits *limits, uint64_t space,
+		     uint64_t now, struct metrics *m)
 {
 	struct limiting l = { .k = k, .r = r, .limits = limits, .m = m, .now = now };
 	uint64_t all;
 
-	l.free = kept_free(r, &all);
+	l.free = retention_free(r, &all);
 	l.free_wanted = (uint64_t)((double)all * limits->min_free);
 	l.free_wanted = l.free_wanted > limits->reserve ? l.free_wanted : limits->reserve;
-	if (room && l.free_wanted < l.free + room)
-		l.free_wanted = l.free + room; /* also where a quota is what is full */
+	if (space && l.free_wanted < l.free + space)
+		l.free_wanted = l.free + space; /* also where a quota is what is full */
 	sort(k);
 	find_expired(k, limits->age_s, now);
 	if (!too_much(&l))
@@ -369,7 +369,7 @@ bool kept_limit(struct kept *k, const struct rooms *r, const struct kept_limits 
 	find_expired(k, limits->age_s, now);
 	delete_oldest(&l);
 	if (l.deleted)
-		say(&l);
+		print_message(&l);
 	remember(k, r);
 	return l.free >= l.free_wanted;
 }

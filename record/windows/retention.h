@@ -22,7 +22,7 @@
 
 #include <sys/stat.h>
 
-struct kept_limits {
+struct retention_limits {
 	uint64_t bytes, age_s;               /* 0: none */
 	double min_free;                     /* share of the file system; 0: none */
 	uint64_t reserve;                    /* bytes that are to be free at least */
@@ -30,8 +30,8 @@ struct kept_limits {
 	void *arg;
 };
 
-struct kept {
-	struct kept_window {
+struct retention {
+	struct retention_window {
 		uint64_t epoch, bytes;
 		uint64_t stamp;    /* ns since 1970, greater than that of windows completed before */
 		bool bad, expired; /* expired: older than age_s, as of the last kept_limit */
@@ -42,35 +42,37 @@ struct kept {
 	bool sorted;
 	uint64_t newest;               /* highest stamp in out/ */
 	int64_t changed_s, changed_ns; /* out/ as we left it */
-	uint64_t looked, look_ns;      /* when, and how long it took */
+	uint64_t polled, look_ns;      /* when, and how long it took */
 };
 
-void kept_look(struct kept *k, const struct rooms *r); /* reads the folders, unless that would be too often */
-void kept_add(struct kept *k, const struct rooms *r, uint64_t epoch, const struct stat *st); /* just moved to out/ */
+void retention_scan(struct retention *k,
+		    const struct windir *r); /* reads the folders, unless that would be too often */
+void retention_add(struct retention *k, const struct windir *r, uint64_t epoch,
+		   const struct stat *st); /* just moved to out/ */
 
 /* Sets the time of modification of a window that is about to be moved to out/, if the clock was set back since others
  * were completed. */
-void kept_stamp(struct kept *k, const struct rooms *r, int fd);
+void retention_stamp(struct retention *k, const struct windir *r, int fd);
 
 /* Deletes until the limits are kept, and until `room` more bytes are free; what was deleted is counted in m. now:
  * seconds since 1970. False: there is less room than the limits ask for, and nothing that may be deleted. */
-bool kept_limit(struct kept *k, const struct rooms *r, const struct kept_limits *limits, uint64_t room, uint64_t now,
-		struct metrics *m);
+bool retention_limit(struct retention *k, const struct windir *r, const struct retention_limits *limits, uint64_t space,
+		     uint64_t now, struct metrics *m);
 
 /* The time by which windows get old, in seconds since 1970: wall-clock time, but a clock that jumps ahead counts only
  * once it has stayed ahead for a day, or for the age limit if that is less: windows that nobody has sent yet must not
  * go because of a wrong clock that is put right soon. Until then time goes on from before the jump. Between two runs it
  * stands at the newest window. */
-struct kept_clock {
+struct retention_clock {
 	uint64_t trusted, boot; /* of the last call; trusted 0: none yet */
 	uint64_t ahead_since;   /* of the clock since boot; 0: the wall clock is not ahead */
 };
 
 /* Seconds; newest: stamp of the newest window, 0 if there is none. Pure. */
-uint64_t kept_now(struct kept_clock *c, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s);
+uint64_t retention_now(struct retention_clock *c, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s);
 
-uint64_t kept_size(const struct stat *st);                /* on disk */
-uint64_t kept_free(const struct rooms *r, uint64_t *all); /* bytes of the file system for who is not root */
-void kept_free_list(struct kept *k);
+uint64_t retention_size(const struct stat *st);                 /* on disk */
+uint64_t retention_free(const struct windir *r, uint64_t *all); /* bytes of the file system for who is not root */
+void retention_free_list(struct retention *k);
 
 #endif

@@ -19,12 +19,12 @@
 
 /* symbols and jit are record/symsaver/symsaver.h's; after privileges were dropped nobody could make them in a DIR of
  * another. */
-static const char *const room_name[] = { "recording", "out", "bad", "symbols", "jit" };
+static const char *const windir_name[] = { "recording", "out", "bad", "symbols", "jit" };
 
-int rooms_file(int room, const char *name, int flags)
+int windir_file(int space, const char *name, int flags)
 {
 	/* O_NONBLOCK: somebody may have put a FIFO there */
-	int fd = openat(room, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(space, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
@@ -37,7 +37,7 @@ int rooms_file(int room, const char *name, int flags)
 	return fd;
 }
 
-bool rooms_epoch(const char *name, uint64_t *epoch)
+bool windir_epoch(const char *name, uint64_t *epoch)
 {
 	struct str s = str_of(name);
 	char back[32];
@@ -48,9 +48,9 @@ bool rooms_epoch(const char *name, uint64_t *epoch)
 	return str_eq(s, str_of(back)); /* 007.data is not ours */
 }
 
-bool rooms_each(int room, bool (*f)(void *arg, int room, const char *name, uint64_t epoch), void *arg)
+bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg)
 {
-	int fd = openat(room, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(space, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 	uint64_t epoch;
@@ -61,26 +61,26 @@ bool rooms_each(int room, bool (*f)(void *arg, int room, const char *name, uint6
 		return false;
 	}
 	while ((e = readdir(d)))
-		if (rooms_epoch(e->d_name, &epoch) && !f(arg, room, e->d_name, epoch))
+		if (windir_epoch(e->d_name, &epoch) && !f(arg, space, e->d_name, epoch))
 			break;
 	closedir(d);
 	return true;
 }
 
 /* DIR, or a room in it, cannot be made; errno says why. */
-static NORETURN void die_making(const char *dir, const char *room)
+static NORETURN void die_making(const char *dir, const char *space)
 {
 	int error = errno;
 	struct stat st;
 
 	if ((error == EACCES || error == EPERM) && stat(dir, &st) == 0)
 		die("cannot make the directory '%s/%s': '%s' belongs to user %lu: become that user, or choose another --dir",
-		    dir, room, dir, (unsigned long)st.st_uid);
+		    dir, space, dir, (unsigned long)st.st_uid);
 	errno = error;
 	if (error == EACCES || error == EPERM)
 		die("cannot make the directory '%s': %s: another --dir, or: sudo install -d -o %lu %s", dir,
 		    strerror(error), (unsigned long)geteuid(), dir);
-	die_errno("cannot make the directory '%s%s%s'", dir, *room ? "/" : "", room);
+	die_errno("cannot make the directory '%s%s%s'", dir, *space ? "/" : "", space);
 }
 
 static int open_dir(const char *dir)
@@ -96,7 +96,7 @@ static int open_dir(const char *dir)
 	return fd;
 }
 
-static int open_room(int dir, const char *dir_name, const char *name, uid_t owner)
+static int open_subfolder(int dir, const char *dir_name, const char *name, uid_t owner)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -207,7 +207,7 @@ static void sync_parent(int dir)
 	}
 }
 
-void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
+void windir_prepare(const char *dir, uid_t *uid, gid_t *gid)
 {
 	struct heir heir = { *uid == (uid_t)-1 ? geteuid() : *uid, *gid == (gid_t)-1 ? getegid() : *gid };
 	struct stat st;
@@ -224,10 +224,10 @@ void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 		die_errno("cannot use the directory '%s'", dir);
 	if (*uid == (uid_t)-1 && geteuid() == 0)
 		heir = owner_of(dir, &st, *gid);
-	for (size_t i = 0; i < countof(room_name); i++) {
-		if (!make_for(fd, room_name[i], &heir) && errno != EEXIST)
-			die_making(dir, room_name[i]);
-		close(open_room(fd, dir, room_name[i], heir.uid));
+	for (size_t i = 0; i < countof(windir_name); i++) {
+		if (!make_for(fd, windir_name[i], &heir) && errno != EEXIST)
+			die_making(dir, windir_name[i]);
+		close(open_subfolder(fd, dir, windir_name[i], heir.uid));
 	}
 	fsync(fd);
 	close(fd);
@@ -237,30 +237,30 @@ void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid)
 
 /* ---- as who we are ------------------------------------------------------------------------------------------- */
 
-static int own_room(int dir, const char *dir_name, const char *name)
+static int own_dir(int dir, const char *dir_name, const char *name)
 {
 	if (mkdirat(dir, name, 0750) == 0)
 		fsync(dir); /* before a window in it is reported */
 	else if (errno != EEXIST)
 		die_making(dir_name, name);
-	return open_room(dir, dir_name, name, geteuid());
+	return open_subfolder(dir, dir_name, name, geteuid());
 }
 
-void rooms_open(struct rooms *r, const char *dir)
+void windir_open(struct windir *r, const char *dir)
 {
 	if (mkdir(dir, 0750) < 0 && errno != EEXIST)
 		die_making(dir, "");
 	r->dir = open_dir(dir);
-	r->recording = own_room(r->dir, dir, "recording");
-	r->out = own_room(r->dir, dir, "out");
-	r->bad = own_room(r->dir, dir, "bad");
+	r->recording = own_dir(r->dir, dir, "recording");
+	r->out = own_dir(r->dir, dir, "out");
+	r->bad = own_dir(r->dir, dir, "bad");
 }
 
-void rooms_close(struct rooms *r)
+void windir_close(struct windir *r)
 {
 	close(r->dir);
 	close(r->recording);
 	close(r->out);
 	close(r->bad);
-	*r = (struct rooms){ -1, -1, -1, -1 };
+	*r = (struct windir){ -1, -1, -1, -1 };
 }

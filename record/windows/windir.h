@@ -12,21 +12,21 @@
 
 #include <sys/types.h>
 
-struct rooms {
+struct windir {
 	int dir, recording, out, bad;
 };
 
-void rooms_prepare(const char *dir, uid_t *uid, gid_t *gid); /* as windows_prepare */
-void rooms_open(struct rooms *r, const char *dir);           /* makes what is missing; dies when it cannot be used */
-void rooms_close(struct rooms *r);
+void windir_prepare(const char *dir, uid_t *uid, gid_t *gid); /* as windows_prepare */
+void windir_open(struct windir *r, const char *dir);          /* makes what is missing; dies when it cannot be used */
+void windir_close(struct windir *r);
 
 /* The number E of a name "E.data"; false: another file. */
-bool rooms_epoch(const char *name, uint64_t *epoch);
+bool windir_epoch(const char *name, uint64_t *epoch);
 
 /* Calls f for each E.data in the folder, in any order, until it returns false. False: the folder cannot be read. */
-bool rooms_each(int room, bool (*f)(void *arg, int room, const char *name, uint64_t epoch), void *arg);
+bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg);
 
 /* A descriptor of a regular file, without following links; -1: none. */
-int rooms_file(int room, const char *name, int flags);
+int windir_file(int space, const char *name, int flags);
 
 #endif

@@ -28,12 +28,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 64                /* windows that wait for the finisher */
-#define ROOM UINT64_C(16 << 20) /* to make when there was none even for an empty file */
-#define ATTEMPTS 100            /* to find a name while others take theirs */
+#define QUEUE 64                 /* windows that wait for the finisher */
+#define SPACE UINT64_C(16 << 20) /* to make when there was none even for an empty file */
+#define ATTEMPTS 100             /* to find a name while others take theirs */
 #define NAME 40
 #define TEMP (NAME + 20)
-#define PATIENCE_MS 5000 /* at the end, for who reads paths from standard output */
+#define DEADLINE_MS 5000 /* at the end, for who reads paths from standard output */
 
 struct job {
 	struct window w;
@@ -45,7 +45,7 @@ struct job {
 struct windows {
 	struct windows_options o;
 	char *dir;
-	struct rooms rooms;
+	struct windir windir;
 	int used; /* recording/used */
 	pthread_t finisher;
 
@@ -55,7 +55,7 @@ struct windows {
 	struct job queue[QUEUE];
 	size_t first, n;
 	bool closing, left; /* left: windows of ours are in recording/ without a lock */
-	uint64_t room;      /* that the recorder needs */
+	uint64_t space;     /* that the recorder needs */
 	uint64_t own[2 * QUEUE];
 	size_t nown; /* that we have locked */
 	uint64_t complete, delayed, dropped[DROPPED_REASONS];
@@ -67,13 +67,13 @@ struct windows {
 	struct metrics metrics;
 	uint64_t reported[DROPPED_REASONS]; /* of dropped, what is in metrics already */
 	uint64_t cpu_us, unprinted;
-	struct kept kept;
-	struct kept_clock clock;
+	struct retention saved;
+	struct retention_clock clock;
 	struct announce announce;
 	uint64_t ring_high; /* of the last window */
 	uint64_t symbols_bytes;
-	uint64_t reserve;                                       /* once the disk was full: room for the next windows */
-	bool short_of_room, no_metrics, not_synced, cut_stacks; /* said */
+	uint64_t reserve;                                        /* once the disk was full: room for the next windows */
+	bool short_of_space, no_metrics, not_synced, cut_stacks; /* said */
 };
 
 static void name_of(char name[NAME], uint64_t epoch)
@@ -86,7 +86,7 @@ static enum metrics_dropped reason_of(int error)
 	return error == ENOSPC || error == EDQUOT || error == EFBIG ? DROPPED_DISK : DROPPED_IO;
 }
 
-static bool room_helps(int error)
+static bool space_helps(int error)
 {
 	return error == ENOSPC || error == EDQUOT;
 }
@@ -163,11 +163,11 @@ static void write_metrics(struct windows *ws)
 	ws->unprinted += ws->announce.unprinted;
 	ws->announce.unprinted = 0;
 	m->loss.ring_high = ws->ring_high;
-	m->kept.bytes = ws->symbols_bytes;
-	m->kept_windows = ws->kept.windows;
-	m->kept_bytes = ws->kept.bytes;
-	m->free_bytes = kept_free(&ws->rooms, &all);
-	if (metrics_write(m, ws->rooms.dir)) {
+	m->saved.bytes = ws->symbols_bytes;
+	m->retained_windows = ws->saved.windows;
+	m->saved_bytes = ws->saved.bytes;
+	m->free_bytes = retention_free(&ws->windir, &all);
+	if (metrics_write(m, ws->windir.dir)) {
 		ws->no_metrics = false;
 	} else if (!ws->no_metrics) {
 		warn("cannot write '%s/pjrecord.prom': %s", ws->dir, strerror(errno));
@@ -181,35 +181,35 @@ static uint64_t drop_symbols(void *arg)
 {
 	const struct windows *ws = arg;
 
-	return keepsweep_unneeded(ws->rooms.dir);
+	return saversweep_unneeded(ws->windir.dir);
 }
 
-static void keep_limits(struct windows *ws, uint64_t room)
+static void keep_limits(struct windows *ws, uint64_t space)
 {
-	struct kept_limits limits = { .bytes = ws->o.keep_bytes,
-				      .age_s = ws->o.keep_age_s,
-				      .min_free = ws->o.min_free,
-				      .reserve = ws->reserve,
-				      .drop_symbols = drop_symbols,
-				      .arg = ws };
+	struct retention_limits limits = { .bytes = ws->o.keep_bytes,
+					   .age_s = ws->o.keep_age_s,
+					   .min_free = ws->o.min_free,
+					   .reserve = ws->reserve,
+					   .drop_symbols = drop_symbols,
+					   .arg = ws };
 	uint64_t now;
 
-	kept_look(&ws->kept, &ws->rooms);
-	now = kept_now(&ws->clock, (uint64_t)time(NULL), clock_since_boot() / SECOND_NS, ws->kept.newest / SECOND_NS,
-		       limits.age_s);
-	if (kept_limit(&ws->kept, &ws->rooms, &limits, room, now, &ws->metrics)) {
-		ws->short_of_room = false;
-	} else if (!ws->short_of_room) {
+	retention_scan(&ws->saved, &ws->windir);
+	now = retention_now(&ws->clock, (uint64_t)time(NULL), clock_since_boot() / SECOND_NS,
+			    ws->saved.newest / SECOND_NS, limits.age_s);
+	if (retention_limit(&ws->saved, &ws->windir, &limits, space, now, &ws->metrics)) {
+		ws->short_of_space = false;
+	} else if (!ws->short_of_space) {
 		warn("the file system of '%s' is too full%s, and there is no window to delete but the newest", ws->dir,
-		     room || ws->reserve ? "" : " for --min-free");
-		ws->short_of_room = true;
+		     space || ws->reserve ? "" : " for --min-free");
+		ws->short_of_space = true;
 	}
 }
 
 /* It is durable: recording/ has lost it, out/ has it. */
-static void sync_rooms(struct windows *ws)
+static void sync_dirs(struct windows *ws)
 {
-	if ((fdatasync(ws->used) < 0 || fsync(ws->rooms.out) < 0) && errno != EINVAL && !ws->not_synced) {
+	if ((fdatasync(ws->used) < 0 || fsync(ws->windir.out) < 0) && errno != EINVAL && !ws->not_synced) {
 		warn("cannot sync '%s/out': %s", ws->dir, strerror(errno));
 		ws->not_synced = true;
 	}
@@ -224,7 +224,7 @@ static bool publish(struct windows *ws, uint64_t from, uint64_t *epoch)
 	*epoch = from;
 	for (int i = 0; i < ATTEMPTS; i++) {
 		name_of(new_name, *epoch);
-		if (move(ws->rooms.recording, name, ws->rooms.out, new_name))
+		if (move(ws->windir.recording, name, ws->windir.out, new_name))
 			return true;
 		if (errno != EEXIST || !epochs_take_from(ws->used, *epoch + 1, epoch))
 			return false;
@@ -238,14 +238,14 @@ static void announce(struct windows *ws, int fd, uint64_t epoch, struct window_r
 	struct text path = { 0 }, summary = { 0 };
 	struct stat st;
 
-	sync_rooms(ws);
+	sync_dirs(ws);
 	if (fstat(fd, &st) == 0) {
 		r->bytes = r->bytes ? r->bytes : (uint64_t)st.st_size;
-		kept_add(&ws->kept, &ws->rooms, epoch, &st);
+		retention_add(&ws->saved, &ws->windir, epoch, &st);
 	}
 	metrics_add(&ws->metrics, r);
 	ws->ring_high = r->loss.ring_high;
-	ws->symbols_bytes = r->kept.bytes ? r->kept.bytes : ws->symbols_bytes;
+	ws->symbols_bytes = r->saved.bytes ? r->saved.bytes : ws->symbols_bytes;
 	ws->metrics.last_success = (uint64_t)time(NULL);
 	text_printf(&path, "%s/out/%" PRIu64 ".data", ws->dir, epoch);
 	if (ws->o.print)
@@ -267,10 +267,10 @@ static void drop(struct windows *ws, struct job *j)
 {
 	char name[NAME];
 	struct stat st;
-	uint64_t bytes = fstat(j->w.fd, &st) == 0 ? kept_size(&st) : 0;
+	uint64_t bytes = fstat(j->w.fd, &st) == 0 ? retention_size(&st) : 0;
 
 	name_of(name, j->w.epoch);
-	if (unlinkat(ws->rooms.recording, name, 0) < 0)
+	if (unlinkat(ws->windir.recording, name, 0) < 0)
 		warn("cannot remove '%s/recording/%s': %s", ws->dir, name, strerror(errno));
 	close(j->w.fd);
 	forget(ws, j->w.epoch);
@@ -282,8 +282,8 @@ static void drop(struct windows *ws, struct job *j)
 	ws->dropped[reason_of(j->error)]++;
 	pthread_mutex_unlock(&ws->lock);
 	metrics_add_dropped(&ws->metrics, &j->r);
-	ws->symbols_bytes = j->r.kept.bytes ? j->r.kept.bytes : ws->symbols_bytes;
-	if (!room_helps(j->error))
+	ws->symbols_bytes = j->r.saved.bytes ? j->r.saved.bytes : ws->symbols_bytes;
+	if (!space_helps(j->error))
 		return;
 	bytes = bytes > j->r.bytes ? bytes : j->r.bytes;
 	ws->reserve = ws->reserve > 2 * bytes ? ws->reserve : 2 * bytes;
@@ -294,7 +294,7 @@ static void finish(struct windows *ws, struct job *j)
 {
 	uint64_t epoch;
 
-	kept_stamp(&ws->kept, &ws->rooms, j->w.fd);
+	retention_stamp(&ws->saved, &ws->windir, j->w.fd);
 	if (fsync(j->w.fd) < 0 || !publish(ws, j->w.epoch, &epoch)) {
 		j->error = errno;
 		drop(ws, j);
@@ -316,7 +316,7 @@ static bool rescued(void *arg, int fd, uint64_t from, const struct rescued *foun
 	struct pj_window w;
 	uint64_t epoch;
 
-	kept_stamp(&ws->kept, &ws->rooms, fd);
+	retention_stamp(&ws->saved, &ws->windir, fd);
 	if (!publish(ws, from, &epoch))
 		return false;
 	chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &r.loss, sizeof(r.loss));
@@ -330,7 +330,7 @@ static bool rescued(void *arg, int fd, uint64_t from, const struct rescued *foun
 
 static void clean_up(struct windows *ws)
 {
-	struct leftovers l = { &ws->rooms, &ws->metrics, rescued, ws };
+	struct leftovers l = { &ws->windir, &ws->metrics, rescued, ws };
 
 	leftovers_rescue(&l);
 	keep_limits(ws, 0);
@@ -348,14 +348,14 @@ static void wait_for_more(struct windows *ws)
 static void work(struct windows *ws)
 {
 	struct job j;
-	uint64_t room;
+	uint64_t space;
 	bool left, has_job;
 
 	pthread_mutex_lock(&ws->lock);
-	if (!ws->n && !ws->closing && !ws->room && !ws->left)
+	if (!ws->n && !ws->closing && !ws->space && !ws->left)
 		wait_for_more(ws);
-	room = ws->room;
-	ws->room = 0;
+	space = ws->space;
+	ws->space = 0;
 	has_job = ws->n;
 	if (has_job) {
 		j = ws->queue[ws->first];
@@ -366,15 +366,15 @@ static void work(struct windows *ws)
 	ws->left = ws->left && !left;
 	pthread_mutex_unlock(&ws->lock);
 	announce_flush(&ws->announce, 0);
-	if (room)
-		keep_limits(ws, room);
+	if (space)
+		keep_limits(ws, space);
 	if (left)
 		clean_up(ws);
 	if (has_job && j.drop)
 		drop(ws, &j);
 	else if (has_job)
 		finish(ws, &j);
-	if (room || left || has_job)
+	if (space || left || has_job)
 		write_metrics(ws);
 }
 
@@ -383,7 +383,7 @@ static bool at_end(struct windows *ws)
 	bool end;
 
 	pthread_mutex_lock(&ws->lock);
-	end = ws->closing && !ws->n && !ws->room && !ws->left;
+	end = ws->closing && !ws->n && !ws->space && !ws->left;
 	pthread_mutex_unlock(&ws->lock);
 	return end;
 }
@@ -393,28 +393,28 @@ static void *finisher(void *arg)
 	struct windows *ws = arg;
 
 	urgency_lower(URGENCY_USUAL); /* no sample waits for it */
-	leftovers_sweep(&ws->rooms);
+	leftovers_sweep(&ws->windir);
 	clean_up(ws);
 	write_metrics(ws);
 	while (!at_end(ws))
 		work(ws);
-	announce_end(&ws->announce, PATIENCE_MS);
+	announce_end(&ws->announce, DEADLINE_MS);
 	write_metrics(ws);
 	return NULL;
 }
 
 /* ---- the recorder -------------------------------------------------------------------------------------------- */
 
-static bool note_epoch(void *arg, int room, const char *name, uint64_t epoch)
+static bool note_epoch(void *arg, int space, const char *name, uint64_t epoch)
 {
-	(void)room;
+	(void)space;
 	(void)name;
 	epochs_used(arg, epoch);
 	return true;
 }
 
 /* Where the file is missing or empty, what is there tells which names were used. */
-static int open_used(const struct rooms *r, const char *dir)
+static int open_used(const struct windir *r, const char *dir)
 {
 	struct epochs e = { 0 };
 	struct stat st;
@@ -425,9 +425,9 @@ static int open_used(const struct rooms *r, const char *dir)
 		die_errno("cannot use '%s/recording/used'", dir);
 	if (st.st_size > 0)
 		return fd;
-	rooms_each(r->recording, note_epoch, &e);
-	rooms_each(r->out, note_epoch, &e);
-	rooms_each(r->bad, note_epoch, &e);
+	windir_each(r->recording, note_epoch, &e);
+	windir_each(r->out, note_epoch, &e);
+	windir_each(r->bad, note_epoch, &e);
 	if (e.n && !epochs_add_to(fd, &e))
 		warn("cannot write '%s/recording/used': %s", dir, strerror(errno));
 	return fd;
@@ -435,7 +435,7 @@ static int open_used(const struct rooms *r, const char *dir)
 
 void windows_prepare(const char *dir, uid_t *uid, gid_t *gid)
 {
-	rooms_prepare(dir, uid, gid);
+	windir_prepare(dir, uid, gid);
 }
 
 struct windows *windows_open(const struct windows_options *options)
@@ -449,8 +449,8 @@ struct windows *windows_open(const struct windows_options *options)
 	memcpy(ws->dir, options->dir, n);
 	while (n > 2 && ws->dir[n - 2] == '/')
 		ws->dir[--n - 1] = 0;
-	rooms_open(&ws->rooms, ws->dir);
-	ws->used = open_used(&ws->rooms, ws->dir);
+	windir_open(&ws->windir, ws->dir);
+	ws->used = open_used(&ws->windir, ws->dir);
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error of its window */
 	pthread_mutex_init(&ws->lock, NULL);
 	threads_condition(&ws->more);
@@ -490,7 +490,7 @@ static int new_file(struct windows *ws, const char *name, char temp[TEMP])
 		int fd;
 
 		snprintf(temp, TEMP, ".%s.%d.tmp", name, i);
-		fd = openat(ws->rooms.recording, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+		fd = openat(ws->windir.recording, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 		if (fd < 0)
@@ -517,10 +517,10 @@ static bool create(struct windows *ws, uint64_t epoch, struct window *w)
 		w->fd = new_file(ws, name, temp);
 		if (w->fd < 0)
 			return false;
-		if (move(ws->rooms.recording, temp, ws->rooms.recording, name))
+		if (move(ws->windir.recording, temp, ws->windir.recording, name))
 			return true;
 		error = errno;
-		unlinkat(ws->rooms.recording, temp, 0);
+		unlinkat(ws->windir.recording, temp, 0);
 		close(w->fd);
 		errno = error;
 		if (error != EEXIST)
@@ -542,7 +542,7 @@ bool windows_create(struct windows *ws, uint64_t epoch, struct window *w)
 		ws->own[ws->nown++] = w->epoch;
 	} else if (!good) {
 		ws->dropped[reason_of(error)]++;
-		ws->room = room_helps(error) ? ROOM : ws->room;
+		ws->space = space_helps(error) ? SPACE : ws->space;
 		pthread_cond_signal(&ws->more);
 	}
 	pthread_mutex_unlock(&ws->lock);
@@ -616,7 +616,7 @@ static bool is_own(struct windows *ws, uint64_t epoch)
 	return own;
 }
 
-static bool look_at(void *arg, int room, const char *name, uint64_t epoch)
+static bool look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
 	struct predecessor *p = arg;
 	struct pj_window w;
@@ -625,7 +625,7 @@ static bool look_at(void *arg, int room, const char *name, uint64_t epoch)
 
 	if (is_own(p->ws, epoch))
 		return true;
-	fd = rooms_file(room, name, O_RDONLY);
+	fd = windir_file(space, name, O_RDONLY);
 	if (fd < 0)
 		return true;
 	if (is_written(fd) && chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &w, sizeof(w)) == sizeof(w) &&
@@ -643,7 +643,7 @@ bool windows_predecessor(struct windows *ws, uint64_t *end_ns)
 	struct predecessor p = { .ws = ws };
 
 	boot_id("/proc", p.boot);
-	rooms_each(ws->rooms.recording, look_at, &p);
+	windir_each(ws->windir.recording, look_at, &p);
 	*end_ns = p.end;
 	return p.found;
 }
@@ -673,9 +673,9 @@ bool windows_close(struct windows *ws)
 	unprinted = ws->unprinted;
 	pthread_mutex_destroy(&ws->lock);
 	pthread_cond_destroy(&ws->more);
-	kept_free_list(&ws->kept);
+	retention_free_list(&ws->saved);
 	close(ws->used);
-	rooms_close(&ws->rooms);
+	windir_close(&ws->windir);
 	free(ws->dir);
 	free(ws);
 	return !dropped && !unprinted;

@@ -3,13 +3,13 @@
 
 #include "common/formats/jmapfile.h"
 
-enum { MOST_RUNS = 4096, BEHIND_EPILOGUE = 24, BEHIND_LEAVE = 16, AROUND_SUB = 10, BEHIND_PROLOGUE = 16 };
+enum { RUNS_MAX = 4096, AFTER_EPILOGUE = 24, AFTER_LEAVE = 16, AROUND_SUB = 10, AFTER_PROLOGUE = 16 };
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
 
 struct making {
-	struct java_code c;
-	const struct java_piece *p;
+	struct javaunwind_code c;
+	const struct code_blob *p;
 	const uint8_t *code;
 	uint64_t n;
 	uint64_t next;          /* the first offset that was not looked at */
@@ -33,7 +33,7 @@ static bool read_copy(void *arg, uint64_t address, void *to, size_t n)
 
 static void close_run(struct making *m)
 {
-	if (m->to == m->from || m->nruns == MOST_RUNS)
+	if (m->to == m->from || m->nruns == RUNS_MAX)
 		return;
 	jmap_number(&m->runs, m->from - m->end);
 	jmap_number(&m->runs, (m->to - m->from - 1) << 2 | m->how);
@@ -74,9 +74,9 @@ static void look(struct making *m, uint64_t from, uint64_t to)
 
 		if (from >= m->prologue && is_plain(m, from))
 			continue;
-		how = m->p->kind == JAVA_STUB ? javaframe_stub(&m->c, m->p, address) :
+		how = m->p->kind == BLOB_STUB ? javaframe_stub(&m->c, m->p, address) :
 						javaframe_compiled(&m->c, m->p, address);
-		if (how == JAVAFRAME_WHOLE)
+		if (how == JAVAFRAME_COMPLETE)
 			continue;
 		if (m->to != from || m->to == m->from || m->how != how) {
 			close_run(m);
@@ -100,7 +100,7 @@ static void look_around(struct making *m, uint64_t i)
 {
 	switch (m->code[i]) {
 	case 0x5d: /* pop rbp */
-	case 0xc9: /* leave */ look(m, i, i + (m->code[i] == 0x5d ? BEHIND_EPILOGUE : BEHIND_LEAVE)); break;
+	case 0xc9: /* leave */ look(m, i, i + (m->code[i] == 0x5d ? AFTER_EPILOGUE : AFTER_LEAVE)); break;
 	case 0xec: /* sub rsp, N */
 		if (i >= 2 && (has(m, i - 2, "\x48\x83", 2) || has(m, i - 2, "\x48\x81", 2)))
 			look(m, i > AROUND_SUB ? i - AROUND_SUB : 0, i + AROUND_SUB);
@@ -113,16 +113,16 @@ static void look_around(struct making *m, uint64_t i)
 	}
 }
 
-static void put_runs(struct text *to, const struct java_piece *p, const void *code, size_t n)
+static void put_runs(struct text *to, const struct code_blob *p, const void *code, size_t n)
 {
 	struct making m = {
 		.p = p, .code = code, .n = n < p->end - p->start ? n : p->end - p->start, .next = p->entry
 	};
 
-	m.c = (struct java_code){ .read = read_copy, .arg = &m };
-	m.prologue = p->complete != JAVA_NEVER && p->complete > p->entry + 2 ? p->complete : (uint64_t)p->entry + 2;
-	if (p->kind != JAVA_STUB)
-		look(&m, p->entry, (p->complete != JAVA_NEVER ? p->complete : p->entry) + BEHIND_PROLOGUE);
+	m.c = (struct javaunwind_code){ .read = read_copy, .arg = &m };
+	m.prologue = p->complete != BLOB_NEVER && p->complete > p->entry + 2 ? p->complete : (uint64_t)p->entry + 2;
+	if (p->kind != BLOB_STUB)
+		look(&m, p->entry, (p->complete != BLOB_NEVER ? p->complete : p->entry) + AFTER_PROLOGUE);
 	for (uint64_t i = p->entry; i < m.n; i++)
 		if (telling[m.code[i]])
 			look_around(&m, i);
@@ -132,22 +132,22 @@ static void put_runs(struct text *to, const struct java_piece *p, const void *co
 	text_free(&m.runs);
 }
 
-static bool has_frame(const struct java_piece *p)
+static bool has_frame(const struct code_blob *p)
 {
-	return p->kind == JAVA_COMPILED || p->kind == JAVA_NATIVE || p->kind == JAVA_STUB;
+	return p->kind == BLOB_COMPILED || p->kind == BLOB_NATIVE || p->kind == BLOB_STUB;
 }
 
-static uint64_t offset_of(const struct java_piece *p, uint64_t address)
+static uint64_t offset_of(const struct code_blob *p, uint64_t address)
 {
 	return address ? address - p->start + 1 : 0;
 }
 
-void javafacts_put(struct text *to, const struct java_piece *p, const void *code, size_t n)
+void blobcodec_encode(struct text *to, const struct code_blob *p, const void *code, size_t n)
 {
 	jmap_number(to, p->kind);
 	jmap_number(to, p->frame / 8);
-	jmap_number(to, p->entry == JAVA_NEVER ? 0 : (uint64_t)p->entry + 1);
-	jmap_number(to, p->complete == JAVA_NEVER ? 0 : (uint64_t)p->complete + 1);
+	jmap_number(to, p->entry == BLOB_NEVER ? 0 : (uint64_t)p->entry + 1);
+	jmap_number(to, p->complete == BLOB_NEVER ? 0 : (uint64_t)p->complete + 1);
 	jmap_number(to, p->orig_pc);
 	jmap_number(to, offset_of(p, p->deopt[0]));
 	jmap_number(to, offset_of(p, p->deopt[1]));
@@ -186,34 +186,34 @@ static bool take_runs(struct str *s, struct str *runs)
 	return true;
 }
 
-bool javafacts_take(struct str *s, struct java_piece *p, struct str *runs)
+bool blobcodec_decode(struct str *s, struct code_blob *p, struct str *runs)
 {
 	uint64_t v[7], size = p->end - p->start;
 
 	for (size_t i = 0; i < countof(v); i++)
 		if (!jmap_get(s, &v[i]) || v[i] > UINT32_MAX)
 			return false;
-	if (v[0] > JAVA_THAW || v[1] > UINT32_MAX / 8 || v[5] > size + 1 || v[6] > size + 1)
+	if (v[0] > BLOB_THAW || v[1] > UINT32_MAX / 8 || v[5] > size + 1 || v[6] > size + 1)
 		return false;
 	p->kind = (uint8_t)v[0];
 	p->frame = (uint32_t)v[1] * 8;
-	p->entry = v[2] ? (uint32_t)v[2] - 1 : JAVA_NEVER;
-	p->complete = v[3] ? (uint32_t)v[3] - 1 : JAVA_NEVER;
+	p->entry = v[2] ? (uint32_t)v[2] - 1 : BLOB_NEVER;
+	p->complete = v[3] ? (uint32_t)v[3] - 1 : BLOB_NEVER;
 	p->orig_pc = (uint32_t)v[4];
 	for (unsigned i = 0; i < 2; i++)
 		p->deopt[i] = v[5 + i] ? p->start + v[5 + i] - 1 : 0;
 	return take_runs(s, runs);
 }
 
-enum javaframe javafacts_how(struct str runs, uint64_t offset)
+enum javaframe blobcodec_how(struct str runs, uint64_t offset)
 {
 	uint64_t n, end = 0, from;
 	enum javaframe how;
 
 	if (!jmap_get(&runs, &n))
-		return JAVAFRAME_WHOLE;
+		return JAVAFRAME_COMPLETE;
 	for (; n && next_run(&runs, &end, &from, &how) && from <= offset; n--)
 		if (offset < end)
 			return how;
-	return JAVAFRAME_WHOLE;
+	return JAVAFRAME_COMPLETE;
 }

@@ -16,13 +16,13 @@
 #include "common/text.h"
 
 /* Appends p, whose code is n bytes; 0: it could not be read, and its frame counts as whole everywhere. */
-void javafacts_put(struct text *to, const struct java_piece *p, const void *code, size_t n);
+void blobcodec_encode(struct text *to, const struct code_blob *p, const void *code, size_t n);
 
 /* The piece that *s begins with, but for start and end, which the caller put into p; runs are in the bytes of *s.
  * False: none that makes sense. */
-bool javafacts_take(struct str *s, struct java_piece *p, struct str *runs);
+bool blobcodec_decode(struct str *s, struct code_blob *p, struct str *runs);
 
 /* At an offset in the piece that the runs are of. */
-enum javaframe javafacts_how(struct str runs, uint64_t offset);
+enum javaframe blobcodec_how(struct str runs, uint64_t offset);
 
 #endif

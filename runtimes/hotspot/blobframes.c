@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_BYTES = 4096, ALIGNMENT = 16, RET = 0xc3 };
+enum { BYTES_MAX = 4096, ALIGNMENT = 16, RET = 0xc3 };
 
 /* HotSpot's blocks of stubs have some hundred entries in at most 300 kB (JDK 25); a JVM has up to 16 of them. */
 enum { STUB_BYTES_MAX = 2 << 20, STUB_ENTRIES_MAX = 4096, SPLIT_MAX = 65536, OBJECTS = 1024 };
@@ -16,7 +16,7 @@ static struct vmlayout_field field(const struct vmstructs *v, const char *type, 
 {
 	struct vm_field f = vmstructs_field(v, type, name);
 
-	return f.known && !f.is_static && f.width && f.at < MOST_BYTES ?
+	return f.known && !f.is_static && f.width && f.at < BYTES_MAX ?
 		       (struct vmlayout_field){ (uint32_t)f.at, f.width } :
 		       (struct vmlayout_field){ 0 };
 }
@@ -36,7 +36,7 @@ static uint64_t static_at(const struct vmstructs *v, const char *type, const cha
 	return f.known && f.is_static ? f.at : 0;
 }
 
-static void find_nmethod(struct frames_layout *l, const struct vmstructs *v)
+static void find_nmethod(struct blobframes_layout *l, const struct vmstructs *v)
 {
 	static const struct {
 		const char *pointer, *offset, *old;
@@ -61,12 +61,12 @@ static void find_nmethod(struct frames_layout *l, const struct vmstructs *v)
 	l->complete = field(v, "CodeBlob", "_frame_complete_offset");
 }
 
-const char *frames_open(struct frames *f, const struct hotspot *h)
+const char *blobframes_open(struct blobframes *f, const struct hotspot *h)
 {
-	struct frames_layout *l = &f->layout;
+	struct blobframes_layout *l = &f->layout;
 	const struct vmstructs *v = &h->tables;
 
-	*f = (struct frames){ 0 };
+	*f = (struct blobframes){ 0 };
 	find_nmethod(l, v);
 	l->call_stub_return = static_at(v, "StubRoutines", "_call_stub_return_address");
 	l->continuation_return = static_at(v, "ContinuationEntry", "_return_pc");
@@ -89,7 +89,7 @@ const char *frames_open(struct frames *f, const struct hotspot *h)
 	return NULL;
 }
 
-void frames_move(struct frames_layout *l, uint64_t by)
+void blobframes_move(struct blobframes_layout *l, uint64_t by)
 {
 	l->codelets.queue += by;
 	l->call_stub_return += by;
@@ -99,15 +99,15 @@ void frames_move(struct frames_layout *l, uint64_t by)
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
-static struct java_piece *add(struct frames *f, uint64_t start, uint64_t end, enum java_kind kind)
+static struct code_blob *add(struct blobframes *f, uint64_t start, uint64_t end, enum blob_kind kind)
 {
 	if (f->npieces == f->cap) {
 		f->cap = f->cap ? f->cap * 2 : 4096;
-		f->piece = mem_grow(f->piece, sizeof(*f->piece), f->cap);
+		f->blob = mem_grow(f->blob, sizeof(*f->blob), f->cap);
 	}
-	f->piece[f->npieces] =
-		(struct java_piece){ .start = start, .end = end, .kind = (uint8_t)kind, .complete = JAVA_NEVER };
-	return &f->piece[f->npieces++];
+	f->blob[f->npieces] =
+		(struct code_blob){ .start = start, .end = end, .kind = (uint8_t)kind, .complete = BLOB_NEVER };
+	return &f->blob[f->npieces++];
 }
 
 static uint64_t address_of(struct vmlayout_field at, bool offset, const char *object, uint64_t base)
@@ -120,23 +120,23 @@ static uint64_t address_of(struct vmlayout_field at, bool offset, const char *ob
 }
 
 /* Bytes of a frame; 0: none, or the JVM does not know. */
-static uint32_t frame_bytes(const struct frames_layout *l, const char *object)
+static uint32_t frame_bytes(const struct blobframes_layout *l, const char *object)
 {
 	int64_t words = vmlayout_get_signed(l->frame_size, object);
 
 	return words > 0 && words < 1 << 20 ? (uint32_t)words * 8 : 0;
 }
 
-static void add_compiled(struct frames *f, const struct blob *b, const char *object, bool native)
+static void add_compiled(struct blobframes *f, const struct blob *b, const char *object, bool native)
 {
-	const struct frames_layout *l = &f->layout;
+	const struct blobframes_layout *l = &f->layout;
 	uint64_t entry = address_of(l->entry, l->entry_offset, object, b->begin);
 	int64_t complete = vmlayout_get_signed(l->complete, object), orig = vmlayout_get_signed(l->orig_pc, object);
-	struct java_piece *p = add(f, b->begin, b->end, native ? JAVA_NATIVE : JAVA_COMPILED);
+	struct code_blob *p = add(f, b->begin, b->end, native ? BLOB_NATIVE : BLOB_COMPILED);
 
 	p->frame = frame_bytes(l, object);
 	if (p->frame < 16)
-		p->kind = JAVA_LEAF;
+		p->kind = BLOB_LEAF;
 	p->entry = entry > b->begin && entry < b->end ? (uint32_t)(entry - b->begin) : 0;
 	if (complete >= 0 && (uint64_t)complete <= b->end - b->begin)
 		p->complete = (uint32_t)complete;
@@ -160,7 +160,7 @@ static bool keeps_rbp(const unsigned char *code, size_t n)
 }
 
 /* mov rsp, [r15 + offset of the continuation]: where a frame that was thawed returns to */
-static bool is_thaw(const struct frames_layout *l, const unsigned char *code, size_t n)
+static bool is_thaw(const struct blobframes_layout *l, const unsigned char *code, size_t n)
 {
 	uint32_t offset;
 
@@ -176,18 +176,18 @@ static bool is_thaw(const struct frames_layout *l, const unsigned char *code, si
 /* A block of stubs: each begins at an aligned address, or behind the end of another; those that look like nothing known
  * belong to the one before them, or push nothing if they are the first. A block with more entries than any HotSpot
  * makes gets none at all. */
-static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b, bool continuations)
+static void add_stubs(struct blobframes *f, struct hotspot *h, const struct blob *b, bool continuations)
 {
 	size_t n = (size_t)(b->end - b->begin), before = f->npieces, entries_max = SPLIT_MAX - f->nsplit;
 	unsigned char *code;
-	struct java_piece *p;
+	struct code_blob *p;
 
 	if (entries_max > STUB_ENTRIES_MAX)
 		entries_max = STUB_ENTRIES_MAX;
 	if (n == 0 || n > STUB_BYTES_MAX || entries_max == 0 || !budget_steps(h->memory.budget, n / 64))
 		return;
 	code = mem_grow(NULL, 1, n);
-	p = add(f, b->begin, b->end, continuations ? JAVA_THAW : JAVA_LEAF);
+	p = add(f, b->begin, b->end, continuations ? BLOB_THAW : BLOB_LEAF);
 	if (memory_bulk(&h->memory, b->begin, code, n)) {
 		for (size_t at = 0; at < n; at++) {
 			if ((b->begin + at) % ALIGNMENT && (at == 0 || code[at - 1] != RET))
@@ -203,9 +203,9 @@ static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b,
 					break;
 				}
 				p->end = b->begin + at;
-				p = add(f, b->begin + at, b->end, JAVA_STUB);
+				p = add(f, b->begin + at, b->end, BLOB_STUB);
 			}
-			p->kind = thaw ? JAVA_THAW : JAVA_STUB;
+			p->kind = thaw ? BLOB_THAW : BLOB_STUB;
 			p->entry = cookie ? sizeof(COOKIE) - 1 - 4 : 0;
 		}
 	}
@@ -214,24 +214,25 @@ static void add_stubs(struct frames *f, struct hotspot *h, const struct blob *b,
 }
 
 /* Other pieces of the JVM's own: by their first bytes, and the size that it knows. */
-static void add_runtime(struct frames *f, struct hotspot *h, const struct blob *b, struct str name, const char *object)
+static void add_runtime(struct blobframes *f, struct hotspot *h, const struct blob *b, struct str name,
+			const char *object)
 {
 	unsigned char code[4] = { 0 };
-	struct java_piece *p;
+	struct code_blob *p;
 
 	memory_read(&h->memory, b->begin, code, b->end - b->begin < 4 ? 0 : 4);
-	p = add(f, b->begin, b->end, JAVA_LEAF);
+	p = add(f, b->begin, b->end, BLOB_LEAF);
 	p->frame = frame_bytes(&f->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
 		p->orig_pc = 16; /* C1 pushes both classes */
 	if (keeps_rbp(code, 4)) {
-		p->kind = JAVA_STUB;
+		p->kind = BLOB_STUB;
 	} else if (p->frame >= 16) {
 		/* C2's begin with sub rsp; others push what they want first */
 		p->kind = begins(code, 4, "\x48\x81\xec", 3) || begins(code, 4, "\x48\x83\xec", 3) ||
 					  begins(code, 4, "\x89\x84\x24", 3) ?
-				  JAVA_COMPILED :
-				  JAVA_PUSHED;
+				  BLOB_COMPILED :
+				  BLOB_PUSHED;
 	}
 }
 
@@ -239,11 +240,11 @@ static void add_runtime(struct frames *f, struct hotspot *h, const struct blob *
 
 /* Where a method's frame is made: pop rax; lea r14, [rsp + rcx * 8 - 8], and push rax; push rbp; mov rbp, rsp; push
  * r13. */
-static void find_entry(struct java_piece *p, const unsigned char *code, size_t n)
+static void find_entry(struct code_blob *p, const unsigned char *code, size_t n)
 {
-	p->entry = JAVA_NEVER;
+	p->entry = BLOB_NEVER;
 	for (size_t i = 0; i + 7 <= n; i++) {
-		if (p->entry == JAVA_NEVER && begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
+		if (p->entry == BLOB_NEVER && begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
 			p->entry = (uint32_t)i;
 		if (begins(code + i, n - i, "\x50\x55\x48\x8b\xec\x41\x55", 7)) {
 			p->complete = (uint32_t)i;
@@ -252,23 +253,23 @@ static void find_entry(struct java_piece *p, const unsigned char *code, size_t n
 	}
 }
 
-static void add_codelet(struct frames *f, struct hotspot *h, const struct codelet *c, struct str name)
+static void add_codelet(struct blobframes *f, struct hotspot *h, const struct codelet *c, struct str name)
 {
-	struct java_piece *p = add(f, c->begin, c->end, JAVA_BYTECODE);
+	struct code_blob *p = add(f, c->begin, c->end, BLOB_BYTECODE);
 	size_t n = (size_t)(c->end - c->begin);
 	unsigned char *code;
 
 	if (!str_starts(name, STR("Interpreter: method entry point")))
 		return;
 	code = mem_grow(NULL, 1, n);
-	p->kind = JAVA_ENTRY;
+	p->kind = BLOB_ENTRY;
 	if (memory_bulk(&h->memory, c->begin, code, n))
 		find_entry(p, code, n);
 	free(code);
 }
 
 /* False: its pieces are not known yet. */
-static bool add_interpreter(struct frames *f, struct hotspot *h, const struct blob *b)
+static bool add_interpreter(struct blobframes *f, struct hotspot *h, const struct blob *b)
 {
 	struct codelets c;
 
@@ -283,7 +284,7 @@ static bool add_interpreter(struct frames *f, struct hotspot *h, const struct bl
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
 
 /* False: it is not what it was, or not complete. */
-static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, const char *object)
+static bool add_blob(struct blobframes *f, struct hotspot *h, const struct blob *b, const char *object)
 {
 	char text[128];
 	struct str name;
@@ -301,7 +302,7 @@ static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, 
 	else if (str_starts(name, STR("StubRoutines")) || str_starts(name, STR("Stub Generator")))
 		add_stubs(f, h, b, str_find_str(name, STR("continuation")) >= 0);
 	else if (str_starts(name, STR("I2C/C2I")) || str_eq(name, STR("adapters")))
-		add(f, b->begin, b->end, JAVA_ADAPTER);
+		add(f, b->begin, b->end, BLOB_ADAPTER);
 	else
 		add_runtime(f, h, b, name, object);
 	return true;
@@ -309,7 +310,8 @@ static bool add_blob(struct frames *f, struct hotspot *h, const struct blob *b, 
 
 /* The first bytes of up to OBJECTS blobs, so that the memory for them is bounded whatever the JVM holds. False: the
  * process ended. */
-static bool read_objects(const struct frames *f, struct hotspot *h, const struct blob *blob, size_t n, char *objects)
+static bool read_objects(const struct blobframes *f, struct hotspot *h, const struct blob *blob, size_t n,
+			 char *objects)
 {
 	struct memory_want want[OBJECTS];
 
@@ -321,7 +323,7 @@ static bool read_objects(const struct frames *f, struct hotspot *h, const struct
 }
 
 /* False: the process ended. */
-static bool take_all(struct frames *f, struct hotspot *h, const struct blob *blob, size_t n, char *objects)
+static bool take_all(struct blobframes *f, struct hotspot *h, const struct blob *blob, size_t n, char *objects)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t first = f->npieces;
@@ -330,24 +332,24 @@ static bool take_all(struct frames *f, struct hotspot *h, const struct blob *blo
 			return false;
 		if (!add_blob(f, h, &blob[i], objects + i % OBJECTS * f->layout.bytes))
 			continue;
-		if (f->npieces > first && first > 0 && f->piece[first].start < f->piece[first - 1].end)
+		if (f->npieces > first && first > 0 && f->blob[first].start < f->blob[first - 1].end)
 			f->npieces = first; /* read while it changed */
 	}
 	return true;
 }
 
-static void tell(struct frames *f, struct hotspot *h)
+static void report(struct blobframes *f, struct hotspot *h)
 {
-	const struct frames_layout *l = &f->layout;
+	const struct blobframes_layout *l = &f->layout;
 
-	f->code.piece = f->piece;
+	f->code.blob = f->blob;
 	f->code.n = f->npieces;
 	memory_pointer(&h->memory, l->call_stub_return, &f->code.call_stub_return);
 	if (l->continuation_return)
 		memory_pointer(&h->memory, l->continuation_return, &f->code.continuation_return);
 }
 
-const char *frames_take_some(struct frames *f, struct hotspot *h, const struct blob *blob, size_t n)
+const char *blobframes_take_some(struct blobframes *f, struct hotspot *h, const struct blob *blob, size_t n)
 {
 	char *objects = mem_grow(NULL, f->layout.bytes, n < OBJECTS ? n + 1 : OBJECTS);
 	bool read;
@@ -361,26 +363,26 @@ const char *frames_take_some(struct frames *f, struct hotspot *h, const struct b
 		f->npieces = 0;
 		return codecache_gone;
 	}
-	tell(f, h);
+	report(f, h);
 	return NULL;
 }
 
-const char *frames_take(struct frames *f, struct hotspot *h)
+const char *blobframes_take(struct blobframes *f, struct hotspot *h)
 {
-	return frames_take_some(f, h, h->code.blob, h->code.n);
+	return blobframes_take_some(f, h, h->code.blob, h->code.n);
 }
 
-void frames_rest(struct frames *f)
+void blobframes_rest(struct blobframes *f)
 {
-	free(f->piece);
-	f->piece = NULL;
+	free(f->blob);
+	f->blob = NULL;
 	f->npieces = f->cap = 0;
-	f->code.piece = NULL;
+	f->code.blob = NULL;
 	f->code.n = 0;
 }
 
-const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where,
-		      struct blob *b)
+const char *blobframes_at(struct blobframes *f, struct hotspot *h, uint64_t address, enum codecache_where *where,
+			  struct blob *b)
 {
 	const char *why = codecache_at(&h->memory, &h->layout, address, where, b);
 	char *object;
@@ -394,12 +396,12 @@ const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enu
 			*where = CODECACHE_FREE;
 		free(object);
 	}
-	tell(f, h);
+	report(f, h);
 	return why;
 }
 
-void frames_free(struct frames *f)
+void blobframes_free(struct blobframes *f)
 {
-	free(f->piece);
-	*f = (struct frames){ 0 };
+	free(f->blob);
+	*f = (struct blobframes){ 0 };
 }

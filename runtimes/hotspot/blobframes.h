@@ -13,14 +13,14 @@
 #include "runtimes/hotspot/codelets.h"
 #include "runtimes/hotspot/javaunwind.h"
 
-struct frames {
-	struct java_code code; /* facts of the last frames_take; who unwinds sets its functions */
-	struct java_piece *piece;
+struct blobframes {
+	struct javaunwind_code code; /* facts of the last frames_take; who unwinds sets its functions */
+	struct code_blob *blob;
 	bool made;     /* the interpreter is complete */
 	bool early;    /* it may not be */
 	size_t nsplit; /* pieces of blocks that have more than one: bounded, whatever the JVM holds */
 	size_t npieces, cap;
-	struct frames_layout {
+	struct blobframes_layout {
 		struct vmlayout_field frame_size, complete, entry, deopt[2], orig_pc, method, compile_id;
 		bool entry_offset, deopt_offset;
 		uint32_t bytes; /* of an nmethod that hold all of them */
@@ -31,25 +31,25 @@ struct frames {
 };
 
 /* Of an open h. NULL, or what it does not tell. f is to be freed in any case. */
-const char *frames_open(struct frames *f, const struct hotspot *h);
+const char *blobframes_open(struct blobframes *f, const struct hotspot *h);
 
 /* To the same library, so many bytes further up. */
-void frames_move(struct frames_layout *l, uint64_t by);
+void blobframes_move(struct blobframes_layout *l, uint64_t by);
 
 /* f->code is of what the last hotspot_scan of h saw. NULL, or why not (then it has no pieces). */
-const char *frames_take(struct frames *f, struct hotspot *h);
+const char *blobframes_take(struct blobframes *f, struct hotspot *h);
 
 /* The same of some of these blobs, in the order of their addresses. */
-const char *frames_take_some(struct frames *f, struct hotspot *h, const struct blob *blob, size_t n);
+const char *blobframes_take_some(struct blobframes *f, struct hotspot *h, const struct blob *blob, size_t n);
 
 /* Frees the pieces; the layout stays. */
-void frames_rest(struct frames *f);
+void blobframes_rest(struct blobframes *f);
 
 /* In place of what f holds, the pieces of the one block around an address: f->code has them and the addresses that
  * never change. *b is the block, where there is one. NULL, or why the JVM cannot be read. */
-const char *frames_at(struct frames *f, struct hotspot *h, uint64_t address, enum codecache_where *where,
-		      struct blob *b);
+const char *blobframes_at(struct blobframes *f, struct hotspot *h, uint64_t address, enum codecache_where *where,
+			  struct blob *b);
 
-void frames_free(struct frames *f);
+void blobframes_free(struct blobframes *f);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include <stdlib.h>
 
-#define MOST_HEAPS 16
-#define MOST_CODE ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
-#define MAP_BYTES (64u << 10)         /* of a segment map that are read at once */
-#define BATCH 1024u                   /* blocks whose first bytes are read at once */
-#define MOST_FIRST 8192u              /* and how many these are */
+#define HEAPS_MAX 16
+#define CODE_MAX ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
+#define MAP_BYTES (64u << 10)        /* of a segment map that are read at once */
+#define BATCH 1024u                  /* blocks whose first bytes are read at once */
+#define FIRST_MAX 8192u              /* and how many these are */
 #define SEGMAP_BYTES_MAX (64u << 10)
 #define HOPS_MAX 4096
 #define SEGMENT_UNUSED 255
@@ -30,7 +30,7 @@ static bool read_space(struct memory *m, const struct vmlayout *l, uint64_t spac
 	if (!vmlayout_read(m, space, l->space_low, low) || !vmlayout_read(m, space, l->space_high, &high))
 		return false;
 	*n = high - *low;
-	return high >= *low && *n <= MOST_CODE;
+	return high >= *low && *n <= CODE_MAX;
 }
 
 static bool read_heap(struct memory *m, const struct vmlayout *l, uint64_t address, struct heap *h)
@@ -69,7 +69,7 @@ static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct
 		return "its list of code heaps cannot be read";
 	if (count == 0)
 		return codecache_early;
-	if (count > MOST_HEAPS)
+	if (count > HEAPS_MAX)
 		return "its list of code heaps makes no sense";
 	*n = 0;
 	for (uint64_t i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ static bool grow_blocks(struct codecache *c, struct memory *m, size_t n)
 	size_t cap = c->begin_cap ? 2 * c->begin_cap : 4096;
 	uint64_t *begin;
 
-	if (n >= CODECACHE_BLOCKS_MAX || !budget_bytes(m->budget, (cap - c->begin_cap) * sizeof(*begin)))
+	if (n >= CODECACHE_BLOCKS_MAX || !readbudget_bytes(m->budget, (cap - c->begin_cap) * sizeof(*begin)))
 		return false;
 	begin = mem_try_grow(c->begin, sizeof(*begin), cap);
 	if (!begin)
@@ -132,7 +132,8 @@ static bool grow_blobs(struct codecache *c, struct memory *m, size_t n)
 	if (n <= c->cap)
 		return true;
 	n += n / 4;
-	blob = budget_bytes(m->budget, (n - c->cap) * sizeof(*blob)) ? mem_try_grow(c->blob, sizeof(*blob), n) : NULL;
+	blob = readbudget_bytes(m->budget, (n - c->cap) * sizeof(*blob)) ? mem_try_grow(c->blob, sizeof(*blob), n) :
+									   NULL;
 	if (!blob)
 		return false;
 	c->blob = blob;
@@ -173,7 +174,7 @@ static bool is_compiled_name(struct memory *m, uint64_t name, uint64_t known[4])
 
 /* The blob in a block whose first bytes were read; room: up to the next block. False: free, or makes no sense. */
 static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h,
-		      uint64_t room, uint64_t address, const char *bytes, uint64_t names[4], struct blob *b)
+		      uint64_t space, uint64_t address, const char *bytes, uint64_t names[4], struct blob *b)
 {
 	uint64_t length = vmlayout_get(l->block_length, bytes) << h->shift, size;
 	const char *object = bytes + l->block_header;
@@ -190,7 +191,8 @@ static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayo
 	size = vmlayout_get(l->blob_size, object);
 	if (size == 0 && b->name == 0)
 		return false; /* given, and not filled in yet */
-	if (length > room || size > length || b->begin < b->address || b->end < b->begin || b->end > address + length) {
+	if (length > space || size > length || b->begin < b->address || b->end < b->begin ||
+	    b->end > address + length) {
 		c->torn++;
 		return false;
 	}
@@ -211,10 +213,10 @@ static bool read_blocks(struct codecache *c, struct memory *m, const struct heap
 	struct memory_want want[BATCH];
 
 	for (size_t i = 0; i < n; i++) { /* what lies behind the end of a heap is not there */
-		uint64_t address = c->begin[from + i], room = heap_of(heap, nheaps, address)->high - address;
+		uint64_t address = c->begin[from + i], space = heap_of(heap, nheaps, address)->high - address;
 
-		want[i] = (struct memory_want){ address, room < size ? (uint32_t)room : size, (uint32_t)i * size };
-		if (room < size)
+		want[i] = (struct memory_want){ address, space < size ? (uint32_t)space : size, (uint32_t)i * size };
+		if (space < size)
 			memset(c->bytes + i * size, 0, size);
 	}
 	return memory_gather(m, want, n, c->bytes);
@@ -229,16 +231,16 @@ static void take_blocks(struct codecache *c, struct memory *m, const struct vmla
 	for (size_t i = from; i < from + count; i++) {
 		uint64_t at = c->begin[i];
 		const struct heap *h = heap_of(heap, nheaps, at);
-		uint64_t behind = i + 1 < n && c->begin[i + 1] < h->high ? c->begin[i + 1] : h->high;
+		uint64_t after = i + 1 < n && c->begin[i + 1] < h->high ? c->begin[i + 1] : h->high;
 
-		if (take_blob(c, m, l, h, behind - at, at, c->bytes + (i - from) * size, names, &c->blob[c->n]))
+		if (take_blob(c, m, l, h, after - at, at, c->bytes + (i - from) * size, names, &c->blob[c->n]))
 			c->n++;
 	}
 }
 
 static const char *scan(struct codecache *c, struct memory *m, const struct vmlayout *l)
 {
-	struct heap heap[MOST_HEAPS];
+	struct heap heap[HEAPS_MAX];
 	size_t nheaps = 0, n = 0;
 	uint32_t size = l->block_header + l->blob_bytes;
 	uint64_t names[4] = { 0 };
@@ -317,11 +319,11 @@ const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t ad
 			 struct blob *b)
 {
 	struct codecache counts = { 0 };
-	struct heap heap[MOST_HEAPS];
+	struct heap heap[HEAPS_MAX];
 	const struct heap *h;
 	uint64_t names[4] = { 0 }, begin, segment;
 	size_t nheaps = 0;
-	char bytes[MOST_FIRST];
+	char bytes[FIRST_MAX];
 	const char *why = find_heaps(m, l, heap, &nheaps);
 	uint32_t size = l->block_header + l->blob_bytes;
 
@@ -357,7 +359,7 @@ size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct bl
 	struct memory_want
 		want[BATCH / 2]; /* on the stack of a thread that is sampled, too: less than is copied of it */
 	uint64_t seen[BATCH / 6][3];
-	size_t kept = 0;
+	size_t saved = 0;
 
 	for (size_t from = 0; from < n; from += countof(seen)) {
 		size_t count = n - from < countof(seen) ? n - from : countof(seen);
@@ -379,10 +381,10 @@ size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct bl
 
 			if (!b->compiled ||
 			    ((uint32_t)seen[i][0] == b->compile_id && seen[i][1] == b->method && seen[i][2] & 1))
-				blob[kept++] = *b;
+				blob[saved++] = *b;
 		}
 	}
-	return kept;
+	return saved;
 }
 
 void codecache_free(struct codecache *c)

@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-#define MOST_BYTES (4u << 20) /* of all */
-#define MOST_HEADER 256u
-#define MOST_CODELETS 4096u
-#define MOST_NAME 128
+#define BYTES_MAX (4u << 20) /* of all */
+#define HEADER_MAX 256u
+#define CODELETS_MAX 4096u
+#define NAME_LENGTH_MAX 128
 
 static bool is_member(struct vm_field f, uint8_t width)
 {
-	return f.known && !f.is_static && f.width == width && f.at + width <= MOST_HEADER;
+	return f.known && !f.is_static && f.width == width && f.at + width <= HEADER_MAX;
 }
 
 bool codelets_find(struct codelets_layout *l, const struct vmstructs *v)
@@ -28,19 +28,19 @@ bool codelets_find(struct codelets_layout *l, const struct vmstructs *v)
 				       .header = vmstructs_size(v, "InterpreterCodelet") };
 	return code.known && code.is_static && is_member(l->buffer, 8) && is_member(l->begin, 4) &&
 	       is_member(l->end, 4) && is_member(l->size, 4) && is_member(l->description, 8) && l->header &&
-	       l->header <= MOST_HEADER && l->size.at + 4 <= l->header && l->description.at + 8 <= l->header;
+	       l->header <= HEADER_MAX && l->size.at + 4 <= l->header && l->description.at + 8 <= l->header;
 }
 
 /* The codelet at `at` of bytes, which are n and stand at address; false: it makes no sense. */
 static bool take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const char *bytes, uint64_t n,
 		 uint64_t at, uint64_t address)
 {
-	char text[MOST_NAME];
+	char text[NAME_LENGTH_MAX];
 	uint64_t description;
 	uint32_t size;
 	size_t from = c->names.n;
 
-	if (n - at < l->header || c->n == MOST_CODELETS)
+	if (n - at < l->header || c->n == CODELETS_MAX)
 		return false;
 	memcpy(&size, bytes + at + l->size.at, 4);
 	memcpy(&description, bytes + at + l->description.at, 8);
@@ -85,7 +85,7 @@ static bool read_all(struct codelets *c, struct memory *m, const struct codelets
 	if (!memory_pointer(m, l->queue, &queue) || queue == 0 || !memory_pointer(m, queue + l->buffer.at, &buffer) ||
 	    !memory_u64(m, queue + l->begin.at, 4, &begin) || !memory_u64(m, queue + l->end.at, 4, &end))
 		return false;
-	if (begin >= end || end > MOST_BYTES || buffer < b->begin || buffer > b->end || end > b->end - buffer)
+	if (begin >= end || end > BYTES_MAX || buffer < b->begin || buffer > b->end || end > b->end - buffer)
 		return false;
 	bytes = mem_grow(NULL, 1, (size_t)end);
 	good = memory_bulk(m, buffer, bytes, (size_t)end);

@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MOST_TEXT ((size_t)64 << 20) /* /proc/PID/maps of 500,000 mappings */
+#define TEXT_BYTES_MAX ((size_t)64 << 20) /* /proc/PID/maps of 500,000 mappings */
 
 /* A file of a process, whole. False and errno: not there, not allowed, too long. */
 static bool read_file(int folder, const char *name, struct text *t)
 {
 	t->n = 0;
-	return whole_read_at(folder, name, t, MOST_TEXT);
+	return fullio_read_at(folder, name, t, TEXT_BYTES_MAX);
 }
 
 /* ---- what the texts say ---------------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct t
 	if (p->folder < 0)
 		return false;
 	t->n = 0;
-	if (!taskwait_read(p->folder, "stat", t, MOST_TEXT) && errno == ETIMEDOUT) {
+	if (!taskwait_read(p->folder, "stat", t, TEXT_BYTES_MAX) && errno == ETIMEDOUT) {
 		p->kind = JVM_STALLED;
 		p->alive = true;
 		return true;
@@ -169,7 +169,7 @@ static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct t
 	p->start = p->id.start;
 	p->alive = !zombie;
 	t->n = 0;
-	if (!taskwait_read(p->folder, "maps", t, MOST_TEXT)) {
+	if (!taskwait_read(p->folder, "maps", t, TEXT_BYTES_MAX)) {
 		p->kind = errno == ETIMEDOUT ? JVM_STALLED : JVM_UNKNOWN;
 		if (errno == ENOENT || errno == ESRCH)
 			p->alive = false;

@@ -8,9 +8,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MOST_FLAGS 8192
+#define FLAGS_MAX 8192
 #define YOUNG_NS UINT64_C(1000000000)
-#define MOST_EXPECTED (256u << 10)
+#define EXPECTED_MAX (256u << 10)
 
 static struct hotspot_reason fine(void)
 {
@@ -60,7 +60,7 @@ static void each_flag(struct hotspot *h, void (*f)(struct hotspot *h, struct str
 	if (size == 0 || size > 256 || !flags.known || !count.known || !name.known || !address.known ||
 	    !memory_pointer(&h->memory, flags.at, &at) || !memory_u64(&h->memory, count.at, 8, &n))
 		return;
-	for (uint64_t i = 0; i < n && i < MOST_FLAGS; i++, at += size) {
+	for (uint64_t i = 0; i < n && i < FLAGS_MAX; i++, at += size) {
 		char text[64];
 		uint64_t p, where, value;
 
@@ -195,7 +195,7 @@ struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *
 	return r.code ? r : hotspot_read_layout(h, p);
 }
 
-struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_process *p, struct budget *budget)
+struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_process *p, struct readbudget *budget)
 {
 	struct hotspot_reason r = hotspot_open_memory(h, p);
 
@@ -203,10 +203,10 @@ struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_pr
 	return r.code ? r : hotspot_read_layout(h, p);
 }
 
-struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base)
+struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_part *blob, size_t n, uint64_t base)
 {
 	*h = (struct hotspot){ .frame_pointers = -1 };
-	memory_image(&h->memory, piece, n);
+	memory_image(&h->memory, blob, n);
 	return read_layout(h, base, UINT64_MAX);
 }
 
@@ -247,8 +247,8 @@ struct hotspot_reason hotspot_scan(struct hotspot *h)
 
 void hotspot_expect(struct hotspot *h, const uint64_t *method, size_t n, bool signatures)
 {
-	if (n > MOST_EXPECTED)
-		n = MOST_EXPECTED; /* the others are read one by one */
+	if (n > EXPECTED_MAX)
+		n = EXPECTED_MAX; /* the others are read one by one */
 	methods_gather(&h->methods, &h->memory, &h->layout, method, n, signatures);
 }
 

@@ -39,7 +39,7 @@ struct hotspot_reason {
 /* Fills h; afterwards hotspot_close in any case. */
 struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p);
 /* The same within a budget, which has to stay as long as h is open. */
-struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_process *p, struct budget *budget);
+struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_process *p, struct readbudget *budget);
 /* The two steps of it, for who may know the layout already: its memory, and what it says of itself. */
 struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p);
 struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p);
@@ -51,7 +51,7 @@ struct hotspot_reason hotspot_refusal(enum taskid_answer answer);
  * pid, start, kind and library. */
 struct hotspot_reason hotspot_open_descriptor(struct hotspot *h, const struct jvm_process *p, int mem);
 /* The same of an image of its memory, in which libjvm.so begins at base. */
-struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_piece *piece, size_t n, uint64_t base);
+struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_part *blob, size_t n, uint64_t base);
 void hotspot_close(struct hotspot *h);
 
 /* Gives back the memory that the next scan needs again: h->code holds nothing. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/hotspot/javaframe.h"
 
-enum { BEHIND = 32, AHEAD = 24, PROLOGUE_MAX = 256, RET = 0xc3 };
+enum { AFTER = 32, AHEAD = 24, PROLOGUE_MAX = 256, RET = 0xc3 };
 
 /* The bytes around an address, as far as they are of the piece; what lies outside matches nothing. */
 struct window {
-	uint8_t byte[BEHIND + AHEAD];
+	uint8_t byte[AFTER + AHEAD];
 	int from, to; /* known ones, relative to the address */
 };
 
-static bool open_window(struct window *w, const struct java_code *c, const struct java_piece *p, uint64_t address)
+static bool open_window(struct window *w, const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
 {
-	uint64_t behind = address - p->start, ahead = p->end - address;
+	uint64_t after = address - p->start, ahead = p->end - address;
 
-	w->from = behind < BEHIND ? -(int)behind : -BEHIND;
+	w->from = after < AFTER ? -(int)after : -AFTER;
 	w->to = ahead < AHEAD ? (int)ahead : AHEAD;
 	return c->read(c->arg, address + (uint64_t)(int64_t)w->from, w->byte, (size_t)(w->to - w->from));
 }
@@ -38,7 +38,7 @@ static bool is_sub(const struct window *w, int at)
 }
 
 /* Just behind add rsp, N? */
-static bool behind_add(const struct window *w, int at)
+static bool after_add(const struct window *w, int at)
 {
 	return AT(w, at - 4, 0x48, 0x83, 0xc4) || AT(w, at - 7, 0x48, 0x81, 0xc4);
 }
@@ -52,15 +52,15 @@ static int poll_bytes(const struct window *w, int at)
 }
 
 /* Just behind pop rbp that ends a frame? */
-static bool behind_pop(const struct window *w, int at)
+static bool after_pop(const struct window *w, int at)
 {
-	return AT(w, at - 1, 0x5d) && behind_add(w, at - 1);
+	return AT(w, at - 1, 0x5d) && after_add(w, at - 1);
 }
 
 /* Behind pop rbp, before ret: the polls of the JDKs, 17 and later first. */
 static bool in_return_poll(const struct window *w)
 {
-	if (behind_pop(w, 0))
+	if (after_pop(w, 0))
 		return true;      /* whatever comes: a poll, ret, or a jump to who handles an exception */
 	if (AT(w, 0, 0x0f, 0x87)) /* ja, behind cmp rsp, [r15 + N] */
 		return (poll_bytes(w, -7) == 7 && AT(w, -8, 0x5d)) || (poll_bytes(w, -4) == 4 && AT(w, -5, 0x5d));
@@ -83,7 +83,7 @@ static bool may_follow_leave(const struct window *w)
 
 /* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. Many other
  * instructions end with its byte. */
-static bool behind_leave(const struct window *w)
+static bool after_leave(const struct window *w)
 {
 	if (AT(w, -1, 0xc9) && may_follow_leave(w))
 		return true;
@@ -121,11 +121,11 @@ static enum javaframe around(const struct window *w)
 		return JAVAFRAME_NONE;
 	if (is_save(w, 0) && (AT(w, -4, 0x48, 0x83, 0xec) || AT(w, -7, 0x48, 0x81, 0xec)))
 		return JAVAFRAME_UNSAVED;
-	return JAVAFRAME_WHOLE;
+	return JAVAFRAME_COMPLETE;
 }
 
 /* Between the entry and the end of the prologue: has the push come? */
-static bool before_push(const struct java_code *c, const struct java_piece *p, uint32_t at)
+static bool before_push(const struct javaunwind_code *c, const struct code_blob *p, uint32_t at)
 {
 	uint8_t byte[PROLOGUE_MAX];
 	uint32_t n = p->complete - p->entry, push;
@@ -146,7 +146,7 @@ static bool before_push(const struct java_code *c, const struct java_piece *p, u
 	return false;
 }
 
-enum javaframe javaframe_compiled(const struct java_code *c, const struct java_piece *p, uint64_t address)
+enum javaframe javaframe_compiled(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
 {
 	uint64_t at = address - p->start;
 	enum javaframe f;
@@ -157,22 +157,22 @@ enum javaframe javaframe_compiled(const struct java_code *c, const struct java_p
 	if (c->how)
 		return (enum javaframe)c->how(c->arg, p, address);
 	if (!open_window(&w, c, p, address))
-		return JAVAFRAME_WHOLE;
+		return JAVAFRAME_COMPLETE;
 	f = around(&w);
-	if (f != JAVAFRAME_WHOLE)
+	if (f != JAVAFRAME_COMPLETE)
 		return f;
-	if (p->complete != JAVA_NEVER && p->complete > p->entry && at < p->complete && before_push(c, p, (uint32_t)at))
+	if (p->complete != BLOB_NEVER && p->complete > p->entry && at < p->complete && before_push(c, p, (uint32_t)at))
 		return JAVAFRAME_NONE;
 	if (AT(&w, 0, 0xc3))
 		return JAVAFRAME_NONE;
-	if (AT(&w, 0, 0x5d) && behind_add(&w, 0))
+	if (AT(&w, 0, 0x5d) && after_add(&w, 0))
 		return JAVAFRAME_RBP;
-	if (in_return_poll(&w) || (p->kind == JAVA_NATIVE && behind_leave(&w)))
+	if (in_return_poll(&w) || (p->kind == BLOB_NATIVE && after_leave(&w)))
 		return JAVAFRAME_NONE;
-	return JAVAFRAME_WHOLE;
+	return JAVAFRAME_COMPLETE;
 }
 
-enum javaframe javaframe_stub(const struct java_code *c, const struct java_piece *p, uint64_t address)
+enum javaframe javaframe_stub(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
 {
 	struct window w;
 
@@ -182,12 +182,12 @@ enum javaframe javaframe_stub(const struct java_code *c, const struct java_piece
 		return JAVAFRAME_RBP;
 	if (c->how)
 		return (enum javaframe)c->how(c->arg, p, address);
-	if (open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || behind_leave(&w)))
+	if (open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || after_leave(&w)))
 		return JAVAFRAME_NONE;
-	return JAVAFRAME_WHOLE;
+	return JAVAFRAME_COMPLETE;
 }
 
-uint32_t javaframe_put_away(const struct java_code *c, const struct java_piece *p, uint64_t address)
+uint32_t javaframe_put_away(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
 {
 	enum { BEGIN = 64, AND = 4, MOV = 5 };
 	uint64_t begin = p->start + p->entry, n = p->end - begin;
@@ -224,13 +224,13 @@ static bool moves_word(const uint8_t *byte, uint32_t n, uint32_t *at, uint8_t ba
 }
 
 /* sub rsp, N */
-static bool makes_room(const uint8_t *b)
+static bool makes_space(const uint8_t *b)
 {
 	return memcmp(b, "\x48\x83\xec", 3) == 0 && b[3] < 0x80;
 }
 
 /* add rsp, N; or, so that flags stay, lea rsp, [rsp + N] */
-static bool frees_room(const uint8_t *b)
+static bool frees_space(const uint8_t *b)
 {
 	return (memcmp(b, "\x48\x83\xc4", 3) == 0 && b[3] < 0x80) || memcmp(b, "\x48\x8d\x64\x24", 4) == 0;
 }
@@ -238,17 +238,17 @@ static bool frees_room(const uint8_t *b)
 /* Before the next ret? */
 static bool is_freed(const uint8_t *byte, uint32_t n, uint32_t at)
 {
-	while (at + 5 <= n && byte[at] != RET && !frees_room(byte + at))
+	while (at + 5 <= n && byte[at] != RET && !frees_space(byte + at))
 		at++;
 	return at + 5 <= n && byte[at] != RET;
 }
 
-uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p, uint64_t address, uint32_t *more)
+uint32_t javaframe_pushed(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address, uint32_t *more)
 {
 	uint8_t byte[PROLOGUE_MAX];
 	uint32_t n = p->end - p->start < PROLOGUE_MAX ? (uint32_t)(p->end - p->start) : PROLOGUE_MAX, at, words;
 	uint64_t where = address - p->start;
-	uint32_t room = 0;
+	uint32_t space = 0;
 
 	*more = 0;
 	if (!c->read(c->arg, p->start, byte, n))
@@ -262,18 +262,18 @@ uint32_t javaframe_pushed(const struct java_code *c, const struct java_piece *p,
 	for (at = 0, words = 0; at < where && moves_word(byte, n, &at, 0x50); words++)
 		;
 	for (; words && at + 5 <= n && at < where; at++) {
-		if (makes_room(byte + at))
-			room = *more = byte[at + 3];
-		else if (frees_room(byte + at))
+		if (makes_space(byte + at))
+			space = *more = byte[at + 3];
+		else if (frees_space(byte + at))
 			*more = 0;
 		else if (byte[at] == RET || byte[at] == 0xe9 ||
 			 byte[at] == 0xeb) /* what follows is reached from before */
-			*more = is_freed(byte, n, at + 1) ? room : 0;
+			*more = is_freed(byte, n, at + 1) ? space : 0;
 	}
 	return 8 * words;
 }
 
-uint32_t javaframe_aligned(const struct java_code *c, uint64_t address)
+uint32_t javaframe_aligned(const struct javaunwind_code *c, uint64_t address)
 {
 	uint8_t byte[4];
 
@@ -281,7 +281,7 @@ uint32_t javaframe_aligned(const struct java_code *c, uint64_t address)
 	return c->read(c->arg, address, byte, 4) && memcmp(byte, "\x48\x83\xc4\x08", 4) == 0 ? 8 : 0;
 }
 
-uint32_t javaframe_arguments(const struct java_code *c, uint64_t address)
+uint32_t javaframe_arguments(const struct javaunwind_code *c, uint64_t address)
 {
 	enum { POP_RAX = 0x58, POP_RBP = 0x5d };
 	uint8_t byte[5];
@@ -296,7 +296,7 @@ uint32_t javaframe_arguments(const struct java_code *c, uint64_t address)
 /* ---- registers put away for a call --------------------------------------------------------------------------------
  */
 
-enum { SPILL_CODE_MAX = 640, ROOM_MAX = 1024, SPILLED_MAX = 4096, LONGEST = 11, SIB_OF_RSP = 0x24 };
+enum { SPILL_CODE_MAX = 640, SPACE_MAX = 1024, SPILLED_MAX = 4096, LONGEST = 11, SIB_OF_RSP = 0x24 };
 
 /* mov R, [rsp + N] of all but rsp: MacroAssembler::popa, which then frees their room */
 static const uint8_t refills[] = {
@@ -338,12 +338,12 @@ static uint32_t operand_bytes(const struct follow *f, uint32_t ahead)
 }
 
 /* Bytes in front of the operand of a move between it and a register: 0, it is none. *behind: and behind it. */
-static uint32_t move_bytes(const struct follow *f, uint32_t *behind)
+static uint32_t move_bytes(const struct follow *f, uint32_t *after)
 {
 	uint8_t b = follow_byte(f, 0), second = follow_byte(f, 1);
 	uint32_t rex = (second & 0xf0) == 0x40;
 
-	*behind = 0;
+	*after = 0;
 	switch (b) {
 	case 0x48: /* general registers: to the stack, or from it, but not into rsp */
 	case 0x4c:
@@ -351,7 +351,7 @@ static uint32_t move_bytes(const struct follow *f, uint32_t *behind)
 	case 0xdd: /* x87 */ return 1;
 	case 0xc5: /* xmm, ymm */ return 3;
 	case 0xc4:
-		*behind = (second & 0x1f) == 3; /* vinsertf128, vextractf128 */
+		*after = (second & 0x1f) == 3; /* vinsertf128, vextractf128 */
 		return 4;
 	case 0xf2:
 	case 0xf3:
@@ -362,14 +362,14 @@ static uint32_t move_bytes(const struct follow *f, uint32_t *behind)
 
 static bool follow_move(struct follow *f)
 {
-	uint32_t behind, front = move_bytes(f, &behind), operand = front ? operand_bytes(f, front) : 0;
+	uint32_t after, front = move_bytes(f, &after), operand = front ? operand_bytes(f, front) : 0;
 
-	f->at += operand ? front + operand + behind : 0;
+	f->at += operand ? front + operand + after : 0;
 	return operand != 0;
 }
 
 /* add rsp, N; sub rsp, N */
-static bool follow_room(struct follow *f)
+static bool follow_space(struct follow *f)
 {
 	bool wide = follow_byte(f, 1) == 0x81, frees = follow_byte(f, 2) == 0xc4;
 	uint32_t n = 0;
@@ -378,7 +378,7 @@ static bool follow_room(struct follow *f)
 		return false;
 	for (uint32_t i = 0; i < (wide ? 4 : 1); i++)
 		n |= (uint32_t)follow_byte(f, 3 + i) << 8 * i;
-	if (n == 0 || n > ROOM_MAX || n % 8)
+	if (n == 0 || n > SPACE_MAX || n % 8)
 		return false;
 	f->done = frees && n == 128 && f->at >= sizeof(refills) &&
 		  memcmp(f->byte + f->at - sizeof(refills), refills, sizeof(refills)) == 0;
@@ -417,13 +417,13 @@ static bool is_at_return(const struct follow *f)
 
 static void follow(struct follow *f)
 {
-	while (!f->done && f->at < f->n && (follow_room(f) || follow_move(f) || follow_call(f)))
+	while (!f->done && f->at < f->n && (follow_space(f) || follow_move(f) || follow_call(f)))
 		;
 	f->done = f->done || is_at_return(f);
 }
 
 /* Most code is known to be other by its next bytes, which were read for its frame. */
-static bool may_spill(const struct java_code *c, uint64_t address, uint64_t sp, uint32_t ahead)
+static bool may_spill(const struct javaunwind_code *c, uint64_t address, uint64_t sp, uint32_t ahead)
 {
 	uint8_t byte[AHEAD];
 	struct follow f = { .byte = byte, .n = ahead < AHEAD ? ahead : AHEAD, .sp = sp };
@@ -434,15 +434,15 @@ static bool may_spill(const struct java_code *c, uint64_t address, uint64_t sp, 
 	return f.done || f.at + LONGEST > f.n;
 }
 
-uint32_t javaframe_spilled(const struct java_code *c, const struct java_piece *p, uint64_t address, uint64_t sp)
+uint32_t javaframe_spilled(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address, uint64_t sp)
 {
 	uint8_t byte[sizeof(refills) + SPILL_CODE_MAX];
-	uint64_t behind = address - p->start, ahead = p->end - address;
+	uint64_t after = address - p->start, ahead = p->end - address;
 	struct follow f = { .byte = byte, .sp = sp };
 
 	if (address < p->start || address >= p->end)
 		return 0;
-	f.at = behind < sizeof(refills) ? (uint32_t)behind : (uint32_t)sizeof(refills);
+	f.at = after < sizeof(refills) ? (uint32_t)after : (uint32_t)sizeof(refills);
 	f.n = f.at + (ahead < SPILL_CODE_MAX ? (uint32_t)ahead : SPILL_CODE_MAX);
 	if (!may_spill(c, address, sp, f.n - f.at) || !c->read(c->arg, address - f.at, byte, f.n))
 		return 0;
@@ -460,7 +460,8 @@ static bool has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what
 
 #define HAS(at, what) has_bytes(byte, n, at, what, sizeof(what) - 1)
 
-enum javaframe_thrown javaframe_thrown(const struct java_code *c, const struct java_piece *p, uint64_t address)
+enum javaframe_exception javaframe_exception(const struct javaunwind_code *c, const struct code_blob *p,
+					     uint64_t address)
 {
 	static const char begin[] = "\x52\x48\x83\xec\x08\x48\x89\x2c\x24"; /* push rdx; sub rsp, 8; mov [rsp], rbp */
 	static const char end[] = "\x48\x8b\x2c\x24\x48\x83\xc4\x08\x5a";   /* mov rbp, [rsp]; add rsp, 8; pop rdx */
@@ -469,21 +470,21 @@ enum javaframe_thrown javaframe_thrown(const struct java_code *c, const struct j
 	       at = (size_t)(address - p->start);
 
 	if (!c->read(c->arg, p->start, byte, n) || !HAS(0, begin))
-		return JAVAFRAME_THROWN_NOT;
+		return JAVAFRAME_EXCEPTION_NOT;
 	if (at == 0)
-		return JAVAFRAME_THROWN_IN_RDX;
+		return JAVAFRAME_EXCEPTION_IN_RDX;
 	if (at == 1)
-		return JAVAFRAME_THROWN_AT_SP;
+		return JAVAFRAME_EXCEPTION_AT_SP;
 	if (at < sizeof(begin) - 1)
-		return JAVAFRAME_THROWN_BEHIND;
+		return JAVAFRAME_EXCEPTION_AFTER;
 	for (size_t i = sizeof(begin) - 1; i < at; i++) {
 		if (!HAS(i, end))
 			continue;
 		if (at >= i + 9)
-			return JAVAFRAME_THROWN_IN_RDX;
-		return at == i + 8 ? JAVAFRAME_THROWN_AT_SP : JAVAFRAME_THROWN_BEHIND;
+			return JAVAFRAME_EXCEPTION_IN_RDX;
+		return at == i + 8 ? JAVAFRAME_EXCEPTION_AT_SP : JAVAFRAME_EXCEPTION_AFTER;
 	}
-	return JAVAFRAME_THROWN_WHOLE;
+	return JAVAFRAME_EXCEPTION_COMPLETE;
 }
 
 /* Behind pop rax: was the return address put where it belongs? */
@@ -496,7 +497,7 @@ static bool is_stored(const uint8_t *byte, size_t n, size_t from)
 	return false;
 }
 
-enum javaframe_adapter javaframe_adapter(const struct java_code *c, const struct java_piece *p, uint64_t address)
+enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
 {
 	enum { ADAPTER_MAX = 1024 };
 	uint8_t byte[ADAPTER_MAX];
@@ -549,29 +550,30 @@ static bool is_return_sp(const struct window *w, int at, uint8_t *reg)
 }
 
 /* leave; in JDK 25 mov byte [r15 + N], 0 follows. Is `at` behind it? */
-static bool behind_interpreted(const struct window *w, int at)
+static bool after_interpreted(const struct window *w, int at)
 {
 	return AT(w, at - 1, 0xc9) || (AT(w, at - 9, 0xc9, 0x41, 0xc6, 0x87) && AT(w, at - 1, 0));
 }
 
-bool javaframe_exit(const struct java_code *c, const struct java_piece *p, uint64_t address, struct javaframe_exit *e)
+bool javaframe_exit(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address,
+		    struct javaframe_exit *e)
 {
 	/* from pop A to where it was interrupted: mov byte; pop; mov rsp; in JDK 25 cmp rsp, [r15 + N] and jb; jmp */
 	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
-	bool math = p->kind == JAVA_ENTRY && p->complete == JAVA_NEVER; /* it made no frame that it could leave */
+	bool math = p->kind == BLOB_ENTRY && p->complete == BLOB_NEVER; /* it made no frame that it could leave */
 	struct window w;
 
 	if (!open_window(&w, c, p, address))
 		return false;
 	for (size_t i = 0; i < countof(before); i++) {
-		int at = -before[i], n = pop_bytes(&w, at, &e->ra), behind = before[i] - n;
+		int at = -before[i], n = pop_bytes(&w, at, &e->ra), after = before[i] - n;
 
-		if (n == 0 || (!math && !behind_interpreted(&w, at)) || !is_return_sp(&w, at + n, &e->sender))
+		if (n == 0 || (!math && !after_interpreted(&w, at)) || !is_return_sp(&w, at + n, &e->sender))
 			continue;
 		e->popped = before[i] > 0;
-		return before[i] == 0 || behind == 0 || behind == 3 ||
+		return before[i] == 0 || after == 0 || after == 3 ||
 		       (before[i] < 0 ? AT(&w, -1, 0xc9) :
-					(behind == 10 || behind == 12) && poll_bytes(&w, at + n + 3) == 7);
+					(after == 10 || after == 12) && poll_bytes(&w, at + n + 3) == 7);
 	}
 	return false;
 }

@@ -8,7 +8,7 @@
 /* DWARF's numbers of what the interpreter keeps where. */
 enum { RAX = 0, RDX = 1, RBX = 3, R12 = 12, R13 = 13, R14 = 14, R15 = 15 };
 
-static const uint32_t KEPT = 1U << RBX | 1U << CFI_RBP | 1U << R12 | 1U << R13 | 1U << R14 | 1U << R15;
+static const uint32_t SAVED = 1U << RBX | 1U << CFI_RBP | 1U << R12 | 1U << R13 | 1U << R14 | 1U << R15;
 
 enum { SENDER_MAX = 1 << 20, BEYOND_MAX = 4, THAW_EFFORT = 1000, PUSHED_MAX = 16, PUT_AWAY_MAX = 4096 };
 
@@ -24,40 +24,40 @@ static bool has(const struct unwind_state *s, unsigned reg)
 
 /* ---- which code -------------------------------------------------------------------------------------------------- */
 
-static const struct java_piece *piece_at(const struct java_code *c, uint64_t address)
+static const struct code_blob *blob_at(const struct javaunwind_code *c, uint64_t address)
 {
 	size_t low = 0, high = c->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (address < c->piece[mid].start)
+		if (address < c->blob[mid].start)
 			high = mid;
-		else if (address >= c->piece[mid].end)
+		else if (address >= c->blob[mid].end)
 			low = mid + 1;
 		else
-			return &c->piece[mid];
+			return &c->blob[mid];
 	}
 	return NULL;
 }
 
 /* A return address at the start of a piece is none of what stands before it: frames of virtual threads get such ones.
  */
-static const struct java_piece *piece_of_return(const struct java_code *c, uint64_t ip)
+static const struct code_blob *blob_of_return(const struct javaunwind_code *c, uint64_t ip)
 {
-	const struct java_piece *p = piece_at(c, ip);
+	const struct code_blob *p = blob_at(c, ip);
 
-	return p && p->kind == JAVA_THAW && p->start == ip ? p : piece_at(c, ip - 1);
+	return p && p->kind == BLOB_THAW && p->start == ip ? p : blob_at(c, ip - 1);
 }
 
-const struct java_piece *java_find(const struct java_code *c, const struct unwind_state *s)
+const struct code_blob *javaunwind_find(const struct javaunwind_code *c, const struct unwind_state *s)
 {
-	return s->interrupted ? piece_at(c, s->ip) : piece_of_return(c, s->ip);
+	return s->interrupted ? blob_at(c, s->ip) : blob_of_return(c, s->ip);
 }
 
-static bool may_return_to(const struct java_code *c, uint64_t ip)
+static bool may_return_to(const struct javaunwind_code *c, uint64_t ip)
 {
-	return ip && (piece_of_return(c, ip) || c->is_code(c->arg, ip - 1));
+	return ip && (blob_of_return(c, ip) || c->is_code(c->arg, ip - 1));
 }
 
 /* ---- arriving ---------------------------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static uint32_t rbp_if_known(const struct unwind_state *s)
 }
 
 /* The return address is at `at`; rbp is still the caller's. */
-static enum unwind_end step_bare(struct unwind_state *s, const struct java_code *c, uint64_t at)
+static enum unwind_end step_fp(struct unwind_state *s, const struct javaunwind_code *c, uint64_t at)
 {
 	uint64_t ip;
 
@@ -96,7 +96,7 @@ static enum unwind_end step_bare(struct unwind_state *s, const struct java_code 
 }
 
 /* rbp and the return address were saved at `at`. */
-static enum unwind_end step_saved(struct unwind_state *s, const struct java_code *c, uint64_t at)
+static enum unwind_end step_saved(struct unwind_state *s, const struct javaunwind_code *c, uint64_t at)
 {
 	uint64_t ip, bp, before = s->bp;
 	enum unwind_end end;
@@ -113,7 +113,7 @@ static enum unwind_end step_saved(struct unwind_state *s, const struct java_code
 }
 
 /* Is what is at an address of the stack a return address? */
-static bool may_return_at(const struct unwind_state *s, const struct java_code *c, uint64_t at)
+static bool may_return_at(const struct unwind_state *s, const struct javaunwind_code *c, uint64_t at)
 {
 	uint64_t ip;
 
@@ -125,7 +125,7 @@ static bool is_frame(const struct unwind_state *s)
 	return has(s, CFI_RBP) && s->bp % 8 == 0 && s->bp >= s->sp && s->bp - s->stack_start <= s->stack.n;
 }
 
-static enum unwind_end step_by_rbp(struct unwind_state *s, const struct java_code *c)
+static enum unwind_end step_by_rbp(struct unwind_state *s, const struct javaunwind_code *c)
 {
 	return is_frame(s) ? step_saved(s, c, s->bp) : UNWIND_NO_CODE;
 }
@@ -133,13 +133,13 @@ static enum unwind_end step_by_rbp(struct unwind_state *s, const struct java_cod
 /* ---- compiled code, stubs ---------------------------------------------------------------------------------------- */
 
 /* Compiled callees leave a frame as it is. */
-static uint32_t spilled_bytes(const struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static uint32_t spilled_bytes(const struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
 {
 	return s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
 }
 
-static enum unwind_end step_by_size(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
-				    struct java_frame *f)
+static enum unwind_end step_by_size(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
+				    struct javaunwind_frame *f)
 {
 	uint32_t spilled = spilled_bytes(s, c, p);
 	enum unwind_end end = step_saved(s, c, s->sp + spilled + p->frame - 16);
@@ -155,7 +155,7 @@ static enum unwind_end step_by_size(struct unwind_state *s, const struct java_co
 	return end;
 }
 
-static enum unwind_end step_leaf(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_leaf(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
 {
 	uint32_t more = 0, pushed = s->interrupted ? javaframe_pushed(c, p, s->ip, &more) : javaframe_aligned(c, s->ip);
 	uint64_t at = s->sp + pushed + more, ip;
@@ -163,12 +163,12 @@ static enum unwind_end step_leaf(struct unwind_state *s, const struct java_code 
 	if (!load(s, at, &ip))
 		return UNWIND_STACK_CUT;
 	/* such stubs are called by native code, too, whose registers they keep */
-	return may_return_to(c, ip) ? arrive(s, ip, at + 8 + p->orig_pc, s->valid & (pushed ? 1U << CFI_RBP : KEPT)) :
+	return may_return_to(c, ip) ? arrive(s, ip, at + 8 + p->orig_pc, s->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
 				      UNWIND_NO_CODE;
 }
 
-static enum unwind_end step_compiled(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
-				     struct java_frame *f)
+static enum unwind_end step_compiled(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
+				     struct javaunwind_frame *f)
 {
 	enum unwind_end end;
 	uint64_t ip;
@@ -180,14 +180,14 @@ static enum unwind_end step_compiled(struct unwind_state *s, const struct java_c
 		f->address = ip;
 	if (s->interrupted) {
 		switch (javaframe_compiled(c, p, s->ip)) {
-		case JAVAFRAME_NONE: return step_bare(s, c, s->sp);
+		case JAVAFRAME_NONE: return step_fp(s, c, s->sp);
 		case JAVAFRAME_RBP: return step_saved(s, c, s->sp);
-		case JAVAFRAME_UNSAVED: return step_bare(s, c, s->sp + p->frame - 8);
-		case JAVAFRAME_WHOLE: break;
+		case JAVAFRAME_UNSAVED: return step_fp(s, c, s->sp + p->frame - 8);
+		case JAVAFRAME_COMPLETE: break;
 		}
 	}
 	/* A wrapper may have aligned its stack for a call. */
-	if (p->kind == JAVA_NATIVE && is_frame(s) && s->bp - s->sp >= p->frame - 16 && s->bp - s->sp < 4096) {
+	if (p->kind == BLOB_NATIVE && is_frame(s) && s->bp - s->sp >= p->frame - 16 && s->bp - s->sp < 4096) {
 		end = step_by_rbp(s, c);
 		if (end == UNWIND_MORE)
 			return end;
@@ -195,7 +195,7 @@ static enum unwind_end step_compiled(struct unwind_state *s, const struct java_c
 	return step_by_size(s, c, p, f);
 }
 
-static enum unwind_end step_put_away(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_put_away(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
 {
 	uint32_t away = s->interrupted ? javaframe_put_away(c, p, s->ip) : 0;
 	uint64_t at;
@@ -206,7 +206,8 @@ static enum unwind_end step_put_away(struct unwind_state *s, const struct java_c
 }
 
 /* A word in front of rbp, put away with it. */
-static enum unwind_end step_stub_frame(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_stub_frame(struct unwind_state *s, const struct javaunwind_code *c,
+				       const struct code_blob *p)
 {
 	uint64_t bp, before = s->bp;
 	enum unwind_end end;
@@ -218,20 +219,21 @@ static enum unwind_end step_stub_frame(struct unwind_state *s, const struct java
 	if (!load(s, s->bp, &bp))
 		return UNWIND_STACK_CUT;
 	s->bp = bp;
-	end = step_bare(s, c, before + 16);
+	end = step_fp(s, c, before + 16);
 	if (end != UNWIND_MORE)
 		s->bp = before;
 	return end;
 }
 
-static enum unwind_end step_stub_itself(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_stub_itself(struct unwind_state *s, const struct javaunwind_code *c,
+					const struct code_blob *p)
 {
 	if (s->interrupted) {
 		switch (javaframe_stub(c, p, s->ip)) {
 		case JAVAFRAME_NONE:
-			return step_bare(
-				s, c, s->sp + (p->entry && s->ip != p->start && !may_return_at(s, c, s->sp) ? 8 : 0));
-		case JAVAFRAME_RBP: return p->entry ? step_bare(s, c, s->sp + 16) : step_saved(s, c, s->sp);
+			return step_fp(s, c,
+				       s->sp + (p->entry && s->ip != p->start && !may_return_at(s, c, s->sp) ? 8 : 0));
+		case JAVAFRAME_RBP: return p->entry ? step_fp(s, c, s->sp + 16) : step_saved(s, c, s->sp);
 		default: return step_stub_frame(s, c, p);
 		}
 	}
@@ -244,12 +246,12 @@ static enum unwind_end step_stub_itself(struct unwind_state *s, const struct jav
 	return step_stub_frame(s, c, p);
 }
 
-static enum unwind_end step_stub(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_stub(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
 {
 	enum unwind_end end = step_stub_itself(s, c, p);
-	const struct java_piece *caller = end == UNWIND_MORE ? piece_of_return(c, s->ip) : NULL;
+	const struct code_blob *caller = end == UNWIND_MORE ? blob_of_return(c, s->ip) : NULL;
 
-	if (caller && caller->kind == JAVA_COMPILED) {
+	if (caller && caller->kind == BLOB_COMPILED) {
 		s->sp += javaframe_arguments(c, s->ip);
 		s->reg[CFI_RSP] = s->sp;
 	}
@@ -257,18 +259,18 @@ static enum unwind_end step_stub(struct unwind_state *s, const struct java_code 
 }
 
 /* Native code called Java: what it wants kept was saved at fixed places. */
-static enum unwind_end step_call_stub(struct unwind_state *s, const struct java_code *c)
+static enum unwind_end step_call_stub(struct unwind_state *s, const struct javaunwind_code *c)
 {
 	static const struct {
 		uint8_t reg, words;
-	} kept[] = { { RBX, 7 }, { R12, 8 }, { R13, 9 }, { R14, 10 }, { R15, 11 } };
+	} saved[] = { { RBX, 7 }, { R12, 8 }, { R13, 9 }, { R14, 10 }, { R15, 11 } };
 	uint64_t frame = s->bp;
 	enum unwind_end end = step_by_rbp(s, c);
 
 	if (end == UNWIND_MORE)
-		for (size_t i = 0; i < countof(kept); i++)
-			if (load(s, frame - 8U * kept[i].words, &s->reg[kept[i].reg]))
-				s->valid |= 1U << kept[i].reg;
+		for (size_t i = 0; i < countof(saved); i++)
+			if (load(s, frame - 8U * saved[i].words, &s->reg[saved[i].reg]))
+				s->valid |= 1U << saved[i].reg;
 	return end;
 }
 
@@ -280,12 +282,12 @@ static uint64_t sender_sp(const struct unwind_state *s, uint64_t otherwise)
 	return has(s, R13) && sp % 8 == 0 && sp > s->sp && sp - s->sp < SENDER_MAX ? sp : otherwise;
 }
 
-static enum unwind_end step_to(struct unwind_state *s, const struct java_code *c, uint64_t ip, uint64_t sp)
+static enum unwind_end step_to(struct unwind_state *s, const struct javaunwind_code *c, uint64_t ip, uint64_t sp)
 {
 	return may_return_to(c, ip) ? arrive(s, ip, sp, rbp_if_known(s)) : UNWIND_NO_CODE;
 }
 
-static enum unwind_end step_adapter(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_adapter(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
 {
 	uint64_t ip;
 
@@ -294,39 +296,39 @@ static enum unwind_end step_adapter(struct unwind_state *s, const struct java_co
 		return has(s, RAX) ? step_to(s, c, s->reg[RAX], s->sp) : UNWIND_NO_CODE;
 	case JAVAFRAME_IN_RAX_SENDER:
 		return has(s, RAX) ? step_to(s, c, s->reg[RAX], sender_sp(s, s->sp)) : UNWIND_NO_CODE;
-	case JAVAFRAME_AT_R13:
-		return sender_sp(s, s->sp) == s->reg[R13] ? step_bare(s, c, s->reg[R13]) : UNWIND_NO_CODE;
+	case JAVAFRAME_AT_R13: return sender_sp(s, s->sp) == s->reg[R13] ? step_fp(s, c, s->reg[R13]) : UNWIND_NO_CODE;
 	case JAVAFRAME_AT_SP_SENDER:
 		return load(s, s->sp, &ip) ? step_to(s, c, ip, sender_sp(s, s->sp + 8)) : UNWIND_STACK_CUT;
 	case JAVAFRAME_AT_SP: break;
 	}
-	return step_bare(s, c, s->sp);
+	return step_fp(s, c, s->sp);
 }
 
-static enum unwind_end step_pushed(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_pushed(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
 {
 	if (p->frame < 16)
 		return UNWIND_NO_CODE;
 	if (s->interrupted) {
-		switch (javaframe_thrown(c, p, s->ip)) {
-		case JAVAFRAME_THROWN_IN_RDX: return has(s, RDX) ? step_to(s, c, s->reg[RDX], s->sp) : UNWIND_NO_CODE;
-		case JAVAFRAME_THROWN_AT_SP: return step_bare(s, c, s->sp);
-		case JAVAFRAME_THROWN_BEHIND: return step_bare(s, c, s->sp + 8);
-		case JAVAFRAME_THROWN_NOT: /* what it pushes first is not known */
+		switch (javaframe_exception(c, p, s->ip)) {
+		case JAVAFRAME_EXCEPTION_IN_RDX:
+			return has(s, RDX) ? step_to(s, c, s->reg[RDX], s->sp) : UNWIND_NO_CODE;
+		case JAVAFRAME_EXCEPTION_AT_SP: return step_fp(s, c, s->sp);
+		case JAVAFRAME_EXCEPTION_AFTER: return step_fp(s, c, s->sp + 8);
+		case JAVAFRAME_EXCEPTION_NOT: /* what it pushes first is not known */
 			if (s->ip - p->start < PUSHED_MAX)
 				return UNWIND_NO_CODE;
 			break;
-		case JAVAFRAME_THROWN_WHOLE: break;
+		case JAVAFRAME_EXCEPTION_COMPLETE: break;
 		}
 	}
 	return step_saved(s, c, s->sp + p->frame - 16);
 }
 
 /* The frame that a virtual thread began in is where rbp points: who thaws a frame from the heap says so. */
-static enum unwind_end step_thaw(struct unwind_state *s, const struct java_code *c, const struct java_piece *piece,
-				 struct java_frame *f)
+static enum unwind_end step_thaw(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *blob,
+				 struct javaunwind_frame *f)
 {
-	const struct java_piece *p = c->continuation_return ? piece_at(c, c->continuation_return - 1) : NULL;
+	const struct code_blob *p = c->continuation_return ? blob_at(c, c->continuation_return - 1) : NULL;
 	uint64_t sp;
 
 	if (!p || p->frame < 16 || !is_frame(s))
@@ -338,7 +340,7 @@ static enum unwind_end step_thaw(struct unwind_state *s, const struct java_code 
 	if (s->effort < THAW_EFFORT)
 		return UNWIND_LOOP;
 	s->effort -= THAW_EFFORT;
-	f->thawed = !s->interrupted && s->ip == piece->start;
+	f->thawed = !s->interrupted && s->ip == blob->start;
 	s->ip = c->continuation_return;
 	s->sp = s->reg[CFI_RSP] = sp > s->sp ? sp : s->sp;
 	s->valid &= 1U << CFI_RBP | 1U << CFI_RSP;
@@ -348,7 +350,8 @@ static enum unwind_end step_thaw(struct unwind_state *s, const struct java_code 
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-static enum unwind_end step_interpreted(struct unwind_state *s, const struct java_code *c, struct java_frame *f)
+static enum unwind_end step_interpreted(struct unwind_state *s, const struct javaunwind_code *c,
+					struct javaunwind_frame *f)
 {
 	uint64_t ip, bp, sender, method, before = s->bp;
 	bool known = true;
@@ -370,7 +373,7 @@ static enum unwind_end step_interpreted(struct unwind_state *s, const struct jav
 	if (!known || sender % 8 || sender < s->bp + 8 || sender - s->bp > SENDER_MAX || !may_return_to(c, ip))
 		return UNWIND_NO_CODE;
 	if (method % 8 == 0 && method >= 4096) /* else a frame that is being made of a compiled one */
-		*f = (struct java_frame){ .address = method, .exact = true, .method = true };
+		*f = (struct javaunwind_frame){ .address = method, .exact = true, .method = true };
 	/* deoptimisation makes frames of methods without arguments so */
 	sender = sender < s->bp + 16 ? s->bp + 16 : sender;
 	s->bp = bp;
@@ -380,14 +383,15 @@ static enum unwind_end step_interpreted(struct unwind_state *s, const struct jav
 	return end;
 }
 
-static void name_by_rbx(const struct unwind_state *s, struct java_frame *f)
+static void name_by_rbx(const struct unwind_state *s, struct javaunwind_frame *f)
 {
 	if (has(s, RBX) && s->reg[RBX] % 8 == 0 && s->reg[RBX] >= 4096)
-		*f = (struct java_frame){ .address = s->reg[RBX], .exact = true, .method = true };
+		*f = (struct javaunwind_frame){ .address = s->reg[RBX], .exact = true, .method = true };
 }
 
 /* The frame is gone. */
-static enum unwind_end step_exit(struct unwind_state *s, const struct java_code *c, const struct javaframe_exit *e)
+static enum unwind_end step_exit(struct unwind_state *s, const struct javaunwind_code *c,
+				 const struct javaframe_exit *e)
 {
 	uint64_t ip = s->reg[e->ra], sp = s->reg[e->sender];
 
@@ -400,14 +404,14 @@ static enum unwind_end step_exit(struct unwind_state *s, const struct java_code 
 
 /* sin() and the like: no frame, but arguments, or all registers, on the stack meanwhile. Its caller's sp waits in r13:
  * where that is interpreted, just behind the return address. */
-static enum unwind_end step_math(struct unwind_state *s, const struct java_code *c, const struct java_piece *p)
+static enum unwind_end step_math(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
 {
 	uint32_t spilled;
 	struct javaframe_exit e;
 	uint64_t at, ip;
 
 	if (sender_sp(s, 0) && may_return_at(s, c, s->reg[R13] - 8))
-		return step_bare(s, c, s->reg[R13] - 8);
+		return step_fp(s, c, s->reg[R13] - 8);
 	if (s->interrupted && javaframe_exit(c, p, s->ip, &e))
 		return step_exit(s, c, &e);
 	spilled = spilled_bytes(s, c, p);
@@ -424,12 +428,12 @@ static enum unwind_end step_math(struct unwind_state *s, const struct java_code 
 
 /* Where a method begins: locals are pushed between the arguments and the return address, which waits in rax meanwhile.
  */
-static enum unwind_end step_entry(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
-				  struct java_frame *f)
+static enum unwind_end step_entry(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
+				  struct javaunwind_frame *f)
 {
 	uint64_t at = s->ip - p->start, ip;
 
-	if (p->complete == JAVA_NEVER)
+	if (p->complete == BLOB_NEVER)
 		return step_math(s, c, p);
 	if (!s->interrupted || at > p->complete + 2) {
 		struct javaframe_exit e;
@@ -437,7 +441,7 @@ static enum unwind_end step_entry(struct unwind_state *s, const struct java_code
 		if (!s->interrupted || !javaframe_exit(c, p, s->ip, &e))
 			return step_interpreted(s, c, f);
 		if (!e.popped)
-			return step_bare(s, c, s->sp);
+			return step_fp(s, c, s->sp);
 		return may_return_to(c, s->reg[e.ra]) ? arrive(s, s->reg[e.ra], s->sp + 8, rbp_if_known(s)) :
 							UNWIND_NO_CODE;
 	}
@@ -447,13 +451,13 @@ static enum unwind_end step_entry(struct unwind_state *s, const struct java_code
 		return load(s, s->sp + 8, &ip) && may_return_to(c, ip) ?
 			       arrive(s, ip, sender_sp(s, s->sp + 16), rbp_if_known(s)) :
 			       UNWIND_NO_CODE;
-	if ((at == p->complete + 1 || p->entry == JAVA_NEVER || at <= p->entry) && !load(s, s->sp, &ip))
+	if ((at == p->complete + 1 || p->entry == BLOB_NEVER || at <= p->entry) && !load(s, s->sp, &ip))
 		return UNWIND_STACK_CUT;
 	return may_return_to(c, ip) ? arrive(s, ip, sender_sp(s, s->sp + 8), rbp_if_known(s)) : UNWIND_NO_CODE;
 }
 
-static enum unwind_end step_bytecode(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
-				     struct java_frame *f)
+static enum unwind_end step_bytecode(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
+				     struct javaunwind_frame *f)
 {
 	struct javaframe_exit e;
 
@@ -462,22 +466,22 @@ static enum unwind_end step_bytecode(struct unwind_state *s, const struct java_c
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-enum unwind_end java_step(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
-			  struct java_frame *f)
+enum unwind_end javaunwind_step(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
+				struct javaunwind_frame *f)
 {
-	*f = (struct java_frame){ .address = s->ip, .exact = s->interrupted };
+	*f = (struct javaunwind_frame){ .address = s->ip, .exact = s->interrupted };
 	if (!s->interrupted && s->ip == c->call_stub_return)
 		return step_call_stub(s, c);
-	switch ((enum java_kind)p->kind) {
-	case JAVA_COMPILED:
-	case JAVA_NATIVE: return step_compiled(s, c, p, f);
-	case JAVA_STUB: return step_stub(s, c, p);
-	case JAVA_PUSHED: return step_pushed(s, c, p);
-	case JAVA_LEAF: return step_leaf(s, c, p);
-	case JAVA_ADAPTER: return step_adapter(s, c, p);
-	case JAVA_ENTRY: return step_entry(s, c, p, f);
-	case JAVA_BYTECODE: return step_bytecode(s, c, p, f);
-	case JAVA_THAW: return step_thaw(s, c, p, f);
+	switch ((enum blob_kind)p->kind) {
+	case BLOB_COMPILED:
+	case BLOB_NATIVE: return step_compiled(s, c, p, f);
+	case BLOB_STUB: return step_stub(s, c, p);
+	case BLOB_PUSHED: return step_pushed(s, c, p);
+	case BLOB_LEAF: return step_leaf(s, c, p);
+	case BLOB_ADAPTER: return step_adapter(s, c, p);
+	case BLOB_ENTRY: return step_entry(s, c, p, f);
+	case BLOB_BYTECODE: return step_bytecode(s, c, p, f);
+	case BLOB_THAW: return step_thaw(s, c, p, f);
 	}
 	return UNWIND_NO_CODE;
 }

@@ -16,22 +16,22 @@
 
 #include "unwind/dwarf/cfiunwind.h"
 
-enum java_kind {
-	JAVA_COMPILED, /* a method, or a stub made by C2: a frame of known size, rbp saved below the return address */
-	JAVA_NATIVE,   /* wrapper of a native method: the same, and rbp points at its frame */
-	JAVA_STUB,     /* begins with push rbp; mov rbp, rsp; size: 0, or what it has where it calls */
-	JAVA_PUSHED,   /* pushes something, then is as large as it says */
-	JAVA_LEAF,     /* pushes nothing, or a few words that it pops at its end */
-	JAVA_ADAPTER,  /* between compiled and interpreted callers: moves the return address */
-	JAVA_ENTRY,    /* interpreter, where a method begins */
-	JAVA_BYTECODE, /* interpreter, the rest */
-	JAVA_THAW, /* virtual threads: where the last frame on the stack returns to for the next one from the heap */
+enum blob_kind {
+	BLOB_COMPILED, /* a method, or a stub made by C2: a frame of known size, rbp saved below the return address */
+	BLOB_NATIVE,   /* wrapper of a native method: the same, and rbp points at its frame */
+	BLOB_STUB,     /* begins with push rbp; mov rbp, rsp; size: 0, or what it has where it calls */
+	BLOB_PUSHED,   /* pushes something, then is as large as it says */
+	BLOB_LEAF,     /* pushes nothing, or a few words that it pops at its end */
+	BLOB_ADAPTER,  /* between compiled and interpreted callers: moves the return address */
+	BLOB_ENTRY,    /* interpreter, where a method begins */
+	BLOB_BYTECODE, /* interpreter, the rest */
+	BLOB_THAW, /* virtual threads: where the last frame on the stack returns to for the next one from the heap */
 };
 
-enum { JAVA_NEVER = 0xFFFFFFFF };
+enum { BLOB_NEVER = 0xFFFFFFFF };
 
 /* One piece of code. */
-struct java_piece {
+struct code_blob {
 	uint64_t start, end;
 	uint64_t deopt[2]; /* a return address of these stands for one that was put away; 0: none */
 	uint32_t frame;    /* bytes from sp to the caller's, where the piece calls */
@@ -44,8 +44,8 @@ struct java_piece {
 };
 
 /* A JVM at one moment. */
-struct java_code {
-	const struct java_piece *piece; /* by address, disjoint */
+struct javaunwind_code {
+	const struct code_blob *blob; /* by address, disjoint */
 	size_t n;
 	uint64_t call_stub_return;    /* return address in the stub that native code calls Java by */
 	uint64_t continuation_return; /* that of a virtual thread's outermost frame in enterSpecial; 0: none */
@@ -56,11 +56,11 @@ struct java_code {
 	void *arg;
 	/* Not NULL: code is gone, but what its bytes said was kept (blobcodec.h): an enum javaframe. Asked in place of
 	 * read for a piece with a frame, at an address behind its entry. */
-	int (*how)(void *arg, const struct java_piece *p, uint64_t address);
+	int (*how)(void *arg, const struct code_blob *p, uint64_t address);
 };
 
 /* What a frame is called by. */
-struct java_frame {
+struct javaunwind_frame {
 	uint64_t address; /* as unwind_state.ip; of an interpreted method its Method* */
 	bool exact;  /* is where it was interrupted, or a Method*: not a return address, from which 1 is subtracted to
 			name it */
@@ -71,10 +71,10 @@ struct java_frame {
 };
 
 /* The piece that s is in, or NULL: native code, or none. */
-const struct java_piece *java_find(const struct java_code *c, const struct unwind_state *s);
+const struct code_blob *javaunwind_find(const struct javaunwind_code *c, const struct unwind_state *s);
 
 /* One step outwards from piece p, like unwind_step. *f is of the frame that is left, also where the stack ends. */
-enum unwind_end java_step(struct unwind_state *s, const struct java_code *c, const struct java_piece *p,
-			  struct java_frame *f);
+enum unwind_end javaunwind_step(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
+				struct javaunwind_frame *f);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include <elf.h>
 
-#define MOST_HEADERS 64
-#define MOST_DYNAMIC 256
-#define MOST_CHAIN 65536 /* symbols of one bucket; real ones have some few */
+#define HEADERS_MAX 64
+#define DYNAMIC_MAX 256
+#define CHAIN_MAX 65536 /* symbols of one bucket; real ones have some few */
 
 static const char not_there[] = "its libjvm.so cannot be read from memory";
 
@@ -23,7 +23,7 @@ static const char *find_dynamic(struct libjvm *l, uint64_t *dynamic, uint64_t *n
 		return "what is mapped as its libjvm.so is not ELF";
 	if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB)
 		return "its libjvm.so is not for 64 bits, least byte first";
-	if (e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phnum > MOST_HEADERS)
+	if (e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phnum > HEADERS_MAX)
 		return "its libjvm.so has no program headers that make sense";
 	*dynamic = 0;
 	for (unsigned i = 0; i < e.e_phnum; i++) {
@@ -67,7 +67,7 @@ const char *libjvm_open(struct libjvm *l, struct memory *m, uint64_t base)
 	why = find_dynamic(l, &dynamic, &n);
 	if (why)
 		return why;
-	for (uint64_t i = 0; i < n && i < MOST_DYNAMIC; i++) {
+	for (uint64_t i = 0; i < n && i < DYNAMIC_MAX; i++) {
 		Elf64_Dyn d;
 
 		if (!memory_read(m, dynamic + i * sizeof(d), &d, sizeof(d)))
@@ -118,7 +118,7 @@ static bool find_gnu(struct libjvm *l, struct str name, uint64_t *address)
 	chains = buckets + (uint64_t)head[0] * 4;
 	if (!memory_read(l->m, buckets + (uint64_t)(h % head[0]) * 4, &first, sizeof(first)) || first < head[1])
 		return false;
-	for (uint32_t i = 0; i < MOST_CHAIN && first <= UINT32_MAX - i; i++) {
+	for (uint32_t i = 0; i < CHAIN_MAX && first <= UINT32_MAX - i; i++) {
 		if (!memory_read(l->m, chains + ((uint64_t)first + i - head[1]) * 4, &value, sizeof(value)))
 			return false;
 		if ((value | 1) == (h | 1) && is_symbol(l, (uint64_t)first + i, name, address))
@@ -140,7 +140,7 @@ static bool find_sysv(struct libjvm *l, struct str name, uint64_t *address)
 	if (!memory_read(l->m, l->hash, head, sizeof(head)) || head[0] == 0 ||
 	    !memory_read(l->m, l->hash + 8 + (uint64_t)(h % head[0]) * 4, &i, sizeof(i)))
 		return false;
-	for (unsigned steps = 0; i != STN_UNDEF && steps < MOST_CHAIN; steps++) {
+	for (unsigned steps = 0; i != STN_UNDEF && steps < CHAIN_MAX; steps++) {
 		if (is_symbol(l, i, name, address))
 			return true;
 		if (!memory_read(l->m, l->hash + 8 + ((uint64_t)head[0] + i) * 4, &i, sizeof(i)))

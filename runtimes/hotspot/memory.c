@@ -25,7 +25,7 @@ struct memory_page {
 	char byte[PAGE];
 };
 
-static void make_rooms(struct memory *m)
+static void make_dirs(struct memory *m)
 {
 	m->number = mem_alloc(sizeof(*m->number), PAGES);
 	m->page = mem_grow(NULL, sizeof(*m->page), PAGES);
@@ -49,9 +49,9 @@ bool memory_is_current(const struct memory *m)
 	return m->fd < 0 || taskid_is(m->process, &m->id);
 }
 
-void memory_image(struct memory *m, const struct memory_piece *piece, size_t n)
+void memory_image(struct memory *m, const struct memory_part *blob, size_t n)
 {
-	*m = (struct memory){ .fd = -1, .process = -1, .piece = piece, .npieces = n };
+	*m = (struct memory){ .fd = -1, .process = -1, .blob = blob, .npieces = n };
 }
 
 void memory_close(struct memory *m)
@@ -92,13 +92,13 @@ static size_t read_image(const struct memory *m, uint64_t address, char *to, siz
 	while (low < high) { /* the first piece that ends behind address */
 		size_t middle = low + (high - low) / 2;
 
-		if (m->piece[middle].address + m->piece[middle].n <= address)
+		if (m->blob[middle].address + m->blob[middle].n <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < m->npieces && have < n && m->piece[low].address <= address + have; low++) {
-		const struct memory_piece *p = &m->piece[low];
+	for (; low < m->npieces && have < n && m->blob[low].address <= address + have; low++) {
+		const struct memory_part *p = &m->blob[low];
 		size_t from = (size_t)(address + have - p->address),
 		       part = p->n - from < n - have ? p->n - from : n - have;
 
@@ -114,7 +114,7 @@ static size_t read_at(const struct memory *m, uint64_t address, void *to, size_t
 		return 0;
 	if (m->fd < 0)
 		return read_image(m, address, to, n);
-	return whole_pread(m->fd, to, n, address);
+	return fullio_pread(m->fd, to, n, address);
 }
 
 static const struct memory_page *page_of(struct memory *m, uint64_t number)
@@ -124,7 +124,7 @@ static const struct memory_page *page_of(struct memory *m, uint64_t number)
 	struct memory_page *p;
 
 	if (!m->page)
-		make_rooms(m);
+		make_dirs(m);
 	p = &m->page[slot];
 	if (m->number[slot] != number + 1) {
 		m->number[slot] = number + 1;
@@ -256,7 +256,7 @@ bool memory_gather(struct memory *m, struct memory_want *want, size_t count, voi
 	char byte;
 
 	if (!m->bounce)
-		make_rooms(m);
+		make_dirs(m);
 	memory_sort(m, want, count);
 	for (size_t i = 0; i < count;)
 		i += gather_run(m, want + i, count - i, to);

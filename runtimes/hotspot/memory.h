@@ -33,21 +33,22 @@ struct memory_want {
 };
 
 /* A piece of an image of memory: what is known of a process that is not there (tests, a core file). */
-struct memory_piece {
+struct memory_part {
 	uint64_t address;
 	size_t n;
 	const char *bytes;
 };
 
 struct memory {
-	int fd;                           /* /proc/PID/mem; -1: an image */
-	int process;                      /* /proc/PID, of O_PATH */
-	struct taskid id;                 /* the program that the memory is of */
-	const struct memory_piece *piece; /* of an image, by address */
+	int fd;                         /* /proc/PID/mem; -1: an image */
+	int process;                    /* /proc/PID, of O_PATH */
+	struct taskid id;               /* the program that the memory is of */
+	const struct memory_part *blob; /* of an image, by address */
 	size_t npieces;
-	struct budget *budget; /* each read takes steps from it; once it is exceeded all reads fail. NULL: no limit */
-	uint64_t probe;        /* an address that is always there: tells whether it is still the same process */
-	uint64_t *number;      /* of page, + 1; 0: none */
+	struct readbudget
+		*budget;  /* each read takes steps from it; once it is exceeded all reads fail. NULL: no limit */
+	uint64_t probe;   /* an address that is always there: tells whether it is still the same process */
+	uint64_t *number; /* of page, + 1; 0: none */
 	struct memory_page *page;
 	struct memory_want *order; /* room to sort in */
 	size_t order_n;
@@ -60,7 +61,7 @@ enum taskid_answer memory_open(struct memory *m, int process, const struct taski
 /* Does the process live, and run the program whose memory this is? True for an image. */
 bool memory_is_current(const struct memory *m);
 /* An image in its stead; pieces do not overlap, and stay the caller's. */
-void memory_image(struct memory *m, const struct memory_piece *piece, size_t n);
+void memory_image(struct memory *m, const struct memory_part *blob, size_t n);
 void memory_close(struct memory *m);
 
 /* Gives back the memory that reading needs, until the next time: 2 MB. */

@@ -6,24 +6,24 @@
 
 #include <stdlib.h>
 
-#define MOST_SYMBOL 65535
-#define FIRST_BYTES 64u        /* of a symbol: nearly all are shorter */
-#define MOST_LONGER (8u << 20) /* bytes of those that are not, of methods that are read together */
-#define MOST_ROW 512u          /* of an object whose first bytes are read */
+#define SYMBOL_MAX 65535
+#define FIRST_BYTES 64u       /* of a symbol: nearly all are shorter */
+#define LONGER_MAX (8u << 20) /* bytes of those that are not, of methods that are read together */
+#define ROW_MAX 512u          /* of an object whose first bytes are read */
 
 /* Where a piece of the text will be: it may move as it grows. */
-struct piece {
+struct blob {
 	size_t from, n;
 };
 
-static bool read_symbol(struct memory *m, const struct vmlayout *l, uint64_t symbol, struct text *t, struct piece *p)
+static bool read_symbol(struct memory *m, const struct vmlayout *l, uint64_t symbol, struct text *t, struct blob *p)
 {
 	uint64_t n;
 
-	if (symbol == 0 || !vmlayout_read(m, symbol, l->symbol_length, &n) || n > MOST_SYMBOL)
+	if (symbol == 0 || !vmlayout_read(m, symbol, l->symbol_length, &n) || n > SYMBOL_MAX)
 		return false;
-	*p = (struct piece){ t->n, (size_t)n };
-	text_room(t, (size_t)n + 1); /* an empty one, too, has a place */
+	*p = (struct blob){ t->n, (size_t)n };
+	text_reserve(t, (size_t)n + 1); /* an empty one, too, has a place */
 	if (!memory_read(m, symbol + l->symbol_body, t->p + t->n, (size_t)n))
 		return false;
 	t->n += (size_t)n;
@@ -32,7 +32,7 @@ static bool read_symbol(struct memory *m, const struct vmlayout *l, uint64_t sym
 
 /* Bit 0 of an entry tells something else in some JDKs. */
 static bool read_entry(struct memory *m, const struct vmlayout *l, uint64_t pool, uint64_t length, uint64_t index,
-		       struct text *t, struct piece *p)
+		       struct text *t, struct blob *p)
 {
 	uint64_t symbol;
 
@@ -43,7 +43,7 @@ static bool read_entry(struct memory *m, const struct vmlayout *l, uint64_t pool
 bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, struct text *t, struct method_name *name)
 {
 	uint64_t of, pool, length, index, signature, holder, class_name;
-	struct piece c, n, s;
+	struct blob c, n, s;
 
 	if (!vmlayout_read(m, method, l->const_method, &of) || of == 0 || !vmlayout_read(m, of, l->constants, &pool) ||
 	    pool == 0 || !vmlayout_read(m, of, l->name_index, &index) ||
@@ -76,17 +76,17 @@ static void *rows(size_t size, size_t n)
 /* Sorts the first n of what is wanted and leaves each address once; number: which one that of piece `at` is now. */
 static size_t each_once(struct sweep *s, size_t n, uint32_t *number)
 {
-	size_t kept = 0;
+	size_t saved = 0;
 
 	memory_sort(s->m, s->want, n);
 	for (size_t i = 0; i < n; i++) {
 		struct memory_want w = s->want[i];
 
-		if (kept == 0 || s->want[kept - 1].address != w.address)
-			s->want[kept++] = w;
-		number[w.at] = (uint32_t)kept - 1;
+		if (saved == 0 || s->want[saved - 1].address != w.address)
+			s->want[saved++] = w;
+		number[w.at] = (uint32_t)saved - 1;
 	}
-	return kept;
+	return saved;
 }
 
 /* `size` bytes of each of the first n, in rows. */
@@ -132,8 +132,8 @@ static struct str *read_symbols(struct sweep *s, size_t n, struct methods *names
 		if (length && l->symbol_body + length <= FIRST_BYTES)
 			continue;
 		symbol[i].n = 0; /* it is longer, or too near to the end of what is mapped */
-		if (at[i] == 0 || !vmlayout_read(s->m, at[i], l->symbol_length, &length) || length > MOST_SYMBOL ||
-		    length > MOST_LONGER - total)
+		if (at[i] == 0 || !vmlayout_read(s->m, at[i], l->symbol_length, &length) || length > SYMBOL_MAX ||
+		    length > LONGER_MAX - total)
 			continue;
 		symbol[i] = (struct str){ NULL, (size_t)length };
 		s->want[nlonger++] = (struct memory_want){ at[i] + l->symbol_body, (uint32_t)length, total };
@@ -263,7 +263,7 @@ bool methods_gather(struct methods *names, struct memory *m, const struct vmlayo
 	char *row, *consts;
 
 	methods_free(names);
-	if (const_bytes > MOST_ROW || end_of(l->pool_length, end_of(l->pool_holder, 0)) > MOST_ROW ||
+	if (const_bytes > ROW_MAX || end_of(l->pool_length, end_of(l->pool_holder, 0)) > ROW_MAX ||
 	    end_of(l->symbol_length, l->symbol_body) > FIRST_BYTES)
 		return true; /* no JVM is so: one by one, then */
 	number = rows(sizeof(*number), n);

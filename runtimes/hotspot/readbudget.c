@@ -3,39 +3,39 @@
 
 #include "common/clocks.h"
 
-bool budget_check(struct budget *budget)
+bool readbudget_check(struct readbudget *budget)
 {
 	budget->unchecked = 0;
 	if (budget->over)
 		return false;
 	if (budget->stop && *budget->stop)
-		budget->over = BUDGET_STOPPED;
+		budget->over = READBUDGET_STOPPED;
 	else if (budget->deadline && clock_now() >= budget->deadline)
-		budget->over = BUDGET_TIME;
+		budget->over = READBUDGET_TIME;
 	return !budget->over;
 }
 
-bool budget_bytes(struct budget *budget, uint64_t bytes)
+bool readbudget_bytes(struct readbudget *budget, uint64_t bytes)
 {
 	if (!budget)
 		return true;
 	if (budget->over)
 		return false;
 	if (bytes > budget->bytes) {
-		budget->over = BUDGET_BYTES;
+		budget->over = READBUDGET_BYTES;
 		return false;
 	}
 	budget->bytes -= bytes;
 	return true;
 }
 
-void budget_return(struct budget *budget, uint64_t bytes)
+void readbudget_return(struct readbudget *budget, uint64_t bytes)
 {
 	if (budget)
 		budget->bytes += bytes;
 }
 
-const char *budget_limit_name(const struct budget *budget)
+const char *readbudget_limit_name(const struct readbudget *budget)
 {
 	static const char *const name[] = { NULL, "steps", "memory", "time", "time" };
 

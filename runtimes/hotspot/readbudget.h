@@ -18,43 +18,43 @@
 
 #include <signal.h>
 
-enum budget_limit { BUDGET_LEFT, BUDGET_STEPS, BUDGET_BYTES, BUDGET_TIME, BUDGET_STOPPED };
+enum readbudget_limit { READBUDGET_LEFT, READBUDGET_STEPS, READBUDGET_BYTES, READBUDGET_TIME, READBUDGET_STOPPED };
 
-struct budget {
+struct readbudget {
 	uint64_t steps;                    /* left */
 	uint64_t bytes;                    /* of memory, left */
 	uint64_t deadline;                 /* as clock_now(); 0: none */
 	const volatile sig_atomic_t *stop; /* not 0: end; NULL: nothing asks to end */
 	uint64_t unchecked;                /* steps since the clock and the flag were read */
-	enum budget_limit over;            /* which limit was exceeded first */
+	enum readbudget_limit over;        /* which limit was exceeded first */
 };
 
 /* Reads the clock and the flag. False: exceeded. */
-bool budget_check(struct budget *budget);
+bool readbudget_check(struct readbudget *budget);
 
 /* Takes steps. False: exceeded, now or before. A budget of NULL has no limit. */
-static inline bool budget_steps(struct budget *budget, uint64_t steps)
+static inline bool budget_steps(struct readbudget *budget, uint64_t steps)
 {
 	if (!budget)
 		return true;
 	if (budget->over)
 		return false;
 	if (steps > budget->steps) {
-		budget->over = BUDGET_STEPS;
+		budget->over = READBUDGET_STEPS;
 		return false;
 	}
 	budget->steps -= steps;
 	budget->unchecked += steps;
-	return budget->unchecked < 4096 || budget_check(budget);
+	return budget->unchecked < 4096 || readbudget_check(budget);
 }
 
 /* Takes bytes that will be allocated. False: exceeded, now or before. */
-bool budget_bytes(struct budget *budget, uint64_t bytes);
+bool readbudget_bytes(struct readbudget *budget, uint64_t bytes);
 
 /* Gives back bytes that were taken and are free again. */
-void budget_return(struct budget *budget, uint64_t bytes);
+void readbudget_return(struct readbudget *budget, uint64_t bytes);
 
 /* "steps", "memory", "time", or NULL: nothing was exceeded. */
-const char *budget_limit_name(const struct budget *budget);
+const char *readbudget_limit_name(const struct readbudget *budget);
 
 #endif

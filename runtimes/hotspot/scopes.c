@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#define MOST_BYTES (8u << 20) /* of one table of one method */
-#define MOST_DEPTH 256        /* MaxInlineLevel is 15 */
+#define BYTES_MAX (8u << 20) /* of one table of one method */
+#define DEPTH_MAX 256        /* MaxInlineLevel is 15 */
 
 /* The three tables of a method, copied. */
 struct tables {
@@ -16,17 +16,17 @@ struct tables {
 };
 
 /* Returns NULL if there is no memory for it. */
-static char *room(struct scopes *s, struct budget *budget, size_t n)
+static char *space(struct scopes *s, struct readbudget *budget, size_t n)
 {
-	if (s->room_n < n) {
-		budget_return(budget, s->room_n);
-		free(s->room);
-		s->room_n = 0;
-		s->room = budget_bytes(budget, n + n / 2) ? mem_try_grow(NULL, 1, n + n / 2) : NULL;
-		if (s->room)
-			s->room_n = n + n / 2;
+	if (s->folder_count < n) {
+		readbudget_return(budget, s->folder_count);
+		free(s->space);
+		s->folder_count = 0;
+		s->space = readbudget_bytes(budget, n + n / 2) ? mem_try_grow(NULL, 1, n + n / 2) : NULL;
+		if (s->space)
+			s->folder_count = n + n / 2;
 	}
-	return s->room;
+	return s->space;
 }
 
 /* Where they are: from address, n bytes. */
@@ -38,7 +38,7 @@ struct span {
 static bool span_between(struct span *s, uint64_t from, uint64_t to)
 {
 	*s = (struct span){ from, to - from };
-	return to >= from && s->n <= MOST_BYTES;
+	return to >= from && s->n <= BYTES_MAX;
 }
 
 static bool find_spans(struct memory *m, const struct vmlayout *l, const struct blob *b, struct span span[3])
@@ -118,7 +118,7 @@ static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayou
 
 	if (!find_spans(m, l, b, span) || span[0].n == 0 || span[1].n == 0 || span[2].n == 0)
 		return false;
-	to = room(s, m->budget, (size_t)(span[0].n + span[1].n + span[2].n));
+	to = space(s, m->budget, (size_t)(span[0].n + span[1].n + span[2].n));
 	if (!to || !read_spans(m, span, to, at))
 		return false;
 	*t = (struct tables){ .pcs = at[0],
@@ -153,15 +153,15 @@ static bool get_number(const struct tables *t, uint32_t *at, unsigned excluded, 
 }
 
 /* The methods of the scope at `at`, innermost first, as addresses; 0: makes no sense. */
-static uint32_t chain(const struct tables *t, uint32_t at, unsigned excluded, uint64_t method[MOST_DEPTH])
+static uint32_t chain(const struct tables *t, uint32_t at, unsigned excluded, uint64_t method[DEPTH_MAX])
 {
 	uint32_t n = 0;
 
 	while (at) {
 		uint32_t sender, index, here = at;
 
-		if (n == MOST_DEPTH || !get_number(t, &at, excluded, &sender) ||
-		    !get_number(t, &at, excluded, &index) || index == 0 || index > t->nmetadata || sender >= here)
+		if (n == DEPTH_MAX || !get_number(t, &at, excluded, &sender) || !get_number(t, &at, excluded, &index) ||
+		    index == 0 || index > t->nmetadata || sender >= here)
 			return 0; /* callers stand before what they call */
 		memcpy(&method[n++], t->metadata + 8 * (size_t)(index - 1), 8);
 		at = sender;
@@ -170,7 +170,7 @@ static uint32_t chain(const struct tables *t, uint32_t at, unsigned excluded, ui
 }
 
 static uint32_t chain_of(const struct tables *t, uint32_t at, enum scopes_packing *packing, uint64_t root,
-			 uint64_t method[MOST_DEPTH])
+			 uint64_t method[DEPTH_MAX])
 {
 	uint32_t n = 0;
 
@@ -245,17 +245,17 @@ static void add_run(struct scopes *s, uint32_t end, uint32_t node)
 	s->run[s->nruns++] = (struct scope_run){ end, node };
 }
 
-#define MOST_NODES 4096
+#define NODES_MAX 4096
 
 /* The node of the scope at `at`, and in *calls how deep it is. */
 static uint32_t node_of(struct scopes *s, const struct tables *t, uint32_t at, enum scopes_packing *packing,
 			uint64_t root, uint32_t (*number)(void *arg, uint64_t method), void *arg, uint32_t *calls)
 {
-	uint64_t method[MOST_DEPTH];
+	uint64_t method[DEPTH_MAX];
 	uint32_t node = 0;
 
 	*calls = chain_of(t, at, packing, root, method);
-	for (uint32_t k = *calls; k-- > 1 && s->n < MOST_NODES;) {
+	for (uint32_t k = *calls; k-- > 1 && s->n < NODES_MAX;) {
 		uint32_t called = number(arg, method[k - 1]);
 
 		if (called == 0)
@@ -301,6 +301,6 @@ void scopes_free(struct scopes *s)
 	free(s->node);
 	free(s->slot);
 	free(s->run);
-	free(s->room);
+	free(s->space);
 	*s = (struct scopes){ 0 };
 }

@@ -27,8 +27,8 @@ struct scopes {
 	} * run;
 	uint32_t nruns, runs_cap;
 	/* memory of the reader, kept for the next method */
-	char *room;
-	size_t room_n;
+	char *space;
+	size_t folder_count;
 };
 
 /* How numbers are packed in one JVM. */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 enum { WORDS = 6, NEXT = 0, GROUP, NAME, BEGIN, BEGIN_8 };
-enum { MOST_STUBS = 4096, LEAST_STUBS = 8, MOST_BLOCKS = 16, MOST_NAME = 128, MOST_EFFORT = 8 * MOST_STUBS };
-#define MOST_DATA ((uint64_t)8 << 20)
-#define MOST_POINTERS (64u << 10)
-#define MOST_CODE ((uint64_t)1 << 20) /* of one stub */
-#define LOWEST UINT64_C(0x400000)     /* where a program is that was not made to be moved, and so its heap above */
+enum { STUBS_MAX = 4096, LEAST_STUBS = 8, BLOCKS_MAX = 16, NAME_LENGTH_MAX = 128, EFFORT_MAX = 8 * STUBS_MAX };
+#define DATA_MAX ((uint64_t)8 << 20)
+#define POINTERS_MAX (64u << 10)
+#define CODE_MAX ((uint64_t)1 << 20) /* of one stub */
+#define LOWEST UINT64_C(0x400000)    /* where a program is that was not made to be moved, and so its heap above */
 #define NEITHER_FROM (UINT64_C(1) << 32)
 #define NEITHER_TO (UINT64_C(1) << 38)
 #define HIGHEST (UINT64_C(1) << 47)
@@ -23,7 +23,7 @@ struct block {
 
 struct finder {
 	struct hotspot *h;
-	struct block block[MOST_BLOCKS];
+	struct block block[BLOCKS_MAX];
 	size_t nblocks;
 	uint32_t effort; /* descriptors that may still be read, of all lists */
 };
@@ -35,9 +35,9 @@ bool stubs_is_block(struct str name)
 
 static void find_blocks(struct finder *f, const struct codecache *code)
 {
-	char name[MOST_NAME];
+	char name[NAME_LENGTH_MAX];
 
-	for (size_t i = 0; i < code->n && f->nblocks < MOST_BLOCKS; i++) {
+	for (size_t i = 0; i < code->n && f->nblocks < BLOCKS_MAX; i++) {
 		const struct blob *b = &code->blob[i];
 
 		if (!b->compiled && memory_string(&f->h->memory, b->name, name, sizeof(name)) &&
@@ -56,7 +56,7 @@ static bool is_desc(const uint64_t word[WORDS], unsigned at)
 {
 	return (word[NEXT] == 0 || (is_pointer(word[NEXT]) && word[NEXT] % 8 == 0)) && is_pointer(word[GROUP]) &&
 	       is_pointer(word[NAME]) && is_pointer(word[at]) && word[at + 1] > word[at] &&
-	       word[at + 1] - word[at] <= MOST_CODE;
+	       word[at + 1] - word[at] <= CODE_MAX;
 }
 
 static bool in_block(const struct finder *f, uint64_t begin, uint64_t end)
@@ -67,9 +67,9 @@ static bool in_block(const struct finder *f, uint64_t begin, uint64_t end)
 	return false;
 }
 
-static bool read_name(struct finder *f, uint64_t address, char name[MOST_NAME])
+static bool read_name(struct finder *f, uint64_t address, char name[NAME_LENGTH_MAX])
 {
-	if (!memory_string(&f->h->memory, address, name, MOST_NAME) || name[0] == 0)
+	if (!memory_string(&f->h->memory, address, name, NAME_LENGTH_MAX) || name[0] == 0)
 		return false;
 	for (const char *c = name; *c; c++)
 		if (*c < 0x20 || *c > 0x7e)
@@ -95,7 +95,7 @@ static void drop(struct stubs *s)
 /* A StubCodeDesc, whole. False: it makes no sense. */
 static bool take(struct stubs *s, struct finder *f, const uint64_t word[WORDS], unsigned at)
 {
-	char name[MOST_NAME], of[MOST_NAME];
+	char name[NAME_LENGTH_MAX], of[NAME_LENGTH_MAX];
 	size_t from = s->names.n;
 
 	if (!is_desc(word, at) || !read_name(f, word[GROUP], of) || !read_name(f, word[NAME], name))
@@ -120,7 +120,7 @@ static bool walk(struct stubs *s, struct finder *f, uint64_t first, unsigned at)
 
 	drop(s);
 	for (unsigned steps = 0; next && good; steps++) {
-		good = steps < MOST_STUBS && f->effort && memory_read(&f->h->memory, next, word, sizeof(word)) &&
+		good = steps < STUBS_MAX && f->effort && memory_read(&f->h->memory, next, word, sizeof(word)) &&
 		       take(s, f, word, at);
 		f->effort -= f->effort > 0;
 		next = word[NEXT];
@@ -157,7 +157,7 @@ static size_t find_outward(struct finder *f, uint64_t *data, size_t nwords, stru
 
 	for (size_t i = 0; i < nwords; i++)
 		count += is_outward(l, data[i]);
-	if (count > MOST_POINTERS || !budget_bytes(f->h->memory.budget, count * (sizeof(**want) + WORDS * 8)))
+	if (count > POINTERS_MAX || !readbudget_bytes(f->h->memory.budget, count * (sizeof(**want) + WORDS * 8)))
 		return 0; /* no libjvm.so has so many */
 	*want = mem_try_alloc(sizeof(**want), count + 1);
 	for (size_t i = 0; *want && i < nwords; i++)
@@ -172,8 +172,8 @@ static size_t find_outward(struct finder *f, uint64_t *data, size_t nwords, stru
 static bool search(struct stubs *s, struct finder *f)
 {
 	const struct libjvm *l = &f->h->libjvm;
-	size_t n = 0, nwords = (size_t)(l->data_n < MOST_DATA ? l->data_n / 8 : 0);
-	uint64_t *data = budget_bytes(f->h->memory.budget, nwords * 8) ? mem_try_alloc(8, nwords + 1) : NULL,
+	size_t n = 0, nwords = (size_t)(l->data_n < DATA_MAX ? l->data_n / 8 : 0);
+	uint64_t *data = readbudget_bytes(f->h->memory.budget, nwords * 8) ? mem_try_alloc(8, nwords + 1) : NULL,
 		 *words = NULL;
 	struct memory_want *want = NULL;
 	bool found = false;
@@ -194,7 +194,7 @@ static bool search(struct stubs *s, struct finder *f)
 		s->head = found ? data[was] : 0;
 		s->first = found ? want[i].address : 0;
 	}
-	budget_return(f->h->memory.budget, nwords * 8 + n * (sizeof(*want) + WORDS * 8));
+	readbudget_return(f->h->memory.budget, nwords * 8 + n * (sizeof(*want) + WORDS * 8));
 	free(data);
 	free(want);
 	free(words);
@@ -203,7 +203,7 @@ static bool search(struct stubs *s, struct finder *f)
 
 bool stubs_read(struct stubs *s, struct hotspot *h, const struct codecache *code)
 {
-	struct finder f = { .h = h, .effort = MOST_EFFORT };
+	struct finder f = { .h = h, .effort = EFFORT_MAX };
 	uint64_t first;
 
 	if (s->head && memory_pointer(&h->memory, s->head, &first)) {

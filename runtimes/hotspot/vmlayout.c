@@ -2,7 +2,7 @@
 #include "runtimes/hotspot/vmlayout.h"
 
 /* Whatever is larger is no header of anything. */
-#define MOST_BYTES 4096
+#define BYTES_MAX 4096
 
 /* The first of the names that is there. want: bytes it may have, as bits 1 2 4 8; 0: any (it is an object). */
 struct wanted {
@@ -16,7 +16,7 @@ static struct vmlayout_field find(const struct vmstructs *v, const char *type, c
 {
 	struct vm_field f = type ? vmstructs_field(v, type, field) : (struct vm_field){ 0 };
 
-	if (!f.known || f.is_static || f.width == 0 || f.at > MOST_BYTES)
+	if (!f.known || f.is_static || f.width == 0 || f.at > BYTES_MAX)
 		return (struct vmlayout_field){ 0 };
 	return (struct vmlayout_field){ (uint32_t)f.at, f.width };
 }
@@ -46,7 +46,7 @@ static bool inner(const struct vmstructs *v, const char *type, const char *field
 	struct vm_field f = vmstructs_field(v, type, field);
 
 	*at = f.at;
-	return f.known && !f.is_static && f.at <= MOST_BYTES;
+	return f.known && !f.is_static && f.at <= BYTES_MAX;
 }
 
 static const char *find_heaps(struct vmlayout *l, const struct vmstructs *v)
@@ -88,7 +88,7 @@ static const char *find_blobs(struct vmlayout *l, const struct vmstructs *v)
 
 	if (missing)
 		return missing;
-	if (size == 0 || size > MOST_BYTES || !inner(v, "HeapBlock", "_header", &header))
+	if (size == 0 || size > BYTES_MAX || !inner(v, "HeapBlock", "_header", &header))
 		return "HeapBlock";
 	l->block_header = (uint32_t)size;
 	l->block_length.at += (uint32_t)header;
@@ -119,7 +119,7 @@ static const char *find_names(struct vmlayout *l, const struct vmstructs *v)
 
 	if (missing)
 		return missing;
-	if (size == 0 || size > MOST_BYTES)
+	if (size == 0 || size > BYTES_MAX)
 		return "ConstantPool";
 	if (!inner(v, "Symbol", "_body", &body) && !inner(v, "Symbol", "_body[0]", &body))
 		return "Symbol::_body";

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#define MOST_ENTRIES 16384
-#define MOST_STRIDE 1024
+#define ENTRIES_MAX 16384
+#define STRIDE_MAX 1024
 #define NAME_MAX_BYTES 256
 
 /* One of the four tables: its address, and where in an entry things are, all from symbols. */
@@ -26,7 +26,7 @@ static bool open_table(struct libjvm *l, struct table *t, const char *name, cons
 		       const char *const *offset, size_t n)
 {
 	if (!get_number(l, name, &t->at) || t->at == 0 || !get_number(l, stride, &t->stride) || t->stride == 0 ||
-	    t->stride > MOST_STRIDE)
+	    t->stride > STRIDE_MAX)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!get_number(l, offset[i], &t->offset[i]) || t->offset[i] > t->stride - 4)
@@ -39,7 +39,7 @@ static struct vm_value *value_of(struct vmstructs *v, const struct libjvm *l, st
 {
 	uint32_t id;
 
-	if (!budget_bytes(l->m->budget, name.n + 2 * sizeof(*v->value)))
+	if (!readbudget_bytes(l->m->budget, name.n + 2 * sizeof(*v->value)))
 		return NULL;
 	id = intern(&v->name, name);
 
@@ -137,7 +137,7 @@ static const char *read_types(struct vmstructs *v, struct libjvm *l)
 
 	if (!open_table(l, &t, "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride", offset, countof(offset)))
 		return "its libjvm.so does not export gHotSpotVMTypes";
-	for (; v->types < MOST_ENTRIES; v->types++) {
+	for (; v->types < ENTRIES_MAX; v->types++) {
 		uint64_t entry = t.at + v->types * t.stride, size;
 		char name[NAME_MAX_BYTES];
 		struct vm_value *value;
@@ -165,7 +165,7 @@ static const char *read_fields(struct vmstructs *v, struct libjvm *l)
 
 	if (!open_table(l, &t, "gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride", offset, countof(offset)))
 		return "its libjvm.so does not export gHotSpotVMStructs";
-	for (; v->fields < MOST_ENTRIES; v->fields++) {
+	for (; v->fields < ENTRIES_MAX; v->fields++) {
 		uint64_t entry = t.at + v->fields * t.stride, is_static;
 		char type[NAME_MAX_BYTES], field[NAME_MAX_BYTES], of[NAME_MAX_BYTES];
 		struct vm_field f = { .known = true };
@@ -202,7 +202,7 @@ static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at
 
 	if (!open_table(l, &t, at, stride, offset, countof(offset)))
 		return;
-	for (uint32_t i = 0; i < MOST_ENTRIES; i++) {
+	for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
 		uint64_t entry = t.at + i * t.stride;
 		char constant[NAME_MAX_BYTES];
 		struct vm_value *to;

@@ -15,7 +15,7 @@ const bool pack_has_zstd = true;
 const bool pack_has_zstd = false;
 #endif
 
-#define PIECE ((size_t)64 << 10)
+#define PART ((size_t)64 << 10)
 #define LINES ((size_t)1 << 20)
 #define LINE_MAX_BYTES ((size_t)64 << 20)
 
@@ -29,7 +29,7 @@ bool pack_gzip(struct text *t, struct str s, int level)
 
 	if (s.n > UINT32_MAX / 2 || deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return false;
-	text_room(t, deflateBound(&z, s.n));
+	text_reserve(t, deflateBound(&z, s.n));
 	z.next_in = (unsigned char *)(uintptr_t)s.p;
 	z.avail_in = (unsigned)s.n;
 	z.next_out = (unsigned char *)t->p + t->n;
@@ -47,7 +47,7 @@ bool pack_zstd(struct text *t, struct str s, int level)
 #ifdef PJ_ZSTD
 	size_t n;
 
-	text_room(t, ZSTD_compressBound(s.n));
+	text_reserve(t, ZSTD_compressBound(s.n));
 	n = ZSTD_compress(t->p + t->n, t->cap - t->n, s.p, s.n, level);
 	if (ZSTD_isError(n))
 		return false;
@@ -82,7 +82,7 @@ void gzip_add(struct gzip *g, struct text *t, struct str s, bool last)
 	z->next_in = (unsigned char *)(uintptr_t)s.p;
 	z->avail_in = (unsigned)s.n;
 	do {
-		text_room(t, PIECE);
+		text_reserve(t, PART);
 		z->next_out = (unsigned char *)t->p + t->n;
 		z->avail_out = (unsigned)(t->cap - t->n);
 		deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
@@ -113,7 +113,7 @@ struct unpack_state {
 	ZSTD_DStream *zstd;
 #endif
 	size_t at, n; /* of in, not yet used */
-	char in[PIECE];
+	char in[PART];
 	struct text line; /* unpack_lines: what was read, and how much of it was handed out */
 	size_t given;
 	bool end;
@@ -121,7 +121,7 @@ struct unpack_state {
 
 static void end_early(struct unpack *u, const char *why, int error)
 {
-	u->damage = why;
+	u->errors = why;
 	u->error = error;
 }
 
@@ -215,7 +215,7 @@ static size_t read_gzip(struct unpack *u, char *buf, size_t n)
 
 	s->z.next_out = (unsigned char *)buf;
 	s->z.avail_out = (unsigned)n;
-	while (s->z.avail_out == n && !u->damage) {
+	while (s->z.avail_out == n && !u->errors) {
 		bool more = fill(u);
 		int status;
 
@@ -231,9 +231,9 @@ static size_t read_gzip(struct unpack *u, char *buf, size_t n)
 		else if (status == Z_MEM_ERROR)
 			end_early(u, "zlib has no memory", ENOMEM);
 		else if (status != Z_OK && status != Z_BUF_ERROR)
-			u->damage = "gzip data is damaged";
+			u->errors = "gzip data is damaged";
 		else if (!more && s->z.avail_out == n)
-			u->damage = "gzip data ends in the middle";
+			u->errors = "gzip data ends in the middle";
 	}
 	return n - s->z.avail_out;
 }
@@ -244,7 +244,7 @@ static size_t read_zstd(struct unpack *u, char *buf, size_t n)
 	struct unpack_state *s = u->state;
 	ZSTD_outBuffer out = { buf, n, 0 };
 
-	while (out.pos == 0 && !u->damage) {
+	while (out.pos == 0 && !u->errors) {
 		bool more = fill(u);
 		ZSTD_inBuffer in = { s->in + s->at, s->n - s->at, 0 };
 		size_t status;
@@ -257,9 +257,9 @@ static size_t read_zstd(struct unpack *u, char *buf, size_t n)
 		if (ZSTD_isError(status) && ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation)
 			end_early(u, "zstd has no memory", ENOMEM);
 		else if (ZSTD_isError(status))
-			u->damage = "zstd data is damaged";
+			u->errors = "zstd data is damaged";
 		else if (!more && out.pos == 0 && s->open)
-			u->damage = "zstd data ends in the middle";
+			u->errors = "zstd data ends in the middle";
 	}
 	return out.pos;
 #else
@@ -272,7 +272,7 @@ static size_t read_zstd(struct unpack *u, char *buf, size_t n)
 
 size_t unpack_read(struct unpack *u, char *buf, size_t n)
 {
-	if (u->damage || n == 0)
+	if (u->errors || n == 0)
 		return 0;
 	switch (u->state->packing) {
 	case GZIP: return read_gzip(u, buf, n);
@@ -294,21 +294,21 @@ bool unpack_lines(struct unpack *u, struct str *lines)
 	while (!s->end && (s->line.n < LINES || last < 0)) {
 		size_t n, before = s->line.n;
 
-		text_room(&s->line, PIECE);
-		n = unpack_read(u, s->line.p + s->line.n, PIECE);
+		text_reserve(&s->line, PART);
+		n = unpack_read(u, s->line.p + s->line.n, PART);
 		s->line.n += n;
 		s->end = n == 0;
 		if (last < 0 && n) {
 			last = str_rfind((struct str){ s->line.p + before, n }, '\n');
 			if (last < 0 && s->line.n > LINE_MAX_BYTES) {
-				u->damage = "a line is longer than 64 MB";
+				u->errors = "a line is longer than 64 MB";
 				s->end = true;
 			}
 		}
 	}
 	last = str_rfind(text_view(&s->line), '\n');
-	if (s->end && !u->damage && last + 1 < (ptrdiff_t)s->line.n)
-		u->damage = "its last line is cut";
+	if (s->end && !u->errors && last + 1 < (ptrdiff_t)s->line.n)
+		u->errors = "its last line is cut";
 	if (last < 0)
 		return false;
 	s->given = (size_t)last + 1;

@@ -31,7 +31,7 @@ void gzip_close(struct gzip *g); /* NULL does nothing */
 
 struct unpack {
 	int fd;             /* the caller's */
-	const char *damage; /* NULL, or why it ended early */
+	const char *errors; /* NULL, or why it ended early */
 	int error;          /* errno of that if the bytes are not at fault: later they may be read; else 0 */
 	struct unpack_state *state;
 };

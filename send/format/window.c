@@ -103,7 +103,7 @@ static const char *take_header(struct str line, struct text *t, struct window *w
 {
 	unsigned has = 0;
 
-	text_room(t, line.n); /* what is decoded never moves */
+	text_reserve(t, line.n); /* what is decoded never moves */
 	while (line.n) {
 		struct str value = str_cut(&line, ' '), key = str_cut(&value, '=');
 

@@ -68,7 +68,7 @@ void http_escape(struct text *t, struct str s)
 
 #define WAIT_CONNECT 5 /* seconds */
 #define WAIT_ALL 90
-#define AFTER_MOST 300
+#define AFTER_MAX 300
 
 struct http {
 	CURL *curl;
@@ -401,7 +401,7 @@ static void set_body(struct http *h, const struct http_request *q, struct curl_s
 static enum http_transfer transfer_of(CURLcode code)
 {
 	switch (code) {
-	case CURLE_OK: return HTTP_WHOLE;
+	case CURLE_OK: return HTTP_COMPLETE;
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_CIPHER:
 	case CURLE_PEER_FAILED_VERIFICATION:
@@ -487,7 +487,7 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 	if (h->enough)
 		code = CURLE_OK;
 	if (lib->easy_getinfo(c, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
-		r.after = after > AFTER_MOST ? AFTER_MOST : (unsigned)after;
+		r.after = after > AFTER_MAX ? AFTER_MAX : (unsigned)after;
 	if (last) {
 		last->next = NULL;
 		lib->slist_free_all(headers);

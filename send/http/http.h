@@ -25,7 +25,7 @@ enum http_class {
 
 /* What became of the transfer itself, whatever number came with it. */
 enum http_transfer {
-	HTTP_WHOLE,    /* the answer came, to its end */
+	HTTP_COMPLETE, /* the answer came, to its end */
 	HTTP_BROKEN,   /* refused, cut, too slow, too long, not HTTP */
 	HTTP_UNTRUSTED /* TLS: not the server that was meant, or not with these keys */
 };
@@ -54,12 +54,12 @@ struct http_request {
 	const char *method;
 	struct str path; /* behind the URL's own: "?query" or "/more?query", escaped */
 	struct str body;
-	const char *type;   /* of the body */
-	const char *header; /* one more line of the head, or NULL */
-	bool pack;          /* gzip the body */
-	bool packed;        /* it is packed so already */
-	bool lasting;       /* the server may think and send for long: only a standstill ends it */
-	bool (*take)(void *to, struct str piece); /* NULL: http_reply.body. Else pieces of a 200, of any length
+	const char *type;                        /* of the body */
+	const char *header;                      /* one more line of the head, or NULL */
+	bool pack;                               /* gzip the body */
+	bool packed;                             /* it is packed so already */
+	bool lasting;                            /* the server may think and send for long: only a standstill ends it */
+	bool (*take)(void *to, struct str blob); /* NULL: http_reply.body. Else pieces of a 200, of any length
 						     together; false: enough */
 	void *to;
 };

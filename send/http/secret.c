@@ -46,7 +46,7 @@ static bool read_file(const char *file, struct text *secret, struct text *why)
 		text_printf(why, "%s: %s", file, strerror(errno));
 	else if (!is_private(&st))
 		text_printf(why, "%s: other users can read or change it: chmod 600", file);
-	else if (!whole_read(fd, secret, SECRET_MAX))
+	else if (!fullio_read(fd, secret, SECRET_MAX))
 		text_printf(why, "%s: %s", file, strerror(errno));
 	else
 		good = true;

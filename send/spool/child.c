@@ -86,7 +86,7 @@ static int start(pid_t *pid, char *const argv[], const int out[2], const int err
 }
 
 /* Takes what is there; false: the other end is closed, or *error says why no more can be read. */
-static bool take(int fd, struct text *t, size_t most, int *error)
+static bool take(int fd, struct text *t, size_t max, int *error)
 {
 	char buf[65536];
 	ssize_t n = read(fd, buf, sizeof(buf));
@@ -94,7 +94,7 @@ static bool take(int fd, struct text *t, size_t most, int *error)
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
 		*error = errno;
 
-	if (n > 0 && t->n < most)
+	if (n > 0 && t->n < max)
 		text_bytes(t, buf, (size_t)n);
 	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }

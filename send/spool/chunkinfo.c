@@ -12,7 +12,7 @@
 
 static bool at(int fd, uint64_t offset, void *p, size_t n)
 {
-	return whole_pread(fd, p, n, offset) == n;
+	return fullio_pread(fd, p, n, offset) == n;
 }
 
 static void take_item(struct chunkinfo *c, uint32_t type, const unsigned char *p, size_t n)

@@ -33,7 +33,7 @@ static const struct {
 	{ "bytes_sent_total", "Bytes of bodies, as they travelled.", COUNT_BYTES },
 	{ "requests_total", "Requests to the store.", COUNT_REQUESTS },
 	{ "retries_total{class=\"later\"}", "Attempts that did not bring a window into the store.", COUNT_LATER },
-	{ "retries_total{class=\"doubt\"}", NULL, COUNT_DOUBT },
+	{ "retries_total{class=\"doubt\"}", NULL, COUNT_INDETERMINATE },
 	{ "retries_total{class=\"hold\"}", NULL, COUNT_HOLD },
 	{ "windows_refused_total", "Windows that the store refused for good, in bad/.", COUNT_REFUSED },
 	{ "documents_refused_total", "Documents that the store refused for good, in bad/.", COUNT_POISON },
@@ -102,7 +102,7 @@ void counters_open(int dir)
 	int fd = openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	folder = dir;
-	whole_read(fd, &t, FILE_MAX);
+	fullio_read(fd, &t, FILE_MAX);
 	rest = text_view(&t);
 	while (rest.n)
 		take_line(str_cut(&rest, '\n'));
@@ -123,11 +123,11 @@ static uint64_t value_of(enum counter which)
 static void put_all(struct text *t)
 {
 	for (size_t i = 0; i < countof(rows); i++) {
-		struct str name = str_of(rows[i].name), bare = str_cut(&name, '{');
+		struct str name = str_of(rows[i].name), fp = str_cut(&name, '{');
 
 		if (rows[i].help)
-			text_printf(t, "# HELP pj_send_%.*s %s\n# TYPE pj_send_%.*s %s\n", (int)bare.n, bare.p,
-				    rows[i].help, (int)bare.n, bare.p, is_gauge(rows[i].which) ? "gauge" : "counter");
+			text_printf(t, "# HELP pj_send_%.*s %s\n# TYPE pj_send_%.*s %s\n", (int)fp.n, fp.p,
+				    rows[i].help, (int)fp.n, fp.p, is_gauge(rows[i].which) ? "gauge" : "counter");
 		text_printf(t, "pj_send_%s %" PRIu64 "\n", rows[i].name, value_of(rows[i].which));
 	}
 }
@@ -141,7 +141,7 @@ bool counters_write(void)
 	pthread_mutex_lock(&lock);
 	put_all(&t);
 	pthread_mutex_unlock(&lock);
-	good = whole_replace(folder, FILE_NAME, text_view(&t));
+	good = fullio_replace(folder, FILE_NAME, text_view(&t));
 	error = errno;
 	text_free(&t);
 	errno = error;

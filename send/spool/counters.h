@@ -24,7 +24,7 @@ enum counter {
 	COUNT_BYTES,
 	COUNT_REQUESTS,
 	COUNT_LATER,
-	COUNT_DOUBT,
+	COUNT_INDETERMINATE,
 	COUNT_HOLD,        /* attempts that failed, by class */
 	COUNT_REFUSED,     /* windows, to bad/ */
 	COUNT_POISON,      /* documents, to bad/ */

@@ -116,10 +116,10 @@ void folding_host(struct text *t, struct str host)
 
 static bool decimal(struct str s, uint64_t *ns)
 {
-	struct str whole = str_cut(&s, '.');
+	struct str complete = str_cut(&s, '.');
 	uint64_t fraction = 0, scale = 1000000000;
 
-	if (!str_u64(whole, ns) || *ns > UINT64_MAX / 1000000000 - 1 || s.n > 9 || (s.n && !str_u64(s, &fraction)))
+	if (!str_u64(complete, ns) || *ns > UINT64_MAX / 1000000000 - 1 || s.n > 9 || (s.n && !str_u64(s, &fraction)))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
 		scale /= 10;
@@ -233,7 +233,7 @@ static void run_pjfold(const struct folding *f, const char *path, const char *ev
 	argv[n++] = (char *)(uintptr_t) "--unprivileged";
 	if (f->pids)
 		argv[n++] = (char *)(uintptr_t) "--pid";
-	if (f->bare)
+	if (f->fp)
 		argv[n++] = (char *)(uintptr_t) "--annotate=none";
 	if (event) {
 		snprintf(only, sizeof(only), "--only=event=%s", event);
@@ -253,7 +253,7 @@ static bool lacked_memory(const struct child *c)
 }
 
 /* Status 1 is a window that cannot be read, or only in part; all else is not its fault. */
-static enum fold_result judge(const struct child *c, bool some, struct text *why)
+static enum fold_result assess(const struct child *c, bool some, struct text *why)
 {
 	if (c->status == 0)
 		return some ? FOLD_GOOD : FOLD_EMPTY;
@@ -278,7 +278,7 @@ static enum fold_result fold_event(const struct folding *f, const char *path, co
 
 	run_pjfold(f, path, event, &c);
 	some = add_window(f, text_view(&c.out), epoch, seconds, text, NULL);
-	result = judge(&c, some, why);
+	result = assess(&c, some, why);
 	child_free(&c);
 	return result;
 }

@@ -15,7 +15,7 @@
 /* What all windows have in common. */
 struct folding {
 	const char *pjfold; /* with its path */
-	bool pids, bare;    /* --pid; no kinds of code */
+	bool pids, fp;      /* --pid; no kinds of code */
 	struct str host;    /* empty: as the recording says */
 	struct str labels;
 	uint64_t machine, recorder;

@@ -35,7 +35,7 @@ static bool missing(int folder, const char *name, uint64_t end)
 	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-unsigned scans_missing(int dir, const char *boot, uint64_t end)
+unsigned jmapscans_missing(int dir, const char *boot, uint64_t end)
 {
 	char path[64];
 	int fd;

@@ -11,6 +11,6 @@
 #include "common/base.h"
 
 /* Timelines in DIR/maps/BOOT that are still to be scanned; end: wall time in ns. */
-unsigned scans_missing(int dir, const char *boot, uint64_t end);
+unsigned jmapscans_missing(int dir, const char *boot, uint64_t end);
 
 #endif

@@ -99,22 +99,22 @@ static bool synced(int folder)
 
 /* ---- DIR ----------------------------------------------------------------------------------------------------- */
 
-static int enter(int dir, const char *dir_name, const char *room, bool make)
+static int enter(int dir, const char *dir_name, const char *space, bool make)
 {
 	struct stat st, own;
 	int fd;
 
-	if (make && mkdirat(dir, room, 0750) < 0 ? errno != EEXIST : make && !synced(dir))
-		die_errno("cannot make the directory '%s/%s'", dir_name, room);
-	fd = openat(dir, room, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (make && mkdirat(dir, space, 0750) < 0 ? errno != EEXIST : make && !synced(dir))
+		die_errno("cannot make the directory '%s/%s'", dir_name, space);
+	fd = openat(dir, space, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-		die("'%s/%s' is a link, or no directory: refused", dir_name, room);
+		die("'%s/%s' is a link, or no directory: refused", dir_name, space);
 	if (fd < 0 && errno == ENOENT)
 		return -1;
 	if (fd < 0 || fstat(fd, &st) < 0 || fstat(dir, &own) < 0)
-		die_errno("cannot use the directory '%s/%s'", dir_name, room);
+		die_errno("cannot use the directory '%s/%s'", dir_name, space);
 	if (geteuid() == 0 && st.st_uid != 0 && st.st_uid != own.st_uid)
-		die("'%s/%s' belongs to user %lu, not to %lu: refused", dir_name, room, (unsigned long)st.st_uid,
+		die("'%s/%s' belongs to user %lu, not to %lu: refused", dir_name, space, (unsigned long)st.st_uid,
 		    (unsigned long)own.st_uid);
 	return fd;
 }
@@ -127,7 +127,7 @@ static uint64_t machine_number(void)
 	uint64_t n;
 
 	text_add(&t, "pj machine ");
-	if (!whole_read_at(AT_FDCWD, "/etc/machine-id", &t, 4096) || t.n < 11 + 32) {
+	if (!fullio_read_at(AT_FDCWD, "/etc/machine-id", &t, 4096) || t.n < 11 + 32) {
 		gethostname(host, sizeof(host) - 1);
 		text_add(&t, host);
 	}
@@ -139,7 +139,7 @@ static uint64_t machine_number(void)
 static bool read_recorder(struct spool *s)
 {
 	struct text t = { 0 };
-	bool good = whole_read_at(s->room, "recorder", &t, 64) &&
+	bool good = fullio_read_at(s->space, "recorder", &t, 64) &&
 		    str_hex(str_trim(str_head(text_view(&t), t.n ? t.n - 1 : 0)), &s->recorder);
 
 	text_free(&t);
@@ -158,18 +158,18 @@ static void make_recorder(struct spool *s, const char *dir)
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		die_errno("no random numbers");
 	snprintf(line, sizeof(line), "%016" PRIx64 "\n", random);
-	fd = tempfile_create(s->room, 0640, temp);
-	if (fd < 0 || !whole_write(fd, str_of(line)) || fsync(fd) < 0) {
+	fd = tempfile_create(s->space, 0640, temp);
+	if (fd < 0 || !fullio_write(fd, str_of(line)) || fsync(fd) < 0) {
 		int error = errno;
 
-		unlinkat(s->room, temp, 0); /* cron may come here each minute */
+		unlinkat(s->space, temp, 0); /* cron may come here each minute */
 		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
 	}
-	if (renameat2(s->room, temp, s->room, "recorder", RENAME_NOREPLACE) < 0)
-		unlinkat(s->room, temp, 0);
+	if (renameat2(s->space, temp, s->space, "recorder", RENAME_NOREPLACE) < 0)
+		unlinkat(s->space, temp, 0);
 	close(fd);
-	if (!synced(s->room) || !read_recorder(s))
+	if (!synced(s->space) || !read_recorder(s))
 		die("cannot read '%s/spool/recorder': remove it, if it is damaged and nothing waits to be sent", dir);
 }
 
@@ -184,7 +184,7 @@ void spool_open(struct spool *s, const char *dir)
 	if (s->dir < 0)
 		die_errno("cannot use the directory '%s'", dir);
 	outpath_close(&place);
-	s->room = enter(s->dir, dir, "spool", true);
+	s->space = enter(s->dir, dir, "spool", true);
 	s->bad = enter(s->dir, dir, "bad", true);
 	s->out = enter(s->dir, dir, "out", false);
 	s->machine = machine_number();
@@ -194,13 +194,13 @@ void spool_open(struct spool *s, const char *dir)
 
 bool spool_lock(struct spool *s)
 {
-	s->alone = flock(s->room, LOCK_EX | LOCK_NB) == 0;
+	s->alone = flock(s->space, LOCK_EX | LOCK_NB) == 0;
 	return s->alone;
 }
 
 void spool_sweep(struct spool *s)
 {
-	DIR *d = open_list(s->room);
+	DIR *d = open_list(s->space);
 	const struct dirent *e;
 
 	while (d && (e = readdir(d))) {
@@ -209,9 +209,9 @@ void spool_sweep(struct spool *s)
 
 		/* others (a pipe) may be writing one right now */
 		if (name.n < 5 || name.p[0] != '.' || !str_ends(name, STR(".tmp")) ||
-		    fstatat(s->room, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		    fstatat(s->space, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		unlinkat(s->room, e->d_name, 0);
+		unlinkat(s->space, e->d_name, 0);
 	}
 	if (d)
 		closedir(d);
@@ -222,7 +222,7 @@ void spool_sweep(struct spool *s)
 void spool_close(struct spool *s)
 {
 	close(s->dir);
-	close(s->room);
+	close(s->space);
 	close(s->bad);
 	if (s->out >= 0)
 		close(s->out);
@@ -232,10 +232,10 @@ void spool_close(struct spool *s)
 
 bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n)
 {
-	DIR *d = open_list(s->room);
+	DIR *d = open_list(s->space);
 	const struct dirent *e;
 	struct spool_name name;
-	size_t kept = 0;
+	size_t saved = 0;
 	bool zstd;
 
 	*names = NULL;
@@ -252,9 +252,9 @@ bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n)
 	if (*n)
 		qsort(*names, *n, sizeof(**names), name_cmp);
 	for (size_t i = 0; i < *n; i++)
-		if (kept == 0 || name_cmp(*names + kept - 1, *names + i) != 0)
-			(*names)[kept++] = (*names)[i];
-	*n = kept;
+		if (saved == 0 || name_cmp(*names + saved - 1, *names + i) != 0)
+			(*names)[saved++] = (*names)[i];
+	*n = saved;
 	return true;
 }
 
@@ -293,7 +293,7 @@ void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t 
 			uint64_t at;
 
 			put_name(name, names[i], zstd);
-			at = changed_at(s->room, name);
+			at = changed_at(s->space, name);
 			if (at > list[i].at)
 				list[i].at = at;
 		}
@@ -337,7 +337,7 @@ static int open_window(const struct spool *s, struct spool_name n, char name[NAM
 
 	for (unsigned zstd = 0; zstd < 2 && fd < 0; zstd++) {
 		put_name(name, n, zstd);
-		fd = open_file(s->room, name);
+		fd = open_file(s->space, name);
 	}
 	return fd;
 }
@@ -366,7 +366,7 @@ static void copy_stamp(const struct spool *s, struct spool_name n, const char *n
 	if (s->out < 0 || n.tag != s->recorder || !(at = changed_at(s->out, chunk)))
 		return;
 	times[1] = (struct timespec){ .tv_sec = (time_t)(at / SECOND_NS), .tv_nsec = (long)(at % SECOND_NS) };
-	utimensat(s->room, name, times, AT_SYMLINK_NOFOLLOW);
+	utimensat(s->space, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
 bool spool_put(struct spool *s, struct spool_name n, struct str text)
@@ -378,9 +378,9 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 
 	put_name(name, n, pack_has_zstd);
 	errno = ENOMEM;
-	good = (pack_has_zstd ? pack_zstd(&packed, text, s->kept ? PACK_ZSTD : PACK_ZSTD_SHORT) :
+	good = (pack_has_zstd ? pack_zstd(&packed, text, s->saved ? PACK_ZSTD : PACK_ZSTD_SHORT) :
 				pack_gzip(&packed, text, PACK_GZIP)) &&
-	       whole_replace(s->room, name, text_view(&packed));
+	       fullio_replace(s->space, name, text_view(&packed));
 	error = errno;
 	if (good)
 		copy_stamp(s, n, name);
@@ -399,11 +399,11 @@ static bool unpack_all(int fd, struct text *text)
 
 	unpack_open(&u, fd);
 	while (n && text->n < TEXT_MAX) {
-		text_room(text, 65536);
+		text_reserve(text, 65536);
 		n = unpack_read(&u, text->p + text->n, text->cap - text->n);
 		text->n += n;
 	}
-	good = !u.damage && n == 0;
+	good = !u.errors && n == 0;
 	unpack_close(&u);
 	errno = u.error ? u.error : EBADMSG;
 	return good;
@@ -421,7 +421,7 @@ bool spool_get(const struct spool *s, struct spool_name n, struct text *text, st
 	good = unpack_all(fd, text);
 	if (good && packed) {
 		packed->n = 0;
-		good = lseek(fd, 0, SEEK_SET) == 0 && whole_read(fd, packed, TEXT_MAX);
+		good = lseek(fd, 0, SEEK_SET) == 0 && fullio_read(fd, packed, TEXT_MAX);
 	}
 	error = errno;
 	close(fd);
@@ -477,7 +477,7 @@ static bool drop_window(const struct spool *s, struct spool_name n)
 
 	for (unsigned zstd = 0; zstd < 2; zstd++) {
 		put_name(name, n, zstd);
-		if (unlinkat(s->room, name, 0) < 0 && errno != ENOENT)
+		if (unlinkat(s->space, name, 0) < 0 && errno != ENOENT)
 			return false;
 	}
 	return true;
@@ -501,7 +501,7 @@ static bool write_why(const struct spool *s, const char *name, struct str why)
 	text_str(&t, why);
 	text_char(&t, '\n');
 	snprintf(file, sizeof(file), "%s.why", name);
-	good = whole_replace(s->bad, file, text_view(&t));
+	good = fullio_replace(s->bad, file, text_view(&t));
 	text_free(&t);
 	return good;
 }
@@ -539,7 +539,7 @@ bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, st
 		close(fd);
 	merge(&all, text);
 	good = write_why(s, name, why) && pack_gzip(&packed, text_view(&all), PACK_GZIP) &&
-	       whole_replace(s->bad, name, text_view(&packed));
+	       fullio_replace(s->bad, name, text_view(&packed));
 	text_free(&packed);
 	text_free(&all);
 	return good;
@@ -569,7 +569,7 @@ bool spool_refuse(struct spool *s, struct spool_name n, struct str why)
 	close(fd);
 	do {
 		put_name(to, n, str_ends(str_of(name), STR(".zst")));
-		good = move_to_bad(s, s->room, name, to, why);
+		good = move_to_bad(s, s->space, name, to, why);
 		n.tag++;
 	} while (!good && errno == EEXIST);
 	return good;
@@ -631,7 +631,7 @@ static uint64_t bytes_of(int folder)
 uint64_t spool_bytes(const struct spool *s, uint64_t *bad)
 {
 	*bad = bytes_of(s->bad);
-	return bytes_of(s->room);
+	return bytes_of(s->space);
 }
 
 uint64_t spool_window_bytes(const struct spool *s, struct spool_name n)
@@ -641,7 +641,7 @@ uint64_t spool_window_bytes(const struct spool *s, struct spool_name n)
 
 	for (unsigned zstd = 0; zstd < 2; zstd++) {
 		put_name(name, n, zstd);
-		bytes += bytes_at(s->room, name);
+		bytes += bytes_at(s->space, name);
 	}
 	return bytes;
 }

@@ -18,12 +18,12 @@
 #include "common/text.h"
 
 struct spool {
-	const char *name;   /* of DIR */
-	int dir, room, bad; /* room: spool/ */
-	_Atomic int out;    /* -1: there is none yet */
+	const char *name;    /* of DIR */
+	int dir, space, bad; /* room: spool/ */
+	_Atomic int out;     /* -1: there is none yet */
 	uint64_t recorder, machine;
 	uint64_t put_bytes; /* of the file that spool_put wrote last */
-	bool kept;          /* what is spooled is what the store keeps, as it is: packed well */
+	bool saved;         /* what is spooled is what the store keeps, as it is: packed well */
 	bool alone;         /* we hold the lock: others do not send */
 };
 

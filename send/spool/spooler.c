@@ -15,16 +15,16 @@
 
 #define AGAIN_MS 10000
 #define TRIES 3 /* of windows that pjfold crashes on */
-#define SAY_MS 60000
+#define REPORT_MS 60000
 #define COUNT_MS 60000 /* the spool is measured again, as others may have changed it */
 
-static bool may_say(struct spooler *s)
+static bool may_report(struct spooler *s)
 {
 	uint64_t now = clock_now_ms();
 
-	if (s->said && now - s->said < SAY_MS)
+	if (s->shown && now - s->shown < REPORT_MS)
 		return false;
-	s->said = now;
+	s->shown = now;
 	return true;
 }
 
@@ -73,15 +73,15 @@ static struct spooler_done *remember(struct spooler *s, uint64_t epoch)
 /* What is in out/ no more needs no memory; both lists are sorted. */
 static void prune(struct spooler *s, const uint64_t *epochs, size_t n)
 {
-	size_t kept = 0, at = 0;
+	size_t saved = 0, at = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
 		while (at < n && epochs[at] < s->done[i].epoch)
 			at++;
 		if (at < n && epochs[at] == s->done[i].epoch)
-			s->done[kept++] = s->done[i];
+			s->done[saved++] = s->done[i];
 	}
-	s->n = kept;
+	s->n = saved;
 }
 
 /* ---- one window ---------------------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static bool is_ready(struct spooler *s, int fd)
 	if (!info.end || info.end > mono || !boot_id("/proc", boot) || strcmp(boot, info.boot) != 0)
 		return true;
 	end = clock_wall() - (mono - info.end);
-	if (scans_missing(s->spool->dir, boot, end) == 0)
+	if (jmapscans_missing(s->spool->dir, boot, end) == 0)
 		return true;
 	if (mono - info.end < s->map_wait_ms * 1000000)
 		return false;
@@ -110,7 +110,7 @@ static void again(struct spooler *s, struct spooler_done *d, struct str why)
 {
 	d->due = clock_now_ms() + AGAIN_MS;
 	count(COUNT_FOLD_FAILED, 1);
-	if (may_say(s))
+	if (may_report(s))
 		warn("window %" PRIu64 " cannot be folded yet: %.*s", d->epoch, (int)why.n, why.p);
 }
 
@@ -214,7 +214,7 @@ static void measure(struct spooler *s)
 	count_set(COUNT_SPOOL_BYTES, s->bytes);
 }
 
-static bool short_of_room(const struct spooler *s)
+static bool short_of_space(const struct spooler *s)
 {
 	return s->min_free > 0 && spool_free(s->spool) < s->min_free;
 }
@@ -224,7 +224,7 @@ static void drop_chunks(struct spooler *s, const uint64_t *epochs, size_t n)
 {
 	uint64_t dropped = 0;
 
-	for (size_t i = 0; i < n && short_of_room(s); i++) {
+	for (size_t i = 0; i < n && short_of_space(s); i++) {
 		struct spooler_done *d = find(s, epochs[i]);
 
 		if (d && d->folded && spool_has(s->spool, (struct spool_name){ epochs[i], s->spool->recorder }) &&
@@ -236,13 +236,13 @@ static void drop_chunks(struct spooler *s, const uint64_t *epochs, size_t n)
 
 static bool over(const struct spooler *s)
 {
-	return (s->most_bytes && s->bytes + s->bad_bytes > s->most_bytes) || short_of_room(s);
+	return (s->max_bytes && s->bytes + s->bad_bytes > s->max_bytes) || short_of_space(s);
 }
 
 /* Windows that were sent meanwhile are not known here: what seems too much is measured. */
 static bool too_much(struct spooler *s)
 {
-	if (s->most_bytes && s->bytes + s->bad_bytes > s->most_bytes) {
+	if (s->max_bytes && s->bytes + s->bad_bytes > s->max_bytes) {
 		s->counted = 0;
 		measure(s);
 	}
@@ -265,7 +265,7 @@ static void drop_spool(struct spooler *s)
 		take_off(&s->bad_bytes, bytes);
 		refused++;
 	}
-	if (refused && may_say(s))
+	if (refused && may_report(s))
 		warn("%" PRIu64 " of the windows in bad/, the oldest, are deleted to make room", refused);
 	if (!over(s) || !spool_windows(s->spool, &names, &n))
 		return;
@@ -279,7 +279,7 @@ static void drop_spool(struct spooler *s)
 	}
 	free(names);
 	count(COUNT_DROPPED, dropped);
-	if (dropped && may_say(s))
+	if (dropped && may_report(s))
 		warn("%" PRIu64 " windows, the oldest, are deleted unsent to make room; in all %" PRIu64, dropped,
 		     counter_get(COUNT_DROPPED));
 }
@@ -287,7 +287,7 @@ static void drop_spool(struct spooler *s)
 static void keep_limits(struct spooler *s, const uint64_t *epochs, size_t n)
 {
 	measure(s);
-	if (short_of_room(s))
+	if (short_of_space(s))
 		drop_chunks(s, epochs, n);
 	if (too_much(s))
 		drop_spool(s);
@@ -316,13 +316,13 @@ bool spooler_pass(struct spooler *s)
 
 	measure(s);
 	if (!spool_chunks(s->spool, &epochs, &n)) {
-		if (may_say(s))
+		if (may_report(s))
 			warn("cannot read '%s/out': %s", s->dir, strerror(errno));
 		return false;
 	}
 	for (size_t i = 0; i < n && !*s->stop; i++) {
 		waits |= take(s, epochs[i]);
-		if (s->bytes + s->bad_bytes > s->most_bytes)
+		if (s->bytes + s->bad_bytes > s->max_bytes)
 			keep_limits(s, epochs, i + 1);
 	}
 	keep_limits(s, epochs, n);

@@ -18,9 +18,9 @@ struct spooler {
 	struct spool *spool;
 	const struct folding *folding;
 	const char *dir;
-	bool keep_spool;     /* recordings go as soon as they are folded */
-	double min_free;     /* share of the file system */
-	uint64_t most_bytes; /* of the spool and what is refused; 0: no limit */
+	bool keep_spool;    /* recordings go as soon as they are folded */
+	double min_free;    /* share of the file system */
+	uint64_t max_bytes; /* of the spool and what is refused; 0: no limit */
 	uint64_t map_wait_ms;
 	void (*spooled)(void *to, struct spool_name n); /* may be NULL */
 	void *to;
@@ -32,7 +32,7 @@ struct spooler {
 		bool folded;
 	} * done; /* sorted by epoch: what is to be left alone, for now or for ever */
 	size_t n, cap;
-	uint64_t bytes, bad_bytes, counted, said;
+	uint64_t bytes, bad_bytes, counted, shown;
 	uint64_t unreadable; /* windows that went to bad/ */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/stores/batches.h"
 
-#define REFUSED_MOST 8 /* documents one after the other, none taken before: then it is all of them */
+#define REFUSED_MAX 8 /* documents one after the other, none taken before: then it is all of them */
 
 enum store_verdict batches_verdict(enum http_class class, bool isolate)
 {
@@ -10,7 +10,7 @@ enum store_verdict batches_verdict(enum http_class class, bool isolate)
 	case HTTP_CONFLICT: return STORE_SENT;
 	case HTTP_AGAIN: return STORE_LATER;
 	case HTTP_HOLD: return STORE_HOLD;
-	case HTTP_PERHAPS: return isolate ? STORE_REFUSED : STORE_DOUBT;
+	case HTTP_PERHAPS: return isolate ? STORE_REFUSED : STORE_INDETERMINATE;
 	default: return STORE_REFUSED;
 	}
 }
@@ -21,7 +21,7 @@ static const char *mark(const char *s)
 }
 
 /* Takes up to `most` documents off *rest. */
-static void fill(const struct batches *how, struct batch *b, struct str *rest, size_t most)
+static void fill(const struct batches *how, struct batch *b, struct str *rest, size_t max)
 {
 	struct str stack, start = *rest, before;
 	uint64_t count;
@@ -29,12 +29,12 @@ static void fill(const struct batches *how, struct batch *b, struct str *rest, s
 
 	b->n = b->body.n = 0;
 	text_add(&b->body, mark(how->open));
-	for (before = *rest; b->n < most && window_next(rest, &stack, &count); before = *rest) {
+	for (before = *rest; b->n < max && window_next(rest, &stack, &count); before = *rest) {
 		length = b->body.n;
 		if (b->n)
 			text_add(&b->body, mark(how->between));
 		how->add(&b->body, b->window, b->fixed, stack, count);
-		if (b->n && b->body.n + strlen(mark(how->shut)) > how->bytes_most) {
+		if (b->n && b->body.n + strlen(mark(how->shut)) > how->max_bytes) {
 			b->body.n = length;
 			*rest = before;
 			break;
@@ -69,7 +69,7 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 	uint32_t state = (uint32_t)(*resume >> 32);
 	struct batch b = { .window = w, .first = (uint32_t)*resume };
 	struct str rest = skip(w->stacks, b.first);
-	size_t most = how->docs_now ? how->docs_now : how->docs_most, refused = 0, done, known;
+	size_t max = how->docs_now ? how->docs_now : how->docs_max, refused = 0, done, known;
 	bool taken = b.first > 0;
 
 	if (how->frame)
@@ -78,7 +78,7 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 		struct str from = rest;
 		enum http_class class;
 
-		fill(how, &b, &rest, most);
+		fill(how, &b, &rest, max);
 		if (b.n == 0)
 			break;
 		done = b.n;
@@ -92,18 +92,18 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 			taken = true;
 			if (done < b.n)
 				rest = skip(from, done);
-			most = most < how->docs_most / 2 ? 2 * most : how->docs_now ? how->docs_now : how->docs_most;
+			max = max < how->docs_max / 2 ? 2 * max : how->docs_now ? how->docs_now : how->docs_max;
 		} else if (class == HTTP_SMALLER && b.n > 1) {
-			most = how->docs_now = b.n / 2;
+			max = how->docs_now = b.n / 2;
 			rest = from;
 			done = 0;
 		} else if ((class == HTTP_POISON || class == HTTP_SMALLER) && b.n > 1) {
-			most = b.n / 2;
+			max = b.n / 2;
 			rest = from;
 			done = 0;
 		} else if (class == HTTP_POISON || class == HTTP_SMALLER) {
 			refuse(&b, r);
-			if (++refused >= REFUSED_MOST && !taken)
+			if (++refused >= REFUSED_MAX && !taken)
 				r->verdict = STORE_REFUSED;
 		} else {
 			r->verdict = batches_verdict(class, isolate);

@@ -21,7 +21,7 @@ struct batch {
 };
 
 struct batches {
-	size_t docs_most, bytes_most;      /* bytes of a body; a single document may be larger */
+	size_t docs_max, max_bytes;        /* bytes of a body; a single document may be larger */
 	size_t docs_now;                   /* fewer, since the server said so; 0: docs_most */
 	const char *open, *between, *shut; /* around the documents of a body; NULL: nothing */
 	void (*frame)(struct text fixed[2],

@@ -19,15 +19,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define DOCS_MOST 100000
-#define BYTES_MOST ((size_t)8 << 20)
+#define DOCS_MAX 100000
+#define BYTE_COUNT_MAX ((size_t)8 << 20)
 
 /* Of windows that go together: in one INSERT of stacks, in one of windows; and how much text is packed at a time. */
 #define DOCS_TOGETHER 8192
 #define PACKED_TOGETHER ((size_t)768 << 10) /* below the megabyte that nginx lets pass */
 #define BYTES_TOGETHER ((size_t)32 << 20)
 #define WINDOWS_TOGETHER 32
-#define PIECE ((size_t)256 << 10)
+#define PART ((size_t)256 << 10)
 
 static const char *schema(void)
 {
@@ -102,10 +102,10 @@ void ch_put_day(struct text *t, uint64_t epoch)
 }
 
 /* The next column of a line, unescaped into room, which is large enough. */
-struct str ch_column(struct text *room, struct str *line)
+struct str ch_column(struct text *space, struct str *line)
 {
 	struct str raw = str_cut(line, '\t');
-	size_t at = room->n;
+	size_t at = space->n;
 
 	for (size_t i = 0; i < raw.n; i++) {
 		char c = raw.p[i];
@@ -114,16 +114,16 @@ struct str ch_column(struct text *room, struct str *line)
 			c = raw.p[++i];
 			c = c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c == '0' ? 0 : c;
 		}
-		text_char(room, c);
+		text_char(space, c);
 	}
-	return str_from(text_view(room), at);
+	return str_from(text_view(space), at);
 }
 
-uint64_t ch_number(struct text *room, struct str *line)
+uint64_t ch_number(struct text *space, struct str *line)
 {
 	uint64_t n = 0;
 
-	str_u64(ch_column(room, line), &n);
+	str_u64(ch_column(space, line), &n);
 	return n;
 }
 
@@ -314,7 +314,7 @@ static enum http_class confirm(struct clickhouse *c, const struct window *w, str
 }
 
 /* The answer to c->query, to `take`, or in reply.body. */
-struct http_reply ch_ask(struct clickhouse *c, bool (*take)(void *to, struct str piece), void *to, struct text *why)
+struct http_reply ch_query(struct clickhouse *c, bool (*take)(void *to, struct str blob), void *to, struct text *why)
 {
 	struct http_request q = {
 		.method = "POST",
@@ -334,7 +334,7 @@ struct http_reply ch_ask(struct clickhouse *c, bool (*take)(void *to, struct str
 
 static void verify(struct clickhouse *c, const struct window *w, uint64_t *resume, struct store_report *r)
 {
-	struct text room = { 0 };
+	struct text space = { 0 };
 	struct http_reply reply;
 	struct str body;
 	uint64_t stacks, sum, stored, value;
@@ -349,7 +349,7 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 		    "') AND timestamp = toDateTime(%" PRIu64 ") AND stream = %" PRIu64 " AND machine = %" PRIu64
 		    " FORMAT TabSeparated",
 		    w->epoch, w->stream, w->machine);
-	reply = ch_ask(c, NULL, NULL, &r->why);
+	reply = ch_query(c, NULL, NULL, &r->why);
 	r->requests++;
 	if (reply.class != HTTP_DONE) {
 		r->verdict = batches_verdict(reply.class, false);
@@ -357,12 +357,12 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 	}
 	count(w, &stacks, &sum);
 	body = reply.body;
-	text_room(&room, body.n);
-	stored = ch_number(&room, &body);
+	text_reserve(&space, body.n);
+	stored = ch_number(&space, &body);
 	body = str_trim(body);
 	while (body.n && body.p[body.n - 1] == '\n')
 		body.n--;
-	value = ch_number(&room, &body);
+	value = ch_number(&space, &body);
 	if (stored < stacks && !r->refused.n) {
 		text_printf(&r->why, "%" PRIu64 " of %" PRIu64 " stacks are there", stored, stacks);
 		r->verdict = STORE_LATER;
@@ -370,7 +370,7 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 	} else if (!r->refused.n) {
 		r->differs = stored != stacks || value != sum;
 	}
-	text_free(&room);
+	text_free(&space);
 }
 
 /* Its name is taken by another content, or that is not known: nothing is sent. What is there goes again, as rows may be
@@ -418,7 +418,7 @@ struct together {
 	struct text packed[2];     /* one is put together, one is under way */
 	unsigned which;
 	size_t n, docs, bytes; /* windows; of this body: rows, bytes before they were packed */
-	size_t packed_most;
+	size_t packed_max;
 	struct under_way {
 		struct clickhouse *c;
 		pthread_t thread;
@@ -435,7 +435,7 @@ static struct together *together_of(struct clickhouse *c)
 	if (!c->together) {
 		c->together = mem_alloc(sizeof(*c->together), 1);
 		c->together->gzip = gzip_open(1);
-		c->together->packed_most = PACKED_TOGETHER;
+		c->together->packed_max = PACKED_TOGETHER;
 	}
 	return c->together;
 }
@@ -468,7 +468,7 @@ static bool arrived(struct together *t, struct store_report *r)
 		r->verdict = batches_verdict(u->class, false);
 	}
 	if (u->class == HTTP_SMALLER)
-		t->packed_most /= 2;
+		t->packed_max /= 2;
 	store_report_free(&u->r);
 	return u->class == HTTP_DONE;
 }
@@ -514,7 +514,7 @@ static void part(struct together *t)
 
 static bool is_full(const struct together *t)
 {
-	return t->docs >= DOCS_TOGETHER || t->bytes >= BYTES_TOGETHER || t->packed[t->which].n >= t->packed_most;
+	return t->docs >= DOCS_TOGETHER || t->bytes >= BYTES_TOGETHER || t->packed[t->which].n >= t->packed_max;
 }
 
 /* Not if something else is there under its name: it is looked at alone. */
@@ -542,7 +542,7 @@ static enum store_joined clickhouse_join(void *store, const struct window *w, st
 	uint64_t n, stacks, sum;
 	bool good = true;
 
-	if (c->verify || !t->gzip || t->packed_most < PACKED_TOGETHER / 16)
+	if (c->verify || !t->gzip || t->packed_max < PACKED_TOGETHER / 16)
 		return STORE_ALONE;
 	count(w, &stacks, &sum);
 	switch (may_join(c, w, stacks, sum, r)) {
@@ -554,7 +554,7 @@ static enum store_joined clickhouse_join(void *store, const struct window *w, st
 	while (good && window_next(&lines, &stack, &n)) {
 		add(&t->rows, w, fixed, stack, n);
 		t->docs++;
-		if (t->rows.n >= PIECE)
+		if (t->rows.n >= PART)
 			pack_rows(t, false);
 		if (is_full(t))
 			good = post_together(c, r);
@@ -645,7 +645,7 @@ static void *clickhouse_open(struct str where_to, const struct store_options *o,
 	struct clickhouse *c = mem_alloc(sizeof(*c), 1);
 
 	c->batches = (struct batches){
-		.docs_most = DOCS_MOST, .bytes_most = BYTES_MOST, .frame = frame, .add = add, .post = post
+		.docs_max = DOCS_MAX, .max_bytes = BYTE_COUNT_MAX, .frame = frame, .add = add, .post = post
 	};
 	c->verify = o->verify;
 	c->http = store_http(where_to, o, why);

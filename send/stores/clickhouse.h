@@ -23,12 +23,12 @@ void ch_put(struct text *t, struct str s, bool quote);
 void ch_put_day(struct text *t, uint64_t epoch);
 
 /* The next column of a line as a number; unescaped into room, which is large enough. */
-struct str ch_column(struct text *room, struct str *line);
-uint64_t ch_number(struct text *room, struct str *line);
+struct str ch_column(struct text *space, struct str *line);
+uint64_t ch_number(struct text *space, struct str *line);
 
 /* The answer to c->query, to `take`, or in its body. Its class is what ClickHouse says in it, which tells more than its
  * status. */
-struct http_reply ch_ask(struct clickhouse *c, bool (*take)(void *to, struct str piece), void *to, struct text *why);
+struct http_reply ch_query(struct clickhouse *c, bool (*take)(void *to, struct str blob), void *to, struct text *why);
 
 /* *differs: is there another window of that name than one of so many stacks and that sum? Anything but HTTP_DONE: it is
  * not known, r->why says why. Where nothing is known of it yet (ch_seen_knows), the server is asked. */

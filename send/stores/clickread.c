@@ -24,13 +24,13 @@ struct rows {
 	size_t n;
 };
 
-static bool take_rows(void *to, struct str piece)
+static bool take_rows(void *to, struct str blob)
 {
 	struct rows *r = to;
 	struct str all, line;
 	ptrdiff_t end;
 
-	text_str(&r->part, piece);
+	text_str(&r->part, blob);
 	end = str_rfind(text_view(&r->part), '\n');
 	if (end < 0)
 		return r->part.n < HTTP_REPLY_MAX;
@@ -47,45 +47,45 @@ static bool take_rows(void *to, struct str piece)
 }
 
 /* Whole lines are the text that is wanted: they are not taken apart. */
-static bool take_text(void *to, struct str piece)
+static bool take_text(void *to, struct str blob)
 {
 	struct rows *r = to;
-	ptrdiff_t end = str_rfind(piece, '\n');
+	ptrdiff_t end = str_rfind(blob, '\n');
 
 	if (end < 0) {
-		text_str(&r->part, piece);
+		text_str(&r->part, blob);
 		return r->part.n < HTTP_REPLY_MAX;
 	}
-	text_str(&r->part, str_head(piece, (size_t)end + 1));
+	text_str(&r->part, str_head(blob, (size_t)end + 1));
 	r->stopped = !r->sink->lines(r->sink->to, text_view(&r->part));
 	r->part.n = 0;
-	text_str(&r->part, str_from(piece, (size_t)end + 1));
+	text_str(&r->part, str_from(blob, (size_t)end + 1));
 	return !r->stopped;
 }
 
 /* The next of ['a','b'], unescaped into room; false: none is left. */
-static bool quoted(struct text *room, struct str *array, struct str *value)
+static bool quoted(struct text *space, struct str *array, struct str *value)
 {
-	size_t at = room->n, i = 2;
+	size_t at = space->n, i = 2;
 
 	if (array->n < 3 || array->p[1] != '\'')
 		return false;
 	for (; i < array->n && array->p[i] != '\''; i++) {
 		if (array->p[i] == '\\' && i + 1 < array->n)
 			i++;
-		text_char(room, array->p[i]);
+		text_char(space, array->p[i]);
 	}
-	*value = str_from(text_view(room), at);
+	*value = str_from(text_view(space), at);
 	*array = str_from(*array, i < array->n ? i + 1 : i);
 	return true;
 }
 
 /* ['a','b'] and ['x','y'] as a=x,b=y */
-static void join_labels(struct text *room, struct text *t, struct str names, struct str values)
+static void join_labels(struct text *space, struct text *t, struct str names, struct str values)
 {
 	struct str name, value;
 
-	while (quoted(room, &names, &name) && quoted(room, &values, &value))
+	while (quoted(space, &names, &name) && quoted(space, &values, &value))
 		text_printf(t, "%s%.*s=%.*s", t->n ? "," : "", (int)name.n, name.p, (int)value.n, value.p);
 }
 
@@ -108,35 +108,35 @@ static struct sum *sum_of(struct rows *r, const struct window *w, struct str by)
 
 static bool take_window(struct rows *r, struct str line)
 {
-	struct text room = { 0 }, labels = { 0 };
+	struct text space = { 0 }, labels = { 0 };
 	struct window w = { .parts = 1 };
 	struct str names, values, lost, by = { 0 };
 	struct sum *s;
 	bool good = true;
 
 	line = arena_copy(&r->arena, line);
-	text_room(&room, line.n);
-	w.stream = ch_number(&room, &line);
-	w.host = ch_column(&room, &line);
-	w.epoch = ch_number(&room, &line);
-	w.until = ch_number(&room, &line);
-	w.unit = ch_column(&room, &line);
-	w.event = ch_column(&room, &line);
-	w.frequency = ch_column(&room, &line);
+	text_reserve(&space, line.n);
+	w.stream = ch_number(&space, &line);
+	w.host = ch_column(&space, &line);
+	w.epoch = ch_number(&space, &line);
+	w.until = ch_number(&space, &line);
+	w.unit = ch_column(&space, &line);
+	w.event = ch_column(&space, &line);
+	w.frequency = ch_column(&space, &line);
 	names = str_cut(&line, '\t');
 	values = str_cut(&line, '\t');
-	w.samples = ch_number(&room, &line);
-	lost = ch_column(&room, &line);
-	w.parts = ch_number(&room, &line);
+	w.samples = ch_number(&space, &line);
+	lost = ch_column(&space, &line);
+	w.parts = ch_number(&space, &line);
 	w.lost_known = str_u64(lost, &w.lost);
-	join_labels(&room, &labels, names, values);
+	join_labels(&space, &labels, names, values);
 	w.labels = text_view(&labels);
 	w.host = arena_copy(&r->arena, w.host);
 	w.unit = arena_copy(&r->arena, w.unit);
 	w.event = arena_copy(&r->arena, w.event);
 	w.frequency = arena_copy(&r->arena, w.frequency);
 	w.labels = arena_copy(&r->arena, w.labels);
-	text_free(&room);
+	text_free(&space);
 	text_free(&labels);
 	if (!w.parts || !w.unit.n ||
 	    !store_wants(r->query, &(struct window){ .host = r->query->host, .event = w.event, .labels = w.labels }))
@@ -202,7 +202,7 @@ static bool windows(struct clickhouse *c, struct rows *r, struct text *why)
 		hosts ? ", hostname" : "", times ? ", timestamp" : "");
 	r->row = take_window;
 	r->part.n = 0;
-	reply = ch_ask(c, take_rows, r, why);
+	reply = ch_query(c, take_rows, r, why);
 	if (!r->stopped && r->part.n && reply.class == HTTP_DONE) {
 		text_add(why, "the answer is cut");
 		return false;
@@ -232,7 +232,7 @@ static bool stacks(struct clickhouse *c, struct rows *r, const struct sum *s, st
 	where(&c->query, r->query, from, to, host);
 	text_add(&c->query, ") GROUP BY stack ORDER BY stack FORMAT TSVRaw");
 	r->part.n = 0;
-	reply = ch_ask(c, take_text, r, why);
+	reply = ch_query(c, take_text, r, why);
 	if (reply.class == HTTP_DONE && !r->stopped && r->part.n) {
 		text_add(why, "the answer is cut");
 		return false;

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define HOSTS_MOST 16
-#define ROWS_MOST 2000
+#define HOSTS_MAX 16
+#define ROW_COUNT_MAX 2000
 #define SETTLED_S 600
 
 struct seen_row {
@@ -31,7 +31,7 @@ struct seen_host {
 };
 
 struct ch_seen {
-	struct seen_host host[HOSTS_MOST];
+	struct seen_host host[HOSTS_MAX];
 	size_t next; /* to be forgotten */
 };
 
@@ -42,7 +42,7 @@ static bool knows(const struct seen_host *s, const struct window *w)
 
 bool ch_seen_knows(const struct clickhouse *c, const struct window *w)
 {
-	for (size_t i = 0; c->seen && i < HOSTS_MOST; i++)
+	for (size_t i = 0; c->seen && i < HOSTS_MAX; i++)
 		if (knows(c->seen->host + i, w))
 			return true;
 	return false;
@@ -51,15 +51,15 @@ bool ch_seen_knows(const struct clickhouse *c, const struct window *w)
 /* What is known of its host, or room for that. */
 static struct seen_host *host_of(struct ch_seen *s, const struct window *w)
 {
-	for (size_t i = 0; i < HOSTS_MOST; i++)
+	for (size_t i = 0; i < HOSTS_MAX; i++)
 		if (str_eq(w->host, text_view(&s->host[i].name)))
 			return s->host + i;
-	return s->host + s->next++ % HOSTS_MOST;
+	return s->host + s->next++ % HOSTS_MAX;
 }
 
 static void take_rows(struct seen_host *s, struct str body)
 {
-	struct text room = { 0 };
+	struct text space = { 0 };
 
 	while (body.n) {
 		struct str line = str_cut(&body, '\n');
@@ -69,16 +69,16 @@ static void take_rows(struct seen_host *s, struct str body)
 			continue;
 		s->row = mem_more(s->row, sizeof(*s->row), s->n);
 		row = s->row + s->n++;
-		room.n = 0;
-		text_room(&room, line.n);
-		row->epoch = ch_number(&room, &line);
-		row->stream = ch_number(&room, &line);
-		row->machine = ch_number(&room, &line);
-		row->until = ch_number(&room, &line);
-		row->stacks = ch_number(&room, &line);
-		row->sum = ch_number(&room, &line);
+		space.n = 0;
+		text_reserve(&space, line.n);
+		row->epoch = ch_number(&space, &line);
+		row->stream = ch_number(&space, &line);
+		row->machine = ch_number(&space, &line);
+		row->until = ch_number(&space, &line);
+		row->stacks = ch_number(&space, &line);
+		row->sum = ch_number(&space, &line);
 	}
-	text_free(&room);
+	text_free(&space);
 }
 
 static void put_question(struct text *t, const struct clickhouse *c, const struct window *w, uint64_t to)
@@ -97,17 +97,17 @@ static void put_question(struct text *t, const struct clickhouse *c, const struc
 	text_printf(t,
 		    "') AND timestamp >= toDateTime(%" PRIu64 ") AND timestamp < toDateTime(%" PRIu64
 		    ") ORDER BY timestamp LIMIT %d FORMAT TabSeparated",
-		    w->epoch, to, ROWS_MOST);
+		    w->epoch, to, ROW_COUNT_MAX);
 }
 
-static enum http_class ask(struct clickhouse *c, struct seen_host *s, const struct window *w, struct store_report *r)
+static enum http_class query(struct clickhouse *c, struct seen_host *s, const struct window *w, struct store_report *r)
 {
 	uint64_t now = (uint64_t)time(NULL), to = w->epoch + SETTLED_S < now ? now - SETTLED_S : w->epoch + 1;
 	struct http_reply reply;
 
 	s->to = s->n = 0;
 	put_question(&c->query, c, w, to);
-	reply = ch_ask(c, NULL, NULL, &r->why);
+	reply = ch_query(c, NULL, NULL, &r->why);
 	r->requests++;
 	r->after = reply.after;
 	if (reply.class != HTTP_DONE)
@@ -116,7 +116,7 @@ static enum http_class ask(struct clickhouse *c, struct seen_host *s, const stru
 	s->name.n = 0;
 	text_str(&s->name, w->host);
 	s->from = w->epoch;
-	s->to = s->n < ROWS_MOST ? to : s->row[s->n - 1].epoch; /* of the last second some may be missing */
+	s->to = s->n < ROW_COUNT_MAX ? to : s->row[s->n - 1].epoch; /* of the last second some may be missing */
 	if (s->to <= w->epoch)
 		s->to = w->epoch + 1;
 	return HTTP_DONE;
@@ -148,7 +148,7 @@ enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t s
 		c->seen = mem_alloc(sizeof(*c->seen), 1);
 	s = host_of(c->seen, w);
 	if (!knows(s, w)) {
-		enum http_class class = ask(c, s, w, r);
+		enum http_class class = query(c, s, w, r);
 
 		if (class != HTTP_DONE)
 			return class;
@@ -166,7 +166,7 @@ enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t s
 
 void ch_seen_close(struct ch_seen *s)
 {
-	for (size_t i = 0; s && i < HOSTS_MOST; i++) {
+	for (size_t i = 0; s && i < HOSTS_MAX; i++) {
 		text_free(&s->host[i].name);
 		free(s->host[i].row);
 	}

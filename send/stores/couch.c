@@ -22,7 +22,7 @@
 #include <sys/mman.h>
 
 #define PAGE 200 /* documents in one answer */
-#define PATIENCE 4
+#define DEADLINE 4
 
 struct couch {
 	struct http *http;
@@ -40,7 +40,7 @@ static void add_base64(struct text *t, struct str s)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-	text_room(t, s.n / 3 * 4 + 4);
+	text_reserve(t, s.n / 3 * 4 + 4);
 	for (size_t i = 0; i < s.n; i += 3) {
 		uint32_t v = (uint32_t)(unsigned char)s.p[i] << 16;
 
@@ -106,12 +106,12 @@ static bool make(struct text *t, const struct window *w)
 	return good;
 }
 
-static struct http_reply ask(struct couch *c, const char *method, struct text *why)
+static struct http_reply query(struct couch *c, const char *method, struct text *why)
 {
 	struct http_request q = { .method = method, .path = text_view(&c->path) };
 	struct http_reply r;
 
-	for (int i = 0; i < PATIENCE; i++) {
+	for (int i = 0; i < DEADLINE; i++) {
 		r = http_send(c->http, &q, why);
 		if (r.status || r.class != HTTP_AGAIN)
 			break;
@@ -122,7 +122,7 @@ static struct http_reply ask(struct couch *c, const char *method, struct text *w
 /* It is there: is it this one? */
 static enum http_class compare(struct couch *c, const struct window *w, struct store_report *r)
 {
-	struct http_reply reply = ask(c, "GET", &r->why);
+	struct http_reply reply = query(c, "GET", &r->why);
 	struct text sum = { 0 };
 	const char *wrong = "it is there, but says nothing of itself";
 	struct str stored;
@@ -280,7 +280,7 @@ static bool read_page(struct couch *c, struct page *p, const struct store_query 
 		text_free(&last);
 	}
 	text_free(&key);
-	reply = ask(c, "GET", why);
+	reply = query(c, "GET", why);
 	if (reply.class != HTTP_DONE)
 		return false;
 	v = jv_parse(reply.body, &wrong);
@@ -318,7 +318,7 @@ static bool read_text(struct couch *c, const struct found *f, const struct store
 	text_char(&c->path, '/');
 	http_escape(&c->path, f->name);
 	text_add(&c->path, "/folded.gz");
-	reply = ask(c, "GET", why);
+	reply = query(c, "GET", why);
 	if (reply.class != HTTP_DONE || fd < 0 || write(fd, reply.body.p, reply.body.n) != (ssize_t)reply.body.n ||
 	    lseek(fd, 0, SEEK_SET) != 0) {
 		if (fd >= 0)
@@ -335,8 +335,8 @@ static bool read_text(struct couch *c, const struct found *f, const struct store
 		}
 		good = !lines.n || sink->lines(sink->to, lines);
 	}
-	if (good && u.damage && sink->damaged)
-		sink->damaged(sink->to, f->name, u.damage);
+	if (good && u.errors && sink->damaged)
+		sink->damaged(sink->to, f->name, u.errors);
 	unpack_close(&u);
 	close(fd);
 	return good;

@@ -133,7 +133,7 @@ bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, 
 	DIR *d = open_list(folder);
 	const struct dirent *e;
 	struct dir_name name;
-	size_t kept = 0;
+	size_t saved = 0;
 
 	*files = NULL;
 	*n = 0;
@@ -156,9 +156,9 @@ bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, 
 	if (*n)
 		qsort(*files, *n, sizeof(**files), dir_name_cmp);
 	for (size_t i = 0; i < *n; i++)
-		if (kept == 0 || !same_window(*files + kept - 1, *files + i))
-			(*files)[kept++] = (*files)[i];
-	*n = kept;
+		if (saved == 0 || !same_window(*files + saved - 1, *files + i))
+			(*files)[saved++] = (*files)[i];
+	*n = saved;
 	return true;
 }
 

@@ -60,7 +60,7 @@ static const char *read_head(struct unpack *u, const struct dir_name *n, struct 
 	const char *wrong;
 
 	if (!unpack_lines(u, lines))
-		return u->damage ? u->damage : "it is empty";
+		return u->errors ? u->errors : "it is empty";
 	wrong = window_parse_header(lines, decoded, w);
 	if (!wrong && (w->epoch < n->epoch || w->until > n->until || w->stream != n->stream))
 		wrong = "its header and its name do not agree";
@@ -253,7 +253,7 @@ static bool fetch_file(struct reading *r, const struct dir_name *n, struct strea
 			learn(r, s, &w);
 		if (s->wanted)
 			good = r->sink->window(r->sink->to, &w) && send_lines(r, u, lines);
-		wrong = u->damage;
+		wrong = u->errors;
 	}
 	if (wrong && good)
 		damaged(r, n, wrong);

@@ -87,7 +87,7 @@ static bool holds(int fd, struct str text)
 		same = n <= text.n && memcmp(buf, text.p, n) == 0;
 		text = same ? str_from(text, n) : text;
 	}
-	same = same && text.n == 0 && !u.damage;
+	same = same && text.n == 0 && !u.errors;
 	unpack_close(&u);
 	return same;
 }
@@ -164,7 +164,7 @@ static void send_to(struct dir_store *d, int day, const struct window *w, struct
 		failed(r, "cannot pack a window", ENOMEM);
 		return;
 	}
-	error = whole_replace(day, name, bytes) ? 0 : errno;
+	error = fullio_replace(day, name, bytes) ? 0 : errno;
 	if (error)
 		failed(r, "cannot write a window", error);
 	else

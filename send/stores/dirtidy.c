@@ -86,7 +86,7 @@ static bool add_file(struct sum *sum, int day, const struct dir_name *n)
 			while (unpack_lines(&u, &lines));
 		}
 	}
-	good = good && !u.damage && !sum->damaged;
+	good = good && !u.errors && !sum->damaged;
 	unpack_close(&u);
 	if (good && n->hour) {
 		struct text offsets = { 0 };
@@ -176,7 +176,7 @@ static bool roll_up(const struct dir_store *d, int day, const struct dir_name *f
 		good = name.zstd == d->zstd ? dir_pack(d, &packed, text_view(&text)) :
 		       name.zstd            ? pack_zstd(&packed, text_view(&text), PACK_ZSTD) :
 					      pack_gzip(&packed, text_view(&text), PACK_GZIP);
-		good = good && whole_replace(day, file, text_view(&packed));
+		good = good && fullio_replace(day, file, text_view(&packed));
 	}
 	text_free(&text);
 	text_free(&packed);

@@ -17,11 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DOCS_MOST 500
-#define BYTES_MOST ((size_t)768 << 10) /* below the megabyte that nginx lets pass */
-#define EPOCH_LEAST 1490778413         /* of the schema */
-#define ASK_MOST 50 /* documents in one answer: of the schema; their ids fit into one line of a request */
-#define PATIENCE 4  /* tries of a question, at once */
+#define DOCS_MAX 500
+#define BYTE_COUNT_MAX ((size_t)768 << 10) /* below the megabyte that nginx lets pass */
+#define EPOCH_LEAST 1490778413             /* of the schema */
+#define QUERY_MAX 50 /* documents in one answer: of the schema; their ids fit into one line of a request */
+#define DEADLINE 4   /* tries of a question, at once */
 
 struct eve {
 	struct http *http, *stacks;
@@ -45,12 +45,12 @@ static struct eve_id id_of(const struct window *w, struct str stack)
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 /* A question may be asked again at once: connections that break are not overload. */
-static struct http_reply ask(struct http *h, const char *method, struct str path, struct text *why)
+static struct http_reply query(struct http *h, const char *method, struct str path, struct text *why)
 {
 	struct http_request q = { .method = method, .path = path };
 	struct http_reply reply;
 
-	for (int i = 0; i < PATIENCE; i++) {
+	for (int i = 0; i < DEADLINE; i++) {
 		reply = http_send(h, &q, why);
 		if (reply.status || reply.class != HTTP_AGAIN)
 			break;
@@ -59,7 +59,7 @@ static struct http_reply ask(struct http *h, const char *method, struct str path
 }
 
 /* GET of the documents that `where` asks for; NULL: *class and e->why say why not. */
-static struct jv *ask_for(struct eve *e, struct str where, const char *rest, enum http_class *class, uint64_t *total)
+static struct jv *request(struct eve *e, struct str where, const char *rest, enum http_class *class, uint64_t *total)
 {
 	struct http_reply reply;
 	const char *wrong;
@@ -69,7 +69,7 @@ static struct jv *ask_for(struct eve *e, struct str where, const char *rest, enu
 	text_add(&e->path, "?where=");
 	http_escape(&e->path, where);
 	text_add(&e->path, rest);
-	reply = ask(e->http, "GET", text_view(&e->path), &e->why);
+	reply = query(e->http, "GET", text_view(&e->path), &e->why);
 	*class = reply.class;
 	if (reply.class != HTTP_DONE)
 		return NULL;
@@ -101,15 +101,15 @@ static bool same_doc(const struct jv *item, struct str stack, uint64_t count)
 }
 
 /* Some documents that were sent: which are there, and are they the same? */
-struct asked {
-	struct eve_id id[ASK_MOST];
-	struct str stack[ASK_MOST];
-	uint64_t count[ASK_MOST];
-	bool found[ASK_MOST];
+struct is_requested {
+	struct eve_id id[QUERY_MAX];
+	struct str stack[QUERY_MAX];
+	uint64_t count[QUERY_MAX];
+	bool found[QUERY_MAX];
 	size_t n;
 };
 
-static enum http_class look(struct eve *e, struct asked *a, struct store_report *r)
+static enum http_class look(struct eve *e, struct is_requested *a, struct store_report *r)
 {
 	struct text where = { 0 };
 	enum http_class class;
@@ -120,7 +120,7 @@ static enum http_class look(struct eve *e, struct asked *a, struct store_report 
 	for (size_t i = 0; i < a->n; i++)
 		text_printf(&where, "%s\"%s\"", i ? "," : "", a->id[i].hex);
 	text_add(&where, "]}}");
-	v = ask_for(e, text_view(&where), "&max_results=50&projection=%7B%22stack%22:1,%22value%22:1%7D", &class,
+	v = request(e, text_view(&where), "&max_results=50&projection=%7B%22stack%22:1,%22value%22:1%7D", &class,
 		    &total);
 	r->requests++;
 	for (size_t k = 0; v && k < jv_count(jv_get(v, "_items")); k++) {
@@ -189,9 +189,9 @@ static bool confirms(struct str body, size_t n)
 /* Every k-th of the documents that were there, in one question. */
 static enum http_class compare(struct eve *e, const struct batch *b, size_t known, struct store_report *r)
 {
-	struct asked a = { 0 };
+	struct is_requested a = { 0 };
 	struct str lines = b->stacks, stack;
-	size_t step = (known + ASK_MOST - 1) / ASK_MOST;
+	size_t step = (known + QUERY_MAX - 1) / QUERY_MAX;
 	uint64_t count;
 
 	for (size_t i = 0; i < known && window_next(&lines, &stack, &count); i++) {
@@ -227,7 +227,7 @@ static enum http_class search(struct eve *e, const struct batch *b, size_t *done
 
 		e->path.n = 0;
 		text_printf(&e->path, "/%s", id_of(b->window, nth(b->stacks, middle)).hex);
-		reply = ask(e->http, "HEAD", text_view(&e->path), &e->why);
+		reply = query(e->http, "HEAD", text_view(&e->path), &e->why);
 		r->requests++;
 		*state = (uint32_t)(high << 16 | low);
 		if (reply.class == HTTP_DONE)
@@ -306,11 +306,11 @@ static void verify(struct eve *e, const struct window *w, struct store_report *r
 
 	frame(b.fixed, w);
 	while (more && r->verdict == STORE_SENT) {
-		struct asked a = { 0 };
+		struct is_requested a = { 0 };
 		enum http_class class;
 		size_t n = 0;
 
-		while (a.n < ASK_MOST && (more = window_next(&lines, &a.stack[a.n], &a.count[a.n]))) {
+		while (a.n < QUERY_MAX && (more = window_next(&lines, &a.stack[a.n], &a.count[a.n]))) {
 			a.id[a.n] = id_of(w, a.stack[a.n]);
 			a.n++;
 		}
@@ -451,7 +451,7 @@ static bool pages(struct reading *g, struct text *why)
 		struct str id = { 0 };
 
 		where_of(&where, g->query, text_view(&after));
-		v = ask_for(g->eve, text_view(&where), rest, &class, &total);
+		v = request(g->eve, text_view(&where), rest, &class, &total);
 		if (!v) {
 			text_str(why, text_view(&g->eve->why));
 			good = false;
@@ -501,7 +501,7 @@ static bool sums(struct reading *g, struct text *why)
 	g->eve->path.n = 0;
 	text_printf(&g->eve->path, "/?start_time=%" PRIu64 "&end_time=%" PRIu64 "&hostname=", q->from, q->to - 1);
 	http_escape(&g->eve->path, q->host.n ? q->host : STR("ALL"));
-	reply = ask(g->eve->stacks, "GET", text_view(&g->eve->path), why);
+	reply = query(g->eve->stacks, "GET", text_view(&g->eve->path), why);
 	if (reply.class != HTTP_DONE)
 		return false;
 	v = jv_parse(reply.body, &wrong);
@@ -583,7 +583,7 @@ static bool eve_list(void *store, const struct store_query *q, const struct stor
 		struct jv *v;
 
 		where_next(&where, q, n ? &pair[n - 1] : NULL);
-		v = ask_for(e, text_view(&where), rest, &class, &total);
+		v = request(e, text_view(&where), rest, &class, &total);
 		if (!v) {
 			text_str(why, text_view(&e->why));
 			good = false;
@@ -635,8 +635,8 @@ static void *eve_open(struct str where, const struct store_options *o, struct te
 {
 	struct eve *e = mem_alloc(sizeof(*e), 1);
 
-	e->batches = (struct batches){ .docs_most = DOCS_MOST,
-				       .bytes_most = BYTES_MOST,
+	e->batches = (struct batches){ .docs_max = DOCS_MAX,
+				       .max_bytes = BYTE_COUNT_MAX,
 				       .open = "[",
 				       .between = ",",
 				       .shut = "]",
@@ -663,7 +663,7 @@ const struct store_ops store_eve = {
 	.exact = true,
 	.pids = true,
 	.sums = true,
-	.bare = true,
+	.fp = true,
 	.since = EPOCH_LEAST,
 	.open = eve_open,
 	.send = eve_send,

@@ -69,7 +69,7 @@ static void ndjson_send(void *store, const struct window *w, uint64_t *resume, b
 		text_printf(&t, ",\"value\":%" PRIu64 "}\n", count);
 	}
 	r->bytes = t.n;
-	if (!whole_write(n->fd, text_view(&t)) || (n->regular && fdatasync(n->fd) != 0)) {
+	if (!fullio_write(n->fd, text_view(&t)) || (n->regular && fdatasync(n->fd) != 0)) {
 		r->verdict = STORE_LATER;
 		r->documents = 0;
 		text_add(&r->why, strerror(errno));
@@ -229,7 +229,7 @@ static void pyroscope_send(void *store, const struct window *w, uint64_t *resume
 	struct pyroscope *p = store;
 
 	batches_send(&p->batches, p, w, resume, false, r);
-	if (r->verdict == STORE_DOUBT &&
+	if (r->verdict == STORE_INDETERMINATE &&
 	    isolate) { /* it is never one stack: the window is too old, or all of it is wrong */
 		r->verdict = STORE_REFUSED;
 		text_str(&r->refused_why, text_view(&r->why));
@@ -250,8 +250,7 @@ static void *pyroscope_open(struct str where, const struct store_options *o, str
 {
 	struct pyroscope *p = mem_alloc(sizeof(*p), 1);
 
-	p->batches =
-		(struct batches){ .docs_most = PROFILE_DOCS, .bytes_most = PROFILE_BYTES, .add = add, .post = post };
+	p->batches = (struct batches){ .docs_max = PROFILE_DOCS, .max_bytes = PROFILE_BYTES, .add = add, .post = post };
 	p->http = store_http(where, o, why);
 	if (p->http)
 		return p;

@@ -40,7 +40,7 @@ static uint32_t shared_prefix(struct str a, struct str b)
 	return n;
 }
 
-void encode_names(struct text *t, const struct faces *n)
+void encode_names(struct text *t, const struct styles *n)
 {
 	struct str before = { 0 };
 
@@ -65,7 +65,7 @@ struct pairs {
 
 struct tree {
 	struct callees *of; /* by name; the root's at faces.n */
-	struct pairs met;
+	struct pairs first_seen;
 	struct arena memory;
 };
 
@@ -80,7 +80,7 @@ static void pairs_make(struct pairs *p, uint32_t n)
 }
 
 /* Was the pair there? It is, afterwards. */
-static bool pairs_meet(struct pairs *p, uint32_t caller, uint32_t callee)
+static bool pairs_intersect(struct pairs *p, uint32_t caller, uint32_t callee)
 {
 	uint64_t key = ((uint64_t)caller << 32 | callee) + 1;
 	uint64_t at = (key * 0x9e3779b97f4a7c15) >> 20;
@@ -107,17 +107,17 @@ static void put_frame(struct text *t, uint32_t pop, uint32_t k, uint32_t id)
 		put_varint(t, id);
 }
 
-void encode_tree(struct text *t, const struct layout *l, const struct faces *n)
+void encode_tree(struct text *t, const struct layout *l, const struct styles *n)
 {
 	struct tree tree = { .of = mem_alloc(sizeof(*tree.of), (size_t)n->n + 1) };
 	uint32_t depth = 0;
 
-	pairs_make(&tree.met, l->n);
+	pairs_make(&tree.first_seen, l->n);
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t caller = l->parent[i] == LAYOUT_ROOT ? n->n : n->of[l->parent[i]];
 		uint32_t id = n->of[i], k = 0;
 		struct callees *list = &tree.of[caller];
-		if (pairs_meet(&tree.met, caller, id)) {
+		if (pairs_intersect(&tree.first_seen, caller, id)) {
 			k = callees_find(list, id);
 			callees_to_front(list, k);
 		} else {
@@ -127,7 +127,7 @@ void encode_tree(struct text *t, const struct layout *l, const struct faces *n)
 		depth = l->level[i];
 	}
 	arena_free(&tree.memory);
-	free(tree.met.slot);
+	free(tree.first_seen.slot);
 	free(tree.of);
 }
 
@@ -172,20 +172,20 @@ static uint32_t verdict_code(const struct layout *l, uint32_t i, const struct si
 	       (j->why == SIG_MOVED ? CODE_MOVED : 0U);
 }
 
-void encode_verdict(struct text *t, const struct layout *l, const struct sig_change *judged)
+void encode_verdict(struct text *t, const struct layout *l, const struct sig_change *assessed)
 {
 	uint64_t silent = 0;
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t code = verdict_code(l, i, &judged[i]);
+		uint32_t code = verdict_code(l, i, &assessed[i]);
 		if (code == 0) {
 			silent++;
 			continue;
 		}
 		put_varint(t, silent);
 		put_varint(t, code);
-		if (judged[i].level)
-			put_varint(t, (uint64_t)llroundf(judged[i].z * 10));
+		if (assessed[i].level)
+			put_varint(t, (uint64_t)llroundf(assessed[i].z * 10));
 		silent = 0;
 	}
 }

@@ -30,7 +30,7 @@ struct names {
 };
 
 /* The frames in preorder. */
-struct frames {
+struct blobframes {
 	uint32_t n, depth;
 	uint32_t *parent; /* UINT32_MAX: the root */
 	uint32_t *name;
@@ -47,7 +47,7 @@ struct parser {
 	struct str *suffix; /* by kind */
 	uint32_t *kind;     /* by colour */
 	struct names names;
-	struct frames frames;
+	struct blobframes frames;
 	struct arena memory;
 };
 
@@ -197,7 +197,7 @@ static bool is_suffix(struct str s)
 	if (s.n != 4)
 		return s.n == 0;
 	memcpy(name + 1, s.p, 4);
-	return folded_bare((struct str){ name, 5 }).n == 1;
+	return folded_plain((struct str){ name, 5 }).n == 1;
 }
 
 /* [[label, suffix], ...] */
@@ -428,7 +428,7 @@ struct tree {
 
 static bool get_frame(struct parser *p, struct cursor *c, struct tree *t)
 {
-	struct frames *f = &p->frames;
+	struct blobframes *f = &p->frames;
 	uint64_t pop, k, id, extra = 0;
 	uint32_t head;
 
@@ -469,16 +469,16 @@ static bool get_frame(struct parser *p, struct cursor *c, struct tree *t)
 /* A frame takes a byte at least, so there are not more frames, nor is any deeper, than there are bytes. */
 static bool parse_tree(struct parser *p, struct cursor *c)
 {
-	size_t most = c->end - c->at;
+	size_t max = c->end - c->at;
 	struct tree t = { 0 };
 	bool good = true;
 
-	if (most >= UINT32_MAX)
+	if (max >= UINT32_MAX)
 		return fail_at(p, c, "the tree is too large");
 	t.of = mem_alloc(sizeof(*t.of), (size_t)p->names.n + 1);
-	t.at = mem_alloc(sizeof(*t.at), most + 2);
-	p->frames.parent = mem_alloc(sizeof(*p->frames.parent), most + 1);
-	p->frames.name = mem_alloc(sizeof(*p->frames.name), most + 1);
+	t.at = mem_alloc(sizeof(*t.at), max + 2);
+	p->frames.parent = mem_alloc(sizeof(*p->frames.parent), max + 1);
+	p->frames.name = mem_alloc(sizeof(*p->frames.name), max + 1);
 	while (good && c->at < c->end)
 		good = get_frame(p, c, &t);
 	arena_free(&t.memory);
@@ -514,7 +514,7 @@ static uint64_t *parse_sparse(struct parser *p, struct cursor *c)
 /* A pause is a part of what the parent has of its own. */
 static bool add_pause(struct parser *p, uint32_t i, uint32_t parent_node)
 {
-	struct frames *f = &p->frames;
+	struct blobframes *f = &p->frames;
 	uint64_t pause = f->other[i];
 
 	if (pause == 0)
@@ -528,7 +528,7 @@ static bool add_pause(struct parser *p, uint32_t i, uint32_t parent_node)
 
 static bool add_weights(struct parser *p, const uint32_t *node)
 {
-	const struct frames *f = &p->frames;
+	const struct blobframes *f = &p->frames;
 
 	for (uint32_t i = 0; i < f->n; i++) {
 		if ((f->self[i] && !stacks_add(&p->u->stacks, node[i], 0, f->self[i])) ||
@@ -541,7 +541,7 @@ static bool add_weights(struct parser *p, const uint32_t *node)
 static bool build_stacks(struct parser *p)
 {
 	struct stacks *s = &p->u->stacks;
-	struct frames *f = &p->frames;
+	struct blobframes *f = &p->frames;
 	uint32_t *node = mem_alloc(sizeof(*node), (size_t)f->n + 1);
 	bool good = true;
 

@@ -13,7 +13,7 @@ static const uint32_t ramp[2][CHANGE_STEPS] = {
 
 const struct sig_change *change_of(const struct change *c, uint32_t frame)
 {
-	return &c->judged[c->rule.shares ? CHANGE_SHARES : CHANGE_COUNTS][frame];
+	return &c->assessed[c->rule.shares ? CHANGE_SHARES : CHANGE_COUNTS][frame];
 }
 
 unsigned change_step(const struct change *c, uint32_t frame)
@@ -33,13 +33,13 @@ uint32_t change_colour(const struct change *c, unsigned step, bool dark)
 	return ramp[dark][c->negate ? CHANGE_STEPS - 1 - step : step];
 }
 
-static struct sig_change *judge(const struct layout *l, const struct stacks *s, struct sig_rule rule, bool shares,
-				const float *dispersion)
+static struct sig_change *assess(const struct layout *l, const struct stacks *s, struct sig_rule rule, bool shares,
+				 const float *dispersion)
 {
 	struct sig_change *by_frame = mem_alloc(sizeof(*by_frame), (size_t)l->n + 1);
 
 	rule.shares = shares;
-	struct sig_change *by_node = sig_judge(&rule, s, dispersion);
+	struct sig_change *by_node = sig_assess(&rule, s, dispersion);
 	for (uint32_t i = 0; i < l->n; i++)
 		by_frame[i] = by_node[l->node[i]];
 	free(by_node);
@@ -89,7 +89,7 @@ void change_make(struct change *c, const struct layout *l, const struct stacks *
 {
 	*c = (struct change){ .rule = *rule };
 	for (int way = 0; way < CHANGE_WAYS; way++)
-		c->judged[way] = judge(l, s, *rule, way == CHANGE_SHARES, dispersion);
+		c->assessed[way] = assess(l, s, *rule, way == CHANGE_SHARES, dispersion);
 	c->gone_start = mem_alloc(sizeof(*c->gone_start), (size_t)l->n + 1);
 	c->gone_width = mem_alloc(sizeof(*c->gone_width), (size_t)l->n + 1);
 	measure_gone(c, l);
@@ -99,7 +99,7 @@ void change_make(struct change *c, const struct layout *l, const struct stacks *
 void change_free(struct change *c)
 {
 	for (int way = 0; way < CHANGE_WAYS; way++)
-		free(c->judged[way]);
+		free(c->assessed[way]);
 	free(c->gone_start);
 	free(c->gone_width);
 	*c = (struct change){ 0 };

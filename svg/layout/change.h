@@ -17,12 +17,12 @@
 enum { CHANGE_COUNTS, CHANGE_SHARES, CHANGE_WAYS };
 
 struct change {
-	struct sig_rule rule;                   /* shares: what is shown at first */
-	struct str note;                        /* visible text: what the reader has to know */
-	bool negate;                            /* colours are turned round */
-	struct sig_change *judged[CHANGE_WAYS]; /* by frame of the layout */
-	uint64_t *gone_start, *gone_width;      /* by frame, in weights of before; width 0: not in that area */
-	uint64_t gone_sum;                      /* weights drawn there */
+	struct sig_rule rule;                     /* shares: what is shown at first */
+	struct str note;                          /* visible text: what the reader has to know */
+	bool negate;                              /* colours are turned round */
+	struct sig_change *assessed[CHANGE_WAYS]; /* by frame of the layout */
+	uint64_t *gone_start, *gone_width;        /* by frame, in weights of before; width 0: not in that area */
+	uint64_t gone_sum;                        /* weights drawn there */
 	uint64_t unsure_sum; /* weights of stacks that are gone, but were moved or are too light to say so */
 	uint32_t gone_depth;
 };

@@ -197,9 +197,9 @@ static enum code code_by_name(struct str s)
 }
 
 /* Compiled, inlined or interpreted: which of them depends on the language, which the name may tell. */
-static enum code code_by_suffix(char letter, enum code named, struct str bare)
+static enum code code_by_suffix(char letter, enum code named, struct str fp)
 {
-	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(bare));
+	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(fp));
 
 	if (letter == 'k')
 		return CODE_KERNEL;
@@ -212,14 +212,14 @@ static enum code code_by_suffix(char letter, enum code named, struct str bare)
 	return java ? CODE_JAVA : CODE_JIT;
 }
 
-enum code code_of(struct str bare, struct str suffix, enum code_place place)
+enum code code_of(struct str fp, struct str suffix, enum code_place place)
 {
-	if (code_is_separator(bare))
+	if (code_is_separator(fp))
 		return CODE_PROCESS;
-	enum code named = code_by_name(bare);
+	enum code named = code_by_name(fp);
 	if (suffix.n > 2)
-		return code_by_suffix(suffix.p[2], named, bare);
-	if (named == CODE_JAVA && str_eq(bare, STR("Interpreter")))
+		return code_by_suffix(suffix.p[2], named, fp);
+	if (named == CODE_JAVA && str_eq(fp, STR("Interpreter")))
 		return CODE_JAVA_INTERPRETED;
 	if (place == CODE_IN_KERNEL && (named == CODE_NATIVE || named == CODE_UNKNOWN))
 		return CODE_KERNEL;

@@ -213,8 +213,8 @@ static bool shows_half_class(const struct parts *p, size_t max)
 	while (end > p->owner && strchr(".:;#", p->all.p[end - 1]))
 		end--;
 	size_t class = label_columns(str_from(str_head(p->all, end), p->owner));
-	size_t behind = label_columns(str_from(p->all, end)) + 1;
-	return class && behind < max && 2 * (max - behind) >= class;
+	size_t after = label_columns(str_from(p->all, end)) + 1;
+	return class && after < max && 2 * (max - after) >= class;
 }
 
 static void fit_path(struct text *t, const struct parts *p, size_t max)

@@ -64,15 +64,15 @@ static void fill_before(struct layout *l, const struct stacks *s, const uint64_t
 /* What the parent has of its own before a frame, less what went to the pauses before its siblings. */
 static void fill_pauses(struct layout *l, const struct stacks *s)
 {
-	uint64_t *told = mem_alloc(sizeof(*told), s->n); /* by node */
+	uint64_t *reported = mem_alloc(sizeof(*reported), s->n); /* by node */
 
 	l->pause = mem_alloc(sizeof(*l->pause), s->n);
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t node = l->node[i], parent = s->node[node].parent;
-		l->pause[i] = s->before[node] - told[parent];
-		told[parent] = s->before[node];
+		l->pause[i] = s->before[node] - reported[parent];
+		reported[parent] = s->before[node];
 	}
-	free(told);
+	free(reported);
 }
 
 static void place_starts(struct layout *l)

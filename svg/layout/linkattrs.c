@@ -9,8 +9,8 @@
 struct reader {
 	struct link_attrs *attrs;
 	struct in in;
-	uint64_t bad; /* lines and addresses */
-	bool told;    /* of keys without effect */
+	uint64_t bad;  /* lines and addresses */
+	bool reported; /* of keys without effect */
 };
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
@@ -78,10 +78,10 @@ static void set_key(struct reader *r, struct link_attr *attr, struct str key, st
 		attr->title = visible_copy(&r->attrs->memory, value);
 	} else if (str_eq(key, STR("href"))) {
 		set_href(r, attr, value);
-	} else if (!str_eq(key, STR("target")) && !r->told) { /* links open where the reader wants */
+	} else if (!str_eq(key, STR("target")) && !r->reported) { /* links open where the reader wants */
 		warn_at(in_place(&r->in), "'%.*s' has no effect: title and href are used",
 			(int)(key.n < 200 ? key.n : 200), key.p);
-		r->told = true;
+		r->reported = true;
 	}
 }
 
@@ -107,9 +107,9 @@ static void read_line(struct reader *r, struct str line)
 		return;
 	}
 	while (rest.n) {
-		struct str value = str_cut(&rest, '\t'), whole = value, key = str_cut(&value, '=');
-		if (key.n == whole.n)
-			refuse(r, "not an attribute, key=value: ", whole);
+		struct str value = str_cut(&rest, '\t'), complete = value, key = str_cut(&value, '=');
+		if (key.n == complete.n)
+			refuse(r, "not an attribute, key=value: ", complete);
 		else
 			set_key(r, &attr, key, without_quotes(value));
 	}
@@ -129,8 +129,8 @@ void link_attrs_read(struct link_attrs *a, const char *path)
 		if (line.n)
 			read_line(&r, line);
 	}
-	if (r.in.damage)
-		die_at(in_place(&r.in), "%s", r.in.damage);
+	if (r.in.errors)
+		die_at(in_place(&r.in), "%s", r.in.errors);
 	if (r.bad > 3)
 		warn("%s: %ju lines or attributes skipped", r.in.name, (uintmax_t)r.bad);
 	in_close(&r.in);
@@ -140,12 +140,12 @@ void link_attrs_read(struct link_attrs *a, const char *path)
 
 const struct link_attr *link_attrs_find(const struct link_attrs *a, struct str text, struct str suffix)
 {
-	struct text whole = { 0 };
+	struct text complete = { 0 };
 
-	text_str(&whole, text);
-	text_str(&whole, suffix);
-	uint32_t id = intern_find(&a->names, text_view(&whole));
-	text_free(&whole);
+	text_str(&complete, text);
+	text_str(&complete, suffix);
+	uint32_t id = intern_find(&a->names, text_view(&complete));
+	text_free(&complete);
 	if (!id)
 		id = intern_find(&a->names, text);
 	return id ? &a->of[id] : NULL;

@@ -38,8 +38,8 @@ uint32_t palette_dark(uint32_t light)
 
 static struct shade kind_shade(struct str frame, enum code_place place)
 {
-	struct str bare = folded_bare(frame);
-	enum code code = code_of(bare, str_from(frame, bare.n), place);
+	struct str fp = folded_plain(frame);
+	enum code code = code_of(fp, str_from(frame, fp.n), place);
 
 	return (struct shade){ kind_colour[code][0], kind_colour[code][1], code_label(code) };
 }
@@ -313,7 +313,7 @@ static struct shade woken_shade(bool hash, struct str frame)
 
 struct shade palette_shade(const struct palette *p, bool hash, struct str frame, enum code_place place)
 {
-	struct str bare = folded_bare(frame), suffix = str_from(frame, bare.n);
+	struct str fp = folded_plain(frame), suffix = str_from(frame, fp.n);
 	enum hue hue = p->hue;
 	struct shade shade;
 
@@ -331,7 +331,7 @@ struct shade palette_shade(const struct palette *p, bool hash, struct str frame,
 		shade.light = 0xa0a0a0;
 	shade.dark = palette_dark(shade.light);
 	shade.label = suffix_label(suffix);
-	if (place == CODE_OUTERMOST && code_of(bare, suffix, place) == CODE_PROCESS)
+	if (place == CODE_OUTERMOST && code_of(fp, suffix, place) == CODE_PROCESS)
 		shade.label = code_label(CODE_PROCESS);
 	return shade;
 }

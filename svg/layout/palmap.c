@@ -87,8 +87,8 @@ void palmap_read(struct palmap *m, const char *path)
 		if (!why && !str_is_blank(line))
 			set_colour(m, name, rgb);
 	}
-	if (in.damage)
-		die_at(in_place(&in), "%s", in.damage);
+	if (in.errors)
+		die_at(in_place(&in), "%s", in.errors);
 	if (m->bad > 1)
 		warn("%s: %ju lines skipped", path, (uintmax_t)m->bad);
 	in_close(&in);

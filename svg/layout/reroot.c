@@ -14,18 +14,18 @@ struct path {
 struct turning {
 	struct stacks *dst;
 	const struct stacks *src;
-	const struct turn *how;
+	const struct reroot *how;
 	bool *is_base;   /* by frame of src */
 	uint32_t *frame; /* by frame of src: in dst, 0: not yet */
 	struct path path;
-	struct turn_dropped dropped;
+	struct reroot_dropped dropped;
 };
 
-static bool is_base(const struct turn *how, struct str frame)
+static bool is_base(const struct reroot *how, struct str frame)
 {
 	for (size_t i = 0; i < how->nbase; i++) {
 		struct str base = str_of(how->base[i]);
-		if (str_eq(base, frame) || str_eq(base, folded_bare(frame)))
+		if (str_eq(base, frame) || str_eq(base, folded_plain(frame)))
 			return true;
 	}
 	return false;
@@ -105,7 +105,7 @@ static void move_all(struct turning *t)
 	}
 }
 
-struct turn_dropped turn_stacks(struct stacks *dst, const struct stacks *src, const struct turn *how)
+struct reroot_dropped reroot_stacks(struct stacks *dst, const struct stacks *src, const struct reroot *how)
 {
 	struct turning t = { .dst = dst, .src = src, .how = how };
 

@@ -8,20 +8,20 @@
 #include "common/stacks.h"
 
 /* Which frames stacks are cut at: their names, whole or without suffix. */
-struct turn {
+struct reroot {
 	const char *const *base;
 	size_t nbase;
 	bool reverse;
 };
 
 /* What has none of the frames that stacks are cut at. */
-struct turn_dropped {
+struct reroot_dropped {
 	uint64_t stacks;
 	uint64_t weight; /* of all columns */
 };
 
 /* Adds src's stacks to dst, in the order of time when both are in time: without what is outside of the base frame
  * nearest to their end, then from their end on when `reverse`. */
-struct turn_dropped turn_stacks(struct stacks *dst, const struct stacks *src, const struct turn *how);
+struct reroot_dropped reroot_stacks(struct stacks *dst, const struct stacks *src, const struct reroot *how);
 
 #endif

@@ -9,15 +9,15 @@
 /* One frame in one kind of place. */
 struct variant {
 	struct str text;
-	struct faces_colour paint;
+	struct styles_colour paint;
 	uint32_t colour; /* index of paint in faces.colours */
 	uint32_t index;  /* before sorting */
 };
 
 struct maker {
-	struct faces *faces;
+	struct styles *styles;
 	const struct stacks *stacks;
-	const struct faces_how *how;
+	const struct styles_how *how;
 	uint32_t *memo; /* by frame * CODE_PLACES + place: index of the variant + 1 */
 	struct variant *variant;
 	uint32_t n, cap;
@@ -35,7 +35,7 @@ static uint8_t *frame_marks(const struct stacks *s)
 
 	for (uint32_t id = 1; id <= s->frames.n; id++) {
 		struct str name = intern_str(&s->frames, id);
-		if (code_enters_kernel(name) && folded_bare(name).n == name.n)
+		if (code_enters_kernel(name) && folded_plain(name).n == name.n)
 			mark[id] |= ENTERS_KERNEL;
 		if (str_eq(name, STR("--")))
 			mark[id] |= SEPARATES;
@@ -88,7 +88,7 @@ static uint8_t *turned_places(const struct layout *l, const struct stacks *s, co
 	return place;
 }
 
-static uint8_t *make_places(const struct layout *l, const struct stacks *s, const struct faces_how *how)
+static uint8_t *make_places(const struct layout *l, const struct stacks *s, const struct styles_how *how)
 {
 	uint8_t *place = (how->reverse ? turned_places : frame_places)(l, s, how->palette);
 
@@ -101,20 +101,20 @@ static uint8_t *make_places(const struct layout *l, const struct stacks *s, cons
 
 /* ---- variants ----------------------------------------------------------------------------------------------- */
 
-static uint32_t kind_index(struct faces *n, const char *label, struct str suffix)
+static uint32_t kind_index(struct styles *n, const char *label, struct str suffix)
 {
 	for (uint32_t i = 0; i < n->nkinds; i++) {
 		if (strcmp(n->kinds[i].label, label) == 0 && str_eq(n->kinds[i].suffix, suffix))
 			return i;
 	}
 	n->kinds = mem_grow(n->kinds, sizeof(*n->kinds), n->nkinds + 1);
-	n->kinds[n->nkinds] = (struct faces_kind){ label, suffix };
+	n->kinds[n->nkinds] = (struct styles_kind){ label, suffix };
 	return n->nkinds++;
 }
 
 static void variant_add(struct maker *m, struct str frame, enum code_place place)
 {
-	struct str bare = folded_bare(frame);
+	struct str fp = folded_plain(frame);
 	struct shade shade = palette_shade(m->how->palette, m->how->hash, frame, place);
 
 	/* as flamegraph.pl does it, separators keep their grey */
@@ -127,10 +127,10 @@ static void variant_add(struct maker *m, struct str frame, enum code_place place
 		m->variant = mem_grow(m->variant, sizeof(*m->variant), m->cap);
 	}
 	m->scratch.n = 0;
-	visible_str(&m->scratch, bare);
+	visible_str(&m->scratch, fp);
 	m->variant[m->n] = (struct variant){
-		.text = arena_copy(&m->faces->memory, text_view(&m->scratch)),
-		.paint = { shade.light, shade.dark, kind_index(m->faces, shade.label, str_from(frame, bare.n)) },
+		.text = arena_copy(&m->styles->memory, text_view(&m->scratch)),
+		.paint = { shade.light, shade.dark, kind_index(m->styles, shade.label, str_from(frame, fp.n)) },
 		.index = m->n,
 	};
 	m->n++;
@@ -147,7 +147,7 @@ static void collect_variants(struct maker *m, const struct layout *l)
 			variant_add(m, intern_str(&m->stacks->frames, l->frame[i]), place[i]);
 			*known = m->n;
 		}
-		m->faces->of[i] = *known - 1;
+		m->styles->of[i] = *known - 1;
 	}
 	free(place);
 }
@@ -171,10 +171,10 @@ static uint32_t count_colours(struct maker *m, struct intern *table)
 
 static void number_colours(struct maker *m)
 {
-	struct faces *n = m->faces;
+	struct styles *n = m->styles;
 	struct intern table = { 0 };
 
-	for (uint32_t low = 1; count_colours(m, &table) > FACES_COLOURS; low = low * 2 + 1) {
+	for (uint32_t low = 1; count_colours(m, &table) > STYLES_COLOURS; low = low * 2 + 1) {
 		for (uint32_t i = 0; i < m->n; i++) {
 			round_colour(&m->variant[i].paint.light, low);
 			round_colour(&m->variant[i].paint.dark, low);
@@ -183,7 +183,7 @@ static void number_colours(struct maker *m)
 		table = (struct intern){ 0 };
 	}
 	n->ncolours = table.n;
-	n->colours = arena_new(&n->memory, struct faces_colour, table.n + 1);
+	n->colours = arena_new(&n->memory, struct styles_colour, table.n + 1);
 	for (uint32_t i = 0; i < m->n; i++)
 		n->colours[m->variant[i].colour] = m->variant[i].paint;
 	intern_free(&table);
@@ -199,9 +199,9 @@ static int variant_cmp(const void *a, const void *b)
 	return order ? order : (x->colour > y->colour) - (x->colour < y->colour);
 }
 
-static void number_faces(struct maker *m, const struct layout *l)
+static void number_styles(struct maker *m, const struct layout *l)
 {
-	struct faces *n = m->faces;
+	struct styles *n = m->styles;
 	uint32_t *id = mem_alloc(sizeof(*id), (size_t)m->n + 1); /* by index of the variant */
 	unsigned seen = 0; /* of the same text: 1 a function, 2 one of the kernel */
 
@@ -243,7 +243,7 @@ static uint32_t hash_units(uint32_t h, struct str s)
 	return h;
 }
 
-static void tint_faces(struct faces *n)
+static void tint_styles(struct styles *n)
 {
 	n->tint = arena_new(&n->memory, uint8_t, (size_t)n->n + 1);
 	for (uint32_t i = 0; i < n->n; i++) {
@@ -252,26 +252,26 @@ static void tint_faces(struct faces *n)
 	}
 }
 
-void faces_make(struct faces *n, const struct layout *l, const struct stacks *s, const struct faces_how *how)
+void styles_make(struct styles *n, const struct layout *l, const struct stacks *s, const struct styles_how *how)
 {
-	struct maker m = { .faces = n, .stacks = s, .how = how };
+	struct maker m = { .styles = n, .stacks = s, .how = how };
 
-	*n = (struct faces){ 0 };
+	*n = (struct styles){ 0 };
 	m.memo = mem_alloc(sizeof(*m.memo), ((size_t)s->frames.n + 1) * CODE_PLACES);
 	n->of = mem_alloc(sizeof(*n->of), (size_t)l->n + 1);
 	collect_variants(&m, l);
 	number_colours(&m);
-	number_faces(&m, l);
-	tint_faces(n);
+	number_styles(&m, l);
+	tint_styles(n);
 	text_free(&m.scratch);
 	free(m.variant);
 	free(m.memo);
 }
 
-void faces_free(struct faces *n)
+void styles_free(struct styles *n)
 {
 	free(n->of);
 	free(n->kinds);
 	arena_free(&n->memory);
-	*n = (struct faces){ 0 };
+	*n = (struct styles){ 0 };
 }

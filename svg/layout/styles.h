@@ -13,19 +13,19 @@
 #include "svg/layout/palette.h"
 #include "svg/layout/palmap.h"
 
-#define FACES_COLOURS 1024 /* more different colours than this are rounded until they are fewer */
+#define STYLES_COLOURS 1024 /* more different colours than this are rounded until they are fewer */
 
-struct faces_kind {
+struct styles_kind {
 	const char *label; /* CODE_LABEL_PROCESS: names of these frames are cut at their end only */
 	struct str suffix;
 };
 
-struct faces_colour {
+struct styles_colour {
 	uint32_t light, dark; /* 0xRRGGBB */
 	uint32_t kind;
 };
 
-struct faces {
+struct styles {
 	uint32_t n;
 	struct str *text;
 	uint32_t *colour;   /* of each name */
@@ -33,14 +33,14 @@ struct faces {
 	uint32_t *of;       /* name id by frame of the layout */
 	uint32_t functions; /* different texts; the kernel's are its own */
 	uint32_t ncolours;
-	struct faces_colour *colours;
+	struct styles_colour *colours;
 	uint32_t nkinds;
-	struct faces_kind *kinds;
+	struct styles_kind *kinds;
 	struct arena memory;
 };
 
 /* What colours follow from. */
-struct faces_how {
+struct styles_how {
 	const struct palette *palette;
 	struct palmap *map; /* NULL, or colours that win over the palette's; new names are added */
 	bool hash;          /* flamegraph.pl's --hash */
@@ -48,7 +48,7 @@ struct faces_how {
 	bool cut;           /* stacks were cut at a frame: there are no processes */
 };
 
-void faces_make(struct faces *n, const struct layout *l, const struct stacks *s, const struct faces_how *how);
-void faces_free(struct faces *n);
+void styles_make(struct styles *n, const struct layout *l, const struct stacks *s, const struct styles_how *how);
+void styles_free(struct styles *n);
 
 #endif

@@ -42,8 +42,8 @@ static struct elfsyms *open_elf(const char *path, const struct elfsyms_options *
 	return e;
 }
 
-static size_t ask(const char *file, const char *runtime, const struct elfsyms_options *o, struct symbols_query *q,
-		  size_t n, struct intern *names)
+static size_t query(const char *file, const char *runtime, const struct elfsyms_options *o, struct symbols_query *q,
+		    size_t n, struct intern *names)
 {
 	struct elfsyms *e = open_elf(file, o), *r = runtime ? open_elf(runtime, o) : e;
 	size_t found = elfsyms_resolve(e, r, q, n, names);
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 
 	started = now();
 	found = build_id ? search(argv[optind], build_id, live, &o, inlined, q, m, &names) :
-			   ask(argv[optind], runtime, &o, q, m, &names);
+			   query(argv[optind], runtime, &o, q, m, &names);
 	if (timed)
 		fprintf(stderr, "%zu of %zu places named in %.2f ms\n", found, m, now() - started);
 	for (size_t i = 0; i < m; i++) {

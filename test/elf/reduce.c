@@ -19,7 +19,7 @@
 
 #define LIMIT ((uint64_t)1 << 30)
 
-static bool find(const char *pid, const char *path, struct foreign_mapping *m)
+static bool find(const char *pid, const char *path, struct target_mapping *m)
 {
 	char name[64], line[8192], perms[8], file[4096];
 	unsigned long long start, end, offset, inode;
@@ -43,13 +43,13 @@ static bool find(const char *pid, const char *path, struct foreign_mapping *m)
 
 static const char *from_memory(const char *pid, const char *path, int out, struct reduced *r)
 {
-	struct foreign_mapping m = { 0 };
-	int process = foreign_process("/proc", (uint32_t)strtoul(pid, NULL, 10), 0), mem;
+	struct target_mapping m = { 0 };
+	int process = target_process("/proc", (uint32_t)strtoul(pid, NULL, 10), 0), mem;
 	uint64_t base;
 
 	if (process < 0 || !find(pid, path, &m))
 		die("no such process, or it did not map '%s'", path);
-	mem = foreign_memory(process, &m, &base);
+	mem = targetfiles_memory(process, &m, &base);
 	return mem < 0 ? strerror(errno) : dynelf_from_memory(mem, base, out, LIMIT, r);
 }
 
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 	if (how == 'm')
 		why = from_memory(argv[2], argv[3], out, &r);
 	else
-		why = how == 'd' ? dynelf_from_file(in, out, LIMIT, &r) : reducer_write(in, out, LIMIT, &r);
+		why = how == 'd' ? dynelf_from_file(in, out, LIMIT, &r) : elfreducer_write(in, out, LIMIT, &r);
 	if (why)
 		die("%s: %s", argv[argc - 2], why);
 	printf("%llu bytes, build-id of %u bytes%s\n", (unsigned long long)r.bytes, r.build_id_n,

@@ -36,7 +36,7 @@ static void take_file(const char *path, struct text *t)
 	t->n = 0;
 	if (fd < 0)
 		return;
-	whole_read(fd, t, SIZE_MAX);
+	fullio_read(fd, t, SIZE_MAX);
 	close(fd);
 }
 
@@ -68,7 +68,7 @@ static void run(struct run *r, char **argv, const char *fail)
 	take_file("sweep.err", &r->err);
 }
 
-static const char *judge(const struct run *plain, const struct run *r, const char *kind, const char *tool)
+static const char *assess(const struct run *plain, const struct run *r, const char *kind, const char *tool)
 {
 	bool same = str_eq(text_view(&plain->out), text_view(&r->out)),
 	     says = !str_eq(text_view(&plain->err), text_view(&r->err)),
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 
 		snprintf(fail, sizeof(fail), "%s:%lu", kind, i);
 		run(&r, argv, fail);
-		why = judge(&plain, &r, kind, tool);
+		why = assess(&plain, &r, kind, tool);
 		runs++;
 		gave_up += r.status != plain.status;
 		if (why && bad++ < 5)

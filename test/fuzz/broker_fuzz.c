@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { DAMAGE_LONG = 1, DAMAGE_SHORT, DAMAGE_NO_END, DAMAGE_TWO };
+enum { INPUT_ERRORS_LONG = 1, INPUT_ERRORS_SHORT, INPUT_ERRORS_NO_END, INPUT_ERRORS_TWO };
 
 static struct {
 	struct str rest;
@@ -210,7 +210,7 @@ static void check_to_read(int fd, const struct stat *st, bool input, const char 
 	if (input && is_listed(named_inputs, path))
 		return;
 	MUST(S_ISREG(st->st_mode) || (!input && S_ISDIR(st->st_mode)));
-	if (!S_ISREG(st->st_mode) || !inside_is_proc(fd))
+	if (!S_ISREG(st->st_mode) || !targetfile_is_proc(fd))
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, target, sizeof(target) - 1);
@@ -257,13 +257,13 @@ static void send_damaged(struct request *q, size_t n, unsigned how)
 	int both[2] = { world.cache, world.cache };
 
 	switch (how & 7) {
-	case DAMAGE_SHORT: n = fuzz_byte(&world.rest) % (n + 1); break;
-	case DAMAGE_NO_END: q->path[n - offsetof(struct request, path) - 1] = 'x'; break;
-	case DAMAGE_LONG:
+	case INPUT_ERRORS_SHORT: n = fuzz_byte(&world.rest) % (n + 1); break;
+	case INPUT_ERRORS_NO_END: q->path[n - offsetof(struct request, path) - 1] = 'x'; break;
+	case INPUT_ERRORS_LONG:
 		memcpy(large, q, n);
 		(void)fdmessage_send(client.socket, large, sizeof(large), with[given]);
 		return;
-	case DAMAGE_TWO: (void)fdmessage_send_all(client.socket, q, n, both, 2); return;
+	case INPUT_ERRORS_TWO: (void)fdmessage_send_all(client.socket, q, n, both, 2); return;
 	}
 	(void)fdmessage_send(client.socket, q, n, with[given]);
 }
@@ -345,7 +345,7 @@ static void cache_file(const char *name, unsigned how)
 	check_descriptor(broker_cache_open(name), CACHE_OPEN, name);
 }
 
-static void ask_as_filter(void)
+static void query_as_filter(void)
 {
 	unsigned what = fuzz_byte(&world.rest), how = fuzz_byte(&world.rest);
 	char path[PATH_BYTES + 2] = "";
@@ -411,7 +411,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	start();
 	for (unsigned i = 0; i < 12 && world.rest.n && !client.broken; i++)
 		if (how >> i % 8 & 1)
-			ask_as_filter();
+			query_as_filter();
 		else
 			raw_request();
 	stop();

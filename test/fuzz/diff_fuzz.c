@@ -36,7 +36,7 @@ static uint64_t add(struct str text, unsigned side)
 	return sum;
 }
 
-static void judge(struct sig_rule *r)
+static void assess(struct sig_rule *r)
 {
 	struct noise n = { .dispersion = 1 };
 	struct sig_change *c;
@@ -48,7 +48,7 @@ static void judge(struct sig_rule *r)
 	}
 	r->dispersion = n.dispersion;
 	MUST(r->dispersion >= 1 && r->drift >= 0 && r->drift <= NOISE_DRIFT_MAX);
-	c = sig_judge(r, &p.s, n.node);
+	c = sig_assess(r, &p.s, n.node);
 	for (uint32_t id = 1; id < p.s.n; id++)
 		MUST(isfinite((double)c[id].z) && isfinite((double)c[id].points) && c[id].relative >= 0 &&
 		     c[id].relative <= 1.0001F && (c[id].why == SIG_CHANGED) == (c[id].level > 0));
@@ -80,10 +80,10 @@ int fuzz_one(const uint8_t *data, size_t n)
 	MUST(stacks_sum(&p.s, 0) == sum[0] && stacks_sum(&p.s, 1) == sum[1]);
 	r.sum[0] = sum[0];
 	r.sum[1] = sum[1];
-	judge(&r);
+	assess(&r);
 	r.shares = sum[0] && sum[1];
-	judge(&r);
-	MUST(normalize(&p.s) == (sum[0] && sum[1]));
+	assess(&r);
+	MUST(scale_column(&p.s) == (sum[0] && sum[1]));
 	MUST(!(sum[0] && sum[1]) || stacks_sum(&p.s, 0) == sum[1]);
 	return 0;
 }

@@ -11,11 +11,11 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-enum { PACKED = 1, ZSTD = 2, HOUR = 4, STRANGERS = 8, OFTEN = 16, LIMITS = 32 };
+enum { PACKED = 1, ZSTD = 2, HOUR = 4, UNTRUSTED = 8, OFTEN = 16, LIMITS = 32 };
 enum { FILES = 6 };
 #define EPOCH UINT64_C(1795291200) /* a full hour */
 
-static bool told(void *to, const struct window *w)
+static bool reported(void *to, const struct window *w)
 {
 	(void)to;
 	(void)w;
@@ -71,7 +71,7 @@ static void fill(int day, unsigned bits, struct str rest)
 		write_at(day, path, bits & PACKED ? text_view(&t) : part);
 		text_free(&t);
 	}
-	if (bits & STRANGERS) {
+	if (bits & UNTRUSTED) {
 		write_at(day, "1795291200+30.0123456789abcdeg.folded.gz", STR("x"));
 		write_at(day, "1795291230+31.0000000000000001.folded.gz",
 			 STR("x")); /* of the same second and stream as another */
@@ -84,7 +84,7 @@ static void read_all(struct dir_store *d)
 {
 	static struct str label = { "k=v", 3 }, event = { "c*", 2 };
 	uint64_t bytes = 0;
-	struct store_sink sink = { told, lines, damaged, &bytes };
+	struct store_sink sink = { reported, lines, damaged, &bytes };
 	struct text why = { 0 };
 
 	for (unsigned by = BY_ALL; by <= BY_LABEL; by++) {
@@ -124,7 +124,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	MUST(mkdirat(root, "h", 0700) == 0 && (host = openat(root, "h", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0);
 	MUST(mkdirat(host, day_name, 0700) == 0 &&
 	     (day = openat(host, day_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0);
-	if (bits & STRANGERS)
+	if (bits & UNTRUSTED)
 		MUST(mkdirat(root, "g", 0700) == 0 && mkdirat(root, ".x", 0700) == 0 &&
 		     mkdirat(host, "2026-13-01", 0700) == 0);
 	if (bits & LIMITS) /* the newest day is never removed */

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-enum { AS_PERF = 1, INLINED = 2, LIVE = 4, LOCAL = 8, ELSEWHERE = 16, SYMFS = 32, ATTIC = 64 };
+enum { AS_PERF = 1, INLINED = 2, LIVE = 4, LOCAL = 8, ELSEWHERE = 16, SYMFS = 32, SYMSTORE = 64 };
 enum { HEAD = 3, HOLE = 0x8000, PLACES = 40, FILES_MAX = 32 };
 
 /* %s: a build-id as in .build-id/; without it the path as it is. */
@@ -148,8 +148,8 @@ static bool next_file(struct str *rest, unsigned *place, struct str *bytes, bool
 	return true;
 }
 
-static enum dso_why ask_all(const uint8_t *head, const struct build_id *id, const struct attic *attic,
-			    struct symbols_query *q, struct intern *names)
+static enum dso_why query_all(const uint8_t *head, const struct build_id *id, const struct symstore *symstore,
+			      struct symbols_query *q, struct intern *names)
 {
 	struct dsofiles_inlined inlined = { 0 };
 	char cache[128];
@@ -157,7 +157,7 @@ static enum dso_why ask_all(const uint8_t *head, const struct build_id *id, cons
 				      .inlined = head[0] & INLINED ? &inlined : NULL,
 				      .symfs = head[0] & SYMFS ? fuzz_folder_path : NULL,
 				      .debug_dir = cache,
-				      .attic = head[0] & ATTIC ? attic : NULL,
+				      .symstore = head[0] & SYMSTORE ? symstore : NULL,
 				      .local = head[0] & LOCAL };
 	struct dsofiles_query d = { .path = str_of(paths[head[2] % countof(paths)]),
 				    .build_id = *id,
@@ -170,17 +170,17 @@ static enum dso_why ask_all(const uint8_t *head, const struct build_id *id, cons
 	for (unsigned i = 0; i < PLACES; i++)
 		q[i] = (struct symbols_query){ .address = i < PLACES / 2 ? i * 16 : 0x1000 + i * 8 };
 	why = dsofiles_resolve(&o, &d, q, PLACES, names);
-	MUST(why <= DSO_SILENT && why != DSO_SILENT && inlined.asked == (o.inlined != NULL));
+	MUST(why <= DSO_SILENT && why != DSO_SILENT && inlined.is_requested == (o.inlined != NULL));
 	return why;
 }
 
-static void ask_twice(const uint8_t *head, const struct build_id *id)
+static void query_twice(const uint8_t *head, const struct build_id *id)
 {
 	static struct symbols_query first[PLACES], again[PLACES];
 	struct intern names = { 0 };
-	enum dso_why why = ask_all(head, id, NULL, first, &names);
+	enum dso_why why = query_all(head, id, NULL, first, &names);
 
-	MUST(ask_all(head, id, NULL, again, &names) == why);
+	MUST(query_all(head, id, NULL, again, &names) == why);
 	for (unsigned i = 0; i < PLACES; i++)
 		MUST(first[i].name == again[i].name && first[i].name <= names.n &&
 		     (why == DSO_FOUND || why == DSO_STRIPPED || !first[i].name));
@@ -206,7 +206,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	count = 0;
 	while (count++ < FILES_MAX && next_file(&rest, &place, &bytes, &hole))
 		put_file(place, bytes, hole, &id);
-	ask_twice(data, data[0] & 128 ? &id : &(struct build_id){ 0 });
+	query_twice(data, data[0] & 128 ? &id : &(struct build_id){ 0 });
 	remove_all(&id);
 	MUST(fuzz_descriptors() == descriptors);
 	return 0;
@@ -241,9 +241,9 @@ static void file_set_size(uint8_t *file, size_t size)
 	memcpy(file + 1, &bytes, 2);
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed)
 {
 	static const struct mutate_format f = { files_range, file_size, file_set_size, NULL, 3 };
 
-	return mutate(&f, data, n, most, seed);
+	return mutate(&f, data, n, max, seed);
 }

@@ -31,7 +31,7 @@ static size_t places(struct symbols_query *q, const uint8_t *data, size_t n)
 	return count;
 }
 
-static size_t ask(const char *path, struct elfsyms_options o, struct symbols_query *q, size_t n, struct intern *names)
+static size_t query(const char *path, struct elfsyms_options o, struct symbols_query *q, size_t n, struct intern *names)
 {
 	const char *why = NULL;
 	struct elfsyms *e = elfsyms_open(open(path, O_RDONLY | O_CLOEXEC), &o, &why);
@@ -80,7 +80,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	int fd = fuzz_file(data, n, path);
 
 	memcpy(one, q, sizeof(one));
-	found = ask(path, o, q, count, &names);
+	found = query(path, o, q, count, &names);
 	for (size_t i = 0; i < count; i++) {
 		MUST(q[i].name <= names.n);
 		MUST(q[i].name == 0 || q[i].offset == UINT32_MAX || q[i].offset <= q[i].address);
@@ -89,7 +89,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	MUST(found == 0);
 	/* a place alone is answered as among others */
 	for (size_t i = 0; i < count && n < 4096; i += count / 3) {
-		ask(path, o, &one[i], 1, &names);
+		query(path, o, &one[i], 1, &names);
 		MUST(one[i].name == q[i].name && one[i].offset == q[i].offset);
 	}
 	image(data, n);

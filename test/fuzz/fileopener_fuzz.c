@@ -120,7 +120,7 @@ static void check_descriptor(int fd)
 
 	if (fd < 0)
 		return;
-	MUST(fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !inside_is_proc(fd));
+	MUST(fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !targetfile_is_proc(fd));
 	close(fd);
 }
 
@@ -129,7 +129,7 @@ static void raw_request(void)
 {
 	static struct request r;
 	struct str path;
-	unsigned how, damage;
+	unsigned how, errors;
 	size_t n;
 
 	memset(&r, 0, sizeof(r));
@@ -141,12 +141,12 @@ static void raw_request(void)
 	r.n = (uint32_t)path.n;
 	memcpy(r.path, path.p, path.n);
 	n = offsetof(struct request, path) + path.n + 1;
-	damage = fuzz_byte(&world.rest);
-	if (damage % 8 == 1)
-		r.n += (uint32_t)fuzz_byte(&world.rest) << (damage >> 4);
-	else if (damage % 8 == 2)
-		n = damage >> 3;
-	else if (damage % 8 == 3)
+	errors = fuzz_byte(&world.rest);
+	if (errors % 8 == 1)
+		r.n += (uint32_t)fuzz_byte(&world.rest) << (errors >> 4);
+	else if (errors % 8 == 2)
+		n = errors >> 3;
+	else if (errors % 8 == 3)
 		memset(r.path, 'x', sizeof(r.path));
 	(void)fdmessage_send(world.sockets[0], &r, n, -1);
 }
@@ -161,7 +161,7 @@ static void replies_of(void)
 }
 
 /* What pjfold itself does with it: its own functions, and replies of a helper. */
-static void ask_as_pjfold(void)
+static void query_as_pjfold(void)
 {
 	unsigned kind = fuzz_byte(&world.rest) % 4;
 	struct str path;
@@ -200,7 +200,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, world.sockets) < 0)
 			abort();
 		if (how >> i & 1) {
-			ask_as_pjfold();
+			query_as_pjfold();
 		} else {
 			raw_request();
 			run_helper_now();

@@ -160,7 +160,7 @@ static size_t line_size(const uint8_t *line, size_t left)
 }
 
 /* Weights at the ends of what numbers can be, and names that another line has. */
-static size_t change_word(uint8_t *data, size_t n, size_t most, uint64_t *state)
+static size_t change_word(uint8_t *data, size_t n, size_t max, uint64_t *state)
 {
 	static const char *const words[] = { "0",
 					     "1",
@@ -183,19 +183,19 @@ static size_t change_word(uint8_t *data, size_t n, size_t most, uint64_t *state)
 		at--;
 	while (at + old < n && data[at + old] != ' ' && data[at + old] != ';' && data[at + old] != '\n')
 		old++;
-	if (n - old + length > most)
+	if (n - old + length > max)
 		return n;
 	n = mutate_resize(data, n, at, old, length);
 	memcpy(data + at, word, length);
 	return n;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed)
 {
 	static const struct mutate_format f = { lines_range, line_size, NULL, NULL, 0 };
 	uint64_t state = seed;
 
 	if (n > 16 && mutate_lot(&state, 3) == 0)
-		return change_word(data, n, most, &state);
-	return mutate(&f, data, n, most, seed);
+		return change_word(data, n, max, &state);
+	return mutate(&f, data, n, max, seed);
 }

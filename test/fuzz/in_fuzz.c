@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 
-#define KEPT (1 << 20)
+#define SAVED (1 << 20)
 
 /* A kB of gzip may hold a MB, which is read byte by byte here. */
 const struct fuzz_budget fuzz_budget = {
@@ -19,12 +19,12 @@ static void check_after(const char *path, const char *lines, size_t n)
 	struct in in;
 
 	in_open(&in, path);
-	for (; n < KEPT && in_line_after(&in, &line, &same); at += line.n + 1) {
+	for (; n < SAVED && in_line_after(&in, &line, &same); at += line.n + 1) {
 		MUST(at + line.n < n && lines[at + line.n] == '\n' && memcmp(lines + at, line.p, line.n) == 0);
 		MUST(same == str_common(before, line));
 		before = (struct str){ lines + at, line.n };
 	}
-	MUST(at == n || n >= KEPT);
+	MUST(at == n || n >= SAVED);
 	in_close(&in);
 }
 
@@ -42,8 +42,8 @@ static void check_spooled(const char *path, const uint8_t *data, size_t n, const
 		MUST(size == n &&
 		     in_pread(&in, part, sizeof(part), n / 2) == (n - n / 2 < sizeof(part) ? n - n / 2 : sizeof(part)));
 	in_spool(&in);
-	MUST(in_seekable(&in, &size) && (damaged || nbytes >= KEPT || size + 1 >= nbytes));
-	for (size_t at = 0; at + sizeof(part) <= nbytes && at + sizeof(part) <= size && nbytes < KEPT;
+	MUST(in_seekable(&in, &size) && (damaged || nbytes >= SAVED || size + 1 >= nbytes));
+	for (size_t at = 0; at + sizeof(part) <= nbytes && at + sizeof(part) <= size && nbytes < SAVED;
 	     at += nbytes / 3 + 1)
 		MUST(in_pread(&in, part, sizeof(part), at) == sizeof(part) &&
 		     memcmp(part, bytes + at, sizeof(part)) == 0);
@@ -55,10 +55,10 @@ static void check_spooled(const char *path, const uint8_t *data, size_t n, const
 
 int fuzz_one(const uint8_t *data, size_t n)
 {
-	static char lines[KEPT + 1], blocks[KEPT + 1];
+	static char lines[SAVED + 1], blocks[SAVED + 1];
 	size_t nlines = 0, nblocks = 0, got, step = n ? data[n - 1] + 1u : 1;
 	volatile int fd = -1;
-	const char *damage;
+	const char *errors;
 	struct str line;
 	struct in in;
 	char path[32];
@@ -69,31 +69,31 @@ int fuzz_one(const uint8_t *data, size_t n)
 		return 0;
 	}
 	in_open(&in, path);
-	while (nlines < KEPT && in_line(&in, &line)) {
-		size_t take = line.n < KEPT - nlines ? line.n : KEPT - nlines;
+	while (nlines < SAVED && in_line(&in, &line)) {
+		size_t take = line.n < SAVED - nlines ? line.n : SAVED - nlines;
 
 		memcpy(lines + nlines, line.p, take);
 		nlines += take;
 		lines[nlines++] = '\n';
 	}
-	damage = in.damage;
+	errors = in.errors;
 	in_close(&in);
 	check_after(path, lines, nlines);
 	in_open(&in, path);
 	MUST(in_peek(&in, 1).n <= 1);
-	while (nblocks < KEPT &&
-	       (got = in_read(&in, blocks + nblocks, step < KEPT - nblocks ? step : KEPT - nblocks)) > 0)
+	while (nblocks < SAVED &&
+	       (got = in_read(&in, blocks + nblocks, step < SAVED - nblocks ? step : SAVED - nblocks)) > 0)
 		nblocks += got;
-	if (nlines < KEPT && nblocks < KEPT) {
-		MUST(in.damage == damage);
-		while (damage && nblocks && blocks[nblocks - 1] != '\n')
+	if (nlines < SAVED && nblocks < SAVED) {
+		MUST(in.errors == errors);
+		while (errors && nblocks && blocks[nblocks - 1] != '\n')
 			nblocks--; /* half a line is not delivered as a line */
 		if (nblocks && blocks[nblocks - 1] != '\n')
 			blocks[nblocks++] = '\n';
 		MUST(nlines == nblocks && memcmp(lines, blocks, nlines) == 0);
 	}
 	in_close(&in);
-	check_spooled(path, data, n, blocks, nblocks, damage != NULL);
+	check_spooled(path, data, n, blocks, nblocks, errors != NULL);
 	in_open(&in, path);
 	in_expect_text(&in); /* dies of what is none: last, as that is not given back */
 	in_close(&in);

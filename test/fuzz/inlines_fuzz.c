@@ -55,7 +55,7 @@ static void find_places(const struct elffile *f, size_t n, struct symbols_query 
 								  code + PLACES / 2 + (i - PLACES / 2) * step };
 }
 
-static void ask(const struct elffile *f, size_t n)
+static void query(const struct elffile *f, size_t n)
 {
 	struct symbols_query q[PLACES], one;
 	struct intern names = { 0 };
@@ -89,7 +89,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 					    4) == 0));
 			dwarfimage_free(&image);
 		}
-		ask(&f, n);
+		query(&f, n);
 	}
 	elffile_close(&f);
 	close(fd);

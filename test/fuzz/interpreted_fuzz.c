@@ -67,9 +67,9 @@ static void item_set_size(uint8_t *item, size_t size)
 	item[1] = (uint8_t)((size - 2) >> 8);
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed)
 {
 	static const struct mutate_format f = { items_range, item_size, item_set_size, NULL, 2 };
 
-	return mutate(&f, data, n, most, seed);
+	return mutate(&f, data, n, max, seed);
 }

@@ -8,9 +8,9 @@
 
 enum {
 	REGISTERS = 32,
-	PIECES = 8,
-	PIECE = 16,
-	HEAD = REGISTERS + PIECES * PIECE,
+	BLOBS = 8,
+	PART = 16,
+	HEAD = REGISTERS + BLOBS * PART,
 	STACK = 256,
 	STACK_AT = 0x700000,
 	CODE_AT = 0x10000
@@ -38,29 +38,29 @@ static bool is_code(void *arg, uint64_t at)
 }
 
 /* Pieces follow each other, as the tables promise; the rest is as it comes. */
-static size_t take_pieces(const uint8_t *data, struct java_piece *p)
+static size_t take_blobs(const uint8_t *data, struct code_blob *p)
 {
 	uint64_t at = CODE_AT;
 	size_t n = 0;
 
-	for (unsigned i = 0; i < PIECES; i++) {
-		const uint8_t *d = data + (size_t)i * PIECE;
+	for (unsigned i = 0; i < BLOBS; i++) {
+		const uint8_t *d = data + (size_t)i * PART;
 		uint32_t frame;
 
 		memcpy(&frame, d + 8, 4);
 		at += d[0] % 32;
-		p[n] = (struct java_piece){ .start = at,
-					    .end = at + d[1],
-					    .kind = d[2] % 10,
-					    .entry = d[3],
-					    .complete = d[4],
-					    .orig_pc = d[5],
-					    .frame = d[6] & 1 ? frame : (uint32_t)(d[8] & 31) * 8,
-					    .deopt = { at + d[7], at + d[12] } };
+		p[n] = (struct code_blob){ .start = at,
+					   .end = at + d[1],
+					   .kind = d[2] % 10,
+					   .entry = d[3],
+					   .complete = d[4],
+					   .orig_pc = d[5],
+					   .frame = d[6] & 1 ? frame : (uint32_t)(d[8] & 31) * 8,
+					   .deopt = { at + d[7], at + d[12] } };
 		if (d[3] == 255)
-			p[n].entry = JAVA_NEVER;
+			p[n].entry = BLOB_NEVER;
 		if (d[4] == 255)
-			p[n].complete = JAVA_NEVER;
+			p[n].complete = BLOB_NEVER;
 		at += d[1];
 		n += d[1] != 0;
 	}
@@ -94,21 +94,21 @@ static void start(struct unwind_state *s, const uint8_t *data, const char *stack
 }
 
 /* Until it ends; code says which pieces there are. */
-static void walk(struct unwind_state s, const struct java_code *code)
+static void walk(struct unwind_state s, const struct javaunwind_code *code)
 {
 	enum unwind_end end;
 	unsigned steps = 0;
 
 	do {
-		const struct java_piece *p = java_find(code, &s);
+		const struct code_blob *p = javaunwind_find(code, &s);
 		struct unwind_state before = s;
-		struct java_frame f;
+		struct javaunwind_frame f;
 
 		if (!p)
 			break;
 		MUST(s.ip - !s.interrupted - p->start < p->end - p->start ||
-		     (p->kind == JAVA_THAW && s.ip == p->start));
-		end = java_step(&s, code, p, &f);
+		     (p->kind == BLOB_THAW && s.ip == p->start));
+		end = javaunwind_step(&s, code, p, &f);
 		if (end != UNWIND_MORE)
 			MUST(s.ip == before.ip && s.sp == before.sp && s.bp == before.bp && s.valid == before.valid);
 		else
@@ -122,16 +122,16 @@ static void walk(struct unwind_state s, const struct java_code *code)
 /* ---- facts instead of code
  * ---------------------------------------------------------------------------------------------------- */
 
-struct kept {
-	const struct java_piece *piece;
-	struct str runs[PIECES];
+struct retention {
+	const struct code_blob *blob;
+	struct str runs[BLOBS];
 };
 
-static int kept_how(void *arg, const struct java_piece *p, uint64_t address)
+static int saved_how(void *arg, const struct code_blob *p, uint64_t address)
 {
-	const struct kept *k = arg;
+	const struct retention *k = arg;
 
-	return (int)javafacts_how(k->runs[p - k->piece], address - p->start);
+	return (int)blobcodec_how(k->runs[p - k->blob], address - p->start);
 }
 
 static bool read_nothing(void *arg, uint64_t at, void *to, size_t n)
@@ -140,9 +140,9 @@ static bool read_nothing(void *arg, uint64_t at, void *to, size_t n)
 	return false;
 }
 
-static enum javaframe ask(const struct java_code *c, const struct java_piece *p, uint64_t at)
+static enum javaframe query(const struct javaunwind_code *c, const struct code_blob *p, uint64_t at)
 {
-	return p->kind == JAVA_STUB ? javaframe_stub(c, p, at) : javaframe_compiled(c, p, at);
+	return p->kind == BLOB_STUB ? javaframe_stub(c, p, at) : javaframe_compiled(c, p, at);
 }
 
 static bool near_pop(const uint8_t *code, uint64_t entry, uint64_t at)
@@ -157,41 +157,41 @@ static bool near_pop(const uint8_t *code, uint64_t entry, uint64_t at)
 }
 
 /* Facts answer as the code does where it leaves a frame, and never say less than whole where the code does not. */
-static void same_answers(const struct java_piece *p, struct java_code *bytes, struct java_code *kept,
+static void same_answers(const struct code_blob *p, struct javaunwind_code *bytes, struct javaunwind_code *saved,
 			 const uint8_t *code, size_t n)
 {
-	if ((p->kind != JAVA_COMPILED && p->kind != JAVA_NATIVE && p->kind != JAVA_STUB) ||
-	    (p->complete != JAVA_NEVER && p->complete > n))
+	if ((p->kind != BLOB_COMPILED && p->kind != BLOB_NATIVE && p->kind != BLOB_STUB) ||
+	    (p->complete != BLOB_NEVER && p->complete > n))
 		return;
 	for (uint64_t at = p->entry; at < n; at++) {
-		enum javaframe want = ask(bytes, p, p->start + at), got = ask(kept, p, p->start + at);
+		enum javaframe want = query(bytes, p, p->start + at), got = query(saved, p, p->start + at);
 
-		MUST(got == want || (got == JAVAFRAME_WHOLE && !near_pop(code, p->entry, at)));
+		MUST(got == want || (got == JAVAFRAME_COMPLETE && !near_pop(code, p->entry, at)));
 	}
 }
 
 /* All that is put is taken, and says the same. */
-static void keep_facts(const struct java_code *code, struct image *image, struct kept *k, struct text *facts)
+static void keep_facts(const struct javaunwind_code *code, struct image *image, struct retention *k, struct text *facts)
 {
-	size_t from[PIECES];
-	struct java_code kept = { .read = read_nothing, .how = kept_how, .arg = k };
+	size_t from[BLOBS];
+	struct javaunwind_code saved = { .read = read_nothing, .how = saved_how, .arg = k };
 
 	for (size_t i = 0; i < code->n; i++) {
-		const struct java_piece *p = &code->piece[i];
+		const struct code_blob *p = &code->blob[i];
 		bool there = p->start - CODE_AT <= image->n && p->end - p->start <= image->n - (p->start - CODE_AT);
 
 		from[i] = facts->n;
-		javafacts_put(facts, p, there ? image->code + (p->start - CODE_AT) : NULL,
-			      there ? (size_t)(p->end - p->start) : 0);
+		blobcodec_encode(facts, p, there ? image->code + (p->start - CODE_AT) : NULL,
+				 there ? (size_t)(p->end - p->start) : 0);
 	}
 	for (size_t i = 0; i < code->n; i++) {
-		const struct java_piece *p = &code->piece[i];
+		const struct code_blob *p = &code->blob[i];
 		struct str s = str_from(text_view(facts), from[i]);
-		struct java_piece taken = { .start = p->start, .end = p->end };
-		bool good = javafacts_take(&s, &taken, &k->runs[i]);
+		struct code_blob taken = { .start = p->start, .end = p->end };
+		bool good = blobcodec_decode(&s, &taken, &k->runs[i]);
 
 		if (!good) { /* what deopt says is never checked when it is put */
-			MUST(p->kind > JAVA_THAW || p->deopt[0] - p->start > p->end - p->start ||
+			MUST(p->kind > BLOB_THAW || p->deopt[0] - p->start > p->end - p->start ||
 			     p->deopt[1] - p->start > p->end - p->start);
 			k->runs[i] = (struct str){ 0 };
 			continue;
@@ -199,21 +199,21 @@ static void keep_facts(const struct java_code *code, struct image *image, struct
 		MUST(taken.kind == p->kind && taken.frame == p->frame / 8 * 8 && taken.entry == p->entry &&
 		     taken.complete == p->complete);
 		if (p->start - CODE_AT <= image->n && p->end - p->start <= image->n - (p->start - CODE_AT))
-			same_answers(p, &(struct java_code){ .read = read_code, .arg = image }, &kept,
+			same_answers(p, &(struct javaunwind_code){ .read = read_code, .arg = image }, &saved,
 				     (const uint8_t *)image->code + (p->start - CODE_AT), (size_t)(p->end - p->start));
 	}
 }
 
 /* Facts that are whatever the code's bytes are. */
-static void take_hostile(const struct image *image, struct java_piece *piece, struct kept *k)
+static void take_hostile(const struct image *image, struct code_blob *blob, struct retention *k)
 {
 	struct str s = { image->code, image->n };
 
-	for (size_t i = 0; i < PIECES; i++) {
-		struct java_piece taken = piece[i];
+	for (size_t i = 0; i < BLOBS; i++) {
+		struct code_blob taken = blob[i];
 
-		if (javafacts_take(&s, &taken, &k->runs[i]))
-			piece[i] = taken;
+		if (blobcodec_decode(&s, &taken, &k->runs[i]))
+			blob[i] = taken;
 		else
 			k->runs[i] = (struct str){ 0 };
 	}
@@ -221,34 +221,34 @@ static void take_hostile(const struct image *image, struct java_piece *piece, st
 
 int fuzz_one(const uint8_t *data, size_t n)
 {
-	struct java_piece piece[PIECES] = { { 0 } };
-	struct kept kept = { .piece = piece };
+	struct code_blob blob[BLOBS] = { { 0 } };
+	struct retention saved = { .blob = blob };
 	struct text facts = { 0 };
 	struct unwind_state s;
 	struct image image;
-	struct java_code code;
+	struct javaunwind_code code;
 	char *stack;
 
 	if (n < HEAD + STACK)
 		return 0;
 	image = (struct image){ fuzz_copy(data + HEAD + STACK, n - HEAD - STACK), n - HEAD - STACK };
 	stack = fuzz_copy(data + HEAD, STACK);
-	code = (struct java_code){ piece,
-				   take_pieces(data + REGISTERS, piece),
-				   CODE_AT + data[13],
-				   CODE_AT + data[14],
-				   read_code,
-				   is_code,
-				   &image,
-				   NULL };
+	code = (struct javaunwind_code){ blob,
+					 take_blobs(data + REGISTERS, blob),
+					 CODE_AT + data[13],
+					 CODE_AT + data[14],
+					 read_code,
+					 is_code,
+					 &image,
+					 NULL };
 	start(&s, data, stack);
 	walk(s, &code);
-	keep_facts(&code, &image, &kept, &facts);
+	keep_facts(&code, &image, &saved, &facts);
 	code.read = read_nothing;
-	code.how = kept_how;
-	code.arg = &kept;
+	code.how = saved_how;
+	code.arg = &saved;
 	walk(s, &code);
-	take_hostile(&image, piece, &kept);
+	take_hostile(&image, blob, &saved);
 	walk(s, &code);
 	text_free(&facts);
 	free(stack);

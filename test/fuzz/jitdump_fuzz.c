@@ -71,9 +71,9 @@ static void record_set_size(uint8_t *record, size_t size)
 	memcpy(record + 4, &n, 4);
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed)
 {
 	static const struct mutate_format f = { records_range, record_size, record_set_size, NULL, 16 };
 
-	return mutate(&f, data, n, most, seed);
+	return mutate(&f, data, n, max, seed);
 }

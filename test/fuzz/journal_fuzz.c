@@ -65,17 +65,17 @@ static void change(struct synth *s, struct str *changes)
 
 static void scan(struct journal *t, struct journalfile *file, struct synth *s, bool *failed)
 {
-	const struct memory_piece piece = synth_piece(s);
+	const struct memory_part blob = synth_part(s);
 	struct journalfile_scan change;
 	struct text records = { 0 };
 	struct hotspot h;
-	struct hotspot_reason r = hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	struct hotspot_reason r = hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	int fd = memfd_create("records", MFD_CLOEXEC);
 
 	if (!r.code)
 		r = journal_scan(t, &h, &records);
 	MUST(!r.code || (strcmp(r.code, "gone") != 0 && records.n == 0));
-	MUST(fd >= 0 && whole_write(fd, text_view(&records)));
+	MUST(fd >= 0 && fullio_write(fd, text_view(&records)));
 	change = (struct journalfile_scan){ t->came, t->went, t->before, t->before_ns };
 	MUST(r.code || journalfile_append(file, &change, fd, records.n));
 	close(fd);

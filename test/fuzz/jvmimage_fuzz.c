@@ -16,7 +16,7 @@
 
 enum {
 	PAGE = 4096,
-	MOST_PAGES = 256,
+	PAGES_MAX = 256,
 	REPEATED = 0x8000,
 	CHUNK = 512 /* pages */,
 	REPEATED_MAX = 768 << 20 /* bytes of one input */
@@ -29,16 +29,16 @@ const struct fuzz_budget fuzz_budget = {
 };
 
 /* What pjmap and pjrecord allow a JVM at first; filled before each kind of reading, as each is one look of theirs. */
-static struct budget allowance;
+static struct readbudget allowance;
 
 static void allow(struct hotspot *h)
 {
-	allowance = (struct budget){ .steps = 512 << 10, .bytes = 32 << 20 };
+	allowance = (struct readbudget){ .steps = 512 << 10, .bytes = 32 << 20 };
 	h->memory.budget = &allowance;
 }
 
 struct image {
-	struct memory_piece piece[MOST_PAGES];
+	struct memory_part blob[PAGES_MAX];
 	size_t n;
 	uint64_t base;
 	size_t repeated; /* bytes */
@@ -82,13 +82,13 @@ static void add_page(struct image *i, uint64_t number, const uint8_t *data, size
 		page = pages;
 	}
 	if (page)
-		i->piece[i->n++] = (struct memory_piece){ number * PAGE, count * PAGE, page };
+		i->blob[i->n++] = (struct memory_part){ number * PAGE, count * PAGE, page };
 }
 
 static void release(struct image *i)
 {
 	while (i->n) {
-		struct memory_piece *p = &i->piece[--i->n];
+		struct memory_part *p = &i->blob[--i->n];
 
 		if (p->n == PAGE)
 			free((void *)(uintptr_t)p->bytes);
@@ -103,7 +103,7 @@ static void unpack(struct image *i, const uint8_t *data, size_t n)
 	uint64_t next = 1;
 
 	memcpy(&i->base, data, 8);
-	for (size_t at = 8; n - at >= 14 && i->n < MOST_PAGES;) {
+	for (size_t at = 8; n - at >= 14 && i->n < PAGES_MAX;) {
 		uint64_t number;
 		uint32_t count = 1;
 		uint16_t size;
@@ -219,41 +219,41 @@ static void read_stubs(struct hotspot *h)
 	stubs_free(&s);
 }
 
-static void check_pieces(const struct java_code *c)
+static void check_blobs(const struct javaunwind_code *c)
 {
 	for (size_t i = 0; i < c->n; i++)
-		MUST(c->piece[i].start < c->piece[i].end && (i == 0 || c->piece[i - 1].end <= c->piece[i].start));
+		MUST(c->blob[i].start < c->blob[i].end && (i == 0 || c->blob[i - 1].end <= c->blob[i].start));
 }
 
 /* The same twice: what did not change is taken over. */
 static void read_frames(struct hotspot *h)
 {
-	struct frames f;
-	const char *why = frames_open(&f, h);
+	struct blobframes f;
+	const char *why = blobframes_open(&f, h);
 	size_t first = 0;
 
 	for (unsigned round = 0; round < 2 && !why; round++) {
-		why = frames_take(&f, h);
+		why = blobframes_take(&f, h);
 		MUST(round == 0 || allowance.over || f.code.n == first);
 		first = f.code.n;
-		check_pieces(&f.code);
+		check_blobs(&f.code);
 	}
-	frames_free(&f);
+	blobframes_free(&f);
 }
 
 /* As pjrecord asks: the one block around an address, and its names. */
-static void find_one(struct frames *f, struct hotspot *h, uint64_t address)
+static void find_one(struct blobframes *f, struct hotspot *h, uint64_t address)
 {
 	enum codecache_where where;
 	struct text name = { 0 };
 	struct blob b;
-	const char *why = frames_at(f, h, address, &where, &b);
+	const char *why = blobframes_at(f, h, address, &where, &b);
 
-	check_pieces(&f->code);
+	check_blobs(&f->code);
 	MUST(!why || f->code.n == 0);
 	if (!why && where == CODECACHE_BLOB) {
 		MUST(address >= b.begin && address < b.end && f->code.n > 0 && (!b.compiled || b.method));
-		MUST(f->code.piece[0].start >= b.begin && f->code.piece[f->code.n - 1].end <= b.end);
+		MUST(f->code.blob[0].start >= b.begin && f->code.blob[f->code.n - 1].end <= b.end);
 		hotspot_expect(h, &b.method, b.compiled, true);
 		MUST(hotspot_name(h, &b, METHOD_HOTSPOT, &name) == (name.n > 0));
 		MUST(codecache_keep_same(&h->memory, &h->layout, &b, 1) == 1 || allowance.over);
@@ -266,8 +266,8 @@ static void find_one(struct frames *f, struct hotspot *h, uint64_t address)
 /* In, at and behind the ends of all blocks of a scan. */
 static void find_each(struct hotspot *h)
 {
-	struct frames f;
-	const char *why = frames_open(&f, h);
+	struct blobframes f;
+	const char *why = blobframes_open(&f, h);
 
 	for (size_t i = 0; i < h->code.n && i < 64 && !why; i++) {
 		uint64_t begin = h->code.blob[i].begin, end = h->code.blob[i].end,
@@ -276,22 +276,22 @@ static void find_each(struct hotspot *h)
 		for (size_t k = 0; k < countof(at); k++)
 			find_one(&f, h, at[k]);
 	}
-	frames_free(&f);
+	blobframes_free(&f);
 }
 
 /* As pjrecord asks of a JVM that it did not scan: at both ends of each page. */
 static void find_pages(struct hotspot *h, const struct image *image)
 {
-	struct frames f;
-	const char *why = frames_open(&f, h);
+	struct blobframes f;
+	const char *why = blobframes_open(&f, h);
 
 	for (size_t i = 0; i < image->n && !why; i++) {
-		const struct memory_piece *p = &image->piece[i];
+		const struct memory_part *p = &image->blob[i];
 
 		find_one(&f, h, p->address);
 		find_one(&f, h, p->address + p->n - 1);
 	}
-	frames_free(&f);
+	blobframes_free(&f);
 }
 
 int fuzz_one(const uint8_t *data, size_t n)
@@ -303,7 +303,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	if (n < 8)
 		return 0;
 	unpack(&i, data, n);
-	r = hotspot_open_image(&h, i.piece, i.n, i.base);
+	r = hotspot_open_image(&h, i.blob, i.n, i.base);
 	MUST(!r.code || r.why[0]);
 	for (const char *c = h.command; *c; c++)
 		MUST((unsigned char)*c >= 0x20);
@@ -383,12 +383,12 @@ static void put_pointer(uint8_t *data, const size_t *at, size_t count, uint64_t 
 }
 
 /* A page is there often, or often no more. */
-static size_t repeat_page(uint8_t *data, size_t n, size_t most, size_t at, uint64_t *state)
+static size_t repeat_page(uint8_t *data, size_t n, size_t max, size_t at, uint64_t *state)
 {
 	uint32_t count = (uint32_t)1 << mutate_lot(state, 19);
 
 	if (!(data[at + 9] & REPEATED >> 8)) {
-		if (n + 4 > most)
+		if (n + 4 > max)
 			return n;
 		n = mutate_resize(data, n, at + 10, 0, 4);
 		data[at + 9] |= REPEATED >> 8;
@@ -397,20 +397,20 @@ static size_t repeat_page(uint8_t *data, size_t n, size_t most, size_t at, uint6
 	return n;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed)
 {
 	static const struct mutate_format f = { pages_range, page_size, NULL, NULL, 10 };
 	size_t at[MUTATE_RECORDS + 1], count;
 	uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
 
 	if (n < 64 || (mutate_lot(&state, 10) == 0 && LLVMFuzzerMutate))
-		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, n, most) : n;
+		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, n, max) : n;
 	for (uint64_t times = 1 + mutate_lot(&state, 4); times; times--) {
 		count = mutate_list(&f, data, 8, n, at);
 		if (count == 0)
 			return n;
 		switch (mutate_lot(&state, 16)) {
-		case 0: n = repeat_page(data, n, most, at[mutate_lot(&state, count)], &state); break;
+		case 0: n = repeat_page(data, n, max, at[mutate_lot(&state, count)], &state); break;
 		case 1:
 		case 2:
 		case 3:

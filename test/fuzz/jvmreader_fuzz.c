@@ -21,7 +21,7 @@
 
 enum { DO_FIND, DO_CHECK, DO_BYTES, DO_NAMES, DO_REOPEN, DO_WAIT, DO_READY, DO_OTHER, DO_COUNT };
 enum { REPLY_RIGHT, REPLY_WRONG_SERIAL, REPLY_NONE, REPLY_END, REPLY_REFUSE, REPLY_KINDS };
-enum { ASKED = 3 * JVM_METHODS_MAX / 2, BLOBS = 600 };
+enum { REQUESTED = 3 * JVM_METHODS_MAX / 2, BLOBS = 600 };
 
 static struct {
 	struct str rest;
@@ -99,7 +99,7 @@ static int fake_cpuclock(pid_t pid, clockid_t *clock)
 	return 0;
 }
 
-static pid_t fake_start(const struct apart *a)
+static pid_t fake_start(const struct helperprocess *a)
 {
 	(void)a;
 	return getpid();
@@ -120,7 +120,7 @@ static int fake_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, co
 #define clock_now fake_now
 #define clock_gettime fake_gettime
 #define clock_getcpuclockid fake_cpuclock
-#define apart_start fake_start
+#define helperprocess_start fake_start
 #define kill(pid, signal) ((void)(pid))
 #define nanosleep(t, left) ((void)(t))
 #define ppoll fake_ppoll
@@ -139,7 +139,7 @@ static void touch(struct str bytes)
 
 static void take_name(void *to, uint64_t method, struct str name)
 {
-	MUST(method >= 1000 && method < 1000 + ASKED);
+	MUST(method >= 1000 && method < 1000 + REQUESTED);
 	touch(name);
 	++*(unsigned *)to;
 }
@@ -153,9 +153,9 @@ static void do_find(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmread
 		return;
 	MUST(found.where <= CODECACHE_BLOB && (found.where == CODECACHE_BLOB) == (found.code.n > 0));
 	for (size_t i = 0; i < found.code.n; i++) {
-		const struct java_piece *p = &found.code.piece[i];
+		const struct code_blob *p = &found.code.blob[i];
 
-		MUST(p->start <= p->end && p->kind <= JAVA_THAW && (i == 0 || p[-1].end <= p->start));
+		MUST(p->start <= p->end && p->kind <= BLOB_THAW && (i == 0 || p[-1].end <= p->start));
 	}
 	if (found.bytes)
 		touch((struct str){ found.bytes, JVMREADER_BYTES });
@@ -177,12 +177,12 @@ static void do_check(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmrea
 
 static void do_names(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmreader_answer *answer)
 {
-	uint64_t method[ASKED];
+	uint64_t method[REQUESTED];
 	unsigned names = 0;
 
-	for (size_t i = 0; i < ASKED; i++)
+	for (size_t i = 0; i < REQUESTED; i++)
 		method[i] = 1000 + i;
-	*answer = jvmreader_names(r, jvm, method, fuzz_byte(&world.rest) % ASKED + 1u, take_name, &names);
+	*answer = jvmreader_names(r, jvm, method, fuzz_byte(&world.rest) % REQUESTED + 1u, take_name, &names);
 }
 
 /* false: the JVM is lost, with a reason that people can read. */
@@ -202,7 +202,7 @@ static bool do_one(struct jvmreader *r, struct jvmreader_jvm **jvm, struct tenan
 	enum jvmreader_answer answer = JVMREADER_LATE;
 	const char *bytes = NULL;
 
-	jvmreader_patience(r, 1 << 20);
+	jvmreader_deadline(r, 1 << 20);
 	switch (fuzz_byte(&world.rest) % DO_COUNT) {
 	case DO_FIND: do_find(r, *jvm, &answer); break;
 	case DO_CHECK: do_check(r, *jvm, &answer); break;

@@ -14,7 +14,7 @@
 #define BASE 0xffffffff81000000ull
 #define QUERIES 64
 
-enum damage {
+enum input_errors {
 	BELOW_HOME = 1,
 	RIGHT_SUMS = 2,
 	HIDDEN = 4,
@@ -25,7 +25,7 @@ enum damage {
 	OLD_BOOT = 128
 };
 
-static void ask_all(struct kallsyms *k, size_t n)
+static void query_all(struct kallsyms *k, size_t n)
 {
 	static struct intern names;
 	struct symbols_query q[QUERIES];
@@ -45,7 +45,7 @@ static void ask_all(struct kallsyms *k, size_t n)
 
 /* ---- the bytes of a cache ------------------------------------------------------------------------------------ */
 
-static void ask_cache(int fd)
+static void query_cache(int fd)
 {
 	struct kallcache *c = kallcache_of(fd, STR("key"));
 	struct str name;
@@ -174,7 +174,7 @@ static void right_sums(unsigned char *p, size_t n)
 	memcpy(p + SUM, &sum, 8);
 }
 
-static void damage(unsigned how, const uint8_t *patch, size_t n)
+static void errors(unsigned how, const uint8_t *patch, size_t n)
 {
 	static unsigned char bytes[1 << 16];
 	int fd = find_file() ? open(file, O_RDWR) : -1;
@@ -248,10 +248,10 @@ static bool is_plain(const uint8_t *text, size_t n)
 }
 
 /* text: its path; of that file fd. more bytes behind the text say what happens to the cache. */
-static void ask_file(const char *text, int fd, bool same, const uint8_t *behind, size_t more)
+static void query_file(const char *text, int fd, bool same, const uint8_t *after, size_t more)
 {
 	static const char hidden[] = "0000000000000000 T x\n";
-	unsigned how = more ? behind[0] : 0;
+	unsigned how = more ? after[0] : 0;
 	struct kallsyms_options plain_options = { .live = text }, o = { .cache = true, .live = text };
 	const char *why = NULL;
 	struct kallsyms *cached, *plain = kallsyms_open(&plain_options, &why);
@@ -261,7 +261,7 @@ static void ask_file(const char *text, int fd, bool same, const uint8_t *behind,
 	set_folder(how & BELOW_HOME);
 	kallsyms_close(kallsyms_open(&o, &why));
 	if (more)
-		damage(how, behind + 1, more - 1);
+		errors(how, after + 1, more - 1);
 	cached = kallsyms_open(&o, &why);
 	MUST(cached);
 	if (how & HIDDEN) { /* from now on */
@@ -293,11 +293,11 @@ int fuzz_one(const uint8_t *data, size_t n)
 	}
 	MUST(k || why);
 	if (k)
-		ask_all(k, n);
+		query_all(k, n);
 	kallsyms_close(k);
-	ask_file(path, fd, is_plain(data, text), data + text + (end != NULL), n - text - (end != NULL));
+	query_file(path, fd, is_plain(data, text), data + text + (end != NULL), n - text - (end != NULL));
 	close(fd);
-	ask_cache(fuzz_file(data, n, path));
+	query_cache(fuzz_file(data, n, path));
 	pack(data, n);
 	return 0;
 }

@@ -22,7 +22,7 @@ static void check_text(const char *text, size_t n)
 
 static void check_answer(const struct read_answer *a)
 {
-	struct hotspot_reason r = jvmlook_reason(a);
+	struct hotspot_reason r = jvmhandle_reason(a);
 
 	check_text(a->code, sizeof(a->code));
 	check_text(a->why, sizeof(a->why));
@@ -59,7 +59,7 @@ static void answer(int socket, unsigned how, struct str bytes, uint64_t serial)
 int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct str rest = { (const char *)data, n };
-	struct jvmlook l = { .socket = -1, .records = -1, .map = -1 };
+	struct jvmhandle l = { .socket = -1, .records = -1, .map = -1 };
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -70,20 +70,20 @@ int fuzz_one(const uint8_t *data, size_t n)
 		struct read_answer a;
 		unsigned how = (uint8_t)rest.p[0];
 		struct str bytes = str_from(rest, 1);
-		enum jvmlook_state state;
+		enum jvmhandle_state state;
 
-		MUST(l.since || jvmlook_poll(&l, &a) == JVMLOOK_IDLE);
-		jvmlook_ask(&l, &q, 1 + i);
+		MUST(l.since || jvmhandle_poll(&l, &a) == JVMHANDLE_IDLE);
+		jvmhandle_query(&l, &q, 1 + i);
 		bytes = str_head(bytes, bytes.n < sizeof(a) ? bytes.n : sizeof(a));
 		rest = str_from(rest, 1 + bytes.n);
 		answer(pair[1], how, bytes, q.serial);
-		state = jvmlook_poll(&l, &a);
-		MUST((state == JVMLOOK_BUSY) <= ((how & HOW_NONE) != 0));
-		if (state == JVMLOOK_ANSWERED)
+		state = jvmhandle_poll(&l, &a);
+		MUST((state == JVMHANDLE_BUSY) <= ((how & HOW_NONE) != 0));
+		if (state == JVMHANDLE_ANSWERED)
 			check_answer(&a);
-		if (state == JVMLOOK_CRASHED)
+		if (state == JVMHANDLE_CRASHED)
 			break;
-		MUST(state != JVMLOOK_ANSWERED || (a.serial == q.serial && !l.since));
+		MUST(state != JVMHANDLE_ANSWERED || (a.serial == q.serial && !l.since));
 	}
 	close(pair[0]);
 	close(pair[1]);

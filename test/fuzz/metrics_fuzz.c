@@ -18,7 +18,7 @@ static struct window_report report_of(struct str bytes)
 		r.depth_limit = (unsigned char)bytes.p[1];
 		r.unrecorded_ns = r.samples;
 		memcpy(&r.unwinding.stacks, bytes.p, 8);
-		memcpy(&r.kept.binaries, bytes.p, 8);
+		memcpy(&r.saved.binaries, bytes.p, 8);
 	}
 	metrics_summary(&t, &r);
 	MUST(t.n > 20);

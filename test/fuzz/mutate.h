@@ -15,8 +15,8 @@
 #include <string.h>
 
 /* Only there with libFuzzer. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t most) __attribute__((weak));
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t limit) __attribute__((weak));
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t limit, unsigned seed);
 
 struct mutate_format {
 	/* Where records begin and end; false: the input has none. */
@@ -85,10 +85,10 @@ static inline size_t mutate_list(const struct mutate_format *f, const uint8_t *d
 }
 
 /* One record is filled by libFuzzer and gets the size that comes of it. */
-static inline size_t mutate_fill(const struct mutate_format *f, uint8_t *data, size_t n, size_t most, size_t at,
+static inline size_t mutate_fill(const struct mutate_format *f, uint8_t *data, size_t n, size_t limit, size_t at,
 				 size_t old)
 {
-	size_t body = old - f->head, room = most - n, max = body + (room < 256 ? room : 256), size;
+	size_t body = old - f->head, space = limit - n, max = body + (space < 256 ? space : 256), size;
 	uint8_t copy[65536];
 
 	if (old < f->head || max > sizeof(copy) || max == 0)
@@ -102,7 +102,7 @@ static inline size_t mutate_fill(const struct mutate_format *f, uint8_t *data, s
 	return n;
 }
 
-static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, size_t n, size_t most, uint64_t *state)
+static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, size_t n, size_t limit, uint64_t *state)
 {
 	size_t start, end, at[MUTATE_RECORDS + 1], count, i, k, size, before = n;
 
@@ -117,7 +117,7 @@ static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, si
 	switch (mutate_lot(state, 8)) {
 	case 0: /* out */ n = mutate_resize(data, n, at[i], size, 0); break;
 	case 1: /* a copy in front of another */
-		if (size <= most - n && size <= 65536) {
+		if (size <= limit - n && size <= 65536) {
 			uint8_t copy[65536];
 
 			memcpy(copy, data + at[i], size);
@@ -125,7 +125,7 @@ static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, si
 			memcpy(data + at[k], copy, size);
 		}
 		break;
-	case 2: n = mutate_fill(f, data, n, most, at[i], size); break;
+	case 2: n = mutate_fill(f, data, n, limit, at[i], size); break;
 	case 3: /* what is in front of the records */ mutate_number(data, n, 0, start, state); break;
 	default:
 		mutate_number(data, n, at[i] + (mutate_lot(state, 4) && size > f->head ? f->head : 0), at[i + 1],
@@ -137,14 +137,14 @@ static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, si
 	return n;
 }
 
-static inline size_t mutate(const struct mutate_format *f, uint8_t *data, size_t n, size_t most, unsigned seed)
+static inline size_t mutate(const struct mutate_format *f, uint8_t *data, size_t n, size_t limit, unsigned seed)
 {
 	uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
 
 	if (n < 16 || (mutate_lot(&state, 8) == 0 && LLVMFuzzerMutate))
-		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, n, most) : n;
+		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, n, limit) : n;
 	for (uint64_t times = 1 + mutate_lot(&state, 4); times; times--)
-		n = mutate_one(f, data, n, most, &state);
+		n = mutate_one(f, data, n, limit, &state);
 	return n;
 }
 

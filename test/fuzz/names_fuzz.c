@@ -24,7 +24,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct names names = { 0 };
 	struct names_frame f;
-	struct header h;
+	struct sample_key h;
 	unsigned how;
 	char *copy;
 	struct str all, made;
@@ -42,7 +42,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	names.hotspot = how & 2;
 	names.addresses = how & 4;
 
-	f = lines_split(all);
+	f = linecache_split(all);
 	inside(f.symbol, copy, all.n);
 	inside(f.dso, copy, all.n);
 	f.address = STR("7f00");
@@ -52,12 +52,12 @@ int fuzz_one(const uint8_t *data, size_t n)
 		check_name(str_cut(&rest, '\n'));
 	if (all.n)
 		check_name(names_comm(&names, all, how & 8));
-	if (header_parse(all, &h) != HEADER_NONE) {
+	if (samplekey_parse(all, &h) != SAMPLEKEY_NONE) {
 		inside(h.comm, copy, all.n);
 		inside(h.before, copy, all.n);
 		inside(h.event, copy, all.n);
 		inside(h.rest, copy, all.n);
-		(void)header_event_key(h.event);
+		(void)samplekey_event_key(h.event);
 	}
 	names_free(&names);
 	free(copy);

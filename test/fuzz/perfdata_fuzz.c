@@ -219,9 +219,9 @@ static void data_set_end(uint8_t *data, size_t n, size_t end)
 	}
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed)
 {
 	static const struct mutate_format f = { data_range, data_record_size, data_record_set_size, data_set_end, 8 };
 
-	return mutate(&f, data, n, most, seed);
+	return mutate(&f, data, n, max, seed);
 }

@@ -136,7 +136,7 @@ static void one(struct processes *p, const uint8_t *r, uint64_t ns)
 	case MAP_SAME: map(p, pid, r, true); break;
 	case FORGET: processes_forget(p, r[4] & 1 ? ns / 2 : 0); break;
 	case SURVEY:
-		processes_doubt(p);
+		processes_mark_stale(p);
 		for (unsigned i = 0; i < 8; i++)
 			if (r[4] >> i & 1)
 				processes_scanned(p, 1 + i % PROCESSES, 1 + i % PROCESSES);

@@ -31,7 +31,7 @@ static void read_as(const char *path, struct recording_options o)
 	for (uint32_t i = 0; i < t.quality_keys.n; i++) {
 		const struct recording_quality *q = &t.quality[i];
 
-		MUST(q->rooted + q->cut <= q->samples && q->single <= q->user && q->user <= q->samples);
+		MUST(q->reaches_root + q->cut <= q->samples && q->single <= q->user && q->user <= q->samples);
 		MUST(q->unresolved <= q->frames);
 		samples += q->samples;
 	}
@@ -43,19 +43,19 @@ static void read_as(const char *path, struct recording_options o)
 }
 
 /* Does the file tell the wall clock? What dies leaks, and times of the wall clock die where nothing tells it. */
-static bool tells_clock(const char *path)
+static bool reports_clock(const char *path)
 {
 	struct perfdata *data;
-	bool tells;
+	bool reports;
 
 	in_open(&in, path);
 	data = perfdata_open(&in);
 	while (perfdata_next(data))
 		;
-	tells = perfdata_info(data)->has_clock_data;
+	reports = perfdata_info(data)->has_clock_data;
 	perfdata_close(data);
 	in_close(&in);
-	return tells;
+	return reports;
 }
 
 int fuzz_one(const uint8_t *data, size_t n)
@@ -70,7 +70,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 					       .pid = true };
 	const struct samples_options wall = { .weight = WEIGHT_PERIOD,
 					      .select.from = { .set = true, .wall = true, .ns = 1 } };
-	char path[32], symfs[4096], kallsyms[4110], kept[4096];
+	char path[32], symfs[4096], kallsyms[4110], saved[4096];
 	volatile int fd = -1;
 
 	if (n < 8 || !perfdata_is((struct str){ (const char *)data, n }))
@@ -80,18 +80,18 @@ int fuzz_one(const uint8_t *data, size_t n)
 	if (in.raw)
 		in_close(&in);
 	snprintf(symfs, sizeof(symfs), "%s/test/fuzz/symfs", getenv("PJ_TOP") ? getenv("PJ_TOP") : ".");
-	snprintf(kept, sizeof(kept), "%s/test/fuzz/kept", getenv("PJ_TOP") ? getenv("PJ_TOP") : ".");
+	snprintf(saved, sizeof(saved), "%s/test/fuzz/kept", getenv("PJ_TOP") ? getenv("PJ_TOP") : ".");
 	snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", symfs);
 	if (!FUZZ_GUARD()) { /* no file of this machine is asked: what fuzzers find must be found again elsewhere */
 		read_as(path,
 			(struct recording_options){
-				.samples = &plain, .symfs = symfs, .kept = kept, .threads = 1, .root = ROOT_BOTH });
+				.samples = &plain, .symfs = symfs, .saved = saved, .threads = 1, .root = ROOT_BOTH });
 		read_as(path, (struct recording_options){ .samples = &other,
 							  .symfs = symfs,
 							  .kallsyms = kallsyms,
 							  .as_perf = true,
 							  .threads = 2 });
-		read_as(path, (struct recording_options){ .samples = tells_clock(path) ? &wall : &plain,
+		read_as(path, (struct recording_options){ .samples = reports_clock(path) ? &wall : &plain,
 							  .symfs = symfs,
 							  .slice_ns = 1500000000 });
 	}

@@ -11,7 +11,7 @@
 
 enum { PLACES = 300, BASE = 0x10000 };
 
-static size_t ask(int fd, struct elfsyms_options o, struct symbols_query *q, struct intern *names)
+static size_t query(int fd, struct elfsyms_options o, struct symbols_query *q, struct intern *names)
 {
 	const char *why = NULL;
 	struct elfsyms *e = elfsyms_open(dup(fd), &o, &why);
@@ -24,7 +24,7 @@ static size_t ask(int fd, struct elfsyms_options o, struct symbols_query *q, str
 	return found;
 }
 
-static void same_names(int whole, int small, size_t n, struct elfsyms_options o)
+static void same_names(int complete, int small, size_t n, struct elfsyms_options o)
 {
 	struct symbols_query a[PLACES], b[PLACES];
 	struct intern names = { 0 };
@@ -33,8 +33,8 @@ static void same_names(int whole, int small, size_t n, struct elfsyms_options o)
 	for (size_t i = 0; i < PLACES; i++)
 		a[i] = b[i] = (struct symbols_query){ .address = i * step };
 	/* what cannot be opened as it is may be better without what was damaged */
-	if (ask(whole, o, a, &names) != SIZE_MAX) {
-		MUST(ask(small, o, b, &names) != SIZE_MAX);
+	if (query(complete, o, a, &names) != SIZE_MAX) {
+		MUST(query(small, o, b, &names) != SIZE_MAX);
 		for (size_t i = 0; i < PLACES; i++) {
 			MUST(a[i].name == b[i].name);
 			MUST(a[i].offset == b[i].offset);
@@ -58,7 +58,7 @@ static void from_memory(const uint8_t *data, size_t n, struct elfsyms_options o)
 		MUST(fstat(out, &st) == 0 && st.st_size > 0 && r.build_id_n <= 20);
 		for (size_t i = 0; i < PLACES; i++)
 			q[i] = (struct symbols_query){ .address = i };
-		MUST(ask(out, o, q, &names) != SIZE_MAX);
+		MUST(query(out, o, q, &names) != SIZE_MAX);
 		intern_free(&names);
 	}
 	close(mem);
@@ -68,7 +68,7 @@ static void from_memory(const uint8_t *data, size_t n, struct elfsyms_options o)
 /* Bytes of sections are the same each time, and no more than were allowed. */
 static void sections(int fd)
 {
-	enum { MOST = 1 << 20, SECTIONS = 64 };
+	enum { MAXIMUM = 1 << 20, SECTIONS = 64 };
 	struct elfhead_source source;
 	struct elfhead h = { 0 };
 
@@ -76,11 +76,11 @@ static void sections(int fd)
 	if (!elfhead_read(&h, &source, true)) {
 		struct arena a = { 0 };
 
-		for (size_t i = 1, left = 4 * MOST; i < h.sections && i < SECTIONS; i++) {
-			size_t most = left < MOST ? left : MOST;
-			struct str s = elfhead_section(&h, &h.section[i], &a, most);
+		for (size_t i = 1, left = 4 * MAXIMUM; i < h.sections && i < SECTIONS; i++) {
+			size_t max = left < MAXIMUM ? left : MAXIMUM;
+			struct str s = elfhead_section(&h, &h.section[i], &a, max);
 
-			MUST(s.n <= most);
+			MUST(s.n <= max);
 			left -= s.n;
 		}
 		arena_free(&a);
@@ -92,17 +92,17 @@ int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct elfsyms_options o = { .as_perf = n > 15 && data[15] & 1, .mangled = n > 15 && data[15] & 2 };
 	char path[32];
-	int whole = fuzz_file(data, n, path), small = memfd_create("small", MFD_CLOEXEC),
+	int complete = fuzz_file(data, n, path), small = memfd_create("small", MFD_CLOEXEC),
 	    segments = memfd_create("segments", MFD_CLOEXEC);
 	struct reduced r;
 	struct stat st;
-	const char *why = reducer_write(whole, small, 1u << 20, &r);
+	const char *why = elfreducer_write(complete, small, 1u << 20, &r);
 
 	MUST(fstat(small, &st) == 0);
 	if (!why && r.bytes)
-		same_names(whole, small, n, o);
+		same_names(complete, small, n, o);
 	MUST(r.bytes <= 1u << 20 || why);
-	why = dynelf_from_file(whole, segments, 1u << 16, &r);
+	why = dynelf_from_file(complete, segments, 1u << 16, &r);
 	MUST(fstat(segments, &st) == 0 && (why || st.st_size > 0));
 	if (!why) {
 		struct symbols_query q[PLACES];
@@ -110,12 +110,12 @@ int fuzz_one(const uint8_t *data, size_t n)
 
 		for (size_t i = 0; i < PLACES; i++)
 			q[i] = (struct symbols_query){ .address = i };
-		MUST(ask(segments, o, q, &names) != SIZE_MAX);
+		MUST(query(segments, o, q, &names) != SIZE_MAX);
 		intern_free(&names);
 	}
-	sections(whole);
+	sections(complete);
 	from_memory(data, n, o);
-	close(whole);
+	close(complete);
 	close(small);
 	close(segments);
 	return 0;

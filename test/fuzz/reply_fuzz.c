@@ -30,7 +30,7 @@ bool http_secret(const struct http *h, struct str *user, struct str *password);
 void http_close(struct http *h);
 
 static struct str answers, path;
-static unsigned asked;
+static unsigned is_requested;
 
 struct http *http_open(const char *url, const struct http_options *o, struct text *why)
 {
@@ -59,7 +59,7 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 	line = str_cut(&part, '\n');
 	r.status = str_u64(line, &status) && status < 1000 ? (unsigned)status : 0;
 	r.body = part;
-	r.class = http_class(r.status && ++asked < 500 ? HTTP_WHOLE : HTTP_BROKEN, r.status);
+	r.class = http_class(r.status && ++is_requested < 500 ? HTTP_COMPLETE : HTTP_BROKEN, r.status);
 	if (r.status == 200 && q->take) {
 		q->take(q->to, str_head(part, part.n / 2)); /* in two pieces */
 		q->take(q->to, str_from(part, part.n / 2));
@@ -100,7 +100,7 @@ void http_close(struct http *h)
 	(void)h;
 }
 
-static bool told(void *to, const struct window *w)
+static bool reported(void *to, const struct window *w)
 {
 	*(uint64_t *)to += w->parts;
 	return true;
@@ -123,13 +123,13 @@ static void damaged(void *to, struct str place, const char *why)
 static const char window_text[] =
 	"# pj unit=samples event=c from=1700000000 to=1700000030 host=h samples=6 lost=1 machine=0000000000000001 stream=0000000000000002 "
 	"label.k=v label.n=3\na;b 1\na;c 2\nd 3\n";
-static const char strange_text[] =
+static const char untrusted_text[] =
 	"# pj unit=samples event=c from=1700000060 to=1700000090 host=h'\\\tx samples=3 machine=0000000000000001 stream=0000000000000002\n"
 	"a\\';\xc3\xbc 1\na\\';\xff 2\n";
 
 static void answer_from(struct str input)
 {
-	asked = 0;
+	is_requested = 0;
 	answers = input;
 }
 
@@ -171,7 +171,7 @@ static void send_joined(struct store *s, const struct window *w, struct str inpu
 static void read_back(struct store *s, const struct store_query *q, struct str input)
 {
 	uint64_t seen = 0;
-	struct store_sink sink = { told, lines, damaged, &seen };
+	struct store_sink sink = { reported, lines, damaged, &seen };
 	struct text why = { 0 };
 
 	answer_from(input);
@@ -199,8 +199,8 @@ static void one_store(const char *spec, struct str input, const struct store_opt
 		{ .from = 1600000000, .to = 1700000000, .by = BY_TIME },
 	};
 	const struct str texts[] = { { window_text, sizeof(window_text) - 1 },
-				     { strange_text, sizeof(strange_text) - 1 } };
-	struct text room = { 0 };
+				     { untrusted_text, sizeof(untrusted_text) - 1 } };
+	struct text space = { 0 };
 	struct store s = { 0 };
 
 	store_open(&s, spec, o);
@@ -208,8 +208,8 @@ static void one_store(const char *spec, struct str input, const struct store_opt
 		struct str rest = texts[i];
 		struct window w;
 
-		room.n = 0;
-		MUST(!window_parse(&rest, &room, &w));
+		space.n = 0;
+		MUST(!window_parse(&rest, &space, &w));
 		send_alone(&s, &w, input);
 		if (s.ops->join)
 			send_joined(&s, &w, input);
@@ -217,7 +217,7 @@ static void one_store(const char *spec, struct str input, const struct store_opt
 	for (size_t i = 0; i < countof(queries); i++)
 		read_back(&s, &queries[i], input);
 	store_close(&s);
-	text_free(&room);
+	text_free(&space);
 }
 
 int fuzz_one(const uint8_t *data, size_t n)

@@ -14,7 +14,7 @@
 #include "record/perf/rings.h"
 
 enum { DO_RECORD, DO_SAMPLE, DO_HITS, DO_WINDOW, DO_LOST, DO_OVER, DO_CGROUP, DO_STORM, DO_TICK, DO_COUNT };
-enum { PIDS = 6, RECORD_ROOM = 9000, REQUESTS = 8, EVENT = 7 };
+enum { PIDS = 6, RECORD_SPACE = 9000, REQUESTS = 8, EVENT = 7 };
 
 static struct {
 	struct str rest;
@@ -184,7 +184,7 @@ static void record(struct state *s)
 	static const uint8_t types[] = { RECORD_FORK,    RECORD_EXIT,       RECORD_COMM,
 					 RECORD_MMAP2,   RECORD_NAMESPACES, RECORD_CGROUP,
 					 RECORD_KSYMBOL, RECORD_BPF_EVENT,  RECORD_SWITCH };
-	static _Alignas(8) char buffer[RECORD_ROOM];
+	static _Alignas(8) char buffer[RECORD_SPACE];
 	struct perf_record *r = (void *)buffer;
 	unsigned type = types[fuzz_byte(&world.rest) % countof(types)], flags = fuzz_byte(&world.rest);
 	size_t n = fuzz_byte(&world.rest) | (flags & 3) << 8;
@@ -233,7 +233,7 @@ static void new_window(struct state *s, struct processes *p)
 	state_begin(s, ++world.window);
 }
 
-static void do_one(struct state *s, struct mending *m, struct processes *p, struct text *records)
+static void do_one(struct state *s, struct rescan *m, struct processes *p, struct text *records)
 {
 	uint32_t pid = 1 + (uint32_t)(world.rest.n % PIDS), tid = world.rest.n & 8 ? pid : 100;
 
@@ -247,7 +247,7 @@ static void do_one(struct state *s, struct mending *m, struct processes *p, stru
 		break;
 	case DO_HITS: hits(s, records); break;
 	case DO_WINDOW: new_window(s, p); break;
-	case DO_LOST: mending_lost(m, world.now); break;
+	case DO_LOST: rescan_lost(m, world.now); break;
 	case DO_OVER: state_over_budget(s, records, pid, world.now); break;
 	case DO_CGROUP: state_cgroup(s, records, fuzz_byte(&world.rest), world.now); break;
 	case DO_STORM:
@@ -256,12 +256,12 @@ static void do_one(struct state *s, struct mending *m, struct processes *p, stru
 			budgets_charge_proc(world.budgets, state_tenant(s, pid), 200000000, world.now);
 		for (unsigned n = fuzz_byte(&world.rest) * 16; n && processes_find(p, pid); n--)
 			if (!state_skips(s, pid, world.now) &&
-			    !mending_record(m, processes_find(p, pid), world.window, world.now))
+			    !rescan_record(m, processes_find(p, pid), world.window, world.now))
 				MUST(state_is_stale(s, pid));
 		break;
 	default:
 		world.now += (uint64_t)fuzz_byte(&world.rest) << 23;
-		(void)mending_tick(m, world.now);
+		(void)rescan_tick(m, world.now);
 		break;
 	}
 	MUST(state_tenant(s, pid).kind <= TENANT_MOUNT_NS);
@@ -272,7 +272,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
 	struct text records = { 0 };
-	struct mending *m;
+	struct rescan *m;
 	struct state *s;
 
 	world.rest = (struct str){ (const char *)data, n };
@@ -281,10 +281,10 @@ int fuzz_one(const uint8_t *data, size_t n)
 	world.window = 1;
 	world.requests = 0;
 	world.reader = fuzz_byte(&world.rest) & 1;
-	m = mending_new(p, b, true);
+	m = rescan_new(p, b, true);
 	s = state_new(p, NULL, NULL, NULL, m, EVENT);
 	if (fuzz_byte(&world.rest) & 1)
-		mending_start(m, (const uint32_t[]){ 1, 2, 3 }, 3);
+		rescan_start(m, (const uint32_t[]){ 1, 2, 3 }, 3);
 	state_begin(s, world.window);
 	while (world.rest.n) {
 		do_one(s, m, p, &records);
@@ -292,7 +292,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	}
 	state_end(s);
 	state_free(s);
-	mending_free(m);
+	rescan_free(m);
 	processes_free(p);
 	budgets_free(b);
 	text_free(&records);

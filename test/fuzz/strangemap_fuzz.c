@@ -9,12 +9,12 @@ int fuzz_one(const uint8_t *data, size_t n)
 {
 	struct str bytes = { (const char *)data, n };
 
-	for (unsigned names = STRANGEMAP_AS_IS; names <= STRANGEMAP_AGENT; names++) {
+	for (unsigned names = UNTRUSTEDMAP_AS_IS; names <= UNTRUSTEDMAP_AGENT; names++) {
 		for (unsigned style = METHOD_HOTSPOT; style <= METHOD_FLAMEGRAPH; style++) {
 			struct codemap c;
 			struct text t = { 0 };
 
-			strangemap_read(&c, bytes, (enum strangemap_names)names, (enum method_style)style);
+			untrustedmap_read(&c, bytes, (enum untrustedmap_names)names, (enum method_style)style);
 			for (size_t i = 0; i < c.n; i++) {
 				MUST(c.entry[i].begin < c.entry[i].end &&
 				     (i == 0 || c.entry[i - 1].end <= c.entry[i].begin));

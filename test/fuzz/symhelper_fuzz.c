@@ -41,7 +41,7 @@ enum { TENANTS = 4, PLACES = 80, LOOK_MS = 100 };
 static struct {
 	struct str rest;
 	int parser; /* its end of the socket; -1: none */
-	uint64_t now, started_for, asked_for;
+	uint64_t now, started_for, requested;
 	struct schedstat used;
 	bool stays, runs, refuses; /* killed parsers do not end; /proc shows that it runs; none can be forked */
 	unsigned questions;
@@ -53,14 +53,14 @@ static uint64_t fake_now(void)
 	return world.now;
 }
 
-static pid_t fake_start(const struct apart *a)
+static pid_t fake_start(const struct helperprocess *a)
 {
 	if (world.refuses)
 		return 0;
 	if (world.parser >= 0)
 		close(world.parser);
 	world.parser = fcntl(a->fd[0], F_DUPFD_CLOEXEC, 3);
-	world.started_for = world.asked_for;
+	world.started_for = world.requested;
 	return getpid();
 }
 
@@ -85,9 +85,9 @@ static bool fake_schedstat_read(int fd, struct schedstat *s)
 /* What the parser does until the next look. */
 static ssize_t fake_recv(int socket, void *p, size_t size, int flags);
 
-#define apart_start fake_start
+#define helperprocess_start fake_start
 #define clock_now fake_now
-#define foreign_runs(proc, pid) ((void)(proc), (void)(pid), world.runs)
+#define targetfiles_runs(proc, pid) ((void)(proc), (void)(pid), world.runs)
 #define kill(pid, signal) ((void)(pid))
 #define nanosleep(t, left) ((void)(t))
 #define recv fake_recv
@@ -106,7 +106,7 @@ static void take_question(void)
 
 	if (fdmessage_receive_all(world.parser, &q, sizeof(q), fd, MSG_DONTWAIT) != 1)
 		return;
-	MUST(world.started_for == world.asked_for);
+	MUST(world.started_for == world.requested);
 	MUST(q.serial > world.serial || world.questions == 0);
 	MUST(fd[SYMPARSER_IN] >= 0 &&
 	     (fd[SYMPARSER_OUT] >= 0) == (q.question == SYMPARSER_REDUCE || q.question == SYMPARSER_MEMORY_IMAGE));
@@ -175,7 +175,7 @@ static void check_failed(const struct symhelper *h, enum symparser_answer answer
 	MUST(h->failed == answer && memcmp(r, &none, sizeof(none)) == 0);
 }
 
-static void ask_one(struct symhelper *h, unsigned what)
+static void query_one(struct symhelper *h, unsigned what)
 {
 	struct symparser_reply r = { 0 };
 	uint8_t id[20];
@@ -183,7 +183,7 @@ static void ask_one(struct symhelper *h, unsigned what)
 	struct jitcopy_span span = { .size = 1000, .max = 100, .record_max = 100 };
 	int fd = fuzz_folder(), out = fd;
 
-	world.asked_for = h->tenant;
+	world.requested = h->tenant;
 	switch (what) {
 	case DO_ID: MUST(symhelper_build_id(h, fd, id) <= sizeof(id)); break;
 	case DO_REDUCE: check_failed(h, symhelper_reduce(h, fd, out, 100, &r), &r); break;
@@ -221,7 +221,7 @@ static void do_one(struct symhelper *h)
 		world.runs = byte & 128;
 		break;
 	}
-	default: ask_one(h, byte % DO_COUNT); break;
+	default: query_one(h, byte % DO_COUNT); break;
 	}
 }
 

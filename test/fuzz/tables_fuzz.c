@@ -38,13 +38,13 @@ static uint32_t next_u16(void)
 	return low | (uint32_t)fuzz_byte(&world.rest) << 8;
 }
 
-static void fake_open(struct tablestarter *s, const char *proc)
+static void fake_open(struct cfistarter *s, const char *proc)
 {
-	*s = (struct tablestarter){ .proc = proc, .socket = -1 };
+	*s = (struct cfistarter){ .proc = proc, .socket = -1 };
 }
 
 /* The helpers of the tenant that was served first give way: their end is closed. */
-static bool fake_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_t *parser)
+static bool fake_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *parser)
 {
 	int pair[2];
 
@@ -63,9 +63,9 @@ static pid_t fake_wait(pid_t pid)
 	return world.stays ? 0 : pid;
 }
 
-#define tablestarter_begin fake_begin
-#define tablestarter_close(s) ((void)(s))
-#define tablestarter_open fake_open
+#define cfistarter_begin fake_begin
+#define cfistarter_close(s) ((void)(s))
+#define cfistarter_open fake_open
 #define kill(pid, signal) ((void)(pid))
 #define nanosleep(t, left) ((void)(t))
 #define waitpid(pid, status, flags) fake_wait(pid)
@@ -110,8 +110,8 @@ static void send_two(const void *p, size_t n, int fd)
 /* A request is read, and answered: by its number or another one. */
 static void helper_answers(void)
 {
-	struct tablemaker_request request = { 0 };
-	struct tablemaker_reply reply;
+	struct cfimaker_request request = { 0 };
+	struct cfimaker_reply reply;
 	unsigned kind = fuzz_byte(&world.rest) % IMAGE_KINDS;
 	struct str bytes;
 	size_t n;
@@ -119,8 +119,8 @@ static void helper_answers(void)
 
 	if (recv(world.helper, &request, sizeof(request), MSG_DONTWAIT) <= 0)
 		request.number = 0;
-	reply = (struct tablemaker_reply){ .number = request.number + (fuzz_byte(&world.rest) & 1 ? next_u16() : 0),
-					   .answer = fuzz_byte(&world.rest) % 5 };
+	reply = (struct cfimaker_reply){ .number = request.number + (fuzz_byte(&world.rest) & 1 ? next_u16() : 0),
+					 .answer = fuzz_byte(&world.rest) % 5 };
 	reply.cpu_us = next_u16() << 8;
 	n = next_u16() % IMAGE_MAX;
 	bytes = str_head(world.rest, n < world.rest.n ? n : world.rest.n);
@@ -142,7 +142,7 @@ static void find(struct tables *t)
 		file = (struct mapped_file){ .path = STR("[vdso]") };
 	if (which == FILES - 2)
 		file = (struct mapped_file){ .path = STR("//anon") };
-	MUST(tables_fd(t) >= -1);
+	MUST(cfitables_fd(t) >= -1);
 	struct mapping m = { .start = 0x400000, .length = 0x100000, .file = &file };
 	struct process p = { .pid = UINT32_MAX - which % PROCESSES, .mount_ns = which % PROCESSES, .start_ticks = 7 };
 	struct unwind_code code = { 0 };
@@ -150,7 +150,7 @@ static void find(struct tables *t)
 	uint64_t regs[3] = { 0x1000, 0x1000, m.start + next_u16() };
 	char stack[64] = { 1 };
 
-	if (tables_find(t, &p, &m, regs[2], world.now, &code) != TABLES_READY)
+	if (cfitables_find(t, &p, &m, regs[2], world.now, &code) != CFITABLES_READY)
 		return;
 	MUST(code.table);
 	if (unwind_start(&s, 0x1c0, regs, 2, (struct str){ stack, sizeof(stack) }))
@@ -167,27 +167,27 @@ static void do_one(struct tables *t)
 	case DO_FIND: find(t); break;
 	case DO_ANSWER:
 		helper_answers();
-		tables_take(t, world.now);
+		cfitables_take(t, world.now);
 		break;
 	case DO_WAIT:
 		world.now += (uint64_t)fuzz_byte(&world.rest) << 26;
-		tables_take(t, world.now);
+		cfitables_take(t, world.now);
 		break;
 	case DO_TICK:
 		world.now += (uint64_t)fuzz_byte(&world.rest) << 30;
-		tables_tick(t, world.now);
+		cfitables_tick(t, world.now);
 		break;
 	default:
 		shutdown(world.helper, SHUT_RDWR);
-		tables_take(t, world.now);
+		cfitables_take(t, world.now);
 		break;
 	}
 }
 
 int fuzz_one(const uint8_t *data, size_t n)
 {
-	struct tables_options o = { .proc = "/proc" };
-	struct tables_counts c;
+	struct cfitables_options o = { .proc = "/proc" };
+	struct cfitables_counts c;
 	struct budgets *b;
 	struct tables *t;
 	unsigned descriptors = fuzz_descriptors();
@@ -199,16 +199,16 @@ int fuzz_one(const uint8_t *data, size_t n)
 	world.now = SECOND_NS;
 	options = fuzz_byte(&world.rest);
 	world.stays = options & 1;
-	o.most_bytes = options & 2 ? (options & 4 ? 64 : 8192) : 0; /* one table, some, the default */
-	t = tables_start(&o);
+	o.max_bytes = options & 2 ? (options & 4 ? 64 : 8192) : 0; /* one table, some, the default */
+	t = cfitables_start(&o);
 	b = options & 8 ? budgets_new((struct budgets_limits){ 0 }) : NULL;
-	tables_budgets(t, b);
+	cfitables_budgets(t, b);
 	while (world.rest.n) {
 		do_one(t);
-		c = tables_count(t);
+		c = cfitables_count(t);
 		MUST(c.tables <= FILES * PROCESSES && c.helpers.lingering <= BACKOFF_LINGERING_TENANTS);
 	}
-	tables_stop(t);
+	cfitables_stop(t);
 	budgets_free(b);
 	for (unsigned i = 0; i < PAIRS; i++)
 		if (world.pair[i] >= 0)

@@ -161,10 +161,10 @@ static void crowd(struct tenants *t, uint64_t now, unsigned n, unsigned holds)
 		struct tenant of = { TENANT_MOUNT_NS, 100 + i };
 
 		tenants_charge(t, of, TENANT_CPU_NS, i % 7 * 1000, now);
-		if (i % 16 < holds && tenants_hold(t, of, TENANT_KEPT_BYTES, 1))
-			tenants_release(t, of, TENANT_KEPT_BYTES, i % 3);
+		if (i % 16 < holds && tenants_hold(t, of, TENANT_SAVED_BYTES, 1))
+			tenants_release(t, of, TENANT_SAVED_BYTES, i % 3);
 	}
-	tenants_refused(t, (struct tenant){ TENANT_MOUNT_NS, 100 }, TENANT_KEPT_BYTES);
+	tenants_refused(t, (struct tenant){ TENANT_MOUNT_NS, 100 }, TENANT_SAVED_BYTES);
 }
 
 /* Budgets: what a tenant has it may take, and no tenant holds more than its limit. Each use is 8 bytes. */

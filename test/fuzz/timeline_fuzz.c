@@ -19,23 +19,23 @@ static void count_complete(struct str bytes, uint64_t least)
 }
 
 /* Whatever is told of frames: pieces are in order, and none lies in another. */
-static void ask_frames(struct timeline *t)
+static void query_frames(struct timeline *t)
 {
 	for (uint64_t i = 0; i < 8; i++) {
-		const struct java_code *c = frametimes_at(timeline_frames(t), i * 320);
+		const struct javaunwind_code *c = frametimes_at(timeline_frames(t), i * 320);
 
 		MUST(!c || c->n > 0);
 		for (size_t k = 0; c && k < c->n; k++) {
-			const struct java_piece *p = &c->piece[k];
+			const struct code_blob *p = &c->blob[k];
 			int how = frametimes_how(timeline_frames(t), p, p->start + i);
 
-			MUST(p->start < p->end && (k == 0 || c->piece[k - 1].end <= p->start));
-			MUST(how >= 0 && how <= JAVAFRAME_UNSAVED && p->kind <= JAVA_THAW);
+			MUST(p->start < p->end && (k == 0 || c->blob[k - 1].end <= p->start));
+			MUST(how >= 0 && how <= JAVAFRAME_UNSAVED && p->kind <= BLOB_THAW);
 		}
 	}
 }
 
-static void ask(struct timeline *t, struct str bytes, const char *why)
+static void query(struct timeline *t, struct str bytes, const char *why)
 {
 	enum timeline_sure sure;
 
@@ -52,7 +52,7 @@ static void ask(struct timeline *t, struct str bytes, const char *why)
 		MUST(!c || c->inlined.n <= bytes.n * 256);
 		MUST(!c || (address >= c->start && address - c->start < c->size && c->name.n <= bytes.n));
 	}
-	ask_frames(t);
+	query_frames(t);
 	timeline_close(t);
 }
 
@@ -68,7 +68,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 
 	count_complete(rest, 0);
 	t = timeline_open(fuzz_file(data, n, path), &why);
-	ask(t, rest, why);
+	query(t, rest, why);
 	while (jmap_get(&rest, &value)) { /* what a number is read as is written as, and read again */
 		struct text number = { 0 };
 		struct str s;
@@ -90,7 +90,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	}
 	count_complete(text_view(&file), file.n);
 	t = timeline_parse(text_view(&file), &why);
-	ask(t, text_view(&file), why);
+	query(t, text_view(&file), why);
 	text_free(&file);
 	return 0;
 }

@@ -194,7 +194,7 @@ static void put_instruction(uint8_t *data, size_t n, uint64_t *state)
 		(uint8_t)(mutate_lot(state, 2) ? mutate_lot(state, 0x30) : more[mutate_lot(state, countof(more))]);
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed)
 {
 	static const struct mutate_format f = { entries_range, entry_size, entry_set_size, NULL, 8 };
 	uint64_t state = seed;
@@ -203,5 +203,5 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned se
 		put_instruction(data, n, &state);
 		return n;
 	}
-	return mutate(&f, data, n, most, seed);
+	return mutate(&f, data, n, max, seed);
 }

@@ -69,11 +69,11 @@ static void unpack_file(int fd, struct text *t)
 
 	unpack_open(&u, fd);
 	do {
-		text_room(t, 4096);
+		text_reserve(t, 4096);
 		n = unpack_read(&u, t->p + t->n, 4096);
 		t->n += n;
 	} while (n);
-	MUST(!u.damage);
+	MUST(!u.errors);
 	unpack_close(&u);
 }
 
@@ -98,7 +98,7 @@ static void there_and_back(struct str s)
 }
 
 /* Packed piece by piece, twice, it is the same. */
-static void in_pieces(struct str s)
+static void in_blobs(struct str s)
 {
 	struct gzip *g = gzip_open(1);
 	struct text t = { 0 }, back = { 0 };
@@ -125,10 +125,10 @@ static void moments(const char *text)
 	uint64_t number, again;
 	char written[32];
 
-	if (!moment_parse(text, 1795294000, &number) || number > 4102444800)
+	if (!timearg_parse(text, 1795294000, &number) || number > 4102444800)
 		return;
-	moment_text(written, number);
-	MUST(moment_parse(written, 0, &again) && again == number);
+	timearg_text(written, number);
+	MUST(timearg_parse(written, 0, &again) && again == number);
 }
 
 int fuzz_one(const uint8_t *data, size_t size)
@@ -154,7 +154,7 @@ int fuzz_one(const uint8_t *data, size_t size)
 	windows(s);
 	packed(s);
 	there_and_back(s);
-	in_pieces(s);
+	in_blobs(s);
 	free(name);
 	return 0;
 }

@@ -26,7 +26,7 @@ enum { CALLS = 512 };
 #endif
 
 /* What the filter returns for a call whose arguments are 0. */
-static uint32_t judge(const struct sock_filter *code, long n, uint32_t call)
+static uint32_t assess(const struct sock_filter *code, long n, uint32_t call)
 {
 	struct seccomp_data data = { .nr = (int)call, .arch = NATIVE };
 	uint32_t acc = 0;
@@ -62,10 +62,10 @@ static int show(pid_t pid)
 	if (n < 0 && errno != ENOENT && errno != EINVAL) /* EINVAL: it has none */
 		return errno;
 	for (uint32_t call = 0; n > 0 && call < CALLS; call++)
-		allowed += judge(code, n, call) == SECCOMP_RET_ALLOW;
+		allowed += assess(code, n, call) == SECCOMP_RET_ALLOW;
 	printf("%d %d", (int)pid, n > 0 ? allowed : -1);
 	for (uint32_t call = 0; n > 0 && call < CALLS; call++)
-		if (judge(code, n, call) == SECCOMP_RET_ALLOW)
+		if (assess(code, n, call) == SECCOMP_RET_ALLOW)
 			printf(" %u", call);
 	printf("\n");
 	ptrace(PTRACE_DETACH, pid, NULL, NULL);

@@ -19,27 +19,27 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t asked;
+static volatile sig_atomic_t is_requested;
 
 static void on_quit(int number)
 {
 	(void)number;
-	asked = 1;
+	is_requested = 1;
 }
 
-static void say(int fd, const char *s)
+static void print_message(int fd, const char *s)
 {
 	if (write(fd, s, strlen(s)) < 0)
 		exit(0);
 }
 
 /* 1, command, three arguments: five strings. */
-static size_t question(int fd, char *buffer, size_t room)
+static size_t question(int fd, char *buffer, size_t space)
 {
 	size_t n = 0;
 	int strings = 0;
 
-	while (strings < 5 && n < room && read(fd, buffer + n, 1) == 1)
+	while (strings < 5 && n < space && read(fd, buffer + n, 1) == 1)
 		strings += buffer[n++] == 0;
 	return n;
 }
@@ -67,15 +67,15 @@ static void answer(int fd, const char *mode, const char *file)
 	if (strcmp(mode, "silent") == 0)
 		pause();
 	while (strcmp(mode, "endless") == 0)
-		say(fd, "0\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+		print_message(fd, "0\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 	if (strcmp(mode, "garbage") == 0)
-		say(fd, "what?\n");
+		print_message(fd, "what?\n");
 	else if (strcmp(mode, "control") == 0)
-		say(fd, strcmp(word, "VM.version") == 0 ? "0\nJDK 25.0.1\n" : "-1\n\033[2J\007evil\r\n");
+		print_message(fd, strcmp(word, "VM.version") == 0 ? "0\nJDK 25.0.1\n" : "-1\n\033[2J\007evil\r\n");
 	else if (strcmp(word, "VM.version") == 0)
-		say(fd, strcmp(mode, "old") == 0     ? "0\nJDK 11.0.2\n" :
-			strcmp(mode, "perfmap") == 0 ? "0\nJDK 17.0.1\n" :
-						       "0\nJDK 25.0.1\n");
+		print_message(fd, strcmp(mode, "old") == 0     ? "0\nJDK 11.0.2\n" :
+				  strcmp(mode, "perfmap") == 0 ? "0\nJDK 17.0.1\n" :
+								 "0\nJDK 25.0.1\n");
 	else if (strncmp(word, "Compiler.perfmap", 16) == 0) {
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 		word = word[16] ? word + 17 : path;
@@ -83,7 +83,7 @@ static void answer(int fd, const char *mode, const char *file)
 			perror(word);
 		if (strcmp(mode, "link") != 0)
 			copy(file, word);
-		say(fd, "0\n");
+		print_message(fd, "0\n");
 	}
 }
 
@@ -101,9 +101,9 @@ int main(int argc, char **argv)
 	sigaction(SIGPIPE, &pipe, NULL);
 	puts("ready");
 	fflush(stdout);
-	while (!asked || strcmp(argv[2], "rest") == 0) {
+	while (!is_requested || strcmp(argv[2], "rest") == 0) {
 		pause();
-		puts(asked ? "SIGQUIT" : "?");
+		puts(is_requested ? "SIGQUIT" : "?");
 		fflush(stdout);
 	}
 	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.java_pid%d", (int)getpid());

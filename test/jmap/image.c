@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #define PAGE 4096u
-#define MOST ((size_t)768 << 20)
+#define MAXIMUM ((size_t)768 << 20)
 
-static struct memory_piece *piece;
+static struct memory_part *blob;
 static size_t npieces;
 static char **touched; /* pages of the copy that were read */
 static size_t ntouched;
@@ -65,8 +65,8 @@ static void copy_region(int mem, uint64_t from, uint64_t to)
 			break;
 		have += (size_t)got;
 	}
-	piece = mem_grow(piece, sizeof(*piece), npieces + 1);
-	piece[npieces++] = (struct memory_piece){ from, have, copy };
+	blob = mem_grow(blob, sizeof(*blob), npieces + 1);
+	blob[npieces++] = (struct memory_part){ from, have, copy };
 }
 
 static void copy_memory(pid_t pid)
@@ -86,7 +86,7 @@ static void copy_memory(pid_t pid)
 		char *end;
 		uint64_t from = strtoull(line, &end, 16), to = strtoull(end + 1, &end, 16);
 
-		if (end[1] != 'r' || strstr(line, "[v") || to - from > MOST - total)
+		if (end[1] != 'r' || strstr(line, "[v") || to - from > MAXIMUM - total)
 			continue;
 		total += to - from;
 		copy_region(mem, from, to);
@@ -105,7 +105,7 @@ static void on_touch(int signal, siginfo_t *info, void *context)
 	(void)signal;
 	(void)context;
 	for (size_t i = 0; i < npieces; i++) {
-		if (page < piece[i].bytes || page >= piece[i].bytes + piece[i].n)
+		if (page < blob[i].bytes || page >= blob[i].bytes + blob[i].n)
 			continue;
 		mprotect(page, PAGE, PROT_READ | PROT_WRITE);
 		if (ntouched < 65536)
@@ -118,7 +118,7 @@ static void on_touch(int signal, siginfo_t *info, void *context)
 static void protect(int protection)
 {
 	for (size_t i = 0; i < npieces; i++)
-		mprotect((void *)(uintptr_t)piece[i].bytes, (piece[i].n + PAGE - 1) / PAGE * PAGE, protection);
+		mprotect((void *)(uintptr_t)blob[i].bytes, (blob[i].n + PAGE - 1) / PAGE * PAGE, protection);
 }
 
 /* ---- reading
@@ -162,28 +162,28 @@ static void read_scopes(struct hotspot *h)
 	scopes_free(&s);
 }
 
-static uint64_t pieces;
+static uint64_t blobs;
 static const char *no_frames;
 
 /* What the unwinder needs to know: pieces that ascend and do not overlap, whatever the memory holds, also when asked
  * again. */
 static void read_frames(struct hotspot *h)
 {
-	struct frames f;
+	struct blobframes f;
 
-	pieces = 0;
-	no_frames = frames_open(&f, h);
+	blobs = 0;
+	no_frames = blobframes_open(&f, h);
 	for (unsigned round = 0; round < 2 && !no_frames; round++) {
-		no_frames = frames_take(&f, h);
-		if (round && f.code.n != pieces)
+		no_frames = blobframes_take(&f, h);
+		if (round && f.code.n != blobs)
 			abort();
-		pieces = f.code.n;
+		blobs = f.code.n;
 		for (size_t i = 0; i < f.code.n; i++)
-			if (f.code.piece[i].start >= f.code.piece[i].end ||
-			    (i && f.code.piece[i].start < f.code.piece[i - 1].end))
+			if (f.code.blob[i].start >= f.code.blob[i].end ||
+			    (i && f.code.blob[i].start < f.code.blob[i - 1].end))
 				abort();
 	}
-	frames_free(&f);
+	blobframes_free(&f);
 }
 
 /* The map, or nothing and why. */
@@ -192,7 +192,7 @@ static const char *map_image(uint64_t base, struct text *t)
 	static char why[200];
 	struct hotspot h;
 	struct codemap c = { 0 }, parts;
-	struct hotspot_reason r = hotspot_open_image(&h, piece, npieces, base);
+	struct hotspot_reason r = hotspot_open_image(&h, blob, npieces, base);
 
 	why[0] = 0;
 	if (!r.code)
@@ -213,8 +213,8 @@ static const char *map_image(uint64_t base, struct text *t)
 static char *in_copy(uint64_t address)
 {
 	for (size_t i = 0; i < npieces; i++)
-		if (address >= piece[i].address && address < piece[i].address + piece[i].n)
-			return (char *)(uintptr_t)piece[i].bytes + (address - piece[i].address);
+		if (address >= blob[i].address && address < blob[i].address + blob[i].n)
+			return (char *)(uintptr_t)blob[i].bytes + (address - blob[i].address);
 	return NULL;
 }
 
@@ -274,7 +274,7 @@ static void rename_field(struct hotspot *h, const char *field, char byte)
 	}
 }
 
-static void damage(char *page)
+static void errors(char *page)
 {
 	for (uint64_t n = 1 + next(8); n; n--) {
 		size_t at = (size_t)next(PAGE / 8) * 8;
@@ -287,7 +287,7 @@ static void damage(char *page)
 		case 3:
 			memcpy(&value, touched[next(ntouched)] + next(PAGE / 8) * 8, 8);
 			break; /* a pointer to elsewhere */
-		default: value = piece[next(npieces)].address + next(1u << 20) * 8;
+		default: value = blob[next(npieces)].address + next(1u << 20) * 8;
 		}
 		memcpy(page + at, &value, 8);
 	}
@@ -295,15 +295,15 @@ static void damage(char *page)
 
 static void on_alarm(int signal)
 {
-	static const char said[] = "Bail out! a damaged image takes longer than 60 s\n";
+	static const char shown[] = "Bail out! a damaged image takes longer than 60 s\n";
 
 	(void)signal;
-	if (write(STDOUT_FILENO, said, sizeof(said) - 1) < 0)
+	if (write(STDOUT_FILENO, shown, sizeof(shown) - 1) < 0)
 		_exit(98);
 	_exit(97);
 }
 
-static void damaged(uint64_t base, unsigned rounds, const struct text *whole)
+static void damaged(uint64_t base, unsigned rounds, const struct text *complete)
 {
 	struct text t = { 0 };
 	unsigned maps = 0, equal = 0, refused = 0;
@@ -317,12 +317,12 @@ static void damaged(uint64_t base, unsigned rounds, const struct text *whole)
 		for (size_t k = 0; k < n; k++) {
 			page[k] = touched[next(ntouched)];
 			memcpy(saved + k * PAGE, page[k], PAGE);
-			damage(page[k]);
+			errors(page[k]);
 		}
 		alarm(60);
 		if (map_image(base, &t))
 			refused++;
-		else if (t.n == whole->n && memcmp(t.p, whole->p, t.n) == 0)
+		else if (t.n == complete->n && memcmp(t.p, complete->p, t.n) == 0)
 			equal++;
 		else
 			maps++;
@@ -336,7 +336,7 @@ static void damaged(uint64_t base, unsigned rounds, const struct text *whole)
 	ok(maps + equal + refused >= rounds, "damaged images: a map or a reason");
 	ok(maps + refused > 0, "  damage was seen");
 	map_image(base, &t);
-	ok(same_map(&t, whole), "  the same map when all is as it was");
+	ok(same_map(&t, complete), "  the same map when all is as it was");
 	text_free(&t);
 }
 
@@ -375,10 +375,10 @@ int main(int argc, char **argv)
 	printf("# %llu inlined calls\n", (unsigned long long)inlined_calls);
 	ok(inlined_calls > 500, "  and calls that were inlined");
 
-	printf("# %llu pieces of code\n", (unsigned long long)pieces);
-	ok(!no_frames && pieces > 800, "  and what unwinding needs");
+	printf("# %llu pieces of code\n", (unsigned long long)blobs);
+	ok(!no_frames && blobs > 800, "  and what unwinding needs");
 
-	hotspot_open_image(&h, piece, npieces, p.library.base);
+	hotspot_open_image(&h, blob, npieces, p.library.base);
 	shuffle(&h);
 	why = map_image(p.library.base, &t);
 	ok(!why && same_map(&t, &live), "tables in another order: the same");
@@ -392,7 +392,7 @@ int main(int argc, char **argv)
 	rename_field(&h, "_comp_level", '_');
 	rename_field(&h, "_orig_pc_offset", '-');
 	map_image(p.library.base, &t);
-	ok(no_frames && strstr(no_frames, "_orig_pc_offset") && pieces == 0,
+	ok(no_frames && strstr(no_frames, "_orig_pc_offset") && blobs == 0,
 	   "one that unwinding needs: no frames, and which");
 	rename_field(&h, "_orig_pc_offset", '_');
 	signal(SIGALRM, on_alarm);
@@ -402,7 +402,7 @@ int main(int argc, char **argv)
 	text_free(&live);
 	jvm_process_close(&p);
 	free(touched);
-	free(piece);
+	free(blob);
 	printf("1..%u\n", tests);
 	return failures != 0;
 }

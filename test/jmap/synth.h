@@ -137,7 +137,7 @@ static inline uint64_t synth_lot(struct synth *s, uint64_t below)
 	return (s->seed >> 33) % below;
 }
 
-static inline uint64_t synth_room(struct synth *s, size_t n, size_t align)
+static inline uint64_t synth_space(struct synth *s, size_t n, size_t align)
 {
 	uint64_t at = (s->n + align - 1) / align * align;
 
@@ -159,7 +159,7 @@ static inline void synth_number(struct synth *s, uint64_t address, uint64_t valu
 
 static inline uint64_t synth_text(struct synth *s, const char *text)
 {
-	uint64_t at = synth_room(s, strlen(text) + 1, 1);
+	uint64_t at = synth_space(s, strlen(text) + 1, 1);
 
 	synth_put(s, at, text, strlen(text));
 	return at;
@@ -206,7 +206,7 @@ static inline void synth_lay_out(struct synth *s)
 		if (!synth_has(s, order[k]))
 			continue;
 		if (!f->family) {
-			s->at[order[k]] = synth_room(s, 8, 8);
+			s->at[order[k]] = synth_space(s, 8, 8);
 			continue;
 		}
 		for (unsigned i = 0; i < SYNTH_FIELDS; i++)
@@ -248,7 +248,7 @@ static inline void synth_set(struct synth *s, uint64_t object, const char *type,
 
 static inline uint64_t synth_symbol(struct synth *s, const char *text)
 {
-	uint64_t at = synth_room(s, 4 + strlen(text), 8);
+	uint64_t at = synth_space(s, 4 + strlen(text), 8);
 
 	synth_set(s, at, "Symbol", "_length", strlen(text));
 	synth_put(s, at + 4, text, strlen(text));
@@ -258,9 +258,9 @@ static inline uint64_t synth_symbol(struct synth *s, const char *text)
 /* A class with one method: what is told is class, name, signature. */
 static inline uint64_t synth_method(struct synth *s, const char *class_name, const char *name, const char *signature)
 {
-	uint64_t method = synth_room(s, synth_size(s, "method"), 8), of = synth_room(s, synth_size(s, "const"), 8),
+	uint64_t method = synth_space(s, synth_size(s, "method"), 8), of = synth_space(s, synth_size(s, "const"), 8),
 		 header = synth_size(s, "pool");
-	uint64_t pool = synth_room(s, header + 24, 8), klass = synth_room(s, synth_size(s, "klass"), 8);
+	uint64_t pool = synth_space(s, header + 24, 8), klass = synth_space(s, synth_size(s, "klass"), 8);
 
 	synth_set(s, method, "Method", "_constMethod", of);
 	synth_set(s, of, "ConstMethod", "_constants", pool);
@@ -282,11 +282,11 @@ static inline uint64_t synth_method(struct synth *s, const char *class_name, con
 static inline uint64_t synth_blob(struct synth *s, uint64_t name, struct str code, size_t extra, unsigned words,
 				  uint64_t *begin)
 {
-	uint64_t header = synth_size(s, "block"), block = synth_room(s, 0, SYNTH_SEGMENT), blob = block + header, end;
+	uint64_t header = synth_size(s, "block"), block = synth_space(s, 0, SYNTH_SEGMENT), blob = block + header, end;
 
 	*begin = (blob + synth_size(s, "blob") + 15) / 16 * 16;
 	end = *begin + code.n + extra;
-	synth_room(s, (end - block + SYNTH_SEGMENT - 1) / SYNTH_SEGMENT * SYNTH_SEGMENT, 1);
+	synth_space(s, (end - block + SYNTH_SEGMENT - 1) / SYNTH_SEGMENT * SYNTH_SEGMENT, 1);
 	synth_put(s, *begin, code.p, code.n);
 	synth_set(s, block, "HeapBlock::Header", "_length", (SYNTH_BASE + s->n - block) / SYNTH_SEGMENT);
 	synth_set(s, block, "HeapBlock::Header", "_used", 1);
@@ -313,7 +313,7 @@ static inline void synth_list(struct synth *s, uint64_t block)
 	uint64_t group = synth_text(s, "StubRoutines"), other = synth_text(s, "ICache"), next = 0;
 
 	for (unsigned i = 0; i < SYNTH_DESCS; i++) {
-		uint64_t at = synth_room(s, 56, 8), code = block + i * 6;
+		uint64_t at = synth_space(s, 56, 8), code = block + i * 6;
 		char name[16];
 
 		snprintf(name, sizeof(name), "stub %u", i);
@@ -391,7 +391,7 @@ static inline void synth_interpreter(struct synth *s, uint64_t name, const uint6
 {
 	static const char entry[] = "\x90\x58\x4c\x8d\x74\xcc\xf8\x90\x50\x55\x48\x8b\xec\x41\x55\x90";
 	uint64_t header = synth_size(s, "codelet"), each = (header + sizeof(entry) + 7) / 8 * 8, begin,
-		 queue = synth_room(s, synth_size(s, "queue"), 8);
+		 queue = synth_space(s, synth_size(s, "queue"), 8);
 	char *code = mem_alloc(1, 3 * each + 8);
 
 	for (unsigned i = 0; i < 3; i++)
@@ -460,28 +460,28 @@ static inline void synth_code(struct synth *s)
 	hidden[0] = synth_method(s, "Work$$Lambda+0x00007f04bc002aa0", "run", "()V");
 	hidden[1] = hidden[2] = method[1];
 	for (unsigned i = 0; i < 3; i++) {
-		immutable[i] = synth_room(s, SYNTH_PCS * synth_size(s, "pc") + SYNTH_SCOPES, 8);
-		mutable[i] = synth_room(s, 16 + 24, 8);
+		immutable[i] = synth_space(s, SYNTH_PCS * synth_size(s, "pc") + SYNTH_SCOPES, 8);
+		mutable[i] = synth_space(s, 16 + 24, 8);
 	}
-	s->heap = synth_room(s, 0, SYNTH_SEGMENT);
+	s->heap = synth_space(s, 0, SYNTH_SEGMENT);
 	synth_interpreter(s, name[0], description);
-	synth_room(s, 0, SYNTH_SEGMENT);
+	synth_space(s, 0, SYNTH_SEGMENT);
 	synth_stubs(s, name + 1);
 	synth_nmethod(s, name[7], method, 7, 4, immutable[0], mutable[0]);
 	synth_nmethod(s, name[8], native, 8, 0, immutable[1], mutable[1]);
 	synth_nmethod(s, name[7], hidden, 9, 3, immutable[2], mutable[2]);
 	begin = SYNTH_BASE + s->n; /* free up to the end */
 	synth_set(s, begin, "HeapBlock::Header", "_length", 4);
-	s->segments[s->nsegments++] = (synth_room(s, 256, SYNTH_SEGMENT) - s->heap) / SYNTH_SEGMENT;
+	s->segments[s->nsegments++] = (synth_space(s, 256, SYNTH_SEGMENT) - s->heap) / SYNTH_SEGMENT;
 	begin = SYNTH_BASE + s->n;
-	map = synth_room(s, (begin - s->heap) / SYNTH_SEGMENT, 1);
+	map = synth_space(s, (begin - s->heap) / SYNTH_SEGMENT, 1);
 	memset(s->byte + (map - SYNTH_BASE), 1, (begin - s->heap) / SYNTH_SEGMENT);
 	for (size_t i = 0; i < s->nsegments; i++)
 		synth_number(s, map + s->segments[i], 0, 1);
 
-	pointers = synth_room(s, 8, 8);
-	array = synth_room(s, synth_size(s, "array"), 8);
-	uint64_t heap = synth_room(s, synth_size(s, "heap"), 8);
+	pointers = synth_space(s, 8, 8);
+	array = synth_space(s, synth_size(s, "array"), 8);
+	uint64_t heap = synth_space(s, synth_size(s, "heap"), 8);
 	int memory = synth_field(s, "CodeHeap", "_memory"), segmap = synth_field(s, "CodeHeap", "_segmap");
 	synth_set(s, heap + s->at[memory], "VirtualSpace", "_low", s->heap);
 	synth_set(s, heap + s->at[memory], "VirtualSpace", "_high", begin);
@@ -501,11 +501,11 @@ static inline void synth_code(struct synth *s)
 static inline void synth_says(struct synth *s)
 {
 	static const char *const names[] = { "UseG1GC", "PreserveFramePointer", "MaxHeapSize", "UseSerialGC" };
-	uint64_t size = synth_size(s, "flag"), flags = synth_room(s, 5 * size, 8);
+	uint64_t size = synth_size(s, "flag"), flags = synth_space(s, 5 * size, 8);
 	const char *type = s->jdk == SYNTH_8 ? "Flag" : "JVMFlag";
 
 	for (unsigned i = 0; i < 4; i++) {
-		uint64_t value = synth_room(s, 8, 8);
+		uint64_t value = synth_space(s, 8, 8);
 
 		synth_number(s, value, i == 0, 1);
 		synth_set(s, flags + i * size, type, "_name", synth_text(s, names[i]));
@@ -531,7 +531,7 @@ struct synth_symbols {
 /* An exported variable with this value. */
 static inline void synth_export(struct synth *s, struct synth_symbols *e, const char *name, uint64_t value)
 {
-	uint64_t at = synth_room(s, 8, 8);
+	uint64_t at = synth_space(s, 8, 8);
 
 	synth_number(s, at, value, 8);
 	e->one[e->n++] = (struct synth_symbol){ name, at };
@@ -557,7 +557,7 @@ static inline void synth_export_fields(struct synth *s, struct synth_symbols *e)
 		order[i] = order[other];
 		order[other] = swap;
 	}
-	table = synth_room(s, (n + 2) * 8 * MEMBERS, 8);
+	table = synth_space(s, (n + 2) * 8 * MEMBERS, 8);
 	for (unsigned i = 0; i <= n; i++) {
 		const struct synth_field *f = i ? &synth_fields[order[i - 1]] : NULL;
 		uint64_t entry = table + 8 * MEMBERS * i;
@@ -581,7 +581,7 @@ static inline void synth_export_fields(struct synth *s, struct synth_symbols *e)
 static inline void synth_export_numbers(struct synth *s, struct synth_symbols *e, const char *const symbol[4],
 					const struct synth_symbol *number, unsigned n)
 {
-	uint64_t table = synth_room(s, (n + 1) * 16, 8);
+	uint64_t table = synth_space(s, (n + 1) * 16, 8);
 
 	for (unsigned i = 0; i < n; i++) {
 		synth_number(s, table + 16 * i, synth_text(s, number[i].name), 8);
@@ -621,7 +621,7 @@ static inline void synth_export_all(struct synth *s, struct synth_symbols *e)
 /* One chain with all: of the GNU's table, or of System V's. */
 static inline uint64_t synth_hash(struct synth *s, const struct synth_symbols *e, bool gnu)
 {
-	uint64_t at = synth_room(s, (gnu ? 16 + 8 + 4 : 8 + 4 + 4) + 4 * (e->n + 1), 8);
+	uint64_t at = synth_space(s, (gnu ? 16 + 8 + 4 : 8 + 4 + 4) + 4 * (e->n + 1), 8);
 
 	if (gnu) {
 		uint32_t head[] = {
@@ -650,7 +650,7 @@ static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
 {
 	bool gnu = s->jdk != SYNTH_8;
 	uint64_t bias = s->jdk == SYNTH_17 ? SYNTH_BASE : 0; /* musl's loader leaves what is in the file */
-	uint64_t symbols = synth_room(s, (e->n + 1) * sizeof(Elf64_Sym), 8), strings = synth_room(s, 1, 1), dynamic;
+	uint64_t symbols = synth_space(s, (e->n + 1) * sizeof(Elf64_Sym), 8), strings = synth_space(s, 1, 1), dynamic;
 	Elf64_Ehdr head = { .e_type = ET_DYN,
 			    .e_machine = EM_X86_64,
 			    .e_phoff = sizeof(head),
@@ -672,7 +672,7 @@ static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
 			  { DT_STRSZ, { strings_end - strings } },
 			  { gnu ? DT_GNU_HASH : DT_HASH, { hash - SYNTH_BASE + bias } },
 			  { DT_NULL, { 0 } } };
-	dynamic = synth_room(s, sizeof(d), 8);
+	dynamic = synth_space(s, sizeof(d), 8);
 	synth_put(s, dynamic, d, sizeof(d));
 	memcpy(head.e_ident, ELFMAG, SELFMAG);
 	head.e_ident[EI_CLASS] = ELFCLASS64;
@@ -692,8 +692,8 @@ static inline void synth_make(struct synth *s, unsigned jdk, uint64_t seed, int 
 	struct synth_symbols e = { 0 };
 
 	*s = (struct synth){ .byte = mem_alloc(1, SYNTH_BYTES), .jdk = jdk, .seed = seed, .without = without };
-	synth_room(s, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr), 1);
-	s->data = synth_room(s, 64, 8);
+	synth_space(s, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr), 1);
+	s->data = synth_space(s, 64, 8);
 	synth_lay_out(s);
 	synth_code(s);
 	synth_says(s);
@@ -703,9 +703,9 @@ static inline void synth_make(struct synth *s, unsigned jdk, uint64_t seed, int 
 	s->n = (s->n + SYNTH_PAGE - 1) / SYNTH_PAGE * SYNTH_PAGE;
 }
 
-static inline struct memory_piece synth_piece(const struct synth *s)
+static inline struct memory_part synth_part(const struct synth *s)
 {
-	return (struct memory_piece){ SYNTH_BASE, s->n, (const char *)s->byte };
+	return (struct memory_part){ SYNTH_BASE, s->n, (const char *)s->byte };
 }
 
 static inline void synth_free(struct synth *s)

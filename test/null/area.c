@@ -37,7 +37,7 @@ static void area(const char *path)
 	r.dispersion = h.dispersion > 0 ? h.dispersion : 1;
 	r.drift = h.drift;
 	dispersion = folded_dispersion(&h, &s);
-	c = sig_judge(&r, &s, dispersion);
+	c = sig_assess(&r, &s, dispersion);
 	after = stacks_totals(&s, 1);
 	for (uint32_t id = 1; id < s.n; id++) {
 		all += (double)after[id];

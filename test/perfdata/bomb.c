@@ -241,7 +241,7 @@ static void zstd(uint64_t n)
 {
 #ifdef PJ_ZSTD
 	struct text all = t, records = { 0 };
-	char room[PERF_RECORD_MAX - 8 - 65536 / 256];
+	char space[PERF_RECORD_MAX - 8 - 65536 / 256];
 	ZSTD_CCtx *z = ZSTD_createCCtx();
 
 	put_events(1);
@@ -255,14 +255,14 @@ static void zstd(uint64_t n)
 		ZSTD_inBuffer in = { records.p, records.n, 0 };
 
 		while (in.pos < in.size) {
-			ZSTD_outBuffer out = { room, sizeof(room), 0 };
+			ZSTD_outBuffer out = { space, sizeof(space), 0 };
 			size_t start = t.n;
 
 			ZSTD_compressStream2(z, &out, &in, ZSTD_e_continue);
 			if (!out.pos)
 				continue;
 			begin(RECORD_COMPRESSED, 0);
-			text_bytes(&t, room, out.pos);
+			text_bytes(&t, space, out.pos);
 			end(start);
 		}
 	}

@@ -339,7 +339,7 @@ static void put_ksymbol(struct text *t, const struct where *w, bool gone)
 	end(t, start);
 }
 
-static void put_strange(struct text *t, const struct where *w)
+static void put_untrusted(struct text *t, const struct where *w)
 {
 	size_t start = begin(t, 40, 0x7777);
 
@@ -697,7 +697,7 @@ static void put_run(struct text *t, uint64_t round, uint64_t cpu)
 		default: break;
 		}
 		if (opt("strange") && any(8) == 0)
-			put_strange(t, &w);
+			put_untrusted(t, &w);
 		if (opt("odd"))
 			put_odd(t, &w);
 		put_sample(t, &w);
@@ -714,16 +714,16 @@ static void put_packed(struct text *t, struct text *records, ZSTD_CCtx *z)
 	uint64_t how = opt("zstd");
 	ZSTD_inBuffer in = { records->p, records->n, 0 };
 	size_t first = t->n, head = how == 1 ? 8 : COMPRESSED2_HEADER, n;
-	char room[65536];
+	char space[65536];
 
 	do {
-		ZSTD_outBuffer out = { room, PERF_RECORD_MAX - head, 0 };
+		ZSTD_outBuffer out = { space, PERF_RECORD_MAX - head, 0 };
 		size_t left = ZSTD_compressStream2(z, &out, &in, ZSTD_e_flush), start = t->n;
 
 		(void)begin(t, how == 1 ? RECORD_COMPRESSED : RECORD_COMPRESSED2, 0);
 		if (how > 1)
 			u64(t, how == 3 ? 0x5555 : out.pos);
-		text_bytes(t, room, out.pos);
+		text_bytes(t, space, out.pos);
 		if (how == 2) /* it must fit with its padding: what is larger is for 3 */
 			align(t, start);
 		end(t, start);

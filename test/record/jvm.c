@@ -21,11 +21,11 @@ static void skip(const char *what)
 
 static struct blob method_of(const struct standin *j)
 {
-	struct memory_piece piece = synth_piece(&j->s);
+	struct memory_part blob = synth_part(&j->s);
 	struct blob found = { 0 };
 	struct hotspot h;
 
-	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	hotspot_scan(&h);
 	for (size_t i = 0; i < h.code.n; i++)
 		if (h.code.blob[i].compiled &&

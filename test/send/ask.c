@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		die_usage("ask METHOD URL PATH [FILE]");
 	h = http_open(argv[2], &(struct http_options){ .timeout = 10 }, &why);
-	if (!h || (argc > 4 && !whole_read_at(AT_FDCWD, argv[4], &body, (size_t)1 << 30)))
+	if (!h || (argc > 4 && !fullio_read_at(AT_FDCWD, argv[4], &body, (size_t)1 << 30)))
 		die("%s: %.*s", argv[2], (int)why.n, why.p ? why.p : "");
 	q.method = argv[1];
 	q.path = str_of(argv[3]);

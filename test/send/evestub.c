@@ -29,7 +29,7 @@ static bool in_order = true;
 static uint32_t *slot; /* by id: index + 1 */
 static size_t nslots;
 static struct arena arena;
-static int kept = -1;
+static int saved = -1;
 static uint64_t made;
 static const char *token, *down, *logged;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -45,7 +45,7 @@ static uint32_t *place_of(const char *id)
 	return &slot[i];
 }
 
-static void more_room(void)
+static void more_space(void)
 {
 	if (nslots > 2 * (ndocs + 1))
 		return;
@@ -61,7 +61,7 @@ static bool insert(const struct doc *d)
 {
 	struct doc *mine;
 
-	more_room();
+	more_space();
 	if (*place_of(d->id))
 		return false;
 	mine = arena_new(&arena, struct doc, 1);
@@ -73,8 +73,8 @@ static bool insert(const struct doc *d)
 		in_order = false;
 	docs = mem_more(docs, sizeof(*docs), ndocs);
 	docs[ndocs++] = mine;
-	if (kept >= 0)
-		dprintf(kept, "%s\t%llu\t%.*s\t%.*s\t%llu\n", d->id, (unsigned long long)d->timestamp, (int)d->host.n,
+	if (saved >= 0)
+		dprintf(saved, "%s\t%llu\t%.*s\t%.*s\t%llu\n", d->id, (unsigned long long)d->timestamp, (int)d->host.n,
 			d->host.p, (int)d->stack.n, d->stack.p, (unsigned long long)d->value);
 	return true;
 }
@@ -103,7 +103,7 @@ static void sort(void)
 		*place_of(docs[i]->id) = (uint32_t)(i + 1);
 }
 
-static void read_kept(const char *path)
+static void read_saved(const char *path)
 {
 	FILE *f = fopen(path, "r");
 	char *line = NULL;
@@ -130,7 +130,7 @@ static void read_kept(const char *path)
 	if (f)
 		fclose(f);
 	free(line);
-	kept = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	saved = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
@@ -308,14 +308,14 @@ static struct str unescaped(struct text *t, struct str s)
 	return str_from(text_view(t), start);
 }
 
-static struct str argument(struct text *room, struct str query, const char *name)
+static struct str argument(struct text *space, struct str query, const char *name)
 {
 	while (query.n) {
 		struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
 
 		if (str_eq(key, str_of(name))) {
-			text_room(room, value.n + 1);
-			return unescaped(room, value);
+			text_reserve(space, value.n + 1);
+			return unescaped(space, value);
 		}
 	}
 	return (struct str){ 0 };
@@ -390,26 +390,26 @@ static void add_doc(struct text *t, const struct doc *d)
 
 static void list(struct call *c, struct str query)
 {
-	struct text room = { 0 }, t = { 0 };
+	struct text space = { 0 }, t = { 0 };
 	struct str where;
-	uint64_t page = 1, most = 25, seen = 0;
+	uint64_t page = 1, max = 25, seen = 0;
 	const char *why;
 	struct doc **shown = docs;
 	struct jv *v = NULL;
 
-	text_room(&room, query.n + 64); /* so that nothing moves */
-	where = argument(&room, query, "where");
-	str_u64(argument(&room, query, "page"), &page);
-	if (!str_u64(argument(&room, query, "max_results"), &most) || most < 1)
-		most = 25;
-	if (most > 50)
-		most = 50; /* silently */
+	text_reserve(&space, query.n + 64); /* so that nothing moves */
+	where = argument(&space, query, "where");
+	str_u64(argument(&space, query, "page"), &page);
+	if (!str_u64(argument(&space, query, "max_results"), &max) || max < 1)
+		max = 25;
+	if (max > 50)
+		max = 50; /* silently */
 	if (where.n && !(v = jv_parse(where, &why))) {
 		error(c, "400 BAD REQUEST", "where");
 		goto done;
 	}
 	sort();
-	if (str_eq(argument(&room, query, "sort"), STR("timestamp,hostname"))) {
+	if (str_eq(argument(&space, query, "sort"), STR("timestamp,hostname"))) {
 		shown = mem_alloc(sizeof(*shown), ndocs + 1);
 		memcpy(shown, docs, ndocs * sizeof(*shown));
 		qsort(shown, ndocs, sizeof(*shown), by_time);
@@ -419,8 +419,8 @@ static void list(struct call *c, struct str query)
 		if (v && !jv_each(v, matches, shown[i]))
 			continue;
 		seen++;
-		if (seen > most * (page - 1) && seen <= most * page) {
-			if (seen > most * (page - 1) + 1)
+		if (seen > max * (page - 1) && seen <= max * page) {
+			if (seen > max * (page - 1) + 1)
 				text_add(&t, ", ");
 			add_doc(&t, shown[i]);
 		}
@@ -428,14 +428,14 @@ static void list(struct call *c, struct str query)
 	text_printf(
 		&t,
 		"], \"_links\": {\"parent\": {\"title\": \"home\", \"href\": \"/\"}}, \"_meta\": {\"page\": %llu, \"max_results\": %llu, \"total\": %llu}}",
-		(unsigned long long)page, (unsigned long long)most, (unsigned long long)seen);
+		(unsigned long long)page, (unsigned long long)max, (unsigned long long)seen);
 	snprintf(c->total, sizeof(c->total), "X-Total-Count: %llu\r\n", (unsigned long long)seen);
 	answer(c, "200 OK", text_view(&t));
 	if (shown != docs)
 		free(shown);
 done:
 	jv_free(v);
-	text_free(&room);
+	text_free(&space);
 	text_free(&t);
 }
 
@@ -447,16 +447,16 @@ static int by_stack(const void *a, const void *b)
 /* The original's service: sums of a range, with both its ends. */
 static void stacks(const struct call *c, struct str query)
 {
-	struct text room = { 0 }, t = { 0 };
+	struct text space = { 0 }, t = { 0 };
 	struct doc **some = mem_alloc(sizeof(struct doc *), ndocs + 1);
 	uint64_t from = 0, to = UINT64_MAX;
 	struct str host;
 	size_t n = 0;
 
-	text_room(&room, query.n + 64);
-	str_u64(argument(&room, query, "start_time"), &from);
-	str_u64(argument(&room, query, "end_time"), &to);
-	host = argument(&room, query, "hostname");
+	text_reserve(&space, query.n + 64);
+	str_u64(argument(&space, query, "start_time"), &from);
+	str_u64(argument(&space, query, "end_time"), &to);
+	host = argument(&space, query, "hostname");
 	for (size_t i = 0; i < ndocs; i++)
 		if (docs[i]->timestamp >= from && docs[i]->timestamp <= to &&
 		    (str_eq(host, STR("ALL")) || str_eq(host, docs[i]->host)))
@@ -477,7 +477,7 @@ static void stacks(const struct call *c, struct str query)
 	text_char(&t, '}');
 	answer(c, "200 OK", text_view(&t));
 	free(some);
-	text_free(&room);
+	text_free(&space);
 	text_free(&t);
 }
 
@@ -499,7 +499,7 @@ static void one(const struct call *c, struct str id)
 	struct text t = { 0 };
 	uint32_t i = 0;
 
-	more_room();
+	more_space();
 	if (id.n == 24)
 		i = *place_of(id.p);
 	if (i) {
@@ -584,7 +584,7 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[i], "--port") == 0)
 			port = (unsigned)strtoul(argv[i + 1], NULL, 10);
 		else if (strcmp(argv[i], "--file") == 0)
-			read_kept(argv[i + 1]);
+			read_saved(argv[i + 1]);
 		else if (strcmp(argv[i], "--token") == 0)
 			token = argv[i + 1];
 		else if (strcmp(argv[i], "--log") == 0)

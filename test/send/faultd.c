@@ -29,11 +29,11 @@ static const struct {
 	{ "nothing", NOTHING, true },                           /* closed without a byte */
 };
 
-#define PLAN_MOST 256
+#define PLAN_MAX 256
 static struct {
 	enum fault fault;
 	unsigned status;
-} plan[PLAN_MOST];
+} plan[PLAN_MAX];
 static size_t nplan, at;
 static unsigned target, percent;
 static uint64_t state;
@@ -223,7 +223,7 @@ static void read_plan(struct str s)
 		uint64_t status;
 		size_t i;
 
-		if (nplan == PLAN_MOST)
+		if (nplan == PLAN_MAX)
 			die("the plan is too long");
 		if (str_u64(name, &status)) {
 			plan[nplan].fault = ANSWER;

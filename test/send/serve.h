@@ -121,7 +121,7 @@ static inline bool serve_request(int fd, struct text *t, struct str *head, struc
 		}
 		if (end >= 0 && t->n >= (size_t)end + 4 + length)
 			break;
-		text_room(t, 65536);
+		text_reserve(t, 65536);
 		n = recv(fd, t->p + t->n, 65536, 0);
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -20,7 +20,7 @@
 
 static const char *const verdicts[] = { "sent", "later", "doubt", "hold", "refused" };
 
-static unsigned tries = 1, doubts = 3;
+static unsigned tries = 1, retries = 3;
 
 static enum store_verdict send_one(struct store *s, const struct window *w)
 {
@@ -32,9 +32,9 @@ static enum store_verdict send_one(struct store *s, const struct window *w)
 
 	do {
 		store_report_free(&r);
-		s->ops->send(s->it, w, &resume, doubted >= doubts, &r);
+		s->ops->send(s->it, w, &resume, doubted >= retries, &r);
 		verdict = r.verdict;
-		doubted += verdict == STORE_DOUBT;
+		doubted += verdict == STORE_INDETERMINATE;
 		known += r.known;
 		documents += r.documents;
 		requests += r.requests;
@@ -44,7 +44,7 @@ static enum store_verdict send_one(struct store *s, const struct window *w)
 
 			printf("refused: %.*s\n", (int)line.n, line.p);
 		}
-	} while (++tried < tries && (verdict == STORE_LATER || verdict == STORE_DOUBT));
+	} while (++tried < tries && (verdict == STORE_LATER || verdict == STORE_INDETERMINATE));
 	printf("%" PRIu64 " %s documents=%" PRIu64 " known=%" PRIu64 " requests=%" PRIu64 "%s after=%" PRIu64
 	       "%s%.*s\n",
 	       w->epoch, verdicts[verdict], documents, known, requests, differs ? " DIFFERS" : "", r.after,
@@ -54,7 +54,7 @@ static enum store_verdict send_one(struct store *s, const struct window *w)
 	return verdict;
 }
 
-static bool told(void *to, const struct window *w)
+static bool reported(void *to, const struct window *w)
 {
 	printf("%.*s %" PRIu64 " %" PRIu64 " event=%.*s unit=%.*s labels=%.*s samples=%" PRIu64 " lost=%" PRIu64
 	       " parts=%" PRIu64 "\n",
@@ -66,7 +66,7 @@ static bool told(void *to, const struct window *w)
 static bool header(void *to, const struct window *w)
 {
 	printf("# ");
-	return told(to, w);
+	return reported(to, w);
 }
 
 static bool lines(void *to, struct str s)
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 	struct store s = { 0 };
 	struct store_options o = { 0 };
 	struct store_query q = { 0 };
-	struct text file = { 0 }, room = { 0 }, why = { 0 };
+	struct text file = { 0 }, space = { 0 }, why = { 0 };
 	struct str event, label;
 	bool fetch = false, list = false, good = true;
 	int i;
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 		if (strcmp(name, "--tries") == 0)
 			tries = (unsigned)strtoul(value, NULL, 10);
 		else if (strcmp(name, "--doubts") == 0)
-			doubts = (unsigned)strtoul(value, NULL, 10);
+			retries = (unsigned)strtoul(value, NULL, 10);
 		else if (strcmp(name, "--timeout") == 0)
 			o.timeout_s = strtoul(value, NULL, 10);
 		else if (strcmp(name, "--auth") == 0)
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 		die_usage("which store?");
 	store_open(&s, argv[i++], &o);
 	if (fetch || list) {
-		struct store_sink sink = { list ? told : header, lines, damaged, NULL };
+		struct store_sink sink = { list ? reported : header, lines, damaged, NULL };
 
 		if (!(fetch ? s.ops->fetch : s.ops->list))
 			die("%s cannot be read back", s.spec);
@@ -161,11 +161,11 @@ int main(int argc, char **argv)
 		struct str rest;
 
 		file.n = 0;
-		if (!whole_read_at(AT_FDCWD, argv[i], &file, (size_t)1 << 30))
+		if (!fullio_read_at(AT_FDCWD, argv[i], &file, (size_t)1 << 30))
 			die_errno("cannot read %s", argv[i]);
 		for (rest = text_view(&file); rest.n;) {
 			struct window w;
-			const char *wrong = window_parse(&rest, &room, &w);
+			const char *wrong = window_parse(&rest, &space, &w);
 
 			if (wrong)
 				die("%s: %s", argv[i], wrong);
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	}
 	store_close(&s);
 	text_free(&file);
-	text_free(&room);
+	text_free(&space);
 	text_free(&why);
 	return good ? PJ_OK : PJ_FAILED;
 }

@@ -65,7 +65,7 @@ int main(void)
 {
 	static struct child c;
 	struct arena a = { 0 };
-	bool aligned = true, zero = true, kept = true, apart = true;
+	bool aligned = true, zero = true, saved = true, helper = true;
 	char *objects[5000];
 	struct str copies[5000];
 	size_t before;
@@ -88,12 +88,12 @@ int main(void)
 		char text[16];
 
 		snprintf(text, sizeof(text), "%zu", i);
-		kept = kept && str_eq(copies[i], str_of(text)) && copies[i].p[copies[i].n] == 0;
+		saved = saved && str_eq(copies[i], str_of(text)) && copies[i].p[copies[i].n] == 0;
 		for (size_t k = 0; k < i % 97; k++)
-			apart = apart && (unsigned char)objects[i][k] == (i & 0xff);
+			helper = helper && (unsigned char)objects[i][k] == (i & 0xff);
 	}
-	ok(kept, "copies stay what they were, with a NUL behind");
-	ok(apart, "objects do not overlap");
+	ok(saved, "copies stay what they were, with a NUL behind");
+	ok(helper, "objects do not overlap");
 
 	before = a.total;
 	objects[0] = arena_alloc(&a, 1, 10u << 20);

@@ -140,7 +140,7 @@ static void lingering(void)
 static void rests(void)
 {
 	struct backoff b = { 0 };
-	uint64_t slow = user(1000), other = user(1001), most = BACKOFF_SHARE * BACKOFF_BLOCKED_MAX_NS;
+	uint64_t slow = user(1000), other = user(1001), max = BACKOFF_SHARE * BACKOFF_BLOCKED_MAX_NS;
 	unsigned many = 0;
 
 	backoff_blocked(&b, slow, 1000 * MS, 0);
@@ -153,7 +153,7 @@ static void rests(void)
 	ok(!backoff_rests(&b, other, 1000 * 1000 * MS), "a quarter of the time is free for ever");
 	for (uint64_t i = 0; i < 1000; i++)
 		backoff_blocked(&b, slow, i % 2 ? UINT64_MAX : 1000 * MS, 0);
-	ok(backoff_rests(&b, slow, most - 5000 * MS) && !backoff_rests(&b, slow, most - 4000 * MS),
+	ok(backoff_rests(&b, slow, max - 5000 * MS) && !backoff_rests(&b, slow, max - 4000 * MS),
 	   "four minutes at most");
 	for (uint64_t i = 0; i < 10000; i++)
 		backoff_blocked(&b, user(i + 2000), 1100 * MS, 0);

@@ -433,7 +433,7 @@ static void poke(const struct bytes *b, size_t n)
 	free(copy);
 }
 
-static void test_damage(void)
+static void test_input_errors(void)
 {
 	static const uint8_t value[] = { 0, 1, 0x7f, 0x80, 0xff };
 	struct bytes b = { 0 };
@@ -528,7 +528,7 @@ int main(void)
 	test_expressions();
 	test_effort();
 	test_debug_frame();
-	test_damage();
+	test_input_errors();
 	test_limits();
 	test_start();
 	return done();

@@ -31,8 +31,8 @@ static void check_bounds(void)
 {
 	struct chains c = { 0 };
 	uint64_t ips[100] = { 0 };
-	size_t size = sizeof(struct chain) + sizeof(ips), most = CHAINS_MOST / size, highest = 0;
-	struct chain **kept = mem_alloc(sizeof(struct chain *), most + 1);
+	size_t size = sizeof(struct chain) + sizeof(ips), max = CHAINS_MAX / size, highest = 0;
+	struct chain **saved = mem_alloc(sizeof(struct chain *), max + 1);
 	size_t n = 0;
 
 	for (ips[7] = 1; ips[7] < 20000; ips[7]++) {
@@ -41,22 +41,22 @@ static void check_bounds(void)
 	}
 	ok(highest <= CHAINS_UNUSED + 2 * size, "what nobody refers to goes");
 	chains_free(&c);
-	for (ips[7] = 1; n <= most && (kept[n] = chains_get(&c, ips, 100)); ips[7]++)
+	for (ips[7] = 1; n <= max && (saved[n] = chains_get(&c, ips, 100)); ips[7]++)
 		n++;
-	is_u64(n, most, "as many as there is room for");
+	is_u64(n, max, "as many as there is room for");
 	ips[7] = 1;
-	ok(chains_get(&c, ips, 100) == kept[0], "what is there can be had still");
+	ok(chains_get(&c, ips, 100) == saved[0], "what is there can be had still");
 	size_t gone = CHAINS_UNUSED / size + 2;
 	for (size_t i = 0; i < gone; i++)
-		chains_put(&c, kept[i]);
+		chains_put(&c, saved[i]);
 	ips[7] = UINT64_MAX;
 	ok(chains_get(&c, ips, 100), "and what went makes room");
 	bool same = true;
 	for (size_t i = gone; i < n; i++)
-		same &= kept[i]->ips[7] == i + 1;
+		same &= saved[i]->ips[7] == i + 1;
 	ok(same, "nothing else was touched");
 	chains_free(&c);
-	free(kept);
+	free(saved);
 }
 
 int main(void)

@@ -103,20 +103,20 @@ static void test_names(void)
 
 static void test_groups(void)
 {
-	struct groups g = { 0 };
+	struct cgroupnames g = { 0 };
 
-	is_str(groups_path(&g, 1), STR(""), "a number that no record told");
-	groups_add(&g, 1, STR("/"));
-	groups_add(&g, 1ull << 40 | 1, STR("/a"));
-	is_str(groups_path(&g, 1), STR("/"), "a number");
-	is_str(groups_path(&g, 1ull << 40 | 1), STR("/a"), "one that differs above 32 bits");
-	groups_add(&g, 1, STR("/b"));
-	is_str(groups_path(&g, 1), STR("/b"), "told again: that from then on");
+	is_str(cgroupnames_path(&g, 1), STR(""), "a number that no record told");
+	cgroupnames_add(&g, 1, STR("/"));
+	cgroupnames_add(&g, 1ull << 40 | 1, STR("/a"));
+	is_str(cgroupnames_path(&g, 1), STR("/"), "a number");
+	is_str(cgroupnames_path(&g, 1ull << 40 | 1), STR("/a"), "one that differs above 32 bits");
+	cgroupnames_add(&g, 1, STR("/b"));
+	is_str(cgroupnames_path(&g, 1), STR("/b"), "told again: that from then on");
 	for (uint64_t i = 100; i < 2000; i++)
-		groups_add(&g, i, STR("/many"));
-	is_str(groups_path(&g, 1999), STR("/many"), "many of them");
-	is_str(groups_path(&g, 0), STR(""), "0");
-	groups_free(&g);
+		cgroupnames_add(&g, i, STR("/many"));
+	is_str(cgroupnames_path(&g, 1999), STR("/many"), "many of them");
+	is_str(cgroupnames_path(&g, 0), STR(""), "0");
+	cgroupnames_free(&g);
 }
 
 int main(void)

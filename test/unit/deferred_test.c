@@ -8,7 +8,7 @@ static struct deferred d;
 
 static void put(uint32_t tid, uint64_t cookie, uint32_t frame)
 {
-	const struct header h = { .comm = STR("c"), .first = STR("c"), .event = STR("cycles"), .period = 1 };
+	const struct sample_key h = { .comm = STR("c"), .first = STR("c"), .event = STR("cycles"), .period = 1 };
 
 	samples_open(&s, &h);
 	samples_push(&s, frame);
@@ -64,7 +64,7 @@ static void test_joins(void)
 static void test_many(void)
 {
 	uint64_t before = stacks_sum(&s.stacks, 0), puts = 0, gone = 0, wrong = 0, last = 0;
-	uint32_t most = 0, frame;
+	uint32_t max = 0, frame;
 
 	for (uint32_t i = 1; i <= 50000; i++) {
 		put(i % 97, 1 + i / 3 % 1000, i);
@@ -80,9 +80,9 @@ static void test_many(void)
 		if (i % 11 == 0)
 			while (take((i - 1000) % 97, 1 + (i - 1000) / 3 % 1000))
 				;
-		most = d.n > most ? d.n : most;
+		max = d.n > max ? d.n : max;
 	}
-	ok(most == 4096 && gone > 1000, "4096 wait at most, the others are given up");
+	ok(max == 4096 && gone > 1000, "4096 wait at most, the others are given up");
 	ok(wrong == 0, "the oldest first");
 	while (give_up(true))
 		;

@@ -8,7 +8,7 @@
 
 static struct child c;
 
-static void say_plain(void *arg)
+static void print_plain(void *arg)
 {
 	(void)arg;
 	warn("x is %d", 5);
@@ -16,12 +16,12 @@ static void say_plain(void *arg)
 	warn_at((struct place){ "in.txt", 0 }, "bad");
 }
 
-static void say_text(void *text)
+static void print_text(void *text)
 {
 	warn("'%s'", (const char *)text);
 }
 
-static void say_long(void *arg)
+static void print_long(void *arg)
 {
 	static char text[100000];
 
@@ -66,7 +66,7 @@ static void dies_usage(void *arg)
 
 static void says(const char *text, const char *want, const char *what)
 {
-	child_run(&c, say_text, (void *)(uintptr_t)text);
+	child_run(&c, print_text, (void *)(uintptr_t)text);
 	is_str(c.err, str_of(want), what);
 }
 
@@ -75,7 +75,7 @@ int main(void)
 	diag_tool("pjtest");
 	is_str(str_of(diag_tool_name()), STR("pjtest"), "the tool's name");
 
-	child_run(&c, say_plain, NULL);
+	child_run(&c, print_plain, NULL);
 	is_str(c.err, STR("pjtest: x is 5\npjtest: in.txt:12: bad\npjtest: in.txt: bad\n"), "tool, place, what");
 	is_u64(c.out.n, 0, "stdout is not touched");
 
@@ -89,7 +89,7 @@ int main(void)
 	     "pjtest: '\\xc0\\x80\\xe0\\x80\\x80\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80'\n",
 	     "overlong forms, surrogates, beyond U+10FFFF");
 
-	child_run(&c, say_long, NULL);
+	child_run(&c, print_long, NULL);
 	ok(c.status == 0 && c.err.n < 4096 && c.err.p[c.err.n - 1] == '\n' &&
 		   str_find(c.err, '\n') == (ptrdiff_t)c.err.n - 1,
 	   "a long message is cut and stays one line");

@@ -14,76 +14,76 @@
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-static void named(const char *frame, const char *want, enum canon_kind kind)
+static void named(const char *frame, const char *want, enum normalname_kind kind)
 {
 	/* a copy of exactly this size: who reads past it is caught by AddressSanitizer */
 	size_t n = strlen(frame);
 	char *copy = mem_alloc(1, n);
-	struct canon c = { 0 };
-	enum canon_kind got;
+	struct normalname c = { 0 };
+	enum normalname_kind got;
 	struct str name;
 
 	memcpy(copy, frame, n);
-	name = canon_name(&c, (struct str){ copy, n }, &got);
+	name = normalname_name(&c, (struct str){ copy, n }, &got);
 	if (!ok(str_eq(name, str_of(want)) && got == kind, frame))
 		printf("# got '%.*s' kind %d\n", (int)name.n, name.p ? name.p : "", (int)got);
-	canon_free(&c);
+	normalname_free(&c);
 	free(copy);
 }
 
 static void names(void)
 {
-	struct canon c = { .strip_hex = true };
-	enum canon_kind kind;
+	struct normalname c = { .strip_hex = true };
+	enum normalname_kind kind;
 
-	named("f", "f", CANON_NATIVE);
-	named("", "", CANON_NATIVE);
-	named("f_[j]", "f", CANON_JIT);
-	named("f_[i]", "f", CANON_INLINED);
-	named("f_[0]", "f", CANON_INTERPRETED);
-	named("f_[1]", "f", CANON_C1);
-	named("f_[k]", "f_[k]", CANON_NATIVE);
-	named("f_[w]", "f_[w]", CANON_NATIVE);
-	named("f.cold", "f", CANON_NATIVE);
-	named("f.cold.12", "f", CANON_NATIVE);
-	named("f.part.0", "f", CANON_NATIVE);
-	named("f.part", "f.part", CANON_NATIVE);
-	named("f.constprop.0.isra.2.cold", "f", CANON_NATIVE);
-	named("f.lto_priv.0_[i]", "f", CANON_INLINED);
-	named("f.llvm.123456789", "f", CANON_NATIVE);
-	named("f.isra.0_[k]", "f_[k]", CANON_NATIVE);
-	named(".cold", ".cold", CANON_NATIVE);
-	named(".cold.0", ".cold.0", CANON_NATIVE);
-	named("f.0", "f.0", CANON_NATIVE);
-	named("pkg/Foo.cold_[j]", "pkg/Foo.cold", CANON_JIT);
-	named("a/B$$Lambda$12/0x00007f04bc002aa0.run_[j]", "a/B$$Lambda.run", CANON_JIT);
-	named("a/B$$Lambda$1/485815673.run_[0]", "a/B$$Lambda.run", CANON_INTERPRETED);
-	named("a/B$$Lambda$14.run_[j]", "a/B$$Lambda.run", CANON_JIT);
-	named("a/B$$Lambda/0x80.run", "a/B$$Lambda.run", CANON_NATIVE);
-	named("a/B$$Lambda.run", "a/B$$Lambda.run", CANON_NATIVE);
-	named("a/B.lambda$main$0_[i]", "a/B.lambda$main", CANON_INLINED);
-	named("a/B.lambda$null$7f6d5c3e$1", "a/B.lambda$null", CANON_NATIVE);
-	named("a/B.lambda$main", "a/B.lambda$main", CANON_NATIVE);
-	named("lambda$x$1;", "lambda$x;", CANON_NATIVE);
-	named("a/mylambda$x$1", "a/mylambda$x$1", CANON_NATIVE);
+	named("f", "f", NORMALNAME_NATIVE);
+	named("", "", NORMALNAME_NATIVE);
+	named("f_[j]", "f", NORMALNAME_JIT);
+	named("f_[i]", "f", NORMALNAME_INLINED);
+	named("f_[0]", "f", NORMALNAME_INTERPRETED);
+	named("f_[1]", "f", NORMALNAME_C1);
+	named("f_[k]", "f_[k]", NORMALNAME_NATIVE);
+	named("f_[w]", "f_[w]", NORMALNAME_NATIVE);
+	named("f.cold", "f", NORMALNAME_NATIVE);
+	named("f.cold.12", "f", NORMALNAME_NATIVE);
+	named("f.part.0", "f", NORMALNAME_NATIVE);
+	named("f.part", "f.part", NORMALNAME_NATIVE);
+	named("f.constprop.0.isra.2.cold", "f", NORMALNAME_NATIVE);
+	named("f.lto_priv.0_[i]", "f", NORMALNAME_INLINED);
+	named("f.llvm.123456789", "f", NORMALNAME_NATIVE);
+	named("f.isra.0_[k]", "f_[k]", NORMALNAME_NATIVE);
+	named(".cold", ".cold", NORMALNAME_NATIVE);
+	named(".cold.0", ".cold.0", NORMALNAME_NATIVE);
+	named("f.0", "f.0", NORMALNAME_NATIVE);
+	named("pkg/Foo.cold_[j]", "pkg/Foo.cold", NORMALNAME_JIT);
+	named("a/B$$Lambda$12/0x00007f04bc002aa0.run_[j]", "a/B$$Lambda.run", NORMALNAME_JIT);
+	named("a/B$$Lambda$1/485815673.run_[0]", "a/B$$Lambda.run", NORMALNAME_INTERPRETED);
+	named("a/B$$Lambda$14.run_[j]", "a/B$$Lambda.run", NORMALNAME_JIT);
+	named("a/B$$Lambda/0x80.run", "a/B$$Lambda.run", NORMALNAME_NATIVE);
+	named("a/B$$Lambda.run", "a/B$$Lambda.run", NORMALNAME_NATIVE);
+	named("a/B.lambda$main$0_[i]", "a/B.lambda$main", NORMALNAME_INLINED);
+	named("a/B.lambda$null$7f6d5c3e$1", "a/B.lambda$null", NORMALNAME_NATIVE);
+	named("a/B.lambda$main", "a/B.lambda$main", NORMALNAME_NATIVE);
+	named("lambda$x$1;", "lambda$x;", NORMALNAME_NATIVE);
+	named("a/mylambda$x$1", "a/mylambda$x$1", NORMALNAME_NATIVE);
 	named("java/lang/invoke/LambdaForm$MH/0x0000000800c8c400.invoke", "java/lang/invoke/LambdaForm$MH.invoke",
-	      CANON_NATIVE);
+	      NORMALNAME_NATIVE);
 	named("java/lang/invoke/LambdaForm$DMH/1234567.invokeStatic_[j]",
-	      "java/lang/invoke/LambdaForm$DMH.invokeStatic", CANON_JIT);
+	      "java/lang/invoke/LambdaForm$DMH.invokeStatic", NORMALNAME_JIT);
 	named("jdk/internal/reflect/GeneratedMethodAccessor12.invoke",
-	      "jdk/internal/reflect/GeneratedMethodAccessor.invoke", CANON_NATIVE);
-	named("jdk/proxy2/$Proxy14.get", "jdk/proxy/$Proxy.get", CANON_NATIVE);
-	named("a/B+0x00007f04bc002aa0.run", "a/B.run", CANON_NATIVE);
-	named("memcpy+0x1c", "memcpy", CANON_NATIVE);
-	named("/0x1c", "/0x1c", CANON_NATIVE);
-	named("$$Lambda$", "$$Lambda$", CANON_NATIVE);
-	named("lambda$", "lambda$", CANON_NATIVE);
-	named("0x", "0x", CANON_NATIVE);
-	is_str(canon_name(&c, STR("[unknown <0x7F1c>]_[j]"), &kind), STR("[unknown <0x...>]"), "--strip-hex");
-	is_str(canon_name(&c, STR("0x"), &kind), STR("0x"), "not without digits");
-	c = (struct canon){ .exact = true, .text = c.text, .hex = c.hex };
-	is_str(canon_name(&c, STR("a.cold_[j]"), &kind), STR("a.cold_[j]"), "--exact");
-	canon_free(&c);
+	      "jdk/internal/reflect/GeneratedMethodAccessor.invoke", NORMALNAME_NATIVE);
+	named("jdk/proxy2/$Proxy14.get", "jdk/proxy/$Proxy.get", NORMALNAME_NATIVE);
+	named("a/B+0x00007f04bc002aa0.run", "a/B.run", NORMALNAME_NATIVE);
+	named("memcpy+0x1c", "memcpy", NORMALNAME_NATIVE);
+	named("/0x1c", "/0x1c", NORMALNAME_NATIVE);
+	named("$$Lambda$", "$$Lambda$", NORMALNAME_NATIVE);
+	named("lambda$", "lambda$", NORMALNAME_NATIVE);
+	named("0x", "0x", NORMALNAME_NATIVE);
+	is_str(normalname_name(&c, STR("[unknown <0x7F1c>]_[j]"), &kind), STR("[unknown <0x...>]"), "--strip-hex");
+	is_str(normalname_name(&c, STR("0x"), &kind), STR("0x"), "not without digits");
+	c = (struct normalname){ .exact = true, .text = c.text, .hex = c.hex };
+	is_str(normalname_name(&c, STR("a.cold_[j]"), &kind), STR("a.cold_[j]"), "--exact");
+	normalname_free(&c);
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static void scaled(uint64_t factor, uint64_t to, unsigned n)
 {
 	struct stacks s = { 0 };
 	uint64_t seed = 7, sum = 0, from, *was;
-	bool near = true, kept = true;
+	bool near = true, saved = true;
 	char name[20];
 
 	for (unsigned i = 0; i < n; i++) {
@@ -192,17 +192,17 @@ static void scaled(uint64_t factor, uint64_t to, unsigned n)
 	from = s.sum[0];
 	was = mem_alloc(sizeof(*was), s.n);
 	memcpy(was, s.self[0], s.n * sizeof(*was));
-	ok(normalize(&s) && s.sum[0] == to, "scaled");
+	ok(scale_column(&s) && s.sum[0] == to, "scaled");
 	for (uint32_t id = 1; id < s.n; id++) {
 		long double want = (long double)was[id] * (long double)to / (long double)from;
 
 		sum += s.self[0][id];
 		near = near && fabsl((long double)s.self[0][id] - want) < 1 + want * 1e-15L;
-		kept = kept && (was[id] == 0 || s.self[0][id] > 0);
+		saved = saved && (was[id] == 0 || s.self[0][id] > 0);
 	}
 	is_u64(sum, to, "the total is exact");
 	ok(near, "each is less than one off");
-	ok(kept || to < from, "scaled up, nothing vanishes");
+	ok(saved || to < from, "scaled up, nothing vanishes");
 	free(was);
 	stacks_free(&s);
 }
@@ -217,9 +217,9 @@ static void scaling(void)
 	scaled(1, 1, 1);
 	scaled((uint64_t)1 << 45, (uint64_t)INT64_MAX, 1000);
 	scaled(1, (uint64_t)INT64_MAX, 3);
-	ok(!normalize(&s), "nothing to scale");
+	ok(!scale_column(&s), "nothing to scale");
 	stacks_add(&s, node_of(&s, STR("a")), 0, 5);
-	ok(!normalize(&s) && s.self[0][1] == 5, "nothing to scale to");
+	ok(!scale_column(&s) && s.self[0][1] == 5, "nothing to scale to");
 	stacks_free(&s);
 }
 

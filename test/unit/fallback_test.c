@@ -11,7 +11,7 @@ static struct fallback begin(uint64_t rate, size_t ring, bool choose)
 
 	fallback_begin(&f,
 		       &(struct fallback_options){
-			       .choose = choose, .stack_bytes = UNWINDING_STACK, .rate = rate, .ring_bytes = ring });
+			       .choose = choose, .stack_bytes = SAMPLESTACK_STACK, .rate = rate, .ring_bytes = ring });
 	return f;
 }
 
@@ -33,13 +33,13 @@ static void check_rings(void)
 	struct fallback f = begin(303, 0, true);
 	struct text t = { 0 };
 
-	is_u64(f.bytes, UNWINDING_STACK, "the usual rate: whole copies");
+	is_u64(f.bytes, SAMPLESTACK_STACK, "the usual rate: whole copies");
 	is_u64(fallback_ring(&f), 8 << 20, "  and rings for a second");
 	is_u64(fallback_ring_least(&f), 256 << 10, "  and what everybody may lock is enough");
 	fallback_text(&t, &f);
 	is_u64(t.n, 0, "  of which nothing is said");
 	f = begin(9999, 0, true);
-	is_u64(f.bytes, UNWINDING_STACK, "9,999 Hz: the same copies");
+	is_u64(f.bytes, SAMPLESTACK_STACK, "9,999 Hz: the same copies");
 	is_u64(fallback_ring(&f), RING_STACKS, "  rings have a limit");
 	f = begin(0, 0, true);
 	ok(!f.bytes && !fallback_ring(&f) && !fallback_ring_least(&f) && f.by == FALLBACK_NONE,
@@ -58,10 +58,10 @@ static void check_given_rings(void)
 	is_u64(f.bytes, 0, "a ring that holds no sample: none");
 	ok(says(&f, "by frame pointers only (--unwind=fp)"), "  which is said, too");
 	f = begin(303, 8 << 10, false);
-	is_u64(f.bytes, UNWINDING_STACK, "who leaves us no choice gets what was asked for");
+	is_u64(f.bytes, SAMPLESTACK_STACK, "who leaves us no choice gets what was asked for");
 	fallback_begin(&f, &(struct fallback_options){ .choose = true,
 						       .exactly = true,
-						       .stack_bytes = UNWINDING_STACK,
+						       .stack_bytes = SAMPLESTACK_STACK,
 						       .rate = 303,
 						       .ring_bytes = 128 << 10 });
 	is_u64(f.bytes, 0, "a size that was given is kept, or no copies");
@@ -83,7 +83,7 @@ static void check_refused(void)
 	ok(fallback_next(&f, &registers) && !f.bytes, "a kernel without registers: no copies");
 	ok(says(&f, "refuses registers and copies of stacks of cycles: Function not implemented"), "  as it is said");
 	f = begin(303, 0, false);
-	ok(!fallback_next(&f, &map) && f.bytes == UNWINDING_STACK, "tables only: it fails");
+	ok(!fallback_next(&f, &map) && f.bytes == SAMPLESTACK_STACK, "tables only: it fails");
 }
 
 int main(void)

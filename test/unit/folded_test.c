@@ -335,17 +335,17 @@ static void large(void)
 	free(text);
 }
 
-static void bare(void)
+static void fp(void)
 {
-	is_str(folded_bare(STR("f_[k]")), STR("f"), "bare: kernel");
-	is_str(folded_bare(STR("f_[j]")), STR("f"), "bare: compiled");
-	is_str(folded_bare(STR("f_[0]")), STR("f"), "bare: interpreted");
-	is_str(folded_bare(STR("f_[x]")), STR("f_[x]"), "bare: not a kind");
-	is_str(folded_bare(STR("f_[kk]")), STR("f_[kk]"), "bare: nor this");
-	is_str(folded_bare(STR("_[k]")), STR("_[k]"), "bare: a suffix without a name is a name");
-	is_str(folded_bare(STR("f_[k]_[k]")), STR("f_[k]"), "bare: one only");
-	is_str(folded_bare(STR("")), STR(""), "bare: empty");
-	is_str(folded_bare(STR("[k]")), STR("[k]"), "bare: short");
+	is_str(folded_plain(STR("f_[k]")), STR("f"), "bare: kernel");
+	is_str(folded_plain(STR("f_[j]")), STR("f"), "bare: compiled");
+	is_str(folded_plain(STR("f_[0]")), STR("f"), "bare: interpreted");
+	is_str(folded_plain(STR("f_[x]")), STR("f_[x]"), "bare: not a kind");
+	is_str(folded_plain(STR("f_[kk]")), STR("f_[kk]"), "bare: nor this");
+	is_str(folded_plain(STR("_[k]")), STR("_[k]"), "bare: a suffix without a name is a name");
+	is_str(folded_plain(STR("f_[k]_[k]")), STR("f_[k]"), "bare: one only");
+	is_str(folded_plain(STR("")), STR(""), "bare: empty");
+	is_str(folded_plain(STR("[k]")), STR("[k]"), "bare: short");
 }
 
 static int line_cmp(const void *a, const void *b)
@@ -361,10 +361,10 @@ static void random_lines(char line[][32], int n, uint64_t *seed, bool ours)
 
 	for (int i = 0; i < n; i++) {
 		*line[i] = 0;
-		for (int depth = 0, most = (int)(*seed >> 40) % 5; depth <= most; depth++) {
+		for (int depth = 0, max = (int)(*seed >> 40) % 5; depth <= max; depth++) {
 			*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 			strcat(line[i], frames[(*seed >> 33) % 6]);
-			strcat(line[i], depth < most ? ours ? "\1" : ";" : "");
+			strcat(line[i], depth < max ? ours ? "\1" : ";" : "");
 		}
 	}
 	qsort(line, (size_t)n, sizeof(*line), line_cmp);
@@ -439,7 +439,7 @@ int main(void)
 	prefixes();
 	large();
 	orders();
-	bare();
+	fp();
 	unlink(in_path);
 	unlink(out_path);
 	return done();

@@ -20,10 +20,10 @@ enum {
 struct fake {
 	struct synth s;
 	unsigned char *heap, *map;
-	struct memory_piece piece[3];
+	struct memory_part blob[3];
 	struct hotspot h;
-	struct frames f;
-	struct budget budget;
+	struct blobframes f;
+	struct readbudget budget;
 };
 
 static uint64_t number_at(const struct synth *s, uint64_t address)
@@ -73,17 +73,17 @@ static void set_up(struct fake *x)
 	synth_set(&x->s, map, "VirtualSpace", "_high", MAP_AT + SEGMENTS);
 	synth_set(&x->s, heap, "CodeHeap", "_log2_segment_size", SHIFT);
 	put_block(x, "Interpreter");
-	x->piece[0] = synth_piece(&x->s);
-	x->piece[1] = (struct memory_piece){ HEAP_AT, HEAP, (const char *)x->heap };
-	x->piece[2] = (struct memory_piece){ MAP_AT, SEGMENTS, (const char *)x->map };
-	hotspot_open_image(&x->h, x->piece, 3, SYNTH_BASE);
-	frames_open(&x->f, &x->h);
+	x->blob[0] = synth_part(&x->s);
+	x->blob[1] = (struct memory_part){ HEAP_AT, HEAP, (const char *)x->heap };
+	x->blob[2] = (struct memory_part){ MAP_AT, SEGMENTS, (const char *)x->map };
+	hotspot_open_image(&x->h, x->blob, 3, SYNTH_BASE);
+	blobframes_open(&x->f, &x->h);
 	x->h.memory.budget = &x->budget;
 }
 
 static void tear_down(struct fake *x)
 {
-	frames_free(&x->f);
+	blobframes_free(&x->f);
 	hotspot_close(&x->h);
 	synth_free(&x->s);
 	free(x->heap);
@@ -97,9 +97,9 @@ static enum codecache_where look_up(struct fake *x, uint64_t address, uint64_t *
 	enum codecache_where where;
 	struct blob b;
 
-	x->budget = (struct budget){ .steps = all, .bytes = all };
+	x->budget = (struct readbudget){ .steps = all, .bytes = all };
 	memory_forget(&x->h.memory);
-	frames_at(&x->f, &x->h, address, &where, &b);
+	blobframes_at(&x->f, &x->h, address, &where, &b);
 	*steps = all - x->budget.steps;
 	return where;
 }
@@ -147,8 +147,8 @@ static void stubs(struct fake *x)
 	ok(look_up(x, HEAP_AT + MB, &steps) == CODECACHE_FREE && x->f.code.n == 0,
 	   "a block with an entry every five bytes has no pieces");
 	ok(x->f.cap <= 8192, "  and takes no memory");
-	x->budget = (struct budget){ .steps = UINT64_C(1) << 40, .bytes = UINT64_C(1) << 40 };
-	ok(!hotspot_scan(&x->h).code && !frames_take(&x->f, &x->h) && x->f.code.n <= 1 && x->f.cap <= 8192,
+	x->budget = (struct readbudget){ .steps = UINT64_C(1) << 40, .bytes = UINT64_C(1) << 40 };
+	ok(!hotspot_scan(&x->h).code && !blobframes_take(&x->f, &x->h) && x->f.code.n <= 1 && x->f.cap <= 8192,
 	   "  nor when all code is read at once");
 	memset(x->heap + CODE_AT, 0x90, BLOCK - CODE_AT);
 	memcpy(x->heap + CODE_AT + 64, "\xc3\x55\x48\x8b\xec", 5);

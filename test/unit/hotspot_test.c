@@ -11,7 +11,7 @@ enum { SEEDS = 20 };
 /* All that is read of an image. */
 struct seen {
 	struct hotspot_reason reason;
-	struct text map, java, calls, pieces;
+	struct text map, java, calls, blobs;
 	char version[64], command[256];
 	const char *collector, *no_frames;
 	int frame_pointers;
@@ -22,7 +22,7 @@ static void free_seen(struct seen *s)
 	text_free(&s->map);
 	text_free(&s->java);
 	text_free(&s->calls);
-	text_free(&s->pieces);
+	text_free(&s->blobs);
 }
 
 static struct hotspot_reason print_map(struct hotspot *h, enum method_style style, struct text *t)
@@ -69,21 +69,21 @@ static void print_calls(struct hotspot *h, struct text *t)
 	scopes_free(&s);
 }
 
-static const char *print_pieces(struct hotspot *h, struct text *t)
+static const char *print_blobs(struct hotspot *h, struct text *t)
 {
-	struct frames f;
-	const char *why = frames_open(&f, h);
+	struct blobframes f;
+	const char *why = blobframes_open(&f, h);
 
 	if (!why)
-		why = frames_take(&f, h);
+		why = blobframes_take(&f, h);
 	for (size_t i = 0; i < f.code.n; i++) {
-		const struct java_piece *p = &f.code.piece[i];
+		const struct code_blob *p = &f.code.blob[i];
 
 		text_printf(t, "%u+%u%s ", p->kind, p->frame, p->deopt[0] ? "d" : "");
 	}
 	if (!why)
 		text_printf(t, "%s", f.code.call_stub_return ? "call" : "");
-	frames_free(&f);
+	blobframes_free(&f);
 	return why;
 }
 
@@ -91,11 +91,11 @@ static void look(struct seen *seen, unsigned jdk, uint64_t seed, int without)
 {
 	struct synth s;
 	struct hotspot h;
-	struct memory_piece piece;
+	struct memory_part blob;
 
 	synth_make(&s, jdk, seed, without);
-	piece = synth_piece(&s);
-	*seen = (struct seen){ .reason = hotspot_open_image(&h, &piece, 1, SYNTH_BASE) };
+	blob = synth_part(&s);
+	*seen = (struct seen){ .reason = hotspot_open_image(&h, &blob, 1, SYNTH_BASE) };
 	memcpy(seen->version, h.version, sizeof(h.version));
 	memcpy(seen->command, h.command, sizeof(h.command));
 	seen->collector = h.collector;
@@ -106,7 +106,7 @@ static void look(struct seen *seen, unsigned jdk, uint64_t seed, int without)
 		seen->reason = print_map(&h, METHOD_JAVA, &seen->java);
 	if (!seen->reason.code) {
 		print_calls(&h, &seen->calls);
-		seen->no_frames = print_pieces(&h, &seen->pieces);
+		seen->no_frames = print_blobs(&h, &seen->blobs);
 	}
 	hotspot_close(&h);
 	synth_free(&s);
@@ -137,7 +137,7 @@ static bool comes(struct str got, const char *want, const char *what)
 	return str_eq(got, str_of(want)) || is_str(got, str_of(want), what);
 }
 
-static void whole(unsigned jdk, const char *what, const char *pieces)
+static void complete(unsigned jdk, const char *what, const char *blobs)
 {
 	struct seen s;
 	bool good = true;
@@ -149,7 +149,7 @@ static void whole(unsigned jdk, const char *what, const char *pieces)
 		       comes(text_view(&s.map), map, "as Compiler.perfmap has it") &&
 		       comes(text_view(&s.java), java, "by the parts of the interpreter") &&
 		       comes(text_view(&s.calls), calls, "calls that were inlined") &&
-		       comes(text_view(&s.pieces), pieces, "what unwinding needs") &&
+		       comes(text_view(&s.blobs), blobs, "what unwinding needs") &&
 		       comes(str_of(s.version), "17.0.0+synth", "version") &&
 		       comes(str_of(s.command), "Work?idle", "command, without control bytes") &&
 		       s.frame_pointers == 0 && comes(str_of(s.collector ? s.collector : ""), "G1", "collector");
@@ -166,7 +166,7 @@ static bool is_right(const struct seen *s, const struct seen *all, const char *f
 		     str_starts(text_view(&s->java), STR("Interpreter\nStubRoutines: stub 0\n"));
 	bool inlined = s->calls.n == 0 || same(&s->calls, &all->calls) ||
 		       strcmp(field, "_comp_level") == 0; /* the tier is shown there */
-	bool unwound = s->no_frames || same(&s->pieces, &all->pieces) || strncmp(field, "_deopt", 6) == 0 ||
+	bool unwound = s->no_frames || same(&s->blobs, &all->blobs) || strncmp(field, "_deopt", 6) == 0 ||
 		       strcmp(field, "_cont_entry") == 0;
 
 	return same(&s->map, &all->map) && parts && inlined && unwound;
@@ -214,13 +214,13 @@ static void lists_of_stubs(void)
 {
 	struct synth s;
 	struct hotspot h;
-	struct memory_piece piece;
+	struct memory_part blob;
 	struct stubs stubs = { 0 };
 	uint64_t head, last, oldest;
 
 	synth_make(&s, SYNTH_17, 1, -1);
-	piece = synth_piece(&s);
-	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	blob = synth_part(&s);
+	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	hotspot_scan(&h);
 	head = word_at(&s, s.data + 24);
 	last = oldest = word_at(&s, head); /* the newest is of another group */
@@ -259,13 +259,13 @@ static void one_upon_the_other(void)
 {
 	struct synth s;
 	struct hotspot h;
-	struct memory_piece piece;
+	struct memory_part blob;
 	struct text t = { 0 };
 	int low;
 
 	synth_make(&s, SYNTH_17, 1, -1);
-	piece = synth_piece(&s);
-	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	blob = synth_part(&s);
+	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	low = synth_field(&s, "HeapBlock::Header", "_length");
 	for (size_t i = 0; i + 1 < s.nsegments; i++) /* each block up to the end of the heap */
 		synth_number(&s, s.heap + s.segments[i] * SYNTH_SEGMENT + s.at[low],
@@ -278,12 +278,12 @@ static void one_upon_the_other(void)
 	synth_free(&s);
 }
 
-static size_t entries(const struct java_code *c)
+static size_t entries(const struct javaunwind_code *c)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		n += c->piece[i].kind == JAVA_ENTRY;
+		n += c->blob[i].kind == BLOB_ENTRY;
 	return n;
 }
 
@@ -293,22 +293,22 @@ static void before_the_interpreter(void)
 {
 	struct synth s;
 	struct hotspot h;
-	struct memory_piece piece;
-	struct frames f;
+	struct memory_part blob;
+	struct blobframes f;
 	struct codelets c;
 	const struct blob *b;
-	size_t kept = 0;
+	size_t saved = 0;
 
 	synth_make(&s, SYNTH_17, 1, -1);
-	piece = synth_piece(&s);
-	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	blob = synth_part(&s);
+	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	hotspot_scan(&h);
 	for (size_t i = 0; i < h.code.n; i++)
 		if (!h.code.blob[i].compiled)
-			h.code.blob[kept++] = h.code.blob[i];
-	h.code.n = kept;
+			h.code.blob[saved++] = h.code.blob[i];
+	h.code.n = saved;
 	b = h.code.blob;
-	ok(!frames_open(&f, &h) && !frames_take(&f, &h) && f.code.n > 0 && entries(&f.code) == 0,
+	ok(!blobframes_open(&f, &h) && !blobframes_take(&f, &h) && f.code.n > 0 && entries(&f.code) == 0,
 	   "an interpreter that may not be complete: no pieces");
 	ok(!codelets_read(&c, &h, &h.code, b), "  and no names");
 	for (size_t i = 0; i < h.code.n; i++) {
@@ -318,10 +318,11 @@ static void before_the_interpreter(void)
 			name[14] = '2';
 	}
 	memory_forget(&h.memory);
-	ok(!frames_take(&f, &h) && entries(&f.code) == 1, "the last stubs are there: pieces of the interpreter, too");
+	ok(!blobframes_take(&f, &h) && entries(&f.code) == 1,
+	   "the last stubs are there: pieces of the interpreter, too");
 	ok(codelets_read(&c, &h, &h.code, b) && c.n == 3, "  and their names");
 	codelets_free(&c);
-	frames_free(&f);
+	blobframes_free(&f);
 	hotspot_close(&h);
 	synth_free(&s);
 }
@@ -334,14 +335,14 @@ static bool same_blob(const struct blob *a, const struct blob *b)
 }
 
 /* The pieces of b: those that a look at all of the code has. */
-static bool same_pieces(const struct frames *one, const struct frames *all, const struct blob *b)
+static bool same_blobs(const struct blobframes *one, const struct blobframes *all, const struct blob *b)
 {
 	size_t from = 0;
 
-	while (from < all->code.n && all->code.piece[from].start < b->begin)
+	while (from < all->code.n && all->code.blob[from].start < b->begin)
 		from++;
 	for (size_t i = 0; i < one->code.n; i++) {
-		const struct java_piece *x = &one->code.piece[i], *y = &all->code.piece[from + i];
+		const struct code_blob *x = &one->code.blob[i], *y = &all->code.blob[from + i];
 
 		if (from + i == all->code.n || x->start != y->start || x->end != y->end || x->kind != y->kind ||
 		    x->frame != y->frame || x->entry != y->entry || x->complete != y->complete ||
@@ -356,30 +357,30 @@ static void by_address(unsigned jdk, const char *what)
 {
 	struct synth s;
 	struct hotspot h;
-	struct memory_piece piece;
-	struct frames one, all;
+	struct memory_part blob;
+	struct blobframes one, all;
 	enum codecache_where where;
 	struct blob b;
 	size_t wrong = 0;
 
 	synth_make(&s, jdk, 1, -1);
-	piece = synth_piece(&s);
-	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	blob = synth_part(&s);
+	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	hotspot_scan(&h);
-	wrong += frames_open(&one, &h) || frames_open(&all, &h) || frames_take(&all, &h);
+	wrong += blobframes_open(&one, &h) || blobframes_open(&all, &h) || blobframes_take(&all, &h);
 	for (size_t i = 0; i < h.code.n; i++) {
 		const struct blob *want = &h.code.blob[i];
 		uint64_t at[] = { want->begin, want->begin + (want->end - want->begin) / 2, want->end - 1 };
 
 		for (size_t k = 0; k < countof(at); k++)
-			wrong += frames_at(&one, &h, at[k], &where, &b) || where != CODECACHE_BLOB ||
-				 !same_blob(&b, want) || !same_pieces(&one, &all, want);
-		wrong += frames_at(&one, &h, want->begin - 1, &where, &b) || where != CODECACHE_FREE || one.code.n;
+			wrong += blobframes_at(&one, &h, at[k], &where, &b) || where != CODECACHE_BLOB ||
+				 !same_blob(&b, want) || !same_blobs(&one, &all, want);
+		wrong += blobframes_at(&one, &h, want->begin - 1, &where, &b) || where != CODECACHE_FREE || one.code.n;
 	}
-	wrong += frames_at(&one, &h, SYNTH_BASE, &where, &b) || where != CODECACHE_ELSEWHERE || one.code.n;
+	wrong += blobframes_at(&one, &h, SYNTH_BASE, &where, &b) || where != CODECACHE_ELSEWHERE || one.code.n;
 	is_u64(wrong, 0, what);
-	frames_free(&one);
-	frames_free(&all);
+	blobframes_free(&one);
+	blobframes_free(&all);
 	hotspot_close(&h);
 	synth_free(&s);
 }
@@ -392,10 +393,10 @@ int main(void)
 	static const char new[] =
 		"6+0 7+0 7+0 4+0 2+0 2+0 8+0 8+0 2+0 2+0 8+0 5+0 0+32 3+32 2+16 0+32d 1+32 0+32d call";
 
-	whole(SYNTH_8, "8", old);
-	whole(SYNTH_17, "17", old);
-	whole(SYNTH_21, "21", new);
-	whole(SYNTH_25, "25", new);
+	complete(SYNTH_8, "8", old);
+	complete(SYNTH_17, "17", old);
+	complete(SYNTH_21, "21", new);
+	complete(SYNTH_25, "25", new);
 	without_each(SYNTH_8, "8");
 	without_each(SYNTH_17, "17");
 	without_each(SYNTH_21, "21");

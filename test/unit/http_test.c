@@ -30,7 +30,7 @@ static void classes(void)
 
 	for (size_t i = 0; i < countof(of); i++) {
 		snprintf(what, sizeof(what), "what %u means", of[i].status);
-		is_u64(http_class(HTTP_WHOLE, of[i].status), of[i].class, what);
+		is_u64(http_class(HTTP_COMPLETE, of[i].status), of[i].class, what);
 	}
 	ok(http_class(HTTP_BROKEN, 201) == HTTP_AGAIN && http_class(HTTP_BROKEN, 409) == HTTP_AGAIN &&
 		   http_class(HTTP_BROKEN, 401) == HTTP_AGAIN,

@@ -57,7 +57,7 @@ static void reads(const char *content, size_t n, const char *want, const char *w
 	put(content, n);
 	in_open(&in, path);
 	is_str(lines_of(&in), str_of(want), what);
-	ok(in.damage == NULL && in.progress.total == n && in.nread == n, "no damage, size and bytes read are known");
+	ok(in.errors == NULL && in.progress.total == n && in.nread == n, "no damage, size and bytes read are known");
 	in_close(&in);
 }
 
@@ -212,27 +212,27 @@ static void gzip(void)
 	put(packed, n);
 	in_open(&in, path);
 	is_str(lines_of(&in), STR("a|bc|d|"), "several members are one text");
-	ok(in.damage == NULL && in.nread == n, "no damage");
+	ok(in.errors == NULL && in.nread == n, "no damage");
 	in_close(&in);
 
 	memset(packed + n, 0, 100);
 	put(packed, n + 100);
 	in_open(&in, path);
-	ok(str_eq(lines_of(&in), STR("a|bc|d|")) && in.damage == NULL, "zero padding is no damage");
+	ok(str_eq(lines_of(&in), STR("a|bc|d|")) && in.errors == NULL, "zero padding is no damage");
 	in_close(&in);
 
 	put(packed, n);
 	memcpy(packed + n, "garbage", 7);
 	put(packed, n + 7);
 	in_open(&in, path);
-	ok(str_eq(lines_of(&in), STR("a|bc|d|")) && in.damage != NULL,
+	ok(str_eq(lines_of(&in), STR("a|bc|d|")) && in.errors != NULL,
 	   "garbage behind: everything good is there, damage is told");
 	in_close(&in);
 
 	n = member(packed, sizeof(packed), "", 0);
 	put(packed, n);
 	in_open(&in, path);
-	ok(lines_of(&in).n == 0 && in.damage == NULL, "gzip of nothing");
+	ok(lines_of(&in).n == 0 && in.errors == NULL, "gzip of nothing");
 	in_close(&in);
 
 	for (size_t i = 0; i < sizeof(text); i++) {
@@ -244,7 +244,7 @@ static void gzip(void)
 	in_open(&in, path);
 	while ((m = in_read(&in, back + got, 977)) > 0)
 		got += m;
-	ok(got == sizeof(text) && memcmp(text, back, got) == 0 && in.damage == NULL, "gzip in pieces of odd size");
+	ok(got == sizeof(text) && memcmp(text, back, got) == 0 && in.errors == NULL, "gzip in pieces of odd size");
 	ok(in_read(&in, back, 1) == 0, "the end stays the end");
 	in_close(&in);
 
@@ -254,10 +254,10 @@ static void gzip(void)
 		in_open(&in, path);
 		for (got = 0; (m = in_read(&in, back + got, sizeof(back) - got)) > 0;)
 			got += m;
-		if (!in.damage || memcmp(text, back, got) != 0 || got > sizeof(text)) {
+		if (!in.errors || memcmp(text, back, got) != 0 || got > sizeof(text)) {
 			ok(false, "cut gzip");
 			printf("# cut at %zu of %zu: %zu bytes, damage %s\n", i, n, got,
-			       in.damage ? in.damage : "none");
+			       in.errors ? in.errors : "none");
 		}
 		in_close(&in);
 	}
@@ -267,7 +267,7 @@ static void gzip(void)
 	in_open(&in, path);
 	for (got = 0; (m = in_read(&in, back + got, sizeof(back) - got)) > 0;)
 		got += m;
-	ok(got > sizeof(text) / 3 && strstr(in.damage, "middle"), "cut in half: what was there is delivered");
+	ok(got > sizeof(text) / 3 && strstr(in.errors, "middle"), "cut in half: what was there is delivered");
 	in_close(&in);
 
 	/* what zlib has read but not written yet belongs to the good part, too */
@@ -298,7 +298,7 @@ static void gzip(void)
 		for (got = 0; got < sizeof(text) && (m = in_read(&in, back + got, sizeof(back) - got)) > 0;)
 			got += m;
 		(void)in_read(&in, back + sizeof(text), 1);
-		ok(in.damage != NULL, k == 0 ? "a damaged header" :
+		ok(in.errors != NULL, k == 0 ? "a damaged header" :
 				      k == 1 ? "damage in the middle" :
 					       "a wrong check sum");
 		in_close(&in);

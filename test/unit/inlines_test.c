@@ -57,7 +57,7 @@ static struct text read_self(void)
 
 	if (fd < 0 || fstat(fd, &st) != 0)
 		exit(1);
-	text_room(&t, (size_t)st.st_size);
+	text_reserve(&t, (size_t)st.st_size);
 	while (t.n < (size_t)st.st_size) {
 		ssize_t n = read(fd, t.p + t.n, (size_t)st.st_size - t.n);
 
@@ -108,7 +108,7 @@ static uint64_t number(uint64_t below)
 }
 
 /* All over the debug information, some bytes of a copy are others; some files end too early. */
-static size_t ask_damaged(struct text *copy, const struct elffile *good, const struct symbols_query *all)
+static size_t query_damaged(struct text *copy, const struct elffile *good, const struct symbols_query *all)
 {
 	struct symbols_query *q = malloc(PLACES * sizeof(*q));
 	struct inlines_options o = { .as_perf = number(2) };
@@ -146,7 +146,7 @@ static size_t ask_damaged(struct text *copy, const struct elffile *good, const s
 	return answered;
 }
 
-static void test_damage(const struct text *self, const struct elffile *good, uint64_t first, uint64_t last)
+static void test_input_errors(const struct text *self, const struct elffile *good, uint64_t first, uint64_t last)
 {
 	struct symbols_query *q = malloc(PLACES * sizeof(*q));
 	size_t answered = 0;
@@ -159,7 +159,7 @@ static void test_damage(const struct text *self, const struct elffile *good, uin
 		struct text copy = { 0 };
 
 		text_str(&copy, text_view(self));
-		answered += ask_damaged(&copy, good, q);
+		answered += query_damaged(&copy, good, q);
 		text_free(&copy);
 	}
 	ok(answered < SIZE_MAX / 2, "400 damaged copies: answers are names");
@@ -195,7 +195,7 @@ int main(void)
 	is_str(text_view(&out), STR(""), "nothing was inlined");
 	calls_at(&f, self.n + 1, &out, &why);
 	is_str(text_view(&out), STR(""), "a place behind the file");
-	test_damage(&self, &f, code->offset, code->offset + code->size);
+	test_input_errors(&self, &f, code->offset, code->offset + code->size);
 	elffile_close(&f);
 	text_free(&self);
 	text_free(&out);

@@ -15,27 +15,27 @@ enum {
 
 static uint8_t code[0x8000];
 static uint64_t stack[WORDS];
-static struct java_piece piece[] = {
+static struct code_blob blob[] = {
 	{ .start = CODE,
 	  .end = CODE + 0x100,
 	  .frame = 0x30,
 	  .entry = 0x10,
 	  .complete = 0x1c,
-	  .kind = JAVA_COMPILED,
+	  .kind = BLOB_COMPILED,
 	  .deopt = { CODE + 0xf0 },
 	  .orig_pc = 8 },
-	{ .start = CODE + 0x1000, .end = CODE + 0x1100, .frame = 0x20, .complete = 0x10, .kind = JAVA_COMPILED },
-	{ .start = CODE + 0x2000, .end = CODE + 0x2100, .kind = JAVA_ENTRY, .entry = 8, .complete = 16 },
-	{ .start = CODE + 0x3000, .end = CODE + 0x3100, .kind = JAVA_BYTECODE },
-	{ .start = CODE + 0x4000, .end = CODE + 0x4100, .kind = JAVA_STUB },
-	{ .start = CODE + 0x5000, .end = CODE + 0x5100, .kind = JAVA_ADAPTER },
-	{ .start = CODE + 0x6000, .end = CODE + 0x6010, .kind = JAVA_LEAF },
-	{ .start = CODE + 0x6010, .end = CODE + 0x6100, .kind = JAVA_THAW },
-	{ .start = CODE + 0x7000, .end = CODE + 0x7100, .frame = 0x50, .kind = JAVA_NATIVE, .complete = JAVA_NEVER },
-	{ .start = CODE + 0x7800, .end = CODE + 0x7900, .frame = 0x10, .kind = JAVA_PUSHED, .complete = JAVA_NEVER },
-	{ .start = CODE + 0x7900, .end = CODE + 0x7a00, .kind = JAVA_LEAF, .complete = JAVA_NEVER },
-	{ .start = CODE + 0x7a00, .end = CODE + 0x7f00, .frame = 0x20, .kind = JAVA_COMPILED, .complete = JAVA_NEVER },
-	{ .start = CODE + 0x7f00, .end = CODE + 0x8000, .kind = JAVA_ENTRY, .complete = JAVA_NEVER },
+	{ .start = CODE + 0x1000, .end = CODE + 0x1100, .frame = 0x20, .complete = 0x10, .kind = BLOB_COMPILED },
+	{ .start = CODE + 0x2000, .end = CODE + 0x2100, .kind = BLOB_ENTRY, .entry = 8, .complete = 16 },
+	{ .start = CODE + 0x3000, .end = CODE + 0x3100, .kind = BLOB_BYTECODE },
+	{ .start = CODE + 0x4000, .end = CODE + 0x4100, .kind = BLOB_STUB },
+	{ .start = CODE + 0x5000, .end = CODE + 0x5100, .kind = BLOB_ADAPTER },
+	{ .start = CODE + 0x6000, .end = CODE + 0x6010, .kind = BLOB_LEAF },
+	{ .start = CODE + 0x6010, .end = CODE + 0x6100, .kind = BLOB_THAW },
+	{ .start = CODE + 0x7000, .end = CODE + 0x7100, .frame = 0x50, .kind = BLOB_NATIVE, .complete = BLOB_NEVER },
+	{ .start = CODE + 0x7800, .end = CODE + 0x7900, .frame = 0x10, .kind = BLOB_PUSHED, .complete = BLOB_NEVER },
+	{ .start = CODE + 0x7900, .end = CODE + 0x7a00, .kind = BLOB_LEAF, .complete = BLOB_NEVER },
+	{ .start = CODE + 0x7a00, .end = CODE + 0x7f00, .frame = 0x20, .kind = BLOB_COMPILED, .complete = BLOB_NEVER },
+	{ .start = CODE + 0x7f00, .end = CODE + 0x8000, .kind = BLOB_ENTRY, .complete = BLOB_NEVER },
 };
 
 static bool read_code(void *arg, uint64_t at, void *to, size_t n)
@@ -53,8 +53,8 @@ static bool is_code(void *arg, uint64_t at)
 	return at - NATIVE < 0x1000;
 }
 
-static const struct java_code jvm = { piece, countof(piece), CALL_STUB_RETURN, CODE + 0x7020, read_code, is_code, NULL,
-				      NULL };
+static const struct javaunwind_code jvm = { blob, countof(blob), CALL_STUB_RETURN, CODE + 0x7020, read_code, is_code,
+					    NULL, NULL };
 
 static void put(uint64_t at, const char *bytes, size_t n)
 {
@@ -83,9 +83,9 @@ static struct unwind_state at(uint64_t ip, unsigned word, uint64_t bp, bool inte
 /* One step from s leads to the caller ip, with its sp at that word, and its rbp. */
 static void leads(const char *name, struct unwind_state s, uint64_t ip, unsigned word, uint64_t bp)
 {
-	const struct java_piece *p = java_find(&jvm, &s);
-	struct java_frame f;
-	enum unwind_end end = p ? java_step(&s, &jvm, p, &f) : UNWIND_ROOT;
+	const struct code_blob *p = javaunwind_find(&jvm, &s);
+	struct javaunwind_frame f;
+	enum unwind_end end = p ? javaunwind_step(&s, &jvm, p, &f) : UNWIND_ROOT;
 	bool good = end == UNWIND_MORE && s.ip == ip && s.sp == STACK + 8 * word && s.bp == bp && !s.interrupted;
 
 	ok(good, name);
@@ -93,9 +93,9 @@ static void leads(const char *name, struct unwind_state s, uint64_t ip, unsigned
 		printf("# end %d ip %lx word %ld bp %lx\n", end, (long)s.ip, ((long)s.sp - STACK) / 8, (long)s.bp);
 }
 
-static enum unwind_end ends(struct unwind_state s, struct java_frame *f)
+static enum unwind_end ends(struct unwind_state s, struct javaunwind_frame *f)
 {
-	return java_step(&s, &jvm, java_find(&jvm, &s), f);
+	return javaunwind_step(&s, &jvm, javaunwind_find(&jvm, &s), f);
 }
 
 enum { CALLER = CODE + 0x1050, BP = 0x1234 };
@@ -140,7 +140,7 @@ static void without_bang(void)
 
 static void deoptimized(void)
 {
-	struct java_frame f;
+	struct javaunwind_frame f;
 
 	stack[1] = CODE + 0x33;
 	stack[5] = CALLER;
@@ -164,7 +164,7 @@ static void lay_interpreted(unsigned word, uint64_t ip, uint64_t bp, uint64_t se
 static void interpreted(void)
 {
 	struct unwind_state s = at(CODE + 0x3010, 0, STACK + 80, true);
-	struct java_frame f;
+	struct javaunwind_frame f;
 
 	lay_interpreted(10, CALLER, BP, STACK + 8 * 20, METHOD);
 	leads("interpreted", s, CALLER, 20, BP);
@@ -197,7 +197,7 @@ static void interpreted(void)
 static void entered(void)
 {
 	struct unwind_state s = at(CODE + 0x2004, 4, BP, true);
-	struct java_frame f;
+	struct javaunwind_frame f;
 
 	s.reg[3] = METHOD;
 	s.reg[13] = STACK + 8 * 9;
@@ -224,14 +224,14 @@ static void entered(void)
 static void stubs(void)
 {
 	struct unwind_state s = at(CALL_STUB_RETURN, 4, STACK + 8 * 30, false);
-	struct java_frame f;
+	struct javaunwind_frame f;
 
 	stack[30] = BP;
 	stack[31] = NATIVE + 8;
 	stack[23] = 42; /* rbx */
 	stack[19] = 43; /* r15 */
 	leads("call stub", s, NATIVE + 8, 32, BP);
-	java_step(&s, &jvm, java_find(&jvm, &s), &f);
+	javaunwind_step(&s, &jvm, javaunwind_find(&jvm, &s), &f);
 	ok(s.reg[3] == 42 && s.reg[15] == 43 && s.valid >> 15 & 1, "  registers of native code come back");
 	PUT(CODE + 0x4000, "\x55\x48\x8b\xec");
 	PUT(CODE + 0x4050, "\xc9\xc3");
@@ -262,7 +262,7 @@ static void stubs(void)
 }
 
 /* push rdx; sub rsp, 8; mov [rsp], rbp; ...; mov rbp, [rsp]; add rsp, 8; pop rdx; jmp r8 */
-static void thrown(void)
+static void exception(void)
 {
 	struct unwind_state s = at(CODE + 0x7800, 2, BP, true);
 
@@ -377,7 +377,7 @@ static void spilled(void)
 	for (unsigned place = 0x7c00; place <= 0x7e80; place += place == 0x7c00 ? 0x1d0 :
 								place == 0x7dd0 ? 0x30 :
 										  0x80) {
-		struct java_frame f;
+		struct javaunwind_frame f;
 
 		for (unsigned word = 0; word < WORDS; word++)
 			stack[word] = word < 8 ? 0 : CALLER;
@@ -406,7 +406,7 @@ static void adapters(void)
 static void virtual_threads(void)
 {
 	struct unwind_state s = at(CODE + 0x6010, 4, STACK + 8 * 30, false);
-	struct java_frame f;
+	struct javaunwind_frame f;
 
 	stack[30] = BP;
 	stack[31] = CALLER;
@@ -423,7 +423,7 @@ int main(void)
 	interpreted();
 	entered();
 	stubs();
-	thrown();
+	exception();
 	freed_by_lea();
 	arguments();
 	spilled();

@@ -21,10 +21,10 @@ struct setting {
 
 static void find_blobs(struct setting *x)
 {
-	struct memory_piece piece = synth_piece(&x->j.s);
+	struct memory_part blob = synth_part(&x->j.s);
 	struct hotspot h;
 
-	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	hotspot_scan(&h);
 	for (size_t i = 0; i < h.code.n; i++) {
 		if (h.code.blob[i].compiled && h.code.blob[i].compile_id == 7)
@@ -41,7 +41,7 @@ static bool set_up(struct setting *x)
 		return false;
 	find_blobs(x);
 	x->p = processes_new(NULL);
-	mending_read(x->p, (uint32_t)x->j.pid);
+	rescan_read(x->p, (uint32_t)x->j.pid);
 	x->process = processes_find(x->p, (uint32_t)x->j.pid);
 	procfs_identify(x->process);
 	x->code = javacode_new();
@@ -58,7 +58,7 @@ static void tear_down(struct setting *x)
 
 /* now: of the recorder; time: of the sample. */
 static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t time, struct unwind_state s,
-				       struct java_piece *piece)
+				       struct code_blob *blob)
 {
 	enum javacode_answer answer;
 	struct javacode_jvm *jvm;
@@ -68,7 +68,7 @@ static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t
 		jvm = javacode_of(x->code, x->process);
 		if (!jvm)
 			return JAVACODE_NONE;
-		answer = javacode_find(jvm, &s, time, piece);
+		answer = javacode_find(jvm, &s, time, blob);
 		if (!javacode_was_late(jvm))
 			return answer;
 		usleep(10000);
@@ -76,21 +76,20 @@ static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t
 	return JAVACODE_LATE;
 }
 
-static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t time, uint64_t ip,
-				    struct java_piece *piece)
+static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t time, uint64_t ip, struct code_blob *blob)
 {
-	return find_state(x, now, time, (struct unwind_state){ .ip = ip, .interrupted = true }, piece);
+	return find_state(x, now, time, (struct unwind_state){ .ip = ip, .interrupted = true }, blob);
 }
 
 /* Of a sample of now. */
-static enum javacode_answer find(struct setting *x, uint64_t ip, struct java_piece *piece)
+static enum javacode_answer find(struct setting *x, uint64_t ip, struct code_blob *blob)
 {
-	return find_at(x, clock_now(), clock_now(), ip, piece);
+	return find_at(x, clock_now(), clock_now(), ip, blob);
 }
 
-static uint64_t asked(const struct setting *x)
+static uint64_t is_requested(const struct setting *x)
 {
-	return javacode_count(x->code).asked;
+	return javacode_count(x->code).is_requested;
 }
 
 static uint64_t checks(const struct setting *x)
@@ -100,19 +99,21 @@ static uint64_t checks(const struct setting *x)
 
 /* ---- pieces that stay, and that are replaced ---- */
 
-static void met(struct setting *x)
+static void first_seen(struct setting *x)
 {
-	struct java_piece piece = { 0 };
+	struct code_blob blob = { 0 };
 	uint64_t before;
 
-	ok(find(x, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.start == x->some.begin && piece.frame == 32,
+	ok(find(x, x->some.begin + 20, &blob) == JAVACODE_BLOB && blob.start == x->some.begin && blob.frame == 32,
 	   "a piece that is met first");
 	is_u64(javacode_count(x->code).jvms, 1, "  of one JVM");
-	before = asked(x);
-	ok(find(x, x->some.begin + 30, &piece) == JAVACODE_PIECE && asked(x) == before, "  is not asked for again");
-	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE && piece.kind == JAVA_NATIVE && asked(x) > before,
+	before = is_requested(x);
+	ok(find(x, x->some.begin + 30, &blob) == JAVACODE_BLOB && is_requested(x) == before,
+	   "  is not asked for again");
+	ok(find(x, x->native.begin + 20, &blob) == JAVACODE_BLOB && blob.kind == BLOB_NATIVE &&
+		   is_requested(x) > before,
 	   "another one is");
-	is_u64(javacode_count(x->code).pieces, 2, "  and is kept beside it");
+	is_u64(javacode_count(x->code).blobs, 2, "  and is kept beside it");
 }
 
 /* Memory of code is used again: a piece that was met after the sample is that of the sample if a call ends where it
@@ -131,7 +132,7 @@ static void returned_to(void)
 		{ "\xff\xd0", "  by register", 2, true },
 		{ "\x48\x89\xc8", "  behind none", 3, false },
 	};
-	struct java_piece piece;
+	struct code_blob blob;
 
 	ok(set_up(x), "another JVM");
 	for (size_t i = 0; i < countof(end); i++) {
@@ -140,8 +141,8 @@ static void returned_to(void)
 		memcpy(x->j.s.byte + (from - SYNTH_BASE), end[i].bytes, end[i].n);
 	}
 	for (size_t i = 0; i < countof(end); i++)
-		ok(find_state(x, clock_now(), 1, (struct unwind_state){ .ip = x->some.begin + 16 * (i + 1) }, &piece) ==
-			   (end[i].good ? JAVACODE_PIECE : JAVACODE_GONE),
+		ok(find_state(x, clock_now(), 1, (struct unwind_state){ .ip = x->some.begin + 16 * (i + 1) }, &blob) ==
+			   (end[i].good ? JAVACODE_BLOB : JAVACODE_GONE),
 		   end[i].name);
 	tear_down(x);
 }
@@ -154,57 +155,56 @@ static void set(struct setting *x, const struct blob *b, const char *type, const
 
 static void replaced(struct setting *x)
 {
-	struct java_piece piece = { 0 };
+	struct code_blob blob = { 0 };
 	uint64_t before = checks(x);
 
 	set(x, &x->some, "nmethod", "_compile_id", 70);
 	set(x, &x->some, "CodeBlob", "_frame_size", 6);
-	ok(find_at(x, clock_now(), 1, x->some.begin + 20, &piece) == JAVACODE_PIECE && piece.frame == 32 &&
+	ok(find_at(x, clock_now(), 1, x->some.begin + 20, &blob) == JAVACODE_BLOB && blob.frame == 32 &&
 		   checks(x) == before,
 	   "a piece that changed: a sample from before has the old one");
-	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_PIECE &&
-		   piece.frame == 48 && checks(x) > before,
+	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &blob) == JAVACODE_BLOB &&
+		   blob.frame == 48 && checks(x) > before,
 	   "  one that may be from behind it has the new one, in its place");
-	is_u64(javacode_count(x->code).pieces, 2, "  which is the only one there");
+	is_u64(javacode_count(x->code).blobs, 2, "  which is the only one there");
 	set(x, &x->some, "nmethod", "_compile_id", 71);
 	synth_set(&x->j.s, x->some.address - synth_size(&x->j.s, "block"), "HeapBlock::Header", "_used", 0);
-	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &piece) == JAVACODE_GONE,
+	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &blob) == JAVACODE_GONE,
 	   "code that was freed is gone");
-	is_u64(javacode_count(x->code).pieces, 1, "  and forgotten");
+	is_u64(javacode_count(x->code).blobs, 1, "  and forgotten");
 }
 
 /* All at once, before the samples of a second are walked. */
 static void seen_together(struct setting *x)
 {
 	uint64_t now = clock_now(), before = javacode_count(x->code).late;
-	struct java_piece piece;
+	struct code_blob blob;
 
-	ok(find_at(x, now, now, x->native.begin + 20, &piece) == JAVACODE_PIECE, "a piece that was met lately");
+	ok(find_at(x, now, now, x->native.begin + 20, &blob) == JAVACODE_BLOB, "a piece that was met lately");
 	javacode_begin(x->code, now + 10 * SECOND_NS, now, false);
-	ok(javacode_count(x->code).late > before || javacode_count(x->code).pieces == 1,
-	   "  stays while it is the same");
+	ok(javacode_count(x->code).late > before || javacode_count(x->code).blobs == 1, "  stays while it is the same");
 	set(x, &x->native, "nmethod", "_compile_id", 80);
-	for (unsigned i = 2; i < 400 && javacode_count(x->code).pieces; i++) {
+	for (unsigned i = 2; i < 400 && javacode_count(x->code).blobs; i++) {
 		javacode_begin(x->code, now + 10 * i * SECOND_NS, now, false);
 		usleep(1000);
 	}
-	is_u64(javacode_count(x->code).pieces, 0, "  and goes when it is another one");
+	is_u64(javacode_count(x->code).blobs, 0, "  and goes when it is another one");
 }
 
 /* ---- where nothing is ---- */
 
 static void missed(struct setting *x)
 {
-	struct java_piece piece;
+	struct code_blob blob;
 	uint64_t begin = x->j.s.heap + x->j.s.segments[x->j.s.nsegments - 1] * SYNTH_SEGMENT, now = clock_now(),
-		 before = asked(x), first;
+		 before = is_requested(x), first;
 
-	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_GONE, "nothing is there");
-	first = asked(x) - before;
+	ok(find_at(x, now, now, begin + 8, &blob) == JAVACODE_GONE, "nothing is there");
+	first = is_requested(x) - before;
 	ok(first >= 1, "  as the JVM says");
-	ok(find_at(x, now, now, begin + 8, &piece) == JAVACODE_GONE && asked(x) == before + first,
+	ok(find_at(x, now, now, begin + 8, &blob) == JAVACODE_GONE && is_requested(x) == before + first,
 	   "  so it is not asked again at once");
-	ok(find_at(x, now + SECOND_NS, now, begin + 8, &piece) == JAVACODE_GONE && asked(x) > before + first,
+	ok(find_at(x, now + SECOND_NS, now, begin + 8, &blob) == JAVACODE_GONE && is_requested(x) > before + first,
 	   "  but a while later");
 }
 
@@ -212,17 +212,17 @@ static void missed(struct setting *x)
 
 static void idle(struct setting *x)
 {
-	struct java_piece piece;
+	struct code_blob blob;
 	uint64_t now = clock_now();
 
-	find_at(x, now, now, x->native.begin + 20, &piece);
-	is_u64(javacode_count(x->code).pieces, 1, "a piece of a JVM");
+	find_at(x, now, now, x->native.begin + 20, &blob);
+	is_u64(javacode_count(x->code).blobs, 1, "a piece of a JVM");
 	javacode_tick(x->code, now + SECOND_NS);
-	is_u64(javacode_count(x->code).pieces, 1, "  stays");
+	is_u64(javacode_count(x->code).blobs, 1, "  stays");
 	javacode_begin(x->code, 0, now + 100 * SECOND_NS, false);
 	ok(javacode_of(x->code, x->process), "a JVM that is still met");
 	javacode_tick(x->code, now + 120 * SECOND_NS);
-	ok(javacode_count(x->code).jvms == 1 && javacode_count(x->code).pieces == 0,
+	ok(javacode_count(x->code).jvms == 1 && javacode_count(x->code).blobs == 0,
 	   "  is not idle, but a piece of it that was not met for long is let go");
 	javacode_tick(x->code, now + 200 * SECOND_NS);
 	is_u64(javacode_count(x->code).jvms, 0, "  and the JVM, when it is not met for long");
@@ -231,19 +231,19 @@ static void idle(struct setting *x)
 /* As many as there may be, and one more: who was not met for longest goes. */
 static void too_many(struct setting *x)
 {
-	enum { MOST = 256 };
-	struct process *one = calloc(MOST + 1, sizeof(*one));
+	enum { MAXIMUM = 256 };
+	struct process *one = calloc(MAXIMUM + 1, sizeof(*one));
 	uint64_t now = clock_now();
 
-	for (uint32_t i = 0; i <= MOST; i++) {
+	for (uint32_t i = 0; i <= MAXIMUM; i++) {
 		one[i] = (struct process){ .pid = 1u << 24 | i, .start_ticks = 5, .maps = x->process->maps };
 		javacode_begin(x->code, 0, now + i, false);
 		javacode_of(x->code, &one[i]);
 	}
-	ok(javacode_count(x->code).jvms == MOST && javacode_count(x->code).opened > MOST,
+	ok(javacode_count(x->code).jvms == MAXIMUM && javacode_count(x->code).opened > MAXIMUM,
 	   "no more JVMs than there may be");
 	uint64_t opened = javacode_count(x->code).opened;
-	javacode_of(x->code, &one[MOST]);
+	javacode_of(x->code, &one[MAXIMUM]);
 	javacode_of(x->code, &one[1]);
 	ok(javacode_count(x->code).opened == opened, "  those that were met last are there");
 	javacode_of(x->code, &one[0]);
@@ -257,33 +257,33 @@ static void too_many(struct setting *x)
 
 static void ends(struct setting *x)
 {
-	struct java_piece piece;
+	struct code_blob blob;
 	struct mappings none = { .version = 1 };
 	struct process other = { .pid = x->process->pid, .maps = &none };
 
 	ok(!javacode_of(x->code, &other), "a process without libjvm.so is no JVM");
-	ok(find(x, x->native.begin + 20, &piece) == JAVACODE_PIECE, "a JVM");
+	ok(find(x, x->native.begin + 20, &blob) == JAVACODE_BLOB, "a JVM");
 	standin_kill(&x->j);
 	uint64_t now = clock_now(), opened = javacode_count(x->code).opened;
-	ok(find_at(x, now, now + SECOND_NS / 2, x->native.begin + 20, &piece) == JAVACODE_PIECE &&
-		   piece.start == x->native.begin,
+	ok(find_at(x, now, now + SECOND_NS / 2, x->native.begin + 20, &blob) == JAVACODE_BLOB &&
+		   blob.start == x->native.begin,
 	   "  that ended: its code stays for samples of its last half second");
-	ok(find_at(x, now, now + SECOND_NS, x->native.begin + 20, &piece) == JAVACODE_GONE, "  not for later ones");
-	ok(find_at(x, now, now, x->some.end + 4096, &piece) == JAVACODE_NONE,
+	ok(find_at(x, now, now + SECOND_NS, x->native.begin + 20, &blob) == JAVACODE_GONE, "  not for later ones");
+	ok(find_at(x, now, now, x->some.end + 4096, &blob) == JAVACODE_NONE,
 	   "  an address at which no code was read has no place");
 	x->process->exited = now;
 	ok(javacode_of(x->code, x->process), "  also after its exit was recorded");
 	is_u64(javacode_count(x->code).opened, opened, "  and it is not opened again");
 	is_u64(javacode_count(x->code).unread, 0, "  which is no JVM that cannot be read");
 	javacode_tick(x->code, now);
-	is_u64(javacode_count(x->code).pieces, 0, "  then its code is let go");
+	is_u64(javacode_count(x->code).blobs, 0, "  then its code is let go");
 }
 
 /* For its first second it may be about to begin; then it is said, once. */
 static void unread(void *unused)
 {
 	struct setting x = { 0 };
-	struct java_piece piece;
+	struct code_blob blob;
 	uint64_t now = clock_now();
 
 	(void)unused;
@@ -292,7 +292,7 @@ static void unread(void *unused)
 		if (memcmp(x.j.s.byte + i, "gHotSpotVMStructs", 17) == 0)
 			x.j.s.byte[i] = 'x';
 	for (unsigned i = 0; i < 6000 && javacode_count(x.code).unread < 2; i++) {
-		find_at(&x, now += 100 * SECOND_NS, clock_now(), x.some.begin + 20, &piece);
+		find_at(&x, now += 100 * SECOND_NS, clock_now(), x.some.begin + 20, &blob);
 		usleep(10000);
 	}
 	printf("%d", (int)javacode_count(x.code).unread);
@@ -308,7 +308,7 @@ int main(void)
 		printf("ok %d # SKIP a process with executable memory of a file in TMPDIR cannot be made\n", ++tap_n);
 		return done();
 	}
-	met(&x);
+	first_seen(&x);
 	replaced(&x);
 	seen_together(&x);
 	missed(&x);

@@ -39,25 +39,25 @@ static bool read_method(void *arg, uint64_t address, void *to, size_t n)
 	return true;
 }
 
-static int kept_how(void *arg, const struct java_piece *p, uint64_t address)
+static int saved_how(void *arg, const struct code_blob *p, uint64_t address)
 {
-	return (int)javafacts_how(*(const struct str *)arg, address - p->start);
+	return (int)blobcodec_how(*(const struct str *)arg, address - p->start);
 }
 
-static struct java_piece piece(uint8_t kind)
+static struct code_blob blob(uint8_t kind)
 {
-	return (struct java_piece){ .start = AT,
-				    .end = AT + sizeof(method),
-				    .frame = 48,
-				    .entry = 8,
-				    .complete = 20,
-				    .orig_pc = 24,
-				    .kind = kind,
-				    .deopt = { AT + sizeof(method), AT } };
+	return (struct code_blob){ .start = AT,
+				   .end = AT + sizeof(method),
+				   .frame = 48,
+				   .entry = 8,
+				   .complete = 20,
+				   .orig_pc = 24,
+				   .kind = kind,
+				   .deopt = { AT + sizeof(method), AT } };
 }
 
 /* Not by memcmp: what is behind kind is anything. */
-static bool same(const struct java_piece *a, const struct java_piece *b)
+static bool same(const struct code_blob *a, const struct code_blob *b)
 {
 	return a->start == b->start && a->end == b->end && a->deopt[0] == b->deopt[0] && a->deopt[1] == b->deopt[1] &&
 	       a->frame == b->frame && a->entry == b->entry && a->complete == b->complete && a->orig_pc == b->orig_pc &&
@@ -66,25 +66,25 @@ static bool same(const struct java_piece *a, const struct java_piece *b)
 
 static void answers(uint8_t kind, size_t least)
 {
-	struct java_piece p = piece(kind), q = { .start = p.start, .end = p.end };
+	struct code_blob p = blob(kind), q = { .start = p.start, .end = p.end };
 	struct str runs, s;
-	struct java_code bytes = { .read = read_method }, kept = { .how = kept_how, .arg = &runs };
+	struct javaunwind_code bytes = { .read = read_method }, saved = { .how = saved_how, .arg = &runs };
 	size_t differ = 0, some = 0;
 	struct text t = { 0 };
 
-	javafacts_put(&t, &p, method, sizeof(method));
+	blobcodec_encode(&t, &p, method, sizeof(method));
 	s = text_view(&t);
-	ok(javafacts_take(&s, &q, &runs) && s.n == 0, "what was put is taken");
+	ok(blobcodec_decode(&s, &q, &runs) && s.n == 0, "what was put is taken");
 	ok(same(&p, &q), "  and the same");
 	for (size_t i = 0; i < countof(boundary); i++) {
 		uint64_t at = AT + boundary[i];
 		enum javaframe want =
-			kind == JAVA_STUB ? javaframe_stub(&bytes, &p, at) : javaframe_compiled(&bytes, &p, at);
+			kind == BLOB_STUB ? javaframe_stub(&bytes, &p, at) : javaframe_compiled(&bytes, &p, at);
 		enum javaframe got =
-			kind == JAVA_STUB ? javaframe_stub(&kept, &q, at) : javaframe_compiled(&kept, &q, at);
+			kind == BLOB_STUB ? javaframe_stub(&saved, &q, at) : javaframe_compiled(&saved, &q, at);
 
 		differ += want != got;
-		some += want != JAVAFRAME_WHOLE;
+		some += want != JAVAFRAME_COMPLETE;
 	}
 	is_u64(differ, 0, "where code can be interrupted, they say what its bytes say");
 	ok(some >= least, "  which is not always that the frame is whole");
@@ -94,56 +94,56 @@ static void answers(uint8_t kind, size_t least)
 
 static void special(void)
 {
-	struct java_piece p = { .start = AT,
-				.end = AT + 64,
-				.entry = JAVA_NEVER,
-				.complete = JAVA_NEVER,
-				.kind = JAVA_ENTRY },
-			  q = p;
+	struct code_blob p = { .start = AT,
+			       .end = AT + 64,
+			       .entry = BLOB_NEVER,
+			       .complete = BLOB_NEVER,
+			       .kind = BLOB_ENTRY },
+			 q = p;
 	struct text t = { 0 };
 	struct str s, runs;
 
-	javafacts_put(&t, &p, NULL, 0);
+	blobcodec_encode(&t, &p, NULL, 0);
 	s = text_view(&t);
 	q.entry = q.complete = 0;
-	ok(javafacts_take(&s, &q, &runs) && same(&p, &q), "what a piece lacks it lacks");
-	ok(javafacts_how(runs, 5) == JAVAFRAME_WHOLE && javafacts_how((struct str){ 0 }, 0) == JAVAFRAME_WHOLE,
+	ok(blobcodec_decode(&s, &q, &runs) && same(&p, &q), "what a piece lacks it lacks");
+	ok(blobcodec_how(runs, 5) == JAVAFRAME_COMPLETE && blobcodec_how((struct str){ 0 }, 0) == JAVAFRAME_COMPLETE,
 	   "code that could not be read: whole");
 	text_free(&t);
 }
 
 static void hostile(void)
 {
-	struct java_piece p = piece(JAVA_COMPILED), q = { .start = AT, .end = AT + 8 };
+	struct code_blob p = blob(BLOB_COMPILED), q = { .start = AT, .end = AT + 8 };
 	struct text t = { 0 };
 	struct str s, runs;
 	size_t taken = 0;
 
-	javafacts_put(&t, &p, method, sizeof(method));
+	blobcodec_encode(&t, &p, method, sizeof(method));
 	s = text_view(&t);
-	ok(!javafacts_take(&s, &q, &runs), "deoptimisation outside of the piece");
+	ok(!blobcodec_decode(&s, &q, &runs), "deoptimisation outside of the piece");
 	q.end = p.end;
 	for (size_t n = 0; n < t.n; n++) {
 		char *copy = malloc(n + 1);
 
 		memcpy(copy, t.p, n);
 		s = (struct str){ copy, n };
-		taken += javafacts_take(&s, &q, &runs);
+		taken += blobcodec_decode(&s, &q, &runs);
 		free(copy);
 	}
 	is_u64(taken, 0, "cut anywhere: none");
 	s = (struct str){ "\x0b\0\0\0\0\0\0\0", 8 };
-	ok(!javafacts_take(&s, &q, &runs), "a kind that is none");
+	ok(!blobcodec_decode(&s, &q, &runs), "a kind that is none");
 	s = (struct str){ "\0\0\0\0\0\0\0\x02\xff\xff\xff\xff\x0f\x05\x01\x05", 16 };
-	ok(!javafacts_take(&s, &q, &runs), "runs behind all code");
+	ok(!blobcodec_decode(&s, &q, &runs), "runs behind all code");
 	text_free(&t);
 }
 
 int main(void)
 {
-	answers(JAVA_COMPILED, 11);
-	answers(JAVA_NATIVE, 11);
-	answers(JAVA_STUB, 2);
+	answers(BLOB_COMPILED, 11);
+	answers(BLOB_NATIVE, 11);
+	answers(BLOB_STUB, 2);
 	special();
 	hostile();
 	return done();

@@ -339,7 +339,7 @@ static void floods(void)
 	l.ns = 10000000000;
 	l.records = find_records;
 	jitcopy_open(&c, JITCOPY_DUMP, open_sparse("holes", 10, 12 * mb), to, "f1.dump");
-	while (jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_OK && calls++ < 100 && jitcopy_is_behind(&c))
+	while (jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_OK && calls++ < 100 && jitcopy_is_after(&c))
 		read += cost.read;
 	is_u64(c.at, 40 + 120 * (uint64_t)mb, "a dump of 120 MB, nearly all of it holes");
 	ok(disk_bytes("f1.dump") <= mb && read <= 2 * mb, "takes less than 1 MB of the disk");
@@ -360,7 +360,7 @@ static void floods(void)
 	jitcopy_open(&c, JITCOPY_DUMP, fd, to, "f3.dump");
 	ok(jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_OK && c.at >= l.step && c.at <= l.step + 2 * mb,
 	   "2 million records: one step of 8 MB");
-	ok(jitcopy_is_behind(&c), "the rest comes later");
+	ok(jitcopy_is_after(&c), "the rest comes later");
 	ok(ftruncate(fd, 40 + 16) == 0 && jitcopy_go_on(&c, to, &l, &cost) == JITCOPY_NO_TEXT && c.ended,
 	   "truncated meanwhile: it ends");
 	jitcopy_close(&c);

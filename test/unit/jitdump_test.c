@@ -139,7 +139,7 @@ static void check_bad(const struct text *t, size_t at, size_t where, uint64_t va
 	text_free(&copy);
 }
 
-static void check_damage(void)
+static void check_input_errors(void)
 {
 	struct text t = { 0 };
 	struct jitdump *j;
@@ -228,7 +228,7 @@ int main(void)
 
 	check_time();
 	check_head();
-	check_damage();
+	check_input_errors();
 	for (unsigned seed = 0; seed < 5; seed++)
 		check_law(seed);
 	jit_header(&t, 1, 0);

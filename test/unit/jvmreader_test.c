@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-enum { PATIENCE_S = 60, MANY = 300000 /* a tenth of a second to look at */ };
+enum { DEADLINE_S = 60, MANY = 300000 /* a tenth of a second to look at */ };
 
 /* What the image holds, read from the image. */
 struct truth {
@@ -19,11 +19,11 @@ struct truth {
 
 static struct truth truth_of(const struct synth *s)
 {
-	struct memory_piece piece = synth_piece(s);
+	struct memory_part blob = synth_part(s);
 	struct truth t = { .low = s->heap };
 	struct hotspot h;
 
-	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
+	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	hotspot_scan(&h);
 	for (size_t i = 0; i < h.code.n; i++) {
 		const struct blob *b = &h.code.blob[i];
@@ -41,7 +41,7 @@ static struct truth truth_of(const struct synth *s)
 
 static void be_patient(struct jvmreader *r)
 {
-	jvmreader_patience(r, PATIENCE_S * SECOND_NS);
+	jvmreader_deadline(r, DEADLINE_S * SECOND_NS);
 }
 
 static void questions(struct jvmreader *r, struct standin *j)
@@ -56,7 +56,7 @@ static void questions(struct jvmreader *r, struct standin *j)
 	be_patient(r);
 	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.where == CODECACHE_BLOB,
 	   "the block around an address");
-	ok(f.blob.compile_id == 7 && f.blob.begin == t.some.begin && f.code.n == 1 && f.code.piece[0].frame == 32,
+	ok(f.blob.compile_id == 7 && f.blob.begin == t.some.begin && f.code.n == 1 && f.code.blob[0].frame == 32,
 	   "  is what it is");
 	ok(f.bytes && f.bytes[(t.some.begin + 7) % JVMREADER_BYTES] == 0x55 &&
 		   (t.some.begin + 7) / JVMREADER_BYTES == (t.some.begin + 20) / JVMREADER_BYTES,
@@ -116,20 +116,20 @@ static void late(struct jvmreader *r, struct standin *j)
 
 	for (size_t i = 0; i < n; i++)
 		many[i] = t.some;
-	jvmreader_patience(r, 0);
+	jvmreader_deadline(r, 0);
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LATE && !jvmreader_ready(r),
 	   "without patience nothing is asked");
 	be_patient(r);
 	ok(jvmreader_find(r, jvm, t.native.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 8,
 	   "with it, it is");
-	jvmreader_patience(r, 1);
+	jvmreader_deadline(r, 1);
 	ok(jvmreader_check(r, jvm, many, &n) == JVMREADER_LATE && n == MANY, "what takes too long is late");
 	be_patient(r);
 	while (!jvmreader_ready(r))
 		usleep(1000);
 	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
 	   "  the next question has its own");
-	jvmreader_patience(r, 1);
+	jvmreader_deadline(r, 1);
 	jvmreader_check(r, jvm, many, &n);
 	jvmreader_close(r, jvm); /* while it is read */
 	jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
@@ -170,7 +170,7 @@ static void ended(struct jvmreader *r)
 /* ---- builds ---- */
 
 /* The tables are gone: only who knows the layout can read it. */
-static void damage(struct synth *s)
+static void errors(struct synth *s)
 {
 	struct str name = STR("gHotSpotVMStructs");
 
@@ -199,7 +199,7 @@ static void known_builds(struct jvmreader *r)
 	standin_make(&first, SYNTH_25);
 	standin_make(&copy, SYNTH_25);
 	t = truth_of(&first.s);
-	damage(&copy.s);
+	errors(&copy.s);
 	standin_start(&first);
 	standin_start(&copy);
 	be_patient(r);
@@ -209,7 +209,7 @@ static void known_builds(struct jvmreader *r)
 	jvm = jvmreader_open(r, (uint32_t)first.pid, 0, (struct tenant){ 0 });
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "one of the same build tells all");
 	jvmreader_close(r, jvm);
-	damage(&first.s);
+	errors(&first.s);
 	same = again(&first);
 	jvm = jvmreader_open(r, (uint32_t)same.pid, 0, (struct tenant){ 0 });
 	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
@@ -257,10 +257,10 @@ static pid_t contained(int *process)
 }
 
 /* Of a container, an entry counts while its owner lives there: afterwards another container may have the number. */
-static void owners(struct jvmbuilds *b, struct hotspot *h, struct frames *f, struct hotspot *like, uint64_t base)
+static void owners(struct jvmbuilds *b, struct hotspot *h, struct blobframes *f, struct hotspot *like, uint64_t base)
 {
 	struct jvmbuilds_key key = { .uid = 7, .inode = 1 };
-	struct frames g = { 0 };
+	struct blobframes g = { 0 };
 	int process;
 	pid_t pid = contained(&process);
 
@@ -283,8 +283,8 @@ static void builds(void)
 {
 	struct synth s;
 	struct hotspot h, like = { .memory = { .fd = -1, .process = -1 } };
-	struct frames f, g = { 0 };
-	struct memory_piece piece;
+	struct blobframes f, g = { 0 };
+	struct memory_part blob;
 	struct jvmbuilds *b = jvmbuilds_new();
 	struct jvm_process self = { .folder = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC),
 				    .uid = 1000,
@@ -293,12 +293,12 @@ static void builds(void)
 	uint64_t further = 0x100000;
 
 	synth_make(&s, SYNTH_25, 1, -1);
-	piece = synth_piece(&s);
-	hotspot_open_image(&h, &piece, 1, SYNTH_BASE);
-	frames_open(&f, &h);
+	blob = synth_part(&s);
+	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
+	blobframes_open(&f, &h);
 	jvmbuilds_keep(b, &key, self.folder, SYNTH_BASE, &h, &f);
-	piece.address += further;
-	memory_image(&like.memory, &piece, 1);
+	blob.address += further;
+	memory_image(&like.memory, &blob, 1);
 	ok(jvmbuilds_take(b, &key, self.folder, SYNTH_BASE + further, &like, &g), "a build that is known, elsewhere");
 	is_u64(like.layout.heaps, h.layout.heaps + further, "  what has an address of its own lies elsewhere, too");
 	is_u64(g.layout.call_stub_return, f.layout.call_stub_return + further, "  also of frames");
@@ -321,13 +321,13 @@ static void builds(void)
 	ok(!jvmbuilds_take(b, &other, self.folder, SYNTH_BASE + further, &like, &g), "nor of another file system");
 	ok(!jvmbuilds_take(b, &key, self.folder, SYNTH_BASE, &like, &g), "nothing where nothing can be read");
 	memory_close(&like.memory);
-	memory_image(&like.memory, &piece, 1);
+	memory_image(&like.memory, &blob, 1);
 	owners(b, &h, &f, &like, SYNTH_BASE + further);
 	s.byte[SYNTH_PAGE - 1] ^= 1;
 	memory_forget(&like.memory);
 	ok(!jvmbuilds_take(b, &key, self.folder, SYNTH_BASE + further, &like, &g),
 	   "nothing for a library that begins otherwise");
-	frames_free(&f);
+	blobframes_free(&f);
 	hotspot_close(&h);
 	memory_close(&like.memory);
 	jvmbuilds_free(b);

@@ -43,7 +43,7 @@ static struct kallsyms *open_text(struct str text)
 }
 
 /* "name", "name [module]" or "-", with the offset in *offset. */
-static struct str ask(struct kallsyms *k, uint64_t address, int64_t relocate, uint32_t *offset)
+static struct str query(struct kallsyms *k, uint64_t address, int64_t relocate, uint32_t *offset)
 {
 	static char answer[300];
 	struct symbols_query q = { .address = address };
@@ -86,26 +86,26 @@ static void check_rules(void)
 	struct kallsyms *k = open_text(str_of(table));
 	uint32_t offset = 0;
 
-	is_str(ask(k, BASE + 0x110, 0, &offset), STR("local"), "a function");
+	is_str(query(k, BASE + 0x110, 0, &offset), STR("local"), "a function");
 	is_u64(offset, 0x10, "  offset");
-	is_str(ask(k, BASE - 1, 0, NULL), STR("-"), "before all");
-	is_str(ask(k, 0x10, 0, NULL), STR("-"), "offsets of per-CPU variables are no addresses");
-	is_str(ask(k, BASE, 0, NULL), STR("_text"), "of aliases the last listed");
-	is_str(ask(k, BASE + 0x610, 0, NULL), STR("_last"), "  be it weak, too: as perf");
-	is_str(ask(k, BASE + 0x310, 0, NULL), STR("weak"), "read-only data is no symbol for perf");
-	is_str(ask(k, BASE + 0x410, 0, NULL), STR("data"), "data is");
-	is_str(ask(k, BASE + 0x590, 0, NULL), STR("data"), "absolute ones and marks are not");
-	is_str(ask(k, BASE + 0x1fff, 0, NULL), STR("end"), "the last one ends with the next page");
-	is_str(ask(k, BASE + 0x2000, 0, NULL), STR("-"), "  not later");
-	is_str(ask(k, MODULE + 0x1fff, 0, NULL), STR("first [amod]"), "modules are sorted");
-	is_str(ask(k, MODULE + 0x2fff, 0, NULL), STR("second [amod]"), "the last of a module");
-	is_str(ask(k, MODULE + 0x3001, 0, NULL), STR("-"), "  ends with the next page");
-	is_str(ask(k, MODULE + 0x9011, 0, NULL), STR("bpf_prog_6deef7357e7b4530_x [bpf]"), "BPF");
-	is_str(ask(k, MODULE + 0x9801, 0, NULL), STR("other [zmod]"), "a module that begins within the page; CRLF");
-	is_str(ask(k, BASE + 0x5000110, 0x5000000, &offset), STR("local"), "relocated");
+	is_str(query(k, BASE - 1, 0, NULL), STR("-"), "before all");
+	is_str(query(k, 0x10, 0, NULL), STR("-"), "offsets of per-CPU variables are no addresses");
+	is_str(query(k, BASE, 0, NULL), STR("_text"), "of aliases the last listed");
+	is_str(query(k, BASE + 0x610, 0, NULL), STR("_last"), "  be it weak, too: as perf");
+	is_str(query(k, BASE + 0x310, 0, NULL), STR("weak"), "read-only data is no symbol for perf");
+	is_str(query(k, BASE + 0x410, 0, NULL), STR("data"), "data is");
+	is_str(query(k, BASE + 0x590, 0, NULL), STR("data"), "absolute ones and marks are not");
+	is_str(query(k, BASE + 0x1fff, 0, NULL), STR("end"), "the last one ends with the next page");
+	is_str(query(k, BASE + 0x2000, 0, NULL), STR("-"), "  not later");
+	is_str(query(k, MODULE + 0x1fff, 0, NULL), STR("first [amod]"), "modules are sorted");
+	is_str(query(k, MODULE + 0x2fff, 0, NULL), STR("second [amod]"), "the last of a module");
+	is_str(query(k, MODULE + 0x3001, 0, NULL), STR("-"), "  ends with the next page");
+	is_str(query(k, MODULE + 0x9011, 0, NULL), STR("bpf_prog_6deef7357e7b4530_x [bpf]"), "BPF");
+	is_str(query(k, MODULE + 0x9801, 0, NULL), STR("other [zmod]"), "a module that begins within the page; CRLF");
+	is_str(query(k, BASE + 0x5000110, 0x5000000, &offset), STR("local"), "relocated");
 	is_u64(offset, 0x10, "  offset");
-	is_str(ask(k, MODULE + 0x1fff, 0x5000000, NULL), STR("first [amod]"), "  but not modules");
-	is_str(ask(k, BASE - 0x1000 + 0x110, -0x1000, NULL), STR("local"), "  downwards");
+	is_str(query(k, MODULE + 0x1fff, 0x5000000, NULL), STR("first [amod]"), "  but not modules");
+	is_str(query(k, BASE - 0x1000 + 0x110, -0x1000, NULL), STR("local"), "  downwards");
 	is_u64(kallsyms_address(k, STR("_stext")), BASE, "the address of a name");
 	is_u64(kallsyms_address(k, STR("_ste")), 0, "  of all of it");
 	is_u64(kallsyms_address(k, STR("first")), 0, "  of the core kernel");
@@ -126,7 +126,7 @@ static void check_refused(void)
 		text_add(&t, "xyz");
 	text_add(&t, "\nffffffff81000000 T f\n");
 	k = open_text(text_view(&t));
-	is_str(ask(k, BASE, 0, NULL), STR("f"), "a line without end, then one");
+	is_str(query(k, BASE, 0, NULL), STR("f"), "a line without end, then one");
 	kallsyms_close(k);
 	text_free(&t);
 	o.file = in_folder("fifo");
@@ -167,10 +167,10 @@ static unsigned wrong_answers(struct kallcache *c, const struct ksyms *k, bool a
 	for (size_t i = 0; i < k->n; i++) {
 		struct str name = { 0 };
 		uint64_t start = 0;
-		enum kallcache_answer said = kallcache_find(c, k->sym[i].start + 3, &name, &start);
+		enum kallcache_answer shown = kallcache_find(c, k->sym[i].start + 3, &name, &start);
 		size_t last = (i | 1) < k->n ? i | 1 : i; /* pairs begin at one address */
 
-		if (said != KALLCACHE_FOUND)
+		if (shown != KALLCACHE_FOUND)
 			wrong += all;
 		else
 			wrong += !str_eq(name, str_of(k->names.p + k->sym[last].name)) || start != k->sym[i].start;

@@ -71,11 +71,11 @@ static double now(void)
 #define UNTIL(k, cond)                                               \
 	for (double until = now() + 30; !(cond) && now() < until;) { \
 		if (k)                                               \
-			keep_tick(k);                                \
+			symsaver_tick(k);                            \
 		nap();                                               \
 	}
 
-static struct keep_process who(pid_t pid)
+static struct symsaver_process who(pid_t pid)
 {
 	char path[64];
 	struct tenant of;
@@ -95,11 +95,11 @@ static struct keep_process who(pid_t pid)
 	of = tenant_of(fd);
 	close(fd);
 	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-	return (struct keep_process){ (uint32_t)pid, start, stat(path, &st) == 0 ? st.st_ino : 0, of };
+	return (struct symsaver_process){ (uint32_t)pid, start, stat(path, &st) == 0 ? st.st_ino : 0, of };
 }
 
 /* The executable mapping of a path that begins so. */
-static bool mapping_of(pid_t pid, const char *begins, struct keep_mapping *m, char file[4096])
+static bool mapping_of(pid_t pid, const char *begins, struct symsaver_mapping *m, char file[4096])
 {
 	char path[64], line[8192], perms[8];
 	unsigned long long start, end, offset, inode;
@@ -126,16 +126,16 @@ static bool mapping_of(pid_t pid, const char *begins, struct keep_mapping *m, ch
 
 static struct keep *start(unsigned hang_s)
 {
-	struct keep_options o = { .dir = dir, .hang_s = hang_s };
+	struct symsaver_options o = { .dir = dir, .hang_s = hang_s };
 	const char *why;
-	struct keep *k = keep_start(&o, &why);
+	struct keep *k = symsaver_start(&o, &why);
 
 	if (!k)
 		printf("# %s\n", why);
 	return k;
 }
 
-static pid_t keeper_of(pid_t parent)
+static pid_t saver_of(pid_t parent)
 {
 	char path[96], children[4096];
 	struct str s;
@@ -168,7 +168,7 @@ static void end_child(pid_t pid)
 static pid_t run_copy(const char *name)
 {
 	char command[400], *path = at(name), file[4096];
-	struct keep_mapping m = { 0 };
+	struct symsaver_mapping m = { 0 };
 	pid_t pid;
 
 	snprintf(command, sizeof(command), "cp /bin/sleep %s && chmod 775 %s", path,
@@ -188,24 +188,24 @@ static void deleted(void)
 {
 	struct keep *k = start(0);
 	char file[4096] = "", numbers[256], path[41] = "", folder[TENANT_NAME], command[512];
-	struct keep_mapping m = { 0 };
+	struct symsaver_mapping m = { 0 };
 	uint8_t id[20];
 	unsigned n;
 	pid_t pid = run_copy("gone");
-	struct keep_process p = who(pid);
-	struct keep_counts c;
+	struct symsaver_process p = who(pid);
+	struct symsaver_counts c;
 
 	tenant_folder(&p.of, p.mount_ns, folder);
 	unlink(at("gone"));
 	ok(k && mapping_of(pid, at("gone"), &m, file) && str_ends(m.path, STR(" (deleted)")),
 	   "a program that is deleted");
-	ok(!keep_process(k, &p), "it is not elsewhere");
-	keep_mapping(k, &p, &m);
+	ok(!symsaver_process(k, &p), "it is not elsewhere");
+	symsaver_mapping(k, &p, &m);
 	m.path = STR("/bin/sleep");
 	m.inode++;
-	keep_mapping(k, &p, &m);
+	symsaver_mapping(k, &p, &m);
 	m.inode--;
-	UNTIL(k, keep_counts(k).binaries == 1);
+	UNTIL(k, symsaver_counts(k).binaries == 1);
 	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/%s/%x-%x-%llx-0", folder, boot, m.major, m.minor,
 		 (unsigned long long)m.inode);
 	ok(access(at(numbers), F_OK) == 0, "is kept, as the mapping tells it");
@@ -215,23 +215,23 @@ static void deleted(void)
 		"ls symbols/tenants/%s/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug",
 		folder);
 	ok(run(command), "and by its build-id");
-	UNTIL(k, keep_build_id(k, &m, id) > 0);
-	n = keep_build_id(k, &m, id);
+	UNTIL(k, symsaver_build_id(k, &m, id) > 0);
+	n = symsaver_build_id(k, &m, id);
 	for (unsigned i = 0; i < n; i++)
 		snprintf(path + 2 * i, 3, "%02x", id[i]);
 	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/.build-id/%.2s/%s.debug", folder, path, path + 2);
 	ok(n > 1 && access(at(numbers), F_OK) == 0, "which the recorder is told");
-	keep_window(k);
-	ok(keep_build_id(k, &m, id) == n, "and knows in the next window");
-	keep_window(k);
-	ok(keep_build_id(k, &m, id) == 0, "and not for ever");
+	symsaver_window(k);
+	ok(symsaver_build_id(k, &m, id) == n, "and knows in the next window");
+	symsaver_window(k);
+	ok(symsaver_build_id(k, &m, id) == 0, "and not for ever");
 	m.path = str_of(file);
-	keep_mapping(k, &p, &m);
-	UNTIL(k, keep_build_id(k, &m, id) == n);
-	ok(keep_build_id(k, &m, id) == n, "unless it is mapped again: what was kept tells it");
+	symsaver_mapping(k, &p, &m);
+	UNTIL(k, symsaver_build_id(k, &m, id) == n);
+	ok(symsaver_build_id(k, &m, id) == n, "unless it is mapped again: what was kept tells it");
 	end_child(pid);
-	keep_exit(k, (uint32_t)pid);
-	c = keep_stop(k, 20000);
+	symsaver_exit(k, (uint32_t)pid);
+	c = symsaver_stop(k, 20000);
 	is_u64(c.binaries, 1, "once, however often it is told");
 	is_u64(c.dropped + c.hung + c.crashed, 0, "nothing was lost");
 	ok(c.kernels == 1 || c.kernel_hidden == 1, "the kernel's symbols are there, or hidden");
@@ -242,24 +242,24 @@ static void gone(void)
 {
 	struct keep *k = start(0);
 	char file[4096] = "";
-	struct keep_mapping m = { 0 };
+	struct symsaver_mapping m = { 0 };
 	pid_t first = run_copy("brief"), second;
-	struct keep_process p = who(first);
-	struct keep_counts c;
+	struct symsaver_process p = who(first);
+	struct symsaver_counts c;
 
 	unlink(at("brief"));
 	mapping_of(first, at("brief"), &m, file);
 	m.generation = 4711;
 	second = run_copy("brief"); /* another file */
 	end_child(first);
-	keep_mapping(k, &p, &m);
-	UNTIL(k, keep_counts(k).failed[KEEP_GONE] == 1);
-	is_u64(keep_counts(k).failed[KEEP_GONE], 1, "its process ended before");
+	symsaver_mapping(k, &p, &m);
+	UNTIL(k, symsaver_counts(k).failed[SYMSAVER_GONE] == 1);
+	is_u64(symsaver_counts(k).failed[SYMSAVER_GONE], 1, "its process ended before");
 	p = who(second);
-	keep_mapping(k, &p, &m);
-	UNTIL(k, keep_counts(k).failed[KEEP_OTHER] + keep_counts(k).failed[KEEP_GONE] == 2);
-	c = keep_stop(k, 20000);
-	ok(c.failed[KEEP_OTHER] + c.failed[KEEP_GONE] == 2 && c.binaries == 0,
+	symsaver_mapping(k, &p, &m);
+	UNTIL(k, symsaver_counts(k).failed[SYMSAVER_OTHER] + symsaver_counts(k).failed[SYMSAVER_GONE] == 2);
+	c = symsaver_stop(k, 20000);
+	ok(c.failed[SYMSAVER_OTHER] + c.failed[SYMSAVER_GONE] == 2 && c.binaries == 0,
 	   "another process may have the file, but this one has another");
 	end_child(second);
 	unlink(at("brief"));
@@ -268,7 +268,7 @@ static void gone(void)
 /* ---- maps of JITs
  * ------------------------------------------------------------------------------------------------------------- */
 
-static const struct keep_mapping anonymous = { .start = 4096, .length = 4096, .path = { "//anon", 6 } };
+static const struct symsaver_mapping anonymous = { .start = 4096, .length = 4096, .path = { "//anon", 6 } };
 
 static pid_t idle_child(void)
 {
@@ -304,9 +304,9 @@ static void maps(void)
 {
 	struct keep *k = start(0);
 	pid_t pid = idle_child(), second = idle_child(), third = idle_child();
-	struct keep_process p = who(pid), q = who(second), r = who(third);
+	struct symsaver_process p = who(pid), q = who(second), r = who(third);
 	char source[64], copy[300], name[128], planted[64], linked[64];
-	struct keep_counts c;
+	struct symsaver_counts c;
 
 	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)pid);
 	snprintf(planted, sizeof(planted), "/tmp/perf-%d.map", (int)second);
@@ -318,25 +318,25 @@ static void maps(void)
 	unlink(planted);
 	unlink(linked);
 	ok(mkfifo(planted, 0644) == 0 && symlink("/etc/passwd", linked) == 0, "a FIFO and a link are planted");
-	keep_mapping(k, &p, &anonymous);
-	keep_mapping(k, &q, &anonymous);
-	keep_mapping(k, &r, &anonymous);
+	symsaver_mapping(k, &p, &anonymous);
+	symsaver_mapping(k, &q, &anonymous);
+	symsaver_mapping(k, &r, &anonymous);
 	append(source, "1000 10 first\n2000 10 sec");
 	UNTIL(k, content(copy).n);
 	is_str(content(copy), STR("1000 10 first\n"), "a map that came after it was told of");
 	append(source, "ond\n");
 	UNTIL(k, content(copy).n > 14);
 	is_str(content(copy), STR("1000 10 first\n2000 10 second\n"), "grows");
-	UNTIL(k, keep_counts(k).failed[KEEP_UNTRUSTED] == 2);
-	is_u64(keep_counts(k).failed[KEEP_UNTRUSTED], 2, "what is planted is refused, once each");
+	UNTIL(k, symsaver_counts(k).failed[SYMSAVER_UNTRUSTED] == 2);
+	is_u64(symsaver_counts(k).failed[SYMSAVER_UNTRUSTED], 2, "what is planted is refused, once each");
 	append(source, "3000 10 last\n");
 	unlink(source);
 	end_child(pid);
-	keep_exit(k, (uint32_t)pid);
+	symsaver_exit(k, (uint32_t)pid);
 	UNTIL(k, content(copy).n > 29);
 	is_str(content(copy), STR("1000 10 first\n2000 10 second\n3000 10 last\n"),
 	       "what it wrote at its end, though it removed the file");
-	c = keep_stop(k, 20000);
+	c = symsaver_stop(k, 20000);
 	is_u64(c.maps, 1, "one map");
 	ok(run("test $(find jit -type f | wc -l) = 1"), "and no other file");
 	unlink(planted);
@@ -368,7 +368,7 @@ static const struct {
 
 struct victim {
 	pid_t pid;
-	struct keep_process p;
+	struct symsaver_process p;
 	char source[64], copy[300], old[304];
 };
 
@@ -402,23 +402,23 @@ static void replaced(void)
 		snprintf(v[i].old, sizeof(v[i].old), "%s.1", v[i].copy);
 		unlink(v[i].source);
 		append(v[i].source, "1000 10 good\n");
-		keep_mapping(k, &v[i].p, &anonymous);
+		symsaver_mapping(k, &v[i].p, &anonymous);
 		UNTIL(k, is_as(&v[i], "1000 10 good\n", ""));
 		snprintf(command, sizeof(command), "set -- %s && %s", v[i].source, planted[i].command);
 		good = run(command) && good;
 	}
 	ok(good, "maps that something takes the place of");
 	/* seven are no file of theirs, two are no text */
-	UNTIL(k, keep_counts(k).failed[KEEP_UNTRUSTED] >= 9 && all_as_planted(v));
-	is_u64(keep_counts(k).failed[KEEP_UNTRUSTED], 9, "what is not trusted is counted, once each");
+	UNTIL(k, symsaver_counts(k).failed[SYMSAVER_UNTRUSTED] >= 9 && all_as_planted(v));
+	is_u64(symsaver_counts(k).failed[SYMSAVER_UNTRUSTED], 9, "what is not trusted is counted, once each");
 	for (size_t i = 0; i < countof(planted); i++) {
 		ok(is_as(&v[i], planted[i].copy, planted[i].before), planted[i].what);
 		end_child(v[i].pid);
-		keep_exit(k, (uint32_t)v[i].pid);
+		symsaver_exit(k, (uint32_t)v[i].pid);
 		snprintf(command, sizeof(command), "rm -rf %s other other2", v[i].source);
 		run(command);
 	}
-	ok(keep_stop(k, 20000).hung == 0, "no keeper hung");
+	ok(symsaver_stop(k, 20000).hung == 0, "no keeper hung");
 }
 
 /* The number is given to somebody else: what is told of one is not taken from the other. */
@@ -426,21 +426,21 @@ static void reused(void)
 {
 	struct keep *k = start(0);
 	pid_t pid = idle_child();
-	struct keep_process p = who(pid);
+	struct symsaver_process p = who(pid);
 	char source[64];
 
 	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)pid);
 	unlink(source);
 	append(source, "1000 10 not mine\n");
 	p.start++;
-	keep_mapping(k, &p, &anonymous);
-	UNTIL(k, keep_counts(k).failed[KEEP_GONE] == 1);
+	symsaver_mapping(k, &p, &anonymous);
+	UNTIL(k, symsaver_counts(k).failed[SYMSAVER_GONE] == 1);
 	p.start = 0;
-	keep_mapping(k, &p, &anonymous);
-	keep_mapping(k, &p, &anonymous);
-	is_u64(keep_counts(k).failed[KEEP_GONE], 2,
+	symsaver_mapping(k, &p, &anonymous);
+	symsaver_mapping(k, &p, &anonymous);
+	is_u64(symsaver_counts(k).failed[SYMSAVER_GONE], 2,
 	       "one that ended before anybody knew when it began is counted, once");
-	is_u64(keep_stop(k, 20000).maps, 0, "a map of another process with that number is not copied");
+	is_u64(symsaver_stop(k, 20000).maps, 0, "a map of another process with that number is not copied");
 	unlink(source);
 	end_child(pid);
 }
@@ -451,54 +451,54 @@ static void reused(void)
 static void crashes(void)
 {
 	struct keep *k = start(1);
-	pid_t keeper = 0, next = 0, pid = run_copy("gone2");
-	struct keep_process p = who(pid);
-	struct keep_mapping m = { 0 };
+	pid_t saver = 0, next = 0, pid = run_copy("gone2");
+	struct symsaver_process p = who(pid);
+	struct symsaver_mapping m = { 0 };
 	char file[4096] = "";
-	struct keep_counts c;
+	struct symsaver_counts c;
 
 	unlink(at("gone2"));
 	mapping_of(pid, at("gone2"), &m, file);
 	m.generation = 1;
-	UNTIL(k, (keeper = keeper_of(getpid())) > 0);
-	ok(keeper > 0 && kill(keeper, SIGKILL) == 0, "the keeper is killed");
-	for (siginfo_t info = { 0 }; keeper > 0 && info.si_pid == 0;)
-		waitid(P_PID, (id_t)keeper, &info, WEXITED | WNOWAIT);
+	UNTIL(k, (saver = saver_of(getpid())) > 0);
+	ok(saver > 0 && kill(saver, SIGKILL) == 0, "the keeper is killed");
+	for (siginfo_t info = { 0 }; saver > 0 && info.si_pid == 0;)
+		waitid(P_PID, (id_t)saver, &info, WEXITED | WNOWAIT);
 	for (uint64_t i = 100; i < 110; i++) { /* before anybody knows; a signal would end us here */
 		m.generation = i;
-		keep_mapping(k, &p, &m);
+		symsaver_mapping(k, &p, &m);
 	}
 	m.generation = 1;
-	UNTIL(k, keep_counts(k).crashed == 1);
-	is_u64(keep_counts(k).crashed, 1, "which is counted");
-	UNTIL(k, (next = keeper_of(getpid())) > 0 && next != keeper);
-	ok(next > 0 && next != keeper, "there is another one");
-	keep_mapping(k, &p, &m);
+	UNTIL(k, symsaver_counts(k).crashed == 1);
+	is_u64(symsaver_counts(k).crashed, 1, "which is counted");
+	UNTIL(k, (next = saver_of(getpid())) > 0 && next != saver);
+	ok(next > 0 && next != saver, "there is another one");
+	symsaver_mapping(k, &p, &m);
 	UNTIL(k, run("ls symbols/tenants/*/*/*-1 >/dev/null 2>&1"));
 	ok(run("ls symbols/tenants/*/*/*-1 >/dev/null"), "which keeps");
 	end_child(pid);
 
-	UNTIL(k, (keeper = keeper_of(getpid())) > 0);
-	kill(keeper, SIGSTOP);
+	UNTIL(k, (saver = saver_of(getpid())) > 0);
+	kill(saver, SIGSTOP);
 	m.path.n = 0;
 	for (uint32_t i = 0; i < 20000; i++) {
 		p.pid = i + 1;
-		keep_mapping(k, &p, &anonymous);
+		symsaver_mapping(k, &p, &anonymous);
 	}
-	c = keep_counts(k);
+	c = symsaver_counts(k);
 	ok(c.dropped > 0 && c.dropped < 20000, "what a keeper that stands still cannot take is dropped, and counted");
 	double before = now();
-	c = keep_stop(k, 100);
+	c = symsaver_stop(k, 100);
 	ok(now() - before < 20 && c.hung == 1, "nobody waits for it");
-	kill(keeper, SIGCONT);
+	kill(saver, SIGCONT);
 }
 
 static void killed(void)
 {
 	int ready[2];
 	char byte;
-	pid_t recorder, keeper, jit = idle_child();
-	struct keep_process p = who(jit);
+	pid_t recorder, saver, jit = idle_child();
+	struct symsaver_process p = who(jit);
 	char source[64], name[128];
 
 	snprintf(source, sizeof(source), "/tmp/perf-%d.map", (int)jit);
@@ -512,8 +512,8 @@ static void killed(void)
 	if (recorder == 0) {
 		struct keep *k = start(0);
 
-		keep_mapping(k, &p, &anonymous);
-		UNTIL(k, keep_counts(k).maps == 1);
+		symsaver_mapping(k, &p, &anonymous);
+		UNTIL(k, symsaver_counts(k).maps == 1);
 		if (write(ready[1], "x", 1) != 1)
 			_exit(1);
 		for (;;)
@@ -521,11 +521,11 @@ static void killed(void)
 	}
 	if (read(ready[0], &byte, 1) != 1)
 		abort();
-	keeper = keeper_of(recorder);
+	saver = saver_of(recorder);
 	append(source, "2000 10 b\n");
 	end_child(recorder);
-	UNTIL((struct keep *)NULL, kill(keeper, 0) < 0);
-	ok(keeper > 0 && kill(keeper, 0) < 0, "a recorder is killed, and its keeper ends");
+	UNTIL((struct keep *)NULL, kill(saver, 0) < 0);
+	ok(saver > 0 && kill(saver, 0) < 0, "a recorder is killed, and its keeper ends");
 	is_str(content(at(name)), STR("1000 10 a\n2000 10 b\n"), "after it took what was there");
 	unlink(source);
 	end_child(jit);
@@ -610,12 +610,12 @@ static pid_t hanging_container(int stop)
 
 static void hangs(void)
 {
-	struct keep_mapping m = { .start = 4096, .inode = 7, .major = 1, .path = STR("") };
+	struct symsaver_mapping m = { .start = 4096, .inode = 7, .major = 1, .path = STR("") };
 	int stop[2];
-	pid_t pid, keeper;
+	pid_t pid, saver;
 	struct keep *k;
-	struct keep_process p;
-	struct keep_counts c;
+	struct symsaver_process p;
+	struct symsaver_counts c;
 	double before;
 
 	if (pipe(stop) < 0 || mkdir(at("hang"), 0755) < 0 || (pid = hanging_container(stop[0])) < 0) {
@@ -625,20 +625,20 @@ static void hangs(void)
 	p = who(pid);
 	k = start(1);
 	m.path = str_of(at("hang/file"));
-	ok(keep_process(k, &p), "a process that is elsewhere");
-	keep_mapping(k, &p, &m);
-	UNTIL(k, keep_counts(k).hung == 1);
-	is_u64(keep_counts(k).hung, 1, "its file system does not answer: the keeper hangs, and is replaced");
-	UNTIL(k, keeper_of(getpid()) > 0);
-	keep_window(k);
-	keep_mapping(k, &p, &m);
-	UNTIL(k, keep_counts(k).failed[KEEP_HUNG] == 1);
-	c = keep_counts(k);
-	ok(c.failed[KEEP_HUNG] == 1 && c.hung == 1, "the next one leaves that namespace alone");
-	keeper = keeper_of(getpid());
+	ok(symsaver_process(k, &p), "a process that is elsewhere");
+	symsaver_mapping(k, &p, &m);
+	UNTIL(k, symsaver_counts(k).hung == 1);
+	is_u64(symsaver_counts(k).hung, 1, "its file system does not answer: the keeper hangs, and is replaced");
+	UNTIL(k, saver_of(getpid()) > 0);
+	symsaver_window(k);
+	symsaver_mapping(k, &p, &m);
+	UNTIL(k, symsaver_counts(k).failed[SYMSAVER_HUNG] == 1);
+	c = symsaver_counts(k);
+	ok(c.failed[SYMSAVER_HUNG] == 1 && c.hung == 1, "the next one leaves that namespace alone");
+	saver = saver_of(getpid());
 	before = now();
-	c = keep_stop(k, 10000);
-	ok(keeper > 0 && now() - before < 9 && c.hung == 1, "and ends in time");
+	c = symsaver_stop(k, 10000);
+	ok(saver > 0 && now() - before < 9 && c.hung == 1, "and ends in time");
 	if (write(stop[1], "x", 1) != 1)
 		abort();
 	waitpid(pid, NULL, 0);

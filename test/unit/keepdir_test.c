@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static char dir[] = "/tmp/pj-keepdir-test.XXXXXX";
-static struct keepdir k;
+static struct saverdir k;
 
 static const char *at(const char *name)
 {
@@ -48,9 +48,9 @@ static bool keep(const char *path, const char *also, size_t bytes, time_t age)
 {
 	struct timespec t[2] = { { time(NULL) - age, 0 }, { time(NULL) - age, 0 } };
 	char *data = calloc(1, bytes + 1);
-	struct keepdir_file f;
-	bool good = keepdir_begin(&k, &f) && write(f.fd, data, bytes) == (ssize_t)bytes &&
-		    keepdir_commit(&k, &f, path, also) && utimensat(k.symbols, path, t, 0) == 0;
+	struct saverdir_file f;
+	bool good = saverdir_begin(&k, &f) && write(f.fd, data, bytes) == (ssize_t)bytes &&
+		    saverdir_commit(&k, &f, path, also) && utimensat(k.symbols, path, t, 0) == 0;
 
 	free(data);
 	return good;
@@ -68,74 +68,75 @@ static void window(const char *folder, time_t age)
 static void names(void)
 {
 	uint8_t id[20] = { 0xab, 0xcd, 0x01 };
-	char path[KEEPDIR_PATH];
+	char path[SAVERDIR_PATH];
 
-	keepdir_build_id(path, "", id, 3);
+	saverdir_build_id(path, "", id, 3);
 	is_str(str_of(path), STR(".build-id/ab/cd01.debug"), "by build-id, as every tool looks for it");
-	keepdir_build_id(path, "", id, 20);
+	saverdir_build_id(path, "", id, 20);
 	is_u64(strlen(path), strlen(".build-id/ab/.debug") + 38, "a whole one");
-	keepdir_numbers(&k, path, "", 8, 0x10, 0x1234567890, UINT64_MAX);
+	saverdir_numbers(&k, path, "", 8, 0x10, 0x1234567890, UINT64_MAX);
 	is_str(str_from(str_of(path), BOOT_ID), STR("/8-10-1234567890-ffffffffffffffff"), "by numbers");
 	ok(strncmp(path, k.boot, BOOT_ID) == 0, "of this boot");
 }
 
 static void files(void)
 {
-	struct keepdir_file f;
+	struct saverdir_file f;
 
 	ok(!exists("symbols"), "nothing is made before it is needed");
-	ok(!keepdir_touch(&k, ".build-id/ab/cd.debug"), "it is not there");
-	ok(keepdir_begin(&k, &f) && write(f.fd, "x", 1) == 1, "a file is begun");
+	ok(!saverdir_touch(&k, ".build-id/ab/cd.debug"), "it is not there");
+	ok(saverdir_begin(&k, &f) && write(f.fd, "x", 1) == 1, "a file is begun");
 	ok(!exists("symbols/.build-id/ab/cd.debug"), "it is not there before it is whole");
-	ok(keepdir_commit(&k, &f, ".build-id/ab/cd.debug", "boot/1-2-3-4"), "it is committed");
+	ok(saverdir_commit(&k, &f, ".build-id/ab/cd.debug", "boot/1-2-3-4"), "it is committed");
 	ok(exists("symbols/.build-id/ab/cd.debug") && exists("symbols/boot/1-2-3-4"), "it has both names");
 	is_u64(mode(at("symbols/boot/1-2-3-4")), 0640, "its mode");
 	is_u64(mode(at("symbols/.build-id")), 0750, "a folder's mode");
-	ok(keepdir_touch(&k, ".build-id/ab/cd.debug"), "it is touched");
-	ok(keepdir_begin(&k, &f), "another one");
-	keepdir_discard(&k, &f);
-	ok(keepdir_link(&k, ".build-id/ab/cd.debug", "boot/5-6-7-8") && exists("symbols/boot/5-6-7-8"),
+	ok(saverdir_touch(&k, ".build-id/ab/cd.debug"), "it is touched");
+	ok(saverdir_begin(&k, &f), "another one");
+	saverdir_discard(&k, &f);
+	ok(saverdir_link(&k, ".build-id/ab/cd.debug", "boot/5-6-7-8") && exists("symbols/boot/5-6-7-8"),
 	   "one more name");
-	ok(keepdir_jit(&k) >= 0 && mode(at("jit")) == 0750, "jit/");
+	ok(saverdir_jit(&k) >= 0 && mode(at("jit")) == 0750, "jit/");
 	ok(run("test -z \"$(find . -name '.keep-*')\""), "no temporary file is left");
 }
 
 static void refusals(void)
 {
-	struct keepdir other;
+	struct saverdir other;
 	char sub[64], real[] = "/tmp/pj-keepdir-real.XXXXXX";
 
-	ok(keepdir_open(&other, "/nowhere/at/all", "/proc", 0) != NULL, "no such folder");
-	keepdir_close(&other);
+	ok(saverdir_open(&other, "/nowhere/at/all", "/proc", 0) != NULL, "no such folder");
+	saverdir_close(&other);
 	ok(mkdtemp(real) != NULL, "a folder elsewhere");
 	snprintf(sub, sizeof(sub), "%s/symbols", real);
-	ok(symlink(dir, sub) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is a link");
-	keepdir_close(&other);
+	ok(symlink(dir, sub) == 0 && saverdir_open(&other, real, "/proc", 0) != NULL, "symbols/ is a link");
+	saverdir_close(&other);
 	unlink(sub);
-	ok(mkdir(sub, 0777) == 0 && chmod(sub, 0777) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL,
+	ok(mkdir(sub, 0777) == 0 && chmod(sub, 0777) == 0 && saverdir_open(&other, real, "/proc", 0) != NULL,
 	   "symbols/ is everybody's");
-	keepdir_close(&other);
-	ok(chmod(sub, 0770) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL, "a group can write to symbols/");
-	keepdir_close(&other);
+	saverdir_close(&other);
+	ok(chmod(sub, 0770) == 0 && saverdir_open(&other, real, "/proc", 0) != NULL, "a group can write to symbols/");
+	saverdir_close(&other);
 	if (geteuid() == 0)
-		ok(chmod(sub, 0755) == 0 && chown(sub, 12345, 0) == 0 && keepdir_open(&other, real, "/proc", 0) != NULL,
+		ok(chmod(sub, 0755) == 0 && chown(sub, 12345, 0) == 0 &&
+			   saverdir_open(&other, real, "/proc", 0) != NULL,
 		   "symbols/ is somebody's");
 	else
 		ok(true, "symbols/ is somebody's # SKIP not root");
-	keepdir_close(&other);
+	saverdir_close(&other);
 	rmdir(sub);
 	rmdir(real);
-	ok(keepdir_open(&other, dir, "/nowhere", 0) != NULL, "no boot id");
-	keepdir_close(&other);
-	ok(keepdir_open(&other, dir, "/proc", 1.1) == NULL && !keepdir_room(&other, 1) && errno == ENOSPC,
+	ok(saverdir_open(&other, dir, "/nowhere", 0) != NULL, "no boot id");
+	saverdir_close(&other);
+	ok(saverdir_open(&other, dir, "/proc", 1.1) == NULL && !saverdir_room(&other, 1) && errno == ENOSPC,
 	   "a file system that is too full");
-	keepdir_close(&other);
+	saverdir_close(&other);
 }
 
 static void sweeps(void)
 {
 	const time_t hour = 3600, day = 24 * hour;
-	struct keepsweep s;
+	struct saversweep s;
 
 	ok(run("rm -rf symbols/* symbols/.build-id"), "clean");
 	ok(keep(".build-id/aa/old.debug", "boot-a/1-1-1-1", 5000, 40 * day) &&
@@ -146,7 +147,7 @@ static void sweeps(void)
 	window("out", 10 * day);
 	window("recording", 5 * day);
 	close(open(at("out/1.notdata"), O_CREAT | O_WRONLY, 0644));
-	s = keepsweep_run(&k, 1 << 30, day);
+	s = saversweep_run(&k, 1 << 30, day);
 	is_u64(s.removed, 3, "what is older than the oldest window is removed");
 	is_u64(s.forced, 0, "nothing is removed that is needed");
 	ok(!exists("symbols/.build-id/aa") && !exists("symbols/boot-a"), "with folders that are empty then");
@@ -155,9 +156,9 @@ static void sweeps(void)
 	   "what is younger stays");
 	is_u64(k.bytes, 20480, "bytes on disk, 4 kB of an empty file among them");
 	ok(run("rm out/* recording/*"), "no windows any more");
-	s = keepsweep_run(&k, 1 << 30, 4 * day);
+	s = saversweep_run(&k, 1 << 30, 4 * day);
 	is_u64(s.removed, 0, "without windows, what is younger than the least age stays");
-	s = keepsweep_run(&k, 1 << 30, 2 * day);
+	s = saversweep_run(&k, 1 << 30, 2 * day);
 	is_u64(s.removed, 1, "and no more");
 }
 
@@ -165,7 +166,7 @@ static void limits(void)
 {
 	const time_t hour = 3600;
 	char name[64];
-	struct keepsweep s;
+	struct saversweep s;
 	bool good = true;
 
 	window("out", 1000 * hour);
@@ -174,7 +175,7 @@ static void limits(void)
 		good = keep(name, NULL, 8192, i * hour) && good;
 	}
 	ok(good, "100 files, one for each hour");
-	s = keepsweep_run(&k, 8192 * 50, hour);
+	s = saversweep_run(&k, 8192 * 50, hour);
 	is_u64(s.removed, 0, "a window needs them all");
 	ok(s.forced >= 54 && s.forced <= 64,
 	   "but there is a limit: what was needed longest ago goes, until a tenth is free");
@@ -182,13 +183,13 @@ static void limits(void)
 		   !exists("symbols/boot-c/99"),
 	   "the youngest stay");
 	ok(k.bytes <= 8192 * 45 && k.bytes > 8192 * 30, "bytes on disk");
-	s = keepsweep_run(&k, 8192 * 50, hour);
+	s = saversweep_run(&k, 8192 * 50, hour);
 	is_u64(s.forced, 0, "once");
 	for (int i = 0; i < 30; i++) {
 		snprintf(name, sizeof(name), "boot-d/%d", i);
 		keep(name, NULL, 8192, 0);
 	}
-	s = keepsweep_run(&k, 8192 * 10, hour);
+	s = saversweep_run(&k, 8192 * 10, hour);
 	ok(k.bytes <= 8192 * 10 && k.bytes >= 8192 * 8, "also when all are of the same age");
 }
 
@@ -226,44 +227,44 @@ static void add_files(void *arg, struct tenant of, uint64_t files)
 
 static void shares(void)
 {
-	static struct keepbudget_over over;
-	struct keepbudget_counts before = { 0 };
+	static struct saverbudget_over over;
+	struct saverbudget_counts before = { 0 };
 	uint64_t files[2] = { 0, 0 };
-	struct keepsweep s;
+	struct saversweep s;
 
 	ok(run("rm -rf symbols/* symbols/.build-id out/* jit/*"), "clean");
 	window("out", 1000 * 3600);
-	keepbudget_open(&k.budget, 1 << 20, &over);
+	saverbudget_open(&k.budget, 1 << 20, &over);
 	ok(keep_for("tenants/user-1000/.build-id/aa", 100, 0), "a tenant with 100 files");
-	s = keepsweep_run(&k, 8192 * 100, 3600);
+	s = saversweep_run(&k, 8192 * 100, 3600);
 	is_u64(s.forced, 0, "one that is alone has all of the limit");
 	ok(keep_for("tenants/user-1001/.build-id/aa", 20, 7200) && keep_for(".build-id/aa", 30, 7200),
 	   "a neighbour, and the host, longer ago");
-	s = keepsweep_run(&k, 8192 * 100, 3600);
+	s = saversweep_run(&k, 8192 * 100, 3600);
 	is_u64(count("tenants/user-1001"), 20, "over the limit, the neighbour keeps its files");
 	is_u64(count(".build-id"), 30, "so does the host");
 	is_u64(count("tenants/user-1000"), 40, "the tenant that is over its share loses those that are too many");
 	is_u64(s.forced, 60, "which are counted");
-	keepbudget_each(&over, &before, add_files, files);
+	saverbudget_each(&over, &before, add_files, files);
 	ok(files[0] == 0 && files[1] == 60, "for that tenant");
 	files[1] = 0;
-	keepbudget_each(&over, &before, add_files, files);
+	saverbudget_each(&over, &before, add_files, files);
 	is_u64(files[1], 0, "once");
 	ok(keep_for("tenants/user-1002/.build-id/aa", 90, 0), "one more");
-	keepsweep_run(&k, 8192 * 100, 3600);
+	saversweep_run(&k, 8192 * 100, 3600);
 	is_u64(count("tenants/user-1001") + count(".build-id"), 50, "smaller shares stay again");
 	is_u64(count("tenants/user-1000"), 20, "of two that are too large,");
 	is_u64(count("tenants/user-1002"), 20, "  each keeps as much");
 	ok(keep("tenants/user-1002/b", "shared/b", 8192, 0) && run("rm symbols/tenants/user-1002/b"),
 	   "the last file of a shared one goes");
-	keepsweep_run(&k, 8192 * 100, 3600);
+	saversweep_run(&k, 8192 * 100, 3600);
 	ok(!exists("symbols/shared/b"), "and its further link with it");
-	keepbudget_close(&k.budget);
+	saverbudget_close(&k.budget);
 }
 
 int main(void)
 {
-	if (!mkdtemp(dir) || keepdir_open(&k, dir, "/proc", 0))
+	if (!mkdtemp(dir) || saverdir_open(&k, dir, "/proc", 0))
 		return 1;
 	names();
 	files();
@@ -271,7 +272,7 @@ int main(void)
 	sweeps();
 	limits();
 	shares();
-	keepdir_close(&k);
+	saverdir_close(&k);
 	ok(run("cd / && rm -rf \"$OLDPWD\""), "clean");
 	return done();
 }

@@ -14,86 +14,86 @@ static struct pj_build_id build(uint64_t inode, uint8_t size, uint8_t byte)
 	return id;
 }
 
-static bool knows(const struct keepids *k, uint64_t inode, uint8_t byte)
+static bool knows(const struct saverids *k, uint64_t inode, uint8_t byte)
 {
-	const struct pj_build_id *id = keepids_find(k, 8, 1, inode, 3);
+	const struct pj_build_id *id = saverids_find(k, 8, 1, inode, 3);
 
 	return id && id->size == 20 && id->id[0] == byte && id->id[19] == byte;
 }
 
-static void life(struct keepids_ring *r)
+static void life(struct saverids_ring *r)
 {
-	struct keepids k = { 0 };
+	struct saverids k = { 0 };
 	struct pj_build_id id = build(7, 20, 1);
 
-	keepids_take(&k, r);
-	ok(!keepids_find(&k, 8, 1, 7, 3), "nothing is known at first");
-	ok(keepids_put(r, &id) && !keepids_find(&k, 8, 1, 7, 3), "one is told");
-	keepids_take(&k, r);
+	saverids_take(&k, r);
+	ok(!saverids_find(&k, 8, 1, 7, 3), "nothing is known at first");
+	ok(saverids_put(r, &id) && !saverids_find(&k, 8, 1, 7, 3), "one is told");
+	saverids_take(&k, r);
 	ok(knows(&k, 7, 1), "and taken");
-	ok(!keepids_find(&k, 8, 2, 7, 3) && !keepids_find(&k, 9, 1, 7, 3) && !keepids_find(&k, 8, 1, 7, 4) &&
-		   !keepids_find(&k, 8, 1, 8, 3),
+	ok(!saverids_find(&k, 8, 2, 7, 3) && !saverids_find(&k, 9, 1, 7, 3) && !saverids_find(&k, 8, 1, 7, 4) &&
+		   !saverids_find(&k, 8, 1, 8, 3),
 	   "all four numbers count");
 	id = build(7, 20, 2);
-	keepids_put(r, &id);
-	keepids_take(&k, r);
+	saverids_put(r, &id);
+	saverids_take(&k, r);
 	ok(knows(&k, 7, 2) && k.now.n == 1, "what is told last holds");
-	keepids_window(&k);
+	saverids_window(&k);
 	ok(knows(&k, 7, 2), "it is known in the next window");
-	keepids_window(&k);
-	ok(!keepids_find(&k, 8, 1, 7, 3), "and not in the one behind it");
-	keepids_free(&k);
+	saverids_window(&k);
+	ok(!saverids_find(&k, 8, 1, 7, 3), "and not in the one behind it");
+	saverids_free(&k);
 }
 
-static void many(struct keepids_ring *r)
+static void many(struct saverids_ring *r)
 {
-	struct keepids k = { 0 };
+	struct saverids k = { 0 };
 	struct pj_build_id id;
 	size_t put = 0, found = 0;
 
-	for (uint64_t i = 1; i <= 2 * KEEPIDS_RING; i++) {
+	for (uint64_t i = 1; i <= 2 * SAVERIDS_RING; i++) {
 		id = build(i, 20, (uint8_t)i);
-		put += keepids_put(r, &id);
+		put += saverids_put(r, &id);
 	}
-	is_u64(put, KEEPIDS_RING, "what does not fit is not put");
-	keepids_take(&k, r);
-	for (uint64_t i = 1; i <= 2 * KEEPIDS_RING; i++)
+	is_u64(put, SAVERIDS_RING, "what does not fit is not put");
+	saverids_take(&k, r);
+	for (uint64_t i = 1; i <= 2 * SAVERIDS_RING; i++)
 		found += knows(&k, i, (uint8_t)i);
-	is_u64(found, KEEPIDS_RING, "and all that was put is found");
-	for (uint64_t i = 1; i <= 3 * KEEPIDS_MOST; i++) {
+	is_u64(found, SAVERIDS_RING, "and all that was put is found");
+	for (uint64_t i = 1; i <= 3 * SAVERIDS_MOST; i++) {
 		id = build(i << 20, 20, 1);
-		keepids_put(r, &id);
-		keepids_take(&k, r);
+		saverids_put(r, &id);
+		saverids_take(&k, r);
 	}
-	is_u64(k.now.n, KEEPIDS_MOST, "memory is bounded");
-	ok(k.now.cap <= 2 * KEEPIDS_MOST, "so is the table");
-	keepids_free(&k);
+	is_u64(k.now.n, SAVERIDS_MOST, "memory is bounded");
+	ok(k.now.cap <= 2 * SAVERIDS_MOST, "so is the table");
+	saverids_free(&k);
 }
 
-static void lies(struct keepids_ring *r)
+static void lies(struct saverids_ring *r)
 {
-	struct keepids k = { 0 };
+	struct saverids k = { 0 };
 	struct pj_build_id id = build(1, 255, 1);
 
-	keepids_put(r, &id);
+	saverids_put(r, &id);
 	id = build(2, 1, 1);
-	keepids_put(r, &id);
+	saverids_put(r, &id);
 	id = build(0, 20, 1);
-	keepids_put(r, &id);
-	keepids_take(&k, r);
+	saverids_put(r, &id);
+	saverids_take(&k, r);
 	is_u64(k.now.n, 0, "sizes that are none, and no file");
 	atomic_store(&r->head, atomic_load(&r->head) + (UINT64_C(1) << 40));
-	keepids_take(&k, r);
+	saverids_take(&k, r);
 	ok(k.now.n == 0 && atomic_load(&r->tail) == atomic_load(&r->head), "a head far ahead is passed over");
 	atomic_store(&r->head, 5);
-	keepids_take(&k, r);
+	saverids_take(&k, r);
 	ok(k.now.n == 0 && atomic_load(&r->tail) == 5, "one that goes back, too");
-	keepids_free(&k);
+	saverids_free(&k);
 }
 
 int main(void)
 {
-	struct keepids_ring *r = mem_alloc(1, sizeof(*r));
+	struct saverids_ring *r = mem_alloc(1, sizeof(*r));
 
 	life(r);
 	many(r);

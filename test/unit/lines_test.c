@@ -4,23 +4,23 @@
 
 #include <stdlib.h>
 
-static const struct line_entry *get(struct lines *l, const char *tail)
+static const struct line_entry *get(struct linecache *l, const char *tail)
 {
 	struct line_ref ref = { .p = tail, .n = (uint32_t)strlen(tail) };
 
-	lines_hash(l, &ref);
-	lines_guess(l, &ref);
-	return lines_get(l, &ref);
+	linecache_hash(l, &ref);
+	linecache_guess(l, &ref);
+	return linecache_get(l, &ref);
 }
 
-static struct str name(struct lines *l, const char *tail)
+static struct str name(struct linecache *l, const char *tail)
 {
 	return intern_str(&l->stacks->frames, get(l, tail)->frame);
 }
 
 static void check_split(const char *tail, const char *symbol, const char *dso, bool inlined)
 {
-	struct names_frame f = lines_split(str_of(tail));
+	struct names_frame f = linecache_split(str_of(tail));
 
 	is_str(f.symbol, str_of(symbol), tail);
 	is_str(f.dso, str_of(dso), "  dso");
@@ -31,7 +31,7 @@ int main(void)
 {
 	struct names n = { .kinds = NAMES_ALL_KINDS };
 	struct stacks s = { 0 };
-	struct lines l;
+	struct linecache l;
 	char tail[64];
 	bool same = true;
 
@@ -48,7 +48,7 @@ int main(void)
 	check_split("a+0xg (/x)", "a+0xg", "/x", false);
 	check_split("f+0x12", "f", "", false);
 
-	lines_init(&l, &n, &s);
+	linecache_init(&l, &n, &s);
 	is_str(name(&l, "f+0x1 (/x)"), STR("f"), "first sight");
 	ok(get(&l, "f+0x1 (/x)")->frame == get(&l, "f+0x22 (/x)")->frame, "another offset is the same frame");
 	ok(get(&l, "f+0x1 (/x)") == get(&l, "f (/x)"), "no offset, too");
@@ -57,7 +57,7 @@ int main(void)
 	ok(get(&l, "g (/b+0x1)") == get(&l, "g (/b+0x2)"), "an offset of the dso is none of its name");
 	get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)");
 	is_str(name(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)"), STR("c/D.g_[i]"), "the innermost is the frame");
-	is_str(intern_str(&s.frames, l.more[get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)")->callers]),
+	is_str(intern_str(&s.frames, l.more[get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)")->unwinder]),
 	       STR("a/B.f_[j]"), "its caller is kept beside");
 
 	for (int i = 0; i < 400000; i++) { /* more than the front table holds, twice the same */
@@ -70,7 +70,7 @@ int main(void)
 		}
 	}
 	ok(same, "400 000 lines, each its own name");
-	lines_free(&l);
+	linecache_free(&l);
 	names_free(&n);
 	stacks_free(&s);
 	return done();

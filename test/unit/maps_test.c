@@ -36,8 +36,8 @@ static bool agree(const struct maps *m, const struct model *o)
 
 static void change(struct maps *m, struct model *o)
 {
-	uint64_t start = any(SPACE - 1), most = any(3) ? 20 : SPACE,
-		 end = start + 1 + any(SPACE - start < most ? SPACE - start : most);
+	uint64_t start = any(SPACE - 1), max = any(3) ? 20 : SPACE,
+		 end = start + 1 + any(SPACE - start < max ? SPACE - start : max);
 	struct map new = { start, end > SPACE ? SPACE : end, any(1000), (uint32_t)any(6) };
 
 	maps_insert(m, new);
@@ -51,7 +51,7 @@ static void test_copies(void)
 {
 	static struct model model[COPIES];
 	struct maps maps[COPIES] = { 0 };
-	unsigned wrong = 0, looked = 0;
+	unsigned wrong = 0, polled = 0;
 
 	for (unsigned i = 0; i < 20000; i++) {
 		size_t one = any(COPIES), other = any(COPIES);
@@ -65,11 +65,11 @@ static void test_copies(void)
 		}
 		if (i % 16)
 			continue;
-		looked++;
+		polled++;
 		for (size_t k = 0; k < COPIES; k++)
 			wrong += !agree(&maps[k], &model[k]);
 	}
-	ok(looked > 1000 && wrong == 0, "what is later lies over what was there, and copies are independent");
+	ok(polled > 1000 && wrong == 0, "what is later lies over what was there, and copies are independent");
 	for (size_t k = 0; k < COPIES; k++)
 		maps_free(&maps[k]);
 }

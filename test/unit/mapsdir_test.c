@@ -42,7 +42,7 @@ static void put(const char *path, unsigned kb, time_t ago)
 
 	memset(block, 'x', sizeof(block));
 	for (unsigned i = 0; i < kb; i++)
-		if (!whole_write(fd, (struct str){ block, sizeof(block) }))
+		if (!fullio_write(fd, (struct str){ block, sizeof(block) }))
 			perror(path);
 	futimens(fd, times);
 	close(fd);
@@ -88,9 +88,9 @@ static void fresh(void)
 	mkdir(path_of("maps", "", ""), 0750);
 }
 
-static struct mapsdir_swept sweep(uint64_t most)
+static struct mapsdir_swept sweep(uint64_t max)
 {
-	return mapsdir_sweep(dir, "/proc", boot, most);
+	return mapsdir_sweep(dir, "/proc", boot, max);
 }
 
 /* The names of processes that live: ours, and one of a start that is not ours. */

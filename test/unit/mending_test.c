@@ -22,12 +22,12 @@ static const struct mapping *at(struct processes *p, uint32_t pid, const void *a
 }
 
 /* Takes answers until the process is not waited for any more. */
-static void settle(struct mending *m, struct processes *p, uint32_t pid)
+static void settle(struct rescan *m, struct processes *p, uint32_t pid)
 {
 	for (int i = 0; i < 2000; i++) {
 		const struct process *process = processes_find(p, pid);
 
-		mending_tick(m, clock_now());
+		rescan_tick(m, clock_now());
 		if (process && !process->requested)
 			return;
 		usleep(1000);
@@ -46,30 +46,30 @@ static void check_sampled(void)
 {
 	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
-	struct mending *m = mending_new(p, b, true);
+	struct rescan *m = rescan_new(p, b, true);
 	void *code;
 
-	mending_sampled(m, own, own, UINT64_MAX);
+	rescan_sampled(m, own, own, UINT64_MAX);
 	settle(m, p, own);
 	ok(processes_thread(p, own) && processes_thread(p, own)->named,
 	   "an unknown process has its name when it is sampled");
 	ok(at(p, own, (const void *)(uintptr_t)&check_sampled), "  and its mappings");
 
 	code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	mending_sampled(m, own, own, UINT64_MAX);
+	rescan_sampled(m, own, own, UINT64_MAX);
 	settle(m, p, own);
 	ok(!at(p, own, code), "what is known is not read again");
-	mending_lost(m, clock_now());
-	mending_sampled(m, own, own, UINT64_MAX);
+	rescan_lost(m, clock_now());
+	rescan_sampled(m, own, own, UINT64_MAX);
 	settle(m, p, own);
 	ok(!at(p, own, code), "after a loss: not before its pause is over");
 	processes_find(p, own)->retry = 0;
-	mending_sampled(m, own, own, UINT64_MAX);
+	rescan_sampled(m, own, own, UINT64_MAX);
 	settle(m, p, own);
 	ok(at(p, own, code), "  then it is read");
 	ok(processes_find(p, own)->retry >= clock_now() + SECOND_NS / 2, "  and waits again");
 	munmap(code, PAGE);
-	mending_free(m);
+	rescan_free(m);
 	processes_free(p);
 	budgets_free(b);
 }
@@ -78,40 +78,40 @@ static void check_budget(void)
 {
 	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
-	struct mending *m = mending_new(p, b, true);
+	struct rescan *m = rescan_new(p, b, true);
 	struct pj_tenants over;
 	struct process *process;
 
-	mending_sampled(m, own, own, UINT64_MAX);
+	rescan_sampled(m, own, own, UINT64_MAX);
 	settle(m, p, own);
 	process = processes_find(p, own);
 	tenants_charge(budgets_tenants(b), process->tenant, TENANT_PROC_NS, 100 * SECOND_NS, clock_now());
 	process->retry = 0;
-	mending_lost(m, clock_now());
-	mending_sampled(m, own, own, UINT64_MAX);
+	rescan_lost(m, clock_now());
+	rescan_sampled(m, own, own, UINT64_MAX);
 	ok(!process->requested, "a tenant without CPU time left is not read");
 	budgets_end(b, &over);
 	ok(over.n == 1 && over.row[0].reads == 1 && over.row[0].kind == process->tenant.kind,
 	   "  which is counted under its name");
-	mending_free(m);
+	rescan_free(m);
 	processes_free(p);
 	budgets_free(b);
 }
 
-static void check_storm_end(struct mending *m, struct budgets *b, struct processes *p, struct process *process)
+static void check_storm_end(struct rescan *m, struct budgets *b, struct processes *p, struct process *process)
 {
 	uint64_t end = process->storm;
 
 	tenants_credit(budgets_tenants(b), process->tenant, TENANT_PROC_NS, SECOND_NS);
-	mending_sampled(m, own, own, UINT64_MAX);
+	rescan_sampled(m, own, own, UINT64_MAX);
 	ok(!process->requested, "  it is not read in the storm");
-	ok(mending_skips(m, process, end + 1), "a storm that goes on is one after its second");
+	ok(rescan_skips(m, process, end + 1), "a storm that goes on is one after its second");
 	ok(process->storm > end, "  for one more");
-	ok(!mending_skips(m, process, process->storm + 1), "after a second with few mappings it is over");
+	ok(!rescan_skips(m, process, process->storm + 1), "after a second with few mappings it is over");
 	ok(process->stale, "  its mappings are still unknown");
 	processes_fork(p, own + 1, own, own + 1, own);
 	ok(processes_find(p, own + 1)->stale, "  those of a process that it forks as well");
-	mending_sampled(m, own, own, UINT64_MAX);
+	rescan_sampled(m, own, own, UINT64_MAX);
 	settle(m, p, own);
 	ok(!process->stale && at(p, own, (const void *)(uintptr_t)&settle), "  until it is sampled, and read");
 }
@@ -121,23 +121,23 @@ static void check_storm(void)
 {
 	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
-	struct mending *m = mending_new(p, b, true);
+	struct rescan *m = rescan_new(p, b, true);
 	struct process *process = processes_make(p, own);
 	unsigned taken = 0;
 	struct pj_tenants over;
 
 	for (unsigned i = 0; i < 1000; i++)
-		taken += mending_record(m, process, 1, clock_now());
+		taken += rescan_record(m, process, 1, clock_now());
 	is_u64(taken, 1000, "1,000 mappings of a program are taken");
 	for (unsigned i = 0; i < 1000000; i++)
-		taken += mending_record(m, process, 1, clock_now());
+		taken += rescan_record(m, process, 1, clock_now());
 	ok(taken < 400000, "of a million in a moment, the budget's share");
 	ok(process->stale, "  and the process is read when it is sampled");
 	budgets_end(b, &over);
 	ok(over.n == 1 && over.row[0].mappings == 1001000 - taken, "  and all others are counted");
 	ok(!process->maps, "  what was known of its mappings is forgotten");
 	check_storm_end(m, b, p, process);
-	mending_free(m);
+	rescan_free(m);
 	processes_free(p);
 	budgets_free(b);
 }
@@ -146,22 +146,22 @@ static void check_survey(void)
 {
 	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
 	struct processes *p = processes_new(budgets_tenants(b));
-	struct mending *m = mending_new(p, b, true);
+	struct rescan *m = rescan_new(p, b, true);
 	bool surveyed = false;
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, sleep_long, NULL);
 	processes_comm(p, own, own, STR("test"), true);
 	processes_comm(p, 4194303, 4194303, STR("gone"), true);
-	mending_lost(m, clock_now());
+	rescan_lost(m, clock_now());
 	for (int i = 0; i < 3000 && !surveyed; i++) {
-		surveyed = mending_tick(m, clock_now());
+		surveyed = rescan_tick(m, clock_now());
 		usleep(1000);
 	}
 	ok(surveyed, "after a loss all of /proc is surveyed");
 	ok(processes_find(p, own)->live >= 2 && !processes_find(p, own)->exited, "  threads that are there live");
 	ok(processes_find(p, 4194303)->exited, "  a process that is not has ended");
-	mending_free(m);
+	rescan_free(m);
 	processes_free(p);
 	budgets_free(b);
 }

@@ -66,8 +66,14 @@ static struct metrics one(void)
 			  .late = 5,
 			  .ring_high = 70,
 			  .depth = 6 },
-		.unwinding = { .stacks = 9, .whole = 5, .cut = 1, .broken = 3, .no_stack = 1, .no_rule = 2, .late = 4 },
-		.kept = { .binaries = 3, .maps = 2, .failed[KEEP_GONE] = 7, .dropped = 8, .crashed = 1 },
+		.unwinding = { .stacks = 9,
+			       .complete = 5,
+			       .cut = 1,
+			       .broken = 3,
+			       .no_stack = 1,
+			       .no_rule = 2,
+			       .late = 4 },
+		.saved = { .binaries = 3, .maps = 2, .failed[SYMSAVER_GONE] = 7, .dropped = 8, .crashed = 1 },
 		.helpers = { .hung = 3, .avoided = 5, .lingering = 2 }
 	};
 	struct metrics m = { 0 };

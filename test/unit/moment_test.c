@@ -75,30 +75,30 @@ int main(void)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	for (size_t i = 0; i < countof(cases); i++)
-		if (!moment_parse(cases[i].text, NOW, &t) || t != cases[i].want) {
+		if (!timearg_parse(cases[i].text, NOW, &t) || t != cases[i].want) {
 			is_u64(t, cases[i].want, cases[i].text);
 			break;
 		}
-	ok(moment_parse("yesterday 06:00", NOW, &t) && t == 1795154400, "all forms are understood");
+	ok(timearg_parse("yesterday 06:00", NOW, &t) && t == 1795154400, "all forms are understood");
 	for (size_t i = 0; i < countof(none); i++)
-		if (moment_parse(none[i], NOW, &t))
+		if (timearg_parse(none[i], NOW, &t))
 			ok(false, none[i]);
-	ok(!moment_parse("never", NOW, &t), "what is none is refused");
-	moment_text(text, 1795293830);
+	ok(!timearg_parse("never", NOW, &t), "what is none is refused");
+	timearg_text(text, 1795293830);
 	is_str(str_of(text), STR("2026-11-21T20:43:50Z"), "and written in one form");
 	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1); /* as in Berlin, with or without tzdata */
 	tzset();
-	ok(moment_parse("2026-07-01T12:00", NOW, &t) && t == 1782900000, "local times have the zone's summer");
-	ok(moment_parse("yesterday 06:00", 1774864800, &t) && t == 1774756800,
+	ok(timearg_parse("2026-07-01T12:00", NOW, &t) && t == 1782900000, "local times have the zone's summer");
+	ok(timearg_parse("yesterday 06:00", 1774864800, &t) && t == 1774756800,
 	   "the day that the clock went forward begins an hour earlier: 29 March 2026");
-	ok(moment_parse("yesterday 06:00", 1793008800, &t) && t == 1792904400,
+	ok(timearg_parse("yesterday 06:00", 1793008800, &t) && t == 1792904400,
 	   "and the one that it went back, later: 25 October 2026");
-	ok(moment_parse("2026-03-29T02:30", NOW, &t) && (t == 1774747800 - 3600 || t == 1774747800),
+	ok(timearg_parse("2026-03-29T02:30", NOW, &t) && (t == 1774747800 - 3600 || t == 1774747800),
 	   "a time that there was not is one beside it");
-	ok(moment_parse("2026-10-25T02:30", NOW, &t) && (t == 1792888200 || t == 1792891800),
+	ok(timearg_parse("2026-10-25T02:30", NOW, &t) && (t == 1792888200 || t == 1792891800),
 	   "one that there was twice is one of both");
-	ok(moment_parse("2026-10-25T02:30+02:00", NOW, &t) && t == 1792888200 &&
-		   moment_parse("2026-10-25T02:30+01:00", NOW, &t) && t == 1792891800,
+	ok(timearg_parse("2026-10-25T02:30+02:00", NOW, &t) && t == 1792888200 &&
+		   timearg_parse("2026-10-25T02:30+01:00", NOW, &t) && t == 1792891800,
 	   "a zone tells which");
 	return done();
 }

@@ -59,7 +59,7 @@ static void test_complete(void)
 	jmap_frame(&t, STR("E1"));
 	sound = t.n;
 	jmap_frame(&t, STR("E2"));
-	if (!whole_write(fd, text_view(&t)))
+	if (!fullio_write(fd, text_view(&t)))
 		return;
 	is_u64(jmap_complete(fd), t.n, "all records are complete");
 	ok(ftruncate(fd, (off_t)t.n - 1) == 0 && jmap_complete(fd) == sound, "a torn one is not");

@@ -80,7 +80,7 @@ static struct sig_rule rule(const struct stacks *s, bool shares)
 
 static void nothing(void)
 {
-	double *weight = mem_alloc(sizeof(*weight), example.n), mean = 0, most = 0;
+	double *weight = mem_alloc(sizeof(*weight), example.n), mean = 0, max = 0;
 	uint32_t *node = mem_alloc(sizeof(*node), example.n);
 
 	for (uint32_t id = 0; id < example.n; id++) {
@@ -101,20 +101,20 @@ static void nothing(void)
 		sample(&s, 0, weight, node, 20000);
 		sample(&s, 1, weight, node, 22000);
 		r = rule(&s, true);
-		c = sig_judge(&r, &s, NULL);
+		c = sig_assess(&r, &s, NULL);
 		after = stacks_totals(&s, 1);
 		for (uint32_t id = 1; id < s.n; id++) {
 			all += (double)after[id];
 			coloured += c[id].why == SIG_CHANGED ? (double)after[id] : 0;
 		}
 		mean += coloured / all / 100;
-		most = fmax(most, coloured / all);
+		max = fmax(max, coloured / all);
 		free(after);
 		free(c);
 		stacks_free(&s);
 	}
 	printf("# nothing changed, 20,000 and 22,000 samples, 100 seeds: %.2f %% of the area coloured, %.1f %% at most\n",
-	       100 * mean, 100 * most);
+	       100 * mean, 100 * max);
 	ok(mean <= 0.04, "two samplings of one distribution: at most 4 % of the area is coloured");
 	free(node);
 	free(weight);
@@ -138,12 +138,12 @@ static uint32_t choose(const uint64_t *total, double low, double high, uint32_t 
 
 	for (id = 1; id < example.n; id++) {
 		double share = (double)total[id] / (double)total[0];
-		bool apart = true;
+		bool helper = true;
 
 		depth[id] = depth[example.node[id].parent] + 1;
 		for (size_t i = 0; i < *nchosen; i++)
-			apart = apart && !is_below(id, chosen[i]) && !is_below(chosen[i], id);
-		if (share >= low && share <= high && depth[id] >= 4 && apart)
+			helper = helper && !is_below(id, chosen[i]) && !is_below(chosen[i], id);
+		if (share >= low && share <= high && depth[id] >= 4 && helper)
 			fit[n++] = id;
 	}
 	id = n ? fit[(uint32_t)(uniform() * n)] : 0;
@@ -210,7 +210,7 @@ static void change(uint32_t k, struct figures *f)
 			truth[side][s.node[id].parent] += truth[side][id];
 	}
 	r = rule(&s, false);
-	c = sig_judge(&r, &s, NULL);
+	c = sig_assess(&r, &s, NULL);
 	for (uint32_t id = 1; id < s.n; id++) {
 		double d = truth[1][id] - truth[0][id], width = fmax((double)got[0][id], (double)got[1][id]);
 		bool coloured = c[id].why == SIG_CHANGED;

@@ -157,7 +157,7 @@ static void check_pairs(void)
 	o = start(0);
 	out(o, 7, 100);
 	in(o, 7, 150);
-	is_u64(offcpu_counts(o).bare_ns, 50, "without a callchain: counted");
+	is_u64(offcpu_counts(o).fp_ns, 50, "without a callchain: counted");
 	check(o, "", 0, 0, "  not handed over");
 }
 
@@ -220,7 +220,7 @@ static void check_losses(void)
 
 	leave(o, 7, 100, 0xa);
 	leave(o, 8, 180, 0xb);
-	offcpu_doubt(o, 150);
+	offcpu_mark_stale(o, 150);
 	offcpu_sure(o);
 	in(o, 7, 400);
 	in(o, 8, 400);
@@ -231,7 +231,7 @@ static void check_losses(void)
 
 	o = start(0);
 	leave(o, 7, 100, 0xa);
-	offcpu_doubt(o, 150);
+	offcpu_mark_stale(o, 150);
 	leave(o, 8, 160, 0xb);
 	in(o, 8, 170);
 	leave(o, 9, 165, 0xb);
@@ -244,11 +244,11 @@ static void check_losses(void)
 
 	o = start(0);
 	chain(o, 7, 99, 0xa, 0xb);
-	offcpu_doubt(o, 120);
+	offcpu_mark_stale(o, 120);
 	offcpu_sure(o);
 	out(o, 7, 200);
 	in(o, 7, 250);
-	is_u64(offcpu_counts(o).bare_ns, 50, "a callchain from before a loss is that of another switch");
+	is_u64(offcpu_counts(o).fp_ns, 50, "a callchain from before a loss is that of another switch");
 	check(o, "", 0, 0, "  and not used");
 
 	o = start(0);
@@ -273,12 +273,12 @@ static void check_losses(void)
 	o = start(0);
 	leave(o, 7, 100, 0xa);
 	for (uint64_t i = 0; i < 3000; i++)
-		offcpu_doubt(o, 150 + i);
+		offcpu_mark_stale(o, 150 + i);
 	leave(o, 8, 4000, 0xb);
 	offcpu_sure(o);
 	leave(o, 9, 4000, 0xb);
 	for (uint64_t i = 0; i < 10; i++)
-		offcpu_doubt(o, 4100 + i);
+		offcpu_mark_stale(o, 4100 + i);
 	in(o, 7, 5000);
 	in(o, 9, 5000);
 	check(o, "7:4950+50@3 a,f", 3, 4850 + 1000, "more losses than can be told apart: less is certain");
@@ -383,9 +383,9 @@ static void check_many(void)
 		leave(o, tid, 1000 + tid, tid);
 	for (uint32_t tid = 1; tid <= 500000; tid++)
 		in(o, tid, 2000 + tid);
-	is_u64(sum + offcpu_counts(o).bare_ns, UINT64_C(500000) * 1000,
+	is_u64(sum + offcpu_counts(o).fp_ns, UINT64_C(500000) * 1000,
 	       "500,000 in as many places: some callchains find no room, and are counted");
-	ok(offcpu_counts(o).bare && sum > CHAINS_MOST / 60 * 1000, "  but many do");
+	ok(offcpu_counts(o).fp && sum > CHAINS_MAX / 60 * 1000, "  but many do");
 	offcpu_free(o);
 }
 
@@ -406,7 +406,7 @@ static void check_text(void)
 	t.n = 0;
 	c.brief = 3;
 	c.unknown = 4;
-	c.bare = 5;
+	c.fp = 5;
 	c.before = 6;
 	c.never = 7;
 	offcpu_add(&sum, &c);

@@ -226,8 +226,8 @@ static void compresses(void)
 {
 	static char big[500000], back[600000];
 	struct str first;
-	static char kept[600000];
-	size_t kept_n = 0;
+	static char saved[600000];
+	size_t saved_n = 0;
 	gzFile f;
 
 	for (size_t i = 0; i < sizeof(big); i++)
@@ -241,11 +241,12 @@ static void compresses(void)
 		out_close(&o);
 		first = content(path);
 		if (!twice) {
-			memcpy(kept, first.p, first.n);
-			kept_n = first.n;
+			memcpy(saved, first.p, first.n);
+			saved_n = first.n;
 		}
 	}
-	ok(first.n < sizeof(big) && str_eq(first, (struct str){ kept, kept_n }), "gzip: smaller, the same bytes twice");
+	ok(first.n < sizeof(big) && str_eq(first, (struct str){ saved, saved_n }),
+	   "gzip: smaller, the same bytes twice");
 	ok(memcmp(first.p + 3, "\0\0\0\0\0", 5) == 0, "gzip: no name, no time");
 	f = gzopen(path, "rb");
 	ok(gzread(f, back, sizeof(back)) == sizeof(big) && memcmp(back, big, sizeof(big)) == 0, "gzip: it comes back");

@@ -6,7 +6,7 @@
 
 struct source {
 	uint64_t size;
-	size_t most; /* bytes at once */
+	size_t max; /* bytes at once */
 	uint64_t reads;
 };
 
@@ -22,7 +22,7 @@ static size_t more(void *from, char *to, size_t n, uint64_t where)
 	size_t i;
 
 	s->reads++;
-	for (i = 0; i < n && i < s->most && where + i < s->size; i++)
+	for (i = 0; i < n && i < s->max && where + i < s->size; i++)
 		to[i] = at(where + i);
 	return i;
 }
@@ -36,9 +36,9 @@ static bool right(const char *p, uint64_t where, size_t n)
 }
 
 /* Records of this size, of which every `keep`th is held for a while. */
-static bool walk(size_t size, size_t most, size_t keep)
+static bool walk(size_t size, size_t max, size_t keep)
 {
-	struct source s = { .size = 13000000, .most = most };
+	struct source s = { .size = 13000000, .max = max };
 	struct bytes b = { .more = more, .from = &s, .end = UINT64_MAX };
 	uint64_t held[8] = { 0 }, place[8] = { 0 }, pos = 0, i = 0;
 	unsigned n = 0;
@@ -73,7 +73,7 @@ static bool walk(size_t size, size_t most, size_t keep)
 
 static void skipping(void)
 {
-	struct source s = { .size = 10000000, .most = 100000 };
+	struct source s = { .size = 10000000, .max = 100000 };
 	struct bytes b = { .more = more, .from = &s, .end = 9000000 };
 	struct str r = bytes_at(&b, 5, 10);
 
@@ -94,16 +94,16 @@ static void made(void)
 	bool good = true;
 
 	for (unsigned i = 0; i < 300; i++) {
-		size_t room;
-		char *p = bytes_room(&b, pos, &room);
+		size_t space;
+		char *p = bytes_space(&b, pos, &space);
 
-		good = good && room >= BYTES_FIRST / 4;
-		if (room > 30001)
-			room = 30001;
-		for (size_t k = 0; k < room; k++)
+		good = good && space >= BYTES_FIRST / 4;
+		if (space > 30001)
+			space = 30001;
+		for (size_t k = 0; k < space; k++)
 			p[k] = at(end + k);
-		bytes_made(&b, room);
-		end += room;
+		bytes_made(&b, space);
+		end += space;
 		good = good && bytes_end(&b) == end;
 		while (bytes_at(&b, pos, 4096).n >= 4096) {
 			good = good && right(bytes_at(&b, pos, 4096).p, pos, 4096);

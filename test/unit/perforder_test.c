@@ -25,7 +25,7 @@ static int by_time(const void *va, const void *vb)
 }
 
 /* Everything at the end, of n entries in runs of about that length. */
-static bool sorts(size_t n, size_t run, uint64_t most)
+static bool sorts(size_t n, size_t run, uint64_t max)
 {
 	struct order_entry *want = mem_alloc(sizeof(*want), n + 1), e;
 	struct order o = { 0 };
@@ -34,7 +34,7 @@ static bool sorts(size_t n, size_t run, uint64_t most)
 	bool good = true;
 
 	for (i = 0; i < n; i++) {
-		time = any(run) == 0 ? any(most) : time + any(3);
+		time = any(run) == 0 ? any(max) : time + any(3);
 		want[i] = (struct order_entry){ time, i };
 		order_push(&o, time, i);
 	}

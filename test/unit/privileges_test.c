@@ -123,7 +123,7 @@ static void with_threads(void *arg)
 	privileges_drop((uid_t)-1, (gid_t)-1);
 }
 
-static void asks_for(void *name)
+static void queries_for(void *name)
 {
 	uid_t uid = 7;
 	gid_t gid = 7;
@@ -136,15 +136,15 @@ static void users(void)
 {
 	char root[] = "root", zero[] = "0", number[] = "123456", nobody[] = "no such user", empty[] = "";
 
-	child_run(&c, asks_for, root);
+	child_run(&c, queries_for, root);
 	is_str(c.out, STR("0 0\n"), "a user by name");
-	child_run(&c, asks_for, zero);
+	child_run(&c, queries_for, zero);
 	is_str(c.out, STR("0 0\n"), "by number");
-	child_run(&c, asks_for, number);
+	child_run(&c, queries_for, number);
 	is_str(c.out, STR("123456 123456\n"), "by a number without a name");
-	child_run(&c, asks_for, nobody);
+	child_run(&c, queries_for, nobody);
 	ok(c.status == 2 && str_find_str(c.err, STR("there is no user 'no such user'")) > 0, "one that is not there");
-	child_run(&c, asks_for, empty);
+	child_run(&c, queries_for, empty);
 	ok(c.status == 2, "an empty name");
 }
 

@@ -129,7 +129,7 @@ static void check_doubt(void)
 
 	processes_comm(p, 1, 1, STR("a"), true);
 	processes_comm(p, 2, 2, STR("b"), true);
-	processes_doubt(p);
+	processes_mark_stale(p);
 	processes_scanned(p, 2, 2);
 	processes_scanned(p, 3, 3);
 	processes_doubted(p, 50);

@@ -94,16 +94,16 @@ static void check_cgroup_flood(void)
 {
 	struct cgroups *g = cgroups_new();
 	char path[4000];
-	size_t most = 0;
+	size_t max = 0;
 
 	memset(path, 'x', sizeof(path));
 	cgroups_add(g, UINT64_C(7) << 40, STR("/victim"));
 	cgroups_find(g, UINT64_C(7) << 40, 0)->window = 3;
 	for (uint64_t i = 0; i < 20000; i++) {
 		cgroups_add(g, (i + 100) << 40, (struct str){ path, sizeof(path) });
-		most = cgroups_bytes(g) > most ? cgroups_bytes(g) : most;
+		max = cgroups_bytes(g) > max ? cgroups_bytes(g) : max;
 	}
-	ok(most <= (size_t)6 << 20, "20,000 cgroups that no window has take 4 MB");
+	ok(max <= (size_t)6 << 20, "20,000 cgroups that no window has take 4 MB");
 	for (uint64_t i = 0; i < 20000; i++) {
 		struct cgroup *c;
 
@@ -111,9 +111,9 @@ static void check_cgroup_flood(void)
 		c = cgroups_find(g, (i + 100) << 40, 0);
 		if (c)
 			c->window = 2;
-		most = cgroups_bytes(g) > most ? cgroups_bytes(g) : most;
+		max = cgroups_bytes(g) > max ? cgroups_bytes(g) : max;
 	}
-	ok(most <= (size_t)17 << 20, "  and 16 MB if windows have them");
+	ok(max <= (size_t)17 << 20, "  and 16 MB if windows have them");
 	ok(cgroups_find(g, UINT64_C(7) << 40, 0), "  those of the latest window stay");
 	cgroups_free(g);
 }

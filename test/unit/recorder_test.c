@@ -60,7 +60,7 @@ static void items(void)
 	ok(r.has_loss && r.loss.samples == 1 && r.loss.depth == 2, "a longer loss");
 	ok(r.nidle == 1 && r.idle[0].cpu == 3 && r.idle[0].ns == 11, "idle");
 	ok(r.nkallsyms == 1, "kernel symbols");
-	ok(r.helper[PJ_HELPER_JVM].hung == 2 && r.helper[PJ_HELPER_KEEPER].hung == 0,
+	ok(r.helper[PJ_HELPER_JVM].hung == 2 && r.helper[PJ_HELPER_SAVER].hung == 0,
 	   "helper processes; of an unknown kind none");
 	is_str(r.kallsyms[0], STR("kallsyms-1.gz"), "their name");
 	is_u64(r.nprocesses, 6, "processes");

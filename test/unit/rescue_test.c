@@ -78,7 +78,7 @@ static bool rescue(int fd, uint64_t *samples, const char **why)
 	return good;
 }
 
-static size_t whole(size_t cut, uint64_t *samples)
+static size_t complete(size_t cut, uint64_t *samples)
 {
 	size_t end = k.data;
 
@@ -93,7 +93,7 @@ static size_t whole(size_t cut, uint64_t *samples)
 static bool rescued_right(int fd, size_t cut)
 {
 	uint64_t samples, want, again;
-	size_t end = whole(cut, &want);
+	size_t end = complete(cut, &want);
 	const char *why = NULL;
 	bool good = rescue(fd, &samples, &why);
 	struct str now = bytes_of(fd), after;
@@ -119,12 +119,12 @@ static bool rescued_right(int fd, size_t cut)
 static void any_cut(void)
 {
 	size_t bad = 0, bad_tail = 0;
-	static const char tails[][24] = { { 0 },
-					  { 9, 0, 0, 0, 2, 0, 64, 0 },
-					  { 9, 0, 0, 0, 2, 0, 4, 0 },
-					  { 9, 0, 0, 0, 2, 0, 13, 0 },
-					  { 66, 0, 0, 0, 0, 0, 8, 0 },
-					  { -1, -1, -1, -1, -1, -1, -1, -1 } };
+	static const char suffixes[][24] = { { 0 },
+					     { 9, 0, 0, 0, 2, 0, 64, 0 },
+					     { 9, 0, 0, 0, 2, 0, 4, 0 },
+					     { 9, 0, 0, 0, 2, 0, 13, 0 },
+					     { 66, 0, 0, 0, 0, 0, 8, 0 },
+					     { -1, -1, -1, -1, -1, -1, -1, -1 } };
 
 	killed_make(&k, &window, 20);
 	for (size_t cut = 0; cut <= k.file.n; cut++) {
@@ -134,11 +134,11 @@ static void any_cut(void)
 		close(fd);
 	}
 	is_u64(bad, 0, "cut at any byte: the whole records stay, twice is once");
-	for (size_t i = 0; i < countof(tails); i++) {
+	for (size_t i = 0; i < countof(suffixes); i++) {
 		int fd = file_of(k.file.p, k.file.n);
 
 		lseek(fd, 0, SEEK_END);
-		if (write(fd, tails[i], sizeof(tails[i])) != sizeof(tails[i]))
+		if (write(fd, suffixes[i], sizeof(suffixes[i])) != sizeof(suffixes[i]))
 			abort();
 		bad_tail += !rescued_right(fd, k.file.n);
 		close(fd);

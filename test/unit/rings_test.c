@@ -65,19 +65,19 @@ static void put_sample(struct fake *f, uint64_t time)
 
 struct seen {
 	uint64_t time[1000];
-	size_t n, whole;
+	size_t n, complete;
 };
 
 static void see(void *to, const struct ring_record *r)
 {
 	struct seen *s = to;
 	const char *p = (const char *)(r->head + 1);
-	bool whole = true;
+	bool complete = true;
 
 	for (size_t i = 0;
 	     r->head->type == RECORD_COMM && i < r->head->size - sizeof(*r->head) - sizeof(struct ring_tail); i++)
-		whole &= p[i] == 'x';
-	s->whole += whole;
+		complete &= p[i] == 'x';
+	s->complete += complete;
 	s->time[s->n++] = r->time * 2 + (r->kind == RING_OF_STATE);
 }
 
@@ -122,14 +122,14 @@ static void check_order(void)
 struct holding {
 	struct rings *rings;
 	struct seen seen;
-	size_t asked;
+	size_t is_requested;
 };
 
 static void hold_once(void *to, const struct ring_record *r)
 {
 	struct holding *h = to;
 
-	if (h->asked++ == 2) {
+	if (h->is_requested++ == 2) {
 		rings_hold(h->rings);
 		return;
 	}
@@ -166,7 +166,7 @@ static void check_wrapping(void)
 		rings_drain(r, UINT64_MAX, see, &s);
 	}
 	is_u64(s.n, 600, "records that lie at both ends of a ring, all");
-	is_u64(s.whole, 600, "  and whole");
+	is_u64(s.complete, 600, "  and whole");
 	ok(ascending(&s), "  in order");
 	rings_free(r);
 }
@@ -194,11 +194,11 @@ static void check_skip(void)
 	struct rings *r = rings_new();
 	struct fake a = make(r, RING_OF_STATE, 0), b = make(r, RING_OF_STATE, 1);
 	struct seen s = { 0 };
-	unsigned asked = 0;
+	unsigned is_requested = 0;
 
 	put_mapping(&a, 1, 7, 0);
 	is_u64(rings_drain(r, UINT64_MAX, see, &s), 1, "before rings_skip all mappings are delivered");
-	rings_skip(r, is_odd, &asked);
+	rings_skip(r, is_odd, &is_requested);
 	put_mapping(&a, 10, 7, 8);
 	put_mapping(&a, 20, 6, 16);
 	put_mapping(&a, 90, 7, 24);
@@ -219,12 +219,12 @@ static void check_skip(void)
 	}
 	rings_drain(r, UINT64_MAX, see, &s);
 	is_u64(s.n, 3 + 250, "half of many");
-	is_u64(asked, 5 + 500, "  each asked about once");
+	is_u64(is_requested, 5 + 500, "  each asked about once");
 	put_comm(&a, 1000, 16);
 	put_name(&a, 1010, 16, MISC_COMM_EXEC);
-	asked = 0;
+	is_requested = 0;
 	rings_drain(r, UINT64_MAX, see, &s);
-	is_u64(asked, 1, "  a new name is asked about, an exec is not");
+	is_u64(is_requested, 1, "  a new name is asked about, an exec is not");
 	is_u64(rings_broken(r), 0, "  and none is broken");
 	rings_free(r);
 }

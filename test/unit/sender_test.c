@@ -172,7 +172,7 @@ static void test_blocked(void)
 
 static void test_waiting(void)
 {
-	uint64_t most = 0, now;
+	uint64_t max = 0, now;
 
 	put(OLD, 30);
 	begin(false, 0);
@@ -190,9 +190,9 @@ static void test_waiting(void)
 		later();
 		now = ms();
 		sender_step(&s);
-		most = s.store_due > now && s.store_due - now > most ? s.store_due - now : most;
+		max = s.store_due > now && s.store_due - now > max ? s.store_due - now : max;
 	}
-	ok(most <= 60000 + 1000 && most > 1000, "pauses grow to at most a minute");
+	ok(max <= 60000 + 1000 && max > 1000, "pauses grow to at most a minute");
 	ok(s.n == 1 && in_folder("spool") == 1, "and nothing is given up, however often it fails");
 	script[0].verdict = STORE_SENT;
 	later();
@@ -226,7 +226,7 @@ static void test_doubt(void)
 
 	put(OLD, 30);
 	begin(false, 0);
-	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_DOUBT, .cured = true };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_INDETERMINATE, .cured = true };
 	for (i = 0; i < 50; i++) {
 		later();
 		sender_step(&s);
@@ -246,7 +246,7 @@ static void test_doubt(void)
 	put(OLD, 30);
 	put(OLD + 30, 30);
 	begin(false, 0);
-	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_DOUBT };
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_INDETERMINATE };
 	sender_step(&s);
 	s.store_due = 0;
 	sender_step(&s); /* the other one */
@@ -269,7 +269,7 @@ static void test_doubt_runs(void)
 	for (runs = 0; runs < 30 && !s.refused; runs++) {
 		put(OLD + 30, 30);
 		begin(true, 0);
-		script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_DOUBT, .cured = true };
+		script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_INDETERMINATE, .cured = true };
 		while (sender_step(&s))
 			;
 		sender_report(&s, true);
@@ -286,7 +286,7 @@ static void test_doubt_runs(void)
 	put(OLD, 30);
 	for (runs = 0; runs < 30; runs++) {
 		begin(true, 0);
-		script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_DOUBT, .cured = true };
+		script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_INDETERMINATE, .cured = true };
 		while (sender_step(&s))
 			;
 		sender_report(&s, true);
@@ -295,7 +295,7 @@ static void test_doubt_runs(void)
 	ok(!isolated && in_folder("bad") == 0, "not while the store takes nothing at all, however many runs");
 	begin(true, 0);
 	empty();
-	unlinkat(spool.room, "doubts", 0);
+	unlinkat(spool.space, "doubts", 0);
 }
 
 static void test_refused(void)
@@ -312,7 +312,7 @@ static void test_refused(void)
 }
 
 /* One of the two is broken off: what was found before is neither lost nor told twice. */
-static void test_kept(void)
+static void test_saved(void)
 {
 	uint64_t before = counter_get(COUNT_POISON), differ = counter_get(COUNT_DIFFERS);
 
@@ -378,7 +378,7 @@ static void test_fresh(void)
 
 static void test_splay(void)
 {
-	unsigned in[10] = { 0 }, least = 1000, most = 0;
+	unsigned in[10] = { 0 }, least = 1000, max = 0;
 	char host[32];
 
 	for (unsigned i = 0; i < 1000; i++) {
@@ -387,9 +387,9 @@ static void test_splay(void)
 	}
 	for (size_t i = 0; i < 10; i++) {
 		least = in[i] < least ? in[i] : least;
-		most = in[i] > most ? in[i] : most;
+		max = in[i] > max ? in[i] : max;
 	}
-	ok(least > 60 && most < 150, "1000 hosts spread evenly over 30 s");
+	ok(least > 60 && max < 150, "1000 hosts spread evenly over 30 s");
 	ok(sender_splay(STR("web18"), 1) == 997 && sender_splay(STR("web18"), 0) == 0,
 	   "a host always waits as long (send.t relies on this one)");
 	put(OLD, 30);
@@ -425,13 +425,13 @@ static void test_once(void)
 		put(OLD + 30 * i, 30);
 	begin(true, 4);
 	for (uint64_t i = 0; i < 14; i++)
-		script[nscript++] = (struct script){ .epoch = OLD + 30 * i, .verdict = STORE_DOUBT };
+		script[nscript++] = (struct script){ .epoch = OLD + 30 * i, .verdict = STORE_INDETERMINATE };
 	while (sender_step(&s))
 		;
 	ok(ncalls == 15 && s.n == 14,
 	   "but one that answers is, so that what is wrong with some does not hold up the rest");
 	empty();
-	unlinkat(spool.room, "doubts", 0);
+	unlinkat(spool.space, "doubts", 0);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -460,7 +460,7 @@ int main(void)
 	test_doubt();
 	test_doubt_runs();
 	test_refused();
-	test_kept();
+	test_saved();
 	test_fresh();
 	test_once();
 	test_splay();

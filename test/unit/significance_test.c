@@ -117,11 +117,11 @@ static enum sig_why why_of(struct stacks *s, const struct sig_change *c, const c
 	return c[node_of(s, str_of(stack))].why;
 }
 
-static struct sig_change *judged(struct sig_rule *r, struct stacks *s)
+static struct sig_change *assessed(struct sig_rule *r, struct stacks *s)
 {
 	r->sum[0] = stacks_sum(s, 0);
 	r->sum[1] = stacks_sum(s, 1);
-	return sig_judge(r, s, NULL);
+	return sig_assess(r, s, NULL);
 }
 
 /* Before, main calls print and parse itself; after, by way of format, which does nothing itself. */
@@ -137,7 +137,7 @@ static void moved(bool shares)
 	add(&s, "main;format;print", 0, 990);
 	add(&s, "main;format;parse", 0, 1000);
 	add(&s, "main;work", 8000, 8000);
-	c = judged(&r, &s);
+	c = assessed(&r, &s);
 	is_u64(why_of(&s, c, "main;format"), SIG_MOVED, "a function that only took others in is moved");
 	is_u64(why_of(&s, c, "main;format;print"), SIG_MOVED, "so is what is new under it");
 	is_u64(why_of(&s, c, "main"), SIG_NOISE, "main is what it was");
@@ -154,7 +154,7 @@ static void moved(bool shares)
 	add(&s, "main;format;print", 0, 990);
 	add(&s, "main;format;parse", 0, 1000);
 	add(&s, "main;work", 8000, 8000);
-	c = judged(&r, &s);
+	c = assessed(&r, &s);
 	is_u64(why_of(&s, c, "main;format"), SIG_CHANGED, "new calls of old code are a change");
 	is_u64(why_of(&s, c, "main;format;print"), SIG_CHANGED, "so is what it calls");
 	free(c);
@@ -179,7 +179,7 @@ static void functions(void)
 	ok(f[2].total[0] == 16 && f[2].total[1] == 27 && f[2].self[0] == 10 && f[2].self[1] == 20, "in all places");
 	free(f);
 	stacks_free(&s);
-	c = sig_judge(&r, &s, NULL);
+	c = sig_assess(&r, &s, NULL);
 	ok(c != NULL, "an empty tree");
 	free(c);
 	f = sig_functions(&r, &s, NULL);
@@ -190,7 +190,7 @@ static void functions(void)
 	s.sum[0] = 100;
 	free(s.self[1]); /* one column */
 	s.self[1] = NULL;
-	c = judged(&r, &s);
+	c = assessed(&r, &s);
 	ok(c[1].z == c[2].z, "one column");
 	free(c);
 	stacks_free(&s);
@@ -211,7 +211,7 @@ static void deep(void)
 		stacks_add(&s, node, 1, 1);
 	}
 	stacks_add(&s, stacks_child(&s, 0, stacks_frame(&s, STR("other"))), 0, 300000);
-	c = judged(&r, &s);
+	c = assessed(&r, &s);
 	ok(c[1].why == SIG_CHANGED, "300 000 new functions in one stack");
 	free(c);
 	stacks_free(&s);

@@ -246,9 +246,9 @@ static struct str renamed(const char *const *stack, int n)
 
 static void renaming(void)
 {
-	static const char *const apart[] = { "a1", "b2", NULL, "b2", "a1", "c" };
+	static const char *const helper[] = { "a1", "b2", NULL, "b2", "a1", "c" };
 	static const char *const equal[] = { "a1", "b2", "c", "x", "y", NULL, "a2", "b2", "c", "a2", "b2", "d" };
-	is_str(renamed(apart, 2), STR("1a 2b 1b 2a 3c 3 1 1 2 2 2 6"),
+	is_str(renamed(helper, 2), STR("1a 2b 1b 2a 3c 3 1 1 2 2 2 6"),
 	       "renamed: none becomes equal, and all are found");
 	is_str(renamed(equal, 4), STR("1a 2b 3c 3d 1x 2y 15 13 13 5 2 2 8 7"),
 	       "renamed: equal ones are one, with all below");

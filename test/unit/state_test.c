@@ -5,14 +5,14 @@
 
 static unsigned lookups;
 
-static void count_lookup(struct mending *m, struct process *process, uint64_t window)
+static void count_lookup(struct rescan *m, struct process *process, uint64_t window)
 {
 	(void)m;
 	lookups++;
 	process->tenant_window = window;
 }
 
-#define mending_identify count_lookup
+#define rescan_identify count_lookup
 #include "record/processes/state.c"
 
 enum { PID = 4000000, THREAD = 4000001, EVENT = 7 };
@@ -20,7 +20,7 @@ enum { PID = 4000000, THREAD = 4000001, EVENT = 7 };
 static struct {
 	struct processes *processes;
 	struct budgets *budgets;
-	struct mending *mending;
+	struct rescan *rescan;
 	struct state *state;
 	uint64_t now;
 } world;
@@ -78,8 +78,8 @@ int main(void)
 	world.now = 1000000000;
 	world.budgets = budgets_new((struct budgets_limits){ 0 });
 	world.processes = processes_new(budgets_tenants(world.budgets));
-	world.mending = mending_new(world.processes, world.budgets, false);
-	world.state = state_new(world.processes, NULL, NULL, NULL, world.mending, EVENT);
+	world.rescan = rescan_new(world.processes, world.budgets, false);
+	world.state = state_new(world.processes, NULL, NULL, NULL, world.rescan, EVENT);
 	state_begin(world.state, 1);
 	start_thread(PID, PID);
 	write_namespaces(PID, 1);
@@ -100,7 +100,7 @@ int main(void)
 	ok(lookups_of_sample(PID) == 1 && lookups_of_sample(PID) == 0, "one in the next window");
 	state_end(world.state);
 	state_free(world.state);
-	mending_free(world.mending);
+	rescan_free(world.rescan);
 	processes_free(world.processes);
 	budgets_free(world.budgets);
 	return done();

@@ -35,7 +35,7 @@ static void numbers(void)
 	   "hex: anything else is refused");
 }
 
-static void pieces(void)
+static void blobs(void)
 {
 	struct str s = STR("a;;b"), t;
 	char dirty[] = { 'a', '\0', ';', 'b' };
@@ -144,7 +144,7 @@ static void globs(void)
 int main(void)
 {
 	numbers();
-	pieces();
+	blobs();
 	common();
 	order();
 	globs();

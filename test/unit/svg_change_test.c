@@ -106,7 +106,7 @@ static void test_verdict(void)
 	add(&p, "b", 0, 100);
 	add(&p, "c", 100, 0);
 	make(&p, false);
-	encode_verdict(&t, &p.layout, p.change.judged[CHANGE_COUNTS]);
+	encode_verdict(&t, &p.layout, p.change.assessed[CHANGE_COUNTS]);
 	/* Digits: 1 is '!', 20 (new, level 4) '7', 28 (gone, level 4) 'A'; z = 10.0 is 100 = 12 + 2 * 44: '^' and '#'.
 	 */
 	is_str(text_view(&t), STR("!7^# A^#"), "VERDICT");

@@ -37,7 +37,7 @@ static uint64_t varint(struct reader *r)
 }
 
 /* Decodes TREE and compares name and depth of every frame. */
-static bool tree_matches(struct str tree, const struct layout *l, const struct faces *f)
+static bool tree_matches(struct str tree, const struct layout *l, const struct styles *f)
 {
 	struct reader r = { tree, 0 };
 	uint32_t(*list)[64] = calloc((size_t)f->n + 1, sizeof(*list)),
@@ -89,7 +89,7 @@ static bool self_matches(struct str self, const struct layout *l)
 struct profile {
 	struct stacks stacks;
 	struct layout layout;
-	struct faces faces;
+	struct styles styles;
 };
 
 static void profile_add(struct profile *p, const char *stack, uint64_t weight)
@@ -100,12 +100,13 @@ static void profile_add(struct profile *p, const char *stack, uint64_t weight)
 static void profile_make(struct profile *p, const char *palette)
 {
 	layout_make(&p->layout, &p->stacks);
-	faces_make(&p->faces, &p->layout, &p->stacks, &(struct faces_how){ .palette = palette_find(str_of(palette)) });
+	styles_make(&p->styles, &p->layout, &p->stacks,
+		    &(struct styles_how){ .palette = palette_find(str_of(palette)) });
 }
 
 static void profile_free(struct profile *p)
 {
-	faces_free(&p->faces);
+	styles_free(&p->styles);
 	layout_free(&p->layout);
 	stacks_free(&p->stacks);
 }
@@ -144,10 +145,10 @@ static void test_no_weight(void)
 	profile_free(&p);
 }
 
-static void test_faces(void)
+static void test_styles(void)
 {
 	struct profile p = { 0 };
-	const struct faces *f = &p.faces;
+	const struct styles *f = &p.styles;
 
 	profile_add(&p, "java;run_[j];entry_SYSCALL_64;copy;\x1b", 1);
 	profile_add(&p, "java;run_[0];copy", 1);
@@ -172,9 +173,9 @@ static void test_many_colours(void)
 		profile_add(&p, name, 1);
 	}
 	layout_make(&p.layout, &p.stacks);
-	faces_make(&p.faces, &p.layout, &p.stacks,
-		   &(struct faces_how){ .palette = palette_find(STR("hot")), .hash = true });
-	ok(p.faces.ncolours <= FACES_COLOURS && p.faces.ncolours > FACES_COLOURS / 8,
+	styles_make(&p.styles, &p.layout, &p.stacks,
+		    &(struct styles_how){ .palette = palette_find(STR("hot")), .hash = true });
+	ok(p.styles.ncolours <= STYLES_COLOURS && p.styles.ncolours > STYLES_COLOURS / 8,
 	   "colours are rounded to few, not to too few");
 	profile_free(&p);
 }
@@ -189,10 +190,10 @@ static void test_bytes(void)
 	profile_add(&p, "a;b", 1);
 	profile_add(&p, "a;c<", 47);
 	profile_make(&p, "wakeup");
-	encode_names(&t, &p.faces);
+	encode_names(&t, &p.styles);
 	is_str(text_view(&t), STR("  a\n !b\n #c&lt;"), "NAMES");
 	t.n = 0;
-	encode_tree(&t, &p.layout, &p.faces);
+	encode_tree(&t, &p.layout, &p.styles);
 	is_str(text_view(&t), STR("   !!#"), "TREE");
 	t.n = 0;
 	encode_self(&t, &p.layout, p.layout.self);
@@ -206,9 +207,9 @@ static void round_trip(struct profile *p, const char *what)
 	struct text tree = { 0 }, self = { 0 };
 
 	profile_make(p, "kind");
-	encode_tree(&tree, &p->layout, &p->faces);
+	encode_tree(&tree, &p->layout, &p->styles);
 	encode_self(&self, &p->layout, p->layout.self);
-	ok(tree_matches(text_view(&tree), &p->layout, &p->faces), what);
+	ok(tree_matches(text_view(&tree), &p->layout, &p->styles), what);
 	ok(self_matches(text_view(&self), &p->layout), "its weights");
 	text_free(&tree);
 	text_free(&self);
@@ -239,7 +240,7 @@ int main(void)
 {
 	test_layout();
 	test_no_weight();
-	test_faces();
+	test_styles();
 	test_many_colours();
 	test_bytes();
 	test_round_trip();

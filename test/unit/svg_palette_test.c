@@ -6,9 +6,9 @@
 
 static void code_is(const char *frame, enum code_place place, enum code want)
 {
-	struct str bare = folded_bare(str_of(frame));
+	struct str fp = folded_plain(str_of(frame));
 
-	is_u64(code_of(bare, str_from(str_of(frame), bare.n), place), want, frame);
+	is_u64(code_of(fp, str_from(str_of(frame), fp.n), place), want, frame);
 }
 
 static void test_suffixes(void)

@@ -53,7 +53,7 @@ static void answers(void)
 
 	symhelper_init(&h, "/proc", symparser_run, 10 * UINT64_C(1000000000));
 	symhelper_enter(&h, &first, 7);
-	ok(!reducer_write(self, direct, 1 << 30, &want) && want.names, "this program, reduced here");
+	ok(!elfreducer_write(self, direct, 1 << 30, &want) && want.names, "this program, reduced here");
 	ok(symhelper_reduce(&h, self, out, 1 << 30, &r) == SYMPARSER_DONE && r.names, "and by the parser");
 	ok(same_bytes(out, direct), "  has the same bytes");
 	ok(r.build_id_n == want.build_id_n && memcmp(r.build_id, want.build_id, 20) == 0, "  and build-id");

@@ -41,10 +41,10 @@ static int image(void)
 
 static void help(int socket)
 {
-	static struct tablemaker_request r;
+	static struct cfimaker_request r;
 
 	while (recv(socket, &r, sizeof(r), 0) > 0) {
-		struct tablemaker_reply reply = { .number = r.number, .answer = TABLEMAKER_NONE };
+		struct cfimaker_reply reply = { .number = r.number, .answer = CFIMAKER_NONE };
 
 		if (r.inode == CRASHES)
 			_exit(1);
@@ -67,7 +67,7 @@ static pid_t fork_one(int socket, int other)
 	return pid;
 }
 
-static bool fake_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_t *parser)
+static bool fake_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *parser)
 {
 	int pair[2], idle[2];
 
@@ -88,14 +88,14 @@ static bool fake_begin(struct tablestarter *s, int *socket, pid_t *opener, pid_t
 	return true;
 }
 
-static void fake_open(struct tablestarter *s, const char *proc)
+static void fake_open(struct cfistarter *s, const char *proc)
 {
-	*s = (struct tablestarter){ .proc = proc, .socket = -1 };
+	*s = (struct cfistarter){ .proc = proc, .socket = -1 };
 }
 
-#define tablestarter_begin fake_begin
-#define tablestarter_close(s) ((void)(s))
-#define tablestarter_open fake_open
+#define cfistarter_begin fake_begin
+#define cfistarter_close(s) ((void)(s))
+#define cfistarter_open fake_open
 #include "record/unwind/cfihelpers.c"
 #include "record/unwind/cfitables.c"
 
@@ -111,17 +111,17 @@ static struct process process_of(uint64_t user)
 	};
 }
 
-static enum tables_answer look_up(struct tables *t, const struct process *p, unsigned which, uint64_t inode,
-				  uint64_t now)
+static enum cfitables_answer look_up(struct tables *t, const struct process *p, unsigned which, uint64_t inode,
+				     uint64_t now)
 {
 	struct mapping m = { .start = 0x1000, .length = 0x100000, .file = &file[which] };
 	struct unwind_code code;
 
 	file[which] = (struct mapped_file){ .major = 1, .minor = 2, .inode = inode, .path = STR("/x") };
-	return tables_find(t, p, &m, 0x1000, now, &code);
+	return cfitables_find(t, p, &m, 0x1000, now, &code);
 }
 
-static enum tables_answer find_by(struct tables *t, uint64_t user, uint64_t inode, uint64_t now)
+static enum cfitables_answer find_by(struct tables *t, uint64_t user, uint64_t inode, uint64_t now)
 {
 	struct process p = process_of(user);
 
@@ -132,11 +132,11 @@ static enum tables_answer find_by(struct tables *t, uint64_t user, uint64_t inod
 static bool answered(struct tables *t, uint64_t answers, uint64_t now)
 {
 	struct timespec moment = { .tv_nsec = 1000000 };
-	struct tables_counts c;
+	struct cfitables_counts c;
 
 	for (unsigned tries = 0; tries < 60000; tries++) {
-		tables_take(t, now);
-		c = tables_count(t);
+		cfitables_take(t, now);
+		c = cfitables_count(t);
 		if (c.made + c.none + c.gone >= answers)
 			return true;
 		nanosleep(&moment, NULL);
@@ -151,74 +151,77 @@ static void wait_until_first_pair_sleeps(void)
 	struct timespec moment = { .tv_nsec = 1000000 };
 
 	for (unsigned tries = 0;
-	     tries < 60000 && (foreign_runs("/proc", started_pid[0]) || foreign_runs("/proc", started_pid[1])); tries++)
+	     tries < 60000 && (targetfiles_runs("/proc", started_pid[0]) || targetfiles_runs("/proc", started_pid[1]));
+	     tries++)
 		nanosleep(&moment, NULL);
 }
 
 static void test_hang(void)
 {
-	struct tables *t = tables_start(&(struct tables_options){ .proc = "/proc" });
+	struct tables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	uint64_t now = SECOND_NS;
 
 	started = 0;
-	is_u64(tablehelpers_running(t->helpers), 0, "no helper runs until there is a request");
-	ok(find_by(t, 1, HANGS, now) == TABLES_WAIT, "a file of user 1, whose file system does not answer");
-	ok(find_by(t, 2, 5, now) == TABLES_WAIT && answered(t, 1, now) && find_by(t, 2, 5, now) == TABLES_NONE,
+	is_u64(cfihelpers_running(t->helpers), 0, "no helper runs until there is a request");
+	ok(find_by(t, 1, HANGS, now) == CFITABLES_WAIT, "a file of user 1, whose file system does not answer");
+	ok(find_by(t, 2, 5, now) == CFITABLES_WAIT && answered(t, 1, now) && find_by(t, 2, 5, now) == CFITABLES_NONE,
 	   "  one of user 2 is answered at once");
 	is_u64(started, 2, "  by helpers of its own");
 	for (unsigned i = 0; i < 40; i++)
 		find_by(t, 1, 1000 + i, now);
-	ok(find_by(t, 3, 6, now) == TABLES_WAIT && answered(t, 2, now), "however many requests of user 1 there are");
-	ok(find_by(t, 1, HANGS, now + SECOND_NS / 20) == TABLES_WAIT, "samples of user 1 wait for 0.05 s");
+	ok(find_by(t, 3, 6, now) == CFITABLES_WAIT && answered(t, 2, now), "however many requests of user 1 there are");
+	ok(find_by(t, 1, HANGS, now + SECOND_NS / 20) == CFITABLES_WAIT, "samples of user 1 wait for 0.05 s");
 	wait_until_first_pair_sleeps();
-	ok(find_by(t, 1, HANGS, now + SECOND_NS / 2) == TABLES_LATE, "  but not for 0.5 s, as its helpers are blocked");
+	ok(find_by(t, 1, HANGS, now + SECOND_NS / 2) == CFITABLES_LATE,
+	   "  but not for 0.5 s, as its helpers are blocked");
 	now += 3 * SECOND_NS / 2;
-	ok(find_by(t, 1, 4000, now) == TABLES_LATE && find_by(t, 2, 4001, now) == TABLES_WAIT && answered(t, 3, now),
+	ok(find_by(t, 1, 4000, now) == CFITABLES_LATE && find_by(t, 2, 4001, now) == CFITABLES_WAIT &&
+		   answered(t, 3, now),
 	   "user 1 is not waited for any more, user 2 is");
 	now += SECOND_NS;
-	tables_take(t, now);
-	ok(tables_count(t).helpers.hung == 1 && tablehelpers_running(t->helpers) == 2, "helpers of user 1 are ended");
-	ok(find_by(t, 1, 4002, now) == TABLES_NONE && tables_count(t).helpers.avoided,
+	cfitables_take(t, now);
+	ok(cfitables_count(t).helpers.hung == 1 && cfihelpers_running(t->helpers) == 2, "helpers of user 1 are ended");
+	ok(find_by(t, 1, 4002, now) == CFITABLES_NONE && cfitables_count(t).helpers.avoided,
 	   "  and its files are left alone");
-	ok(find_by(t, 2, 4003, now) == TABLES_WAIT && answered(t, 4, now), "  those of user 2 are not");
-	ok(tables_count(t).helpers.hung == 1 && !tables_count(t).helpers.off, "  counted");
+	ok(find_by(t, 2, 4003, now) == CFITABLES_WAIT && answered(t, 4, now), "  those of user 2 are not");
+	ok(cfitables_count(t).helpers.hung == 1 && !cfitables_count(t).helpers.off, "  counted");
 	now += 11 * SECOND_NS;
-	for (unsigned tries = 0; tries < 60000 && tables_count(t).helpers.lingering; tries++) {
+	for (unsigned tries = 0; tries < 60000 && cfitables_count(t).helpers.lingering; tries++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-		tables_tick(t, now);
+		cfitables_tick(t, now);
 	}
-	ok(find_by(t, 1, 4004, now) == TABLES_WAIT && answered(t, 5, now), "user 1 is served again after 10 s");
-	tables_stop(t);
+	ok(find_by(t, 1, 4004, now) == CFITABLES_WAIT && answered(t, 5, now), "user 1 is served again after 10 s");
+	cfitables_stop(t);
 }
 
 static void test_failures(void)
 {
-	struct tables *t = tables_start(&(struct tables_options){ .proc = "/proc" });
+	struct tables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	struct timespec moment = { .tv_nsec = 1000000 };
 	uint64_t now = SECOND_NS;
 
 	find_by(t, 1, CRASHES, now);
-	for (unsigned tries = 0; tries < 60000 && !tables_count(t).helpers.crashed; tries++) {
+	for (unsigned tries = 0; tries < 60000 && !cfitables_count(t).helpers.crashed; tries++) {
 		nanosleep(&moment, NULL);
-		tables_take(t, now);
+		cfitables_take(t, now);
 	}
-	is_u64(tables_count(t).helpers.crashed, 1, "helpers of user 1 crash");
-	ok(find_by(t, 2, 5, now) == TABLES_WAIT && answered(t, 1, now), "  those of user 2 are started meanwhile");
+	is_u64(cfitables_count(t).helpers.crashed, 1, "helpers of user 1 crash");
+	ok(find_by(t, 2, 5, now) == CFITABLES_WAIT && answered(t, 1, now), "  those of user 2 are started meanwhile");
 	find_by(t, 3, LIES, now);
-	ok(find_by(t, 2, 6, now) == TABLES_WAIT && answered(t, 2, now), "user 3's answer what nobody asked");
-	ok(find_by(t, 3, LIES, now) != TABLES_NONE, "  which is no answer");
-	tables_stop(t);
+	ok(find_by(t, 2, 6, now) == CFITABLES_WAIT && answered(t, 2, now), "user 3's answer what nobody asked");
+	ok(find_by(t, 3, LIES, now) != CFITABLES_NONE, "  which is no answer");
+	cfitables_stop(t);
 }
 
 static void test_trust(void)
 {
-	struct tables *t = tables_start(&(struct tables_options){ .proc = "/proc" });
+	struct tables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	struct process ended = { .pid = 0x7ffffff0, .start_ticks = 7, .tenant_window = 1 }, host = process_of(1);
 	uint64_t now = SECOND_NS;
 
 	if (!t->own_ns) {
 		printf("ok %d - trust # SKIP no mount namespace is known\n", ++tap_n);
-		tables_stop(t);
+		cfitables_stop(t);
 		return;
 	}
 	ended.mount_ns = t->own_ns;
@@ -229,23 +232,23 @@ static void test_trust(void)
 	look_up(t, &host, 0, WITH_TABLE, now);
 	look_up(t, &ended, 0, WITH_TABLE, now);
 	is_u64(started, 4, "one file of two users, the host, and a process that ended unknown: four pairs of helpers");
-	ok(answered(t, 4, now) && tables_count(t).tables == 4, "  make a table each");
+	ok(answered(t, 4, now) && cfitables_count(t).tables == 4, "  make a table each");
 	ok(t->bytes < 2 * unwind_table_bytes(t->entry[1].shared->table),
 	   "  which take memory once, as they are the same");
-	ok(find_by(t, 1, WITH_TABLE, now) != TABLES_WAIT, "  and are found");
+	ok(find_by(t, 1, WITH_TABLE, now) != CFITABLES_WAIT, "  and are found");
 	host.pid = (uint32_t)getpid();
 	host.start_ticks = 0;
 	if (getuid() != 0)
-		ok(look_up(t, &host, 0, 77, now) == TABLES_NONE,
+		ok(look_up(t, &host, 0, 77, now) == CFITABLES_NONE,
 		   "a process that is the host's no more does not ask the host's helpers");
-	tables_tick(t, now + 120 * SECOND_NS);
-	ok(tables_count(t).tables == 0 && tables_count(t).bytes == 0, "  all are let go");
-	tables_stop(t);
+	cfitables_tick(t, now + 120 * SECOND_NS);
+	ok(cfitables_count(t).tables == 0 && cfitables_count(t).bytes == 0, "  all are let go");
+	cfitables_stop(t);
 }
 
 static void test_limits(void)
 {
-	struct tables *t = tables_start(&(struct tables_options){ .proc = "/proc" });
+	struct tables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	struct process host = process_of(1);
 	uint64_t now = SECOND_NS;
 	unsigned n = 0;
@@ -253,62 +256,62 @@ static void test_limits(void)
 	host.tenant = (struct tenant){ TENANT_MOUNT_NS, t->own_ns };
 	started = 0;
 	look_up(t, &host, 0, 1, now);
-	for (uint64_t user = 1; user < TABLEHELPERS_MAX; user++)
+	for (uint64_t user = 1; user < CFIHELPERS_MAX; user++)
 		find_by(t, user, 5, now + user);
-	ok(answered(t, TABLEHELPERS_MAX, now), "the host and 15 users");
-	is_u64(tablehelpers_running(t->helpers), TABLEHELPERS_MAX, "  have 16 pairs of helpers");
+	ok(answered(t, CFIHELPERS_MAX, now), "the host and 15 users");
+	is_u64(cfihelpers_running(t->helpers), CFIHELPERS_MAX, "  have 16 pairs of helpers");
 	find_by(t, 1, 6, now + 100);
 	find_by(t, 99, 5, now + 101);
-	ok(answered(t, TABLEHELPERS_MAX + 2, now), "another user has one, too");
-	is_u64(tablehelpers_running(t->helpers), TABLEHELPERS_MAX, "  there are no more");
-	is_u64(started, TABLEHELPERS_MAX + 1, "  one was started");
+	ok(answered(t, CFIHELPERS_MAX + 2, now), "another user has one, too");
+	is_u64(cfihelpers_running(t->helpers), CFIHELPERS_MAX, "  there are no more");
+	is_u64(started, CFIHELPERS_MAX + 1, "  one was started");
 	find_by(t, 1, 7, now + 102);
-	is_u64(started, TABLEHELPERS_MAX + 1, "  those of user 1 are there: they were used");
-	answered(t, TABLEHELPERS_MAX + 3, now);
+	is_u64(started, CFIHELPERS_MAX + 1, "  those of user 1 are there: they were used");
+	answered(t, CFIHELPERS_MAX + 3, now);
 	find_by(t, 2, 7, now + 103);
-	is_u64(started, TABLEHELPERS_MAX + 2, "  those of user 2 were not used for longest, and ended");
-	answered(t, TABLEHELPERS_MAX + 4, now);
-	for (uint64_t user = 200; user < 200 + TABLEHELPERS_MAX - 1; user++)
-		n += find_by(t, user, HANGS, now + 200) == TABLES_WAIT;
-	is_u64(n, TABLEHELPERS_MAX - 1, "15 users hang");
+	is_u64(started, CFIHELPERS_MAX + 2, "  those of user 2 were not used for longest, and ended");
+	answered(t, CFIHELPERS_MAX + 4, now);
+	for (uint64_t user = 200; user < 200 + CFIHELPERS_MAX - 1; user++)
+		n += find_by(t, user, HANGS, now + 200) == CFITABLES_WAIT;
+	is_u64(n, CFIHELPERS_MAX - 1, "15 users hang");
 	n = started;
-	ok(find_by(t, 300, 5, now + 300) != TABLES_NONE && started == n,
+	ok(find_by(t, 300, 5, now + 300) != CFITABLES_NONE && started == n,
 	   "the next one ends none of their helpers, and waits");
-	ok(look_up(t, &host, 0, 2, now + 300) == TABLES_WAIT && answered(t, TABLEHELPERS_MAX + 5, now),
+	ok(look_up(t, &host, 0, 2, now + 300) == CFITABLES_WAIT && answered(t, CFIHELPERS_MAX + 5, now),
 	   "  the host does not");
 	now += 3 * SECOND_NS;
-	tables_take(t, now);
-	ok(find_by(t, 300, 6, now) == TABLES_WAIT && answered(t, TABLEHELPERS_MAX + 6, now), "  until they are ended");
-	tables_tick(t, now + 2 * TABLEHELPERS_IDLE_NS);
-	is_u64(tablehelpers_running(t->helpers), 0, "helpers that are idle end");
-	tables_stop(t);
+	cfitables_take(t, now);
+	ok(find_by(t, 300, 6, now) == CFITABLES_WAIT && answered(t, CFIHELPERS_MAX + 6, now), "  until they are ended");
+	cfitables_tick(t, now + 2 * CFIHELPERS_IDLE_NS);
+	is_u64(cfihelpers_running(t->helpers), 0, "helpers that are idle end");
+	cfitables_stop(t);
 }
 
 /* The real ones, started by the process that does that. */
 static void test_starter(void)
 {
-	struct tablestarter s;
+	struct cfistarter s;
 	pid_t opener = 0, parser = 0, starter;
 	int socket = -1, status = -1;
 
-#undef tablestarter_open
-#undef tablestarter_begin
-#undef tablestarter_close
-	tablestarter_open(&s, "/proc");
+#undef cfistarter_open
+#undef cfistarter_begin
+#undef cfistarter_close
+	cfistarter_open(&s, "/proc");
 	starter = s.pid;
-	ok(tablestarter_begin(&s, &socket, &opener, &parser) && opener != parser, "an opener and a parser are started");
+	ok(cfistarter_begin(&s, &socket, &opener, &parser) && opener != parser, "an opener and a parser are started");
 	close(socket);
 	ok(waitpid(opener, &status, 0) == opener && waitpid(parser, &status, 0) == parser,
 	   "  are reaped here, and end with their socket");
 	kill(starter, SIGKILL);
 	waitpid(starter, NULL, WNOHANG);
-	for (unsigned tries = 0; tries < 3 && !tablestarter_begin(&s, &socket, &opener, &parser); tries++)
+	for (unsigned tries = 0; tries < 3 && !cfistarter_begin(&s, &socket, &opener, &parser); tries++)
 		opener = 0;
 	ok(opener && s.pid != starter, "the starter, killed, is replaced");
 	close(socket);
 	waitpid(opener, NULL, 0);
 	waitpid(parser, NULL, 0);
-	tablestarter_close(&s);
+	cfistarter_close(&s);
 }
 
 int main(void)

@@ -163,7 +163,7 @@ static void check_rest(void)
 	is_u64(calls, 2, "  until then no function is called there");
 }
 
-static void check_most(void)
+static void check_max(void)
 {
 	enum { MORE = 10 };
 
@@ -347,6 +347,6 @@ int main(void)
 	check_slow_place();
 	check_callers();
 	check_fork();
-	check_most();
+	check_max();
 	return done();
 }

@@ -227,7 +227,7 @@ static void incomplete(void)
 /* Frames of compiled pieces, by number, and of a stub at 0x8000. */
 static void frames(const uint64_t *number, const struct code *code, const uint32_t *frame, size_t n)
 {
-	struct java_piece stub = { .start = 0x8000, .end = 0x8100, .kind = JAVA_STUB };
+	struct code_blob stub = { .start = 0x8000, .end = 0x8100, .kind = BLOB_STUB };
 	struct text b = { 0 };
 
 	text_char(&b, JMAP_FRAMES);
@@ -235,37 +235,35 @@ static void frames(const uint64_t *number, const struct code *code, const uint32
 	jmap_number(&b, 0);
 	jmap_number(&b, n);
 	for (size_t i = 0; i < n; i++) {
-		struct java_piece p = { .start = code[i].begin,
-					.end = code[i].begin + code[i].size,
-					.frame = frame[i] };
+		struct code_blob p = { .start = code[i].begin, .end = code[i].begin + code[i].size, .frame = frame[i] };
 
 		jmap_number(&b, number[i] - (i ? number[i - 1] : 0));
-		javafacts_put(&b, &p, "\x90", 1);
+		blobcodec_encode(&b, &p, "\x90", 1);
 	}
 	jmap_number(&b, 1);
 	jmap_signed(&b, (int64_t)stub.start);
 	jmap_number(&b, stub.end - stub.start);
-	javafacts_put(&b, &stub, NULL, 0);
+	blobcodec_encode(&b, &stub, NULL, 0);
 	add(&b);
 }
 
 /* The piece at address then, by the size of its frame; 0: none. */
 static uint32_t frame_at(struct timeline *t, uint64_t address, uint64_t time)
 {
-	const struct java_code *c = frametimes_at(timeline_frames(t), time);
+	const struct javaunwind_code *c = frametimes_at(timeline_frames(t), time);
 
 	for (size_t i = 0; c && i < c->n; i++)
-		if (c->piece[i].start <= address && address < c->piece[i].end)
-			return c->piece[i].frame;
+		if (c->blob[i].start <= address && address < c->blob[i].end)
+			return c->blob[i].frame;
 	return 0;
 }
 
 static bool in_order(struct timeline *t, uint64_t time)
 {
-	const struct java_code *c = frametimes_at(timeline_frames(t), time);
+	const struct javaunwind_code *c = frametimes_at(timeline_frames(t), time);
 
 	for (size_t i = 0; c && i < c->n; i++)
-		if (c->piece[i].start >= c->piece[i].end || (i && c->piece[i].start < c->piece[i - 1].end))
+		if (c->blob[i].start >= c->blob[i].end || (i && c->blob[i].start < c->blob[i - 1].end))
 			return false;
 	return c && c->n > 0;
 }
@@ -277,10 +275,10 @@ static void walked(void)
 				 second[] = { { 0x1040, 0x20, 2 } };
 	static const uint64_t gone[] = { 0 }, numbers[] = { 0, 1 }, third[] = { 2 }, never[] = { 3 };
 	static const uint32_t sizes[] = { 16, 32 }, other[] = { 48 };
-	const struct java_code *c;
+	const struct javaunwind_code *c;
 	struct timeline *t;
 	const char *why;
-	size_t whole, ordered = 0;
+	size_t complete, ordered = 0;
 
 	file.n = 0;
 	text_str(&file, STR(JMAP_MAGIC));
@@ -293,7 +291,7 @@ static void walked(void)
 	frames(numbers, first, sizes, 2);
 	scan(2000, 3000, gone, 1, second, 1);
 	frames(third, second, other, 1);
-	whole = file.n;
+	complete = file.n;
 	t = parse();
 	ok(timeline_bad(t, &why) == 0, "frames are read");
 	is_u64(frame_at(t, 0x1050, 1500), 16, "between scans that saw it");
@@ -311,7 +309,7 @@ static void walked(void)
 	timeline_close(t);
 	frames(never, second, other, 1);
 	t = parse();
-	is_u64(timeline_bad(t, &why), whole, "of code that never came: its place");
+	is_u64(timeline_bad(t, &why), complete, "of code that never came: its place");
 	is_u64(frame_at(t, 0x1050, 4000), 48, "  what is before is used");
 	timeline_close(t);
 }
@@ -323,7 +321,7 @@ static void damaged(void)
 	static const uint64_t gone[] = { 5 };
 	struct timeline *t;
 	const char *why = NULL;
-	size_t whole, good = 0;
+	size_t complete, good = 0;
 
 	ok(!timeline_parse(STR("perf"), &why) && why, "another file is refused");
 	file.n = 0;
@@ -331,25 +329,25 @@ static void damaged(void)
 	start();
 	names(name, 1);
 	scan(0, 1000, NULL, 0, code, 1);
-	whole = file.n;
+	complete = file.n;
 	scan(1000, 2000, NULL, 0, nameless, 1);
 	t = parse();
-	is_u64(timeline_bad(t, &why), whole, "code without a name: its place");
+	is_u64(timeline_bad(t, &why), complete, "code without a name: its place");
 	check(0x1000, 1500, "A.a()", TIMELINE_SURE, "  what is before is used");
 	timeline_close(t);
-	file.n = whole;
+	file.n = complete;
 	scan(1000, 2000, gone, 1, NULL, 0);
 	t = parse();
-	is_u64(timeline_bad(t, &why), whole, "code goes that never came: its place");
+	is_u64(timeline_bad(t, &why), complete, "code goes that never came: its place");
 	timeline_close(t);
-	for (size_t n = JMAP_MAGIC_BYTES; n < whole; n++) { /* cut anywhere */
+	for (size_t n = JMAP_MAGIC_BYTES; n < complete; n++) { /* cut anywhere */
 		t = timeline_parse(str_head(text_view(&file), n), &why);
 		good += t && timeline_count(t) == 0;
 		timeline_close(t);
 	}
-	is_u64(good, whole - JMAP_MAGIC_BYTES, "cut anywhere in its last record: without it");
-	file.n = whole;
-	file.p[whole - 3] ^= 1;
+	is_u64(good, complete - JMAP_MAGIC_BYTES, "cut anywhere in its last record: without it");
+	file.n = complete;
+	file.p[complete - 3] ^= 1;
 	t = parse();
 	ok(timeline_bad(t, &why) > 0 && timeline_count(t) == 0, "one bit: not used");
 	timeline_close(t);

@@ -79,7 +79,7 @@ static struct {
 	int nwant;
 	size_t nstack;
 	char stack[COPY];
-} kept;
+} saved;
 
 /* As a recorder would: the kernel copies, so that no sanitizer minds. Page by page, as the stack ends somewhere. */
 static size_t copy_stack(uint64_t from)
@@ -88,7 +88,7 @@ static size_t copy_stack(uint64_t from)
 
 	while (n < COPY) {
 		size_t part = 4096 - (from + n) % 4096;
-		struct iovec to = { kept.stack + n, part < COPY - n ? part : COPY - n }, at = { 0 };
+		struct iovec to = { saved.stack + n, part < COPY - n ? part : COPY - n }, at = { 0 };
 
 		memcpy(&at.iov_base, &(uint64_t){ from + n }, 8);
 		at.iov_len = to.iov_len;
@@ -102,20 +102,20 @@ static size_t copy_stack(uint64_t from)
 static _Unwind_Reason_Code note(struct _Unwind_Context *c, void *unused)
 {
 	(void)unused;
-	if (kept.nwant == FRAMES)
+	if (saved.nwant == FRAMES)
 		return _URC_NORMAL_STOP;
-	kept.want[kept.nwant] = _Unwind_GetIP(c);
-	kept.nwant += kept.want[kept.nwant] != 0;
+	saved.want[saved.nwant] = _Unwind_GetIP(c);
+	saved.nwant += saved.want[saved.nwant] != 0;
 	return _URC_NO_REASON;
 }
 
 /* The first frame is this function's own, at another place of it. */
 static KEEP void capture(void)
 {
-	getcontext(&kept.context);
-	kept.nwant = 0;
+	getcontext(&saved.context);
+	saved.nwant = 0;
 	_Unwind_Backtrace(note, NULL);
-	kept.nstack = copy_stack((uint64_t)kept.context.uc_mcontext.gregs[REG_RSP]);
+	saved.nstack = copy_stack((uint64_t)saved.context.uc_mcontext.gregs[REG_RSP]);
 }
 
 /* perf's order of registers. */
@@ -126,8 +126,8 @@ static bool start(struct unwind_state *s)
 	uint64_t regs[countof(order)];
 
 	for (unsigned i = 0; i < countof(order); i++)
-		regs[i] = (uint64_t)kept.context.uc_mcontext.gregs[order[i]];
-	return unwind_start(s, 0xff01ff, regs, 2, (struct str){ kept.stack, kept.nstack });
+		regs[i] = (uint64_t)saved.context.uc_mcontext.gregs[order[i]];
+	return unwind_start(s, 0xff01ff, regs, 2, (struct str){ saved.stack, saved.nstack });
 }
 
 /* Every caller of capture is what libgcc says, and the end is the outermost function. */
@@ -141,11 +141,11 @@ static void compare(const char *what)
 		end = UNWIND_NO_CODE;
 	while (end == UNWIND_MORE && i < FRAMES) {
 		end = unwind_step(&s, code_of(s.ip - !s.interrupted), i == 0);
-		if (end != UNWIND_MORE || ++i >= kept.nwant || s.ip != kept.want[i])
+		if (end != UNWIND_MORE || ++i >= saved.nwant || s.ip != saved.want[i])
 			break;
 	}
-	if (!ok(end == UNWIND_ROOT && i + 1 == kept.nwant, what))
-		printf("# end %d, frame %d of %d, ip %" PRIx64 "\n", (int)end, i, kept.nwant, s.ip);
+	if (!ok(end == UNWIND_ROOT && i + 1 == saved.nwant, what))
+		printf("# end %d, frame %d of %d, ip %" PRIx64 "\n", (int)end, i, saved.nwant, s.ip);
 }
 
 /* ---- stacks to be unwound ---- */
@@ -163,7 +163,7 @@ static KEEP unsigned deep(unsigned n)
 
 static int at_comparison(const void *a, const void *b)
 {
-	if (kept.nwant == 0)
+	if (saved.nwant == 0)
 		capture();
 	return *(const int *)a - *(const int *)b;
 }
@@ -219,7 +219,7 @@ static void *in_thread(void *unused)
 
 static void fresh(void)
 {
-	kept.nwant = 0;
+	saved.nwant = 0;
 }
 
 static void test_stacks(void)
@@ -256,15 +256,15 @@ static void test_cuts(void)
 	size_t all;
 
 	deep(20);
-	all = kept.nstack < 4096 ? kept.nstack : 4096;
+	all = saved.nstack < 4096 ? saved.nstack : 4096;
 	for (size_t n = 0; n < all; n += 4) {
 		struct unwind_state s;
 		enum unwind_end end = UNWIND_MORE;
 
-		kept.nstack = n;
+		saved.nstack = n;
 		start(&s);
 		for (int i = 1; (end = unwind_step(&s, code_of(s.ip - !s.interrupted), i == 1)) == UNWIND_MORE; i++)
-			good = good && i < kept.nwant && s.ip == kept.want[i];
+			good = good && i < saved.nwant && s.ip == saved.want[i];
 		good = good && (end == UNWIND_STACK_CUT || end == UNWIND_ROOT);
 	}
 	ok(good, "cut copies give the first frames");
@@ -298,8 +298,8 @@ __asm__(".text\n"
 	"syscall\n"
 	".cfi_endproc\n"
 	".size restorer, . - restorer\n"
-	"behind_restorer: nop\n");
-extern const char behind_restorer[];
+	"after_restorer: nop\n");
+extern const char after_restorer[];
 
 static void test_returning(void)
 {
@@ -309,8 +309,8 @@ static void test_returning(void)
 	fresh();
 	capture();
 	start(&s);
-	s.ip = (uint64_t)(uintptr_t)behind_restorer;
-	memcpy(&want, kept.stack, sizeof(want));
+	s.ip = (uint64_t)(uintptr_t)after_restorer;
+	memcpy(&want, saved.stack, sizeof(want));
 	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == want && s.interrupted,
 	   "on the way back from a signal handler");
 }
@@ -324,29 +324,29 @@ __asm__(".text\n"
 	".size without_table, . - without_table\n");
 extern const char without_table[];
 
-static void test_leafless(void)
+static void test_assume_leaf(void)
 {
 	struct unwind_state s;
 	uint64_t want = (uint64_t)(uintptr_t)test_returning, zeros = 0;
 
 	fresh();
 	capture();
-	memcpy(kept.stack, &want, sizeof(want));
+	memcpy(saved.stack, &want, sizeof(want));
 	start(&s);
 	s.ip = (uint64_t)(uintptr_t)without_table + 1;
-	s.leafless = true;
-	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.unruled && s.ip == want &&
+	s.assume_leaf = true;
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.no_fde && s.ip == want &&
 		   s.sp == s.stack_start + 8 && !s.interrupted,
 	   "code that the table leaves out, as a leaf");
 	start(&s);
 	s.ip = (uint64_t)(uintptr_t)without_table + 1;
 	s.bp = 1;
-	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_NO_CODE && s.unruled, "  only if it is asked for");
-	memcpy(kept.stack, &zeros, sizeof(zeros));
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_NO_CODE && s.no_fde, "  only if it is asked for");
+	memcpy(saved.stack, &zeros, sizeof(zeros));
 	start(&s);
 	s.ip = (uint64_t)(uintptr_t)without_table + 1;
-	s.leafless = true;
-	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_NO_CODE && s.unruled, "  and 0 is no root then");
+	s.assume_leaf = true;
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_NO_CODE && s.no_fde, "  and 0 is no root then");
 }
 
 /* .init has no table; a library's is met as it is loaded. */
@@ -357,7 +357,7 @@ static bool steps_from(uint64_t ip, size_t pushed)
 
 	start(&s);
 	s.ip = ip;
-	memcpy(&want, kept.stack + pushed, sizeof(want));
+	memcpy(&want, saved.stack + pushed, sizeof(want));
 	return unwind_step(&s, code_of(ip), true) == UNWIND_MORE && s.ip == want && s.sp == s.stack_start + pushed + 8;
 }
 
@@ -379,7 +379,7 @@ static void test_init(void)
 		return;
 	}
 	for (size_t i = 0; i < 16; i++)
-		kept.stack[i] = (char)(i + 1);
+		saved.stack[i] = (char)(i + 1);
 	ok(steps_from(at, 0) && steps_from(at + n, 0), ".init: nothing is pushed");
 	ok(steps_from(at + n + 4, 8) && steps_from(at + end, 8), "  a word is");
 	ok(steps_from(at + end + 4, 0), "  it is popped");
@@ -563,7 +563,7 @@ int main(void)
 		test_cuts();
 		test_popped_address();
 		test_returning();
-		test_leafless();
+		test_assume_leaf();
 		test_init();
 		test_images();
 		test_init();

@@ -24,29 +24,29 @@ static struct {
 	int nwant;
 	char stack[COPY];
 	size_t nstack;
-} kept;
+} saved;
 
 static _Unwind_Reason_Code note(struct _Unwind_Context *c, void *unused)
 {
 	(void)unused;
-	if (kept.nwant == FRAMES)
+	if (saved.nwant == FRAMES)
 		return _URC_NORMAL_STOP;
-	kept.want[kept.nwant] = _Unwind_GetIP(c);
-	kept.nwant += kept.want[kept.nwant] != 0;
+	saved.want[saved.nwant] = _Unwind_GetIP(c);
+	saved.nwant += saved.want[saved.nwant] != 0;
 	return _URC_NO_REASON;
 }
 
 static KEEP void capture(void)
 {
-	struct iovec to = { kept.stack, COPY }, from = { NULL, COPY };
+	struct iovec to = { saved.stack, COPY }, from = { NULL, COPY };
 	ssize_t n;
 
-	getcontext(&kept.context);
-	kept.nwant = 0;
+	getcontext(&saved.context);
+	saved.nwant = 0;
 	_Unwind_Backtrace(note, NULL);
-	from.iov_base = (void *)(uintptr_t)kept.context.uc_mcontext.gregs[REG_RSP];
+	from.iov_base = (void *)(uintptr_t)saved.context.uc_mcontext.gregs[REG_RSP];
 	n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-	kept.nstack = n > 0 ? (size_t)n & ~(size_t)7 : 0;
+	saved.nstack = n > 0 ? (size_t)n & ~(size_t)7 : 0;
 }
 
 static volatile unsigned zero;
@@ -71,7 +71,7 @@ static struct perf_event_attr attr_of(uint64_t more)
 {
 	struct perf_event_attr a = { .sample_type = RING_SAMPLE_TYPE | more };
 
-	attrs_request_stack(&a, COPY, false);
+	eventattrs_request_stack(&a, COPY, false);
 	return a;
 }
 
@@ -96,9 +96,9 @@ static const struct ring_sample *record(struct text *t, const struct perf_event_
 		text_bytes(t, "\4\0\0\0abcd", 8);
 	put(t, 2);
 	for (unsigned i = 0; i < countof(order); i++)
-		put(t, (uint64_t)kept.context.uc_mcontext.gregs[order[i]]);
+		put(t, (uint64_t)saved.context.uc_mcontext.gregs[order[i]]);
 	put(t, COPY);
-	text_bytes(t, kept.stack, COPY);
+	text_bytes(t, saved.stack, COPY);
 	put(t, copied);
 	if (a->sample_type & PERF_SAMPLE_CGROUP)
 		put(t, 77);
@@ -115,10 +115,10 @@ static bool unwound(struct unwinding *u, struct tables *tables, const struct per
 
 	for (unsigned tries = 0; tries < 60000; tries++) {
 		/* the time stands still: however busy the machine is, nothing is late */
-		if (unwinding_sample(u, a, r, true, 1, out))
+		if (samplestack_sample(u, a, r, true, 1, out))
 			return true;
 		nanosleep(&moment, NULL);
-		tables_take(tables, 1);
+		cfitables_take(tables, 1);
 	}
 	return false;
 }
@@ -137,10 +137,10 @@ static bool is_right(const struct text *out, uint64_t marks)
 	uint64_t n;
 	const uint64_t *ips = chain_of(out, &n);
 
-	if (n != 3 + (uint64_t)kept.nwant + marks || ips[0] != CONTEXT_KERNEL || ips[2] != CONTEXT_USER)
+	if (n != 3 + (uint64_t)saved.nwant + marks || ips[0] != CONTEXT_KERNEL || ips[2] != CONTEXT_USER)
 		return false;
-	for (int i = 1; i < kept.nwant; i++)
-		if (ips[3 + i] != kept.want[i])
+	for (int i = 1; i < saved.nwant; i++)
+		if (ips[3 + i] != saved.want[i])
 			return false;
 	return marks == 0 || ips[n - 1] == CONTEXT_USER;
 }
@@ -148,76 +148,76 @@ static bool is_right(const struct text *out, uint64_t marks)
 static void test_records(struct processes *p, struct tables *tables)
 {
 	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP), raw = attr_of(PERF_SAMPLE_CGROUP | PERF_SAMPLE_RAW);
-	struct unwinding *u = unwinding_new(p, tables, NULL, NULL);
-	struct text in = { 0 }, out = { 0 }, said = { 0 };
-	const struct ring_sample *r = record(&in, &a, kept.nstack);
+	struct unwinding *u = samplestack_new(p, tables, NULL, NULL);
+	struct text in = { 0 }, out = { 0 }, shown = { 0 };
+	const struct ring_sample *r = record(&in, &a, saved.nstack);
 	struct pj_unwinding c;
 	uint64_t n;
 
-	ok(!unwinding_sample(u, &a, r, true, 1, &out), "no table is there yet: to be tried again");
-	ok(unwinding_sample(u, &a, r, false, 1, &out), "who does not wait gets what there is");
-	ok(unwinding_counts(u).late == 1, "  counted");
-	unwinding_count_from_here(u);
+	ok(!samplestack_sample(u, &a, r, true, 1, &out), "no table is there yet: to be tried again");
+	ok(samplestack_sample(u, &a, r, false, 1, &out), "who does not wait gets what there is");
+	ok(samplestack_counts(u).late == 1, "  counted");
+	samplestack_reset_counts(u);
 	ok(unwound(u, tables, &a, r, &out), "then they are");
 	if (!ok(is_right(&out, 0), "callers are those of libgcc")) {
 		const uint64_t *ips = chain_of(&out, &n);
 
 		for (uint64_t i = 0; i < n; i++)
 			printf("# %" PRIx64 " %" PRIx64 "\n", ips[i],
-			       i >= 3 && i - 3 < (uint64_t)kept.nwant ? kept.want[i - 3] : 0);
+			       i >= 3 && i - 3 < (uint64_t)saved.nwant ? saved.want[i - 3] : 0);
 	}
 	ok(((const struct perf_record *)(const void *)out.p)->size == out.n && out.n < 1024,
 	   "a record without a stack");
 	is_u64(load64(out.p + out.n - 8), 77, "  that ends as it did");
-	r = record(&in, &raw, kept.nstack);
+	r = record(&in, &raw, saved.nstack);
 	ok(unwound(u, tables, &raw, r, &out) && is_right(&out, 0) && memcmp(out.p + out.n - 16, "\4\0\0\0abcd", 8) == 0,
 	   "fields of a tracepoint stay");
 	r = record(&in, &a, 256);
 	ok(unwound(u, tables, &a, r, &out), "a short copy");
 	(void)chain_of(&out, &n);
-	ok(n < 3 + (uint64_t)kept.nwant && chain_of(&out, &n)[n - 1] == CONTEXT_USER &&
+	ok(n < 3 + (uint64_t)saved.nwant && chain_of(&out, &n)[n - 1] == CONTEXT_USER &&
 		   chain_of(&out, &n)[n - 2] != CONTEXT_USER,
 	   "  ends in a mark");
-	c = unwinding_counts(u);
-	ok(c.stacks == 3 && c.whole == 2 && c.cut == 1 && c.broken == 0 && c.late == 0, "all of it is counted");
-	unwound_text(&said, &c);
-	is_str(text_view(&said), STR("66.7 % of 3 stacks are whole, 33.3 % are longer than the copy"), "  and said");
-	said.n = 0;
-	unwound_text(&said, &(struct pj_unwinding){ .stacks = 3000,
-						    .whole = 2990,
-						    .cut = 2,
-						    .broken = 8,
-						    .no_stack = 7,
-						    .narrow = 1,
-						    .joined = 9,
-						    .lost = 2,
-						    .late = 1 });
-	is_str(text_view(&said),
+	c = samplestack_counts(u);
+	ok(c.stacks == 3 && c.complete == 2 && c.cut == 1 && c.broken == 0 && c.late == 0, "all of it is counted");
+	unwindstats_text(&shown, &c);
+	is_str(text_view(&shown), STR("66.7 % of 3 stacks are whole, 33.3 % are longer than the copy"), "  and said");
+	shown.n = 0;
+	unwindstats_text(&shown, &(struct pj_unwinding){ .stacks = 3000,
+							 .complete = 2990,
+							 .cut = 2,
+							 .broken = 8,
+							 .no_stack = 7,
+							 .narrow = 1,
+							 .joined = 9,
+							 .lost = 2,
+							 .late = 1 });
+	is_str(text_view(&shown),
 	       STR("99.7 % of 3,000 stacks are whole, under 0.1 % are longer than the copy, 0.3 % are broken (0.2 % in exec or exit: no "
 		   "stack, under 0.1 % of 32-bit code); 9 are longer, and go on by frame pointers, 2 not to the end; 1 came before its tables"),
 	       "  with all that there is to be said");
-	said.n = 0;
-	unwound_text(&said, &(struct pj_unwinding){ .stacks = 9,
-						    .whole = 9,
-						    .same = 3000,
-						    .one_lost = 1000,
-						    .other = 1,
-						    .short_of = 2,
-						    .lost_java = 3,
-						    .fewer = 4 });
-	is_str(text_view(&said),
+	shown.n = 0;
+	unwindstats_text(&shown, &(struct pj_unwinding){ .stacks = 9,
+							 .complete = 9,
+							 .same = 3000,
+							 .one_lost = 1000,
+							 .other = 1,
+							 .short_of = 2,
+							 .lost_java = 3,
+							 .fewer = 4 });
+	is_str(text_view(&shown),
 	       STR("100.0 % of 9 stacks are whole; of 4,010 that were compared with frame pointers, 99.8 % are the same (1,000 but for a caller "
 		   "that those lose), 1 differ, 2 end where frame pointers go on, 3 have more in Java, 4 have more in code that keeps none"),
 	       "  and what --unwind=verify found");
 	for (uint16_t size = 0; size < in.n; size = (uint16_t)(size + 8)) {
 		memcpy(in.p + offsetof(struct perf_record, size), &size, sizeof(size));
-		(void)unwinding_sample(u, &a, r, false, 1, &out);
+		(void)samplestack_sample(u, &a, r, false, 1, &out);
 	}
-	ok(unwinding_counts(u).damaged > 1000, "records that are cut are none");
+	ok(samplestack_counts(u).damaged > 1000, "records that are cut are none");
 	text_free(&in);
 	text_free(&out);
-	text_free(&said);
-	unwinding_free(u);
+	text_free(&shown);
+	samplestack_free(u);
 }
 
 /* The frames of the user that a walk found. */
@@ -236,37 +236,38 @@ static uint64_t frames_of(const struct text *out)
 static void test_limit(struct processes *p, struct tables *tables)
 {
 	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP);
-	struct unwinding *u = unwinding_new(p, tables, NULL, NULL);
+	struct unwinding *u = samplestack_new(p, tables, NULL, NULL);
 	struct text in = { 0 }, out = { 0 };
-	const struct ring_sample *r = record(&in, &a, kept.nstack);
+	const struct ring_sample *r = record(&in, &a, saved.nstack);
 	const uint64_t *ips;
 	struct pj_unwinding c;
 	uint64_t n;
 
-	unwinding_limit(u, 4);
+	samplestack_limit(u, 4);
 	ok(unwound(u, tables, &a, r, &out), "with --max-frames=4");
 	ips = chain_of(&out, &n);
 	is_u64(frames_of(&out), 4, "  a stack has 4 frames");
-	ok(ips[4] == kept.want[1] && ips[5] == kept.want[2] && ips[6] == kept.want[3], "  those next to the leaf");
-	c = unwinding_counts(u);
-	ok(ips[n - 1] == CONTEXT_USER && c.stacks == 1 && c.cut == 1 && c.whole == 0, "  and is counted as truncated");
-	unwinding_free(u);
+	ok(ips[4] == saved.want[1] && ips[5] == saved.want[2] && ips[6] == saved.want[3], "  those next to the leaf");
+	c = samplestack_counts(u);
+	ok(ips[n - 1] == CONTEXT_USER && c.stacks == 1 && c.cut == 1 && c.complete == 0,
+	   "  and is counted as truncated");
+	samplestack_free(u);
 
-	u = unwinding_new(p, tables, NULL, NULL);
-	unwinding_limit(u, 0);
+	u = samplestack_new(p, tables, NULL, NULL);
+	samplestack_limit(u, 0);
 	deep(3400);
-	r = record(&in, &a, kept.nstack);
+	r = record(&in, &a, saved.nstack);
 	ok(unwound(u, tables, &a, r, &out), "a stack of 3,400 frames");
-	c = unwinding_counts(u);
+	c = samplestack_counts(u);
 	ips = chain_of(&out, &n);
-	printf("# %zu bytes of stack, %llu frames\n", kept.nstack, (unsigned long long)frames_of(&out));
+	printf("# %zu bytes of stack, %llu frames\n", saved.nstack, (unsigned long long)frames_of(&out));
 	ok(frames_of(&out) <= 2048 && frames_of(&out) > 500 && c.cut == 1,
 	   "  has 2,048 frames at most by default, and is counted as truncated");
-	ok(ips[4] == kept.want[1] && ips[3 + FRAMES / 2] == kept.want[FRAMES / 2], "  with those next to the leaf");
+	ok(ips[4] == saved.want[1] && ips[3 + FRAMES / 2] == saved.want[FRAMES / 2], "  with those next to the leaf");
 	deep(5);
 	text_free(&in);
 	text_free(&out);
-	unwinding_free(u);
+	samplestack_free(u);
 }
 
 /* What cannot be had is asked for once, and nobody waits for ever. */
@@ -276,23 +277,24 @@ static void test_nothing(struct tables *tables)
 	struct mapping m = { .start = 0x1000, .length = 0x1000, .file = &file };
 	struct process nobody = { .pid = (uint32_t)getpid() };
 	struct timespec moment = { .tv_nsec = 1000000 };
-	enum tables_answer answer = TABLES_WAIT;
+	enum cfitables_answer answer = CFITABLES_WAIT;
 	struct unwind_code code;
 
-	ok(tables_find(tables, &nobody, &m, 0x1000, 1, &code) == TABLES_WAIT, "a file that is not there is asked for");
-	ok(tables_find(tables, &nobody, &m, 0x1000, 2 * SECOND_NS, &code) == TABLES_LATE,
+	ok(cfitables_find(tables, &nobody, &m, 0x1000, 1, &code) == CFITABLES_WAIT,
+	   "a file that is not there is asked for");
+	ok(cfitables_find(tables, &nobody, &m, 0x1000, 2 * SECOND_NS, &code) == CFITABLES_LATE,
 	   "  and waited for, but not for ever");
-	for (unsigned tries = 0; tries < 60000 && answer != TABLES_NONE; tries++) {
+	for (unsigned tries = 0; tries < 60000 && answer != CFITABLES_NONE; tries++) {
 		nanosleep(&moment, NULL);
-		tables_take(tables, 1);
-		answer = tables_find(tables, &nobody, &m, 0x1000, 1, &code);
+		cfitables_take(tables, 1);
+		answer = cfitables_find(tables, &nobody, &m, 0x1000, 1, &code);
 	}
-	ok(answer == TABLES_NONE && tables_count(tables).gone == 1, "  until it is known that it is gone");
+	ok(answer == CFITABLES_NONE && cfitables_count(tables).gone == 1, "  until it is known that it is gone");
 	file = (struct mapped_file){ .path = STR("//anon") };
-	ok(tables_find(tables, &nobody, &m, 0x1000, 1, &code) == TABLES_NONE, "what is no file has no tables");
-	ok(tables_count(tables).tables > 1 && tables_count(tables).bytes > 10000, "tables are counted");
-	tables_tick(tables, 120 * SECOND_NS);
-	is_u64(tables_count(tables).tables, 0, "those that nobody used for a minute are let go");
+	ok(cfitables_find(tables, &nobody, &m, 0x1000, 1, &code) == CFITABLES_NONE, "what is no file has no tables");
+	ok(cfitables_count(tables).tables > 1 && cfitables_count(tables).bytes > 10000, "tables are counted");
+	cfitables_tick(tables, 120 * SECOND_NS);
+	is_u64(cfitables_count(tables).tables, 0, "those that nobody used for a minute are let go");
 }
 
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(PJ_ASAN)
@@ -304,18 +306,18 @@ static void test_nothing(struct tables *tables)
 static void test_all(void)
 {
 	struct processes *p = processes_new(NULL);
-	struct tables *tables = tables_start(&(struct tables_options){ .proc = "/proc" });
+	struct tables *tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 
-	mending_read(p, (uint32_t)getpid());
+	rescan_read(p, (uint32_t)getpid());
 	deep(5);
-	if (kept.nstack > 1000 && processes_find(p, (uint32_t)getpid())) {
+	if (saved.nstack > 1000 && processes_find(p, (uint32_t)getpid())) {
 		test_records(p, tables);
 		test_limit(p, tables);
 		test_nothing(tables);
 	} else {
 		printf("ok %d - unwinding itself # SKIP process_vm_readv or /proc is not allowed here\n", ++tap_n);
 	}
-	tables_stop(tables);
+	cfitables_stop(tables);
 	processes_free(p);
 }
 

@@ -83,9 +83,9 @@ static void test_backslashes(void)
 /* Anything, made of the pieces that matter most. */
 static void test_inverse(void)
 {
-	static const char *const piece[] = { "\\",   "x",    "u",    "U",    "0",    "00",   "5c",   "e",
-					     "ae",   "202e", "\xe2", "\x80", "\xae", "\xc2", "\xf0", "\xf3\xa0\x80\x81",
-					     "\x7f", "\x1b", "\xff", "&",    "g",    "\\x5c" };
+	static const char *const blob[] = { "\\",   "x",    "u",    "U",    "0",    "00",   "5c",   "e",
+					    "ae",   "202e", "\xe2", "\x80", "\xae", "\xc2", "\xf0", "\xf3\xa0\x80\x81",
+					    "\x7f", "\x1b", "\xff", "&",    "g",    "\\x5c" };
 	uint32_t seed = 1, wrong = 0;
 
 	for (int i = 0; i < 200000; i++) {
@@ -93,7 +93,7 @@ static void test_inverse(void)
 		uint32_t code;
 		for (unsigned k = 0; k < 14; k++) {
 			seed = seed * 1664525 + 1013904223;
-			text_add(&in, piece[(seed >> 16) % countof(piece)]);
+			text_add(&in, blob[(seed >> 16) % countof(blob)]);
 		}
 		visible_str(&seen, text_view(&in));
 		visible_bytes(&back, text_view(&seen));

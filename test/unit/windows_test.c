@@ -50,7 +50,7 @@ static void fresh(void)
 }
 
 /* Names in a folder of DIR, sorted, in one line. */
-static struct str list(const char *room)
+static struct str list(const char *space)
 {
 	static char line[4][4096];
 	static unsigned i;
@@ -59,7 +59,7 @@ static struct str list(const char *room)
 	size_t n = 0;
 	int k;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, room);
+	snprintf(path, sizeof(path), "%s/%s", dir, space);
 	k = scandir(path, &e, NULL, alphasort);
 	for (int j = 0; j < k; j++) {
 		if (strcmp(e[j]->d_name, ".") != 0 && strcmp(e[j]->d_name, "..") != 0 && n + 60 < sizeof(line[0]))
@@ -167,13 +167,13 @@ static void run_of(uint64_t a, uint64_t b, uint64_t d)
 }
 
 /* A file that a killed run left. */
-static void leave(const char *room, uint64_t epoch, size_t samples, bool complete)
+static void leave(const char *space, uint64_t epoch, size_t samples, bool complete)
 {
 	char path[200];
 	int fd;
 
-	shell("mkdir -p -m 750 %s/%s", dir, room);
-	snprintf(path, sizeof(path), "%s/%s/%llu.data", dir, room, (unsigned long long)epoch);
+	shell("mkdir -p -m 750 %s/%s", dir, space);
+	snprintf(path, sizeof(path), "%s/%s/%llu.data", dir, space, (unsigned long long)epoch);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0640);
 	fill(fd, samples, complete, KILLED_TIME + 1000, KILLED_BOOT);
 	close(fd);
@@ -329,7 +329,7 @@ static void other_ends(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static void asks_predecessor(void *arg)
+static void queries_predecessor(void *arg)
 {
 	struct windows *ws = windows_open(&options);
 	uint64_t end = 7;
@@ -357,21 +357,21 @@ static void overlap(void)
 	close(fd);
 	fresh();
 	options.print = false;
-	child_run(&c, asks_predecessor, NULL);
+	child_run(&c, queries_predecessor, NULL);
 	is_str(c.out, STR("0 0\n"), "no other run, and own windows are none");
 	a = other_run(100, 5000, boot);
 	b = other_run(200, 7000, boot);
-	child_run(&c, asks_predecessor, NULL);
+	child_run(&c, queries_predecessor, NULL);
 	is_str(c.out, STR("1 7000\n"), "the newest window of another run");
 	run_of(300, 0, 0);
 	is_str(list("recording"), STR("100.data 200.data used"), "windows of runs that live are left alone");
 	other_ends(b);
-	child_run(&c, asks_predecessor, NULL);
+	child_run(&c, queries_predecessor, NULL);
 	is_str(c.out, STR("1 5000\n"), "one that was killed is none any more");
 	other_ends(a);
 	a = other_run(400, UINT64_MAX, boot);
 	b = other_run(500, 9000, KILLED_BOOT);
-	child_run(&c, asks_predecessor, NULL);
+	child_run(&c, queries_predecessor, NULL);
 	is_str(c.out, STR("0 0\n"), "none without a planned end, or of another boot");
 	other_ends(a);
 	other_ends(b);
@@ -596,7 +596,7 @@ static void slow_disk(void)
 	is_str(list("recording"), STR("used"), "none stays behind");
 }
 
-static void no_room_at_all(void *arg)
+static void no_space_at_all(void *arg)
 {
 	struct windows *ws = windows_open(&options);
 	struct window w;
@@ -621,7 +621,7 @@ static void cannot_create(void)
 
 	fresh();
 	shell("mkdir -m 777 %s", dir);
-	child_run(&c, no_room_at_all, NULL);
+	child_run(&c, no_space_at_all, NULL);
 	is_str(c.out, STR("0 0 1 -1\n0\n"), "a window that cannot be made");
 	err = c.err;
 	ok(says("cannot make a window") &&

@@ -141,7 +141,7 @@ static const struct map *map_of(uint64_t at)
 
 static struct jvm_process process;
 static struct hotspot jvm;
-static struct frames frames;
+static struct blobframes frames;
 
 static bool read_code(void *arg, uint64_t at, void *to, size_t n)
 {
@@ -167,7 +167,7 @@ static bool open_jvm(void)
 			if (!r.code)
 				r = hotspot_scan(&jvm);
 			if (!r.code)
-				why = frames_open(&frames, &jvm);
+				why = blobframes_open(&frames, &jvm);
 			if (!r.code && !why)
 				return true;
 			hotspot_close(&jvm);
@@ -181,7 +181,7 @@ static bool open_jvm(void)
 
 static bool look(void)
 {
-	if (hotspot_scan(&jvm).code || frames_take(&frames, &jvm))
+	if (hotspot_scan(&jvm).code || blobframes_take(&frames, &jvm))
 		return false;
 	frames.code.read = read_code;
 	frames.code.is_code = is_code;
@@ -201,8 +201,8 @@ struct sample {
 static struct perf_event_mmap_page *ring[CPUS_MAX];
 static unsigned nrings;
 static uint64_t lost;
-static char *kept; /* records that wait */
-static size_t nkept, cap_kept;
+static char *saved; /* records that wait */
+static size_t nkept, cap_saved;
 
 static void open_events(unsigned hz)
 {
@@ -244,15 +244,15 @@ static void keep_bytes(const char *data, uint64_t at, size_t n)
 {
 	const uint64_t size = RING_PAGES * 4096UL;
 
-	if (nkept + n > cap_kept) {
-		cap_kept = 2 * (nkept + n);
-		kept = realloc(kept, cap_kept);
+	if (nkept + n > cap_saved) {
+		cap_saved = 2 * (nkept + n);
+		saved = realloc(saved, cap_saved);
 	}
 	for (size_t done = 0, part; done < n; done += part) {
 		uint64_t from = (at + done) % size;
 
 		part = n - done < size - from ? n - done : (size_t)(size - from);
-		memcpy(kept + nkept + done, data + from, part);
+		memcpy(saved + nkept + done, data + from, part);
 	}
 	nkept += n;
 }
@@ -288,7 +288,7 @@ static bool parse_sample(const struct perf_event_header *h, struct sample *s)
 
 struct walked {
 	uint64_t ip[FRAMES_MAX]; /* physical program counters */
-	struct java_frame frame[FRAMES_MAX];
+	struct javaunwind_frame frame[FRAMES_MAX];
 	bool java[FRAMES_MAX];
 	unsigned n;
 	enum unwind_end end;
@@ -306,17 +306,17 @@ static void walk(const struct sample *s, struct walked *w)
 	if (!unwind_start(&u, REGS, s->regs, s->abi, s->stack))
 		return;
 	while (w->n < FRAMES_MAX && w->end == UNWIND_MORE) {
-		const struct java_piece *p = java_find(&frames.code, &u);
-		struct java_frame *f = &w->frame[w->n];
+		const struct code_blob *p = javaunwind_find(&frames.code, &u);
+		struct javaunwind_frame *f = &w->frame[w->n];
 		const struct map *m = p ? NULL : map_of(u.ip - !u.interrupted);
 		struct unwind_code code = { 0 };
 
 		w->ip[w->n] = u.ip;
 		w->java[w->n] = p;
-		*f = (struct java_frame){ .address = u.ip, .exact = u.interrupted };
+		*f = (struct javaunwind_frame){ .address = u.ip, .exact = u.interrupted };
 		w->n++;
 		if (p) {
-			w->end = java_step(&u, &frames.code, p, f);
+			w->end = javaunwind_step(&u, &frames.code, p, f);
 			continue;
 		}
 		if (m)
@@ -474,7 +474,7 @@ static void take(const struct sample *s, bool verbose)
 static void take_all(bool verbose)
 {
 	for (size_t at = 0; at + sizeof(struct perf_event_header) <= nkept;) {
-		const struct perf_event_header *h = (const struct perf_event_header *)(kept + at);
+		const struct perf_event_header *h = (const struct perf_event_header *)(saved + at);
 		struct sample s;
 
 		if (h->type == PERF_RECORD_LOST)

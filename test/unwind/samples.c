@@ -16,7 +16,7 @@
 
 #define KEEP __attribute__((noinline))
 
-enum { FRAMES = 200, COPY = 16384, MOST = 400 };
+enum { FRAMES = 200, COPY = 16384, MAXIMUM = 400 };
 
 extern void *__libc_stack_end;
 
@@ -27,7 +27,7 @@ struct sample {
 	unsigned char stack[COPY];
 };
 
-static struct sample sample[MOST];
+static struct sample sample[MAXIMUM];
 static volatile sig_atomic_t n, wanted;
 
 static _Unwind_Reason_Code note(struct _Unwind_Context *c, void *to)
@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	wanted = atoi(argv[2]) < MOST ? atoi(argv[2]) : MOST;
+	wanted = atoi(argv[2]) < MAXIMUM ? atoi(argv[2]) : MAXIMUM;
 	_Unwind_Backtrace(note, &sample[0]); /* libgcc is loaded when it is needed first: not in a handler */
 	sigaction(SIGPROF, &a, NULL);
 	setitimer(ITIMER_PROF, &every, NULL);

@@ -140,22 +140,22 @@ static int compare(FILE *f, const char *program, const char *root)
 		const struct processor *p = processor_of_sample(&a);
 		struct unwind_state s, again;
 		unsigned found;
-		bool whole;
+		bool complete;
 
 		if (samples == 0)
 			open_tables(program, root);
 		if (!unwind_start_on(p, &s, p->perf, a.reg, 2, (struct str){ a.stack, a.ncopied }))
 			return 1;
 		again = s;
-		found = walk(&s, a.want, a.nwant, &whole, false);
+		found = walk(&s, a.want, a.nwant, &complete, false);
 		samples++;
 		frames += found;
 		same += found == a.nwant;
-		roots += whole;
-		if (found != a.nwant || !whole) {
+		roots += complete;
+		if (found != a.nwant || !complete) {
 			printf("sample %u: %u of %u, ip %" PRIx64 ", want %" PRIx64 "\n", samples, found, a.nwant, s.ip,
 			       found < a.nwant ? a.want[found] : 0);
-			walk(&again, a.want, a.nwant, &whole, true);
+			walk(&again, a.want, a.nwant, &complete, true);
 		}
 	}
 	printf("samples %u, same %u, to the root %u, frames %u\n", samples, same, roots, frames);
@@ -250,13 +250,13 @@ static void put_sample(struct text *t, const struct sample *s, bool stacks)
 static uint64_t find_root(FILE *f, const char *program)
 {
 	static struct sample s;
-	unsigned most = 0;
+	unsigned max = 0;
 	uint64_t root = 0;
 
 	while (next(f, program, &s))
-		if (s.nwant > most) {
-			most = s.nwant;
-			root = s.want[most - 1];
+		if (s.nwant > max) {
+			max = s.nwant;
+			root = s.want[max - 1];
 		}
 	rewind(f);
 	nobjects = 0;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-const uint8_t cfi_kept[CFI_NKEPT] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
+const uint8_t cfi_saved[CFI_NKEPT] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
 
 /* Limits that no compiler comes near, so that few bytes cannot ask for much memory or time: states that are remembered,
  * rows of an FDE, bytes of its instructions, bytes of an augmentation string. */
@@ -223,7 +223,7 @@ struct machine {
 	const struct cfi_entry *e;
 	struct cfi_rules now, initial;
 	struct cfi_rule other; /* of a register that does not matter: written, never read */
-	struct cfi_rules kept[STATES_MAX];
+	struct cfi_rules saved[STATES_MAX];
 	unsigned nkept;
 	uint64_t at, until; /* addresses */
 	uint64_t base;
@@ -288,7 +288,7 @@ static bool shorten(const struct cfi_rules *r, bool link, struct cfi_row *row)
 	row->cfa = (int32_t)r->cfa.value;
 	row->reg = r->cfa.reg;
 	for (unsigned i = 0; i < CFI_NKEPT; i++) {
-		const struct cfi_rule *k = &r->reg[cfi_kept[i]];
+		const struct cfi_rule *k = &r->reg[cfi_saved[i]];
 
 		if (k->how == CFI_UNSPECIFIED || k->how == CFI_SAME)
 			continue;
@@ -396,7 +396,7 @@ static bool remember(struct machine *m)
 {
 	if (m->nkept == STATES_MAX)
 		return false;
-	m->kept[m->nkept++] = m->now;
+	m->saved[m->nkept++] = m->now;
 	return true;
 }
 
@@ -404,7 +404,7 @@ static bool restore(struct machine *m)
 {
 	if (m->nkept == 0)
 		return false;
-	m->now = m->kept[--m->nkept];
+	m->now = m->saved[--m->nkept];
 	return true;
 }
 

@@ -40,8 +40,8 @@ struct cfi_rules {
 };
 
 /* The callee-saved registers of short rows, in their order: rbx rbp r12 r13 r14 r15. */
-enum { CFI_NKEPT = 6, CFI_KEPT_RBP = 1 };
-extern const uint8_t cfi_kept[CFI_NKEPT];
+enum { CFI_NKEPT = 6, CFI_SAVED_RBP = 1 };
+extern const uint8_t cfi_saved[CFI_NKEPT];
 
 enum {
 	CFI_ROW_FULL = 1,

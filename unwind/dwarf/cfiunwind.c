@@ -113,7 +113,7 @@ static bool saved(const struct unwind_state *s, uint64_t address, bool known, ui
 /* The return address is at an address that the copy does not have. */
 static enum unwind_end cut_at(struct unwind_state *s, uint64_t address)
 {
-	s->framed = s->valid >> CFI_RBP & 1 && address == s->reg[CFI_RBP] + 8;
+	s->fp_valid = s->valid >> CFI_RBP & 1 && address == s->reg[CFI_RBP] + 8;
 	return UNWIND_STACK_CUT;
 }
 
@@ -138,7 +138,7 @@ static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row 
 	const struct processor *p = processor_of(s);
 	uint64_t cfa = s->reg[row->reg] + (uint64_t)(int64_t)row->cfa, ip;
 	unsigned left = row->saved;
-	uint32_t valid = s->valid & p->kept;
+	uint32_t valid = s->valid & p->saved;
 	enum unwind_end end;
 
 	if (unlikely(!(s->valid >> row->reg & 1)))
@@ -155,7 +155,7 @@ static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row 
 	if (unlikely(ip == 0))
 		return UNWIND_ROOT;
 	for (; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctz(left), reg = cfi_kept[i];
+		unsigned i = (unsigned)__builtin_ctz(left), reg = cfi_saved[i];
 
 		if (!saved(s, cfa + (uint64_t)(8 * (int64_t)row->at[i]), valid >> reg & 1, &s->reg[reg]))
 			valid &= ~(1U << reg);
@@ -208,14 +208,14 @@ static bool find_cfa(const struct cfi_rules *full, const struct cfi_place *p, ui
 /* The caller's registers but ip and sp. */
 static void apply_all(const struct cfi_rules *full, const struct cfi_place *p, uint64_t cfa, struct unwind_state *next)
 {
-	uint32_t kept = processor_of(next)->kept;
+	uint32_t saved = processor_of(next)->saved;
 	bool cut;
 
 	next->valid = 0;
 	for (unsigned i = 0; i < CFI_RA; i++) {
 		struct cfi_rule r = full->reg[i];
 
-		if (r.how == CFI_UNSPECIFIED && kept >> i & 1)
+		if (r.how == CFI_UNSPECIFIED && saved >> i & 1)
 			r.how = CFI_SAME;
 		if (i != CFI_RSP && apply(&r, p, i, cfa, &next->reg[i], &cut))
 			next->valid |= 1U << i;
@@ -294,15 +294,15 @@ static enum unwind_end step_from_leaf(struct unwind_state *s)
 	if (ip == 0) /* a guess is no proof of a root */
 		return UNWIND_NO_CODE;
 	next.interrupted = false;
-	next.valid &= processor_of(s)->kept;
+	next.valid &= processor_of(s)->saved;
 	return arrive(s, &next, ip, sp);
 }
 
 /* In a loop of assembly rbp may be anything, and 0 is no root. */
-static enum unwind_end step_unruled(struct unwind_state *s)
+static enum unwind_end step_no_fde(struct unwind_state *s)
 {
-	s->unruled = true;
-	if (s->leafless)
+	s->no_fde = true;
+	if (s->assume_leaf)
 		return step_from_leaf(s);
 	return s->bp || !(s->valid >> CFI_RBP & 1) ? step_by_frame_pointer(s) : UNWIND_NO_CODE;
 }
@@ -321,7 +321,7 @@ enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, boo
 	if (unlikely(!row))
 		row = returning_row(s, code);
 	if (!row)
-		return code.table && s->interrupted ? step_unruled(s) : step_by_frame_pointer(s);
+		return code.table && s->interrupted ? step_no_fde(s) : step_by_frame_pointer(s);
 	if (row->flags & CFI_ROW_ROOT)
 		return UNWIND_ROOT;
 	if (unlikely(row->flags & ~CFI_ROW_LINK))

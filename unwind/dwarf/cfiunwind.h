@@ -50,10 +50,10 @@ struct unwind_state {
 	uint64_t stack_start;
 	bool interrupted; /* ip is where code was interrupted: the sample's, or behind a signal frame. Else it is a
 			   * return address, and what called is at ip - 1. */
-	bool leafless;    /* the caller's: see below */
-	bool unruled;     /* ours: such code was met */
-	bool framed;   /* ours: the caller is where the copy does not reach, and the frame pointer points there, as the
-			  table says */
+	bool assume_leaf; /* the caller's: see below */
+	bool no_fde;      /* ours: such code was met */
+	bool fp_valid; /* ours: the caller is where the copy does not reach, and the frame pointer points there, as the
+			table says */
 	bool native;   /* ours: what the code at ip called, or was interrupted in, is no code of a JVM (javaunwind.h) */
 	uint8_t turns; /* ours: signal frames passed */
 	uint32_t effort; /* ours: operations of expressions that may still be done */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* One section and where its FDEs are, by start. Offsets are 32 bits: a larger section is cut. */
-struct frames {
+struct blobframes {
 	struct cfi cfi;
 	uint32_t n;
 	struct ref {
@@ -47,8 +47,8 @@ struct unwind_table {
 	struct image *image;   /* mapped, with all that does not change */
 	size_t size;           /* of what is mapped or read */
 	const struct processor *processor;
-	uint64_t base, end;      /* of code */
-	struct frames frames[2]; /* .eh_frame, .debug_frame */
+	uint64_t base, end;          /* of code */
+	struct blobframes frames[2]; /* .eh_frame, .debug_frame */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
 	struct unwind_load *load; /* segments of the file */
@@ -131,7 +131,7 @@ static void found_sort(struct found *f)
 }
 
 /* What is not code of this file is what linkers leave of functions that they dropped. */
-static void frames_set(struct frames *s, const struct cfi *c, const struct found *f, uint64_t base, uint64_t end)
+static void frames_set(struct blobframes *s, const struct cfi *c, const struct found *f, uint64_t base, uint64_t end)
 {
 	s->cfi = *c;
 	s->ref = mem_alloc(sizeof(*s->ref), f->n);
@@ -148,7 +148,7 @@ static size_t refs_max(size_t n)
 }
 
 /* header: empty where there is none. */
-static void table_add(struct unwind_table *t, struct frames *s, struct cfi c, struct cfi header)
+static void table_add(struct unwind_table *t, struct blobframes *s, struct cfi c, struct cfi header)
 {
 	struct found f = { .max = refs_max(t->size + c.bytes.n) };
 
@@ -250,7 +250,7 @@ static struct image layout(const struct unwind_table *t)
 	i.loads = place(&at, t->nloads * sizeof(*t->load));
 	i.plts = place(&at, t->nplts * sizeof(*t->plt));
 	for (unsigned k = 0; k < countof(i.part); k++) {
-		const struct frames *f = &t->frames[k];
+		const struct blobframes *f = &t->frames[k];
 		struct part *p = &i.part[k];
 
 		*p = (struct part){ .address = f->cfi.address, .nbytes = f->n ? f->cfi.bytes.n : 0, .nrefs = f->n };
@@ -326,11 +326,12 @@ static struct unwind_table *table_of_image(struct image *i)
 	for (unsigned k = 0; k < countof(i->part); k++) {
 		const struct part *p = &i->part[k];
 
-		t->frames[k] =
-			(struct frames){ .cfi = { { first + p->bytes, p->nbytes }, p->address, k == 1, t->processor },
-					 .n = (uint32_t)p->nrefs,
-					 .ref = (void *)(first + p->refs),
-					 .rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), p->nrefs) };
+		t->frames[k] = (struct blobframes){
+			.cfi = { { first + p->bytes, p->nbytes }, p->address, k == 1, t->processor },
+			.n = (uint32_t)p->nrefs,
+			.ref = (void *)(first + p->refs),
+			.rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), p->nrefs)
+		};
 	}
 	return t;
 }
@@ -391,7 +392,7 @@ bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t of
 	return l;
 }
 
-static void rows_free(struct frames *s)
+static void rows_free(struct blobframes *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		cfi_rows_free(atomic_load_explicit(&s->rows[i], memory_order_relaxed));
@@ -418,7 +419,8 @@ void unwind_table_close(struct unwind_table *t)
 /* ---- look-up ---- */
 
 /* The rows of an entry, within the limits of the table; NULL beyond them, or if it has none. */
-static struct cfi_rows *make_rows(const struct frames *s, struct recent *r, uint64_t base, const struct cfi_entry *e)
+static struct cfi_rows *make_rows(const struct blobframes *s, struct recent *r, uint64_t base,
+				  const struct cfi_entry *e)
 {
 	size_t n = e->initial.n + e->program.n + sizeof(*e), max = ROWS_SOME + ROWS_TIMES * s->cfi.bytes.n;
 	struct cfi_rows *rows;
@@ -440,7 +442,7 @@ bool unwind_table_is_full(const struct unwind_table *t)
 }
 
 /* The rows of FDE i, made now if nobody did. What has none gets an empty entry. */
-static const struct cfi_rows *rows_of(const struct frames *s, struct recent *r, uint64_t base, size_t i)
+static const struct cfi_rows *rows_of(const struct blobframes *s, struct recent *r, uint64_t base, size_t i)
 {
 	struct cfi_rows *rows = atomic_load_explicit(&s->rows[i], memory_order_acquire), *first = NULL;
 	struct cfi_entry e;
@@ -458,7 +460,7 @@ static const struct cfi_rows *rows_of(const struct frames *s, struct recent *r, 
 	return first;
 }
 
-static const struct cfi_row *frames_row(const struct frames *s, struct recent *r, uint64_t base, uint32_t address)
+static const struct cfi_row *frames_row(const struct blobframes *s, struct recent *r, uint64_t base, uint32_t address)
 {
 	const struct cfi_rows *rows;
 	size_t low = 0, n = s->n;
