@@ -1,6 +1,6 @@
 #!/bin/sh
 # check.sh - run the tests of one build: make check. TAP goes through prove, where there is one, and is kept in PJ_BUILD/tap.
-# PJ_BUILD: the build's folder. T: run only what matches this pattern. PJ_TESTS: run these instead (./check does).
+# PJ_BUILD: the build's folder. T: run only what matches this pattern. PJ_TESTS: run these instead (./check does). PJ_LIST: print their names only.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PJ_TOP=$PWD
@@ -42,6 +42,12 @@ fi
 if [ -z "$tests" ]; then
 	echo "check: no test matches '$T'" >&2
 	exit 1
+fi
+
+if [ -n "${PJ_LIST:-}" ]; then # names only: the tests, and the cases that the pattern selects
+	echo "$tests"
+	find test -path '*/cases/*' -name cmd | grep -E -- "$T"
+	exit 0
 fi
 
 # What killed tests left: no test takes two hours. Attack programs are user 65534.

@@ -120,13 +120,45 @@ done <named
 is "SECURITY.md: tests that do not exist" "$missing" ""
 for t in "$top"/test/hostile/*.t; do echo "hostile/${t##*/}"; done | sort >there
 is "SECURITY.md: tests of hostile programs that it does not name" "$(comm -13 named there | tr '\n' ' ')" ""
-for f in SECURITY.md README.md HACKING.md docs/ARCHITECTURE.md docs/INPUTS.md docs/SVG.md; do
-	[ -e "$top/$f" ] || continue
+for f in README.md SECURITY.md CONTRIBUTING.md docs/ARCHITECTURE.md docs/FUZZING.md docs/GLOSSARY.md docs/HOWTO-ADD.md docs/INPUTS.md docs/SVG.md docs/units.md; do
 	missing=
 	# shellcheck disable=SC2013 # links hold no blanks
 	for link in $(grep -oE '\]\([^)#:]+[)#]' "$top/$f" | sed 's/^](//; s/[)#?].*//'); do
-		[ -e "$top/$link" ] || [ -e "$top/${f%/*}/$link" ] || missing="$missing$link "
+		[ -e "$top/$link" ] || { [ "$f" != "${f%/*}" ] && [ -e "$top/${f%/*}/$link" ]; } || missing="$missing$link "
 	done
 	is "$f: no dead link" "$missing" ""
 done
+
+# ---- guides for developers: their files, functions and commands exist
+for f in CONTRIBUTING.md docs/HOWTO-ADD.md; do
+	# shellcheck disable=SC2016 # backquotes of Markdown
+	grep -oE '`[^`]+`' "$top/$f" | tr -d '\140' >code
+	grep -E '^[A-Za-z0-9._-]+/[A-Za-z0-9._/-]+$' code | grep -vE '[A-Z]{4}/|/[A-Z]{4}|docs/FIGURES.csv|^build/' >files
+	missing=
+	while read -r file; do [ -e "$top/$file" ] || missing="$missing$file "; done <files
+	is "$f: files that do not exist" "$missing" ""
+	ok "$f: names files" test "$(wc -l <files)" -ge 4
+done
+sed -n 's/^\([a-z0-9_]*\)()$/\1/p' code >names
+missing=
+while read -r name; do
+	(cd "$top" && grep -rqE --include='*.[ch]' "(^|[^a-z0-9_])$name\(" common fold jmap record runtimes send unwind) || missing="$missing$name "
+done <names
+is "docs/HOWTO-ADD.md: functions that do not exist" "$missing" ""
+ok "docs/HOWTO-ADD.md: names functions" test "$(wc -l <names)" -ge 4
+
+sed -n 's/.*make check .*T="\([^"]*\)".*/\1/p; s/.*make check T=\([^ "]*\).*/\1/p' "$top/CONTRIBUTING.md" >patterns
+ok "CONTRIBUTING.md: has commands make check T=..." test "$(wc -l <patterns)" -ge 3
+while read -r pattern; do
+	PJ_TESTS='' PJ_LIST=1 PJ_TAP=$PWD/tap T=$pattern sh "$top/test/check.sh" >selected 2>errors
+	ok "CONTRIBUTING.md: make check T=$pattern selects tests" grep -qE -- "$pattern" selected
+done <patterns
+sed -n 's/.*make accept T=\([^ ]*\).*/\1/p' "$top/CONTRIBUTING.md" >patterns
+while read -r pattern; do
+	ok "CONTRIBUTING.md: make accept T=$pattern selects a case" test -n "$(find "$top/test" -path "*/cases/*$pattern*/cmd")"
+done <patterns
+grep -ohE '^    make [a-z-]+' "$top/CONTRIBUTING.md" | sed 's/.* //' | sort -u >targets
+while read -r target; do
+	ok "CONTRIBUTING.md: make $target is a target" grep -qE "^$target:" "$top/Makefile"
+done <targets
 done_testing
