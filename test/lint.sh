@@ -28,10 +28,10 @@ if grep -nE '[[:blank:]]+$' -r $rooms man docs test/unit test/fuzz --include='*.
 	complain "blanks at the end of lines"
 fi
 
-for t in test/*.t test/*/*.t quickstart check .ci/run; do
+for t in test/*.t test/*/*.t quickstart check release .ci/run; do
 	if [ ! -x "$t" ]; then complain "$t is not executable"; fi
 done
-scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check .ci/run flame/assemble test/*.sh test/*.t test/*/*.sh test/*/*.t examples/* 2>/dev/null)
+scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check release .ci/run flame/assemble test/*.sh test/*.t test/*/*.sh test/*/*.t examples/* 2>/dev/null)
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2086 # names without blanks
 	shellcheck -x -S warning $scripts || complain "shellcheck"
